@@ -1,0 +1,72 @@
+// Owns durable whole-file writes: temp file in the same folder, flush, rename. Invariant: a reader sees the old bytes or the
+// new bytes, never a mixture; a failed write leaves the old file and no temp file behind.
+import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { errorCode, errorText, TalariaError } from './errors.ts';
+import { randomHex } from './ids.ts';
+
+export interface AtomicWriteOptions {
+  /** File permission bits; default 0o600. */
+  readonly mode?: number;
+  /** Prefix of the temp file's name; default `.tmp_`. */
+  readonly prefix?: string;
+}
+
+/** Writes `data` to `path`, making missing folders (0700). Throws TalariaError `disk-full` | `no-permission` | `write-failed`. */
+export function atomicWrite(path: string, data: string | Uint8Array, options: AtomicWriteOptions = {}): void {
+  const folder = dirname(path);
+  const temp = join(folder, `${options.prefix ?? '.tmp_'}${basename(path)}_${randomHex(4)}`);
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    writeDurably(temp, typeof data === 'string' ? Buffer.from(data, 'utf8') : data, options.mode ?? 0o600);
+    renameSync(temp, path);
+  } catch (error) {
+    rmSync(temp, { force: true });
+    throw writeError(path, error);
+  }
+  syncFolder(folder);
+}
+
+function writeDurably(path: string, bytes: Uint8Array, mode: number): void {
+  const file = openSync(path, 'wx', mode);
+  try {
+    chmodSync(path, mode);
+    let written = 0;
+    while (written < bytes.length) written += writeSync(file, bytes, written);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function syncFolder(folder: string): void {
+  let handle: number;
+  try {
+    handle = openSync(folder, 'r');
+  } catch (error) {
+    if (errorCode(error) === 'EISDIR' || errorCode(error) === 'EPERM') return; // folders cannot be opened on this platform
+    throw writeError(folder, error);
+  }
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+const WRITE_CODES: Readonly<Record<string, { code: string; fix: string }>> = {
+  ENOSPC: { code: 'disk-full', fix: 'Free some space on this disk and try again.' },
+  EDQUOT: { code: 'disk-full', fix: 'Free some of your quota and try again.' },
+  EACCES: { code: 'no-permission', fix: 'Check who owns the folder and its permissions.' },
+  EPERM: { code: 'no-permission', fix: 'Check who owns the folder and its permissions.' },
+  EROFS: { code: 'no-permission', fix: 'The file system is read-only; choose another folder.' },
+};
+
+function writeError(path: string, cause: unknown): TalariaError {
+  const known = WRITE_CODES[errorCode(cause) ?? ''];
+  return new TalariaError(`cannot write ${path}: ${errorText(cause)}`, {
+    code: known?.code ?? 'write-failed',
+    cause,
+    ...(known ? { fix: known.fix } : {}),
+  });
+}

@@ -1,0 +1,77 @@
+// Owns time: the only place that reads the machine's clock or sets timers. A test passes a manual clock instead.
+// Invariant: `sleep` and `timeout` never outlive their signal, and never keep the process alive by themselves unless awaited.
+
+/** Time for everything above base. Contract: `now` may jump (wall clock); `monotonic` never goes back. */
+export interface Clock {
+  /** Milliseconds since the Unix epoch. */
+  now(): number;
+  /** Milliseconds since an arbitrary start; only differences mean anything. */
+  monotonic(): number;
+  /** Resolves after `ms`; rejects with the signal's reason when it aborts first. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** Calls `run` once after `ms`; returns a function that cancels it. The timer does not hold the process open. */
+  after(ms: number, run: () => void): () => void;
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  sleep: (ms, signal) =>
+    new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason);
+      const onAbort = () => {
+        clearTimeout(timer);
+        reject(signal?.reason);
+      };
+      const timer = setTimeout(() => {
+        signal?.removeEventListener('abort', onAbort);
+        resolve();
+      }, ms);
+      signal?.addEventListener('abort', onAbort, { once: true });
+    }),
+  after: (ms, run) => {
+    const timer = setTimeout(run, ms);
+    timer.unref();
+    return () => clearTimeout(timer);
+  },
+};
+
+/** ISO 8601 in UTC with milliseconds. */
+export function isoTime(epochMs: number): string {
+  return new Date(epochMs).toISOString();
+}
+
+/** Calendar fields of an instant in the machine's time zone; `weekday` 0 is Sunday, `month` 1 is January. */
+export interface LocalDate {
+  readonly year: number;
+  readonly month: number;
+  readonly day: number;
+  readonly weekday: number;
+  readonly hour: number;
+  readonly minute: number;
+  readonly second: number;
+}
+
+export function localDate(epochMs: number): LocalDate {
+  const date = new Date(epochMs);
+  return {
+    year: date.getFullYear(),
+    month: date.getMonth() + 1,
+    day: date.getDate(),
+    weekday: date.getDay(),
+    hour: date.getHours(),
+    minute: date.getMinutes(),
+    second: date.getSeconds(),
+  };
+}
+
+/** Epoch milliseconds of local midnight of a calendar day (month 1..12; overflow rolls over as in `Date`). */
+export function localMidnight(year: number, month: number, day: number): number {
+  return new Date(year, month - 1, day).getTime();
+}
+
+/** Epoch milliseconds of any text that the platform can read as a date, or undefined. */
+export function parseTime(text: string): number | undefined {
+  const value = Date.parse(text);
+  return Number.isNaN(value) ? undefined : value;
+}

@@ -1,0 +1,38 @@
+// Owns the one error class for bugs and broken I/O (the third failure channel; tool failures are data, refusals are Results).
+// Knows no code of any room: a room names its own codes. Invariant: `message` can be shown to a person as it is.
+
+export interface TalariaErrorOptions {
+  /** Stable machine-readable reason, kebab-case, e.g. `database-corrupt`. */
+  readonly code: string;
+  /** May the same operation succeed when tried again unchanged? */
+  readonly retryable?: boolean;
+  readonly cause?: unknown;
+  /** What the person can do about it, one sentence. */
+  readonly fix?: string;
+}
+
+export class TalariaError extends Error {
+  override readonly name: string = 'TalariaError';
+  readonly code: string;
+  readonly retryable: boolean;
+  readonly fix: string | undefined;
+
+  constructor(message: string, options: TalariaErrorOptions) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = options.code;
+    this.retryable = options.retryable ?? false;
+    this.fix = options.fix;
+  }
+}
+
+/** The `code` of a Node system error or TalariaError, else undefined. */
+export function errorCode(error: unknown): string | undefined {
+  if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code;
+  return undefined;
+}
+
+/** A one-line text for any thrown value. */
+export function errorText(error: unknown): string {
+  if (error instanceof Error) return error.message === '' ? error.name : error.message;
+  return String(error);
+}

@@ -1,0 +1,86 @@
+// Owns what differs between machines: processes being alive, lock files, private folders. Knows no room.
+// Invariant: a lock is held by at most one live process; a lock of a dead process is taken over, never waited for for ever.
+import { chmodSync, closeSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { dirname } from 'node:path';
+import { type Clock, systemClock } from './clock.ts';
+import { errorCode, TalariaError } from './errors.ts';
+import { jitter, randomHex } from './ids.ts';
+
+/** Does a process with this id exist on this machine (also one that we may not signal)? */
+export function isProcessAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return errorCode(error) === 'EPERM';
+  }
+}
+
+/** Makes a folder and its parents readable by the owner alone; an existing folder of ours is tightened. */
+export function privateFolder(path: string): void {
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  chmodSync(path, 0o700);
+}
+
+export interface LockOptions {
+  /** How long to wait for another holder, ms; default 10 000. */
+  readonly waitMs?: number;
+  readonly clock?: Clock;
+  readonly signal?: AbortSignal;
+}
+
+/** Takes `path` (O_EXCL by hard link, content `<pid> <host>`), runs `work`, releases. Throws TalariaError `locked` after `waitMs`. */
+export async function withFileLock<T>(path: string, work: () => T | Promise<T>, options: LockOptions = {}): Promise<T> {
+  const clock = options.clock ?? systemClock;
+  const until = clock.monotonic() + (options.waitMs ?? 10_000);
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  while (!tryLock(path)) {
+    if (clock.monotonic() >= until) {
+      throw new TalariaError(`${path} is held by another process`, {
+        code: 'locked',
+        retryable: true,
+        fix: 'Wait for the other process to finish, then try again.',
+      });
+    }
+    await clock.sleep(5 + jitter() * 20, options.signal);
+  }
+  try {
+    return await work();
+  } finally {
+    rmSync(path, { force: true });
+  }
+}
+
+function tryLock(path: string): boolean {
+  const claim = `${path}.${process.pid}.${randomHex(4)}`;
+  const file = openSync(claim, 'wx', 0o600);
+  try {
+    writeSync(file, `${process.pid} ${hostname()}\n`);
+  } finally {
+    closeSync(file);
+  }
+  try {
+    linkSync(claim, path);
+    return true;
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error;
+    removeStaleLock(path);
+    return false;
+  } finally {
+    rmSync(claim, { force: true });
+  }
+}
+
+function removeStaleLock(path: string): void {
+  let content: string;
+  try {
+    content = readFileSync(path, 'utf8');
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return;
+    throw error;
+  }
+  const [pid, host] = content.trim().split(' ');
+  if (host !== hostname() || !pid || isProcessAlive(Number(pid))) return;
+  rmSync(path, { force: true });
+}

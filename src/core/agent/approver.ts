@@ -1,0 +1,50 @@
+// Owns the Approver seam (may this call run?) and the Asker seam (a question to the owner in mid-turn).
+// Implemented by the terminal, by `deny` for places where nobody can answer, and scripted. Knows no tool.
+import type { Result } from '#base/result.ts';
+
+export interface ApprovalRequest {
+  readonly callId: string;
+  readonly tool: string;
+  /** What would run, in full: the command, the path. */
+  readonly preview: string;
+  /** Why it needs an answer, e.g. `deletes files recursively`. */
+  readonly reason: string;
+  /** Under what the answer may be remembered. */
+  readonly key: string;
+}
+
+export type ApprovalDecision = 'once' | 'session' | 'always' | 'deny';
+
+export interface ApprovalAnswer {
+  readonly decision: ApprovalDecision;
+  /** Shown to the model when denied, e.g. `nobody is there to approve it`. */
+  readonly reason?: string;
+}
+
+/** Contract: resolves once, also to `deny` when nobody can answer; rejects only with the signal's reason. Never decides by itself to allow. */
+export interface Approver {
+  approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer>;
+}
+
+export interface Question {
+  readonly question: string;
+  /** Numbered from 1 on every surface; empty when any text will do. */
+  readonly choices: readonly string[];
+}
+
+/** Contract: the answer is the owner's own words or the text of a choice; refusal `nobody-there` where no person can answer. */
+export interface Asker {
+  ask(question: Question, signal: AbortSignal): Promise<Result<string, 'nobody-there'>>;
+}
+
+/** For surfaces without a person: everything that needs an answer is denied with the reason and the way out. */
+export const denyingApprover: Approver = {
+  approve: async () => ({
+    decision: 'deny',
+    reason: 'it needs an approval and nobody can answer here; run it at a terminal, or start with --yes',
+  }),
+};
+
+export const absentAsker: Asker = {
+  ask: async () => ({ ok: false, reason: 'nobody-there', detail: 'No person can answer here; decide with what is known, or say what is missing.' }),
+};

@@ -1,0 +1,40 @@
+// Owns CommandSpec: a command as data. Rooms and extensions describe, surfaces render; the same spec serves the shell and the chat.
+// Contract suite: test/contract/command-spec.contract.ts.
+import type { z } from 'zod';
+import type { JsonValue } from '#base/json.ts';
+
+export type CommandOutput =
+  | { readonly type: 'line'; readonly text: string }
+  | { readonly type: 'table'; readonly columns: readonly string[]; readonly rows: readonly (readonly string[])[] }
+  /** Machine-readable result; printed as JSON when the caller asked for JSON, else left out when lines or tables came before. */
+  | { readonly type: 'data'; readonly value: JsonValue }
+  /** Ends the command. 1 failed, 2 usage, 3 refused. */
+  | { readonly type: 'failure'; readonly exitCode: 1 | 2 | 3; readonly code: string; readonly message: string; readonly fix: string };
+
+export interface CommandContext {
+  readonly cwd: string;
+  readonly signal: AbortSignal;
+  /** Present when a person can answer. */
+  readonly ask?: (question: string) => Promise<string>;
+}
+
+/**
+ * Contract. `run` yields output in order and ends; an expected refusal is a `failure`, a bug is thrown. It never prints.
+ * Positional arguments fill `positional` in order; a last name ending in `...` takes the rest as a list. Every other key of `input` is a `--kebab-case` flag.
+ */
+export interface CommandSpec<Input = unknown> {
+  /** Words as typed: `sessions list`. */
+  readonly name: string;
+  readonly summary: string;
+  readonly surfaces: readonly ('cli' | 'chat')[];
+  readonly input: z.ZodType<Input>;
+  readonly positional?: readonly string[];
+  readonly examples?: readonly string[];
+  readonly run: (input: Input, context: CommandContext) => AsyncIterable<CommandOutput>;
+}
+
+export type AnyCommand = CommandSpec<never>;
+
+export function defineCommand<Input>(command: CommandSpec<Input>): AnyCommand {
+  return command as unknown as AnyCommand;
+}

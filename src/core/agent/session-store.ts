@@ -1,0 +1,113 @@
+// Owns the SessionStore seam: everything written down about conversations. Implemented by SQLite (mind/sessions) and in memory
+// (testing); contract suite: test/contract/session-store.contract.ts. Invariant: `append` resolves only when the message is durable.
+import type { Result } from '#base/result.ts';
+import type { Message } from '#core/model/message.ts';
+import type { Purpose, Tier, ToolSchema, Usage } from '#core/model/model-client.ts';
+
+export interface SessionStart {
+  /** `cli`, `api`, `demo`, `review`, … */
+  readonly source: string;
+  readonly cwd: string;
+  readonly userId?: string;
+  readonly chatId?: string;
+  readonly parentId?: string;
+  readonly title?: string;
+}
+
+export interface SessionRecord extends SessionStart {
+  /** `YYYYMMDD_HHMMSS_<6 hex>` */
+  readonly id: string;
+  readonly startedAt: number;
+  readonly lastActiveAt: number;
+  readonly endedAt?: number;
+  readonly messageCount: number;
+  readonly toolCallCount: number;
+  /** Model of the last step. */
+  readonly model?: string;
+}
+
+export interface StoredMessage {
+  /** Unique in the store, grows with time. */
+  readonly id: number;
+  readonly sessionId: string;
+  /** Epoch ms. */
+  readonly at: number;
+  readonly message: Message;
+}
+
+/** The prefix of every request of a session: stored by hash, reloaded byte for byte. */
+export interface FrozenPrompt {
+  readonly system: string;
+  readonly tools: readonly ToolSchema[];
+}
+
+export type SpanKind = 'turn' | 'step' | 'tool' | 'hook' | 'retry' | 'fallback';
+
+/** One row of `talaria trace`. */
+export interface Span {
+  readonly id: string;
+  readonly parentId?: string;
+  readonly sessionId: string;
+  readonly turn: number;
+  readonly kind: SpanKind;
+  /** Model id, tool name, hook name. */
+  readonly name: string;
+  /** Epoch ms. */
+  readonly startedAt: number;
+  readonly ms: number;
+  readonly status: 'ok' | 'error' | 'aborted';
+  readonly detail?: string;
+  readonly purpose?: Purpose;
+  readonly tier?: Tier;
+  readonly usage?: Usage;
+  /** US dollars; null: unknown price. Only steps have one. */
+  readonly cost?: number | null;
+}
+
+export interface CostRow {
+  readonly purpose: Purpose;
+  readonly model: string;
+  readonly calls: number;
+  readonly usage: Usage;
+  readonly cost: number;
+  /** Calls whose price is unknown; they are not in `cost`. */
+  readonly unpriced: number;
+}
+
+export interface SessionFilter {
+  readonly limit?: number;
+  readonly source?: string;
+  readonly cwd?: string;
+}
+
+/** A lease: this process owns the live session until `release`; the store keeps its heartbeat. */
+export interface SessionLease {
+  readonly sessionId: string;
+  release(): Promise<void>;
+}
+
+/**
+ * Contract. Every method rejects with TalariaError (`disk-full`, `database-locked`, `database-corrupt`, …) when the store is broken.
+ * An append is visible to `messages` and to search as soon as it resolves. Order of `messages` is order of append.
+ */
+export interface SessionStore {
+  create(start: SessionStart): Promise<SessionRecord>;
+  get(sessionId: string): Promise<SessionRecord | undefined>;
+  /** Newest activity first. `limit` default 20. */
+  list(filter?: SessionFilter): Promise<readonly SessionRecord[]>;
+  append(sessionId: string, message: Message): Promise<StoredMessage>;
+  /** The live context, oldest first. */
+  messages(sessionId: string): Promise<readonly StoredMessage[]>;
+  savePrompt(sessionId: string, prompt: FrozenPrompt): Promise<string>;
+  loadPrompt(sessionId: string): Promise<FrozenPrompt | undefined>;
+  setTitle(sessionId: string, title: string): Promise<void>;
+  end(sessionId: string): Promise<void>;
+  /** Refusal `owned-elsewhere` names the live process that has it: read it or fork it. A dead owner is replaced. */
+  claim(sessionId: string): Promise<Result<SessionLease, 'owned-elsewhere' | 'no-such-session'>>;
+  /** A new session with this one as parent and a copy of its live context and prompt. */
+  fork(sessionId: string): Promise<SessionRecord>;
+  recordSpans(spans: readonly Span[]): Promise<void>;
+  spans(sessionId: string): Promise<readonly Span[]>;
+  costs(filter?: { readonly sessionId?: string; readonly since?: number }): Promise<readonly CostRow[]>;
+  close(): Promise<void>;
+}

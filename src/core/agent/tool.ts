@@ -1,0 +1,67 @@
+// Owns the Tool seam: what a tool is, what it may see, what it gives back. Tools live in the room whose data they touch.
+// Knows no tool. Contract suite: test/contract/tool.contract.ts.
+import type { z } from 'zod';
+import type { Clock } from '#base/clock.ts';
+import type { Result } from '#base/result.ts';
+import type { Message } from '#core/model/message.ts';
+import type { Asker } from './approver.ts';
+
+/** What one call got as its surroundings. */
+export interface ToolContext {
+  readonly sessionId: string;
+  readonly callId: string;
+  /** Absolute folder that relative paths start from. */
+  readonly cwd: string;
+  readonly clock: Clock;
+  readonly asker: Asker;
+  /** The conversation so far, oldest first, without the call itself. */
+  readonly history: () => readonly Message[];
+  /** Live output for the surface; never part of the result. */
+  readonly progress: (chunk: string) => void;
+}
+
+export interface ToolOutput {
+  /** What the model reads. Caps and spill are the loop's business. */
+  readonly text: string;
+  readonly isError?: boolean;
+  /** Default `foreign`; `observed` only when every word is our own record. */
+  readonly origin?: 'foreign' | 'observed';
+  readonly exitCode?: number;
+}
+
+/** How dangerous one call is. `never` cannot be approved; `ask` needs an approval that may be remembered under `key`. */
+export type Risk =
+  | { readonly level: 'none' }
+  | { readonly level: 'ask'; readonly reason: string; readonly key: string; readonly preview: string }
+  | { readonly level: 'never'; readonly reason: string };
+
+/**
+ * Contract. `run` gets validated input; it returns failures that a model can act on as `isError` text and throws only for bugs and
+ * broken I/O (the loop turns that into an error result too). It stops soon after the signal aborts and leaves no process behind.
+ * `effect: 'read'` promises that calls may run at the same time in any order.
+ */
+export interface Tool<Input = unknown> {
+  readonly name: string;
+  /** Model-facing; short, since every request pays for it. */
+  readonly description: string;
+  readonly input: z.ZodType<Input>;
+  /** The toolset it belongs to: `terminal`, `file`, `memory`, … */
+  readonly toolset: string;
+  readonly effect: 'read' | 'write';
+  /** Refusal = why it cannot be used here and what would mend it; asked once when a session's tool list is frozen. */
+  readonly available?: () => Result<true>;
+  readonly risk?: (input: Input, context: ToolContext) => Risk;
+  /** One line for the surface, e.g. `$ ls -la`. Default: the name and its first argument. */
+  readonly summary?: (input: Input) => string;
+  /** Characters of output that the model sees before the rest is spilled; default the loop's cap. */
+  readonly outputLimit?: number;
+  readonly run: (input: Input, context: ToolContext, signal: AbortSignal) => Promise<ToolOutput>;
+}
+
+/** A tool whose input type is its own business: how registries hold tools. */
+export type AnyTool = Tool<never>;
+
+/** Types a tool by its schema and forgets the input type, so that lists of tools need no casts. */
+export function defineTool<Input>(tool: Tool<Input>): AnyTool {
+  return tool as unknown as AnyTool;
+}

@@ -1,0 +1,99 @@
+// Owns the conversation's own data: messages made of parts, each part with its origin (design: failure, trust, money).
+// Knows no provider's wire format. Invariant: plain readonly JSON data; what is stored is what is sent.
+import type { JsonObject } from '#base/json.ts';
+
+/**
+ * Where a part's content comes from. `owner`: typed by the user. `observed`: our own record (which call, exit status, time, size).
+ * `foreign`: content of tool output, files, web, peers. `model`: assistant text, the weakest.
+ */
+export type Origin = 'owner' | 'observed' | 'foreign' | 'model';
+
+export interface TextPart {
+  readonly type: 'text';
+  readonly text: string;
+  readonly origin: Origin;
+  /** What put it there when it was not typed: volatile context of a hook, piped input, a steer in mid-turn, our own notice. */
+  readonly label?: 'context' | 'stdin' | 'steer' | 'notice';
+}
+
+export interface ReasoningPart {
+  readonly type: 'reasoning';
+  readonly text: string;
+  readonly origin: 'model';
+  /** Opaque data that the provider wants back beside the text (signatures); absent when it wants nothing back. */
+  readonly replay?: JsonObject;
+}
+
+export interface ToolCallPart {
+  readonly type: 'tool-call';
+  readonly callId: string;
+  readonly name: string;
+  readonly arguments: JsonObject;
+  readonly origin: 'model';
+  /** Set when the arguments could not be read: the raw text, for the error that the model gets back. */
+  readonly malformed?: string;
+}
+
+/** Our own record of a call's execution; origin `observed`. */
+export interface Observation {
+  readonly ms: number;
+  readonly bytes: number;
+  readonly exitCode?: number;
+  /** File that holds the whole output when `text` is a preview. */
+  readonly spill?: string;
+  /** Why nothing ran: reason code of a refusal (`tool-not-allowed`, `denied`, `invalid-arguments`, …). */
+  readonly refused?: string;
+}
+
+export interface ToolResultPart {
+  readonly type: 'tool-result';
+  readonly callId: string;
+  readonly name: string;
+  readonly text: string;
+  readonly isError: boolean;
+  /** `foreign` for content of files, commands, web; `observed` when the text is wholly our own record. */
+  readonly origin: 'foreign' | 'observed';
+  readonly observed: Observation;
+}
+
+export interface UserMessage {
+  readonly role: 'user';
+  readonly parts: readonly TextPart[];
+}
+
+export interface AssistantMessage {
+  readonly role: 'assistant';
+  readonly parts: readonly (TextPart | ReasoningPart | ToolCallPart)[];
+  /** Id of the model that wrote it, e.g. `openai/gpt-5`, `reflex/1`. */
+  readonly model: string;
+  /** Set when the step did not end by itself: `aborted` keeps what had arrived. */
+  readonly cut?: 'aborted' | 'length' | 'failed';
+}
+
+/** One result a message: the order of messages is the order of the calls. */
+export interface ToolMessage {
+  readonly role: 'tool';
+  readonly parts: readonly [ToolResultPart];
+}
+
+export type Message = UserMessage | AssistantMessage | ToolMessage;
+export type Role = Message['role'];
+export type Part = Message['parts'][number];
+
+export function userMessage(text: string, extra: readonly TextPart[] = []): UserMessage {
+  return { role: 'user', parts: [...extra, { type: 'text', text, origin: 'owner' }] };
+}
+
+/** The visible text of a message: text parts without labelled context; results of tools as they were shown to the model. */
+export function messageText(message: Message): string {
+  const texts: string[] = [];
+  for (const part of message.parts) {
+    if (part.type === 'tool-result') texts.push(part.text);
+    if (part.type === 'text' && part.label !== 'context' && part.label !== 'notice') texts.push(part.text);
+  }
+  return texts.join('\n').trim();
+}
+
+export function toolCalls(message: Message): readonly ToolCallPart[] {
+  return message.role === 'assistant' ? message.parts.filter((part) => part.type === 'tool-call') : [];
+}
