@@ -1,0 +1,12 @@
+/**
+ * The only reasons for which a test may be skipped where skips are counted (`TALARIA_NO_SKIPS=1`).
+ * Each names something that the machine lacks and that a user of the project could lack too.
+ */
+export const allowedSkips: readonly RegExp[] = [
+  /^skipped: set TALARIA_DATA$/,
+  /^skipped: bubblewrap is not installed$/,
+  /^skipped: bubblewrap cannot create a namespace here$/,
+  /^skipped: tmux is not installed$/,
+  /^skipped: no package index answers, the model cannot be fetched$/,
+  /^skipped: the local engine has no binary for this platform$/,
+];

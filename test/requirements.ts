@@ -1,0 +1,18 @@
+/**
+ * The list of everything the seeds ask for, one behavioural sentence a row. Tests cite rows by id
+ * (`verifies`), `scripts/requirements.ts` holds both directions. Rows of later milestones are deferred.
+ */
+import { coreLaterRows } from './requirements/core-later.ts';
+import { coreMindRows } from './requirements/core-mind.ts';
+import { coreSurfacesRows } from './requirements/core-surfaces.ts';
+import { coreToolsRows } from './requirements/core-tools.ts';
+import { coreTurnRows } from './requirements/core-turn.ts';
+import type { Requirement } from './requirements/requirement.ts';
+
+export const requirements: readonly Requirement[] = [
+  ...coreTurnRows,
+  ...coreToolsRows,
+  ...coreMindRows,
+  ...coreSurfacesRows,
+  ...coreLaterRows,
+];
