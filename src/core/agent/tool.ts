@@ -14,19 +14,27 @@ export interface ToolContext {
   readonly cwd: string;
   readonly clock: Clock;
   readonly asker: Asker;
+  /** Absolute folder for output that is too large to show. */
+  readonly spillFolder: string;
   /** The conversation so far, oldest first, without the call itself. */
   readonly history: () => readonly Message[];
   /** Live output for the surface; never part of the result. */
   readonly progress: (chunk: string) => void;
+  /** Folder for output that is too large to show; it may not exist yet. A tool names its file after `callId`. */
+  readonly spillFolder: string;
 }
 
 export interface ToolOutput {
-  /** What the model reads. Caps and spill are the loop's business. */
+  /** What the model reads. Caps and spill are the loop's business, unless the tool says that it did both. */
   readonly text: string;
   readonly isError?: boolean;
   /** Default `foreign`; `observed` only when every word is our own record. */
   readonly origin?: 'foreign' | 'observed';
   readonly exitCode?: number;
+  /** File that already holds the whole output, when `text` is only its head and tail. */
+  readonly spill?: string;
+  /** Size of the whole output when `text` is not all of it. */
+  readonly totalBytes?: number;
 }
 
 /** How dangerous one call is. `never` cannot be approved; `ask` needs an approval that may be remembered under `key`. */
