@@ -14,14 +14,12 @@ export interface ToolContext {
   readonly cwd: string;
   readonly clock: Clock;
   readonly asker: Asker;
-  /** Absolute folder for output that is too large to show. */
+  /** Absolute folder for output that is too large to show; it may not exist yet. A tool names its file after `callId`. */
   readonly spillFolder: string;
   /** The conversation so far, oldest first, without the call itself. */
   readonly history: () => readonly Message[];
   /** Live output for the surface; never part of the result. */
   readonly progress: (chunk: string) => void;
-  /** Folder for output that is too large to show; it may not exist yet. A tool names its file after `callId`. */
-  readonly spillFolder: string;
 }
 
 export interface ToolOutput {
