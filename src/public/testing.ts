@@ -1,0 +1,19 @@
+// Owns the entry `talaria/testing`: doubles that fail loudly, for tests of agents and of extensions.
+export {
+  createFaults,
+  type FaultPlan,
+  type FaultRun,
+  type FaultScenario,
+  type Faults,
+  failEachOperation,
+} from '#testing/faults.ts';
+export { createManualClock, type ManualClock, type ManualClockOptions } from '#testing/manual-clock.ts';
+export {
+  createScriptedModel,
+  type ScriptedCall,
+  type ScriptedModel,
+  type ScriptedModelOptions,
+  type ScriptedStep,
+} from '#testing/scripted-model.ts';
+export type { Teardown } from '#testing/teardown.ts';
+export { createTempHome, type TempHome } from '#testing/temp-home.ts';
