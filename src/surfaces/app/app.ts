@@ -1,0 +1,106 @@
+// Owns the shape of the composed agent: what a surface, an example or a test may do with it. Composition is compose.ts.
+// Knows no terminal. Invariant: after `shutdown` nothing of the app runs any more and every file of the home is closed.
+import type { Clock } from '#base/clock.ts';
+import type { EventSource } from '#base/fabric.ts';
+import type { Result } from '#base/result.ts';
+import type { Approver, Asker } from '#core/agent/approver.ts';
+import type { AnyCommand } from '#core/agent/command-spec.ts';
+import type { Extension } from '#core/agent/extension-host.ts';
+import type { Hooks } from '#core/agent/hooks.ts';
+import type { ReflexRule } from '#core/agent/reflex-rule.ts';
+import type { SessionRecord, SessionStore } from '#core/agent/session-store.ts';
+import type { AnyTool } from '#core/agent/tool.ts';
+import type { TurnEvent } from '#core/agent/turn-event.ts';
+import type { ModelClient, Tier } from '#core/model/model-client.ts';
+import type { Environment } from './environment.ts';
+import type { LoadedConfig } from './home/config.ts';
+import type { Home } from './home/home.ts';
+
+export interface AppOptions {
+  readonly environment: Environment;
+  /** For this run only, before config: `provider/model`, or `reflex`. */
+  readonly model?: string;
+  /** For this run only, instead of the configured toolsets. */
+  readonly toolsets?: readonly string[];
+  readonly clock?: Clock;
+  /** What an embedding program or a test brings along. */
+  readonly extra?: AppExtras;
+}
+
+export interface AppExtras {
+  readonly tools?: readonly AnyTool[];
+  readonly hooks?: readonly Hooks[];
+  readonly extensions?: readonly Extension[];
+  /** Used instead of every configured provider. */
+  readonly client?: ModelClient;
+}
+
+/** The model that answers, and why it was chosen. */
+export interface ModelInfo {
+  /** `<provider>/<model>` or `reflex/1`. */
+  readonly id: string;
+  readonly tier: Tier;
+  /** One line: `OPENAI_API_KEY is set`. */
+  readonly reason: string;
+  readonly contextWindow: number;
+}
+
+export interface OpenConversation {
+  readonly session: SessionRecord;
+  readonly resumed: boolean;
+  /** One turn. Ends with exactly one `turn-end`; never throws. `context` is piped input. */
+  send(text: string, options: { readonly signal: AbortSignal; readonly context?: string }): AsyncIterable<TurnEvent>;
+  /** Joins the running turn between two steps; without one it begins the next. */
+  steer(text: string): void;
+  /** Ends the session's lease; the session can be resumed later. */
+  close(): Promise<void>;
+}
+
+export interface ConversationOptions {
+  /** Id of a session to go on with. */
+  readonly resume?: string;
+  /** Go on with the last session of this source and folder. */
+  readonly continueLast?: boolean;
+  readonly source: string;
+  readonly cwd: string;
+  readonly approver: Approver;
+  readonly asker: Asker;
+}
+
+export type OpenRefusal = 'no-such-session' | 'owned-elsewhere';
+
+/** A place to ask that is added while talking: a key, or the address of an endpoint. */
+export interface ModelAddition {
+  /** Name of a known provider; found from the shape of the key when absent. */
+  readonly provider?: string;
+  readonly key?: string;
+  readonly baseUrl?: string;
+  readonly model?: string;
+}
+
+export interface App {
+  readonly home: Home;
+  readonly clock: Clock;
+  readonly loaded: LoadedConfig;
+  readonly environment: Environment;
+  readonly store: SessionStore;
+  readonly events: EventSource<TurnEvent>;
+  /** What a person should be told once at the start: a quarantined file, a newer config. */
+  readonly notices: readonly string[];
+  readonly model: () => ModelInfo;
+  /** Every model that could be switched to without further setup. */
+  readonly models: () => readonly ModelInfo[];
+  /** `reflex`, `provider/model`, or a model of the present provider. The next step of every open conversation uses it. */
+  switchModel(name: string): Promise<Result<ModelInfo, 'missing-key' | 'no-provider' | 'no-model'>>;
+  /** Tests it with one call, keeps key and address in the home, and switches to it. Nothing is kept when the test fails. */
+  addModel(addition: ModelAddition, signal: AbortSignal): Promise<Result<ModelInfo, 'missing-key' | 'no-provider' | 'no-model' | 'model-failed'>>;
+  readonly tools: () => readonly AnyTool[];
+  readonly reflexRules: () => readonly ReflexRule[];
+  /** Commands of the shell and the chat, those of extensions included. */
+  commands(): Promise<readonly AnyCommand[]>;
+  openConversation(options: ConversationOptions): Promise<Result<OpenConversation, OpenRefusal>>;
+  /** Held until it settles, or until shutdown's patience ends; a failure becomes a logged event. */
+  background(name: string, work: Promise<unknown>): void;
+  /** Idempotent, also under SIGTERM: stops running turns, drains background work, closes every store. */
+  shutdown(): Promise<void>;
+}

@@ -1,0 +1,15 @@
+// Owns the view of the process that everything else is given: variables, folder, terminal. The only reader of `process.env`.
+// Does not know what any variable means. Invariant: a plain value, taken once; tests pass their own.
+import { homedir } from 'node:os';
+
+export interface Environment {
+  readonly variables: Readonly<Record<string, string | undefined>>;
+  /** Absolute folder that the person typed the command in. */
+  readonly cwd: string;
+  /** The person's own home folder, parent of the default `.talaria`. */
+  readonly userHome: string;
+}
+
+export function readEnvironment(): Environment {
+  return { variables: { ...process.env }, cwd: process.cwd(), userHome: homedir() };
+}

@@ -1,0 +1,56 @@
+// Owns where things lie in a home (design 6). Knows no file's content.
+// Invariant: folders are 0700; nothing is made before it is needed (seed 001 ch 2: copy the folder to migrate, delete it to start fresh).
+import { existsSync, readdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { privateFolder } from '#base/platform.ts';
+import type { Environment } from '../environment.ts';
+
+export interface Home {
+  readonly root: string;
+  readonly config: string;
+  /** The only file with secrets. */
+  readonly env: string;
+  readonly soul: string;
+  readonly stateDatabase: string;
+  readonly memories: string;
+  readonly backups: string;
+  readonly cache: string;
+  /** Whole outputs of tools whose preview the model saw. */
+  readonly spill: string;
+  readonly engines: string;
+  readonly models: string;
+  readonly log: string;
+}
+
+export function homeAt(root: string): Home {
+  const at = (...parts: readonly string[]) => join(root, ...parts);
+  return {
+    root,
+    config: at('config.yaml'),
+    env: at('.env'),
+    soul: at('SOUL.md'),
+    stateDatabase: at('state.db'),
+    memories: at('memories'),
+    backups: at('backups'),
+    cache: at('cache'),
+    spill: at('cache', 'spill'),
+    engines: at('engines'),
+    models: at('models'),
+    log: at('logs', 'agent.log'),
+  };
+}
+
+/** TALARIA_HOME (relative paths start from the current folder), else `~/.talaria`. */
+export function findHome(environment: Environment): Home {
+  const named = environment.variables.TALARIA_HOME;
+  return homeAt(named ? resolve(environment.cwd, named) : join(environment.userHome, '.talaria'));
+}
+
+/** Makes the root, or tightens the permissions of an existing one. */
+export function makeHome(home: Home): void {
+  privateFolder(home.root);
+}
+
+export function isEmptyHome(home: Home): boolean {
+  return !existsSync(home.root) || readdirSync(home.root).length === 0;
+}
