@@ -1,0 +1,88 @@
+/**
+ * Builds `dist`: one bundle with shared chunks, an entry for the command and one for every public entry.
+ * `node scripts/build.ts [--clean] [--out DIR]`. A warning of the bundler is a failure. Files are moved in
+ * by rename, entries last; chunks of earlier builds stay a day for processes that may still load them.
+ */
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { build } from 'esbuild';
+import { noticesFor } from './build/third-party-notices.ts';
+
+const keepChunksMs = 24 * 60 * 60 * 1000;
+const { values } = parseArgs({ options: { clean: { type: 'boolean' }, out: { type: 'string', default: 'dist' } } });
+const root = resolve(import.meta.dirname, '..');
+const out = resolve(root, values.out);
+
+mkdirSync(out, { recursive: true });
+const staging = mkdtempSync(join(out, '.building-'));
+try {
+  const { version } = readPackage();
+  const result = await build({
+    absWorkingDir: root,
+    entryPoints: entryPoints(),
+    outdir: staging,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node24',
+    chunkNames: 'chunks/[name]-[hash]',
+    metafile: true,
+    logLevel: 'silent',
+    define: { TALARIA_VERSION: JSON.stringify(version) },
+    external: ['node-llama-cpp', '@huggingface/transformers'],
+    // Packages written as CommonJS ask for `require`, which an ES module does not have.
+    banner: {
+      js: "import { createRequire as bundleRequire } from 'node:module'; const require = bundleRequire(import.meta.url);",
+    },
+  });
+  if (result.warnings.length > 0) throw new Error(result.warnings.map((warning) => warning.text).join('\n'));
+  writeFileSync(join(staging, 'THIRD_PARTY_NOTICES'), noticesFor(root, Object.keys(result.metafile.inputs)));
+  publish();
+} finally {
+  rmSync(staging, { recursive: true, force: true });
+}
+
+function readPackage(): { readonly version: string; readonly exports: Readonly<Record<string, string>> } {
+  return JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+}
+
+/** `src/public/sessions.ts` → `dist/sessions.js`, beside `dist/main.js`. */
+function entryPoints(): Record<string, string> {
+  const entries: Record<string, string> = { main: 'src/surfaces/cli/main.ts' };
+  for (const path of Object.values(readPackage().exports)) {
+    if (path.endsWith('.ts')) entries[path.split('/').at(-1)?.replace(/\.ts$/, '') ?? path] = path;
+  }
+  return entries;
+}
+
+function publish(): void {
+  const files = filesIn(staging).sort((a, b) => Number(b.startsWith('chunks/')) - Number(a.startsWith('chunks/')));
+  mkdirSync(join(out, 'chunks'), { recursive: true });
+  for (const file of files) renameSync(join(staging, file), join(out, file));
+  const fresh = new Set(files);
+  const oldest = values.clean === true ? Number.POSITIVE_INFINITY : Date.now() - keepChunksMs;
+  for (const file of filesIn(out)) {
+    const mine = fresh.has(file) || file.startsWith('types/') || file.startsWith('.building-');
+    if (!mine && statSync(join(out, file)).mtimeMs < oldest) rmSync(join(out, file));
+  }
+  console.log(`build: ${files.length} files in ${relative(process.cwd(), out) || out}`);
+}
+
+function filesIn(folder: string): string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)));
+}
