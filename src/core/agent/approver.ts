@@ -46,5 +46,9 @@ export const denyingApprover: Approver = {
 };
 
 export const absentAsker: Asker = {
-  ask: async () => ({ ok: false, reason: 'nobody-there', detail: 'No person can answer here; decide with what is known, or say what is missing.' }),
+  ask: async () => ({
+    ok: false,
+    reason: 'nobody-there',
+    detail: 'No person can answer here; decide with what is known, or say what is missing.',
+  }),
 };

@@ -9,7 +9,13 @@ export type CommandOutput =
   /** Machine-readable result; printed as JSON when the caller asked for JSON, else left out when lines or tables came before. */
   | { readonly type: 'data'; readonly value: JsonValue }
   /** Ends the command. 1 failed, 2 usage, 3 refused. */
-  | { readonly type: 'failure'; readonly exitCode: 1 | 2 | 3; readonly code: string; readonly message: string; readonly fix: string };
+  | {
+      readonly type: 'failure';
+      readonly exitCode: 1 | 2 | 3;
+      readonly code: string;
+      readonly message: string;
+      readonly fix: string;
+    };
 
 export interface CommandContext {
   readonly cwd: string;

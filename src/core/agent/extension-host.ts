@@ -2,7 +2,8 @@
 // in app/extensions.ts. Contract suite: test/contract/extension-host.contract.ts.
 import type { z } from 'zod';
 import type { Clock } from '#base/clock.ts';
-import type { Database, Migration } from '#base/database.ts';
+import type { Database } from '#base/database/connection.ts';
+import type { RoomSchema } from '#base/database/migrate.ts';
 import type { EventSource } from '#base/fabric.ts';
 import type { Purpose, Tier } from '#core/model/model-client.ts';
 import type { AnyCommand } from './command-spec.ts';
@@ -42,7 +43,7 @@ export interface ExtensionHost {
   addJob(job: ScheduledJob): void;
   /** The extension's section of config.yaml, validated; defaults come from the schema. Throws `config-invalid` naming line and key. */
   config<T>(section: string, schema: z.ZodType<T>): T;
-  openDatabase(fileName: string, migrations: readonly Migration[]): Database;
+  openDatabase(fileName: string, schema: RoomSchema): Database;
   runTurn(request: TurnRequest, signal: AbortSignal): AsyncIterable<TurnEvent>;
   /** Called once at shutdown, before the databases close. */
   onShutdown(run: () => Promise<void>): void;

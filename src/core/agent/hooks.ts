@@ -29,7 +29,10 @@ export interface Hooks {
   /** May refuse a call or demand an approval; the strictest verdict of all hooks counts. */
   beforeTool?(turn: TurnInfo, call: ToolCallPart, signal: AbortSignal): Promise<ToolVerdict>;
   afterTool?(turn: TurnInfo, call: ToolCallPart, result: ToolResultPart): Promise<void>;
-  afterTurn?(turn: TurnInfo, ended: { readonly outcome: TurnOutcome; readonly messages: readonly Message[] }): Promise<void>;
+  afterTurn?(
+    turn: TurnInfo,
+    ended: { readonly outcome: TurnOutcome; readonly messages: readonly Message[] },
+  ): Promise<void>;
   beforeCompress?(session: SessionInfo, messages: readonly Message[], signal: AbortSignal): Promise<void>;
   sessionEnd?(session: SessionInfo): Promise<void>;
 }

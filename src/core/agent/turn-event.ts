@@ -1,9 +1,10 @@
 // Owns the events of one turn: all that any surface, log or hook ever learns about it. Names are noun-verb, kebab-case.
 // Invariant: a turn yields exactly one `turn-end`, as its last event, whatever fails.
+
+import type { JsonObject } from '#base/json.ts';
 import type { Message, ToolResultPart } from '#core/model/message.ts';
 import type { FinishReason, Tier, Usage } from '#core/model/model-client.ts';
 import type { ApprovalDecision } from './approver.ts';
-import type { JsonObject } from '#base/json.ts';
 
 /** `done`: the model ended with plain text. `stopped`: a stop condition or budget. `aborted`: on request. `failed`: an error, named. */
 export type TurnOutcome = 'done' | 'stopped' | 'aborted' | 'failed';
@@ -22,7 +23,13 @@ export type TurnEvent =
   | { readonly type: 'text-delta'; readonly text: string }
   | { readonly type: 'reasoning-delta'; readonly text: string }
   /** Same provider again; text shown since `step-start` no longer counts. */
-  | { readonly type: 'model-retry'; readonly model: string; readonly reason: string; readonly attempt: number; readonly delayMs: number }
+  | {
+      readonly type: 'model-retry';
+      readonly model: string;
+      readonly reason: string;
+      readonly attempt: number;
+      readonly delayMs: number;
+    }
   | { readonly type: 'model-fallback'; readonly from: string; readonly to: string; readonly reason: string }
   | {
       readonly type: 'step-end';
@@ -34,12 +41,26 @@ export type TurnEvent =
       readonly cost: number | null;
       readonly ms: number;
     }
-  | { readonly type: 'tool-start'; readonly callId: string; readonly name: string; readonly arguments: JsonObject; readonly summary: string }
+  | {
+      readonly type: 'tool-start';
+      readonly callId: string;
+      readonly name: string;
+      readonly arguments: JsonObject;
+      readonly summary: string;
+    }
   | { readonly type: 'tool-output'; readonly callId: string; readonly chunk: string }
   | { readonly type: 'tool-end'; readonly callId: string; readonly name: string; readonly result: ToolResultPart }
-  | { readonly type: 'approval'; readonly callId: string; readonly preview: string; readonly decision: ApprovalDecision | 'remembered' | 'never'; readonly reason: string }
+  | {
+      readonly type: 'approval';
+      readonly callId: string;
+      readonly preview: string;
+      readonly decision: ApprovalDecision | 'remembered' | 'never';
+      readonly reason: string;
+    }
   | { readonly type: 'hook-failed'; readonly hook: string; readonly at: string; readonly error: string }
   | { readonly type: 'steer'; readonly text: string }
+  /** The prefix of the session's requests changes here, and only here: after a compression or a switch of tool strategy. */
+  | { readonly type: 'prefix-break'; readonly reason: 'compression' | 'strategy-switch' }
   /** Anything a surface should say in one line: a full disk, a quarantined index. */
   | { readonly type: 'notice'; readonly text: string }
   | {

@@ -1,0 +1,252 @@
+// Owns the live conversation: one session's frozen prompt, history and journal, over the one turn function.
+// Knows no surface and no provider. Invariants: the prompt is built once and reloaded byte for byte; a conversation rebuilt from the
+// store behaves as the live one; one turn at a time. Seed 001 chapters 05, 07, 15.
+import { AbortedError } from '#base/abort.ts';
+import { errorText, TalariaError } from '#base/errors.ts';
+import type { EventSink } from '#base/fabric.ts';
+import { ok, type Result } from '#base/result.ts';
+import { ellipsize } from '#base/text.ts';
+import type { Message, TextPart } from '#core/model/message.ts';
+import { messageText } from '#core/model/message.ts';
+import type { ModelClient, Purpose } from '#core/model/model-client.ts';
+import { missingResults } from './repair-history.ts';
+import type { FrozenPrompt, SessionLease, SessionRecord, SessionStart, SessionStore, Span } from './session-store.ts';
+import { RESULT_LIMIT } from './turn/cap-output.ts';
+import { createHookRunner } from './turn/hook-runner.ts';
+import { runTurn, type TurnMachine } from './turn/run-turn.ts';
+import type { TurnEvent } from './turn-event.ts';
+
+/** What a conversation is made with; the model can be changed later by `switchModel`. */
+export interface ConversationParts {
+  readonly store: SessionStore;
+  readonly model: ModelClient;
+  /** Builds the prompt of a new session for a context window of `window` tokens. */
+  readonly buildPrompt: (window: number) => FrozenPrompt;
+  readonly machine: ConversationMachine;
+  readonly events?: EventSink<TurnEvent>;
+}
+
+export type ConversationMachine = Pick<TurnMachine, 'clock' | 'place' | 'hooks' | 'stop'> & {
+  readonly access: Omit<TurnMachine['access'], 'shown' | 'runnable'>;
+};
+
+export interface SendOptions {
+  readonly signal: AbortSignal;
+  /** Parts before the owner's text: piped input, attached files. */
+  readonly extra?: readonly TextPart[];
+  readonly purpose?: Purpose;
+  /** Narrows what may run in this turn. */
+  readonly runnable?: ReadonlySet<string>;
+}
+
+export interface Conversation {
+  readonly session: SessionRecord;
+  readonly prompt: FrozenPrompt;
+  readonly model: ModelClient;
+  /** Messages so far, oldest first. */
+  readonly history: readonly Message[];
+  /** Runs one turn. Throws TalariaError `turn-running` when one is under way: use `steer` then. */
+  send(text: string, options: SendOptions): AsyncGenerator<TurnEvent, void>;
+  /** A line for the turn under way, taken between two steps; without a turn it is the first of the next. */
+  steer(text: string): void;
+  /** Counts from the next step on. */
+  switchModel(model: ModelClient): void;
+  /** Ends the session's life in this process: hooks, lease. Idempotent. */
+  close(): Promise<void>;
+}
+
+export type OpenRequest = { readonly start: SessionStart } | { readonly resume: string };
+
+export async function openConversation(
+  request: OpenRequest,
+  parts: ConversationParts,
+  signal: AbortSignal,
+): Promise<Result<Conversation, 'no-such-session' | 'owned-elsewhere'>> {
+  const session = 'start' in request ? await parts.store.create(request.start) : await parts.store.get(request.resume);
+  if (!session)
+    return {
+      ok: false,
+      reason: 'no-such-session',
+      detail: `There is no session ${'resume' in request ? request.resume : ''}.`,
+    };
+  const lease = await parts.store.claim(session.id);
+  if (!lease.ok) return lease;
+  const prompt = (await parts.store.loadPrompt(session.id)) ?? (await freeze(parts, session.id));
+  const history = 'start' in request ? [] : (await parts.store.messages(session.id)).map((stored) => stored.message);
+  const conversation = new LiveConversation({ session, parts, prompt, history, lease: lease.value });
+  await conversation.start(signal);
+  return ok(conversation);
+}
+
+async function freeze(parts: ConversationParts, sessionId: string): Promise<FrozenPrompt> {
+  const prompt = parts.buildPrompt(parts.model.traits.contextWindow);
+  await parts.store.savePrompt(sessionId, prompt);
+  return prompt;
+}
+
+interface LiveOptions {
+  readonly session: SessionRecord;
+  readonly parts: ConversationParts;
+  readonly prompt: FrozenPrompt;
+  readonly history: readonly Message[];
+  readonly lease: SessionLease;
+}
+
+/** Share of a context window, in characters, that one tool result may show. */
+const RESULT_SHARE = 0.6;
+
+class LiveConversation implements Conversation {
+  readonly session: SessionRecord;
+  readonly prompt: FrozenPrompt;
+  readonly #parts: ConversationParts;
+  readonly #lease: SessionLease;
+  readonly #messages: Message[];
+  readonly #steers: string[] = [];
+  #model: ModelClient;
+  #running = false;
+  #closed = false;
+  #titled: boolean;
+  #strategySwitched = false;
+
+  constructor(options: LiveOptions) {
+    this.session = options.session;
+    this.prompt = options.prompt;
+    this.#parts = options.parts;
+    this.#lease = options.lease;
+    this.#messages = [...options.history];
+    this.#model = options.parts.model;
+    this.#titled = options.session.title !== undefined;
+  }
+
+  get model(): ModelClient {
+    return this.#model;
+  }
+
+  get history(): readonly Message[] {
+    return this.#messages;
+  }
+
+  async start(signal: AbortSignal): Promise<void> {
+    const { hooks, clock } = this.#parts.machine;
+    const runner = createHookRunner({ hooks, clock, emit: (event) => this.#parts.events?.emit(event) });
+    await runner.sessionStart(this.#info(), signal);
+  }
+
+  steer(text: string): void {
+    this.#steers.push(text);
+  }
+
+  switchModel(model: ModelClient): void {
+    if (model.traits.toolCalling !== this.#model.traits.toolCalling && this.#messages.length > 0)
+      this.#strategySwitched = true;
+    this.#model = model;
+  }
+
+  async *send(text: string, options: SendOptions): AsyncGenerator<TurnEvent, void> {
+    if (this.#closed) throw new TalariaError('this conversation is closed', { code: 'conversation-closed' });
+    if (this.#running)
+      throw new TalariaError('a turn is running in this conversation', {
+        code: 'turn-running',
+        fix: 'Steer it or wait for its end.',
+      });
+    this.#running = true;
+    try {
+      await this.#repair();
+      for await (const event of this.#turn(text, options)) {
+        this.#parts.events?.emit(event);
+        yield event;
+      }
+    } finally {
+      this.#running = false;
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    const { hooks, clock } = this.#parts.machine;
+    await createHookRunner({ hooks, clock, emit: (event) => this.#parts.events?.emit(event) }).sessionEnd(this.#info());
+    await this.#parts.store.end(this.session.id);
+    await this.#lease.release();
+  }
+
+  async *#turn(text: string, options: SendOptions): AsyncGenerator<TurnEvent, void> {
+    if (this.#strategySwitched) {
+      this.#strategySwitched = false;
+      yield { type: 'prefix-break', reason: 'strategy-switch' };
+    }
+    const { machine } = this.#parts;
+    const material = {
+      info: { ...this.#info(), turn: this.#messages.filter(isTurnStart).length + 1 },
+      purpose: options.purpose ?? ('answer' as const),
+      prompt: this.prompt,
+      history: [...this.#messages],
+      input: { text, ...(options.extra ? { extra: options.extra } : {}) },
+    };
+    const shown = new Set(this.prompt.tools.map((tool) => tool.name));
+    const access = { ...machine.access, shown, ...(options.runnable ? { runnable: options.runnable } : {}) };
+    const links = { journal: this.#journal, recordSpans: this.#recordSpans, takeSteers: () => this.#steers.splice(0) };
+    const place = { ...machine.place, resultLimit: this.#resultLimit() };
+    for await (const event of runTurn(
+      material,
+      { ...machine, ...links, access, place, model: () => this.#model },
+      options.signal,
+    )) {
+      if (event.type === 'turn-end') yield* this.#giveTitle(text);
+      yield event;
+    }
+  }
+
+  async *#giveTitle(text: string): AsyncGenerator<TurnEvent, void> {
+    if (this.#titled) return;
+    this.#titled = true;
+    const line = text.split('\n').find((candidate) => candidate.trim() !== '');
+    if (!line) return;
+    try {
+      await this.#parts.store.setTitle(this.session.id, ellipsize(line.trim(), 60));
+    } catch (error) {
+      yield { type: 'notice', text: `the session has no title: ${errorText(error)}` };
+    }
+  }
+
+  /** After a crash, or a consumer that left in mid-turn: answer the calls that have no result. */
+  async #repair(): Promise<void> {
+    for (const message of missingResults(this.#messages)) await this.#journal(message, []);
+  }
+
+  readonly #journal = async (message: Message, spans: readonly Span[]) => {
+    const { store } = this.#parts;
+    const [stored] = await Promise.all([store.append(this.session.id, message), this.#recordSpans(spans)]);
+    this.#messages.push(stored.message);
+    return stored;
+  };
+
+  readonly #recordSpans = async (spans: readonly Span[]) => {
+    if (spans.length > 0) await this.#parts.store.recordSpans(spans);
+  };
+
+  #resultLimit(): number {
+    const share = Math.floor(this.#model.traits.contextWindow * RESULT_SHARE);
+    return Math.min(RESULT_LIMIT, Math.max(2_000, share));
+  }
+
+  #info() {
+    const { id, source, cwd } = this.session;
+    return { sessionId: id, source, cwd };
+  }
+}
+
+function isTurnStart(message: Message): boolean {
+  return message.role === 'user' && message.parts.some((part) => part.label === undefined && part.origin === 'owner');
+}
+
+/** The last thing the assistant said, for surfaces that show one answer. */
+export function lastAnswer(history: readonly Message[]): string {
+  const last = history.findLast((message) => message.role === 'assistant');
+  return last ? messageText(last) : '';
+}
+
+/** The reason a surface gives when it stops a turn on the owner's request. */
+export function stopRequest(): AbortedError {
+  return new AbortedError('stopped by the owner');
+}

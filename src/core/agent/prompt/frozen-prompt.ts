@@ -1,0 +1,103 @@
+// Owns building the system prompt of a session: once, normalised, from stable parts to less stable ones, within the window's share.
+// Knows no file and no store. Invariant: equal sources give equal bytes; after the build nothing changes it but a compression.
+import type { JsonObject, JsonValue } from '#base/json.ts';
+import { isJsonObject } from '#base/json.ts';
+import { estimateTokens, headTail, normalizeText } from '#base/text.ts';
+import type { ToolSchema } from '#core/model/model-client.ts';
+import type { FrozenPrompt } from '../session-store.ts';
+import { capProjectFile, PROJECT_FILE_LIMIT, type ProjectFile } from './project-file.ts';
+import { GUIDANCE, IDENTITY } from './prompt-text.ts';
+
+export interface PromptSources {
+  /** SOUL.md, when the owner wrote one; replaces the built-in identity. */
+  readonly identity?: string;
+  /** One line that says where and since when: folder, platform, date. */
+  readonly environment: string;
+  readonly project?: ProjectFile;
+  /** Index of skills, empty when there are none. */
+  readonly skills: string;
+  /** Frozen snapshot of the memory files, empty when there is nothing. */
+  readonly memory: string;
+}
+
+export interface PromptSection {
+  readonly name: 'identity' | 'guidance' | 'environment' | 'project' | 'skills' | 'memory' | 'schemas';
+  readonly text: string;
+}
+
+/** Under this window the prompt takes at most SMALL_SHARE of it. */
+const SMALL_WINDOW = 32_768;
+const SMALL_SHARE = 0.4;
+const PROJECT_SHARE = 0.06;
+
+/** The sections as they stand in the prompt, the schemas as their JSON: what `talaria context` counts. */
+export function promptSections(
+  sources: PromptSources,
+  tools: readonly ToolSchema[],
+  window: number,
+): readonly PromptSection[] {
+  const fitted = fit(sources, tools, window);
+  return [...fitted.sections, { name: 'schemas', text: JSON.stringify(fitted.tools) }];
+}
+
+export function buildFrozenPrompt(sources: PromptSources, tools: readonly ToolSchema[], window: number): FrozenPrompt {
+  const fitted = fit(sources, tools, window);
+  return { system: normalizeText(fitted.sections.map((section) => section.text).join('\n\n')), tools: fitted.tools };
+}
+
+interface Fitted {
+  readonly sections: readonly PromptSection[];
+  readonly tools: readonly ToolSchema[];
+}
+
+function fit(sources: PromptSources, tools: readonly ToolSchema[], window: number): Fitted {
+  const projectLimit = Math.min(PROJECT_FILE_LIMIT, Math.max(1_500, Math.floor(window * PROJECT_SHARE * 4)));
+  const whole = assemble(sources, projectLimit);
+  if (window >= SMALL_WINDOW) return { sections: whole, tools };
+  const budget = window * SMALL_SHARE;
+  let over = tokensOf(whole, tools) - budget;
+  let shrunk = sources;
+  let limit = projectLimit;
+  if (over > 0) shrunk = { ...shrunk, skills: cutTokens(shrunk.skills, over) };
+  over = tokensOf(assemble(shrunk, limit), tools) - budget;
+  if (over > 0) limit = Math.max(0, Math.min(limit, shrunk.project?.text.length ?? 0) - Math.ceil(over * 4));
+  over = tokensOf(assemble(shrunk, limit), tools) - budget;
+  return { sections: assemble(shrunk, limit), tools: over > 0 ? tools.map(bareSchema) : tools };
+}
+
+function assemble(sources: PromptSources, projectLimit: number): readonly PromptSection[] {
+  const { identity, environment, project, skills, memory } = sources;
+  const sections: PromptSection[] = [
+    { name: 'identity', text: identity?.trim() || IDENTITY },
+    { name: 'guidance', text: GUIDANCE },
+    { name: 'environment', text: environment },
+  ];
+  if (project && projectLimit > 0) {
+    const text = capProjectFile(project.text, projectLimit);
+    sections.push({ name: 'project', text: `## Project instructions (${project.path})\n${text}` });
+  }
+  if (skills.trim()) sections.push({ name: 'skills', text: skills });
+  if (memory.trim()) sections.push({ name: 'memory', text: memory });
+  return sections.map((section) => ({ ...section, text: normalizeText(section.text) }));
+}
+
+function tokensOf(sections: readonly PromptSection[], tools: readonly ToolSchema[]): number {
+  return sections.reduce((sum, section) => sum + estimateTokens(section.text), estimateTokens(JSON.stringify(tools)));
+}
+
+function cutTokens(text: string, tokens: number): string {
+  const keep = text.length - Math.ceil(tokens * 4);
+  return keep < 200 ? '' : headTail(text, keep, 0);
+}
+
+/** A schema without the descriptions of its properties: names and types remain. */
+function bareSchema(tool: ToolSchema): ToolSchema {
+  return { ...tool, parameters: dropDescriptions(tool.parameters) as JsonObject };
+}
+
+function dropDescriptions(value: JsonValue | undefined): JsonValue | undefined {
+  if (Array.isArray(value)) return value.map((item) => dropDescriptions(item) ?? null);
+  if (!isJsonObject(value)) return value;
+  const kept = Object.entries(value).filter(([key, inner]) => !(key === 'description' && typeof inner === 'string'));
+  return Object.fromEntries(kept.map(([key, inner]) => [key, dropDescriptions(inner)]));
+}

@@ -1,0 +1,40 @@
+// Owns how much of a tool's output a model sees: what is over the cap goes whole into a file, the message keeps head and tail.
+// Knows no tool. Invariant: nothing is lost (the spill file has every character) and the preview names the file.
+import { join } from 'node:path';
+import { atomicWrite } from '#base/atomic-write.ts';
+import { headTail } from '#base/text.ts';
+
+/** Characters of one result and of all results of one turn; seen in spec core 1.1. */
+export const RESULT_LIMIT = 50_000;
+export const TURN_LIMIT = 200_000;
+const PREVIEW = 1_500;
+
+export interface OutputCap {
+  /** Characters this result may show. */
+  readonly limit: number;
+  readonly spillFolder: string;
+  readonly callId: string;
+}
+
+export interface CappedOutput {
+  readonly text: string;
+  readonly spill?: string;
+}
+
+export function capOutput(text: string, cap: OutputCap): CappedOutput {
+  if (text.length <= cap.limit) return { text };
+  const spill = join(cap.spillFolder, `${cap.callId.replace(/[^\w-]/g, '_')}.txt`);
+  atomicWrite(spill, text);
+  return { text: previewOf(text, cap.limit, { file: spill, size: `${text.length} characters` }), spill };
+}
+
+/** A preview for output that is already in a file. */
+export function previewOf(
+  text: string,
+  limit: number,
+  whole: { readonly file: string; readonly size: string },
+): string {
+  const room = Math.max(200, Math.min(PREVIEW * 2, limit));
+  const shown = headTail(text, Math.ceil(room / 2), Math.floor(room / 2));
+  return `${shown}\n[${whole.size} in all; whole output: ${whole.file} (read_file with offset, or search_files)]`;
+}

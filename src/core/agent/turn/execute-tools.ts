@@ -1,0 +1,203 @@
+// Owns running the calls of one assistant message: validate, permit, run, cap, record. Read-only neighbours run at the same time.
+// Knows no tool and no surface. Invariant: every call gets exactly one result, in the order of the calls, whatever fails.
+import { throwIfAborted } from '#base/abort.ts';
+import { createAsyncQueue } from '#base/async-queue.ts';
+import type { Clock } from '#base/clock.ts';
+import { errorText } from '#base/errors.ts';
+import type { Message, Observation, ToolCallPart, ToolResultPart } from '#core/model/message.ts';
+import type { Asker } from '../approver.ts';
+import type { TurnInfo } from '../hooks.ts';
+import type { ToolContext, ToolOutput } from '../tool.ts';
+import type { TurnEvent } from '../turn-event.ts';
+import { type CappedOutput, capOutput, previewOf, RESULT_LIMIT } from './cap-output.ts';
+import type { HookRunner } from './hook-runner.ts';
+import { checkCall, type Permitted, permitCall, type ToolAccess } from './permit-call.ts';
+import type { SpanRecorder } from './span-recorder.ts';
+
+/** Where and how tools run in one session; the same for all its turns. */
+export interface ToolPlace {
+  readonly cwd: string;
+  readonly clock: Clock;
+  readonly asker: Asker;
+  /** Folder for outputs that are over the cap. */
+  readonly spillFolder: string;
+  /** Characters one result may show; small windows give less. Default RESULT_LIMIT. */
+  readonly resultLimit?: number;
+  /** Takes known secrets out of a result before anything sees it. */
+  readonly redact: (text: string) => string;
+}
+
+export interface ToolRun {
+  readonly turn: TurnInfo;
+  readonly access: ToolAccess;
+  readonly place: ToolPlace;
+  readonly hooks: HookRunner;
+  readonly spans: SpanRecorder;
+  readonly history: () => readonly Message[];
+}
+
+/** Results come out through `onResult` in call order, each before the next writing call starts, so that the caller can make them durable. */
+export async function* executeTools(
+  run: ToolRun,
+  calls: readonly ToolCallPart[],
+  signal: AbortSignal,
+): AsyncGenerator<
+  TurnEvent | { readonly type: 'result'; readonly result: ToolResultPart; readonly call: ToolCallPart }
+> {
+  for (const group of groupCalls(calls, run.access)) {
+    const queue = createAsyncQueue<TurnEvent>();
+    const work = Promise.all(group.map((call) => runCall(run, call, { emit: queue.push, signal }))).finally(() =>
+      queue.close(),
+    );
+    work.catch(() => undefined);
+    yield* queue;
+    const results = await work;
+    for (const [i, result] of results.entries()) {
+      const call = group[i];
+      if (call) yield { type: 'result', result, call };
+    }
+  }
+}
+
+/** Consecutive calls of read-only tools form one group; every other call is alone. */
+function groupCalls(calls: readonly ToolCallPart[], access: ToolAccess): readonly (readonly ToolCallPart[])[] {
+  const groups: ToolCallPart[][] = [];
+  let reading = false;
+  for (const call of calls) {
+    const isRead = access.tools.get(call.name)?.effect === 'read';
+    const last = groups.at(-1);
+    if (isRead && reading && last) last.push(call);
+    else groups.push([call]);
+    reading = isRead;
+  }
+  return groups;
+}
+
+interface CallScope {
+  readonly emit: (event: TurnEvent) => void;
+  readonly signal: AbortSignal;
+}
+
+async function runCall(run: ToolRun, call: ToolCallPart, scope: CallScope): Promise<ToolResultPart> {
+  const { clock } = run.place;
+  const from = clock.monotonic();
+  const span = run.spans.start('tool', call.name);
+  const checked = checkCall(call, run.access);
+  const summary = checked.ok ? summaryOf(call, checked) : call.name;
+  scope.emit({ type: 'tool-start', callId: call.callId, name: call.name, arguments: call.arguments, summary });
+  const draft = await outcomeOf(run, call, checked, scope);
+  const result = finishResult(run, call, draft, clock.monotonic() - from);
+  span.end(draft.aborted ? 'aborted' : result.isError ? 'error' : 'ok', { detail: result.observed.refused ?? summary });
+  scope.emit({ type: 'tool-end', callId: call.callId, name: call.name, result });
+  await run.hooks.afterTool(run.turn, call, result);
+  return result;
+}
+
+interface Draft {
+  readonly output: ToolOutput;
+  readonly refused?: string;
+  readonly aborted?: boolean;
+  readonly limit?: number;
+}
+
+async function outcomeOf(
+  run: ToolRun,
+  call: ToolCallPart,
+  checked: ReturnType<typeof checkCall>,
+  scope: CallScope,
+): Promise<Draft> {
+  if (!checked.ok) return refusal(checked.reason, checked.detail);
+  try {
+    throwIfAborted(scope.signal);
+    const context = contextOf(run, call, scope);
+    const verdict = await run.hooks.beforeTool(run.turn, call, scope.signal);
+    const refused = await permitCall(
+      { call, permitted: checked, verdict, context, emit: scope.emit },
+      run.access,
+      scope.signal,
+    );
+    if (refused) return refusal(refused.reason, refused.detail);
+    const output = await checked.tool.run(checked.input, context, scope.signal);
+    const limit = checked.tool.outputLimit;
+    return { output, aborted: scope.signal.aborted, ...(limit === undefined ? {} : { limit }) };
+  } catch (error) {
+    if (scope.signal.aborted)
+      return { ...refusal('aborted', 'Stopped by the owner before it finished.'), aborted: true };
+    return { output: { text: `${call.name} failed: ${errorText(error)}`, isError: true, origin: 'foreign' } };
+  }
+}
+
+function refusal(reason: string, detail: string): Draft {
+  return { refused: reason, output: { text: detail, isError: true, origin: 'observed' } };
+}
+
+function contextOf(run: ToolRun, call: ToolCallPart, scope: CallScope): ToolContext {
+  const { cwd, clock, asker, spillFolder } = run.place;
+  return {
+    sessionId: run.turn.sessionId,
+    callId: call.callId,
+    cwd,
+    clock,
+    asker,
+    spillFolder,
+    history: run.history,
+    progress: (chunk) => scope.emit({ type: 'tool-output', callId: call.callId, chunk: run.place.redact(chunk) }),
+  };
+}
+
+function finishResult(run: ToolRun, call: ToolCallPart, draft: Draft, ms: number): ToolResultPart {
+  const { output } = draft;
+  const text = run.place.redact(output.text.toWellFormed());
+  const limit = Math.min(draft.limit ?? RESULT_LIMIT, run.place.resultLimit ?? RESULT_LIMIT);
+  const cap = { limit, spillFolder: run.place.spillFolder, callId: call.callId };
+  const bytes = output.totalBytes ?? Buffer.byteLength(text);
+  const capped =
+    output.spill === undefined
+      ? safeCap(text, cap)
+      : showSpilled(text, limit, { file: output.spill, size: `${bytes} bytes` });
+  const observed: Observation = {
+    ms: Math.round(ms),
+    bytes,
+    ...(output.exitCode === undefined ? {} : { exitCode: output.exitCode }),
+    ...(capped.spill === undefined ? {} : { spill: capped.spill }),
+    ...(draft.refused ? { refused: draft.refused } : {}),
+  };
+  return {
+    type: 'tool-result',
+    callId: call.callId,
+    name: call.name,
+    text: capped.text === '' ? '(no output)' : capped.text,
+    isError: output.isError ?? false,
+    origin: output.origin ?? 'foreign',
+    observed,
+  };
+}
+
+function showSpilled(
+  text: string,
+  limit: number,
+  whole: { readonly file: string; readonly size: string },
+): CappedOutput {
+  return { text: previewOf(text, limit, whole), spill: whole.file };
+}
+
+/** A disk that cannot take the spill must not lose the turn: the model is told what is missing. */
+function safeCap(
+  text: string,
+  cap: { readonly limit: number; readonly spillFolder: string; readonly callId: string },
+): CappedOutput {
+  try {
+    return capOutput(text, cap);
+  } catch (error) {
+    return {
+      text: `${text.slice(0, cap.limit).toWellFormed()}\n[cut after ${cap.limit} of ${text.length} characters; the rest could not be saved: ${errorText(error)}]`,
+    };
+  }
+}
+
+function summaryOf(call: ToolCallPart, permitted: Permitted): string {
+  const own = permitted.tool.summary?.(permitted.input);
+  if (own !== undefined) return own;
+  const first = Object.values(call.arguments).find((value) => typeof value === 'string');
+  return first === undefined ? call.name : `${call.name} ${String(first).slice(0, 120)}`;
+}

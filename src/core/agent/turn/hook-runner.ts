@@ -1,0 +1,98 @@
+// Owns calling the hooks: in order, each with a time limit, each with a span. Knows no implementer.
+// Invariant: a hook that throws or hangs becomes a `hook-failed` event; the turn goes on without it.
+import { deadline, raceAbort } from '#base/abort.ts';
+import type { Clock } from '#base/clock.ts';
+import { errorText, TalariaError } from '#base/errors.ts';
+import type { Message, TextPart, ToolCallPart, ToolResultPart } from '#core/model/message.ts';
+import type { Hooks, SessionInfo, ToolVerdict, TurnInfo } from '../hooks.ts';
+import type { TurnEvent, TurnOutcome } from '../turn-event.ts';
+import type { SpanRecorder } from './span-recorder.ts';
+
+const HOOK_LIMIT_MS = 10_000;
+
+export interface HookRunner {
+  sessionStart(session: SessionInfo, signal: AbortSignal): Promise<void>;
+  beforeTurn(turn: TurnInfo & { readonly text: string }, signal: AbortSignal): Promise<readonly TextPart[]>;
+  beforeTool(turn: TurnInfo, call: ToolCallPart, signal: AbortSignal): Promise<ToolVerdict>;
+  afterTool(turn: TurnInfo, call: ToolCallPart, result: ToolResultPart): Promise<void>;
+  afterTurn(
+    turn: TurnInfo,
+    ended: { readonly outcome: TurnOutcome; readonly messages: readonly Message[] },
+  ): Promise<void>;
+  sessionEnd(session: SessionInfo): Promise<void>;
+}
+
+export interface HookRunnerOptions {
+  readonly hooks: readonly Hooks[];
+  readonly clock: Clock;
+  readonly spans?: SpanRecorder;
+  readonly emit: (event: TurnEvent) => void;
+}
+
+export function createHookRunner(options: HookRunnerOptions): HookRunner {
+  const quiet = new AbortController().signal;
+  const each = <T>(
+    at: keyof Hooks,
+    signal: AbortSignal,
+    run: (hook: Hooks, signal: AbortSignal) => Promise<T> | undefined,
+  ) => runEach(options, { at, signal, run });
+  return {
+    sessionStart: async (session, signal) => {
+      await each('sessionStart', signal, (hook, limit) => hook.sessionStart?.(session, limit));
+    },
+    beforeTurn: async (turn, signal) =>
+      (await each('beforeTurn', signal, (hook, limit) => hook.beforeTurn?.(turn, limit))).flat(),
+    beforeTool: async (turn, call, signal) =>
+      strictest(await each('beforeTool', signal, (hook, limit) => hook.beforeTool?.(turn, call, limit))),
+    afterTool: async (turn, call, result) => {
+      await each('afterTool', quiet, (hook) => hook.afterTool?.(turn, call, result));
+    },
+    afterTurn: async (turn, ended) => {
+      await each('afterTurn', quiet, (hook) => hook.afterTurn?.(turn, ended));
+    },
+    sessionEnd: async (session) => {
+      await each('sessionEnd', quiet, (hook) => hook.sessionEnd?.(session));
+    },
+  };
+}
+
+interface HookCall<T> {
+  readonly at: keyof Hooks;
+  readonly signal: AbortSignal;
+  readonly run: (hook: Hooks, signal: AbortSignal) => Promise<T> | undefined;
+}
+
+async function runEach<T>(options: HookRunnerOptions, call: HookCall<T>): Promise<T[]> {
+  const values: T[] = [];
+  for (const hook of options.hooks) {
+    if (typeof hook[call.at] !== 'function') continue;
+    const span = options.spans?.start('hook', `${hook.name}.${call.at}`);
+    const limit = deadline(options.clock, call.signal, HOOK_LIMIT_MS, () => tooSlow(hook.name));
+    try {
+      const pending = call.run(hook, limit.signal);
+      if (pending !== undefined) values.push(await raceAbort(pending, limit.signal));
+      span?.end('ok');
+    } catch (error) {
+      if (call.signal.aborted) {
+        span?.end('aborted');
+        throw call.signal.reason;
+      }
+      span?.end('error', { detail: errorText(error) });
+      options.emit({ type: 'hook-failed', hook: hook.name, at: call.at, error: errorText(error) });
+    } finally {
+      limit.clear();
+    }
+  }
+  return values;
+}
+
+function tooSlow(name: string): TalariaError {
+  return new TalariaError(`hook ${name} took longer than ${HOOK_LIMIT_MS / 1000} s`, { code: 'hook-timeout' });
+}
+
+function strictest(verdicts: readonly ToolVerdict[]): ToolVerdict {
+  return (
+    verdicts.find((verdict) => verdict.decision === 'refuse') ??
+    verdicts.find((verdict) => verdict.decision === 'ask') ?? { decision: 'allow' }
+  );
+}

@@ -1,0 +1,139 @@
+// Owns the decision whether one call may run: shown, runnable, valid, safe enough, or approved. Knows no surface and no tool.
+// Invariant: nothing that was not shown ever runs; whatever is not clearly allowed is refused with a reason that the model can act on.
+import type { Refusal } from '#base/result.ts';
+import { refuse } from '#base/result.ts';
+import type { ToolCallPart } from '#core/model/message.ts';
+import type { Approver } from '../approver.ts';
+import type { ToolVerdict } from '../hooks.ts';
+import type { AnyTool, Risk, ToolContext } from '../tool.ts';
+import type { TurnEvent } from '../turn-event.ts';
+
+/** Approvals the owner gave before. `always` outlives the session. */
+export interface AllowList {
+  has(key: string): boolean;
+  add(key: string, scope: 'session' | 'always'): void | Promise<void>;
+}
+
+export interface ToolAccess {
+  readonly tools: ReadonlyMap<string, AnyTool>;
+  /** Names in the frozen prompt. */
+  readonly shown: ReadonlySet<string>;
+  /** A turn may narrow what is runnable; absent: all that is shown. */
+  readonly runnable?: ReadonlySet<string>;
+  readonly approver: Approver;
+  readonly allowList: AllowList;
+}
+
+export type PermitRefusal =
+  | 'unknown-tool'
+  | 'tool-not-allowed'
+  | 'invalid-arguments'
+  | 'forbidden'
+  | 'denied'
+  | 'refused';
+
+export interface Permitted {
+  readonly ok: true;
+  readonly tool: AnyTool;
+  readonly input: never;
+}
+
+/** Finds the tool and validates the arguments (the border: inside, input is true). */
+export function checkCall(call: ToolCallPart, access: ToolAccess): Permitted | Refusal<PermitRefusal> {
+  const tool = access.tools.get(call.name);
+  if (!access.shown.has(call.name)) return refuse('unknown-tool', unknownTool(call.name, access));
+  if (!tool) return refuse('unknown-tool', `The tool ${call.name} is not available in this session any more.`);
+  if (access.runnable && !access.runnable.has(call.name)) {
+    return refuse(
+      'tool-not-allowed',
+      `${call.name} may not run in this turn. Runnable: ${[...access.runnable].join(', ') || 'none'}.`,
+    );
+  }
+  if (call.malformed !== undefined) {
+    return refuse(
+      'invalid-arguments',
+      `The arguments of ${call.name} are not a JSON object: ${call.malformed.slice(0, 300)}`,
+    );
+  }
+  const parsed = tool.input.safeParse(call.arguments);
+  if (parsed.success) return { ok: true, tool, input: parsed.data as never };
+  const issues = parsed.error.issues
+    .slice(0, 5)
+    .map((issue) => `${issue.path.join('.') || 'arguments'}: ${issue.message}`);
+  return refuse('invalid-arguments', `Invalid arguments for ${call.name}: ${issues.join('; ')}`);
+}
+
+function unknownTool(name: string, access: ToolAccess): string {
+  return `There is no tool named ${JSON.stringify(name.slice(0, 80))}. Tools: ${[...access.shown].join(', ') || 'none'}.`;
+}
+
+export interface PermitRequest {
+  readonly call: ToolCallPart;
+  readonly permitted: Permitted;
+  readonly verdict: ToolVerdict;
+  readonly context: ToolContext;
+  readonly emit: (event: TurnEvent) => void;
+}
+
+/** Weighs risk and hooks, asks where needed. Resolves to undefined when the call may run. */
+export async function permitCall(
+  request: PermitRequest,
+  access: ToolAccess,
+  signal: AbortSignal,
+): Promise<Refusal<PermitRefusal> | undefined> {
+  const { permitted, verdict, context } = request;
+  const risk: Risk = permitted.tool.risk?.(permitted.input, context) ?? { level: 'none' };
+  if (risk.level === 'never') {
+    report(request, '', 'never', risk.reason);
+    return refuse('forbidden', `This is never run: ${risk.reason}.`);
+  }
+  if (verdict.decision === 'refuse') return refuse('refused', verdict.reason);
+  if (risk.level === 'ask') return approve(request, access, risk, signal);
+  if (verdict.decision === 'ask') {
+    const asked = {
+      level: 'ask',
+      reason: verdict.reason,
+      key: `hook:${request.call.name}`,
+      preview: request.call.name,
+    } as const;
+    return approve(request, access, asked, signal);
+  }
+  return undefined;
+}
+
+async function approve(
+  request: PermitRequest,
+  access: ToolAccess,
+  risk: Extract<Risk, { level: 'ask' }>,
+  signal: AbortSignal,
+): Promise<Refusal<PermitRefusal> | undefined> {
+  if (access.allowList.has(risk.key)) {
+    report(request, risk.preview, 'remembered', risk.reason);
+    return undefined;
+  }
+  const { callId, name } = request.call;
+  const answer = await access.approver.approve(
+    { callId, tool: name, preview: risk.preview, reason: risk.reason, key: risk.key },
+    signal,
+  );
+  report(request, risk.preview, answer.decision, answer.reason ?? risk.reason);
+  if (answer.decision === 'deny')
+    return refuse('denied', `Not run: ${answer.reason ?? 'the owner said no'} (${risk.reason}).`);
+  if (answer.decision !== 'once') await access.allowList.add(risk.key, answer.decision);
+  return undefined;
+}
+
+function report(
+  request: PermitRequest,
+  preview: string,
+  decision: Extract<TurnEvent, { type: 'approval' }>['decision'],
+  reason: string,
+): void {
+  request.emit({
+    type: 'approval',
+    callId: request.call.callId,
+    preview: preview || request.call.name,
+    decision,
+    reason,
+  });
+}

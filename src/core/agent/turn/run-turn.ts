@@ -1,0 +1,339 @@
+// Owns the turn: from one line of the owner to exactly one `turn-end`. Everything that talks to a model runs this generator.
+// Knows no surface, no provider, no database. Invariants: a message is durable before its effect is visible; call and result are
+// never parted; the prefix sent to the model only grows. Seed 001 chapter 03.
+import { AbortedError, isAborted, throwIfAborted } from '#base/abort.ts';
+import type { Clock } from '#base/clock.ts';
+import { errorText, TalariaError } from '#base/errors.ts';
+import type { Message, TextPart, ToolCallPart, ToolResultPart, UserMessage } from '#core/model/message.ts';
+import { messageText, toolCalls } from '#core/model/message.ts';
+import type { ModelClient, Purpose, Tier, Usage } from '#core/model/model-client.ts';
+import { ModelError, NO_USAGE } from '#core/model/model-client.ts';
+import type { Hooks, TurnInfo } from '../hooks.ts';
+import type { FrozenPrompt, Span, StoredMessage } from '../session-store.ts';
+import type { TurnError, TurnEvent, TurnOutcome } from '../turn-event.ts';
+import { executeTools, type ToolPlace } from './execute-tools.ts';
+import { createHookRunner, type HookRunner } from './hook-runner.ts';
+import type { ToolAccess } from './permit-call.ts';
+import { type PartialStep, runStep, type StepResult } from './run-step.ts';
+import { createSpanRecorder, type SpanRecorder } from './span-recorder.ts';
+import { type FinishedCall, firstReason, type StopCondition, type StopReason } from './stop-conditions.ts';
+
+/** What the turn works on. */
+export interface TurnMaterial {
+  readonly info: TurnInfo;
+  readonly purpose: Purpose;
+  readonly prompt: FrozenPrompt;
+  /** Messages before this turn, legal: every call has its result. */
+  readonly history: readonly Message[];
+  /** What the owner typed, with extra parts (piped input) before it. */
+  readonly input: { readonly text: string; readonly extra?: readonly TextPart[] };
+}
+
+/** What the turn works with. */
+export interface TurnMachine {
+  readonly clock: Clock;
+  /** Asked before every step, so that a model switch in mid-turn counts from the next step on. */
+  readonly model: () => ModelClient;
+  readonly access: ToolAccess;
+  readonly place: ToolPlace;
+  readonly hooks: readonly Hooks[];
+  readonly stop: readonly StopCondition[];
+}
+
+/** What the turn tells to others. */
+export interface TurnLinks {
+  /** Resolves when message and spans are durable. */
+  readonly journal: (message: Message, spans: readonly Span[]) => Promise<StoredMessage>;
+  readonly recordSpans: (spans: readonly Span[]) => Promise<void>;
+  /** Lines that the owner typed while the turn runs; taken between steps. */
+  readonly takeSteers: () => readonly string[];
+}
+
+interface TurnState {
+  readonly messages: Message[];
+  readonly calls: FinishedCall[];
+  readonly pending: TurnEvent[];
+  readonly spans: SpanRecorder;
+  readonly hooks: HookRunner;
+  steps: number;
+  usage: Usage;
+  cost: number | null;
+  model: string;
+  tier: Tier;
+}
+
+interface TurnScope {
+  readonly material: TurnMaterial;
+  readonly machine: TurnMachine;
+  readonly links: TurnLinks;
+  readonly state: TurnState;
+  readonly signal: AbortSignal;
+}
+
+interface Ending {
+  readonly outcome: TurnOutcome;
+  readonly text: string;
+  readonly stopped?: StopReason;
+  readonly error?: TurnError;
+}
+
+export async function* runTurn(
+  material: TurnMaterial,
+  machine: TurnMachine & TurnLinks,
+  signal: AbortSignal,
+): AsyncGenerator<TurnEvent, void> {
+  const left = new AbortController();
+  const scope: TurnScope = {
+    material,
+    machine,
+    links: machine,
+    state: openState(material, machine),
+    signal: AbortSignal.any([signal, left.signal]),
+  };
+  try {
+    yield* wholeTurn(scope);
+  } finally {
+    left.abort(new AbortedError('nobody listens to this turn any more'));
+  }
+}
+
+async function* wholeTurn(scope: TurnScope): AsyncGenerator<TurnEvent, void> {
+  const { material, machine, state, signal } = scope;
+  const from = machine.clock.monotonic();
+  const span = state.spans.start('turn', `turn ${material.info.turn}`);
+  yield { type: 'turn-start', sessionId: material.info.sessionId, turn: material.info.turn, at: machine.clock.now() };
+  let ending: Ending;
+  try {
+    ending = yield* steps(scope);
+  } catch (error) {
+    ending = endingOf(error, signal);
+  }
+  await state.hooks.afterTurn(material.info, { outcome: ending.outcome, messages: state.messages });
+  yield* drain(state);
+  span.end(SPAN_STATUS[ending.outcome], ending.error ? { detail: ending.error.message } : {});
+  ending = await flushSpans(scope, ending);
+  yield turnEnd(scope, ending, machine.clock.monotonic() - from);
+}
+
+function openState(material: TurnMaterial, machine: TurnMachine): TurnState {
+  const pending: TurnEvent[] = [];
+  const { sessionId, turn } = material.info;
+  const { clock } = machine;
+  const spans = createSpanRecorder({ sessionId, turn, clock });
+  const hooks = createHookRunner({ hooks: machine.hooks, clock, spans, emit: (event) => pending.push(event) });
+  const { id, tier } = machine.model();
+  return {
+    messages: [...material.history],
+    calls: [],
+    pending,
+    spans,
+    hooks,
+    steps: 0,
+    usage: NO_USAGE,
+    cost: 0,
+    model: id,
+    tier,
+  };
+}
+
+async function* steps(scope: TurnScope): AsyncGenerator<TurnEvent, Ending> {
+  const { machine, state, signal } = scope;
+  yield* receiveInput(scope);
+  for (;;) {
+    throwIfAborted(signal);
+    const answer = yield* answerStep(scope);
+    const calls = toolCalls(answer);
+    if (calls.length > 0) yield* runCalls(scope, calls);
+    const steered = yield* takeSteers(scope);
+    if (calls.length === 0 && !steered) return { outcome: 'done', text: messageText(answer) };
+    throwIfAborted(signal);
+    const stopped = firstReason(machine.stop, {
+      steps: state.steps,
+      calls: state.calls,
+      outputTokens: state.usage.outputTokens,
+      cost: state.cost ?? 0,
+    });
+    if (stopped) return { outcome: 'stopped', text: messageText(answer), stopped };
+  }
+}
+
+async function* receiveInput(scope: TurnScope): AsyncGenerator<TurnEvent, void> {
+  const { material, state, signal } = scope;
+  const { text, extra = [] } = material.input;
+  const context = await state.hooks.beforeTurn({ ...material.info, text }, signal);
+  yield* drain(state);
+  const typed: TextPart = { type: 'text', text: text.toWellFormed(), origin: 'owner' };
+  const message: UserMessage = { role: 'user', parts: [...context.map(asContext), ...extra, typed] };
+  yield await keep(scope, message);
+}
+
+function asContext(part: TextPart): TextPart {
+  return { ...part, text: part.text.toWellFormed(), label: part.label ?? 'context' };
+}
+
+async function* answerStep(scope: TurnScope): AsyncGenerator<TurnEvent, Extract<Message, { role: 'assistant' }>> {
+  const first = yield* oneStep(scope);
+  if (first.message.parts.some((part) => part.type !== 'reasoning')) return yield* keepAnswer(scope, first);
+  const reason = 'it answered with nothing';
+  yield { type: 'model-retry', model: first.message.model, reason, attempt: 1, delayMs: 0 };
+  const second = yield* oneStep(scope);
+  if (second.message.parts.some((part) => part.type !== 'reasoning')) return yield* keepAnswer(scope, second);
+  throw new ModelError(`${second.message.model} answered with nothing, twice`, {
+    code: 'model-bad-response',
+    fix: 'Say it in other words, or choose another model with /model.',
+  });
+}
+
+async function* keepAnswer(scope: TurnScope, step: StepResult): AsyncGenerator<TurnEvent, StepResult['message']> {
+  yield await keep(scope, step.message);
+  return step.message;
+}
+
+async function* oneStep(scope: TurnScope): AsyncGenerator<TurnEvent, StepResult> {
+  const { material, machine, state, signal } = scope;
+  const client = machine.model();
+  state.steps += 1;
+  yield { type: 'step-start', step: state.steps, model: client.id };
+  const from = machine.clock.monotonic();
+  const span = state.spans.start('step', client.id);
+  const partial: PartialStep = {};
+  const request = {
+    system: material.prompt.system,
+    tools: material.prompt.tools,
+    messages: [...state.messages],
+    purpose: material.purpose,
+    sessionId: material.info.sessionId,
+  };
+  try {
+    const result = yield* runStep(
+      { client, request, spans: state.spans, usedCallIds: usedCallIds(state.messages), partial },
+      signal,
+    );
+    const { model, tier, usage, cost, reason } = result.finish;
+    addUsage(state, result.finish);
+    span.end('ok', { purpose: material.purpose, tier, usage, cost, detail: model });
+    yield {
+      type: 'step-end',
+      step: state.steps,
+      model,
+      tier,
+      finish: reason,
+      usage,
+      cost,
+      ms: machine.clock.monotonic() - from,
+    };
+    return result;
+  } catch (error) {
+    span.end(signal.aborted ? 'aborted' : 'error', {
+      purpose: material.purpose,
+      tier: client.tier,
+      detail: errorText(error),
+    });
+    if (partial.message) yield await keep(scope, partial.message);
+    throw error;
+  }
+}
+
+async function* runCalls(scope: TurnScope, calls: readonly ToolCallPart[]): AsyncGenerator<TurnEvent, void> {
+  const { material, machine, state, signal } = scope;
+  const before = [...state.messages];
+  const { access, place } = machine;
+  const run = { turn: material.info, access, place, hooks: state.hooks, spans: state.spans, history: () => before };
+  for await (const event of executeTools(run, calls, signal)) {
+    yield* drain(state);
+    if (event.type !== 'result') {
+      yield event;
+      continue;
+    }
+    state.calls.push(finished(event.call, event.result));
+    yield await keep(scope, { role: 'tool', parts: [event.result] });
+  }
+}
+
+function finished(call: ToolCallPart, result: ToolResultPart): FinishedCall {
+  const { refused } = result.observed;
+  return { name: call.name, arguments: call.arguments, isError: result.isError, ...(refused ? { refused } : {}) };
+}
+
+async function* takeSteers(scope: TurnScope): AsyncGenerator<TurnEvent, boolean> {
+  const lines = scope.links.takeSteers();
+  for (const text of lines) {
+    yield { type: 'steer', text };
+    yield await keep(scope, { role: 'user', parts: [{ type: 'text', text, origin: 'owner', label: 'steer' }] });
+  }
+  return lines.length > 0;
+}
+
+/** Makes a message durable, then part of the conversation. */
+async function keep(scope: TurnScope, message: Message): Promise<TurnEvent> {
+  const stored = await scope.links.journal(message, scope.state.spans.take());
+  scope.state.messages.push(stored.message);
+  return { type: 'message', messageId: stored.id, message: stored.message };
+}
+
+function* drain(state: TurnState): Generator<TurnEvent, void> {
+  yield* state.pending.splice(0);
+}
+
+async function flushSpans(scope: TurnScope, ending: Ending): Promise<Ending> {
+  try {
+    await scope.links.recordSpans(scope.state.spans.take());
+    return ending;
+  } catch (error) {
+    return ending.error ? ending : { ...ending, outcome: 'failed', error: turnError(error) };
+  }
+}
+
+function usedCallIds(messages: readonly Message[]): ReadonlySet<string> {
+  return new Set(messages.flatMap((message) => toolCalls(message).map((call) => call.callId)));
+}
+
+function addUsage(state: TurnState, finish: StepResult['finish']): void {
+  const { usage, cost } = finish;
+  state.model = finish.model;
+  state.tier = finish.tier;
+  state.cost = state.cost === null || cost === null ? null : state.cost + cost;
+  state.usage = {
+    inputTokens: state.usage.inputTokens + usage.inputTokens,
+    outputTokens: state.usage.outputTokens + usage.outputTokens,
+    cachedTokens: state.usage.cachedTokens + usage.cachedTokens,
+    cacheWriteTokens: state.usage.cacheWriteTokens + usage.cacheWriteTokens,
+    reasoningTokens: state.usage.reasoningTokens + usage.reasoningTokens,
+  };
+}
+
+const SPAN_STATUS: Readonly<Record<TurnOutcome, Span['status']>> = {
+  done: 'ok',
+  stopped: 'ok',
+  aborted: 'aborted',
+  failed: 'error',
+};
+
+function endingOf(error: unknown, signal: AbortSignal): Ending {
+  if (signal.aborted || isAborted(error)) return { outcome: 'aborted', text: '' };
+  return { outcome: 'failed', text: '', error: turnError(error) };
+}
+
+function turnError(error: unknown): TurnError {
+  const known = error instanceof TalariaError;
+  const fix = known ? error.fix : undefined;
+  return { code: known ? error.code : 'internal-error', message: errorText(error), ...(fix ? { fix } : {}) };
+}
+
+function turnEnd(scope: TurnScope, ending: Ending, ms: number): TurnEvent {
+  const { steps: count, usage, cost, model, tier } = scope.state;
+  const { outcome, text, stopped, error } = ending;
+  return {
+    type: 'turn-end',
+    outcome,
+    text,
+    steps: count,
+    usage,
+    cost,
+    model,
+    tier,
+    ms: Math.round(ms),
+    ...(stopped ? { stopped: stopped.code } : {}),
+    ...(error ? { error } : {}),
+  };
+}
