@@ -5,10 +5,11 @@ import type { EventSource } from '#base/fabric.ts';
 import type { Result } from '#base/result.ts';
 import type { Approver, Asker } from '#core/agent/approver.ts';
 import type { AnyCommand } from '#core/agent/command-spec.ts';
+import type { Conversation } from '#core/agent/conversation.ts';
 import type { Extension } from '#core/agent/extension-host.ts';
 import type { Hooks } from '#core/agent/hooks.ts';
 import type { ReflexRule } from '#core/agent/reflex-rule.ts';
-import type { SessionRecord, SessionStore } from '#core/agent/session-store.ts';
+import type { SessionStore } from '#core/agent/session-store.ts';
 import type { AnyTool } from '#core/agent/tool.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
 import type { ModelClient, Tier } from '#core/model/model-client.ts';
@@ -43,17 +44,6 @@ export interface ModelInfo {
   /** One line: `OPENAI_API_KEY is set`. */
   readonly reason: string;
   readonly contextWindow: number;
-}
-
-export interface OpenConversation {
-  readonly session: SessionRecord;
-  readonly resumed: boolean;
-  /** One turn. Ends with exactly one `turn-end`; never throws. `context` is piped input. */
-  send(text: string, options: { readonly signal: AbortSignal; readonly context?: string }): AsyncIterable<TurnEvent>;
-  /** Joins the running turn between two steps; without one it begins the next. */
-  steer(text: string): void;
-  /** Ends the session's lease; the session can be resumed later. */
-  close(): Promise<void>;
 }
 
 export interface ConversationOptions {
@@ -93,12 +83,15 @@ export interface App {
   /** `reflex`, `provider/model`, or a model of the present provider. The next step of every open conversation uses it. */
   switchModel(name: string): Promise<Result<ModelInfo, 'missing-key' | 'no-provider' | 'no-model'>>;
   /** Tests it with one call, keeps key and address in the home, and switches to it. Nothing is kept when the test fails. */
-  addModel(addition: ModelAddition, signal: AbortSignal): Promise<Result<ModelInfo, 'missing-key' | 'no-provider' | 'no-model' | 'model-failed'>>;
+  addModel(
+    addition: ModelAddition,
+    signal: AbortSignal,
+  ): Promise<Result<ModelInfo, 'missing-key' | 'no-provider' | 'no-model' | 'model-failed'>>;
   readonly tools: () => readonly AnyTool[];
   readonly reflexRules: () => readonly ReflexRule[];
   /** Commands of the shell and the chat, those of extensions included. */
   commands(): Promise<readonly AnyCommand[]>;
-  openConversation(options: ConversationOptions): Promise<Result<OpenConversation, OpenRefusal>>;
+  openConversation(options: ConversationOptions): Promise<Result<Conversation, OpenRefusal>>;
   /** Held until it settles, or until shutdown's patience ends; a failure becomes a logged event. */
   background(name: string, work: Promise<unknown>): void;
   /** Idempotent, also under SIGTERM: stops running turns, drains background work, closes every store. */

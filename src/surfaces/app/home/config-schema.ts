@@ -1,0 +1,101 @@
+// Owns the shape of config.yaml and what each key means; docs/reference/config.md is generated from the descriptions.
+// Knows no file. Invariant: every key has a default, so that an empty file is a whole configuration (notes core 2.1).
+import { z } from 'zod';
+
+export const CONFIG_VERSION = 1;
+
+const modelName = z.string().trim().min(1);
+
+const modelMap = z
+  .object({
+    default: modelName.optional().describe('Model to use, `provider/model` or the name alone.'),
+    model: modelName.optional().describe('The same as `default`.'),
+    provider: z.string().optional().describe('Provider of the model, when its name does not say so.'),
+    base_url: z.string().optional().describe('Address of an OpenAI-compatible endpoint.'),
+    api_key: z.string().optional().describe(`Reference to a variable, \`\${NAME}\`; keys belong in .env.`),
+    context_length: z.int().min(1024).optional().describe('Context window in tokens.'),
+  })
+  .describe('A model with its endpoint.');
+
+const provider = z.object({
+  kind: z
+    .enum(['openai', 'anthropic', 'llama'])
+    .optional()
+    .describe('Wire format: OpenAI-compatible (default), Anthropic, or the local engine.'),
+  base_url: z.string().optional().describe('Address up to and including `/v1`.'),
+  api_key: z.string().optional().describe(`Reference to a variable, \`\${NAME}\`; keys belong in .env.`),
+  default_model: modelName.optional().describe('Model when none is named.'),
+  path: z.string().optional().describe('GGUF file of a local engine.'),
+  context_length: z.int().min(1024).optional().describe('Context window in tokens.'),
+  tool_calling: z
+    .enum(['structured', 'text'])
+    .optional()
+    .describe('How tools are called; default by the name of the model.'),
+  input_price: z.number().min(0).optional().describe('US dollars for a million input tokens.'),
+  output_price: z.number().min(0).optional().describe('US dollars for a million output tokens.'),
+});
+
+const agent = z.object({
+  max_steps: z.int().min(1).max(10_000).default(60).describe('Model calls that one turn may take.'),
+  tool_output_chars: z.int().min(500).optional().describe('Characters of one tool result that the model sees.'),
+});
+
+const terminal = z.object({
+  timeout: z.number().positive().max(86_400).default(180).describe('Seconds until a command is stopped.'),
+  sandbox: z.boolean().default(false).describe('Run commands in bubblewrap when it is installed.'),
+});
+
+const approvals = z.object({
+  mode: z
+    .enum(['ask', 'off', 'deny'])
+    .default('ask')
+    .describe('Risky commands: ask the person, run them (`off`; the hard list stays), or deny them.'),
+});
+
+const memory = z.object({
+  enabled: z.boolean().default(true).describe('Put MEMORY.md and USER.md into the prompt and offer the memory tool.'),
+  provider: z.string().default('').describe('One external memory provider beside the files.'),
+});
+
+/** `web.enabled` alone decides whether the web toolset is shown. */
+const web = z.object({ enabled: z.boolean().default(false).describe('Offer web_fetch.') });
+
+const reflex = z.object({
+  first: z
+    .boolean()
+    .default(false)
+    .describe('Let the model-free tier answer first what its rules cover (run, recall), free and at once.'),
+});
+
+const promptCaching = z.object({
+  cache_ttl: z.enum(['5m', '1h']).default('5m').describe('How long a provider keeps the cached prompt.'),
+});
+
+const tierList = z.array(modelName).default([]);
+
+export const configSchema = z.object({
+  version: z.int().min(1).default(CONFIG_VERSION).describe('Version of this file.'),
+  model: z.union([modelName, modelMap]).optional().describe('Model for every turn, or a map with its endpoint.'),
+  providers: z.record(z.string(), provider).default({}).describe('Endpoints by name.'),
+  tiers: z
+    .object({
+      T1: tierList.describe('Small and fast, in order of preference.'),
+      T2: tierList.describe('Deliberate, in order of preference.'),
+    })
+    .prefault({})
+    .describe('Models by tier; the first that answers is used.'),
+  toolsets: z.array(z.string()).default(['default']).describe('Toolsets that are offered to the model.'),
+  agent: agent.prefault({}).describe('The turn.'),
+  terminal: terminal.prefault({}).describe('The terminal tool.'),
+  approvals: approvals.prefault({}).describe('Questions before risky commands.'),
+  command_allowlist: z.array(z.string()).default([]).describe('Risky commands that were allowed for good.'),
+  prompt_caching: promptCaching.prefault({}).describe('Cache marks of the prompt.'),
+  memory: memory.prefault({}).describe('What is remembered across sessions.'),
+  web: web.prefault({}).describe('Access to the web.'),
+  reflex: reflex.prefault({}).describe('The tier that needs no model.'),
+  skills: z.looseObject({}).prefault({}).describe('Settings of skills; kept, used by later parts.'),
+  compression: z.looseObject({}).prefault({}).describe('Settings of compression; kept, used by later parts.'),
+});
+
+export type Config = z.infer<typeof configSchema>;
+export type ProviderConfig = z.infer<typeof provider>;

@@ -1,0 +1,63 @@
+// Owns reading config.yaml into a typed value (design 6). The YAML reader is loaded only when there is a file.
+// Knows no use of any key. Invariant: reading never writes; a broken file is an error that names line, column and key.
+import { existsSync, readFileSync } from 'node:fs';
+import { errorText, TalariaError } from '#base/errors.ts';
+import type { JsonObject } from '#base/json.ts';
+import type { ParsedConfig } from './config-document.ts';
+import { CONFIG_VERSION, type Config, configSchema } from './config-schema.ts';
+
+export interface LoadedConfig {
+  readonly path: string;
+  readonly config: Config;
+  /** The file as data, unknown keys included; sections of extensions are read from here. */
+  readonly raw: JsonObject;
+  /** Set when the file may not be rewritten, with the reason. */
+  readonly readOnly?: string;
+  /** `path:line:column` of a key, for messages. */
+  readonly locate: (keys: readonly string[]) => string;
+  /** What a person should be told once. */
+  readonly notices: readonly string[];
+}
+
+/** Throws TalariaError `config-invalid` (line, column, key in the message) or `config-unreadable`; the file stays as it is. */
+export async function loadConfig(path: string): Promise<LoadedConfig> {
+  if (!existsSync(path)) return { path, config: configSchema.parse({}), raw: {}, locate: () => path, notices: [] };
+  const { parseConfigText } = await import('./config-document.ts');
+  const { data, locate } = parseConfigText(path, readConfigText(path));
+  const version = typeof data.version === 'number' ? data.version : CONFIG_VERSION;
+  const parsed = configSchema.safeParse(data);
+  if (version > CONFIG_VERSION) return newerConfig(path, { data, locate }, version);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0];
+    const keys = (issue?.path ?? []).map(String);
+    throw new TalariaError(`${locate(keys)}: ${keys.join('.') || 'the file'}: ${issue?.message ?? 'not valid'}`, {
+      code: 'config-invalid',
+      fix: 'Correct this key; the file was not changed.',
+    });
+  }
+  return { path, config: parsed.data, raw: data, locate, notices: [] };
+}
+
+export function readConfigText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new TalariaError(`cannot read ${path}: ${errorText(error)}`, {
+      code: 'config-unreadable',
+      cause: error,
+      fix: 'Check who owns the file and its permissions.',
+    });
+  }
+}
+
+/** Keys that this version cannot read count as absent: a newer file is better half understood than refused. */
+function newerConfig(
+  path: string,
+  { data, locate }: Pick<ParsedConfig, 'data' | 'locate'>,
+  version: number,
+): LoadedConfig {
+  const kept: Record<string, unknown> = { ...data };
+  for (const issue of configSchema.safeParse(data).error?.issues ?? []) delete kept[String(issue.path[0])];
+  const readOnly = `${path} has version ${version}, written by a newer Talaria; this one reads version ${CONFIG_VERSION} and does not change the file`;
+  return { path, config: configSchema.parse(kept), raw: data, locate, readOnly, notices: [`${readOnly}.`] };
+}

@@ -1,0 +1,46 @@
+// Owns changes of config.yaml that keep comments and unknown keys. Knows the schema only to check an edit before it is written.
+// Invariant: the file is replaced whole, and only by text that reads back valid; a newer file is never rewritten.
+import { existsSync } from 'node:fs';
+import { Document, isScalar, parseDocument } from 'yaml';
+import { atomicWrite } from '#base/atomic-write.ts';
+import type { JsonValue } from '#base/json.ts';
+import { ok, type Result, refuse } from '#base/result.ts';
+import { findSecrets } from '#base/secrets.ts';
+import { loadConfig, readConfigText } from './config.ts';
+import { CONFIG_VERSION, configSchema } from './config-schema.ts';
+
+export type ConfigEditRefusal = 'config-newer' | 'config-value' | 'secret';
+
+/** Sets `keys` to `value` (undefined removes it). Refusals change nothing; throws when the present file is broken or cannot be written. */
+export async function editConfig(
+  path: string,
+  keys: readonly string[],
+  value: JsonValue | undefined,
+): Promise<Result<true, ConfigEditRefusal>> {
+  const loaded = await loadConfig(path);
+  if (loaded.readOnly) return refuse('config-newer', loaded.readOnly);
+  if (typeof value === 'string' && findSecrets(value).length > 0) {
+    return refuse(
+      'secret',
+      `This looks like a key. Keys belong in .env: use \`talaria setup --key\`, and refer to it as \${NAME}.`,
+    );
+  }
+  const document = existsSync(path) ? parseDocument(readConfigText(path)) : new Document({ version: CONFIG_VERSION });
+  if (document.contents === null) document.contents = document.createNode({ version: CONFIG_VERSION });
+  if (value === undefined) document.deleteIn(keys);
+  else setValue(document, keys, value);
+  const checked = configSchema.safeParse(document.toJS() ?? {});
+  if (!checked.success) {
+    const issue = checked.error.issues[0];
+    return refuse('config-value', `${issue?.path.join('.')}: ${issue?.message}`);
+  }
+  atomicWrite(path, document.toString({ lineWidth: 0 }));
+  return ok(true);
+}
+
+/** A value in its old place keeps the comment beside it. */
+function setValue(document: Document, keys: readonly string[], value: JsonValue): void {
+  const old = document.getIn(keys, true);
+  if (isScalar(old) && typeof value !== 'object') old.value = value;
+  else document.setIn(keys, document.createNode(value));
+}

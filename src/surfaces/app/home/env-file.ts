@@ -1,0 +1,59 @@
+// Owns `.env`, the one file of the home that holds secrets. Knows no provider.
+// Invariant: mode 0600, replaced whole or not at all, other lines and comments kept; no message ever contains a value.
+import { readFileSync } from 'node:fs';
+import { atomicWrite } from '#base/atomic-write.ts';
+import { errorCode, errorText, TalariaError } from '#base/errors.ts';
+
+const LINE = /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=(.*)$/;
+
+/** Names and values in order of the file; an empty record when there is no file. Throws `env-unreadable`. */
+export function readEnvFile(path: string): Readonly<Record<string, string>> {
+  const found: Record<string, string> = {};
+  for (const line of readText(path).split(/\r?\n/)) {
+    const match = LINE.exec(line);
+    if (match?.[1] !== undefined) found[match[1]] = unquote((match[2] ?? '').trim());
+  }
+  return found;
+}
+
+/** Sets one variable, in its old place when it has one. `value` may hold anything but a line break. */
+export function setEnvValue(path: string, name: string, value: string): void {
+  if (!/^[A-Za-z_]\w*$/.test(name) || /[\r\n]/.test(value)) {
+    throw new TalariaError(`${name} cannot be stored in ${path}`, {
+      code: 'env-invalid',
+      fix: 'A name has letters, digits and underscores; a value is one line.',
+    });
+  }
+  const text = readText(path);
+  const line = `${name}=${quote(value)}`;
+  const lines = text === '' ? [] : text.replace(/\n$/, '').split('\n');
+  const at = lines.findLastIndex((old) => LINE.exec(old)?.[1] === name);
+  if (at < 0) lines.push(line);
+  else lines[at] = line;
+  atomicWrite(path, `${lines.join('\n')}\n`);
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return '';
+    throw new TalariaError(`cannot read ${path}: ${errorText(error)}`, {
+      code: 'env-unreadable',
+      cause: error,
+      fix: 'Check who owns the file and its permissions.',
+    });
+  }
+}
+
+function unquote(text: string): string {
+  const quoted = /^(["'])(.*)\1\s*(?:#.*)?$/.exec(text);
+  if (quoted?.[1] === '"') return (quoted[2] ?? '').replace(/\\(["\\])/g, '$1');
+  if (quoted) return quoted[2] ?? '';
+  return text.replace(/\s+#.*$/, '');
+}
+
+function quote(value: string): string {
+  if (/^[\w./:@%+=~-]*$/.test(value)) return value;
+  return `"${value.replace(/(["\\])/g, '\\$1')}"`;
+}

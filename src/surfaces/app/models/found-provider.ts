@@ -1,0 +1,31 @@
+// Owns what is known about an endpoint before it is asked anything. Knows no client and no network.
+// Invariant: `apiKey` is never part of a text; `reason` is what the header shows.
+import type { ProviderConfig } from '../home/config-schema.ts';
+
+export interface FoundProvider {
+  readonly name: string;
+  readonly kind: 'openai' | 'anthropic' | 'llama';
+  readonly baseUrl: string;
+  readonly apiKey?: string;
+  /** Variable that the key came from or should be put in. */
+  readonly keyVariable?: string;
+  readonly defaultModel?: string;
+  /** Takes `maker/model` names of other providers. */
+  readonly aggregator: boolean;
+  /** On this machine. */
+  readonly local: boolean;
+  /** Why it is used: `OPENAI_API_KEY is set`. */
+  readonly reason: string;
+  /** What config.yaml says about it. */
+  readonly settings: ProviderConfig;
+}
+
+/** Is this the address of this machine or of its own network? */
+export function isLocalAddress(baseUrl: string): boolean {
+  const host = URL.parse(baseUrl)?.hostname ?? '';
+  return (
+    /^(?:localhost|127\.[\d.]+|\[::1\]|0\.0\.0\.0|10\.[\d.]+|192\.168\.[\d.]+|172\.(?:1[6-9]|2\d|3[01])\.[\d.]+)$/.test(
+      host,
+    ) || host.endsWith('.local')
+  );
+}

@@ -1,0 +1,138 @@
+// Owns the cached answers of `/models` and of the probe of local ports, in the home's cache folder. Knows no client.
+// Invariant: a broken or missing cache is an empty cache; asking never throws for what an endpoint does, it refuses with the reason.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { atomicWrite } from '#base/atomic-write.ts';
+import type { Clock } from '#base/clock.ts';
+import { errorText } from '#base/errors.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson, parseJsonObject } from '#base/json.ts';
+import { ok, type Result, refuse } from '#base/result.ts';
+import type { FoundProvider } from './found-provider.ts';
+import { LOCAL_ENDPOINTS } from './provider-table.ts';
+
+export interface ListedModel {
+  readonly id: string;
+  readonly contextLength?: number;
+}
+
+export interface ModelLists {
+  /** What the cache has, without any network. */
+  cached(baseUrl: string): readonly ListedModel[];
+  /** Asks the endpoint and keeps the answer. */
+  fetch(
+    provider: FoundProvider,
+    signal: AbortSignal,
+  ): Promise<Result<readonly ListedModel[], 'unreachable' | 'bad-answer'>>;
+  /** Local servers that answered the last probe; undefined when none was ever made. */
+  cachedLocal(): readonly FoundProvider[] | undefined;
+  /** Asks every known local port at once; a port that does not answer in time is not there. */
+  probeLocal(signal: AbortSignal): Promise<readonly FoundProvider[]>;
+}
+
+const LIST_TIMEOUT_MS = 5_000;
+const PROBE_TIMEOUT_MS = 250;
+
+export function createModelLists(cacheFolder: string, clock: Clock): ModelLists {
+  const listFile = join(cacheFolder, 'models.json');
+  const localFile = join(cacheFolder, 'local-endpoints.json');
+  const lists: ModelLists = {
+    cached: (baseUrl) => readModels(readCache(listFile)[baseUrl]),
+    async fetch(provider, signal) {
+      const answer = await askModels(provider, AbortSignal.any([signal, AbortSignal.timeout(LIST_TIMEOUT_MS)]));
+      if (answer.ok) {
+        const models = answer.value.map((model) => ({ ...model }));
+        atomicWrite(
+          listFile,
+          JSON.stringify({ ...readCache(listFile), [provider.baseUrl]: { at: clock.now(), models } }),
+        );
+      }
+      return answer;
+    },
+    cachedLocal() {
+      const found = readCache(localFile).found;
+      if (!Array.isArray(found)) return undefined;
+      return LOCAL_ENDPOINTS.filter((row) => found.includes(row.name)).map((row) => localProvider(row));
+    },
+    async probeLocal(signal) {
+      const found = await Promise.all(
+        LOCAL_ENDPOINTS.map(async (row) => {
+          const provider = localProvider(row);
+          const answer = await askModels(provider, AbortSignal.any([signal, AbortSignal.timeout(PROBE_TIMEOUT_MS)]));
+          return answer.ok && answer.value.length > 0 ? { provider, models: answer.value } : undefined;
+        }),
+      );
+      const present = found.filter((entry) => entry !== undefined);
+      const names = present.map((entry) => entry.provider.name);
+      if (names.length > 0 || lists.cachedLocal()?.length) {
+        atomicWrite(localFile, JSON.stringify({ at: clock.now(), found: names }));
+        const known = Object.fromEntries(
+          present.map((entry) => [entry.provider.baseUrl, { at: clock.now(), models: entry.models }]),
+        );
+        atomicWrite(listFile, JSON.stringify({ ...readCache(listFile), ...known }));
+      }
+      return present.map((entry) => entry.provider);
+    },
+  };
+  return lists;
+}
+
+function localProvider(row: (typeof LOCAL_ENDPOINTS)[number]): FoundProvider {
+  return {
+    name: row.name,
+    kind: 'openai',
+    baseUrl: row.baseUrl,
+    aggregator: true,
+    local: true,
+    reason: `${row.title} answers at ${row.baseUrl}`,
+    settings: {},
+  };
+}
+
+/** GET `/models` in either wire format. */
+async function askModels(
+  provider: FoundProvider,
+  signal: AbortSignal,
+): Promise<Result<readonly ListedModel[], 'unreachable' | 'bad-answer'>> {
+  const key = provider.apiKey;
+  const headers: Record<string, string> =
+    provider.kind === 'anthropic'
+      ? { 'anthropic-version': '2023-06-01', ...(key ? { 'x-api-key': key } : {}) }
+      : key
+        ? { authorization: `Bearer ${key}` }
+        : {};
+  try {
+    const response = await fetch(`${provider.baseUrl}/models`, { headers, signal });
+    const text = await response.text();
+    if (!response.ok) return refuse('bad-answer', `${provider.baseUrl}/models answered HTTP ${response.status}`);
+    const body = parseJson(text);
+    if (!body.ok || !isJsonObject(body.value))
+      return refuse('bad-answer', `${provider.baseUrl}/models did not answer with JSON`);
+    return ok(readModels(body.value));
+  } catch (error) {
+    const cause = error instanceof Error && error.cause !== undefined ? ` (${errorText(error.cause)})` : '';
+    return refuse('unreachable', `${provider.baseUrl} cannot be reached: ${errorText(error)}${cause}`);
+  }
+}
+
+/** Reads OpenAI's `data`, and our own cache's `models`. */
+function readModels(value: JsonValue | undefined): readonly ListedModel[] {
+  if (!isJsonObject(value)) return [];
+  const rows = Array.isArray(value.data) ? value.data : Array.isArray(value.models) ? value.models : [];
+  return rows.filter(isJsonObject).flatMap((row) => {
+    if (typeof row.id !== 'string') return [];
+    const length = [row.context_length, row.contextLength, row.max_model_len].find(
+      (number) => typeof number === 'number',
+    );
+    return [{ id: row.id, ...(length === undefined ? {} : { contextLength: length }) }];
+  });
+}
+
+function readCache(path: string): JsonObject {
+  try {
+    const parsed = parseJsonObject(readFileSync(path, 'utf8'));
+    return parsed.ok ? parsed.value : {};
+  } catch {
+    // No cache yet, or one that cannot be read: the endpoint will be asked.
+    return {};
+  }
+}

@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { TalariaError } from '#base/errors.ts';
+import { loadConfig } from '#surfaces/app/home/config.ts';
+import { editConfig } from '#surfaces/app/home/edit-config.ts';
+import { createTempHome } from '#testing/temp-home.ts';
+import { verifies } from '../../../verifies.ts';
+
+async function failure(run: () => Promise<unknown>): Promise<TalariaError> {
+  try {
+    await run();
+  } catch (error) {
+    assert.ok(error instanceof TalariaError);
+    return error;
+  }
+  return assert.fail('nothing was thrown');
+}
+
+describe('config.yaml', () => {
+  test('no file is a whole configuration of defaults', async (t) => {
+    const home = createTempHome(t);
+    const loaded = await loadConfig(join(home.path, 'config.yaml'));
+    assert.equal(loaded.config.agent.max_steps, 60);
+    assert.deepEqual(loaded.config.toolsets, ['default']);
+    assert.equal(loaded.config.web.enabled, false);
+  });
+
+  test('an empty file and one with comments only are defaults too', async (t) => {
+    const home = createTempHome(t);
+    for (const text of ['', '\n', '# nothing yet\n', '---\n']) {
+      const path = home.write('config.yaml', text);
+      assert.equal((await loadConfig(path)).config.terminal.timeout, 180);
+    }
+  });
+
+  verifies(
+    'core:bad-input:corrupt-config',
+    'text that is no YAML: line, column and key are named, the file stays',
+    async (t) => {
+      const home = createTempHome(t);
+      const text = 'model: openai/gpt-5\nagent:\n  max_steps: [1, 2\nterminal:\n  timeout: 5\n';
+      const path = home.write('config.yaml', text);
+      const error = await failure(() => loadConfig(path));
+      assert.equal(error.code, 'config-invalid');
+      assert.match(error.message, /config\.yaml:\d+:\d+: (?:max_steps|terminal)/);
+      assert.ok(error.fix);
+      assert.equal(home.read('config.yaml'), text);
+    },
+  );
+
+  verifies('core:bad-input:corrupt-config', 'a wrong value: its own line, column and dotted key', async (t) => {
+    const home = createTempHome(t);
+    const path = home.write('config.yaml', '# mine\nagent:\n  max_steps: many\n');
+    const error = await failure(() => loadConfig(path));
+    assert.match(error.message, /config\.yaml:3:14: agent\.max_steps: /);
+  });
+
+  test('a list at the top is refused with its position', async (t) => {
+    const home = createTempHome(t);
+    const error = await failure(() => loadConfig(home.write('config.yaml', '- a\n- b\n')));
+    assert.match(error.message, /config\.yaml:1:1: the file: /);
+  });
+
+  verifies(
+    'core:bad-input:newer-config',
+    'a newer version is read as far as it is understood, and not rewritten',
+    async (t) => {
+      const home = createTempHome(t);
+      const text = 'version: 99\nmodel: openai/gpt-5\nagent: everything\n';
+      const path = home.write('config.yaml', text);
+      const loaded = await loadConfig(path);
+      assert.equal(loaded.config.model, 'openai/gpt-5');
+      assert.equal(loaded.config.agent.max_steps, 60);
+      assert.match(loaded.notices[0] ?? '', /version 99/);
+      const edited = await editConfig(path, ['model'], 'x/y');
+      assert.equal(edited.ok, false);
+      assert.equal(!edited.ok && edited.reason, 'config-newer');
+      assert.equal(home.read('config.yaml'), text);
+    },
+  );
+
+  verifies('core:home:config-keeps-unknown', 'unknown keys and comments survive an edit', async (t) => {
+    const home = createTempHome(t);
+    const path = home.write(
+      'config.yaml',
+      '# my settings\nversion: 1\nmcp_servers: # later\n  files: {command: x}\nagent:\n  max_steps: 7 # enough\n  personality: calm\n',
+    );
+    assert.ok((await editConfig(path, ['agent', 'max_steps'], 9)).ok);
+    assert.ok((await editConfig(path, ['terminal', 'timeout'], 30)).ok);
+    const text = home.read('config.yaml');
+    for (const kept of ['# my settings', '# later', '# enough', 'personality: calm', 'command: x']) {
+      assert.ok(text.includes(kept), `${kept} in ${text}`);
+    }
+    const { config, raw } = await loadConfig(path);
+    assert.equal(config.agent.max_steps, 9);
+    assert.equal(config.terminal.timeout, 30);
+    assert.ok(raw.mcp_servers);
+  });
+
+  test('an edit that would not read back is refused and changes nothing', async (t) => {
+    const home = createTempHome(t);
+    const path = home.write('config.yaml', 'model: a/b\n');
+    const refused = await editConfig(path, ['agent', 'max_steps'], 'many');
+    assert.equal(!refused.ok && refused.reason, 'config-value');
+    assert.equal(home.read('config.yaml'), 'model: a/b\n');
+  });
+
+  verifies('core:home:secrets-in-env-only', 'a key-shaped value is not written into the configuration', async (t) => {
+    const home = createTempHome(t);
+    const path = join(home.path, 'config.yaml');
+    const refused = await editConfig(path, ['providers', 'openai', 'api_key'], `sk-${'a1'.repeat(20)}`);
+    assert.equal(!refused.ok && refused.reason, 'secret');
+  });
+
+  verifies('core:home:private', 'a new configuration is readable by the owner only', async (t) => {
+    const home = createTempHome(t);
+    const path = join(home.path, 'config.yaml');
+    assert.ok((await editConfig(path, ['model'], 'a/b')).ok);
+    assert.equal(statSync(path).mode & 0o777, 0o600);
+    assert.match(readFileSync(path, 'utf8'), /^version: 1$/m);
+  });
+
+  test('whatever the text, it is read or refused with a position, never anything else', async (t) => {
+    const home = createTempHome(t);
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: 'grapheme', maxLength: 60 }), async (text) => {
+        const path = home.write('config.yaml', text);
+        try {
+          await loadConfig(path);
+        } catch (error) {
+          assert.ok(error instanceof TalariaError, String(error));
+          assert.match(error.message, /config\.yaml:\d+:\d+: /);
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
