@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { isProcessAlive } from '#base/platform.ts';
+import { type ProcessRequest, runProcess, startProcess, withoutVariables } from '#base/process.ts';
+
+describe('base/process', () => {
+  let folder = '';
+  const never = new AbortController().signal;
+  const shell = (script: string, extra: Partial<ProcessRequest> = {}): ProcessRequest => ({
+    argv: ['/bin/sh', '-c', script],
+    cwd: folder,
+    env: { PATH: process.env.PATH },
+    ...extra,
+  });
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'talaria-process-'));
+  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('gives output of both streams, the exit code and the size', async () => {
+    const result = await runProcess(shell('echo out; echo err >&2; exit 3'), never);
+    assert.equal(result.ended, 'exit');
+    assert.equal(result.exitCode, 3);
+    assert.deepEqual(result.output.text.split('\n').sort(), ['', 'err', 'out']);
+    assert.equal(result.output.totalBytes, 8);
+    assert.equal(result.leftovers, false);
+  });
+
+  it('names the signal that ended it', async () => {
+    const result = await runProcess(shell('kill -KILL $$'), never);
+    assert.equal(result.signal, 'SIGKILL');
+    assert.equal(result.exitCode, undefined);
+  });
+
+  it('says why a program cannot start', async () => {
+    const missing = await runProcess({ argv: ['/no/such/program'], cwd: folder, env: {} }, never);
+    assert.equal(missing.ended, 'not-started');
+    assert.match(missing.error ?? '', /does not exist/);
+    const huge = await runProcess({ argv: ['/bin/echo', 'x'.repeat(4_000_000)], cwd: folder, env: {} }, never);
+    assert.match(huge.error ?? '', /too long/);
+  });
+
+  it('gives standard input, or none at all', async () => {
+    assert.equal((await runProcess(shell('cat', { stdin: 'grüße' }), never)).output.text, 'grüße');
+    assert.equal((await runProcess(shell('cat; echo end'), never)).output.text, 'end\n');
+    const unread = await runProcess(shell('exit 0', { stdin: 'x'.repeat(1_000_000) }), never);
+    assert.equal(unread.exitCode, 0);
+  });
+
+  it('ends the whole group at the time-out, also when TERM is ignored', async () => {
+    const script = 'trap "" TERM; (trap "" TERM; echo $$; sleep 60) & echo ready; sleep 60';
+    const result = await runProcess(shell(script, { limits: { timeoutMs: 200, graceMs: 200 } }), never);
+    assert.equal(result.ended, 'timeout');
+    assert.match(result.output.text, /ready/);
+    assert.ok(result.ms < 5_000);
+  });
+
+  it('ends grandchildren on abort and leaves none alive', async () => {
+    const control = new AbortController();
+    let seen = '';
+    const running = startProcess(
+      shell("sh -c 'sleep 60 & echo pid:$!; wait'; echo after", {
+        onOutput: (chunk) => {
+          seen += chunk;
+          if (/pid:\d+\n/.test(seen)) control.abort();
+        },
+      }),
+      control.signal,
+    );
+    const result = await running.result;
+    assert.equal(result.ended, 'aborted');
+    const grandchild = Number(/pid:(\d+)/.exec(seen)?.[1]);
+    assert.ok(!isRunning(grandchild) && !isRunning(running.pid ?? 0));
+  });
+
+  it('does not start when the signal has already aborted', async () => {
+    const result = await runProcess(shell('echo no'), AbortSignal.abort());
+    assert.equal(result.ended, 'aborted');
+    assert.equal(result.output.text, '');
+  });
+
+  it('ends what a finished command left running and says so', async () => {
+    const result = await runProcess(shell('sleep 60 & echo $!'), never);
+    assert.equal(result.ended, 'exit');
+    assert.equal(result.leftovers, true);
+    assert.ok(!isRunning(Number(result.output.text)));
+    assert.ok(result.ms < 2_500);
+  });
+
+  it('does not wait for an escaped process that holds the pipes', async () => {
+    const result = await runProcess(shell('setsid sleep 3 & echo started'), never);
+    assert.equal(result.output.text, 'started\n');
+    assert.ok(result.ms < 2_500, `${result.ms} ms`);
+  });
+
+  it('keeps head and tail, and the whole in the spill file', async () => {
+    const spill = join(folder, 'deep', 'whole.txt');
+    const limits = { headBytes: 100, tailBytes: 100, spill };
+    const result = await runProcess(shell('seq 1 5000', { limits }), never);
+    assert.equal(result.output.truncated, true);
+    assert.match(result.output.text, /^1\n2\n/);
+    assert.match(result.output.text, /4999\n5000\n$/);
+    assert.equal(result.output.spill, spill);
+    assert.equal(readFileSync(spill, 'utf8'), `${Array.from({ length: 5000 }, (_, i) => i + 1).join('\n')}\n`);
+    assert.equal(statSync(spill).mode & 0o777, 0o600);
+  });
+
+  it('makes no spill file for output that fits', async () => {
+    const spill = join(folder, 'small.txt');
+    const result = await runProcess(shell('seq 1 5', { limits: { spill } }), never);
+    assert.equal(result.output.spill, undefined);
+    assert.ok(!readdirSync(folder).includes('small.txt'));
+  });
+
+  it('ends a command whose output never stops', async () => {
+    const limits = { maxBytes: 2_000_000, spill: join(folder, 'yes.txt') };
+    const result = await runProcess(shell('yes', { limits }), never);
+    assert.equal(result.ended, 'too-much-output');
+    assert.ok(statSync(join(folder, 'yes.txt')).size < 3_000_000);
+  });
+
+  it('says when the spill file cannot be written, and still gives head and tail', async () => {
+    const limits = { headBytes: 10, tailBytes: 10, spill: '/dev/full' };
+    const result = await runProcess(shell('seq 1 1000', { limits }), never);
+    assert.match(result.output.spillError ?? '', /ENOSPC/);
+    assert.equal(result.output.spill, undefined);
+    assert.match(result.output.text, /1000\n$/);
+  });
+
+  it('streams whole characters', async () => {
+    const chunks: string[] = [];
+    await runProcess(
+      shell("printf '\\303'; sleep 0.05; printf '\\244'", { onOutput: (chunk) => chunks.push(chunk) }),
+      never,
+    );
+    assert.deepEqual(chunks, ['ä']);
+  });
+
+  it('leaves no listener on the signal and no zombie', async () => {
+    const control = new AbortController();
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error) => warnings.push(warning);
+    process.on('warning', onWarning);
+    for (let i = 0; i < 20; i += 1) await runProcess(shell('true'), control.signal);
+    process.off('warning', onWarning);
+    assert.deepEqual(warnings, []);
+    assert.deepEqual(zombies(), []);
+  });
+
+  it('takes named variables out of an environment', () => {
+    assert.deepEqual(withoutVariables({ A: '1', SECRET: 'x', B: '2' }, ['SECRET']), { A: '1', B: '2' });
+  });
+});
+
+function isRunning(pid: number): boolean {
+  return isProcessAlive(pid) && !/ Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+}
+
+function zombies(): readonly string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => {
+      try {
+        return readFileSync(`/proc/${name}/stat`, 'utf8');
+      } catch {
+        return '';
+      }
+    })
+    .filter((stat) => stat.split(' ')[2] === 'Z' && stat.split(' ')[3] === String(process.pid));
+}
