@@ -1,0 +1,161 @@
+// Owns writing a home into one .tar.gz. Databases go in as consistent copies, secrets only when asked for.
+// Knows no table. Invariant: the file at the target is whole or not there; other processes may go on working meanwhile.
+import {
+  closeSync,
+  createReadStream,
+  createWriteStream,
+  type Dirent,
+  lstatSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import { throwIfAborted } from '#base/abort.ts';
+import { openDatabase } from '#base/database.ts';
+import { errorCode, errorText, TalariaError } from '#base/errors.ts';
+import type { Home } from '../home/home.ts';
+import { tarEnd, tarHeader, tarPadding } from './tar-format.ts';
+
+export interface BackupReport {
+  readonly file: string;
+  readonly files: readonly string[];
+  /** Top-level names that were left out, with the reason in words. */
+  readonly leftOut: readonly string[];
+  readonly bytes: number;
+}
+
+/** Heavy or made again by themselves. */
+const LEFT_OUT_FOLDERS = new Set(['cache', 'engines', 'models', 'backups']);
+const LEFT_OUT_FILES = /(?:-wal|-shm|-journal|\.lock|\.suspect|\.partial)$|^\.tmp_|^\.mem_/;
+
+export interface BackupOptions {
+  readonly file: string;
+  readonly withSecrets: boolean;
+}
+
+/** Throws TalariaError `file-exists`, `disk-full`, `backup-failed`. */
+export async function writeBackup(home: Home, options: BackupOptions, signal: AbortSignal): Promise<BackupReport> {
+  if (lstatSync(options.file, { throwIfNoEntry: false })) {
+    throw new TalariaError(`${options.file} exists already`, { code: 'file-exists', fix: 'Name another file.' });
+  }
+  const { files, leftOut } = listFiles(home.root, options.withSecrets);
+  const staging = mkdtempSync(join(tmpdir(), 'talaria-backup-'));
+  const partial = `${options.file}.partial`;
+  try {
+    const source = archive(home.root, files, { staging, signal });
+    await pipeline(source, createGzip(), createWriteStream(partial, { mode: 0o600, flags: 'w' }), { signal });
+    renameSync(partial, options.file);
+  } catch (error) {
+    rmSync(partial, { force: true });
+    throwIfAborted(signal);
+    if (error instanceof TalariaError) throw error;
+    const full = errorCode(error) === 'ENOSPC';
+    throw new TalariaError(`the backup could not be written: ${errorText(error)}`, {
+      code: full ? 'disk-full' : 'backup-failed',
+      cause: error,
+      fix: full ? 'Free some space, or name a file on another disk.' : 'Check the folder and its permissions.',
+    });
+  } finally {
+    rmSync(staging, { recursive: true, force: true });
+  }
+  return { file: options.file, files, leftOut, bytes: lstatSync(options.file).size };
+}
+
+interface Walk {
+  readonly files: string[];
+  readonly leftOut: string[];
+}
+
+function listFiles(root: string, withSecrets: boolean): Walk {
+  const walk: Walk = { files: [], leftOut: [] };
+  visitFolder(root, '', (path, entry) => {
+    const reason = verdict(path, entry, withSecrets);
+    if (reason === undefined && entry.isFile()) walk.files.push(path);
+    if (reason) walk.leftOut.push(`${path} (${reason})`);
+    return reason === undefined;
+  });
+  return walk;
+}
+
+/** Calls `take` for every entry, in order of names; folders are entered when it says so. */
+function visitFolder(root: string, folder: string, take: (path: string, entry: Dirent) => boolean): void {
+  const entries = readdirSync(join(root, folder), { withFileTypes: true });
+  for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    const path = folder ? `${folder}/${entry.name}` : entry.name;
+    if (take(path, entry) && entry.isDirectory()) visitFolder(root, path, take);
+  }
+}
+
+/** Undefined: it goes in. Empty: it is left out without a word. */
+function verdict(path: string, entry: Dirent, withSecrets: boolean): string | undefined {
+  if (path === '.env' && !withSecrets) return 'secrets; --with-secrets takes it along';
+  if (LEFT_OUT_FOLDERS.has(path)) return 'large, or made again by itself';
+  if (LEFT_OUT_FILES.test(entry.name)) return '';
+  return entry.isFile() || entry.isDirectory() ? undefined : 'no plain file';
+}
+
+async function* archive(
+  root: string,
+  files: readonly string[],
+  place: { readonly staging: string; readonly signal: AbortSignal },
+): AsyncGenerator<Buffer> {
+  for (const path of files) {
+    throwIfAborted(place.signal);
+    const original = join(root, ...path.split('/'));
+    const file = isDatabase(original) ? copyDatabase(original, place.staging) : original;
+    const { size, mtimeMs } = lstatSync(file);
+    yield tarHeader(path, size, mtimeMs / 1000);
+    yield* contentOf(file, size);
+    yield tarPadding(size);
+    if (file !== original) rmSync(file, { force: true });
+  }
+  yield tarEnd();
+}
+
+/** Exactly `size` bytes, also when the file grows or shrinks meanwhile: the header is already out. */
+async function* contentOf(file: string, size: number): AsyncGenerator<Buffer> {
+  let left = size;
+  if (size > 0) {
+    for await (const chunk of createReadStream(file, { end: size - 1 }) as AsyncIterable<Buffer>) {
+      left -= chunk.length;
+      yield chunk;
+    }
+  }
+  if (left > 0) yield Buffer.alloc(left);
+}
+
+function isDatabase(path: string): boolean {
+  const file = openSync(path, 'r');
+  try {
+    const head = Buffer.alloc(16);
+    readSync(file, head);
+    return head.toString('latin1') === 'SQLite format 3\0';
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** A damaged database is copied as it is: its bytes may be all that is left. */
+function copyDatabase(path: string, staging: string): string {
+  const copy = join(staging, 'copy.db');
+  rmSync(copy, { force: true });
+  try {
+    const { database } = openDatabase(path, { rooms: [], readOnly: true, onCorrupt: 'throw' });
+    try {
+      database.copyTo(copy);
+    } finally {
+      database.close();
+    }
+    return copy;
+  } catch (error) {
+    if (errorCode(error) === 'database-corrupt') return path;
+    throw error;
+  }
+}

@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { systemClock } from '#base/clock.ts';
+import { openDatabase } from '#base/database.ts';
+import { restoreBackup } from '#surfaces/app/backup/restore-backup.ts';
+import { readPax, readTarHeader, tarEnd, tarHeader, tarPadding } from '#surfaces/app/backup/tar-format.ts';
+import { unpackTar } from '#surfaces/app/backup/unpack-tar.ts';
+import { writeBackup } from '#surfaces/app/backup/write-backup.ts';
+import { homeAt } from '#surfaces/app/home/home.ts';
+import { createTempHome, type TempHome } from '#testing/temp-home.ts';
+import { verifies } from '../../../verifies.ts';
+
+const { signal } = new AbortController();
+const rooms = [{ room: 'notes', steps: ['CREATE TABLE notes(text TEXT)'] }];
+
+function sampleHome(temp: TempHome) {
+  temp.write('home/config.yaml', 'version: 1\n');
+  temp.write('home/.env', 'OPENAI_API_KEY=sentinel-in-env\n');
+  temp.write('home/memories/MEMORY.md', 'likes tea');
+  temp.write('home/cache/models.json', '{}');
+  temp.write(`home/skills/deep/${'long-folder-name/'.repeat(9)}SKILL.md`, 'long path');
+  return homeAt(join(temp.path, 'home'));
+}
+
+function tar(entries: readonly { readonly path: string; readonly text: string; readonly flag?: string }[]): Buffer {
+  const blocks = entries.map(({ path, text, flag }) => {
+    const header = tarHeader(path, text.length, 0);
+    if (flag) {
+      header.write(flag, 156);
+      header.write('        ', 148);
+      const sum = header.reduce((total, byte) => total + byte, 0);
+      header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
+    }
+    return Buffer.concat([header, Buffer.from(text), tarPadding(text.length)]);
+  });
+  return gzipSync(Buffer.concat([...blocks, tarEnd()]));
+}
+
+describe('backup and restore', () => {
+  verifies(
+    ['core:home:backup', 'core:home:one-folder'],
+    'a home comes back whole, but for its secrets and caches',
+    async (t) => {
+      const temp = createTempHome(t);
+      const home = sampleHome(temp);
+      const { database } = openDatabase(home.stateDatabase, { rooms });
+      t.after(() => database.close());
+      await database.transaction(() => database.run('INSERT INTO notes VALUES(?)', 'still in the log'));
+      const file = join(temp.path, 'backup.tar.gz');
+      const report = await writeBackup(home, { file, withSecrets: false }, signal);
+      assert.equal(statSync(file).mode & 0o777, 0o600);
+      assert.ok(report.leftOut.some((line) => line.startsWith('.env ')));
+      assert.ok(report.leftOut.some((line) => line.startsWith('cache ')));
+      assert.equal(readFileSync(file).includes('sentinel'), false);
+
+      const other = homeAt(join(temp.path, 'other'));
+      const restored = await restoreBackup(other, { file, force: false, clock: systemClock }, signal);
+      assert.ok(restored.ok);
+      assert.equal(existsSync(other.env), false);
+      assert.equal(readFileSync(join(other.memories, 'MEMORY.md'), 'utf8'), 'likes tea');
+      assert.ok(restored.value.files.some((path) => path.length > 150));
+      const copy = openDatabase(other.stateDatabase, { rooms }).database;
+      t.after(() => copy.close());
+      assert.deepEqual(
+        copy.all<{ text: string }>('SELECT text FROM notes').map((row) => row.text),
+        ['still in the log'],
+      );
+      assert.equal(statSync(other.root).mode & 0o777, 0o700);
+      assert.equal(statSync(other.config).mode & 0o777, 0o600);
+    },
+  );
+
+  verifies('core:home:backup', 'with --with-secrets the keys come along', async (t) => {
+    const temp = createTempHome(t);
+    const file = join(temp.path, 'b.tar.gz');
+    const report = await writeBackup(sampleHome(temp), { file, withSecrets: true }, signal);
+    assert.ok(report.files.includes('.env'));
+  });
+
+  test('the tar of this machine reads what we write', async (t) => {
+    const temp = createTempHome(t);
+    const file = join(temp.path, 'b.tar.gz');
+    const report = await writeBackup(sampleHome(temp), { file, withSecrets: false }, signal);
+    const listed = execFileSync('tar', ['-tzf', file], { encoding: 'utf8' }).trim().split('\n');
+    assert.deepEqual(listed, report.files);
+  });
+
+  test('we read what the tar of this machine writes', async (t) => {
+    const temp = createTempHome(t);
+    sampleHome(temp);
+    execFileSync('tar', ['-czf', join(temp.path, 'b.tgz'), '-C', join(temp.path, 'home'), '.']);
+    mkdirSync(join(temp.path, 'into'));
+    const files = await unpackTar(join(temp.path, 'b.tgz'), join(temp.path, 'into'), signal);
+    assert.ok(files.includes('memories/MEMORY.md'));
+    assert.ok(files.some((path) => path.length > 150));
+  });
+
+  test('a home that is not empty is refused, and moved aside with --force, its keys kept', async (t) => {
+    const temp = createTempHome(t);
+    const home = sampleHome(temp);
+    const file = join(temp.path, 'b.tar.gz');
+    await writeBackup(home, { file, withSecrets: false }, signal);
+    writeFileSync(home.config, 'version: 1\nmodel: changed\n');
+    const refused = await restoreBackup(home, { file, force: false, clock: systemClock }, signal);
+    assert.equal(!refused.ok && refused.reason, 'home-not-empty');
+    const forced = await restoreBackup(home, { file, force: true, clock: systemClock }, signal);
+    assert.ok(forced.ok && forced.value.movedTo);
+    assert.match(readFileSync(join(forced.value.movedTo, 'config.yaml'), 'utf8'), /changed/);
+    assert.equal(readFileSync(home.config, 'utf8'), 'version: 1\n');
+    assert.equal(forced.value.keptSecrets, true);
+    assert.match(readFileSync(home.env, 'utf8'), /sentinel/);
+  });
+
+  test('paths that leave the home, links and damaged archives are refused and change nothing', async (t) => {
+    const temp = createTempHome(t);
+    const home = homeAt(join(temp.path, 'home'));
+    const bad = {
+      parent: tar([{ path: '../escaped', text: 'x' }]),
+      inside: tar([{ path: 'a/../../escaped', text: 'x' }]),
+      absolute: tar([{ path: '/tmp/escaped', text: 'x' }]),
+      link: tar([{ path: 'link', text: '', flag: '2' }]),
+      cut: tar([{ path: 'a', text: 'x'.repeat(9000) }]).subarray(0, 60),
+      text: Buffer.from('no archive at all'),
+      'gzip of text': gzipSync('x'.repeat(2000)),
+    };
+    for (const [name, bytes] of Object.entries(bad)) {
+      const file = join(temp.path, `${name}.tar.gz`);
+      writeFileSync(file, bytes);
+      await assert.rejects(
+        restoreBackup(home, { file, force: false, clock: systemClock }, signal),
+        { code: 'archive-invalid' },
+        name,
+      );
+    }
+    assert.equal(existsSync(home.root), false);
+    assert.equal(
+      readdirSync(temp.path).some((name) => name.includes('escaped') || name.includes('restoring')),
+      false,
+    );
+  });
+
+  test('links in a home are named, not followed', async (t) => {
+    const temp = createTempHome(t);
+    const home = sampleHome(temp);
+    symlinkSync('/etc/passwd', join(home.root, 'link'));
+    const report = await writeBackup(home, { file: join(temp.path, 'b.tar.gz'), withSecrets: false }, signal);
+    assert.ok(report.leftOut.some((line) => line.startsWith('link ')));
+    assert.equal(report.files.includes('link'), false);
+  });
+
+  test('an existing file is not overwritten', async (t) => {
+    const temp = createTempHome(t);
+    const file = temp.write('b.tar.gz', 'precious');
+    await assert.rejects(writeBackup(sampleHome(temp), { file, withSecrets: false }, signal), { code: 'file-exists' });
+    assert.equal(temp.read('b.tar.gz'), 'precious');
+  });
+
+  test('any path and size come back from their header', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 200 }), fc.nat(), (raw, size) => {
+        const path = `f${raw.replaceAll('\0', '').replaceAll('\n', '')}`.toWellFormed();
+        const bytes = tarHeader(path, size, 5);
+        const first = readTarHeader(bytes.subarray(0, 512));
+        assert.ok(first.ok && first.value);
+        const found = first.value.kind === 'pax' ? readPax(bytes.subarray(512, 512 + first.value.size)) : first.value;
+        assert.equal(found.path, path);
+        assert.equal(found.size, size);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
