@@ -141,13 +141,7 @@ function safePath(path: string): string {
     .replace(/^\.\//, '')
     .split('/')
     .filter((part) => part !== '' && part !== '.');
-  if (
-    path.startsWith('/') ||
-    path.includes('\\') ||
-    path.includes('\0') ||
-    parts.includes('..') ||
-    parts.length === 0
-  ) {
+  if (path.startsWith('/') || path.includes('\\') || path.includes('\0') || parts.includes('..')) {
     throw invalid(`${JSON.stringify(path)} in the archive points outside the home`);
   }
   return parts.join('/');
