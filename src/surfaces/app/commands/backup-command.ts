@@ -1,0 +1,39 @@
+// Owns `backup`: one file that holds the home. Knows the archive through backup/ only.
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { localDate } from '#base/clock.ts';
+import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
+import { isEmptyHome } from '../home/home.ts';
+import { type CommandDeps, failed, line } from './command-deps.ts';
+
+export function backupCommand(deps: CommandDeps): AnyCommand {
+  return defineCommand({
+    name: 'backup',
+    summary: 'Write the home into one file; keys stay out unless asked for',
+    surfaces: ['cli'],
+    positional: ['file'],
+    input: z.object({
+      file: z.string().optional().describe('File to write; default talaria-<date>.tar.gz in this folder'),
+      withSecrets: z.boolean().default(false).describe('Take .env along'),
+    }),
+    examples: ['talaria backup', 'talaria backup ~/talaria.tar.gz --with-secrets'],
+    async *run({ file, withSecrets }, context): AsyncGenerator<CommandOutput> {
+      if (isEmptyHome(deps.home)) {
+        yield failed('home-empty', `${deps.home.root} holds nothing yet.`, 'Talk to talaria first.');
+        return;
+      }
+      const { writeBackup } = await import('../backup/write-backup.ts');
+      const target = resolve(context.cwd, file ?? defaultName(deps.clock.now()));
+      const report = await writeBackup(deps.home, { file: target, withSecrets }, context.signal);
+      yield line(`${report.file} (${report.files.length} files, ${report.bytes} bytes)`);
+      for (const reason of report.leftOut) yield line(`left out: ${reason}`);
+      yield { type: 'data', value: { ...report, withSecrets } };
+    },
+  });
+}
+
+function defaultName(now: number): string {
+  const at = localDate(now);
+  const two = (value: number) => String(value).padStart(2, '0');
+  return `talaria-${at.year}-${two(at.month)}-${two(at.day)}-${two(at.hour)}${two(at.minute)}${two(at.second)}.tar.gz`;
+}

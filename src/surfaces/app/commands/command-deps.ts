@@ -1,0 +1,32 @@
+// Owns what built-in commands are made from. Knows no command.
+// Invariant: `app` composes at most once, and only when a command needs it: `doctor` and `config` must work in a broken home.
+import type { Clock } from '#base/clock.ts';
+import type { CommandOutput } from '#core/agent/command-spec.ts';
+import type { App } from '../app.ts';
+import type { Environment } from '../environment.ts';
+import type { Home } from '../home/home.ts';
+
+export interface CommandDeps {
+  readonly environment: Environment;
+  readonly home: Home;
+  readonly clock: Clock;
+  readonly app: () => Promise<App>;
+}
+
+type Failure = Extract<CommandOutput, { type: 'failure' }>;
+
+export function failed(code: string, message: string, fix = ''): Failure {
+  return { type: 'failure', exitCode: 1, code, message, fix };
+}
+
+export function wrongUse(code: string, message: string, fix = ''): Failure {
+  return { type: 'failure', exitCode: 2, code, message, fix };
+}
+
+export function refused(code: string, message: string, fix = ''): Failure {
+  return { type: 'failure', exitCode: 3, code, message, fix };
+}
+
+export function line(text: string): CommandOutput {
+  return { type: 'line', text };
+}

@@ -1,0 +1,133 @@
+// Owns `config show|get|set|unset|path`: the configuration as a person sees and changes it. Knows the file through home/ only.
+// Invariant: a value is checked before it is written; no value of a variable is ever shown.
+import { z } from 'zod';
+import { isJsonObject, type JsonValue, parseJson } from '#base/json.ts';
+import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
+import { loadConfig } from '../../home/config.ts';
+import { type CommandDeps, failed, line, refused, wrongUse } from '../command-deps.ts';
+
+export function configCommands(deps: CommandDeps): readonly AnyCommand[] {
+  return [show(deps), get(deps), set(deps), unset(deps), path(deps)];
+}
+
+function show(deps: CommandDeps): AnyCommand {
+  return defineCommand({
+    name: 'config show',
+    summary: 'Show every setting with its value',
+    surfaces: ['cli', 'chat'],
+    input: z.object({}),
+    async *run() {
+      const { config, notices } = await loadConfig(deps.home.config);
+      for (const notice of notices) yield line(notice);
+      const rows = leaves(config as JsonValue, '');
+      yield { type: 'table', columns: ['key', 'value'], rows: rows.map(([key, value]) => [key, shown(value)]) };
+      yield { type: 'data', value: config as JsonValue };
+    },
+  });
+}
+
+function get(deps: CommandDeps): AnyCommand {
+  return defineCommand({
+    name: 'config get',
+    summary: 'Show one setting',
+    surfaces: ['cli'],
+    positional: ['key'],
+    input: z.object({ key: z.string().describe('Dotted name, e.g. agent.max_steps') }),
+    examples: ['talaria config get agent.max_steps'],
+    async *run({ key }): AsyncGenerator<CommandOutput> {
+      const { config, raw } = await loadConfig(deps.home.config);
+      const value = valueAt(config as JsonValue, key) ?? valueAt(raw, key);
+      if (value === undefined) {
+        yield failed(
+          'config-unset',
+          `${key} is not set and has no default.`,
+          '`talaria config show` lists every setting.',
+        );
+        return;
+      }
+      yield line(shown(value));
+      yield { type: 'data', value };
+    },
+  });
+}
+
+function set(deps: CommandDeps): AnyCommand {
+  return defineCommand({
+    name: 'config set',
+    summary: 'Change one setting; comments and other keys stay',
+    surfaces: ['cli'],
+    positional: ['key', 'value'],
+    input: z.object({
+      key: z.string().describe('Dotted name, e.g. terminal.timeout'),
+      value: z.string().describe('A number, true, false, a JSON list, or text'),
+    }),
+    examples: ['talaria config set terminal.timeout 60', 'talaria config set model openai/gpt-5-mini'],
+    async *run({ key, value }): AsyncGenerator<CommandOutput> {
+      yield* edit(deps, key, readValue(value));
+    },
+  });
+}
+
+function unset(deps: CommandDeps): AnyCommand {
+  return defineCommand({
+    name: 'config unset',
+    summary: 'Remove one setting, so that its default holds',
+    surfaces: ['cli'],
+    positional: ['key'],
+    input: z.object({ key: z.string().describe('Dotted name, e.g. terminal.timeout') }),
+    async *run({ key }): AsyncGenerator<CommandOutput> {
+      yield* edit(deps, key, undefined);
+    },
+  });
+}
+
+function path(deps: CommandDeps): AnyCommand {
+  return defineCommand({
+    name: 'config path',
+    summary: 'Show where the configuration lies',
+    surfaces: ['cli'],
+    input: z.object({}),
+    async *run() {
+      yield line(deps.home.config);
+      yield { type: 'data', value: { config: deps.home.config, env: deps.home.env, home: deps.home.root } };
+    },
+  });
+}
+
+async function* edit(deps: CommandDeps, key: string, value: JsonValue | undefined): AsyncGenerator<CommandOutput> {
+  const { editConfig } = await import('../../home/edit-config.ts');
+  const keys = key.split('.').filter(Boolean);
+  if (keys.length === 0) {
+    yield wrongUse('config-key', 'A setting has a dotted name, e.g. agent.max_steps.');
+    return;
+  }
+  const edited = await editConfig(deps.home.config, keys, value);
+  if (edited.ok) {
+    yield line(value === undefined ? `${key} is unset` : `${key} is now ${shown(value)}`);
+    yield { type: 'data', value: { key, value: value ?? null } };
+  } else if (edited.reason === 'config-value') yield wrongUse(edited.reason, edited.detail, 'Nothing was changed.');
+  else yield refused(edited.reason, edited.detail, 'Nothing was changed.');
+}
+
+function readValue(text: string): JsonValue {
+  const parsed = /^(?:-?\d|true$|false$|null$|[[{"])/.test(text) ? parseJson(text) : undefined;
+  return parsed?.ok ? parsed.value : text;
+}
+
+function valueAt(value: JsonValue | undefined, key: string): JsonValue | undefined {
+  let found = value;
+  for (const part of key.split('.'))
+    found = isJsonObject(found) && Object.hasOwn(found, part) ? found[part] : undefined;
+  return found;
+}
+
+function leaves(value: JsonValue, prefix: string): readonly (readonly [string, JsonValue])[] {
+  if (!isJsonObject(value)) return [[prefix, value]];
+  return Object.entries(value).flatMap(([key, inner]) =>
+    inner === undefined ? [] : leaves(inner, prefix ? `${prefix}.${key}` : key),
+  );
+}
+
+function shown(value: JsonValue): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

@@ -1,0 +1,67 @@
+// Owns `sessions export`: one session as JSON lines or Markdown, verbatim. Knows the store by its contract only.
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { atomicWrite } from '#base/atomic-write.ts';
+import { isoTime } from '#base/clock.ts';
+import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
+import type { SessionRecord, StoredMessage } from '#core/agent/session-store.ts';
+import type { Part } from '#core/model/message.ts';
+import { type CommandDeps, failed, line } from '../command-deps.ts';
+import { findSession } from './find-session.ts';
+
+export function exportCommand(deps: CommandDeps): AnyCommand {
+  return defineCommand({
+    name: 'sessions export',
+    summary: 'Write a session as Markdown or JSON lines',
+    surfaces: ['cli'],
+    positional: ['session', 'file'],
+    input: z.object({
+      session: z.string().default('last').describe('Session id, its beginning, or `last`'),
+      file: z.string().optional().describe('File to write; default: standard output'),
+      format: z.enum(['markdown', 'jsonl']).default('markdown').describe('markdown or jsonl'),
+    }),
+    examples: ['talaria sessions export last notes.md', 'talaria sessions export last --format jsonl'],
+    async *run({ session, file, format }, context): AsyncGenerator<CommandOutput> {
+      const { store } = await deps.app();
+      const found = await findSession(store, session);
+      if (!found.ok) {
+        yield failed(found.reason, found.detail);
+        return;
+      }
+      const messages = await store.messages(found.value.id);
+      const text = format === 'jsonl' ? asJsonLines(found.value, messages) : asMarkdown(found.value, messages);
+      if (file === undefined) yield line(text);
+      else {
+        const target = resolve(context.cwd, file);
+        atomicWrite(target, `${text}\n`);
+        yield line(`${target} (${messages.length} messages)`);
+      }
+    },
+  });
+}
+
+function asJsonLines(session: SessionRecord, messages: readonly StoredMessage[]): string {
+  return [session, ...messages].map((row) => JSON.stringify(row)).join('\n');
+}
+
+function asMarkdown(session: SessionRecord, messages: readonly StoredMessage[]): string {
+  const head = `# ${session.title ?? session.id}\n\n${session.id} · ${isoTime(session.startedAt)} · ${session.cwd}`;
+  const blocks = messages.map(({ id, at, message }) => {
+    const who = message.role === 'assistant' ? message.model : message.role;
+    return `## ${who} · #${id} · ${isoTime(at)}\n\n${message.parts.map(partText).join('\n\n')}`;
+  });
+  return [head, ...blocks].join('\n\n');
+}
+
+function partText(part: Part): string {
+  if (part.type === 'tool-call') return fenced(`${part.name} ${JSON.stringify(part.arguments, null, 2)}`);
+  if (part.type === 'tool-result') return fenced(part.text);
+  return part.type === 'reasoning' ? `> ${part.text.replaceAll('\n', '\n> ')}` : part.text;
+}
+
+/** A fence longer than any inside. */
+function fenced(text: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map((match) => match[0].length));
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}\n${text}\n${fence}`;
+}
