@@ -39,7 +39,7 @@ function judgeRows(all: readonly Requirement[]): readonly string[] {
     const found: string[] = [];
     if (seen.has(row.id)) found.push(`${row.id} stands twice`);
     seen.add(row.id);
-    if (row.text.length < 20 || row.source === '') found.push(`${row.id} has no sentence or no source`);
+    if (row.text.length < 12 || row.source === '') found.push(`${row.id} has no sentence or no source`);
     return found;
   });
 }

@@ -7,7 +7,14 @@ import { coreMindRows } from './requirements/core-mind.ts';
 import { coreSurfacesRows } from './requirements/core-surfaces.ts';
 import { coreToolsRows } from './requirements/core-tools.ts';
 import { coreTurnRows } from './requirements/core-turn.ts';
+import { curatorRows } from './requirements/curator.ts';
+import { golemAwakeRows } from './requirements/golem-awake.ts';
+import { golemDreamAndDeathRows } from './requirements/golem-dream-and-death.ts';
+import { hivemindRows } from './requirements/hivemind.ts';
+import { marketRows } from './requirements/market.ts';
+import { metaRows } from './requirements/meta.ts';
 import type { Requirement } from './requirements/requirement.ts';
+import { rlmRows } from './requirements/rlm.ts';
 
 export const requirements: readonly Requirement[] = [
   ...coreTurnRows,
@@ -15,4 +22,11 @@ export const requirements: readonly Requirement[] = [
   ...coreMindRows,
   ...coreSurfacesRows,
   ...coreLaterRows,
+  ...curatorRows,
+  ...rlmRows,
+  ...golemAwakeRows,
+  ...golemDreamAndDeathRows,
+  ...metaRows,
+  ...marketRows,
+  ...hivemindRows,
 ];
