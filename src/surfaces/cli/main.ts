@@ -1,18 +1,16 @@
-/**
- * The process behind `talaria`. It answers `--version` before it loads anything else, and does not know
- * yet any other command.
- */
+// Owns the start of the process behind `talaria`: it answers `--version` before it loads anything else, then hands over.
+// Knows no command. Invariant: nothing is imported before the version was answered.
 import { readFileSync } from 'node:fs';
 
 /** Written in by the bundler; in a checkout the package says it itself. */
 declare const TALARIA_VERSION: string | undefined;
 
-const [first] = process.argv.slice(2);
-if (first === '--version') {
+const argv = process.argv.slice(2);
+if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
   process.stdout.write(`${versionOf()}\n`);
 } else {
-  process.stderr.write(`talaria: ${first ?? 'the chat'} is not there yet\n`);
-  process.exitCode = 2;
+  const { runCli } = await import('./run-cli.ts');
+  process.exitCode = await runCli(argv, versionOf());
 }
 
 function versionOf(): string {

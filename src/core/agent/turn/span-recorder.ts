@@ -12,21 +12,29 @@ export interface OpenSpan {
 }
 
 export interface SpanRecorder {
-  start(kind: SpanKind, name: string, parentId?: string): OpenSpan;
+  /** A step belongs to its turn; tools, hooks, retries and fallbacks to the step under way. */
+  start(kind: SpanKind, name: string): OpenSpan;
   /** Spans ended since the last call; the caller stores them with its next durable write. */
   take(): readonly Span[];
 }
 
-export function createSpanRecorder(place: {
+export interface SpanPlace {
   readonly sessionId: string;
   readonly turn: number;
   readonly clock: Clock;
-}): SpanRecorder {
+}
+
+export function createSpanRecorder({ sessionId, turn, clock }: SpanPlace): SpanRecorder {
   let ended: Span[] = [];
-  const { sessionId, turn, clock } = place;
+  let turnId: string | undefined;
+  let stepId: string | undefined;
+  const parentOf = (kind: SpanKind) => (kind === 'turn' ? undefined : kind === 'step' ? turnId : (stepId ?? turnId));
   return {
-    start(kind, name, parentId) {
+    start(kind, name) {
       const id = newId('span');
+      const parentId = parentOf(kind);
+      if (kind === 'turn') turnId = id;
+      if (kind === 'step') stepId = id;
       const startedAt = clock.now();
       const from = clock.monotonic();
       let open = true;
@@ -36,18 +44,8 @@ export function createSpanRecorder(place: {
           if (!open) return;
           open = false;
           const ms = clock.monotonic() - from;
-          ended.push({
-            id,
-            sessionId,
-            turn,
-            kind,
-            name,
-            startedAt,
-            ms,
-            status,
-            ...(parentId ? { parentId } : {}),
-            ...facts,
-          });
+          const base = { id, sessionId, turn, kind, name, startedAt, ms, status };
+          ended.push({ ...base, ...(parentId === undefined ? {} : { parentId }), ...facts });
         },
       };
     },

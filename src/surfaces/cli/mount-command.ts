@@ -1,0 +1,128 @@
+// Owns putting CommandSpecs onto a commander program: positionals, flags from the zod schema, help, examples.
+// Knows no single command. The same mounting serves the shell and the chat. Invariant: what reaches `run` has passed the schema.
+import { Command, Option } from 'commander';
+import { z } from 'zod';
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import type { AnyCommand } from '#core/agent/command-spec.ts';
+
+/** A command line that made sense: the command and its validated input. */
+export interface Invocation {
+  readonly command: AnyCommand;
+  readonly input: unknown;
+  readonly json: boolean;
+}
+
+export type OnInvoke = (invocation: Invocation) => void | Promise<void>;
+
+/** Mounts `sessions list` as sub-command `list` of `sessions`, and so on. */
+export function mountCommands(program: Command, commands: readonly AnyCommand[], onInvoke: OnInvoke): void {
+  for (const command of commands) {
+    const words = command.name.split(' ');
+    let parent = program;
+    for (const word of words.slice(0, -1)) parent = groupOf(parent, word);
+    mountOne(parent, words.at(-1) ?? command.name, { command, onInvoke });
+  }
+}
+
+function groupOf(parent: Command, name: string): Command {
+  const known = parent.commands.find((existing) => existing.name() === name);
+  if (known) return known;
+  const group = new Command(name).description(`${name} commands`);
+  group.copyInheritedSettings(parent);
+  parent.addCommand(group);
+  return group;
+}
+
+function mountOne(
+  parent: Command,
+  name: string,
+  mounted: { readonly command: AnyCommand; readonly onInvoke: OnInvoke },
+): void {
+  const { command, onInvoke } = mounted;
+  const existing = parent.commands.find((candidate) => candidate.name() === name);
+  const target = existing ?? new Command(name);
+  if (!existing) {
+    target.copyInheritedSettings(parent);
+    parent.addCommand(target);
+  }
+  target.description(command.summary);
+  const properties = propertiesOf(command);
+  for (const name of command.positional ?? []) addArgument(target, name, properties);
+  const positional = new Set((command.positional ?? []).map((word) => word.replace(/\.\.\.$/, '')));
+  for (const [key, schema] of Object.entries(properties.all)) {
+    if (!positional.has(key)) target.addOption(optionOf(key, schema));
+  }
+  target.addOption(new Option('--json', 'print the result as JSON'));
+  if (command.examples?.length)
+    target.addHelpText('after', `\nExamples:\n${command.examples.map((line) => `  $ ${line}`).join('\n')}`);
+  target.action(async (...args: unknown[]) => {
+    const raw = rawInput(target, args, command);
+    const parsed = command.input.safeParse(raw);
+    if (!parsed.success) return target.error(`error: ${issueText(parsed.error)}`, { exitCode: 2 });
+    await onInvoke({ command, input: parsed.data, json: target.opts().json === true });
+  });
+}
+
+interface Properties {
+  readonly all: Readonly<Record<string, JsonObject>>;
+  readonly required: ReadonlySet<string>;
+}
+
+function propertiesOf(command: AnyCommand): Properties {
+  const schema = z.toJSONSchema(command.input, { io: 'input', unrepresentable: 'any' }) as JsonObject;
+  const properties = isJsonObject(schema.properties) ? schema.properties : {};
+  const required = Array.isArray(schema.required) ? schema.required.map(String) : [];
+  const all = Object.fromEntries(
+    Object.entries(properties).map(([key, value]) => [key, isJsonObject(value) ? value : {}]),
+  );
+  return { all, required: new Set(required) };
+}
+
+function addArgument(target: Command, word: string, properties: Properties): void {
+  const name = word.replace(/\.\.\.$/, '');
+  const rest = word.endsWith('...') ? '...' : '';
+  const isRequired = properties.required.has(name);
+  const described = properties.all[name]?.description;
+  target.argument(isRequired ? `<${name}${rest}>` : `[${name}${rest}]`, typeof described === 'string' ? described : '');
+}
+
+function optionOf(key: string, schema: JsonObject): Option {
+  const flag = `--${kebab(key)}`;
+  const described = typeof schema.description === 'string' ? schema.description : '';
+  if (schema.type === 'boolean') return new Option(schema.default === true ? `--no-${kebab(key)}` : flag, described);
+  const option = new Option(`${flag} <${schema.type === 'array' ? `${kebab(key)}...` : kebab(key)}>`, described);
+  const isNumber = schema.type === 'number' || schema.type === 'integer';
+  if (isNumber)
+    option.argParser((value) => (value.trim() === '' || Number.isNaN(Number(value)) ? value : Number(value)));
+  if (Array.isArray(schema.enum)) option.choices(schema.enum.map(String));
+  return option;
+}
+
+function rawInput(target: Command, args: readonly unknown[], command: AnyCommand): Record<string, unknown> {
+  const raw: Record<string, unknown> = {};
+  for (const [i, word] of (command.positional ?? []).entries()) {
+    const value = args[i];
+    if (value !== undefined && !(Array.isArray(value) && value.length === 0)) raw[word.replace(/\.\.\.$/, '')] = value;
+  }
+  const keys = Object.keys(propertiesOf(command).all);
+  const given = target.opts<Record<string, unknown>>();
+  for (const key of keys) {
+    const value = given[camel(kebab(key))];
+    if (value !== undefined) raw[key] = value;
+  }
+  return raw;
+}
+
+export function issueText(error: z.ZodError): string {
+  return error.issues
+    .map((issue) => `${issue.path.map((step) => kebab(String(step))).join('.') || 'input'}: ${issue.message}`)
+    .join('; ');
+}
+
+function kebab(key: string): string {
+  return key.replaceAll('_', '-').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+function camel(name: string): string {
+  return name.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}

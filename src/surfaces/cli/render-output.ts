@@ -1,0 +1,97 @@
+// Owns printing what commands yield: lines, tables in columns, JSON on request, failures with their exit code.
+// Knows no command. Invariant: results go to stdout, failures to stderr; with JSON stdout holds one JSON value and nothing else.
+
+import type { JsonValue } from '#base/json.ts';
+import type { CommandOutput } from '#core/agent/command-spec.ts';
+import { plain } from './terminal-text.ts';
+
+export interface OutputTarget {
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+}
+
+/** Prints all output of a command; resolves to its exit code. */
+export async function renderOutput(
+  outputs: AsyncIterable<CommandOutput>,
+  json: boolean,
+  target: OutputTarget,
+): Promise<number> {
+  const gathered: CommandOutput[] = [];
+  for await (const output of outputs) {
+    if (output.type === 'failure') return renderFailure(output, json, target);
+    if (!json) for (const line of shownLines(output, gathered.length > 0)) target.out(`${line}\n`);
+    gathered.push(output);
+  }
+  if (json) target.out(`${JSON.stringify(jsonOf(gathered), null, 2)}\n`);
+  return 0;
+}
+
+/** Data is for machines: a person sees it only when the command said nothing else before. */
+function shownLines(output: Exclude<CommandOutput, { type: 'failure' }>, hasOther: boolean): readonly string[] {
+  if (output.type !== 'data') return outputLines(output);
+  return hasOther ? [] : [JSON.stringify(output.value, null, 2)];
+}
+
+export function outputLines(output: Exclude<CommandOutput, { type: 'failure' } | { type: 'data' }>): readonly string[] {
+  return output.type === 'line' ? [plain(output.text)] : tableLines(output.columns, output.rows);
+}
+
+export function failureLines(failure: Extract<CommandOutput, { type: 'failure' }>): readonly string[] {
+  return failure.fix === '' ? [plain(failure.message)] : [plain(failure.message), plain(failure.fix)];
+}
+
+function renderFailure(
+  failure: Extract<CommandOutput, { type: 'failure' }>,
+  json: boolean,
+  target: OutputTarget,
+): number {
+  const { code, message, fix } = failure;
+  if (json) target.out(`${JSON.stringify({ error: { code, message, fix } }, null, 2)}\n`);
+  for (const line of failureLines(failure)) target.err(`${line}\n`);
+  return failure.exitCode;
+}
+
+/** The data value; without one the tables as lists of objects, else the lines. */
+function jsonOf(outputs: readonly CommandOutput[]): JsonValue {
+  const data = outputs.flatMap((output) => (output.type === 'data' ? [output.value] : []));
+  if (data.length > 0) return data.length === 1 ? (data[0] ?? null) : data;
+  const rows = outputs.flatMap((output) =>
+    output.type === 'table' ? output.rows.map((row) => rowObject(output.columns, row)) : [],
+  );
+  if (rows.length > 0) return rows;
+  return { lines: outputs.flatMap((output) => (output.type === 'line' ? [output.text] : [])) };
+}
+
+function rowObject(columns: readonly string[], row: readonly string[]): JsonValue {
+  return Object.fromEntries(columns.map((column, i) => [column, row[i] ?? '']));
+}
+
+const WIDE =
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Extended_Pictographic}/u;
+const MARK = /^\p{Mark}+$/u;
+const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+
+/** Columns that `text` takes at a terminal. */
+export function displayWidth(text: string): number {
+  let width = 0;
+  for (const { segment } of graphemes.segment(text)) {
+    if (MARK.test(segment)) continue;
+    width += WIDE.test(segment) ? 2 : 1;
+  }
+  return width;
+}
+
+function tableLines(columns: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {
+  const cells = [columns, ...rows].map((row) => columns.map((_, i) => plain(row[i] ?? '').replaceAll('\n', ' ')));
+  const widths = columns.map((_, i) => Math.max(...cells.map((row) => displayWidth(row[i] ?? ''))));
+  return cells.map((row) =>
+    row
+      .map((cell, i) => pad(cell, widths[i] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+function pad(cell: string, width: number): string {
+  return cell + ' '.repeat(Math.max(0, width - displayWidth(cell)));
+}
