@@ -1,0 +1,122 @@
+/**
+ * Owns calls without any container: a JSON object or array (also `;`-separated ones), a list of Python calls. Strict: each
+ * name is declared, all keys are call keys or declared parameters, and the text stands alone (prose guard). A JSON value
+ * that is no call is passed as a whole, so that nothing inside it is taken for one.
+ */
+import { announcesExample, asText, standsAlone } from '../prose-guard.ts';
+import { callsOfValue, type WrittenCall } from '../reading/call-of-value.ts';
+import { readPythonList } from '../reading/python-call.ts';
+import { readTag } from '../reading/tag.ts';
+import { readValue, type ValueRead } from '../reading/value-reader.ts';
+import { FIRST_KEYS } from '../tables/call-keys.ts';
+import { tagRole } from '../tables/tag-roles.ts';
+import { foundOf, isStopAt, type Match, type MatchContext, malformed } from './match.ts';
+
+const NAMED = /["']?(?:name|tool_name|function|tool|action)["']?\s*:\s*["']([^"'\n]{1,100})["']/;
+/** A failed value this long is passed as text up to where it failed. */
+const LONG_FAILURE = 2_000;
+
+export function matchBareValue(context: MatchContext, pos: number): Match | null {
+  const { win, prose } = context;
+  const list = win.char(pos) === '[' ? readPythonList({ win, catalog: context.catalog }, pos) : null;
+  if (list) return list.ok ? bareCalls(context, { pos, end: list.end, calls: list.calls, inline: false }) : null;
+  if (!prose.atLineStart && !beginsCall(context, pos)) return null;
+  const read = readBare(context, pos);
+  if (!read.ok) return failed(context, pos, read);
+  const calls = callsOfValue(read.value, { catalog: context.catalog, strict: true });
+  if (!calls) return asText(read.end);
+  return bareCalls(context, { pos, ...moreCalls(context, read.end, calls), inline: true });
+}
+
+/** In mid-line only what begins like a call object is worth reading. */
+function beginsCall({ win }: MatchContext, pos: number): boolean {
+  let at = win.skipSpace(pos + 1);
+  if (win.char(pos) === '[') {
+    if (win.char(at) !== '{') return false;
+    at = win.skipSpace(at + 1);
+  }
+  const quoted = win.char(at) === '"' || win.char(at) === "'";
+  if (!quoted) return false;
+  const key = win.identifier(at + 1);
+  return FIRST_KEYS.has(key);
+}
+
+/** A message that begins with a call object is read again with loose quotation marks; this can happen only once. */
+function readBare(context: MatchContext, pos: number): ValueRead {
+  const { win, prose } = context;
+  const isStop = (at: number) => isStopAt(win, at);
+  const read = readValue(win, pos, { isStop });
+  if (read.ok || read.truncated || prose.hasText || !beginsCall(context, pos)) return read;
+  win.isEnd(win.text.length);
+  const loose = readValue(win, pos, { isStop, bare: true, looseLimit: win.text.length });
+  return loose.ok ? loose : read;
+}
+
+function failed(context: MatchContext, pos: number, read: Extract<ValueRead, { ok: false }>): Match | null {
+  const { win, prose } = context;
+  const raw = win.slice(pos, read.at);
+  const written = prose.atLineStart && read.truncated ? NAMED.exec(raw.slice(0, 300))?.[1] : undefined;
+  if (
+    written !== undefined &&
+    context.catalog.resolve(written) &&
+    beginsCall(context, pos) &&
+    !announcesExample(context)
+  ) {
+    return {
+      kind: 'calls',
+      end: win.text.length,
+      found: [malformed('truncated', written, win.slice(pos, win.text.length))],
+    };
+  }
+  return raw.length > LONG_FAILURE ? asText(read.at) : null;
+}
+
+/** `{…}; {…}` and several objects after each other. */
+function moreCalls(
+  context: MatchContext,
+  start: number,
+  first: readonly WrittenCall[],
+): { calls: WrittenCall[]; end: number } {
+  const { win, catalog } = context;
+  const calls = [...first];
+  let end = start;
+  for (;;) {
+    let at = win.skipSpace(end);
+    if (win.char(at) === ';' || win.char(at) === ',') at = win.skipSpace(at + 1);
+    if (win.char(at) !== '{') {
+      const separator = win.skipBlank(end);
+      return { calls, end: win.char(separator) === ';' ? separator + 1 : end };
+    }
+    const read = readValue(win, at, { isStop: (stop) => isStopAt(win, stop) });
+    const more = read.ok ? callsOfValue(read.value, { catalog, strict: true }) : null;
+    if (!read.ok || !more) return { calls, end };
+    calls.push(...more);
+    end = read.end;
+  }
+}
+
+interface BareCalls {
+  readonly pos: number;
+  readonly end: number;
+  readonly calls: readonly WrittenCall[];
+  /** May also end a line of prose. */
+  readonly inline: boolean;
+}
+
+function bareCalls(context: MatchContext, { pos, end, calls, inline }: BareCalls): Match {
+  const { win, prose } = context;
+  const declared = calls.every((call) => call.tool !== null);
+  const placed = (inline || prose.atLineStart) && (standsAlone(context, end) || isClosedBehind(context, end));
+  if (!declared || !placed) return asText(end);
+  return { kind: 'calls', end, found: calls.map((call) => foundOf(call, win.slice(pos, end))) };
+}
+
+/** `{…}</tool_call>`: only the opening tag is missing. */
+function isClosedBehind(context: MatchContext, end: number): boolean {
+  const { win } = context;
+  const at = win.skipSpace(end);
+  const tag = win.char(at) === '<' ? readTag(win, at) : null;
+  const closes =
+    tag !== null && (tagRole(tag.name) === 'call-close' || (tagRole(tag.name) === 'call-open' && tag.closing));
+  return closes && context.prose.inlineRun === 0;
+}

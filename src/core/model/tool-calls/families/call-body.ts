@@ -1,0 +1,193 @@
+/**
+ * Owns the inside of a call container: any number of calls in any notation, with glue between them (separators, inner
+ * tags, fences, stray closers). Every container takes every notation, so a wrong special token costs nothing. Tells
+ * calls, malformed attempts and text that is no call apart; each character is read a bounded number of times.
+ */
+import { callsOfValue } from '../reading/call-of-value.ts';
+import { readPythonList } from '../reading/python-call.ts';
+import { readTag } from '../reading/tag.ts';
+import type { TextWindow } from '../reading/text-window.ts';
+import { readValue } from '../reading/value-reader.ts';
+import { tagRole } from '../tables/tag-roles.ts';
+import type { Found } from '../text-call.ts';
+import { elementName, readElementCall, readNestedElement } from './element-call.ts';
+import { foundOf, isStopAt, type MatchContext, malformed, type UnitRead } from './match.ts';
+import { readNamedCall } from './named-call.ts';
+
+export interface BodyOptions {
+  /** No container vouches for the body: declared names and call keys only. */
+  readonly strict?: boolean;
+  /** The body ends at a fence; Python statements around calls are glue. */
+  readonly fenced?: boolean;
+}
+
+export interface BodyRead {
+  readonly found: readonly Found[];
+  readonly end: number;
+  /** `closed`: a closing tag, the fence or the end of the text; `open`: other text follows. */
+  readonly ending: 'closed' | 'open';
+}
+
+/** Reads calls from `pos` to the container's end. `found` is empty where nothing looks like a call. */
+export function readCallBody(context: MatchContext, pos: number, options: BodyOptions = {}): BodyRead {
+  const found: Found[] = [];
+  let end = pos;
+  for (;;) {
+    const glue = skipGlue(context, end, { hasCalls: found.length > 0, fenced: options.fenced === true });
+    if (glue.closed) return { found, end: glue.end, ending: 'closed' };
+    const unit = readUnit(context, glue.end, { strict: options.strict === true });
+    if (!unit) return { found, end: found.length > 0 ? end : glue.end, ending: 'open' };
+    end = addUnit(context, { unit, start: glue.end, found, strict: options.strict === true });
+    if (!unit.ok && found.at(-1)?.kind === 'malformed') return { found, end, ending: 'closed' };
+  }
+}
+
+interface UnitJob {
+  readonly unit: NonNullable<UnitRead>;
+  readonly start: number;
+  readonly found: Found[];
+  readonly strict: boolean;
+}
+
+interface UnitMode {
+  readonly strict: boolean;
+  /** Switches loose quotation marks on. */
+  readonly looseLimit?: number;
+}
+
+/** Adds what one unit gave; a broken one is read again with loose quotation marks up to the container's end. */
+function addUnit(context: MatchContext, { unit, start, found, strict }: UnitJob): number {
+  const { win } = context;
+  if (unit.ok) {
+    for (const call of unit.calls) found.push(foundOf(call, win.slice(start, unit.end)));
+    return unit.end;
+  }
+  const limit = containerLimit(context, start);
+  const loose = readUnit(context, start, { strict, looseLimit: limit });
+  if (loose?.ok && loose.end <= limit) {
+    for (const call of loose.calls) found.push(foundOf(call, win.slice(start, loose.end)));
+    return loose.end;
+  }
+  const atEnd = unit.truncated && limit >= win.text.length;
+  found.push(malformed(atEnd ? 'truncated' : 'unparsable', unit.written, win.slice(start, limit).trimEnd()));
+  const tag = win.isEnd(limit) ? null : readTag(win, limit);
+  return tag && isCloser(tag.name, tag.closing) ? tag.end : limit;
+}
+
+/** One call, or list of calls, in any notation. */
+function readUnit(context: MatchContext, pos: number, mode: UnitMode): UnitRead {
+  const char = context.win.char(pos);
+  if (char === '{' || char === '[') return readValueUnit(context, pos, mode);
+  if (char === '<') {
+    const tag = readTag(context.win, pos);
+    const name = tag ? elementName(tag) : '';
+    if (!tag) return null;
+    return name !== '' ? readElementCall(context, tag, name) : readNestedElement(context, tag);
+  }
+  return readNamedCall(context, pos, { contained: !mode.strict, looseLimit: mode.looseLimit });
+}
+
+function readValueUnit(context: MatchContext, pos: number, { strict, looseLimit }: UnitMode): UnitRead {
+  const { win, catalog } = context;
+  const options = { bare: true, python: true, looseLimit, isStop: (at: number) => isStopAt(win, at) };
+  const list = readPythonList({ win, catalog, options }, pos);
+  if (list) return list;
+  const read = readValue(win, pos, options);
+  if (!read.ok) return { ok: false, truncated: read.truncated, written: null };
+  const calls = callsOfValue(read.value, { catalog, strict });
+  return calls ? { ok: true, calls, end: read.end } : { ok: false, truncated: false, written: null };
+}
+
+interface Glue {
+  readonly end: number;
+  readonly closed: boolean;
+}
+
+interface GlueMode {
+  readonly hasCalls: boolean;
+  readonly fenced: boolean;
+}
+
+function skipGlue(context: MatchContext, start: number, mode: GlueMode): Glue {
+  const { win } = context;
+  let at = start;
+  for (;;) {
+    const next = win.skipSpace(at);
+    if (win.isEnd(next)) return { end: next, closed: true };
+    const char = win.char(next);
+    if (mode.fenced && win.startsWith('```', next)) return { end: fenceEnd(context, next), closed: true };
+    const token = char === '<' || char === '[' ? tagGlue(context, next, mode) : null;
+    if (token?.closed) return token;
+    const end = token ? token.end : plainGlue(context, next, mode);
+    if (end === next) return { end: next, closed: false };
+    at = end;
+  }
+}
+
+function fenceEnd({ win }: MatchContext, at: number): number {
+  let end = at;
+  while (win.code(end) === 96) end += 1;
+  return end;
+}
+
+function tagGlue({ win }: MatchContext, at: number, { hasCalls, fenced }: GlueMode): Glue | null {
+  const tag = readTag(win, at);
+  if (!tag || elementName(tag) !== '') return null;
+  const role = tagRole(tag.name);
+  if (fenced && role.startsWith('call-')) return { end: tag.end, closed: false };
+  if (isCloser(tag.name, tag.closing)) return { end: tag.end, closed: true };
+  if (role === 'separator' || (role === 'call-open' && !hasCalls)) return { end: tag.end, closed: false };
+  // The next container, a result or a new turn is for the caller to see.
+  return role === 'none' ? null : { end: at, closed: true };
+}
+
+function isCloser(name: string, closing: boolean): boolean {
+  const role = tagRole(name);
+  return role === 'call-close' || (role === 'call-open' && closing) || (closing && name === 'function');
+}
+
+function plainGlue({ win }: MatchContext, at: number, { hasCalls, fenced }: GlueMode): number {
+  const char = win.char(at);
+  if (fenced) return statementGlue(win, at, char);
+  if (char === '`' && win.startsWith('```', at)) return at + 3 + win.identifier(at + 3).length;
+  if (char === ',' || char === ';') return at + 1;
+  return hasCalls && (char === '}' || char === ']' || char === ')') ? at + 1 : at;
+}
+
+/** Comments, imports and `x =` in a block of Python calls. */
+function statementGlue(win: MatchContext['win'], at: number, char: string): number {
+  if (char === ',' || char === ';') return at + 1;
+  if (char === '#') return win.lineEnd(at);
+  const word = win.identifier(at);
+  if (word === 'import' || word === 'from') return win.lineEnd(at);
+  const equals = win.skipBlank(at + word.length);
+  return word !== '' && win.char(equals) === '=' && win.char(equals + 1) !== '=' ? equals + 1 : at;
+}
+
+const NEXT_ROLE = new WeakMap<TextWindow, { from: number; at: number }>();
+
+/** Index of the next tag that has a role, or -1; remembered, so that many broken containers cost one pass. */
+function nextRoleTag(win: TextWindow, start: number): number {
+  const memo = NEXT_ROLE.get(win);
+  if (memo && memo.from <= start && (memo.at === -1 || memo.at >= start)) return memo.at;
+  let at = win.find('<', start);
+  while (at !== -1) {
+    const tag = readTag(win, at);
+    const role = tag ? tagRole(tag.name) : 'none';
+    if (tag && ((role !== 'none' && role !== 'separator') || tag.name === 'function')) break;
+    at = win.find('<', at + 1);
+  }
+  NEXT_ROLE.set(win, { from: start, at });
+  return at;
+}
+
+/** The next closer or opener of a container, else the next blank line, else the end of the text. */
+function containerLimit({ win }: MatchContext, start: number): number {
+  const at = nextRoleTag(win, start + 1);
+  if (at !== -1) return at;
+  win.isEnd(win.text.length);
+  const bracket = win.find('[/TOOL', start);
+  if (bracket !== -1) return bracket;
+  const blank = win.find('\n\n', start);
+  return blank === -1 ? win.text.length : blank;
+}

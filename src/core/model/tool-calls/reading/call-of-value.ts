@@ -1,0 +1,180 @@
+/**
+ * Owns deciding what calls a parsed JSON (or Python) value stands for: `{name, arguments}` in all its dialects, flattened
+ * arguments, wrapped lists, `{tool: {…}}`. Strict mode (no container around it) takes only declared names and only call
+ * keys; otherwise a named but undeclared call is a malformed one. A tool's definition is never a call.
+ */
+import { ARGUMENT_KEYS, LIST_KEYS, META_KEYS, NAME_KEYS } from '../tables/call-keys.ts';
+import { type DeclaredTool, isRecord, type ToolCatalog } from '../tool-catalog.ts';
+import { valueOfText } from './coerce-text.ts';
+import { setOwn } from './value-reader.ts';
+
+/** `tool` is null when no declared tool has that name. */
+export interface WrittenCall {
+  readonly written: string;
+  readonly tool: DeclaredTool | null;
+  readonly arguments: Record<string, unknown>;
+}
+
+export interface ValueContext {
+  readonly catalog: ToolCatalog;
+  readonly strict: boolean;
+}
+
+const MAX_CALLS_DEPTH = 4;
+
+/** The calls that `value` stands for, or null when it is no call, or when one of several is none. */
+export function callsOfValue(value: unknown, context: ValueContext, depth = 0): WrittenCall[] | null {
+  if (depth > MAX_CALLS_DEPTH) return null;
+  if (Array.isArray(value)) return callsOfList(value, context, depth);
+  if (typeof value === 'string' && !context.strict) return callsOfText(value, context, depth);
+  if (!isRecord(value)) return null;
+  const single = callOfRecord(value, context);
+  if (single) return [single];
+  for (const key of LIST_KEYS) {
+    const inner = Object.hasOwn(value, key) ? value[key] : undefined;
+    if (inner !== undefined && onlyMeta(value, key, context)) return callsOfValue(inner, context, depth + 1);
+  }
+  return callOfKeyedRecord(value, context);
+}
+
+function callsOfList(values: readonly unknown[], context: ValueContext, depth: number): WrittenCall[] | null {
+  const calls: WrittenCall[] = [];
+  for (const value of values) {
+    const inner = callsOfValue(value, context, depth + 1);
+    if (!inner) return null;
+    calls.push(...inner);
+  }
+  return calls.length > 0 ? calls : null;
+}
+
+/** A call that was written as a JSON string (`["{\"name\": …}"]`). */
+function callsOfText(text: string, context: ValueContext, depth: number): WrittenCall[] | null {
+  if (!/^\s*[{[]/.test(text)) return null;
+  const value = valueOfText(text);
+  return value === undefined ? null : callsOfValue(value, context, depth + 1);
+}
+
+function onlyMeta(record: Record<string, unknown>, key: string, { strict }: ValueContext): boolean {
+  return !strict || Object.keys(record).every((other) => other === key || META_KEYS.has(other) || other === 'content');
+}
+
+function callOfRecord(record: Record<string, unknown>, context: ValueContext): WrittenCall | null {
+  const nameKey = findName(record, context);
+  if (nameKey === null) return null;
+  const named = record[nameKey];
+  if (isRecord(named)) return callOfNested(record, nameKey, context);
+  const written = String(named);
+  const tool = context.catalog.resolve(written);
+  if (context.strict && !tool) return null;
+  if (isDefinition(record)) return null;
+  const args = argumentsOf(record, nameKey, { tool, strict: context.strict });
+  return args && { written, tool, arguments: args };
+}
+
+/** The key that holds the name: the first that names a declared tool, else (when lenient) the first that names anything. */
+function findName(record: Record<string, unknown>, { catalog, strict }: ValueContext): string | null {
+  let fallback: string | null = null;
+  for (const key of NAME_KEYS) {
+    if (!Object.hasOwn(record, key)) continue;
+    const value = record[key];
+    if (typeof value === 'string' && value !== '') {
+      if (catalog.resolve(value)) return key;
+      fallback ??= key;
+    } else if (isRecord(value) && findName(value, { catalog, strict }) === 'name') {
+      return key;
+    }
+  }
+  return strict ? null : fallback;
+}
+
+/** `{"type": "function", "function": {"name": …, "arguments": …}}` */
+function callOfNested(record: Record<string, unknown>, key: string, context: ValueContext): WrittenCall | null {
+  if (!onlyMeta(record, key, context)) return null;
+  const inner = record[key];
+  return isRecord(inner) ? callOfRecord(inner, context) : null;
+}
+
+function isDefinition(record: Record<string, unknown>): boolean {
+  const schema = record['parameters'] ?? record['input_schema'];
+  if (!isRecord(schema)) return false;
+  const properties = schema['properties'];
+  if (schema['type'] !== 'object' || !isRecord(properties)) return false;
+  return (
+    typeof record['description'] === 'string' ||
+    Object.values(properties).every((property) => isRecord(property) && 'type' in property)
+  );
+}
+
+interface ArgumentContext {
+  readonly tool: DeclaredTool | null;
+  readonly strict: boolean;
+}
+
+function argumentsOf(
+  record: Record<string, unknown>,
+  nameKey: string,
+  context: ArgumentContext,
+): Record<string, unknown> | null {
+  const key = argumentKey(record, context.tool);
+  const base = key === null ? {} : argumentRecord(record[key]);
+  if (!base) return null;
+  const result: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(base)) setOwn(result, name, value);
+  for (const [name, value] of Object.entries(record)) {
+    if (name === nameKey || name === key || Object.hasOwn(result, name)) continue;
+    const declared = context.tool?.properties.has(name) ?? false;
+    if (declared || (!context.strict && key === null && !META_KEYS.has(name) && name !== 'description'))
+      setOwn(result, name, value);
+    else if (context.strict && !META_KEYS.has(name)) return null;
+  }
+  return result;
+}
+
+/** A call key that is also a declared parameter holds the arguments only if its value can be them. */
+function argumentKey(record: Record<string, unknown>, tool: DeclaredTool | null): string | null {
+  for (const key of ARGUMENT_KEYS) {
+    if (!Object.hasOwn(record, key)) continue;
+    const value = record[key];
+    if (tool?.properties.has(key) && !namesParameters(value, tool)) continue;
+    if (value === null || typeof value === 'string' || isRecord(value) || Array.isArray(value)) return key;
+  }
+  return null;
+}
+
+function namesParameters(value: unknown, tool: DeclaredTool): boolean {
+  const record = typeof value === 'string' ? valueOfText(value) : value;
+  return (
+    isRecord(record) && Object.keys(record).length > 0 && Object.keys(record).every((key) => tool.properties.has(key))
+  );
+}
+
+/** Arguments as an object, from an object, its JSON text, nothing, a list of one object or of `{name, value}` pairs. */
+export function argumentRecord(value: unknown): Record<string, unknown> | null {
+  if (isRecord(value)) return value;
+  if (value === null || value === undefined) return {};
+  if (typeof value === 'string') {
+    const inner = value.trim() === '' ? {} : valueOfText(value);
+    return isRecord(inner) ? inner : null;
+  }
+  if (!Array.isArray(value)) return null;
+  if (value.length === 0) return {};
+  if (value.every((pair) => isRecord(pair) && typeof pair['name'] === 'string' && 'value' in pair)) {
+    const result: Record<string, unknown> = {};
+    for (const pair of value) if (isRecord(pair)) setOwn(result, String(pair['name']), pair['value']);
+    return result;
+  }
+  return value.length === 1 && isRecord(value[0]) ? value[0] : null;
+}
+
+/** `{"get_weather": {"city": "Paris"}}`, one call a key. */
+function callOfKeyedRecord(record: Record<string, unknown>, context: ValueContext): WrittenCall[] | null {
+  const calls: WrittenCall[] = [];
+  for (const [written, value] of Object.entries(record)) {
+    const tool = context.catalog.resolve(written);
+    if (!tool || !isRecord(value)) return null;
+    const fits = Object.keys(value).every((key) => tool.properties.has(key));
+    if (!fits || (context.strict && tool.properties.size === 0)) return null;
+    calls.push({ written, tool, arguments: value });
+  }
+  return calls.length > 0 ? calls : null;
+}

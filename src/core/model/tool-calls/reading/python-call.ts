@@ -1,0 +1,151 @@
+/**
+ * Owns reading `name(a=1, b='x')` and `[f(…), g(…)]`: names, positional and keyword arguments, Python literals. Knows
+ * declared property order (for positional arguments) but no policy: whether the text may be a call is decided elsewhere.
+ */
+import type { DeclaredTool, ToolCatalog } from '../tool-catalog.ts';
+import { isRecord } from '../tool-catalog.ts';
+import type { WrittenCall } from './call-of-value.ts';
+import { coerceText } from './coerce-text.ts';
+import type { TextWindow } from './text-window.ts';
+import { readValue, setOwn, skipTrivia, type ValueOptions } from './value-reader.ts';
+
+export type PythonRead =
+  | { readonly ok: true; readonly calls: readonly WrittenCall[]; readonly end: number }
+  | { readonly ok: false; readonly truncated: boolean; readonly written: string | null };
+
+export interface PythonContext {
+  readonly win: TextWindow;
+  readonly catalog: ToolCatalog;
+  readonly options?: ValueOptions;
+}
+
+interface Argument {
+  readonly key: string | null;
+  readonly value: unknown;
+  readonly bare: boolean;
+}
+
+type Step<T> =
+  | { readonly ok: true; readonly value: T; readonly end: number }
+  | { readonly ok: false; readonly truncated: boolean };
+
+/** Wrappers that models put around the call itself. */
+const WRAPPERS = new Set(['print', 'await']);
+
+/** One call at `pos`; null when no `name(` stands there. */
+export function readPythonCall(context: PythonContext, pos: number, wrappers = 0): PythonRead | null {
+  const { win } = context;
+  const written = win.identifier(pos);
+  const open = win.skipBlank(pos + written.length);
+  if (written === '' || win.char(open) !== '(') return null;
+  if (WRAPPERS.has(written)) return wrappers > 1 ? null : unwrap(context, open + 1, wrappers + 1);
+  const tool = context.catalog.resolve(written);
+  const list = readArguments(context, open + 1);
+  if (!list.ok) return { ok: false, truncated: list.truncated, written };
+  const args = bindArguments(list.value, tool);
+  if (!args) return { ok: false, truncated: false, written };
+  return { ok: true, calls: [{ written, tool, arguments: args }], end: list.end };
+}
+
+function unwrap(context: PythonContext, pos: number, wrappers: number): PythonRead | null {
+  const inner = readPythonCall(context, context.win.skipSpace(pos), wrappers);
+  if (!inner?.ok) return inner;
+  const close = context.win.skipSpace(inner.end);
+  return context.win.char(close) === ')'
+    ? { ...inner, end: close + 1 }
+    : { ok: false, truncated: context.win.isEnd(close), written: null };
+}
+
+/** `[f(…), g(…)]` at `pos`; null when no list of calls begins there. A missing `]` at the end is forgiven. */
+export function readPythonList(context: PythonContext, pos: number): PythonRead | null {
+  const { win } = context;
+  if (win.char(pos) !== '[') return null;
+  const calls: WrittenCall[] = [];
+  let at = win.skipSpace(pos + 1);
+  for (;;) {
+    const read = readPythonCall(context, at);
+    if (!read) return calls.length === 0 ? null : { ok: false, truncated: win.isEnd(at), written: null };
+    if (!read.ok) return read;
+    calls.push(...read.calls);
+    at = win.skipSpace(read.end);
+    const char = win.char(at);
+    if (char === ']') return { ok: true, calls, end: at + 1 };
+    if (char === '' || context.options?.isStop?.(at)) return { ok: true, calls, end: at };
+    if (char !== ',' && char !== ';') return { ok: false, truncated: false, written: null };
+    at = win.skipSpace(at + 1);
+    if (win.char(at) === ']') return { ok: true, calls, end: at + 1 };
+  }
+}
+
+function readArguments(context: PythonContext, start: number): Step<Argument[]> {
+  const { win } = context;
+  const list: Argument[] = [];
+  let at = skipTrivia(win, start);
+  while (win.char(at) !== ')') {
+    if (win.isEnd(at) || context.options?.isStop?.(at)) return endOfText(list, at);
+    const argument = readArgument(context, at);
+    if (!argument.ok) return argument;
+    list.push(argument.value);
+    at = skipTrivia(win, argument.end);
+    if (win.char(at) === ',') at = skipTrivia(win, at + 1);
+    else if (win.char(at) !== ')' && !win.isEnd(at) && !context.options?.isStop?.(at))
+      return { ok: false, truncated: false };
+  }
+  return { ok: true, value: list, end: at + 1 };
+}
+
+/** Only the closer is missing; but `f(` alone was cut off before its arguments. */
+function endOfText(list: Argument[], at: number): Step<Argument[]> {
+  return list.length > 0 ? { ok: true, value: list, end: at } : { ok: false, truncated: true };
+}
+
+function readArgument(context: PythonContext, pos: number): Step<Argument> {
+  const { win } = context;
+  const stars = win.startsWith('**', pos) ? 2 : 0;
+  const key = stars > 0 ? null : readKey(win, pos);
+  const start = key ? key.end : pos + stars;
+  const read = readValue(win, start, {
+    ...context.options,
+    python: true,
+    bare: key !== null && context.options?.bare === true,
+  });
+  if (!read.ok) return { ok: false, truncated: read.truncated };
+  return { ok: true, value: { key: key?.name ?? null, value: read.value, bare: read.bare }, end: read.end };
+}
+
+function readKey(win: TextWindow, pos: number): { name: string; end: number } | null {
+  const word = win.identifier(pos);
+  const colon = word.indexOf(':');
+  const name = colon === -1 ? word : word.slice(0, colon);
+  if (!/^[\p{L}_$][\p{L}\p{N}_$\-.]*$/u.test(name)) return null;
+  const at = win.skipSpace(pos + name.length);
+  const char = win.char(at);
+  return (char === '=' || char === ':') && win.char(at + 1) !== '=' ? { name, end: at + 1 } : null;
+}
+
+/** Positional arguments take the declared properties in order; a lone object of declared properties is the arguments. */
+function bindArguments(list: readonly Argument[], tool: DeclaredTool | null): Record<string, unknown> | null {
+  const result: Record<string, unknown> = {};
+  const order = [...(tool?.properties.keys() ?? [])];
+  let position = 0;
+  for (const { key, value, bare } of list) {
+    if (key === null && isRecord(value) && isArgumentObject(value, list, tool)) {
+      for (const [name, inner] of Object.entries(value)) setOwn(result, name, inner);
+      continue;
+    }
+    const name = key ?? order[position];
+    if (name === undefined) return null;
+    if (key === null) position += 1;
+    setOwn(result, name, bare ? coerceText(String(value), tool?.properties.get(name)) : value);
+  }
+  return result;
+}
+
+function isArgumentObject(
+  value: Record<string, unknown>,
+  list: readonly Argument[],
+  tool: DeclaredTool | null,
+): boolean {
+  const keys = Object.keys(value);
+  return (list.length === 1 && tool === null) || (keys.length > 0 && keys.every((key) => tool?.properties.has(key)));
+}

@@ -1,0 +1,107 @@
+/**
+ * Owns reading one tag or special token: `<name …>`, `</name>`, `<|name|>`, `<｜name｜>`, `<|name>`, `<name|>`, `[NAME]`.
+ * All spellings come out alike, so that a wrong special token still finds its meaning. Does not know what a name means.
+ * A tag is at most 240 characters, on one line, with no `<` inside.
+ */
+import type { TextWindow } from './text-window.ts';
+
+export interface Tag {
+  /** Normalised: lower case, without pipes, slashes, vendor prefix and the DSML mark. */
+  readonly name: string;
+  readonly closing: boolean;
+  /** True for `<|…|>` and `[…]` spellings, that no prose or HTML uses. */
+  readonly special: boolean;
+  /** Value after `name=` (`<function=get_weather>`), else ''. */
+  readonly value: string;
+  readonly attributes: string;
+  /** How a closing tag of this one is spelled. */
+  readonly closer: string;
+  readonly end: number;
+}
+
+const MAX_TAG = 240;
+const MAX_BRACKET = 48;
+const PIPES = /[|\uff5c]/g;
+const BRACKET_TAG = /^\[\/?[A-Z][A-Z_ ]*\]$/;
+/** `seed:think`, `minimax:tool_call`: the vendor does not change the meaning. */
+const NAMESPACE = /^[a-z]\w*:(?=[a-z_])/;
+const NAME = /^([\p{L}_$][\p{L}\p{N}_$:\-.]*)\s*(?:=\s*("[^"]*"|'[^']*'|[^\s>]*))?/u;
+
+export function readTag(win: TextWindow, pos: number): Tag | null {
+  const char = win.char(pos);
+  if (char === '<') return readAngle(win, pos);
+  return char === '[' ? readBracket(win, pos) : null;
+}
+
+function readBracket(win: TextWindow, pos: number): Tag | null {
+  let at = pos + 1;
+  while (at - pos < MAX_BRACKET && isBracketCode(win.code(at))) at += 1;
+  if (win.code(at) !== 93) return null;
+  const raw = win.slice(pos, at + 1);
+  if (!BRACKET_TAG.test(raw)) return null;
+  const closing = raw.startsWith('[/');
+  const inner = raw.slice(closing ? 2 : 1, -1);
+  const word = inner.trim().toLowerCase().replaceAll(' ', '_');
+  return { name: word, closing, special: true, value: '', attributes: '', closer: `[/${inner}]`, end: at + 1 };
+}
+
+function isBracketCode(code: number): boolean {
+  return (code >= 65 && code <= 90) || code === 95 || code === 32 || code === 47;
+}
+
+function readAngle(win: TextWindow, pos: number): Tag | null {
+  const first = win.char(pos + 1);
+  if (!/[\p{L}_/|\uff5c]/u.test(first)) return null;
+  const inner = readInner(win, pos + 1);
+  return inner === null ? null : parseInner(inner.text, inner.end);
+}
+
+function readInner(win: TextWindow, start: number): { text: string; end: number } | null {
+  for (let at = start; at < start + MAX_TAG; at += 1) {
+    const char = win.char(at);
+    if (char === '>') return { text: win.slice(start, at), end: at + 1 };
+    if (char === '' || char === '<' || char === '\n') return null;
+    // `<function=name{"a": 1}</function>`: the model forgot to close the tag.
+    if (char === '{') return win.startsWith('function=', start) ? { text: win.slice(start, at), end: at } : null;
+  }
+  return null;
+}
+
+function parseInner(text: string, end: number): Tag | null {
+  const piped = /^[|\uff5c]/.test(text);
+  const closing =
+    text.startsWith('/') || /^[|\uff5c]\s*\//.test(text) || (!piped && /[|\uff5c]$/.test(text) && !text.includes('='));
+  const plain = text
+    .replace(PIPES, ' ')
+    .replace(/^[\s/]+/, '')
+    .replace(/^DSML\s*/i, '')
+    .trim();
+  const match = NAME.exec(plain.replaceAll('\u2581', '_'));
+  if (!match) return null;
+  const rawName = match[1] ?? '';
+  const value = (match[2] ?? '')
+    .replace(/^["']|["']$/g, '')
+    .replace(/\/$/, '')
+    .trim();
+  const head = /^[|\uff5c\s/]*(?:DSML[|\uff5c]+)?/i.exec(text)?.[0].replaceAll('/', '') ?? '';
+  return {
+    name: rawName.toLowerCase().replace(NAMESPACE, ''),
+    closing,
+    special: piped || /[|\uff5c]$/.test(text),
+    value,
+    attributes: plain.slice(match[0].length).trim(),
+    closer: `</${head}${rawName}>`,
+    end,
+  };
+}
+
+/** Value of one attribute of a tag, quoted or not; '' if it is absent. */
+export function attribute(tag: Tag, names: readonly string[]): string {
+  for (const name of names) {
+    const match = new RegExp(`(?:^|\\s)${name}\\s*=\\s*(?:"([^"]*)"|'([^']*)'|([^\\s"'>/]+))`, 'i').exec(
+      tag.attributes,
+    );
+    if (match) return match[1] ?? match[2] ?? match[3] ?? '';
+  }
+  return '';
+}

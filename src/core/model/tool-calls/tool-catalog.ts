@@ -1,0 +1,67 @@
+/**
+ * Owns the declared tools as the parser sees them: which written names mean which tool, which properties a tool has, in
+ * which order and of which types. Forgiving about prefixes, case, `-` `_` and `.`, exact otherwise. Does not validate.
+ */
+import type { BareToolSchema, TextToolSchema } from './text-call.ts';
+
+export interface DeclaredTool {
+  readonly name: string;
+  /** Property name → its schema, in declared order. */
+  readonly properties: ReadonlyMap<string, unknown>;
+}
+
+export interface ToolCatalog {
+  readonly tools: readonly DeclaredTool[];
+  /** The declared tool that a written name means, or null. */
+  resolve(written: string): DeclaredTool | null;
+}
+
+const PREFIX = /^(?:functions|function|default_api|tools|tool|api|tool_api)[.:/]+/i;
+const SUFFIX = /(?:\.call|\(\)|:\d+)$/;
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function createToolCatalog(schemas: readonly TextToolSchema[]): ToolCatalog {
+  const exact = new Map<string, DeclaredTool>();
+  const folded = new Map<string, DeclaredTool | null>();
+  for (const schema of schemas) {
+    const tool = declaredTool(schema);
+    if (!tool || exact.has(tool.name)) continue;
+    exact.set(tool.name, tool);
+    const key = fold(tool.name);
+    folded.set(key, folded.has(key) ? null : tool);
+  }
+  const lookUp = (name: string): DeclaredTool | null => exact.get(name) ?? folded.get(fold(name)) ?? null;
+  return {
+    tools: [...exact.values()],
+    resolve: (written) => {
+      const name = written.trim();
+      if (name === '' || name.length > 200) return null;
+      return lookUp(name) ?? lookUp(name.replace(SUFFIX, '').replace(PREFIX, '').replace(SUFFIX, ''));
+    },
+  };
+}
+
+function declaredTool(schema: unknown): DeclaredTool | null {
+  if (!isRecord(schema)) return null;
+  const inner: unknown = isRecord(schema['function']) ? schema['function'] : schema;
+  if (!isRecord(inner) || typeof inner['name'] !== 'string' || inner['name'] === '') return null;
+  return { name: inner['name'], properties: propertiesOf(inner as unknown as BareToolSchema) };
+}
+
+function propertiesOf(schema: BareToolSchema & { readonly input_schema?: unknown }): Map<string, unknown> {
+  const parameters = schema.parameters ?? schema.input_schema;
+  if (!isRecord(parameters)) return new Map();
+  const properties = isRecord(parameters['properties'])
+    ? parameters['properties']
+    : parameters['type'] === undefined
+      ? parameters
+      : {};
+  return new Map(Object.entries(properties));
+}
+
+function fold(name: string): string {
+  return name.toLowerCase().replace(/[-.\s/]/g, '_');
+}
