@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import type { JsonValue } from '#base/json.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
+import { findSession } from '../find-session.ts';
 import { type CommandDeps, failed, line } from './command-deps.ts';
-import { findSession } from './sessions/find-session.ts';
 import { dollars } from './trace-command.ts';
 
 const DAY_MS = 86_400_000;

@@ -4,8 +4,8 @@ import { isoTime } from '#base/clock.ts';
 import type { JsonValue } from '#base/json.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { Span } from '#core/agent/session-store.ts';
+import { findSession } from '../find-session.ts';
 import { type CommandDeps, failed, line } from './command-deps.ts';
-import { findSession } from './sessions/find-session.ts';
 
 export function traceCommand(deps: CommandDeps): AnyCommand {
   return defineCommand({

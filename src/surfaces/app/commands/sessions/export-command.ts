@@ -6,8 +6,8 @@ import { isoTime } from '#base/clock.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { SessionRecord, StoredMessage } from '#core/agent/session-store.ts';
 import type { Part } from '#core/model/message.ts';
+import { findSession } from '../../find-session.ts';
 import { type CommandDeps, failed, line } from '../command-deps.ts';
-import { findSession } from './find-session.ts';
 
 export function exportCommand(deps: CommandDeps): AnyCommand {
   return defineCommand({

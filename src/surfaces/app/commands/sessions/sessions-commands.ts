@@ -5,8 +5,8 @@ import type { JsonValue } from '#base/json.ts';
 import { ellipsize } from '#base/text.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { SessionRecord, StoredMessage } from '#core/agent/session-store.ts';
+import { findSession } from '../../find-session.ts';
 import { type CommandDeps, failed, line } from '../command-deps.ts';
-import { findSession } from './find-session.ts';
 
 const name = z.string().default('last').describe('Session id, its beginning, a part of its title, or `last`');
 

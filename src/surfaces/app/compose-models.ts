@@ -1,0 +1,85 @@
+// Owns composing the models of one run: variables, providers, local endpoints, the desk. Knows no conversation.
+// Invariant: local ports are asked only when nothing else is set up; keys stay inside the providers.
+import type { Clock } from '#base/clock.ts';
+import { TalariaError } from '#base/errors.ts';
+import type { ModelClient } from '#core/model/model-client.ts';
+import type { AppOptions } from './app.ts';
+import type { Background } from './background.ts';
+import type { LoadedConfig } from './home/config.ts';
+import { readEnvFile } from './home/env-file.ts';
+import type { Home } from './home/home.ts';
+import { findProviders, type Variables } from './models/find-providers.ts';
+import type { FoundProvider } from './models/found-provider.ts';
+import { chooseModel } from './models/model-choice.ts';
+import { type ModelDesk, openModelDesk } from './models/model-desk.ts';
+import { createModelLists, type ModelLists } from './models/model-lists.ts';
+import { PROVIDERS } from './models/provider-table.ts';
+
+export interface ModelParts {
+  readonly home: Home;
+  readonly loaded: LoadedConfig;
+  readonly clock: Clock;
+  readonly background: Background;
+  readonly reflex: ModelClient;
+  readonly notice: (text: string) => void;
+}
+
+export interface ComposedModels {
+  readonly desk: ModelDesk;
+  readonly lists: ModelLists;
+}
+
+/** The environment of the process over the home's .env; an empty variable counts as not set. */
+export function mergedVariables(home: Home, environment: AppOptions['environment']): Variables {
+  const set = Object.entries(environment.variables).filter(([, value]) => value !== undefined && value !== '');
+  return { ...readEnvFile(home.env), ...Object.fromEntries(set) };
+}
+
+/** Values that may stand nowhere but in .env: everything of .env, and every key of a known provider. */
+export function secretValues(home: Home, variables: Variables): readonly string[] {
+  const names = new Set([...Object.keys(readEnvFile(home.env)), ...secretNames()]);
+  const values = [...names].flatMap((name) => variables[name] ?? []);
+  return values.filter((value) => value.length >= 8).sort((a, b) => b.length - a.length);
+}
+
+/** Variables that hold keys: children of the agent do not get them. */
+export function secretNames(): readonly string[] {
+  return PROVIDERS.flatMap((row) => row.keyVariables);
+}
+
+/** Throws TalariaError `missing-key` or `no-provider` when `--model` names what cannot be had. */
+export async function composeModels(options: AppOptions, parts: ModelParts): Promise<ComposedModels> {
+  const { home, loaded, clock, background, notice, reflex } = parts;
+  const lists = createModelLists(home.cache, clock);
+  const variables = mergedVariables(home, options.environment);
+  const search = findProviders(loaded.config, variables);
+  for (const { message, fix } of search.problems) notice(`${message}. ${fix}`);
+  const fixed = options.extra?.client;
+  const isAlone = search.providers.length === 0 && fixed === undefined && options.model !== 'reflex';
+  const providers = isAlone ? await findLocal(lists, background) : search.providers;
+  if (options.model !== undefined && options.model !== 'reflex' && options.model !== 'reflex/1' && !fixed) {
+    const chosen = chooseModel(loaded.config, providers, options.model);
+    if (!chosen.ok) throw new TalariaError(chosen.detail, { code: chosen.reason });
+  }
+  const desk = await openModelDesk(
+    {
+      surroundings: { home, config: loaded.config, clock, lists },
+      providers,
+      reflex,
+      ...(options.model === undefined ? {} : { flag: options.model }),
+      ...(fixed ? { fixed } : {}),
+      notice,
+      background: background.hold,
+    },
+    background.signal,
+  );
+  return { desk, lists };
+}
+
+/** Servers that were there last time are used at once and looked for again beside; else each port is asked with a short time-out. */
+async function findLocal(lists: ModelLists, background: Background): Promise<readonly FoundProvider[]> {
+  const cached = lists.cachedLocal();
+  if (!cached?.length) return await lists.probeLocal(background.signal);
+  background.hold('look for local endpoints', lists.probeLocal(background.signal));
+  return cached;
+}

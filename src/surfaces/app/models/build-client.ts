@@ -1,0 +1,59 @@
+// Owns turning a chosen model into a ModelClient: wire format, retries, tool strategy, what config and the endpoint say of it.
+// Knows no order of models. Invariant: building reads no network and loads no provider library.
+import type { Clock } from '#base/clock.ts';
+import type { ModelClient, Tier } from '#core/model/model-client.ts';
+import type { ModelOverrides } from '#core/model/model-table.ts';
+import { createAnthropicClient } from '#core/model/providers/anthropic-client.ts';
+import { createOpenAiClient } from '#core/model/providers/openai-client.ts';
+import type { ProviderClientOptions } from '#core/model/providers/provider-options.ts';
+import { withRetry } from '#core/model/retry.ts';
+import type { Config } from '../home/config-schema.ts';
+import type { Home } from '../home/home.ts';
+import type { FoundProvider } from './found-provider.ts';
+import type { ModelLists } from './model-lists.ts';
+
+export interface ClientSurroundings {
+  readonly home: Home;
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly lists: ModelLists;
+}
+
+/** What is sent when neither a name nor a list is to be had; servers with one model take any name. */
+export const UNNAMED_MODEL = 'default';
+
+export function buildClient(
+  provider: FoundProvider,
+  model: string,
+  { tier, surroundings }: { readonly tier: Tier; readonly surroundings: ClientSurroundings },
+): ModelClient {
+  const { clock, config, lists } = surroundings;
+  const { name, kind, baseUrl, apiKey } = provider;
+  const options: ProviderClientOptions = {
+    endpoint: { provider: name, kind: kind === 'anthropic' ? kind : 'openai', baseUrl, ...(apiKey ? { apiKey } : {}) },
+    model,
+    tier,
+    overrides: overridesOf(provider, model, lists),
+    cacheTtl: config.prompt_caching.cache_ttl,
+    clock,
+  };
+  const client = kind === 'anthropic' ? createAnthropicClient(options) : createOpenAiClient(options);
+  return withRetry(client, { clock });
+}
+
+/** Configuration first, then what the endpoint listed; the table of names fills the rest. */
+function overridesOf(provider: FoundProvider, model: string, lists: ModelLists): ModelOverrides {
+  const { settings } = provider;
+  const window =
+    settings.context_length ?? lists.cached(provider.baseUrl).find((row) => row.id === model)?.contextLength;
+  const price =
+    settings.input_price === undefined
+      ? undefined
+      : { input: settings.input_price, output: settings.output_price ?? settings.input_price };
+  return {
+    ...(window ? { contextWindow: window } : {}),
+    ...(settings.tool_calling ? { toolCalling: settings.tool_calling } : {}),
+    ...(price ? { price } : {}),
+    local: provider.local,
+  };
+}

@@ -1,0 +1,48 @@
+// Owns gathering what a session's prompt is built from: SOUL.md, the folder, the project file, memory. Building is core/agent's.
+// Invariant: a source that cannot be read as text is left out, never an error: a prompt can always be built.
+import { readFileSync } from 'node:fs';
+import { arch, platform, release } from 'node:os';
+import { type Clock, localDate } from '#base/clock.ts';
+import { sliceText } from '#base/text.ts';
+import type { PromptSources } from '#core/agent/prompt/frozen-prompt.ts';
+import { findProjectFile } from '#core/agent/prompt/project-file.ts';
+import type { Home } from './home/home.ts';
+
+const SOUL_LIMIT = 20_000;
+
+export interface PromptPlace {
+  readonly home: Home;
+  readonly cwd: string;
+  readonly clock: Clock;
+  /** Frozen snapshot of the memory files; empty when memory is off. */
+  readonly memory: string;
+}
+
+export function gatherPromptSources({ home, cwd, clock, memory }: PromptPlace): PromptSources {
+  const identity = readSoul(home.soul);
+  const project = findProjectFile(cwd);
+  return {
+    ...(identity ? { identity } : {}),
+    ...(project ? { project } : {}),
+    environment: environmentLine(cwd, clock),
+    skills: '',
+    memory,
+  };
+}
+
+/** The day, not the minute: the line stands in the prompt for the whole session. */
+function environmentLine(cwd: string, clock: Clock): string {
+  const { year, month, day } = localDate(clock.now());
+  const two = (value: number) => String(value).padStart(2, '0');
+  return `Folder: ${cwd}. System: ${platform()} ${release()} ${arch()}. The session began on ${year}-${two(month)}-${two(day)}.`;
+}
+
+function readSoul(path: string): string {
+  try {
+    const text = readFileSync(path, 'utf8');
+    return text.includes('\0') ? '' : sliceText(text, SOUL_LIMIT);
+  } catch {
+    // No SOUL.md, or one that cannot be read: the built-in identity stands.
+    return '';
+  }
+}
