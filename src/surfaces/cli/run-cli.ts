@@ -1,7 +1,17 @@
+// Owns the shell's side of `talaria`: which surface a command line starts, and how it ends. Knows no command's work.
+// Invariant: usage errors exit 2 with the word named; whatever was opened is shut down, also on SIGTERM and SIGINT.
+import { CommanderError } from 'commander';
+import { isAborted } from '#base/abort.ts';
+import { errorText, TalariaError } from '#base/errors.ts';
+import type { App } from '#surfaces/app/app.ts';
+import { readEnvironment } from '#surfaces/app/environment.ts';
+import { type CliOptions, createProgram } from './cli-program.ts';
+import type { Invocation } from './mount-command.ts';
+import { hasPipedInput, readPipedInput } from './piped-input.ts';
 import { watchSignals } from './process-signals.ts';
 import type { OutputTarget } from './render-output.ts';
 
-const _TARGET: OutputTarget = {
+const TARGET: OutputTarget = {
   out: (text) => process.stdout.write(text),
   err: (text) => process.stderr.write(text),
 };

@@ -29,6 +29,8 @@ export interface PromptSection {
 const SMALL_WINDOW = 32_768;
 const SMALL_SHARE = 0.4;
 const PROJECT_SHARE = 0.06;
+/** What the marks of two cuts take. */
+const CUT_MARK_TOKENS = 24;
 
 /** The sections as they stand in the prompt, the schemas as their JSON: what `talaria context` counts. */
 export function promptSections(
@@ -54,7 +56,7 @@ function fit(sources: PromptSources, tools: readonly ToolSchema[], window: numbe
   const projectLimit = Math.min(PROJECT_FILE_LIMIT, Math.max(1_500, Math.floor(window * PROJECT_SHARE * 4)));
   const whole = assemble(sources, projectLimit);
   if (window >= SMALL_WINDOW) return { sections: whole, tools };
-  const budget = window * SMALL_SHARE;
+  const budget = Math.floor(window * SMALL_SHARE) - CUT_MARK_TOKENS;
   let over = tokensOf(whole, tools) - budget;
   let shrunk = sources;
   let limit = projectLimit;

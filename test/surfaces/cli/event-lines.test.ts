@@ -1,0 +1,105 @@
+/** What a person reads of a turn: safe lines, whatever a tool or file contains. */
+import assert from 'node:assert/strict';
+import { describe } from 'node:test';
+import type { TurnEvent } from '#core/agent/turn-event.ts';
+import type { ToolResultPart } from '#core/model/message.ts';
+import { NO_USAGE } from '#core/model/model-client.ts';
+import { eventLines } from '#surfaces/cli/event-lines.ts';
+import { displayWidth, outputLines } from '#surfaces/cli/render-output.ts';
+import { splitWords } from '#surfaces/cli/split-words.ts';
+import { createPaint, formatCost, formatMs, oneLine, plain } from '#surfaces/cli/terminal-text.ts';
+import { verifies } from '../../verifies.ts';
+
+const result = (extra: Partial<ToolResultPart> = {}): ToolResultPart => ({
+  type: 'tool-result',
+  callId: 'c1',
+  name: 'terminal',
+  text: 'one\ntwo',
+  isError: false,
+  origin: 'foreign',
+  observed: { ms: 35, bytes: 7, exitCode: 0 },
+  ...extra,
+});
+
+const end = (extra: Partial<Extract<TurnEvent, { type: 'turn-end' }>>): TurnEvent => ({
+  type: 'turn-end',
+  outcome: 'done',
+  text: '',
+  steps: 1,
+  usage: NO_USAGE,
+  cost: 0,
+  model: 'reflex/1',
+  tier: 'T0',
+  ms: 12,
+  ...extra,
+});
+
+describe('event lines', () => {
+  verifies(['core:cli:plain'], 'one line an event, with what matters in it', () => {
+    const started = eventLines({
+      type: 'tool-start',
+      callId: 'c1',
+      name: 'terminal',
+      arguments: {},
+      summary: '$ ls -la',
+    });
+    assert.deepEqual(started, [{ kind: 'tool', text: '$ ls -la' }]);
+    const ended = eventLines({ type: 'tool-end', callId: 'c1', name: 'terminal', result: result() });
+    assert.deepEqual(ended, [{ kind: 'result', text: 'ok · exit 0 · 2 lines · 7 B · 35 ms' }]);
+    const failed = eventLines(end({ outcome: 'failed', error: { code: 'x', message: 'no key', fix: 'set one' } }));
+    assert.deepEqual(
+      failed.map((line) => line.kind),
+      ['error', 'end'],
+    );
+    assert.equal(failed[0]?.text, 'no key set one');
+  });
+
+  verifies(['core:cli:plain'], 'no escape sequence of a tool or a model reaches the terminal', () => {
+    const evil =
+      '\u001b]0;owned\u0007\u001b[2J\u001b[31mred\u001b[0m\u0008\u202edrow\u202c\u001bPq#0\u001b\\ok\u009b1m';
+    const lines = [
+      ...eventLines({ type: 'tool-start', callId: 'c', name: 't', arguments: {}, summary: evil }),
+      ...eventLines({ type: 'tool-end', callId: 'c', name: 't', result: result({ text: evil, isError: true }) }),
+      ...eventLines({
+        type: 'message',
+        messageId: 1,
+        message: { role: 'assistant', model: 'm', parts: [{ type: 'text', text: evil, origin: 'model' }] },
+      }),
+    ];
+    assert.equal(lines.length, 3);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: it is control characters that must not be there
+    for (const line of lines) assert.doesNotMatch(line.text, /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e]/);
+    assert.equal(plain('a\tb\nc'), 'a\tb\nc');
+  });
+
+  verifies(['core:cli:wide-characters'], 'tables line up with wide characters, accents and emoji', () => {
+    assert.equal(displayWidth('日本'), 4);
+    assert.equal(displayWidth('e\u0301'), 1);
+    assert.equal(displayWidth('👩‍💻'), 2);
+    const lines = outputLines({
+      type: 'table',
+      columns: ['name', 'n'],
+      rows: [
+        ['日本', '1'],
+        ['abcd', '2'],
+      ],
+    });
+    assert.deepEqual(lines, ['name  n', '日本  1', 'abcd  2']);
+  });
+
+  verifies(['core:cli:plain'], 'without colour styles are plain text', () => {
+    assert.equal(createPaint(false)('red', 'x'), 'x');
+    assert.equal(createPaint(true)('red', 'x'), '\u001b[31mx\u001b[39m');
+    assert.equal(formatCost(null), 'cost unknown');
+    assert.equal(formatCost(0.0012), '$0.0012');
+    assert.equal(formatMs(61_000), '1 min 1 s');
+    assert.equal(oneLine('a\n  b', 3), 'a b');
+  });
+
+  verifies(['core:cli:slash-commands'], 'a typed line is split into words as a shell would', () => {
+    assert.deepEqual(splitWords('search "two words" it\'s'), ['search', 'two words', 'its']);
+    assert.deepEqual(splitWords('  a  b '), ['a', 'b']);
+    assert.deepEqual(splitWords('x "open quote'), ['x', 'open quote']);
+    assert.deepEqual(splitWords(''), []);
+  });
+});
