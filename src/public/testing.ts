@@ -15,5 +15,7 @@ export {
   type ScriptedModelOptions,
   type ScriptedStep,
 } from '#testing/scripted-model.ts';
+export { type ScriptedServer, type ScriptedServerOptions, startScriptedServer } from '#testing/scripted-server.ts';
+export type { ServerAnswer, ServerCall, ServerFault, ServerRequest, ServerStep } from '#testing/server/server-step.ts';
 export type { Teardown } from '#testing/teardown.ts';
 export { createTempHome, type TempHome } from '#testing/temp-home.ts';

@@ -1,0 +1,160 @@
+// Owns the order of models within one tier: first the configured ones, at last the reflex. Knows no provider.
+// Invariant: going on to the next model is always announced by one `fallback` event with its reason; a request that is itself at
+// fault (`model-bad-request`, `model-context-full`) is never passed on: another model would hide what has to be mended.
+import { throwIfAborted } from '#base/abort.ts';
+import type { Clock } from '#base/clock.ts';
+import { errorText } from '#base/errors.ts';
+import {
+  type ModelClient,
+  ModelError,
+  type ModelErrorCode,
+  type ModelEvent,
+  type ModelRequest,
+  type Tier,
+} from './model-client.ts';
+
+export interface CascadeOptions {
+  readonly tier: Tier;
+  /** In order of preference. */
+  readonly clients: readonly ModelClient[];
+  /** Answers when every client failed: the reflex. */
+  readonly fallback?: ModelClient;
+  readonly clock: Clock;
+  /** How long a client that failed is passed over, ms; default 60 000, more when it asked for more. */
+  readonly coolDownMs?: number;
+}
+
+export interface Cascade extends ModelClient {
+  /** The client that the next call goes to first. */
+  active(): ModelClient;
+  /** Why each client that is being passed over is, with the ms until it is tried again. */
+  resting(): readonly { readonly id: string; readonly reason: string; readonly forMs: number }[];
+}
+
+interface Rest {
+  /** On the monotonic clock. */
+  readonly until: number;
+  readonly reason: string;
+}
+
+const STAYS: ReadonlySet<string> = new Set(['model-bad-request', 'model-context-full']);
+
+export function createCascade(options: CascadeOptions): Cascade {
+  const rests = new Map<ModelClient, Rest>();
+  const { clients, fallback, clock, tier } = options;
+  const restOf = (client: ModelClient): Rest | undefined => {
+    const rest = rests.get(client);
+    return rest && rest.until > clock.monotonic() ? rest : undefined;
+  };
+  const active = (): ModelClient => {
+    const ready = clients.find((client) => !restOf(client)) ?? clients[0] ?? fallback;
+    if (!ready) throw nothingConfigured();
+    return ready;
+  };
+  const stream = (request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent> =>
+    streamCascade({ options, request, rests, restOf }, signal);
+  return {
+    get id() {
+      return active().id;
+    },
+    get traits() {
+      return active().traits;
+    },
+    tier,
+    stream,
+    active,
+    resting: () =>
+      clients.flatMap((client) => {
+        const rest = restOf(client);
+        return rest ? [{ id: client.id, reason: rest.reason, forMs: rest.until - clock.monotonic() }] : [];
+      }),
+  };
+}
+
+interface Run {
+  readonly options: CascadeOptions;
+  readonly request: ModelRequest;
+  readonly rests: Map<ModelClient, Rest>;
+  readonly restOf: (client: ModelClient) => Rest | undefined;
+}
+
+async function* streamCascade(run: Run, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+  throwIfAborted(signal);
+  const line = callOrder(run);
+  const failures: ModelError[] = [];
+  for (const [place, { client, rest }] of line.entries()) {
+    const failure = rest ?? (yield* tryOne(run, client, signal));
+    if (failure === undefined) return;
+    if (failure instanceof ModelError) failures.push(failure);
+    const next = line[place + 1]?.client;
+    if (next) yield { type: 'fallback', from: client.id, to: next.id, reason: reasonOf(failure, run.options.clock) };
+  }
+  throw allFailed(failures);
+}
+
+interface Place {
+  readonly client: ModelClient;
+  /** Set when the client is passed over. */
+  readonly rest: Rest | undefined;
+}
+
+function callOrder({ options: { clients, fallback }, restOf }: Run): readonly Place[] {
+  const places = clients.map((client) => ({ client, rest: restOf(client) }));
+  if (fallback) return [...places, { client: fallback, rest: undefined }];
+  // With nothing else to ask, a resting model is better than none.
+  return places.every((place) => place.rest) ? clients.map((client) => ({ client, rest: undefined })) : places;
+}
+
+/** Streams one client; its failure when the next one may try, undefined when it answered. */
+async function* tryOne(
+  { options, request, rests }: Run,
+  client: ModelClient,
+  signal: AbortSignal,
+): AsyncGenerator<ModelEvent, ModelError | undefined> {
+  try {
+    yield* client.stream(request, signal);
+    rests.delete(client);
+    return undefined;
+  } catch (error) {
+    throwIfAborted(signal);
+    const failure = passedOn(error);
+    if (client !== options.fallback) rests.set(client, restAfter(failure, options));
+    return failure;
+  }
+}
+
+/** The failure when the next model may try; anything else is thrown on. */
+function passedOn(error: unknown): ModelError {
+  if (error instanceof ModelError && !STAYS.has(error.code)) return error;
+  throw error;
+}
+
+function restAfter(failure: ModelError, options: CascadeOptions): Rest {
+  const forMs = Math.max(options.coolDownMs ?? 60_000, failure.retryAfterMs ?? 0);
+  return { until: options.clock.monotonic() + forMs, reason: errorText(failure) };
+}
+
+function reasonOf(failure: Rest | ModelError, clock: Clock): string {
+  if (failure instanceof ModelError) return errorText(failure);
+  const seconds = Math.ceil((failure.until - clock.monotonic()) / 1000);
+  return `passed over for another ${seconds} s: ${failure.reason}`;
+}
+
+function nothingConfigured(): ModelError {
+  return new ModelError('no model is configured', {
+    code: 'model-none',
+    fix: 'Add one with /model add, or set a key such as OPENAI_API_KEY, or start a local endpoint.',
+  });
+}
+
+function allFailed(failures: readonly ModelError[]): ModelError {
+  const [first] = failures;
+  if (!first) return nothingConfigured();
+  if (failures.length === 1) return first;
+  const last = failures.at(-1) ?? first;
+  return new ModelError(`every model failed: ${failures.map(errorText).join(' · ')}`, {
+    code: last.code as ModelErrorCode,
+    cause: first,
+    ...(first.fix === undefined ? {} : { fix: first.fix }),
+  });
+}

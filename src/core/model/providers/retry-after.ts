@@ -1,0 +1,19 @@
+// Owns the reading of "come back later": the headers and body fields in which providers say how long. Pure.
+import { parseTime } from '#base/clock.ts';
+
+/** Milliseconds to wait, at least 0; undefined when nothing readable was said. `now` is epoch ms. */
+export function retryAfterMs(headers: Headers, body: string, now: number): number | undefined {
+  const exact = Number.parseFloat(headers.get('retry-after-ms') ?? '');
+  if (Number.isFinite(exact)) return Math.max(0, exact);
+  const value = headers.get('retry-after')?.trim();
+  if (value) return fromRetryAfter(value, now);
+  // Google's RetryInfo travels in the body.
+  const seconds = /"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"/.exec(body)?.[1];
+  return seconds === undefined ? undefined : Number(seconds) * 1000;
+}
+
+function fromRetryAfter(value: string, now: number): number | undefined {
+  if (/^-?\d+(?:\.\d+)?$/.test(value)) return Math.max(0, Number(value) * 1000);
+  const date = parseTime(value);
+  return date === undefined ? undefined : Math.max(0, date - now);
+}
