@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util';
 const { positionals, values } = parseArgs({ allowPositionals: true, options: { root: { type: 'string' } } });
 const root = resolve(values.root ?? join(import.meta.dirname, '..'));
 const published = join(root, 'package.json');
-const original = join(root, 'node_modules', '.package.source.json');
+const original = join(root, '.package.source.json');
 const developmentOnly = ['scripts', 'devDependencies', 'allowScripts', 'knip'];
 
 const [verb] = positionals;
