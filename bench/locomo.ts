@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { openSessions } from '../src/mind/sessions/open-sessions.ts';
+import { openSessions } from '#mind/sessions/open-sessions.ts';
 import type { BenchRow } from './bench-row.ts';
 import { type Conversation, readConversations } from './locomo-data.ts';
 

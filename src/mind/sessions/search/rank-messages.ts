@@ -21,7 +21,7 @@ const SCORED = 800;
 /** Rows whose surroundings are read. */
 const SEEDS = 64;
 /** A row near a good one may be the answer, though it shares no word with the question. */
-const REACH = 3;
+export const REACH = 3;
 
 export class MessageRanker {
   readonly #lane: SearchLane;

@@ -41,7 +41,8 @@ export const WEIGHTS: Weights = {
 };
 
 export const PASSAGE_TURNS = 12;
-const PASSAGE_SHARES = [1, 0.5, 0.25];
+const SECOND_SHARE = 0.5;
+const THIRD_SHARE = 0.25;
 const DAY_MS = 86_400_000;
 
 /** Scores rows by themselves; keeps the plan in the form that this needs. */
@@ -128,14 +129,20 @@ export class RowScorer {
 
 /** The three best own parts around a row, the second and third counting less. */
 function passageBest(owns: ArrayLike<number>, at: number, length: number): number {
-  const best = [0, 0, 0];
-  for (let near = Math.max(0, at - PASSAGE_TURNS); near <= Math.min(length - 1, at + PASSAGE_TURNS); near += 1) {
+  let first = 0;
+  let second = 0;
+  let third = 0;
+  const end = Math.min(length - 1, at + PASSAGE_TURNS);
+  for (let near = Math.max(0, at - PASSAGE_TURNS); near <= end; near += 1) {
     const value = owns[near] ?? 0;
-    const place = best.findIndex((known) => value > known);
-    if (place >= 0) {
-      best.splice(place, 0, value);
-      best.pop();
-    }
+    if (value > first) {
+      third = second;
+      second = first;
+      first = value;
+    } else if (value > second) {
+      third = second;
+      second = value;
+    } else if (value > third) third = value;
   }
-  return best.reduce((sum, value, place) => sum + value * (PASSAGE_SHARES[place] ?? 0), 0);
+  return first + SECOND_SHARE * second + THIRD_SHARE * third;
 }
