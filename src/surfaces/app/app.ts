@@ -8,11 +8,14 @@ import type { AnyCommand } from '#core/agent/command-spec.ts';
 import type { Conversation } from '#core/agent/conversation.ts';
 import type { Extension } from '#core/agent/extension-host.ts';
 import type { Hooks } from '#core/agent/hooks.ts';
+import type { PromptSection } from '#core/agent/prompt/frozen-prompt.ts';
 import type { ReflexRule } from '#core/agent/reflex-rule.ts';
-import type { SessionStore } from '#core/agent/session-store.ts';
 import type { AnyTool } from '#core/agent/tool.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
 import type { ModelClient, Tier } from '#core/model/model-client.ts';
+import type { ToolSelection } from '#core/tools/registry/tool-registry.ts';
+import type { MemoryFiles } from '#mind/memory/memory-files.ts';
+import type { SqliteSessionStore } from '#mind/sessions/sqlite-session-store.ts';
 import type { Environment } from './environment.ts';
 import type { LoadedConfig } from './home/config.ts';
 import type { Home } from './home/home.ts';
@@ -73,7 +76,8 @@ export interface App {
   readonly clock: Clock;
   readonly loaded: LoadedConfig;
   readonly environment: Environment;
-  readonly store: SessionStore;
+  readonly store: SqliteSessionStore;
+  readonly memory: MemoryFiles;
   readonly events: EventSource<TurnEvent>;
   /** What a person should be told once at the start: a quarantined file, a newer config. */
   readonly notices: readonly string[];
@@ -87,8 +91,13 @@ export interface App {
     addition: ModelAddition,
     signal: AbortSignal,
   ): Promise<Result<ModelInfo, 'missing-key' | 'no-provider' | 'no-model' | 'model-failed'>>;
-  readonly tools: () => readonly AnyTool[];
+  /** What a new session would be shown, and what it would not, with the reason. */
+  readonly tools: () => ToolSelection;
+  /** What the prompt of a new session in `cwd` is made of. */
+  promptSections(cwd: string): readonly PromptSection[];
   readonly reflexRules: () => readonly ReflexRule[];
+  /** What Talaria is, what it found, and three things to type in this folder. */
+  firstScreen(): Promise<readonly string[]>;
   /** Commands of the shell and the chat, those of extensions included. */
   commands(): Promise<readonly AnyCommand[]>;
   openConversation(options: ConversationOptions): Promise<Result<Conversation, OpenRefusal>>;

@@ -20,6 +20,8 @@ export interface Home {
   readonly engines: string;
   readonly models: string;
   readonly log: string;
+  /** Lines that were typed in the chat, for the arrow key. */
+  readonly inputHistory: string;
 }
 
 export function homeAt(root: string): Home {
@@ -37,6 +39,7 @@ export function homeAt(root: string): Home {
     engines: at('engines'),
     models: at('models'),
     log: at('logs', 'agent.log'),
+    inputHistory: at('cache', 'input-history'),
   };
 }
 

@@ -3,17 +3,17 @@
 import type { Clock } from '#base/clock.ts';
 import { TalariaError } from '#base/errors.ts';
 import type { ModelClient } from '#core/model/model-client.ts';
-import type { AppOptions } from './app.ts';
+import type { AppOptions } from '../app.ts';
+import type { LoadedConfig } from '../home/config.ts';
+import { readEnvFile } from '../home/env-file.ts';
+import type { Home } from '../home/home.ts';
+import { findProviders, type Variables } from '../models/find-providers.ts';
+import type { FoundProvider } from '../models/found-provider.ts';
+import { chooseModel } from '../models/model-choice.ts';
+import { type ModelDesk, openModelDesk } from '../models/model-desk.ts';
+import { createModelLists, type ModelLists } from '../models/model-lists.ts';
+import { PROVIDERS } from '../models/provider-table.ts';
 import type { Background } from './background.ts';
-import type { LoadedConfig } from './home/config.ts';
-import { readEnvFile } from './home/env-file.ts';
-import type { Home } from './home/home.ts';
-import { findProviders, type Variables } from './models/find-providers.ts';
-import type { FoundProvider } from './models/found-provider.ts';
-import { chooseModel } from './models/model-choice.ts';
-import { type ModelDesk, openModelDesk } from './models/model-desk.ts';
-import { createModelLists, type ModelLists } from './models/model-lists.ts';
-import { PROVIDERS } from './models/provider-table.ts';
 
 export interface ModelParts {
   readonly home: Home;
@@ -42,8 +42,13 @@ export function secretValues(home: Home, variables: Variables): readonly string[
   return values.filter((value) => value.length >= 8).sort((a, b) => b.length - a.length);
 }
 
-/** Variables that hold keys: children of the agent do not get them. */
-export function secretNames(): readonly string[] {
+/** What commands get to see: the process's environment without any key, and without our own compile cache. */
+export function childEnvironment(home: Home, { variables }: AppOptions['environment']): Variables {
+  const hidden = new Set([...Object.keys(readEnvFile(home.env)), ...secretNames(), 'NODE_COMPILE_CACHE']);
+  return Object.fromEntries(Object.entries(variables).filter(([name]) => !hidden.has(name)));
+}
+
+function secretNames(): readonly string[] {
   return PROVIDERS.flatMap((row) => row.keyVariables);
 }
 

@@ -6,7 +6,7 @@ import { type Clock, localDate } from '#base/clock.ts';
 import { sliceText } from '#base/text.ts';
 import type { PromptSources } from '#core/agent/prompt/frozen-prompt.ts';
 import { findProjectFile } from '#core/agent/prompt/project-file.ts';
-import type { Home } from './home/home.ts';
+import type { Home } from '../home/home.ts';
 
 const SOUL_LIMIT = 20_000;
 

@@ -2,6 +2,7 @@
 // Knows no extension. Invariant: after `shutdown` nothing that an extension added is left, and its databases are closed last.
 import { join } from 'node:path';
 import type { Clock } from '#base/clock.ts';
+import type { RoomSchema } from '#base/database/migrate.ts';
 import type { OpenedDatabase } from '#base/database.ts';
 import { errorText, TalariaError } from '#base/errors.ts';
 import type { EventSource } from '#base/fabric.ts';
@@ -11,7 +12,7 @@ import type { Hooks } from '#core/agent/hooks.ts';
 import type { ReflexRule } from '#core/agent/reflex-rule.ts';
 import type { AnyTool } from '#core/agent/tool.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
-import type { LoadedConfig } from './home/config.ts';
+import type { LoadedConfig } from '../home/config.ts';
 import { createJobQueue } from './job-queue.ts';
 
 /** What the app lends to its extensions. */
@@ -21,11 +22,9 @@ export interface HostSurroundings {
   readonly loaded: LoadedConfig;
   readonly events: EventSource<TurnEvent>;
   readonly runTurn: (request: TurnRequest, signal: AbortSignal) => AsyncIterable<TurnEvent>;
-  readonly openDatabase: (path: string, room: string, migrations: Migrations) => OpenedDatabase;
+  readonly openDatabase: (path: string, schema: RoomSchema) => OpenedDatabase;
   readonly notice: (text: string) => void;
 }
-
-export type Migrations = Parameters<ExtensionHost['openDatabase']>[1];
 
 /** Everything that extensions have added so far, in order. */
 export interface Extensions {
@@ -64,7 +63,7 @@ class ExtensionRegistry implements Extensions {
     const ending = { name: extension.name, close: () => scope.close() };
     this.#endings.push(ending);
     try {
-      await extension.activate(this.#hostOf(extension.name, scope));
+      await extension.activate(this.#hostOf(scope));
     } catch (error) {
       this.#endings.splice(this.#endings.indexOf(ending), 1);
       await scope.close();
@@ -82,7 +81,7 @@ class ExtensionRegistry implements Extensions {
     }
   }
 
-  #hostOf(name: string, scope: ExtensionScope): ExtensionHost {
+  #hostOf(scope: ExtensionScope): ExtensionHost {
     const { clock, events, runTurn, homeRoot, loaded } = this.#surroundings;
     return {
       clock,
@@ -103,10 +102,7 @@ class ExtensionRegistry implements Extensions {
       },
       addJob: (job) => scope.addJob(job),
       config: (section, schema) => readSection(loaded, section, schema),
-      openDatabase: (fileName, migrations) => {
-        const path = this.#claimFile(scope, homeRoot, fileName);
-        return scope.openDatabase(path, name, migrations);
-      },
+      openDatabase: (fileName, schema) => scope.openDatabase(this.#claimFile(scope, homeRoot, fileName), schema),
       runTurn,
       onShutdown: (run) => scope.onShutdown(run),
     };
@@ -171,8 +167,8 @@ class ExtensionScope {
     this.#shutdowns.push(run);
   }
 
-  openDatabase(path: string, room: string, migrations: Migrations): OpenedDatabase['database'] {
-    const opened = this.#surroundings.openDatabase(path, room, migrations);
+  openDatabase(path: string, schema: RoomSchema): OpenedDatabase['database'] {
+    const opened = this.#surroundings.openDatabase(path, schema);
     this.#databases.push(opened.database);
     for (const { message } of opened.notices) this.#surroundings.notice(message);
     return opened.database;

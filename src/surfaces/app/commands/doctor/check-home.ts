@@ -1,0 +1,85 @@
+// Owns the checks of the folder itself: permissions, free space, configuration. Knows no database.
+import { existsSync, readdirSync, statfsSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { errorText, TalariaError } from '#base/errors.ts';
+import { findSecrets } from '#base/secrets.ts';
+import { loadConfig, readConfigText } from '../../home/config.ts';
+import type { Home } from '../../home/home.ts';
+import { fault, good, type HealthLine, warning } from './health-check.ts';
+
+const LOW_SPACE_BYTES = 200 * 1024 ** 2;
+const OLDEST_NODE = 24;
+
+export function checkNode(version: string): HealthLine {
+  const major = Number(/^v?(\d+)/.exec(version)?.[1] ?? 0);
+  if (major >= OLDEST_NODE) return good('node', version);
+  return fault(
+    'node',
+    `${version} is too old`,
+    `Install Node ${OLDEST_NODE} or later, or reinstall talaria with its optional dependencies.`,
+  );
+}
+
+export function checkFolder(home: Home): readonly HealthLine[] {
+  if (!existsSync(home.root)) return [good('home', `${home.root} will be made when it is needed`)];
+  const open = openPaths(home.root, '');
+  const lines: HealthLine[] = [];
+  if (open.length === 0) lines.push(good('home', `${home.root}, private`));
+  else {
+    const shown = open.slice(0, 5).join(', ');
+    lines.push(
+      fault(
+        'home',
+        `others can read ${shown}${open.length > 5 ? ` and ${open.length - 5} more` : ''}`,
+        `chmod -R go-rwx ${JSON.stringify(home.root)}`,
+      ),
+    );
+  }
+  lines.push(checkSpace(home.root));
+  return lines;
+}
+
+/** Paths that somebody else may read or write. A private root keeps everything below it private, but copies lose that. */
+function openPaths(root: string, folder: string): readonly string[] {
+  const here = join(root, folder);
+  const found = (statSync(here).mode & 0o077) !== 0 ? [folder || '.'] : [];
+  if (folder.split('/').length > 4 || folder === 'engines') return found;
+  for (const entry of readdirSync(here, { withFileTypes: true })) {
+    const path = folder ? `${folder}/${entry.name}` : entry.name;
+    if (entry.isDirectory()) found.push(...openPaths(root, path));
+    else if (entry.isFile() && (statSync(join(root, path)).mode & 0o077) !== 0) found.push(path);
+  }
+  return found;
+}
+
+function checkSpace(root: string): HealthLine {
+  const { bavail, bsize } = statfsSync(existsSync(root) ? root : dirname(root));
+  const free = bavail * bsize;
+  const text = `${(free / 1024 ** 3).toFixed(1)} GB free`;
+  return free < LOW_SPACE_BYTES
+    ? warning('disk', text, 'Free some space: a full disk stops every turn.')
+    : good('disk', text);
+}
+
+export async function checkConfig(home: Home): Promise<readonly HealthLine[]> {
+  if (!existsSync(home.config)) return [good('config', 'no config.yaml: every setting has its default')];
+  try {
+    const { readOnly } = await loadConfig(home.config);
+    const lines: HealthLine[] = [
+      readOnly ? warning('config', readOnly, 'Update Talaria.') : good('config', home.config),
+    ];
+    const secrets = findSecrets(readConfigText(home.config));
+    if (secrets.length > 0) {
+      lines.push(
+        warning(
+          'secrets',
+          `config.yaml holds a key (${secrets[0]?.kind})`,
+          `Move it to ${home.env} and write \${NAME} in its place.`,
+        ),
+      );
+    }
+    return lines;
+  } catch (error) {
+    return [fault('config', errorText(error), (error instanceof TalariaError && error.fix) || 'Correct the file.')];
+  }
+}

@@ -1,0 +1,82 @@
+// Owns the checks of what Talaria could talk to, and of the sandbox. Asks every provider for its list of models, nothing else.
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import type { Clock } from '#base/clock.ts';
+import type { Environment } from '../../environment.ts';
+import { loadConfig } from '../../home/config.ts';
+import type { Home } from '../../home/home.ts';
+import { findProviders } from '../../models/find-providers.ts';
+import type { FoundProvider } from '../../models/found-provider.ts';
+import { createModelLists, type ModelLists } from '../../models/model-lists.ts';
+import { mergedVariables } from '../../parts/compose-models.ts';
+import { fault, good, type HealthLine, warning } from './health-check.ts';
+
+export interface ModelCheck {
+  readonly home: Home;
+  readonly environment: Environment;
+  readonly clock: Clock;
+}
+
+export async function checkModels(
+  { home, environment, clock }: ModelCheck,
+  signal: AbortSignal,
+): Promise<readonly HealthLine[]> {
+  const { config } = await loadConfig(home.config);
+  const search = findProviders(config, mergedVariables(home, environment));
+  const lists = createModelLists(home.cache, clock);
+  const problems = search.problems.map(({ provider, message, fix }) => fault(`model ${provider}`, message, fix));
+  const answers = await Promise.all(search.providers.map((provider) => checkProvider(provider, lists, signal)));
+  if (problems.length + answers.length > 0) return [...problems, ...answers];
+  const local = await lists.probeLocal(signal);
+  if (local.length > 0) return local.map((provider) => good(`model ${provider.name}`, provider.reason));
+  return [
+    warning(
+      'model',
+      'none is set up: reflex/1 answers, by rules',
+      'Run `talaria setup`, set a key such as OPENAI_API_KEY, or start a local server such as Ollama.',
+    ),
+  ];
+}
+
+async function checkProvider(provider: FoundProvider, lists: ModelLists, signal: AbortSignal): Promise<HealthLine> {
+  const name = `model ${provider.name}`;
+  if (provider.kind === 'llama') return good(name, provider.reason);
+  const listed = await lists.fetch(provider, signal);
+  if (listed.ok) return good(name, `${provider.baseUrl} answers, ${listed.value.length} models (${provider.reason})`);
+  const isKey = /HTTP 40[13]/.test(listed.detail);
+  const fix = isKey
+    ? `Check ${provider.keyVariable ?? 'the key'}: \`talaria setup --provider ${provider.name} --key …\`.`
+    : 'Check the address and that the server runs.';
+  return fault(name, listed.detail, fix);
+}
+
+export async function checkSandbox({ home, environment }: ModelCheck): Promise<HealthLine> {
+  const { config } = await loadConfig(home.config);
+  const wanted = config.terminal.sandbox;
+  const found = onPath('bwrap', environment.variables.PATH ?? '');
+  if (found) return good('sandbox', `${found}${wanted ? '' : ' (terminal.sandbox is off)'}`);
+  if (!wanted) return good('sandbox', 'off; bubblewrap is not installed');
+  return fault(
+    'sandbox',
+    'terminal.sandbox is on, and bubblewrap is not installed',
+    'Install bubblewrap, or set terminal.sandbox to false.',
+  );
+}
+
+function onPath(program: string, path: string): string | undefined {
+  return path
+    .split(delimiter)
+    .filter(Boolean)
+    .map((folder) => join(folder, program))
+    .find(isExecutable);
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    // Not there, or not ours to run: the next folder of PATH may have it.
+    return false;
+  }
+}

@@ -1,0 +1,49 @@
+// Owns the list of built-in commands, in the order in which help shows them. Knows no surface.
+// Invariant: making the list opens nothing; a command composes the agent only when it runs and needs it.
+import { systemClock } from '#base/clock.ts';
+import type { AnyCommand } from '#core/agent/command-spec.ts';
+import type { App } from '../app.ts';
+import type { Environment } from '../environment.ts';
+import { findHome } from '../home/home.ts';
+import { backupCommand } from './backup-command.ts';
+import type { CommandDeps } from './command-deps.ts';
+import { configCommands } from './config/config-commands.ts';
+import { contextCommand } from './context-command.ts';
+import { costCommand } from './cost-command.ts';
+import { demoCommand } from './demo-command.ts';
+import { doctorCommand } from './doctor/doctor-command.ts';
+import { memoryCommands } from './memory/memory-commands.ts';
+import { modelsCommand } from './models-command.ts';
+import { restoreCommand } from './restore-command.ts';
+import { exportCommand } from './sessions/export-command.ts';
+import { searchCommand } from './sessions/search-command.ts';
+import { sessionsCommands } from './sessions/sessions-commands.ts';
+import { setupCommand } from './setup/setup-command.ts';
+import { toolsCommand } from './tools-command.ts';
+import { traceCommand } from './trace-command.ts';
+
+export interface ShellCommandOptions {
+  readonly environment: Environment;
+  readonly app: () => Promise<App>;
+}
+
+export function shellCommands({ environment, app }: ShellCommandOptions): readonly AnyCommand[] {
+  const deps: CommandDeps = { environment, home: findHome(environment), clock: systemClock, app };
+  return [
+    setupCommand(deps),
+    doctorCommand(deps),
+    demoCommand(deps),
+    ...sessionsCommands(deps),
+    searchCommand(deps),
+    exportCommand(deps),
+    ...memoryCommands(deps),
+    modelsCommand(deps),
+    toolsCommand(deps),
+    contextCommand(deps),
+    ...configCommands(deps),
+    traceCommand(deps),
+    costCommand(deps),
+    backupCommand(deps),
+    restoreCommand(deps),
+  ];
+}

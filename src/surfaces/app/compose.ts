@@ -1,0 +1,112 @@
+// Owns composing the whole agent for one home and one set of options (design 2: `app` composes, and nothing else does).
+// Knows every room, and none of their insides. Invariant: whatever was opened when composing fails is closed again.
+import { AbortedError } from '#base/abort.ts';
+import { type Clock, systemClock } from '#base/clock.ts';
+import { openDatabase } from '#base/database.ts';
+import { errorText } from '#base/errors.ts';
+import { createEventLog } from '#base/event-log.ts';
+import { createFabric, type Fabric } from '#base/fabric.ts';
+import { redactSecrets } from '#base/secrets.ts';
+import type { TurnEvent } from '#core/agent/turn-event.ts';
+import type { App, AppOptions } from './app.ts';
+import { EXTENSIONS } from './extensions.ts';
+import { type LoadedConfig, loadConfig } from './home/config.ts';
+import { findHome, type Home, makeHome } from './home/home.ts';
+import { createExtensions, type Extensions } from './host/extension-host.ts';
+import { createBackground } from './parts/background.ts';
+import { composeMind } from './parts/compose-mind.ts';
+import { childEnvironment, composeModels, mergedVariables, secretValues } from './parts/compose-models.ts';
+import { composeTools } from './parts/compose-tools.ts';
+import { ComposedApp } from './parts/composed-app.ts';
+
+/** Throws TalariaError: `config-invalid`, `missing-key`, what the database says. */
+export async function composeApp(options: AppOptions): Promise<App> {
+  const clock = options.clock ?? systemClock;
+  const home = findHome(options.environment);
+  const loaded = await loadConfig(home.config);
+  makeHome(home);
+  const ground = openGround({ home, clock, options });
+  for (const notice of loaded.notices) ground.notice(notice);
+  const mind = composeMind(home, clock, ground.notice);
+  try {
+    const app: { current?: ComposedApp } = {};
+    const extensions = hostExtensions({ ...ground, home, clock, loaded }, app);
+    for (const extension of [...EXTENSIONS, ...(options.extra?.extensions ?? [])]) await extensions.activate(extension);
+    const variables = childEnvironment(home, options.environment);
+    const tools = composeTools(options, {
+      ...ground,
+      home,
+      clock,
+      loaded,
+      mind,
+      extensions,
+      childEnvironment: variables,
+    });
+    const models = await composeModels(options, { ...ground, home, loaded, clock, reflex: tools.reflex });
+    app.current = new ComposedApp({ ...ground, home, clock, loaded, options, mind, tools, models, extensions });
+    return app.current;
+  } catch (error) {
+    ground.background.drain(0).catch(() => undefined);
+    await mind.store.close();
+    throw error;
+  }
+}
+
+/** Log, events, background, notices: what every other part reports to. */
+function openGround({
+  home,
+  clock,
+  options,
+}: {
+  readonly home: Home;
+  readonly clock: Clock;
+  readonly options: AppOptions;
+}) {
+  const log = createEventLog(home.log, clock);
+  const secrets = secretValues(home, mergedVariables(home, options.environment));
+  const redact = (text: string) => secrets.reduce((out, secret) => out.replaceAll(secret, '[redacted]'), text);
+  const write = (event: string, text: string) => log.write(event, { text: redactSecrets(redact(text)) });
+  const notices: string[] = [];
+  const notice = (text: string): void => {
+    notices.push(text);
+    write('notice', text);
+  };
+  const events = createFabric<TurnEvent>((error) => write('subscriber-failed', errorText(error)));
+  events.subscribe((event) => logEvent(event, write));
+  const background = createBackground(
+    (name, error) => write('background-failed', `${name}: ${errorText(error)}`),
+    clock,
+  );
+  return { log: write, notice, notices, events, background, redact };
+}
+
+function logEvent(event: TurnEvent, write: (event: string, text: string) => void): void {
+  if (event.type === 'notice') write('notice', event.text);
+  if (event.type === 'hook-failed') write('hook-failed', `${event.hook} at ${event.at}: ${event.error}`);
+  if (event.type === 'model-fallback') write('model-fallback', `${event.from} to ${event.to}: ${event.reason}`);
+  if (event.type === 'turn-end' && event.error) write('turn-failed', `${event.error.code}: ${event.error.message}`);
+}
+
+interface HostGround {
+  readonly home: Home;
+  readonly clock: Clock;
+  readonly loaded: LoadedConfig;
+  readonly events: Fabric<TurnEvent>;
+  readonly notice: (text: string) => void;
+}
+
+function hostExtensions(ground: HostGround, app: { readonly current?: ComposedApp }): Extensions {
+  const { home, clock, loaded, events, notice } = ground;
+  return createExtensions({
+    clock,
+    homeRoot: home.root,
+    loaded,
+    events,
+    notice,
+    runTurn: (request, signal) => {
+      if (!app.current) throw new AbortedError('the agent is not composed yet');
+      return app.current.runExtensionTurn(request, signal);
+    },
+    openDatabase: (path, schema) => openDatabase(path, { rooms: [schema], clock }),
+  });
+}

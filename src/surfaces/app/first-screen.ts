@@ -1,0 +1,46 @@
+// Owns what the first screen says: what Talaria is, what it found, three things to type (reflex notes, last line).
+// Knows no terminal. Invariant: every line is true of this machine and this folder; each suggestion works as it stands.
+import { readdirSync } from 'node:fs';
+import { firstScreenSuggestions } from '#core/reflex/first-screen.ts';
+import type { ModelInfo } from './app.ts';
+import { hardwareLine, readHardware } from './home/hardware.ts';
+import type { FoundProvider } from './models/found-provider.ts';
+
+export interface FirstScreenFacts {
+  readonly model: ModelInfo;
+  readonly providers: readonly FoundProvider[];
+  readonly cwd: string;
+  readonly homeRoot: string;
+}
+
+const MOST_ENTRIES = 500;
+
+export function firstScreen({ model, providers, cwd, homeRoot }: FirstScreenFacts): readonly string[] {
+  const suggestions = firstScreenSuggestions({ entries: entriesOf(cwd) });
+  return [
+    'Talaria: an agent that acts in this folder, remembers across sessions, and says what its answers rest on.',
+    `model   ${model.id} (${model.tier}): ${model.reason}`,
+    ...foundLines(model, providers),
+    `folder  ${cwd} · home ${homeRoot} · ${hardwareLine(readHardware())}`,
+    'Try:',
+    ...suggestions.map((text) => `  ${text}`),
+  ];
+}
+
+function foundLines(model: ModelInfo, providers: readonly FoundProvider[]): readonly string[] {
+  if (providers.length === 0) return ['        Add a model with /model add KEY-OR-URL, or run `talaria setup`.'];
+  const others = providers.filter((provider) => !model.id.startsWith(`${provider.name}/`));
+  return others.length === 0
+    ? []
+    : [`found   ${others.map((provider) => `${provider.name} (${provider.reason})`).join(' · ')}`];
+}
+
+function entriesOf(cwd: string): readonly string[] {
+  try {
+    const entries = readdirSync(cwd, { withFileTypes: true }).slice(0, MOST_ENTRIES);
+    return entries.map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name));
+  } catch {
+    // A folder that may not be listed has nothing to suggest; the fixed suggestions remain.
+    return [];
+  }
+}

@@ -1,0 +1,28 @@
+// Owns the list of parts that one composed agent is made of. Knows their shapes only.
+import type { Clock } from '#base/clock.ts';
+import type { Fabric } from '#base/fabric.ts';
+import type { TurnEvent } from '#core/agent/turn-event.ts';
+import type { AppOptions } from '../app.ts';
+import type { LoadedConfig } from '../home/config.ts';
+import type { Home } from '../home/home.ts';
+import type { Extensions } from '../host/extension-host.ts';
+import type { Background } from './background.ts';
+import type { ComposedMind } from './compose-mind.ts';
+import type { ComposedModels } from './compose-models.ts';
+import type { ComposedTools } from './compose-tools.ts';
+
+export interface AppParts {
+  readonly home: Home;
+  readonly clock: Clock;
+  readonly loaded: LoadedConfig;
+  readonly options: AppOptions;
+  readonly events: Fabric<TurnEvent>;
+  readonly notices: readonly string[];
+  readonly background: Background;
+  readonly mind: ComposedMind;
+  readonly tools: ComposedTools;
+  readonly models: ComposedModels;
+  readonly extensions: Extensions;
+  readonly redact: (text: string) => string;
+  readonly log: (event: string, text: string) => void;
+}

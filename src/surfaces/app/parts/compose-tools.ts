@@ -1,0 +1,82 @@
+// Owns composing the tools of one run: registration, toolsets, allow-list, and the reflex tier that acts through them.
+// Knows the tools' rooms, not their work. Invariant: the selection is made once, so that every prompt of the run shows the same tools.
+import type { Clock } from '#base/clock.ts';
+import type { ReflexRule } from '#core/agent/reflex-rule.ts';
+import type { AnyTool } from '#core/agent/tool.ts';
+import type { AllowList } from '#core/agent/turn/permit-call.ts';
+import type { ModelClient } from '#core/model/model-client.ts';
+import { createReflexClient } from '#core/reflex/reflex-client.ts';
+import { createToolRegistry, type ToolSelection } from '#core/tools/registry/tool-registry.ts';
+import { createSessionSearchTool } from '#mind/sessions/tool/session-search-tool.ts';
+import type { AppOptions } from '../app.ts';
+import type { LoadedConfig } from '../home/config.ts';
+import type { Home } from '../home/home.ts';
+import type { Extensions } from '../host/extension-host.ts';
+import type { ComposedMind } from './compose-mind.ts';
+
+export interface ComposedTools {
+  readonly selection: ToolSelection;
+  readonly byName: ReadonlyMap<string, AnyTool>;
+  readonly rules: readonly ReflexRule[];
+  readonly reflex: ModelClient;
+  readonly allowList: AllowList;
+  /** Ends what tools left running in the background. */
+  close(): Promise<void>;
+}
+
+export interface ToolParts {
+  readonly home: Home;
+  readonly clock: Clock;
+  readonly loaded: LoadedConfig;
+  readonly mind: ComposedMind;
+  readonly extensions: Extensions;
+  /** The environment that commands run in, without keys. */
+  readonly childEnvironment: Readonly<Record<string, string | undefined>>;
+  readonly notice: (text: string) => void;
+}
+
+export function composeTools(options: AppOptions, parts: ToolParts): ComposedTools {
+  const registry = createToolRegistry();
+  const tools = [...builtInTools(parts), ...parts.extensions.tools.values(), ...(options.extra?.tools ?? [])];
+  for (const tool of tools) registry.register(tool);
+  const rules = [...builtInRules(), ...parts.extensions.rules.values()];
+  return {
+    selection: select(registry, options, parts),
+    byName: new Map(registry.list().map((tool) => [tool.name, tool])),
+    rules,
+    reflex: createReflexClient(rules, { clock: parts.clock }),
+    allowList: sessionAllowList(parts.loaded.config.command_allowlist),
+    close: async () => undefined,
+  };
+}
+
+function builtInTools({ mind }: ToolParts): readonly AnyTool[] {
+  return [createSessionSearchTool(mind.store)];
+}
+
+function builtInRules(): readonly ReflexRule[] {
+  return [];
+}
+
+/** An unknown toolset of the command line is an error there; one of the configuration is named and passed over. */
+function select(
+  registry: ReturnType<typeof createToolRegistry>,
+  options: AppOptions,
+  { loaded, notice }: ToolParts,
+): ToolSelection {
+  const { toolsets, web } = loaded.config;
+  const extra = (options.extra?.tools ?? []).map((tool) => tool.toolset);
+  const wanted = options.toolsets ?? [...toolsets, ...(web.enabled ? ['web'] : []), ...extra];
+  const selected = registry.select(wanted);
+  if (selected.ok) return selected.value;
+  if (options.toolsets) throw new Error(selected.detail);
+  notice(`toolsets: ${selected.detail}; the default toolset is used`);
+  const fallback = registry.select(['default', ...extra]);
+  if (!fallback.ok) throw new Error(fallback.detail);
+  return fallback.value;
+}
+
+function sessionAllowList(remembered: readonly string[]): AllowList {
+  const keys = new Set(remembered);
+  return { has: (key) => keys.has(key), add: (key) => void keys.add(key) };
+}

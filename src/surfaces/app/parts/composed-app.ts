@@ -1,0 +1,219 @@
+// Owns the App that surfaces hold: opening conversations, changing models, ending everything. Composition is compose.ts.
+// Knows the rooms by their contracts. Invariant: `shutdown` runs once, whoever calls it and however often.
+import { AbortedError } from '#base/abort.ts';
+import { ok, type Result } from '#base/result.ts';
+import { type Approver, absentAsker, denyingApprover } from '#core/agent/approver.ts';
+import type { AnyCommand } from '#core/agent/command-spec.ts';
+import {
+  type Conversation,
+  type ConversationParts,
+  type OpenRequest,
+  openConversation,
+} from '#core/agent/conversation.ts';
+import type { TurnRequest } from '#core/agent/extension-host.ts';
+import { buildFrozenPrompt, type PromptSection, promptSections } from '#core/agent/prompt/frozen-prompt.ts';
+import type { ReflexRule } from '#core/agent/reflex-rule.ts';
+import { defaultStopConditions } from '#core/agent/turn/stop-conditions.ts';
+import type { TurnEvent } from '#core/agent/turn-event.ts';
+import type { ModelClient } from '#core/model/model-client.ts';
+import type { ToolSelection } from '#core/tools/registry/tool-registry.ts';
+import type { App, ConversationOptions, ModelAddition, ModelInfo, OpenRefusal } from '../app.ts';
+import { findSession } from '../find-session.ts';
+import type { ChoiceRefusal } from '../models/model-choice.ts';
+import { reflexFirst } from '../models/reflex-first.ts';
+import type { AppParts } from './app-parts.ts';
+import { createOpenConversations } from './open-conversations.ts';
+import { gatherPromptSources } from './prompt-sources.ts';
+
+/** How long shutdown waits for background work, ms. */
+const PATIENCE_MS = 5_000;
+
+interface Seat {
+  readonly cwd: string;
+  readonly approver: Approver;
+  readonly asker: ConversationOptions['asker'];
+  readonly model: ModelClient;
+  readonly maxSteps: number;
+  /** Narrows what is shown; absent: all of the toolsets. */
+  readonly shown?: readonly string[];
+}
+
+export class ComposedApp implements App {
+  readonly #parts: AppParts;
+  readonly #open = createOpenConversations();
+  #ending: Promise<void> | undefined;
+
+  constructor(parts: AppParts) {
+    this.#parts = parts;
+  }
+
+  get home() {
+    return this.#parts.home;
+  }
+  get clock() {
+    return this.#parts.clock;
+  }
+  get loaded() {
+    return this.#parts.loaded;
+  }
+  get environment() {
+    return this.#parts.options.environment;
+  }
+  get store() {
+    return this.#parts.mind.store;
+  }
+  get memory() {
+    return this.#parts.mind.memory;
+  }
+  get events() {
+    return this.#parts.events;
+  }
+  get notices() {
+    return this.#parts.notices;
+  }
+
+  readonly model = (): ModelInfo => this.#parts.models.desk.info();
+  readonly models = (): readonly ModelInfo[] => this.#parts.models.desk.list();
+  readonly tools = (): ToolSelection => this.#parts.tools.selection;
+  readonly reflexRules = (): readonly ReflexRule[] => this.#parts.tools.rules;
+
+  promptSections(cwd: string): readonly PromptSection[] {
+    const window = this.#parts.models.desk.current().traits.contextWindow;
+    return promptSections(this.#sources(cwd), this.#parts.tools.selection.schemas, window);
+  }
+
+  async firstScreen(): Promise<readonly string[]> {
+    const { firstScreen } = await import('../first-screen.ts');
+    const providers = this.#parts.models.desk.providers();
+    return firstScreen({ model: this.model(), providers, cwd: this.environment.cwd, homeRoot: this.home.root });
+  }
+
+  async commands(): Promise<readonly AnyCommand[]> {
+    const { shellCommands } = await import('../commands/shell-commands.ts');
+    const own = shellCommands({ environment: this.environment, app: async () => this });
+    return [...own, ...this.#parts.extensions.commands.values()];
+  }
+
+  async switchModel(name: string): Promise<Result<ModelInfo, ChoiceRefusal>> {
+    const switched = await this.#parts.models.desk.switchTo(name, this.#parts.background.signal);
+    if (switched.ok) this.#open.switchModel(this.#answering());
+    return switched;
+  }
+
+  async addModel(addition: ModelAddition, signal: AbortSignal) {
+    const { addModel } = await import('../models/add-model.ts');
+    const { home, clock, loaded, models } = this.#parts;
+    const surroundings = { home, clock, config: loaded.config, lists: models.lists };
+    const added = await addModel(addition, { surroundings }, signal);
+    if (!added.ok) return added;
+    const info = models.desk.adopt(added.value.provider, added.value.model, 'you added it');
+    this.#open.switchModel(this.#answering());
+    return ok(info);
+  }
+
+  async openConversation(options: ConversationOptions): Promise<Result<Conversation, OpenRefusal>> {
+    const request = await this.#requestOf(options);
+    if (!request.ok) return request;
+    const { cwd, asker } = options;
+    const maxSteps = this.#parts.loaded.config.agent.max_steps;
+    const seat = { cwd, asker, approver: this.#approver(options.approver), model: this.#answering(), maxSteps };
+    const opened = await openConversation(request.value, this.#partsFor(seat), this.#parts.background.signal);
+    return opened.ok ? ok(this.#open.track(opened.value)) : opened;
+  }
+
+  /** A turn in a session of its own, with nothing runnable but what was asked for and nobody to answer questions. */
+  async *runExtensionTurn(request: TurnRequest, signal: AbortSignal): AsyncGenerator<TurnEvent> {
+    const seat = {
+      cwd: this.environment.cwd,
+      asker: absentAsker,
+      approver: denyingApprover,
+      model: this.#parts.models.desk.forTier(request.tier),
+      maxSteps: request.maxSteps,
+      shown: request.tools,
+    };
+    const start = { source: 'extension', cwd: seat.cwd };
+    const opened = await openConversation({ start }, this.#partsFor(seat), signal);
+    if (!opened.ok) throw new Error(opened.detail);
+    const conversation = this.#open.track(opened.value);
+    try {
+      yield* conversation.send(request.text, { signal, purpose: request.purpose });
+    } finally {
+      await conversation.close();
+    }
+  }
+
+  background(name: string, work: Promise<unknown>): void {
+    this.#parts.background.hold(name, work);
+  }
+
+  shutdown(): Promise<void> {
+    this.#ending ??= this.#end();
+    return this.#ending;
+  }
+
+  async #end(): Promise<void> {
+    const { extensions, background, mind, tools, log } = this.#parts;
+    try {
+      await this.#open.closeAll(new AbortedError('the program ends'));
+      await extensions.shutdown();
+      await tools.close();
+      const left = await background.drain(PATIENCE_MS);
+      if (left.length > 0) log('background-left', left.join(', '));
+    } finally {
+      await mind.store.close();
+    }
+  }
+
+  #answering(): ModelClient {
+    const { models, tools, loaded } = this.#parts;
+    const model = models.desk.current();
+    return loaded.config.reflex.first && model.tier !== 'T0' ? reflexFirst(tools.reflex, model) : model;
+  }
+
+  #approver(asked: Approver): Approver {
+    const { mode } = this.#parts.loaded.config.approvals;
+    if (mode === 'deny') return denyingApprover;
+    if (mode === 'off') return { approve: async () => ({ decision: 'once', reason: 'approvals.mode is off' }) };
+    return asked;
+  }
+
+  async #requestOf(options: ConversationOptions): Promise<Result<OpenRequest, OpenRefusal>> {
+    const { cwd, source } = options;
+    if (options.resume !== undefined) {
+      const found = await findSession(this.store, options.resume);
+      return found.ok ? ok({ resume: found.value.id }) : { ...found, reason: 'no-such-session' };
+    }
+    if (options.continueLast) {
+      const recent = await this.store.list({ source, cwd, limit: 20 });
+      const last = recent.find((session) => session.messageCount > 0);
+      if (last) return ok({ resume: last.id });
+    }
+    return ok({ start: { source, cwd } });
+  }
+
+  #partsFor(seat: Seat): ConversationParts {
+    const { tools, clock, home, events, redact, mind, extensions, options } = this.#parts;
+    const { selection } = tools;
+    const shown = seat.shown && new Set(seat.shown);
+    const schemas = shown ? selection.schemas.filter((schema) => shown.has(schema.name)) : selection.schemas;
+    return {
+      store: mind.store,
+      model: seat.model,
+      buildPrompt: (window) => buildFrozenPrompt(this.#sources(seat.cwd), schemas, window),
+      machine: {
+        clock,
+        place: { cwd: seat.cwd, clock, asker: seat.asker, spillFolder: home.spill, redact },
+        hooks: [...(options.extra?.hooks ?? []), ...extensions.hooks],
+        stop: defaultStopConditions(seat.maxSteps),
+        access: { tools: tools.byName, approver: seat.approver, allowList: tools.allowList },
+      },
+      events,
+    };
+  }
+
+  #sources(cwd: string) {
+    const { home, clock, mind, loaded } = this.#parts;
+    const memory = loaded.config.memory.enabled ? mind.snapshot() : '';
+    return gatherPromptSources({ home, cwd, clock, memory });
+  }
+}
