@@ -29,7 +29,7 @@ export const floors: readonly Floor[] = [
 export const sameFloor: Readonly<Record<string, readonly string[]>> = {
   'core/agent': ['core/model'],
   'core/reflex': ['core/model', 'core/agent'],
-  'core/tools': ['core/agent'],
+  'core/tools': ['core/agent', 'core/model'],
   'mind/evidence': ['mind/sessions'],
   'mind/memory': ['mind/sessions', 'mind/evidence'],
   'mind/skills': ['mind/evidence'],

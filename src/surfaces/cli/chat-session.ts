@@ -8,6 +8,7 @@ import type { AnyCommand, CommandOutput } from '#core/agent/command-spec.ts';
 import { type Conversation, stopRequest } from '#core/agent/conversation.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
 import type { App } from '#surfaces/app/app.ts';
+import type { ChatControl } from './chat-control.ts';
 import { mountCommands } from './mount-command.ts';
 import { chatCommands } from './slash-commands.ts';
 import { splitWords } from './split-words.ts';
@@ -22,7 +23,7 @@ export interface ChatOptions {
   readonly ask?: (question: string) => Promise<string>;
 }
 
-export class ChatSession {
+export class ChatSession implements ChatControl {
   readonly app: App;
   readonly #options: ChatOptions;
   #conversation: Conversation | undefined;

@@ -1,13 +1,12 @@
 // Owns the start of the process behind `talaria`: it answers `--version` before it loads anything else, then hands over.
-// Knows no command. Invariant: nothing is imported before the version was answered.
-import { readFileSync } from 'node:fs';
+// Knows no command. Invariant: nothing is imported before the version was answered, not even the stream of standard output.
 
 /** Written in by the bundler; in a checkout the package says it itself. */
 declare const TALARIA_VERSION: string | undefined;
 
 const argv = process.argv.slice(2);
 if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
-  process.stdout.write(`${versionOf()}\n`);
+  process.getBuiltinModule('node:fs').writeSync(1, `${versionOf()}\n`);
 } else {
   const { runCli } = await import('./run-cli.ts');
   process.exitCode = await runCli(argv, versionOf());
@@ -15,6 +14,7 @@ if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
 
 function versionOf(): string {
   if (typeof TALARIA_VERSION === 'string') return TALARIA_VERSION;
-  const text = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
+  const path = new URL('../../../package.json', import.meta.url);
+  const text = process.getBuiltinModule('node:fs').readFileSync(path, 'utf8');
   return /"version": "([^"]+)"/.exec(text)?.[1] ?? 'unknown';
 }

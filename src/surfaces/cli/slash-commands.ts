@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { ModelAddition, ModelInfo } from '#surfaces/app/app.ts';
-import type { ChatSession } from './chat-session.ts';
+import type { ChatControl } from './chat-control.ts';
 
 const line = (text: string): CommandOutput => ({ type: 'line', text });
 
@@ -11,7 +11,7 @@ function failure(code: string, message: string, fix: string): CommandOutput {
   return { type: 'failure', exitCode: 3, code, message, fix };
 }
 
-export function chatCommands(chat: ChatSession): readonly AnyCommand[] {
+export function chatCommands(chat: ChatControl): readonly AnyCommand[] {
   return [
     helpCommand(chat),
     modelCommand(chat),
@@ -22,7 +22,7 @@ export function chatCommands(chat: ChatSession): readonly AnyCommand[] {
   ];
 }
 
-function helpCommand(chat: ChatSession): AnyCommand {
+function helpCommand(chat: ChatControl): AnyCommand {
   return defineCommand({
     name: 'help',
     summary: 'what can be typed here',
@@ -45,7 +45,7 @@ function helpCommand(chat: ChatSession): AnyCommand {
   });
 }
 
-function* reflexHelp(chat: ChatSession): Generator<CommandOutput, void> {
+function* reflexHelp(chat: ChatControl): Generator<CommandOutput, void> {
   yield line('');
   yield line('No model is configured: reflex/1 answers, by rules. It understands lines such as:');
   for (const rule of chat.app.reflexRules()) {
@@ -59,7 +59,7 @@ function modelLine(model: ModelInfo): string {
   return `${model.id} (${model.tier}, window ${model.contextWindow} tokens): ${model.reason}`;
 }
 
-function modelCommand(chat: ChatSession): AnyCommand {
+function modelCommand(chat: ChatControl): AnyCommand {
   return defineCommand({
     name: 'model',
     summary: 'show the model, or switch to another: /model NAME, /model reflex',
@@ -89,7 +89,7 @@ const ADD_INPUT = z.object({
   model: z.string().optional().describe('which model to use there'),
 });
 
-function modelAddCommand(chat: ChatSession): AnyCommand {
+function modelAddCommand(chat: ChatControl): AnyCommand {
   return defineCommand({
     name: 'model add',
     summary: 'add a model by key or URL, test it with one call, and go on with it',
@@ -122,7 +122,7 @@ function additionOf(where: string, input: z.infer<typeof ADD_INPUT>): ModelAddit
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
-function newCommand(chat: ChatSession): AnyCommand {
+function newCommand(chat: ChatControl): AnyCommand {
   return defineCommand({
     name: 'new',
     summary: 'start a new session',
@@ -137,7 +137,7 @@ function newCommand(chat: ChatSession): AnyCommand {
   });
 }
 
-function resumeCommand(chat: ChatSession): AnyCommand {
+function resumeCommand(chat: ChatControl): AnyCommand {
   return defineCommand({
     name: 'resume',
     summary: 'go on with an earlier session: /resume ID, or the last one of this folder',
@@ -159,7 +159,7 @@ function resumeCommand(chat: ChatSession): AnyCommand {
   });
 }
 
-function quitCommand(chat: ChatSession): AnyCommand {
+function quitCommand(chat: ChatControl): AnyCommand {
   return defineCommand({
     name: 'quit',
     summary: 'leave; the session can be resumed',

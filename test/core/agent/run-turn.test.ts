@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { Approver } from '#core/agent/approver.ts';
 import { defineTool } from '#core/agent/tool.ts';
 import { maxSteps } from '#core/agent/turn/stop-conditions.ts';
-import { createScriptedModel } from '../../../src/testing/scripted-model.ts';
+import { createScriptedModel } from '#testing/scripted-model.ts';
 import { verifies } from '../../verifies.ts';
 import { echoTool, playTurn, unansweredCalls } from './turn-fixture.ts';
 

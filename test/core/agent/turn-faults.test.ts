@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import type { Hooks } from '#core/agent/hooks.ts';
-import { createScriptedModel, type ScriptedStep } from '../../../src/testing/scripted-model.ts';
+import { createScriptedModel, type ScriptedStep } from '#testing/scripted-model.ts';
 import { verifies } from '../../verifies.ts';
 import { echoTool, playTurn, unansweredCalls } from './turn-fixture.ts';
 

@@ -1,0 +1,16 @@
+// Owns what the chat's own commands may do to the chat. Knows no command and no screen.
+import type { AnyCommand } from '#core/agent/command-spec.ts';
+import type { Conversation } from '#core/agent/conversation.ts';
+import type { App } from '#surfaces/app/app.ts';
+
+export interface ChatControl {
+  readonly app: App;
+  readonly conversation: Conversation | undefined;
+  /** Commands that can be typed after a slash, the chat's own first. */
+  commands(): Promise<readonly AnyCommand[]>;
+  /** Each gives the reason when it could not be done; the old session then stays open. */
+  startNew(): Promise<string | undefined>;
+  resume(sessionId: string): Promise<string | undefined>;
+  /** The chat ends after the present line. */
+  leave(): void;
+}
