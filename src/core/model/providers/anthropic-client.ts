@@ -6,6 +6,7 @@ import { modelTraits } from '../model-table.ts';
 import { type CacheTtl, cacheMark, markedIndexes } from '../prompt-cache.ts';
 import { isLocalAddress, type ProviderClientOptions } from './provider-options.ts';
 import { streamSdkCall } from './sdk-call.ts';
+import type { ReasoningPiece } from './sdk-events.ts';
 import { callIdFor, type Dialect, toSdkPrompt, toSdkTools } from './sdk-prompt.ts';
 import type { SdkPrompt } from './sdk-types.ts';
 
@@ -62,8 +63,8 @@ function withMarks(prompt: SdkPrompt, ttl: CacheTtl): SdkPrompt {
   return prompt.map((message, index) => (marked.has(index) ? { ...message, providerOptions } : message));
 }
 
-function replay(metadata: unknown): JsonObject | undefined {
-  const own = isJsonObject(metadata) ? metadata.anthropic : undefined;
+function replay({ providerMetadata }: ReasoningPiece): JsonObject | undefined {
+  const own: unknown = providerMetadata?.anthropic;
   if (!isJsonObject(own)) return undefined;
   if (typeof own.signature === 'string') return { signature: own.signature };
   if (typeof own.redactedData === 'string') return { redactedData: own.redactedData };

@@ -5,6 +5,7 @@ import { isJsonObject, type JsonObject, parseJson } from '#base/json.ts';
 import { redactSecrets } from '#base/secrets.ts';
 import { ellipsize } from '#base/text.ts';
 import { ModelError, type ModelErrorCode } from '../model-client.ts';
+import { saysToolsRefused } from '../tools-refused.ts';
 import { type Endpoint, shownUrl } from './provider-options.ts';
 import { retryAfterMs } from './retry-after.ts';
 
@@ -154,17 +155,13 @@ function badRequest(reading: Reading): Verdict {
       fix: 'Start a new session, or let the conversation be compressed.',
     };
   }
-  const noTools = TOOLS_UNSUPPORTED.test(said);
+  const noTools = saysToolsRefused(said);
   return {
     code: 'model-bad-request',
     message: line(`${endpoint.provider} did not accept the request`, answer.status, said),
     fix: noTools ? 'Set tool calling of this model to text.' : 'Check the model name and its settings.',
   };
 }
-
-/** How endpoints say that a model cannot take a `tools` parameter. */
-export const TOOLS_UNSUPPORTED =
-  /(?:does not|doesn't|do not|not) support (?:tools?|function)|tools? (?:is|are|use is) not (?:supported|enabled)|tool.{0,20}(?:unsupported|not supported)|no endpoints found that support tool|enable-auto-tool-choice/i;
 
 function contextFull({ endpoint, answer, said }: Reading): Verdict {
   return {

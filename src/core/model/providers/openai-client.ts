@@ -46,7 +46,7 @@ export function createOpenAiClient(options: ProviderClientOptions): ModelClient 
           });
         },
         call: callOptions(request, dialect),
-        replay: () => (wantsReasoning ? FIELD : undefined),
+        replay: (piece) => (wantsReasoning && piece.type === 'reasoning-end' ? FIELD : undefined),
         cutWithoutReason: false,
       },
       signal,

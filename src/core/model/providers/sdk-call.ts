@@ -10,7 +10,7 @@ import { type Exchange, openExchange } from './guarded-fetch.ts';
 import { inBandFailure, withoutKeys } from './model-failure.ts';
 import { networkFailure } from './network-failure.ts';
 import type { Endpoint, ProviderClientOptions } from './provider-options.ts';
-import { createEventReader, type EventReader } from './sdk-events.ts';
+import { createEventReader, type EventReader, type EventReaderOptions, type ReadFinish } from './sdk-events.ts';
 import type { SdkCallOptions, SdkModel } from './sdk-types.ts';
 
 export interface SdkCall {
@@ -20,7 +20,7 @@ export interface SdkCall {
   /** Makes the library's model over our fetch; loads the library at first use. */
   readonly open: (guarded: typeof fetch) => Promise<SdkModel>;
   readonly call: Omit<SdkCallOptions, 'abortSignal'>;
-  readonly replay: (metadata: unknown) => JsonObject | undefined;
+  readonly replay: EventReaderOptions['replay'];
   /** A finish without any reason on the wire means that the stream was cut. */
   readonly cutWithoutReason: boolean;
 }
@@ -65,23 +65,20 @@ async function* readStream(work: SdkCall, exchange: Exchange, events: EventReade
 function finishEvent(work: SdkCall, reader: EventReader): ModelEvent {
   const { finish } = reader;
   if (!finish) throw cutShort(work.options.endpoint);
-  const { tier, overrides } = work.options;
-  const priced = finish.counted
-    ? priceCall(work.id, finish.usage, {
-        local: work.traits.local,
-        ...(overrides?.price ? { price: overrides.price } : {}),
-      })
-    : work.traits.local
-      ? 0
-      : null;
-  return {
-    type: 'finish',
-    reason: finish.reason,
-    usage: finish.usage,
-    model: work.id,
-    tier,
-    cost: finish.billed ?? priced,
-  };
+  const { reason, usage } = finish;
+  return { type: 'finish', reason, usage, model: work.id, tier: work.options.tier, cost: costOf(work, finish) };
+}
+
+/** What the endpoint billed, else the price of the counted tokens; tokens that nobody counted have an unknown price. */
+function costOf({ id, traits, options }: SdkCall, finish: ReadFinish): number | null {
+  if (finish.billed !== undefined) return finish.billed;
+  if (!finish.counted) return traits.local ? 0 : null;
+  const price = options.overrides?.price;
+  return priceCall(id, finish.usage, {
+    local: traits.local,
+    hourCache: options.cacheTtl === '1h',
+    ...(price ? { price } : {}),
+  });
 }
 
 function cutShort(endpoint: Endpoint): ModelError {

@@ -21,9 +21,11 @@ export interface EventReader {
   readonly finish: ReadFinish | undefined;
 }
 
+export type ReasoningPiece = Extract<SdkStreamPart, { type: 'reasoning-start' | 'reasoning-delta' | 'reasoning-end' }>;
+
 export interface EventReaderOptions {
-  /** Replay data for a reasoning delta, or undefined when the provider wants nothing back. */
-  readonly replay: (metadata: unknown) => JsonObject | undefined;
+  /** Replay data that comes with this piece of reasoning, or undefined; data closes the reasoning part. */
+  readonly replay: (part: ReasoningPiece) => JsonObject | undefined;
   readonly failure: (error: unknown) => ModelError;
 }
 
@@ -35,11 +37,9 @@ export function createEventReader(options: EventReaderOptions): EventReader {
       case 'text-delta':
         return part.delta === '' ? [] : [{ type: 'text-delta', text: part.delta }];
       case 'reasoning-start':
-        return reasoningEvents('', options.replay(part.providerMetadata));
       case 'reasoning-delta':
-        return reasoningEvents(part.delta, options.replay(part.providerMetadata));
       case 'reasoning-end':
-        return [];
+        return reasoningEvents(part.type === 'reasoning-delta' ? part.delta : '', options.replay(part));
       case 'tool-call': {
         const callId = uniqueId(part.toolCallId, seen);
         return [...signatureEvents(part.providerMetadata, callId), callEvent(callId, part.toolName, part.input)];
