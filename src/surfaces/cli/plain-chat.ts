@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 import { createAsyncQueue } from '#base/async-queue.ts';
 import { absentAsker, denyingApprover } from '#core/agent/approver.ts';
 import type { App } from '#surfaces/app/app.ts';
-import { ChatSession } from './chat-session.ts';
+import { ChatSession } from './chat/chat-session.ts';
 import { type EventLine, eventLines } from './event-lines.ts';
 import { failureLines, type OutputTarget, outputLines } from './render-output.ts';
 import { createTerminalApprover, createTerminalAsker } from './terminal-approver.ts';

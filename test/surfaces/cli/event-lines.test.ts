@@ -4,9 +4,9 @@ import { describe } from 'node:test';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
 import type { ToolResultPart } from '#core/model/message.ts';
 import { NO_USAGE } from '#core/model/model-client.ts';
+import { splitWords } from '#surfaces/cli/chat/split-words.ts';
 import { eventLines } from '#surfaces/cli/event-lines.ts';
 import { displayWidth, outputLines } from '#surfaces/cli/render-output.ts';
-import { splitWords } from '#surfaces/cli/split-words.ts';
 import { createPaint, formatCost, formatMs, oneLine, plain } from '#surfaces/cli/terminal-text.ts';
 import { verifies } from '../../verifies.ts';
 

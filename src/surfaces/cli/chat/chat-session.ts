@@ -8,8 +8,8 @@ import type { AnyCommand, CommandOutput } from '#core/agent/command-spec.ts';
 import { type Conversation, stopRequest } from '#core/agent/conversation.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
 import type { App } from '#surfaces/app/app.ts';
+import { mountCommands } from '../mount-command.ts';
 import type { ChatControl } from './chat-control.ts';
-import { mountCommands } from './mount-command.ts';
 import { chatCommands } from './slash-commands.ts';
 import { splitWords } from './split-words.ts';
 
