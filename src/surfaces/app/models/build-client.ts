@@ -7,6 +7,7 @@ import { createAnthropicClient } from '#core/model/providers/anthropic-client.ts
 import { createOpenAiClient } from '#core/model/providers/openai-client.ts';
 import type { ProviderClientOptions } from '#core/model/providers/provider-options.ts';
 import { withRetry } from '#core/model/retry.ts';
+import { withToolStrategy } from '#core/model/tool-mode.ts';
 import type { Config } from '../home/config-schema.ts';
 import type { Home } from '../home/home.ts';
 import type { FoundProvider } from './found-provider.ts';
@@ -38,7 +39,8 @@ export function buildClient(
     clock,
   };
   const client = kind === 'anthropic' ? createAnthropicClient(options) : createOpenAiClient(options);
-  return withRetry(client, { clock });
+  // The strategy is outermost: it starts over when a retry drops what had come.
+  return withToolStrategy(withRetry(client, { clock }));
 }
 
 /** Configuration first, then what the endpoint listed; the table of names fills the rest. */

@@ -1,12 +1,16 @@
 // Owns composing the tools of one run: registration, toolsets, allow-list, and the reflex tier that acts through them.
 // Knows the tools' rooms, not their work. Invariant: the selection is made once, so that every prompt of the run shows the same tools.
 import type { Clock } from '#base/clock.ts';
+import { TalariaError } from '#base/errors.ts';
 import type { ReflexRule } from '#core/agent/reflex-rule.ts';
 import type { AnyTool } from '#core/agent/tool.ts';
 import type { AllowList } from '#core/agent/turn/permit-call.ts';
 import type { ModelClient } from '#core/model/model-client.ts';
 import { createReflexClient } from '#core/reflex/reflex-client.ts';
+import { toolRules } from '#core/tools/reflex-rules.ts';
 import { createToolRegistry, type ToolSelection } from '#core/tools/registry/tool-registry.ts';
+import { createAllowList } from '#core/tools/risk/allow-list.ts';
+import { createMemoryTool } from '#mind/memory/memory-tool.ts';
 import { createSessionSearchTool } from '#mind/sessions/tool/session-search-tool.ts';
 import type { AppOptions } from '../app.ts';
 import type { LoadedConfig } from '../home/config.ts';
@@ -45,17 +49,18 @@ export function composeTools(options: AppOptions, parts: ToolParts): ComposedToo
     byName: new Map(registry.list().map((tool) => [tool.name, tool])),
     rules,
     reflex: createReflexClient(rules, { clock: parts.clock }),
-    allowList: sessionAllowList(parts.loaded.config.command_allowlist),
+    allowList: allowListOf(parts),
     close: async () => undefined,
   };
 }
 
-function builtInTools({ mind }: ToolParts): readonly AnyTool[] {
-  return [createSessionSearchTool(mind.store)];
+function builtInTools({ mind, loaded }: ToolParts): readonly AnyTool[] {
+  const memory = loaded.config.memory.enabled ? [createMemoryTool(mind.memory)] : [];
+  return [createSessionSearchTool(mind.store), ...memory];
 }
 
 function builtInRules(): readonly ReflexRule[] {
-  return [];
+  return toolRules;
 }
 
 /** An unknown toolset of the command line is an error there; one of the configuration is named and passed over. */
@@ -69,14 +74,21 @@ function select(
   const wanted = options.toolsets ?? [...toolsets, ...(web.enabled ? ['web'] : []), ...extra];
   const selected = registry.select(wanted);
   if (selected.ok) return selected.value;
-  if (options.toolsets) throw new Error(selected.detail);
+  if (options.toolsets) throw new TalariaError(selected.detail, { code: selected.reason });
   notice(`toolsets: ${selected.detail}; the default toolset is used`);
   const fallback = registry.select(['default', ...extra]);
-  if (!fallback.ok) throw new Error(fallback.detail);
+  if (!fallback.ok) throw new TalariaError(fallback.detail, { code: fallback.reason });
   return fallback.value;
 }
 
-function sessionAllowList(remembered: readonly string[]): AllowList {
-  const keys = new Set(remembered);
-  return { has: (key) => keys.has(key), add: (key) => void keys.add(key) };
+/** What is allowed for good goes into config.yaml; where that cannot be written it holds for the session. */
+function allowListOf({ home, loaded }: ToolParts): AllowList {
+  return createAllowList({
+    always: loaded.config.command_allowlist,
+    persist: async (keys) => {
+      const { editConfig } = await import('../home/edit-config.ts');
+      const edited = await editConfig(home.config, ['command_allowlist'], [...keys]);
+      if (!edited.ok) throw new TalariaError(edited.detail, { code: edited.reason });
+    },
+  });
 }
