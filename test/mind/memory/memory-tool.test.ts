@@ -33,6 +33,7 @@ function desk(context: TestContext, limits?: MemoryLimits): Desk {
     sessionId: 's',
     callId: 'c',
     cwd: root,
+    spillFolder: root,
     clock,
     asker: { ask: async () => undefined } as never,
     history: () => history,
