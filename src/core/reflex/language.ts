@@ -1,0 +1,85 @@
+// Owns the shape of a language file: all that reflex knows of one human language, as data.
+// Knows no language. A second language is a second file of this shape, plus forms beside the rules.
+
+export interface Language {
+  readonly name: string;
+  /** Word classes of the forms: name → phrases separated by `|`. */
+  readonly classes: Readonly<Record<string, string>>;
+  /** `what's` → `what is`; keys with a straight apostrophe or none. */
+  readonly contractions: Readonly<Record<string, string>>;
+  /** Words that may stand between the parts of a form without meaning anything. */
+  readonly fillers: string;
+  /** Openings that only make a command polite; the longest fitting one is dropped, again and again. */
+  readonly openings: readonly string[];
+  /** Openings after which a verb stands in its -ing form. */
+  readonly gerundOpenings: readonly string[];
+  readonly closings: readonly string[];
+  /** Closings that a command loses and a remembered fact keeps: `now`. */
+  readonly hastes: readonly string[];
+  /** Phrases that make a command conditional, timed or taken back. */
+  readonly conditions: readonly string[];
+  readonly cancellations: readonly string[];
+  /** Phrases of text that tries to steer an agent. */
+  readonly injections: readonly string[];
+  /** Words that are never a typing error of a command word, nor a bare path or name. */
+  readonly commonWords: string;
+  readonly determiners: string;
+  readonly slots: SlotWords;
+  readonly time: TimeWords;
+  readonly answers: AnswerWords;
+  readonly templates: Templates;
+}
+
+export interface SlotWords {
+  readonly fileNouns: string;
+  readonly folderNouns: string;
+  readonly namedWords: string;
+  readonly textNouns: string;
+  /** Phrases for the folder that the session works in. */
+  readonly here: readonly string[];
+  readonly parent: readonly string[];
+  readonly home: readonly string[];
+  /** Phrases for all files of the project. */
+  readonly everywhere: readonly string[];
+  /** Spoken names of well-known files. */
+  readonly knownFiles: Readonly<Record<string, string>>;
+  /** Spoken names of kinds of files → glob. */
+  readonly fileKinds: Readonly<Record<string, string>>;
+  readonly numbers: Readonly<Record<string, string>>;
+}
+
+export interface TimeWords {
+  readonly weekdays: readonly string[];
+  readonly months: readonly string[];
+  readonly units: Readonly<Record<string, string>>;
+  readonly last: string;
+  readonly current: string;
+  readonly ago: string;
+  readonly lead: string;
+  /** Phrase → days back of its first and of its last day, `14 1`; 0 is today. */
+  readonly days: Readonly<Record<string, string>>;
+  /** Phrases about time that set no window but the newest first. */
+  readonly vague: readonly string[];
+}
+
+export interface AnswerWords {
+  readonly yes: readonly string[];
+  readonly no: readonly string[];
+  readonly ordinals: Readonly<Record<string, string>>;
+  /** Words around a number: `option 2`, `the second one`. */
+  readonly around: string;
+}
+
+/** Fixed texts; `{}` is filled with names or counts, never with free prose. */
+export interface Templates {
+  readonly refusal: string;
+  readonly notOwner: string;
+  readonly which: string;
+  readonly confirmGuess: string;
+  readonly nothing: string;
+  readonly nothingDone: string;
+  readonly howToChoose: string;
+  readonly toolMissing: string;
+  readonly tooManySteps: string;
+  readonly moreLines: string;
+}

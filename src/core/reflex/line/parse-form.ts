@@ -1,0 +1,89 @@
+// Owns the reading of forms: the small notation in which rules say what lines look like.
+// Knows no word. Invariant: a form that is not well written throws when it is first used, naming the form.
+import { TalariaError } from '#base/errors.ts';
+
+export type FormNode =
+  | { readonly type: 'word'; readonly word: string }
+  | { readonly type: 'slot'; readonly name: string; readonly kind: string }
+  /** One of several sequences; an empty one makes it optional. */
+  | { readonly type: 'choice'; readonly ways: readonly (readonly FormNode[])[] };
+
+export interface Form {
+  readonly nodes: readonly FormNode[];
+  /** Multiplies the score of a fit. */
+  readonly weight: number;
+  readonly missing?: string;
+  readonly preset: Readonly<Record<string, string>>;
+}
+
+type Classes = Readonly<Record<string, string>>;
+
+interface Cursor {
+  readonly source: string;
+  readonly parts: readonly string[];
+  readonly classes: Classes;
+  at: number;
+}
+
+export function parseForm(source: string, classes: Classes): Form {
+  const parts = source.match(/<[\w|-]+>|\{\w+:\w+\}|[[\]()|]|[@!=][^\s]+|[^\s[\]()|]+/g) ?? [];
+  const settings = parts.filter((part) => /^(@\d|![a-z]|=[a-z])/.test(part));
+  const cursor: Cursor = { source, parts: parts.filter((part) => !settings.includes(part)), classes, at: 0 };
+  const nodes = sequence(cursor);
+  if (cursor.at < cursor.parts.length || nodes.length === 0) throw broken(cursor);
+  const missing = settings.find((part) => part.startsWith('!'))?.slice(1);
+  const preset = settings.filter((part) => part.startsWith('=')).map((part) => part.slice(1).split(':'));
+  return {
+    nodes,
+    weight: Number(settings.find((part) => part.startsWith('@'))?.slice(1) ?? 1),
+    ...(missing === undefined ? {} : { missing }),
+    preset: Object.fromEntries(preset.map(([name, value]) => [name, value ?? ''])),
+  };
+}
+
+function sequence(cursor: Cursor): readonly FormNode[] {
+  const nodes: FormNode[] = [];
+  for (
+    let part = cursor.parts[cursor.at];
+    part !== undefined && !/^[\])|]$/.test(part);
+    part = cursor.parts[cursor.at]
+  ) {
+    cursor.at += 1;
+    nodes.push(node(part, cursor));
+  }
+  return nodes;
+}
+
+function node(part: string, cursor: Cursor): FormNode {
+  if (part === '[') return group(cursor, ']', [[]]);
+  if (part === '(') return group(cursor, ')', []);
+  if (part.startsWith('<')) return classNode(part.slice(1, -1), cursor);
+  const slot = /^\{(\w+):(\w+)\}$/.exec(part);
+  if (slot !== null) return { type: 'slot', name: slot[1] ?? '', kind: slot[2] ?? '' };
+  return { type: 'word', word: part };
+}
+
+function group(cursor: Cursor, close: string, ways: (readonly FormNode[])[]): FormNode {
+  ways.unshift(sequence(cursor));
+  while (cursor.parts[cursor.at] === '|') {
+    cursor.at += 1;
+    ways.unshift(sequence(cursor));
+  }
+  if (cursor.parts[cursor.at] !== close) throw broken(cursor);
+  cursor.at += 1;
+  return { type: 'choice', ways };
+}
+
+/** `<a>`, or `<a|b>` for either. */
+function classNode(names: string, cursor: Cursor): FormNode {
+  const ways = names.split('|').map((name) => {
+    const phrases = cursor.classes[name];
+    if (phrases === undefined) throw broken(cursor);
+    return parseForm(`(${phrases})`, cursor.classes).nodes;
+  });
+  return { type: 'choice', ways };
+}
+
+function broken(cursor: Cursor): TalariaError {
+  return new TalariaError(`A reflex form is not well written: ${cursor.source}`, { code: 'reflex-form-invalid' });
+}

@@ -1,0 +1,125 @@
+// Owns the kinds of slots: what may fill `{name:kind}` at one place of a line.
+// Knows no form. Invariant: a reader only looks; values are the owner's own words, never normalised prose.
+import { TalariaError } from '#base/errors.ts';
+import type { Line } from './read-line.ts';
+import { readFile, readFolder, readPlace } from './read-path.ts';
+import type { Candidate } from './slot-candidate.ts';
+import { readTime } from './time-phrase.ts';
+import type { Token } from './tokenize.ts';
+
+type Reader = (line: Line, at: number) => readonly Candidate[];
+
+const MAX_WORDS = 14;
+
+const READERS: Readonly<Record<string, Reader>> = {
+  file: readFile,
+  folder: readFolder,
+  place: readPlace,
+  time: (line, at) => readTime(line, at).map((end) => ({ end, value: wordsOf(line, at, end), quality: 1 })),
+  text: (line, at) => readText(line, at, true),
+  topic: (line, at) => readText(line, at, false),
+  quoted: (line, at) => one(line, at, (token) => token.kind === 'quoted' || token.kind === 'code'),
+  code: (line, at) => one(line, at, (token) => token.kind === 'code'),
+  glob: readGlob,
+  number: readNumber,
+  range: (line, at) => one(line, at, (token) => token.kind === 'range'),
+  word: (line, at) => one(line, at, (token) => token.kind === 'word' && !line.commonWords.has(token.word)),
+  name: readName,
+  session: (line, at) => one(line, at, (token) => /^@?(session:)?[\w:/]*\d{8}_\d{6}_[0-9a-f]{6}$/.test(token.word)),
+  raw: (line, at) => readRest(line, at, line.text.length),
+  rest: (line, at) => readRest(line, at, line.tokens.at(-1)?.end ?? 0),
+  fact: (line, at) => readRest(line, at, line.end),
+};
+
+export function readSlot(kind: string, line: Line, at: number): readonly Candidate[] {
+  const reader = READERS[kind];
+  if (reader === undefined) throw new TalariaError(`No slot kind ${kind}`, { code: 'reflex-form-invalid' });
+  return at < line.tokens.length ? reader(line, at) : [];
+}
+
+function one(line: Line, at: number, fits: (token: Token) => boolean): readonly Candidate[] {
+  const token = line.tokens[at];
+  if (token === undefined || !fits(token)) return [];
+  const quoted = token.kind === 'quoted' || token.kind === 'code';
+  return [{ end: at + 1, value: token.raw, quality: 1, quoted }];
+}
+
+function wordsOf(line: Line, at: number, end: number): string {
+  return line.tokens
+    .slice(at, end)
+    .map((token) => token.word)
+    .join(' ');
+}
+
+/** Everything to the end, as typed. */
+function readRest(line: Line, at: number, stop: number): readonly Candidate[] {
+  const token = line.tokens[at];
+  if (token === undefined || token.kind === 'punctuation') return [];
+  const alone = at === line.tokens.length - 1 && (token.kind === 'quoted' || token.kind === 'code');
+  const value = alone ? token.raw : line.text.slice(token.start, Math.max(stop, token.end)).trim();
+  return [{ end: line.tokens.length, value, quality: 0.99, quoted: alone }];
+}
+
+/** A quotation, or up to MAX_WORDS words; `strict` ones begin with no determiner and lose a little with every word. */
+function readText(line: Line, at: number, strict: boolean): readonly Candidate[] {
+  const first = line.tokens[at];
+  if (first === undefined || first.kind === 'punctuation' || (strict && line.determiners.has(first.word))) return [];
+  const quoted = first.kind === 'quoted' || first.kind === 'code';
+  const found: Candidate[] = quoted ? [{ end: at + 1, value: first.raw, quality: 1, quoted: true }] : [];
+  for (const end of wordEnds(line, quoted ? at + 1 : at)) {
+    const quality = strict ? Math.max(0.7, 0.985 - 0.015 * (end - at - 1)) : 0.985;
+    found.push({ end, value: line.text.slice(first.start, line.tokens[end - 1]?.end), quality });
+  }
+  return found;
+}
+
+/** Ends of the runs of words from `at`, up to the next full stop. */
+function wordEnds(line: Line, at: number): readonly number[] {
+  const run = line.tokens.slice(at, at + MAX_WORDS);
+  const stop = run.findIndex(isBreak);
+  const words = stop < 0 ? run : run.slice(0, stop);
+  return words.flatMap((token, index) => (token.kind === 'punctuation' ? [] : [at + index + 1]));
+}
+
+function isBreak(token: Token): boolean {
+  return token.kind === 'punctuation' && /[.;?!]/.test(token.word);
+}
+
+function readGlob(line: Line, at: number): readonly Candidate[] {
+  const token = line.tokens[at];
+  if (token === undefined) return [];
+  const quoted = token.kind === 'quoted' || token.kind === 'code';
+  if (token.kind === 'glob' || (quoted && token.raw.includes('*')))
+    return [{ end: at + 1, value: token.raw, quality: 1, quoted: true }];
+  if (/^\.[a-z0-9]{1,8}$/i.test(token.raw)) return [{ end: at + 1, value: `*${token.raw}`, quality: 1 }];
+  const kind = token.kind === 'word' ? line.language.slots.fileKinds[token.word] : undefined;
+  return kind === undefined ? [] : [{ end: at + 1, value: kind, quality: 0.98 }];
+}
+
+function readNumber(line: Line, at: number): readonly Candidate[] {
+  const found: Candidate[] = [];
+  const token = line.tokens[at];
+  if (token?.kind === 'number') found.push({ end: at + 1, value: token.raw, quality: 1 });
+  const digits = /^#?(\d+)(st|nd|rd|th|s|sec|secs|m|min|mins)?$/.exec(token?.word ?? '');
+  if (token?.kind === 'word' && digits?.[1] !== undefined) found.push({ end: at + 1, value: digits[1], quality: 0.99 });
+  for (const [phrase, value] of Object.entries(line.language.slots.numbers)) {
+    const words = phrase.split(' ');
+    if (words.every((word, index) => line.tokens[at + index]?.word === word)) {
+      found.push({ end: at + words.length, value: String(value), quality: 0.98 });
+    }
+  }
+  return found;
+}
+
+/** A person: one or two words with a capital, or one word that is no common word. */
+function readName(line: Line, at: number): readonly Candidate[] {
+  const found: Candidate[] = [];
+  for (let end = at + 1; end <= at + 2 && end <= line.tokens.length; end += 1) {
+    const token = line.tokens[end - 1];
+    if (token?.kind !== 'word' || line.commonWords.has(token.word) || !/^\p{L}/u.test(token.raw)) break;
+    const capital = /^\p{Lu}/u.test(token.raw);
+    if (end > at + 1 && !capital) break;
+    found.push({ end, value: line.text.slice(line.tokens[at]?.start, token.end), quality: capital ? 1 : 0.85 });
+  }
+  return found;
+}

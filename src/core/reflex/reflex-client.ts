@@ -1,0 +1,60 @@
+// Owns `reflex/1`: the ModelClient that needs no model. It only matches (reflex 1), on nothing but the request.
+// Knows no tool: rules come from the rooms that own them. Invariant: no state between requests, no network, cost 0.
+import { type Clock, systemClock } from '#base/clock.ts';
+import { newId } from '#base/ids.ts';
+import type { ReflexRule, ReflexStep } from '#core/agent/reflex-rule.ts';
+import { type ModelClient, type ModelEvent, type ModelRequest, NO_USAGE } from '#core/model/model-client.ts';
+import { decideTurn, REFLEX_ID } from './decide-turn.ts';
+import { english } from './english/english.ts';
+import { helpRule } from './help-rule.ts';
+import type { Language } from './language.ts';
+import { renderStep } from './render-step.ts';
+
+export interface ReflexOptions {
+  readonly clock?: Clock;
+  readonly language?: Language;
+}
+
+export function createReflexClient(rules: readonly ReflexRule[], options: ReflexOptions = {}): ModelClient {
+  const clock = options.clock ?? systemClock;
+  const language = options.language ?? english;
+  const all = [...rules, helpRule(rules)];
+  return {
+    id: REFLEX_ID,
+    tier: 'T0',
+    traits: { contextWindow: 1_000_000, toolCalling: 'structured', cacheMarks: false, local: true },
+    async *stream(request, signal): AsyncGenerator<ModelEvent> {
+      signal.throwIfAborted();
+      const step = decide(request, { rules: all, language, now: clock.now() });
+      if (step.type === 'call') {
+        for (const call of step.calls) {
+          signal.throwIfAborted();
+          yield { type: 'tool-call', callId: newId('call'), name: call.name, arguments: call.arguments };
+        }
+      } else {
+        yield { type: 'text-delta', text: renderStep(step, language) };
+      }
+      signal.throwIfAborted();
+      const reason = step.type === 'call' ? 'tool-calls' : 'stop';
+      yield { type: 'finish', reason, usage: NO_USAGE, model: REFLEX_ID, tier: 'T0', cost: 0 };
+    },
+  };
+}
+
+interface Deciding {
+  readonly rules: readonly ReflexRule[];
+  readonly language: Language;
+  readonly now: number;
+}
+
+/** Only an owner's turn may act: a review or a flush carries the owner's old lines, which must not run again. */
+function decide(request: ModelRequest, { rules, language, now }: Deciding): ReflexStep {
+  if (request.purpose !== 'answer') return { type: 'say', text: language.templates.notOwner };
+  const tools = new Set(request.tools.map((tool) => tool.name));
+  return decideTurn({
+    messages: request.messages,
+    surroundings: { system: request.system, tools, now },
+    rules,
+    language,
+  });
+}

@@ -1,0 +1,23 @@
+// Owns the names of programs that people run, as data; they are the same in every human language.
+// Knows no shell grammar. A name that is also an English word stands in the second list: it needs more than itself to be a command.
+
+const PROGRAMS =
+  'npm npx pnpm yarn bun bunx node deno tsc tsx ts-node eslint prettier biome vite vitest jest mocha playwright webpack rollup esbuild next nuxt turbo nx lerna git gh hub svn hg docker docker-compose podman kubectl helm k9s minikube terraform ansible ansible-playbook vagrant aws gcloud az heroku vercel netlify fly flyctl wrangler ' +
+  'python python2 python3 pip pip3 pipx poetry uv uvx pytest tox nox ruff black mypy pylint flake8 conda mamba jupyter django-admin flask uvicorn gunicorn celery ruby gem bundle rake rspec rails irb php composer artisan phpunit perl cpan lua luajit r rscript julia java javac mvn gradle gradlew ant kotlin kotlinc scala sbt clojure lein cargo rustc rustup rustfmt clippy gcc g++ cc clang cmake ctest ninja gmake bazel meson zig swift xcodebuild dotnet msbuild nuget mix elixir iex erl ghc stack cabal ocaml dune nim crystal gofmt golangci-lint ' +
+  'ls ll la cd pwd cp mv rm rmdir mkdir ln chmod chown chgrp stat du df lsblk mount umount fdisk mkfs dd rsync scp sftp ssh ssh-keygen curl wget httpie nc netcat telnet ping ping6 traceroute dig nslookup whois host ifconfig ip ss netstat lsof nmap tcpdump iptables ufw ps pgrep pkill killall htop btop nohup nice renice jobs bg fg crontab systemctl journalctl launchctl dmesg uname hostname uptime whoami id groups passwd useradd usermod sudo su doas env printenv export ' +
+  'grep egrep fgrep rg ag ack fd fzf sed awk gawk jq yq xargs tr wc uniq tee nl od xxd hexdump strings md5sum sha1sum sha256sum shasum base64 openssl gpg tar gzip gunzip zip unzip bzip2 xz zstd 7z zcat bash sh zsh fish dash pwsh powershell tmux screen vim nvim emacs nano code apt apt-get dpkg yum dnf rpm pacman brew snap flatpak apk make sqlite3 psql mysql mysqldump pg_dump redis-cli mongo mongosh ffmpeg ffprobe imagemagick convert magick pandoc tree bat exa eza ncdu neofetch fastfetch figlet cowsay fortune lolcat seq printf echo basename dirname realpath readlink mktemp shuf bc cal tput clear reset true false talaria act just task hugo jekyll mkdocs sphinx-build ollama llama-server hyperfine shellcheck actionlint valgrind gdb strace ltrace perf rm ldd nm objdump file which whereis';
+
+/** English words too: `run make` is a command, `make sure` is not. */
+const WORDY =
+  'make find sort time watch kill cat head tail cut join split who man touch less more file date cal open sleep test type history start last look read wait install top free set link host echo which convert task act just go act code host stack next hub fly black flask bundle clear reset screen fish dash snap apt gem rake mix dune stat id groups env export nice jobs true false tree file act ant cc r ip ss bat fortune convert code';
+
+const programs = new Set([...PROGRAMS.split(' '), ...WORDY.split(' ')]);
+const wordy = new Set(WORDY.split(' '));
+
+export function isProgram(name: string): boolean {
+  return programs.has(name);
+}
+
+export function isWordyProgram(name: string): boolean {
+  return wordy.has(name);
+}

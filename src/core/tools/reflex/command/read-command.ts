@@ -1,0 +1,163 @@
+// Owns the reading of a command out of the words after "run": the command itself, its folder, its time-out.
+// Knows no danger. Invariant: the command is always a part of the line, letter for letter; prose makes it less certain, never different.
+import { isProgram, isWordyProgram } from './command-names.ts';
+
+export interface SpokenCommand {
+  readonly command: string;
+  /** 0 to 1; under 0.6 the owner is asked. */
+  readonly certainty: number;
+  readonly workdir?: string;
+  /** Seconds. */
+  readonly timeout?: number;
+  readonly background?: boolean;
+}
+
+const NOUN_LEAD =
+  /^(?:(?:the|this|that|my|a|following|shell|terminal|bash|console) )+(?:command line|command|cmd|one-liner|program|script|line)\b:?\s*|^(?:command|cmd|the following|this|following):?\s+/i;
+const REPORT_TAIL =
+  /[,;]?\s+(?:and|then|and then|so (?:that )?(?:i|we) can|to|so)\s+(?:please\s+)?(?:show|tell|give|let|report|print|paste|see|check|display|return|quote|share|send|make sure)\b(?:\s+(?:me|us|back|if|whether|what|how|that|it|the|i|we|everything|all|to|know|see|look)\b).*$/i;
+const BACKGROUND = /[,;]?\s+(?:in (?:the )?background|as a background (?:job|process|task)|in bg|detached)$/i;
+const BACKGROUND_FIRST = /^(?:in (?:the )?background|as a background (?:job|process|task))[:,]?\s+/i;
+const TIMEOUT =
+  /[,;]?\s+(?:(?:with|using|and) (?:an? )?(?:(?:timeout|time-out|time out|time limit|limit) (?:of |set to )?(\d+) ?(s|sec|secs|seconds?|m|min|mins|minutes?|h|hours?)?|(\d+)[ -]?(s|sec|secs|seconds?|m|min|mins|minutes?)[ -](?:timeout|time-out|time out|time limit|limit))|for (?:at most|up to|no more than|max(?:imum)?) (\d+) ?(s|sec|secs|seconds?|m|min|mins|minutes?)|timeout[ =:]?(\d+) ?(s|sec|secs|seconds?|m|min|mins|minutes?)?)$/i;
+const WORKDIR =
+  /[,;]?\s+(?:in|inside|from|within|under)\s+(?:the\s+|my\s+|our\s+)?(?:(?:folder|directory|dir|subfolder|subdirectory)\s+)?[`"']?([\w@.~+-]+(?:\/[\w@.~+-]*)*)[`"']?(\s+(?:folder|directory|dir|subfolder|subdirectory|repo|project|package))?$/i;
+const WORKDIR_FIRST =
+  /^(?:in|inside|from|within)\s+(?:the\s+)?(?:(?:folder|directory|dir)\s+)?([\w@.~+/-]+)(?:\s+(?:folder|directory|dir))?\s*[,:]\s+/i;
+const BY_MEANS = /^(.*?)\s+(?:with|using|via|by running|by means of|through|by using|by calling|by typing)\s+(.+)$/i;
+const PROSE = new Set(
+  'the me my your us is are was it that sure please of about i you we they he she a an his her their our because so very maybe again this these those who what why how when where were will would should could errands away'.split(
+    ' ',
+  ),
+);
+const PLACES =
+  /^(src|source|docs?|tests?|lib|libs|app|apps|packages|scripts|server|client|web|api|backend|frontend|examples?|tools|bin|build|dist|public|config|infra|core|data|home|tmp|site|ui|services?|cmd|internal|pkg|spec|e2e|bench|assets|www|website|project|demo)$/i;
+
+export function readCommand(text: string): SpokenCommand {
+  const extras: { -readonly [Key in keyof SpokenCommand]?: SpokenCommand[Key] } = {};
+  let words = text.trim();
+  for (let before = ''; before !== words; ) {
+    before = words;
+    words = takeExtras(words, extras);
+  }
+  const found = commandIn(words);
+  return { ...extras, ...found };
+}
+
+type Extras = { -readonly [Key in keyof SpokenCommand]?: SpokenCommand[Key] };
+
+type Taker = (found: RegExpExecArray, extras: Extras) => boolean;
+
+const TAKERS: readonly (readonly [pattern: RegExp, take: Taker])[] = [
+  [REPORT_TAIL, (found) => found.index > 0],
+  [BACKGROUND, takeBackground],
+  [BACKGROUND_FIRST, takeBackground],
+  [
+    TIMEOUT,
+    (found, extras) => {
+      extras.timeout = seconds(found);
+      return true;
+    },
+  ],
+  [WORKDIR_FIRST, (found, extras) => takeFolder(found[1] ?? '', true, extras)],
+  [WORKDIR, takeLastFolder],
+];
+
+/** Takes what is said about the command from its ends. */
+function takeExtras(words: string, extras: Extras): string {
+  for (const [pattern, take] of TAKERS) {
+    const found = pattern.exec(words);
+    if (found !== null && take(found, extras)) return cutOut(words, found);
+  }
+  return words;
+}
+
+function cutOut(words: string, found: RegExpExecArray): string {
+  return (words.slice(0, found.index) + words.slice(found.index + found[0].length)).trim();
+}
+
+function takeBackground(_found: RegExpExecArray, extras: Extras): boolean {
+  extras.background = true;
+  return true;
+}
+
+function takeLastFolder(found: RegExpExecArray, extras: Extras): boolean {
+  if (openQuote(found.input.slice(0, found.index))) return false;
+  const named = found[2] !== undefined || /\b(?:folder|directory|dir)\s/i.test(found[0]);
+  return takeFolder(found[1] ?? '', named, extras);
+}
+
+function takeFolder(folder: string, named: boolean, extras: Extras): boolean {
+  if (extras.workdir !== undefined || (!named && !folder.includes('/') && !PLACES.test(folder))) return false;
+  extras.workdir = folder;
+  return true;
+}
+
+function openQuote(text: string): boolean {
+  return ['"', "'", '`'].some((mark) => (text.split(mark).length - 1) % 2 === 1);
+}
+
+function seconds(found: RegExpExecArray): number {
+  const amount = Number(found[1] ?? found[3] ?? found[5] ?? found[7]);
+  const unit = (found[2] ?? found[4] ?? found[6] ?? found[8] ?? 's').toLowerCase();
+  if (unit.startsWith('h')) return amount * 3600;
+  return unit.startsWith('m') ? amount * 60 : amount;
+}
+
+function commandIn(words: string): { readonly command: string; readonly certainty: number } {
+  const marked = /^(?:[^`]*\s)?`([^`]+)`(?:\s[^`]*)?$/s.exec(words) ?? /^```\w*\n?([^`]+?)\n?```$/s.exec(words);
+  if (marked?.[1] !== undefined) return { command: marked[1].trim(), certainty: aroundMark(words) };
+  const quoted = /^(?:[\w ,]*[\s:])?(["'“])(.+)(["'”])$/s.exec(words);
+  const lead = words.slice(0, words.search(/["'“]/)).trim();
+  if (
+    quoted?.[2] !== undefined &&
+    (lead === '' || /^(?:(?:the|this|following|command|shell|cmd|line)[ :]*)+$/i.test(lead)) &&
+    !/["“”]/.test(quoted[2])
+  )
+    return { command: quoted[2].trim(), certainty: certaintyOf(quoted[2].trim(), 0.95) };
+  const bare = words.replace(NOUN_LEAD, '').trim();
+  const means = BY_MEANS.exec(bare);
+  if (means?.[2] !== undefined && !looksRunnable(bare) && looksRunnable(means[2])) return commandIn(means[2]);
+  return { command: bare, certainty: certaintyOf(bare, 0.5) };
+}
+
+/** `the tests with `npm test`` is sure; a sentence that only mentions a command is not. */
+function aroundMark(words: string): number {
+  const around = words
+    .replace(/`[^`]*`/g, ' ')
+    .split(/\s+/)
+    .filter((word) => word !== '');
+  return around.length <= 8 ? 0.97 : 0.5;
+}
+
+function looksRunnable(text: string): boolean {
+  return certaintyOf(text, 0.5) >= 0.6;
+}
+
+function certaintyOf(command: string, unknown: number): number {
+  const [head = '', ...rest] = command.replace(/^(?:\w+=\S+\s+)+/, '').split(/\s+/);
+  if (command === '' || PROSE.has(head.toLowerCase())) return 0.2;
+  const shelly = /[|&;<>$=*]|(^|\s)-{1,2}\w|\//.test(command);
+  const doubt = proseDoubt(command, head, shelly);
+  if (doubt !== undefined) return doubt;
+  if (/^(\.{0,2}|~)\/[\w./-]+$|^[\w-]+\.(sh|py|js|ts|rb|pl)$/.test(head)) return 0.95;
+  if (isProgram(head)) return isWordyProgram(head) && rest.length > 3 && !shelly ? 0.5 : 0.97;
+  return shelly && /^[\w.-]+$/.test(head) ? 0.9 : unknownHead(head, rest, unknown);
+}
+
+/** Words of a sentence among the arguments: a command that is only talked about. */
+function proseDoubt(command: string, head: string, shelly: boolean): number | undefined {
+  const outside = command
+    .replace(/"[^"]*"|'[^']*'/g, ' ')
+    .split(/\s+/)
+    .slice(1);
+  const prose = outside.filter((word) => PROSE.has(word.toLowerCase().replace(/[,.!?]$/, ''))).length;
+  if (prose > 1 || (prose > 0 && !shelly)) return isProgram(head) && !isWordyProgram(head) ? 0.5 : 0.3;
+  const joined = /\s(and|then|but|or)\s/i.test(` ${outside.join(' ')} `);
+  return joined && !shelly && head !== 'echo' ? 0.5 : undefined;
+}
+
+/** A word that is no program that we know: it may be one, so the owner is asked. */
+function unknownHead(head: string, rest: readonly string[], unknown: number): number {
+  return /^[a-z][\w.-]*$/.test(head) && rest.length <= 3 ? unknown : 0.3;
+}

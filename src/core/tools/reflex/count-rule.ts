@@ -1,0 +1,46 @@
+// Owns the intent `count`: lines of a file, matches of a phrase, files of a kind.
+// Invariant: a count is taken from a tool's own figure or its quoted lines; it is never estimated.
+import type { ReflexMatch, ReflexRule, ReflexStep } from '#core/agent/reflex-rule.ts';
+import type { ToolResultPart } from '#core/model/message.ts';
+import { quoteCommand, quoteResult, shellWord, spokenPath } from './answers.ts';
+import { forms } from './english.ts';
+import { fileSearch } from './find-files-rule.ts';
+import { textSearch } from './find-text-rule.ts';
+
+export const countRule: ReflexRule = {
+  purpose: 'extract',
+  intent: 'count',
+  examples: [
+    'how many lines are in README.md',
+    'how often does TODO occur in src',
+    'how many markdown files are in docs',
+  ],
+
+  match(input) {
+    const fit = input.fit(forms.count);
+    if (fit?.slots.glob === undefined) return fit;
+    return { ...fit, slots: { ...fit.slots, pattern: fit.slots.glob } };
+  },
+
+  restate({ slots }) {
+    const where = slots.path === undefined || slots.path === '' ? '' : ` in ${spokenPath(slots.path)}`;
+    if (slots.what === 'lines') return `how many lines are in ${spokenPath(slots.path ?? '')}`;
+    if (slots.what === 'matches') return `count the occurrences of "${slots.pattern}"${where}`;
+    return `count the ${slots.pattern === undefined ? '' : `${slots.pattern} `}files${where}`;
+  },
+
+  act(match, _input, results) {
+    const [result] = results;
+    if (match.slots.what === 'lines') return countLines(match, result);
+    if (result !== undefined) return quoteResult(countRule.restate(match), result);
+    const plain: ReflexMatch = { ...match, slots: { ...match.slots, pattern: match.slots.pattern ?? '*' } };
+    const search = match.slots.what === 'matches' ? textSearch(plain) : fileSearch(plain);
+    return { type: 'call', calls: [{ name: 'search_files', arguments: search }] };
+  },
+};
+
+function countLines({ slots }: ReflexMatch, result: ToolResultPart | undefined): ReflexStep {
+  const command = `wc -l ${shellWord(slots.path ?? '')}`;
+  if (result !== undefined) return quoteCommand(command, result);
+  return { type: 'call', calls: [{ name: 'terminal', arguments: { command } }] };
+}

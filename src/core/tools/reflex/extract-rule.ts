@@ -1,0 +1,78 @@
+// Owns the intent `extract`: headings, dates, figures, facts, links, open items or matching lines of a long file,
+// as a cited list (reflex 6). Reads the file page by page. Invariant: every line shown stands under `path:line`; nothing is summed up.
+import type { ReflexMatch, ReflexQuote, ReflexRule, ReflexStep } from '#core/agent/reflex-rule.ts';
+import type { ToolResultPart } from '#core/model/message.ts';
+import { countLine, quoteResult, spokenPath } from './answers.ts';
+import { forms } from './english.ts';
+import { extractLines } from './extract-lines.ts';
+import { type FileLine, nextOffset, numberedLines } from './numbered-lines.ts';
+
+const NOUNS: Readonly<Record<string, string>> = {
+  headings: 'heading',
+  dates: 'line with a date',
+  figures: 'line with a figure',
+  facts: 'line that states something',
+  links: 'line with an address',
+  todos: 'open item',
+  lines: 'matching line',
+};
+const MAX_SHOWN = 120;
+
+export const extractRule: ReflexRule = {
+  purpose: 'extract',
+  intent: 'extract',
+  examples: [
+    'list the headings of README.md',
+    'what dates are in notes.txt',
+    'extract the figures from report.md',
+    'show the lines of notes.txt that mention budget',
+  ],
+
+  match: (input) => input.fit(forms.extract),
+
+  restate({ slots }) {
+    const path = spokenPath(slots.path ?? '');
+    return slots.what === 'lines'
+      ? `show the lines of ${path} that mention "${slots.pattern}"`
+      : `extract the ${slots.what} from ${path}`;
+  },
+
+  act(match, _input, results) {
+    const failed = results.find((result) => result.isError);
+    if (failed !== undefined) return quoteResult(match.slots.path ?? '', failed);
+    const next = following(results);
+    if (next !== undefined) return { type: 'call', calls: [{ name: 'read_file', arguments: readPage(match, next) }] };
+    return showExtract(
+      match,
+      results.flatMap((result) => numberedLines(result.text)),
+    );
+  },
+};
+
+/** The line that the next page begins with; undefined when the file is read. */
+function following(results: readonly ToolResultPart[]): number | undefined {
+  const last = results.at(-1);
+  return last === undefined ? 1 : nextOffset(last.text, numberedLines(last.text));
+}
+
+function readPage({ slots }: ReflexMatch, offset: number): Readonly<Record<string, string | number>> {
+  return { path: slots.path ?? '', ...(offset === 1 ? {} : { offset }) };
+}
+
+function showExtract({ slots }: ReflexMatch, lines: readonly FileLine[]): ReflexStep {
+  const { path = '', what = 'lines', pattern } = slots;
+  const found = extractLines(lines, what, pattern);
+  const count = countLine(found.length, NOUNS[what] ?? 'line', `in ${path} (${lines.length} lines read)`);
+  const quotes: readonly ReflexQuote[] = [
+    {
+      source: path,
+      text: found
+        .slice(0, MAX_SHOWN)
+        .map((line) => `${path}:${line.number}  ${line.text.trim()}`)
+        .join('\n'),
+    },
+  ];
+  const left = found.length - MAX_SHOWN;
+  const text = left > 0 ? `${count} The first ${MAX_SHOWN} are shown.` : count;
+  return found.length === 0 ? { type: 'say', text } : { type: 'say', text, quotes };
+}

@@ -1,0 +1,36 @@
+// Owns the intent `find files`: files by name or by kind.
+import type { ReflexMatch, ReflexRule } from '#core/agent/reflex-rule.ts';
+import { quoteResult, spokenPath } from './answers.ts';
+import { forms } from './english.ts';
+
+export const findFilesRule: ReflexRule = {
+  purpose: 'act',
+  intent: 'find files',
+  examples: ['find *.ts', 'find all markdown files in docs', 'where is package.json', 'find files named config'],
+
+  match(input) {
+    const fit = input.fit(forms.findFiles);
+    if (fit === undefined) return undefined;
+    const { path, pattern, part, prefix } = fit.slots;
+    const glob = pattern ?? (part === undefined ? `${prefix}*` : `*${part}*`);
+    return { ...fit, slots: { pattern: glob, ...(path === undefined || path === '' || path === '.' ? {} : { path }) } };
+  },
+
+  restate({ slots }) {
+    return `find files named "${slots.pattern}"${slots.path === undefined ? '' : ` in ${spokenPath(slots.path)}`}`;
+  },
+
+  act(match, _input, results) {
+    const [result] = results;
+    if (result !== undefined) return quoteResult(`files named ${match.slots.pattern}`, result);
+    return { type: 'call', calls: [{ name: 'search_files', arguments: fileSearch(match) }] };
+  },
+};
+
+export function fileSearch({ slots }: ReflexMatch): Readonly<Record<string, string>> {
+  return {
+    pattern: slots.pattern ?? '*',
+    target: 'files',
+    ...(slots.path === undefined || slots.path === '' || slots.path === '.' ? {} : { path: slots.path }),
+  };
+}

@@ -1,0 +1,41 @@
+// Owns the look back over a conversation: the last result, the calls before it, the words that belong to a call.
+// Invariant: reads messages only; what a call said it would do is taken from the call, never from text.
+import type { JsonObject } from '#base/json.ts';
+import { type Message, type ToolCallPart, type ToolResultPart, toolCalls } from '#core/model/message.ts';
+
+export interface DoneCall {
+  readonly call: ToolCallPart;
+  readonly result: ToolResultPart;
+}
+
+/** Calls with their results, oldest first. */
+export function doneCalls(history: readonly Message[]): readonly DoneCall[] {
+  const calls = new Map<string, ToolCallPart>();
+  const done: DoneCall[] = [];
+  for (const message of history) {
+    for (const call of toolCalls(message)) calls.set(call.callId, call);
+    if (message.role !== 'tool') continue;
+    const [result] = message.parts;
+    const call = calls.get(result.callId);
+    if (call !== undefined) done.push({ call, result });
+  }
+  return done;
+}
+
+/** The last thing that a tool showed, wholly when it is in the conversation. */
+export function lastOutput(history: readonly Message[]): DoneCall | undefined {
+  return doneCalls(history).findLast(({ result }) => result.text.trim() !== '');
+}
+
+/** Commands run so far, newest first, each once. */
+export function commandsRun(history: readonly Message[]): readonly string[] {
+  const commands = doneCalls(history).flatMap(({ call }) =>
+    call.name === 'terminal' ? [textOf(call.arguments, 'command')] : [],
+  );
+  return [...new Set(commands.reverse().filter((command) => command !== ''))];
+}
+
+export function textOf(data: JsonObject, key: string): string {
+  const value = data[key];
+  return typeof value === 'string' ? value : '';
+}

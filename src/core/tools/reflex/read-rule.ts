@@ -1,0 +1,88 @@
+// Owns the intent `read`: a file, a range of its lines, its first or its last lines, quoted with their place.
+import type { JsonObject } from '#base/json.ts';
+import type { ReflexMatch, ReflexQuestion, ReflexRule } from '#core/agent/reflex-rule.ts';
+import { joinPath, quoteCommand, quoteResult, shellWord, spokenPath } from './answers.ts';
+import { forms } from './english.ts';
+
+type Slots = Readonly<Record<string, string>>;
+
+export const readRule: ReflexRule = {
+  purpose: 'act',
+  intent: 'read',
+  examples: [
+    'read README.md',
+    'show me lines 10 to 20 of package.json',
+    'first 5 lines of README.md',
+    'what does package.json say',
+  ],
+
+  match(input) {
+    const fit = input.fit(forms.read);
+    if (fit === undefined) return undefined;
+    return { ...fit, slots: normalize(fit.slots) };
+  },
+
+  restate: ({ slots }) => `read ${spanWords(slots)}${spokenPath(slots.path ?? '')}`,
+
+  missing: (): ReflexQuestion => ({
+    type: 'ask',
+    question: 'Read which file?',
+    choices: ['list the files here'],
+    fill: 'read {}',
+  }),
+
+  act(match, _input, results) {
+    const { slots } = match;
+    const [result] = results;
+    if (slots.tail !== undefined) return readTail(slots, result);
+    if (result !== undefined) return quoteResult(`${slots.path}${spanLabel(slots)}`, result);
+    return { type: 'call', calls: [{ name: 'read_file', arguments: readArguments(match) }] };
+  },
+};
+
+function readTail(slots: Slots, result: Parameters<typeof quoteCommand>[1] | undefined): ReturnType<ReflexRule['act']> {
+  const command = `tail -n ${slots.tail} ${shellWord(slots.path ?? '')}`;
+  if (result !== undefined) return quoteCommand(command, result);
+  return { type: 'call', calls: [{ name: 'terminal', arguments: { command } }] };
+}
+
+/** Every way of naming lines becomes `from` and `to`, or `head` alone, or `tail`. */
+function normalize(slots: Slots): Slots {
+  const path = joinPath(slots.folder, slots.path ?? '');
+  const [first, last] = slots.range?.match(/\d+/g) ?? [];
+  const from = slots.line ?? first ?? slots.from;
+  const to =
+    slots.line ??
+    last ??
+    slots.to ??
+    (from !== undefined && slots.head !== undefined ? String(Number(from) + Number(slots.head) - 1) : undefined);
+  return {
+    path,
+    ...(from === undefined ? {} : { from }),
+    ...(to === undefined ? {} : { to }),
+    ...(from === undefined && slots.head !== undefined ? { head: slots.head } : {}),
+    ...(slots.tail === undefined ? {} : { tail: slots.tail }),
+  };
+}
+
+function readArguments({ slots }: ReflexMatch): JsonObject {
+  const path = slots.path ?? '';
+  if (slots.head !== undefined) return { path, limit: Number(slots.head) };
+  if (slots.from === undefined) return { path };
+  const offset = Number(slots.from);
+  return slots.to === undefined
+    ? { path, offset }
+    : { path, offset, limit: Math.max(1, Number(slots.to) - offset + 1) };
+}
+
+function spanLabel(slots: Slots): string {
+  if (slots.from !== undefined) return slots.to === undefined ? `:${slots.from}-` : `:${slots.from}-${slots.to}`;
+  return slots.head === undefined ? '' : `:1-${slots.head}`;
+}
+
+function spanWords(slots: Slots): string {
+  if (slots.head !== undefined) return `the first ${slots.head} lines of `;
+  if (slots.tail !== undefined) return `the last ${slots.tail} lines of `;
+  if (slots.from === undefined) return '';
+  return slots.to === undefined ? `lines ${slots.from} to 1000000 of ` : `lines ${slots.from} to ${slots.to} of `;
+}

@@ -1,0 +1,98 @@
+// Owns the intent `run`: a command that the owner spelled out goes to the terminal, letter for letter.
+// Knows no shell. Invariant: what shows a change on its face is asked about with the exact command first (reflex 8).
+import type { ReflexInput, ReflexMatch, ReflexQuestion, ReflexRule } from '#core/agent/reflex-rule.ts';
+import { quoteCommand } from './answers.ts';
+import { commandRisk } from './command/command-risk.ts';
+import { readCommand, type SpokenCommand } from './command/read-command.ts';
+import { forms } from './english.ts';
+import { commandsRun } from './history.ts';
+
+const GUESSES: Readonly<Record<string, readonly string[]>> = {
+  test: ['run `npm test`', 'run `make test`', 'run `python3 -m pytest`'],
+  build: ['run `npm run build`', 'run `make`', 'run `cargo build`'],
+};
+
+export const runRule: ReflexRule = {
+  purpose: 'act',
+  intent: 'run',
+  examples: ['run `npm test`', '$ git status', 'execute ls -la', 'run npm run build in the background'],
+
+  match(input) {
+    const fit = input.fit(forms.run);
+    if (fit === undefined || fit.missing !== undefined) return fit;
+    if (fit.slots.again !== undefined) return again(fit, input);
+    const { command, verbatim } = fit.slots;
+    if (verbatim !== undefined) return { score: 0.99, slots: { command: verbatim } };
+    const spoken =
+      fit.slots['command.quoted'] === undefined ? readCommand(command ?? '') : quotedCommand(command ?? '');
+    return { score: fit.score * spoken.certainty, slots: slotsOf(spoken, fit.slots.workdir) };
+  },
+
+  restate({ slots }) {
+    const folder = slots.workdir === undefined ? '' : ` in the folder ${slots.workdir}`;
+    const timeout = slots.timeout === undefined ? '' : ` with a timeout of ${slots.timeout} seconds`;
+    const background = slots.background === undefined ? '' : ' in the background';
+    const command = slots.command ?? '';
+    return command.includes('`') ? `$ ${command}` : `run \`${command}\`${folder}${timeout}${background}`;
+  },
+
+  missing({ slots }, input): ReflexQuestion {
+    const before = commandsRun(input.history)
+      .slice(0, 3)
+      .map((command) => `run \`${command}\``);
+    const guesses = GUESSES[slots.hint ?? ''] ?? ['run `git status`', 'run `ls -la`'];
+    return {
+      type: 'ask',
+      question: 'Run which command?',
+      choices: before.length > 0 ? before : guesses,
+      fill: 'run {}',
+    };
+  },
+
+  act(match, input, results) {
+    const command = match.slots.command ?? '';
+    const [result] = results;
+    if (result !== undefined) return quoteCommand(command, result);
+    const risk = commandRisk(command);
+    if (risk !== undefined && !input.confirmed) {
+      return {
+        type: 'ask',
+        question: `This ${risk}: ${command}\nRun exactly that?`,
+        choices: [runRule.restate(match)],
+        confirms: true,
+      };
+    }
+    return { type: 'call', calls: [{ name: 'terminal', arguments: callArguments(match) }] };
+  },
+};
+
+/** Back-ticks or quotes around the whole: the owner marked it as a command. */
+function quotedCommand(command: string): SpokenCommand {
+  return { command, certainty: 0.98 };
+}
+
+function again(fit: ReflexMatch, input: ReflexInput): ReflexMatch {
+  const [command] = commandsRun(input.history);
+  return command === undefined
+    ? { score: fit.score, slots: {}, missing: 'command' }
+    : { score: fit.score, slots: { command } };
+}
+
+function slotsOf(spoken: SpokenCommand, folder: string | undefined): Readonly<Record<string, string>> {
+  const workdir = spoken.workdir ?? folder;
+  return {
+    command: spoken.command,
+    ...(workdir === undefined || workdir === '.' ? {} : { workdir }),
+    ...(spoken.timeout === undefined ? {} : { timeout: String(spoken.timeout) }),
+    ...(spoken.background === undefined ? {} : { background: 'yes' }),
+  };
+}
+
+function callArguments({ slots }: ReflexMatch): Readonly<Record<string, string | number | boolean>> {
+  return {
+    command: slots.command ?? '',
+    ...(slots.workdir === undefined ? {} : { workdir: slots.workdir }),
+    ...(slots.timeout === undefined ? {} : { timeout: Number(slots.timeout) }),
+    ...(slots.background === undefined ? {} : { background: true }),
+  };
+}

@@ -1,0 +1,115 @@
+// Owns the intent `correct`: one entry gets new words.
+// Invariant: the new entry is the owner's sentence, or the old entry with the owner's words put in place of the old ones.
+import type { ReflexInput, ReflexMatch, ReflexRule, ReflexStep } from '#core/agent/reflex-rule.ts';
+import type { ToolResultPart } from '#core/model/message.ts';
+import { targetOf } from './about-owner.ts';
+import { forms, texts } from './english.ts';
+import { type KeptEntry, keptEntries, memoryWrites, type Target } from './kept-entries.ts';
+import { clearMatch, matchEntries, overlap } from './match-entries.ts';
+import { candidatesOf, isNotFound, sayWritten } from './memory-answer.ts';
+
+type Slots = Readonly<Record<string, string>>;
+
+interface Correction {
+  readonly target: Target;
+  readonly oldText: string;
+  readonly content: string;
+  /** The entry was seen in the snapshot or in this conversation. */
+  readonly known: boolean;
+}
+
+export const correctRule: ReflexRule = {
+  purpose: 'memory',
+  intent: 'correct',
+  examples: ['correction: my editor is emacs', 'change vim to emacs in your memory', 'my editor is emacs, not vim'],
+
+  match: (input) => input.fit(forms.correct),
+
+  restate({ slots }) {
+    if (slots.content !== undefined) return `correction: ${slots.content}`;
+    if (slots.subject !== undefined)
+      return slots.old === undefined
+        ? `correction: ${slots.subject} is ${slots.new}`
+        : `${slots.subject} is ${slots.new}, not ${slots.old}`;
+    return `change "${slots.old}" to "${slots.new}" in your memory`;
+  },
+
+  missing: () => ({ type: 'ask', question: 'What is right?', choices: ['undo that'], fill: 'correction: {}' }),
+
+  act(match, input, results) {
+    const correction = correctionOf(match.slots, input);
+    if (correction === undefined) return offerToRemember(match, input);
+    return replace(correction, results);
+  },
+};
+
+function correctionOf(slots: Slots, input: ReflexInput): Correction | undefined {
+  const entries = keptEntries(input);
+  const entry = meantEntry(slots, input, entries);
+  if (entry !== undefined)
+    return { target: entry.target, oldText: entry.text, content: newWords(slots, entry.text), known: true };
+  if (slots.old === undefined) return undefined;
+  const content = newWords(slots, '');
+  return {
+    target: targetOf(`${slots.subject ?? ''} ${slots.old} ${content}`),
+    oldText: slots.old,
+    content,
+    known: false,
+  };
+}
+
+/** The entry that holds the old words, else the one about the same subject, else the last one written here. */
+function meantEntry(slots: Slots, input: ReflexInput, entries: readonly KeptEntry[]): KeptEntry | undefined {
+  const about = [slots.old, slots.subject].filter((part) => part !== undefined).join(' ');
+  const byOld = slots.old === undefined ? undefined : (clearMatch(about, entries) ?? clearMatch(slots.old, entries));
+  if (byOld !== undefined) return byOld;
+  const subject = slots.subject ?? slots.content?.split(/\s(?:is|are|was|=)\s/)[0] ?? '';
+  const bySubject = matchEntries(subject, entries)[0];
+  if (bySubject !== undefined && overlap(subject, bySubject.text) > 0.5) return bySubject;
+  const last = memoryWrites(input).findLast((write) => write.after !== undefined);
+  return slots.subject === undefined && slots.old === undefined
+    ? entries.findLast((entry) => entry.text === last?.after)
+    : undefined;
+}
+
+function newWords(slots: Slots, entry: string): string {
+  if (slots.content !== undefined) return slots.content;
+  const at = slots.old === undefined ? -1 : entry.toLowerCase().indexOf(slots.old.toLowerCase());
+  if (at >= 0) return `${entry.slice(0, at)}${slots.new}${entry.slice(at + (slots.old?.length ?? 0))}`;
+  return slots.subject === undefined ? (slots.new ?? '') : `${slots.subject} is ${slots.new}`;
+}
+
+function replace(correction: Correction, results: readonly ToolResultPart[]): ReflexStep {
+  const { oldText, content, known } = correction;
+  const targets: readonly Target[] = known
+    ? [correction.target]
+    : [correction.target, correction.target === 'user' ? 'memory' : 'user'];
+  const last = results.at(-1);
+  const target = targets[results.length];
+  if (target !== undefined && (last === undefined || isNotFound(last))) {
+    return {
+      type: 'call',
+      calls: [{ name: 'memory', arguments: { action: 'replace', target, old_text: oldText, content } }],
+    };
+  }
+  const candidates = results.flatMap(candidatesOf);
+  if (last !== undefined && candidates.length > 0) {
+    return {
+      type: 'ask',
+      question: texts.which,
+      choices: candidates.slice(0, 4).map((entry) => `change "${entry}" to "${content}" in your memory`),
+    };
+  }
+  return last === undefined
+    ? { type: 'say', text: texts.notChanged }
+    : sayWritten(texts.replaced, { target: targets[results.length - 1] ?? 'memory', text: content }, last);
+}
+
+/** No entry is meant: it may be new. */
+function offerToRemember(match: ReflexMatch, input: ReflexInput): ReflexStep {
+  const content = newWords(match.slots, '');
+  const recent = keptEntries(input)
+    .slice(-2)
+    .map((entry) => `change "${entry.text}" to "${content}" in your memory`);
+  return { type: 'ask', question: texts.which, choices: [`remember that ${content}`, ...recent] };
+}

@@ -1,0 +1,82 @@
+// Owns the intent `forget`: one entry goes, the one that the owner's words mean.
+// Invariant: several candidates lead to a question; everything at once is never removed.
+import type { ReflexInput, ReflexMatch, ReflexQuestion, ReflexRule, ReflexStep } from '#core/agent/reflex-rule.ts';
+import type { ToolResultPart } from '#core/model/message.ts';
+import { targetOf } from './about-owner.ts';
+import { forms, texts } from './english.ts';
+import { FILES, type KeptEntry, keptEntries, memoryWrites, type Target } from './kept-entries.ts';
+import { clearMatch, matchEntries } from './match-entries.ts';
+import { candidatesOf, isNotFound, sayWritten } from './memory-answer.ts';
+
+const EVERYTHING =
+  /^(?:everything|all|all of it|it all|all of that|all memories|all your memories|everything about me|all you know)\b.{0,24}$/i;
+const IDIOM = /^(?:it|about it|that|this|you|to|how|why|what|when|me|him|her|them|us|the rules)$/i;
+const MOST = 4;
+
+export const forgetRule: ReflexRule = {
+  purpose: 'memory',
+  intent: 'forget',
+  examples: [
+    'forget that my editor is vim',
+    'forget what I said about the server',
+    'remove the note about Fridays from your memory',
+  ],
+
+  match(input) {
+    const fit = input.fit(forms.forget);
+    if (fit === undefined) return undefined;
+    const topic = (fit.slots.topic ?? '').replace(/^(?:about|that|the fact that|my note that)\s+/i, '').trim();
+    const { last } = fit.slots;
+    if (last !== undefined) return { score: memoryWrites(input).length > 0 ? fit.score : 0.5, slots: { last } };
+    return { score: IDIOM.test(topic) ? 0.3 : fit.score, slots: { topic } };
+  },
+
+  restate: ({ slots }) => (slots.last === undefined ? `forget that ${slots.topic}` : 'forget the last note'),
+
+  act(match, input, results) {
+    if (EVERYTHING.test(match.slots.topic ?? '')) return refuseAll(input);
+    const entries = keptEntries(input);
+    const wanted =
+      match.slots.last === undefined ? clearMatch(match.slots.topic ?? '', entries) : lastAdded(input, entries);
+    const found = matchEntries(match.slots.topic ?? '', entries);
+    if (wanted === undefined && found.length > 1) return askWhich(found.map((entry) => entry.text));
+    if (wanted === undefined && match.slots.last !== undefined) return { type: 'say', text: texts.nothingToUndo };
+    return remove(match, wanted, results);
+  },
+};
+
+function lastAdded(input: ReflexInput, entries: readonly KeptEntry[]): KeptEntry | undefined {
+  const after = memoryWrites(input).findLast((write) => write.after !== undefined)?.after;
+  return entries.findLast((entry) => entry.text === after);
+}
+
+/** Without a known entry the words themselves are tried, first in the file that they sound like, then in the other. */
+function remove(match: ReflexMatch, known: KeptEntry | undefined, results: readonly ToolResultPart[]): ReflexStep {
+  const oldText = known?.text ?? match.slots.topic ?? '';
+  const first = known?.target ?? targetOf(oldText);
+  const targets: readonly Target[] = known === undefined ? [first, first === 'user' ? 'memory' : 'user'] : [first];
+  const last = results.at(-1);
+  const target = targets[results.length];
+  if (target !== undefined && (last === undefined || isNotFound(last))) {
+    return { type: 'call', calls: [{ name: 'memory', arguments: { action: 'remove', target, old_text: oldText } }] };
+  }
+  const candidates = results.flatMap(candidatesOf);
+  if (last !== undefined && candidates.length > 0) return askWhich(candidates);
+  const tried = targets[results.length - 1] ?? first;
+  return last === undefined
+    ? { type: 'say', text: texts.notChanged }
+    : sayWritten(texts.removed, { target: tried, text: oldText }, last);
+}
+
+function askWhich(entries: readonly string[]): ReflexQuestion {
+  return { type: 'ask', question: texts.which, choices: entries.slice(0, MOST).map((entry) => `forget that ${entry}`) };
+}
+
+function refuseAll(input: ReflexInput): ReflexStep {
+  const entries = keptEntries(input);
+  return {
+    type: 'say',
+    text: entries.length === 0 ? texts.nothingKept : texts.forgetAll,
+    quotes: entries.map((entry) => ({ source: FILES[entry.target], text: entry.text })),
+  };
+}

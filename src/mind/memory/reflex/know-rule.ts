@@ -1,0 +1,64 @@
+// Owns the intent `know`: what is kept about something, from the memory files and from stored conversations, quoted.
+import type { ReflexInput, ReflexQuote, ReflexRule, ReflexStep } from '#core/agent/reflex-rule.ts';
+import type { ToolResultPart } from '#core/model/message.ts';
+import { foundMessages, quoteOf } from '#mind/sessions/reflex/session-quotes.ts';
+import { forms, texts } from './english.ts';
+import { FILES, type KeptEntry, keptEntries } from './kept-entries.ts';
+import { matchEntries } from './match-entries.ts';
+
+const SELF = /^(?:me|myself|my self|who i am|i|my profile|the user|your user|your owner)$/i;
+const SHOWN = 3;
+
+export const knowRule: ReflexRule = {
+  purpose: 'memory',
+  intent: 'know',
+  examples: [
+    'what do you know about me',
+    'what do you remember about the server',
+    'show me your memory',
+    'what is my editor',
+  ],
+
+  match(input) {
+    const fit = input.fit(forms.know);
+    if (fit === undefined) return undefined;
+    const topic = (fit.slots.topic ?? '').replace(/^(?:about|the|my|our|any|that)\s+/i, '').trim();
+    return { score: fit.score, slots: topic === '' ? { all: 'yes' } : { topic } };
+  },
+
+  restate: ({ slots }) => (slots.topic === undefined ? 'show me your memory' : `what do you know about ${slots.topic}`),
+
+  act({ slots }, input, results) {
+    const entries = keptEntries(input);
+    if (slots.topic === undefined) return sayAll(entries);
+    if (SELF.test(slots.topic)) return sayAll(entries.filter((entry) => entry.target === 'user'));
+    const [result] = results;
+    if (result === undefined && input.tools.has('session_search')) {
+      return { type: 'call', calls: [{ name: 'session_search', arguments: { query: slots.topic } }] };
+    }
+    return sayKnown(slots.topic, input, result);
+  },
+};
+
+function sayAll(entries: readonly KeptEntry[]): ReflexStep {
+  return { type: 'say', text: entries.length === 0 ? texts.nothingKept : texts.all, quotes: entries.map(quoteEntry) };
+}
+
+function sayKnown(topic: string, input: ReflexInput, result: ToolResultPart | undefined): ReflexStep {
+  const entries = matchEntries(topic, keptEntries(input)).map(quoteEntry);
+  const found = result === undefined || result.isError ? [] : foundMessages(result.text);
+  const said = found
+    .filter((message) => message.role !== 'assistant' && message.text !== input.text)
+    .slice(0, SHOWN)
+    .map(quoteOf);
+  const quotes = [...entries, ...said];
+  return {
+    type: 'say',
+    text: (quotes.length === 0 ? texts.nothingKnown : texts.known).replace('{}', () => topic),
+    quotes,
+  };
+}
+
+function quoteEntry(entry: KeptEntry): ReflexQuote {
+  return { source: FILES[entry.target], text: entry.text };
+}

@@ -1,0 +1,62 @@
+// Owns the intent `why`: the source of the last answer, or where a kept fact was said.
+// Invariant: a source is a call of this conversation with its arguments, an entry with its file, or a stored message with its handle.
+import type { ReflexInput, ReflexQuote, ReflexRule, ReflexStep } from '#core/agent/reflex-rule.ts';
+import { type Message, toolCalls } from '#core/model/message.ts';
+import { foundMessages, quoteOf } from '#mind/sessions/reflex/session-quotes.ts';
+import { forms, texts } from './english.ts';
+import { FILES, keptEntries } from './kept-entries.ts';
+import { matchEntries } from './match-entries.ts';
+
+const SHOWN = 3;
+
+export const whyRule: ReflexRule = {
+  purpose: 'memory',
+  intent: 'why',
+  examples: ['why do you think so', 'how do you know that', 'where did you get that from'],
+
+  match(input) {
+    const fit = input.fit(forms.why);
+    if (fit === undefined) return undefined;
+    return fit.slots.last === undefined && fit.slots.topic !== undefined
+      ? { ...fit, slots: { topic: fit.slots.topic } }
+      : { ...fit, slots: { last: 'yes' } };
+  },
+
+  restate: ({ slots }) => (slots.topic === undefined ? 'why do you think so' : `why do you think that ${slots.topic}`),
+
+  act({ slots }, input, results) {
+    if (slots.topic === undefined) return sourceOfLast(input);
+    const [result] = results;
+    if (result === undefined && input.tools.has('session_search')) {
+      return { type: 'call', calls: [{ name: 'session_search', arguments: { query: slots.topic } }] };
+    }
+    const entries = matchEntries(slots.topic, keptEntries(input)).map((entry) => ({
+      source: FILES[entry.target],
+      text: entry.text,
+    }));
+    const said = foundMessages(result?.text ?? '').filter(
+      (message) => message.role !== 'assistant' && message.text !== input.text,
+    );
+    return sayQuotes([...entries, ...said.slice(0, SHOWN).map(quoteOf)]);
+  },
+};
+
+/** The calls and results of the turn before. */
+function sourceOfLast(input: ReflexInput): ReflexStep {
+  const start = input.history.findLastIndex((message) => message.role === 'user');
+  return sayQuotes(callQuotes(input.history.slice(Math.max(0, start))));
+}
+
+function callQuotes(turn: readonly Message[]): readonly ReflexQuote[] {
+  const calls = turn.flatMap(toolCalls);
+  return turn.flatMap((message) => {
+    if (message.role !== 'tool') return [];
+    const [result] = message.parts;
+    const call = calls.find((one) => one.callId === result.callId);
+    return [{ source: `${result.name} ${JSON.stringify(call?.arguments ?? {})}`, text: result.text }];
+  });
+}
+
+function sayQuotes(quotes: readonly ReflexQuote[]): ReflexStep {
+  return quotes.length === 0 ? { type: 'say', text: texts.noSource } : { type: 'say', text: texts.source, quotes };
+}

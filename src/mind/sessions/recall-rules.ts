@@ -1,0 +1,147 @@
+// Owns the reflex rule of this room, recall: what was said, by time, person and topic (reflex 4).
+// Knows no ranking: session_search finds, this rule filters by day and quotes. Invariant: an answer is quotes with session, date and message.
+import type { ReflexInput, ReflexMatch, ReflexRule, ReflexStep } from '#core/agent/reflex-rule.ts';
+import type { ToolResultPart } from '#core/model/message.ts';
+import { english } from '#core/reflex/english/english.ts';
+import { type TimeWindow, timeWindow } from '#core/reflex/line/time-phrase.ts';
+import { recallForms } from './reflex/english.ts';
+import { type FoundMessage, foundMessages, foundSessions, quoteOf } from './reflex/session-quotes.ts';
+
+const TOOL = 'session_search';
+const MOST = 10;
+const SHOWN = 5;
+const SESSIONS_READ = 3;
+/** A topic of so many words is a sentence, and recall a guess. */
+const LONG_TOPIC = 12;
+
+type Slots = Readonly<Record<string, string>>;
+
+export const recallRule: ReflexRule = {
+  purpose: 'recall',
+  intent: 'recall',
+  examples: [
+    'what did we decide about the database last week',
+    'when did we last talk about docker',
+    'search our conversations for backups',
+    'what did we do yesterday',
+  ],
+
+  match(input) {
+    const fit = input.fit(recallForms);
+    if (fit === undefined) return undefined;
+    const slots = tidy(fit.slots);
+    const long = (slots.topic ?? '').split(' ').length > LONG_TOPIC ? 0.6 : 1;
+    const open = slots.topic === '' && slots.when === undefined && slots.browse === undefined;
+    return { score: fit.score * long, slots, ...(open ? { missing: 'topic' } : {}) };
+  },
+
+  restate({ slots }) {
+    if (slots.session !== undefined)
+      return slots.message === undefined
+        ? `open the session ${slots.session}`
+        : `show message ${slots.message} of session ${slots.session}`;
+    const when = slots.when === undefined ? '' : ` ${slots.when}`;
+    if (queryOf(slots) === '') return when === '' ? 'list our conversations' : `what did we talk about${when}`;
+    return `search our conversations for ${queryOf(slots)}${when}`;
+  },
+
+  missing: () => ({
+    type: 'ask',
+    question: 'Recall what?',
+    choices: ['list our conversations'],
+    fill: 'search our conversations for {}',
+  }),
+
+  act(match, input, results) {
+    const failed = results.find((result) => result.isError);
+    if (failed !== undefined)
+      return { type: 'say', text: 'The search failed.', quotes: [{ source: TOOL, text: failed.text }] };
+    if (match.slots.session !== undefined) return openSession(match.slots, results);
+    return queryOf(match.slots) === '' ? browse(match.slots, input, results) : discover(match, input, results);
+  },
+};
+
+export const recallRules: readonly ReflexRule[] = [recallRule];
+
+function queryOf(slots: Slots): string {
+  return [slots.person, slots.topic, slots.more].filter((part) => part !== undefined && part !== '').join(' ');
+}
+
+/** A topic without the small words at its ends; a phrase of time at its end counts as the time. */
+function tidy(slots: Slots): Slots {
+  if (slots.topic === undefined) return slots;
+  const topic = slots.topic
+    .replace(/^(?:(?:the|a|an|our|my|your|this|that|any|some|it|to|about|on|of|for|with|we|i|you)\s+)+/i, '')
+    .replace(/\s+(?:before|already|yet|again|ever|then|about|on|for|with|at|in|to|of)$/i, '');
+  return { ...slots, topic: /^(?:it|that|this|them|anything|something|what|we|i)$/i.test(topic) ? '' : topic };
+}
+
+function windowOf(slots: Slots, input: ReflexInput): TimeWindow | undefined {
+  return slots.when === undefined ? undefined : timeWindow(slots.when, input.now, english);
+}
+
+function discover({ slots }: ReflexMatch, input: ReflexInput, results: readonly ToolResultPart[]): ReflexStep {
+  const query = queryOf(slots);
+  const [result] = results;
+  if (result === undefined) {
+    const newest = slots.when === undefined ? {} : { limit: MOST };
+    return { type: 'call', calls: [{ name: TOOL, arguments: { query, ...newest } }] };
+  }
+  const found = foundMessages(result.text).filter((message) => message.text !== input.text);
+  return sayFound(found, { about: query, when: slots.when, window: windowOf(slots, input) });
+}
+
+interface Asked {
+  readonly about: string;
+  readonly when: string | undefined;
+  readonly window: TimeWindow | undefined;
+}
+
+function sayFound(found: readonly FoundMessage[], asked: Asked): ReflexStep {
+  const { window } = asked;
+  const inside =
+    window === undefined ? found : found.filter((message) => message.at >= window.from && message.at < window.to);
+  const span = asked.when === undefined || window === undefined ? '' : ` (${asked.when})`;
+  if (inside.length > 0)
+    return { type: 'say', text: `Found for "${asked.about}"${span}:`, quotes: inside.slice(0, SHOWN).map(quoteOf) };
+  if (found.length === 0) return { type: 'say', text: `Nothing is stored about "${asked.about}".` };
+  return {
+    type: 'say',
+    text: `Nothing is stored about "${asked.about}"${span}. At other times:`,
+    quotes: found.slice(0, SHOWN).map(quoteOf),
+  };
+}
+
+/** Recent sessions; with a time, the words of those days. */
+function browse(slots: Slots, input: ReflexInput, results: readonly ToolResultPart[]): ReflexStep {
+  const [listed, ...read] = results;
+  if (listed === undefined) return { type: 'call', calls: [{ name: TOOL, arguments: { limit: MOST } }] };
+  const window = windowOf(slots, input);
+  if (window === undefined)
+    return { type: 'say', text: 'Recent conversations:', quotes: foundMessages(listed.text).map(quoteOf) };
+  const ids = foundSessions(listed.text)
+    .filter(({ at }) => at >= window.from && at < window.to)
+    .slice(0, SESSIONS_READ);
+  if (ids.length === 0) return { type: 'say', text: `No conversation is stored for ${slots.when}.` };
+  if (read.length === 0)
+    return { type: 'call', calls: ids.map(({ id }) => ({ name: TOOL, arguments: { session_id: id } })) };
+  const said = read
+    .flatMap((result) => foundMessages(result.text))
+    .filter((message) => message.role === 'user' && message.text !== input.text);
+  return {
+    type: 'say',
+    text: `From ${slots.when}:`,
+    quotes: said
+      .filter(({ at }) => at >= window.from && at < window.to)
+      .slice(0, MOST)
+      .map(quoteOf),
+  };
+}
+
+function openSession(slots: Slots, results: readonly ToolResultPart[]): ReflexStep {
+  const id = (slots.session ?? '').split(/[:/]/).at(-1) ?? '';
+  const [result] = results;
+  const around = slots.message === undefined ? {} : { around_message_id: Number(slots.message) };
+  if (result === undefined) return { type: 'call', calls: [{ name: TOOL, arguments: { session_id: id, ...around } }] };
+  return { type: 'say', text: `Session ${id}:`, quotes: foundMessages(result.text).map(quoteOf) };
+}
