@@ -7,7 +7,7 @@ import { matchBareValue } from './families/bare-value.ts';
 import { fenceRun, matchFence } from './families/fence.ts';
 import { matchChevrons } from './families/harmony.ts';
 import { matchLabelledLine } from './families/labelled-line.ts';
-import type { Match, MatchContext } from './families/match.ts';
+import type { Match, MatchContext, Matcher } from './families/match.ts';
 import { matchCallPrefix, matchNamedLine } from './families/named-line.ts';
 import { matchToken, matchTriangle } from './families/token.ts';
 import { JoinedText } from './joined-text.ts';
@@ -26,7 +26,7 @@ const CONTENT: Mode = { kind: 'content' };
 /** Where a matcher may apply within a line; the last branch also takes a `call:` that the window cuts off. */
 const TRIGGER = /[<[{`\u25c1\n]|c(?:all:|(?:al{0,2})?$)/g;
 const WORD = /[\p{L}\p{N}_]/u;
-const PASSIVE = new Set(['drop', 'text', 'result', 'foreign-turn', 'reasoning', 'code', 'reclassify']);
+const TOKEN_STARTS: Readonly<Record<string, Matcher>> = { '<': matchToken, '[': matchToken, '\u25c1': matchTriangle };
 
 export class CallScanner {
   readonly #catalog: ToolCatalog;
@@ -104,19 +104,21 @@ export class CallScanner {
   #match(context: MatchContext, pos: number): Match | null {
     const { win, prose } = context;
     const char = win.char(pos);
-    if (char === '<') return matchToken(context, pos);
-    if (char === '\u25c1') return matchTriangle(context, pos);
+    const token = TOKEN_STARTS[char]?.(context, pos) ?? null;
+    if (token || char === '<' || char === '\u25c1') return token;
     if (char === '`' || char === '~')
       return fenceRun(context, pos).length >= 3 ? this.#fence(context, pos, char) : null;
     if (prose.calls > 0 && prose.atLineStart && isResultLabel(win, pos))
       return { kind: 'result', end: win.lineEnd(pos) };
-    const token = char === '[' ? matchToken(context, pos) : null;
-    if (token || prose.imitated) return token;
+    return prose.imitated ? null : this.#weakMatch(context, pos, char);
+  }
+
+  /** Calls that no container marks; after an invented result they do not count. */
+  #weakMatch(context: MatchContext, pos: number, char: string): Match | null {
+    const { prose } = context;
     if (char === '{' || char === '[') return matchBareValue(context, pos);
     if (prose.atLineStart)
-      return char === '>'
-        ? matchChevrons(context, pos)
-        : (matchLabelledLine(context, pos) ?? matchNamedLine(context, pos));
+      return matchChevrons(context, pos) ?? matchLabelledLine(context, pos) ?? matchNamedLine(context, pos);
     return char === 'c' && !WORD.test(prose.line.at(-1) ?? '') ? matchCallPrefix(context, pos) : null;
   }
 
@@ -131,9 +133,10 @@ export class CallScanner {
       if (match.kind === 'code') this.#mode = { kind: 'code', fence: match.fence };
       return match.end;
     }
-    this.#content.gap();
+    if (match.kind === 'calls' && match.keep) this.#text(win, pos, match.end);
+    else this.#content.gap();
     if (match.kind === 'calls') this.#addCalls(match);
-    else if (PASSIVE.has(match.kind)) this.#change(match);
+    else this.#change(match);
     return match.end;
   }
 

@@ -63,7 +63,8 @@ export function standsAlone(context: MatchContext, end: number): boolean {
 export function announcesExample({ prose }: MatchContext): boolean {
   if (!prose.hasText || prose.afterCall) return false;
   if (prose.atLineStart) return announces(prose.lastLine, HARD_CUES);
-  return announces(prose.line, HARD_CUES) || announces(prose.line, SOFT_CUES);
+  // A finished sentence announces nothing softly.
+  return announces(prose.line, HARD_CUES) || (!/[.!?]\s*$/.test(prose.line) && announces(prose.line, SOFT_CUES));
 }
 
 /** Only the last sentence before the call counts: a cue further up is about something else. */

@@ -13,8 +13,6 @@ import { tagRole } from '../tables/tag-roles.ts';
 import { foundOf, isStopAt, type Match, type MatchContext, malformed } from './match.ts';
 
 const NAMED = /["']?(?:name|tool_name|function|tool|action)["']?\s*:\s*["']([^"'\n]{1,100})["']/;
-/** A failed value this long is passed as text up to where it failed. */
-const LONG_FAILURE = 2_000;
 
 export function matchBareValue(context: MatchContext, pos: number): Match | null {
   const { win, prose } = context;
@@ -53,22 +51,19 @@ function readBare(context: MatchContext, pos: number): ValueRead {
 }
 
 function failed(context: MatchContext, pos: number, read: Extract<ValueRead, { ok: false }>): Match | null {
-  const { win, prose } = context;
-  const raw = win.slice(pos, read.at);
-  const written = prose.atLineStart && read.truncated ? NAMED.exec(raw.slice(0, 300))?.[1] : undefined;
-  if (
-    written !== undefined &&
-    context.catalog.resolve(written) &&
-    beginsCall(context, pos) &&
-    !announcesExample(context)
-  ) {
-    return {
-      kind: 'calls',
-      end: win.text.length,
-      found: [malformed('truncated', written, win.slice(pos, win.text.length))],
-    };
-  }
-  return raw.length > LONG_FAILURE ? asText(read.at) : null;
+  const { win } = context;
+  const end = win.text.length;
+  const written = read.truncated ? truncatedName(context, pos) : null;
+  if (written !== null) return { kind: 'calls', end, found: [malformed('truncated', written, win.slice(pos, end))] };
+  // What the failed value had still open fails in the same place: go on behind it.
+  return read.open > pos ? asText(read.open + 1) : null;
+}
+
+/** The declared name in a call object that the end of the text cut off, else null. */
+function truncatedName(context: MatchContext, pos: number): string | null {
+  if (!context.prose.atLineStart || !beginsCall(context, pos) || announcesExample(context)) return null;
+  const written = NAMED.exec(context.win.slice(pos, pos + 300))?.[1];
+  return written !== undefined && context.catalog.resolve(written) ? written : null;
 }
 
 /** `{…}; {…}` and several objects after each other. */
@@ -77,22 +72,23 @@ function moreCalls(
   start: number,
   first: readonly WrittenCall[],
 ): { calls: WrittenCall[]; end: number } {
-  const { win, catalog } = context;
   const calls = [...first];
   let end = start;
-  for (;;) {
-    let at = win.skipSpace(end);
-    if (win.char(at) === ';' || win.char(at) === ',') at = win.skipSpace(at + 1);
-    if (win.char(at) !== '{') {
-      const separator = win.skipBlank(end);
-      return { calls, end: win.char(separator) === ';' ? separator + 1 : end };
-    }
-    const read = readValue(win, at, { isStop: (stop) => isStopAt(win, stop) });
-    const more = read.ok ? callsOfValue(read.value, { catalog, strict: true }) : null;
-    if (!read.ok || !more) return { calls, end };
-    calls.push(...more);
-    end = read.end;
+  for (let next = nextCalls(context, end); next; next = nextCalls(context, end)) {
+    calls.push(...next.calls);
+    end = next.end;
   }
+  const separator = context.win.skipBlank(end);
+  return { calls, end: context.win.char(separator) === ';' ? separator + 1 : end };
+}
+
+function nextCalls({ win, catalog }: MatchContext, end: number): { calls: WrittenCall[]; end: number } | null {
+  let at = win.skipSpace(end);
+  if (win.char(at) === ';' || win.char(at) === ',') at = win.skipSpace(at + 1);
+  if (win.char(at) !== '{') return null;
+  const read = readValue(win, at, { isStop: (stop) => isStopAt(win, stop) });
+  const calls = read.ok ? callsOfValue(read.value, { catalog, strict: true }) : null;
+  return read.ok && calls ? { calls, end: read.end } : null;
 }
 
 interface BareCalls {

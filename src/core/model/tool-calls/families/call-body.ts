@@ -78,6 +78,7 @@ function addUnit(context: MatchContext, { unit, start, found, strict }: UnitJob)
 function readUnit(context: MatchContext, pos: number, mode: UnitMode): UnitRead {
   const char = context.win.char(pos);
   if (char === '{' || char === '[') return readValueUnit(context, pos, mode);
+  if (char === '"' && context.win.char(pos + 1) === '{') return readQuotedUnit(context, pos, mode);
   if (char === '<') {
     const tag = readTag(context.win, pos);
     const name = tag ? elementName(tag) : '';
@@ -87,12 +88,25 @@ function readUnit(context: MatchContext, pos: number, mode: UnitMode): UnitRead 
   return readNamedCall(context, pos, { contained: !mode.strict, looseLimit: mode.looseLimit });
 }
 
+/** `{{…}}`: the braces of a template that was copied. */
+function skipDoubled({ win }: MatchContext, pos: number): number {
+  let at = pos;
+  while (win.char(at) === '{' && win.char(at + 1) === '{') at += 1;
+  return at;
+}
+
+/** A whole call as a JSON string. */
+function readQuotedUnit(context: MatchContext, pos: number, mode: UnitMode): UnitRead {
+  const unit = readValueUnit(context, pos, mode);
+  return unit?.ok ? unit : null;
+}
+
 function readValueUnit(context: MatchContext, pos: number, { strict, looseLimit }: UnitMode): UnitRead {
   const { win, catalog } = context;
   const options = { bare: true, python: true, looseLimit, isStop: (at: number) => isStopAt(win, at) };
   const list = readPythonList({ win, catalog, options }, pos);
   if (list) return list;
-  const read = readValue(win, pos, options);
+  const read = readValue(win, skipDoubled(context, pos), options);
   if (!read.ok) return { ok: false, truncated: read.truncated, written: null };
   const calls = callsOfValue(read.value, { catalog, strict });
   return calls ? { ok: true, calls, end: read.end } : { ok: false, truncated: false, written: null };
@@ -109,19 +123,21 @@ interface GlueMode {
 }
 
 function skipGlue(context: MatchContext, start: number, mode: GlueMode): Glue {
-  const { win } = context;
-  let at = start;
+  let at = context.win.skipSpace(start);
   for (;;) {
-    const next = win.skipSpace(at);
-    if (win.isEnd(next)) return { end: next, closed: true };
-    const char = win.char(next);
-    if (mode.fenced && win.startsWith('```', next)) return { end: fenceEnd(context, next), closed: true };
-    const token = char === '<' || char === '[' ? tagGlue(context, next, mode) : null;
-    if (token?.closed) return token;
-    const end = token ? token.end : plainGlue(context, next, mode);
-    if (end === next) return { end: next, closed: false };
-    at = end;
+    const glue = oneGlue(context, at, mode);
+    if (glue.closed || glue.end === at) return glue;
+    at = context.win.skipSpace(glue.end);
   }
+}
+
+function oneGlue(context: MatchContext, at: number, mode: GlueMode): Glue {
+  const { win } = context;
+  if (win.isEnd(at)) return { end: at, closed: true };
+  if (mode.fenced && win.startsWith('```', at)) return { end: fenceEnd(context, at), closed: true };
+  const char = win.char(at);
+  const token = char === '<' || char === '[' ? tagGlue(context, at, mode) : null;
+  return token ?? { end: plainGlue(context, at, mode), closed: false };
 }
 
 function fenceEnd({ win }: MatchContext, at: number): number {
@@ -150,8 +166,16 @@ function plainGlue({ win }: MatchContext, at: number, { hasCalls, fenced }: Glue
   const char = win.char(at);
   if (fenced) return statementGlue(win, at, char);
   if (char === '`' && win.startsWith('```', at)) return at + 3 + win.identifier(at + 3).length;
-  if (char === ',' || char === ';') return at + 1;
+  if (char === ',' || char === ';' || char === '`') return at + 1;
+  if (char === 'f') return kindWord(win, at);
   return hasCalls && (char === '}' || char === ']' || char === ')') ? at + 1 : at;
+}
+
+/** DeepSeek's `function<sep>` where a call element follows. */
+function kindWord(win: TextWindow, at: number): number {
+  if (win.identifier(at) !== 'function') return at;
+  const tag = readTag(win, at + 8);
+  return tag && tagRole(tag.name) === 'separator' && win.char(win.skipSpace(tag.end)) === '<' ? tag.end : at;
 }
 
 /** Comments, imports and `x =` in a block of Python calls. */

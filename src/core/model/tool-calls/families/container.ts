@@ -3,10 +3,10 @@
  * without one (`<function=…>`, `<invoke …>`). A container whose body is no call is text, or, if it is a special token or
  * empty, a leaked one. Unknown names and unreadable bodies become malformed attempts.
  */
-import { isContainedExample, isQuoted } from '../prose-guard.ts';
+import { asText, isContainedExample, isQuoted } from '../prose-guard.ts';
 import type { Tag } from '../reading/tag.ts';
 import { SOFT_CONTAINERS } from '../tables/tag-roles.ts';
-import { isRecord } from '../tool-catalog.ts';
+import type { Found } from '../text-call.ts';
 import { type BodyRead, readCallBody } from './call-body.ts';
 import { elementName, readElementCall } from './element-call.ts';
 import { foundOf, type Match, type MatchContext, malformed } from './match.ts';
@@ -16,17 +16,21 @@ export function matchContainer(context: MatchContext, pos: number, tag: Tag): Ma
   if (elementName(tag) !== '') return matchElement(context, pos, tag);
   const body = readCallBody(context, tag.end);
   if (body.found.length === 0) return emptyContainer(context, tag, body);
-  const onlyMalformed = body.found.every(({ kind }) => kind === 'malformed');
-  if (onlyMalformed && (SOFT_CONTAINERS.has(tag.name) || !context.prose.atLineStart) && !tag.special)
-    return refused(body.end);
-  return isContainedExample(context, body.end)
-    ? { kind: 'text', end: body.end }
-    : { kind: 'calls', end: body.end, found: body.found };
+  const attempted = body.found.every(({ kind }) => kind === 'malformed');
+  if (attempted && !isAttempt(context, tag)) return asText(body.end);
+  return contained(context, body.end, body.found);
 }
 
-/** A malformed body in mid-sentence is prose about the format, unless the sentence ends with it. */
-function refused(end: number): Match {
-  return { kind: 'text', end: Math.max(end, 1) };
+/** A body without a proper call is an attempt, and no prose about the format, at the start of a line or in special tokens. */
+function isAttempt({ prose }: MatchContext, tag: Tag): boolean {
+  return tag.special || (prose.atLineStart && !SOFT_CONTAINERS.has(tag.name));
+}
+
+/** Calls in a container, unless quoted. Text about undeclared tools alone is reported and stays text. */
+function contained(context: MatchContext, end: number, found: readonly Found[]): Match {
+  if (isContainedExample(context, end)) return asText(end);
+  const keep = found.every((item) => item.kind === 'malformed' && item.malformed.reason === 'unknown-tool');
+  return { kind: 'calls', end, found, keep };
 }
 
 function emptyContainer(context: MatchContext, tag: Tag, body: BodyRead): Match | null {
@@ -35,30 +39,24 @@ function emptyContainer(context: MatchContext, tag: Tag, body: BodyRead): Match 
   return { kind: 'drop', end: body.ending === 'closed' ? body.end : tag.end };
 }
 
-/** A call element without a container around it; an undeclared name is an attempt only in the spellings that no HTML has. */
+/** A call element without a container; an undeclared name is an attempt only in the spelling that no HTML has. */
 export function matchElement(context: MatchContext, pos: number, tag: Tag): Match | null {
+  const { win, catalog, prose } = context;
   const written = elementName(tag);
   if (written === '') return null;
-  const declared = context.catalog.resolve(written) !== null;
-  if (!declared && (tag.value === '' || !context.prose.atLineStart)) return null;
+  if (!catalog.resolve(written) && (tag.value === '' || !prose.atLineStart)) return null;
   const unit = readElementCall(context, tag, written);
   if (!unit) return null;
-  if (!unit.ok) {
-    const end = context.win.text.length;
-    const limit = unit.truncated ? end : context.win.lineEnd(pos);
-    if (context.win.isEnd(end) && isQuoted(context, limit)) return null;
-    return {
-      kind: 'calls',
-      end: limit,
-      found: [malformed(unit.truncated ? 'truncated' : 'unparsable', written, context.win.slice(pos, limit))],
-    };
-  }
-  if (isContainedExample(context, unit.end)) return { kind: 'text', end: unit.end };
-  return {
-    kind: 'calls',
-    end: unit.end,
-    found: unit.calls.map((call) => foundOf(call, context.win.slice(pos, unit.end))),
-  };
+  if (unit.ok)
+    return contained(
+      context,
+      unit.end,
+      unit.calls.map((call) => foundOf(call, win.slice(pos, unit.end))),
+    );
+  const end = unit.truncated ? win.text.length : win.lineEnd(pos);
+  return contained(context, end, [
+    malformed(unit.truncated ? 'truncated' : 'unparsable', written, win.slice(pos, end)),
+  ]);
 }
 
 /** `<get_weather><city>Paris</city></get_weather>`: only alone on its line, and with declared children. */
@@ -66,8 +64,10 @@ export function matchToolElement(context: MatchContext, tag: Tag): Match | null 
   const tool = tag.special || tag.closing ? null : context.catalog.resolve(tag.name);
   if (!tool || !context.prose.atLineStart) return null;
   const unit = readElementCall(context, tag, tool.name);
-  if (!unit?.ok || !unit.calls.every((call) => isRecord(call.arguments) && Object.keys(call.arguments).length > 0))
-    return null;
-  if (isContainedExample(context, unit.end)) return { kind: 'text', end: unit.end };
-  return { kind: 'calls', end: unit.end, found: unit.calls.map((call) => foundOf(call, '')) };
+  if (!unit?.ok || !unit.calls.every((call) => Object.keys(call.arguments).length > 0)) return null;
+  return contained(
+    context,
+    unit.end,
+    unit.calls.map((call) => foundOf(call, '')),
+  );
 }

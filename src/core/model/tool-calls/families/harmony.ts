@@ -10,7 +10,7 @@ import { readCallBody } from './call-body.ts';
 import { foundOf, isStopAt, type Match, type MatchContext, malformed } from './match.ts';
 
 const MAX_HEADER = 300;
-const RECIPIENT = /\bto=([\w.\-:/]+)/;
+const RECIPIENT = /\bto=\s*([\w.\-:/]+)/;
 const ANALYSIS_CLOSERS = ['<|end|>', '<|return|>', '<|call|>', 'assistantfinal'];
 const ANALYSIS_STOPS = ['<|channel|>', '<|start|>'];
 const BODY_MARKS = ['<|message|>', '<|content|>'];
@@ -37,7 +37,10 @@ function readHeader({ win }: MatchContext, start: number): { text: string; end: 
     const mark = char === '<' ? BODY_MARKS.find((candidate) => win.startsWith(candidate, at)) : undefined;
     if (mark)
       return {
-        text: win.slice(start, at).replace(/<\|(?:channel|constrain|from|recipient)\|>/g, ' '),
+        text: win
+          .slice(start, at)
+          .replace('<|recipient|>', ' to=')
+          .replace(/<\|\w+\|>/g, ' '),
         end: at + mark.length,
       };
     if (char === '{') return null;

@@ -122,21 +122,20 @@ function inputAfterLabel(context: MatchContext, { tool, written, start }: Input)
   const { win } = context;
   const fence = win.startsWith('```', start);
   const from = fence ? win.skipSpace(start + 3 + win.identifier(start + 3).length) : start;
-  if (win.char(from) === '{') {
-    const read = readValue(win, from, { bare: true, isStop: (at) => isStopAt(win, at) });
-    const args = read.ok ? argumentRecord(read.value) : null;
-    if (read.ok && args)
-      return found(context, [{ written, tool, arguments: args }], fence ? fenceClose(context, read.end) : read.end);
-    const end = win.lineEnd(from);
-    const truncated = !read.ok && read.truncated;
-    return {
-      kind: 'calls',
-      end: truncated ? win.text.length : end,
-      found: [malformed(truncated ? 'truncated' : 'unparsable', written, win.slice(from, end))],
-    };
+  if (win.char(from) !== '{') {
+    const end = inputEnd(context, from);
+    return found(context, [{ written, tool, arguments: textInput(tool, win.slice(from, end).trim()) }], end);
   }
-  const end = inputEnd(context, from);
-  return found(context, [{ written, tool, arguments: textInput(tool, win.slice(from, end).trim()) }], end);
+  const read = readValue(win, from, { bare: true, isStop: (at) => isStopAt(win, at) });
+  if (!read.ok) return brokenInput(context, { tool, written, start: from }, read.truncated);
+  const args = argumentRecord(read.value) ?? {};
+  return found(context, [{ written, tool, arguments: args }], fence ? fenceClose(context, read.end) : read.end);
+}
+
+function brokenInput({ win }: MatchContext, { written, start }: Input, truncated: boolean): Match {
+  const end = truncated ? win.text.length : win.lineEnd(start);
+  const reason = truncated ? 'truncated' : 'unparsable';
+  return { kind: 'calls', end, found: [malformed(reason, written, win.slice(start, end))] };
 }
 
 function fenceClose({ win }: MatchContext, at: number): number {

@@ -18,12 +18,12 @@ export interface MatchContext {
 }
 
 /**
- * `calls`: calls and malformed attempts, removed from the text. `drop`: a leaked token. `reasoning`: reasoning begins and
+ * `calls`: calls and malformed attempts, removed from the text unless `keep`. `drop`: a leaked token. `reasoning`: reasoning begins and
  * lasts to one of `closers` (or, kept in the text, `stops`). `reclassify`: all so far was reasoning. `result`: an invented tool result. `foreign-turn`:
  * the model goes on as somebody else. `code`: text up to `end`, then a code block until its `fence` closes. `text`: as it is.
  */
 export type Match =
-  | { readonly kind: 'calls'; readonly end: number; readonly found: readonly Found[] }
+  | { readonly kind: 'calls'; readonly end: number; readonly found: readonly Found[]; readonly keep?: boolean }
   | { readonly kind: 'drop' | 'reclassify' | 'result' | 'foreign-turn' | 'text'; readonly end: number }
   | {
       readonly kind: 'reasoning';

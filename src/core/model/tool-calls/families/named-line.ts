@@ -53,23 +53,28 @@ function functools(context: MatchContext, pos: number): Match | null {
   return { kind: 'calls', end: body.end, found: body.found };
 }
 
-/** One or more lines, each a call of a declared tool, up to the end of the message. */
+/** One or more lines, each a call of a declared tool, up to the end of the message (or the message begins with them). */
 function pythonLines(context: MatchContext, pos: number): Match | null {
-  const { win, catalog, prose } = context;
+  const { win, prose } = context;
   const list: WrittenCall[] = [];
   let end = pos;
-  for (let at = pos; ; ) {
-    const read = readPythonCall({ win, catalog }, at);
-    if (!read?.ok || !read.calls.every((call) => call.tool !== null)) break;
-    list.push(...read.calls);
-    end = read.end;
-    at = win.skipSpace(end);
-    if (win.char(at) === ';' || win.char(at) === ',') at = win.skipSpace(at + 1);
-    if (win.isEnd(at)) break;
+  for (let next = pythonLine(context, pos); next; next = pythonLine(context, lineAfter(context, end))) {
+    list.push(...next.calls);
+    end = next.end;
   }
   if (list.length === 0) return null;
   const alone = endsMessage(win, end) || (!prose.hasText && win.char(win.skipBlank(end)) === '\n');
   return alone && standsAlone(context, end) ? calls(context, { pos, end, list }) : asText(end);
+}
+
+function pythonLine({ win, catalog }: MatchContext, at: number): { calls: readonly WrittenCall[]; end: number } | null {
+  const read = win.isEnd(at) ? null : readPythonCall({ win, catalog }, at);
+  return read?.ok && read.calls.every((call) => call.tool !== null) ? read : null;
+}
+
+function lineAfter({ win }: MatchContext, end: number): number {
+  const at = win.skipSpace(end);
+  return win.char(at) === ';' || win.char(at) === ',' ? win.skipSpace(at + 1) : at;
 }
 
 /** A declared tool, and arguments that it declares. */

@@ -72,19 +72,20 @@ function callOfRecord(record: Record<string, unknown>, context: ValueContext): W
 }
 
 /** The key that holds the name: the first that names a declared tool, else (when lenient) the first that names anything. */
-function findName(record: Record<string, unknown>, { catalog, strict }: ValueContext): string | null {
-  let fallback: string | null = null;
-  for (const key of NAME_KEYS) {
-    if (!Object.hasOwn(record, key)) continue;
-    const value = record[key];
-    if (typeof value === 'string' && value !== '') {
-      if (catalog.resolve(value)) return key;
-      fallback ??= key;
-    } else if (isRecord(value) && findName(value, { catalog, strict }) === 'name') {
-      return key;
-    }
-  }
-  return strict ? null : fallback;
+function findName(record: Record<string, unknown>, context: ValueContext): string | null {
+  const keys = NAME_KEYS.filter((key) => Object.hasOwn(record, key));
+  const declared = keys.find((key) => namesTool(record[key], context));
+  if (declared !== undefined || context.strict) return declared ?? null;
+  return keys.find((key) => typeof record[key] === 'string' && record[key] !== '') ?? null;
+}
+
+function namesTool(value: unknown, context: ValueContext): boolean {
+  if (typeof value === 'string') return context.catalog.resolve(value) !== null;
+  return (
+    isRecord(value) &&
+    typeof value['name'] === 'string' &&
+    (!context.strict || context.catalog.resolve(value['name']) !== null)
+  );
 }
 
 /** `{"type": "function", "function": {"name": …, "arguments": …}}` */
@@ -122,12 +123,19 @@ function argumentsOf(
   for (const [name, value] of Object.entries(base)) setOwn(result, name, value);
   for (const [name, value] of Object.entries(record)) {
     if (name === nameKey || name === key || Object.hasOwn(result, name)) continue;
-    const declared = context.tool?.properties.has(name) ?? false;
-    if (declared || (!context.strict && key === null && !META_KEYS.has(name) && name !== 'description'))
-      setOwn(result, name, value);
-    else if (context.strict && !META_KEYS.has(name)) return null;
+    const place = placeOf(name, key === null, context);
+    if (place === 'foreign') return null;
+    if (place === 'argument') setOwn(result, name, value);
   }
   return result;
+}
+
+/** What a key beside the name is: a flattened argument, bookkeeping, or a sign that this is no call. */
+function placeOf(name: string, flattened: boolean, { tool, strict }: ArgumentContext): 'argument' | 'meta' | 'foreign' {
+  if (tool?.properties.has(name)) return 'argument';
+  if (META_KEYS.has(name)) return 'meta';
+  if (strict) return 'foreign';
+  return flattened && name !== 'description' ? 'argument' : 'meta';
 }
 
 /** A call key that is also a declared parameter holds the arguments only if its value can be them. */
@@ -152,18 +160,27 @@ function namesParameters(value: unknown, tool: DeclaredTool): boolean {
 export function argumentRecord(value: unknown): Record<string, unknown> | null {
   if (isRecord(value)) return value;
   if (value === null || value === undefined) return {};
-  if (typeof value === 'string') {
-    const inner = value.trim() === '' ? {} : valueOfText(value);
-    return isRecord(inner) ? inner : null;
+  if (typeof value === 'string') return recordOfText(value);
+  return Array.isArray(value) ? recordOfList(value) : null;
+}
+
+function recordOfText(text: string): Record<string, unknown> | null {
+  const inner = text.trim() === '' ? {} : valueOfText(text);
+  return isRecord(inner) ? inner : null;
+}
+
+function recordOfList(list: readonly unknown[]): Record<string, unknown> | null {
+  const result: Record<string, unknown> = {};
+  if (list.length === 1 && isRecord(list[0]) && !isPair(list[0])) return list[0];
+  for (const pair of list) {
+    if (!isPair(pair)) return null;
+    setOwn(result, pair.name, pair.value);
   }
-  if (!Array.isArray(value)) return null;
-  if (value.length === 0) return {};
-  if (value.every((pair) => isRecord(pair) && typeof pair['name'] === 'string' && 'value' in pair)) {
-    const result: Record<string, unknown> = {};
-    for (const pair of value) if (isRecord(pair)) setOwn(result, String(pair['name']), pair['value']);
-    return result;
-  }
-  return value.length === 1 && isRecord(value[0]) ? value[0] : null;
+  return result;
+}
+
+function isPair(value: unknown): value is { name: string; value: unknown } {
+  return isRecord(value) && typeof value['name'] === 'string' && 'value' in value && Object.keys(value).length <= 3;
 }
 
 /** `{"get_weather": {"city": "Paris"}}`, one call a key. */

@@ -61,20 +61,33 @@ export function readPythonList(context: PythonContext, pos: number): PythonRead 
   const { win } = context;
   if (win.char(pos) !== '[') return null;
   const calls: WrittenCall[] = [];
-  let at = win.skipSpace(pos + 1);
-  for (;;) {
-    const read = readPythonCall(context, at);
-    if (!read) return calls.length === 0 ? null : { ok: false, truncated: win.isEnd(at), written: null };
-    if (!read.ok) return read;
+  let end = pos;
+  for (let next: ListPlace = { kind: 'next', at: win.skipSpace(pos + 1) }; next.kind !== 'done'; ) {
+    const read = readPythonCall(context, next.at);
+    if (!read && calls.length === 0) return null;
+    if (!read?.ok) return read ?? { ok: false, truncated: win.isEnd(next.at), written: null };
     calls.push(...read.calls);
-    at = win.skipSpace(read.end);
-    const char = win.char(at);
-    if (char === ']') return { ok: true, calls, end: at + 1 };
-    if (char === '' || context.options?.isStop?.(at)) return { ok: true, calls, end: at };
-    if (char !== ',' && char !== ';') return { ok: false, truncated: false, written: null };
-    at = win.skipSpace(at + 1);
-    if (win.char(at) === ']') return { ok: true, calls, end: at + 1 };
+    next = afterItem(context, read.end);
+    if (next.kind === 'bad') return { ok: false, truncated: false, written: null };
+    end = next.at;
   }
+  return { ok: true, calls, end };
+}
+
+interface ListPlace {
+  readonly kind: 'done' | 'next' | 'bad';
+  readonly at: number;
+}
+
+/** Behind one call of a list: its end, the next call, or something that does not belong there. */
+function afterItem({ win, options }: PythonContext, end: number): ListPlace {
+  const at = win.skipSpace(end);
+  const char = win.char(at);
+  if (char === ']') return { kind: 'done', at: at + 1 };
+  if (char === '' || options?.isStop?.(at)) return { kind: 'done', at };
+  if (char !== ',' && char !== ';') return { kind: 'bad', at };
+  const next = win.skipSpace(at + 1);
+  return win.char(next) === ']' ? { kind: 'done', at: next + 1 } : { kind: 'next', at: next };
 }
 
 function readArguments(context: PythonContext, start: number): Step<Argument[]> {
@@ -107,6 +120,7 @@ function readArgument(context: PythonContext, pos: number): Step<Argument> {
   const read = readValue(win, start, {
     ...context.options,
     python: true,
+    adjacent: true,
     bare: key !== null && context.options?.bare === true,
   });
   if (!read.ok) return { ok: false, truncated: read.truncated };
@@ -126,19 +140,25 @@ function readKey(win: TextWindow, pos: number): { name: string; end: number } | 
 /** Positional arguments take the declared properties in order; a lone object of declared properties is the arguments. */
 function bindArguments(list: readonly Argument[], tool: DeclaredTool | null): Record<string, unknown> | null {
   const result: Record<string, unknown> = {};
-  const order = [...(tool?.properties.keys() ?? [])];
-  let position = 0;
-  for (const { key, value, bare } of list) {
-    if (key === null && isRecord(value) && isArgumentObject(value, list, tool)) {
-      for (const [name, inner] of Object.entries(value)) setOwn(result, name, inner);
-      continue;
+  const order = [...(tool?.properties.keys() ?? [])].values();
+  for (const argument of list) {
+    const entries = entriesOf(argument, list, tool) ?? [[argument.key ?? order.next().value, argument.value] as const];
+    for (const [name, value] of entries) {
+      if (name === undefined) return null;
+      setOwn(result, name, argument.bare ? coerceText(String(value), tool?.properties.get(name)) : value);
     }
-    const name = key ?? order[position];
-    if (name === undefined) return null;
-    if (key === null) position += 1;
-    setOwn(result, name, bare ? coerceText(String(value), tool?.properties.get(name)) : value);
   }
   return result;
+}
+
+/** What `**{…}` or a lone object contributes, or null for an ordinary argument. */
+function entriesOf(
+  argument: Argument,
+  list: readonly Argument[],
+  tool: DeclaredTool | null,
+): [string, unknown][] | null {
+  if (argument.key !== null || !isRecord(argument.value)) return null;
+  return isArgumentObject(argument.value, list, tool) ? Object.entries(argument.value) : null;
 }
 
 function isArgumentObject(

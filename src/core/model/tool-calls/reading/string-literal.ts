@@ -91,25 +91,37 @@ interface EscapedJob {
 
 function readEscaped(win: TextWindow, { start, delimiter, mode }: EscapedJob): StringRead {
   const close = delimiter.close[0] ?? '';
-  const closeCode = close.charCodeAt(0);
   const limit = mode.limit ?? Number.POSITIVE_INFINITY;
   let value = '';
   let from = start;
-  let at = start;
   for (;;) {
-    const code = at < limit ? win.code(at) : -1;
-    if (code === -1) return { ok: false, truncated: true, at };
-    if (code === BACKSLASH && mode.raw !== true) {
-      const escape = readEscape(win, at + 1);
-      value += win.slice(from, at) + escape.value;
-      at = escape.end;
-      from = at;
-    } else if (code === closeCode && closes(win, at, close, mode)) {
-      return { ok: true, value: value + win.slice(from, at), end: at + close.length };
-    } else {
-      at += 1;
-    }
+    const at = nextMark(win, { from, close, mode, limit });
+    if (at === -1) return { ok: false, truncated: true, at: Math.min(limit, win.text.length) };
+    value += win.slice(from, at);
+    if (win.code(at) !== BACKSLASH || mode.raw === true) return { ok: true, value, end: at + close.length };
+    const escaped = readEscape(win, at + 1);
+    value += escaped.value;
+    from = escaped.end;
   }
+}
+
+interface MarkSearch {
+  readonly from: number;
+  readonly close: string;
+  readonly mode: StringMode;
+  readonly limit: number;
+}
+
+/** The next backslash or closing mark, or -1. */
+function nextMark(win: TextWindow, { from, close, mode, limit }: MarkSearch): number {
+  const closeCode = close.charCodeAt(0);
+  for (let at = from; at < limit; at += 1) {
+    const code = win.code(at);
+    if (code === -1) return -1;
+    if (code === BACKSLASH && mode.raw !== true) return at;
+    if (code === closeCode && closes(win, at, close, mode)) return at;
+  }
+  return -1;
 }
 
 function closes(win: TextWindow, at: number, close: string, mode: StringMode): boolean {

@@ -8,13 +8,15 @@ import { isSpaceCode, type TextWindow } from './text-window.ts';
 
 export type ValueRead =
   | { readonly ok: true; readonly value: unknown; readonly end: number; readonly bare: boolean }
-  | { readonly ok: false; readonly truncated: boolean; readonly at: number };
+  | { readonly ok: false; readonly truncated: boolean; readonly at: number; readonly open: number };
 
 export interface ValueOptions {
   /** Accept unquoted text as a string value. */
   readonly bare?: boolean;
-  /** Python: tuples, string prefixes and adjacent strings. */
+  /** Python: tuples and string prefixes. */
   readonly python?: boolean;
+  /** Python: adjacent strings are one. */
+  readonly adjacent?: boolean;
   /** Loose quotation marks, never reading past this index. */
   readonly looseLimit?: number | undefined;
   /** True where a tag or token stands that ends all open brackets. */
@@ -53,7 +55,7 @@ export function setOwn(target: Record<string, unknown>, key: string, value: unkn
 export function readValue(win: TextWindow, pos: number, options: ValueOptions = {}): ValueRead {
   const reader = new ValueReader(win, pos, options);
   const value = reader.value();
-  if (reader.failed) return { ok: false, truncated: reader.truncated, at: reader.pos };
+  if (reader.failed) return { ok: false, truncated: reader.truncated, at: reader.pos, open: reader.open };
   return { ok: true, value, end: reader.pos, bare: reader.bare };
 }
 
@@ -82,7 +84,9 @@ class ValueReader {
   failed = false;
   truncated = false;
   bare = false;
-  #depth = 0;
+  /** Where the innermost bracket began that was open at the failure. */
+  open: number;
+  readonly #openAt: number[] = [];
   readonly #win: TextWindow;
   readonly #options: ValueOptions;
   readonly #open: string[] = [];
@@ -90,6 +94,7 @@ class ValueReader {
   constructor(win: TextWindow, pos: number, options: ValueOptions) {
     this.#win = win;
     this.pos = pos;
+    this.open = pos;
     this.#options = options;
   }
 
@@ -105,19 +110,22 @@ class ValueReader {
   }
 
   #fail(truncated = false): undefined {
-    if (!this.failed) this.truncated = truncated;
+    if (!this.failed) {
+      this.truncated = truncated;
+      this.open = this.#openAt.at(-1) ?? this.open;
+    }
     this.failed = true;
     return undefined;
   }
 
   #nested(open: string, read: () => unknown): unknown {
-    if (this.#depth >= MAX_DEPTH) return this.#fail();
-    this.#depth += 1;
+    if (this.#open.length >= MAX_DEPTH) return this.#fail();
+    this.#openAt.push(this.pos);
     this.#open.push(CLOSERS[open] ?? '');
     this.pos += 1;
     const value = read();
     this.#open.pop();
-    this.#depth -= 1;
+    this.#openAt.pop();
     return value;
   }
 
@@ -201,7 +209,7 @@ class ValueReader {
       return '';
     }
     this.pos = read.end;
-    if (!isKey && this.#options.python) return read.value + this.#adjacentString();
+    if (!isKey && this.#options.adjacent) return read.value + this.#adjacentString();
     return read.value;
   }
 
@@ -212,12 +220,18 @@ class ValueReader {
     return this.#string(false);
   }
 
+  /** Loose mode: what follows a quotation mark must be able to follow the value, up to all open brackets' end. */
   #mayClose(at: number, isKey: boolean): boolean {
-    const next = this.#win.skipSpace(at);
+    let next = this.#win.skipSpace(at);
+    if (isKey) return this.#win.char(next) === ':';
+    for (let depth = this.#open.length; depth > 0 && this.#win.char(next) === this.#open[depth - 1]; depth -= 1) {
+      next = this.#win.skipSpace(next + 1);
+      if (this.#win.char(next) === ',') return true;
+    }
     const char = this.#win.char(next);
-    if (isKey) return char === ':';
     if (char === ',') return this.#mayFollowComma(this.#win.skipSpace(next + 1));
-    return char === '' || char === '}' || char === ']' || char === ')' || (this.#options.isStop?.(next) ?? false);
+    if (char === '' || next >= (this.#options.looseLimit ?? next + 1)) return true;
+    return this.#options.isStop?.(next) ?? false;
   }
 
   #mayFollowComma(at: number): boolean {

@@ -4,7 +4,7 @@
  */
 
 export const HARD_CUES: readonly RegExp[] = [
-  /\b(?:for (?:example|instance)|e\.g\.|an? example|examples?:|example (?:call|usage|of|output|response|request|json)|example)\b/i,
+  /\b(?:for (?:example|instance)|e\.g|an? example|examples?:|example (?:call|usage|of|output|response|request|json)|example)\b/i,
   /\blooks? (?:something |roughly |a bit )?like(?: this| so| the following)?\s*:?\s*$/i,
   /\b(?:would|might|could|should|will|may) look (?:something |roughly )?like\b/i,
   /\bsomething like(?: this)?\s*:?\s*$/i,

@@ -13,14 +13,14 @@ const CALL_OPEN = words(`
   function-call tool_use tool_uses tooluse use_tool tools tool_code toolcode functions tool_call_start tool_calls_start
   tool_calls_begin tool_call_begin tool_calls_section_begin start_function_call start_action action_start
   function_call_start function_call_begin function_calls_begin longcat_tool_call
-  tools_prefix tool_prefix tool_request tool_requests python_tag plugin interpreter invoke_tool tool_invocation
+  tools_prefix tool_prefix tool_request tool_requests python_tag python_start plugin interpreter invoke_tool tool_invocation
   action_call actions execute_tool call_tool call tool_list_call step_tools begin_tool_call mcp_call m1_tool_calls
   start_tool_call tool_call_request  tool_call_section_begin
 `);
 
 const CALL_CLOSE = words(`
   tool_call_end tool_calls_end tool_calls_section_end tool_call_section_end end_function_call end_action action_end
-  function_call_end function_calls_end tools_suffix tool_suffix end_tool_request end_tool_call end_tool_calls
+  function_call_end function_calls_end tools_suffix tool_suffix end_tool_request python_end end_tool_call end_tool_calls
 `);
 
 /** Tokens that may stand between the parts of one call. */
@@ -48,7 +48,7 @@ const NOISE = words(`
   end_of_sentence begin_of_sentence eod eos bos pad s end_header_id end_of_role fim_end return end_of_turn_token
   start_of_turn_token chatbot_token start_response end_response start_text end_text gmask sop end_of_document
   end_of_message im_middle begin_of_box end_of_box start_of_message end_of_assistant fin
-  end_of_utterance tool_calls_prefix unk inst start_of_image
+  end_of_utterance tool_calls_prefix unk inst start_of_image stop
 `);
 
 /** Whole tokens (`<|user|>`) that begin somebody's turn. */

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { collectTextCalls, parseTextCalls } from '#core/model/tool-calls/parse-text-tool-calls.ts';
+import { createTextCallParser } from '#core/model/tool-calls/text-call-parser.ts';
+import { verifies } from '../../../verifies.ts';
+import { CODER_GLM } from './cases/coder-glm.ts';
+import { GEMMA_DEEPSEEK } from './cases/gemma-deepseek.ts';
+import { HERMES_QWEN } from './cases/hermes-qwen.ts';
+import { LLAMA_MISTRAL } from './cases/llama-mistral.ts';
+import { PROSE } from './cases/prose.ts';
+import { PROSE_QUOTED } from './cases/prose-quoted.ts';
+import { REASONING } from './cases/reasoning.ts';
+import { WORST } from './cases/worst.ts';
+import { type Case, TOOLS } from './tools.ts';
+
+const GROUPS: Readonly<Record<string, readonly Case[]>> = {
+  'hermes and qwen': HERMES_QWEN,
+  'qwen coder, glm and markup': CODER_GLM,
+  'llama, pythonic, mistral, granite, xlam': LLAMA_MISTRAL,
+  'gemma, deepseek, kimi, cohere, lfm2, gpt-oss, react': GEMMA_DEEPSEEK,
+  reasoning: REASONING,
+  worst: WORST,
+  prose: PROSE,
+  'prose with quoted calls': PROSE_QUOTED,
+};
+
+function judge(row: Case): void {
+  const result = parseTextCalls(row.text, TOOLS);
+  assert.deepEqual(result.calls, row.calls);
+  if (row.content !== undefined) assert.equal(result.content, row.content);
+  if (row.reasoning !== undefined) assert.equal(result.reasoning, row.reasoning);
+  assert.deepEqual(
+    result.malformed.map(({ reason }) => reason),
+    row.malformed ?? [],
+  );
+}
+
+for (const [group, rows] of Object.entries(GROUPS)) {
+  describe(`text calls: ${group}`, () => {
+    for (const row of rows) test(row.title, () => judge(row));
+  });
+}
+
+test('the cases are many', () => {
+  const negative = PROSE.length + PROSE_QUOTED.length;
+  const all = Object.values(GROUPS).flat().length;
+  assert.ok(negative >= 120, `negative ${negative}`);
+  assert.ok(all - negative >= 250, `positive ${all - negative}`);
+});
+
+verifies(
+  'core:strategy:chunking-invariant',
+  'every split point of every case, and single characters, give the same result',
+  () => {
+    for (const { text, title } of Object.values(GROUPS).flat()) {
+      const whole = parseTextCalls(text, TOOLS);
+      for (let split = 1; split < text.length; split += 1) {
+        assert.deepEqual(inChunks([text.slice(0, split), text.slice(split)]), whole, `${title} at ${split}`);
+      }
+      assert.deepEqual(inChunks([...text]), whole, `${title} by character`);
+    }
+  },
+);
+
+function inChunks(chunks: readonly string[]) {
+  const parser = createTextCallParser(TOOLS);
+  return collectTextCalls([...chunks.flatMap((chunk) => parser.push(chunk)), ...parser.end()]);
+}
