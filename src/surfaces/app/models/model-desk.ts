@@ -85,7 +85,11 @@ class Desk implements ModelDesk {
 
   async start(signal: AbortSignal): Promise<void> {
     const { flag, fixed, surroundings, notice } = this.#options;
-    if (fixed || flag === 'reflex' || flag === 'reflex/1') return;
+    if (fixed) return;
+    if (flag === 'reflex' || flag === 'reflex/1') {
+      this.#present = { client: this.#options.reflex, reason: '--model asks for it' };
+      return;
+    }
     const chosen = chooseModel(surroundings.config, this.#providers, flag);
     if (!chosen.ok) notice(chosen.detail);
     else if (chosen.value) await this.#take(chosen.value, signal);
