@@ -193,8 +193,9 @@ const SPELLED_OUT: ThreatRule = {
   id: 'spelled-out',
   reason: 'prompt_injection',
   on: 'squeezed',
-  pattern:
+  patterns: [
     /(?:ignore|disregard|forget)(?:aii|any|every|the|your|my|of){0,4}(?:previous|prior|eariier|preceding|above|system)(?:instruction|ruie|prompt|guideiine|directive|order)/u,
+  ],
 };
 
 export const INJECTION_RULES: readonly ThreatRule[] = [

@@ -8,6 +8,7 @@ import { foldText, hiddenTexts, squeezeText } from './fold-text.ts';
 import { INJECTION_RULES } from './injection-rules.ts';
 import { findInvisible } from './invisible-text.ts';
 import { RULE_CHANGE_RULES } from './rule-change-rules.ts';
+import { SENTENCE_RULES } from './sentence-rules.ts';
 import type { RuleReason, ThreatRule } from './threat-rule.ts';
 
 export type ThreatReason = RuleReason | 'secret' | 'invisible_text';
@@ -20,7 +21,12 @@ export interface Threat extends Refusal<ThreatReason> {
 /** Longer texts are judged by this much; a memory entry is far below. */
 const MAX_SCANNED = 20_000;
 
-const THREAT_RULES: readonly ThreatRule[] = [...INJECTION_RULES, ...RULE_CHANGE_RULES, ...EXFILTRATION_RULES];
+const THREAT_RULES: readonly ThreatRule[] = [
+  ...INJECTION_RULES,
+  ...RULE_CHANGE_RULES,
+  ...EXFILTRATION_RULES,
+  ...SENTENCE_RULES,
+];
 
 const WHY: Readonly<Record<RuleReason, string>> = {
   prompt_injection: 'it reads like an instruction to the agent, not like a fact',
@@ -49,6 +55,9 @@ export function scanMemoryText(text: string): Ok<true> | Threat {
 function matchRule(text: string): ThreatRule | undefined {
   const raw = text.slice(0, MAX_SCANNED);
   const folded = foldText(raw);
-  const forms = { raw, folded, squeezed: squeezeText(folded) };
-  return THREAT_RULES.find((rule) => rule.pattern.test(forms[rule.on]));
+  const sentences = raw.split(/\n|(?<=[.!?;])\s/).map(foldText);
+  const forms = { raw: [raw], folded: [folded], sentence: sentences, squeezed: [squeezeText(folded)] };
+  return THREAT_RULES.find(({ on, patterns }) =>
+    forms[on].some((form) => patterns.every((pattern) => pattern.test(form))),
+  );
 }
