@@ -22,10 +22,10 @@ import { findSession } from '../find-session.ts';
 import type { ChoiceRefusal } from '../models/model-choice.ts';
 import { reflexFirst } from '../models/reflex-first.ts';
 import type { AppParts } from './app-parts.ts';
-import { createOpenConversations } from './open-conversations.ts';
+import { createOpenConversations, type OpenConversations } from './open-conversations.ts';
 import { gatherPromptSources } from './prompt-sources.ts';
 
-/** How long shutdown waits for background work, ms. */
+/** How long shutdown waits for running turns, and then for background work, ms. */
 const PATIENCE_MS = 5_000;
 
 interface Seat {
@@ -40,11 +40,12 @@ interface Seat {
 
 export class ComposedApp implements App {
   readonly #parts: AppParts;
-  readonly #open = createOpenConversations();
+  readonly #open: OpenConversations;
   #ending: Promise<void> | undefined;
 
   constructor(parts: AppParts) {
     this.#parts = parts;
+    this.#open = createOpenConversations(parts.clock);
   }
 
   get home() {
@@ -154,7 +155,7 @@ export class ComposedApp implements App {
   async #end(): Promise<void> {
     const { extensions, background, mind, tools, log } = this.#parts;
     try {
-      await this.#open.closeAll(new AbortedError('the program ends'));
+      await this.#open.closeAll(new AbortedError('the program ends'), PATIENCE_MS);
       await extensions.shutdown();
       await tools.close();
       const left = await background.drain(PATIENCE_MS);

@@ -1,5 +1,6 @@
 // Owns the conversations that are open in this process: model switches reach them, shutdown ends them. Knows no surface.
-// Invariant: after `closeAll` no turn runs and every lease is given back.
+// Invariant: after `closeAll` every lease is given back, and every turn whose events somebody reads came to its own end.
+import { type Clock, systemClock } from '#base/clock.ts';
 import type { Conversation, SendOptions } from '#core/agent/conversation.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
 import type { ModelClient } from '#core/model/model-client.ts';
@@ -8,23 +9,43 @@ export interface OpenConversations {
   /** The conversation as surfaces see it: its turns also end when the app shuts down. */
   track(conversation: Conversation): Conversation;
   switchModel(model: ModelClient): void;
-  /** Stops running turns, then closes. */
-  closeAll(reason: Error): Promise<void>;
+  /** Stops running turns, waits `patienceMs` at most for their last events to be read, then closes. */
+  closeAll(reason: Error, patienceMs: number): Promise<void>;
 }
 
-export function createOpenConversations(): OpenConversations {
+export function createOpenConversations(clock: Clock = systemClock): OpenConversations {
   const open = new Set<Conversation>();
+  const running = new Set<Promise<void>>();
   const stop = new AbortController();
+  async function* send(inner: Conversation, text: string, options: SendOptions): AsyncGenerator<TurnEvent, void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    running.add(promise);
+    try {
+      yield* inner.send(text, { ...options, signal: AbortSignal.any([options.signal, stop.signal]) });
+    } finally {
+      running.delete(promise);
+      resolve();
+    }
+  }
   return {
     track(conversation) {
       open.add(conversation);
-      return tracked(conversation, stop.signal, () => open.delete(conversation));
+      return tracked(conversation, {
+        send: (text, options) => send(conversation, text, options),
+        close: async () => {
+          open.delete(conversation);
+          await conversation.close();
+        },
+      });
     },
     switchModel(model) {
       for (const conversation of open) conversation.switchModel(model);
     },
-    async closeAll(reason) {
+    async closeAll(reason, patienceMs) {
       stop.abort(reason);
+      const patience = new AbortController();
+      const ended = Promise.all(running).then(() => patience.abort());
+      await Promise.race([ended, clock.sleep(patienceMs, patience.signal).catch(() => undefined)]);
       const closing = [...open].map((conversation) => conversation.close());
       open.clear();
       await Promise.all(closing);
@@ -32,7 +53,7 @@ export function createOpenConversations(): OpenConversations {
   };
 }
 
-function tracked(inner: Conversation, stop: AbortSignal, onClose: () => void): Conversation {
+function tracked(inner: Conversation, own: Pick<Conversation, 'send' | 'close'>): Conversation {
   return {
     get session() {
       return inner.session;
@@ -46,13 +67,9 @@ function tracked(inner: Conversation, stop: AbortSignal, onClose: () => void): C
     get history() {
       return inner.history;
     },
-    send: (text: string, options: SendOptions): AsyncGenerator<TurnEvent, void> =>
-      inner.send(text, { ...options, signal: AbortSignal.any([options.signal, stop]) }),
+    send: own.send,
     steer: (text) => inner.steer(text),
     switchModel: (model) => inner.switchModel(model),
-    close: async () => {
-      onClose();
-      await inner.close();
-    },
+    close: own.close,
   };
 }
