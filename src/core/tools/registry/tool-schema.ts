@@ -1,0 +1,61 @@
+// Owns the way from a tool's zod schema to the JSON schema that models read: short and the same bytes in every process.
+// Knows no tool. Invariant: the schema is an object schema; nothing that only restates a default is sent (every request pays for it).
+import { z } from 'zod';
+import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
+import type { AnyTool } from '#core/agent/tool.ts';
+
+/** What a request says about one tool: an OpenAI function schema without its wrapper. */
+export interface FunctionSchema {
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: JsonObject;
+}
+
+const cache = new WeakMap<AnyTool, FunctionSchema>();
+
+/** The same object for the same tool. */
+export function functionSchema(tool: AnyTool): FunctionSchema {
+  const known = cache.get(tool);
+  if (known) return known;
+  const schema: FunctionSchema = {
+    name: tool.name,
+    description: tool.description,
+    parameters: compactSchema(tool.input),
+  };
+  cache.set(tool, schema);
+  return schema;
+}
+
+/** JSON Schema of what a caller may send (defaults make a field optional). */
+export function compactSchema(input: z.ZodType): JsonObject {
+  const raw = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any', reused: 'inline' });
+  const compact = compactNode(raw as JsonObject);
+  return { type: 'object', ...compact, properties: isJsonObject(compact.properties) ? compact.properties : {} };
+}
+
+const NOISE = new Set(['$schema', 'additionalProperties', 'default', '~standard']);
+
+function compactNode(node: JsonObject): JsonObject {
+  const out: Record<string, JsonValue | undefined> = {};
+  for (const [key, value] of Object.entries(node)) {
+    if (value === undefined || NOISE.has(key) || isUnboundedLimit(key, value)) continue;
+    out[key] = key === 'properties' ? compactProperties(value) : compactValue(value);
+  }
+  return out;
+}
+
+/** Property names are the tool's own: none of them is noise. */
+function compactProperties(value: JsonValue): JsonValue {
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, schema]) => [name, compactValue(schema ?? {})]));
+}
+
+function compactValue(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(compactValue);
+  return isJsonObject(value) ? compactNode(value) : value;
+}
+
+/** zod writes the bounds of safe integers into every integer. */
+function isUnboundedLimit(key: string, value: JsonValue): boolean {
+  return (key === 'minimum' || key === 'maximum') && Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER;
+}

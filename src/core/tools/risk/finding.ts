@@ -1,0 +1,99 @@
+// Owns the vocabulary of risk rules: one call of one program, and what a rule finds in it.
+// Knows no program. Invariant: a key names exactly what was seen (program, verb, flag class, target), never a whole program.
+import { sha256 } from '#base/ids.ts';
+import type { ShellCommand, ShellWord } from '../shell/shell-script.ts';
+import type { Place } from './place.ts';
+
+export interface Finding {
+  readonly level: 'ask' | 'never';
+  /** Ends the sentence "It …": `deletes files recursively`. */
+  readonly reason: string;
+  /** Under what an approval may be remembered. */
+  readonly key: string;
+}
+
+/** One program with its arguments, wrappers such as `sudo` and `env` taken off. */
+export interface Call {
+  /** Name without folder. */
+  readonly program: string;
+  readonly args: readonly ShellWord[];
+  readonly command: ShellCommand;
+  readonly place: Place;
+  /** More arguments come from input that is only known at run time (`xargs`, `find -exec`). */
+  readonly openEnded: boolean;
+}
+
+export function never(reason: string): Finding {
+  return { level: 'never', reason, key: 'never' };
+}
+
+export function ask(reason: string, key: string): Finding {
+  return { level: 'ask', reason, key: shortKey(key) };
+}
+
+const MAX_KEY = 160;
+
+/** Keys are stored and shown: long ones end in a hash, so that they stay exact. */
+export function shortKey(key: string): string {
+  const line = key.replace(/\s+/g, ' ').trim();
+  return line.length <= MAX_KEY ? line : `${line.slice(0, MAX_KEY - 20)}… ${sha256(line).slice(0, 16)}`;
+}
+
+/** Short flags as letters, long flags with their dashes and without values; only those before `--`. */
+export function flagsOf(call: Call): ReadonlySet<string> {
+  const flags = new Set<string>();
+  for (const { text } of call.args) {
+    if (text === '--') break;
+    if (text.startsWith('--')) flags.add(text.split('=', 1)[0] ?? text);
+    else if (/^-[A-Za-z0-9]/.test(text)) {
+      flags.add(text);
+      for (const letter of text.slice(1)) flags.add(`-${letter}`);
+    }
+  }
+  return flags;
+}
+
+export function hasFlag(call: Call, ...names: readonly string[]): boolean {
+  const flags = flagsOf(call);
+  return names.some((name) => flags.has(name));
+}
+
+/** Arguments that are no flags. */
+export function operandsOf(call: Call): readonly ShellWord[] {
+  const end = call.args.findIndex(({ text }) => text === '--');
+  const before = end < 0 ? call.args : call.args.slice(0, end);
+  const after = end < 0 ? [] : call.args.slice(end + 1);
+  return [...before.filter(({ text }) => !text.startsWith('-') || text === '-'), ...after];
+}
+
+/** All arguments as one text, for rules that read code or SQL. */
+export function argumentText(call: Call): string {
+  return call.args.map(({ text }) => text).join(' ');
+}
+
+/** Literal text that the command reads on standard input, as far as it is known. */
+export function knownInput(command: ShellCommand, steps = 0): string | undefined {
+  if (command.input !== undefined) return command.input;
+  const source = command.pipedFrom;
+  if (!source || steps > 20) return undefined;
+  const [program, ...words] = source.words;
+  if (program?.text === 'cat' && words.length === 0) return knownInput(source, steps + 1);
+  if (program?.text !== 'echo' && program?.text !== 'printf') return undefined;
+  if (words.some((word) => !word.certain)) return undefined;
+  return words
+    .filter(({ text }) => !/^-[neE]+$/.test(text))
+    .map(({ text }) => text.replaceAll('\\n', '\n'))
+    .join(' ');
+}
+
+/** Programs of the pipe that ends in this command, nearest first, at most 20. */
+export function pipeSources(command: ShellCommand): readonly string[] {
+  const names: string[] = [];
+  for (let at = command.pipedFrom; at && names.length < 20; at = at.pipedFrom)
+    names.push(programName(at.words[0]?.text ?? ''));
+  return names;
+}
+
+export function programName(text: string): string {
+  return text.slice(text.lastIndexOf('/') + 1);
+}

@@ -1,0 +1,140 @@
+// Owns where a command writes and what secrets it reads: redirects, copies, downloads, and every argument that names a secret.
+// Knows programs only by which of their arguments are written. Invariant: disk, vital file and own record are never written.
+
+import type { ShellWord } from '../shell/shell-script.ts';
+import { ask, type Call, type Finding, hasFlag, never, operandsOf } from './finding.ts';
+import { isHarmlessDevice, isRawDevice, isVitalFile, ownFileAt, secretAt, steersLater } from './path-rules.ts';
+import { absolutePath, isInWorkspace, type Place, parentFolder, targetOf } from './place.ts';
+
+/** Which operands a program writes: all, the last, or all but the first. */
+const WRITERS: Readonly<Record<string, 'all' | 'last' | 'rest'>> = {
+  tee: 'all',
+  touch: 'all',
+  mkdir: 'all',
+  mkfifo: 'all',
+  rm: 'all',
+  rmdir: 'all',
+  unlink: 'all',
+  truncate: 'all',
+  shred: 'all',
+  mv: 'all',
+  cp: 'last',
+  ln: 'last',
+  install: 'last',
+  rsync: 'last',
+  scp: 'last',
+  chmod: 'rest',
+  chown: 'rest',
+  chgrp: 'rest',
+};
+
+export function writeFindings(call: Call): readonly Finding[] {
+  return [...writtenWords(call)].flatMap((word) => judgeWrite(word, call.place));
+}
+
+export function redirectFindings(call: Pick<Call, 'command' | 'place'>): readonly Finding[] {
+  return call.command.redirects
+    .filter(({ operator }) => operator !== '<' && operator !== '<&')
+    .flatMap(({ target }) => judgeWrite(target, call.place));
+}
+
+function writtenWords(call: Call): readonly ShellWord[] {
+  const operands = operandsOf(call);
+  const named = valuesOf(call, [
+    '-o',
+    '-O',
+    '--output',
+    '--output-document',
+    '-t',
+    '--target-directory',
+    '-C',
+    '-d',
+    '--directory',
+  ]);
+  const which = Object.hasOwn(WRITERS, call.program) ? WRITERS[call.program] : undefined;
+  if (which === 'all') return operands;
+  if (which === 'rest') return operands.slice(1);
+  if (which === 'last') return hasFlag(call, '-t', '--target-directory') ? named : operands.slice(1).slice(-1);
+  if (call.program === 'sed' && hasFlag(call, '-i', '--in-place')) return operands.slice(1);
+  if (call.program === 'perl' && hasFlag(call, '-i')) return operands.slice(1);
+  return ['curl', 'wget', 'tar', 'unzip', 'dd', 'sort', 'gcc', 'cc'].includes(call.program)
+    ? [...named, ...ddTarget(call)]
+    : [];
+}
+
+function valuesOf(call: Call, flags: readonly string[]): readonly ShellWord[] {
+  return call.args.flatMap((word, i) => {
+    const flag = flags.find((name) => word.text === name || word.text.startsWith(`${name}=`));
+    if (flag === undefined) return [];
+    const next = call.args[i + 1];
+    return word.text === flag ? (next ? [next] : []) : [{ ...word, text: word.text.slice(flag.length + 1) }];
+  });
+}
+
+function ddTarget(call: Call): readonly ShellWord[] {
+  return call.program === 'dd'
+    ? call.args.filter(({ text }) => text.startsWith('of=')).map((word) => ({ ...word, text: word.text.slice(3) }))
+    : [];
+}
+
+/** What it means to write (or delete) at this word. */
+function judgeWrite(word: ShellWord, place: Place): readonly Finding[] {
+  if (word.text === '-' || /^[\w.-]+@?[\w.-]*:[^/]/.test(word.text)) return [];
+  const { path, certain } = targetOf(word, place);
+  if (path !== undefined && isHarmlessDevice(path)) return [];
+  if (path !== undefined && certain) return judgePath(path, place);
+  const startsOpen = /^[$~`<]|^\//.test(word.text);
+  return startsOpen ? [ask('writes where only the running shell knows', `write ${word.text}`)] : [];
+}
+
+function judgePath(path: string, place: Place): readonly Finding[] {
+  if (isRawDevice(path)) return [never('writes onto a disk')];
+  if (isVitalFile(path)) return [never('overwrites a file that the system needs')];
+  const own = ownFileAt(path, place);
+  if (own !== undefined) return [never(`writes into the agent's own records (${own})`)];
+  const secret = secretAt(path, place);
+  if (secret) return [ask(`writes ${secret.what}`, `write ${path}`)];
+  const steers = steersLater(path);
+  if (steers !== undefined) return [ask(`changes ${steers}`, `write ${path}`)];
+  return isInWorkspace(path, place) ? [] : [ask('writes outside the working folder', `write ${parentFolder(path)}/`)];
+}
+
+/** Programs whose arguments are text, not files. */
+const TALKERS = new Set([
+  'echo',
+  'printf',
+  'export',
+  'declare',
+  'local',
+  'alias',
+  'test',
+  '[',
+  '[[',
+  'expr',
+  'basename',
+  'dirname',
+  'which',
+  'type',
+  'man',
+]);
+
+export function secretFindings(call: Call): readonly Finding[] {
+  const inputs = call.command.redirects.filter(({ operator }) => operator === '<').map(({ target }) => target);
+  const words = TALKERS.has(call.program) ? inputs : [...call.args, ...inputs];
+  return words.flatMap((word) => namedFiles(word)).flatMap((text) => judgeRead(text, call));
+}
+
+/** A word may carry a file behind `=` or `@`: `--key=~/.ssh/id_rsa`, `-F file=@.env`, `host:path`. */
+function namedFiles(word: ShellWord): readonly string[] {
+  if (word.text.length > 4_000 || /\s/.test(word.text)) return [];
+  return [word.text, ...word.text.split(/[=@:]/).slice(1)].filter((text) => text !== '');
+}
+
+function judgeRead(text: string, call: Call): readonly Finding[] {
+  const path = absolutePath(text.startsWith('~/') ? `${call.place.home}${text.slice(1)}` : text, call.place);
+  const secret = path === undefined ? undefined : secretAt(path, call.place);
+  if (path === undefined || !secret) return [];
+  return secret.level === 'never'
+    ? [never(`touches ${secret.what}`)]
+    : [ask(`touches ${secret.what}`, `${call.program} ${path}`)];
+}

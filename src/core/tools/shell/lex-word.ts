@@ -1,0 +1,274 @@
+// Owns reading one word of a command line: quotes, escapes, variables, substitutions, braces.
+// Knows no command. Invariant: moves forward by at least one character; a quoted character never acts as an operator.
+import { expandBraces, plainBraces, UNQUOTED_BRACES } from './expand-braces.ts';
+import { type LexState, MAX_NESTING, nestedState, readNested, type ShellWord } from './shell-script.ts';
+
+interface Draft {
+  text: string;
+  certain: boolean;
+  glob: boolean;
+  quoted: boolean;
+  /** Something was read, so that `''` is a word. */
+  started: boolean;
+  readonly done: ShellWord[];
+}
+
+const WORD_END = new Set([' ', '\t', '\n', '\r', ';', '|', '&', '(', ')', '<', '>']);
+const ESCAPED_IN_QUOTES = new Set(['$', '`', '"', '\\', '\n']);
+
+/** Words at `state.at`: one, or several when an unquoted variable or a brace list falls apart, or none. */
+export function lexWord(state: LexState): readonly ShellWord[] {
+  const draft = newDraft();
+  if (isProcessSubstitution(state)) readProcessSubstitution(state, draft);
+  while (state.at < state.text.length && !WORD_END.has(state.text[state.at] ?? '')) readPart(state, draft);
+  endField(draft);
+  return draft.done.flatMap(expandBraces);
+}
+
+/** Runs the substitutions of a text that is expanded like a double-quoted one (an unquoted here-document). */
+export function lexExpandedText(state: LexState, text: string): void {
+  const inner = nestedState(state, text);
+  const draft = newDraft();
+  while (inner.at < text.length) readQuotedPart(inner, draft);
+}
+
+export function isProcessSubstitution(state: LexState): boolean {
+  const pair = state.text.slice(state.at, state.at + 2);
+  return pair === '<(' || pair === '>(';
+}
+
+function newDraft(): Draft {
+  return { text: '', certain: true, glob: false, quoted: false, started: false, done: [] };
+}
+
+function readProcessSubstitution(state: LexState, draft: Draft): void {
+  state.at += 2;
+  readNested(state, ')');
+  add(draft, '<(…)', { certain: false });
+}
+
+function add(
+  draft: Draft,
+  text: string,
+  marks: { readonly certain?: boolean; readonly glob?: boolean; readonly quoted?: boolean } = {},
+): void {
+  draft.text += text;
+  draft.started = true;
+  if (marks.certain === false) draft.certain = false;
+  if (marks.glob) draft.glob = true;
+  if (marks.quoted) draft.quoted = true;
+}
+
+function endField(draft: Draft): void {
+  if (draft.started) {
+    draft.done.push({ text: draft.text, certain: draft.certain, glob: draft.glob, quoted: draft.quoted });
+  }
+  Object.assign(draft, newDraft(), { done: draft.done });
+}
+
+const PARTS: Readonly<Record<string, (state: LexState, draft: Draft) => void>> = {
+  "'": readSingleQuoted,
+  '"': readDoubleQuoted,
+  '\\': readEscape,
+  $: (state, draft) => readDollar(state, draft, false),
+  '`': readBackticks,
+  '~': readTilde,
+};
+
+function readPart(state: LexState, draft: Draft): void {
+  const char = state.text[state.at] ?? '';
+  const special = PARTS[char];
+  if (special) {
+    special(state, draft);
+    return;
+  }
+  state.at += 1;
+  add(draft, UNQUOTED_BRACES[char] ?? plainBraces(char), { glob: char === '*' || char === '?' || char === '[' });
+}
+
+function readSingleQuoted(state: LexState, draft: Draft): void {
+  const end = state.text.indexOf("'", state.at + 1);
+  const stop = end < 0 ? state.text.length : end;
+  add(draft, plainBraces(state.text.slice(state.at + 1, stop)), { quoted: true });
+  state.at = stop + 1;
+}
+
+function readDoubleQuoted(state: LexState, draft: Draft): void {
+  state.at += 1;
+  add(draft, '', { quoted: true });
+  while (state.at < state.text.length && state.text[state.at] !== '"') readQuotedPart(state, draft);
+  state.at += 1;
+}
+
+function readQuotedPart(state: LexState, draft: Draft): void {
+  const char = state.text[state.at] ?? '';
+  if (char === '$') {
+    readDollar(state, draft, true);
+    return;
+  }
+  if (char === '`') {
+    readBackticks(state, draft);
+    return;
+  }
+  const next = state.text[state.at + 1] ?? '';
+  if (char === '\\' && ESCAPED_IN_QUOTES.has(next)) {
+    add(draft, next === '\n' ? '' : next);
+    state.at += 2;
+    return;
+  }
+  add(draft, plainBraces(char));
+  state.at += 1;
+}
+
+function readEscape(state: LexState, draft: Draft): void {
+  const next = state.text[state.at + 1];
+  state.at += 2;
+  if (next === '\n') return;
+  add(draft, plainBraces(next ?? '\\'), { quoted: true });
+}
+
+/** `~` and `~/…` at the start of a word or of an assigned value. */
+function readTilde(state: LexState, draft: Draft): void {
+  const next = state.text[state.at + 1] ?? ' ';
+  const atStart = !draft.started || /^\w+=$/.test(draft.text);
+  state.at += 1;
+  if (!atStart || draft.quoted) {
+    add(draft, '~');
+    return;
+  }
+  const home = state.shared.variables.get('HOME');
+  if ((next === '/' || WORD_END.has(next)) && home !== undefined) {
+    add(draft, home);
+    return;
+  }
+  add(draft, '~', { certain: next !== '/' && !WORD_END.has(next) ? false : home !== undefined });
+}
+
+function readBackticks(state: LexState, draft: Draft): void {
+  let end = state.at + 1;
+  while (end < state.text.length && state.text[end] !== '`') end += state.text[end] === '\\' ? 2 : 1;
+  const inner = state.text.slice(state.at + 1, end).replace(/\\([`$\\])/g, '$1');
+  readNested(nestedState(state, inner), '');
+  add(draft, '`…`', { certain: false });
+  state.at = Math.min(end, state.text.length) + 1;
+}
+
+function readDollar(state: LexState, draft: Draft, quoted: boolean): void {
+  const next = state.text[state.at + 1] ?? '';
+  if (next === '(') {
+    readSubstitution(state, draft);
+    return;
+  }
+  if (next === '{') {
+    readBracedVariable(state, draft, quoted);
+    return;
+  }
+  if (next === "'" && !quoted) {
+    readAnsiQuoted(state, draft);
+    return;
+  }
+  if (next === '"' && !quoted) {
+    state.at += 1;
+    readDoubleQuoted(state, draft);
+    return;
+  }
+  const name = NAME.exec(state.text.slice(state.at + 1, state.at + 65))?.[0];
+  state.at += 1 + (name?.length ?? 0);
+  if (name === undefined) {
+    add(draft, '$');
+    return;
+  }
+  putVariable(state, draft, { name, quoted });
+}
+
+const NAME = /^(?:[A-Za-z_]\w*|[0-9@*#?$!-])/;
+
+function readSubstitution(state: LexState, draft: Draft): void {
+  state.at += 2;
+  readNested(state, ')');
+  add(draft, '$(…)', { certain: false });
+}
+
+/** `${NAME}` is a variable; every other form is only known at run time, but substitutions inside of it are read. */
+function readBracedVariable(state: LexState, draft: Draft, quoted: boolean): void {
+  const simple = /^\$\{(\w{1,64})\}/.exec(state.text.slice(state.at, state.at + 68))?.[1];
+  if (simple !== undefined) {
+    state.at += simple.length + 3;
+    putVariable(state, draft, { name: simple, quoted });
+    return;
+  }
+  if (state.depth >= MAX_NESTING) {
+    giveUp(state);
+    return;
+  }
+  state.at += 2;
+  const inside = newDraft();
+  const inner = { ...state, depth: state.depth + 1 };
+  while (inner.at < inner.text.length && inner.text[inner.at] !== '}') {
+    if (inner.text[inner.at] === '"') readDoubleQuoted(inner, inside);
+    else readQuotedPart(inner, inside);
+  }
+  state.at = inner.at + 1;
+  add(draft, '$…', { certain: false });
+}
+
+function giveUp(state: LexState): void {
+  state.shared.doubts.add('it is nested too deeply to be read');
+  state.at = state.text.length;
+}
+
+function putVariable(state: LexState, draft: Draft, use: { readonly name: string; readonly quoted: boolean }): void {
+  const { name, quoted } = use;
+  if (name === 'IFS' && !quoted) {
+    endField(draft);
+    return;
+  }
+  const value = state.shared.variables.get(name);
+  if (value === undefined) {
+    add(draft, `$${name}`, { certain: false });
+    return;
+  }
+  if (quoted) {
+    add(draft, plainBraces(value));
+    return;
+  }
+  const fields = value.split(/[ \t\n]+/);
+  for (const [i, field] of fields.entries()) {
+    if (i > 0) endField(draft);
+    if (field !== '') add(draft, plainBraces(field), { glob: /[*?[]/.test(field) });
+  }
+}
+
+/** `$'\x72m'`: what the shell decodes, we decode. */
+function readAnsiQuoted(state: LexState, draft: Draft): void {
+  let at = state.at + 2;
+  while (at < state.text.length && state.text[at] !== "'") at += state.text[at] === '\\' ? 2 : 1;
+  const body = state.text.slice(state.at + 2, at);
+  add(draft, plainBraces(body.replace(ANSI_ESCAPE, decodeAnsi)), { quoted: true });
+  state.at = at + 1;
+}
+
+const ANSI_ESCAPE = /\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|([0-7]{1,3})|(.))/gs;
+const LETTERS: Readonly<Record<string, string>> = {
+  n: '\n',
+  t: '\t',
+  r: '\r',
+  a: '\x07',
+  b: '\b',
+  e: '\x1b',
+  E: '\x1b',
+  f: '\f',
+  v: '\v',
+};
+
+function decodeAnsi(_: string, ...groups: readonly (string | undefined)[]): string {
+  const [hex, short, long, octal, letter = ''] = groups;
+  const digits = hex ?? short ?? long;
+  if (digits !== undefined) return fromCode(Number.parseInt(digits, 16));
+  if (octal !== undefined) return fromCode(Number.parseInt(octal, 8));
+  return LETTERS[letter] ?? letter;
+}
+
+function fromCode(code: number): string {
+  return code <= 0x10ffff ? String.fromCodePoint(code) : '\uFFFD';
+}

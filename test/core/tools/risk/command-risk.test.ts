@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { parseJson } from '#base/json.ts';
+import { commandRisk } from '#core/tools/risk/command-risk.ts';
+import { verifies } from '../../../verifies.ts';
+
+const place = {
+  cwd: '/home/u/project',
+  home: '/home/u',
+  dataHome: '/home/u/.talaria',
+  exists: (path: string) => path === '/home/u/project/old.txt',
+};
+/** Each command with what it is in the place above; `old.txt` is there. */
+const labelled = parseJson(readFileSync(new URL('../../../fixtures/commands/labelled.json', import.meta.url), 'utf8'));
+assert.ok(labelled.ok);
+const {
+  never: NEVER,
+  ask: ASK,
+  none: NONE,
+} = labelled.value as unknown as Readonly<Record<'never' | 'ask' | 'none', readonly string[]>>;
+
+const level = (command: string) => commandRisk(command, place).level;
+const wrong = (commands: readonly string[], expected: string) =>
+  commands.filter((command) => level(command) !== expected).map((command) => `${command} → ${level(command)}`);
+
+describe('core/tools/risk/command-risk', () => {
+  verifies('core:approval:hard-list-never', 'commands of the hard list are never run', () => {
+    assert.deepEqual(wrong(NEVER, 'never'), []);
+  });
+
+  verifies('core:approval:risky-asks', 'risky commands ask, and the preview is the whole command', () => {
+    assert.deepEqual(wrong(ASK, 'ask'), []);
+    const risk = commandRisk('ls; git push --force', place);
+    assert.ok(risk.level === 'ask' && risk.preview === 'ls; git push --force');
+  });
+
+  it('lets ordinary commands run', () => {
+    assert.deepEqual(wrong(NONE, 'none'), []);
+  });
+
+  it('has enough labelled commands, each once', () => {
+    const all = [...NEVER, ...ASK, ...NONE];
+    assert.equal(new Set(all).size, all.length);
+    assert.ok(all.length >= 400);
+  });
+
+  verifies('core:approval:no-disguise', 'chaining, quoting and wrapping keep the level of what they hide', () => {
+    const wraps: readonly ((command: string) => string)[] = [
+      (command) => `true && ${command}`,
+      (command) => `( ${command}\n)`,
+      (command) => `if true; then ${command}\nfi`,
+      (command) => `bash -c ${quote(command)}`,
+      (command) => `bash -c ${quote(`sh -c ${quote(command)}`)}`,
+      (command) => `eval ${quote(command)}`,
+      (command) => `bash <<'END_OF_IT'\n${command}\nEND_OF_IT`,
+      (command) => `echo "$(${command}\n)"`,
+    ];
+    for (const wrap of wraps) {
+      const softened = NEVER.filter((command) => level(wrap(command)) !== 'never');
+      assert.deepEqual(softened.map(wrap), []);
+      assert.deepEqual(ASK.filter((command) => level(wrap(command)) === 'none').map(wrap), []);
+    }
+  });
+
+  it('gives narrow keys', () => {
+    const key = (command: string) => {
+      const risk = commandRisk(command, place);
+      return risk.level === 'ask' ? risk.key : risk.level;
+    };
+    assert.notEqual(key('rm -rf build'), key('rm -rf src'));
+    assert.equal(key('rm -rf build'), key('rm -fr ./build/'));
+    assert.notEqual(key('sudo ls'), key('sudo rm x'));
+    assert.notEqual(key('python3 -c "import os; os.unlink(1)"'), key('python3 -c "import os; os.unlink(2)"'));
+    assert.equal(key('git push --force').split('\n').length, 1);
+    assert.equal(key('git push --force; sudo ls').split('\n').length, 2);
+    assert.notEqual(key('$X a'), key('$X b'));
+  });
+
+  it('never throws, whatever the text', () => {
+    const pieces = fc.constantFrom(
+      'rm',
+      ' -rf ',
+      '/',
+      '"',
+      "'",
+      '$(',
+      ')',
+      '`',
+      '\\',
+      ';',
+      '|',
+      '&',
+      '<<EOF\n',
+      'EOF',
+      '\n',
+      '{',
+      ',',
+      '}',
+      '$',
+      '~',
+      '>',
+      '<',
+      '(',
+      '*',
+      'bash -c ',
+      'eval ',
+      '#',
+      '=',
+      '\uE000',
+      '\u0000',
+    );
+    fc.assert(
+      fc.property(fc.array(fc.oneof(pieces, fc.string({ maxLength: 5 })), { maxLength: 60 }), (parts) => {
+        commandRisk(parts.join(''), place);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it('takes time in proportion to the length', () => {
+    const shapes = [
+      '$(',
+      '`',
+      '${',
+      '"$(',
+      'a ',
+      '{a,',
+      '<<a\n',
+      'X=a;',
+      '((',
+      'rm x;',
+      'a|',
+      'bash -c "',
+      "bash -c '",
+      'sudo ',
+      'cd a;',
+      "'",
+      '\\',
+      '>a ',
+      'echo a|',
+      'find -exec ',
+      'find -exec a ; ',
+      'cat|',
+      'xargs ',
+      '=@:',
+      'a=',
+      'eval ',
+      'delete from ',
+      'python -c "os.remove',
+      '$X ',
+      '~/',
+    ];
+    for (const shape of shapes) {
+      const text = shape.repeat(Math.ceil(30_000 / shape.length));
+      const from = performance.now();
+      commandRisk(text, place);
+      const ms = performance.now() - from;
+      assert.ok(ms < 1_500, `${JSON.stringify(shape)}: ${Math.round(ms)} ms for ${text.length} characters`);
+    }
+  });
+
+  it('asks for what is too long to be read', () => {
+    assert.equal(level(`echo ${'a'.repeat(200_000)}`), 'ask');
+    assert.equal(level(`echo ${'$('.repeat(40)}`), 'ask');
+  });
+});
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
