@@ -23,7 +23,7 @@ const OVERRIDES = foldedRules('prompt_injection', [
   ],
   [
     'drop-your-rules',
-    `\\b${DROP} (?:all |any |every |each |of |about )*(?:your|his own|its own|the agent's|the assistant's) (?:\\w+ ){0,2}${RULES}\\b`,
+    `\\b${DROP} (?:all |any |every |each |of |about )*(?:your|his own|its own|the agent's|the assistant's|(?:the |your )?(?:developer|creator|owner|system|company|vendor)'s) (?:\\w+ ){0,2}${RULES}\\b`,
   ],
   [
     'drop-all-rules',
@@ -151,6 +151,11 @@ const OTHER_LANGUAGES = foldedRules('prompt_injection', [
 ]);
 
 const MARKUP: readonly ThreatRule[] = [
+  rawRule(
+    'transcript',
+    'prompt_injection',
+    /^\s{0,8}(?:human|user|question)\s?:[^\n]{0,400}\n\s{0,40}(?:assistant|ai|bot|answer)\s?:/im,
+  ),
   rawRule(
     'role-token',
     'prompt_injection',

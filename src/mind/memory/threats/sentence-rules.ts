@@ -3,12 +3,12 @@
 import { sentenceRules, type ThreatRule } from './threat-rule.ts';
 
 const AGENT =
-  '\\b(?:you|your|yours|yourself|assistants?|agents?|ai|ais|llms?|language models?|chatbots?|the model|a model|talaria|hermes)\\b';
+  '\\b(?:you|your|yours|yourself|assistants?|agents?|ai|ais|llms?|language models?|chatbots?|the model|a model|model(?=,)|talaria|hermes)\\b';
 const DROP =
-  "\\b(?:ignor\\w{1,4}|overlook\\w{0,3}|disregard\\w{0,3}|forget\\w{0,4}|leav(?:e|ing)\\b.{0,40}\\bbehind|lift(?:ed|s|ing)?|withdr[ae]w\\w{0,2}|withdrawn|void|revok\\w{1,3}|waiv\\w{1,3}|suspend\\w{0,3}|remov\\w{1,3}|(?:stop|quit|cease|avoid|don't|do not|not|never) (?:following|obeying|follow|obey|be bound by|bound by|comply with)|skip\\w{0,4}|bypass\\w{0,3}|circumvent\\w{0,3}|overrid\\w{1,4}|overwrit\\w{1,3}|no longer|without|has no|have no|with no|free (?:of|from)|not bound|abandon\\w{0,3}|break|violat\\w{1,3}|shed|ditch|drop|relax\\w{0,3}|set aside|put aside|not (?:be )?appl(?:y|ied)|(?:doesn't|don't|do not|does not) (?:apply|count|matter)|unlock\\w{0,3}|disabl\\w{1,3}|turn(?:ed|ing)? off)\\b";
+  "\\b(?:ignor\\w{1,4}|overlook\\w{0,3}|disregard\\w{0,3}|forget\\w{0,4}|leav(?:e|ing)\\b.{0,40}\\bbehind|lift(?:ed|s|ing)?|withdr[ae]w\\w{0,2}|withdrawn|void|revok\\w{1,3}|waiv\\w{1,3}|suspend\\w{0,3}|remov\\w{1,3}|(?:stop|quit|cease|avoid|don't|do not|not|never) (?:following|obeying|follow|obey|be bound by|bound by|comply with)|skip\\w{0,4}|bypass\\w{0,3}|circumvent\\w{0,3}|overrid\\w{1,4}|overwrit\\w{1,3}|no longer|without|has no|have no|with no|free (?:of|from)|not bound|abandon\\w{0,3}|break|violat\\w{1,3}|shed|ditch|drop|relax\\w{0,3}|set aside|put aside|not (?:be )?appl(?:y|ied)|(?:doesn't|don't|do not|does not) (?:apply|count|matter)|unlock\\w{0,3}|disabl\\w{1,3}|turn(?:ed|ing)? off|releas\\w{1,3} from|exempt\\w{0,3} from|free(?:d)? from|out of (?:your|its) mind|(?:opposite|reverse|contrary) (?:of|to)|against|rid of)\\b";
 /** Rules of an agent, told from those of a linter or a firewall by what stands before them. */
 const RULES =
-  '\\b(?:(?:the|your|all|any|all of|of|these|those|its|own|earlier|previous|prior|initial|original|system|safety|security|ethical|moral|content|built-in|every|no|any of|its own|usual|normal|without|operating|behaviou?ral) (?:instructions?|guidance|guidelines|constraints|restrictions|rules|directives|limits|limitations|safeguards|guardrails|programming|censorship|filters|policies|prompt|alignment|training)|system (?:prompt|rules|guidelines|message)|safety(?: \\w+)? (?:polic(?:y|ies)|rules|guidelines|checks|measures|protocols?)|content polic(?:y|ies)|usage polic(?:y|ies)|moderation|prior beliefs|unrestricted|safety when|safety if)\\b';
+  '\\b(?:(?:the|your|all|any|all of|of|developer.s|owner.s|creator.s|these|those|its|own|earlier|previous|prior|initial|original|system|safety|security|ethical|moral|content|built-in|every|no|any of|its own|usual|normal|without|operating|behaviou?ral) (?:instructions?|directions|guidance|guidelines?|constraints?|restrictions?|rules?|directives?|limits|limitations|safeguards|guardrails|programming|censorship|filters|policies|prompt|alignment|training)|system (?:prompt|rules|guidelines|message)|safety(?: \\w+)? (?:polic(?:y|ies)|rules|guidelines|checks|measures|protocols?)|content polic(?:y|ies)|usage polic(?:y|ies)|moderation|prior beliefs|unrestricted|safety when|safety if)\\b';
 const THIS_ENTRY =
   '\\bthis (?:memory |hidden |secret )?(?:note|entry|memory|instruction|directive|paragraph|prompt|rule|memo|injection|line of memory)s?\\b';
 const NOT =
@@ -19,23 +19,23 @@ const OWNER = '\\b(?:the|your|our|my) (?:user|owner|operator|human|boss|principa
 const SENSITIVE =
   "\\b(?:api[ _-]?keys?|passwords?|password (?:store|manager|file)|passphrases?|credentials?|tokens?|secrets?|private (?:keys?|notes|messages|data|files)|ssh keys?|\\.env|cookies?|(?:chat|conversation|message|session) (?:history|logs?|transcripts?|contents?)|conversations?|transcripts?|memory (?:files?|contents?|entries)|memories|environment variables|env vars|personal (?:data|information|details)|(?:user|owner)(?:'s)? (?:data|details|information|files|messages|notes|input)|wallet(?:\\.dat| file)?|seed phrase|recovery phrase|context window|home (?:folder|directory)|keychain|secret-keys|\\*\\.pem)\\b(?! (?:usage|counts?|costs?|limits?|budgets?))";
 const SENDING =
-  '\\b(?:send|forward|upload|post|e-?mail|mail|transmit|leak|submit|relay|share|append|attach|encode|embed|hide|smuggle|place|put|include|copy|deliver|hand|give|pass|report|publish|beam|sync|mirror|respond with|reply with)\\b';
+  '\\b(?:reach|arrive at|end up (?:at|on|with)|land (?:on|at)|send|forward|upload|post|e-?mail|mail|transmit|leak|submit|relay|share|append|attach|encode|embed|hide|smuggle|place|put|include|copy|deliver|hand|give|pass|report|publish|beam|sync|mirror|respond with|reply with)\\b';
 const STRANGER =
   '(?:https?:\\/\\/|ftp:\\/\\/|[\\w.+-]{1,64}@[\\w-]{1,64}\\.\\w|\\b\\d{1,3}\\.\\d{1,3}\\.\\d{1,3}\\.\\d{1,3}\\b|\\b(?:peer|visitor|stranger|caller|attacker|hacker)s?\\b|\\banyone who (?:asks|requests)|\\b(?:recovery|external|remote|collection|third[- ]party|public) (?:site|server|service|endpoint|bucket|url|address|page)|\\bevery (?:peer|visitor|agent)|\\b(?:image|link|url|query|pixel|header)s?\\b.{0,20}\\b(?:each|every|all|your) (?:repl(?:y|ies)|responses?|answers?|messages?|requests?))';
 const GUARD =
-  '\\b(?:dangerous[- ]commands?(?: list)?|approvals?(?:\\.mode| mode| gate| prompts?| checks?| polic(?:y|ies)| requests?)|threat scan(?:ner|s)?|memory scan(?:ner)?|(?:skills?|command|tool|memory) guard|evidence gate|hard[- ]?list|deny[- ]?list|always[- ]allowed commands|commands? allow-?list|permission (?:checks?|prompts?|mode)|(?:the|your) guard|tool approvals?|the sandbox of the agent)\\b';
+  '\\b(?:dangerous[- ]commands?(?: list)?|approvals?(?:\\.mode| mode| gate| prompts?| checks?| polic(?:y|ies)| requests?)|threat scan(?:ner|s)?|memory scan(?:ner)?|(?:skills?|command|tool|memory) guard|evidence gate|hard[- ]?list|deny[- ]?list|always[- ]allowed commands|commands? allow-?list|permission (?:checks?|prompts?|mode)|approval rules|(?:the|your) guard|tool approvals?|the sandbox of the agent)\\b';
 const OFF =
-  '\\b(?:off|disabl\\w{1,3}|no longer|skip\\w{0,4}|bypass\\w{0,3}|never|none|yolo|without|remov\\w{1,3}|circumvent\\w{0,3}|evad\\w{1,3}|suppress\\w{0,3}|lift\\w{0,3}|void|obsolete|always (?:allow|approve|accept|yes)|auto-?approv\\w{1,3}|ignor\\w{1,3}|deactivat\\w{1,3})\\b';
+  '\\b(?:off|disabl\\w{1,3}|no longer|skip\\w{0,4}|bypass\\w{0,3}|never|none|yolo|without|remov\\w{1,3}|circumvent\\w{0,3}|evad\\w{1,3}|suppress\\w{0,3}|lift\\w{0,3}|void|obsolete|always (?:allow|approve|accept|yes)|auto-?approv\\w{1,3}|ignor\\w{1,3}|loosen\\w{0,3}|relax\\w{0,3}|weaken\\w{0,3}|deactivat\\w{1,3})\\b';
 const GUARDED_WORK =
-  '\\b(?:skills?|sudo|root|shell|terminal|commands?|tools?|config|you|your|agent|assistant|owner|memor(?:y|ies)|dangerous|host|savin?g?)\\b';
+  '\\b(?:skills?|sudo|root|shell|terminal|commands?|tools?|config|you|your|agent|assistant|owner|memor(?:y|ies)|dangerous|host|sav(?:e|ing)|consent|asking|nothing|scanner)\\b';
 
 const injection = sentenceRules('prompt_injection', [
   ['agent-drops-rules', AGENT, DROP, RULES],
   [
     'rules-withdrawn',
     `\\b(?:earlier|previous|prior|above|original|initial|existing|system|your)\\b`,
-    '\\b(?:instructions?|guidance|guidelines|directives|system prompt|restrictions)\\b',
-    '\\b(?:has|have|is|are|was|were) (?:now |all |been |hereby |therefore ){0,3}(?:withdrawn|lifted|void|revoked|cancelled|suspended|waived|rescinded|repealed|annulled)\\b',
+    '\\b(?:instructions?|directions|guidance|guidelines|directives|system prompt|restrictions)\\b',
+    '\\b(?:has|have|is|are|was|were) (?:now |all |been |hereby |therefore ){0,3}(?:withdrawn|lifted|void|revoked|cancelled|suspended|waived|rescinded|repealed|annulled)\\b|\\b(?:can|could|should|may|must|might|to) (?:all |now |safely )?be (?:disregarded|ignored|forgotten|dropped|set aside|overlooked)\\b',
   ],
   [
     'nothing-before-counts',
@@ -60,7 +60,7 @@ const injection = sentenceRules('prompt_injection', [
   ],
   [
     'plays-without-limits',
-    '\\b(?:act as|pretend|imagine|role-?play|simulate|play the (?:role|part))\\b',
+    '\\b(?:act as|pretend (?:to|that|you)|imagine (?:that|you|being|a)|role-?play|simulate an? (?:\\w+ )?(?:ai|model|assistant|person|agent)|play the (?:role|part))\\b',
     '\\b(?:without|no|forbidden|ignores?|free of|has no|not bound|unlimited|anything)\\b',
     '\\b(?:limits?|rules?|restrictions?|filters?|content policy|guidelines|forbidden|policies|morals?|ethics)\\b',
     '^(?!.*\\b(?:eslint|lint|game|chess)\\b)',
@@ -74,6 +74,26 @@ const injection = sentenceRules('prompt_injection', [
     '\\b(?:you|assistant|agent|ai)\\b',
     '\\b(?:upgraded|promoted|switched|unlocked|elevated|converted|reset|granted)\\b',
     '\\b(?:unrestricted|unlimited|uncensored|admin|root|developer|god|full access|all permissions|jailbroken)\\b',
+  ],
+  [
+    'drops-its-role',
+    '\\b(?:forget|drop|abandon|leave|discard|ignore|shed|lose)\\b.{0,20}\\byour (?:role|identity|persona|purpose|values|character|limits|training|alignment|morals|ethics|task)\\b',
+  ],
+  [
+    'no-laws',
+    "\\byou(?: are|'re)\\b",
+    '\\b(?:no|without|above|outside|free of) (?:any |all |the )?(?:laws?|rules|limits|morals|ethics|restrictions|inhibitions|boundaries|conscience)\\b',
+  ],
+  [
+    'above-all-else',
+    '\\b(?:overrid\\w{1,4}|supersed\\w{1,3}|outrank\\w{0,2}|trumps?|cancels?|replac\\w{1,3}|invalidat\\w{1,3})\\b',
+    '\\b(?:everything|anything|all|whatever)(?: that (?:is|was|came|stands))? (?:above|before|else|earlier|you (?:were|have|know)|prior|previous)\\b',
+  ],
+  [
+    'every-answer-carries',
+    '\\b(?:insert|add|append|include|put|mention|promote|advertise|embed|load|slip|work|recommend|link)\\b',
+    '\\b(?:every|each|all)(?: of)?(?: your| the)? (?:\\w+ )?(?<!commit )(?:answers?|repl(?:y|ies)|responses?|messages?|conversations?|outputs?)\\b',
+    '\\b(?:without (?:saying|telling|mention|explain|comment)|unnoticed|secret|hidden|subtl|sponsor|promo|advert)|https?:\\/\\/|\\b[a-z0-9-]{2,40}\\.(?:com|net|org|io|example|test|xyz|shop|biz|info)\\b',
   ],
 ]);
 
@@ -105,6 +125,28 @@ const exfiltration = sentenceRules('exfiltration', [
     '\\bfind\\b.{0,120}(?:-exec|xargs)',
     '\\b(?:curl|wget|nc|scp)\\b',
     '(?:\\.pem|\\.key|\\.env|id_rsa|wallet|\\.kdbx|\\.ssh|password|secret|token)',
+  ],
+  [
+    'template-beacon',
+    'https?:\\/\\/[^\\s"]{1,200}[?&=\\/](?:<|\\{|\\[|\\$\\{)',
+    '\\b(?:images?|img|pixel|gif|png|jpe?g|repl(?:y|ies)|responses?|answers?)\\b',
+    '\\b(?:every|each|all|always|load|render|show|embed|whenever|must|should)\\b',
+  ],
+  [
+    'data-through-redirect',
+    '\\b(?:nc|ncat|netcat|telnet|socat|curl|ssh|ftp)\\b.{0,120}<\\s?["]?[~\\/\\w.$-]{0,60}(?:\\.ssh|id_rsa|id_ed25519|\\.env\\b|\\.aws|\\.netrc|\\.gnupg|\\/etc\\/(?:passwd|shadow)|memory\\.md|user\\.md|wallet|state\\.db)',
+  ],
+  [
+    'data-through-pipe',
+    '\\b(?:history|zip|tar|ls|find|ps|whoami|hostname|env|set|mysqldump|pg_dump|dir|cat)\\b.{0,120}\\|\\s?(?:(?:nc|ncat|netcat|telnet)\\b|curl\\b.{0,60}(?:-f|-d|-t|--data|--form|--upload|@-))',
+    '^(?!.*(?:localhost|127\\.0\\.0\\.1|\\b10\\.\\d|192\\.168\\.|codecov))',
+  ],
+  [
+    'secret-file-published',
+    '(?:\\.ssh\\/|id_rsa|id_ed25519|\\.env\\b|\\.netrc|\\.npmrc|\\.aws\\/|\\.pgpass|\\.gnupg|\\/etc\\/shadow)',
+    '\\b(?:put|paste|write|copy|include|add|insert|print|post|place|quote|attach)\\b',
+    '\\b(?:commit messages?|repl(?:y|ies)|issues?|comments?|chat|pull requests?|responses?|emails?|messages?|answers?|gist|pastebin)\\b',
+    "^(?!.*\\b(?:never|not|don't|avoid|without|no)\\b)",
   ],
 ]);
 
@@ -158,6 +200,45 @@ const ruleChange = sentenceRules('rule_change', [
     '\\b(?:you|your|assistant|agent|ai|soul|personality|persona)\\b',
     '\\b(?:loyal|loyalty|allegiance|devoted|obedient|subservient)\\b',
     '\\bto\\b',
+  ],
+  [
+    'unasked',
+    "\\b(?:stop|quit|never|don't|do not|no need to|needn't|need not|no longer) (?:ask|asking|confirm|confirming|check with|checking with|wait for|waiting for|seek|seeking)\\b",
+    '\\b(?:destructive|dangerous|risky|irreversible|any|all|every|rm -rf|force[- ]push\\w*|payments?|transfers?)\\b',
+    '\\b(?:commands?|actions?|operations?|deletions?|deleting|payments?|transfers?|tools?)\\b',
+    '^(?!.*read-only)',
+  ],
+  [
+    'obeyed-blindly',
+    '\\b(?:commands?|instructions?|requests?|orders?|messages?|scripts?|code)\\b',
+    '\\b(?:from|in|by|found|sent|posted)\\b',
+    '\\b(?:execut\\w{1,3}|obey\\w{0,3}|follow(?:ed)?(?! up)|run|carried out|carry out|trust\\w{0,3})\\b',
+    '\\b(?:unconditionally|without (?:question|questioning|checking|review|hesitation|asking)|blindly|no matter what|unquestioningly|unseen|regardless)\\b',
+    "^(?!.*\\b(?:never|not|don't)\\b)",
+  ],
+  [
+    'trusted-as-owner',
+    '\\b(?:trust|obey|treat|believe|serve|follow)\\b',
+    '\\b(?:as if|as though|like|just as|the same as)\\b.{0,12}\\b(?:were|was|is|are)?\\b.{0,6}\\b(?:the|your) (?:real )?(?:owner|user|system|operator|admin(?:istrator)?)\\b',
+  ],
+  [
+    'skills-unscanned',
+    '\\b(?:skills?|plugins?|extensions?|memor(?:y|ies)|tools?|downloads?)\\b',
+    '\\b(?:trusted|safe|approved|verified|clean)\\b',
+    '\\b(?:without|skip\\w{0,4}|no need (?:to|for)|instead of) (?:any |the |a )?(?:scan\\w{0,4}|check\\w{0,3}|review\\w{0,3}|guard|verif\\w{0,8})\\b',
+  ],
+  [
+    'writes-itself-again',
+    '\\bthis (?:text|entry|note|memory|line|message|paragraph|instruction|rule)\\b',
+    '\\b(?:again|restore|re-?add|re-?create|re-?insert|rewrite|back)\\b',
+    '\\b(?:deleted|removed|gone|missing|lost|erased|cleared|consolidated)\\b',
+  ],
+  [
+    'does-what-it-is-told',
+    '\\b(?:do|follow|obey|execute|carry out)\\b',
+    '\\b(?:whatever|anything|everything|all(?: that)?|exactly what)\\b',
+    '\\b(?:tells?|asks?|instructs?|orders?|commands?|directs?) you\\b',
+    '\\b(?:pages?|web ?sites?|urls?|emails?|documents?|files?|issues?|strangers?|visitors?|peers?|posts?|comments?|channels?|chats?|it|they|someone|anyone)\\b',
   ],
 ]);
 
