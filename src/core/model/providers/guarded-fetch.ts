@@ -4,7 +4,7 @@
 import type { Clock } from '#base/clock.ts';
 import { parseJsonObject } from '#base/json.ts';
 import { ModelError } from '../model-client.ts';
-import { inBandFailure, isHtml, saidBy, statusFailure } from './model-failure.ts';
+import { inBandFailure, isHtml, saidBy, statusFailure } from './failure/model-failure.ts';
 import { type Endpoint, isLocalAddress, type ModelTimeouts, shownUrl } from './provider-options.ts';
 
 export interface ExchangeOptions {

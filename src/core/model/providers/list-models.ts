@@ -4,9 +4,9 @@ import { raceAbort, throwIfAborted } from '#base/abort.ts';
 import { type Clock, systemClock } from '#base/clock.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '#base/json.ts';
 import { ModelError } from '../model-client.ts';
+import { saidBy } from './failure/model-failure.ts';
+import { networkFailure } from './failure/network-failure.ts';
 import { openExchange } from './guarded-fetch.ts';
-import { saidBy } from './model-failure.ts';
-import { networkFailure } from './network-failure.ts';
 import { type Endpoint, shownUrl } from './provider-options.ts';
 
 export interface ListModelsOptions {

@@ -1,9 +1,9 @@
 // Owns the translation of broken connections (refused, DNS, TLS, reset, time-outs of the platform) into ModelErrors.
 // Knows no wire format. Invariant: what was lost before the first byte of the answer is `model-unreachable`, after it `model-bad-response`.
 import { errorCode, errorText } from '#base/errors.ts';
-import { ModelError, type ModelErrorOptions } from '../model-client.ts';
+import { ModelError, type ModelErrorOptions } from '../../model-client.ts';
+import { type Endpoint, shownUrl } from '../provider-options.ts';
 import { withoutKeys } from './model-failure.ts';
-import { type Endpoint, shownUrl } from './provider-options.ts';
 
 type Shape = Omit<ModelErrorOptions, 'cause'> & { readonly message: string };
 

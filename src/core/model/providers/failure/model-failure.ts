@@ -4,9 +4,9 @@ import type { Clock } from '#base/clock.ts';
 import { isJsonObject, type JsonObject, parseJson } from '#base/json.ts';
 import { redactSecrets } from '#base/secrets.ts';
 import { ellipsize } from '#base/text.ts';
-import { ModelError, type ModelErrorCode } from '../model-client.ts';
-import { saysToolsRefused } from '../tools-refused.ts';
-import { type Endpoint, shownUrl } from './provider-options.ts';
+import { ModelError, type ModelErrorCode } from '../../model-client.ts';
+import { saysToolsRefused } from '../../tools-refused.ts';
+import { type Endpoint, shownUrl } from '../provider-options.ts';
 import { retryAfterMs } from './retry-after.ts';
 
 /** An answer with an error status, or an error that came inside an answer. */
