@@ -10,7 +10,9 @@ import { createReflexClient } from '#core/reflex/reflex-client.ts';
 import { toolRules } from '#core/tools/reflex-rules.ts';
 import { createToolRegistry, type ToolSelection } from '#core/tools/registry/tool-registry.ts';
 import { createAllowList } from '#core/tools/risk/allow-list.ts';
+import { memoryRules } from '#mind/memory/memory-rules.ts';
 import { createMemoryTool } from '#mind/memory/memory-tool.ts';
+import { recallRules } from '#mind/sessions/recall-rules.ts';
 import { createSessionSearchTool } from '#mind/sessions/tool/session-search-tool.ts';
 import type { AppOptions } from '../app.ts';
 import type { LoadedConfig } from '../home/config.ts';
@@ -60,7 +62,7 @@ function builtInTools({ mind, loaded }: ToolParts): readonly AnyTool[] {
 }
 
 function builtInRules(): readonly ReflexRule[] {
-  return toolRules;
+  return [...toolRules, ...memoryRules, ...recallRules];
 }
 
 /** An unknown toolset of the command line is an error there; one of the configuration is named and passed over. */

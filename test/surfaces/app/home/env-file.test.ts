@@ -42,7 +42,7 @@ describe('.env', () => {
           assert.equal(readEnvFile(path).KEY, value);
         },
       ),
-      { numRuns: 200 },
+      { numRuns: 60 },
     );
   });
 

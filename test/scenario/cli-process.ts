@@ -1,0 +1,61 @@
+/** The real command in a process of its own, in a throw-away home. */
+import { spawn } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Teardown } from '#testing/teardown.ts';
+import { createTempHome } from '#testing/temp-home.ts';
+
+const MAIN = join(import.meta.dirname, '../../src/surfaces/cli/main.ts');
+
+export interface CliRun {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+export interface CliStage {
+  readonly root: string;
+  readonly cwd: string;
+  /** Folder that holds home and working folder. */
+  readonly folder: string;
+  run(args: readonly string[], options?: CliRunOptions): Promise<CliRun>;
+}
+
+export interface CliRunOptions {
+  readonly stdin?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Called with what came on standard output so far, and a way to signal the process. */
+  readonly onOutput?: (out: string, kill: (signal: NodeJS.Signals) => void) => void;
+}
+
+export function createCliStage(context: Teardown): CliStage {
+  const temp = createTempHome(context);
+  const root = join(temp.path, 'home');
+  const cwd = join(temp.path, 'work');
+  mkdirSync(cwd);
+  return {
+    root,
+    cwd,
+    folder: temp.path,
+    run: (args, { stdin = '', env = {}, onOutput } = {}) =>
+      new Promise((resolve, reject) => {
+        const child = spawn(process.execPath, [MAIN, ...args], {
+          cwd,
+          env: { PATH: process.env.PATH ?? '', HOME: temp.path, TALARIA_HOME: root, ...env },
+        });
+        let out = '';
+        let err = '';
+        child.stdout.on('data', (chunk: Buffer) => {
+          out += chunk.toString('utf8');
+          onOutput?.(out, (signal) => child.kill(signal));
+        });
+        child.stderr.on('data', (chunk: Buffer) => {
+          err += chunk.toString('utf8');
+        });
+        child.on('error', reject);
+        child.on('close', (code, signal) => resolve({ code, signal, out, err }));
+        child.stdin.end(stdin);
+      }),
+  };
+}
