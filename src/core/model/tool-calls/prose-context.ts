@@ -5,10 +5,9 @@
  */
 
 const KEPT = 400;
+const TRIM_AT = 4_000;
 
 export class ProseContext {
-  /** The current line up to here (its last 400 characters). */
-  line = '';
   /** The last line before it that was not blank. */
   lastLine = '';
   /** Length of the run of backticks that opened inline code on this line, 0 outside. */
@@ -19,6 +18,8 @@ export class ProseContext {
   afterCall = false;
   /** An invented tool result has been dropped. */
   imitated = false;
+  #line = '';
+  #lineHasText = false;
 
   feed(text: string): void {
     if (/\S/.test(text)) {
@@ -28,7 +29,7 @@ export class ProseContext {
     const lines = text.split('\n');
     for (const [index, part] of lines.entries()) {
       if (index > 0) this.#breakLine();
-      this.line = (this.line + part).slice(-KEPT);
+      this.#extendLine(part);
       this.#feedInline(part);
     }
   }
@@ -38,13 +39,26 @@ export class ProseContext {
     this.afterCall = true;
   }
 
+  /** The current line up to here (its last 400 characters). */
+  get line(): string {
+    return this.#line.slice(-KEPT);
+  }
+
+  /** Nothing but white space stands on the line yet. */
   get atLineStart(): boolean {
-    return !/\S/.test(this.line);
+    return !this.#lineHasText;
+  }
+
+  #extendLine(part: string): void {
+    this.#line += part;
+    if (this.#line.length > TRIM_AT) this.#line = this.line;
+    if (!this.#lineHasText && /\S/.test(part)) this.#lineHasText = true;
   }
 
   #breakLine(): void {
-    if (/\S/.test(this.line)) this.lastLine = this.line;
-    this.line = '';
+    if (this.#lineHasText) this.lastLine = this.line;
+    this.#line = '';
+    this.#lineHasText = false;
     this.inlineRun = 0;
   }
 

@@ -1,7 +1,8 @@
 /**
  * Owns the stream side of the text tool-call parser: `push` and `end`, for any chunking of the text with the same result.
- * It keeps only the text that is not decided yet, and looks at a held candidate again only when it has grown by a quarter,
- * so that one-character chunks cost linear time too. Never throws. Serves seed 001, "Tool-calling strategies".
+ * It keeps only the text that is not decided yet. A held candidate is looked at again with every chunk as long as all
+ * looks together stay within a few times the text, then only when it has grown by a quarter: linear for any chunking.
+ * Never throws. Serves seed 001, "Tool-calling strategies".
  */
 import { CallScanner } from './call-scanner.ts';
 import { TextWindow } from './reading/text-window.ts';
@@ -15,28 +16,56 @@ export interface TextCallParser {
   end(): TextCallEvent[];
 }
 
+/** Looks that cost up to this many characters, and eight times the text, are free. */
+const EAGER = 200_000;
+
 export function createTextCallParser(tools: readonly TextToolSchema[]): TextCallParser {
   const scanner = new CallScanner(createToolCatalog(tools));
   let held = '';
   let retryAt = 0;
+  let total = 0;
+  let spent = 0;
   let ended = false;
   const run = (final: boolean): TextCallEvent[] => {
+    spent += held.length;
     held = held.slice(scanner.scan(new TextWindow(held, final)));
     retryAt = held.length + (held.length >> 2);
-    return scanner.takeEvents();
+    if (final) scanner.finish();
+    return joinDeltas(scanner.takeEvents());
   };
   return {
     push: (chunk) => {
       if (ended || chunk === '') return [];
       held += chunk;
-      return held.length > retryAt ? run(false) : [];
+      total += chunk.length;
+      const eager = spent + held.length <= EAGER + 8 * total;
+      return eager || held.length > retryAt ? run(false) : [];
     },
     end: () => {
       if (ended) return [];
       ended = true;
-      const events = run(true);
-      scanner.finish();
-      return [...events, ...scanner.takeEvents()];
+      return run(true);
     },
   };
+}
+
+/** Neighbouring deltas of one kind as one. */
+function joinDeltas(events: readonly TextCallEvent[]): TextCallEvent[] {
+  const joined: TextCallEvent[] = [];
+  for (let at = 0; at < events.length; ) {
+    const event = events[at];
+    if (event === undefined) break;
+    if (event.type !== 'text-delta' && event.type !== 'reasoning-delta') {
+      joined.push(event);
+      at += 1;
+      continue;
+    }
+    const parts: string[] = [];
+    for (let next = events[at]; next?.type === event.type; next = events[at]) {
+      parts.push((next as { readonly text: string }).text);
+      at += 1;
+    }
+    joined.push({ type: event.type, text: parts.join('') });
+  }
+  return joined;
 }
