@@ -77,7 +77,14 @@ function openGround({
     (name, error) => write('background-failed', `${name}: ${errorText(error)}`),
     clock,
   );
-  return { log: write, notice, notices, events, background, redact };
+  const waiting: (() => void)[] = [];
+  events.subscribe((event) => {
+    if (event.type === 'turn-end') for (const start of waiting.splice(0)) start();
+  });
+  const later = (name: string, work: () => Promise<unknown>): void => {
+    waiting.push(() => background.hold(name, work()));
+  };
+  return { log: write, notice, notices, events, background, redact, later };
 }
 
 function logEvent(event: TurnEvent, write: (event: string, text: string) => void): void {

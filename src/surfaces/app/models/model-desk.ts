@@ -29,8 +29,8 @@ export interface DeskOptions {
   /** Used instead of every provider. */
   readonly fixed?: ModelClient;
   readonly notice: (text: string) => void;
-  /** Refreshes lists beside the first request. */
-  readonly background: (name: string, work: Promise<unknown>) => void;
+  /** Work for after the first turn: nothing may stand before the first request. */
+  readonly later: (name: string, work: () => Promise<unknown>) => void;
 }
 
 interface Present {
@@ -45,6 +45,8 @@ export async function openModelDesk(options: DeskOptions, signal: AbortSignal): 
   return desk;
 }
 
+/** How long the end of a run may wait for a list that is asked for anew. */
+const REFRESH_MS = 1_500;
 const REFLEX_REASON = 'no model is set up; rules only, no language model';
 
 class Desk implements ModelDesk {
@@ -132,7 +134,8 @@ class Desk implements ModelDesk {
     const { lists } = this.#options.surroundings;
     const cached = lists.cached(provider.baseUrl)[0];
     if (cached) {
-      this.#options.background('refresh the list of models', lists.fetch(provider, signal));
+      const refresh = () => lists.fetch(provider, AbortSignal.timeout(REFRESH_MS));
+      if (lists.isStale(provider.baseUrl)) this.#options.later('refresh the list of models', refresh);
       return cached.id;
     }
     const listed = await lists.fetch(provider, signal);

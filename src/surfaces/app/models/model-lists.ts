@@ -18,6 +18,8 @@ export interface ListedModel {
 export interface ModelLists {
   /** What the cache has, without any network. */
   cached(baseUrl: string): readonly ListedModel[];
+  /** Is what the cache has older than a day? */
+  isStale(baseUrl: string): boolean;
   /** Asks the endpoint and keeps the answer. */
   fetch(
     provider: FoundProvider,
@@ -30,6 +32,7 @@ export interface ModelLists {
 }
 
 const LIST_TIMEOUT_MS = 5_000;
+const STALE_MS = 24 * 60 * 60 * 1000;
 const PROBE_TIMEOUT_MS = 250;
 
 export function createModelLists(cacheFolder: string, clock: Clock): ModelLists {
@@ -37,6 +40,11 @@ export function createModelLists(cacheFolder: string, clock: Clock): ModelLists 
   const localFile = join(cacheFolder, 'local-endpoints.json');
   const lists: ModelLists = {
     cached: (baseUrl) => readModels(readCache(listFile)[baseUrl]),
+    isStale: (baseUrl) => {
+      const row = readCache(listFile)[baseUrl];
+      const at = isJsonObject(row) && typeof row.at === 'number' ? row.at : 0;
+      return Math.abs(clock.now() - at) > STALE_MS;
+    },
     async fetch(provider, signal) {
       const answer = await askModels(provider, AbortSignal.any([signal, AbortSignal.timeout(LIST_TIMEOUT_MS)]));
       if (answer.ok) {

@@ -22,6 +22,8 @@ export interface ModelParts {
   readonly background: Background;
   readonly reflex: ModelClient;
   readonly notice: (text: string) => void;
+  /** Work for after the first turn. */
+  readonly later: (name: string, work: () => Promise<unknown>) => void;
 }
 
 export interface ComposedModels {
@@ -61,7 +63,7 @@ export async function composeModels(options: AppOptions, parts: ModelParts): Pro
   for (const { message, fix } of search.problems) notice(`${message}. ${fix}`);
   const fixed = options.extra?.client;
   const isAlone = search.providers.length === 0 && fixed === undefined && options.model !== 'reflex';
-  const providers = isAlone ? await findLocal(lists, background) : search.providers;
+  const providers = isAlone ? await findLocal(lists, parts) : search.providers;
   if (options.model !== undefined && options.model !== 'reflex' && options.model !== 'reflex/1' && !fixed) {
     const chosen = chooseModel(loaded.config, providers, options.model);
     if (!chosen.ok) throw new TalariaError(chosen.detail, { code: chosen.reason });
@@ -74,17 +76,17 @@ export async function composeModels(options: AppOptions, parts: ModelParts): Pro
       ...(options.model === undefined ? {} : { flag: options.model }),
       ...(fixed ? { fixed } : {}),
       notice,
-      background: background.hold,
+      later: parts.later,
     },
     background.signal,
   );
   return { desk, lists };
 }
 
-/** Servers that were there last time are used at once and looked for again beside; else each port is asked with a short time-out. */
-async function findLocal(lists: ModelLists, background: Background): Promise<readonly FoundProvider[]> {
+/** Servers that were there last time are used at once and looked for again after the first turn; else each port is asked, briefly. */
+async function findLocal(lists: ModelLists, { background, later }: ModelParts): Promise<readonly FoundProvider[]> {
   const cached = lists.cachedLocal();
   if (!cached?.length) return await lists.probeLocal(background.signal);
-  background.hold('look for local endpoints', lists.probeLocal(background.signal));
+  later('look for local endpoints', () => lists.probeLocal(AbortSignal.timeout(1_000)));
   return cached;
 }

@@ -37,7 +37,7 @@ async function deskOf(temp: TempHome, setup: { config?: unknown; variables?: Rec
   const surroundings = surroundingsOf(temp, setup.config);
   const { providers } = findProviders(surroundings.config, setup.variables ?? {});
   const notices: string[] = [];
-  const background: Promise<unknown>[] = [];
+  const later: (() => Promise<unknown>)[] = [];
   const desk = await openModelDesk(
     {
       surroundings,
@@ -45,11 +45,11 @@ async function deskOf(temp: TempHome, setup: { config?: unknown; variables?: Rec
       reflex,
       ...(setup.flag ? { flag: setup.flag } : {}),
       notice: (text) => notices.push(text),
-      background: (_, work) => background.push(work),
+      later: (_, work) => later.push(work),
     },
     signal,
   );
-  return { desk, notices, background, surroundings };
+  return { desk, notices, later, surroundings };
 }
 
 /** A port on which nobody listens. */
@@ -78,11 +78,15 @@ describe('the model desk', () => {
       const variables = { OPENAI_BASE_URL: server.baseUrl, OPENAI_API_KEY: 'key-of-test' };
       const first = await deskOf(temp, { variables });
       assert.equal(first.desk.info().id, 'openai/first-model');
-      assert.equal(first.background.length, 0);
+      assert.equal(first.later.length, 0);
       const second = await deskOf(temp, { variables });
       assert.equal(second.desk.info().id, 'openai/first-model');
-      assert.equal(second.background.length, 1);
-      await Promise.all(second.background);
+      assert.equal(second.later.length, 0, 'a fresh list is not asked for again');
+      temp.write('cache/models.json', temp.read('cache/models.json').replace(/"at":\d+/, '"at":1'));
+      const third = await deskOf(temp, { variables });
+      assert.equal(third.later.length, 1);
+      await third.later[0]?.();
+      assert.equal(third.surroundings.lists.isStale(server.baseUrl), false);
       assert.deepEqual(
         second.desk.list().map((model) => model.id),
         ['openai/first-model', 'openai/second-model', 'reflex/1'],
