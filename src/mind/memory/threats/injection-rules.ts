@@ -31,7 +31,7 @@ const OVERRIDES = foldedRules('prompt_injection', [
   ],
   [
     'drop-what-was-said',
-    `\\b${DROP} (?:everything|anything|all|whatever|what|all that|the things)(?: that| of what)? ?(?:else )?(?:(?:you(?:'ve| have| had)?|has|was|were|i(?:'ve)?|we(?:'ve)?|it) ?(?:were |been |was |have been |just )?(?:told|given|instructed|taught|asked|said|learn(?:ed|t)|trained|read)|above|came before|before this|prior to this|previously)`,
+    `\\b${DROP} (?:everything|anything|all|whatever|what|all that|the things)(?: that| of what)? ?(?:else )?(?:(?:you(?:'ve| have| had)?|has|was|were|i(?:'ve)?|we(?:'ve)?|it) ?(?:were |been |was |have been |just )?(?:told|given|instructed|taught|asked|said|learn(?:ed|t)|trained|read)|above|came before|before this|prior to this|previously|the (?:system|developers?|prompt|owner|creators?) (?:says?|said|wrote|tells?|wants?|told you)\\b)`,
   ],
   ['weak-drop-rules', `\\b${WEAK_DROP} ${WHICH}(?:${PRIOR} ){1,3}${STRONG_RULES}\\b`],
   [
@@ -86,7 +86,7 @@ const ROLES = foldedRules('prompt_injection', [
 const HIDING = foldedRules('prompt_injection', [
   [
     'hide-from-owner',
-    `\\b(?:do not|don't|never|must not|mustn't|should not|shouldn't|avoid|refrain from|without)(?: ever)? (?:tell|telling|inform|informing|notify|notifying|alert|alerting|mention(?:ing)?(?: (?:this|it|that|any of this|these instructions))?(?: to)?|reveal(?:ing)?(?: (?:this|it|that))?(?: to)?|let(?:ting)?|warn|warning|disclos(?:e|ing)(?: (?:this|it|that))? to|show(?:ing)? (?:this|it) to|report(?:ing)? (?:this|it) to) ${OWNER}\\b(?! (?:know )?(?:the (?:answer|solution|ending|result)|about (?:minor|successful|small|every|trivial|routine)|when|how|who|why|where|twice|again|what time)\\b)`,
+    `\\b(?:do not|don't|never|must not|mustn't|should not|shouldn't|avoid|refrain from|without)(?: ever)? (?:tell|telling|inform|informing|notify|notifying|alert|alerting|mention(?:ing)?(?: (?:this|it|that|any of this|these instructions))?(?: to)?|reveal(?:ing)?(?: (?:this|it|that))?(?: to)?|warn|warning|disclos(?:e|ing)(?: (?:this|it|that))? to|show(?:ing)? (?:this|it) to|report(?:ing)? (?:this|it) to) ${OWNER}\\b(?! (?:know )?(?:the (?:answer|solution|ending|result)|about (?:minor|successful|small|every|trivial|routine)|when|how|who|why|where|twice|again|what time)\\b)`,
   ],
   [
     'keep-secret',
@@ -179,7 +179,7 @@ const MARKUP: readonly ThreatRule[] = [
   rawRule(
     'role-line',
     'prompt_injection',
-    /^\s{0,8}(?:system|assistant|developer|system prompt|system message|system override|system notice|admin(?:istrator)?)\s{0,2}[:>]\s{0,4}(?:you (?:are|must|will|should|have|now|may)|ignore|disregard|forget|new |from now|always |never |override|do not|don't|execute|run |obey|the (?:user|owner|assistant)|all |your |sure|please|send|reveal|enable|disable|update)/im,
+    /^\s{0,8}(?:assistant\s{0,2}:\s{0,4}(?:sure|ok(?:ay)?\b|certainly|of course|i will|ignore|disregard|forget|you are|you must)|(?:system|developer|system prompt|system message|system override|system notice|admin(?:istrator)?)\s{0,2}[:>]\s{0,4}(?:you (?:are|must|will|should|have|now|may)|ignore|disregard|forget|new |from now|always |never |override|do not|don't|execute|run |obey|the (?:user|owner|assistant)|all |your |sure|please|send|reveal|enable|disable|update))/im,
   ),
   rawRule(
     'hidden-markdown',

@@ -3,23 +3,23 @@
 import { sentenceRules, type ThreatRule } from './threat-rule.ts';
 
 const AGENT =
-  '\\b(?:you|your|yours|yourself|assistants?|agents?|ai|ais|llms?|language models?|chatbots?|the model|a model|model(?=,)|talaria|hermes)\\b';
+  '\\b(?:you|your|yours|yourself|assistants?|agents?|ai|ais|llms?|language models?|chatbots?|model(?=,)|talaria|hermes)\\b';
 const DROP =
   "\\b(?:ignor\\w{1,4}|overlook\\w{0,3}|disregard\\w{0,3}|forget\\w{0,4}|leav(?:e|ing)\\b.{0,40}\\bbehind|lift(?:ed|s|ing)?|withdr[ae]w\\w{0,2}|withdrawn|void|revok\\w{1,3}|waiv\\w{1,3}|suspend\\w{0,3}|remov\\w{1,3}|(?:stop|quit|cease|avoid|don't|do not|not|never) (?:following|obeying|follow|obey|be bound by|bound by|comply with)|skip\\w{0,4}|bypass\\w{0,3}|circumvent\\w{0,3}|overrid\\w{1,4}|overwrit\\w{1,3}|no longer|without|has no|have no|with no|free (?:of|from)|not bound|abandon\\w{0,3}|break|violat\\w{1,3}|shed|ditch|drop|relax\\w{0,3}|set aside|put aside|not (?:be )?appl(?:y|ied)|(?:doesn't|don't|do not|does not) (?:apply|count|matter)|unlock\\w{0,3}|disabl\\w{1,3}|turn(?:ed|ing)? off|releas\\w{1,3} from|exempt\\w{0,3} from|free(?:d)? from|out of (?:your|its) mind|(?:opposite|reverse|contrary) (?:of|to)|against|rid of)\\b";
 /** Rules of an agent, told from those of a linter or a firewall by what stands before them. */
 const RULES =
-  '\\b(?:(?:the|your|all|any|all of|of|developer.s|owner.s|creator.s|these|those|its|own|earlier|previous|prior|initial|original|system|safety|security|ethical|moral|content|built-in|every|no|any of|its own|usual|normal|without|operating|behaviou?ral) (?:instructions?|directions|guidance|guidelines?|constraints?|restrictions?|rules?|directives?|limits|limitations|safeguards|guardrails|programming|censorship|filters|policies|prompt|alignment|training)|system (?:prompt|rules|guidelines|message)|safety(?: \\w+)? (?:polic(?:y|ies)|rules|guidelines|checks|measures|protocols?)|content polic(?:y|ies)|usage polic(?:y|ies)|moderation|prior beliefs|unrestricted|safety when|safety if)\\b';
+  '\\b(?:(?:the|your|all|any|all of|of|developer.s|owner.s|creator.s|these|those|its|own|earlier|previous|prior|initial|original|system|safety|security|ethical|moral|content|built-in|every|no|any of|its own|usual|normal|without|operating|behaviou?ral) (?:instructions?|directions|guidance|guidelines?|constraints?|restrictions?|rules?|directives?|limits|limitations|safeguards|guardrails|programming|censorship|filters|policies|prompt|alignment|training)|system (?:prompt|rules|guidelines|message)|safety(?: \\w+)? (?:polic(?:y|ies)|rules|guidelines|checks|measures|protocols?)|content polic(?:y|ies)|usage polic(?:y|ies)|moderation|prior beliefs|unrestricted|safety when|safety if)\\b(?! (?:engine|files?|folder|page|template|editor|table))';
 const THIS_ENTRY =
-  '\\bthis (?:memory |hidden |secret )?(?:note|entry|memory|instruction|directive|paragraph|prompt|rule|memo|injection|line of memory)s?\\b';
+  '\\bthis (?:memory |hidden |secret )?(?:note|entry|memory|instruction|directive|paragraph|prompt|rule|memo|injection|line of memory)s?\\b(?! (?:manual|booklet|sheet|set|file|pad|book))';
 const NOT =
   "\\b(?:not|never|n't|nothing|without|no one|nobody|don't|mustn't|shouldn't|can't|cannot|avoid|refrain)\\b|n't\\b";
 const TELLING =
   '\\b(?:reveal|mention|tell|told|telling|say|disclose|inform|know|admit|acknowledge|expose|quote|notice|learn|find out|show|talk|discuss|remove|delete|forget|edit|consolidate|overwrite|drop)\\w{0,3}\\b';
 const OWNER = '\\b(?:the|your|our|my) (?:user|owner|operator|human|boss|principal)\\b';
 const SENSITIVE =
-  "\\b(?:api[ _-]?keys?|passwords?|password (?:store|manager|file)|passphrases?|credentials?|tokens?|secrets?|private (?:keys?|notes|messages|data|files)|ssh keys?|\\.env|cookies?|(?:chat|conversation|message|session) (?:history|logs?|transcripts?|contents?)|conversations?|transcripts?|memory (?:files?|contents?|entries)|memories|environment variables|env vars|personal (?:data|information|details)|(?:user|owner)(?:'s)? (?:data|details|information|files|messages|notes|input)|wallet(?:\\.dat| file)?|seed phrase|recovery phrase|context window|home (?:folder|directory)|keychain|secret-keys|\\*\\.pem)\\b(?! (?:usage|counts?|costs?|limits?|budgets?))";
+  '(?:\\/\\.(?:ssh|aws|gnupg|kube)\\b(?!\\/\\w+\\.pub)|\\.bash_history|\\.netrc|\\b(?:api[ _-]?keys?|passwords?|password (?:store|manager|file)|passphrases?|credentials?|tokens?|secrets?|private (?:keys?|notes|messages|data|files)|ssh keys?|\\.env|cookies?|(?:chat|conversation|message|session) (?:history|logs?|transcripts?|contents?)|(?:the|every|each|all|whole|this) conversations?|transcripts?|memory (?:files?|contents?|entries)|memories|environment variables|env vars|personal (?:data|information|details)|(?:user|owner)(?:.s)? (?:data|details|information|files|messages|notes|input)|wallet(?:\\.dat| file)?|seed phrase|recovery phrase|context window|home (?:folder|directory)|keychain|secret-keys|\\*\\.pem)\\b(?! (?:usage|counts?|costs?|limits?|budgets?)))';
 const SENDING =
-  '\\b(?:reach|arrive at|end up (?:at|on|with)|land (?:on|at)|send|forward|upload|post|e-?mail|mail|transmit|leak|submit|relay|share|append|attach|encode|embed|hide|smuggle|place|put|include|copy|deliver|hand|give|pass|report|publish|beam|sync|mirror|respond with|reply with)\\b';
+  '\\b(?:reach|arrive at|end up (?:at|on|with)|land (?:on|at)|send|forward|upload|post|e-?mail|mail|transmit|leak|submit|relay|share|append|attach|encode|embed|hide|smuggle|place|put|include|copy|deliver|hand|give|pass|report|publish|beam|sync|mirror|repeat|respond with|reply with)\\b';
 const STRANGER =
   '(?:https?:\\/\\/|ftp:\\/\\/|[\\w.+-]{1,64}@[\\w-]{1,64}\\.\\w|\\b\\d{1,3}\\.\\d{1,3}\\.\\d{1,3}\\.\\d{1,3}\\b|\\b(?:peer|visitor|stranger|caller|attacker|hacker)s?\\b|\\banyone who (?:asks|requests)|\\b(?:recovery|external|remote|collection|third[- ]party|public) (?:site|server|service|endpoint|bucket|url|address|page)|\\bevery (?:peer|visitor|agent)|\\b(?:image|link|url|query|pixel|header)s?\\b.{0,20}\\b(?:each|every|all|your) (?:repl(?:y|ies)|responses?|answers?|messages?|requests?))';
 const GUARD =
@@ -46,7 +46,7 @@ const injection = sentenceRules('prompt_injection', [
   ['hides-this-entry', THIS_ENTRY, NOT, TELLING],
   [
     'owner-kept-unaware',
-    `${OWNER} (?:is|are|must|should|shall|may|can|will|needs?)(?: not|n't| never) (?:ever |to |need to |be )*(?:told|informed|notified|alerted|made aware|find out|learn (?:of|about|that)|know (?:about|of) this)`,
+    `${OWNER} (?:(?:must|should|shall|may|can|will|needs?)(?: not|n't| never)|(?:is|are)(?: not|n't| never) to) (?:ever |to |need to |be )*(?:told|informed|notified|alerted|made aware|find out|learn (?:of|about|that)|know (?:about|of) this)`,
   ],
   [
     'owner-kept-in-the-dark',
@@ -60,8 +60,8 @@ const injection = sentenceRules('prompt_injection', [
   ],
   [
     'plays-without-limits',
-    '\\b(?:act as|pretend (?:to|that|you)|imagine (?:that|you|being|a)|role-?play|simulate an? (?:\\w+ )?(?:ai|model|assistant|person|agent)|play the (?:role|part))\\b',
-    '\\b(?:without|no|forbidden|ignores?|free of|has no|not bound|unlimited|anything)\\b',
+    '\\b(?:act as|pretend (?:to|that|you)|imagine (?:that|you|being|a)|(?:assume|adopt|take on) the (?:persona|identity|character|role)|role-?play|simulate an? (?:\\w+ )?(?:ai|model|assistant|person|agent)|play the (?:role|part))\\b',
+    '\\b(?:without|no|zero|forbidden|ignores?|free of|has no|not bound|unlimited|anything)\\b',
     '\\b(?:limits?|rules?|restrictions?|filters?|content policy|guidelines|forbidden|policies|morals?|ethics)\\b',
     '^(?!.*\\b(?:eslint|lint|game|chess)\\b)',
   ],
@@ -76,6 +76,14 @@ const injection = sentenceRules('prompt_injection', [
     '\\b(?:unrestricted|unlimited|uncensored|admin|root|developer|god|full access|all permissions|jailbroken)\\b',
   ],
   [
+    'not-a-word',
+    "\\b(?:don't|do not|never|not)\\b.{0,6}\\b(?:say|breathe|utter|speak|drop)\\b.{0,6}\\b(?:a word|anything|a hint)\\b.{0,12}\\b(?:user|owner|operator)\\b",
+  ],
+  [
+    'prints-what-is-above',
+    '\\b(?:print|output|repeat|show|dump|echo|return|write out|reveal)\\b (?:me )?(?:everything|all|all text|the text|the words|all words|whatever is)\\b.{0,12}\\b(?:above|before this|preceding|up to (?:here|this))\\b',
+  ],
+  [
     'drops-its-role',
     '\\b(?:forget|drop|abandon|leave|discard|ignore|shed|lose)\\b.{0,20}\\byour (?:role|identity|persona|purpose|values|character|limits|training|alignment|morals|ethics|task)\\b',
   ],
@@ -87,13 +95,13 @@ const injection = sentenceRules('prompt_injection', [
   [
     'above-all-else',
     '\\b(?:overrid\\w{1,4}|supersed\\w{1,3}|outrank\\w{0,2}|trumps?|cancels?|replac\\w{1,3}|invalidat\\w{1,3})\\b',
-    '\\b(?:everything|anything|all|whatever)(?: that (?:is|was|came|stands))? (?:above|before|else|earlier|you (?:were|have|know)|prior|previous)\\b',
+    '\\b(?:everything|anything|all|whatever)(?: that (?:is|was|came|stands))? (?:above|before|else|earlier|you (?:were|have|know)|prior|previous)\\b|\\boverrid\\w{1,4} the owner\\b',
   ],
   [
     'every-answer-carries',
-    '\\b(?:insert|add|append|include|put|mention|promote|advertise|embed|load|slip|work|recommend|link)\\b',
+    '\\b(?:insert|add|append|include|put|mention|promote|advertise|embed|load|slip|work|recommend|link)\\b.{0,80}\\b(?:in|into|to|onto|inside|on|of|with)\\b',
     '\\b(?:every|each|all)(?: of)?(?: your| the)? (?:\\w+ )?(?<!commit )(?:answers?|repl(?:y|ies)|responses?|messages?|conversations?|outputs?)\\b',
-    '\\b(?:without (?:saying|telling|mention|explain|comment)|unnoticed|secret|hidden|subtl|sponsor|promo|advert)|https?:\\/\\/|\\b[a-z0-9-]{2,40}\\.(?:com|net|org|io|example|test|xyz|shop|biz|info)\\b',
+    '\\b(?:without (?:saying|telling|mention|explain|comment)|unnoticed|secret|hidden|subtl|sponsor|promo|advert)',
   ],
 ]);
 
@@ -103,7 +111,7 @@ const exfiltration = sentenceRules('exfiltration', [
     SENDING,
     SENSITIVE,
     STRANGER,
-    '^(?!.*\\b(?:authorization: bearer|rotated?|revoked?|expires?|documented|docs? at|described (?:at|in)|see|stored (?:at|in)|managed (?:at|in)|is in|are in|lives? in|log ?in|sign ?in|reset) )',
+    '^(?!.*\\b(?:authorization: bearer|rotated?|revoked?|expires?|documented|docs? at|described (?:at|in)|stored (?:at|in)|managed (?:at|in)|is in|are in|lives? in|log ?in|sign ?in|reset) )',
   ],
   [
     'code-posts-environment',
@@ -143,7 +151,7 @@ const exfiltration = sentenceRules('exfiltration', [
   ],
   [
     'secret-file-published',
-    '(?:\\.ssh\\/|id_rsa|id_ed25519|\\.env\\b|\\.netrc|\\.npmrc|\\.aws\\/|\\.pgpass|\\.gnupg|\\/etc\\/shadow)',
+    '(?:\\.ssh\\/|id_rsa|id_ed25519|\\.env\\b|\\.netrc|\\.npmrc|\\.aws\\/|\\.pgpass|\\.gnupg|\\/etc\\/shadow)(?!\\.(?:example|sample|template|dist))',
     '\\b(?:put|paste|write|copy|include|add|insert|print|post|place|quote|attach)\\b',
     '\\b(?:commit messages?|repl(?:y|ies)|issues?|comments?|chat|pull requests?|responses?|emails?|messages?|answers?|gist|pastebin)\\b',
     "^(?!.*\\b(?:never|not|don't|avoid|without|no)\\b)",
@@ -202,6 +210,15 @@ const ruleChange = sentenceRules('rule_change', [
     '\\bto\\b',
   ],
   [
+    'orders-from-one',
+    '\\byou\\b.{0,30}\\b(?:take orders from|obey|answer to|report to|listen to)\\b.{0,30}\\b(?:only|alone|exclusively)\\b|\\bonly (?:obey|take orders from|answer to)\\b',
+  ],
+  [
+    'blanket-approval',
+    '\\b(?:automatic|blanket|standing|permanent|unlimited) (?:approval|consent|permission|authorization)\\b',
+    '\\b(?:tool calls?|commands?|everything|all|every)\\b',
+  ],
+  [
     'unasked',
     "\\b(?:stop|quit|never|don't|do not|no need to|needn't|need not|no longer) (?:ask|asking|confirm|confirming|check with|checking with|wait for|waiting for|seek|seeking)\\b",
     '\\b(?:destructive|dangerous|risky|irreversible|any|all|every|rm -rf|force[- ]push\\w*|payments?|transfers?)\\b',
@@ -224,14 +241,14 @@ const ruleChange = sentenceRules('rule_change', [
   [
     'skills-unscanned',
     '\\b(?:skills?|plugins?|extensions?|memor(?:y|ies)|tools?|downloads?)\\b',
-    '\\b(?:trusted|safe|approved|verified|clean)\\b',
+    '\\b(?:trusted|approved)\\b',
     '\\b(?:without|skip\\w{0,4}|no need (?:to|for)|instead of) (?:any |the |a )?(?:scan\\w{0,4}|check\\w{0,3}|review\\w{0,3}|guard|verif\\w{0,8})\\b',
   ],
   [
     'writes-itself-again',
     '\\bthis (?:text|entry|note|memory|line|message|paragraph|instruction|rule)\\b',
     '\\b(?:again|restore|re-?add|re-?create|re-?insert|rewrite|back)\\b',
-    '\\b(?:deleted|removed|gone|missing|lost|erased|cleared|consolidated)\\b',
+    '\\b(?:deletes?|removes?|deleted|removed|gone|missing|lost|erased|cleared|consolidated)\\b',
   ],
   [
     'does-what-it-is-told',
