@@ -10,7 +10,7 @@ import type { MemoryOperation } from './apply-operations.ts';
 import type { MemoryFiles, MemoryRefusal, MemoryState, MemoryWritten } from './memory-files.ts';
 import { entryHandle, showEntry } from './memory-view.ts';
 
-export const MEMORY_TOOL_NAME = 'memory';
+const MEMORY_TOOL_NAME = 'memory';
 
 const DESCRIPTION =
   'Save durable facts across sessions: user = who they are, preferences; memory = environment, project, lessons. ' +

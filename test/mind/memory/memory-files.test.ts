@@ -12,7 +12,12 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
-import { createMemoryFiles, type MemoryFiles, type MemoryLimits } from '#mind/memory/memory-files.ts';
+import {
+  createMemoryFiles,
+  DEFAULT_MEMORY_LIMITS,
+  type MemoryFiles,
+  type MemoryLimits,
+} from '#mind/memory/memory-files.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 import { verifies } from '../../verifies.ts';
@@ -71,6 +76,7 @@ describe('memory files', () => {
   );
 
   verifies('core:memory:limits', 'the limits are 2,200 and 1,375 characters of the joined text', async (context) => {
+    assert.deepEqual(DEFAULT_MEMORY_LIMITS, { memory: 2200, user: 1375 });
     const { files, memory, user } = room(context);
     assert.ok((await files.apply('memory', [add('m'.repeat(2195)), add('z')])).ok);
     assert.equal(readFileSync(memory, 'utf8').length, 2199);
