@@ -154,7 +154,7 @@ describe('secrets', () => {
 
   test('published skills hold hardly anything key-shaped', (context) => {
     const file = join(process.env.TALARIA_DATA ?? '', 'data', 'skills-sample.jsonl');
-    if (!process.env.TALARIA_DATA || !existsSync(file)) return context.skip('set TALARIA_DATA');
+    if (!process.env.TALARIA_DATA || !existsSync(file)) return context.skip('skipped: set TALARIA_DATA');
     const lines = readFileSync(file, 'utf8').trim().split('\n').map(parseJson);
     const found = lines.flatMap((line) => {
       assert.ok(line.ok);

@@ -53,7 +53,7 @@ describe('threat scan', () => {
   test('everyday talk of strangers is hardly ever refused', (context) => {
     const folder = process.env.TALARIA_DATA;
     const file = folder ? join(folder, 'data', 'locomo-0-4.json') : '';
-    if (!existsSync(file)) return context.skip('set TALARIA_DATA');
+    if (!existsSync(file)) return context.skip('skipped: set TALARIA_DATA');
     const parsed = parseJson(readFileSync(file, 'utf8'));
     assert.ok(parsed.ok);
     const lines = strings(parsed.value).filter((line) => line.length > 15);
