@@ -7,6 +7,7 @@ import type { AnyTool } from '#core/agent/tool.ts';
 import type { AllowList } from '#core/agent/turn/permit-call.ts';
 import type { ModelClient } from '#core/model/model-client.ts';
 import { createReflexClient } from '#core/reflex/reflex-client.ts';
+import { createFileTools } from '#core/tools/file/file-tools.ts';
 import { toolRules } from '#core/tools/reflex-rules.ts';
 import { createToolRegistry, type ToolSelection } from '#core/tools/registry/tool-registry.ts';
 import { createAllowList } from '#core/tools/risk/allow-list.ts';
@@ -43,7 +44,7 @@ export interface ToolParts {
 
 export function composeTools(options: AppOptions, parts: ToolParts): ComposedTools {
   const registry = createToolRegistry();
-  const tools = [...builtInTools(parts), ...parts.extensions.tools.values(), ...(options.extra?.tools ?? [])];
+  const tools = [...builtInTools(options, parts), ...parts.extensions.tools.values(), ...(options.extra?.tools ?? [])];
   for (const tool of tools) registry.register(tool);
   const rules = [...builtInRules(), ...parts.extensions.rules.values()];
   return {
@@ -56,9 +57,10 @@ export function composeTools(options: AppOptions, parts: ToolParts): ComposedToo
   };
 }
 
-function builtInTools({ mind, loaded }: ToolParts): readonly AnyTool[] {
+function builtInTools({ environment }: AppOptions, { mind, loaded, home }: ToolParts): readonly AnyTool[] {
   const memory = loaded.config.memory.enabled ? [createMemoryTool(mind.memory)] : [];
-  return [createSessionSearchTool(mind.store), ...memory];
+  const files = createFileTools({ home: home.root, userHome: environment.userHome, scratch: [home.spill] });
+  return [...files, createSessionSearchTool(mind.store), ...memory];
 }
 
 function builtInRules(): readonly ReflexRule[] {
