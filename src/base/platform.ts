@@ -1,6 +1,16 @@
 // Owns what differs between machines: processes being alive, lock files, private folders. Knows no room.
 // Invariant: a lock is held by at most one live process; a lock of a dead process is taken over, never waited for for ever.
-import { chmodSync, closeSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { type Clock, systemClock } from './clock.ts';
@@ -72,15 +82,46 @@ function tryLock(path: string): boolean {
   }
 }
 
+/** Removes the lock of a dead process. One process at a time may do so, else a fresh lock could be taken for the stale one. */
 function removeStaleLock(path: string): void {
-  let content: string;
+  if (!isStale(path)) return;
+  const breaker = `${path}.break`;
   try {
-    content = readFileSync(path, 'utf8');
+    closeSync(openSync(breaker, 'wx', 0o600));
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return;
+    if (errorCode(error) !== 'EEXIST') throw error;
+    if (ageMs(breaker) > BREAKER_MS) rmSync(breaker, { force: true });
+    return;
+  }
+  try {
+    if (isStale(path)) rmSync(path, { force: true });
+  } finally {
+    rmSync(breaker, { force: true });
+  }
+}
+
+/** A process that died while breaking a lock holds others up for this long at most. */
+const BREAKER_MS = 5_000;
+
+/** Our locks are never empty: one without a process id was left by another program. */
+function isStale(path: string): boolean {
+  const content = readIfThere(path);
+  if (content === undefined) return false;
+  const [pid, host] = content.trim().split(' ');
+  if (!pid || !/^\d+$/.test(pid)) return true;
+  return host === hostname() && !isProcessAlive(Number(pid));
+}
+
+function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
-  const [pid, host] = content.trim().split(' ');
-  if (host !== hostname() || !pid || isProcessAlive(Number(pid))) return;
-  rmSync(path, { force: true });
+}
+
+function ageMs(path: string): number {
+  const facts = statSync(path, { throwIfNoEntry: false });
+  return facts ? systemClock.now() - facts.mtimeMs : 0;
 }

@@ -1,7 +1,7 @@
 // Owns the recognition of key-shaped strings. Memory and skills refuse them, logs and evidence redact them.
 // Knows nothing of where a text goes. Invariant: linear in its input (every gap is bounded); a finding never carries the secret
 // itself; words, paths, hashes, placeholders and names of variables are no secrets.
-import { isPlaceholder, looksRandom, looksTyped } from './secret-shape.ts';
+import { isPlaceholder, looksRandom, looksTyped } from './secrets/secret-shape.ts';
 
 export interface SecretFinding {
   /** Which shape, e.g. `openai-key`, `private-key`. */
