@@ -22,10 +22,11 @@ export interface DemoOptions {
   readonly program: readonly string[];
 }
 
+const PORT = '4711';
 const FIRST = [
   'read notes.txt',
-  'run `cat notes.txt | wc -w`',
-  `remember that my project is called sandal and its port is 4711`,
+  'run `wc -w notes.txt`',
+  `remember that my project is called sandal and its port is ${PORT}`,
 ];
 const SECOND = ['what do you know about sandal'];
 
@@ -45,7 +46,13 @@ export async function* runDemo(options: DemoOptions, signal: AbortSignal): Async
   yield* play(FIRST, { ...place, options }, signal);
   yield line('');
   yield line('Second process, started anew: recalls it.');
-  yield* play(SECOND, { ...place, options }, signal);
+  const recalled: string[] = [];
+  for await (const output of play(SECOND, { ...place, options }, signal)) {
+    if (output.type === 'line') recalled.push(output.text);
+    yield output;
+  }
+  if (!recalled.some((text) => text.includes(PORT)))
+    throw broken('the second process did not recall the fact', place.home);
   yield line('');
   yield* report(place.home);
 }
@@ -90,6 +97,7 @@ async function* play(
   { home, folder, options }: Place & { readonly options: DemoOptions },
   signal: AbortSignal,
 ): AsyncGenerator<CommandOutput> {
+  for (const typed of lines) yield line(`  you type: ${typed}`);
   const [program = process.execPath, ...args] = options.program;
   const child = spawn(program, [...args, '--plain', '--model', 'reflex'], {
     cwd: folder,
@@ -109,10 +117,11 @@ async function* play(
   for await (const text of createInterface({ input: child.stdout })) yield line(`  ${text}`);
   const code = await ended;
   if (code === 0) return;
-  throw new TalariaError(`a process of the demo left with ${code}: ${errors.join('').trim()}`, {
-    code: 'demo-failed',
-    fix: `Its home is kept: ${home.root}`,
-  });
+  throw broken(`a process of the demo left with ${code}: ${errors.join('').trim()}`, home);
+}
+
+function broken(message: string, home: Home): TalariaError {
+  return new TalariaError(message, { code: 'demo-failed', fix: `Its home is kept: ${home.root}` });
 }
 
 /** What the two processes left, read back from their files. */
@@ -128,10 +137,7 @@ async function* report(home: Home): AsyncGenerator<CommandOutput> {
         : [];
     });
     if (sessions.length < 2 || entries.length === 0) {
-      throw new TalariaError('the demo did not leave two sessions and a memory', {
-        code: 'demo-failed',
-        fix: `Look at ${home.root}.`,
-      });
+      throw broken('the demo did not leave two sessions and a memory', home);
     }
     yield line('What was stored, and where:');
     yield line(`  sessions ${home.stateDatabase}`);
