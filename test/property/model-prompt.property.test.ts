@@ -7,8 +7,8 @@ import type { Message } from '#core/model/message.ts';
 import { userMessage } from '#core/model/message.ts';
 import type { ModelRequest } from '#core/model/model-client.ts';
 import { applyCacheMarks, markedIndexes } from '#core/model/prompt-cache.ts';
-import { rewriteBody } from '#core/model/providers/openai-body.ts';
-import { callIdFor, toSdkPrompt } from '#core/model/providers/sdk-prompt.ts';
+import { type BodyRules, chatBody, chatMessages } from '#core/model/providers/openai-body.ts';
+import { toSdkPrompt } from '#core/model/providers/sdk-prompt.ts';
 import { renderToolCall, toTextHistory } from '#core/model/text/text-history.ts';
 import { withToolPrompt } from '#core/model/text/text-prompt.ts';
 import { createThinkSplitter } from '#core/model/text/think-splitter.ts';
@@ -103,11 +103,20 @@ function requestPoints(messages: readonly Message[]): number[] {
 }
 
 describe('append-only', () => {
-  const dialect = { callId: callIdFor('any'), replayReasoning: () => undefined };
+  const rules: BodyRules = {
+    endpoint: { provider: 'openrouter', baseUrl: 'https://openrouter.ai/api/v1' },
+    model: 'm',
+    cacheMarks: true,
+    cacheTtl: '5m',
+    replayReasoning: true,
+  };
   const forms: readonly (readonly [string, (messages: readonly Message[]) => readonly JsonValue[]])[] = [
-    ['structured', (messages) => plain(toSdkPrompt(requestOf(messages), dialect))],
-    ['text', (messages) => plain(toSdkPrompt(requestOf(toTextHistory(messages)), dialect))],
+    ['openai', (messages) => plain(chatMessages(requestOf(messages), rules))],
+    ['openai, text', (messages) => plain(chatMessages(requestOf(toTextHistory(messages)), rules))],
+    ['openai, marks removed', (messages) => plain(sentMessages(messages).map(withoutMarks))],
+    ['anthropic', (messages) => plain(toSdkPrompt(requestOf(messages)))],
   ];
+  const sentMessages = (messages: readonly Message[]) => chatBody(requestOf(messages), rules).messages as object[];
   for (const [name, form] of forms) {
     test(`${name}: each request extends the one before`, () => {
       fc.assert(
@@ -130,19 +139,6 @@ describe('append-only', () => {
         for (const [index, role] of roles.entries()) assert.equal(role, index % 2 === 0 ? 'user' : 'assistant');
       }),
     );
-  });
-
-  test('block form for marks: unmarked bodies extend each other too', () => {
-    const endpoint = { provider: 'openrouter', baseUrl: 'https://openrouter.ai/api/v1' };
-    const body = (count: number) => ({
-      model: 'm',
-      messages: Array.from({ length: count }, (_, i) => ({ role: i === 0 ? 'system' : 'user', content: `m${i}` })),
-    });
-    const sent = (count: number) =>
-      (rewriteBody(body(count), { endpoint, cacheMarks: true, cacheTtl: '5m' }).messages as JsonObject[]).map(
-        withoutMarks,
-      );
-    assert.deepEqual(sent(9).slice(0, 5), sent(5));
   });
 });
 

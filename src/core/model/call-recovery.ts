@@ -5,7 +5,7 @@ import { newId } from '#base/ids.ts';
 import type { JsonObject } from '#base/json.ts';
 import type { ModelClient, ModelEvent, ModelRequest } from './model-client.ts';
 import { createThinkSplitter, type ThinkSplitter } from './text/think-splitter.ts';
-import { parseTextCalls } from './tool-calls/parse-text-tool-calls.ts';
+import type { ParsedText } from './tool-calls/text-call.ts';
 
 export interface CallRecoveryOptions {
   /** Reads calls out of the content; default true. Think blocks are split off in any case. */
@@ -87,14 +87,14 @@ interface State {
   readonly structured: boolean;
 }
 
-function* finishEvents(
+async function* finishEvents(
   state: State,
   request: ModelRequest,
   finish: Extract<ModelEvent, { type: 'finish' }>,
-): Generator<ModelEvent> {
+): AsyncGenerator<ModelEvent> {
   yield* shown(state.think.end(), state.held);
   const rest = state.held.take();
-  const found = state.structured || rest === '' ? undefined : parseTextCalls(rest, request.tools);
+  const found = state.structured || rest === '' ? undefined : await parse(rest, request);
   if (!found || found.calls.length === 0) {
     if (rest !== '') yield { type: 'text-delta', text: rest };
     yield finish;
@@ -106,6 +106,12 @@ function* finishEvents(
     yield { type: 'tool-call', callId: newId('call'), name, arguments: args as JsonObject };
   }
   yield { ...finish, reason: 'tool-calls' };
+}
+
+/** The parser is loaded when something looks like a call, since most answers of such models need none. */
+async function parse(text: string, request: ModelRequest): Promise<ParsedText> {
+  const { parseTextCalls } = await import('./tool-calls/parse-text-tool-calls.ts');
+  return parseTextCalls(text, request.tools);
 }
 
 function* shown(events: readonly ModelEvent[], held: Holder): Generator<ModelEvent> {

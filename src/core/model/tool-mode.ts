@@ -3,14 +3,13 @@
 
 import { type CallRecoveryOptions, withCallRecovery } from './call-recovery.ts';
 import { type ModelClient, ModelError, type ModelEvent, type ModelRequest } from './model-client.ts';
-import { withTextTools } from './text-tools.ts';
 import { saysToolsRefused } from './tools-refused.ts';
 
 /** `client` with text tools or call recovery, as its traits say. */
 export function withToolStrategy(client: ModelClient, options: CallRecoveryOptions = {}): ModelClient {
-  if (client.traits.toolCalling === 'text') return withTextTools(client);
+  if (client.traits.toolCalling === 'text') return textClient(client);
   const structured = withCallRecovery(client, options);
-  const text = withTextTools(client);
+  const text = textClient(client);
   let active = structured;
   return {
     id: client.id,
@@ -34,6 +33,19 @@ export function withToolStrategy(client: ModelClient, options: CallRecoveryOptio
         };
         yield* text.stream(request, signal);
       }
+    },
+  };
+}
+
+/** The text strategy, loaded with its parser at the first call. */
+function textClient(client: ModelClient): ModelClient {
+  return {
+    id: client.id,
+    tier: client.tier,
+    traits: { ...client.traits, toolCalling: 'text' },
+    async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+      const { withTextTools } = await import('./text-tools.ts');
+      yield* withTextTools(client).stream(request, signal);
     },
   };
 }

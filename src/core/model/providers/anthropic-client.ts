@@ -7,20 +7,8 @@ import { type CacheTtl, cacheMark, markedIndexes } from '../prompt-cache.ts';
 import { isLocalAddress, type ProviderClientOptions } from './provider-options.ts';
 import { streamSdkCall } from './sdk-call.ts';
 import type { ReasoningPiece } from './sdk-events.ts';
-import { callIdFor, type Dialect, toSdkPrompt, toSdkTools } from './sdk-prompt.ts';
+import { toSdkPrompt, toSdkTools } from './sdk-prompt.ts';
 import type { SdkPrompt } from './sdk-types.ts';
-
-const DIALECT: Dialect = {
-  callId: callIdFor('anthropic'),
-  replayReasoning: (part) => {
-    const { signature, redactedData } = part.replay ?? {};
-    if (typeof signature === 'string')
-      return { type: 'reasoning', text: part.text, providerOptions: { anthropic: { signature } } };
-    if (typeof redactedData === 'string')
-      return { type: 'reasoning', text: '', providerOptions: { anthropic: { redactedData } } };
-    return undefined;
-  },
-};
 
 export function createAnthropicClient(options: ProviderClientOptions): ModelClient {
   const { endpoint, model, tier } = options;
@@ -32,11 +20,12 @@ export function createAnthropicClient(options: ProviderClientOptions): ModelClie
         id,
         traits,
         options,
-        open: async (guarded) => {
+        open: async (exchange) => {
           const { anthropicModel } = await import('./anthropic-sdk.ts');
-          return anthropicModel({ endpoint, model, fetch: guarded });
+          const library = anthropicModel({ endpoint, model, fetch: exchange.fetch });
+          const call = callOptions(request, traits.cacheMarks ? (options.cacheTtl ?? '5m') : undefined);
+          return (await library.doStream({ ...call, abortSignal: exchange.signal })).stream;
         },
-        call: callOptions(request, traits.cacheMarks ? (options.cacheTtl ?? '5m') : undefined),
         replay,
         cutWithoutReason: true,
       },
@@ -47,7 +36,7 @@ export function createAnthropicClient(options: ProviderClientOptions): ModelClie
 
 function callOptions(request: ModelRequest, ttl: CacheTtl | undefined) {
   const tools = toSdkTools(request.tools);
-  const prompt = toSdkPrompt(request, DIALECT);
+  const prompt = toSdkPrompt(request);
   return {
     prompt: ttl === undefined ? prompt : withMarks(prompt, ttl),
     ...(tools ? { tools } : {}),

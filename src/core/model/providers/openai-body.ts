@@ -1,40 +1,129 @@
-// Owns the last touches on a chat-completions body: order of its keys, the provider's own fields, cache marks.
-// Knows endpoints by host name. Invariant: `messages` comes last, so that the bytes of a request extend those of the one before;
-// where marks are taken every text is sent in block form, marked or not, so that its form never changes.
-import { applyCacheMarks, type CacheTtl, type MarkableMessage } from '../prompt-cache.ts';
+// Owns the bytes of a chat-completions request. Knows endpoints by host name.
+// Invariant: a message always becomes the same bytes and `messages` comes last, so that each request of a conversation extends the
+// one before; where marks are taken every text is in block form, marked or not.
+import { sha256 } from '#base/ids.ts';
+import type { AssistantMessage, Message, ToolCallPart } from '../message.ts';
+import type { ModelRequest } from '../model-client.ts';
+import { applyCacheMarks, type CacheTtl } from '../prompt-cache.ts';
 import type { Endpoint } from './provider-options.ts';
+import { userText } from './user-text.ts';
 
 export interface BodyRules {
   readonly endpoint: Endpoint;
+  readonly model: string;
   readonly cacheMarks: boolean;
   readonly cacheTtl: CacheTtl;
-  readonly sessionId?: string;
+  /** Stored reasoning goes back as `reasoning_content`. */
+  readonly replayReasoning: boolean;
 }
 
-type Body = Readonly<Record<string, unknown>>;
+/** Reasoning that such endpoints want back carries this replay data. */
+export const REASONING_FIELD = 'reasoning_content';
 
-export function rewriteBody(body: Body, rules: BodyRules): Record<string, unknown> {
-  const { messages, max_tokens: limit, ...rest } = body;
-  const openai = isOpenAi(rules.endpoint);
+export interface ChatMessage {
+  readonly role: string;
+  readonly content: string | null | readonly object[];
+  readonly [field: string]: unknown;
+}
+
+export function chatBody(request: ModelRequest, rules: BodyRules): Record<string, unknown> {
+  const messages = chatMessages(request, rules);
+  const tools = request.tools.map(({ name, description, parameters }) => ({
+    type: 'function',
+    function: { name, description, parameters },
+  }));
+  const openai = hostOf(rules.endpoint) === 'api.openai.com';
+  // OpenAI itself refuses `max_tokens` for its newer models and routes by `prompt_cache_key`; others may not know either.
+  const limit = openai ? 'max_completion_tokens' : 'max_tokens';
   return {
-    ...rest,
-    ...(limit === undefined ? {} : { [openai ? 'max_completion_tokens' : 'max_tokens']: limit }),
-    ...(openai && rules.sessionId ? { prompt_cache_key: rules.sessionId } : {}),
-    messages: rules.cacheMarks
-      ? applyCacheMarks(asBlocks(messages as readonly MarkableMessage[]), rules.cacheTtl)
-      : messages,
+    model: rules.model,
+    stream: true,
+    stream_options: { include_usage: true },
+    ...(request.maxOutputTokens === undefined ? {} : { [limit]: request.maxOutputTokens }),
+    ...(openai && request.sessionId ? { prompt_cache_key: request.sessionId } : {}),
+    ...(tools.length > 0 ? { tools } : {}),
+    messages: rules.cacheMarks ? applyCacheMarks(messages.map(asBlocks), rules.cacheTtl) : messages,
   };
 }
 
-/** OpenAI itself refuses `max_tokens` for its newer models and routes by `prompt_cache_key`; others may not know either. */
-function isOpenAi(endpoint: Endpoint): boolean {
-  return URL.parse(endpoint.baseUrl)?.hostname === 'api.openai.com';
+export function chatMessages(request: ModelRequest, rules: BodyRules): readonly ChatMessage[] {
+  const callId = hostOf(rules.endpoint).endsWith('mistral.ai') ? mistralId : (id: string) => id;
+  const system = request.system === '' ? [] : [{ role: 'system', content: request.system }];
+  const rest = request.messages.flatMap((message) => chatMessage(message, callId, rules.replayReasoning) ?? []);
+  return [...system, ...rest];
 }
 
-function asBlocks(messages: readonly MarkableMessage[]): MarkableMessage[] {
-  return messages.map((message) =>
-    typeof message.content === 'string' && message.content !== ''
-      ? { ...message, content: [{ type: 'text', text: message.content }] }
-      : message,
-  );
+function chatMessage(message: Message, callId: (id: string) => string, replay: boolean): ChatMessage | undefined {
+  switch (message.role) {
+    case 'user': {
+      const content = userText(message.parts);
+      return content === '' ? undefined : { role: 'user', content };
+    }
+    case 'tool': {
+      const [result] = message.parts;
+      return { role: 'tool', tool_call_id: callId(result.callId), content: result.text };
+    }
+    case 'assistant':
+      return assistantMessage(message, callId, replay);
+  }
+}
+
+/** Undefined for an answer that was cut before anything came: endpoints refuse empty ones. */
+function assistantMessage(
+  message: AssistantMessage,
+  callId: (id: string) => string,
+  replay: boolean,
+): ChatMessage | undefined {
+  const text = message.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+  const calls = message.parts
+    .filter((part) => part.type === 'tool-call')
+    .map((part) => chatCall(part, message, callId));
+  if (text === '' && calls.length === 0) return undefined;
+  const reasoning = replay ? replayedReasoning(message) : '';
+  return {
+    role: 'assistant',
+    content: text === '' ? null : text,
+    ...(reasoning === '' ? {} : { [REASONING_FIELD]: reasoning }),
+    ...(calls.length > 0 ? { tool_calls: calls } : {}),
+  };
+}
+
+function replayedReasoning(message: AssistantMessage): string {
+  return message.parts
+    .map((part) => (part.type === 'reasoning' && part.replay?.field === REASONING_FIELD ? part.text : ''))
+    .join('');
+}
+
+function chatCall(part: ToolCallPart, message: AssistantMessage, callId: (id: string) => string): object {
+  const signature = thoughtSignature(part, message);
+  return {
+    id: callId(part.callId),
+    type: 'function',
+    function: { name: part.name, arguments: JSON.stringify(part.arguments) },
+    ...(signature === undefined ? {} : { extra_content: { google: { thought_signature: signature } } }),
+  };
+}
+
+/** Gemini wants the signature of a thought back beside the call that followed from it. */
+function thoughtSignature(call: ToolCallPart, message: AssistantMessage): string | undefined {
+  for (const part of message.parts) {
+    const replay = part.type === 'reasoning' ? part.replay : undefined;
+    if (replay?.callId === call.callId && typeof replay.thoughtSignature === 'string') return replay.thoughtSignature;
+  }
+  return undefined;
+}
+
+/** Mistral takes ids of exactly nine letters and digits. */
+function mistralId(id: string): string {
+  return /^[A-Za-z0-9]{9}$/.test(id) ? id : sha256(id).slice(0, 9);
+}
+
+function hostOf(endpoint: Endpoint): string {
+  return URL.parse(endpoint.baseUrl)?.hostname ?? '';
+}
+
+function asBlocks(message: ChatMessage): ChatMessage {
+  const { content } = message;
+  if (typeof content !== 'string' || content === '') return message;
+  return { ...message, content: [{ type: 'text', text: content }] };
 }

@@ -1,28 +1,24 @@
 // Owns the ModelClient for every endpoint that speaks OpenAI's chat completions (OpenAI, OpenRouter, Ollama, llama.cpp, vLLM, …).
-// Knows the dialect, not the transport. Invariant: the library is loaded at the first request; nothing here waits or retries.
+// Knows the dialect, not the transport. Invariant: the request leaves before the library that reads the answer is loaded;
+// nothing here waits or retries.
+import { systemClock } from '#base/clock.ts';
 import type { JsonObject } from '#base/json.ts';
 import type { ModelClient, ModelEvent, ModelRequest } from '../model-client.ts';
 import { modelTraits, replaysReasoning } from '../model-table.ts';
-import { rewriteBody } from './openai-body.ts';
-import { isLocalAddress, type ProviderClientOptions } from './provider-options.ts';
+import type { Exchange } from './guarded-fetch.ts';
+import { type BodyRules, chatBody, REASONING_FIELD } from './openai-body.ts';
+import { type Endpoint, isLocalAddress, type ProviderClientOptions } from './provider-options.ts';
 import { streamSdkCall } from './sdk-call.ts';
-import { callIdFor, type Dialect, toSdkPrompt, toSdkTools } from './sdk-prompt.ts';
+import type { SdkStream } from './sdk-types.ts';
 
-/** Reasoning that DeepSeek-like endpoints want back carries this replay data. */
-const FIELD: JsonObject = { field: 'reasoning_content' };
+const FIELD: JsonObject = { field: REASONING_FIELD };
 
 export function createOpenAiClient(options: ProviderClientOptions): ModelClient {
-  const { endpoint, model, tier, overrides } = options;
+  const { endpoint, model, tier, overrides, cacheTtl = '5m' } = options;
   const id = `${endpoint.provider}/${model}`;
   const traits = modelTraits(id, { local: isLocalAddress(endpoint.baseUrl), ...overrides });
-  const wantsReasoning = overrides?.replayReasoning ?? replaysReasoning(id);
-  const dialect: Dialect = {
-    callId: callIdFor(isMistral(options) ? 'mistral' : 'any'),
-    replayReasoning: (part) =>
-      wantsReasoning && part.text !== '' && part.replay?.field === FIELD.field
-        ? { type: 'reasoning', text: part.text }
-        : undefined,
-  };
+  const replayReasoning = overrides?.replayReasoning ?? replaysReasoning(id);
+  const rules: BodyRules = { endpoint, model, cacheMarks: traits.cacheMarks, cacheTtl, replayReasoning };
 
   const stream = (request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent> =>
     streamSdkCall(
@@ -30,23 +26,8 @@ export function createOpenAiClient(options: ProviderClientOptions): ModelClient 
         id,
         traits,
         options,
-        open: async (guarded) => {
-          const { openAiModel } = await import('./openai-sdk.ts');
-          return openAiModel({
-            endpoint,
-            model,
-            fetch: guarded,
-            rewriteBody: (body) =>
-              rewriteBody(body, {
-                endpoint,
-                cacheMarks: traits.cacheMarks,
-                cacheTtl: options.cacheTtl ?? '5m',
-                ...(request.sessionId ? { sessionId: request.sessionId } : {}),
-              }),
-          });
-        },
-        call: callOptions(request, dialect),
-        replay: (piece) => (wantsReasoning && piece.type === 'reasoning-end' ? FIELD : undefined),
+        open: (exchange) => openChat(exchange, endpoint, JSON.stringify(chatBody(request, rules))),
+        replay: (piece) => (replayReasoning && piece.type === 'reasoning-end' ? FIELD : undefined),
         cutWithoutReason: false,
       },
       signal,
@@ -54,15 +35,29 @@ export function createOpenAiClient(options: ProviderClientOptions): ModelClient 
   return { id, tier, traits, stream };
 }
 
-function callOptions(request: ModelRequest, dialect: Dialect) {
-  const tools = toSdkTools(request.tools);
-  return {
-    prompt: toSdkPrompt(request, dialect),
-    ...(tools ? { tools } : {}),
-    ...(request.maxOutputTokens === undefined ? {} : { maxOutputTokens: request.maxOutputTokens }),
-  };
+/** Long enough for a connection on this machine to be made and the request to be written; an answer that comes sooner ends it. */
+const SENDING_MS = 25;
+
+let library: Promise<typeof import('./openai-sdk.ts')> | undefined;
+
+async function openChat(exchange: Exchange, endpoint: Endpoint, body: string): Promise<SdkStream> {
+  const answer = exchange.fetch(`${endpoint.baseUrl.replace(/\/+$/, '')}/chat/completions`, {
+    method: 'POST',
+    headers: headersFor(endpoint),
+    body,
+  });
+  // Loading the library blocks the thread: let the request leave first.
+  if (!library) await Promise.race([answer, systemClock.sleep(SENDING_MS)]);
+  library ??= import('./openai-sdk.ts');
+  const [{ readChatCompletion }] = await Promise.all([library, answer]);
+  return readChatCompletion(answer, exchange.signal);
 }
 
-function isMistral({ endpoint }: ProviderClientOptions): boolean {
-  return URL.parse(endpoint.baseUrl)?.hostname.endsWith('mistral.ai') ?? false;
+function headersFor({ apiKey, headers }: Endpoint): Record<string, string> {
+  return {
+    'content-type': 'application/json',
+    'user-agent': 'talaria',
+    ...(apiKey ? { authorization: `Bearer ${apiKey}` } : {}),
+    ...headers,
+  };
 }

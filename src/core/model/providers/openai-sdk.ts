@@ -1,24 +1,16 @@
-// Owns the one static import of the OpenAI-compatible provider library; this file is loaded at the first request and not before.
+// Owns the one static import of the OpenAI-compatible provider library, as a reader of answers: the request is ours and already on
+// its way. Loaded while the endpoint thinks, not before. Knows no request.
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import type { Endpoint } from './provider-options.ts';
-import type { SdkModel } from './sdk-types.ts';
+import type { SdkStream } from './sdk-types.ts';
 
-export interface OpenAiSdkSettings {
-  readonly endpoint: Endpoint;
-  readonly model: string;
-  readonly fetch: typeof fetch;
-  readonly rewriteBody: (body: Record<string, unknown>) => Record<string, unknown>;
-}
-
-export function openAiModel({ endpoint, model, fetch, rewriteBody }: OpenAiSdkSettings): SdkModel {
+/** The parts of a streamed chat completion. Rejects with whatever `answer` rejects with. */
+export async function readChatCompletion(answer: Promise<Response>, signal: AbortSignal): Promise<SdkStream> {
   const provider = createOpenAICompatible({
     name: 'openaiCompatible',
-    baseURL: endpoint.baseUrl,
-    includeUsage: true,
-    fetch,
-    transformRequestBody: (body) => rewriteBody(body),
-    ...(endpoint.apiKey ? { apiKey: endpoint.apiKey } : {}),
-    ...(endpoint.headers ? { headers: { ...endpoint.headers } } : {}),
+    // Never asked: the answer is handed over in place of a fetch.
+    baseURL: 'http://sent.invalid',
+    fetch: () => answer,
   });
-  return provider.chatModel(model);
+  const { stream } = await provider.chatModel('sent').doStream({ prompt: [], abortSignal: signal });
+  return stream;
 }

@@ -11,15 +11,14 @@ import { networkFailure } from './failure/network-failure.ts';
 import { type Exchange, openExchange } from './guarded-fetch.ts';
 import type { Endpoint, ProviderClientOptions } from './provider-options.ts';
 import { createEventReader, type EventReader, type EventReaderOptions, type ReadFinish } from './sdk-events.ts';
-import type { SdkCallOptions, SdkModel } from './sdk-types.ts';
+import type { SdkStream } from './sdk-types.ts';
 
 export interface SdkCall {
   readonly id: string;
   readonly traits: ModelTraits;
   readonly options: ProviderClientOptions;
-  /** Makes the library's model over our fetch; loads the library at first use. */
-  readonly open: (guarded: typeof fetch) => Promise<SdkModel>;
-  readonly call: Omit<SdkCallOptions, 'abortSignal'>;
+  /** Sends the request through the exchange and gives the library's stream of parts; loads the library at first use. */
+  readonly open: (exchange: Exchange) => Promise<SdkStream>;
   readonly replay: EventReaderOptions['replay'];
   /** A finish without any reason on the wire means that the stream was cut. */
   readonly cutWithoutReason: boolean;
@@ -47,11 +46,7 @@ export async function* streamSdkCall(work: SdkCall, signal: AbortSignal): AsyncG
 }
 
 async function* readStream(work: SdkCall, exchange: Exchange, events: EventReader): AsyncGenerator<ModelEvent> {
-  const model = await raceAbort(work.open(exchange.fetch), exchange.signal);
-  const { stream } = await raceAbort(
-    Promise.resolve(model.doStream({ ...work.call, abortSignal: exchange.signal })),
-    exchange.signal,
-  );
+  const stream = await raceAbort(work.open(exchange), exchange.signal);
   const reader = stream.getReader();
   for (;;) {
     const { done, value } = await raceAbort(reader.read(), exchange.signal);

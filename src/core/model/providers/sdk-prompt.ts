@@ -1,21 +1,16 @@
-// Owns the translation of our request into the provider library's prompt. Knows the two dialects' differences as data.
-// Invariant: a message always becomes the same bytes, so each request of a conversation extends the one before.
+// Owns the translation of our request into the provider library's prompt, in Anthropic's terms.
+// Invariant: a message always becomes the same bytes, so each request of a conversation extends the one before; thinking goes back
+// only with the signature it came with.
 import { sha256 } from '#base/ids.ts';
-import type { AssistantMessage, Message, ReasoningPart, TextPart, ToolCallPart, ToolMessage } from '../message.ts';
+import type { AssistantMessage, Message, ReasoningPart, ToolMessage } from '../message.ts';
 import type { ModelRequest, ToolSchema } from '../model-client.ts';
 import type { SdkAssistantPart, SdkMessage, SdkPrompt, SdkTools } from './sdk-types.ts';
+import { userText } from './user-text.ts';
 
-export interface Dialect {
-  /** Reasoning parts that this provider wants back, as library options; undefined leaves the part out. */
-  readonly replayReasoning: (part: ReasoningPart) => SdkAssistantPart | undefined;
-  /** A call id in a form that the provider takes. */
-  readonly callId: (id: string) => string;
-}
-
-export function toSdkPrompt(request: ModelRequest, dialect: Dialect): SdkPrompt {
+export function toSdkPrompt(request: ModelRequest): SdkPrompt {
   const messages: SdkMessage[] = request.system === '' ? [] : [{ role: 'system', content: request.system }];
   for (const message of request.messages) {
-    const translated = toSdkMessage(message, dialect);
+    const translated = toSdkMessage(message);
     if (translated) messages.push(translated);
   }
   return messages;
@@ -35,67 +30,46 @@ export function toSdkTools(tools: readonly ToolSchema[]): SdkTools | undefined {
   }));
 }
 
-/** The one text that a user message is sent as: all its parts, in order, a blank line between. */
-export function userText(parts: readonly TextPart[]): string {
-  return parts
-    .map((part) => part.text)
-    .filter((text) => text !== '')
-    .join('\n\n');
-}
-
-function toSdkMessage(message: Message, dialect: Dialect): SdkMessage | undefined {
+function toSdkMessage(message: Message): SdkMessage | undefined {
   switch (message.role) {
     case 'user': {
       const text = userText(message.parts);
       return text === '' ? undefined : { role: 'user', content: [{ type: 'text', text }] };
     }
     case 'assistant':
-      return assistantMessage(message, dialect);
+      return assistantMessage(message);
     case 'tool':
-      return toolMessage(message, dialect);
+      return toolMessage(message);
   }
 }
 
-function assistantMessage(message: AssistantMessage, dialect: Dialect): SdkMessage | undefined {
-  const content: SdkAssistantPart[] = [];
-  for (const part of message.parts) {
-    if (part.type === 'text' && part.text !== '') content.push({ type: 'text', text: part.text });
-    if (part.type === 'tool-call') content.push(callPart(part, message, dialect));
-    if (part.type === 'reasoning') {
-      const kept = dialect.replayReasoning(part);
-      if (kept) content.push(kept);
-    }
-  }
+function assistantMessage(message: AssistantMessage): SdkMessage | undefined {
+  const content = message.parts.flatMap((part): SdkAssistantPart[] => {
+    if (part.type === 'reasoning') return signedReasoning(part);
+    if (part.type === 'text') return part.text === '' ? [] : [{ type: 'text', text: part.text }];
+    return [{ type: 'tool-call', toolCallId: callId(part.callId), toolName: part.name, input: part.arguments }];
+  });
   return content.some((part) => part.type !== 'reasoning') ? { role: 'assistant', content } : undefined;
 }
 
-function callPart(part: ToolCallPart, message: AssistantMessage, dialect: Dialect): SdkAssistantPart {
-  const signature = thoughtSignature(part, message);
-  return {
-    type: 'tool-call',
-    toolCallId: dialect.callId(part.callId),
-    toolName: part.name,
-    input: part.arguments,
-    ...(signature === undefined ? {} : { providerOptions: { google: { thoughtSignature: signature } } }),
-  };
-}
-
-/** Gemini wants the signature of a thought back beside the call that followed from it. */
-function thoughtSignature(call: ToolCallPart, message: AssistantMessage): string | undefined {
-  for (const part of message.parts) {
-    const replay = part.type === 'reasoning' ? part.replay : undefined;
-    if (replay?.callId === call.callId && typeof replay.thoughtSignature === 'string') return replay.thoughtSignature;
+function signedReasoning(part: ReasoningPart): SdkAssistantPart[] {
+  const { signature, redactedData } = part.replay ?? {};
+  if (typeof signature === 'string') {
+    return [{ type: 'reasoning', text: part.text, providerOptions: { anthropic: { signature } } }];
   }
-  return undefined;
+  if (typeof redactedData === 'string') {
+    return [{ type: 'reasoning', text: '', providerOptions: { anthropic: { redactedData } } }];
+  }
+  return [];
 }
 
-function toolMessage({ parts: [result] }: ToolMessage, dialect: Dialect): SdkMessage {
+function toolMessage({ parts: [result] }: ToolMessage): SdkMessage {
   return {
     role: 'tool',
     content: [
       {
         type: 'tool-result',
-        toolCallId: dialect.callId(result.callId),
+        toolCallId: callId(result.callId),
         toolName: result.name,
         output: { type: result.isError ? 'error-text' : 'text', value: result.text },
       },
@@ -103,11 +77,7 @@ function toolMessage({ parts: [result] }: ToolMessage, dialect: Dialect): SdkMes
   };
 }
 
-const MISTRAL_ID = /^[A-Za-z0-9]{9}$/;
-
-/** Mistral takes ids of exactly nine letters and digits; Anthropic no dots or colons; the rest takes anything. */
-export function callIdFor(kind: 'any' | 'anthropic' | 'mistral'): (id: string) => string {
-  if (kind === 'mistral') return (id) => (MISTRAL_ID.test(id) ? id : sha256(id).slice(0, 9));
-  if (kind === 'anthropic') return (id) => (/^[\w-]{1,128}$/.test(id) ? id : `call_${sha256(id).slice(0, 24)}`);
-  return (id) => id;
+/** Anthropic takes no dots or colons in ids, which other providers put there. */
+function callId(id: string): string {
+  return /^[\w-]{1,128}$/.test(id) ? id : `call_${sha256(id).slice(0, 24)}`;
 }
