@@ -1,0 +1,104 @@
+// Owns where file tools may look and write: paths made real (links followed), then judged by the path rules.
+// Knows no tool's work. Invariant: the path that is judged is the path that is used; a link cannot lead around the rules.
+import { existsSync, realpathSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
+import { errorCode } from '#base/errors.ts';
+import type { Risk } from '#core/agent/tool.ts';
+import { isHarmlessDevice, isRawDevice, isVitalFile, ownFileAt, secretAt, steersLater } from '../risk/path-rules.ts';
+import { isInWorkspace, makePlace, type Place, parentFolder } from '../risk/place.ts';
+
+export interface FileToolsOptions {
+  /** The agent's own home. */
+  readonly home?: string;
+  /** The user's home; default that of the process. */
+  readonly userHome?: string;
+  /** Folders that may be written without asking, e.g. the session's spill folder. */
+  readonly scratch?: readonly string[];
+}
+
+/** Absolute form of what a model wrote: `~` is the user's home, relative paths start at the working folder. */
+export function fullPath(path: string, cwd: string, options: FileToolsOptions): string {
+  const home = options.userHome ?? homedir();
+  const text = path.startsWith('file://') ? path.slice('file://'.length) : path;
+  if (text === '~' || text.startsWith('~/')) return resolve(home, text.slice(2));
+  return resolve(cwd, text);
+}
+
+/** With every link followed; of a path that does not exist, the part that does. */
+export function realPath(path: string): string {
+  let folder = path;
+  const rest: string[] = [];
+  for (;;) {
+    try {
+      return join(realpathSync(folder), ...rest);
+    } catch (error) {
+      const code = errorCode(error);
+      if (folder === dirname(folder) || code === 'ELOOP') return path;
+      rest.unshift(basename(folder));
+      folder = dirname(folder);
+    }
+  }
+}
+
+function placeOf(cwd: string, options: FileToolsOptions): Place {
+  const home = options.userHome ?? homedir();
+  return makePlace({
+    cwd: realPath(cwd),
+    home: realPath(home),
+    dataHome: options.home === undefined ? undefined : realPath(options.home),
+    scratch: (options.scratch ?? []).map(realPath),
+    exists: existsSync,
+  });
+}
+
+/** Written and real path both count: a link named `.env` is as telling as a link to one. */
+function bothPaths(path: string, cwd: string, options: FileToolsOptions): readonly string[] {
+  const full = fullPath(path, cwd, options);
+  const real = realPath(full);
+  return real === full ? [full] : [real, full];
+}
+
+export function readRisk(path: string, cwd: string, options: FileToolsOptions): Risk {
+  const place = placeOf(cwd, options);
+  for (const candidate of bothPaths(path, cwd, options)) {
+    const secret = secretAt(candidate, place);
+    if (secret?.level === 'never') return { level: 'never', reason: `it reads ${secret.what}` };
+    if (secret)
+      return { level: 'ask', reason: `it reads ${secret.what}`, key: `read ${candidate}`, preview: candidate };
+  }
+  return { level: 'none' };
+}
+
+/** A test for many absolute paths: does this one hold secrets? Links are followed by the caller. */
+export function secretTest(cwd: string, options: FileToolsOptions): (path: string) => boolean {
+  const place = placeOf(cwd, options);
+  return (path) => secretAt(path, place) !== undefined;
+}
+
+export function writeRisk(path: string, cwd: string, options: FileToolsOptions): Risk {
+  const place = placeOf(cwd, options);
+  const paths = bothPaths(path, cwd, options);
+  const real = paths[0] ?? path;
+  const forbidden = paths.map((candidate) => forbiddenWrite(candidate, place)).find((reason) => reason !== undefined);
+  if (forbidden !== undefined) return { level: 'never', reason: forbidden };
+  const reason = paths.map((candidate) => doubtfulWrite(candidate, place)).find((text) => text !== undefined);
+  if (reason !== undefined) return { level: 'ask', reason, key: `write ${real}`, preview: real };
+  if (isInWorkspace(real, place)) return { level: 'none' };
+  const folder = parentFolder(real);
+  return { level: 'ask', reason: 'it writes outside the working folder', key: `write ${folder}/`, preview: real };
+}
+
+function forbiddenWrite(path: string, place: Place): string | undefined {
+  if (isRawDevice(path)) return 'it writes onto a disk';
+  if (isVitalFile(path)) return 'it overwrites a file that the system needs';
+  if (path.startsWith('/dev/') && !isHarmlessDevice(path)) return 'it writes to a device';
+  return ownFileAt(path, place);
+}
+
+function doubtfulWrite(path: string, place: Place): string | undefined {
+  const secret = secretAt(path, place);
+  if (secret) return `it writes ${secret.what}`;
+  const steers = steersLater(path);
+  return steers === undefined ? undefined : `it changes ${steers}`;
+}

@@ -1,0 +1,95 @@
+// Owns file name patterns: `*`, `?`, `[…]`, `{a,b}`, `**`. Knows no file system.
+// Invariant: any text is a legal pattern, and matching takes linear time in practice (no nested repetition is ever built).
+
+/** A test for paths relative to the searched folder, with `/`. A pattern without `/` is tried on the name alone. */
+export function globTest(pattern: string): (path: string) => boolean {
+  const trimmed = pattern.replace(/^\.?\//, '');
+  const tests = expandLists(trimmed).map((single) => new RegExp(`^${globSource(single)}$`, 's'));
+  const nameOnly = !trimmed.includes('/');
+  return (path) => {
+    const subject = nameOnly ? path.slice(path.lastIndexOf('/') + 1) : path;
+    return tests.some((test) => test.test(subject));
+  };
+}
+
+const MAX_LISTS = 200;
+
+/** `a.{ts,js}` → `a.ts`, `a.js`; lists in lists are taken from the inside out. */
+function expandLists(pattern: string): readonly string[] {
+  let patterns = [pattern];
+  while (patterns.length < MAX_LISTS) {
+    const at = patterns.findIndex((text) => /\{[^{}]*,[^{}]*\}/.test(text));
+    const match = at < 0 ? undefined : /\{([^{}]*,[^{}]*)\}/.exec(patterns[at] ?? '');
+    if (!match) break;
+    const text = patterns[at] ?? '';
+    const before = text.slice(0, match.index);
+    const after = text.slice(match.index + match[0].length);
+    const choices = (match[1] ?? '').split(',').map((choice) => before + choice + after);
+    patterns = [...patterns.slice(0, at), ...choices, ...patterns.slice(at + 1)];
+  }
+  return patterns;
+}
+
+/** Regular expression source of a glob without lists. */
+export function globSource(glob: string): string {
+  const segments = glob.split('/').filter((segment, i, all) => segment !== '**' || all[i + 1] !== '**');
+  let source = '';
+  for (const [i, segment] of segments.entries()) {
+    const isLast = i === segments.length - 1;
+    if (segment === '**') source += isLast ? '.*' : '(?:[^/]+/)*';
+    else source += segmentSource(segment, i) + (isLast ? '' : '/');
+  }
+  return source;
+}
+
+/**
+ * Between two stars the first place that fits is always good enough, so each such piece is taken once and for all (an atomic group):
+ * without that a name like `aaaa…` and a pattern like `*a*a*a*b` would try every combination.
+ */
+function segmentSource(segment: string, id: number): string {
+  const chunks = chunksOf(segment);
+  const first = chunks[0] ?? '';
+  const last = chunks.at(-1) ?? '';
+  if (chunks.length === 1) return first;
+  const middle = chunks.slice(1, -1).filter((chunk) => chunk !== '');
+  const atoms = middle.map((chunk, i) => `(?=(?<s${id}_${i}>[^/]*?${chunk}))\\k<s${id}_${i}>`);
+  return `${first}${atoms.join('')}[^/]*${last}`;
+}
+
+/** Sources of the pieces between stars. */
+function chunksOf(segment: string): readonly string[] {
+  const chunks = [''];
+  for (let at = 0; at < segment.length; ) {
+    const { text, length } = segment[at] === '*' ? { text: '*', length: 1 } : nextPart(segment, at);
+    if (text === '*') chunks.push('');
+    else chunks.push(`${chunks.pop() ?? ''}${text}`);
+    at += length;
+  }
+  return chunks;
+}
+
+interface GlobPart {
+  readonly text: string;
+  readonly length: number;
+}
+
+function nextPart(glob: string, at: number): GlobPart {
+  const char = glob[at] ?? '';
+  if (char === '?') return { text: '[^/]', length: 1 };
+  if (char === '\\' && at + 1 < glob.length) return { text: escapeRegExp(glob[at + 1] ?? ''), length: 2 };
+  return readClass(glob, at) ?? { text: escapeRegExp(char), length: 1 };
+}
+
+function readClass(glob: string, at: number): GlobPart | undefined {
+  const match = /^\[([!^]?)([^\]/]{1,100})\]/.exec(glob.slice(at, at + 110));
+  if (!match) return undefined;
+  const escaped = (match[2] ?? '').replace(/[\\[\]^]/g, '\\$&');
+  const body = escaped.replace(/(\w)-(\w)/g, (range, from: string, to: string) =>
+    from <= to ? range : `${from}\\-${to}`,
+  );
+  return { text: `[${match[1] ? '^/' : ''}${body}]`, length: match[0].length };
+}
+
+export function escapeRegExp(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+}

@@ -1,0 +1,57 @@
+// Owns how the result of a command reads: output without terminal codes, then what is worth knowing about its end.
+// Knows no process. Invariant: the text alone tells whether the command worked.
+import { stripVTControlCharacters } from 'node:util';
+import type { ProcessResult } from '#base/process.ts';
+import type { ToolOutput } from '#core/agent/tool.ts';
+
+/** Colours and cursor moves gone; a line that was drawn again and again is shown as it was last. */
+export function plainOutput(text: string): string {
+  const plain = text.includes('\u001b') ? stripVTControlCharacters(text) : text;
+  if (!plain.includes('\r') && !plain.includes('\b')) return plain.trimEnd();
+  return plain
+    .replaceAll('\r\n', '\n')
+    .split('\n')
+    .map((line) => lastDrawing(line).replace(/[^\b]\b/g, ''))
+    .join('\n')
+    .trimEnd();
+}
+
+function lastDrawing(line: string): string {
+  const body = line.replace(/\r+$/, '');
+  return body.slice(body.lastIndexOf('\r') + 1);
+}
+
+/** Programs for which 1 is an answer (nothing found, different, false) and no failure. */
+const ANSWERS_WITH_ONE = /^(?:.*[|;&]\s*)?(?:grep|egrep|fgrep|rg|diff|cmp|test|\[|pgrep|which)(?:\s[^|;&]*)?$/s;
+
+export function commandOutput(command: string, result: ProcessResult, seconds: number): ToolOutput {
+  const { ended, exitCode, signal, output } = result;
+  const notes = endNotes(result, seconds);
+  const text = [plainOutput(output.text), ...notes].filter((part) => part !== '').join('\n');
+  const failed =
+    ended !== 'exit' ||
+    signal !== undefined ||
+    (exitCode !== 0 && !(exitCode === 1 && ANSWERS_WITH_ONE.test(command.trim())));
+  return {
+    text: text === '' ? '(no output, exit 0)' : text,
+    ...(failed ? { isError: true } : {}),
+    ...(exitCode === undefined ? {} : { exitCode }),
+    ...(output.spill === undefined ? {} : { spill: output.spill }),
+    ...(output.truncated ? { totalBytes: output.totalBytes } : {}),
+  };
+}
+
+function endNotes(result: ProcessResult, seconds: number): readonly string[] {
+  const { ended, exitCode, signal, output, leftovers } = result;
+  const notes: string[] = [];
+  if (ended === 'not-started') notes.push(result.error ?? 'it could not be started');
+  if (ended === 'timeout')
+    notes.push(`[ended after its time-out of ${seconds} s; give a longer timeout, or background: true]`);
+  if (ended === 'aborted') notes.push('[stopped on request]');
+  if (ended === 'too-much-output') notes.push(`[ended: its output passed ${output.totalBytes} bytes]`);
+  if (ended === 'exit' && signal !== undefined) notes.push(`[ended by ${signal}]`);
+  if (ended === 'exit' && exitCode !== undefined && exitCode !== 0) notes.push(`[exit ${exitCode}]`);
+  if (leftovers) notes.push('[processes that it left running were ended; use background: true to keep one]');
+  if (output.spillError !== undefined) notes.push(`[the whole output could not be saved: ${output.spillError}]`);
+  return notes;
+}
