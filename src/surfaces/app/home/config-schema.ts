@@ -25,7 +25,10 @@ const provider = z.object({
   base_url: z.string().optional().describe('Address up to and including `/v1`.'),
   api_key: z.string().optional().describe(`Reference to a variable, \`\${NAME}\`; keys belong in .env.`),
   default_model: modelName.optional().describe('Model when none is named.'),
-  path: z.string().optional().describe('GGUF file of a local engine.'),
+  path: z
+    .string()
+    .optional()
+    .describe('GGUF file of a local engine; relative paths start in the models folder of the home.'),
   context_length: z.int().min(1024).optional().describe('Context window in tokens.'),
   tool_calling: z
     .enum(['structured', 'text'])

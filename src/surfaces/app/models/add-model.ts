@@ -5,13 +5,14 @@ import type { JsonValue } from '#base/json.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 import { userMessage } from '#core/model/message.ts';
 import { ModelError } from '#core/model/model-client.ts';
+import { isLocalAddress } from '#core/model/providers/provider-options.ts';
 import type { ModelAddition } from '../app.ts';
 import { editConfig } from '../home/edit-config.ts';
 import { setEnvValue } from '../home/env-file.ts';
 import { makeHome } from '../home/home.ts';
 import { buildClient, type ClientSurroundings, UNNAMED_MODEL } from './build-client.ts';
 import { missingKeyFix } from './find-providers.ts';
-import { type FoundProvider, isLocalAddress } from './found-provider.ts';
+import type { FoundProvider } from './found-provider.ts';
 import { LOCAL_ENDPOINTS, PROVIDERS, type ProviderRow, providerRow } from './provider-table.ts';
 
 export type AddRefusal = 'missing-key' | 'no-provider' | 'no-model' | 'model-failed';
@@ -33,6 +34,9 @@ const KEY_SHAPES: readonly (readonly [RegExp, string])[] = [
   [/^fw_/, 'fireworks'],
   [/^sk-/, 'openai'],
 ];
+
+/** Why a listing fails when nothing else can work either; other endpoints just have no listing. */
+const HOPELESS: ReadonlySet<string> = new Set(['model-auth', 'model-unreachable', 'model-timeout']);
 
 export interface AddOptions {
   readonly surroundings: ClientSurroundings;
@@ -60,7 +64,7 @@ export async function addModel(
 }
 
 /** One small call; `ok` when the endpoint answers in its protocol at all. */
-export async function testModel(
+async function testModel(
   provider: FoundProvider,
   model: string,
   surroundings: ClientSurroundings,
@@ -151,7 +155,7 @@ async function findModel(
   if (wanted) return ok(wanted);
   if (provider.defaultModel) return ok(provider.defaultModel);
   const listed = await surroundings.lists.fetch(provider, signal);
-  if (!listed.ok) return listed.reason === 'unreachable' ? refuse('model-failed', listed.detail) : ok(UNNAMED_MODEL);
+  if (!listed.ok) return HOPELESS.has(listed.reason) ? refuse('model-failed', listed.detail) : ok(UNNAMED_MODEL);
   const first = listed.value[0];
   return first ? ok(first.id) : refuse('no-model', `${provider.baseUrl} lists no model; name one with --model.`);
 }

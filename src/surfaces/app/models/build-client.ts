@@ -11,6 +11,7 @@ import { withToolStrategy } from '#core/model/tool-mode.ts';
 import type { Config } from '../home/config-schema.ts';
 import type { Home } from '../home/home.ts';
 import type { FoundProvider } from './found-provider.ts';
+import type { LocalModels } from './local-models.ts';
 import type { ModelLists } from './model-lists.ts';
 
 export interface ClientSurroundings {
@@ -18,6 +19,7 @@ export interface ClientSurroundings {
   readonly config: Config;
   readonly clock: Clock;
   readonly lists: ModelLists;
+  readonly locals: LocalModels;
 }
 
 /** What is sent when neither a name nor a list is to be had; servers with one model take any name. */
@@ -29,7 +31,11 @@ export function buildClient(
   { tier, surroundings }: { readonly tier: Tier; readonly surroundings: ClientSurroundings },
 ): ModelClient {
   const { clock, config, lists } = surroundings;
-  const { name, kind, baseUrl, apiKey } = provider;
+  const { name, kind, baseUrl, apiKey, settings } = provider;
+  if (kind === 'llama') {
+    const path = settings.path ?? `${model}.gguf`;
+    return withToolStrategy(surroundings.locals.client(path, tier, overridesOf(provider, model, lists)));
+  }
   const options: ProviderClientOptions = {
     endpoint: { provider: name, kind: kind === 'anthropic' ? kind : 'openai', baseUrl, ...(apiKey ? { apiKey } : {}) },
     model,
@@ -47,7 +53,7 @@ export function buildClient(
 function overridesOf(provider: FoundProvider, model: string, lists: ModelLists): ModelOverrides {
   const { settings } = provider;
   const window =
-    settings.context_length ?? lists.cached(provider.baseUrl).find((row) => row.id === model)?.contextLength;
+    settings.context_length ?? lists.cached(provider.baseUrl).find((row) => row.id === model)?.contextWindow;
   const price =
     settings.input_price === undefined
       ? undefined

@@ -1,8 +1,9 @@
 // Owns the search for usable providers: config.yaml first, then keys in the environment (table as data). No network here.
 // Invariant: a reference to a variable that is not set is a problem that names the variable, never a silent gap.
 import { ok, type Result, refuse } from '#base/result.ts';
+import { isLocalAddress } from '#core/model/providers/provider-options.ts';
 import type { Config, ProviderConfig } from '../home/config-schema.ts';
-import { type FoundProvider, isLocalAddress } from './found-provider.ts';
+import type { FoundProvider } from './found-provider.ts';
 import { PROVIDERS, type ProviderRow, providerRow } from './provider-table.ts';
 
 export type Variables = Readonly<Record<string, string | undefined>>;

@@ -19,13 +19,3 @@ export interface FoundProvider {
   /** What config.yaml says about it. */
   readonly settings: ProviderConfig;
 }
-
-/** Is this the address of this machine or of its own network? */
-export function isLocalAddress(baseUrl: string): boolean {
-  const host = URL.parse(baseUrl)?.hostname ?? '';
-  return (
-    /^(?:localhost|127\.[\d.]+|\[::1\]|0\.0\.0\.0|10\.[\d.]+|192\.168\.[\d.]+|172\.(?:1[6-9]|2\d|3[01])\.[\d.]+)$/.test(
-      host,
-    ) || host.endsWith('.local')
-  );
-}

@@ -35,7 +35,7 @@ export function chooseModel(
   return ok(first && { provider: first, model: first.defaultModel, reason: first.reason });
 }
 
-export function configuredModel(config: Config): string | undefined {
+function configuredModel(config: Config): string | undefined {
   return typeof config.model === 'object' ? (config.model.default ?? config.model.model) : config.model;
 }
 

@@ -18,6 +18,8 @@ export interface ModelDesk {
   switchTo(name: string, signal: AbortSignal): Promise<Result<ModelInfo, ChoiceRefusal>>;
   /** Takes up a provider that was set up meanwhile and answers with it. */
   adopt(provider: FoundProvider, model: string, reason: string): ModelInfo;
+  /** Frees what local engines hold. */
+  close(): Promise<void>;
 }
 
 export interface DeskOptions {
@@ -118,6 +120,10 @@ class Desk implements ModelDesk {
     return this.info();
   }
 
+  async close(): Promise<void> {
+    await this.#options.surroundings.locals.close();
+  }
+
   /** The present provider first, so that a bare name means one of its models. */
   #inOrder(): readonly FoundProvider[] {
     const present = this.#present.client.id.split('/')[0];
@@ -142,7 +148,7 @@ class Desk implements ModelDesk {
     const first = listed.ok ? listed.value[0] : undefined;
     if (first) return first.id;
     this.#options.notice(
-      `${provider.name}: ${listed.ok ? 'it lists no model' : listed.detail}. Name one with --model ${provider.name}/NAME.`,
+      `${provider.name}: ${listed.ok ? 'it lists no model.' : listed.detail} Or name one with --model ${provider.name}/NAME.`,
     );
     return UNNAMED_MODEL;
   }

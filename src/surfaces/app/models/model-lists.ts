@@ -4,16 +4,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { atomicWrite } from '#base/atomic-write.ts';
 import type { Clock } from '#base/clock.ts';
-import { errorText } from '#base/errors.ts';
-import { isJsonObject, type JsonObject, type JsonValue, parseJson, parseJsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseJsonObject } from '#base/json.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
+import { ModelError, type ModelErrorCode } from '#core/model/model-client.ts';
+import { type ListedModel, listModels } from '#core/model/providers/list-models.ts';
 import type { FoundProvider } from './found-provider.ts';
 import { LOCAL_ENDPOINTS } from './provider-table.ts';
-
-export interface ListedModel {
-  readonly id: string;
-  readonly contextLength?: number;
-}
 
 export interface ModelLists {
   /** What the cache has, without any network. */
@@ -21,15 +17,14 @@ export interface ModelLists {
   /** Is what the cache has older than a day? */
   isStale(baseUrl: string): boolean;
   /** Asks the endpoint and keeps the answer. */
-  fetch(
-    provider: FoundProvider,
-    signal: AbortSignal,
-  ): Promise<Result<readonly ListedModel[], 'unreachable' | 'bad-answer'>>;
+  fetch(provider: FoundProvider, signal: AbortSignal): Promise<Result<readonly ListedModel[], ListRefusal>>;
   /** Local servers that answered the last probe; undefined when none was ever made. */
   cachedLocal(): readonly FoundProvider[] | undefined;
   /** Asks every known local port at once; a port that does not answer in time is not there. */
   probeLocal(signal: AbortSignal): Promise<readonly FoundProvider[]>;
 }
+
+export type ListRefusal = ModelErrorCode | 'model-failed';
 
 const LIST_TIMEOUT_MS = 5_000;
 const STALE_MS = 24 * 60 * 60 * 1000;
@@ -39,14 +34,14 @@ export function createModelLists(cacheFolder: string, clock: Clock): ModelLists 
   const listFile = join(cacheFolder, 'models.json');
   const localFile = join(cacheFolder, 'local-endpoints.json');
   const lists: ModelLists = {
-    cached: (baseUrl) => readModels(readCache(listFile)[baseUrl]),
+    cached: (baseUrl) => cachedModels(readCache(listFile)[baseUrl]),
     isStale: (baseUrl) => {
       const row = readCache(listFile)[baseUrl];
       const at = isJsonObject(row) && typeof row.at === 'number' ? row.at : 0;
       return Math.abs(clock.now() - at) > STALE_MS;
     },
     async fetch(provider, signal) {
-      const answer = await askModels(provider, AbortSignal.any([signal, AbortSignal.timeout(LIST_TIMEOUT_MS)]));
+      const answer = await askModels(provider, { clock, timeoutMs: LIST_TIMEOUT_MS, signal });
       if (answer.ok) {
         const models = answer.value.map((model) => ({ ...model }));
         atomicWrite(
@@ -65,7 +60,7 @@ export function createModelLists(cacheFolder: string, clock: Clock): ModelLists 
       const found = await Promise.all(
         LOCAL_ENDPOINTS.map(async (row) => {
           const provider = localProvider(row);
-          const answer = await askModels(provider, AbortSignal.any([signal, AbortSignal.timeout(PROBE_TIMEOUT_MS)]));
+          const answer = await askModels(provider, { clock, timeoutMs: PROBE_TIMEOUT_MS, signal });
           return answer.ok && answer.value.length > 0 ? { provider, models: answer.value } : undefined;
         }),
       );
@@ -96,42 +91,29 @@ function localProvider(row: (typeof LOCAL_ENDPOINTS)[number]): FoundProvider {
   };
 }
 
-/** GET `/models` in either wire format. */
 async function askModels(
-  provider: FoundProvider,
-  signal: AbortSignal,
-): Promise<Result<readonly ListedModel[], 'unreachable' | 'bad-answer'>> {
-  const key = provider.apiKey;
-  const headers: Record<string, string> =
-    provider.kind === 'anthropic'
-      ? { 'anthropic-version': '2023-06-01', ...(key ? { 'x-api-key': key } : {}) }
-      : key
-        ? { authorization: `Bearer ${key}` }
-        : {};
+  { name: provider, kind, baseUrl, apiKey }: FoundProvider,
+  options: { readonly clock: Clock; readonly timeoutMs: number; readonly signal: AbortSignal },
+): Promise<Result<readonly ListedModel[], ListRefusal>> {
+  const wire = kind === 'anthropic' ? kind : 'openai';
   try {
-    const response = await fetch(`${provider.baseUrl}/models`, { headers, signal });
-    const text = await response.text();
-    if (!response.ok) return refuse('bad-answer', `${provider.baseUrl}/models answered HTTP ${response.status}`);
-    const body = parseJson(text);
-    if (!body.ok || !isJsonObject(body.value))
-      return refuse('bad-answer', `${provider.baseUrl}/models did not answer with JSON`);
-    return ok(readModels(body.value));
+    return ok(await listModels({ provider, kind: wire, baseUrl, ...(apiKey ? { apiKey } : {}) }, options));
   } catch (error) {
-    const cause = error instanceof Error && error.cause !== undefined ? ` (${errorText(error.cause)})` : '';
-    return refuse('unreachable', `${provider.baseUrl} cannot be reached: ${errorText(error)}${cause}`);
+    if (options.signal.aborted) throw options.signal.reason;
+    if (!(error instanceof ModelError)) throw error;
+    return refuse(
+      error.code as ModelErrorCode,
+      error.fix ? `${error.message.replace(/\.$/, '')}. ${error.fix}` : error.message,
+    );
   }
 }
 
-/** Reads OpenAI's `data`, and our own cache's `models`. */
-function readModels(value: JsonValue | undefined): readonly ListedModel[] {
-  if (!isJsonObject(value)) return [];
-  const rows = Array.isArray(value.data) ? value.data : Array.isArray(value.models) ? value.models : [];
-  return rows.filter(isJsonObject).flatMap((row) => {
-    if (typeof row.id !== 'string') return [];
-    const length = [row.context_length, row.contextLength, row.max_model_len].find(
-      (number) => typeof number === 'number',
-    );
-    return [{ id: row.id, ...(length === undefined ? {} : { contextLength: length }) }];
+/** Rows of our own cache. */
+function cachedModels(value: JsonValue | undefined): readonly ListedModel[] {
+  if (!isJsonObject(value) || !Array.isArray(value.models)) return [];
+  return value.models.filter(isJsonObject).flatMap(({ id, contextWindow }) => {
+    if (typeof id !== 'string') return [];
+    return [{ id, ...(typeof contextWindow === 'number' ? { contextWindow } : {}) }];
   });
 }
 

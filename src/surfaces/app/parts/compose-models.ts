@@ -7,8 +7,10 @@ import type { AppOptions } from '../app.ts';
 import type { LoadedConfig } from '../home/config.ts';
 import { readEnvFile } from '../home/env-file.ts';
 import type { Home } from '../home/home.ts';
+import type { ClientSurroundings } from '../models/build-client.ts';
 import { findProviders, type Variables } from '../models/find-providers.ts';
 import type { FoundProvider } from '../models/found-provider.ts';
+import { createLocalModels, findModelFiles } from '../models/local-models.ts';
 import { chooseModel } from '../models/model-choice.ts';
 import { type ModelDesk, openModelDesk } from '../models/model-desk.ts';
 import { createModelLists, type ModelLists } from '../models/model-lists.ts';
@@ -28,7 +30,7 @@ export interface ModelParts {
 
 export interface ComposedModels {
   readonly desk: ModelDesk;
-  readonly lists: ModelLists;
+  readonly surroundings: ClientSurroundings;
 }
 
 /** The environment of the process over the home's .env; an empty variable counts as not set. */
@@ -68,9 +70,10 @@ export async function composeModels(options: AppOptions, parts: ModelParts): Pro
     const chosen = chooseModel(loaded.config, providers, options.model);
     if (!chosen.ok) throw new TalariaError(chosen.detail, { code: chosen.reason });
   }
+  const surroundings = { home, config: loaded.config, clock, lists, locals: createLocalModels(home) };
   const desk = await openModelDesk(
     {
-      surroundings: { home, config: loaded.config, clock, lists },
+      surroundings,
       providers,
       reflex,
       ...(options.model === undefined ? {} : { flag: options.model }),
@@ -80,11 +83,16 @@ export async function composeModels(options: AppOptions, parts: ModelParts): Pro
     },
     background.signal,
   );
-  return { desk, lists };
+  return { desk, surroundings };
 }
 
-/** Servers that were there last time are used at once and looked for again after the first turn; else each port is asked, briefly. */
-async function findLocal(lists: ModelLists, { background, later }: ModelParts): Promise<readonly FoundProvider[]> {
+/** A model file of the home needs nobody. Servers that were there last time are used at once and looked for again after the first turn; else each port is asked, briefly. */
+async function findLocal(
+  lists: ModelLists,
+  { home, background, later }: ModelParts,
+): Promise<readonly FoundProvider[]> {
+  const files = findModelFiles(home);
+  if (files.length > 0) return files;
   const cached = lists.cachedLocal();
   if (!cached?.length) return await lists.probeLocal(background.signal);
   later('look for local endpoints', () => lists.probeLocal(AbortSignal.timeout(1_000)));

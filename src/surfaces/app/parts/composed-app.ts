@@ -103,9 +103,8 @@ export class ComposedApp implements App {
 
   async addModel(addition: ModelAddition, signal: AbortSignal) {
     const { addModel } = await import('../models/add-model.ts');
-    const { home, clock, loaded, models } = this.#parts;
-    const surroundings = { home, clock, config: loaded.config, lists: models.lists };
-    const added = await addModel(addition, { surroundings }, signal);
+    const { models } = this.#parts;
+    const added = await addModel(addition, { surroundings: models.surroundings }, signal);
     if (!added.ok) return added;
     const info = models.desk.adopt(added.value.provider, added.value.model, 'you added it');
     this.#open.switchModel(this.#answering());
@@ -153,11 +152,12 @@ export class ComposedApp implements App {
   }
 
   async #end(): Promise<void> {
-    const { extensions, background, mind, tools, log } = this.#parts;
+    const { extensions, background, mind, models, tools, log } = this.#parts;
     try {
       await this.#open.closeAll(new AbortedError('the program ends'), PATIENCE_MS);
       await extensions.shutdown();
       await tools.close();
+      await models.desk.close();
       const left = await background.drain(PATIENCE_MS);
       if (left.length > 0) log('background-left', left.join(', '));
     } finally {

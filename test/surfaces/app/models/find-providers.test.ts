@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Config, configSchema } from '#surfaces/app/home/config-schema.ts';
 import { fillVariables, findProviders } from '#surfaces/app/models/find-providers.ts';
-import { isLocalAddress } from '#surfaces/app/models/found-provider.ts';
 import { chooseModel } from '#surfaces/app/models/model-choice.ts';
 import { PROVIDERS } from '#surfaces/app/models/provider-table.ts';
 import { verifies } from '../../../verifies.ts';
@@ -70,19 +69,6 @@ describe('finding providers', () => {
     assert.deepEqual(fillVariables(`a \${A} $B {C}`, { A: '1' }), { ok: true, value: 'a 1 $B {C}' });
     const refused = fillVariables(`\${A}\${B}`, { A: '1' });
     assert.equal(!refused.ok && refused.detail, 'B is not set');
-  });
-
-  test('which addresses are local', () => {
-    for (const url of [
-      'http://localhost:1/v1',
-      'http://127.0.0.1',
-      'http://[::1]:8',
-      'http://192.168.1.4',
-      'http://box.local',
-    ])
-      assert.ok(isLocalAddress(url), url);
-    for (const url of ['https://api.openai.com/v1', 'http://172.32.0.1', 'nonsense'])
-      assert.ok(!isLocalAddress(url), url);
   });
 });
 

@@ -12,6 +12,7 @@ import { readEnvFile } from '#surfaces/app/home/env-file.ts';
 import { homeAt } from '#surfaces/app/home/home.ts';
 import { addModel } from '#surfaces/app/models/add-model.ts';
 import { findProviders } from '#surfaces/app/models/find-providers.ts';
+import { createLocalModels } from '#surfaces/app/models/local-models.ts';
 import { openModelDesk } from '#surfaces/app/models/model-desk.ts';
 import { createModelLists } from '#surfaces/app/models/model-lists.ts';
 import { reflexFirst } from '#surfaces/app/models/reflex-first.ts';
@@ -30,6 +31,7 @@ function surroundingsOf(temp: TempHome, config: unknown = {}) {
     config: configSchema.parse(config),
     clock: systemClock,
     lists: createModelLists(home.cache, systemClock),
+    locals: createLocalModels(home),
   };
 }
 
@@ -97,7 +99,7 @@ describe('the model desk', () => {
   verifies('core:bad-input:wrong-base-url', 'an address where nobody answers is named, with what to do', async (t) => {
     const baseUrl = `http://127.0.0.1:${await freePort()}/v1`;
     const { desk, notices } = await deskOf(createTempHome(t), { variables: { OPENAI_BASE_URL: baseUrl } });
-    assert.match(notices[0] ?? '', new RegExp(`${baseUrl}.* cannot be reached`));
+    assert.match(notices[0] ?? '', new RegExp(`nothing answers at ${baseUrl}`));
     assert.match(notices[0] ?? '', /--model openai\//);
     assert.equal(desk.info().id, 'openai/default');
   });
@@ -211,7 +213,7 @@ describe('lists of models', () => {
       assert.ok(!listed.ok || listed.value.length === 0, body);
     }
     const gone = await lists.fetch({ ...provider, baseUrl: `http://127.0.0.1:${await freePort()}` }, signal);
-    assert.equal(!gone.ok && gone.reason, 'unreachable');
+    assert.equal(!gone.ok && gone.reason, 'model-unreachable');
   });
 
   test('a broken cache is an empty one', (t) => {

@@ -43,10 +43,10 @@ async function checkProvider(provider: FoundProvider, lists: ModelLists, signal:
   if (provider.kind === 'llama') return good(name, provider.reason);
   const listed = await lists.fetch(provider, signal);
   if (listed.ok) return good(name, `${provider.baseUrl} answers, ${listed.value.length} models (${provider.reason})`);
-  const isKey = /HTTP 40[13]/.test(listed.detail);
-  const fix = isKey
-    ? `Check ${provider.keyVariable ?? 'the key'}: \`talaria setup --provider ${provider.name} --key …\`.`
-    : 'Check the address and that the server runs.';
+  const fix =
+    listed.reason === 'model-auth'
+      ? `Check ${provider.keyVariable ?? 'the key'}: \`talaria setup --provider ${provider.name} --key …\`.`
+      : 'Check the address and that the server runs.';
   return fault(name, listed.detail, fix);
 }
 

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { errorText, TalariaError } from '#base/errors.ts';
 import { runProcess } from '#base/process.ts';
 import type { Hardware } from '../../home/hardware.ts';
-
-export const ENGINE_VERSION = '3.22.1';
+import { ENGINE_VERSION } from '../../models/local-models.ts';
 
 const PLATFORMS: Readonly<Record<string, string>> = {
   'linux x64': 'linux-x64',
@@ -16,16 +15,16 @@ const PLATFORMS: Readonly<Record<string, string>> = {
 };
 
 export interface EngineInstall {
-  /** The home's `engines` folder. */
-  readonly engines: string;
+  /** Holds the engine's node_modules afterwards. */
+  readonly folder: string;
   readonly hardware: Hardware;
   /** Environment for npm, without keys. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly onOutput: (chunk: string) => void;
 }
 
-/** Gives the folder that holds its node_modules. Throws TalariaError `engine-unsupported` or `engine-install-failed`. */
-export async function installEngine(install: EngineInstall, signal: AbortSignal): Promise<string> {
+/** Does nothing when it is there already. Throws TalariaError `engine-unsupported` or `engine-install-failed`. */
+export async function installEngine(install: EngineInstall, signal: AbortSignal): Promise<void> {
   const platform = PLATFORMS[`${install.hardware.platform} ${install.hardware.arch}`];
   if (!platform) {
     throw new TalariaError(`the local engine has no binary for ${install.hardware.platform} ${install.hardware.arch}`, {
@@ -33,9 +32,9 @@ export async function installEngine(install: EngineInstall, signal: AbortSignal)
       fix: 'Use a server such as Ollama: talaria finds it by itself.',
     });
   }
-  const folder = join(install.engines, `node-llama-cpp-${ENGINE_VERSION}`);
+  const { folder } = install;
   const mark = join(folder, `.complete-${ENGINE_VERSION}-${platform}`);
-  if (existsSync(mark)) return folder;
+  if (existsSync(mark)) return;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   writeFileSync(join(folder, 'package.json'), packageText(platform), { mode: 0o600 });
   // Its other optional packages are graphics-card builds of several hundred MB; its install script would compile.
@@ -67,7 +66,6 @@ export async function installEngine(install: EngineInstall, signal: AbortSignal)
     );
   }
   markComplete(mark);
-  return folder;
 }
 
 function packageText(platform: string): string {

@@ -6,6 +6,7 @@ import type { ModelAddition } from '../../app.ts';
 import { loadConfig } from '../../home/config.ts';
 import { hardwareLine, localModelAdvice, readHardware } from '../../home/hardware.ts';
 import { findProviders, type Variables } from '../../models/find-providers.ts';
+import { createLocalModels, engineFolder } from '../../models/local-models.ts';
 import { createModelLists, type ModelLists } from '../../models/model-lists.ts';
 import { PROVIDERS, providerRow } from '../../models/provider-table.ts';
 import { childEnvironment, mergedVariables } from '../../parts/compose-models.ts';
@@ -91,7 +92,7 @@ async function* setUpModel(deps: CommandDeps, given: SetupInput, signal: AbortSi
   const { config } = await loadConfig(deps.home.config);
   const addition = additionOf(given, mergedVariables(deps.home, deps.environment));
   const lists = createModelLists(deps.home.cache, deps.clock);
-  const surroundings = { home: deps.home, config, clock: deps.clock, lists };
+  const surroundings = { home: deps.home, config, clock: deps.clock, lists, locals: createLocalModels(deps.home) };
   const added = await addModel(addition, { surroundings, untested: given.untested }, signal);
   if (!added.ok) {
     const make = added.reason === 'model-failed' ? failed : refused;
@@ -122,11 +123,10 @@ async function* setUpEngine(deps: CommandDeps, signal: AbortSignal): AsyncGenera
   const hardware = readHardware();
   yield line(`installing the local engine into ${deps.home.engines} …`);
   const env = childEnvironment(deps.home, deps.environment);
-  const folder = await installEngine({ engines: deps.home.engines, hardware, env, onOutput: () => undefined }, signal);
+  const folder = engineFolder(deps.home);
+  await installEngine({ folder, hardware, env, onOutput: () => undefined }, signal);
   yield line(`the engine is in ${folder}`);
-  yield line(`Now put a GGUF file into ${deps.home.models}; this machine fits ${localModelAdvice(hardware)}.`);
-  yield line('Then: talaria config set providers.local.kind llama');
-  yield line('      talaria config set providers.local.path FILE.gguf');
-  yield line('      talaria config set model local/local');
+  yield line(`Now put a GGUF file into ${deps.home.models}: it is used at once when no key and no server is set up.`);
+  yield line(`This machine fits ${localModelAdvice(hardware)}.`);
   yield { type: 'data', value: { engine: folder, models: deps.home.models } };
 }
