@@ -10,7 +10,7 @@ import { MessageRanker, REACH } from '#mind/sessions/search/rank-messages.ts';
 import { RowScorer } from '#mind/sessions/search/score-rows.ts';
 import { type LaneRow, SearchLane } from '#mind/sessions/search/search-lane.ts';
 import { sessionSchema } from '#mind/sessions/session-schema.ts';
-import type { BenchRow } from './bench-row.ts';
+import { type BenchRow, quantile } from './bench-row.ts';
 import { readConversations } from './locomo-data.ts';
 import { generateMessages, generateQuestions } from './million-messages.ts';
 
@@ -24,10 +24,9 @@ export interface RecallOptions {
 }
 
 const TOP = 10;
-const WARM_UP = 200;
 
 /** Rows for the 99th percentile in ms and for the overlap. */
-export async function benchRecall(options: RecallOptions = {}): Promise<readonly BenchRow[]> {
+export async function benchRecall1m(options: RecallOptions = {}): Promise<readonly BenchRow[]> {
   const conversations = readConversations();
   if (conversations === undefined) return [];
   const { messages = 1_000_000, questions = 1000, exhaustive = 200 } = options;
@@ -44,24 +43,23 @@ export async function benchRecall(options: RecallOptions = {}): Promise<readonly
   }
 }
 
-function rows(times: readonly number[], overlap: readonly number[], messages: number): readonly BenchRow[] {
-  const sorted = [...times].sort((a, b) => a - b);
-  const at = (share: number) => round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0);
+function rows(times: Times, overlap: readonly number[], messages: number): readonly BenchRow[] {
+  const at = (share: number) => round(quantile(times.warm, share));
   const mean = overlap.reduce((sum, value) => sum + value, 0) / Math.max(1, overlap.length);
   const lowest = overlap.length === 0 ? 0 : Math.min(...overlap);
   return [
     {
       metric: 'recall at 1 M: p99',
       value: at(0.99),
-      target: 30,
+      target: '≤ 30',
       unit: 'ms',
       ok: at(0.99) <= 30,
-      note: `${messages} messages, ${times.length} questions, warm; median ${at(0.5)}, p90 ${at(0.9)}, slowest ${at(1)}`,
+      note: `${messages} messages, ${times.warm.length} questions asked a second time; median ${at(0.5)}, p90 ${at(0.9)}, slowest ${at(1)}; first time p99 ${round(quantile(times.first, 0.99))}`,
     },
     {
       metric: 'recall at 1 M: overlap',
       value: Math.round(mean * 10_000) / 10_000,
-      target: 0.98,
+      target: '≥ 0.98',
       unit: '',
       ok: mean >= 0.98,
       note: `${overlap.length} questions answered exhaustively; lowest ${lowest.toFixed(3)}`,
@@ -82,10 +80,16 @@ async function fill(path: string, messages: Iterable<Parameters<ReturnType<typeo
   await sessions.close();
 }
 
-async function timeQuestions(path: string, questions: readonly string[]): Promise<readonly number[]> {
+interface Times {
+  /** ms of each question when it is asked for the first time in this process. */
+  readonly first: readonly number[];
+  /** And for the second time: pages and word lists are in memory. */
+  readonly warm: readonly number[];
+}
+
+async function timeQuestions(path: string, questions: readonly string[]): Promise<Times> {
   const sessions = openSessions(path);
-  try {
-    for (const question of every(questions, WARM_UP)) await sessions.search(question, { limit: TOP });
+  const timeAll = async () => {
     const times: number[] = [];
     for (const question of questions) {
       const start = performance.now();
@@ -93,6 +97,9 @@ async function timeQuestions(path: string, questions: readonly string[]): Promis
       times.push(performance.now() - start);
     }
     return times;
+  };
+  try {
+    return { first: await timeAll(), warm: await timeAll() };
   } finally {
     await sessions.close();
   }
@@ -153,4 +160,4 @@ function round(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) console.table(await benchRecall());
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) console.table(await benchRecall1m());

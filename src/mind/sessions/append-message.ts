@@ -49,21 +49,24 @@ interface Place {
 export function appendMessage(database: Database, lanes: Lanes, message: PreparedMessage): number {
   const { encoded, at } = message;
   const spoken = encoded.role !== 'tool' && message.analysis.terms !== '';
-  const place = database.get<Place>(
-    `UPDATE sessions SET message_count = message_count + 1, last_seq = last_seq + 1, last_spoken = last_spoken + ?,
-       tool_call_count = tool_call_count + ?, last_active_at = max(last_active_at, ?), ended_at = NULL, model = coalesce(?, model)
-     WHERE id = ? RETURNING key, last_seq, last_spoken`,
-    spoken ? 1 : 0,
+  const place = database.get<Place>('SELECT key, last_seq, last_spoken FROM sessions WHERE id = ?', message.sessionId);
+  if (place === undefined) throw noSuchSession(message.sessionId);
+  const seq = place.last_seq + 1;
+  const turn = place.last_spoken + (spoken ? 1 : 0);
+  database.run(
+    `UPDATE sessions SET message_count = message_count + 1, last_seq = ?, last_spoken = ?, tool_call_count = tool_call_count + ?,
+       last_active_at = max(last_active_at, ?), ended_at = NULL, model = coalesce(?, model) WHERE key = ?`,
+    seq,
+    turn,
     encoded.calls.length,
     at,
     encoded.model?.toWellFormed() ?? null,
-    message.sessionId,
+    place.key,
   );
-  if (place === undefined) throw noSuchSession(message.sessionId);
   const { id } = database.run(
     'INSERT INTO messages(session, seq, role, speaker, at, body, text) VALUES(?, ?, ?, ?, ?, ?, ?)',
     place.key,
-    place.last_seq,
+    seq,
     encoded.role,
     message.speaker ?? null,
     at,
@@ -72,7 +75,7 @@ export function appendMessage(database: Database, lanes: Lanes, message: Prepare
   );
   writeToolCalls(database, encoded, { id, session: place.key });
   if (message.analysis.terms !== '') {
-    indexMessage(lanes, message, { id, session: place.key, seq: place.last_seq, spoken: place.last_spoken });
+    indexMessage(lanes, message, { id, session: place.key, seq, spoken: turn });
   }
   return id;
 }

@@ -19,6 +19,7 @@ type Slots = Readonly<Record<string, string>>;
 export const recallRule: ReflexRule = {
   purpose: 'recall',
   intent: 'recall',
+  effect: 'read',
   examples: [
     'what did we decide about the database last week',
     'when did we last talk about docker',

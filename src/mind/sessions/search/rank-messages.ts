@@ -17,9 +17,9 @@ export interface Ranking {
 }
 
 /** Rows whose own words are scored exactly. */
-const SCORED = 800;
+const SCORED = 500;
 /** Rows whose surroundings are read. */
-const SEEDS = 64;
+const SEEDS = 48;
 /** A row near a good one may be the answer, though it shares no word with the question. */
 export const REACH = 3;
 
@@ -42,12 +42,12 @@ export class MessageRanker {
   }
 
   #seeds(plan: QueryPlan, scorer: RowScorer, now: number): readonly LaneRow[] {
-    const scored: RankedRow[] = [];
-    for (const id of this.#finder.find(plan, SCORED)) {
-      const row = this.#lane.row(id);
-      if (row !== undefined)
-        scored.push({ row, score: scorer.own(row.terms) * scorer.factor(row) + scorer.time(row, now) });
-    }
+    const found = this.#finder.find(plan, SCORED);
+    const near = new Map(found.map((candidate) => [candidate.id, candidate.near]));
+    const scored = this.#lane.rowsOf([...near.keys()]).map((row) => {
+      const words = scorer.own(row.terms) + (near.get(row.id) ?? 0);
+      return { row, score: words * scorer.factor(row) + scorer.time(row, now) };
+    });
     return scored
       .sort(byScore)
       .slice(0, SEEDS)

@@ -24,7 +24,7 @@ export interface LaneStatistics {
 }
 
 /** Rows that wait for being counted at most: counting is done by whoever appends the last of them. */
-const COUNT_EVERY = 256;
+const COUNT_EVERY = 512;
 
 /** Names that are compared with a question at most. */
 const MOST_SPEAKERS = 5000;
@@ -84,15 +84,23 @@ export class SearchLane {
     return this.#database.get<LaneRow>(this.#sql.row, id);
   }
 
+  /** Those of the ids that exist. */
+  rowsOf(ids: readonly number[]): LaneRow[] {
+    return this.#database.all<LaneRow>(this.#sql.rowsOf, JSON.stringify(ids));
+  }
+
   /** Rows of a session between two turns, both included, in order. */
   window(session: number, from: number, to: number): LaneRow[] {
     return this.#database.all<LaneRow>(this.#sql.window, session, from, to);
   }
 
-  /** Ids of the newest `limit` rows that match an FTS expression, newest first. */
-  idsMatching(expression: string, limit: number): string {
-    const found = this.#database.get<{ ids: string | null }>(this.#sql.newestIds, expression, limit);
-    return found?.ids ?? '';
+  /** Ids after `after` of the rows that match an FTS expression, ascending, joined by commas. */
+  idsMatching(expression: string, after: number): string {
+    return this.#database.get<{ ids: string | null }>(this.#sql.idsMatching, expression, after)?.ids ?? '';
+  }
+
+  lastId(): number {
+    return this.#database.get<{ id: number | null }>(this.#sql.lastId)?.id ?? 0;
   }
 
   /** Stems that begin with `prefix`, with the number of their rows. */
@@ -143,7 +151,7 @@ export class SearchLane {
 
   /** The rows that no statistics hold yet; kept until a row is added by anybody. */
   #tailNow(): Tail {
-    const upTo = this.#database.get<{ id: number | null }>(this.#sql.lastId)?.id ?? 0;
+    const upTo = this.lastId();
     const counted = this.#counter('counted');
     if (this.#tail?.upTo === upTo && this.#tail.counted === counted) return this.#tail;
     const rows = this.#database.all<{ id: number; terms: string }>(this.#sql.after, counted);
@@ -183,7 +191,8 @@ function laneSql(lane: LaneName) {
     dropTerms: `DELETE FROM ${lane}_terms WHERE id = ?`,
     row: `SELECT ${columns} FROM ${lane}_terms WHERE id = ?`,
     window: `SELECT ${columns} FROM ${lane}_terms WHERE session = ? AND turn BETWEEN ? AND ? ORDER BY turn`,
-    newestIds: `SELECT group_concat(rowid) AS ids FROM (SELECT rowid FROM ${lane}_index WHERE ${lane}_index MATCH ? ORDER BY rowid DESC LIMIT ?)`,
+    idsMatching: `SELECT group_concat(rowid) AS ids FROM ${lane}_index WHERE ${lane}_index MATCH ? AND rowid > ?`,
+    rowsOf: `SELECT ${columns.replace('id', 't.id')} FROM json_each(?) AS wanted JOIN ${lane}_terms t ON t.id = wanted.value`,
     wordsFrom: `SELECT word, rows FROM ${lane}_words WHERE word >= ? AND word < ? AND rows > 0 LIMIT ?`,
     rowsWith: `SELECT rows FROM ${lane}_words WHERE word = ?`,
     after: `SELECT id, terms FROM ${lane}_terms WHERE id > ? ORDER BY id`,
