@@ -38,12 +38,19 @@ export interface Usage {
   readonly reasoningTokens: number;
 }
 
-export const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
+export const NO_USAGE: Usage = {
+  inputTokens: 0,
+  outputTokens: 0,
+  cachedTokens: 0,
+  cacheWriteTokens: 0,
+  reasoningTokens: 0,
+};
 
 export type FinishReason = 'stop' | 'tool-calls' | 'length' | 'refusal' | 'other';
 
 export type ModelEvent =
   | { readonly type: 'text-delta'; readonly text: string }
+  /** `replay` closes the reasoning part that the delta belongs to: the next one begins a new part. */
   | { readonly type: 'reasoning-delta'; readonly text: string; readonly replay?: JsonObject }
   | {
       readonly type: 'tool-call';
@@ -53,8 +60,14 @@ export type ModelEvent =
       /** Raw text when the arguments could not be read; `arguments` is then `{}`. */
       readonly malformed?: string;
     }
-  /** The same provider is tried again after `delayMs`; the consumer drops what this step had streamed. */
-  | { readonly type: 'retry'; readonly model: string; readonly reason: string; readonly attempt: number; readonly delayMs: number }
+  /** The same provider goes on after `delayMs` (0: at once, in another way); the consumer drops what this step had streamed. */
+  | {
+      readonly type: 'retry';
+      readonly model: string;
+      readonly reason: string;
+      readonly attempt: number;
+      readonly delayMs: number;
+    }
   /** The next model of the cascade takes over; the consumer drops what this step had streamed and shows the line. */
   | { readonly type: 'fallback'; readonly from: string; readonly to: string; readonly reason: string }
   | {
