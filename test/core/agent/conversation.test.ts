@@ -1,0 +1,253 @@
+/** The live conversation over the real store: one prompt, one history, and a rebuilt conversation that behaves as the live one. */
+import assert from 'node:assert/strict';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, type TestContext } from 'node:test';
+import { errorCode } from '#base/errors.ts';
+import { absentAsker, denyingApprover } from '#core/agent/approver.ts';
+import { type Conversation, type ConversationParts, openConversation } from '#core/agent/conversation.ts';
+import type { Hooks } from '#core/agent/hooks.ts';
+import { buildFrozenPrompt } from '#core/agent/prompt/frozen-prompt.ts';
+import type { SessionStore } from '#core/agent/session-store.ts';
+import { defaultStopConditions } from '#core/agent/turn/stop-conditions.ts';
+import type { TurnEvent } from '#core/agent/turn-event.ts';
+import type { ModelClient, ModelRequest } from '#core/model/model-client.ts';
+import { createSqliteSessionStore } from '#mind/sessions/sqlite-session-store.ts';
+import { createManualClock } from '#testing/manual-clock.ts';
+import { createScriptedModel, type ScriptedStep } from '#testing/scripted-model.ts';
+import { createTempHome } from '#testing/temp-home.ts';
+import { verifies } from '../../verifies.ts';
+import { echoTool, schemaOf, unansweredCalls } from './turn-fixture.ts';
+
+interface World {
+  readonly path: string;
+  memory: string;
+  builds: number;
+}
+
+function newWorld(t: TestContext): World {
+  return { path: join(createTempHome(t).path, 'state.db'), memory: 'the build runs on arm64', builds: 0 };
+}
+
+function parts(world: World, store: SessionStore, model: ModelClient, hooks: readonly Hooks[] = []): ConversationParts {
+  const tool = echoTool();
+  return {
+    store,
+    model,
+    buildPrompt: (window) => {
+      world.builds += 1;
+      return buildFrozenPrompt({ environment: 'here', skills: '', memory: world.memory }, [schemaOf(tool)], window);
+    },
+    machine: {
+      clock,
+      hooks,
+      stop: defaultStopConditions(20),
+      place: { cwd: tmpdir(), clock, asker: absentAsker, spillFolder: tmpdir(), redact: (text) => text },
+      access: {
+        tools: new Map([[tool.name, tool]]),
+        approver: denyingApprover,
+        allowList: { has: () => false, add: () => undefined },
+      },
+    },
+  };
+}
+
+const clock = createManualClock();
+const signal = new AbortController().signal;
+
+async function open(made: ConversationParts, resume?: string): Promise<Conversation> {
+  const request = resume === undefined ? { start: { source: 'test', cwd: tmpdir() } } : { resume };
+  const opened = await openConversation(request, made, signal);
+  assert.ok(opened.ok, opened.ok ? '' : opened.detail);
+  return opened.value;
+}
+
+async function say(conversation: Conversation, text: string): Promise<readonly TurnEvent[]> {
+  return Array.fromAsync(conversation.send(text, { signal }));
+}
+
+const turnScript = (turn: number): ScriptedStep[] => [
+  { calls: [{ name: 'echo', arguments: { text: `t${turn}` }, callId: `c${turn}` }], reasoning: `thinking ${turn}` },
+  `answer ${turn}`,
+];
+
+type Body = Pick<ModelRequest, 'system' | 'tools' | 'messages'>;
+
+function bodies(requests: readonly ModelRequest[]): readonly Body[] {
+  return requests.map(({ system, tools, messages }) => ({ system, tools, messages }));
+}
+
+function asText({ system, tools, messages }: Body): string {
+  return JSON.stringify([system, tools, ...messages]).slice(0, -1);
+}
+
+/** Plays the same turns on one live conversation, or on one that is opened anew from the store for every turn. */
+async function converse(
+  t: TestContext,
+  { turns, rebuild }: { turns: number; rebuild: boolean },
+): Promise<readonly ModelRequest[]> {
+  const world = newWorld(t);
+  const requests: ModelRequest[] = [];
+  let sessionId: string | undefined;
+  for (let turn = 0; turn < turns; ) {
+    const store = createSqliteSessionStore({ path: world.path });
+    const last = rebuild ? turn + 1 : turns;
+    const model = createScriptedModel([], { context: t });
+    const conversation = await open(parts(world, store, model), sessionId);
+    sessionId = conversation.session.id;
+    for (; turn < last; turn++) {
+      model.push(...turnScript(turn));
+      await say(conversation, `question ${turn}`);
+      world.memory = `changed in turn ${turn}`;
+    }
+    requests.push(...model.requests);
+    await conversation.close();
+    await store.close();
+  }
+  assert.equal(world.builds, 1);
+  return requests;
+}
+
+describe('conversation', () => {
+  verifies(
+    [
+      'core:session:rebuilt-like-live',
+      'core:cache:prefix-append-only',
+      'core:prompt:once-per-session',
+      'core:prompt:stored-by-hash',
+    ],
+    'fifty turns, each rebuilt from the store: the same requests as a live one, each starting with all of the one before',
+    async (t) => {
+      const live = bodies(await converse(t, { turns: 50, rebuild: false }));
+      const rebuilt = bodies(await converse(t, { turns: 50, rebuild: true }));
+      assert.equal(live.length, 100);
+      assert.deepEqual(rebuilt, live);
+      for (const [i, request] of rebuilt.entries()) {
+        const before = rebuilt[i - 1];
+        if (before)
+          assert.ok(asText(request).startsWith(asText(before)), `request ${i} does not extend request ${i - 1}`);
+      }
+    },
+  );
+
+  verifies(
+    ['core:prompt:frozen-memory', 'core:memory:frozen-snapshot'],
+    'memory written in a session shows in the next one only',
+    async (t) => {
+      const world = newWorld(t);
+      const store = createSqliteSessionStore({ path: world.path });
+      const model = createScriptedModel(['one', 'two', 'three'], { context: t });
+      const first = await open(parts(world, store, model));
+      await say(first, 'a');
+      world.memory = 'the build runs on x64';
+      await say(first, 'b');
+      await first.close();
+      const second = await open(parts(world, store, model));
+      await say(second, 'c');
+      await second.close();
+      assert.deepEqual(
+        model.requests.map((request) => /arm64|x64/.exec(request.system)?.[0]),
+        ['arm64', 'arm64', 'x64'],
+      );
+      await store.close();
+    },
+  );
+
+  verifies(
+    ['core:loop:every-call-answered', 'core:turn:abort-anywhere'],
+    'a consumer that leaves in mid-turn leaves a history that the next turn makes legal',
+    async (t) => {
+      const world = newWorld(t);
+      const store = createSqliteSessionStore({ path: world.path });
+      const model = createScriptedModel([{ calls: [{ name: 'echo', arguments: { text: 'x' } }] }, 'after'], {
+        context: t,
+      });
+      const conversation = await open(parts(world, store, model));
+      for await (const event of conversation.send('go', { signal })) {
+        if (event.type === 'message' && event.message.role === 'assistant') break;
+      }
+      const events = await say(conversation, 'go on');
+      assert.equal(events.at(-1)?.type, 'turn-end');
+      assert.deepEqual(unansweredCalls(conversation.history), []);
+      assert.match(JSON.stringify(conversation.history), /the process ended while this call was running/);
+      await conversation.close();
+      await store.close();
+    },
+  );
+
+  verifies(
+    ['core:strategy:switch-mid-session', 'core:cli:model-switch'],
+    'a switch of model counts from the next step; a switch of strategy breaks the prefix once, by name',
+    async (t) => {
+      const world = newWorld(t);
+      const store = createSqliteSessionStore({ path: world.path });
+      const conversation = await open(
+        parts(world, store, createScriptedModel(['one'], { context: t, id: 'a/structured' })),
+      );
+      await say(conversation, 'a');
+      conversation.switchModel(
+        createScriptedModel(['three', 'four'], { context: t, id: 'b/text', traits: { toolCalling: 'text' } }),
+      );
+      const third = await say(conversation, 'b');
+      const fourth = await say(conversation, 'c');
+      const breaks = [...third, ...fourth].filter((event) => event.type === 'prefix-break');
+      assert.deepEqual(breaks, [{ type: 'prefix-break', reason: 'strategy-switch' }]);
+      const end = fourth.at(-1);
+      assert.equal(end?.type === 'turn-end' && end.model, 'b/text');
+      conversation.switchModel(createScriptedModel([], { id: 'c/text', traits: { toolCalling: 'text' } }));
+      await conversation.close();
+      await store.close();
+    },
+  );
+
+  verifies(
+    ['core:session:lease', 'core:session:create'],
+    'a live session has one owner; closed it can be taken',
+    async (t) => {
+      const world = newWorld(t);
+      const store = createSqliteSessionStore({ path: world.path });
+      const conversation = await open(parts(world, store, createScriptedModel(['x'], { context: t })));
+      await say(conversation, '  the first line\nand more');
+      assert.equal((await store.get(conversation.session.id))?.title, 'the first line');
+      await conversation.close();
+      await conversation.close();
+      await assert.rejects(
+        conversation.send('late', { signal }).next(),
+        (error) => errorCode(error) === 'conversation-closed',
+      );
+      const missing = await openConversation(
+        { resume: '20200101_000000_abcdef' },
+        parts(world, store, createScriptedModel([])),
+        signal,
+      );
+      assert.equal(missing.ok ? '' : missing.reason, 'no-such-session');
+      await store.close();
+    },
+  );
+
+  verifies(['core:hooks:vocabulary'], 'the hooks of a session are called in order', async (t) => {
+    const world = newWorld(t);
+    const store = createSqliteSessionStore({ path: world.path });
+    const called: string[] = [];
+    const hook: Hooks = {
+      name: 'recorder',
+      sessionStart: async () => void called.push('sessionStart'),
+      beforeTurn: async () => {
+        called.push('beforeTurn');
+        return [];
+      },
+      beforeTool: async () => {
+        called.push('beforeTool');
+        return { decision: 'allow' };
+      },
+      afterTool: async () => void called.push('afterTool'),
+      afterTurn: async () => void called.push('afterTurn'),
+      sessionEnd: async () => void called.push('sessionEnd'),
+    };
+    const conversation = await open(parts(world, store, createScriptedModel(turnScript(1), { context: t }), [hook]));
+    await say(conversation, 'go');
+    await conversation.close();
+    assert.deepEqual(called, ['sessionStart', 'beforeTurn', 'beforeTool', 'afterTool', 'afterTurn', 'sessionEnd']);
+    await store.close();
+  });
+});
