@@ -27,7 +27,7 @@ export function withTextTools(client: ModelClient, options: TextToolsOptions = {
 }
 
 /** The request as the inner client gets it. */
-export function toTextRequest(request: ModelRequest, brief: boolean): ModelRequest {
+function toTextRequest(request: ModelRequest, brief: boolean): ModelRequest {
   return {
     ...request,
     system: withToolPrompt(request.system, request.tools, { brief }),

@@ -78,6 +78,6 @@ function errorEvent(error: object, request: ServerRequest): string {
   return `data: ${JSON.stringify({ error })}\n\n`;
 }
 
-export function isMessages(request: ServerRequest): boolean {
+function isMessages(request: ServerRequest): boolean {
   return request.path.endsWith('/messages');
 }

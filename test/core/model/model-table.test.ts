@@ -5,6 +5,7 @@ import { NO_USAGE } from '#core/model/model-client.ts';
 import { bareModelName, namesModel } from '#core/model/model-name.ts';
 import { modelTraits, replaysReasoning } from '#core/model/model-table.ts';
 import { priceCall } from '#core/model/price.ts';
+import { PRICE_TABLE, PRICES_AS_OF } from '#core/model/price-table.ts';
 import { strategyFor } from '#core/model/tool-strategy.ts';
 import { verifies } from '../../verifies.ts';
 
@@ -98,6 +99,13 @@ describe('traits', () => {
 });
 
 describe('price', () => {
+  test('the table has a date, and its rows are in order: reading a cache is cheapest, writing an answer dearest', () => {
+    assert.match(PRICES_AS_OF, /^20\d\d-\d\d$/);
+    for (const { pattern, input, output, cached = input, cacheWrite = input } of PRICE_TABLE) {
+      assert.ok(cached <= input && input <= cacheWrite && cacheWrite < output, String(pattern));
+    }
+  });
+
   const usage = {
     ...NO_USAGE,
     inputTokens: 1_000_000,

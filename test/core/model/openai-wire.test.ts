@@ -261,6 +261,16 @@ describe('openai wire: what is read', () => {
     assert.equal(finishOf(priced.events).cost, 0.25);
   });
 
+  test('what a router says that the call cost counts', async () => {
+    const chunks = [
+      { choices: [{ index: 0, delta: { content: 'a' }, finish_reason: 'stop' }] },
+      { choices: [], usage: { prompt_tokens: 10, completion_tokens: 1, total_tokens: 11, cost: 0.00042 } },
+    ];
+    const body = `${chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('')}data: [DONE]\n\n`;
+    const { events } = await exchange({ status: 200, headers: { 'content-type': 'text/event-stream' }, body });
+    assert.equal(finishOf(events).cost, 0.00042);
+  });
+
   test('an empty answer ends properly', async () => {
     const { events } = await exchange({ reply: '' });
     assert.deepEqual(

@@ -122,7 +122,7 @@ function wrongBody(endpoint: Endpoint, body: string, { clock }: ExchangeOptions)
 }
 
 /** At most 64 K characters of the body. */
-export async function readSome(response: Response): Promise<string> {
+async function readSome(response: Response): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';
   if (!response.body) return text;
