@@ -7,10 +7,13 @@ import type { AnyTool } from '#core/agent/tool.ts';
 import type { AllowList } from '#core/agent/turn/permit-call.ts';
 import type { ModelClient } from '#core/model/model-client.ts';
 import { createReflexClient } from '#core/reflex/reflex-client.ts';
+import { createClarifyTool } from '#core/tools/clarify-tool.ts';
 import { createFileTools } from '#core/tools/file/file-tools.ts';
 import { toolRules } from '#core/tools/reflex-rules.ts';
 import { createToolRegistry, type ToolSelection } from '#core/tools/registry/tool-registry.ts';
 import { createAllowList } from '#core/tools/risk/allow-list.ts';
+import { createTerminalTool, type TerminalTools } from '#core/tools/terminal/terminal-tool.ts';
+import { createTodoTool } from '#core/tools/todo-tool.ts';
 import { memoryRules } from '#mind/memory/memory-rules.ts';
 import { createMemoryTool } from '#mind/memory/memory-tool.ts';
 import { recallRules } from '#mind/sessions/recall-rules.ts';
@@ -44,8 +47,9 @@ export interface ToolParts {
 
 export function composeTools(options: AppOptions, parts: ToolParts): ComposedTools {
   const registry = createToolRegistry();
-  const tools = [...builtInTools(options, parts), ...parts.extensions.tools.values(), ...(options.extra?.tools ?? [])];
-  for (const tool of tools) registry.register(tool);
+  const terminal = terminalTools(parts);
+  const extra = [...parts.extensions.tools.values(), ...(options.extra?.tools ?? [])];
+  for (const tool of [...terminal.tools, ...plainTools(options, parts), ...extra]) registry.register(tool);
   const rules = [...builtInRules(), ...parts.extensions.rules.values()];
   return {
     selection: select(registry, options, parts),
@@ -53,14 +57,25 @@ export function composeTools(options: AppOptions, parts: ToolParts): ComposedToo
     rules,
     reflex: createReflexClient(rules, { clock: parts.clock }),
     allowList: allowListOf(parts),
-    close: async () => undefined,
+    close: () => terminal.closeAll(),
   };
 }
 
-function builtInTools({ environment }: AppOptions, { mind, loaded, home }: ToolParts): readonly AnyTool[] {
+function terminalTools({ childEnvironment, home, loaded }: ToolParts): TerminalTools {
+  const { timeout, sandbox } = loaded.config.terminal;
+  return createTerminalTool({
+    env: childEnvironment,
+    home: home.root,
+    scratch: [home.spill],
+    timeout,
+    ...(sandbox ? { sandbox: {} } : {}),
+  });
+}
+
+function plainTools({ environment }: AppOptions, { mind, loaded, home }: ToolParts): readonly AnyTool[] {
   const memory = loaded.config.memory.enabled ? [createMemoryTool(mind.memory)] : [];
   const files = createFileTools({ home: home.root, userHome: environment.userHome, scratch: [home.spill] });
-  return [...files, createSessionSearchTool(mind.store), ...memory];
+  return [...files, ...memory, createSessionSearchTool(mind.store), createTodoTool(), createClarifyTool()];
 }
 
 function builtInRules(): readonly ReflexRule[] {
