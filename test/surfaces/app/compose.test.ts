@@ -192,7 +192,7 @@ describe('a composed agent', () => {
     assert.deepEqual(asked, ['risky']);
   });
 
-  test('what is allowed for good is remembered in the configuration', async (t) => {
+  verifies('core:approval:remembered', 'what is allowed for good is remembered in the configuration', async (t) => {
     const stage = createStage(t);
     const approver = { approve: async () => ({ decision: 'always' as const }) };
     const client = createScriptedModel([call('risky'), 'done'], { context: t });
@@ -294,7 +294,7 @@ describe('the end of a composed agent', () => {
 
 describe('an extension in a composed agent', () => {
   verifies(
-    'core:extension:host',
+    ['core:extension:host', 'core:extension:removable'],
     'its tool is shown, its command listed, its turn runs with its tools alone',
     async (t) => {
       const stage = createStage(t);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
@@ -6,6 +7,7 @@ import fc from 'fast-check';
 import { TalariaError } from '#base/errors.ts';
 import { loadConfig } from '#surfaces/app/home/config.ts';
 import { editConfig } from '#surfaces/app/home/edit-config.ts';
+import { readEnvFile } from '#surfaces/app/home/env-file.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 import { verifies } from '../../../verifies.ts';
 
@@ -122,6 +124,37 @@ describe('config.yaml', () => {
     assert.equal(statSync(path).mode & 0o777, 0o600);
     assert.match(readFileSync(path, 'utf8'), /^version: 1$/m);
   });
+
+  verifies(
+    'core:home:atomic-writes',
+    'a process killed in the middle of writing leaves an old or a new file, whole',
+    async (t) => {
+      const home = createTempHome(t);
+      const path = home.write('config.yaml', `# ${'long '.repeat(20_000)}\nagent:\n  max_steps: 1\n`);
+      const script = `
+      import { editConfig } from '#surfaces/app/home/edit-config.ts';
+      import { setEnvValue } from '#surfaces/app/home/env-file.ts';
+      for (let i = 1; ; i += 1) {
+        await editConfig(${JSON.stringify(path)}, ['agent', 'max_steps'], i);
+        setEnvValue(${JSON.stringify(join(home.path, '.env'))}, 'NUMBER', String(i).repeat(2000));
+        process.stdout.write('.');
+      }`;
+      const root = join(import.meta.dirname, '../../../..');
+      const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', script], { cwd: root });
+      await new Promise<void>((resolve) => {
+        let wrote = 0;
+        child.stdout.on('data', (chunk: Buffer) => {
+          wrote += chunk.length;
+          if (wrote > 25) child.kill('SIGKILL');
+        });
+        child.on('close', () => resolve());
+      });
+      const { config } = await loadConfig(path);
+      assert.ok(config.agent.max_steps >= 25);
+      const value = readEnvFile(join(home.path, '.env')).NUMBER ?? '';
+      assert.match(value, /^(\d+?)\1{1999}$/);
+    },
+  );
 
   test('whatever the text, it is read or refused with a position, never anything else', async (t) => {
     const home = createTempHome(t);
