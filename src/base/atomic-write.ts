@@ -16,12 +16,14 @@ export interface AtomicWriteOptions {
 export function atomicWrite(path: string, data: string | Uint8Array, options: AtomicWriteOptions = {}): void {
   const folder = dirname(path);
   const temp = join(folder, `${options.prefix ?? '.tmp_'}${basename(path)}_${randomHex(4)}`);
+  let made = false;
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
+    made = true;
     writeDurably(temp, typeof data === 'string' ? Buffer.from(data, 'utf8') : data, options.mode ?? 0o600);
     renameSync(temp, path);
   } catch (error) {
-    rmSync(temp, { force: true });
+    if (made) rmSync(temp, { force: true });
     throw writeError(path, error);
   }
   syncFolder(folder);
