@@ -46,8 +46,10 @@ export class CallScanner {
   scan(win: TextWindow): number {
     let pos = 0;
     while (pos < win.text.length) {
+      const mode = this.#mode;
       const next = this.#step(win, pos);
-      if (next === pos) break;
+      // Empty reasoning ends where it began: progress, although no character was taken.
+      if (next === pos && mode === this.#mode) break;
       if (!this.#reasoningSeen) this.#raw += win.slice(pos, next);
       pos = next;
     }

@@ -80,7 +80,9 @@ function continues({ win }: MatchContext, end: number): boolean {
 }
 
 export function endsLine({ win }: MatchContext, end: number): boolean {
-  const at = win.skipBlank(end);
+  const blank = win.skipBlank(end);
+  // A full stop or a comma behind the call is the model's habit, not a sentence.
+  const at = /[.;,]/.test(win.char(blank)) ? win.skipBlank(blank + 1) : blank;
   const char = win.char(at);
   if (char === '' || char === '\n') return true;
   const tag = char === '<' || char === '[' ? readTag(win, at) : null;

@@ -11,12 +11,14 @@ export interface DeclaredTool {
 }
 
 export interface ToolCatalog {
-  readonly tools: readonly DeclaredTool[];
+  /** Declared names that are no identifiers, longest first. */
+  readonly oddNames: readonly string[];
   /** The declared tool that a written name means, or null. */
   resolve(written: string): DeclaredTool | null;
 }
 
 const PREFIX = /^(?:functions|function|default_api|tools|tool|api|tool_api)[.:/]+/i;
+const IDENTIFIER = /^[\p{L}\p{N}_$.\-/:]+$/u;
 const SUFFIX = /(?:\.call|\(\)|:\d+)$/;
 
 export function isRecord(value: unknown): value is Record<string, unknown> {
@@ -35,7 +37,7 @@ export function createToolCatalog(schemas: readonly TextToolSchema[]): ToolCatal
   }
   const lookUp = (name: string): DeclaredTool | null => exact.get(name) ?? folded.get(fold(name)) ?? null;
   return {
-    tools: [...exact.values()],
+    oddNames: [...exact.keys()].filter((name) => !IDENTIFIER.test(name)).sort((a, b) => b.length - a.length),
     resolve: (written) => {
       const name = written.trim();
       if (name === '' || name.length > 200) return null;

@@ -53,6 +53,13 @@ verifies('core:strategy:qwen-coder', 'Qwen3-Coder', () => judgeFamily(CODER_GLM,
 verifies('core:strategy:glm', 'GLM', () => judgeFamily(CODER_GLM, /^glm/, 15));
 verifies('core:strategy:llama', 'Llama 3', () => judgeFamily(LLAMA_MISTRAL, /^llama/, 25));
 verifies('core:strategy:pythonic', 'Python-style lists', () => judgeFamily(LLAMA_MISTRAL, /^pythonic/, 20));
+verifies('core:strategy:pythonic', 'names that are no identifiers', () => {
+  const tools = [
+    { name: 'Market Trends API', parameters: { type: 'object', properties: { trend: { type: 'string' } } } },
+  ];
+  const text = '[Market Trends API(trend="up")]';
+  assert.deepEqual(parseTextToolCalls(text, tools).calls, [call('Market Trends API', { trend: 'up' })]);
+});
 verifies('core:strategy:mistral', 'Mistral', () => judgeFamily(LLAMA_MISTRAL, /^mistral/, 10));
 verifies('core:strategy:granite', 'Granite', () => judgeFamily(LLAMA_MISTRAL, /^granite/, 5));
 verifies('core:strategy:xlam', 'xLAM', () => judgeFamily(LLAMA_MISTRAL, /^xlam/, 4));

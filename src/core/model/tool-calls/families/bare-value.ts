@@ -5,25 +5,33 @@
  */
 import { announcesExample, asText, standsAlone } from '../prose-guard.ts';
 import { callsOfValue, type WrittenCall } from '../reading/call-of-value.ts';
-import { readPythonList } from '../reading/python-call.ts';
+import { type PythonRead, readPythonList } from '../reading/python-call.ts';
 import { readTag } from '../reading/tag.ts';
 import { readValue, type ValueRead } from '../reading/value-reader.ts';
 import { FIRST_KEYS } from '../tables/call-keys.ts';
 import { tagRole } from '../tables/tag-roles.ts';
-import { foundOf, isStopAt, type Match, type MatchContext, malformed } from './match.ts';
-
-const NAMED = /["']?(?:name|tool_name|function|tool|action)["']?\s*:\s*["']([^"'\n]{1,100})["']/;
+import { foundOf, isStopAt, type Match, type MatchContext, malformed, writtenName } from './match.ts';
 
 export function matchBareValue(context: MatchContext, pos: number): Match | null {
   const { win, prose } = context;
-  const list = win.char(pos) === '[' ? readPythonList({ win, catalog: context.catalog }, pos) : null;
-  if (list) return list.ok ? bareCalls(context, { pos, end: list.end, calls: list.calls, inline: false }) : null;
+  const list = win.char(pos) === '[' ? readList(context, pos) : null;
+  if (list)
+    return list.ok ? bareCalls(context, { pos, ...moreLists(context, list.end, list.calls), inline: false }) : null;
   if (!prose.atLineStart && !beginsCall(context, pos)) return null;
   const read = readBare(context, pos);
   if (!read.ok) return failed(context, pos, read);
   const calls = callsOfValue(read.value, { catalog: context.catalog, strict: true });
   if (!calls) return asText(read.end);
   return bareCalls(context, { pos, ...moreCalls(context, read.end, calls), inline: true });
+}
+
+/** A message that begins with a list of calls is read again with loose quotation marks; this can happen only once. */
+function readList({ win, catalog, prose }: MatchContext, pos: number): PythonRead | null {
+  const list = readPythonList({ win, catalog }, pos);
+  if (!list || list.ok || list.truncated || prose.hasText) return list;
+  win.isEnd(win.text.length);
+  const loose = readPythonList({ win, catalog, options: { looseLimit: win.text.length } }, pos);
+  return loose?.ok ? loose : list;
 }
 
 /** In mid-line only what begins like a call object is worth reading. */
@@ -62,8 +70,26 @@ function failed(context: MatchContext, pos: number, read: Extract<ValueRead, { o
 /** The declared name in a call object that the end of the text cut off, else null. */
 function truncatedName(context: MatchContext, pos: number): string | null {
   if (!context.prose.atLineStart || !beginsCall(context, pos) || announcesExample(context)) return null;
-  const written = NAMED.exec(context.win.slice(pos, pos + 300))?.[1];
-  return written !== undefined && context.catalog.resolve(written) ? written : null;
+  const written = writtenName(context.win.slice(pos, pos + 300));
+  return written !== null && context.catalog.resolve(written) ? written : null;
+}
+
+/** `[f(…)][g(…)]` and lists with a comma between them. */
+function moreLists(
+  { win, catalog }: MatchContext,
+  start: number,
+  first: readonly WrittenCall[],
+): { calls: WrittenCall[]; end: number } {
+  const calls = [...first];
+  let end = start;
+  for (;;) {
+    let at = win.skipBlank(end);
+    if (win.char(at) === ',' || win.char(at) === ';') at = win.skipSpace(at + 1);
+    const next = readPythonList({ win, catalog }, at);
+    if (!next?.ok) return { calls, end };
+    calls.push(...next.calls);
+    end = next.end;
+  }
 }
 
 /** `{…}; {…}` and several objects after each other. */

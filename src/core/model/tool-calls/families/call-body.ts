@@ -11,7 +11,7 @@ import { readValue } from '../reading/value-reader.ts';
 import { tagRole } from '../tables/tag-roles.ts';
 import type { Found } from '../text-call.ts';
 import { elementName, readElementCall, readNestedElement } from './element-call.ts';
-import { foundOf, isStopAt, type MatchContext, malformed, type UnitRead } from './match.ts';
+import { foundOf, isStopAt, type MatchContext, malformed, type UnitRead, writtenName } from './match.ts';
 import { readNamedCall } from './named-call.ts';
 
 export interface BodyOptions {
@@ -68,10 +68,21 @@ function addUnit(context: MatchContext, { unit, start, found, strict }: UnitJob)
     for (const call of loose.calls) found.push(foundOf(call, win.slice(start, loose.end)));
     return loose.end;
   }
-  const atEnd = unit.truncated && limit >= win.text.length;
-  found.push(malformed(atEnd ? 'truncated' : 'unparsable', unit.written, win.slice(start, limit).trimEnd()));
+  found.push(attemptOf(context, { unit, start, limit }));
   const tag = win.isEnd(limit) ? null : readTag(win, limit);
   return tag && isCloser(tag.name, tag.closing) ? tag.end : limit;
+}
+
+interface Attempt {
+  readonly unit: Extract<NonNullable<UnitRead>, { ok: false }>;
+  readonly start: number;
+  readonly limit: number;
+}
+
+function attemptOf({ win }: MatchContext, { unit, start, limit }: Attempt): Found {
+  const atEnd = unit.truncated && limit >= win.text.length;
+  const raw = win.slice(start, limit).trimEnd();
+  return malformed(atEnd ? 'truncated' : 'unparsable', unit.written ?? writtenName(raw), raw);
 }
 
 /** One call, or list of calls, in any notation. */
@@ -108,7 +119,9 @@ function readValueUnit(context: MatchContext, pos: number, { strict, looseLimit 
   if (list) return list;
   const read = readValue(win, skipDoubled(context, pos), options);
   if (!read.ok) return { ok: false, truncated: read.truncated, written: null };
-  const calls = callsOfValue(read.value, { catalog, strict });
+  // An empty list says that no call is needed.
+  const none = Array.isArray(read.value) && read.value.length === 0;
+  const calls = none ? [] : callsOfValue(read.value, { catalog, strict });
   return calls ? { ok: true, calls, end: read.end } : { ok: false, truncated: false, written: null };
 }
 
@@ -178,12 +191,20 @@ function kindWord(win: TextWindow, at: number): number {
   return tag && tagRole(tag.name) === 'separator' && win.char(win.skipSpace(tag.end)) === '<' ? tag.end : at;
 }
 
+/** `print(result)`: what an earlier call gave is printed. */
+function printEnd(win: TextWindow, at: number): number {
+  if (win.char(at + 5) !== '(') return at;
+  const word = win.identifier(at + 6);
+  return word !== '' && win.char(at + 6 + word.length) === ')' ? at + 7 + word.length : at;
+}
+
 /** Comments, imports and `x =` in a block of Python calls. */
 function statementGlue(win: MatchContext['win'], at: number, char: string): number {
   if (char === ',' || char === ';') return at + 1;
   if (char === '#') return win.lineEnd(at);
   const word = win.identifier(at);
   if (word === 'import' || word === 'from') return win.lineEnd(at);
+  if (word === 'print') return printEnd(win, at);
   const equals = win.skipBlank(at + word.length);
   return word !== '' && win.char(equals) === '=' && win.char(equals + 1) !== '=' ? equals + 1 : at;
 }

@@ -33,10 +33,14 @@ function contained(context: MatchContext, end: number, found: readonly Found[]):
   return { kind: 'calls', end, found, keep };
 }
 
+/** A run of openers this long is passed as a whole, or each of them would look at the rest of the run again. */
+const LONG_RUN = 64;
+
 function emptyContainer(context: MatchContext, tag: Tag, body: BodyRead): Match | null {
   const leaked = tag.special || context.prose.afterCall || (body.ending === 'closed' && context.prose.atLineStart);
-  if (!leaked || isQuoted(context, tag.end)) return null;
-  return { kind: 'drop', end: body.ending === 'closed' ? body.end : tag.end };
+  const whole = body.ending === 'closed' || body.end - tag.end > LONG_RUN;
+  if (leaked && !isQuoted(context, tag.end)) return { kind: 'drop', end: whole ? body.end : tag.end };
+  return whole && body.ending === 'open' ? asText(body.end) : null;
 }
 
 /** A call element without a container; an undeclared name is an attempt only in the spelling that no HTML has. */

@@ -104,7 +104,7 @@ class ElementArguments {
       return 'done';
     }
     const tag = readTag(this.#win, at);
-    if (!tag) return this.#win.text.indexOf('>', at) === -1 ? 'truncated' : 'done';
+    if (!tag) return this.#win.find('>', at) === -1 ? 'truncated' : 'done';
     return this.#tag(tag);
   }
 

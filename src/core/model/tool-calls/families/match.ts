@@ -53,6 +53,13 @@ export function malformed(reason: MalformedReason, name: string | null, raw: str
   return { kind: 'malformed', malformed: { reason, name, raw: raw.slice(0, RAW_LIMIT) } };
 }
 
+const NAMED = /["']?(?:name|tool_name|function|tool|action)["']?\s*:\s*["']([^"'\n]{1,100})["']/;
+
+/** The name in a call object that cannot be read as a whole, or null. */
+export function writtenName(raw: string): string | null {
+  return NAMED.exec(raw.slice(0, 300))?.[1] ?? null;
+}
+
 /** True where a tag, special token or fence stands that no value can contain: open brackets end there. */
 export function isStopAt(win: TextWindow, at: number): boolean {
   const code = win.code(at);

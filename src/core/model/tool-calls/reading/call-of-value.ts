@@ -117,7 +117,7 @@ function argumentsOf(
   context: ArgumentContext,
 ): Record<string, unknown> | null {
   const key = argumentKey(record, context.tool);
-  const base = key === null ? {} : argumentRecord(record[key]);
+  const base = key === null ? {} : filledSchema(argumentRecord(record[key]), context.tool);
   if (!base) return null;
   const result: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(base)) setOwn(result, name, value);
@@ -128,6 +128,13 @@ function argumentsOf(
     if (place === 'argument') setOwn(result, name, value);
   }
   return result;
+}
+
+/** `{"type": "object", "properties": {"city": "Paris"}}`: the schema was copied and filled in. */
+function filledSchema(args: Record<string, unknown> | null, tool: DeclaredTool | null): Record<string, unknown> | null {
+  const copied =
+    args?.['type'] === 'object' && isRecord(args['properties']) && tool?.properties.has('properties') === false;
+  return copied && isRecord(args['properties']) ? args['properties'] : args;
 }
 
 /** What a key beside the name is: a flattened argument, bookkeeping, or a sign that this is no call. */

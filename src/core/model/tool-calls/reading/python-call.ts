@@ -35,7 +35,7 @@ const WRAPPERS = new Set(['print', 'await']);
 /** One call at `pos`; null when no `name(` stands there. */
 export function readPythonCall(context: PythonContext, pos: number, wrappers = 0): PythonRead | null {
   const { win } = context;
-  const written = win.identifier(pos);
+  const written = oddName(context, pos) ?? win.identifier(pos);
   const open = win.skipBlank(pos + written.length);
   if (written === '' || win.char(open) !== '(') return null;
   if (WRAPPERS.has(written)) return wrappers > 1 ? null : unwrap(context, open + 1, wrappers + 1);
@@ -45,6 +45,11 @@ export function readPythonCall(context: PythonContext, pos: number, wrappers = 0
   const args = bindArguments(list.value, tool);
   if (!args) return { ok: false, truncated: false, written };
   return { ok: true, calls: [{ written, tool, arguments: args }], end: list.end };
+}
+
+/** A declared name that is no identifier (`Market Trends API`). */
+function oddName({ win, catalog }: PythonContext, pos: number): string | undefined {
+  return catalog.oddNames.find((name) => win.startsWith(name, pos));
 }
 
 function unwrap(context: PythonContext, pos: number, wrappers: number): PythonRead | null {

@@ -222,16 +222,37 @@ class ValueReader {
 
   /** Loose mode: what follows a quotation mark must be able to follow the value, up to all open brackets' end. */
   #mayClose(at: number, isKey: boolean): boolean {
-    let next = this.#win.skipSpace(at);
-    if (isKey) return this.#win.char(next) === ':';
-    for (let depth = this.#open.length; depth > 0 && this.#win.char(next) === this.#open[depth - 1]; depth -= 1) {
-      next = this.#win.skipSpace(next + 1);
-      if (this.#win.char(next) === ',') return true;
-    }
+    const first = this.#win.skipSpace(at);
+    if (isKey) return this.#win.char(first) === ':';
+    const next = this.#behindClosers(first);
     const char = this.#win.char(next);
-    if (char === ',') return this.#mayFollowComma(this.#win.skipSpace(next + 1));
+    if (next > first && char === ',') return true;
+    if (char === ',' || char === ')') return this.#maySeparate(next);
     if (char === '' || next >= (this.#options.looseLimit ?? next + 1)) return true;
     return this.#options.isStop?.(next) ?? false;
+  }
+
+  /** Index behind the closers of open brackets, innermost first, that stand at `at`. */
+  #behindClosers(at: number): number {
+    let next = at;
+    for (let depth = this.#open.length; depth > 0 && this.#win.char(next) === this.#open[depth - 1]; depth -= 1) {
+      next = this.#win.skipSpace(next + 1);
+    }
+    return next;
+  }
+
+  #maySeparate(at: number): boolean {
+    if (this.#options.adjacent && this.#open.length === 0) return this.#mayEndArgument(at);
+    return this.#win.char(at) === ',' && this.#mayFollowComma(this.#win.skipSpace(at + 1));
+  }
+
+  /** An argument of a Python call ends before `)` with nothing odd behind it, or before `, key=`. */
+  #mayEndArgument(at: number): boolean {
+    const next = this.#win.skipSpace(at + 1);
+    if (this.#win.char(at) === ')')
+      return /^[,;\])]?$/.test(this.#win.char(next)) || (this.#options.isStop?.(next) ?? false);
+    const word = this.#win.identifier(next);
+    return word !== '' && this.#win.char(this.#win.skipBlank(next + word.length)) === '=';
   }
 
   #mayFollowComma(at: number): boolean {

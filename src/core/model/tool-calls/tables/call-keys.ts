@@ -58,6 +58,9 @@ export const META_KEYS: ReadonlySet<string> = new Set([
   'toolCallId',
   'strict',
   'server_name',
+  'thought',
+  'thoughts',
+  'reasoning',
 ]);
 
 export const LIST_KEYS: readonly string[] = [

@@ -10,7 +10,7 @@ const words = (text: string): string[] => text.split(/\s+/).filter((word) => wor
 /** Containers whose body holds calls; `</…>`, `…|>` and `<|/…|>` of the same name close them. */
 const CALL_OPEN = words(`
   tool_call tool_calls toolcall toolcalls tool-call tool-calls function_call function_calls functioncall functioncalls
-  function-call tool_use tool_uses tooluse use_tool tools tool_code toolcode functions tool_call_start tool_calls_start
+  function-call tool_use tool_uses tooluse use_tool use_mcp_tool tools tool_code toolcode functions tool_call_start tool_calls_start
   tool_calls_begin tool_call_begin tool_calls_section_begin start_function_call start_action action_start
   function_call_start function_call_begin function_calls_begin longcat_tool_call
   tools_prefix tool_prefix tool_request tool_requests python_tag python_start plugin interpreter invoke_tool tool_invocation

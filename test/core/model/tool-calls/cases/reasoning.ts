@@ -18,6 +18,7 @@ export const REASONING: readonly Case[] = [
     content: '',
     reasoning: 'Let me see.',
   },
+  { title: 'empty, ended by the turn', text: '<think><|im_end|>Hello.', calls: [], content: 'Hello.', reasoning: '' },
   {
     title: 'call inside',
     text: `<think>\nI could ${CALL}\n</think>\nNo call needed.`,
