@@ -14,7 +14,7 @@ import { describeBinary, sniffFile, statFile } from './text-file.ts';
 const input = lenientInput({
   path: z.string().min(1),
   offset: z.int().min(1).optional().describe('first line, from 1'),
-  limit: z.int().min(1).max(OUTPUT_LIMITS.readLines).optional(),
+  limit: z.int().min(1).optional(),
 });
 
 type ReadInput = z.infer<typeof input>;
@@ -22,7 +22,7 @@ type ReadInput = z.infer<typeof input>;
 export function createReadFileTool(options: FileToolsOptions) {
   return defineTool<ReadInput>({
     name: 'read_file',
-    description: `Read a text file (${OUTPUT_LIMITS.readLines} lines a call).`,
+    description: `Read a text file, up to ${OUTPUT_LIMITS.readLines} lines a call.`,
     input,
     toolset: 'file',
     effect: 'read',
@@ -44,7 +44,7 @@ async function readFile(path: string, request: ReadInput, signal: AbortSignal): 
       `${request.path} is ${binary}, ${start.value.size} bytes; read_file shows only text.${binaryHint(binary)}`,
     );
   const offset = request.offset ?? 1;
-  const limit = request.limit ?? OUTPUT_LIMITS.readLines;
+  const limit = Math.min(OUTPUT_LIMITS.readLines, request.limit ?? OUTPUT_LIMITS.readLines);
   const window = await readWindow(
     path,
     { offset, limit, maxChars: OUTPUT_LIMITS.readChars, maxLine: OUTPUT_LIMITS.readLineChars },

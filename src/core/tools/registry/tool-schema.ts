@@ -33,12 +33,24 @@ export function compactSchema(input: z.ZodType): JsonObject {
   return { type: 'object', ...compact, properties: isJsonObject(compact.properties) ? compact.properties : {} };
 }
 
-const NOISE = new Set(['$schema', 'additionalProperties', 'default', '~standard']);
+/** Bounds are left out too: a value out of bounds is rare, and its refusal says what is wrong; the bounds would be paid for in every request. */
+const NOISE = new Set([
+  '$schema',
+  '~standard',
+  'additionalProperties',
+  'default',
+  'minLength',
+  'maxLength',
+  'maxItems',
+  'minimum',
+  'maximum',
+  'exclusiveMinimum',
+]);
 
 function compactNode(node: JsonObject): JsonObject {
   const out: Record<string, JsonValue | undefined> = {};
   for (const [key, value] of Object.entries(node)) {
-    if (value === undefined || NOISE.has(key) || isUnboundedLimit(key, value)) continue;
+    if (value === undefined || NOISE.has(key)) continue;
     out[key] = key === 'properties' ? compactProperties(value) : compactValue(value);
   }
   return out;
@@ -53,9 +65,4 @@ function compactProperties(value: JsonValue): JsonValue {
 function compactValue(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(compactValue);
   return isJsonObject(value) ? compactNode(value) : value;
-}
-
-/** zod writes the bounds of safe integers into every integer. */
-function isUnboundedLimit(key: string, value: JsonValue): boolean {
-  return (key === 'minimum' || key === 'maximum') && Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER;
 }

@@ -16,14 +16,17 @@ import { globTest } from './glob.ts';
 import { createLineMatcher, type LineMatch, type LineMatcher } from './line-matcher.ts';
 import { type FoundFile, walkFolder } from './walk-folder.ts';
 
+const DEFAULT_LIMIT = 50;
+const MAX_LIMIT = 1_000;
+
 const input = lenientInput({
   pattern: z.string().min(1).describe('regex; for files a glob'),
   target: z.enum(['content', 'files']).optional(),
   path: z.string().min(1).optional(),
   file_glob: z.string().min(1).optional(),
-  limit: z.int().min(1).max(1_000).optional(),
+  limit: z.int().min(1).optional().describe(`default ${DEFAULT_LIMIT}`),
   offset: z.int().min(0).optional(),
-  context: z.int().min(0).max(20).optional().describe('lines around a match'),
+  context: z.int().min(0).optional().describe('lines around a match'),
   output_mode: z.enum(['content', 'files', 'count']).optional(),
 });
 
@@ -85,10 +88,9 @@ interface Job {
   readonly clock: Clock;
 }
 
-const DEFAULT_LIMIT = 50;
-
 /** Counts rows, keeps those of the page, and knows when to stop. */
-function createPage({ offset = 0, limit = DEFAULT_LIMIT }: SearchInput) {
+function createPage({ offset = 0, limit: wanted = DEFAULT_LIMIT }: SearchInput) {
+  const limit = Math.min(MAX_LIMIT, wanted);
   const rows: string[] = [];
   let seen = 0;
   return {
@@ -203,7 +205,7 @@ function addMatches(page: ReturnType<typeof createPage>, searched: Searched, req
   else if (mode === 'count') page.add(() => `${name}: ${matches.length}`);
   else
     for (const match of matches)
-      page.add(() => renderMatch(name, match, { text: searched.text, around: request.context ?? 0 }));
+      page.add(() => renderMatch(name, match, { text: searched.text, around: Math.min(20, request.context ?? 0) }));
   return undefined;
 }
 

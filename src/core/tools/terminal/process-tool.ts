@@ -20,7 +20,7 @@ const WAIT_MS = 60_000;
 export function createProcessTool(jobs: BackgroundJobs) {
   return defineTool<ProcessInput>({
     name: 'process',
-    description: 'Background commands.',
+    description: 'Look after background commands.',
     input,
     toolset: 'terminal',
     effect: 'write',

@@ -56,8 +56,7 @@ export function createTerminalTool(options: TerminalOptions): TerminalTools {
   const launcher = createLauncher(options);
   const terminal = defineTool<TerminalInput>({
     name: 'terminal',
-    description:
-      'Run a bash command. Each call starts in the working folder; no input can be given. background: true for servers; then see process.',
+    description: 'Run a bash command; each call starts in the working folder. background for servers, then process.',
     input,
     toolset: 'terminal',
     effect: 'write',
