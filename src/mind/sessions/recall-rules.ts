@@ -33,7 +33,7 @@ export const recallRule: ReflexRule = {
     const slots = tidy(fit.slots);
     const long = (slots.topic ?? '').split(' ').length > LONG_TOPIC ? 0.6 : 1;
     const open = slots.topic === '' && slots.when === undefined && slots.browse === undefined;
-    return { score: fit.score * long, slots, ...(open ? { missing: 'topic' } : {}) };
+    return { score: fit.score * long * (open ? 0.7 : 1), slots, ...(open ? { missing: 'topic' } : {}) };
   },
 
   restate({ slots }) {

@@ -50,7 +50,6 @@ export function createSqliteSessionStore(options: SqliteSessionStoreOptions): Sq
   const clock = options.clock ?? systemClock;
   const { database, notices } = openDatabase(options.path, {
     rooms: [sessionSchema],
-    clock,
     onNewer: 'read-only',
     ...(options.readOnly === undefined ? {} : { readOnly: options.readOnly }),
     ...(options.busyMs === undefined ? {} : { busyMs: options.busyMs }),

@@ -3,6 +3,13 @@
 const TOPIC = '[<about>] {topic:topic}';
 
 export const recallForms: readonly string[] = [
+  '(when|where|what day|what time|(which|what|in which|in what) <chat>) (was|were|is) (it|that|the <chat>|the time) [that|when|where|in which] (<who>|{person:name}) [had|last|first] (<say>|<decide>) [<about>] {topic:topic} [{when:time}]',
+  '(when|where|what day|(which|what|in which|in what) <chat>) (did|have|had|do) (<who>|{person:name}) [had|last|first|ever] (<say>|<decide>) [<about>] {topic:topic} [{when:time}]',
+  '(which|what) <chats> (was|were|is|are|had|mention|mentions|talk|talks|covered|about|contain|contains|dealt with) [it|that] [<about>] {topic:topic} [{when:time}]',
+  '[<all>] [of] [the|our|my] <past> <chats> [<about>|<in>|we had about|that mention|mentioning|in which] {topic:topic} [{when:time}]',
+  '[<all>] [the|our|my] <chats> (about|on|regarding|where|mentioning|that mention|with|concerning) {topic:topic} [{when:time}]',
+  '[<all>] [the|our|my] <chats> (from|of|on) {when:time}',
+  '[the|our|my] <past> <chats> =browse:yes',
   `what (did|have|had|were|was|are|would) <who> [all] [then] (<decide>|<say>|saying|deciding|discussing|talking|working|doing|planning|want|need) ${TOPIC} [{when:time}]`,
   `what (did|have|had|were|was) (we|i|they|he|she) [all] [then] ${TOPIC} [{when:time}] @0.9`,
   'what (did|have|had) <who> [all] [already] (<say>|<decide>) [<about>] [{when:time}] [<about>] {topic:topic}',
@@ -41,7 +48,7 @@ export const recallForms: readonly string[] = [
   '<find|show|list> [<all>] [of] (the|our|my|your) <chats> =browse:yes',
   'list [<all>] <chats> =browse:yes',
   '(what|which) <chats> (do we have|are there|did we have|have we had|exist|do i have) [{when:time}] =browse:yes',
-  '<find> [through|in] [the|our|my|your|all|all our|all my] [<past>] (<chats>|notes of our talks|what we said|archive|logs) [for|about|on|where <who> mention] [the] [word|mention of|anything about|everything about|anything on] {topic:topic} [{when:time}]',
+  '<find> [through|in] [the|our|my|your|all|all our|all my] [<past>] (<chats>|notes of our talks|what we said|archive) [for|about|on|where <who> mention] [the] [word|mention of|anything about|everything about|anything on] {topic:topic} [{when:time}]',
   '<find> [for] {topic:topic} in [the|our|my|your|all|all our|all my|any] [<past>] (<chats>|archive) [{when:time}]',
   '<find> [anything|everything|something|what] [<who>] [ever] (<say>|<decide>|said|wrote) [<about>] {topic:topic} [{when:time}]',
   '<find> [the|that] (time|part|place|moment|bit|spot|message|session|day) (when|where|that|about|in which) [<who>] {topic:topic} [{when:time}]',
