@@ -27,6 +27,8 @@ export async function composeApp(options: AppOptions): Promise<App> {
   makeHome(home);
   const ground = openGround({ home, clock, options });
   for (const notice of loaded.notices) ground.notice(notice);
+  const { provider } = loaded.config.memory;
+  if (provider) ground.notice(`memory.provider: there is no provider ${provider}; the files alone are used`);
   const mind = composeMind(home, clock, ground.notice);
   try {
     const app: { current?: ComposedApp } = {};

@@ -170,6 +170,31 @@ describe('a composed agent', () => {
     assert.ok(app.tools().tools.some((tool) => tool.name === 'memory'));
   });
 
+  verifies(
+    'core:web-fetch:off-by-default',
+    'web_fetch is shown only when the configuration or the command line asks',
+    async (t) => {
+      const stage = createStage(t);
+      const names = async (options = {}) =>
+        (await stage.open({ model: 'reflex', ...options })).tools().tools.map((tool) => tool.name);
+      assert.deepEqual(await names(), [
+        'clarify',
+        'memory',
+        'patch',
+        'process',
+        'read_file',
+        'search_files',
+        'session_search',
+        'terminal',
+        'todo',
+        'write_file',
+      ]);
+      assert.ok((await names({ toolsets: ['web'] })).includes('web_fetch'));
+      stage.temp.write('home/config.yaml', 'web:\n  enabled: true\n');
+      assert.ok((await names()).includes('web_fetch'));
+    },
+  );
+
   test('approvals.mode decides before anybody is asked', async (t) => {
     const asked: string[] = [];
     const approver = {

@@ -61,7 +61,10 @@ const memory = z.object({
 });
 
 /** `web.enabled` alone decides whether the web toolset is shown. */
-const web = z.object({ enabled: z.boolean().default(false).describe('Offer web_fetch.') });
+const web = z.object({
+  enabled: z.boolean().default(false).describe('Offer web_fetch.'),
+  private_hosts: z.array(z.string()).default([]).describe('Hosts with private addresses that web_fetch may reach.'),
+});
 
 const reflex = z.object({
   first: z

@@ -14,6 +14,7 @@ import { createToolRegistry, type ToolSelection } from '#core/tools/registry/too
 import { createAllowList } from '#core/tools/risk/allow-list.ts';
 import { createTerminalTool, type TerminalTools } from '#core/tools/terminal/terminal-tool.ts';
 import { createTodoTool } from '#core/tools/todo-tool.ts';
+import { createWebFetchTool } from '#core/tools/web/web-fetch-tool.ts';
 import { memoryRules } from '#mind/memory/memory-rules.ts';
 import { createMemoryTool } from '#mind/memory/memory-tool.ts';
 import { recallRules } from '#mind/sessions/recall-rules.ts';
@@ -75,7 +76,8 @@ function terminalTools({ childEnvironment, home, loaded }: ToolParts): TerminalT
 function plainTools({ environment }: AppOptions, { mind, loaded, home }: ToolParts): readonly AnyTool[] {
   const memory = loaded.config.memory.enabled ? [createMemoryTool(mind.memory)] : [];
   const files = createFileTools({ home: home.root, userHome: environment.userHome, scratch: [home.spill] });
-  return [...files, ...memory, createSessionSearchTool(mind.store), createTodoTool(), createClarifyTool()];
+  const web = createWebFetchTool({ privateHosts: loaded.config.web.private_hosts });
+  return [...files, ...memory, createSessionSearchTool(mind.store), createTodoTool(), createClarifyTool(), web];
 }
 
 function builtInRules(): readonly ReflexRule[] {
