@@ -1,6 +1,6 @@
 // Owns where file tools may look and write: paths made real (links followed), then judged by the path rules.
 // Knows no tool's work. Invariant: the path that is judged is the path that is used; a link cannot lead around the rules.
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { errorCode } from '#base/errors.ts';
@@ -25,20 +25,27 @@ export function fullPath(path: string, cwd: string, options: FileToolsOptions): 
   return resolve(cwd, text);
 }
 
-/** With every link followed; of a path that does not exist, the part that does. */
-export function realPath(path: string): string {
+const MAX_LINKS = 40;
+
+/** With every link followed, also a link to what does not exist yet; of a path that does not exist, the part that does. */
+export function realPath(path: string, links = 0): string {
   let folder = path;
   const rest: string[] = [];
   for (;;) {
     try {
       return join(realpathSync(folder), ...rest);
     } catch (error) {
-      const code = errorCode(error);
-      if (folder === dirname(folder) || code === 'ELOOP') return path;
+      if (folder === dirname(folder) || errorCode(error) === 'ELOOP' || links > MAX_LINKS) return path;
+      const target = linkTarget(folder);
+      if (target !== undefined) return realPath(join(resolve(dirname(folder), target), ...rest), links + 1);
       rest.unshift(basename(folder));
       folder = dirname(folder);
     }
   }
+}
+
+function linkTarget(path: string): string | undefined {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? readlinkSync(path) : undefined;
 }
 
 function placeOf(cwd: string, options: FileToolsOptions): Place {
