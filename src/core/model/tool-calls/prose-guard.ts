@@ -79,7 +79,7 @@ function continues({ win }: MatchContext, end: number): boolean {
   return /^\s*[\p{L},;]/u.test(win.slice(end, win.lineEnd(end)));
 }
 
-export function endsLine({ win }: MatchContext, end: number): boolean {
+function endsLine({ win }: MatchContext, end: number): boolean {
   const blank = win.skipBlank(end);
   // A full stop or a comma behind the call is the model's habit, not a sentence.
   const at = /[.;,]/.test(win.char(blank)) ? win.skipBlank(blank + 1) : blank;

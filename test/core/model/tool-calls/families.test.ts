@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { parseTextCalls, parseTextToolCalls } from '#core/model/tool-calls/parse-text-tool-calls.ts';
-import { parseTextToolCalls as publicEntry } from '../../../../src/public/tool-calls.ts';
+import { parseTextToolCalls as publicEntry } from '#public/tool-calls.ts';
 import { verifies } from '../../../verifies.ts';
 import { CODER_GLM } from './cases/coder-glm.ts';
 import { GEMMA_DEEPSEEK } from './cases/gemma-deepseek.ts';

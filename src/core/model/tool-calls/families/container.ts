@@ -17,13 +17,18 @@ export function matchContainer(context: MatchContext, pos: number, tag: Tag): Ma
   const body = readCallBody(context, tag.end);
   if (body.found.length === 0) return emptyContainer(context, tag, body);
   const attempted = body.found.every(({ kind }) => kind === 'malformed');
-  if (attempted && !isAttempt(context, tag)) return asText(body.end);
+  if (attempted && (!isAttempt(context, tag) || body.found.some(isTemplate))) return asText(body.end);
   return contained(context, body.end, body.found);
 }
 
 /** A body without a proper call is an attempt, and no prose about the format, at the start of a line or in special tokens. */
 function isAttempt({ prose }: MatchContext, tag: Tag): boolean {
   return tag.special || (prose.atLineStart && !SOFT_CONTAINERS.has(tag.name));
+}
+
+/** `{"name": <function-name>, …}`: the format is explained, nothing is called. */
+function isTemplate(item: Found): boolean {
+  return item.kind === 'malformed' && /:\s*<[a-z][\w -]*>/i.test(item.malformed.raw);
 }
 
 /** Calls in a container, unless quoted. Text about undeclared tools alone is reported and stays text. */

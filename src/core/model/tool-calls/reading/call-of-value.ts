@@ -3,7 +3,7 @@
  * arguments, wrapped lists, `{tool: {…}}`. Strict mode (no container around it) takes only declared names and only call
  * keys; otherwise a named but undeclared call is a malformed one. A tool's definition is never a call.
  */
-import { ARGUMENT_KEYS, LIST_KEYS, META_KEYS, NAME_KEYS } from '../tables/call-keys.ts';
+import { ARGUMENT_KEYS, LIST_KEYS, LOOSE_LIST_KEYS, META_KEYS, NAME_KEYS } from '../tables/call-keys.ts';
 import { type DeclaredTool, isRecord, type ToolCatalog } from '../tool-catalog.ts';
 import { valueOfText } from './coerce-text.ts';
 import { setOwn } from './value-reader.ts';
@@ -30,11 +30,14 @@ export function callsOfValue(value: unknown, context: ValueContext, depth = 0): 
   if (!isRecord(value)) return null;
   const single = callOfRecord(value, context);
   if (single) return [single];
-  for (const key of LIST_KEYS) {
-    const inner = Object.hasOwn(value, key) ? value[key] : undefined;
-    if (inner !== undefined && onlyMeta(value, key, context)) return callsOfValue(inner, context, depth + 1);
-  }
-  return callOfKeyedRecord(value, context);
+  const key = listKey(value, context);
+  return key === undefined ? callOfKeyedRecord(value, context) : callsOfValue(value[key], context, depth + 1);
+}
+
+/** The key under which a record holds a list of calls. */
+function listKey(record: Record<string, unknown>, context: ValueContext): string | undefined {
+  const keys = context.strict ? LIST_KEYS : [...LIST_KEYS, ...LOOSE_LIST_KEYS];
+  return keys.find((key) => Object.hasOwn(record, key) && onlyMeta(record, key, context));
 }
 
 function callsOfList(values: readonly unknown[], context: ValueContext, depth: number): WrittenCall[] | null {
@@ -127,7 +130,12 @@ function argumentsOf(
     if (place === 'foreign') return null;
     if (place === 'argument') setOwn(result, name, value);
   }
-  return result;
+  return key === null && isMention(result, context) ? null : result;
+}
+
+/** Without a container, a name alone is a mention, unless the tool takes nothing. */
+function isMention(args: Record<string, unknown>, { tool, strict }: ArgumentContext): boolean {
+  return strict && Object.keys(args).length === 0 && tool?.properties.size !== 0;
 }
 
 /** `{"type": "object", "properties": {"city": "Paris"}}`: the schema was copied and filled in. */

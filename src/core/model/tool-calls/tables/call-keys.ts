@@ -69,12 +69,13 @@ export const LIST_KEYS: readonly string[] = [
   'toolCalls',
   'calls',
   'tool_uses',
-  'functions',
-  'tools',
   'actions',
   'tool_call',
   'function_call',
 ];
+
+/** Lists that hold calls inside a container, but definitions of tools elsewhere. */
+export const LOOSE_LIST_KEYS: readonly string[] = ['functions', 'tools'];
 
 /** Any key that a bare JSON call may begin with. */
 export const FIRST_KEYS: ReadonlySet<string> = new Set([...NAME_KEYS, ...ARGUMENT_KEYS, ...META_KEYS, ...LIST_KEYS]);

@@ -22,6 +22,9 @@ export const HARD_CUES: readonly RegExp[] = [
   /\b(?:user|you|he|she|they) (?:wrote|said|asked|sent|pasted|typed|quoted)\s*:?\s*$/i,
   /\b(?:response|reply|answer|output|result|server|it|api) (?:returns?|was|is|came back|replied|answers?)(?: with)?\s*:\s*$/i,
   /\b(?:wrong|incorrect|invalid|bad|broken|good|correct|valid)\s*:\s*$/i,
+  /\bwould be\s*:\s*$/i,
+  /\bhow (?:to|you (?:can|could|would)|one (?:can|would)) (?:call|use|invoke|write|send|make|request)\b/i,
+  /^to (?:call|use|invoke|run)\b(?!.*\bI(?:'ll)?\b).*\b(?:respond|write|send|output|emit|reply|type)\b/i,
 ];
 
 export const SOFT_CUES: readonly RegExp[] = [

@@ -64,6 +64,14 @@ const TEXTS: Readonly<Record<string, string>> = {
   'react example': 'Example:\nAction: get_weather\nAction Input: {"city": "Paris"}',
   'tag, for example in the line': `For example, ${TAGGED} asks for Paris.`,
   'tag, for example above': `For example:\n${TAGGED}`,
+  'json fence, would be': `The JSON would be:\n\`\`\`json\n${PARIS_JSON}\n\`\`\``,
+  'json fence, how to call it': `Here's how to call it:\n\`\`\`json\n${PARIS_JSON}\n\`\`\``,
+  'bare JSON, instruction': `To call a function, respond with:\n${PARIS_JSON}`,
+  'heading Example': `### Example\n${PARIS_JSON}`,
+  'numbered examples with tags': `Example 1:\n${TAGGED}\nExample 2:\n${TAGGED}`,
+  'template in the tag': '<tool_call>\n{"name": <function-name>, "arguments": <args-json-object>}\n</tool_call>',
+  'names of tools as JSON': '[{"name": "get_weather"}, {"name": "terminal"}]',
+  'tools as JSON': '{"tools": [{"name": "get_weather", "parameters": {}}]}',
   'definition in tools':
     '<tools>\n{"type": "function", "function": {"name": "get_weather", "description": "Weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}}}\n</tools>',
 };
