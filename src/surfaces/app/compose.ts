@@ -13,11 +13,13 @@ import { EXTENSIONS } from './extensions.ts';
 import { type LoadedConfig, loadConfig } from './home/config.ts';
 import { findHome, type Home, makeHome } from './home/home.ts';
 import { createExtensions, type Extensions } from './host/extension-host.ts';
+import type { AppParts } from './parts/app-parts.ts';
 import { createBackground } from './parts/background.ts';
 import { composeMind } from './parts/compose-mind.ts';
 import { childEnvironment, composeModels, mergedVariables, secretValues } from './parts/compose-models.ts';
 import { composeTools } from './parts/compose-tools.ts';
 import { ComposedApp } from './parts/composed-app.ts';
+import { createEndings } from './parts/endings.ts';
 
 /** Throws TalariaError: `config-invalid`, `missing-key`, what the database says. */
 export async function composeApp(options: AppOptions): Promise<App> {
@@ -29,29 +31,34 @@ export async function composeApp(options: AppOptions): Promise<App> {
   for (const notice of loaded.notices) ground.notice(notice);
   const { provider } = loaded.config.memory;
   if (provider) ground.notice(`memory.provider: there is no provider ${provider}; the files alone are used`);
-  const mind = composeMind(home, clock, ground.notice);
+  const endings = createEndings();
   try {
+    const mind = composeMind(home, clock, ground.notice);
+    endings.add(() => mind.store.close());
+    endings.add(() => drain(ground));
     const app: { current?: ComposedApp } = {};
     const extensions = hostExtensions({ ...ground, home, clock, loaded }, app);
+    endings.add(() => extensions.shutdown());
     for (const extension of [...EXTENSIONS, ...(options.extra?.extensions ?? [])]) await extensions.activate(extension);
-    const variables = childEnvironment(home, options.environment);
-    const tools = composeTools(options, {
-      ...ground,
-      home,
-      clock,
-      loaded,
-      mind,
-      extensions,
-      childEnvironment: variables,
-    });
-    const models = await composeModels(options, { ...ground, home, loaded, clock, reflex: tools.reflex });
-    app.current = new ComposedApp({ ...ground, home, clock, loaded, options, mind, tools, models, extensions });
+    const parts = { ...ground, home, clock, loaded, mind, extensions };
+    const tools = composeTools(options, { ...parts, childEnvironment: childEnvironment(home, options.environment) });
+    endings.add(() => tools.close());
+    const models = await composeModels(options, { ...parts, reflex: tools.reflex });
+    endings.add(() => models.desk.close());
+    app.current = new ComposedApp({ ...parts, options, tools, models, endings });
     return app.current;
   } catch (error) {
-    ground.background.drain(0).catch(() => undefined);
-    await mind.store.close();
+    await endings.run();
     throw error;
   }
+}
+
+/** How long shutdown waits for background work, ms. */
+const PATIENCE_MS = 5_000;
+
+async function drain({ background, log }: Pick<AppParts, 'background' | 'log'>): Promise<void> {
+  const left = await background.drain(PATIENCE_MS);
+  if (left.length > 0) log('background-left', left.join(', '));
 }
 
 /** Log, events, background, notices: what every other part reports to. */

@@ -317,6 +317,26 @@ describe('the end of a composed agent', () => {
   });
 });
 
+describe('composing that fails', () => {
+  test('closes what was opened: an extension that cannot start ends the others, and the home can be opened again', async (t) => {
+    const stage = createStage(t);
+    const ended: string[] = [];
+    const sound: Extension = {
+      name: 'sound',
+      activate: (host) => host.onShutdown(async () => void ended.push('sound')),
+    };
+    const broken: Extension = {
+      name: 'broken',
+      activate: () => {
+        throw new Error('cannot start');
+      },
+    };
+    await assert.rejects(stage.open({ model: 'reflex', extra: { extensions: [sound, broken] } }), /cannot start/);
+    assert.deepEqual(ended, ['sound']);
+    await play(await openConversation(await stage.open({ model: 'reflex' })), 'hello');
+  });
+});
+
 describe('an extension in a composed agent', () => {
   verifies(
     ['core:extension:host', 'core:extension:removable'],

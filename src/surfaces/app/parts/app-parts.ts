@@ -10,6 +10,7 @@ import type { Background } from './background.ts';
 import type { ComposedMind } from './compose-mind.ts';
 import type { ComposedModels } from './compose-models.ts';
 import type { ComposedTools } from './compose-tools.ts';
+import type { Endings } from './endings.ts';
 
 export interface AppParts {
   readonly home: Home;
@@ -23,6 +24,8 @@ export interface AppParts {
   readonly tools: ComposedTools;
   readonly models: ComposedModels;
   readonly extensions: Extensions;
+  /** Closes all of the above. */
+  readonly endings: Endings;
   readonly redact: (text: string) => string;
   readonly log: (event: string, text: string) => void;
 }

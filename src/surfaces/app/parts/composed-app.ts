@@ -25,7 +25,7 @@ import type { AppParts } from './app-parts.ts';
 import { createOpenConversations, type OpenConversations } from './open-conversations.ts';
 import { gatherPromptSources } from './prompt-sources.ts';
 
-/** How long shutdown waits for running turns, and then for background work, ms. */
+/** How long shutdown waits for the last events of running turns to be read, ms. */
 const PATIENCE_MS = 5_000;
 
 interface Seat {
@@ -152,17 +152,9 @@ export class ComposedApp implements App {
   }
 
   async #end(): Promise<void> {
-    const { extensions, background, mind, models, tools, log } = this.#parts;
-    try {
-      await this.#open.closeAll(new AbortedError('the program ends'), PATIENCE_MS);
-      await extensions.shutdown();
-      await tools.close();
-      await models.desk.close();
-      const left = await background.drain(PATIENCE_MS);
-      if (left.length > 0) log('background-left', left.join(', '));
-    } finally {
-      await mind.store.close();
-    }
+    const { endings } = this.#parts;
+    endings.add(() => this.#open.closeAll(new AbortedError('the program ends'), PATIENCE_MS));
+    await endings.run();
   }
 
   #answering(): ModelClient {
