@@ -32,7 +32,7 @@ verifies('core:strategy:text-tool-call-tag', 'render, then parse, is the identit
       fc.property(callList, (calls) => {
         assert.deepEqual(parseTextCalls(render(calls), OPEN).calls, calls, family);
       }),
-      { numRuns: 60 },
+      { numRuns: 40 },
     );
   }
 });

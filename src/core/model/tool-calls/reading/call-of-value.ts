@@ -122,14 +122,12 @@ function argumentsOf(
   const key = argumentKey(record, context.tool);
   const base = key === null ? {} : filledSchema(argumentRecord(record[key]), context.tool);
   if (!base) return null;
+  const beside = Object.entries(record).filter(([name]) => name !== nameKey && name !== key);
+  const placed = beside.map(([name, value]) => ({ name, value, place: placeOf(name, key === null, context) }));
+  if (placed.some(({ name, place }) => place === 'foreign' && !Object.hasOwn(base, name))) return null;
   const result: Record<string, unknown> = {};
+  for (const { name, value, place } of placed) if (place === 'argument') setOwn(result, name, value);
   for (const [name, value] of Object.entries(base)) setOwn(result, name, value);
-  for (const [name, value] of Object.entries(record)) {
-    if (name === nameKey || name === key || Object.hasOwn(result, name)) continue;
-    const place = placeOf(name, key === null, context);
-    if (place === 'foreign') return null;
-    if (place === 'argument') setOwn(result, name, value);
-  }
   return key === null && isMention(result, context) ? null : result;
 }
 
