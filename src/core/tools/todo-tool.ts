@@ -15,7 +15,7 @@ export interface TodoItem {
 }
 
 const item = z.object({
-  id: z.union([z.string(), z.number()]).transform(String).optional(),
+  id: z.preprocess((value) => (typeof value === 'number' ? String(value) : value), z.string()).optional(),
   content: z.string().min(1).max(500).optional(),
   status: z.enum(STATUSES).optional(),
 });
@@ -31,7 +31,7 @@ type GivenItem = NonNullable<TodoInput['todos']>[number];
 export function createTodoTool() {
   return defineTool<TodoInput>({
     name: 'todo',
-    description: 'Task list for work of several steps. merge: true changes items by id; no todos: show it.',
+    description: 'Task list for longer work. merge changes items by id.',
     input,
     toolset: 'todo',
     effect: 'write',

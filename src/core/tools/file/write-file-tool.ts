@@ -16,7 +16,7 @@ type WriteInput = z.infer<typeof input>;
 export function createWriteFileTool(options: FileToolsOptions) {
   return defineTool<WriteInput>({
     name: 'write_file',
-    description: 'Write a whole file; folders are made. Use patch for changes.',
+    description: 'Write a whole file; makes folders.',
     input,
     toolset: 'file',
     effect: 'write',

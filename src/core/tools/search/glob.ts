@@ -83,11 +83,15 @@ function nextPart(glob: string, at: number): GlobPart {
 function readClass(glob: string, at: number): GlobPart | undefined {
   const match = /^\[([!^]?)([^\]/]{1,100})\]/.exec(glob.slice(at, at + 110));
   if (!match) return undefined;
-  const escaped = (match[2] ?? '').replace(/[\\[\]^]/g, '\\$&');
-  const body = escaped.replace(/(\w)-(\w)/g, (range, from: string, to: string) =>
-    from <= to ? range : `${from}\\-${to}`,
-  );
+  const body = (match[2] ?? '').replace(/(.)-(.)|./gs, (item, from?: string, to?: string) => {
+    const isRange = from !== undefined && to !== undefined && from <= to;
+    return isRange ? `${inClass(from)}-${inClass(to)}` : [...item].map(inClass).join('');
+  });
   return { text: `[${match[1] ? '^/' : ''}${body}]`, length: match[0].length };
+}
+
+function inClass(char: string): string {
+  return /[\\[\]^-]/.test(char) ? `\\${char}` : char;
 }
 
 export function escapeRegExp(text: string): string {

@@ -1,7 +1,6 @@
 // Owns finding the lines of a text that fit a pattern, with an end to patterns that would run for ever.
 // Knows no file. Invariant: no pattern and no text block the program for longer than the time given; matching is line by line.
 import { createContext, Script } from 'node:vm';
-import { errorCode } from '#base/errors.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 import { escapeRegExp } from './glob.ts';
 
@@ -92,8 +91,15 @@ function guard(): (work: () => readonly LineMatch[], ms: number) => Result<reado
       script.runInContext(context, { timeout: Math.max(1, Math.ceil(ms)) });
       return ok(box.found);
     } catch (error) {
-      if (errorCode(error) !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
+      if (!isTimeout(error)) throw error;
       return refuse('too-slow', 'the pattern takes too long on this text (nested repetitions?); make it simpler');
     }
   };
+}
+
+/** The error belongs to the inner context: it is no instance of our Error. */
+function isTimeout(error: unknown): boolean {
+  return (
+    typeof error === 'object' && error !== null && 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT'
+  );
 }

@@ -24,9 +24,9 @@ const input = lenientInput({
   target: z.enum(['content', 'files']).optional(),
   path: z.string().min(1).optional(),
   file_glob: z.string().min(1).optional(),
-  limit: z.int().min(1).optional().describe(`default ${DEFAULT_LIMIT}`),
+  limit: z.int().min(1).optional(),
   offset: z.int().min(0).optional(),
-  context: z.int().min(0).optional().describe('lines around a match'),
+  context: z.int().min(0).optional(),
   output_mode: z.enum(['content', 'files', 'count']).optional(),
 });
 

@@ -8,17 +8,13 @@ import type { ToolOutput } from '#core/agent/tool.ts';
 export function plainOutput(text: string): string {
   const plain = text.includes('\u001b') ? stripVTControlCharacters(text) : text;
   if (!plain.includes('\r') && !plain.includes('\b')) return plain.trimEnd();
-  return plain
-    .replaceAll('\r\n', '\n')
-    .split('\n')
-    .map((line) => lastDrawing(line).replace(/[^\b]\b/g, ''))
-    .join('\n')
-    .trimEnd();
+  return plain.replaceAll('\r\n', '\n').split('\n').map(lastDrawing).join('\n').trimEnd();
 }
 
 function lastDrawing(line: string): string {
   const body = line.replace(/\r+$/, '');
-  return body.slice(body.lastIndexOf('\r') + 1);
+  const last = body.slice(body.lastIndexOf('\r') + 1);
+  return last.split('\b').reduce((before, after) => before.slice(0, -1) + after);
 }
 
 /** Programs for which 1 is an answer (nothing found, different, false) and no failure. */

@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { isProcessAlive } from '#base/platform.ts';
+import { createTerminalTool, type TerminalOptions } from '#core/tools/terminal/terminal-tool.ts';
+import { verifies } from '../../../verifies.ts';
+import { makeToolPlace, type ToolPlaceForTest } from '../place.ts';
+
+describe('core/tools/terminal', () => {
+  let place: ToolPlaceForTest;
+  before(() => {
+    place = makeToolPlace();
+  });
+  after(() => place.remove());
+
+  const withTools = async (use: (run: Run) => Promise<void>, options: Partial<TerminalOptions> = {}) => {
+    const made = createTerminalTool({ env: { PATH: process.env.PATH, HOME: place.folder }, ...options });
+    const [terminal, jobs] = made.tools;
+    assert.ok(terminal && jobs);
+    try {
+      await use({
+        terminal: (input, extra, signal) => place.run(terminal, input, extra, signal),
+        jobs: (input, extra) => place.run(jobs, input, extra),
+        risk: (input) => place.risk(terminal, input),
+        available: () => terminal.available?.() ?? { ok: true, value: true },
+        closeAll: made.closeAll,
+      });
+    } finally {
+      await made.closeAll();
+    }
+  };
+
+  verifies(['core:terminal:runs-shell', 'core:terminal:no-output', 'core:terminal:exit-status'], 'runs a command', () =>
+    withTools(async ({ terminal }) => {
+      const both = await terminal({ command: 'echo one; echo two >&2; echo three' });
+      assert.deepEqual(both, { text: 'one\ntwo\nthree', exitCode: 0 });
+      assert.deepEqual(await terminal({ command: 'true' }), { text: '(no output, exit 0)', exitCode: 0 });
+      const failed = await terminal({ command: 'echo bad; exit 3' });
+      assert.deepEqual(failed, { text: 'bad\n[exit 3]', isError: true, exitCode: 3 });
+    }),
+  );
+
+  it('takes 1 of grep and its kin as an answer', () =>
+    withTools(async ({ terminal }) => {
+      assert.equal((await terminal({ command: 'echo a | grep b' })).isError, undefined);
+      assert.equal((await terminal({ command: 'grep x /no/such' })).isError, true);
+      assert.equal((await terminal({ command: 'grep x /dev/null; false' })).isError, true);
+    }));
+
+  it('starts in the working folder each time, or in workdir', () =>
+    withTools(async ({ terminal }) => {
+      mkdirSync(join(place.cwd, 'sub'), { recursive: true });
+      assert.equal((await terminal({ command: 'pwd; cd sub' })).text, place.cwd);
+      assert.equal((await terminal({ command: 'pwd' })).text, place.cwd);
+      assert.equal((await terminal({ command: 'pwd', workdir: 'sub' })).text, join(place.cwd, 'sub'));
+      assert.match((await terminal({ command: 'pwd', workdir: 'nowhere' })).text, /there is no folder/);
+      assert.equal((await terminal({ command: 'a\0b' })).isError, true);
+    }));
+
+  it('passes no argument, names lines as written, and takes syntax errors as output', () =>
+    withTools(async ({ terminal }) => {
+      assert.equal((await terminal({ command: 'echo "$#"' })).text, '0');
+      assert.match((await terminal({ command: 'true\nnosuchprogram' })).text, /line 2: nosuchprogram/);
+      assert.match((await terminal({ command: 'if' })).text, /syntax error/);
+      assert.equal((await terminal({ command: "cat <<'EOF'\n$HOME\nEOF" })).text, '$HOME');
+    }));
+
+  it('hides keys and what concerns only this program', () =>
+    withTools(
+      async ({ terminal }) => {
+        const { text } = await terminal({ command: 'env' });
+        assert.ok(!text.includes('sk-sentinel') && !text.includes('/compile'));
+        assert.match(text, /KEPT=yes/);
+      },
+      {
+        env: { PATH: process.env.PATH, MY_KEY: 'sk-sentinel', NODE_COMPILE_CACHE: '/compile', KEPT: 'yes' },
+        secretNames: ['MY_KEY'],
+      },
+    ));
+
+  it('gives no input: a command that asks ends', () =>
+    withTools(async ({ terminal }) => {
+      assert.equal((await terminal({ command: 'read x; echo "got:$x"' })).text, 'got:');
+    }));
+
+  it('shows plain text: no colours, and progress bars as they ended', () =>
+    withTools(async ({ terminal }) => {
+      assert.equal(
+        (await terminal({ command: "printf '\\033[31mred\\033[0m\\n1%%\\r50%%\\r100%%\\ndone\\r\\n'" })).text,
+        'red\n100%\ndone',
+      );
+    }));
+
+  it('streams to the surface', () =>
+    withTools(async ({ terminal }) => {
+      place.chunks.length = 0;
+      await terminal({ command: 'echo live' });
+      assert.equal(place.chunks.join(''), 'live\n');
+    }));
+
+  verifies('core:terminal:timeout', 'ends a command after its time-out and says so', () =>
+    withTools(async ({ terminal }) => {
+      const output = await terminal({ command: 'echo started; sleep 30', timeout: 0.3 });
+      assert.match(output.text, /^started\n\[ended after its time-out of 0.3 s/);
+      assert.equal(output.isError, true);
+    }),
+  );
+
+  verifies('core:terminal:abort-kills-tree', 'an abort ends the command and its children', () =>
+    withTools(async ({ terminal }) => {
+      const control = new AbortController();
+      const pidFile = join(place.cwd, 'pid');
+      const running = terminal({ command: `(sleep 30 & echo $! > ${pidFile}; wait) ; echo after` }, {}, control.signal);
+      while (!existsSync(pidFile) || readFileSync(pidFile, 'utf8') === '')
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      control.abort();
+      const output = await running;
+      assert.match(output.text, /stopped on request/);
+      assert.ok(!isLiving(Number(readFileSync(pidFile, 'utf8'))));
+    }),
+  );
+
+  it('ends what a command in front leaves running, and says how to keep it', () =>
+    withTools(async ({ terminal }) => {
+      const { text } = await terminal({ command: 'sleep 30 & echo $!' });
+      assert.match(text, /^\d+\n\[processes that it left running were ended; use background: true/);
+      assert.ok(!isLiving(Number.parseInt(text, 10)));
+    }));
+
+  it('spills what is too long and keeps head and tail', () =>
+    withTools(async ({ terminal }) => {
+      const output = await terminal({ command: 'seq 1 50000' });
+      assert.equal(output.totalBytes, 288_894);
+      assert.ok(output.text.startsWith('1\n2\n') && output.text.endsWith('49999\n50000'));
+      assert.ok(output.text.length < 51_000);
+      assert.equal(readFileSync(output.spill ?? '', 'utf8').split('\n').length, 50_001);
+    }));
+
+  verifies('core:terminal:background', 'runs commands in the background until they end or are ended', () =>
+    withTools(async ({ terminal, jobs, closeAll }) => {
+      assert.match((await jobs({ action: 'list' })).text, /no background commands/);
+      assert.match((await terminal({ command: 'echo up; sleep 30', background: true })).text, /^job1 runs/);
+      const done = await terminal({ command: 'echo quick; exit 4', background: true });
+      assert.match(done.text, /^job2 runs/);
+      const waited = await jobs({ action: 'wait', id: 'job2' });
+      assert.match(waited.text, /^job2 {2}exit 4 after 0 s {2}\$ echo quick; exit 4\nquick$/);
+      assert.equal(waited.exitCode, 4);
+      assert.match((await jobs({ action: 'log', id: 'job1' })).text, /^job1 {2}running for 0 s since .*\nup$/);
+      assert.equal((await jobs({ action: 'list' })).text.split('\n').length, 2);
+      assert.match((await jobs({ action: 'kill', id: 'job1' })).text, /^job1 {2}stopped after/);
+      assert.match((await jobs({ action: 'log', id: 'job9' })).text, /no background command job9; known: job1, job2/);
+      assert.match((await jobs({ action: 'log', id: 'job1' }, { sessionId: 'other' })).text, /known: none/);
+      const sleeper = await terminal({ command: `echo $$ > ${join(place.cwd, 'job')}; sleep 30`, background: true });
+      assert.match(sleeper.text, /^job3/);
+      while (!existsSync(join(place.cwd, 'job'))) await new Promise((resolve) => setTimeout(resolve, 5));
+      await closeAll();
+      assert.ok(!isLiving(Number(readFileSync(join(place.cwd, 'job'), 'utf8'))));
+    }),
+  );
+
+  it('judges the command in the folder where it runs', () =>
+    withTools(async ({ risk }) => {
+      assert.equal(risk({ command: 'ls' }).level, 'none');
+      assert.equal(risk({ command: 'rm -rf build' }).level, 'ask');
+      assert.equal(risk({ command: 'rm -rf *', workdir: '/' }).level, 'never');
+      assert.equal(risk({ command: 'touch x', workdir: '/opt' }).level, 'ask');
+    }));
+
+  it('refuses clearly when a sandbox is asked for and not there', () =>
+    withTools(
+      async ({ terminal, available }) => {
+        const output = await terminal({ command: 'echo no' });
+        assert.equal(output.isError, true);
+        assert.match(output.text, /bubblewrap .* is not installed; install it/);
+        assert.equal(available().ok, false);
+      },
+      { sandbox: {}, env: { PATH: '/nowhere' } },
+    ));
+
+  const bwrap = (process.env.PATH ?? '').split(':').some((folder) => existsSync(join(folder, 'bwrap')));
+  verifies('core:terminal:sandbox', 'in the sandbox only the working folder can be written, and secrets are hidden', {
+    options: bwrap ? {} : { skip: 'skipped: install bubblewrap' },
+    run: () =>
+      withTools(
+        async ({ terminal }) => {
+          writeFileSync(join(place.home, '.env'), 'SENTINEL=1');
+          mkdirSync(join(place.folder, '.ssh'), { recursive: true });
+          writeFileSync(join(place.folder, '.ssh/id_rsa'), 'SENTINEL');
+          assert.deepEqual(await terminal({ command: 'echo in > inside.txt && cat inside.txt' }), {
+            text: 'in',
+            exitCode: 0,
+          });
+          assert.equal(readFileSync(join(place.cwd, 'inside.txt'), 'utf8'), 'in\n');
+          assert.match(
+            (await terminal({ command: `touch ${place.folder}/outside.txt; touch /usr/x` })).text,
+            /Read-only file system/,
+          );
+          assert.ok(
+            !(await terminal({ command: `cat ${place.home}/.env ${place.folder}/.ssh/id_rsa` })).text.includes(
+              'SENTINEL',
+            ),
+          );
+          assert.equal((await terminal({ command: 'touch /tmp/scratch && ls /tmp | grep scratch' })).text, 'scratch');
+          assert.ok(!existsSync('/tmp/scratch'));
+          assert.equal((await terminal({ command: 'ls /sys/class/net' })).isError, undefined);
+          assert.equal((await terminal({ command: 'exec 3<>/dev/tcp/127.0.0.1/1' })).isError, true);
+          const stopped = await terminal({ command: 'sleep 30', timeout: 0.3 });
+          assert.match(stopped.text, /time-out/);
+        },
+        { sandbox: {}, home: place.home },
+      ),
+  });
+});
+
+interface Run {
+  readonly terminal: (input: unknown, extra?: object, signal?: AbortSignal) => ReturnType<ToolPlaceForTest['run']>;
+  readonly jobs: (input: unknown, extra?: object) => ReturnType<ToolPlaceForTest['run']>;
+  readonly risk: (input: unknown) => ReturnType<ToolPlaceForTest['risk']>;
+  readonly available: () => { readonly ok: boolean };
+  readonly closeAll: (sessionId?: string) => Promise<void>;
+}
+
+function isLiving(pid: number): boolean {
+  return isProcessAlive(pid) && !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+}
