@@ -33,7 +33,11 @@ export const recallRule: ReflexRule = {
     const slots = tidy(fit.slots);
     const long = (slots.topic ?? '').split(' ').length > LONG_TOPIC ? 0.6 : 1;
     const open = slots.topic === '' && slots.when === undefined && slots.browse === undefined;
-    return { score: fit.score * long * (open ? 0.7 : 1), slots, ...(open ? { missing: 'topic' } : {}) };
+    return {
+      score: fit.score * long * (open ? 0.7 : 1) * ownWords(slots.topic ?? '', input.words),
+      slots,
+      ...(open ? { missing: 'topic' } : {}),
+    };
   },
 
   restate({ slots }) {
@@ -68,13 +72,27 @@ function queryOf(slots: Slots): string {
   return [slots.person, slots.topic, slots.more].filter((part) => part !== undefined && part !== '').join(' ');
 }
 
+/** Less likely the past of this conversation: the owner's self, files, and a "remember" of what everybody knows. */
+function ownWords(topic: string, words: string): number {
+  if (/^(?:me|myself|remember|know|recall)\b/i.test(topic)) return 0.5;
+  if (
+    /^(?:do|can) you (?:remember|recall)\b/i.test(words) &&
+    !/\b(?:we|i|my|our|us|me|last|yesterday|told|said|ago|session|conversation|chat)\b/i.test(topic + words.slice(16))
+  )
+    return 0.5;
+  return /\*|\.\w{1,5}(?:\s|$)/.test(topic) ? 0.85 : 1;
+}
+
 /** A topic without the small words at its ends; a phrase of time at its end counts as the time. */
 function tidy(slots: Slots): Slots {
   if (slots.topic === undefined) return slots;
   const topic = slots.topic
-    .replace(/^(?:(?:the|a|an|our|my|your|this|that|any|some|it|to|about|on|of|for|with|we|i|you)\s+)+/i, '')
+    .replace(/^(?:(?:the|a|an|our|my|your|this|that|any|some|it|to|about|on|of|for|with|from|in|we|i|you)\s+)+/i, '')
     .replace(/\s+(?:before|already|yet|again|ever|then|about|on|for|with|at|in|to|of)$/i, '');
-  return { ...slots, topic: /^(?:it|that|this|them|anything|something|what|we|i)$/i.test(topic) ? '' : topic };
+  return {
+    ...slots,
+    topic: /^(?:it|that|this|them|anything|something|what|we|i|from|in|on|about|of|for|so)$/i.test(topic) ? '' : topic,
+  };
 }
 
 function windowOf(slots: Slots, input: ReflexInput): TimeWindow | undefined {

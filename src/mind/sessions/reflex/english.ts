@@ -4,7 +4,7 @@ const TOPIC = '[<about>] {topic:topic}';
 
 export const recallForms: readonly string[] = [
   '(when|where|what day|what time|(which|what|in which|in what) <chat>) (was|were|is) (it|that|the <chat>|the time) [that|when|where|in which] (<who>|{person:name}) [had|last|first] (<say>|<decide>) [<about>] {topic:topic} [{when:time}]',
-  '(when|where|what day|(which|what|in which|in what) <chat>) (did|have|had|do) (<who>|{person:name}) [had|last|first|ever] (<say>|<decide>) [<about>] {topic:topic} [{when:time}]',
+  '(when|where|what day|(which|what|in which|in what) <chat>) (did|have|had) (<who>|{person:name}) [had|last|first|ever] (<say>|<decide>) [<about>] {topic:topic} [{when:time}]',
   '(which|what) <chats> (was|were|is|are|had|mention|mentions|talk|talks|covered|about|contain|contains|dealt with) [it|that] [<about>] {topic:topic} [{when:time}]',
   '[<all>] [of] [the|our|my] <past> <chats> [<about>|<in>|we had about|that mention|mentioning|in which] {topic:topic} [{when:time}]',
   '[<all>] [the|our|my] <chats> (about|on|regarding|where|mentioning|that mention|with|concerning) {topic:topic} [{when:time}]',

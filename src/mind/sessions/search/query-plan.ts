@@ -119,7 +119,7 @@ class PlanBuilder {
     if (rows > 0) this.stems.push({ stem, group, weight: own * factor, rows });
     if (factor < 1) return;
     for (const [related, closeness] of relatedStems(stem)) this.#addOther(related, group, closeness * RELATED_WEIGHT);
-    const variants = wordVariants(this.#lane, stem, rows);
+    const variants = wordVariants(this.#lane, stem, this.#statistics);
     const weight = variants.kind === 'typo' ? TYPO_WEIGHT : VARIANT_WEIGHT;
     for (const variant of variants.stems) this.#addOther(variant, group, weight);
   }

@@ -1,6 +1,6 @@
 // Owns finding other spellings of a word among the words that the index really holds: longer and shorter forms that the stemmer keeps
 // apart, and, for a word that nobody ever wrote, those one or two typing errors away. Invariant: bounded work for any vocabulary.
-import type { SearchLane } from './search-lane.ts';
+import type { LaneStatistics, SearchLane } from './search-lane.ts';
 
 export interface WordVariants {
   readonly kind: 'form' | 'typo';
@@ -16,14 +16,14 @@ const MOST_TYPOS = 4;
 /** From this length on two errors are forgiven. */
 const LONG_WORD = 8;
 
-export function wordVariants(lane: SearchLane, stem: string, rows: number): WordVariants {
+export function wordVariants(lane: SearchLane, stem: string, statistics: LaneStatistics): WordVariants {
   if (stem.length < SHORTEST || !/^\p{L}+$/u.test(stem)) return { kind: 'form', stems: [] };
-  const forms = otherForms(lane, stem);
-  if (rows > 0 || forms.length > 0) return { kind: 'form', stems: forms };
+  const forms = otherForms(lane, stem, statistics);
+  if (statistics.rowsWith(stem) > 0 || forms.length > 0) return { kind: 'form', stems: forms };
   return { kind: 'typo', stems: nearSpellings(lane, stem) };
 }
 
-function otherForms(lane: SearchLane, stem: string): readonly string[] {
+function otherForms(lane: SearchLane, stem: string, statistics: LaneStatistics): readonly string[] {
   const longer = lane
     .wordsFrom(stem, 200)
     .filter(({ word }) => word !== stem && word.length <= stem.length + LONGEST_ENDING)
@@ -32,7 +32,8 @@ function otherForms(lane: SearchLane, stem: string): readonly string[] {
     .map(({ word }) => word);
   const shorter: string[] = [];
   for (let length = stem.length - 1; length >= Math.max(SHORTEST, stem.length - LONGEST_ENDING); length -= 1) {
-    shorter.push(stem.slice(0, length));
+    const word = stem.slice(0, length);
+    if (statistics.rowsWith(word) > 0) shorter.push(word);
   }
   return [...longer, ...shorter];
 }
