@@ -15,6 +15,8 @@ export interface ReflexMatch {
 export interface ReflexInput {
   /** The owner's line, trimmed, as typed; after a choice, the line that the choice stands for. */
   readonly text: string;
+  /** The same without polite openings and closings. */
+  readonly words: string;
   /** The owner picked this very line from a question of ours: what would ask before acting may act. */
   readonly confirmed: boolean;
   /** Messages before this line, oldest first. */
@@ -28,7 +30,7 @@ export interface ReflexInput {
   /**
    * Reads the line by a list of forms and gives the best fit. A form is words with `<class>`, `[optional]`, `(a|b)` and
    * `{slot:kind}`, then settings: `@0.5` lowers its score, `!slot` says that the slot is missing, `=slot:value` fills one.
-   * A slot that was quoted also sets `<slot>.quoted`.
+   * A slot that was quoted also sets `<slot>.quoted`; a path that is one for sure, not just any word, sets `<slot>.sure`.
    */
   fit(forms: readonly string[]): ReflexMatch | undefined;
 }
@@ -60,6 +62,8 @@ export interface ReflexRule {
   readonly purpose: 'act' | 'memory' | 'recall' | 'extract' | 'meta';
   /** Unique name: `run`, `read`, `remember`, … */
   readonly intent: string;
+  /** What its calls may change: a doubtful line never leads to a `write`, a condition not even to a `read`; `home` is the agent's own memory. Default `write`. */
+  readonly effect?: 'read' | 'home' | 'write';
   /** Shown by /help; each must match its own rule. */
   readonly examples: readonly string[];
   /** Must not throw for any line and does no I/O. */

@@ -26,7 +26,7 @@ const MAX_DEPTH = 4;
 export function decideTurn(turn: ReflexTurn, depth = 0): ReflexStep {
   const place = turn.messages.findLastIndex((message) => message.role === 'user');
   const text = ownerLine(turn.messages[place]);
-  if (text === '') return { type: 'say', text: turn.language.templates.notOwner };
+  if (text === '') return { type: 'say', text: turn.language.templates.refusal };
   const history = turn.messages.slice(0, place);
   const results = turn.messages.slice(place + 1).flatMap((message) => (message.role === 'tool' ? message.parts : []));
   const surroundings = { ...turn.surroundings, history };
@@ -89,13 +89,24 @@ function stepOf(
   const best = ranked[0];
   if (best === undefined) return { type: 'say', text: templates.refusal };
   if (at.results.length > MAX_RESULTS) return { type: 'say', text: templates.tooManySteps };
-  const rivals = at.chosen
-    ? [best]
-    : ranked.filter((other) => best.match.score - other.match.score <= THRESHOLDS.margin);
+  const rivals = at.chosen ? [best] : rivalsOf(best, ranked, at.input);
   if (rivals.length > 1) return { type: 'ask', question: templates.which, choices: restated(rivals) };
   if (!acts(ranked) && !at.chosen) return { type: 'ask', question: templates.confirmGuess, choices: restated(ranked) };
   if (best.match.missing !== undefined) return askMissing(best, at.input, templates.confirmGuess);
   return withTools(best.rule.act(best.match, at.input, at.results), turn);
+}
+
+/** Rules within the margin that would do something else than the best one. */
+function rivalsOf(best: RankedRule, ranked: readonly RankedRule[], input: ReflexInput): readonly RankedRule[] {
+  const first = firstStep(best, input);
+  return ranked.filter((other) => {
+    if (other === best) return true;
+    return best.match.score - other.match.score <= THRESHOLDS.margin && firstStep(other, input) !== first;
+  });
+}
+
+function firstStep({ rule, match }: RankedRule, input: ReflexInput): string {
+  return match.missing === undefined ? JSON.stringify(rule.act(match, input, [])) : `missing ${rule.intent}`;
 }
 
 function askMissing(best: RankedRule, input: ReflexInput, fallback: string): ReflexStep {

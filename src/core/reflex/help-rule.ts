@@ -3,21 +3,27 @@ import type { ReflexRule } from '#core/agent/reflex-rule.ts';
 import { helpText } from './help-text.ts';
 
 const FORMS: readonly string[] = [
-  '(help|commands|usage|menu|options)',
-  'help me @0.95',
-  'what (can|could|do) you do [here|for me|without a model]',
-  'what (are|is) (you able to do|your commands|the commands|your abilities|your rules|your features)',
-  '<show> [the|your] (help|commands|rules|list of commands)',
-  'list [all] [the|your] (commands|rules|abilities)',
-  'how does this work',
-  'how do (you|i) (work|use you|use this)',
+  '(help|commands|usage|menu|options|manual|instructions|info) [page|menu|text]',
+  '[i] need [some] help [with this]',
+  'help me [out] @0.95',
+  '[so] what [all|else|exactly] (can|could|do) you (do|understand|offer|know how to do|help [me] with) [here|for me|without a model|offline]',
+  'what (kind|kinds|sort|sorts|types) of (things|commands|stuff|requests|questions) (can|do) (you|i) (do|understand|ask|say|type|handle|use) [you]',
+  'what (are|is) [all] (you able to do|you capable of|you good for|your commands|the commands|your abilities|your rules|your features|my options|the options|available commands|your capabilities|your skills|your functions)',
+  '[<show>|<list>|give me|print] [the|your|a] [list of] [<all>] [of] [the|your] [available] (help|commands|rules|abilities|intents|options|features|capabilities|examples|things|stuff|functions|phrases) [that] [you (understand|know|can do|offer|support|handle)|i can (use|type|say|ask)] @0.97',
+  'what (can|could|should|may|do) i (say|type|ask|do|write|enter|try) [here|you|to you|now|first|next]',
+  'how (does|do) (this|it|you|that) [thing|tool|agent|program|app] work',
+  'how (do|can|should) i (use|work with|talk to|operate|drive|get started with|start with) (you|this|it|that) [thing|tool|agent|program|app|properly]',
+  'how (do|can) i (get started|start|begin)',
   'what do you understand',
+  'which (commands|things|phrases) (do|can) you (understand|know|do|support|have)',
+  'i (am lost|am stuck|am new here|do not know what to (do|type|say))',
 ];
 
 export function helpRule(rules: readonly ReflexRule[]): ReflexRule {
   return {
     purpose: 'meta',
     intent: 'help',
+    effect: 'read',
     examples: ['help', 'what can you do'],
     match: (input) => input.fit(FORMS),
     restate: () => 'help',

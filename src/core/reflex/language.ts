@@ -24,6 +24,10 @@ export interface Language {
   /** Words that are never a typing error of a command word, nor a bare path or name. */
   readonly commonWords: string;
   readonly determiners: string;
+  /** Words that open a place: `in`, `under`, `everywhere`. */
+  readonly placeWords: string;
+  /** Spoken marks of paths: `slash` → `/`. */
+  readonly spokenMarks: Readonly<Record<string, string>>;
   readonly slots: SlotWords;
   readonly time: TimeWords;
   readonly answers: AnswerWords;
@@ -33,12 +37,15 @@ export interface Language {
 export interface SlotWords {
   readonly fileNouns: string;
   readonly folderNouns: string;
+  /** Nouns after a kind of file: `markdown files`. */
+  readonly kindNouns: string;
   readonly namedWords: string;
-  readonly textNouns: string;
   /** Phrases for the folder that the session works in. */
   readonly here: readonly string[];
   readonly parent: readonly string[];
   readonly home: readonly string[];
+  /** Phrases for the file that was last spoken of. */
+  readonly sameFile: readonly string[];
   /** Phrases for all files of the project. */
   readonly everywhere: readonly string[];
   /** Spoken names of well-known files. */

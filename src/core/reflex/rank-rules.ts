@@ -7,14 +7,14 @@ import { type Form, parseForm } from './line/parse-form.ts';
 import { type Doubt, type Line, readLine } from './line/read-line.ts';
 
 /** Bounds of the ranking, as data. */
-export const THRESHOLDS = { act: 0.6, ask: 0.35, margin: 0.06, doubt: 0.58 } as const;
+export const THRESHOLDS = { act: 0.6, ask: 0.35, margin: 0.04, doubt: 0.58 } as const;
 
 export interface RankedRule {
   readonly rule: ReflexRule;
   readonly match: ReflexMatch;
 }
 
-export type ReflexSurroundings = Omit<ReflexInput, 'text' | 'confirmed' | 'fit'>;
+export type ReflexSurroundings = Omit<ReflexInput, 'text' | 'words' | 'confirmed' | 'fit'>;
 
 const compiled = new WeakMap<readonly string[], readonly Form[]>();
 
@@ -25,7 +25,13 @@ export function reflexInput(
   confirmed = false,
 ): ReflexInput {
   const line = readLine(text, language);
-  return { ...surroundings, text: line.text, confirmed, fit: (forms) => bestFit(forms, line) };
+  return {
+    ...surroundings,
+    text: line.text,
+    words: line.text.slice(line.tokens[0]?.start ?? 0, line.end),
+    confirmed,
+    fit: (forms) => bestFit(forms, line),
+  };
 }
 
 /** Best first; everything under the lower bound is left out. */
@@ -41,12 +47,11 @@ export function rankRules(rules: readonly ReflexRule[], input: ReflexInput, lang
   return ranked.sort((left, right) => right.match.score - left.match.score);
 }
 
-/** A paste or a text that steers moves nothing; a condition or a taking back makes an act a question; other purposes do not mind. */
+/** A paste or a text that steers moves nothing; a condition or a taking back makes an act a question; memory and recall do not mind. */
 function trust(doubt: Doubt | undefined, rule: ReflexRule): number {
   if (doubt === 'pasted' || doubt === 'injection') return 0;
-  const acts = rule.purpose === 'act' || rule.purpose === 'extract';
-  if (doubt === undefined || !acts) return 1;
-  return doubt === 'question' && rule.purpose === 'extract' ? 1 : THRESHOLDS.doubt;
+  if (doubt === undefined || rule.purpose === 'memory' || rule.purpose === 'recall') return 1;
+  return doubt === 'question' && rule.effect === 'read' ? 1 : THRESHOLDS.doubt;
 }
 
 function bestFit(forms: readonly string[], line: Line): ReflexMatch | undefined {

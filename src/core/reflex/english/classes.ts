@@ -3,90 +3,106 @@
 
 export const classes: Readonly<Record<string, string>> = {
   show: `
-    show [me| us]| display| print [out]| view| see| pull up| bring up| give [me| us]| get [me| us]|
-    let me see| let me look at| let me have a look at| look at| take a look at| have a look at|
-    have a peek at| peek at| output| check out| dump| fetch [me]
+    show [me|us]|display|print [out|me]|view|see|pull up|bring up|give [me|us]|get [me|us]|output|check out|dump|fetch [me]|present|reveal|
+    let me (see|view|read|look at)|let us (see|view|look at)|(take|have|let me have|let me take|can i have) a [quick] (look|peek|glance) at|look at|peek at|
+    (can|could|may) i (see|view|get|have|read|look at)|i (want|need|would like|would love) (the|a)|put up
   `,
-  read: 'read [me|out|through|from]|cat|open [up]|type out|load|<show>',
-  list: 'list [out|up]|ls|dir|enumerate|<show>',
+  read: 'read [me|out|through|from|off]|cat|open [up]|type out|load|<show>',
+  listing: 'list [out|up|me]|ls|dir|enumerate|inventory',
+  list: '<listing>|<show>',
   run: `
-    run| execute| exec| kick off| launch| invoke| fire off| fire up| start [up]| try running| do a run of|
-    rerun| re-run| spin up
+    run|execute|exec|kick off|launch|invoke|fire off|fire up|start [up]|do a run of|rerun|re-run|spin up|run me|carry out|trigger|run off
   `,
   find: `
-    find [me| out]| search for| search| look for| locate| grep [for]| hunt for| hunt down| scan for|
-    track down| dig up| seek| look up| rg| look through| check for| pinpoint
+    find [me|out]|search [for]|look for|locate|grep [for]|hunt [down|for]|scan for|track down|dig up|seek|rg|check for|pinpoint|
+    do a search for|run a search for|search out|spot|have a look for|ripgrep
   `,
-  in: 'in|inside|inside of|within|under|from|of|at|across|throughout|through|on|into',
+  in: 'in|inside|inside of|within|under|from|of|at|across|throughout|through|on|into|below|beneath|over in|down in',
+  within: 'in|inside|inside of|within|under|from|across|throughout|below|beneath|underneath|through|over in',
+  where: `
+    <within> {path:place}|<within> [all|all of|all the|any|any of|every] [the|my|our|these] {glob:glob} [files|ones|file|sources]|
+    <within> [all|all of|all the|any|any of|every] [the|my|our|these] {glob:glob} [files|file|sources] <within> {path:place}|
+    <within> {path:place} <within> [all|the|any|my|our] {glob:glob} [files]|
+    (anywhere|somewhere|everywhere|anyplace) [else] [<within> {path:place}]|[around|over|lying around|round] here [somewhere|anywhere]|in here [somewhere|anywhere]|<within> {path:place} (somewhere|anywhere)|all over [the place]
+  `,
   files: 'files|file names|filenames|stuff|things|items|entries|documents|docs',
-  folders: 'folders|directories|subfolders|subdirectories|dirs',
-  all: 'all|every|any|all of|each|everything|whole|entire|full|complete',
+  folders: 'folders|directories|subfolders|subdirectories|dirs|subdirs',
+  all: 'all|every|any|all of|all the|each|each of|everything|whole|entire|full|complete|every single|every last|each and every',
   who: 'we|i|you|they|he|she|us|me',
-  past: 'previous|last|past|earlier|old|older|prior|recent|latest|former',
+  past: '[the] [most] (previous|last|past|earlier|old|older|prior|recent|latest|former|other) [few|couple of|two|three|five|ten]',
+  chat: 'conversation|chat|session|discussion|talk|thread|transcript|exchange|meeting|call',
   chats: `
-    conversation| conversations| chat| chats| session| sessions| discussion| discussions| history| thread|
-    threads| talk| talks| log of our talks| transcript| transcripts| exchange| exchanges| messages
+    conversation|conversations|chat|chats|session|sessions|discussion|discussions|[chat|session|conversation|our|my] history|thread|threads|talk|talks|transcript|
+    transcripts|exchange|exchanges|(chat|session|conversation) (log|logs)|old messages|past messages
   `,
   about: `
-    about| on| regarding| concerning| around| of| for| with| re| related to| to do with| over| mentioning|
-    where| with respect to| involving| when it comes to| as for
+    about|on|regarding|concerning|around|of|for|with|re|related to|to do with|over|mentioning|where|with respect to|involving|when it comes to|as for|as to|to|in terms of
   `,
   say: `
-    say| said| tell| told| mention| mentioned| talk| talked| discuss| discussed| write| wrote| note| noted|
-    ask| asked| bring up| brought up| speak| spoke| state| stated| claim| claimed| suggest| suggested|
-    propose| proposed| recommend| recommended| report| reported| promise| promised| go over| went over| cover|
-    covered| chat| chatted| think| thought
+    say|said|saying|tell [you|me]|told [you|me|us]|telling [you|me]|mention|mentioned|mentioning|talk|talked|talking|discuss|discussed|discussing|write|wrote|note|noted|ask [you|me]|asked [you|me]|bring up|brought up|
+    speak|spoke|speaking|state|stated|claim|claimed|suggest|suggested|propose|proposed|recommend|recommended|report|reported|promise|promised|go over|went over|cover|
+    covered|chat|chatted|chatting|think|thought|hear|heard|go through|went through|complain|complained|argue|argued|explain|explained
   `,
   decide: `
-    decide| decided| choose| chose| pick| picked| agree| agreed| settle| settled| conclude| concluded| plan|
-    planned| go with| went with| end up| ended up| land on| landed on| resolve| resolved| work out|
-    worked out| figure out| figured out| come up with| came up with| determine| determined| arrange| arranged|
-    use| used| call| called| name| named| set| fix| fixed| solve| solved| do| did| work| worked| learn|
-    learned| find out| found out| try| tried| change| changed| finish| finished| leave| left| start| started|
-    make| made| build| built| get| got| commit to
+    decide|decided|deciding|choose|chose|chosen|pick|picked|agree|agreed|settle|settled|conclude|concluded|plan|planned|planning|go with|went with|gone with|end up|ended up|land on|landed on|
+    resolve|resolved|work out|worked out|figure out|figured out|come up with|came up with|determine|determined|arrange|arranged|use|used|call|called|name|named|set|fix|fixed|
+    solve|solved|do|did|done|doing|work|worked|working|learn|learned|find out|found out|try|tried|change|changed|finish|finished|leave|left|start|started|make|made|build|built|get|got|
+    commit to|rule out|ruled out|reject|rejected|need|want|wanted
   `,
   memory: `
-    memory| your memory| my memory| your memories| memories| your notes| long-term memory| the memory|
-    your brain| your head| mind| your mind| my profile| the profile| your records| your knowledge
+    memory|(your|my|the|our|long-term|long term) (memory|memories|notes|brain|head|mind|profile|records|knowledge|notebook|memory file|memory files)|memories|mind|what you (know|remember|have stored)
   `,
   that: 'that|it|this|those|these|them',
   save: `
-    save| write| store| put| dump| export| export| keep| record| log| persist| stick| copy| drop| write out|
-    write down| redirect| output| capture| preserve| stash
+    save|write|store|put|dump|export|keep|record|log|persist|stick|copy|drop|write out|write down|redirect|output|capture|preserve|stash|
+    send|pipe|spit|place|pop|throw|park|chuck|paste
   `,
   output: `
-    (that| it| this| those| these| them)| [the| that| this| your| its] [last| previous| latest| above|
-    most recent| whole| entire| full| test| command] (output| result| results| answer| reply| response|
-    listing| text| list| lines| findings| contents| content| log| logs| stuff| information) [of that| above|
-    from that| from the last command| of the last command| from above| you just gave me| you just showed me|
-    from before| there| of the last run| from the last run| of that command| from that command]|
-    what you (just| ) (printed| showed| said| found| showed me| showed us| gave me| got| read| listed)|
-    (the last| the previous| the latest) (one| thing)| [all of| all] (that| this| it)| what (you) (found|
-    got)| everything above| the above| what just came out| what came out| what that printed
+    [a copy of|the contents of|all of|all] (that|it|this|those|these|them)|
+    [a copy of|all of|all] [the|that|this|your|its|these|those] [last|previous|latest|above|most recent|whole|entire|full|test|command|final] (output|outputs|result|results|answer|reply|response|
+    listing|text|list|lines|findings|contents|content|log|logs|stuff|information|info|report|data) [of (that|the last command|the last run|that command|the command|it)|above|
+    from (that|the last command|above|before|the last run|that command|the command|just now|it)|you just (gave|showed|told) me|there|just now]|
+    [everything|all|all that] what you (just|) (printed|showed|said|found|showed me|showed us|gave me|got|read|listed)|
+    (the last|the previous|the latest) (one|thing)|everything above|the above|what just came out|what came out|what that printed|what (that|it) (said|gave|returned|printed)
   `,
   extract: `
-    list [out| me| us]| show [me| us]| extract| pull [out]| get [me| us]| give [me| us]| find [me| us]|
-    collect| gather| print| display| quote [me| us]| read [me| us]| dig out| pick out| grab| fetch| pull up|
-    cite| tell me| what are| highlight| grep
+    list [out|me|us]|show [me|us]|extract|pull [out]|get [me|us]|give [me|us]|find [me|us]|collect|gather|print|display|quote [me|us]|read [me|us|out]|dig out|pick out|grab|fetch|pull up|
+    cite|highlight|grep|i (want|need) [to see]|can i (see|have|get)|see|filter|filter out|only show [me]|copy out|note down
   `,
   headings: `
-    headings| heading| headers| sections| section titles| section headings| chapters| chapter titles| titles|
-    chapter headings| table of contents| toc| outline| structure| subheadings| main headings
+    headings|heading|headers|header lines|sections|section (titles|headings|names|headers)|chapters|chapter (titles|headings|names)|titles|table of contents|toc|outline|structure|subheadings|
+    (main|top level|top-level) headings|headlines|heading lines
   `,
   outline: `
-    (outline| structure| toc| table of contents| skeleton| outline view) (of| for| in)| [show me| give me|
-    show| print| get| display] [an| the] (outline| structure| toc| table of contents| skeleton) (of| for| in)|
-    outline
+    [<show>|print|make] [an|the|a] (outline|structure|toc|table of contents|skeleton|outline view) (of|for|in|from)|outline
   `,
-  dates: 'dates|date|deadlines|due dates|days|timestamps|times|years|calendar dates|dates and times',
+  dates: 'dates|date|deadlines|due dates|timestamps|calendar dates|dates and times|days and dates|date lines',
   figures: `
-    figures| figure| numbers| number| amounts| sums| prices| percentages| percents| costs| totals| values|
-    quantities| statistics| stats| money amounts| dollar amounts| numerical values| numeric values| metrics|
-    measurements
+    figures|figure|numbers|number|amounts|sums|prices|percentages|percents|costs|totals|quantities|statistics|stats|[money|dollar] amounts|numerical values|numeric values|metrics|
+    measurements|monetary amounts|sums of money
   `,
   facts: 'facts|fact|key facts|definitions|statements|hard facts|main facts|key points|data points',
   addresses: `
-    links| link| urls| url| emails| email addresses| e-mail addresses| addresses| email| web addresses|
-    hyperlinks| e-mails
+    links|link|urls|url|[email|e-mail|web|mail] addresses|emails|e-mails|hyperlinks
   `,
+  containing: `
+    (that|which|where|with|containing|mentioning|matching|about|on|having|including|holding|saying) [it] [contain|contains|mention|mentions|match|matches|have|has|say|says|include|includes|talk about|
+    talks about|are about|speak of|hold|holds|start with|starts with|in them|in it] [the|a] [word|words|string|text|phrase|term|pattern]
+  `,
+  textword:
+    'word|words|string|strings|text|phrase|term|pattern|symbol|expression|keyword|literal|identifier|substring|sequence|characters',
+  codeword:
+    'function|class|variable|constant|method|type|interface|symbol|component|hook|endpoint|exception|macro|struct|enum',
+  mention: `
+    mention|mentions|contain|contains|use|uses|include|includes|import|imports|reference|references|call|calls|have|has|say|says|containing|mentioning|using|importing|referencing|calling|
+    talk about|talks about|refer to|refers to|referring to|including|define|defines|defining|with [it]
+  `,
+  used: `
+    used|defined|mentioned|called|declared|referenced|imported|set|implemented|exported|found|written|raised|thrown|handled|created|initialised|initialized|configured|registered|invoked|instantiated|assigned|read|tested|logged|documented|caught|emitted
+  `,
+  uses: `
+    appears|occurs|comes up|shows up|crops up|lives|appear|occur|come up|show up|live|crop up|pops up|(gets|is|are|get|was|being) <used>
+  `,
+  occurrences:
+    'occurrences|occurrence|mentions|mention|uses|usages|usage|instances|instance|references|reference|appearances|calls|matches|hits|use|traces|appearances',
 };

@@ -13,7 +13,7 @@ export const english: Language = {
   ...manners,
   fillers: `
     the a an please pls plz just quickly kindly me us real quick now then also simply actually again so right
-    like basically maybe um uh er well okay ok there both quick really exactly literally
+    basically maybe um uh er well okay ok there both quick really exactly literally
   `,
   commonWords: `
     the a an and or but if then else when while for from into with without within about above after before
@@ -32,21 +32,23 @@ export const english: Language = {
     reading reads shown opened opens saved savings recalls remembered reminds member september remove removed
     correct corrects erase phone music dinner movie coffee email mail internet web weather news google
     something anything nothing everything someone anyone everyone somewhere anywhere me myself yourself life
-    love heart soul head hand house home street
+    love heart soul head hand house home street way money people man men woman women kid kids dog cat food milk bread car bus train job boss friend friends mother father mom dad sister brother wife husband door window weather sky sea sun moon star king queen city country capital president story joke poem song game book page number name day night morning evening today tomorrow yesterday
   `,
   determiners: 'the a an my our your this that these those its their his her some any',
+  placeWords: 'in inside within under across throughout underneath below beneath everywhere anywhere somewhere here',
+  spokenMarks: { slash: '/', dot: '.' },
   slots,
   time,
   answers: {
     yes: phrases(`
       yes | y | yep | yeah | yup | sure | ok | okay | do it | go ahead | go | confirm | confirmed |
       yes please | please do | of course | aye | correct | right | affirmative | proceed | go for it |
-      yesdo it | yes go ahead | sure go ahead | ok do it |
+      yes do it | yes go ahead | sure go ahead | ok do it |
     `),
     no: phrases(`
       no | n | nope | nah | cancel | nothing | none | never mind | nevermind | stop | do not | neither |
       none of them | none of these | no thanks | no thank you | abort | forget it | skip | leave it |
-      notnow | no do not |
+      not now | no do not |
     `),
     ordinals: meanings(`
       1 = first | 1st | one | former | a

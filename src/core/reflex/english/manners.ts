@@ -1,64 +1,62 @@
 // Owns the English words around a command: politeness, conditions, taking back, and text that tries to steer. Data only.
+// The notation is that of forms, words only: `when you (get|have) time`.
 import { phrases } from '../line/phrases.ts';
 
 export const openings = phrases(`
-  hey | hi | hello | yo | ok | okay | so | well | alright | all right | right | now | um | uh | uhm | hmm |
-  great | cool | nice | perfect | good | oh | ah | and | then | also | quick | talaria | reflex | there |
-  buddy | mate | friend | dear | sir | bot | agent | computer | thanks | thank you | sorry | morning |
-  good morning | please | pls | plz | kindly | just | quickly | simply | maybe | actually | lol | yes | yeah |
-  sure | can you | could you | will you | would you | can u | may you | can we | could we | can you please |
-  might you | wouldst thou | are you able to | is it possible to | would it be possible to |
-  do you think you could | do you think you can | you can | you could | you should | you may | you need to |
-  be so kind as to | be so good as to | if you could | if you would | if you can | if possible |
-  if you do not mind | when you get a chance | when you have a moment | when you have time |
-  whenever you can | when you can | if it is not too much trouble | i want to | i want you to |
-  i would like to | i would like you to | i would love to | i would love you to | i need to | i need you to |
-  i would love it if you could | i would appreciate it if you could | i am going to need you to | i wish to |
-  id like to | id like you to | it would be great if you could | it would be nice if you could |
-  i was hoping you could | i was wondering if you could | i wonder if you could | let us | go ahead and |
-  go and | try to | help me | help me to | do me a favor and | do me a favour and | do me a favor |
-  do me a favour | time to | your job is to | your task is to | make sure to | make sure you | be sure to |
-  forme | a favor | real quick | one more thing | by the way | btw | oh and |
+  hey|hi|hello|yo|hiya|ok|okay|okey|so|well|alright|all right|right|now|um|uh|uhm|hmm|great|cool|nice|perfect|good|oh|ah|and|then|also|
+  quick|talaria|reflex|there|buddy|mate|friend|dear|sir|bot|agent|computer|thanks|thank you|sorry|[good] (morning|evening|afternoon)|
+  please|pls|plz|plse|pleas|kindly|just|quickly|simply|maybe|actually|lol|yes|yeah|yep|sure|oops|whoops|ooh|
+  (ok|right|now|alright|cool|great) then|(go|come) on|go ahead|one (more|last) thing|by the way|btw|next up|real quick|quick (one|question|thing)|
+  (can|could|will|would|may|might|can not|could not) (you|u|we|ya) [please|just|maybe|possibly|kindly|also|quickly|perhaps]|wouldst thou|
+  (are|would) you [be] able to|is it possible to|would it be possible to|do you think you (could|can)|you (can|could|should|may|need to|must|might)|
+  (be so (kind|good)|would you be so (kind|good)) (as to|and)|(if|when|whenever|once) you (can|could|would|get around to it)|
+  (if|when|whenever|once) you (get|have|find|got) (a|the|some|) (sec|second|min|minute|moment|chance|time|spare minute|spare moment)|
+  if (possible|you do not mind|it is not too much trouble|that is ok|that is okay|you please)|when (you are|) ready|
+  i (want|need|wish|would like|would love|am going to need|will need) [you] to|i would (love|like|appreciate) it if you (could|would)|
+  id (like|love) [you] to|it would be (great|nice|good|helpful|lovely|cool) if you (could|would)|i (was hoping|hope|was wondering if|wonder if|am wondering if) you (could|can|would)|
+  let us|go ahead and|go and|try to|help me [to]|do me a (favor|favour) [and]|time to|your (job|task) is to|make sure (to|you)|be sure to|be a dear and|
+  for me|a (favor|favour)|oh and|tell me|let me know|(can|could) you tell me|i (want|need|would like|would love) to know|i (was wondering|wonder|am wondering)|
+  do you happen to know|any (idea|clue)
 `);
 
-export const gerundOpenings = phrases(`
-  wouldyou mind | do you mind | mind | how about | what about | try | start by | begin by |
-`);
+export const gerundOpenings = phrases(
+  '(would|do) you mind|mind|(how|what) about|try|(start|begin) by|i would appreciate you|any chance of you|any chance of',
+);
 
 export const closings = phrases(`
-  please | pls | plz | thanks | thank you | thx | ty | cheers | for me | if you can | if you could |
-  if possible | if you do not mind | when you get a chance | when you have a moment | would you | will you |
-  could you | can you | mate | buddy | talaria | thanks a lot | thank you very much | thank you so much |
-  willya | in advance | dude | if that is ok | if that is okay | lol | haha | kindly |
+  [yes] (please|pls|plz|pleas)|[many] thanks [a lot|a bunch|so much|in advance|mate]|thank you [very much|so much|kindly]|thx|ty|cheers|for me|
+  if (possible|you can|you could|you would|you do not mind|that is ok|that is okay|that is possible|you please|it is not too much trouble)|
+  when (you can|ready)|when you (get|have) (a|the|) (sec|second|minute|moment|chance|time)|(would|will|could|can) (you|ya)|mate|buddy|talaria|dude|pal|lol|haha|kindly|btw|by the way
 `);
 
 export const hastes = phrases(`
-  now | right now | right away | real quick | quickly | asap | immediately | at once | ok | okay | yeah |
-  alright| for us | quick | as well | too | once more | then |
+  [right] now|right away|[real] quick|quickly|asap|immediately|at once|ok|okay|yeah|alright|for us|as well|too|then|first|real fast|for a (sec|second|moment|minute)|today please|straight away
 `);
 
 export const conditions = phrases(`
-  if | unless | when | whenever | until | once | every | tomorrow | tonight | later | after | before |
-  assoon as | in case | daily | hourly | weekly | otherwise | provided that | assuming |
+  if|unless|when|whenever|until|once (it|the|you|we|they|i|that|this|my|he|she)|every (day|hour|week|minute|night|morning|evening|month|time|monday|friday|sunday)|every (few|other|two|five|ten)|tomorrow|tonight|later|after|before|
+  as soon as|in case|daily|hourly|weekly|otherwise|provided that|assuming|next (week|month|time|monday)
 `);
 
 export const cancellations = phrases(`
-  do not | never mind | nevermind | no wait | scratch that | cancel that | on second thought | just kidding |
-  jk| or not | actually no | wait no | forget i asked | not now | hold off | not really | not |
+  do not|never mind|nevermind|no wait|scratch that|cancel that|on second thought|on second thoughts|just kidding|jk|or not|actually no|wait no|
+  forget i asked|not now|hold off|not really|not|did not|without|instead of|rather than
 `);
 
 export const injections = phrases(`
-  ignore all previous | ignore previous | ignore the previous | ignore the above | ignore all the |
-  ignore your | disregard previous | disregard all | disregard your | disregard the above |
-  forget your instructions | forget all previous | forget previous instructions |
-  forget all your instructions | forget your rules | system prompt | you are now | developer mode |
-  jailbreak | new instructions | override your | override all | bypass your | without asking |
-  without confirmation | do not ask | no confirmation | act as if | pretend you are | pretend that you |
-  asan admin | admin mode | sudo mode | safety rules | your rules | your guidelines | your restrictions |
+  ignore (all|the|your|any|every) [of] [the|your] [previous|prior|above|earlier|other] (instructions|rules|prompts|directions|guidelines|safety)|ignore (previous|prior|all previous|the above|everything above|what you were told)|
+  (disregard|override|bypass|overrule|forget) (all|your|the|previous|any|prior) [of] [your|the|previous|prior|safety] (instructions|rules|guidelines|restrictions|prompt|prompts|safety|limits|training|filters|directives)|
+  disregard (previous|the above|everything)|system prompt|you are now|developer mode|jailbreak|new instructions|(without|no) (asking|confirmation|approval|confirming)|do not ask|act as if|
+  pretend (you are|that you)|as an admin|(admin|sudo|god|root|debug) mode|safety rules|your (rules|guidelines|restrictions|instructions|programming)|confirmation is not needed|no need to (ask|confirm)
 `);
 
 /** Contracted → spelled out; found without the apostrophe too. */
 export const contractions: Readonly<Record<string, string>> = {
+  "d'you": 'do you',
+  "d'ya": 'do you',
+  "y'all": 'you',
+  "'em": 'them',
+
   "what's": 'what is',
   whats: 'what is',
   "what're": 'what are',

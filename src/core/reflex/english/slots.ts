@@ -3,39 +3,27 @@ import type { SlotWords } from '../language.ts';
 import { meanings, phrases } from '../line/phrases.ts';
 
 export const slots: SlotWords = {
-  fileNouns: 'file document doc script source config log spreadsheet page readme note module',
-  folderNouns: 'folder directory dir subfolder subdirectory path repo package',
+  fileNouns: 'file document doc script source config log spreadsheet page readme note module text image picture',
+  folderNouns: 'folder directory dir subfolder subdirectory subdir path repo package folders directories',
+  kindNouns:
+    'files file scripts script documents sources source images ones stylesheets sheets archives code notebooks',
   namedWords: 'called named titled at',
-  textNouns:
-    'word words string phrase text term expression pattern symbol literal identifier mention mentions occurrences occurrence instances instance references uses usages use usage of to keyword',
   here: phrases(`
-    here | this folder | this directory | this dir | the current folder | the current directory |
-    current folder | current directory | the current dir | the working directory | working directory |
-    the folder | the directory | this project | this repo | this repository | the project folder |
-    the project directory | the project root | project root | the root | the root folder |
-    the root directory | the repo | the project | my project | the repo root | this place | my folder |
-    the current working directory | cwd | the top level | the workspace | this workspace |
-    the root of the project | the root of the repo | the root of this project | the root of this repo |
-    the folder we are in | the folder i am in | the directory we are in | the directory i am in |
-    thesame folder | the same directory | this one | right here | over here |
+    here|right here|over here|in here|this place|cwd|pwd|my folder|around here|
+    (this|the [current|working|same|present|project|whole|root|top|top level|present working|current working]|current|working|my|our|project|my [current|project]|our [current|project]) (folder|directory|dir|project|repo|repository|workspace|working directory|working folder)|
+    (project|repo|repository) root|the (root|top|top level|base) [folder|directory|level] [of (the|this|my|our) (project|repo|repository|folder|tree)]|the (folder|directory) (we|i) (are|am) in|this one|where (we|i) (are|am)
   `),
   parent: phrases(`
-    the parent folder | the parent directory | parent folder | parent directory | one level up |
-    thefolder above | the directory above | up one level |
+    [the] parent [folder|directory|dir] [of this [one]]|[one|a] (level|folder|directory) up|up (one|a) (level|folder|directory)|
+    [the] (folder|directory|dir|one|level) above [this [one|folder|directory]|it|here|us|the current (one|folder|directory)]|[the] enclosing (folder|directory)
   `),
-  home: phrases(`
-    my home folder | my home directory | the home folder | the home directory | home directory | home folder |
-    myhome |
-  `),
+  home: phrases('(my|the|our) home [folder|directory|dir]|home (folder|directory|dir)'),
+  sameFile: phrases(
+    'it|(that|this|the same) (file|one|document)|that same file|the file (i|we) just (opened|read|saw|saved)|the file',
+  ),
   everywhere: phrases(`
-    the code | the codebase | codebase | our codebase | my codebase | the source | the source code |
-    source code | my code | our code | this code | code | all files | every file | any file | all the files |
-    the files | these files | my files | our files | files | the whole project | the whole repo |
-    the whole codebase | the entire project | the entire repo | the entire codebase | the repository |
-    the whole repository | all of the files | all of the code | all my files | everywhere | the tree |
-    the whole tree | the code base | any of the files | any of my files | the whole thing | all the code |
-    this codebase | any files | all source files | the source files | the source tree | our repo | my repo |
-    repo| project |
+    [the|our|my|this|all the|all of the|the whole|the entire|whole|entire|all] (code|codebase|code base|source|source code|sources|source files|source tree|tree|project|repo|repository|workspace|files|file tree|thing)|
+    (every|any|each|all) [of] [the|my|our|these] (file|files|code)|these files|everywhere|anywhere|everything|anything|the lot
   `),
   knownFiles: meanings(`
     README.md = readme | read me | readme file
@@ -46,7 +34,11 @@ export const slots: SlotWords = {
     CHANGELOG.md = changelog | change log
     .gitignore = gitignore | git ignore
     tsconfig.json = tsconfig
-    .env = env file
+    .env = env file | dotenv | dot env
+    requirements.txt = requirements | requirements file
+    Cargo.toml = cargo file | cargo toml
+    pyproject.toml = pyproject
+    docker-compose.yml = docker compose file | compose file
     CONTRIBUTING.md = contributing guide | contributing
     package-lock.json = package lock
   `),
@@ -61,7 +53,7 @@ export const slots: SlotWords = {
     *.yaml = yaml
     *.yml = yml
     *.toml = toml
-    *.txt = text | txt
+    *.txt = text | txt | plaintext
     *.csv = csv
     *.log = log
     *.html = html
@@ -77,6 +69,25 @@ export const slots: SlotWords = {
     *.rb = ruby | rb
     *.php = php
     *.xml = xml
+    *.doc* = word
+    *.xls* = excel
+    *.mp3 = mp3
+    *.mp4 = mp4
+    *.r = r
+    *.tf = terraform
+    *.ipynb = notebook | jupyter | ipynb
+    *.tar.gz = tarball
+    *.bak = backup
+    *.tmp = temp | tmp | temporary
+    *.ex = elixir
+    *.lua = lua
+    *.cs = csharp
+    *.svelte = svelte
+    *.proto = protobuf | proto
+    *.graphql = graphql
+    *.h = header
+    *.webp = webp
+    *.less = less
     *.pdf = pdf
     *.png = png
     *.jpg = jpg | jpeg

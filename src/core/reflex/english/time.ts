@@ -3,13 +3,8 @@ import type { TimeWords } from '../language.ts';
 import { meanings, phrases } from '../line/phrases.ts';
 
 export const time: TimeWords = {
-  weekdays: phrases(`
-    sunday| monday | tuesday | wednesday | thursday | friday | saturday |
-  `),
-  months: phrases(`
-    january | february | march | april | may | june | july | august | september | october | november |
-    december|
-  `),
+  weekdays: phrases('sunday|monday|tuesday|wednesday|thursday|friday|saturday'),
+  months: phrases('january|february|march|april|may|june|july|august|september|october|november|december'),
   units: meanings(`
     0 = minute | minutes | hour | hours
     1 = day | days | night | nights
@@ -43,11 +38,7 @@ export const time: TimeWords = {
     8 1 = the weekend | over the weekend
   `),
   vague: phrases(`
-    recently | lately | last time | the last time | earlier | before | previously | a while ago |
-    a while back | some time ago | in the past | so far | ever | back then | the last session | last session |
-    our last session | the previous session | our previous session | our last conversation | our last chat |
-    the last conversation | the last chat | in our last session | in the last session |
-    in our last conversation | in the last conversation | in our last chat | in an earlier session |
-    ina previous session | already | together | previous time | the previous time | most recently |
+    recently|lately|[the] last time|earlier|before|previously|a (while|bit) (ago|back)|some time ago|in the past|so far|ever|back then|already|together|[the] previous time|most recently|
+    [in|during|from] (our|the|my|a) (last|previous|earlier|latest|other|first|prior) (session|conversation|chat|talk|discussion|call|meeting)|last session|(the|one) time before|just before|once
   `),
 };

@@ -26,10 +26,21 @@ interface Search {
 }
 
 export function fitForm(form: Form, line: Line): ReflexMatch | undefined {
-  if (line.tokens.length === 0) return undefined;
+  if (line.tokens.length === 0 || !mayBegin(form, line)) return undefined;
   const search: Search = { line, form, steps: 0, best: undefined };
   walk(search, form.nodes, { at: 0, quality: 1, words: 0, slots: form.preset });
   return search.best;
+}
+
+/** A cheap look at the first words, before the search. */
+function mayBegin({ firstWords }: Form, line: Line): boolean {
+  if (firstWords === undefined) return true;
+  return starts(line, 0).some((at) => {
+    const token = line.tokens[at];
+    if (token === undefined || firstWords.has(token.word)) return token !== undefined;
+    if (token.kind !== 'word' || line.commonWords.has(token.word) || line.fillers.has(token.word)) return false;
+    return [...firstWords].some((word) => nearWord(token.word, word) > 0);
+  });
 }
 
 function walk(search: Search, nodes: readonly FormNode[], state: State): void {
@@ -88,12 +99,15 @@ interface SlotStep {
 function walkSlot(search: Search, step: SlotStep, state: State): void {
   const { name, kind } = step.node;
   for (const candidate of readSlot(kind, search.line, step.at)) {
-    const quoted = candidate.quoted === true ? { [`${name}.quoted`]: 'yes' } : {};
+    const marks = {
+      ...(candidate.quoted === true ? { [`${name}.quoted`]: 'yes' } : {}),
+      ...(candidate.sure === true ? { [`${name}.sure`]: 'yes' } : {}),
+    };
     walk(search, step.rest, {
       at: candidate.end,
       quality: state.quality * candidate.quality,
       words: state.words,
-      slots: { ...state.slots, [name]: candidate.value, ...quoted },
+      slots: { ...state.slots, [name]: candidate.value, ...marks },
     });
   }
 }

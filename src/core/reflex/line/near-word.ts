@@ -1,12 +1,25 @@
 // Owns tolerance for typing errors in command words. Knows no word list: the caller says which words are never an error.
 // Invariant: two words that differ in their first letter are near only when their first two letters changed places.
 
+const known = new Map<string, number>();
+const MAX_KNOWN = 50_000;
+
 /** How well `typed` stands for `wanted`: 1 the same, 0.92 one slip, 0.86 two, 0 no relation. */
 export function nearWord(typed: string, wanted: string): number {
   if (typed === wanted) return 1;
   const allowed = slipsAllowed(wanted.length);
-  if (allowed === 0 || Math.abs(typed.length - wanted.length) > allowed) return 0;
-  if (isInflection(typed, wanted) || !sameStart(typed, wanted)) return 0;
+  if (allowed === 0 || Math.abs(typed.length - wanted.length) > allowed || !sameStart(typed, wanted)) return 0;
+  const key = `${typed} ${wanted}`;
+  const before = known.get(key);
+  if (before !== undefined) return before;
+  if (known.size >= MAX_KNOWN) known.clear();
+  const near = compare(typed, wanted, allowed);
+  known.set(key, near);
+  return near;
+}
+
+function compare(typed: string, wanted: string, allowed: number): number {
+  if (isInflection(typed, wanted)) return 0;
   if (wanted.length === 3) return isSwapOrDouble(typed, wanted) ? 0.92 : 0;
   const slips = distance(typed, wanted);
   if (slips > allowed) return 0;

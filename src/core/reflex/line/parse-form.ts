@@ -14,6 +14,8 @@ export interface Form {
   readonly weight: number;
   readonly missing?: string;
   readonly preset: Readonly<Record<string, string>>;
+  /** Words that it can begin with; undefined when it can begin with a slot. */
+  readonly firstWords: ReadonlySet<string> | undefined;
 }
 
 type Classes = Readonly<Record<string, string>>;
@@ -38,7 +40,33 @@ export function parseForm(source: string, classes: Classes): Form {
     weight: Number(settings.find((part) => part.startsWith('@'))?.slice(1) ?? 1),
     ...(missing === undefined ? {} : { missing }),
     preset: Object.fromEntries(preset.map(([name, value]) => [name, value ?? ''])),
+    firstWords: firstWords(nodes),
   };
+}
+
+function firstWords(nodes: readonly FormNode[]): ReadonlySet<string> | undefined {
+  const words = new Set<string>();
+  return collectFirst(nodes, words) ? undefined : words;
+}
+
+/** Adds the words that may come first; true when a slot, or nothing at all, may. */
+function collectFirst(nodes: readonly FormNode[], words: Set<string>): boolean {
+  for (const node of nodes) {
+    if (node.type === 'slot') return true;
+    if (node.type === 'word') {
+      words.add(node.word);
+      return false;
+    }
+    const open = node.ways.map((way) => collectFirst(way, words));
+    if (!open.includes(true)) return false;
+    if (node.ways.some((way) => way.length > 0 && beginsWithSlot(way))) return true;
+  }
+  return true;
+}
+
+function beginsWithSlot(way: readonly FormNode[]): boolean {
+  const [first] = way;
+  return first?.type === 'slot' || (first?.type === 'choice' && first.ways.some(beginsWithSlot));
 }
 
 function sequence(cursor: Cursor): readonly FormNode[] {
@@ -77,11 +105,23 @@ function group(cursor: Cursor, close: string, ways: (readonly FormNode[])[]): Fo
 /** `<a>`, or `<a|b>` for either. */
 function classNode(names: string, cursor: Cursor): FormNode {
   const ways = names.split('|').map((name) => {
-    const phrases = cursor.classes[name];
-    if (phrases === undefined) throw broken(cursor);
-    return parseForm(`(${phrases})`, cursor.classes).nodes;
+    const nodes = classNodes(name, cursor.classes);
+    if (nodes === undefined) throw broken(cursor);
+    return nodes;
   });
   return { type: 'choice', ways };
+}
+
+const parsedClasses = new WeakMap<Classes, Map<string, readonly FormNode[]>>();
+
+function classNodes(name: string, classes: Classes): readonly FormNode[] | undefined {
+  const known = parsedClasses.get(classes) ?? new Map<string, readonly FormNode[]>();
+  parsedClasses.set(classes, known);
+  const phrases = classes[name];
+  if (phrases === undefined) return undefined;
+  const nodes = known.get(name) ?? parseForm(`(${phrases})`, classes).nodes;
+  known.set(name, nodes);
+  return nodes;
 }
 
 function broken(cursor: Cursor): TalariaError {

@@ -1,8 +1,26 @@
 // Owns the reading of the language data: lists of phrases, and meanings with the phrases that stand for them.
+import { type FormNode, parseForm } from './parse-form.ts';
 
-/** `a | b c` → `['a', 'b c']`; white space means nothing. */
+/** `a | when you (get|have) time` → every phrase that it stands for. */
 export function phrases(text: string): readonly string[] {
-  return text.split('|').map(tidy);
+  const [choice] = parseForm(`(${text})`, {}).nodes;
+  if (choice?.type !== 'choice') return [];
+  return choice.ways.flatMap((way) => spell(way)).filter((phrase) => phrase !== '');
+}
+
+function spell(nodes: readonly FormNode[]): readonly string[] {
+  return nodes.reduce<readonly string[]>(
+    (heads, node) => {
+      const tails =
+        node.type === 'choice' ? node.ways.flatMap((way) => (way.length === 0 ? [''] : spell(way))) : [wordOf(node)];
+      return heads.flatMap((head) => tails.map((tail) => `${head} ${tail}`.trim()));
+    },
+    [''],
+  );
+}
+
+function wordOf(node: FormNode): string {
+  return node.type === 'word' ? node.word : '';
 }
 
 /** Words separated by white space. */
@@ -16,11 +34,7 @@ export function meanings(text: string): Readonly<Record<string, string>> {
   return Object.fromEntries(
     lines.flatMap((line) => {
       const [meaning = '', said = ''] = line.split(' = ');
-      return phrases(said).map((phrase) => [phrase, meaning.trim()]);
+      return said.split('|').map((phrase) => [phrase.trim(), meaning.trim()]);
     }),
   );
-}
-
-function tidy(phrase: string): string {
-  return phrase.trim().replace(/\s+/g, ' ');
 }

@@ -1,6 +1,7 @@
 // Owns the first look at a line: its tokens without polite openings and closings, and what speaks against acting on it.
 // Knows no rule. Invariant: pure; the same text gives the same line; a long paste costs no more than its first part.
 import type { Language } from '../language.ts';
+import { joinSpoken } from './join-spoken.ts';
 import { wordList } from './phrases.ts';
 import { type Token, tokenize } from './tokenize.ts';
 
@@ -13,6 +14,8 @@ export interface Line {
   readonly fillers: ReadonlySet<string>;
   readonly commonWords: ReadonlySet<string>;
   readonly determiners: ReadonlySet<string>;
+  /** Words that open a place: `in`, `under`, `everywhere`. */
+  readonly placeWords: ReadonlySet<string>;
   /** Why nothing that acts may follow from this line; undefined when nothing speaks against it. */
   readonly doubt: Doubt | undefined;
 }
@@ -20,11 +23,11 @@ export interface Line {
 export type Doubt = 'pasted' | 'injection' | 'condition' | 'cancelled' | 'question';
 
 const LONGEST = 4000;
-const wordSets = new WeakMap<Language, Pick<Line, 'fillers' | 'commonWords' | 'determiners'>>();
+const wordSets = new WeakMap<Language, Pick<Line, 'fillers' | 'commonWords' | 'determiners' | 'placeWords'>>();
 
 export function readLine(text: string, language: Language): Line {
   const trimmed = text.trim();
-  const all = tokenize(trimmed.slice(0, LONGEST), language.contractions);
+  const all = joinSpoken(tokenize(trimmed.slice(0, LONGEST), language.contractions), language.spokenMarks);
   const asked = all.at(-1)?.kind === 'punctuation' && all.at(-1)?.word.includes('?') === true;
   const { tokens: opened, polite } = dropOpenings(all, language);
   const spoken = dropEndings(opened, language.closings);
@@ -33,13 +36,14 @@ export function readLine(text: string, language: Language): Line {
   return { text: trimmed, tokens, end: spoken.at(-1)?.end ?? 0, language, doubt, ...setsOf(language) };
 }
 
-function setsOf(language: Language): Pick<Line, 'fillers' | 'commonWords' | 'determiners'> {
+function setsOf(language: Language): Pick<Line, 'fillers' | 'commonWords' | 'determiners' | 'placeWords'> {
   const known = wordSets.get(language);
   if (known !== undefined) return known;
   const made = {
     fillers: new Set(wordList(language.fillers)),
     commonWords: new Set(wordList(language.commonWords)),
     determiners: new Set(wordList(language.determiners)),
+    placeWords: new Set(wordList(language.placeWords)),
   };
   wordSets.set(language, made);
   return made;
@@ -71,11 +75,18 @@ function dropEndings(tokens: readonly Token[], phrases: readonly string[]): read
   let kept = tokens;
   for (let length = -1; length !== kept.length; ) {
     length = kept.length;
-    const closing = phrases.map((phrase) => endsWith(kept, phrase.split(' '))).reduce((a, b) => Math.max(a, b), 0);
-    if (closing < kept.length) kept = kept.slice(0, kept.length - closing);
     kept = kept.slice(0, lastWord(kept) + 1);
+    kept = kept.slice(0, kept.length - ending(kept, phrases));
   }
-  return kept;
+  return kept.slice(0, lastWord(kept) + 1);
+}
+
+/** Tokens of the longest phrase that the tokens end with, when something is left before it. */
+function ending(tokens: readonly Token[], phrases: readonly string[]): number {
+  for (let at = Math.max(1, tokens.length - 8); at < tokens.length; at += 1) {
+    if (phraseLengths(tokens, at, phrases).includes(tokens.length - at)) return tokens.length - at;
+  }
+  return 0;
 }
 
 function lastWord(tokens: readonly Token[]): number {
@@ -91,9 +102,30 @@ function withoutLeading(tokens: readonly Token[], count: number): readonly Token
 
 /** Tokens taken by the longest phrase that the tokens begin with. */
 function longest(tokens: readonly Token[], phrases: readonly string[]): number {
-  let best = 0;
-  for (const phrase of phrases) best = Math.max(best, startsWith(tokens, phrase.split(' '), 0));
-  return best;
+  return Math.max(0, ...phraseLengths(tokens, 0, phrases));
+}
+
+const indexes = new WeakMap<readonly string[], ReadonlyMap<string, readonly (readonly string[])[]>>();
+
+/** Lengths in tokens of every phrase that stands at `at`. */
+export function phraseLengths(tokens: readonly Token[], at: number, phrases: readonly string[]): readonly number[] {
+  const candidates = indexOf(phrases).get(tokens[at]?.word ?? '') ?? [];
+  return candidates.map((words) => startsWith(tokens, words, at)).filter((length) => length > 0);
+}
+
+function indexOf(phrases: readonly string[]): ReadonlyMap<string, readonly (readonly string[])[]> {
+  const known = indexes.get(phrases);
+  if (known !== undefined) return known;
+  const made = new Map<string, (readonly string[])[]>();
+  for (const phrase of phrases) {
+    const words = phrase.split(' ');
+    const first = words[0] ?? '';
+    const sharing = made.get(first);
+    if (sharing === undefined) made.set(first, [words]);
+    else sharing.push(words);
+  }
+  indexes.set(phrases, made);
+  return made;
 }
 
 /** Number of tokens, with commas between, that `words` take at `at`; 0 when they do not stand there. */
@@ -107,11 +139,6 @@ export function startsWith(tokens: readonly Token[], words: readonly string[], a
   return place - at;
 }
 
-function endsWith(tokens: readonly Token[], words: readonly string[]): number {
-  const at = tokens.length - words.length;
-  return at > 0 && startsWith(tokens, words, at) === words.length ? words.length : 0;
-}
-
 function isQuote(token: Token | undefined): boolean {
   return token?.kind === 'quoted' || token?.kind === 'code';
 }
@@ -123,21 +150,25 @@ function baseForm(token: Token): Token {
 }
 
 function findDoubt(text: string, tokens: readonly Token[], language: Language): Doubt | undefined {
-  const lines = text
-    .replace(/```[\s\S]*?```/g, '`code`')
-    .split('\n')
-    .filter((line) => line.trim() !== '');
-  if (lines.length > 1 || text.length > LONGEST) return 'pasted';
+  if (isPasted(text)) return 'pasted';
   if (/<\/?\w+[^>]*>|\[\/?INST\]|<\|/.test(text) || hasPhrase(tokens, language.injections, 0)) return 'injection';
   if (hasPhrase(tokens, language.cancellations, 1)) return 'cancelled';
   return hasPhrase(tokens, language.conditions, 1) ? 'condition' : undefined;
 }
 
+/** More than one line, but for one line of code after a line that ends with a colon. */
+function isPasted(text: string): boolean {
+  const lines = text
+    .replace(/```[\s\S]*?```/g, '`code`')
+    .split('\n')
+    .filter((line) => line.trim() !== '');
+  const announced =
+    lines.length === 2 &&
+    /[:\w]$/.test(lines[0]?.trim() ?? '') &&
+    (/:\s*$/.test(lines[0] ?? '') || /^`[^`]*`$/.test(lines[1]?.trim() ?? ''));
+  return text.length > LONGEST || (lines.length > 1 && !announced);
+}
+
 function hasPhrase(tokens: readonly Token[], phrases: readonly string[], from: number): boolean {
-  return phrases.some((phrase) => {
-    const words = phrase.split(' ');
-    return tokens.some(
-      (token, index) => index >= from && token.word === words[0] && startsWith(tokens, words, index) > 0,
-    );
-  });
+  return tokens.some((_token, index) => index >= from && phraseLengths(tokens, index, phrases).length > 0);
 }

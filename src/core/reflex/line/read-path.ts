@@ -1,7 +1,8 @@
 // Owns how files, folders and places are named in a line: paths, spoken names, and the nouns around them.
 // Knows no disk: a path is a spelling, whether it exists is the tool's business.
 
-import { type Line, startsWith } from './read-line.ts';
+import { AMBIGUOUS_FOLDERS, COMMON_FOLDERS } from './common-folders.ts';
+import { type Line, phraseLengths } from './read-line.ts';
 import type { Candidate } from './slot-candidate.ts';
 import { isPath, type Token } from './tokenize.ts';
 
@@ -25,16 +26,41 @@ function nounsOf(line: Line): { readonly file: Nouns; readonly folder: Nouns } {
   return made;
 }
 
-/** `README.md`, `the file src/a.ts`, `"my notes.txt"`, `the readme`, `file called notes`. */
+/** `README.md`, `the file src/a.ts`, `"my notes.txt"`, `the readme`, `file called notes`, `it`. */
 export function readFile(line: Line, at: number): readonly Candidate[] {
   const { file } = nounsOf(line);
-  const spoken = spokenFile(line, at);
   const lead = leadOf(line, at, file);
+  const found = [
+    ...spokenFile(line, at),
+    ...spacedFile(line, lead),
+    ...phrasesAt(line, at, line.language.slots.sameFile, SAME_FILE),
+  ];
   const token = line.tokens[lead.at];
   const quality = token === undefined ? 0 : fileQuality(token, lead);
-  if (token === undefined || quality === 0) return spoken;
+  if (token === undefined || quality === 0) return found;
   const end = file.nouns.has(line.tokens[lead.at + 1]?.word ?? '') ? lead.at + 2 : lead.at + 1;
-  return [{ end, value: token.raw, quality, quoted: isQuoted(token) }, ...spoken];
+  return [{ end, value: token.raw, quality, quoted: isQuoted(token), sure: true }, ...found];
+}
+
+/** Stands for the file that the conversation was last about. */
+const SAME_FILE = '@same';
+
+/** A name with blanks, `disk usage.txt`: up to three words before one with an ending. */
+function spacedFile(line: Line, lead: Lead): readonly Candidate[] {
+  const found: Candidate[] = [];
+  for (let end = lead.at + 2; end <= lead.at + 4; end += 1) {
+    const run = line.tokens.slice(lead.at, end);
+    const last = run.at(-1);
+    if (
+      last === undefined ||
+      run.slice(0, -1).some((token) => !/^[\p{L}\p{N}_/.+-]+$/u.test(token.raw) || isPlainWord(line, token))
+    )
+      break;
+    if (last.kind !== 'path' || last.raw.includes('/') || isFolderLike(last.raw)) continue;
+    const value = line.text.slice(run[0]?.start, last.end);
+    found.push({ end, value, quality: lead.named ? 0.98 : 0.9, sure: true });
+  }
+  return found;
 }
 
 function fileQuality(token: Token, lead: Lead): number {
@@ -55,15 +81,15 @@ function isFolderLike(path: string): boolean {
 }
 
 function spokenFile(line: Line, at: number): readonly Candidate[] {
+  const { knownFiles } = line.language.slots;
   const start = skipDeterminers(line, at);
-  const found: Candidate[] = [];
-  for (const [phrase, path] of Object.entries(line.language.slots.knownFiles)) {
-    const words = startsWith(line.tokens, phrase.split(' '), start);
-    if (words === 0) continue;
-    const end = line.tokens[start + words]?.word === 'file' ? start + words + 1 : start + words;
-    found.push({ end, value: path, quality: 0.99 });
-  }
-  return found;
+  return [1, 2, 3].flatMap((length) => {
+    const run = line.tokens.slice(start, start + length);
+    const path = knownFiles[run.map((token) => token.word).join(' ')];
+    if (path === undefined || run.length < length) return [];
+    const after = line.tokens[start + length]?.word === 'file';
+    return [{ end: start + length + (after ? 1 : 0), value: path, quality: 0.99, sure: true }];
+  });
 }
 
 /** `src`, `the src folder`, `folder docs`, `here`, `the parent folder`. */
@@ -78,11 +104,23 @@ export function readFolder(line: Line, at: number): readonly Candidate[] {
   const lead = leadOf(line, at, folder);
   const token = line.tokens[lead.at];
   if (token === undefined) return found;
-  const noun = folder.nouns.has(line.tokens[lead.at + 1]?.word ?? '');
-  const quality = folderQuality(line, token, { ...lead, noun: lead.noun || noun });
-  if (quality > 0)
-    found.push({ end: noun ? lead.at + 2 : lead.at + 1, value: token.raw, quality, quoted: isQuoted(token) });
-  return found;
+  const after = folder.nouns.has(line.tokens[lead.at + 1]?.word ?? '');
+  const noun = lead.noun || after;
+  const quality = folderQuality(line, token, { ...lead, noun });
+  if (quality === 0) return found;
+  const common = COMMON_FOLDERS.test(token.raw) && !(lead.determined && AMBIGUOUS_FOLDERS.test(token.raw));
+  const sure = token.kind === 'path' || noun || common;
+  return [
+    ...found,
+    { end: after ? lead.at + 2 : lead.at + 1, value: token.raw, quality, quoted: isQuoted(token), sure },
+  ];
+}
+
+/** Only what is a folder by its spelling, its noun or its common name. */
+export function readSureFolder(line: Line, at: number): readonly Candidate[] {
+  return readFolder(line, at).filter(
+    (candidate) => candidate.sure === true && (candidate.quality > 0.6 || candidate.value === '.'),
+  );
 }
 
 function folderQuality(line: Line, token: Token, lead: Lead): number {
@@ -93,10 +131,12 @@ function folderQuality(line: Line, token: Token, lead: Lead): number {
 }
 
 function wordFolderQuality(line: Line, token: Token, lead: Lead): number {
-  if (!/^[\w@+-]{2,40}$/.test(token.raw)) return 0;
-  if (isPlainWord(line, token)) return lead.noun && lead.named ? 0.8 : 0;
-  if (lead.noun) return 0.98;
-  return lead.determined ? 0.72 : 0.95;
+  if (!/^[\p{L}\p{N}_@+-]{2,40}$/u.test(token.raw) || line.determiners.has(token.word) || line.fillers.has(token.word))
+    return 0;
+  if (lead.noun) return isPlainWord(line, token) ? 0.9 : 0.98;
+  if (COMMON_FOLDERS.test(token.raw)) return lead.determined ? 0.9 : 0.96;
+  if (isPlainWord(line, token)) return 0;
+  return lead.determined ? 0.72 : 0.93;
 }
 
 function isPlainWord(line: Line, { word }: Token): boolean {
@@ -122,7 +162,7 @@ interface Lead {
 /** Skips `the file called` before the name itself. */
 function leadOf(line: Line, at: number, words: Nouns): Lead {
   let place = skipDeterminers(line, at);
-  const determined = place > at;
+  const determined = place > at || line.determiners.has(line.tokens[at - 1]?.word ?? '');
   const noun = words.nouns.has(line.tokens[place]?.word ?? '') && place + 1 < line.tokens.length;
   if (noun) place += 1;
   const named = words.named.has(line.tokens[place]?.word ?? '');
@@ -138,10 +178,8 @@ function skipDeterminers(line: Line, at: number): number {
 
 function phrasesAt(line: Line, at: number, phrases: readonly string[], value: string): Candidate[] {
   const found: Candidate[] = [];
-  for (const phrase of phrases) {
-    const words = startsWith(line.tokens, phrase.split(' '), at);
-    if (words > 0) found.push({ end: at + words, value, quality: 1 });
-  }
+  for (const length of phraseLengths(line.tokens, at, phrases))
+    found.push({ end: at + length, value, quality: 1, sure: true });
   return found;
 }
 

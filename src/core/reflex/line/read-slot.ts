@@ -1,8 +1,10 @@
 // Owns the kinds of slots: what may fill `{name:kind}` at one place of a line.
 // Knows no form. Invariant: a reader only looks; values are the owner's own words, never normalised prose.
 import { TalariaError } from '#base/errors.ts';
+import { COMMON_FOLDERS } from './common-folders.ts';
+import { wordList } from './phrases.ts';
 import type { Line } from './read-line.ts';
-import { readFile, readFolder, readPlace } from './read-path.ts';
+import { readFile, readFolder, readPlace, readSureFolder } from './read-path.ts';
 import type { Candidate } from './slot-candidate.ts';
 import { readTime } from './time-phrase.ts';
 import type { Token } from './tokenize.ts';
@@ -14,6 +16,7 @@ const MAX_WORDS = 14;
 const READERS: Readonly<Record<string, Reader>> = {
   file: readFile,
   folder: readFolder,
+  dir: readSureFolder,
   place: readPlace,
   time: (line, at) => readTime(line, at).map((end) => ({ end, value: wordsOf(line, at, end), quality: 1 })),
   text: (line, at) => readText(line, at, true),
@@ -57,7 +60,7 @@ function readRest(line: Line, at: number, stop: number): readonly Candidate[] {
   if (token === undefined || token.kind === 'punctuation') return [];
   const alone = at === line.tokens.length - 1 && (token.kind === 'quoted' || token.kind === 'code');
   const value = alone ? token.raw : line.text.slice(token.start, Math.max(stop, token.end)).trim();
-  return [{ end: line.tokens.length, value, quality: 0.99, quoted: alone }];
+  return [{ end: line.tokens.length, value, quality: line.fillers.has(token.word) ? 0.97 : 0.99, quoted: alone }];
 }
 
 /** A quotation, or up to MAX_WORDS words; `strict` ones begin with no determiner and lose a little with every word. */
@@ -66,11 +69,19 @@ function readText(line: Line, at: number, strict: boolean): readonly Candidate[]
   if (first === undefined || first.kind === 'punctuation' || (strict && line.determiners.has(first.word))) return [];
   const quoted = first.kind === 'quoted' || first.kind === 'code';
   const found: Candidate[] = quoted ? [{ end: at + 1, value: first.raw, quality: 1, quoted: true }] : [];
+  if (quoted && strict) return found;
   for (const end of wordEnds(line, quoted ? at + 1 : at)) {
-    const quality = strict ? Math.max(0.7, 0.985 - 0.015 * (end - at - 1)) : 0.985;
+    const quality = strict ? strictQuality(line, at, end) : 0.985;
     found.push({ end, value: line.text.slice(first.start, line.tokens[end - 1]?.end), quality });
   }
   return found;
+}
+
+/** Loses a little with every word, and more with words that open a place: `TODO in src` is no phrase. */
+function strictQuality(line: Line, at: number, end: number): number {
+  const inner = line.tokens.slice(at + 1, end);
+  const placed = inner.some((token) => line.placeWords.has(token.word));
+  return Math.max(0.7, 0.985 - 0.015 * inner.length) * (placed ? 0.8 : 1);
 }
 
 /** Ends of the runs of words from `at`, up to the next full stop. */
@@ -92,8 +103,19 @@ function readGlob(line: Line, at: number): readonly Candidate[] {
   if (token.kind === 'glob' || (quoted && token.raw.includes('*')))
     return [{ end: at + 1, value: token.raw, quality: 1, quoted: true }];
   if (/^\.[a-z0-9]{1,8}$/i.test(token.raw)) return [{ end: at + 1, value: `*${token.raw}`, quality: 1 }];
-  const kind = token.kind === 'word' ? line.language.slots.fileKinds[token.word] : undefined;
+  const kind = token.kind === 'word' ? spokenKind(line, at) : undefined;
   return kind === undefined ? [] : [{ end: at + 1, value: kind, quality: 0.98 }];
+}
+
+/** `markdown` before `files`, or `pdfs` by itself. */
+function spokenKind(line: Line, at: number): string | undefined {
+  const { fileKinds, kindNouns } = line.language.slots;
+  const word = line.tokens[at]?.word ?? '';
+  const before = wordList(kindNouns).includes(line.tokens[at + 1]?.word ?? '');
+  if (before) return fileKinds[word] ?? fileKinds[word.replace(/s$/, '')];
+  const many = word.endsWith('s') && !COMMON_FOLDERS.test(word) && /^[a-z0-9]{3,6}$/.test(word);
+  const kind = fileKinds[word.slice(0, -1)];
+  return many && kind?.endsWith(`.${word.slice(0, -1)}`) ? kind : undefined;
 }
 
 function readNumber(line: Line, at: number): readonly Candidate[] {

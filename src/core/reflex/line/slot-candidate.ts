@@ -8,4 +8,6 @@ export interface Candidate {
   /** 0 to 1; multiplies the score of the fit. */
   readonly quality: number;
   readonly quoted?: boolean;
+  /** A path by its spelling, its noun or a name that projects share: not just any word. */
+  readonly sure?: boolean;
 }

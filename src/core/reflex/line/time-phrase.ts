@@ -2,7 +2,7 @@
 // Knows no clock: `now` is given. Invariant: a window is whole local days; a phrase without days (`recently`) has none.
 import { localDate, localMidnight } from '#base/clock.ts';
 import type { Language } from '../language.ts';
-import { type Line, startsWith } from './read-line.ts';
+import { type Line, phraseLengths } from './read-line.ts';
 
 export interface TimeWindow {
   /** Epoch ms, inclusive. */
@@ -15,10 +15,7 @@ export interface TimeWindow {
 export function readTime(line: Line, at: number): readonly number[] {
   const words = line.tokens.slice(at, at + 6).map((token) => token.word);
   const ends: number[] = [];
-  for (const phrase of line.language.time.vague) {
-    const length = startsWith(line.tokens, phrase.split(' '), at);
-    if (length > 0) ends.push(at + length);
-  }
+  for (const length of phraseLengths(line.tokens, at, line.language.time.vague)) ends.push(at + length);
   for (let length = Math.min(6, words.length); length > 0; length -= 1) {
     if (daysBack(words.slice(0, length), 0, line.language) !== undefined) ends.push(at + length);
   }

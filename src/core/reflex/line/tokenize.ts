@@ -25,7 +25,7 @@ const CLOSING: Readonly<Record<string, string>> = {
 };
 const TRAILING = /[.,;:!?)\]}>…'"’”]+$/;
 const LEADING = /^[([{<¿¡]+/;
-const EXTENSION = /^[\w@+-][\w@+. -]*\.[a-z][a-z0-9]{0,9}$/i;
+const EXTENSION = /^[\p{L}\p{N}_@+-][\p{L}\p{N}_@+. -]*\.[a-z][a-z0-9]{0,9}$/iu;
 const BARE_FILE =
   /^(readme|license|licence|makefile|dockerfile|changelog|gemfile|procfile|jenkinsfile|rakefile|notice|authors|codeowners|vagrantfile)$/i;
 const NOT_A_FILE =
@@ -96,7 +96,7 @@ function chunkTokens(
     start += lead[0].length;
   }
   const chunk = text.slice(start, to);
-  const tail = kindOf(chunk) === 'glob' ? null : TRAILING.exec(chunk);
+  const tail = kindOf(chunk) === 'glob' ? /[,;:?!]+$/.exec(chunk) : TRAILING.exec(chunk);
   const cut = tail === null || tail.index === 0 || isDots(chunk) ? to : start + tail.index;
   tokens.push(...wordTokens(text, start, cut, contractions));
   if (cut < to) tokens.push(punctuation(text, cut, to));
@@ -137,7 +137,7 @@ function kindOf(raw: string): TokenKind {
 
 function isGlob(raw: string): boolean {
   if (/^\*\*?[\p{L}\s]+\*\*?$/u.test(raw)) return false;
-  return /\*/.test(raw) && /^[\w.@*?{}[\],/~+-]+$/.test(raw) && /[\w.]/.test(raw);
+  return /\*/.test(raw) && /^[\p{L}\p{N}_.@*?{}[\],/~+-]+$/u.test(raw) && /[\w.]/.test(raw);
 }
 
 /** Does one word look like the name of a file or folder? */
@@ -147,6 +147,6 @@ export function isPath(raw: string): boolean {
     return false;
   if (/^(\.{0,2}|~)\/\S+/.test(raw))
     return !/^\/\/|^\/\w+$/.test(raw) || /^\/(tmp|etc|var|home|usr|opt|srv|root|mnt)$/.test(raw);
-  if (/^[\w.@+~-]+(\/[\w.@+~-]*)+$/.test(raw)) return !/^\d+\/\d+(\/\d+)?$/.test(raw);
+  if (/^[\p{L}\p{N}_.@+~-]+(\/[\p{L}\p{N}_.@+~-]*)+$/u.test(raw)) return !/^\d+\/\d+(\/\d+)?$/.test(raw);
   return EXTENSION.test(raw) || BARE_FILE.test(raw) || /^\.[a-z][\w.-]+$/i.test(raw);
 }

@@ -40,7 +40,7 @@ export function shellWord(text: string): string {
 
 /** A path, quoted when a line would otherwise not read it as one. */
 export function spokenPath(path: string): string {
-  return /^[\w@+~./-]+$/.test(path) ? path : `"${path}"`;
+  return /^[\p{L}\p{N}_@+~./-]+$/u.test(path) ? path : `"${path}"`;
 }
 
 export function joinPath(folder: string | undefined, path: string): string {

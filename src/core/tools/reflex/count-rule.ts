@@ -5,11 +5,13 @@ import type { ToolResultPart } from '#core/model/message.ts';
 import { quoteCommand, quoteResult, shellWord, spokenPath } from './answers.ts';
 import { forms } from './english.ts';
 import { fileSearch } from './find-files-rule.ts';
-import { textSearch } from './find-text-rule.ts';
+import { shapeOf, textSearch } from './find-text-rule.ts';
+import { resolvePath } from './history.ts';
 
 export const countRule: ReflexRule = {
   purpose: 'extract',
   intent: 'count',
+  effect: 'read',
   examples: [
     'how many lines are in README.md',
     'how often does TODO occur in src',
@@ -17,9 +19,12 @@ export const countRule: ReflexRule = {
   ],
 
   match(input) {
-    const fit = input.fit(forms.count);
-    if (fit?.slots.glob === undefined) return fit;
-    return { ...fit, slots: { ...fit.slots, pattern: fit.slots.glob } };
+    const found = input.fit(forms.count);
+    const fit = found === undefined ? undefined : resolvePath(found, input.history);
+    if (fit === undefined) return undefined;
+    const shape = fit.slots.what === 'matches' ? shapeOf(fit, input.text) : 1;
+    const pattern = fit.slots.glob === undefined ? {} : { pattern: fit.slots.glob };
+    return { ...fit, score: fit.score * shape, slots: { ...fit.slots, ...pattern } };
   },
 
   restate({ slots }) {

@@ -5,6 +5,7 @@ import type { ToolResultPart } from '#core/model/message.ts';
 import { countLine, quoteResult, spokenPath } from './answers.ts';
 import { forms } from './english.ts';
 import { extractLines } from './extract-lines.ts';
+import { resolvePath } from './history.ts';
 import { type FileLine, nextOffset, numberedLines } from './numbered-lines.ts';
 
 const NOUNS: Readonly<Record<string, string>> = {
@@ -21,6 +22,7 @@ const MAX_SHOWN = 120;
 export const extractRule: ReflexRule = {
   purpose: 'extract',
   intent: 'extract',
+  effect: 'read',
   examples: [
     'list the headings of README.md',
     'what dates are in notes.txt',
@@ -28,10 +30,17 @@ export const extractRule: ReflexRule = {
     'show the lines of notes.txt that mention budget',
   ],
 
-  match: (input) => input.fit(forms.extract),
+  match(input) {
+    const fit = input.fit(forms.extract);
+    return fit === undefined ? undefined : resolvePath(fit, input.history);
+  },
 
   restate({ slots }) {
     const path = spokenPath(slots.path ?? '');
+    if (slots.count !== undefined)
+      return slots.what === 'lines'
+        ? `count the lines of ${path} that mention "${slots.pattern}"`
+        : `count the ${slots.what} in ${path}`;
     return slots.what === 'lines'
       ? `show the lines of ${path} that mention "${slots.pattern}"`
       : `extract the ${slots.what} from ${path}`;
@@ -73,6 +82,6 @@ function showExtract({ slots }: ReflexMatch, lines: readonly FileLine[]): Reflex
     },
   ];
   const left = found.length - MAX_SHOWN;
-  const text = left > 0 ? `${count} The first ${MAX_SHOWN} are shown.` : count;
-  return found.length === 0 ? { type: 'say', text } : { type: 'say', text, quotes };
+  const text = left > 0 && slots.count === undefined ? `${count} The first ${MAX_SHOWN} are shown.` : count;
+  return found.length === 0 || slots.count !== undefined ? { type: 'say', text } : { type: 'say', text, quotes };
 }

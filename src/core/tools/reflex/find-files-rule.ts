@@ -5,13 +5,15 @@ import { forms } from './english.ts';
 
 export const findFilesRule: ReflexRule = {
   purpose: 'act',
-  intent: 'find files',
+  intent: 'find-files',
+  effect: 'read',
   examples: ['find *.ts', 'find all markdown files in docs', 'where is package.json', 'find files named config'],
 
   match(input) {
     const fit = input.fit(forms.findFiles);
     if (fit === undefined) return undefined;
     const { path, pattern, part, prefix } = fit.slots;
+    if (pattern === '@same' || path === '@same') return undefined;
     const glob = pattern ?? (part === undefined ? `${prefix}*` : `*${part}*`);
     return { ...fit, slots: { pattern: glob, ...(path === undefined || path === '' || path === '.' ? {} : { path }) } };
   },

@@ -3,10 +3,12 @@
 import type { ReflexMatch, ReflexRule } from '#core/agent/reflex-rule.ts';
 import { quoteResult, spokenPath } from './answers.ts';
 import { forms } from './english.ts';
+import { resolvePath } from './history.ts';
 
 export const findTextRule: ReflexRule = {
   purpose: 'act',
-  intent: 'find text',
+  intent: 'find-text',
+  effect: 'read',
   examples: [
     'find TODO in src',
     'search for "retry" in the code',
@@ -15,9 +17,10 @@ export const findTextRule: ReflexRule = {
   ],
 
   match(input) {
-    const fit = input.fit(forms.findText);
+    const found = input.fit(forms.findText);
+    const fit = found === undefined ? undefined : resolvePath(found, input.history);
     if (fit === undefined) return undefined;
-    return { ...fit, score: fit.score * shapeOf(fit) };
+    return { ...fit, score: fit.score * shapeOf(fit, input.text) };
   },
 
   restate({ slots }) {
@@ -49,15 +52,46 @@ export function asPattern(text: string): string {
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
   }
+  return escapeText(text);
+}
+
+function escapeText(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }
 
-/** Long unquoted phrases are more likely a question than a search. */
-function shapeOf({ slots }: ReflexMatch): number {
+/** Names of code and marked phrases are searched; plain words only where a path says that files are meant. */
+export function shapeOf({ slots }: ReflexMatch, text: string): number {
+  const { pattern = '', path } = slots;
   if (slots['pattern.quoted'] !== undefined) return 1;
-  const words = (slots.pattern ?? '').split(/\s+/).length;
-  const placed = slots.path !== undefined || slots.glob !== undefined;
-  if (/\bfiles?$/i.test(slots.pattern ?? '')) return 0.6;
-  if (words <= 2) return 1;
-  return placed && words <= 5 ? 0.95 : 0.55;
+  const words = pattern.split(/\s+/).length;
+  if (words > 5 || NO_PATTERN.test(pattern)) return UNSURE;
+  if (isMarked(text, pattern) || isCodeName(pattern)) return 1;
+  const placed = slots.glob !== undefined || path === '' || slots['path.sure'] !== undefined;
+  return placed && words < 4 && !isDefinite(text, pattern) ? 1 - 0.03 * (words - 1) : UNSURE;
+}
+
+const UNSURE = 0.58;
+/** A glob, a part of a question, or files by name: nothing to look for in the text of files. */
+const NO_PATTERN = /\*|^(?:and|or|to|if|how|why|what|me|you|it|that|this)\b|\bfiles?$/i;
+
+/** `the word X`, `mentions of X`: the line says itself that X is text. */
+function isMarked(text: string, pattern: string): boolean {
+  const before = text.slice(0, Math.max(0, text.indexOf(pattern)));
+  return (
+    /\b(?:words?|strings?|text|phrase|term|pattern|grep(?: for)?|rg|contain(?:s|ing)?|mentions?(?: of)?|mentioning|occurrences? of|references? to|uses? of|usages? of|says?|comments?)\s+(?:the\s+)?$/i.test(
+      before,
+    ) ||
+    /\b(?:mentioned|comments|defined|called|imported|referenced|declared|implemented|exported)\b/i.test(
+      text.slice(before.length + pattern.length),
+    )
+  );
+}
+
+function isCodeName(pattern: string): boolean {
+  return /[_$(){}<>#=:/\\@.\d]|[a-z][A-Z]|^[A-Z]{2,}/.test(pattern);
+}
+
+/** `find the bug in …`: a thing to be understood, not a word to be found. */
+function isDefinite(text: string, pattern: string): boolean {
+  return new RegExp(`\\b(?:the|a|an|my)\\s+${escapeText(pattern)}`, 'i').test(text) && /^[a-z ]+$/.test(pattern);
 }

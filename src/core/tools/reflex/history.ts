@@ -1,6 +1,7 @@
 // Owns the look back over a conversation: the last result, the calls before it, the words that belong to a call.
 // Invariant: reads messages only; what a call said it would do is taken from the call, never from text.
 import type { JsonObject } from '#base/json.ts';
+import type { ReflexMatch } from '#core/agent/reflex-rule.ts';
 import { type Message, type ToolCallPart, type ToolResultPart, toolCalls } from '#core/model/message.ts';
 
 export interface DoneCall {
@@ -38,4 +39,18 @@ export function commandsRun(history: readonly Message[]): readonly string[] {
 export function textOf(data: JsonObject, key: string): string {
   const value = data[key];
   return typeof value === 'string' ? value : '';
+}
+
+/** `it` in place of a path becomes the file that was last read or written; undefined when there is none. */
+export function resolvePath(match: ReflexMatch, history: readonly Message[]): ReflexMatch | undefined {
+  if (match.slots.path !== '@same') return match;
+  const path = lastPath(history);
+  return path === undefined ? undefined : { ...match, slots: { ...match.slots, path } };
+}
+
+/** The file that was read or written last. */
+export function lastPath(history: readonly Message[]): string | undefined {
+  const files = doneCalls(history).filter(({ call }) => ['read_file', 'write_file', 'patch'].includes(call.name));
+  const path = textOf(files.at(-1)?.call.arguments ?? {}, 'path');
+  return path === '' ? undefined : path;
 }

@@ -1,14 +1,20 @@
 // Owns the intent `list`: what is in a folder.
 import type { ReflexRule } from '#core/agent/reflex-rule.ts';
-import { quoteResult, spokenPath } from './answers.ts';
+import { joinPath, quoteResult, spokenPath } from './answers.ts';
 import { forms } from './english.ts';
 
 export const listRule: ReflexRule = {
   purpose: 'act',
   intent: 'list',
+  effect: 'read',
   examples: ['list the files in src', 'what is in the docs folder', 'show the files here', 'ls'],
 
-  match: (input) => input.fit(forms.list),
+  match(input) {
+    const fit = input.fit(forms.list);
+    if (fit === undefined) return undefined;
+    const path = joinPath(fit.slots.parent, fit.slots.path ?? '.');
+    return { ...fit, slots: path === '.' ? {} : { path } };
+  },
 
   restate: ({ slots }) =>
     folderOf(slots) === '.' ? 'list the files here' : `list the files in the folder ${spokenPath(folderOf(slots))}`,

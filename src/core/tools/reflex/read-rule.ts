@@ -3,12 +3,14 @@ import type { JsonObject } from '#base/json.ts';
 import type { ReflexMatch, ReflexQuestion, ReflexRule } from '#core/agent/reflex-rule.ts';
 import { joinPath, quoteCommand, quoteResult, shellWord, spokenPath } from './answers.ts';
 import { forms } from './english.ts';
+import { lastPath } from './history.ts';
 
 type Slots = Readonly<Record<string, string>>;
 
 export const readRule: ReflexRule = {
   purpose: 'act',
   intent: 'read',
+  effect: 'read',
   examples: [
     'read README.md',
     'show me lines 10 to 20 of package.json',
@@ -19,7 +21,9 @@ export const readRule: ReflexRule = {
   match(input) {
     const fit = input.fit(forms.read);
     if (fit === undefined) return undefined;
-    return { ...fit, slots: normalize(fit.slots) };
+    const same = fit.slots.path === '@same' ? lastPath(input.history) : fit.slots.path;
+    if (fit.slots.path === '@same' && same === undefined) return { score: fit.score * 0.6, slots: {}, missing: 'path' };
+    return { ...fit, slots: normalize({ ...fit.slots, ...(same === undefined ? {} : { path: same }) }) };
   },
 
   restate: ({ slots }) => `read ${spanWords(slots)}${spokenPath(slots.path ?? '')}`,

@@ -2,6 +2,7 @@
 // Knows no shell. Invariant: what shows a change on its face is asked about with the exact command first (reflex 8).
 import type { ReflexInput, ReflexMatch, ReflexQuestion, ReflexRule } from '#core/agent/reflex-rule.ts';
 import { quoteCommand } from './answers.ts';
+import { bareCertainty } from './command/bare-command.ts';
 import { commandRisk } from './command/command-risk.ts';
 import { readCommand, type SpokenCommand } from './command/read-command.ts';
 import { forms } from './english.ts';
@@ -15,17 +16,16 @@ const GUESSES: Readonly<Record<string, readonly string[]>> = {
 export const runRule: ReflexRule = {
   purpose: 'act',
   intent: 'run',
+  effect: 'write',
   examples: ['run `npm test`', '$ git status', 'execute ls -la', 'run npm run build in the background'],
 
   match(input) {
-    const fit = input.fit(forms.run);
-    if (fit === undefined || fit.missing !== undefined) return fit;
-    if (fit.slots.again !== undefined) return again(fit, input);
-    const { command, verbatim } = fit.slots;
-    if (verbatim !== undefined) return { score: 0.99, slots: { command: verbatim } };
-    const spoken =
-      fit.slots['command.quoted'] === undefined ? readCommand(command ?? '') : quotedCommand(command ?? '');
-    return { score: fit.score * spoken.certainty, slots: slotsOf(spoken, fit.slots.workdir) };
+    const found = [
+      spoken(input.fit(forms.run), input),
+      strict(input.fit(forms.runStrict)),
+      bare(input.fit(forms.runBare)),
+    ];
+    return found.reduce((best, match) => ((match?.score ?? 0) > (best?.score ?? 0) ? match : best));
   },
 
   restate({ slots }) {
@@ -65,6 +65,37 @@ export const runRule: ReflexRule = {
     return { type: 'call', calls: [{ name: 'terminal', arguments: callArguments(match) }] };
   },
 };
+
+/** A bare command gives way to every rule that was spoken in words. */
+const BARE = 0.75;
+
+function spoken(fit: ReflexMatch | undefined, input: ReflexInput): ReflexMatch | undefined {
+  if (fit === undefined || fit.missing !== undefined) return fit;
+  if (fit.slots.again !== undefined) return again(fit, input);
+  if (fit.slots.verbatim !== undefined) return { score: 0.99, slots: { command: fit.slots.verbatim } };
+  const command = commandOf(fit);
+  return { score: fit.score * command.certainty, slots: slotsOf(command, fit.slots.workdir) };
+}
+
+/** After weaker words than "run" only a certain command counts. */
+function strict(fit: ReflexMatch | undefined): ReflexMatch | undefined {
+  if (fit === undefined) return undefined;
+  const command = commandOf(fit);
+  const quoted = fit.slots['command.quoted'] !== undefined;
+  const certainty = quoted ? command.certainty : Math.min(command.certainty, bareCertainty(command.command));
+  return { score: fit.score * certainty, slots: slotsOf(command, undefined) };
+}
+
+function bare(fit: ReflexMatch | undefined): ReflexMatch | undefined {
+  const command = fit?.slots.command ?? '';
+  return fit?.slots['command.quoted'] === undefined
+    ? { score: BARE * bareCertainty(command), slots: { command } }
+    : undefined;
+}
+
+function commandOf({ slots }: ReflexMatch): SpokenCommand {
+  return slots['command.quoted'] === undefined ? readCommand(slots.command ?? '') : quotedCommand(slots.command ?? '');
+}
 
 /** Back-ticks or quotes around the whole: the owner marked it as a command. */
 function quotedCommand(command: string): SpokenCommand {

@@ -10,6 +10,7 @@ import { lastOutput } from './history.ts';
 export const saveRule: ReflexRule = {
   purpose: 'act',
   intent: 'save',
+  effect: 'write',
   examples: [
     'save that as output.txt',
     'write the last output to notes.md',

@@ -21,12 +21,24 @@ interface Correction {
 export const correctRule: ReflexRule = {
   purpose: 'memory',
   intent: 'correct',
+  effect: 'home',
   examples: ['correction: my editor is emacs', 'change vim to emacs in your memory', 'my editor is emacs, not vim'],
 
-  match: (input) => input.fit(forms.correct),
+  match(input) {
+    const fit = input.fit(forms.correct);
+    if (fit !== undefined) return { ...fit, slots: contrasted(fit.slots) };
+    const plain = contrasted({ content: input.words.replace(/[.!\s]+$/, '') });
+    const owned = /^(?:my|our|i|i'm|i’m|we|the|it|it's|it’s|that's|his|her|he|she)\b/i.test(plain.content ?? '');
+    const whole =
+      /,\s*(?:and )?not\s|instead of|rather than/i.test(input.words) && (plain.content ?? '').split(/\s+/).length > 2;
+    return plain.old === undefined || !owned || !whole || input.words.includes('?')
+      ? undefined
+      : { score: 0.7, slots: plain };
+  },
 
   restate({ slots }) {
-    if (slots.content !== undefined) return `correction: ${slots.content}`;
+    if (slots.content !== undefined)
+      return `correction: ${slots.content}${slots.old === undefined ? '' : `, not ${slots.old}`}`;
     if (slots.subject !== undefined)
       return slots.old === undefined
         ? `correction: ${slots.subject} is ${slots.new}`
@@ -38,10 +50,26 @@ export const correctRule: ReflexRule = {
 
   act(match, input, results) {
     const correction = correctionOf(match.slots, input);
-    if (correction === undefined) return offerToRemember(match, input);
+    if (correction === undefined || (!correction.known && results.length > 1 && results.every(isNotFound)))
+      return offerToRemember(match, input);
     return replace(correction, results);
   },
 };
+
+const CONTRAST = /[,;]?\s+(?:and )?(?:not|instead of|rather than)\s+(?!only\b|just\b|sure\b|yet\b)/i;
+
+/** `Fridays, not Mondays`: the new words and the old ones apart. */
+function contrasted(slots: Slots): Slots {
+  const [content, old] = slots.content?.split(CONTRAST) ?? [];
+  if (
+    content === undefined ||
+    old === undefined ||
+    /^\W*(?:it|that|this|he|she|they|i|we|you)?(?:'s|’s|'m|’m|\s+is|\s+am|\s+are)?\W*$/i.test(content) ||
+    old.split(/\s+/).length > 6
+  )
+    return slots;
+  return { ...slots, content: content.trim(), old: old.trim() };
+}
 
 function correctionOf(slots: Slots, input: ReflexInput): Correction | undefined {
   const entries = keptEntries(input);
@@ -63,13 +91,19 @@ function meantEntry(slots: Slots, input: ReflexInput, entries: readonly KeptEntr
   const about = [slots.old, slots.subject].filter((part) => part !== undefined).join(' ');
   const byOld = slots.old === undefined ? undefined : (clearMatch(about, entries) ?? clearMatch(slots.old, entries));
   if (byOld !== undefined) return byOld;
-  const subject = slots.subject ?? slots.content?.split(/\s(?:is|are|was|=)\s/)[0] ?? '';
+  const subject = subjectOf(slots) ?? '';
   const bySubject = matchEntries(subject, entries)[0];
   if (bySubject !== undefined && overlap(subject, bySubject.text) > 0.5) return bySubject;
   const last = memoryWrites(input).findLast((write) => write.after !== undefined);
   return slots.subject === undefined && slots.old === undefined
     ? entries.findLast((entry) => entry.text === last?.after)
     : undefined;
+}
+
+/** The words before `is`: what a plain correction is about. */
+function subjectOf(slots: Slots): string | undefined {
+  const parts = slots.content?.split(/\s(?:is|are|was|=)\s/) ?? [];
+  return slots.subject ?? (parts.length > 1 ? parts[0] : undefined);
 }
 
 function newWords(slots: Slots, entry: string): string {

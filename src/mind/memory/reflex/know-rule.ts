@@ -12,6 +12,7 @@ const SHOWN = 3;
 export const knowRule: ReflexRule = {
   purpose: 'memory',
   intent: 'know',
+  effect: 'read',
   examples: [
     'what do you know about me',
     'what do you remember about the server',
@@ -22,7 +23,10 @@ export const knowRule: ReflexRule = {
   match(input) {
     const fit = input.fit(forms.know);
     if (fit === undefined) return undefined;
-    const topic = (fit.slots.topic ?? '').replace(/^(?:about|the|my|our|any|that)\s+/i, '').trim();
+    const topic = (fit.slots.topic ?? '')
+      .replace(/^(?:about|the|my|our|any|that)\s+/i, '')
+      .replace(/\s+(?:so far|then|already|by now|yet|again|exactly|at all|these days)$/i, '')
+      .trim();
     return { score: fit.score, slots: topic === '' ? { all: 'yes' } : { topic } };
   },
 

@@ -1,15 +1,25 @@
 // Owns the intent `remember`: the owner's words become an entry, unchanged.
-import type { ReflexRule } from '#core/agent/reflex-rule.ts';
+import type { ReflexInput, ReflexMatch, ReflexRule } from '#core/agent/reflex-rule.ts';
 import { targetOf } from './about-owner.ts';
 import { forms, texts } from './english.ts';
 import { sayWritten } from './memory-answer.ts';
 
 /** Words that ask to be reminded of a time or told something: nothing that can be kept as a fact. */
-const NO_FACT = /^(?:when|what|how|why|who|where|if|whether|me|the time|the day|us|to (?:breathe|smile))\b|\?\s*$/i;
+const NO_FACT = /^(?:when|what|how|why|who|where|if|whether|me|us|it|this|to (?:breathe|smile))\b|\?\s*$/i;
+/** A statement about now, this moment or what happened is talk, not a fact to keep. */
+const PASSING =
+  /\b(?:later|tomorrow|tonight|today|yesterday|right now|at the moment|maybe|soon|back|ago|last (?:night|week|time)|again|gonna|killing|broken|dead|slow|weird|not working|prefer not)\b|^call me (?:an?|the|when|if|by|on|at|after|before|once|crazy|old|in)\b|[?]|\.\s+\S|!$/i;
+/** A statement, not just a thing: `note the irony` keeps nothing. */
+const CLAUSE =
+  /\b(?:is|are|was|were|has|have|runs?|lives?|uses?|needs?|will|must|should|can|goes|costs?|starts?|ends?|takes?|works?|means|likes?|prefers?|wants?|=)\b/i;
+/** `save that as x.txt` is about a file. */
+const AS_FILE = /^(?:as|to|in|into|under|at)\s+\S*[./]\w+\s*$/i;
+const LONGEST_STATEMENT = 16;
 
 export const rememberRule: ReflexRule = {
   purpose: 'memory',
   intent: 'remember',
+  effect: 'home',
   examples: [
     'remember that my editor is vim',
     'keep in mind that the server runs on port 8080',
@@ -19,9 +29,12 @@ export const rememberRule: ReflexRule = {
 
   match(input) {
     const fit = input.fit(forms.remember);
-    if (fit === undefined || fit.missing !== undefined) return fit;
+    if (fit === undefined) return stated(input);
+    if (fit.missing !== undefined) return fit;
     const content = (fit.slots.content ?? '').replace(/^[:\s]+/, '').replace(/[\s,;:]+$/, '');
     const words = content.split(/\s+/).length;
+    if (AS_FILE.test(content)) return undefined;
+    if (fit.slots.clause !== undefined && !CLAUSE.test(content)) return { score: 0.3, slots: { content } };
     if (NO_FACT.test(content) && fit.slots['content.quoted'] === undefined) return { score: 0.2, slots: { content } };
     return { score: fit.score * (words < 2 ? 0.6 : 1), slots: { content } };
   },
@@ -43,3 +56,14 @@ export const rememberRule: ReflexRule = {
     return { type: 'call', calls: [{ name: 'memory', arguments: { action: 'add', target, content } }] };
   },
 };
+
+/** A plain statement of the owner about themselves; the whole line is kept. */
+function stated(input: ReflexInput): ReflexMatch | undefined {
+  const fit = input.fit(forms.statement);
+  if (fit === undefined) return undefined;
+  const content = input.words.replace(/[.!\s]+$/, '');
+  if (PASSING.test(content) || content.split(/\s+/).length > LONGEST_STATEMENT)
+    return { score: 0.3, slots: { content } };
+  const contrast = /,\s*(?:and )?not\s|instead of|rather than/i.test(content);
+  return { score: fit.score * (contrast ? 0.6 : 0.85), slots: { content } };
+}

@@ -16,6 +16,7 @@ const LASTING = new Set(['terminal', 'write_file', 'patch']);
 export const undoRule: ReflexRule = {
   purpose: 'memory',
   intent: 'undo',
+  effect: 'home',
   examples: ['undo that', 'take that back', 'revert the last change'],
 
   match(input) {

@@ -12,6 +12,7 @@ const SHOWN = 3;
 export const whyRule: ReflexRule = {
   purpose: 'memory',
   intent: 'why',
+  effect: 'read',
   examples: ['why do you think so', 'how do you know that', 'where did you get that from'],
 
   match(input) {

@@ -25,14 +25,14 @@ const WORKDIR =
 const WORKDIR_FIRST =
   /^(?:in|inside|from|within)\s+(?:the\s+)?(?:(?:folder|directory|dir)\s+)?([\w@.~+/-]+)(?:\s+(?:folder|directory|dir))?\s*[,:]\s+/i;
 const BY_MEANS = /^(.*?)\s+(?:with|using|via|by running|by means of|through|by using|by calling|by typing)\s+(.+)$/i;
+/** Folders that a command is often run in; any other needs a slash or the word folder. */
+const PROJECT_FOLDER =
+  /^(?:src|tests?|docs?|lib|apps?|packages|scripts|server|client|web|api|backend|frontend|examples?|tools)$/i;
 const PROSE = new Set(
   'the me my your us is are was it that sure please of about i you we they he she a an his her their our because so very maybe again this these those who what why how when where were will would should could errands away'.split(
     ' ',
   ),
 );
-const PLACES =
-  /^(src|source|docs?|tests?|lib|libs|app|apps|packages|scripts|server|client|web|api|backend|frontend|examples?|tools|bin|build|dist|public|config|infra|core|data|home|tmp|site|ui|services?|cmd|internal|pkg|spec|e2e|bench|assets|www|website|project|demo)$/i;
-
 export function readCommand(text: string): SpokenCommand {
   const extras: { -readonly [Key in keyof SpokenCommand]?: SpokenCommand[Key] } = {};
   let words = text.trim();
@@ -88,7 +88,7 @@ function takeLastFolder(found: RegExpExecArray, extras: Extras): boolean {
 }
 
 function takeFolder(folder: string, named: boolean, extras: Extras): boolean {
-  if (extras.workdir !== undefined || (!named && !folder.includes('/') && !PLACES.test(folder))) return false;
+  if (extras.workdir !== undefined || (!named && !folder.includes('/') && !PROJECT_FOLDER.test(folder))) return false;
   extras.workdir = folder;
   return true;
 }
@@ -105,6 +105,9 @@ function seconds(found: RegExpExecArray): number {
 }
 
 function commandIn(words: string): { readonly command: string; readonly certainty: number } {
+  const fenced = /```\w*\s*\n?([^`]+?)\n?```/.exec(words);
+  if (fenced?.[1] !== undefined)
+    return { command: fenced[1].trim(), certainty: fenced[1].trim().includes('\n') ? 0.5 : 0.97 };
   const marked = /^(?:[^`]*\s)?`([^`]+)`(?:\s[^`]*)?$/s.exec(words) ?? /^```\w*\n?([^`]+?)\n?```$/s.exec(words);
   if (marked?.[1] !== undefined) return { command: marked[1].trim(), certainty: aroundMark(words) };
   const quoted = /^(?:[\w ,]*[\s:])?(["'“])(.+)(["'”])$/s.exec(words);
@@ -117,7 +120,7 @@ function commandIn(words: string): { readonly command: string; readonly certaint
     return { command: quoted[2].trim(), certainty: certaintyOf(quoted[2].trim(), 0.95) };
   const bare = words.replace(NOUN_LEAD, '').trim();
   const means = BY_MEANS.exec(bare);
-  if (means?.[2] !== undefined && !looksRunnable(bare) && looksRunnable(means[2])) return commandIn(means[2]);
+  if (means?.[2] !== undefined && !startsWithProgram(bare) && looksRunnable(means[2])) return commandIn(means[2]);
   return { command: bare, certainty: certaintyOf(bare, 0.5) };
 }
 
@@ -128,6 +131,11 @@ function aroundMark(words: string): number {
     .split(/\s+/)
     .filter((word) => word !== '');
   return around.length <= 8 ? 0.97 : 0.5;
+}
+
+function startsWithProgram(text: string): boolean {
+  const [head = ''] = text.split(/\s+/);
+  return isProgram(head) || head.includes('/');
 }
 
 function looksRunnable(text: string): boolean {
@@ -142,7 +150,8 @@ function certaintyOf(command: string, unknown: number): number {
   if (doubt !== undefined) return doubt;
   if (/^(\.{0,2}|~)\/[\w./-]+$|^[\w-]+\.(sh|py|js|ts|rb|pl)$/.test(head)) return 0.95;
   if (isProgram(head)) return isWordyProgram(head) && rest.length > 3 && !shelly ? 0.5 : 0.97;
-  return shelly && /^[\w.-]+$/.test(head) ? 0.9 : unknownHead(head, rest, unknown);
+  const plain = rest.filter((word) => /^[a-z]+$/i.test(word)).length;
+  return shelly && plain < 2 && /^[\w.-]+$/.test(head) ? 0.9 : unknownHead(head, rest, unknown);
 }
 
 /** Words of a sentence among the arguments: a command that is only talked about. */

@@ -1,0 +1,50 @@
+// Owns the recognition of a line that is nothing but a command: `git status`, `npm run lint`, `rm old.txt`.
+// Invariant: a sentence is never taken for one; where English and a program share a word, the arguments must show the command.
+import { isProgram, isWordyProgram } from './command-names.ts';
+import { readCommand } from './read-command.ts';
+
+const SUBCOMMANDS = new Set(
+  'status log diff show branch branches fetch pull push add commit checkout switch stash blame tag remote rebase merge reset clean restore clone init config rev-parse ls-files shortlog reflog bisect worktree submodule cherry-pick revert describe grep mv rm run test tests install i ci start build publish pack audit outdated update upgrade uninstall remove exec create dev lint serve link list ls ps images compose up down logs inspect stop kill restart prune system volume network container image get apply delete rollout scale top port-forward plan destroy validate fmt check vet mod doc bench add-apt-repository search info freeze version versions env doctor deploy preview typecheck format prettier coverage watch migrate makemigrations runserver shell sync lock tree cache login logout whoami view open pr issue repo release auth export import enable disable reload daemon-reload is-active new generate g d console routes db route:list compile package verify clippy fix'.split(
+    ' ',
+  ),
+);
+/** Programs that make sense alone. */
+const ALONE = new Set(
+  'ls ll la pwd df du ps htop btop uptime whoami hostname uname env printenv ifconfig pytest jest vitest mocha eslint tsc tox lsblk free id groups date cal jobs dmesg neofetch make tree lsof netstat ss tig gitui lazygit cargo black ruff mypy nvidia-smi'.split(
+    ' ',
+  ),
+);
+
+export function bareCertainty(line: string): number {
+  const words = line
+    .trim()
+    .replace(/^(?:[A-Z_]+=\S+\s+)+/, '')
+    .split(/\s+/);
+  const [head = '', second = '', ...rest] = words;
+  const program = isProgram(head) || /^\.{0,2}\/[\w./-]+$/.test(head);
+  if (!program || /[?!]$|\n/.test(line)) return 0;
+  if (second === '') return ALONE.has(head) || head.includes('/') ? 0.9 : 0;
+  const { command, certainty } = readCommand(line);
+  if (command !== line.trim()) return 0;
+  return isWordyProgram(head) ? wordyCertainty(second, rest, certainty) : plainCertainty(second, rest, certainty);
+}
+
+function plainCertainty(second: string, rest: readonly string[], certainty: number): number {
+  const shown = isShellWord(second) || rest.some(isShellWord) || (SUBCOMMANDS.has(second) && rest.length < 6);
+  return shown ? certainty : 0;
+}
+
+/** `make` and `find` are English too: few words, or a flag right after them. */
+function wordyCertainty(second: string, rest: readonly string[], certainty: number): number {
+  if (isShellWord(second)) return certainty;
+  const shown = rest.length < 4 && rest.some(isShellWord);
+  return shown || (SUBCOMMANDS.has(second) && rest.length < 3) ? certainty : 0;
+}
+
+/** A flag, path, quotation, variable or operator: nothing that prose has. */
+function isShellWord(word: string): boolean {
+  return (
+    /^-{1,2}\w|^["'`$]|^[\w.~-]*\/[\w.*~/-]*$|^[\w*-]*\.[a-z]{1,5}$|[*|&<>=]|^\.$|^\d+$/i.test(word) &&
+    !/[,;:]$/.test(word)
+  );
+}
