@@ -86,18 +86,9 @@ export function rebuildIndex(database: Database, lanes: Lanes): void {
   database.exec(`INSERT INTO spoken_counts VALUES('analysis', ${ANALYSIS_VERSION})`);
 }
 
-/** A damaged full-text table may refuse to be dropped: then its parts are. */
 function emptyLane(database: Database, lane: LaneName): void {
-  try {
-    database.exec(`DROP TABLE IF EXISTS ${lane}_index`);
-  } catch (error) {
-    if (errorCode(error) !== 'database-corrupt') throw error;
-    for (const part of ['data', 'idx', 'config']) database.exec(`DELETE FROM ${lane}_index_${part}`);
-    database.exec(`DROP TABLE ${lane}_index`);
-  }
-  database.exec(
-    `${indexTable(lane)} DELETE FROM ${lane}_terms; DELETE FROM ${lane}_words; DELETE FROM ${lane}_counts;`,
-  );
+  database.exec(`DROP TABLE IF EXISTS ${lane}_index; ${indexTable(lane)}
+    DELETE FROM ${lane}_terms; DELETE FROM ${lane}_words; DELETE FROM ${lane}_counts;`);
 }
 
 function searchableRows(database: Database): IterableIterator<IndexableRow> {

@@ -1,5 +1,6 @@
 // Owns the row ids of recently asked words, kept in memory and brought up to date with the rows that came since. Knows no weights.
 // Invariant: bounded memory and bounded reading; an id of a row that is gone is harmless, since rows are read again before they are ranked.
+import { TalariaError } from '#base/errors.ts';
 import type { SearchLane } from './search-lane.ts';
 
 /** Ids in memory at most (4 bytes each). */
@@ -37,6 +38,7 @@ export class PostingCache {
     const from = rows <= limit ? 0 : Math.trunc(newest * (1 - limit / rows));
     if (known !== undefined && (known.from === 0 || known.from <= from)) return this.#extend(stem, known, newest);
     const ids = parseIds(this.#lane.idsMatching(`"${stem}"`, from));
+    if (from === 0 && rows > 0 && ids.length === 0) throw missingWord(stem);
     this.#keep(stem, { ids, upTo: newest, from });
     return { ids, cost: ids.length };
   }
@@ -59,6 +61,11 @@ export class PostingCache {
       this.#size -= ids.length;
     }
   }
+}
+
+/** Statistics and index are written together: when one knows a word and the other does not, the index has lost it. */
+function missingWord(stem: string): TalariaError {
+  return new TalariaError(`the search index has lost the word ${stem}`, { code: 'database-corrupt' });
 }
 
 function join(first: Uint32Array, second: Uint32Array): Uint32Array {
