@@ -20,8 +20,8 @@ export type CommandOutput =
 export interface CommandContext {
   readonly cwd: string;
   readonly signal: AbortSignal;
-  /** Present when a person can answer. */
-  readonly ask?: (question: string) => Promise<string>;
+  /** Present when a person can answer. The answer to a `secret` question, a key, is neither shown nor kept. */
+  readonly ask?: (question: string, kind?: 'secret') => Promise<string>;
 }
 
 /**

@@ -78,8 +78,9 @@ async function findAll(deps: CommandDeps, lists: ModelLists, signal: AbortSignal
 
 async function* askForModel(deps: CommandDeps, context: CommandContext): AsyncGenerator<CommandOutput> {
   const answer =
-    (await context.ask?.('Paste a key, or the address of an endpoint (empty: leave everything as it is):'))?.trim() ??
-    '';
+    (
+      await context.ask?.('Paste a key, or the address of an endpoint (empty: leave everything as it is):', 'secret')
+    )?.trim() ?? '';
   if (answer === '') return;
   const isAddress = /^https?:\/\//i.test(answer);
   const model = (await context.ask?.('Which model? (empty: its default)'))?.trim();
