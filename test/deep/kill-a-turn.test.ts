@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe } from 'node:test';
 import { systemClock } from '#base/clock.ts';
+import { errorCode } from '#base/errors.ts';
 import { parseJsonObject } from '#base/json.ts';
 import { startStub } from '../../bench/stub.ts';
 import { verifies } from '../verifies.ts';
@@ -20,40 +21,51 @@ interface Acknowledged {
 }
 
 describe('kill −9 in mid-turn', () => {
-  verifies(['core:session:durable', 'core:session:resume-history'], {
-    options: { timeout: 600_000 },
-    run: async () => {
-      const stub = await startStub({ rounds: 40 });
-      const home = mkdtempSync(join(tmpdir(), 'talaria-kill-'));
-      writeFileSync(join(home, 'config.yaml'), 'version: 1\nmodel: openai/stub-model\n');
-      const env = {
-        ...process.env,
-        TALARIA_HOME: home,
-        OPENAI_BASE_URL: stub.baseUrl,
-        OPENAI_API_KEY: 'test-key-0000',
-      };
-      const acknowledged: Acknowledged[] = [];
-      try {
-        for (let i = 0; i < KILLS; i++)
-          acknowledged.push(...(await killedTurn(env, { first: i === 0, afterMs: 150 + ((i * 37) % 500) })));
-        assert.ok(acknowledged.length > KILLS, `only ${acknowledged.length} messages were acknowledged`);
-        const whole = await messageIds(env);
-        const missing = acknowledged.filter((message) => !whole.has(message.messageId));
-        assert.deepEqual(missing, []);
-        assert.equal(await exitCode(env, ['doctor']), 0);
-      } finally {
-        stub.stop();
-        rmSync(home, { recursive: true, force: true });
-      }
+  verifies(
+    ['core:session:durable', 'core:session:resume-history'],
+    'every acknowledged message is there, and the session goes on',
+    {
+      options: { timeout: 600_000 },
+      run: async () => {
+        const stub = await startStub({ rounds: 40 });
+        const home = mkdtempSync(join(tmpdir(), 'talaria-kill-'));
+        writeFileSync(join(home, 'config.yaml'), 'version: 1\nmodel: openai/stub-model\n', { mode: 0o600 });
+        const env = {
+          ...process.env,
+          TALARIA_HOME: home,
+          OPENAI_BASE_URL: stub.baseUrl,
+          OPENAI_API_KEY: 'test-key-0000',
+        };
+        const acknowledged: Acknowledged[] = [];
+        try {
+          for (let i = 0; i < KILLS; i++) {
+            const early = i % 5 === 4;
+            acknowledged.push(...(await killedTurn(env, { isFirst: i === 0, early, afterMs: (i * 37) % 400 })));
+          }
+          assert.ok(acknowledged.length > KILLS, `only ${acknowledged.length} messages were acknowledged`);
+          const whole = await messageIds(env);
+          const missing = acknowledged.filter((message) => !whole.has(message.messageId));
+          assert.deepEqual(missing, []);
+          assert.equal(await exitCode(env, ['doctor']), 0);
+          assert.equal(await exitCode(env, ['-p', 'go on', '--continue']), 0);
+        } finally {
+          stub.stop();
+          rmSync(home, { recursive: true, force: true });
+        }
+      },
     },
-  });
+  );
 });
 
-async function killedTurn(
-  env: NodeJS.ProcessEnv,
-  { first, afterMs }: { first: boolean; afterMs: number },
-): Promise<Acknowledged[]> {
-  const args = ['-p', 'go', '--output-format', 'stream-json', ...(first ? [] : ['--continue'])];
+interface Kill {
+  readonly isFirst: boolean;
+  /** Counted from the start of the process; else from the first message that it acknowledged. */
+  readonly early: boolean;
+  readonly afterMs: number;
+}
+
+async function killedTurn(env: NodeJS.ProcessEnv, { isFirst, early, afterMs }: Kill): Promise<Acknowledged[]> {
+  const args = ['-p', 'go', '--output-format', 'stream-json', ...(isFirst ? [] : ['--continue'])];
   const child = spawn('sh', [join(root, 'bin/talaria'), ...args], {
     env,
     cwd: tmpdir(),
@@ -61,16 +73,24 @@ async function killedTurn(
     detached: true,
   });
   const seen: Acknowledged[] = [];
+  const acknowledged = Promise.withResolvers<void>();
   let sessionId = '';
   createInterface({ input: child.stdout }).on('line', (line) => {
     const event = parseJsonObject(line);
     if (!event.ok) return;
     if (event.value.type === 'turn-start') sessionId = String(event.value.sessionId);
-    if (event.value.type === 'message') seen.push({ sessionId, messageId: Number(event.value.messageId) });
+    if (event.value.type !== 'message') return;
+    seen.push({ sessionId, messageId: Number(event.value.messageId) });
+    acknowledged.resolve();
   });
   const closed = new Promise<void>((done) => child.once('close', () => done()));
+  if (!early) await Promise.race([acknowledged.promise, closed]);
   await systemClock.sleep(afterMs);
-  if (child.pid) process.kill(-child.pid, 'SIGKILL');
+  try {
+    if (child.pid) process.kill(-child.pid, 'SIGKILL');
+  } catch (error) {
+    assert.equal(errorCode(error), 'ESRCH');
+  }
   await closed;
   return seen;
 }
