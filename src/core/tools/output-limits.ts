@@ -9,6 +9,8 @@ export const OUTPUT_LIMITS = {
   /** Bytes of a command's output that stay in the result; the rest is in the spill file. */
   terminalHeadBytes: 16_000,
   terminalTailBytes: 34_000,
+  /** Characters of a command's output that the surface gets while it runs. */
+  liveChars: 200_000,
   /** A command that prints more than this is ended: a disk must not fill up. */
   terminalMaxBytes: 1024 ** 3,
   /** Bytes of a background job's output that are kept in memory. */

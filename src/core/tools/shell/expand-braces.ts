@@ -27,19 +27,35 @@ export function expandBraces(word: ShellWord): readonly ShellWord[] {
   return texts.filter((text) => text !== '').map((text) => unmark({ ...word, text }));
 }
 
-/** An innermost list: no brace inside. */
-const LIST = /\uE000([^\uE000\uE002]*\uE001[^\uE000\uE002]*)\uE002/;
-
 function hasList(text: string): boolean {
-  return LIST.test(text);
+  return text.includes(OPEN);
 }
 
+/** Expands the first, outermost braces; braces without a comma of their own are plain text, as in the shell. */
 function expandFirst(text: string): readonly string[] {
-  const match = LIST.exec(text);
-  if (!match?.[1]) return [text];
-  const before = text.slice(0, match.index);
-  const after = text.slice(match.index + match[0].length);
-  return match[1].split(COMMA).map((choice) => before + choice + after);
+  const open = text.indexOf(OPEN);
+  if (open < 0) return [text];
+  const { commas, close } = scanList(text, open);
+  const before = text.slice(0, open);
+  if (close < 0) return [`${before}{${text.slice(open + 1)}`];
+  const after = text.slice(close + 1);
+  if (commas.length === 0) return [`${before}{${text.slice(open + 1, close)}}${after}`];
+  const cuts = [open, ...commas, close];
+  return cuts.slice(1).map((cut, i) => before + text.slice((cuts[i] ?? open) + 1, cut) + after);
+}
+
+/** Commas of the list that opens at `open`, and where it closes (-1: never). */
+function scanList(text: string, open: number): { readonly commas: readonly number[]; readonly close: number } {
+  const commas: number[] = [];
+  let depth = 0;
+  for (let at = open; at < text.length; at += 1) {
+    const char = text[at];
+    if (char === OPEN) depth += 1;
+    if (char === CLOSE) depth -= 1;
+    if (char === CLOSE && depth === 0) return { commas, close: at };
+    if (char === COMMA && depth === 1) commas.push(at);
+  }
+  return { commas, close: -1 };
 }
 
 function unmark(word: ShellWord): ShellWord {

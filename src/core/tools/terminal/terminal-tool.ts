@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { type ProcessRequest, runProcess, withoutVariables } from '#base/process.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
-import { ellipsize } from '#base/text.ts';
+import { ellipsize, sliceText } from '#base/text.ts';
 import { type AnyTool, defineTool, type ToolContext, type ToolOutput } from '#core/agent/tool.ts';
 import { fullPath } from '../file/file-access.ts';
 import { OUTPUT_LIMITS } from '../output-limits.ts';
@@ -73,7 +73,7 @@ export function createTerminalTool(options: TerminalOptions): TerminalTools {
       const risk = commandRisk(moved, { ...place, cwd, home: homeOf(options) });
       return risk.level === 'ask' ? { ...risk, preview: moved } : risk;
     },
-    summary: ({ command }) => `$ ${ellipsize(command, 200)}`,
+    summary: ({ command }) => `$ ${ellipsize(command.replace(/\s*\n\s*/g, ' ⏎ '), 200)}`,
     run: async (request, context, signal) => {
       const launch = launcher.prepare(request, context);
       if (!launch.ok) return { text: launch.detail, isError: true };
@@ -114,8 +114,19 @@ async function runInFront(
     spill: spillPath(context),
     timeoutMs: seconds * 1_000,
   };
-  const result = await runProcess({ ...launch, limits, onOutput: context.progress, clock: context.clock }, signal);
+  const result = await runProcess({ ...launch, limits, onOutput: liveOutput(context), clock: context.clock }, signal);
   return commandOutput(request.command, result, seconds);
+}
+
+/** A surface is not flooded: after a while it is told once that the rest is not shown live. */
+function liveOutput({ progress }: ToolContext): (chunk: string) => void {
+  let left: number = OUTPUT_LIMITS.liveChars;
+  return (chunk) => {
+    if (left <= 0) return;
+    progress(sliceText(chunk, left));
+    left -= chunk.length;
+    if (left <= 0) progress('\n[more output follows; it is not shown here]\n');
+  };
 }
 
 function spillPath({ spillFolder, callId }: ToolContext): string {

@@ -1,0 +1,165 @@
+/** Runs the tool and approver contracts for what this room and the core bring. */
+import assert from 'node:assert/strict';
+import { after, before, describe } from 'node:test';
+import { ok } from '#base/result.ts';
+import type { ApprovalAnswer, Approver } from '#core/agent/approver.ts';
+import { denyingApprover } from '#core/agent/approver.ts';
+import { createClarifyTool } from '#core/tools/clarify-tool.ts';
+import { createFileTools } from '#core/tools/file/file-tools.ts';
+import { createAllowList } from '#core/tools/risk/allow-list.ts';
+import { createTerminalTool } from '#core/tools/terminal/terminal-tool.ts';
+import { createTodoTool } from '#core/tools/todo-tool.ts';
+import { approverContract, SAMPLE_REQUEST } from '../../contract/approver.contract.ts';
+import { toolContract } from '../../contract/tool.contract.ts';
+import { verifies } from '../../verifies.ts';
+import { makeToolPlace, type ToolPlaceForTest } from './place.ts';
+
+describe('core/tools: contracts', () => {
+  let place: ToolPlaceForTest;
+  before(() => {
+    place = makeToolPlace();
+    place.write('a.txt', 'one\ntwo\n');
+    for (let i = 0; i < 200; i += 1) place.write(`many/${i}.txt`, 'word '.repeat(20_000));
+  });
+  after(() => place.remove());
+
+  const context = () => place.context();
+  const file = (name: string) => {
+    const tool = createFileTools({ home: place.home }).find((one) => one.name === name);
+    assert.ok(tool);
+    return tool;
+  };
+
+  toolContract('read_file', () => ({
+    tool: file('read_file'),
+    context,
+    good: () => ({ path: 'a.txt' }),
+    hopeless: () => ({ path: 'none' }),
+  }));
+  toolContract('write_file', () => ({
+    tool: file('write_file'),
+    context,
+    good: () => ({ path: 'b.txt', content: 'x' }),
+    hopeless: () => ({ path: 'many', content: 'x' }),
+  }));
+  toolContract('patch', () => {
+    place.write('p.txt', 'one\n');
+    return {
+      tool: file('patch'),
+      context,
+      good: () => ({ path: 'p.txt', old_string: 'one', new_string: 'two' }),
+      hopeless: () => ({ path: 'p.txt', old_string: 'absent', new_string: 'x' }),
+    };
+  });
+  toolContract('search_files', () => ({
+    tool: file('search_files'),
+    context,
+    good: () => ({ pattern: 'two' }),
+    hopeless: () => ({ pattern: 'x', path: 'nowhere' }),
+    slow: () => ({ pattern: '(w|o|r|d| )*!', path: 'many' }),
+  }));
+  toolContract('todo', () => ({
+    tool: createTodoTool(),
+    context,
+    good: () => ({ todos: [{ content: 'x' }] }),
+    hopeless: () => ({ todos: [{ id: 'x' }] }),
+  }));
+  toolContract('clarify', () => ({
+    tool: createClarifyTool(),
+    context: () => place.context({ asker: { ask: async () => ok('yes') } }),
+    good: () => ({ question: 'ok?' }),
+  }));
+  const terminals = () => {
+    const made = createTerminalTool({ env: { PATH: process.env.PATH } });
+    const [terminal, jobs] = made.tools;
+    assert.ok(terminal && jobs);
+    return { terminal, jobs, close: () => made.closeAll() };
+  };
+  toolContract('terminal', () => {
+    const { terminal, close } = terminals();
+    const good = () => ({ command: 'echo hi' });
+    return {
+      tool: terminal,
+      context,
+      close,
+      good,
+      hopeless: () => ({ command: 'no-such-program' }),
+      slow: () => ({ command: 'sleep 20' }),
+    };
+  });
+  toolContract('process', () => {
+    const { jobs, close } = terminals();
+    return {
+      tool: jobs,
+      context,
+      close,
+      good: () => ({ action: 'list' }),
+      hopeless: () => ({ action: 'log', id: 'job7' }),
+    };
+  });
+
+  approverContract('deny', () => ({ approver: denyingApprover }));
+  approverContract('scripted', () => {
+    let next: ApprovalAnswer['decision'] | undefined = 'deny';
+    const approver: Approver = {
+      approve: (_, signal) =>
+        next === undefined
+          ? new Promise((_resolve, reject) =>
+              signal.addEventListener('abort', () => reject(signal.reason), { once: true }),
+            )
+          : Promise.resolve({ decision: next }),
+    };
+    return {
+      approver,
+      answer: (decision) => {
+        next = decision;
+      },
+      silence: () => {
+        next = undefined;
+      },
+    };
+  });
+
+  verifies(
+    ['core:approval:non-interactive-denies', 'core:approval:contract-shared'],
+    'where nobody can answer, the answer is no and says what to do',
+    async () => {
+      const answer = await denyingApprover.approve(SAMPLE_REQUEST, new AbortController().signal);
+      assert.equal(answer.decision, 'deny');
+      assert.match(answer.reason ?? '', /nobody can answer.*--yes/);
+    },
+  );
+
+  verifies(
+    'core:approval:remembered',
+    '"always" is made durable, "session" is not, and nothing wider is allowed',
+    async () => {
+      const saved: (readonly string[])[] = [];
+      const list = createAllowList({ always: ['git push --force'], persist: (keys) => void saved.push(keys) });
+      assert.ok(list.has('git push --force'));
+      assert.ok(!list.has('git push') && !list.has('git push --force\nsudo ls') && !list.has(''));
+      await list.add('rm -r /w/build', 'session');
+      assert.ok(list.has('rm -r /w/build') && !list.has('rm -r /w/src'));
+      assert.deepEqual(saved, []);
+      await list.add('sudo ls\nkill -9 3', 'always');
+      assert.ok(list.has('sudo ls') && list.has('kill -9 3\nsudo ls'));
+      assert.deepEqual(saved, [['git push --force', 'kill -9 3', 'sudo ls']]);
+      assert.deepEqual(list.always(), ['git push --force', 'kill -9 3', 'sudo ls']);
+    },
+  );
+
+  verifies(
+    'core:approval:remembered',
+    'an approval that cannot be saved holds for the session and is reported',
+    async () => {
+      const list = createAllowList({
+        persist: () => {
+          throw new Error('disk full');
+        },
+      });
+      await assert.rejects(async () => list.add('sudo ls', 'always'), /disk full/);
+      assert.ok(list.has('sudo ls'));
+      assert.deepEqual(list.always(), []);
+    },
+  );
+});
