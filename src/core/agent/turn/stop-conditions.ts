@@ -66,7 +66,7 @@ function callKey(call: FinishedCall): string {
   return `${call.name} ${canonicalJson(call.arguments)}`;
 }
 
-export const DEFAULT_MAX_STEPS = 60;
+export const DEFAULT_MAX_STEPS = 200;
 
 export function defaultStopConditions(limit: number = DEFAULT_MAX_STEPS): readonly StopCondition[] {
   return [maxSteps(limit), repeatedFailure(5), deniedInARow(3)];

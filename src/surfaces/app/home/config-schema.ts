@@ -1,6 +1,8 @@
 // Owns the shape of config.yaml and what each key means; docs/reference/config.md is generated from the descriptions.
 // Knows no file. Invariant: every key has a default, so that an empty file is a whole configuration (notes core 2.1).
+
 import { z } from 'zod';
+import { DEFAULT_MAX_STEPS } from '#core/agent/turn/stop-conditions.ts';
 
 export const CONFIG_VERSION = 1;
 
@@ -39,7 +41,7 @@ const provider = z.object({
 });
 
 const agent = z.object({
-  max_steps: z.int().min(1).max(10_000).default(60).describe('Model calls that one turn may take.'),
+  max_steps: z.int().min(1).max(10_000).default(DEFAULT_MAX_STEPS).describe('Model calls that one turn may take.'),
   tool_output_chars: z.int().min(500).optional().describe('Characters of one tool result that the model sees.'),
 });
 
