@@ -72,7 +72,7 @@ function oneLine(text: string): string {
 
 const MARKS: Readonly<Record<Status, string>> = { pending: ' ', in_progress: '>', completed: 'x', cancelled: '-' };
 
-export function renderTodos(items: readonly TodoItem[]): string {
+function renderTodos(items: readonly TodoItem[]): string {
   if (items.length === 0) return '(the list is empty)';
   return items.map(({ id, content, status }) => `[${MARKS[status]}] ${id.replaceAll(' ', '_')}: ${content}`).join('\n');
 }

@@ -135,7 +135,7 @@ function firstBadByte(bytes: Buffer): string {
   return `(byte 0x${(bytes[at] ?? 0).toString(16).padStart(2, '0')} at ${at})`;
 }
 
-export function mainLineEnd(text: string): '\n' | '\r\n' {
+function mainLineEnd(text: string): '\n' | '\r\n' {
   const crlf = text.split('\r\n').length - 1;
   const all = text.split('\n').length - 1;
   return crlf * 2 > all ? '\r\n' : '\n';

@@ -27,7 +27,7 @@ export function functionSchema(tool: AnyTool): FunctionSchema {
 }
 
 /** JSON Schema of what a caller may send (defaults make a field optional). */
-export function compactSchema(input: z.ZodType): JsonObject {
+function compactSchema(input: z.ZodType): JsonObject {
   const raw = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any', reused: 'inline' });
   const compact = compactNode(raw as JsonObject);
   return { type: 'object', ...compact, properties: isJsonObject(compact.properties) ? compact.properties : {} };

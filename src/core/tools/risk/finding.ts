@@ -34,7 +34,7 @@ export function ask(reason: string, key: string): Finding {
 const MAX_KEY = 160;
 
 /** Keys are stored and shown: long ones end in a hash, so that they stay exact. */
-export function shortKey(key: string): string {
+function shortKey(key: string): string {
   const line = key.replace(/\s+/g, ' ').trim();
   return line.length <= MAX_KEY ? line : `${line.slice(0, MAX_KEY - 20)}… ${sha256(line).slice(0, 16)}`;
 }

@@ -26,13 +26,16 @@ export interface PlaceOptions {
   readonly exists?: (path: string) => boolean;
 }
 
+/** As written and, on macOS, as they really are. */
+const TEMP_FOLDERS = ['/tmp', '/var/tmp', '/private/tmp', '/private/var/tmp', '/private/var/folders'];
+
 export function makePlace(options: PlaceOptions): Place {
   return {
     workspace: resolve(options.cwd),
     cwd: resolve(options.cwd),
     home: options.home ?? homedir(),
     ...(options.dataHome === undefined ? {} : { dataHome: options.dataHome }),
-    scratch: ['/tmp', '/var/tmp', tmpdir(), ...(options.scratch ?? [])],
+    scratch: [...TEMP_FOLDERS, tmpdir(), ...(options.scratch ?? [])],
     exists: options.exists ?? (() => false),
   };
 }

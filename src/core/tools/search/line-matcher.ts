@@ -16,7 +16,7 @@ export interface LineMatcher {
 }
 
 /** Longer lines are looked at only this far: minified code must not make every pattern slow. */
-const MAX_LINE = 20_000;
+const MAX_LINE = 10_000;
 const MAX_PATTERN = 2_000;
 
 /** A pattern that is no regular expression is searched for as it is written. `(?i)` at its start ignores case. */
@@ -24,13 +24,19 @@ export function createLineMatcher(pattern: string): Result<LineMatcher, 'bad-pat
   if (pattern === '' || pattern.length > MAX_PATTERN)
     return refuse('bad-pattern', `a pattern has 1 to ${MAX_PATTERN} characters`);
   const { test, literal } = compile(pattern);
-  const run = guard();
+  const run = canRunLong(pattern) ? guard() : (work: () => readonly LineMatch[]) => ok(work());
   return ok({
     match(text, max, ms) {
       if (literal !== undefined && !text.includes(literal)) return ok([]);
       return run(() => matchLines(text, test, max), ms);
     },
   });
+}
+
+/** With one repetition at most, a line of bounded length takes a bounded time; watching over each file costs more than that. */
+function canRunLong(pattern: string): boolean {
+  const repetitions = pattern.match(/[*+]|\{\d*,|\\\d|\\k/g)?.length ?? 0;
+  return repetitions > 1 || /\)[*+{]/.test(pattern);
 }
 
 interface Compiled {

@@ -1,7 +1,8 @@
 // Owns the search_files tool: lines by pattern, or files by name. One walker and matcher of our own instead of ripgrep where it happens to
 // be: the same answer on every machine, the same rules for secrets and ignored files, and a pattern that cannot run for ever.
 // Knows no other tool. Invariant: the order is fixed, so that offset pages through the same list; secrets are never searched.
-import { readFile, stat } from 'node:fs/promises';
+import { readFileSync, statSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { z } from 'zod';
 import type { Clock } from '#base/clock.ts';
@@ -128,7 +129,8 @@ async function findFiles(job: Job): Promise<ToolOutput> {
 
 /** Time for matching in one search, and for one file. */
 const MATCH_MS = 10_000;
-const FILE_MS = 2_000;
+const FILE_MS = 1_000;
+const REST_MS = 15;
 const MAX_FILE = 50 * 1024 * 1024;
 
 async function findLines(job: Job, signal: AbortSignal): Promise<ToolOutput> {
@@ -137,8 +139,14 @@ async function findLines(job: Job, signal: AbortSignal): Promise<ToolOutput> {
   const page = createPage(job.request);
   const skipped = { secret: 0, large: 0 };
   const from = job.clock.monotonic();
+  let rested = from;
   for await (const file of job.files) {
-    const text = await readSearchable(file, job, skipped);
+    const text = readSearchable(file, job, skipped);
+    // Files are read at once, which is four times as fast; in between everything else gets its turn.
+    if (job.clock.monotonic() - rested > REST_MS) {
+      await kindOf(file.path);
+      rested = job.clock.monotonic();
+    }
     signal.throwIfAborted();
     const left = MATCH_MS - (job.clock.monotonic() - from);
     if (left <= 0)
@@ -163,21 +171,17 @@ function skipNotes(skipped: { readonly secret: number; readonly large: number })
 }
 
 /** The text of a file, or undefined when it is not to be searched. */
-async function readSearchable(
-  file: FoundFile,
-  job: Job,
-  skipped: { secret: number; large: number },
-): Promise<string | undefined> {
+function readSearchable(file: FoundFile, job: Job, skipped: { secret: number; large: number }): string | undefined {
   if (job.isSecret(file.path) || (file.link && job.isSecret(realPath(file.path)))) {
     skipped.secret += 1;
     return undefined;
   }
   try {
-    if ((await stat(file.path)).size > MAX_FILE) {
+    if (statSync(file.path).size > MAX_FILE) {
       skipped.large += 1;
       return undefined;
     }
-    const bytes = await readFile(file.path);
+    const bytes = readFileSync(file.path);
     return describeBinary(bytes.subarray(0, 8_192)) === undefined ? bytes.toString('utf8') : undefined;
   } catch (error) {
     if (errorCode(error) === undefined) throw error;

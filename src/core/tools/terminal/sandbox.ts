@@ -47,7 +47,21 @@ export function sandboxArguments(options: SandboxOptions, place: SandboxPlace): 
     ...(options.hidden ?? []),
   ];
   return [
-    ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--bind', place.tempFolder, '/tmp'],
+    ...[
+      '--ro-bind',
+      '/',
+      '/',
+      '--dev',
+      '/dev',
+      '--proc',
+      '/proc',
+      '--bind',
+      place.tempFolder,
+      '/tmp',
+      '--setenv',
+      'TMPDIR',
+      '/tmp',
+    ],
     ...[...(options.writable ?? []), place.cwd].filter(existsSync).flatMap((folder) => ['--bind', folder, folder]),
     ...hidden.flatMap(hide),
     ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--die-with-parent', '--new-session'],

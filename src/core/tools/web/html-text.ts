@@ -216,7 +216,7 @@ const NAMED: Readonly<Record<string, string>> = {
   ccedil: 'ç',
 };
 
-export function decodeEntities(text: string): string {
+function decodeEntities(text: string): string {
   if (!text.includes('&')) return text;
   return text.replace(
     /&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([a-zA-Z]{2,10}));/g,
