@@ -24,6 +24,7 @@ const SHELLS = new Set(['sh', 'bash', 'zsh', 'dash', 'ksh', 'ash', 'fish', 'rbas
 const FETCHERS = new Set(['curl', 'wget', 'fetch', 'aria2c', 'http', 'https', 'lynx', 'nc']);
 const INTERPRETERS =
   /^(?:python[\d.]*|pypy3?|perl|ruby|node|nodejs|bun|deno|php|lua|tclsh|Rscript|osascript|awk|gawk|mawk)$/;
+const EDITORS = /^(?:g?vim|nvim|vi|ex|ed|emacs|sed|gsed)$/;
 const DATABASES = new Set([
   'psql',
   'mysql',
@@ -46,6 +47,9 @@ export function judgeCode(call: Call, asRoot: boolean): CodeVerdict {
   if (call.program === 'su') return judgeScriptFlag(call, ['-c', '--command']);
   if (call.program === 'trap' || call.program === 'watch')
     return { findings: [], scripts: call.args.slice(0, 1).map(({ text }) => text) };
+  if (call.program === 'alias')
+    return { findings: [], scripts: call.args.map(({ text }) => text.replace(/^[\w.-]+=/, '')) };
+  if (EDITORS.test(call.program)) return { findings: judgeEditor(call), scripts: [] };
   if (call.program === 'ssh') return { findings: [], scripts: remoteCommand(call) };
   if (INTERPRETERS.test(call.program)) return { findings: judgeOneLiner(call), scripts: [] };
   if (DATABASES.has(call.program)) return { findings: judgeSql(call), scripts: [] };
@@ -126,7 +130,17 @@ const RUNS_IN_CODE =
 const DECODES_IN_CODE =
   /\b(?:b64decode|atob|fromhex|unhexlify|pack\s*\(|base64_decode|decode64|marshal\.loads|fromCharCode)\b/;
 
+/** Editors can start commands: `vim -c ':!…'`, `sed '1e …'`. */
+function judgeEditor(call: Call): readonly Finding[] {
+  const isSed = call.program.endsWith('sed');
+  const runs = call.args.find(({ text }) =>
+    isSed ? /^[\d,$]*e\s/.test(text) : /!|system\(|shell-command|eval/.test(text),
+  );
+  return runs ? [ask('starts other commands', `${call.program} ${argumentText(call)}`)] : [];
+}
+
 function judgeOneLiner(call: Call): readonly Finding[] {
+  if (call.args[0]?.text.startsWith('<(')) return [unreadCode(call, false)];
   const inline =
     hasFlag(call, '-c', '-e', '-E', '-r', '--eval', '-p', '--print') || /awk$|osascript|deno|bun/.test(call.program);
   const input = knownInput(call.command);

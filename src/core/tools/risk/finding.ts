@@ -80,10 +80,13 @@ export function knownInput(command: ShellCommand, steps = 0): string | undefined
   if (program?.text === 'cat' && words.length === 0) return knownInput(source, steps + 1);
   if (program?.text !== 'echo' && program?.text !== 'printf') return undefined;
   if (words.some((word) => !word.certain)) return undefined;
-  return words
+  const text = words
     .filter(({ text }) => !/^-[neE]+$/.test(text))
     .map(({ text }) => text.replaceAll('\\n', '\n'))
     .join(' ');
+  return /[\\%]/.test(text) && source.words.some((word) => /^(?:printf|-[nE]*e[neE]*)$/.test(word.text))
+    ? undefined
+    : text;
 }
 
 /** Programs of the pipe that ends in this command, nearest first, at most 20. */

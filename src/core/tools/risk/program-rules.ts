@@ -10,6 +10,9 @@ const RULES: Readonly<Record<string, Rule>> = {
   rm: remove,
   rmdir: removeFolder,
   unlink: remove,
+  rimraf: removeTree,
+  'del-cli': removeTree,
+  trash: removeTree,
   chmod: changeMode,
   chown: changeOwner,
   chgrp: changeOwner,
@@ -64,6 +67,11 @@ function remove(call: Call): readonly Finding[] {
   if (targets.some(({ certain }) => !certain))
     return [ask('deletes files whose names are only known when it runs', `rm ${targetKey(call)}`)];
   return [];
+}
+
+function removeTree(call: Call): readonly Finding[] {
+  if (targetsOf(call).some(isVital(call))) return [never('deletes a folder that the system or the account needs')];
+  return [ask('deletes files recursively', `${call.program} ${targetKey(call)}`)];
 }
 
 function removeFolder(call: Call): readonly Finding[] {
@@ -135,10 +143,15 @@ function makeFileSystem(call: Call): readonly Finding[] {
 const FIND_TESTS =
   /^-(?:i?name|i?path|i?regex|i?wholename|newer.*|[acm]time|[acm]min|size|type|empty|user|group|perm|maxdepth|mindepth)$/;
 
+const DELETERS = /^(?:\S*\/)?(?:rm|shred|unlink|rmdir)$/;
+
 /** Actions of find that delete; programs behind -exec are looked at as commands of their own. */
 function findActions(call: Call): readonly Finding[] {
   const words = call.args.map(({ text }) => text);
-  if (!words.includes('-delete')) return [];
+  const deletes =
+    words.includes('-delete') ||
+    words.some((word, i) => /^-(?:exec|execdir)$/.test(word) && DELETERS.test(words[i + 1] ?? ''));
+  if (!deletes) return [];
   const roots = call.args.slice(
     0,
     Math.max(
@@ -167,8 +180,20 @@ function gitRefs(call: Call): readonly Finding[] {
   if (verb === 'push' && rest.some((word) => /^[+:]/.test(word))) {
     return [ask('rewrites or deletes what others have', `git push ${rest.join(' ')}`)];
   }
+  const steers = call.args.find(({ text }, i) => steersGit(text, call.args[i + 1]?.text ?? ''));
+  if (steers) return [ask('changes what git runs by itself', `git ${call.args.map(({ text }) => text).join(' ')}`)];
   const discards = verb === 'checkout' && (call.args.some(({ text }) => text === '--') || rest.includes('.'));
   return discards ? [ask('throws uncommitted work away', `git checkout -- ${rest.join(' ')}`)] : [];
+}
+
+/** `core.pager=…` behind `-c`, or `core.pager …` behind `config`; plain pagers are harmless. */
+function steersGit(text: string, next: string): boolean {
+  const found =
+    /^(?:core\.(?:pager|editor|sshcommand|hookspath|fsmonitor|askpass)|alias\.[\w-]+|(?:diff|filter|merge)\.[\w-]+\.\w+)(?:=(.*))?$/is.exec(
+      text,
+    );
+  const value = found ? (found[1] ?? next) : '';
+  return value !== '' && !/^(?:cat|less|true|vi|vim|nano|[a-z][\w -]*)$/i.test(value);
 }
 
 function editCrontab(call: Call): readonly Finding[] {
@@ -196,10 +221,15 @@ function mountRoot(call: Call): readonly Finding[] {
   const whole = mounts.find((text) =>
     /^(?:-v|--volume=)?(?:\/|\/etc|\/root|\/var\/run\/docker\.sock):|source=\/(?:etc)?,/.test(text),
   );
+  const destroys = call.args.find(({ text }) => /^(?:\S*\/)?(?:rm|mkfs\S*|dd|shred|wipefs)$/.test(text));
+  if (destroys && operandsOf(call)[0]?.text === 'exec')
+    return [ask('deletes inside a container', `${call.program} ${call.args.map(({ text }) => text).join(' ')}`)];
   return whole ? [ask('gives a container the machine', `${call.program} ${whole}`)] : [];
 }
 
 function removeSources(call: Call): readonly Finding[] {
+  const runs = call.args.find(({ text }) => /^--(?:to-command|checkpoint-action=exec|use-compress-program)/.test(text));
+  if (runs) return [ask('starts other commands', `tar ${runs.text}`)];
   return hasFlag(call, '--remove-files') ? [ask('deletes the files that it packs', 'tar --remove-files')] : [];
 }
 

@@ -13,7 +13,6 @@ const LEADING = new Set([
   '{',
   '}',
   '!',
-  'time',
   'coproc',
   'fi',
   'done',
