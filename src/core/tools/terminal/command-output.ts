@@ -29,7 +29,7 @@ export function commandOutput(command: string, result: ProcessResult, seconds: n
     signal !== undefined ||
     (exitCode !== 0 && !(exitCode === 1 && ANSWERS_WITH_ONE.test(command.trim())));
   return {
-    text: text === '' ? '(no output, exit 0)' : text,
+    text: text === '' ? '(no output)\n[exit 0]' : text,
     ...(failed ? { isError: true } : {}),
     ...(exitCode === undefined ? {} : { exitCode }),
     ...(output.spill === undefined ? {} : { spill: output.spill }),

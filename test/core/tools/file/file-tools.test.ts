@@ -32,7 +32,7 @@ describe('core/tools/file', () => {
       assert.equal(output.isError, undefined);
     });
 
-    it('shows a window and says how to go on', async () => {
+    verifies('core:files:read-window', 'shows a window and says how to go on', async () => {
       place.write('n.txt', Array.from({ length: 10 }, (_, i) => `line ${i + 1}\n`).join(''));
       assert.equal(
         (await read({ path: 'n.txt', offset: 3, limit: 2 })).text,

@@ -35,7 +35,7 @@ describe('core/tools/terminal', () => {
     withTools(async ({ terminal }) => {
       const both = await terminal({ command: 'echo one; echo two >&2; echo three' });
       assert.deepEqual(both, { text: 'one\ntwo\nthree', exitCode: 0 });
-      assert.deepEqual(await terminal({ command: 'true' }), { text: '(no output, exit 0)', exitCode: 0 });
+      assert.deepEqual(await terminal({ command: 'true' }), { text: '(no output)\n[exit 0]', exitCode: 0 });
       const failed = await terminal({ command: 'echo bad; exit 3' });
       assert.deepEqual(failed, { text: 'bad\n[exit 3]', isError: true, exitCode: 3 });
     }),
