@@ -54,10 +54,6 @@ export function findSession(database: Database, id: string): SessionRow | undefi
   return database.get<SessionRow>('SELECT * FROM sessions WHERE id = ?', id.toWellFormed());
 }
 
-export function sessionByKey(database: Database, key: number): SessionRow | undefined {
-  return database.get<SessionRow>('SELECT * FROM sessions WHERE key = ?', key);
-}
-
 export function needSession(database: Database, id: string): SessionRow {
   const row = findSession(database, id);
   if (row === undefined) throw noSuchSession(id);

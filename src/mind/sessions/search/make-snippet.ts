@@ -4,8 +4,8 @@ import { sliceText } from '#base/text.ts';
 import { splitWords } from './words/split-words.ts';
 import { stemWord } from './words/stem-word.ts';
 
-export const MARK_START = '>>>';
-export const MARK_END = '<<<';
+const MARK_START = '>>>';
+const MARK_END = '<<<';
 
 const WORD = /[\p{L}\p{N}\p{M}]+(?:['’][\p{L}]+)?/gu;
 /** Characters of a message that are looked at. */

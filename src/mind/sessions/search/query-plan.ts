@@ -37,12 +37,12 @@ export interface QueryPlan {
   readonly rows: number;
 }
 
-export const RELATED_WEIGHT = 0.45;
-export const VARIANT_WEIGHT = 0.3;
-export const TYPO_WEIGHT = 0.8;
+const RELATED_WEIGHT = 0.45;
+const VARIANT_WEIGHT = 0.3;
+const TYPO_WEIGHT = 0.8;
 /** A speaker's name inside a text: said to them or about them; weak, since the speaker's own rows are raised anyway. */
-export const NAME_WEIGHT = 0.2;
-export const PAIR_WEIGHT = 0.3;
+const NAME_WEIGHT = 0.2;
+const PAIR_WEIGHT = 0.3;
 /** Rarity of a word that no row holds: it must not outweigh what its relatives could show. */
 const RARITY_OF_UNKNOWN = 5;
 const MOST_GROUPS = 24;
@@ -133,7 +133,7 @@ class PlanBuilder {
   }
 }
 
-export function rarity(rowsWith: number, rows: number): number {
+function rarity(rowsWith: number, rows: number): number {
   return Math.log(1 + (Math.max(0, rows - rowsWith) + 0.5) / (rowsWith + 0.5));
 }
 

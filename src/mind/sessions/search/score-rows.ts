@@ -25,7 +25,7 @@ export interface Weights {
   readonly recency: number;
 }
 
-export const WEIGHTS: Weights = {
+const WEIGHTS: Weights = {
   saturation: 0.7,
   length: 0.35,
   before: [0.35, 0.15, 0.05],
