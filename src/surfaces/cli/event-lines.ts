@@ -1,6 +1,7 @@
 // Owns turning turn events into lines of text: the plain surface prints them as they are, the chat paints them.
 // Knows no terminal. Invariant: a pure function; every line is safe to print.
 
+import { plural } from '#base/text.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
 import type { Message, ToolResultPart } from '#core/model/message.ts';
 import { formatBytes, formatCost, formatMs, oneLine, plain } from './terminal-text.ts';
@@ -63,7 +64,7 @@ export function resultLine(result: ToolResultPart): EventLine {
   if (refused) return { kind: 'error', text: `not run (${refused}): ${oneLine(result.text)}` };
   const facts = [
     exitCode === undefined ? undefined : `exit ${exitCode}`,
-    `${plain(result.text).split('\n').length} lines`,
+    plural(plain(result.text).split('\n').length, 'line'),
     formatBytes(bytes),
     formatMs(ms),
     spill === undefined ? undefined : 'whole output kept in a file',
@@ -86,23 +87,27 @@ const CUTS = {
   failed: 'the connection broke here',
 } as const;
 
+/** Answers that are worth a line; a denial is said by the result of the call. */
+const APPROVED: Readonly<Partial<Record<Extract<TurnEvent, { type: 'approval' }>['decision'], string>>> = {
+  always: 'allowed from now on',
+  remembered: 'allowed before',
+};
+
 function approvalLines(event: Extract<TurnEvent, { type: 'approval' }>): readonly EventLine[] {
-  if (event.decision === 'once' || event.decision === 'session') return [];
-  const what = { always: 'allowed from now on', remembered: 'allowed before', deny: 'denied', never: 'never run' }[
-    event.decision
-  ];
-  return [notice(`${what}: ${event.preview} (${event.reason})`)];
+  const what = APPROVED[event.decision];
+  return what === undefined ? [] : [notice(`${what}: ${event.preview} (${event.reason})`)];
 }
 
 function endLines(event: Extract<TurnEvent, { type: 'turn-end' }>): readonly EventLine[] {
-  const facts = `${event.steps} ${event.steps === 1 ? 'step' : 'steps'} · ${event.model} · ${formatMs(event.ms)} · ${formatCost(event.cost)}`;
+  const facts = `${plural(event.steps, 'step')} · ${event.model} · ${formatMs(event.ms)} · ${formatCost(event.cost)}`;
   if (event.outcome === 'done') return [{ kind: 'end', text: facts }];
   if (event.outcome === 'failed')
     return [
       { kind: 'error', text: failureText(event) },
       { kind: 'end', text: `failed · ${facts}` },
     ];
-  return [{ kind: 'end', text: `${event.outcome}${event.stopped ? ` (${event.stopped})` : ''} · ${facts}` }];
+  const what = event.outcome === 'aborted' ? 'stopped on request' : `stopped (${event.stopped ?? 'a limit'})`;
+  return [{ kind: 'end', text: `${what} · ${facts}` }];
 }
 
 export function failureText(event: Extract<TurnEvent, { type: 'turn-end' }>): string {

@@ -22,12 +22,15 @@ export function mountCommands(program: Command, commands: readonly AnyCommand[],
     for (const word of words.slice(0, -1)) parent = groupOf(parent, word);
     mountOne(parent, words.at(-1) ?? command.name, { command, onInvoke });
   }
+  for (const group of program.commands) {
+    if (group.description() === '') group.description(group.commands.map((inner) => inner.name()).join(' · '));
+  }
 }
 
 function groupOf(parent: Command, name: string): Command {
   const known = parent.commands.find((existing) => existing.name() === name);
   if (known) return known;
-  const group = new Command(name).description(`${name} commands`);
+  const group = new Command(name);
   group.copyInheritedSettings(parent);
   parent.addCommand(group);
   return group;

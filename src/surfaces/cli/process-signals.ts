@@ -6,6 +6,8 @@ import { AbortedError } from '#base/abort.ts';
 export interface SignalWatch {
   /** 128 + n once a signal came. */
   exitCode(): number | undefined;
+  /** A chat takes SIGINT for itself: while `handler` returns true the signal ends nothing. */
+  onInterrupt(handler: (() => boolean) | undefined): void;
   unwatch(): void;
 }
 
@@ -13,7 +15,9 @@ const WATCHED = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 export function watchSignals(stop: AbortController): SignalWatch {
   let code: number | undefined;
+  let interrupt: (() => boolean) | undefined;
   const onSignal = (signal: NodeJS.Signals) => {
+    if (signal === 'SIGINT' && code === undefined && interrupt?.()) return;
     const number = 128 + constants.signals[signal];
     if (code !== undefined) process.exit(number);
     code = number;
@@ -22,6 +26,9 @@ export function watchSignals(stop: AbortController): SignalWatch {
   for (const signal of WATCHED) process.on(signal, onSignal);
   return {
     exitCode: () => code,
+    onInterrupt: (handler) => {
+      interrupt = handler;
+    },
     unwatch: () => {
       for (const signal of WATCHED) process.off(signal, onSignal);
     },

@@ -3,11 +3,14 @@
 
 import type { JsonValue } from '#base/json.ts';
 import type { CommandOutput } from '#core/agent/command-spec.ts';
+import { tableLines } from './table-lines.ts';
 import { plain } from './terminal-text.ts';
 
 export interface OutputTarget {
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
+  /** Columns of the terminal that `out` goes to; absent when it goes elsewhere. */
+  readonly width?: number;
 }
 
 /** Prints all output of a command; resolves to its exit code. */
@@ -19,7 +22,7 @@ export async function renderOutput(
   const gathered: CommandOutput[] = [];
   for await (const output of outputs) {
     if (output.type === 'failure') return renderFailure(output, json, target);
-    if (!json) for (const line of shownLines(output, gathered.length > 0)) target.out(`${line}\n`);
+    if (!json) for (const line of shownLines(output, gathered.length > 0, target.width)) target.out(`${line}\n`);
     gathered.push(output);
   }
   if (json) target.out(`${JSON.stringify(jsonOf(gathered), null, 2)}\n`);
@@ -27,13 +30,20 @@ export async function renderOutput(
 }
 
 /** Data is for machines: a person sees it only when the command said nothing else before. */
-function shownLines(output: Exclude<CommandOutput, { type: 'failure' }>, hasOther: boolean): readonly string[] {
-  if (output.type !== 'data') return outputLines(output);
+function shownLines(
+  output: Exclude<CommandOutput, { type: 'failure' }>,
+  hasOther: boolean,
+  width?: number,
+): readonly string[] {
+  if (output.type !== 'data') return outputLines(output, width);
   return hasOther ? [] : [JSON.stringify(output.value, null, 2)];
 }
 
-export function outputLines(output: Exclude<CommandOutput, { type: 'failure' } | { type: 'data' }>): readonly string[] {
-  return output.type === 'line' ? [plain(output.text)] : tableLines(output.columns, output.rows);
+export function outputLines(
+  output: Exclude<CommandOutput, { type: 'failure' } | { type: 'data' }>,
+  width?: number,
+): readonly string[] {
+  return output.type === 'line' ? [plain(output.text)] : tableLines(output.columns, output.rows, width);
 }
 
 export function failureLines(failure: Extract<CommandOutput, { type: 'failure' }>): readonly string[] {
@@ -64,34 +74,4 @@ function jsonOf(outputs: readonly CommandOutput[]): JsonValue {
 
 function rowObject(columns: readonly string[], row: readonly string[]): JsonValue {
   return Object.fromEntries(columns.map((column, i) => [column, row[i] ?? '']));
-}
-
-const WIDE =
-  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Extended_Pictographic}/u;
-const MARK = /^\p{Mark}+$/u;
-const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
-
-/** Columns that `text` takes at a terminal. */
-export function displayWidth(text: string): number {
-  let width = 0;
-  for (const { segment } of graphemes.segment(text)) {
-    if (MARK.test(segment)) continue;
-    width += WIDE.test(segment) ? 2 : 1;
-  }
-  return width;
-}
-
-function tableLines(columns: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {
-  const cells = [columns, ...rows].map((row) => columns.map((_, i) => plain(row[i] ?? '').replaceAll('\n', ' ')));
-  const widths = columns.map((_, i) => Math.max(...cells.map((row) => displayWidth(row[i] ?? ''))));
-  return cells.map((row) =>
-    row
-      .map((cell, i) => pad(cell, widths[i] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
-}
-
-function pad(cell: string, width: number): string {
-  return cell + ' '.repeat(Math.max(0, width - displayWidth(cell)));
 }

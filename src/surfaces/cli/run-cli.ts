@@ -1,67 +1,99 @@
 // Owns the shell's side of `talaria`: which surface a command line starts, and how it ends. Knows no command's work.
 // Invariant: usage errors exit 2 with the word named; whatever was opened is shut down, also on SIGTERM and SIGINT.
-import { CommanderError } from 'commander';
-import { isAborted } from '#base/abort.ts';
-import { errorText, TalariaError } from '#base/errors.ts';
+import type { Command } from 'commander';
+import { AbortedError } from '#base/abort.ts';
 import type { App } from '#surfaces/app/app.ts';
 import { readEnvironment } from '#surfaces/app/environment.ts';
-import { type CliOptions, createProgram } from './cli-program.ts';
+import { type CliOptions, createProgram, flagProblem, namesOf } from './cli-program.ts';
+import { fullWords } from './command-words.ts';
+import { reportError } from './exit-code.ts';
 import type { Invocation } from './mount-command.ts';
-import { hasPipedInput, readPipedInput } from './piped-input.ts';
-import { watchSignals } from './process-signals.ts';
+import { type SignalWatch, watchSignals } from './process-signals.ts';
 import type { OutputTarget } from './render-output.ts';
 
 const TARGET: OutputTarget = {
   out: (text) => process.stdout.write(text),
   err: (text) => process.stderr.write(text),
+  ...(process.stdout.isTTY ? { width: process.stdout.columns } : {}),
 };
+
+interface Run {
+  readonly version: string;
+  readonly signal: AbortSignal;
+  readonly signals: SignalWatch;
+}
 
 /** Runs one command line; resolves to the exit code: 0 done, 1 failed, 2 usage, 3 refused, 128 + n for signal n. */
 export async function runCli(argv: readonly string[], version: string): Promise<number> {
   const stop = new AbortController();
   const signals = watchSignals(stop);
-  process.stdout.on('error', onBrokenPipe);
+  const reader = watchReader(stop);
   try {
-    const code = await dispatch(argv, { version, signal: stop.signal });
-    return signals.exitCode() ?? code;
+    const code = await dispatch(argv, { version, signal: stop.signal, signals });
+    return signals.exitCode() ?? (reader.isGone() ? 0 : code);
   } catch (error) {
-    return signals.exitCode() ?? reportError(error);
+    return signals.exitCode() ?? (reader.isGone() ? 0 : reportError(error, TARGET.err));
   } finally {
     signals.unwatch();
   }
 }
 
-interface Run {
-  readonly version: string;
-  readonly signal: AbortSignal;
+/** A reader that went away (`| head`) is no failure: the work is stopped in order, and what is still written goes nowhere. */
+function watchReader(stop: AbortController): { isGone(): boolean } {
+  let gone = false;
+  const onError = (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    gone = true;
+    stop.abort(new AbortedError('nobody reads the output any more'));
+  };
+  process.stdout.on('error', onError);
+  process.stderr.on('error', onError);
+  return { isGone: () => gone };
 }
 
 async function dispatch(argv: readonly string[], run: Run): Promise<number> {
-  const program = createProgram(run.version);
-  const opening = lazyApp(() => program.opts<CliOptions>());
-  let start = async () => startSurface(await opening.get(), { options: program.opts<CliOptions>(), run });
-  if (namesCommand(argv)) {
-    const [{ mountCommands }, { shellCommands }] = await Promise.all([
-      import('./mount-command.ts'),
-      import('#surfaces/app/commands/shell-commands.ts'),
-    ]);
-    mountCommands(program, shellCommands({ environment: readEnvironment(), app: opening.get }), (invocation) => {
-      start = () => runCommand(invocation, run);
-    });
-  }
+  const flags = createProgram(run.version).argument('[words...]');
+  const wantsHelp = argv.includes('--help') || argv.includes('-h');
+  if (!wantsHelp) flags.parse([...argv], { from: 'user' });
+  const words = wantsHelp ? [] : flags.args;
+  const opening = lazyApp(flags.opts<CliOptions>());
   try {
-    await program.parseAsync([...argv], { from: 'user' });
-    return await start();
+    if (wantsHelp || words.length > 0) return await runWords(argv, words, { flags, opening, run });
+    refuseProblem(flags, []);
+    return await startSurface(opening, { options: flags.opts<CliOptions>(), run });
   } finally {
     await opening.shutdown();
   }
 }
 
-/** Does the line call a command or ask for help? Then the commands must be known; a chat or `-p` starts without them. */
-function namesCommand(argv: readonly string[]): boolean {
-  const [first] = argv;
-  if (first === undefined) return false;
-  return !first.startsWith('-') || argv.includes('--help') || argv.includes('-h');
+function refuseProblem(program: Command, words: readonly string[]): void {
+  const problem = flagProblem(program, words);
+  if (problem !== undefined) program.error(`error: ${problem}`, { exitCode: 2 });
+}
+
+interface Words {
+  readonly flags: Command;
+  readonly opening: LazyApp;
+  readonly run: Run;
+}
+
+/** A command, or help: only then the commands are loaded. */
+async function runWords(argv: readonly string[], words: readonly string[], ground: Words): Promise<number> {
+  const { opening, run } = ground;
+  const [{ mountCommands }, { shellCommands }] = await Promise.all([
+    import('./mount-command.ts'),
+    import('#surfaces/app/commands/shell-commands.ts'),
+  ]);
+  const program = createProgram(run.version);
+  const found: Invocation[] = [];
+  mountCommands(program, shellCommands({ environment: readEnvironment(), app: opening.get }), (invocation) => {
+    found.push(invocation);
+  });
+  const before = argv.slice(0, argv.length - words.length);
+  if (words.length > 0) refuseProblem(ground.flags, words);
+  await program.parseAsync([...before, ...fullWords(words)], { from: 'user' });
+  const [invocation] = found;
+  return invocation === undefined ? 0 : runCommand(invocation, run);
 }
 
 interface LazyApp {
@@ -69,15 +101,14 @@ interface LazyApp {
   readonly shutdown: () => Promise<void>;
 }
 
-function lazyApp(options: () => CliOptions): LazyApp {
+function lazyApp({ model, toolsets }: CliOptions): LazyApp {
   let app: Promise<App> | undefined;
   const compose = async () => {
     const { composeApp } = await import('#surfaces/app/compose.ts');
-    const { model, toolsets } = options();
     return composeApp({
       environment: readEnvironment(),
       ...(model === undefined ? {} : { model }),
-      ...(toolsets === undefined ? {} : { toolsets: toolsets.split(',').map((name) => name.trim()) }),
+      ...(toolsets === undefined ? {} : { toolsets: namesOf(toolsets) }),
     });
   };
   return {
@@ -93,20 +124,13 @@ function lazyApp(options: () => CliOptions): LazyApp {
 }
 
 async function runCommand(invocation: Invocation, run: Run): Promise<number> {
-  const { renderOutput } = await import('./render-output.ts');
-  const ask = process.stdin.isTTY ? askLine : undefined;
+  const [{ renderOutput }, { askAtShell }] = await Promise.all([
+    import('./render-output.ts'),
+    import('./plain/ask-at-shell.ts'),
+  ]);
+  const ask = process.stdin.isTTY ? askAtShell(run.signal) : undefined;
   const context = { cwd: readEnvironment().cwd, signal: run.signal, ...(ask ? { ask } : {}) };
   return renderOutput(invocation.command.run(invocation.input as never, context), invocation.json, TARGET);
-}
-
-async function askLine(question: string): Promise<string> {
-  const { createInterface } = await import('node:readline/promises');
-  const reader = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    return await reader.question(`${question} `);
-  } finally {
-    reader.close();
-  }
 }
 
 interface SurfaceRun {
@@ -114,59 +138,58 @@ interface SurfaceRun {
   readonly run: Run;
 }
 
-async function startSurface(app: App, { options, run }: SurfaceRun): Promise<number> {
-  for (const notice of app.notices) TARGET.err(`talaria: ${notice}\n`);
-  const target = { ...TARGET, signal: run.signal };
+async function startSurface(opening: LazyApp, { options, run }: SurfaceRun): Promise<number> {
   const session = {
     continueLast: options.continue === true,
     ...(options.resume === undefined ? {} : { resume: options.resume }),
   };
-  if (options.print !== undefined) return printOnce(app, options, { session, target });
-  const greeting = (await app.firstScreen()).map((line) => line);
+  const target = { ...TARGET, signal: run.signal };
+  if (options.print !== undefined) return printOnce(opening, { options, session, target });
+  const app = await opening.get();
+  for (const notice of app.notices) TARGET.err(`talaria: ${notice}\n`);
+  const greeting = await app.firstScreen();
   const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
-  const { variables } = app.environment;
-  if (!isTerminal || options.plain || variables.TERM === 'dumb') {
-    const { runPlainChat } = await import('./plain-chat.ts');
-    return runPlainChat(app, { input: process.stdin, interactive: isTerminal, greeting, ...session }, target);
+  if (!isTerminal || options.plain || wantsPlain(app.environment.variables)) {
+    const { runPlainChat } = await import('./plain/plain-chat.ts');
+    const { onInterrupt } = run.signals;
+    const io = { input: process.stdin, interactive: process.stdin.isTTY === true, onInterrupt };
+    return runPlainChat(app, { ...io, greeting, ...session }, target);
   }
   const { runChatScreen } = await import('./chat/chat-screen.ts');
-  const colour = (variables.NO_COLOR ?? '') === '';
-  return runChatScreen(app, { greeting, colour, historyFile: app.home.inputHistory, ...session }, run.signal);
+  return runChatScreen(app, { greeting, historyFile: app.home.inputHistory, ...session }, run.signal);
 }
 
 interface PrintRun {
+  readonly options: CliOptions;
   readonly session: { readonly continueLast: boolean; readonly resume?: string };
   readonly target: OutputTarget & { readonly signal: AbortSignal };
 }
 
-async function printOnce(app: App, options: CliOptions, { session, target }: PrintRun): Promise<number> {
-  const { runPrintMode } = await import('./print-mode.ts');
-  const stdin = hasPipedInput() ? await readPipedInput(process.stdin) : '';
-  const text = typeof options.print === 'string' ? options.print : stdin;
-  if (text.trim() === '') {
-    TARGET.err('talaria: -p needs a text: talaria -p "list the files here"\n');
-    return 2;
+/** How long a pipe that nobody writes to is waited for, when the command line says what to do, ms. */
+const PIPE_PATIENCE_MS = 3_000;
+
+async function printOnce(opening: LazyApp, { options, session, target }: PrintRun): Promise<number> {
+  const [{ runPrintMode }, { hasPipedInput, NO_INPUT, readPipedInput }] = await Promise.all([
+    import('./print/print-mode.ts'),
+    import('./print/piped-input.ts'),
+  ]);
+  const text = typeof options.print === 'string' ? options.print : undefined;
+  const patience = text === undefined ? {} : { patienceMs: PIPE_PATIENCE_MS };
+  const piped = async () =>
+    hasPipedInput() ? readPipedInput(process.stdin, { ...patience, signal: target.signal }) : NO_INPUT;
+  const request = { format: options.outputFormat, yes: options.yes === true, ...session };
+  try {
+    return await runPrintMode(
+      { open: opening.get, piped },
+      text === undefined ? request : { ...request, text },
+      target,
+    );
+  } finally {
+    process.stdin.destroy();
   }
-  const piped = typeof options.print === 'string' ? stdin : '';
-  return runPrintMode(
-    app,
-    { text, stdin: piped, format: options.outputFormat, yes: options.yes === true, ...session },
-    target,
-  );
 }
 
-/** A reader that went away (`| head`) is no failure. */
-function onBrokenPipe(error: NodeJS.ErrnoException): void {
-  if (error.code === 'EPIPE') process.exit(0);
-  throw error;
-}
-
-const USAGE_OK = new Set(['commander.helpDisplayed', 'commander.help', 'commander.version']);
-
-function reportError(error: unknown): number {
-  if (error instanceof CommanderError) return USAGE_OK.has(error.code) ? 0 : 2;
-  if (isAborted(error)) return 130;
-  TARGET.err(`talaria: ${errorText(error)}\n`);
-  if (error instanceof TalariaError && error.fix) TARGET.err(`${error.fix}\n`);
-  return 1;
+/** NO_COLOR and a dumb terminal ask for lines without escape codes. */
+function wantsPlain(variables: Readonly<Record<string, string | undefined>>): boolean {
+  return (variables.NO_COLOR ?? '') !== '' || variables.TERM === 'dumb';
 }

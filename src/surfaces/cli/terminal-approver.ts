@@ -1,12 +1,9 @@
 // Owns asking the person at the terminal: may this run, and questions of the agent. Knows no screen: it is given a way to ask.
-// Invariant: anything but a clear yes is a no.
-import { raceAbort } from '#base/abort.ts';
+// Invariant: anything but a clear yes is a no, and what is shown is all of what would run.
 import { ok, refuse } from '#base/result.ts';
 import type { ApprovalDecision, Approver, Asker } from '#core/agent/approver.ts';
-import { oneLine, plain } from './terminal-text.ts';
-
-/** Shows lines, then waits for one line; undefined when the person left without answering. */
-export type Ask = (lines: readonly string[]) => Promise<string | undefined>;
+import type { Ask } from './questions.ts';
+import { oneLine, plain, visible } from './terminal-text.ts';
 
 const ANSWERS: Readonly<Record<string, ApprovalDecision>> = {
   y: 'once',
@@ -20,15 +17,15 @@ const ANSWERS: Readonly<Record<string, ApprovalDecision>> = {
 export function createTerminalApprover(ask: Ask): Approver {
   return {
     approve: async (request, signal) => {
+      const preview = visible(request.preview)
+        .split('\n')
+        .map((line) => `  ${line}`);
       const lines = [
-        `${request.tool} wants to run something that ${oneLine(request.reason)}:`,
-        ...plain(request.preview)
-          .split('\n')
-          .slice(0, 20)
-          .map((line) => `  ${line}`),
-        'y = once · s = this session · a = always · n = no',
+        `${request.tool} asks to run this (${oneLine(request.reason)}):`,
+        ...preview,
+        'y = once · s = this session · a = always · n = no, or say what to do instead',
       ];
-      const answer = await raceAbort(ask(lines), signal);
+      const answer = await ask({ lines }, signal);
       const decision = ANSWERS[answer?.trim().toLowerCase() ?? ''];
       return decision === undefined ? { decision: 'deny', reason: denial(answer) } : { decision };
     },
@@ -37,7 +34,8 @@ export function createTerminalApprover(ask: Ask): Approver {
 
 /** What the person typed instead of a yes is said to the model: it is often the better way. */
 function denial(answer: string | undefined): string {
-  const text = answer?.trim() ?? '';
+  if (answer === undefined) return 'the owner left without an answer';
+  const text = answer.trim();
   return text === '' || /^no?$/i.test(text) ? 'the owner said no' : `the owner said: ${oneLine(text, 500)}`;
 }
 
@@ -45,9 +43,10 @@ export function createTerminalAsker(ask: Ask): Asker {
   return {
     ask: async ({ question, choices }, signal) => {
       const lines = [plain(question), ...choices.map((choice, i) => `  ${i + 1}) ${plain(choice)}`)];
-      const answer = (await raceAbort(ask(lines), signal))?.trim();
+      const answer = (await ask({ lines }, signal))?.trim();
       if (answer === undefined || answer === '') return refuse('nobody-there', 'The owner gave no answer.');
-      return ok(choices[Number(answer) - 1] ?? answer);
+      const chosen = /^\d+$/.test(answer) ? choices[Number(answer) - 1] : undefined;
+      return ok(chosen ?? answer);
     },
   };
 }

@@ -11,6 +11,14 @@ export function plain(text: string): string {
   return text.replace(/\r\n/g, '\n').replace(ESCAPES, '').replace(CONTROLS, '');
 }
 
+/** `text` with every control character written out: what a person says yes to must not hide in what a terminal swallows. */
+export function visible(text: string): string {
+  return text.replace(/\r\n/g, '\n').replace(CONTROLS, (character) => {
+    const code = character.charCodeAt(0).toString(16).padStart(4, '0');
+    return `\\u${code}`;
+  });
+}
+
 /** First line of `text`, safe, at most `max` characters. */
 export function oneLine(text: string, max = 200): string {
   const line = plain(text)

@@ -6,7 +6,8 @@ import type { ToolResultPart } from '#core/model/message.ts';
 import { NO_USAGE } from '#core/model/model-client.ts';
 import { splitWords } from '#surfaces/cli/chat/split-words.ts';
 import { eventLines } from '#surfaces/cli/event-lines.ts';
-import { displayWidth, outputLines } from '#surfaces/cli/render-output.ts';
+import { outputLines } from '#surfaces/cli/render-output.ts';
+import { displayWidth } from '#surfaces/cli/table-lines.ts';
 import { createPaint, formatCost, formatMs, oneLine, plain } from '#surfaces/cli/terminal-text.ts';
 import { verifies } from '../../verifies.ts';
 

@@ -1,7 +1,9 @@
 // Owns what the chat's own commands may do to the chat. Knows no command and no screen.
-import type { AnyCommand } from '#core/agent/command-spec.ts';
+import type { AnyCommand, CommandOutput } from '#core/agent/command-spec.ts';
 import type { Conversation } from '#core/agent/conversation.ts';
 import type { App } from '#surfaces/app/app.ts';
+
+export type CommandFailure = Extract<CommandOutput, { type: 'failure' }>;
 
 export interface ChatControl {
   readonly app: App;
@@ -9,8 +11,8 @@ export interface ChatControl {
   /** Commands that can be typed after a slash, the chat's own first. */
   commands(): Promise<readonly AnyCommand[]>;
   /** Each gives the reason when it could not be done; the old session then stays open. */
-  startNew(): Promise<string | undefined>;
-  resume(sessionId: string): Promise<string | undefined>;
+  startNew(): Promise<CommandFailure | undefined>;
+  resume(sessionId: string): Promise<CommandFailure | undefined>;
   /** The chat ends after the present line. */
   leave(): void;
 }

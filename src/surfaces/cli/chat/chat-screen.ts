@@ -1,30 +1,29 @@
-// Owns the interactive chat: editor, transcript, spinner, footer, keys. Knows no session logic (chat-session) and no model.
-// Invariants: Ctrl-C stops a turn, pressed again it leaves; the terminal is given back as it was, whatever fails.
-import {
-  CombinedAutocompleteProvider,
-  Editor,
-  Loader,
-  matchesKey,
-  ProcessTerminal,
-  Spacer,
-  Text,
-  TuiMainScreen,
-} from '@earendil-works/pi-tui';
+// Owns the interactive chat: what is on the screen, and which key does what. Knows no session logic (chat-session) and no model.
+// Invariants: Ctrl-C stops what runs, pressed again it leaves; the terminal is given back as it was, whatever fails.
+import { Container, Editor, matchesKey, ProcessTerminal, Spacer, TuiMainScreen } from '@earendil-works/pi-tui';
 import { systemClock } from '#base/clock.ts';
 import { errorText } from '#base/errors.ts';
-import { messageText } from '#core/model/message.ts';
+import type { CommandOutput } from '#core/agent/command-spec.ts';
 import type { App } from '#surfaces/app/app.ts';
-import { failureLines, outputLines } from '../render-output.ts';
+import { isExitLine } from '../command-words.ts';
+import { QuestionQueue } from '../questions.ts';
+import { failureLines } from '../render-output.ts';
 import { createTerminalApprover, createTerminalAsker } from '../terminal-approver.ts';
-import { createPaint, formatCost, formatMs, oneLine } from '../terminal-text.ts';
+import { createPaint } from '../terminal-text.ts';
 import { ChatSession } from './chat-session.ts';
-import { editorTheme } from './chat-theme.ts';
+import { createCompletions } from './completions.ts';
 import { type InputHistory, isSecret, openInputHistory } from './input-history.ts';
-import { Transcript } from './transcript.ts';
+import { editorTheme } from './view/chat-theme.ts';
+import { Footer } from './view/footer.ts';
+import { letGoOfOldParts } from './view/let-go.ts';
+import { QuestionPanel, SecretInput } from './view/question-panel.ts';
+import { holdTerminal } from './view/terminal-hold.ts';
+import { Transcript } from './view/transcript.ts';
+import { TurnMeter } from './view/turn-meter.ts';
+import { WorkingLine } from './view/working-line.ts';
 
 export interface ChatScreenOptions {
   readonly greeting: readonly string[];
-  readonly colour: boolean;
   readonly resume?: string;
   readonly continueLast: boolean;
   readonly historyFile: string;
@@ -44,99 +43,86 @@ export async function runChatScreen(app: App, options: ChatScreenOptions, signal
 
 class ChatScreen {
   readonly #options: ChatScreenOptions;
-  readonly #paint: ReturnType<typeof createPaint>;
+  readonly #paint = createPaint(true);
   readonly #tui = new TuiMainScreen(new ProcessTerminal());
-  readonly #transcript: Transcript;
-  readonly #editor: Editor;
-  readonly #loader: Loader;
-  readonly #footer = new Text('', 0, 0);
+  readonly #hold = holdTerminal(this.#tui);
+  readonly #transcript = new Transcript(this.#paint);
+  readonly #panel = new QuestionPanel(this.#paint);
+  readonly #editor = new Editor(this.#tui, editorTheme(this.#paint));
+  readonly #input = new Container();
+  readonly #footer = new Footer(this.#paint);
+  readonly #working = new WorkingLine(this.#tui, this.#paint, (elapsed) => this.#activity(elapsed));
+  readonly #questions = new QuestionQueue(() => this.#showQuestion());
+  readonly #meter = new TurnMeter();
+  readonly #ended = Promise.withResolvers<number>();
   readonly #chat: ChatSession;
   readonly #history: InputHistory;
-  readonly #questions: ((answer: string | undefined) => void)[] = [];
-  readonly #ended = Promise.withResolvers<number>();
-  #cost = 0;
-  #interruptedAt = Number.NEGATIVE_INFINITY;
+  /** Turns and changes of the session, one after the other. */
   #work: Promise<void> = Promise.resolve();
-  #stopTicking: (() => void) | undefined;
+  #interruptedAt = Number.NEGATIVE_INFINITY;
 
   constructor(app: App, options: ChatScreenOptions) {
     this.#options = options;
-    this.#paint = createPaint(options.colour);
-    this.#transcript = new Transcript(this.#paint);
-    this.#editor = new Editor(this.#tui, editorTheme(this.#paint));
-    this.#loader = new Loader(
-      this.#tui,
-      (text) => this.#paint('cyan', text),
-      (text) => this.#paint('dim', text),
-      '',
-    );
-    this.#history = openInputHistory(options.historyFile, (error) => this.#transcript.addProblem(errorText(error)));
-    const ask = (lines: readonly string[]) => this.#ask(lines);
+    this.#history = openInputHistory(options.historyFile, (error) => this.#transcript.addLine(errorText(error), 'red'));
+    const { ask } = this.#questions;
     this.#chat = new ChatSession({
       app,
+      ask,
       approver: createTerminalApprover(ask),
       asker: createTerminalAsker(ask),
       continueLast: options.continueLast,
       ...(options.resume === undefined ? {} : { resume: options.resume }),
-      ask: async (question) => (await ask([question])) ?? '',
     });
   }
 
   async run(signal: AbortSignal): Promise<number> {
     signal.addEventListener('abort', () => this.#ended.resolve(0), { once: true });
     const problem = await this.#chat.open();
+    if (problem !== undefined) {
+      for (const text of failureLines(problem)) process.stderr.write(`talaria: ${text}\n`);
+      return problem.exitCode;
+    }
     await this.#lay();
-    if (problem !== undefined) this.#transcript.addProblem(problem);
-    if (problem !== undefined) await this.#chat.startNew();
-    this.#showPast();
-    this.#updateFooter();
-    this.#tui.start();
+    this.#transcript.addPast(this.#chat.conversation?.history ?? []);
+    this.#update();
+    if (!signal.aborted) this.#hold.start();
     return this.#ended.promise;
   }
 
   async close(): Promise<void> {
-    for (const answer of this.#questions.splice(0)) answer(undefined);
-    this.#chat.stopTurn();
-    this.#loader.stop();
-    this.#stopTicking?.();
+    this.#questions.close();
+    this.#chat.stop();
     await this.#work;
-    const session = this.#chat.conversation?.session.id;
-    this.#tui.removeChild(this.#editor);
-    this.#tui.removeChild(this.#footer);
-    this.#tui.renderNow();
-    this.#tui.stop();
+    this.#working.hide();
+    const session = this.#chat.resumable();
+    this.#hold.end(this.#transcript.container);
     await this.#chat.close();
-    if (session) process.stdout.write(`\nsession ${session} · talaria --resume ${session}\n`);
+    if (session !== undefined) process.stdout.write(`\nsession ${session} · talaria --resume ${session}\n`);
   }
 
   async #lay(): Promise<void> {
     for (const line of this.#options.greeting) this.#transcript.addLine(line);
-    const commands = (await this.#chat.commands()).map(({ name, summary }) => ({ name, description: summary }));
-    this.#editor.setAutocompleteProvider(new CombinedAutocompleteProvider(commands, process.cwd()));
+    this.#editor.setAutocompleteProvider(await createCompletions(this.#chat));
     for (const line of this.#history.lines) this.#editor.addToHistory(line);
     this.#editor.onSubmit = (text) => this.#submit(text);
-    for (const part of [this.#transcript.container, new Spacer(1), this.#editor, this.#footer])
+    this.#input.addChild(this.#editor);
+    const { container } = this.#transcript;
+    for (const part of [container, this.#working.container, this.#panel.container, new Spacer(1), this.#input])
       this.#tui.addChild(part);
+    this.#tui.addChild(this.#footer);
     this.#tui.setFocus(this.#editor);
     this.#tui.addInputListener((data) => this.#onKey(data));
-  }
-
-  #showPast(): void {
-    const past = this.#chat.conversation?.history ?? [];
-    for (const message of past.slice(-12)) {
-      const text = messageText(message);
-      if (text === '' || message.role === 'tool') continue;
-      if (message.role === 'user') this.#transcript.addOwner(text);
-      else this.#transcript.addLine(text);
-    }
-    if (past.length > 0) this.#transcript.addDim(`(${past.length} messages so far in this session)`);
   }
 
   #onKey(data: string): { consume: boolean } | undefined {
     if (matchesKey(data, 'ctrl+c')) return this.#interrupt();
     if (matchesKey(data, 'ctrl+d') && this.#editor.getText() === '') return this.#leave();
-    if (matchesKey(data, 'escape') && this.#chat.isRunning && !this.#editor.isShowingAutocomplete()) {
-      this.#chat.stopTurn();
+    if (matchesKey(data, 'ctrl+z')) {
+      this.#hold.suspend();
+      return { consume: true };
+    }
+    if (matchesKey(data, 'escape') && this.#chat.isBusy && !this.#editor.isShowingAutocomplete()) {
+      this.#chat.stop();
       return { consume: true };
     }
     return undefined;
@@ -147,11 +133,9 @@ class ChatScreen {
     const again = now - this.#interruptedAt < LEAVE_WITHIN_MS;
     this.#interruptedAt = now;
     if (again) return this.#leave();
-    if (this.#chat.isRunning) {
-      for (const answer of this.#questions.splice(0)) answer(undefined);
-      this.#chat.stopTurn();
-    } else if (this.#editor.getText() !== '') this.#editor.setText('');
-    else this.#transcript.addDim('Ctrl-C again leaves');
+    if (this.#chat.isBusy) this.#chat.stop();
+    else if (this.#editor.getText() !== '') this.#editor.setText('');
+    else this.#transcript.addLine('Ctrl-C again leaves', 'dim');
     this.#tui.requestRender();
     return { consume: true };
   }
@@ -163,10 +147,11 @@ class ChatScreen {
 
   #submit(text: string): void {
     const line = text.trim();
-    const waiting = this.#questions.shift();
-    if (waiting) {
-      this.#transcript.addDim(`› ${isSecret(line) ? '(hidden)' : line}`);
-      waiting(line);
+    const { current } = this.#questions;
+    if (current) {
+      for (const said of current.lines) this.#transcript.addLine(said, 'yellow');
+      this.#transcript.addLine(`› ${current.secret || isSecret(line) ? '(hidden)' : line}`, 'dim');
+      this.#questions.answer(line);
     } else if (line !== '') this.#take(line);
     this.#tui.requestRender();
   }
@@ -174,77 +159,84 @@ class ChatScreen {
   #take(line: string): void {
     this.#history.add(line);
     if (!isSecret(line)) this.#editor.addToHistory(line);
-    if (this.#chat.isRunning && !line.startsWith('/')) {
+    if (isExitLine(line)) return void this.#leave();
+    const isCommand = line.startsWith('/');
+    if (this.#chat.isRunning && !isCommand) {
       this.#chat.steer(line);
-      this.#transcript.addDim(`› ${line} (at the next step)`);
+      this.#transcript.addLine(`› ${line} (at the next step)`, 'dim');
       return;
     }
-    if (['exit', 'quit', '/quit', '/exit'].includes(line)) return void this.#leave();
     this.#transcript.addOwner(isSecret(line) ? `${line.split(/\s+/).slice(0, 2).join(' ')} (hidden)` : line);
-    const work = line.startsWith('/') ? () => this.#runSlash(line) : () => this.#runTurn(line);
-    this.#work = this.#work.then(work).catch((error: unknown) => this.#transcript.addProblem(errorText(error)));
+    const work = () => (isCommand ? this.#runSlash(line) : this.#runTurn(line));
+    const before = this.#chat.isRunning ? Promise.resolve() : this.#work;
+    const done = before.then(work).catch((error: unknown) => this.#transcript.addLine(errorText(error), 'red'));
+    this.#work = Promise.all([this.#work, done]).then(() => undefined);
   }
 
   async #runTurn(line: string): Promise<void> {
-    this.#showWorking();
+    this.#working.show();
     try {
       for await (const event of this.#chat.send(line)) {
+        this.#meter.take(event);
         this.#transcript.addEvent(event);
-        if (event.type === 'turn-end') this.#cost += event.cost ?? 0;
+        letGoOfOldParts(this.#tui, this.#transcript.container);
         this.#tui.requestRender();
       }
     } finally {
-      this.#hideWorking();
-      this.#updateFooter();
+      this.#working.hide();
+      this.#update();
     }
   }
 
   async #runSlash(line: string): Promise<void> {
-    for await (const output of this.#chat.slash(line, new AbortController().signal)) {
-      if (output.type === 'failure') for (const text of failureLines(output)) this.#transcript.addProblem(text);
-      else if (output.type !== 'data') for (const text of outputLines(output)) this.#transcript.addLine(text);
-      this.#tui.requestRender();
+    const before = this.#chat.conversation;
+    const isAlone = !this.#chat.isRunning;
+    if (isAlone) this.#working.show();
+    try {
+      for await (const output of this.#chat.slash(line)) this.#showOutput(output);
+    } finally {
+      if (isAlone) this.#working.hide();
     }
+    const { conversation } = this.#chat;
+    if (conversation && conversation !== before) this.#transcript.addPast(conversation.history);
     if (this.#chat.isLeaving) this.#leave();
-    this.#updateFooter();
+    this.#update();
   }
 
-  #ask(lines: readonly string[]): Promise<string | undefined> {
-    for (const line of lines) this.#transcript.addQuestion(line);
+  #showOutput(output: CommandOutput): void {
+    if (output.type === 'failure') for (const text of failureLines(output)) this.#transcript.addLine(text, 'red');
+    else if (output.type === 'line') this.#transcript.addLine(output.text);
+    else if (output.type === 'table') this.#transcript.addTable(output);
     this.#tui.requestRender();
-    return new Promise((resolve) => this.#questions.push(resolve));
   }
 
-  #showWorking(): void {
-    const from = systemClock.monotonic();
-    const tick = () => {
-      const waits = this.#questions.length > 0 ? 'waiting for your answer' : 'working';
-      this.#loader.setMessage(
-        `${waits} · ${formatMs(Math.floor((systemClock.monotonic() - from) / 1_000) * 1_000)} · Ctrl-C stops`,
-      );
-      this.#stopTicking = systemClock.after(500, tick);
-    };
-    this.#tui.children.splice(1, 0, this.#loader);
-    this.#loader.start();
-    tick();
+  #showQuestion(): void {
+    const { current } = this.#questions;
+    this.#panel.show(current);
+    this.#input.clear();
+    const input = current?.secret ? this.#secretInput() : this.#editor;
+    this.#input.addChild(input);
+    this.#tui.setFocus(input);
+    this.#tui.requestRender();
   }
 
-  #hideWorking(): void {
-    this.#stopTicking?.();
-    this.#loader.stop();
-    this.#tui.removeChild(this.#loader);
+  #secretInput(): SecretInput {
+    const input = new SecretInput();
+    input.onSubmit = (text) => this.#submit(text);
+    return input;
   }
 
-  #updateFooter(): void {
+  #activity(elapsed: string): string {
+    if (this.#questions.current) return `waiting for your answer · ${elapsed} · Ctrl-C stops`;
+    if (this.#chat.isStopping) return `stopping · ${elapsed} · Ctrl-C leaves`;
+    return `${this.#meter.activity} · ${elapsed} · Ctrl-C stops`;
+  }
+
+  #update(): void {
     const { app, conversation } = this.#chat;
-    const model = app.model();
-    const facts = [
-      `${model.id} (${oneLine(model.reason, 60)})`,
-      conversation?.session.id ?? '',
-      formatCost(this.#cost),
-      '/help',
-    ];
-    this.#footer.setText(this.#paint('dim', facts.join(' · ')));
+    const { id, contextWindow } = app.model();
+    const session = conversation?.session.id ?? '';
+    this.#footer.show({ model: id, cost: this.#meter.cost, context: this.#meter.contextOf(contextWindow), session });
     this.#tui.requestRender();
   }
 }

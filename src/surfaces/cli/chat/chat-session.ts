@@ -1,17 +1,18 @@
-// Owns what a chat is beneath its screen: the conversation it is in, changing it, and the slash commands. Plain chat and the
-// screen both drive it. Knows no terminal. Invariant: one open conversation at a time; a failed change leaves the old one open.
-import { Command, CommanderError } from 'commander';
+// Owns what a chat is beneath its screen: the conversation it is in, changing it, stopping what runs. Plain chat and the
+// screen both drive it. Knows no terminal. Invariants: one open conversation at a time; a failed change leaves the old one
+// open; whatever runs can be stopped.
 import { isAborted } from '#base/abort.ts';
 import { errorText } from '#base/errors.ts';
 import type { Approver, Asker } from '#core/agent/approver.ts';
-import type { AnyCommand, CommandOutput } from '#core/agent/command-spec.ts';
+import type { AnyCommand, CommandContext, CommandOutput } from '#core/agent/command-spec.ts';
 import { type Conversation, stopRequest } from '#core/agent/conversation.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
 import type { App } from '#surfaces/app/app.ts';
-import { mountCommands } from '../mount-command.ts';
-import type { ChatControl } from './chat-control.ts';
+import { openProblem } from '../open-problem.ts';
+import type { Ask } from '../questions.ts';
+import type { ChatControl, CommandFailure } from './chat-control.ts';
 import { chatCommands } from './slash-commands.ts';
-import { splitWords } from './split-words.ts';
+import { readSlashLine } from './slash-line.ts';
 
 export interface ChatOptions {
   readonly app: App;
@@ -20,12 +21,13 @@ export interface ChatOptions {
   readonly resume?: string;
   readonly continueLast: boolean;
   /** Asks for a line in mid-command, e.g. a key; absent where nobody can answer. */
-  readonly ask?: (question: string) => Promise<string>;
+  readonly ask?: Ask;
 }
 
 export class ChatSession implements ChatControl {
   readonly app: App;
   readonly #options: ChatOptions;
+  readonly #commands = new Set<AbortController>();
   #conversation: Conversation | undefined;
   #turn: AbortController | undefined;
   #leaving = false;
@@ -39,8 +41,19 @@ export class ChatSession implements ChatControl {
     return this.#conversation;
   }
 
+  /** A turn is under way. */
   get isRunning(): boolean {
     return this.#turn !== undefined;
+  }
+
+  /** A turn or a command is under way: there is something to stop. */
+  get isBusy(): boolean {
+    return this.isRunning || this.#commands.size > 0;
+  }
+
+  /** True once what runs was asked to stop. */
+  get isStopping(): boolean {
+    return this.#turn?.signal.aborted === true;
   }
 
   /** True once `/quit` was typed. */
@@ -48,21 +61,26 @@ export class ChatSession implements ChatControl {
     return this.#leaving;
   }
 
+  /** Id of the session that a later start can go on with; undefined while nothing was said. */
+  resumable(): string | undefined {
+    return this.#conversation && this.#conversation.history.length > 0 ? this.#conversation.session.id : undefined;
+  }
+
   leave(): void {
     this.#leaving = true;
   }
 
   /** Opens the session the chat was started for; yields what went wrong. */
-  async open(): Promise<string | undefined> {
+  async open(): Promise<CommandFailure | undefined> {
     const { resume, continueLast } = this.#options;
     return this.#change({ continueLast, ...(resume === undefined ? {} : { resume }) });
   }
 
-  async startNew(): Promise<string | undefined> {
+  async startNew(): Promise<CommandFailure | undefined> {
     return this.#change({});
   }
 
-  async resume(sessionId: string): Promise<string | undefined> {
+  async resume(sessionId: string): Promise<CommandFailure | undefined> {
     return this.#change({ resume: sessionId });
   }
 
@@ -82,28 +100,28 @@ export class ChatSession implements ChatControl {
     this.#conversation?.steer(text);
   }
 
-  stopTurn(): void {
+  /** Stops the turn and the commands that run. */
+  stop(): void {
     this.#turn?.abort(stopRequest());
+    for (const command of this.#commands) command.abort(stopRequest());
   }
 
   /** Runs `/name words…`. */
-  async *slash(line: string, signal: AbortSignal): AsyncGenerator<CommandOutput, void> {
-    const words = expandAlias(splitWords(line.slice(1)));
-    const found: { command?: AnyCommand; input?: unknown } = {};
-    const said: string[] = [];
-    const program = chatProgram(
-      await this.commands(),
-      (command, input) => Object.assign(found, { command, input }),
-      said,
-    );
-    try {
-      await program.parseAsync(words, { from: 'user' });
-    } catch (error) {
-      if (!(error instanceof CommanderError)) throw error;
-      yield* commanderOutput(error, said, words[0] ?? '');
+  async *slash(line: string): AsyncGenerator<CommandOutput, void> {
+    const read = await readSlashLine(line, await this.commands());
+    if (read.type === 'said') {
+      yield* read.outputs;
       return;
     }
-    if (found.command) yield* this.#run(found.command, found.input, signal);
+    const control = new AbortController();
+    this.#commands.add(control);
+    try {
+      yield* read.command.run(read.input as never, this.#context(control.signal));
+    } catch (error) {
+      yield isAborted(error) ? failure('stopped', 'stopped on request') : failure('failed', errorText(error));
+    } finally {
+      this.#commands.delete(control);
+    }
   }
 
   /** Commands that can be typed after a slash, the chat's own first. */
@@ -117,75 +135,35 @@ export class ChatSession implements ChatControl {
   }
 
   async close(): Promise<void> {
-    this.stopTurn();
+    this.stop();
     await this.#conversation?.close();
     this.#conversation = undefined;
   }
 
-  async *#run(command: AnyCommand, input: unknown, signal: AbortSignal): AsyncGenerator<CommandOutput, void> {
+  #context(signal: AbortSignal): CommandContext {
     const { ask } = this.#options;
-    try {
-      yield* command.run(input as never, { cwd: this.app.environment.cwd, signal, ...(ask ? { ask } : {}) });
-    } catch (error) {
-      if (isAborted(error)) return;
-      yield { type: 'failure', exitCode: 1, code: 'internal-error', message: errorText(error), fix: '' };
-    }
+    const cwd = this.app.environment.cwd;
+    if (!ask) return { cwd, signal };
+    const askLine = async (question: string, kind?: 'secret') =>
+      (await ask({ lines: [question], ...(kind === 'secret' ? { secret: true } : {}) }, signal)) ?? '';
+    return { cwd, signal, ask: askLine };
   }
 
-  async #change(target: { readonly resume?: string; readonly continueLast?: boolean }): Promise<string | undefined> {
+  async #change(target: {
+    readonly resume?: string;
+    readonly continueLast?: boolean;
+  }): Promise<CommandFailure | undefined> {
+    if (this.isRunning)
+      return { ...failure('turn-running', 'a turn is running in this session'), fix: 'Ctrl-C stops it.' };
     const { app, approver, asker } = this.#options;
     const opened = await app.openConversation({ source: 'cli', cwd: app.environment.cwd, approver, asker, ...target });
-    if (!opened.ok) return opened.detail;
+    if (!opened.ok) return { type: 'failure', exitCode: 3, ...openProblem(opened) };
     await this.#conversation?.close();
     this.#conversation = opened.value;
     return undefined;
   }
 }
 
-/** Short forms: `/sessions` lists, `/search words` searches, `/memory` shows. */
-const ALIASES: Readonly<Record<string, readonly string[]>> = {
-  sessions: ['sessions', 'list'],
-  search: ['sessions', 'search'],
-  memory: ['memory', 'show'],
-  config: ['config', 'show'],
-  exit: ['quit'],
-};
-
-function expandAlias(words: readonly string[]): string[] {
-  const [first = '', second] = words;
-  const alias = ALIASES[first];
-  if (!alias) return [...words];
-  const isPlain = first === 'search' || second === undefined || second.startsWith('-');
-  return isPlain ? [...alias, ...words.slice(1)] : [...words];
-}
-
-function chatProgram(
-  commands: readonly AnyCommand[],
-  found: (command: AnyCommand, input: unknown) => void,
-  said: string[],
-): Command {
-  const keep = (text: string) => {
-    said.push(text.trimEnd());
-  };
-  const program = new Command('/')
-    .exitOverride()
-    .configureOutput({ writeOut: keep, writeErr: keep })
-    .helpCommand(false);
-  mountCommands(program, commands, ({ command, input }) => found(command, input));
-  return program;
-}
-
-function* commanderOutput(
-  error: CommanderError,
-  said: readonly string[],
-  name: string,
-): Generator<CommandOutput, void> {
-  if (error.code === 'commander.helpDisplayed' || error.code === 'commander.help') {
-    for (const text of said) yield { type: 'line', text };
-    return;
-  }
-  const message = error.message.replace(/^error: /, '');
-  const fix =
-    error.code === 'commander.unknownCommand' ? '/help lists the commands.' : `/${name} --help shows how it is typed.`;
-  yield { type: 'failure', exitCode: 2, code: 'usage', message, fix };
+function failure(code: string, message: string): CommandFailure {
+  return { type: 'failure', exitCode: 1, code, message, fix: '' };
 }

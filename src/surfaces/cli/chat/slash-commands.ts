@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { ModelAddition, ModelInfo } from '#surfaces/app/app.ts';
+import { chatName } from '../command-words.ts';
 import type { ChatControl } from './chat-control.ts';
 
 const line = (text: string): CommandOutput => ({ type: 'line', text });
@@ -33,7 +34,7 @@ function helpCommand(chat: ChatControl): AnyCommand {
       yield {
         type: 'table',
         columns: ['command', 'what it does'],
-        rows: commands.map((command) => [`/${command.name}`, command.summary]),
+        rows: commands.map((command) => [`/${chatName(command.name)}`, command.summary]),
       };
       yield line('');
       yield line(
@@ -45,10 +46,10 @@ function helpCommand(chat: ChatControl): AnyCommand {
   });
 }
 
-function* reflexHelp(chat: ChatControl): Generator<CommandOutput, void> {
+async function* reflexHelp(chat: ChatControl): AsyncGenerator<CommandOutput, void> {
   yield line('');
   yield line('No model is configured: reflex/1 answers, by rules. It understands lines such as:');
-  for (const rule of chat.app.reflexRules()) {
+  for (const rule of await chat.app.reflexRules()) {
     const [example] = rule.examples;
     if (example) yield line(`  ${example}`);
   }
@@ -70,8 +71,9 @@ function modelCommand(chat: ChatControl): AnyCommand {
     positional: ['name'],
     run: async function* ({ name }) {
       if (name === undefined) {
-        yield line(modelLine(chat.app.model()));
-        for (const model of chat.app.models()) yield line(`  ${model.id}`);
+        const present = chat.app.model();
+        yield line(modelLine(present));
+        for (const { id } of chat.app.models()) yield line(`${id === present.id ? '* ' : '  '}${id}`);
         return;
       }
       const switched = await chat.app.switchModel(name);
@@ -87,6 +89,7 @@ const ADD_INPUT = z.object({
   key: z.string().optional().describe('the key for that URL'),
   provider: z.string().optional().describe('openai, anthropic, openrouter, …'),
   model: z.string().optional().describe('which model to use there'),
+  baseUrl: z.string().optional().describe('the URL, when the key comes first'),
 });
 
 function modelAddCommand(chat: ChatControl): AnyCommand {
@@ -98,7 +101,8 @@ function modelAddCommand(chat: ChatControl): AnyCommand {
     positional: ['where', 'key'],
     examples: ['/model add sk-…', '/model add http://127.0.0.1:11434/v1'],
     run: async function* (input, context) {
-      const where = input.where ?? (await context.ask?.('API key, or URL of an OpenAI-compatible endpoint:'))?.trim();
+      const where =
+        input.where ?? (await context.ask?.('API key, or URL of an OpenAI-compatible endpoint:', 'secret'))?.trim();
       if (!where) {
         yield failure('missing-key', 'No key and no URL was given.', 'Type /model add KEY, or /model add URL.');
         return;
@@ -114,7 +118,7 @@ function modelAddCommand(chat: ChatControl): AnyCommand {
 function additionOf(where: string, input: z.infer<typeof ADD_INPUT>): ModelAddition {
   const isUrl = /^https?:\/\//i.test(where);
   const given = {
-    baseUrl: isUrl ? where : undefined,
+    baseUrl: isUrl ? where : input.baseUrl,
     key: isUrl ? input.key : where,
     provider: input.provider,
     model: input.model,
@@ -130,9 +134,7 @@ function newCommand(chat: ChatControl): AnyCommand {
     input: z.object({}),
     run: async function* () {
       const problem = await chat.startNew();
-      yield problem === undefined
-        ? line(`new session ${chat.conversation?.session.id ?? ''}`)
-        : failure('refused', problem, '');
+      yield problem ?? line(`new session ${chat.conversation?.session.id ?? ''}`);
     },
   });
 }
@@ -149,12 +151,18 @@ function resumeCommand(chat: ChatControl): AnyCommand {
       const recent = await chat.app.store.list({ limit: 20, cwd: chat.app.environment.cwd });
       const target = id ?? recent.find((session) => session.id !== current && session.messageCount > 0)?.id;
       if (target === undefined) {
-        yield failure('no-such-session', 'There is no earlier session of this folder.', '/sessions lists all.');
+        yield failure(
+          'no-such-session',
+          'There is no earlier session of this folder.',
+          '/sessions lists those of all folders.',
+        );
         return;
       }
       const problem = await chat.resume(target);
-      if (problem !== undefined) yield failure('refused', problem, '/sessions lists all.');
-      else yield line(`in session ${target}, ${chat.conversation?.history.length ?? 0} messages`);
+      yield problem ??
+        line(
+          `in session ${chat.conversation?.session.id ?? ''}, ${chat.conversation?.history.length ?? 0} messages so far`,
+        );
     },
   });
 }

@@ -1,7 +1,7 @@
 // Owns the look of the chat: which style each kind of text has. Knows no component's state. Without colour all styles are plain.
 import type { EditorTheme, MarkdownTheme } from '@earendil-works/pi-tui';
-import type { EventLine } from '../event-lines.ts';
-import type { Paint } from '../terminal-text.ts';
+import type { EventLine } from '../../event-lines.ts';
+import type { Paint } from '../../terminal-text.ts';
 
 export function markdownTheme(paint: Paint): MarkdownTheme {
   return {

@@ -1,0 +1,140 @@
+// Owns what has been said and done on the chat's screen: streaming answers, tool lines, notices. Knows no input.
+// Invariant: the streamed text of a step is replaced by what was stored; text dropped by a retry disappears.
+import { type Component, Container, Markdown, Spacer, Text } from '@earendil-works/pi-tui';
+import type { CommandOutput } from '#core/agent/command-spec.ts';
+import type { TurnEvent } from '#core/agent/turn-event.ts';
+import type { Message } from '#core/model/message.ts';
+import { eventLines } from '../../event-lines.ts';
+import { outputLines } from '../../render-output.ts';
+import { type Paint, plain, type Style } from '../../terminal-text.ts';
+import { markdownTheme, paintLine } from './chat-theme.ts';
+import { pastLines } from './past-lines.ts';
+import { StreamingAnswer } from './streaming-answer.ts';
+
+/** Lines of a running command that are shown. */
+const LIVE_LINES = 3;
+
+interface LiveOutput {
+  readonly shown: Text;
+  tail: string;
+}
+
+export class Transcript {
+  readonly container = new Container();
+  readonly #paint: Paint;
+  readonly #theme: ReturnType<typeof markdownTheme>;
+  readonly #live = new Map<string, LiveOutput>();
+  #stream: StreamingAnswer | undefined;
+
+  constructor(paint: Paint) {
+    this.#paint = paint;
+    this.#theme = markdownTheme(paint);
+  }
+
+  addLine(text: string, style?: Style): void {
+    const safe = plain(text);
+    this.#add(safe.trim() === '' ? new Spacer(1) : new Text(style ? this.#paint(style, safe) : safe, 0, 0));
+  }
+
+  addOwner(text: string): void {
+    this.#add(new Spacer(1));
+    const lines = plain(text)
+      .split('\n')
+      .map((line) => `› ${line}`);
+    this.addLine(lines.join('\n'), 'bold');
+  }
+
+  addTable(table: Extract<CommandOutput, { type: 'table' }>): void {
+    let shown: { readonly width: number; readonly lines: string[] } | undefined;
+    const render = (width: number) => {
+      if (shown?.width !== width) shown = { width, lines: [...outputLines(table, width)] };
+      return shown.lines;
+    };
+    this.#add({ render, invalidate: () => undefined });
+  }
+
+  /** What was said before this start. */
+  addPast(messages: readonly Message[]): void {
+    for (const line of pastLines(messages)) {
+      if (line.kind === 'owner') this.addOwner(line.text);
+      else this.#addEventLine(line);
+    }
+  }
+
+  addEvent(event: TurnEvent): void {
+    switch (event.type) {
+      case 'text-delta':
+        this.#grow(event.text);
+        return;
+      case 'tool-output':
+        this.#showLive(event.callId, event.chunk);
+        return;
+      case 'model-retry':
+      case 'model-fallback':
+        this.#dropStream();
+        break;
+      case 'tool-end':
+        this.#dropLive(event.callId);
+        break;
+      default:
+        break;
+    }
+    const lines = eventLines(event);
+    if (event.type === 'message' && event.message.role === 'assistant' && this.#keepsStream(lines[0]?.text)) return;
+    for (const line of lines) this.#addEventLine(line);
+  }
+
+  #addEventLine(line: Parameters<typeof paintLine>[0]): void {
+    if (line.kind === 'answer') this.#add(new Markdown(line.text, 0, 0, this.#theme));
+    else this.#add(new Text(paintLine(line, this.#paint), 0, 0));
+  }
+
+  #grow(text: string): void {
+    if (!this.#stream) {
+      this.#stream = new StreamingAnswer(this.#theme);
+      this.#add(this.#stream);
+    }
+    this.#stream.append(plain(text));
+  }
+
+  /** True when what was streamed is what was stored: it stays as it is, so that nothing moves. */
+  #keepsStream(stored: string | undefined): boolean {
+    const stream = this.#stream;
+    if (!stream || stored === undefined || stream.text.trim() !== stored) {
+      this.#dropStream();
+      return false;
+    }
+    stream.finish();
+    this.#stream = undefined;
+    return true;
+  }
+
+  #dropStream(): void {
+    if (this.#stream) this.container.removeChild(this.#stream);
+    this.#stream = undefined;
+  }
+
+  #showLive(callId: string, chunk: string): void {
+    const live = this.#live.get(callId) ?? this.#startLive(callId);
+    live.tail = `${live.tail}${plain(chunk)}`.slice(-2_000);
+    const lines = live.tail.trimEnd().split('\n').slice(-LIVE_LINES);
+    live.shown.setText(this.#paint('dim', lines.join('\n')));
+  }
+
+  #startLive(callId: string): LiveOutput {
+    const live = { shown: new Text('', 2, 0), tail: '' };
+    this.#live.set(callId, live);
+    this.#add(live.shown);
+    return live;
+  }
+
+  #dropLive(callId: string): void {
+    const live = this.#live.get(callId);
+    if (live) this.container.removeChild(live.shown);
+    this.#live.delete(callId);
+  }
+
+  #add(component: Component): void {
+    this.container.addChild(component);
+  }
+}
