@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { build } from 'esbuild';
+import { build, type Plugin } from 'esbuild';
 import { noticesFor } from './build/third-party-notices.ts';
 
 /** Packages written as CommonJS ask for `require`, which an ES module does not have. */
@@ -43,6 +43,7 @@ try {
     chunkNames: 'chunks/[name]-[hash]',
     metafile: true,
     logLevel: 'warning',
+    plugins: [oneLocale()],
     define: { TALARIA_VERSION: JSON.stringify(version) },
     external: ['node-llama-cpp', '@huggingface/transformers'],
     banner: { js: requireBanner },
@@ -53,6 +54,15 @@ try {
   publish();
 } finally {
   rmSync(staging, { recursive: true, force: true });
+}
+
+/** zod carries its messages in some fifty languages; a start would load them all. */
+function oneLocale(): Plugin {
+  const contents = "export { default as en } from './en.js';";
+  return {
+    name: 'one-locale',
+    setup: ({ onLoad }) => onLoad({ filter: /zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({ contents })),
+  };
 }
 
 function readPackage(): { readonly version: string; readonly exports: Readonly<Record<string, string>> } {

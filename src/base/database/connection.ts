@@ -112,12 +112,33 @@ export class Database {
    * BEGIN IMMEDIATE, `work`, COMMIT; rolled back when `work` throws. While another process writes it is tried again with jitter, without
    * blocking this process, until the deadline (`database-locked`). `work` is synchronous and may run more than once; only its last run counts.
    */
-  async transaction<T>(work: () => T, signal?: AbortSignal): Promise<T> {
+  transaction<T>(work: () => T, signal?: AbortSignal): Promise<T> {
+    return this.#retried(() => this.#once(work), signal);
+  }
+
+  /**
+   * As `transaction`, without waiting for the disk: it survives the death of this process at once, and a power cut from the next
+   * durable commit on, which carries it along. For rows that mean nothing before a message follows: sessions, prompts, leases, spans.
+   */
+  lightTransaction<T>(work: () => T, signal?: AbortSignal): Promise<T> {
+    return this.#retried(() => this.#unsynced(() => this.#once(work)), signal);
+  }
+
+  #unsynced<T>(work: () => T): T {
+    this.#guard(() => this.#raw.exec('PRAGMA synchronous = NORMAL'));
+    try {
+      return work();
+    } finally {
+      this.#guard(() => this.#raw.exec('PRAGMA synchronous = FULL'));
+    }
+  }
+
+  async #retried<T>(attemptOnce: () => T, signal?: AbortSignal): Promise<T> {
     const { clock, busyMs } = this.#options;
     const until = clock.monotonic() + busyMs;
     for (let attempt = 0; ; attempt += 1) {
       try {
-        return this.#once(work);
+        return attemptOnce();
       } catch (error) {
         if (errorCode(error) !== 'database-locked' || clock.monotonic() >= until) throw error;
         const widest = Math.min(250, 20 * 2 ** attempt);

@@ -33,7 +33,7 @@ export class LeaseKeeper {
 
   async claim(sessionId: string): Promise<Result<SessionLease, 'owned-elsewhere' | 'no-such-session'>> {
     const holder = newId('lease');
-    const taken = await this.#database.transaction(() => this.#take(sessionId, holder));
+    const taken = await this.#database.lightTransaction(() => this.#take(sessionId, holder));
     if (!taken.ok) return taken;
     const key = taken.value;
     this.#held.set(key, holder);
@@ -72,7 +72,7 @@ export class LeaseKeeper {
   async #release(key: number, holder: string): Promise<void> {
     this.#held.delete(key);
     if (this.#database.isClosed) return;
-    await this.#database.transaction(() => {
+    await this.#database.lightTransaction(() => {
       this.#database.run('DELETE FROM leases WHERE session = ? AND holder = ?', key, holder);
     });
   }

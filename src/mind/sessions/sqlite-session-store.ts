@@ -81,7 +81,7 @@ export class SqliteSessionStore implements SessionStore {
   }
 
   async create(start: SessionStart): Promise<SessionRecord> {
-    return sessionRecord(await this.#write(() => insertSession(this.database, start, { clock: this.clock })));
+    return sessionRecord(await this.#writeLightly(() => insertSession(this.database, start, { clock: this.clock })));
   }
 
   /** As `create`, for an id that the caller brings; an existing session is left as it is. */
@@ -146,7 +146,7 @@ export class SqliteSessionStore implements SessionStore {
   }
 
   savePrompt(sessionId: string, prompt: FrozenPrompt): Promise<string> {
-    return this.#write(() => writePrompt(this.database, sessionId, prompt));
+    return this.#writeLightly(() => writePrompt(this.database, sessionId, prompt));
   }
 
   async loadPrompt(sessionId: string): Promise<FrozenPrompt | undefined> {
@@ -154,14 +154,14 @@ export class SqliteSessionStore implements SessionStore {
   }
 
   async setTitle(sessionId: string, title: string): Promise<void> {
-    await this.#write(() => {
+    await this.#writeLightly(() => {
       const { key } = needSession(this.database, sessionId);
       this.database.run('UPDATE sessions SET title = ? WHERE key = ?', title.toWellFormed(), key);
     });
   }
 
   async end(sessionId: string): Promise<void> {
-    await this.#write(() => {
+    await this.#writeLightly(() => {
       const { key } = needSession(this.database, sessionId);
       this.database.run('UPDATE sessions SET ended_at = ? WHERE key = ?', this.clock.now(), key);
     });
@@ -176,7 +176,7 @@ export class SqliteSessionStore implements SessionStore {
   }
 
   async recordSpans(spans: readonly Span[]): Promise<void> {
-    if (spans.length > 0) await this.#write(() => insertSpans(this.database, spans));
+    if (spans.length > 0) await this.#writeLightly(() => insertSpans(this.database, spans));
   }
 
   async spans(sessionId: string): Promise<readonly Span[]> {
@@ -207,5 +207,10 @@ export class SqliteSessionStore implements SessionStore {
 
   #write<T>(work: () => T): Promise<T> {
     return this.#queue.commit(work);
+  }
+
+  /** For rows that mean nothing before a message follows, whose durable commit carries them along. */
+  #writeLightly<T>(work: () => T): Promise<T> {
+    return this.#queue.commitLightly(work);
   }
 }

@@ -95,7 +95,7 @@ export interface App {
   readonly tools: () => ToolSelection;
   /** What the prompt of a new session in `cwd` is made of. */
   promptSections(cwd: string): readonly PromptSection[];
-  readonly reflexRules: () => readonly ReflexRule[];
+  readonly reflexRules: () => Promise<readonly ReflexRule[]>;
   /** What Talaria is, what it found, and three things to type in this folder. */
   firstScreen(): Promise<readonly string[]>;
   /** Commands of the shell and the chat, those of extensions included. */

@@ -43,7 +43,7 @@ export async function composeApp(options: AppOptions): Promise<App> {
     const parts = { ...ground, home, clock, loaded, mind, extensions };
     const tools = composeTools(options, { ...parts, childEnvironment: childEnvironment(home, options.environment) });
     endings.add(() => tools.close());
-    const models = await composeModels(options, { ...parts, reflex: tools.reflex });
+    const models = await composeModels(options, { ...parts, reflex: tools.reflex.client });
     endings.add(() => models.desk.close());
     app.current = new ComposedApp({ ...parts, options, tools, models, endings });
     return app.current;

@@ -1,5 +1,6 @@
 // Owns the decision whether one call may run: shown, runnable, valid, safe enough, or approved. Knows no surface and no tool.
 // Invariant: nothing that was not shown ever runs; whatever is not clearly allowed is refused with a reason that the model can act on.
+import { errorText } from '#base/errors.ts';
 import type { Refusal } from '#base/result.ts';
 import { refuse } from '#base/result.ts';
 import type { ToolCallPart } from '#core/model/message.ts';
@@ -119,8 +120,21 @@ async function approve(
   report(request, risk.preview, answer.decision, answer.reason ?? risk.reason);
   if (answer.decision === 'deny')
     return refuse('denied', `Not run: ${answer.reason ?? 'the owner said no'} (${risk.reason}).`);
-  if (answer.decision !== 'once') await access.allowList.add(risk.key, answer.decision);
+  if (answer.decision !== 'once') await remember(request, access, { key: risk.key, scope: answer.decision });
   return undefined;
+}
+
+/** What was approved runs, also when the approval cannot be kept for later. */
+async function remember(
+  request: PermitRequest,
+  access: ToolAccess,
+  { key, scope }: { readonly key: string; readonly scope: 'session' | 'always' },
+): Promise<void> {
+  try {
+    await access.allowList.add(key, scope);
+  } catch (error) {
+    request.emit({ type: 'notice', text: `the approval holds for this session only: ${errorText(error)}` });
+  }
 }
 
 function report(

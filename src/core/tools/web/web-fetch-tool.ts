@@ -8,7 +8,7 @@ import { defineTool, type ToolContext, type ToolOutput } from '#core/agent/tool.
 import { describeBinary } from '../file/text-file.ts';
 import { OUTPUT_LIMITS } from '../output-limits.ts';
 import { lenientInput } from '../registry/lenient-input.ts';
-import { type FetchedPage, fetchPage } from './fetch-page.ts';
+import type { FetchedPage } from './fetch-page.ts';
 import { htmlText } from './html-text.ts';
 
 export interface WebFetchOptions {
@@ -49,6 +49,7 @@ async function fetchText(url: string, { options, context }: Fetching, signal: Ab
     () => new TalariaError(`no answer within ${seconds} s`, { code: 'fetch-timeout' }),
   );
   try {
+    const { fetchPage } = await import('./fetch-page.ts');
     const page = await fetchPage(url, bounds, limit.signal);
     return page.ok ? describePage(page.value) : { text: page.detail, isError: true };
   } catch (error) {

@@ -2,34 +2,28 @@
 // Knows the tools' rooms, not their work. Invariant: the selection is made once, so that every prompt of the run shows the same tools.
 import type { Clock } from '#base/clock.ts';
 import { TalariaError } from '#base/errors.ts';
-import type { ReflexRule } from '#core/agent/reflex-rule.ts';
 import type { AnyTool } from '#core/agent/tool.ts';
 import type { AllowList } from '#core/agent/turn/permit-call.ts';
-import type { ModelClient } from '#core/model/model-client.ts';
-import { createReflexClient } from '#core/reflex/reflex-client.ts';
 import { createClarifyTool } from '#core/tools/clarify-tool.ts';
 import { createFileTools } from '#core/tools/file/file-tools.ts';
-import { toolRules } from '#core/tools/reflex-rules.ts';
 import { createToolRegistry, type ToolSelection } from '#core/tools/registry/tool-registry.ts';
 import { createAllowList } from '#core/tools/risk/allow-list.ts';
 import { createTerminalTool, type TerminalTools } from '#core/tools/terminal/terminal-tool.ts';
 import { createTodoTool } from '#core/tools/todo-tool.ts';
 import { createWebFetchTool } from '#core/tools/web/web-fetch-tool.ts';
-import { memoryRules } from '#mind/memory/memory-rules.ts';
 import { createMemoryTool } from '#mind/memory/memory-tool.ts';
-import { recallRules } from '#mind/sessions/recall-rules.ts';
 import { createSessionSearchTool } from '#mind/sessions/tool/session-search-tool.ts';
 import type { AppOptions } from '../app.ts';
 import type { LoadedConfig } from '../home/config.ts';
 import type { Home } from '../home/home.ts';
 import type { Extensions } from '../host/extension-host.ts';
 import type { ComposedMind } from './compose-mind.ts';
+import { createLazyReflex, type LazyReflex } from './lazy-reflex.ts';
 
 export interface ComposedTools {
   readonly selection: ToolSelection;
   readonly byName: ReadonlyMap<string, AnyTool>;
-  readonly rules: readonly ReflexRule[];
-  readonly reflex: ModelClient;
+  readonly reflex: LazyReflex;
   readonly allowList: AllowList;
   /** Ends what tools left running in the background. */
   close(): Promise<void>;
@@ -51,12 +45,10 @@ export function composeTools(options: AppOptions, parts: ToolParts): ComposedToo
   const terminal = terminalTools(parts);
   const extra = [...parts.extensions.tools.values(), ...(options.extra?.tools ?? [])];
   for (const tool of [...terminal.tools, ...plainTools(options, parts), ...extra]) registry.register(tool);
-  const rules = [...builtInRules(), ...parts.extensions.rules.values()];
   return {
     selection: select(registry, options, parts),
     byName: new Map(registry.list().map((tool) => [tool.name, tool])),
-    rules,
-    reflex: createReflexClient(rules, { clock: parts.clock }),
+    reflex: createLazyReflex(() => [...parts.extensions.rules.values()], parts.clock),
     allowList: allowListOf(parts),
     close: () => terminal.closeAll(),
   };
@@ -78,10 +70,6 @@ function plainTools({ environment }: AppOptions, { mind, loaded, home }: ToolPar
   const files = createFileTools({ home: home.root, userHome: environment.userHome, scratch: [home.spill] });
   const web = createWebFetchTool({ privateHosts: loaded.config.web.private_hosts });
   return [...files, ...memory, createSessionSearchTool(mind.store), createTodoTool(), createClarifyTool(), web];
-}
-
-function builtInRules(): readonly ReflexRule[] {
-  return [...toolRules, ...memoryRules, ...recallRules];
 }
 
 /** An unknown toolset of the command line is an error there; one of the configuration is named and passed over. */

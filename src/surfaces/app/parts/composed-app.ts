@@ -76,7 +76,7 @@ export class ComposedApp implements App {
   readonly model = (): ModelInfo => this.#parts.models.desk.info();
   readonly models = (): readonly ModelInfo[] => this.#parts.models.desk.list();
   readonly tools = (): ToolSelection => this.#parts.tools.selection;
-  readonly reflexRules = (): readonly ReflexRule[] => this.#parts.tools.rules;
+  readonly reflexRules = (): Promise<readonly ReflexRule[]> => this.#parts.tools.reflex.rules();
 
   promptSections(cwd: string): readonly PromptSection[] {
     const window = this.#parts.models.desk.current().traits.contextWindow;
@@ -160,7 +160,7 @@ export class ComposedApp implements App {
   #answering(): ModelClient {
     const { models, tools, loaded } = this.#parts;
     const model = models.desk.current();
-    return loaded.config.reflex.first && model.tier !== 'T0' ? reflexFirst(tools.reflex, model) : model;
+    return loaded.config.reflex.first && model.tier !== 'T0' ? reflexFirst(tools.reflex.client, model) : model;
   }
 
   #approver(asked: Approver): Approver {

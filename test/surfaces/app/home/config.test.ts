@@ -25,7 +25,7 @@ describe('config.yaml', () => {
   test('no file is a whole configuration of defaults', async (t) => {
     const home = createTempHome(t);
     const loaded = await loadConfig(join(home.path, 'config.yaml'));
-    assert.equal(loaded.config.agent.max_steps, 60);
+    assert.equal(loaded.config.agent.max_steps, 200);
     assert.deepEqual(loaded.config.toolsets, ['default']);
     assert.equal(loaded.config.web.enabled, false);
   });
@@ -75,7 +75,7 @@ describe('config.yaml', () => {
       const path = home.write('config.yaml', text);
       const loaded = await loadConfig(path);
       assert.equal(loaded.config.model, 'openai/gpt-5');
-      assert.equal(loaded.config.agent.max_steps, 60);
+      assert.equal(loaded.config.agent.max_steps, 200);
       assert.match(loaded.notices[0] ?? '', /version 99/);
       const edited = await editConfig(path, ['model'], 'x/y');
       assert.equal(edited.ok, false);
