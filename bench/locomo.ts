@@ -28,7 +28,7 @@ export async function benchLocomo(): Promise<readonly BenchRow[]> {
   return TARGETS.map(({ at, target }, place) => {
     const value = mean(tallies, place);
     const unseen = mean(tallies.slice(3), place).toFixed(1);
-    const note = `conversations 3-4, not tuned on: ${unseen}; ${questions(tallies)} questions, ${dropped} evidence ids dropped`;
+    const note = `conversations 3-4 alone: ${unseen}; ${questions(tallies)} questions, ${dropped} evidence ids dropped`;
     return {
       metric: `LoCoMo recall @${at}`,
       value: round(value),
