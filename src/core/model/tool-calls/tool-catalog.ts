@@ -8,6 +8,7 @@ export interface DeclaredTool {
   readonly name: string;
   /** Property name → its schema, in declared order. */
   readonly properties: ReadonlyMap<string, unknown>;
+  readonly required: readonly string[];
 }
 
 export interface ToolCatalog {
@@ -15,6 +16,8 @@ export interface ToolCatalog {
   readonly oddNames: readonly string[];
   /** The declared tool that a written name means, or null. */
   resolve(written: string): DeclaredTool | null;
+  /** The parts of a tool's name and one of its properties that were written as one word, or null. */
+  split(written: string): { readonly name: string; readonly key: string } | null;
 }
 
 const PREFIX = /^(?:functions|function|default_api|tools|tool|api|tool_api)[.:/]+/i;
@@ -35,6 +38,7 @@ export function createToolCatalog(schemas: readonly TextToolSchema[]): ToolCatal
     const key = fold(tool.name);
     folded.set(key, folded.has(key) ? null : tool);
   }
+  const joined = joinedWords(exact.values());
   const lookUp = (name: string): DeclaredTool | null => exact.get(name) ?? folded.get(fold(name)) ?? null;
   return {
     oddNames: [...exact.keys()].filter((name) => !IDENTIFIER.test(name)).sort((a, b) => b.length - a.length),
@@ -43,6 +47,7 @@ export function createToolCatalog(schemas: readonly TextToolSchema[]): ToolCatal
       if (name === '' || name.length > 200) return null;
       return lookUp(name) ?? lookUp(name.replace(SUFFIX, '').replace(PREFIX, '').replace(SUFFIX, ''));
     },
+    split: (written) => joined.get(written) ?? null,
   };
 }
 
@@ -50,10 +55,28 @@ function declaredTool(schema: unknown): DeclaredTool | null {
   if (!isRecord(schema)) return null;
   const inner: unknown = isRecord(schema['function']) ? schema['function'] : schema;
   if (!isRecord(inner) || typeof inner['name'] !== 'string' || inner['name'] === '') return null;
-  return { name: inner['name'], properties: propertiesOf(inner as unknown as BareToolSchema) };
+  const bare = inner as unknown as AnySchema;
+  return { name: inner['name'], properties: propertiesOf(bare), required: requiredOf(bare) };
 }
 
-function propertiesOf(schema: BareToolSchema & { readonly input_schema?: unknown }): Map<string, unknown> {
+/** Every `name + property`; a pair of which two are spelled alike is left out. */
+function joinedWords(tools: Iterable<DeclaredTool>): Map<string, { name: string; key: string } | null> {
+  const words = new Map<string, { name: string; key: string } | null>();
+  for (const { name, properties } of tools) {
+    for (const key of properties.keys()) words.set(name + key, words.has(name + key) ? null : { name, key });
+  }
+  return words;
+}
+
+type AnySchema = BareToolSchema & { readonly input_schema?: unknown };
+
+function requiredOf(schema: AnySchema): string[] {
+  const parameters = schema.parameters ?? schema.input_schema;
+  const required = isRecord(parameters) ? parameters['required'] : undefined;
+  return Array.isArray(required) ? required.filter((key) => typeof key === 'string') : [];
+}
+
+function propertiesOf(schema: AnySchema): Map<string, unknown> {
   const parameters = schema.parameters ?? schema.input_schema;
   if (!isRecord(parameters)) return new Map();
   const properties = isRecord(parameters['properties'])

@@ -5,45 +5,28 @@
  */
 import { argumentRecord } from '../reading/call-of-value.ts';
 import { coerceText, valueOfText } from '../reading/coerce-text.ts';
+import { type DamagedCloser, readDamagedCloser, resembles } from '../reading/damaged-closer.ts';
 import { attribute, readTag, type Tag } from '../reading/tag.ts';
 import type { TextWindow } from '../reading/text-window.ts';
 import { readValue, setOwn } from '../reading/value-reader.ts';
+import {
+  CALL_ELEMENTS,
+  isValueElement,
+  KEY_ATTRIBUTES,
+  NAME_ATTRIBUTES,
+  NAME_ELEMENTS,
+  PARAMETER_ELEMENTS,
+  WRAPPER_ELEMENTS,
+} from '../tables/element-names.ts';
 import { tagRole } from '../tables/tag-roles.ts';
 import type { DeclaredTool } from '../tool-catalog.ts';
+import { valueSpan } from './element-value.ts';
 import { isStopAt, type MatchContext, type UnitRead } from './match.ts';
-
-const CALL_ELEMENTS = new Set([
-  'function',
-  'invoke',
-  'tool',
-  'call',
-  'tool_call',
-  'function_call',
-  'action',
-  'use_tool',
-  'tool_use',
-  'execute',
-]);
-const NAME_ELEMENTS = new Set(['name', 'tool_name', 'function_name', 'function', 'tool', 'invoke']);
-const PARAMETER_ELEMENTS = new Set(['parameter', 'param', 'arg', 'argument', 'parameters', 'property', 'field']);
-const WRAPPER_ELEMENTS = new Set([
-  'parameters',
-  'arguments',
-  'args',
-  'input',
-  'inputs',
-  'params',
-  'tool_input',
-  'tool_args',
-  'tool_sep',
-]);
-const NAME_ATTRIBUTES = ['name', 'tool_name', 'tool', 'function', 'id'];
-const KEY_ATTRIBUTES = ['name', 'key', 'id'];
 
 /** The tool name that an opening tag carries, or ''. */
 export function elementName(tag: Tag): string {
   if (tag.closing || !CALL_ELEMENTS.has(tag.name)) return '';
-  return tag.value || attribute(tag, NAME_ATTRIBUTES.slice(0, 4));
+  return tag.value || attribute(tag, NAME_ATTRIBUTES);
 }
 
 /** A call whose opening tag has been read; `written` is the name in it. */
@@ -78,6 +61,7 @@ class ElementArguments {
   readonly #closer: string;
   readonly #result: Record<string, unknown> = {};
   #pos = 0;
+  #closed = false;
 
   constructor(win: TextWindow, tool: DeclaredTool | null, closer: string) {
     this.#win = win;
@@ -89,8 +73,17 @@ class ElementArguments {
     this.#pos = start;
     let step: Step = 'next';
     while (step === 'next') step = this.#step();
-    if (step !== 'done') return { ok: false, truncated: step === 'truncated', written };
+    if (step !== 'done' || this.#isUnread()) return { ok: false, truncated: step === 'truncated', written };
     return { ok: true, calls: [{ written, tool: this.#tool, arguments: this.#result }], end: this.#pos };
+  }
+
+  /** Arguments are required, none was read, and something stands where they should: better no call than an empty one. */
+  #isUnread(): boolean {
+    if (this.#closed || Object.keys(this.#result).length > 0 || !this.#tool?.required.length) return false;
+    const at = this.#win.skipSpace(this.#pos);
+    const char = this.#win.char(at);
+    if (char === '' || char === '`') return false;
+    return char !== '<' || !(isStopAt(this.#win, at) || readTag(this.#win, at)?.name === 'function');
   }
 
   #step(): Step {
@@ -98,14 +91,36 @@ class ElementArguments {
     const char = this.#win.char(at);
     if (char === '') return 'done';
     if (char === '{') return this.#json(at);
-    if (char !== '<') return 'done';
-    if (this.#closer !== '' && this.#win.startsWith(this.#closer, at)) {
-      this.#pos = at + this.#closer.length;
-      return 'done';
-    }
+    if (char !== '<') return this.#bareKey(at);
+    if (this.#closer !== '' && this.#win.startsWith(this.#closer, at)) return this.#close(at + this.#closer.length);
     const tag = readTag(this.#win, at);
-    if (!tag) return this.#win.find('>', at) === -1 ? 'truncated' : 'done';
-    return this.#tag(tag);
+    if (tag && !tag.closing) return this.#tag(tag);
+    const closer = readDamagedCloser(this.#win, at);
+    if (closer) return this.#damaged(closer);
+    if (tag) return this.#tag(tag);
+    return this.#win.find('>', at) === -1 ? 'truncated' : 'done';
+  }
+
+  /** `timeout</arg_key>`: the opener was lost. */
+  #bareKey(at: number): Step {
+    const key = this.#win.identifier(at);
+    const tag = key === '' ? null : readTag(this.#win, at + key.length);
+    return tag?.name === 'arg_key' || tag?.name === 'arg_value' ? this.#pair(at) : 'done';
+  }
+
+  #close(end: number): Step {
+    this.#pos = end;
+    this.#closed = true;
+    return 'done';
+  }
+
+  /** A closing tag in any spelling: of an argument it is skipped, of this call it ends it, any other one is not ours. */
+  #damaged({ word, end }: DamagedCloser): Step {
+    if (/param|arg|inputs?$/.test(word) || this.#tool?.properties.has(word)) {
+      this.#pos = end;
+      return 'next';
+    }
+    return this.#closer !== '' && resembles(word, this.#closer) ? this.#close(end) : 'done';
   }
 
   #json(at: number): Step {
@@ -117,16 +132,15 @@ class ElementArguments {
   }
 
   #tag(tag: Tag): Step {
-    if (tag.name === 'arg_key') return tag.closing ? this.#skip(tag) : this.#pair(tag);
+    if (tag.name === 'arg_key') return tag.closing ? this.#skip(tag) : this.#pair(tag.end);
     const key = this.#keyOf(tag);
     if (key !== '') return this.#value(tag, key);
-    if (WRAPPER_ELEMENTS.has(tag.name)) return this.#skip(tag);
-    if (
-      tag.closing &&
-      (PARAMETER_ELEMENTS.has(tag.name) || tag.name === 'arg_value' || this.#tool?.properties.has(tag.name))
-    )
-      return this.#skip(tag);
-    return 'done';
+    const skipped = WRAPPER_ELEMENTS.has(tag.name) || (tag.closing && this.#closesArgument(tag.name));
+    return skipped ? this.#skip(tag) : 'done';
+  }
+
+  #closesArgument(name: string): boolean {
+    return PARAMETER_ELEMENTS.has(name) || isValueElement(name) || this.#tool?.properties.has(name) === true;
   }
 
   #keyOf(tag: Tag): string {
@@ -146,18 +160,19 @@ class ElementArguments {
   }
 
   #value(tag: Tag, key: string): Step {
-    const end = this.#valueEnd(tag.end, tag.closer, [
-      '\n<parameter=',
-      '\n<parameter ',
-      '\n</function>',
-      '\n</invoke>',
-      '\n</tool_call>',
-    ]);
-    if (end === -1) return 'truncated';
-    const text = unwrapText(this.#win.slice(tag.end, end));
+    const { name, closer } = tag;
+    const span = valueSpan(this.#win, { start: tag.end, name, closer, isNextKey: (next) => this.#isNextKey(next) });
+    if (!span) return 'truncated';
+    const exact = attribute(tag, ['string']) !== '';
+    const layout = exact ? 'exact' : tag.value === '' ? 'pair' : 'block';
+    const text = unwrapText(this.#win.slice(tag.end, span.end), layout);
     setOwn(this.#result, key, this.#typed(tag, key, text));
-    this.#pos = this.#win.startsWith(tag.closer, end) ? end + tag.closer.length : end;
+    this.#pos = span.next;
     return 'next';
+  }
+
+  #isNextKey(key: string): boolean {
+    return this.#tool?.properties.has(key) === true && !Object.hasOwn(this.#result, key);
   }
 
   #typed(tag: Tag, key: string, text: string): unknown {
@@ -167,37 +182,45 @@ class ElementArguments {
     return coerceText(text, this.#tool?.properties.get(key));
   }
 
-  #pair(tag: Tag): Step {
-    const keyEnd = this.#win.find('<', tag.end);
+  /** `<arg_key>key</arg_key><arg_value>value</arg_value>`, behind the first opener; each mark but one may be missing. */
+  #pair(start: number): Step {
+    const keyEnd = this.#win.find('<', start);
     if (keyEnd === -1) return 'truncated';
-    const key = this.#win.slice(tag.end, keyEnd).trim();
-    let at = keyEnd;
-    for (const skipped of ['</arg_key>', '<arg_value>']) {
-      const next = this.#win.skipSpace(at);
-      if (this.#win.startsWith(skipped, next)) at = next + skipped.length;
-    }
-    if (at === keyEnd) return 'fail';
-    const end = this.#valueEnd(at, '</arg_value>', ['\n<arg_key>', '\n</tool_call>']);
-    if (end === -1) return 'truncated';
-    setOwn(this.#result, key, coerceText(unwrapText(this.#win.slice(at, end)), this.#tool?.properties.get(key)));
-    this.#pos = end;
+    const key = this.#win.slice(start, keyEnd).trim();
+    const at = this.#valueStart(keyEnd);
+    if (at === keyEnd || key === '' || key.length > MAX_KEY) return 'fail';
+    const closer = '</arg_value>';
+    const isNextKey = (next: string): boolean => next !== key && this.#isNextKey(next);
+    const span = valueSpan(this.#win, { start: at, name: 'arg_value', closer, isNextKey });
+    if (!span) return 'truncated';
+    const text = unwrapText(this.#win.slice(at, span.end), 'pair');
+    setOwn(this.#result, key, coerceText(text, this.#tool?.properties.get(key)));
+    this.#pos = span.next;
     return 'next';
   }
 
-  /** Where the value ends; without any closer the text must at least end on a line break, else it was cut off. */
-  #valueEnd(start: number, closer: string, others: readonly string[]): number {
-    const own = this.#win.find(closer, start);
-    const limit = own === -1 ? this.#win.text.length : own;
-    const early = others.map((other) => this.#win.findBefore(other, start, limit)).filter((at) => at !== -1);
-    if (early.length > 0) return Math.min(...early);
-    if (own !== -1) return own;
-    return this.#win.text.endsWith('\n') && this.#win.text.length > start + 1 ? this.#win.text.length : -1;
+  #valueStart(keyEnd: number): number {
+    let at = keyEnd;
+    for (const name of ['arg_key', 'arg_value']) {
+      const tag = readTag(this.#win, this.#win.skipSpace(at));
+      if (tag?.name === name && tag.closing === (name === 'arg_key')) at = tag.end;
+    }
+    return at;
   }
 }
 
-/** One line break on either side belongs to the layout, not to the value. */
-function unwrapText(text: string): string {
-  const inner = text.replace(/^\r?\n/, '').replace(/\r?\n$/, '');
-  const data = /^\s*<!\[CDATA\[([\s\S]*)\]\]>\s*$/.exec(inner);
-  return data?.[1] ?? inner;
+const MAX_KEY = 120;
+
+/**
+ * Line breaks that belong to the layout, not to the value: none in an `exact` one, one on either side of a `block` that
+ * begins with one, one on both sides of a `pair`, whose template has none.
+ */
+function unwrapText(text: string, layout: 'exact' | 'block' | 'pair'): string {
+  if (layout === 'exact' || !/^\r?\n/.test(text) || (layout === 'pair' && !text.endsWith('\n'))) return unquoted(text);
+  return unquoted(text.replace(/^\r?\n/, '').replace(/\r?\n$/, ''));
+}
+
+function unquoted(text: string): string {
+  const data = /^\s*<!\[CDATA\[([\s\S]*)\]\]>\s*$/.exec(text);
+  return data?.[1] ?? text;
 }

@@ -65,6 +65,8 @@ export function isStopAt(win: TextWindow, at: number): boolean {
   const code = win.code(at);
   if (code === 96) return win.startsWith('```', at);
   if (code !== 60 && code !== 91) return false;
+  // No value begins or goes on with a closing tag, however it is spelled.
+  if (code === 60 && win.code(at + 1) === 47) return true;
   const tag = readTag(win, at);
   return tag !== null && (STOP_ROLES.has(tagRole(tag.name)) || (code === 60 && tag.closing));
 }

@@ -6,7 +6,7 @@
 import { argumentRecord } from '../reading/call-of-value.ts';
 import { coerceText } from '../reading/coerce-text.ts';
 import { readPythonCall } from '../reading/python-call.ts';
-import { readTag } from '../reading/tag.ts';
+import { readTag, type Tag } from '../reading/tag.ts';
 import { readValue } from '../reading/value-reader.ts';
 import { tagRole } from '../tables/tag-roles.ts';
 import { isRecord } from '../tool-catalog.ts';
@@ -59,11 +59,29 @@ function readAfterName(context: MatchContext, { name, end }: WrittenName, option
   const char = win.char(at);
   if (char === '{') return readJsonArguments(context, { at, written, options });
   const tag = char === '<' ? readTag(win, at) : null;
-  if (tag?.name === 'arg_key' || (tag?.name === 'parameter' && !tag.closing))
+  if ((tag?.name === 'arg_key' && !tag.closing) || (tag?.name === 'parameter' && !tag.closing))
     return readArgumentElements(context, at, written);
+  const lost = readWithLostKey(context, { name: written, end }, tag);
+  if (lost) return lost;
   const alone = char === '' || (tag !== null && tagRole(tag.name).startsWith('call-')) || win.startsWith('```', at);
   if (!options.contained || !alone || !context.catalog.resolve(written)) return null;
   return { ok: true, calls: [{ written, tool: context.catalog.resolve(written), arguments: {} }], end };
+}
+
+/** GLM without the opener of the first key: `namekey</arg_key>`, `name\nkey</arg_key>`, `name<tool_call>key</arg_key>`. */
+function readWithLostKey(context: MatchContext, { name, end }: WrittenName, tag: Tag | null): UnitRead {
+  const { win, catalog } = context;
+  const joined = isKeyMark(tag) ? catalog.split(name) : null;
+  if (joined) return readArgumentElements(context, end - joined.key.length, joined.name);
+  if (!catalog.resolve(name)) return null;
+  const at = win.skipSpace(tag && !tag.closing && tagRole(tag.name) === 'call-open' ? tag.end : end);
+  const key = win.identifier(at);
+  return key !== '' && isKeyMark(readTag(win, at + key.length)) ? readArgumentElements(context, at, name) : null;
+}
+
+/** What stands behind a key: its closer, or the value's opener. */
+function isKeyMark(tag: Tag | null): boolean {
+  return (tag?.name === 'arg_key' && tag.closing) || (tag?.name === 'arg_value' && !tag.closing);
 }
 
 /** Skips what may stand between name and arguments: separators, a fence line, `json`, `:`. */
