@@ -25,8 +25,22 @@ const READABLE: readonly RegExp[] = [
 
 export function firstScreenSuggestions(facts: FolderFacts): readonly [string, string, string] {
   const run = RUNNABLE.find(([file]) => facts.entries.some((entry) => file.test(entry)))?.[1] ?? 'run `date`';
-  return [readSuggestion(facts.entries), run, 'remember that my favourite editor is vim'];
+  return [readSuggestion(facts.entries), run, rememberSuggestion(facts.entries)];
 }
+
+/** Something that is true of this folder, so that it may be typed as it stands. */
+function rememberSuggestion(entries: readonly string[]): string {
+  const kind = KINDS.find(([file]) => entries.some((entry) => file.test(entry)))?.[1];
+  return kind === undefined ? 'remember that I tried Talaria here' : `remember that this project is written in ${kind}`;
+}
+
+const KINDS: readonly (readonly [file: RegExp, language: string])[] = [
+  [/^tsconfig\.json$/, 'TypeScript'],
+  [/^package\.json$/, 'JavaScript'],
+  [/^Cargo\.toml$/, 'Rust'],
+  [/^go\.mod$/, 'Go'],
+  [/^(pyproject\.toml|setup\.py|requirements\.txt)$/, 'Python'],
+];
 
 function readSuggestion(entries: readonly string[]): string {
   for (const kind of READABLE) {

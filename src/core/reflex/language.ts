@@ -19,6 +19,8 @@ export interface Language {
   /** Phrases that make a command conditional, timed or taken back. */
   readonly conditions: readonly string[];
   readonly cancellations: readonly string[];
+  /** Words of other languages: a line that holds one is not ours to read. */
+  readonly foreign: readonly string[];
   /** Phrases of text that tries to steer an agent. */
   readonly injections: readonly string[];
   /** Words that are never a typing error of a command word, nor a bare path or name. */

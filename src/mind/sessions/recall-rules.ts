@@ -69,7 +69,9 @@ export const recallRule: ReflexRule = {
 export const recallRules: readonly ReflexRule[] = [recallRule];
 
 function queryOf(slots: Slots): string {
-  return [slots.person, slots.topic, slots.more].filter((part) => part !== undefined && part !== '').join(' ');
+  return [slots.person, slots.topic, slots.more?.replace(/^(?:the|a|an|our|my)\s+/i, '')]
+    .filter((part) => part !== undefined && part !== '')
+    .join(' ');
 }
 
 /** Less likely the past of this conversation: the owner's self, files, and a "remember" of what everybody knows. */
@@ -87,6 +89,7 @@ function ownWords(topic: string, words: string): number {
 function tidy(slots: Slots): Slots {
   if (slots.topic === undefined) return slots;
   const topic = slots.topic
+    .replace(/[,;]\s*(?:what|when|how|who|where|which|do you|did we)\b.*$/i, '')
     .replace(/^(?:(?:the|a|an|our|my|your|this|that|any|some|it|to|about|on|of|for|with|from|in|we|i|you)\s+)+/i, '')
     .replace(/\s+(?:before|already|yet|again|ever|then|about|on|for|with|at|in|to|of)$/i, '');
   return {

@@ -78,6 +78,6 @@ export class ReflexConversation {
 export function answerPlainly({ name, arguments: given }: Called): string {
   if (name === 'memory') return JSON.stringify({ success: true, target: given.target });
   if (name === 'session_search') return JSON.stringify({ success: true, mode: 'discover', results: [], count: 0 });
-  if (name === 'read_file') return '1|# Title\n2|made on 2026-03-04\n3|costs 12 euro';
+  if (name === 'read_file') return '# Title\nmade on 2026-03-04\ncosts 12 euro';
   return `output of ${name}`;
 }

@@ -14,7 +14,7 @@ export const classes: Readonly<Record<string, string>> = {
     run|execute|exec|kick off|launch|invoke|fire off|fire up|start [up]|do a run of|rerun|re-run|spin up|run me|carry out|trigger|run off
   `,
   find: `
-    find [me|out]|search [for]|look for|locate|grep [for]|hunt [down|for]|scan for|track down|dig up|seek|rg|check for|pinpoint|
+    find [me|out]|search [for]|look for|look up|locate|grep [for]|hunt [down|for]|scan for|track down|dig up|seek|rg|check for|pinpoint|
     do a search for|run a search for|search out|spot|have a look for|ripgrep
   `,
   in: 'in|inside|inside of|within|under|from|of|at|across|throughout|through|on|into|below|beneath|over in|down in',
@@ -25,7 +25,7 @@ export const classes: Readonly<Record<string, string>> = {
     <within> {path:place} <within> [all|the|any|my|our] {glob:glob} [files]|
     (anywhere|somewhere|everywhere|anyplace) [else] [<within> {path:place}]|[around|over|lying around|round] here [somewhere|anywhere]|in here [somewhere|anywhere]|<within> {path:place} (somewhere|anywhere)|all over [the place]
   `,
-  files: 'files|file names|filenames|stuff|things|items|entries|documents|docs',
+  files: 'files|file names|filenames|stuff|things|items|entries',
   folders: 'folders|directories|subfolders|subdirectories|dirs|subdirs',
   all: 'all|every|any|all of|all the|each|each of|everything|whole|entire|full|complete|every single|every last|each and every',
   who: 'we|i|you|they|he|she|us|me',
@@ -46,11 +46,11 @@ export const classes: Readonly<Record<string, string>> = {
   decide: `
     decide|decided|deciding|choose|chose|chosen|pick|picked|agree|agreed|settle|settled|conclude|concluded|plan|planned|planning|go with|went with|gone with|end up|ended up|land on|landed on|
     resolve|resolved|work out|worked out|figure out|figured out|come up with|came up with|determine|determined|arrange|arranged|use|used|call|called|name|named|set|fix|fixed|
-    solve|solved|do|did|done|doing|work|worked|working|learn|learned|find out|found out|try|tried|change|changed|finish|finished|leave|left|start|started|make|made|build|built|get|got|
+    solve|solved|do|did|done|doing|work|worked|working|learn|learned|find out|found out|try|tried|change|changed|finish|finished|leave|left|start|started|make|made|build|built|
     commit to|rule out|ruled out|reject|rejected|need|want|wanted
   `,
   memory: `
-    memory|(your|my|the|our|long-term|long term) (memory|memories|notes|brain|head|mind|profile|records|knowledge|notebook|memory file|memory files)|memories|mind|what you (know|remember|have stored)
+    memory|(your|the|our|long-term|long term) (memory|memories|notes|brain|head|mind|profile|records|knowledge|notebook|memory file|memory files)|my (profile|memories|memory file)|memories|what you (know|remember|have stored)
   `,
   that: 'that|it|this|those|these|them',
   save: `
@@ -104,5 +104,5 @@ export const classes: Readonly<Record<string, string>> = {
     appears|occurs|comes up|shows up|crops up|lives|appear|occur|come up|show up|live|crop up|pops up|(gets|is|are|get|was|being) <used>
   `,
   occurrences:
-    'occurrences|occurrence|mentions|mention|uses|usages|usage|instances|instance|references|reference|appearances|calls|matches|hits|use|traces|appearances',
+    'occurrences|occurrence|mentions|mention|uses|usages|usage|instances|instance|references|reference|appearances|calls|matches|hits|use|traces',
 };

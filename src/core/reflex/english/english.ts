@@ -22,7 +22,7 @@ export const english: Language = {
     it its just last late left lest less let lift like line lint lisp live load long look lost love lust made
     main make many may me mean might mind mine more most much must my near need never new next no nor not note
     now of off on once one only or other our out over own paint past plan play please point post pull push put
-    raed rear reed road real ready really rest right said same sale sane safe saw say seal seed seek seem seen
+    rear reed road real ready really rest right said same sale sane safe saw say seal seed seek seem seen
     sell send sent set shall she shoe shop shot should side sign since sing site size slow snow so some soon
     sort stay still stop such sure take talk tell ten test text than that their them then there these they
     thing think this those three time to told too took top try turn two under until up upon us use used very

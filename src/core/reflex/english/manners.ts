@@ -5,7 +5,7 @@ import { phrases } from '../line/phrases.ts';
 export const openings = phrases(`
   hey|hi|hello|yo|hiya|ok|okay|okey|so|well|alright|all right|right|now|um|uh|uhm|hmm|great|cool|nice|perfect|good|oh|ah|and|then|also|
   quick|talaria|reflex|there|buddy|mate|friend|dear|sir|bot|agent|computer|thanks|thank you|sorry|[good] (morning|evening|afternoon)|
-  please|pls|plz|plse|pleas|kindly|just|quickly|simply|maybe|actually|lol|yes|yeah|yep|sure|oops|whoops|ooh|
+  please|pls|plz|plse|pleas|kindly|just|quickly|simply|maybe|actually|lol|yes|yeah|yep|sure|oops|whoops|ooh|never mind|nevermind|wait|hold on|hang on|
   (ok|right|now|alright|cool|great) then|(go|come) on|go ahead|one (more|last) thing|by the way|btw|next up|real quick|quick (one|question|thing)|
   (can|could|will|would|may|might|can not|could not) (you|u|we|ya) [please|just|maybe|possibly|kindly|also|quickly|perhaps]|wouldst thou|
   (are|would) you [be] able to|is it possible to|would it be possible to|do you think you (could|can)|you (can|could|should|may|need to|must|might)|
@@ -41,6 +41,11 @@ export const conditions = phrases(`
 export const cancellations = phrases(`
   do not|never mind|nevermind|no wait|scratch that|cancel that|on second thought|on second thoughts|just kidding|jk|or not|actually no|wait no|
   forget i asked|not now|hold off|not really|not|did not|without|instead of|rather than
+`);
+
+export const foreign = phrases(`
+  por favor|bitte|per favore|merci|gracias|obrigado|danke|vous|nous|und|nicht|ist|ich|mir|mich|eine|einen|auf|aus|mit|für|dans|avec|pour|les|est|une|los|las|para|como|esto|este|
+  qué|cómo|el archivo|del|della|gli|che|não|você|arquivo|datei|fichier|archivo|ejecuta|ejecute|führe|zeige|lösche|exécute|lance les|supprime|elimina|borra|mostra|esegui|execute os|rode|voer|alsjeblieft|het|een|proszę|uruchom|kör|vänligen
 `);
 
 export const injections = phrases(`

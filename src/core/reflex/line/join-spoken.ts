@@ -3,7 +3,7 @@ import { isPath, type Token } from './tokenize.ts';
 
 /** Joins runs of word, mark, word when the whole looks like a path. */
 export function joinSpoken(tokens: readonly Token[], marks: Readonly<Record<string, string>>): readonly Token[] {
-  if (!tokens.some((token) => token.word in marks)) return tokens;
+  if (!tokens.some((token) => Object.hasOwn(marks, token.word))) return tokens;
   const joined: Token[] = [];
   for (let at = 0; at < tokens.length; ) {
     const run = spokenRun(tokens, at, marks);
@@ -20,6 +20,6 @@ export function joinSpoken(tokens: readonly Token[], marks: Readonly<Record<stri
 
 function spokenRun(tokens: readonly Token[], at: number, marks: Readonly<Record<string, string>>): readonly Token[] {
   let end = at + 1;
-  while ((tokens[end]?.word ?? '') in marks && tokens[end + 1]?.kind === 'word') end += 2;
+  while (Object.hasOwn(marks, tokens[end]?.word ?? '') && tokens[end + 1]?.kind === 'word') end += 2;
   return tokens.slice(at, end);
 }

@@ -19,8 +19,8 @@ export function nearWord(typed: string, wanted: string): number {
 }
 
 function compare(typed: string, wanted: string, allowed: number): number {
-  if (isInflection(typed, wanted)) return 0;
   if (wanted.length === 3) return isSwapOrDouble(typed, wanted) ? 0.92 : 0;
+  if (isInflection(typed, wanted)) return 0;
   const slips = distance(typed, wanted);
   if (slips > allowed) return 0;
   return slips === 1 ? 0.92 : 0.86;
@@ -28,7 +28,7 @@ function compare(typed: string, wanted: string, allowed: number): number {
 
 function slipsAllowed(length: number): number {
   if (length < 3) return 0;
-  return length < 7 ? 1 : 2;
+  return length < 8 ? 1 : 2;
 }
 
 /** `lists`, `listed`, `runner` are words of their own, not slips of `list` and `run`. */

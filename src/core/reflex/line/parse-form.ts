@@ -91,15 +91,15 @@ function node(part: string, cursor: Cursor): FormNode {
   return { type: 'word', word: part };
 }
 
-function group(cursor: Cursor, close: string, ways: (readonly FormNode[])[]): FormNode {
-  ways.unshift(sequence(cursor));
+function group(cursor: Cursor, close: string, empty: readonly (readonly FormNode[])[]): FormNode {
+  const ways = [sequence(cursor)];
   while (cursor.parts[cursor.at] === '|') {
     cursor.at += 1;
-    ways.unshift(sequence(cursor));
+    ways.push(sequence(cursor));
   }
   if (cursor.parts[cursor.at] !== close) throw broken(cursor);
   cursor.at += 1;
-  return { type: 'choice', ways };
+  return { type: 'choice', ways: [...ways, ...empty] };
 }
 
 /** `<a>`, or `<a|b>` for either. */

@@ -28,13 +28,18 @@ export function wordList(text: string): readonly string[] {
   return text.trim().split(/\s+/);
 }
 
+/** Without a prototype: no word that a person types finds anything but an entry. */
+function dictionary(entries: readonly (readonly [string, string])[]): Readonly<Record<string, string>> {
+  return Object.assign(Object.create(null), Object.fromEntries(entries));
+}
+
 /** Lines of `meaning = a | b` → `{ a: meaning, b: meaning }`. */
 export function meanings(text: string): Readonly<Record<string, string>> {
   const lines = text.trim().split('\n');
-  return Object.fromEntries(
+  return dictionary(
     lines.flatMap((line) => {
       const [meaning = '', said = ''] = line.split(' = ');
-      return said.split('|').map((phrase) => [phrase.trim(), meaning.trim()]);
+      return said.split('|').map((phrase) => [phrase.trim(), meaning.trim()] as const);
     }),
   );
 }

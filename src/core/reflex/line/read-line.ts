@@ -2,6 +2,7 @@
 // Knows no rule. Invariant: pure; the same text gives the same line; a long paste costs no more than its first part.
 import type { Language } from '../language.ts';
 import { joinSpoken } from './join-spoken.ts';
+import { nearWord } from './near-word.ts';
 import { wordList } from './phrases.ts';
 import { type Token, tokenize } from './tokenize.ts';
 
@@ -20,7 +21,7 @@ export interface Line {
   readonly doubt: Doubt | undefined;
 }
 
-export type Doubt = 'pasted' | 'injection' | 'condition' | 'cancelled' | 'question';
+export type Doubt = 'pasted' | 'foreign' | 'injection' | 'condition' | 'cancelled' | 'question';
 
 const LONGEST = 4000;
 const wordSets = new WeakMap<Language, Pick<Line, 'fillers' | 'commonWords' | 'determiners' | 'placeWords'>>();
@@ -59,7 +60,7 @@ function dropOpenings(all: readonly Token[], language: Language): Bare {
   let polite = false;
   for (let length = -1; length !== tokens.length; ) {
     length = tokens.length;
-    const opening = longest(tokens, language.openings);
+    const opening = longest(tokens, language.openings) || misspelt(tokens[0], language);
     if (opening > 0 && opening < tokens.length) tokens = withoutLeading(tokens, opening);
     polite ||= opening > 1;
   }
@@ -69,6 +70,15 @@ function dropOpenings(all: readonly Token[], language: Language): Bare {
     polite = true;
   }
   return { tokens, polite };
+}
+
+/** One polite word with a slip in it: `actualy`, `plaese`. */
+function misspelt(token: Token | undefined, language: Language): number {
+  if (token?.kind !== 'word' || token.word.length < 5) return 0;
+  const near = language.openings.some(
+    (phrase) => phrase.length > 4 && !phrase.includes(' ') && nearWord(token.word, phrase) > 0,
+  );
+  return near ? 1 : 0;
 }
 
 function dropEndings(tokens: readonly Token[], phrases: readonly string[]): readonly Token[] {
@@ -152,6 +162,7 @@ function baseForm(token: Token): Token {
 function findDoubt(text: string, tokens: readonly Token[], language: Language): Doubt | undefined {
   if (isPasted(text)) return 'pasted';
   if (/<\/?\w+[^>]*>|\[\/?INST\]|<\|/.test(text) || hasPhrase(tokens, language.injections, 0)) return 'injection';
+  if (hasPhrase(tokens, language.foreign, 0)) return 'foreign';
   if (hasPhrase(tokens, language.cancellations, 1)) return 'cancelled';
   return hasPhrase(tokens, language.conditions, 1) ? 'condition' : undefined;
 }

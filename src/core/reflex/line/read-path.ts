@@ -39,7 +39,7 @@ export function readFile(line: Line, at: number): readonly Candidate[] {
   const quality = token === undefined ? 0 : fileQuality(token, lead);
   if (token === undefined || quality === 0) return found;
   const end = file.nouns.has(line.tokens[lead.at + 1]?.word ?? '') ? lead.at + 2 : lead.at + 1;
-  return [{ end, value: token.raw, quality, quoted: isQuoted(token), sure: true }, ...found];
+  return [...found, { end, value: token.raw, quality, quoted: isQuoted(token), sure: true }];
 }
 
 /** Stands for the file that the conversation was last about. */
@@ -88,7 +88,7 @@ function spokenFile(line: Line, at: number): readonly Candidate[] {
     const path = knownFiles[run.map((token) => token.word).join(' ')];
     if (path === undefined || run.length < length) return [];
     const after = line.tokens[start + length]?.word === 'file';
-    return [{ end: start + length + (after ? 1 : 0), value: path, quality: 0.99, sure: true }];
+    return [{ end: start + length + (after ? 1 : 0), value: path, quality: 1, sure: true }];
   });
 }
 

@@ -30,7 +30,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   name: readName,
   session: (line, at) => one(line, at, (token) => /^@?(session:)?[\w:/]*\d{8}_\d{6}_[0-9a-f]{6}$/.test(token.word)),
   raw: (line, at) => readRest(line, at, line.text.length),
-  rest: (line, at) => readRest(line, at, line.tokens.at(-1)?.end ?? 0),
+  rest: (line, at) => readRest(line, at, line.tokens.at(-1)?.end ?? 0).map((found) => lessAfterFiller(line, at, found)),
   fact: (line, at) => readRest(line, at, line.end),
 };
 
@@ -60,7 +60,12 @@ function readRest(line: Line, at: number, stop: number): readonly Candidate[] {
   if (token === undefined || token.kind === 'punctuation') return [];
   const alone = at === line.tokens.length - 1 && (token.kind === 'quoted' || token.kind === 'code');
   const value = alone ? token.raw : line.text.slice(token.start, Math.max(stop, token.end)).trim();
-  return [{ end: line.tokens.length, value, quality: line.fillers.has(token.word) ? 0.97 : 0.99, quoted: alone }];
+  return [{ end: line.tokens.length, value, quality: 0.99, quoted: alone }];
+}
+
+/** A command does not begin with an article; a fact may. */
+function lessAfterFiller(line: Line, at: number, found: Candidate): Candidate {
+  return line.fillers.has(line.tokens[at]?.word ?? '') ? { ...found, quality: 0.97 } : found;
 }
 
 /** A quotation, or up to MAX_WORDS words; `strict` ones begin with no determiner and lose a little with every word. */
@@ -102,9 +107,21 @@ function readGlob(line: Line, at: number): readonly Candidate[] {
   const quoted = token.kind === 'quoted' || token.kind === 'code';
   if (token.kind === 'glob' || (quoted && token.raw.includes('*')))
     return [{ end: at + 1, value: token.raw, quality: 1, quoted: true }];
-  if (/^\.[a-z0-9]{1,8}$/i.test(token.raw)) return [{ end: at + 1, value: `*${token.raw}`, quality: 1 }];
+  if (/^(?:\.(?:test|spec|d|tar|min|stories|module|e2e|unit|config|bak))?\.[a-z0-9]{1,8}$/i.test(token.raw))
+    return [{ end: at + 1, value: `*${token.raw}`, quality: isKnownEnding(line, at) ? 1 : 0.8 }];
   const kind = token.kind === 'word' ? spokenKind(line, at) : undefined;
   return kind === undefined ? [] : [{ end: at + 1, value: kind, quality: 0.98 }];
+}
+
+/** `.ts`, or any ending before a noun: `.foo files`; `.github` alone is a folder. */
+function isKnownEnding(line: Line, at: number): boolean {
+  const { fileKinds, kindNouns } = line.language.slots;
+  const ending = line.tokens[at]?.word ?? '';
+  return (
+    wordList(kindNouns).includes(line.tokens[at + 1]?.word ?? '') ||
+    ending.slice(1) in fileKinds ||
+    /\..*\./.test(ending)
+  );
 }
 
 /** `markdown` before `files`, or `pdfs` by itself. */

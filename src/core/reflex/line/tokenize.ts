@@ -35,24 +35,34 @@ const SLASHED_WORDS =
 
 export function tokenize(text: string, contractions: Readonly<Record<string, string>> = {}): readonly Token[] {
   const tokens: Token[] = [];
-  let at = 0;
-  while (at < text.length) {
-    if (/\s/.test(text[at] ?? '')) {
-      at += 1;
-      continue;
-    }
-    const closed = quotedEnd(text, at);
-    if (closed !== undefined) {
-      tokens.push(quotedToken(text, at, closed));
-      at = closed.end;
-      continue;
-    }
-    let end = at;
-    while (end < text.length && !/\s/.test(text[end] ?? '') && !(end > at && text[end] === '`')) end += 1;
-    tokens.push(...chunkTokens(text, at, end, contractions));
-    at = end;
+  for (let at = nextInk(text, 0); at < text.length; at = nextInk(text, at)) {
+    const quoted = quotedTokens(text, at);
+    const found = quoted.length > 0 ? quoted : chunkTokens(text, at, chunkEnd(text, at), contractions);
+    tokens.push(...found);
+    at = Math.max(at + 1, ...found.map((token) => token.end));
   }
   return tokens;
+}
+
+function nextInk(text: string, at: number): number {
+  let place = at;
+  while (place < text.length && /\s/.test(text[place] ?? '')) place += 1;
+  return place;
+}
+
+function chunkEnd(text: string, at: number): number {
+  let end = at + 1;
+  while (end < text.length && !/[\s`]/.test(text[end] ?? '')) end += 1;
+  return end;
+}
+
+/** A quotation, and the punctuation that sticks to its end. */
+function quotedTokens(text: string, at: number): readonly Token[] {
+  const found = quotedEnd(text, at);
+  if (found === undefined) return [];
+  const token = quotedToken(text, at, found);
+  const tail = /^[.,;:!?)\]…]+(?=\s|$)/.exec(text.slice(found.end, found.end + 8));
+  return tail === null ? [token] : [token, punctuation(text, found.end, found.end + tail[0].length)];
 }
 
 /** A quote opens at a word's start and closes before a word's end, so that apostrophes stay letters. */
@@ -97,14 +107,14 @@ function chunkTokens(
   }
   const chunk = text.slice(start, to);
   const tail = kindOf(chunk) === 'glob' ? /[,;:?!]+$/.exec(chunk) : TRAILING.exec(chunk);
-  const cut = tail === null || tail.index === 0 || isDots(chunk) ? to : start + tail.index;
+  const cut = tail === null || chunk.startsWith('\\') || tail.index === 0 || isDots(chunk) ? to : start + tail.index;
   tokens.push(...wordTokens(text, start, cut, contractions));
   if (cut < to) tokens.push(punctuation(text, cut, to));
   return tokens;
 }
 
 function isDots(chunk: string): boolean {
-  return chunk === '.' || chunk === '..' || chunk.endsWith('/..') || chunk.endsWith('/.');
+  return /^\.{1,2}$|\/\.{1,3}$/.test(chunk);
 }
 
 function wordTokens(
@@ -115,7 +125,8 @@ function wordTokens(
 ): readonly Token[] {
   const raw = text.slice(start, end);
   const word = raw.toLowerCase().replaceAll('’', "'");
-  const expanded = contractions[word] ?? contractions[word.replaceAll("'", '')];
+  const spelling = [word, word.replaceAll("'", '')].find((form) => Object.hasOwn(contractions, form));
+  const expanded = spelling === undefined ? undefined : contractions[spelling];
   if (expanded !== undefined)
     return expanded.split(' ').map((part) => ({ kind: 'word', word: part, raw: part, start, end }));
   return [{ kind: kindOf(raw), word, raw, start, end }];

@@ -35,7 +35,9 @@ export function countLine(count: number, noun: string, where: string): string {
 
 /** Shell quoting for a path that the owner named. */
 export function shellWord(text: string): string {
-  return /^[\w@%+=:,./~-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+  return /^[\p{L}\p{N}_@%+=:,./~-]+$/u.test(text) && !text.startsWith('-')
+    ? text
+    : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /** A path, quoted when a line would otherwise not read it as one. */

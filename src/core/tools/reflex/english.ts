@@ -3,6 +3,8 @@
 
 const LINES = '(lines|line|rows)';
 const THINGS = '[<all>] [of] [the|my|our|these] [<files>|<folders>] [and|or|&] [<files>|<folders>]';
+/** The same, with a noun for what is there. */
+const NAMED_THINGS = '[<all>] [of] [the|my|our|these] (<files>|<folders>) [and|or|&] [<files>|<folders>]';
 const PLACED =
   '[that are|there are|that i have|that we have|you see|you have|we have|i have|located|stored|sitting|kept|living|directly|right]';
 /** A folder, and the folder that it lies in. */
@@ -18,6 +20,8 @@ export const forms = {
     '$ {verbatim:raw}',
     '! {verbatim:raw}',
     '<run> {command:rest}',
+    '[use|open] [in|with|on|from|using|via] [the|a] (terminal|shell|console|command line|bash) (to|and|please) <run> {command:rest}',
+    '[the|this] [command] [is|:|to run is] {command:code} [and|then|please] (<run>) (it|that|this)',
     '(do|perform|issue|type [in]|enter|use|call|try|evaluate|shell out to) [the] [shell|bash|terminal] command {command:rest} @0.97',
     '[the] [shell|terminal|bash] command [is|to run is] {command:code} @0.95',
     '(in|from|inside|within) {workdir:folder} <run> {command:rest}',
@@ -43,17 +47,23 @@ export const forms = {
   ],
   runBare: ['{command:rest}'],
   list: [
-    `<listing> ${THINGS} [please]`,
-    `<listing> ${THINGS} ${PLACED} [<in>] ${FOLDER}`,
+    '(ls|dir)',
+    '(list|enumerate) @0.5',
+    '<listing> (everything|all)',
+    `<listing> ${NAMED_THINGS}`,
+    `<listing> ${NAMED_THINGS} ${PLACED} [<in>] ${FOLDER}`,
+    `<listing> [<all>] [(in|inside|under|within)] ${FOLDER}`,
+    `<listing> [<all>] [of] ${DIR}`,
     `<show> [<all>] [of] [the|my|our|these] (<files>|<folders>) [and|or|&] [<files>|<folders>] ${PLACED}`,
     `<show> ${THINGS} ${PLACED} <in> ${FOLDER}`,
+    `<show> ${NAMED_THINGS} ${PLACED} ${DIR}`,
     `<show> ${DIR}`,
     `<list> (what is|what there is|what we have|what you have|whatever is|what you see|what i have|what all is|what lives|what sits|everything|what files are) [stored|there|kept|sitting] <in> ${FOLDER}`,
     '<list> (what is here|what we have here|what you see [here]|what is there|everything here|what is around|what is lying around)',
-    `[<list>] (contents|content|listing|tree|file list|list of [all] [the] (files|things|folders)|directory listing|[an] overview of the files|inventory|file listing|files and folders|files) (of|in|for|from|inside|under) ${FOLDER}`,
+    `[<list>] [folder|directory] (contents|content|listing|tree|file list|list of [all] [the] (files|things|folders)|directory listing|[an] overview of the files|inventory|file listing|files and folders|files) (of|in|for|from|inside|under) ${FOLDER}`,
     `<list> ${DIR} (contents|content|listing|files|tree)`,
     `<list> the [<files>] (inside|in|under) ${FOLDER}`,
-    `(what|which) ${THINGS} (are|is|do (we|i|you) (have|see)|have (we|i|you) got|exist|live|can you see|sit|lie) [there|stored|sitting|present|located|kept|lying around] [<in>] ${FOLDER}`,
+    `(what|which) ${NAMED_THINGS} (are|is|do (we|i|you) (have|see)|have (we|i|you) got|exist|live|can you see|sit|lie) [there|stored|sitting|present|located|kept|lying around] [<in>] ${FOLDER}`,
     `(what|which) [<all>] (<files>|<folders>) [and|or] [<files>|<folders>] (are|is|do (we|i|you) (have|see)|have (we|i|you) got|exist|are there|can you see) [there|here]`,
     `(what|which) [<all>] (<files>|<folders>) [and|or] [<files>|<folders>] (does) ${FOLDER} (contain|have|hold|include)`,
     `what (is|are|do we have|have we got|do i have|have i got|is there|can you see|do you see|lives|lies|sits|goes) [all] [there|stored|sitting|lying|lying around|kept|located|hiding|living] <in> ${FOLDER}`,
@@ -64,11 +74,11 @@ export const forms = {
     `${DIR} (contents|listing|file list) @0.9`,
     `(is|are) there (any files|anything|something|files|any file) <in> ${FOLDER}`,
     `(do|does) (we|i|you) have (any files|anything|files) <in> ${FOLDER}`,
-    `(look|peek|glance|poke around|have a look|take a look|check|browse) [what is] (in|inside|into|around|at) ${FOLDER} @0.95`,
+    `(look|peek|glance|poke around|have a look|take a look|check|browse) [what is] (in|inside|into|around|at) ${DIR} @0.95`,
     `(list|ls|dir) ${FOLDER} {flags:rest} @0.5`,
     'ls {flags:rest} @0.5',
     `(<listing>|tree) ${FOLDER}`,
-    `(tree|browse) ${FOLDER}`,
+    `(tree|browse) ${DIR}`,
   ],
   read: [
     '<read> {path:file}',
@@ -136,6 +146,8 @@ export const forms = {
     `(does|do|is there) (any|some|anything|something|anyone|any of the|anywhere) [file|files|document|documents|code] [<where>] [that] <mention> ${PATTERN} [<where>]`,
     `(does|do|is) {path:file} (mention|contain|include|say|have|use|reference|import|call) [anything about] ${PATTERN} [anywhere|somewhere]`,
     '(is|are) there [any|a|an|some] (<occurrences>|line|lines|comment|comments) (of|to|with|saying|mentioning) {pattern:text} [<where>]',
+    '[is|are] [there] (any|some) <occurrences> (of|to|for) {pattern:text} [<where>]',
+    'in (which|what) (files|file|documents|modules) (does|do|is|are) {pattern:text} (<uses>|<used>|mentioned) [<where>]',
     '(is|are) {pattern:text} (<used>|present|there) [<where>]',
     '(is|are) {pattern:quoted} <where>',
     '(is|are) {pattern:text} (used|mentioned|defined|called|referenced) (anywhere|somewhere) [<where>]',
@@ -180,6 +192,7 @@ export const forms = {
     '<find> {path:folder} for [<all>] {pattern:glob} files',
     '<find> [a|the|any|my] (file|files) {pattern:file} [<where>]',
     '<find> [<all>] [the|a|my|that] {part:word} (file|folder|files|directory|script|document) [<where>] @0.85',
+    'where (are|is) [<all>] [the|my|our] {part:word} (files|file|scripts|folder|directory|documents) [kept|located|stored|live] [<where>] @0.85',
     '<find> {part:word} @0.62',
   ],
   save: [

@@ -1,13 +1,13 @@
 // Owns what counts as a heading, a date, a figure, a fact, a link, an open item or a matching line (reflex 6).
 // Knows no file. Invariant: an extract is whole lines of the text, never a word of its own.
-import type { FileLine } from './numbered-lines.ts';
+import type { FileLine } from './file-lines.ts';
 
 const MONTH =
   '(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)';
 
 const PATTERNS: Readonly<Record<string, RegExp>> = {
   headings:
-    /^\s{0,3}#{1,6}\s+\S|^[A-Z][A-Z0-9 ,&:'-]{3,60}$|^\d+(\.\d+)*\.?\s+[A-Z][^.!?]{2,70}$|^(chapter|part|section|appendix)\s+[\divxlc]+\b/i,
+    /^\s{0,3}#{1,6}\s+\S|^[A-Z][A-Z0-9 ,&:'-]{3,60}$|^\d+(\.\d+)*\.?\s+[A-Z][^.!?]{2,70}$|^(?:[Cc]hapter|CHAPTER|[Pp]art|[Ss]ection|[Aa]ppendix)\s+[\dIVXLCivxlc]+\b/,
   dates: new RegExp(
     `\\b(?:\\d{4}-\\d{1,2}-\\d{1,2}|\\d{1,2}[./]\\d{1,2}[./]\\d{2,4}|${MONTH}\\.?\\s+\\d{1,2}(?:st|nd|rd|th)?(?:,?\\s+\\d{4})?|\\d{1,2}(?:st|nd|rd|th)?\\s+(?:of\\s+)?${MONTH}(?:\\s+\\d{4})?|${MONTH}\\s+\\d{4}|(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:19|20)\\d{2})\\b`,
     'i',

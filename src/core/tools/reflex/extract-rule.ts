@@ -1,12 +1,11 @@
 // Owns the intent `extract`: headings, dates, figures, facts, links, open items or matching lines of a long file,
 // as a cited list (reflex 6). Reads the file page by page. Invariant: every line shown stands under `path:line`; nothing is summed up.
 import type { ReflexMatch, ReflexQuote, ReflexRule, ReflexStep } from '#core/agent/reflex-rule.ts';
-import type { ToolResultPart } from '#core/model/message.ts';
 import { countLine, quoteResult, spokenPath } from './answers.ts';
 import { forms } from './english.ts';
 import { extractLines } from './extract-lines.ts';
+import { type FileLine, joinPages } from './file-lines.ts';
 import { resolvePath } from './history.ts';
-import { type FileLine, nextOffset, numberedLines } from './numbered-lines.ts';
 
 const NOUNS: Readonly<Record<string, string>> = {
   headings: 'heading',
@@ -49,20 +48,11 @@ export const extractRule: ReflexRule = {
   act(match, _input, results) {
     const failed = results.find((result) => result.isError);
     if (failed !== undefined) return quoteResult(match.slots.path ?? '', failed);
-    const next = following(results);
+    const { lines, next } = joinPages(results.map((result) => result.text));
     if (next !== undefined) return { type: 'call', calls: [{ name: 'read_file', arguments: readPage(match, next) }] };
-    return showExtract(
-      match,
-      results.flatMap((result) => numberedLines(result.text)),
-    );
+    return showExtract(match, lines);
   },
 };
-
-/** The line that the next page begins with; undefined when the file is read. */
-function following(results: readonly ToolResultPart[]): number | undefined {
-  const last = results.at(-1);
-  return last === undefined ? 1 : nextOffset(last.text, numberedLines(last.text));
-}
 
 function readPage({ slots }: ReflexMatch, offset: number): Readonly<Record<string, string | number>> {
   return { path: slots.path ?? '', ...(offset === 1 ? {} : { offset }) };

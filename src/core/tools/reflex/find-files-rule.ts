@@ -1,6 +1,6 @@
 // Owns the intent `find files`: files by name or by kind.
 import type { ReflexMatch, ReflexRule } from '#core/agent/reflex-rule.ts';
-import { quoteResult, spokenPath } from './answers.ts';
+import { joinPath, quoteResult, spokenPath } from './answers.ts';
 import { forms } from './english.ts';
 
 export const findFilesRule: ReflexRule = {
@@ -15,7 +15,13 @@ export const findFilesRule: ReflexRule = {
     const { path, pattern, part, prefix } = fit.slots;
     if (pattern === '@same' || path === '@same') return undefined;
     const glob = pattern ?? (part === undefined ? `${prefix}*` : `*${part}*`);
-    return { ...fit, slots: { pattern: glob, ...(path === undefined || path === '' || path === '.' ? {} : { path }) } };
+    const cut = glob.includes('*') ? glob.lastIndexOf('/') : -1;
+    const folder = cut > 0 && !glob.slice(0, cut).includes('*') ? joinPath(path, glob.slice(0, cut)) : path;
+    const name = folder === path ? glob : glob.slice(cut + 1);
+    return {
+      ...fit,
+      slots: { pattern: name, ...(folder === undefined || folder === '' || folder === '.' ? {} : { path: folder }) },
+    };
   },
 
   restate({ slots }) {

@@ -48,12 +48,16 @@ export function textSearch({ slots }: ReflexMatch): Readonly<Record<string, stri
 /** A phrase that finds itself as a pattern stays as it was said. */
 export function asPattern(text: string): string {
   try {
-    if (new RegExp(`^(?:${text})$`).test(text)) return text;
+    const pattern = new RegExp(`^(?:${text})$`);
+    if (pattern.test(text) || REGULAR.test(text)) return text;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
   }
   return escapeText(text);
 }
+
+/** Anchors and classes are written by people who mean a pattern. */
+const REGULAR = /^\^|\$$|\\[bwsdBWSD]|\.[*+]|\[[^\]]+\]/;
 
 function escapeText(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
@@ -65,12 +69,17 @@ export function shapeOf({ slots }: ReflexMatch, text: string): number {
   if (slots['pattern.quoted'] !== undefined) return 1;
   const words = pattern.split(/\s+/).length;
   if (words > 5 || NO_PATTERN.test(pattern)) return UNSURE;
-  if (isMarked(text, pattern) || isCodeName(pattern)) return 1;
+  if (isMarked(text, pattern)) return 1;
+  if (FILE_NAME.test(pattern)) return UNSURE;
+  if (isCodeName(pattern)) return 1;
   const placed = slots.glob !== undefined || path === '' || slots['path.sure'] !== undefined;
-  return placed && words < 4 && !isDefinite(text, pattern) ? 1 - 0.03 * (words - 1) : UNSURE;
+  return placed && words < 4 && !isDefinite(text, pattern) ? 0.95 - 0.03 * (words - 1) : UNSURE;
 }
 
 const UNSURE = 0.58;
+/** More likely a file than a text. */
+const FILE_NAME =
+  /^(?!console\.|process\.)[\w@./-]+\.(?:[cm]?[jt]sx?|json|md|ya?ml|toml|txt|py|rs|go|css|s[ac]ss|html?|sh|sql|csv|xml|lock|env|ini|cfg|conf|java|rb|php|c|h|cpp|pdf|png|jpe?g|svg|zip|log)$/i;
 /** A glob, a part of a question, or files by name: nothing to look for in the text of files. */
 const NO_PATTERN = /\*|^(?:and|or|to|if|how|why|what|me|you|it|that|this)\b|\bfiles?$/i;
 
@@ -78,7 +87,7 @@ const NO_PATTERN = /\*|^(?:and|or|to|if|how|why|what|me|you|it|that|this)\b|\bfi
 function isMarked(text: string, pattern: string): boolean {
   const before = text.slice(0, Math.max(0, text.indexOf(pattern)));
   return (
-    /\b(?:words?|strings?|text|phrase|term|pattern|grep(?: for)?|rg|contain(?:s|ing)?|mentions?(?: of)?|mentioning|occurrences? of|references? to|uses? of|usages? of|says?|comments?)\s+(?:the\s+)?$/i.test(
+    /\b(?:words?|strings?|text|phrase|term|pattern|grep(?: for)?|rg|contain(?:s|ing)?|mentions?(?: of)?|mentioning|occurrences? of|references? to|uses? of|usages? of|says?|comments?|talks? about|refers? to)\s+(?:the\s+)?$/i.test(
       before,
     ) ||
     /\b(?:mentioned|comments|defined|called|imported|referenced|declared|implemented|exported)\b/i.test(

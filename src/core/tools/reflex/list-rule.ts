@@ -1,6 +1,7 @@
-// Owns the intent `list`: what is in a folder.
+// Owns the intent `list`: what is in a folder, as `ls` shows it; without a terminal, or for a name
+// that a shell would have to have quoted, the names of its files.
 import type { ReflexRule } from '#core/agent/reflex-rule.ts';
-import { joinPath, quoteResult, spokenPath } from './answers.ts';
+import { joinPath, quoteCommand, quoteResult, shellWord, spokenPath } from './answers.ts';
 import { forms } from './english.ts';
 
 export const listRule: ReflexRule = {
@@ -19,11 +20,17 @@ export const listRule: ReflexRule = {
   restate: ({ slots }) =>
     folderOf(slots) === '.' ? 'list the files here' : `list the files in the folder ${spokenPath(folderOf(slots))}`,
 
-  act({ slots }, _input, results) {
+  act({ slots }, input, results) {
     const path = folderOf(slots);
+    const command = path === '.' ? 'ls -la' : `ls -la ${shellWord(path)}`;
     const [result] = results;
+    if (result?.name === 'terminal') return quoteCommand(command, result);
     if (result !== undefined) return quoteResult(path === '.' ? 'files here' : `files in ${path}`, result);
-    return { type: 'call', calls: [{ name: 'search_files', arguments: { pattern: '*', target: 'files', path } }] };
+    const call =
+      input.tools.has('terminal') && !command.includes("'")
+        ? { name: 'terminal', arguments: { command } }
+        : { name: 'search_files', arguments: { pattern: '*', target: 'files', path } };
+    return { type: 'call', calls: [call] };
   },
 };
 

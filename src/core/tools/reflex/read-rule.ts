@@ -1,8 +1,10 @@
 // Owns the intent `read`: a file, a range of its lines, its first or its last lines, quoted with their place.
 import type { JsonObject } from '#base/json.ts';
-import type { ReflexMatch, ReflexQuestion, ReflexRule } from '#core/agent/reflex-rule.ts';
+import type { ReflexMatch, ReflexQuestion, ReflexRule, ReflexStep } from '#core/agent/reflex-rule.ts';
+import type { ToolResultPart } from '#core/model/message.ts';
 import { joinPath, quoteCommand, quoteResult, shellWord, spokenPath } from './answers.ts';
 import { forms } from './english.ts';
+import { filePage } from './file-lines.ts';
 import { lastPath } from './history.ts';
 
 type Slots = Readonly<Record<string, string>>;
@@ -22,7 +24,7 @@ export const readRule: ReflexRule = {
     const fit = input.fit(forms.read);
     if (fit === undefined) return undefined;
     const same = fit.slots.path === '@same' ? lastPath(input.history) : fit.slots.path;
-    if (fit.slots.path === '@same' && same === undefined) return { score: fit.score * 0.6, slots: {}, missing: 'path' };
+    if (fit.slots.path === '@same' && same === undefined) return { score: fit.score, slots: {}, missing: 'path' };
     return { ...fit, slots: normalize({ ...fit.slots, ...(same === undefined ? {} : { path: same }) }) };
   },
 
@@ -39,7 +41,7 @@ export const readRule: ReflexRule = {
     const { slots } = match;
     const [result] = results;
     if (slots.tail !== undefined) return readTail(slots, result);
-    if (result !== undefined) return quoteResult(`${slots.path}${spanLabel(slots)}`, result);
+    if (result !== undefined) return quoteFile(slots, result);
     return { type: 'call', calls: [{ name: 'read_file', arguments: readArguments(match) }] };
   },
 };
@@ -79,9 +81,18 @@ function readArguments({ slots }: ReflexMatch): JsonObject {
     : { path, offset, limit: Math.max(1, Number(slots.to) - offset + 1) };
 }
 
-function spanLabel(slots: Slots): string {
-  if (slots.from !== undefined) return slots.to === undefined ? `:${slots.from}-` : `:${slots.from}-${slots.to}`;
-  return slots.head === undefined ? '' : `:1-${slots.head}`;
+/** The lines under `path:from-to`, and how to go on when there are more. */
+function quoteFile(slots: Slots, result: ToolResultPart): ReflexStep {
+  const path = slots.path ?? '';
+  if (result.isError) return quoteResult(path, result);
+  const from = Number(slots.from ?? 1);
+  const { lines, next } = filePage(result.text, from);
+  const source = lines.length === 0 ? path : `${path}:${from}-${from + lines.length - 1}`;
+  const more =
+    next === undefined || slots.to !== undefined || slots.head !== undefined
+      ? ''
+      : `More is left: read lines ${next} to ${next + lines.length} of ${spokenPath(path)}`;
+  return { type: 'say', text: more, quotes: [{ source, text: lines.map((line) => line.text).join('\n') }] };
 }
 
 function spanWords(slots: Slots): string {

@@ -40,7 +40,7 @@ export const saveRule: ReflexRule = {
       const what = `${plural(content.length, 'character')} of the last output (${last.call.name})`;
       return {
         type: 'ask',
-        question: `Write ${what} to ${path}? A file of that name is replaced.`,
+        question: `Write ${what} to ${path}? A file of that name is replaced.${wholeIn(last.result.observed.spill)}`,
         choices: [saveRule.restate(match)],
         confirms: true,
       };
@@ -48,3 +48,8 @@ export const saveRule: ReflexRule = {
     return { type: 'call', calls: [{ name: 'write_file', arguments: { path, content } }] };
   },
 };
+
+/** What the conversation holds may be a preview of a longer output. */
+function wholeIn(spill: string | undefined): string {
+  return spill === undefined ? '' : ` This is the preview; the whole output is in ${spill}.`;
+}

@@ -26,14 +26,9 @@ export const correctRule: ReflexRule = {
 
   match(input) {
     const fit = input.fit(forms.correct);
-    if (fit !== undefined) return { ...fit, slots: contrasted(fit.slots) };
-    const plain = contrasted({ content: input.words.replace(/[.!\s]+$/, '') });
-    const owned = /^(?:my|our|i|i'm|i’m|we|the|it|it's|it’s|that's|his|her|he|she)\b/i.test(plain.content ?? '');
-    const whole =
-      /,\s*(?:and )?not\s|instead of|rather than/i.test(input.words) && (plain.content ?? '').split(/\s+/).length > 2;
-    return plain.old === undefined || !owned || !whole || input.words.includes('?')
-      ? undefined
-      : { score: 0.7, slots: plain };
+    const said = fit === undefined ? undefined : spokenMatch(fit, input.words);
+    const plain = plainContrast(input.words);
+    return said !== undefined && said.score >= (plain?.score ?? 0) ? said : plain;
   },
 
   restate({ slots }) {
@@ -56,6 +51,50 @@ export const correctRule: ReflexRule = {
   },
 };
 
+const PRONOUN = /^(?:it|that|this|he|she|they|there|what)(?:['’]s|['’]re)?$/i;
+/** After "no" only a statement about something named corrects; `no need to …` and `no, I am tired` are talk. */
+const STATEMENT =
+  /^(?:my|our|the|his|her|their|we|i (?:live|work|use|prefer|like|drive|speak)|it(?:'s| is)|that(?:'s| is)|\p{Lu}\p{Ll}+)\s.*\b(?:is|are|was|were|has|have|handles?|lives?|works?|uses?|prefers?|runs?|costs?|starts?|ends?|called|named|on|at|in)\b/u;
+
+/** The owner's sentence as it was said, without the part that is no longer true. */
+function spokenMatch(fit: ReflexMatch, words: string): ReflexMatch {
+  const { slots } = fit;
+  if (slots.self !== undefined) return { ...fit, slots: { subject: `my ${slots.old}`, new: slots.new ?? '' } };
+  if (slots.subject === undefined) return plainMatch(fit);
+  if (PRONOUN.test(slots.subject)) return pronounMatch(fit);
+  const head = words.split(/\s+(?:not|no longer|isn't|aren't)\s+/i)[0] ?? words;
+  const content =
+    slots.old === undefined ? words : `${head.replace(/^(?:no|nope|wrong|sorry)[,.\s]+/i, '')} ${slots.new}`;
+  return { score: fit.score, slots: { content, ...(slots.old === undefined ? {} : { old: slots.old }) } };
+}
+
+/** A correction in a sentence of its own; after a mere "no" it must be a statement. */
+function plainMatch({ score, slots }: ReflexMatch): ReflexMatch {
+  const { denial, ...said } = slots;
+  const content = said.content?.replace(/^(?:(?:no|nope|wrong|sorry|actually)[,.\s]+)+/i, '');
+  const kept = denial === undefined || STATEMENT.test(content ?? '');
+  return { score: kept ? score : 0.45, slots: contrasted(content === undefined ? said : { ...said, content }) };
+}
+
+/** `it is not X, it is Y`: only names and figures are worth a correction; anything else is talk. */
+function pronounMatch({ score, slots }: ReflexMatch): ReflexMatch {
+  const { old = '' } = slots;
+  const now = (slots.new ?? '').replace(/\s+[—–-]+\s.*$|[.;]\s.*$/, '');
+  const named = slots.old !== undefined && [old, now].every((part) => /[\p{Lu}\d]/u.test(part));
+  return { score: named ? score : 0.5, slots: { old, new: now } };
+}
+
+/** `my editor is emacs, not vim`, without any word of correcting. */
+function plainContrast(words: string): ReflexMatch | undefined {
+  const slots = contrasted({ content: words.replace(/[.!\s]+$/, '') });
+  const owned = /^(?:my|our|i|i'm|i’m|we|the|his|her|he|she)\b/i.test(slots.content ?? '');
+  const clear = /,\s*(?:and )?not\s|instead of|rather than|\b(?:is|are|was|were)\b.+\snot\s/i.test(words);
+  const long = (slots.content ?? '').split(/\s+/).length > 2;
+  return slots.old === undefined || !owned || !clear || !long || words.includes('?')
+    ? undefined
+    : { score: 0.7, slots };
+}
+
 const CONTRAST = /[,;]?\s+(?:and )?(?:not|instead of|rather than)\s+(?!only\b|just\b|sure\b|yet\b)/i;
 
 /** `Fridays, not Mondays`: the new words and the old ones apart. */
@@ -76,14 +115,10 @@ function correctionOf(slots: Slots, input: ReflexInput): Correction | undefined 
   const entry = meantEntry(slots, input, entries);
   if (entry !== undefined)
     return { target: entry.target, oldText: entry.text, content: newWords(slots, entry.text), known: true };
-  if (slots.old === undefined) return undefined;
+  const oldText = slots.old ?? subjectOf(slots);
+  if (oldText === undefined) return undefined;
   const content = newWords(slots, '');
-  return {
-    target: targetOf(`${slots.subject ?? ''} ${slots.old} ${content}`),
-    oldText: slots.old,
-    content,
-    known: false,
-  };
+  return { target: targetOf(`${slots.subject ?? ''} ${oldText} ${content}`), oldText, content, known: false };
 }
 
 /** The entry that holds the old words, else the one about the same subject, else the last one written here. */
@@ -102,7 +137,7 @@ function meantEntry(slots: Slots, input: ReflexInput, entries: readonly KeptEntr
 
 /** The words before `is`: what a plain correction is about. */
 function subjectOf(slots: Slots): string | undefined {
-  const parts = slots.content?.split(/\s(?:is|are|was|=)\s/) ?? [];
+  const parts = slots.content?.split(/\s(?:is|are|was|=|on|at|in|by|to|for|uses?|lives?|works?|runs?)\s/) ?? [];
   return slots.subject ?? (parts.length > 1 ? parts[0] : undefined);
 }
 
@@ -110,7 +145,10 @@ function newWords(slots: Slots, entry: string): string {
   if (slots.content !== undefined) return slots.content;
   const at = slots.old === undefined ? -1 : entry.toLowerCase().indexOf(slots.old.toLowerCase());
   if (at >= 0) return `${entry.slice(0, at)}${slots.new}${entry.slice(at + (slots.old?.length ?? 0))}`;
-  return slots.subject === undefined ? (slots.new ?? '') : `${slots.subject} is ${slots.new}`;
+  if (slots.subject !== undefined) return `${slots.subject} is ${slots.new}`;
+  return /^(?:it|they|he|she|that)\b/i.test(slots.new ?? '') && slots.old !== undefined
+    ? `${slots.old}: ${slots.new}`
+    : (slots.new ?? '');
 }
 
 function replace(correction: Correction, results: readonly ToolResultPart[]): ReflexStep {

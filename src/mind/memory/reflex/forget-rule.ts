@@ -27,7 +27,12 @@ export const forgetRule: ReflexRule = {
   match(input) {
     const fit = input.fit(forms.forget);
     if (fit === undefined) return undefined;
-    const topic = (fit.slots.topic ?? '').replace(/^(?:about|that|the fact that|my note that)\s+/i, '').trim();
+    const topic = (fit.slots.topic ?? '')
+      .replace(
+        /^(?:(?:what|everything|all|anything) (?:i|you|we) (?:said|told you|know|wrote|noted|mentioned|have)(?: (?:stored|down))? (?:about|on)|about|that|the fact that|my note that)\s+/i,
+        '',
+      )
+      .trim();
     const { last } = fit.slots;
     if (last !== undefined) return { score: memoryWrites(input).length > 0 ? fit.score : 0.5, slots: { last } };
     return { score: IDIOM.test(topic) ? 0.3 : fit.score, slots: { topic } };

@@ -5,13 +5,18 @@ import { forms, texts } from './english.ts';
 import { sayWritten } from './memory-answer.ts';
 
 /** Words that ask to be reminded of a time or told something: nothing that can be kept as a fact. */
-const NO_FACT = /^(?:when|what|how|why|who|where|if|whether|me|us|it|this|to (?:breathe|smile))\b|\?\s*$/i;
+const NO_FACT =
+  /^(?:when|what|how|why|who|where|if|whether|me|us|to (?:breathe|smile))\b|^(?:it|this|that)\W*$|\?\s*$/i;
 /** A statement about now, this moment or what happened is talk, not a fact to keep. */
 const PASSING =
   /\b(?:later|tomorrow|tonight|today|yesterday|right now|at the moment|maybe|soon|back|ago|last (?:night|week|time)|again|gonna|killing|broken|dead|slow|weird|not working|prefer not)\b|^call me (?:an?|the|when|if|by|on|at|after|before|once|crazy|old|in)\b|[?]|\.\s+\S|!$/i;
+/** `please don't remember this` asks for the opposite. */
+const NEGATED = /^(?:(?:please|just|and|ok|no)[,\s]+)*(?:don['’]?t|do not|never|not|no|nothing)$/i;
 /** A statement, not just a thing: `note the irony` keeps nothing. */
 const CLAUSE =
   /\b(?:is|are|was|were|has|have|runs?|lives?|uses?|needs?|will|must|should|can|goes|costs?|starts?|ends?|takes?|works?|means|likes?|prefers?|wants?|=)\b/i;
+/** `the good old days`: a thing without a statement about it. */
+const BARE_THING = /^(?:the|those|these|all|our|a|an)\s(?:\p{L}+\s?){1,4}$/u;
 /** `save that as x.txt` is about a file. */
 const AS_FILE = /^(?:as|to|in|into|under|at)\s+\S*[./]\w+\s*$/i;
 const LONGEST_STATEMENT = 16;
@@ -32,11 +37,8 @@ export const rememberRule: ReflexRule = {
     if (fit === undefined) return stated(input);
     if (fit.missing !== undefined) return fit;
     const content = (fit.slots.content ?? '').replace(/^[:\s]+/, '').replace(/[\s,;:]+$/, '');
-    const words = content.split(/\s+/).length;
-    if (AS_FILE.test(content)) return undefined;
-    if (fit.slots.clause !== undefined && !CLAUSE.test(content)) return { score: 0.3, slots: { content } };
-    if (NO_FACT.test(content) && fit.slots['content.quoted'] === undefined) return { score: 0.2, slots: { content } };
-    return { score: fit.score * (words < 2 ? 0.6 : 1), slots: { content } };
+    if (AS_FILE.test(content) || NEGATED.test(content)) return undefined;
+    return { score: fit.score * worth(content, fit.slots, input.words), slots: { content } };
   },
 
   restate: ({ slots }) => `remember that ${slots.content}`,
@@ -66,4 +68,14 @@ function stated(input: ReflexInput): ReflexMatch | undefined {
     return { score: 0.3, slots: { content } };
   const contrast = /,\s*(?:and )?not\s|instead of|rather than/i.test(content);
   return { score: fit.score * (contrast ? 0.6 : 0.85), slots: { content } };
+}
+
+/** 1 for words that can be kept; less for a bare thing, a single word, or a question. */
+function worth(content: string, slots: ReflexMatch['slots'], words: string): number {
+  if (slots['content.quoted'] !== undefined) return 1;
+  if (NO_FACT.test(content)) return 0.2;
+  const clause = CLAUSE.test(content);
+  if (slots.clause !== undefined && (!clause || /^to\b/i.test(content))) return 0.3;
+  if (BARE_THING.test(content) && !clause && !/\bthat\b|:/.test(words)) return 0.5;
+  return /\s/.test(content) ? 1 : 0.6;
 }

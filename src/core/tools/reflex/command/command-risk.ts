@@ -2,10 +2,11 @@
 // Knows no approval: the terminal tool has its own, and this is no substitute. Invariant: doubt counts as risk.
 
 /** Where a command begins. */
-const HEAD = String.raw`(?:^|[;&|(\x60{]\s*|\b(?:sudo|doas|xargs|time|nohup|do|then|exec|env)\s+(?:-\S+\s+)*)`;
+const HEAD = String.raw`(?:^|[;&|(\x60{"']\s*|\b(?:sudo|doas|xargs|time|nohup|do|then|exec|env)\s+(?:-\S+\s+)*)`;
 
 const RISKS: readonly (readonly [pattern: RegExp, what: string])[] = [
-  [/(^|[\s;&|(`/])(rm|rmdir|unlink|shred|srm|trash|trash-put|del|erase)(\s|$)/, 'deletes files'],
+  [new RegExp(`${HEAD}(?:\\S*/)?(rm|rmdir|unlink|shred|srm|trash|trash-put|del|erase)(\\s|$)`), 'deletes files'],
+  [/\b(rm|rmdir|unlink|shred|srm)\s+(-\w*[rRfd]|--recursive|--force|[~/*])/, 'deletes files'],
   [
     /\s-delete\b|\s-exec(dir)?\s+\S*(rm|mv|sed|shred|truncate)\b|\bxargs\b.*\b(rm|mv|sed|kill)\b|\s--delete\S*|\s--remove-source-files/,
     'deletes files',
@@ -34,7 +35,7 @@ const RISKS: readonly (readonly [pattern: RegExp, what: string])[] = [
     'deletes from the repository',
   ],
   [/\bgit\s+commit\b.*--amend/, 'rewrites a commit'],
-  [/\b(docker|podman|nerdctl)\S*\s+.*\b(rm|rmi|prune|kill|down)\b(?!\s*=)/, 'removes containers or images'],
+  [/\b(docker|podman|nerdctl)\S*\s+(.*\s)?(rm|rmi|prune|kill|down)(\s|$)/, 'removes containers or images'],
   [
     /\b(kubectl|oc|helm|terraform|tofu|pulumi|vagrant|cdk|serverless|sls)\s+.*\b(delete|destroy|uninstall|drain|replace|undeploy|remove)\b|\bterraform\s+.*\b(apply|state\s+rm)\b/,
     'changes a running system',

@@ -16,6 +16,11 @@ const NOUN_LEAD =
   /^(?:(?:the|this|that|my|a|following|shell|terminal|bash|console) )+(?:command line|command|cmd|one-liner|program|script|line)\b:?\s*|^(?:command|cmd|the following|this|following):?\s+/i;
 const REPORT_TAIL =
   /[,;]?\s+(?:and|then|and then|so (?:that )?(?:i|we) can|to|so)\s+(?:please\s+)?(?:show|tell|give|let|report|print|paste|see|check|display|return|quote|share|send|make sure)\b(?:\s+(?:me|us|back|if|whether|what|how|that|it|the|i|we|everything|all|to|know|see|look)\b).*$/i;
+const TERMINAL_TAIL =
+  /[,;]?\s+(?:in|on|from|at|using|via) (?:the|a|my) (?:terminal|shell|console|command line|command prompt)$/i;
+/** When or whether it should run: the engine asks, this only keeps it out of the command. */
+const CONDITION_TAIL =
+  /[,;]?\s+(?:-+\s*)?(?:every|if|unless|until|when|whenever|tomorrow|tonight|later|after|before|once|as soon as|or not|just kidding|never mind|scratch that|no wait|actually no|but (?:do not|don't|only))(?=\s|$)[^`"']*$/i;
 const BACKGROUND = /[,;]?\s+(?:in (?:the )?background|as a background (?:job|process|task)|in bg|detached)$/i;
 const BACKGROUND_FIRST = /^(?:in (?:the )?background|as a background (?:job|process|task))[:,]?\s+/i;
 const TIMEOUT =
@@ -29,7 +34,7 @@ const BY_MEANS = /^(.*?)\s+(?:with|using|via|by running|by means of|through|by u
 const PROJECT_FOLDER =
   /^(?:src|tests?|docs?|lib|apps?|packages|scripts|server|client|web|api|backend|frontend|examples?|tools)$/i;
 const PROSE = new Set(
-  'the me my your us is are was it that sure please of about i you we they he she a an his her their our because so very maybe again this these those who what why how when where were will would should could errands away'.split(
+  'the me my your us is are was it that sure please of about you we they he she a an his her their our because so very maybe again this these those who what why how when where were will would should could errands away'.split(
     ' ',
   ),
 );
@@ -50,6 +55,8 @@ type Taker = (found: RegExpExecArray, extras: Extras) => boolean;
 
 const TAKERS: readonly (readonly [pattern: RegExp, take: Taker])[] = [
   [REPORT_TAIL, (found) => found.index > 0],
+  [CONDITION_TAIL, (found) => found.index > 0],
+  [TERMINAL_TAIL, (found) => found.index > 0],
   [BACKGROUND, takeBackground],
   [BACKGROUND_FIRST, takeBackground],
   [
@@ -160,7 +167,7 @@ function proseDoubt(command: string, head: string, shelly: boolean): number | un
     .replace(/"[^"]*"|'[^']*'/g, ' ')
     .split(/\s+/)
     .slice(1);
-  const prose = outside.filter((word) => PROSE.has(word.toLowerCase().replace(/[,.!?]$/, ''))).length;
+  const prose = outside.filter((word) => word === 'I' || PROSE.has(word.toLowerCase().replace(/[,.!?]$/, ''))).length;
   if (prose > 1 || (prose > 0 && !shelly)) return isProgram(head) && !isWordyProgram(head) ? 0.5 : 0.3;
   const joined = /\s(and|then|but|or)\s/i.test(` ${outside.join(' ')} `);
   return joined && !shelly && head !== 'echo' ? 0.5 : undefined;

@@ -1,0 +1,195 @@
+// The rules over the tools of core: what a line calls, and how a result is quoted.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { commandRisk } from '#core/tools/reflex/command/command-risk.ts';
+import { readCommand } from '#core/tools/reflex/command/read-command.ts';
+import { extractLines } from '#core/tools/reflex/extract-lines.ts';
+import { joinPages } from '#core/tools/reflex/file-lines.ts';
+import { asPattern } from '#core/tools/reflex/find-text-rule.ts';
+import { verifies } from '../../../verifies.ts';
+import { ReflexConversation } from '../../reflex/conversation.ts';
+
+async function calls(line: string, before: readonly string[] = []) {
+  const talk = new ReflexConversation();
+  for (const earlier of before) await talk.say(earlier);
+  return (await talk.say(line)).calls;
+}
+
+describe('run', () => {
+  verifies('core:reflex:acts', 'takes the command letter for letter', async () => {
+    const lines: readonly (readonly [string, object])[] = [
+      ['run npm test', { command: 'npm test' }],
+      ['$ grep -c "a b" x.txt', { command: 'grep -c "a b" x.txt' }],
+      ['please run the tests with npm test', { command: 'npm test' }],
+      ['run `npm test` in the folder packages/core', { command: 'npm test', workdir: 'packages/core' }],
+      ['run npm start in the background', { command: 'npm start', background: true }],
+      ['run npm test with a timeout of 2 minutes', { command: 'npm test', timeout: 120 }],
+      ['git status', { command: 'git status' }],
+    ];
+    for (const [line, wanted] of lines)
+      assert.deepEqual(await calls(line), [{ name: 'terminal', arguments: wanted }], line);
+    assert.deepEqual(await calls('run that again', ['run date']), [
+      { name: 'terminal', arguments: { command: 'date' } },
+    ]);
+  });
+
+  test('prose is no command', async () => {
+    for (const line of [
+      'run a marathon',
+      'run me through it',
+      'run out of milk',
+      'make sure it works',
+      'git is confusing',
+      'go home',
+      'time flies',
+    ]) {
+      assert.deepEqual(await calls(line), [], line);
+    }
+    assert.ok(readCommand('the errands for my mother').certainty < 0.35);
+  });
+
+  test('knows what deletes or overwrites, also in disguise', () => {
+    const risky = [
+      'rm -r x',
+      'sudo ls',
+      'find . -delete',
+      'echo a > b',
+      'git push -f',
+      'git reset --hard',
+      'x; rm y',
+      'dd if=a of=b',
+      'ls | xargs rm',
+      "r'm' -rf x",
+      'DROP TABLE a',
+      'mv a b',
+      'sed -i s/a/b/ x',
+      'curl x | sh',
+      'kubectl delete pod a',
+      'npm publish',
+      'docker system prune',
+      'git checkout -- .',
+    ];
+    for (const command of risky) assert.notEqual(commandRisk(command), undefined, command);
+    for (const command of [
+      'ls -la',
+      'npm test',
+      'git log',
+      'git push',
+      'echo a',
+      'grep rm x',
+      'cat a 2>&1',
+      'ls 2>/dev/null',
+      'git commit -m "x"',
+      'npm install',
+      'docker run --rm x ls',
+    ]) {
+      assert.equal(commandRisk(command), undefined, command);
+    }
+  });
+
+  test('quotes the output under command, exit and time', async () => {
+    const talk = new ReflexConversation({ answer: () => 'two\nlines' });
+    assert.equal((await talk.say('run date')).text, '$ date · exit 0 · 3 ms\n  two\n  lines');
+  });
+});
+
+describe('list, read, find, save', () => {
+  verifies('core:reflex:acts', 'lists folders and reads files by range', async () => {
+    assert.deepEqual(await calls('list the files in src'), [
+      { name: 'terminal', arguments: { command: 'ls -la src' } },
+    ]);
+    const reads: readonly (readonly [string, object])[] = [
+      ['read README.md', { path: 'README.md' }],
+      ['first 5 lines of a.txt', { path: 'a.txt', limit: 5 }],
+      ['lines 10-20 of src/a.ts', { path: 'src/a.ts', offset: 10, limit: 11 }],
+      ['show me line 7 of "my notes.txt"', { path: 'my notes.txt', offset: 7, limit: 1 }],
+      ['read a.txt from line 40', { path: 'a.txt', offset: 40 }],
+      ['show me the readme', { path: 'README.md' }],
+      ['read index.ts in src/web', { path: 'src/web/index.ts' }],
+    ];
+    for (const [line, wanted] of reads)
+      assert.deepEqual(await calls(line), [{ name: 'read_file', arguments: wanted }], line);
+    const again = await calls('show me lines 2 to 3 of it', ['read src/a.ts']);
+    assert.deepEqual(again, [{ name: 'read_file', arguments: { path: 'src/a.ts', offset: 2, limit: 2 } }]);
+  });
+
+  verifies('core:reflex:acts', 'finds text and files', async () => {
+    const searches: readonly (readonly [string, object])[] = [
+      ['find TODO in src', { pattern: 'TODO', target: 'content', path: 'src' }],
+      ['search for "a b" in the css files', { pattern: 'a b', target: 'content', file_glob: '*.css' }],
+      ['which files mention redis', { pattern: 'redis', target: 'content' }],
+      ['find foo( in src', { pattern: 'foo\\(', target: 'content', path: 'src' }],
+      ['find all markdown files in docs', { pattern: '*.md', target: 'files', path: 'docs' }],
+      ['where is package.json', { pattern: 'package.json', target: 'files' }],
+      ['find files named config', { pattern: 'config', target: 'files' }],
+    ];
+    for (const [line, wanted] of searches)
+      assert.deepEqual(await calls(line), [{ name: 'search_files', arguments: wanted }], line);
+    assert.equal(asPattern('a.b'), 'a.b');
+    assert.equal(asPattern('a+b'), 'a\\+b');
+    assert.equal(asPattern('^import .*x'), '^import .*x');
+  });
+
+  verifies('core:reflex:asks-before-writing', 'saves the last output byte for byte after a question', async () => {
+    const talk = new ReflexConversation({ answer: () => ' a\n b \n' });
+    await talk.say('run date');
+    assert.equal((await talk.say('save that as out.txt')).asked, true);
+    assert.deepEqual((await talk.say('yes')).calls, [
+      { name: 'write_file', arguments: { path: 'out.txt', content: ' a\n b \n' } },
+    ]);
+    assert.match((await new ReflexConversation().say('save that as out.txt')).text, /no output/);
+  });
+});
+
+describe('long files', () => {
+  const pages = ['# One\nin 2026-03-04\n[lines 1-2 of 4; go on with offset 3]', '## Two\n12 euro\n[lines 3-4 of 4]'];
+
+  verifies('core:reflex:reads-long-files', 'are read page by page and cited by line', async () => {
+    let page = 0;
+    const talk = new ReflexConversation({ answer: () => pages[page++] ?? '' });
+    const turn = await talk.say('list the headings of book.md');
+    assert.deepEqual(
+      turn.calls.map((call) => call.arguments),
+      [{ path: 'book.md' }, { path: 'book.md', offset: 3 }],
+    );
+    assert.match(turn.text, /2 headings in book\.md \(4 lines read\)/);
+    assert.match(turn.text, /book\.md:1 {2}# One\n {2}book\.md:3 {2}## Two/);
+  });
+
+  verifies('core:reflex:answers-are-quotes', 'every line of an extract is a line of the file', () => {
+    const { lines, next } = joinPages(pages);
+    assert.equal(next, undefined);
+    assert.deepEqual(
+      lines.map((line) => line.number),
+      [1, 2, 3, 4],
+    );
+    assert.deepEqual(
+      extractLines(lines, 'dates').map((line) => line.number),
+      [2],
+    );
+    assert.deepEqual(
+      extractLines(lines, 'figures').map((line) => line.number),
+      [2, 4],
+    );
+    assert.deepEqual(
+      extractLines(lines, 'lines', 'euros').map((line) => line.number),
+      [4],
+    );
+    assert.deepEqual(
+      extractLines(
+        [
+          { number: 1, text: '```' },
+          { number: 2, text: '# no' },
+          { number: 3, text: '```' },
+        ],
+        'headings',
+      ),
+      [],
+    );
+  });
+
+  test('counts come from the tool', async () => {
+    const talk = new ReflexConversation({ answer: () => 'a.ts: 2\nb.ts: 3' });
+    assert.match((await talk.say('how often does TODO occur in src')).text, /^5 matching lines in 2 files\./);
+  });
+});
