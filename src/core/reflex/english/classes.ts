@@ -41,7 +41,7 @@ export const classes: Readonly<Record<string, string>> = {
   say: `
     say|said|saying|tell [you|me]|told [you|me|us]|telling [you|me]|mention|mentioned|mentioning|talk|talked|talking|discuss|discussed|discussing|write|wrote|note|noted|ask [you|me]|asked [you|me]|bring up|brought up|
     speak|spoke|speaking|state|stated|claim|claimed|suggest|suggested|propose|proposed|recommend|recommended|report|reported|promise|promised|go over|went over|cover|
-    covered|chat|chatted|chatting|think|thought|hear|heard|go through|went through|complain|complained|argue|argued|explain|explained
+    covered|chat|chatted|chatting|think|thought|go through|went through|complain|complained|argue|argued|explain|explained
   `,
   decide: `
     decide|decided|deciding|choose|chose|chosen|pick|picked|agree|agreed|settle|settled|conclude|concluded|plan|planned|planning|go with|went with|gone with|end up|ended up|land on|landed on|

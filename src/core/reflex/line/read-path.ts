@@ -136,7 +136,7 @@ function wordFolderQuality(line: Line, token: Token, lead: Lead): number {
   if (lead.noun) return isPlainWord(line, token) ? 0.9 : 0.98;
   if (COMMON_FOLDERS.test(token.raw)) return lead.determined ? 0.9 : 0.96;
   if (isPlainWord(line, token)) return 0;
-  return lead.determined ? 0.72 : 0.93;
+  return lead.determined ? 0.6 : 0.93;
 }
 
 function isPlainWord(line: Line, { word }: Token): boolean {

@@ -68,9 +68,15 @@ function spokenMatch(fit: ReflexMatch, words: string): ReflexMatch {
   return { score: fit.score, slots: { content, ...(slots.old === undefined ? {} : { old: slots.old }) } };
 }
 
+/** `not what it was`: more than three words, or words that name nothing. */
+const LOOSE =
+  /^(?:what|who|how|why|when|where|about|you|me|him|her|us|them|that|this|it|so|like|my fault)\b|^\S+(?:\s+\S+){4,}$/i;
+
 /** A correction in a sentence of its own; after a mere "no" it must be a statement. */
 function plainMatch({ score, slots }: ReflexMatch): ReflexMatch {
   const { denial, ...said } = slots;
+  if (said.old !== undefined && said.new !== undefined && [said.old, said.new].some((part) => LOOSE.test(part)))
+    return { score: 0.5, slots: said };
   const content = said.content?.replace(/^(?:(?:no|nope|wrong|sorry|actually)[,.\s]+)+/i, '');
   const kept = denial === undefined || STATEMENT.test(content ?? '');
   return { score: kept ? score : 0.45, slots: contrasted(content === undefined ? said : { ...said, content }) };

@@ -23,7 +23,7 @@ export const forms = {
     '(call|use|write|answer|reply|speak|address|give|show|keep|format|send|talk|respond|put|sign|treat|assume) {rest:topic} (from now on|going forward|in future|from here on)',
     '(from now on|in future|going forward) (i|my) {rest:topic}',
     '(always|never|do not ever) {rest:topic} (when you|when writing|when answering|to me|for me|with me|in your answers|in your replies|in commits|in commit messages|in my code|in examples) [{more:topic}]',
-    '(always|never) (use|write|answer|reply|speak|address|give|show|format|call|send) {rest:topic} @0.85',
+    '(always|never) (use|write|answer|reply|speak|address|give|show|format|call|send) {rest:topic} @0.65',
   ],
   remember: [
     `${NOTE} [this|down] (that|: that|: ) {content:fact}`,

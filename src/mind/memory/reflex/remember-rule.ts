@@ -9,7 +9,7 @@ const NO_FACT =
   /^(?:when|what|how|why|who|where|if|whether|me|us|to (?:breathe|smile))\b|^(?:it|this|that)\W*$|\?\s*$/i;
 /** A statement about now, this moment or what happened is talk, not a fact to keep. */
 const PASSING =
-  /\b(?:later|tomorrow|tonight|today|yesterday|right now|at the moment|maybe|soon|back|ago|last (?:night|week|time)|again|gonna|killing|broken|dead|slow|weird|not working|prefer not)\b|^call me (?:an?|the|when|if|by|on|at|after|before|once|crazy|old|in)\b|[?]|\.\s+\S|!$/i;
+  /\b(?:later|tomorrow|tonight|today|yesterday|right now|at the moment|maybe|soon|back|ago|last (?:night|week|time)|again|gonna|killing|broken|dead|slow|weird|not working|prefer not|you know|said (?:the|he|she|they|my)|whenever|any ?time|sometimes?)\b|^call me (?:an?|the|when|if|by|on|at|after|before|once|crazy|old|in)\b|[?]|\.\s+\S|!$/i;
 /** `please don't remember this` asks for the opposite. */
 const NEGATED = /^(?:(?:please|just|and|ok|no)[,\s]+)*(?:don['’]?t|do not|never|not|no|nothing)$/i;
 /** A statement, not just a thing: `note the irony` keeps nothing. */
@@ -38,7 +38,8 @@ export const rememberRule: ReflexRule = {
     if (fit.missing !== undefined) return fit;
     const content = (fit.slots.content ?? '').replace(/^[:\s]+/, '').replace(/[\s,;:]+$/, '');
     if (AS_FILE.test(content) || NEGATED.test(content)) return undefined;
-    return { score: fit.score * worth(content, fit.slots, input.words), slots: { content } };
+    const asked = input.text.endsWith('?') && input.text.startsWith(input.words.slice(0, 8));
+    return { score: fit.score * worth(content, fit.slots, input.words) * (asked ? 0.5 : 1), slots: { content } };
   },
 
   restate: ({ slots }) => `remember that ${slots.content}`,
@@ -74,6 +75,7 @@ function stated(input: ReflexInput): ReflexMatch | undefined {
 function worth(content: string, slots: ReflexMatch['slots'], words: string): number {
   if (slots['content.quoted'] !== undefined) return 1;
   if (NO_FACT.test(content)) return 0.2;
+  if (/^remember\b/i.test(content)) return 0.5;
   const clause = CLAUSE.test(content);
   if (slots.clause !== undefined && (!clause || /^to\b/i.test(content))) return 0.3;
   if (BARE_THING.test(content) && !clause && !/\bthat\b|:/.test(words)) return 0.5;

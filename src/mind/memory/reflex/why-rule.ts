@@ -8,6 +8,8 @@ import { FILES, keptEntries } from './kept-entries.ts';
 import { matchEntries } from './match-entries.ts';
 
 const SHOWN = 3;
+/** A belief about the owner or something named; what everybody may think is no memory. */
+const OURS = /\b(?:[Ii]|[Ii]['’]m|[Mm]y|we|our|me|us|mine)\b|(?:^|\s)\p{Lu}\p{L}/u;
 
 export const whyRule: ReflexRule = {
   purpose: 'memory',
@@ -18,9 +20,10 @@ export const whyRule: ReflexRule = {
   match(input) {
     const fit = input.fit(forms.why);
     if (fit === undefined) return undefined;
-    return fit.slots.last === undefined && fit.slots.topic !== undefined
-      ? { ...fit, slots: { topic: fit.slots.topic } }
-      : { ...fit, slots: { last: 'yes' } };
+    const { last, topic } = fit.slots;
+    if (last !== undefined || topic === undefined) return { ...fit, slots: { last: 'yes' } };
+    const ours = OURS.test(topic) || matchEntries(topic, keptEntries(input)).length > 0;
+    return { score: ours ? fit.score : fit.score * 0.5, slots: { topic } };
   },
 
   restate: ({ slots }) => (slots.topic === undefined ? 'why do you think so' : `why do you think that ${slots.topic}`),

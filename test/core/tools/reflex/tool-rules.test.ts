@@ -42,6 +42,8 @@ describe('run', () => {
       'git is confusing',
       'go home',
       'time flies',
+      'npm install takes ages',
+      'git push failed',
     ]) {
       assert.deepEqual(await calls(line), [], line);
     }

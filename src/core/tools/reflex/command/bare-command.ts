@@ -29,10 +29,21 @@ export function bareCertainty(line: string): number {
   return isWordyProgram(head) ? wordyCertainty(second, rest, certainty) : plainCertainty(second, rest, certainty);
 }
 
+/** Each plain word makes it less of a command: `npm run lint` is one, `npm install takes ages` is talk. */
 function plainCertainty(second: string, rest: readonly string[], certainty: number): number {
-  const shown = isShellWord(second) || rest.some(isShellWord) || (SUBCOMMANDS.has(second) && rest.length < 6);
-  return shown ? certainty : 0;
+  const words = [second, ...rest];
+  if (words.some((word) => TALK.test(word))) return 0;
+  const plain = rest.filter((word) => !isShellWord(word)).length;
+  if (words.some(isShellWord)) return plain > 4 ? certainty * DOUBT : certainty;
+  if (!SUBCOMMANDS.has(second)) return 0;
+  return plain > 1 ? certainty * DOUBT : certainty;
 }
+
+/** Enough to ask, too little to run. */
+const DOUBT = 0.6;
+/** Words that tell about a command. */
+const TALK =
+  /^(?:fails?|failed|failing|pass|passes|passed|works?|worked|working|hangs?|hung|breaks?|broke|broken|takes?|took|crash(?:es|ed)?|rocks|sucks|does|did|needs?|seems?|looks|says|said|gives|gave|throws|threw|complains|helps|hurts|finished|stopped|slow|slowly|fast|great|bad|good|better|best|wrong|rejected|tutorial|basics|cheatsheet|alternatives?|vs|versus)[.,!]?$/i;
 
 /** `make` and `find` are English too: few words, or a flag right after them. */
 function wordyCertainty(second: string, rest: readonly string[], certainty: number): number {

@@ -2,7 +2,7 @@
 // Knows no approval: the terminal tool has its own, and this is no substitute. Invariant: doubt counts as risk.
 
 /** Where a command begins. */
-const HEAD = String.raw`(?:^|[;&|(\x60{"']\s*|\b(?:sudo|doas|xargs|time|nohup|do|then|exec|env)\s+(?:-\S+\s+)*)`;
+const HEAD = String.raw`(?:^|[;&|(\x60{"']\s*|\b(?:sudo|doas|xargs|time|nohup|do|then|exec|env|command|busybox|builtin|nice|ssh\s+\S+)\s+(?:-\S+\s+)*)`;
 
 const RISKS: readonly (readonly [pattern: RegExp, what: string])[] = [
   [new RegExp(`${HEAD}(?:\\S*/)?(rm|rmdir|unlink|shred|srm|trash|trash-put|del|erase)(\\s|$)`), 'deletes files'],
@@ -15,7 +15,10 @@ const RISKS: readonly (readonly [pattern: RegExp, what: string])[] = [
   [/(^|[^0-9&>=-])>(?![>&]|\s*\/dev\/null|\()/, 'overwrites a file'],
   [new RegExp(`${HEAD}(mv|cp|install|rename|tee(?!\\s+-a)|rsync|patch)(\\s|$)`), 'may overwrite files'],
   [/\b(sed|perl|ruby|awk|gawk)\b.*\s(-\w*i\b|--in-place|-i\S*|inplace)/, 'changes files in place'],
-  [new RegExp(`${HEAD}(chmod|chown|chgrp|setfacl|chattr|umount)(\\s|$)`), 'changes permissions or mounts'],
+  [
+    new RegExp(`${HEAD}(chmod(?!\\s+(?:[ugoa]*\\+[rx]+)\\s)|chown|chgrp|setfacl|chattr|umount)(\\s|$)`),
+    'changes permissions or mounts',
+  ],
   [new RegExp(`${HEAD}(su|sudo|doas|pkexec)(\\s|$)`), 'runs with more rights'],
   [
     new RegExp(`${HEAD}(kill|pkill|killall|xkill|shutdown|reboot|halt|poweroff)(\\s|$)`),
@@ -61,7 +64,7 @@ const RISKS: readonly (readonly [pattern: RegExp, what: string])[] = [
     'changes a database',
   ],
   [/\b(systemctl|service|launchctl)\s+.*\b(stop|disable|mask|kill|unload)\b/, 'stops services'],
-  [/\bcrontab\s+(-r|\S*[^-\s]\S*$)/, 'replaces the schedule'],
+  [/\bcrontab\s+(-r|(?!-)\S+$)/, 'replaces the schedule'],
   [
     /\b(curl|wget|fetch)\b.*\|\s*(sudo\s+)?(ba|z|da|fi|k)?sh\b|\|\s*(sudo\s+)?(ba|z|da)?sh\s*$|\bbase64\s+(-d|--decode).*\|/,
     'runs what it fetches',
@@ -70,6 +73,15 @@ const RISKS: readonly (readonly [pattern: RegExp, what: string])[] = [
     /\b(curl|wget|http)\b.*(\s-X\s*(DELETE|PUT|PATCH)|--request[ =](DELETE|PUT|PATCH)|\s-o\s|\s-O\b|--output)/,
     'changes a remote system or overwrites a file',
   ],
+  [
+    /\b(rimraf|rmtree|rmSync|unlinkSync|rmdirSync|os\.remove|os\.unlink|Remove-Item|File\.delete|FileUtils\.rm)\b/,
+    'deletes files',
+  ],
+  [
+    /^(?!\s*(?:grep|rg|echo|printf|cat|man|which|ls|git\s+(?:log|commit|grep|show))\b)\s*\S+(?:\s+\S+){0,2}\s+(?:delete|destroy|purge|uninstall|remove|wipe|nuke|flush|flushall|erase)(?:\s|$)/,
+    'deletes or removes',
+  ],
+  [/\s--(?:force|delete|purge|hard|prune|no-preserve-root|overwrite)\b/, 'forces a change'],
   [/:\(\)\s*\{|\b(eval|source)\s+["$`]/, 'runs what it cannot show'],
   [
     /\b(make|npm run|pnpm|yarn|just|task|rake|gradle|gradlew|mvn|cargo|go|dotnet|flutter|bazel|lerna|composer|mix|sbt|cmake --build \S+ --target)\s+(run\s+)?(\S*[:-])?(clean|distclean|mrproper|deploy|release|publish|destroy|purge|uninstall|reset|nuke|wipe|expunge)\b/,
