@@ -139,7 +139,7 @@ function indexOf(phrases: readonly string[]): ReadonlyMap<string, readonly (read
 }
 
 /** Number of tokens, with commas between, that `words` take at `at`; 0 when they do not stand there. */
-export function startsWith(tokens: readonly Token[], words: readonly string[], at: number): number {
+function startsWith(tokens: readonly Token[], words: readonly string[], at: number): number {
   let place = at;
   for (const word of words) {
     while (tokens[place]?.word === ',' && place > at) place += 1;

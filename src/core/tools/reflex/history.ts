@@ -10,7 +10,7 @@ export interface DoneCall {
 }
 
 /** Calls with their results, oldest first. */
-export function doneCalls(history: readonly Message[]): readonly DoneCall[] {
+function doneCalls(history: readonly Message[]): readonly DoneCall[] {
   const calls = new Map<string, ToolCallPart>();
   const done: DoneCall[] = [];
   for (const message of history) {
@@ -36,7 +36,7 @@ export function commandsRun(history: readonly Message[]): readonly string[] {
   return [...new Set(commands.reverse().filter((command) => command !== ''))];
 }
 
-export function textOf(data: JsonObject, key: string): string {
+function textOf(data: JsonObject, key: string): string {
   const value = data[key];
   return typeof value === 'string' ? value : '';
 }

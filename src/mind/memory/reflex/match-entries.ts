@@ -35,7 +35,7 @@ export function clearMatch(phrase: string, entries: readonly KeptEntry[]): KeptE
   return overlap(phrase, first.text) > overlap(phrase, second.text) ? first : undefined;
 }
 
-export function wordsOf(text: string): readonly string[] {
+function wordsOf(text: string): readonly string[] {
   return text
     .toLowerCase()
     .replaceAll("'s", '')

@@ -18,7 +18,7 @@ export function sayWritten(
 }
 
 /** What the tool said against it; undefined when it was done. */
-export function refusalOf(result: ToolResultPart): string | undefined {
+function refusalOf(result: ToolResultPart): string | undefined {
   const parsed = parseJsonObject(result.text);
   const failed =
     result.isError || result.observed.refused !== undefined || (parsed.ok && parsed.value.success === false);

@@ -47,7 +47,7 @@ export function quoteOf(message: FoundMessage): ReflexQuote {
 }
 
 /** Local calendar day and minute, `2026-05-03 14:05`. */
-export function dayOf(at: number): string {
+function dayOf(at: number): string {
   const { year, month, day, hour, minute } = localDate(at);
   const two = (value: number) => String(value).padStart(2, '0');
   return Number.isFinite(year) ? `${year}-${two(month)}-${two(day)} ${two(hour)}:${two(minute)}` : isoTime(0);
