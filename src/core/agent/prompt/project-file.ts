@@ -2,6 +2,7 @@
 // Knows no prompt. Invariant: a file that cannot be read as text is no instruction and never an error.
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { splitFrontMatter } from '#base/front-matter.ts';
 import { headTail } from '#base/text.ts';
 
 export interface ProjectFile {
@@ -39,7 +40,8 @@ function readText(path: string): string | undefined {
     const facts = statSync(path);
     if (!facts.isFile() || facts.size > MAX_BYTES) return undefined;
     const text = readFileSync(path, 'utf8');
-    return text.includes('\0') || text.trim() === '' ? undefined : text;
+    const { body } = splitFrontMatter(text);
+    return body.includes('\0') || body.trim() === '' ? undefined : body;
   } catch {
     return undefined;
   }
