@@ -9,12 +9,13 @@ import { matchChevrons } from './families/harmony.ts';
 import { matchLabelledLine } from './families/labelled-line.ts';
 import type { Match, MatchContext, Matcher } from './families/match.ts';
 import { matchCallPrefix, matchNamedLine } from './families/named-line.ts';
+import { matchStrippedAnalysis, matchStrippedCall } from './families/stripped-harmony.ts';
 import { matchToken, matchTriangle } from './families/token.ts';
 import { JoinedText } from './joined-text.ts';
 import { ProseContext } from './prose-context.ts';
 import { isResultLabel } from './prose-guard.ts';
 import type { TextWindow } from './reading/text-window.ts';
-import type { TextCallEvent } from './text-call.ts';
+import type { Found, TextCallEvent } from './text-call.ts';
 import type { ToolCatalog } from './tool-catalog.ts';
 
 type Mode =
@@ -23,13 +24,22 @@ type Mode =
   | { readonly kind: 'code'; readonly fence: string };
 
 const CONTENT: Mode = { kind: 'content' };
-/** Where a matcher may apply within a line; the last branch also takes a `call:` that the window cuts off. */
-const TRIGGER = /[<[{`\u25c1\n]|c(?:all:|(?:al{0,2})?$)/g;
+/** What may begin a call within a line; a word that the window cuts off counts too. */
+const TRIGGER_WORDS = ['call:', 'commentary to=', 'assistantcommentary', '>>>'];
+const TRIGGER = new RegExp(`[<[{\`\u25c1\\n]|${TRIGGER_WORDS.map(wordOrBeginning).join('|')}`, 'g');
+const LINE_MATCHERS: readonly Matcher[] = [
+  matchChevrons,
+  matchLabelledLine,
+  matchNamedLine,
+  matchStrippedCall,
+  matchStrippedAnalysis,
+];
 const WORD = /[\p{L}\p{N}_]/u;
 const TOKEN_STARTS: Readonly<Record<string, Matcher>> = { '<': matchToken, '[': matchToken, '\u25c1': matchTriangle };
 
 export class CallScanner {
   readonly #catalog: ToolCatalog;
+  readonly #keepAttempts: boolean;
   #prose = new ProseContext();
   #content = new JoinedText();
   readonly #reasoning = new JoinedText('\n\n');
@@ -38,8 +48,9 @@ export class CallScanner {
   #raw = '';
   #events: TextCallEvent[] = [];
 
-  constructor(catalog: ToolCatalog) {
+  constructor(catalog: ToolCatalog, keepAttempts = false) {
     this.#catalog = catalog;
+    this.#keepAttempts = keepAttempts;
   }
 
   /** Reads as far as the window allows; returns how many characters are done with. */
@@ -119,9 +130,11 @@ export class CallScanner {
   #weakMatch(context: MatchContext, pos: number, char: string): Match | null {
     const { prose } = context;
     if (char === '{' || char === '[') return matchBareValue(context, pos);
-    if (prose.atLineStart)
-      return matchChevrons(context, pos) ?? matchLabelledLine(context, pos) ?? matchNamedLine(context, pos);
-    return char === 'c' && !WORD.test(prose.line.at(-1) ?? '') ? matchCallPrefix(context, pos) : null;
+    if (prose.atLineStart) return lineMatch(context, pos);
+    if (char === '>') return matchChevrons(context, pos);
+    if (char === 'a') return matchStrippedCall(context, pos);
+    if (char !== 'c' || WORD.test(prose.line.at(-1) ?? '')) return null;
+    return matchCallPrefix(context, pos) ?? matchStrippedCall(context, pos);
   }
 
   #fence(context: MatchContext, pos: number, char: string): Match | null {
@@ -137,9 +150,20 @@ export class CallScanner {
     }
     if (match.kind === 'calls' && match.keep) this.#text(win, pos, match.end);
     else this.#content.gap();
-    if (match.kind === 'calls') this.#addCalls(match);
-    else this.#change(match);
+    if (match.kind === 'calls') {
+      if (this.#keepAttempts && !match.keep) this.#showAttempts(win.slice(pos, match.end), match.found);
+      this.#addCalls(match);
+    } else this.#change(match);
     return match.end;
+  }
+
+  /** Shown, but not part of the prose: what follows is judged as if they had been taken out. */
+  #showAttempts(text: string, found: readonly Found[]): void {
+    const attempts = found.flatMap((item) => (item.kind === 'malformed' ? [item.malformed.raw] : []));
+    const shown = attempts.length === found.length ? text : attempts.join('\n');
+    if (shown === '' || this.#prose.imitated) return;
+    this.#showText(this.#content.write(shown));
+    this.#content.gap();
   }
 
   #addCalls({ found }: Extract<Match, { kind: 'calls' }>): void {
@@ -216,6 +240,20 @@ export class CallScanner {
     const line = win.text.indexOf('\n', pos);
     return this.#text(win, pos, line === -1 ? win.text.length : line + 1);
   }
+}
+
+/** What only the start of a line may begin. */
+function lineMatch(context: MatchContext, pos: number): Match | null {
+  for (const matcher of LINE_MATCHERS) {
+    const match = matcher(context, pos);
+    if (match) return match;
+  }
+  return null;
+}
+
+/** Pattern of a word, or of its beginning at the end of the text. */
+function wordOrBeginning(word: string): string {
+  return word.length < 2 ? word : `${word[0]}(?:$|${wordOrBeginning(word.slice(1))})`;
 }
 
 function fenceEnd(win: TextWindow, at: number): number {

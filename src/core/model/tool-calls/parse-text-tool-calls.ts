@@ -40,11 +40,15 @@ export function parseTextCalls(text: string, tools: readonly TextToolSchema[]): 
   return collectTextCalls([...parser.push(text), ...parser.end()]);
 }
 
-/** The calls in a model's answer and the text around them; reasoning is left out. `tools` are OpenAI function schemas. */
+/**
+ * The calls in a model's answer and the text around them; reasoning is left out. `tools` are OpenAI function schemas. An
+ * attempt to call that cannot be read stays in the content: this caller hears of it nowhere else.
+ */
 export function parseTextToolCalls(
   text: string,
   tools: readonly TextToolSchema[],
 ): { content: string; calls: TextCall[] } {
-  const { content, calls } = parseTextCalls(text, tools);
+  const parser = createTextCallParser(tools, { keepAttempts: true });
+  const { content, calls } = collectTextCalls([...parser.push(text), ...parser.end()]);
   return { content, calls };
 }

@@ -20,7 +20,7 @@ const QUOTES: Readonly<Record<string, string>> = {
   '\u00ab': '\u00bb',
 };
 const RESULT_LABEL =
-  /^\W{0,3}(?:observation|tool[ _](?:result|response|output)|function[ _](?:result|response|output))\b/i;
+  /^\W{0,3}(?:observation|tool[ _](?:result|response|output)|function[ _](?:result|response|output))\b|^✿(?:result|return)✿/i;
 const MESSAGE_ENDERS = new Set(['noise', 'turn', 'call-close', 'result']);
 const LINE_ENDERS = new Set([...MESSAGE_ENDERS, 'call-open']);
 
@@ -74,6 +74,15 @@ function announces(line: string, cues: readonly RegExp[]): boolean {
   return cues.some((cue) => cue.test(last));
 }
 
+/** A token that a sentence speaks about: words before it, and the same sentence goes on behind `end`. */
+export function isMentioned({ win, prose }: MatchContext, end: number): boolean {
+  if (prose.atLineStart || prose.afterCall || !/[\p{L}\p{N},:(]\s$|\($/u.test(prose.line)) return false;
+  const next = win.skipBlank(end);
+  const char = win.char(next);
+  if (next > end) return /[\p{Ll}(]/u.test(char);
+  return /[,;)?!.]/.test(char) && /[\s)]|^$/.test(win.char(next + 1));
+}
+
 /** Words follow on the same line. */
 function continues({ win }: MatchContext, end: number): boolean {
   return /^\s*[\p{L},;]/u.test(win.slice(end, win.lineEnd(end)));
@@ -104,9 +113,9 @@ export function endsMessage(win: TextWindow, end: number): boolean {
 /** `Observation:`, `[Tool Result: name]` and the like at `at`. */
 export function isResultLabel(win: TextWindow, at: number): boolean {
   const first = win.char(at);
-  if (!/[OoTtFf[*]/.test(first)) return false;
+  if (!/[OoTtFf[*✿]/.test(first)) return false;
   const head = headOf(win, at, 40);
-  return RESULT_LABEL.test(head) && /[:\]\n]/.test(head);
+  return RESULT_LABEL.test(head) && (first === '✿' || /[:\]\n]/.test(head));
 }
 
 /** Up to `length` characters, cut after the first colon, bracket or line break. */

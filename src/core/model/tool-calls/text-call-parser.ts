@@ -8,6 +8,7 @@ import { CallScanner } from './call-scanner.ts';
 import { TextWindow } from './reading/text-window.ts';
 import type { TextCallEvent, TextToolSchema } from './text-call.ts';
 import { createToolCatalog } from './tool-catalog.ts';
+import { VendorMarkFilter } from './vendor-mark.ts';
 
 export interface TextCallParser {
   /** Takes the next piece of the model's text; returns what is certain by now. */
@@ -19,8 +20,17 @@ export interface TextCallParser {
 /** Looks that cost up to this many characters, and eight times the text, are free. */
 const EAGER = 200_000;
 
-export function createTextCallParser(tools: readonly TextToolSchema[]): TextCallParser {
-  const scanner = new CallScanner(createToolCatalog(tools));
+export interface TextCallParserOptions {
+  /** Leaves attempts that cannot be run in the text, for readers of the text alone; they are reported all the same. */
+  readonly keepAttempts?: boolean;
+}
+
+export function createTextCallParser(
+  tools: readonly TextToolSchema[],
+  { keepAttempts = false }: TextCallParserOptions = {},
+): TextCallParser {
+  const scanner = new CallScanner(createToolCatalog(tools), keepAttempts);
+  const marks = new VendorMarkFilter();
   let held = '';
   let retryAt = 0;
   let total = 0;
@@ -36,7 +46,7 @@ export function createTextCallParser(tools: readonly TextToolSchema[]): TextCall
   return {
     push: (chunk) => {
       if (ended || chunk === '') return [];
-      held += chunk;
+      held += marks.push(chunk);
       total += chunk.length;
       const eager = spent + held.length <= EAGER + 8 * total;
       return eager || held.length > retryAt ? run(false) : [];
@@ -44,6 +54,7 @@ export function createTextCallParser(tools: readonly TextToolSchema[]): TextCall
     end: () => {
       if (ended) return [];
       ended = true;
+      held += marks.end();
       return run(true);
     },
   };

@@ -3,10 +3,12 @@
  * tags, fences, stray closers). Every container takes every notation, so a wrong special token costs nothing. Tells
  * calls, malformed attempts and text that is no call apart; each character is read a bounded number of times.
  */
-import { callsOfValue } from '../reading/call-of-value.ts';
+import { callsOfValue, type WrittenCall } from '../reading/call-of-value.ts';
+import { isCallWord, readDamagedCloser, resembles } from '../reading/damaged-closer.ts';
+import { decodedBody } from '../reading/decoded-body.ts';
 import { readPythonList } from '../reading/python-call.ts';
 import { readTag } from '../reading/tag.ts';
-import type { TextWindow } from '../reading/text-window.ts';
+import { TextWindow } from '../reading/text-window.ts';
 import { readValue } from '../reading/value-reader.ts';
 import { tagRole } from '../tables/tag-roles.ts';
 import type { Found } from '../text-call.ts';
@@ -55,22 +57,31 @@ interface UnitMode {
   readonly looseLimit?: number;
 }
 
-/** Adds what one unit gave; a broken one is read again with loose quotation marks up to the container's end. */
+/** Adds what one unit gave; a broken one is read again up to the container's end, loosely and without its escapes. */
 function addUnit(context: MatchContext, { unit, start, found, strict }: UnitJob): number {
   const { win } = context;
-  if (unit.ok) {
-    for (const call of unit.calls) found.push(foundOf(call, win.slice(start, unit.end)));
-    return unit.end;
-  }
+  const add = (calls: readonly WrittenCall[], end: number): number => {
+    for (const call of calls) found.push(foundOf(call, win.slice(start, end)));
+    return end;
+  };
+  if (unit.ok) return add(unit.calls, unit.end);
   const limit = containerLimit(context, start);
   const loose = readUnit(context, start, { strict, looseLimit: limit });
-  if (loose?.ok && loose.end <= limit) {
-    for (const call of loose.calls) found.push(foundOf(call, win.slice(start, loose.end)));
-    return loose.end;
-  }
+  if (loose?.ok && loose.end <= limit) return add(loose.calls, loose.end);
+  const decoded = readDecoded(context, win.slice(start, limit), strict);
+  if (decoded) return add(decoded, limit);
   found.push(attemptOf(context, { unit, start, limit }));
   const tag = win.isEnd(limit) ? null : readTag(win, limit);
   return tag && isCloser(tag.name, tag.closing) ? tag.end : limit;
+}
+
+/** The calls in a body that was escaped as a whole; nothing may be left over. */
+function readDecoded(context: MatchContext, raw: string, strict: boolean): readonly WrittenCall[] | null {
+  const text = decodedBody(raw);
+  if (text === null) return null;
+  const win = new TextWindow(text, true);
+  const unit = readUnit({ ...context, win }, 0, { strict });
+  return unit?.ok && /^[\s}\])"']*$/.test(text.slice(unit.end, unit.end + 200)) ? unit.calls : null;
 }
 
 interface Attempt {
@@ -161,13 +172,24 @@ function fenceEnd({ win }: MatchContext, at: number): number {
 
 function tagGlue({ win }: MatchContext, at: number, { hasCalls, fenced }: GlueMode): Glue | null {
   const tag = readTag(win, at);
-  if (!tag || elementName(tag) !== '') return null;
+  if (!tag || (tag.closing && tagRole(tag.name) === 'none' && tag.name !== 'function')) return strayGlue(win, at);
+  if (elementName(tag) !== '') return null;
   const role = tagRole(tag.name);
   if (fenced && role.startsWith('call-')) return { end: tag.end, closed: false };
   if (isCloser(tag.name, tag.closing)) return { end: tag.end, closed: true };
   if (role === 'separator' || (role === 'call-open' && !hasCalls)) return { end: tag.end, closed: false };
   // The next container, a result or a new turn is for the caller to see.
   return role === 'none' ? null : { end: at, closed: true };
+}
+
+/** A damaged closer of a container ends it; one of something inside a call is passed. */
+function strayGlue(win: TextWindow, at: number): Glue | null {
+  const closer = readDamagedCloser(win, at);
+  if (!closer || !isCallWord(closer.word)) return null;
+  return {
+    end: closer.end,
+    closed: ['tool_call', 'tool_calls', 'function_call'].some((name) => resembles(closer.word, name)),
+  };
 }
 
 function isCloser(name: string, closing: boolean): boolean {

@@ -3,7 +3,7 @@
  * without one (`<function=…>`, `<invoke …>`). A container whose body is no call is text, or, if it is a special token or
  * empty, a leaked one. Unknown names and unreadable bodies become malformed attempts.
  */
-import { asText, isContainedExample, isQuoted } from '../prose-guard.ts';
+import { asText, endsMessage, isContainedExample, isMentioned, isQuoted, standsAlone } from '../prose-guard.ts';
 import type { Tag } from '../reading/tag.ts';
 import { SOFT_CONTAINERS } from '../tables/tag-roles.ts';
 import type { Found } from '../text-call.ts';
@@ -42,6 +42,7 @@ function contained(context: MatchContext, end: number, found: readonly Found[]):
 const LONG_RUN = 64;
 
 function emptyContainer(context: MatchContext, tag: Tag, body: BodyRead): Match | null {
+  if (isMentioned(context, tag.end)) return null;
   const leaked = tag.special || context.prose.afterCall || (body.ending === 'closed' && context.prose.atLineStart);
   const whole = body.ending === 'closed' || body.end - tag.end > LONG_RUN;
   if (leaked && !isQuoted(context, tag.end)) return { kind: 'drop', end: whole ? body.end : tag.end };
@@ -79,4 +80,16 @@ export function matchToolElement(context: MatchContext, tag: Tag): Match | null 
     unit.end,
     unit.calls.map((call) => foundOf(call, '')),
   );
+}
+
+/** `<code>` with nothing but calls of declared tools in it, the last thing of the message (SmolLM3). */
+export function matchCodeElement(context: MatchContext, tag: Tag): Match | null {
+  const { win, prose } = context;
+  if (tag.name !== 'code' || tag.special || tag.attributes !== '' || !prose.atLineStart) return null;
+  const body = readCallBody(context, tag.end, { strict: true, fenced: true });
+  const close = win.skipSpace(body.end);
+  if (body.found.length === 0 || !win.startsWith('</code>', close)) return null;
+  const end = close + 7;
+  const called = body.found.every(({ kind }) => kind === 'call') && endsMessage(win, end) && standsAlone(context, end);
+  return called ? { kind: 'calls', end, found: body.found } : asText(end);
 }

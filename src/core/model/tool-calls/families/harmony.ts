@@ -81,14 +81,14 @@ function recipientCall(context: MatchContext, written: string, pos: number): Mat
   };
 }
 
-/** `>>>name\n{…}` and `>>>all\n…` at the start of a line. */
+/** `>>>name\n{…}`, also glued to text, and `>>>all\n…` at the start of a line. */
 export function matchChevrons(context: MatchContext, pos: number): Match | null {
-  const { win } = context;
+  const { win, prose } = context;
   if (!win.startsWith('>>>', pos)) return null;
   const written = win.identifier(pos + 3);
   const end = pos + 3 + written.length;
-  if (written === 'all' && win.char(win.skipBlank(end)) === '\n') return { kind: 'drop', end };
-  if (!context.catalog.resolve(written)) return null;
+  if (written === 'all' && prose.atLineStart && win.char(win.skipBlank(end)) === '\n') return { kind: 'drop', end };
+  if (!context.catalog.resolve(written) || (!prose.atLineStart && win.char(end) !== '\n')) return null;
   const start = win.skipSpace(end);
-  return win.char(start) === '{' ? recipientCall(context, written, end) : null;
+  return win.char(start) === '{' && prose.inlineRun === 0 ? recipientCall(context, written, end) : null;
 }

@@ -22,8 +22,10 @@ const LABELS = [
   'function_call',
   'function name',
   'function',
+  '✿function✿',
 ];
 const INPUTS = [
+  '✿args✿',
   'action input',
   'action_input',
   'tool input',

@@ -3,10 +3,11 @@
  * header of a turn, a leaked token. Tokens in inline code or between quotation marks are text. Everyday markup that only
  * shares a name with a token (`<output>`, `<s>`) is text unless its surroundings prove otherwise.
  */
-import { isQuoted } from '../prose-guard.ts';
+import { isMentioned, isQuoted } from '../prose-guard.ts';
+import { isCallWord, readDamagedCloser } from '../reading/damaged-closer.ts';
 import { readTag, type Tag } from '../reading/tag.ts';
 import { ROLE_TOKENS, type TagRole, tagRole } from '../tables/tag-roles.ts';
-import { matchContainer, matchElement, matchToolElement } from './container.ts';
+import { matchCodeElement, matchContainer, matchElement, matchToolElement } from './container.ts';
 import { matchHeader } from './harmony.ts';
 import type { Match, MatchContext } from './match.ts';
 
@@ -46,14 +47,19 @@ const BY_ROLE: Readonly<Record<TagRole, TagMatcher>> = {
   reasoning: (context, pos, tag) => matchReasoning(context, pos, tag),
   result: (context, _pos, tag) => matchResult(context, tag),
   turn: (context, _pos, tag) => matchTurn(context, tag),
-  noise: (_context, _pos, tag) => (tag.special || PLAIN_NOISE.has(tag.name) ? { kind: 'drop', end: tag.end } : null),
+  noise: (context, _pos, tag) =>
+    (tag.special || PLAIN_NOISE.has(tag.name)) && !isMentioned(context, tag.end)
+      ? { kind: 'drop', end: tag.end }
+      : null,
   none: (context, pos, tag) =>
-    tag.closing ? null : (matchElement(context, pos, tag) ?? matchToolElement(context, tag)),
+    tag.closing
+      ? foreignCloser(context, pos)
+      : (matchElement(context, pos, tag) ?? matchToolElement(context, tag) ?? matchCodeElement(context, tag)),
 };
 
 export function matchToken(context: MatchContext, pos: number): Match | null {
   const tag = readTag(context.win, pos);
-  if (!tag) return null;
+  if (!tag) return foreignCloser(context, pos);
   const match = specialMatch(context, tag) ?? BY_ROLE[tagRole(tag.name)](context, pos, tag);
   if (!match || match.kind === 'calls' || match.kind === 'text') return match;
   return isQuoted(context, tag.end) ? null : match;
@@ -88,7 +94,15 @@ function gemmaThought({ win }: MatchContext, tag: Tag): Match {
   return { kind: 'reasoning', end: word + win.identifier(word).length, closers: ['<channel|>', '<|channel|>'] };
 }
 
+/** Behind a call: a closer that is damaged or that no format has (`</function_invocation>`). */
+function foreignCloser(context: MatchContext, pos: number): Match | null {
+  if (!context.prose.afterCall) return null;
+  const closer = readDamagedCloser(context.win, pos);
+  return closer && isCallWord(closer.word) ? { kind: 'drop', end: closer.end } : null;
+}
+
 function strayCloser(context: MatchContext, tag: Tag): Match | null {
+  if (isMentioned(context, tag.end)) return null;
   if (tag.special || context.prose.afterCall || context.prose.atLineStart) return { kind: 'drop', end: tag.end };
   const rest = context.win.char(context.win.skipBlank(tag.end));
   return rest === '' || rest === '\n' ? { kind: 'drop', end: tag.end } : null;
@@ -135,6 +149,7 @@ function matchResult(context: MatchContext, tag: Tag): Match | null {
 /** `<|im_start|>role\n`, `<|start_header_id|>role<|end_header_id|>`, `<start_of_turn>role\n` */
 function matchTurn(context: MatchContext, tag: Tag): Match | null {
   if (!tag.special && !PLAIN_NOISE.has(tag.name)) return null;
+  if (isMentioned(context, tag.end)) return null;
   if (tag.closing) return { kind: 'drop', end: tag.end };
   const { win } = context;
   const word = win.identifier(win.skipBlank(tag.end)).toLowerCase();

@@ -41,6 +41,8 @@ const NUMBER = /^[+-]?(?:\d+(?:_\d+)*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 const HEX_NUMBER = /^0[xX][0-9a-fA-F]+$/;
 const STRING_PREFIX = /^(?:[rRbBfFuU]|[rR][bBfF]|[bBfF][rR])$/;
 const BARE_END = new Set([',', '}', ']', ')', '\n', '']);
+const TOKEN_QUOTE = '<|"|>';
+const MAX_LOST = 500;
 const CLOSERS: Readonly<Record<string, string>> = { '{': '}', '[': ']', '(': ')' };
 
 /** Sets an own property whatever its name is (`__proto__` included). */
@@ -129,8 +131,11 @@ class ValueReader {
     return value;
   }
 
+  /** `{{…}}` is an object too: the braces of a template that was copied. */
   #object(): Record<string, unknown> {
     const result: Record<string, unknown> = {};
+    const doubled = this.#win.char(this.pos) === '{';
+    if (doubled) this.pos += 1;
     while (!this.failed && !this.#closed('}')) {
       const key = this.#key();
       if (this.failed) break;
@@ -139,6 +144,7 @@ class ValueReader {
       setOwn(result, key, value);
       this.#separator();
     }
+    if (doubled && this.#win.char(this.pos) === '}' && this.#win.char(this.pos - 1) === '}') this.pos += 1;
     return result;
   }
 
@@ -177,7 +183,20 @@ class ValueReader {
     }
     if (char === '' || char === '}' || char === ']' || char === ')' || char === '"') return;
     if (char === '{' && this.#open.at(-1) === ']') return;
+    if (char === ';' && this.#open.length > 0) {
+      this.pos += 1;
+      return;
+    }
+    if (this.#open.at(-1) === '}' && this.#beginsKey()) return;
     if (!(this.#options.isStop?.(this.pos) ?? false)) this.#fail();
+  }
+
+  /** The next key, although the comma before it is missing. */
+  #beginsKey(): boolean {
+    if (stringDelimiter(this.#win, this.pos)) return true;
+    const word = this.#win.identifier(this.pos);
+    const after = this.#win.skipBlank(this.pos + word.length);
+    return word.includes(':') || (word !== '' && (this.#win.char(after) === ':' || this.#win.char(after) === '='));
   }
 
   #key(): string {
@@ -302,7 +321,22 @@ class ValueReader {
     return value;
   }
 
+  /** `Paris, France<|"|>`: only the closing delimiter of a text is there. Looked for within the loose limit. */
+  #lostOpener(): string | null {
+    const limit = this.#options.looseLimit;
+    if (limit === undefined) return null;
+    const at = this.#win.findBefore(TOKEN_QUOTE, this.pos, limit);
+    if (at === -1 || at - this.pos > MAX_LOST) return null;
+    const text = this.#win.slice(this.pos, at);
+    const next = this.#win.skipSpace(at + TOKEN_QUOTE.length);
+    if (/[:[,{(]\s*$|[{}[\]]|,\s*\w+\s*:/.test(text) || !/^[,}\]]?$/.test(this.#win.char(next))) return null;
+    this.pos = at + TOKEN_QUOTE.length;
+    return text.trim();
+  }
+
   #bareText(): unknown {
+    const lost = this.#lostOpener();
+    if (lost !== null) return lost;
     const start = this.pos;
     let at = start;
     while (!BARE_END.has(this.#win.char(at))) {
