@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { splitFrontMatter } from '#base/front-matter.ts';
+import { splitFrontMatter } from '#base/text/front-matter.ts';
 
 const RUNS = 100_000;
 

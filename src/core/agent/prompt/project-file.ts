@@ -2,7 +2,7 @@
 // Knows no prompt. Invariant: a file that cannot be read as text is no instruction and never an error.
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { splitFrontMatter } from '#base/front-matter.ts';
+import { splitFrontMatter } from '#base/text/front-matter.ts';
 import { headTail } from '#base/text.ts';
 
 export interface ProjectFile {
