@@ -1,6 +1,6 @@
 // Owns putting CommandSpecs onto a commander program: positionals, flags from the zod schema, help, examples.
 // Knows no single command. The same mounting serves the shell and the chat. Invariant: what reaches `run` has passed the schema.
-import { Command, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import type { AnyCommand } from '#core/agent/command-spec.ts';
@@ -95,10 +95,15 @@ function optionOf(key: string, schema: JsonObject): Option {
   if (schema.type === 'boolean') return new Option(schema.default === true ? `--no-${kebab(key)}` : flag, described);
   const option = new Option(`${flag} <${schema.type === 'array' ? `${kebab(key)}...` : kebab(key)}>`, described);
   const isNumber = schema.type === 'number' || schema.type === 'integer';
-  if (isNumber)
-    option.argParser((value) => (value.trim() === '' || Number.isNaN(Number(value)) ? value : Number(value)));
+  if (isNumber) option.argParser(readNumber);
   if (Array.isArray(schema.enum)) option.choices(schema.enum.map(String));
   return option;
+}
+
+function readNumber(text: string): number {
+  const value = text.trim() === '' ? Number.NaN : Number(text);
+  if (Number.isNaN(value)) throw new InvalidArgumentError('It must be a number.');
+  return value;
 }
 
 function rawInput(target: Command, args: readonly unknown[], command: AnyCommand): Record<string, unknown> {

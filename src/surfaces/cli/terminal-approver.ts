@@ -5,14 +5,14 @@ import type { ApprovalDecision, Approver, Asker } from '#core/agent/approver.ts'
 import type { Ask } from './questions.ts';
 import { oneLine, plain, visible } from './terminal-text.ts';
 
-const ANSWERS: Readonly<Record<string, ApprovalDecision>> = {
-  y: 'once',
-  yes: 'once',
-  s: 'session',
-  session: 'session',
-  a: 'always',
-  always: 'always',
-};
+const ANSWERS: ReadonlyMap<string, ApprovalDecision> = new Map([
+  ['y', 'once'],
+  ['yes', 'once'],
+  ['s', 'session'],
+  ['session', 'session'],
+  ['a', 'always'],
+  ['always', 'always'],
+]);
 
 export function createTerminalApprover(ask: Ask): Approver {
   return {
@@ -26,7 +26,7 @@ export function createTerminalApprover(ask: Ask): Approver {
         'y = once · s = this session · a = always · n = no, or say what to do instead',
       ];
       const answer = await ask({ lines }, signal);
-      const decision = ANSWERS[answer?.trim().toLowerCase() ?? ''];
+      const decision = ANSWERS.get(answer?.trim().toLowerCase() ?? '');
       return decision === undefined ? { decision: 'deny', reason: denial(answer) } : { decision };
     },
   };

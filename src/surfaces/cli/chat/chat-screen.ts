@@ -97,7 +97,7 @@ class ChatScreen {
     const session = this.#chat.resumable();
     this.#hold.end(this.#transcript.container);
     await this.#chat.close();
-    if (session !== undefined) process.stdout.write(`\nsession ${session} · talaria --resume ${session}\n`);
+    if (session !== undefined) process.stdout.write(`session ${session} · talaria --resume ${session}\n`);
   }
 
   async #lay(): Promise<void> {

@@ -5,6 +5,8 @@ import { parseJson } from '#base/json.ts';
 import { findSecrets } from '#base/secrets.ts';
 
 const KEPT = 200;
+/** Longer lines, a pasted file, are not kept. */
+const LONGEST = 10_000;
 
 export interface InputHistory {
   /** Oldest first. */
@@ -14,24 +16,38 @@ export interface InputHistory {
 
 /** One JSON string a line; a damaged line is left out, a file that cannot be written is no reason to stop a chat. */
 export function openInputHistory(path: string, onFailure: (error: unknown) => void): InputHistory {
-  const lines = readLines(path);
+  const lines = startLines(path, onFailure);
+  const keep = (line: string): void => {
+    try {
+      // Read anew: another chat of this home may have written since.
+      const kept = [...readLines(path), line].slice(-KEPT);
+      atomicWrite(path, kept.map((each) => `${JSON.stringify(each)}\n`).join(''));
+    } catch (error) {
+      onFailure(error);
+    }
+  };
   return {
     lines,
     add(line) {
-      if (isSecret(line) || line === lines.at(-1)) return;
+      if (isSecret(line) || line === lines.at(-1) || line.length > LONGEST) return;
       lines.push(line);
-      if (lines.length > KEPT) lines.splice(0, lines.length - KEPT);
-      try {
-        atomicWrite(path, lines.map((kept) => `${JSON.stringify(kept)}\n`).join(''));
-      } catch (error) {
-        onFailure(error);
-      }
+      if (lines.length > KEPT) lines.shift();
+      keep(line);
     },
   };
 }
 
 export function isSecret(line: string): boolean {
   return /^\/model\s+add\b/.test(line) || /--key\b/.test(line) || findSecrets(line).length > 0;
+}
+
+function startLines(path: string, onFailure: (error: unknown) => void): string[] {
+  try {
+    return readLines(path);
+  } catch (error) {
+    onFailure(error);
+    return [];
+  }
 }
 
 function readLines(path: string): string[] {

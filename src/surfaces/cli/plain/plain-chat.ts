@@ -1,6 +1,7 @@
 // Owns the chat as plain lines: no colours, no cursor movement, one line an event. For pipes, dumb terminals, --plain, screen readers.
 // Knows no session logic (chat-session). Invariant: ends when its input ends, after every line was answered.
 import type { Readable } from 'node:stream';
+import { systemClock } from '#base/clock.ts';
 import { absentAsker, denyingApprover } from '#core/agent/approver.ts';
 import type { App } from '#surfaces/app/app.ts';
 import { ChatSession } from '../chat/chat-session.ts';
@@ -35,22 +36,21 @@ const MARKS: Readonly<Record<EventLine['kind'], string>> = {
 };
 
 export async function runPlainChat(app: App, options: PlainChatOptions, target: Target): Promise<number> {
-  const questions = new QuestionQueue(() => show());
+  const questions = new QuestionQueue(() => asking.change());
   const lines = readLines(options.input, questions);
-  let secret = false;
-  const show = () => {
-    if (secret) target.out('\n');
-    secret = questions.current?.secret === true;
-    lines.hide(secret);
-    if (questions.current) target.out(`${questions.current.lines.map((text) => `? ${text}`).join('\n')}\nanswer: `);
-  };
+  const asking = createAsking(questions, lines, target);
   const chat = new ChatSession({ app, continueLast: options.continueLast, ...answering(options, questions.ask) });
   const stop = () => {
     chat.stop();
     lines.close();
   };
   target.signal.addEventListener('abort', stop, { once: true });
-  options.onInterrupt(() => interrupt(chat));
+  options.onInterrupt(() => {
+    if (!chat.isBusy) return false;
+    if (questions.current) target.out('\n');
+    chat.stop();
+    return true;
+  });
   try {
     return await talk(chat, { options, lines, target });
   } finally {
@@ -61,18 +61,33 @@ export async function runPlainChat(app: App, options: PlainChatOptions, target: 
   }
 }
 
+/** What is asked comes after the line of the call it is about, which is on its way when the question is. */
+const ASK_AFTER_MS = 20;
+
+/** Shows the current question; a secret one is answered unseen. */
+function createAsking(questions: QuestionQueue, lines: TypedLines, target: Target): { change(): void } {
+  let secret = false;
+  let cancel: (() => void) | undefined;
+  const show = () => {
+    const { current } = questions;
+    if (current) target.out(`${current.lines.map((text) => `? ${text}`).join('\n')}\nanswer: `);
+  };
+  return {
+    change: () => {
+      cancel?.();
+      if (secret) target.out('\n');
+      secret = questions.current?.secret === true;
+      lines.hide(secret);
+      if (questions.current) cancel = systemClock.after(ASK_AFTER_MS, show);
+    },
+  };
+}
+
 function answering({ interactive, resume }: PlainChatOptions, ask: Ask) {
   const start = resume === undefined ? {} : { resume };
   return interactive
     ? { ...start, ask, approver: createTerminalApprover(ask), asker: createTerminalAsker(ask) }
     : { ...start, approver: denyingApprover, asker: absentAsker };
-}
-
-/** The first stops the work, the next ends the program. */
-function interrupt(chat: ChatSession): boolean {
-  if (!chat.isBusy) return false;
-  chat.stop();
-  return true;
 }
 
 interface Talk {

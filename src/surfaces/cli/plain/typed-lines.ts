@@ -25,7 +25,9 @@ export function readLines(input: Readable, questions: QuestionQueue): TypedLines
     if (line.endsWith('\\')) return void pending.push(line.slice(0, -1));
     queue.push([...pending.splice(0), line].join('\n'));
   };
-  reader.on('line', (line) => {
+  reader.on('line', (keys) => {
+    // What was typed before Ctrl-C is still in front of the line: half a key must not become a message.
+    const line = keys.slice(Math.max(...ENDING.map((key) => keys.lastIndexOf(key))) + 1);
     if (!questions.answer(hidden ? editedLine(line) : line)) take(line);
   });
   reader.on('close', () => {

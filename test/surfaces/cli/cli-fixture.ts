@@ -1,0 +1,49 @@
+/** A composed agent in a throw-away home that talks to a scripted provider over HTTP. */
+import type { TestContext } from 'node:test';
+import type { App } from '#surfaces/app/app.ts';
+import { type ScriptedServer, startScriptedServer } from '#testing/scripted-server.ts';
+import type { ServerStep } from '#testing/server/server-step.ts';
+import { createStage, type Stage } from '../app/app-fixture.ts';
+
+export interface Served {
+  readonly stage: Stage;
+  readonly server: ScriptedServer;
+  readonly app: App;
+}
+
+export async function openServed(t: TestContext, steps: readonly ServerStep[]): Promise<Served> {
+  const server = await startScriptedServer(steps, { models: ['m', 'other'], context: t });
+  const stage = createStage(t, { OPENAI_BASE_URL: server.baseUrl, OPENAI_API_KEY: 'a-key-for-tests' });
+  return { stage, server, app: await stage.open() };
+}
+
+export interface Written {
+  out: string;
+  err: string;
+}
+
+/** Somewhere to print to, kept as text. */
+export function createTarget(signal: AbortSignal = new AbortController().signal) {
+  const written: Written = { out: '', err: '' };
+  return {
+    written,
+    target: {
+      out: (text: string) => {
+        written.out += text;
+      },
+      err: (text: string) => {
+        written.err += text;
+      },
+      signal,
+    },
+  };
+}
+
+/** Waits until `check` holds; fails after `ms`. */
+export async function until(check: () => boolean, ms = 5_000): Promise<void> {
+  const end = performance.now() + ms;
+  while (!check()) {
+    if (performance.now() > end) throw new Error('it did not come to that');
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}

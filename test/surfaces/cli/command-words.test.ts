@@ -1,0 +1,63 @@
+/** Short forms of command lines, and which flags go together. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { CommanderError } from 'commander';
+import { createProgram, flagProblem } from '#surfaces/cli/cli-program.ts';
+import { chatName, fullChatWords, fullWords, isExitLine } from '#surfaces/cli/command-words.ts';
+import { verifies } from '../../verifies.ts';
+
+function problemOf(argv: readonly string[]): string | undefined {
+  const program = createProgram('1.2.3').argument('[words...]');
+  program.configureOutput({ writeErr: () => undefined, writeOut: () => undefined });
+  try {
+    program.parse([...argv], { from: 'user' });
+  } catch (error) {
+    if (error instanceof CommanderError) return error.message;
+    throw error;
+  }
+  return flagProblem(program, program.args);
+}
+
+describe('command words', () => {
+  it('short forms are the same in the shell and the chat', () => {
+    assert.deepEqual(fullWords(['sessions']), ['sessions', 'list']);
+    assert.deepEqual(fullWords(['sessions', '--limit', '3']), ['sessions', 'list', '--limit', '3']);
+    assert.deepEqual(fullWords(['sessions', '--help']), ['sessions', '--help']);
+    assert.deepEqual(fullWords(['sessions', 'show', 'x']), ['sessions', 'show', 'x']);
+    assert.deepEqual(fullWords(['constructor']), ['constructor']);
+    assert.deepEqual(fullChatWords(['search', 'a', 'b']), ['sessions', 'search', 'a', 'b']);
+    assert.deepEqual(fullChatWords(['memory']), ['memory', 'show']);
+    assert.equal(chatName('sessions search'), 'search');
+    assert.equal(chatName('sessions list'), 'sessions');
+    assert.equal(chatName('sessions show'), 'sessions show');
+  });
+
+  verifies('core:cli:exit-words', 'exit and quit leave, with or without a slash', () => {
+    for (const line of ['exit', 'quit', '/exit', '/quit', ' Quit ']) assert.ok(isExitLine(line), line);
+    for (const line of ['exit the loop', '/quitter', '']) assert.ok(!isExitLine(line), line);
+  });
+
+  verifies(
+    ['core:bad-input:unknown-flag', 'core:cli:exit-codes'],
+    'a flag that is unknown, without its value, or without effect is named',
+    () => {
+      const cases: readonly [readonly string[], RegExp][] = [
+        [['--frob'], /unknown option '--frob'/],
+        [['--modle', 'x'], /unknown option '--modle'[\s\S]*--model/],
+        [['--resume'], /argument missing/],
+        [['-p', 'hi', 'there', 'you'], /"there you".*quotes/],
+        [['-p', 'hi', '--output-format', 'yaml'], /text, json, stream-json/],
+        [['--output-format', 'json'], /goes with -p/],
+        [['--yes'], /goes with -p/],
+        [['-c', '-r', 'x'], /cannot be used with/],
+        [['--resume', ' '], /--resume needs/],
+        [['--model', ''], /--model needs/],
+        [['--toolsets', ', ,'], /--toolsets needs/],
+        [['--plain', 'sessions'], /--plain does not go with the command "sessions"/],
+      ];
+      for (const [argv, expected] of cases) assert.match(problemOf(argv) ?? 'nothing', expected, argv.join(' '));
+      for (const argv of [[], ['-p'], ['-p', 'hi', '--yes', '--output-format', 'json'], ['-m', 'reflex', 'tools']])
+        assert.equal(problemOf(argv), undefined, argv.join(' '));
+    },
+  );
+});
