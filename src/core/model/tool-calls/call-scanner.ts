@@ -4,6 +4,7 @@
  * it came; a position whose matcher was starved is looked at again with more text, so chunking cannot change a result.
  */
 import { matchBareValue } from './families/bare-value.ts';
+import { matchBareOpener } from './families/container.ts';
 import { fenceRun, matchFence } from './families/fence.ts';
 import { matchChevrons } from './families/harmony.ts';
 import { matchLabelledLine } from './families/labelled-line.ts';
@@ -14,7 +15,7 @@ import { matchToken, matchTriangle } from './families/token.ts';
 import { JoinedText } from './joined-text.ts';
 import { ProseContext } from './prose-context.ts';
 import { isResultLabel } from './prose-guard.ts';
-import type { TextWindow } from './reading/text-window.ts';
+import { isSpaceCode, type TextWindow } from './reading/text-window.ts';
 import type { Found, TextCallEvent } from './text-call.ts';
 import type { ToolCatalog } from './tool-catalog.ts';
 
@@ -31,6 +32,7 @@ const LINE_MATCHERS: readonly Matcher[] = [
   matchChevrons,
   matchLabelledLine,
   matchNamedLine,
+  matchBareOpener,
   matchStrippedCall,
   matchStrippedAnalysis,
 ];
@@ -93,10 +95,11 @@ export class CallScanner {
   }
 
   #contentStep(win: TextWindow, pos: number): number {
-    if (this.#prose.atLineStart && /\S/.test(win.text.charAt(pos))) return this.#tryMatch(win, pos);
+    if (this.#prose.atLineStart && !isSpaceCode(win.text.charCodeAt(pos))) return this.#tryMatch(win, pos);
     TRIGGER.lastIndex = pos;
     const at = TRIGGER.exec(win.text)?.index ?? win.text.length;
-    if (at > pos && !(this.#prose.atLineStart && !/\S/.test(win.text.charAt(pos)))) return this.#text(win, pos, at);
+    if (at > pos && !(this.#prose.atLineStart && !!isSpaceCode(win.text.charCodeAt(pos))))
+      return this.#text(win, pos, at);
     if (this.#prose.atLineStart) return this.#blank(win, pos);
     return win.text.charAt(at) === '\n' ? this.#text(win, pos, at + 1) : this.#tryMatch(win, pos);
   }

@@ -4,6 +4,8 @@
  * as long as a run of backticks comes whole.
  */
 
+/** Zero-width spaces are no text: models leak them. */
+const TEXT = /[^\s\u200b]/;
 const KEPT = 400;
 const TRIM_AT = 4_000;
 
@@ -22,7 +24,7 @@ export class ProseContext {
   #lineHasText = false;
 
   feed(text: string): void {
-    if (/\S/.test(text)) {
+    if (TEXT.test(text)) {
       this.hasText = true;
       this.afterCall = false;
     }
@@ -52,7 +54,7 @@ export class ProseContext {
   #extendLine(part: string): void {
     this.#line += part;
     if (this.#line.length > TRIM_AT) this.#line = this.line;
-    if (!this.#lineHasText && /\S/.test(part)) this.#lineHasText = true;
+    if (!this.#lineHasText && TEXT.test(part)) this.#lineHasText = true;
   }
 
   #breakLine(): void {

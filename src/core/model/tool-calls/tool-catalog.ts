@@ -39,7 +39,8 @@ export function createToolCatalog(schemas: readonly TextToolSchema[]): ToolCatal
     folded.set(key, folded.has(key) ? null : tool);
   }
   const joined = joinedWords(exact.values());
-  const lookUp = (name: string): DeclaredTool | null => exact.get(name) ?? folded.get(fold(name)) ?? null;
+  const lookUp = (name: string): DeclaredTool | null =>
+    exact.get(name) ?? folded.get(fold(name)) ?? folded.get(fold(snakeCase(name))) ?? null;
   return {
     oddNames: [...exact.keys()].filter((name) => !IDENTIFIER.test(name)).sort((a, b) => b.length - a.length),
     resolve: (written) => {
@@ -85,6 +86,11 @@ function propertiesOf(schema: AnySchema): Map<string, unknown> {
       ? parameters
       : {};
   return new Map(Object.entries(properties));
+}
+
+/** `getWeather` means `get_weather`. */
+function snakeCase(name: string): string {
+  return name.replace(/([a-z0-9])([A-Z])/g, '$1_$2');
 }
 
 function fold(name: string): string {

@@ -10,6 +10,7 @@ import { readPythonList } from '../reading/python-call.ts';
 import { readTag } from '../reading/tag.ts';
 import { TextWindow } from '../reading/text-window.ts';
 import { readValue } from '../reading/value-reader.ts';
+import { FIRST_KEYS } from '../tables/call-keys.ts';
 import { tagRole } from '../tables/tag-roles.ts';
 import type { Found } from '../text-call.ts';
 import { elementName, readElementCall, readNestedElement } from './element-call.ts';
@@ -33,15 +34,42 @@ export interface BodyRead {
 /** Reads calls from `pos` to the container's end. `found` is empty where nothing looks like a call. */
 export function readCallBody(context: MatchContext, pos: number, options: BodyOptions = {}): BodyRead {
   const found: Found[] = [];
+  const strict = options.strict === true;
   let end = pos;
   for (;;) {
     const glue = skipGlue(context, end, { hasCalls: found.length > 0, fenced: options.fenced === true });
     if (glue.closed) return { found, end: glue.end, ending: 'closed' };
-    const unit = readUnit(context, glue.end, { strict: options.strict === true });
+    const { unit, start } = nextUnit(context, glue.end, { strict, first: found.length === 0 });
     if (!unit) return { found, end: found.length > 0 ? end : glue.end, ending: 'open' };
-    end = addUnit(context, { unit, start: glue.end, found, strict: options.strict === true });
+    end = addUnit(context, { unit, start, found, strict });
     if (!unit.ok && found.at(-1)?.kind === 'malformed') return { found, end, ending: 'closed' };
   }
+}
+
+/** The unit at `pos`, or the first one behind words that introduce it. */
+function nextUnit(
+  context: MatchContext,
+  pos: number,
+  { strict, first }: { readonly strict: boolean; readonly first: boolean },
+): { readonly unit: UnitRead; readonly start: number } {
+  const unit = readUnit(context, pos, { strict });
+  const start = unit || strict || !first ? -1 : chatterEnd(context, pos);
+  return start === -1 ? { unit, start: pos } : { unit: readUnit(context, start, { strict }), start };
+}
+
+const MAX_CHATTER = 200;
+
+/** Index of the call object that words introduce inside a container, on the next line; -1 when there is none. */
+function chatterEnd({ win }: MatchContext, start: number): number {
+  for (let at = start; at < start + MAX_CHATTER; at += 1) {
+    const char = win.char(at);
+    if (char === '' || char === '<' || char === '{' || char === '[') return -1;
+    if (char !== '\n') continue;
+    const open = win.skipSpace(at);
+    const key = win.skipSpace(open + 1);
+    if (win.char(open) === '{' && FIRST_KEYS.has(win.identifier(key + 1))) return open;
+  }
+  return -1;
 }
 
 interface UnitJob {
@@ -203,6 +231,7 @@ function plainGlue({ win }: MatchContext, at: number, { hasCalls, fenced }: Glue
   if (char === '`' && win.startsWith('```', at)) return at + 3 + win.identifier(at + 3).length;
   if (char === ',' || char === ';' || char === '`') return at + 1;
   if (char === 'f') return kindWord(win, at);
+  if (char === 'j' && !hasCalls && win.identifier(at) === 'json') return at + 4;
   return hasCalls && (char === '}' || char === ']' || char === ')') ? at + 1 : at;
 }
 

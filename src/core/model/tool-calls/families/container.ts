@@ -4,12 +4,15 @@
  * empty, a leaked one. Unknown names and unreadable bodies become malformed attempts.
  */
 import { asText, endsMessage, isContainedExample, isMentioned, isQuoted, standsAlone } from '../prose-guard.ts';
+import { readDamagedCloser } from '../reading/damaged-closer.ts';
 import type { Tag } from '../reading/tag.ts';
 import { SOFT_CONTAINERS } from '../tables/tag-roles.ts';
 import type { Found } from '../text-call.ts';
 import { type BodyRead, readCallBody } from './call-body.ts';
 import { elementName, readElementCall } from './element-call.ts';
 import { foundOf, type Match, type MatchContext, malformed } from './match.ts';
+
+const BARE_OPENER = /^(?:seed:|minimax:)?(?:tool|function)_calls?$/;
 
 /** `tag` is an opening container tag at `pos`. */
 export function matchContainer(context: MatchContext, pos: number, tag: Tag): Match | null {
@@ -19,6 +22,18 @@ export function matchContainer(context: MatchContext, pos: number, tag: Tag): Ma
   const attempted = body.found.every(({ kind }) => kind === 'malformed');
   if (attempted && (!isAttempt(context, tag) || body.found.some(isTemplate))) return asText(body.end);
   return contained(context, body.end, body.found);
+}
+
+/** `tool_call>` at the start of a line: the opener lost its first character. Only calls count behind it. */
+export function matchBareOpener(context: MatchContext, pos: number): Match | null {
+  const { win } = context;
+  const word = win.identifier(pos);
+  const end = pos + word.length + 1;
+  if (!BARE_OPENER.test(word) || win.char(end - 1) !== '>') return null;
+  const name = word.replace(/^\w+:/, '');
+  const tag = { name, closing: false, special: false, value: '', attributes: '', closer: `</${word}>`, end };
+  const match = matchContainer(context, pos, tag);
+  return match?.kind === 'calls' && match.found.every(({ kind }) => kind === 'call') ? match : null;
 }
 
 /** A body without a proper call is an attempt, and no prose about the format, at the start of a line or in special tokens. */
@@ -88,8 +103,9 @@ export function matchCodeElement(context: MatchContext, tag: Tag): Match | null 
   if (tag.name !== 'code' || tag.special || tag.attributes !== '' || !prose.atLineStart) return null;
   const body = readCallBody(context, tag.end, { strict: true, fenced: true });
   const close = win.skipSpace(body.end);
-  if (body.found.length === 0 || !win.startsWith('</code>', close)) return null;
-  const end = close + 7;
+  const closer = readDamagedCloser(win, close);
+  if (body.found.length === 0 || !(win.isEnd(close) || closer?.word === 'code')) return null;
+  const end = closer?.end ?? close;
   const called = body.found.every(({ kind }) => kind === 'call') && endsMessage(win, end) && standsAlone(context, end);
   return called ? { kind: 'calls', end, found: body.found } : asText(end);
 }

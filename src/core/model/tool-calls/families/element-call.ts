@@ -161,7 +161,13 @@ class ElementArguments {
 
   #value(tag: Tag, key: string): Step {
     const { name, closer } = tag;
-    const span = valueSpan(this.#win, { start: tag.end, name, closer, isNextKey: (next) => this.#isNextKey(next) });
+    const span = valueSpan(this.#win, {
+      start: tag.end,
+      name,
+      closer,
+      key,
+      isNextKey: (next) => this.#isNextKey(next),
+    });
     if (!span) return 'truncated';
     const exact = attribute(tag, ['string']) !== '';
     const layout = exact ? 'exact' : tag.value === '' ? 'pair' : 'block';
@@ -187,25 +193,32 @@ class ElementArguments {
     const keyEnd = this.#win.find('<', start);
     if (keyEnd === -1) return 'truncated';
     const key = this.#win.slice(start, keyEnd).trim();
-    const at = this.#valueStart(keyEnd);
+    const { at, opened } = this.#valueStart(keyEnd);
     if (at === keyEnd || key === '' || key.length > MAX_KEY) return 'fail';
     const closer = '</arg_value>';
     const isNextKey = (next: string): boolean => next !== key && this.#isNextKey(next);
-    const span = valueSpan(this.#win, { start: at, name: 'arg_value', closer, isNextKey });
+    const span = valueSpan(this.#win, { start: at, name: 'arg_value', closer, key: '', isNextKey });
     if (!span) return 'truncated';
-    const text = unwrapText(this.#win.slice(at, span.end), 'pair');
+    let text = this.#win.slice(at, span.end);
+    // Where a mark is missing, the line break in its place is what remains of the layout.
+    if (!opened) text = text.replace(/^\r?\n/, '');
+    if (span.next === span.end) text = text.replace(/\r?\n$/, '');
+    text = unwrapText(text, 'pair');
     setOwn(this.#result, key, coerceText(text, this.#tool?.properties.get(key)));
     this.#pos = span.next;
     return 'next';
   }
 
-  #valueStart(keyEnd: number): number {
+  #valueStart(keyEnd: number): { at: number; opened: boolean } {
     let at = keyEnd;
+    let opened = false;
     for (const name of ['arg_key', 'arg_value']) {
       const tag = readTag(this.#win, this.#win.skipSpace(at));
-      if (tag?.name === name && tag.closing === (name === 'arg_key')) at = tag.end;
+      if (tag?.name !== name || tag.closing !== (name === 'arg_key')) continue;
+      at = tag.end;
+      opened = name === 'arg_value';
     }
-    return at;
+    return { at, opened };
   }
 }
 

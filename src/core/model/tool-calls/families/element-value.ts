@@ -20,6 +20,8 @@ export interface ValueJob {
   /** Name of the element, and how its closer is spelled. */
   readonly name: string;
   readonly closer: string;
+  /** The argument, letters only, where a model may close it by that. */
+  readonly key: string;
   /** True for a key that this call may still be given. */
   readonly isNextKey: (key: string) => boolean;
 }
@@ -61,7 +63,7 @@ class ValueScan {
   /** Ends that count if no better one comes: closers of its own (odd text behind, inside something), of the call. */
   #firstOwn: ValueSpan | null = null;
   #lastOwn: ValueSpan | null = null;
-  #callEnd: ValueSpan | null = null;
+  #callEnd: (ValueSpan & { readonly behind: number }) | null = null;
 
   constructor(win: TextWindow, job: ValueJob) {
     this.#win = win;
@@ -87,10 +89,10 @@ class ValueScan {
     const tag = readTag(this.#win, at);
     if (tag && !tag.closing) return this.#opener(at, tag);
     if (tag?.name === this.#job.name) return this.#own(at, tag.end);
-    if (tag && isCallCloser(tag)) return this.#callCloser(at);
+    if (tag && isCallCloser(tag)) return this.#callCloser(at, tag.end);
     const damaged = readDamagedCloser(this.#win, at);
-    if (damaged && resembles(damaged.word, this.#job.name)) return this.#variant(at, damaged.end);
-    return !tag && damaged && isCallWord(damaged.word) ? this.#callCloser(at) : null;
+    if (damaged && this.#isVariant(damaged.word)) return this.#variant(at, damaged.end);
+    return !tag && damaged && isCallWord(damaged.word) ? this.#callCloser(at, damaged.end) : null;
   }
 
   #own(at: number, end: number): ValueSpan | null {
@@ -105,7 +107,11 @@ class ValueScan {
     return null;
   }
 
-  /** Another spelling of the closer: only where the call goes on behind it. */
+  #isVariant(word: string): boolean {
+    return resembles(word, this.#job.name) || (this.#job.key !== '' && word === this.#job.key.toLowerCase());
+  }
+
+  /** Another spelling of the closer, or the key in its place: only where the call goes on behind it. */
   #variant(at: number, end: number): ValueSpan | null {
     return this.#depth === 0 && this.#goesOn(end) ? { end: at, next: end } : null;
   }
@@ -131,13 +137,13 @@ class ValueScan {
     return close === -1 || close - tag.end > 120 ? '' : this.#win.slice(tag.end, close).trim();
   }
 
-  #callCloser(at: number): ValueSpan | null {
+  #callCloser(at: number, behind: number): ValueSpan | null {
     if (this.#calls > 0) {
       this.#calls -= 1;
       return null;
     }
     if (this.#win.code(at - 1) === 10) return this.#before(at);
-    this.#callEnd ??= { end: at, next: at };
+    this.#callEnd ??= { end: at, next: at, behind };
     return null;
   }
 
@@ -145,6 +151,8 @@ class ValueScan {
   #before(at: number): ValueSpan {
     const own = this.#lastOwn;
     if (own && this.#win.skipSpace(own.next) === at) return own;
+    const call = this.#callEnd;
+    if (call && this.#win.skipSpace(call.behind) === at) return call;
     return this.#firstOwn ?? { end: at, next: at };
   }
 

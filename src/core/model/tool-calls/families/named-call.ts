@@ -5,6 +5,7 @@
  */
 import { argumentRecord } from '../reading/call-of-value.ts';
 import { coerceText } from '../reading/coerce-text.ts';
+import { isCallWord, readDamagedCloser } from '../reading/damaged-closer.ts';
 import { readPythonCall } from '../reading/python-call.ts';
 import { readTag, type Tag } from '../reading/tag.ts';
 import { readValue } from '../reading/value-reader.ts';
@@ -61,11 +62,17 @@ function readAfterName(context: MatchContext, { name, end }: WrittenName, option
   const tag = char === '<' ? readTag(win, at) : null;
   if ((tag?.name === 'arg_key' && !tag.closing) || (tag?.name === 'parameter' && !tag.closing))
     return readArgumentElements(context, at, written);
-  const lost = readWithLostKey(context, { name: written, end }, tag);
+  const lost = readWithLostKey(context, { name: written, end: at }, tag);
   if (lost) return lost;
-  const alone = char === '' || (tag !== null && tagRole(tag.name).startsWith('call-')) || win.startsWith('```', at);
-  if (!options.contained || !alone || !context.catalog.resolve(written)) return null;
+  if (!options.contained || !standsAlone(context, at, tag) || !context.catalog.resolve(written)) return null;
   return { ok: true, calls: [{ written, tool: context.catalog.resolve(written), arguments: {} }], end };
+}
+
+/** The container ends behind the name. */
+function standsAlone({ win }: MatchContext, at: number, tag: Tag | null): boolean {
+  if (win.char(at) === '' || win.startsWith('```', at)) return true;
+  if (tag !== null) return tagRole(tag.name).startsWith('call-') || (tag.closing && isCallWord(tag.name));
+  return isCallWord(readDamagedCloser(win, at)?.word ?? '');
 }
 
 /** GLM without the opener of the first key: `namekey</arg_key>`, `name\nkey</arg_key>`, `name<tool_call>key</arg_key>`. */

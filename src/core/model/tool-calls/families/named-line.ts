@@ -9,6 +9,8 @@ import { readCallBody } from './call-body.ts';
 import { foundOf, type Match, type MatchContext } from './match.ts';
 import { readNamedCall } from './named-call.ts';
 
+/** DeepSeek's `function<sep>name` without its token. */
+const GLUED_KIND = /^function(?=[a-z])/i;
 const WRAPPER_WORDS = new Set(['print', 'await']);
 
 /** A word that may be a tool's name begins at `pos`, the first on its line. */
@@ -18,14 +20,36 @@ export function matchNamedLine(context: MatchContext, pos: number): Match | null
   if (word === '') return null;
   if (word.startsWith('call:')) return matchCallPrefix(context, pos);
   if (word === 'functools' && win.char(pos + 9) === '[') return functools(context, pos + 9);
-  const name = word.replace(/[:=./-]+$/, '');
+  const name = nameOf(context, word);
   if (!WRAPPER_WORDS.has(word) && !catalog.resolve(name)) return null;
   if (win.char(win.skipBlank(pos + word.length)) === '(') return pythonLines(context, pos);
-  const unit = readNamedCall(context, pos, { contained: false });
-  if (!unit?.ok || !unit.calls.every(fits)) return null;
-  const placed =
-    name === word ? standsAlone(context, unit.end) : standsAlone(context, unit.end) && endsMessage(win, unit.end);
-  return placed ? calls(context, { pos, end: unit.end, list: unit.calls }) : asText(unit.end);
+  const run = namedRun(context, pos + word.indexOf(name));
+  if (!run) return null;
+  const placed = standsAlone(context, run.end) && (name === word || endsMessage(win, run.end));
+  return placed ? calls(context, { pos, end: run.end, list: run.list }) : asText(run.end);
+}
+
+/** `name{…}name{…}`: what remains of several calls when the tokens between them were stripped. */
+function namedRun(context: MatchContext, pos: number): { list: readonly WrittenCall[]; end: number } | null {
+  const list: WrittenCall[] = [];
+  let end = pos;
+  for (let at = pos; ; at = end) {
+    const unit = /[\p{L}_]/u.test(context.win.char(at)) ? readNamedCall(context, at, { contained: false }) : null;
+    if (!unit?.ok || !unit.calls.every(fits)) return list.length > 0 ? { list, end } : null;
+    list.push(...unit.calls);
+    end = fenceClose(context, at, unit.end);
+  }
+}
+
+/** Behind the fence that was opened between name and object. */
+function fenceClose({ win }: MatchContext, start: number, end: number): number {
+  const close = win.skipSpace(end);
+  return win.findBefore('```', start, end) !== -1 && win.startsWith('```', close) ? close + 3 : end;
+}
+
+function nameOf({ catalog }: MatchContext, word: string): string {
+  const name = word.replace(/[:=./-]+$/, '');
+  return catalog.resolve(name) ? name : name.replace(GLUED_KIND, '');
 }
 
 /** `call:name{…}` or `call:name(…)`, also within a line. */

@@ -178,7 +178,9 @@ export function argumentRecord(value: unknown): Record<string, unknown> | null {
 }
 
 function recordOfText(text: string): Record<string, unknown> | null {
-  const inner = text.trim() === '' ? {} : valueOfText(text);
+  const once = text.trim() === '' ? {} : valueOfText(text);
+  // Encoded twice over.
+  const inner = typeof once === 'string' ? valueOfText(once) : once;
   return isRecord(inner) ? inner : null;
 }
 

@@ -105,11 +105,20 @@ function readArguments(context: PythonContext, start: number): Step<Argument[]> 
     if (!argument.ok) return argument;
     list.push(argument.value);
     at = skipTrivia(win, argument.end);
-    if (win.char(at) === ',') at = skipTrivia(win, at + 1);
-    else if (win.char(at) !== ')' && !win.isEnd(at) && !context.options?.isStop?.(at))
-      return { ok: false, truncated: false };
+    const next = behindArgument(context, at);
+    if (next === 'bad') return { ok: false, truncated: false };
+    if (next === 'done') return { ok: true, value: list, end: at };
+    at = next;
   }
   return { ok: true, value: list, end: at + 1 };
+}
+
+/** Where the next argument begins; `done` at the `]` of the list around the call, whose own `)` is missing. */
+function behindArgument({ win, options }: PythonContext, at: number): number | 'done' | 'bad' {
+  const char = win.char(at);
+  if (char === ',') return skipTrivia(win, at + 1);
+  if (char === ']') return 'done';
+  return char === ')' || win.isEnd(at) || options?.isStop?.(at) ? at : 'bad';
 }
 
 /** Only the closer is missing; but `f(` alone was cut off before its arguments. */

@@ -60,16 +60,20 @@ export interface StringMode {
   readonly raw?: boolean;
   readonly limit?: number | undefined;
   readonly mayClose?: ((at: number) => boolean) | undefined;
+  /** Open brackets around the string. */
+  readonly depth?: number;
 }
 
 export function readString(win: TextWindow, pos: number, mode: StringMode = {}): StringRead | null {
   const delimiter = stringDelimiter(win, pos);
   if (!delimiter) return null;
   const start = pos + delimiter.open.length;
-  return delimiter.escapes ? readEscaped(win, { start, delimiter, mode }) : readDelimited(win, start, delimiter);
+  return delimiter.escapes
+    ? readEscaped(win, { start, delimiter, mode })
+    : readDelimited(win, { start, delimiter, mode });
 }
 
-function readDelimited(win: TextWindow, start: number, delimiter: Delimiter): StringRead {
+function readDelimited(win: TextWindow, { start, delimiter, mode }: EscapedJob): StringRead {
   let best = -1;
   let width = 0;
   for (const close of delimiter.close) {
@@ -79,8 +83,38 @@ function readDelimited(win: TextWindow, start: number, delimiter: Delimiter): St
       width = close.length;
     }
   }
+  if (mode.limit !== undefined) {
+    const end = lostCloser(win, { start, best, limit: mode.limit, depth: mode.depth ?? 0 });
+    if (end !== -1) return { ok: true, value: win.slice(start, end), end };
+  }
   if (best === -1) return { ok: false, truncated: true, at: win.text.length };
   return { ok: true, value: win.slice(start, best), end: best + width };
+}
+
+interface LostCloser {
+  readonly start: number;
+  readonly best: number;
+  readonly limit: number;
+  readonly depth: number;
+}
+
+const NEXT_KEY = /,\s*\w+:\s*(?=$|[-\d[{]|true|false|null)/;
+
+/** Where a text ends whose closing token was left out: before the next key or the brackets at the limit; else -1. */
+function lostCloser(win: TextWindow, { start, best, limit, depth }: LostCloser): number {
+  const closed = best !== -1 && best < limit;
+  if (closed && !/,\s*\w+:\s*$/.test(win.slice(Math.max(start, best - 80), best))) return -1;
+  const region = win.slice(start, closed ? best : limit);
+  const next = NEXT_KEY.exec(region);
+  if (next) return start + next.index;
+  const brackets = /[}\])\s]*$/.exec(region)?.[0].replace(/\s/g, '') ?? '';
+  if (closed || brackets.length < depth || depth === 0) return -1;
+  let end = start + region.length;
+  for (let left = depth; left > 0; left -= 1) {
+    end -= 1;
+    while (/\s/.test(win.char(end))) end -= 1;
+  }
+  return end;
 }
 
 interface EscapedJob {

@@ -23,7 +23,10 @@ const MAX_TAG = 240;
 const MAX_BRACKET = 48;
 const PIPES = /[|\uff5c]/g;
 const BRACKET_TAG = /^\[\/?[A-Z][A-Z_ ]*\]$/;
+const LOWER_BRACKETS = ['tool_call', 'tool_calls', 'function_call'].flatMap((name) => [`[${name}]`, `[/${name}]`]);
 /** `seed:think`, `minimax:tool_call`: the vendor does not change the meaning. */
+/** `< tool_call >`: only names that prose does not put between such signs. */
+const SPACED = /^\/? ?(?:tool|function|arg)_/i;
 const NAMESPACE = /^[a-z]\w*:(?=[a-z_])/;
 const NAME = /^([\p{L}_$][\p{L}\p{N}_$:\-.]*)\s*(?:=\s*("[^"]*"|'[^']*'|[^\s>]*))?/u;
 
@@ -34,15 +37,20 @@ export function readTag(win: TextWindow, pos: number): Tag | null {
 }
 
 function readBracket(win: TextWindow, pos: number): Tag | null {
+  const lower = LOWER_BRACKETS.find((spelling) => win.startsWith(spelling, pos));
+  if (lower !== undefined) return bracketTag(lower, pos);
   let at = pos + 1;
   while (at - pos < MAX_BRACKET && isBracketCode(win.code(at))) at += 1;
   if (win.code(at) !== 93) return null;
   const raw = win.slice(pos, at + 1);
-  if (!BRACKET_TAG.test(raw)) return null;
+  return BRACKET_TAG.test(raw) ? bracketTag(raw, pos) : null;
+}
+
+function bracketTag(raw: string, pos: number): Tag {
   const closing = raw.startsWith('[/');
   const inner = raw.slice(closing ? 2 : 1, -1);
-  const word = inner.trim().toLowerCase().replaceAll(' ', '_');
-  return { name: word, closing, special: true, value: '', attributes: '', closer: `[/${inner}]`, end: at + 1 };
+  const name = inner.trim().toLowerCase().replaceAll(' ', '_');
+  return { name, closing, special: true, value: '', attributes: '', closer: `[/${inner}]`, end: pos + raw.length };
 }
 
 function isBracketCode(code: number): boolean {
@@ -50,9 +58,10 @@ function isBracketCode(code: number): boolean {
 }
 
 function readAngle(win: TextWindow, pos: number): Tag | null {
-  const first = win.char(pos + 1);
+  const start = win.char(pos + 1) === ' ' && SPACED.test(win.slice(pos + 2, pos + 20)) ? pos + 2 : pos + 1;
+  const first = win.char(start);
   if (!/[\p{L}_/|\uff5c]/u.test(first)) return null;
-  const inner = readInner(win, pos + 1);
+  const inner = readInner(win, start);
   return inner === null ? null : parseInner(inner.text, inner.end);
 }
 
@@ -60,11 +69,19 @@ function readInner(win: TextWindow, start: number): { text: string; end: number 
   for (let at = start; at < start + MAX_TAG; at += 1) {
     const char = win.char(at);
     if (char === '>') return { text: win.slice(start, at), end: at + 1 };
-    if (char === '' || char === '<' || char === '\n') return null;
-    // `<function=name{"a": 1}</function>`: the model forgot to close the tag.
-    if (char === '{') return win.startsWith('function=', start) ? { text: win.slice(start, at), end: at } : null;
+    if (char === '' || char === '<') return null;
+    if (char === '\n' || char === '{') return endsOddly(win, start, at);
   }
   return null;
+}
+
+/** `<tool_call\n>`; `<parameter=city\n` and `<function=name{"a": 1}</function>`, whose `>` the model forgot. */
+function endsOddly(win: TextWindow, start: number, at: number): { text: string; end: number } | null {
+  const text = win.slice(start, at);
+  if (/^function=/.test(text) || (win.char(at) === '\n' && /^parameter=[\w.-]+$/.test(text))) return { text, end: at };
+  if (win.char(at) === '{' || !/^\/?[\w:]+\s*$/.test(text)) return null;
+  const next = win.skipSpace(at);
+  return win.char(next) === '>' ? { text, end: next + 1 } : null;
 }
 
 function parseInner(text: string, end: number): Tag | null {

@@ -42,7 +42,7 @@ const HEX_NUMBER = /^0[xX][0-9a-fA-F]+$/;
 const STRING_PREFIX = /^(?:[rRbBfFuU]|[rR][bBfF]|[bBfF][rR])$/;
 const BARE_END = new Set([',', '}', ']', ')', '\n', '']);
 const TOKEN_QUOTE = '<|"|>';
-const MAX_LOST = 500;
+const MAX_LOST = 20_000;
 const CLOSERS: Readonly<Record<string, string>> = { '{': '}', '[': ']', '(': ')' };
 
 /** Sets an own property whatever its name is (`__proto__` included). */
@@ -182,7 +182,7 @@ class ValueReader {
       return;
     }
     if (char === '' || char === '}' || char === ']' || char === ')' || char === '"') return;
-    if (char === '{' && this.#open.at(-1) === ']') return;
+    if (this.#open.at(-1) === ']' && (char === '{' || stringDelimiter(this.#win, this.pos))) return;
     if (char === ';' && this.#open.length > 0) {
       this.pos += 1;
       return;
@@ -205,7 +205,7 @@ class ValueReader {
     this.pos = skipTrivia(this.#win, this.pos);
     const char = this.#win.char(this.pos);
     if (char === ':' || char === '=') this.pos += this.#win.startsWith('=>', this.pos) ? 2 : 1;
-    else this.#fail(char === '');
+    else if (char !== '{') this.#fail(char === '');
     return key;
   }
 
@@ -221,7 +221,7 @@ class ValueReader {
   #string(isKey: boolean, raw = false): string {
     const loose = this.#options.looseLimit;
     const mayClose = loose === undefined ? undefined : (at: number) => this.#mayClose(at, isKey);
-    const read = readString(this.#win, this.pos, { raw, limit: loose, mayClose });
+    const read = readString(this.#win, this.pos, { raw, limit: loose, mayClose, depth: this.#open.length });
     if (!read?.ok) {
       this.pos = read?.at ?? this.pos;
       this.#fail(read?.truncated ?? false);
@@ -329,9 +329,10 @@ class ValueReader {
     if (at === -1 || at - this.pos > MAX_LOST) return null;
     const text = this.#win.slice(this.pos, at);
     const next = this.#win.skipSpace(at + TOKEN_QUOTE.length);
-    if (/[:[,{(]\s*$|[{}[\]]|,\s*\w+\s*:/.test(text) || !/^[,}\]]?$/.test(this.#win.char(next))) return null;
+    if (/[:[,{(]\s*$|,\s*\w+\s*:\s*$|,\s*\w+:\s*[-\d[{]/.test(text) || !/^[,}\]]?$/.test(this.#win.char(next)))
+      return null;
     this.pos = at + TOKEN_QUOTE.length;
-    return text.trim();
+    return text.trimStart();
   }
 
   #bareText(): unknown {
