@@ -30,6 +30,7 @@ export interface ChatScreenOptions {
 }
 
 const LEAVE_WITHIN_MS = 2_000;
+const ESCAPE = '\u001b';
 
 /** Runs until the person leaves or `signal` aborts; resolves to the exit code. */
 export async function runChatScreen(app: App, options: ChatScreenOptions, signal: AbortSignal): Promise<number> {
@@ -60,6 +61,7 @@ class ChatScreen {
   /** Turns and changes of the session, one after the other. */
   #work: Promise<void> = Promise.resolve();
   #interruptedAt = Number.NEGATIVE_INFINITY;
+  #hasChosen = false;
 
   constructor(app: App, options: ChatScreenOptions) {
     this.#options = options;
@@ -105,6 +107,9 @@ class ChatScreen {
     this.#editor.setAutocompleteProvider(await createCompletions(this.#chat));
     for (const line of this.#history.lines) this.#editor.addToHistory(line);
     this.#editor.onSubmit = (text) => this.#submit(text);
+    this.#editor.onChange = () => {
+      this.#hasChosen = false;
+    };
     this.#input.addChild(this.#editor);
     const { container } = this.#transcript;
     for (const part of [container, this.#working.container, this.#panel.container, new Spacer(1), this.#input])
@@ -125,7 +130,16 @@ class ChatScreen {
       this.#chat.stop();
       return { consume: true };
     }
+    this.#keepTyped(data);
     return undefined;
+  }
+
+  /** Enter runs a command with the words as they were typed; what is offered counts when it was chosen with an arrow key. */
+  #keepTyped(data: string): void {
+    if (!this.#editor.isShowingAutocomplete()) return;
+    if (matchesKey(data, 'up') || matchesKey(data, 'down')) this.#hasChosen = true;
+    const hasWords = /^\/\S+\s/.test(this.#editor.getText());
+    if (matchesKey(data, 'enter') && hasWords && !this.#hasChosen) this.#editor.handleInput(ESCAPE);
   }
 
   #interrupt(): { consume: boolean } {
