@@ -1,5 +1,7 @@
 /** `talaria -p` as scripts use it: real processes, real pipes, a provider on loopback. */
 import assert from 'node:assert/strict';
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, type TestContext } from 'node:test';
 import { startScriptedServer } from '#testing/scripted-server.ts';
 import type { ServerStep } from '#testing/server/server-step.ts';
@@ -89,4 +91,25 @@ describe('talaria -p', () => {
       ['left', 'right'],
     );
   });
+
+  verifies(
+    'core:bad-input:huge-output',
+    '200 MB of output are kept in a file, and the process stays small',
+    async (t) => {
+      const size = 200_000_000;
+      const { run, stage, server } = await start(t, [
+        { calls: [{ name: 'terminal', arguments: { command: `yes 0123456789 | head -c ${size}` } }] },
+        'That was much.',
+      ]);
+      const report = "process.on('exit',()=>process.stderr.write('rss '+process.resourceUsage().maxRSS))";
+      const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(report)}` };
+      const done = await run(['-p', 'make much'], { env });
+      assert.deepEqual([done.code, done.out], [0, 'That was much.\n']);
+      assert.ok(Number(/rss (\d+)/.exec(done.err)?.[1]) < 300_000, done.err);
+      assert.ok((server.requests[1]?.raw.length ?? 0) < 400_000);
+      const spill = join(stage.root, 'cache', 'spill');
+      const [kept = ''] = readdirSync(spill);
+      assert.equal(statSync(join(spill, kept)).size, size);
+    },
+  );
 });

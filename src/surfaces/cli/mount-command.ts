@@ -121,7 +121,7 @@ function rawInput(target: Command, args: readonly unknown[], command: AnyCommand
   return raw;
 }
 
-export function issueText(error: z.ZodError): string {
+function issueText(error: z.ZodError): string {
   return error.issues
     .map((issue) => `${issue.path.map((step) => kebab(String(step))).join('.') || 'input'}: ${issue.message}`)
     .join('; ');

@@ -1,6 +1,7 @@
 /** `-p` without a process: one turn, its answer as text or JSON, its exit code. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { messageText } from '#core/model/message.ts';
 import { NO_INPUT } from '#surfaces/cli/print/piped-input.ts';
 import { type PrintRequest, runPrintMode } from '#surfaces/cli/print/print-mode.ts';
 import type { ServerStep } from '#testing/server/server-step.ts';
@@ -147,6 +148,22 @@ describe('print mode', () => {
         assert.equal(JSON.parse(out).model, 'reflex/1');
         assert.equal(server.requests.length, calls);
       }
+    },
+  );
+
+  verifies(
+    'core:bad-input:half-event',
+    'an answer that breaks off is tried again; half of it is neither shown nor stored',
+    async (t) => {
+      const { app, err, out, server } = await print(t, [{ fault: 'half-event' }, { fault: 'reset-after' }, 'Whole.']);
+      assert.deepEqual([out, server.requests.length], ['Whole.\n', 3]);
+      assert.match(err, /in the middle; trying again[\s\S]*in the middle.*; trying again/);
+      const [session] = await app.store.list();
+      const stored = await app.store.messages(session?.id ?? '');
+      assert.deepEqual(
+        stored.map(({ message }) => messageText(message)),
+        ['hello', 'Whole.'],
+      );
     },
   );
 
