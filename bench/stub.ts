@@ -99,7 +99,9 @@ export interface BenchHome {
 /** A home with a real config that points at the stub, and no other key in the environment. */
 export function benchHome(baseUrl: string): BenchHome {
   const folder = mkdtempSync(join(tmpdir(), 'talaria-bench-'));
-  writeFileSync(join(folder, 'config.yaml'), 'version: 1\nmodel: openai/stub-model\nagent:\n  max_steps: 500\n', { mode: 0o600 });
+  writeFileSync(join(folder, 'config.yaml'), 'version: 1\nmodel: openai/stub-model\nagent:\n  max_steps: 500\n', {
+    mode: 0o600,
+  });
   const env = { TALARIA_HOME: folder, OPENAI_BASE_URL: baseUrl, OPENAI_API_KEY: 'bench-key-0000', BASE: baseUrl };
   return { folder, env, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }

@@ -7,7 +7,6 @@ import type { EventSink } from '#base/fabric.ts';
 import { ok, type Result } from '#base/result.ts';
 import { ellipsize } from '#base/text.ts';
 import type { Message, TextPart } from '#core/model/message.ts';
-import { messageText } from '#core/model/message.ts';
 import type { ModelClient, Purpose } from '#core/model/model-client.ts';
 import { missingResults } from './repair-history.ts';
 import type { FrozenPrompt, SessionLease, SessionRecord, SessionStart, SessionStore, Span } from './session-store.ts';
@@ -238,12 +237,6 @@ class LiveConversation implements Conversation {
 
 function isTurnStart(message: Message): boolean {
   return message.role === 'user' && message.parts.some((part) => part.label === undefined && part.origin === 'owner');
-}
-
-/** The last thing the assistant said, for surfaces that show one answer. */
-export function lastAnswer(history: readonly Message[]): string {
-  const last = history.findLast((message) => message.role === 'assistant');
-  return last ? messageText(last) : '';
 }
 
 /** The reason a surface gives when it stops a turn on the owner's request. */

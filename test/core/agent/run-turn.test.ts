@@ -5,7 +5,7 @@ import { describe } from 'node:test';
 import { z } from 'zod';
 import type { Approver } from '#core/agent/approver.ts';
 import { defineTool } from '#core/agent/tool.ts';
-import { maxSteps } from '#core/agent/turn/stop-conditions.ts';
+import { defaultStopConditions, maxSteps } from '#core/agent/turn/stop-conditions.ts';
 import { createScriptedModel } from '#testing/scripted-model.ts';
 import { verifies } from '../../verifies.ts';
 import { echoTool, playTurn, unansweredCalls } from './turn-fixture.ts';
@@ -60,6 +60,13 @@ describe('run-turn', () => {
       assert.deepEqual(unansweredCalls(turn.journal), []);
     },
   );
+
+  verifies('core:turn:stop-conditions', 'a turn that costs more than it may stops between two steps', async (t) => {
+    const model = createScriptedModel([{ calls: [call('1')] }, { calls: [call('2')] }], { context: t, cost: 0.3 });
+    const turn = await playTurn('go', { model, tools: [echoTool()], stop: defaultStopConditions(10, 0.5) });
+    assert.equal(turn.end.stopped, 'over-budget');
+    assert.deepEqual(unansweredCalls(turn.journal), []);
+  });
 
   verifies(['core:turn:repeated-call-guard'], 'the same failing call five times in a row stops the turn', async (t) => {
     const model = createScriptedModel(

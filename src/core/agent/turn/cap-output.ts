@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { atomicWrite } from '#base/atomic-write.ts';
 import { headTail } from '#base/text.ts';
 
-/** Characters of one result and of all results of one turn; seen in spec core 1.1. */
+/** Characters of one result that a model sees at most. */
 export const RESULT_LIMIT = 50_000;
-export const TURN_LIMIT = 200_000;
 const PREVIEW = 1_500;
 
 export interface OutputCap {

@@ -35,7 +35,7 @@ export function maxSteps(limit: number): StopCondition {
 }
 
 /** The same call with the same arguments failed `limit` times in a row. */
-export function repeatedFailure(limit: number): StopCondition {
+function repeatedFailure(limit: number): StopCondition {
   return ({ calls }) => {
     const last = calls.slice(-limit);
     const first = last[0];
@@ -49,7 +49,7 @@ export function repeatedFailure(limit: number): StopCondition {
 }
 
 /** The owner denied `limit` calls in a row: it is time to talk, not to try another way round. */
-export function deniedInARow(limit: number): StopCondition {
+function deniedInARow(limit: number): StopCondition {
   return ({ calls }) => {
     const last = calls.slice(-limit);
     const denied = last.length === limit && last.every((call) => call.refused === 'denied');
@@ -57,7 +57,7 @@ export function deniedInARow(limit: number): StopCondition {
   };
 }
 
-export function overBudget(dollars: number): StopCondition {
+function overBudget(dollars: number): StopCondition {
   return ({ cost }) =>
     cost > dollars ? { code: 'over-budget', detail: `the turn cost more than $${dollars}` } : undefined;
 }
@@ -68,8 +68,10 @@ function callKey(call: FinishedCall): string {
 
 export const DEFAULT_MAX_STEPS = 200;
 
-export function defaultStopConditions(limit: number = DEFAULT_MAX_STEPS): readonly StopCondition[] {
-  return [maxSteps(limit), repeatedFailure(5), deniedInARow(3)];
+/** `dollars`: what one turn may cost; absent, money stops no turn. */
+export function defaultStopConditions(steps: number = DEFAULT_MAX_STEPS, dollars?: number): readonly StopCondition[] {
+  const always = [maxSteps(steps), repeatedFailure(5), deniedInARow(3)];
+  return dollars === undefined ? always : [...always, overBudget(dollars)];
 }
 
 export function firstReason(conditions: readonly StopCondition[], progress: TurnProgress): StopReason | undefined {

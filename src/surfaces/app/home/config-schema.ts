@@ -42,6 +42,7 @@ const provider = z.object({
 
 const agent = z.object({
   max_steps: z.int().min(1).max(10_000).default(DEFAULT_MAX_STEPS).describe('Model calls that one turn may take.'),
+  max_cost: z.number().positive().optional().describe('US dollars that one turn may cost; no limit when absent.'),
   tool_output_chars: z.int().min(500).optional().describe('Characters of one tool result that the model sees.'),
 });
 

@@ -34,6 +34,8 @@ interface Seat {
   readonly asker: ConversationOptions['asker'];
   readonly model: ModelClient;
   readonly maxSteps: number;
+  /** US dollars a turn; absent: no limit. */
+  readonly maxCost?: number;
   /** Narrows what is shown; absent: all of the toolsets. */
   readonly shown?: readonly string[];
 }
@@ -115,8 +117,9 @@ export class ComposedApp implements App {
     const request = await this.#requestOf(options);
     if (!request.ok) return request;
     const { cwd, asker } = options;
-    const maxSteps = this.#parts.loaded.config.agent.max_steps;
-    const seat = { cwd, asker, approver: this.#approver(options.approver), model: this.#answering(), maxSteps };
+    const { max_steps: maxSteps, max_cost: maxCost } = this.#parts.loaded.config.agent;
+    const budget = { maxSteps, ...(maxCost === undefined ? {} : { maxCost }) };
+    const seat = { cwd, asker, approver: this.#approver(options.approver), model: this.#answering(), ...budget };
     const opened = await openConversation(request.value, this.#partsFor(seat), this.#parts.background.signal);
     return opened.ok ? ok(this.#open.track(opened.value)) : opened;
   }
@@ -197,7 +200,7 @@ export class ComposedApp implements App {
         clock,
         place: { cwd: seat.cwd, clock, asker: seat.asker, spillFolder: home.spill, redact },
         hooks: [...(options.extra?.hooks ?? []), ...extensions.hooks],
-        stop: defaultStopConditions(seat.maxSteps),
+        stop: defaultStopConditions(seat.maxSteps, seat.maxCost),
         access: { tools: tools.byName, approver: seat.approver, allowList: tools.allowList },
       },
       events,
