@@ -74,9 +74,12 @@ function announces(line: string, cues: readonly RegExp[]): boolean {
   return cues.some((cue) => cue.test(last));
 }
 
+const SPOKEN_OF = /^ (?:is|are|was|means?|begins?|starts?|marks?|opens?|wraps?|token|tag|and)\b/;
+
 /** A token that a sentence speaks about: words before it, and the same sentence goes on behind `end`. */
 export function isMentioned({ win, prose }: MatchContext, end: number): boolean {
-  if (prose.atLineStart || prose.afterCall || !/[\p{L}\p{N},:(]\s$|\($/u.test(prose.line)) return false;
+  if (prose.atLineStart) return SPOKEN_OF.test(headOf(win, end, 24));
+  if (prose.afterCall || !/[\p{L}\p{N},:(]\s$|\($/u.test(prose.line)) return false;
   const next = win.skipBlank(end);
   const char = win.char(next);
   if (next > end) return /[\p{Ll}(]/u.test(char);

@@ -3,8 +3,8 @@
  * name is declared, all keys are call keys or declared parameters, and the text stands alone (prose guard). A JSON value
  * that is no call is passed as a whole, so that nothing inside it is taken for one.
  */
-import { announcesExample, asText, standsAlone } from '../prose-guard.ts';
-import { callsOfValue, type WrittenCall } from '../reading/call-of-value.ts';
+import { announcesExample, asText, endsMessage, standsAlone } from '../prose-guard.ts';
+import { callsOfValue, lacksRequired, type WrittenCall } from '../reading/call-of-value.ts';
 import { type PythonRead, readPythonList } from '../reading/python-call.ts';
 import { readTag } from '../reading/tag.ts';
 import { readValue, type ValueRead } from '../reading/value-reader.ts';
@@ -22,6 +22,8 @@ export function matchBareValue(context: MatchContext, pos: number): Match | null
   if (!read.ok) return failed(context, pos, read);
   const calls = callsOfValue(read.value, { catalog: context.catalog, strict: true });
   if (!calls) return asText(read.end);
+  if (read.cut && calls.some(lacksRequired))
+    return failed(context, pos, { ok: false, truncated: true, at: read.end, open: pos });
   return bareCalls(context, { pos, ...moreCalls(context, read.end, calls), inline: true });
 }
 
@@ -127,10 +129,20 @@ interface BareCalls {
 
 function bareCalls(context: MatchContext, { pos, end, calls, inline }: BareCalls): Match {
   const { win, prose } = context;
+  const spare = spareClosers(context, end);
+  if (spare > end && endsMessage(context.win, spare)) return bareCalls(context, { pos, end: spare, calls, inline });
   const declared = calls.every((call) => call.tool !== null);
   const placed = (inline || prose.atLineStart) && (standsAlone(context, end) || isClosedBehind(context, end));
   if (!declared || !placed) return asText(end);
   return { kind: 'calls', end, found: calls.map((call) => foundOf(call, win.slice(pos, end))) };
+}
+
+/** Behind brackets that close nothing. */
+function spareClosers({ win }: MatchContext, end: number): number {
+  let at = win.skipSpace(end);
+  const start = at;
+  while (at < start + 4 && (win.char(at) === '}' || win.char(at) === ']')) at += 1;
+  return at > start ? at : end;
 }
 
 /** `{…}</tool_call>`: only the opening tag is missing. */

@@ -3,14 +3,15 @@
  * tags, fences, stray closers). Every container takes every notation, so a wrong special token costs nothing. Tells
  * calls, malformed attempts and text that is no call apart; each character is read a bounded number of times.
  */
-import { callsOfValue, type WrittenCall } from '../reading/call-of-value.ts';
+import { callsOfValue, lacksRequired, type WrittenCall } from '../reading/call-of-value.ts';
 import { isCallWord, readDamagedCloser, resembles } from '../reading/damaged-closer.ts';
 import { decodedBody } from '../reading/decoded-body.ts';
 import { readPythonList } from '../reading/python-call.ts';
+import { repairedBody } from '../reading/repaired-body.ts';
 import { readTag } from '../reading/tag.ts';
 import { TextWindow } from '../reading/text-window.ts';
 import { readValue } from '../reading/value-reader.ts';
-import { FIRST_KEYS } from '../tables/call-keys.ts';
+import { ARGUMENT_KEYS, FIRST_KEYS } from '../tables/call-keys.ts';
 import { tagRole } from '../tables/tag-roles.ts';
 import type { Found } from '../text-call.ts';
 import { elementName, readElementCall, readNestedElement } from './element-call.ts';
@@ -57,6 +58,15 @@ function nextUnit(
   return start === -1 ? { unit, start: pos } : { unit: readUnit(context, start, { strict }), start };
 }
 
+/** `{"name": …} {"arguments": …}`: the arguments stand in an object of their own. */
+function isSplit({ win }: MatchContext, unit: Extract<UnitRead, { ok: true }>): boolean {
+  if (!unit.calls.some(lacksRequired)) return false;
+  const at = win.skipSpace(unit.end);
+  const open = win.char(at) === ',' ? win.skipSpace(at + 1) : at;
+  return win.char(open) === '{' && ARGUMENT_KEYS.includes(win.identifier(win.skipSpace(open + 1) + 1));
+}
+
+const OUTER_KEYS = new Set(['name', 'tool_name', 'function', 'arguments']);
 const MAX_CHATTER = 200;
 
 /** Index of the call object that words introduce inside a container, on the next line; -1 when there is none. */
@@ -92,24 +102,27 @@ function addUnit(context: MatchContext, { unit, start, found, strict }: UnitJob)
     for (const call of calls) found.push(foundOf(call, win.slice(start, end)));
     return end;
   };
-  if (unit.ok) return add(unit.calls, unit.end);
+  if (unit.ok && !isSplit(context, unit)) return add(unit.calls, unit.end);
   const limit = containerLimit(context, start);
-  const loose = readUnit(context, start, { strict, looseLimit: limit });
+  const loose = unit.ok ? null : readUnit(context, start, { strict, looseLimit: limit });
   if (loose?.ok && loose.end <= limit) return add(loose.calls, loose.end);
-  const decoded = readDecoded(context, win.slice(start, limit), strict);
-  if (decoded) return add(decoded, limit);
+  const mended = readMended(context, win.slice(start, limit), strict);
+  if (mended) return add(mended, limit);
+  if (unit.ok) return add(unit.calls, unit.end);
   found.push(attemptOf(context, { unit, start, limit }));
   const tag = win.isEnd(limit) ? null : readTag(win, limit);
   return tag && isCloser(tag.name, tag.closing) ? tag.end : limit;
 }
 
-/** The calls in a body that was escaped as a whole; nothing may be left over. */
-function readDecoded(context: MatchContext, raw: string, strict: boolean): readonly WrittenCall[] | null {
-  const text = decodedBody(raw);
-  if (text === null) return null;
-  const win = new TextWindow(text, true);
-  const unit = readUnit({ ...context, win }, 0, { strict });
-  return unit?.ok && /^[\s}\])"']*$/.test(text.slice(unit.end, unit.end + 200)) ? unit.calls : null;
+/** The calls in a body that was escaped as a whole, or can be mended; nothing may be left over. */
+function readMended(context: MatchContext, raw: string, strict: boolean): readonly WrittenCall[] | null {
+  for (const text of [decodedBody(raw), repairedBody(raw)]) {
+    if (text === null) continue;
+    const win = new TextWindow(text, true);
+    const unit = readUnit({ ...context, win }, win.skipSpace(0), { strict });
+    if (unit?.ok && /^[\s}\])"',;]*$/.test(text.slice(unit.end, unit.end + 200))) return unit.calls;
+  }
+  return null;
 }
 
 interface Attempt {
@@ -129,13 +142,26 @@ function readUnit(context: MatchContext, pos: number, mode: UnitMode): UnitRead 
   const char = context.win.char(pos);
   if (char === '{' || char === '[') return readValueUnit(context, pos, mode);
   if (char === '"' && context.win.char(pos + 1) === '{') return readQuotedUnit(context, pos, mode);
-  if (char === '<') {
-    const tag = readTag(context.win, pos);
-    const name = tag ? elementName(tag) : '';
-    if (!tag) return null;
-    return name !== '' ? readElementCall(context, tag, name) : readNestedElement(context, tag);
-  }
+  if (!mode.strict && beginsWithKey(context, pos)) return { ok: false, truncated: false, written: null };
+  if (char === '<') return readElementUnit(context, pos);
   return readNamedCall(context, pos, { contained: !mode.strict, looseLimit: mode.looseLimit });
+}
+
+function readElementUnit(context: MatchContext, pos: number): UnitRead {
+  const tag = readTag(context.win, pos);
+  if (!tag) return null;
+  const name = elementName(tag);
+  return name !== '' ? readElementCall(context, tag, name) : readNestedElement(context, tag);
+}
+
+/** A key word of a call object, its colon behind it, and no brace before it; or `function=name>` without its `<`. */
+function beginsWithKey({ win }: MatchContext, pos: number): boolean {
+  const quote = win.char(pos) === '"' ? 1 : 0;
+  const word = win.identifier(pos + quote).replace(/:$/, '');
+  if (!OUTER_KEYS.has(word)) return false;
+  const end = pos + quote + word.length;
+  if (quote === 0) return win.char(end) === ':' || (word === 'function' && win.char(end) === '=');
+  return win.char(end) === '"' && win.char(win.skipBlank(end + 1)) === ':';
 }
 
 /** `{{…}}`: the braces of a template that was copied. */
@@ -161,6 +187,7 @@ function readValueUnit(context: MatchContext, pos: number, { strict, looseLimit 
   // An empty list says that no call is needed.
   const none = Array.isArray(read.value) && read.value.length === 0;
   const calls = none ? [] : callsOfValue(read.value, { catalog, strict });
+  if (read.cut && calls?.some(lacksRequired)) return { ok: false, truncated: true, written: null };
   return calls ? { ok: true, calls, end: read.end } : { ok: false, truncated: false, written: null };
 }
 

@@ -73,7 +73,8 @@ class ElementArguments {
     this.#pos = start;
     let step: Step = 'next';
     while (step === 'next') step = this.#step();
-    if (step !== 'done' || this.#isUnread()) return { ok: false, truncated: step === 'truncated', written };
+    if (step !== 'done' || this.#isUnread())
+      return { ok: false, truncated: step === 'truncated' || this.#win.isEnd(this.#win.skipSpace(this.#pos)), written };
     return { ok: true, calls: [{ written, tool: this.#tool, arguments: this.#result }], end: this.#pos };
   }
 
@@ -82,7 +83,8 @@ class ElementArguments {
     if (this.#closed || Object.keys(this.#result).length > 0 || !this.#tool?.required.length) return false;
     const at = this.#win.skipSpace(this.#pos);
     const char = this.#win.char(at);
-    if (char === '' || char === '`') return false;
+    if (char === '`') return false;
+    if (char === '') return true;
     return char !== '<' || !(isStopAt(this.#win, at) || readTag(this.#win, at)?.name === 'function');
   }
 
@@ -145,13 +147,17 @@ class ElementArguments {
 
   #keyOf(tag: Tag): string {
     if (tag.closing) return '';
-    if (PARAMETER_ELEMENTS.has(tag.name)) {
-      const key = tag.value || attribute(tag, KEY_ATTRIBUTES);
-      if (key !== '') return key;
-    }
+    const named = PARAMETER_ELEMENTS.has(tag.name) ? this.#namedKey(tag) : '';
+    if (named !== '') return named;
     if (tag.special || tagRole(tag.name) === 'call-open') return '';
     for (const key of this.#tool?.properties.keys() ?? []) if (key.toLowerCase() === tag.name) return key;
     return '';
+  }
+
+  /** `<parameter=key>`, `<parameter name="key">`, `<parameter key>`. */
+  #namedKey(tag: Tag): string {
+    const key = tag.value || attribute(tag, KEY_ATTRIBUTES);
+    return key === '' && this.#tool?.properties.has(tag.attributes) ? tag.attributes : key;
   }
 
   #skip(tag: Tag): Step {

@@ -42,16 +42,11 @@ export function valueSpan(win: TextWindow, job: ValueJob): ValueSpan | null {
   const from = known.get(job.closer);
   if (from !== undefined && job.start >= from) {
     win.isEnd(win.text.length);
-    return lastLine(win, job.start);
+    return null;
   }
   const span = new ValueScan(win, job).run();
   if (!span) known.set(job.closer, job.start);
-  return span ?? lastLine(win, job.start);
-}
-
-/** Without any closer the text must at least end on a line break, else the value was cut off. */
-function lastLine({ text }: TextWindow, start: number): ValueSpan | null {
-  return text.endsWith('\n') && text.length > start + 1 ? { end: text.length, next: text.length } : null;
+  return span;
 }
 
 class ValueScan {

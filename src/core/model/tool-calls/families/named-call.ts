@@ -3,7 +3,7 @@
  * `functions.name:0<|…argument_begin|>{…}`, DeepSeek `function<｜tool▁sep｜>name …`, GLM-4.5 `name<arg_key>…`, Python
  * `name(a=1)`. Only reads: whether the surroundings allow a call is not known here.
  */
-import { argumentRecord } from '../reading/call-of-value.ts';
+import { argumentRecord, lacksRequired } from '../reading/call-of-value.ts';
 import { coerceText } from '../reading/coerce-text.ts';
 import { isCallWord, readDamagedCloser } from '../reading/damaged-closer.ts';
 import { readPythonCall } from '../reading/python-call.ts';
@@ -128,6 +128,7 @@ function readJsonArguments(context: MatchContext, { at, written, options }: Json
   const args = argumentRecord(read.value);
   if (!args) return { ok: false, truncated: false, written };
   if (read.bare) coerceBareTexts(args, tool?.properties ?? new Map());
+  if (read.cut && lacksRequired({ written, tool, arguments: args })) return { ok: false, truncated: true, written };
   return { ok: true, calls: [{ written, tool, arguments: args }], end: read.end };
 }
 

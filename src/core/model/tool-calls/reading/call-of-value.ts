@@ -15,6 +15,11 @@ export interface WrittenCall {
   readonly arguments: Record<string, unknown>;
 }
 
+/** A required argument is missing. Where the text was cut off, that is why. */
+export function lacksRequired({ tool, arguments: args }: WrittenCall): boolean {
+  return tool?.required.some((key) => !Object.hasOwn(args, key)) === true;
+}
+
 export interface ValueContext {
   readonly catalog: ToolCatalog;
   readonly strict: boolean;
@@ -120,7 +125,8 @@ function argumentsOf(
   context: ArgumentContext,
 ): Record<string, unknown> | null {
   const key = argumentKey(record, context.tool);
-  const base = key === null ? {} : filledSchema(argumentRecord(record[key]), context.tool);
+  const base =
+    key === null ? {} : filledSchema(argumentRecord(record[key]) ?? loneText(record[key], context), context.tool);
   if (!base) return null;
   const beside = Object.entries(record).filter(([name]) => name !== nameKey && name !== key);
   const placed = beside.map(([name, value]) => ({ name, value, place: placeOf(name, key === null, context) }));
@@ -134,6 +140,13 @@ function argumentsOf(
 /** Without a container, a name alone is a mention, unless the tool takes nothing. */
 function isMention(args: Record<string, unknown>, { tool, strict }: ArgumentContext): boolean {
   return strict && Object.keys(args).length === 0 && tool?.properties.size !== 0;
+}
+
+/** `"arguments": "ls -la"`: the text is the one argument that the tool requires. */
+function loneText(value: unknown, { tool, strict }: ArgumentContext): Record<string, unknown> | null {
+  const [key, ...more] = tool?.required ?? [];
+  const plain = typeof value === 'string' && !/^\s*[{[]/.test(value);
+  return plain && !strict && key !== undefined && more.length === 0 ? { [key]: value } : null;
 }
 
 /** `{"type": "object", "properties": {"city": "Paris"}}`: the schema was copied and filled in. */

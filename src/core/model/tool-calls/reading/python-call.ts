@@ -4,7 +4,7 @@
  */
 import type { DeclaredTool, ToolCatalog } from '../tool-catalog.ts';
 import { isRecord } from '../tool-catalog.ts';
-import type { WrittenCall } from './call-of-value.ts';
+import { lacksRequired, type WrittenCall } from './call-of-value.ts';
 import { coerceText } from './coerce-text.ts';
 import type { TextWindow } from './text-window.ts';
 import { readValue, setOwn, skipTrivia, type ValueOptions } from './value-reader.ts';
@@ -44,6 +44,8 @@ export function readPythonCall(context: PythonContext, pos: number, wrappers = 0
   if (!list.ok) return { ok: false, truncated: list.truncated, written };
   const args = bindArguments(list.value, tool);
   if (!args) return { ok: false, truncated: false, written };
+  if (win.isEnd(list.end) && win.code(list.end - 1) !== 41 && lacksRequired({ written, tool, arguments: args }))
+    return { ok: false, truncated: true, written };
   return { ok: true, calls: [{ written, tool, arguments: args }], end: list.end };
 }
 

@@ -92,13 +92,14 @@ function parseInner(text: string, end: number): Tag | null {
     .replace(PIPES, ' ')
     .replace(/^[\s/]+/, '')
     .replace(/^DSML\s*/i, '')
-    .trim();
+    .trim()
+    .replace(/ (?=[\w ]+$)/g, text.includes('\uff5c') && !text.includes('=') ? '_' : ' ');
   const match = NAME.exec(plain.replaceAll('\u2581', '_'));
   if (!match) return null;
   const rawName = match[1] ?? '';
   const value = (match[2] ?? '')
     .replace(/^["']|["']$/g, '')
-    .replace(/\/$/, '')
+    .replace(/[/,(:;]+$/, '')
     .trim();
   const head = /^[|\uff5c\s/]*(?:DSML[|\uff5c]+)?/i.exec(text)?.[0].replaceAll('/', '') ?? '';
   return {

@@ -7,7 +7,7 @@ import { readString, stringDelimiter } from './string-literal.ts';
 import { isSpaceCode, type TextWindow } from './text-window.ts';
 
 export type ValueRead =
-  | { readonly ok: true; readonly value: unknown; readonly end: number; readonly bare: boolean }
+  | { readonly ok: true; readonly value: unknown; readonly end: number; readonly bare: boolean; readonly cut: boolean }
   | { readonly ok: false; readonly truncated: boolean; readonly at: number; readonly open: number };
 
 export interface ValueOptions {
@@ -58,7 +58,7 @@ export function readValue(win: TextWindow, pos: number, options: ValueOptions = 
   const reader = new ValueReader(win, pos, options);
   const value = reader.value();
   if (reader.failed) return { ok: false, truncated: reader.truncated, at: reader.pos, open: reader.open };
-  return { ok: true, value, end: reader.pos, bare: reader.bare };
+  return { ok: true, value, end: reader.pos, bare: reader.bare, cut: reader.cut };
 }
 
 /** Skips white space and, between values, comments. */
@@ -86,6 +86,8 @@ class ValueReader {
   failed = false;
   truncated = false;
   bare = false;
+  /** The text ended while a bracket was open. */
+  cut = false;
   /** Where the innermost bracket began that was open at the failure. */
   open: number;
   readonly #openAt: number[] = [];
@@ -167,7 +169,10 @@ class ValueReader {
       this.pos += 1;
       return true;
     }
-    if (char === '') return true;
+    if (char === '') {
+      this.cut = true;
+      return true;
+    }
     if (char === '}' || char === ']' || char === ')')
       return this.#open.slice(0, -1).includes(char) || this.#fail() !== undefined;
     return this.#options.isStop?.(this.pos) ?? false;
