@@ -30,7 +30,7 @@ export function readCitations(root: string): Citations {
 function testFiles(folder: string): readonly string[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.test.ts') && !name.startsWith('fixtures'))
+    .filter((name) => /\.(?:test|contract)\.ts$/.test(name) && !name.startsWith('fixtures'))
     .sort()
     .map((name) => join(folder, name));
 }

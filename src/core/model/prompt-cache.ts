@@ -20,11 +20,11 @@ export function cacheMark(ttl: CacheTtl): { type: 'ephemeral'; ttl?: '1h' } {
   return ttl === '1h' ? { type: 'ephemeral', ttl: '1h' } : { type: 'ephemeral' };
 }
 
-/** Positions to mark: a leading system message, then the last messages that are not system ones, four in all. */
+/** Positions to mark: a leading system message, then the last messages that are not system ones: four in all, also where no system message leads. */
 export function markedIndexes(roles: readonly string[]): readonly number[] {
   const system = roles[0] === 'system' ? [0] : [];
   const others = roles.flatMap((role, index) => (role === 'system' ? [] : [index]));
-  return [...system, ...others.slice(-(MAX_MARKS - 1))];
+  return [...system, ...others.slice(-(MAX_MARKS - system.length))];
 }
 
 /** A copy with `cache_control` on the last content block of each marked message; text content becomes a block, no content marks the message. */

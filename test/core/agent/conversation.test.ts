@@ -112,6 +112,7 @@ describe('conversation', () => {
   verifies(
     [
       'core:session:rebuilt-like-live',
+      'core:loop:working-memory',
       'core:cache:prefix-append-only',
       'core:prompt:once-per-session',
       'core:prompt:stored-by-hash',

@@ -80,6 +80,7 @@ describe('run-turn', () => {
   verifies(
     [
       'core:loop:unknown-tool-is-data',
+      'core:tools:validated',
       'core:turn:failures-as-data',
       'core:bad-input:malformed-arguments',
       'core:loop:tool-throw-is-data',

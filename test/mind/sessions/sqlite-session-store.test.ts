@@ -19,23 +19,26 @@ describe('the SQLite store', () => {
     return createSqliteSessionStore({ path: join(folder, `${made}.db`), clock });
   });
 
-  verifies('core:session:resume-history', 'a second process finds messages, prompt, spans and counters', () =>
-    withFolder(async (home) => {
-      const path = join(home, 'state.db');
-      const first = createSqliteSessionStore({ path });
-      const { id } = await first.create({ source: 'cli', cwd: '/' });
-      await first.append(id, userMessage('remember the harbour'));
-      await first.savePrompt(id, { system: 'frozen', tools: [] });
-      await first.close();
-      const second = createSqliteSessionStore({ path });
-      assert.deepEqual(
-        (await second.messages(id)).map(({ message }) => message),
-        [userMessage('remember the harbour')],
-      );
-      assert.equal((await second.loadPrompt(id))?.system, 'frozen');
-      assert.deepEqual(second.notices, []);
-      await second.close();
-    }),
+  verifies(
+    ['core:session:resume-history', 'core:origin:survives-resume'],
+    'a second process finds messages, prompt, spans and counters',
+    () =>
+      withFolder(async (home) => {
+        const path = join(home, 'state.db');
+        const first = createSqliteSessionStore({ path });
+        const { id } = await first.create({ source: 'cli', cwd: '/' });
+        await first.append(id, userMessage('remember the harbour'));
+        await first.savePrompt(id, { system: 'frozen', tools: [] });
+        await first.close();
+        const second = createSqliteSessionStore({ path });
+        assert.deepEqual(
+          (await second.messages(id)).map(({ message }) => message),
+          [userMessage('remember the harbour')],
+        );
+        assert.equal((await second.loadPrompt(id))?.system, 'frozen');
+        assert.deepEqual(second.notices, []);
+        await second.close();
+      }),
   );
 
   test('the file is private', () =>
@@ -44,7 +47,7 @@ describe('the SQLite store', () => {
       assert.equal(statSync(path).mode & 0o777, 0o600);
     }));
 
-  test('tool calls get a row with their result', () =>
+  verifies('core:session:every-message-recorded', 'tool calls get a row with their result', () =>
     withStore(async (store) => {
       const { id } = await store.create({ source: 'cli', cwd: '/' });
       const call = {
@@ -67,7 +70,8 @@ describe('the SQLite store', () => {
         [rows[1]?.arguments, rows[1]?.exit_code, rows[1]?.refused],
         ['{"command":"false"}', 1, 'denied'],
       );
-    }));
+    }),
+  );
 
   verifies(
     'core:session:lease',
@@ -97,7 +101,7 @@ describe('the SQLite store', () => {
       }),
   );
 
-  test('a reader works while a writer is in the middle of a transaction', () =>
+  verifies('core:session:wal', 'a reader works while a writer is in the middle of a transaction', () =>
     withStore(async (store, path) => {
       const { id } = await store.create({ source: 'cli', cwd: '/' });
       await store.append(id, userMessage('before'));
@@ -108,5 +112,6 @@ describe('the SQLite store', () => {
       assert.equal((await store.search('before')).length, 1);
       writer.database.exec('ROLLBACK');
       await writer.close();
-    }));
+    }),
+  );
 });

@@ -3,11 +3,13 @@ import { parseTextCalls, parseTextToolCalls } from '#core/model/tool-calls/parse
 import { parseTextToolCalls as publicEntry } from '#public/tool-calls.ts';
 import { verifies } from '../../../verifies.ts';
 import { CODER_GLM } from './cases/coder-glm.ts';
+import { CUT_OFF } from './cases/exact-values.ts';
 import { GEMMA_DEEPSEEK } from './cases/gemma-deepseek.ts';
 import { HERMES_QWEN } from './cases/hermes-qwen.ts';
 import { LLAMA_MISTRAL } from './cases/llama-mistral.ts';
 import { PROSE } from './cases/prose.ts';
 import { PROSE_QUOTED } from './cases/prose-quoted.ts';
+import { PROSE_TOKENS } from './cases/prose-tokens.ts';
 import { REASONING } from './cases/reasoning.ts';
 import { type Case, call, LS, PARIS, PARIS_JSON, TOOLS } from './tools.ts';
 
@@ -71,7 +73,7 @@ verifies('core:strategy:deepseek', 'DeepSeek', () => {
 verifies('core:strategy:cohere', 'Cohere', () => judgeFamily(GEMMA_DEEPSEEK, /^cohere/, 5));
 verifies('core:strategy:lfm2', 'LFM2', () => judgeFamily(GEMMA_DEEPSEEK, /^lfm2/, 4));
 verifies('core:strategy:prose-is-no-call', 'prose runs nothing and stays as it is', () => {
-  for (const row of [...PROSE, ...PROSE_QUOTED]) {
+  for (const row of [...PROSE, ...PROSE_QUOTED, ...PROSE_TOKENS]) {
     const { content, calls } = parseTextToolCalls(row.text, TOOLS);
     assert.deepEqual(calls, [], row.title);
     assert.equal(content, row.text, row.title);
@@ -107,5 +109,24 @@ verifies(
     ]) {
       assert.deepEqual(parseTextCalls(text, TOOLS), { content: text, reasoning: '', calls: [], malformed: [] });
     }
+  },
+);
+
+verifies(
+  ['core:entry:tool-calls', 'core:strategy:text-content-left'],
+  'an attempt that cannot be read stays in the content of the entry, and is reported in the stream',
+  () => {
+    const broken = '<tool_call>\n{"name": "terminal", "arguments": {"command" ls ;;}}\n</tool_call>';
+    for (const text of [...CUT_OFF.map((row) => row.text), broken]) {
+      const result = publicEntry(`Now.\n${text}`, TOOLS);
+      assert.deepEqual(result.calls, []);
+      assert.equal(result.content, `Now.\n${text}`.trimEnd(), text);
+      const streamed = parseTextCalls(`Now.\n${text}`, TOOLS);
+      assert.equal(streamed.content, 'Now.', text);
+      assert.equal(streamed.malformed.length, 1, text);
+    }
+    const mixed = publicEntry(`<tool_call>${PARIS_JSON}</tool_call>\n${broken}`, TOOLS);
+    assert.deepEqual(mixed.calls, [PARIS]);
+    assert.equal(mixed.content, broken);
   },
 );

@@ -1,0 +1,61 @@
+/** The agent as it comes: what its prompt costs, and that it goes on when its model does not answer. */
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe } from 'node:test';
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
+import { GUIDANCE, IDENTITY } from '#core/agent/prompt/prompt-text.ts';
+import { createScriptedModel } from '#testing/scripted-model.ts';
+import { createStage, openConversation, play } from '../surfaces/app/app-fixture.ts';
+import { verifies } from '../verifies.ts';
+
+/** Kept free for the three skill tools of the next milestone, so that the whole stays under 1,500. */
+const RESERVED = 300;
+
+describe('the default agent', () => {
+  verifies(
+    'core:prompt:size-budget',
+    'identity, guidance and schemas as OpenAI functions stay within the budget',
+    async (t) => {
+      const app = await createStage(t).open({ extra: { client: createScriptedModel([]) } });
+      const { tools } = (await openConversation(app)).prompt;
+      assert.ok(tools.length >= 9, `${tools.length} tools`);
+      const schemas = JSON.stringify(tools.map((tool) => ({ type: 'function', function: tool })));
+      const tokens = countTokens(`${IDENTITY}\n\n${GUIDANCE}`) + countTokens(schemas);
+      assert.ok(tokens <= 1_500 - RESERVED, `${tokens} tokens`);
+    },
+  );
+
+  verifies(
+    'core:reflex:fallback',
+    'a model that cannot be reached is named, and reflex/1 does what it understands',
+    async (t) => {
+      const stage = createStage(t, { OPENAI_BASE_URL: 'http://127.0.0.1:9/v1', OPENAI_API_KEY: 'test-key-0000' });
+      writeFileSync(join(stage.cwd, 'notes.txt'), 'the harbour opens at six\n');
+      const app = await stage.open({ model: 'openai/some-model' });
+      const { events, end } = await play(await openConversation(app), 'read notes.txt');
+      const fallback = events.find((event) => event.type === 'model-fallback');
+      assert.ok(fallback?.type === 'model-fallback' && fallback.to === 'reflex/1', JSON.stringify(events));
+      assert.equal(end.outcome, 'done');
+      assert.equal(end.model, 'reflex/1');
+      assert.match(end.text, /the harbour opens at six/);
+    },
+  );
+
+  verifies(
+    'core:reflex:fallback',
+    'if the owner says so, reflex goes first for what it can run, and the model gets the rest',
+    async (t) => {
+      const stage = createStage(t);
+      const model = createScriptedModel(['a poem'], { context: t });
+      const app = await stage.open({ extra: { client: model } });
+      assert.equal(app.loaded.config.reflex.first, false);
+      await app.shutdown();
+      writeFileSync(join(stage.root, 'config.yaml'), 'version: 1\nreflex:\n  first: true\n');
+      const first = await stage.open({ extra: { client: model } });
+      const conversation = await openConversation(first);
+      assert.equal((await play(conversation, 'run echo hello')).end.model, 'reflex/1');
+      assert.equal((await play(conversation, 'write a poem about the sea')).end.text, 'a poem');
+    },
+  );
+});
