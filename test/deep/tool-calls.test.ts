@@ -3,6 +3,8 @@ import fc from 'fast-check';
 import { collectTextCalls, parseTextCalls } from '#core/model/tool-calls/parse-text-tool-calls.ts';
 import { createTextCallParser } from '#core/model/tool-calls/text-call-parser.ts';
 import { CODER_GLM } from '../core/model/tool-calls/cases/coder-glm.ts';
+import { DAMAGED } from '../core/model/tool-calls/cases/damaged.ts';
+import { EXACT_VALUES } from '../core/model/tool-calls/cases/exact-values.ts';
 import { GEMMA_DEEPSEEK } from '../core/model/tool-calls/cases/gemma-deepseek.ts';
 import { HERMES_QWEN } from '../core/model/tool-calls/cases/hermes-qwen.ts';
 import { LLAMA_MISTRAL } from '../core/model/tool-calls/cases/llama-mistral.ts';
@@ -10,7 +12,9 @@ import { ADVERSARIAL, FRAGMENTS, soup } from '../core/model/tool-calls/soup.ts';
 import { TOOLS } from '../core/model/tool-calls/tools.ts';
 import { verifies } from '../verifies.ts';
 
-const SEEDS = [...HERMES_QWEN, ...CODER_GLM, ...LLAMA_MISTRAL, ...GEMMA_DEEPSEEK].map(({ text }) => text);
+const SEEDS = [...HERMES_QWEN, ...CODER_GLM, ...LLAMA_MISTRAL, ...GEMMA_DEEPSEEK, ...DAMAGED, ...EXACT_VALUES].map(
+  ({ text }) => text,
+);
 const RUNS = 100_000;
 
 /** A real emission with pieces deleted, doubled, replaced or swapped in. */

@@ -177,7 +177,10 @@ class ElementArguments {
     if (!span) return 'truncated';
     const exact = attribute(tag, ['string']) !== '';
     const layout = exact ? 'exact' : tag.value === '' ? 'pair' : 'block';
-    const text = unwrapText(this.#win.slice(tag.end, span.end), layout);
+    const raw = this.#win.slice(tag.end, span.end);
+    // Without a closer, the line break before the next tag is layout.
+    const isBlock = /^\r?\n/.test(raw);
+    const text = unwrapText(span.next === span.end && !isBlock ? raw.replace(/\r?\n$/, '') : raw, layout);
     setOwn(this.#result, key, this.#typed(tag, key, text));
     this.#pos = span.next;
     return 'next';

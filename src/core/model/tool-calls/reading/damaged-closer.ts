@@ -7,6 +7,8 @@ import { isSpaceCode, type TextWindow } from './text-window.ts';
 
 const MAX_CLOSER = 48;
 const CALLISH = /tool|func|invo|call|param|arg|action|request|plugin/;
+/** `_`, `-`, `:` and the bars of special tokens. */
+const MARKS = new Set([95, 45, 58, 124, 0xff5c]);
 const SLASH = 47;
 const BACKSLASH = 92;
 const LESS = 60;
@@ -26,7 +28,8 @@ export function readDamagedCloser(win: TextWindow, pos: number): DamagedCloser |
   const word = win
     .slice(start, at)
     .toLowerCase()
-    .replace(/[^a-z]/g, '');
+    .replace(/[^a-z]/g, '')
+    .replace(/^dsml/, '');
   if (word === '') return null;
   const end = closerEnd(win, at);
   return end === -1 ? null : { word, end };
@@ -55,7 +58,7 @@ function closerEnd(win: TextWindow, nameEnd: number): number {
 
 function isNameCode(code: number): boolean {
   if (isSpaceCode(code)) return false;
-  return (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || code === 95 || code === 45 || code === 58;
+  return (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || MARKS.has(code);
 }
 
 /** The name of a tag that closes something of a call, in any spelling. */
@@ -65,7 +68,10 @@ export function isCallWord(word: string): boolean {
 
 /** `word` is `wanted` cut short, or spelled with at most two letters wrong. */
 export function resembles(word: string, wanted: string): boolean {
-  const letters = wanted.toLowerCase().replace(/[^a-z]/g, '');
+  const letters = wanted
+    .toLowerCase()
+    .replace(/[^a-z]/g, '')
+    .replace(/^dsml/, '');
   if (word === letters) return true;
   if (letters.startsWith(word)) return word.length >= Math.min(3, letters.length);
   return letters.length >= 6 && Math.abs(word.length - letters.length) <= 2 && distance(word, letters) <= 2;

@@ -26,7 +26,7 @@ const BRACKET_TAG = /^\[\/?[A-Z][A-Z_ ]*\]$/;
 const LOWER_BRACKETS = ['tool_call', 'tool_calls', 'function_call'].flatMap((name) => [`[${name}]`, `[/${name}]`]);
 /** `seed:think`, `minimax:tool_call`: the vendor does not change the meaning. */
 /** `< tool_call >`: only names that prose does not put between such signs. */
-const SPACED = /^\/? ?(?:tool|function|arg)_/i;
+const SPACED = /^(?:tool|function|arg)_/i;
 const NAMESPACE = /^[a-z]\w*:(?=[a-z_])/;
 const NAME = /^([\p{L}_$][\p{L}\p{N}_$:\-.]*)\s*(?:=\s*("[^"]*"|'[^']*'|[^\s>]*))?/u;
 
@@ -58,11 +58,18 @@ function isBracketCode(code: number): boolean {
 }
 
 function readAngle(win: TextWindow, pos: number): Tag | null {
-  const start = win.char(pos + 1) === ' ' && SPACED.test(win.slice(pos + 2, pos + 20)) ? pos + 2 : pos + 1;
+  const start = tagStart(win, pos);
   const first = win.char(start);
   if (!/[\p{L}_/|\uff5c]/u.test(first)) return null;
   const inner = readInner(win, start);
   return inner === null ? null : parseInner(inner.text, inner.end);
+}
+
+/** Where the inside of the tag begins. */
+function tagStart(win: TextWindow, pos: number): number {
+  if (win.char(pos + 1) !== ' ') return pos + 1;
+  const slash = win.char(pos + 2) === '/' ? pos + 3 : pos + 2;
+  return SPACED.test(win.identifier(win.char(slash) === ' ' ? slash + 1 : slash)) ? pos + 2 : pos + 1;
 }
 
 function readInner(win: TextWindow, start: number): { text: string; end: number } | null {

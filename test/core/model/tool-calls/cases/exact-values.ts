@@ -59,7 +59,6 @@ const CUT: Readonly<Record<string, string>> = {
   'between two arguments of a named call': '[TOOL_CALLS]write_file{"path": "a", ',
   'in a text without its opening quote': '<|tool_call>call:terminal{command:rm -rf /va',
   'in doubled braces': '<tool_call>\n{{"name": "terminal", "arguments": {{"command": "rm -rf /va',
-  'under backslashes': '<tool_call>{\\"name\\": \\"terminal\\", \\"arguments\\": {\\"command\\": \\"rm -rf /va',
   'in a value of glm': '<tool_call>terminal<arg_key>command</arg_key><arg_value>rm -rf /va',
   'in a python call': '<|tool_call_start|>[write_file(path="a"',
 };
@@ -75,6 +74,12 @@ export const CUT_OFF: readonly Case[] = Object.entries(CUT).map(([title, text]) 
 export const EXACT_VALUES: readonly Case[] = [
   ...EXACT,
   ...CUT_OFF,
+  {
+    title: 'cut off under backslashes',
+    text: '<tool_call>{\\"name\\": \\"terminal\\", \\"arguments\\": {\\"command\\": \\"rm -rf /va',
+    calls: [],
+    malformed: ['unparsable'],
+  },
   {
     title: 'arguments that cannot be read are no empty arguments',
     text: `<invoke name="get_weather">the city is Paris${close('invoke')}`,
