@@ -12,6 +12,7 @@ import type { OutputTarget } from '../render-output.ts';
 import { oneLine, plain } from '../terminal-text.ts';
 import type { PipedInput } from './piped-input.ts';
 import { type PrintError, refusalResult, type TurnEnd, turnResult } from './print-result.ts';
+import { watchTurn } from './unanswered.ts';
 
 export type OutputFormat = 'text' | 'json' | 'stream-json';
 
@@ -91,11 +92,13 @@ interface Material {
 async function playTurn(conversation: Conversation, { request, piped }: Material, target: Target): Promise<number> {
   const isContext = request.text !== undefined && piped.text !== '';
   const extra = isContext ? { extra: [stdinPart(piped.text)] } : {};
+  const watch = watchTurn();
   let end: TurnEnd | undefined;
   for await (const event of conversation.send(request.text ?? piped.text, { signal: target.signal, ...extra })) {
     if (request.format === 'stream-json') target.out(`${JSON.stringify(event)}\n`);
     else reportNotices(event, target);
-    if (event.type === 'turn-end') end = event;
+    watch.see(event);
+    if (event.type === 'turn-end') end = watch.judge(event);
   }
   if (!end) throw new TalariaError('the turn ended without its last event', { code: 'turn-endless' });
   if (request.format !== 'text') target.out(`${JSON.stringify(turnResult(conversation.session.id, end))}\n`);

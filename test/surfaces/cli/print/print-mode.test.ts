@@ -131,7 +131,7 @@ describe('print mode', () => {
 
   verifies(
     'core:bad-input:http-errors',
-    'HTTP 401, 404, 429 and 500 are each named, and who answers instead',
+    'HTTP 401, 404, 429 and 500 are each named; a refusal of the fallback is no answer, and the exit code says so',
     async (t) => {
       const body = { error: { message: 'no good' } };
       const cases: readonly [number, number, RegExp][] = [
@@ -142,10 +142,12 @@ describe('print mode', () => {
       ];
       for (const [status, calls, expected] of cases) {
         const steps = Array.from({ length: calls }, () => ({ status, body, headers: { 'retry-after': '0' } }));
-        const { err, out, server } = await print(t, steps, { format: 'json' });
+        const { err, out, server, code } = await print(t, steps, { format: 'json' });
         assert.match(err, expected);
         assert.match(err, /reflex\/1 answers/);
-        assert.equal(JSON.parse(out).model, 'reflex/1');
+        const result = JSON.parse(out);
+        assert.deepEqual([code, result.is_error, result.error.code, result.result], [1, true, 'model-failed', '']);
+        assert.match(result.error.message, new RegExp(`HTTP ${status}`));
         assert.equal(server.requests.length, calls);
       }
     },
