@@ -23,11 +23,13 @@ import { noticesFor } from './build/third-party-notices.ts';
 const requireBanner =
   "import { createRequire as bundleRequire } from 'node:module'; const require = bundleRequire(import.meta.url);";
 const keepChunksMs = 24 * 60 * 60 * 1000;
+const abandonedMs = 5 * 60 * 1000;
 const { values } = parseArgs({ options: { clean: { type: 'boolean' }, out: { type: 'string', default: 'dist' } } });
 const root = resolve(import.meta.dirname, '..');
 const out = resolve(root, values.out);
 
 mkdirSync(out, { recursive: true });
+removeAbandoned();
 const staging = mkdtempSync(join(out, '.building-'));
 try {
   const { version } = readPackage();
@@ -84,6 +86,15 @@ function dropNeedlessBanners(): void {
     const path = join(staging, file);
     const code = readFileSync(path, 'utf8').replace(requireBanner, '');
     if (!/\brequire\b/.test(code)) writeFileSync(path, code);
+  }
+}
+
+/** What a build leaves that was killed. */
+function removeAbandoned(): void {
+  for (const name of readdirSync(out)) {
+    const path = join(out, name);
+    if (name.startsWith('.building-') && Date.now() - statSync(path).mtimeMs > abandonedMs)
+      rmSync(path, { recursive: true });
   }
 }
 

@@ -11,7 +11,7 @@ const gates: readonly (readonly [name: string, ...command: readonly string[]])[]
   ['dead code', 'node_modules/.bin/knip', '--no-progress'],
   ['licences', process.execPath, 'scripts/licences.ts'],
   ['picture', process.execPath, 'scripts/architecture.ts', '--check'],
-  ['requirements', process.execPath, 'scripts/requirements.ts'],
+  ['requirements', process.execPath, 'scripts/requirements.ts', '--strict'],
 ];
 
 const failed = gates.filter(([name, file = '', ...args]) => {
