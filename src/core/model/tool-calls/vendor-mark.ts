@@ -3,6 +3,8 @@
  * else's. Works on a stream: what may be the beginning of a mark is held back. Knows nothing of calls.
  */
 const MARK = ']<]minimax[>[';
+/** A longer beginning of it is nothing else. */
+const CERTAIN = 3;
 
 export class VendorMarkFilter {
   #held = '';
@@ -17,10 +19,11 @@ export class VendorMarkFilter {
     return parts.join('') + last.slice(0, last.length - size);
   }
 
+  /** What was held back; the beginning of a mark that the end cut off is dropped. */
   end(): string {
     const rest = this.#held;
     this.#held = '';
-    return rest;
+    return rest.length > CERTAIN ? '' : rest;
   }
 }
 

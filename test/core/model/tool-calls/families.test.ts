@@ -11,6 +11,7 @@ import { PROSE } from './cases/prose.ts';
 import { PROSE_QUOTED } from './cases/prose-quoted.ts';
 import { PROSE_TOKENS } from './cases/prose-tokens.ts';
 import { REASONING } from './cases/reasoning.ts';
+import { RENDERERS } from './renderers.ts';
 import { type Case, call, LS, PARIS, PARIS_JSON, TOOLS } from './tools.ts';
 
 /** Judges the rows whose title begins so; a family without rows would be a false green. */
@@ -128,5 +129,24 @@ verifies(
     const mixed = publicEntry(`<tool_call>${PARIS_JSON}</tool_call>\n${broken}`, TOOLS);
     assert.deepEqual(mixed.calls, [PARIS]);
     assert.equal(mixed.content, broken);
+  },
+);
+
+verifies(
+  'core:strategy:malformed-is-reported',
+  'a call that is cut off at any place never runs with half a value',
+  () => {
+    const whole = call('write_file', { path: 'src/a.py', content: 'if x < 1:\n    print({"a": [1, 2]})\n' });
+    const truth = new Set(Object.values(whole.arguments));
+    for (const [family, render] of Object.entries(RENDERERS)) {
+      const text = render([whole]);
+      for (let end = 1; end < text.length; end += 1) {
+        for (const { name, arguments: args } of publicEntry(text.slice(0, end), TOOLS).calls) {
+          const told = `${family}: ${text.slice(0, end)}`;
+          assert.equal(name, whole.name, told);
+          assert.deepEqual(new Set(Object.values(args)), truth, told);
+        }
+      }
+    }
   },
 );

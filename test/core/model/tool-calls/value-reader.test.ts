@@ -34,7 +34,7 @@ describe('lenient value reader', () => {
     ['"""a "b" c"""', 'a "b" c'],
     ['“smart”', 'smart'],
     ['“half"', 'TRUNCATED'],
-    ['{"a": {"b": [1, 2', { a: { b: [1, 2] } }],
+    ['{"a": {"b": [1, "x"', { a: { b: [1, 'x'] } }],
     ['{"a": "cut', 'TRUNCATED'],
     ['{"a":', 'TRUNCATED'],
     ['{"a"', 'TRUNCATED'],

@@ -4,7 +4,7 @@
  * that is no call is passed as a whole, so that nothing inside it is taken for one.
  */
 import { announcesExample, asText, endsMessage, standsAlone } from '../prose-guard.ts';
-import { callsOfValue, lacksRequired, type WrittenCall } from '../reading/call-of-value.ts';
+import { callsOfValue, lacksArguments, type WrittenCall } from '../reading/call-of-value.ts';
 import { type PythonRead, readPythonList } from '../reading/python-call.ts';
 import { readTag } from '../reading/tag.ts';
 import { readValue, type ValueRead } from '../reading/value-reader.ts';
@@ -22,7 +22,7 @@ export function matchBareValue(context: MatchContext, pos: number): Match | null
   if (!read.ok) return failed(context, pos, read);
   const calls = callsOfValue(read.value, { catalog: context.catalog, strict: true });
   if (!calls) return asText(read.end);
-  if (read.cut && calls.some(lacksRequired))
+  if (read.cut && calls.some(lacksArguments))
     return failed(context, pos, { ok: false, truncated: true, at: read.end, open: pos });
   return bareCalls(context, { pos, ...moreCalls(context, read.end, calls), inline: true });
 }

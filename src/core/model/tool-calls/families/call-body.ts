@@ -3,7 +3,7 @@
  * tags, fences, stray closers). Every container takes every notation, so a wrong special token costs nothing. Tells
  * calls, malformed attempts and text that is no call apart; each character is read a bounded number of times.
  */
-import { callsOfValue, lacksRequired, type WrittenCall } from '../reading/call-of-value.ts';
+import { callsOfValue, lacksArguments, type WrittenCall } from '../reading/call-of-value.ts';
 import { isCallWord, readDamagedCloser, resembles } from '../reading/damaged-closer.ts';
 import { decodedBody } from '../reading/decoded-body.ts';
 import { readPythonList } from '../reading/python-call.ts';
@@ -60,7 +60,7 @@ function nextUnit(
 
 /** `{"name": …} {"arguments": …}`: the arguments stand in an object of their own. */
 function isSplit({ win }: MatchContext, unit: Extract<UnitRead, { ok: true }>): boolean {
-  if (!unit.calls.some(lacksRequired)) return false;
+  if (!unit.calls.some(lacksArguments)) return false;
   const at = win.skipSpace(unit.end);
   const open = win.char(at) === ',' ? win.skipSpace(at + 1) : at;
   return win.char(open) === '{' && ARGUMENT_KEYS.includes(win.identifier(win.skipSpace(open + 1) + 1));
@@ -106,7 +106,8 @@ function addUnit(context: MatchContext, { unit, start, found, strict }: UnitJob)
   const limit = containerLimit(context, start);
   const loose = unit.ok ? null : readUnit(context, start, { strict, looseLimit: limit });
   if (loose?.ok && loose.end <= limit) return add(loose.calls, loose.end);
-  const mended = readMended(context, win.slice(start, limit), strict);
+  const cut = !unit.ok && unit.truncated && limit >= win.text.length;
+  const mended = readMended(context, win.slice(start, limit), { strict, cut });
   if (mended) return add(mended, limit);
   if (unit.ok) return add(unit.calls, unit.end);
   found.push(attemptOf(context, { unit, start, limit }));
@@ -114,9 +115,13 @@ function addUnit(context: MatchContext, { unit, start, found, strict }: UnitJob)
   return tag && isCloser(tag.name, tag.closing) ? tag.end : limit;
 }
 
-/** The calls in a body that was escaped as a whole, or can be mended; nothing may be left over. */
-function readMended(context: MatchContext, raw: string, strict: boolean): readonly WrittenCall[] | null {
-  for (const text of [decodedBody(raw), repairedBody(raw)]) {
+/** The calls in a body that was escaped as a whole, or can be mended; nothing may be left over. What was cut off is not mended. */
+function readMended(
+  context: MatchContext,
+  raw: string,
+  { strict, cut }: { readonly strict: boolean; readonly cut: boolean },
+): readonly WrittenCall[] | null {
+  for (const text of [decodedBody(raw), cut ? null : repairedBody(raw)]) {
     if (text === null) continue;
     const win = new TextWindow(text, true);
     const unit = readUnit({ ...context, win }, win.skipSpace(0), { strict });
@@ -187,7 +192,7 @@ function readValueUnit(context: MatchContext, pos: number, { strict, looseLimit 
   // An empty list says that no call is needed.
   const none = Array.isArray(read.value) && read.value.length === 0;
   const calls = none ? [] : callsOfValue(read.value, { catalog, strict });
-  if (read.cut && calls?.some(lacksRequired)) return { ok: false, truncated: true, written: null };
+  if (read.cut && calls?.some(lacksArguments)) return { ok: false, truncated: true, written: null };
   return calls ? { ok: true, calls, end: read.end } : { ok: false, truncated: false, written: null };
 }
 

@@ -78,11 +78,15 @@ class ElementArguments {
     return { ok: true, calls: [{ written, tool: this.#tool, arguments: this.#result }], end: this.#pos };
   }
 
-  /** Arguments are required, none was read, and something stands where they should: better no call than an empty one. */
+  /**
+   * A required argument is missing, and the text was cut off, or nothing was read and something stands where arguments
+   * should: better no call than half a one.
+   */
   #isUnread(): boolean {
-    if (this.#closed || Object.keys(this.#result).length > 0 || !this.#tool?.required.length) return false;
+    if (this.#closed || !this.#tool?.required.some((key) => !Object.hasOwn(this.#result, key))) return false;
     const at = this.#win.skipSpace(this.#pos);
     const char = this.#win.char(at);
+    if (char !== '' && Object.keys(this.#result).length > 0) return false;
     if (char === '`') return false;
     if (char === '') return true;
     return char !== '<' || !(isStopAt(this.#win, at) || readTag(this.#win, at)?.name === 'function');

@@ -5,7 +5,7 @@
  */
 import { isCallWord, readDamagedCloser, resembles } from '../reading/damaged-closer.ts';
 import { attribute, readTag, type Tag } from '../reading/tag.ts';
-import type { TextWindow } from '../reading/text-window.ts';
+import { isSpaceCode, type TextWindow } from '../reading/text-window.ts';
 import {
   CALL_ELEMENTS,
   isValueElement,
@@ -71,7 +71,25 @@ class ValueScan {
       const span = this.#mark(at);
       if (span) return span;
     }
-    return this.#likely();
+    return this.#atEnd();
+  }
+
+  /** At the end of the text: a closer in the midst of a line of code is no proof that the value was complete. */
+  #atEnd(): ValueSpan | null {
+    const first = this.#firstOwn;
+    if (first && isSpaceCode(this.#win.code(first.next))) return first;
+    const call = this.#callEnd;
+    const own = this.#lastOwn;
+    if (own && this.#onlyClosers(own.next)) return own;
+    return call && this.#onlyClosers(call.behind) ? call : null;
+  }
+
+  #onlyClosers(start: number): boolean {
+    let at = this.#win.skipSpace(start);
+    for (let closer = readDamagedCloser(this.#win, at); closer; closer = readDamagedCloser(this.#win, at))
+      at = this.#win.skipSpace(closer.end);
+    const tag = this.#win.char(at) === '<' ? readTag(this.#win, at) : null;
+    return this.#win.isEnd(at) || (tag !== null && isPlainRole(tag.name));
   }
 
   #likely(): ValueSpan | null {

@@ -3,9 +3,10 @@
  * and the recipient headers of Functionary (`<|recipient|>name\n<|content|>…`, `>>>name\n…`). A header with a recipient is
  * a call, the analysis channel is reasoning, any other header is a leaked token. Headers are at most 300 characters.
  */
+import { lacksArguments } from '../reading/call-of-value.ts';
 import type { Tag } from '../reading/tag.ts';
 import { readValue } from '../reading/value-reader.ts';
-import { isRecord } from '../tool-catalog.ts';
+import { type DeclaredTool, isRecord } from '../tool-catalog.ts';
 import { readCallBody } from './call-body.ts';
 import { foundOf, isStopAt, type Match, type MatchContext, malformed } from './match.ts';
 
@@ -54,31 +55,36 @@ function recipientCall(context: MatchContext, written: string, pos: number): Mat
   const start = win.skipSpace(pos);
   const read = readValue(win, start, { bare: true, isStop: (at) => isStopAt(win, at) || win.startsWith('<|', at) });
   const tool = catalog.resolve(written);
-  if (read.ok && isRecord(read.value)) {
-    return {
-      kind: 'calls',
-      end: read.end,
-      found: [foundOf({ written, tool, arguments: read.value }, win.slice(pos, read.end))],
-    };
+  const call = read.ok && isRecord(read.value) ? { written, tool, arguments: read.value } : null;
+  if (call && read.ok) {
+    const raw = win.slice(pos, read.end);
+    const cut = read.cut && lacksArguments(call);
+    return { kind: 'calls', end: read.end, found: [cut ? malformed('truncated', written, raw) : foundOf(call, raw)] };
   }
+  return otherBody(context, { written, tool, pos, truncated: !read.ok && read.truncated });
+}
+
+interface OtherBody {
+  readonly written: string;
+  readonly tool: DeclaredTool | null;
+  readonly pos: number;
+  readonly truncated: boolean;
+}
+
+/** A body that is no object: a call in another notation, the plain text of the only argument, or nothing readable. */
+function otherBody(context: MatchContext, { written, tool, pos, truncated }: OtherBody): Match {
+  const { win } = context;
+  const start = win.skipSpace(pos);
   const body = readCallBody(context, start);
   if (body.found.length > 0) return { kind: 'calls', end: body.end, found: body.found };
   const close = win.find('<|', start);
   const end = close === -1 ? win.text.length : close;
   const only = tool?.properties.size === 1 ? [...tool.properties.keys()][0] : undefined;
-  if (tool && only !== undefined && !/^\s*[{[]/.test(win.slice(start, end))) {
-    return {
-      kind: 'calls',
-      end,
-      found: [foundOf({ written, tool, arguments: { [only]: win.slice(start, end).trim() } }, '')],
-    };
-  }
-  const truncated = !read.ok && read.truncated;
-  return {
-    kind: 'calls',
-    end,
-    found: [malformed(truncated ? 'truncated' : 'unparsable', written, win.slice(pos, end))],
-  };
+  const text = win.slice(start, end).trim();
+  if (tool && only !== undefined && !/^[{[]/.test(text))
+    return { kind: 'calls', end, found: [foundOf({ written, tool, arguments: { [only]: text } }, '')] };
+  const reason = truncated ? 'truncated' : 'unparsable';
+  return { kind: 'calls', end, found: [malformed(reason, written, win.slice(pos, end))] };
 }
 
 /** `>>>name\n{…}`, also glued to text, and `>>>all\n…` at the start of a line. */

@@ -3,7 +3,7 @@
  * `Tool: name` / `Arguments: {…}`. The name must be declared. A tool with one parameter takes plain input text.
  */
 import { announcesExample, endsMessage, isQuoted } from '../prose-guard.ts';
-import { argumentRecord, type WrittenCall } from '../reading/call-of-value.ts';
+import { argumentRecord, lacksArguments, type WrittenCall } from '../reading/call-of-value.ts';
 import { coerceText } from '../reading/coerce-text.ts';
 import { readPythonCall } from '../reading/python-call.ts';
 import { readValue } from '../reading/value-reader.ts';
@@ -106,7 +106,8 @@ function callAfterLabel(context: MatchContext, at: number): Match | null {
   if (input !== -1) return inputAfterLabel(context, { tool, written, start: win.skipSpace(input) });
   const direct = win.char(next) === '{' ? readNamedCall(context, quoted, { contained: false }) : null;
   if (direct?.ok) return found(context, direct.calls, direct.end);
-  return endsMessage(win, end) ? found(context, [{ written, tool, arguments: {} }], end) : null;
+  const alone = endsMessage(win, end) && !(win.isEnd(next) && tool.required.length > 0);
+  return alone ? found(context, [{ written, tool, arguments: {} }], end) : null;
 }
 
 function pythonAfterLabel(context: MatchContext, at: number): Match | null {
@@ -126,11 +127,14 @@ function inputAfterLabel(context: MatchContext, { tool, written, start }: Input)
   const from = fence ? win.skipSpace(start + 3 + win.identifier(start + 3).length) : start;
   if (win.char(from) !== '{') {
     const end = inputEnd(context, from);
+    if (win.isEnd(from) && tool.required.length > 0) return brokenInput(context, { tool, written, start: from }, true);
     return found(context, [{ written, tool, arguments: textInput(tool, win.slice(from, end).trim()) }], end);
   }
   const read = readValue(win, from, { bare: true, isStop: (at) => isStopAt(win, at) });
   if (!read.ok) return brokenInput(context, { tool, written, start: from }, read.truncated);
   const args = argumentRecord(read.value) ?? {};
+  if (read.cut && lacksArguments({ written, tool, arguments: args }))
+    return brokenInput(context, { tool, written, start: from }, true);
   return found(context, [{ written, tool, arguments: args }], fence ? fenceClose(context, read.end) : read.end);
 }
 

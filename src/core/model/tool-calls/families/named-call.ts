@@ -3,7 +3,7 @@
  * `functions.name:0<|…argument_begin|>{…}`, DeepSeek `function<｜tool▁sep｜>name …`, GLM-4.5 `name<arg_key>…`, Python
  * `name(a=1)`. Only reads: whether the surroundings allow a call is not known here.
  */
-import { argumentRecord, lacksRequired } from '../reading/call-of-value.ts';
+import { argumentRecord, lacksArguments } from '../reading/call-of-value.ts';
 import { coerceText } from '../reading/coerce-text.ts';
 import { isCallWord, readDamagedCloser } from '../reading/damaged-closer.ts';
 import { readPythonCall } from '../reading/python-call.ts';
@@ -64,8 +64,10 @@ function readAfterName(context: MatchContext, { name, end }: WrittenName, option
     return readArgumentElements(context, at, written);
   const lost = readWithLostKey(context, { name: written, end: at }, tag);
   if (lost) return lost;
-  if (!options.contained || !standsAlone(context, at, tag) || !context.catalog.resolve(written)) return null;
-  return { ok: true, calls: [{ written, tool: context.catalog.resolve(written), arguments: {} }], end };
+  const tool = context.catalog.resolve(written);
+  if (!options.contained || !standsAlone(context, at, tag) || !tool) return null;
+  if (win.isEnd(at) && lacksArguments({ written, tool, arguments: {} })) return { ok: false, truncated: true, written };
+  return { ok: true, calls: [{ written, tool, arguments: {} }], end };
 }
 
 /** The container ends behind the name. */
@@ -128,7 +130,7 @@ function readJsonArguments(context: MatchContext, { at, written, options }: Json
   const args = argumentRecord(read.value);
   if (!args) return { ok: false, truncated: false, written };
   if (read.bare) coerceBareTexts(args, tool?.properties ?? new Map());
-  if (read.cut && lacksRequired({ written, tool, arguments: args })) return { ok: false, truncated: true, written };
+  if (read.cut && lacksArguments({ written, tool, arguments: args })) return { ok: false, truncated: true, written };
   return { ok: true, calls: [{ written, tool, arguments: args }], end: read.end };
 }
 

@@ -4,6 +4,7 @@
  * object can be read; analysis counts only at the message's start and where another channel follows.
  */
 import { announcesExample, isQuoted } from '../prose-guard.ts';
+import { lacksArguments } from '../reading/call-of-value.ts';
 import { readValue } from '../reading/value-reader.ts';
 import { isRecord } from '../tool-catalog.ts';
 import { foundOf, isStopAt, type Match, type MatchContext } from './match.ts';
@@ -29,6 +30,7 @@ export function matchStrippedCall(context: MatchContext, pos: number): Match | n
   const read = readValue(win, open, { isStop: (at) => isStopAt(win, at) || win.startsWith('<|', at) });
   if (!read.ok || !isRecord(read.value) || isQuoted(context, read.end) || announcesExample(context)) return null;
   const call = { written, tool, arguments: read.value };
+  if (read.cut && lacksArguments(call)) return null;
   return { kind: 'calls', end: read.end, found: [foundOf(call, win.slice(pos, read.end))] };
 }
 

@@ -15,9 +15,11 @@ export interface WrittenCall {
   readonly arguments: Record<string, unknown>;
 }
 
-/** A required argument is missing. Where the text was cut off, that is why. */
-export function lacksRequired({ tool, arguments: args }: WrittenCall): boolean {
-  return tool?.required.some((key) => !Object.hasOwn(args, key)) === true;
+/** A required argument is missing, or all of them are. Where the text was cut off, that is why. */
+export function lacksArguments({ tool, arguments: args }: WrittenCall): boolean {
+  if (!tool) return false;
+  const empty = Object.keys(args).length === 0 && tool.properties.size > 0;
+  return empty || tool.required.some((key) => !Object.hasOwn(args, key));
 }
 
 export interface ValueContext {

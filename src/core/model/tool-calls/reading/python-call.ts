@@ -4,10 +4,10 @@
  */
 import type { DeclaredTool, ToolCatalog } from '../tool-catalog.ts';
 import { isRecord } from '../tool-catalog.ts';
-import { lacksRequired, type WrittenCall } from './call-of-value.ts';
+import { lacksArguments, type WrittenCall } from './call-of-value.ts';
 import { coerceText } from './coerce-text.ts';
 import type { TextWindow } from './text-window.ts';
-import { readValue, setOwn, skipTrivia, type ValueOptions } from './value-reader.ts';
+import { endsOpen, readValue, setOwn, skipTrivia, type ValueOptions } from './value-reader.ts';
 
 export type PythonRead =
   | { readonly ok: true; readonly calls: readonly WrittenCall[]; readonly end: number }
@@ -44,7 +44,7 @@ export function readPythonCall(context: PythonContext, pos: number, wrappers = 0
   if (!list.ok) return { ok: false, truncated: list.truncated, written };
   const args = bindArguments(list.value, tool);
   if (!args) return { ok: false, truncated: false, written };
-  if (win.isEnd(list.end) && win.code(list.end - 1) !== 41 && lacksRequired({ written, tool, arguments: args }))
+  if (win.isEnd(list.end) && win.code(list.end - 1) !== 41 && lacksArguments({ written, tool, arguments: args }))
     return { ok: false, truncated: true, written };
   return { ok: true, calls: [{ written, tool, arguments: args }], end: list.end };
 }
@@ -102,7 +102,7 @@ function readArguments(context: PythonContext, start: number): Step<Argument[]> 
   const list: Argument[] = [];
   let at = skipTrivia(win, start);
   while (win.char(at) !== ')') {
-    if (win.isEnd(at) || context.options?.isStop?.(at)) return endOfText(list, at);
+    if (win.isEnd(at) || context.options?.isStop?.(at)) return endOfText(win, list, at);
     const argument = readArgument(context, at);
     if (!argument.ok) return argument;
     list.push(argument.value);
@@ -124,8 +124,9 @@ function behindArgument({ win, options }: PythonContext, at: number): number | '
 }
 
 /** Only the closer is missing; but `f(` alone was cut off before its arguments. */
-function endOfText(list: Argument[], at: number): Step<Argument[]> {
-  return list.length > 0 ? { ok: true, value: list, end: at } : { ok: false, truncated: true };
+function endOfText(win: TextWindow, list: Argument[], at: number): Step<Argument[]> {
+  const cut = list.length === 0 || (win.isEnd(at) && endsOpen(win));
+  return cut ? { ok: false, truncated: true } : { ok: true, value: list, end: at };
 }
 
 function readArgument(context: PythonContext, pos: number): Step<Argument> {

@@ -103,18 +103,24 @@ const NEXT_KEY = /,\s*\w+:\s*(?=$|[-\d[{]|true|false|null)/;
 /** Where a text ends whose closing token was left out: before the next key or the brackets at the limit; else -1. */
 function lostCloser(win: TextWindow, { start, best, limit, depth }: LostCloser): number {
   const closed = best !== -1 && best < limit;
+  // Without the container's end the text was cut off, not its token forgotten.
+  if (!closed && limit >= win.text.length) return -1;
   if (closed && !/,\s*\w+:\s*$/.test(win.slice(Math.max(start, best - 80), best))) return -1;
   const region = win.slice(start, closed ? best : limit);
   const next = NEXT_KEY.exec(region);
   if (next) return start + next.index;
-  const brackets = /[}\])\s]*$/.exec(region)?.[0].replace(/\s/g, '') ?? '';
-  if (closed || brackets.length < depth || depth === 0) return -1;
-  let end = start + region.length;
-  for (let left = depth; left > 0; left -= 1) {
-    end -= 1;
-    while (/\s/.test(win.char(end))) end -= 1;
+  return closed || depth === 0 ? -1 : beforeBrackets(region, start, depth);
+}
+
+/** Index before the last `depth` brackets of `region`, which begins at `start`; -1 if it does not end with so many. */
+function beforeBrackets(region: string, start: number, depth: number): number {
+  const tail = /[}\])\s]*$/.exec(region)?.[0] ?? '';
+  let left = depth;
+  for (let at = tail.length - 1; at >= 0; at -= 1) {
+    if (/\S/.test(tail.charAt(at))) left -= 1;
+    if (left === 0) return start + region.length - tail.length + at;
   }
-  return end;
+  return -1;
 }
 
 interface EscapedJob {

@@ -71,6 +71,11 @@ export function skipTrivia(win: TextWindow, pos: number): number {
   }
 }
 
+/** The text breaks off where something must follow, or in a number that may go on. */
+export function endsOpen({ text }: TextWindow): boolean {
+  return /(?:[,{[(:=]\s*|\d)$/.test(text.slice(-80));
+}
+
 function commentEnd(win: TextWindow, at: number): number {
   const code = win.code(at);
   if (code === 35) return win.lineEnd(at);
@@ -171,7 +176,7 @@ class ValueReader {
     }
     if (char === '') {
       this.cut = true;
-      return true;
+      return !endsOpen(this.#win) || this.#fail(true) !== undefined;
     }
     if (char === '}' || char === ']' || char === ')')
       return this.#open.slice(0, -1).includes(char) || this.#fail() !== undefined;

@@ -60,6 +60,10 @@ const CUT: Readonly<Record<string, string>> = {
   'in a text without its opening quote': '<|tool_call>call:terminal{command:rm -rf /va',
   'in doubled braces': '<tool_call>\n{{"name": "terminal", "arguments": {{"command": "rm -rf /va',
   'in a value of glm': '<tool_call>terminal<arg_key>command</arg_key><arg_value>rm -rf /va',
+  'behind a brace in a text without its closing quote': '<|tool_call>call:terminal{command:<|"|>echo ${HOME}',
+  'behind a brace in a text': '<tool_call>{"name": "terminal", "arguments": {"command": "echo ${HOME}',
+  'behind a closer in code': `<function=write_file>\n<parameter=path>a</parameter>\n<parameter=content>\ncut('${close('parameter')}')\nnext(`,
+  'behind a closer of the call in code': `<function=terminal>\n<parameter=command>\ncut '${close('function')}' | next`,
   'in a python call': '<|tool_call_start|>[write_file(path="a"',
 };
 
