@@ -7,8 +7,8 @@ const FORMS: readonly string[] = [
   '[i] need [some] help [with this]',
   'help me [out] @0.95',
   '[so] what [all|else|exactly] (can|could|do) you (do|understand|offer|know how to do|help [me] with) [here|for me|without a model|offline]',
-  'what (kind|kinds|sort|sorts|types) of (things|commands|stuff|requests|questions) (can|do) (you|i) (do|understand|ask|say|type|handle|use) [you]',
-  'what (are|is) [all] (you able to do|you capable of|you good for|your commands|the commands|your abilities|your rules|your features|my options|the options|available commands|your capabilities|your skills|your functions)',
+  'what (kind|kinds|sort|sorts|types) of (things|commands|stuff|requests|questions) (can|do|may|could|might|should) (you|i) (do|understand|ask|say|type|handle|use) [you] [for|to do|about]',
+  'what (are|is) [all] (you able to do|you capable of|you good for|your commands|the commands|your abilities|your rules|your features|my options|the options|available commands|your capabilities|your skills|your functions) [here|now|please]',
   '[<show>|<list>|give me|print] [the|your|a] [list of] [<all>] [of] [the|your] [available] (help|commands|rules|abilities|intents|options|features|capabilities|examples|things|stuff|functions|phrases) [that] [you (understand|know|can do|offer|support|handle)|i can (use|type|say|ask)] @0.97',
   'what (can|could|should|may|do) i (say|type|ask|do|write|enter|try) [here|you|to you|now|first|next]',
   'how (does|do) (this|it|you|that) [thing|tool|agent|program|app] work',
@@ -16,7 +16,8 @@ const FORMS: readonly string[] = [
   'how (do|can) i (get started|start|begin)',
   'what do you understand',
   'which (commands|things|phrases) (do|can) you (understand|know|do|support|have)',
-  'i (am lost|am stuck|am new here|do not know what to (do|type|say))',
+  '~ (what|which) (can|could|may|should|might|do|are) (you|i) (do|ask|say|type|request|try|use|tell|good at|capable of|able to) [things|sort of things|kinds of things|commands|of you]',
+  'i (am lost|am stuck|am new here|do not know what to (do|type|say|ask|write)) [help [me] [out]]',
 ];
 
 export function helpRule(rules: readonly ReflexRule[]): ReflexRule {

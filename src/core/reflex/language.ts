@@ -30,10 +30,42 @@ export interface Language {
   readonly placeWords: string;
   /** Spoken marks of paths: `slash` → `/`. */
   readonly spokenMarks: Readonly<Record<string, string>>;
+  /** Function words that a frame may leave unexplained; no negation, no condition, no verb of a request. */
+  readonly looseWords: string;
+  readonly layers: Layers;
+  readonly guards: Guards;
   readonly slots: SlotWords;
   readonly time: TimeWords;
   readonly answers: AnswerWords;
   readonly templates: Templates;
+}
+
+/** What stands around a request; patterns over text as typed. */
+export interface Layers {
+  /** At the start. */
+  readonly leads: readonly RegExp[];
+  /** At the end. */
+  readonly tails: readonly RegExp[];
+  /** Anywhere outside quotations; global. */
+  readonly asides: readonly RegExp[];
+  /** A clause that only points at what was quoted: `run it`. */
+  readonly pointing: RegExp;
+}
+
+/** What speaks against acting on a part of a line; patterns over text without its quotations. */
+export interface Guards {
+  readonly against: readonly RegExp[];
+  /** What no rule can do. */
+  readonly understanding: RegExp;
+  /** Beside a request: what makes it conditional or timed. */
+  readonly around: readonly RegExp[];
+  /** A command up to the next joining word: its own words speak for nothing. */
+  readonly verbatim: RegExp;
+  /** A statement about what is or was, whatever verbs stand in it. */
+  readonly statement: RegExp;
+  /** Somebody else's words: only a clause that asks us politely counts beside them. */
+  readonly reported: RegExp;
+  readonly asked: RegExp;
 }
 
 export interface SlotWords {

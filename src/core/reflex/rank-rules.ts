@@ -2,12 +2,14 @@
 // Knows no rule by name. Invariant: same line and rules, same ranking; a doubtful line never acts, at most it asks (reflex 8).
 import type { ReflexInput, ReflexMatch, ReflexRule } from '#core/agent/reflex-rule.ts';
 import type { Language } from './language.ts';
+import { fitBag } from './line/fit-bag.ts';
 import { fitForm } from './line/fit-form.ts';
 import { type Form, parseForm } from './line/parse-form.ts';
 import { type Doubt, type Line, readLine } from './line/read-line.ts';
+import { type Reading, readings } from './reading/readings.ts';
 
 /** Bounds of the ranking, as data. */
-export const THRESHOLDS = { act: 0.6, ask: 0.35, margin: 0.04, doubt: 0.58 } as const;
+export const THRESHOLDS = { act: 0.6, ask: 0.35, margin: 0.04, doubt: 0.58, part: 0.8 } as const;
 
 export interface RankedRule {
   readonly rule: ReflexRule;
@@ -16,7 +18,15 @@ export interface RankedRule {
 
 export type ReflexSurroundings = Omit<ReflexInput, 'text' | 'words' | 'confirmed' | 'fit'>;
 
-const compiled = new WeakMap<readonly string[], readonly Form[]>();
+/** Forms that the whole line must fit, and frames (`~`), whose parts stand anywhere in it. */
+type Mode = 'forms' | 'frames';
+
+interface Compiled {
+  readonly forms: readonly Form[];
+  readonly frames: readonly Form[];
+}
+
+const compiled = new WeakMap<readonly string[], Compiled>();
 
 export function reflexInput(
   text: string,
@@ -24,19 +34,71 @@ export function reflexInput(
   language: Language,
   confirmed = false,
 ): ReflexInput {
-  const line = readLine(text, language);
+  return inputOf(readLine(text, language), surroundings, { confirmed, mode: 'forms' });
+}
+
+function inputOf(
+  line: Line,
+  surroundings: ReflexSurroundings,
+  { confirmed, mode }: { readonly confirmed: boolean; readonly mode: Mode },
+): ReflexInput {
   return {
     ...surroundings,
     text: line.text,
     words: line.text.slice(line.tokens[0]?.start ?? 0, line.end),
     confirmed,
-    fit: (forms) => bestFit(forms, line),
+    fit: (forms) => bestFit(forms, line, mode),
   };
 }
 
-/** Best first; everything under the lower bound is left out. */
+/** Best first; everything under the lower bound is left out. A line that fits no form is read again, by its parts and by frames. */
 export function rankRules(rules: readonly ReflexRule[], input: ReflexInput, language: Language): readonly RankedRule[] {
-  const { doubt } = readLine(input.text, language);
+  const line = readLine(input.text, language);
+  const plain = rankOnce(rules, input, line.doubt);
+  if (input.confirmed || isClear(plain) || line.doubt === 'pasted' || line.doubt === 'injection') return plain;
+  const asks: RankedRule[] = [];
+  for (const mode of ['forms', 'frames'] as const) {
+    for (const reading of readings(input.text, language)) {
+      const ranked = rankReading(rules, { reading, mode, input, language });
+      if (isClear(ranked)) return ranked;
+      asks.push(...ranked);
+    }
+  }
+  return plain.length > 0 ? plain : asks.sort((left, right) => right.match.score - left.match.score).slice(0, 3);
+}
+
+interface Rereading {
+  readonly reading: Reading;
+  readonly mode: Mode;
+  readonly input: ReflexInput;
+  readonly language: Language;
+}
+
+function rankReading(rules: readonly ReflexRule[], rereading: Rereading): readonly RankedRule[] {
+  const line = readLine(rereading.reading.text, rereading.language);
+  const again = inputOf(line, rereading.input, { confirmed: false, mode: rereading.mode });
+  return rankOnce(rules, again, line.doubt).flatMap((ranked) => {
+    const score = ranked.match.score * weightOf(ranked, rereading);
+    return score < THRESHOLDS.ask ? [] : [{ rule: ranked.rule, match: { ...ranked.match, score } }];
+  });
+}
+
+/** A part of a line counts when it was spoken in words; what its surroundings speak against is at most asked about. */
+function weightOf({ rule, match }: RankedRule, { reading, mode }: Rereading): number {
+  if (reading.torn) return 0;
+  if (mode === 'frames') return reading.guarded ? 0 : reading.weight;
+  if (!reading.part) return reading.weight;
+  if (match.score < THRESHOLDS.part) return 0;
+  const own = rule.purpose === 'memory' || rule.purpose === 'recall';
+  return reading.weight * (reading.guarded && !own ? THRESHOLDS.doubt : 1);
+}
+
+function isClear(ranked: readonly RankedRule[]): boolean {
+  const match = ranked[0]?.match;
+  return match !== undefined && match.score >= THRESHOLDS.act && match.missing === undefined;
+}
+
+function rankOnce(rules: readonly ReflexRule[], input: ReflexInput, doubt: Doubt | undefined): readonly RankedRule[] {
   const ranked: RankedRule[] = [];
   for (const rule of rules) {
     const match = rule.match(input);
@@ -54,19 +116,23 @@ function trust(doubt: Doubt | undefined, rule: ReflexRule): number {
   return doubt === 'question' && rule.effect === 'read' ? 1 : THRESHOLDS.doubt;
 }
 
-function bestFit(forms: readonly string[], line: Line): ReflexMatch | undefined {
+function bestFit(forms: readonly string[], line: Line, mode: Mode): ReflexMatch | undefined {
   let best: ReflexMatch | undefined;
-  for (const form of compile(forms, line.language)) {
-    const fit = fitForm(form, line);
+  for (const form of compile(forms, line.language)[mode]) {
+    const fit = mode === 'forms' ? fitForm(form, line) : fitBag(form, line);
     if (fit !== undefined && (best === undefined || fit.score > best.score)) best = fit;
   }
   return best;
 }
 
-function compile(forms: readonly string[], language: Language): readonly Form[] {
+function compile(forms: readonly string[], language: Language): Compiled {
   const known = compiled.get(forms);
   if (known !== undefined) return known;
-  const made = forms.map((form) => parseForm(form, language.classes));
+  const parse = (form: string): Form => parseForm(form.replace(/^~ /, ''), language.classes);
+  const made: Compiled = {
+    forms: forms.filter((form) => !form.startsWith('~ ')).map(parse),
+    frames: forms.filter((form) => form.startsWith('~ ')).map(parse),
+  };
   compiled.set(forms, made);
   return made;
 }

@@ -82,8 +82,19 @@ function ownWords(topic: string, words: string): number {
     !/\b(?:we|i|my|our|us|me|last|yesterday|told|said|ago|session|conversation|chat)\b/i.test(topic + words.slice(16))
   )
     return 0.5;
+  if (
+    NOT_OURS.test(words) &&
+    !/\b(?:we|i|my|our|us|me|last|yesterday|ago|today|session|conversation|chat)\b/i.test(words.slice(8))
+  )
+    return 0.5;
+  if (/\b(?:in|inside|of) (?:the |my |our )?(?:folder|directory|file)\b|\b(?:folder|directory|file)$/i.test(topic))
+    return 0.6;
   return /\*|\.\w{1,5}(?:\s|$)/.test(topic) ? 0.85 : 1;
 }
+
+/** An opinion of the agent, what the world did, or who coined a phrase. */
+const NOT_OURS =
+  /^(?:what|how) (?:did|do) you (?:think|feel|like|mean)\b|^(?:what|when|why|how|where) (?:did|have|had|were) (?:they|people|humans|scientists)\b|^who (?:said|wrote|told) ["'“]/i;
 
 /** A topic without the small words at its ends; a phrase of time at its end counts as the time. */
 function tidy(slots: Slots): Slots {

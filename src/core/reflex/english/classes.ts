@@ -7,11 +7,15 @@ export const classes: Readonly<Record<string, string>> = {
     let me (see|view|read|look at)|let us (see|view|look at)|(take|have|let me have|let me take|can i have) a [quick] (look|peek|glance) at|look at|peek at|
     (can|could|may) i (see|view|get|have|read|look at)|i (want|need|would like|would love) (the|a)|put up
   `,
+  see: `
+    <show>|read [out]|open [up]|pop open|cat|type out|load|pull up|bring up|have a look|take a look|look|peek|peep|gander|glance|displaying|showing|opening|reading|viewing|list|need|contents|content|whats in|what is in|what does|check|
+    want see|jump to|go to|skip to|take me to|eyes on|put on screen|throw up|flash|page through|scroll through|inspect|examine|study|hand me|pass me|toss me|shoot me|slide me|spit out
+  `,
   read: 'read [me|out|through|from|off]|cat|open [up]|type out|load|<show>',
   listing: 'list [out|up|me]|ls|dir|enumerate|inventory',
   list: '<listing>|<show>',
   run: `
-    run|execute|exec|kick off|launch|invoke|fire off|fire up|start [up]|do a run of|rerun|re-run|spin up|run me|carry out|trigger|run off
+    run|execute|exec|make run|kick off|launch|invoke|fire off|fire up|start [up]|do a run of|rerun|re-run|spin up|run me|carry out|trigger|run off
   `,
   find: `
     find [me|out]|search [for]|look for|look up|locate|grep [for]|hunt [down|for]|scan for|track down|dig up|seek|rg|check for|pinpoint|
@@ -30,9 +34,9 @@ export const classes: Readonly<Record<string, string>> = {
   all: 'all|every|any|all of|all the|each|each of|everything|whole|entire|full|complete|every single|every last|each and every',
   who: 'we|i|you|they|he|she|us|me',
   past: '[the] [most] (previous|last|past|earlier|old|older|prior|recent|latest|former|other) [few|couple of|two|three|five|ten]',
-  chat: 'conversation|chat|session|discussion|talk|thread|transcript|exchange|meeting|call',
+  chat: 'convo|conversation|chat|session|discussion|talk|thread|transcript|exchange|meeting|call',
   chats: `
-    conversation|conversations|chat|chats|session|sessions|discussion|discussions|[chat|session|conversation|our|my] history|thread|threads|talk|talks|transcript|
+    convo|convos|conversation|conversations|chat|chats|session|sessions|discussion|discussions|[chat|session|conversation|our|my] history|thread|threads|talk|talks|transcript|
     transcripts|exchange|exchanges|(chat|session|conversation) (log|logs)|old messages|past messages
   `,
   about: `
@@ -76,9 +80,9 @@ export const classes: Readonly<Record<string, string>> = {
   outline: `
     [<show>|print|make] [an|the|a] (outline|structure|toc|table of contents|skeleton|outline view) (of|for|in|from)|outline
   `,
-  dates: 'dates|date|deadlines|due dates|timestamps|calendar dates|dates and times|days and dates|date lines',
+  dates: 'deadline|dates|date|deadlines|due dates|timestamps|calendar dates|dates and times|days and dates|date lines',
   figures: `
-    figures|figure|numbers|number|amounts|sums|prices|percentages|percents|costs|totals|quantities|statistics|stats|[money|dollar] amounts|numerical values|numeric values|metrics|
+    figures|figure|numbers|number|amounts|sums|prices|percentages|percents|costs|totals|sum|amount|price|value|values|percentage|quantities|statistics|stats|[money|dollar] amounts|numerical values|numeric values|metrics|
     measurements|monetary amounts|sums of money
   `,
   facts: 'facts|fact|key facts|definitions|statements|hard facts|main facts|key points|data points',

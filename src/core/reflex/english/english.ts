@@ -3,6 +3,8 @@
 import type { Language } from '../language.ts';
 import { meanings, phrases } from '../line/phrases.ts';
 import { classes } from './classes.ts';
+import { guards } from './guards.ts';
+import { layers } from './layers.ts';
 import * as manners from './manners.ts';
 import { slots } from './slots.ts';
 import { time } from './time.ts';
@@ -25,7 +27,7 @@ export const english: Language = {
     rear reed road real ready really rest right said same sale sane safe saw say seal seed seek seem seen
     sell send sent set shall she shoe shop shot should side sign since sing site size slow snow so some soon
     sort stay still stop such sure take talk tell ten test text than that their them then there these they
-    thing think this those three time to told too took top try turn two under until up upon us use used very
+    open run pop command file folder show thing think this those three time to told too took top try turn two under until up upon us use used very
     view vote want was watch way we week well went were what where which while who whom why will wish with
     word work world would year yes yet you your forge forgot research reach road rod shoe slave shave stare
     start starts stat state prince sprint hide hint held help list lists found finding finds ran running runs
@@ -37,6 +39,21 @@ export const english: Language = {
   determiners: 'the a an my our your this that these those its their his her some any',
   placeWords: 'in inside within under across throughout underneath below beneath everywhere anywhere somewhere here',
   spokenMarks: { slash: '/', dot: '.' },
+  looseWords: `
+    i me my mine we us our you your u ya it its this that these those they them he she one there here
+    am is are was were be been being do does did have has had got get gets can could would will may might shall
+    the a an some any all every each both whole entire full complete
+    of in on at to for from by with within inside into under through across about over around among along and or as than so then now just only also too even still yet
+    please pls plz kindly thanks thx dear friend which what where who that's whats s t d ll re ve m
+    seem seems think believe guess want wants need needs like try trying make makes let lets give gives go goes going come
+    really very quite rather exactly actually currently right real quick possible possibly maybe perhaps somewhere anywhere everywhere else
+    thing things stuff bit piece lot sort kind kinds part parts
+    named called titled name names title exist exists existing located present left lying kicking sitting hanging around
+    little small
+    yes ok okay hey hi hello well oh um uh er
+  `,
+  layers,
+  guards,
   slots,
   time,
   answers: {

@@ -20,13 +20,13 @@ export const openings = phrases(`
 `);
 
 export const gerundOpenings = phrases(
-  '(would|do) you mind|mind|(how|what) about|try|(start|begin) by|i would appreciate you|any chance of you|any chance of',
+  '(would|do) you mind|mind|[do you] fancy|care for|feel like|(how|what) about|try|(start|begin) by|i would appreciate you|any chance of you|any chance of',
 );
 
 export const closings = phrases(`
   [yes] (please|pls|plz|pleas)|[many] thanks [a lot|a bunch|so much|in advance|mate]|thank you [very much|so much|kindly]|thx|ty|cheers|for me|
   if (possible|you can|you could|you would|you do not mind|that is ok|that is okay|that is possible|you please|it is not too much trouble)|
-  when (you can|ready)|when you (get|have) (a|the|) (sec|second|minute|moment|chance|time)|(would|will|could|can) (you|ya)|mate|buddy|talaria|dude|pal|lol|haha|kindly|btw|by the way
+  when (you can|ready)|(pls|plz|please) (n|and|&) (thx|thanks|ty|thank you)|when you (get|have) (a|the|) (sec|second|minute|moment|chance|time)|(would|will|could|can) (you|ya)|mate|buddy|talaria|dude|pal|lol|haha|kindly|btw|by the way
 `);
 
 export const hastes = phrases(`
@@ -34,7 +34,7 @@ export const hastes = phrases(`
 `);
 
 export const conditions = phrases(`
-  if|unless|when|whenever|until|once (it|the|you|we|they|i|that|this|my|he|she)|every (day|hour|week|minute|night|morning|evening|month|time|monday|friday|sunday)|every (few|other|two|five|ten)|tomorrow|tonight|later|after|before|
+  if|unless|when|whenever|until (it|you|we|they|i|that|this|my|he|she|then|tomorrow|monday|further notice)|once (it|the|you|we|they|i|that|this|my|he|she)|every (day|hour|week|minute|night|morning|evening|month|time|monday|friday|sunday)|every (few|other|two|five|ten)|tomorrow|tonight|later|after|before|
   as soon as|in case|daily|hourly|weekly|otherwise|provided that|assuming|next (week|month|time|monday)
 `);
 
@@ -66,7 +66,6 @@ export const contractions: Readonly<Record<string, string>> = {
   whats: 'what is',
   "what're": 'what are',
   "where's": 'where is',
-  wheres: 'where is',
   "who's": 'who is',
   "when's": 'when is',
   "how's": 'how is',
@@ -112,6 +111,19 @@ export const contractions: Readonly<Record<string, string>> = {
   gimme: 'give me',
   lemme: 'let me',
   wanna: 'want to',
+  whatcha: 'what you',
+  whaddya: 'what do you',
+  whaddaya: 'what do you',
+  wheres: 'where is',
+  whos: 'who is',
+  hows: 'how is',
+  thats: 'that is',
+  theres: 'there is',
+  youve: 'you have',
+  ive: 'i have',
+  weve: 'we have',
+  gotta: 'have to',
+  didja: 'did you',
   gonna: 'going to',
   dunno: 'do not know',
   u: 'you',

@@ -106,7 +106,7 @@ export const slots: SlotWords = {
     *ocker* = docker
   `),
   numbers: meanings(`
-    1 = one | first | a
+    1 = one | first | a | 1st
     2 = two | a couple | a couple of | couple of
     3 = three | a few | few
     4 = four
@@ -118,12 +118,21 @@ export const slots: SlotWords = {
     10 = ten
     11 = eleven
     12 = twelve | dozen | a dozen
+    13 = thirteen
+    14 = fourteen
     15 = fifteen
-    20 = twenty
+    16 = sixteen
+    17 = seventeen
+    18 = eighteen
+    19 = nineteen
+    20 = twenty | a score
     30 = thirty
     40 = forty
     50 = fifty
     60 = sixty
+    70 = seventy
+    80 = eighty
+    90 = ninety
     100 = hundred | a hundred
   `),
 };

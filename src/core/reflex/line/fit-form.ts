@@ -2,7 +2,7 @@
 // Knows no rule. Invariant: ends within a fixed number of steps for any line; never throws for any line.
 import type { ReflexMatch } from '#core/agent/reflex-rule.ts';
 import { nearWord } from './near-word.ts';
-import type { Form, FormNode } from './parse-form.ts';
+import { type Form, type FormNode, firstWordsOf } from './parse-form.ts';
 import type { Line } from './read-line.ts';
 import { readSlot } from './read-slot.ts';
 
@@ -20,22 +20,48 @@ interface State {
 
 interface Search {
   readonly line: Line;
-  readonly form: Form;
+  readonly end: (state: State) => void;
   steps: number;
-  best: ReflexMatch | undefined;
 }
 
 export function fitForm(form: Form, line: Line): ReflexMatch | undefined {
   if (line.tokens.length === 0 || !mayBegin(form, line)) return undefined;
-  const search: Search = { line, form, steps: 0, best: undefined };
-  walk(search, form.nodes, { at: 0, quality: 1, words: 0, slots: form.preset });
-  return search.best;
+  let best: ReflexMatch | undefined;
+  const end = (state: State): void => {
+    const match = finished(form, line, state);
+    if (match !== undefined && match.score > (best?.score ?? 0)) best = match;
+  };
+  walk({ line, end, steps: 0 }, form.nodes, { at: 0, quality: 1, words: 0, slots: form.preset });
+  return best;
+}
+
+/** One way in which a part of a form stands at a place of a line. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+  readonly quality: number;
+  readonly slots: Readonly<Record<string, string>>;
+}
+
+/** Every way in which `node` stands at the token `start`; longest first. */
+export function spansAt(node: FormNode, line: Line, start: number): readonly Span[] {
+  const spans: Span[] = [];
+  if (!mayStand(firstWordsOf(node), line, start)) return spans;
+  const end = ({ at, quality, slots }: State): void => {
+    if (at > start) spans.push({ start, end: at, quality, slots });
+  };
+  walk({ line, end, steps: 0 }, [node], { at: start, quality: 1, words: 0, slots: {} });
+  return spans.sort((left, right) => right.end - left.end);
 }
 
 /** A cheap look at the first words, before the search. */
 function mayBegin({ firstWords }: Form, line: Line): boolean {
+  return mayStand(firstWords, line, 0);
+}
+
+function mayStand(firstWords: ReadonlySet<string> | undefined, line: Line, from: number): boolean {
   if (firstWords === undefined) return true;
-  return starts(line, 0).some((at) => {
+  return starts(line, from).some((at) => {
     const token = line.tokens[at];
     if (token === undefined || firstWords.has(token.word)) return token !== undefined;
     if (token.kind !== 'word' || line.commonWords.has(token.word) || line.fillers.has(token.word)) return false;
@@ -48,7 +74,7 @@ function walk(search: Search, nodes: readonly FormNode[], state: State): void {
   if (search.steps > MAX_STEPS) return;
   const [node, ...rest] = nodes;
   if (node === undefined) {
-    finish(search, state);
+    search.end(state);
     return;
   }
   if (node.type === 'choice') {
@@ -112,11 +138,9 @@ function walkSlot(search: Search, step: SlotStep, state: State): void {
   }
 }
 
-function finish(search: Search, state: State): void {
-  const { line, form } = search;
+function finished(form: Form, line: Line, state: State): ReflexMatch | undefined {
   const last = starts(line, state.at).at(-1) ?? state.at;
-  if (last < line.tokens.length) return;
+  if (last < line.tokens.length) return undefined;
   const score = state.quality * form.weight * Math.min(1, BASE + PER_WORD * state.words);
-  if (search.best !== undefined && search.best.score >= score) return;
-  search.best = { score, slots: state.slots, ...(form.missing === undefined ? {} : { missing: form.missing }) };
+  return { score, slots: state.slots, ...(form.missing === undefined ? {} : { missing: form.missing }) };
 }

@@ -44,6 +44,17 @@ export function parseForm(source: string, classes: Classes): Form {
   };
 }
 
+const firstOfNode = new WeakMap<FormNode, { readonly words: ReadonlySet<string> | undefined }>();
+
+/** Words that a part of a form can begin with; undefined when it can begin with a slot or be left out. */
+export function firstWordsOf(part: FormNode): ReadonlySet<string> | undefined {
+  const known = firstOfNode.get(part) ?? {
+    words: firstWords(part.type === 'choice' ? [{ ...part, ways: part.ways.filter((way) => way.length > 0) }] : [part]),
+  };
+  firstOfNode.set(part, known);
+  return known.words;
+}
+
 function firstWords(nodes: readonly FormNode[]): ReadonlySet<string> | undefined {
   const words = new Set<string>();
   return collectFirst(nodes, words) ? undefined : words;
@@ -102,8 +113,18 @@ function group(cursor: Cursor, close: string, empty: readonly (readonly FormNode
   return { type: 'choice', ways: [...ways, ...empty] };
 }
 
-/** `<a>`, or `<a|b>` for either. */
+const classNodesKnown = new WeakMap<Classes, Map<string, FormNode>>();
+
+/** `<a>`, or `<a|b>` for either; the same node each time, so that what stands where in a line is found once. */
 function classNode(names: string, cursor: Cursor): FormNode {
+  const known = classNodesKnown.get(cursor.classes) ?? new Map<string, FormNode>();
+  classNodesKnown.set(cursor.classes, known);
+  const made = known.get(names) ?? newClassNode(names, cursor);
+  known.set(names, made);
+  return made;
+}
+
+function newClassNode(names: string, cursor: Cursor): FormNode {
   const ways = names.split('|').map((name) => {
     const nodes = classNodes(name, cursor.classes);
     if (nodes === undefined) throw broken(cursor);

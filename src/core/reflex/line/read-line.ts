@@ -17,6 +17,8 @@ export interface Line {
   readonly determiners: ReadonlySet<string>;
   /** Words that open a place: `in`, `under`, `everywhere`. */
   readonly placeWords: ReadonlySet<string>;
+  /** Function words that a frame may leave unexplained. */
+  readonly looseWords: ReadonlySet<string>;
   /** Why nothing that acts may follow from this line; undefined when nothing speaks against it. */
   readonly doubt: Doubt | undefined;
 }
@@ -24,7 +26,10 @@ export interface Line {
 export type Doubt = 'pasted' | 'foreign' | 'injection' | 'condition' | 'cancelled' | 'question';
 
 const LONGEST = 4000;
-const wordSets = new WeakMap<Language, Pick<Line, 'fillers' | 'commonWords' | 'determiners' | 'placeWords'>>();
+const wordSets = new WeakMap<
+  Language,
+  Pick<Line, 'fillers' | 'commonWords' | 'determiners' | 'placeWords' | 'looseWords'>
+>();
 
 export function readLine(text: string, language: Language): Line {
   const trimmed = text.trim();
@@ -37,7 +42,9 @@ export function readLine(text: string, language: Language): Line {
   return { text: trimmed, tokens, end: spoken.at(-1)?.end ?? 0, language, doubt, ...setsOf(language) };
 }
 
-function setsOf(language: Language): Pick<Line, 'fillers' | 'commonWords' | 'determiners' | 'placeWords'> {
+function setsOf(
+  language: Language,
+): Pick<Line, 'fillers' | 'commonWords' | 'determiners' | 'placeWords' | 'looseWords'> {
   const known = wordSets.get(language);
   if (known !== undefined) return known;
   const made = {
@@ -45,6 +52,7 @@ function setsOf(language: Language): Pick<Line, 'fillers' | 'commonWords' | 'det
     commonWords: new Set(wordList(language.commonWords)),
     determiners: new Set(wordList(language.determiners)),
     placeWords: new Set(wordList(language.placeWords)),
+    looseWords: new Set(wordList(language.looseWords)),
   };
   wordSets.set(language, made);
   return made;
@@ -64,6 +72,9 @@ function dropOpenings(all: readonly Token[], language: Language): Bare {
     if (opening > 0 && opening < tokens.length) tokens = withoutLeading(tokens, opening);
     polite ||= opening > 1;
   }
+  const [first] = tokens;
+  if (polite && first?.kind === 'word' && /^(?!bring|thing|string|ping|king|ring|sing)\w{3,}ing$/.test(first.word))
+    tokens = [baseForm(first), ...tokens.slice(1)];
   const gerund = longest(tokens, language.gerundOpenings);
   if (gerund > 0 && tokens[gerund]?.word.endsWith('ing') === true) {
     tokens = [baseForm(tokens[gerund] as Token), ...tokens.slice(gerund + 1)];

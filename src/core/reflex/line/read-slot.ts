@@ -4,6 +4,7 @@ import { TalariaError } from '#base/errors.ts';
 import { COMMON_FOLDERS } from './common-folders.ts';
 import { wordList } from './phrases.ts';
 import type { Line } from './read-line.ts';
+import { readNumber } from './read-number.ts';
 import { readFile, readFolder, readPlace, readSureFolder } from './read-path.ts';
 import type { Candidate } from './slot-candidate.ts';
 import { readTime } from './time-phrase.ts';
@@ -25,6 +26,8 @@ const READERS: Readonly<Record<string, Reader>> = {
   code: (line, at) => one(line, at, (token) => token.kind === 'code'),
   glob: readGlob,
   number: readNumber,
+  title: (line, at) => one(line, at, (token) => token.kind === 'quoted'),
+  ident: (line, at) => one(line, at, isIdentifier),
   range: (line, at) => one(line, at, (token) => token.kind === 'range'),
   word: (line, at) => one(line, at, (token) => token.kind === 'word' && !line.commonWords.has(token.word)),
   name: readName,
@@ -45,6 +48,12 @@ function one(line: Line, at: number, fits: (token: Token) => boolean): readonly 
   if (token === undefined || !fits(token)) return [];
   const quoted = token.kind === 'quoted' || token.kind === 'code';
   return [{ end: at + 1, value: token.raw, quality: 1, quoted }];
+}
+
+/** A name as only code has it: `initSentry`, `SMTP_HOST`, `0xFF`, `load()`. */
+function isIdentifier({ kind, raw }: Token): boolean {
+  if (kind === 'quoted' || kind === 'code') return true;
+  return kind === 'word' && /[_$]|\p{Ll}\p{Lu}|^\p{Lu}[\p{Lu}\d]{2,}$|\(\)|^0x|::|^[@#]\w|[=<>]/u.test(raw);
 }
 
 function wordsOf(line: Line, at: number, end: number): string {
@@ -119,6 +128,9 @@ function isKnownEnding(line: Line, at: number): boolean {
   const ending = line.tokens[at]?.word ?? '';
   return (
     wordList(kindNouns).includes(line.tokens[at + 1]?.word ?? '') ||
+    line.tokens
+      .slice(Math.max(0, at - 2), at)
+      .some((token) => /^(?:end|ends|ending|extension|suffix|type)$/.test(token.word)) ||
     ending.slice(1) in fileKinds ||
     /\..*\./.test(ending)
   );
@@ -133,21 +145,6 @@ function spokenKind(line: Line, at: number): string | undefined {
   const many = word.endsWith('s') && !COMMON_FOLDERS.test(word) && /^[a-z0-9]{3,6}$/.test(word);
   const kind = fileKinds[word.slice(0, -1)];
   return many && kind?.endsWith(`.${word.slice(0, -1)}`) ? kind : undefined;
-}
-
-function readNumber(line: Line, at: number): readonly Candidate[] {
-  const found: Candidate[] = [];
-  const token = line.tokens[at];
-  if (token?.kind === 'number') found.push({ end: at + 1, value: token.raw, quality: 1 });
-  const digits = /^#?(\d+)(st|nd|rd|th|s|sec|secs|m|min|mins)?$/.exec(token?.word ?? '');
-  if (token?.kind === 'word' && digits?.[1] !== undefined) found.push({ end: at + 1, value: digits[1], quality: 0.99 });
-  for (const [phrase, value] of Object.entries(line.language.slots.numbers)) {
-    const words = phrase.split(' ');
-    if (words.every((word, index) => line.tokens[at + index]?.word === word)) {
-      found.push({ end: at + words.length, value: String(value), quality: 0.98 });
-    }
-  }
-  return found;
 }
 
 /** A person: one or two words with a capital, or one word that is no common word. */

@@ -129,7 +129,21 @@ function wordTokens(
   const expanded = spelling === undefined ? undefined : contractions[spelling];
   if (expanded !== undefined)
     return expanded.split(' ').map((part) => ({ kind: 'word', word: part, raw: part, start, end }));
-  return [{ kind: kindOf(raw), word, raw, start, end }];
+  return placedPath(raw, start, end) ?? [{ kind: kindOf(raw), word, raw, start, end }];
+}
+
+/** `src/a.ts:88` and `src/a.ts:10-20` are a path and its line. */
+function placedPath(raw: string, start: number, end: number): readonly Token[] | undefined {
+  const [, path = '', place = ''] =
+    /^([^:]+\.\w+|[^:]+\/[^:]+):L?(\d+(?:(?:-|–|\.\.)L?\d+)?)(?::\d+)?$/.exec(raw) ?? [];
+  if (place === '' || !isPath(path)) return undefined;
+  const middle = start + path.length;
+  const kind = /^\d+$/.test(place) ? 'number' : 'range';
+  return [
+    { kind: 'path', word: path.toLowerCase(), raw: path, start, end: middle },
+    { kind: 'word', word: kind === 'number' ? 'line' : 'lines', raw: 'line', start: middle, end },
+    { kind, word: place, raw: place, start: middle + 1, end },
+  ];
 }
 
 function punctuation(text: string, start: number, end: number): Token {
@@ -140,7 +154,7 @@ function punctuation(text: string, start: number, end: number): Token {
 function kindOf(raw: string): TokenKind {
   if (/^[^\p{L}\p{N}*.~/\\$_]+$/u.test(raw)) return 'punctuation';
   if (/^\d+([.,]\d+)?$/.test(raw)) return 'number';
-  if (/^#?\d+(-|–|\.\.|:)\d+$/.test(raw)) return 'range';
+  if (/^#?l?\d+(-|–|\.\.|:)l?\d+$/i.test(raw)) return 'range';
   if (/^--?[a-z]/i.test(raw)) return 'flag';
   if (isGlob(raw)) return 'glob';
   return isPath(raw) ? 'path' : 'word';

@@ -1,6 +1,8 @@
 // Owns the English forms of the rules that run, list, read, find, save, extract and count.
 // Knows no logic: the notation is that of `ReflexInput.fit`. Another language is another file of the same shape.
 
+import { frames } from './english-frames.ts';
+
 const LINES = '(lines|line|rows)';
 const THINGS = '[<all>] [of] [the|my|our|these] [<files>|<folders>] [and|or|&] [<files>|<folders>]';
 /** The same, with a noun for what is there. */
@@ -20,6 +22,8 @@ export const forms = {
     '$ {verbatim:raw}',
     '! {verbatim:raw}',
     '<run> {command:rest}',
+    '<run> (in|on|from|using|via|through) [the|a|my] (terminal|shell|console|command line|bash) [the] [command] [:] {command:rest}',
+    '(make|do|give) [a|the] (run|execution) (of|on|for) [the|this] [command|script|program] [:] {command:rest}',
     '[use|open] [in|with|on|from|using|via] [the|a] (terminal|shell|console|command line|bash) (to|and|please) <run> {command:rest}',
     '[the|this] [command] [is|:|to run is] {command:code} [and|then|please] (<run>) (it|that|this)',
     '(do|perform|issue|type [in]|enter|use|call|try|evaluate|shell out to) [the] [shell|bash|terminal] command {command:rest} @0.97',
@@ -33,6 +37,7 @@ export const forms = {
     '<run> [it|this|that|something|a command|one|command|commands] !command',
     '<run> [the|my|our|all] [<all>] [unit|integration] (tests|test|test suite|tests suite|specs|testsuite) [suite] [<again>] !command =hint:test',
     '<run> [the|my|our] (build|linter|lint|app|server|project|program|script|code|dev server|application|type checker|formatter) [script] [<again>] !command =hint:build',
+    ...frames.run,
   ].map((form) => form.replaceAll('<again>', AGAIN)),
   /** Weaker words: only a certain command counts. */
   runStrict: [
@@ -44,6 +49,7 @@ export const forms = {
     'what is the (output|result) of [running] {command:code}',
     '{purpose:topic} (with|using|via|by running|by means of|by calling) {command:code}',
     '{purpose:topic} (with|using|via|by running|by calling) {command:rest} @0.9',
+    ...frames.runStrict,
   ],
   runBare: ['{command:rest}'],
   list: [
@@ -79,6 +85,7 @@ export const forms = {
     'ls {flags:rest} @0.5',
     `(<listing>|tree) ${FOLDER}`,
     `(tree|browse) ${DIR}`,
+    ...frames.list,
   ],
   read: [
     '<read> {path:file}',
@@ -121,6 +128,7 @@ export const forms = {
     '(read|open|cat|view) [the|a|that|this|my] [file|one|document] !path',
     '(read|open|cat) {path:folder} @0.62',
     '{path:file} @0.5',
+    ...frames.read,
   ],
   findText: [
     `<find> [<all>] [of] ${PATTERN} <where>`,
@@ -160,6 +168,8 @@ export const forms = {
     `<find> [<all>] [of] [the|my|our] {glob:glob} [files|file] [<where>] (for) ${PATTERN} [<where>]`,
     `[<find>|<list>] (which|what|any|all) {glob:glob} (files|file) [<where>] [that|which|do] <mention> ${PATTERN} [<where>]`,
     '(who|what) (calls|uses|imports|references) {pattern:text} [<where>] @0.9',
+    '(who|what|which files|which file) (calls|uses|imports|references|needs|invokes|instantiates|extends) [the|our|my] [<codeword>] {pattern:ident} [<where>]',
+    ...frames.findText,
   ],
   findFiles: [
     '<find|list> [<all>] [of] [the|my|our|any] {pattern:glob} [files|file|ones|documents|scripts|sources|images] [there are|we have|you have|that exist|that you can find|i have] [<where>]',
@@ -194,6 +204,7 @@ export const forms = {
     '<find> [<all>] [the|a|my|that] {part:word} (file|folder|files|directory|script|document) [<where>] @0.85',
     'where (are|is) [<all>] [the|my|our] {part:word} (files|file|scripts|folder|directory|documents) [kept|located|stored|live] [<where>] @0.85',
     '<find> {part:word} @0.62',
+    ...frames.findFiles,
   ],
   save: [
     '<save> <output> [down] (as|to|in|into|under|at|inside|with the name|out to|over to|onto) [a|the|this|that|my|some] [new] [file|document|text file] [called|named|by the name [of]|with the name] {path:file} [for me]',
@@ -208,6 +219,7 @@ export const forms = {
     '(create|make) {path:file} (from|out of|with) <output>',
     'i (want|need|would like) <output> (in|as|saved as|saved in|saved to|written to|stored in) [a|the] [file] [called|named] {path:file}',
     '(new file|file) {path:file} (with|from) <output> @0.85',
+    ...frames.save,
   ],
   extract: [
     `[<extract>] [<all>] [of] [the] <headings> [there are|used|you find] ${OF} {path:file} =what:headings`,
@@ -245,6 +257,7 @@ export const forms = {
     'what is (said|written|stated) (about|on|regarding) {pattern:text} in {path:file} =what:lines',
     'what (is|stands) in {path:file} (about|on|regarding) {pattern:text} =what:lines',
     '(does|do) {path:file} say (anything|something) (about|on) {pattern:text} =what:lines',
+    ...frames.extract,
   ],
   count: [
     'how many lines (are|are there|does|has|is|in|of|do we have) [there] [in|of] {path:file} [have|contain|has|got] =what:lines',
@@ -259,5 +272,6 @@ export const forms = {
     'how many files (are|are there|do we have|do i have|exist|live|does|have we got) [there] [<in>] [{path:folder}] [have|contain] =what:files',
     '(count|number of) [<all>] [the] {glob:glob} files [<where>] =what:files',
     '(count|number of) [<all>] [the] files [<in> {path:folder}] =what:files',
+    ...frames.count,
   ],
 } as const satisfies Readonly<Record<string, readonly string[]>>;

@@ -68,7 +68,7 @@ export function shapeOf({ slots }: ReflexMatch, text: string): number {
   const { pattern = '', path } = slots;
   if (slots['pattern.quoted'] !== undefined) return 1;
   const words = pattern.split(/\s+/).length;
-  if (words > 5 || NO_PATTERN.test(pattern)) return UNSURE;
+  if (words > 5 || NO_PATTERN.test(pattern) || isKind(text, pattern) || UNDERSTOOD.test(pattern)) return UNSURE;
   if (isMarked(text, pattern)) return 1;
   if (FILE_NAME.test(pattern)) return UNSURE;
   if (isCodeName(pattern)) return 1;
@@ -81,7 +81,21 @@ const UNSURE = 0.58;
 const FILE_NAME =
   /^(?!console\.|process\.)[\w@./-]+\.(?:[cm]?[jt]sx?|json|md|ya?ml|toml|txt|py|rs|go|css|s[ac]ss|html?|sh|sql|csv|xml|lock|env|ini|cfg|conf|java|rb|php|c|h|cpp|pdf|png|jpe?g|svg|zip|log)$/i;
 /** A glob, a part of a question, or files by name: nothing to look for in the text of files. */
-const NO_PATTERN = /\*|^(?:and|or|to|if|how|why|what|me|you|it|that|this)\b|\bfiles?$/i;
+const NO_PATTERN =
+  /\*|^(?:and|or|to|if|how|why|what|me|you|it|that|this|is|are|was|were|has|does|can|will|should)\b|\bfiles?$|^(?:all )?(?:the )?files? (?:ending|with|named|called|of)\b|^(?:ending|extension|suffix)\b/i;
+
+/** What only somebody who understands can find. */
+const UNDERSTOOD =
+  /\b(?:bugs?|leaks?|holes?|vulnerabilit(?:y|ies)|mistakes?|typos?|smells?|bottlenecks?|problems?|issues?|flaws?|weakness(?:es)?|redundanc(?:y|ies)|duplicates?|unused|dead code|race conditions?|inefficienc(?:y|ies)|improvements?|reasons?|inspiration|meaning|ways?|answers?|solutions?|security)$|^(?:unused|best|better|cheap|good|wrong|slow|redundant|duplicate|unnecessary|insecure|suspicious|bad|missing)\b/i;
+
+/** `PNG images`: a kind of file. */
+function isKind(text: string, pattern: string): boolean {
+  const at = text.indexOf(pattern);
+  return (
+    at >= 0 &&
+    /^\s+(?:files?|images?|documents?|scripts?|pictures?|photos?|sources)\b/i.test(text.slice(at + pattern.length))
+  );
+}
 
 /** `the word X`, `mentions of X`: the line says itself that X is text. */
 function isMarked(text: string, pattern: string): boolean {

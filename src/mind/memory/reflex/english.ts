@@ -1,12 +1,12 @@
 // Owns the English forms and fixed texts of the memory rules. Knows no logic. Another language is another file of the same shape.
 
 const KEEP =
-  '(remember|memorize|memorise|bear in mind|keep in mind|keep in memory|take note|make a note|make note|note down|jot down|write down|take down|never forget|do not forget|do not ever forget|do not let me forget|commit to memory|remember this|note this|note this down|jot this down|write this down|remember the following)';
+  '(remember|memorize|memorise|bear in mind|keep in mind|keep in memory|take note|make a note|make note|note down|jot down|write down|take down|never forget|do not forget|do not ever forget|do not let me forget|commit to memory|keep it in [your] (mind|memory|head)|let it be (noted|known|remembered)|please be aware|remember this|note this|note this down|jot this down|write this down|remember the following)';
 /** Verbs that mean other things too: they need `that` or a colon after them. */
 const NOTE = '(note|learn|log|record|retain|jot|memo|know|store|save|keep|add)';
 /** What a person is asked once and then keeps: stated plainly, it is worth keeping without "remember". */
 const ATTRIBUTE =
-  '([full|first|last|middle|real|given|family|user|nick|pet] name|nickname|surname|username|handle|birthday|birth date|date of birth|[work|private|personal|home|main] (email|e-mail|email address|e-mail address|phone number|address|mail|number)|time zone|timezone|pronouns|job title|employer|profession|occupation|native language|first language|mother tongue|hometown|home town|blood type|shoe size|keyboard layout|working hours|office hours|(favourite|favorite|preferred|usual|default|normal) {kind:topic}|[github|gitlab|twitter|slack|linkedin] (handle|username|user name|account|user))';
+  '([full|first|last|middle|real|given|family|user|nick|pet] name|nickname|surname|username|handle|birthday|birth date|date of birth|[work|private|personal|home|main] (email|e-mail|email address|e-mail address|phone number|address|mail|number)|time zone|timezone|pronouns|job title|employer|profession|occupation|native language|first language|mother tongue|hometown|home town|blood type|shoe size|keyboard layout|working hours|office hours|(favourite|favorite|preferred|usual|default|normal|go-to|main|primary|everyday|regular) {kind:topic}|[github|gitlab|twitter|slack|linkedin] (handle|username|user name|account|user))';
 
 export const forms = {
   /** The whole line is the fact. */
@@ -42,6 +42,9 @@ export const forms = {
     '(make|take|leave|add|create|write|put down|drop) [me] [a|another] [quick|mental|new] (note|memory|memo|reminder) [to self|for me|for later] [that|of|about|on|saying|to|:] {content:fact}',
     '(remember|memorize|make a note|note|keep in mind|do not forget) [something|this|that|it] !content',
     '(add|save|store|put|commit) (this|that|it|something) (to|in|into) <memory> !content',
+    '(commit|save|store|put|file) {content:topic} (to|in|into) <memory>',
+    '{content:topic} (commit (that|this|it) to memory|keep (that|this|it) in memory|remember (that|this|it)|store (that|this|it)|jot (that|it) down|keep (that|this|it) in your head)',
+    'to remember [:] {content:fact}',
   ],
   forget: [
     '(forget|unlearn|unremember|disremember) [about|that|everything about|all about|anything about|what i said about|what i told you about|what you know about|the fact that|everything you know about|all you know about|everything i told you about|the thing about|the note about|the memory about|the entry about|the bit about|the part about] {topic:fact}',
@@ -59,6 +62,7 @@ export const forms = {
     'you (can|may|should|could) forget [about|that|what i said about] {topic:fact}',
     '(forget|remove|delete|erase|drop) (that|this|it|the last one|the last thing|what i just said|what i just told you|the last note|the last memory|the last entry|your last note) =last:yes',
     '(remove|delete|erase|drop) (that|this|it) from <memory> =last:yes',
+    '~ (forget|unlearn|delete|erase|remove|drop|purge|wipe|clear|scrub) <memory> ((about|that|on|of|:) {topic:fact})',
   ],
   correct: [
     '(correction|small correction|a correction|one correction|to correct myself|let me correct that|i need to correct something|correct that|correct this|correct yourself|fix that|update|update that|update your memory|update your notes|correct your memory|correct your notes|fix your memory|amend that|change that|edit your memory|update memory) [:] [it should be|it should say|it is|that is] {content:fact}',
@@ -69,7 +73,7 @@ export const forms = {
     '(change|update|correct|fix|set|amend|revise) my {old:topic} (to|into|to be) {new:topic} =self:yes',
     '(change|update|correct|fix|amend|revise) what you (know|remember|have|noted) about {old:topic} [:|to|with] {new:topic}',
     '[no|nope|wrong|that is wrong|not quite|sorry] {subject:topic} (is|are|was) not {old:topic} (but|it is|it was|rather|its|they are|he is|she is) {new:topic}',
-    '(no|nope|wrong|that is wrong|not quite|you are wrong|that is not right|incorrect|that is incorrect|you got that wrong|not true|you remember wrong|you misremember|you remembered that wrong|that is out of date|that is outdated|that has changed|i was wrong|i made a mistake|i misspoke) {content:fact} =denial:yes',
+    '(no|nope|wrong|that is wrong|not quite|you are wrong|that is not right|incorrect|that is incorrect|you got that wrong|not true|you remember wrong|you misremember|you remembered that wrong|that is out of date|that is outdated|that has changed|i was wrong|i made a mistake|i misspoke|you have it wrong|you have that wrong|you got it wrong|that is incorrect|it is not correct|is not correct|not correct|is wrong|i told you wrong|wrong information) {content:fact} =denial:yes',
     '(it is|that is|i meant|i mean|should be|it should be|that should be|make it|make that|it was) {new:topic} (not|instead of|rather than) {old:topic}',
     'not {old:topic} (but|it is|rather|i meant|i mean|it should be) {new:topic} @0.9',
     '{subject:topic} (is now|are now|has changed to|changed to|has become|have changed to|is no longer {old:topic} but|moved to) {new:topic}',
@@ -98,6 +102,7 @@ export const forms = {
     '(what|who|when|which) (is|are|was|were) my {topic:topic}',
     '(what|who|when|which) (is|are|was|were) our {topic:topic} @0.6',
     'where (do|did) i {topic:topic} @0.5',
+    '(remind me|tell me|recall|do you know|do you remember) (what|who|which|when|where) (my|our) {topic:topic} (is|are|was|were)',
     '(where|when|what|which) (do|did|am|was) i (live|work|prefer|like|use|born|drive|study|from|go by|speak|want to be called) [{topic:topic}] @0.9',
     'what {topic:topic} do i (like|prefer|use|have|want|work on|drive|own|need|work with|speak|live in)',
     'which {topic:topic} do i (like|prefer|use|have|want|work on|drive|own|need|work with|speak|live in)',
@@ -107,6 +112,9 @@ export const forms = {
     '<find> {topic:topic} in <memory>',
     'is there anything (about|on) {topic:topic} in <memory>',
     'is {topic:topic} in <memory>',
+    '~ (what|which|everything|anything|all|tell me|show me|whatever) you (know|have|remember|got|store|stored|noted|kept|recall) ((about|on|of|regarding|concerning) {topic:fact}) [information|informations|info|facts|notes|memories|exactly|already]',
+    '~ (information|informations|info|facts|notes|memories) (about|on|of|regarding|concerning) (me|myself) [what|which] [you] [have|know|store] =all:yes',
+    'what [do] (you|we) [have] [got] (on|about) [the] {topic:fact}',
   ],
   why: [
     '(why|how come|what makes) [do|did|would|are] you (think|say|believe|know|claim|assume|remember|said|saying|sure|so sure|answer|tell me|conclude) [so|that|this|it] =last:yes',
@@ -119,6 +127,7 @@ export const forms = {
     '(why|says who|who says|who told you|who said so|source|sources|the source|based on what|on what basis|on what grounds|according to what|according to whom|why is that|why so|evidence|the evidence|proof|prove it|cite your source|cite your sources|cite that|cite it|what is that based on|what is this based on|what is it based on|what is your source|what is your evidence|what is the source|what is the evidence|what are your sources|what evidence do you have|show me the source|show the source|show your source|show me the evidence|show the evidence|show me your source|give me the source|where does that come from|where did that come from|how so|who told you that|who told you this|who said that|what makes you think so|what makes you say that|what makes you think that) [for|of|about] [that|this|it] =last:yes',
     '(who told you|what is the (source|evidence) (for|that|of)|what evidence do you have (for|that)) [that] {topic:fact}',
     'when did (i|we) (tell|say to|mention to) you [that|about|this] {topic:fact} @0.9',
+    '~ (why|what makes|how come|what made|on what) you (think|say|said|believe|know|claim|assume|remember|answer|told|conclude|come) (that|this|so|it) =last:yes',
   ],
   undo: [
     '(undo|revert|reverse|roll back|rollback|take back|cancel|drop) (my|the|your|our|that|this) [last|previous|latest|most recent] [memory] (change|write|edit|update|action|step|operation|entry|note|memory|addition|removal)',
@@ -140,6 +149,7 @@ export const forms = {
     '(cancel|reverse|revoke|scrap) (that|the last|your last|my last) (memory|note|change|entry|write|edit|action|update)',
     'unsave (that|it)',
     'un-remember (that|it)',
+    '~ (undo|cancel|revert|reverse|roll back|take back|rollback|scrap|unwind|annul) (that|it|this|last|previous) [action|change|thing|step|one|operation|edit|command|note|entry|memory|did|just]',
   ],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 

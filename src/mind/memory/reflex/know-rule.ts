@@ -27,7 +27,8 @@ export const knowRule: ReflexRule = {
       .replace(/^(?:about|the|my|our|any|that)\s+/i, '')
       .replace(/\s+(?:so far|then|already|by now|yet|again|exactly|at all|these days)$/i, '')
       .trim();
-    return { score: fit.score, slots: topic === '' ? { all: 'yes' } : { topic } };
+    const more = /[?!.]\s+\S/.test(topic) ? 0.5 : 1;
+    return { score: fit.score * more, slots: topic === '' ? { all: 'yes' } : { topic } };
   },
 
   restate: ({ slots }) => (slots.topic === undefined ? 'show me your memory' : `what do you know about ${slots.topic}`),

@@ -17,6 +17,9 @@ const CLAUSE =
   /\b(?:is|are|was|were|has|have|runs?|lives?|uses?|needs?|will|must|should|can|goes|costs?|starts?|ends?|takes?|works?|means|likes?|prefers?|wants?|=)\b/i;
 /** `the good old days`: a thing without a statement about it. */
 const BARE_THING = /^(?:the|those|these|all|our|a|an)\s(?:\p{L}+\s?){1,4}$/u;
+/** `take note, young man`: nobody's fact. */
+const LOOSE_ADDRESS =
+  /^(?:young |old |good |my )?(?:man|lady|sir|boy|girl|friend|everyone|folks|guys)$|^(\w+), \1\b|^\w+, the \w+ of \w+$|^(?:is|was) an? /i;
 /** `save that as x.txt` is about a file. */
 const AS_FILE = /^(?:as|to|in|into|under|at)\s+\S*[./]\w+\s*$/i;
 const LONGEST_STATEMENT = 16;
@@ -38,6 +41,7 @@ export const rememberRule: ReflexRule = {
     if (fit.missing !== undefined) return fit;
     const content = (fit.slots.content ?? '').replace(/^[:\s]+/, '').replace(/[\s,;:]+$/, '');
     if (AS_FILE.test(content) || NEGATED.test(content)) return undefined;
+    if (LOOSE_ADDRESS.test(content)) return undefined;
     const asked = input.text.endsWith('?') && input.text.startsWith(input.words.slice(0, 8));
     return { score: fit.score * worth(content, fit.slots, input.words) * (asked ? 0.5 : 1), slots: { content } };
   },
@@ -78,6 +82,6 @@ function worth(content: string, slots: ReflexMatch['slots'], words: string): num
   if (/^remember\b/i.test(content)) return 0.5;
   const clause = CLAUSE.test(content);
   if (slots.clause !== undefined && (!clause || /^to\b/i.test(content))) return 0.3;
-  if (BARE_THING.test(content) && !clause && !/\bthat\b|:/.test(words)) return 0.5;
+  if (BARE_THING.test(content) && !clause && !/\bthat\b|:|^for (?:future|the record)/i.test(words)) return 0.5;
   return /\s/.test(content) ? 1 : 0.6;
 }

@@ -37,7 +37,8 @@ export const recallForms: readonly string[] = [
   '(did|have|has|had) {person:name} [ever|already] (<say>|mention|ask|want|bring up) [anything|something] [<about>|for] {topic:topic} [{when:time}]',
   '(do|can) you (remember|recall|recollect) (what|when|where|which|how|why|who|if|whether) {topic:topic} [{when:time}]',
   '(do|can) you (remember|recall|recollect) [<who>] [saying|deciding|talking about|discussing|mentioning|telling you] [<about>] {topic:topic} [{when:time}]',
-  'remember (when|what|how|where|which) <who> {topic:topic} [{when:time}] @0.95',
+  'remember (when|what|how|where|which) <who> (<say>|<decide>) {topic:topic} [{when:time}] @0.95',
+  'remember (when|what|how|where|which) <who> {topic:topic} [{when:time}] @0.6',
   'remember that {topic:topic} <who> (<say>|talked about|discussed) [{when:time}] @0.9',
   '(remind me|refresh my memory|jog my memory|tell me again|recap|recall) (what|when|where|which|how|why|who) <who> [<say>|<decide>|said|were saying] [<about>] {topic:topic} [{when:time}]',
   '(remind me|refresh my memory|jog my memory|tell me again|recap|recall) (what|which|when|where|how|why) {person:name} (<say>|<decide>|wanted|suggested) [<about>] {topic:topic} [{when:time}]',
@@ -68,4 +69,8 @@ export const recallForms: readonly string[] = [
   '(show|open|read|quote|display|print) [the] [messages] (around|near|before and after|next to|surrounding) [the] [message] {message:number} (of|in|from) [the] [session|conversation] {session:session}',
   '(show|open|read|quote) [the] message {message:number} (of|in|from) [the] [session|conversation] {session:session}',
   '(how often|how many times) (did|have|do) <who> [<say>|talk|talked] [<about>] {topic:topic} [{when:time}] @0.9',
+  '~ (when|what|which|where|did|who|how|tell me|know|remember|recall|find) (<who>|{person:name}) (<say>|<decide>) ((about|on|regarding|re|of|concerning|for) {topic:topic}) [{when:time}] [last|first|ever|with|back]',
+  '~ <chats> ((about|on|regarding|re|of|concerning|where|with) {topic:topic}) [<find>|<see>|pull up|bring back|dig up|dig out|get me|fetch] [<who>] [<say>] [{when:time}]',
+  '~ <past> <chats> [<find>|<see>|pull up] =browse:yes',
+  '(some time|sometime|at some point) [{when:time}] [before|after|around] {more:topic} i asked you about {topic:topic} @0.5',
 ];

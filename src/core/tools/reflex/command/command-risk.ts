@@ -84,7 +84,7 @@ const RISKS: readonly (readonly [pattern: RegExp, what: string])[] = [
   [/\s--(?:force|delete|purge|hard|prune|no-preserve-root|overwrite)\b/, 'forces a change'],
   [/:\(\)\s*\{|\b(eval|source)\s+["$`]/, 'runs what it cannot show'],
   [
-    /\b(make|npm run|pnpm|yarn|just|task|rake|gradle|gradlew|mvn|cargo|go|dotnet|flutter|bazel|lerna|composer|mix|sbt|cmake --build \S+ --target)\s+(run\s+)?(\S*[:-])?(clean|distclean|mrproper|deploy|release|publish|destroy|purge|uninstall|reset|nuke|wipe|expunge)\b/,
+    /\b(make|npm run|pnpm|yarn|just|task|rake|gradle|gradlew|mvn|cargo|go|dotnet|flutter|bazel|lerna|composer|mix|sbt|cmake --build \S+ --target)\s+(run\s+)?(\S*[:-])?(clean(?!\s+(?:verify|install|package|build|test|compile|assemble|check)\b(?!.*\bdeploy\b))|distclean|mrproper|deploy|release|publish|destroy|purge|uninstall|reset|nuke|wipe|expunge)\b/,
     'cleans or publishes',
   ],
   [/\b(tar|bsdtar)\s+(-\S+\s+)*-?\w*x\w*|\b(unzip|7z\s+x|gunzip|bunzip2|unxz|gzip|bzip2|xz)\s/, 'may overwrite files'],

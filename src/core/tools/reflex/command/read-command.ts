@@ -21,6 +21,8 @@ const TERMINAL_TAIL =
 /** When or whether it should run: the engine asks, this only keeps it out of the command. */
 const CONDITION_TAIL =
   /[,;]?\s+(?:-+\s*)?(?:every|if|unless|until|when|whenever|tomorrow|tonight|later|after|before|once|as soon as|or not|just kidding|never mind|scratch that|no wait|actually no|but (?:do not|don't|only))(?=\s|$)[^`"']*$/i;
+const POLITE_TAIL =
+  /\s+(?:(?:pls|plz|please|thx|thanks|ty)(?:\s+(?:n|and|&)\s+(?:pls|thx|thanks|ty|thank you))*|again|once more|one more time|another time)$/i;
 const BACKGROUND = /[,;]?\s+(?:in (?:the )?background|as a background (?:job|process|task)|in bg|detached)$/i;
 const BACKGROUND_FIRST = /^(?:in (?:the )?background|as a background (?:job|process|task))[:,]?\s+/i;
 const TIMEOUT =
@@ -54,6 +56,10 @@ type Extras = { -readonly [Key in keyof SpokenCommand]?: SpokenCommand[Key] };
 type Taker = (found: RegExpExecArray, extras: Extras) => boolean;
 
 const TAKERS: readonly (readonly [pattern: RegExp, take: Taker])[] = [
+  [
+    POLITE_TAIL,
+    (found) => !/^(?:echo|printf|git commit)\b/.test(found.input) && !openQuote(found.input.slice(0, found.index)),
+  ],
   [REPORT_TAIL, (found) => found.index > 0],
   [CONDITION_TAIL, (found) => found.index > 0],
   [TERMINAL_TAIL, (found) => found.index > 0],

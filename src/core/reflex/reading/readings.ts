@@ -1,0 +1,96 @@
+// Owns the further readings of a line that fits no form as it stands: without its layers, and each clause by itself.
+// Knows no rule. Invariant: a reading whose surroundings speak against acting says so; it may be asked about, never acted on.
+import type { Language } from '../language.ts';
+import { maskQuotes } from './mask-quotes.ts';
+import { peelLine } from './peel-line.ts';
+import { type Clause, splitClauses } from './split-clauses.ts';
+
+export interface Reading {
+  readonly text: string;
+  /** Multiplies the score of what it matches. */
+  readonly weight: number;
+  /** A part of the line: only what was spoken in words counts. */
+  readonly part: boolean;
+  /** Something around it or in it speaks against acting. */
+  readonly guarded: boolean;
+  /** What stands around it needs understanding: not even memory answers half of a line. */
+  readonly torn: boolean;
+}
+
+const LONGEST = 320;
+const MOST_CLAUSES = 5;
+const WEIGHTS = { whole: 0.98, part: 0.94 } as const;
+/** Words with a dot, slash or underscore name things: `docker-compose.yml` composes nothing. */
+const NAMES = /\S*[^\s.]*[./_\\]\w\S*/g;
+const QUOTED = /`[^`]+`|"[^"]+"|“[^”]+”/g;
+
+export function readings(text: string, language: Language): readonly Reading[] {
+  if (text.length > LONGEST) return [];
+  const whole = peelLine(text, language.layers);
+  const guarded = isAgainst(whole, language) || isStatement(whole, language);
+  const found: Reading[] = [{ text: whole, weight: WEIGHTS.whole, part: false, guarded, torn: false }];
+  const clauses = splitClauses(text);
+  if (clauses.length > 1 && clauses.length <= MOST_CLAUSES) {
+    found.push(...spansOf(clauses).map((span) => partReading(text, span, language)));
+    found.push(...pointedReadings(text, clauses, language));
+  }
+  return found.filter((reading, index) => found.findIndex((other) => other.text === reading.text) === index);
+}
+
+/** Last clauses first: what a line leads up to is its request. */
+function spansOf(clauses: readonly Clause[]): readonly Clause[] {
+  const end = clauses.at(-1)?.end ?? 0;
+  return [...clauses.slice(1).map(({ start }) => ({ start, end })), ...clauses.toReversed()];
+}
+
+function partReading(text: string, { start, end }: Clause, language: Language): Reading {
+  const own = text.slice(start, end).trim();
+  const after = text.slice(end).trim();
+  const around = peelLine(`${text.slice(0, start)} ${after}`, language.layers);
+  const part = peelLine(own.replace(/[,;:]+$/, ''), language.layers);
+  const asked = language.guards.asked.test(own);
+  const told = language.guards.reported.test(maskQuotes(around)) && !asked;
+  const guarded =
+    told ||
+    (after.endsWith('?') && !asked) ||
+    isAgainst(part, language) ||
+    isStatement(part, language) ||
+    isAgainst(around, language) ||
+    language.guards.around.some((pattern) => pattern.test(maskQuotes(around)));
+  return {
+    text: part,
+    weight: WEIGHTS.part,
+    part: true,
+    guarded,
+    torn: language.guards.understanding.test(plainOf(around, language)),
+  };
+}
+
+/** `… "hostname -I". Would you run it?`: the words point at the one quotation of the line. */
+function pointedReadings(text: string, clauses: readonly Clause[], language: Language): readonly Reading[] {
+  const [quoted, ...more] = [...text.matchAll(QUOTED)].map((found) => found[0].slice(1, -1));
+  if (quoted === undefined || more.length > 0) return [];
+  return clauses.flatMap(({ start, end }) => {
+    const own = peelLine(text.slice(start, end), language.layers);
+    if (!language.layers.pointing.test(own)) return [];
+    const around = `${text.slice(0, start)} ${text.slice(end)}`;
+    const guarded = isAgainst(around, language) || language.guards.around.some((pattern) => pattern.test(around));
+    return [
+      { text: own.replace(/\s.*$/, () => ` \`${quoted}\``), weight: WEIGHTS.part, part: true, guarded, torn: false },
+    ];
+  });
+}
+
+function plainOf(text: string, language: Language): string {
+  return maskQuotes(text).replace(language.guards.verbatim, ' ').replace(NAMES, ' ');
+}
+
+function isAgainst(text: string, language: Language): boolean {
+  const plain = plainOf(text, language);
+  const { against, understanding } = language.guards;
+  return understanding.test(plain) || against.some((pattern) => pattern.test(plain));
+}
+
+function isStatement(text: string, language: Language): boolean {
+  return language.guards.statement.test(maskQuotes(text));
+}
