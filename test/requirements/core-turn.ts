@@ -42,6 +42,7 @@ export const coreTurnRows: readonly Requirement[] = [
   { id: 'core:strategy:never-throws', source: 'milestone spine', text: 'The text parser never throws, whatever the text.' },
   { id: 'core:strategy:linear-time', source: 'milestone spine', text: 'The time of the text parser grows linearly with its input.' },
   { id: 'core:strategy:prose-is-no-call', source: 'milestone spine', text: 'Prose that mentions a tool, and quoted examples of a call, run nothing.' },
+  { id: 'core:strategy:cut-call-never-runs', source: 'milestone spine', text: 'A call whose text was cut off never runs with part of a value.' },
   { id: 'core:strategy:think-is-no-call', source: 'milestone spine', text: 'Nothing inside a think block is a call, also when the block is never closed; the block becomes a reasoning part.' },
   { id: 'core:strategy:reasoning-not-sent-back', source: 'milestone spine', text: 'Stored reasoning is sent back only to providers that want it.' },
   { id: 'core:strategy:render-parse-identity', source: 'milestone spine', text: 'What the text strategy renders as a call, the text parser reads as the same call.' },

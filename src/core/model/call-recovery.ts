@@ -105,6 +105,9 @@ async function* finishEvents(
   for (const { name, arguments: args } of found.calls) {
     yield { type: 'tool-call', callId: newId('call'), name, arguments: args as JsonObject };
   }
+  for (const { name, raw } of found.malformed) {
+    yield { type: 'tool-call', callId: newId('call'), name: name ?? 'unknown', arguments: {}, malformed: raw };
+  }
   yield { ...finish, reason: 'tool-calls' };
 }
 

@@ -36,6 +36,14 @@ describe('call recovery', () => {
     assert.equal(textOf(events).trim(), 'I look.');
   });
 
+  test('an attempt that cannot be read, beside a good call, is told to the model', async () => {
+    const { calls } = await run(`${CALL}\n<tool_call>\n{"name": "echo", "arguments": {"text": "un`);
+    assert.deepEqual(
+      calls.map((call) => call.malformed !== undefined),
+      [false, true],
+    );
+  });
+
   test('not beside a structured call', async () => {
     const { events, calls } = await run({ text: CALL, calls: [{ name: 'echo', arguments: { text: 'real' } }] });
     assert.deepEqual(

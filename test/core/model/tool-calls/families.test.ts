@@ -133,17 +133,21 @@ verifies(
   },
 );
 
-test('a call that is cut off at any place never runs with half a value', () => {
-  const whole = call('write_file', { path: 'src/a.py', content: 'if x < 1:\n    print({"a": [1, 2]})\n' });
-  const truth = new Set(Object.values(whole.arguments));
-  for (const [family, render] of Object.entries(RENDERERS)) {
-    const text = render([whole]);
-    for (let end = 1; end < text.length; end += 1) {
-      for (const { name, arguments: args } of publicEntry(text.slice(0, end), TOOLS).calls) {
-        const told = `${family}: ${text.slice(0, end)}`;
-        assert.equal(name, whole.name, told);
-        assert.deepEqual(new Set(Object.values(args)), truth, told);
+verifies(
+  'core:strategy:cut-call-never-runs',
+  'a call that is cut off at any place never runs with half a value',
+  () => {
+    const whole = call('write_file', { path: 'src/a.py', content: 'if x < 1:\n    print({"a": [1, 2]})\n' });
+    const truth = new Set(Object.values(whole.arguments));
+    for (const [family, render] of Object.entries(RENDERERS)) {
+      const text = render([whole]);
+      for (let end = 1; end < text.length; end += 1) {
+        for (const { name, arguments: args } of publicEntry(text.slice(0, end), TOOLS).calls) {
+          const told = `${family}: ${text.slice(0, end)}`;
+          assert.equal(name, whole.name, told);
+          assert.deepEqual(new Set(Object.values(args)), truth, told);
+        }
       }
     }
-  }
-});
+  },
+);
