@@ -54,10 +54,10 @@ export function createToolCatalog(schemas: readonly TextToolSchema[]): ToolCatal
 
 function declaredTool(schema: unknown): DeclaredTool | null {
   if (!isRecord(schema)) return null;
-  const inner: unknown = isRecord(schema['function']) ? schema['function'] : schema;
-  if (!isRecord(inner) || typeof inner['name'] !== 'string' || inner['name'] === '') return null;
+  const inner: unknown = isRecord(schema.function) ? schema.function : schema;
+  if (!isRecord(inner) || typeof inner.name !== 'string' || inner.name === '') return null;
   const bare = inner as unknown as AnySchema;
-  return { name: inner['name'], properties: propertiesOf(bare), required: requiredOf(bare) };
+  return { name: inner.name, properties: propertiesOf(bare), required: requiredOf(bare) };
 }
 
 /** Every `name + property`; a pair of which two are spelled alike is left out. */
@@ -73,16 +73,16 @@ type AnySchema = BareToolSchema & { readonly input_schema?: unknown };
 
 function requiredOf(schema: AnySchema): string[] {
   const parameters = schema.parameters ?? schema.input_schema;
-  const required = isRecord(parameters) ? parameters['required'] : undefined;
+  const required = isRecord(parameters) ? parameters.required : undefined;
   return Array.isArray(required) ? required.filter((key) => typeof key === 'string') : [];
 }
 
 function propertiesOf(schema: AnySchema): Map<string, unknown> {
   const parameters = schema.parameters ?? schema.input_schema;
   if (!isRecord(parameters)) return new Map();
-  const properties = isRecord(parameters['properties'])
-    ? parameters['properties']
-    : parameters['type'] === undefined
+  const properties = isRecord(parameters.properties)
+    ? parameters.properties
+    : parameters.type === undefined
       ? parameters
       : {};
   return new Map(Object.entries(properties));

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { parseTextCalls, parseTextToolCalls } from '#core/model/tool-calls/parse-text-tool-calls.ts';
 import { parseTextToolCalls as publicEntry } from '#public/tool-calls.ts';
 import { verifies } from '../../../verifies.ts';

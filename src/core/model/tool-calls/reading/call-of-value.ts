@@ -93,8 +93,8 @@ function namesTool(value: unknown, context: ValueContext): boolean {
   if (typeof value === 'string') return context.catalog.resolve(value) !== null;
   return (
     isRecord(value) &&
-    typeof value['name'] === 'string' &&
-    (!context.strict || context.catalog.resolve(value['name']) !== null)
+    typeof value.name === 'string' &&
+    (!context.strict || context.catalog.resolve(value.name) !== null)
   );
 }
 
@@ -106,12 +106,12 @@ function callOfNested(record: Record<string, unknown>, key: string, context: Val
 }
 
 function isDefinition(record: Record<string, unknown>): boolean {
-  const schema = record['parameters'] ?? record['input_schema'];
+  const schema = record.parameters ?? record.input_schema;
   if (!isRecord(schema)) return false;
-  const properties = schema['properties'];
-  if (schema['type'] !== 'object' || !isRecord(properties)) return false;
+  const properties = schema.properties;
+  if (schema.type !== 'object' || !isRecord(properties)) return false;
   return (
-    typeof record['description'] === 'string' ||
+    typeof record.description === 'string' ||
     Object.values(properties).every((property) => isRecord(property) && 'type' in property)
   );
 }
@@ -153,9 +153,8 @@ function loneText(value: unknown, { tool, strict }: ArgumentContext): Record<str
 
 /** `{"type": "object", "properties": {"city": "Paris"}}`: the schema was copied and filled in. */
 function filledSchema(args: Record<string, unknown> | null, tool: DeclaredTool | null): Record<string, unknown> | null {
-  const copied =
-    args?.['type'] === 'object' && isRecord(args['properties']) && tool?.properties.has('properties') === false;
-  return copied && isRecord(args['properties']) ? args['properties'] : args;
+  const copied = args?.type === 'object' && isRecord(args.properties) && tool?.properties.has('properties') === false;
+  return copied && isRecord(args.properties) ? args.properties : args;
 }
 
 /** What a key beside the name is: a flattened argument, bookkeeping, or a sign that this is no call. */
@@ -210,7 +209,7 @@ function recordOfList(list: readonly unknown[]): Record<string, unknown> | null 
 }
 
 function isPair(value: unknown): value is { name: string; value: unknown } {
-  return isRecord(value) && typeof value['name'] === 'string' && 'value' in value && Object.keys(value).length <= 3;
+  return isRecord(value) && typeof value.name === 'string' && 'value' in value && Object.keys(value).length <= 3;
 }
 
 /** `{"get_weather": {"city": "Paris"}}`, one call a key. */

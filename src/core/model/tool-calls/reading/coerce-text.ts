@@ -50,7 +50,7 @@ const COERCIONS: Readonly<Record<string, Coercion>> = {
 /** Types that a schema allows, lower case, in declared order (`anyOf`, `oneOf` and type lists included). */
 function typesOf(schema: unknown, depth = 0): string[] {
   if (!isRecord(schema) || depth > 4) return [];
-  const own = [schema['type']]
+  const own = [schema.type]
     .flat()
     .filter((type) => typeof type === 'string')
     .map((type) => type.toLowerCase());
@@ -70,8 +70,8 @@ export function coerceText(text: string, schema: unknown): unknown {
 }
 
 function fromEnum(text: string, schema: unknown): unknown {
-  if (!isRecord(schema) || !Array.isArray(schema['enum'])) return undefined;
-  return schema['enum'].find((value) => typeof value !== 'string' && String(value) === text);
+  if (!isRecord(schema) || !Array.isArray(schema.enum)) return undefined;
+  return schema.enum.find((value) => typeof value !== 'string' && String(value) === text);
 }
 
 /** Lenient JSON or Python literal that fills the whole text, else undefined. */
