@@ -36,7 +36,7 @@ export const classes: Readonly<Record<string, string>> = {
   past: '[the] [most] (previous|last|past|earlier|old|older|prior|recent|latest|former|other) [few|couple of|two|three|five|ten]',
   chat: 'convo|conversation|chat|session|discussion|talk|thread|transcript|exchange|meeting|call',
   chats: `
-    convo|convos|conversation|conversations|chat|chats|session|sessions|discussion|discussions|[chat|session|conversation|our|my] history|thread|threads|talk|talks|transcript|
+    convo|convos|conversation|conversations|chat|chats|session|sessions|discussion|discussions|[chat|session|conversation|our|my] history|thread|threads|talks|transcript|
     transcripts|exchange|exchanges|(chat|session|conversation) (log|logs)|old messages|past messages
   `,
   about: `

@@ -134,6 +134,6 @@ export const layers: Layers = {
       `,\\s*(?:please|pls|plz|kindly|if (?:you|u) (?:can|could|would|please|will|don'?t mind|may)|if (?:possible|i may)|${NAME}|pray|then|perhaps|maybe|you know|i (?:think|guess|suppose|wonder|believe)|er|um|uh|thanks|if you'd be so (?:kind|good)|if you would(?: be so (?:kind|good))?|if it'?s (?:possible|no trouble|not too much trouble)|when you (?:can|have a moment|get a chance))\\s*,`,
       'gi',
     ),
-    /\s(?:if (?:you|u)(?:'d| would)? be so (?:kind|good)|if (?:you|u) (?:can|could|please|would|don'?t mind)|for me please|please for me|for me|for us|to me please|pls|plz|please|kindly|tf|the (?:heck|hell|fuck|devil)|on earth|rn|real quick|ffs|exactly)(?=[\s,.:;?!]|$)/gi,
+    /\s(?:if (?:you|u)(?:'d| would)? be so (?:kind|good)|if (?:you|u) (?:can|could|please|would|don'?t mind)(?=[,.:;?!]|$)|for me please|please for me|for me|for us|to me please|pls|plz|please|kindly|tf|the (?:heck|hell|fuck|devil)|on earth|rn|real quick|ffs|exactly)(?=[\s,.:;?!]|$)/gi,
   ],
 };

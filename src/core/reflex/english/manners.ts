@@ -35,6 +35,7 @@ export const hastes = phrases(`
 
 export const conditions = phrases(`
   if|unless|when|whenever|until (it|you|we|they|i|that|this|my|he|she|then|tomorrow|monday|further notice)|once (it|the|you|we|they|i|that|this|my|he|she)|every (day|hour|week|minute|night|morning|evening|month|time|monday|friday|sunday)|every (few|other|two|five|ten)|tomorrow|tonight|later|after|before|
+  (and|then) [then|also] (fix|explain|refactor|summarize|summarise|translate|rewrite|improve|review|describe|rename|optimize|optimise|analyze|analyse|convert|suggest|implement|debug|repair|solve|tell me (what|which|why|how))|
   as soon as|in case|daily|hourly|weekly|otherwise|provided that|assuming|next (week|month|time|monday)
 `);
 

@@ -11,7 +11,7 @@ export const slots: SlotWords = {
   here: phrases(`
     here|right here|over here|in here|this place|cwd|pwd|my folder|around here|
     (this|the [current|working|same|present|project|whole|root|top|top level|present working|current working]|current|working|my|our|project|my [current|project]|our [current|project]) (folder|directory|dir|project|repo|repository|workspace|working directory|working folder)|
-    (project|repo|repository) root|the (root|top|top level|base) [folder|directory|level] [of (the|this|my|our) (project|repo|repository|folder|tree)]|the (folder|directory) (we|i) (are|am) in|this one|where (we|i) (are|am)
+    (project|repo|repository) root|the root [folder|directory|level]|the (top|top level|base) (folder|directory|level) [of (the|this|my|our) (project|repo|repository|folder|tree)]|the (folder|directory) (we|i) (are|am) in|this one|where (we|i) (are|am)
   `),
   parent: phrases(`
     [the] parent [folder|directory|dir] [of this [one]]|[one|a] (level|folder|directory) up|up (one|a) (level|folder|directory)|

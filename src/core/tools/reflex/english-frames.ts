@@ -12,7 +12,7 @@ const ENDING = '(ending|ends|end|extension|extensions|suffix|type|kind|format) [
 const FOUND_IN =
   '[<within> {path:place}|<within> [all|the] {glob:glob} [files|file]|<within> [all] [the] (files|file) [of type|with extension|ending in|ending] {glob:glob}]';
 const SEEK =
-  '(<find>|where|which files|what files|which file|what file|in what files|in which files|any|who|look through|look in|search in|search through|searching for|looking for|mislaid|lost|missing|tell me where|know where|grep|does|do|is there|are there|every|all|whereabouts|see|know)';
+  '(<find>|where|which files|what files|which file|what file|in what files|in which files|any|who|look through|look in|search in|search through|searching for|looking for|mislaid|lost|missing|tell me where|know where|grep|is there|are there|every|all|whereabouts|see|know)';
 const SPOT =
   '(word|words|text|string|phrase|term|mention of|mentions of|refs to|references to|reference to|occurrences of|usages of|uses of|usage of|wrote about|written about|talk about|talks about|mention|mentions|contain|contains|containing|mentioning|calls|uses|imports|instances of|traces of|hits for|matches for|saying|says|about)';
 const FROM_TO =
@@ -34,6 +34,7 @@ export const frames = {
   ],
   read: [
     `~ ${SEE} {path:file} ${FILE_WORDS} [read|view|see]`,
+    `~ ${SEE} {path:file} (in|inside|from|within|under) {folder:dir} ${FILE_WORDS}`,
     `~ {path:file} (contents|content|says|say|written) [what|everything] ${FILE_WORDS}`,
     `~ {path:file} ${FROM_TO} [<see>] ${FILE_WORDS}`,
     `~ {path:file} (first|top|beginning|initial|opening|start|head) {head:number} [line|lines|rows|few] [<see>] ${FILE_WORDS}`,
@@ -45,6 +46,7 @@ export const frames = {
     `~ ${SEEK} (${SPOT}) ({pattern:quoted}|{pattern:ident}|{pattern:text}) ${FOUND_IN} [file|files|place|places|line|lines|folder] [<used>|writed|written]`,
     `~ ${SEEK} {pattern:quoted} ${FOUND_IN} [<used>|<uses>] [file|files|place|places|line|lines|folder]`,
     `~ ${SEEK} {pattern:ident} ${FOUND_IN} [<used>|<uses>|<mention>|<occurrences>|coming|from] [<codeword>|flag|setting|option|env|variable] [file|files|place|places|line|lines|code]`,
+    `~ (does|do|is|are) {pattern:quoted} (<used>|<uses>|mentioned|present|contained|anywhere|somewhere) ${FOUND_IN} [text|word|string|phrase|mentioned|anywhere|file|files]`,
     `~ (files|places|lines|occurrences|mentions|references|uses|usages|refs) {pattern:ident} ${FOUND_IN} [<used>|<uses>|<mention>] [<see>]`,
   ],
   findFiles: [

@@ -18,8 +18,9 @@ export const findTextRule: ReflexRule = {
 
   match(input) {
     const found = input.fit(forms.findText);
-    const fit = found === undefined ? undefined : resolvePath(found, input.history);
-    if (fit === undefined) return undefined;
+    const resolved = found === undefined ? undefined : resolvePath(found, input.history);
+    if (resolved === undefined) return undefined;
+    const fit = bareText(resolved);
     return { ...fit, score: fit.score * shapeOf(fit, input.text) };
   },
 
@@ -35,6 +36,19 @@ export const findTextRule: ReflexRule = {
     return { type: 'call', calls: [{ name: 'search_files', arguments: textSearch(match) }] };
   },
 };
+
+const LEAD =
+  /^(?:(?:-\w+\s+)+|(?:function|class|variable|constant|method|interface|symbol|component|hook|endpoint|word|string|text|phrase|term|flag|setting|option)\s+(?=\S+$))/i;
+
+/** `-i "warning"` and `function handleSubmit`: the text itself. */
+function bareText(match: ReflexMatch): ReflexMatch {
+  const { pattern = '' } = match.slots;
+  const bare = match.slots['pattern.quoted'] === undefined ? pattern.replace(LEAD, '') : pattern;
+  if (bare === pattern || bare === '') return match;
+  const quoted = /^(["'`])(.+)\1$/.exec(bare)?.[2];
+  const marks: Readonly<Record<string, string>> = quoted === undefined ? {} : { 'pattern.quoted': 'yes' };
+  return { ...match, slots: { ...match.slots, ...marks, pattern: quoted ?? bare } };
+}
 
 export function textSearch({ slots }: ReflexMatch): Readonly<Record<string, string>> {
   return {
@@ -82,7 +96,7 @@ const FILE_NAME =
   /^(?!console\.|process\.)[\w@./-]+\.(?:[cm]?[jt]sx?|json|md|ya?ml|toml|txt|py|rs|go|css|s[ac]ss|html?|sh|sql|csv|xml|lock|env|ini|cfg|conf|java|rb|php|c|h|cpp|pdf|png|jpe?g|svg|zip|log)$/i;
 /** A glob, a part of a question, or files by name: nothing to look for in the text of files. */
 const NO_PATTERN =
-  /\*|^(?:and|or|to|if|how|why|what|me|you|it|that|this|is|are|was|were|has|does|can|will|should)\b|\bfiles?$|^(?:all )?(?:the )?files? (?:ending|with|named|called|of)\b|^(?:ending|extension|suffix)\b/i;
+  /\*|^(?:and|or|to|if|how|why|what|me|you|it|that|this|is|are|was|were|has|does|can|will|should)\b|\bfiles?$|^(?:all )?(?:the )?files? (?:ending|with|named|called|of)\b|^(?:ending|extension|suffix)\b|^\.\w+ (?:extension|ending|suffix|files?)\b|\band (?:fix|explain|tell|rename|replace|remove|delete|change|summar|refactor|sort|write|open|move|copy)/i;
 
 /** What only somebody who understands can find. */
 const UNDERSTOOD =
@@ -101,7 +115,7 @@ function isKind(text: string, pattern: string): boolean {
 function isMarked(text: string, pattern: string): boolean {
   const before = text.slice(0, Math.max(0, text.indexOf(pattern)));
   return (
-    /\b(?:words?|strings?|text|phrase|term|pattern|grep(?: for)?|rg|contain(?:s|ing)?|mentions?(?: of)?|mentioning|occurrences? of|references? to|uses? of|usages? of|says?|comments?|talks? about|refers? to)\s+(?:the\s+)?$/i.test(
+    /\b(?:words?|strings?|text|phrase|term|pattern|grep(?: for)?|rg|contain(?:s|ing)?|mentions?(?: of)?|mentioning|imports?|importing|uses?|using|calls?|calling|requires?|references?|defines?|extends?|occurrences? of|references? to|uses? of|usages? of|says?|comments?|talks? about|refers? to)\s+(?:the\s+)?$/i.test(
       before,
     ) ||
     /\b(?:mentioned|comments|defined|called|imported|referenced|declared|implemented|exported)\b/i.test(

@@ -26,7 +26,7 @@ export const correctRule: ReflexRule = {
 
   match(input) {
     const fit = input.fit(forms.correct);
-    const said = fit === undefined ? undefined : spokenMatch(fit, input.words);
+    const said = fit === undefined || isOther(fit, input) ? undefined : spokenMatch(fit, input.words);
     const plain = plainContrast(input.words);
     return said !== undefined && said.score >= (plain?.score ?? 0) ? said : plain;
   },
@@ -51,6 +51,14 @@ export const correctRule: ReflexRule = {
   },
 };
 
+/** A note that only mentions a change, a setting that is no entry, a contrast while nothing is kept. */
+function isOther({ slots }: ReflexMatch, input: ReflexInput): boolean {
+  if (/^(?:please )?(?:note|remember|keep)\b/i.test(slots.subject ?? '')) return true;
+  const entries = keptEntries(input);
+  if (slots.kept !== undefined) return matchEntries(slots.old ?? '', entries).length === 0;
+  return /^it(?:'s|’s| is) \w+ing\b/i.test(input.words) && entries.length === 0;
+}
+
 const PRONOUN = /^(?:it|that|this|he|she|they|there|what)(?:['’]s|['’]re)?$/i;
 /** After "no" only a statement about something named corrects; `no need to …` and `no, I am tired` are talk. */
 const STATEMENT =
@@ -59,6 +67,7 @@ const STATEMENT =
 /** The owner's sentence as it was said, without the part that is no longer true. */
 function spokenMatch(fit: ReflexMatch, words: string): ReflexMatch {
   const { slots } = fit;
+  if (slots.kept !== undefined) return { ...fit, slots: { subject: `the ${slots.old}`, new: slots.new ?? '' } };
   if (slots.self !== undefined) return { ...fit, slots: { subject: `my ${slots.old}`, new: slots.new ?? '' } };
   if (slots.subject === undefined) return plainMatch(fit);
   if (PRONOUN.test(slots.subject)) return pronounMatch(fit);

@@ -8,6 +8,8 @@ import { FILES, keptEntries } from './kept-entries.ts';
 import { matchEntries } from './match-entries.ts';
 
 const SHOWN = 3;
+/** Just why, with no answer before it that could have a source. */
+const BARE = /^(?:tell me )?why(?: me| not)?\W*$/i;
 /** A belief about the owner or something named; what everybody may think is no memory. */
 const OURS = /\b(?:[Ii]|[Ii]['’]m|[Mm]y|we|our|me|us|mine)\b|(?:^|\s)\p{Lu}\p{L}/u;
 
@@ -21,6 +23,8 @@ export const whyRule: ReflexRule = {
     const fit = input.fit(forms.why);
     if (fit === undefined) return undefined;
     const { last, topic } = fit.slots;
+    if (BARE.test(input.words) && !input.history.some((message) => message.role === 'tool'))
+      return { score: 0.5, slots: { last: 'yes' } };
     if (last !== undefined || topic === undefined) return { ...fit, slots: { last: 'yes' } };
     const ours = OURS.test(topic) || matchEntries(topic, keptEntries(input)).length > 0;
     return { score: ours ? fit.score : fit.score * 0.5, slots: { topic } };
@@ -57,6 +61,8 @@ function callQuotes(turn: readonly Message[]): readonly ReflexQuote[] {
     if (message.role !== 'tool') return [];
     const [result] = message.parts;
     const call = calls.find((one) => one.callId === result.callId);
+    const found = result.name === 'session_search' ? foundMessages(result.text).slice(0, SHOWN) : [];
+    if (found.length > 0) return found.map(quoteOf);
     return [{ source: `${result.name} ${JSON.stringify(call?.arguments ?? {})}`, text: result.text }];
   });
 }

@@ -70,7 +70,7 @@ export const recallForms: readonly string[] = [
   '(show|open|read|quote) [the] message {message:number} (of|in|from) [the] [session|conversation] {session:session}',
   '(how often|how many times) (did|have|do) <who> [<say>|talk|talked] [<about>] {topic:topic} [{when:time}] @0.9',
   '~ (when|what|which|where|did|who|how|tell me|know|remember|recall|find) (<who>|{person:name}) (<say>|<decide>) ((about|on|regarding|re|of|concerning|for) {topic:topic}) [{when:time}] [last|first|ever|with|back]',
-  '~ <chats> ((about|on|regarding|re|of|concerning|where|with) {topic:topic}) [<find>|<see>|pull up|bring back|dig up|dig out|get me|fetch] [<who>] [<say>] [{when:time}]',
+  '~ (convo|convos|conversation|conversations|chats|chat|session|sessions|discussion|discussions|thread|threads|transcript|exchange) ((about|on|regarding|re|of|concerning|where|with) {topic:topic}) [<find>|<see>|pull up|bring back|dig up|dig out|get me|fetch] [<who>] [<say>] [{when:time}]',
   '~ <past> <chats> [<find>|<see>|pull up] =browse:yes',
   '(some time|sometime|at some point) [{when:time}] [before|after|around] {more:topic} i asked you about {topic:topic} @0.5',
 ];

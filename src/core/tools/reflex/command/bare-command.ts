@@ -45,8 +45,12 @@ const DOUBT = 0.6;
 const TALK =
   /^(?:fails?|failed|failing|pass|passes|passed|works?|worked|working|hangs?|hung|breaks?|broke|broken|takes?|took|crash(?:es|ed)?|rocks|sucks|does|did|needs?|seems?|looks|says|said|gives|gave|throws|threw|complains|helps|hurts|finished|stopped|slow|slowly|fast|great|bad|good|better|best|wrong|rejected|tutorial|basics|cheatsheet|alternatives?|vs|versus)[.,!]?$/i;
 
+/** Words that no argument of such a program is: `find typos in README.md`, `test it thoroughly`. */
+const PROSE = /^(?:in|from|for|with|to|and|the|my|of|on|into|by|[a-z]{3,}ly)$/;
+
 /** `make` and `find` are English too: few words, or a flag right after them. */
 function wordyCertainty(second: string, rest: readonly string[], certainty: number): number {
+  if (rest.some((word) => PROSE.test(word))) return certainty * DOUBT;
   if (isShellWord(second)) return certainty;
   const shown = rest.length < 4 && rest.some(isShellWord);
   return shown || (SUBCOMMANDS.has(second) && rest.length < 3) ? certainty : 0;

@@ -137,8 +137,12 @@ function commandIn(words: string): { readonly command: string; readonly certaint
   return { command: bare, certainty: certaintyOf(bare, 0.5) };
 }
 
+const ABOUT_IT =
+  /`\s+(?:is|was|are|were|does|did|has|fails?|failed|looks?|means?|seems?|sucks|rocks|always|never|used|takes?|works?)\b/i;
+
 /** `the tests with `npm test`` is sure; a sentence that only mentions a command is not. */
 function aroundMark(words: string): number {
+  if (ABOUT_IT.test(words)) return 0.3;
   const around = words
     .replace(/`[^`]*`/g, ' ')
     .split(/\s+/)
