@@ -16,6 +16,8 @@ const FORMS: readonly string[] = [
   'how (do|can) i (get started|start|begin)',
   'what do you understand',
   'which (commands|things|phrases) (do|can) you (understand|know|do|support|have)',
+  'teach me [how] [to] (use|work with|talk to) (you|this|it)',
+  'what (can|may|could) i ask (of|from) you [to do]',
   '~ (what|which) (can|could|may|should|might|do|are) (you|i) (do|ask|say|type|request|try|use|tell|good at|capable of|able to) [things|sort of things|kinds of things|commands|of you]',
   'i (am lost|am stuck|am new here|do not know what to (do|type|say|ask|write)) [help [me] [out]]',
 ];

@@ -59,6 +59,8 @@ export interface Guards {
   readonly understanding: RegExp;
   /** Beside a request: what makes it conditional or timed. */
   readonly around: readonly RegExp[];
+  /** Before a colon: what follows is shown, not asked for. */
+  readonly quoting: RegExp;
   /** A command up to the next joining word: its own words speak for nothing. */
   readonly verbatim: RegExp;
   /** A statement about what is or was, whatever verbs stand in it. */

@@ -9,7 +9,7 @@ import { type Doubt, type Line, readLine } from './line/read-line.ts';
 import { type Reading, readings } from './reading/readings.ts';
 
 /** Bounds of the ranking, as data. */
-export const THRESHOLDS = { act: 0.6, ask: 0.35, margin: 0.04, doubt: 0.58, part: 0.8 } as const;
+export const THRESHOLDS = { act: 0.6, ask: 0.35, margin: 0.04, doubt: 0.58, part: 0.8, announced: 1.25 } as const;
 
 export interface RankedRule {
   readonly rule: ReflexRule;
@@ -88,9 +88,10 @@ function weightOf({ rule, match }: RankedRule, { reading, mode }: Rereading): nu
   if (reading.torn) return 0;
   if (mode === 'frames') return reading.guarded ? 0 : reading.weight;
   if (!reading.part) return reading.weight;
-  if (match.score < THRESHOLDS.part) return 0;
   const own = rule.purpose === 'memory' || rule.purpose === 'recall';
-  return reading.weight * (reading.guarded && !own ? THRESHOLDS.doubt : 1);
+  const weight = reading.weight * (reading.guarded && !own ? THRESHOLDS.doubt : 1);
+  if (match.score >= THRESHOLDS.part) return weight;
+  return reading.announced === true && !own ? weight * THRESHOLDS.announced : 0;
 }
 
 function isClear(ranked: readonly RankedRule[]): boolean {

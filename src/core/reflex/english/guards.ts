@@ -4,7 +4,7 @@ import type { Guards } from '../language.ts';
 
 export const guards: Guards = {
   against: [
-    /\b(?:not|never|no|nor|neither|none|nobody|nothing|without|n't|dont|don't|doesnt|cant|can't|wont|won't|shouldnt|didnt|isnt|aint|ain't|stop|avoid|refrain|leave|quit|cancel|abort|hold off|instead|rather)\b|n['’]t\b/i,
+    /\b(?:not|never|no(?! longer)|nor|neither|none|nobody|nothing|without|n't|dont|don't|doesnt|cant|can't|wont|won't|shouldnt|didnt|isnt|aint|ain't|stop|avoid|refrain|leave|quit|cancel|abort|hold off|instead|rather)\b|n['’]t\b/i,
     /\b(?:suppose|supposing|imagine|hypothetical|hypothetically|what if|in case|were to|would it|would that|would happen|what happens|what would|what will|if (?:i|we|you|they|he|she|it|one|someone)|unless|should (?:i|we|one|you)|shall (?:i|we)|whether|may i|can i run|is it (?:safe|ok|wise|bad|good)|safe to|dangerous|pretend|theoretically)\b/i,
     /\bhow (?:do|does|did|can|could|would|should|to|come|is|are|was|i|we|you|one|much|about|well|good|bad)\b|\bwhich (?:command|tool|way|one|is)\b|\bwhat (?:command|is the (?:command|difference|best|point|meaning|purpose)|does \S+ (?:do|mean)|are the (?:pros|risks|best))\b|\bways? to\b|\bdifference between\b/i,
     /\b(?:every|each) (?:day|hour|week|minute|night|morning|month|time|monday|friday|\d+)\b|\b(?:tomorrow|tonight|later|once (?:it|the|you|we|they)|as soon as|until(?! (?:line|row|\d))|daily|hourly|weekly|next (?:week|month|time))\b/i,
@@ -15,6 +15,8 @@ export const guards: Guards = {
     /\b(?:were|had) (?:i|we|you|he|she|they)\b/i,
     /\b(?:if|when|whenever|unless|until|once|after|before|as soon as|while|every|provided|assuming|in case|lest)\b/i,
   ],
+  quoting:
+    /\b(?:error|output|example|typed|tried|used|ran|saw|got|log|message|warning|question|story|joke|is|was|says|like|called|named)\b/i,
   verbatim:
     /\b(?:run|execute|exec|launch|invoke|kick off|fire up|fire off|spin up|start|rerun)\s(?:(?!\b(?:and|but|then|if|unless|when|after|before|every|because|not|never|until|to see|to check)\b).)*/gi,
   statement:

@@ -28,6 +28,7 @@ function end(tail: string): RegExp {
 
 export const layers: Layers = {
   leads: [
+    /^(?:i|we)(?:'d| would| should|d)? (?:really )?(?:like|love|want|need|require) (?:to have |to get )?(?=(?:all|every|each)\b)/i,
     at(
       `(?:(?:well|so|ok|okay|okey|k|kk|right|alright|all right|now|and|but|oh|ah|aah|ooh|um+|uh+|uhm|erm?|er|hm+|hmm+|yo+|hey+|hi+|hiya|hello+|hallo|helo|heya|howdy|sup|greetings|oi|psst|ahem|good|great|cool|nice|lovely|perfect|super|sweet|awesome|thanks|thank you|thx|ty|cheers|ta|yes|yeah|yep|yup|ya|sure|oops|whoops|ugh|argh|damn|dang|shit|crap|gosh|goodness|heavens|blimey|lol|lmao|haha|hehe|fyi|psa|btw|also|next|then|finally|lastly|anyway|anyways|anyhow|actually|basically|honestly|literally|alternatively|hopefully|pray|say|look|listen|see|wait|sorry|apologies|pardon|excuse me|pardon me|forgive me|beg pardon|my apologies)\\b[ ,]*)?${NAME}`,
     ),
@@ -37,7 +38,7 @@ export const layers: Layers = {
     at(`good (?:morning|afternoon|evening|day)(?: (?:to you|all|everyone|${NAME}))?|g'?day|morning|evening|afternoon`),
     at(`(?:i )?hope (?:you are|you're|this finds you|all is) [a-z ]{2,20}`),
     at(
-      `(?:please|pls|plz|plse|plx|kindly|just|quickly|simply|maybe|perhaps)(?: (?:to|you|do|just|be so kind (?:as to|and)))?`,
+      `(?:pretty please|please|pls|plz|plse|plx|kindly|just|quickly|simply|maybe|perhaps)(?: (?:to|you|do|just|be so kind (?:as to|and)))?`,
     ),
     at(
       `${WOULD} ${YOU}(?: ${ADVERB})*(?: (?:${GRACE}|be able to|manage to|try to|try and|go ahead and|go and|help me(?: out)?(?: and| to| with)?|do me a favou?r and|to|make|make me|mind to))?`,

@@ -36,7 +36,8 @@ export function readFile(line: Line, at: number): readonly Candidate[] {
     ...phrasesAt(line, at, line.language.slots.sameFile, SAME_FILE),
   ];
   const token = line.tokens[lead.at];
-  const quality = token === undefined ? 0 : fileQuality(token, lead);
+  const bare = token?.kind === 'word' && isPlainWord(line, token);
+  const quality = token === undefined || bare ? 0 : fileQuality(token, lead);
   if (token === undefined || quality === 0) return found;
   const end = file.nouns.has(line.tokens[lead.at + 1]?.word ?? '') ? lead.at + 2 : lead.at + 1;
   return [...found, { end, value: token.raw, quality, quoted: isQuoted(token), sure: true }];

@@ -11,6 +11,8 @@ export interface Reading {
   readonly weight: number;
   /** A part of the line: only what was spoken in words counts. */
   readonly part: boolean;
+  /** A colon before it says that this is what is asked for. */
+  readonly announced?: boolean;
   /** Something around it or in it speaks against acting. */
   readonly guarded: boolean;
   /** What stands around it needs understanding: not even memory answers half of a line. */
@@ -57,7 +59,9 @@ function partReading(text: string, { start, end }: Clause, language: Language): 
     isStatement(part, language) ||
     isAgainst(around, language) ||
     language.guards.around.some((pattern) => pattern.test(maskQuotes(around)));
+  const announced = /:\s*$/.test(text.slice(0, start)) && !language.guards.quoting.test(around);
   return {
+    announced,
     text: part,
     weight: WEIGHTS.part,
     part: true,

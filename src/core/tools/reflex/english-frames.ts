@@ -21,15 +21,18 @@ const FROM_TO =
 export const frames = {
   run: [
     '~ (<run>) {command:code} [command|following|terminal|shell|this|line|console]',
-    '~ (make|do|try|type|enter|use|issue|shell|terminal|console|bash|cmd|nuke|wipe|clean|clear|delete|remove|get rid of|kill|reset|drop|purge|check|install|build|test|start|restart|stop|deploy|push|commit) {command:code} [with|using|via|by] [it|cache|command|everything|old|tests|build]',
+    '~ (make|do|try|type|enter|use|issue|shell|terminal|console|bash|cmd|nuke|wipe|clean|clear|delete|remove|get rid of|kill|reset|drop|purge|check|install|build|test|start|restart|stop|deploy|push|commit) {command:code} [with|using|via|by|off|away|up] [it|cache|command|everything|old|tests|build|db|database|folder|branch|container|containers|server]',
   ],
   runStrict: [
+    '~ {command:code} (go|try|spin|whirl|shot|ran|run|says|say|prints|print|output|outputs|returns|shows|reports) [give|tell|what|know|look|check|see|let]',
+    '(type|punch|key|enter) in {command:rest}',
     '(<run>|make run|do run) [for me|for us|me] [the|this|that|following] [shell|terminal] [command|program|script|thing|following|line|cmd] [called|for me|:|is] {command:rest}',
     '(hit me with|throw me|fire me|let us have|let us do|let us try|shell|terminal|console|bash|cmd|command|type|punch in|enter|whack in|go with|how about|smash out) [a|an|the] {command:rest}',
     '(hit|fire|kick|shoot|whip) (off|up|out) [a|an|the] {command:rest}',
   ],
   list: [
     `~ (<listing>|<see>|${WHAT}) ${DIR} [<files>|<folders>|contents|content|list|listing|view|tree|overview|kept|stored] [inside|list of|everything]`,
+    `~ ${WHAT} ${DIR} (lurking|hiding|lurks|lies|lying|sitting|living|find|holds|hold|contains|contain|see|exist|exists|live|inside) [<see>|<listing>] [<files>|<folders>]`,
     `~ (<files>|contents|content|listing) ${DIR} [list|list of]`,
   ],
   read: [
@@ -47,10 +50,14 @@ export const frames = {
     `~ ${SEEK} {pattern:quoted} ${FOUND_IN} [<used>|<uses>] [file|files|place|places|line|lines|folder]`,
     `~ ${SEEK} {pattern:ident} ${FOUND_IN} [<used>|<uses>|<mention>|<occurrences>|coming|from] [<codeword>|flag|setting|option|env|variable] [file|files|place|places|line|lines|code]`,
     `~ (does|do|is|are) {pattern:quoted} (<used>|<uses>|mentioned|present|contained|anywhere|somewhere) ${FOUND_IN} [text|word|string|phrase|mentioned|anywhere|file|files]`,
+    `~ (does|do|is|are|did|anyone|anybody|anything|got|any|where) {pattern:ident} (<used>|<uses>|<mention>|left) ${FOUND_IN} [anybody|anyone|anything|somebody|still|anywhere|at all|left]`,
+    `~ (<textword>) {pattern:quoted} ${FOUND_IN} [somewhere|anywhere|which|what|has|file|files|have|contains|contain|find|search]`,
     `~ (files|places|lines|occurrences|mentions|references|uses|usages|refs) {pattern:ident} ${FOUND_IN} [<used>|<uses>|<mention>] [<see>]`,
   ],
   findFiles: [
-    `~ (<find>|where|any|seen|can not find|which files|what files|list|got|have|exist|exists|is there|are there|it exists|mislaid|lost|misplaced|mislayed|looking for|hunting for|know where|tell me where|<see> all) ${GLOB} [<within> {path:place}] [file|files|document|documents|images|pictures|photos|scripts|sheets|called|named|config|put|keep|help]`,
+    `~ (<find>|where|any|seen|can not find|which files|what files|list|got|have|exist|exists|is there|are there|it exists|mislaid|lost|misplaced|mislayed|looking for|hunting for|know where|tell me where|<see> all) ${GLOB} [<within> {path:place}] [file|files|document|documents|images|pictures|photos|scripts|sheets|called|named|config|put|keep|help|lives|live|sits|sit|hides|stored|kept]`,
+    `~ (all|every) {pattern:glob} (files|file) [<within> {path:place}] [<see>|<find>]`,
+    `~ (<see>|dig out|dig up|need|want) (all|every|any|each) {pattern:glob} [<within> {path:place}] [files|file|of]`,
     `~ (<find>|where|any|which|what|list|got|have|looking|<see>) (files|file|documents|docs|everything|all) ${ENDING} {pattern:glob} [<within> {path:place}]`,
     `~ (which|what|any|all|list|find) {pattern:glob} (are|exist|live|there|have) [<within> {path:place}] [files|file]`,
   ],

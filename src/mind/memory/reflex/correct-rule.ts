@@ -54,6 +54,7 @@ export const correctRule: ReflexRule = {
 /** A note that only mentions a change, a setting that is no entry, a contrast while nothing is kept. */
 function isOther({ slots }: ReflexMatch, input: ReflexInput): boolean {
   if (/^(?:please )?(?:note|remember|keep)\b/i.test(slots.subject ?? '')) return true;
+  if (/^me\b/i.test(slots.content ?? '') || /\bsaid\b/i.test(slots.old ?? '')) return true;
   const entries = keptEntries(input);
   if (slots.kept !== undefined) return matchEntries(slots.old ?? '', entries).length === 0;
   return /^it(?:'s|’s| is) \w+ing\b/i.test(input.words) && entries.length === 0;
