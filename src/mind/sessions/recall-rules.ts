@@ -95,7 +95,7 @@ function ownWords(topic: string, words: string): number {
 
 /** An opinion of the agent, what the world did, or who coined a phrase. */
 const NOT_OURS =
-  /^(?:what|how|when|where|why) (?:did|do|have|were|are) you (?!say|said|tell|told|suggest|recommend|propose|mention|decide|write|claim|promise|find|do\b|answer|report|note|call|run|show|talk)|\bwhat you (?:think|feel|like)\b|\byou (?:know|learn(?:ed|t)?|remember(?:ed)?|stored?|noted|kept) about (?:me|myself)\b|^who (?:wrote|made|built|invented|won|founded|discovered|created|started|painted|composed|directed)\b|^(?:what|when|why|how|where) (?:do|are|did|have|had|were) (?:they|people|humans|scientists)\b|^who (?:said|wrote|told) ["'“]/i;
+  /^(?:what|how|when|where|why) (?:did|do|have|were|are) you (?!say|said|tell|told|suggest|recommend|propose|mention|decide|write|claim|promise|find|do\b|answer|report|note|call|run|show|talk)|^(?:what|when|why|how) did we (?:do to deserve|get here|become|evolve|go wrong)\b|\bwhat you (?:think|feel|like)\b|\byou (?:know|learn(?:ed|t)?|remember(?:ed)?|stored?|noted|kept) about (?:me|myself)\b|^who (?:wrote|made|built|invented|won|founded|discovered|created|started|painted|composed|directed)\b|^(?:what|when|why|how|where) (?:do|are|did|have|had|were) (?:they|people|humans|scientists)\b|^who (?:said|wrote|told) ["'“]/i;
 
 /** A topic without the small words at its ends; a phrase of time at its end counts as the time. */
 function tidy(slots: Slots): Slots {

@@ -49,6 +49,7 @@ const SAME_FILE = '@same';
 /** A name with blanks, `disk usage.txt`: up to three words before one with an ending. */
 function spacedFile(line: Line, lead: Lead): readonly Candidate[] {
   const found: Candidate[] = [];
+  if (!lead.named && !lead.noun && (line.tokens[lead.at]?.word.length ?? 0) < 4) return found;
   for (let end = lead.at + 2; end <= lead.at + 4; end += 1) {
     const run = line.tokens.slice(lead.at, end);
     const last = run.at(-1);
@@ -87,7 +88,7 @@ function spokenFile(line: Line, at: number): readonly Candidate[] {
   return [1, 2, 3].flatMap((length) => {
     const run = line.tokens.slice(start, start + length);
     const path = knownFiles[run.map((token) => token.word).join(' ')];
-    if (path === undefined || run.length < length) return [];
+    if (path === undefined || run.length < length || (length > 1 && start === 0)) return [];
     const after = line.tokens[start + length]?.word === 'file';
     return [{ end: start + length + (after ? 1 : 0), value: path, quality: 1, sure: true }];
   });

@@ -46,6 +46,7 @@ export const frames = {
     `~ {path:file} (from line|starting at line|starting from line|after line|from row|line {from:number} onwards|line {from:number} on) {from:number} [<see>] ${FILE_WORDS} [onwards|on|to the end]`,
   ],
   findText: [
+    '(which|what) (file|files) (has|have|contains|contain|holds|includes) [the|a] [<textword>] {pattern:quoted} [in (it|them)] [<where>]',
     `~ ${SEEK} (${SPOT}) ({pattern:quoted}|{pattern:ident}|{pattern:text}) ${FOUND_IN} [file|files|place|places|line|lines|folder] [<used>|writed|written]`,
     `~ ${SEEK} {pattern:quoted} ${FOUND_IN} [<used>|<uses>] [file|files|place|places|line|lines|folder]`,
     `~ ${SEEK} {pattern:ident} ${FOUND_IN} [<used>|<uses>|<mention>|<occurrences>|coming|from] [<codeword>|flag|setting|option|env|variable] [file|files|place|places|line|lines|code]`,
