@@ -16,7 +16,7 @@ const LONG_TOPIC = 12;
 
 type Slots = Readonly<Record<string, string>>;
 
-export const recallRule: ReflexRule = {
+const recallRule: ReflexRule = {
   purpose: 'recall',
   intent: 'recall',
   effect: 'read',
