@@ -9,11 +9,13 @@ import { describe } from 'node:test';
 import { systemClock } from '#base/clock.ts';
 import { errorCode } from '#base/errors.ts';
 import { parseJsonObject } from '#base/json.ts';
+import { createSqliteSessionStore } from '#mind/sessions/sqlite-session-store.ts';
 import { startStub } from '../../bench/stub.ts';
 import { verifies } from '../verifies.ts';
 
 const root = resolve(import.meta.dirname, '../..');
-const KILLS = 60;
+const KILLS = 200;
+const SEED = Number(process.env.SEED ?? 4711);
 
 interface Acknowledged {
   readonly sessionId: string;
@@ -37,10 +39,13 @@ describe('kill −9 in mid-turn', () => {
           OPENAI_API_KEY: 'test-key-0000',
         };
         const acknowledged: Acknowledged[] = [];
+        const random = randomFrom(SEED);
+        console.log(`kill −9 at ${KILLS} random moments, SEED=${SEED}`);
         try {
           for (let i = 0; i < KILLS; i++) {
-            const early = i % 5 === 4;
-            acknowledged.push(...(await killedTurn(env, { isFirst: i === 0, early, afterMs: (i * 37) % 400 })));
+            const kill = { isFirst: i === 0, early: random() < 0.2, afterMs: random() * 400 };
+            acknowledged.push(...(await killedTurn(env, kill)));
+            if (i % 20 === 19) await agrees(home);
           }
           assert.ok(acknowledged.length > KILLS, `only ${acknowledged.length} messages were acknowledged`);
           const whole = await messageIds(env);
@@ -56,6 +61,27 @@ describe('kill −9 in mid-turn', () => {
     },
   );
 });
+
+/** Small, seeded, good enough to pick moments. */
+function randomFrom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+/** The store opens as it was left, and its search index holds what the messages hold. */
+async function agrees(home: string): Promise<void> {
+  const store = createSqliteSessionStore({ path: join(home, 'state.db') });
+  try {
+    assert.deepEqual(store.notices, []);
+    const report = await store.checkIndex();
+    assert.equal(report.agrees, true, JSON.stringify(report));
+  } finally {
+    await store.close();
+  }
+}
 
 interface Kill {
   readonly isFirst: boolean;

@@ -6,8 +6,9 @@ import { errorText, TalariaError } from '#base/errors.ts';
 import type { EventSink } from '#base/fabric.ts';
 import { ok, type Result } from '#base/result.ts';
 import { ellipsize } from '#base/text.ts';
-import type { Message, TextPart } from '#core/model/message.ts';
+import type { Message, Origin, TextPart } from '#core/model/message.ts';
 import type { ModelClient, Purpose } from '#core/model/model-client.ts';
+import { redactMessage } from './redact-message.ts';
 import { missingResults } from './repair-history.ts';
 import type { FrozenPrompt, SessionLease, SessionRecord, SessionStart, SessionStore, Span } from './session-store.ts';
 import { RESULT_LIMIT } from './turn/cap-output.ts';
@@ -34,6 +35,8 @@ export interface SendOptions {
   /** Parts before the owner's text: piped input, attached files. */
   readonly extra?: readonly TextPart[];
   readonly purpose?: Purpose;
+  /** Whose words the text is; default `owner`. Programs that send text nobody typed say `model` or `foreign`. */
+  readonly origin?: Origin;
   /** Narrows what may run in this turn. */
   readonly runnable?: ReadonlySet<string>;
 }
@@ -180,7 +183,7 @@ class LiveConversation implements Conversation {
       purpose: options.purpose ?? ('answer' as const),
       prompt: this.prompt,
       history: [...this.#messages],
-      input: { text, ...(options.extra ? { extra: options.extra } : {}) },
+      input: { text, origin: options.origin ?? ('owner' as const), ...(options.extra ? { extra: options.extra } : {}) },
     };
     const shown = new Set(this.prompt.tools.map((tool) => tool.name));
     const access = { ...machine.access, shown, ...(options.runnable ? { runnable: options.runnable } : {}) };
@@ -202,7 +205,7 @@ class LiveConversation implements Conversation {
     const line = text.split('\n').find((candidate) => candidate.trim() !== '');
     if (!line) return;
     try {
-      await this.#parts.store.setTitle(this.session.id, ellipsize(line.trim(), 60));
+      await this.#parts.store.setTitle(this.session.id, ellipsize(this.#parts.machine.place.redact(line.trim()), 60));
     } catch (error) {
       yield { type: 'notice', text: `the session has no title: ${errorText(error)}` };
     }
@@ -214,8 +217,9 @@ class LiveConversation implements Conversation {
   }
 
   readonly #journal = async (message: Message, spans: readonly Span[]) => {
-    const { store } = this.#parts;
-    const [stored] = await Promise.all([store.append(this.session.id, message), this.#recordSpans(spans)]);
+    const { store, machine } = this.#parts;
+    const safe = redactMessage(message, machine.place.redact);
+    const [stored] = await Promise.all([store.append(this.session.id, safe), this.#recordSpans(spans)]);
     this.#messages.push(stored.message);
     return stored;
   };
@@ -236,7 +240,7 @@ class LiveConversation implements Conversation {
 }
 
 function isTurnStart(message: Message): boolean {
-  return message.role === 'user' && message.parts.some((part) => part.label === undefined && part.origin === 'owner');
+  return message.role === 'user' && message.parts.some((part) => part.label === undefined);
 }
 
 /** The reason a surface gives when it stops a turn on the owner's request. */

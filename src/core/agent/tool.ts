@@ -18,6 +18,8 @@ export interface ToolContext {
   readonly spillFolder: string;
   /** The conversation so far, oldest first, without the call itself. */
   readonly history: () => readonly Message[];
+  /** Takes the values of known secrets out of a text; a tool that writes output to a file itself passes it through here. */
+  readonly redact: (text: string) => string;
   /** Live output for the surface; never part of the result. */
   readonly progress: (chunk: string) => void;
 }

@@ -1,5 +1,6 @@
 /** The live conversation over the real store: one prompt, one history, and a rebuilt conversation that behaves as the live one. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, type TestContext } from 'node:test';
@@ -249,6 +250,40 @@ describe('conversation', () => {
     await say(conversation, 'go');
     await conversation.close();
     assert.deepEqual(called, ['sessionStart', 'beforeTurn', 'beforeTool', 'afterTool', 'afterTurn', 'sessionEnd']);
+    await store.close();
+  });
+
+  verifies(
+    'core:home:secrets-in-env-only',
+    'a known secret reaches neither messages, calls, title nor the model, whoever says it',
+    async (t) => {
+      const world = newWorld(t);
+      const store = createSqliteSessionStore({ path: world.path });
+      const secret = 'sentinel-0123456789';
+      const model = createScriptedModel(
+        [{ calls: [{ name: 'echo', arguments: { text: `a ${secret}` } }], text: `so ${secret}` }, `done ${secret}`],
+        { context: t },
+      );
+      const made = parts(world, store, model);
+      const place = { ...made.machine.place, redact: (text: string) => text.replaceAll(secret, '[redacted]') };
+      const conversation = await open({ ...made, machine: { ...made.machine, place } });
+      await say(conversation, `my key is ${secret}`);
+      assert.doesNotMatch(JSON.stringify([conversation.history, model.requests.at(-1)]), /sentinel/);
+      assert.equal((await store.get(conversation.session.id))?.title, 'my key is [redacted]');
+      assert.doesNotMatch(JSON.stringify(await store.spans(conversation.session.id)), /sentinel/);
+      await conversation.close();
+      await store.close();
+      assert.equal(readFileSync(world.path).includes(secret), false);
+    },
+  );
+
+  verifies('core:origin:every-part', 'text that nobody typed does not count as the owner’s word', async (t) => {
+    const world = newWorld(t);
+    const store = createSqliteSessionStore({ path: world.path });
+    const conversation = await open(parts(world, store, createScriptedModel(['ok'], { context: t })));
+    await Array.fromAsync(conversation.send('from a schedule', { signal, origin: 'model' }));
+    assert.equal(conversation.history[0]?.parts[0]?.origin, 'model');
+    await conversation.close();
     await store.close();
   });
 });

@@ -67,7 +67,7 @@ export async function playTurn(text: string, options: TurnOptions, handles: Turn
     purpose: 'answer',
     prompt: { system: 'system', tools: tools.map(schemaOf) },
     history: options.history ?? [],
-    input: { text },
+    input: { text, origin: 'owner' },
   };
   const machine: TurnMachine = {
     clock: systemClock,

@@ -38,6 +38,7 @@ function desk(context: TestContext, limits?: MemoryLimits): Desk {
     asker: { ask: async () => undefined } as never,
     history: () => history,
     progress: () => undefined,
+    redact: (text) => text,
   };
   const call = async (input: JsonObject) => {
     const output = await tool.run(tool.input.parse(input), surroundings, new AbortController().signal);

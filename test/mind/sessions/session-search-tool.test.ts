@@ -19,6 +19,7 @@ const CONTEXT: ToolContext = {
   asker: { ask: async () => undefined } as unknown as ToolContext['asker'],
   history: () => [],
   progress: () => undefined,
+  redact: (text) => text,
   spillFolder: '/',
 };
 

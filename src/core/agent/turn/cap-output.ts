@@ -12,6 +12,8 @@ export interface OutputCap {
   /** Characters this result may show. */
   readonly limit: number;
   readonly spillFolder: string;
+  /** Call ids are unique in a session only. */
+  readonly sessionId: string;
   readonly callId: string;
 }
 
@@ -22,7 +24,7 @@ export interface CappedOutput {
 
 export function capOutput(text: string, cap: OutputCap): CappedOutput {
   if (text.length <= cap.limit) return { text };
-  const spill = join(cap.spillFolder, `${cap.callId.replace(/[^\w-]/g, '_')}.txt`);
+  const spill = join(cap.spillFolder, cap.sessionId, `${cap.callId.replace(/[^\w-]/g, '_')}.txt`);
   atomicWrite(spill, text);
   return { text: previewOf(text, cap.limit, { file: spill, size: `${text.length} characters` }), spill };
 }

@@ -9,7 +9,7 @@ import type { Asker } from '../approver.ts';
 import type { TurnInfo } from '../hooks.ts';
 import type { ToolContext, ToolOutput } from '../tool.ts';
 import type { TurnEvent } from '../turn-event.ts';
-import { type CappedOutput, capOutput, previewOf, RESULT_LIMIT } from './cap-output.ts';
+import { type CappedOutput, capOutput, type OutputCap, previewOf, RESULT_LIMIT } from './cap-output.ts';
 import type { HookRunner } from './hook-runner.ts';
 import { checkCall, type Permitted, permitCall, type ToolAccess } from './permit-call.ts';
 import type { SpanRecorder } from './span-recorder.ts';
@@ -36,7 +36,7 @@ export interface ToolRun {
   readonly history: () => readonly Message[];
 }
 
-/** Results come out through `onResult` in call order, each before the next writing call starts, so that the caller can make them durable. */
+/** Each `result` comes in call order and before the next writing call starts, so that the caller can make it durable and then show it. */
 export async function* executeTools(
   run: ToolRun,
   calls: readonly ToolCallPart[],
@@ -83,12 +83,11 @@ async function runCall(run: ToolRun, call: ToolCallPart, scope: CallScope): Prom
   const from = clock.monotonic();
   const span = run.spans.start('tool', call.name);
   const checked = checkCall(call, run.access);
-  const summary = checked.ok ? summaryOf(call, checked) : call.name;
+  const summary = run.place.redact(checked.ok ? summaryOf(call, checked) : call.name);
   scope.emit({ type: 'tool-start', callId: call.callId, name: call.name, arguments: call.arguments, summary });
   const draft = await outcomeOf(run, call, checked, scope);
   const result = finishResult(run, call, draft, clock.monotonic() - from);
   span.end(draft.aborted ? 'aborted' : result.isError ? 'error' : 'ok', { detail: result.observed.refused ?? summary });
-  scope.emit({ type: 'tool-end', callId: call.callId, name: call.name, result });
   await run.hooks.afterTool(run.turn, call, result);
   return result;
 }
@@ -132,7 +131,7 @@ function refusal(reason: string, detail: string): Draft {
 }
 
 function contextOf(run: ToolRun, call: ToolCallPart, scope: CallScope): ToolContext {
-  const { cwd, clock, asker, spillFolder } = run.place;
+  const { cwd, clock, asker, spillFolder, redact } = run.place;
   return {
     sessionId: run.turn.sessionId,
     callId: call.callId,
@@ -140,6 +139,7 @@ function contextOf(run: ToolRun, call: ToolCallPart, scope: CallScope): ToolCont
     clock,
     asker,
     spillFolder,
+    redact,
     history: run.history,
     progress: (chunk) => scope.emit({ type: 'tool-output', callId: call.callId, chunk: run.place.redact(chunk) }),
   };
@@ -149,7 +149,8 @@ function finishResult(run: ToolRun, call: ToolCallPart, draft: Draft, ms: number
   const { output } = draft;
   const text = run.place.redact(output.text.toWellFormed());
   const limit = Math.min(draft.limit ?? RESULT_LIMIT, run.place.resultLimit ?? RESULT_LIMIT);
-  const cap = { limit, spillFolder: run.place.spillFolder, callId: call.callId };
+  const { sessionId } = run.turn;
+  const cap = { limit, spillFolder: run.place.spillFolder, sessionId, callId: call.callId };
   const bytes = output.totalBytes ?? Buffer.byteLength(text);
   const capped =
     output.spill === undefined
@@ -182,10 +183,7 @@ function showSpilled(
 }
 
 /** A disk that cannot take the spill must not lose the turn: the model is told what is missing. */
-function safeCap(
-  text: string,
-  cap: { readonly limit: number; readonly spillFolder: string; readonly callId: string },
-): CappedOutput {
+function safeCap(text: string, cap: OutputCap): CappedOutput {
   try {
     return capOutput(text, cap);
   } catch (error) {

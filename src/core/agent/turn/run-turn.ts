@@ -4,7 +4,7 @@
 import { AbortedError, isAborted, throwIfAborted } from '#base/abort.ts';
 import type { Clock } from '#base/clock.ts';
 import { errorText, TalariaError } from '#base/errors.ts';
-import type { Message, TextPart, ToolCallPart, ToolResultPart, UserMessage } from '#core/model/message.ts';
+import type { Message, Origin, TextPart, ToolCallPart, ToolResultPart, UserMessage } from '#core/model/message.ts';
 import { messageText, toolCalls } from '#core/model/message.ts';
 import type { ModelClient, Purpose, Tier, Usage } from '#core/model/model-client.ts';
 import { ModelError, NO_USAGE } from '#core/model/model-client.ts';
@@ -25,8 +25,15 @@ export interface TurnMaterial {
   readonly prompt: FrozenPrompt;
   /** Messages before this turn, legal: every call has its result. */
   readonly history: readonly Message[];
-  /** What the owner typed, with extra parts (piped input) before it. */
-  readonly input: { readonly text: string; readonly extra?: readonly TextPart[] };
+  /** The line that starts the turn, with extra parts (piped input) before it. */
+  readonly input: TurnInput;
+}
+
+export interface TurnInput {
+  readonly text: string;
+  readonly extra?: readonly TextPart[];
+  /** Whose words the text is; `owner` only for what a person typed or handed over as the message. */
+  readonly origin: Origin;
 }
 
 /** What the turn works with. */
@@ -159,10 +166,10 @@ async function* steps(scope: TurnScope): AsyncGenerator<TurnEvent, Ending> {
 
 async function* receiveInput(scope: TurnScope): AsyncGenerator<TurnEvent, void> {
   const { material, state, signal } = scope;
-  const { text, extra = [] } = material.input;
+  const { text, origin, extra = [] } = material.input;
   const context = await state.hooks.beforeTurn({ ...material.info, text }, signal);
   yield* drain(state);
-  const typed: TextPart = { type: 'text', text: text.toWellFormed(), origin: 'owner' };
+  const typed: TextPart = { type: 'text', text: text.toWellFormed(), origin };
   const message: UserMessage = { role: 'user', parts: [...context.map(asContext), ...extra, typed] };
   yield await keep(scope, message);
 }
@@ -247,6 +254,8 @@ async function* runCalls(scope: TurnScope, calls: readonly ToolCallPart[]): Asyn
     }
     state.calls.push(finished(event.call, event.result));
     yield await keep(scope, { role: 'tool', parts: [event.result] });
+    const { callId, name } = event.call;
+    yield { type: 'tool-end', callId, name, result: event.result };
   }
 }
 

@@ -139,7 +139,7 @@ export class ComposedApp implements App {
     if (!opened.ok) throw new Error(opened.detail);
     const conversation = this.#open.track(opened.value);
     try {
-      yield* conversation.send(request.text, { signal, purpose: request.purpose });
+      yield* conversation.send(request.text, { signal, purpose: request.purpose, origin: 'model' });
     } finally {
       await conversation.close();
     }
