@@ -17,7 +17,7 @@ export function judgeArrows(tree: Tree): readonly string[] {
 }
 
 /** Whether `from` may import `to` at all; the reason when not. */
-export function refuseArrow(from: string, to: string): string | undefined {
+function refuseArrow(from: string, to: string): string | undefined {
   if (from === to) return undefined;
   const beside = besideTheFloors[from];
   if (beside !== undefined) {
