@@ -11,6 +11,7 @@ const gates: readonly (readonly [name: string, ...command: readonly string[]])[]
   ['dead code', 'node_modules/.bin/knip', '--no-progress'],
   ['licences', process.execPath, 'scripts/licences.ts'],
   ['picture', process.execPath, 'scripts/architecture.ts', '--check'],
+  ['reference', process.execPath, 'scripts/reference.ts', '--check'],
   ['requirements', process.execPath, 'scripts/requirements.ts', '--strict'],
 ];
 
