@@ -14,7 +14,7 @@ import {
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { type Clock, systemClock } from './clock.ts';
-import { errorCode, TalariaError } from './errors.ts';
+import { errorCode, errorText, TalariaError } from './errors.ts';
 import { jitter, randomHex } from './ids.ts';
 
 /** Does a process with this id exist on this machine (also one that we may not signal)? */
@@ -27,10 +27,32 @@ export function isProcessAlive(pid: number): boolean {
   }
 }
 
-/** Makes a folder and its parents readable by the owner alone; an existing folder of ours is tightened. */
+/** Makes a folder and its parents readable by the owner alone; an existing folder of ours is tightened. Throws TalariaError `folder-unusable`. */
 export function privateFolder(path: string): void {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
-  chmodSync(path, 0o700);
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    if ((statSync(path).mode & 0o777) !== 0o700) chmodSync(path, 0o700);
+  } catch (error) {
+    throw unusable(path, error);
+  }
+}
+
+const FOLDER_FIXES: Readonly<Record<string, string>> = {
+  EEXIST: 'Something that is no folder has this name: move it away, or name another folder.',
+  ENOTDIR: 'A part of this path is no folder: move it away, or name another folder.',
+  EPERM: 'The folder belongs to somebody else: name a folder of your own.',
+  EACCES: 'The folder belongs to somebody else: name a folder of your own.',
+  EROFS: 'The disk is read-only: name a folder on another one.',
+  ENOSPC: 'Free some space and try again.',
+};
+
+function unusable(path: string, error: unknown): TalariaError {
+  const fix = FOLDER_FIXES[errorCode(error) ?? ''] ?? 'Check the path, who owns it, and its permissions.';
+  return new TalariaError(`${path} cannot be used as a private folder (${errorText(error)})`, {
+    code: 'folder-unusable',
+    cause: error,
+    fix,
+  });
 }
 
 export interface LockOptions {

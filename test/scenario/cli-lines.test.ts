@@ -95,6 +95,13 @@ describe('the command line', () => {
     },
   );
 
+  verifies('core:cli:exit-codes', 'an output that cannot be written is one line and a failure', async (t) => {
+    const full = await shell(t, 'talaria help 2>&1 >/dev/full; echo "code $?"', {});
+    assert.match(full.out, /^talaria: the output could not be written: .*ENOSPC.*\ncode 1\n$/);
+    const turn = await shell(t, 'talaria -p help 2>&1 >/dev/full; echo "code $?"', {});
+    assert.match(turn.out, /^talaria: the output could not be written: .*ENOSPC.*\ncode 1\n$/);
+  });
+
   verifies('core:cli:version-fast', '--version loads no module of the agent', async (t) => {
     const hook =
       "import{registerHooks}from'node:module';registerHooks({resolve(s,c,n){const r=n(s,c);process.stderr.write(r.url+'\\n');return r}})";

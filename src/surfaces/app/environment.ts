@@ -1,6 +1,6 @@
 // Owns the view of the process that everything else is given: variables, folder, terminal. The only reader of `process.env`.
 // Does not know what any variable means. Invariant: a plain value, taken once; tests pass their own.
-import { homedir } from 'node:os';
+import { homedir, userInfo } from 'node:os';
 
 export interface Environment {
   readonly variables: Readonly<Record<string, string | undefined>>;
@@ -11,5 +11,10 @@ export interface Environment {
 }
 
 export function readEnvironment(): Environment {
-  return { variables: { ...process.env }, cwd: process.cwd(), userHome: homedir() };
+  return { variables: { ...process.env }, cwd: process.cwd(), userHome: homeOfUser() };
+}
+
+/** An empty HOME must not make the current folder the person's home. */
+function homeOfUser(): string {
+  return homedir() || userInfo().homedir;
 }

@@ -1,13 +1,13 @@
 // Owns the shell's side of `talaria`: which surface a command line starts, and how it ends. Knows no command's work.
 // Invariant: usage errors exit 2 with the word named; whatever was opened is shut down, also on SIGTERM and SIGINT.
 import type { Command } from 'commander';
-import { AbortedError } from '#base/abort.ts';
 import type { App } from '#surfaces/app/app.ts';
 import { readEnvironment } from '#surfaces/app/environment.ts';
 import { type CliOptions, createProgram, flagProblem, namesOf } from './cli-program.ts';
 import { fullWords } from './command-words.ts';
 import { reportError } from './exit-code.ts';
 import type { Invocation } from './mount-command.ts';
+import { watchOutput } from './output-watch.ts';
 import { type SignalWatch, watchSignals } from './process-signals.ts';
 import type { OutputTarget } from './render-output.ts';
 
@@ -27,28 +27,15 @@ interface Run {
 export async function runCli(argv: readonly string[], version: string): Promise<number> {
   const stop = new AbortController();
   const signals = watchSignals(stop);
-  const reader = watchReader(stop);
+  const reader = watchOutput(stop);
   try {
     const code = await dispatch(argv, { version, signal: stop.signal, signals });
-    return signals.exitCode() ?? (reader.isGone() ? 0 : code);
+    return signals.exitCode() ?? reader.exitCode() ?? code;
   } catch (error) {
-    return signals.exitCode() ?? (reader.isGone() ? 0 : reportError(error, TARGET.err));
+    return signals.exitCode() ?? reader.exitCode() ?? reportError(error, TARGET.err);
   } finally {
     signals.unwatch();
   }
-}
-
-/** A reader that went away (`| head`) is no failure: the work is stopped in order, and what is still written goes nowhere. */
-function watchReader(stop: AbortController): { isGone(): boolean } {
-  let gone = false;
-  const onError = (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    gone = true;
-    stop.abort(new AbortedError('nobody reads the output any more'));
-  };
-  process.stdout.on('error', onError);
-  process.stderr.on('error', onError);
-  return { isGone: () => gone };
 }
 
 async function dispatch(argv: readonly string[], run: Run): Promise<number> {
@@ -86,14 +73,33 @@ async function runWords(argv: readonly string[], words: readonly string[], groun
   ]);
   const program = createProgram(run.version);
   const found: Invocation[] = [];
-  mountCommands(program, shellCommands({ environment: readEnvironment(), app: opening.get }), (invocation) => {
-    found.push(invocation);
-  });
+  mountCommands(
+    program,
+    shellCommands({ environment: readEnvironment(), app: announced(opening.get) }),
+    (invocation) => {
+      found.push(invocation);
+    },
+  );
   const before = argv.slice(0, argv.length - words.length);
   if (words.length > 0) refuseProblem(ground.flags, words);
   await program.parseAsync([...before, ...fullWords(words)], { from: 'user' });
   const [invocation] = found;
   return invocation === undefined ? 0 : runCommand(invocation, run);
+}
+
+/** What the opening has to tell comes before a command's own output: an empty list must not pass for the whole truth. */
+function announced(get: () => Promise<App>): () => Promise<App> {
+  let told = false;
+  return async () => {
+    const app = await get();
+    if (!told) sayNotices(app);
+    told = true;
+    return app;
+  };
+}
+
+function sayNotices(app: App): void {
+  for (const notice of app.notices) TARGET.err(`talaria: ${notice}\n`);
 }
 
 interface LazyApp {
@@ -146,7 +152,7 @@ async function startSurface(opening: LazyApp, { options, run }: SurfaceRun): Pro
   const target = { ...TARGET, signal: run.signal };
   if (options.print !== undefined) return printOnce(opening, { options, session, target });
   const app = await opening.get();
-  for (const notice of app.notices) TARGET.err(`talaria: ${notice}\n`);
+  sayNotices(app);
   const greeting = await app.firstScreen();
   const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
   if (!isTerminal || options.plain || wantsPlain(app.environment.variables)) {

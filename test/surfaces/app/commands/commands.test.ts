@@ -233,6 +233,7 @@ describe('doctor', () => {
     const { failure, text } = await runCommand(stage, 'doctor', { offline: true });
     assert.equal(failure?.exitCode, 1);
     assert.match(text, /fail {2}config: .*config\.yaml:\d+:\d+: max_steps/);
+    assert.equal(text.match(/max_steps/g)?.length, 1, 'the same fault is told once');
   });
 });
 

@@ -1,5 +1,6 @@
 // Owns the checks of what persists: state.db, its search index, the memory files. Opens everything for reading only.
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { errorText, TalariaError } from '#base/errors.ts';
 import { createMemoryFiles, MEMORY_TARGETS } from '#mind/memory/memory-files.ts';
 import { createSqliteSessionStore } from '#mind/sessions/sqlite-session-store.ts';
@@ -20,6 +21,18 @@ export async function checkDatabase(home: Home, repair: boolean): Promise<readon
     const fix = (error instanceof TalariaError && error.fix) || 'Restore a backup with `talaria restore FILE`.';
     return [fault('database', errorText(error), fix)];
   }
+}
+
+/** Damaged databases that an earlier start kept: what they hold is missing from every list until it is brought back. */
+export function checkSetAside(home: Home): readonly HealthLine[] {
+  if (!existsSync(home.root)) return [];
+  const start = `${basename(home.stateDatabase)}.corrupt-`;
+  const kept = readdirSync(home.root).filter((name) => name.startsWith(start) && !/-(?:wal|shm)$/.test(name));
+  return kept.sort().map((name) => {
+    const file = join(home.root, name);
+    const fix = `Bring a backup back with \`talaria restore FILE\`, or save what can be read: sqlite3 ${JSON.stringify(file)} .recover. Move the file out of the home when it is no longer needed.`;
+    return warning('database', `a damaged database was set aside as ${file}; its sessions are not shown`, fix);
+  });
 }
 
 async function findDamage(path: string): Promise<string | undefined> {

@@ -6,7 +6,7 @@ import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/
 import { type CommandDeps, failed, line } from '../command-deps.ts';
 import { checkConfig, checkFolder, checkNode } from './check-home.ts';
 import { checkModels, checkSandbox } from './check-models.ts';
-import { checkDatabase, checkMemory } from './check-stores.ts';
+import { checkDatabase, checkMemory, checkSetAside } from './check-stores.ts';
 import { fault, type HealthLine } from './health-check.ts';
 
 export function doctorCommand(deps: CommandDeps): AnyCommand {
@@ -21,7 +21,7 @@ export function doctorCommand(deps: CommandDeps): AnyCommand {
     async *run(options, context): AsyncGenerator<CommandOutput> {
       const all: HealthLine[] = [];
       for (const check of checksOf(deps, options, context.signal)) {
-        const found = await attempt(check);
+        const found = await attempt(check, all);
         all.push(...found);
         yield* found.flatMap(printed);
       }
@@ -46,6 +46,7 @@ function checksOf(
     async () => checkFolder(deps.home),
     () => checkConfig(deps.home),
     () => checkDatabase(deps.home, repair),
+    async () => checkSetAside(deps.home),
     async () => checkMemory(deps.home),
     ...(offline ? [] : [() => checkModels(place, signal)]),
     async () => [await checkSandbox(place)],
@@ -57,11 +58,13 @@ function printed(found: HealthLine): readonly CommandOutput[] {
   return found.fix ? [head, line(`      ${found.fix}`)] : [head];
 }
 
-/** What a check cannot do is itself a finding: a broken config also stops the check of models. */
-async function attempt(check: Check): Promise<readonly HealthLine[]> {
+/** What a check cannot do is itself a finding, unless an earlier check told it: a broken config also stops the check of models. */
+async function attempt(check: Check, before: readonly HealthLine[]): Promise<readonly HealthLine[]> {
   try {
     return await check();
   } catch (error) {
-    return [fault('check', errorText(error), 'Mend the faults above first.')];
+    const text = errorText(error);
+    if (before.some((found) => found.text === text)) return [];
+    return [fault('check', text, 'Mend the faults above first.')];
   }
 }
