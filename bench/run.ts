@@ -48,19 +48,25 @@ function format(value: number): string {
   return Number.isInteger(value) ? String(value) : value.toFixed(value < 10 ? 3 : 1);
 }
 
+/** Rows that were measured now replace those of the same name; the others stay as they were measured. */
 function writeTable(measured: readonly BenchRow[]): void {
   const path = join(root, 'docs/performance.md');
   const text = readFileSync(path, 'utf8');
-  const lines = measured.map(
-    (row) =>
-      `| ${row.metric} | ${format(row.value)} ${row.unit} | ${row.target} | ${row.ok ? 'met' : 'missed'} | ${row.note} |`,
-  );
   const { length: cores } = cpus();
-  const machine = `Measured ${new Date().toISOString().slice(0, 10)}, ${cores} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, ${process.platform} ${process.arch}, Node ${process.version}.`;
-  const table = ['| metric | measured | target | | how |', '|---|---|---|---|---|', ...lines].join('\n');
+  const machine = `${cores} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, ${process.platform} ${process.arch}, Node ${process.version}`;
+  const rows = new Map([...text.matchAll(/^\| ([^|]+) \|.*$/gm)].map((match) => [match[1] ?? '', match[0]]));
+  for (const row of measured) rows.set(row.metric, tableLine(row));
+  for (const name of ['metric', '---']) rows.delete(name);
+  const head = ['| metric | measured | target | | when | how |', '|---|---|---|---|---|---|'];
   const block = /<!-- bench:start -->[\s\S]*<!-- bench:end -->/;
+  const table = [...head, ...rows.values()].join('\n');
   writeFileSync(
     path,
-    text.replace(block, () => `<!-- bench:start -->\n${machine}\n\n${table}\n<!-- bench:end -->`),
+    text.replace(block, () => `<!-- bench:start -->\nMachine: ${machine}.\n\n${table}\n<!-- bench:end -->`),
   );
+}
+
+function tableLine({ metric, value, unit, target, ok, note }: BenchRow): string {
+  const day = new Date().toISOString().slice(0, 10);
+  return `| ${metric} | ${format(value)} ${unit} | ${target} | ${ok ? 'met' : 'missed'} | ${day} | ${note} |`;
 }
