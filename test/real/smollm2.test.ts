@@ -1,12 +1,7 @@
 /**
  * A real SmolLM2-135M-Instruct on this machine, through the local engine, in text mode with a window of 8 K.
- * TALARIA_SMOLLM2 names the GGUF file, TALARIA_ENGINES the folder with node_modules/node-llama-cpp; without them the places
- * where scripts/fetch-smollm2.sh and scripts/install-local-engine.sh put them.
  */
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { userMessage } from '#core/model/message.ts';
 import { type ModelClient, ModelError, type ModelEvent, type ModelRequest } from '#core/model/model-client.ts';
@@ -14,10 +9,9 @@ import { createLlamaClient, type LlamaClient } from '#core/model/providers/llama
 import { withTextTools } from '#core/model/text-tools.ts';
 import { collect, ECHO_TOOL, modelClientContract, textOf } from '../contract/model-client.contract.ts';
 import { verifies } from '../verifies.ts';
+import { findSmolLm2 } from './find-smollm2.ts';
 
-const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'talaria');
-const modelPath = found(process.env.TALARIA_SMOLLM2, join(cache, 'models', 'SmolLM2-135M-Instruct.Q4_1.gguf'));
-const engineFolder = found(process.env.TALARIA_ENGINES, join(cache, 'engines', 'node-llama-cpp-3.22.1'));
+const { modelPath, engineFolder } = findSmolLm2();
 
 function request(text: string, extra: Partial<ModelRequest> = {}): ModelRequest {
   return {
@@ -140,10 +134,6 @@ describe('local engine without its parts', () => {
     });
   });
 });
-
-function found(named: string | undefined, usual: string): string | undefined {
-  return named ?? (existsSync(usual) ? usual : undefined);
-}
 
 /** The same client, asked for an answer that takes far longer than the test waits. */
 function talkative(client: LlamaClient): ModelClient {
