@@ -1,16 +1,16 @@
 // Owns keeping a stream of bytes in bounded memory: the first and the last bytes stay, the whole goes to a file once it is too much.
-// Knows no process. Invariant: memory never exceeds the head and tail caps by more than one chunk; the spill file holds every byte in order.
-import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { errorText } from '../errors.ts';
+// Knows no process. Invariant: memory never exceeds the head and tail caps by more than one chunk; the spill file gets every byte in order.
+import { createSpillFile } from './spill-file.ts';
 
 export interface CaptureLimits {
   /** Bytes kept from the start; default 24 KiB. */
   readonly headBytes?: number;
   /** Bytes kept from the end; default 24 KiB. */
   readonly tailBytes?: number;
-  /** File that gets the whole output as soon as head and tail cannot hold it; without one the middle is lost. */
+  /** File that gets the whole output as soon as head and tail cannot hold it; without one the middle is lost. A name that is taken gets a number. */
   readonly spill?: string;
+  /** Takes known secrets (4 KiB at most) out of what goes into the spill file; head and tail are the caller's to clean. */
+  readonly redact?: (text: string) => string;
 }
 
 export interface CapturedOutput {
@@ -37,7 +37,7 @@ const DEFAULT_BYTES = 24 * 1024;
 export function captureOutput(limits: CaptureLimits = {}): OutputCapture {
   const head = createHead(limits.headBytes ?? DEFAULT_BYTES);
   const tail = createTail(limits.tailBytes ?? DEFAULT_BYTES);
-  const file = createSpill(limits.spill);
+  const file = createSpillFile(limits.spill, limits.redact);
   let totalBytes = 0;
   const truncated = () => totalBytes > head.size() + tail.size();
   return {
@@ -102,46 +102,6 @@ function createTail(cap: number) {
       if (total <= cap) return Buffer.from(ring.subarray(0, total));
       const at = total % cap;
       return Buffer.concat([ring.subarray(at), ring.subarray(0, at)]);
-    },
-  };
-}
-
-function createSpill(path: string | undefined) {
-  let handle: number | undefined;
-  let started = false;
-  let failure: string | undefined;
-  const close = () => {
-    if (handle !== undefined) closeSync(handle);
-    handle = undefined;
-  };
-  const append = (bytes: Buffer) => {
-    if (handle === undefined) return;
-    try {
-      let written = 0;
-      while (written < bytes.length) written += writeSync(handle, bytes, written);
-    } catch (error) {
-      failure = errorText(error);
-      close();
-    }
-  };
-  return {
-    started: () => started,
-    start(kept: readonly Buffer[]): void {
-      started = true;
-      if (path === undefined) return;
-      try {
-        mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-        handle = openSync(path, 'w', 0o600);
-      } catch (error) {
-        failure = errorText(error);
-      }
-      for (const bytes of kept) append(bytes);
-    },
-    append,
-    close,
-    state(): { readonly spill?: string; readonly spillError?: string } {
-      if (!started || path === undefined) return {};
-      return failure === undefined ? { spill: path } : { spillError: failure };
     },
   };
 }

@@ -108,6 +108,15 @@ describe('base/process', () => {
     assert.equal(statSync(spill).mode & 0o777, 0o600);
   });
 
+  it('writes no spill file over another one', async () => {
+    const limits = { headBytes: 10, tailBytes: 10, spill: join(folder, 'same.txt') };
+    const first = await runProcess(shell('seq 1 100', { limits }), never);
+    const second = await runProcess(shell('seq 1 200', { limits }), never);
+    assert.equal(second.output.spill, join(folder, 'same-2.txt'));
+    assert.ok(readFileSync(first.output.spill ?? '', 'utf8').endsWith('\n100\n'));
+    assert.ok(readFileSync(second.output.spill ?? '', 'utf8').endsWith('\n200\n'));
+  });
+
   it('makes no spill file for output that fits', async () => {
     const spill = join(folder, 'small.txt');
     const result = await runProcess(shell('seq 1 5', { limits: { spill } }), never);

@@ -34,6 +34,7 @@ export function makeToolPlace(): ToolPlaceForTest {
     asker: absentAsker,
     spillFolder: join(folder, 'spill'),
     history: () => [],
+    redact: (text) => text,
     progress: (chunk) => chunks.push(chunk),
     ...extra,
   });

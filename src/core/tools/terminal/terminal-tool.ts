@@ -112,6 +112,7 @@ async function runInFront(
     tailBytes: OUTPUT_LIMITS.terminalTailBytes,
     maxBytes: OUTPUT_LIMITS.terminalMaxBytes,
     spill: spillPath(context),
+    redact: context.redact,
     timeoutMs: seconds * 1_000,
   };
   const result = await runProcess({ ...launch, limits, onOutput: liveOutput(context), clock: context.clock }, signal);
@@ -129,8 +130,13 @@ function liveOutput({ progress }: ToolContext): (chunk: string) => void {
   };
 }
 
-function spillPath({ spillFolder, callId }: ToolContext): string {
-  return join(spillFolder, `${callId.replace(/[^\w-]/g, '_')}.txt`);
+/** One folder a session: call ids are the model's, and those of another session may be the same. */
+function spillPath({ spillFolder, sessionId, callId }: ToolContext): string {
+  return join(spillFolder, fileName(sessionId), `${fileName(callId)}.txt`);
+}
+
+function fileName(id: string): string {
+  return id.replace(/[^\w-]/g, '_').slice(0, 100) || '_';
 }
 
 function homeOf(options: TerminalOptions): string {
@@ -184,6 +190,7 @@ function createLauncher(options: TerminalOptions) {
         tailBytes: OUTPUT_LIMITS.jobBytes,
         maxBytes: OUTPUT_LIMITS.terminalMaxBytes,
         spill: spillPath(context),
+        redact: context.redact,
       };
       return ok({
         argv: [...before.value, shell, '-c', WRAPPER, 'bash', request.command],

@@ -137,6 +137,20 @@ describe('core/tools/terminal', () => {
       assert.equal(readFileSync(output.spill ?? '', 'utf8').split('\n').length, 50_001);
     }));
 
+  it('keeps the output of calls of the same name apart, without known secrets', () =>
+    withTools(async ({ terminal }) => {
+      const redact = (text: string) => text.replaceAll('hunter2-sentinel', '[redacted]');
+      const command = 'seq 1 50000; echo hunter2-sentinel; seq 1 50000';
+      const spills = await Promise.all(
+        ['s1', 's1', '../s2'].map((sessionId) => terminal({ command }, { sessionId, callId: 'a.b', redact })),
+      );
+      const files = spills.map(({ spill = '' }) => spill);
+      const folder = place.context().spillFolder;
+      const wanted = ['s1/a_b.txt', 's1/a_b-2.txt', '___s2/a_b.txt'].map((name) => join(folder, name));
+      assert.deepEqual(files.toSorted(), wanted.toSorted());
+      for (const file of files) assert.match(readFileSync(file, 'utf8'), /^1\n[\d\n]*\n50000\n\[redacted\]\n1\n/);
+    }));
+
   verifies('core:terminal:background', 'runs commands in the background until they end or are ended', () =>
     withTools(async ({ terminal, jobs, closeAll }) => {
       assert.match((await jobs({ action: 'list' })).text, /no background commands/);
