@@ -16,10 +16,11 @@ import { createExtensions, type Extensions } from './host/extension-host.ts';
 import type { AppParts } from './parts/app-parts.ts';
 import { createBackground } from './parts/background.ts';
 import { composeMind } from './parts/compose-mind.ts';
-import { childEnvironment, composeModels, mergedVariables, secretValues } from './parts/compose-models.ts';
+import { childEnvironment, composeModels } from './parts/compose-models.ts';
 import { composeTools } from './parts/compose-tools.ts';
 import { ComposedApp } from './parts/composed-app.ts';
 import { createEndings } from './parts/endings.ts';
+import { createLiveRedaction } from './parts/live-redaction.ts';
 
 /** Throws TalariaError: `config-invalid`, `missing-key`, what the database says. */
 export async function composeApp(options: AppOptions): Promise<App> {
@@ -72,8 +73,7 @@ function openGround({
   readonly options: AppOptions;
 }) {
   const log = createEventLog(home.log, clock);
-  const secrets = secretValues(home, mergedVariables(home, options.environment));
-  const redact = (text: string) => secrets.reduce((out, secret) => out.replaceAll(secret, '[redacted]'), text);
+  const redact = createLiveRedaction(home, options.environment);
   const write = (event: string, text: string) => log.write(event, { text: redactSecrets(redact(text)) });
   const notices: string[] = [];
   const notice = (text: string): void => {

@@ -39,11 +39,12 @@ export function mergedVariables(home: Home, environment: AppOptions['environment
   return { ...readEnvFile(home.env), ...Object.fromEntries(set) };
 }
 
-/** Values that may stand nowhere but in .env: everything of .env, and every key of a known provider. */
+/** Values that may stand nowhere but in .env: everything of .env, also what the environment hides, and every key of a known provider. */
 export function secretValues(home: Home, variables: Variables): readonly string[] {
-  const names = new Set([...Object.keys(readEnvFile(home.env)), ...secretNames()]);
-  const values = [...names].flatMap((name) => variables[name] ?? []);
-  return values.filter((value) => value.length >= 8).sort((a, b) => b.length - a.length);
+  const kept = readEnvFile(home.env);
+  const names = new Set([...Object.keys(kept), ...secretNames()]);
+  const values = new Set([...Object.values(kept), ...[...names].flatMap((name) => variables[name] ?? [])]);
+  return [...values].filter((value) => value.length >= 8).sort((a, b) => b.length - a.length);
 }
 
 /** What commands get to see: the process's environment without any key, and without our own compile cache. */
