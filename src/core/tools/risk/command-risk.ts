@@ -10,7 +10,7 @@ import { makePlace, type Place, type PlaceOptions, targetOf } from './place.ts';
 import { programFindings } from './program-rules.ts';
 import { unwrapCommand } from './unwrap-command.ts';
 import { verbFindings } from './verb-rules.ts';
-import { redirectFindings, secretFindings, writeFindings } from './write-rules.ts';
+import { inputFindings, redirectFindings, secretFindings, writeFindings } from './write-rules.ts';
 
 /** How dangerous `command` is when a shell runs it in `place.cwd`. */
 export function commandRisk(command: string, options: PlaceOptions): Risk {
@@ -59,7 +59,7 @@ function judgeCommand(command: ShellCommand, reading: Reading): readonly Finding
   const { place, script, depth } = reading;
   const redirects = redirectFindings({ command, place });
   const pre = [...redirects, ...judgeAssignments(command)];
-  if (command.words.length === 0) return pre;
+  if (command.words.length === 0) return [...pre, ...inputFindings({ command, place, program: 'read' })];
   const unwrapped = unwrapCommand(command.words);
   const nested = unwrapped.scripts.flatMap((word) => [
     ...judgeUncertain(word),

@@ -80,7 +80,8 @@ export function secretAt(
   if (/^\/(?:private\/)?etc\/(?:g?shadow|sudoers|ssl\/private\/.*|ssh\/ssh_host_.*_key)$/.test(path)) {
     return { level: 'ask', what: 'passwords or keys of the system' };
   }
-  if (/^\/proc\/(?:\d+|self)\/environ$/.test(path)) return { level: 'ask', what: 'the environment of a process' };
+  if (/^\/proc\/[^/]+(?:\/task\/[^/]+)?\/environ$/.test(path))
+    return { level: 'ask', what: 'the environment of a process' };
   const inHome = isWithin(path, place.home) ? path.slice(place.home.length + 1) : undefined;
   if (inHome !== undefined && SECRET_IN_HOME.some((pattern) => pattern.test(inHome)))
     return { level: 'ask', what: 'keys or passwords' };

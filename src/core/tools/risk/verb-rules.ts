@@ -206,6 +206,7 @@ const MACHINE: readonly VerbRule[] = [
     reason: 'gives a shell to the network',
   },
   { programs: ['history'], flags: ['-c', '-w'], reason: 'erases the record of commands' },
+  { programs: ['shopt'], verb: ['dotglob|extglob|nocaseglob'], reason: 'changes which files a pattern names' },
   { programs: ['setenforce', 'csrutil', 'spctl'], reason: 'switches protection off' },
   {
     programs: ['redis-cli'],

@@ -3,6 +3,7 @@
 
 import type { ShellWord } from '../shell/shell-script.ts';
 import { ask, type Call, type Finding, hasFlag, never, operandsOf } from './finding.ts';
+import { hiddenSecret } from './hidden-secret.ts';
 import { isHarmlessDevice, isRawDevice, isVitalFile, ownFileAt, secretAt, steersLater } from './path-rules.ts';
 import { absolutePath, isInWorkspace, type Place, parentFolder, targetOf } from './place.ts';
 
@@ -118,10 +119,21 @@ const TALKERS = new Set([
   'man',
 ]);
 
+/** Programs that tell or follow names of files, never what is in them. */
+const LISTERS = new Set(['ls', 'du', 'stat', 'cd', 'pushd']);
+/** Programs that take a folder with everything in it. */
+const CARRIERS = new Set(['tar', 'zip', '7z', 'cp', 'mv', 'rsync', 'scp', 'grep', 'egrep', 'rg', 'ag', 'ack']);
+
 export function secretFindings(call: Call): readonly Finding[] {
+  const words = TALKERS.has(call.program) ? [] : call.args;
+  const found = words.flatMap((word) => namedFiles(word).flatMap((text) => judgeRead(text, word, call)));
+  return [...found, ...inputFindings(call)];
+}
+
+/** What a command reads from `<`, also when it has no word of its own: `$(<file)`, `done <file`. */
+export function inputFindings(call: Pick<Call, 'command' | 'place' | 'program'>): readonly Finding[] {
   const inputs = call.command.redirects.filter(({ operator }) => operator === '<').map(({ target }) => target);
-  const words = TALKERS.has(call.program) ? inputs : [...call.args, ...inputs];
-  return words.flatMap((word) => namedFiles(word)).flatMap((text) => judgeRead(text, call));
+  return inputs.flatMap((word) => namedFiles(word).flatMap((text) => judgeRead(text, word, call)));
 }
 
 /** A word may carry a file behind `=` or `@`: `--key=~/.ssh/id_rsa`, `-F file=@.env`, `host:path`. */
@@ -130,11 +142,24 @@ function namedFiles(word: ShellWord): readonly string[] {
   return [word.text, ...word.text.split(/[=@:]/).slice(1)].filter((text) => text !== '');
 }
 
-function judgeRead(text: string, call: Call): readonly Finding[] {
-  const path = absolutePath(text.startsWith('~/') ? `${call.place.home}${text.slice(1)}` : text, call.place);
-  const secret = path === undefined ? undefined : secretAt(path, call.place);
-  if (path === undefined || !secret) return [];
-  return secret.level === 'never'
-    ? [never(`touches ${secret.what}`)]
-    : [ask(`touches ${secret.what}`, `${call.program} ${path}`)];
+function judgeRead(text: string, word: ShellWord, call: Pick<Call, 'place' | 'program'>): readonly Finding[] {
+  const { place, program } = call;
+  const written = text.startsWith('~/') ? `${place.home}${text.slice(1)}` : text;
+  const path = absolutePath(written, place);
+  const hidden = mayBecomeAnother(word, path) ? hiddenSecret(path ?? `$…/${written}`, place) : undefined;
+  const plain = path === undefined ? undefined : secretAt(path, place);
+  if (plain?.level === 'never' || hidden?.level === 'never') return [never("touches the agent's own keys")];
+  const secret = plain ?? (LISTERS.has(program) ? undefined : (hidden ?? ownHome(path, call)));
+  return secret ? [ask(`touches ${secret.what}`, `${program} ${path ?? written}`)] : [];
+}
+
+/** Patterns, variables, brace ranges, and paths below a folder that nobody knows. */
+function mayBecomeAnother(word: ShellWord, path: string | undefined): boolean {
+  return word.glob || !word.certain || path === undefined || word.text.includes('..');
+}
+
+/** The agent's home as a whole has its keys in it. */
+function ownHome(path: string | undefined, { program, place }: Pick<Call, 'place' | 'program'>) {
+  const isWhole = path !== undefined && path === place.dataHome && CARRIERS.has(program);
+  return isWhole ? ({ level: 'ask', what: "a folder with the agent's own keys" } as const) : undefined;
 }
