@@ -92,19 +92,29 @@ interface Material {
 async function playTurn(conversation: Conversation, { request, piped }: Material, target: Target): Promise<number> {
   const isContext = request.text !== undefined && piped.text !== '';
   const extra = isContext ? { extra: [stdinPart(piped.text)] } : {};
-  const watch = watchTurn();
-  let end: TurnEnd | undefined;
-  for await (const event of conversation.send(request.text ?? piped.text, { signal: target.signal, ...extra })) {
-    if (request.format === 'stream-json') target.out(`${JSON.stringify(event)}\n`);
-    else reportNotices(event, target);
-    watch.see(event);
-    if (event.type === 'turn-end') end = watch.judge(event);
-  }
-  if (!end) throw new TalariaError('the turn ended without its last event', { code: 'turn-endless' });
+  const events = conversation.send(request.text ?? piped.text, { signal: target.signal, ...extra });
+  const end = await watchEvents(events, request, target);
   if (request.format !== 'text') target.out(`${JSON.stringify(turnResult(conversation.session.id, end))}\n`);
   else if (end.text !== '') target.out(`${plain(end.text)}\n`);
   if (end.outcome !== 'done') target.err(`talaria: ${endText(end, target.signal)}\n`);
   return EXIT[end.outcome];
+}
+
+/** Shows the events as they come; the last one as it was judged. */
+async function watchEvents(events: AsyncIterable<TurnEvent>, request: PrintRequest, target: Target): Promise<TurnEnd> {
+  const watch = watchTurn();
+  const show = (event: TurnEvent) => {
+    if (request.format === 'stream-json') target.out(`${JSON.stringify(event)}\n`);
+    else reportNotices(event, target);
+  };
+  let end: TurnEnd | undefined;
+  for await (const event of events) {
+    watch.see(event);
+    if (event.type === 'turn-end') end = await watch.judge(event);
+    show(end ?? event);
+  }
+  if (!end) throw new TalariaError('the turn ended without its last event', { code: 'turn-endless' });
+  return end;
 }
 
 function endText(end: TurnEnd, signal: AbortSignal): string {

@@ -6,7 +6,7 @@ import { NO_INPUT } from '#surfaces/cli/print/piped-input.ts';
 import { type PrintRequest, runPrintMode } from '#surfaces/cli/print/print-mode.ts';
 import type { ServerStep } from '#testing/server/server-step.ts';
 import { verifies } from '../../../verifies.ts';
-import { openConversation } from '../../app/app-fixture.ts';
+import { createStage, openConversation } from '../../app/app-fixture.ts';
 import { createTarget, openServed } from '../cli-fixture.ts';
 
 const request: PrintRequest = { text: 'hello', format: 'text', continueLast: false, yes: false };
@@ -152,6 +152,31 @@ describe('print mode', () => {
       }
     },
   );
+
+  verifies('core:cli:exit-codes', 'a refusal of the reflex is no answer; its help and its questions are', async (t) => {
+    const cases: readonly [string, number][] = [
+      ['why is the sky blue', 1],
+      ['help', 0],
+      ['/help', 0],
+      ['run `echo hi`', 0],
+    ];
+    const app = await createStage(t).open({ model: 'reflex' });
+    for (const [text, expected] of cases) {
+      const { target, written } = createTarget();
+      const ground = { open: async () => app, piped: async () => NO_INPUT };
+      const code = await runPrintMode(ground, { ...request, text, format: 'stream-json' }, target);
+      const lines = written.out
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+      const end = lines.find((line) => line.type === 'turn-end');
+      const last = lines.at(-1);
+      assert.equal(code, expected, text);
+      assert.equal(last.is_error, expected === 1);
+      assert.deepEqual([end.outcome, end.text, end.error?.code], [last.outcome, last.result, last.error?.code]);
+      assert.equal(last.error?.code, expected === 1 ? 'no-model' : undefined);
+    }
+  });
 
   verifies(
     'core:bad-input:half-event',
