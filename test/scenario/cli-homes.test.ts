@@ -1,9 +1,10 @@
 /** Homes that are damaged, newer, misplaced or not ours: what the real command says, and how it ends. */
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { describe } from 'node:test';
+import { openDatabase } from '#base/database.ts';
 import { verifies } from '../verifies.ts';
 import { createCliStage } from './cli-process.ts';
 
@@ -22,6 +23,44 @@ describe('homes of the command line', () => {
       const doctor = await stage.run(['doctor', '--offline']);
       assert.match(doctor.out, new RegExp(`warn {2}database: .*${kept}`));
       assert.match(doctor.out, /talaria restore FILE/);
+    },
+  );
+
+  verifies(
+    ['core:session:newer-read-only', 'core:bad-input:newer-config'],
+    'a home of a newer Talaria is read and said so; whatever would write into it fails with one message',
+    async (t) => {
+      const stage = createCliStage(t);
+      await stage.run(['memory', 'add', 'kept as it is']);
+      assert.equal((await stage.run(['-m', 'reflex', '-p', 'help'])).code, 0);
+      const notes = readFileSync(join(stage.root, 'memories', 'MEMORY.md'), 'utf8');
+      const makeNewer = {
+        config: () => writeFileSync(join(stage.root, 'config.yaml'), 'version: 99\n', { mode: 0o600 }),
+        database: () => {
+          rmSync(join(stage.root, 'config.yaml'));
+          const { database } = openDatabase(join(stage.root, 'state.db'), { rooms: [] });
+          database.exec('UPDATE schema_versions SET version = 99');
+          database.close();
+        },
+      };
+      for (const [what, make] of Object.entries(makeNewer)) {
+        make();
+        const list = await stage.run(['sessions', 'list']);
+        assert.equal(list.code, 0, list.err);
+        assert.match(list.out, /help/, what);
+        assert.match(list.err, /newer/, what);
+        const writing = [
+          ['memory', 'add', 'something'],
+          ['sessions', 'rename', 'last', 'something'],
+          ['-p', 'run `echo hi`'],
+        ];
+        for (const args of writing) {
+          const run = await stage.run(args);
+          assert.equal(run.code, 1, `${what}: ${args.join(' ')}`);
+          assert.match(run.err, /talaria: this home was written by a newer Talaria.*\nUpdate Talaria/);
+        }
+      }
+      assert.equal(readFileSync(join(stage.root, 'memories', 'MEMORY.md'), 'utf8'), notes);
     },
   );
 

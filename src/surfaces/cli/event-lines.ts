@@ -4,6 +4,7 @@
 import { plural } from '#base/text.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
 import type { Message, ToolResultPart } from '#core/model/message.ts';
+import { withFix } from '#surfaces/app/with-fix.ts';
 import { formatBytes, formatCost, formatMs, oneLine, plain } from './terminal-text.ts';
 
 export interface EventLine {
@@ -113,5 +114,5 @@ function endLines(event: Extract<TurnEvent, { type: 'turn-end' }>): readonly Eve
 export function failureText(event: Extract<TurnEvent, { type: 'turn-end' }>): string {
   const { error } = event;
   if (!error) return event.outcome;
-  return oneLine(`${error.message}${error.fix ? `\n${error.fix}` : ''}`, 600);
+  return oneLine(withFix(error.message, error.fix), 600);
 }

@@ -5,7 +5,7 @@ import { estimateTokens } from '#base/text.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { App } from '../app.ts';
 import { findSession } from '../find-session.ts';
-import { type CommandDeps, failed, line } from './command-deps.ts';
+import { type CommandDeps, line, refused } from './command-deps.ts';
 
 interface Share {
   readonly part: string;
@@ -23,7 +23,7 @@ export function contextCommand(deps: CommandDeps): AnyCommand {
       const app = await deps.app();
       const shares = session === undefined ? newSession(app, context.cwd) : await storedSession(app, session);
       if (!shares) {
-        yield failed('no-such-session', `There is no session ${session}.`, '`talaria sessions list` shows them.');
+        yield refused('no-such-session', `There is no session ${session}.`, '`talaria sessions list` shows them.');
         return;
       }
       const window = app.model().contextWindow;

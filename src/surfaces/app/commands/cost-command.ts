@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { JsonValue } from '#base/json.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import { findSession } from '../find-session.ts';
-import { type CommandDeps, failed, line } from './command-deps.ts';
+import { type CommandDeps, line, refused } from './command-deps.ts';
 import { dollars } from './trace-command.ts';
 
 const DAY_MS = 86_400_000;
@@ -22,7 +22,7 @@ export function costCommand(deps: CommandDeps): AnyCommand {
       const { store } = await deps.app();
       const found = session === undefined ? undefined : await findSession(store, session);
       if (found && !found.ok) {
-        yield failed(found.reason, found.detail);
+        yield refused(found.reason, found.detail);
         return;
       }
       const rows = await store.costs({

@@ -5,7 +5,7 @@ import type { JsonValue } from '#base/json.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { Span } from '#core/agent/session-store.ts';
 import { findSession } from '../find-session.ts';
-import { type CommandDeps, failed, line } from './command-deps.ts';
+import { type CommandDeps, line, refused } from './command-deps.ts';
 
 export function traceCommand(deps: CommandDeps): AnyCommand {
   return defineCommand({
@@ -19,7 +19,7 @@ export function traceCommand(deps: CommandDeps): AnyCommand {
       const { store } = await deps.app();
       const found = await findSession(store, session);
       if (!found.ok) {
-        yield failed(found.reason, found.detail);
+        yield refused(found.reason, found.detail);
         return;
       }
       const spans = await store.spans(found.value.id);
@@ -46,7 +46,7 @@ function rowsOf(spans: readonly Span[]): readonly (readonly string[])[] {
         : '';
       return [
         String(span.turn),
-        `${'  '.repeat(depth)}${span.kind} ${span.name}`,
+        `${'  '.repeat(depth)}${labelOf(span)}`,
         isoTime(span.startedAt),
         String(Math.round(span.ms)),
         tokens,
@@ -55,6 +55,11 @@ function rowsOf(spans: readonly Span[]): readonly (readonly string[])[] {
         span.detail ? `${span.status}: ${span.detail}` : span.status,
       ];
     });
+}
+
+/** The name of a turn or a step already says what it is. */
+function labelOf({ kind, name }: Span): string {
+  return name.startsWith(kind) ? name : `${kind} ${name}`;
 }
 
 /** `unknown` for a price that is not in the table, never zero. */

@@ -9,7 +9,7 @@ import { findSecrets } from '#base/secrets.ts';
 import { loadConfig, readConfigText } from './config.ts';
 import { CONFIG_VERSION, configSchema } from './config-schema.ts';
 
-export type ConfigEditRefusal = 'config-newer' | 'config-value' | 'secret';
+export type ConfigEditRefusal = 'config-newer' | 'config-value' | 'config-version' | 'secret';
 
 /** Sets `keys` to `value` (undefined removes it). Refusals change nothing; throws when the present file is broken or cannot be written. */
 export async function editConfig(
@@ -19,6 +19,12 @@ export async function editConfig(
 ): Promise<Result<true, ConfigEditRefusal>> {
   const loaded = await loadConfig(path);
   if (loaded.readOnly) return refuse('config-newer', loaded.readOnly);
+  if (keys[0] === 'version' && value !== undefined && value !== CONFIG_VERSION) {
+    return refuse(
+      'config-version',
+      `version is ${CONFIG_VERSION}: it says how the file is to be read, and is no setting.`,
+    );
+  }
   if (typeof value === 'string' && findSecrets(value).length > 0) {
     return refuse(
       'secret',

@@ -10,6 +10,7 @@ import type { ModelAddition } from '../app.ts';
 import { editConfig } from '../home/edit-config.ts';
 import { setEnvValue } from '../home/env-file.ts';
 import { makeHome } from '../home/home.ts';
+import { withFix } from '../with-fix.ts';
 import { buildClient, type ClientSurroundings, UNNAMED_MODEL } from './build-client.ts';
 import { missingKeyFix } from './find-providers.ts';
 import type { FoundProvider } from './found-provider.ts';
@@ -83,8 +84,8 @@ async function testModel(
     return refuse('model-failed', `${client.id} did not finish its answer.`);
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    const fix = error instanceof ModelError && error.fix ? ` ${error.fix}` : '';
-    return refuse('model-failed', `${errorText(error)}${fix}`);
+    const fix = error instanceof ModelError ? error.fix : undefined;
+    return refuse('model-failed', withFix(errorText(error), fix));
   }
 }
 

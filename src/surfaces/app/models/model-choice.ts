@@ -35,7 +35,8 @@ export function chooseModel(
   return ok(first && { provider: first, model: first.defaultModel, reason: first.reason });
 }
 
-function configuredModel(config: Config): string | undefined {
+/** The name in config.yaml, whichever way it is written there. */
+export function configuredModel(config: Config): string | undefined {
   return typeof config.model === 'object' ? (config.model.default ?? config.model.model) : config.model;
 }
 

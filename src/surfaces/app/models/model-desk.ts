@@ -4,9 +4,10 @@ import { ok, type Result, refuse } from '#base/result.ts';
 import { createCascade } from '#core/model/cascade.ts';
 import type { ModelClient, Tier } from '#core/model/model-client.ts';
 import type { ModelInfo } from '../app.ts';
+import { withFix } from '../with-fix.ts';
 import { buildClient, type ClientSurroundings, UNNAMED_MODEL } from './build-client.ts';
 import type { FoundProvider } from './found-provider.ts';
-import { type ChoiceRefusal, chooseModel, type ModelChoice, named } from './model-choice.ts';
+import { type ChoiceRefusal, chooseModel, configuredModel, type ModelChoice, named } from './model-choice.ts';
 
 export interface ModelDesk {
   /** For answers of the owner's turns. */
@@ -90,8 +91,9 @@ class Desk implements ModelDesk {
   async start(signal: AbortSignal): Promise<void> {
     const { flag, fixed, surroundings, notice } = this.#options;
     if (fixed) return;
-    if (flag === 'reflex' || flag === 'reflex/1') {
-      this.#present = { client: this.#options.reflex, reason: '--model asks for it' };
+    if (isReflex(flag ?? configuredModel(surroundings.config))) {
+      const reason = flag === undefined ? 'config.yaml names it' : '--model asks for it';
+      this.#present = { client: this.#options.reflex, reason };
       return;
     }
     const chosen = chooseModel(surroundings.config, this.#providers, flag);
@@ -102,7 +104,7 @@ class Desk implements ModelDesk {
   }
 
   async switchTo(name: string, signal: AbortSignal): Promise<Result<ModelInfo, ChoiceRefusal>> {
-    if (name === 'reflex' || name === 'reflex/1') {
+    if (isReflex(name)) {
       this.#present = { client: this.#options.reflex, reason: 'you chose it' };
       return ok(this.info());
     }
@@ -148,7 +150,10 @@ class Desk implements ModelDesk {
     const first = listed.ok ? listed.value[0] : undefined;
     if (first) return first.id;
     this.#options.notice(
-      `${provider.name}: ${listed.ok ? 'it lists no model.' : listed.detail} Or name one with --model ${provider.name}/NAME.`,
+      withFix(
+        `${provider.name}: ${listed.ok ? 'it lists no model' : listed.detail}`,
+        `Or name one with --model ${provider.name}/NAME.`,
+      ),
     );
     return UNNAMED_MODEL;
   }
@@ -176,6 +181,10 @@ class Desk implements ModelDesk {
       surroundings: this.#options.surroundings,
     });
   }
+}
+
+function isReflex(name: string | undefined): boolean {
+  return name === 'reflex' || name === 'reflex/1';
 }
 
 function infoOf(client: ModelClient, reason: string): ModelInfo {

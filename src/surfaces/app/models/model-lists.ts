@@ -8,6 +8,7 @@ import { isJsonObject, type JsonObject, type JsonValue, parseJsonObject } from '
 import { ok, type Result, refuse } from '#base/result.ts';
 import { ModelError, type ModelErrorCode } from '#core/model/model-client.ts';
 import { type ListedModel, listModels } from '#core/model/providers/list-models.ts';
+import { withFix } from '../with-fix.ts';
 import type { FoundProvider } from './found-provider.ts';
 import { LOCAL_ENDPOINTS } from './provider-table.ts';
 
@@ -101,10 +102,7 @@ async function askModels(
   } catch (error) {
     if (options.signal.aborted) throw options.signal.reason;
     if (!(error instanceof ModelError)) throw error;
-    return refuse(
-      error.code as ModelErrorCode,
-      error.fix ? `${error.message.replace(/\.$/, '')}. ${error.fix}` : error.message,
-    );
+    return refuse(error.code as ModelErrorCode, withFix(error.message, error.fix));
   }
 }
 

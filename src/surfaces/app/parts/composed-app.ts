@@ -19,6 +19,7 @@ import type { ModelClient } from '#core/model/model-client.ts';
 import type { ToolSelection } from '#core/tools/registry/tool-registry.ts';
 import type { App, ConversationOptions, ModelAddition, ModelInfo, OpenRefusal } from '../app.ts';
 import { findSession } from '../find-session.ts';
+import { refuseNewerHome } from '../home/newer-home.ts';
 import type { ChoiceRefusal } from '../models/model-choice.ts';
 import { reflexFirst } from '../models/reflex-first.ts';
 import type { AppParts } from './app-parts.ts';
@@ -114,6 +115,7 @@ export class ComposedApp implements App {
   }
 
   async openConversation(options: ConversationOptions): Promise<Result<Conversation, OpenRefusal>> {
+    refuseNewerHome(this);
     const request = await this.#requestOf(options);
     if (!request.ok) return request;
     const { cwd, asker } = options;

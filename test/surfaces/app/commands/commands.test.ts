@@ -70,7 +70,10 @@ describe('sessions', () => {
       const shown = await runCommand(stage, 'sessions show', { session: id.slice(0, 15) });
       assert.match(shown.text, /Which port did we choose/);
       assert.match(shown.text, /scripted\/model/);
-      assert.match((await runCommand(stage, 'sessions search', { words: ['which', 'port'] })).text, new RegExp(id));
+      const found = await runCommand(stage, 'sessions search', { words: ['which', 'port'] });
+      assert.match(found.text, new RegExp(id));
+      assert.ok(!found.text.includes('>>>'), found.text);
+      assert.match(JSON.stringify(found.data), />>>/);
       await runCommand(stage, 'sessions rename', { session: id, title: ['harbour', 'talk'] });
       assert.match((await runCommand(stage, 'sessions show', { session: 'harbour' })).text, /harbour talk/);
       const forked = await runCommand(stage, 'sessions fork', { session: id });
@@ -79,14 +82,31 @@ describe('sessions', () => {
       assert.equal(lines.text.split('\n').length, 5);
       await runCommand(stage, 'sessions export', { session: id, file: 'notes.md' });
       assert.match(readFileSync(join(stage.cwd, 'notes.md'), 'utf8'), /^# harbour talk/);
+      writeFileSync(join(stage.cwd, 'notes.md'), 'mine');
+      const { failure } = await runCommand(stage, 'sessions export', { session: id, file: 'notes.md' });
+      assert.deepEqual([failure?.exitCode, failure?.code], [3, 'file-exists']);
+      assert.equal(readFileSync(join(stage.cwd, 'notes.md'), 'utf8'), 'mine');
+      await runCommand(stage, 'sessions export', { session: id, file: 'notes.md', force: true });
+      assert.match(readFileSync(join(stage.cwd, 'notes.md'), 'utf8'), /^# harbour talk/);
     },
   );
 
   test('a session that is not there is a failure with the way to find one', async (t) => {
-    const { failure } = await runCommand(createStage(t), 'sessions show', { session: 'nothing' });
-    assert.equal(failure?.exitCode, 1);
-    assert.equal(failure?.code, 'no-such-session');
-    assert.match(failure?.message ?? '', /sessions list/);
+    const stage = createStage(t);
+    const inputs: readonly (readonly [string, object])[] = [
+      ['sessions show', { session: 'nothing' }],
+      ['sessions rename', { session: 'nothing', title: ['x'] }],
+      ['sessions fork', { session: 'nothing' }],
+      ['sessions export', { session: 'nothing' }],
+      ['trace', { session: 'nothing' }],
+      ['cost', { session: 'nothing' }],
+      ['context', { session: 'nothing' }],
+    ];
+    for (const [name, input] of inputs) {
+      const { failure } = await runCommand(stage, name, input);
+      assert.deepEqual([failure?.exitCode, failure?.code], [3, 'no-such-session'], name);
+      assert.match(`${failure?.message} ${failure?.fix}`, /sessions list/);
+    }
   });
 });
 
@@ -126,6 +146,20 @@ describe('config', () => {
       value: `sk-${'a1B2'.repeat(10)}`,
     });
     assert.equal(secret.failure?.exitCode, 3);
+    const set = (key: string, value: string, force = false) => runCommand(stage, 'config set', { key, value, force });
+    assert.deepEqual((await set('version', '9')).failure?.code, 'config-version');
+    const misspelled = (await set('agent.max_stpes', '9')).failure;
+    assert.deepEqual([misspelled?.exitCode, misspelled?.code], [3, 'config-key']);
+    assert.match(misspelled?.fix ?? '', /agent\.max_steps\?.*--force/);
+    assert.match((await set('timeout', '9')).failure?.fix ?? '', /terminal\.timeout\?/);
+    assert.match((await set('agent', '{"max_stepps": 3}')).failure?.message ?? '', /agent\.max_stepps/);
+    assert.match((await set('utterly.different', '9')).failure?.fix ?? '', /config show/);
+    const allowed = ['providers.mine.base_url=http://x/v1', 'model.default=m', 'skills.any=1', 'tiers.T1=["a/b"]'];
+    for (const pair of allowed) {
+      const [key = '', value = ''] = pair.split('=');
+      assert.equal((await set(key, value)).failure, undefined, pair);
+    }
+    assert.equal((await set('of.later.parts', '1', true)).failure, undefined);
     const text = readFileSync(file, 'utf8');
     assert.match(text, /# mine/);
     assert.match(text, /other: kept/);
@@ -145,6 +179,7 @@ describe('trace, cost and context', () => {
       const trace = await runCommand(stage, 'trace');
       assert.match(trace.text, new RegExp(`session ${id}`));
       assert.match(trace.text, /step scripted\/model/);
+      assert.ok(!/turn turn/.test(trace.text), trace.text);
       const cost = await runCommand(stage, 'cost', { session: 'last' });
       assert.match(cost.text, /answer \| scripted\/model \| 2 \|/);
       assert.match(cost.text, /total \$0\.0000/);
@@ -271,6 +306,11 @@ describe('setup', () => {
     });
     assert.equal(questions.length, 1);
     assert.equal(existsSync(join(stage.root, '.env')), false);
+  });
+
+  test('what cannot be meant is wrong use', async (t) => {
+    const { failure } = await runCommand(createStage(t), 'setup', { baseUrl: 'no address', key: 'k' });
+    assert.deepEqual([failure?.exitCode, failure?.code], [2, 'no-provider']);
   });
 
   verifies('core:bad-input:missing-key', 'a provider without a key names its variable, exit code 3', async (t) => {

@@ -64,6 +64,17 @@ async function freePort(): Promise<number> {
 }
 
 describe('the model desk', () => {
+  test('config.yaml may choose the reflex, whatever else is set up', async (t) => {
+    for (const model of ['reflex', { default: 'reflex/1' }]) {
+      const { desk, notices } = await deskOf(createTempHome(t), {
+        config: { model },
+        variables: { OPENAI_API_KEY: 'k' },
+      });
+      assert.deepEqual([desk.info().id, desk.info().reason], ['reflex/1', 'config.yaml names it']);
+      assert.deepEqual(notices, []);
+    }
+  });
+
   test('without any provider the reflex answers and says so', async (t) => {
     const { desk } = await deskOf(createTempHome(t), {});
     assert.equal(desk.info().id, 'reflex/1');

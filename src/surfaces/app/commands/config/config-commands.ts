@@ -60,10 +60,14 @@ function set(deps: CommandDeps): AnyCommand {
     input: z.object({
       key: z.string().describe('Dotted name, e.g. terminal.timeout'),
       value: z.string().describe('A number, true, false, a JSON list, or text'),
+      force: z.boolean().default(false).describe('Also a name that is no setting of this version'),
     }),
     examples: ['talaria config set terminal.timeout 60', 'talaria config set model openai/gpt-5-mini'],
-    async *run({ key, value }): AsyncGenerator<CommandOutput> {
-      yield* edit(deps, key, readValue(value));
+    async *run({ key, value, force }): AsyncGenerator<CommandOutput> {
+      const wanted = readValue(value);
+      const refusal = force ? undefined : await unknownName(key, wanted);
+      if (refusal) yield refusal;
+      else yield* edit(deps, key, wanted);
     },
   });
 }
@@ -94,9 +98,23 @@ function path(deps: CommandDeps): AnyCommand {
   });
 }
 
+async function unknownName(key: string, value: JsonValue): Promise<CommandOutput | undefined> {
+  const { nearestKey, unknownKey } = await import('../../home/known-keys.ts');
+  const unknown = unknownKey(keysOf(key), value);
+  if (unknown === undefined || unknown.length === 0) return undefined;
+  const near = nearestKey(unknown);
+  const hint = near === undefined ? '`talaria config show` lists the settings.' : `Did you mean ${near}?`;
+  const fix = `${hint} Nothing was changed; --force sets it all the same.`;
+  return refused('config-key', `There is no setting ${unknown.join('.')}.`, fix);
+}
+
+function keysOf(key: string): readonly string[] {
+  return key.split('.').filter(Boolean);
+}
+
 async function* edit(deps: CommandDeps, key: string, value: JsonValue | undefined): AsyncGenerator<CommandOutput> {
   const { editConfig } = await import('../../home/edit-config.ts');
-  const keys = key.split('.').filter(Boolean);
+  const keys = keysOf(key);
   if (keys.length === 0) {
     yield wrongUse('config-key', 'A setting has a dotted name, e.g. agent.max_steps.');
     return;
@@ -106,6 +124,7 @@ async function* edit(deps: CommandDeps, key: string, value: JsonValue | undefine
     yield line(value === undefined ? `${key} is unset` : `${key} is now ${shown(value)}`);
     yield { type: 'data', value: { key, value: value ?? null } };
   } else if (edited.reason === 'config-value') yield wrongUse(edited.reason, edited.detail, 'Nothing was changed.');
+  else if (edited.reason === 'config-newer') yield failed(edited.reason, edited.detail, 'Update Talaria.');
   else yield refused(edited.reason, edited.detail, 'Nothing was changed.');
 }
 

@@ -5,6 +5,7 @@ import type { JsonValue } from '#base/json.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { MemoryOperation } from '#mind/memory/apply-operations.ts';
 import { createMemoryFiles, MEMORY_TARGETS, type MemoryFiles, type MemoryTarget } from '#mind/memory/memory-files.ts';
+import { refuseNewerHome } from '../../home/newer-home.ts';
 import { type CommandDeps, failed, line, refused } from '../command-deps.ts';
 
 const target = z.enum(['memory', 'user']).default('memory').describe('memory: about the work; user: about you');
@@ -96,6 +97,7 @@ async function* change(
   operation: MemoryOperation,
   signal: AbortSignal,
 ): AsyncGenerator<CommandOutput> {
+  refuseNewerHome(await deps.app());
   const changed = await filesOf(deps).apply(name, [operation], signal);
   if (!changed.ok) {
     const matches = changed.matches?.map((entry) => `\n  § ${entry}`).join('') ?? '';

@@ -1,4 +1,5 @@
 // Owns `sessions export`: one session as JSON lines or Markdown, verbatim. Knows the store by its contract only.
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { atomicWrite } from '#base/atomic-write.ts';
@@ -7,7 +8,7 @@ import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/
 import type { SessionRecord, StoredMessage } from '#core/agent/session-store.ts';
 import type { Part } from '#core/model/message.ts';
 import { findSession } from '../../find-session.ts';
-import { type CommandDeps, failed, line } from '../command-deps.ts';
+import { type CommandDeps, line, refused } from '../command-deps.ts';
 
 export function exportCommand(deps: CommandDeps): AnyCommand {
   return defineCommand({
@@ -18,21 +19,30 @@ export function exportCommand(deps: CommandDeps): AnyCommand {
     input: z.object({
       session: z.string().default('last').describe('Session id, its beginning, or `last`'),
       file: z.string().optional().describe('File to write; default: standard output'),
+      force: z.boolean().default(false).describe('Write over a file that is already there'),
       format: z.enum(['markdown', 'jsonl']).default('markdown').describe('markdown or jsonl'),
     }),
     examples: ['talaria sessions export last notes.md', 'talaria sessions export last --format jsonl'],
-    async *run({ session, file, format }, context): AsyncGenerator<CommandOutput> {
+    async *run({ session, file, force, format }, context): AsyncGenerator<CommandOutput> {
+      const target = file === undefined ? undefined : resolve(context.cwd, file);
+      if (target !== undefined && !force && existsSync(target)) {
+        yield refused(
+          'file-exists',
+          `${target} is already there.`,
+          'Name another file, or add --force to write over it.',
+        );
+        return;
+      }
       const { store } = await deps.app();
       const found = await findSession(store, session);
       if (!found.ok) {
-        yield failed(found.reason, found.detail);
+        yield refused(found.reason, found.detail);
         return;
       }
       const messages = await store.messages(found.value.id);
       const text = format === 'jsonl' ? asJsonLines(found.value, messages) : asMarkdown(found.value, messages);
-      if (file === undefined) yield line(text);
+      if (target === undefined) yield line(text);
       else {
-        const target = resolve(context.cwd, file);
         atomicWrite(target, `${text}\n`);
         yield line(`${target} (${messages.length} messages)`);
       }

@@ -26,9 +26,14 @@ export function searchCommand(deps: CommandDeps): AnyCommand {
         yield line(
           `${hit.sessionId} #${hit.messageId} ${at} ${hit.role}${message?.title ? ` · ${message.title}` : ''}`,
         );
-        yield line(`  ${hit.snippet.replaceAll('\n', ' ')}`);
+        yield line(`  ${readable(hit.snippet)}`);
       }
       yield { type: 'data', value: hits as unknown as JsonValue };
     },
   });
+}
+
+/** On one line, without the marks around the words that were found: those are for programs. */
+function readable(snippet: string): string {
+  return snippet.replace(/>>>([\s\S]*?)<<</g, '$1').replaceAll('\n', ' ');
 }

@@ -6,7 +6,8 @@ import { ellipsize } from '#base/text.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { SessionRecord, StoredMessage } from '#core/agent/session-store.ts';
 import { findSession } from '../../find-session.ts';
-import { type CommandDeps, failed, line } from '../command-deps.ts';
+import { refuseNewerHome } from '../../home/newer-home.ts';
+import { type CommandDeps, line, refused } from '../command-deps.ts';
 
 const name = z.string().default('last').describe('Session id, its beginning, a part of its title, or `last`');
 
@@ -49,7 +50,7 @@ function show(deps: CommandDeps): AnyCommand {
       const { store } = await deps.app();
       const found = await findSession(store, session);
       if (!found.ok) {
-        yield failed(found.reason, found.detail);
+        yield refused(found.reason, found.detail);
         return;
       }
       const messages = await store.messages(found.value.id);
@@ -71,10 +72,12 @@ function rename(deps: CommandDeps): AnyCommand {
       title: z.array(z.string()).min(1),
     }),
     async *run({ session, title }): AsyncGenerator<CommandOutput> {
-      const { store } = await deps.app();
+      const app = await deps.app();
+      refuseNewerHome(app);
+      const { store } = app;
       const found = await findSession(store, session);
       if (!found.ok) {
-        yield failed(found.reason, found.detail);
+        yield refused(found.reason, found.detail);
         return;
       }
       await store.setTitle(found.value.id, title.join(' '));
@@ -91,10 +94,12 @@ function fork(deps: CommandDeps): AnyCommand {
     positional: ['session'],
     input: z.object({ session: name }),
     async *run({ session }): AsyncGenerator<CommandOutput> {
-      const { store } = await deps.app();
+      const app = await deps.app();
+      refuseNewerHome(app);
+      const { store } = app;
       const found = await findSession(store, session);
       if (!found.ok) {
-        yield failed(found.reason, found.detail);
+        yield refused(found.reason, found.detail);
         return;
       }
       const forked = await store.fork(found.value.id);

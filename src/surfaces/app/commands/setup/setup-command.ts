@@ -5,12 +5,13 @@ import { type AnyCommand, type CommandContext, type CommandOutput, defineCommand
 import type { ModelAddition } from '../../app.ts';
 import { loadConfig } from '../../home/config.ts';
 import { hardwareLine, localModelAdvice, readHardware } from '../../home/hardware.ts';
+import { refuseNewerConfig } from '../../home/newer-home.ts';
 import { findProviders, type Variables } from '../../models/find-providers.ts';
 import { createLocalModels, engineFolder } from '../../models/local-models.ts';
 import { createModelLists, type ModelLists } from '../../models/model-lists.ts';
 import { PROVIDERS, providerRow } from '../../models/provider-table.ts';
 import { childEnvironment, mergedVariables } from '../../parts/compose-models.ts';
-import { type CommandDeps, failed, line, refused } from '../command-deps.ts';
+import { type CommandDeps, failed, line, refused, wrongUse } from '../command-deps.ts';
 
 const input = z.object({
   provider: z
@@ -88,16 +89,25 @@ async function* askForModel(deps: CommandDeps, context: CommandContext): AsyncGe
   yield* setUpModel(deps, isAddress ? { ...base, baseUrl: answer } : { ...base, key: answer }, context.signal);
 }
 
+/** What cannot be meant is wrong use; what is missing here is refused. */
+const MAKERS = {
+  'no-provider': wrongUse,
+  'missing-key': refused,
+  'no-model': refused,
+  'model-failed': failed,
+} as const;
+
 async function* setUpModel(deps: CommandDeps, given: SetupInput, signal: AbortSignal): AsyncGenerator<CommandOutput> {
   const { addModel } = await import('../../models/add-model.ts');
-  const { config } = await loadConfig(deps.home.config);
+  const loaded = await loadConfig(deps.home.config);
+  refuseNewerConfig(loaded);
+  const { config } = loaded;
   const addition = additionOf(given, mergedVariables(deps.home, deps.environment));
   const lists = createModelLists(deps.home.cache, deps.clock);
   const surroundings = { home: deps.home, config, clock: deps.clock, lists, locals: createLocalModels(deps.home) };
   const added = await addModel(addition, { surroundings, untested: given.untested }, signal);
   if (!added.ok) {
-    const make = added.reason === 'model-failed' ? failed : refused;
-    yield make(added.reason, added.detail, 'Nothing was kept.');
+    yield MAKERS[added.reason](added.reason, added.detail, 'Nothing was kept.');
     return;
   }
   const { provider, model } = added.value;
