@@ -33,7 +33,7 @@ export function privateFolder(path: string): void {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     if ((statSync(path).mode & 0o777) !== 0o700) chmodSync(path, 0o700);
   } catch (error) {
-    throw unusable(path, error);
+    throw unusableFolder(path, error);
   }
 }
 
@@ -46,7 +46,8 @@ const FOLDER_FIXES: Readonly<Record<string, string>> = {
   ENOSPC: 'Free some space and try again.',
 };
 
-function unusable(path: string, error: unknown): TalariaError {
+/** What the file system says about a folder that should be ours, with what to do. */
+export function unusableFolder(path: string, error: unknown): TalariaError {
   const fix = FOLDER_FIXES[errorCode(error) ?? ''] ?? 'Check the path, who owns it, and its permissions.';
   return new TalariaError(`${path} cannot be used as a private folder (${errorText(error)})`, {
     code: 'folder-unusable',

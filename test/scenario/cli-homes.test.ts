@@ -75,10 +75,18 @@ describe('homes of the command line', () => {
     const stage = createCliStage(t);
     const file = join(stage.folder, 'file');
     writeFileSync(file, '');
-    for (const place of [file, join(file, 'below')]) {
-      const run = await stage.run(['sessions', 'list'], { env: { TALARIA_HOME: place } });
+    const cases: readonly (readonly [string, readonly string[]])[] = [
+      [file, ['sessions', 'list']],
+      [file, ['backup']],
+      [file, ['config', 'set', 'agent.max_steps', '5']],
+      [join(file, 'below'), ['sessions', 'list']],
+    ];
+    for (const [place, args] of cases) {
+      const run = await stage.run(args, { env: { TALARIA_HOME: place } });
       assert.equal(run.code, 1);
       assert.match(run.err, /^talaria: .*file.* cannot be used as a private folder .*\n.*name another folder\.\n$/);
     }
+    const doctor = await stage.run(['doctor', '--offline'], { env: { TALARIA_HOME: file } });
+    assert.match(doctor.out, /fail {2}home: .* is no folder\n/);
   });
 });

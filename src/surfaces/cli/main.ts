@@ -6,10 +6,22 @@ declare const TALARIA_VERSION: string | undefined;
 
 const argv = process.argv.slice(2);
 if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
-  process.getBuiltinModule('node:fs').writeSync(1, `${versionOf()}\n`);
+  process.exitCode = sayVersion();
 } else {
   const { runCli } = await import('./run-cli.ts');
   process.exitCode = await runCli(argv, versionOf());
+}
+
+function sayVersion(): number {
+  try {
+    process.getBuiltinModule('node:fs').writeSync(1, `${versionOf()}\n`);
+    return 0;
+  } catch (error) {
+    process.stderr.write(
+      `talaria: the output could not be written: ${error instanceof Error ? error.message : error}\n`,
+    );
+    return 1;
+  }
 }
 
 function versionOf(): string {

@@ -2,7 +2,7 @@
 // Invariant: folders are 0700; nothing is made before it is needed (seed 001 ch 2: copy the folder to migrate, delete it to start fresh).
 import { existsSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { privateFolder } from '#base/platform.ts';
+import { privateFolder, unusableFolder } from '#base/platform.ts';
 import type { Environment } from '../environment.ts';
 
 export interface Home {
@@ -54,6 +54,12 @@ export function makeHome(home: Home): void {
   privateFolder(home.root);
 }
 
+/** Throws TalariaError `folder-unusable`. */
 export function isEmptyHome(home: Home): boolean {
-  return !existsSync(home.root) || readdirSync(home.root).length === 0;
+  if (!existsSync(home.root)) return true;
+  try {
+    return readdirSync(home.root).length === 0;
+  } catch (error) {
+    throw unusableFolder(home.root, error);
+  }
 }

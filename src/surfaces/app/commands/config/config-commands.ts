@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { isJsonObject, type JsonValue, parseJson } from '#base/json.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import { loadConfig } from '../../home/config.ts';
+import { makeHome } from '../../home/home.ts';
 import { type CommandDeps, failed, line, refused, wrongUse } from '../command-deps.ts';
 
 export function configCommands(deps: CommandDeps): readonly AnyCommand[] {
@@ -119,6 +120,7 @@ async function* edit(deps: CommandDeps, key: string, value: JsonValue | undefine
     yield wrongUse('config-key', 'A setting has a dotted name, e.g. agent.max_steps.');
     return;
   }
+  if (value !== undefined) makeHome(deps.home);
   const edited = await editConfig(deps.home.config, keys, value);
   if (edited.ok) {
     yield line(value === undefined ? `${key} is unset` : `${key} is now ${shown(value)}`);

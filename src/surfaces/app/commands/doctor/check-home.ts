@@ -22,6 +22,8 @@ export function checkNode(version: string): HealthLine {
 
 export function checkFolder(home: Home): readonly HealthLine[] {
   if (!existsSync(home.root)) return [good('home', `${home.root} will be made when it is needed`)];
+  if (!statSync(home.root).isDirectory())
+    return [fault('home', `${home.root} is no folder`, 'Move it away, or name another folder with TALARIA_HOME.')];
   const open = openPaths(home.root, '');
   const lines: HealthLine[] = [];
   if (open.length === 0) lines.push(good('home', `${home.root}, private`));

@@ -1,5 +1,5 @@
 // Owns the checks of what persists: state.db, its search index, the memory files. Opens everything for reading only.
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { errorText, TalariaError } from '#base/errors.ts';
 import { createMemoryFiles, MEMORY_TARGETS } from '#mind/memory/memory-files.ts';
@@ -25,7 +25,7 @@ export async function checkDatabase(home: Home, repair: boolean): Promise<readon
 
 /** Damaged databases that an earlier start kept: what they hold is missing from every list until it is brought back. */
 export function checkSetAside(home: Home): readonly HealthLine[] {
-  if (!existsSync(home.root)) return [];
+  if (!statSync(home.root, { throwIfNoEntry: false })?.isDirectory()) return [];
   const start = `${basename(home.stateDatabase)}.corrupt-`;
   const kept = readdirSync(home.root).filter((name) => name.startsWith(start) && !/-(?:wal|shm)$/.test(name));
   return kept.sort().map((name) => {
