@@ -15,6 +15,7 @@ import { chooseModel } from '../models/model-choice.ts';
 import { type ModelDesk, openModelDesk } from '../models/model-desk.ts';
 import { createModelLists, type ModelLists } from '../models/model-lists.ts';
 import { PROVIDERS } from '../models/provider-table.ts';
+import { withFix } from '../with-fix.ts';
 import type { Background } from './background.ts';
 
 export interface ModelParts {
@@ -63,7 +64,7 @@ export async function composeModels(options: AppOptions, parts: ModelParts): Pro
   const lists = createModelLists(home.cache, clock);
   const variables = mergedVariables(home, options.environment);
   const search = findProviders(loaded.config, variables);
-  for (const { message, fix } of search.problems) notice(`${message}. ${fix}`);
+  for (const { message, fix } of search.problems) notice(withFix(message, fix));
   const fixed = options.extra?.client;
   const isAlone = search.providers.length === 0 && fixed === undefined && options.model !== 'reflex';
   const providers = isAlone ? await findLocal(lists, parts) : search.providers;
