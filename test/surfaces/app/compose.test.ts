@@ -29,10 +29,10 @@ const call = (text: string) => ({ calls: [{ name: 'echo', arguments: { text } }]
 
 describe('the home', () => {
   verifies('core:home:location', 'TALARIA_HOME, else .talaria below the person’s folder', () => {
-    const at = (variables: Record<string, string>) => findHome({ variables, cwd: '/work', userHome: '/home/me' }).root;
+    const at = (variables: Record<string, string>) => findHome({ variables, cwd: '/projects', userHome: '/home/me' }).root;
     assert.equal(at({}), '/home/me/.talaria');
     assert.equal(at({ TALARIA_HOME: '/else/where' }), '/else/where');
-    assert.equal(at({ TALARIA_HOME: 'here' }), '/work/here');
+    assert.equal(at({ TALARIA_HOME: 'here' }), '/projects/here');
     assert.equal(at({ TALARIA_HOME: '' }), '/home/me/.talaria');
   });
 
