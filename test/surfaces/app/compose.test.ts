@@ -29,7 +29,8 @@ const call = (text: string) => ({ calls: [{ name: 'echo', arguments: { text } }]
 
 describe('the home', () => {
   verifies('core:home:location', 'TALARIA_HOME, else .talaria below the person’s folder', () => {
-    const at = (variables: Record<string, string>) => findHome({ variables, cwd: '/projects', userHome: '/home/me' }).root;
+    const at = (variables: Record<string, string>) =>
+      findHome({ variables, cwd: '/projects', userHome: '/home/me' }).root;
     assert.equal(at({}), '/home/me/.talaria');
     assert.equal(at({ TALARIA_HOME: '/else/where' }), '/else/where');
     assert.equal(at({ TALARIA_HOME: 'here' }), '/projects/here');

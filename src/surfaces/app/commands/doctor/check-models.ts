@@ -1,7 +1,6 @@
 // Owns the checks of what Talaria could talk to, and of the sandbox. Asks every provider for its list of models, nothing else.
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
 import type { Clock } from '#base/clock.ts';
+import { findBubblewrap } from '#core/tools/terminal/sandbox.ts';
 import type { Environment } from '../../environment.ts';
 import { loadConfig } from '../../home/config.ts';
 import type { Home } from '../../home/home.ts';
@@ -53,30 +52,12 @@ async function checkProvider(provider: FoundProvider, lists: ModelLists, signal:
 export async function checkSandbox({ home, environment }: ModelCheck): Promise<HealthLine> {
   const { config } = await loadConfig(home.config);
   const wanted = config.terminal.sandbox;
-  const found = onPath('bwrap', environment.variables.PATH ?? '');
-  if (found) return good('sandbox', `${found}${wanted ? '' : ' (terminal.sandbox is off)'}`);
+  const found = findBubblewrap(environment.variables.PATH);
+  if (found.ok) return good('sandbox', `${found.value}${wanted ? '' : ' (terminal.sandbox is off)'}`);
   if (!wanted) return good('sandbox', 'off; bubblewrap is not installed');
   return fault(
     'sandbox',
     'terminal.sandbox is on, and bubblewrap is not installed',
     'Install bubblewrap, or set terminal.sandbox to false.',
   );
-}
-
-function onPath(program: string, path: string): string | undefined {
-  return path
-    .split(delimiter)
-    .filter(Boolean)
-    .map((folder) => join(folder, program))
-    .find(isExecutable);
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    // Not there, or not ours to run: the next folder of PATH may have it.
-    return false;
-  }
 }
