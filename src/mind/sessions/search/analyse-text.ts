@@ -1,8 +1,6 @@
 // Owns what of a message goes into the index: its stems in order without stop words, and a few facts about the sentence that ranking
 // uses. Invariant: the same text gives the same analysis in every process; a change here is a new ANALYSIS_VERSION and a rebuild.
-import { splitWords } from './words/split-words.ts';
-import { stemWord } from './words/stem-word.ts';
-import { isStopStem } from './words/stop-words.ts';
+import { contentStems } from '#base/text/content-stems.ts';
 
 /** Stored beside the index; another number there means: rebuild it. */
 export const ANALYSIS_VERSION = 1;
@@ -13,9 +11,6 @@ export const ENDS_AS_QUESTION = 2;
 export const SAYS_WHEN = 4;
 export const SAYS_HOW_MANY = 8;
 export const FROM_ASSISTANT = 16;
-
-/** Stems of one message at most; the middle of longer ones is left out. */
-const MOST_STEMS = 20_000;
 
 const WHEN =
   /\b(yesterday|today|tonight|tomorrow|last|next|ago|weeks?|weekend|months?|years?|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|june|july|august|september|october|november|december|recently|since|soon|summer|winter|spring|fall|autumn|morning|days?|(?:19|20)\d\d)\b/i;
@@ -30,17 +25,6 @@ export interface Analysis {
 
 export function analyseText(text: string): Analysis {
   return { terms: contentStems(text).join(' '), flags: flagsOf(text) };
-}
-
-/** Stems in order, stop words left out. */
-export function contentStems(text: string): string[] {
-  const stems: string[] = [];
-  for (const word of splitWords(text)) {
-    const stem = stemWord(word);
-    if (!isStopStem(stem)) stems.push(stem);
-  }
-  if (stems.length <= MOST_STEMS) return stems;
-  return [...stems.slice(0, MOST_STEMS * 0.75), ...stems.slice(-MOST_STEMS * 0.25)];
 }
 
 function flagsOf(text: string): number {

@@ -1,8 +1,9 @@
 // Owns the short verbatim cut of a message around what was asked for, with the words marked `>>>` and `<<<` (core notes 2.3).
 // Pure. Invariant: without the marks and the dots at its ends the snippet is a piece of the text, character for character.
+
+import { splitWords } from '#base/text/split-words.ts';
+import { stemWord } from '#base/text/stem-word.ts';
 import { sliceText } from '#base/text.ts';
-import { splitWords } from './words/split-words.ts';
-import { stemWord } from './words/stem-word.ts';
 
 const MARK_START = '>>>';
 const MARK_END = '<<<';

@@ -1,12 +1,13 @@
 // Owns reading a question: which stems count how much, who is meant to have spoken, which time, what kind of answer is wanted.
 // Knows no row. Invariant: total on every string; what it asks of the lane is bounded, however long the question.
+
+import { splitWords } from '#base/text/split-words.ts';
+import { stemWord } from '#base/text/stem-word.ts';
+import { isStopStem } from '#base/text/stop-words.ts';
 import { type DateHint, dateHints } from './date-hints.ts';
+import { relatedStems } from './related-words.ts';
 import type { LaneStatistics, SearchLane } from './search-lane.ts';
 import { wordVariants } from './word-variants.ts';
-import { relatedStems } from './words/related-words.ts';
-import { splitWords } from './words/split-words.ts';
-import { stemWord } from './words/stem-word.ts';
-import { isStopStem } from './words/stop-words.ts';
 
 /** How one stem of the index counts for one group. */
 export interface PlannedStem {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { stemWord } from '#base/text/stem-word.ts';
 import { makeSnippet } from '#mind/sessions/search/make-snippet.ts';
-import { stemWord } from '#mind/sessions/search/words/stem-word.ts';
 import { verifies } from '../../../verifies.ts';
 
 const weights = (...words: readonly string[]) => new Map(words.map((word) => [stemWord(word), 1]));

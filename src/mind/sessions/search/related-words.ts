@@ -1,7 +1,7 @@
 // Owns a small everyday thesaurus: people ask with one word and had written another. Data, English, general; it knows no conversation.
 // Invariant: a relation only adds weaker evidence to a word that the question holds; it never stands alone. The first word of a group
 // relates to all others closely, the others to each other more loosely.
-import { stemWord } from './stem-word.ts';
+import { stemWord } from '#base/text/stem-word.ts';
 
 const GROUPS = `
   mother mom mum mama mommy parent; father dad daddy papa parent; grandmother grandma granny nana;
