@@ -4,6 +4,7 @@
 import { type Clock, systemClock } from '#base/clock.ts';
 import { CommitQueue } from '#base/database/commit-queue.ts';
 import type { Database } from '#base/database/connection.ts';
+import type { RoomSchema } from '#base/database/migrate.ts';
 import { type DatabaseNotice, openDatabase } from '#base/database.ts';
 import { errorCode } from '#base/errors.ts';
 import type { Result } from '#base/result.ts';
@@ -38,6 +39,8 @@ export interface SqliteSessionStoreOptions {
   readonly readOnly?: boolean;
   /** How long a write waits for other processes, ms. */
   readonly busyMs?: number;
+  /** Tables that other rooms keep in the same file. */
+  readonly rooms?: readonly RoomSchema[];
 }
 
 export interface AppendExtras {
@@ -49,7 +52,7 @@ export interface AppendExtras {
 export function createSqliteSessionStore(options: SqliteSessionStoreOptions): SqliteSessionStore {
   const clock = options.clock ?? systemClock;
   const { database, notices } = openDatabase(options.path, {
-    rooms: [sessionSchema],
+    rooms: [sessionSchema, ...(options.rooms ?? [])],
     onNewer: 'read-only',
     ...(options.readOnly === undefined ? {} : { readOnly: options.readOnly }),
     ...(options.busyMs === undefined ? {} : { busyMs: options.busyMs }),
