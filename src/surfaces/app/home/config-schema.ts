@@ -61,6 +61,51 @@ const approvals = z.object({
 const memory = z.object({
   enabled: z.boolean().default(true).describe('Put MEMORY.md and USER.md into the prompt and offer the memory tool.'),
   provider: z.string().default('').describe('One external memory provider beside the files.'),
+  nudge_interval: z
+    .int()
+    .min(0)
+    .default(10)
+    .describe('Turns of the owner until the conversation is reviewed for facts to keep; 0: never.'),
+});
+
+/** hermes-agent writes `write_approval` as a boolean: true asks. */
+const writeApproval = z.preprocess(
+  (value) => (typeof value === 'boolean' ? (value ? 'draft' : 'apply') : value),
+  z.enum(['draft', 'apply']),
+);
+
+const skills = z.object({
+  enabled: z.boolean().default(true).describe('List skills in the prompt and offer the skill tools.'),
+  creation_nudge_interval: z
+    .int()
+    .min(0)
+    .default(10)
+    .describe('Steps with tool calls until the conversation is reviewed for procedures; 0: never.'),
+  write_approval: writeApproval
+    .default('draft')
+    .describe('New skills of unattended surfaces: wait as drafts for your yes, or `apply` at once.'),
+  external_dirs: z.array(z.string()).default([]).describe('Further folders of skills, read only.'),
+});
+
+const compression = z.object({
+  enabled: z.boolean().default(true).describe('Compress a conversation that fills its window.'),
+  threshold: z
+    .number()
+    .min(0.1)
+    .max(0.95)
+    .default(0.5)
+    .describe('Share of the context window at which older messages are compressed.'),
+});
+
+const learning = z.object({
+  enabled: z.boolean().default(true).describe('Review conversations in the background.'),
+  budget_share: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.1)
+    .describe('Share of all tokens of the last 7 days that learning may take.'),
+  budget_floor: z.int().min(0).default(20_000).describe('Tokens a day that learning may take in any case.'),
 });
 
 /** `web.enabled` alone decides whether the web toolset is shown. */
@@ -102,8 +147,9 @@ export const configSchema = z.object({
   memory: memory.prefault({}).describe('What is remembered across sessions.'),
   web: web.prefault({}).describe('Access to the web.'),
   reflex: reflex.prefault({}).describe('The tier that needs no model.'),
-  skills: z.looseObject({}).prefault({}).describe('Settings of skills; kept, used by later parts.'),
-  compression: z.looseObject({}).prefault({}).describe('Settings of compression; kept, used by later parts.'),
+  skills: skills.prefault({}).describe('Procedures that are kept.'),
+  learning: learning.prefault({}).describe('What reviews may cost.'),
+  compression: compression.prefault({}).describe('Long conversations.'),
 });
 
 export type Config = z.infer<typeof configSchema>;

@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs';
 import { atomicWrite } from '#base/atomic-write.ts';
 import { errorCode, errorText, TalariaError } from '#base/errors.ts';
 
-const LINE = /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=(.*)$/;
+/** The dot takes U+2028 and U+2029 too: only CR and LF end a line here. */
+const LINE = /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=(.*)$/s;
 
 /** Names and values in order of the file; an empty record when there is no file. Throws `env-unreadable`. */
 export function readEnvFile(path: string): Readonly<Record<string, string>> {
@@ -47,10 +48,10 @@ function readText(path: string): string {
 }
 
 function unquote(text: string): string {
-  const quoted = /^(["'])(.*)\1\s*(?:#.*)?$/.exec(text);
+  const quoted = /^(["'])(.*)\1\s*(?:#.*)?$/s.exec(text);
   if (quoted?.[1] === '"') return (quoted[2] ?? '').replace(/\\(["\\])/g, '$1');
   if (quoted) return quoted[2] ?? '';
-  return text.replace(/\s+#.*$/, '');
+  return text.replace(/\s+#.*$/s, '');
 }
 
 function quote(value: string): string {

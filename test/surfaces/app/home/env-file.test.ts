@@ -42,7 +42,7 @@ describe('.env', () => {
           assert.equal(readEnvFile(path).KEY, value);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: 60, examples: [['\u2028'], ['a\u2029 # b']] },
     );
   });
 
