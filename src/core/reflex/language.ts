@@ -48,6 +48,8 @@ export interface Layers {
   readonly tails: readonly RegExp[];
   /** Anywhere outside quotations; global. */
   readonly asides: readonly RegExp[];
+  /** Between clauses; global. */
+  readonly breaks: RegExp;
   /** A clause that only points at what was quoted: `run it`. */
   readonly pointing: RegExp;
 }
@@ -57,8 +59,14 @@ export interface Guards {
   readonly against: readonly RegExp[];
   /** What no rule can do. */
   readonly understanding: RegExp;
-  /** Beside a request: what makes it conditional or timed. */
+  /** After a request: what makes it conditional or timed. */
   readonly around: readonly RegExp[];
+  /** At the start of a clause before a request: a condition, a time, a hypothesis, a forbidding. A reason is none of these. */
+  readonly leading: readonly RegExp[];
+  /** A clause before a request that asks for something no rule can do. */
+  readonly demanding: RegExp;
+  /** What the owner cannot, does not know or did not do: no word against the request. */
+  readonly harmless: RegExp;
   /** Before a colon: what follows is shown, not asked for. */
   readonly quoting: RegExp;
   /** A command up to the next joining word: its own words speak for nothing. */

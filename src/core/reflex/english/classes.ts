@@ -9,7 +9,7 @@ export const classes: Readonly<Record<string, string>> = {
   `,
   see: `
     <show>|read [out]|open [up]|pop open|cat|type out|load|pull up|bring up|have a look|take a look|look|peek|peep|gander|glance|displaying|showing|opening|reading|viewing|list|need|contents|content|whats in|what is in|what does|check|
-    want see|jump to|go to|skip to|take me to|eyes on|put on screen|throw up|flash|page through|scroll through|inspect|examine|study|hand me|pass me|toss me|shoot me|slide me|spit out
+    want see|jump to|go to|skip to|take me to|eyes on|put on screen|throw up|flash|page through|scroll through|inspect|examine|study|hand me|pass me|crack open|throw open|flip open|bust open|crack|toss me|shoot me|slide me|spit out
   `,
   read: 'read [me|out|through|from|off]|cat|open [up]|type out|load|<show>',
   listing: 'list [out|up|me]|ls|dir|enumerate|inventory',

@@ -17,6 +17,7 @@ const MOMENT =
 const WANT =
   "(?:want|need|wish|would like|'d like|would love|'d love|should like|would want|would appreciate|am going to need|'m going to need|will need|'ll need|gotta have|require|was hoping|am hoping|hope|prefer)";
 const I = '(?:i|we|id|ill|im)';
+const IF_YOU = `if ${YOU}(?: could| would| can| will| might| were to| was to| are able to|['’]d|['’]ll|d)`;
 
 function at(start: string): RegExp {
   return new RegExp(`^(?:${start})(?=[\\s,.:;!—–-]|$)[\\s,.:;!—–-]*`, 'i');
@@ -56,18 +57,22 @@ export const layers: Layers = {
       `(?:you|u|ya) (?:can|could|should|might|may|must|shall|need to|have to|ought to|gotta|wanna)(?: (?:please|now|just|want to|care to|like to))?`,
     ),
     at(
-      `(?:i|we)(?:'d| would| should| will|'ll|d)? (?:be|feel) (?:so |very |ever so |really |most |eternally |much |awfully |super )?${GLAD} (?:if ${YOU} (?:could|would|can|will|might|were to)|to (?:see|have|know|get|you to))(?: (?:please|kindly|just|possibly|perhaps))*`,
+      `(?:i|we)(?:'d| would| should| will|'ll|d)? (?:be|feel) (?:so |very |ever so |really |most |eternally |much |awfully |super )?${GLAD} (?:${IF_YOU}|if(?= (?:the|my|our|this|that|a|an)\\b)|to (?:see|have|know|get|you to))(?: (?:please|kindly|just|possibly|perhaps))*`,
     ),
     at(
-      `(?:i|we)(?:'d| would| should|d)? (?:really |truly |very much |so |much )?(?:appreciate|love|like|welcome|value) it (?:so much |very much |a lot )?if ${YOU} (?:could|would|can|will|might)(?: ${ADVERB})*`,
+      `(?:i|we)(?:'d| would| should|d)? (?:really |truly |very much |so |much )?(?:appreciate|love|like|welcome|value) it (?:so much |very much |a lot )?${IF_YOU}(?: ${ADVERB})*`,
     ),
     at(
-      `(?:it|that|this)(?:'d| would| will|'ll)? (?:be )?(?:great|good|nice|lovely|wonderful|helpful|cool|super|awesome|handy|splendid|a great help|a help|most kind|so kind|kind|really helpful|ideal|best|fab) (?:of you )?(?:if|for) ${YOU} (?:could|would|can|will|might|to)(?: ${ADVERB})*`,
+      `(?:(?:it|that|this)(?:['’]d| would| will|['’]ll| is|['’]s)? |would |['’]?d )?(?:be )?(?:(?:so|super|really|very|most|pretty|kinda|just) )?(?:great|good|nice|lovely|wonderful|helpful|cool|super|awesome|handy|splendid|a great help|a help|most kind|so kind|kind|really helpful|ideal|best|fab) (?:of you )?(?:${IF_YOU}|for ${YOU} to)(?: ${ADVERB})*`,
     ),
     at(
       `(?:i|we)(?: am|'m|m)? ?(?:was |were |am |just )?(?:wonder|wondering|hoping|hope|curious|asking) (?:if|whether|that)? ?(?:${YOU}|i|we) (?:could|can|would|might|may)(?: (?:please|possibly|perhaps|just|kindly|ask you to|get you to|trouble you to|have you))*`,
     ),
-    at(`(?:i|we)(?: do| really| just| also| kinda| only)* ?${WANT}(?: (?:you|u|for you|ya))? to(?: please)?`),
+    at(`(?:i|we)(?: do| really| just| also| kinda| only)* ?${WANT}(?: (?:you|u|for you|ya|very much|so much))* to(?: please)?(?: have)?`),
+    at(
+      `(?:so )?like|i mean|you see|real talk|no cap|ngl|ok look|right so|so basically|so yeah|as i said|as (?:always|usual)|one favou?r|do me the favou?r(?: and| to| of)?|please to|(?:please )?make to|you must to|you should please to|be so (?:kind|good|nice)(?: and| to| as to)|${YOU} (?:please )?(?=(?:run|show|open|read|list|find|search|execute|launch|print|display)\\b)`,
+    ),
+    at(`(?:want|wanna|wish|need|would like|like|love)(?: (?:you|u))? to`),
     at(
       `(?:i|we)(?:'d| would| should|d) (?:be )?(?:so |very |really )?(?:glad|happy|pleased|delighted|curious|interested|keen|love|like|wish) to(?: be able to)?|(?:i|we)(?:'m| am|m|'re| are) (?:so |very |really |just |rather )?(?:curious|interested|keen|wondering)(?: to (?:see|know|learn|find out)| in|,)?|(?:i|we) (?:just |really )?(?:need|want|have|would like|'d like) to (?:know|find out|learn)|(?:i|we) (?:just )?wonder(?: whether| if)?`,
     ),
@@ -125,9 +130,14 @@ export const layers: Layers = {
       `(?:so|so that|in order that|because|cos|cause|as|since) (?:i|we) (?:can|could|may|might|want|need|would like|have|must|'d like|am|'m|will|like|forgot|don'?t remember)(?: to)? ?(?:see|read|check|look|look at|know|have|learn|study|examine|view|verify|review|compare|understand|use|copy|print|share|show|forgot|remember)? ?(?:it|them|that|this|what is (?:there|in it|inside)|what's (?:there|in it|inside)|everything|how it looks|what it says|where i am|things)?`,
     ),
     end(
-      `(?:and|then) (?:show|tell|give|let|report|paste|print)(?: (?:me|us))?(?: (?:see|know|back))? ?(?:what (?:it|you|comes|happens)[a-z ]{0,20}|the (?:results?|outputs?|answer)|it|them|everything|what you (?:see|find|get|found))?`,
+      `(?:and|then) (?:show|tell|give|let|report|paste|print)(?: (?:me|us))?(?: (?:see|know|back))? ?(?:what (?:it|you|comes|happens)[a-z ]{0,20}|what(?:['’]?s| is| are)? (?:there|inside|in (?:there|it)|on it|it says)|how it (?:goes|went|looks)|me (?:see|know|look)|the (?:results?|outputs?|answer)|it|them|everything|what you (?:see|find|get|found))?`,
+    ),
+    end(
+      `(?:because|since|cos|cuz|coz|as) (?:i|we|it|he|she|they|the|my|our|there|this|that|nobody|someone|somebody|everyone|all) (?:(?!\\b(?:if|unless|but|wait|when|until|only|or)\\b)[^.?!;,]){2,80}`,
     ),
   ],
+  breaks:
+    /[.!?;:…]+(?=\s|$)\s*|,\s*(?:(?:so|and|then|and then|so then|but|because|cos|cause|hence|therefore)\s+)?|\s+[-–—]+\s+|\s*\n\s*|\s+(?:so|then|and then|so then|hence)\s+(?=(?:please|pls|plz|can|could|would|will|kindly|just|run|show|open|read|find|list|search|remember|forget|save|gimme|give|lemme|let|print|display|execute|launch|start|grep|look|check|locate|what|where|which|pull|go|do|tell|i need|i want|you can|you should|u)\b)/gi,
   pointing:
     /^(?:run|execute|do|launch|try|start|use|type) (?:it|that|this|that one|this one|that command|this command|the command)[.!?]*$/i,
   asides: [

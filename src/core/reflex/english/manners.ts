@@ -15,7 +15,7 @@ export const openings = phrases(`
   i (want|need|wish|would like|would love|am going to need|will need) [you] to|i would (love|like|appreciate) it if you (could|would)|
   id (like|love) [you] to|it would be (great|nice|good|helpful|lovely|cool) if you (could|would)|i (was hoping|hope|was wondering if|wonder if|am wondering if) you (could|can|would)|
   let us|go ahead and|go and|try to|help me [to]|do me a (favor|favour) [and]|time to|your (job|task) is to|make sure (to|you)|be sure to|be a dear and|
-  for me|a (favor|favour)|oh and|tell me|let me know|(can|could) you tell me|i (want|need|would like|would love) to know|i (was wondering|wonder|am wondering)|
+  for me|a (favor|favour)|oh and|like|i mean|want to|want you to|please to|you (must|should|have) [please] to|do me the (favor|favour) [and|to|of]|be so (kind|good|nice) and|if i may|tell me|let me know|(can|could) you tell me|i (want|need|would like|would love) to know|i (was wondering|wonder|am wondering)|
   do you happen to know|any (idea|clue)
 `);
 
@@ -112,6 +112,44 @@ export const contractions: Readonly<Record<string, string>> = {
   gimme: 'give me',
   lemme: 'let me',
   wanna: 'want to',
+  wana: 'want to',
+  wats: 'what is',
+  whts: 'what is',
+  wuts: 'what is',
+  wots: 'what is',
+  outta: 'out of',
+  kinda: 'kind of',
+  lotta: 'lot of',
+  em: 'them',
+  til: 'until',
+  ima: 'i will',
+  imma: 'i will',
+  cuz: 'because',
+  coz: 'because',
+  cld: 'could',
+  wld: 'would',
+  shld: 'should',
+  lyin: 'lying',
+  "ain't": 'is not',
+  havent: 'have not',
+  isnt: 'is not',
+  doesnt: 'does not',
+  wasnt: 'was not',
+  arent: 'are not',
+  thx: 'thanks',
+  '4get': 'forget',
+  yer: 'your',
+  da: 'the',
+  teh: 'the',
+  hte: 'the',
+  taht: 'that',
+  thsi: 'this',
+  adn: 'and',
+  waht: 'what',
+  wich: 'which',
+  whic: 'which',
+  form: 'form',
+  pleas: 'please',
   "name's": 'name is',
   wat: 'what',
   wut: 'what',

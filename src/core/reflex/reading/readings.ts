@@ -20,7 +20,7 @@ export interface Reading {
 }
 
 const LONGEST = 320;
-const MOST_CLAUSES = 5;
+const MOST_CLAUSES = 6;
 const WEIGHTS = { whole: 0.98, part: 0.94 } as const;
 /** Words with a dot, slash or underscore name things: `docker-compose.yml` composes nothing. */
 const NAMES = /\S*[^\s.]*[./_\\]\w\S*/g;
@@ -31,7 +31,7 @@ export function readings(text: string, language: Language): readonly Reading[] {
   const whole = peelLine(text, language.layers);
   const guarded = isAgainst(whole, language) || isStatement(whole, language);
   const found: Reading[] = [{ text: whole, weight: WEIGHTS.whole, part: false, guarded, torn: false }];
-  const clauses = splitClauses(text);
+  const clauses = splitClauses(text, language.layers.breaks);
   if (clauses.length > 1 && clauses.length <= MOST_CLAUSES) {
     found.push(...spansOf(clauses).map((span) => partReading(text, span, language)));
     found.push(...pointedReadings(text, clauses, language));
@@ -47,27 +47,50 @@ function spansOf(clauses: readonly Clause[]): readonly Clause[] {
 
 function partReading(text: string, { start, end }: Clause, language: Language): Reading {
   const own = text.slice(start, end).trim();
-  const after = text.slice(end).trim();
-  const around = peelLine(`${text.slice(0, start)} ${after}`, language.layers);
+  const before = text.slice(0, start);
+  const after = peelLine(text.slice(end), language.layers);
   const part = peelLine(own.replace(/[,;:]+$/, ''), language.layers);
   const asked = language.guards.asked.test(own);
-  const told = language.guards.reported.test(maskQuotes(around)) && !asked;
   const guarded =
-    told ||
     (after.endsWith('?') && !asked) ||
     isAgainst(part, language) ||
     isStatement(part, language) ||
-    isAgainst(around, language) ||
-    language.guards.around.some((pattern) => pattern.test(maskQuotes(around)));
-  const announced = /:\s*$/.test(text.slice(0, start)) && !language.guards.quoting.test(around);
-  return {
-    announced,
-    text: part,
-    weight: WEIGHTS.part,
-    part: true,
-    guarded,
-    torn: language.guards.understanding.test(plainOf(around, language)),
-  };
+    isLedAgainst(before, asked, language) ||
+    isFollowedAgainst(after, asked, language);
+  const announced = /:\s*$/.test(before) && !language.guards.quoting.test(before);
+  const torn = language.guards.understanding.test(plainOf(after, language)) || demands(before, language);
+  return { announced, text: part, weight: WEIGHTS.part, part: true, guarded, torn };
+}
+
+/** A reason or a story before a request is none of its conditions; a forbidding, a condition or somebody's words are. */
+function isLedAgainst(before: string, asked: boolean, language: Language): boolean {
+  const { guards, layers } = language;
+  const told = guards.reported.test(maskQuotes(attached(before))) && !asked;
+  const clauses = splitClauses(before, layers.breaks).map(({ start, end }) => before.slice(start, end));
+  return (
+    told ||
+    clauses.some((clause) => {
+      const plain = plainOf(peelLine(clause, layers), language);
+      return guards.leading.some((pattern) => pattern.test(plain));
+    })
+  );
+}
+
+/** What hangs on the request by a comma, a dash or a colon; a sentence that ended stands by itself. */
+function attached(before: string): string {
+  return maskQuotes(before).split(/[.!?](?=\s|$)/).at(-1) ?? '';
+}
+
+function isFollowedAgainst(after: string, asked: boolean, language: Language): boolean {
+  const plain = plainOf(after, language).replace(language.guards.harmless, ' ');
+  const { against, around, reported } = language.guards;
+  return [...against, ...around].some((pattern) => pattern.test(plain)) || (reported.test(plain) && !asked);
+}
+
+function demands(before: string, language: Language): boolean {
+  return splitClauses(before, language.layers.breaks).some(({ start, end }) =>
+    language.guards.demanding.test(plainOf(peelLine(before.slice(start, end), language.layers), language)),
+  );
 }
 
 /** `… "hostname -I". Would you run it?`: the words point at the one quotation of the line. */
@@ -86,7 +109,7 @@ function pointedReadings(text: string, clauses: readonly Clause[], language: Lan
 }
 
 function plainOf(text: string, language: Language): string {
-  return maskQuotes(text).replace(language.guards.verbatim, ' ').replace(NAMES, ' ');
+  return maskQuotes(text).replace(language.guards.verbatim, ' ').replace(NAMES, 'it');
 }
 
 function isAgainst(text: string, language: Language): boolean {

@@ -24,6 +24,7 @@ export const frames = {
     '~ (make|do|try|type|enter|use|issue|shell|terminal|console|bash|cmd|nuke|wipe|clean|clear|delete|remove|get rid of|kill|reset|drop|purge|check|install|build|test|start|restart|stop|deploy|push|commit) {command:code} [with|using|via|by|off|away|up] [it|cache|command|everything|old|tests|build|db|database|folder|branch|container|containers|server]',
   ],
   runStrict: [
+    '~ {command:code} (executed|launched|started|ran) [be|command|the]',
     '~ {command:code} (go|try|spin|whirl|shot|ran|run|says|say|prints|print|output|outputs|returns|shows|reports) [give|tell|what|know|look|check|see|let]',
     '(type|punch|key|enter) in {command:rest}',
     '(<run>|make run|do run) [for me|for us|me] [the|this|that|following] [shell|terminal] [command|program|script|thing|following|line|cmd] [called|for me|:|is] {command:rest}',
@@ -38,6 +39,7 @@ export const frames = {
   read: [
     `~ ${SEE} {path:file} ${FILE_WORDS} [read|view|see]`,
     `~ ${SEE} {path:file} (in|inside|from|within|under) {folder:dir} ${FILE_WORDS}`,
+    `~ {path:file} (shown|displayed|opened|printed|presented) [on|to] [be] ${FILE_WORDS}`,
     `~ {path:file} (contents|content|says|say|written) [what|everything] ${FILE_WORDS}`,
     `~ {path:file} ${FROM_TO} [<see>] ${FILE_WORDS}`,
     `~ {path:file} (first|top|beginning|initial|opening|start|head) {head:number} [line|lines|rows|few] [<see>] ${FILE_WORDS}`,
