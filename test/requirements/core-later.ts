@@ -2,7 +2,7 @@
 import type { Requirement } from './requirement.ts';
 
 export const coreLaterRows: readonly Requirement[] = [
-  { id: 'core:prompt:skills-guidance', source: 'seed 001 ch 5', text: 'The guidance tells the agent to offer saving a procedure as a skill, to confirm first, and to skip one-offs.', deferred: 'mind-learns' },
+  { id: 'core:prompt:skills-guidance', source: 'seed 001 ch 5', text: 'The guidance tells the agent to offer saving a procedure as a skill, to confirm first, and to skip one-offs.' },
   { id: 'core:prompt:rebuilt-after-compression', source: 'seed 001 ch 5', text: 'The prompt is rebuilt, with memory read again, after a compression and at no other time.', deferred: 'mind-learns' },
   { id: 'core:prompt:skills-index', source: 'seed 001 ch 5', text: 'The prompt lists the available skills by name and description.', deferred: 'mind-learns' },
   { id: 'core:memory:provider-contract', source: 'seed 001 ch 8', text: 'Memory stands behind one provider contract, with the files as the built-in one and at most one external provider.', deferred: 'mind-learns' },

@@ -14,7 +14,7 @@ import { verifies } from '../../../verifies.ts';
 const sources: PromptSources = {
   environment: 'Folder /work, linux, session of 2026-01-15.',
   project: { path: 'AGENTS.md', text: 'Use tabs.' },
-  skills: '## Skills\n- git-style: how we commit',
+  skills: '[PROCEDURAL MEMORY]\n- git-style: how we commit',
   memory: 'MEMORY\nthe build runs on arm64',
 };
 
@@ -29,7 +29,12 @@ const tool = {
 
 describe('frozen prompt', () => {
   verifies(
-    ['core:prompt:section-order', 'core:prompt:tool-guidance', 'core:prompt:memory-guidance'],
+    [
+      'core:prompt:section-order',
+      'core:prompt:tool-guidance',
+      'core:prompt:memory-guidance',
+      'core:prompt:skills-guidance',
+    ],
     'stable parts come before less stable ones',
     () => {
       const { system } = buildFrozenPrompt(sources, [tool], 128_000);
@@ -37,9 +42,10 @@ describe('frozen prompt', () => {
         'You are Talaria',
         '## How to work',
         '## Memory',
+        '## Skills',
         'Folder /work',
         'Use tabs.',
-        '## Skills',
+        '[PROCEDURAL MEMORY]',
         'MEMORY\n',
       ].map((text) => system.indexOf(text));
       assert.ok(
@@ -55,7 +61,7 @@ describe('frozen prompt', () => {
 
   verifies(['core:prompt:bytes-pinned'], 'the fixed words are pinned: a change costs every user the cache', () => {
     assert.equal(sha256(IDENTITY), '55e15bc2aaba7f8895ab13f7d7ac9f896bfdda5a4b9632254fb47c3c51799866');
-    assert.equal(sha256(GUIDANCE), '0216c4e678c48c42f7d903ad28c2d9fc948ebf1a3e015c1271acafca3fec7e78');
+    assert.equal(sha256(GUIDANCE), '985fa47f450731e82e08c1ceb93d754d5972d489e892dcba28c12f6799dfdc36');
   });
 
   verifies(
