@@ -1,0 +1,187 @@
+// Owns the ProposalLedger on state.db: what anybody wanted to keep, what came of it, and where a kept thing comes from (design 2).
+// Knows no file and no gate. Invariants: a promise resolves after the durable commit; no key-shaped string is stored; a write that
+// another living process has in hand is left to it.
+import { hostname } from 'node:os';
+import { type Clock, systemClock } from '#base/clock.ts';
+import type { Database, SqlValue } from '#base/database/connection.ts';
+import { newId } from '#base/ids.ts';
+import { isProcessAlive } from '#base/platform.ts';
+import { redactSecrets } from '#base/secrets.ts';
+import type { StoredMessage } from '#core/agent/session-store.ts';
+import { findMessage } from '#mind/sessions/find-message.ts';
+import { messageIdOf } from './message-handle.ts';
+import type {
+  Decision,
+  KeptThing,
+  Proposal,
+  ProposalDraft,
+  ProposalLedger,
+  Provenance,
+  WriteHashes,
+} from './proposal.ts';
+import { findProposalRow, insertProposal, type ProposalRow, readProposal } from './proposal-rows.ts';
+import { checkBegin, checkDecision, needProposal, outcomeByHash } from './proposal-rules.ts';
+import { type Redact, redactObject } from './redact-json.ts';
+import { showCitation } from './show-citation.ts';
+
+export interface ProposalLedgerOptions {
+  /** state.db, opened with `evidenceSchema` among its rooms. */
+  readonly database: Database;
+  readonly clock?: Clock;
+  /** Default: key-shaped strings. */
+  readonly redact?: Redact;
+}
+
+export function createProposalLedger(options: ProposalLedgerOptions): ProposalLedger {
+  return new SqliteProposalLedger(options);
+}
+
+/** A write takes moments: after this long its process number belongs to somebody else. */
+const WRITE_MS = 600_000;
+
+class SqliteProposalLedger implements ProposalLedger {
+  readonly #database: Database;
+  readonly #clock: Clock;
+  readonly #redact: Redact;
+
+  constructor({ database, clock, redact }: ProposalLedgerOptions) {
+    this.#database = database;
+    this.#clock = clock ?? systemClock;
+    this.#redact = redact ?? redactSecrets;
+  }
+
+  async open(draft: ProposalDraft): Promise<Proposal> {
+    const id = newId('prop');
+    const at = this.#clock.now();
+    const clean = cleanDraft(draft, this.#redact);
+    return this.#database.transaction(() => {
+      insertProposal(this.#database, id, clean, at);
+      return this.#read(this.#need(id));
+    });
+  }
+
+  async begin(id: string, { path, beforeHash, afterHash }: WriteHashes): Promise<void> {
+    const writer = `${process.pid} ${hostname()}`;
+    await this.#database.transaction(() => {
+      checkBegin(this.#read(this.#need(id)));
+      this.#database.run(
+        `UPDATE proposals SET status = 'writing', path = ?, before_hash = ?, after_hash = ?, writer = ?, begun_at = ?,
+           reason = NULL, detail = NULL, decided_at = NULL WHERE id = ?`,
+        path.toWellFormed(),
+        beforeHash,
+        afterHash,
+        writer,
+        this.#clock.now(),
+        id,
+      );
+    });
+  }
+
+  async decide(id: string, decision: Decision): Promise<void> {
+    const clean = cleanDecision(decision, this.#redact);
+    await this.#database.transaction(() => this.#decide(id, clean));
+  }
+
+  async attach({ kind, target, key }: KeptThing, proposalId: string): Promise<void> {
+    await this.#database.transaction(() => {
+      const proposal = this.#need(proposalId);
+      this.#database.run(
+        'INSERT OR IGNORE INTO provenance(kind, target, thing, proposal, at) VALUES(?, ?, ?, ?, ?)',
+        kind,
+        target.toWellFormed(),
+        key.toWellFormed(),
+        proposal.key,
+        this.#clock.now(),
+      );
+    });
+  }
+
+  get(id: string): Proposal | undefined {
+    const row = findProposalRow(this.#database, id);
+    return row && this.#read(row);
+  }
+
+  list(filter: Parameters<ProposalLedger['list']>[0] = {}): readonly Proposal[] {
+    const wanted = { status: filter.status, kind: filter.kind, actor: filter.actor, session_id: filter.sessionId };
+    const given = Object.entries(wanted).filter((entry): entry is [string, string] => entry[1] !== undefined);
+    const where = given.length === 0 ? '' : `WHERE ${given.map(([column]) => `${column} = ?`).join(' AND ')}`;
+    const values: readonly SqlValue[] = given.map(([, value]) => value.toWellFormed());
+    const limit = filter.limit === undefined ? -1 : Math.max(0, Math.trunc(filter.limit));
+    return this.#database
+      .all<ProposalRow>(`SELECT * FROM proposals ${where} ORDER BY key DESC LIMIT ?`, ...values, limit)
+      .map((row) => this.#read(row));
+  }
+
+  why({ kind, target, key }: KeptThing): readonly Provenance[] {
+    const rows = this.#database.all<ProposalRow>(
+      `SELECT p.* FROM provenance v JOIN proposals p ON p.key = v.proposal
+       WHERE v.kind = ? AND v.target = ? AND v.thing = ? ORDER BY v.key DESC`,
+      kind,
+      target.toWellFormed(),
+      key.toWellFormed(),
+    );
+    return rows.map((row) => {
+      const proposal = this.#read(row);
+      return { proposal, citations: proposal.citations.map((one) => showCitation(one, this.#message(one.handle))) };
+    });
+  }
+
+  async reconcile(hashOf: (path: string) => string | null): Promise<readonly Proposal[]> {
+    return this.#database.transaction(() => {
+      const rows = this.#database.all<ProposalRow>("SELECT * FROM proposals WHERE status = 'writing' ORDER BY key");
+      const ours = rows.filter((row) => !isInOtherHands(row, this.#clock.now()));
+      return ours.map((row) => {
+        const found = row.path === null ? null : hashOf(row.path);
+        const status = outcomeByHash({ beforeHash: row.before_hash, afterHash: row.after_hash }, found);
+        return this.#decide(row.id, status === 'edited' ? { status, reason: 'edited-by-hand' } : { status });
+      });
+    });
+  }
+
+  #decide(id: string, { status, reason, detail }: Decision): Proposal {
+    const proposal = this.#read(this.#need(id));
+    if (!checkDecision(proposal, { status, ...(reason ? { reason } : {}), ...(detail ? { detail } : {}) }))
+      return proposal;
+    this.#database.run(
+      'UPDATE proposals SET status = ?, reason = ?, detail = ?, decided_at = ? WHERE id = ?',
+      status,
+      reason ?? null,
+      detail ?? null,
+      this.#clock.now(),
+      id,
+    );
+    return this.#read(this.#need(id));
+  }
+
+  #message(handle: string): StoredMessage | undefined {
+    const id = messageIdOf(handle);
+    return id === undefined ? undefined : findMessage(this.#database, id);
+  }
+
+  #need(id: string): ProposalRow {
+    return needProposal(findProposalRow(this.#database, id), id);
+  }
+
+  #read(row: ProposalRow): Proposal {
+    return readProposal(this.#database, row);
+  }
+}
+
+function cleanDraft(draft: ProposalDraft, redact: Redact): ProposalDraft {
+  const citations = draft.citations.map(({ handle, quote }) => ({ handle, quote: redact(quote) }));
+  return { ...draft, change: redactObject(draft.change, redact), citations };
+}
+
+function cleanDecision({ status, reason, detail }: Decision, redact: Redact): Decision {
+  return {
+    status,
+    ...(reason === undefined ? {} : { reason: reason.toWellFormed() }),
+    ...(detail === undefined ? {} : { detail: redact(detail).toWellFormed() }),
+  };
+}
+
+function isInOtherHands({ writer, begun_at: begunAt }: ProposalRow, now: number): boolean {
+  const [pid, host] = writer?.split(' ') ?? [];
+  if (pid === undefined || host !== hostname() || Number(pid) === process.pid) return false;
+  return now - (begunAt ?? 0) < WRITE_MS && isProcessAlive(Number(pid));
+}

@@ -1,0 +1,23 @@
+// Owns looking up single stored messages by id, for what cites them. Knows no citation. Invariant: a message that was forgotten or
+// withdrawn by its owner is not there; one that was compressed away still is.
+import type { Database } from '#base/database/connection.ts';
+import type { StoredMessage } from '#core/agent/session-store.ts';
+import { decodeMessage, type MessageRow } from './message-rows.ts';
+
+interface FoundRow extends MessageRow {
+  readonly session_id: string;
+}
+
+const SELECT = `SELECT m.id, m.role, m.at, m.body, s.id AS session_id FROM messages m JOIN sessions s ON s.key = m.session
+  WHERE (m.active = 1 OR m.compacted = 1)`;
+
+export function findMessage(database: Database, id: number): StoredMessage | undefined {
+  const row = database.get<FoundRow>(`${SELECT} AND m.id = ?`, id);
+  return row && decodeMessage(row, row.session_id);
+}
+
+/** Everything that was said in a session and stands, oldest first, also what a compression took out of the model's sight. */
+export function sessionMessages(database: Database, sessionId: string): readonly StoredMessage[] {
+  const rows = database.all<FoundRow>(`${SELECT} AND s.id = ? ORDER BY m.seq`, sessionId.toWellFormed());
+  return rows.map((row) => decodeMessage(row, row.session_id));
+}
