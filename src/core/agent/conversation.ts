@@ -8,10 +8,11 @@ import { ok, type Result } from '#base/result.ts';
 import { ellipsize } from '#base/text.ts';
 import type { Message, Origin, TextPart } from '#core/model/message.ts';
 import type { ModelClient, Purpose } from '#core/model/model-client.ts';
+import { countTurns } from './count-turns.ts';
 import { redactMessage } from './redact-message.ts';
 import { missingResults } from './repair-history.ts';
 import type { FrozenPrompt, SessionLease, SessionRecord, SessionStart, SessionStore, Span } from './session-store.ts';
-import { RESULT_LIMIT } from './turn/cap-output.ts';
+import { resultLimitFor } from './turn/cap-output.ts';
 import { createHookRunner } from './turn/hook-runner.ts';
 import { runTurn, type TurnMachine } from './turn/run-turn.ts';
 import type { TurnEvent } from './turn-event.ts';
@@ -93,9 +94,6 @@ interface LiveOptions {
   readonly history: readonly Message[];
   readonly lease: SessionLease;
 }
-
-/** Share of a context window, in characters, that one tool result may show. */
-const RESULT_SHARE = 0.6;
 
 class LiveConversation implements Conversation {
   readonly session: SessionRecord;
@@ -179,7 +177,7 @@ class LiveConversation implements Conversation {
     }
     const { machine } = this.#parts;
     const material = {
-      info: { ...this.#info(), turn: this.#messages.filter(isTurnStart).length + 1 },
+      info: { ...this.#info(), turn: countTurns(this.#messages) + 1 },
       purpose: options.purpose ?? ('answer' as const),
       prompt: this.prompt,
       history: [...this.#messages],
@@ -188,7 +186,7 @@ class LiveConversation implements Conversation {
     const shown = new Set(this.prompt.tools.map((tool) => tool.name));
     const access = { ...machine.access, shown, ...(options.runnable ? { runnable: options.runnable } : {}) };
     const links = { journal: this.#journal, recordSpans: this.#recordSpans, takeSteers: () => this.#steers.splice(0) };
-    const place = { ...machine.place, resultLimit: this.#resultLimit() };
+    const place = { ...machine.place, resultLimit: resultLimitFor(this.#model.traits.contextWindow) };
     for await (const event of runTurn(
       material,
       { ...machine, ...links, access, place, model: () => this.#model },
@@ -228,19 +226,10 @@ class LiveConversation implements Conversation {
     if (spans.length > 0) await this.#parts.store.recordSpans(spans);
   };
 
-  #resultLimit(): number {
-    const share = Math.floor(this.#model.traits.contextWindow * RESULT_SHARE);
-    return Math.min(RESULT_LIMIT, Math.max(2_000, share));
-  }
-
   #info() {
     const { id, source, cwd } = this.session;
     return { sessionId: id, source, cwd };
   }
-}
-
-function isTurnStart(message: Message): boolean {
-  return message.role === 'user' && message.parts.some((part) => part.label === undefined);
 }
 
 /** The reason a surface gives when it stops a turn on the owner's request. */

@@ -7,6 +7,13 @@ import { headTail } from '#base/text.ts';
 /** Characters of one result that a model sees at most. */
 export const RESULT_LIMIT = 50_000;
 const PREVIEW = 1_500;
+/** Share of a context window, in characters, that one result may show. */
+const WINDOW_SHARE = 0.6;
+
+/** Characters that one result may show to a model with a window of so many tokens. */
+export function resultLimitFor(contextWindow: number): number {
+  return Math.min(RESULT_LIMIT, Math.max(2_000, Math.floor(contextWindow * WINDOW_SHARE)));
+}
 
 export interface OutputCap {
   /** Characters this result may show. */

@@ -107,7 +107,11 @@ export async function* runTurn(
 async function* wholeTurn(scope: TurnScope): AsyncGenerator<TurnEvent, void> {
   const { material, machine, state, signal } = scope;
   const from = machine.clock.monotonic();
-  const span = state.spans.start('turn', `turn ${material.info.turn}`);
+  const { purpose, info } = material;
+  const span = state.spans.start(
+    'turn',
+    purpose === 'answer' ? `turn ${info.turn}` : `${purpose} in turn ${info.turn}`,
+  );
   yield { type: 'turn-start', sessionId: material.info.sessionId, turn: material.info.turn, at: machine.clock.now() };
   let ending: Ending;
   try {
