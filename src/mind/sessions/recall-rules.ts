@@ -4,7 +4,7 @@ import type { ReflexInput, ReflexMatch, ReflexRule, ReflexStep } from '#core/age
 import type { ToolResultPart } from '#core/model/message.ts';
 import { english } from '#core/reflex/english/english.ts';
 import { type TimeWindow, timeWindow } from '#core/reflex/line/time-phrase.ts';
-import { recallForms } from './reflex/english.ts';
+import { recallForms, WORLD } from './reflex/english.ts';
 import { type FoundMessage, foundMessages, foundSessions, quoteOf } from './reflex/session-quotes.ts';
 
 const TOOL = 'session_search';
@@ -76,6 +76,8 @@ function queryOf(slots: Slots): string {
 
 /** Less likely the past of this conversation: the owner's self, files, and a "remember" of what everybody knows. */
 function ownWords(topic: string, words: string): number {
+  if (isWorld(topic, words)) return 0.5;
+  if (OTHER_REQUEST.test(topic)) return 0.55;
   if (/^(?:me|myself|remember|know|recall)\b/i.test(topic)) return 0.5;
   if (
     /^(?:do|can) you (?:remember|recall)\b/i.test(words) &&
@@ -91,6 +93,19 @@ function ownWords(topic: string, words: string): number {
   if (/\b(?:in|inside|of) (?:the |my |our )?(?:folder|directory|file)\b|\b(?:folder|directory|file)$/i.test(topic))
     return 0.6;
   return /\*|\.\w{1,5}(?:\s|$)/.test(topic) ? 0.85 : 1;
+}
+
+/** The topic runs on into a request of its own. */
+const OTHER_REQUEST =
+  /[,;:.!]\s+(?:(?:please|now|then|so|could you|can you|kindly|just)\s+)*(?:show|list|run|open|read|find|search|print|display|execute|grep|look|check|save|remember|forget|give|tell|cat|ls|undo)\b/i;
+
+const OURS = /\b(?:we|i|my|our|us|me)\b/i;
+
+/** What history, the news and books tell: no conversation of the owner's. */
+function isWorld(topic: string, words: string): boolean {
+  const spoken = words.replace(/"[^"]*"|“[^”]*”|'[^']*'/g, ' ');
+  if (OURS.test(spoken)) return false;
+  return WORLD.test(words) || /^(?:in |at |of )?(?:1\d|20)\d\d$/.test(topic) || /^who (?:\w+ed|chose|said|told)\b/i.test(spoken);
 }
 
 /** An opinion of the agent, what the world did, or who coined a phrase. */

@@ -31,7 +31,7 @@ export const guards: Guards = {
   quoting:
     /\b(?:error|output|example|typed|tried|used|ran|saw|got|log|message|warning|question|story|joke|is|was|says|like|called|named)\b/i,
   verbatim:
-    /\b(?:run|execute|exec|launch|invoke|kick off|fire up|fire off|spin up|start|rerun)\s(?:(?!\b(?:and|but|then|if|unless|when|after|before|every|because|not|never|until|to see|to check)\b).)*/gi,
+    /\b(?:run|execute|exec|launch|invoke|kick off|fire up|fire off|spin up|start|rerun)\s(?:(?!\b(?:and|but|then|if|unless|when|after|before|every|because|not|never|until|to see|to check)\b).)*|^(?:please )?(?:write|copy|send|post)\s+(?:it|that|this|them|these|those|all|everything|what you \w+|(?:the|your|that|this) (?:\w+ )?(?:outputs?|results?|list|text|answer|lines|log))\b[^.!?]{0,60}?\b(?:to|in|into|as|under)\b/gi,
   statement:
     /^(?:i|we|you|he|she|they|someone|somebody|nobody|everybody|everyone|people|my \w+|our \w+)(?: (?:just|already|always|often|sometimes|usually|once|also|still|really|had|have|has|'ve|was|were|am|are|is))* (?:read|reads|ran|run|runs|running|saw|opened|opens|used|uses|use|found|looked|listed|hate|love|loved|likes|tried|did|does|made|said|put|keep|keeps|kept|wrote|reading|using|broke|deleted|removed|edited|changed)\b(?!.*\?)|^(?:were|had) (?:i|we|you) |^(?!what|where|which|who|how|there|here|it|in|any|is|are|find|list|show|whats)(?:(?:the|this|that|these|those|my|our|his|her|your) (?:\S+ ){0,5}|\S+ (?:line \d+ )?)(?:is|was|are|were|lists|prints|deletes|removes|returns|gives|means|works|worked|crash|crashes|crashed|failed|looks?|seems?|contains?|has|sucks|rocks|fails?|takes?|needs?|shows?) (?!written|there|in\b)/i,
   reported:

@@ -23,8 +23,8 @@ function at(start: string): RegExp {
   return new RegExp(`^(?:${start})(?=[\\s,.:;!—–-]|$)[\\s,.:;!—–-]*`, 'i');
 }
 
-function end(tail: string): RegExp {
-  return new RegExp(`[\\s,;.!—–-]*(?:^|[\\s,;.!—–-])(?:${tail})[\\s.!?)]*$`, 'i');
+function end(tail: string, before = '[\\s,;.!—–-]*(?:^|[\\s,;.!—–-])'): RegExp {
+  return new RegExp(`${before}(?:${tail})[\\s.!?)]*$`, 'i');
 }
 
 export const layers: Layers = {
@@ -110,7 +110,11 @@ export const layers: Layers = {
       `(?:many |much |big |lots of )?(?:thanks|thank you|thx|thnx|tnx|tks|ty|tysm|tyvm|cheers|ta|gracias|appreciated|much appreciated|thank u|bless you)(?: (?:a lot|a bunch|a million|a ton|so much|very much|kindly|ever so much|in advance|again|for your help|for the help|${NAME}))*`,
     ),
     end(`(?:for|to) (?:me|us|my sake)|with me|on my behalf`),
-    end(NAME),
+    end(NAME.replace('|there|all|everyone', '')),
+    end(
+      `(?:so |and |then )?(?:${WOULD} ${YOU} )?(?:please )?(?:help me )?(?:find|locate|search for|look for|dig|look|pull|bring|track|hunt|open|show|display|read|print|grab|fetch)(?: me)? (?:it|that|this|them|those)(?: one)?(?: up| out| down)?(?: (?:for|to) me)?|where(?:['’]?s| is| are| did) (?:it|that|they|them)(?: gone| hiding| now| at| go)?`,
+      '[,;.!?—–-]\\s+',
+    ),
     end(
       `rn|atm|asap|stat|now|right now|right away|immediately|at once|straight away|today|real quick|really quick|quick|quickly|real fast|fast|first|next|then|too|as well|again please|quick like|pronto|already|ok|okay|k|yeah|alright|right|eh|innit|no rush|whenever|in a jiffy|when ready|when free|one sec`,
     ),

@@ -38,7 +38,7 @@ export const time: TimeWords = {
     8 1 = the weekend | over the weekend
   `),
   vague: phrases(`
-    recently|lately|[the] last time|earlier|before|previously|a (while|bit) (ago|back)|some time ago|in the past|so far|ever|back then|already|together|[the] previous time|most recently|
+    recently|lately|[the] last time|earlier|before|previously|a (while|bit) (ago|back)|some time ago|in the past|so far|ever|back then|at some point|some time|sometime|a while ago|not long ago|already|together|[the] previous time|most recently|
     [in|during|from] (our|the|my|a) (last|previous|earlier|latest|other|first|prior) (session|conversation|chat|talk|discussion|call|meeting)|last session|(the|one) time before|just before|once
   `),
 };

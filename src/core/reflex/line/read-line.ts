@@ -73,14 +73,18 @@ function dropOpenings(all: readonly Token[], language: Language): Bare {
     polite ||= opening > 1;
   }
   const [first] = tokens;
-  if (polite && first?.kind === 'word' && /^(?!bring|thing|string|ping|king|ring|sing)\w{3,}ing$/.test(first.word))
-    tokens = [baseForm(first), ...tokens.slice(1)];
+  if (polite && isGerund(first))
+    tokens = [baseForm(first as Token), ...tokens.slice(1)];
   const gerund = longest(tokens, language.gerundOpenings);
-  if (gerund > 0 && tokens[gerund]?.word.endsWith('ing') === true) {
+  if (gerund > 0 && isGerund(tokens[gerund])) {
     tokens = [baseForm(tokens[gerund] as Token), ...tokens.slice(gerund + 1)];
     polite = true;
   }
   return { tokens, polite };
+}
+
+function isGerund(token: Token | undefined): boolean {
+  return token?.kind === 'word' && /^(?!bring|thing|string|ping|king|ring|sing)\w{3,}ing$/.test(token.word);
 }
 
 /** One polite word with a slip in it: `actualy`, `plaese`. */

@@ -2,6 +2,7 @@
 // Knows no disk: a path is a spelling, whether it exists is the tool's business.
 
 import { AMBIGUOUS_FOLDERS, COMMON_FOLDERS } from './common-folders.ts';
+import { nearWord } from './near-word.ts';
 import { type Line, phraseLengths } from './read-line.ts';
 import type { Candidate } from './slot-candidate.ts';
 import { isPath, type Token } from './tokenize.ts';
@@ -106,7 +107,7 @@ export function readFolder(line: Line, at: number): readonly Candidate[] {
   const lead = leadOf(line, at, folder);
   const token = line.tokens[lead.at];
   if (token === undefined) return found;
-  const after = folder.nouns.has(line.tokens[lead.at + 1]?.word ?? '');
+  const after = isNoun(line, line.tokens[lead.at + 1], folder.nouns);
   const noun = lead.noun || after;
   const quality = folderQuality(line, token, { ...lead, noun });
   if (quality === 0) return found;
@@ -165,11 +166,19 @@ interface Lead {
 function leadOf(line: Line, at: number, words: Nouns): Lead {
   let place = skipDeterminers(line, at);
   const determined = place > at || line.determiners.has(line.tokens[at - 1]?.word ?? '');
-  const noun = words.nouns.has(line.tokens[place]?.word ?? '') && place + 1 < line.tokens.length;
+  const noun = isNoun(line, line.tokens[place], words.nouns) && place + 1 < line.tokens.length;
   if (noun) place += 1;
   const named = words.named.has(line.tokens[place]?.word ?? '');
   if (named) place += 1;
   return { at: place, noun, named, determined };
+}
+
+/** `foldr`, `direcotry`: a slip in the noun is no other word. */
+function isNoun(line: Line, token: Token | undefined, nouns: ReadonlySet<string>): boolean {
+  if (token?.kind !== 'word') return false;
+  if (nouns.has(token.word)) return true;
+  if (token.word.length < 5 || line.commonWords.has(token.word)) return false;
+  return [...nouns].some((noun) => noun.length > 5 && nearWord(token.word, noun) > 0);
 }
 
 function skipDeterminers(line: Line, at: number): number {

@@ -114,7 +114,7 @@ function readGlob(line: Line, at: number): readonly Candidate[] {
   const token = line.tokens[at];
   if (token === undefined) return [];
   const quoted = token.kind === 'quoted' || token.kind === 'code';
-  if (token.kind === 'glob' || (quoted && token.raw.includes('*')))
+  if (token.kind === 'glob' || (quoted && token.raw.includes('*') && !/(^|\s)\*(\s|$)/.test(token.raw)))
     return [{ end: at + 1, value: token.raw, quality: 1, quoted: true }];
   if (/^(?:\.(?:test|spec|d|tar|min|stories|module|e2e|unit|config|bak))?\.[a-z0-9]{1,8}$/i.test(token.raw))
     return [{ end: at + 1, value: `*${token.raw}`, quality: isKnownEnding(line, at) ? 1 : 0.8 }];

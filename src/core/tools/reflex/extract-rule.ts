@@ -1,10 +1,12 @@
 // Owns the intent `extract`: headings, dates, figures, facts, links, open items or matching lines of a long file,
 // as a cited list (reflex 6). Reads the file page by page. Invariant: every line shown stands under `path:line`; nothing is summed up.
+import type { ToolResultPart } from '#core/model/message.ts';
 import type { ReflexMatch, ReflexQuote, ReflexRule, ReflexStep } from '#core/agent/reflex-rule.ts';
 import { countLine, quoteResult, spokenPath } from './answers.ts';
 import { forms } from './english.ts';
 import { extractLines } from './extract-lines.ts';
 import { type FileLine, joinPages } from './file-lines.ts';
+import { textSearch } from './find-text-rule.ts';
 import { resolvePath } from './history.ts';
 
 const NOUNS: Readonly<Record<string, string>> = {
@@ -46,6 +48,7 @@ export const extractRule: ReflexRule = {
   },
 
   act(match, _input, results) {
+    if (match.slots.what === 'lines' && match.slots.count === undefined) return matchingLines(match, results);
     const failed = results.find((result) => result.isError);
     if (failed !== undefined) return quoteResult(match.slots.path ?? '', failed);
     const { lines, next } = joinPages(results.map((result) => result.text));
@@ -53,6 +56,13 @@ export const extractRule: ReflexRule = {
     return showExtract(match, lines);
   },
 };
+
+/** Matching lines are what a search of the file finds, with their numbers. */
+function matchingLines(match: ReflexMatch, [result]: readonly ToolResultPart[]): ReflexStep {
+  const { pattern = '', path = '' } = match.slots;
+  if (result !== undefined) return quoteResult(`"${pattern}" in ${path}`, result);
+  return { type: 'call', calls: [{ name: 'search_files', arguments: textSearch(match) }] };
+}
 
 function readPage({ slots }: ReflexMatch, offset: number): Readonly<Record<string, string | number>> {
   return { path: slots.path ?? '', ...(offset === 1 ? {} : { offset }) };

@@ -80,8 +80,10 @@ function escapeText(text: string): string {
 /** Names of code and marked phrases are searched; plain words only where a path says that files are meant. */
 export function shapeOf({ slots }: ReflexMatch, text: string): number {
   const { pattern = '', path } = slots;
-  if (slots['pattern.quoted'] !== undefined) return 1;
+  const named = FILE_NAME.test(pattern) && !isMarked(text, pattern) && !/\b(?:search|grep|text|word|line)\b/i.test(text);
+  if (slots['pattern.quoted'] !== undefined) return named ? UNSURE : 1;
   const words = pattern.split(/\s+/).length;
+  if (/\bcheck\b/i.test(text) && /\berrors?$/i.test(pattern)) return UNSURE;
   if (words > 5 || NO_PATTERN.test(pattern) || isKind(text, pattern) || UNDERSTOOD.test(pattern)) return UNSURE;
   if (isMarked(text, pattern)) return 1;
   if (FILE_NAME.test(pattern)) return UNSURE;
@@ -93,7 +95,7 @@ export function shapeOf({ slots }: ReflexMatch, text: string): number {
 const UNSURE = 0.58;
 /** More likely a file than a text. */
 const FILE_NAME =
-  /^(?!console\.|process\.)[\w@./-]+\.(?:[cm]?[jt]sx?|json|md|ya?ml|toml|txt|py|rs|go|css|s[ac]ss|html?|sh|sql|csv|xml|lock|env|ini|cfg|conf|java|rb|php|c|h|cpp|pdf|png|jpe?g|svg|zip|log)$/i;
+  /^(?!console\.|process\.)[\w@./-][\w@./ -]*\.(?:docx?|xlsx?|pptx?|odt|ods|rtf|[cm]?[jt]sx?|json|md|ya?ml|toml|txt|py|rs|go|css|s[ac]ss|html?|sh|sql|csv|xml|lock|env|ini|cfg|conf|java|rb|php|c|h|cpp|pdf|png|jpe?g|svg|zip|log)$/i;
 /** A glob, a part of a question, or files by name: nothing to look for in the text of files. */
 const NO_PATTERN =
   /\*|^(?:and|or|to|if|how|why|what|me|you|it|that|this|is|are|was|were|has|does|can|will|should)\b|\bfiles?$|^(?:all )?(?:the )?files? (?:ending|with|named|called|of)\b|^(?:ending|extension|suffix)\b|^\.\w+ (?:extension|ending|suffix|files?)\b|\band (?:fix|explain|tell|rename|replace|remove|delete|change|summar|refactor|sort|write|open|move|copy)/i;

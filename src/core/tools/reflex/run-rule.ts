@@ -3,6 +3,7 @@
 import type { ReflexInput, ReflexMatch, ReflexQuestion, ReflexRule } from '#core/agent/reflex-rule.ts';
 import { quoteCommand } from './answers.ts';
 import { bareCertainty } from './command/bare-command.ts';
+import { isWordyProgram } from './command/command-names.ts';
 import { commandRisk } from './command/command-risk.ts';
 import { readCommand, type SpokenCommand } from './command/read-command.ts';
 import { forms } from './english.ts';
@@ -24,6 +25,7 @@ export const runRule: ReflexRule = {
       spoken(input.fit(forms.run), input),
       strict(input.fit(forms.runStrict)),
       bare(input.fit(forms.runBare)),
+      pointed(input.fit(forms.runPointed)),
     ];
     return found.reduce((best, match) => ((match?.score ?? 0) > (best?.score ?? 0) ? match : best));
   },
@@ -82,7 +84,9 @@ function strict(fit: ReflexMatch | undefined): ReflexMatch | undefined {
   if (fit === undefined) return undefined;
   const command = commandOf(fit);
   const quoted = fit.slots['command.quoted'] !== undefined;
-  const certainty = quoted ? command.certainty : Math.min(command.certainty, bareCertainty(command.command));
+  const shown = fit.slots.shown !== undefined && isWordyProgram(command.command.split(' ')[0] ?? '');
+  const bareWords = shown ? 0 : bareCertainty(command.command);
+  const certainty = quoted ? command.certainty : Math.min(command.certainty, bareWords);
   return { score: fit.score * certainty, slots: slotsOf(command, undefined) };
 }
 
@@ -91,6 +95,19 @@ function bare(fit: ReflexMatch | undefined): ReflexMatch | undefined {
   return fit?.slots['command.quoted'] === undefined
     ? { score: BARE * bareCertainty(command), slots: { command } }
     : undefined;
+}
+
+const POINTED = 0.85;
+
+/** `see what happens with node index.js, run it`: the last words before that are a command. */
+function pointed(fit: ReflexMatch | undefined): ReflexMatch | undefined {
+  const words = fit?.slots.before?.split(/\s+/) ?? [];
+  for (const at of words.keys()) {
+    const command = words.slice(at).join(' ');
+    const certainty = isWordyProgram(words[at] ?? '') ? 0 : bareCertainty(command);
+    if (certainty > POINTED) return { score: POINTED, slots: { command } };
+  }
+  return undefined;
 }
 
 function commandOf({ slots }: ReflexMatch): SpokenCommand {

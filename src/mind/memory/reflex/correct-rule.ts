@@ -27,7 +27,7 @@ export const correctRule: ReflexRule = {
   match(input) {
     const fit = input.fit(forms.correct);
     const said = fit === undefined || isOther(fit, input) ? undefined : spokenMatch(fit, input.words);
-    const plain = plainContrast(input.words);
+    const plain = plainContrast(input.words) ?? restated(input);
     return said !== undefined && said.score >= (plain?.score ?? 0) ? said : plain;
   },
 
@@ -53,11 +53,22 @@ export const correctRule: ReflexRule = {
 
 /** A note that only mentions a change, a setting that is no entry, a contrast while nothing is kept. */
 function isOther({ slots }: ReflexMatch, input: ReflexInput): boolean {
-  if (/^(?:please )?(?:note|remember|keep)\b/i.test(slots.subject ?? '')) return true;
+  if (/^(?:please )?(?:note|remember|rember|keep|jot|write|memo|log|record|store|save|mind)\b/i.test(slots.subject ?? '')) return true;
   if (/^me\b/i.test(slots.content ?? '') || /\bsaid\b/i.test(slots.old ?? '')) return true;
   const entries = keptEntries(input);
+  if (slots.entry !== undefined) return entries.every((entry) => !holds(entry.text, slots.old ?? ''));
   if (slots.kept !== undefined) return matchEntries(slots.old ?? '', entries).length === 0;
   return /^it(?:'s|’s| is) \w+ing\b/i.test(input.words) && entries.length === 0;
+}
+
+/** The old words stand in the entry, with or without their quotes. */
+function holds(entry: string, old: string): boolean {
+  const words = unquoted(old).toLowerCase();
+  return words.length > 1 && entry.toLowerCase().includes(words);
+}
+
+function unquoted(words: string): string {
+  return /^["“'`]([^"”'`]+)["”'`]/.exec(words)?.[1] ?? words;
 }
 
 const PRONOUN = /^(?:it|that|this|he|she|they|there|what)(?:['’]s|['’]re)?$/i;
@@ -68,6 +79,8 @@ const STATEMENT =
 /** The owner's sentence as it was said, without the part that is no longer true. */
 function spokenMatch(fit: ReflexMatch, words: string): ReflexMatch {
   const { slots } = fit;
+  if (slots.entry !== undefined)
+    return { ...fit, slots: { old: unquoted(slots.old ?? ''), new: unquoted(slots.new ?? '') } };
   if (slots.kept !== undefined) return { ...fit, slots: { subject: `the ${slots.old}`, new: slots.new ?? '' } };
   if (slots.self !== undefined) return { ...fit, slots: { subject: `my ${slots.old}`, new: slots.new ?? '' } };
   if (slots.subject === undefined) return plainMatch(fit);
@@ -109,6 +122,20 @@ function plainContrast(words: string): ReflexMatch | undefined {
   return slots.old === undefined || !owned || !clear || !long || words.includes('?')
     ? undefined
     : { score: 0.7, slots };
+}
+
+const TURN =
+  /^(?:(?:oh|oops|whoops|wait|no|nah|nope|sorry|actually|hmm+|well|ah|hold on|my bad|scratch that|i mean|correction)\b[\s,.!:–—-]*)+|[\s,]*\b(?:actually|in fact|as it turns out|after all)\b[\s.!]*$/i;
+const SAYS = /^((?:\S+\s+){0,5}?\S+)\s+(?:is|are|was|were|has|uses?|lives?|works?|starts?|ends?|costs?|runs?|sits?|moved|became)\s+\S/i;
+
+/** `actually, the server is at 10.0.4.9`: a turning word, and an entry with the same subject but other words. */
+function restated(input: ReflexInput): ReflexMatch | undefined {
+  const said = input.text.trim().replace(/[.!\s]+$/, '');
+  const content = said.replace(TURN, '').replace(TURN, '').trim();
+  const subject = content === said || content.includes('?') ? undefined : SAYS.exec(content)?.[1];
+  if (subject === undefined || content.split(/\s+/).length > 14) return undefined;
+  const kept = matchEntries(subject, keptEntries(input)).filter((entry) => overlap(subject, entry.text) === 1);
+  return kept.length === 1 && kept[0]?.text !== content ? { score: 0.9, slots: { content } } : undefined;
 }
 
 const CONTRAST = /[,;]?\s+(?:and )?(?:not|instead of|rather than)\s+(?!only\b|just\b|sure\b|yet\b)/i;

@@ -8,6 +8,12 @@ const NOTE = '(note|learn|log|record|retain|jot|memo|know|store|save|keep|add)';
 const ATTRIBUTE =
   '([full|first|last|middle|real|given|family|user|nick|pet] name|nickname|surname|username|handle|birthday|birth date|date of birth|[work|private|personal|home|main] (email|e-mail|email address|e-mail address|phone number|address|mail|number)|time zone|timezone|pronouns|job title|employer|profession|occupation|native language|first language|mother tongue|hometown|home town|blood type|shoe size|keyboard layout|working hours|office hours|(favourite|favorite|preferred|usual|default|normal|go-to|main|primary|everyday|regular) {kind:topic}|[github|gitlab|twitter|slack|linkedin] (handle|username|user name|account|user))';
 
+/** Verbs that take an entry out of memory. */
+const DROP =
+  '(remove|delete|erase|drop|wipe|clear|scrub|purge|strike|discard|throw away|throw out|get rid of|cancel|scratch|scrap|expunge|ditch|bin|trash|toss|toss out|lose|kill|nuke|chuck|eliminate|expel|take out|cross out|unsave|unstore|take)';
+/** Said before taking something back. */
+const OOPS = '[no|nope|nah|oops|whoops|wait|argh|ugh|hmm|oh] [no|nope|nah|wait|please]';
+
 export const forms = {
   /** The whole line is the fact. */
   statement: [
@@ -50,10 +56,10 @@ export const forms = {
   ],
   forget: [
     '(forget|unlearn|unremember|disremember) [about|that|everything about|all about|anything about|what i said about|what i told you about|what you know about|the fact that|everything you know about|all you know about|everything i told you about|the thing about|the note about|the memory about|the entry about|the bit about|the part about] {topic:fact}',
-    '(remove|delete|erase|drop|wipe|clear|scrub|purge|strike|discard|cancel|throw away|throw out|get rid of|take out|scratch|cross out|take) [the|my|any|that] [note|entry|memory|fact|thing|record|bit|line|info|information|part] [about|that|saying|on|of|regarding|concerning|with] {topic:topic} (from|in|out of|off|of) <memory>',
-    '(remove|delete|erase|drop|wipe|clear|scrub|purge|strike|discard|throw away|throw out|get rid of|cancel|scratch) [from <memory>] [the|my|any|that|your] (note|entry|memory|fact|memories|notes|remembered fact|remembered thing|stored fact|record) [about|that|saying|on|of|regarding|concerning|with|where] {topic:fact}',
-    '(remove|delete|erase|drop|wipe|clear|purge) from <memory> [that|the|:] [fact that|note about] {topic:fact}',
-    '(erase|remove|delete|wipe|drop|clear|purge) [everything|anything|all|what|whatever] (you know about|you remember about|you have on|you stored about|you have about|i told you about|you have stored about|you kept about) {topic:fact}',
+    `${DROP} [the|my|any|that] [note|entry|memory|fact|thing|record|bit|line|info|information|part] [about|that|saying|on|of|regarding|concerning|with] {topic:topic} (from|in|out of|off|of) <memory>`,
+    `${DROP} [from <memory>] [the|my|any|that|your] (note|entry|memory|fact|memories|notes|remembered fact|remembered thing|stored fact|record) [about|that|saying|on|of|regarding|concerning|with|where] {topic:fact}`,
+    `${DROP} from <memory> [that|the|:] [fact that|note about] {topic:fact}`,
+    `${DROP} [everything|anything|all|what|whatever] (you know about|you remember about|you have on|you stored about|you have about|i told you about|you have stored about|you kept about) {topic:fact}`,
     '(stop|quit) (remembering|knowing|keeping in mind) [that|about] {topic:fact}',
     '(no longer|you need not|you do not need to|no need to|you no longer need to|you do not have to|there is no need to) (remember|keep|store|know|keep in mind) [that|about|anything about|the] {topic:topic} [anymore|any more|any longer]',
     '(do not|please do not) (remember|keep|store|keep in mind) [that|about|anything about] {topic:topic} (anymore|any more|any longer)',
@@ -78,10 +84,11 @@ export const forms = {
     '(change|update|correct|fix|amend|revise) what you (know|remember|have|noted) about {old:topic} [:|to|with] {new:topic}',
     '[no|nope|wrong|that is wrong|not quite|sorry] {subject:topic} (is|are|was) not {old:topic} (but|it is|it was|rather|its|they are|he is|she is) {new:topic}',
     '(no|nope|wrong|that is wrong|not quite|you are wrong|that is not right|incorrect|that is incorrect|you got that wrong|not true|you remember wrong|you misremember|you remembered that wrong|that is out of date|that is outdated|that has changed|i was wrong|i made a mistake|i misspoke|i got (that|it) wrong|i mixed (that|it|things) up|i mixed up|i said (that|it) wrong|i (have said|said|told) you wrong|i have to correct myself|i must correct myself|my mistake|my bad|you have it wrong|you have that wrong|you got it wrong|that is incorrect|it is not correct|is not correct|not correct|is wrong|i told you wrong|wrong information) {content:fact} =denial:yes',
-    '(it is|that is|i meant|i mean|should be|it should be|that should be|make it|make that|it was) {new:topic} (not|instead of|rather than) {old:topic}',
+    '[no|nope|nah|wrong|actually|oops|sorry] (it is|its|that is|i meant|i mean|should be|it should be|that should be|make it|make that|it was) {new:topic} (not|instead of|rather than) {old:topic}',
     'not {old:topic} (but|it is|rather|i meant|i mean|it should be) {new:topic} @0.9',
     '{subject:topic} (is now|are now|has changed to|changed to|has become|have changed to|is no longer {old:topic} but|moved to) {new:topic}',
     '{subject:topic} (is no longer|are no longer|is not any more) {old:topic} (it is|but|it is now|they are|now) {new:topic}',
+    '(change|replace|correct|swap|update|amend) {old:topic} (to|with|by|for|into) {new:topic} =entry:yes',
     'instead of {old:topic} [please] (remember|note|store) [that] {new:topic}',
     '(remember|note) [that] {new:topic} (instead of|not|rather than) {old:topic} @0.95',
     '(correct|fix|update|change) (that|it|this|your memory|your notes|the last one) !content',
@@ -145,6 +152,8 @@ export const forms = {
     '(go|roll|step) back [one step|a step|to before|to how it was]',
     'make (that|it) (undone|unhappen)',
     '(unwind|rescind|withdraw|nullify) (that|it|the last change|the last one)',
+    `${OOPS} (take|put) (that|it|this) back`,
+    `${OOPS} (take back|undo|revert|reverse) (that|it|this|[the|my|your] last one)`,
     'take back (that|it|this|what i just said|what i said|the last one|what you just did)',
     '(restore|bring back|put back) (what|that|the) [you] [just] [removed|deleted|forgot|entry|memory|note|last entry|forgotten|one you removed|one you deleted|previous one|old one] [entry|memory|note|one]',
     '(restore|bring back|put back) (it|that|this|what you just removed|what you just forgot|what you forgot|what was there|what was there before|the old version|the previous version|the old entry)',

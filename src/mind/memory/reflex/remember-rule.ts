@@ -22,6 +22,10 @@ const LOOSE_ADDRESS =
   /^(?:young |old |good |my )?(?:man|lady|sir|boy|girl|friend|everyone|folks|guys)$|^(\w+), \1\b|^\w+, the \w+ of \w+$|^(?:is|was)\b|^it(?:'s|’s| is) an? \w+$/i;
 /** `save that as x.txt` is about a file. */
 const AS_FILE = /^(?:as|to|in|into|under|at)\s+\S*[./]\w+\s*$/i;
+/** `remember to call mom` is a reminder, which nothing here rings; how to serve the owner is a fact. */
+const TO_DO =
+  /^to (?!always\b|never\b|use\b|answer\b|reply\b|write\b|speak\b|call me\b|address\b|format\b|keep\b|avoid\b|prefer\b|sign\b|respond\b|not\b|be\b)[a-z]+(?:\s+[^\s,]+){0,8}$|^(?:buy|call|ring|phone|pay|pick up|get|lock|water|feed|email|text|message|book|bring|take|return|renew|clean|walk|visit|ask)\s+(?:the|a|an|my|our|some|more|mom|mum|dad|bread|milk|\w+)(?:\s+\S+){0,4}$/i;
+const YOUR_THING = /^your \w+(?: \w+)?$/i;
 const LONGEST_STATEMENT = 16;
 
 export const rememberRule: ReflexRule = {
@@ -37,9 +41,9 @@ export const rememberRule: ReflexRule = {
 
   match(input) {
     const fit = input.fit(forms.remember);
-    if (fit === undefined) return stated(input);
+    if (fit === undefined) return told(input) ?? stated(input);
     if (fit.missing !== undefined) return fit;
-    const content = (fit.slots.content ?? '').replace(/^[:\s]+/, '').replace(/[\s,;:]+$/, '');
+    const content = (fit.slots.content ?? '').replace(/^[:\s]+/, '').replace(HASTE, '').replace(/[\s,;:]+$/, '');
     if (AS_FILE.test(content) || NEGATED.test(content)) return undefined;
     if (LOOSE_ADDRESS.test(content)) return undefined;
     const asked = input.text.endsWith('?') && input.text.startsWith(input.words.slice(0, 8));
@@ -64,6 +68,18 @@ export const rememberRule: ReflexRule = {
   },
 };
 
+const HASTE = /^(?:(?:real quick|quickly|quick|please|pls|plz|for me|for later|now|then)\b[,:\s]+)+/i;
+const TOLD =
+  /^\W*(?:just )?(?:so (?:that )?you(?:'re| are)? (?:know|aware)|for your information)[,:]?\s+(?:that\s+)?(\S.*)$/i;
+
+/** `just so you know, …`: its first word is elsewhere mere manners. */
+function told(input: ReflexInput): ReflexMatch | undefined {
+  const content = TOLD.exec(input.text)?.[1]?.replace(/[.!\s]+$/, '');
+  return content === undefined || !CLAUSE.test(content) || content.includes('?')
+    ? undefined
+    : { score: 0.9 * worth(content, {}, input.words), slots: { content } };
+}
+
 /** A plain statement of the owner about themselves; the whole line is kept. */
 function stated(input: ReflexInput): ReflexMatch | undefined {
   const fit = input.fit(forms.statement);
@@ -80,6 +96,7 @@ function worth(content: string, slots: ReflexMatch['slots'], words: string): num
   if (slots['content.quoted'] !== undefined) return 1;
   if (NO_FACT.test(content)) return 0.2;
   if (/^remember\b/i.test(content)) return 0.5;
+  if (TO_DO.test(content) || YOUR_THING.test(content)) return 0.5;
   const clause = CLAUSE.test(content);
   if (slots.clause !== undefined && (!clause || /^to\b/i.test(content))) return 0.3;
   if (BARE_THING.test(content) && !clause && !/\bthat\b|:|^for (?:future|the record)/i.test(words)) return 0.5;

@@ -74,3 +74,7 @@ export const recallForms: readonly string[] = [
   '~ <past> <chats> [<find>|<see>|pull up] =browse:yes',
   '(some time|sometime|at some point) [{when:time}] [before|after|around] {more:topic} i asked you about {topic:topic} @0.5',
 ];
+
+/** Names that everybody knows: what they said stands in books, not in our conversations. */
+export const WORLD =
+  /\b(?:napoleon|shakespeare|einstein|newton|darwin|plato|aristotle|socrates|caesar|lincoln|churchill|hitler|stalin|lenin|gandhi|mozart|beethoven|picasso|da vinci|leonardo|galileo|columbus|freud|marx|nietzsche|kant|descartes|obama|trump|biden|putin|musk|bezos|zuckerberg|steve jobs|bill gates|torvalds|turing|dijkstra|knuth|jesus|buddha|moses|muhammad|cleopatra|george washington|jefferson|kennedy|mandela|merkel|thatcher|reagan|nixon|clinton|orwell|tolstoy|dostoevsky|kafka|hemingway|dante|homer|gandalf|frodo|yoda|batman|hamlet|bohr|heisenberg|curie|tesla|edison|congress|parliament|the (?:president|government|king|queen|pope|senate|supreme court|court|police|eu|un|nasa|fed|bible|romans|greeks|egyptians|beatles|news|weather forecast|minister|prime minister|chancellor)|nasa|google|apple|microsoft|openai|amazon|netflix|scientists|historians|people|humans|dinosaurs|waterloo|chernobyl|hiroshima|the war|world war|the revolution|the titanic)\b/i;

@@ -18,6 +18,7 @@ const ALONE = new Set(
 export function bareCertainty(line: string): number {
   const words = line
     .trim()
+    .replace(/"[^"]*"|'[^']*'/g, (quoted) => `"${'q'.repeat(Math.min(quoted.length, 3))}"`)
     .replace(/^(?:[A-Z_]+=\S+\s+)+/, '')
     .split(/\s+/);
   const [head = '', second = '', ...rest] = words;

@@ -23,6 +23,9 @@ const CONDITION_TAIL =
   /[,;]?\s+(?:-+\s*)?(?:every|if|unless|until|when|whenever|tomorrow|tonight|later|after|before|once|as soon as|or not|just kidding|never mind|scratch that|no wait|actually no|but (?:do not|don't|only))(?=\s|$)[^`"']*$/i;
 const POLITE_TAIL =
   /\s+(?:(?:pls|plz|please|thx|thanks|ty)(?:\s+(?:n|and|&)\s+(?:pls|thx|thanks|ty|thank you))*|again|once more|one more time|another time)$/i;
+/** Talk after a command: why it should run, or thanks. No shell word stands in it. */
+const TALK_TAIL =
+  /(?:[.,;!–—]+|\s-+|\s(?:pls|plz|please))\s+(?:the|my|our|your|i|i['’]?m|i['’]?ll|i['’]?d|we|we['’]?re|it|its|it['’]s|this|that|there|they|he|she|someone|somebody|everyone|otherwise|hurry|no rush|not sure|need|because|cos|cuz|since|thanks|thank|cheers|ok|okay|just|so)\s[^\`"'|&;<>$=]*$|\s+(?:because|cos|cuz|since)\s+(?:the|my|our|i|we|it|there|that|this|he|she|they|someone)\b[^\`"|&;<>$=]*$|\s+and\s+(?:thanks|thank you|thx|cheers|good luck|have a nice|enjoy)\b[^\`"'|&;<>$=]*$/i;
 const BACKGROUND = /[,;]?\s+(?:in (?:the )?background|as a background (?:job|process|task)|in bg|detached)$/i;
 const BACKGROUND_FIRST = /^(?:in (?:the )?background|as a background (?:job|process|task))[:,]?\s+/i;
 const TIMEOUT =
@@ -61,6 +64,7 @@ const TAKERS: readonly (readonly [pattern: RegExp, take: Taker])[] = [
     (found) => !/^(?:echo|printf|git commit)\b/.test(found.input) && !openQuote(found.input.slice(0, found.index)),
   ],
   [REPORT_TAIL, (found) => found.index > 0],
+  [TALK_TAIL, (found) => found.index > 0 && !/^(?:echo|printf|git commit)\b/.test(found.input) && !openQuote(found.input.slice(0, found.index))],
   [CONDITION_TAIL, (found) => found.index > 0],
   [TERMINAL_TAIL, (found) => found.index > 0],
   [BACKGROUND, takeBackground],
