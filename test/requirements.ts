@@ -2,6 +2,7 @@
  * The list of everything the seeds ask for, one behavioural sentence a row. Tests cite rows by id
  * (`verifies`), `scripts/requirements.ts` holds both directions. Rows of later milestones are deferred.
  */
+import { coreCompressionRows } from './requirements/core-compression.ts';
 import { coreLaterRows } from './requirements/core-later.ts';
 import { coreMindRows } from './requirements/core-mind.ts';
 import { coreSurfacesRows } from './requirements/core-surfaces.ts';
@@ -21,6 +22,7 @@ export const requirements: readonly Requirement[] = [
   ...coreToolsRows,
   ...coreMindRows,
   ...coreSurfacesRows,
+  ...coreCompressionRows,
   ...coreLaterRows,
   ...curatorRows,
   ...rlmRows,

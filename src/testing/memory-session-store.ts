@@ -5,6 +5,7 @@ import { TalariaError } from '#base/errors.ts';
 import { newSessionId, sha256 } from '#base/ids.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 import type {
+  Compaction,
   CostRow,
   FrozenPrompt,
   SessionFilter,
@@ -20,10 +21,18 @@ import { NO_USAGE, type Usage } from '#core/model/model-client.ts';
 
 interface Kept {
   record: SessionRecord;
-  readonly messages: StoredMessage[];
+  /** In the order of the context, those that left it among them. */
+  readonly messages: Row[];
   readonly spans: Map<string, Span>;
   prompt?: FrozenPrompt;
   leased: boolean;
+}
+
+interface Row {
+  readonly stored: StoredMessage;
+  state: 'live' | 'compacted' | 'gone';
+  /** Put in by `compact`. */
+  readonly inserted: boolean;
 }
 
 export function createMemorySessionStore(clock: Clock = systemClock): SessionStore {
@@ -68,7 +77,7 @@ class MemorySessionStore implements SessionStore {
     const kept = this.#need(sessionId);
     this.#lastId += 1;
     const stored = { id: this.#lastId, sessionId, at: this.#clock.now(), message: structuredClone(message) };
-    kept.messages.push(stored);
+    kept.messages.push({ stored, state: 'live', inserted: false });
     const { endedAt: _, ...open } = kept.record;
     kept.record = {
       ...open,
@@ -82,7 +91,39 @@ class MemorySessionStore implements SessionStore {
   }
 
   async messages(sessionId: string): Promise<readonly StoredMessage[]> {
-    return structuredClone(this.#need(sessionId).messages);
+    return structuredClone(liveRows(this.#need(sessionId)).map((row) => row.stored));
+  }
+
+  async compact(sessionId: string, { ids, replacement, prompt }: Compaction): Promise<readonly StoredMessage[]> {
+    const kept = this.#need(sessionId);
+    const leaving = liveRows(kept).filter((row) => ids.includes(row.stored.id));
+    const last = leaving.at(-1);
+    if (last === undefined || leaving.length !== new Set(ids).size) throw noSuchMessage(sessionId);
+    for (const row of leaving) row.state = row.inserted ? 'gone' : 'compacted';
+    const rows = replacement.map((message): Row => {
+      this.#lastId += 1;
+      const stored = { id: this.#lastId, sessionId, at: this.#clock.now(), message: structuredClone(message) };
+      return { stored, state: 'live', inserted: true };
+    });
+    kept.messages.splice(kept.messages.indexOf(last) + 1, 0, ...rows);
+    if (prompt !== undefined) kept.prompt = structuredClone(prompt);
+    return structuredClone(rows.map((row) => row.stored));
+  }
+
+  async rewind(sessionId: string, messageId: number): Promise<number> {
+    const kept = this.#need(sessionId);
+    const isKnown = (row: Row) => row.state !== 'gone' && !row.inserted && row.stored.id === messageId;
+    const from = kept.messages.findIndex(isKnown);
+    if (from < 0) throw noSuchMessage(sessionId);
+    const taken = kept.messages.slice(from).filter((row) => row.state !== 'gone');
+    for (const row of taken) row.state = 'gone';
+    const summarised = taken.some((row) => row.inserted);
+    for (const row of kept.messages) if (summarised && row.state === 'compacted') row.state = 'live';
+    const told = taken.filter((row) => !row.inserted).map((row) => row.stored.message);
+    const { messageCount, toolCallCount } = kept.record;
+    const calls = told.reduce((sum, message) => sum + toolCalls(message).length, 0);
+    kept.record = { ...kept.record, messageCount: messageCount - told.length, toolCallCount: toolCallCount - calls };
+    return told.length;
   }
 
   async savePrompt(sessionId: string, prompt: FrozenPrompt): Promise<string> {
@@ -129,9 +170,10 @@ class MemorySessionStore implements SessionStore {
       ...(title === undefined ? {} : { title }),
     });
     const kept = this.#need(child.id);
-    for (const stored of parent.messages) {
+    for (const { stored } of liveRows(parent)) {
       this.#lastId += 1;
-      kept.messages.push({ ...structuredClone(stored), id: this.#lastId, sessionId: child.id });
+      const copy = { ...structuredClone(stored), id: this.#lastId, sessionId: child.id };
+      kept.messages.push({ stored: copy, state: 'live', inserted: false });
     }
     if (parent.prompt !== undefined) kept.prompt = parent.prompt;
     const model = parent.record.model;
@@ -169,6 +211,14 @@ class MemorySessionStore implements SessionStore {
     this.#activity += 1;
     this.#lastActivity.set(sessionId, this.#activity);
   }
+}
+
+function liveRows(kept: Kept): readonly Row[] {
+  return kept.messages.filter((row) => row.state === 'live');
+}
+
+function noSuchMessage(sessionId: string): TalariaError {
+  return new TalariaError(`there is no such message in ${sessionId}`, { code: 'no-such-message' });
 }
 
 function isPaidStep(span: Span, since: number): boolean {

@@ -246,6 +246,78 @@ export function sessionStoreContract(name: string, make: (clock: ManualClock) =>
       }),
     );
 
+    verifies(
+      'core:compression:rows-kept',
+      'a compression replaces messages in place, stores the prompt, and what came after stays behind it',
+      () =>
+        using(async ({ store, clock }) => {
+          const { id } = await store.create({ source: 'cli', cwd: '/' });
+          const ids = await sayAll(store, id, ['a', 'b', 'c', 'd', 'e']);
+          const before = await store.get(id);
+          const prompt = { system: 'new', tools: [] };
+          clock.jump(10);
+          const inserted = await store.compact(id, { ids: ids.slice(1, 3), replacement: [summary('S1')], prompt });
+          assert.deepEqual(
+            inserted.map(({ at, message }) => [at, message]),
+            [[clock.now(), summary('S1')]],
+          );
+          assert.deepEqual(await texts(store, id), ['a', 'S1', 'd', 'e']);
+          assert.deepEqual(await store.loadPrompt(id), prompt);
+          assert.deepEqual(await store.get(id), before);
+          await sayAll(store, id, ['f']);
+          const again = [inserted[0]?.id ?? 0, ids[3] ?? 0];
+          await store.compact(id, { ids: again, replacement: [summary('S2')] });
+          assert.deepEqual(await texts(store, id), ['a', 'S2', 'e', 'f']);
+          assert.deepEqual(await texts(store, (await store.fork(id)).id), ['a', 'S2', 'e', 'f']);
+          assert.deepEqual(await store.loadPrompt(id), prompt);
+        }),
+    );
+
+    test('a compression of what is not live changes nothing', () =>
+      using(async ({ store }) => {
+        const { id } = await store.create({ source: 'cli', cwd: '/' });
+        const other = await store.create({ source: 'cli', cwd: '/' });
+        const ids = await sayAll(store, id, ['a', 'b', 'c']);
+        const [foreign = 0] = await sayAll(store, other.id, ['x']);
+        await store.compact(id, { ids: ids.slice(0, 1), replacement: [summary('S')] });
+        const prompt = { system: 'never', tools: [] };
+        for (const wrong of [[], [foreign], [ids[0] ?? 0], [ids[1] ?? 0, 99_999]]) {
+          await assert.rejects(
+            store.compact(id, { ids: wrong, replacement: [summary('no')], prompt }),
+            (error) => errorCode(error) === 'no-such-message',
+          );
+        }
+        assert.deepEqual(await texts(store, id), ['S', 'b', 'c']);
+        assert.equal(await store.loadPrompt(id), undefined);
+      }));
+
+    verifies(
+      'core:session:rewind',
+      'a rewind takes back a message and all after it; behind a compression the originals are live again',
+      () =>
+        using(async ({ store }) => {
+          const { id } = await store.create({ source: 'cli', cwd: '/' });
+          const ids = await sayAll(store, id, ['a', 'b', 'c', 'd', 'e']);
+          await store.append(id, CALL);
+          assert.equal(await store.rewind(id, ids[4] ?? 0), 2);
+          assert.deepEqual(await texts(store, id), ['a', 'b', 'c', 'd']);
+          const record = await store.get(id);
+          assert.deepEqual([record?.messageCount, record?.toolCallCount], [4, 0]);
+          const [inserted] = await store.compact(id, { ids: ids.slice(1, 3), replacement: [summary('S')] });
+          for (const gone of [ids[4] ?? 0, inserted?.id ?? 0, 99_999]) {
+            await assert.rejects(store.rewind(id, gone), (error) => errorCode(error) === 'no-such-message');
+          }
+          const [later = 0] = await sayAll(store, id, ['f']);
+          assert.equal(await store.rewind(id, later), 1);
+          assert.deepEqual(await texts(store, id), ['a', 'S', 'd']);
+          assert.equal(await store.rewind(id, ids[2] ?? 0), 2);
+          assert.deepEqual(await texts(store, id), ['a', 'b']);
+          assert.equal((await store.get(id))?.messageCount, 2);
+          await sayAll(store, id, ['g']);
+          assert.deepEqual(await texts(store, id), ['a', 'b', 'g']);
+        }),
+    );
+
     test('an unknown session is an error with its code', () =>
       using(async ({ store }) => {
         const unknown = 'no-session';
@@ -254,6 +326,8 @@ export function sessionStoreContract(name: string, make: (clock: ManualClock) =>
           () => store.messages(unknown),
           () => store.setTitle(unknown, 'x'),
           () => store.fork(unknown),
+          () => store.compact(unknown, { ids: [1], replacement: [] }),
+          () => store.rewind(unknown, 1),
           () => store.spans(unknown),
         ];
         for (const call of calls) {
@@ -261,6 +335,22 @@ export function sessionStoreContract(name: string, make: (clock: ManualClock) =>
         }
       }));
   });
+}
+
+function summary(text: string): Message {
+  return { role: 'user', parts: [{ type: 'text', text, origin: 'model', label: 'summary' }] };
+}
+
+async function sayAll(store: SessionStore, id: string, lines: readonly string[]): Promise<readonly number[]> {
+  const ids: number[] = [];
+  for (const line of lines) ids.push((await store.append(id, userMessage(line))).id);
+  return ids;
+}
+
+async function texts(store: SessionStore, id: string): Promise<readonly string[]> {
+  return (await store.messages(id)).map(({ message }) =>
+    message.parts.map((part) => ('text' in part ? part.text : '')).join(),
+  );
 }
 
 function step(sessionId: string, id: string, startedAt: number, cost: number | null): Span {

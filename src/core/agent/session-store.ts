@@ -41,6 +41,16 @@ export interface FrozenPrompt {
   readonly tools: readonly ToolSchema[];
 }
 
+/** One compression as the store sees it. */
+export interface Compaction {
+  /** Messages of the live context that leave it. They stay searchable; a summary among them is superseded and gone for good. */
+  readonly ids: readonly number[];
+  /** What stands for them, where the last of them stood. It is neither searched nor counted. */
+  readonly replacement: readonly Message[];
+  /** The prompt from now on, stored in the same transaction. */
+  readonly prompt?: FrozenPrompt;
+}
+
 export type SpanKind = 'turn' | 'step' | 'tool' | 'hook' | 'retry' | 'fallback';
 
 /** One row of `talaria trace`. */
@@ -88,7 +98,7 @@ export interface SessionLease {
 
 /**
  * Contract. Every method rejects with TalariaError (`disk-full`, `database-locked`, `database-corrupt`, …) when the store is broken.
- * An append is visible to `messages` and to search as soon as it resolves. Order of `messages` is order of append.
+ * An append is visible to `messages` and to search as soon as it resolves. Order of `messages` is order of append, but for what `compact` put in.
  */
 export interface SessionStore {
   create(start: SessionStart): Promise<SessionRecord>;
@@ -98,6 +108,16 @@ export interface SessionStore {
   append(sessionId: string, message: Message): Promise<StoredMessage>;
   /** The live context, oldest first. */
   messages(sessionId: string): Promise<readonly StoredMessage[]>;
+  /**
+   * Wholly done or not at all, also when the process dies. Gives the stored replacement.
+   * Rejects with `no-such-message` when an id is not in the live context.
+   */
+  compact(sessionId: string, compaction: Compaction): Promise<readonly StoredMessage[]>;
+  /**
+   * Takes back the message and all after it: no context and no search has them any more. Behind a compression its originals are live again.
+   * Gives the number of messages taken back; rejects with `no-such-message` for one that is neither live nor compacted.
+   */
+  rewind(sessionId: string, messageId: number): Promise<number>;
   savePrompt(sessionId: string, prompt: FrozenPrompt): Promise<string>;
   loadPrompt(sessionId: string): Promise<FrozenPrompt | undefined>;
   setTitle(sessionId: string, title: string): Promise<void>;

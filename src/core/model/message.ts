@@ -12,8 +12,8 @@ export interface TextPart {
   readonly type: 'text';
   readonly text: string;
   readonly origin: Origin;
-  /** What put it there when it was not typed: volatile context of a hook, piped input, a steer in mid-turn, our own notice. */
-  readonly label?: 'context' | 'stdin' | 'steer' | 'notice';
+  /** What put it there when it was not typed: volatile context of a hook, piped input, a steer in mid-turn, our own notice, a compression. */
+  readonly label?: 'context' | 'stdin' | 'steer' | 'notice' | 'summary';
 }
 
 export interface ReasoningPart {
@@ -84,14 +84,19 @@ export function userMessage(text: string, extra: readonly TextPart[] = []): User
   return { role: 'user', parts: [...extra, { type: 'text', text, origin: 'owner' }] };
 }
 
-/** The visible text of a message: text parts without labelled context; results of tools as they were shown to the model. */
+/** The visible text of a message: text parts that somebody said, not context, notices or summaries; results of tools as the model saw them. */
 export function messageText(message: Message): string {
   const texts: string[] = [];
   for (const part of message.parts) {
     if (part.type === 'tool-result') texts.push(part.text);
-    if (part.type === 'text' && part.label !== 'context' && part.label !== 'notice') texts.push(part.text);
+    if (part.type === 'text' && !isAside(part)) texts.push(part.text);
   }
   return texts.join('\n').trim();
+}
+
+/** Text that stands in a message without being said by anybody in it. */
+function isAside({ label }: TextPart): boolean {
+  return label === 'context' || label === 'notice' || label === 'summary';
 }
 
 export function toolCalls(message: Message): readonly ToolCallPart[] {

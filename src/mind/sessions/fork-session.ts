@@ -21,8 +21,8 @@ export function forkSession(database: Database, sessionId: string, clock: Clock)
   );
   const { changes } = database.run(
     `INSERT INTO messages(session, seq, role, speaker, at, body, text, copy_of)
-     SELECT ?, row_number() OVER (ORDER BY seq), role, speaker, at, body, text, coalesce(copy_of, id)
-     FROM messages WHERE session = ? AND active = 1 ORDER BY seq`,
+     SELECT ?, row_number() OVER (ORDER BY coalesce(place, seq), seq), role, speaker, at, body, text, coalesce(copy_of, id)
+     FROM messages WHERE session = ? AND active = 1 ORDER BY coalesce(place, seq), seq`,
     child.key,
     parent.key,
   );

@@ -96,7 +96,7 @@ function searchableRows(database: Database): IterableIterator<IndexableRow> {
     `SELECT m.id, m.session, s.id AS session_id, m.seq, m.role, m.speaker, m.at, m.body, coalesce(p.terms, t.terms) AS terms
      FROM messages m JOIN sessions s ON s.key = m.session
        LEFT JOIN spoken_terms p ON p.id = m.id LEFT JOIN tool_terms t ON t.id = m.id
-     WHERE (m.active = 1 OR m.compacted = 1) AND m.copy_of IS NULL ORDER BY m.id`,
+     WHERE (m.active = 1 OR m.compacted = 1) AND m.copy_of IS NULL AND m.place IS NULL ORDER BY m.id`,
   );
 }
 

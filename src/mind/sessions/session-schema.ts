@@ -110,7 +110,10 @@ CREATE TABLE speakers(
 ) WITHOUT ROWID;
 `;
 
+/** Where a row stands that was put in later: behind the row of this `seq`. Absent: at its own. */
+const PLACES = 'ALTER TABLE messages ADD COLUMN place INTEGER';
+
 export const sessionSchema: RoomSchema = {
   room: 'sessions',
-  steps: [CONVERSATIONS + laneTables('spoken') + laneTables('tool')],
+  steps: [CONVERSATIONS + laneTables('spoken') + laneTables('tool'), PLACES],
 };

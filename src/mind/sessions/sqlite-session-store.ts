@@ -9,6 +9,7 @@ import { type DatabaseNotice, openDatabase } from '#base/database.ts';
 import { errorCode } from '#base/errors.ts';
 import type { Result } from '#base/result.ts';
 import type {
+  Compaction,
   CostRow,
   FrozenPrompt,
   SessionFilter,
@@ -21,10 +22,12 @@ import type {
 } from '#core/agent/session-store.ts';
 import type { Message } from '#core/model/message.ts';
 import { appendMessage, type Lanes, type PreparedMessage, prepareMessage } from './append-message.ts';
+import { compactSession } from './compact-session.ts';
 import { forkSession } from './fork-session.ts';
 import { checkIndex, ensureIndex, type IndexReport, rebuildIndex } from './index-upkeep.ts';
 import { decodeMessage, encodeMessage, type MessageRow } from './message-rows.ts';
 import { readPrompt, writePrompt } from './prompt-rows.ts';
+import { rewindSession } from './rewind-session.ts';
 import { MessageSearch, type SearchHit, type SearchOptions } from './search/message-search.ts';
 import { SearchLane } from './search/search-lane.ts';
 import { LeaseKeeper } from './session-lease.ts';
@@ -131,7 +134,7 @@ export class SqliteSessionStore implements SessionStore {
   async messages(sessionId: string): Promise<readonly StoredMessage[]> {
     const { key } = needSession(this.database, sessionId);
     const rows = this.database.all<MessageRow>(
-      'SELECT id, role, at, body FROM messages WHERE session = ? AND active = 1 ORDER BY seq',
+      'SELECT id, role, at, body FROM messages WHERE session = ? AND active = 1 ORDER BY coalesce(place, seq), seq',
       key,
     );
     return rows.map((row) => decodeMessage(row, sessionId));
@@ -146,6 +149,14 @@ export class SqliteSessionStore implements SessionStore {
       await this.repairIndex();
       return this.#search.search(question, options);
     }
+  }
+
+  compact(sessionId: string, compaction: Compaction): Promise<readonly StoredMessage[]> {
+    return this.#write(() => compactSession(this.database, sessionId, { compaction, clock: this.clock }));
+  }
+
+  rewind(sessionId: string, messageId: number): Promise<number> {
+    return this.#write(() => rewindSession(this.database, this.#lanes, { sessionId, messageId }));
   }
 
   savePrompt(sessionId: string, prompt: FrozenPrompt): Promise<string> {

@@ -159,10 +159,16 @@ describe('searching messages', () => {
   verifies('core:recall:live-session-included', 'compacted rows are found, rewound ones are not', () =>
     withStore(async (store) => {
       const ids = await tell(store, ['the copper kettle', 'the silver kettle', 'the golden kettle']);
-      store.database.run('UPDATE messages SET active = 0, compacted = 1 WHERE id = ?', ids[0] ?? 0);
-      store.database.run('UPDATE messages SET active = 0 WHERE id = ?', ids[1] ?? 0);
+      const sessionId = (await store.search('kettle'))[0]?.sessionId ?? '';
+      const summary = { type: 'text', text: 'a kettle of no metal', origin: 'model', label: 'summary' } as const;
+      await store.compact(sessionId, { ids: ids.slice(0, 1), replacement: [{ role: 'user', parts: [summary] }] });
+      const gone = await store.append(sessionId, userMessage('the wooden kettle'));
+      assert.equal((await store.search('kettle')).length, 4);
+      await store.rewind(sessionId, gone.id);
+      assert.deepEqual(await store.checkIndex(), { agrees: true, differences: [] });
+      await store.repairIndex();
       const found = (await store.search('kettle')).map((hit) => hit.messageId);
-      assert.deepEqual(found.sort(), [ids[0], ids[2]]);
+      assert.deepEqual(found.sort(), ids);
     }),
   );
 
