@@ -1,0 +1,140 @@
+// Owns what the agent takes from front matter: SkillHeader and what a skill needs before it can run. Reads every spelling in use:
+// top-level fields, `metadata`, `metadata.hermes`, lists as text. Knows no YAML and no disk. Invariant: total on any JSON data.
+import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
+import { sliceText } from '#base/text.ts';
+import type { SkillHeader } from '../skill.ts';
+
+export interface SkillPlace {
+  /** Name of the skill's folder: its name when the front matter gives none. */
+  readonly folder: string;
+  readonly category: string;
+  /** Text below the front matter: its first sentence is the description when the front matter gives none. */
+  readonly body: string;
+}
+
+export interface RequiredVariable {
+  readonly name: string;
+  readonly prompt?: string;
+  readonly help?: string;
+  readonly requiredFor?: string;
+}
+
+/** What must be there before a skill can run; all empty for most. */
+export interface SkillNeeds {
+  readonly variables: readonly RequiredVariable[];
+  readonly credentialFiles: readonly string[];
+  readonly commands: readonly string[];
+}
+
+const PLATFORMS: Readonly<Record<string, string>> = { darwin: 'macos', osx: 'macos', mac: 'macos', win32: 'windows' };
+
+export function readHeader(frontmatter: JsonObject, place: SkillPlace): SkillHeader {
+  const field = lookIn(frontmatter);
+  return {
+    name: oneLine(asText(frontmatter.name)) || place.folder,
+    description: oneLine(asText(frontmatter.description)) || firstSentence(place.body),
+    category: place.category,
+    tags: asList(field('tags')),
+    whenToUse: oneLine(asText(field('when_to_use') ?? field('when-to-use') ?? field('whenToUse'))),
+    version: asText(field('version')).trim(),
+    platforms: asList(field('platforms')).map(platformName),
+    requiresTools: asList(field('requires_tools')),
+    requiresToolsets: asList(field('requires_toolsets')),
+    fallbackForTools: asList(field('fallback_for_tools')),
+    fallbackForToolsets: asList(field('fallback_for_toolsets')),
+    environmentVariables: readNeeds(frontmatter).variables.map(({ name }) => name),
+  };
+}
+
+export function readNeeds(frontmatter: JsonObject): SkillNeeds {
+  const field = lookIn(frontmatter);
+  const legacy = asObject(frontmatter.prerequisites);
+  const variables = [...items(field('required_environment_variables')), ...items(legacy.env_vars)].flatMap(asVariable);
+  return {
+    variables: variables.filter(({ name }, at) => variables.findIndex((other) => other.name === name) === at),
+    credentialFiles: items(field('required_credential_files')).map(pathOf).filter(Boolean),
+    commands: [...new Set([...asList(field('required_commands')), ...asList(legacy.commands)])],
+  };
+}
+
+export function relatedSkills(frontmatter: JsonObject): readonly string[] {
+  return asList(lookIn(frontmatter)('related_skills'));
+}
+
+/** One of the three systems by its common name, or the text as it stands. */
+export function platformName(text: string): string {
+  const name = text.toLowerCase();
+  return PLATFORMS[name] ?? name;
+}
+
+/** Finds a field where hermes-agent keeps it, where agentskills.io allows it, or at the top. */
+function lookIn(frontmatter: JsonObject): (key: string) => JsonValue | undefined {
+  const metadata = asObject(frontmatter.metadata);
+  const ours = asObject(metadata.hermes);
+  return (key) => present(ours[key]) ?? present(frontmatter[key]) ?? present(metadata[key]);
+}
+
+function present(value: JsonValue | undefined): JsonValue | undefined {
+  return value === null ? undefined : value;
+}
+
+function asObject(value: JsonValue | undefined): JsonObject {
+  return isJsonObject(value) ? value : {};
+}
+
+function asText(value: JsonValue | undefined): string {
+  if (value === undefined || value === null) return '';
+  if (typeof value === 'string') return value;
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+function items(value: JsonValue | undefined): readonly JsonValue[] {
+  if (value === undefined || value === null || value === '') return [];
+  if (Array.isArray(value)) return value;
+  return typeof value === 'string' ? asList(value) : [value];
+}
+
+/** A list, or text with commas (`[a, b` and `a b` too, as hand-written lists come). */
+function asList(value: JsonValue | undefined): readonly string[] {
+  if (Array.isArray(value)) return value.map((item) => asText(item).trim()).filter(Boolean);
+  if (isJsonObject(value)) return Object.keys(value);
+  const text = asText(value).replace(/^\[|\]$/g, '');
+  return text
+    .split(text.includes(',') ? ',' : /\s+/)
+    .map((item) => item.trim().replace(/^(["'])(.*)\1$/, '$2'))
+    .filter(Boolean);
+}
+
+function asVariable(value: JsonValue): readonly RequiredVariable[] {
+  if (!isJsonObject(value)) {
+    const name = asText(value).trim();
+    return name === '' ? [] : [{ name }];
+  }
+  const name = asText(value.name ?? value.key ?? value.env_var).trim();
+  if (name === '') return [];
+  const { prompt, help, required_for: requiredFor } = value;
+  return [
+    {
+      name,
+      ...(prompt ? { prompt: asText(prompt) } : {}),
+      ...(help ? { help: asText(help) } : {}),
+      ...(requiredFor ? { requiredFor: asText(requiredFor) } : {}),
+    },
+  ];
+}
+
+function pathOf(value: JsonValue): string {
+  return (isJsonObject(value) ? asText(value.path ?? value.name) : asText(value)).trim();
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
+}
+
+/** First line of prose, without its heading marks. */
+function firstSentence(body: string): string {
+  const line = sliceText(body, 4_000)
+    .split('\n')
+    .find((text) => /\S/.test(text) && !/^\s*(?:#|<!--|---|```|\||!\[)/.test(text));
+  return sliceText(oneLine(line ?? ''), 200);
+}

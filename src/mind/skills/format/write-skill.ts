@@ -1,0 +1,104 @@
+// Owns the one form in which we write SKILL.md: fields in a fixed order, text quoted where YAML or a careless reader could misread it.
+// Knows no disk. Invariant: what it writes is valid by agentskills.io (given a folder of the same name), reads back equal with
+// parseSkill and with any YAML reader, and equal fields give equal bytes.
+import { ok, type Result, refuse } from '#base/result.ts';
+import { normalizeText } from '#base/text.ts';
+import { SKILL_NAME, skillLimits } from './skill-limits.ts';
+
+export interface SkillFields {
+  readonly name: string;
+  /** At most 60 characters when our tool writes it (`ownDescription`), else 1,024. */
+  readonly description: string;
+  /** Markdown below the front matter. */
+  readonly body: string;
+  readonly license?: string;
+  readonly compatibility?: string;
+  readonly allowedTools?: string;
+  /** Kept under `metadata`, e.g. version and author. */
+  readonly metadata?: Readonly<Record<string, string>>;
+  /** Kept under `metadata.hermes`, e.g. tags, platforms, requires_toolsets. Empty lists are left out. */
+  readonly hermes?: Readonly<Record<string, readonly string[]>>;
+}
+
+export interface WriteSkillOptions {
+  /** Longest description in characters; default 1,024. */
+  readonly longestDescription?: number;
+}
+
+export type WriteSkillReason = 'invalid-name' | 'description-too-long' | 'invalid-skill' | 'too-large';
+
+/** The whole text of SKILL.md. */
+export function writeSkill(fields: SkillFields, options: WriteSkillOptions = {}): Result<string, WriteSkillReason> {
+  const description = fields.description.replace(/\s+/g, ' ').trim();
+  const refused = refuseFields(fields, description, options.longestDescription ?? skillLimits.description);
+  if (refused) return refused;
+  const lines = [
+    `name: ${fields.name}`,
+    `description: ${scalar(description)}`,
+    ...optional('license', fields.license),
+    ...optional('compatibility', fields.compatibility),
+    ...optional('allowed-tools', fields.allowedTools),
+    ...metadataLines(fields),
+  ];
+  const text = `---\n${lines.join('\n')}\n---\n\n${normalizeText(fields.body)}\n`;
+  if (text.length > skillLimits.text)
+    return refuse('too-large', `SKILL.md would have ${text.length} characters; the limit is ${skillLimits.text}.`);
+  return ok(text);
+}
+
+function refuseFields(fields: SkillFields, description: string, longest: number) {
+  const { name } = fields;
+  if (!isWritableName(name))
+    return refuse(
+      'invalid-name' as const,
+      `"${name}" is no skill name: 1 to ${skillLimits.name} lower-case letters, digits and single hyphens, e.g. "csv-import".`,
+    );
+  if (description === '') return refuse('invalid-skill' as const, 'The description is empty.');
+  if (characters(description) > longest)
+    return refuse(
+      'description-too-long' as const,
+      `The description has ${characters(description)} characters; at most ${longest} are shown.`,
+    );
+  if (characters(fields.compatibility ?? '') > skillLimits.compatibility)
+    return refuse('invalid-skill' as const, `compatibility is over ${skillLimits.compatibility} characters.`);
+  if (fields.body.trim() === '')
+    return refuse('invalid-skill' as const, 'The skill has no text below its front matter.');
+  return undefined;
+}
+
+/** Our names and those of agentskills.io at once: no dots, no underscores, no edge or double hyphens. */
+export function isWritableName(name: string): boolean {
+  return SKILL_NAME.test(name) && /^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name) && name.length <= skillLimits.name;
+}
+
+function characters(text: string): number {
+  return [...text].length;
+}
+
+function optional(key: string, value: string | undefined): readonly string[] {
+  const text = value?.replace(/\s+/g, ' ').trim() ?? '';
+  return text === '' ? [] : [`${key}: ${scalar(text)}`];
+}
+
+function metadataLines({ metadata = {}, hermes = {} }: SkillFields): readonly string[] {
+  const plain = Object.entries(metadata).map(([key, value]) => `  ${scalar(key)}: ${quoted(value)}`);
+  const lists = Object.entries(hermes).filter(([, list]) => list.length > 0);
+  const ours = lists.map(([key, list]) => `    ${scalar(key)}: [${list.map(quoted).join(', ')}]`);
+  const lines = [...plain, ...(ours.length > 0 ? ['  hermes:', ...ours] : [])];
+  return lines.length === 0 ? [] : ['metadata:', ...lines];
+}
+
+/** Bare where no reader can take it for anything but text, else in double quotes. */
+function scalar(text: string): string {
+  const isSafe =
+    /^[\p{L}][\p{L}\p{N} ,.;()/'-]*$/u.test(text) && !/\s$|^(?:true|false|null|yes|no|on|off|y|n)$/i.test(text);
+  return isSafe ? text : quoted(text);
+}
+
+/** JSON text is YAML text; the separators that YAML counts as line ends are escaped too. */
+function quoted(text: string): string {
+  return JSON.stringify(text).replace(
+    /[\u007F-\u009F\u2028\u2029\uFEFF]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
