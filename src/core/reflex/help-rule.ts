@@ -19,7 +19,8 @@ const FORMS: readonly string[] = [
   'teach me [how] [to] (use|work with|talk to) (you|this|it)',
   'what (can|may|could) i ask (of|from) you [to do]',
   '~ (what|which) (can|could|may|should|might|do|are) (you|i) (do|ask|say|type|request|try|use|tell|good at|capable of|able to) [things|sort of things|kinds of things|commands|of you]',
-  'i (am lost|am stuck|am new here|do not know what to (do|type|say|ask|write)) [help [me] [out]]',
+  'i am new here @0.5',
+  'i (am lost|am stuck|do not know what to (do|type|say|ask|write)) [help [me] [out]]',
 ];
 
 export function helpRule(rules: readonly ReflexRule[]): ReflexRule {

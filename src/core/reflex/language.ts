@@ -63,6 +63,8 @@ export interface Guards {
   readonly around: readonly RegExp[];
   /** At the start of a clause before a request: a condition, a time, a hypothesis, a forbidding. A reason is none of these. */
   readonly leading: readonly RegExp[];
+  /** A clause about what the owner does or wants to do, not about what we should. */
+  readonly ownWords: RegExp;
   /** A clause before a request that asks for something no rule can do. */
   readonly demanding: RegExp;
   /** What the owner cannot, does not know or did not do: no word against the request. */
@@ -75,6 +77,8 @@ export interface Guards {
   readonly statement: RegExp;
   /** Somebody else's words: only a clause that asks us politely counts beside them. */
   readonly reported: RegExp;
+  /** The same, said after the words. */
+  readonly credited: RegExp;
   readonly asked: RegExp;
 }
 

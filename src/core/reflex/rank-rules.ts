@@ -9,7 +9,7 @@ import { type Doubt, type Line, readLine } from './line/read-line.ts';
 import { type Reading, readings } from './reading/readings.ts';
 
 /** Bounds of the ranking, as data. */
-export const THRESHOLDS = { act: 0.6, ask: 0.35, margin: 0.04, doubt: 0.58, part: 0.8, announced: 1.25 } as const;
+export const THRESHOLDS = { act: 0.6, ask: 0.35, margin: 0.04, doubt: 0.58, part: 0.8, closing: 0.72, announced: 1.25 } as const;
 
 export interface RankedRule {
   readonly rule: ReflexRule;
@@ -90,7 +90,7 @@ function weightOf({ rule, match }: RankedRule, { reading, mode }: Rereading): nu
   if (!reading.part) return reading.weight;
   const own = rule.purpose === 'memory' || rule.purpose === 'recall';
   const weight = reading.weight * (reading.guarded && !own ? THRESHOLDS.doubt : 1);
-  if (match.score >= THRESHOLDS.part) return weight;
+  if (match.score >= (reading.closing === true && !own ? THRESHOLDS.closing : THRESHOLDS.part)) return weight;
   return reading.announced === true && !own ? weight * THRESHOLDS.announced : 0;
 }
 

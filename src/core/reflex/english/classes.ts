@@ -27,7 +27,7 @@ export const classes: Readonly<Record<string, string>> = {
     <within> {path:place}|<within> [all|all of|all the|any|any of|every] [the|my|our|these] {glob:glob} [files|ones|file|sources]|
     <within> [all|all of|all the|any|any of|every] [the|my|our|these] {glob:glob} [files|file|sources] <within> {path:place}|
     <within> {path:place} <within> [all|the|any|my|our] {glob:glob} [files]|
-    (anywhere|somewhere|everywhere|anyplace) [else] [<within> {path:place}]|[around|over|lying around|round] here [somewhere|anywhere]|in here [somewhere|anywhere]|<within> {path:place} (somewhere|anywhere)|all over [the place]
+    (anywhere|somewhere|everywhere|anyplace) [else] [<within> {path:place}]|[around|over|lying around|round] here [somewhere|anywhere]|in here [somewhere|anywhere]|<within> {path:place} (somewhere|anywhere)|all over [the place]|in (it|them|any of them)
   `,
   files: 'files|file names|filenames|stuff|things|items|entries',
   folders: 'folders|directories|subfolders|subdirectories|dirs|subdirs',
@@ -100,6 +100,10 @@ export const classes: Readonly<Record<string, string>> = {
   mention: `
     mention|mentions|contain|contains|use|uses|include|includes|import|imports|reference|references|call|calls|have|has|say|says|containing|mentioning|using|importing|referencing|calling|
     talk about|talks about|refer to|refers to|referring to|including|define|defines|defining|with [it]
+  `,
+  holds: `
+    contain|contains|mention|mentions|have|has|got|have got|has got|match|matches|say|says|include|includes|hold|holds|show|shows|carry|with|containing|mentioning|matching|including|talk about|talks about|
+    speak of|refer to|refers to|start with|starts with|read|list
   `,
   used: `
     used|defined|mentioned|called|declared|referenced|imported|set|implemented|exported|found|written|raised|thrown|handled|created|initialised|initialized|configured|registered|invoked|instantiated|assigned|read|tested|logged|documented|caught|emitted

@@ -70,7 +70,10 @@ export const layers: Layers = {
     ),
     at(`(?:i|we)(?: do| really| just| also| kinda| only)* ?${WANT}(?: (?:you|u|for you|ya|very much|so much))* to(?: please)?(?: have)?`),
     at(
-      `(?:so )?like|i mean|you see|real talk|no cap|ngl|ok look|right so|so basically|so yeah|as i said|as (?:always|usual)|one favou?r|do me the favou?r(?: and| to| of)?|please to|(?:please )?make to|you must to|you should please to|be so (?:kind|good|nice)(?: and| to| as to)|${YOU} (?:please )?(?=(?:run|show|open|read|list|find|search|execute|launch|print|display)\\b)`,
+      `(?:so )?like|i mean|you see|real talk|no cap|ngl|ok look|right so|so basically|so yeah|as i said|as (?:always|usual)|one favou?r|do me the favou?r(?: and| to| of)?|please to|do the needful(?: and)?|(?:please )?make to|you must to|you should please to|be so (?:kind|good|nice)(?: and| to| as to)|${YOU} (?:please )?(?=(?:run|show|open|read|list|find|search|execute|launch|print|display)\\b)`,
+    ),
+    at(
+      `(?:i|we)(?:['’]d|['’]ll|['’]m| do| just| really| would| am|d|m)* (?:wanna|gonna|gotta|hafta|tryna|need|wish|want|would like)(?= (?:run|show|open|read|find|list|search|execute|launch|start|print|display|grep|look|check|locate|remember|forget|save|store|note|give|tell|pull|bring|count|extract|undo|cat|view|see|get|fetch)\\b)|(?:i|we)(?= (?:look for|search|search for|seek)\\b)`,
     ),
     at(`(?:want|wanna|wish|need|would like|like|love)(?: (?:you|u))? to`),
     at(
@@ -137,11 +140,11 @@ export const layers: Layers = {
       `(?:and|then) (?:show|tell|give|let|report|paste|print)(?: (?:me|us))?(?: (?:see|know|back))? ?(?:what (?:it|you|comes|happens)[a-z ]{0,20}|what(?:['’]?s| is| are)? (?:there|inside|in (?:there|it)|on it|it says)|how it (?:goes|went|looks)|me (?:see|know|look)|the (?:results?|outputs?|answer)|it|them|everything|what you (?:see|find|get|found))?`,
     ),
     end(
-      `(?:because|since|cos|cuz|coz|as) (?:i|we|it|he|she|they|the|my|our|there|this|that|nobody|someone|somebody|everyone|all) (?:(?!\\b(?:if|unless|but|wait|when|until|only|or)\\b)[^.?!;,]){2,80}`,
+      `(?:because|since|cos|cuz|coz|as|while|whilst|before) (?:i|we|it|he|she|they|the|my|our|there|this|that|nobody|someone|somebody|everyone|all) (?:(?!\\b(?:if|unless|but|wait|when|until|only|or)\\b)[^.?!;,]){2,80}`,
     ),
   ],
   breaks:
-    /[.!?;:…]+(?=\s|$)\s*|,\s*(?:(?:so|and|then|and then|so then|but|because|cos|cause|hence|therefore)\s+)?|\s+[-–—]+\s+|\s*\n\s*|\s+(?:so|then|and then|so then|hence)\s+(?=(?:please|pls|plz|can|could|would|will|kindly|just|run|show|open|read|find|list|search|remember|forget|save|gimme|give|lemme|let|print|display|execute|launch|start|grep|look|check|locate|what|where|which|pull|go|do|tell|i need|i want|you can|you should|u)\b)/gi,
+    /(?:(?<!\b(?:dr|mr|mrs|ms|prof|st|vs|jr|e\.g|i\.e))\.|[!?;:…])[.!?;:…]*(?=\s|$)\s*|,\s*(?:(?:so|and|then|and then|so then|but|because|cos|cause|hence|therefore)\s+)?|\s+[-–—]+\s+|\s*\n\s*|\s+(?:so|then|and then|so then|hence)\s+(?=(?:please|pls|plz|can|could|would|will|kindly|just|run|show|open|read|find|list|search|remember|forget|save|gimme|give|lemme|let|print|display|execute|launch|start|grep|look|check|locate|what|where|which|pull|go|do|tell|i need|i want|you can|you should|u)\b)|(?<!\b(?:how|when|what|where|why|if|that|and|or|but|which|who|because|whether|then|so|wonder|hope|guess|sure|maybe|perhaps|also|just|i|we|you|please|kindly))\s+(?=(?:(?:can|could|would|will) (?:you|u|ya) (?:please |pls |plz |just |maybe |quickly )?|please |pls |plz )(?:run|show|open|read|find|list|search|execute|launch|start|print|display|grep|look|check|locate|remember|forget|save|store|note|give|tell|pull|bring|count|extract|undo|cat|view|see|get|fetch)\b)/gi,
   pointing:
     /^(?:run|execute|do|launch|try|start|use|type) (?:it|that|this|that one|this one|that command|this command|the command)[.!?]*$/i,
   asides: [
@@ -149,6 +152,6 @@ export const layers: Layers = {
       `,\\s*(?:please|pls|plz|kindly|if (?:you|u) (?:can|could|would|please|will|don'?t mind|may)|if (?:possible|i may)|${NAME}|pray|then|perhaps|maybe|you know|i (?:think|guess|suppose|wonder|believe)|er|um|uh|thanks|if you'd be so (?:kind|good)|if you would(?: be so (?:kind|good))?|if it'?s (?:possible|no trouble|not too much trouble)|when you (?:can|have a moment|get a chance))\\s*,`,
       'gi',
     ),
-    /\s(?:if (?:you|u)(?:'d| would)? be so (?:kind|good)|if (?:you|u) (?:can|could|please|would|don'?t mind)(?=[,.:;?!]|$)|for me please|please for me|for me|for us|to me please|pls|plz|please|kindly|tf|the (?:heck|hell|fuck|devil)|on earth|rn|real quick|ffs|exactly)(?=[\s,.:;?!]|$)/gi,
+    /\s(?:if (?:you|u)(?:'d| would)? be so (?:kind|good)|if (?:you|u) (?:can|could|please|would|don'?t mind)(?=[,.:;?!]|$)|for me please|please for me|for me|for us|to me please|pls|plz|please|kindly|tf|(?:the|da|tha) (?:heck|hell|fuck|devil|f)|4 (?:me|us)|on earth|rn|real quick|ffs|exactly)(?=[\s,.:;?!]|$)/gi,
   ],
 };

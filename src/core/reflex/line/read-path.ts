@@ -79,7 +79,12 @@ function quotedFileQuality(token: Token, lead: Lead): number {
   return lead.noun ? 0.95 : 0;
 }
 
+/** Files without an ending that every machine has. */
+const SYSTEM_FILE =
+  /\/(?:hosts|passwd|group|shadow|fstab|hostname|sudoers|crontab|shells|motd|os-release|environment|cpuinfo|meminfo|version|authorized_keys|known_hosts|id_rsa|config)$/;
+
 function isFolderLike(path: string): boolean {
+  if (SYSTEM_FILE.test(path)) return false;
   return /(^|\/)(\.{1,2}|~)?$/.test(path) || !isPath(path.split('/').at(-1) ?? '');
 }
 

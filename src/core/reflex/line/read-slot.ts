@@ -8,7 +8,7 @@ import { readNumber } from './read-number.ts';
 import { readFile, readFolder, readPlace, readSureFolder } from './read-path.ts';
 import type { Candidate } from './slot-candidate.ts';
 import { readTime } from './time-phrase.ts';
-import type { Token } from './tokenize.ts';
+import { ABBREVIATION, type Token } from './tokenize.ts';
 
 type Reader = (line: Line, at: number) => readonly Candidate[];
 
@@ -101,7 +101,7 @@ function strictQuality(line: Line, at: number, end: number): number {
 /** Ends of the runs of words from `at`, up to the next full stop. */
 function wordEnds(line: Line, at: number): readonly number[] {
   const run = line.tokens.slice(at, at + MAX_WORDS);
-  const stop = run.findIndex(isBreak);
+  const stop = run.findIndex((token, index) => isBreak(token) && !ABBREVIATION.test(run[index - 1]?.raw ?? ''));
   const words = stop < 0 ? run : run.slice(0, stop);
   return words.flatMap((token, index) => (token.kind === 'punctuation' ? [] : [at + index + 1]));
 }

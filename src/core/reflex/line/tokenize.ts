@@ -25,6 +25,8 @@ const CLOSING: Readonly<Record<string, string>> = {
 };
 const TRAILING = /[.,;:!?)\]}>…'"’”]+$/;
 const LEADING = /^[([{<¿¡]+/;
+/** Abbreviations whose full stop ends no sentence. */
+export const ABBREVIATION = /^(?:dr|mr|mrs|ms|prof|st|jr|sr|no|vs|approx|dept|inc|ltd)$/i;
 const EXTENSION = /^[\p{L}\p{N}_@+-][\p{L}\p{N}_@+. -]*\.[a-z][a-z0-9]{0,9}$/iu;
 const BARE_FILE =
   /^(readme|license|licence|makefile|dockerfile|changelog|gemfile|procfile|jenkinsfile|rakefile|notice|authors|codeowners|vagrantfile)$/i;
@@ -114,7 +116,7 @@ function chunkTokens(
 }
 
 function isDots(chunk: string): boolean {
-  return /^\.{1,2}$|\/\.{1,3}$/.test(chunk);
+  return /^\.{1,2}$|^\.{0,2}\/\.{1,3}$|\/\.{2,3}$/.test(chunk);
 }
 
 function wordTokens(

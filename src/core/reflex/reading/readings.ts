@@ -13,6 +13,8 @@ export interface Reading {
   readonly part: boolean;
   /** A colon before it says that this is what is asked for. */
   readonly announced?: boolean;
+  /** The last clause, after a sentence of its own: what the line leads up to. */
+  readonly closing?: boolean;
   /** Something around it or in it speaks against acting. */
   readonly guarded: boolean;
   /** What stands around it needs understanding: not even memory answers half of a line. */
@@ -59,7 +61,8 @@ function partReading(text: string, { start, end }: Clause, language: Language): 
     isFollowedAgainst(after, asked, language);
   const announced = /:\s*$/.test(before) && !language.guards.quoting.test(before);
   const torn = language.guards.understanding.test(plainOf(after, language)) || demands(before, language);
-  return { announced, text: part, weight: WEIGHTS.part, part: true, guarded, torn };
+  const closing = peelLine(after, language.layers) === '' && /[.!?:]\s*$/.test(before);
+  return { announced, closing, text: part, weight: WEIGHTS.part, part: true, guarded, torn };
 }
 
 /** A reason or a story before a request is none of its conditions; a forbidding, a condition or somebody's words are. */
@@ -70,7 +73,7 @@ function isLedAgainst(before: string, asked: boolean, language: Language): boole
   return (
     told ||
     clauses.some((clause) => {
-      const plain = plainOf(peelLine(clause, layers), language);
+      const plain = plainOf(guards.ownWords.test(clause) ? clause.trim() : peelLine(clause, layers), language);
       return guards.leading.some((pattern) => pattern.test(plain));
     })
   );
@@ -83,14 +86,16 @@ function attached(before: string): string {
 
 function isFollowedAgainst(after: string, asked: boolean, language: Language): boolean {
   const plain = plainOf(after, language).replace(language.guards.harmless, ' ');
-  const { against, around, reported } = language.guards;
-  return [...against, ...around].some((pattern) => pattern.test(plain)) || (reported.test(plain) && !asked);
+  const { against, around, credited } = language.guards;
+  return [...against, ...around].some((pattern) => pattern.test(plain)) || (credited.test(plain) && !asked);
 }
 
 function demands(before: string, language: Language): boolean {
-  return splitClauses(before, language.layers.breaks).some(({ start, end }) =>
-    language.guards.demanding.test(plainOf(peelLine(before.slice(start, end), language.layers), language)),
-  );
+  const { guards, layers } = language;
+  return splitClauses(before, layers.breaks).some(({ start, end }) => {
+    const clause = before.slice(start, end).trim();
+    return guards.demanding.test(plainOf(guards.ownWords.test(clause) ? clause : peelLine(clause, layers), language));
+  });
 }
 
 /** `… "hostname -I". Would you run it?`: the words point at the one quotation of the line. */

@@ -58,14 +58,14 @@ export const frames = {
     `~ (files|places|lines|occurrences|mentions|references|uses|usages|refs) {pattern:ident} ${FOUND_IN} [<used>|<uses>|<mention>] [<see>]`,
   ],
   findFiles: [
-    `~ (<find>|where|any|seen|can not find|which files|what files|list|got|have|exist|exists|is there|are there|it exists|mislaid|lost|misplaced|mislayed|looking for|hunting for|know where|tell me where|<see> all) ${GLOB} [<within> {path:place}] [file|files|document|documents|images|pictures|photos|scripts|sheets|called|named|config|put|keep|help|lives|live|sits|sit|hides|stored|kept]`,
+    `~ (<find>|where|any|seen|can not find|which files|what files|list|got|have|exist|exists|is there|are there|it exists|mislaid|lost|misplaced|gone|missing|disappeared|vanished|mislayed|looking for|hunting for|know where|tell me where|<see> all) ${GLOB} [<within> {path:place}] [file|files|document|documents|images|pictures|photos|scripts|sheets|called|named|config|put|keep|help|lives|live|sits|sit|hides|stored|kept]`,
     `~ (all|every) {pattern:glob} (files|file) [<within> {path:place}] [<see>|<find>]`,
     `~ (<see>|dig out|dig up|need|want) (all|every|any|each) {pattern:glob} [<within> {path:place}] [files|file|of]`,
     `~ (<find>|where|any|which|what|list|got|have|looking|<see>) (files|file|documents|docs|everything|all) ${ENDING} {pattern:glob} [<within> {path:place}]`,
     `~ (which|what|any|all|list|find) {pattern:glob} (are|exist|live|there|have) [<within> {path:place}] [files|file]`,
   ],
   save: [
-    '(<save>|bung|shove|whack|slap|plonk|stuff|sling|fling|lob|pour|push) (it|that|this|them|those|everything|all of it|the lot|<output>) [down|away|out] (in|into|to|as|under|at|over to|inside) [a|the] [new] [file|document|text file] [called|named] {path:file}',
+    '(<save>|yeet|toss|dunk|bung|shove|whack|slap|plonk|stuff|sling|fling|lob|pour|push) (it|that|this|them|those|everything|all of it|the lot|<output>) [down|away|out] (in|into|to|as|under|at|over to|inside) [a|the] [new] [file|document|text file] [called|named] {path:file}',
     '<save> (what you just showed me|what you showed me|what you just said|what that said|what came out|that|it|this|<output>) (to|in|into|as) [a] [new] (file|document) [and] (call it|name it|called|named) {path:file}',
     '~ <save> (<output>|that|it|this|result|results|output|everything|list) {path:file} [file|document|as|in a file called|called|named|down]',
   ],

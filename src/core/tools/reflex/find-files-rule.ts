@@ -3,6 +3,9 @@ import type { ReflexMatch, ReflexRule } from '#core/agent/reflex-rule.ts';
 import { joinPath, quoteResult, spokenPath } from './answers.ts';
 import { forms } from './english.ts';
 
+/** `.xlsx` alone is a kind of file; `.env` is a name. */
+const ENDING = /^\.(?!env$|git|npm|bash|zsh|vim|ssh)[a-z0-9]{2,5}$/i;
+
 export const findFilesRule: ReflexRule = {
   purpose: 'act',
   intent: 'find-files',
@@ -12,7 +15,8 @@ export const findFilesRule: ReflexRule = {
   match(input) {
     const fit = input.fit(forms.findFiles);
     if (fit === undefined) return undefined;
-    const { path, pattern, part, prefix } = fit.slots;
+    const { path, part, prefix } = fit.slots;
+    const pattern = ENDING.test(fit.slots.pattern ?? '') ? `*${fit.slots.pattern}` : fit.slots.pattern;
     if (pattern === '@same' || path === '@same') return undefined;
     const glob = pattern ?? (part === undefined ? `${prefix}*` : `*${part}*`);
     const cut = glob.includes('*') ? glob.lastIndexOf('/') : -1;

@@ -23,7 +23,7 @@ export const runRule: ReflexRule = {
   match(input) {
     const found = [
       spoken(input.fit(forms.run), input),
-      strict(input.fit(forms.runStrict)),
+      strict(input.fit(forms.runStrict), input),
       bare(input.fit(forms.runBare)),
       pointed(input.fit(forms.runPointed)),
     ];
@@ -80,12 +80,14 @@ function spoken(fit: ReflexMatch | undefined, input: ReflexInput): ReflexMatch |
 }
 
 /** After weaker words than "run" only a certain command counts. */
-function strict(fit: ReflexMatch | undefined): ReflexMatch | undefined {
-  if (fit === undefined) return undefined;
-  const command = commandOf(fit);
+function strict(fit: ReflexMatch | undefined, input: ReflexInput): ReflexMatch | undefined {
+  if (fit === undefined || STORY.test(fit.slots.purpose ?? '')) return undefined;
+  let command = commandOf(fit);
   const quoted = fit.slots['command.quoted'] !== undefined;
   const shown = fit.slots.shown !== undefined && isWordyProgram(command.command.split(' ')[0] ?? '');
   const bareWords = shown ? 0 : bareCertainty(command.command);
+  const marked = quoted && input.text.includes(`\`${fit.slots.command ?? ''}`);
+  if (quoted && !marked) command = readCommand(fit.slots.command ?? '');
   const certainty = quoted ? command.certainty : Math.min(command.certainty, bareWords);
   return { score: fit.score * certainty, slots: slotsOf(command, undefined) };
 }
@@ -97,6 +99,9 @@ function bare(fit: ReflexMatch | undefined): ReflexMatch | undefined {
     : undefined;
 }
 
+/** What is done with a command by itself is told, not asked for. */
+const STORY =
+  /^(?:since|because|as|i|we|he|she|they|it|this|that|you|there|the|my|our)\b|\b(?:remember|note|forget|told|said|says|wrote|ends|begins|starts)\b/i;
 const POINTED = 0.85;
 
 /** `see what happens with node index.js, run it`: the last words before that are a command. */

@@ -10,7 +10,7 @@ const ATTRIBUTE =
 
 /** Verbs that take an entry out of memory. */
 const DROP =
-  '(remove|delete|erase|drop|wipe|clear|scrub|purge|strike|discard|throw away|throw out|get rid of|cancel|scratch|scrap|expunge|ditch|bin|trash|toss|toss out|lose|kill|nuke|chuck|eliminate|expel|take out|cross out|unsave|unstore|take)';
+  '(remove|delete|erase|drop|wipe|clear|scrub|purge|strike|discard|throw away|throw out|get rid of|cancel|scratch|scrap|expunge|ditch|bin|trash|toss|toss out|lose|kill|nuke|chuck|eliminate|expel|take out|cross out|unsave|unstore)';
 /** Said before taking something back. */
 const OOPS = '[no|nope|nah|oops|whoops|wait|argh|ugh|hmm|oh] [no|nope|nah|wait|please]';
 
@@ -45,7 +45,7 @@ export const forms = {
     'it is important (that you remember|to remember|to know) [that] {content:fact}',
     '{content:topic} (remember that|remember this|remember it|keep that in mind|keep it in mind|note that|make a note of that|note it|note that down|do not forget that|do not forget it|do not forget|do not forget this|save that to memory|save that|put that in memory|put that in your memory|memorize that|make a note|write that down)',
     '(store|save|keep|add|put|record) (in|to|into) <memory> [:] [that] {content:fact}',
-    '(make|take|leave|add|create|write|put down|drop) [me] [a|another] [quick|mental|new] (note|memory|memo|reminder) [to self|for me|for later] [that|of|about|on|saying|to|:] {content:fact}',
+    '(make|take|leave|add|create|write|put down|drop me|drop yourself) [me] [a|another] [quick|mental|new] (note|memory|memo|reminder) [to self|for me|for later] [that|of|about|on|saying|to|:] {content:fact}',
     '(remember|memorize|make a note|note|keep in mind|do not forget) [something|this|that|it] !content',
     '(add|save|store|put|commit) (this|that|it|something) (to|in|into) <memory> !content',
     '(commit|save|store|put|file) {content:topic} (to|in|into) <memory>',
@@ -60,10 +60,12 @@ export const forms = {
     `${DROP} [from <memory>] [the|my|any|that|your] (note|entry|memory|fact|memories|notes|remembered fact|remembered thing|stored fact|record) [about|that|saying|on|of|regarding|concerning|with|where] {topic:fact}`,
     `${DROP} from <memory> [that|the|:] [fact that|note about] {topic:fact}`,
     `${DROP} [everything|anything|all|what|whatever] (you know about|you remember about|you have on|you stored about|you have about|i told you about|you have stored about|you kept about) {topic:fact}`,
+    'take [the|my|any|that] [note|entry|memory|fact|thing|record|bit|line|info|information|part] [about|that|saying|on|of|regarding] {topic:topic} (from|out of|off) <memory>',
+    'i would rather you did not (remember|know|keep|store) [that|about] {topic:topic}',
     '(stop|quit) (remembering|knowing|keeping in mind) [that|about] {topic:fact}',
     '(no longer|you need not|you do not need to|no need to|you no longer need to|you do not have to|there is no need to) (remember|keep|store|know|keep in mind) [that|about|anything about|the] {topic:topic} [anymore|any more|any longer]',
     '(do not|please do not) (remember|keep|store|keep in mind) [that|about|anything about] {topic:topic} (anymore|any more|any longer)',
-    'i (no longer|do not|would rather you did not) [want|need|like] [you] [to] (remember|know|keep|store|have|keep in mind) [that|about] {topic:topic} [anymore|any more|any longer|in your memory]',
+    'i (no longer|do not) (want|need|like|wish) [you] [to] (remember|know|keep|store|have|keep in mind) [that|about] {topic:topic} [anymore|any more|any longer|in your memory]',
     '(clear|wipe|drop|remove|delete|erase) what you (know|remember|have|have stored|stored) (about|on|of) {topic:fact}',
     '(clear|drop|remove|delete|erase|forget) my {topic:topic} (from|in) <memory>',
     '(let|make) (that|the) {topic:topic} be forgotten',
@@ -79,6 +81,8 @@ export const forms = {
     '(change|replace|correct|update|fix|amend|edit|swap|modify) (in|within) <memory> {old:topic} (to|with|into|by|for|to be) {new:topic}',
     '(change|update|correct|fix|amend|edit|revise|modify) [the|your] (memory|note|entry|fact|record|memories|notes) [about|of|on|that|saying|regarding] {old:topic} (to|with|into|:|to say|so it says|to read) {new:topic}',
     'correct : {content:fact} =denial:yes',
+    '(correct|fix|update|change|amend) [the|my|your|our] {what:topic} [that] [you (remember|have|know|stored|noted|kept)] : {content:fact} =denial:yes',
+    '[no|nope|wrong|sorry] (it is|its|that is) not {old:topic} [,|.|;] (the|my|our) {subject:topic} (is|are|was) {new:topic} @0.95',
     '(change|update|correct|amend|revise|set) (the|our) {old:topic} (to|into|to be) {new:topic} =kept:yes',
     '(change|update|correct|fix|set|amend|revise) my {old:topic} (to|into|to be) {new:topic} =self:yes',
     '(change|update|correct|fix|amend|revise) what you (know|remember|have|noted) about {old:topic} [:|to|with] {new:topic}',
@@ -95,7 +99,7 @@ export const forms = {
   ],
   know: [
     'what [all|else|exactly|things|facts] (do|did) you [already|still|actually|currently] (know|remember|recall|keep|store) (about|on|of|for|regarding|concerning) [the] {topic:fact}',
-    'what [all|else|exactly|things|facts] (do|did|have) you [already|still|actually|currently] (have|got|have stored|have noted|have on file|got stored|stored|noted|kept|written down) (about|on|regarding|concerning) [the] {topic:fact}',
+    'what [all|else|exactly|things|facts] (do|did|have) you [already|still|actually|currently] (have|got|have stored|have noted|have on file|got stored|stored|noted|kept|written down|have remembered|remembered|have written down|have in [your] memory|got in [your] memory|have on record) (about|on|regarding|concerning) [the] {topic:fact}',
     'what (do|did) you [already] (know|remember|recall|have) [so far] !topic =all:yes',
     'what (have) i [already|ever] (told|said|taught|shared) [to] [you] (about|regarding|on|of) {topic:fact}',
     'what (is|are) (in|stored in|kept in|written in) <memory> [about|on] [{topic:topic}] =all:yes',

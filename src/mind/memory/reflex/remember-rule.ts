@@ -12,6 +12,8 @@ const PASSING =
   /\b(?:later|tomorrow|tonight|today|yesterday|right now|at the moment|maybe|soon|back|ago|last (?:night|week|time)|again|gonna|killing|broken|dead|slow|weird|not working|prefer not|you know|said (?:the|he|she|they|my)|whenever|any ?time|sometimes?)\b|^call me (?:an?|the|when|if|by|on|at|after|before|once|crazy|old|in)\b|[?]|\.\s+\S|!$/i;
 /** `please don't remember this` asks for the opposite. */
 const NEGATED = /^(?:(?:please|just|and|ok|no)[,\s]+)*(?:don['’]?t|do not|never|not|no|nothing)$/i;
+/** Words that end in the air: `you don't need to … remember that`. */
+const OPEN_END = /\b(?:to|not|n['’]t|never|you|can|will|should|could|would|please|also|must|do|does|did|and|or|but|if|i)$/i;
 /** A statement, not just a thing: `note the irony` keeps nothing. */
 const CLAUSE =
   /\b(?:is|are|was|were|has|have|runs?|lives?|uses?|needs?|will|must|should|can|goes|costs?|starts?|ends?|takes?|works?|means|likes?|prefers?|wants?|=)\b/i;
@@ -45,7 +47,7 @@ export const rememberRule: ReflexRule = {
     if (fit.missing !== undefined) return fit;
     const content = (fit.slots.content ?? '').replace(/^[:\s]+/, '').replace(HASTE, '').replace(/[\s,;:]+$/, '');
     if (AS_FILE.test(content) || NEGATED.test(content)) return undefined;
-    if (LOOSE_ADDRESS.test(content)) return undefined;
+    if (LOOSE_ADDRESS.test(content) || OPEN_END.test(content)) return undefined;
     const asked = input.text.endsWith('?') && input.text.startsWith(input.words.slice(0, 8));
     return { score: fit.score * worth(content, fit.slots, input.words) * (asked ? 0.5 : 1), slots: { content } };
   },
@@ -87,7 +89,7 @@ function stated(input: ReflexInput): ReflexMatch | undefined {
   const content = input.words.replace(/[.!\s]+$/, '');
   if (PASSING.test(content) || content.split(/\s+/).length > LONGEST_STATEMENT)
     return { score: 0.3, slots: { content } };
-  const contrast = /,\s*(?:and )?not\s|instead of|rather than/i.test(content);
+  const contrast = !/^(?:from now on|always|never|in future|going forward)\b/i.test(content) && /,\s*(?:and )?not\s|instead of|rather than/i.test(content);
   return { score: fit.score * (contrast ? 0.6 : 0.85), slots: { content } };
 }
 

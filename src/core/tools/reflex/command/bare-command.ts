@@ -60,7 +60,7 @@ function wordyCertainty(second: string, rest: readonly string[], certainty: numb
 /** A flag, path, quotation, variable or operator: nothing that prose has. */
 function isShellWord(word: string): boolean {
   return (
-    /^-{1,2}\w|^["'`$]|^[\w.~-]*\/[\w.*~/-]*$|^[\w*-]*\.[a-z]{1,5}$|[*|&<>=]|^\.$|^\d+$/i.test(word) &&
+    /^-{1,2}\w|^["'`$]|^[\w.~-]*\/[\w.*~/-]*$|^[\w.*-]*\.[a-z]\w{0,5}$|[*|&<>=]|^\.$|^\d+$/i.test(word) &&
     !/[,;:]$/.test(word)
   );
 }

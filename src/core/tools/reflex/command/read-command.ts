@@ -17,12 +17,12 @@ const NOUN_LEAD =
 const REPORT_TAIL =
   /[,;]?\s+(?:and|then|and then|so (?:that )?(?:i|we) can|to|so)\s+(?:please\s+)?(?:show|tell|give|let|report|print|paste|see|check|display|return|quote|share|send|make sure)\b(?:\s+(?:me|us|back|if|whether|what|how|that|it|the|i|we|everything|all|to|know|see|look)\b).*$/i;
 const TERMINAL_TAIL =
-  /[,;]?\s+(?:in|on|from|at|using|via) (?:the|a|my) (?:terminal|shell|console|command line|command prompt)$/i;
+  /[,;]?\s+(?:in|into|on|from|at|using|via) (?:the|a|my) (?:terminal|shell|console|command line|command prompt)$/i;
 /** When or whether it should run: the engine asks, this only keeps it out of the command. */
 const CONDITION_TAIL =
   /[,;]?\s+(?:-+\s*)?(?:every|if|unless|until|when|whenever|tomorrow|tonight|later|after|before|once|as soon as|or not|just kidding|never mind|scratch that|no wait|actually no|but (?:do not|don't|only))(?=\s|$)[^`"']*$/i;
 const POLITE_TAIL =
-  /\s+(?:(?:pls|plz|please|thx|thanks|ty)(?:\s+(?:n|and|&)\s+(?:pls|thx|thanks|ty|thank you))*|again|once more|one more time|another time)$/i;
+  /\s+(?:(?:pls|plz|please|thx|thanks|ty)(?:\s+(?:n|and|&)\s+(?:pls|thx|thanks|ty|thank you))*|again|once more|one more time|another time|a (?:go|try|whirl|spin|shot))$/i;
 /** Talk after a command: why it should run, or thanks. No shell word stands in it. */
 const TALK_TAIL =
   /(?:[.,;!–—]+|\s-+|\s(?:pls|plz|please))\s+(?:the|my|our|your|i|i['’]?m|i['’]?ll|i['’]?d|we|we['’]?re|it|its|it['’]s|this|that|there|they|he|she|someone|somebody|everyone|otherwise|hurry|no rush|not sure|need|because|cos|cuz|since|thanks|thank|cheers|ok|okay|just|so)\s[^\`"'|&;<>$=]*$|\s+(?:because|cos|cuz|since)\s+(?:the|my|our|i|we|it|there|that|this|he|she|they|someone)\b[^\`"|&;<>$=]*$|\s+and\s+(?:thanks|thank you|thx|cheers|good luck|have a nice|enjoy)\b[^\`"'|&;<>$=]*$/i;
@@ -183,6 +183,7 @@ function proseDoubt(command: string, head: string, shelly: boolean): number | un
     .slice(1);
   const prose = outside.filter((word) => word === 'I' || PROSE.has(word.toLowerCase().replace(/[,.!?]$/, ''))).length;
   if (prose > 1 || (prose > 0 && !shelly)) return isProgram(head) && !isWordyProgram(head) ? 0.5 : 0.3;
+  if (!shelly && head !== 'echo' && /,\s+[a-z]+\s+[a-z]/i.test(outside.join(' '))) return 0.5;
   const joined = /\s(and|then|but|or)\s/i.test(` ${outside.join(' ')} `);
   return joined && !shelly && head !== 'echo' ? 0.5 : undefined;
 }
