@@ -12,7 +12,12 @@ export interface Home {
   readonly env: string;
   readonly soul: string;
   readonly stateDatabase: string;
+  /** What tools did, for learning; can be dropped, precious things are in state.db. */
+  readonly evidenceDatabase: string;
   readonly memories: string;
+  readonly skills: string;
+  /** What waits for the owner's yes. */
+  readonly pending: string;
   readonly backups: string;
   readonly cache: string;
   /** Whole outputs of tools whose preview the model saw. */
@@ -32,7 +37,10 @@ export function homeAt(root: string): Home {
     env: at('.env'),
     soul: at('SOUL.md'),
     stateDatabase: at('state.db'),
+    evidenceDatabase: at('evidence.sqlite'),
     memories: at('memories'),
+    skills: at('skills'),
+    pending: at('pending'),
     backups: at('backups'),
     cache: at('cache'),
     spill: at('cache', 'spill'),
