@@ -15,6 +15,7 @@ const FORMS: readonly string[] = [
   'how (do|can|should) i (use|work with|talk to|operate|drive|get started with|start with) (you|this|it|that) [thing|tool|agent|program|app|properly]',
   'how (do|can) i (get started|start|begin)',
   'what do you understand',
+  '(what|which) (commands|things|requests) (are there|exist|can i use|can i give you|do you take) [here]',
   'which (commands|things|phrases) (do|can) you (understand|know|do|support|have)',
   'teach me [how] [to] (use|work with|talk to) (you|this|it)',
   'what (can|may|could) i ask (of|from) you [to do]',

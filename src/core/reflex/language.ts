@@ -48,6 +48,10 @@ export interface Layers {
   readonly tails: readonly RegExp[];
   /** Anywhere outside quotations; global. */
   readonly asides: readonly RegExp[];
+  /** At the end: a request that points at what was named before it, `can you find it`; its verb is the group `verb`. */
+  readonly asking: RegExp;
+  /** Before the words that name a thing; global. */
+  readonly object: RegExp;
   /** Between clauses; global. */
   readonly breaks: RegExp;
   /** A clause that only points at what was quoted: `run it`. */

@@ -60,7 +60,7 @@ export function rankRules(rules: readonly ReflexRule[], input: ReflexInput, lang
   for (const mode of ['forms', 'frames'] as const) {
     for (const reading of readings(input.text, language)) {
       const ranked = rankReading(rules, { reading, mode, input, language });
-      if (isClear(ranked)) return ranked;
+      if (isClear(ranked)) return [...ranked, ...otherOrders(rules, ranked, { reading, mode, input, language })];
       asks.push(...ranked);
     }
   }
@@ -81,6 +81,21 @@ function rankReading(rules: readonly ReflexRule[], rereading: Rereading): readon
     const score = ranked.match.score * weightOf(ranked, rereading);
     return score < THRESHOLDS.ask ? [] : [{ rule: ranked.rule, match: { ...ranked.match, score } }];
   });
+}
+
+/** Another clause that also orders something lasting: which one, is the owner's to say. */
+function otherOrders(
+  rules: readonly ReflexRule[],
+  [best]: readonly RankedRule[],
+  { reading, mode, input, language }: Rereading,
+): readonly RankedRule[] {
+  const { span } = reading;
+  if (span === undefined || best?.rule.effect !== 'write') return [];
+  return readings(input.text, language)
+    .filter((other) => other.span !== undefined && (other.span.end <= span.start || other.span.start >= span.end))
+    .flatMap((other) => rankReading(rules, { reading: other, mode, input, language }).slice(0, 1))
+    .filter((ranked) => isClear([ranked]) && ranked.rule.effect === 'write')
+    .map(({ rule, match }) => ({ rule, match: { ...match, score: best.match.score } }));
 }
 
 /** A part of a line counts when it was spoken in words; what its surroundings speak against is at most asked about. */

@@ -90,8 +90,8 @@ export const classes: Readonly<Record<string, string>> = {
     links|link|urls|url|[email|e-mail|web|mail] addresses|emails|e-mails|hyperlinks
   `,
   containing: `
-    (that|which|where|with|containing|mentioning|matching|about|on|having|including|holding|saying) [it] [contain|contains|mention|mentions|match|matches|have|has|say|says|include|includes|talk about|
-    talks about|are about|speak of|hold|holds|start with|starts with|in them|in it] [the|a] [word|words|string|text|phrase|term|pattern]
+    (with|containing|mentioning|matching|about|on|having|including|holding|saying) [in them|in it] [the|a] [<textword>]|
+    (that|which|where|with) [it] (contain|contains|mention|mentions|match|matches|have|has|got|say|says|include|includes|talk about|talks about|are about|speak of|hold|holds|start with|starts with) [the|a] [<textword>]
   `,
   textword:
     'word|words|string|strings|text|phrase|term|pattern|symbol|expression|keyword|literal|identifier|substring|sequence|characters',

@@ -39,7 +39,7 @@ export const english: Language = {
   `,
   determiners: 'the a an my our your this that these those its their his her some any',
   placeWords: 'in inside within under across throughout underneath below beneath everywhere anywhere somewhere here',
-  spokenMarks: { slash: '/', dot: '.' },
+  spokenMarks: { slash: '/', dot: '.', underscore: '_', hyphen: '-' },
   looseWords: `
     i me my mine we us our you your u ya it its this that these those they them he she one there here
     am is are was were be been being do does did have has had got get gets can could would will may might shall

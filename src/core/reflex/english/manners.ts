@@ -3,7 +3,7 @@
 import { phrases } from '../line/phrases.ts';
 
 export const openings = phrases(`
-  hey|hi|hello|yo|hiya|ok|okay|okey|so|well|alright|all right|right|now|um|uh|uhm|hmm|great|cool|nice|perfect|good|oh|ah|and|then|also|
+  (hi|hey|hello) again|hey|hi|hello|yo|hiya|ok|okay|okey|so|well|alright|all right|right|now|um|uh|uhm|hmm|great|cool|nice|perfect|good|oh|ah|and|then|also|
   quick|talaria|reflex|there|buddy|mate|friend|dear|sir|bot|agent|computer|thanks|thank you|sorry|[good] (morning|evening|afternoon)|
   please|pls|plz|plse|pleas|kindly|just|quickly|simply|maybe|actually|lol|yes|yeah|yep|sure|oops|whoops|ooh|never mind|nevermind|wait|hold on|hang on|
   (ok|right|now|alright|cool|great) then|(go|come) on|go ahead|one (more|last) thing|by the way|btw|next up|real quick|quick (one|question|thing)|

@@ -3,6 +3,10 @@
 export const COMMON_FOLDERS =
   /^(?:src|source|sources|docs?|documentation|tests?|specs?|lib|libs|apps?|packages|scripts|server|client|web|www|api|backend|frontend|examples?|tools|bin|build|dist|public|static|config|conf|infra|core|data|site|ui|services?|cmd|internal|pkg|e2e|bench|assets|website|demo|notes|logs?|modules|components|pages|routes|controllers|models|views|utils|helpers|hooks|styles|templates|migrations|db|vendor|node_modules|include|plugins|themes|images|img|media|downloads|desktop|documents|contracts|letters|reports?|archive|backups?|locales?|i18n|fixtures|workers?|jobs|queue|deploy|ops|charts|terraform|ansible|kubernetes|k8s|shared|common|types|schemas?|middleware|features?|store|game|android|ios|mobile|desktop)$/i;
 
+/** Ordinary words that name a folder after `in`. */
+export const PERSONAL_FOLDERS =
+  /^(?:music|pictures|photos|videos|movies|books|games|recipes|invoices|drafts|work|school|projects|uploads|receipts|bills|taxes|home|personal|private|finance|travel|family|study|university|thesis|papers|slides|notebooks|email|mail|food|dinner|car|house|dog|cat|kids|baby)$/i;
+
 /** Of these, the words that mean something else with an article: `the web`, `my desktop`. */
 export const AMBIGUOUS_FOLDERS =
   /^(?:web|store|game|mobile|media|data|common|shared|types|views|images|img|themes|services?|api|site|jobs|queue|public|reports?|letters|contracts|notes|home|desktop|server|client|archive|documents|downloads)$/i;

@@ -178,8 +178,14 @@ function findDoubt(text: string, tokens: readonly Token[], language: Language): 
   if (isPasted(text)) return 'pasted';
   if (/<\/?\w+[^>]*>|\[\/?INST\]|<\|/.test(text) || hasPhrase(tokens, language.injections, 0)) return 'injection';
   if (hasPhrase(tokens, language.foreign, 0)) return 'foreign';
-  if (hasPhrase(tokens, language.cancellations, 1)) return 'cancelled';
+  if (hasPhrase(withoutHarmless(text, tokens, language), language.cancellations, 1)) return 'cancelled';
   return hasPhrase(tokens, language.conditions, 1) ? 'condition' : undefined;
+}
+
+/** `I cannot find …` takes nothing back. */
+function withoutHarmless(text: string, tokens: readonly Token[], language: Language): readonly Token[] {
+  const spans = [...text.matchAll(language.guards.harmless)].map((found) => [found.index, found.index + found[0].length] as const);
+  return tokens.filter(({ start }) => spans.every(([from, to]) => start < from || start >= to));
 }
 
 /** More than one line, but for one line of code after a line that ends with a colon. */

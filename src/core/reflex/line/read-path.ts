@@ -1,7 +1,7 @@
 // Owns how files, folders and places are named in a line: paths, spoken names, and the nouns around them.
 // Knows no disk: a path is a spelling, whether it exists is the tool's business.
 
-import { AMBIGUOUS_FOLDERS, COMMON_FOLDERS } from './common-folders.ts';
+import { AMBIGUOUS_FOLDERS, COMMON_FOLDERS, PERSONAL_FOLDERS } from './common-folders.ts';
 import { nearWord } from './near-word.ts';
 import { type Line, phraseLengths } from './read-line.ts';
 import type { Candidate } from './slot-candidate.ts';
@@ -143,6 +143,7 @@ function wordFolderQuality(line: Line, token: Token, lead: Lead): number {
     return 0;
   if (lead.noun) return isPlainWord(line, token) ? 0.9 : 0.98;
   if (COMMON_FOLDERS.test(token.raw)) return lead.determined ? 0.9 : 0.96;
+  if (PERSONAL_FOLDERS.test(token.raw) && line.placeWords.has(line.tokens[lead.at - 1]?.word ?? '')) return 0.93;
   if (isPlainWord(line, token)) return 0;
   return lead.determined ? 0.6 : 0.93;
 }

@@ -15,6 +15,8 @@ export interface Reading {
   readonly announced?: boolean;
   /** The last clause, after a sentence of its own: what the line leads up to. */
   readonly closing?: boolean;
+  /** Its place in the line. */
+  readonly span?: Clause;
   /** Something around it or in it speaks against acting. */
   readonly guarded: boolean;
   /** What stands around it needs understanding: not even memory answers half of a line. */
@@ -25,20 +27,40 @@ const LONGEST = 320;
 const MOST_CLAUSES = 6;
 const WEIGHTS = { whole: 0.98, part: 0.94 } as const;
 /** Words with a dot, slash or underscore name things: `docker-compose.yml` composes nothing. */
-const NAMES = /\S*[^\s.]*[./_\\]\w\S*/g;
+const NAMES = /\S*[^\s.]*[./_\\]\w\S*|\S+[/\\](?=\s|$)/g;
 const QUOTED = /`[^`]+`|"[^"]+"|“[^”]+”/g;
 
 export function readings(text: string, language: Language): readonly Reading[] {
   if (text.length > LONGEST) return [];
   const whole = peelLine(text, language.layers);
-  const guarded = isAgainst(whole, language) || isStatement(whole, language);
+  const told = isStatement(whole, language) && !language.layers.asking.test(text);
+  const guarded = isAgainst(whole, language) || told;
   const found: Reading[] = [{ text: whole, weight: WEIGHTS.whole, part: false, guarded, torn: false }];
+  found.push(...askedReadings(text, language));
   const clauses = splitClauses(text, language.layers.breaks);
   if (clauses.length > 1 && clauses.length <= MOST_CLAUSES) {
     found.push(...spansOf(clauses).map((span) => partReading(text, span, language)));
     found.push(...pointedReadings(text, clauses, language));
   }
   return found.filter((reading, index) => found.findIndex((other) => other.text === reading.text) === index);
+}
+
+const MOST_OBJECTS = 8;
+
+/** `the trace points to lines 4 to 9 of a.py, show them`: the verb of the end with what was named before it. */
+function askedReadings(text: string, language: Language): readonly Reading[] {
+  const { layers } = language;
+  const found = layers.asking.exec(maskQuotes(text));
+  const verb = found?.groups?.verb;
+  if (found === null || verb === undefined || isLedAgainst(text.slice(0, found.index), true, language)) return [];
+  const before = text.slice(0, found.index);
+  return [...maskQuotes(before).matchAll(layers.object)].slice(-MOST_OBJECTS).map(({ index }) => ({
+    text: `${verb} ${peelLine(before.slice(index), layers)}`,
+    weight: WEIGHTS.part,
+    part: true,
+    guarded: isAgainst(before.slice(index), language),
+    torn: demands(before, language),
+  }));
 }
 
 /** Last clauses first: what a line leads up to is its request. */
@@ -51,8 +73,8 @@ function partReading(text: string, { start, end }: Clause, language: Language): 
   const own = text.slice(start, end).trim();
   const before = text.slice(0, start);
   const after = peelLine(text.slice(end), language.layers);
-  const part = peelLine(own.replace(/[,;:]+$/, ''), language.layers);
   const asked = language.guards.asked.test(own);
+  const part = peelLine(own.replace(asked ? /[,;:?]+$/ : /[,;:]+$/, ''), language.layers);
   const guarded =
     (after.endsWith('?') && !asked) ||
     isAgainst(part, language) ||
@@ -62,7 +84,7 @@ function partReading(text: string, { start, end }: Clause, language: Language): 
   const announced = /:\s*$/.test(before) && !language.guards.quoting.test(before);
   const torn = language.guards.understanding.test(plainOf(after, language)) || demands(before, language);
   const closing = peelLine(after, language.layers) === '' && /[.!?:]\s*$/.test(before);
-  return { announced, closing, text: part, weight: WEIGHTS.part, part: true, guarded, torn };
+  return { span: { start, end }, announced, closing, text: part, weight: WEIGHTS.part, part: true, guarded, torn };
 }
 
 /** A reason or a story before a request is none of its conditions; a forbidding, a condition or somebody's words are. */

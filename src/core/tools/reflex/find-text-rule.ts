@@ -98,7 +98,7 @@ const FILE_NAME =
   /^(?!console\.|process\.)[\w@./-][\w@./ -]*\.(?:docx?|xlsx?|pptx?|odt|ods|rtf|[cm]?[jt]sx?|json|md|ya?ml|toml|txt|py|rs|go|css|s[ac]ss|html?|sh|sql|csv|xml|lock|env|ini|cfg|conf|java|rb|php|c|h|cpp|pdf|png|jpe?g|svg|zip|log)$/i;
 /** A glob, a part of a question, or files by name: nothing to look for in the text of files. */
 const NO_PATTERN =
-  /\*|^(?:for$|4 me\b|4 us\b|where|which|who|when|and|or|to|if|how|why|what|me|you|it|that|this|is|are|was|were|has|does|can|will|should)\b|\bfiles?$|^(?:all )?(?:the )?files? (?:ending|with|named|called|of)\b|^(?:ending|extension|suffix)\b|^\.\w+ (?:extension|ending|suffix|files?)\b|\band (?:fix|explain|tell|rename|replace|remove|delete|change|summar|refactor|sort|write|open|move|copy)/i;
+  /\*|,\s|^(?:heck|hell|fuck|devil)\b|^(?:for$|4 me\b|4 us\b|where|which|who|when|and|or|to|if|how|why|what|me|you|it|that|this|is|are|was|were|has|does|can|will|should)\b|\bfiles?$|^(?:all )?(?:the )?files? (?:ending|with|named|called|of)\b|^(?:ending|extension|suffix)\b|^\.\w+ (?:extension|ending|suffix|files?)\b|\band (?:fix|explain|tell|rename|replace|remove|delete|change|summar|refactor|sort|write|open|move|copy)/i;
 
 /** What only somebody who understands can find. */
 const UNDERSTOOD =

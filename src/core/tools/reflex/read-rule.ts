@@ -23,6 +23,8 @@ export const readRule: ReflexRule = {
   match(input) {
     const fit = input.fit(forms.read);
     if (fit === undefined) return undefined;
+    const named = fit.slots['path.sure'] !== undefined && fit.slots.path !== '@same';
+    if (fit.score < NAMED && named && POLITE.test(input.text)) return { ...fit, score: NAMED, slots: normalize(fit.slots) };
     const same = fit.slots.path === '@same' ? lastPath(input.history) : fit.slots.path;
     if (fit.slots.path === '@same' && same === undefined) return { score: fit.score, slots: {}, missing: 'path' };
     return { ...fit, slots: normalize({ ...fit.slots, ...(same === undefined ? {} : { path: same }) }) };
@@ -45,6 +47,10 @@ export const readRule: ReflexRule = {
     return { type: 'call', calls: [{ name: 'read_file', arguments: readArguments(match) }] };
   },
 };
+
+/** A bare name is a question of ours, a bare name with `please` is a request. */
+const NAMED = 0.7;
+const POLITE = /\b(?:please|pls|plz)\W*$/i;
 
 function readTail(slots: Slots, result: Parameters<typeof quoteCommand>[1] | undefined): ReturnType<ReflexRule['act']> {
   const command = `tail -n ${slots.tail} ${shellWord(slots.path ?? '')}`;

@@ -16,7 +16,7 @@ const NEGATED = /^(?:(?:please|just|and|ok|no)[,\s]+)*(?:don['’]?t|do not|neve
 const OPEN_END = /\b(?:to|not|n['’]t|never|you|can|will|should|could|would|please|also|must|do|does|did|and|or|but|if|i)$/i;
 /** A statement, not just a thing: `note the irony` keeps nothing. */
 const CLAUSE =
-  /\b(?:is|are|was|were|has|have|runs?|lives?|uses?|needs?|will|must|should|can|goes|costs?|starts?|ends?|takes?|works?|means|likes?|prefers?|wants?|=)\b/i;
+  /\b(?:is|are|was|were|has|have|runs?|lives?|uses?|needs?|will|must|should|can|goes|costs?|starts?|ends?|takes?|works?|means|likes?|prefers?|wants?|=|host|sits?|moved|use|live|work|have|am|like|prefer|speak|love|hate|['’](?:s|m|re|ve))\b|['’](?:s|m|re|ve|ll)\b/i;
 /** `the good old days`: a thing without a statement about it. */
 const BARE_THING = /^(?:the|those|these|all|our|a|an)\s(?:\p{L}+\s?){1,4}$/u;
 /** `take note, young man`: nobody's fact. */
@@ -42,6 +42,8 @@ export const rememberRule: ReflexRule = {
   ],
 
   match(input) {
+    const pointed = pointedFact(input);
+    if (pointed !== undefined) return pointed;
     const fit = input.fit(forms.remember);
     if (fit === undefined) return told(input) ?? stated(input);
     if (fit.missing !== undefined) return fit;
@@ -81,6 +83,19 @@ function told(input: ReflexInput): ReflexMatch | undefined {
     ? undefined
     : { score: 0.9 * worth(content, {}, input.words), slots: { content } };
 }
+
+const POINTED =
+  /^(.*[^\s.,;!:–—-])[.,;!:–—-]+\s*(?:so |and |then )*(?:(?:please|pls|plz|kindly|can you|could you|would you|do|i want you to|you should|make sure (?:to|you)) )*(?:remember|memori[sz]e|note|keep|do not forget|don['’]?t forget|bear|store|save|jot) (?:that|this|it)(?: (?:in (?:your )?(?:mind|memory|head)|down|for (?:me|later|next time|the future)|to memory))*(?:[,\s]+(?:please|pls|plz|thanks|thank you|thx|ok|okay|will you|would you|for me))*[.!]*$/is;
+
+/** `we host at Hetzner. Please remember this`: what stands before is the fact. */
+function pointedFact(input: ReflexInput): ReflexMatch | undefined {
+  const [, before = ''] = POINTED.exec(input.text.trim()) ?? [];
+  const content = before.replace(LEAD, '').trim();
+  if (content === '' || content.includes('?') || content.includes('\n') || !CLAUSE.test(content)) return undefined;
+  return { score: 0.95 * worth(content, {}, content), slots: { content } };
+}
+
+const LEAD = /^(?:(?:hey|hi|hello|ok|okay|so|well|important|fyi|btw|by the way|listen|note|oh|and|also|please|just so you know)\b[\s,:!.–—-]+)+/i;
 
 /** A plain statement of the owner about themselves; the whole line is kept. */
 function stated(input: ReflexInput): ReflexMatch | undefined {

@@ -22,7 +22,7 @@ export const recallForms: readonly string[] = [
   'what (did|has|had|does|was) {person:name} (<say>|<decide>|want|wanted|think|need|needed|ask for|asked for|recommend|suggest|prefer|send|sent|saying) [<about>] {topic:topic} [{when:time}]',
   'what (did|has|had) {person:name} (<say>|<decide>|want|wanted|think|need|ask for|recommend|suggest) [{when:time}] @0.7',
   'what (was|were|is) [it] [the] {topic:topic} [that|which] <who> [had] (<say>|<decide>|wanted|mentioned|talked about|discussed|were on about|came up with) [<about>|on|with|together] [{when:time}]',
-  'what (was|were) [the] (decision|conclusion|outcome|result|plan|verdict|agreement|answer|consensus|final word|upshot) (about|on|of|for|regarding|with|from|concerning) {topic:topic} [{when:time}]',
+  'what (was|were|is) [the|our|my] (decision|conclusion|outcome|result|plan|verdict|agreement|answer|consensus|final word|upshot) (about|on|of|for|regarding|with|from|concerning) {topic:topic} [{when:time}]',
   '(which|what) {topic:topic} (did|do|had|have|were|was) <who> [<decide>|<say>|working|talking|discussing] [on|about|for|to|with|last|in|up] [{when:time}]',
   '(which|what) {topic:topic} (did|do|had|have|were|was) <who> (<decide>|<say>) [on|about|for|to|with|of] {more:topic} [{when:time}]',
   '(which|what) {topic:topic} (did|has) {person:name} (<decide>|<say>|want|suggest|recommend|mention|prefer) [on|about|for|to] [{when:time}]',
