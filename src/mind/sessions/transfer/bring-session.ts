@@ -1,0 +1,149 @@
+// Owns bringing a whole session of another program into state.db: its id, times and order kept, one transaction. Knows no foreign format.
+// Invariant: a session is brought wholly or not at all, and a second time changes nothing: what is here is compared before it is written.
+import type { Database } from '#base/database/connection.ts';
+import type { Message } from '#core/model/message.ts';
+import { appendMessage, type Lanes, type PreparedMessage, prepareMessage } from '../append-message.ts';
+import { encodeMessage } from '../message-rows.ts';
+import { findSession } from '../session-rows.ts';
+
+/** `live`: in the context. `compacted`: out of it, still searchable. `rewound`: taken back, kept for completeness only. */
+export type BroughtState = 'live' | 'compacted' | 'rewound';
+
+export interface BroughtMessage {
+  /** Epoch ms. */
+  readonly at: number;
+  readonly message: Message;
+  readonly state: BroughtState;
+}
+
+export interface BroughtSession {
+  readonly id: string;
+  readonly source: string;
+  readonly cwd: string;
+  readonly userId?: string;
+  readonly chatId?: string;
+  readonly parentId?: string;
+  readonly title?: string;
+  readonly model?: string;
+  /** Epoch ms. */
+  readonly startedAt: number;
+  readonly lastActiveAt: number;
+  readonly endedAt?: number;
+}
+
+/** `renamed`: another session has this id, so that this one got another. `continued`: messages came that were not here yet. */
+export type BringOutcome = 'new' | 'continued' | 'renamed' | 'same';
+
+export interface BringPlan {
+  readonly outcome: BringOutcome;
+  /** Id of the session here. */
+  readonly id: string;
+  readonly session: BroughtSession;
+  /** Those that are still to be written. */
+  readonly messages: readonly BroughtMessage[];
+}
+
+/** Reads only. What was forgotten here since an earlier time stays forgotten. */
+export function planBringing(
+  database: Database,
+  session: BroughtSession,
+  messages: readonly BroughtMessage[],
+): BringPlan {
+  const keys = messages.map((one) => keyOf(encodeMessage(one.message)));
+  for (let n = 0; ; n += 1) {
+    const id = nameOf(session.id, n);
+    const row = findSession(database, id);
+    if (row === undefined) return { outcome: n === 0 ? 'new' : 'renamed', id, session, messages };
+    const known = knownUpTo(storedKeys(database, row.key), keys);
+    if (known !== undefined) {
+      const rest = messages.slice(known);
+      return { outcome: rest.length === 0 ? 'same' : 'continued', id, session, messages: rest };
+    }
+  }
+}
+
+/** The same at every import, so that a session that was renamed once is found again. */
+function nameOf(id: string, collisions: number): string {
+  if (collisions === 0) return id;
+  return `${id}-imported${collisions === 1 ? '' : `-${collisions}`}`;
+}
+
+/** Writes what a fresh plan holds. Throws `database-locked` after the usual wait. */
+export async function carryOut(database: Database, lanes: Lanes, plan: BringPlan): Promise<void> {
+  if (plan.outcome === 'same') return;
+  const prepared = plan.messages.map((one) => ({ state: one.state, message: prepare(plan.id, one) }));
+  await database.transaction(() => {
+    if (plan.outcome !== 'continued') insertBrought(database, plan);
+    for (const { state, message } of prepared) {
+      const id = appendMessage(database, lanes, message);
+      if (state !== 'live') {
+        database.run('UPDATE messages SET active = 0, compacted = ? WHERE id = ?', state === 'compacted' ? 1 : 0, id);
+      }
+    }
+    closeBrought(database, plan);
+  });
+}
+
+function prepare(sessionId: string, { at, message, state }: BroughtMessage): PreparedMessage {
+  const input = { sessionId, encoded: encodeMessage(message), speaker: undefined, at };
+  return state === 'rewound' ? { ...input, analysis: { terms: '', flags: 0 } } : prepareMessage(input);
+}
+
+function insertBrought(database: Database, { id, session }: BringPlan): void {
+  database.run(
+    `INSERT INTO sessions(id, source, user_id, chat_id, title, parent_id, cwd, model, started_at, last_active_at)
+     VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    id.toWellFormed(),
+    session.source.toWellFormed(),
+    session.userId?.toWellFormed() ?? null,
+    session.chatId?.toWellFormed() ?? null,
+    session.title?.toWellFormed() ?? null,
+    session.parentId?.toWellFormed() ?? null,
+    session.cwd.toWellFormed(),
+    session.model?.toWellFormed() ?? null,
+    session.startedAt,
+    session.lastActiveAt,
+  );
+}
+
+/** An append opens a session again and takes the model from its message: the end is written last. */
+function closeBrought(database: Database, { id, session }: BringPlan): void {
+  database.run(
+    'UPDATE sessions SET ended_at = ?, last_active_at = max(last_active_at, ?) WHERE id = ?',
+    session.endedAt ?? null,
+    session.lastActiveAt,
+    id.toWellFormed(),
+  );
+}
+
+interface KeyRow {
+  readonly role: string;
+  readonly text: Uint8Array;
+}
+
+function keyOf({ role, text }: { readonly role: string; readonly text: string }): string {
+  return `${role}\0${text}`;
+}
+
+/** As bytes: text that holds a NUL comes back whole. */
+function storedKeys(database: Database, session: number): readonly string[] {
+  return database
+    .all<KeyRow>('SELECT role, CAST(text AS BLOB) AS text FROM messages WHERE session = ? ORDER BY seq', session)
+    .map(({ role, text }) => keyOf({ role, text: Buffer.from(text).toString('utf8') }));
+}
+
+/**
+ * How many of `wanted` need not come; undefined when the two are different conversations. Messages here that follow all of `wanted`
+ * were said later; messages that are missing here in the middle were forgotten.
+ */
+function knownUpTo(here: readonly string[], wanted: readonly string[]): number | undefined {
+  let at = 0;
+  let matched = 0;
+  for (const [index, key] of wanted.entries()) {
+    if (here[at] !== key) continue;
+    at += 1;
+    matched = index + 1;
+  }
+  if (matched === wanted.length) return matched;
+  return at === here.length ? matched : undefined;
+}

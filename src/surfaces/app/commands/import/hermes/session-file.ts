@@ -1,0 +1,82 @@
+// Owns reading `sessions/session_<id>.json` of hermes-agent (core notes 2.5). Knows no database.
+// Invariant: a file that is no session is a refusal with its reason; messages without a time follow each other from the session's start.
+import { readFileSync, statSync } from 'node:fs';
+import { parseTime } from '#base/clock.ts';
+import { errorText } from '#base/errors.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseJsonObject } from '#base/json.ts';
+import { ok, type Result, refuse } from '#base/result.ts';
+import { assembleSession, type HermesSession, type TimedMessage, typedByOwner } from './hermes-session.ts';
+import { stringOf } from './map-message.ts';
+
+const LARGEST_BYTES = 256 * 1024 * 1024;
+
+export function readSessionFile(path: string): Result<HermesSession, 'unreadable' | 'no-session'> {
+  const text = readText(path);
+  if (!text.ok) return text;
+  const parsed = parseJsonObject(text.value);
+  if (!parsed.ok) return refuse('no-session', `${path}: ${parsed.detail}`);
+  const id = stringOf(parsed.value.session_id);
+  if (!id || !Array.isArray(parsed.value.messages))
+    return refuse('no-session', `${path} has no session_id and messages`);
+  return ok(sessionOf(id, parsed.value, parsed.value.messages as readonly JsonValue[]));
+}
+
+function readText(path: string): Result<string, 'unreadable'> {
+  try {
+    if (statSync(path).size > LARGEST_BYTES) return refuse('unreadable', `${path} is too large for a session`);
+    return ok(readFileSync(path, 'utf8'));
+  } catch (error) {
+    return refuse('unreadable', `${path} cannot be read: ${errorText(error)}`);
+  }
+}
+
+function sessionOf(id: string, file: JsonObject, entries: readonly JsonValue[]): HermesSession {
+  const startedAt = timeOf(file.session_start) ?? timeOfId(id) ?? 0;
+  const source = stringOf(file.platform) ?? 'cli';
+  const chat = entries.filter((entry) => isJsonObject(entry)).filter((entry) => entry.role !== 'system');
+  const rows = chat.map((entry, index) => messageOf(entry, startedAt + index));
+  const last = timeOf(file.last_updated) ?? 0;
+  const session = {
+    id,
+    source,
+    cwd: stringOf(file.cwd) ?? '',
+    startedAt,
+    lastActiveAt: Math.max(startedAt, last, rows.at(-1)?.at ?? 0),
+    ...(stringOf(file.model) ? { model: String(file.model) } : {}),
+    ...(stringOf(file.title) ? { title: String(file.title) } : {}),
+    ...(stringOf(file.parent_session_id) ? { parentId: String(file.parent_session_id) } : {}),
+  };
+  return assembleSession(session, rows, { owner: typedByOwner(source, stringOf(file.chat_type)) });
+}
+
+function messageOf(entry: JsonObject, otherwise: number): TimedMessage {
+  const reasoning = stringOf(entry.reasoning) || stringOf(entry.reasoning_content);
+  const toolCallId = stringOf(entry.tool_call_id);
+  const toolName = stringOf(entry.tool_name) ?? stringOf(entry.name);
+  const finishReason = stringOf(entry.finish_reason);
+  return {
+    at: timeOf(entry.timestamp) ?? otherwise,
+    state: 'live',
+    role: String(entry.role),
+    content: entry.content ?? null,
+    toolCalls: Array.isArray(entry.tool_calls) ? entry.tool_calls : [],
+    ...(reasoning ? { reasoning } : {}),
+    ...(toolCallId ? { toolCallId } : {}),
+    ...(toolName ? { toolName } : {}),
+    ...(finishReason ? { finishReason } : {}),
+  };
+}
+
+/** ISO text, or epoch seconds. */
+function timeOf(value: JsonValue | undefined): number | undefined {
+  if (typeof value === 'number' && Number.isFinite(value)) return Math.round(value * 1000);
+  return typeof value === 'string' ? parseTime(value) : undefined;
+}
+
+/** `YYYYMMDD_HHMMSS_…`. */
+function timeOfId(id: string): number | undefined {
+  const at = /^(\d{4})(\d\d)(\d\d)_(\d\d)(\d\d)(\d\d)_/.exec(id);
+  if (!at) return undefined;
+  const [, year, month, day, hour, minute, second] = at;
+  return parseTime(`${year}-${month}-${day}T${hour}:${minute}:${second}`);
+}

@@ -1,0 +1,112 @@
+// Owns `import hermes`: a home of hermes-agent becomes part of this one (design 6). Knows no format.
+// Invariants: the other home is only read; what is here wins; it can be stopped at any point and run again.
+import { statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+import { type AnyCommand, type CommandContext, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
+import type { App } from '../../app.ts';
+import { refuseNewerHome } from '../../home/newer-home.ts';
+import { type CommandDeps, failed, line, refused } from '../command-deps.ts';
+import { importIdentity } from './import-identity.ts';
+import { importKeys } from './import-keys.ts';
+import { importMemories, type MemoryDoors } from './import-memories.ts';
+import type { ImportPlace } from './import-place.ts';
+import { createImportReport, type ImportReport } from './import-report.ts';
+import { importSessions } from './import-sessions.ts';
+import { importSettings } from './import-settings.ts';
+import { importSkills, type SkillDoors } from './import-skills.ts';
+import { nameLeftovers } from './leftovers.ts';
+
+/** The doors that what comes has to pass. */
+export type ImportDoors = MemoryDoors & SkillDoors;
+
+export function importCommands(
+  deps: CommandDeps,
+  doorsOf: (app: App) => ImportDoors | Promise<ImportDoors>,
+): readonly AnyCommand[] {
+  return [
+    defineCommand({
+      name: 'import hermes',
+      summary: 'Bring skills, memories, settings and sessions of hermes-agent here',
+      surfaces: ['cli'],
+      input: z.object({
+        from: z.string().optional().describe('Its home; default HERMES_HOME, else ~/.hermes'),
+        dryRun: z.boolean().default(false).describe('Say what would come, change nothing'),
+        keys: z.boolean().default(false).describe('Copy the keys of known providers into our .env'),
+      }),
+      examples: ['talaria import hermes --dry-run', 'talaria import hermes --from ~/.hermes/profiles/work --keys'],
+      run: (input, context) => run(deps, doorsOf, { input, context }),
+    }),
+  ];
+}
+
+interface Asked {
+  readonly input: { readonly from?: string | undefined; readonly dryRun: boolean; readonly keys: boolean };
+  readonly context: CommandContext;
+}
+
+async function* run(
+  deps: CommandDeps,
+  doorsOf: (app: App) => ImportDoors | Promise<ImportDoors>,
+  { input, context }: Asked,
+): AsyncGenerator<CommandOutput> {
+  const from = sourceOf(deps, input.from, context.cwd);
+  const problem = problemOf(from, deps.home.root);
+  if (problem) {
+    yield problem;
+    return;
+  }
+  const app = await deps.app();
+  refuseNewerHome(app);
+  const doors = await doorsOf(app);
+  const report = createImportReport();
+  const place = { from, home: deps.home, clock: deps.clock, report, dryRun: input.dryRun, signal: context.signal };
+  for await (const text of bringAll(place, { app, doors, keys: input.keys })) yield line(text);
+  yield* report.outputs({ from, dryRun: input.dryRun });
+  yield* closing(report, input.dryRun);
+}
+
+async function* bringAll(
+  place: ImportPlace,
+  { app, doors, keys }: { readonly app: App; readonly doors: ImportDoors; readonly keys: boolean },
+): AsyncGenerator<string> {
+  importKeys(place, keys);
+  await importSettings(place);
+  importIdentity(place);
+  await importMemories(place, doors);
+  await importSkills(place, doors);
+  yield* importSessions(place, app.store);
+  nameLeftovers(place);
+}
+
+function* closing(report: ImportReport, dryRun: boolean): Generator<CommandOutput> {
+  if (dryRun) yield line('nothing was changed: this was a dry run');
+  else if (report.taken === 0) yield line('nothing new came: all of it is here already, or was left');
+  const broken = report.leftThings.filter((thing) => thing.broken);
+  const [first] = broken;
+  if (first === undefined) return;
+  yield failed(
+    'import-incomplete',
+    `${broken.length === 1 ? 'One thing' : `${broken.length} things`} could not be read: ${first.name}: ${first.reason}`,
+    'Everything else was brought; mend what is named and run this again.',
+  );
+}
+
+/** Relative paths start from the folder that the person is in; an empty variable is none. */
+function sourceOf({ environment }: CommandDeps, asked: string | undefined, cwd: string): string {
+  const named = asked ?? (environment.variables.HERMES_HOME || undefined);
+  return named === undefined ? join(environment.userHome, '.hermes') : resolve(cwd, named);
+}
+
+function problemOf(from: string, home: string): CommandOutput | undefined {
+  const facts = statSync(from, { throwIfNoEntry: false });
+  const fix = 'Name the home of hermes-agent with --from.';
+  if (!facts) return refused('no-such-folder', `There is no ${from}: nothing was looked at.`, fix);
+  if (!facts.isDirectory()) return refused('no-folder', `${from} is no folder.`, fix);
+  if (resolve(from) === resolve(home)) return refused('own-home', `${from} is the home of this Talaria.`, fix);
+  return MARKS.some((name) => statSync(join(from, name), { throwIfNoEntry: false }))
+    ? undefined
+    : refused('not-hermes', `${from} holds none of ${MARKS.join(', ')}: it is no home of hermes-agent.`, fix);
+}
+
+const MARKS = ['state.db', 'config.yaml', 'SOUL.md', 'memories', 'skills', 'sessions', '.env'];

@@ -1,0 +1,15 @@
+// Owns what every part of an import is given. Knows no part.
+import type { Clock } from '#base/clock.ts';
+import type { Home } from '../../home/home.ts';
+import type { ImportReport } from './import-report.ts';
+
+export interface ImportPlace {
+  /** The folder that is read; nothing in it is ever changed. */
+  readonly from: string;
+  readonly home: Home;
+  readonly clock: Clock;
+  readonly report: ImportReport;
+  /** Count and name, write nothing. */
+  readonly dryRun: boolean;
+  readonly signal: AbortSignal;
+}

@@ -1,0 +1,107 @@
+// Owns bringing skills through the one door, and their use record beside them. Knows no guard: the door decides.
+// Invariants: a skill of ours is never replaced; what the door refuses is named with what it found; the record is taken over once, also
+// when an earlier import was stopped between the skill and its record.
+import { join } from 'node:path';
+import { parseTime } from '#base/clock.ts';
+import type { JsonObject, JsonValue } from '#base/json.ts';
+import { ellipsize } from '#base/text.ts';
+import { changesBetween, readSkillTree } from '#mind/skills/door/skill-tree.ts';
+import type { SkillRecords } from '#mind/skills/record/skill-records.ts';
+import type { SkillReader, SkillRecord, SkillStatus } from '#mind/skills/skill.ts';
+import type { SkillDoor } from '#mind/skills/skill-door.ts';
+import { type FoundSkill, findSkills, readUsage } from './hermes/find-skills.ts';
+import type { ImportPlace } from './import-place.ts';
+
+export interface SkillDoors {
+  readonly door: SkillDoor;
+  readonly reader: SkillReader;
+  readonly records: Pick<SkillRecords, 'get' | 'put' | 'mirror'>;
+}
+
+export async function importSkills(place: ImportPlace, doors: SkillDoors): Promise<void> {
+  const root = join(place.from, 'skills');
+  const { skills, archived } = findSkills(root);
+  if (archived > 0) place.report.left('skills', `${archived} archived`, 'they were put away there');
+  const usage = readUsage(root);
+  for (const skill of skills) {
+    place.signal.throwIfAborted();
+    await bringSkill(place, doors, { skill, usage: usage.get(skill.name) });
+  }
+  if (!place.dryRun && skills.length > 0) await doors.records.mirror();
+}
+
+interface Bringing {
+  readonly skill: FoundSkill;
+  readonly usage: JsonObject | undefined;
+}
+
+async function bringSkill(place: ImportPlace, doors: SkillDoors, { skill, usage }: Bringing): Promise<void> {
+  const { report, dryRun, signal } = place;
+  const present = doors.reader.get(skill.name);
+  if (present !== undefined) {
+    if (isSame(skill.folder, present.folder)) {
+      report.same('skills', skill.name);
+      if (!dryRun) await takeUsage(doors, skill.name, usage);
+    } else report.left('skills', skill.name, 'another skill has its name here, and stays');
+    return;
+  }
+  if (dryRun) {
+    report.took('skills', skill.name);
+    return;
+  }
+  const request = {
+    from: skill.folder,
+    name: skill.name,
+    ...(skill.category ? { category: skill.category } : {}),
+    source: 'import',
+    approved: true,
+  } as const;
+  const installed = await doors.door.install(request, signal);
+  if (!installed.ok) {
+    report.left('skills', skill.name, ellipsize(`${installed.reason}: ${installed.detail}`, 300));
+    return;
+  }
+  report.took('skills', installed.value.name);
+  for (const warning of installed.value.warnings) report.note(`skill ${installed.value.name}: ${warning}`);
+  await takeUsage(doors, installed.value.name, usage);
+}
+
+function isSame(theirs: string, ours: string): boolean {
+  const [there, here] = [readSkillTree(theirs), readSkillTree(ours)];
+  return there.ok && here.ok && changesBetween(there.value, here.value).length === 0;
+}
+
+/** Counts come once: a record that has uses of its own, or another maker, is left as it is. */
+async function takeUsage({ records }: SkillDoors, name: string, usage: JsonObject | undefined): Promise<void> {
+  const record = records.get(name);
+  if (usage === undefined || record === undefined || record.createdBy !== 'import') return;
+  if (record.useCount + record.viewCount > 0 || record.pinned) return;
+  const next = withUsage(record, usage);
+  if (JSON.stringify(next) !== JSON.stringify(record)) await records.put(next);
+}
+
+const STATES: Readonly<Record<string, SkillStatus>> = { active: 'active', stale: 'flagged', archived: 'retired' };
+
+function withUsage(record: SkillRecord, usage: JsonObject): SkillRecord {
+  const lastUsedAt = timeOf(usage.last_used_at);
+  return {
+    ...record,
+    createdBy: usage.created_by === 'agent' ? 'agent' : 'import',
+    status: STATES[String(usage.state)] ?? record.status,
+    pinned: usage.pinned === true,
+    useCount: countOf(usage.use_count),
+    viewCount: countOf(usage.view_count),
+    createdAt: timeOf(usage.created_at) ?? record.createdAt,
+    ...(lastUsedAt === undefined ? {} : { lastUsedAt }),
+  };
+}
+
+function countOf(value: JsonValue | undefined): number {
+  return typeof value === 'number' && Number.isInteger(value) && value > 0 ? value : 0;
+}
+
+/** ISO text, or epoch seconds. */
+function timeOf(value: JsonValue | undefined): number | undefined {
+  if (typeof value === 'number' && Number.isFinite(value) && value > 0) return Math.round(value * 1000);
+  return typeof value === 'string' ? parseTime(value) : undefined;
+}
