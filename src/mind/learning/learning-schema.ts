@@ -1,0 +1,36 @@
+// Owns the tables of state.db that hold reviews and what the owner agreed to once and for all. Knows no query.
+// Invariant: a released step never changes. Serves seed 001 ch 13 and the rule that background work is drained or recorded.
+import type { RoomSchema } from '#base/database/migrate.ts';
+
+const REVIEWS = `
+CREATE TABLE reviews(
+  key INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  session_id TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  reasons TEXT NOT NULL,
+  hint TEXT NOT NULL DEFAULT '',
+  status TEXT NOT NULL,
+  through_message INTEGER NOT NULL DEFAULT 0,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  runner TEXT,
+  kept INTEGER NOT NULL DEFAULT 0,
+  refused INTEGER NOT NULL DEFAULT 0,
+  pending INTEGER NOT NULL DEFAULT 0,
+  tokens INTEGER NOT NULL DEFAULT 0,
+  cost REAL,
+  model TEXT,
+  detail TEXT,
+  at INTEGER NOT NULL,
+  ended_at INTEGER
+);
+CREATE INDEX reviews_by_session ON reviews(session_id);
+CREATE INDEX reviews_by_status ON reviews(status);
+
+CREATE TABLE consents(
+  name TEXT PRIMARY KEY,
+  at INTEGER NOT NULL
+) WITHOUT ROWID;
+`;
+
+export const learningSchema: RoomSchema = { room: 'learning', steps: [REVIEWS] };

@@ -1,0 +1,195 @@
+// Owns reviews as rows of state.db: recorded before they run, so that none is lost with its process. Knows no model.
+// Invariants: at most one open review a session; a row that a dead process left running can be taken again; each is tried three times.
+import { hostname } from 'node:os';
+import type { Clock } from '#base/clock.ts';
+import type { Database } from '#base/database/connection.ts';
+import { newId } from '#base/ids.ts';
+import { parseJson } from '#base/json.ts';
+import { isProcessAlive } from '#base/platform.ts';
+import {
+  kindOf,
+  type Review,
+  type ReviewKind,
+  type ReviewOrder,
+  type ReviewOutcome,
+  type ReviewReason,
+  type ReviewStatus,
+} from './review.ts';
+
+const MOST_ATTEMPTS = 3;
+/** A process number that is this old belongs to somebody else. */
+const RUN_MS = 3_600_000;
+
+interface Row {
+  readonly id: string;
+  readonly session_id: string;
+  readonly kind: ReviewKind;
+  readonly reasons: string;
+  readonly hint: string;
+  readonly status: ReviewStatus;
+  readonly through_message: number;
+  readonly attempts: number;
+  readonly runner: string | null;
+  readonly kept: number;
+  readonly refused: number;
+  readonly pending: number;
+  readonly tokens: number;
+  readonly cost: number | null;
+  readonly model: string | null;
+  readonly detail: string | null;
+  readonly at: number;
+  readonly ended_at: number | null;
+}
+
+export interface ReviewRows {
+  /** Records a review as due. An open one of the session that nobody runs takes the new reasons instead. */
+  order(order: ReviewOrder): Promise<Review>;
+  /** Takes a due review for this process; undefined when another has it, or it was tried too often. */
+  take(id: string): Promise<Review | undefined>;
+  finish(id: string, outcome: ReviewOutcome): Promise<void>;
+  /** Back to due, to be run at the next start; `failed` after the last attempt, or at once when it can never work. */
+  giveBack(
+    id: string,
+    why: { readonly detail: string; readonly final?: boolean; readonly counts?: boolean },
+  ): Promise<void>;
+  /** Due ones, and those of dead processes; oldest first. */
+  due(): readonly Review[];
+  get(id: string): Review | undefined;
+  /** Newest first. */
+  list(filter?: { readonly sessionId?: string; readonly limit?: number }): readonly Review[];
+  /** Kept entries of the last finished reviews, oldest first. */
+  keptCounts(limit: number): readonly number[];
+}
+
+export function createReviewRows(database: Database, clock: Clock): ReviewRows {
+  const read = (id: string) => {
+    const row = database.get<Row>('SELECT * FROM reviews WHERE id = ?', id);
+    return row && reviewOf(row);
+  };
+  return {
+    order: (order) => database.transaction(() => insert(database, clock, order)),
+    take: (id) => database.transaction(() => take(database, clock, id)),
+    finish: async (id, { kept, refused, pending, tokens, cost, model }) => {
+      await database.transaction(() =>
+        database.run(
+          `UPDATE reviews SET status = 'done', kept = ?, refused = ?, pending = ?, tokens = ?, cost = ?, model = ?,
+             runner = NULL, ended_at = ? WHERE id = ?`,
+          ...[kept, refused, pending, tokens, cost, model, clock.now(), id],
+        ),
+      );
+    },
+    giveBack: async (id, why) => {
+      await database.transaction(() => giveBack(database, clock, { id, ...why }));
+    },
+    due: () =>
+      openRows(database)
+        .filter((row) => isFree(row, clock.now()))
+        .map(reviewOf),
+    get: read,
+    list: ({ sessionId, limit } = {}) =>
+      database
+        .all<Row>(
+          'SELECT * FROM reviews WHERE (?1 IS NULL OR session_id = ?1) ORDER BY key DESC LIMIT ?2',
+          sessionId ?? null,
+          limit ?? -1,
+        )
+        .map(reviewOf),
+    keptCounts: (limit) =>
+      database
+        .all<{ kept: number }>(
+          "SELECT kept FROM reviews WHERE status = 'done' ORDER BY ended_at DESC, key DESC LIMIT ?",
+          limit,
+        )
+        .map(({ kept }) => kept)
+        .reverse(),
+  };
+}
+
+function insert(database: Database, clock: Clock, order: ReviewOrder): Review {
+  const open = openRows(database).find((row) => row.session_id === order.sessionId && row.status === 'due');
+  const reasons = [...new Set([...(open ? reasonsOf(open) : []), ...order.reasons])];
+  const id = open?.id ?? newId('rev');
+  const values = [kindOf(reasons), JSON.stringify(reasons), order.hint ?? open?.hint ?? '', order.through] as const;
+  if (open) {
+    database.run('UPDATE reviews SET kind = ?, reasons = ?, hint = ?, through_message = ? WHERE id = ?', ...values, id);
+  } else {
+    database.run(
+      `INSERT INTO reviews(kind, reasons, hint, through_message, id, session_id, status, at)
+       VALUES(?, ?, ?, ?, ?, ?, 'due', ?)`,
+      ...values,
+      id,
+      order.sessionId,
+      clock.now(),
+    );
+  }
+  return need(database, id);
+}
+
+function take(database: Database, clock: Clock, id: string): Review | undefined {
+  const row = database.get<Row>('SELECT * FROM reviews WHERE id = ?', id);
+  if (row === undefined || !isFree(row, clock.now())) return undefined;
+  if (row.attempts >= MOST_ATTEMPTS) {
+    database.run("UPDATE reviews SET status = 'failed', runner = NULL, ended_at = ? WHERE id = ?", clock.now(), id);
+    return undefined;
+  }
+  const runner = `${process.pid} ${hostname()} ${clock.now()}`;
+  database.run("UPDATE reviews SET status = 'running', runner = ?, attempts = attempts + 1 WHERE id = ?", runner, id);
+  return need(database, id);
+}
+
+interface GivenBack {
+  readonly id: string;
+  readonly detail: string;
+  readonly final?: boolean;
+  /** False: it did not come to work, so the attempt does not count. */
+  readonly counts?: boolean;
+}
+
+function giveBack(database: Database, clock: Clock, { id, detail, final, counts }: GivenBack): void {
+  const row = database.get<Row>('SELECT * FROM reviews WHERE id = ?', id);
+  if (row === undefined || row.status === 'done') return;
+  const attempts = Math.max(0, row.attempts - (counts === false ? 1 : 0));
+  const failed = final === true || attempts >= MOST_ATTEMPTS;
+  database.run(
+    'UPDATE reviews SET status = ?, attempts = ?, detail = ?, runner = NULL, ended_at = ? WHERE id = ?',
+    failed ? 'failed' : 'due',
+    attempts,
+    detail.toWellFormed(),
+    failed ? clock.now() : null,
+    id,
+  );
+}
+
+function openRows(database: Database): readonly Row[] {
+  return database.all<Row>("SELECT * FROM reviews WHERE status IN ('due', 'running') ORDER BY key");
+}
+
+function isFree({ status, runner }: Row, now: number): boolean {
+  if (status === 'due') return true;
+  const [pid, host, since] = runner?.split(' ') ?? [];
+  if (status !== 'running') return false;
+  return now - Number(since ?? 0) > RUN_MS || (host === hostname() && !isProcessAlive(Number(pid)));
+}
+
+function need(database: Database, id: string): Review {
+  return reviewOf(database.get<Row>('SELECT * FROM reviews WHERE id = ?', id) as Row);
+}
+
+function reasonsOf(row: Row): readonly ReviewReason[] {
+  const parsed = parseJson(row.reasons);
+  return parsed.ok && Array.isArray(parsed.value) ? (parsed.value as readonly ReviewReason[]) : [];
+}
+
+function reviewOf(row: Row): Review {
+  const { id, kind, status, attempts, kept, refused, pending, tokens, cost, at } = row;
+  return {
+    ...{ id, kind, status, attempts, kept, refused, pending, tokens, cost, at },
+    sessionId: row.session_id,
+    reasons: reasonsOf(row),
+    through: row.through_message,
+    ...(row.hint === '' ? {} : { hint: row.hint }),
+    ...(row.model === null ? {} : { model: row.model }),
+    ...(row.detail === null ? {} : { detail: row.detail }),
+    ...(row.ended_at === null ? {} : { endedAt: row.ended_at }),
+  };
+}

@@ -1,0 +1,56 @@
+// Owns what a review is: why it runs, over what, what came of it. Plain data. Knows no model and no table.
+// Invariant: `kind` follows from the reasons alone, so that the prompt is the one for what fired (seed 001 ch 13).
+import type { CreationTrigger } from '../counters/creation-triggers.ts';
+
+export type ReviewReason = 'memory-nudge' | 'skill-nudge' | 'session-end' | 'asked' | CreationTrigger;
+export type ReviewKind = 'memory' | 'skills' | 'combined';
+
+/** `due` waits; `running` is in the hands of a live process; `failed` was tried too often or became pointless. */
+export type ReviewStatus = 'due' | 'running' | 'done' | 'failed';
+
+export interface ReviewOrder {
+  readonly sessionId: string;
+  readonly reasons: readonly ReviewReason[];
+  /** Id of the last message that is reviewed: counters of a resumed session start behind it. */
+  readonly through: number;
+  /** Words of the owner beside an asked review: what to keep, or the name of the skill. */
+  readonly hint?: string;
+}
+
+export interface Review extends ReviewOrder {
+  readonly id: string;
+  readonly kind: ReviewKind;
+  readonly status: ReviewStatus;
+  readonly attempts: number;
+  readonly kept: number;
+  readonly refused: number;
+  readonly pending: number;
+  /** Tokens that did not come out of a cache. */
+  readonly tokens: number;
+  /** US dollars; null: unknown price. */
+  readonly cost: number | null;
+  readonly model?: string;
+  /** Why it failed, in one sentence. */
+  readonly detail?: string;
+  /** Epoch ms. */
+  readonly at: number;
+  readonly endedAt?: number;
+}
+
+/** What a finished review brought. */
+export interface ReviewOutcome {
+  readonly kept: number;
+  readonly refused: number;
+  readonly pending: number;
+  readonly tokens: number;
+  readonly cost: number | null;
+  readonly model: string;
+}
+
+/** Only the memory nudge: memory. Only the skill nudge, or asked by name: skills. Both, or a task that ended: both. */
+export function kindOf(reasons: readonly ReviewReason[]): ReviewKind {
+  const has = (reason: ReviewReason) => reasons.includes(reason);
+  if (has('asked')) return 'skills';
+  if (has('session-end') || (has('memory-nudge') && has('skill-nudge'))) return 'combined';
+  return has('memory-nudge') ? 'memory' : 'skills';
+}
