@@ -1,7 +1,7 @@
 // Owns bringing a whole session of another program into state.db: its id, times and order kept, one transaction. Knows no foreign format.
 // Invariant: a session is brought wholly or not at all, and a second time changes nothing: what is here is compared before it is written.
 import type { Database } from '#base/database/connection.ts';
-import type { Message } from '#core/model/message.ts';
+import { type Message, toolCalls } from '#core/model/message.ts';
 import { appendMessage, type Lanes, type PreparedMessage, prepareMessage } from '../append-message.ts';
 import { encodeMessage } from '../message-rows.ts';
 import { findSession } from '../session-rows.ts';
@@ -71,22 +71,42 @@ function nameOf(id: string, collisions: number): string {
 /** Writes what a fresh plan holds. Throws `database-locked` after the usual wait. */
 export async function carryOut(database: Database, lanes: Lanes, plan: BringPlan): Promise<void> {
   if (plan.outcome === 'same') return;
-  const prepared = plan.messages.map((one) => ({ state: one.state, message: prepare(plan.id, one) }));
+  const prepared = plan.messages.map((one) => ({ ...one, row: prepare(plan.id, one) }));
   await database.transaction(() => {
     if (plan.outcome !== 'continued') insertBrought(database, plan);
-    for (const { state, message } of prepared) {
-      const id = appendMessage(database, lanes, message);
-      if (state !== 'live') {
-        database.run('UPDATE messages SET active = 0, compacted = ? WHERE id = ?', state === 'compacted' ? 1 : 0, id);
-      }
-    }
+    for (const { row, ...one } of prepared)
+      settle(database, { id: appendMessage(database, lanes, row), in: plan.id }, one);
     closeBrought(database, plan);
   });
+}
+
+/** Gives an appended row the standing that it had there. */
+function settle(database: Database, row: { id: number; in: string }, { state, message }: BroughtMessage): void {
+  if (state !== 'live') retire(database, row.id, state);
+  if (isSummary(message)) database.run('UPDATE messages SET place = seq WHERE id = ?', row.id);
+  if (state === 'rewound' || isSummary(message)) uncount(database, row.in, toolCalls(message).length);
 }
 
 function prepare(sessionId: string, { at, message, state }: BroughtMessage): PreparedMessage {
   const input = { sessionId, encoded: encodeMessage(message), speaker: undefined, at };
   return state === 'rewound' ? { ...input, analysis: { terms: '', flags: 0 } } : prepareMessage(input);
+}
+
+function retire(database: Database, id: number, state: BroughtState): void {
+  database.run('UPDATE messages SET active = 0, compacted = ? WHERE id = ?', state === 'compacted' ? 1 : 0, id);
+}
+
+/** What a compression put in: it stands for others, and is neither counted nor searched. */
+function isSummary(message: Message): boolean {
+  return message.role === 'user' && message.parts.some(({ label }) => label === 'summary');
+}
+
+function uncount(database: Database, sessionId: string, calls: number): void {
+  database.run(
+    'UPDATE sessions SET message_count = message_count - 1, tool_call_count = tool_call_count - ? WHERE id = ?',
+    calls,
+    sessionId.toWellFormed(),
+  );
 }
 
 function insertBrought(database: Database, { id, session }: BringPlan): void {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { parseTime } from '#base/clock.ts';
 import type { JsonObject, JsonValue } from '#base/json.ts';
 import { ellipsize } from '#base/text.ts';
+import type { ProposalLedger } from '#mind/evidence/proposal.ts';
 import { changesBetween, readSkillTree } from '#mind/skills/door/skill-tree.ts';
 import type { SkillRecords } from '#mind/skills/record/skill-records.ts';
 import type { SkillReader, SkillRecord, SkillStatus } from '#mind/skills/skill.ts';
@@ -13,6 +14,7 @@ import { type FoundSkill, findSkills, readUsage } from './hermes/find-skills.ts'
 import type { ImportPlace } from './import-place.ts';
 
 export interface SkillDoors {
+  readonly ledger: Pick<ProposalLedger, 'list'>;
   readonly door: SkillDoor;
   readonly reader: SkillReader;
   readonly records: Pick<SkillRecords, 'get' | 'put' | 'mirror'>;
@@ -45,6 +47,10 @@ async function bringSkill(place: ImportPlace, doors: SkillDoors, { skill, usage 
     } else report.left('skills', skill.name, 'another skill has its name here, and stays');
     return;
   }
+  if (waits(doors, skill.name)) {
+    report.left('skills', skill.name, 'it waits, or was turned down: `talaria pending list`');
+    return;
+  }
   if (dryRun) {
     report.took('skills', skill.name);
     return;
@@ -64,6 +70,12 @@ async function bringSkill(place: ImportPlace, doors: SkillDoors, { skill, usage 
   report.took('skills', installed.value.name);
   for (const warning of installed.value.warnings) report.note(`skill ${installed.value.name}: ${warning}`);
   await takeUsage(doors, installed.value.name, usage);
+}
+
+/** What the guard asks about is asked once. */
+function waits({ ledger }: SkillDoors, name: string): boolean {
+  const asked = ledger.list({ kind: 'skill', actor: 'import' }).filter(({ target }) => target === name);
+  return asked.some(({ status }) => status === 'pending' || status === 'rejected');
 }
 
 function isSame(theirs: string, ours: string): boolean {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Skill, SkillRecord } from '#mind/skills/skill.ts';
 import type { SkillDoors } from '#surfaces/app/commands/import/import-skills.ts';
 
-export interface FakeSkills extends SkillDoors {
+export interface FakeSkills extends Omit<SkillDoors, 'ledger'> {
   readonly kept: Map<string, SkillRecord>;
   readonly folders: Map<string, string>;
   readonly asked: { readonly name?: string; readonly category?: string; readonly source: string }[];

@@ -96,7 +96,12 @@ describe('import hermes: sessions', () => {
         ],
       );
       const summary = context[0]?.parts[0];
-      assert.equal(summary?.origin, options.version === 30 ? 'model' : 'owner');
+      assert.deepEqual(
+        [summary?.origin, summary?.type === 'text' && summary.label],
+        options.version === 30 ? ['model', 'summary'] : ['owner', undefined],
+      );
+      assert.deepEqual([first?.messageCount, first?.toolCallCount], [4, 1]);
+      assert.equal(child?.messageCount, options.version === 30 ? 4 : 5);
       const last = context.at(-1);
       assert.equal(last?.role === 'assistant' && last.cut, 'length');
 

@@ -46,7 +46,7 @@ export function mapMessage(row: HermesMessage, place: MappingPlace): Mapped {
 }
 
 function userParts(row: HermesMessage, text: string, { typedByOwner }: MappingPlace): readonly TextPart[] {
-  if (row.summary) return [{ type: 'text', text, origin: 'model', label: 'context' }];
+  if (row.summary) return [{ type: 'text', text, origin: 'model', label: 'summary' }];
   const origin: Origin = typedByOwner && !row.overheard ? 'owner' : 'foreign';
   const at = row.sent === undefined || text === '' ? -1 : row.sent.indexOf(text);
   const before = at < 0 ? '' : (row.sent ?? '').slice(0, at);
