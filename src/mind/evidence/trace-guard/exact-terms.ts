@@ -1,0 +1,125 @@
+// Owns finding what a text says exactly: numbers, paths, identifiers, flags, addresses; the rest are words. Knows no claim and no name.
+// Invariant: total, linear (every gap is bounded), and the same for a claim and for its source.
+import { isCommonWord } from './common-words.ts';
+import { plainQuotes } from './fold-text.ts';
+import { joinThousands, numberKeys } from './number-terms.ts';
+
+export type PieceKind = 'url' | 'email' | 'path' | 'flag' | 'number' | 'identifier' | 'compound' | 'word';
+
+export interface Piece {
+  readonly kind: PieceKind;
+  /** As it is written, without marks around it. */
+  readonly shown: string;
+  /** Spellings under which it is compared, the most exact one first; lower case. */
+  readonly keys: readonly string[];
+}
+
+const ADDRESS =
+  /([a-z][a-z0-9+.-]{1,20}:\/\/[^\s"'`<>()[\]{}|\\^]{1,2000}|[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5})/gi;
+const DENSE =
+  /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}ー]+/gu;
+const BETWEEN = /(?:[\s()[\]{}<>"`,;|=*!?…&—–•·→。，、；！？：「」（）]|\.{3})+/u;
+
+/** In order of appearance. Runs of scripts without blanks are left out: they have no exact terms but the numbers between them. */
+export function readPieces(text: string): readonly Piece[] {
+  const pieces: Piece[] = [];
+  joinThousands(plainQuotes(text))
+    .split(ADDRESS)
+    .forEach((stretch, index) => {
+      if (index % 2 === 1) pieces.push(...readAddress(stretch));
+      else for (const raw of stretch.replace(DENSE, ' ').split(BETWEEN)) pieces.push(...classify(raw));
+    });
+  return pieces;
+}
+
+/** One word that names one thing exactly: enough for a quote. */
+export function isIdentifier(text: string): boolean {
+  const [piece, ...more] = readPieces(text);
+  if (piece === undefined || more.length > 0 || piece.shown.length < 3) return false;
+  if (piece.kind === 'number') return /\d\.\d+\.\d/.test(piece.shown);
+  return piece.kind !== 'word' && !(piece.kind === 'compound' && isCommonCompound(piece.shown));
+}
+
+function readAddress(raw: string): readonly Piece[] {
+  const shown = raw.replace(/[.:,'?!/-]+$/, '');
+  const key = shown.toLowerCase();
+  if (!key.includes('://')) return [{ kind: 'email', shown, keys: [key] }];
+  const host = /^[^:]+:\/\/(?:[^/@]{0,200}@)?([^/:?#]*)/.exec(key)?.[1] ?? '';
+  return [{ kind: 'url', shown, keys: [key, key.replace(/^[^:]+:\/\//, ''), host].filter((one) => one !== '') }];
+}
+
+function trimMarks(raw: string): string {
+  return raw
+    .replace(/^(?:['":,?!%^#]|\.(?![\w/.])|-(?![\w-])|_(?=_?\W|_?$)|:(?!\w))+/, '')
+    .replace(/['":.,?!^-]+$/, '')
+    .replace(/^__|__$/g, '');
+}
+
+/** What is longer is no word: data, compared as a whole. */
+const LONGEST = 400;
+
+function classify(raw: string): readonly Piece[] {
+  if (!/[\p{L}\p{N}]/u.test(raw)) return [];
+  if (raw.length > LONGEST) return [{ kind: 'identifier', shown: raw, keys: [raw.toLowerCase()] }];
+  return classifyPiece(trimMarks(raw));
+}
+
+function classifyPiece(piece: string): readonly Piece[] {
+  const key = piece.toLowerCase();
+  if (/^--?[A-Za-z][\w-]*$/.test(piece)) return [{ kind: 'flag', shown: piece, keys: [key] }];
+  const numbers = numberKeys(key);
+  if (numbers !== undefined) return [{ kind: 'number', shown: piece, keys: numbers }];
+  if (isPath(piece)) return [{ kind: 'path', shown: piece, keys: pathKeys(key) }];
+  const splitter = /::|->/.test(piece) ? undefined : /[:/\\@#]/.exec(piece)?.[0];
+  if (splitter !== undefined && !/^[@$]\w|[#]$/.test(piece))
+    return piece
+      .split(/[:/\\@#]/)
+      .map(trimMarks)
+      .flatMap(classify);
+  return classifyName(piece, key);
+}
+
+function classifyName(piece: string, key: string): readonly Piece[] {
+  if (/^(?:\p{L}\.)+\p{L}?$/u.test(piece)) return []; // e.g, i.e, a.m
+  if (/^\d+[-–]\d+$/.test(piece)) return piece.split(/[-–]/).flatMap(classify);
+  if (/^\p{L}+(?:'\p{L}+)?(?:-\p{L}+(?:'\p{L}+)?)+$/u.test(piece))
+    return [{ kind: 'compound', shown: piece, keys: [key] }];
+  const isName =
+    /[_\d$@#]|\+\+|::|->|\p{L}\.\p{L}/u.test(piece) ||
+    /^\p{Ll}+(?:\p{Lu}\p{Ll}*)+$/u.test(piece) ||
+    /^(?:\p{Lu}\p{Ll}+){2,}$/u.test(piece);
+  if (!isName) return [{ kind: 'word', shown: piece, keys: [key] }];
+  return [{ kind: 'identifier', shown: piece, keys: [key.replace(/\(\)$/, ''), key.replace(/^[$@]/, '')] }];
+}
+
+function isPath(piece: string): boolean {
+  if (/^(?:[A-Za-z]:|~|\.{1,2})?[\\/][\w.@~$-]/.test(piece) || /^\.[A-Za-z]\w/.test(piece)) return true;
+  if (!/^[\w.@~$+-]+(?:[\\/][\w.@~$+%:-]*)+$/.test(piece)) return false;
+  const segments = piece.split(/[\\/]/);
+  return (
+    segments.length > 2 || segments.some((one) => one === '' || /[._\d$~-]/.test(one)) || !segments.every(isCommonWord)
+  );
+}
+
+function pathKeys(key: string): readonly string[] {
+  const plain = key
+    .replaceAll('\\', '/')
+    .replace(/^\.\//, '')
+    .replace(/\/{2,}/g, '/')
+    .replace(/(?<=.)\/$/, '');
+  return [plain];
+}
+
+const COMPOUNDS = new Set(
+  `read-only write-only real-time up-to-date step-by-step day-to-day follow-up follow-ups set-up built-in opt-in opt-out log-in sign-in one-off
+   full-time part-time long-term short-term high-level low-level command-line case-sensitive case-insensitive well-known so-called trade-off
+   e-mail back-up roll-back start-up clean-up look-up re-run re-use right-hand left-hand first-time end-to-end top-level in-place out-of-date
+   user-friendly easy-to-use double-check trial-and-error good-to-know non-empty non-zero`
+    .trim()
+    .split(/\s+/),
+);
+
+/** A compound of everyday English: its words count, not the compound. */
+export function isCommonCompound(compound: string): boolean {
+  return COMPOUNDS.has(compound.toLowerCase());
+}

@@ -1,0 +1,177 @@
+// Owns what a claim says that its sources must say too: exact terms, proper names, other content words, and what it denies.
+// Knows no source. Invariants: marks of lists and headings are no content; a capital at the beginning of a sentence, a heading or a
+// list item makes a name only of a word that is not everyday English; what stands in code must occur word for word.
+import { splitWords } from '#base/text/split-words.ts';
+import { stemWord } from '#base/text/stem-word.ts';
+import { isStopStem } from '#base/text/stop-words.ts';
+import { isCommonWord } from './common-words.ts';
+import { isCommonCompound, type Piece, readPieces } from './exact-terms.ts';
+import { foldSentences, plainQuotes } from './fold-text.ts';
+import { numberWord, unitWord } from './number-terms.ts';
+import { isNegator } from './polar-words.ts';
+import { withUnit } from './read-evidence.ts';
+import { type Polarity, readPolarity } from './read-polarity.ts';
+
+export interface ExactTerm {
+  readonly shown: string;
+  /** One of them must be among the source's exact terms. */
+  readonly keys: readonly string[];
+  /** Or this word among its words. */
+  readonly word?: string;
+  /** Or all of these among its stems. */
+  readonly stems?: readonly string[];
+}
+
+export interface ClaimReading {
+  readonly exact: readonly ExactTerm[];
+  /** Stems of the other content words, each once. */
+  readonly soft: ReadonlySet<string>;
+  readonly sentences: readonly Polarity[];
+  readonly hasNegation: boolean;
+}
+
+export function readClaim(text: string): ClaimReading {
+  const { prose, code } = splitMarkdown(text);
+  const exact: ExactTerm[] = [];
+  const soft = new Set<string>();
+  const { sentences } = foldSentences(prose);
+  for (const { raw } of sentences) {
+    for (const segment of raw.replace(/\s+/gu, ' ').split(SEGMENT)) readSegment(segment, exact, soft);
+    for (const stem of denseStems(raw)) soft.add(stem);
+  }
+  for (const span of code) exact.push(...codeTerms(span));
+  const polarity = sentences.map(({ raw }) => readPolarity(raw));
+  return { exact, soft, sentences: polarity, hasNegation: polarity.some(({ hasNegation }) => hasNegation) };
+}
+
+/** After these marks a word begins like a sentence. */
+const SEGMENT = /(?<=[:(])\s+|\s+[-–—|]\s+|(?<![\p{L}\p{N}])["“]/u;
+
+interface Markdown {
+  readonly prose: string;
+  readonly code: readonly string[];
+}
+
+/** Lines of code blocks and the inside of back-ticks are code; markers of lists, headings, quotes and steps go. */
+function splitMarkdown(text: string): Markdown {
+  const code: string[] = [];
+  const keep = (_: string, inside: string): string => {
+    code.push(inside);
+    return ' ';
+  };
+  const prose = text
+    .replace(/```[^\n`]{0,40}\n([\s\S]*?)(?:\n[ \t]*```|$)/g, keep)
+    .replace(/`([^`\n]{1,400})`/g, keep)
+    .split('\n')
+    .map(withoutMarkers)
+    .join('\n')
+    .replace(/\*\*|__(?=\s|$)|(?<=\s|^)__/g, '');
+  return { prose, code };
+}
+
+function withoutMarkers(line: string): string {
+  return line
+    .replace(/^\s*(?:[>#]+\s*|[-*+•]\s+|\d{1,3}[.)]\s+|\[[ x]\]\s+)+/u, '')
+    .replace(/^(?:step|phase|part)\s+\d{1,2}\s*[:.)–-]\s*/iu, '');
+}
+
+function readSegment(segment: string, exact: ExactTerm[], soft: Set<string>): void {
+  const pieces = readPieces(segment);
+  const titled = isTitle(pieces);
+  let isUnit = false;
+  pieces.forEach((piece, at) => {
+    if (isUnit) {
+      isUnit = false;
+      return;
+    }
+    const term = exactTerm(piece, { next: pieces[at + 1], initial: at === 0 || titled });
+    if (term === undefined) addSoft(piece.shown, soft);
+    else {
+      exact.push(term);
+      const next = pieces[at + 1];
+      isUnit = isQuantity(piece) && next?.kind === 'word' && unitWord(next.shown) !== undefined;
+    }
+  });
+}
+
+function isTitle(pieces: readonly Piece[]): boolean {
+  const words = pieces.filter(({ kind, shown }) => kind === 'word' && shown.length > 3);
+  const capitals = words.filter(({ shown }) => /^\p{Lu}/u.test(shown));
+  return words.length > 1 && capitals.length / words.length > 0.6 && capitals.every(({ shown }) => isCommonWord(shown));
+}
+
+function isQuantity(piece: Piece): boolean {
+  return piece.kind === 'number' || numberWord(piece.keys[0] ?? '') !== undefined;
+}
+
+function exactTerm(
+  piece: Piece,
+  { next, initial }: { readonly next: Piece | undefined; readonly initial: boolean },
+): ExactTerm | undefined {
+  const { shown, keys } = piece;
+  const [key = ''] = keys;
+  switch (piece.kind) {
+    case 'number':
+      return { shown, keys: /^v\d/.test(key) ? keys : [withUnit(key, next)[0] ?? key] };
+    case 'url':
+      return { shown, keys: [key.replace(/\/$/, ''), ...keys.slice(0, 2)] };
+    case 'email':
+    case 'path':
+    case 'flag':
+    case 'identifier':
+      return { shown, keys };
+    case 'compound':
+      return isCommonCompound(shown) ? undefined : { shown, keys, stems: contentOf(shown) };
+    case 'word': {
+      const digits = numberWord(key);
+      if (digits !== undefined) return { shown, keys: [withUnit(digits, next)[0] ?? digits] };
+      return isName(shown, initial) ? nameTerm(shown) : undefined;
+    }
+  }
+}
+
+/** Who the entry is about need not be named in what he said. */
+const FRAME = new Set('user users owner benutzer nutzer utilisateur usuario utente usuário'.split(' ').map(stemWord));
+
+function isName(shown: string, initial: boolean): boolean {
+  const bare = shown.replace(/'(?:s|m|ve|ll|d|re)?$/u, '');
+  if (!/^\p{Lu}[\p{L}\p{M}'.]+$/u.test(bare) || FRAME.has(stemWord(bare.toLowerCase()))) return false;
+  const lower = bare.toLowerCase().replaceAll("'", '');
+  if (isStopStem(stemWord(lower)) || isNegator(lower)) return false;
+  const shouted = /^[\p{Lu}']{2,}$/u.test(bare);
+  return !((initial || shouted) && isCommonWord(bare));
+}
+
+function nameTerm(shown: string): ExactTerm {
+  const word = splitWords(shown)[0] ?? shown.toLowerCase();
+  return { shown, keys: [shown.toLowerCase()], word, stems: [stemWord(word)] };
+}
+
+function addSoft(shown: string, soft: Set<string>): void {
+  for (const stem of contentOf(shown)) soft.add(stem);
+}
+
+function contentOf(text: string): readonly string[] {
+  const words = splitWords(text).filter((word) => !isNegator(word));
+  return words.map(stemWord).filter((stem) => !isStopStem(stem) && !FRAME.has(stem));
+}
+
+const DENSE =
+  /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}ー]+/gu;
+
+/** Pairs of characters of scripts without blanks. */
+function denseStems(text: string): readonly string[] {
+  return (plainQuotes(text).match(DENSE) ?? []).flatMap((run) => splitWords(run));
+}
+
+/** A place to fill in, as `<name>` or `{{name}}`, may be general. */
+const PLACEHOLDER = /<[a-z][\w -]{0,40}>|\{\{[\w .-]{1,40}\}\}|\{[a-z][\w-]{0,40}\}/gi;
+
+function codeTerms(span: string): readonly ExactTerm[] {
+  return readPieces(span.replace(PLACEHOLDER, ' ')).flatMap((piece) => {
+    const { shown, keys } = piece;
+    if (piece.kind === 'word') return shown.length > 1 ? [{ shown, keys, word: shown.toLowerCase() }] : [];
+    const term = exactTerm(piece, { next: undefined, initial: true });
+    return [{ ...(term ?? { shown, keys }), ...(piece.kind === 'compound' ? { stems: [] } : {}) }];
+  });
+}

@@ -1,0 +1,124 @@
+// Owns what one text of a source says: where its sentences are, its exact terms under every spelling, its words. Knows no claim.
+// Invariant: pure, linear in the text; more text never says less.
+import { splitWords } from '#base/text/split-words.ts';
+import { stemWord } from '#base/text/stem-word.ts';
+import type { EvidenceText } from './claim.ts';
+import { type Piece, readPieces } from './exact-terms.ts';
+import { foldSentences } from './fold-text.ts';
+import { joinThousands, numberWord, unitWord } from './number-terms.ts';
+import { type Polarity, readPolarity } from './read-polarity.ts';
+
+export interface EvidenceSentence extends Polarity {
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface EvidenceReading {
+  readonly source: EvidenceText;
+  readonly folded: string;
+  readonly sentences: readonly EvidenceSentence[];
+  /** Lemma → the sentences that hold it. */
+  readonly mentions: ReadonlyMap<string, readonly EvidenceSentence[]>;
+  /** Numbers, paths, identifiers, addresses; lower case. */
+  readonly exact: ReadonlySet<string>;
+  /** Lower case. */
+  readonly words: ReadonlySet<string>;
+  readonly stems: ReadonlySet<string>;
+  readonly hasNegation: boolean;
+}
+
+/** One place where a quote stands. */
+export interface QuotePlace {
+  readonly reading: EvidenceReading;
+  /** The sentences that it is taken from. */
+  readonly quoted: readonly EvidenceSentence[];
+  /** Lemma → those of them that hold it. */
+  readonly mentions: ReadonlyMap<string, readonly EvidenceSentence[]>;
+}
+
+export function readEvidence(source: EvidenceText): EvidenceReading {
+  const { folded, sentences } = foldSentences(source.text);
+  const read = sentences.map(({ raw, start, end }) => ({ ...readPolarity(raw), start, end }));
+  const words = new Set(splitWords(joinThousands(source.text)));
+  return {
+    source,
+    folded,
+    sentences: read,
+    mentions: mentionsOf(read),
+    exact: exactKeys(readPieces(source.text)),
+    words,
+    stems: new Set([...words].map(stemWord)),
+    hasNegation: read.some(({ hasNegation }) => hasNegation),
+  };
+}
+
+/** Lemma → the sentences that hold it. */
+export function mentionsOf(sentences: readonly EvidenceSentence[]): ReadonlyMap<string, readonly EvidenceSentence[]> {
+  const mentions = new Map<string, EvidenceSentence[]>();
+  for (const sentence of sentences) {
+    for (const lemma of sentence.signs.keys()) {
+      const known = mentions.get(lemma);
+      if (known === undefined) mentions.set(lemma, [sentence]);
+      else known.push(sentence);
+    }
+  }
+  return mentions;
+}
+
+function exactKeys(pieces: readonly Piece[]): ReadonlySet<string> {
+  const keys = new Set<string>();
+  pieces.forEach((piece, at) => {
+    for (const key of piece.keys) keys.add(key);
+    for (const key of furtherKeys(piece, pieces[at + 1])) keys.add(key);
+  });
+  return keys;
+}
+
+/** What a reader may rightly take out of a longer term. */
+function furtherKeys(piece: Piece, next: Piece | undefined): readonly string[] {
+  const [key = ''] = piece.keys;
+  switch (piece.kind) {
+    case 'number':
+      return [...numberParts(key), ...withUnit(key, next)];
+    case 'path':
+      return pathTails(key);
+    case 'url':
+      return [
+        key.replace(/\/$/, ''),
+        ...pathTails(piece.keys[1] ?? ''),
+        ...(key.match(/(?<=[:/=])\d+(?=[/?&#]|$)/g) ?? []),
+      ];
+    case 'word':
+    case 'compound': {
+      const digits = key === 'one' ? '1' : numberWord(key);
+      return digits === undefined ? [] : [digits, ...withUnit(digits, next)];
+    }
+    case 'email':
+    case 'flag':
+    case 'identifier':
+      return [];
+  }
+}
+
+/** A date, a time and a fraction hold their parts; a version and a decimal do not. */
+function numberParts(key: string): readonly string[] {
+  if (key.startsWith('-')) return [key.slice(1)];
+  return /[-/:]/.test(key) ? key.split(/[-/:t]/).flatMap((part) => [part, part.replace(/^0+(?=\d)/, '')]) : [];
+}
+
+export function withUnit(digits: string, next: Piece | undefined): readonly string[] {
+  const unit = next?.kind === 'word' ? unitWord(next.shown) : undefined;
+  return unit === undefined || !/^\d+(?:\.\d+)?$/.test(digits) ? [] : [`${digits}${unit}`];
+}
+
+const MOST_SEGMENTS = 24;
+
+/** `/a/b/c.ts` may be named `b/c.ts` or `c.ts`, never `/a`: that would be more than was meant. */
+function pathTails(key: string): readonly string[] {
+  const segments = key
+    .replace(/^(?:[a-z]:|~)?\//, '')
+    .replace(/\/$/, '')
+    .split('/')
+    .slice(-MOST_SEGMENTS);
+  return segments.map((_, index) => segments.slice(index).join('/'));
+}
