@@ -41,7 +41,8 @@ function writeDurably(path: string, bytes: Uint8Array, mode: number): void {
   }
 }
 
-function syncFolder(folder: string): void {
+/** Makes renames and removals in a folder durable. Throws TalariaError as `atomicWrite`. */
+export function syncFolder(folder: string): void {
   let handle: number;
   try {
     handle = openSync(folder, 'r');

@@ -1,0 +1,130 @@
+// Owns undoing a version: what it changed becomes what it was, support files included; a rollback is itself a version. Both commands
+// that roll back (by version, by manifest) end here. Knows no use counts and no surface.
+// Invariants: a copy that is not what was recorded restores nothing; what was changed since is overwritten only by force (curator
+// notes 11.4).
+import { basename, dirname, join } from 'node:path';
+import { sha256 } from '#base/ids.ts';
+import { withFileLock } from '#base/platform.ts';
+import { ok, type Refusal, type Result, refuse } from '#base/result.ts';
+import type { Actor } from '#mind/evidence/proposal.ts';
+import type { SkillWritten } from '../../skill-door.ts';
+import { skillLock } from '../../skill-folder.ts';
+import { type RecordedFile, readBackup, readManifest } from '../backup/skill-backup.ts';
+import { commitChange } from '../commit-change.ts';
+import type { DoorParts } from '../door-parts.ts';
+import { hashSkillTree, readSkillTree, type SkillTree, treeOf, withFileOf } from '../skill-tree.ts';
+import { findVersion, lastVersion, newestToUndo, type VersionRow, versionOfBackup } from './version-rows.ts';
+
+export type RollbackTarget = { readonly skill: string; readonly version?: number } | { readonly manifestPath: string };
+export type RollbackReason = 'backup-not-found' | 'target-changed' | 'nothing-to-undo' | 'no-such-version';
+
+export interface RollbackOptions {
+  readonly force?: boolean;
+  readonly actor?: Actor;
+}
+
+export async function rollBack(
+  parts: DoorParts,
+  target: RollbackTarget,
+  options: RollbackOptions = {},
+): Promise<Result<SkillWritten, RollbackReason>> {
+  const row = findTarget(parts, target);
+  if (!row.ok) return row;
+  const { clock, places } = parts;
+  return withFileLock(skillLock(places.root, row.value.skill), () => undoVersion(parts, row.value, options), { clock });
+}
+
+function findTarget(parts: DoorParts, target: RollbackTarget): Result<VersionRow, RollbackReason> {
+  const { database } = parts;
+  if ('manifestPath' in target) {
+    const row = versionOfBackup(database, basename(dirname(target.manifestPath)));
+    return row ? ok(row) : refuse('no-such-version', `No version of a skill belongs to ${target.manifestPath}.`);
+  }
+  const { skill, version } = target;
+  if (version !== undefined) {
+    const row = findVersion(database, skill, version);
+    return row ? ok(row) : refuse('no-such-version', `${skill} has no version ${version}.`);
+  }
+  const row = newestToUndo(database, skill);
+  if (row) return ok(row);
+  return lastVersion(database, skill)
+    ? refuse('nothing-to-undo', `Every version of ${skill} is undone already.`)
+    : refuse('nothing-to-undo', `${skill} was never changed here.`);
+}
+
+async function undoVersion(
+  parts: DoorParts,
+  row: VersionRow,
+  { force = false, actor = 'owner' }: RollbackOptions,
+): Promise<Result<SkillWritten, RollbackReason>> {
+  const backup = join(parts.places.backups, row.backup);
+  const manifest = readManifest(backup);
+  if (!manifest.ok) return manifest;
+  const recorded = readBackup(backup, manifest.value);
+  if (!recorded.ok) return recorded;
+  const folder = join(parts.places.root, row.folder);
+  const now = readSkillTree(folder);
+  if (!now.ok) return refuse('target-changed', now.detail);
+  const before = stateBefore(row, { now: now.value, recorded: recorded.value, force });
+  if (!before.ok) return before;
+  const proposal = await parts.ledger.open({
+    kind: 'skill',
+    actor,
+    target: row.skill,
+    action: 'rollback',
+    change: { action: 'rollback', name: row.skill, version: row.version },
+    citations: [],
+  });
+  const done = await commitChange(parts, {
+    name: row.skill,
+    folder,
+    before: now.value,
+    after: before.value,
+    proposalId: proposal.id,
+    made: { actor, action: 'rollback', source: 'rollback', undoes: { version: row.version, backup: row.backup } },
+    warnings: [],
+  });
+  if (!done.ok) return refuse('target-changed', done.detail);
+  return done;
+}
+
+interface Standing {
+  readonly now: SkillTree | undefined;
+  readonly recorded: readonly RecordedFile[];
+  readonly force: boolean;
+}
+
+/** The folder as it was before the version, seen from what stands there now. */
+function stateBefore(
+  row: VersionRow,
+  { now, recorded, force }: Standing,
+): { readonly ok: true; readonly value: SkillTree | undefined } | Refusal<RollbackReason> {
+  const touched = recorded.filter(({ before, afterHash }) => (before ? sha256(before.bytes) : null) !== afterHash);
+  const wasWhole = row.original_tree === null || row.new_tree === null;
+  const isChanged = wasWhole
+    ? hashSkillTree(now) !== row.new_tree
+    : touched.some(({ path, afterHash }) => hashAt(now, path) !== afterHash);
+  if (isChanged && !force)
+    return refuse(
+      'target-changed',
+      `${row.skill} was changed since version ${row.version}; look at it, then use force.`,
+    );
+  if (row.original_tree === null) {
+    return now ? ok(undefined) : refuse('nothing-to-undo', `${row.skill} is gone already.`);
+  }
+  if (row.new_tree === null) {
+    if (now) return refuse('target-changed', `A skill ${row.skill} stands there again; delete it first.`);
+    return ok(treeOf(recorded.flatMap(({ before }) => before ?? [])));
+  }
+  if (now === undefined)
+    return refuse('target-changed', `The folder of ${row.skill} is gone; undo its deletion first.`);
+  const back = touched.reduce((tree, file) => withFileOf(tree, file.path, file.before), now);
+  return hashSkillTree(back) === hashSkillTree(now)
+    ? refuse('nothing-to-undo', `${row.skill} stands as it was before version ${row.version} already.`)
+    : ok(back);
+}
+
+function hashAt(tree: SkillTree | undefined, path: string): string | null {
+  const file = tree?.get(path);
+  return file === undefined ? null : sha256(file.bytes);
+}

@@ -1,0 +1,126 @@
+// Owns the rows of `skill_versions`. Knows no file. Invariant: one row a proposal and one number a version; a number is never reused.
+import { join } from 'node:path';
+import type { Database } from '#base/database/connection.ts';
+import type { Actor } from '#mind/evidence/proposal.ts';
+import type { SkillVersion } from '../../skill-door.ts';
+import type { SkillManifest } from '../backup/skill-manifest.ts';
+
+export interface VersionRow {
+  readonly skill: string;
+  readonly version: number;
+  readonly parent: number | null;
+  readonly actor: string;
+  readonly action: string;
+  /** Below the skills root. */
+  readonly folder: string;
+  readonly original_hash: string | null;
+  readonly new_hash: string | null;
+  readonly original_tree: string | null;
+  readonly new_tree: string | null;
+  /** Name of the folder below the backups. */
+  readonly backup: string;
+  readonly proposal_id: string;
+  readonly at: number;
+  readonly undoes: number | null;
+  readonly rolled_back_at: number | null;
+}
+
+/** Inside a transaction. Gives the numbers of the new version and of the one before it. */
+export function insertVersion(
+  database: Database,
+  manifest: SkillManifest,
+  backup: string,
+): { readonly version: number; readonly parent: number | null } {
+  const { skill_name: skill } = manifest;
+  const last = lastVersion(database, skill);
+  const version = (last?.version ?? 0) + 1;
+  // Version 0 is what stood there before the first write that is known.
+  const parent = last?.version ?? (manifest.original_tree_sha256 === null ? null : 0);
+  database.run(
+    `INSERT INTO skill_versions(skill, version, parent, actor, action, folder, original_hash, new_hash, original_tree,
+       new_tree, backup, proposal_id, at, undoes) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    skill,
+    version,
+    parent,
+    manifest.actor,
+    manifest.operation,
+    manifest.folder,
+    manifest.original_sha256,
+    manifest.new_sha256,
+    manifest.original_tree_sha256,
+    manifest.new_tree_sha256,
+    backup,
+    manifest.proposal_id,
+    manifest.applied_at_ms,
+    manifest.undoes_version,
+  );
+  if (manifest.undoes_version !== null) {
+    database.run(
+      'UPDATE skill_versions SET rolled_back_at = ? WHERE skill = ? AND version = ?',
+      manifest.applied_at_ms,
+      skill,
+      manifest.undoes_version,
+    );
+  }
+  return { version, parent };
+}
+
+/** Inside a transaction. Takes a version back whose write did not come to its end. */
+export function deleteVersion(database: Database, proposalId: string): void {
+  const row = versionOfProposal(database, proposalId);
+  if (row === undefined) return;
+  database.run('DELETE FROM skill_versions WHERE proposal_id = ?', proposalId);
+  if (row.undoes !== null) {
+    database.run(
+      'UPDATE skill_versions SET rolled_back_at = NULL WHERE skill = ? AND version = ?',
+      row.skill,
+      row.undoes,
+    );
+  }
+}
+
+export function lastVersion(database: Database, skill: string): VersionRow | undefined {
+  return database.get<VersionRow>('SELECT * FROM skill_versions WHERE skill = ? ORDER BY version DESC LIMIT 1', skill);
+}
+
+export function findVersion(database: Database, skill: string, version: number): VersionRow | undefined {
+  return database.get<VersionRow>('SELECT * FROM skill_versions WHERE skill = ? AND version = ?', skill, version);
+}
+
+export function versionOfProposal(database: Database, proposalId: string): VersionRow | undefined {
+  return database.get<VersionRow>('SELECT * FROM skill_versions WHERE proposal_id = ?', proposalId);
+}
+
+export function versionOfBackup(database: Database, backup: string): VersionRow | undefined {
+  return database.get<VersionRow>('SELECT * FROM skill_versions WHERE backup = ?', backup);
+}
+
+/** The newest version that still stands and undoes nothing itself. */
+export function newestToUndo(database: Database, skill: string): VersionRow | undefined {
+  return database.get<VersionRow>(
+    `SELECT * FROM skill_versions WHERE skill = ? AND rolled_back_at IS NULL AND undoes IS NULL
+     ORDER BY version DESC LIMIT 1`,
+    skill,
+  );
+}
+
+/** Oldest first. */
+export function allVersions(database: Database, skill: string): readonly VersionRow[] {
+  return database.all<VersionRow>('SELECT * FROM skill_versions WHERE skill = ? ORDER BY version', skill);
+}
+
+export function asSkillVersion(row: VersionRow, backups: string): SkillVersion {
+  return {
+    skill: row.skill,
+    version: row.version,
+    actor: row.actor as Actor,
+    action: row.action,
+    originalHash: row.original_hash,
+    newHash: row.new_hash,
+    manifestPath: join(backups, row.backup, 'manifest.json'),
+    proposalId: row.proposal_id,
+    at: row.at,
+    ...(row.parent === null ? {} : { parent: row.parent }),
+    ...(row.rolled_back_at === null ? {} : { rolledBackAt: row.rolled_back_at }),
+  };
+}

@@ -1,0 +1,135 @@
+// Owns mending at start-up what a killed process left of a write: each proposal that is still `writing` becomes applied with its version,
+// or dropped without a trace, or edited by hand. Knows no gate. Invariants: a write that another process has in hand is left to it; doing
+// it twice changes nothing (design 2: after = applied, before = dropped, neither = edited by hand, kept).
+import { join } from 'node:path';
+import { errorCode } from '#base/errors.ts';
+import { withFileLock } from '#base/platform.ts';
+import type { Decision, Proposal } from '#mind/evidence/proposal.ts';
+import { clearStaging, placeSkill, skillLock, stagedWrites } from '../skill-folder.ts';
+import { listBackups, readBackup, readManifest, removeBackup, writeManifest } from './backup/skill-backup.ts';
+import type { SkillManifest } from './backup/skill-manifest.ts';
+import { insertRecordedVersion } from './commit-change.ts';
+import type { DoorParts } from './door-parts.ts';
+import { versionOfProposal } from './history/version-rows.ts';
+import { hashSkillTree, readSkillTree, type SkillTree, treeOf, withFileOf } from './skill-tree.ts';
+
+const LOCK_WAIT_MS = 300;
+/** Newest versions whose provenance is looked at. */
+const LOOKED_AT = 50;
+
+/** Gives the proposals that were decided here. Throws TalariaError for broken I/O. */
+export async function reconcileSkills(parts: DoorParts): Promise<readonly Proposal[]> {
+  const decided: Proposal[] = [];
+  for (const { id, target } of parts.ledger.list({ kind: 'skill', status: 'writing' })) {
+    if (await mendLocked(parts, id, target)) decided.push(...[parts.ledger.get(id)].filter((one) => one !== undefined));
+  }
+  clearLeftovers(parts);
+  await tieProvenance(parts);
+  return decided;
+}
+
+async function mendLocked(parts: DoorParts, id: string, target: string): Promise<boolean> {
+  const { clock, places, ledger } = parts;
+  const mend = async (): Promise<boolean> => {
+    const proposal = ledger.get(id);
+    if (proposal?.status !== 'writing' || proposal.path === undefined) return false;
+    await mendProposal(parts, proposal, proposal.path);
+    return true;
+  };
+  try {
+    return await withFileLock(skillLock(places.root, target), mend, { clock, waitMs: LOCK_WAIT_MS });
+  } catch (error) {
+    if (errorCode(error) === 'locked') return false;
+    throw error;
+  }
+}
+
+interface FoundBackup {
+  readonly stamp: string;
+  readonly manifest: SkillManifest;
+}
+
+async function mendProposal(parts: DoorParts, proposal: Proposal, folder: string): Promise<void> {
+  const { ledger, places } = parts;
+  const tree = readSkillTree(folder);
+  const now = tree.ok ? tree.value : undefined;
+  const found = tree.ok ? hashSkillTree(now) : 'too-large';
+  const backup = findBackup(places.backups, proposal.id);
+  if (found === proposal.afterHash && backup !== undefined) {
+    await ledger.decide(proposal.id, await mendDone(parts, { proposal, folder, backup, now }));
+  } else if (found === proposal.beforeHash) {
+    if (backup) removeBackup(places.backups, backup.stamp);
+    await ledger.decide(proposal.id, { status: 'dropped', reason: 'interrupted' });
+  } else {
+    await ledger.decide(proposal.id, { status: 'edited', reason: 'edited-by-hand' });
+  }
+  clearStaging(places.root, proposal.id);
+}
+
+/** The files are as they were to be: the version is written up, unless nobody knows what the verifiers said. */
+async function mendDone(parts: DoorParts, done: PutBack): Promise<Decision> {
+  const { proposal, backup } = done;
+  if (backup.manifest.verify.passed === null) {
+    return putBack(parts, done)
+      ? { status: 'dropped', reason: 'not-verified' }
+      : { status: 'edited', reason: 'backup-not-found' };
+  }
+  await parts.database.transaction(() => {
+    if (versionOfProposal(parts.database, proposal.id) === undefined)
+      insertRecordedVersion(parts, backup.manifest, backup.stamp);
+  });
+  return { status: 'applied' };
+}
+
+interface PutBack {
+  readonly proposal: Proposal;
+  readonly folder: string;
+  readonly backup: FoundBackup;
+  readonly now: SkillTree | undefined;
+}
+
+/** The process died while the verifiers had their say: nobody knows what they said, so the old state counts. */
+function putBack({ places }: DoorParts, { proposal, folder, backup, now }: PutBack): boolean {
+  const copy = join(places.backups, backup.stamp);
+  const recorded = readBackup(copy, backup.manifest);
+  if (!recorded.ok) return false;
+  const base = now ?? treeOf([]);
+  const old = recorded.value.reduce((tree, file) => withFileOf(tree, file.path, file.before), base);
+  const after = proposal.beforeHash === null ? undefined : old;
+  placeSkill({ root: places.root, folder, before: now, after, id: proposal.id, stamp: backup.stamp });
+  const verify = { ...backup.manifest.verify, passed: false, output: 'the process ended while the skill was verified' };
+  writeManifest(copy, { ...backup.manifest, verify, rolled_back: true, rollback_reason: 'verify-failed' });
+  return true;
+}
+
+function findBackup(backups: string, proposalId: string): FoundBackup | undefined {
+  for (const stamp of listBackups(backups)) {
+    const manifest = readManifest(join(backups, stamp));
+    if (manifest.ok && manifest.value.proposal_id === proposalId) return { stamp, manifest: manifest.value };
+  }
+  return undefined;
+}
+
+/** What belongs to no write that is under way: staging folders of decided ones, backups that never got their manifest. */
+function clearLeftovers({ places, ledger }: DoorParts): void {
+  for (const id of stagedWrites(places.root)) {
+    if (ledger.get(id)?.status !== 'writing') clearStaging(places.root, id);
+  }
+  if (ledger.list({ kind: 'skill', status: 'writing', limit: 1 }).length > 0) return;
+  for (const stamp of listBackups(places.backups).slice(0, LOOKED_AT)) {
+    if (!readManifest(join(places.backups, stamp)).ok) removeBackup(places.backups, stamp);
+  }
+}
+
+/** A version whose write ended just before its evidence was tied to it. */
+async function tieProvenance({ database, ledger }: DoorParts): Promise<void> {
+  const rows = database.all<{ skill: string; version: number; proposal_id: string }>(
+    'SELECT skill, version, proposal_id FROM skill_versions ORDER BY id DESC LIMIT ?',
+    LOOKED_AT,
+  );
+  for (const { skill, version, proposal_id: id } of rows) {
+    const thing = { kind: 'skill', target: skill, key: String(version) } as const;
+    const isTied = ledger.why(thing).some(({ proposal }) => proposal.id === id);
+    if (!isTied && ledger.get(id) !== undefined) await ledger.attach(thing, id);
+  }
+}

@@ -1,0 +1,124 @@
+// Owns what a skill's folder holds at one moment: reading it whole, hashing it, comparing two. Knows no door and no format.
+// Invariants: reading never follows a link and never leaves the folder; equal content gives equal hashes on every machine; hidden
+// names and links are no part of a skill.
+import { lstatSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { errorCode } from '#base/errors.ts';
+import { sha256 } from '#base/ids.ts';
+import { ok, type Result, refuse } from '#base/result.ts';
+import { SKILL_FILE } from '../format/skill-limits.ts';
+
+export interface SkillFile {
+  /** Below the skill's folder, parted by `/`. */
+  readonly path: string;
+  readonly bytes: Uint8Array;
+  /** The owner may run it. */
+  readonly executable: boolean;
+}
+
+/** Files by path, in the order of their paths. */
+export type SkillTree = ReadonlyMap<string, SkillFile>;
+
+const MAX_FILES = 1_000;
+const MAX_BYTES = 64 * 1_048_576;
+
+/** Undefined when there is no such folder. Throws the system's error for a folder that cannot be read. */
+export function readSkillTree(folder: string): Result<SkillTree | undefined, 'too-large'> {
+  if (!isFolder(folder)) return ok(undefined);
+  const files: SkillFile[] = [];
+  let bytes = 0;
+  for (const path of walk(folder, '')) {
+    const stats = lstatSync(join(folder, path));
+    bytes += stats.size;
+    if (files.length >= MAX_FILES || bytes > MAX_BYTES) return refuse('too-large', tooLarge(folder));
+    files.push({ path, bytes: readFileSync(join(folder, path)), executable: (stats.mode & 0o100) !== 0 });
+  }
+  return ok(treeOf(files));
+}
+
+export function treeOf(files: Iterable<SkillFile>): SkillTree {
+  const sorted = [...files].sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
+  return new Map(sorted.map((file) => [file.path, file]));
+}
+
+/** `tree` with one file put in, replaced, or (without bytes) taken out. */
+export function withFile(tree: SkillTree, path: string, bytes: Uint8Array | undefined): SkillTree {
+  const executable = tree.get(path)?.executable ?? false;
+  return withFileOf(tree, path, bytes && { path, bytes, executable });
+}
+
+/** `tree` with `file` at its path, or without one there. */
+export function withFileOf(tree: SkillTree, path: string, file: SkillFile | undefined): SkillTree {
+  const rest = [...tree.values()].filter((other) => other.path !== path);
+  return treeOf(file === undefined ? rest : [...rest, file]);
+}
+
+/** SHA-256 hex over every path and its content; null for no folder. */
+export function hashSkillTree(tree: SkillTree | undefined): string | null {
+  if (tree === undefined) return null;
+  return sha256([...tree.values()].map(({ path, bytes }) => `${path}\0${sha256(bytes)}\n`).join(''));
+}
+
+/** For `ProposalLedger.reconcile`: the hash of the folder as it stands; null when it is not there. */
+export function hashSkillFolder(folder: string): string | null {
+  const tree = readSkillTree(folder);
+  return tree.ok ? hashSkillTree(tree.value) : 'too-large';
+}
+
+/** SHA-256 hex of SKILL.md, which callers know as the skill's hash; null when there is none. */
+export function hashOfSkillFile(tree: SkillTree | undefined): string | null {
+  const file = tree?.get(SKILL_FILE);
+  return file === undefined ? null : sha256(file.bytes);
+}
+
+export interface FileChange {
+  readonly path: string;
+  readonly before: SkillFile | undefined;
+  readonly after: SkillFile | undefined;
+}
+
+/** What differs, by path. */
+export function changesBetween(before: SkillTree | undefined, after: SkillTree | undefined): readonly FileChange[] {
+  const paths = new Set([...(before?.keys() ?? []), ...(after?.keys() ?? [])]);
+  return [...paths]
+    .sort()
+    .map((path) => ({ path, before: before?.get(path), after: after?.get(path) }))
+    .filter((change) => !isSame(change.before, change.after));
+}
+
+function isSame(a: SkillFile | undefined, b: SkillFile | undefined): boolean {
+  return a !== undefined && b !== undefined && Buffer.compare(a.bytes, b.bytes) === 0;
+}
+
+/** Valid UTF-8 or undefined; a byte order mark stays. */
+export function textOf(file: SkillFile | undefined): string | undefined {
+  if (file === undefined) return undefined;
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(file.bytes);
+  } catch (error) {
+    if (error instanceof TypeError) return undefined;
+    throw error;
+  }
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return lstatSync(path).isDirectory();
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return false;
+    throw error;
+  }
+}
+
+function* walk(folder: string, below: string): Generator<string> {
+  for (const entry of readdirSync(join(folder, below), { withFileTypes: true })) {
+    if (entry.name.startsWith('.')) continue;
+    const path = below === '' ? entry.name : `${below}/${entry.name}`;
+    if (entry.isDirectory()) yield* walk(folder, path);
+    else if (entry.isFile()) yield path;
+  }
+}
+
+function tooLarge(folder: string): string {
+  return `${folder} holds more than ${MAX_FILES} files or ${MAX_BYTES / 1_048_576} MiB; that is no skill to be changed here.`;
+}
