@@ -5,7 +5,9 @@ import { mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { atomicWrite, syncFolder } from '#base/atomic-write.ts';
 import { errorCode, TalariaError } from '#base/errors.ts';
+import { sha256 } from '#base/ids.ts';
 import { changesBetween, type FileChange, type SkillFile, type SkillTree } from './door/skill-tree.ts';
+import { SKILL_NAME, skillLimits } from './format/skill-limits.ts';
 
 const STAGING = '.staging';
 const ARCHIVE = '.archive';
@@ -135,5 +137,6 @@ export function stagedWrites(root: string): readonly string[] {
 
 /** The lock of one skill, by name: two skills of one name cannot be made in two categories at once. */
 export function skillLock(root: string, name: string): string {
-  return join(root, '.locks', `${name}.lock`);
+  const file = SKILL_NAME.test(name) && name.length <= skillLimits.name ? name : sha256(name);
+  return join(root, '.locks', `${file}.lock`);
 }
