@@ -5,26 +5,29 @@ import { AbortedError } from '#base/abort.ts';
 import { errorText, TalariaError } from '#base/errors.ts';
 import type { EventSink } from '#base/fabric.ts';
 import { ok, type Result } from '#base/result.ts';
-import { ellipsize } from '#base/text.ts';
+import { ellipsize, estimateTokens } from '#base/text.ts';
 import type { Message, Origin, TextPart } from '#core/model/message.ts';
 import type { ModelClient, Purpose } from '#core/model/model-client.ts';
+import { type CompressionSettings, Compressor } from './compress/compressor.ts';
+import { LiveContext } from './compress/live-context.ts';
 import { countTurns } from './count-turns.ts';
 import { redactMessage } from './redact-message.ts';
 import { missingResults } from './repair-history.ts';
 import type { FrozenPrompt, SessionLease, SessionRecord, SessionStart, SessionStore, Span } from './session-store.ts';
 import { resultLimitFor } from './turn/cap-output.ts';
 import { createHookRunner } from './turn/hook-runner.ts';
-import { runTurn, type TurnMachine } from './turn/run-turn.ts';
+import { runTurn, type TurnLinks, type TurnMachine } from './turn/run-turn.ts';
 import type { TurnEvent } from './turn-event.ts';
 
 /** What a conversation is made with; the model can be changed later by `switchModel`. */
 export interface ConversationParts {
   readonly store: SessionStore;
   readonly model: ModelClient;
-  /** Builds the prompt of a new session for a context window of `window` tokens. */
+  /** Builds the prompt of a new session, and the new one after a compression, for a context window of `window` tokens. */
   readonly buildPrompt: (window: number) => FrozenPrompt;
   readonly machine: ConversationMachine;
   readonly events?: EventSink<TurnEvent>;
+  readonly compression?: CompressionSettings;
 }
 
 export type ConversationMachine = Pick<TurnMachine, 'clock' | 'place' | 'hooks' | 'stop'> & {
@@ -44,9 +47,10 @@ export interface SendOptions {
 
 export interface Conversation {
   readonly session: SessionRecord;
+  /** The same until a compression or the end. */
   readonly prompt: FrozenPrompt;
   readonly model: ModelClient;
-  /** Messages so far, oldest first. */
+  /** Messages of the live context, oldest first. */
   readonly history: readonly Message[];
   /** Runs one turn. Throws TalariaError `turn-running` when one is under way: use `steer` then. */
   send(text: string, options: SendOptions): AsyncGenerator<TurnEvent, void>;
@@ -54,6 +58,11 @@ export interface Conversation {
   steer(text: string): void;
   /** Counts from the next step on. */
   switchModel(model: ModelClient): void;
+  /**
+   * Compresses on request, whatever the size: yields notices, and a `prefix-break` when it was done. It is no turn and has no `turn-end`.
+   * Throws TalariaError `turn-running` while a turn runs, and what the store or the signal throws; the old state then stands.
+   */
+  compress(signal: AbortSignal): AsyncGenerator<TurnEvent, void>;
   /** Ends the session's life in this process: hooks, lease. Idempotent. */
   close(): Promise<void>;
 }
@@ -75,8 +84,9 @@ export async function openConversation(
   const lease = await parts.store.claim(session.id);
   if (!lease.ok) return lease;
   const prompt = (await parts.store.loadPrompt(session.id)) ?? (await freeze(parts, session.id));
-  const history = 'start' in request ? [] : (await parts.store.messages(session.id)).map((stored) => stored.message);
-  const conversation = new LiveConversation({ session, parts, prompt, history, lease: lease.value });
+  const history = 'start' in request ? [] : await parts.store.messages(session.id);
+  const context = new LiveContext(prompt, history);
+  const conversation = new LiveConversation({ session, parts, context, lease: lease.value });
   await conversation.start(signal);
   return ok(conversation);
 }
@@ -90,17 +100,16 @@ async function freeze(parts: ConversationParts, sessionId: string): Promise<Froz
 interface LiveOptions {
   readonly session: SessionRecord;
   readonly parts: ConversationParts;
-  readonly prompt: FrozenPrompt;
-  readonly history: readonly Message[];
+  readonly context: LiveContext;
   readonly lease: SessionLease;
 }
 
 class LiveConversation implements Conversation {
   readonly session: SessionRecord;
-  readonly prompt: FrozenPrompt;
   readonly #parts: ConversationParts;
   readonly #lease: SessionLease;
-  readonly #messages: Message[];
+  readonly #context: LiveContext;
+  readonly #compressor: Compressor;
   readonly #steers: string[] = [];
   #model: ModelClient;
   #running = false;
@@ -110,11 +119,13 @@ class LiveConversation implements Conversation {
 
   constructor(options: LiveOptions) {
     this.session = options.session;
-    this.prompt = options.prompt;
     this.#parts = options.parts;
     this.#lease = options.lease;
-    this.#messages = [...options.history];
+    this.#context = options.context;
     this.#model = options.parts.model;
+    const { store, buildPrompt, machine, compression: settings = {} } = options.parts;
+    const ways = { store, buildPrompt, machine, settings, context: options.context };
+    this.#compressor = new Compressor({ ...ways, session: this.#info(), model: () => this.#model });
     this.#titled = options.session.title !== undefined;
   }
 
@@ -122,8 +133,12 @@ class LiveConversation implements Conversation {
     return this.#model;
   }
 
+  get prompt(): FrozenPrompt {
+    return this.#context.prompt;
+  }
+
   get history(): readonly Message[] {
-    return this.#messages;
+    return this.#context.messages;
   }
 
   async start(signal: AbortSignal): Promise<void> {
@@ -137,12 +152,21 @@ class LiveConversation implements Conversation {
   }
 
   switchModel(model: ModelClient): void {
-    if (model.traits.toolCalling !== this.#model.traits.toolCalling && this.#messages.length > 0)
+    if (model.traits.toolCalling !== this.#model.traits.toolCalling && this.history.length > 0)
       this.#strategySwitched = true;
     this.#model = model;
   }
 
   async *send(text: string, options: SendOptions): AsyncGenerator<TurnEvent, void> {
+    yield* this.#alone(() => this.#turn(text, options));
+  }
+
+  async *compress(signal: AbortSignal): AsyncGenerator<TurnEvent, void> {
+    yield* this.#alone(() => this.#compressor.byHand(signal));
+  }
+
+  /** One at a time, on a legal history; what it yields goes to the event sink too. */
+  async *#alone(run: () => AsyncGenerator<TurnEvent, void>): AsyncGenerator<TurnEvent, void> {
     if (this.#closed) throw new TalariaError('this conversation is closed', { code: 'conversation-closed' });
     if (this.#running)
       throw new TalariaError('a turn is running in this conversation', {
@@ -152,7 +176,7 @@ class LiveConversation implements Conversation {
     this.#running = true;
     try {
       await this.#repair();
-      for await (const event of this.#turn(text, options)) {
+      for await (const event of run()) {
         this.#parts.events?.emit(event);
         yield event;
       }
@@ -177,15 +201,20 @@ class LiveConversation implements Conversation {
     }
     const { machine } = this.#parts;
     const material = {
-      info: { ...this.#info(), turn: countTurns(this.#messages) + 1 },
+      info: { ...this.#info(), turn: countTurns(this.history) + 1 },
       purpose: options.purpose ?? ('answer' as const),
       prompt: this.prompt,
-      history: [...this.#messages],
+      history: [...this.history],
       input: { text, origin: options.origin ?? ('owner' as const), ...(options.extra ? { extra: options.extra } : {}) },
     };
     const shown = new Set(this.prompt.tools.map((tool) => tool.name));
     const access = { ...machine.access, shown, ...(options.runnable ? { runnable: options.runnable } : {}) };
-    const links = { journal: this.#journal, recordSpans: this.#recordSpans, takeSteers: () => this.#steers.splice(0) };
+    const links = {
+      journal: this.#journal,
+      recordSpans: this.#recordSpans,
+      takeSteers: () => this.#steers.splice(0),
+      makeRoom: this.#makeRoomFor(text, options),
+    };
     const place = { ...machine.place, resultLimit: resultLimitFor(this.#model.traits.contextWindow) };
     for await (const event of runTurn(
       material,
@@ -211,14 +240,20 @@ class LiveConversation implements Conversation {
 
   /** After a crash, or a consumer that left in mid-turn: answer the calls that have no result. */
   async #repair(): Promise<void> {
-    for (const message of missingResults(this.#messages)) await this.#journal(message, []);
+    for (const message of missingResults(this.history)) await this.#journal(message, []);
+  }
+
+  /** Before the turn its input counts as if it were there already. */
+  #makeRoomFor(text: string, { extra = [] }: SendOptions): NonNullable<TurnLinks['makeRoom']> {
+    const incoming = [text, ...extra.map((part) => part.text)].reduce((sum, one) => sum + estimateTokens(one), 0);
+    return (at, signal) => this.#compressor.makeRoom(at, at === 'turn' ? incoming : 0, signal);
   }
 
   readonly #journal = async (message: Message, spans: readonly Span[]) => {
     const { store, machine } = this.#parts;
     const safe = redactMessage(message, machine.place.redact);
     const [stored] = await Promise.all([store.append(this.session.id, safe), this.#recordSpans(spans)]);
-    this.#messages.push(stored.message);
+    this.#context.push(stored);
     return stored;
   };
 

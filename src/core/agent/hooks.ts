@@ -33,6 +33,7 @@ export interface Hooks {
     turn: TurnInfo,
     ended: { readonly outcome: TurnOutcome; readonly messages: readonly Message[] },
   ): Promise<void>;
+  /** Before messages leave the context, while all of them still stand in it; may ask a model, as a flush does. */
   beforeCompress?(session: SessionInfo, messages: readonly Message[], signal: AbortSignal): Promise<void>;
   sessionEnd?(session: SessionInfo): Promise<void>;
 }

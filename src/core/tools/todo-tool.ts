@@ -2,6 +2,8 @@
 // so that a resumed, forked or rebuilt session has it too.
 // Knows no store. Invariant: what the tool prints can be read back to the same list.
 import { z } from 'zod';
+import { summaryText } from '#core/agent/compress/summary.ts';
+import { parseSummary } from '#core/agent/compress/summary-text.ts';
 import { defineTool, type ToolContext, type ToolOutput } from '#core/agent/tool.ts';
 import { lenientInput } from './registry/lenient-input.ts';
 
@@ -79,11 +81,13 @@ function renderTodos(items: readonly TodoItem[]): string {
 
 const LINE = /^\[([ >x-])\] (\S+): (.+)$/;
 
-/** The list as the last successful result of the tool in these messages shows it. */
+/** The list as the last successful result of the tool in these messages shows it, or the summary that a compression put in its place. */
 export function readTodos(messages: ReturnType<ToolContext['history']>): readonly TodoItem[] {
   for (let i = messages.length - 1; i >= 0; i -= 1) {
     const message = messages[i];
     const part = message?.role === 'tool' ? message.parts[0] : undefined;
+    const kept = message && parseSummary(summaryText(message) ?? '')?.sections.Tasks;
+    if (kept) return kept.flatMap(parseLine);
     if (part?.name === 'todo' && !part.isError) return part.text.split('\n').flatMap(parseLine);
   }
   return [];

@@ -9,6 +9,8 @@ import type { TurnEvent, TurnOutcome } from '../turn-event.ts';
 import type { SpanRecorder } from './span-recorder.ts';
 
 const HOOK_LIMIT_MS = 10_000;
+/** A flush asks a model before messages go. */
+const FLUSH_LIMIT_MS = 120_000;
 
 export interface HookRunner {
   sessionStart(session: SessionInfo, signal: AbortSignal): Promise<void>;
@@ -19,6 +21,7 @@ export interface HookRunner {
     turn: TurnInfo,
     ended: { readonly outcome: TurnOutcome; readonly messages: readonly Message[] },
   ): Promise<void>;
+  beforeCompress(session: SessionInfo, messages: readonly Message[], signal: AbortSignal): Promise<void>;
   sessionEnd(session: SessionInfo): Promise<void>;
 }
 
@@ -50,6 +53,10 @@ export function createHookRunner(options: HookRunnerOptions): HookRunner {
     afterTurn: async (turn, ended) => {
       await each('afterTurn', quiet, (hook) => hook.afterTurn?.(turn, ended));
     },
+    beforeCompress: async (session, messages, signal) => {
+      const run = (hook: Hooks, limit: AbortSignal) => hook.beforeCompress?.(session, messages, limit);
+      await runEach(options, { at: 'beforeCompress', signal, run, limitMs: FLUSH_LIMIT_MS });
+    },
     sessionEnd: async (session) => {
       await each('sessionEnd', quiet, (hook) => hook.sessionEnd?.(session));
     },
@@ -60,6 +67,8 @@ interface HookCall<T> {
   readonly at: keyof Hooks;
   readonly signal: AbortSignal;
   readonly run: (hook: Hooks, signal: AbortSignal) => Promise<T> | undefined;
+  /** Default HOOK_LIMIT_MS. */
+  readonly limitMs?: number;
 }
 
 async function runEach<T>(options: HookRunnerOptions, call: HookCall<T>): Promise<T[]> {
@@ -67,7 +76,8 @@ async function runEach<T>(options: HookRunnerOptions, call: HookCall<T>): Promis
   for (const hook of options.hooks) {
     if (typeof hook[call.at] !== 'function') continue;
     const span = options.spans?.start('hook', `${hook.name}.${call.at}`);
-    const limit = deadline(options.clock, call.signal, HOOK_LIMIT_MS, () => tooSlow(hook.name));
+    const limitMs = call.limitMs ?? HOOK_LIMIT_MS;
+    const limit = deadline(options.clock, call.signal, limitMs, () => tooSlow(hook.name, limitMs));
     try {
       const pending = call.run(hook, limit.signal);
       if (pending !== undefined) values.push(await raceAbort(pending, limit.signal));
@@ -86,8 +96,8 @@ async function runEach<T>(options: HookRunnerOptions, call: HookCall<T>): Promis
   return values;
 }
 
-function tooSlow(name: string): TalariaError {
-  return new TalariaError(`hook ${name} took longer than ${HOOK_LIMIT_MS / 1000} s`, { code: 'hook-timeout' });
+function tooSlow(name: string, limitMs: number): TalariaError {
+  return new TalariaError(`hook ${name} took longer than ${limitMs / 1000} s`, { code: 'hook-timeout' });
 }
 
 function strictest(verdicts: readonly ToolVerdict[]): ToolVerdict {

@@ -3,7 +3,7 @@
 // never parted; the prefix sent to the model only grows. Seed 001 chapter 03.
 import { AbortedError, isAborted, throwIfAborted } from '#base/abort.ts';
 import type { Clock } from '#base/clock.ts';
-import { errorText, TalariaError } from '#base/errors.ts';
+import { errorCode, errorText, TalariaError } from '#base/errors.ts';
 import type { Message, Origin, TextPart, ToolCallPart, ToolResultPart, UserMessage } from '#core/model/message.ts';
 import { messageText, toolCalls } from '#core/model/message.ts';
 import type { ModelClient, Purpose, Tier, Usage } from '#core/model/model-client.ts';
@@ -54,10 +54,21 @@ export interface TurnLinks {
   readonly recordSpans: (spans: readonly Span[]) => Promise<void>;
   /** Lines that the owner typed while the turn runs; taken between steps. */
   readonly takeSteers: () => readonly string[];
+  /** Compresses the conversation when it must; gives what the turn goes on with, undefined when nothing has changed. */
+  readonly makeRoom?: (at: RoomPoint, signal: AbortSignal) => AsyncGenerator<TurnEvent, Room | undefined>;
+}
+
+/** `turn`: before its input is taken; `step`: before a model call; `full`: a model has refused the conversation as too long. */
+export type RoomPoint = 'turn' | 'step' | 'full';
+
+export interface Room {
+  readonly messages: readonly Message[];
+  readonly prompt: FrozenPrompt;
 }
 
 interface TurnState {
-  readonly messages: Message[];
+  messages: Message[];
+  prompt: FrozenPrompt;
   readonly calls: FinishedCall[];
   readonly pending: TurnEvent[];
   readonly spans: SpanRecorder;
@@ -135,6 +146,7 @@ function openState(material: TurnMaterial, machine: TurnMachine): TurnState {
   const { id, tier } = machine.model();
   return {
     messages: [...material.history],
+    prompt: material.prompt,
     calls: [],
     pending,
     spans,
@@ -149,6 +161,7 @@ function openState(material: TurnMaterial, machine: TurnMachine): TurnState {
 
 async function* steps(scope: TurnScope): AsyncGenerator<TurnEvent, Ending> {
   const { machine, state, signal } = scope;
+  yield* makeRoom(scope, 'turn');
   yield* receiveInput(scope);
   for (;;) {
     throwIfAborted(signal);
@@ -183,11 +196,11 @@ function asContext(part: TextPart): TextPart {
 }
 
 async function* answerStep(scope: TurnScope): AsyncGenerator<TurnEvent, Extract<Message, { role: 'assistant' }>> {
-  const first = yield* oneStep(scope);
+  const first = yield* fittingStep(scope);
   if (first.message.parts.some((part) => part.type !== 'reasoning')) return yield* keepAnswer(scope, first);
   const reason = 'it answered with nothing';
   yield { type: 'model-retry', model: first.message.model, reason, attempt: 1, delayMs: 0 };
-  const second = yield* oneStep(scope);
+  const second = yield* fittingStep(scope);
   if (second.message.parts.some((part) => part.type !== 'reasoning')) return yield* keepAnswer(scope, second);
   throw new ModelError(`${second.message.model} answered with nothing, twice`, {
     code: 'model-bad-response',
@@ -200,6 +213,27 @@ async function* keepAnswer(scope: TurnScope, step: StepResult): AsyncGenerator<T
   return step.message;
 }
 
+/** A step that is refused as too long is tried once more when room could be made. */
+async function* fittingStep(scope: TurnScope): AsyncGenerator<TurnEvent, StepResult> {
+  yield* makeRoom(scope, 'step');
+  try {
+    return yield* oneStep(scope);
+  } catch (error) {
+    if (scope.signal.aborted || errorCode(error) !== 'model-context-full') throw error;
+    if (!(yield* makeRoom(scope, 'full'))) throw error;
+    return yield* oneStep(scope);
+  }
+}
+
+async function* makeRoom(scope: TurnScope, at: RoomPoint): AsyncGenerator<TurnEvent, boolean> {
+  const { links, state, signal } = scope;
+  const room = links.makeRoom && (yield* links.makeRoom(at, signal));
+  if (room === undefined) return false;
+  state.messages = [...room.messages];
+  state.prompt = room.prompt;
+  return true;
+}
+
 async function* oneStep(scope: TurnScope): AsyncGenerator<TurnEvent, StepResult> {
   const { material, machine, state, signal } = scope;
   const client = machine.model();
@@ -209,8 +243,8 @@ async function* oneStep(scope: TurnScope): AsyncGenerator<TurnEvent, StepResult>
   const span = state.spans.start('step', client.id);
   const partial: PartialStep = {};
   const request = {
-    system: material.prompt.system,
-    tools: material.prompt.tools,
+    system: state.prompt.system,
+    tools: state.prompt.tools,
     messages: [...state.messages],
     purpose: material.purpose,
     sessionId: material.info.sessionId,

@@ -1,7 +1,7 @@
 // Owns the conversations that are open in this process: model switches reach them, shutdown ends them. Knows no surface.
 // Invariant: after `closeAll` every lease is given back, and every turn whose events somebody reads came to its own end.
 import { type Clock, systemClock } from '#base/clock.ts';
-import type { Conversation, SendOptions } from '#core/agent/conversation.ts';
+import type { Conversation } from '#core/agent/conversation.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
 import type { ModelClient } from '#core/model/model-client.ts';
 
@@ -17,11 +17,14 @@ export function createOpenConversations(clock: Clock = systemClock): OpenConvers
   const open = new Set<Conversation>();
   const running = new Set<Promise<void>>();
   const stop = new AbortController();
-  async function* send(inner: Conversation, text: string, options: SendOptions): AsyncGenerator<TurnEvent, void> {
+  async function* watched(
+    run: (signal: AbortSignal) => AsyncGenerator<TurnEvent, void>,
+    signal: AbortSignal,
+  ): AsyncGenerator<TurnEvent, void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     running.add(promise);
     try {
-      yield* inner.send(text, { ...options, signal: AbortSignal.any([options.signal, stop.signal]) });
+      yield* run(AbortSignal.any([signal, stop.signal]));
     } finally {
       running.delete(promise);
       resolve();
@@ -31,7 +34,8 @@ export function createOpenConversations(clock: Clock = systemClock): OpenConvers
     track(conversation) {
       open.add(conversation);
       return tracked(conversation, {
-        send: (text, options) => send(conversation, text, options),
+        send: (text, options) => watched((signal) => conversation.send(text, { ...options, signal }), options.signal),
+        compress: (given) => watched((signal) => conversation.compress(signal), given),
         close: async () => {
           open.delete(conversation);
           await conversation.close();
@@ -53,7 +57,7 @@ export function createOpenConversations(clock: Clock = systemClock): OpenConvers
   };
 }
 
-function tracked(inner: Conversation, own: Pick<Conversation, 'send' | 'close'>): Conversation {
+function tracked(inner: Conversation, own: Pick<Conversation, 'send' | 'compress' | 'close'>): Conversation {
   return {
     get session() {
       return inner.session;
@@ -70,6 +74,7 @@ function tracked(inner: Conversation, own: Pick<Conversation, 'send' | 'close'>)
     send: own.send,
     steer: (text) => inner.steer(text),
     switchModel: (model) => inner.switchModel(model),
+    compress: own.compress,
     close: own.close,
   };
 }

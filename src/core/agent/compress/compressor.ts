@@ -1,0 +1,193 @@
+// Owns when and how a live conversation is compressed: threshold, hooks, summary, one transaction, one new prompt, one prefix break.
+// Knows no surface. Invariants: until the store has committed, the old state stands; after two useless attempts in a row it stops
+// trying until nothing fits, and then says so. Seed 001 chapters 13 and 14.
+import type { Clock } from '#base/clock.ts';
+import { TalariaError } from '#base/errors.ts';
+import type { UserMessage } from '#core/model/message.ts';
+import type { ModelClient } from '#core/model/model-client.ts';
+import { countTurns } from '../count-turns.ts';
+import type { Hooks, SessionInfo } from '../hooks.ts';
+import { redactMessage } from '../redact-message.ts';
+import type { FrozenPrompt, SessionStore } from '../session-store.ts';
+import { createHookRunner } from '../turn/hook-runner.ts';
+import type { Room, RoomPoint } from '../turn/run-turn.ts';
+import { createSpanRecorder } from '../turn/span-recorder.ts';
+import type { TurnEvent } from '../turn-event.ts';
+import { type CompressionBudget, compressionBudget, DEFAULT_THRESHOLD } from './compression-budget.ts';
+import type { LiveContext } from './live-context.ts';
+import { type CompressionPlan, planCompression, savedShare, summarise } from './plan-compression.ts';
+import { writeSummary } from './write-summary.ts';
+
+export interface CompressionSettings {
+  /** Default true. By hand a conversation can be compressed in any case. */
+  readonly enabled?: boolean;
+  /** Share of the window; default 0.5. */
+  readonly threshold?: number;
+  /** Who words the summaries; default the conversation's model. */
+  readonly summariser?: () => ModelClient;
+}
+
+export interface CompressorParts {
+  readonly store: SessionStore;
+  readonly context: LiveContext;
+  readonly session: SessionInfo;
+  readonly settings: CompressionSettings;
+  /** The conversation's model now. */
+  readonly model: () => ModelClient;
+  readonly buildPrompt: (window: number) => FrozenPrompt;
+  readonly machine: {
+    readonly clock: Clock;
+    readonly hooks: readonly Hooks[];
+    readonly place: { readonly redact: (text: string) => string };
+  };
+}
+
+type Attempt = 'done' | 'useless' | 'failed';
+
+/** Saving less is not worth a broken prefix. */
+const LEAST_SAVED = 0.1;
+const USELESS_LIMIT = 2;
+/** After a failure the next attempt waits until the conversation has grown by this share of the window. */
+const GROWTH_BEFORE_RETRY = 0.05;
+
+export class Compressor {
+  readonly #parts: CompressorParts;
+  #useless = 0;
+  #retryFrom = 0;
+
+  constructor(parts: CompressorParts) {
+    this.#parts = parts;
+  }
+
+  /** @param incoming tokens that are about to be added */
+  async *makeRoom(at: RoomPoint, incoming: number, signal: AbortSignal): AsyncGenerator<TurnEvent, Room | undefined> {
+    const { context, settings } = this.#parts;
+    if (settings.enabled === false) return undefined;
+    const size = context.tokens + incoming;
+    const budget = this.#budget();
+    const over = size >= budget.hard || at === 'full';
+    if (!over && (at !== 'turn' || size < budget.soft || !this.#isWorthTrying(size))) return undefined;
+    const attempt = yield* this.#compress({ size, budget, pressing: over }, signal);
+    if (attempt === 'done') return { messages: context.messages, prompt: context.prompt };
+    if (at !== 'turn' && this.#useless >= USELESS_LIMIT) throw contextFull(this.#parts.model(), size);
+    return undefined;
+  }
+
+  /** On request, whatever the size. */
+  async *byHand(signal: AbortSignal): AsyncGenerator<TurnEvent, void> {
+    const scope = { size: this.#parts.context.tokens, budget: this.#budget(), pressing: false };
+    const attempt = yield* this.#compress(scope, signal);
+    if (attempt === 'useless')
+      yield { type: 'notice', text: 'nothing to compress: what is between the first and the latest messages is small' };
+  }
+
+  #isWorthTrying(size: number): boolean {
+    return this.#useless < USELESS_LIMIT && size >= this.#retryFrom;
+  }
+
+  #budget(): CompressionBudget {
+    const { context, settings, model } = this.#parts;
+    const { contextWindow } = model().traits;
+    const threshold = settings.threshold ?? DEFAULT_THRESHOLD;
+    return compressionBudget({ contextWindow, promptTokens: context.promptTokens, threshold });
+  }
+
+  async *#compress(scope: AttemptScope, signal: AbortSignal): AsyncGenerator<TurnEvent, Attempt> {
+    const { context, session } = this.#parts;
+    const plan = planCompression(session.sessionId, context.stored, scope.budget);
+    if (!plan || savedShare(plan, summarise(plan), scope.size) < LEAST_SAVED) return yield* this.#noteUseless();
+    yield* this.#tellHooks(signal);
+    const message = yield* this.#summary(plan, scope, signal);
+    if (!message) {
+      this.#retryFrom = scope.size + this.#parts.model().traits.contextWindow * GROWTH_BEFORE_RETRY;
+      return 'failed';
+    }
+    if (savedShare(plan, message, scope.size) < LEAST_SAVED) return yield* this.#noteUseless();
+    yield* this.#commit(plan, message);
+    return 'done';
+  }
+
+  *#noteUseless(): Generator<TurnEvent, 'useless'> {
+    this.#useless += 1;
+    if (this.#useless === USELESS_LIMIT) {
+      const text =
+        'compression frees almost nothing here any more and is left until the window is full; /new starts afresh';
+      yield { type: 'notice', text };
+    }
+    return 'useless';
+  }
+
+  async *#tellHooks(signal: AbortSignal): AsyncGenerator<TurnEvent, void> {
+    const { machine, session, context, store } = this.#parts;
+    const pending: TurnEvent[] = [];
+    const spans = this.#spans();
+    const { hooks, clock } = machine;
+    const runner = createHookRunner({ hooks, clock, spans, emit: (event) => pending.push(event) });
+    await runner.beforeCompress(session, [...context.messages], signal);
+    await store.recordSpans(spans.take());
+    yield* pending;
+  }
+
+  /** Undefined when nothing is to change. */
+  async *#summary(
+    plan: CompressionPlan,
+    scope: AttemptScope,
+    signal: AbortSignal,
+  ): AsyncGenerator<TurnEvent, UserMessage | undefined> {
+    const { settings, model, machine, store } = this.#parts;
+    const client = settings.summariser?.() ?? model();
+    if (client.tier === 'T0') {
+      yield { type: 'notice', text: 'no model is there to word the summary: quotations and exact values stand in' };
+      return summarise(plan);
+    }
+    const spans = this.#spans();
+    const written = await writeSummary(plan, { client, clock: machine.clock, spans }, signal).finally(() =>
+      store.recordSpans(spans.take()),
+    );
+    if (written.ok) return summarise(plan, written.value);
+    if (!scope.pressing) {
+      yield { type: 'notice', text: `not compressed, the conversation is as it was: ${written.detail}` };
+      return undefined;
+    }
+    yield { type: 'notice', text: `no summary (${written.detail}): quotations and exact values stand in` };
+    return summarise(plan);
+  }
+
+  async *#commit(plan: CompressionPlan, message: UserMessage): AsyncGenerator<TurnEvent, void> {
+    const { store, session, context, machine, model, buildPrompt } = this.#parts;
+    const before = context.tokens;
+    const prompt = buildPrompt(model().traits.contextWindow);
+    const replacement = [redactMessage(message, machine.place.redact)];
+    const inserted = await store.compact(session.sessionId, { ids: plan.ids, replacement, prompt });
+    context.replace(plan.ids, inserted, prompt);
+    this.#useless = 0;
+    this.#retryFrom = 0;
+    yield { type: 'prefix-break', reason: 'compression' };
+    const sizes = `about ${inThousands(before)} tokens became ${inThousands(context.tokens)}`;
+    yield { type: 'notice', text: `compressed ${plan.middle.length} messages: ${sizes}; session_search finds them` };
+  }
+
+  #spans() {
+    const { session, context, machine } = this.#parts;
+    const turn = countTurns(context.messages);
+    return createSpanRecorder({ sessionId: session.sessionId, turn, clock: machine.clock });
+  }
+}
+
+interface AttemptScope {
+  readonly size: number;
+  readonly budget: CompressionBudget;
+  /** Nothing more fits: better quotations than no compression. */
+  readonly pressing: boolean;
+}
+
+function inThousands(tokens: number): string {
+  return tokens < 10_000 ? `${(tokens / 1000).toFixed(1)}K` : `${Math.round(tokens / 1000)}K`;
+}
+
+function contextFull({ id, traits }: ModelClient, size: number): TalariaError {
+  return new TalariaError(
+    `this conversation no longer fits ${id} (about ${inThousands(size)} of ${inThousands(traits.contextWindow)} tokens), and compressing it frees almost nothing`,
+    { code: 'context-full', fix: 'Start a new session with /new, or choose a model with a larger window with /model.' },
+  );
+}

@@ -1,0 +1,116 @@
+// Owns the one model call of a compression: transcript in, worded sections out. Knows no store and no conversation.
+// Invariant: an answer without a known section is a failure, never a summary; the earlier summary is shown and never rewritten.
+import { deadline } from '#base/abort.ts';
+import type { Clock } from '#base/clock.ts';
+import { errorText } from '#base/errors.ts';
+import { ok, type Result, refuse } from '#base/result.ts';
+import type { TextPart } from '#core/model/message.ts';
+import { messageText } from '#core/model/message.ts';
+import { type ModelClient, ModelError, type ModelRequest } from '#core/model/model-client.ts';
+import { runStep, type StepResult } from '../turn/run-step.ts';
+import type { SpanRecorder } from '../turn/span-recorder.ts';
+import type { CompressionPlan, Worded } from './plan-compression.ts';
+import { type SectionName, type Sections, type Summary, WORDED, type WordedSection } from './summary.ts';
+import { SUMMARY_PROMPT } from './summary-prompt.ts';
+import { renderTranscript } from './transcript.ts';
+
+export interface SummaryWriter {
+  readonly client: ModelClient;
+  readonly clock: Clock;
+  readonly spans: SpanRecorder;
+}
+
+const LIMIT_MS = 120_000;
+/** Of the writer's window the transcript takes at most so much. */
+const TRANSCRIPT_SHARE = 0.6;
+/** Thoughts of the writer count here too; the record itself is cut to its budget later. */
+const OUTPUT = { least: 1_500, most: 6_000 };
+
+/** Refusal `summary-failed` says why. Rejects only with the signal's reason. */
+export async function writeSummary(
+  plan: CompressionPlan,
+  writer: SummaryWriter,
+  signal: AbortSignal,
+): Promise<Result<Worded, 'summary-failed'>> {
+  const limit = deadline(writer.clock, signal, LIMIT_MS, tooSlow);
+  const span = writer.spans.start('step', writer.client.id);
+  const { tier } = writer.client;
+  try {
+    const { message, finish } = await collect(requestFor(plan, writer.client), writer, limit.signal);
+    const { usage, cost, model } = finish;
+    span.end('ok', { purpose: 'compress', tier: finish.tier, usage, cost, detail: model });
+    const worded = readSummary(messageText(message), plan.earlier);
+    return worded ?? refuse('summary-failed', `${model} wrote no section of a summary`);
+  } catch (error) {
+    span.end(signal.aborted ? 'aborted' : 'error', { purpose: 'compress', tier, detail: errorText(error) });
+    if (signal.aborted) throw signal.reason;
+    return refuse('summary-failed', errorText(error));
+  } finally {
+    limit.clear();
+  }
+}
+
+async function collect(request: ModelRequest, writer: SummaryWriter, signal: AbortSignal): Promise<StepResult> {
+  const { client, spans } = writer;
+  const step = runStep({ client, request, spans, usedCallIds: new Set(), partial: {} }, signal);
+  for (;;) {
+    const next = await step.next();
+    if (next.done) return next.value;
+  }
+}
+
+function requestFor(plan: CompressionPlan, client: ModelClient): ModelRequest {
+  const { contextWindow } = client.traits;
+  const maxOutputTokens = Math.min(OUTPUT.most, Math.max(OUTPUT.least, Math.floor(plan.budget.summary * 0.7)));
+  const room = Math.max(500, Math.floor(contextWindow * TRANSCRIPT_SHARE) - plan.budget.summary - maxOutputTokens);
+  const said = (text: string): TextPart => ({ type: 'text', text, origin: 'foreign' });
+  const earlier = plan.earlier ? [said(renderEarlier(plan.earlier))] : [];
+  const transcript = said(
+    `Transcript:\n${renderTranscript(plan.middle, room)}\n[end of transcript] Write the record now.`,
+  );
+  return {
+    system: SUMMARY_PROMPT,
+    messages: [{ role: 'user', parts: [...earlier, transcript] }],
+    tools: [],
+    purpose: 'compress',
+    maxOutputTokens,
+  };
+}
+
+function renderEarlier({ sections }: Summary): string {
+  const shown = WORDED.flatMap((name) => {
+    const lines = (sections[name] ?? []).map((line, i) => (name === 'Open' ? `- O${i + 1}: ${line}` : `- ${line}`));
+    return lines.length === 0 ? [] : [`## ${name}`, ...lines];
+  });
+  return ['Earlier record (kept as it is, not yours to repeat):', ...shown].join('\n');
+}
+
+/** Undefined when the answer has no section of ours. */
+function readSummary(text: string, earlier: Summary | undefined): Result<Worded, never> | undefined {
+  const sections = new Map<SectionName, string[]>();
+  const closed = new Set<string>();
+  let open: string | undefined;
+  for (const line of text.split('\n')) {
+    const heading = /^\s*(?:#{1,4}\s+|\*\*)([A-Za-z ]+?):?(?:\*\*)?:?\s*$/.exec(line)?.[1];
+    if (heading !== undefined) open = heading.toLowerCase();
+    else if (open === 'closed')
+      for (const number of line.matchAll(/\bO(\d+)\b/g)) closed.add(openLine(earlier, number[1]));
+    else keepLine(sections, open, line);
+  }
+  return sections.size === 0 ? undefined : ok({ sections: Object.fromEntries(sections) as Sections, closed });
+}
+
+function keepLine(sections: Map<SectionName, string[]>, open: string | undefined, line: string): void {
+  const name: WordedSection | undefined = WORDED.find((known) => known.toLowerCase() === open);
+  const plain = line.replace(/^\s*(?:[-*•]|\d+[.)])\s+/, '').trim();
+  if (name === undefined || plain === '' || /^\(?(?:none|nothing|n\/a)\b[.)]*$/i.test(plain)) return;
+  sections.set(name, [...(sections.get(name) ?? []), plain]);
+}
+
+function openLine(earlier: Summary | undefined, number: string | undefined): string {
+  return earlier?.sections.Open?.[Number(number) - 1] ?? '';
+}
+
+function tooSlow(): ModelError {
+  return new ModelError(`no summary after ${LIMIT_MS / 1000} s`, { code: 'model-timeout' });
+}
