@@ -50,6 +50,8 @@ export interface Layers {
   readonly asides: readonly RegExp[];
   /** At the end: a request that points at what was named before it, `can you find it`; its verb is the group `verb`. */
   readonly asking: RegExp;
+  /** A place before the request, with its comma: `in my notes folder, …`. */
+  readonly placeFirst: RegExp;
   /** Before the words that name a thing; global. */
   readonly object: RegExp;
   /** Between clauses; global. */

@@ -9,7 +9,18 @@ import { type Doubt, type Line, readLine } from './line/read-line.ts';
 import { type Reading, readings } from './reading/readings.ts';
 
 /** Bounds of the ranking, as data. */
-export const THRESHOLDS = { act: 0.6, ask: 0.35, margin: 0.04, doubt: 0.58, part: 0.8, closing: 0.72, announced: 1.25 } as const;
+export const THRESHOLDS = {
+  act: 0.6,
+  ask: 0.35,
+  margin: 0.04,
+  doubt: 0.58,
+  part: 0.8,
+  closing: 0.72,
+  announced: 1.25,
+} as const;
+
+/** What changes something is less likely meant where the line tells rather than asks. */
+const WARY = 0.7;
 
 export interface RankedRule {
   readonly rule: ReflexRule;
@@ -102,7 +113,11 @@ function otherOrders(
 function weightOf({ rule, match }: RankedRule, { reading, mode }: Rereading): number {
   if (reading.torn) return 0;
   if (mode === 'frames') return reading.guarded ? 0 : reading.weight;
-  if (!reading.part) return reading.weight;
+  if (!reading.part) return reading.weight * (reading.guarded && rule.effect === 'write' ? WARY : 1);
+  return partWeight({ rule, match }, reading);
+}
+
+function partWeight({ rule, match }: RankedRule, reading: Reading): number {
   const own = rule.purpose === 'memory' || rule.purpose === 'recall';
   const weight = reading.weight * (reading.guarded && !own ? THRESHOLDS.doubt : 1);
   if (match.score >= (reading.closing === true && !own ? THRESHOLDS.closing : THRESHOLDS.part)) return weight;

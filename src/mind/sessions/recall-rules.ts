@@ -76,7 +76,8 @@ function queryOf(slots: Slots): string {
 
 /** Less likely the past of this conversation: the owner's self, files, and a "remember" of what everybody knows. */
 function ownWords(topic: string, words: string): number {
-  if (isWorld(topic, words)) return 0.5;
+  if (isWorld(topic, words) || /^what (?:did|does) (?:he|she|they) (?:say|mean|want|think|do)\W*$/i.test(words))
+    return 0.5;
   if (OTHER_REQUEST.test(topic)) return 0.55;
   if (/^(?:me|myself|remember|know|recall)\b/i.test(topic)) return 0.5;
   if (
@@ -105,7 +106,11 @@ const OURS = /\b(?:we|i|my|our|us|me)\b/i;
 function isWorld(topic: string, words: string): boolean {
   const spoken = words.replace(/"[^"]*"|“[^”]*”|'[^']*'/g, ' ');
   if (OURS.test(spoken)) return false;
-  return WORLD.test(words) || /^(?:in |at |of )?(?:1\d|20)\d\d$/.test(topic) || /^who (?:\w+ed|chose|said|told)\b/i.test(spoken);
+  return (
+    WORLD.test(words) ||
+    /^(?:in |at |of )?(?:1\d|20)\d\d$/.test(topic) ||
+    /^who (?:\w+ed|chose|said|told)\b/i.test(spoken)
+  );
 }
 
 /** An opinion of the agent, what the world did, or who coined a phrase. */
@@ -121,7 +126,9 @@ function tidy(slots: Slots): Slots {
     .replace(/\s+(?:before|already|yet|again|ever|then|about|on|for|with|at|in|to|of)$/i, '');
   return {
     ...slots,
-    topic: /^(?:it|that|this|them|anything|something|what|we|i|from|in|on|about|of|for|so)$/i.test(topic) ? '' : topic,
+    topic: /^(?:it|that|this|them|anything|something|what|we|i|from|in|on|about|of|for|so|to|me|do)$/i.test(topic)
+      ? ''
+      : topic,
   };
 }
 

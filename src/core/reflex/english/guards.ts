@@ -37,6 +37,8 @@ export const guards: Guards = {
     /^(?:i|we|you|he|she|they|someone|somebody|nobody|everybody|everyone|people|my \w+|our \w+)(?: (?:just|already|always|often|sometimes|usually|once|also|still|really|had|have|has|'ve|was|were|am|are|is))* (?:read|reads|ran|run|runs|running|saw|opened|opens|used|uses|use|found|looked|listed|hate|love|loved|likes|tried|did|does|made|said|put|keep|keeps|kept|wrote|reading|using|broke|deleted|removed|edited|changed)\b(?!.*\?)|^(?:were|had) (?:i|we|you) |^(?!what|where|which|who|how|there|here|it|in|any|is|are|find|list|show|whats)(?:(?:the|this|that|these|those|my|our|his|her|your) (?:\S+ ){0,5}|\S+ (?:line \d+ )?)(?:is|was|are|were|lists|prints|deletes|removes|returns|gives|means|works|worked|crash|crashes|crashed|failed|looks?|seems?|contains?|has|sucks|rocks|fails?|takes?|needs?|shows?) (?!written|there|in\b)/i,
   reported:
     /\b(?:(?<!\b(?:i|we)(?: just| already| once| have)? )(?:said|wrote|asked(?: me)?|typed)|says|saying|told (?:me|him|her|us|them)|tells (?:me|you|us)|asks|writes|written|reads|like|goes|quote|quoted|shouted|answered|replied|suggested|suggests)\s*(?:[,:"“]|$)|\b(?:said|says|told|tells|wrote|written|according to|quoted?|instructions?|tutorial|docs? says?|the (?:article|manual|readme|teacher|book|guide)|asked me|dream(?:t|ed)?)\b[^.!?]*[:"“]\s*$|["“”][^"“”]*$/i,
-  credited: /\b(?:(?:he|she|they|it|everyone|people|\w+) (?:said|says|told (?:me|us|him|her|them)|tells (?:me|us|you)|wrote)|according to|quoted?|instructions?|tutorial|docs? says?|dream(?:t|ed)?|i (?:was told|heard|read somewhere))\b|["“”][^"“”]*$/i,
-  asked: /\b(?:would it be possible|is it possible|(?:would|do) you mind|any chance|how about|please|pls|plz|could you|can you|would you|will you|kindly)\b/i,
+  credited:
+    /\b(?:(?:he|she|they|it|everyone|people|\w+) (?:said|says|told (?:me|us|him|her|them)|tells (?:me|us|you)|wrote)|according to|quoted?|instructions?|tutorial|docs? says?|dream(?:t|ed)?|i (?:was told|heard|read somewhere))\b|["“”][^"“”]*$/i,
+  asked:
+    /\b(?:would it be possible|is it possible|(?:would|do) you mind|any chance|how about|please|pls|plz|could you|can you|would you|will you|kindly)\b/i,
 };

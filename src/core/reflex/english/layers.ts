@@ -80,7 +80,9 @@ export const layers: Layers = {
     at(
       `(?:i|we)(?: am|'m|m)? ?(?:was |were |am |just )?(?:wonder|wondering|hoping|hope|curious|asking) (?:if|whether|that)? ?(?:${YOU}|i|we) (?:could|can|would|might|may)(?: (?:please|possibly|perhaps|just|kindly|ask you to|get you to|trouble you to|have you))*`,
     ),
-    at(`(?:i|we)(?: do| really| just| also| kinda| only)* ?${WANT}(?: (?:you|u|for you|ya|very much|so much))* to(?: please)?(?: have)?`),
+    at(
+      `(?:i|we)(?: do| really| just| also| kinda| only)* ?${WANT}(?: (?:you|u|for you|ya|very much|so much))* to(?: please)?(?: have)?`,
+    ),
     at(
       `(?:so )?like|i mean|you see|real talk|no cap|ngl|ok look|right so|so basically|so yeah|as i said|as (?:always|usual)|one favou?r|do me the favou?r(?: and| to| of)?|please to|(?:do )?the needful(?: and)?|(?:please )?make to|you must to|you should please to|be so (?:kind|good|nice)(?: and| to| as to)|${YOU} (?:please )?(?=(?:run|show|open|read|list|find|search|execute|launch|print|display)\\b)`,
     ),
@@ -96,7 +98,9 @@ export const layers: Layers = {
     at(
       `(?:i|we)(?:'m| am|m|'re| are)? (?:trying|looking|hoping|here|going|about|after|wanting|attempting|asking you|gonna) (?:to )?(?=(?:run|find|see|read|list|show|open|look|search|locate|view|know|count|check|get|execute))`,
     ),
-    at(`(?:i|we) (?:must|should|have to|need to|ought to|gotta|got to) ask ${YOU} to`),
+    at(
+      `(?:i|we)(?:['’]d| would| must| should| have to| need to| ought to| gotta| got to| want to| wanted to)?(?: (?:kindly|humbly|just|like to|respectfully))* (?:ask|request|beg) (?:of )?${YOU} (?:please |kindly )?to`,
+    ),
     at(
       `(?:if|when|whenever|once|as soon as) (?:you|u|ya)(?:'d|'re| would| could| can| will| are)? ?(?:just |please )?(?:be |get |have |find |got |spare |had )?(?:(?:so |as |very )?(?:kind|good|nice|able|free|ready|done|willing)(?: enough)?(?: as)?(?: to| and)?|(?:a |the |some |any |one )?(?:quick |free |spare )?${MOMENT}|around to it|don'?t mind|do not mind|mind|like|please|can|could|would)`,
     ),
@@ -104,11 +108,11 @@ export const layers: Layers = {
       `if (?:it(?:['’]?s| is| isn['’]?t| is not)|that(?:['’]?s| is)|at all) (?:not )?(?:too much (?:trouble|bother|to ask)|possible|ok|okay|alright|all right|fine|no trouble|convenient)(?: with you| for you)?|if (?:possible|at all possible|feasible|need be|i may|you please|you will)`,
     ),
     at(
-      `(?:would|do) (?:you|u|ya) mind|(?:any|is there any) chance (?:of|(?:that )?${YOU} (?:could|can|would))|how about (?:${YOU} )?|what about|(?:let us|let's|lets)(?: go ahead and| just)?|go ahead and|go and|go|try to|try and|time to|(?:be|make) sure (?:to|you)|feel free to|don'?t hesitate to|mind`,
+      `(?:would|do) (?:you|u|ya) mind|(?:any|is there any) chance (?:of|(?:that )?${YOU} (?:could|can|would))|how about (?:${YOU} )?|what about|(?:let us|let's|lets)(?: go ahead and| just)?|go ahead and|go and|go|try to|try and|time to|(?:be|make) sure (?:to|you)|feel free to|don'?t hesitate to|mind(?! \\w+ing\\b)`,
     ),
     at(`(?:i )?(?:beg|ask|request|implore|want|need) (?:of )?(?:you|u) (?:please )?(?:to|that you)`),
     at(
-      `(?:for|in order for|as) (?:my|the|our|this|a) \\w+,? (?=(?:i (?:need|want|would)|please|could|can|show|find|list|open|give|run|read|print)\\b)|(?:for|in order for|as) (?:my|the|our|this|a) (?:report|notes|records|meeting|presentation|review|demo|standup|sanity|audit|documentation|homework|project|ticket|release)`,
+      `(?:for|in order for|as|before|ahead of|during) (?:my|the|our|this|a) \\w+,? (?=(?:i (?:need|want|would)|i['’]d|please|could|can|show|find|list|open|give|run|read|print)\\b)|(?:for|in order for|as) (?:my|the|our|this|a) (?:report|notes|records|meeting|presentation|review|demo|standup|sanity|audit|documentation|homework|project|ticket|release)`,
     ),
     at(
       `(?:i|we) (?:guess|think|suppose|believe|reckon)(?: (?:it(?:'s| is) time|we should|you should|we need|you need|i need you|i want you)(?: to)?)?`,
@@ -134,7 +138,7 @@ export const layers: Layers = {
       `if (?:it(?:['’]?s| is| isn['’]?t| is not)|that(?:['’]?s| is)|at all) (?:not )?(?:too much (?:trouble|bother|to ask)|possible|ok|okay|alright|all right|fine|no trouble|convenient)(?: with you| for you)?|if (?:possible|at all possible|i may|you please|you will|any|need be)`,
     ),
     end(
-      `(?:would|will|could|can|won't|wouldn't|couldn't|can't) (?:you|u|ya|ye)(?: (?:please|do that|do this|manage that|dear|love))?|(?:do|don't) (?:you|u) (?:think|mind|reckon|know)|is that (?:ok|okay|alright|possible|fine)|if that makes sense|you know|i (?:think|guess|suppose|believe|hope|beg you|reckon)|would (?:be|you be) (?:so )?(?:kind|great|nice|good|lovely|wonderful|helpful|cool)|(?:that|it)(?: would|'d| will) be (?:great|nice|good|lovely|wonderful|helpful|cool|awesome|all|fab|super)`,
+      `(?:would|will|could|can|won't|wouldn't|couldn't|can't) (?:you|u|ya|ye)(?: (?:please|do that|do this|manage that|dear|love))?|(?:do|don't) (?:you|u) (?:think|mind|reckon|know)|is that (?:ok|okay|alright|possible|fine)|if that makes sense|you know|i (?:think|guess|suppose|believe|hope|beg you|reckon)|shall we|won['’]?t you|would you kindly|would (?:be|you be) (?:so )?(?:kind|great|nice|good|lovely|wonderful|helpful|cool)|(?:that|it)(?: would|'d| will) be (?:great|nice|good|lovely|wonderful|helpful|cool|awesome|all|fab|super)`,
     ),
     end(
       `rn|rq|fr|atm|asap|stat|now|right now|right away|immediately|at once|straight away|today|real quick|really quick|quick|quickly|real fast|fast|first|next|then|too|as well|again please|quick like|pronto|already|ok|okay|k|yeah|alright|right|eh|innit|no rush|whenever|in a jiffy|when ready|when free|one sec`,
@@ -149,11 +153,15 @@ export const layers: Layers = {
       `(?:and|then) (?:show|tell|give|let|report|paste|print)(?: (?:me|us))?(?: (?:see|know|back))? ?(?:what (?:it|you|comes|happens)[a-z ]{0,20}|what(?:['’]?s| is| are)? (?:there|inside|in (?:there|it)|on it|it says)|how it (?:goes|went|looks)|me (?:see|know|look)|the (?:results?|outputs?|answer)|it|them|everything|what you (?:see|find|get|found))?`,
     ),
     end(
+      `(?:so|so that|in order that) (?:i|we|he|she|they) (?:can|could|may|might|know|have|will|do not|don['’]?t) (?:(?!\\b(?:if|unless|but|wait|until|only|or)\\b)[^.?!;,]){2,80}`,
+    ),
+    end(
       `(?:because|since|cos|cuz|coz|as|while|whilst|before) (?:i|we|it|he|she|they|the|my|our|there|this|that|nobody|someone|somebody|everyone|all) (?:(?!\\b(?:if|unless|but|wait|when|until|only|or)\\b)[^.?!;,]){2,80}`,
     ),
   ],
   asking: ASKING,
   object: OBJECT,
+  placeFirst: /^(?:in|inside|within|under|from)\s(?:[^\s,]+\s){0,4}[^\s,]+,\s+/i,
   breaks:
     /(?:(?<!\b(?:dr|mr|mrs|ms|prof|st|vs|jr|e\.g|i\.e))\.|[!?;:…])[.!?;:…]*(?=\s|$)\s*|,\s*(?:(?:so|and|then|and then|so then|but|because|cos|cause|hence|therefore)\s+)?|\s*[–—]+\s+|\s+-+\s+(?=(?:i|i['’]\w+|we|it|it['’]s|the|my|our|this|that|can you|could you|please|pls|so|and|but|because|thanks|just|show me|let me|give me)\s)|\s*\n\s*|\s+(?:so|then|and then|so then|hence)\s+(?=(?:please|pls|plz|can|could|would|will|kindly|just|run|show|open|read|find|list|search|remember|forget|save|gimme|give|lemme|let|print|display|execute|launch|start|grep|look|check|locate|what|where|which|pull|go|do|tell|i need|i want|you can|you should|u)\b)|(?<!\b(?:how|when|what|where|why|if|that|and|or|but|which|who|because|whether|then|so|wonder|hope|guess|sure|maybe|perhaps|also|just|i|we|you|please|kindly))\s+(?=(?:(?:can|could|would|will) (?:you|u|ya) (?:please |pls |plz |just |maybe |quickly )?|please |pls |plz )(?:run|show|open|read|find|list|search|execute|launch|start|print|display|grep|look|check|locate|remember|forget|save|store|note|give|tell|pull|bring|count|extract|undo|cat|view|see|get|fetch)\b)/gi,
   pointing:

@@ -24,7 +24,7 @@ export const gerundOpenings = phrases(
 );
 
 export const closings = phrases(`
-  [yes] (please|pls|plz|pleas)|[many] thanks [a lot|a bunch|so much|in advance|mate]|thank you [very much|so much|kindly]|thx|ty|cheers|for me|
+  [yes] (please|pls|plz|pleas)|shall we|[many] thanks [a lot|a bunch|so much|in advance|mate]|thank you [very much|so much|kindly]|thx|ty|cheers|for me|
   if (possible|you can|you could|you would|you do not mind|that is ok|that is okay|that is possible|you please|it is not too much trouble)|
   when (you can|ready)|(pls|plz|please) (n|and|&) (thx|thanks|ty|thank you)|when you (get|have) (a|the|) (sec|second|minute|moment|chance|time)|(would|will|could|can) (you|ya)|mate|buddy|talaria|dude|pal|lol|haha|kindly|btw|by the way
 `);
@@ -118,6 +118,9 @@ export const contractions: Readonly<Record<string, string>> = {
   wuts: 'what is',
   wots: 'what is',
   outta: 'out of',
+  thru: 'through',
+  tho: 'though',
+  abt: 'about',
   kinda: 'kind of',
   lotta: 'lot of',
   em: 'them',
@@ -173,6 +176,5 @@ export const contractions: Readonly<Record<string, string>> = {
   u: 'you',
   r: 'are',
   ur: 'your',
-  abt: 'about',
   b4: 'before',
 };

@@ -73,8 +73,7 @@ function dropOpenings(all: readonly Token[], language: Language): Bare {
     polite ||= opening > 1;
   }
   const [first] = tokens;
-  if (polite && isGerund(first))
-    tokens = [baseForm(first as Token), ...tokens.slice(1)];
+  if (polite && isGerund(first)) tokens = [baseForm(first as Token), ...tokens.slice(1)];
   const gerund = longest(tokens, language.gerundOpenings);
   if (gerund > 0 && isGerund(tokens[gerund])) {
     tokens = [baseForm(tokens[gerund] as Token), ...tokens.slice(gerund + 1)];
@@ -184,7 +183,9 @@ function findDoubt(text: string, tokens: readonly Token[], language: Language): 
 
 /** `I cannot find …` takes nothing back. */
 function withoutHarmless(text: string, tokens: readonly Token[], language: Language): readonly Token[] {
-  const spans = [...text.matchAll(language.guards.harmless)].map((found) => [found.index, found.index + found[0].length] as const);
+  const spans = [...text.matchAll(language.guards.harmless)].map(
+    (found) => [found.index, found.index + found[0].length] as const,
+  );
   return tokens.filter(({ start }) => spans.every(([from, to]) => start < from || start >= to));
 }
 

@@ -143,9 +143,13 @@ function wordFolderQuality(line: Line, token: Token, lead: Lead): number {
     return 0;
   if (lead.noun) return isPlainWord(line, token) ? 0.9 : 0.98;
   if (COMMON_FOLDERS.test(token.raw)) return lead.determined ? 0.9 : 0.96;
-  if (PERSONAL_FOLDERS.test(token.raw) && line.placeWords.has(line.tokens[lead.at - 1]?.word ?? '')) return 0.93;
-  if (isPlainWord(line, token)) return 0;
+  if (isPlainWord(line, token)) return isPersonal(line, token, lead) ? 0.93 : 0;
   return lead.determined ? 0.6 : 0.93;
+}
+
+/** `in music`: an ordinary word, but where people keep things. */
+function isPersonal(line: Line, token: Token, lead: Lead): boolean {
+  return PERSONAL_FOLDERS.test(token.raw) && line.placeWords.has(line.tokens[lead.at - 1]?.word ?? '');
 }
 
 function isPlainWord(line: Line, { word }: Token): boolean {

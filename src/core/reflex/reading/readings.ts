@@ -36,13 +36,22 @@ export function readings(text: string, language: Language): readonly Reading[] {
   const told = isStatement(whole, language) && !language.layers.asking.test(text);
   const guarded = isAgainst(whole, language) || told;
   const found: Reading[] = [{ text: whole, weight: WEIGHTS.whole, part: false, guarded, torn: false }];
-  found.push(...askedReadings(text, language));
+  found.push(...turnedReading(whole, language), ...askedReadings(text, language));
   const clauses = splitClauses(text, language.layers.breaks);
   if (clauses.length > 1 && clauses.length <= MOST_CLAUSES) {
     found.push(...spansOf(clauses).map((span) => partReading(text, span, language)));
     found.push(...pointedReadings(text, clauses, language));
   }
   return found.filter((reading, index) => found.findIndex((other) => other.text === reading.text) === index);
+}
+
+/** `in my notes folder, what files are there` reads as `what files are there in my notes folder`. */
+function turnedReading(whole: string, language: Language): readonly Reading[] {
+  const place = language.layers.placeFirst.exec(maskQuotes(whole))?.[0];
+  if (place === undefined || /[.!?;:]\s/.test(whole) || isLedAgainst(place, true, language)) return [];
+  const request = peelLine(whole.slice(place.length), language.layers).replace(/[.?!]+$/, '');
+  const text = `${request} ${whole.slice(0, place.length).replace(/[,:]\s*$/, '')}`;
+  return [{ text, weight: WEIGHTS.part, part: true, guarded: isAgainst(text, language), torn: false }];
 }
 
 const MOST_OBJECTS = 8;
@@ -103,7 +112,11 @@ function isLedAgainst(before: string, asked: boolean, language: Language): boole
 
 /** What hangs on the request by a comma, a dash or a colon; a sentence that ended stands by itself. */
 function attached(before: string): string {
-  return maskQuotes(before).split(/[.!?](?=\s|$)/).at(-1) ?? '';
+  return (
+    maskQuotes(before)
+      .split(/[.!?](?=\s|$)/)
+      .at(-1) ?? ''
+  );
 }
 
 function isFollowedAgainst(after: string, asked: boolean, language: Language): boolean {

@@ -15,6 +15,6 @@ export function splitClauses(text: string, breaks: RegExp): readonly Clause[] {
     clauses.push({ start: from, end: found.index + (/^[.!?;:…]/.test(found[0]) ? found[0].trimEnd().length : 0) });
     from = found.index + found[0].length;
   }
-  const ink = /[\p{L}\p{N}\u0060$\u0001]/u;
+  const ink = /[\p{L}\p{N}`$]/u;
   return [...clauses, { start: from, end: text.length }].filter(({ start, end }) => ink.test(text.slice(start, end)));
 }

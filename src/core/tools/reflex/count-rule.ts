@@ -25,8 +25,9 @@ export const countRule: ReflexRule = {
     const fit = found === undefined ? undefined : resolvePath(found, input.history);
     if (fit === undefined) return undefined;
     const shape = fit.slots.what === 'matches' ? shapeOf(fit, input.text) : 1;
+    const vague = fit.slots.what === 'files' && (fit.slots.path ?? '') !== '' && fit.slots['path.sure'] === undefined;
     const pattern = fit.slots.glob === undefined ? {} : { pattern: fit.slots.glob };
-    return { ...fit, score: fit.score * shape, slots: { ...fit.slots, ...pattern } };
+    return { ...fit, score: fit.score * shape * (vague ? 0.6 : 1), slots: { ...fit.slots, ...pattern } };
   },
 
   restate({ slots }) {

@@ -1,12 +1,13 @@
 // Owns the intent `extract`: headings, dates, figures, facts, links, open items or matching lines of a long file,
 // as a cited list (reflex 6). Reads the file page by page. Invariant: every line shown stands under `path:line`; nothing is summed up.
-import type { ToolResultPart } from '#core/model/message.ts';
+
 import type { ReflexMatch, ReflexQuote, ReflexRule, ReflexStep } from '#core/agent/reflex-rule.ts';
+import type { ToolResultPart } from '#core/model/message.ts';
 import { countLine, quoteResult, spokenPath } from './answers.ts';
 import { forms } from './english.ts';
 import { extractLines } from './extract-lines.ts';
 import { type FileLine, joinPages } from './file-lines.ts';
-import { textSearch } from './find-text-rule.ts';
+import { NO_PATTERN, textSearch } from './find-text-rule.ts';
 import { resolvePath } from './history.ts';
 
 const NOUNS: Readonly<Record<string, string>> = {
@@ -33,7 +34,11 @@ export const extractRule: ReflexRule = {
 
   match(input) {
     const fit = input.fit(forms.extract);
-    return fit === undefined ? undefined : resolvePath(fit, input.history);
+    const resolved = fit === undefined ? undefined : resolvePath(fit, input.history);
+    if (resolved === undefined) return undefined;
+    const { pattern = '' } = resolved.slots;
+    const loose = resolved.slots['pattern.quoted'] === undefined && NO_PATTERN.test(pattern);
+    return loose ? { ...resolved, score: resolved.score * 0.4 } : resolved;
   },
 
   restate({ slots }) {

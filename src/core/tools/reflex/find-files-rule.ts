@@ -15,10 +15,9 @@ export const findFilesRule: ReflexRule = {
   match(input) {
     const fit = input.fit(forms.findFiles);
     if (fit === undefined) return undefined;
-    const { path, part, prefix } = fit.slots;
-    const pattern = ENDING.test(fit.slots.pattern ?? '') ? `*${fit.slots.pattern}` : fit.slots.pattern;
-    if (pattern === '@same' || path === '@same') return undefined;
-    const glob = pattern ?? (part === undefined ? `${prefix}*` : `*${part}*`);
+    const { path } = fit.slots;
+    const glob = globOf(fit.slots);
+    if (glob === '@same' || path === '@same') return undefined;
     const cut = glob.includes('*') ? glob.lastIndexOf('/') : -1;
     const folder = cut > 0 && !glob.slice(0, cut).includes('*') ? joinPath(path, glob.slice(0, cut)) : path;
     const name = folder === path ? glob : glob.slice(cut + 1);
@@ -38,6 +37,11 @@ export const findFilesRule: ReflexRule = {
     return { type: 'call', calls: [{ name: 'search_files', arguments: fileSearch(match) }] };
   },
 };
+
+function globOf({ pattern, part, prefix }: ReflexMatch['slots']): string {
+  if (pattern !== undefined) return ENDING.test(pattern) ? `*${pattern}` : pattern;
+  return part === undefined ? `${prefix}*` : `*${part}*`;
+}
 
 export function fileSearch({ slots }: ReflexMatch): Readonly<Record<string, string>> {
   return {

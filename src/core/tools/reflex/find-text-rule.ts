@@ -80,11 +80,9 @@ function escapeText(text: string): string {
 /** Names of code and marked phrases are searched; plain words only where a path says that files are meant. */
 export function shapeOf({ slots }: ReflexMatch, text: string): number {
   const { pattern = '', path } = slots;
-  const named = FILE_NAME.test(pattern) && !isMarked(text, pattern) && !/\b(?:search|grep|text|word|line)\b/i.test(text);
-  if (slots['pattern.quoted'] !== undefined) return named ? UNSURE : 1;
+  if (slots['pattern.quoted'] !== undefined) return isNamedFile(text, pattern) ? UNSURE : 1;
   const words = pattern.split(/\s+/).length;
-  if (/\bcheck\b/i.test(text) && /\berrors?$/i.test(pattern)) return UNSURE;
-  if (words > 5 || NO_PATTERN.test(pattern) || isKind(text, pattern) || UNDERSTOOD.test(pattern)) return UNSURE;
+  if (words > 5 || NO_PATTERN.test(pattern) || isKind(text, pattern) || isUnderstood(text, pattern)) return UNSURE;
   if (isMarked(text, pattern)) return 1;
   if (FILE_NAME.test(pattern)) return UNSURE;
   if (isCodeName(pattern)) return 1;
@@ -92,13 +90,22 @@ export function shapeOf({ slots }: ReflexMatch, text: string): number {
   return placed && words < 4 && !isDefinite(text, pattern) ? 0.95 - 0.03 * (words - 1) : UNSURE;
 }
 
+/** `find "Annual Review.pptx"`: a file, unless the line says that it is a text. */
+function isNamedFile(text: string, pattern: string): boolean {
+  return FILE_NAME.test(pattern) && !isMarked(text, pattern) && !/\b(?:search|grep|text|word|line)\b/i.test(text);
+}
+
+function isUnderstood(text: string, pattern: string): boolean {
+  return UNDERSTOOD.test(pattern) || (/\bcheck\b/i.test(text) && /\berrors?$/i.test(pattern));
+}
+
 const UNSURE = 0.58;
 /** More likely a file than a text. */
 const FILE_NAME =
   /^(?!console\.|process\.)[\w@./-][\w@./ -]*\.(?:docx?|xlsx?|pptx?|odt|ods|rtf|[cm]?[jt]sx?|json|md|ya?ml|toml|txt|py|rs|go|css|s[ac]ss|html?|sh|sql|csv|xml|lock|env|ini|cfg|conf|java|rb|php|c|h|cpp|pdf|png|jpe?g|svg|zip|log)$/i;
 /** A glob, a part of a question, or files by name: nothing to look for in the text of files. */
-const NO_PATTERN =
-  /\*|,\s|^(?:heck|hell|fuck|devil)\b|^(?:for$|4 me\b|4 us\b|where|which|who|when|and|or|to|if|how|why|what|me|you|it|that|this|is|are|was|were|has|does|can|will|should)\b|\bfiles?$|^(?:all )?(?:the )?files? (?:ending|with|named|called|of)\b|^(?:ending|extension|suffix)\b|^\.\w+ (?:extension|ending|suffix|files?)\b|\band (?:fix|explain|tell|rename|replace|remove|delete|change|summar|refactor|sort|write|open|move|copy)/i;
+export const NO_PATTERN =
+  /\*|^(?:the )?(?:first|last|top|bottom|final|next|previous)\b|^lines?\b|,\s|^(?:heck|hell|fuck|devil)\b|^(?:for$|4 me\b|4 us\b|where|which|who|when|and|or|to|if|how|why|what|me|you|it|that|this|is|are|was|were|has|does|can|will|should)\b|\bfiles?$|^(?:all )?(?:the )?files? (?:ending|with|named|called|of)\b|^(?:ending|extension|suffix)\b|^\.\w+ (?:extension|ending|suffix|files?)\b|\band (?:fix|explain|tell|rename|replace|remove|delete|change|summar|refactor|sort|write|open|move|copy)/i;
 
 /** What only somebody who understands can find. */
 const UNDERSTOOD =
@@ -132,5 +139,7 @@ function isCodeName(pattern: string): boolean {
 
 /** `find the bug in …`: a thing to be understood, not a word to be found. */
 function isDefinite(text: string, pattern: string): boolean {
+  if (/^\W*(?:is there|are there|do (?:we|you|i) have|have (?:we|you) got)\b/i.test(text) && !pattern.includes(' '))
+    return false;
   return new RegExp(`\\b(?:the|a|an|my)\\s+${escapeText(pattern)}`, 'i').test(text) && /^[a-z ]+$/.test(pattern);
 }

@@ -24,7 +24,8 @@ export const readRule: ReflexRule = {
     const fit = input.fit(forms.read);
     if (fit === undefined) return undefined;
     const named = fit.slots['path.sure'] !== undefined && fit.slots.path !== '@same';
-    if (fit.score < NAMED && named && POLITE.test(input.text)) return { ...fit, score: NAMED, slots: normalize(fit.slots) };
+    if (fit.score < NAMED && named && POLITE.test(input.text))
+      return { ...fit, score: NAMED, slots: normalize(fit.slots) };
     const same = fit.slots.path === '@same' ? lastPath(input.history) : fit.slots.path;
     if (fit.slots.path === '@same' && same === undefined) return { score: fit.score, slots: {}, missing: 'path' };
     return { ...fit, slots: normalize({ ...fit.slots, ...(same === undefined ? {} : { path: same }) }) };

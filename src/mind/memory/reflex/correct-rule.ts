@@ -53,13 +53,32 @@ export const correctRule: ReflexRule = {
 
 /** A note that only mentions a change, a setting that is no entry, a contrast while nothing is kept. */
 function isOther({ slots }: ReflexMatch, input: ReflexInput): boolean {
-  if (/^(?:please )?(?:note|remember|rember|keep|jot|write|memo|log|record|store|save|mind)\b/i.test(slots.subject ?? '')) return true;
-  if (/^me\b/i.test(slots.content ?? '') || /\bsaid\b/i.test(slots.old ?? '')) return true;
+  if (isNoting(slots) || isWriting(slots, input.text)) return true;
+  if (/^correction\s+\p{L}/iu.test(input.words) && !STATEMENT.test(slots.content ?? '')) return true;
+  return isUnkept(slots, input);
+}
+
+function isNoting({ subject = '', content = '', old = '' }: Slots): boolean {
+  const noting = /^(?:please )?(?:note|remember|rember|keep|jot|write|memo|log|record|store|save|mind)\b/i;
+  return noting.test(subject) || /^me\b/i.test(content) || /\bsaid\b/i.test(old);
+}
+
+/** `correct this sentence: …`. */
+function isWriting({ what = '', content = '' }: Slots, text: string): boolean {
+  const named = /^\W*correct (?:this|that|the|my)\b/i.test(text) ? content.split(':')[0] : '';
+  return WRITING.test(`${what} ${named}`);
+}
+
+function isUnkept(slots: Slots, input: ReflexInput): boolean {
   const entries = keptEntries(input);
   if (slots.entry !== undefined) return entries.every((entry) => !holds(entry.text, slots.old ?? ''));
   if (slots.kept !== undefined) return matchEntries(slots.old ?? '', entries).length === 0;
   return /^it(?:'s|’s| is) \w+ing\b/i.test(input.words) && entries.length === 0;
 }
+
+/** Texts to be corrected by somebody who understands them. */
+const WRITING =
+  /\b(?:sentences?|grammar|spelling|english|german|french|spanish|text|essay|code|paragraph|translation|homework|writing|typos?|letter|email|article|poem|punctuation|query|function)\b/i;
 
 /** The old words stand in the entry, with or without their quotes. */
 function holds(entry: string, old: string): boolean {
@@ -126,7 +145,8 @@ function plainContrast(words: string): ReflexMatch | undefined {
 
 const TURN =
   /^(?:(?:oh|oops|whoops|wait|no|nah|nope|sorry|actually|hmm+|well|ah|hold on|my bad|scratch that|i mean|correction)\b[\s,.!:–—-]*)+|[\s,]*\b(?:actually|in fact|as it turns out|after all)\b[\s.!]*$/i;
-const SAYS = /^((?:\S+\s+){0,5}?\S+)\s+(?:is|are|was|were|has|uses?|lives?|works?|starts?|ends?|costs?|runs?|sits?|moved|became)\s+\S/i;
+const SAYS =
+  /^((?:\S+\s+){0,5}?\S+)\s+(?:is|are|was|were|has|uses?|lives?|works?|starts?|ends?|costs?|runs?|sits?|moved|became)\s+\S/i;
 
 /** `actually, the server is at 10.0.4.9`: a turning word, and an entry with the same subject but other words. */
 function restated(input: ReflexInput): ReflexMatch | undefined {

@@ -13,7 +13,8 @@ const PASSING =
 /** `please don't remember this` asks for the opposite. */
 const NEGATED = /^(?:(?:please|just|and|ok|no)[,\s]+)*(?:don['’]?t|do not|never|not|no|nothing)$/i;
 /** Words that end in the air: `you don't need to … remember that`. */
-const OPEN_END = /\b(?:to|not|n['’]t|never|you|can|will|should|could|would|please|also|must|do|does|did|and|or|but|if|i)$/i;
+const OPEN_END =
+  /\b(?:to|not|n['’]t|never|you|can|will|should|could|would|please|also|must|do|does|did|and|or|but|if|i)$/i;
 /** A statement, not just a thing: `note the irony` keeps nothing. */
 const CLAUSE =
   /\b(?:is|are|was|were|has|have|runs?|lives?|uses?|needs?|will|must|should|can|goes|costs?|starts?|ends?|takes?|works?|means|likes?|prefers?|wants?|=|host|sits?|moved|use|live|work|have|am|like|prefer|speak|love|hate|['’](?:s|m|re|ve))\b|['’](?:s|m|re|ve|ll)\b/i;
@@ -47,7 +48,10 @@ export const rememberRule: ReflexRule = {
     const fit = input.fit(forms.remember);
     if (fit === undefined) return told(input) ?? stated(input);
     if (fit.missing !== undefined) return fit;
-    const content = (fit.slots.content ?? '').replace(/^[:\s]+/, '').replace(HASTE, '').replace(/[\s,;:]+$/, '');
+    const content = (fit.slots.content ?? '')
+      .replace(/^[:\s]+/, '')
+      .replace(HASTE, '')
+      .replace(/[\s,;:]+$/, '');
     if (AS_FILE.test(content) || NEGATED.test(content)) return undefined;
     if (LOOSE_ADDRESS.test(content) || OPEN_END.test(content)) return undefined;
     const asked = input.text.endsWith('?') && input.text.startsWith(input.words.slice(0, 8));
@@ -85,7 +89,7 @@ function told(input: ReflexInput): ReflexMatch | undefined {
 }
 
 const POINTED =
-  /^(.*[^\s.,;!:–—-])[.,;!:–—-]+\s*(?:so |and |then )*(?:(?:please|pls|plz|kindly|can you|could you|would you|do|i want you to|you should|make sure (?:to|you)) )*(?:remember|memori[sz]e|note|keep|do not forget|don['’]?t forget|bear|store|save|jot) (?:that|this|it)(?: (?:in (?:your )?(?:mind|memory|head)|down|for (?:me|later|next time|the future)|to memory))*(?:[,\s]+(?:please|pls|plz|thanks|thank you|thx|ok|okay|will you|would you|for me))*[.!]*$/is;
+  /^(.*[^\s.,;!:–—-])[.,;!:–—-]+\s*(?:so |and |then )*(?:(?:please|pls|plz|kindly|can you|could you|would you|do|i want you to|you should|make sure (?:to|you)) )*(?:(?:(?<=please |pls |plz |kindly )(?:remember|memori[sz]e))(?=\W*$)|(?:remember|memori[sz]e|note|keep|do not forget|don['’]?t forget|bear|store|save|jot) (?:that|this|it))(?: (?:in (?:your )?(?:mind|memory|head)|down|for (?:me|later|next time|the future)|to memory))*(?:[,\s]+(?:please|pls|plz|thanks|thank you|thx|ok|okay|will you|would you|for me))*[.!]*$/is;
 
 /** `we host at Hetzner. Please remember this`: what stands before is the fact. */
 function pointedFact(input: ReflexInput): ReflexMatch | undefined {
@@ -95,7 +99,8 @@ function pointedFact(input: ReflexInput): ReflexMatch | undefined {
   return { score: 0.95 * worth(content, {}, content), slots: { content } };
 }
 
-const LEAD = /^(?:(?:hey|hi|hello|ok|okay|so|well|important|fyi|btw|by the way|listen|note|oh|and|also|please|just so you know)\b[\s,:!.–—-]+)+/i;
+const LEAD =
+  /^(?:(?:hey|hi|hello|ok|okay|so|well|important|fyi|btw|by the way|listen|note|oh|and|also|please|just so you know)\b[\s,:!.–—-]+)+/i;
 
 /** A plain statement of the owner about themselves; the whole line is kept. */
 function stated(input: ReflexInput): ReflexMatch | undefined {
@@ -104,7 +109,9 @@ function stated(input: ReflexInput): ReflexMatch | undefined {
   const content = input.words.replace(/[.!\s]+$/, '');
   if (PASSING.test(content) || content.split(/\s+/).length > LONGEST_STATEMENT)
     return { score: 0.3, slots: { content } };
-  const contrast = !/^(?:from now on|always|never|in future|going forward)\b/i.test(content) && /,\s*(?:and )?not\s|instead of|rather than/i.test(content);
+  const contrast =
+    !/^(?:from now on|always|never|in future|going forward)\b/i.test(content) &&
+    /,\s*(?:and )?not\s|instead of|rather than/i.test(content);
   return { score: fit.score * (contrast ? 0.6 : 0.85), slots: { content } };
 }
 

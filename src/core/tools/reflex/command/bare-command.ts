@@ -27,7 +27,7 @@ export function bareCertainty(line: string): number {
   if (second === '') return ALONE.has(head) || head.includes('/') ? 0.9 : 0;
   const { command, certainty } = readCommand(line);
   if (command !== line.trim()) return 0;
-  return isWordyProgram(head) ? wordyCertainty(second, rest, certainty) : plainCertainty(second, rest, certainty);
+  return isWordyProgram(head) ? wordyCertainty(words, certainty) : plainCertainty(second, rest, certainty);
 }
 
 /** Each plain word makes it less of a command: `npm run lint` is one, `npm install takes ages` is talk. */
@@ -49,12 +49,15 @@ const TALK =
 /** Words that no argument of such a program is: `find typos in README.md`, `test it thoroughly`. */
 const PROSE = /^(?:in|from|for|with|to|and|the|my|of|on|into|by|[a-z]{3,}ly)$/;
 
+const WITH_SUBCOMMANDS =
+  /^(?:make|go|hub|just|task|gem|rake|mix|bundle|apt|flask|next|snap|code|act|ant|black|install)$/;
+
 /** `make` and `find` are English too: few words, or a flag right after them. */
-function wordyCertainty(second: string, rest: readonly string[], certainty: number): number {
+function wordyCertainty([head = '', second = '', ...rest]: readonly string[], certainty: number): number {
   if (rest.some((word) => PROSE.test(word))) return certainty * DOUBT;
   if (isShellWord(second)) return certainty;
   const shown = rest.length < 4 && rest.some(isShellWord);
-  return shown || (SUBCOMMANDS.has(second) && rest.length < 3) ? certainty : 0;
+  return shown || (SUBCOMMANDS.has(second) && WITH_SUBCOMMANDS.test(head) && rest.length < 3) ? certainty : 0;
 }
 
 /** A flag, path, quotation, variable or operator: nothing that prose has. */

@@ -25,7 +25,7 @@ const POLITE_TAIL =
   /\s+(?:(?:pls|plz|please|thx|thanks|ty)(?:\s+(?:n|and|&)\s+(?:pls|thx|thanks|ty|thank you))*|again|once more|one more time|another time|a (?:go|try|whirl|spin|shot))$/i;
 /** Talk after a command: why it should run, or thanks. No shell word stands in it. */
 const TALK_TAIL =
-  /(?:[.,;!–—]+|\s-+|\s(?:pls|plz|please))\s+(?:the|my|our|your|i|i['’]?m|i['’]?ll|i['’]?d|we|we['’]?re|it|its|it['’]s|this|that|there|they|he|she|someone|somebody|everyone|otherwise|hurry|no rush|not sure|need|because|cos|cuz|since|thanks|thank|cheers|ok|okay|just|so)\s[^\`"'|&;<>$=]*$|\s+(?:because|cos|cuz|since)\s+(?:the|my|our|i|we|it|there|that|this|he|she|they|someone)\b[^\`"|&;<>$=]*$|\s+and\s+(?:thanks|thank you|thx|cheers|good luck|have a nice|enjoy)\b[^\`"'|&;<>$=]*$/i;
+  /(?:[.,;!–—]+|\s-+|\s(?:pls|plz|please))\s+(?:the|my|our|your|i|i['’]?m|i['’]?ll|i['’]?d|we|we['’]?re|it|its|it['’]s|this|that|there|they|he|she|someone|somebody|everyone|otherwise|hurry|no rush|not sure|need|because|cos|cuz|since|thanks|thank|cheers|ok|okay|just|so)\s[^`"'|&;<>$=]*$|\s+(?:because|cos|cuz|since)\s+(?:the|my|our|i|we|it|there|that|this|he|she|they|someone)\b[^`"|&;<>$=]*$|\s+so\s+(?:that\s+)?(?:i|we)\s+(?:can|could|may|know|have)\b[^`"'|&;<>$=]*$|\s+and\s+(?:thanks|thank you|thx|cheers|good luck|have a nice|enjoy)\b[^`"'|&;<>$=]*$/i;
 const BACKGROUND = /[,;]?\s+(?:in (?:the )?background|as a background (?:job|process|task)|in bg|detached)$/i;
 const BACKGROUND_FIRST = /^(?:in (?:the )?background|as a background (?:job|process|task))[:,]?\s+/i;
 const TIMEOUT =
@@ -64,7 +64,13 @@ const TAKERS: readonly (readonly [pattern: RegExp, take: Taker])[] = [
     (found) => !/^(?:echo|printf|git commit)\b/.test(found.input) && !openQuote(found.input.slice(0, found.index)),
   ],
   [REPORT_TAIL, (found) => found.index > 0],
-  [TALK_TAIL, (found) => found.index > 0 && !/^(?:echo|printf|git commit)\b/.test(found.input) && !openQuote(found.input.slice(0, found.index))],
+  [
+    TALK_TAIL,
+    (found) =>
+      found.index > 0 &&
+      !/^(?:echo|printf|git commit)\b/.test(found.input) &&
+      !openQuote(found.input.slice(0, found.index)),
+  ],
   [CONDITION_TAIL, (found) => found.index > 0],
   [TERMINAL_TAIL, (found) => found.index > 0],
   [BACKGROUND, takeBackground],
@@ -175,6 +181,10 @@ function certaintyOf(command: string, unknown: number): number {
   return shelly && plain < 2 && /^[\w.-]+$/.test(head) ? 0.9 : unknownHead(head, rest, unknown);
 }
 
+/** `… and then run …`: two commands, said as one. */
+const SECOND_ORDER =
+  /(?:^|\s)(?:and|then|and then|after that|afterwards)\s+(?:also |please |then )*(?:run|rerun|execute|exec|start|launch|show|open|read|list|find|search)\s/i;
+
 /** Words of a sentence among the arguments: a command that is only talked about. */
 function proseDoubt(command: string, head: string, shelly: boolean): number | undefined {
   const outside = command
@@ -184,6 +194,7 @@ function proseDoubt(command: string, head: string, shelly: boolean): number | un
   const prose = outside.filter((word) => word === 'I' || PROSE.has(word.toLowerCase().replace(/[,.!?]$/, ''))).length;
   if (prose > 1 || (prose > 0 && !shelly)) return isProgram(head) && !isWordyProgram(head) ? 0.5 : 0.3;
   if (!shelly && head !== 'echo' && /,\s+[a-z]+\s+[a-z]/i.test(outside.join(' '))) return 0.5;
+  if (SECOND_ORDER.test(outside.join(' '))) return 0.5;
   const joined = /\s(and|then|but|or)\s/i.test(` ${outside.join(' ')} `);
   return joined && !shelly && head !== 'echo' ? 0.5 : undefined;
 }
