@@ -1,0 +1,109 @@
+// Owns writing a skill out of a trace by rule: name, when to use, steps, constraints, each from the owner's words or from a call.
+// Knows no model and no door. Invariant: it invents nothing: every sentence quotes a line, a command, a path or an exit status.
+import type { Result } from '#base/result.ts';
+import { stemWord } from '#base/text/stem-word.ts';
+import { isStopStem } from '#base/text/stop-words.ts';
+import { sliceText } from '#base/text.ts';
+import { type WriteSkillReason, writeSkill } from '#mind/skills/format/write-skill.ts';
+import { isCorrection } from '../../counters/correction-line.ts';
+import type { DoneCall } from '../../counters/done-calls.ts';
+import { parametersOf } from './step.ts';
+import { renderSteps } from './step-text.ts';
+import { shortStep, stepOf, type Trace } from './trace.ts';
+
+const NAME_WORDS = 4;
+const LONGEST_NAME = 40;
+const LONGEST_DESCRIPTION = 60;
+const MOST_LINES = 5;
+const MOST_CONSTRAINTS = 5;
+
+/** What a spoken request consists of beside its topic. */
+const REQUEST_WORDS =
+  /^(?:please|run|execute|do|now|then|also|read|show|find|list|check|use|start|make|go|no|yes|ok|and|the)$/i;
+
+export interface SkillDraft {
+  readonly name: string;
+  /** Whole SKILL.md. */
+  readonly content: string;
+}
+
+export function draftSkill(trace: Trace, wanted?: string): Result<SkillDraft, WriteSkillReason> {
+  const name = skillName(wanted ?? '') || nameOf(trace);
+  const body = [
+    `# ${name}`,
+    `## When to use\n\n${whenToUse(trace, name)}`,
+    ...parameterSection(trace),
+    `## Steps\n\n${renderSteps(trace.steps)}`,
+    ...constraintSection(trace),
+  ].join('\n\n');
+  const written = writeSkill(
+    { name, description: descriptionOf(trace), body, metadata: { version: '1.0.0', author: 'reflex/1' } },
+    { longestDescription: LONGEST_DESCRIPTION },
+  );
+  return written.ok ? { ok: true, value: { name, content: written.value } } : written;
+}
+
+/** Kebab-case out of any words; empty when nothing is left. */
+export function skillName(words: string): string {
+  return sliceText(
+    words
+      .normalize('NFKD')
+      .toLowerCase()
+      .replace(/[^a-z0-9]+/g, '-')
+      .replace(/^-+|-+$/g, ''),
+    LONGEST_NAME,
+  ).replace(/-+$/, '');
+}
+
+function nameOf(trace: Trace): string {
+  const goal = goalLine(trace);
+  const words = (goal ?? trace.steps.map(shortStep).join(' ')).match(/[\p{L}\p{N}]+/gu) ?? [];
+  const content = words.filter((word) => !REQUEST_WORDS.test(word) && !isStopStem(stemWord(word.toLowerCase())));
+  return skillName([...new Set(content)].slice(0, NAME_WORDS).join(' ')) || 'procedure';
+}
+
+/** A line that says what is wanted rather than spelling out a command. */
+function goalLine({ lines, steps }: Trace): string | undefined {
+  const commands = steps.map((step) => shortStep(step).replace(/^\S+ /, ''));
+  return lines
+    .map(({ text }) => text)
+    .find((text) => !isCorrection(text) && !commands.some((command) => command !== '' && text.includes(command)));
+}
+
+function descriptionOf(trace: Trace): string {
+  const text = goalLine(trace) ?? trace.steps.map((step) => shortStep(step).replace(/^\$ /, '')).join(', ');
+  const line = text.split('\n')[0]?.trim() ?? '';
+  return line.length <= LONGEST_DESCRIPTION ? line : `${sliceText(line, LONGEST_DESCRIPTION - 1).trimEnd()}…`;
+}
+
+function whenToUse({ lines }: Trace, name: string): string {
+  const asked = lines.slice(0, MOST_LINES).map(({ text }) => `- "${oneLine(text)}"`);
+  return [...asked, `- "do ${name}"`].join('\n');
+}
+
+function parameterSection({ steps }: Trace): readonly string[] {
+  const names = parametersOf(steps);
+  return names.length === 0 ? [] : [`## Parameters\n\n${names.map((name) => `- \`{${name}}\``).join('\n')}`];
+}
+
+function constraintSection({ deadEnds, lines }: Trace): readonly string[] {
+  const ends = deadEnds.slice(-MOST_CONSTRAINTS).map((one) => `- Dead end: \`${commandOf(one)}\`${exitOf(one)}`);
+  const said = lines
+    .filter(({ text }) => isCorrection(text))
+    .slice(-MOST_CONSTRAINTS)
+    .map(({ text }) => `- "${oneLine(text)}"`);
+  return ends.length + said.length === 0 ? [] : [`## Constraints\n\n${[...ends, ...said].join('\n')}`];
+}
+
+function commandOf(done: DoneCall): string {
+  return oneLine(shortStep(stepOf(done)).replace(/^\$ /, '')).replaceAll('`', "'");
+}
+
+function exitOf({ result }: DoneCall): string {
+  const { exitCode } = result.observed;
+  return exitCode === undefined ? '' : ` (exit ${exitCode})`;
+}
+
+function oneLine(text: string): string {
+  return sliceText(text.replace(/\s+/g, ' ').trim(), 200);
+}
