@@ -101,10 +101,15 @@ function findGap(claim: ClaimReading, { cited, places }: Support, minSupport: nu
   if (claim.exact.length === 0 && claim.soft.size === 0) return 'It says nothing that can be compared.';
   const missing = claim.exact.find((term) => !cited.some((reading) => says(reading, term)));
   if (missing) return `"${missing.shown}" does not occur in what is cited.`;
-  const unsaid = [...claim.soft].filter((stem) => !cited.some(({ stems }) => stems.has(stem)));
+  const unsaid = [...claim.soft].filter(
+    ([stem, other]) => !cited.some(({ stems }) => stems.has(stem) || stems.has(other)),
+  );
   const said = claim.soft.size - unsaid.length;
   if (said < claim.soft.size * minSupport) {
-    return `Only ${said} of ${claim.soft.size} content words occur in what is cited (not: ${unsaid.slice(0, 5).join(', ')}).`;
+    return `Only ${said} of ${claim.soft.size} content words occur in what is cited (not: ${unsaid
+      .slice(0, 5)
+      .map(([stem]) => stem)
+      .join(', ')}).`;
   }
   if (claim.hasNegation && !cited.some(({ hasNegation }) => hasNegation))
     return 'It denies something that the sources do not deny.';

@@ -1,5 +1,6 @@
 // Owns the everyday English words that begin sentences, steps and headings: capitalised there, they are no names. Data.
 // Invariant: looked up by stem; a word that is missing only makes the gate stricter.
+import { porterStem } from '#base/text/porter-stem.ts';
 import { stemWord } from '#base/text/stem-word.ts';
 import { isStopStem } from '#base/text/stop-words.ts';
 
@@ -59,6 +60,7 @@ const WORDS = `
 const stems: ReadonlySet<string> = new Set(WORDS.trim().split(/\s+/).map(stemWord));
 
 export function isCommonWord(word: string): boolean {
-  const stem = stemWord(word.toLowerCase().replaceAll("'", ''));
-  return stems.has(stem) || isStopStem(stem);
+  const lower = word.toLowerCase().replaceAll("'", '');
+  const stem = stemWord(lower);
+  return stems.has(stem) || stems.has(porterStem(lower)) || isStopStem(stem);
 }

@@ -1,6 +1,7 @@
 // Owns what a claim says that its sources must say too: exact terms, proper names, other content words, and what it denies.
 // Knows no source. Invariants: marks of lists and headings are no content; a capital at the beginning of a sentence, a heading or a
 // list item makes a name only of a word that is not everyday English; what stands in code must occur word for word.
+import { porterStem } from '#base/text/porter-stem.ts';
 import { splitWords } from '#base/text/split-words.ts';
 import { stemWord } from '#base/text/stem-word.ts';
 import { isStopStem } from '#base/text/stop-words.ts';
@@ -24,8 +25,8 @@ export interface ExactTerm {
 
 export interface ClaimReading {
   readonly exact: readonly ExactTerm[];
-  /** Stems of the other content words, each once. */
-  readonly soft: ReadonlySet<string>;
+  /** Stems of the other content words, each once, with the stem by rule alone: one of both must be among the source's. */
+  readonly soft: ReadonlyMap<string, string>;
   readonly sentences: readonly Polarity[];
   readonly hasNegation: boolean;
 }
@@ -33,11 +34,11 @@ export interface ClaimReading {
 export function readClaim(text: string): ClaimReading {
   const { prose, code } = splitMarkdown(text);
   const exact: ExactTerm[] = [];
-  const soft = new Set<string>();
+  const soft = new Map<string, string>();
   const { sentences } = foldSentences(prose);
   for (const { raw } of sentences) {
     for (const segment of raw.replace(/\s+/gu, ' ').split(SEGMENT)) readSegment(segment, exact, soft);
-    for (const stem of denseStems(raw)) soft.add(stem);
+    for (const pair of densePairs(raw)) soft.set(pair, pair);
   }
   for (const span of code) exact.push(...codeTerms(span));
   const polarity = sentences.map(({ raw }) => readPolarity(raw));
@@ -75,7 +76,7 @@ function withoutMarkers(line: string): string {
     .replace(/^(?:step|phase|part)\s+\d{1,2}\s*[:.)–-]\s*/iu, '');
 }
 
-function readSegment(segment: string, exact: ExactTerm[], soft: Set<string>): void {
+function readSegment(segment: string, exact: ExactTerm[], soft: Map<string, string>): void {
   const pieces = readPieces(segment);
   const titled = isTitle(pieces);
   let isUnit = false;
@@ -121,7 +122,7 @@ function exactTerm(
     case 'identifier':
       return { shown, keys };
     case 'compound':
-      return isCommonCompound(shown) ? undefined : { shown, keys, stems: contentOf(shown) };
+      return isCommonCompound(shown) ? undefined : { shown, keys, stems: contentOf(shown).map(stemWord) };
     case 'word': {
       const digits = numberWord(key);
       if (digits !== undefined) return { shown, keys: [withUnit(digits, next)[0] ?? digits] };
@@ -147,20 +148,22 @@ function nameTerm(shown: string): ExactTerm {
   return { shown, keys: [shown.toLowerCase()], word, stems: [stemWord(word)] };
 }
 
-function addSoft(shown: string, soft: Set<string>): void {
-  for (const stem of contentOf(shown)) soft.add(stem);
+function addSoft(shown: string, soft: Map<string, string>): void {
+  for (const word of contentOf(shown)) soft.set(stemWord(word), porterStem(word));
 }
 
 function contentOf(text: string): readonly string[] {
-  const words = splitWords(text).filter((word) => !isNegator(word));
-  return words.map(stemWord).filter((stem) => !isStopStem(stem) && !FRAME.has(stem));
+  return splitWords(text).filter((word) => {
+    const stem = stemWord(word);
+    return !isNegator(word) && !isStopStem(stem) && !FRAME.has(stem);
+  });
 }
 
 const DENSE =
   /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}ー]+/gu;
 
 /** Pairs of characters of scripts without blanks. */
-function denseStems(text: string): readonly string[] {
+function densePairs(text: string): readonly string[] {
   return (plainQuotes(text).match(DENSE) ?? []).flatMap((run) => splitWords(run));
 }
 

@@ -1,5 +1,6 @@
 // Owns what one text of a source says: where its sentences are, its exact terms under every spelling, its words. Knows no claim.
 // Invariant: pure, linear in the text; more text never says less.
+import { porterStem } from '#base/text/porter-stem.ts';
 import { splitWords } from '#base/text/split-words.ts';
 import { stemWord } from '#base/text/stem-word.ts';
 import type { EvidenceText } from './claim.ts';
@@ -23,6 +24,7 @@ export interface EvidenceReading {
   readonly exact: ReadonlySet<string>;
   /** Lower case. */
   readonly words: ReadonlySet<string>;
+  /** By rule and by lemma: `lives` is of `live` and of `life`. */
   readonly stems: ReadonlySet<string>;
   readonly hasNegation: boolean;
 }
@@ -47,7 +49,7 @@ export function readEvidence(source: EvidenceText): EvidenceReading {
     mentions: mentionsOf(read),
     exact: exactKeys(readPieces(source.text)),
     words,
-    stems: new Set([...words].map(stemWord)),
+    stems: new Set([...words].flatMap((word) => [stemWord(word), porterStem(word)])),
     hasNegation: read.some(({ hasNegation }) => hasNegation),
   };
 }
