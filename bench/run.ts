@@ -17,6 +17,7 @@ const BENCHES: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
   prefix: async () => (await import('./prefix.ts')).benchPrefix(),
   append: async () => (await import('./append.ts')).benchAppend(),
   locomo: async () => (await import('./locomo.ts')).benchLocomo(),
+  skills: async () => (await import('./skills.ts')).benchSkills(),
   'recall-1m': async () => (await import('./recall-1m.ts')).benchRecall1m(),
 };
 

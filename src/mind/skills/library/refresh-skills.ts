@@ -1,0 +1,194 @@
+// Owns bringing the skills cache up to what the folders hold now. Reads only files whose stamp changed; loads the parser when one did.
+// Invariants: one transaction, so that a reader sees the old state or the new one; a skill that cannot be read is a problem with a
+// reason and never an error; of two skills with one name the local one wins, then the first by path (seed 001 ch 10).
+import { basename } from 'node:path';
+import type { Clock } from '#base/clock.ts';
+import type { Database } from '#base/database/connection.ts';
+import { errorCode, errorText } from '#base/errors.ts';
+import type { SkillHeader } from '../skill.ts';
+import type { SkillProblem, SkillRow } from './cache-tables.ts';
+import { readText } from './folder-files.ts';
+import { type Found, type FoundSkill, walkSkills } from './walk-skills.ts';
+import { workSlices } from './work-slices.ts';
+
+export interface RefreshRequest {
+  readonly cache: Database;
+  /** The local folder first. */
+  readonly roots: readonly string[];
+  readonly clock: Clock;
+}
+
+export interface SkillRefresh {
+  /** Skills that are new or whose SKILL.md changed. */
+  readonly changed: number;
+  readonly removed: number;
+  readonly problems: readonly SkillProblem[];
+}
+
+interface Located extends FoundSkill {
+  readonly root: number;
+}
+
+interface Survey {
+  /** By folder: an external folder may lie inside another root. */
+  readonly skills: Map<string, Located>;
+  readonly branches: { readonly path: string; readonly stamp: string }[];
+  readonly categories: Map<string, string>;
+  readonly problems: SkillProblem[];
+}
+
+interface Parsed extends Located {
+  readonly header: SkillHeader;
+}
+
+type KnownRow = Pick<SkillRow, 'id' | 'folder' | 'file' | 'stamp' | 'root' | 'category'>;
+
+export async function refreshSkills(request: RefreshRequest, signal?: AbortSignal): Promise<SkillRefresh> {
+  const { cache, clock } = request;
+  const pause = workSlices(clock, signal);
+  const survey = await surveyRoots(request.roots, pause);
+  const rows = cache.all<KnownRow>('SELECT id, folder, file, stamp, root, category FROM skills');
+  const known = new Map(rows.map((row) => [row.folder, row]));
+  const stale = [...survey.skills.values()].filter((found) => !isSame(known.get(found.folder), found));
+  const parsed = await parseAll(stale, survey.problems, pause);
+  const readable = new Set(parsed.map(({ folder }) => folder));
+  const unreadable = stale.filter(({ folder }) => !readable.has(folder));
+  const gone = [
+    ...rows.filter(({ folder }) => !survey.skills.has(folder)),
+    ...unreadable.flatMap(({ folder }) => known.get(folder) ?? []),
+  ];
+  const problems = await cache.lightTransaction(() => store(cache, survey, { parsed, gone }), signal);
+  return { changed: parsed.length, removed: gone.length, problems };
+}
+
+function isSame(row: KnownRow | undefined, found: Located): boolean {
+  return (
+    row?.stamp === found.stamp && row.file === found.file && row.root === found.root && row.category === found.category
+  );
+}
+
+async function surveyRoots(roots: readonly string[], pause: () => Promise<void>): Promise<Survey> {
+  const survey: Survey = { skills: new Map(), branches: [], categories: new Map(), problems: [] };
+  for (const [root, path] of roots.entries()) {
+    for (const found of walkSkills(path)) {
+      note(survey, found, root);
+      await pause();
+    }
+  }
+  return survey;
+}
+
+function note(survey: Survey, found: Found, root: number): void {
+  switch (found.type) {
+    case 'skill':
+      if (!survey.skills.has(found.folder)) survey.skills.set(found.folder, { ...found, root });
+      break;
+    case 'branch':
+      survey.branches.push({ path: found.path, stamp: found.stamp });
+      break;
+    case 'category':
+      if (!survey.categories.has(found.name)) survey.categories.set(found.name, found.file);
+      break;
+    case 'problem':
+      survey.problems.push({ path: found.path, reason: found.reason, detail: found.detail });
+      break;
+  }
+}
+
+async function parseAll(
+  stale: readonly Located[],
+  problems: SkillProblem[],
+  pause: () => Promise<void>,
+): Promise<readonly Parsed[]> {
+  if (stale.length === 0) return [];
+  const { parseSkill } = await import('../format/parse-skill.ts');
+  const { readHeader } = await import('../format/read-header.ts');
+  const parsed: Parsed[] = [];
+  for (const found of stale) {
+    await pause();
+    const text = readSkillText(found.file);
+    if (typeof text !== 'string') {
+      problems.push(text);
+      continue;
+    }
+    const read = parseSkill(text);
+    if (read.ok) {
+      const place = { folder: basename(found.folder), category: found.category, body: read.body };
+      parsed.push({ ...found, header: readHeader(read.frontmatter, place) });
+    } else problems.push({ path: found.file, reason: read.reason, detail: `${found.file}: ${read.detail}` });
+  }
+  return parsed;
+}
+
+const REASONS = { 'no-such-file': 'unreadable', 'not-text': 'not-utf-8', 'too-large': 'too-large' } as const;
+
+function readSkillText(path: string): string | SkillProblem {
+  try {
+    const read = readText(path, path);
+    if (read.ok) return read.value;
+    return { path, reason: REASONS[read.reason], detail: read.detail };
+  } catch (error) {
+    if (errorCode(error) === undefined) throw error;
+    return { path, reason: 'unreadable', detail: `${path} cannot be read: ${errorText(error)}` };
+  }
+}
+
+interface Changes {
+  readonly parsed: readonly Parsed[];
+  readonly gone: readonly KnownRow[];
+}
+
+function store(cache: Database, survey: Survey, { parsed, gone }: Changes): readonly SkillProblem[] {
+  for (const { id } of gone) removeSkill(cache, id);
+  for (const skill of parsed) storeSkill(cache, skill);
+  cache.exec('DELETE FROM branches; DELETE FROM categories; DELETE FROM problems');
+  for (const { path, stamp } of survey.branches) cache.run('INSERT OR REPLACE INTO branches VALUES(?, ?)', path, stamp);
+  for (const [name, file] of survey.categories)
+    cache.run('INSERT INTO categories VALUES(?, ?)', name, describeCategory(file));
+  const problems = [...survey.problems, ...chooseWinners(cache)];
+  for (const { path, reason, detail } of problems)
+    cache.run('INSERT INTO problems VALUES(?, ?, ?)', path, reason, detail);
+  if (parsed.length > 0 || gone.length > 0) cache.exec('DELETE FROM indexes');
+  return problems;
+}
+
+function removeSkill(cache: Database, id: number): void {
+  cache.run('DELETE FROM words WHERE rowid = ?', id);
+  cache.run('DELETE FROM vectors WHERE skill = ?', id);
+  cache.run('DELETE FROM skills WHERE id = ?', id);
+}
+
+function storeSkill(cache: Database, { folder, file, root, category, stamp, header }: Parsed): void {
+  const old = cache.get<{ id: number }>('SELECT id FROM skills WHERE folder = ?', folder);
+  if (old) removeSkill(cache, old.id);
+  cache.run(
+    'INSERT INTO skills(folder, file, root, category, stamp, name, header) VALUES(?, ?, ?, ?, ?, ?, ?)',
+    ...[folder, file, root, category, stamp, header.name, JSON.stringify(header)],
+  );
+}
+
+/** First line of prose of DESCRIPTION.md, or the description of its front matter. */
+function describeCategory(file: string): string {
+  const text = readSkillText(file);
+  if (typeof text !== 'string') return '';
+  const described = /^description:[ \t]*(.+)$/m.exec(text.slice(0, 4_000))?.[1];
+  const prose = text.split('\n').find((line) => /^[^\s#<`|>-]/.test(line));
+  return (described ?? prose ?? '').trim().replace(/^(["'])(.*)\1$/, '$2');
+}
+
+/** Marks the winner of every name; gives a problem for every loser. */
+function chooseWinners(cache: Database): readonly SkillProblem[] {
+  const rows = cache.all<Pick<SkillRow, 'id' | 'name' | 'folder' | 'wins'>>(
+    'SELECT id, name, folder, wins FROM skills ORDER BY root, folder',
+  );
+  const winners = new Map<string, string>();
+  return rows.flatMap(({ id, name, folder, wins }) => {
+    const winner = winners.get(name);
+    if (winner === undefined) winners.set(name, folder);
+    const winsNow = winner === undefined ? 1 : 0;
+    if (winsNow !== wins) cache.run('UPDATE skills SET wins = ? WHERE id = ?', winsNow, id);
+    if (winner === undefined) return [];
+    const detail = `Two skills have the name ${JSON.stringify(name)}: ${winner} is used, ${folder} is not.`;
+    return [{ path: folder, reason: 'name-taken', detail }];
+  });
+}

@@ -1,0 +1,238 @@
+// Owns the skills that can be read: found below the local folder and the external ones, kept in a cache, read fresh when asked for.
+// Knows no tool and no prompt. Guarantee: headers are those of the last refresh; `ready` refreshes first when a skill came, went or was
+// moved (the folders that hold skills are checked); a SKILL.md edited in place shows its new header after the next `refresh`, while
+// `text`, `body` and `hash` are always those of the file as it stands.
+import { statSync } from 'node:fs';
+import { type Clock, systemClock } from '#base/clock.ts';
+import type { Database } from '#base/database/connection.ts';
+import { errorCode } from '#base/errors.ts';
+import { sha256 } from '#base/ids.ts';
+import { parseJsonObject } from '#base/json.ts';
+import { refuse } from '#base/result.ts';
+import { splitHeader } from '../format/split-header.ts';
+import type { Skill, SkillHeader, SkillReader, SkillRecord, SkillSource } from '../skill.ts';
+import { openSkillsCache, type SkillProblem, type SkillRow } from './cache-tables.ts';
+import { type LinkedFiles, listLinkedFiles, readFolderFile, readText } from './folder-files.ts';
+import { isOffered, isStanding, type SkillConditions } from './offered.ts';
+import { refreshSkills, type SkillRefresh } from './refresh-skills.ts';
+import { branchStamp } from './walk-skills.ts';
+
+export interface SkillLibraryOptions {
+  /** The local skills folder; it may not exist yet. */
+  readonly root: string;
+  /** Further folders, read only. */
+  readonly external?: readonly string[];
+  /** File of the cache, e.g. `<home>/cache/skills-1.sqlite` (`skillsCacheName`); it may be deleted at any time. */
+  readonly cacheFile: string;
+  readonly records?: (name: string) => SkillRecord | undefined;
+  /** Told once for every problem of the folders: one sentence. */
+  readonly warn?: (message: string) => void;
+  readonly clock?: Clock;
+}
+
+export interface SkillLibrary extends SkillReader {
+  /** For the rooms of skills alone: words, rendered indexes, vectors. */
+  readonly cache: Database;
+  /** Awaited before the first look: returns at once unless a skill came or went since the last refresh. */
+  ready(signal?: AbortSignal): Promise<void>;
+  /** Looks at every folder and reads what changed; calls at the same time share one. */
+  refresh(signal?: AbortSignal): Promise<SkillRefresh>;
+  /** Headers that fit these surroundings, drafts and retired ones left out; by name. */
+  offered(conditions: SkillConditions): readonly SkillHeader[];
+  problems(): readonly SkillProblem[];
+  /** Category → what its DESCRIPTION.md says. */
+  categories(): ReadonlyMap<string, string>;
+  linkedFiles(name: string): LinkedFiles | undefined;
+  close(): void;
+}
+
+export function createSkillLibrary(options: SkillLibraryOptions): SkillLibrary {
+  const clock = options.clock ?? systemClock;
+  const cache = openSkillsCache(options.cacheFile, clock);
+  const records = options.records ?? (() => undefined);
+  const headers = createHeaders(cache);
+  const request = { cache, clock, roots: [options.root, ...(options.external ?? [])] };
+  const refresh = shared(async (signal?: AbortSignal) => {
+    const done = await refreshSkills(request, signal);
+    headers.forget();
+    warn(done.problems);
+    return done;
+  });
+  const warn = warnOnce(options.warn ?? (() => undefined));
+  const find = (name: string) => {
+    const row = findRow(cache, name);
+    return row && isThere(row) ? row : undefined;
+  };
+  return {
+    cache,
+    refresh,
+    ready: async (signal) => {
+      if (!isFresh(cache, request.roots)) await refresh(signal);
+    },
+    list: () => allRows(cache).map((row) => toSkill(row, records)),
+    get: (name) => {
+      const row = find(name);
+      return row && toSkill(row, records);
+    },
+    record: records,
+    file: (name, path) => readFileOf(find(name), name, path),
+    offered: (conditions) =>
+      headers.all().filter((header) => isOffered(header, conditions) && isStanding(records(header.name))),
+    problems: () => cache.all<SkillProblem>('SELECT path, reason, detail FROM problems'),
+    categories: () => readCategories(cache),
+    linkedFiles: (name) => {
+      const row = find(name);
+      return row && listLinkedFiles(row.folder);
+    },
+    close: () => cache.close(),
+  };
+}
+
+const COLUMNS = 'id, folder, file, root, category, stamp, name, header, wins';
+
+function allRows(cache: Database): readonly SkillRow[] {
+  return cache.all<SkillRow>(`SELECT ${COLUMNS} FROM skills WHERE wins = 1 ORDER BY root, name, folder`);
+}
+
+/** By name, else by `category/name` or the name of the folder. */
+function findRow(cache: Database, name: string): SkillRow | undefined {
+  const [byName] = cache.all<SkillRow>(`SELECT ${COLUMNS} FROM skills WHERE name = ? AND wins = 1`, name);
+  if (byName) return byName;
+  const bare = name.slice(name.lastIndexOf('/') + 1);
+  const category = name.slice(0, Math.max(0, name.lastIndexOf('/')));
+  if (bare === '') return undefined;
+  const near = cache.all<SkillRow>(
+    `SELECT ${COLUMNS} FROM skills WHERE (name = ?1 OR substr(folder, -length(?1) - 1) IN ('/' || ?1, '\\' || ?1)) AND wins = 1
+     ORDER BY root, folder`,
+    bare,
+  );
+  return near.find((row) => category === '' || row.category === category);
+}
+
+function isThere({ file }: SkillRow): boolean {
+  return statSync(file, { throwIfNoEntry: false })?.isFile() ?? false;
+}
+
+/** Are the folders that hold skills those of the last refresh? An empty cache is not. */
+function isFresh(cache: Database, roots: readonly string[]): boolean {
+  const branches = cache.all<{ path: string; stamp: string }>('SELECT path, stamp FROM branches');
+  const paths = new Set(branches.map(({ path }) => path));
+  return roots.every((root) => paths.has(root)) && branches.every(({ path, stamp }) => branchStamp(path) === stamp);
+}
+
+function toSkill(row: SkillRow, records: (name: string) => SkillRecord | undefined): Skill {
+  const header = headerOf(row);
+  const read = once(() => textOf(row.file));
+  const hash = once(() => sha256(read()));
+  const body = once(() => bodyOf(read()));
+  return {
+    ...header,
+    folder: row.folder,
+    source: row.root > 0 ? 'external' : sourceOf(records(header.name)),
+    writable: row.root === 0,
+    get text() {
+      return read();
+    },
+    get body() {
+      return body();
+    },
+    get hash() {
+      return hash();
+    },
+  };
+}
+
+function headerOf(row: Pick<SkillRow, 'header' | 'folder'>): SkillHeader {
+  const header = parseJsonObject(row.header);
+  // Only this room writes the column, from a SkillHeader.
+  return header.ok ? (header.value as unknown as SkillHeader) : unreadableHeader(row);
+}
+
+function unreadableHeader({ folder }: Pick<SkillRow, 'folder'>): never {
+  throw new Error(`the cached header of ${folder} is no JSON`);
+}
+
+const SOURCES: Readonly<Record<SkillRecord['createdBy'], SkillSource>> = {
+  agent: 'agent',
+  owner: 'owner',
+  import: 'owner',
+  install: 'community',
+};
+
+function sourceOf(record: SkillRecord | undefined): SkillSource {
+  return record ? SOURCES[record.createdBy] : 'owner';
+}
+
+/** Empty when the file went away since it was found. */
+function textOf(file: string): string {
+  try {
+    const read = readText(file, file);
+    return read.ok ? read.value : '';
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return '';
+    throw error;
+  }
+}
+
+function bodyOf(text: string): string {
+  const split = splitHeader(text);
+  return split.ok ? split.value.body : text;
+}
+
+function readFileOf(row: SkillRow | undefined, name: string, path: string): ReturnType<SkillReader['file']> {
+  return row ? readFolderFile(row.folder, path) : refuse('no-such-skill', `There is no skill ${JSON.stringify(name)}.`);
+}
+
+function readCategories(cache: Database): ReadonlyMap<string, string> {
+  const rows = cache.all<{ name: string; description: string }>('SELECT name, description FROM categories');
+  return new Map(rows.map(({ name, description }) => [name, description]));
+}
+
+/** All headers in memory, until this or another process changes the cache. */
+function createHeaders(cache: Database): { readonly all: () => readonly SkillHeader[]; readonly forget: () => void } {
+  let kept: readonly SkillHeader[] | undefined;
+  let version = 0;
+  return {
+    all: () => {
+      const now = cache.get<{ data_version: number }>('PRAGMA data_version')?.data_version ?? 0;
+      if (kept === undefined || now !== version) {
+        const rows = cache.all<SkillRow>('SELECT folder, header FROM skills WHERE wins = 1 ORDER BY name');
+        kept = rows.map(headerOf);
+        version = now;
+      }
+      return kept;
+    },
+    forget: () => {
+      kept = undefined;
+    },
+  };
+}
+
+function warnOnce(warn: (message: string) => void): (problems: readonly SkillProblem[]) => void {
+  const told = new Set<string>();
+  return (problems) => {
+    for (const { detail } of problems) {
+      if (told.has(detail)) continue;
+      told.add(detail);
+      warn(detail);
+    }
+  };
+}
+
+function once<T>(make: () => T): () => T {
+  let kept: { readonly value: T } | undefined;
+  return () => {
+    kept ??= { value: make() };
+    return kept.value;
+  };
+}
+
+function shared<T>(run: (signal?: AbortSignal) => Promise<T>): (signal?: AbortSignal) => Promise<T> {
+  let running: Promise<T> | undefined;
+  return (signal) => {
+    running ??= run(signal).finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+}
