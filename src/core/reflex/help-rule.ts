@@ -4,6 +4,7 @@ import { helpText } from './help-text.ts';
 
 const FORMS: readonly string[] = [
   '(help|commands|usage|menu|options|manual|instructions|info) [page|menu|text]',
+  '(/help|/commands|/?)',
   '[i] need [some] help [with this]',
   'help me [out] @0.95',
   '[so] what [all|else|exactly] (can|could|do) you (do|understand|offer|know how to do|help [me] with) [here|for me|without a model|offline]',

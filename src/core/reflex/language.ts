@@ -19,6 +19,8 @@ export interface Language {
   /** Phrases that make a command conditional, timed or taken back. */
   readonly conditions: readonly string[];
   readonly cancellations: readonly string[];
+  /** Verbs after which a condition is a question: `check if`. */
+  readonly askingBefore: string;
   /** Words of other languages: a line that holds one is not ours to read. */
   readonly foreign: readonly string[];
   /** Phrases of text that tries to steer an agent. */
@@ -50,6 +52,8 @@ export interface Layers {
   readonly asides: readonly RegExp[];
   /** At the end: a request that points at what was named before it, `can you find it`; its verb is the group `verb`. */
   readonly asking: RegExp;
+  /** The verb of such a request that asks what is in it, or where it is. */
+  readonly askingVerbs: { readonly what: string; readonly where: string };
   /** A place before the request, with its comma: `in my notes folder, …`. */
   readonly placeFirst: RegExp;
   /** Before the words that name a thing; global. */
@@ -71,6 +75,8 @@ export interface Guards {
   readonly leading: readonly RegExp[];
   /** A clause about what the owner does or wants to do, not about what we should. */
   readonly ownWords: RegExp;
+  /** In such a clause: what makes it a wish or a taking back. */
+  readonly wishing: RegExp;
   /** A clause before a request that asks for something no rule can do. */
   readonly demanding: RegExp;
   /** What the owner cannot, does not know or did not do: no word against the request. */

@@ -119,6 +119,7 @@ function weightOf({ rule, match }: RankedRule, { reading, mode }: Rereading): nu
 
 function partWeight({ rule, match }: RankedRule, reading: Reading): number {
   const own = rule.purpose === 'memory' || rule.purpose === 'recall';
+  if (own && reading.joined === true) return 0;
   const weight = reading.weight * (reading.guarded && !own ? THRESHOLDS.doubt : 1);
   if (match.score >= (reading.closing === true && !own ? THRESHOLDS.closing : THRESHOLDS.part)) return weight;
   return reading.announced === true && !own ? weight * THRESHOLDS.announced : 0;

@@ -25,6 +25,8 @@ export const guards: Guards = {
     /\b(?:joke|story|song|poem|lyrics?|novel|movie|riddle|example|quote|quotation|error|message|exercise|quiz|the title|headline|slogan)\b[^.!?]*:?\s*$/i,
   ],
   ownWords: /^(?:(?:so|and|but|well|hey|ok|okay|hi|oh|ah|yo)[ ,]+)*(?:i|we)(?:['’]\w+)?\b(?!.{0,16}\byou\b)/i,
+  wishing:
+    /\b(?:want|need|like|wish|expect|changed? my mind|meant?|said|was (?:just )?(?:kidding|joking)|am (?:just )?(?:kidding|joking)|not|never|if|unless|when|until|wait|stop|cancel)\b|n['’]?t\b|['’]m (?:just )?(?:kidding|joking)/i,
   demanding:
     /^(?:(?:i|we)(?:'d| would)? (?:want|need|like|ask|expect|would like) you to |you (?:to|should|must|could|can) |help me (?:to )?|(?:please|and|then|also|now|first) )*(?:explain|summari[sz]e|translate|write|compose|draft|rewrite|rephrase|refactor|review|critique|roast|analy[sz]e|compare|describe|discuss|evaluate|assess|improve|optimi[sz]e|fix|repair|debug|solve|implement|design|plan|estimate|predict|suggest|recommend|advise|brainstorm|invent|generate|convert|format|proofread|teach|simplify|paraphrase|interpret|diagnose|investigate|figure out|work out|clean up|tidy|sort out|rename|merge|install|book|order|buy|call|email|send|tweet|schedule|remind|play|sing|tell me (?:why|how|a)|make (?:me )?an?|create|build me|delete|remove)\b/i,
   harmless:

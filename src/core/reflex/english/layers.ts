@@ -31,7 +31,7 @@ function end(tail: string, before = '[\\s,;.!—–-]*(?:^|[\\s,;.!—–-])'): 
 
 /** `…, can you find it`: what is meant stands before. */
 const ASKING = end(
-  `(?:(?:so |and |then )?(?:${WOULD} ${YOU} )?(?:please )?(?:help me )?(?<verb>find|locate|search for|look for|dig|look|pull|bring|track|hunt|open|show|display|read|print|grab|fetch|list|view|cat)(?: me)? (?:it|that|this|them|those|em|['’]em)(?: (?:one|lines?|file|part|section|passage|folder|bit))?(?: up| out| down)?(?: (?:for|to) me)?|where(?:['’]?s| is| are| did) (?:it|that|they|them)(?: gone| hiding| now| at| go)?)(?:,? (?:please|pls|plz|thanks|thx|for me|now|k|ok|ta))*`,
+  `(?:(?:so |and |then )?(?:${WOULD} ${YOU} )?(?:please )?(?:help me )?(?:(?<verb>find|locate|search for|look for|dig|look|pull|bring|track|hunt|open|show|display|read|print|grab|fetch|list|view|cat)(?: me)? (?:it|that|this|them|those|em|['’]em)(?: (?:one|lines?|file|part|section|passage|folder|bit))?(?: up| out| down)?(?: (?:for|to) me)?|(?:find|see|check|know|tell me|show me)(?: out)? where (?:it|that|they|this) (?:is|are|went|lives?)|(?<what>show|tell|list|read|see)(?: me| us)? what(?:['’]?s| is) (?:all )?(?:inside|in (?:it|there|them|that)|there|written (?:in it|there)|on it)|where(?:['’]?s| is| are| did) (?:it|that|they|them)(?: gone| hiding| now| at| go)?))(?:,? (?:please|pls|plz|thanks|thx|for me|now|k|ok|ta))*`,
   '[,;.!?—–-]\\s+',
 );
 
@@ -160,10 +160,11 @@ export const layers: Layers = {
     ),
   ],
   asking: ASKING,
+  askingVerbs: { what: 'show', where: 'find' },
   object: OBJECT,
   placeFirst: /^(?:in|inside|within|under|from)\s(?:[^\s,]+\s){0,4}[^\s,]+,\s+/i,
   breaks:
-    /(?:(?<!\b(?:dr|mr|mrs|ms|prof|st|vs|jr|e\.g|i\.e))\.|[!?;:…])[.!?;:…]*(?=\s|$)\s*|,\s*(?:(?:so|and|then|and then|so then|but|because|cos|cause|hence|therefore)\s+)?|\s*[–—]+\s+|\s+-+\s+(?=(?:i|i['’]\w+|we|it|it['’]s|the|my|our|this|that|can you|could you|please|pls|so|and|but|because|thanks|just|show me|let me|give me)\s)|\s*\n\s*|\s+(?:so|then|and then|so then|hence)\s+(?=(?:please|pls|plz|can|could|would|will|kindly|just|run|show|open|read|find|list|search|remember|forget|save|gimme|give|lemme|let|print|display|execute|launch|start|grep|look|check|locate|what|where|which|pull|go|do|tell|i need|i want|you can|you should|u)\b)|(?<!\b(?:how|when|what|where|why|if|that|and|or|but|which|who|because|whether|then|so|wonder|hope|guess|sure|maybe|perhaps|also|just|i|we|you|please|kindly))\s+(?=(?:(?:can|could|would|will) (?:you|u|ya) (?:please |pls |plz |just |maybe |quickly )?|please |pls |plz )(?:run|show|open|read|find|list|search|execute|launch|start|print|display|grep|look|check|locate|remember|forget|save|store|note|give|tell|pull|bring|count|extract|undo|cat|view|see|get|fetch)\b)/gi,
+    /(?:(?<!\b(?:dr|mr|mrs|ms|prof|st|vs|jr|e\.g|i\.e))\.|[!?;:…])[.!?;:…]*(?=\s|$)\s*|,\s*(?:(?:so|and|then|and then|so then|but|because|cos|cause|hence|therefore)\s+)?|\s*[–—]+\s+|\s+-+\s+(?=(?:i|i['’]\w+|we|it|it['’]s|the|my|our|this|that|can you|could you|please|pls|so|and|but|because|thanks|just|show me|let me|give me)\s)|\s*\n\s*|(?<=[./]\w+|["'`])\s+(?=(?:i|we) (?:need|want|have|must|gotta|think|am|just|really)\b|(?:i['’]m|cuz|cos|because|since) )|\s+(?:so|then|and then|so then|hence)\s+(?=(?:please|pls|plz|can|could|would|will|kindly|just|run|show|open|read|find|list|search|remember|forget|save|gimme|give|lemme|let|print|display|execute|launch|start|grep|look|check|locate|what|where|which|pull|go|do|tell|i need|i want|you can|you should|u)\b)|(?<!\b(?:how|when|what|where|why|if|that|and|or|but|which|who|because|whether|then|so|wonder|hope|guess|sure|maybe|perhaps|also|just|i|we|you|please|kindly))\s+(?=(?:(?:can|could|would|will) (?:you|u|ya) (?:please |pls |plz |just |maybe |quickly )?|please |pls |plz )(?:run|show|open|read|find|list|search|execute|launch|start|print|display|grep|look|check|locate|remember|forget|save|store|note|give|tell|pull|bring|count|extract|undo|cat|view|see|get|fetch)\b)/gi,
   pointing:
     /^(?:run|execute|do|launch|try|start|use|type) (?:it|that|this|that one|this one|that command|this command|the command)[.!?]*$/i,
   asides: [

@@ -44,6 +44,8 @@ export const cancellations = phrases(`
   forget i asked|not now|hold off|not really|not|did not|without|instead of|rather than
 `);
 
+export const askingBefore = 'check see verify whether';
+
 export const foreign = phrases(`
   por favor|bitte|per favore|merci|gracias|obrigado|danke|vous|nous|und|nicht|ist|ich|mir|mich|eine|einen|auf|aus|mit|für|dans|avec|pour|les|est|une|los|las|para|como|esto|este|
   qué|cómo|el archivo|del|della|gli|che|não|você|arquivo|datei|fichier|archivo|ejecuta|ejecute|führe|zeige|lösche|exécute|lance les|supprime|elimina|borra|mostra|esegui|execute os|rode|voer|alsjeblieft|het|een|proszę|uruchom|kör|vänligen

@@ -5,7 +5,7 @@ export const COMMON_FOLDERS =
 
 /** Ordinary words that name a folder after `in`. */
 export const PERSONAL_FOLDERS =
-  /^(?:music|pictures|photos|videos|movies|books|games|recipes|invoices|drafts|work|school|projects|uploads|receipts|bills|taxes|home|personal|private|finance|travel|family|study|university|thesis|papers|slides|notebooks|email|mail|food|dinner|car|house|dog|cat|kids|baby)$/i;
+  /^(?:music|pictures|photos|videos|movies|books|games|recipes|invoices|drafts|work|school|projects|uploads|receipts|bills|taxes|home|personal|private|finance|travel|family|study|university|thesis|papers|slides|notebooks|email|mail|food|dinner|car|house|dog|cat|kids|baby|out|output|outputs|input|new|old|temp|tmp|main|inbox|other|base|team|page|story|web|news|research|cache)$/i;
 
 /** Of these, the words that mean something else with an article: `the web`, `my desktop`. */
 export const AMBIGUOUS_FOLDERS =

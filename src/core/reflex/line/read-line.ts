@@ -178,7 +178,7 @@ function findDoubt(text: string, tokens: readonly Token[], language: Language): 
   if (/<\/?\w+[^>]*>|\[\/?INST\]|<\|/.test(text) || hasPhrase(tokens, language.injections, 0)) return 'injection';
   if (hasPhrase(tokens, language.foreign, 0)) return 'foreign';
   if (hasPhrase(withoutHarmless(text, tokens, language), language.cancellations, 1)) return 'cancelled';
-  return hasPhrase(tokens, language.conditions, 1) ? 'condition' : undefined;
+  return hasPhrase(withoutAsking(tokens, language), language.conditions, 1) ? 'condition' : undefined;
 }
 
 /** `I cannot find …` takes nothing back. */
@@ -187,6 +187,12 @@ function withoutHarmless(text: string, tokens: readonly Token[], language: Langu
     (found) => [found.index, found.index + found[0].length] as const,
   );
   return tokens.filter(({ start }) => spans.every(([from, to]) => start < from || start >= to));
+}
+
+/** `check if …` asks; it is no condition. */
+function withoutAsking(tokens: readonly Token[], language: Language): readonly Token[] {
+  const asking = wordList(language.askingBefore);
+  return tokens.filter((_token, at) => !asking.includes(tokens[at - 1]?.word ?? ''));
 }
 
 /** More than one line, but for one line of code after a line that ends with a colon. */

@@ -79,12 +79,17 @@ function quotedFileQuality(token: Token, lead: Lead): number {
   return lead.noun ? 0.95 : 0;
 }
 
+/** Folders that begin with a dot. */
+const DOT_FOLDER =
+  /(?:^|\/)\.(?:ssh|git|github|gitlab|vscode|idea|config|cache|npm|docker|aws|kube|husky|circleci|local|venv|next|nuxt|storybook|changeset|devcontainer)$/;
+
 /** Files without an ending that every machine has. */
 const SYSTEM_FILE =
   /\/(?:hosts|passwd|group|shadow|fstab|hostname|sudoers|crontab|shells|motd|os-release|environment|cpuinfo|meminfo|version|authorized_keys|known_hosts|id_rsa|config)$/;
 
 function isFolderLike(path: string): boolean {
   if (SYSTEM_FILE.test(path)) return false;
+  if (DOT_FOLDER.test(path)) return true;
   return /(^|\/)(\.{1,2}|~)?$/.test(path) || !isPath(path.split('/').at(-1) ?? '');
 }
 

@@ -15,6 +15,8 @@ export interface Reading {
   readonly announced?: boolean;
   /** The last clause, after a sentence of its own: what the line leads up to. */
   readonly closing?: boolean;
+  /** Put together from two parts of the line: no fact and no memory is that. */
+  readonly joined?: boolean;
   /** Its place in the line. */
   readonly span?: Clause;
   /** Something around it or in it speaks against acting. */
@@ -60,15 +62,24 @@ const MOST_OBJECTS = 8;
 function askedReadings(text: string, language: Language): readonly Reading[] {
   const { layers } = language;
   const found = layers.asking.exec(maskQuotes(text));
-  const verb = found?.groups?.verb;
-  if (found === null || verb === undefined || isLedAgainst(text.slice(0, found.index), true, language)) return [];
+  if (found === null || isLedAgainst(text.slice(0, found.index), true, language)) return [];
+  const { what, where } = layers.askingVerbs;
+  const verb = found.groups?.verb ?? (found.groups?.what === undefined ? where : what);
   const before = text.slice(0, found.index);
-  return [...maskQuotes(before).matchAll(layers.object)].slice(-MOST_OBJECTS).map(({ index }) => ({
-    text: `${verb} ${peelLine(before.slice(index), layers)}`,
+  const torn = demands(before, language);
+  const things = [...maskQuotes(before).matchAll(layers.object)]
+    .slice(-MOST_OBJECTS)
+    .map(({ index }) => before.slice(index).trim());
+  const paths = [
+    ...new Set(things.map((thing) => thing.split(/\s/)[0] ?? '').filter((word) => /[^\s.][./]\w/.test(word))),
+  ];
+  return [...things, ...(paths.length === 1 ? paths : [])].map((thing) => ({
+    text: `${verb} ${peelLine(thing, layers)}`,
     weight: WEIGHTS.part,
     part: true,
-    guarded: isAgainst(before.slice(index), language),
-    torn: demands(before, language),
+    guarded: isAgainst(thing, language),
+    torn,
+    joined: true,
   }));
 }
 
@@ -91,7 +102,8 @@ function partReading(text: string, { start, end }: Clause, language: Language): 
     isLedAgainst(before, asked, language) ||
     isFollowedAgainst(after, asked, language);
   const announced = /:\s*$/.test(before) && !language.guards.quoting.test(before);
-  const torn = language.guards.understanding.test(plainOf(after, language)) || demands(before, language);
+  const torn =
+    language.guards.understanding.test(plainOf(withoutReasons(after, language), language)) || demands(before, language);
   const closing = peelLine(after, language.layers) === '' && /[.!?:]\s*$/.test(before);
   return { span: { start, end }, announced, closing, text: part, weight: WEIGHTS.part, part: true, guarded, torn };
 }
@@ -120,9 +132,18 @@ function attached(before: string): string {
 }
 
 function isFollowedAgainst(after: string, asked: boolean, language: Language): boolean {
-  const plain = plainOf(after, language).replace(language.guards.harmless, ' ');
+  const plain = plainOf(withoutReasons(after, language), language).replace(language.guards.harmless, ' ');
   const { against, around, credited } = language.guards;
   return [...against, ...around].some((pattern) => pattern.test(plain)) || (credited.test(plain) && !asked);
+}
+
+/** `…, I am writing a post`: what the owner does is no order. */
+function withoutReasons(after: string, language: Language): string {
+  const { guards, layers } = language;
+  return splitClauses(after, layers.breaks)
+    .map(({ start, end }) => after.slice(start, end).trim())
+    .filter((clause) => !guards.ownWords.test(clause) || guards.wishing.test(clause))
+    .join('. ');
 }
 
 function demands(before: string, language: Language): boolean {

@@ -74,7 +74,8 @@ const BARE = 0.75;
 function spoken(fit: ReflexMatch | undefined, input: ReflexInput): ReflexMatch | undefined {
   if (fit === undefined || fit.missing !== undefined) return fit;
   if (fit.slots.again !== undefined) return again(fit, input);
-  if (fit.slots.verbatim !== undefined) return { score: 0.99, slots: { command: fit.slots.verbatim } };
+  if (fit.slots.verbatim !== undefined)
+    return /^\s*[$!]/.test(input.text) ? { score: 0.99, slots: { command: fit.slots.verbatim } } : undefined;
   const command = commandOf(fit);
   return { score: fit.score * command.certainty, slots: slotsOf(command, fit.slots.workdir) };
 }

@@ -17,7 +17,10 @@ export const saveRule: ReflexRule = {
     'save the result in a file called log.txt',
   ],
 
-  match: (input) => input.fit(forms.save),
+  match(input) {
+    const fit = input.fit(forms.save);
+    return fit?.slots.path === '@same' ? undefined : fit;
+  },
 
   restate: ({ slots }) => `save that as ${spokenPath(slots.path ?? '')}`,
 

@@ -144,7 +144,7 @@ function plainContrast(words: string): ReflexMatch | undefined {
 }
 
 const TURN =
-  /^(?:(?:oh|oops|whoops|wait|no|nah|nope|sorry|actually|hmm+|well|ah|hold on|my bad|scratch that|i mean|correction)\b[\s,.!:–—-]*)+|[\s,]*\b(?:actually|in fact|as it turns out|after all)\b[\s.!]*$/i;
+  /^(?:(?:oh|oops|whoops|wait|no|nah|nope|sorry|actually|hmm+|well|ah|hold on|my bad|scratch that|i mean|correction)\b[\s,.!:–—-]*)+|[\s,]*\b(?:actually|in fact|as it turns out|after all|now|these days|nowadays)\b[\s.!]*$/i;
 const SAYS =
   /^((?:\S+\s+){0,5}?\S+)\s+(?:is|are|was|were|has|uses?|lives?|works?|starts?|ends?|costs?|runs?|sits?|moved|became)\s+\S/i;
 

@@ -40,7 +40,7 @@ export const forms = {
     '(add|save|store|put|record|keep) [this] (for later|for next time|for the record) [:] [that] {content:fact}',
     '(add|save|store|put|commit|write|record|keep|log|stick|place|file) [this|that|the following|a note|the fact|the info|a fact|one thing|something] [down] (to|in|into) <memory> [:] [that] {content:fact}',
     '(add|save|store|put|commit|write|record|keep|log|stick|place|file) [the fact] [that] {content:topic} (to|in|into) <memory>',
-    '(for future reference|for the record|for your information|fyi|note to self|note for later|for later|for next time|reminder :|memo :|note :|new fact) [:] [that] {content:fact} @0.97',
+    '(for future reference|for the future|for the next time|for the record|for your information|fyi|note to self|note for later|for later|for next time|reminder :|memo :|note :|new fact) [:] [that] {content:fact} @0.97',
     '(i want you to know|so you know|just so you know|so you are aware|you should know|you need to know|please know|just so you know|let it be known|be aware) [that] {content:fact} @0.97',
     'it is important (that you remember|to remember|to know) [that] {content:fact}',
     '{content:topic} (remember that|remember this|remember it|keep that in mind|keep it in mind|note that|make a note of that|note it|note that down|do not forget that|do not forget it|do not forget|do not forget this|save that to memory|save that|put that in memory|put that in your memory|memorize that|make a note|write that down)',

@@ -24,7 +24,7 @@ export function bareCertainty(line: string): number {
   const [head = '', second = '', ...rest] = words;
   const program = isProgram(head) || /^\.{0,2}\/[\w./-]+$/.test(head);
   if (!program || /[?!]$|\n/.test(line)) return 0;
-  if (second === '') return ALONE.has(head) || head.includes('/') ? 0.9 : 0;
+  if (second === '') return ALONE.has(head) || /.\//.test(head) ? 0.9 : 0;
   const { command, certainty } = readCommand(line);
   if (command !== line.trim()) return 0;
   return isWordyProgram(head) ? wordyCertainty(words, certainty) : plainCertainty(second, rest, certainty);
