@@ -13,8 +13,10 @@ const WRITING = [
   'linkSync',
   'renameSync',
   'rmSync',
+  'rmdirSync',
   'readdirSync',
   'statSync',
+  'lstatSync',
   'readFileSync',
   'realpathSync',
 ] as const;

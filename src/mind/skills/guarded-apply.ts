@@ -3,10 +3,8 @@
 // Invariants: wholly old or wholly new after any fault; a refused or failed write leaves a decided proposal and no other trace; `guard-asks`
 // leaves a pending one, which the owner accepts by the same write with its id.
 
-import { isAborted } from '#base/abort.ts';
-import { type Clock, systemClock } from '#base/clock.ts';
+import { systemClock } from '#base/clock.ts';
 import { errorText, TalariaError } from '#base/errors.ts';
-import { withFileLock } from '#base/platform.ts';
 import { type Result, refuse } from '#base/result.ts';
 import type { Decision, Proposal, ProposalDraft } from '#mind/evidence/proposal.ts';
 import { argumentsOf } from './door/change-arguments.ts';
@@ -17,10 +15,9 @@ import { type DiffReason, skillDiff } from './door/history/skill-diff.ts';
 import { allVersions, asSkillVersion } from './door/history/version-rows.ts';
 import { actorOf, installTree, readInstall } from './door/install-skill.ts';
 import { reconcileSkills } from './door/reconcile-skills.ts';
-import { asSkillFault } from './door/skill-fault.ts';
+import { withSkillLock } from './door/with-skill-lock.ts';
 import { writeSkillChange } from './door/write-skill-change.ts';
 import type { SkillDoor, SkillRefusal, SkillWrite } from './skill-door.ts';
-import { skillLock } from './skill-folder.ts';
 
 export type SkillDoorOptions = Omit<DoorParts, 'verifiers' | 'clock'> & Partial<Pick<DoorParts, 'verifiers' | 'clock'>>;
 
@@ -50,7 +47,9 @@ async function write(parts: DoorParts, request: SkillWrite, signal?: AbortSignal
     return proposal.status === 'pending' ? { ...refusal, proposalId: proposal.id } : conclude(parts, proposal, refusal);
   }
   const work = () => writeSkillChange(parts, { request, proposal }, signal);
-  return settled(parts, { proposal, signal }, () => locked(parts, request.name, work, signal));
+  return settled(parts, proposal, () =>
+    withSkillLock({ root: parts.places.root, name: request.name, clock: parts.clock, signal }, work),
+  );
 }
 
 async function install(
@@ -73,16 +72,9 @@ async function install(
   if (!request.approved)
     return conclude(parts, proposal, refuse('approval-required', `Installing ${name} needs an approval.`));
   const work = () => installTree(parts, { request, ready: ready.value, proposalId: proposal.id });
-  return settled(parts, { proposal, signal }, () => locked(parts, name, work, signal));
-}
-
-function locked<T>(
-  { places, clock }: { places: DoorParts['places']; clock: Clock },
-  name: string,
-  work: () => Promise<T>,
-  signal?: AbortSignal,
-): Promise<T> {
-  return withFileLock(skillLock(places.root, name), work, { clock, ...(signal ? { signal } : {}) });
+  return settled(parts, proposal, () =>
+    withSkillLock({ root: parts.places.root, name, clock: parts.clock, signal }, work),
+  );
 }
 
 /** The proposal that was opened before, or a new one for this write. */
@@ -106,11 +98,7 @@ function draftOf({ name, change, actor, expectedHash, sessionId, citations }: Sk
 }
 
 /** Runs `work` and sees to it that the proposal does not stay open, whatever happens. */
-async function settled(
-  parts: DoorParts,
-  { proposal, signal }: { readonly proposal: Proposal; readonly signal?: AbortSignal | undefined },
-  work: () => Promise<Committed>,
-): Promise<Committed> {
+async function settled(parts: DoorParts, proposal: Proposal, work: () => Promise<Committed>): Promise<Committed> {
   let done: Committed;
   try {
     done = await work();
@@ -118,8 +106,7 @@ async function settled(
     const { status } = parts.ledger.get(proposal.id) ?? proposal;
     if (status === 'proposed')
       await parts.ledger.decide(proposal.id, { status: 'dropped', reason: 'write-failed', detail: errorText(error) });
-    if (error instanceof TalariaError || isAborted(error) || signal?.aborted) throw error;
-    throw asSkillFault(proposal.target, error, '; nothing was changed');
+    throw error;
   }
   return done.ok ? done : conclude(parts, proposal, done);
 }

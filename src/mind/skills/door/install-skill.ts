@@ -3,7 +3,7 @@
 // what the guard refuses never is (core notes 2.8).
 import { lstatSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, join, sep } from 'node:path';
-import { errorText } from '#base/errors.ts';
+import { errorText, TalariaError } from '#base/errors.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 import { SKILL_FILE, skillLimits } from '../format/skill-limits.ts';
 import type { SkillSource } from '../skill.ts';
@@ -36,7 +36,7 @@ const GUARD_SOURCE: Readonly<Record<InstallRequest['source'], SkillSource>> = {
 export async function readInstall(
   request: InstallRequest,
 ): Promise<Result<ReadyToInstall, 'target-not-found' | 'outside-folder' | 'too-large' | 'invalid-skill'>> {
-  const tree = readOutside(request.from);
+  const tree = tryRead(request.from);
   if (!tree.ok) return tree;
   const text = textOf(tree.value.get(SKILL_FILE));
   if (text === undefined) return refuse('invalid-skill', `${request.from} has no ${SKILL_FILE} in UTF-8.`);
@@ -79,6 +79,14 @@ export async function installTree(
 
 export function actorOf({ source }: InstallRequest): 'import' | 'install' {
   return source === 'import' ? 'import' : 'install';
+}
+
+function tryRead(from: string): ReturnType<typeof readOutside> {
+  try {
+    return readOutside(from);
+  } catch (error) {
+    throw new TalariaError(`cannot read ${from}: ${errorText(error)}`, { code: 'read-failed', cause: error });
+  }
 }
 
 function readOutside(from: string): Result<SkillTree, 'target-not-found' | 'outside-folder' | 'too-large'> {

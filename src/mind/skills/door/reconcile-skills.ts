@@ -14,6 +14,8 @@ import { versionOfProposal } from './history/version-rows.ts';
 import { hashSkillTree, readSkillTree, type SkillTree, treeOf, withFileOf } from './skill-tree.ts';
 
 const LOCK_WAIT_MS = 300;
+/** After this long nobody is about to write a proposal that was only opened. */
+const FORGOTTEN_MS = 600_000;
 /** Newest versions whose provenance is looked at. */
 const LOOKED_AT = 50;
 
@@ -21,11 +23,23 @@ const LOOKED_AT = 50;
 export async function reconcileSkills(parts: DoorParts): Promise<readonly Proposal[]> {
   const decided: Proposal[] = [];
   for (const { id, target } of parts.ledger.list({ kind: 'skill', status: 'writing' })) {
-    if (await mendLocked(parts, id, target)) decided.push(...[parts.ledger.get(id)].filter((one) => one !== undefined));
+    if (await mendLocked(parts, id, target)) {
+      const proposal = parts.ledger.get(id);
+      if (proposal) decided.push(proposal);
+    }
   }
+  decided.push(...(await dropForgotten(parts)));
   clearLeftovers(parts);
   await tieProvenance(parts);
   return decided;
+}
+
+/** Opened by a process that died before it began to write, or before it could say why it would not. */
+async function dropForgotten({ ledger, clock }: DoorParts): Promise<readonly Proposal[]> {
+  const before = clock.now() - FORGOTTEN_MS;
+  const forgotten = ledger.list({ kind: 'skill', status: 'proposed' }).filter(({ createdAt }) => createdAt < before);
+  for (const { id } of forgotten) await ledger.decide(id, { status: 'dropped', reason: 'interrupted' });
+  return forgotten.flatMap(({ id }) => ledger.get(id) ?? []);
 }
 
 async function mendLocked(parts: DoorParts, id: string, target: string): Promise<boolean> {

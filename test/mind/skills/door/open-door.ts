@@ -50,13 +50,20 @@ export interface OpenDoor {
 
 export interface OpenDoorOptions {
   readonly verifiers?: readonly Verifier[];
+  /** Without the tables of sessions: opens faster. */
+  readonly bare?: boolean;
+  /** Opens it that much later, ms. */
+  readonly later?: number;
   /** Stands before the real database, for planned failures. */
   readonly wrap?: (database: Database) => Database;
 }
 
 export function openDoor(home: string, options: OpenDoorOptions = {}): OpenDoor {
-  const clock = createManualClock({ auto: true });
-  const opened = openDatabase(join(home, 'state.db'), { rooms: [sessionSchema, evidenceSchema, skillSchema], clock });
+  const clock = createManualClock({ auto: true, now: 1_768_478_400_000 + (options.later ?? 0) });
+  const opened = openDatabase(join(home, 'state.db'), {
+    rooms: [...(options.bare ? [] : [sessionSchema]), evidenceSchema, skillSchema],
+    clock,
+  });
   const real = opened.database;
   const database = options.wrap ? options.wrap(real) : real;
   const root = join(home, 'skills');

@@ -4,15 +4,14 @@
 // notes 11.4).
 import { basename, dirname, join } from 'node:path';
 import { sha256 } from '#base/ids.ts';
-import { withFileLock } from '#base/platform.ts';
 import { ok, type Refusal, type Result, refuse } from '#base/result.ts';
 import type { Actor } from '#mind/evidence/proposal.ts';
 import type { SkillWritten } from '../../skill-door.ts';
-import { skillLock } from '../../skill-folder.ts';
 import { type RecordedFile, readBackup, readManifest } from '../backup/skill-backup.ts';
 import { commitChange } from '../commit-change.ts';
 import type { DoorParts } from '../door-parts.ts';
 import { hashSkillTree, readSkillTree, type SkillTree, treeOf, withFileOf } from '../skill-tree.ts';
+import { withSkillLock } from '../with-skill-lock.ts';
 import { findVersion, lastVersion, newestToUndo, type VersionRow, versionOfBackup } from './version-rows.ts';
 
 export type RollbackTarget = { readonly skill: string; readonly version?: number } | { readonly manifestPath: string };
@@ -30,8 +29,8 @@ export async function rollBack(
 ): Promise<Result<SkillWritten, RollbackReason>> {
   const row = findTarget(parts, target);
   if (!row.ok) return row;
-  const { clock, places } = parts;
-  return withFileLock(skillLock(places.root, row.value.skill), () => undoVersion(parts, row.value, options), { clock });
+  const lock = { root: parts.places.root, name: row.value.skill, clock: parts.clock };
+  return withSkillLock(lock, () => undoVersion(parts, row.value, options));
 }
 
 function findTarget(parts: DoorParts, target: RollbackTarget): Result<VersionRow, RollbackReason> {
