@@ -8,6 +8,7 @@ const ENTRIES = {
   '.': ['TalariaError', 'absentAsker', 'defineCommand', 'defineTool', 'denyingApprover', 'ok', 'openTalaria', 'refuse'],
   './tool-calls': ['collectTextCalls', 'createTextCallParser', 'parseTextCalls', 'parseTextToolCalls'],
   './sessions': ['openSessions'],
+  './skills': ['parseSkill', 'validateSkill'],
   './testing': [
     'createFaults',
     'createManualClock',

@@ -169,7 +169,9 @@ function checkOptional(frontmatter: JsonObject): readonly SkillFinding[] {
   return [
     ...(license === undefined || scalarText(license) !== undefined ? [] : [wrongKind('license', 'text')]),
     ...checkCompatibility(compatibility),
-    ...(metadata === undefined || isJsonObject(metadata) ? [] : [wrongKind('metadata', 'a map of names to text')]),
+    ...(metadata === undefined || metadata === null || isJsonObject(metadata)
+      ? []
+      : [wrongKind('metadata', 'a map of names to text')]),
     ...(allowed === undefined || isToolList(allowed) ? [] : [wrongKind('allowed-tools', 'text or a list of text')]),
   ];
 }

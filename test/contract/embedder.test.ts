@@ -1,0 +1,8 @@
+import { createHashEmbedder } from '#testing/hash-embedder.ts';
+import { embedderContract } from './embedder.contract.ts';
+
+embedderContract('hash', () => ({
+  embedder: createHashEmbedder({ same: [['car', 'automobile']] }),
+  near: ['A red car', 'A red automobile'],
+  far: 'Bake the bread',
+}));
