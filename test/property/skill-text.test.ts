@@ -115,7 +115,7 @@ describe('SKILL.md, any text', () => {
         const { metadata = {}, ...top } = parsed.frontmatter as Record<string, Record<string, unknown>>;
         const flat = (value: string) => value.replace(/\s+/g, ' ').trim();
         const expected = { name: made.name, description: flat(made.description), license: flat(made.license) };
-        assert.deepEqual({ ...top, name: String(top['name']) }, expected);
+        assert.deepEqual({ ...top, name: String(top.name) }, expected);
         const { hermes = {}, ...plain } = metadata;
         assert.deepEqual([{ ...plain }, { ...(hermes as object) }], [made.metadata, made.hermes]);
       }),

@@ -67,7 +67,7 @@ function refuseFields(fields: SkillFields, description: string, longest: number)
 }
 
 /** Our names and those of agentskills.io at once: no dots, no underscores, no edge or double hyphens. */
-export function isWritableName(name: string): boolean {
+function isWritableName(name: string): boolean {
   return SKILL_NAME.test(name) && /^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name) && name.length <= skillLimits.name;
 }
 

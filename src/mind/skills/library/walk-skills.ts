@@ -35,7 +35,7 @@ interface Place {
 }
 
 /** A change of the file gives another text: size, time and identity. */
-export function fileStamp({ size, mtimeMs, ino }: Stats): string {
+function fileStamp({ size, mtimeMs, ino }: Stats): string {
   return `${size}:${mtimeMs}:${ino}`;
 }
 

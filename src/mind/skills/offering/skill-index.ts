@@ -70,7 +70,7 @@ export function createSkillIndex(library: SkillLibrary): SkillIndex {
 }
 
 /** Pure but for what the library says. */
-export function renderSkillIndex(library: SkillLibrary, request: SkillIndexRequest): SkillIndexText {
+function renderSkillIndex(library: SkillLibrary, request: SkillIndexRequest): SkillIndexText {
   const headers = library.offered(request.conditions);
   if (headers.length === 0) return { text: '', names: [], total: 0 };
   const ordered = byUse(headers, library.record);

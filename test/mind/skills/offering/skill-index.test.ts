@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { estimateTokens } from '#base/text.ts';
-import { createSkillIndex } from '#mind/skills/index/skill-index.ts';
+import { createSkillIndex } from '#mind/skills/offering/skill-index.ts';
 import type { SkillRecord } from '#mind/skills/skill.ts';
 import { verifies } from '../../../verifies.ts';
 import { createSkillHome, HERE, recordOf } from '../skill-home.ts';
