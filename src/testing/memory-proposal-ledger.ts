@@ -51,10 +51,11 @@ class MemoryProposalLedger implements ProposalLedger {
     return structuredClone(proposal);
   }
 
-  async begin(id: string, { path, beforeHash, afterHash }: WriteHashes): Promise<void> {
+  async begin(id: string, { path, beforeHash, afterHash, undo }: WriteHashes): Promise<void> {
     const { reason: _reason, detail: _detail, decidedAt: _at, ...open } = this.#need(id);
     checkBegin(open);
-    this.#proposals.set(id, { ...open, status: 'writing', path, beforeHash, afterHash });
+    const back = undo === undefined ? {} : { undo: redactObject(undo, redactSecrets) };
+    this.#proposals.set(id, { ...open, status: 'writing', path, beforeHash, afterHash, ...back });
   }
 
   async decide(id: string, decision: Decision): Promise<void> {

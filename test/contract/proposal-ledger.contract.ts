@@ -62,8 +62,9 @@ export function proposalLedgerContract(
     test('one write goes proposed, writing with its hashes, applied', () =>
       using(async ({ ledger, clock }) => {
         const { id } = await ledger.open(DRAFT);
-        await ledger.begin(id, HASHES);
-        assert.partialDeepStrictEqual(ledger.get(id), { status: 'writing', ...HASHES });
+        const undo = { removed: ['old'] };
+        await ledger.begin(id, { ...HASHES, undo });
+        assert.partialDeepStrictEqual(ledger.get(id), { status: 'writing', ...HASHES, undo });
         await clock.advance(5);
         await ledger.decide(id, { status: 'applied' });
         assert.partialDeepStrictEqual(ledger.get(id), { status: 'applied', ...HASHES, decidedAt: clock.now() });

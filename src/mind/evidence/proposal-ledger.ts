@@ -5,6 +5,7 @@ import { hostname } from 'node:os';
 import { type Clock, systemClock } from '#base/clock.ts';
 import type { Database, SqlValue } from '#base/database/connection.ts';
 import { newId } from '#base/ids.ts';
+import { canonicalJson } from '#base/json.ts';
 import { isProcessAlive } from '#base/platform.ts';
 import { redactSecrets } from '#base/secrets.ts';
 import type { StoredMessage } from '#core/agent/session-store.ts';
@@ -60,16 +61,18 @@ class SqliteProposalLedger implements ProposalLedger {
     });
   }
 
-  async begin(id: string, { path, beforeHash, afterHash }: WriteHashes): Promise<void> {
+  async begin(id: string, { path, beforeHash, afterHash, undo }: WriteHashes): Promise<void> {
+    const back = undo === undefined ? null : canonicalJson(redactObject(undo, this.#redact));
     const writer = `${process.pid} ${hostname()}`;
     await this.#database.transaction(() => {
       checkBegin(this.#read(this.#need(id)));
       this.#database.run(
-        `UPDATE proposals SET status = 'writing', path = ?, before_hash = ?, after_hash = ?, writer = ?, begun_at = ?,
+        `UPDATE proposals SET status = 'writing', path = ?, before_hash = ?, after_hash = ?, undo = ?, writer = ?, begun_at = ?,
            reason = NULL, detail = NULL, decided_at = NULL WHERE id = ?`,
         path.toWellFormed(),
         beforeHash,
         afterHash,
+        back,
         writer,
         this.#clock.now(),
         id,

@@ -1,7 +1,7 @@
 // Owns the way of a proposal into its rows and back. Knows no status rule. Invariant: what is read back equals what was stored.
 import type { Database } from '#base/database/connection.ts';
 import { TalariaError } from '#base/errors.ts';
-import { canonicalJson, parseJsonObject } from '#base/json.ts';
+import { canonicalJson, type JsonObject, parseJsonObject } from '#base/json.ts';
 import { messageIdOf } from './message-handle.ts';
 import type { Actor, Proposal, ProposalDraft, ProposalKind, ProposalStatus } from './proposal.ts';
 import type { Citation } from './trace-guard/claim.ts';
@@ -21,6 +21,7 @@ export interface ProposalRow {
   readonly path: string | null;
   readonly before_hash: string | null;
   readonly after_hash: string | null;
+  readonly undo: string | null;
   /** `<pid> <host>` of who began the write. */
   readonly writer: string | null;
   readonly begun_at: number | null;
@@ -59,13 +60,7 @@ export function findProposalRow(database: Database, id: string): ProposalRow | u
 }
 
 export function readProposal(database: Database, row: ProposalRow): Proposal {
-  const change = parseJsonObject(row.change);
-  if (!change.ok) {
-    throw new TalariaError(`proposal ${row.id} cannot be read: ${change.detail}`, {
-      code: 'database-corrupt',
-      fix: 'Run `talaria doctor`.',
-    });
-  }
+  const change = readObject(row.id, row.change);
   const citations = database.all<Citation>(
     'SELECT handle, quote FROM citations WHERE proposal = ? ORDER BY position',
     row.key,
@@ -76,14 +71,24 @@ export function readProposal(database: Database, row: ProposalRow): Proposal {
     actor: row.actor,
     target: row.target,
     action: row.action,
-    change: change.value,
+    change,
     ...(row.session_id === null ? {} : { sessionId: row.session_id }),
     citations: citations.map(({ handle, quote }) => ({ handle, quote })),
     status: row.status,
     ...(row.reason === null ? {} : { reason: row.reason }),
     ...(row.detail === null ? {} : { detail: row.detail }),
     ...(row.path === null ? {} : { path: row.path, beforeHash: row.before_hash, afterHash: row.after_hash }),
+    ...(row.undo === null ? {} : { undo: readObject(row.id, row.undo) }),
     createdAt: row.created_at,
     ...(row.decided_at === null ? {} : { decidedAt: row.decided_at }),
   };
+}
+
+function readObject(id: string, text: string): JsonObject {
+  const read = parseJsonObject(text);
+  if (read.ok) return read.value;
+  throw new TalariaError(`proposal ${id} cannot be read: ${read.detail}`, {
+    code: 'database-corrupt',
+    fix: 'Run `talaria doctor`.',
+  });
 }

@@ -18,6 +18,7 @@ CREATE TABLE proposals(
   path TEXT,
   before_hash TEXT,
   after_hash TEXT,
+  undo TEXT,
   writer TEXT,
   begun_at INTEGER,
   created_at INTEGER NOT NULL,

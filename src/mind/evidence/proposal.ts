@@ -48,6 +48,8 @@ export interface Proposal extends ProposalDraft {
   readonly path?: string;
   readonly beforeHash?: string | null;
   readonly afterHash?: string | null;
+  /** What the door needs to put it back; its own form. */
+  readonly undo?: JsonObject;
   /** Epoch ms. */
   readonly createdAt: number;
   readonly decidedAt?: number;
@@ -58,6 +60,8 @@ export interface WriteHashes {
   readonly path: string;
   readonly beforeHash: string | null;
   readonly afterHash: string | null;
+  /** Kept with the proposal; for doors that keep no backup of their own. */
+  readonly undo?: JsonObject;
 }
 
 export interface Decision {

@@ -50,14 +50,16 @@ export function addEntry(
   target: MemoryTarget,
   text: string,
 ): Promise<Ok<MemoryWritten> | MemoryRefusal> {
-  return files.apply(target, [{ action: 'add', content: text }]);
+  return files.apply(target, [{ action: 'add', content: text }], { actor: 'owner' });
 }
 
 /** `asked` is a handle or a piece of text that only one entry of both files holds. */
 export async function removeEntry(files: MemoryFiles, asked: string): Promise<Ok<MemoryEntry> | MemoryRefusal> {
   const found = findEntry(files, asked);
   if (!found.ok) return found;
-  const removed = await files.apply(found.value.target, [{ action: 'remove', oldText: found.value.text }]);
+  const removed = await files.apply(found.value.target, [{ action: 'remove', oldText: found.value.text }], {
+    actor: 'owner',
+  });
   return removed.ok ? ok(found.value) : removed;
 }
 

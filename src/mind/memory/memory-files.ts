@@ -16,6 +16,7 @@ import {
   parseEntries,
   usageText,
 } from './entry-format.ts';
+import { type JournalEntry, type MemoryJournal, type MemoryWriteOptions, openEntry } from './journal/memory-journal.ts';
 import { keepCopy, readMemoryFile, realPath, replaceMemoryFile } from './memory-disk.ts';
 import { scanMemoryText, type ThreatReason } from './threats/threat-scan.ts';
 
@@ -39,6 +40,8 @@ export interface MemoryState {
 export interface MemoryWritten extends MemoryState {
   /** One sentence for each operation. */
   readonly messages: readonly string[];
+  /** The write's record; absent without a journal. */
+  readonly proposalId?: string;
 }
 
 export type MemoryReason =
@@ -63,7 +66,8 @@ export interface MemoryRefusal extends Refusal<MemoryReason> {
 /**
  * Contract. `read` never writes and takes no lock. `apply` applies all operations or none and returns what is on disk afterwards;
  * every expected refusal is a `MemoryRefusal` with the file untouched. Throws TalariaError for broken I/O (`disk-full`,
- * `no-permission`, `write-failed`, `locked`) with the old file intact, and the signal's reason when it aborts while waiting.
+ * `no-permission`, `write-failed`, `locked`) with the old file intact, and the signal's reason when it aborts while waiting. With a
+ * journal every write, foreground or not, is a proposal first, and each entry that it brings can be asked for its evidence.
  */
 export interface MemoryFiles {
   path(target: MemoryTarget): string;
@@ -71,7 +75,7 @@ export interface MemoryFiles {
   apply(
     target: MemoryTarget,
     operations: readonly MemoryOperation[],
-    signal?: AbortSignal,
+    options?: MemoryWriteOptions,
   ): Promise<Ok<MemoryWritten> | MemoryRefusal>;
 }
 
@@ -80,11 +84,14 @@ export interface MemoryFilesOptions {
   readonly root: string;
   readonly limits?: MemoryLimits;
   readonly clock?: Clock;
+  /** Where every write is recorded before it happens. */
+  readonly journal?: MemoryJournal;
 }
 
 export function createMemoryFiles(options: MemoryFilesOptions): MemoryFiles {
   const limits = options.limits ?? DEFAULT_MEMORY_LIMITS;
   const clock = options.clock ?? systemClock;
+  const { journal } = options;
   const path = (target: MemoryTarget) => realPath(options.root, target === 'user' ? 'USER.md' : 'MEMORY.md');
   return {
     path,
@@ -92,18 +99,32 @@ export function createMemoryFiles(options: MemoryFilesOptions): MemoryFiles {
       const raw = readMemoryFile(path(target));
       return raw.ok ? ok(stateOf(target, parseEntries(raw.value).entries, limits[target])) : raw;
     },
-    apply: async (target, operations, signal) => {
-      const checked = checkOperations(operations);
-      if (!checked.ok) return checked;
+    apply: async (target, operations, options = {}) => {
+      const entry = await openEntry(journal, target, { operations, options });
       const file = path(target);
-      const write = { file, target, limit: limits[target], now: clock.now(), operations: checked.value };
+      const write = { file, target, limit: limits[target], now: clock.now(), operations, entry };
       try {
-        return await withFileLock(`${file}.lock`, () => writeLocked(write), { clock, ...(signal ? { signal } : {}) });
+        const result = await applyLocked(write, clock, options.signal);
+        if (!result.ok) await entry.refused(result.reason, result.detail);
+        return result;
       } catch (error) {
-        throw asMemoryFault(file, error, signal);
+        const fault = asMemoryFault(file, error, options.signal);
+        await entry.failed(fault);
+        throw fault;
       }
     },
   };
+}
+
+async function applyLocked(
+  write: LockedWrite,
+  clock: Clock,
+  signal: AbortSignal | undefined,
+): Promise<Ok<MemoryWritten> | MemoryRefusal> {
+  const checked = checkOperations(write.operations);
+  if (!checked.ok) return checked;
+  const locked = { ...write, operations: checked.value };
+  return withFileLock(`${write.file}.lock`, () => writeLocked(locked), { clock, ...(signal ? { signal } : {}) });
 }
 
 /** Normalises what the operations carry, and refuses what may not be stored before any lock is taken. */
@@ -154,9 +175,10 @@ interface LockedWrite {
   readonly limit: number;
   readonly now: number;
   readonly operations: readonly MemoryOperation[];
+  readonly entry: JournalEntry;
 }
 
-function writeLocked(write: LockedWrite): Ok<MemoryWritten> | MemoryRefusal {
+async function writeLocked(write: LockedWrite): Promise<Ok<MemoryWritten> | MemoryRefusal> {
   const raw = readMemoryFile(write.file);
   if (!raw.ok) return raw;
   const { entries, canonical } = parseEntries(raw.value);
@@ -169,8 +191,23 @@ function writeLocked(write: LockedWrite): Ok<MemoryWritten> | MemoryRefusal {
   const after = stateOf(write.target, applied.value.entries, write.limit);
   const size = countCharacters(next);
   if (size > write.limit && size >= before.characters && next !== raw.value) return refuseOverLimit(before, size);
-  if (next !== raw.value) replaceMemoryFile(write.file, next);
-  return ok({ ...after, messages: applied.value.messages });
+  await putInPlace(write, { raw: raw.value, next, before: entries, after: after.entries });
+  const { proposalId } = write.entry;
+  return ok({ ...after, messages: applied.value.messages, ...(proposalId === undefined ? {} : { proposalId }) });
+}
+
+async function putInPlace(
+  { file, entry }: LockedWrite,
+  change: {
+    readonly raw: string;
+    readonly next: string;
+    readonly before: readonly string[];
+    readonly after: readonly string[];
+  },
+): Promise<void> {
+  const { raw, next, before, after } = change;
+  if (next === raw) await entry.unchanged();
+  else await entry.run({ path: file, text: next, before, after }, () => replaceMemoryFile(file, next));
 }
 
 /** A file in another form is only ever added to: each byte that somebody wrote stays as it is. */

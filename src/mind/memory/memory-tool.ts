@@ -6,7 +6,7 @@ import type { JsonObject } from '#base/json.ts';
 import { ellipsize } from '#base/text.ts';
 import { type AnyTool, defineTool, type ToolContext, type ToolOutput } from '#core/agent/tool.ts';
 import type { Message } from '#core/model/message.ts';
-import type { MemoryOperation } from './apply-operations.ts';
+import { operationsOf } from './journal/memory-change.ts';
 import type { MemoryFiles, MemoryRefusal, MemoryState, MemoryWritten } from './memory-files.ts';
 import { entryHandle, showEntry } from './memory-view.ts';
 
@@ -31,14 +31,6 @@ const input = z.looseObject({
   operations: z.array(step).optional(),
 });
 type MemoryInput = z.infer<typeof input>;
-/** What a single call and one operation of a batch have in common. */
-interface Step {
-  readonly action?: MemoryOperation['action'] | undefined;
-  readonly content?: string | undefined;
-  readonly old_text?: string | undefined;
-  readonly new_text?: unknown;
-}
-
 export function createMemoryTool(files: MemoryFiles): AnyTool {
   return defineTool<MemoryInput>({
     name: MEMORY_TOOL_NAME,
@@ -51,36 +43,13 @@ export function createMemoryTool(files: MemoryFiles): AnyTool {
         ? `memory ${target}: ${operations.length} operations`
         : `memory ${asked ?? ''} ${target}: ${ellipsize(content ?? old_text ?? '', 60)}`,
     run: async (asked, context, signal) => {
-      const operations = readOperations(asked);
+      const operations = operationsOf(asked as JsonObject);
       if (typeof operations === 'string') return failure({ error: operations, reason: 'incomplete' }, context);
-      const result = await files.apply(asked.target, operations, signal);
+      const { sessionId } = context;
+      const result = await files.apply(asked.target, operations, { actor: 'agent', sessionId, signal });
       return result.ok ? success(result.value) : failure(describeRefusal(result, asked.target), context);
     },
   });
-}
-
-/** The operations asked for, or what is missing. */
-function readOperations(asked: MemoryInput): readonly MemoryOperation[] | string {
-  if (asked.operations?.length && asked.action) return 'Give either action or operations, not both.';
-  const steps: readonly Step[] = asked.operations?.length ? asked.operations : [asked];
-  const read: MemoryOperation[] = [];
-  for (const [index, one] of steps.entries()) {
-    const operation = readOperation(one);
-    if (typeof operation === 'string')
-      return steps.length > 1 ? `operations[${index}]: ${operation} Nothing changed.` : operation;
-    read.push(operation);
-  }
-  return read;
-}
-
-function readOperation(one: Step): MemoryOperation | string {
-  const { action: asked, old_text: oldText, new_text: alias } = one;
-  const content = one.content ?? (typeof alias === 'string' ? alias : undefined);
-  if (asked === undefined) return 'action is missing: add, replace or remove.';
-  if (asked !== 'add' && oldText === undefined) return `${asked} needs old_text, a unique piece of the entry.`;
-  if (asked === 'remove') return { action: 'remove', oldText: oldText ?? '' };
-  if (content === undefined) return `${asked} needs content.`;
-  return asked === 'add' ? { action: 'add', content } : { action: 'replace', oldText: oldText ?? '', content };
 }
 
 function success(written: MemoryWritten): ToolOutput {

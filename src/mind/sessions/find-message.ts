@@ -21,3 +21,13 @@ export function sessionMessages(database: Database, sessionId: string): readonly
   const rows = database.all<FoundRow>(`${SELECT} AND s.id = ? ORDER BY m.seq`, sessionId.toWellFormed());
   return rows.map((row) => decodeMessage(row, row.session_id));
 }
+
+/** The newest first. */
+export function lastMessages(database: Database, sessionId: string, limit: number): readonly StoredMessage[] {
+  const rows = database.all<FoundRow>(
+    `${SELECT} AND s.id = ? ORDER BY m.seq DESC LIMIT ?`,
+    sessionId.toWellFormed(),
+    limit,
+  );
+  return rows.map((row) => decodeMessage(row, row.session_id));
+}

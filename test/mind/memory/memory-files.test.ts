@@ -284,7 +284,7 @@ describe('memory files', () => {
     const stop = AbortSignal.abort(new Error('enough'));
     const { withFileLock } = await import('#base/platform.ts');
     await withFileLock(`${memory}.lock`, async () => {
-      await assert.rejects(files.apply('memory', [add('one')], stop), /enough/);
+      await assert.rejects(files.apply('memory', [add('one')], { signal: stop }), /enough/);
     });
     assert.equal(existsSync(memory), false);
   });

@@ -58,7 +58,10 @@ async function bringEntry(place: ImportPlace, doors: MemoryDoors, { target, entr
     report.took('memories', name);
     return;
   }
-  const added = await doors.memory.apply(target, [{ action: 'add', content: entry }], signal);
+  const added = await doors.memory.apply(target, [{ action: 'add', content: entry }], {
+    actor: 'import',
+    signal,
+  });
   if (added.ok) report.took('memories', name);
   else if (added.reason === 'over_limit') {
     await keepWaiting(doors.ledger, { target, entry });

@@ -98,7 +98,7 @@ async function* change(
   signal: AbortSignal,
 ): AsyncGenerator<CommandOutput> {
   refuseNewerHome(await deps.app());
-  const changed = await filesOf(deps).apply(name, [operation], signal);
+  const changed = await filesOf(deps).apply(name, [operation], { actor: 'owner', signal });
   if (!changed.ok) {
     const matches = changed.matches?.map((entry) => `\n  § ${entry}`).join('') ?? '';
     yield refused(changed.reason, `${changed.detail}${matches}`, 'Nothing was changed.');
