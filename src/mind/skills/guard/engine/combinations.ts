@@ -1,0 +1,108 @@
+// Owns what several facts near each other amount to: a secret and a way out, a hidden step and its deed, the signs of a lure added up.
+// Knows no pattern. Invariant: facts under words of warning do not count; looks only at facts of one file, a window of lines apart.
+import type { Severity, ThreatClass } from '../finding.ts';
+import type { Fact } from '../rules/rule.ts';
+
+export interface FactAt {
+  readonly fact: Fact;
+  readonly line: number;
+  readonly guarded: boolean;
+  readonly unit: number;
+}
+
+export interface Combined {
+  readonly id: string;
+  readonly threat: ThreatClass;
+  readonly severity: Severity;
+  readonly line: number;
+  /** Holds against talk of attacks in the skill's header. */
+  readonly firm: boolean;
+}
+
+interface Combination {
+  readonly id: string;
+  readonly threat: ThreatClass;
+  readonly severity: Severity;
+  readonly first: readonly Fact[];
+  readonly then: readonly (readonly Fact[])[];
+  /** Lines; 0 means the same unit. */
+  readonly window: number;
+  readonly firm?: boolean;
+}
+
+const COMBINATIONS: readonly Combination[] = [
+  { id: 'secret-goes-out', threat: 'exfiltration', severity: 'critical', first: ['secret'], then: [['send-bad', 'send-out', 'send-chat']], window: 40, firm: true },
+  { id: 'secret-goes-somewhere', threat: 'exfiltration', severity: 'high', first: ['secret'], then: [['send-any']], window: 30 },
+  { id: 'env-file-goes-out', threat: 'exfiltration', severity: 'critical', first: ['own-secret'], then: [['send-bad', 'send-chat']], window: 30, firm: true },
+  { id: 'packed-and-sent', threat: 'exfiltration', severity: 'high', first: ['encode'], then: [['send-bad', 'send-chat']], window: 25 },
+  { id: 'private-goes-out', threat: 'exfiltration', severity: 'critical', first: ['private'], then: [['send-bad', 'send-chat']], window: 6, firm: true },
+  { id: 'hidden-send', threat: 'exfiltration', severity: 'critical', first: ['hidden'], then: [['send-bad', 'send-out', 'send-chat']], window: 8, firm: true },
+  { id: 'standing-send', threat: 'exfiltration', severity: 'high', first: ['standing'], then: [['send-bad', 'send-out', 'send-chat']], window: 0 },
+  { id: 'hidden-run', threat: 'prompt_injection', severity: 'critical', first: ['hidden'], then: [['runs-remote', 'runs-remote-bad', 'decodes']], window: 8, firm: true },
+  { id: 'hidden-stay', threat: 'persistence', severity: 'critical', first: ['hidden'], then: [['persists', 'config-write']], window: 6 },
+  { id: 'unasked-run', threat: 'prompt_injection', severity: 'high', first: ['no-consent'], then: [['runs-remote', 'runs-remote-bad', 'decodes', 'persists', 'config-write', 'send-bad']], window: 5 },
+  { id: 'shields-and-run', threat: 'lure', severity: 'critical', first: ['shields-off'], then: [['fetches-binary', 'file-host', 'runs-remote']], window: 25, firm: true },
+  { id: 'password-and-place', threat: 'lure', severity: 'critical', first: ['password'], then: [['fetches-binary', 'file-host']], window: 25, firm: true },
+  { id: 'paste-decoded', threat: 'lure', severity: 'critical', first: ['paste'], then: [['decodes']], window: 12, firm: true },
+];
+
+const NEAR = 30;
+
+export function combine(facts: readonly FactAt[]): readonly Combined[] {
+  const open = facts.filter(({ guarded }) => !guarded);
+  if (open.length === 0) return [];
+  const found = COMBINATIONS.flatMap((combination) => matchOf(combination, open));
+  const lure = lureOf(open);
+  return lure === undefined ? found : [...found, lure];
+}
+
+function matchOf(combination: Combination, facts: readonly FactAt[]): readonly Combined[] {
+  const { id, threat, severity, window, firm = false } = combination;
+  const first = facts.filter(({ fact }) => combination.first.includes(fact));
+  for (const start of first) {
+    const near = facts.filter((other) => (window === 0 ? other.unit === start.unit : Math.abs(other.line - start.line) <= window));
+    if (combination.then.every((choice) => near.some(({ fact }) => choice.includes(fact))))
+      return [{ id: `${threat}/${id}`, threat, severity, line: start.line, firm }];
+  }
+  return [];
+}
+
+/** What a sign weighs; only the heaviest of a group counts once in a window. */
+const WEIGHTS: readonly (readonly [weight: number, facts: readonly Fact[]])[] = [
+  [3, ['runs-remote-bad']],
+  [2, ['runs-remote']],
+  [2, ['fetches-binary']],
+  [1, ['file-host']],
+  [3, ['decodes']],
+  [3, ['shields-off']],
+  [2, ['password']],
+  [2, ['component']],
+  [1, ['required']],
+  [1, ['paste']],
+  [1, ['urgency']],
+  [1, ['runs-it']],
+];
+
+const BASE: readonly Fact[] = ['runs-remote', 'runs-remote-bad', 'fetches-binary', 'decodes', 'file-host', 'password'];
+
+function lureOf(facts: readonly FactAt[]): Combined | undefined {
+  let best: { score: number; line: number } | undefined;
+  for (const start of facts) {
+    if (!BASE.includes(start.fact)) continue;
+    const near = new Set(facts.filter(({ line }) => Math.abs(line - start.line) <= NEAR).map(({ fact }) => fact));
+    const score = scoreOf(near);
+    if (best === undefined || score > best.score) best = { score, line: start.line };
+  }
+  if (best === undefined || best.score < 5) return undefined;
+  const severity = best.score >= 6 ? 'critical' : 'high';
+  return { id: 'lure/signs-add-up', threat: 'lure', severity, line: best.line, firm: true };
+}
+
+/** Without a programme of a stranger or a made-up requirement there is no lure, whatever the words. */
+function scoreOf(near: ReadonlySet<Fact>): number {
+  const strange = ['runs-remote', 'runs-remote-bad', 'fetches-binary', 'decodes', 'shields-off', 'password', 'component'] as const;
+  if (strange.filter((fact) => near.has(fact)).length === 0) return 0;
+  let score = 0;
+  for (const [weight, group] of WEIGHTS) if (group.some((fact) => near.has(fact))) score += weight;
+  return near.has('runs-remote-bad') && near.has('runs-remote') ? score - 2 : score;
+}

@@ -1,0 +1,33 @@
+// Owns the list of all rules. Knows none of them.
+import { AGENT_CONFIG_RULES } from './agent-config.ts';
+import { CREDENTIAL_RULES } from './credentials.ts';
+import { EXFILTRATION_RULES } from './exfiltration.ts';
+import { INJECTION_RULES } from './injection.ts';
+import { INJECTION_LANGUAGE_RULES } from './injection-languages.ts';
+import { LURE_RULES } from './lure.ts';
+import { DESTRUCTIVE_RULES } from './machine/destructive.ts';
+import { PERSISTENCE_RULES } from './machine/persistence.ts';
+import { PRIVILEGE_RULES } from './machine/privilege-escalation.ts';
+import { TAKEOVER_RULES } from './machine/takeover.ts';
+import { OBFUSCATION_RULES } from './obfuscation.ts';
+import { PATH_TRAVERSAL_RULES } from './path-traversal.ts';
+import type { Rule } from './rule.ts';
+import { SHELL_INJECTION_RULES } from './shell-injection.ts';
+import { SUPPLY_CHAIN_RULES } from './supply-chain.ts';
+
+export const ALL_RULES: readonly Rule[] = [
+  ...SHELL_INJECTION_RULES,
+  ...CREDENTIAL_RULES,
+  ...EXFILTRATION_RULES,
+  ...PATH_TRAVERSAL_RULES,
+  ...PERSISTENCE_RULES,
+  ...OBFUSCATION_RULES,
+  ...INJECTION_RULES,
+  ...INJECTION_LANGUAGE_RULES,
+  ...LURE_RULES,
+  ...SUPPLY_CHAIN_RULES,
+  ...TAKEOVER_RULES,
+  ...DESTRUCTIVE_RULES,
+  ...PRIVILEGE_RULES,
+  ...AGENT_CONFIG_RULES,
+];

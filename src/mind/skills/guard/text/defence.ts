@@ -1,0 +1,72 @@
+// Owns the telling apart of an attack from talk about attacks: warnings, quotations, lists of what to look for, bad examples.
+// Knows no rule. Invariant: it only ever lowers a finding by its caller's hand; each pattern looks at one line or one sentence.
+
+const TALK =
+  "\\b(?:detect\\w{0,5}|attack\\w{0,5}|threats?|malicious|malware|red[- ]flags?|anti-?patterns?|vulnerab\\w{1,8}|unsafe|insecure|forbidden|prohibited|disallowed|blocked|block list|denylist|blacklist|deny|never|injection (?:patterns?|examples?|attempts?|attacks?)|signatures?|indicators? of|payloads?|exploit\\w{0,6}|suspicious|dangerous|risky|harmful|social engineering|exfiltration|bad (?:examples?|practices?)|what (?:to|we) (?:look|scan|check) for|look for|watch (?:out )?for|scan(?:s|ning)? for|check(?:s|ing)? for|do not|don'?ts?\\b|avoid|common mistakes|pitfalls|obfuscat\\w{0,6}|adversarial|jailbreaks?|red[- ]team\\w{0,4}|pentest\\w{0,4}|rationali[sz]ations?|wrong|incorrect)|❌|🚫|✗|✘|⛔|检测|攻击|恶意|危险|禁止|不要|避免|漏洞|攻撃|検出|禁止|опасн|запрещ|злонамерен|вредоносн";
+const HEADING = new RegExp(TALK, 'u');
+const BAD_EXAMPLE =
+  /(?:^|[\s#/*;-])(?:bad|wrong|vulnerable|unsafe|insecure|malicious|attack|anti-?pattern|never do (?:this|that)|don'?t do (?:this|that)|do not do (?:this|that)|dangerous|incorrect|not recommended)\b|❌|✗|✘|🚫|⛔|错误|危险|悪い例/u;
+
+/** A heading or a line that leads over to a list or a fence. */
+export function leadsToExamples(folded: string): boolean {
+  return HEADING.test(folded);
+}
+
+/** A comment that calls the code below it bad. */
+export function marksBadExample(folded: string): boolean {
+  return /^\s*(?:#|\/\/|--|;|\/\*|<!--|\*|rem\b)/.test(folded) && BAD_EXAMPLE.test(folded);
+}
+
+const NEGATION =
+  /(?:\b(?:never|do not|don'?t|doesn'?t|does not|must not|mustn'?t|should not|shouldn'?t|cannot|can'?t|won'?t|will not|refuse|refuses|avoid|avoids|avoiding|reject|rejects|prevents?|preventing|blocks?|blocked|blocking|detects?|detecting|detection of|flags?|flagged|flagging|forbids?|prohibits?|disallow|beware of|watch(?:ing)? for|look(?:s|ing)? for|scan(?:s|ning)? for|check(?:s|ing)? for|search(?:es|ing)? for|such as|e\.g\.?|for example|for instance|instead of|rather than|like|attacks?|attackers?|adversar\w{1,6}|malicious|malware|suspicious|red flags?|vulnerab\w{1,8}|exploits?|injection|payloads?|anti-?pattern|dangerous|unsafe|insecure|risky?|warn(?:ing)? (?:about|against|if|when)|protects? against|guard(?:s)? against|defen[ds]\w{1,4}|mitigat\w{1,5}|if (?:you (?:see|find|spot)|a skill|any|an? (?:email|page|document|web ?page|file|message|issue|user) (?:says?|asks?|tells?|contains?)))\b|[❌🚫✗✘⛔]|不要|禁止|避免|切勿|绝不|检测|例如|しないで|禁止|не\s|нельзя|никогда)[^.!?。！？]{0,160}$/u;
+const URGING =
+  /\b(?:never|do not|don'?t|must not|should not|cannot|can'?t)(?: ever)? (?:skip|forget|fail|omit|miss|hesitate|worry|ignore|wait|proceed|continue|use (?:this|the) skill|start|begin|run (?:this|the) skill|work|function|leave out|interrupt|stop|be alarmed|panic|close)\b/;
+
+/** Whether what stands before the match, in the same sentence, takes it back or speaks of it as of a danger. */
+export function takenBack(text: string, at: number): boolean {
+  const before = text.slice(Math.max(0, at - 200), at);
+  const sentence = before.slice(before.search(/[^.!?;。！？]*$/));
+  return NEGATION.test(sentence) && !URGING.test(sentence);
+}
+
+const ABOUT = new RegExp(
+  `${TALK}|\\b(?:critical|high|medium|severity|risk|pattern|patterns|rule|rules|example|flag|reject|refuse|treat|untrusted)\\b`,
+  'u',
+);
+
+/** Whether the match is quoted (quotes, backticks, a table cell) in a text that speaks of attacks or patterns. */
+export function quotedInTalk(text: string, at: number, end: number): boolean {
+  if (!isQuoted(text, at, end) && !/^\s*\|/.test(text)) return false;
+  return ABOUT.test(text);
+}
+
+function isQuoted(text: string, at: number, end: number): boolean {
+  for (const mark of ['"', '`', "'"]) {
+    const open = text.lastIndexOf(mark, at);
+    if (open < 0 || at - open > 80) continue;
+    const close = text.indexOf(mark, Math.max(end - 1, at + 1));
+    if (close >= 0 && close - end < 200 && oddMarksBefore(text, mark, at + 1)) return true;
+  }
+  return false;
+}
+
+function oddMarksBefore(text: string, mark: string, to: number): boolean {
+  let count = 0;
+  for (let at = text.indexOf(mark); at >= 0 && at < to; at = text.indexOf(mark, at + 1)) count += 1;
+  return count % 2 === 1;
+}
+
+/** A line of a scanner: it holds a pattern to look for, not the thing. */
+export function isPatternLine(text: string): boolean {
+  if (/\b(?:re\.(?:compile|search|match|findall)|regexp?|new regexp|preg_match|pattern|patterns|signature|yara|rule|rules|blocked|deny|denied|blocklist|detect)\b/.test(text))
+    return /\\[sbwd.]|\.\*|\.\+|\[\^|\(\?:|["'`/]\^|\\\|/.test(text) || /pattern|blocked|deny|blocklist|regexp?/.test(text);
+  return /^\s*[([{,]?\s*\(?r?["'`/].{0,120}(?:\\[sbwd]|\.\*|\(\?:)/.test(text);
+}
+
+const SECURITY_TRADE =
+  /\b(?:security|secure|secops|infosec|appsec|devsecops|pen-?test\w{0,6}|penetration|red[- ]?team\w{0,4}|blue[- ]?team|ctf|capture the flag|forensics?|malware|threat|vulnerabilit\w{1,4}|exploit\w{0,6}|hack\w{0,5}|bug bounty|osint|reverse engineer\w{0,4}|incident response|audit\w{0,4}|guard\w{0,5}|scanner|vett(?:ing|er)|sandbox|hardening|injection|jailbreak|siem|soc\b|yara|privilege|kerberos|active directory|payloads?)\b|安全|渗透|漏洞/;
+
+/** Whether the skill's own words say that security is its trade; `header` is its name and description. */
+export function isSecurityTrade(header: string): boolean {
+  return SECURITY_TRADE.test(header);
+}

@@ -1,0 +1,91 @@
+// Owns the finding of what a reader cannot see: invisible and direction characters, letters of another script, text far down or far right.
+// Knows no rule. Invariant: linear; emoji joiners, flags, Persian and Indic joiners and marks of right-to-left scripts are ordinary.
+import type { Severity } from '../finding.ts';
+import { disguisedWords } from './fold.ts';
+
+export interface HiddenMark {
+  readonly id: string;
+  readonly severity: Severity;
+  readonly line: number;
+  readonly excerpt: string;
+}
+
+interface MarkRule {
+  readonly id: string;
+  readonly severity: Severity;
+  readonly pattern: RegExp;
+}
+
+const MARKS: readonly MarkRule[] = [
+  { id: 'tag-characters', severity: 'critical', pattern: /(?<!\u{1F3F4}[\u{E0020}-\u{E007F}]{0,8})[\u{E0020}-\u{E007E}]{3}/u },
+  { id: 'variation-bytes', severity: 'critical', pattern: /[\uFE00-\uFE0F\u{E0100}-\u{E01EF}]{4}/u },
+  { id: 'zero-width-code', severity: 'critical', pattern: /[\u200B-\u200D\u2060-\u2064\uFEFF]{8}/ },
+  { id: 'direction-override', severity: 'high', pattern: /[\u202D\u202E]/ },
+  { id: 'direction-isolate', severity: 'medium', pattern: /[\u2066-\u2069\u202A\u202B]/ },
+  { id: 'split-word', severity: 'high', pattern: /[A-Za-z][\u200B-\u200D\u2060-\u2064\u00AD\uFEFF\u180E][A-Za-z]/ },
+  { id: 'blank-letters', severity: 'high', pattern: /[\u3164\u115F\u1160\uFFA0\u2800]{3}/ },
+  { id: 'invisible-run', severity: 'medium', pattern: /[\u200B\u2060-\u2064]{2}/ },
+  { id: 'control-characters', severity: 'medium', pattern: /[\u0001-\u0008\u000E-\u001A\u001C-\u001F]/ },
+  { id: 'terminal-escape', severity: 'high', pattern: /\u001B\[(?:8m|[0-9;]*[HJfsu])|\u001B\]/ },
+];
+
+const ANY_MARK = /[\u0001-\u0008\u000E-\u001F\u00AD\u115F\u1160\u180E\u200B-\u200D\u202A-\u202E\u2060-\u2069\u2800\u3164\uFE00-\uFE0F\uFEFF\uFFA0]|[\u{E0020}-\u{E01EF}]/u;
+const NOT_ASCII = /[^\x00-\x7F]/;
+const BURIED = /(?:[ \t]*\r?\n){60}/g;
+const FAR_RIGHT = /\S[ \t]{160,}\S[^\n]{8}/g;
+
+export function hiddenMarks(text: string): readonly HiddenMark[] {
+  const found: HiddenMark[] = [...buried(text)];
+  if (!NOT_ASCII.test(text) && !ANY_MARK.test(text)) return found;
+  let line = 0;
+  for (const raw of text.split('\n', 200_000)) {
+    line += 1;
+    if (raw.length > 0 && (NOT_ASCII.test(raw) || ANY_MARK.test(raw))) found.push(...marksOfLine(raw.slice(0, 20_000), line));
+    if (found.length > 60) break;
+  }
+  return found;
+}
+
+function marksOfLine(raw: string, line: number): readonly HiddenMark[] {
+  const found: HiddenMark[] = [];
+  if (ANY_MARK.test(raw)) {
+    for (const { id, severity, pattern } of MARKS)
+      if (pattern.test(raw) && !isByteOrderMark(raw, line)) found.push({ id, severity, line, excerpt: spelledOut(raw) });
+  }
+  const disguised = disguisedWords(raw);
+  if (disguised.length > 0)
+    found.push({ id: 'look-alike-letters', severity: 'high', line, excerpt: disguised.slice(0, 4).join(' ') });
+  return found;
+}
+
+function isByteOrderMark(raw: string, line: number): boolean {
+  return line === 1 && raw.startsWith('\uFEFF') && !ANY_MARK.test(raw.slice(1));
+}
+
+function buried(text: string): readonly HiddenMark[] {
+  const found: HiddenMark[] = [];
+  BURIED.lastIndex = 0;
+  const run = BURIED.exec(text);
+  if (run !== null) {
+    const rest = text.slice(run.index).trimStart();
+    if (rest !== '') found.push({ id: 'far-below', severity: 'high', line: lineOf(text, text.length - rest.length), excerpt: rest.slice(0, 120) });
+  }
+  const right = text.includes(' '.repeat(160)) || text.includes('\t'.repeat(40)) ? [...text.matchAll(FAR_RIGHT)].slice(0, 3) : [];
+  for (const match of right)
+    found.push({ id: 'far-right', severity: 'high', line: lineOf(text, match.index), excerpt: match[0].slice(-100).trim() });
+  return found;
+}
+
+export function lineOf(text: string, offset: number): number {
+  let line = 1;
+  for (let at = text.indexOf('\n'); at >= 0 && at < offset; at = text.indexOf('\n', at + 1)) line += 1;
+  return line;
+}
+
+/** Invisible characters by their number, for people to see. */
+export function spelledOut(text: string): string {
+  return text
+    .slice(0, 400)
+    .replace(/[\p{Default_Ignorable_Code_Point}\p{Cc}\u2800]/gu, (mark) => `\\u{${(mark.codePointAt(0) ?? 0).toString(16)}}`)
+    .slice(0, 160);
+}

@@ -1,0 +1,27 @@
+// Owns the shape in which rules see a file: units, each one sentence group, list item, table row or command with the context it stands in.
+// Knows no rule. Invariant: plain data; a unit's text is folded and its addresses are marked.
+
+export type UnitKind = 'prose' | 'code' | 'comment' | 'header';
+
+export interface Unit {
+  readonly kind: UnitKind;
+  /** Folded, addresses marked. */
+  readonly text: string;
+  /** 1-based line of each start offset, ascending. */
+  readonly starts: readonly { readonly offset: number; readonly line: number }[];
+  /** Number of the fence, file or section it belongs to. */
+  readonly block: number;
+  /** It stands under words that tell of attacks or of what not to do. */
+  readonly guarded: boolean;
+  /** Decoded out of another text: 0 is as written. */
+  readonly depth: number;
+}
+
+export function lineAt(unit: Unit, offset: number): number {
+  let found = unit.starts[0]?.line ?? 0;
+  for (const start of unit.starts) {
+    if (start.offset > offset) break;
+    found = start.line;
+  }
+  return found;
+}
