@@ -19,7 +19,29 @@ const input = z.object({
   role_filter: z.string().describe('default user,assistant; also tool').optional(),
 });
 
-type Input = z.infer<typeof input>;
+/** The same with the option that needs a model; shown only where there is one. */
+const summarisingInput = input.extend({ summarise: z.boolean().optional() });
+
+type Input = z.infer<typeof summarisingInput>;
+
+/** A cited summary of one session about a question. Contract: never throws for what the model did; absent when nothing could be cited. */
+export type SummariseSession = (
+  asked: { readonly query: string; readonly sessionId: string; readonly askedIn: string },
+  signal: AbortSignal,
+) => Promise<SessionSummary | undefined>;
+
+export interface SessionSummary {
+  /** Topic and day, e.g. `staging server, 2026-05-03`. */
+  readonly topic: string;
+  /** Each sentence ends in the ids that it rests on: `… [#12, #15]`. */
+  readonly text: string;
+  /** Sentences that were dropped because they could not be cited. */
+  readonly dropped: number;
+}
+
+export interface SessionSearchOptions {
+  readonly summarise?: SummariseSession;
+}
 
 const DESCRIPTION =
   'Search past conversations, this one included; quotes verbatim. query: find. session_id: read; with around_message_id: scroll. None: list recent.';
@@ -34,23 +56,31 @@ const MESSAGE_CAP = 4000;
 const DEFAULT_ROLES = ['user', 'assistant'];
 const ROLES = ['user', 'assistant', 'tool'];
 
-export function createSessionSearchTool(store: SqliteSessionStore): AnyTool {
+export function createSessionSearchTool(store: SqliteSessionStore, options: SessionSearchOptions = {}): AnyTool {
   return defineTool<Input>({
     name: 'session_search',
     description: DESCRIPTION,
-    input,
+    input: options.summarise ? summarisingInput : input,
     toolset: 'session_search',
     effect: 'read',
     summary: (given) => `session_search ${given.query ?? given.session_id ?? 'recent'}`,
-    run: async (given) => {
-      const { body, isError } = await answer(store, given);
+    run: async (given, { sessionId }, signal) => {
+      const found = await answer(store, given);
+      const { summarise } = options;
+      const wanted = given.summarise === true && summarise !== undefined && !found.isError;
+      const { body, isError } = wanted
+        ? await summarised(found, { given, askedIn: sessionId, summarise }, signal)
+        : found;
       return { text: JSON.stringify(body), isError } satisfies ToolOutput;
     },
   });
 }
 
+type Result = Readonly<Record<string, unknown>>;
+
 interface Answer {
   readonly body: Readonly<Record<string, unknown>>;
+  readonly results: readonly Result[];
   readonly isError: boolean;
 }
 
@@ -59,6 +89,28 @@ async function answer(store: SqliteSessionStore, given: Input): Promise<Answer> 
   const sessionId = given.session_id?.trim() ?? '';
   if (sessionId !== '') return showSession(store, sessionId, given);
   return query === '' ? browse(store, given) : discover(store, query, given);
+}
+
+interface Summarising {
+  readonly given: Input;
+  readonly askedIn: string;
+  readonly summarise: SummariseSession;
+}
+
+/** The sessions that were found, each with its summary in place of the surroundings of its hit; verbatim where there is none. */
+async function summarised(
+  found: Answer,
+  { given, askedIn, summarise }: Summarising,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const query = given.query?.trim() ?? '';
+  const results: Result[] = [];
+  for (const result of found.results) {
+    const summary = await summarise({ query, sessionId: String(result.session_id), askedIn }, signal);
+    const { messages: _whole, bookend_start: _start, bookend_end: _end, ...facts } = result;
+    results.push(summary === undefined ? result : { ...facts, summary });
+  }
+  return { ...found, results, body: { ...found.body, results } };
 }
 
 async function discover(store: SqliteSessionStore, query: string, given: Input): Promise<Answer> {
@@ -125,12 +177,13 @@ function sessionFacts(row: SessionRow): Readonly<Record<string, unknown>> {
   };
 }
 
-function done(mode: string, results: readonly unknown[], facts: Readonly<Record<string, unknown>>): Answer {
-  return { isError: false, body: { success: true, mode, ...facts, results, count: results.length } };
+function done(mode: string, found: readonly object[], facts: Readonly<Record<string, unknown>>): Answer {
+  const results = found.map((one) => ({ ...one }));
+  return { isError: false, results, body: { success: true, mode, ...facts, results, count: results.length } };
 }
 
 function failed(error: string): Answer {
-  return { isError: true, body: { success: false, error } };
+  return { isError: true, results: [], body: { success: false, error } };
 }
 
 function countSessions(store: SqliteSessionStore): number {

@@ -2,6 +2,7 @@
 // Every stored row counts, also those that compaction took out of the live context. Invariant: what is cut is said to be cut.
 import { isoTime } from '#base/clock.ts';
 import type { Database } from '#base/database/connection.ts';
+import { type JsonObject, parseJsonObject } from '#base/json.ts';
 import { sliceText } from '#base/text.ts';
 
 export interface ShownMessage {
@@ -12,6 +13,15 @@ export interface ShownMessage {
   /** ISO 8601. */
   readonly when: string;
   readonly text: string;
+  /** Of a tool's answer: the call that it belongs to, so that it can be made again. */
+  readonly call?: ShownCall;
+}
+
+export interface ShownCall {
+  readonly name: string;
+  readonly arguments: JsonObject;
+  /** It ran and did not fail. */
+  readonly ok: boolean;
 }
 
 export interface Stretch {
@@ -59,7 +69,7 @@ export function messagesAround(
   const later = read(database, stretch, `${COLUMNS} ${READABLE} AND id > ? ORDER BY id LIMIT ?`, [id, window]);
   const own = database.get<Row>(`${COLUMNS} FROM messages WHERE session = ? AND id = ?`, stretch.sessionKey, id);
   return {
-    messages: [...[...earlier].reverse(), ...(own === undefined ? [] : [show(own, stretch.cap)]), ...later],
+    messages: [...[...earlier].reverse(), ...(own === undefined ? [] : [show(database, own, stretch.cap)]), ...later],
     before: countMessages(database, stretch, { side: 'before', id }) - earlier.length,
     after: countMessages(database, stretch, { side: 'after', id }) - later.length,
   };
@@ -79,16 +89,36 @@ export function countMessages(
 
 function read(database: Database, stretch: Stretch, sql: string, values: readonly number[]): readonly ShownMessage[] {
   const rows = database.all<Row>(sql, stretch.sessionKey, JSON.stringify(stretch.roles), ...values);
-  return rows.map((row) => show(row, stretch.cap));
+  return rows.map((row) => show(database, row, stretch.cap));
 }
 
-function show(row: Row, cap: number): ShownMessage {
+function show(database: Database, row: Row, cap: number): ShownMessage {
   const cut = row.text.length - cap;
+  const call = row.role === 'tool' ? callOf(database, row.id, cap) : undefined;
   return {
     id: row.id,
     role: row.role,
     ...(row.speaker === null ? {} : { speaker: row.speaker }),
     when: isoTime(row.at),
     text: cut > 0 ? `${sliceText(row.text, cap)} [… ${cut} more characters]` : row.text,
+    ...(call === undefined ? {} : { call }),
   };
+}
+
+interface CallRow {
+  readonly name: string;
+  readonly arguments: string;
+  readonly is_error: number | null;
+  readonly refused: string | null;
+}
+
+/** Arguments that are longer than what is shown of a message are left out: such a call is not shown. */
+function callOf(database: Database, resultId: number, cap: number): ShownCall | undefined {
+  const row = database.get<CallRow>(
+    'SELECT name, arguments, is_error, refused FROM tool_calls WHERE result_id = ?',
+    resultId,
+  );
+  const given = row === undefined || row.arguments.length > cap ? undefined : parseJsonObject(row.arguments);
+  if (row === undefined || given === undefined || !given.ok) return undefined;
+  return { name: row.name, arguments: given.value, ok: row.is_error === 0 && row.refused === null };
 }
