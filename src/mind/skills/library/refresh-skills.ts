@@ -8,7 +8,7 @@ import { errorCode, errorText } from '#base/errors.ts';
 import type { SkillHeader } from '../skill.ts';
 import type { SkillProblem, SkillRow } from './cache-tables.ts';
 import { readText } from './folder-files.ts';
-import { type Found, type FoundSkill, walkSkills } from './walk-skills.ts';
+import { type Found, type FoundBranch, type FoundSkill, walkSkills } from './walk-skills.ts';
 import { workSlices } from './work-slices.ts';
 
 export interface RefreshRequest {
@@ -24,6 +24,9 @@ export interface SkillRefresh {
   readonly removed: number;
   readonly problems: readonly SkillProblem[];
 }
+
+/** Longer than the tick of any file system's clock that is in use, and short enough to matter rarely. */
+const TICK_MS = 100;
 
 interface Located extends FoundSkill {
   readonly root: number;
@@ -46,7 +49,7 @@ type KnownRow = Pick<SkillRow, 'id' | 'folder' | 'file' | 'stamp' | 'root' | 'ca
 export async function refreshSkills(request: RefreshRequest, signal?: AbortSignal): Promise<SkillRefresh> {
   const { cache, clock } = request;
   const pause = workSlices(clock, signal);
-  const survey = await surveyRoots(request.roots, pause);
+  const survey = await surveyRoots(request, pause);
   const rows = cache.all<KnownRow>('SELECT id, folder, file, stamp, root, category FROM skills');
   const known = new Map(rows.map((row) => [row.folder, row]));
   const stale = [...survey.skills.values()].filter((found) => !isSame(known.get(found.folder), found));
@@ -67,15 +70,20 @@ function isSame(row: KnownRow | undefined, found: Located): boolean {
   );
 }
 
-async function surveyRoots(roots: readonly string[], pause: () => Promise<void>): Promise<Survey> {
+async function surveyRoots({ roots, clock }: RefreshRequest, pause: () => Promise<void>): Promise<Survey> {
   const survey: Survey = { skills: new Map(), branches: [], categories: new Map(), problems: [] };
   for (const [root, path] of roots.entries()) {
     for (const found of walkSkills(path)) {
-      note(survey, found, root);
+      note(survey, found.type === 'branch' ? withDoubt(found, clock.now()) : found, root);
       await pause();
     }
   }
   return survey;
+}
+
+/** A folder that changed just now may change again within one tick of the file system's clock: its stamp must not count as known. */
+function withDoubt(branch: FoundBranch, now: number): FoundBranch {
+  return Math.abs(now - branch.changedAt) < TICK_MS ? { ...branch, stamp: `${branch.stamp}:just-now` } : branch;
 }
 
 function note(survey: Survey, found: Found, root: number): void {

@@ -16,10 +16,18 @@ export interface FoundSkill {
   readonly stamp: string;
 }
 
+/** A folder whose change means that skills came or went. */
+export interface FoundBranch {
+  readonly type: 'branch';
+  readonly path: string;
+  readonly stamp: string;
+  /** Epoch ms. */
+  readonly changedAt: number;
+}
+
 export type Found =
   | FoundSkill
-  /** A folder whose change means that skills came or went. */
-  | { readonly type: 'branch'; readonly path: string; readonly stamp: string }
+  | FoundBranch
   | { readonly type: 'category'; readonly name: string; readonly file: string }
   | ({ readonly type: 'problem' } & SkillProblem);
 
@@ -42,11 +50,16 @@ function fileStamp({ size, mtimeMs, ino }: Stats): string {
 /** Depth first, by name. A root that does not exist has no skills. */
 export function* walkSkills(root: string): Generator<Found, void, undefined> {
   if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) {
-    yield { type: 'branch', path: root, stamp: branchStamp(root) };
+    yield branchAt(root);
     return;
   }
   const realRoot = realpathSync(root);
   yield* walkFolder({ realRoot, path: root, below: [], insideSkill: false });
+}
+
+function branchAt(path: string): FoundBranch {
+  const changedAt = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  return { type: 'branch', path, stamp: branchStamp(path), changedAt };
 }
 
 /** Stamp of a folder's list of entries; `absent` when there is none. */
@@ -57,7 +70,8 @@ export function branchStamp(path: string): string {
 
 function* walkFolder(place: Place): Generator<Found, void, undefined> {
   const { path, below, insideSkill } = place;
-  const stamp = branchStamp(path);
+  // Before its entries are read: a change in between gives a stamp that is too old, never one that is too new.
+  const branch = branchAt(path);
   const entries = readFolder(path);
   if ('reason' in entries) {
     yield { type: 'problem', ...entries };
@@ -67,7 +81,7 @@ function* walkFolder(place: Place): Generator<Found, void, undefined> {
   if (skillFile) yield skillAt(place, skillFile);
   else if (!insideSkill) yield* describeCategory(place, entries);
   const isBranch = !insideSkill && (skillFile === undefined || below.length === 0);
-  if (isBranch) yield { type: 'branch', path, stamp };
+  if (isBranch) yield branch;
   yield* walkBelow({ ...place, insideSkill: insideSkill || skillFile !== undefined }, entries);
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { sha256 } from '#base/ids.ts';
@@ -75,6 +75,8 @@ describe('skill library', () => {
     rmSync(join(root, 'data/one'), { recursive: true });
     await library.ready();
     assert.deepEqual(names(library), ['three', 'two']);
+    for (const folder of [root, join(root, 'data')]) utimesSync(folder, 1_700_000_000, 1_700_000_000);
+    await library.refresh();
     skill('data/three', 'name: three\ndescription: Edited');
     await library.ready();
     assert.equal(library.get('three')?.description, 'Does three');
