@@ -62,6 +62,18 @@ export function selectMessages(database: Database, query: ForgetQuery): readonly
   });
 }
 
+/** Sessions that began as a copy of one of these, and keep the copy. */
+export function forksHolding(database: Database, sessions: readonly SelectedSession[]): readonly string[] {
+  const keys = JSON.stringify(sessions.map(({ key }) => key));
+  return database
+    .all<{ id: string }>(
+      `SELECT DISTINCT s.id FROM messages o JOIN messages c ON c.copy_of = o.id JOIN sessions s ON s.key = c.session
+       WHERE o.session IN (SELECT value FROM json_each(?1)) AND c.session NOT IN (SELECT value FROM json_each(?1))`,
+      keys,
+    )
+    .map(({ id }) => id);
+}
+
 /** Does a text hold what is looked for, as it is or inside JSON? */
 export function textTest(text: string): (candidate: string) => boolean {
   const wanted = variantsOf(text).map((variant) => variant.toLowerCase());

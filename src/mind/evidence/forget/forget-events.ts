@@ -1,0 +1,52 @@
+// Owns taking events out of the ledger, `evidence.sqlite` (curator notes 2). Knows its tables by their columns only: whatever has a
+// session is an event of it. Invariant: inside the caller's transaction; a row goes whole, since every row can be made again or missed.
+import { isoTime } from '#base/clock.ts';
+import type { Database } from '#base/database/connection.ts';
+
+export interface EventsToForget {
+  readonly sessionIds: ReadonlySet<string>;
+  /** Epoch ms. */
+  readonly before?: number;
+  readonly holds?: (text: string) => boolean;
+}
+
+/** Gives the number of rows that went. */
+export function forgetEvents(database: Database, what: EventsToForget): number {
+  const tables = database.all<{ name: string }>(
+    `SELECT t.name FROM pragma_table_list AS t WHERE t.schema = 'main' AND t.type = 'table'
+     AND EXISTS(SELECT 1 FROM pragma_table_info(t.name) WHERE name = 'session_id')`,
+  );
+  return tables.reduce((sum, { name }) => sum + forgetRows(database, name, what), 0);
+}
+
+function forgetRows(database: Database, table: string, { sessionIds, before, holds }: EventsToForget): number {
+  const from = `"${table.replaceAll('"', '""')}"`;
+  let gone = database.run(
+    `DELETE FROM ${from} WHERE session_id IN (SELECT value FROM json_each(?))`,
+    JSON.stringify([...sessionIds]),
+  ).changes;
+  if (before !== undefined && hasColumn(database, table, 'created_at')) {
+    const day = isoTime(before);
+    gone += database.run(
+      `DELETE FROM ${from} WHERE (typeof(created_at) = 'text' AND created_at < ?) OR (typeof(created_at) <> 'text' AND created_at < ?)`,
+      day,
+      before,
+    ).changes;
+  }
+  return gone + (holds ? forgetHolding(database, from, holds) : 0);
+}
+
+function hasColumn(database: Database, table: string, column: string): boolean {
+  return database.get('SELECT 1 FROM pragma_table_info(?) WHERE name = ?', table, column) !== undefined;
+}
+
+function forgetHolding(database: Database, from: string, holds: (text: string) => boolean): number {
+  const rows = database.iterate<Record<string, unknown>>(`SELECT rowid AS row_number, * FROM ${from}`);
+  const numbers: number[] = [];
+  for (const row of rows) {
+    if (Object.values(row).some((cell) => typeof cell === 'string' && holds(cell)))
+      numbers.push(Number(row.row_number));
+  }
+  for (const number of numbers) database.run(`DELETE FROM ${from} WHERE rowid = ?`, number);
+  return numbers.length;
+}

@@ -1,0 +1,94 @@
+// Owns taking what went out of proposals and their citations (state.db). Knows no file and no message.
+// Invariants: inside the caller's transaction; a proposal stays as a fact (who, what kind, when, what came of it), its words go; one
+// that waited for the owner waits no longer, since nothing is left to say yes to.
+
+import type { Database } from '#base/database/connection.ts';
+import { canonicalJson, type JsonObject, parseJsonObject } from '#base/json.ts';
+
+export interface ProposalsToForget {
+  readonly messageIds: ReadonlySet<number>;
+  /** Sessions that go as a whole. */
+  readonly sessionIds: ReadonlySet<string>;
+  /** Proposals of conversations made before this moment, epoch ms. */
+  readonly before?: number;
+  readonly holds?: (text: string) => boolean;
+}
+
+export interface ForgottenProposals {
+  readonly quotes: number;
+  readonly proposals: number;
+  /** Those that waited; whatever lies in `pending` under their ids goes too. */
+  readonly pending: readonly string[];
+}
+
+export const FORGOTTEN_QUOTE = '[forgotten]';
+
+interface Row {
+  readonly key: number;
+  readonly id: string;
+  readonly status: string;
+  readonly change: string;
+  readonly detail: string | null;
+  readonly undo: string | null;
+  readonly session_id: string | null;
+  readonly created_at: number;
+}
+
+interface CitationRow {
+  readonly proposal: number;
+  readonly position: number;
+  readonly message_id: number | null;
+  readonly quote: string;
+}
+
+export function forgetProposals(database: Database, what: ProposalsToForget): ForgottenProposals {
+  const touched = new Set<number>();
+  let quotes = 0;
+  for (const row of database.all<CitationRow>('SELECT proposal, position, message_id, quote FROM citations')) {
+    const isGone = row.message_id !== null && what.messageIds.has(row.message_id);
+    if (!isGone && !what.holds?.(row.quote)) continue;
+    touched.add(row.proposal);
+    quotes += clearQuote(database, row);
+  }
+  const rows = database
+    .all<Row>('SELECT key, id, status, change, detail, undo, session_id, created_at FROM proposals')
+    .filter((row) => touched.has(row.key) || isMeant(row, what));
+  for (const row of rows) clearProposal(database, row);
+  const pending = rows.filter(({ status }) => status === 'pending' || status === 'proposed');
+  return { quotes, proposals: rows.length, pending: pending.map(({ id }) => id) };
+}
+
+function clearQuote(database: Database, { proposal, position }: CitationRow): number {
+  return database.run(
+    'UPDATE citations SET quote = ? WHERE proposal = ? AND position = ?',
+    FORGOTTEN_QUOTE,
+    proposal,
+    position,
+  ).changes;
+}
+
+function isMeant(row: Row, { sessionIds, before, holds }: ProposalsToForget): boolean {
+  if (row.session_id !== null && sessionIds.has(row.session_id)) return true;
+  if (row.session_id !== null && before !== undefined && row.created_at < before) return true;
+  return holds !== undefined && [row.change, row.detail ?? '', row.undo ?? ''].some(holds);
+}
+
+function clearProposal(database: Database, row: Row): void {
+  const waits = row.status === 'pending' || row.status === 'proposed';
+  database.run(
+    `UPDATE proposals SET change = ?, detail = NULL, undo = NULL, status = ?, reason = CASE WHEN ?2 = status THEN reason ELSE 'forgotten' END
+     WHERE key = ?`,
+    canonicalJson(emptied(row.change)),
+    waits ? 'dropped' : row.status,
+    row.key,
+  );
+}
+
+/** Names of things are no content. */
+const KEPT = ['action', 'target', 'name', 'category', 'source', 'file_path'];
+
+function emptied(change: string): JsonObject {
+  const parsed = parseJsonObject(change);
+  const kept = Object.entries(parsed.ok ? parsed.value : {}).filter(([key]) => KEPT.includes(key));
+  return { ...Object.fromEntries(kept), forgotten: true };
+}
