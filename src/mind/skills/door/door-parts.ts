@@ -29,7 +29,7 @@ export interface DoorParts {
   readonly database: Database;
   readonly ledger: ProposalLedger;
   /** Finds a skill by its name as it stands on disk now. */
-  readonly locate: (name: string) => LocatedSkill | undefined;
+  readonly locate: (name: string) => LocatedSkill | undefined | Promise<LocatedSkill | undefined>;
   readonly guard: SkillGuard;
   /** All must pass, in this order. */
   readonly verifiers: readonly Verifier[];

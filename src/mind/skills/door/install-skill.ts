@@ -57,7 +57,7 @@ export async function installTree(
   }: { readonly request: InstallRequest; readonly ready: ReadyToInstall; readonly proposalId: string },
 ): Promise<Committed> {
   const { name, tree } = ready;
-  const isTaken = parts.locate(name) !== undefined;
+  const isTaken = (await parts.locate(name)) !== undefined;
   const target = newTarget(parts, name, { category: request.category ?? '', isTaken });
   if (!target.ok) return target;
   const passed = await askGuard(parts.guard, {

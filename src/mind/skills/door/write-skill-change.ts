@@ -31,9 +31,9 @@ export async function writeSkillChange(
   { request, proposal }: { readonly request: SkillWrite; readonly proposal: Proposal },
   signal?: AbortSignal,
 ): Promise<Committed> {
-  const forbidden = checkActor(parts, request);
+  const forbidden = await checkActor(parts, request);
   if (forbidden) return forbidden;
-  const target = findTarget(parts, request);
+  const target = await findTarget(parts, request);
   if (!target.ok) return target;
   const { folder, before } = target.value;
   const stale = checkHash(request, before);
@@ -58,7 +58,10 @@ export async function writeSkillChange(
 }
 
 /** An unattended writer touches only what an agent made and the owner did not pin, and says what a deleted skill went into. */
-function checkActor({ database, locate }: DoorParts, { name, change, actor }: SkillWrite): SkillRefusal | undefined {
+async function checkActor(
+  { database, locate }: DoorParts,
+  { name, change, actor }: SkillWrite,
+): Promise<SkillRefusal | undefined> {
   if (!UNATTENDED.includes(actor) || change.action === 'create') return undefined;
   const record = findRecord(database, name);
   if (record?.created_by !== 'agent')
@@ -69,15 +72,18 @@ function checkActor({ database, locate }: DoorParts, { name, change, actor }: Sk
   if (record.pinned === 1) return refuse('read-only', `${name} is pinned.`);
   if (change.action !== 'delete') return undefined;
   const into = change.absorbedInto;
-  if (into !== undefined && into !== name && locate(into) !== undefined) return undefined;
+  if (into !== undefined && into !== name && (await locate(into)) !== undefined) return undefined;
   return refuse(
     'target-not-found',
     `Deleting ${name} needs absorbed_into, the name of a skill that holds what it said.`,
   );
 }
 
-function findTarget(parts: DoorParts, { name, change }: SkillWrite): { ok: true; value: Target } | SkillRefusal {
-  const found = parts.locate(name);
+async function findTarget(
+  parts: DoorParts,
+  { name, change }: SkillWrite,
+): Promise<{ readonly ok: true; readonly value: Target } | SkillRefusal> {
+  const found = await parts.locate(name);
   if (change.action === 'create')
     return newTarget(parts, name, { category: change.category ?? '', isTaken: found !== undefined });
   if (found === undefined)

@@ -1,0 +1,184 @@
+// Owns noticing how skills fare: hooks that see which skill a turn used and what came of it, the counts, and the rollback that follows.
+// Knows no surface: what it did is told as an event. Invariants: a use is counted once, with the version that was seen; what is not known
+// is not counted; a version is rolled back once for one pair of texts, and always with an event.
+import type { Clock } from '#base/clock.ts';
+import type { Database } from '#base/database/connection.ts';
+import type { Hooks, SessionInfo, TurnInfo } from '#core/agent/hooks.ts';
+import type { TurnOutcome } from '#core/agent/turn-event.ts';
+import type { ToolCallPart, ToolResultPart } from '#core/model/message.ts';
+import { lastVersion } from '../door/history/version-rows.ts';
+import type { SkillRecords } from '../record/skill-records.ts';
+import type { SkillDoor } from '../skill-door.ts';
+import { judgeVersion } from './auto-rollback.ts';
+import { judgeLine } from './judge-line.ts';
+import { usedSkills } from './turn-uses.ts';
+import { countUses, insertUse, keepPair, type SkillUse, wasRolledBack } from './use-rows.ts';
+import type { UseCounts } from './worse-probability.ts';
+
+/** A version did worse than the one before it. */
+export interface SkillFallback {
+  readonly type: 'skill-rolled-back' | 'skill-rollback-failed';
+  readonly skill: string;
+  /** The version that did worse, and the one whose text stands again. */
+  readonly worse: number;
+  readonly better: number;
+  readonly uses: { readonly worse: UseCounts; readonly better: UseCounts };
+  readonly probability: number;
+  /** One sentence for the owner. */
+  readonly text: string;
+}
+
+export interface UseTrackerOptions {
+  /** state.db, opened with `skillSchema` among its rooms. */
+  readonly database: Database;
+  readonly records: SkillRecords;
+  readonly door: Pick<SkillDoor, 'rollback'>;
+  readonly clock: Clock;
+  readonly tell: (event: SkillFallback) => void;
+}
+
+export interface UseTracker {
+  readonly hooks: Hooks;
+  /** Skills whose text was put into the user message of the session's next turn. */
+  injected(sessionId: string, skills: readonly string[]): void;
+  /** The owner took the last turn back. */
+  undone(sessionId: string): Promise<void>;
+}
+
+type PendingUse = Omit<SkillUse, 'outcome' | 'reason' | 'at'>;
+
+/** Of one session: skills seen in the turn under way by version, and uses whose outcome the next line decides. */
+interface Seen {
+  readonly viewed: Map<string, number>;
+  readonly injected: Map<string, number>;
+  pending: readonly PendingUse[];
+}
+
+export function createUseTracker(options: UseTrackerOptions): UseTracker {
+  const tracker = new Tracker(options);
+  const hooks: Hooks = {
+    name: 'skill-use',
+    beforeTurn: async (turn) => {
+      await tracker.settle(turn.sessionId, judgeLine(turn.text) === 'corrected' ? 'corrected' : 'next-turn');
+      return [];
+    },
+    afterTool: (turn, call, result) => tracker.sawCall(turn, call, result),
+    afterTurn: (turn, { outcome, messages }) => tracker.turnEnded(turn, outcome, messages),
+    sessionEnd: (session) => tracker.ended(session),
+  };
+  return {
+    hooks,
+    injected: (sessionId, skills) => tracker.injected(sessionId, skills),
+    undone: (sessionId) => tracker.settle(sessionId, 'undone'),
+  };
+}
+
+class Tracker {
+  readonly #options: UseTrackerOptions;
+  readonly #sessions = new Map<string, Seen>();
+
+  constructor(options: UseTrackerOptions) {
+    this.#options = options;
+  }
+
+  injected(sessionId: string, skills: readonly string[]): void {
+    for (const skill of skills) this.#seen(sessionId).injected.set(skill, this.#versionOf(skill));
+  }
+
+  async sawCall({ sessionId }: TurnInfo, call: ToolCallPart, result: ToolResultPart): Promise<void> {
+    const { name, file_path: path } = call.arguments;
+    if (call.name !== 'skill_view' || result.isError || typeof name !== 'string') return;
+    const skill = name.trim();
+    const { viewed } = this.#seen(sessionId);
+    if (!viewed.has(skill)) viewed.set(skill, this.#versionOf(skill));
+    if (path === undefined) await this.#options.records.viewed(skill);
+  }
+
+  async turnEnded(
+    { sessionId, turn }: TurnInfo,
+    outcome: TurnOutcome,
+    messages: Parameters<typeof usedSkills>[0],
+  ): Promise<void> {
+    const seen = this.#sessions.get(sessionId);
+    if (seen === undefined) return;
+    const names = { viewed: new Set(seen.viewed.keys()), injected: new Set(seen.injected.keys()) };
+    const uses = usedSkills(messages, names).map((skill): PendingUse => {
+      const version = seen.viewed.get(skill) ?? seen.injected.get(skill) ?? 0;
+      return { skill, version, sessionId, turn };
+    });
+    seen.viewed.clear();
+    seen.injected.clear();
+    // A turn that was stopped by a limit says nothing of its skills.
+    seen.pending = outcome === 'stopped' ? [] : uses;
+    if (outcome === 'failed' || outcome === 'aborted') await this.settle(sessionId, outcome);
+  }
+
+  async ended({ sessionId }: SessionInfo): Promise<void> {
+    await this.settle(sessionId, 'session-end');
+    this.#sessions.delete(sessionId);
+  }
+
+  /** Counts what waits, by what became known. */
+  async settle(
+    sessionId: string,
+    reason: 'corrected' | 'undone' | 'failed' | 'aborted' | 'next-turn' | 'session-end',
+  ): Promise<void> {
+    const seen = this.#sessions.get(sessionId);
+    const pending = seen?.pending ?? [];
+    if (seen === undefined || pending.length === 0) return;
+    seen.pending = [];
+    const outcome = reason === 'next-turn' || reason === 'session-end' ? 'success' : 'failure';
+    const at = this.#options.clock.now();
+    for (const use of pending) await this.#count({ ...use, outcome, reason, at });
+    await this.#options.records.mirror();
+  }
+
+  async #count(use: SkillUse): Promise<void> {
+    const { database, records } = this.#options;
+    if (!(await insertUse(database, use))) return;
+    await records.used(use.skill, use.outcome);
+    await this.#judge(use.skill, use.version);
+  }
+
+  /** Only the version that stands is judged, and no rollback is. */
+  async #judge(skill: string, version: number): Promise<void> {
+    const { database, clock } = this.#options;
+    const row = lastVersion(database, skill);
+    if (row === undefined || row.version !== version || row.parent === null || row.undoes !== null) return;
+    if (row.original_tree === null || row.new_tree === null) return;
+    const uses = { better: countUses(database, skill, row.parent), worse: countUses(database, skill, version) };
+    const judged = judgeVersion(uses.better, uses.worse);
+    const pair = { skill, better: row.original_tree, worse: row.new_tree };
+    if (!judged.rollBack || wasRolledBack(database, pair)) return;
+    const done = await this.#options.door.rollback({ skill, version }, { actor: 'rollback' });
+    await keepPair(database, pair, clock.now());
+    const rates = `${uses.worse.successes} of ${usesOf(uses.worse)} uses went well, ${uses.better.successes} of ${usesOf(uses.better)} before`;
+    this.#options.tell({
+      type: done.ok ? 'skill-rolled-back' : 'skill-rollback-failed',
+      skill,
+      worse: version,
+      better: row.parent,
+      uses,
+      probability: judged.probability,
+      text: done.ok
+        ? `${skill}: version ${version} did worse and was rolled back (${rates}); talaria skills log ${skill}`
+        : `${skill}: version ${version} does worse (${rates}) and could not be rolled back: ${done.detail}`,
+    });
+  }
+
+  #versionOf(skill: string): number {
+    return lastVersion(this.#options.database, skill)?.version ?? 0;
+  }
+
+  #seen(sessionId: string): Seen {
+    const known = this.#sessions.get(sessionId);
+    if (known) return known;
+    const fresh: Seen = { viewed: new Map(), injected: new Map(), pending: [] };
+    this.#sessions.set(sessionId, fresh);
+    return fresh;
+  }
+}
+
+function usesOf({ successes, failures }: UseCounts): number {
+  return successes + failures;
+}

@@ -1,0 +1,154 @@
+/** What counts as a use of a skill, how it ends, and what many bad ends lead to. */
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import type { TurnInfo } from '#core/agent/hooks.ts';
+import type { TurnOutcome } from '#core/agent/turn-event.ts';
+import type { Message, ToolCallPart, ToolResultPart } from '#core/model/message.ts';
+import { createSkillRecords } from '#mind/skills/record/skill-records.ts';
+import { countUses } from '#mind/skills/use/use-rows.ts';
+import { createUseTracker, type SkillFallback } from '#mind/skills/use/use-tracker.ts';
+import { open } from '../door/door-bench.ts';
+import { skillText } from '../door/open-door.ts';
+
+const quiet = new AbortController().signal;
+let calls = 0;
+
+function call(name: string, given: ToolCallPart['arguments'] = {}): ToolCallPart {
+  calls += 1;
+  return { type: 'tool-call', callId: `call_${calls}`, name, arguments: given, origin: 'model' };
+}
+
+const view = (name: string) => call('skill_view', { name });
+
+function resultOf({ callId, name }: ToolCallPart, isError = false): ToolResultPart {
+  return { type: 'tool-result', callId, name, text: '', isError, origin: 'observed', observed: { ms: 1, bytes: 0 } };
+}
+
+function tracking(context: TestContext) {
+  const opened = open(context);
+  const told: SkillFallback[] = [];
+  const records = createSkillRecords({ database: opened.database, root: opened.root, clock: opened.clock });
+  const tracker = createUseTracker({ ...opened, records, tell: (event) => told.push(event) });
+  let turn = 0;
+  const history: Message[] = [];
+  const info = (): TurnInfo => ({ sessionId: 's1', source: 'cli', cwd: '/', turn });
+  /** One turn: the owner's line, then steps of calls. */
+  const play = async (text: string, steps: readonly (readonly ToolCallPart[])[], outcome: TurnOutcome = 'done') => {
+    turn += 1;
+    await tracker.hooks.beforeTurn?.({ ...info(), text }, quiet);
+    history.push({ role: 'user', parts: [{ type: 'text', text, origin: 'owner' }] });
+    for (const step of steps) {
+      history.push({ role: 'assistant', parts: step, model: 'test' });
+      for (const one of step) {
+        await tracker.hooks.afterTool?.(info(), one, resultOf(one));
+        history.push({ role: 'tool', parts: [resultOf(one)] });
+      }
+    }
+    await tracker.hooks.afterTurn?.(info(), { outcome, messages: history });
+  };
+  const counts = (version = 1) => {
+    const { successes, failures } = countUses(opened.database, 'csv', version);
+    return [successes, failures];
+  };
+  const end = () => tracker.hooks.sessionEnd?.(info());
+  return { ...opened, tracker, records, told, play, counts, end };
+}
+
+describe('use tracker', () => {
+  test('a use is a skill that was seen and then followed by a call of a later step', async (context) => {
+    const { create, play, counts, end, records } = tracking(context);
+    await create('csv');
+    await play('look', [[view('csv')]]);
+    await play('look on', [[view('csv')], [call('skills_list')]]);
+    await play('both at once', [[view('csv'), call('terminal')]]);
+    await play('before', [[call('terminal')], [view('csv')]]);
+    await play('end', []);
+    assert.deepEqual(counts(), [0, 0], 'none of these is a use');
+    await play('work', [[view('csv')], [call('terminal')]]);
+    assert.deepEqual(counts(), [0, 0], 'not known yet');
+    await play('thanks', []);
+    assert.deepEqual(counts(), [1, 0]);
+    await play('again', [[view(' csv ')], [call('terminal')]]);
+    await end();
+    assert.deepEqual(counts(), [2, 0]);
+    const record = records.get('csv');
+    assert.equal(record?.viewCount, 6);
+    assert.equal(record?.useCount, 2);
+    assert.equal(record?.successCount, 2);
+    assert.equal(record?.confidence, 0.75);
+  });
+
+  test('a correction, an undo, an error and an abort are failures; a limit says nothing', async (context) => {
+    const { create, play, counts, end, tracker } = tracking(context);
+    await create('csv');
+    const work = () => [[view('csv')], [call('terminal')]];
+    await play('work', work());
+    await play('no, that is wrong', work(), 'failed');
+    assert.deepEqual(counts(), [0, 2]);
+    await play('go', work(), 'aborted');
+    assert.deepEqual(counts(), [0, 3]);
+    await play('go', work());
+    await tracker.undone('s1');
+    assert.deepEqual(counts(), [0, 4]);
+    await play('go', work(), 'stopped');
+    await end();
+    assert.deepEqual(counts(), [0, 4]);
+  });
+
+  test('a skill that was put into the message counts as seen', async (context) => {
+    const { create, play, counts, end, tracker } = tracking(context);
+    await create('csv');
+    tracker.injected('s1', ['csv']);
+    await play('talk only', []);
+    await play('nothing injected', [[call('terminal')]]);
+    tracker.injected('s1', ['csv']);
+    await play('work', [[call('terminal')]]);
+    await end();
+    assert.deepEqual(counts(), [1, 0]);
+  });
+
+  test('a version that does clearly worse is rolled back once, with an event', async (context) => {
+    const { create, write, play, counts, told, read, door, database } = tracking(context);
+    await create('csv');
+    const work = () => [[view('csv')], [call('terminal')]];
+    for (let i = 0; i < 8; i += 1) await play('go', work());
+    const patch = { action: 'patch', oldString: 'Step one.', newString: 'Step wrong.' } as const;
+    await play('thanks', []);
+    assert.ok((await write('csv', patch)).ok);
+    for (let i = 0; i < 5; i += 1) await play('go', work(), 'failed');
+    assert.deepEqual(counts(1), [8, 0]);
+    assert.deepEqual(counts(2), [0, 5]);
+    assert.equal(told.length, 1);
+    assert.equal(told[0]?.type, 'skill-rolled-back');
+    assert.match(
+      told[0]?.text ?? '',
+      /csv: version 2 did worse and was rolled back \(0 of 5 uses went well, 8 of 8 before\)/,
+    );
+    assert.equal(read('data/csv/SKILL.md'), skillText('csv'));
+    assert.equal(door.versions('csv').at(-1)?.actor, 'rollback');
+
+    for (let i = 0; i < 8; i += 1) await play('go', work());
+    await play('thanks', []);
+    assert.ok((await write('csv', patch)).ok);
+    for (let i = 0; i < 12; i += 1) await play('go', work(), 'failed');
+    assert.equal(told.length, 1, 'the same pair of texts is never rolled back twice');
+    assert.equal(read('data/csv/SKILL.md'), skillText('csv', 'Step wrong.\nStep two.\n'));
+    assert.deepEqual(countUses(database, 'csv', 4), { successes: 0, failures: 12 });
+  });
+
+  test('what cannot be rolled back is told', async (context) => {
+    const { create, write, play, told, root } = tracking(context);
+    await create('csv');
+    const work = () => [[view('csv')], [call('terminal')]];
+    for (let i = 0; i < 8; i += 1) await play('go', work());
+    await play('thanks', []);
+    await write('csv', { action: 'patch', oldString: 'Step one.', newString: 'Step wrong.' });
+    const { writeFileSync } = await import('node:fs');
+    writeFileSync(`${root}/data/csv/SKILL.md`, skillText('csv', 'By hand.\n'));
+    for (let i = 0; i < 5; i += 1) await play('go', work(), 'failed');
+    assert.deepEqual(
+      told.map(({ type }) => type),
+      ['skill-rollback-failed'],
+    );
+  });
+});
