@@ -52,6 +52,8 @@ export interface Layers {
   readonly asides: readonly RegExp[];
   /** At the end: a request that points at what was named before it, `can you find it`; its verb is the group `verb`. */
   readonly asking: RegExp;
+  /** What is told about a thing after it was named: `… is bad`. */
+  readonly predicate: RegExp;
   /** The verb of such a request that asks what is in it, or where it is. */
   readonly askingVerbs: { readonly what: string; readonly where: string };
   /** A place before the request, with its comma: `in my notes folder, …`. */

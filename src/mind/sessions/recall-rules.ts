@@ -32,9 +32,10 @@ const recallRule: ReflexRule = {
     if (fit === undefined) return undefined;
     const slots = tidy(fit.slots);
     const long = (slots.topic ?? '').split(' ').length > LONG_TOPIC ? 0.6 : 1;
+    const runsOn = OTHER_REQUEST.test(fit.slots.topic ?? '') ? 0.55 : 1;
     const open = slots.topic === '' && slots.when === undefined && slots.browse === undefined;
     return {
-      score: fit.score * long * (open ? 0.7 : 1) * ownWords(slots.topic ?? '', input.words),
+      score: fit.score * runsOn * long * (open ? 0.7 : 1) * ownWords(slots.topic ?? '', input.words),
       slots,
       ...(open ? { missing: 'topic' } : {}),
     };
@@ -78,7 +79,6 @@ function queryOf(slots: Slots): string {
 function ownWords(topic: string, words: string): number {
   if (isWorld(topic, words) || /^what (?:did|does) (?:he|she|they) (?:say|mean|want|think|do)\W*$/i.test(words))
     return 0.5;
-  if (OTHER_REQUEST.test(topic)) return 0.55;
   if (/^(?:me|myself|remember|know|recall)\b/i.test(topic)) return 0.5;
   if (
     /^(?:do|can) you (?:remember|recall)\b/i.test(words) &&
@@ -98,7 +98,7 @@ function ownWords(topic: string, words: string): number {
 
 /** The topic runs on into a request of its own. */
 const OTHER_REQUEST =
-  /[,;:.!]\s+(?:(?:please|now|then|so|could you|can you|kindly|just)\s+)*(?:show|list|run|open|read|find|search|print|display|execute|grep|look|check|save|remember|forget|give|tell|cat|ls|undo)\b/i;
+  /[,;:.!]\s+(?:(?:please|now|then|so|could you|can you|kindly|just)\s+)*(?:show|list|run|open|read|find|search|print|display|execute|grep|look|check|save|remember|forget|give|tell|cat|ls|undo|what do you (?:know|have|remember)|who is|what is in|what['’]s in)\b/i;
 
 const OURS = /\b(?:we|i|my|our|us|me)\b/i;
 
@@ -126,7 +126,9 @@ function tidy(slots: Slots): Slots {
     .replace(/\s+(?:before|already|yet|again|ever|then|about|on|for|with|at|in|to|of)$/i, '');
   return {
     ...slots,
-    topic: /^(?:it|that|this|them|anything|something|what|we|i|from|in|on|about|of|for|so|to|me|do)$/i.test(topic)
+    topic: /^(?:it|that|this|them|anything|something|what|we|i|from|in|on|about|of|for|so|to|me|do|there|here)$/i.test(
+      topic,
+    )
       ? ''
       : topic,
   };

@@ -1,5 +1,6 @@
 // The second look at a line: layers come off, clauses stand by themselves, and what speaks against acting is seen.
 import assert from 'node:assert/strict';
+import { performance } from 'node:perf_hooks';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { english } from '#core/reflex/english/english.ts';
@@ -28,6 +29,50 @@ describe('readings of a line', () => {
     assert.equal(guarded('if the tests pass, run git push', 'run git push'), true);
     assert.equal(guarded('my boss told me: run git push', 'run git push'), true);
     assert.equal(guarded('do not laugh, run git push', 'run git push'), true);
+  });
+
+  test('a reason, a story or a time before a request is no condition of it', async () => {
+    const calls = async (line: string) => (await new ReflexConversation().say(line)).calls;
+    const run = (command: string) => [{ name: 'terminal', arguments: { command } }];
+    assert.deepEqual(await calls('I forgot what I changed, so could you run git diff'), run('git diff'));
+    assert.deepEqual(await calls('Nobody told me anything. Please run npm ls, the demo is tomorrow'), run('npm ls'));
+    assert.deepEqual(await calls('before I push, run npm test so I can sleep'), run('npm test'));
+    assert.deepEqual(await calls('my train leaves soon and I cannot find pass.pdf, can you find it'), [
+      { name: 'search_files', arguments: { pattern: 'pass.pdf', target: 'files' } },
+    ]);
+    assert.deepEqual(await calls('the trace points to lines 4 to 9 of a.py, show them'), [
+      { name: 'read_file', arguments: { path: 'a.py', offset: 4, limit: 6 } },
+    ]);
+    for (const line of [
+      'unless it rains, run git push',
+      'he was like, run git push',
+      'tomorrow, run git push',
+      'explain it first, then run git push',
+      'run git push, he said',
+      'never mind the tests. Do not run git push',
+    ])
+      assert.deepEqual(await calls(line), [], line);
+  });
+
+  test('no part of a command is cut off, and two commands ask', async () => {
+    const calls = async (line: string) => (await new ReflexConversation().say(line)).calls;
+    assert.deepEqual(await calls('I am curious about it, so git log --stat please'), [
+      { name: 'terminal', arguments: { command: 'git log --stat' } },
+    ]);
+    const asked = await new ReflexConversation().say('I do not want these changes, run git checkout -- .');
+    assert.match(asked.text, /git checkout -- \./);
+    assert.deepEqual(asked.calls, []);
+    assert.deepEqual(await calls('run npm install, and then run npm publish'), []);
+    assert.deepEqual(await calls('run git add . and then run git commit -m "x"'), []);
+  });
+
+  test('a long line with many clauses stays fast', async () => {
+    const talk = new ReflexConversation();
+    const line = 'the first file a.ts, my notes in b.ts, so it was - well, '.repeat(5).slice(0, 300);
+    await talk.say(`${line} find it`);
+    const start = performance.now();
+    await new ReflexConversation().say(`${line} find it`);
+    assert.ok(performance.now() - start < 500);
   });
 
   test('any line gives readings and is never made longer', () => {

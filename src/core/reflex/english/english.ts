@@ -15,7 +15,7 @@ export const english: Language = {
   ...manners,
   fillers: `
     the a an please pls plz just quickly kindly me us real quick now then also simply actually again so right
-    basically maybe um uh er well okay ok there both quick really exactly literally
+    still basically maybe um uh er well okay ok there both quick really exactly literally
   `,
   commonWords: `
     the a an and or but if then else when while for from into with without within about above after before

@@ -25,13 +25,13 @@ function at(start: string): RegExp {
   return new RegExp(`^(?:${start})(?=[\\s,.:;!—–-]|$)[\\s,.:;!—–-]*`, 'i');
 }
 
-function end(tail: string, before = '[\\s,;.!—–-]*(?:^|[\\s,;.!—–-])'): RegExp {
+function end(tail: string, before = '(?:[\\s,;.!—–]|\\s-(?=\\s))*(?:^|[\\s,;.!—–])'): RegExp {
   return new RegExp(`${before}(?:${tail})[\\s.!?)]*$`, 'i');
 }
 
 /** `…, can you find it`: what is meant stands before. */
 const ASKING = end(
-  `(?:(?:so |and |then )?(?:${WOULD} ${YOU} )?(?:please )?(?:help me )?(?:(?<verb>find|locate|search for|look for|dig|look|pull|bring|track|hunt|open|show|display|read|print|grab|fetch|list|view|cat)(?: me)? (?:it|that|this|them|those|em|['’]em)(?: (?:one|lines?|file|part|section|passage|folder|bit))?(?: up| out| down)?(?: (?:for|to) me)?|(?:find|see|check|know|tell me|show me)(?: out)? where (?:it|that|they|this) (?:is|are|went|lives?)|(?<what>show|tell|list|read|see)(?: me| us)? what(?:['’]?s| is) (?:all )?(?:inside|in (?:it|there|them|that)|there|written (?:in it|there)|on it)|where(?:['’]?s| is| are| did) (?:it|that|they|them)(?: gone| hiding| now| at| go)?))(?:,? (?:please|pls|plz|thanks|thx|for me|now|k|ok|ta))*`,
+  `(?:(?:so |and |then )?(?:${WOULD} ${YOU} )?(?:please )?(?:help me )?(?:(?<verb>find|locate|search for|look for|dig|look|pull|bring|track|hunt|open|show|display|read|print|grab|fetch|list|view|cat)(?: me)? (?:it|that|this|them|those|em|['’]em)(?: (?:one|lines?|file|part|section|passage|folder|bit))?(?: up| out| down)?(?: (?:for|to) me)?|(?:find|see|check|know|tell me|show me)(?: out)? where (?:it|that|they|this) (?:is|are|went|lives?)|(?<what>(?:(?:show|tell|list|read|see)(?: me| us)? )?what(?:['’]?s| is) (?:all )?(?:inside|in (?:it|there|them|that)|written (?:in it|there)|on it|there))|where(?:['’]?s| is| are| did) (?:it|that|they|them)(?: gone| hiding| now| at| go)?))(?:,? (?:please|pls|plz|thanks|thx|for me|now|k|ok|ta))*`,
   '[,;.!?—–-]\\s+',
 );
 
@@ -46,7 +46,7 @@ export const layers: Layers = {
       `(?:(?:well|so|ok|okay|okey|k|kk|right|alright|all right|now|and|but|oh|ah|aah|ooh|um+|uh+|uhm|erm?|er|hm+|hmm+|yo+|(?:hey+|hi+|hiya|hello+|hallo|helo|heya|howdy)(?: again| there)?|sup|greetings|oi|psst|ahem|good|great|cool|nice|lovely|perfect|super|sweet|awesome|thanks|thank you|thx|ty|cheers|ta|yes|yeah|yep|yup|ya|sure|oops|whoops|ugh|argh|damn|dang|shit|crap|gosh|goodness|heavens|blimey|lol|lmao|haha|hehe|fyi|psa|btw|also|next|then|finally|lastly|anyway|anyways|anyhow|actually|basically|honestly|literally|alternatively|hopefully|pray|say|look|listen|see|wait|sorry|apologies|pardon|excuse me|pardon me|forgive me|beg pardon|my apologies)\\b[ ,]*)${NAME}|${CALLED}`,
     ),
     at(
-      'well|so|ok|okay|okey|k|kk|right|alright|all right|all righty|righty|now|now then|right then|ok then|and|but|oh|oh dear|ah|aah|ooh|um+|uh+|uhm|erm?|er|hm+|yo+|(?:hey+|hi+|hiya|hello+|hallo|helo|heya|howdy)(?: again| there)?|sup|greetings|oi|psst|ahem|great|cool|nice|lovely|perfect|super|awesome|thanks(?: a lot| so much)?|thank you(?: so much| very much)?|thx|ty|cheers|ta|yes|yeah|yep|yup|ya|sure|oops|whoops|oopsie|ugh|argh|aargh|damn|dang|crap|gosh|goodness(?: me)?|heavens|blimey|lol|lmao|haha|hehe|fyi|psa|btw|by the way|also|next|next up|then|finally|first off|first of all|lastly|anyway|anyways|anyhow|actually|basically|honestly|hopefully|pray|listen|look here|wait|hold on|hang on|sorry(?: to bother you| to trouble you| to bother you again| to be a pain| for the (?:bother|trouble|stupid question|silly question|dumb question))?|apologies|my apologies|pardon(?: me)?|excuse me|forgive me|real quick|quick one|quick question|quick favou?r|small favou?r|one thing|one more thing|just one thing|nvm|never mind|nevermind|no worries|task|todo|new task|request|command|action|your (?:task|job|mission)|step \\d+|\\d+\\)|-|\\*|•|>|ok so|so yeah|i say|tell me|do tell|do me a (?:favou?r|solid)(?: and)?|be a (?:dear|love|doll|pal|mate|champ|star)(?: and)?|help me(?: out)?(?: and| to| with)?|would you believe|if i may(?: ask)?|may i ask|let me ask(?: you)?',
+      'well|so|ok|okay|okey|k|kk|right|alright|all right|all righty|righty|now|now then|right then|ok then|and|but|oh|oh dear|ah|aah|ooh|um+|uh+|uhm|erm?|er|hm+|yo+|(?:hey+|hi+|hiya|hello+|hallo|helo|heya|howdy)(?: again| there)?|sup|greetings|oi|psst|ahem|great|cool|nice|lovely|perfect|super|awesome|thanks(?: a lot| so much)?|thank you(?: so much| very much)?|thx|ty|cheers|ta|yes|yeah|yep|yup|ya|sure|oops|whoops|oopsie|ugh|argh|aargh|damn|dang|crap|gosh|goodness(?: me)?|heavens|blimey|lol|lmao|haha|hehe|fyi|psa|btw|by the way|also|next|next up|then|finally|first off|first of all|first(?= (?:run|show|open|read|list|find|search|execute|please|can|could)\\b)|firstly|lastly|anyway|anyways|anyhow|actually|basically|honestly|hopefully|pray|listen|look here|wait|hold on|hang on|sorry(?: to bother you| to trouble you| to bother you again| to be a pain| for the (?:bother|trouble|stupid question|silly question|dumb question))?|apologies|my apologies|pardon(?: me)?|excuse me|forgive me|real quick|quick one|quick question|quick favou?r|small favou?r|one thing|one more thing|just one thing|nvm|never mind|nevermind|no worries|task|todo|new task|request|command|action|your (?:task|job|mission)|step \\d+|\\d+\\)|-|\\*|•|>|ok so|so yeah|i say|tell me|do tell|do me a (?:favou?r|solid)(?: and)?|be a (?:dear|love|doll|pal|mate|champ|star)(?: and)?|help me(?: out)?(?: and| to| with)?|would you believe|if i may(?: ask)?|may i ask|let me ask(?: you)?',
     ),
     at(`good (?:morning|afternoon|evening|day)(?: (?:to you|all|everyone|${NAME}))?|g'?day|morning|evening|afternoon`),
     at(`(?:i )?hope (?:you are|you're|this finds you|all is) [a-z ]{2,20}`),
@@ -84,7 +84,7 @@ export const layers: Layers = {
       `(?:i|we)(?: do| really| just| also| kinda| only)* ?${WANT}(?: (?:you|u|for you|ya|very much|so much))* to(?: please)?(?: have)?`,
     ),
     at(
-      `(?:so )?like|i mean|you see|real talk|no cap|ngl|ok look|right so|so basically|so yeah|as i said|as (?:always|usual)|one favou?r|do me the favou?r(?: and| to| of)?|please to|(?:do )?the needful(?: and)?|(?:please )?make to|you must to|you should please to|be so (?:kind|good|nice)(?: and| to| as to)|${YOU} (?:please )?(?=(?:run|show|open|read|list|find|search|execute|launch|print|display)\\b)`,
+      `when(?:ever)? (?:it suits you|convenient)|at your convenience|in your own time|(?:so )?like|i mean|you see|real talk|no cap|ngl|ok look|right so|so basically|so yeah|as i said|as (?:always|usual)|one favou?r|do me the favou?r(?: and| to| of)?|please to|(?:do )?the needful(?: and)?|(?:please )?make to|you must to|you should please to|be so (?:kind|good|nice)(?: and| to| as to)|${YOU} (?:please )?(?=(?:run|show|open|read|list|find|search|execute|launch|print|display)\\b)`,
     ),
     at(
       `(?:i|we)(?:['’]d|['’]ll|['’]m| do| just| really| would| am|d|m)* (?:wanna|gonna|gotta|hafta|tryna|need|wish|want|would like)(?= (?:run|show|open|read|find|list|search|execute|launch|start|print|display|grep|look|check|locate|remember|forget|save|store|note|give|tell|pull|bring|count|extract|undo|cat|view|see|get|fetch)\\b)|(?:i|we)(?= (?:look for|search|search for|seek)\\b)`,
@@ -108,7 +108,7 @@ export const layers: Layers = {
       `if (?:it(?:['’]?s| is| isn['’]?t| is not)|that(?:['’]?s| is)|at all) (?:not )?(?:too much (?:trouble|bother|to ask)|possible|ok|okay|alright|all right|fine|no trouble|convenient)(?: with you| for you)?|if (?:possible|at all possible|feasible|need be|i may|you please|you will)`,
     ),
     at(
-      `(?:would|do) (?:you|u|ya) mind|(?:any|is there any) chance (?:of|(?:that )?${YOU} (?:could|can|would))|how about (?:${YOU} )?|what about|(?:let us|let's|lets)(?: go ahead and| just)?|go ahead and|go and|go|try to|try and|time to|(?:be|make) sure (?:to|you)|feel free to|don'?t hesitate to|mind(?! \\w+ing\\b)`,
+      `(?:would|do) (?:you|u|ya) mind(?! \\w+ing\\b)|(?:any|is there any) chance (?:of|(?:that )?${YOU} (?:could|can|would))|how about (?:${YOU} )?|what about|(?:let us|let's|lets)(?: go ahead and| just)?|go ahead and|go and|go|try to|try and|time to|(?:be|make) sure (?:to|you)|feel free to|don'?t hesitate to|mind(?! \\w+ing\\b)`,
     ),
     at(`(?:i )?(?:beg|ask|request|implore|want|need) (?:of )?(?:you|u) (?:please )?(?:to|that you)`),
     at(
@@ -152,6 +152,7 @@ export const layers: Layers = {
     end(
       `(?:and|then) (?:show|tell|give|let|report|paste|print)(?: (?:me|us))?(?: (?:see|know|back))? ?(?:what (?:it|you|comes|happens)[a-z ]{0,20}|what(?:['’]?s| is| are)? (?:there|inside|in (?:there|it)|on it|it says)|how it (?:goes|went|looks)|me (?:see|know|look)|the (?:results?|outputs?|answer)|it|them|everything|what you (?:see|find|get|found))?`,
     ),
+    end(`before (?:lunch|dinner|breakfast|bed|noon|work|school|(?:the|my|our) \\w+)`),
     end(
       `(?:so|so that|in order that) (?:i|we|he|she|they) (?:can|could|may|might|know|have|will|do not|don['’]?t) (?:(?!\\b(?:if|unless|but|wait|until|only|or)\\b)[^.?!;,]){2,80}`,
     ),
@@ -160,6 +161,7 @@ export const layers: Layers = {
     ),
   ],
   asking: ASKING,
+  predicate: /\s(?:is|are|was|were|has|have|looks?|seems?|fails?|failed|broke|got|needs?)\s.*$/i,
   askingVerbs: { what: 'show', where: 'find' },
   object: OBJECT,
   placeFirst: /^(?:in|inside|within|under|from)\s(?:[^\s,]+\s){0,4}[^\s,]+,\s+/i,
@@ -169,7 +171,7 @@ export const layers: Layers = {
     /^(?:run|execute|do|launch|try|start|use|type) (?:it|that|this|that one|this one|that command|this command|the command)[.!?]*$/i,
   asides: [
     new RegExp(
-      `,\\s*(?:please|pls|plz|kindly|if (?:you|u) (?:can|could|would|please|will|don'?t mind|may)|if (?:possible|i may)|${NAME}|pray|then|perhaps|maybe|you know|i (?:think|guess|suppose|wonder|believe)|er|um|uh|thanks|if you'd be so (?:kind|good)|if you would(?: be so (?:kind|good))?|if it'?s (?:possible|no trouble|not too much trouble)|when you (?:can|have a moment|get a chance))\\s*,`,
+      `,\\s*(?:please|pls|plz|kindly|if (?:you|u) (?:can|could|would|please|will|don'?t mind|may)|if (?:possible|i may)|${NAME}|pray|then|perhaps|maybe|you know|i (?:think|guess|suppose|wonder|believe)|er|um|uh|thanks|if you'd be so (?:kind|good)|if you would(?: be so (?:kind|good))?|if it'?s (?:possible|no trouble|not too much trouble)|when you (?:can|have a moment|get a chance)|when(?:ever)? (?:it suits you|you(?:['’]re| are) (?:free|done|ready))|at your convenience)\\s*,`,
       'gi',
     ),
     /\s(?:if (?:you|u)(?:'d| would)? be so (?:kind|good)|if (?:you|u) (?:can|could|please|would|don'?t mind)(?=[,.:;?!]|$)|for me please|please for me|for me|for us|to me please|pls|plz|please|kindly|tf|(?:the|da|tha) (?:heck|hell|fuck|devil|f)|4 (?:me|us)|on earth|rn|real quick|ffs|exactly)(?=[\s,.:;?!]|$)/gi,

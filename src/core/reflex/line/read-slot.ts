@@ -142,6 +142,8 @@ function spokenKind(line: Line, at: number): string | undefined {
   const word = line.tokens[at]?.word ?? '';
   const before = wordList(kindNouns).includes(line.tokens[at + 1]?.word ?? '');
   if (before) return fileKinds[word] ?? fileKinds[word.replace(/s$/, '')];
+  if (/^(?:all|any|every)$/.test(line.tokens[at - 1]?.word ?? '') && word.length > 2 && fileKinds[word] === `*.${word}`)
+    return fileKinds[word];
   const many = word.endsWith('s') && !COMMON_FOLDERS.test(word) && /^[a-z0-9]{3,6}$/.test(word);
   const kind = fileKinds[word.slice(0, -1)];
   return many && kind?.endsWith(`.${word.slice(0, -1)}`) ? kind : undefined;

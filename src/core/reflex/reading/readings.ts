@@ -73,7 +73,8 @@ function askedReadings(text: string, language: Language): readonly Reading[] {
   const paths = [
     ...new Set(things.map((thing) => thing.split(/\s/)[0] ?? '').filter((word) => /[^\s.][./]\w/.test(word))),
   ];
-  return [...things, ...(paths.length === 1 ? paths : [])].map((thing) => ({
+  const named = things.map((thing) => thing.replace(layers.predicate, '')).filter((thing) => !things.includes(thing));
+  return [...things, ...named, ...(paths.length === 1 ? paths : [])].map((thing) => ({
     text: `${verb} ${peelLine(thing, layers)}`,
     weight: WEIGHTS.part,
     part: true,
@@ -104,7 +105,7 @@ function partReading(text: string, { start, end }: Clause, language: Language): 
   const announced = /:\s*$/.test(before) && !language.guards.quoting.test(before);
   const torn =
     language.guards.understanding.test(plainOf(withoutReasons(after, language), language)) || demands(before, language);
-  const closing = peelLine(after, language.layers) === '' && /[.!?:]\s*$/.test(before);
+  const closing = peelLine(after, language.layers) === '' && /[.!?:]\s*$|\bso\s+$/.test(before);
   return { span: { start, end }, announced, closing, text: part, weight: WEIGHTS.part, part: true, guarded, torn };
 }
 

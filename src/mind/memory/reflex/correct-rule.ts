@@ -58,7 +58,13 @@ function isOther({ slots }: ReflexMatch, input: ReflexInput): boolean {
   return isUnkept(slots, input);
 }
 
-function isNoting({ subject = '', content = '', old = '' }: Slots): boolean {
+function isNoting({ subject = '', content = '', old = '', ...said }: Slots): boolean {
+  if (
+    /[,.;]\s*(?:and |so |please |pls )*(?:remember|note|keep in mind|keep|do not forget|don['’]?t forget)\b/i.test(
+      said.new ?? '',
+    )
+  )
+    return true;
   const noting = /^(?:please )?(?:note|remember|rember|keep|jot|write|memo|log|record|store|save|mind)\b/i;
   return noting.test(subject) || /^me\b/i.test(content) || /\bsaid\b/i.test(old);
 }

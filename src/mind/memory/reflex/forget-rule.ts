@@ -11,7 +11,7 @@ import { candidatesOf, isNotFound, sayWritten } from './memory-answer.ts';
 const EVERYTHING =
   /^(?:everything|all|all of it|it all|all of that|all memories|all your memories|everything about me|all you know)\b.{0,24}$/i;
 const IDIOM =
-  /^(?:the (?:past|rest|world|pain|whole thing|idea|thought)\b|what (?:to|they|he|she|people|everyone)\b|.*\band move on\b)|^(?:it|that)\b.*\bit\b$|^(?:it|that|this|you|me|him|her|them|us)\s*(?:[,.!;]|not$)|^(?:it|about it|that|this|you|to|how|why|what|when|me|him|her|them|us|the rules)$/i;
+  /,\s*(?:i['’]?m|i am|i|it['’]?s|let['’]?s|we)\b|^(?:the (?:past|rest|world|pain|whole thing|idea|thought)\b|what (?:to|they|he|she|people|everyone)\b|.*\band move on\b)|^(?:it|that)\b.*\bit\b$|^(?:it|that|this|you|me|him|her|them|us)\s*(?:[,.!;]|not$)|^(?:it|about it|that|this|you|to|how|why|what|when|me|him|her|them|us|the rules)$/i;
 const MOST = 4;
 
 export const forgetRule: ReflexRule = {

@@ -27,7 +27,7 @@ const LOOSE_ADDRESS =
 const AS_FILE = /^(?:as|to|in|into|under|at)\s+\S*[./]\w+\s*$/i;
 /** `remember to call mom` is a reminder, which nothing here rings; how to serve the owner is a fact. */
 const TO_DO =
-  /^to (?!always\b|never\b|use\b|answer\b|reply\b|write\b|speak\b|call me\b|address\b|format\b|keep\b|avoid\b|prefer\b|sign\b|respond\b|not\b|be\b)[a-z]+(?:\s+[^\s,]+){0,8}$|^(?:buy|call|ring|phone|pay|pick up|get|lock|water|feed|email|text|message|book|bring|take|return|renew|clean|walk|visit|ask)\s+(?:the|a|an|my|our|some|more|mom|mum|dad|bread|milk|\w+)(?:\s+\S+){0,4}$/i;
+  /^to (?!always\b|never\b|use\b|answer\b|reply\b|write\b|speak\b|call me\b|address\b|format\b|keep\b|avoid\b|prefer\b|sign\b|respond\b|not\b)[a-z]+(?:\s+[^\s,]+){0,8}$|^(?:buy|call|ring|phone|pay|pick up|get|lock|water|feed|email|text|message|book|bring|take|return|renew|clean|walk|visit|ask)\s+(?:the|a|an|my|our|some|more|mom|mum|dad|bread|milk|\w+)(?:\s+\S+){0,4}$/i;
 const YOUR_THING = /^your \w+(?: \w+)?$/i;
 const LONGEST_STATEMENT = 16;
 

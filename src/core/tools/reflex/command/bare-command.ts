@@ -55,9 +55,14 @@ const WITH_SUBCOMMANDS =
 /** `make` and `find` are English too: few words, or a flag right after them. */
 function wordyCertainty([head = '', second = '', ...rest]: readonly string[], certainty: number): number {
   if (rest.some((word) => PROSE.test(word))) return certainty * DOUBT;
-  if (isShellWord(second)) return certainty;
+  if (isShellWord(second)) return isFollowedByProse(rest) ? certainty * DOUBT : certainty;
   const shown = rest.length < 4 && rest.some(isShellWord);
   return shown || (SUBCOMMANDS.has(second) && WITH_SUBCOMMANDS.test(head) && rest.length < 3) ? certainty : 0;
+}
+
+/** `make src/app.ts faster`: plain words and no flag. */
+function isFollowedByProse(rest: readonly string[]): boolean {
+  return rest.some((word) => /^[a-z]{3,}$/i.test(word)) && !rest.some(isShellWord);
 }
 
 /** A flag, path, quotation, variable or operator: nothing that prose has. */

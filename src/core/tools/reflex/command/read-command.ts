@@ -22,10 +22,10 @@ const TERMINAL_TAIL =
 const CONDITION_TAIL =
   /[,;]?\s+(?:-+\s*)?(?:every|if|unless|until|when|whenever|tomorrow|tonight|later|after|before|once|as soon as|or not|just kidding|never mind|scratch that|no wait|actually no|but (?:do not|don't|only))(?=\s|$)[^`"']*$/i;
 const POLITE_TAIL =
-  /\s+(?:(?:pls|plz|please|thx|thanks|ty)(?:\s+(?:n|and|&)\s+(?:pls|thx|thanks|ty|thank you))*|again|once more|one more time|another time|a (?:go|try|whirl|spin|shot))$/i;
+  /\s+(?:(?:pls|plz|please|thx|thanks|ty)(?:\s+(?:n|and|&)\s+(?:pls|thx|thanks|ty|thank you))*|again|for me|for us|once more|one more time|another time|a (?:go|try|whirl|spin|shot))$/i;
 /** Talk after a command: why it should run, or thanks. No shell word stands in it. */
 const TALK_TAIL =
-  /(?:[.,;!–—]+|\s-+|\s(?:pls|plz|please))\s+(?:the|my|our|your|i|i['’]?m|i['’]?ll|i['’]?d|we|we['’]?re|it|its|it['’]s|this|that|there|they|he|she|someone|somebody|everyone|otherwise|hurry|no rush|not sure|need|because|cos|cuz|since|thanks|thank|cheers|ok|okay|just|so)\s[^`"'|&;<>$=]*$|\s+(?:because|cos|cuz|since)\s+(?:the|my|our|i|we|it|there|that|this|he|she|they|someone)\b[^`"|&;<>$=]*$|\s+so\s+(?:that\s+)?(?:i|we)\s+(?:can|could|may|know|have)\b[^`"'|&;<>$=]*$|\s+and\s+(?:thanks|thank you|thx|cheers|good luck|have a nice|enjoy)\b[^`"'|&;<>$=]*$/i;
+  /(?:[.,;!–—]+|\s-+|\s(?:pls|plz|please))\s+(?!(?:he|she|they|someone|somebody|everyone) (?:said|says|told|wrote|asked)\b)(?:the|my|our|your|i|i['’]?m|i['’]?ll|i['’]?d|we|we['’]?re|it|its|it['’]s|this|that|there|they|he|she|someone|somebody|everyone|otherwise|something|nothing|everything|hurry|no rush|not sure|need|because|cos|cuz|since|thanks|thank|cheers|ok|okay|just|so)\s[^`"'|&;<>$=]*$|\s+(?:because|cos|cuz|since)\s+(?:the|my|our|i|we|it|there|that|this|he|she|they|someone)\b[^`"|&;<>$=]*$|\s+so\s+(?:that\s+)?(?:i|we)\s+(?:can|could|may|know|have)\b[^`"'|&;<>$=]*$|\s+and\s+(?:thanks|thank you|thx|cheers|good luck|have a nice|enjoy)\b[^`"'|&;<>$=]*$/i;
 const BACKGROUND = /[,;]?\s+(?:in (?:the )?background|as a background (?:job|process|task)|in bg|detached)$/i;
 const BACKGROUND_FIRST = /^(?:in (?:the )?background|as a background (?:job|process|task))[:,]?\s+/i;
 const TIMEOUT =
@@ -169,6 +169,15 @@ function looksRunnable(text: string): boolean {
   return certaintyOf(text, 0.5) >= 0.6;
 }
 
+/** Programs that need another one after them, or that only English puts before a plain word. */
+const PREFIX = /^(?:time|watch|nice|last|who|top|free|fly|snap)$/;
+
+/** `time flies`, `make the best of it`: more likely English than a command. */
+function isSpoken(head: string, rest: readonly string[]): boolean {
+  if (PREFIX.test(head) && rest.length > 0 && !isProgram(rest[0] ?? '')) return true;
+  return isWordyProgram(head) && rest.length > 3;
+}
+
 function certaintyOf(command: string, unknown: number): number {
   const [head = '', ...rest] = command.replace(/^(?:\w+=\S+\s+)+/, '').split(/\s+/);
   if (command === '' || PROSE.has(head.toLowerCase())) return 0.2;
@@ -176,7 +185,7 @@ function certaintyOf(command: string, unknown: number): number {
   const doubt = proseDoubt(command, head, shelly);
   if (doubt !== undefined) return doubt;
   if (/^(\.{0,2}|~)\/[\w./-]+$|^[\w-]+\.(sh|py|js|ts|rb|pl)$/.test(head)) return 0.95;
-  if (isProgram(head)) return isWordyProgram(head) && rest.length > 3 && !shelly ? 0.5 : 0.97;
+  if (isProgram(head)) return !shelly && isSpoken(head, rest) ? 0.5 : 0.97;
   const plain = rest.filter((word) => /^[a-z]+$/i.test(word)).length;
   return shelly && plain < 2 && /^[\w.-]+$/.test(head) ? 0.9 : unknownHead(head, rest, unknown);
 }
