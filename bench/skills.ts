@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { skillsCacheName } from '#mind/skills/library/cache-tables.ts';
 import { createSkillLibrary, type SkillLibrary } from '#mind/skills/library/skill-library.ts';
-import { createSkillRanker, type SkillRanker } from '#mind/skills/offering/rank-skills.ts';
-import { createSkillIndex } from '#mind/skills/offering/skill-index.ts';
+import { createSkillRanker, type SkillRanker } from '#mind/skills/offer/rank-skills.ts';
+import { createSkillIndex } from '#mind/skills/offer/skill-index.ts';
 import { type BenchRow, median, spread } from './bench-row.ts';
 import { type MadeSkill, pickSentence, seededRandom, writeSkills } from './skill-texts.ts';
 

@@ -5,7 +5,7 @@
 import { statSync } from 'node:fs';
 import { type Clock, systemClock } from '#base/clock.ts';
 import type { Database } from '#base/database/connection.ts';
-import { errorCode } from '#base/errors.ts';
+import { errorCode, errorText } from '#base/errors.ts';
 import { sha256 } from '#base/ids.ts';
 import { parseJsonObject } from '#base/json.ts';
 import { refuse } from '#base/result.ts';
@@ -67,7 +67,8 @@ export function createSkillLibrary(options: SkillLibraryOptions): SkillLibrary {
     cache,
     refresh,
     ready: async (signal) => {
-      if (!isFresh(cache, request.roots)) await refresh(signal);
+      if (!isFresh(cache, request.roots))
+        await refresh(signal).catch((error: unknown) => tellUnrefreshed(error, options));
     },
     list: () => allRows(cache).map((row) => toSkill(row, records)),
     get: (name) => {
@@ -86,6 +87,12 @@ export function createSkillLibrary(options: SkillLibraryOptions): SkillLibrary {
     },
     close: () => cache.close(),
   };
+}
+
+/** A session goes on with the skills of the last refresh when the disk is full or busy; an abort and a bug go on their way. */
+function tellUnrefreshed(error: unknown, { warn }: SkillLibraryOptions): void {
+  if (errorCode(error) === undefined) throw error;
+  warn?.(`Skills are those of the last time: ${errorText(error)}`);
 }
 
 const COLUMNS = 'id, folder, file, root, category, stamp, name, header, wins';

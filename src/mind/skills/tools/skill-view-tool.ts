@@ -41,6 +41,7 @@ export function createSkillViewTool(options: SkillViewOptions): AnyTool {
       const skill = library.get(name.trim());
       if (!skill) return noSuchSkill(library, options.conditions(), name);
       if (isForeignPlatform(skill, options.conditions())) return unsupported(skill);
+      if (skill.text === '') return unreadable(skill);
       return path ? viewFile(library, skill, path) : viewSkill(options, skill, context);
     },
   });
@@ -98,6 +99,10 @@ function isForeignPlatform({ platforms }: Skill, { platform }: SkillConditions):
 function unsupported({ name, platforms }: Skill): ToolOutput {
   const error = `The skill "${name}" is for ${platforms.join(', ')} only.`;
   return failure({ error, reason: 'unsupported-platform', readiness_status: 'unsupported' });
+}
+
+function unreadable({ name, folder }: Skill): ToolOutput {
+  return failure({ error: `SKILL.md of "${name}" cannot be read as text now (${folder}).`, reason: 'not-text' });
 }
 
 function noSuchSkill(library: SkillLibrary, conditions: SkillConditions, name: string): ToolOutput {

@@ -305,4 +305,19 @@ describe('skill library', () => {
     await library.ready();
     assert.deepEqual(names(library), ['one', 'two']);
   });
+
+  test('a cache that cannot be written leaves the skills of the last time', async (t) => {
+    const { skill, open, warnings } = createSkillHome(t);
+    skill('one');
+    const library = open();
+    await library.ready();
+    skill('two');
+    library.cache.exec('PRAGMA query_only = ON');
+    await library.ready();
+    assert.deepEqual(names(library), ['one']);
+    assert.equal(warnings.length, 1);
+    library.cache.exec('PRAGMA query_only = OFF');
+    await library.ready();
+    assert.deepEqual(names(library), ['one', 'two']);
+  });
 });

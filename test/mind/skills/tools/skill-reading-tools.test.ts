@@ -1,6 +1,6 @@
 /** skills_list and skill_view as a model meets them. */
 import assert from 'node:assert/strict';
-import { chmodSync } from 'node:fs';
+import { chmodSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
@@ -167,13 +167,17 @@ describe('skill_view', () => {
     assert.equal((await call('view', { name: 'video' })).readiness_status, 'available');
   });
 
-  test('an unknown name and a foreign platform are answers', async (t) => {
-    const { skill, call } = desk(t);
+  test('an unknown name, a foreign platform and a file that is no text any more are answers', async (t) => {
+    const { skill, call, root } = desk(t);
     skill('csv-import');
     skill('mac', 'name: mac\ndescription: d\nplatforms: [macos]');
     const unknown = await call('view', { name: 'CSV' });
     assert.deepEqual([unknown.reason, unknown.available_skills], ['no-such-skill', ['csv-import']]);
     const foreign = await call('view', { name: 'mac' });
+    utimesSync(root, 1_700_000_000, 1_700_000_000);
+    await call('list', {});
+    writeFileSync(join(root, 'csv-import/SKILL.md'), Buffer.from([0xff, 0]));
+    assert.equal((await call('view', { name: 'csv-import' })).reason, 'not-text');
     assert.deepEqual([foreign.reason, foreign.readiness_status], ['unsupported-platform', 'unsupported']);
   });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { estimateTokens } from '#base/text.ts';
-import { createSkillIndex } from '#mind/skills/offering/skill-index.ts';
+import { createSkillIndex } from '#mind/skills/offer/skill-index.ts';
 import type { SkillRecord } from '#mind/skills/skill.ts';
 import { verifies } from '../../../verifies.ts';
 import { createSkillHome, HERE, recordOf } from '../skill-home.ts';
@@ -125,5 +125,18 @@ describe('index of skills in the prompt', () => {
     assert.ok((library.cache.get<{ n: number }>('SELECT count(*) n FROM indexes')?.n ?? 0) <= 12);
     index.renew();
     assert.deepEqual(index.render({ conditions: HERE, budget: 529 }).names, ['one']);
+  });
+
+  test('a cache that another process holds costs nothing but the keeping', async (t) => {
+    const { skill, open } = createSkillHome(t);
+    skill('one');
+    const library = open();
+    await library.ready();
+    const other = open();
+    other.cache.exec('BEGIN IMMEDIATE');
+    const { names } = createSkillIndex(library).render({ conditions: HERE });
+    other.cache.exec('ROLLBACK');
+    assert.deepEqual(names, ['one']);
+    assert.equal(library.cache.get<{ n: number }>('SELECT count(*) n FROM indexes')?.n, 0);
   });
 });

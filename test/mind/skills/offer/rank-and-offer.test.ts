@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import type { Embedder } from '#core/model/embedder.ts';
-import { createSkillRanker } from '#mind/skills/offering/rank-skills.ts';
-import { offerSkills } from '#mind/skills/offering/skill-offer.ts';
+import { createSkillRanker } from '#mind/skills/offer/rank-skills.ts';
+import { offerSkills } from '#mind/skills/offer/skill-offer.ts';
 import type { SkillRecord } from '#mind/skills/skill.ts';
 import { createHashEmbedder } from '#testing/hash-embedder.ts';
 import { createManualClock } from '#testing/manual-clock.ts';

@@ -1,6 +1,8 @@
 // Owns the index of skills in the system prompt: what it says, which skills are in it, and its rendered text in the cache (seed 001
 // ch 5 and 10; design 3 keeps the label). Knows no tool. Invariants: never over its budget at any number of skills; the choice is by use,
 // then name, so that the prefix changes only when skills do; the same cache gives the same bytes.
+import type { Database } from '#base/database/connection.ts';
+import { errorCode } from '#base/errors.ts';
 import { canonicalJson, type JsonValue, parseJson, parseJsonObject } from '#base/json.ts';
 import { ellipsize } from '#base/text.ts';
 import type { SkillConditions } from '../library/offered.ts';
@@ -45,12 +47,7 @@ export function createSkillIndex(library: SkillLibrary): SkillIndex {
   const { cache } = library;
   const make = (key: string, request: SkillIndexRequest): SkillIndexText => {
     const made = renderSkillIndex(library, request);
-    cache.run('DELETE FROM indexes WHERE request = ?', key);
-    cache.run(
-      'INSERT INTO indexes(request, text, names, total) VALUES(?, ?, ?, ?)',
-      ...[key, made.text, JSON.stringify(made.names), made.total],
-    );
-    cache.run('DELETE FROM indexes WHERE id <= (SELECT max(id) FROM indexes) - ?', KEPT_TEXTS);
+    keep(cache, key, made);
     return made;
   };
   return {
@@ -69,7 +66,20 @@ export function createSkillIndex(library: SkillLibrary): SkillIndex {
   };
 }
 
-/** Pure but for what the library says. */
+/** A text that could not be kept costs the next session a few milliseconds; it must not cost this one its start. */
+function keep(cache: Database, key: string, { text, names, total }: SkillIndexText): void {
+  try {
+    const values = [key, text, JSON.stringify(names), total];
+    cache.run('INSERT OR REPLACE INTO indexes(request, text, names, total) VALUES(?, ?, ?, ?)', ...values);
+    cache.run('DELETE FROM indexes WHERE id <= (SELECT max(id) FROM indexes) - ?', KEPT_TEXTS);
+  } catch (error) {
+    if (!UNKEPT.has(errorCode(error) ?? '')) throw error;
+  }
+}
+
+/** Another process writes, or the disk takes nothing. */
+const UNKEPT: ReadonlySet<string> = new Set(['database-locked', 'database-read-only', 'database-io', 'disk-full']);
+
 function renderSkillIndex(library: SkillLibrary, request: SkillIndexRequest): SkillIndexText {
   const headers = library.offered(request.conditions);
   if (headers.length === 0) return { text: '', names: [], total: 0 };
