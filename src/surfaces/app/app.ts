@@ -14,11 +14,13 @@ import type { AnyTool } from '#core/agent/tool.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
 import type { ModelClient, Tier } from '#core/model/model-client.ts';
 import type { ToolSelection } from '#core/tools/registry/tool-registry.ts';
+import type { ProposalLedger } from '#mind/evidence/proposal.ts';
 import type { MemoryFiles } from '#mind/memory/memory-files.ts';
 import type { SqliteSessionStore } from '#mind/sessions/sqlite-session-store.ts';
 import type { Environment } from './environment.ts';
 import type { LoadedConfig } from './home/config.ts';
 import type { Home } from './home/home.ts';
+import type { ComposedSkills } from './parts/compose-skills.ts';
 
 export interface AppOptions {
   readonly environment: Environment;
@@ -78,6 +80,9 @@ export interface App {
   readonly environment: Environment;
   readonly store: SqliteSessionStore;
   readonly memory: MemoryFiles;
+  readonly skills: ComposedSkills;
+  /** Everything that anybody wanted to keep, and what came of it. */
+  readonly proposals: ProposalLedger;
   readonly events: EventSource<TurnEvent>;
   /** What a person should be told once at the start: a quarantined file, a newer config. */
   readonly notices: readonly string[];

@@ -15,7 +15,7 @@ import { findHome, type Home, makeHome } from './home/home.ts';
 import { createExtensions, type Extensions } from './host/extension-host.ts';
 import type { AppParts } from './parts/app-parts.ts';
 import { createBackground } from './parts/background.ts';
-import { composeMind } from './parts/compose-mind.ts';
+import { composeMind, reconcileMind } from './parts/compose-mind.ts';
 import { childEnvironment, composeModels } from './parts/compose-models.ts';
 import { composeTools } from './parts/compose-tools.ts';
 import { ComposedApp } from './parts/composed-app.ts';
@@ -34,8 +34,10 @@ export async function composeApp(options: AppOptions): Promise<App> {
   if (provider) ground.notice(`memory.provider: there is no provider ${provider}; the files alone are used`);
   const endings = createEndings();
   try {
-    const mind = composeMind(home, clock, ground.notice);
+    const mind = composeMind({ ...ground, home, clock, loaded });
     endings.add(() => mind.store.close());
+    endings.add(() => mind.skills.library.close());
+    await reconcileMind(mind, clock);
     endings.add(() => drain(ground));
     const app: { current?: ComposedApp } = {};
     const extensions = hostExtensions({ ...ground, home, clock, loaded }, app);

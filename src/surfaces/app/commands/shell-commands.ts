@@ -19,6 +19,7 @@ import { exportCommand } from './sessions/export-command.ts';
 import { searchCommand } from './sessions/search-command.ts';
 import { sessionsCommands } from './sessions/sessions-commands.ts';
 import { setupCommand } from './setup/setup-command.ts';
+import { skillsCommands } from './skills/skills-commands.ts';
 import { toolsCommand } from './tools-command.ts';
 import { traceCommand } from './trace-command.ts';
 
@@ -37,6 +38,7 @@ export function shellCommands({ environment, app }: ShellCommandOptions): readon
     searchCommand(deps),
     exportCommand(deps),
     ...memoryCommands(deps),
+    ...skillsCommands(deps),
     modelsCommand(deps),
     toolsCommand(deps),
     contextCommand(deps),

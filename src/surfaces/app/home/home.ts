@@ -19,6 +19,8 @@ export interface Home {
   /** What waits for the owner's yes. */
   readonly pending: string;
   readonly backups: string;
+  /** What stood there before each write to a skill. */
+  readonly skillBackups: string;
   readonly cache: string;
   /** Whole outputs of tools whose preview the model saw. */
   readonly spill: string;
@@ -42,6 +44,7 @@ export function homeAt(root: string): Home {
     skills: at('skills'),
     pending: at('pending'),
     backups: at('backups'),
+    skillBackups: at('backups', 'skills'),
     cache: at('cache'),
     spill: at('cache', 'spill'),
     engines: at('engines'),

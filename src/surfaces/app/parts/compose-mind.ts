@@ -1,25 +1,64 @@
-// Owns composing what persists: sessions and memory of one home. Knows no model.
-// Invariant: what the opening of a file has to tell (quarantine, migration, newer version) becomes a notice.
+// Owns composing what persists: sessions, evidence, memory and skills of one home. Knows no model.
+// Invariants: what the opening of a file has to tell (quarantine, migration, newer version) becomes a notice; one ledger of
+// proposals stands behind every door.
+import { resolve } from 'node:path';
 import type { Clock } from '#base/clock.ts';
+import { redactSecrets } from '#base/secrets.ts';
+import { foregroundCitations } from '#mind/evidence/foreground-citations.ts';
+import type { ProposalLedger } from '#mind/evidence/proposal.ts';
+import { createProposalLedger } from '#mind/evidence/proposal-ledger.ts';
+import { evidenceSchema } from '#mind/evidence/proposal-schema.ts';
+import { learningSchema } from '#mind/learning/learning-schema.ts';
+import { reconcileMemory } from '#mind/memory/journal/reconcile-memory.ts';
 import { renderMemoryBlock } from '#mind/memory/memory-block.ts';
 import { createMemoryFiles, type MemoryFiles } from '#mind/memory/memory-files.ts';
 import { createSqliteSessionStore, type SqliteSessionStore } from '#mind/sessions/sqlite-session-store.ts';
+import { skillSchema } from '#mind/skills/skill-schema.ts';
+import type { LoadedConfig } from '../home/config.ts';
 import { type Home, makeHome } from '../home/home.ts';
+import { type ComposedSkills, composeSkills } from './compose-skills.ts';
 
 export interface ComposedMind {
   readonly store: SqliteSessionStore;
+  readonly ledger: ProposalLedger;
   readonly memory: MemoryFiles;
-  /** Both files as they would stand in the prompt of a session that starts now. */
+  readonly skills: ComposedSkills;
+  /** Both memory files as they would stand in the prompt of a session that starts now. */
   readonly snapshot: () => string;
 }
 
-export function composeMind(home: Home, clock: Clock, notice: (text: string) => void): ComposedMind {
+export interface MindGround {
+  readonly home: Home;
+  readonly clock: Clock;
+  readonly loaded: LoadedConfig;
+  readonly notice: (text: string) => void;
+  readonly redact: (text: string) => string;
+}
+
+export function composeMind({ home, clock, loaded, notice, redact }: MindGround): ComposedMind {
   makeHome(home);
-  const store = createSqliteSessionStore({ path: home.stateDatabase, clock });
+  const rooms = [evidenceSchema, skillSchema, learningSchema];
+  const store = createSqliteSessionStore({ path: home.stateDatabase, clock, rooms });
   for (const { message } of store.notices) notice(message);
-  const memory = createMemoryFiles({ root: home.memories, clock });
+  const { database } = store;
+  const ledger = createProposalLedger({ database, clock, redact: (text) => redactSecrets(redact(text)) });
+  const citationsOf = (sessionId: string) => foregroundCitations(database, sessionId);
+  const memory = createMemoryFiles({ root: home.memories, clock, journal: { ledger, citationsOf } });
+  const external = loaded.config.skills.external_dirs.map((folder) => resolve(home.root, folder));
+  const skills = composeSkills({ home, clock, database, ledger, external, notice });
+  return { store, ledger, memory, skills, snapshot: snapshotOf(memory, notice) };
+}
+
+/** Mends what a killed process left half written; once, before anything is read. */
+export async function reconcileMind({ store, ledger, memory, skills }: ComposedMind, clock: Clock): Promise<void> {
+  if (store.database.readOnly) return;
+  await reconcileMemory(memory, ledger, clock);
+  await skills.door.reconcile();
+}
+
+function snapshotOf(memory: MemoryFiles, notice: (text: string) => void): () => string {
   const told = new Set<string>();
-  const snapshot = (): string => {
+  return () => {
     const { text, problems } = renderMemoryBlock(memory);
     for (const problem of problems.filter((candidate) => !told.has(candidate))) {
       told.add(problem);
@@ -27,5 +66,4 @@ export function composeMind(home: Home, clock: Clock, notice: (text: string) => 
     }
     return text;
   };
-  return { store, memory, snapshot };
 }

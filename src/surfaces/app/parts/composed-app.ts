@@ -69,6 +69,12 @@ export class ComposedApp implements App {
   get memory() {
     return this.#parts.mind.memory;
   }
+  get skills() {
+    return this.#parts.mind.skills;
+  }
+  get proposals() {
+    return this.#parts.mind.ledger;
+  }
   get events() {
     return this.#parts.events;
   }

@@ -7,11 +7,12 @@ import type { MemoryOperation } from '#mind/memory/apply-operations.ts';
 import { createMemoryFiles, MEMORY_TARGETS, type MemoryFiles, type MemoryTarget } from '#mind/memory/memory-files.ts';
 import { refuseNewerHome } from '../../home/newer-home.ts';
 import { type CommandDeps, failed, line, refused } from '../command-deps.ts';
+import { whyMemoryCommand } from './why-memory-command.ts';
 
 const target = z.enum(['memory', 'user']).default('memory').describe('memory: about the work; user: about you');
 
 export function memoryCommands(deps: CommandDeps): readonly AnyCommand[] {
-  return [show(deps), add(deps), replace(deps), remove(deps)];
+  return [show(deps), add(deps), replace(deps), remove(deps), whyMemoryCommand(deps)];
 }
 
 function filesOf(deps: CommandDeps): MemoryFiles {
@@ -97,8 +98,9 @@ async function* change(
   operation: MemoryOperation,
   signal: AbortSignal,
 ): AsyncGenerator<CommandOutput> {
-  refuseNewerHome(await deps.app());
-  const changed = await filesOf(deps).apply(name, [operation], { actor: 'owner', signal });
+  const app = await deps.app();
+  refuseNewerHome(app);
+  const changed = await app.memory.apply(name, [operation], { actor: 'owner', signal });
   if (!changed.ok) {
     const matches = changed.matches?.map((entry) => `\n  § ${entry}`).join('') ?? '';
     yield refused(changed.reason, `${changed.detail}${matches}`, 'Nothing was changed.');

@@ -1,0 +1,26 @@
+// Owns how the evidence of a kept thing reads: who wrote it, when, and each cited message word for word. Knows no store.
+import { isoTime } from '#base/clock.ts';
+import { ellipsize } from '#base/text.ts';
+import type { Provenance, ShownCitation } from '#mind/evidence/proposal.ts';
+
+const SHOWN = 400;
+
+export function provenanceLines({ proposal, citations }: Provenance): readonly string[] {
+  const { actor, createdAt, sessionId } = proposal;
+  const head = `  written by ${actor}, ${isoTime(createdAt)}${sessionId === undefined ? '' : `, session ${sessionId}`}`;
+  return [head, ...(citations.length === 0 ? ['  it cites no message'] : citations.flatMap(citationLines))];
+}
+
+function citationLines(citation: ShownCitation): readonly string[] {
+  const { handle, messageId, role, at, text, quote, sessionId } = citation;
+  const place = messageId === undefined ? handle : `message ${messageId}`;
+  const when = at === undefined ? '' : `, ${isoTime(at)}`;
+  const head = `  ${place}${role === undefined ? '' : ` (${role})`}${when}${sessionId === undefined ? '' : `, session ${sessionId}`}`;
+  if (text === undefined) return [`${head}: it was forgotten; cited were the words "${quote}"`];
+  return [
+    head,
+    ...ellipsize(text.trim(), SHOWN)
+      .split('\n')
+      .map((row) => `    ${row}`),
+  ];
+}

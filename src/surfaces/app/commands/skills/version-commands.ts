@@ -1,0 +1,104 @@
+// Owns `skills log`, `diff` and `rollback`: what was written, by whom, and undoing it. Knows versions by the door only.
+import { z } from 'zod';
+import { isoTime } from '#base/clock.ts';
+import type { JsonValue } from '#base/json.ts';
+import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
+import type { SkillVersion } from '#mind/skills/skill-door.ts';
+import { refuseNewerHome } from '../../home/newer-home.ts';
+import { type CommandDeps, line, refused } from '../command-deps.ts';
+
+const name = z.string();
+
+export function logSkillCommand(deps: CommandDeps): AnyCommand {
+  return defineCommand({
+    name: 'skills log',
+    summary: 'Show every version of a skill: when, by whom, what',
+    surfaces: ['cli', 'chat'],
+    positional: ['name'],
+    input: z.object({ name }),
+    async *run(input): AsyncGenerator<CommandOutput> {
+      const versions = (await deps.app()).skills.door.versions(input.name);
+      if (versions.length === 0) {
+        yield noVersion(input.name);
+        return;
+      }
+      yield {
+        type: 'table',
+        columns: ['version', 'when', 'by', 'what', 'state'],
+        rows: versions.map((version) => [
+          String(version.version),
+          isoTime(version.at),
+          version.actor,
+          version.action,
+          version.rolledBackAt === undefined ? '' : `undone ${isoTime(version.rolledBackAt)}`,
+        ]),
+      };
+      yield { type: 'data', value: versions as unknown as JsonValue };
+    },
+  });
+}
+
+export function diffSkillCommand(deps: CommandDeps): AnyCommand {
+  return defineCommand({
+    name: 'skills diff',
+    summary: 'Show what changed between two versions of a skill; the last change when none is named',
+    surfaces: ['cli', 'chat'],
+    positional: ['name', 'from', 'to'],
+    input: z.object({
+      name,
+      from: z.coerce.number().int().min(0).optional().describe('Version; 0 is what stood there before the first'),
+      to: z.coerce.number().int().min(0).optional().describe('Version; the present one when absent'),
+    }),
+    async *run(input): AsyncGenerator<CommandOutput> {
+      const { door } = (await deps.app()).skills;
+      const last = newest(door.versions(input.name));
+      if (last === undefined) {
+        yield noVersion(input.name);
+        return;
+      }
+      const to = input.to ?? last.version;
+      const diff = door.diff(input.name, { from: input.from ?? Math.max(0, to - 1), to });
+      yield diff.ok ? line(diff.value) : refused(diff.reason, diff.detail, 'See `talaria skills log`.');
+    },
+  });
+}
+
+export function rollbackSkillCommand(deps: CommandDeps): AnyCommand {
+  return defineCommand({
+    name: 'skills rollback',
+    summary: 'Undo the last change of a skill, or a named version',
+    surfaces: ['cli', 'chat'],
+    positional: ['name', 'version'],
+    input: z.object({
+      name,
+      version: z.coerce.number().int().min(1).optional().describe('The version to undo; the last one when absent'),
+      force: z.boolean().default(false).describe('Also when the file was edited by hand since'),
+    }),
+    async *run(input): AsyncGenerator<CommandOutput> {
+      const app = await deps.app();
+      refuseNewerHome(app);
+      const target = { skill: input.name, ...(input.version === undefined ? {} : { version: input.version }) };
+      const undone = await app.skills.door.rollback(target, { force: input.force, actor: 'rollback' });
+      if (!undone.ok) {
+        const fix = undone.reason === 'target-changed' ? 'Look at it, then add --force.' : 'See `talaria skills log`.';
+        yield refused(undone.reason, undone.detail, fix);
+        return;
+      }
+      await app.skills.library.refresh();
+      yield line(`Undone. ${input.name} is at version ${undone.value.version}: ${undone.value.path}`);
+      yield { type: 'data', value: { ...undone.value } };
+    },
+  });
+}
+
+function newest(versions: readonly SkillVersion[]): SkillVersion | undefined {
+  return versions.toSorted((a, b) => b.version - a.version)[0];
+}
+
+function noVersion(skill: string): CommandOutput {
+  return refused(
+    'no-such-version',
+    `No write of ${skill} is known: it does not exist, or it was only ever edited by hand.`,
+    '`talaria skills list` shows the skills.',
+  );
+}
