@@ -1,0 +1,192 @@
+// Owns the event ledger, evidence.sqlite: opened, fed by hooks, pruned (curator notes 2 and 3). Knows no report and no skill file.
+// Invariants: a turn's events are one commit, handed in when the turn ends; what is stored is redacted; a ledger that cannot be written
+// (a newer file) costs no turn.
+import { type Clock, systemClock } from '#base/clock.ts';
+import type { Database } from '#base/database/connection.ts';
+import { type DatabaseNotice, openDatabase } from '#base/database.ts';
+import { redactSecrets } from '#base/secrets.ts';
+import type { Hooks, SessionInfo, TurnInfo } from '#core/agent/hooks.ts';
+import type { TurnOutcome } from '#core/agent/turn-event.ts';
+import { type Message, messageText, type ToolCallPart, type ToolResultPart } from '#core/model/message.ts';
+import type { Redact } from '../redact-json.ts';
+import { attributeSkill } from './attribute-skill.ts';
+import { isErrorLike } from './error-like.ts';
+import { sessionEventKey, toolEventKey, turnEventKey } from './event-keys.ts';
+import {
+  argumentsOf,
+  eventTime,
+  insertSessionEvent,
+  insertToolEvent,
+  insertTurnEvent,
+  previewOf,
+  type ToolEvent,
+} from './event-rows.ts';
+import { ledgerSchema } from './ledger-schema.ts';
+
+export interface EvidenceLedgerOptions {
+  readonly path: string;
+  readonly clock?: Clock;
+  /** Default: key-shaped strings. */
+  readonly redact?: Redact;
+}
+
+export interface EvidenceLedger {
+  readonly hooks: Hooks;
+  /** For the rooms that read the events. */
+  readonly database: Database;
+  /** A damaged file was put aside, a newer one opened for reading only. */
+  readonly notices: readonly DatabaseNotice[];
+  /** Deletes events older than this (epoch ms); gives their number. */
+  prune(before: number): Promise<number>;
+  /** Writes what no turn's end has written yet, then closes. */
+  close(): Promise<void>;
+}
+
+/** Throws TalariaError when the file cannot be opened at all. */
+export function createEvidenceLedger(options: EvidenceLedgerOptions): EvidenceLedger {
+  const clock = options.clock ?? systemClock;
+  const { database, notices } = openDatabase(options.path, { rooms: [ledgerSchema], onNewer: 'read-only', clock });
+  const recorder = new Recorder(database, clock, options.redact ?? redactSecrets);
+  return {
+    hooks: {
+      name: 'evidence-ledger',
+      afterTool: async (turn, call, result) => recorder.tool(turn, call, result),
+      afterTurn: (turn, ended) => recorder.turn(turn, ended),
+      sessionEnd: (session) => recorder.sessionEnd(session),
+    },
+    database,
+    notices,
+    prune: (before) => prune(database, before),
+    close: async () => {
+      await recorder.flush();
+      database.close();
+    },
+  };
+}
+
+interface Ended {
+  readonly outcome: TurnOutcome;
+  readonly messages: readonly Message[];
+}
+
+class Recorder {
+  readonly #database: Database;
+  readonly #clock: Clock;
+  readonly #redact: Redact;
+  #waiting: ToolEvent[] = [];
+  readonly #active = new Map<string, string>();
+  readonly #last = new Map<string, { readonly outcome: TurnOutcome; readonly model: string }>();
+
+  constructor(database: Database, clock: Clock, redact: Redact) {
+    this.#database = database;
+    this.#clock = clock;
+    this.#redact = redact;
+  }
+
+  tool({ sessionId, turn }: TurnInfo, call: ToolCallPart, result: ToolResultPart): void {
+    const { callId, name } = call;
+    const taskId = `turn:${turn}:${callId}`;
+    const occurrence = this.#waiting.filter((event) => event.sessionId === sessionId && event.taskId === taskId).length;
+    const active = this.#active.get(sessionId) ?? null;
+    const skill = attributeSkill(name, call.arguments, { compat: 'upstream' });
+    const isError = isFailure(result);
+    this.#waiting.push({
+      key: toolEventKey({ sessionId, turn, callId, occurrence }),
+      at: this.#clock.now(),
+      sessionId,
+      taskId,
+      tool: name,
+      ms: Math.round(result.observed.ms),
+      isError,
+      isErrorUpstream: isErrorLike(result.text, { compat: 'upstream' }),
+      skill,
+      activeSkill: attributeSkill(name, call.arguments, active === null ? {} : { active }),
+      argsJson: argumentsOf(call.arguments, this.#redact),
+      resultPreview: previewOf(result.text, this.#redact),
+    });
+    if (name === 'skill_view' && skill !== null && !isError) this.#active.set(sessionId, skill);
+  }
+
+  async turn({ sessionId, turn, source }: TurnInfo, { outcome, messages }: Ended): Promise<void> {
+    const from = messages.findLastIndex(startsTurn);
+    const said = messages.slice(Math.max(0, from));
+    const answer = said.findLast((message) => message.role === 'assistant' && messageText(message) !== '');
+    const model = modelOf(said);
+    this.#active.delete(sessionId);
+    this.#last.set(sessionId, { outcome, model });
+    await this.#commit(sessionId, () =>
+      insertTurnEvent(this.#database, {
+        key: turnEventKey(sessionId, turn),
+        at: this.#clock.now(),
+        sessionId,
+        model,
+        platform: source,
+        userPreview: previewOf(from < 0 ? '' : typedText(said[0]), this.#redact),
+        assistantPreview: previewOf(answer === undefined ? '' : messageText(answer), this.#redact),
+      }),
+    );
+  }
+
+  async sessionEnd({ sessionId, source }: SessionInfo): Promise<void> {
+    const last = this.#last.get(sessionId);
+    const outcome = last?.outcome ?? 'done';
+    this.#last.delete(sessionId);
+    await this.#commit(sessionId, () =>
+      insertSessionEvent(this.#database, {
+        key: sessionEventKey(sessionId),
+        at: this.#clock.now(),
+        sessionId,
+        completed: outcome === 'done' || outcome === 'stopped',
+        interrupted: outcome === 'aborted',
+        model: last?.model ?? '',
+        platform: source,
+      }),
+    );
+  }
+
+  async flush(): Promise<void> {
+    const sessions = new Set(this.#waiting.map(({ sessionId }) => sessionId));
+    for (const sessionId of sessions) await this.#commit(sessionId, () => undefined);
+  }
+
+  /** The session's waiting tool events and `also`, in one light commit: the file can be filled again after a power cut. */
+  async #commit(sessionId: string, also: () => void): Promise<void> {
+    const events = this.#waiting.filter((event) => event.sessionId === sessionId);
+    this.#waiting = this.#waiting.filter((event) => event.sessionId !== sessionId);
+    if (this.#database.readOnly) return;
+    await this.#database.lightTransaction(() => {
+      for (const event of events) insertToolEvent(this.#database, event);
+      also();
+    });
+  }
+}
+
+/** What we know counts before what the text looks like. */
+function isFailure({ isError, observed, text }: ToolResultPart): boolean {
+  if (isError || observed.refused !== undefined) return true;
+  if (observed.exitCode !== undefined) return observed.exitCode !== 0;
+  return text.trimStart().startsWith('{') && isErrorLike(text);
+}
+
+function startsTurn(message: Message): boolean {
+  return message.role === 'user' && message.parts.some(({ label }) => label === undefined || label === 'stdin');
+}
+
+function typedText(message: Message | undefined): string {
+  if (message?.role !== 'user') return '';
+  return message.parts.flatMap(({ label, text }) => (label === undefined ? [text] : [])).join('\n');
+}
+
+function modelOf(messages: readonly Message[]): string {
+  const answer = messages.findLast((message) => message.role === 'assistant');
+  return answer?.role === 'assistant' ? answer.model : '';
+}
+
+const TABLES = ['tool_events', 'turn_events', 'session_events'] as const;
+
+function prune(database: Database, before: number): Promise<number> {
+  const time = eventTime(before);
+  return database.transaction(() =>
+    TABLES.reduce((sum, table) => sum + database.run(`DELETE FROM ${table} WHERE created_at < ?`, time).changes, 0),
+  );
+}
