@@ -146,10 +146,17 @@ function folderQuality(line: Line, token: Token, lead: Lead): number {
 function wordFolderQuality(line: Line, token: Token, lead: Lead): number {
   if (!/^[\p{L}\p{N}_@+-]{2,40}$/u.test(token.raw) || line.determiners.has(token.word) || line.fillers.has(token.word))
     return 0;
-  if (lead.noun) return isPlainWord(line, token) ? 0.9 : 0.98;
+  if (lead.noun) return namedFolderQuality(line, token, lead);
   if (COMMON_FOLDERS.test(token.raw)) return lead.determined ? 0.9 : 0.96;
   if (isPlainWord(line, token)) return isPersonal(line, token, lead) ? 0.93 : 0;
   return lead.determined ? 0.6 : 0.93;
+}
+
+/** `package json` is a file, though a package is a folder. */
+function namedFolderQuality(line: Line, token: Token, lead: Lead): number {
+  const before = line.tokens[lead.at - 1]?.word ?? '';
+  if (line.language.slots.knownFiles[`${before} ${token.word}`] !== undefined) return 0;
+  return isPlainWord(line, token) ? 0.9 : 0.98;
 }
 
 /** `in music`: an ordinary word, but where people keep things. */

@@ -171,7 +171,7 @@ export const forms = {
     '(is|are|do we have|do you see) [there] (something|anything|any mention|some mention|a mention|anything said) (about|of|on) {pattern:text} (in|inside) {path:file}',
     '[<find>|<list>] where (do|did) (we|i|you|they) (use|define|mention|call|declare|reference|import|set|implement|export|have|write|throw|raise|handle|create) {pattern:text} [<where>] @0.92',
     `[<find>|<list>] (where|every place|all [the] places|every spot|anything|everything|any file|any files|each place) [<where>] [where|that|which|in which] [it|the code|the text|someone|somebody|we|i] (says|say|mentions|reads|calls|uses|imports|use|call|import|mention|refers to|contains|contain|containing|mentioning|with) ${PATTERN} [<where>]`,
-    `[<find>|<list>] (every line|all [the] lines|lines) [that|which] (says|say|mentions|contains|contain|containing|mentioning|with|has|have) ${PATTERN} <where> @0.88`,
+    `[<find>|<list>] (every line|all [the] lines|lines) [that|which] (says|say|mentions|contains|contain|containing|mentioning|with|has|have) ${PATTERN} <where>`,
     'where (does|do) {pattern:text} (appear|occur|show up|come up|get used|get called|get mentioned|get defined|live|come from|pop up|crop up) [<where>]',
     `[<list>|<find>|check|see|tell me|determine|look] (which|what|all|the|any|every) [of] [the|my|our] (files|file|documents|docs|sources|scripts|modules|places) [<where>] [that|which|do|does] <mention> ${PATTERN} [<where>]`,
     `<find> [<all>] [the] (files|file|documents|docs) [<where>] [that|which] <mention> ${PATTERN} [<where>]`,

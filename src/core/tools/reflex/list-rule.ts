@@ -13,7 +13,7 @@ export const listRule: ReflexRule = {
   match(input) {
     const fit = input.fit(forms.list);
     if (fit === undefined) return undefined;
-    const named = fit.slots.parent === undefined || ['path.sure', 'parent.sure'].some((mark) => mark in fit.slots);
+    const named = fit.slots.parent === undefined || 'path.sure' in fit.slots;
     const path = joinPath(fit.slots.parent, fit.slots.path ?? '.');
     return { ...fit, score: named ? fit.score : fit.score * 0.5, slots: path === '.' ? {} : { path } };
   },

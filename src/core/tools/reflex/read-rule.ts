@@ -23,7 +23,7 @@ export const readRule: ReflexRule = {
   match(input) {
     const fit = input.fit(forms.read);
     if (fit === undefined) return undefined;
-    const named = fit.slots['path.sure'] !== undefined && fit.slots.path !== '@same';
+    const named = fit.slots['path.sure'] !== undefined && /^[^\s@]+$/.test(fit.slots.path ?? '');
     if (fit.score < NAMED && named && POLITE.test(input.text))
       return { ...fit, score: NAMED, slots: normalize(fit.slots) };
     const same = fit.slots.path === '@same' ? lastPath(input.history) : fit.slots.path;

@@ -27,7 +27,7 @@ export const correctRule: ReflexRule = {
   match(input) {
     const fit = input.fit(forms.correct);
     const said = fit === undefined || isOther(fit, input) ? undefined : spokenMatch(fit, input.words);
-    const plain = plainContrast(input.words) ?? restated(input);
+    const plain = plainContrast(input) ?? restated(input);
     return said !== undefined && said.score >= (plain?.score ?? 0) ? said : plain;
   },
 
@@ -139,9 +139,12 @@ function pronounMatch({ score, slots }: ReflexMatch): ReflexMatch {
 }
 
 /** `my editor is emacs, not vim`, without any word of correcting. */
-function plainContrast(words: string): ReflexMatch | undefined {
+function plainContrast(input: ReflexInput): ReflexMatch | undefined {
+  const { words } = input;
   const slots = contrasted({ content: words.replace(/[.!\s]+$/, '') });
-  const owned = /^(?:my|our|i|i'm|i’m|we|the|his|her|he|she)\b/i.test(slots.content ?? '');
+  const { old = '', content = '' } = slots;
+  const kept = keptEntries(input).some((entry) => overlap(old, entry.text) === 1 && overlap(content, entry.text) > 0);
+  const owned = kept || /^(?:my|our|i|i'm|i’m|we|the|his|her|he|she)\b/i.test(slots.content ?? '');
   const clear = /,\s*(?:and )?not\s|instead of|rather than|\b(?:is|are|was|were)\b.+\snot\s/i.test(words);
   const long = (slots.content ?? '').split(/\s+/).length > 2;
   return slots.old === undefined || !owned || !clear || !long || words.includes('?')
