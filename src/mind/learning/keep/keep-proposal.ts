@@ -1,0 +1,189 @@
+// Owns the one way from a proposal of an unattended writer to a file: ledger, gate, policy, door. Reviews, the flush, the owner's yes and
+// later the curator use it (design 2, write doors). Knows no model and no surface.
+// Invariants: nothing is written that the gate did not accept, but by the owner's yes; every proposal ends decided or pending.
+import type { Ok, Refusal } from '#base/result.ts';
+import type { StoredMessage } from '#core/agent/session-store.ts';
+import { gateProposal } from '#mind/evidence/gate/gate-proposal.ts';
+import type { Actor, Proposal, ProposalDraft, ProposalLedger } from '#mind/evidence/proposal.ts';
+import { operationsOf } from '#mind/memory/journal/memory-change.ts';
+import type { MemoryFiles } from '#mind/memory/memory-files.ts';
+import type { SkillReader } from '#mind/skills/skill.ts';
+import type { SkillDoor } from '#mind/skills/skill-door.ts';
+import { checkSkillChange } from './check-skill-change.ts';
+import { doneLine } from './describe-change.ts';
+import { type KeepSituation, keepWay } from './keep-policy.ts';
+import { memoryTarget } from './memory-target.ts';
+import type { PendingFiles } from './pending-files.ts';
+import { readSkillChange } from './read-skill-change.ts';
+
+export interface KeepDoors {
+  readonly ledger: ProposalLedger;
+  /** All messages of a session, those that were compressed away too. */
+  readonly messagesOf: (sessionId: string) => readonly StoredMessage[];
+  readonly memory: MemoryFiles;
+  readonly skills: { readonly reader: Pick<SkillReader, 'get' | 'record'>; readonly door: Pick<SkillDoor, 'write'> };
+  readonly pending: PendingFiles;
+}
+
+export type Kept =
+  | { readonly status: 'applied'; readonly proposal: Proposal; readonly line: string }
+  | { readonly status: 'pending'; readonly proposal: Proposal; readonly reason: string }
+  | { readonly status: 'refused'; readonly proposal: Proposal; readonly reason: string; readonly detail: string };
+
+/** What the policy needs to know beside the proposal. */
+export type KeepSetting = Pick<KeepSituation, 'attended' | 'unattended' | 'alwaysCreate'>;
+
+/** Throws TalariaError for broken I/O, with the old state intact. */
+export async function keepProposal(
+  doors: KeepDoors,
+  draft: ProposalDraft,
+  setting: KeepSetting,
+  signal?: AbortSignal,
+): Promise<Kept> {
+  const checked = await preparedDraft(doors, draft);
+  const proposal = await doors.ledger.open(checked.draft);
+  if (checked.refusal) return refused(doors, proposal, checked.refusal);
+  const messages = proposal.sessionId === undefined ? [] : doors.messagesOf(proposal.sessionId);
+  const verdict = gateProposal(proposal, messages, { before: textsBefore(doors, proposal) });
+  if (verdict.decision === 'refused') return refused(doors, proposal, verdict);
+  if (verdict.decision === 'pending') return waits(doors, proposal, verdict);
+  const way = keepWay(proposal, { ...setting, agentMade: isAgentMade(doors, proposal) });
+  if (way === 'draft') return waits(doors, proposal, { reason: 'needs-owner', detail: 'The owner decides.' });
+  return applyProposal(doors, proposal, { actor: proposal.actor, ...(signal ? { signal } : {}) });
+}
+
+export interface ApplyOptions {
+  /** In whose name the door is passed; `agent` once the owner said yes. */
+  readonly actor: Actor;
+  readonly signal?: AbortSignal;
+}
+
+/** Through the door of its kind. The door decides the proposal. */
+export async function applyProposal(doors: KeepDoors, proposal: Proposal, options: ApplyOptions): Promise<Kept> {
+  const done =
+    proposal.kind === 'memory'
+      ? await applyMemory(doors, proposal, options)
+      : await applySkill(doors, proposal, options);
+  const now = doors.ledger.get(proposal.id) ?? proposal;
+  if (now.status !== 'pending') doors.pending.drop(now);
+  if (!done.ok) {
+    if (now.status === 'pending') doors.pending.put(now);
+    return now.status === 'pending'
+      ? { status: 'pending', proposal: now, reason: done.reason }
+      : { status: 'refused', proposal: now, reason: done.reason, detail: done.detail };
+  }
+  if (now.status !== 'applied')
+    return {
+      status: 'refused',
+      proposal: now,
+      reason: now.reason ?? 'unchanged',
+      detail: now.detail ?? 'It stands there already.',
+    };
+  return { status: 'applied', proposal: now, line: doneLine(now) };
+}
+
+async function applyMemory(
+  { memory }: KeepDoors,
+  { id, change, sessionId }: Proposal,
+  { actor, signal }: ApplyOptions,
+): Promise<Ok<unknown> | Refusal> {
+  const operations = operationsOf(change);
+  if (typeof operations === 'string') return { ok: false, reason: 'incomplete', detail: operations };
+  const whose = {
+    actor,
+    proposalId: id,
+    ...(sessionId === undefined ? {} : { sessionId }),
+    ...(signal ? { signal } : {}),
+  };
+  return memory.apply(memoryTarget(change), operations, whose);
+}
+
+async function applySkill(
+  { skills }: KeepDoors,
+  { id, target, change, sessionId, citations }: Proposal,
+  { actor, signal }: ApplyOptions,
+): Promise<Ok<unknown> | Refusal> {
+  const read = readSkillChange(change);
+  if (!read.ok) return read;
+  const { expected_hash: hash } = change;
+  return skills.door.write(
+    {
+      name: target,
+      change: read.value,
+      actor,
+      approved: true,
+      citations,
+      proposalId: id,
+      ...(typeof hash === 'string' ? { expectedHash: hash } : {}),
+      ...(sessionId === undefined ? {} : { sessionId }),
+    },
+    signal,
+  );
+}
+
+interface Prepared {
+  readonly draft: ProposalDraft;
+  readonly refusal?: { readonly reason: string; readonly detail: string };
+}
+
+/** What can be known before anything is asked: is it a change at all, and can it be made? A skill's hash goes along. */
+async function preparedDraft({ skills, ledger }: KeepDoors, draft: ProposalDraft): Promise<Prepared> {
+  if (draft.kind === 'memory') {
+    const operations = operationsOf(draft.change);
+    return typeof operations === 'string'
+      ? { draft, refusal: { reason: 'incomplete', detail: operations } }
+      : { draft };
+  }
+  const read = readSkillChange(draft.change);
+  if (!read.ok) return { draft, refusal: read };
+  const again = findTwin(ledger, draft);
+  if (again) return { draft, refusal: again };
+  const checked = await checkSkillChange(skills.reader, draft.target, read.value);
+  if (!checked.ok) return { draft, refusal: checked };
+  const { hash } = checked.value;
+  return hash === undefined ? { draft } : { draft: { ...draft, change: { ...draft.change, expected_hash: hash } } };
+}
+
+/** A new skill that waits already, or that the owner did not want, is not offered again. */
+function findTwin(ledger: ProposalLedger, { target, action }: ProposalDraft): Prepared['refusal'] {
+  if (action !== 'create') return undefined;
+  const same = (status: 'pending' | 'rejected') =>
+    ledger.list({ kind: 'skill', status }).some((one) => one.target === target && one.action === 'create');
+  if (same('pending')) return { reason: 'already-pending', detail: `A skill ${target} waits for the owner already.` };
+  return same('rejected')
+    ? { reason: 'rejected-before', detail: `The owner did not want a skill ${target}.` }
+    : undefined;
+}
+
+/** What the change would replace: the gate asks for evidence of what is new alone. */
+function textsBefore({ memory, skills }: KeepDoors, { kind, target, change }: Proposal): readonly string[] {
+  if (kind === 'skill') return [skills.reader.get(target)?.text ?? ''];
+  const state = memory.read(memoryTarget(change));
+  return state.ok ? state.value.entries : [];
+}
+
+function isAgentMade({ skills }: KeepDoors, { kind, target }: Proposal): boolean {
+  if (kind !== 'skill') return true;
+  const record = skills.reader.record(target);
+  return record?.createdBy === 'agent' && !record.pinned;
+}
+
+async function refused(
+  { ledger }: KeepDoors,
+  proposal: Proposal,
+  { reason, detail }: { readonly reason: string; readonly detail: string },
+): Promise<Kept> {
+  await ledger.decide(proposal.id, { status: 'refused', reason, detail });
+  return { status: 'refused', proposal: ledger.get(proposal.id) ?? proposal, reason, detail };
+}
+
+async function waits(
+  { ledger, pending }: KeepDoors,
+  proposal: Proposal,
+  { reason, detail }: { readonly reason: string; readonly detail: string },
+): Promise<Kept> {
+  await ledger.decide(proposal.id, { status: 'pending', reason, detail });
+  const waiting = ledger.get(proposal.id) ?? proposal;
+  pending.put(waiting);
+  return { status: 'pending', proposal: waiting, reason };
+}

@@ -1,0 +1,137 @@
+// Owns the review without a language model: rules propose, the same gate judges (issue: reflex learns by rules under the same gate).
+// Knows no row and no surface. Invariants: every entry is the owner's sentence, every step a call that worked; each cites its message.
+import type { StoredMessage } from '#core/agent/session-store.ts';
+import { messageHandle } from '#mind/evidence/message-handle.ts';
+import type { ProposalDraft } from '#mind/evidence/proposal.ts';
+import type { Citation } from '#mind/evidence/trace-guard/claim.ts';
+import { type DoneCall, textArgument } from '../counters/done-calls.ts';
+import { splitTurns } from '../counters/split-turns.ts';
+import type { Kept } from '../keep/keep-proposal.ts';
+import type { ReviewKind } from '../review/review.ts';
+import type { ReviewRun } from '../review/run-review.ts';
+import { ownerStatements } from './owner-statements.ts';
+import { draftSkill } from './procedure/draft-skill.ts';
+import { type Trace, traceOf } from './procedure/trace.ts';
+
+export interface ReflexReviewParts {
+  readonly keep: (draft: ProposalDraft, signal: AbortSignal) => Promise<Kept>;
+  /** Would the gate take it? Pure. */
+  readonly isSupported: (draft: ProposalDraft) => boolean;
+  /** Entries of both memory files. */
+  readonly keptEntries: () => readonly string[];
+}
+
+export interface ReflexReviewRequest {
+  readonly sessionId: string;
+  readonly kind: ReviewKind;
+  /** The stretch to look at, oldest first. */
+  readonly messages: readonly StoredMessage[];
+  /** Name of the skill, when the owner gave one. */
+  readonly hint?: string;
+  /** A reason to propose a skill was met, or the owner asked. */
+  readonly wantsSkill: boolean;
+}
+
+export const REFLEX_MODEL = 'reflex/1';
+const FEWEST_STEPS = 2;
+const QUOTE = 200;
+
+export async function reflexReview(
+  parts: ReflexReviewParts,
+  request: ReflexReviewRequest,
+  signal: AbortSignal,
+): Promise<ReviewRun> {
+  const drafts = [
+    ...(request.kind === 'skills' ? [] : memoryDrafts(parts, request)),
+    ...(request.kind === 'memory' || !request.wantsSkill ? [] : skillDrafts(parts, request)),
+  ];
+  const outcomes: Kept[] = [];
+  for (const draft of drafts) outcomes.push(await parts.keep(draft, signal));
+  const count = (status: Kept['status']) => outcomes.filter((kept) => kept.status === status).length;
+  const counts = { kept: count('applied'), refused: count('refused'), pending: count('pending') };
+  return { ...counts, tokens: 0, cost: 0, model: REFLEX_MODEL, outcomes };
+}
+
+function memoryDrafts(
+  { keptEntries }: ReflexReviewParts,
+  { messages, sessionId }: ReflexReviewRequest,
+): readonly ProposalDraft[] {
+  const found = ownerStatements(
+    messages.map(({ message }) => message),
+    keptEntries(),
+  );
+  return found.map(({ text, target, at }) => ({
+    kind: 'memory',
+    actor: 'review',
+    target,
+    action: 'add',
+    change: { action: 'add', target, content: text },
+    sessionId,
+    citations: citationOf(messages[at], text),
+  }));
+}
+
+/** The whole draft when the gate takes it, else the one without what only failed calls say. */
+function skillDrafts(parts: ReflexReviewParts, request: ReflexReviewRequest): readonly ProposalDraft[] {
+  const fresh = withoutReplays(request.messages);
+  const trace = traceOf(fresh.map(({ message }) => message));
+  if (trace.steps.length < FEWEST_STEPS) return [];
+  const drafts = [trace, { ...trace, deadEnds: [] }].flatMap((one) => skillDraft(one, fresh, request) ?? []);
+  const chosen = drafts.find(parts.isSupported) ?? drafts[0];
+  return chosen === undefined ? [] : [chosen];
+}
+
+function skillDraft(
+  trace: Trace,
+  messages: readonly StoredMessage[],
+  request: ReflexReviewRequest,
+): ProposalDraft | undefined {
+  const drafted = draftSkill(trace, request.hint);
+  if (!drafted.ok) return undefined;
+  const { name, content } = drafted.value;
+  return {
+    kind: 'skill',
+    actor: 'review',
+    target: name,
+    action: 'create',
+    change: { action: 'create', name, content },
+    sessionId: request.sessionId,
+    citations: traceCitations(trace, messages),
+  };
+}
+
+/** Each step cites the record of its call, each line the owner's message. */
+export function traceCitations({ calls, lines }: Trace, messages: readonly StoredMessage[]): readonly Citation[] {
+  const steps = calls.flatMap((done) => citationOf(messages[done.at], recordQuote(done)));
+  const said = lines.flatMap(({ text, at }) => (text.split(/\s+/).length < 3 ? [] : citationOf(messages[at], text)));
+  return [...said, ...steps];
+}
+
+/** As the record of a call reads in the evidence: `Ran terminal. command: npm ci`. */
+function recordQuote({ call }: DoneCall): string {
+  const key = ['command', 'path', 'pattern'].find((one) => textArgument(call.arguments, one) !== '') ?? '';
+  const [first] = Object.keys(call.arguments);
+  const value = `${key}: ${textArgument(call.arguments, key)}`;
+  return key === '' ? `Ran ${call.name}.` : first === key ? `Ran ${call.name}. ${value}` : value;
+}
+
+function citationOf(stored: StoredMessage | undefined, quote: string): readonly Citation[] {
+  const words =
+    quote.length <= QUOTE
+      ? quote
+      : quote.slice(0, quote.lastIndexOf(' ', QUOTE) > 0 ? quote.lastIndexOf(' ', QUOTE) : QUOTE);
+  return stored === undefined ? [] : [{ handle: messageHandle(stored.id), quote: words }];
+}
+
+/** What was done by following a skill is no new procedure. */
+function withoutReplays(messages: readonly StoredMessage[]): readonly StoredMessage[] {
+  let at = 0;
+  return splitTurns(messages.map(({ message }) => message)).flatMap((turn) => {
+    const stored = messages.slice(at, at + turn.length);
+    at += turn.length;
+    const follows = turn.some(
+      (message) => message.role === 'tool' && message.parts[0].name === 'skill_view' && !message.parts[0].isError,
+    );
+    return follows ? [] : stored;
+  });
+}
