@@ -18,7 +18,7 @@ import { placesWith } from './still-kept.ts';
 
 type Input = ForgetInput & { readonly dryRun: boolean; readonly yes: boolean };
 
-export function forgetCommand(deps: CommandDeps, doorsOf: (app: App) => KeptDoors | Promise<KeptDoors>): AnyCommand {
+export function forgetCommand(deps: CommandDeps, doorsOf: (app: App) => Promise<KeptDoors> = doorsOfApp): AnyCommand {
   return defineCommand({
     name: 'forget',
     summary: 'Remove what was said for good: a session, everything before a time, or whatever holds a text',
@@ -43,9 +43,14 @@ export function forgetCommand(deps: CommandDeps, doorsOf: (app: App) => KeptDoor
   });
 }
 
+async function doorsOfApp({ memory, skills }: App): Promise<KeptDoors> {
+  await skills.library.refresh();
+  return { memory, door: skills.door, reader: skills.library };
+}
+
 interface Place {
   readonly deps: CommandDeps;
-  readonly doorsOf: (app: App) => KeptDoors | Promise<KeptDoors>;
+  readonly doorsOf: (app: App) => Promise<KeptDoors>;
   readonly context: CommandContext;
 }
 

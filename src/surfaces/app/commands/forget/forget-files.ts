@@ -49,10 +49,14 @@ function waiting({ pending }: Home, { pending: ids, text }: FilesToForget): read
   return [...named, ...(text === undefined ? [] : holdingFiles(pending, text))];
 }
 
-/** Whatever else is in the cache is made again when it is needed. */
+/** Whatever else is in the cache is made again when it is needed; a database goes with its log. */
 function cached({ cache, spill, inputHistory }: Home, { text }: FilesToForget): readonly string[] {
   if (text === undefined) return [];
-  return holdingFiles(cache, text).filter((path) => path !== inputHistory && !path.startsWith(spill + sep));
+  const holding = holdingFiles(cache, text).filter((path) => path !== inputHistory && !path.startsWith(spill + sep));
+  const files = holding.map((path) => path.replace(/-(?:wal|shm)$/, ''));
+  return files
+    .flatMap((path) => ['', '-wal', '-shm'].map((suffix) => path + suffix))
+    .filter((path) => existsSync(path));
 }
 
 function holdingFiles(folder: string, text: string): readonly string[] {

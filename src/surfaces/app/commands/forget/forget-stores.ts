@@ -2,7 +2,7 @@
 // Invariants: `state.db` is changed in one transaction, after everything that can be found through it; a stopped run is mended by the
 // same run again; nothing counts as gone before the freed pages are.
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 import type { Clock } from '#base/clock.ts';
 import type { Database } from '#base/database/connection.ts';
 import { openDatabase } from '#base/database.ts';
@@ -58,12 +58,13 @@ export async function forgetElsewhere(home: Home, what: StoresToForget, clock: C
   return { events, cells, busy };
 }
 
+/** What is in the cache is derived, and goes as a file. */
 function otherDatabases(home: Home, all: boolean): readonly string[] {
   if (!all) return existsSync(home.evidenceDatabase) ? [home.evidenceDatabase] : [];
   return [...filesBelow(home.root)]
     .filter((name) => !OLD_COPY.test(name) && !/-(?:wal|shm|journal)$/.test(name))
     .map((name) => join(home.root, name))
-    .filter((path) => path !== home.stateDatabase && isDatabase(path));
+    .filter((path) => path !== home.stateDatabase && !path.startsWith(home.cache + sep) && isDatabase(path));
 }
 
 function forgetIn(

@@ -26,7 +26,7 @@ export interface Chosen {
 
 export interface ForgetPlace {
   readonly deps: CommandDeps;
-  readonly doorsOf: (app: App) => KeptDoors | Promise<KeptDoors>;
+  readonly doorsOf: (app: App) => Promise<KeptDoors>;
   readonly context: CommandContext;
   readonly app: App;
 }

@@ -19,11 +19,14 @@ import { nameLeftovers } from './leftovers.ts';
 
 /** The doors that what comes has to pass. */
 export type ImportDoors = MemoryDoors & SkillDoors;
+type DoorsOf = (app: App) => Promise<ImportDoors>;
 
-export function importCommands(
-  deps: CommandDeps,
-  doorsOf: (app: App) => ImportDoors | Promise<ImportDoors>,
-): readonly AnyCommand[] {
+async function doorsOfApp({ memory, proposals, skills }: App): Promise<ImportDoors> {
+  await skills.library.ready();
+  return { memory, ledger: proposals, door: skills.door, reader: skills.library, records: skills.records };
+}
+
+export function importCommands(deps: CommandDeps, doorsOf: DoorsOf = doorsOfApp): readonly AnyCommand[] {
   return [
     defineCommand({
       name: 'import hermes',
@@ -45,11 +48,7 @@ interface Asked {
   readonly context: CommandContext;
 }
 
-async function* run(
-  deps: CommandDeps,
-  doorsOf: (app: App) => ImportDoors | Promise<ImportDoors>,
-  { input, context }: Asked,
-): AsyncGenerator<CommandOutput> {
+async function* run(deps: CommandDeps, doorsOf: DoorsOf, { input, context }: Asked): AsyncGenerator<CommandOutput> {
   const from = sourceOf(deps, input.from, context.cwd);
   const problem = problemOf(from, deps.home.root);
   if (problem) {

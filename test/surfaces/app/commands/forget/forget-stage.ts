@@ -3,8 +3,10 @@ import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { TestContext } from 'node:test';
+import { openDatabase } from '#base/database.ts';
 import type { CommandOutput } from '#core/agent/command-spec.ts';
 import type { Message } from '#core/model/message.ts';
+import { ledgerSchema } from '#mind/evidence/ledger/ledger-schema.ts';
 import { createProposalLedger } from '#mind/evidence/proposal-ledger.ts';
 import { evidenceSchema } from '#mind/evidence/proposal-schema.ts';
 import { learningSchema } from '#mind/learning/learning-schema.ts';
@@ -89,7 +91,7 @@ async function runForget(
       clock,
       app: async () => ({ home, store, loaded }) as unknown as App,
     },
-    () => doors as unknown as KeptDoors,
+    async () => doors as unknown as KeptDoors,
   );
   const context = { cwd: temp.path, signal: new AbortController().signal, ...options };
   const outputs: CommandOutput[] = [];
@@ -144,33 +146,35 @@ export function resulted(callId: string, text: string, spill?: string): Message 
   };
 }
 
-/** The ledger of events as the curator seed has it, with a row of each kind. */
+/** A row of each kind in the ledger of events. */
 export function writeEvents(home: Home, sessionId: string, text: string): void {
-  const database = new DatabaseSync(home.evidenceDatabase);
-  database.exec(`PRAGMA journal_mode = WAL;
-    CREATE TABLE IF NOT EXISTS tool_events(id INTEGER PRIMARY KEY AUTOINCREMENT, created_at TEXT NOT NULL, session_id TEXT NOT NULL,
-      task_id TEXT NOT NULL, tool_name TEXT NOT NULL, duration_ms INTEGER, is_error INTEGER NOT NULL, skill_name TEXT,
-      args_json TEXT NOT NULL, result_preview TEXT NOT NULL);
-    CREATE TABLE IF NOT EXISTS turn_events(id INTEGER PRIMARY KEY AUTOINCREMENT, created_at TEXT NOT NULL, session_id TEXT NOT NULL,
-      model TEXT NOT NULL, platform TEXT NOT NULL, user_preview TEXT NOT NULL, assistant_preview TEXT NOT NULL);
-    CREATE TABLE IF NOT EXISTS session_events(id INTEGER PRIMARY KEY AUTOINCREMENT, created_at TEXT NOT NULL, session_id TEXT NOT NULL,
-      completed INTEGER, interrupted INTEGER, model TEXT NOT NULL, platform TEXT NOT NULL);`);
+  const { database } = openDatabase(home.evidenceDatabase, { rooms: [ledgerSchema] });
   const at = '2026-01-10T10:00:00+00:00';
-  database
-    .prepare(
-      'INSERT INTO tool_events(created_at, session_id, task_id, tool_name, is_error, args_json, result_preview) VALUES(?, ?, ?, ?, 0, ?, ?)',
-    )
-    .run(at, sessionId, 't', 'terminal', JSON.stringify({ command: text }), text);
-  database
-    .prepare(
-      'INSERT INTO turn_events(created_at, session_id, model, platform, user_preview, assistant_preview) VALUES(?, ?, ?, ?, ?, ?)',
-    )
-    .run(at, sessionId, 'm', 'cli', text, 'fine');
-  database
-    .prepare(
-      'INSERT INTO session_events(created_at, session_id, completed, interrupted, model, platform) VALUES(?, ?, 1, 0, ?, ?)',
-    )
-    .run(at, sessionId, 'm', 'cli');
+  const key = (kind: string) => `${kind}:${sessionId}:1`;
+  database.run(
+    `INSERT INTO tool_events(created_at, session_id, task_id, tool_name, is_error, args_json, result_preview, event_key,
+       is_error_upstream) VALUES(?, ?, 't', 'terminal', 0, ?, ?, ?, 0)`,
+    at,
+    sessionId,
+    JSON.stringify({ command: text }),
+    text,
+    key('tool'),
+  );
+  database.run(
+    `INSERT INTO turn_events(created_at, session_id, model, platform, user_preview, assistant_preview, event_key)
+     VALUES(?, ?, 'm', 'cli', ?, 'fine', ?)`,
+    at,
+    sessionId,
+    text,
+    key('turn'),
+  );
+  database.run(
+    `INSERT INTO session_events(created_at, session_id, completed, interrupted, model, platform, event_key)
+     VALUES(?, ?, 1, 0, 'm', 'cli', ?)`,
+    at,
+    sessionId,
+    key('session'),
+  );
   database.close();
 }
 

@@ -12,12 +12,12 @@ import { type ImportDoors, importCommands } from '#surfaces/app/commands/import/
 import { loadConfig } from '#surfaces/app/home/config.ts';
 import { type Home, homeAt } from '#surfaces/app/home/home.ts';
 import { createTempHome, type TempHome } from '#testing/temp-home.ts';
-import { createFakeSkills } from './fake-skills.ts';
+import { createFakeSkills, type FakeSkills } from './fake-skills.ts';
 
 export interface ImportStage {
   readonly temp: TempHome;
   readonly home: Home;
-  readonly skills: ReturnType<typeof createFakeSkills>;
+  readonly skills: FakeSkills;
   run(input?: object): Promise<ImportRun>;
   /** The store of our home, open until the test ends. */
   store(): SqliteSessionStore;
@@ -54,18 +54,24 @@ export function createImportStage(t: TestContext): ImportStage {
       t.after(() => store.close());
       return store;
     },
-    run: async (input = {}) => {
-      const store = open();
-      try {
-        return await runImport({ temp, home, store, doors: doorsOf(home, store, skills) }, input);
-      } finally {
-        await store.close();
-      }
-    },
+    run: (input = {}) => importInto({ cwd: temp.path, home, skills }, input),
   };
 }
 
-function doorsOf(home: Home, store: SqliteSessionStore, skills: ReturnType<typeof createFakeSkills>): ImportDoors {
+/** One run of the command over its own opening of the home. */
+export async function importInto(
+  { cwd, home, skills }: { readonly cwd: string; readonly home: Home; readonly skills: FakeSkills },
+  input: object,
+): Promise<ImportRun> {
+  const store = createSqliteSessionStore({ path: home.stateDatabase, rooms: [evidenceSchema] });
+  try {
+    return await runImport({ cwd, home, store, doors: doorsOf(home, store, skills) }, input);
+  } finally {
+    await store.close();
+  }
+}
+
+function doorsOf(home: Home, store: SqliteSessionStore, skills: FakeSkills): ImportDoors {
   return {
     ...skills,
     memory: createMemoryFiles({ root: home.memories }),
@@ -74,25 +80,25 @@ function doorsOf(home: Home, store: SqliteSessionStore, skills: ReturnType<typeo
 }
 
 interface Place {
-  readonly temp: TempHome;
+  readonly cwd: string;
   readonly home: Home;
   readonly store: SqliteSessionStore;
   readonly doors: ImportDoors;
 }
 
-async function runImport({ temp, home, store, doors }: Place, input: object): Promise<ImportRun> {
+async function runImport({ cwd, home, store, doors }: Place, input: object): Promise<ImportRun> {
   const loaded = await loadConfig(home.config);
   const [command] = importCommands(
     {
-      environment: { variables: {}, cwd: temp.path, userHome: temp.path },
+      environment: { variables: {}, cwd, userHome: cwd },
       home,
       clock: systemClock,
       app: async () => ({ home, store, loaded }) as unknown as App,
     },
-    () => doors,
+    async () => doors,
   );
   if (!command) throw new Error('no command');
-  const context = { cwd: temp.path, signal: new AbortController().signal };
+  const context = { cwd, signal: new AbortController().signal };
   const outputs: CommandOutput[] = [];
   for await (const output of command.run(command.input.parse(input) as never, context)) outputs.push(output);
   const data = outputs.find((output) => output.type === 'data')?.value;
