@@ -18,8 +18,11 @@ const BENCHES: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
   append: async () => (await import('./append.ts')).benchAppend(),
   locomo: async () => (await import('./locomo.ts')).benchLocomo(),
   skills: async () => (await import('./skills.ts')).benchSkills(),
+  compaction: async () => (await import('./compaction.ts')).benchCompaction(),
   'recall-1m': async () => (await import('./recall-1m.ts')).benchRecall1m(),
 };
+
+const GATES: ReadonlySet<string> = new Set(['prefix reuse', 'compaction: evidence found again']);
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -42,8 +45,7 @@ for (const [name, bench] of Object.entries(BENCHES)) {
     );
 }
 if (values.write) writeTable(rows);
-const prefix = rows.find((row) => row.metric === 'prefix reuse');
-if (prefix && !prefix.ok) process.exitCode = 1;
+if (rows.some((row) => GATES.has(row.metric) && !row.ok)) process.exitCode = 1;
 
 function format(value: number): string {
   return Number.isInteger(value) ? String(value) : value.toFixed(value < 10 ? 3 : 1);

@@ -40,7 +40,8 @@ export function compactSession(
 /** Gives the place of the last of them: what comes in stands there. */
 function retire(database: Database, key: number, ids: readonly number[]): number {
   const wanted = JSON.stringify([...new Set(ids)]);
-  const which = 'session = ? AND active = 1 AND id IN (SELECT value FROM json_each(?))';
+  // The plus keeps SQLite from reading all rows of the session for a handful of ids.
+  const which = '+session = ? AND active = 1 AND id IN (SELECT value FROM json_each(?))';
   const last = database.get<{ place: number | null }>(
     `SELECT max(coalesce(place, seq)) AS place FROM messages WHERE ${which}`,
     key,

@@ -15,7 +15,7 @@ import { createSpanRecorder } from '../turn/span-recorder.ts';
 import type { TurnEvent } from '../turn-event.ts';
 import { type CompressionBudget, compressionBudget, DEFAULT_THRESHOLD } from './compression-budget.ts';
 import type { LiveContext } from './live-context.ts';
-import { type CompressionPlan, planCompression, savedShare, summarise } from './plan-compression.ts';
+import { type CompressionPlan, canSave, planCompression, savedShare, summarise } from './plan-compression.ts';
 import { writeSummary } from './write-summary.ts';
 
 export interface CompressionSettings {
@@ -95,7 +95,7 @@ export class Compressor {
   async *#compress(scope: AttemptScope, signal: AbortSignal): AsyncGenerator<TurnEvent, Attempt> {
     const { context, session } = this.#parts;
     const plan = planCompression(session.sessionId, context.stored, scope.budget);
-    if (!plan || savedShare(plan, summarise(plan), scope.size) < LEAST_SAVED) return yield* this.#noteUseless();
+    if (!plan || !canSave(plan, scope.size, LEAST_SAVED)) return yield* this.#noteUseless();
     yield* this.#tellHooks(signal);
     const message = yield* this.#summary(plan, scope, signal);
     if (!message) {
@@ -119,6 +119,7 @@ export class Compressor {
 
   async *#tellHooks(signal: AbortSignal): AsyncGenerator<TurnEvent, void> {
     const { machine, session, context, store } = this.#parts;
+    if (!machine.hooks.some((hook) => hook.beforeCompress)) return;
     const pending: TurnEvent[] = [];
     const spans = this.#spans();
     const { hooks, clock } = machine;

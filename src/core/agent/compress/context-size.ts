@@ -7,8 +7,15 @@ import type { FrozenPrompt } from '../session-store.ts';
 /** What the frame of a message takes beside its words. */
 const FRAME_TOKENS = 4;
 
+/** Messages never change, so each is reckoned once. */
+const known = new WeakMap<Message, number>();
+
 export function messageTokens(message: Message): number {
-  return message.parts.reduce((sum, part) => sum + estimateTokens(partText(part)), FRAME_TOKENS);
+  const before = known.get(message);
+  if (before !== undefined) return before;
+  const tokens = message.parts.reduce((sum, part) => sum + estimateTokens(partText(part)), FRAME_TOKENS);
+  known.set(message, tokens);
+  return tokens;
 }
 
 /** System text and tool schemas. */

@@ -9,33 +9,24 @@ import { gatherValues } from './anchors/gather-values.ts';
 import { gatherWork, latestTasks } from './anchors/gather-work.ts';
 import type { Sections } from './summary.ts';
 
-export interface Draft {
-  /** True whoever words the rest. */
-  readonly exact: Sections;
-  /** Stand in for what a model would have worded. */
-  readonly plain: Sections;
-}
-
+/** Characters of one quotation. */
 const QUOTE = 200;
 const MOST_ASKED = 60;
 
-export function draftSections(middle: readonly StoredMessage[], kept: readonly StoredMessage[]): Draft {
+/** True whoever words the rest. @param kept what stays in the context */
+export function exactSections(middle: readonly StoredMessage[], kept: readonly StoredMessage[]): Sections {
   const gone = middle.map((stored) => stored.message);
-  const work = gatherWork(middle);
+  const { files, errors } = gatherWork(middle);
   const values = gatherValues(
     gone,
     kept.map((stored) => stored.message),
   );
-  return {
-    exact: {
-      ...values,
-      Files: work.files,
-      Errors: work.errors,
-      Said: gatherSaid(middle),
-      Tasks: latestTasks(gone) ?? [],
-    },
-    plain: { Goal: asked(middle), Done: work.done, 'Active state': lastAnswer(middle) },
-  };
+  return { ...values, Files: files, Errors: errors, Said: gatherSaid(middle), Tasks: latestTasks(gone) ?? [] };
+}
+
+/** Stand in for what a model would have worded. */
+export function plainSections(middle: readonly StoredMessage[]): Sections {
+  return { Goal: asked(middle), Done: gatherWork(middle).done, 'Active state': lastAnswer(middle) };
 }
 
 /** The first and the latest: a section keeps no more. */

@@ -7,7 +7,7 @@ import type { StoredMessage } from '../session-store.ts';
 import { latestTasks } from './anchors/gather-work.ts';
 import type { CompressionBudget } from './compression-budget.ts';
 import { messageTokens } from './context-size.ts';
-import { type Draft, draftSections } from './draft-sections.ts';
+import { exactSections, plainSections } from './draft-sections.ts';
 import { fitSections, mergeSections } from './merge-sections.ts';
 import { splitContext } from './split-context.ts';
 import { type Coverage, type Sections, type Summary, summaryMessage, summaryText } from './summary.ts';
@@ -19,7 +19,8 @@ export interface CompressionPlan {
   /** Those of them that nobody has summarised yet. */
   readonly middle: readonly StoredMessage[];
   readonly earlier: Summary | undefined;
-  readonly draft: Draft;
+  /** What is kept word for word, whoever words the rest. */
+  readonly exact: Sections;
   readonly coverage: Coverage;
   /** Tokens of the messages that leave. */
   readonly leaving: number;
@@ -31,6 +32,9 @@ export interface Worded {
   readonly sections: Sections;
   readonly closed: ReadonlySet<string>;
 }
+
+/** What a summary's first lines take beside its sections. */
+const COVERAGE_TOKENS = 120;
 
 /** Undefined when nothing lies between head and tail. */
 export function planCompression(
@@ -47,7 +51,7 @@ export function planCompression(
     ids: leaving.map((stored) => stored.id),
     middle,
     earlier: known && withoutStaleTasks(known, tail),
-    draft: draftSections(middle, kept),
+    exact: exactSections(middle, kept),
     coverage: coverageOf(sessionId, middle, known?.coverage),
     leaving: leaving.reduce((sum, stored) => sum + messageTokens(stored.message), 0),
     budget,
@@ -56,11 +60,17 @@ export function planCompression(
 
 /** The message that stands for what leaves. Without words of a model the plain lines stand in. */
 export function summarise(plan: CompressionPlan, worded?: Worded): UserMessage {
-  const { exact, plain } = plan.draft;
-  const given = worded?.sections ?? plain;
+  const { exact } = plan;
+  const given = worded?.sections ?? plainSections(plan.middle);
   const fresh = { ...exact, ...given, Files: [...(exact.Files ?? []), ...(given.Files ?? [])] };
   const merged = mergeSections(plan.earlier?.sections ?? {}, fresh, worded?.closed);
   return summaryMessage(renderSummary({ coverage: plan.coverage, sections: fitSections(merged, plan.budget.summary) }));
+}
+
+/** Whether it can save `share` of `before` tokens, without a model's words. */
+export function canSave(plan: CompressionPlan, before: number, share: number): boolean {
+  const atLeast = plan.leaving - plan.budget.summary - COVERAGE_TOKENS;
+  return atLeast >= share * before || savedShare(plan, summarise(plan), before) >= share;
 }
 
 /** Share of `before` tokens that goes when `message` stands for what leaves. */

@@ -17,22 +17,37 @@ const KINDS: readonly ValueKind[] = ['Paths', 'Links', 'Ids', 'Names', 'Values']
 /** More than any budget holds. */
 const MOST_OF_A_KIND = 400;
 const RECENT_SHARE = 0.5;
+const FEW = 60;
 
 /** @param kept what stays in the context: its values need no second place */
 export function gatherValues(messages: readonly Message[], kept: readonly Message[]): Sections {
-  const gathered = new Map<string, Gathered>();
-  for (const [place, message] of messages.entries())
-    for (const part of message.parts) gatherPart(gathered, part, place);
-  const standing = new Map<string, Gathered>();
-  for (const message of kept) for (const part of message.parts) gatherPart(standing, part, 0);
+  const gathered = gather(messages);
+  const stands = standingIn(kept, gathered.size);
   const ranked = [...gathered.values()]
-    .filter(({ value }) => !standing.has(value.text))
+    .filter(({ value }) => !stands(value.text))
     .map((one) => ({ value: one.value, score: scoreOf(one, messages.length) }))
     .sort((a, b) => b.score - a.score);
   const groups = Map.groupBy(ranked, ({ value }) => value.kind);
   return Object.fromEntries(
     KINDS.map((kind) => [kind, (groups.get(kind) ?? []).slice(0, MOST_OF_A_KIND).map(({ value }) => value.text)]),
   );
+}
+
+function gather(messages: readonly Message[]): Map<string, Gathered> {
+  const gathered = new Map<string, Gathered>();
+  for (const [place, message] of messages.entries())
+    for (const part of message.parts) gatherPart(gathered, part, place);
+  return gathered;
+}
+
+/** A few values are looked up in the text itself; for many it is cheaper to gather what stands there, too. */
+function standingIn(kept: readonly Message[], values: number): (value: string) => boolean {
+  if (values > FEW) {
+    const standing = gather(kept);
+    return (value) => standing.has(value);
+  }
+  const text = kept.flatMap((message) => message.parts.filter((part) => weightOf(part) > 0).map(textOf)).join('\n');
+  return (value) => text.includes(value);
 }
 
 function scoreOf({ weight, count, last }: Gathered, messages: number): number {
