@@ -12,6 +12,8 @@ import { contextCommand } from './context-command.ts';
 import { costCommand } from './cost-command.ts';
 import { demoCommand } from './demo-command.ts';
 import { doctorCommand } from './doctor/doctor-command.ts';
+import { forgetCommand } from './forget/forget-command.ts';
+import { importCommands } from './import/import-command.ts';
 import { memoryCommands } from './memory/memory-commands.ts';
 import { modelsCommand } from './models-command.ts';
 import { restoreCommand } from './restore-command.ts';
@@ -47,5 +49,7 @@ export function shellCommands({ environment, app }: ShellCommandOptions): readon
     costCommand(deps),
     backupCommand(deps),
     restoreCommand(deps),
+    ...importCommands(deps),
+    forgetCommand(deps),
   ];
 }
