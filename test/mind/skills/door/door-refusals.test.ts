@@ -3,12 +3,13 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { systemClock } from '#base/clock.ts';
 import { sha256 } from '#base/ids.ts';
 import { createSkillRecords } from '#mind/skills/record/skill-records.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 import { verifies } from '../../../verifies.ts';
 import { open, refused } from './door-bench.ts';
-import { listTree, skillText } from './open-door.ts';
+import { listTree, skillText, wordGuard } from './open-door.ts';
 
 describe('skill door: who may', () => {
   test('without approval nothing happens', async (context) => {
@@ -183,5 +184,58 @@ describe('skill door: guard and verifiers', () => {
       opened.write('new', { action: 'create', content: skillText('new', 'broken\n') }),
       'verify-failed',
     );
+  });
+});
+
+describe('skill door: at the same time', () => {
+  test('a SKILL.md that changes on disk during an edit keeps the change; nothing is written', async (context) => {
+    let during = (): void => undefined;
+    const guard = {
+      ...wordGuard,
+      scan: (files: Parameters<typeof wordGuard.scan>[0]) => {
+        during();
+        return wordGuard.scan(files);
+      },
+    };
+    const opened = open(context, { guard });
+    const { path, proposalId } = await opened.create('csv');
+    during = () => writeFileSync(path, skillText('csv', 'By hand.\n'));
+    const result = await opened.write('csv', { action: 'patch', oldString: 'Step one.', newString: 'First.' });
+    assert.equal(result.ok ? '' : result.reason, 'hash-mismatch');
+    assert.equal(opened.read('data/csv/SKILL.md'), skillText('csv', 'By hand.\n'));
+    const [newest] = opened.ledger.list({ kind: 'skill' });
+    assert.deepEqual([newest?.status, newest?.reason], ['dropped', 'hash-mismatch']);
+    assert.deepEqual(
+      opened.ledger.list({ status: 'applied' }).map(({ id }) => id),
+      [proposalId],
+    );
+    assert.equal(listTree(opened.backups).filter((name) => name.endsWith('manifest.json')).length, 1);
+  });
+
+  test('writes of one skill wait for each other, and two of one name cannot be made', async (context) => {
+    const opened = open(context, { clock: systemClock });
+    const both = await Promise.all(
+      ['a', 'b'].map((category) => opened.write('csv', { action: 'create', content: skillText('csv'), category })),
+    );
+    assert.deepEqual(both.map((done) => (done.ok ? 'made' : done.reason)).sort(), ['made', 'name-taken']);
+    const many = await Promise.all(
+      Array.from({ length: 12 }, (_, i) =>
+        opened.write('csv', { action: 'write_file', filePath: `references/${i}.md`, content: `${i}` }),
+      ),
+    );
+    assert.ok(many.every(({ ok }) => ok));
+    assert.deepEqual(
+      opened.door.versions('csv').map(({ version }) => version),
+      Array.from({ length: 13 }, (_, i) => i + 1),
+    );
+  });
+
+  test('an abort while it waits leaves a decided proposal and no change', async (context) => {
+    const opened = open(context);
+    const signal = AbortSignal.abort(new Error('stopped'));
+    const change = { action: 'create', content: skillText('csv') } as const;
+    await assert.rejects(opened.door.write({ name: 'csv', change, actor: 'agent', approved: true }, signal), /stopped/);
+    assert.deepEqual(listTree(opened.root), []);
+    assert.equal(opened.ledger.list({ kind: 'skill' })[0]?.status, 'dropped');
   });
 });

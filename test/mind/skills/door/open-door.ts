@@ -50,6 +50,9 @@ export interface OpenDoor {
 
 export interface OpenDoorOptions {
   readonly verifiers?: readonly Verifier[];
+  readonly guard?: SkillGuard;
+  /** Default: one whose waiting takes no time. */
+  readonly clock?: Clock;
   /** Without the tables of sessions: opens faster. */
   readonly bare?: boolean;
   /** Opens it that much later, ms. */
@@ -59,7 +62,7 @@ export interface OpenDoorOptions {
 }
 
 export function openDoor(home: string, options: OpenDoorOptions = {}): OpenDoor {
-  const clock = createManualClock({ auto: true, now: 1_768_478_400_000 + (options.later ?? 0) });
+  const clock = options.clock ?? createManualClock({ auto: true, now: 1_768_478_400_000 + (options.later ?? 0) });
   const opened = openDatabase(join(home, 'state.db'), {
     rooms: [...(options.bare ? [] : [sessionSchema]), evidenceSchema, skillSchema],
     clock,
@@ -74,7 +77,7 @@ export function openDoor(home: string, options: OpenDoorOptions = {}): OpenDoor 
     database,
     ledger,
     locate: (name) => locate(root, name),
-    guard: wordGuard,
+    guard: options.guard ?? wordGuard,
     clock,
     ...(options.verifiers ? { verifiers: options.verifiers } : {}),
   });

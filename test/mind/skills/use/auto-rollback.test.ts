@@ -51,7 +51,8 @@ function chanceOfRollback(older: UseCounts, rate: number): number {
       next[successes + 1] = (next[successes + 1] ?? 0) + chance * rate;
     }
     open = next.map((chance, successes) => {
-      if (chance === 0 || !judgeVersion(older, counts(successes, use - successes)).rollBack) return chance;
+      if (chance === 0 || !LOOKS.includes(use) || !judgeVersion(older, counts(successes, use - successes)).rollBack)
+        return chance;
       rolledBack += chance;
       return 0;
     });

@@ -1,0 +1,166 @@
+// Owns the `skill_manage` tool of a foreground turn: what a model may ask of the skill door and how the answer reads (core notes 2.6,
+// seed 001 ch 10 to 12). Knows no file; everything goes through the door. Invariants: where a person is, a skill is made, deleted, or
+// changed that is not the agent's own only after that person agreed; a refusal is an answer that lets the model go on.
+import { readFileSync } from 'node:fs';
+import type { JsonObject } from '#base/json.ts';
+import { ellipsize } from '#base/text.ts';
+import { type AnyTool, defineTool, type Risk, type ToolOutput } from '#core/agent/tool.ts';
+import type { SkillRecord } from '../skill.ts';
+import type { SkillChange, SkillDoor, SkillRefusal, SkillWrite, SkillWritten } from '../skill-door.ts';
+import {
+  type AskedChange,
+  readSkillChange,
+  SKILL_MANAGE_DESCRIPTION,
+  SKILL_MANAGE_TOOL_NAME,
+  type SkillManageInput,
+  skillManageInput,
+} from './skill-manage-input.ts';
+
+/** What happens with a change that is the owner's to decide: asked at once, kept as a draft, or made. */
+export type OwnerSay = 'ask' | 'draft' | 'apply';
+
+export interface SkillManageOptions {
+  readonly door: Pick<SkillDoor, 'write'>;
+  readonly record: (name: string) => SkillRecord | undefined;
+  /** `ask` wherever a person can answer; elsewhere by the setting `skills.write_approval`. */
+  readonly ownerSay: () => OwnerSay;
+  /** Keeps a change as a pending proposal; gives its id. */
+  readonly draft: (write: SkillWrite) => Promise<string>;
+  /** Called after a write, so that readers see it. */
+  readonly written?: () => Promise<void>;
+}
+
+export function createSkillManageTool(options: SkillManageOptions): AnyTool {
+  return defineTool<SkillManageInput>({
+    name: SKILL_MANAGE_TOOL_NAME,
+    description: SKILL_MANAGE_DESCRIPTION,
+    input: skillManageInput,
+    toolset: 'skills',
+    effect: 'write',
+    summary: ({ action, name, file_path: path }) =>
+      `skill_manage ${action} ${ellipsize(name, 64)}${path ? ` ${ellipsize(path, 60)}` : ''}`,
+    risk: (input) => riskOf(options, input),
+    run: async (input, context, signal) => {
+      const asked = readSkillChange(input);
+      if (!asked.ok) return failure({ error: asked.detail, reason: asked.reason });
+      const write: SkillWrite = { ...asked.value, actor: 'agent', approved: true, sessionId: context.sessionId };
+      if (options.ownerSay() === 'draft' && isOwners(options, asked.value))
+        return drafted(write, await options.draft(write));
+      const done = await options.door.write(write, signal);
+      if (!done.ok) return refused(done);
+      await options.written?.();
+      return success(asked.value.change, done.value);
+    },
+  });
+}
+
+/** Making and deleting is always the owner's to decide; so is every change of what the agent did not make. */
+function isOwners({ record }: SkillManageOptions, { name, change }: AskedChange): boolean {
+  return change.action === 'create' || change.action === 'delete' || record(name)?.createdBy !== 'agent';
+}
+
+function riskOf(options: SkillManageOptions, input: SkillManageInput): Risk {
+  const asked = readSkillChange(input);
+  if (!asked.ok || options.ownerSay() !== 'ask' || !isOwners(options, asked.value)) return { level: 'none' };
+  const { name, change } = asked.value;
+  return {
+    level: 'ask',
+    reason: REASONS[change.action],
+    key: `skill:${change.action}:${name}`,
+    preview: previewOf(name, change),
+  };
+}
+
+const REASONS: Readonly<Record<SkillChange['action'], string>> = {
+  create: 'makes a new skill',
+  delete: 'deletes a skill',
+  patch: 'changes a skill that the agent did not make',
+  edit: 'rewrites a skill that the agent did not make',
+  write_file: 'adds to a skill that the agent did not make',
+  remove_file: 'takes a file from a skill that the agent did not make',
+};
+
+/** What the owner decides on, whole. */
+function previewOf(name: string, change: SkillChange): string {
+  switch (change.action) {
+    case 'create':
+    case 'edit':
+      return `${change.action} skill ${name}\n${change.content}`;
+    case 'patch':
+      return `patch skill ${name}${change.filePath ? ` ${change.filePath}` : ''}\n${marked(change.oldString, '-')}\n${marked(change.newString, '+')}`;
+    case 'write_file':
+      return `write ${change.filePath} of skill ${name}\n${change.content}`;
+    case 'remove_file':
+      return `remove ${change.filePath} of skill ${name}`;
+    case 'delete':
+      return `delete skill ${name}${change.absorbedInto ? ` (its content went into ${change.absorbedInto})` : ''}`;
+  }
+}
+
+function marked(text: string, sign: string): string {
+  return text
+    .split('\n')
+    .map((line) => `${sign}${line}`)
+    .join('\n');
+}
+
+async function success(change: SkillChange, written: SkillWritten): Promise<ToolOutput> {
+  const preview = touchesHeader(change) ? await indexLine(written) : undefined;
+  const answer: JsonObject = {
+    success: true,
+    message: `${DONE[change.action]} ${written.name} (version ${written.version}).`,
+    path: written.folder,
+    skill_md: written.path,
+    hint: hintOf(change, written),
+    _change: { action: change.action, version: written.version, sha256: written.newHash, proposal: written.proposalId },
+    ...(written.warnings.length > 0 ? { lint_warnings: written.warnings } : {}),
+    ...(preview === undefined ? {} : { system_prompt_preview: preview }),
+  };
+  // A preview and warnings quote what the model wrote: not wholly our own record.
+  const isOurs = preview === undefined && written.warnings.length === 0;
+  return { text: JSON.stringify(answer), origin: isOurs ? 'observed' : 'foreign' };
+}
+
+const DONE: Readonly<Record<SkillChange['action'], string>> = {
+  create: 'Created the skill',
+  patch: 'Patched the skill',
+  edit: 'Rewrote the skill',
+  delete: 'Deleted the skill',
+  write_file: 'Wrote a file of the skill',
+  remove_file: 'Removed a file of the skill',
+};
+
+function hintOf(change: SkillChange, { name }: SkillWritten): string {
+  if (change.action === 'create')
+    return 'New conversations list it. Long detail goes into references/ with write_file.';
+  const undo = `Undo: talaria skills rollback ${name}.`;
+  return change.action === 'delete' ? `It lies in the archive. ${undo}` : undo;
+}
+
+function touchesHeader(change: SkillChange): boolean {
+  return change.action === 'create' || change.action === 'edit' || (change.action === 'patch' && !change.filePath);
+}
+
+const SHOWN = 60;
+
+/** The line that new conversations will show of it. */
+async function indexLine({ name, path }: SkillWritten): Promise<string | undefined> {
+  const { parseSkill } = await import('../format/parse-skill.ts');
+  const parsed = parseSkill(readFileSync(path, 'utf8'));
+  return parsed.ok ? `- ${name}: ${ellipsize(String(parsed.frontmatter.description ?? ''), SHOWN)}` : undefined;
+}
+
+function drafted({ name, change }: SkillWrite, id: string): ToolOutput {
+  const message = `Kept as a draft (${id}): ${change.action} ${name} waits for the owner. Nothing changed yet; go on with the task.`;
+  return { text: JSON.stringify({ success: true, pending: id, message }), origin: 'observed' };
+}
+
+function refused({ reason, detail, proposalId }: SkillRefusal): ToolOutput {
+  const pending = reason === 'guard-asks' && proposalId ? { pending: proposalId } : {};
+  return failure({ error: detail, reason, ...pending });
+}
+
+/** Refusals quote the skill's text. */
+function failure(answer: JsonObject): ToolOutput {
+  return { text: JSON.stringify({ success: false, ...answer }), isError: true, origin: 'foreign' };
+}

@@ -1,0 +1,232 @@
+/** skill_manage as a model meets it: answers as JSON, refusals that let it go on, and what the owner is asked before. */
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import { encode } from 'gpt-tokenizer/encoding/o200k_base';
+import { type JsonObject, parseJsonObject } from '#base/json.ts';
+import type { ApprovalDecision, ApprovalRequest } from '#core/agent/approver.ts';
+import type { Tool, ToolContext, ToolOutput } from '#core/agent/tool.ts';
+import { checkCall, permitCall, type ToolAccess } from '#core/agent/turn/permit-call.ts';
+import { functionSchema } from '#core/tools/registry/tool-schema.ts';
+import { createSkillRecords } from '#mind/skills/record/skill-records.ts';
+import type { SkillWrite } from '#mind/skills/skill-door.ts';
+import { readSkillChange, skillManageInput } from '#mind/skills/tools/skill-manage-input.ts';
+import { createSkillManageTool, type OwnerSay } from '#mind/skills/tools/skill-manage-tool.ts';
+import { createTempHome } from '#testing/temp-home.ts';
+import { toolContract } from '../../../contract/tool.contract.ts';
+import { verifies } from '../../../verifies.ts';
+import { open } from '../door/door-bench.ts';
+import { openDoor, skillText } from '../door/open-door.ts';
+
+const quiet = new AbortController().signal;
+
+function surroundings(opened: Pick<ReturnType<typeof open>, 'home' | 'clock'>): ToolContext {
+  return {
+    sessionId: 's1',
+    callId: 'c1',
+    cwd: opened.home,
+    spillFolder: opened.home,
+    clock: opened.clock,
+    asker: { ask: async () => ({ ok: false, reason: 'nobody-there', detail: '' }) },
+    history: () => [],
+    progress: () => undefined,
+    redact: (text) => text,
+  };
+}
+
+function desk(context: TestContext, ownerSay: OwnerSay = 'ask', decision: ApprovalDecision = 'once') {
+  const opened = open(context);
+  const records = createSkillRecords({ database: opened.database, root: opened.root });
+  const drafts: SkillWrite[] = [];
+  const asked: ApprovalRequest[] = [];
+  const tool = createSkillManageTool({
+    door: opened.door,
+    record: records.get,
+    ownerSay: () => ownerSay,
+    draft: async (write) => `prop_${drafts.push(write)}`,
+  });
+  const access: ToolAccess = {
+    tools: new Map([[tool.name, tool]]),
+    shown: new Set([tool.name]),
+    approver: {
+      approve: async (request) => {
+        asked.push(request);
+        return { decision };
+      },
+    },
+    allowList: { has: () => false, add: () => undefined },
+  };
+  /** As the loop does it: checked, permitted, run. */
+  const call = async (given: JsonObject): Promise<{ readonly answer: JsonObject; readonly output?: ToolOutput }> => {
+    const part = { type: 'tool-call', callId: 'c1', name: tool.name, arguments: given, origin: 'model' } as const;
+    const permitted = checkCall(part, access);
+    assert.ok(permitted.ok, permitted.ok ? '' : permitted.detail);
+    const place = surroundings(opened);
+    const verdict = { decision: 'allow' } as const;
+    const no = await permitCall(
+      { call: part, permitted, verdict, context: place, emit: () => undefined },
+      access,
+      quiet,
+    );
+    if (no) return { answer: { refused: no.reason } };
+    const output = await (permitted.tool as unknown as Tool<unknown>).run(permitted.input, place, quiet);
+    const parsed = parseJsonObject(output.text);
+    assert.ok(parsed.ok, output.text);
+    return { answer: parsed.value, output };
+  };
+  return { ...opened, tool, call, asked, drafts };
+}
+
+const create = { action: 'create', name: 'csv', category: 'data', content: skillText('csv') };
+
+describe('skill_manage', () => {
+  test('its schema costs at most 190 tokens, and takes more than it shows', (context) => {
+    const { tool } = desk(context);
+    const schema = JSON.stringify({ type: 'function', function: functionSchema(tool) });
+    const tokens = encode(schema).length;
+    assert.ok(tokens <= 190, `${tokens} tokens`);
+    assert.doesNotMatch(schema, /evidence/);
+    const evidence = [{ message_id: 3, quote: 'run the tests first' }];
+    const parsed = skillManageInput.parse({ ...create, evidence, old_string: null });
+    assert.deepEqual(parsed.evidence, evidence);
+    assert.deepEqual(readSkillChange(parsed), {
+      ok: true,
+      value: { name: 'csv', change: { action: 'create', content: skillText('csv'), category: 'data' } },
+    });
+  });
+
+  test('what an action needs and lacks is named', (context) => {
+    const { tool } = desk(context);
+    const missing: readonly (readonly [JsonObject, RegExp])[] = [
+      [{ action: 'create', name: 'a' }, /content/],
+      [{ action: 'edit', name: 'a' }, /content/],
+      [{ action: 'patch', name: 'a', old_string: 'x' }, /new_string/],
+      [{ action: 'write_file', name: 'a', file_path: 'references/a.md' }, /file_content/],
+      [{ action: 'remove_file', name: 'a' }, /file_path/],
+    ];
+    for (const [given, words] of missing) {
+      const read = readSkillChange(skillManageInput.parse(given));
+      assert.match(read.ok ? '' : read.detail, words);
+    }
+    assert.equal(tool.input.safeParse({ action: 'rename', name: 'a' }).success, false);
+    assert.equal(tool.input.safeParse({ action: 'delete' }).success, false);
+  });
+
+  verifies('core:skills:create', 'create answers with the fields of its form', async (context) => {
+    const { call, root } = desk(context);
+    const { answer, output } = await call(create);
+    assert.equal(answer.success, true);
+    assert.match(String(answer.message), /Created the skill csv/);
+    assert.equal(answer.path, `${root}/data/csv`);
+    assert.equal(answer.skill_md, `${root}/data/csv/SKILL.md`);
+    assert.equal(answer.system_prompt_preview, '- csv: Does one thing');
+    assert.match(
+      JSON.stringify(answer._change),
+      /"action":"create","version":1,"sha256":"[0-9a-f]{64}","proposal":"prop_/,
+    );
+    assert.equal(output?.origin, 'foreign', 'it quotes what the model wrote');
+  });
+
+  test('every action works, and a refusal says what would mend it', async (context) => {
+    const { call, read } = desk(context);
+    await call(create);
+    const patched = await call({ action: 'patch', name: 'csv', old_string: 'Step one.', new_string: 'First.' });
+    assert.equal(patched.answer.success, true);
+    const written = await call({
+      action: 'write_file',
+      name: 'csv',
+      file_path: 'scripts/a.sh',
+      file_content: 'echo a',
+    });
+    assert.equal(written.output?.origin, 'observed');
+    await call({ action: 'remove_file', name: 'csv', file_path: 'scripts/a.sh' });
+    const edited = await call({ action: 'edit', name: 'csv', content: skillText('csv', 'New.\n') });
+    assert.equal(edited.answer.success, true);
+    assert.equal(read('data/csv/SKILL.md'), skillText('csv', 'New.\n'));
+    const absent = await call({ action: 'patch', name: 'csv', old_string: 'Nowhere', new_string: 'x' });
+    assert.equal(absent.output?.isError, true);
+    assert.equal(absent.answer.success, false);
+    assert.equal(absent.answer.reason, 'text-not-found');
+    const asks = await call({ action: 'patch', name: 'csv', old_string: 'New.', new_string: 'EVIL' });
+    assert.equal(asks.answer.reason, 'guard-asks');
+    assert.match(String(asks.answer.pending), /^prop_/);
+    const gone = await call({ action: 'delete', name: 'csv' });
+    assert.equal(gone.answer.success, true);
+  });
+
+  verifies(
+    'core:skills:confirm-create-and-delete',
+    'where a person is, create and delete ask first, by action and name',
+    async (context) => {
+      const { call, asked } = desk(context);
+      await call(create);
+      assert.deepEqual(
+        asked.map(({ key }) => key),
+        ['skill:create:csv'],
+      );
+      assert.match(asked[0]?.preview ?? '', /Step two\./);
+      await call({ action: 'patch', name: 'csv', old_string: 'Step one.', new_string: 'First.' });
+      await call({ action: 'write_file', name: 'csv', file_path: 'references/a.md', file_content: 'a' });
+      assert.equal(asked.length, 1, 'what the agent made it may patch');
+      await call({ action: 'delete', name: 'csv' });
+      assert.deepEqual(
+        asked.map(({ key }) => key),
+        ['skill:create:csv', 'skill:delete:csv'],
+      );
+    },
+  );
+
+  verifies(
+    'core:skills:confirm-create-and-delete',
+    'without the owner’s yes nothing is created or deleted',
+    async (context) => {
+      const { call, asked, create: make, door } = desk(context, 'ask', 'deny');
+      assert.deepEqual((await call(create)).answer, { refused: 'denied' });
+      await make('mine');
+      assert.deepEqual((await call({ action: 'delete', name: 'mine' })).answer, { refused: 'denied' });
+      assert.equal(door.versions('csv').length, 0);
+      assert.equal(door.versions('mine').length, 1);
+      assert.equal(asked.length, 2);
+    },
+  );
+
+  test('a change of what the agent did not make asks too', async (context) => {
+    const { call, asked, create: make } = desk(context, 'ask', 'deny');
+    await make('mine', undefined, { actor: 'owner' });
+    const patch = { action: 'patch', name: 'mine', old_string: 'Step one.', new_string: 'First.' };
+    assert.deepEqual((await call(patch)).answer, { refused: 'denied' });
+    assert.equal(asked[0]?.preview, 'patch skill mine\n-Step one.\n+First.');
+  });
+
+  test('where nobody is, it is kept as a draft, or made, as the setting says', async (context) => {
+    const draft = desk(context, 'draft');
+    const kept = await draft.call(create);
+    assert.equal(kept.answer.pending, 'prop_1');
+    assert.equal(draft.asked.length, 0);
+    assert.equal(draft.door.versions('csv').length, 0);
+    assert.equal(draft.drafts[0]?.name, 'csv');
+    await draft.create('its');
+    const patch = { action: 'patch', name: 'its', old_string: 'Step one.', new_string: 'First.' };
+    assert.equal((await draft.call(patch)).answer.success, true);
+    assert.equal(draft.door.versions('its').length, 2, 'patches of its own skills are made');
+    const apply = desk(context, 'apply');
+    assert.equal((await apply.call(create)).answer.success, true);
+    assert.equal(apply.asked.length, 0);
+  });
+});
+
+toolContract('skill_manage', () => {
+  const home = createTempHome();
+  const opened = openDoor(home.path);
+  const records = createSkillRecords({ database: opened.database, root: opened.root });
+  const { door } = opened;
+  return {
+    tool: createSkillManageTool({ door, record: records.get, ownerSay: () => 'ask', draft: async () => 'prop_1' }),
+    context: () => surroundings(opened),
+    good: () => create,
+    hopeless: () => ({ action: 'patch', name: 'none', old_string: 'a', new_string: 'b' }),
+    close: async () => {
+      opened.close();
+      home.remove();
+    },
+  };
+});
