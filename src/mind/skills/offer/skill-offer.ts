@@ -24,8 +24,14 @@ export interface OfferOptions {
 
 const LIMIT = 5;
 const DESCRIPTION_SIZE = 160;
-/** BM25 from which the body alone speaks for a skill: several rare words or a pair of them. */
-const STRONG = 12;
+/**
+ * BM25 a stem of the question. Small talk stays under 2 in nineteen of twenty cases, a sentence of a skill's body is over 3 in nine of
+ * ten; two words that the header shares, or one of its name, are enough when the rest does not speak against it.
+ */
+const BODY_SPEAKS = 2.2;
+const HEADER_SPEAKS = 1;
+/** Among so few, BM25 says little. */
+const FEW = 50;
 
 /** A part for the user message, or undefined when there is nothing worth reading. */
 export async function offerSkills(
@@ -37,17 +43,19 @@ export async function offerSkills(
   if (total <= shown.size) return undefined;
   const ranked = await ranker.rank(question, { limit, conditions, without: shown }, signal);
   const stems = new Set(questionStems(question));
-  const fitting = ranked.filter((skill) => isWorthReading(skill, stems));
+  const fitting = ranked.filter((skill) => isWorthReading(skill, stems, total));
   return fitting.length === 0 ? undefined : offerPart(fitting.map(({ header }) => header));
 }
 
-/** Found by meaning, or by two words of its header (one of a short question), or by much of its body. */
-function isWorthReading({ header, wordScore }: RankedSkill, stems: ReadonlySet<string>): boolean {
-  if (wordScore === 0 || wordScore >= STRONG) return true;
+/** Found by meaning alone, by much of its body, by its name or a tag, or by two words of its header. */
+function isWorthReading({ header, wordScore }: RankedSkill, stems: ReadonlySet<string>, total: number): boolean {
+  if (wordScore === 0) return true;
+  const perStem = wordScore / stems.size;
+  if (stems.size > 1 && perStem >= BODY_SPEAKS) return true;
   const { name, description, whenToUse, tags } = header;
-  const own = new Set(contentStems(`${name} ${description} ${whenToUse} ${tags.join(' ')}`));
-  const common = [...stems].filter((stem) => own.has(stem)).length;
-  return common >= (stems.size <= 3 ? 1 : 2);
+  const common = (text: string) => new Set(contentStems(text).filter((stem) => stems.has(stem))).size;
+  const named = common(`${name} ${tags.join(' ')}`);
+  return (perStem >= HEADER_SPEAKS || total < FEW) && (named > 0 || common(`${description} ${whenToUse}`) > 1);
 }
 
 function offerPart(headers: readonly SkillHeader[]): TextPart {
