@@ -186,6 +186,8 @@ describe('a composed agent', () => {
         'read_file',
         'search_files',
         'session_search',
+        'skill_view',
+        'skills_list',
         'terminal',
         'todo',
         'write_file',

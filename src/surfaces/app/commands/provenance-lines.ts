@@ -8,7 +8,8 @@ const SHOWN = 400;
 export function provenanceLines({ proposal, citations }: Provenance): readonly string[] {
   const { actor, createdAt, sessionId } = proposal;
   const head = `  written by ${actor}, ${isoTime(createdAt)}${sessionId === undefined ? '' : `, session ${sessionId}`}`;
-  return [head, ...(citations.length === 0 ? ['  it cites no message'] : citations.flatMap(citationLines))];
+  const none = actor === 'owner' ? '  your own words, by a command' : '  it cites no message';
+  return [head, ...(citations.length === 0 ? [none] : citations.flatMap(citationLines))];
 }
 
 function citationLines(citation: ShownCitation): readonly string[] {

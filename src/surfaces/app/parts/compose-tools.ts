@@ -13,11 +13,15 @@ import { createTodoTool } from '#core/tools/todo-tool.ts';
 import { createWebFetchTool } from '#core/tools/web/web-fetch-tool.ts';
 import { createMemoryTool } from '#mind/memory/memory-tool.ts';
 import { createSessionSearchTool } from '#mind/sessions/tool/session-search-tool.ts';
+import type { SkillConditions } from '#mind/skills/library/offered.ts';
+import { createSkillViewTool } from '#mind/skills/tools/skill-view-tool.ts';
+import { createSkillsListTool } from '#mind/skills/tools/skills-list-tool.ts';
 import type { AppOptions } from '../app.ts';
 import type { LoadedConfig } from '../home/config.ts';
 import type { Home } from '../home/home.ts';
 import type { Extensions } from '../host/extension-host.ts';
 import type { ComposedMind } from './compose-mind.ts';
+import { mergedVariables } from './compose-models.ts';
 import { createLazyReflex, type LazyReflex } from './lazy-reflex.ts';
 
 export interface ComposedTools {
@@ -25,8 +29,24 @@ export interface ComposedTools {
   readonly byName: ReadonlyMap<string, AnyTool>;
   readonly reflex: LazyReflex;
   readonly allowList: AllowList;
+  /** What skills are offered by. */
+  readonly conditions: () => SkillConditions;
   /** Ends what tools left running in the background. */
   close(): Promise<void>;
+}
+
+/** What a session of this run can do: skills are offered by it. */
+function conditionsOf(
+  selection: () => ToolSelection | undefined,
+  all: () => readonly AnyTool[],
+): () => SkillConditions {
+  return () => {
+    const names = new Set(selection()?.schemas.map(({ name }) => name) ?? []);
+    const toolsets = all()
+      .filter(({ name }) => names.has(name))
+      .map(({ toolset }) => toolset);
+    return { platform: process.platform, tools: names, toolsets: new Set(toolsets) };
+  };
 }
 
 export interface ToolParts {
@@ -44,9 +64,18 @@ export function composeTools(options: AppOptions, parts: ToolParts): ComposedToo
   const registry = createToolRegistry();
   const terminal = terminalTools(parts);
   const extra = [...parts.extensions.tools.values(), ...(options.extra?.tools ?? [])];
-  for (const tool of [...terminal.tools, ...plainTools(options, parts), ...extra]) registry.register(tool);
+  const chosen: { selection?: ToolSelection } = {};
+  const conditions = conditionsOf(
+    () => chosen.selection,
+    () => registry.list(),
+  );
+  const skills = skillTools(options, parts, conditions);
+  for (const tool of [...terminal.tools, ...plainTools(options, parts), ...skills, ...extra]) registry.register(tool);
+  const selection = select(registry, options, parts);
+  chosen.selection = selection;
   return {
-    selection: select(registry, options, parts),
+    selection,
+    conditions,
     byName: new Map(registry.list().map((tool) => [tool.name, tool])),
     reflex: createLazyReflex(() => [...parts.extensions.rules.values()], parts.clock),
     allowList: allowListOf(parts),
@@ -70,6 +99,18 @@ function plainTools({ environment }: AppOptions, { mind, loaded, home }: ToolPar
   const files = createFileTools({ home: home.root, userHome: environment.userHome, scratch: [home.spill] });
   const web = createWebFetchTool({ privateHosts: loaded.config.web.private_hosts });
   return [...files, ...memory, createSessionSearchTool(mind.store), createTodoTool(), createClarifyTool(), web];
+}
+
+function skillTools(
+  { environment }: AppOptions,
+  { mind, loaded, home }: ToolParts,
+  conditions: () => SkillConditions,
+): readonly AnyTool[] {
+  if (!loaded.config.skills.enabled) return [];
+  const { library } = mind.skills;
+  const variables = mergedVariables(home, environment);
+  const surroundings = { environment: (name: string) => variables[name], credentialFolder: home.root };
+  return [createSkillsListTool({ library, conditions }), createSkillViewTool({ library, conditions, ...surroundings })];
 }
 
 /** An unknown toolset of the command line is an error there; one of the configuration is named and passed over. */

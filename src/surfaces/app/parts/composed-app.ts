@@ -123,6 +123,7 @@ export class ComposedApp implements App {
   async openConversation(options: ConversationOptions): Promise<Result<Conversation, OpenRefusal>> {
     refuseNewerHome(this);
     const request = await this.#requestOf(options);
+    await this.skills.library.ready();
     if (!request.ok) return request;
     const { cwd, asker } = options;
     const { max_steps: maxSteps, max_cost: maxCost } = this.#parts.loaded.config.agent;
@@ -215,9 +216,14 @@ export class ComposedApp implements App {
     };
   }
 
+  #skillIndex(): string {
+    const { mind, loaded, tools } = this.#parts;
+    return loaded.config.skills.enabled ? mind.skills.index.render({ conditions: tools.conditions() }).text : '';
+  }
+
   #sources(cwd: string) {
     const { home, clock, mind, loaded } = this.#parts;
     const memory = loaded.config.memory.enabled ? mind.snapshot() : '';
-    return gatherPromptSources({ home, cwd, clock, memory });
+    return gatherPromptSources({ home, cwd, clock, memory, skills: this.#skillIndex() });
   }
 }

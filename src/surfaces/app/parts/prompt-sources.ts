@@ -16,16 +16,18 @@ export interface PromptPlace {
   readonly clock: Clock;
   /** Frozen snapshot of the memory files; empty when memory is off. */
   readonly memory: string;
+  /** Index of the skills that fit here; empty when there are none. */
+  readonly skills: string;
 }
 
-export function gatherPromptSources({ home, cwd, clock, memory }: PromptPlace): PromptSources {
+export function gatherPromptSources({ home, cwd, clock, memory, skills }: PromptPlace): PromptSources {
   const identity = readSoul(home.soul);
   const project = findProjectFile(cwd);
   return {
     ...(identity ? { identity } : {}),
     ...(project ? { project } : {}),
     environment: environmentLine(cwd, clock),
-    skills: '',
+    skills,
     memory,
   };
 }

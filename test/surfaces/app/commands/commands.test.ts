@@ -38,6 +38,15 @@ describe('the contract of the built-in commands', () => {
     'config set': { key: 'agent.max_steps', value: '9' },
     'config unset': { key: 'agent.max_steps' },
     doctor: { offline: true },
+    'memory why': { text: [] },
+    'skills show': { name: 'none' },
+    'skills install': { from: 'nowhere', force: false },
+    'skills remove': { name: 'none', yes: true },
+    'skills log': { name: 'none' },
+    'skills diff': { name: 'none' },
+    'skills rollback': { name: 'none', force: false },
+    'skills why': { name: 'none' },
+    'skills export': { name: 'none', to: '.' },
   };
   commandSpecContract('built-in commands', {
     commands: () => commands,
@@ -154,7 +163,7 @@ describe('config', () => {
     assert.match((await set('timeout', '9')).failure?.fix ?? '', /terminal\.timeout\?/);
     assert.match((await set('agent', '{"max_stepps": 3}')).failure?.message ?? '', /agent\.max_stepps/);
     assert.match((await set('utterly.different', '9')).failure?.fix ?? '', /config show/);
-    const allowed = ['providers.mine.base_url=http://x/v1', 'model.default=m', 'skills.any=1', 'tiers.T1=["a/b"]'];
+    const allowed = ['providers.mine.base_url=http://x/v1', 'model.default=m', 'skills.creation_nudge_interval=5', 'tiers.T1=["a/b"]'];
     for (const pair of allowed) {
       const [key = '', value = ''] = pair.split('=');
       assert.equal((await set(key, value)).failure, undefined, pair);
