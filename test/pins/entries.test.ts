@@ -8,7 +8,7 @@ const ENTRIES = {
   '.': ['TalariaError', 'absentAsker', 'defineCommand', 'defineTool', 'denyingApprover', 'ok', 'openTalaria', 'refuse'],
   './tool-calls': ['collectTextCalls', 'createTextCallParser', 'parseTextCalls', 'parseTextToolCalls'],
   './sessions': ['openSessions'],
-  './skills': ['parseSkill', 'validateSkill'],
+  './skills': ['parseSkill', 'scanSkill', 'validateSkill'],
   './testing': [
     'createFaults',
     'createManualClock',
