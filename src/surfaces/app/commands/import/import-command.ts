@@ -15,6 +15,7 @@ import { createImportReport, type ImportReport } from './import-report.ts';
 import { importSessions } from './import-sessions.ts';
 import { importSettings } from './import-settings.ts';
 import { importSkills, type SkillDoors } from './import-skills.ts';
+import { importRedaction } from './known-secrets.ts';
 import { nameLeftovers } from './leftovers.ts';
 
 /** The doors that what comes has to pass. */
@@ -59,7 +60,15 @@ async function* run(deps: CommandDeps, doorsOf: DoorsOf, { input, context }: Ask
   refuseNewerHome(app);
   const doors = await doorsOf(app);
   const report = createImportReport();
-  const place = { from, home: deps.home, clock: deps.clock, report, dryRun: input.dryRun, signal: context.signal };
+  const place = {
+    from,
+    home: deps.home,
+    clock: deps.clock,
+    report,
+    dryRun: input.dryRun,
+    signal: context.signal,
+    redact: importRedaction(from, deps.home, deps.environment),
+  };
   for await (const text of bringAll(place, { app, doors, keys: input.keys })) yield line(text);
   yield* report.outputs({ from, dryRun: input.dryRun });
   yield* closing(report, input.dryRun);

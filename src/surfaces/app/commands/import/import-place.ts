@@ -12,4 +12,6 @@ export interface ImportPlace {
   /** Count and name, write nothing. */
   readonly dryRun: boolean;
   readonly signal: AbortSignal;
+  /** Takes the keys of both homes out of a text. */
+  readonly redact: (text: string) => string;
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { throwIfAborted } from '#base/abort.ts';
 import { errorCode, errorText, TalariaError } from '#base/errors.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
+import { redactMessage } from '#core/agent/redact-message.ts';
 import type { Lanes } from '#mind/sessions/append-message.ts';
 import { SearchLane } from '#mind/sessions/search/search-lane.ts';
 import type { SqliteSessionStore } from '#mind/sessions/sqlite-session-store.ts';
@@ -78,9 +79,18 @@ function sessionFrom(database: HermesDatabase, id: string): HermesSession {
 
 async function* fromFiles(bringing: Bringing, folder: string): AsyncGenerator<string> {
   if (!existsSync(folder)) return;
-  const files = readdirSync(folder).filter((name) => /^session_.*\.json$/.test(name));
+  const files = namesIn(bringing, folder).filter((name) => /^session_.*\.json$/.test(name));
   const fresh = files.filter((name) => !bringing.seen.has(name.slice('session_'.length, -'.json'.length)));
   yield* bringAll(bringing, fresh.sort(), (name) => readSessionFile(join(folder, name)));
+}
+
+function namesIn({ report }: Bringing, folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    report.broken('sessions', 'sessions', errorText(error));
+    return [];
+  }
 }
 
 async function* bringAll(
@@ -104,7 +114,8 @@ async function bringOne(bringing: Bringing, name: string, read: () => Result<Her
     bringing.report.broken('sessions', name, found.detail);
     return;
   }
-  const { session, messages, droppedParts, droppedRows } = found.value;
+  const { droppedParts, droppedRows } = found.value;
+  const { session, messages } = withoutSecrets(found.value, bringing.redact);
   bringing.seen.add(session.id);
   const parentId = session.parentId && (bringing.renamed.get(session.parentId) ?? session.parentId);
   const plan = planBringing(bringing.store.database, { ...session, ...(parentId ? { parentId } : {}) }, messages);
@@ -124,6 +135,14 @@ async function bringOne(bringing: Bringing, name: string, read: () => Result<Her
   bringing.counts.messages += plan.messages.length;
   bringing.counts.droppedParts += droppedParts;
   bringing.counts.droppedRows += droppedRows;
+}
+
+function withoutSecrets({ session, messages }: HermesSession, redact: (text: string) => string) {
+  const title = session.title === undefined ? {} : { title: redact(session.title) };
+  return {
+    session: { ...session, ...title },
+    messages: messages.map((one) => ({ ...one, message: redactMessage(one.message, redact) })),
+  };
 }
 
 function readable(read: () => Result<HermesSession>): Result<HermesSession> {

@@ -3,6 +3,7 @@
 // when an earlier import was stopped between the skill and its record.
 import { join } from 'node:path';
 import { parseTime } from '#base/clock.ts';
+import { errorText } from '#base/errors.ts';
 import type { JsonObject, JsonValue } from '#base/json.ts';
 import { ellipsize } from '#base/text.ts';
 import type { ProposalLedger } from '#mind/evidence/proposal.ts';
@@ -22,14 +23,28 @@ export interface SkillDoors {
 
 export async function importSkills(place: ImportPlace, doors: SkillDoors): Promise<void> {
   const root = join(place.from, 'skills');
-  const { skills, archived } = findSkills(root);
+  const found = lookAt(place, root);
+  if (found === undefined) return;
+  const { skills, archived, described } = found;
+  if (described.length > 0) place.report.left('other files', `DESCRIPTION.md of ${described.join(', ')}`, CATEGORIES);
   if (archived > 0) place.report.left('skills', `${archived} archived`, 'they were put away there');
-  const usage = readUsage(root);
+  const { usage } = found;
   for (const skill of skills) {
     place.signal.throwIfAborted();
     await bringSkill(place, doors, { skill, usage: usage.get(skill.name) });
   }
   if (!place.dryRun && skills.length > 0) await doors.records.mirror();
+}
+
+const CATEGORIES = 'what a category says of itself is no skill; copy it by hand if you want it';
+
+function lookAt({ report }: ImportPlace, root: string) {
+  try {
+    return { ...findSkills(root), usage: readUsage(root) };
+  } catch (error) {
+    report.broken('skills', 'skills', errorText(error));
+    return undefined;
+  }
 }
 
 interface Bringing {

@@ -114,3 +114,11 @@ function linesOf(output: CommandOutput): readonly string[] {
   if (output.type === 'table') return [output.columns, ...output.rows].map((row) => row.join(' | '));
   return output.type === 'failure' ? [`${output.message} ${output.fix}`] : [];
 }
+
+export function takenOf(run: ImportRun, kind: string): number {
+  return run.data.kinds.find((row) => row.kind === kind)?.taken ?? 0;
+}
+
+export function reasonOf(run: ImportRun, name: string): string {
+  return run.data.left.find((thing) => thing.name === name)?.reason ?? '';
+}

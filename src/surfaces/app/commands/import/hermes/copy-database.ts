@@ -3,6 +3,7 @@
 import { closeSync, copyFileSync, existsSync, openSync, readdirSync, readSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '#base/clock.ts';
+import { errorCode, errorText, TalariaError } from '#base/errors.ts';
 import { randomHex } from '#base/ids.ts';
 import { isProcessAlive, privateFolder } from '#base/platform.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
@@ -31,8 +32,27 @@ export function removeCopies(folder: string): void {
   rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
 }
 
-/** Copies `path` with its log to `to`. Refusal `busy`: it changed during every attempt. Throws what the file system says. */
-export async function copyDatabase(path: string, to: string, clock: Clock): Promise<Result<string, 'busy'>> {
+/** Copies `path` with its log to `to`. Refusal `busy`: it changed during every attempt. Throws `disk-full`. */
+export async function copyDatabase(
+  path: string,
+  to: string,
+  clock: Clock,
+): Promise<Result<string, 'busy' | 'unreadable'>> {
+  try {
+    return await copyQuietly(path, to, clock);
+  } catch (error) {
+    const code = errorCode(error);
+    if (code !== 'ENOSPC' && code !== 'EDQUOT')
+      return refuse('unreadable', `${path} cannot be copied: ${errorText(error)}`);
+    throw new TalariaError(`${path} cannot be copied: the disk is full`, {
+      code: 'disk-full',
+      cause: error,
+      fix: 'Free as much space as the file has, and run this again.',
+    });
+  }
+}
+
+async function copyQuietly(path: string, to: string, clock: Clock): Promise<Result<string, 'busy'>> {
   for (let attempt = 0; attempt < TRIES; attempt += 1) {
     if (attempt > 0) await clock.sleep(PAUSE_MS);
     const before = stateOf(path);

@@ -19,6 +19,8 @@ export interface FoundSkills {
   readonly skills: readonly FoundSkill[];
   /** Skills that were put away there. */
   readonly archived: number;
+  /** Folders that describe a category. */
+  readonly described: readonly string[];
 }
 
 const DEEPEST = 8;
@@ -29,6 +31,7 @@ export function findSkills(root: string): FoundSkills {
   return {
     skills: folders.sort().map((folder) => describe(root, folder)),
     archived: existsSync(archive) ? [...skillFolders(archive, 0)].length : 0,
+    described: existsSync(root) ? describedCategories(root) : [],
   };
 }
 
@@ -42,6 +45,11 @@ function* skillFolders(folder: string, depth: number): Generator<string> {
   for (const entry of entries) {
     if (entry.isDirectory() && !entry.name.startsWith('.')) yield* skillFolders(join(folder, entry.name), depth + 1);
   }
+}
+
+function describedCategories(root: string): readonly string[] {
+  const folders = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  return folders.map(({ name }) => name).filter((name) => existsSync(join(root, name, 'DESCRIPTION.md')));
 }
 
 function describe(root: string, folder: string): FoundSkill {
