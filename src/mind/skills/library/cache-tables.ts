@@ -7,7 +7,7 @@ import { openDatabase } from '#base/database.ts';
 
 const TABLES = `
 CREATE TABLE skills(
-  id INTEGER PRIMARY KEY,
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
   folder TEXT NOT NULL UNIQUE,
   file TEXT NOT NULL,
   root INTEGER NOT NULL,

@@ -44,13 +44,13 @@ interface Parsed extends Located {
   readonly header: SkillHeader;
 }
 
-type KnownRow = Pick<SkillRow, 'id' | 'folder' | 'file' | 'stamp' | 'root' | 'category'>;
+type KnownRow = Pick<SkillRow, 'folder' | 'file' | 'stamp' | 'root' | 'category'>;
 
 export async function refreshSkills(request: RefreshRequest, signal?: AbortSignal): Promise<SkillRefresh> {
   const { cache, clock } = request;
   const pause = workSlices(clock, signal);
   const survey = await surveyRoots(request, pause);
-  const rows = cache.all<KnownRow>('SELECT id, folder, file, stamp, root, category FROM skills');
+  const rows = cache.all<KnownRow>('SELECT folder, file, stamp, root, category FROM skills');
   const known = new Map(rows.map((row) => [row.folder, row]));
   const stale = [...survey.skills.values()].filter((found) => !isSame(known.get(found.folder), found));
   const parsed = await parseAll(stale, survey.problems, pause);
@@ -147,7 +147,7 @@ interface Changes {
 }
 
 function store(cache: Database, survey: Survey, { parsed, gone }: Changes): readonly SkillProblem[] {
-  for (const { id } of gone) removeSkill(cache, id);
+  for (const { folder } of gone) removeSkill(cache, folder);
   for (const skill of parsed) storeSkill(cache, skill);
   cache.exec('DELETE FROM branches; DELETE FROM categories; DELETE FROM problems');
   for (const { path, stamp } of survey.branches) cache.run('INSERT OR REPLACE INTO branches VALUES(?, ?)', path, stamp);
@@ -160,15 +160,17 @@ function store(cache: Database, survey: Survey, { parsed, gone }: Changes): read
   return problems;
 }
 
-function removeSkill(cache: Database, id: number): void {
-  cache.run('DELETE FROM words WHERE rowid = ?', id);
-  cache.run('DELETE FROM vectors WHERE skill = ?', id);
-  cache.run('DELETE FROM skills WHERE id = ?', id);
+/** By folder: another process may have given it another id meanwhile. Ids are never given twice, so no words or vectors go astray. */
+function removeSkill(cache: Database, folder: string): void {
+  const row = cache.get<{ id: number }>('SELECT id FROM skills WHERE folder = ?', folder);
+  if (row === undefined) return;
+  cache.run('DELETE FROM words WHERE rowid = ?', row.id);
+  cache.run('DELETE FROM vectors WHERE skill = ?', row.id);
+  cache.run('DELETE FROM skills WHERE id = ?', row.id);
 }
 
 function storeSkill(cache: Database, { folder, file, root, category, stamp, header }: Parsed): void {
-  const old = cache.get<{ id: number }>('SELECT id FROM skills WHERE folder = ?', folder);
-  if (old) removeSkill(cache, old.id);
+  removeSkill(cache, folder);
   cache.run(
     'INSERT INTO skills(folder, file, root, category, stamp, name, header) VALUES(?, ?, ?, ?, ?, ?, ?)',
     ...[folder, file, root, category, stamp, header.name, JSON.stringify(header)],

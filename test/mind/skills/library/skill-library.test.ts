@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { sha256 } from '#base/ids.ts';
 import type { SkillLibrary } from '#mind/skills/library/skill-library.ts';
+import { createSkillRanker } from '#mind/skills/offer/rank-skills.ts';
 import { verifies } from '../../../verifies.ts';
 import { createSkillHome, HERE, recordOf } from '../skill-home.ts';
 
@@ -319,5 +320,31 @@ describe('skill library', () => {
     library.cache.exec('PRAGMA query_only = OFF');
     await library.ready();
     assert.deepEqual(names(library), ['one', 'two']);
+  });
+
+  test('two processes that refresh and read words at once agree', async (t) => {
+    const { skill, open, root } = createSkillHome(t);
+    for (let at = 0; at < 40; at += 1) skill(`s${at}`, undefined, `Word${at} only.`);
+    const [one, two] = [open(), open()];
+    await Promise.all([one.ready(), two.ready()]);
+    const signal = new AbortController().signal;
+    const rankers = [one, two].map((library) => createSkillRanker({ library }));
+    rmSync(join(root, 's39'), { recursive: true });
+    skill('s7', undefined, 'Changed altogether.');
+    await Promise.all([
+      ...rankers.map((ranker) => ranker.prepare(signal)),
+      one.refresh(),
+      two.refresh(),
+      ...rankers.map((ranker) => ranker.prepare(signal)),
+    ]);
+    for (const ranker of rankers) {
+      const found = async (question: string) =>
+        (await ranker.rank(question, { limit: 3 }, signal)).map(({ header }) => header.name);
+      assert.deepEqual(await found('word12'), ['s12']);
+      assert.deepEqual(await found('word39'), []);
+      assert.deepEqual(await found('word7'), []);
+      assert.deepEqual(await found('altogether'), ['s7']);
+    }
+    assert.equal(one.list().length, 39);
   });
 });
