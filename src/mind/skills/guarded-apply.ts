@@ -5,7 +5,7 @@
 
 import { systemClock } from '#base/clock.ts';
 import { errorText, TalariaError } from '#base/errors.ts';
-import { type Result, refuse } from '#base/result.ts';
+import { type Refusal, type Result, refuse } from '#base/result.ts';
 import type { Decision, Proposal, ProposalDraft } from '#mind/evidence/proposal.ts';
 import { argumentsOf } from './door/change-arguments.ts';
 import type { Committed } from './door/commit.ts';
@@ -17,7 +17,8 @@ import { actorOf, installTree, readInstall } from './door/install-skill.ts';
 import { reconcileSkills } from './door/reconcile-skills.ts';
 import { withSkillLock } from './door/with-skill-lock.ts';
 import { writeSkillChange } from './door/write-skill-change.ts';
-import type { SkillDoor, SkillRefusal, SkillWrite } from './skill-door.ts';
+import { createSkillRecords, type SkillRecords } from './record/skill-records.ts';
+import type { SkillDoor, SkillRefusal, SkillWrite, SkillWritten } from './skill-door.ts';
 
 export type SkillDoorOptions = Omit<DoorParts, 'verifiers' | 'clock'> & Partial<Pick<DoorParts, 'verifiers' | 'clock'>>;
 
@@ -31,9 +32,9 @@ export interface GuardedSkillDoor extends SkillDoor {
 export function createSkillDoor(options: SkillDoorOptions): GuardedSkillDoor {
   const parts: DoorParts = { verifiers: [], clock: systemClock, ...options };
   return {
-    write: (request, signal) => write(parts, request, signal),
-    install: (request, signal) => install(parts, request, signal),
-    rollback: (target, given) => rollBack(parts, target, given),
+    write: async (request, signal) => mirrored(parts, await write(parts, request, signal)),
+    install: async (request, signal) => mirrored(parts, await install(parts, request, signal)),
+    rollback: async (target, given) => mirrored(parts, await rollBack(parts, target, given)),
     versions: (skill) => allVersions(parts.database, skill).map((row) => asSkillVersion(row, parts.places.backups)),
     reconcile: () => reconcileSkills(parts),
     diff: (skill, range) => skillDiff(parts, skill, range),
@@ -75,6 +76,26 @@ async function install(
   return settled(parts, proposal, () =>
     withSkillLock({ root: parts.places.root, name, clock: parts.clock, signal }, work),
   );
+}
+
+/** `.usage.json` is derived: that it could not be written is a warning, and the next write mends it. */
+async function mirrored<T extends { readonly ok: true; readonly value: SkillWritten } | Refusal>(
+  { database, places, clock }: DoorParts,
+  done: T,
+): Promise<T> {
+  if (!done.ok) return done;
+  const warning = await mirrorWarning(createSkillRecords({ database, root: places.root, clock }));
+  if (warning === undefined) return done;
+  return { ...done, value: { ...done.value, warnings: [...done.value.warnings, warning] } };
+}
+
+async function mirrorWarning(records: SkillRecords): Promise<string | undefined> {
+  try {
+    const made = await records.mirror();
+    return made.ok ? undefined : made.detail;
+  } catch (error) {
+    return `.usage.json is not up to date: ${errorText(error)}`;
+  }
 }
 
 /** The proposal that was opened before, or a new one for this write. */

@@ -12,6 +12,7 @@ import { askGuard } from './ask-guard.ts';
 import type { Committed } from './commit.ts';
 import { commitChange } from './commit-change.ts';
 import type { DoorParts } from './door-parts.ts';
+import { locateSkill } from './locate-skill.ts';
 import { type SkillFile, type SkillTree, textOf, treeOf } from './skill-tree.ts';
 import { newTarget } from './write-skill-change.ts';
 
@@ -57,7 +58,7 @@ export async function installTree(
   }: { readonly request: InstallRequest; readonly ready: ReadyToInstall; readonly proposalId: string },
 ): Promise<Committed> {
   const { name, tree } = ready;
-  const isTaken = (await parts.locate(name)) !== undefined;
+  const isTaken = (await locateSkill(parts, name)) !== undefined;
   const target = newTarget(parts, name, { category: request.category ?? '', isTaken });
   if (!target.ok) return target;
   const passed = await askGuard(parts.guard, {

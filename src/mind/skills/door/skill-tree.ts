@@ -101,6 +101,7 @@ export function textOf(file: SkillFile | undefined): string | undefined {
   }
 }
 
+/** Is there a folder that is no link? */
 function isFolder(path: string): boolean {
   try {
     return lstatSync(path).isDirectory();

@@ -13,6 +13,7 @@ import type { Committed } from './commit.ts';
 import { commitChange } from './commit-change.ts';
 import type { DoorParts } from './door-parts.ts';
 import { judgeSkill } from './judge-skill.ts';
+import { locateSkill } from './locate-skill.ts';
 import { checkCategory, checkNoLink, checkSkillName } from './skill-paths.ts';
 import { hashOfSkillFile, readSkillTree, type SkillTree } from './skill-tree.ts';
 
@@ -58,12 +59,9 @@ export async function writeSkillChange(
 }
 
 /** An unattended writer touches only what an agent made and the owner did not pin, and says what a deleted skill went into. */
-async function checkActor(
-  { database, locate }: DoorParts,
-  { name, change, actor }: SkillWrite,
-): Promise<SkillRefusal | undefined> {
+async function checkActor(parts: DoorParts, { name, change, actor }: SkillWrite): Promise<SkillRefusal | undefined> {
   if (!UNATTENDED.includes(actor) || change.action === 'create') return undefined;
-  const record = findRecord(database, name);
+  const record = findRecord(parts.database, name);
   if (record?.created_by !== 'agent')
     return refuse(
       'not-agent-made',
@@ -72,7 +70,7 @@ async function checkActor(
   if (record.pinned === 1) return refuse('read-only', `${name} is pinned.`);
   if (change.action !== 'delete') return undefined;
   const into = change.absorbedInto;
-  if (into !== undefined && into !== name && (await locate(into)) !== undefined) return undefined;
+  if (into !== undefined && into !== name && (await locateSkill(parts, into)) !== undefined) return undefined;
   return refuse(
     'target-not-found',
     `Deleting ${name} needs absorbed_into, the name of a skill that holds what it said.`,
@@ -83,7 +81,7 @@ async function findTarget(
   parts: DoorParts,
   { name, change }: SkillWrite,
 ): Promise<{ readonly ok: true; readonly value: Target } | SkillRefusal> {
-  const found = await parts.locate(name);
+  const found = await locateSkill(parts, name);
   if (change.action === 'create')
     return newTarget(parts, name, { category: change.category ?? '', isTaken: found !== undefined });
   if (found === undefined)

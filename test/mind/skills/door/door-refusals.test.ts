@@ -230,6 +230,17 @@ describe('skill door: at the same time', () => {
     );
   });
 
+  test('a reader that is a moment behind does not matter', async (context) => {
+    const blind = open(context, { locate: () => undefined });
+    await blind.create('csv');
+    assert.ok((await blind.write('csv', { action: 'patch', oldString: 'Step one.', newString: 'First.' })).ok);
+    const folder = join(blind.root, 'data/csv');
+    const late = open(context, { locate: () => ({ folder, source: 'agent', writable: true }) });
+    assert.ok((await late.write('csv', { action: 'create', content: skillText('csv') })).ok === false, 'it is there');
+    await blind.write('csv', { action: 'delete' });
+    assert.ok((await late.write('csv', { action: 'create', content: skillText('csv') })).ok, 'it is gone');
+  });
+
   test('an abort while it waits leaves a decided proposal and no change', async (context) => {
     const opened = open(context);
     const signal = AbortSignal.abort(new Error('stopped'));

@@ -53,6 +53,8 @@ export interface OpenDoorOptions {
   readonly guard?: SkillGuard;
   /** Default: one whose waiting takes no time. */
   readonly clock?: Clock;
+  /** Default: looks on the disk. */
+  readonly locate?: (name: string) => LocatedSkill | undefined;
   /** Without the tables of sessions: opens faster. */
   readonly bare?: boolean;
   /** Opens it that much later, ms. */
@@ -76,7 +78,7 @@ export function openDoor(home: string, options: OpenDoorOptions = {}): OpenDoor 
     places: { root, backups },
     database,
     ledger,
-    locate: (name) => locate(root, name),
+    locate: options.locate ?? ((name) => locate(root, name)),
     guard: options.guard ?? wordGuard,
     clock,
     ...(options.verifiers ? { verifiers: options.verifiers } : {}),
@@ -97,11 +99,12 @@ export function skillText(name: string, body = 'Step one.\nStep two.\n', descrip
   return `---\nname: ${name}\ndescription: ${description}\n---\n\n# ${name}\n\n${body}`;
 }
 
-/** Path → content of every file below a folder, hidden ones of the folder itself left out. */
+/** Paths of every file below a folder; the side-car of the records is left out. */
 export function listTree(folder: string): readonly string[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+    .filter((path) => path !== '.usage.json')
     .sort();
 }
