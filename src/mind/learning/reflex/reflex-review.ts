@@ -30,6 +30,7 @@ export interface ReflexReviewRequest {
   readonly hint?: string;
   /** A reason to propose a skill was met, or the owner asked. */
   readonly wantsSkill: boolean;
+  readonly isAsked: boolean;
 }
 
 export const REFLEX_MODEL = 'reflex/1';
@@ -75,7 +76,7 @@ function memoryDrafts(
 function skillDrafts(parts: ReflexReviewParts, request: ReflexReviewRequest): readonly ProposalDraft[] {
   const fresh = withoutReplays(request.messages);
   const trace = traceOf(fresh.map(({ message }) => message));
-  if (trace.steps.length < FEWEST_STEPS) return [];
+  if (trace.steps.length < FEWEST_STEPS || (!request.isAsked && !isProcedure(trace))) return [];
   const drafts = [trace, { ...trace, deadEnds: [] }].flatMap((one) => skillDraft(one, fresh, request) ?? []);
   const chosen = drafts.find(parts.isSupported) ?? drafts[0];
   return chosen === undefined ? [] : [chosen];
@@ -105,6 +106,13 @@ export function traceCitations({ calls, lines }: Trace, messages: readonly Store
   const steps = calls.flatMap((done) => citationOf(messages[done.at], recordQuote(done)));
   const said = lines.flatMap(({ text, at }) => (text.split(/\s+/).length < 3 ? [] : citationOf(messages[at], text)));
   return [...said, ...steps];
+}
+
+const LOOKS: ReadonlySet<string> = new Set(['read_file', 'search_files', 'web_fetch']);
+
+/** Looking around is none: something must have been done, and more than once. */
+function isProcedure({ steps }: Trace): boolean {
+  return steps.filter(({ tool }) => !LOOKS.has(tool)).length >= FEWEST_STEPS;
 }
 
 /** As the record of a call reads in the evidence: `Ran terminal. command: npm ci`. */

@@ -2,7 +2,7 @@
 // Invariant: `kind` follows from the reasons alone, so that the prompt is the one for what fired (seed 001 ch 13).
 import type { CreationTrigger } from '../counters/creation-triggers.ts';
 
-export type ReviewReason = 'memory-nudge' | 'skill-nudge' | 'session-end' | 'asked' | CreationTrigger;
+export type ReviewReason = 'memory-nudge' | 'skill-nudge' | 'session-end' | 'asked' | 'repeated' | CreationTrigger;
 export type ReviewKind = 'memory' | 'skills' | 'combined';
 
 /** `due` waits; `running` is in the hands of a live process; `failed` was tried too often or became pointless. */
@@ -47,10 +47,9 @@ export interface ReviewOutcome {
   readonly model: string;
 }
 
-/** Only the memory nudge: memory. Only the skill nudge, or asked by name: skills. Both, or a task that ended: both. */
+/** Only the memory nudge: memory. Only what concerns procedures: skills. Both nudges, a task that ended, or asked for: both. */
 export function kindOf(reasons: readonly ReviewReason[]): ReviewKind {
   const has = (reason: ReviewReason) => reasons.includes(reason);
-  if (has('asked')) return 'skills';
-  if (has('session-end') || (has('memory-nudge') && has('skill-nudge'))) return 'combined';
+  if (has('asked') || has('session-end') || (has('memory-nudge') && has('skill-nudge'))) return 'combined';
   return has('memory-nudge') ? 'memory' : 'skills';
 }
