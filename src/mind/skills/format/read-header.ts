@@ -85,7 +85,12 @@ function asObject(value: JsonValue | undefined): JsonObject {
 function asText(value: JsonValue | undefined): string {
   if (value === undefined || value === null) return '';
   if (typeof value === 'string') return value;
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  if (Array.isArray(value)) return value.map(asText).join(', ');
+  if (!isJsonObject(value)) return String(value);
+  // Prose with a colon on a line of its own reads as a mapping: it is prose all the same.
+  return Object.entries(value)
+    .map(([key, item]) => `${key}: ${asText(item)}`)
+    .join(', ');
 }
 
 function items(value: JsonValue | undefined): readonly JsonValue[] {

@@ -40,6 +40,16 @@ describe('readHeader', () => {
     assert.deepEqual([name, description], ['from-folder', 'First prose line.']);
   });
 
+  test('prose that YAML takes for a mapping or a list stays prose', () => {
+    const description = (header: string) => readHeader(frontmatter(header), PLACE).description;
+    assert.equal(description('name: a\ndescription:\n  Use when: asked twice'), 'Use when: asked twice');
+    assert.equal(description('name: a\ndescription: [one, two]'), 'one, two');
+    assert.equal(
+      description('name: a\ndescription:\n  "Ask me". Goes with it: first,\n  then not'),
+      '"Ask me". Goes with it: first, then not',
+    );
+  });
+
   test('lists come in every spelling', () => {
     for (const written of ['[a, "b"]', 'a, b', 'a b', '"[a, b"', '\n  - a\n  - b'])
       assert.deepEqual(readHeader(frontmatter(`tags: ${written}`), PLACE).tags, ['a', 'b'], written);
