@@ -45,8 +45,9 @@ export async function* forgetHeld(place: ForgetPlace, chosen: Chosen): AsyncGene
     }
     const copies = chosen.query.kind === 'session' ? forksHolding(place.app.store.database, chosen.sessions) : [];
     const done = await forgetAll(place, chosen);
-    yield* showForgotten(done);
-    yield* showKept(place, chosen, copies);
+    const counts = countsOf(done);
+    yield* showGone(counts);
+    yield* showKept(place, chosen, { counts, forks: copies });
     yield* showBusy(done.busy);
   } finally {
     for (const lease of leases) await lease.release();
@@ -94,8 +95,10 @@ async function forgetOwn(
   return forgetKept(await doorsOf(app), { text: query.text, holds: textTest(query.text) }, context.signal);
 }
 
-function* showForgotten({ kept, elsewhere, state, files }: Forgotten): Generator<CommandOutput> {
-  const counts: readonly (readonly [string, number])[] = [
+type Counts = readonly (readonly [name: string, count: number])[];
+
+function countsOf({ kept, elsewhere, state, files }: Forgotten): Counts {
+  const counts: Counts = [
     ['sessions', state.sessions],
     ['messages', state.messages],
     ['prompts', state.prompts],
@@ -109,18 +112,32 @@ function* showForgotten({ kept, elsewhere, state, files }: Forgotten): Generator
     ['memory entries', kept.entries],
     ['skills', kept.skills.length],
   ];
-  const gone = counts.filter(([, count]) => count > 0);
-  if (gone.length === 0) yield line('nothing that could go held it');
-  else yield { type: 'table', columns: ['gone', 'count'], rows: gone.map(([name, count]) => [name, String(count)]) };
+  return counts.filter(([, count]) => count > 0);
 }
 
-function* showKept({ deps }: ForgetPlace, { query }: Chosen, forks: readonly string[]): Generator<CommandOutput> {
+function* showGone(counts: Counts): Generator<CommandOutput> {
+  if (counts.length === 0) yield line('nothing that could go held it');
+  else yield { type: 'table', columns: ['gone', 'count'], rows: counts.map(([name, count]) => [name, String(count)]) };
+}
+
+function* showKept({ deps }: ForgetPlace, { query }: Chosen, told: Told): Generator<CommandOutput> {
   const places = query.kind === 'match' ? placesWith(deps.home, query.text) : oldCopies(deps.home);
-  for (const text of keptLines(places, forks)) yield line(text);
+  for (const text of keptLines(places, told.forks)) yield line(text);
   yield {
     type: 'data',
-    value: { dryRun: false, kept: places.map(({ path, remedy }) => ({ path, remedy })), forks: [...forks] },
+    value: {
+      dryRun: false,
+      gone: Object.fromEntries(told.counts),
+      kept: places.map(({ path, remedy }) => ({ path, remedy })),
+      forks: [...told.forks],
+    },
   };
+}
+
+interface Told {
+  readonly counts: Counts;
+  /** Sessions that keep a copy. */
+  readonly forks: readonly string[];
 }
 
 function keptLines(places: readonly KeptPlace[], forks: readonly string[]): readonly string[] {

@@ -13,7 +13,7 @@ import { importMemories, type MemoryDoors } from './import-memories.ts';
 import type { ImportPlace } from './import-place.ts';
 import { createImportReport, type ImportReport } from './import-report.ts';
 import { importSessions } from './import-sessions.ts';
-import { importSettings } from './import-settings.ts';
+import { importSettings, readSettings, variablesOf } from './import-settings.ts';
 import { importSkills, type SkillDoors } from './import-skills.ts';
 import { importRedaction } from './known-secrets.ts';
 import { nameLeftovers } from './leftovers.ts';
@@ -78,8 +78,9 @@ async function* bringAll(
   place: ImportPlace,
   { app, doors, keys }: { readonly app: App; readonly doors: ImportDoors; readonly keys: boolean },
 ): AsyncGenerator<string> {
-  importKeys(place, keys);
-  await importSettings(place);
+  const settings = await readSettings(place);
+  importKeys(place, keys, variablesOf(settings));
+  await importSettings(place, settings);
   importIdentity(place);
   await importMemories(place, doors);
   await importSkills(place, doors);
@@ -109,7 +110,12 @@ function sourceOf({ environment }: CommandDeps, asked: string | undefined, cwd: 
 function problemOf(from: string, home: string): CommandOutput | undefined {
   const facts = statSync(from, { throwIfNoEntry: false });
   const fix = 'Name the home of hermes-agent with --from.';
-  if (!facts) return refused('no-such-folder', `There is no ${from}: nothing was looked at.`, fix);
+  if (!facts)
+    return refused(
+      'no-such-folder',
+      `There is no ${from}; a home of hermes-agent was looked for there (${MARKS.join(', ')}).`,
+      fix,
+    );
   if (!facts.isDirectory()) return refused('no-folder', `${from} is no folder.`, fix);
   if (resolve(from) === resolve(home)) return refused('own-home', `${from} is the home of this Talaria.`, fix);
   return MARKS.some((name) => statSync(join(from, name), { throwIfNoEntry: false }))

@@ -11,27 +11,43 @@ const KNOWN = new Set(
   PROVIDERS.flatMap((row) => [...row.keyVariables, ...(row.baseUrlVariable ? [row.baseUrlVariable] : [])]),
 );
 
-export function importKeys(place: ImportPlace, withKeys: boolean): void {
-  const { from, home, report, dryRun } = place;
-  const ours = readEnvFile(home.env);
-  for (const [name, value] of Object.entries(readTheirs(place))) {
-    if (value === '') continue;
-    const reason = whyNot(name, { here: ours[name], same: ours[name] === value, withKeys });
-    if (reason === undefined) {
-      if (!dryRun) setEnvValue(home.env, name, value);
-      report.took('keys', name);
-    } else if (reason === '') report.same('keys', name);
-    else report.left('keys', name, reason);
+/** `wanted`: further variables that something here refers to. */
+export function importKeys(place: ImportPlace, withKeys: boolean, wanted: readonly string[]): void {
+  const ours = readEnvFile(place.home.env);
+  const useful = new Set([...KNOWN, ...wanted]);
+  for (const [name, value] of Object.entries(readTheirs(place)).filter(([, text]) => text !== '')) {
+    const facts = { here: ours[name], same: ours[name] === value, withKeys };
+    bringKey(place, { name, value }, useful.has(name) ? whyNot(facts) : UNUSED);
   }
-  if (existsSync(join(from, 'auth.json'))) report.left('keys', 'auth.json', 'sign in again with `talaria setup`');
+  const signIns = existsSync(join(place.from, 'auth.json'));
+  if (signIns) place.report.left('keys', 'auth.json', 'sign in again with `talaria setup`');
 }
 
+function bringKey(
+  { home, report, dryRun }: ImportPlace,
+  { name, value }: { readonly name: string; readonly value: string },
+  reason: string | undefined,
+): void {
+  if (reason === '') report.same('keys', name);
+  else if (reason !== undefined) report.left('keys', name, reason);
+  else {
+    if (!dryRun) setEnvValue(home.env, name, value);
+    report.took('keys', name);
+  }
+}
+
+const UNUSED = 'no provider here uses it';
+
 /** Undefined: it comes. Empty: it is here. */
-function whyNot(
-  name: string,
-  { here, same, withKeys }: { readonly here: string | undefined; readonly same: boolean; readonly withKeys: boolean },
-): string | undefined {
-  if (!KNOWN.has(name)) return 'no provider here uses it';
+function whyNot({
+  here,
+  same,
+  withKeys,
+}: {
+  readonly here: string | undefined;
+  readonly same: boolean;
+  readonly withKeys: boolean;
+}): string | undefined {
   if (same) return '';
   if (here) return 'another value is set here, which stays';
   return withKeys ? undefined : 'keys come only with --keys';

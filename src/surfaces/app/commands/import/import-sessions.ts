@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { throwIfAborted } from '#base/abort.ts';
 import { errorCode, errorText, TalariaError } from '#base/errors.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
+import { plural } from '#base/text.ts';
 import { redactMessage } from '#core/agent/redact-message.ts';
 import type { Lanes } from '#mind/sessions/append-message.ts';
 import { SearchLane } from '#mind/sessions/search/search-lane.ts';
@@ -48,7 +49,7 @@ async function* fromDatabase(bringing: Bringing, path: string): AsyncGenerator<s
       return;
     }
     try {
-      yield* bringAll(bringing, opened.value.sessionIds, (id) => ok(sessionFrom(opened.value, id)));
+      yield* bringAll(bringing, opened.value.sessionIds, (id) => readable(() => opened.value.session(id)));
     } finally {
       opened.value.close();
     }
@@ -71,10 +72,6 @@ async function openCopy(bringing: Bringing, path: string, copy: string): Promise
 /** The copy's own path would only confuse. */
 function causeOf(error: unknown): string {
   return error instanceof TalariaError && error.cause !== undefined ? errorText(error.cause) : errorText(error);
-}
-
-function sessionFrom(database: HermesDatabase, id: string): HermesSession {
-  return database.session(id);
 }
 
 async function* fromFiles(bringing: Bringing, folder: string): AsyncGenerator<string> {
@@ -109,9 +106,10 @@ async function* bringAll(
 }
 
 async function bringOne(bringing: Bringing, name: string, read: () => Result<HermesSession>): Promise<void> {
-  const found = readable(read);
+  const found = read();
   if (!found.ok) {
-    bringing.report.broken('sessions', name, found.detail);
+    if (found.reason === 'database-corrupt') bringing.report.broken('sessions', name, found.detail);
+    else bringing.report.left('sessions', name, found.detail);
     return;
   }
   const { droppedParts, droppedRows } = found.value;
@@ -145,9 +143,9 @@ function withoutSecrets({ session, messages }: HermesSession, redact: (text: str
   };
 }
 
-function readable(read: () => Result<HermesSession>): Result<HermesSession> {
+function readable(read: () => HermesSession): Result<HermesSession, 'database-corrupt'> {
   try {
-    return read();
+    return ok(read());
   } catch (error) {
     if (errorCode(error) !== 'database-corrupt') throw error;
     return refuse('database-corrupt', `it cannot be read (${causeOf(error)})`);
@@ -172,12 +170,8 @@ async function write(bringing: Bringing, plan: BringPlan): Promise<Result<true>>
 }
 
 function noteCounts({ counts, report }: Bringing): void {
-  if (counts.messages > 0) report.note(`${counts.messages} messages`);
-  if (counts.droppedParts > 0) {
-    report.note(
-      `${counts.droppedParts} pictures or other parts without text stayed behind; the messages say where they were`,
-    );
-  }
-  if (counts.droppedRows > 0)
-    report.note(`${counts.droppedRows} rows that are no messages of a conversation stayed behind`);
+  const { messages, droppedParts, droppedRows } = counts;
+  if (messages > 0) report.note(plural(messages, 'message'));
+  if (droppedParts > 0) report.note(`${plural(droppedParts, 'part')} without text left out; the messages say where`);
+  if (droppedRows > 0) report.note(`${plural(droppedRows, 'row')} left out: no messages of a conversation`);
 }

@@ -5,15 +5,27 @@ import { join } from 'node:path';
 import { errorText } from '#base/errors.ts';
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
 import { loadConfig } from '../../home/config.ts';
-import type { MappedSetting } from './hermes/config-map.ts';
+import type { ConfigMapping, MappedSetting } from './hermes/config-map.ts';
 import type { ImportPlace } from './import-place.ts';
 
-export async function importSettings(place: ImportPlace): Promise<void> {
-  const { report, home } = place;
+/** Undefined when there is none, or none that can be read. */
+export async function readSettings(place: ImportPlace): Promise<ConfigMapping | undefined> {
   const theirs = await readTheirs(place);
-  if (theirs === undefined) return;
+  if (theirs === undefined) return undefined;
   const { mapConfig } = await import('./hermes/config-map.ts');
-  const { settings, left } = mapConfig(theirs);
+  return mapConfig(theirs);
+}
+
+/** Variables that the settings refer to as `${NAME}`. */
+export function variablesOf(mapping: ConfigMapping | undefined): readonly string[] {
+  const text = JSON.stringify(mapping?.settings ?? []);
+  return [...text.matchAll(/\$\{(\w+)\}/g)].map((match) => match[1] ?? '');
+}
+
+export async function importSettings(place: ImportPlace, mapping: ConfigMapping | undefined): Promise<void> {
+  if (mapping === undefined) return;
+  const { report, home } = place;
+  const { settings, left } = mapping;
   for (const { name, reason, isKey } of left) report.left(isKey ? 'keys' : 'settings', name, reason);
   const ours = (await loadConfig(home.config)).raw;
   const fresh = settings.filter((setting) => isFree(place, ours, setting));

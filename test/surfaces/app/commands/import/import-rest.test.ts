@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { loadConfig } from '#surfaces/app/home/config.ts';
@@ -112,6 +112,9 @@ describe('import hermes: everything else', () => {
     assert.equal(statSync(stage.home.env).mode & 0o777, 0o600);
     assert.match(reasonOf(run, 'TELEGRAM_BOT_TOKEN'), /no provider/);
     assert.ok(!JSON.stringify(run).includes('or-test-value'));
+    stage.temp.write('hermes/.env', 'GARAGE_KEY=garage-value\nOPENROUTER_API_KEY=or-test-value-1234\n');
+    await stage.run({ from: hermes.path, keys: true });
+    assert.match(stage.temp.read('home/.env'), /GARAGE_KEY=garage-value/, 'a provider that came refers to it');
     writeFileSync(stage.home.env, 'OPENROUTER_API_KEY=mine\n');
     assert.match(reasonOf(await stage.run({ from: hermes.path, keys: true }), 'OPENROUTER_API_KEY'), /another value/);
   });
@@ -177,12 +180,8 @@ describe('import hermes: what cannot be read', () => {
     const hermes = writeHermesHome(stage.temp, { version: 30 });
     hermes.state.close();
     const run = await stage.run({ from: hermes.path });
-    assert.ok(
-      run.data.left.some(({ name }) => name === 'session_broken.json'),
-      run.text,
-    );
-    rmSync(join(hermes.path, 'sessions/session_broken.json'));
-    assert.equal((await stage.run({ from: hermes.path })).failure, undefined);
+    assert.match(reasonOf(run, 'session_broken.json'), /no JSON object/);
+    assert.equal(run.failure, undefined, 'all that matters came');
   });
 
   test('broken settings are named and nothing is written', async (t) => {

@@ -106,7 +106,7 @@ describe('import hermes: sessions', () => {
       assert.ok(!JSON.stringify(group).includes('base64'));
       assert.equal((await store.get(SUBAGENT))?.source, 'subagent');
       assert.equal((await store.get(EMPTY))?.messageCount, 0);
-      assert.match(run.text, /1 rows that are no messages/);
+      assert.match(run.text, /1 row left out: no messages/);
 
       const found = async (word: string) =>
         (await store.search(word)).filter(({ snippet }) => snippet.includes(word)).map(({ sessionId }) => sessionId);

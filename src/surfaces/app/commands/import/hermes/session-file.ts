@@ -14,19 +14,18 @@ export function readSessionFile(path: string): Result<HermesSession, 'unreadable
   const text = readText(path);
   if (!text.ok) return text;
   const parsed = parseJsonObject(text.value);
-  if (!parsed.ok) return refuse('no-session', `${path}: ${parsed.detail}`);
+  if (!parsed.ok) return refuse('no-session', `no JSON object (${parsed.detail})`);
   const id = stringOf(parsed.value.session_id);
-  if (!id || !Array.isArray(parsed.value.messages))
-    return refuse('no-session', `${path} has no session_id and messages`);
+  if (!id || !Array.isArray(parsed.value.messages)) return refuse('no-session', 'no session_id and messages in it');
   return ok(sessionOf(id, parsed.value, parsed.value.messages as readonly JsonValue[]));
 }
 
 function readText(path: string): Result<string, 'unreadable'> {
   try {
-    if (statSync(path).size > LARGEST_BYTES) return refuse('unreadable', `${path} is too large for a session`);
+    if (statSync(path).size > LARGEST_BYTES) return refuse('unreadable', 'too large for a session');
     return ok(readFileSync(path, 'utf8'));
   } catch (error) {
-    return refuse('unreadable', `${path} cannot be read: ${errorText(error)}`);
+    return refuse('unreadable', `it cannot be read: ${errorText(error)}`);
   }
 }
 
