@@ -23,28 +23,21 @@ export const DEFAULT_THRESHOLD = 0.5;
 const HARD_SHARE = 0.85;
 /** Under this the prompt may take two fifths, so the threshold is a share of what it leaves. */
 const SMALL_WINDOW = 32_768;
-/** Of what the prompt leaves, at least so much belongs to the messages. */
-const MESSAGES_SHARE = 0.25;
-const TAIL_TOKENS = 20_000;
-const TAIL_SHARE = 0.2;
-const HEAD_SHARE = 0.25;
-const SMALL_HEAD_SHARE = 0.12;
-const SUMMARY_SHARE = 0.08;
-const SUMMARY_TOKENS = { least: 500, most: 8_000 };
+/** What a conversation can grow by, at least, until it is compressed again. */
+const GROWTH_SHARE = 0.1;
+const TAIL = { tokens: 20_000, share: 0.2, shareOfRest: 0.25 };
+const HEAD_SHARE = { large: 0.25, small: 0.06 };
+const SUMMARY = { share: 0.08, least: 500, most: 8_000 };
 
 export function compressionBudget({ contextWindow, promptTokens, threshold }: WindowFacts): CompressionBudget {
   const small = contextWindow < SMALL_WINDOW;
-  const left = Math.max(0, contextWindow - promptTokens);
-  const soft = small
-    ? promptTokens + left * threshold
-    : Math.max(contextWindow * threshold, promptTokens + left * MESSAGES_SHARE);
-  const hard = contextWindow * HARD_SHARE;
-  const share = Math.floor(contextWindow * SUMMARY_SHARE);
-  return {
-    soft: Math.floor(Math.min(soft, hard)),
-    hard: Math.floor(hard),
-    head: Math.floor(contextWindow * (small ? SMALL_HEAD_SHARE : HEAD_SHARE)),
-    tail: Math.floor(Math.min(TAIL_TOKENS, contextWindow * TAIL_SHARE)),
-    summary: Math.min(SUMMARY_TOKENS.most, Math.max(SUMMARY_TOKENS.least, share)),
-  };
+  const rest = Math.max(0, contextWindow - promptTokens);
+  const hard = Math.floor(contextWindow * HARD_SHARE);
+  const head = Math.floor(contextWindow * (small ? HEAD_SHARE.small : HEAD_SHARE.large));
+  const tail = Math.floor(Math.min(TAIL.tokens, contextWindow * TAIL.share, rest * TAIL.shareOfRest));
+  const summary = Math.min(SUMMARY.most, Math.max(SUMMARY.least, Math.floor(contextWindow * SUMMARY.share)));
+  const kept = (small ? head : 0) + tail + summary + contextWindow * GROWTH_SHARE;
+  const start = small ? promptTokens + rest * threshold : contextWindow * threshold;
+  const soft = Math.floor(Math.min(hard, Math.max(start, promptTokens + kept)));
+  return { soft, hard, head, tail, summary };
 }

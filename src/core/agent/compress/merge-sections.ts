@@ -42,7 +42,7 @@ export function mergeSections(earlier: Sections, fresh: Sections, closed: Readon
 }
 
 function mergeLines(name: SectionName, old: readonly string[], fresh: readonly string[]): readonly string[] {
-  if (name === 'Active state' || name === 'Tasks') return fresh.length > 0 ? fresh : old;
+  if (name === 'Active state' || name === 'Tasks') return unique(fresh.length > 0 ? fresh : old);
   if (isValueKind(name)) return unique(interleave(fresh, old));
   return joinLeftOut(unique([...old, ...fresh]));
 }

@@ -24,13 +24,16 @@ interface Block {
   tokens: number;
 }
 
+/** Once there is a summary, only what stands before it can be head: what follows it is no beginning. */
 export function splitContext(
   messages: readonly StoredMessage[],
   budget: Pick<CompressionBudget, 'head' | 'tail'>,
 ): ContextSplit {
-  const earlier = messages.findLast((stored) => isSummary(stored.message));
+  const summaryAt = messages.findLastIndex((stored) => isSummary(stored.message));
+  const earlier = summaryAt < 0 ? undefined : messages[summaryAt];
   const blocks = toBlocks(messages.filter((stored) => !isSummary(stored.message)));
-  const headEnd = countHead(blocks, budget.head);
+  const oldest = summaryAt < 0 ? blocks : toBlocks(messages.slice(0, summaryAt));
+  const headEnd = countHead(oldest, budget.head);
   const tailStart = Math.max(headEnd, blocks.length - countTail(blocks, budget.tail));
   const between = blocks.slice(headEnd, tailStart);
   const asked = between.findLast((block) => isTurnStart(firstOf(block).message));

@@ -28,6 +28,8 @@ const ADDRESS = /^\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?$/;
 const LONG_HEX = /^(?=.*\d)(?=.*[a-f])[\da-f-]{7,}$/i;
 const TICKET = /^(?:#\d+|[A-Z][A-Z\d]+-\d+)$/;
 const NAME = /^(?:--?|[$@#])?[A-Za-z_][\w.:=@-]*$/;
+/** `e.g`, `U.S` */
+const INITIALS = /^(?:[A-Za-z]\.)+[A-Za-z]$/;
 const WORDLIKE = /^[A-Za-z][A-Za-z'’-]{1,23}$/;
 
 const EMPTY_WORDS = new Set(
@@ -37,7 +39,7 @@ const EMPTY_WORDS = new Set(
 );
 
 export function classifyWord(word: string, neighbours: Neighbours): ExactValue | undefined {
-  const kind = word.length < 2 ? undefined : kindOf(word);
+  const kind = word.length < 2 || INITIALS.test(word) ? undefined : kindOf(word);
   if (kind === undefined || word.includes('·')) return undefined;
   if (kind !== 'Values') return { kind, text: word };
   if (/^\d$/.test(word)) return undefined;

@@ -36,25 +36,30 @@ function sentencesWith(text: string, cues: RegExp): readonly string[] {
   for (const { index } of text.matchAll(cues)) {
     if (index < end) continue;
     const from = startOf(text, index);
-    end = endOf(text, index);
-    const sentence = text.slice(from, end).replace(/\s+/g, ' ').trim();
+    const to = endOf(text, index);
+    end = to ?? index + LENGTH.most;
+    if (from === undefined || to === undefined) continue;
+    const sentence = text.slice(from, to).replace(/\s+/g, ' ').trim();
     if (sentence.length >= LENGTH.least && sentence.length <= LENGTH.most) found.push(sentence);
   }
   return found;
 }
 
+/** Undefined when the sentence is too long to be one. */
+function startOf(text: string, at: number): number | undefined {
+  for (let i = at - 1; at - i <= LENGTH.most; i -= 1) if (i < 0 || isEnd(text, i)) return i + 1;
+  return undefined;
+}
+
+function endOf(text: string, at: number): number | undefined {
+  for (let i = at; i - at < LENGTH.most; i += 1) {
+    if (i >= text.length) return text.length;
+    if (isEnd(text, i)) return i + 1;
+  }
+  return undefined;
+}
+
 /** A full stop ends a sentence when a space follows it. */
-function startOf(text: string, at: number): number {
-  for (let i = at - 1; i >= 0 && at - i <= LENGTH.most; i -= 1) if (isEnd(text, i)) return i + 1;
-  return Math.max(0, at - LENGTH.most);
-}
-
-function endOf(text: string, at: number): number {
-  const last = Math.min(text.length, at + LENGTH.most);
-  for (let i = at; i < last; i += 1) if (isEnd(text, i)) return i + 1;
-  return last;
-}
-
 function isEnd(text: string, at: number): boolean {
   const sign = text[at];
   if (sign === '\n') return true;

@@ -34,7 +34,7 @@ export function scanWords(text: string, take: TakeWord): void {
     if (from === text.length) return;
     const { end, telling } = readWord(text, from);
     if (telling && end - from > 1 && end - from <= LONGEST) {
-      const neighbour = before !== undefined && !hasLineBreak(text, before.end, from) ? wordOf(text, before) : '';
+      const neighbour = before !== undefined && isNext(text, before.end, from) ? wordOf(text, before) : '';
       take(wordOf(text, { from, end }), neighbour, nextWord(text, end));
     }
     before = { from, end };
@@ -47,9 +47,11 @@ interface Span {
   readonly end: number;
 }
 
-function hasLineBreak(text: string, from: number, end: number): boolean {
-  for (let at = from; at < end; at += 1) if (text.charCodeAt(at) === 10) return true;
-  return false;
+/** Only spaces between, and no sentence or clause ended. */
+function isNext(text: string, end: number, from: number): boolean {
+  if ('.!?…'.includes(text[end - 1] ?? '')) return false;
+  for (let at = end; at < from; at += 1) if (text.charCodeAt(at) !== 32) return false;
+  return true;
 }
 
 function skipDelimiters(text: string, from: number): number {
