@@ -35,7 +35,7 @@ const COMBINATIONS: readonly Combination[] = [
   { id: 'secret-goes-somewhere', threat: 'exfiltration', severity: 'high', first: ['secret'], then: [['send-any']], window: 30 },
   { id: 'env-file-goes-out', threat: 'exfiltration', severity: 'critical', first: ['own-secret'], then: [['send-bad', 'send-chat']], window: 30, firm: true },
   { id: 'packed-and-sent', threat: 'exfiltration', severity: 'high', first: ['encode'], then: [['send-bad', 'send-chat']], window: 25 },
-  { id: 'private-goes-out', threat: 'exfiltration', severity: 'critical', first: ['private'], then: [['send-bad', 'send-chat']], window: 6, firm: true },
+  { id: 'private-goes-out', threat: 'exfiltration', severity: 'critical', first: ['private'], then: [['send-bad', 'send-chat']], window: 15, firm: true },
   { id: 'hidden-send', threat: 'exfiltration', severity: 'critical', first: ['hidden'], then: [['send-bad', 'send-out', 'send-chat']], window: 8, firm: true },
   { id: 'standing-send', threat: 'exfiltration', severity: 'high', first: ['standing'], then: [['send-bad', 'send-out', 'send-chat']], window: 0 },
   { id: 'hidden-run', threat: 'prompt_injection', severity: 'critical', first: ['hidden'], then: [['runs-remote', 'runs-remote-bad', 'decodes']], window: 8, firm: true },
@@ -69,8 +69,9 @@ function matchOf(combination: Combination, facts: readonly FactAt[]): readonly C
 
 /** What a sign weighs; only the heaviest of a group counts once in a window. */
 const WEIGHTS: readonly (readonly [weight: number, facts: readonly Fact[]])[] = [
-  [3, ['runs-remote-bad']],
-  [2, ['runs-remote']],
+  [4, ['runs-remote-bad']],
+  [3, ['runs-remote']],
+  [1, ['runs-subject']],
   [2, ['fetches-binary']],
   [1, ['file-host']],
   [3, ['decodes']],
@@ -83,7 +84,7 @@ const WEIGHTS: readonly (readonly [weight: number, facts: readonly Fact[]])[] = 
   [1, ['runs-it']],
 ];
 
-const BASE: readonly Fact[] = ['runs-remote', 'runs-remote-bad', 'fetches-binary', 'decodes', 'file-host', 'password'];
+const BASE: readonly Fact[] = ['runs-subject', 'runs-remote', 'runs-remote-bad', 'fetches-binary', 'decodes', 'file-host', 'password'];
 
 function lureOf(facts: readonly FactAt[]): Combined | undefined {
   let best: { score: number; line: number } | undefined;
@@ -93,8 +94,8 @@ function lureOf(facts: readonly FactAt[]): Combined | undefined {
     const score = scoreOf(near);
     if (best === undefined || score > best.score) best = { score, line: start.line };
   }
-  if (best === undefined || best.score < 5) return undefined;
-  const severity = best.score >= 6 ? 'critical' : 'high';
+  if (best === undefined || best.score < 4) return undefined;
+  const severity = best.score >= 5 ? 'critical' : 'high';
   return { id: 'lure/signs-add-up', threat: 'lure', severity, line: best.line, firm: true };
 }
 
@@ -104,5 +105,5 @@ function scoreOf(near: ReadonlySet<Fact>): number {
   if (strange.filter((fact) => near.has(fact)).length === 0) return 0;
   let score = 0;
   for (const [weight, group] of WEIGHTS) if (group.some((fact) => near.has(fact))) score += weight;
-  return near.has('runs-remote-bad') && near.has('runs-remote') ? score - 2 : score;
+  return near.has('runs-remote-bad') && near.has('runs-remote') ? score - 3 : score;
 }

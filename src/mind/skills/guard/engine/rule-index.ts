@@ -5,21 +5,25 @@ import type { Rule } from '../rules/rule.ts';
 export interface RuleIndex {
   readonly byWord: ReadonlyMap<string, readonly number[]>;
   readonly foreign: readonly number[];
+  /** Rules that are found by signs instead of words. */
+  readonly bySign: readonly { readonly sign: string; readonly rule: number }[];
   readonly rules: readonly Rule[];
 }
 
 export function ruleIndex(rules: readonly Rule[]): RuleIndex {
   const byWord = new Map<string, number[]>();
   const foreign: number[] = [];
+  const bySign: { sign: string; rule: number }[] = [];
   rules.forEach((rule, at) => {
     if (rule.words.includes('*')) foreign.push(at);
     for (const word of rule.words) {
+      if (word.startsWith('=')) bySign.push({ sign: word.slice(1), rule: at });
       const numbers = byWord.get(word);
       if (numbers === undefined) byWord.set(word, [at]);
       else numbers.push(at);
     }
   });
-  return { byWord, foreign, rules };
+  return { byWord, foreign, bySign, rules };
 }
 
 const WORD = /[a-z][a-z0-9]+/g;
@@ -33,6 +37,11 @@ export function candidateRules(index: RuleIndex, text: string): readonly number[
     if (rules === undefined) continue;
     found ??= new Set();
     for (const rule of rules) found.add(rule);
+  }
+  for (const { sign, rule } of index.bySign) {
+    if (!text.includes(sign)) continue;
+    found ??= new Set();
+    found.add(rule);
   }
   if (index.foreign.length > 0 && NOT_ASCII.test(text)) {
     found ??= new Set();

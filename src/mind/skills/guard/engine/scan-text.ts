@@ -22,18 +22,22 @@ export interface SkillContext {
 
 const INDEX = ruleIndex(ALL_RULES);
 const LAYERS = 3;
+const TEST_FILE = /(?:^|\/)(?:tests?|__tests__|spec|fixtures)\/|(?:^|\/)test_[\w-]+\.py$|[._](?:test|spec)\.\w{2,4}$/;
 
 interface Scan {
   readonly path: string;
   readonly context: SkillContext;
   readonly security: boolean;
+  /** A test's own file: hostile input is its material. */
+  readonly test: boolean;
   readonly findings: Finding[];
   readonly facts: FactAt[];
   unit: number;
 }
 
 export function scanText(path: string, text: string, context: SkillContext): readonly Finding[] {
-  const scan: Scan = { path, context, security: isSecurityTrade(context.header), findings: [], facts: [], unit: 0 };
+  const security = isSecurityTrade(context.header);
+  const scan: Scan = { path, context, security, test: TEST_FILE.test(path), findings: [], facts: [], unit: 0 };
   for (const unit of readUnits(text, path, context.isSubject)) scanUnit(scan, unit);
   scanHidden(scan, text, { layer: 1, base: 0 });
   for (const { id, severity, line, excerpt } of hiddenMarks(text))
@@ -92,7 +96,7 @@ function counted(scan: Scan, { rule, unit, excused }: { rule: Rule; unit: Unit; 
   if (rule.absolute === true) return severity;
   if (excused) severity = lowered(lowered(severity));
   if (rule.trade?.test(scan.context.header)) severity = lowered(severity);
-  else if (scan.security && rule.firm !== true) severity = lowered(severity);
+  else if ((scan.security || scan.test) && rule.firm !== true) severity = lowered(severity);
   return severity;
 }
 

@@ -40,8 +40,8 @@ const TAKING = ruleRows('credential_access', [
   [
     'keychain-dump',
     'high',
-    'security keychain secret vaultcmd cmdkey laZagne mimikatz lazagne pass bw op gpg',
-    '\\bsecurity (?:dump-keychain|find-(?:generic|internet)-password (?:-\\w{1,3} )*-g?a?[^\\n]{0,20}(?:chrome|safe storage|icloud|wifi|airport)|export )|\\bvaultcmd /list|\\bcmdkey /list|mimikatz|lazagne|sekurlsa|\\blsass\\b|procdump[^\\n]{0,30}lsass|secretsdump|ntds\\.dit|reg save hklm.{1,3}sam|\\bop item list[^\\n]{0,80}op item get|pass (?:ls|show)[^\\n]{0,40}\\bxargs|gpg --export-secret-keys|chrome safe storage|cryptunprotectdata|gcloud auth print-access-token[^\\n]{0,60}(?:>|curl)|aws configure export-credentials',
+    'kubectl security keychain secret vaultcmd cmdkey laZagne mimikatz lazagne pass bw op gpg',
+    '\\bkubectl config view[^\\n]{0,20}--raw|\\bsecurity (?:dump-keychain|find-(?:generic|internet)-password (?:-\\w{1,3} )*-g?a?[^\\n]{0,20}(?:chrome|safe storage|icloud|wifi|airport)|export )|\\bvaultcmd /list|\\bcmdkey /list|mimikatz|lazagne|sekurlsa|\\blsass\\b|procdump[^\\n]{0,30}lsass|secretsdump|ntds\\.dit|reg save hklm.{1,3}sam|\\bop item list[^\\n]{0,80}op item get|pass (?:ls|show)[^\\n]{0,40}\\bxargs|gpg --export-secret-keys|chrome safe storage|cryptunprotectdata|gcloud auth print-access-token[^\\n]{0,60}(?:>|curl)|aws configure export-credentials',
     { facts: ['secret'] },
   ],
   [
@@ -69,7 +69,7 @@ const TAKING = ruleRows('credential_access', [
     'environment-order',
     'high',
     'environment env variables',
-    '\\b(?:read|collect|gather|dump|list|print|include|capture|record|snapshot|export|copy|save|note|enumerate|take|output|echo)\\b[^.!?]{0,40}\\b(?:all|every|the (?:full|entire|whole|complete|current)|full set of|whole set of|contents of (?:the|all))[^.!?]{0,30}(?:environment(?: variables)?|env vars?|process environment)\\b(?! (?:that|which|used|needed|required|of the (?:app|service|container)|documentation|names?|reference|listed))',
+    '\\b(?:read|collect|gather|dump|list|print|include|capture|record|snapshot|export|copy|save|note|enumerate|take|output|echo|show|display|past)(?:s|e|es|ing)?\\b[^.!?]{0,40}\\b(?:all|every|the (?:full|entire|whole|complete|current)|full set of|whole set of|contents of (?:the|all))[^.!?]{0,30}(?:environment(?: variables)?|env vars?|process environment)\\b(?! (?:that|which|used|needed|required|of the (?:app|service|container)|documentation|names?|reference|listed))',
     { kinds: ['prose', 'comment', 'header'], facts: ['secret'], unless: /\.env\.example|document|names only|without values|redact|mask/ },
   ],
   [
@@ -83,7 +83,7 @@ const TAKING = ruleRows('credential_access', [
     'clipboard-or-keys-watch',
     'high',
     'pbpaste xclip xsel clipboard pynput keylogger keylog listener screencapture imagegrab getasynckeystate',
-    '(?:while (?:true|:|1)[^\\n]{0,120}(?:pbpaste|xclip|xsel|get-clipboard)|pynput[^\\n]{0,40}keyboard|keyboard\\.listener|getasynckeystate|key ?logg\\w{1,4}|keyboard\\.on_press|(?:pbpaste|xclip -o|get-clipboard)[^\\n]{0,80}(?:curl|>>|nc ))',
+    '(?:while (?:true|:|1)[^\\n]{0,120}(?:pbpaste|xclip|xsel|get-clipboard)|pynput[^\\n]{0,40}keyboard|keyboard\\.listener|getasynckeystate|key ?logg\\w{1,4}|keyboard\\.on_press|(?:pbpaste|xclip -o|get-clipboard)[^\\n]{0,80}(?:curl|nc ))',
     { facts: ['secret'] },
   ],
 ]);
@@ -94,7 +94,7 @@ const ASKING = ruleRows('credential_access', [
     'high',
     'seed recovery mnemonic private password passphrase pin cvv card keychain 2fa otp',
     "\\b(?:ask|prompt|request|get|have|tell|instruct|invite|encourage|obtain)\\b[^.!?]{0,40}\\b(?:user|owner|human|them|person|customer)\\b[^.!?]{0,60}\\b(?:seed phrase|recovery phrase|mnemonic|private key|(?:system|login|mac|sudo|admin\\w{0,9}|account|computer|email|bank\\w{0,3}|apple id|google|keychain|master|wallet|root|windows) (?:account )?(?:password|passphrase|pin)|their (?:password|passphrase|pin)\\b|cvv|card number|(?:2fa|otp|one-time|verification|two-factor) codes?)",
-    { unless: /\b(?:never|do not|don'?t|must not|should not|without)\b[^.]{0,20}\b(?:ask|request|prompt|accept|store|share)|set (?:a|their|up)|choose|create|reset|forgot/ },
+    { unless: /set (?:a|their|up)|choose|create|reset|forgot/ },
   ],
   [
     'password-dialog',
@@ -110,7 +110,7 @@ const ASKING = ruleRows('credential_access', [
     `\\b(?:print|echo|display|show|repeat|paste|write|output|post|save|store|remember|record|log|include|embed|quote|put|add|keep|note)\\b[^.!?]{0,40}?\\b(?:full |actual |raw |plain(?:text)? |literal |real |complete |unmasked |user'?s? |the |their |your |all )*(?:api[ _-]?keys?|passwords?|tokens?|credentials?|secrets?|private keys?|seed phrases?)\\b(?: value| values)?[^.!?]{0,40}\\b(?:in(?:to)?|to|as part of|within|on) (?:the |your |its |a |every |each )*(?:reply|replies|response|responses|answer|chat|conversation|output|memory(?: file)?|memory\\.md|soul\\.md|log(?:s| file)?|commit(?: message)?s?|pull request|issue|url|query string|comment|public \\w{1,10}|summary|transcript|world-readable)\\b`,
     {
       kinds: ['prose', 'comment', 'header'],
-      unless: /\b(?:never|do not|don'?t|must not|should not|avoid|without|masked|redact\w{0,4}|placeholder|hash of|instead)\b|❌/,
+      unless: /❌/,
       facts: ['secret'],
     },
   ],
@@ -135,7 +135,7 @@ const WORDS = ruleRows('credential_access', [
     {
       kinds: ['prose', 'comment', 'header', 'code'],
       facts: ['secret'],
-      unless: /\b(?:never|do not|don'?t|must not|rotate|revoke|from the user'?s? answers)\b|leaked (?:secrets|credentials)|(?:for|of) (?:hard-?coded|leaked|exposed|committed|accidental)|hard-?coded/,
+      unless: /leaked (?:secrets|credentials)|(?:for|of) (?:hard-?coded|leaked|exposed|committed|accidental)|hard-?coded/,
     },
   ],
 ]);

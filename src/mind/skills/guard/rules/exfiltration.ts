@@ -18,6 +18,34 @@ const WAYS = ruleRows('exfiltration', [
     `${BODY}[^\\n]{0,250}?«(?:unknown|free)»|«(?:unknown|free)»[^\\n]{0,250}?${BODY}`,
     { facts: ['send-out'] },
   ],
+  [
+    'chat-hook-with-file',
+    'critical',
+    'telegram discord slack discordapp',
+    '«chat»https?://(?:api\\.telegram\\.org/bot\\d{6,12}:[\\w-]{20,50}|discord(?:app)?\\.com/api/webhooks/\\d{10,22}/[\\w-]{20,100}|hooks\\.slack\\.com/services/t\\w{6,14}/b\\w{6,14}/\\w{12,40})[^\\n]{0,200}(?:senddocument|files\\s?=|-f ["\']?\\w{1,20}=@|--form|\\$\\(cat|\\$\\(env|@-)|(?:-f ["\']?\\w{1,20}=@|@)[^\\n]{0,120}«chat»https?://(?:api\\.telegram\\.org/bot\\d{6,12}:|discord(?:app)?\\.com/api/webhooks/\\d{10,22}/)',
+    { facts: ['send-chat', 'send-out'], unless: /t0{5,}|xxxx|1234567890:|123456:abc|123456789:/ },
+  ],
+  [
+    'clipboard-read',
+    'fact',
+    'pbpaste xclip xsel clipboard pyperclip imagegrab screencapture',
+    '(?:\\bpbpaste\\b|xclip[^\\n]{0,30}-o\\b|xsel[^\\n]{0,20}-o|get-clipboard|pyperclip\\.paste|imagegrab\\.grab|screencapture -x)',
+    { kinds: ['code'], facts: ['private'] },
+  ],
+  [
+    'named-secret',
+    'fact',
+    'key token secret password passwd credentials environ env',
+    '(?:process\\.env[.[]["\']?|os\\.environ(?:\\.get\\(|\\[)["\']|os\\.getenv\\(["\']|\\$\\{?|env\\[?["\'])(?:aws|openai|anthropic|github|gh|gitlab|stripe|npm|azure|google|database|db|ssh|slack|hf|wallet|private|binance|coinbase)_\\w{0,30}(?:key|token|secret|passw\\w{0,5}|url|credentials)',
+    { kinds: ['code'], facts: ['own-secret'] },
+  ],
+  [
+    'private-files',
+    'fact',
+    'documents desktop downloads home getcwd workspace rglob glob walk',
+    '(?:(?:~|\\$home|path\\.home\\(\\)|expanduser\\()[^\\n]{0,30}(?:documents|desktop|downloads|pictures|mail)|os\\.walk\\(|rglob\\(|glob\\.glob\\()',
+    { kinds: ['code'], facts: ['private'] },
+  ],
   ['send-any', 'fact', WEB_WORDS, `${BODY}`, { kinds: ['code'], facts: ['send-any'] }],
   [
     'bad-address',
@@ -35,7 +63,7 @@ const WAYS = ruleRows('exfiltration', [
   ],
   [
     'chat-hook',
-    'fact',
+    'high',
     'telegram discord slack discordapp ntfy pushover',
     '«chat»https?://(?:api\\.telegram\\.org/bot\\d{6,12}:[\\w-]{20,50}|discord(?:app)?\\.com/api/webhooks/\\d{10,22}/[\\w-]{20,100}|hooks\\.slack\\.com/services/t\\w{6,14}/b\\w{6,14}/\\w{12,40}|ntfy\\.sh/[\\w-]{3,64})',
     { facts: ['send-chat', 'send-out'], unless: /t0{5,}|xxxx|example|1234567890:|123456:abc|123456789:/ },
@@ -147,7 +175,7 @@ const COMMANDS = ruleRows('exfiltration', [
     'critical',
     'https http',
     `!\\[[^\\]]{0,80}\\]\\(\\s?«(?!known|local)[a-z]{3,12}»https?://[^)\\s]{1,200}[?&/=][^)]{0,80}(?:\\{|\\[|<|\\$|%7b|…|\\.\\.\\.|(?:data|secret|token|conversation|history|memory|summary|exfil|leak|q|d|c)=(?:\\{|\\[|<|\\$|base64|encoded|summary|the|last|conversation|$))`,
-    { unless: /shields|badge|star-history|contrib\.rocks|avatar|logo|placeholder|picsum/ },
+    { unless: /star-history|contrib\.rocks|picsum/ },
   ],
   [
     'image-beacon-order',
@@ -157,18 +185,30 @@ const COMMANDS = ruleRows('exfiltration', [
     { kinds: ['prose', 'comment', 'header'] },
   ],
   [
-    'mail-copy',
+    'private-mailed',
     'high',
-    'bcc cc forward copy',
-    `\\b(?:bcc|cc|blind[- ]cop\\w{1,3}|forward|copy)\\b[^\\n]{0,100}${MAIL}`,
+    'send forward mail email e report copy deliver',
+    `\\b(?:send|forward|e-?mail|mail|deliver|report|copy)\\b[^!?]{0,100}\\b(?:${PRIVATE_WORDS}|${SECRET_WORDS})\\b[^!?]{0,120}?\\bto [^.!?]{0,40}?${MAIL}`,
     {
-      unless: /example\.(?:com|org|net)|\byour|if (?:the user|asked|needed|requested)|--bcc|"bcc":|bcc:|cc:|optional|@(?:company|acme|domain|client|team)\./,
+      kinds: ['prose', 'comment', 'header'],
+      test: ({ input }) => /\b(?:always|every|each|whenever|also|silently|quietly|automatically|without|for (?:quality|audit\w{0,3}|compliance|backup|monitoring|review|archival))\b/.test(input),
+      unless: /@(?:example|company|acme|domain|client|team|your)\b|if the user|user'?s own|asks?\b/,
+    },
+  ],
+  [
+    'mail-copy',
+    'critical',
+    'bcc cc forward copy',
+    `\\b(?:always|every|each|all|any|automatically|whenever|also)\\b[^\\n]{0,120}(?:\\b(?:bcc|cc|blind[- ]cop\\w{1,3}|forward|copy)\\b[^\\n]{0,100}${MAIL}|${MAIL}[^\\n]{0,60}\\b(?:bcc|blind[- ]cop\\w{1,3}|cc|in copy)\\b)|${MAIL}[^\\n]{0,40}\\bas (?:a )?(?:bcc|blind)`,
+    {
+      unless: /@example\.(?:com|org|net)|@your|if (?:the user|asked|needed|requested)|when the user|optional|@(?:company|acme|domain|client|team)\./,
       kinds: ['prose', 'comment', 'header'],
     },
   ],
 ]);
 
 const TO = '(?:to|at|via|into|onto|through|with|on|over to|towards|by)';
+const SITE = `(?:${OUT_HOST}|«chat»https?://\\S{0,60}/(?:bot\\d|webhooks/\\d|services/t))`;
 const PLACE = `(?:${OUT_HOST}|«chat»https?://\\S{0,60}/(?:bot\\d|webhooks/\\d|services/t)|${MAIL})`;
 const PROSE = { kinds: ['prose', 'comment', 'header'] } as const;
 
@@ -189,9 +229,9 @@ const ORDERS = ruleRows('exfiltration', [
   ],
   [
     'private-sent',
-    'high',
+    'critical',
     'conversation conversations chat session message messages dialog dialogue prompt prompts transcript transcripts memory source codebase repository project workspace directory folder document documents file files attachments attachment contact contacts address email emails inbox calendar personal pii customer clipboard screenshot screenshots keystrokes photos user requests request queries questions data result results output outputs answer answers response responses summary summaries report reports note notes draft drafts diff diffs listing hostname username ip system context spreadsheet invoices records',
-    `\\b${SEND_VERB}\\b[^!?]{0,120}?\\b${PRIVATE_WORDS}\\b[^!?]{0,160}?\\b${TO} (?:[^.!?]{0,60}?)${PLACE}`,
+    `\\b${SEND_VERB}\\b[^!?]{0,120}?\\b${PRIVATE_WORDS}\\b[^!?]{0,160}?\\b${TO} (?:[^.!?]{0,60}?)${SITE}`,
     {
       ...PROSE,
       facts: ['send-out'],
@@ -200,9 +240,9 @@ const ORDERS = ruleRows('exfiltration', [
   ],
   [
     'private-sent-place-first',
-    'high',
+    'critical',
     'conversation conversations chat session message messages dialog prompt prompts transcript transcripts memory source codebase repository project workspace directory folder document documents file files attachments contact contacts address email emails inbox calendar personal customer clipboard screenshot user requests request queries data result results output outputs answer answers response responses summary summaries report reports note notes draft diff listing hostname username system context records contents',
-    `\\b(?:send|make|issue|do|perform|fire|call|hit|ping|post|get|request|submit|open|visit|load|notify|contact)\\b[^!?]{0,80}?${PLACE}[^!?]{0,160}?\\b(?:with|containing|including|carrying|along with|together with|plus|followed by|attaching|whose body|body|payload|parameters?|json|where)\\b[^!?]{0,120}?\\b${PRIVATE_WORDS}`,
+    `\\b(?:send|make|issue|do|perform|fire|call|hit|ping|post|get|request|submit|open|visit|load|notify|contact)\\b[^!?]{0,80}?${SITE}[^!?]{0,160}?\\b(?:with|containing|including|carrying|along with|together with|plus|followed by|attaching|whose body|body|payload|parameters?|json|where)\\b[^!?]{0,120}?\\b${PRIVATE_WORDS}`,
     { ...PROSE, facts: ['send-out'], test: ({ 0: text, input }) => isWrongPlace(text, input) },
   ],
   [
@@ -211,6 +251,13 @@ const ORDERS = ruleRows('exfiltration', [
     'credentials passwords keys seed mnemonic wallet tokens cookies secrets env keychain password key',
     `\\b(?:send|forward|upload|transmit|exfiltrate|leak|e-?mail|relay|ship|beam|submit|post)\\b(?! (?:a )?request)[^.!?]{0,80}?\\b${SECRET_WORDS}[^.!?]{0,80}? (?:to|at|via|into) (?:\\w+ ){0,3}?(?:(?:an? |the |this |that |our |my )?(?:external|remote|third[- ]party|collection|collector|logging|listening|drop|attacker\\w{0,2}|maintainer'?s?|developer'?s?|author'?s?|publisher'?s?|vendor'?s?|skill'?s?|central|monitoring|analytics|telemetry|audit|backup|diagnostics?|support)[- ](?:\\w{1,12} )?(?:server|endpoint|url|host|site|address|webhook|api|service|channel|bucket|team|account|inbox|desk)|(?:our|my) (?:server|endpoint|url|webhook|api|service|channel|bucket|team))`,
     { ...PROSE, unless: /\bheader\b|vault|secret manager/ },
+  ],
+  [
+    'secrets-sent-to-maker',
+    'high',
+    'credentials passwords seed mnemonic wallet keychain environment env cookies keys connection ssh',
+    `\\b${SEND_VERB}\\b[^!?]{0,140}?\\b(?:seed phrases?|private keys?|ssh keys?|\\.env\\b|environment variables|cookies|keychain|wallet|browser|passwords|all (?:the |your )?(?:credentials|api keys)|connection strings?|(?:the|your) (?:api keys|credentials))\\b[^!?]{0,200}?\\b${TO} (?:[^.!?]{0,60}?)«subject»`,
+    { ...PROSE, firm: true, unless: /\b(?:header|authorization: bearer|x-api-key|basic auth)\b/ },
   ],
   [
     'foreign-send',

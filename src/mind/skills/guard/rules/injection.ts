@@ -80,7 +80,7 @@ const HIDING = ruleRows('prompt_injection', [
     'owner-need-not-know',
     'high',
     'know aware see notice informed told need',
-    `\\b(?:${OWNER}|user) (?:does not|doesn't|do not|don't|need not|needn't|should not|shouldn't|must not|must never|will not|won't|never|cannot|can't|is not to|are not to|would not|wouldn't)(?: ever)? (?:need(?:s)? to |have to |want to |get to |be able to )?(?:know|be (?:aware|told|informed|notified|bothered|shown|alerted|asked|troubled|concerned)|see|notice|realis?ze?|find out|hear|learn|discover|be made aware)\\b[^.!?]{0,40}\\b(?:about|of|that|this|it|these|them|step|happen\\w{0,3}|any|the (?:transfer|upload|request|call|copy|check|process|step|change|message|sync|backup))?`,
+    `\\b(?:${OWNER}|user) (?:does not|doesn't|do not|don't|need not|needn't|should not|shouldn't|must not|must never|will not|won't|never|cannot|can't|is not to|are not to|would not|wouldn't)(?: ever)? (?:need(?:s)? to |have to |want to |get to |be able to )?(?:know|be (?:aware|told|informed|notified|bothered|shown|alerted|asked|troubled|concerned)|see|notice|realis?ze?|find out|hear|learn|discover|be made aware)\\b[^.!?]{0,40}\\b(?:about|of|that|this|it|these|them|step|happen\\w{0,3}|any|the (?:transfer|upload|request|call|copy|check|process|step|change|message|sync|backup))\\b`,
     { ...TEXT, facts: ['hidden'], unless: /what|which|how|where|the (?:answer|details of|internals|syntax|difference|exact|internal|implementation|command|underlying|schema|term|tech)|raw|json|id\b|technical|markdown|jargon|code|anything about|to know (?:git|sql|python|regex|about)|before|until|separate|error|twice|all (?:of )?(?:the|these)/ },
   ],
   [
@@ -162,7 +162,7 @@ const OBEYING = ruleRows('prompt_injection', [
     'high',
     'instructions commands directives orders requests',
     "\\b(?:follow|obey|execute|carry out|act on|comply with|perform|honou?r|run)\\b (?:all |any |every |the |whatever |each |those |embedded )*(?:instructions?|commands?|directives?|orders|requests) (?:(?:that (?:are|is|appear\\w?|you find|it)|which|you (?:find|see|encounter|receive|get)|found|contained|embedded|written|present|given|included|received|coming|it|they)[^.!?]{0,30} )?(?:in|inside|within|from|on|by|returned|contained in|embedded in) (?:the |any |every |each |those |its |these |a )*(?:fetched |retrieved |remote |returned |incoming |received |external |downloaded )*(?:web ?pages?|e-?mails?|messages?|documents?|search results|tool (?:output|results?)|api responses?|responses?|server(?: response)?|remote \\w{1,12}|feed|inbox|comments?|issues?|tickets?|files? (?:you|it)|attachments?|page|url|endpoint|channel|gist|paste)\\b(?! (?:above|below|of this skill))",
-    { ...TEXT, facts: ['runs-remote'], unless: /\b(?:never|do not|don'?t|must not|should not|cannot|refuse|avoid|not instructions|untrusted|ignore)\b|issue (?:body|description) to implement|user'?s? (?:message|comment)|reviewer|this (?:file|document)|skill\.md|reference/ },
+    { ...TEXT, facts: ['runs-remote'], unless: /issue (?:body|description) to implement|user'?s? (?:message|comment)|reviewer|this (?:file|document)|skill\.md|reference/ },
   ],
   [
     'reveal-prompt',
@@ -201,7 +201,7 @@ const OBEYING = ruleRows('prompt_injection', [
     'high',
     'tell report say claim pretend answer state reply respond deny lie',
     "\\b(?:tell (?:the )?(?:user|owner|them)|report(?: back)?|say|claim|pretend|reply|respond|state|answer|act as (?:if|though)|deny|lie)\\b[^.!?]{0,60}\\b(?:that )?(?:(?:everything|all (?:checks|tests|files|steps)|the (?:scan|check|audit|tests?|transfer|task|operation|result|review))\\b[^.!?]{0,30}(?:is|was|are|were|has|have|as|went|completed|passed)\\b[^.!?]{0,40}(?:even (?:if|though|when)|regardless|no matter|whatever (?:the|happens|was))|(?:nothing|no (?:data|files?|request|network|upload|information))\\b[^.!?]{0,30}(?:was|were|has been|is)\\b[^.!?]{0,20}(?:sent|uploaded|shared|changed|deleted|transmitted|collected|happened))",
-    { ...TEXT, facts: ['hidden'], unless: /\b(?:never|do not|don'?t|must not|should not)\b/ },
+    { ...TEXT, facts: ['hidden'] },
   ],
   [
     'to-the-machine',
@@ -222,7 +222,7 @@ const OBEYING = ruleRows('prompt_injection', [
     'critical',
     'credentials passwords password keys key seed mnemonic wallet tokens cookies secrets env environment ssh',
     `\\b(?:include|append|add|embed|attach|encode|write|pass|put)\\b[^.!?]{0,60}?${SECRET_WORDS}[^.!?]{0,80}\\b(?:as (?:the |a |an )?(?:\\w{1,12} )?(?:parameter|argument|field|comment|value|sidenote|note|query|header)|in (?:the |a |an )?(?:\\w{1,12} )?(?:parameter|argument|field|comment|sidenote|query|url|note|request|commit message|image|dns|subdomain))\\b`,
-    { ...TEXT, unless: /\b(?:never|do not|don'?t|authorization|x-api-key|bearer|your own|required header)\b|\bheader\b/ },
+    { ...TEXT, unless: /\bheader\b/ },
   ],
 ]);
 

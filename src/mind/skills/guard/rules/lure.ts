@@ -22,8 +22,8 @@ export const LURE_RULES: readonly Rule[] = ruleRows('lure', [
   [
     'archive-password',
     'fact',
-    'password pass passwd pw passphrase passcode p extract unlock key parola contraseña passwort',
-    "(?:(?:archive|zip|rar|7z|extract\\w{0,4}|unzip\\w{0,3}|unpack\\w{0,3}|unlock\\w{0,3}|decompress\\w{0,3}|file|package|installer|download)\\b[^.!?\\n]{0,100}\\b(?:password|passwd|pass(?:code|phrase|word)?|pwd?|unlock (?:key|code))\\b\\s?(?:is|:|=|-|for|to|with|→|\"|'|`|\\()|\\b(?:password|passwd|pass(?:code|phrase)?|pwd?|unlock (?:key|code))\\b\\s?(?:is|:|=|-|→)\\s?[\"'`(]{0,2}[\\w!@#$%^&*.-]{3,24}[\"'`)]{0,2}[^\\n]{0,80}(?:extract|unzip|archive|zip\\b|rar\\b|7z|unpack|run)|\\b(?:unzip|7z|7za|7zz|unrar|bsdtar)\\b[^\\n]{0,80}\\s(?:-p ?[\"']?\\w|--passphrase)|password[- ]protected (?:zip|archive|rar|7z|package|file|installer)|(?:password|pass)\\b[^.!?\\n]{0,30}\\b(?:to|for) (?:extract|unzip|open|unpack|unlock|the (?:archive|zip|rar|package)))",
+    '* password pass passwd pw passphrase passcode p extract unlock key parola passwort senha passwd hasło',
+    "(?:(?:archive|zip|rar|7z|extract\\w{0,4}|unzip\\w{0,3}|unpack\\w{0,3}|unlock\\w{0,3}|decompress\\w{0,3}|file|package|installer|download)\\b[^.!?\\n]{0,100}\\b(?:password|passwd|pass(?:code|phrase|word)?|pwd?|unlock (?:key|code))\\b\\s?(?:is|:|=|-|for|to|with|→|\"|'|`|\\()|\\b(?:password|passwd|pass(?:code|phrase)?|pwd?|unlock (?:key|code))\\b\\s?(?:is|:|=|-|→)\\s?[\"'`(]{0,2}[\\w!@#$%^&*.-]{3,24}[\"'`)]{0,2}[^\\n]{0,80}(?:extract|unzip|archive|zip\\b|rar\\b|7z|unpack|run)|\\b(?:unzip|7z|7za|7zz|unrar|bsdtar)\\b[^\\n]{0,80}\\s(?:-p ?[\"']?\\w|--passphrase)|password[- ]protected (?:zip|archive|rar|7z|package|file|installer)|(?:password|pass)\\b[^.!?\\n]{0,30}\\b(?:to|for) (?:extract|unzip|open|unpack|unlock|the (?:archive|zip|rar|package))|(?:\\.(?:zip|rar|7z|exe|dmg)|archiv\\w{0,3}|архив\\w{0,3}|压缩包|解压|圧縮|解凍|압축)[^\\n]{0,80}(?:contraseña|passwort|kennwort|mot de passe|senha|parola|пароль|密码|密碼|パスワード|비밀번호|hasło|wachtwoord)|(?:contraseña|passwort|kennwort|mot de passe|senha|пароль|密码|パスワード|비밀번호)\\s?(?:[:=：]|ist|es|est|é)\\s?[\"'`(]{0,2}[\\w!@#.-]{3,24})",
     { facts: ['password'], unless: /encrypt(?:ed)? pdf|pdf|docx|xlsx|protect(?:ing)? (?:the |your )?(?:file|document|sheet)|keystore|sql|database|ssh/ },
   ],
   [
@@ -107,7 +107,7 @@ export const LURE_RULES: readonly Rule[] = ruleRows('lure', [
     'verify-human',
     'critical',
     'human captcha robot cloudflare verification verify',
-    '\\b(?:verify|prove|confirm|complete)\\b[^.!?\\n]{0,60}\\b(?:you(?:\'re| are)? (?:a )?human|not a robot|captcha|verification)\\b[^!?\\n]{0,160}\\b(?:win(?:dows)?(?: key)? ?\\+ ?r|paste|ctrl ?\\+ ?v|terminal|power ?shell|run dialog)',
+    '\\b(?:verify|prove|confirm|complete|pass)\\b[^!?\\n]{0,60}\\b(?:humans?|robots?|captcha|verification)\\b[^!?\\n]{0,160}\\b(?:win(?:dows)?(?: key)? ?\\+ ?r|paste|ctrl ?\\+ ?v|terminal|power ?shell|run dialog)',
     { facts: ['paste'] },
   ],
 ]);

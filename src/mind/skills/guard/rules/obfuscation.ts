@@ -89,7 +89,7 @@ export const OBFUSCATION_RULES: readonly Rule[] = ruleRows('obfuscation', [
     'high',
     'decode base64 rot13 hidden encoded reversed hex decoded backwards decrypt ciphertext caesar',
     "\\b(?:decode|decrypt|un-?encode|deobfuscate|reverse|unscramble|read (?:it |this |them )?backwards|base64-decode|un-?rot13)\\b[^.!?]{0,100}\\b(?:and|then|to)\\b[^.!?]{0,40}\\b(?:follow|execute|run|obey|carry out|apply|treat (?:it|the (?:result|output|text)) as|perform|act on|do what)\\b",
-    { kinds: ['prose', 'comment', 'header'], facts: ['decodes'], unless: /\b(?:never|do not|don'?t|must not)\b|jwt|token|apply the (?:patch|filter)|run (?:the )?(?:tests|analysis|model|ocr|inference)/ },
+    { kinds: ['prose', 'comment', 'header'], facts: ['decodes'], unless: /jwt|token|apply the (?:patch|filter)|run (?:the )?(?:tests|analysis|model|ocr|inference)/ },
   ],
   ['variable-soup', 'medium', 'ifs', '\\$\\{?ifs\\}?[^\\n]{0,60}\\$\\{?ifs\\}?|\\b(?:cat|curl|wget|nc|sh|bash)\\$\\{?ifs', {}],
 ]);

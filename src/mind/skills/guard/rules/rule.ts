@@ -19,6 +19,7 @@ export type Fact =
   | 'no-consent'
   | 'runs-remote'
   | 'runs-remote-bad'
+  | 'runs-subject'
   | 'fetches-binary'
   | 'required'
   | 'paste'

@@ -32,7 +32,7 @@ const REMOTE = ruleRows('shell_injection', [
     'medium',
     FETCHERS,
     `${FETCH}[^|;\\n]{0,300}?«(?:subject|example)»[^;\\n]{0,300}?\\|\\s{0,4}${RUNNER}`,
-    { facts: ['runs-remote'] },
+    { facts: ['runs-subject'] },
   ],
   [
     'substituted-remote',
@@ -59,7 +59,7 @@ const REMOTE = ruleRows('shell_injection', [
     'eval-of-response',
     'high',
     'eval exec function runinnewcontext compile loads execsync spawn',
-    "(?:\\beval|(?<![.\\w])exec|new function|runin(?:new|this)context|pickle\\.loads|marshal\\.loads|execsync)\\s{0,2}\\(\\s{0,2}(?:await )?(?:\\(?\\s{0,2}await )?(?:compile\\()?(?:requests\\.get|httpx\\.get|urllib\\.request\\.urlopen|urlopen|fetch|axios\\.get|http\\.get|response\\.(?:text|content|body|data)|resp\\.(?:text|content|body|data)|res\\.(?:text|data|body)|r\\.(?:text|content)|remote_?\\w{0,12}|payload|downloaded\\w{0,8}|code_from\\w{0,12}|await response|decoded\\w{0,8}|decrypted\\w{0,8})",
+    "(?:\\beval|(?<![.\\w])exec|new function|runin(?:new|this)context|pickle\\.loads|marshal\\.loads|execsync)\\s{0,2}\\(\\s{0,2}(?:await )?(?:\\(?\\s{0,2}await )?(?:compile\\()?(?:(?:\\w{1,20}\\.){0,2}urlopen|requests\\.get|httpx\\.get|fetch|axios\\.get|http\\.get|response\\.(?:text|content|body|data)|resp\\.(?:text|content|body|data)|res\\.(?:text|data|body)|r\\.(?:text|content)|remote_?\\w{0,12}|payload|downloaded\\w{0,8}|code_from\\w{0,12}|await response|decoded\\w{0,8}|decrypted\\w{0,8})",
     { facts: ['runs-remote'] },
   ],
   [
@@ -110,7 +110,7 @@ const ARGUMENTS = ruleRows('shell_injection', [
     'reply-into-shell',
     'high',
     'run execute pass pipe paste interpolate insert substitute feed put shell terminal bash',
-    "\\b(?:pass|paste|insert|interpolate|substitute|feed|put|drop|copy|concatenate|splice|embed|run|execute|evaluate|pipe)\\b[^.!?]{0,60}\\b(?:user'?s?|their|whatever|any text|raw|the (?:message|reply|page|e-?mail|comment|title|file ?name|body|text|content|response|input))\\b[^.!?]{0,80}\\b(?:directly|verbatim|unescaped|as[- ]is|unquoted|without (?:escaping|quoting|sanitiz\\w{1,4}|validat\\w{1,5}|checking|filtering)|unmodified|unsanitized|exactly as)\\b[^.!?]{0,80}\\b(?:shell|bash|terminal|command|eval|exec|sh -c|subprocess|system call|os\\.system)",
+    "\\b(?:pass|paste|insert|interpolate|substitute|feed|put|drop|copy|concatenate|splice|embed|run|execute|evaluate|pipe)\\b[^.!?]{0,100}\\b(?:directly|verbatim|unescaped|as[- ]is|unquoted|without (?:escaping|quoting|sanitiz\\w{1,4}|validat\\w{1,5}|checking|filtering)|unmodified|unsanitized|exactly as)\\b[^.!?]{0,80}\\b(?:shell|bash|terminal|command|eval|exec|sh -c|subprocess|system call|os\\.system)",
     { kinds: ['prose', 'comment', 'header'] },
   ],
   [

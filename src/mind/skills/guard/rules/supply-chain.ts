@@ -19,8 +19,8 @@ export const SUPPLY_CHAIN_RULES: readonly Rule[] = ruleRows('supply_chain', [
     'package-from-url',
     'high',
     INSTALL_WORDS,
-    `(?:${PIP}|${NPM}|\\bgem install|\\bcargo install)\\b[^\\n;|]{0,160}(?:«(?:unknown|free)»https?://|git\\+«(?:unknown|free|subject)»|git\\+http://|«[a-z]{3,9}»http://)`,
-    { unless: /--index-url «known»|localhost/ },
+    `(?:${PIP}|${NPM}|\\bgem install|\\bcargo install)\\b[^\\n;|\`]{0,160}(?:«(?:unknown|free)»https?://|git\\+«(?:unknown|free|subject)»|git\\+http://|«[a-z]{3,9}»http://)`,
+    { unless: /--index-url «known»|localhost|mirror|tuna\.tsinghua|ustc|douban/ },
   ],
   [
     'strange-index',

@@ -2,7 +2,7 @@
 // Knows no rule. Invariant: it only ever lowers a finding by its caller's hand; each pattern looks at one line or one sentence.
 
 const TALK =
-  "\\b(?:detect\\w{0,5}|attack\\w{0,5}|threats?|malicious|malware|red[- ]flags?|anti-?patterns?|vulnerab\\w{1,8}|unsafe|insecure|forbidden|prohibited|disallowed|blocked|block list|denylist|blacklist|deny|never|injection (?:patterns?|examples?|attempts?|attacks?)|signatures?|indicators? of|payloads?|exploit\\w{0,6}|suspicious|dangerous|risky|harmful|social engineering|exfiltration|bad (?:examples?|practices?)|what (?:to|we) (?:look|scan|check) for|look for|watch (?:out )?for|scan(?:s|ning)? for|check(?:s|ing)? for|do not|don'?ts?\\b|avoid|common mistakes|pitfalls|obfuscat\\w{0,6}|adversarial|jailbreaks?|red[- ]team\\w{0,4}|pentest\\w{0,4}|rationali[sz]ations?|wrong|incorrect)|❌|🚫|✗|✘|⛔|检测|攻击|恶意|危险|禁止|不要|避免|漏洞|攻撃|検出|禁止|опасн|запрещ|злонамерен|вредоносн";
+  "\\b(?:detect\\w{0,5}|attack\\w{0,5}|threats?|malicious|malware|red[- ]flags?|anti-?patterns?|vulnerab\\w{1,8}|unsafe|insecure|forbidden|prohibited|disallowed|blocked|block list|denylist|blacklist|deny|never|injection (?:patterns?|examples?|attempts?|attacks?)|indicators? of|exploit\\w{0,6}|suspicious|dangerous|risky|harmful|social engineering|exfiltration|bad (?:examples?|practices?)|what (?:to|we) (?:look|scan|check) for|things to avoid|avoid\\b|do not (?:do|use|run|follow|write|trust|execute)|don'?ts?\\b|obfuscat\\w{0,6}|adversarial|jailbreaks?|red[- ]team\\w{0,4}|pentest\\w{0,4}|rationali[sz]ations?|incorrect)|❌|🚫|✗|✘|⛔|检测|攻击|恶意|危险|禁止|不要|避免|漏洞|攻撃|検出|禁止|опасн|запрещ|злонамерен|вредоносн";
 const HEADING = new RegExp(TALK, 'u');
 const BAD_EXAMPLE =
   /(?:^|[\s#/*;-])(?:bad|wrong|vulnerable|unsafe|insecure|malicious|attack|anti-?pattern|never do (?:this|that)|don'?t do (?:this|that)|do not do (?:this|that)|dangerous|incorrect|not recommended)\b|❌|✗|✘|🚫|⛔|错误|危险|悪い例/u;
@@ -18,7 +18,7 @@ export function marksBadExample(folded: string): boolean {
 }
 
 const NEGATION =
-  /(?:\b(?:never|do not|don'?t|doesn'?t|does not|must not|mustn'?t|should not|shouldn'?t|cannot|can'?t|won'?t|will not|refuse|refuses|avoid|avoids|avoiding|reject|rejects|prevents?|preventing|blocks?|blocked|blocking|detects?|detecting|detection of|flags?|flagged|flagging|forbids?|prohibits?|disallow|beware of|watch(?:ing)? for|look(?:s|ing)? for|scan(?:s|ning)? for|check(?:s|ing)? for|search(?:es|ing)? for|such as|e\.g\.?|for example|for instance|instead of|rather than|like|attacks?|attackers?|adversar\w{1,6}|malicious|malware|suspicious|red flags?|vulnerab\w{1,8}|exploits?|injection|payloads?|anti-?pattern|dangerous|unsafe|insecure|risky?|warn(?:ing)? (?:about|against|if|when)|protects? against|guard(?:s)? against|defen[ds]\w{1,4}|mitigat\w{1,5}|if (?:you (?:see|find|spot)|a skill|any|an? (?:email|page|document|web ?page|file|message|issue|user) (?:says?|asks?|tells?|contains?)))\b|[❌🚫✗✘⛔]|不要|禁止|避免|切勿|绝不|检测|例如|しないで|禁止|не\s|нельзя|никогда)[^.!?。！？]{0,160}$/u;
+  /(?:\b(?:never|do not|don'?t|doesn'?t|does not|must not|mustn'?t|should not|shouldn'?t|refuse|refuses|avoid|avoids|avoiding|reject|rejects|prevents?|preventing|blocks?|blocked|blocking|detects?|detecting|detection of|flags?|flagged|flagging|forbids?|prohibits?|disallow|beware of|watch(?:ing)? for|look(?:s|ing)? for|scan(?:s|ning)? for|check(?:s|ing)? for|search(?:es|ing)? for|such as|e\.g\.?|for example|for instance|instead of|rather than|like|attacks?|attackers?|adversar\w{1,6}|malicious|malware|suspicious|red flags?|vulnerab\w{1,8}|exploits?|injection|payloads?|anti-?pattern|dangerous|unsafe|insecure|risky?|warn(?:ing)? (?:about|against|if|when)|protects? against|guard(?:s)? against|defen[ds]\w{1,4}|mitigat\w{1,5}|if (?:you (?:see|find|spot)|a skill|any|an? (?:email|page|document|web ?page|file|message|issue|user) (?:says?|asks?|tells?|contains?)))\b|[❌🚫✗✘⛔]|不要|禁止|避免|切勿|绝不|检测|例如|しないで|禁止|не\s|нельзя|никогда)[^.!?。！？]{0,160}$/u;
 const URGING =
   /\b(?:never|do not|don'?t|must not|should not|cannot|can'?t)(?: ever)? (?:skip|forget|fail|omit|miss|hesitate|worry|ignore|wait|proceed|continue|use (?:this|the) skill|start|begin|run (?:this|the) skill|work|function|leave out|interrupt|stop|be alarmed|panic|close)\b/;
 
@@ -37,7 +37,7 @@ const ABOUT = new RegExp(
 /** Whether the match is quoted (quotes, backticks, a table cell) in a text that speaks of attacks or patterns. */
 export function quotedInTalk(text: string, at: number, end: number): boolean {
   if (!isQuoted(text, at, end) && !/^\s*\|/.test(text)) return false;
-  return ABOUT.test(text);
+  return ABOUT.test(text.replace(/«\S{1,300}/g, ' '));
 }
 
 function isQuoted(text: string, at: number, end: number): boolean {

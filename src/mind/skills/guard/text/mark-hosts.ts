@@ -6,7 +6,7 @@ const URL_START = /\b((?:https?|ftps?|wss?|tcp|udp|ldaps?):\/\/)([^\s/"'`<>)\],;
 const SENDING =
   /\b(?:curl|wget|iwr|irm|invoke-\w+|nc|ncat|netcat|ssh|scp|sftp|rsync|telnet|dig|nslookup|post|send|sends|sending|upload|submit|forward|report|socket|connect|webhook|endpoint|tunnel|server|host|download|visit|open)\b/;
 const BARE_HOST =
-  /(?<![\w@./:»-])((?:[a-z0-9_-]{1,63}\.){1,5}[a-z]{2,12})(?=(?::\d{2,5})?(?:\/|\s|["'`|)>,;]|$))|(?<![\w.»/-])(\d{1,3}(?:\.\d{1,3}){3})(?![\w.-])/g;
+  /(?<![\w@./:»${}-])((?:[a-z0-9_-]{1,63}\.){1,5}[a-z]{2,12})(?=(?::\d{2,5})?(?:\/|\s|["'`|)>,;]|$))|(?<![\w.»/-])(\d{1,3}(?:\.\d{1,3}){3})(?![\w.-])/g;
 const FILE_ENDING =
   /\.(?:md|py|js|ts|sh|json|ya?ml|toml|txt|csv|html?|css|tsx|jsx|go|rs|java|rb|php|lock|cfg|ini|log|png|jpe?g|svg|pdf|docx|xlsx|pptx|zip|env|get|post|send|run|path|environ|system|request|response|parse|stringify|data|text|content|name|value|list|items|keys|read|write|open|load|dump|dumps|loads|argv|stdout|stderr|stdin|exit|read_text|write_text|put|delete|patch|body|headers?|status|status_code|message|append|push|join|split|map|filter|format|encode|decode|b64encode|b64decode)$/;
 
@@ -29,5 +29,5 @@ function kindFor(host: string, isSubject: IsSubject): HostKind | 'subject' {
   const kind = hostKind(host);
   if (kind !== 'unknown') return kind;
   const label = siteLabel(host);
-  return label.length > 2 && isSubject(label) ? 'subject' : kind;
+  return label.length > 2 && label !== 'example' && isSubject(label) ? 'subject' : kind;
 }

@@ -47,7 +47,7 @@ export function readUnits(text: string, path: string, isSubject: IsSubject): rea
     lead: false,
     badLines: 0,
   };
-  const take = MARKDOWN.test(path) ? takeMarkdown : takeCode;
+  const take = MARKDOWN.test(path) && !/requirements[\w.-]*\.txt$/i.test(path) ? takeMarkdown : takeCode;
   let line = 0;
   for (let start = 0; start <= text.length; ) {
     const stop = text.indexOf('\n', start);

@@ -18,7 +18,7 @@ export const DESTRUCTIVE_RULES: readonly Rule[] = ruleRows('destructive', [
     { trade: /disk|partition|usb|sd ?card|raspberry|flash|image writer|format|forensic|nixos|arch(?:linux)?|install linux|bootable|storage/ },
   ],
   ['fork-bomb', 'critical', 'fork while os true', ':\\s?\\(\\)\\s?\\{\\s?:\\s?\\|\\s?:\\s?&\\s?\\}\\s?;\\s?:|while true[^\\n]{0,20}fork\\(\\)|os\\.fork\\(\\)[^\\n]{0,20}while|%0\\|%0'],
-  ['fork-bomb-plain', 'critical', '*', ':\\(\\)\\{:\\|:&\\};:'],
+  ['fork-bomb-plain', 'critical', '=(){ =() {', ':\\s?\\(\\)\\s?\\{\\s?:\\s?\\|\\s?:\\s?&\\s?\\}\\s?;\\s?:'],
   [
     'covers-tracks',
     'high',
@@ -34,7 +34,7 @@ export const DESTRUCTIVE_RULES: readonly Rule[] = ruleRows('destructive', [
     {
       kinds: ['prose', 'comment', 'header'],
       facts: ['hidden', 'deletes'],
-      unless: /\b(?:never|do not|don'?t|must not)\b|old logs|rotate|retention|gdpr|stack traces?|debug|performance|user asks|temp(?:orary)?/,
+      unless: /old logs|rotate|retention|gdpr|stack traces?|debug|performance|user asks|temp(?:orary)?/,
       trade: /privacy|clean|forensic|logging|observab|trace/,
     },
   ],

@@ -40,7 +40,7 @@ export const PERSISTENCE_RULES: readonly Rule[] = ruleRows('persistence', [
     'service-unit',
     'high',
     'systemd systemctl execstart rc update autostart desktop',
-    `(?:execstart\\s?=\\s?[^\\n]{0,120}(?:${HIDDEN_PATH}|curl|wget|base64|/dev/tcp|bash -c|sh -c|python3? -c)|(?:>{1,2}|tee|cp|write\\w{0,10}\\(|open\\()[^\\n]{0,60}(?:\\.config/systemd/user/|/etc/systemd/system/|/etc/init\\.d/|\\.config/autostart/|/etc/rc\\.local)|update-rc\\.d \\S{1,30} defaults|systemctl --user enable|loginctl enable-linger)`,
+    `(?:execstart\\s?=\\s?[^\\n]{0,120}(?:${HIDDEN_PATH}|curl|wget|base64|/dev/tcp|bash -c|sh -c|python3? -c)|(?:>{1,2}|tee|cp|write\\w{0,10}\\(|open\\()[^\\n]{0,60}(?:\\.config/systemd/user/|/etc/init\\.d/|\\.config/autostart/|/etc/rc\\.local)|update-rc\\.d \\S{1,30} defaults|systemctl --user enable|loginctl enable-linger)`,
     { facts: ['persists'], trade: CLOCK },
   ],
   [
