@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { openDatabase } from '#base/database.ts';
 import { createProposalLedger } from '#mind/evidence/proposal-ledger.ts';
+import { selectMessages } from '#mind/sessions/forget/select-messages.ts';
 import { createSqliteSessionStore, type SqliteSessionStore } from '#mind/sessions/sqlite-session-store.ts';
+import { forgetInState } from '#surfaces/app/commands/forget/forget-stores.ts';
 import { answered, called, createForgetStage, eventCount, NOW, resulted, said } from './forget-stage.ts';
 import { leaveTraces, SENTINEL, WORD } from './traces.ts';
 
@@ -142,6 +144,18 @@ describe('forget --match', () => {
 });
 
 describe('forget --session', () => {
+  test('a run that is stopped before the file is rewritten leaves no bytes after the next close', async (t) => {
+    const stage = createForgetStage(t);
+    const { secret } = await leaveTraces(stage);
+    await stage.within(async (store) => {
+      const sessions = selectMessages(store.database, { kind: 'session', sessionId: secret });
+      await forgetInState(store.database, { sessions });
+    });
+    const bytes = readFileSync(stage.home.stateDatabase).toString('latin1').toLowerCase();
+    assert.ok(!bytes.includes(WORD));
+    assert.ok(!existsSync(`${stage.home.stateDatabase}-wal`));
+  });
+
   test('the whole session goes with all its traces', async (t) => {
     const stage = createForgetStage(t);
     const { secret, plain } = await leaveTraces(stage);
