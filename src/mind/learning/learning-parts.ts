@@ -39,6 +39,8 @@ export interface LearningParts {
     readonly door: SkillDoor;
     /** `skill_view` and `skills_list`, for reviews. */
     readonly readingTools: readonly AnyTool[];
+    /** Awaited before the reader is asked. */
+    readonly ready?: () => Promise<void>;
     /** Called after a skill was written. */
     readonly written?: () => Promise<void>;
   };

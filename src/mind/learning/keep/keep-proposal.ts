@@ -21,7 +21,12 @@ export interface KeepDoors {
   /** All messages of a session, those that were compressed away too. */
   readonly messagesOf: (sessionId: string) => readonly StoredMessage[];
   readonly memory: MemoryFiles;
-  readonly skills: { readonly reader: Pick<SkillReader, 'get' | 'record'>; readonly door: Pick<SkillDoor, 'write'> };
+  readonly skills: {
+    readonly reader: Pick<SkillReader, 'get' | 'record'>;
+    readonly door: Pick<SkillDoor, 'write'>;
+    /** Awaited before the first look: the reader then knows every skill. */
+    readonly ready?: () => Promise<void>;
+  };
   readonly pending: PendingFiles;
 }
 
@@ -136,6 +141,7 @@ async function preparedDraft({ skills, ledger }: KeepDoors, draft: ProposalDraft
   }
   const read = readSkillChange(draft.change);
   if (!read.ok) return { draft, refusal: read };
+  await skills.ready?.();
   const again = findTwin(ledger, draft);
   if (again) return { draft, refusal: again };
   const checked = await checkSkillChange(skills.reader, draft.target, read.value);
