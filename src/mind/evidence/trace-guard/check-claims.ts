@@ -5,7 +5,7 @@
 import type { Citation, Claim, ClaimPolicy, ClaimRefusalReason, ClaimVerdict, EvidenceEntry } from './claim.ts';
 import { findContradiction } from './find-contradiction.ts';
 import { findQuote, foldQuote, isLongEnough } from './find-quote.ts';
-import { type ClaimReading, type ExactTerm, readClaim } from './read-claim.ts';
+import { type ClaimReading, type ExactTerm, readClaim, type SoftWord } from './read-claim.ts';
 import { type EvidenceReading, mentionsOf, type QuotePlace, readEvidence } from './read-evidence.ts';
 
 /** In the order of the claims. Of two entries with one handle the first counts. */
@@ -101,9 +101,7 @@ function findGap(claim: ClaimReading, { cited, places }: Support, minSupport: nu
   if (claim.exact.length === 0 && claim.soft.size === 0) return 'It says nothing that can be compared.';
   const missing = claim.exact.find((term) => !cited.some((reading) => says(reading, term)));
   if (missing) return `"${missing.shown}" does not occur in what is cited.`;
-  const unsaid = [...claim.soft].filter(
-    ([stem, other]) => !cited.some(({ stems }) => stems.has(stem) || stems.has(other)),
-  );
+  const unsaid = [...claim.soft].filter(([, soft]) => !cited.some((reading) => saysLoosely(reading, soft)));
   const said = claim.soft.size - unsaid.length;
   if (said < claim.soft.size * minSupport) {
     return `Only ${said} of ${claim.soft.size} content words occur in what is cited (not: ${unsaid
@@ -116,10 +114,15 @@ function findGap(claim: ClaimReading, { cited, places }: Support, minSupport: nu
   return findContradiction(claim.sentences, places);
 }
 
-function says({ exact, words, stems }: EvidenceReading, term: ExactTerm): boolean {
+function says({ exact, words, stems, bentWords }: EvidenceReading, term: ExactTerm): boolean {
   if (term.keys.some((key) => exact.has(key))) return true;
   if (term.word !== undefined && words.has(term.word)) return true;
+  if (term.bent?.some((word) => bentWords.has(word))) return true;
   return term.stems !== undefined && term.stems.length > 0 && term.stems.every((stem) => stems.has(stem));
+}
+
+function saysLoosely({ stems, beginnings }: EvidenceReading, soft: SoftWord): boolean {
+  return soft.stems.some((stem) => stems.has(stem)) || soft.beginnings.some((begin) => beginnings.has(begin));
 }
 
 function problem(reason: ClaimRefusalReason, detail: string): Problem {

@@ -1,8 +1,9 @@
 // Owns finding what a claim asserts and its quoted sentences deny, or the other way round. Knows no reason code.
-// Invariant: a word speaks against the claim only where the claim and the sentence are about the same; one source that says it the
+// Invariant: a word speaks against the claim only where their clauses are about the same; one source that says it the
 // claim's way settles it; taking a place of a quote away never settles more.
+import { isGeneric } from './polar-words.ts';
 import type { QuotePlace } from './read-evidence.ts';
-import { OPEN, type Polarity } from './read-polarity.ts';
+import { type Clause, OPEN, type Polarity } from './read-polarity.ts';
 
 /** Share of the smaller of two sentences' content that they must have in common to be about the same. */
 const SAME_MATTER = 0.5;
@@ -13,20 +14,22 @@ export function findContradiction(
   places: readonly (readonly QuotePlace[])[],
 ): string | undefined {
   for (const sentence of claim) {
-    const found = contradictedLemma(sentence, places);
-    if (found !== undefined) return `What is cited says the opposite about "${found.replace('±', '')}".`;
+    for (const clause of sentence.clauses) {
+      const found = contradictedLemma(clause, places);
+      if (found !== undefined) return `What is cited says the opposite about "${found.replace('±', '')}".`;
+    }
     if (isDenselyContradicted(sentence, places)) return 'What is cited says the opposite.';
   }
   return undefined;
 }
 
-function contradictedLemma(sentence: Polarity, places: readonly (readonly QuotePlace[])[]): string | undefined {
-  const asserted = [...sentence.signs].filter(([, bits]) => bits !== OPEN);
-  return asserted.find(([lemma, bits]) => isContradicted({ sentence, lemma, bits }, places))?.[0];
+function contradictedLemma(clause: Clause, places: readonly (readonly QuotePlace[])[]): string | undefined {
+  const asserted = [...clause.signs].filter(([, bits]) => bits !== OPEN);
+  return asserted.find(([lemma, bits]) => isContradicted({ clause, lemma, bits }, places))?.[0];
 }
 
 interface Assertion {
-  readonly sentence: Polarity;
+  readonly clause: Clause;
   readonly lemma: string;
   readonly bits: number;
 }
@@ -39,18 +42,39 @@ function isContradicted(assertion: Assertion, places: readonly (readonly QuotePl
   return stances.some((one) => one.length > 0 && one.every((stance) => stance === 'against'));
 }
 
-/** The quoted sentences speak first, the rest of the text only where they are silent. */
-function stanceOf({ sentence, lemma, bits }: Assertion, { reading, mentions }: QuotePlace): Stance {
-  const heard = mentions.get(lemma) ?? reading.mentions.get(lemma) ?? [];
+/** The quoted sentences speak first, the rest of the text only where they are silent; of their clauses those nearest to the claim's. */
+function stanceOf({ clause, lemma, bits }: Assertion, { reading, mentions }: QuotePlace): Stance {
+  const heard = nearest(mentions.get(lemma) ?? reading.mentions.get(lemma) ?? [], clause);
   if (heard.length === 0) return 'silent';
-  if (heard.some(({ signs }) => ((signs.get(lemma) ?? OPEN) & bits) !== 0)) return 'for';
-  return heard.some((one) => isSameMatter(one, sentence)) ? 'against' : 'silent';
+  if (heard.some(({ signs }) => says(signs, lemma, bits))) return 'for';
+  if (isGeneric(lemma) && heard.some((one) => agreesElsewhere(one, { clause, lemma, bits }))) return 'silent';
+  return heard.some((one) => isSameMatter(one, clause)) ? 'against' : 'silent';
 }
 
-function isSameMatter(one: Polarity, other: Polarity): boolean {
+function says(signs: Clause['signs'], lemma: string, bits: number): boolean {
+  return ((signs.get(lemma) ?? OPEN) & bits) !== 0;
+}
+
+/** Does the source say of another word what the claim says with this verb? */
+function agreesElsewhere({ signs }: Clause, { clause, bits }: Assertion): boolean {
+  return [...clause.content].some((other) => !isGeneric(other) && signs.get(other) === bits);
+}
+
+function nearest(clauses: readonly Clause[], to: Clause): readonly Clause[] {
+  const shares = clauses.map((one) => shared(one, to));
+  const most = shares.reduce((best, share) => Math.max(best, share), 0);
+  return clauses.filter((_, at) => shares[at] === most);
+}
+
+function shared(one: Clause, other: Clause): number {
+  let count = 0;
+  for (const lemma of one.content) if (other.content.has(lemma)) count += 1;
+  return count;
+}
+
+function isSameMatter(one: Clause, other: Clause): boolean {
   const smaller = Math.min(one.content.size, other.content.size);
-  const shared = [...one.content].filter((lemma) => other.content.has(lemma)).length;
-  return smaller === 0 || shared >= smaller * SAME_MATTER;
+  return smaller === 0 || shared(one, other) >= smaller * SAME_MATTER;
 }
 
 function isDenselyContradicted(claim: Polarity, places: readonly (readonly QuotePlace[])[]): boolean {

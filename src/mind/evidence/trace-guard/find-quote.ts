@@ -38,7 +38,7 @@ function countWords(text: string): number {
 }
 
 /** Of a quote that stands everywhere a few places tell as much as all. */
-const MOST_PLACES = 32;
+const MOST_PLACES = 8;
 
 /** The places (start in the folded text) of a folded quote. */
 export function findQuote(folded: string, quote: string): readonly number[] {

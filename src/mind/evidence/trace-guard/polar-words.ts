@@ -35,6 +35,13 @@ export function isDenying(stem: string): boolean {
   return DENYING.has(stem);
 }
 
+/** Verbs that say little without their object: `black is not used` agrees with `we use ruff, never black`. */
+const GENERIC = new Set('use want need keep make get prefer take have'.split(' ').map(stemWord));
+
+export function isGeneric(lemma: string): boolean {
+  return GENERIC.has(lemma) || lemma === '±like';
+}
+
 const OPPOSITES: ReadonlyMap<string, { readonly lemma: string; readonly sign: 1 | -1 }> = new Map(
   `enable activate/disable deactivate; succeed succeeded succeeds success successful pass work/fail failure unsuccessful break broken; allow permit accept approve/deny forbid prohibit reject refuse disallow;
    like love enjoy prefer/hate dislike detest loathe; start begin launch/stop end halt; open/close; true/false; up/down; increase raise grow/decrease reduce lower shrink;

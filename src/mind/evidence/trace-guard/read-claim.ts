@@ -10,7 +10,7 @@ import { isCommonCompound, type Piece, readPieces } from './exact-terms.ts';
 import { foldSentences, plainQuotes } from './fold-text.ts';
 import { numberWord, unitWord } from './number-terms.ts';
 import { isNegator } from './polar-words.ts';
-import { withUnit } from './read-evidence.ts';
+import { beginningsOf, withoutEnding, withUnit } from './read-evidence.ts';
 import { type Polarity, readPolarity } from './read-polarity.ts';
 
 export interface ExactTerm {
@@ -21,12 +21,20 @@ export interface ExactTerm {
   readonly word?: string;
   /** Or all of these among its stems. */
   readonly stems?: readonly string[];
+  /** Or one of these among its words that are no names, without their endings. */
+  readonly bent?: readonly string[];
+}
+
+/** One of its stems, by lemma or by rule, or of its beginnings must be among the source's. */
+export interface SoftWord {
+  readonly stems: readonly string[];
+  readonly beginnings: readonly string[];
 }
 
 export interface ClaimReading {
   readonly exact: readonly ExactTerm[];
-  /** Stems of the other content words, each once, with the stem by rule alone: one of both must be among the source's. */
-  readonly soft: ReadonlyMap<string, string>;
+  /** The other content words by stem, each once. */
+  readonly soft: ReadonlyMap<string, SoftWord>;
   readonly sentences: readonly Polarity[];
   readonly hasNegation: boolean;
 }
@@ -34,11 +42,11 @@ export interface ClaimReading {
 export function readClaim(text: string): ClaimReading {
   const { prose, code } = splitMarkdown(text);
   const exact: ExactTerm[] = [];
-  const soft = new Map<string, string>();
+  const soft = new Map<string, SoftWord>();
   const { sentences } = foldSentences(prose);
   for (const { raw } of sentences) {
     for (const segment of raw.replace(/\s+/gu, ' ').split(SEGMENT)) readSegment(segment, exact, soft);
-    for (const pair of densePairs(raw)) soft.set(pair, pair);
+    for (const pair of densePairs(raw)) soft.set(pair, { stems: [pair], beginnings: [] });
   }
   for (const span of code) exact.push(...codeTerms(span));
   const polarity = sentences.map(({ raw }) => readPolarity(raw));
@@ -76,7 +84,7 @@ function withoutMarkers(line: string): string {
     .replace(/^(?:step|phase|part)\s+\d{1,2}\s*[:.)–-]\s*/iu, '');
 }
 
-function readSegment(segment: string, exact: ExactTerm[], soft: Map<string, string>): void {
+function readSegment(segment: string, exact: ExactTerm[], soft: Map<string, SoftWord>): void {
   const pieces = readPieces(segment);
   const titled = isTitle(pieces);
   let isUnit = false;
@@ -126,7 +134,7 @@ function exactTerm(
     case 'word': {
       const digits = numberWord(key);
       if (digits !== undefined) return { shown, keys: [withUnit(digits, next)[0] ?? digits] };
-      return isName(shown, initial) ? nameTerm(shown) : undefined;
+      return isName(shown, initial) ? nameTerm(shown, initial) : undefined;
     }
   }
 }
@@ -143,13 +151,18 @@ function isName(shown: string, initial: boolean): boolean {
   return !((initial || shouted) && isCommonWord(bare));
 }
 
-function nameTerm(shown: string): ExactTerm {
+/** What begins a sentence may be a verb of another language, bent for another person. */
+function nameTerm(shown: string, initial: boolean): ExactTerm {
   const word = splitWords(shown)[0] ?? shown.toLowerCase();
-  return { shown, keys: [shown.toLowerCase()], word, stems: [stemWord(word)] };
+  const bent = initial && word.length >= 5 ? withoutEnding(shown.toLowerCase()) : [];
+  return { shown, keys: [shown.toLowerCase()], word, stems: [stemWord(word)], bent };
 }
 
-function addSoft(shown: string, soft: Map<string, string>): void {
-  for (const word of contentOf(shown)) soft.set(stemWord(word), porterStem(word));
+function addSoft(shown: string, soft: Map<string, SoftWord>): void {
+  for (const word of contentOf(shown)) {
+    const stem = stemWord(word);
+    soft.set(stem, { stems: [stem, porterStem(word)], beginnings: beginningsOf(word).slice(0, 3) });
+  }
 }
 
 function contentOf(text: string): readonly string[] {

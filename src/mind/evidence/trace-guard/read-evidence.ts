@@ -7,25 +7,34 @@ import type { EvidenceText } from './claim.ts';
 import { type Piece, readPieces } from './exact-terms.ts';
 import { foldSentences } from './fold-text.ts';
 import { joinThousands, numberWord, unitWord } from './number-terms.ts';
-import { type Polarity, readPolarity } from './read-polarity.ts';
+import { type Clause, type Polarity, readPolarity } from './read-polarity.ts';
 
 export interface EvidenceSentence extends Polarity {
   readonly start: number;
   readonly end: number;
 }
 
+/** Of a word that stands everywhere, the first clauses tell as much as all. */
+const MOST_MENTIONS = 100;
+
+/** Lemma → the clauses that hold it. */
+export type Mentions = ReadonlyMap<string, readonly Clause[]>;
+
 export interface EvidenceReading {
   readonly source: EvidenceText;
   readonly folded: string;
   readonly sentences: readonly EvidenceSentence[];
-  /** Lemma → the sentences that hold it. */
-  readonly mentions: ReadonlyMap<string, readonly EvidenceSentence[]>;
+  readonly mentions: Mentions;
   /** Numbers, paths, identifiers, addresses; lower case. */
   readonly exact: ReadonlySet<string>;
   /** Lower case. */
   readonly words: ReadonlySet<string>;
   /** By rule and by lemma: `lives` is of `live` and of `life`. */
   readonly stems: ReadonlySet<string>;
+  /** Beginnings of the longer words: other languages bend their words where no rule of English reaches. */
+  readonly beginnings: ReadonlySet<string>;
+  /** Of words in small letters, without an ending that verbs bend by. */
+  readonly bentWords: ReadonlySet<string>;
   readonly hasNegation: boolean;
 }
 
@@ -34,8 +43,8 @@ export interface QuotePlace {
   readonly reading: EvidenceReading;
   /** The sentences that it is taken from. */
   readonly quoted: readonly EvidenceSentence[];
-  /** Lemma → those of them that hold it. */
-  readonly mentions: ReadonlyMap<string, readonly EvidenceSentence[]>;
+  /** Of these sentences alone. */
+  readonly mentions: Mentions;
 }
 
 export function readEvidence(source: EvidenceText): EvidenceReading {
@@ -50,21 +59,36 @@ export function readEvidence(source: EvidenceText): EvidenceReading {
     exact: exactKeys(readPieces(source.text)),
     words,
     stems: new Set([...words].flatMap((word) => [stemWord(word), porterStem(word)])),
+    beginnings: new Set([...words].flatMap(beginningsOf)),
+    bentWords: new Set((source.text.match(/(?<!\p{L})\p{Ll}{5,30}(?!\p{L})/gu) ?? []).flatMap(withoutEnding)),
     hasNegation: read.some(({ hasNegation }) => hasNegation),
   };
 }
 
-/** Lemma → the sentences that hold it. */
-export function mentionsOf(sentences: readonly EvidenceSentence[]): ReadonlyMap<string, readonly EvidenceSentence[]> {
-  const mentions = new Map<string, EvidenceSentence[]>();
-  for (const sentence of sentences) {
-    for (const lemma of sentence.signs.keys()) {
+export function mentionsOf(sentences: readonly EvidenceSentence[]): Mentions {
+  const mentions = new Map<string, Clause[]>();
+  for (const clause of sentences.flatMap(({ clauses }) => clauses)) {
+    for (const lemma of clause.signs.keys()) {
       const known = mentions.get(lemma);
-      if (known === undefined) mentions.set(lemma, [sentence]);
-      else known.push(sentence);
+      if (known === undefined) mentions.set(lemma, [clause]);
+      else if (known.length < MOST_MENTIONS) known.push(clause);
     }
   }
   return mentions;
+}
+
+const ENDINGS = new Set(',e,t,n,en,st,te,es,est,et,o,a,as,an,on,ons,ez,ent,s,er,re,r,i,ai,ed,ing'.split(','));
+
+/** `wohne` and `wohnt` have a stretch in common that only such endings follow. */
+export function withoutEnding(word: string): readonly string[] {
+  const cuts = [0, 1, 2, 3].filter((cut) => word.length - cut >= 4 && ENDINGS.has(word.slice(word.length - cut)));
+  return cuts.map((cut) => word.slice(0, word.length - cut));
+}
+
+/** A word of at least five letters, whole and without up to three letters of its end, four at least. */
+export function beginningsOf(word: string): readonly string[] {
+  if (word.length < 5 || !/^\p{L}+$/u.test(word)) return [];
+  return [0, 1, 2, 3].map((cut) => word.slice(0, word.length - cut)).filter((begin) => begin.length >= 4);
 }
 
 function exactKeys(pieces: readonly Piece[]): ReadonlySet<string> {

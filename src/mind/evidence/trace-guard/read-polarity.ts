@@ -12,17 +12,23 @@ const ASSERTED = 1;
 const DENIED = 2;
 export const OPEN = 3;
 
-export interface Polarity {
+/** A stretch of a sentence in which a negator reaches as far as it goes. */
+export interface Clause {
   /** Lemma → bits of how it occurs. */
   readonly signs: ReadonlyMap<string, number>;
-  /** Lemmas that say what the sentence is about. */
+  /** Lemmas that say what it is about. */
   readonly content: ReadonlySet<string>;
+}
+
+export interface Polarity {
+  readonly clauses: readonly Clause[];
   readonly hasNegation: boolean;
   /** For scripts without blanks: is something denied? Undefined for others. */
   readonly dense: boolean | undefined;
 }
 
-const TOKEN = /[\p{L}\p{N}\p{M}_']+|[,():—–]/gu;
+/** What is joined by marks (flags, paths, names) is one word, and no negator. */
+const TOKEN = /-{0,2}[\p{L}\p{N}\p{M}_']+(?:[-./@:][\p{L}\p{N}\p{M}_']+)*|[,():—–]/gu;
 const BREAKS = new Set(
   'but however although though while whereas yet because so then if when aber sondern mais pero ma но'.split(' '),
 );
@@ -46,16 +52,17 @@ export function readPolarity(sentence: string): Polarity {
   });
   reader.close();
   const dense = DENSE_SCRIPT.test(sentence) ? isDenselyNegated(sentence) : undefined;
-  return { ...reader.read(), hasNegation: reader.hasNegation || dense === true, dense };
+  return { clauses: reader.clauses, hasNegation: reader.hasNegation || dense === true, dense };
 }
 
 class ClauseReader {
-  readonly #signs = new Map<string, number>();
-  readonly #content = new Set<string>();
+  readonly clauses: Clause[] = [];
   hasNegation = false;
   #items: Item[] = [];
   /** So many of the items are the subject of a verb that is denied: whether they are meant is open. */
   #subject = 0;
+  /** So many of the items stand before the last comma. */
+  #sinceMark = 0;
   #before = '';
   #words = 0;
   #negators = 0;
@@ -70,28 +77,20 @@ class ClauseReader {
 
   /** Ends the scope of what was said so far. */
   close(): void {
-    const isBefore = this.#negators > 0 && this.#covered === 0;
-    this.#items.forEach((item, at) => {
-      if (isBefore) this.#keep({ ...item, denied: true });
-      else this.#keep(at < this.#subject ? { ...item, open: true } : item);
+    const from = this.#negators > 0 && this.#covered === 0 ? this.#sinceMark : this.#items.length;
+    const items = this.#items.map((item, at) => {
+      if (at >= from) return { ...item, denied: true };
+      return at < this.#subject ? { ...item, open: true } : item;
     });
+    if (items.length > 0) this.clauses.push(clauseOf(items));
     this.#items = [];
     this.#subject = 0;
+    this.#sinceMark = 0;
     this.#before = '';
     this.#words = 0;
     this.#negators = 0;
     this.#covered = 0;
     this.#open = false;
-  }
-
-  read(): Pick<Polarity, 'signs' | 'content'> {
-    return { signs: this.#signs, content: this.#content };
-  }
-
-  #keep({ lemma, sign, denied, open, bare }: Item): void {
-    const bits = (sign === 1) === denied ? DENIED : ASSERTED;
-    this.#signs.set(lemma, (this.#signs.get(lemma) ?? 0) | (open ? OPEN : bits));
-    if (!bare) this.#content.add(lemma);
   }
 
   #takeWord(word: string, next: string): void {
@@ -106,9 +105,9 @@ class ClauseReader {
   }
 
   #mark(): void {
-    if (this.#negators === 0) return;
     const isInterjection = this.#words === this.#negators;
-    if (this.#covered > 0 || isInterjection) this.close();
+    if (this.#negators > 0 && (this.#covered > 0 || isInterjection)) this.close();
+    else this.#sinceMark = this.#items.length;
   }
 
   #isNegation(word: string, next: string): boolean {
@@ -139,10 +138,19 @@ class ClauseReader {
       open: this.#open && pair === undefined,
     });
     if (this.#negators > 0 && !bare) this.#covered += 1;
-    if (isDenying(stem) || (stem === 'fail' && next === 'to')) {
+    if (isDenying(stem) || (stem === 'fail' && next === 'to') || (stem === 'stop' && next.endsWith('ing'))) {
       this.hasNegation = true;
       this.#negators += 1;
       this.#open = this.#negators > 1;
     }
   }
+}
+
+function clauseOf(items: readonly Item[]): Clause {
+  const signs = new Map<string, number>();
+  for (const { lemma, sign, denied, open } of items) {
+    const bits = (sign === 1) === denied ? DENIED : ASSERTED;
+    signs.set(lemma, (signs.get(lemma) ?? 0) | (open ? OPEN : bits));
+  }
+  return { signs, content: new Set(items.flatMap(({ lemma, bare }) => (bare ? [] : [lemma]))) };
 }

@@ -81,6 +81,20 @@ describe('reasons, in their order', () => {
   });
 });
 
+describe('cost', () => {
+  test('grows with the size of claim and source, not with their product', () => {
+    const lines = (count: number) => 'error at line three of the log\n'.repeat(count);
+    const time = (count: number): number => {
+      const from = performance.now();
+      judge(`${lines(count)} the deploy did work`, `${lines(count / 4)} the deploy worked`, 'the deploy did work');
+      return performance.now() - from;
+    };
+    time(500);
+    const [small, large] = [time(1_000), time(8_000)];
+    assert.ok(large < Math.max(small, 20) * 40, `${small} ms, ${large} ms`);
+  });
+});
+
 describe('origins', () => {
   const quote = 'deploys run on friday';
   test('a true quote of a foreign text waits', () => {
@@ -163,6 +177,20 @@ describe('what is said', () => {
     ['deploy with ./scripts/deploy.sh --env staging', 'Deploy: `./scripts/deploy.sh --env staging`'],
     ['我喜欢深色主题和大字体', '用户喜欢深色主题'],
     ['Ich mag keine Zwiebeln im Essen', 'Benutzer mag keine Zwiebeln'],
+    [
+      "I'm a data scientist at Roche in Basel, mostly working with Python",
+      'Data scientist at Roche (Basel); works with Python.',
+    ],
+    ['please stop adding emojis to the commit messages', 'Do not add emojis to commit messages'],
+    ['we use ruff and mypy, never black', 'Project uses ruff and mypy; black is not used'],
+    ['the CI workflow is in .github/workflows/ci.yml', 'CI workflow file: .github/workflows/ci.yml'],
+    ['commit with --no-verify here because the hooks are broken', 'Commit with --no-verify: the hooks are broken'],
+    ['no, the tests must be run with `make test`, not pytest', 'Run tests with `make test`, never with pytest'],
+    ["don't use sudo, I don't have root on this box", 'No root on this box: do not use sudo'],
+    ['the budget is 1.5k per month', 'Budget: 1500 per month'],
+    ['Ich wohne in Berlin und arbeite bei Siemens', 'Wohnt in Berlin, arbeitet bei Siemens'],
+    ['yo prefiero respuestas cortas en español', 'Prefiere respuestas cortas en español'],
+    ['私は東京に住んでいます', 'ユーザーは東京に住んでいる'],
     ['the time zone I use is Europe/Lisbon', 'Time zone: Europe/Lisbon'],
   ];
   for (const [source, claim, quote] of accepted) {
@@ -210,6 +238,15 @@ describe('what is said', () => {
     ['我喜欢深色主题', '用户不喜欢深色主题'],
     ['Ich mag keine Zwiebeln im Essen', 'Benutzer mag Zwiebeln'],
     ['je ne veux pas de sucre', 'Veut du sucre'],
+    ['the tests pass on Linux but fail on Windows', 'The tests fail on Linux but pass on Windows'],
+    ['we use ruff and mypy, never black', 'Black is used, ruff is not'],
+    ['use make test, not pytest', 'Use pytest, not make test'],
+    ['the job runs at 02:00 UTC', 'The job runs at 02:00 CET'],
+    ['the flag is --dry-run for that', 'The flag is --wet-run for that'],
+    ['only nobody needs to approve deploys', 'Deploys need approval'],
+    ['call marta about the invoices', 'Martin handles calls about the invoices'],
+    ['I live in Zürich now', 'User lives in Geneva'],
+    ["the service isn't reachable from outside", 'The service is reachable from outside'],
     ['thanks a lot for that', 'It is so'],
     ['I wanted you to run it without sudo', 'Run it with sudo', 'run it without sudo'],
   ];
