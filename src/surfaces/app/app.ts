@@ -15,6 +15,7 @@ import type { TurnEvent } from '#core/agent/turn-event.ts';
 import type { ModelClient, Tier } from '#core/model/model-client.ts';
 import type { ToolSelection } from '#core/tools/registry/tool-registry.ts';
 import type { ProposalLedger } from '#mind/evidence/proposal.ts';
+import type { Learning } from '#mind/learning/learning.ts';
 import type { MemoryFiles } from '#mind/memory/memory-files.ts';
 import type { SqliteSessionStore } from '#mind/sessions/sqlite-session-store.ts';
 import type { Environment } from './environment.ts';
@@ -83,6 +84,7 @@ export interface App {
   readonly skills: ComposedSkills;
   /** Everything that anybody wanted to keep, and what came of it. */
   readonly proposals: ProposalLedger;
+  readonly learning: Learning;
   readonly events: EventSource<TurnEvent>;
   /** What a person should be told once at the start: a quarantined file, a newer config. */
   readonly notices: readonly string[];

@@ -8,6 +8,7 @@ import { createEventLog } from '#base/event-log.ts';
 import { createFabric, type Fabric } from '#base/fabric.ts';
 import { redactSecrets } from '#base/secrets.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
+import type { Learning } from '#mind/learning/learning.ts';
 import type { App, AppOptions } from './app.ts';
 import { EXTENSIONS } from './extensions.ts';
 import { type LoadedConfig, loadConfig } from './home/config.ts';
@@ -15,12 +16,14 @@ import { findHome, type Home, makeHome } from './home/home.ts';
 import { createExtensions, type Extensions } from './host/extension-host.ts';
 import type { AppParts } from './parts/app-parts.ts';
 import { createBackground } from './parts/background.ts';
+import { composeLearning } from './parts/compose-learning.ts';
 import { composeMind, reconcileMind } from './parts/compose-mind.ts';
 import { childEnvironment, composeModels } from './parts/compose-models.ts';
 import { composeTools } from './parts/compose-tools.ts';
 import { ComposedApp } from './parts/composed-app.ts';
 import { createEndings } from './parts/endings.ts';
 import { createLiveRedaction } from './parts/live-redaction.ts';
+import { composeMindHooks } from './parts/mind-hooks.ts';
 
 /** Throws TalariaError: `config-invalid`, `missing-key`, what the database says. */
 export async function composeApp(options: AppOptions): Promise<App> {
@@ -43,12 +46,21 @@ export async function composeApp(options: AppOptions): Promise<App> {
     const extensions = hostExtensions({ ...ground, home, clock, loaded }, app);
     endings.add(() => extensions.shutdown());
     for (const extension of [...EXTENSIONS, ...(options.extra?.extensions ?? [])]) await extensions.activate(extension);
-    const parts = { ...ground, home, clock, loaded, mind, extensions };
-    const tools = composeTools(options, { ...parts, childEnvironment: childEnvironment(home, options.environment) });
+    const attended = new Set<string>();
+    const parts = { ...ground, home, clock, loaded, mind, extensions, attended };
+    const isAttended = (sessionId: string) => attended.has(sessionId);
+    const environment = childEnvironment(home, options.environment);
+    const tools = composeTools(options, { ...parts, isAttended, childEnvironment: environment });
     endings.add(() => tools.close());
     const models = await composeModels(options, { ...parts, reflex: tools.reflex.client });
     endings.add(() => models.desk.close());
-    app.current = new ComposedApp({ ...parts, options, tools, models, endings });
+    const minded = { ...parts, tools };
+    const mindHooks = composeMindHooks(minded);
+    endings.add(() => mindHooks.evidence.close());
+    const learning = composeLearning({ ...minded, model: models.desk.current });
+    endings.add(() => finishLearning(learning, clock));
+    app.current = new ComposedApp({ ...minded, mindHooks, learning, options, models, endings });
+    ground.later('reviews that are due', () => learning.runDue(ground.background.signal));
     return app.current;
   } catch (error) {
     await endings.run();
@@ -62,6 +74,16 @@ const PATIENCE_MS = 5_000;
 async function drain({ background, log }: Pick<AppParts, 'background' | 'log'>): Promise<void> {
   const left = await background.drain(PATIENCE_MS);
   if (left.length > 0) log('background-left', left.join(', '));
+}
+
+/** A review by rule takes moments; one that waits for a model goes on at the next start instead of holding up the exit. */
+const REVIEW_PATIENCE_MS = 2_000;
+
+async function finishLearning(learning: Learning, clock: Clock): Promise<void> {
+  const patience = new AbortController();
+  const cancel = clock.after(REVIEW_PATIENCE_MS, () => patience.abort());
+  await learning.drain(patience.signal);
+  cancel();
 }
 
 /** Log, events, background, notices: what every other part reports to. */

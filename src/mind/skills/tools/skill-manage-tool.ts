@@ -23,7 +23,7 @@ export interface SkillManageOptions {
   readonly door: Pick<SkillDoor, 'write'>;
   readonly record: (name: string) => SkillRecord | undefined;
   /** `ask` wherever a person can answer; elsewhere by the setting `skills.write_approval`. */
-  readonly ownerSay: () => OwnerSay;
+  readonly ownerSay: (sessionId: string) => OwnerSay;
   /** Keeps a change as a pending proposal; gives its id. */
   readonly draft: (write: SkillWrite) => Promise<string>;
   /** Called after a write, so that readers see it. */
@@ -39,12 +39,12 @@ export function createSkillManageTool(options: SkillManageOptions): AnyTool {
     effect: 'write',
     summary: ({ action, name, file_path: path }) =>
       `skill_manage ${action} ${ellipsize(name, 64)}${path ? ` ${ellipsize(path, 60)}` : ''}`,
-    risk: (input) => riskOf(options, input),
+    risk: (input, { sessionId }) => riskOf(options, input, sessionId),
     run: async (input, context, signal) => {
       const asked = readSkillChange(input);
       if (!asked.ok) return failure({ error: asked.detail, reason: asked.reason });
       const write: SkillWrite = { ...asked.value, actor: 'agent', approved: true, sessionId: context.sessionId };
-      if (options.ownerSay() === 'draft' && isOwners(options, asked.value))
+      if (options.ownerSay(context.sessionId) === 'draft' && isOwners(options, asked.value))
         return drafted(write, await options.draft(write));
       const done = await options.door.write(write, signal);
       if (!done.ok) return refused(done);
@@ -59,9 +59,9 @@ function isOwners({ record }: SkillManageOptions, { name, change }: AskedChange)
   return change.action === 'create' || change.action === 'delete' || record(name)?.createdBy !== 'agent';
 }
 
-function riskOf(options: SkillManageOptions, input: SkillManageInput): Risk {
+function riskOf(options: SkillManageOptions, input: SkillManageInput, sessionId: string): Risk {
   const asked = readSkillChange(input);
-  if (!asked.ok || options.ownerSay() !== 'ask' || !isOwners(options, asked.value)) return { level: 'none' };
+  if (!asked.ok || options.ownerSay(sessionId) !== 'ask' || !isOwners(options, asked.value)) return { level: 'none' };
   const { name, change } = asked.value;
   return {
     level: 'ask',

@@ -1,9 +1,18 @@
 // Owns how the evidence of a kept thing reads: who wrote it, when, and each cited message word for word. Knows no store.
 import { isoTime } from '#base/clock.ts';
 import { ellipsize } from '#base/text.ts';
-import type { Provenance, ShownCitation } from '#mind/evidence/proposal.ts';
+import type { Proposal, Provenance, ShownCitation } from '#mind/evidence/proposal.ts';
 
 const SHOWN = 400;
+
+/** A proposal as a person reads it before saying yes: the change, then the words that it rests on. */
+export function proposalLines({ action, target, change, citations }: Proposal): readonly string[] {
+  const text = Object.entries(change).flatMap(([key, value]) => {
+    if (key === 'action' || key === 'target') return [];
+    return `  ${key}: ${typeof value === 'string' ? value : JSON.stringify(value)}`;
+  });
+  return [`${action} ${target}`, ...text, ...citations.map(({ handle, quote }) => `  ${handle}: "${quote}"`)];
+}
 
 export function provenanceLines({ proposal, citations }: Provenance): readonly string[] {
   const { actor, createdAt, sessionId } = proposal;

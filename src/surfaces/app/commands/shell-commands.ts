@@ -14,8 +14,10 @@ import { demoCommand } from './demo-command.ts';
 import { doctorCommand } from './doctor/doctor-command.ts';
 import { forgetCommand } from './forget/forget-command.ts';
 import { importCommands } from './import/import-command.ts';
+import { learnCommand } from './learn-command.ts';
 import { memoryCommands } from './memory/memory-commands.ts';
 import { modelsCommand } from './models-command.ts';
+import { pendingCommands } from './pending/pending-commands.ts';
 import { restoreCommand } from './restore-command.ts';
 import { exportCommand } from './sessions/export-command.ts';
 import { searchCommand } from './sessions/search-command.ts';
@@ -41,6 +43,8 @@ export function shellCommands({ environment, app }: ShellCommandOptions): readon
     exportCommand(deps),
     ...memoryCommands(deps),
     ...skillsCommands(deps),
+    ...pendingCommands(deps),
+    learnCommand(deps),
     modelsCommand(deps),
     toolsCommand(deps),
     contextCommand(deps),

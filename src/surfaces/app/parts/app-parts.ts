@@ -2,6 +2,7 @@
 import type { Clock } from '#base/clock.ts';
 import type { Fabric } from '#base/fabric.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
+import type { Learning } from '#mind/learning/learning.ts';
 import type { AppOptions } from '../app.ts';
 import type { LoadedConfig } from '../home/config.ts';
 import type { Home } from '../home/home.ts';
@@ -11,6 +12,7 @@ import type { ComposedMind } from './compose-mind.ts';
 import type { ComposedModels } from './compose-models.ts';
 import type { ComposedTools } from './compose-tools.ts';
 import type { Endings } from './endings.ts';
+import type { MindHooks } from './mind-hooks.ts';
 
 export interface AppParts {
   readonly home: Home;
@@ -24,6 +26,10 @@ export interface AppParts {
   readonly tools: ComposedTools;
   readonly models: ComposedModels;
   readonly extensions: Extensions;
+  readonly learning: Learning;
+  readonly mindHooks: MindHooks;
+  /** Sessions at which a person can answer. */
+  readonly attended: Set<string>;
   /** Closes all of the above. */
   readonly endings: Endings;
   readonly redact: (text: string) => string;

@@ -14,6 +14,7 @@ import { createWebFetchTool } from '#core/tools/web/web-fetch-tool.ts';
 import { createMemoryTool } from '#mind/memory/memory-tool.ts';
 import { createSessionSearchTool } from '#mind/sessions/tool/session-search-tool.ts';
 import type { SkillConditions } from '#mind/skills/library/offered.ts';
+import { createSkillManageTool } from '#mind/skills/tools/skill-manage-tool.ts';
 import { createSkillViewTool } from '#mind/skills/tools/skill-view-tool.ts';
 import { createSkillsListTool } from '#mind/skills/tools/skills-list-tool.ts';
 import type { AppOptions } from '../app.ts';
@@ -22,6 +23,7 @@ import type { Home } from '../home/home.ts';
 import type { Extensions } from '../host/extension-host.ts';
 import type { ComposedMind } from './compose-mind.ts';
 import { mergedVariables } from './compose-models.ts';
+import { createForegroundDrafts } from './foreground-drafts.ts';
 import { createLazyReflex, type LazyReflex } from './lazy-reflex.ts';
 
 export interface ComposedTools {
@@ -58,6 +60,8 @@ export interface ToolParts {
   /** The environment that commands run in, without keys. */
   readonly childEnvironment: Readonly<Record<string, string | undefined>>;
   readonly notice: (text: string) => void;
+  /** Can a person answer in this session? */
+  readonly isAttended: (sessionId: string) => boolean;
 }
 
 export function composeTools(options: AppOptions, parts: ToolParts): ComposedTools {
@@ -103,14 +107,25 @@ function plainTools({ environment }: AppOptions, { mind, loaded, home }: ToolPar
 
 function skillTools(
   { environment }: AppOptions,
-  { mind, loaded, home }: ToolParts,
+  { mind, loaded, home, isAttended }: ToolParts,
   conditions: () => SkillConditions,
 ): readonly AnyTool[] {
   if (!loaded.config.skills.enabled) return [];
-  const { library } = mind.skills;
+  const { library, door } = mind.skills;
+  const { write_approval: unattended } = loaded.config.skills;
   const variables = mergedVariables(home, environment);
   const surroundings = { environment: (name: string) => variables[name], credentialFolder: home.root };
-  return [createSkillsListTool({ library, conditions }), createSkillViewTool({ library, conditions, ...surroundings })];
+  return [
+    createSkillsListTool({ library, conditions }),
+    createSkillViewTool({ library, conditions, ...surroundings }),
+    createSkillManageTool({
+      door,
+      record: library.record,
+      ownerSay: (sessionId) => (isAttended(sessionId) ? 'ask' : unattended),
+      draft: createForegroundDrafts(mind.ledger, home.pending),
+      written: async () => void (await library.refresh()),
+    }),
+  ];
 }
 
 /** An unknown toolset of the command line is an error there; one of the configuration is named and passed over. */

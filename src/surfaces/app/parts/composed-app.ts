@@ -75,6 +75,9 @@ export class ComposedApp implements App {
   get proposals() {
     return this.#parts.mind.ledger;
   }
+  get learning() {
+    return this.#parts.learning;
+  }
   get events() {
     return this.#parts.events;
   }
@@ -130,7 +133,9 @@ export class ComposedApp implements App {
     const budget = { maxSteps, ...(maxCost === undefined ? {} : { maxCost }) };
     const seat = { cwd, asker, approver: this.#approver(options.approver), model: this.#answering(), ...budget };
     const opened = await openConversation(request.value, this.#partsFor(seat), this.#parts.background.signal);
-    return opened.ok ? ok(this.#open.track(opened.value)) : opened;
+    if (!opened.ok) return opened;
+    if (options.approver !== denyingApprover) this.#parts.attended.add(opened.value.session.id);
+    return ok(this.#open.track(opened.value));
   }
 
   /** A turn in a session of its own, with nothing runnable but what was asked for and nobody to answer questions. */
@@ -197,7 +202,7 @@ export class ComposedApp implements App {
   }
 
   #partsFor(seat: Seat): ConversationParts {
-    const { tools, clock, home, events, redact, mind, extensions, options } = this.#parts;
+    const { tools, clock, home, events, redact, mind, mindHooks, learning, extensions, options } = this.#parts;
     const { selection } = tools;
     const shown = seat.shown && new Set(seat.shown);
     const schemas = shown ? selection.schemas.filter((schema) => shown.has(schema.name)) : selection.schemas;
@@ -208,12 +213,21 @@ export class ComposedApp implements App {
       machine: {
         clock,
         place: { cwd: seat.cwd, clock, asker: seat.asker, spillFolder: home.spill, redact },
-        hooks: [...(options.extra?.hooks ?? []), ...extensions.hooks],
+        hooks: [...(options.extra?.hooks ?? []), ...mindHooks.hooks, ...learning.hooks, ...extensions.hooks],
         stop: defaultStopConditions(seat.maxSteps, seat.maxCost),
         access: { tools: tools.byName, approver: seat.approver, allowList: tools.allowList },
       },
       events,
+      compression: this.#compression(),
     };
+  }
+
+  /** A small model words the summaries when one is set up. */
+  #compression() {
+    const { loaded, models } = this.#parts;
+    const { compression, tiers } = loaded.config;
+    const small = tiers.T1.length > 0 ? { summariser: () => models.desk.forTier('T1') } : {};
+    return { enabled: compression.enabled, threshold: compression.threshold, ...small };
   }
 
   #skillIndex(): string {

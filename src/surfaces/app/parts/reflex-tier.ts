@@ -5,6 +5,7 @@ import type { ReflexRule } from '#core/agent/reflex-rule.ts';
 import type { ModelClient } from '#core/model/model-client.ts';
 import { createReflexClient } from '#core/reflex/reflex-client.ts';
 import { toolRules } from '#core/tools/reflex-rules.ts';
+import { learningRules } from '#mind/learning/learning-rules.ts';
 import { memoryRules } from '#mind/memory/memory-rules.ts';
 import { recallRules } from '#mind/sessions/recall-rules.ts';
 
@@ -14,6 +15,6 @@ export interface ReflexTier {
 }
 
 export function createReflexTier(extra: readonly ReflexRule[], clock: Clock): ReflexTier {
-  const rules = [...toolRules, ...memoryRules, ...recallRules, ...extra];
+  const rules = [...toolRules, ...memoryRules, ...recallRules, ...learningRules, ...extra];
   return { client: createReflexClient(rules, { clock }), rules };
 }

@@ -1,11 +1,16 @@
 // Owns what is said between two turns: what learning did, and the drafts that wait for a yes. Plain chat and the screen both use it.
-// Knows no screen and no rule of learning. Invariants: each draft is asked about once a chat; no answer leaves it waiting.
+// Knows no screen and no rule of learning. Invariants: each draft is asked about once a chat; no answer leaves it waiting; a line that
+// is no answer is the owner's next line.
 import type { Learning, LearningOffer } from '#mind/learning/learning.ts';
 import type { Ask } from '../questions.ts';
 
 export interface BetweenTurns {
   /** Lines to show now; asks about drafts where a person can answer. */
   say(signal: AbortSignal): AsyncGenerator<string, void>;
+  /** What learning did since the last look; asks nothing. */
+  news(): readonly string[];
+  /** A line that was typed instead of an answer; once. */
+  takeLine(): string | undefined;
 }
 
 type Wish = 'keep' | 'drop' | 'show' | 'always' | 'later';
@@ -18,51 +23,62 @@ const WISHES: readonly (readonly [RegExp, Wish])[] = [
 ];
 
 export function createBetweenTurns(learning: Learning, ask: Ask | undefined): BetweenTurns {
-  const asked = new Set<string>();
-  return {
-    async *say(signal) {
-      for (const announcement of learning.announcements()) yield announcement;
-      for (const offer of learning.offers()) {
-        if (asked.has(offer.id)) continue;
-        asked.add(offer.id);
-        if (ask) yield* decide(learning, { offer, ask }, signal);
-        else yield `${offer.line} · /pending accept ${offer.id} keeps it, /pending show ${offer.id} shows it`;
-      }
-    },
-  };
+  return new Between(learning, ask);
 }
 
-async function* decide(
-  learning: Learning,
-  { offer, ask }: { readonly offer: LearningOffer; readonly ask: Ask },
-  signal: AbortSignal,
-): AsyncGenerator<string, void> {
-  for (;;) {
-    const wish = readWish(await ask({ lines: [offer.line, 'y keeps it / n drops it / show / always'] }, signal));
-    if (wish === 'show') {
-      yield offer.text;
-      continue;
-    }
-    yield await carryOut(learning, { id: offer.id, wish }, signal);
-    return;
+class Between implements BetweenTurns {
+  readonly #learning: Learning;
+  readonly #ask: Ask | undefined;
+  readonly #asked = new Set<string>();
+  #line: string | undefined;
+
+  constructor(learning: Learning, ask: Ask | undefined) {
+    this.#learning = learning;
+    this.#ask = ask;
   }
-}
 
-/** Gives what to say about it. */
-async function carryOut(
-  learning: Learning,
-  { id, wish }: { readonly id: string; readonly wish: Exclude<Wish, 'show'> },
-  signal: AbortSignal,
-): Promise<string> {
-  if (wish === 'later') return `It waits: /pending accept ${id}`;
-  const done =
-    wish === 'drop'
-      ? await learning.reject(id)
-      : await learning.accept(id, wish === 'always' ? { always: true } : {}, signal);
-  return done.ok ? done.value : `Not done: ${done.detail}`;
-}
+  news(): readonly string[] {
+    return this.#learning.announcements();
+  }
 
-function readWish(answer: string | undefined): Wish {
-  const typed = answer?.trim() ?? '';
-  return WISHES.find(([pattern]) => pattern.test(typed))?.[1] ?? 'later';
+  takeLine(): string | undefined {
+    const line = this.#line;
+    this.#line = undefined;
+    return line;
+  }
+
+  async *say(signal: AbortSignal): AsyncGenerator<string, void> {
+    yield* this.news();
+    for (const offer of this.#learning.offers()) {
+      if (this.#asked.has(offer.id)) continue;
+      this.#asked.add(offer.id);
+      if (this.#ask) yield* this.#decide(offer, this.#ask, signal);
+      else yield `${offer.line} · /pending accept ${offer.id} keeps it, /pending show ${offer.id} shows it`;
+      if (this.#line !== undefined) return;
+    }
+  }
+
+  async *#decide(offer: LearningOffer, ask: Ask, signal: AbortSignal): AsyncGenerator<string, void> {
+    for (;;) {
+      const answer = (await ask({ lines: [`${offer.line}  y / n / show / always`] }, signal))?.trim() ?? '';
+      const wish = WISHES.find(([pattern]) => pattern.test(answer))?.[1] ?? 'later';
+      if (wish === 'show') {
+        yield offer.text;
+        continue;
+      }
+      if (wish === 'later' && answer !== '') this.#line = answer;
+      yield await this.#carryOut(offer.id, wish, signal);
+      return;
+    }
+  }
+
+  /** Gives what to say about it. */
+  async #carryOut(id: string, wish: Exclude<Wish, 'show'>, signal: AbortSignal): Promise<string> {
+    if (wish === 'later') return `It waits: /pending accept ${id}`;
+    const done =
+      wish === 'drop'
+        ? await this.#learning.reject(id)
+        : await this.#learning.accept(id, wish === 'always' ? { always: true } : {}, signal);
+    return done.ok ? done.value : `Not done: ${done.detail}`;
+  }
 }

@@ -56,6 +56,7 @@ class ChatScreen {
   readonly #questions = new QuestionQueue(() => this.#showQuestion());
   readonly #meter = new TurnMeter();
   readonly #ended = Promise.withResolvers<number>();
+  readonly #leaving = new AbortController();
   readonly #chat: ChatSession;
   readonly #history: InputHistory;
   /** Turns and changes of the session, one after the other. */
@@ -88,10 +89,12 @@ class ChatScreen {
     this.#transcript.addPast(this.#chat.conversation?.history ?? []);
     this.#update();
     if (!signal.aborted) this.#hold.start();
+    this.#queue(() => this.#between());
     return this.#ended.promise;
   }
 
   async close(): Promise<void> {
+    this.#leaving.abort();
     this.#questions.close();
     this.#chat.stop();
     await this.#work;
@@ -181,13 +184,34 @@ class ChatScreen {
       return;
     }
     this.#transcript.addOwner(isSecret(line) ? `${line.split(/\s+/).slice(0, 2).join(' ')} (hidden)` : line);
-    const work = () => (isCommand ? this.#runSlash(line) : this.#runTurn(line));
+    this.#queue(async () => {
+      await (isCommand ? this.#runSlash(line) : this.#runTurn(line));
+      await this.#between();
+    });
+  }
+
+  #queue(work: () => Promise<void>): void {
     const before = this.#chat.isRunning ? Promise.resolve() : this.#work;
-    const done = before.then(work).catch((error: unknown) => this.#transcript.addLine(errorText(error), 'red'));
+    const done = before.then(work).catch((error: unknown) => {
+      if (!this.#leaving.signal.aborted) this.#transcript.addLine(errorText(error), 'red');
+    });
     this.#work = Promise.all([this.#work, done]).then(() => undefined);
   }
 
+  /** What was learned, and what waits for a yes; a line typed instead of an answer is taken as any other. */
+  async #between(): Promise<void> {
+    if (this.#chat.isRunning) return;
+    const { betweenTurns } = this.#chat;
+    for await (const text of betweenTurns.say(this.#leaving.signal)) {
+      for (const row of text.split('\n')) this.#transcript.addLine(row, 'dim');
+      this.#tui.requestRender();
+    }
+    const instead = betweenTurns.takeLine();
+    if (instead !== undefined) this.#take(instead);
+  }
+
   async #runTurn(line: string): Promise<void> {
+    for (const text of this.#chat.betweenTurns.news()) this.#transcript.addLine(text, 'dim');
     this.#working.show();
     try {
       for await (const event of this.#chat.send(line)) {

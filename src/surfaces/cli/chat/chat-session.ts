@@ -10,6 +10,7 @@ import type { TurnEvent } from '#core/agent/turn-event.ts';
 import type { App } from '#surfaces/app/app.ts';
 import { openProblem } from '../open-problem.ts';
 import type { Ask } from '../questions.ts';
+import { type BetweenTurns, createBetweenTurns } from './between-turns.ts';
 import type { ChatControl, CommandFailure } from './chat-control.ts';
 import { chatCommands } from './slash-commands.ts';
 import { readSlashLine } from './slash-line.ts';
@@ -27,6 +28,7 @@ export interface ChatOptions {
 export class ChatSession implements ChatControl {
   readonly app: App;
   readonly #options: ChatOptions;
+  readonly betweenTurns: BetweenTurns;
   readonly #commands = new Set<AbortController>();
   #conversation: Conversation | undefined;
   #turn: AbortController | undefined;
@@ -35,6 +37,7 @@ export class ChatSession implements ChatControl {
   constructor(options: ChatOptions) {
     this.app = options.app;
     this.#options = options;
+    this.betweenTurns = createBetweenTurns(options.app.learning, options.ask);
   }
 
   get conversation(): Conversation | undefined {

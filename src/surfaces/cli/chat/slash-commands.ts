@@ -5,6 +5,7 @@ import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/
 import type { ModelAddition, ModelInfo } from '#surfaces/app/app.ts';
 import { chatName } from '../command-words.ts';
 import type { ChatControl } from './chat-control.ts';
+import { learningCommands } from './learning-commands.ts';
 
 const line = (text: string): CommandOutput => ({ type: 'line', text });
 
@@ -19,6 +20,7 @@ export function chatCommands(chat: ChatControl): readonly AnyCommand[] {
     modelAddCommand(chat),
     newCommand(chat),
     resumeCommand(chat),
+    ...learningCommands(chat),
     quitCommand(chat),
   ];
 }

@@ -115,12 +115,19 @@ async function answerAll(chat: ChatSession, { options, lines, target }: Talk): P
   const prompt = () => {
     if (options.interactive) target.out('you: ');
   };
+  const between = async () => {
+    for await (const text of chat.betweenTurns.say(target.signal)) target.out(`${MARKS.notice}${plain(text)}\n`);
+    const instead = chat.betweenTurns.takeLine();
+    if (instead !== undefined) await answer(chat, instead, target);
+  };
   let isDone = true;
+  await between();
   prompt();
   for await (const line of lines) {
     if (isExitLine(line)) break;
     if (line.trim() !== '') isDone = await answer(chat, line, target);
     if (chat.isLeaving || target.signal.aborted) break;
+    await between();
     prompt();
   }
   return isDone;

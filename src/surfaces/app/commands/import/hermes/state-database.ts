@@ -7,7 +7,7 @@ import { ok, type Result, refuse } from '#base/result.ts';
 import { assembleSession, type HermesSession, type TimedMessage, typedByOwner } from './hermes-session.ts';
 import { storedCalls, storedContent } from './map-message.ts';
 
-export const NEWEST_SCHEMA = 30;
+const NEWEST_SCHEMA = 30;
 
 export interface HermesDatabase {
   readonly version: number;

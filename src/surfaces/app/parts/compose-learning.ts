@@ -1,0 +1,55 @@
+// Owns composing the learning loop for one app: its doors, its settings, the turns it forks. Knows no surface.
+// Invariant: reviews run on the prompt and the shown tools of the session they review, and with nothing runnable but what proposes.
+import { join } from 'node:path';
+import { absentAsker } from '#core/agent/approver.ts';
+import { createForkTurn } from '#core/agent/fork-turn.ts';
+import type { AnyTool } from '#core/agent/tool.ts';
+import type { ModelClient } from '#core/model/model-client.ts';
+import { createLearning } from '#mind/learning/create-learning.ts';
+import type { Learning } from '#mind/learning/learning.ts';
+import type { AppParts } from './app-parts.ts';
+
+/** Sources at which a person sits: what a review finds there is offered, not applied. */
+const ATTENDED: ReadonlySet<string> = new Set(['cli']);
+
+type LearningGround = Pick<
+  AppParts,
+  'home' | 'clock' | 'loaded' | 'mind' | 'tools' | 'background' | 'redact' | 'log'
+> & {
+  readonly notice: (text: string) => void;
+  /** What answers now. */
+  readonly model: () => ModelClient;
+};
+
+export function composeLearning(ground: LearningGround): Learning {
+  const { home, clock, loaded, mind, tools, background, log, notice, model } = ground;
+  const { config } = loaded;
+  return createLearning({
+    stores: { sessions: mind.store, database: mind.store.database, ledger: mind.ledger },
+    memory: { files: mind.memory },
+    skills: {
+      reader: mind.skills.library,
+      door: mind.skills.door,
+      readingTools: ['skills_list', 'skill_view'].flatMap((name): readonly AnyTool[] => {
+        const tool = tools.byName.get(name);
+        return tool ? [tool] : [];
+      }),
+      written: async () => void (await mind.skills.library.refresh()),
+    },
+    turn: { forkTurn: forkOf(ground), model },
+    places: { pending: home.pending, lease: join(home.cache, 'unattended.lock') },
+    settings: {
+      enabled: config.learning.enabled,
+      intervals: { memory: config.memory.nudge_interval, skills: config.skills.creation_nudge_interval },
+      budget: { share: config.learning.budget_share, floorPerDay: config.learning.budget_floor },
+      writeApproval: config.skills.write_approval,
+      isAttended: (source) => ATTENDED.has(source),
+    },
+    ground: { clock, background, notice, log },
+  });
+}
+
+function forkOf({ clock, mind, tools, home, redact, model }: LearningGround) {
+  const place = { cwd: home.root, clock, asker: absentAsker, spillFolder: home.spill, redact };
+  return createForkTurn({ store: mind.store, model, machine: { clock, place, access: { tools: tools.byName } } });
+}

@@ -1,0 +1,58 @@
+// Owns what hangs on every conversation of the app: offers of skills, their use, the event ledger. Knows no surface.
+// Invariant: the prefix never changes: what fits a request goes into its user message.
+import type { EventSink } from '#base/fabric.ts';
+import { redactSecrets } from '#base/secrets.ts';
+import type { Hooks } from '#core/agent/hooks.ts';
+import type { TurnEvent } from '#core/agent/turn-event.ts';
+import { createEvidenceLedger, type EvidenceLedger } from '#mind/evidence/ledger/evidence-ledger.ts';
+import { offerSkills } from '#mind/skills/offer/skill-offer.ts';
+import { createUseTracker, type UseTracker } from '#mind/skills/use/use-tracker.ts';
+import type { AppParts } from './app-parts.ts';
+
+export interface MindHooks {
+  readonly hooks: readonly Hooks[];
+  readonly uses: UseTracker;
+  readonly evidence: EvidenceLedger;
+}
+
+type HookGround = Pick<AppParts, 'home' | 'clock' | 'loaded' | 'mind' | 'tools' | 'redact' | 'background'> & {
+  readonly events: EventSink<TurnEvent>;
+  readonly notice: (text: string) => void;
+};
+
+export function composeMindHooks(ground: HookGround): MindHooks {
+  const { home, clock, loaded, mind, events, notice, redact } = ground;
+  const { skills, store } = mind;
+  const hide = (text: string) => redactSecrets(redact(text));
+  const evidence = createEvidenceLedger({ path: home.evidenceDatabase, clock, redact: hide });
+  for (const { message } of evidence.notices) notice(message);
+  const uses = createUseTracker({
+    database: store.database,
+    records: skills.records,
+    door: skills.door,
+    clock,
+    tell: ({ text }) => {
+      events.emit({ type: 'notice', text });
+      ground.background.hold('look at skills again', skills.library.refresh());
+    },
+  });
+  const own = loaded.config.skills.enabled ? [skillOffers(ground), uses.hooks] : [];
+  return { hooks: [...own, evidence.hooks], uses, evidence };
+}
+
+/** What the session's frozen index has no room for, or did not know. */
+function skillOffers({ mind, tools }: HookGround): Hooks {
+  const { library, ranker } = mind.skills;
+  return {
+    name: 'skill-offers',
+    beforeTurn: async ({ sessionId, text }, signal) => {
+      const conditions = tools.conditions();
+      const offered = library.offered(conditions);
+      if (offered.length === 0) return [];
+      const { system = '' } = (await mind.store.loadPrompt(sessionId)) ?? {};
+      const shown = new Set(offered.map(({ name }) => name).filter((name) => system.includes(`\n- ${name}: `)));
+      const part = await offerSkills(text, { ranker, conditions, shown, total: offered.length }, signal);
+      return part ? [part] : [];
+    },
+  };
+}
