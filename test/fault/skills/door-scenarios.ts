@@ -1,5 +1,5 @@
 /** What is done to skills while something breaks: each with the state before, one action, and nothing else. */
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SkillChange } from '#mind/skills/skill-door.ts';
@@ -47,7 +47,6 @@ export const doorScenarios: readonly DoorScenario[] = [
   scenario('create', create),
   scenario('patch', patch, create),
   { ...scenario('patch with a verifier', patch, create), options: { verifiers: [passing] } },
-  scenario('edit', write('csv', { action: 'edit', content: skillText('csv', 'New.\n') }), create),
   scenario('write_file', addFile, create),
   scenario('remove_file', write('csv', { action: 'remove_file', filePath: 'references/a.md' }), create, addFile),
   scenario('delete', remove, create, addFile),
@@ -69,4 +68,9 @@ function outside(): string {
   writeFileSync(join(folder, 'SKILL.md'), skillText('digest'));
   writeFileSync(join(folder, 'scripts/a.sh'), 'echo a\n');
   return folder;
+}
+
+export function removeOutside(): void {
+  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+  folder = undefined;
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe } from 'node:test';
+import { after, describe } from 'node:test';
 import type { Database } from '#base/database/connection.ts';
 import { TalariaError } from '#base/errors.ts';
 import { hashSkillFolder } from '#mind/skills/door/skill-tree.ts';
@@ -12,7 +12,7 @@ import { type OpenDoor, openDoor } from '../../mind/skills/door/open-door.ts';
 import { verifies } from '../../verifies.ts';
 import { breakDisk, systemError } from '../failing-disk.ts';
 import { assertAgreement, folderOf } from './agreement.ts';
-import { type DoorScenario, doorScenarios } from './door-scenarios.ts';
+import { type DoorScenario, doorScenarios, removeOutside } from './door-scenarios.ts';
 
 const DATABASE: readonly (keyof Database & string)[] = ['transaction', 'run', 'get', 'all'];
 const LIMIT = 600;
@@ -123,11 +123,14 @@ async function checkAfter(
     const mended = hashSkillFolder(folderOf(opened, scenario.skill));
     if (!scenario.options?.verifiers) assert.equal(mended, now, `${when}: mending changed a whole state`);
     assertAgreement(opened, scenario.skill, when);
-    assert.deepEqual(await opened.door.reconcile(), [], `${when}: mending twice`);
-    if (mended === run.before) {
-      const again = await scenario.act(opened);
-      assert.ok(again.ok, `${when}: it does not work afterwards`);
-      assertAgreement(opened, scenario.skill, `${when}, done again`);
+    // Not after each fault: these say little more the second time.
+    if (failAt % 4 === 0) {
+      assert.deepEqual(await opened.door.reconcile(), [], `${when}: mending twice`);
+      if (mended === run.before) {
+        const again = await scenario.act(opened);
+        assert.ok(again.ok, `${when}: it does not work afterwards`);
+        assertAgreement(opened, scenario.skill, `${when}, done again`);
+      }
     }
     if (thrown !== undefined && !mayBeNew) assert.ok(thrown instanceof TalariaError, `${when}: ${String(thrown)}`);
   } finally {
@@ -137,6 +140,7 @@ async function checkAfter(
 }
 
 describe('skill door: faults', () => {
+  after(removeOutside);
   for (const scenario of doorScenarios) {
     verifies(
       'core:skills:atomic',
