@@ -4,6 +4,7 @@
 
 import type { Database } from '#base/database/connection.ts';
 import { canonicalJson, type JsonObject, parseJsonObject } from '#base/json.ts';
+import { FORGOTTEN } from '#mind/sessions/forget/sweep-text.ts';
 
 export interface ProposalsToForget {
   readonly messageIds: ReadonlySet<number>;
@@ -20,8 +21,6 @@ export interface ForgottenProposals {
   /** Those that waited; whatever lies in `pending` under their ids goes too. */
   readonly pending: readonly string[];
 }
-
-export const FORGOTTEN_QUOTE = '[forgotten]';
 
 interface Row {
   readonly key: number;
@@ -61,7 +60,7 @@ export function forgetProposals(database: Database, what: ProposalsToForget): Fo
 function clearQuote(database: Database, { proposal, position }: CitationRow): number {
   return database.run(
     'UPDATE citations SET quote = ? WHERE proposal = ? AND position = ?',
-    FORGOTTEN_QUOTE,
+    FORGOTTEN,
     proposal,
     position,
   ).changes;

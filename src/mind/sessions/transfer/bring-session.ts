@@ -49,14 +49,14 @@ export function planBringing(
   session: BroughtSession,
   messages: readonly BroughtMessage[],
 ): BringPlan {
-  const keys = messages.map((one) => keyOf(encodeMessage(one.message)));
+  const wanted = messages.map((one) => ({ at: one.at, key: keyOf(encodeMessage(one.message)) }));
   for (let n = 0; ; n += 1) {
     const id = nameOf(session.id, n);
     const row = findSession(database, id);
     if (row === undefined) return { outcome: n === 0 ? 'new' : 'renamed', id, session, messages };
-    const known = knownUpTo(storedKeys(database, row.key), keys);
-    if (known !== undefined) {
-      const rest = messages.slice(known);
+    const fresh = freshOnes({ said: said(database, row.key), until: row.last_active_at }, wanted);
+    if (fresh !== undefined) {
+      const rest = messages.filter((_, index) => fresh.has(index));
       return { outcome: rest.length === 0 ? 'same' : 'continued', id, session, messages: rest };
     }
   }
@@ -136,9 +136,10 @@ function closeBrought(database: Database, { id, session }: BringPlan): void {
   );
 }
 
-interface KeyRow {
-  readonly role: string;
-  readonly text: Uint8Array;
+interface Said {
+  readonly at: number;
+  /** Role and text. */
+  readonly key: string;
 }
 
 function keyOf({ role, text }: { readonly role: string; readonly text: string }): string {
@@ -146,24 +147,43 @@ function keyOf({ role, text }: { readonly role: string; readonly text: string })
 }
 
 /** As bytes: text that holds a NUL comes back whole. */
-function storedKeys(database: Database, session: number): readonly string[] {
+function said(database: Database, session: number): readonly Said[] {
   return database
-    .all<KeyRow>('SELECT role, CAST(text AS BLOB) AS text FROM messages WHERE session = ? ORDER BY seq', session)
-    .map(({ role, text }) => keyOf({ role, text: Buffer.from(text).toString('utf8') }));
+    .all<{ role: string; at: number; text: Uint8Array }>(
+      'SELECT role, at, CAST(text AS BLOB) AS text FROM messages WHERE session = ? ORDER BY seq',
+      session,
+    )
+    .map(({ role, at, text }) => ({ at, key: keyOf({ role, text: Buffer.from(text).toString('utf8') }) }));
 }
 
-/**
- * How many of `wanted` need not come; undefined when the two are different conversations. Messages here that follow all of `wanted`
- * were said later; messages that are missing here in the middle were forgotten.
- */
-function knownUpTo(here: readonly string[], wanted: readonly string[]): number | undefined {
+interface Here {
+  readonly said: readonly Said[];
+  /** When something was last said here, forgotten or not. Epoch ms. */
+  readonly until: number;
+}
+
+/** Which of `wanted` are not here yet, by index; undefined when the two are different conversations. */
+function freshOnes(here: Here, wanted: readonly Said[]): ReadonlySet<number> | undefined {
+  return freshByTime(here, wanted) ?? freshByOrder(here.said, wanted);
+}
+
+/** One message that was said at the same moment proves it; then only what is later than everything here is new: the rest was forgotten. */
+function freshByTime({ said, until }: Here, wanted: readonly Said[]): ReadonlySet<number> | undefined {
+  const known = new Set(said.map(({ at, key }) => `${at} ${key}`));
+  const last = wanted.findLastIndex(({ at, key }) => known.has(`${at} ${key}`));
+  if (last < 0) return undefined;
+  return new Set(wanted.flatMap(({ at }, index) => (index > last && at > until ? [index] : [])));
+}
+
+/** A session file may have no times: then the words must follow each other as they do here. */
+function freshByOrder(here: readonly Said[], wanted: readonly Said[]): ReadonlySet<number> | undefined {
   let at = 0;
   let matched = 0;
-  for (const [index, key] of wanted.entries()) {
-    if (here[at] !== key) continue;
+  for (const [index, { key }] of wanted.entries()) {
+    if (here[at]?.key !== key) continue;
     at += 1;
     matched = index + 1;
   }
-  if (matched === wanted.length) return matched;
-  return at === here.length ? matched : undefined;
+  if (matched < wanted.length && at < here.length) return undefined;
+  return new Set(wanted.keys().filter((index) => index >= matched));
 }
