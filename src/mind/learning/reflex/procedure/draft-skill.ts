@@ -56,28 +56,30 @@ export function skillName(words: string): string {
 }
 
 function nameOf(trace: Trace): string {
-  const goal = goalLine(trace);
+  const [goal] = goalLines(trace);
   const words = (goal ?? trace.steps.map(shortStep).join(' ')).match(/[\p{L}\p{N}]+/gu) ?? [];
   const content = words.filter((word) => !REQUEST_WORDS.test(word) && !isStopStem(stemWord(word.toLowerCase())));
   return skillName([...new Set(content)].slice(0, NAME_WORDS).join(' ')) || 'procedure';
 }
 
-/** A line that says what is wanted rather than spelling out a command. */
-function goalLine({ lines, steps }: Trace): string | undefined {
-  const commands = steps.map((step) => shortStep(step).replace(/^\S+ /, ''));
+/** Lines that say what is wanted rather than spelling out a command. */
+function goalLines({ lines, steps }: Trace): readonly string[] {
+  const commands = steps.map((step) => shortStep(step).replace(/^\S+ /, '')).filter((command) => command !== '');
   return lines
-    .map(({ text }) => text)
-    .find((text) => !isCorrection(text) && !commands.some((command) => command !== '' && text.includes(command)));
+    .filter(({ text, worked }) => worked && !isCorrection(text) && !commands.some((command) => text.includes(command)))
+    .map(({ text }) => text);
 }
 
 function descriptionOf(trace: Trace): string {
-  const text = goalLine(trace) ?? trace.steps.map((step) => shortStep(step).replace(/^\$ /, '')).join(', ');
+  const text = goalLines(trace)[0] ?? trace.steps.map((step) => shortStep(step).replace(/^\$ /, '')).join(', ');
   const line = text.split('\n')[0]?.trim() ?? '';
   return line.length <= LONGEST_DESCRIPTION ? line : `${sliceText(line, LONGEST_DESCRIPTION - 1).trimEnd()}…`;
 }
 
-function whenToUse({ lines }: Trace, name: string): string {
-  const asked = lines.slice(0, MOST_LINES).map(({ text }) => `- "${oneLine(text)}"`);
+function whenToUse(trace: Trace, name: string): string {
+  const asked = goalLines(trace)
+    .slice(0, MOST_LINES)
+    .map((text) => `- "${oneLine(text)}"`);
   return [...asked, `- "do ${name}"`].join('\n');
 }
 
@@ -87,7 +89,7 @@ function parameterSection({ steps }: Trace): readonly string[] {
 }
 
 function constraintSection({ deadEnds, lines }: Trace): readonly string[] {
-  const ends = deadEnds.slice(-MOST_CONSTRAINTS).map((one) => `- Dead end: \`${commandOf(one)}\`${exitOf(one)}`);
+  const ends = deadEnds.slice(-MOST_CONSTRAINTS).map((one) => `- Failed: \`${commandOf(one)}\``);
   const said = lines
     .filter(({ text }) => isCorrection(text))
     .slice(-MOST_CONSTRAINTS)
@@ -97,11 +99,6 @@ function constraintSection({ deadEnds, lines }: Trace): readonly string[] {
 
 function commandOf(done: DoneCall): string {
   return oneLine(shortStep(stepOf(done)).replace(/^\$ /, '')).replaceAll('`', "'");
-}
-
-function exitOf({ result }: DoneCall): string {
-  const { exitCode } = result.observed;
-  return exitCode === undefined ? '' : ` (exit ${exitCode})`;
 }
 
 function oneLine(text: string): string {

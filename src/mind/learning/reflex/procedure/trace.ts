@@ -12,8 +12,16 @@ export interface Trace {
   readonly calls: readonly DoneCall[];
   /** Calls that failed and were not made again with success. */
   readonly deadEnds: readonly DoneCall[];
-  /** The owner's lines of the turns with calls, in order, with their places in the messages. */
-  readonly lines: readonly { readonly text: string; readonly at: number }[];
+  /** The owner's lines of the turns with calls, in order. */
+  readonly lines: readonly TraceLine[];
+}
+
+export interface TraceLine {
+  readonly text: string;
+  /** Place in the messages. */
+  readonly at: number;
+  /** A call of its turn succeeded. */
+  readonly worked: boolean;
 }
 
 const MOST_STEPS = 25;
@@ -50,6 +58,7 @@ function linesOf(messages: readonly Message[]): Trace['lines'] {
     const place = at;
     at += turn.length;
     const text = ownerWords(turn[0]);
-    return text !== '' && workCalls(turn).length > 0 ? [{ text, at: place }] : [];
+    const calls = workCalls(turn);
+    return text !== '' && calls.length > 0 ? [{ text, at: place, worked: calls.some(succeeded) }] : [];
   });
 }

@@ -66,10 +66,8 @@ function fromSkills(search: Search, [list, ...rest]: readonly ToolResultPart[]):
   return playSkill({ view, played, values: {}, input });
 }
 
-function fromSessions(
-  { topic, line, input }: Search,
-  [found, around, ...played]: readonly ToolResultPart[],
-): ReflexStep {
+function fromSessions(search: Search, [found, around, ...played]: readonly ToolResultPart[]): ReflexStep {
+  const { topic, line, input } = search;
   const nothing: ReflexStep = { type: 'say', text: fill(texts.notFound, topic) };
   if (!input.tools.has('session_search')) return nothing;
   if (found === undefined)
@@ -77,7 +75,7 @@ function fromSessions(
       type: 'call',
       calls: [{ name: 'session_search', arguments: { query: topic, role_filter: 'user', limit: 5 } }],
     };
-  const hit = bestHit(found, input.text);
+  const hit = bestHit(found, search);
   if (hit === undefined) return nothing;
   if (around === undefined)
     return {
@@ -100,16 +98,18 @@ function fromSessions(
   return playSteps({ title, steps, results: played, input, line, alwaysAsk: true });
 }
 
+/** A line of the owner that was about it; the lines that only asked for a repetition are passed over. */
 function bestHit(
   result: ToolResultPart,
-  line: string,
+  { topic, input }: Search,
 ): { readonly session: string; readonly message: number } | undefined {
   for (const one of listIn(result, 'results')) {
-    const message = Number(one.match_message_id);
-    const own = objects(one.messages).find(({ id }) => id === message);
-    const text = own === undefined ? '' : textArgument(own, 'text');
-    if (Number.isInteger(message) && text !== line && !isRepeat(text))
-      return { session: textArgument(one, 'session_id'), message };
+    const lines = objects(one.messages).filter((message) => {
+      const text = textArgument(message, 'text');
+      return message.role === 'user' && text !== input.text && !isRepeat(text) && overlap(topic, text) >= CLOSE;
+    });
+    const best = lines.find(({ id }) => id === one.match_message_id) ?? lines.at(-1);
+    if (typeof best?.id === 'number') return { session: textArgument(one, 'session_id'), message: best.id };
   }
   return undefined;
 }

@@ -1,0 +1,212 @@
+// Reflex learns without a model: a task becomes a skill, a correction patches it, a new session follows the patched one.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { verifies } from '../../../verifies.ts';
+import { answerOf, commandsOf, openWorld, say, type World } from '../learning-world.ts';
+
+const COMMANDS = ['npm ci', 'npm run lint', 'npm run build', 'npm test', 'npm pack'];
+
+async function settle(world: World): Promise<void> {
+  await world.background.settled();
+  assert.deepEqual(world.background.failures, []);
+}
+
+async function doTask(world: World, commands: readonly string[] = COMMANDS): Promise<void> {
+  const talk = await world.open();
+  for (const command of commands) await say(talk, `run \`${command}\``);
+  await talk.close();
+  await settle(world);
+}
+
+describe('reflex learns', () => {
+  verifies(
+    [
+      'core:reflex:repeats',
+      'core:skills:content',
+      'core:skills:correction-patches',
+      'core:skills:patch-before-rewrite',
+      'core:skills:next-conversation',
+    ],
+    'a task becomes a skill after the yes, is replayed by name, patched by a correction, and followed in a new session',
+    async (t) => {
+      const world = openWorld(t);
+      const first = await world.open();
+      await say(first, 'run `FAIL corepack`');
+      for (const command of COMMANDS) await say(first, `run \`${command}\``);
+      await first.close();
+      await settle(world);
+      const [offer, ...more] = world.learning.offers();
+      assert.deepEqual(more, []);
+      assert.match(
+        offer?.line ?? '',
+        /^Keep this as the skill "npm-ci-lint-build"\? npm ci, npm run lint, npm run build, npm test, npm pack$/,
+      );
+      const kept = await world.learning.accept(offer?.id ?? '');
+      assert.ok(kept.ok, JSON.stringify(kept));
+      const path = join(world.home, 'skills/npm-ci-lint-build/SKILL.md');
+      const text = readFileSync(path, 'utf8');
+      assert.match(text, /## When to use\n\n- "do npm-ci-lint-build"\n/);
+      assert.match(text, /## Steps\n\n1\. Run `npm ci`\n2\. Run `npm run lint`[\s\S]*5\. Run `npm pack`/);
+      assert.match(text, /## Constraints\n\n- Failed: `FAIL corepack`/);
+
+      const second = await world.open();
+      const replay = await say(second, 'do npm-ci-lint-build');
+      assert.deepEqual(commandsOf(replay), COMMANDS);
+      assert.match(answerOf(replay), /^Replayed npm-ci-lint-build: 5 of 5 steps\./);
+      const amended = await say(second, 'no, also run `npm audit`');
+      assert.deepEqual(commandsOf(amended), ['npm audit']);
+      assert.match(answerOf(amended), /^Patched the skill npm-ci-lint-build:/);
+      const skipped = await say(second, 'skip step 2');
+      assert.match(answerOf(skipped), /^Patched/);
+      const replaced = await say(second, 'instead of npm pack run npm publish --dry-run');
+      assert.match(answerOf(replaced), /^Patched[\s\S]*npm publish --dry-run/);
+      await second.close();
+      await settle(world);
+      assert.deepEqual(world.learning.offers(), [], 'following a skill makes no second one');
+      const patched = readFileSync(path, 'utf8');
+      assert.match(
+        patched,
+        /## Steps\n\n1\. Run `npm ci`\n2\. Run `npm run build`\n3\. Run `npm test`\n4\. Run `npm publish --dry-run`\n5\. Run `npm audit`\n/,
+      );
+      assert.match(patched, /Failed: `FAIL corepack`/, 'what works is kept');
+
+      const third = await world.open();
+      const again = await say(third, 'do npm-ci-lint-build');
+      assert.match(
+        answerOf(again),
+        /Replay npm-ci-lint-build\?[\s\S]*4\. \$ npm publish --dry-run/,
+        'what publishes is asked about first',
+      );
+      const confirmed = await say(third, '1');
+      assert.deepEqual(commandsOf(confirmed), [
+        'npm ci',
+        'npm run build',
+        'npm test',
+        'npm publish --dry-run',
+        'npm audit',
+      ]);
+      await third.close();
+      const versions = world.door.versions('npm-ci-lint-build').map(({ version }) => version);
+      const [why] = world.ledger.why({
+        kind: 'skill',
+        target: 'npm-ci-lint-build',
+        key: String(Math.max(...versions)),
+      });
+      assert.match(
+        JSON.stringify(why?.citations),
+        /instead of npm pack run/,
+        'the correction is the evidence of the patch',
+      );
+      const [made] = world.ledger.why({ kind: 'skill', target: 'npm-ci-lint-build', key: '1' });
+      assert.match(JSON.stringify(made?.citations), /Ran terminal\. command: npm test/);
+    },
+  );
+
+  verifies('core:reflex:repeats', 'the third time the same calls are made a skill is offered', async (t) => {
+    const world = openWorld(t);
+    const pair = ['git fetch --all', 'git status --short'];
+    for (const _ of [1, 2]) await doTask(world, pair);
+    assert.deepEqual(world.learning.offers(), []);
+    const talk = await world.open();
+    for (const command of pair) await say(talk, `run \`${command}\``);
+    await settle(world);
+    const [offer] = world.learning.offers();
+    assert.match(offer?.text ?? '', /1\. Run `git fetch --all`\n2\. Run `git status --short`/);
+    await talk.close();
+  });
+
+  verifies(
+    'core:reflex:repeats',
+    'what was done for something is done again, here and from another session',
+    async (t) => {
+      const world = openWorld(t);
+      const first = await world.open();
+      await say(first, 'run `./deploy.sh staging`');
+      const here = await say(first, 'do what we did for staging');
+      assert.deepEqual(commandsOf(here), ['./deploy.sh staging']);
+      await first.close();
+      await settle(world);
+      const second = await world.open();
+      const asked = await say(second, 'do what we did for staging');
+      assert.match(
+        answerOf(asked),
+        /Replay what we did for "staging" \(session .*\)\?\n {2}1\. \$ \.\/deploy\.sh staging\n1\) /,
+      );
+      const done = await say(second, 'yes');
+      assert.deepEqual(commandsOf(done), ['./deploy.sh staging']);
+      const nothing = await say(second, 'do what we did for the moon landing');
+      assert.match(answerOf(nothing), /I find nothing that we did for "the moon landing"/);
+      assert.deepEqual(commandsOf(nothing), []);
+      await second.close();
+    },
+  );
+
+  test('values are filled in, missing ones are asked for, a failed step stops the replay', async (t) => {
+    const world = openWorld(t);
+    const talk = await world.open();
+    await say(talk, 'run `ssh a ls`');
+    await say(talk, 'run `ssh a df`');
+    const learned = await say(talk, 'learn this as disk-check');
+    assert.match(answerOf(learned), /^Kept as the skill disk-check:/);
+    const old = '1. Run `ssh a ls`\n2. Run `ssh a df`';
+    const change = {
+      action: 'patch',
+      oldString: old,
+      newString: '1. Run `ssh {host} ls`\n2. Run `FAIL {host}`\n3. Run `ssh {host} df`',
+    } as const;
+    const patched = await world.door.write({ name: 'disk-check', change, actor: 'owner', approved: true });
+    assert.ok(patched.ok, JSON.stringify(patched));
+    const asked = await say(talk, 'do disk-check');
+    assert.match(answerOf(asked), /The skill disk-check needs host\./);
+    assert.deepEqual(commandsOf(asked), []);
+    const filled = await say(talk, 'web1');
+    assert.deepEqual(commandsOf(filled), ['ssh web1 ls', 'FAIL web1']);
+    assert.match(answerOf(filled), /^Stopped: step 2 of 3 failed\./);
+    const direct = await say(talk, 'disk-check host=web2');
+    assert.deepEqual(commandsOf(direct), ['ssh web2 ls', 'FAIL web2']);
+    await talk.close();
+  });
+
+  test('skills are listed and shown; an unknown one and one for readers run nothing', async (t) => {
+    const world = openWorld(t);
+    const talk = await world.open();
+    assert.match(answerOf(await say(talk, 'what skills are there?')), /There are no skills yet/);
+    await say(talk, 'run `make a`');
+    await say(talk, 'run `make b`');
+    await say(talk, 'save these steps as a skill called makes');
+    assert.match(answerOf(await say(talk, 'list my skills')), /1 skill\n {2}makes: make a, make b/);
+    assert.match(answerOf(await say(talk, 'show the skill makes')), /2\. Run `make b`/);
+    const unknown = await say(talk, 'do the skill nothing-here');
+    assert.match(answerOf(unknown), /There is no skill/);
+    const content =
+      '---\nname: prose\ndescription: For readers\n---\n\n## Steps\n\n1. Think about it\n2. Run `make a`\n';
+    const made = await world.door.write({
+      name: 'prose',
+      change: { action: 'create', content },
+      actor: 'owner',
+      approved: true,
+    });
+    assert.ok(made.ok);
+    const read = await say(talk, 'do the skill prose');
+    assert.deepEqual(commandsOf(read), []);
+    assert.match(answerOf(read), /Step 1 of prose is for a reader, not for a rule\. Nothing was run/);
+    await talk.close();
+  });
+
+  test('a correction without a replay before it, or with a condition, changes nothing', async (t) => {
+    const world = openWorld(t);
+    const talk = await world.open();
+    await say(talk, 'run `make a`');
+    for (const line of ['skip step 1', 'no, also run `make b` if it is Friday']) {
+      const events = await say(talk, line);
+      assert.deepEqual(
+        events.filter((event) => event.type === 'tool-start' && event.name === 'skill_manage'),
+        [],
+        line,
+      );
+    }
+    await talk.close();
+  });
+});
