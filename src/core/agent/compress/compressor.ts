@@ -54,6 +54,8 @@ export class Compressor {
   readonly #parts: CompressorParts;
   #useless = 0;
   #retryFrom = 0;
+  /** Sizes at which a model said that it is full, by its id: its window is no larger, whatever its traits say. */
+  readonly #fullAt = new Map<string, number>();
 
   constructor(parts: CompressorParts) {
     this.#parts = parts;
@@ -64,6 +66,7 @@ export class Compressor {
     const { context, settings } = this.#parts;
     if (settings.enabled === false) return undefined;
     const size = context.tokens + incoming;
+    if (at === 'full') this.#fullAt.set(this.#parts.model().id, size);
     const budget = this.#budget();
     const over = size >= budget.hard || at === 'full';
     if (!over && (at !== 'turn' || size < budget.soft || !this.#isWorthTrying(size))) return undefined;
@@ -86,10 +89,14 @@ export class Compressor {
   }
 
   #budget(): CompressionBudget {
-    const { context, settings, model } = this.#parts;
-    const { contextWindow } = model().traits;
+    const { context, settings } = this.#parts;
     const threshold = settings.threshold ?? DEFAULT_THRESHOLD;
-    return compressionBudget({ contextWindow, promptTokens: context.promptTokens, threshold });
+    return compressionBudget({ contextWindow: this.#window(), promptTokens: context.promptTokens, threshold });
+  }
+
+  #window(): number {
+    const { id, traits } = this.#parts.model();
+    return Math.min(traits.contextWindow, this.#fullAt.get(id) ?? Number.POSITIVE_INFINITY);
   }
 
   async *#compress(scope: AttemptScope, signal: AbortSignal): AsyncGenerator<TurnEvent, Attempt> {
@@ -99,7 +106,7 @@ export class Compressor {
     yield* this.#tellHooks(signal);
     const message = yield* this.#summary(plan, scope, signal);
     if (!message) {
-      this.#retryFrom = scope.size + this.#parts.model().traits.contextWindow * GROWTH_BEFORE_RETRY;
+      this.#retryFrom = scope.size + this.#window() * GROWTH_BEFORE_RETRY;
       return 'failed';
     }
     if (savedShare(plan, message, scope.size) < LEAST_SAVED) return yield* this.#noteUseless();
@@ -155,9 +162,9 @@ export class Compressor {
   }
 
   async *#commit(plan: CompressionPlan, message: UserMessage): AsyncGenerator<TurnEvent, void> {
-    const { store, session, context, machine, model, buildPrompt } = this.#parts;
+    const { store, session, context, machine, buildPrompt } = this.#parts;
     const before = context.tokens;
-    const prompt = buildPrompt(model().traits.contextWindow);
+    const prompt = buildPrompt(this.#window());
     const replacement = [redactMessage(message, machine.place.redact)];
     const inserted = await store.compact(session.sessionId, { ids: plan.ids, replacement, prompt });
     context.replace(plan.ids, inserted, prompt);

@@ -1,15 +1,22 @@
 /** The live conversation when it fills its window: what goes, what stays, what it says, and that a rebuilt one is the same. */
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { errorCode } from '#base/errors.ts';
+import { errorCode, TalariaError } from '#base/errors.ts';
+import { absentAsker } from '#core/agent/approver.ts';
 import { promptTokens } from '#core/agent/compress/context-size.ts';
 import { isSummary, summaryText } from '#core/agent/compress/summary.ts';
 import type { Conversation } from '#core/agent/conversation.ts';
 import type { Hooks } from '#core/agent/hooks.ts';
 import type { SessionStore } from '#core/agent/session-store.ts';
+import type { Tool } from '#core/agent/tool.ts';
+import type { ModelRequest } from '#core/model/model-client.ts';
 import { readTodos } from '#core/tools/todo-tool.ts';
+import { createSqliteSessionStore } from '#mind/sessions/sqlite-session-store.ts';
+import { createSessionSearchTool } from '#mind/sessions/tool/session-search-tool.ts';
 import { createMemorySessionStore } from '#testing/memory-session-store.ts';
 import { createScriptedModel } from '#testing/scripted-model.ts';
+import { createTempHome } from '#testing/temp-home.ts';
 import { verifies } from '../../../verifies.ts';
 import { unansweredCalls } from '../turn-fixture.ts';
 import {
@@ -125,7 +132,7 @@ describe('a conversation that fills its window', () => {
 
   verifies(
     'core:compression:provider-told',
-    'hooks are told before messages go, with all of them there; a hook that fails or hangs stops nothing',
+    'hooks are told before messages go, with all of them there; a hook that fails stops nothing',
     async () => {
       const seen: number[] = [];
       const hooks: Hooks[] = [
@@ -295,6 +302,57 @@ describe('a conversation that fills its window', () => {
     );
     await conversation.close();
   });
+
+  test('a window that is smaller than its traits say is learnt from the refusal', async () => {
+    const answer = ({ messages }: ModelRequest) =>
+      JSON.stringify(messages).length / 4 > 6_000 ? ({ error: 'model-context-full' } as const) : 'It fits.';
+    const { conversation } = await filled({ model: answering({ answer, contextWindow: 128_000 }) }, 40);
+    const refused: string[] = [];
+    for (let turn = 0; turn < 12; turn += 1) {
+      const events = await say(conversation, `turn ${turn} ${words(300)}`);
+      assert.equal(endOf(events).text, 'It fits.');
+      refused.push(...breaks(events));
+    }
+    assert.ok(refused.length >= 1);
+    await conversation.close();
+  });
+
+  test('a store that cannot write fails the turn with its code and leaves the old state', async () => {
+    const { conversation, store } = await filled({ model: answering() }, 40);
+    const before = conversation.history;
+    const error = new TalariaError('no space left', { code: 'disk-full' });
+    Object.assign(store, { compact: () => Promise.reject(error) });
+    const events = await say(conversation, 'go');
+    assert.equal(endOf(events).error?.code, 'disk-full');
+    assert.deepEqual(breaks(events), []);
+    assert.deepEqual(conversation.history, before);
+    await conversation.close();
+  });
+
+  verifies(
+    ['core:compression:fetch-told', 'core:compression:rows-kept'],
+    'with the numbers that the summary names, session_search gives the compressed messages word for word',
+    async (t) => {
+      const store = createSqliteSessionStore({ path: join(createTempHome(t).path, 'state.db') });
+      const { conversation } = await filled({ model: answering(), store }, 40);
+      const { id } = conversation.session;
+      const [, , , fourth] = await store.messages(id);
+      assert.deepEqual(breaks(await say(conversation, 'go')), ['compression']);
+      const [, named = '', from = ''] = /^Session (\S+): messages (\d+) to/m.exec(liveSummary(conversation)) ?? [];
+      assert.deepEqual([named, Number(from)], [id, fourth?.id]);
+      const tool = createSessionSearchTool(store) as unknown as Tool<unknown>;
+      const input = tool.input.parse({ session_id: named, around_message_id: Number(from) });
+      const context = { sessionId: id, callId: 'c', cwd: '/', clock, asker: absentAsker, spillFolder: '/' };
+      const aside = { history: () => [], redact: (text: string) => text, progress: () => undefined };
+      const { text } = await tool.run(input, { ...context, ...aside }, signal);
+      assert.match(text, /answer 3 harbour water light/);
+      assert.doesNotMatch(text, /Word for word/);
+      const found = await store.search('answer 3 harbour', { limit: 3 });
+      assert.ok(found.length > 0);
+      await conversation.close();
+      await store.close();
+    },
+  );
 
   test('stopped while the summary is written, the old state stands', async () => {
     const { conversation, store } = await filled({ model: answering({ summary: () => ({ hang: true }) }) }, 40);
