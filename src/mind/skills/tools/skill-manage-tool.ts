@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import type { JsonObject } from '#base/json.ts';
 import { ellipsize } from '#base/text.ts';
 import { type AnyTool, defineTool, type Risk, type ToolOutput } from '#core/agent/tool.ts';
+import type { Citation } from '#mind/evidence/trace-guard/claim.ts';
 import type { SkillRecord } from '../skill.ts';
 import type { SkillChange, SkillDoor, SkillRefusal, SkillWrite, SkillWritten } from '../skill-door.ts';
 import {
@@ -26,6 +27,8 @@ export interface SkillManageOptions {
   readonly ownerSay: (sessionId: string) => OwnerSay;
   /** Keeps a change as a pending proposal; gives its id. */
   readonly draft: (write: SkillWrite) => Promise<string>;
+  /** What a write of this session rests on: the owner's words of the turn, and the call. */
+  readonly citationsOf?: (sessionId: string) => readonly Citation[];
   /** Called after a write, so that readers see it. */
   readonly written?: () => Promise<void>;
 }
@@ -43,8 +46,10 @@ export function createSkillManageTool(options: SkillManageOptions): AnyTool {
     run: async (input, context, signal) => {
       const asked = readSkillChange(input);
       if (!asked.ok) return failure({ error: asked.detail, reason: asked.reason });
-      const write: SkillWrite = { ...asked.value, actor: 'agent', approved: true, sessionId: context.sessionId };
-      if (options.ownerSay(context.sessionId) === 'draft' && isOwners(options, asked.value))
+      const { sessionId } = context;
+      const citations = options.citationsOf?.(sessionId) ?? [];
+      const write: SkillWrite = { ...asked.value, actor: 'agent', approved: true, sessionId, citations };
+      if (options.ownerSay(sessionId) === 'draft' && isOwners(options, asked.value))
         return drafted(write, await options.draft(write));
       const done = await options.door.write(write, signal);
       if (!done.ok) return refused(done);

@@ -18,7 +18,11 @@ export function provenanceLines({ proposal, citations }: Provenance): readonly s
   const { actor, createdAt, sessionId } = proposal;
   const head = `  written by ${actor}, ${isoTime(createdAt)}${sessionId === undefined ? '' : `, session ${sessionId}`}`;
   const none = actor === 'owner' ? '  your own words, by a command' : '  it cites no message';
-  return [head, ...(citations.length === 0 ? [none] : citations.flatMap(citationLines))];
+  return [head, ...(citations.length === 0 ? [none] : ordered(citations).flatMap(citationLines))];
+}
+
+function ordered(citations: readonly ShownCitation[]): readonly ShownCitation[] {
+  return citations.toSorted((a, b) => (a.messageId ?? 0) - (b.messageId ?? 0));
 }
 
 function citationLines(citation: ShownCitation): readonly string[] {
@@ -27,8 +31,11 @@ function citationLines(citation: ShownCitation): readonly string[] {
   const when = at === undefined ? '' : `, ${isoTime(at)}`;
   const head = `  ${place}${role === undefined ? '' : ` (${role})`}${when}${sessionId === undefined ? '' : `, session ${sessionId}`}`;
   if (text === undefined) return [`${head}: it was forgotten; cited were the words "${quote}"`];
+  // What was run stands in our own record, not in the text of its result.
+  const ran = role === 'tool' && !text.includes(quote) ? [`    ${quote}`] : [];
   return [
     head,
+    ...ran,
     ...ellipsize(text.trim(), SHOWN)
       .split('\n')
       .map((row) => `    ${row}`),

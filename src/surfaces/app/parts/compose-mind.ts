@@ -8,6 +8,7 @@ import { foregroundCitations } from '#mind/evidence/foreground-citations.ts';
 import type { ProposalLedger } from '#mind/evidence/proposal.ts';
 import { createProposalLedger } from '#mind/evidence/proposal-ledger.ts';
 import { evidenceSchema } from '#mind/evidence/proposal-schema.ts';
+import type { Citation } from '#mind/evidence/trace-guard/claim.ts';
 import { learningSchema } from '#mind/learning/learning-schema.ts';
 import { reconcileMemory } from '#mind/memory/journal/reconcile-memory.ts';
 import { renderMemoryBlock } from '#mind/memory/memory-block.ts';
@@ -23,6 +24,8 @@ export interface ComposedMind {
   readonly ledger: ProposalLedger;
   readonly memory: MemoryFiles;
   readonly skills: ComposedSkills;
+  /** What a foreground write of a session rests on. */
+  readonly citationsOf: (sessionId: string) => readonly Citation[];
   /** Both memory files as they would stand in the prompt of a session that starts now. */
   readonly snapshot: () => string;
 }
@@ -46,7 +49,7 @@ export function composeMind({ home, clock, loaded, notice, redact }: MindGround)
   const memory = createMemoryFiles({ root: home.memories, clock, journal: { ledger, citationsOf } });
   const external = loaded.config.skills.external_dirs.map((folder) => resolve(home.root, folder));
   const skills = composeSkills({ home, clock, database, ledger, external, notice });
-  return { store, ledger, memory, skills, snapshot: snapshotOf(memory, notice) };
+  return { store, ledger, memory, skills, citationsOf, snapshot: snapshotOf(memory, notice) };
 }
 
 /** Mends what a killed process left half written; once, before anything is read. */

@@ -123,6 +123,7 @@ function skillTools(
       record: library.record,
       ownerSay: (sessionId) => (isAttended(sessionId) ? 'ask' : unattended),
       draft: createForegroundDrafts(mind.ledger, home.pending),
+      citationsOf: mind.citationsOf,
       written: async () => void (await library.refresh()),
     }),
   ];

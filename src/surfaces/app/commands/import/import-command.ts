@@ -36,6 +36,7 @@ export function importCommands(deps: CommandDeps, doorsOf: DoorsOf = doorsOfApp)
       input: z.object({
         from: z.string().optional().describe('Its home; default HERMES_HOME, else ~/.hermes'),
         dryRun: z.boolean().default(false).describe('Say what would come, change nothing'),
+        accept: z.array(z.string()).default([]).describe('Skills that you have read and want although the guard asks'),
         keys: z.boolean().default(false).describe('Copy the keys of known providers into our .env'),
       }),
       examples: ['talaria import hermes --dry-run', 'talaria import hermes --from ~/.hermes/profiles/work --keys'],
@@ -45,7 +46,12 @@ export function importCommands(deps: CommandDeps, doorsOf: DoorsOf = doorsOfApp)
 }
 
 interface Asked {
-  readonly input: { readonly from?: string | undefined; readonly dryRun: boolean; readonly keys: boolean };
+  readonly input: {
+    readonly from?: string | undefined;
+    readonly dryRun: boolean;
+    readonly keys: boolean;
+    readonly accept: readonly string[];
+  };
   readonly context: CommandContext;
 }
 
@@ -69,21 +75,21 @@ async function* run(deps: CommandDeps, doorsOf: DoorsOf, { input, context }: Ask
     signal: context.signal,
     redact: importRedaction(from, deps.home, deps.environment),
   };
-  for await (const text of bringAll(place, { app, doors, keys: input.keys })) yield line(text);
+  for await (const text of bringAll(place, { app, doors, input })) yield line(text);
   yield* report.outputs({ from, dryRun: input.dryRun });
   yield* closing(report, input.dryRun);
 }
 
 async function* bringAll(
   place: ImportPlace,
-  { app, doors, keys }: { readonly app: App; readonly doors: ImportDoors; readonly keys: boolean },
+  { app, doors, input }: { readonly app: App; readonly doors: ImportDoors; readonly input: Asked['input'] },
 ): AsyncGenerator<string> {
   const settings = await readSettings(place);
-  importKeys(place, keys, variablesOf(settings));
+  importKeys(place, input.keys, variablesOf(settings));
   await importSettings(place, settings);
   importIdentity(place);
   await importMemories(place, doors);
-  await importSkills(place, doors);
+  await importSkills(place, doors, input.accept);
   yield* importSessions(place, app.store);
   nameLeftovers(place);
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { errorText } from '#base/errors.ts';
 import { ellipsize } from '#base/text.ts';
 import type { ProposalLedger } from '#mind/evidence/proposal.ts';
+import { createPendingFiles } from '#mind/learning/keep/pending-files.ts';
 import { normalizeEntry, parseEntries } from '#mind/memory/entry-format.ts';
 import type { MemoryFiles, MemoryTarget } from '#mind/memory/memory-files.ts';
 import type { ImportPlace } from './import-place.ts';
@@ -64,7 +65,7 @@ async function bringEntry(place: ImportPlace, doors: MemoryDoors, { target, entr
   });
   if (added.ok) report.took('memories', name);
   else if (added.reason === 'over_limit') {
-    await keepWaiting(doors.ledger, { target, entry });
+    await keepWaiting(doors.ledger, { target, entry }, place.home.pending);
     report.left(
       'memories',
       name,
@@ -83,9 +84,11 @@ function isOpen(status: string): boolean {
   return status === 'pending' || status === 'rejected';
 }
 
-async function keepWaiting(ledger: ProposalLedger, { target, entry }: Bringing): Promise<void> {
+async function keepWaiting(ledger: ProposalLedger, { target, entry }: Bringing, pending: string): Promise<void> {
   const change = { action: 'add', target, content: entry };
   const draft = { kind: 'memory', actor: 'import', target, action: 'add', change, citations: [] } as const;
   const { id } = await ledger.open(draft);
-  await ledger.decide(id, { status: 'pending', reason: 'needs-owner', detail: 'The file was full at import.' });
+  await ledger.decide(id, { status: 'pending', reason: 'over_limit', detail: 'The file was full at import.' });
+  const waiting = ledger.get(id);
+  if (waiting) createPendingFiles(pending).put(waiting);
 }

@@ -10,18 +10,19 @@ import type { ProposalLedger } from '#mind/evidence/proposal.ts';
 import { changesBetween, readSkillTree } from '#mind/skills/door/skill-tree.ts';
 import type { SkillRecords } from '#mind/skills/record/skill-records.ts';
 import type { SkillReader, SkillRecord, SkillStatus } from '#mind/skills/skill.ts';
-import type { SkillDoor } from '#mind/skills/skill-door.ts';
+import type { SkillDoor, SkillRefusal } from '#mind/skills/skill-door.ts';
 import { type FoundSkill, findSkills, readUsage } from './hermes/find-skills.ts';
 import type { ImportPlace } from './import-place.ts';
 
 export interface SkillDoors {
-  readonly ledger: Pick<ProposalLedger, 'list'>;
+  readonly ledger: Pick<ProposalLedger, 'get' | 'decide'>;
   readonly door: SkillDoor;
   readonly reader: SkillReader;
   readonly records: Pick<SkillRecords, 'get' | 'put' | 'mirror'>;
 }
 
-export async function importSkills(place: ImportPlace, doors: SkillDoors): Promise<void> {
+/** `accepted`: names of skills that the owner has read and wants although the guard asks. */
+export async function importSkills(place: ImportPlace, doors: SkillDoors, accepted: readonly string[]): Promise<void> {
   const root = join(place.from, 'skills');
   const found = lookAt(place, root);
   if (found === undefined) return;
@@ -31,7 +32,8 @@ export async function importSkills(place: ImportPlace, doors: SkillDoors): Promi
   const { usage } = found;
   for (const skill of skills) {
     place.signal.throwIfAborted();
-    await bringSkill(place, doors, { skill, usage: usage.get(skill.name) });
+    const force = accepted.includes(skill.name);
+    await bringSkill(place, doors, { skill, usage: usage.get(skill.name), force });
   }
   if (!place.dryRun && skills.length > 0) await doors.records.mirror();
 }
@@ -50,9 +52,10 @@ function lookAt({ report }: ImportPlace, root: string) {
 interface Bringing {
   readonly skill: FoundSkill;
   readonly usage: JsonObject | undefined;
+  readonly force: boolean;
 }
 
-async function bringSkill(place: ImportPlace, doors: SkillDoors, { skill, usage }: Bringing): Promise<void> {
+async function bringSkill(place: ImportPlace, doors: SkillDoors, { skill, usage, force }: Bringing): Promise<void> {
   const { report, dryRun, signal } = place;
   const present = doors.reader.get(skill.name);
   if (present !== undefined) {
@@ -60,10 +63,6 @@ async function bringSkill(place: ImportPlace, doors: SkillDoors, { skill, usage 
       report.same('skills', skill.name);
       if (!dryRun) await takeUsage(doors, skill.name, usage);
     } else report.left('skills', skill.name, 'another skill has its name here, and stays');
-    return;
-  }
-  if (waits(doors, skill.name)) {
-    report.left('skills', skill.name, 'it waits, or was turned down: `talaria pending list`');
     return;
   }
   if (dryRun) {
@@ -76,10 +75,11 @@ async function bringSkill(place: ImportPlace, doors: SkillDoors, { skill, usage 
     ...(skill.category ? { category: skill.category } : {}),
     source: 'import',
     approved: true,
+    force,
   } as const;
   const installed = await doors.door.install(request, signal);
   if (!installed.ok) {
-    report.left('skills', skill.name, ellipsize(`${installed.reason}: ${installed.detail}`, 300));
+    report.left('skills', skill.name, await refusalOf(doors, skill.name, installed));
     return;
   }
   report.took('skills', installed.value.name);
@@ -87,11 +87,16 @@ async function bringSkill(place: ImportPlace, doors: SkillDoors, { skill, usage 
   await takeUsage(doors, installed.value.name, usage);
 }
 
-/** What the guard asks about is asked once. */
-function waits({ ledger }: SkillDoors, name: string): boolean {
-  const asked = ledger.list({ kind: 'skill', actor: 'import' }).filter(({ target }) => target === name);
-  return asked.some(({ status }) => status === 'pending' || status === 'rejected');
+/** The door leaves what the guard asks about to the owner; here the answer is a run with `--accept`, so nothing has to wait. */
+async function refusalOf({ ledger }: SkillDoors, name: string, refusal: SkillRefusal): Promise<string> {
+  const { reason, detail, proposalId } = refusal;
+  if (reason !== 'guard-asks') return ellipsize(`${reason}: ${detail}`, LONGEST);
+  const waits = proposalId !== undefined && ledger.get(proposalId)?.status === 'pending';
+  if (waits) await ledger.decide(proposalId, { status: 'refused', reason, detail });
+  return `${ellipsize(`${reason}: ${detail}`, LONGEST)} Read it, then run this again with --accept ${name}.`;
 }
+
+const LONGEST = 300;
 
 function isSame(theirs: string, ours: string): boolean {
   const [there, here] = [readSkillTree(theirs), readSkillTree(ours)];
