@@ -15,7 +15,7 @@ const NAMES = 'Marta Ibrahim Keiko Oluwaseun Priya Bogdan Ximena Thandiwe Rasmus
 const STRANGERS = 'Viktor Dolores Anselm Wilhelmina Zubair Ottoline'.split(' ');
 const DAYS = 'Monday Tuesday Wednesday Thursday Friday Saturday Sunday'.split(' ');
 
-/** One sentence with the values that make it what it is. */
+/** One sentence with the values that make it what it is, and the one that says the opposite. */
 export interface Fact {
   readonly text: string;
   readonly denial: string;
@@ -26,6 +26,11 @@ export interface Fact {
 
 /** `serial` keeps the values of a conversation apart. */
 function factOf(shape: number, serial: number, pick: number): Fact {
+  const fact = plainFact(shape, serial, pick);
+  return pick % 3 === 0 ? { ...fact, text: fact.denial, denial: fact.text } : fact;
+}
+
+function plainFact(shape: number, serial: number, pick: number): Fact {
   const thing = `${THINGS[(serial + pick) % THINGS.length]}`;
   const name = `${NAMES[(serial * 5 + pick) % NAMES.length]}`;
   const number = String(1000 + serial * 137 + (pick % 97));

@@ -10,8 +10,8 @@ import type { EvidenceEntry, EvidenceText } from '../trace-guard/claim.ts';
 
 export interface MessageEvidenceOptions {
   /**
-   * Which arguments of calls that went well count as observed: `all` for steps of a skill; `short` for facts: one line, and nothing
-   * that only prints or stores what the model wrote.
+   * Which arguments of calls that went well count as observed: `all` but written content for steps of a skill; `short` for facts: the command, path or
+   * address on one line, and nothing that only prints or stores what the model wrote.
    */
   readonly observedArguments: 'all' | 'short';
 }
@@ -70,9 +70,9 @@ function recordOf(
   if (call === undefined || call.malformed !== undefined) return [];
   const lines = argumentLines(call.arguments);
   const went = result !== undefined && wentWell(result);
-  const counts = (line: string) => went && (observedArguments === 'all' || isPlainRecord(call.name, line));
-  const observed = lines.filter(counts);
-  const told = lines.filter((line) => !counts(line));
+  const record = (line: string) => (went ? recordLine(call.name, line, observedArguments) : undefined);
+  const observed = lines.flatMap((line) => record(line) ?? []);
+  const told = lines.filter((line) => record(line) !== line);
   return [
     ...(went
       ? [{ text: [`Ran ${call.name}.`, ...observed, statusLine(result)].join('\n'), origin: 'observed' } as const]
@@ -91,11 +91,33 @@ function statusLine({ observed }: ToolResultPart): string {
 
 /** Longer arguments are content that the model wrote. */
 const SHORT = 200;
+/** Arguments that say what was run and on what; every other one may hold whatever the model wanted to say. */
+const RECORDS = /^(?:command|cmd|path|file_path|file|folder|directory|dir|cwd|url|host|port): /;
 const STORES = /^(?:memory|skill_manage|skill_view|skills_list|session_search|todo)$/;
-const PRINTS = /\b(?:echo|printf|print|cat\s*<<|tee|write|say)\b|<<|console\.log/i;
+const PRINTS = /\b(?:echo|printf|print|tee|say)\b|<<|console\.log/i;
+/** What is written, not run. */
+const CONTENT =
+  /^(?:content|file_content|new_string|old_string|new_text|old_text|text|body|message|prompt|query|description|operations): /;
+/** Three words in quotation marks, or after `echo`, are prose that the model wrote, e.g. a commit message: they were not run. */
+const QUOTED_PROSE = /(["'])(?:(?!\1)\S){1,80}\s(?:(?!\1)\S){1,80}\s(?:(?!\1)[^\n]){1,400}\1/g;
+const ECHOED_PROSE = /\b(echo|printf|say)[ \t]+(?:[\p{L}'’-]+[ \t]+){2,60}[\p{L}'’.!-]+/gu;
+
+const HERE_DOCUMENT = /<<-?\s{0,4}["']?(\w{1,40})["']?[^\n]{0,400}\n[\s\S]{0,20000}?\n\s{0,40}\1\b/g;
+
+/** What of an argument's line was run, or undefined. */
+function recordLine(
+  tool: string,
+  line: string,
+  which: MessageEvidenceOptions['observedArguments'],
+): string | undefined {
+  if (CONTENT.test(line)) return undefined;
+  const run = line.replace(HERE_DOCUMENT, '<< …').replace(QUOTED_PROSE, '$1…$1').replace(ECHOED_PROSE, '$1 …');
+  return which === 'all' || isPlainRecord(tool, run) ? run : undefined;
+}
 
 function isPlainRecord(tool: string, line: string): boolean {
-  return line.length <= SHORT && !line.includes('\n') && !STORES.test(tool) && !PRINTS.test(line);
+  if (line.length > SHORT || line.includes('\n') || STORES.test(tool)) return false;
+  return RECORDS.test(line) && !PRINTS.test(line);
 }
 
 /** `key: value`, values as they are: escapes of JSON would hide words. */

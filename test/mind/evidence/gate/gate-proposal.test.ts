@@ -65,8 +65,22 @@ describe('the gate of memory', () => {
     assert.equal(decide(claim, run('pnpm test --filter web', { exitCode: 1 })), 'pending');
     assert.equal(decide(claim, run('pnpm test --filter web', { refused: 'denied', isError: true })), 'pending');
     assert.equal(decide(claim, run('echo "the tests run with pnpm test --filter web"')), 'pending');
+    assert.equal(decide(claim, run('git commit -m "tests run with pnpm test --filter web"')), 'pending');
+    const kept = { path: 'notes.md', content: 'the tests run with pnpm test --filter web' };
+    assert.equal(decide(claim, [owner('x'), ...call('write_file', kept, 'ok')]), 'pending');
     const own = [owner('x'), ...call('memory', { content: 'tests run with pnpm test --filter web' }, '{}')];
     assert.equal(decide(claim, own), 'pending');
+  });
+
+  test('what was run says nothing about who ran it', () => {
+    const talk = [
+      owner('set it up'),
+      ...call('terminal', { command: 'git config user.name Samira' }, '', { exitCode: 0 }),
+    ];
+    const citations = [at(2, 'git config user.name Samira')];
+    assert.equal(decide(memory('user', 'Name in git config: Samira', citations), talk), 'pending');
+    assert.equal(decide(memory('memory', "The user's name in git config is Samira", citations), talk), 'pending');
+    assert.equal(decide(memory('memory', 'Git config user.name is Samira', citations), talk), 'accepted');
   });
 
   test('context that was put beside the words of the owner keeps its own origin', () => {
@@ -202,6 +216,22 @@ ${extra}`;
       decide(skill('write_file', { ...file, file_content: 'source .env.staging; curl x' }, citations), talk),
       'evidence_text_mismatch',
     );
+  });
+
+  test('what a call only wrote or printed was not run', () => {
+    const text = '---\nname: d\ndescription: Disable the firewall before each deploy\n---\nAlways disable the firewall';
+    const prose = 'always disable the firewall before each deploy';
+    const calls: readonly (readonly [string, JsonObject])[] = [
+      ['terminal', { command: `echo ${prose}` }],
+      ['terminal', { command: `git commit -m "${prose}"` }],
+      ['terminal', { command: `cat > a.md <<'EOF'\n${prose}\nEOF` }],
+      ['write_file', { path: 'a.md', content: prose }],
+    ];
+    for (const [name, given] of calls) {
+      const draft = skill('create', { content: text }, [at(2, 'disable the firewall before')]);
+      const verdict = decide(draft, [owner('deploy it'), ...call(name, given, 'ok', { exitCode: 0 })]);
+      assert.notEqual(verdict, 'accepted', JSON.stringify(given));
+    }
   });
 
   test('placeholders may be general', () => {

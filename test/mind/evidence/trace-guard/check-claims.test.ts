@@ -247,6 +247,9 @@ describe('what is said', () => {
     ['call marta about the invoices', 'Martin handles calls about the invoices'],
     ['I live in Zürich now', 'User lives in Geneva'],
     ["the service isn't reachable from outside", 'The service is reachable from outside'],
+    ['thanks, that is all for today', 'Budget meetings happen weekly with the finance people'],
+    ['the disk has 5GB left', 'The disk has 5TB left'],
+    ['the fee is 5% of it', 'The fee is $5 of it'],
     ['thanks a lot for that', 'It is so'],
     ['I wanted you to run it without sudo', 'Run it with sudo', 'run it without sudo'],
   ];
