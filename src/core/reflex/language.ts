@@ -94,6 +94,10 @@ export interface Guards {
   /** The same, said after the words. */
   readonly credited: RegExp;
   readonly asked: RegExp;
+  /** At the start of a line: what it says is a guess, none of it a fact. */
+  readonly hedging: RegExp;
+  /** At the start of what follows a clause: without it the clause is only half of what was said. */
+  readonly halving: RegExp;
 }
 
 export interface SlotWords {

@@ -112,6 +112,7 @@ function otherOrders(
 /** A part of a line counts when it was spoken in words; what its surroundings speak against is at most asked about. */
 function weightOf({ rule, match }: RankedRule, { reading, mode }: Rereading): number {
   if (reading.torn) return 0;
+  if (reading.doubtful === true && rule.effect === 'home') return THRESHOLDS.doubt;
   if (mode === 'frames') return reading.guarded ? 0 : reading.weight;
   if (!reading.part) return reading.weight * (reading.guarded && rule.effect === 'write' ? WARY : 1);
   return partWeight({ rule, match }, reading);

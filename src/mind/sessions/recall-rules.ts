@@ -5,6 +5,7 @@ import type { ToolResultPart } from '#core/model/message.ts';
 import { english } from '#core/reflex/english/english.ts';
 import { type TimeWindow, timeWindow } from '#core/reflex/line/time-phrase.ts';
 import { recallForms, WORLD } from './reflex/english.ts';
+import { cueOf } from './reflex/recall-cue.ts';
 import { type FoundMessage, foundMessages, foundSessions, quoteOf } from './reflex/session-quotes.ts';
 
 const TOOL = 'session_search';
@@ -35,7 +36,13 @@ const recallRule: ReflexRule = {
     const runsOn = OTHER_REQUEST.test(fit.slots.topic ?? '') ? 0.55 : 1;
     const open = slots.topic === '' && slots.when === undefined && slots.browse === undefined;
     return {
-      score: fit.score * runsOn * long * (open ? 0.7 : 1) * ownWords(slots.topic ?? '', input.words),
+      score:
+        fit.score *
+        runsOn *
+        long *
+        (open ? 0.7 : 1) *
+        ownWords(slots.topic ?? '', input.words) *
+        cueOf(slots, input.words),
       slots,
       ...(open ? { missing: 'topic' } : {}),
     };
@@ -115,7 +122,7 @@ function isWorld(topic: string, words: string): boolean {
 
 /** An opinion of the agent, what the world did, or who coined a phrase. */
 const NOT_OURS =
-  /^(?:what|how|when|where|why) (?:did|do|have|were|are) you (?!say|said|tell|told|suggest|recommend|propose|mention|decide|write|claim|promise|find|do\b|answer|report|note|call|run|show|talk)|^(?:what|when|why|how) did we (?:do to deserve|get here|become|evolve|go wrong)\b|\bwhat you (?:think|feel|like)\b|\byou (?:know|learn(?:ed|t)?|remember(?:ed)?|stored?|noted|kept) about (?:me|myself)\b|^who (?:wrote|made|built|invented|won|founded|discovered|created|started|painted|composed|directed)\b|^(?:what|when|why|how|where) (?:do|are|did|have|had|were) (?:they|people|humans|scientists)\b|^who (?:said|wrote|told) ["'“]/i;
+  /^(?:what|how|when|where|why) (?:did|do|have|were|are) you (?!say|said|tell|told|suggest|recommend|propose|mention|decide|write|claim|promise|find|do\b|answer|report|note|call|run|show|talk)|^(?:what|when|why|how) did we (?:do to deserve|get here|become|evolve|go wrong)\b|\bwhat you (?:think|feel|like)\b|\byou (?:know|learn(?:ed|t)?|remember(?:ed)?|stored?|noted|kept) about (?:me|myself)\b|^who (?:wrote|made|built|invented|won|founded|discovered|created|started|painted|composed|directed)\b|^(?:what|when|why|how|where) (?:do|are|did|have|had|were) (?:they|people|humans|scientists)\b|^who (?:said|wrote|told) ["'“]|\bto each other\b|\byour (?:own )?(?:name|age|job|opinion|feelings?|hobby|hobbies|favou?rite)\b|\bdid we land on\b/i;
 
 /** A topic without the small words at its ends; a phrase of time at its end counts as the time. */
 function tidy(slots: Slots): Slots {

@@ -43,4 +43,8 @@ export const guards: Guards = {
     /\b(?:(?:he|she|they|it|everyone|people|\w+) (?:said|says|told (?:me|us|him|her|them)|tells (?:me|us|you)|wrote)|according to|quoted?|instructions?|tutorial|docs? says?|dream(?:t|ed)?|i (?:was told|heard|read somewhere))\b|["“”][^"“”]*$/i,
   asked:
     /\b(?:would it be possible|is it possible|(?:would|do) you mind|any chance|how about|please|pls|plz|could you|can you|would you|will you|kindly)\b/i,
+  hedging:
+    /^\W*(?:(?:so|well|ok|okay|hm+|oh|um+|uh+|and|but|yeah)\W+)*(?:maybe|perhaps|possibly|probably|supposedly|apparently|i (?:think|guess|suppose|believe|reckon|wonder|hope|fear|doubt))\b(?:,? that)?,? (?:i|i['’]\w+|my|we|our|he|she|they|the)\b/i,
+  halving:
+    /^\W*(?:(?:and|but|well|at least|though) )*(?:not|never|rather than|instead of|except|unless|or (?:not|maybe|was it|is it)|if|in theory|sort of|kind of|i (?:think|guess|suppose|believe)|maybe|perhaps|probably|just kidding|jk)\b/i,
 };

@@ -9,4 +9,4 @@ export const PERSONAL_FOLDERS =
 
 /** Of these, the words that mean something else with an article: `the web`, `my desktop`. */
 export const AMBIGUOUS_FOLDERS =
-  /^(?:web|store|game|mobile|media|data|common|shared|types|views|images|img|themes|services?|api|site|jobs|queue|public|reports?|letters|contracts|notes|home|desktop|server|client|archive|documents|downloads)$/i;
+  /^(?:web|store|game|mobile|media|data|common|shared|types|views|images|img|themes|services?|api|site|jobs|queue|public|reports?|letters|contracts|notes|home|desktop|server|client|archive|documents|downloads|logs?|tests?|build|config|core|tools|themes|pages)$/i;

@@ -17,6 +17,8 @@ export interface Reading {
   readonly closing?: boolean;
   /** Put together from two parts of the line: no fact and no memory is that. */
   readonly joined?: boolean;
+  /** A guess, or half of what was said: no fact to keep. */
+  readonly doubtful?: boolean;
   /** Its place in the line. */
   readonly span?: Clause;
   /** Something around it or in it speaks against acting. */
@@ -37,7 +39,8 @@ export function readings(text: string, language: Language): readonly Reading[] {
   const whole = peelLine(text, language.layers);
   const told = isStatement(whole, language) && !language.layers.asking.test(text);
   const guarded = isAgainst(whole, language) || told;
-  const found: Reading[] = [{ text: whole, weight: WEIGHTS.whole, part: false, guarded, torn: false }];
+  const doubtful = language.guards.hedging.test(text);
+  const found: Reading[] = [{ text: whole, weight: WEIGHTS.whole, part: false, guarded, doubtful, torn: false }];
   found.push(...turnedReading(whole, language), ...askedReadings(text, language));
   const clauses = splitClauses(text, language.layers.breaks);
   if (clauses.length > 1 && clauses.length <= MOST_CLAUSES) {
@@ -106,7 +109,18 @@ function partReading(text: string, { start, end }: Clause, language: Language): 
   const torn =
     language.guards.understanding.test(plainOf(withoutReasons(after, language), language)) || demands(before, language);
   const closing = peelLine(after, language.layers) === '' && /[.!?:]\s*$|\bso\s+$/.test(before);
-  return { span: { start, end }, announced, closing, text: part, weight: WEIGHTS.part, part: true, guarded, torn };
+  const doubtful = language.guards.hedging.test(own) || language.guards.halving.test(after);
+  return {
+    span: { start, end },
+    announced,
+    closing,
+    doubtful,
+    text: part,
+    weight: WEIGHTS.part,
+    part: true,
+    guarded,
+    torn,
+  };
 }
 
 /** A reason or a story before a request is none of its conditions; a forbidding, a condition or somebody's words are. */

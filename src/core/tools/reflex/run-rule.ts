@@ -102,7 +102,7 @@ function bare(fit: ReflexMatch | undefined): ReflexMatch | undefined {
 
 /** What is done with a command by itself is told, not asked for. */
 const STORY =
-  /^(?:since|because|as|i|we|he|she|they|it|this|that|you|there|the|my|our)\b|\b(?:remember|note|forget|told|said|says|wrote|ends|begins|starts)\b/i;
+  /^(?:since|because|as|according|apparently|supposedly|usually|normally|often|some|people|everyone|everybody|nobody|if|when|i|we|he|she|they|it|this|that|you|there|the|my|our)\b|\b(?:remember|note|forget|told|said|says|wrote|ends|begins|starts)\b/i;
 const POINTED = 0.85;
 
 /** `see what happens with node index.js, run it`: the last words before that are a command. */

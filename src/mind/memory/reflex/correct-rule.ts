@@ -2,10 +2,12 @@
 // Invariant: the new entry is the owner's sentence, or the old entry with the owner's words put in place of the old ones.
 import type { ReflexInput, ReflexMatch, ReflexRule, ReflexStep } from '#core/agent/reflex-rule.ts';
 import type { ToolResultPart } from '#core/model/message.ts';
+import { maskQuotes } from '#core/reflex/reading/mask-quotes.ts';
 import { targetOf } from './about-owner.ts';
 import { forms, texts } from './english.ts';
 import { type KeptEntry, keptEntries, memoryWrites, type Target } from './kept-entries.ts';
-import { clearMatch, matchEntries, overlap } from './match-entries.ts';
+import { clearMatch, matchEntries, overlap, sharesWord } from './match-entries.ts';
+import { isHedged, isOrdered, isVague } from './meant-words.ts';
 import { candidatesOf, isNotFound, sayWritten } from './memory-answer.ts';
 
 type Slots = Readonly<Record<string, string>>;
@@ -22,13 +24,20 @@ export const correctRule: ReflexRule = {
   purpose: 'memory',
   intent: 'correct',
   effect: 'home',
-  examples: ['correction: my editor is emacs', 'change vim to emacs in your memory', 'my editor is emacs, not vim'],
+  examples: [
+    'correction: my editor is emacs',
+    'change vim to emacs in your memory',
+    'actually, my editor is emacs, not vim',
+  ],
 
   match(input) {
     const fit = input.fit(forms.correct);
     const said = fit === undefined || isOther(fit, input) ? undefined : spokenMatch(fit, input.words);
     const plain = plainContrast(input) ?? restated(input);
-    return said !== undefined && said.score >= (plain?.score ?? 0) ? said : plain;
+    const best = said !== undefined && said.score >= (plain?.score ?? 0) ? said : plain;
+    return best === undefined || best.missing !== undefined || isMeant(best.slots, input)
+      ? best
+      : { ...best, score: Math.min(best.score, GUESS) };
   },
 
   restate({ slots }) {
@@ -50,6 +59,16 @@ export const correctRule: ReflexRule = {
     return replace(correction, results);
   },
 };
+
+/** Asked about, never done. */
+const GUESS = 0.5;
+
+/** Something kept is meant, or the owner orders a correction in so many words. */
+function isMeant(slots: Slots, input: ReflexInput): boolean {
+  const named = slots.content ?? slots.new ?? '';
+  if (isVague(named) || (slots.old !== undefined && isVague(slots.old))) return false;
+  return meantEntry(slots, input, keptEntries(input)) !== undefined || isOrdered(input);
+}
 
 /** A note that only mentions a change, a setting that is no entry, a contrast while nothing is kept. */
 function isOther({ slots }: ReflexMatch, input: ReflexInput): boolean {
@@ -78,7 +97,7 @@ function isWriting({ what = '', content = '' }: Slots, text: string): boolean {
 function isUnkept(slots: Slots, input: ReflexInput): boolean {
   const entries = keptEntries(input);
   if (slots.entry !== undefined) return entries.every((entry) => !holds(entry.text, slots.old ?? ''));
-  if (slots.kept !== undefined) return matchEntries(slots.old ?? '', entries).length === 0;
+  if (slots.kept !== undefined || slots.self !== undefined) return matchEntries(slots.old ?? '', entries).length === 0;
   return /^it(?:'s|’s| is) \w+ing\b/i.test(input.words) && entries.length === 0;
 }
 
@@ -141,13 +160,13 @@ function pronounMatch({ score, slots }: ReflexMatch): ReflexMatch {
 /** `my editor is emacs, not vim`, without any word of correcting. */
 function plainContrast(input: ReflexInput): ReflexMatch | undefined {
   const { words } = input;
+  if (isHedged(input.text)) return undefined;
   const slots = contrasted({ content: words.replace(/[.!\s]+$/, '') });
   const { old = '', content = '' } = slots;
   const kept = keptEntries(input).some((entry) => overlap(old, entry.text) === 1 && overlap(content, entry.text) > 0);
-  const owned = kept || /^(?:my|our|i|i'm|i’m|we|the|his|her|he|she)\b/i.test(slots.content ?? '');
   const clear = /,\s*(?:and )?not\s|instead of|rather than|\b(?:is|are|was|were)\b.+\snot\s/i.test(words);
   const long = (slots.content ?? '').split(/\s+/).length > 2;
-  return slots.old === undefined || !owned || !clear || !long || words.includes('?')
+  return slots.old === undefined || !(kept || isOrdered(input)) || !clear || !long || words.includes('?')
     ? undefined
     : { score: 0.7, slots };
 }
@@ -162,19 +181,23 @@ function restated(input: ReflexInput): ReflexMatch | undefined {
   const said = input.text.trim().replace(/[.!\s]+$/, '');
   const content = said.replace(TURN, '').replace(TURN, '').trim();
   const subject = content === said || content.includes('?') ? undefined : SAYS.exec(content)?.[1];
-  if (subject === undefined || content.split(/\s+/).length > 14) return undefined;
+  if (subject === undefined || isHedged(content) || content.split(/\s+/).length > 14) return undefined;
   const kept = matchEntries(subject, keptEntries(input)).filter((entry) => overlap(subject, entry.text) === 1);
   return kept.length === 1 && kept[0]?.text !== content ? { score: 0.9, slots: { content } } : undefined;
 }
 
-const CONTRAST = /[,;]?\s+(?:and )?(?:not|instead of|rather than)\s+(?!only\b|just\b|sure\b|yet\b)/i;
+/** `not now` sets a time, `not bad` a tone: no other words for a fact. */
+const CONTRAST =
+  /[,;]?\s+(?:and )?(?:not|instead of|rather than)\s+(?!(?:only|just|sure|yet|now|today|tonight|tomorrow|here|there|anymore|any|always|ever|really|very|too|so|that|to|bad|good|much|many|all|everything|me|him|her|us|them|you|yours|mine|because|when|if|until)\b)/i;
 
 /** `Fridays, not Mondays`: the new words and the old ones apart. */
 function contrasted(slots: Slots): Slots {
-  const [content, old] = slots.content?.split(CONTRAST) ?? [];
+  const said = slots.content ?? '';
+  const found = CONTRAST.exec(maskQuotes(said));
+  if (found === null) return slots;
+  const content = said.slice(0, found.index);
+  const old = said.slice(found.index + found[0].length);
   if (
-    content === undefined ||
-    old === undefined ||
     /^\W*(?:it|that|this|he|she|they|i|we|you)?(?:'s|’s|'m|’m|\s+is|\s+am|\s+are)?\W*$/i.test(content) ||
     old.split(/\s+/).length > 6
   )
@@ -202,7 +225,7 @@ function meantEntry(slots: Slots, input: ReflexInput, entries: readonly KeptEntr
   const bySubject = matchEntries(subject, entries)[0];
   if (bySubject !== undefined && overlap(subject, bySubject.text) > 0.5) return bySubject;
   const last = memoryWrites(input).findLast((write) => write.after !== undefined);
-  return slots.subject === undefined && slots.old === undefined
+  return slots.subject === undefined && slots.old === undefined && sharesWord(slots.content ?? '', last?.after ?? '')
     ? entries.findLast((entry) => entry.text === last?.after)
     : undefined;
 }

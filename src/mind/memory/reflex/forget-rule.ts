@@ -6,12 +6,20 @@ import { targetOf } from './about-owner.ts';
 import { forms, texts } from './english.ts';
 import { FILES, type KeptEntry, keptEntries, memoryWrites, type Target } from './kept-entries.ts';
 import { clearMatch, matchEntries } from './match-entries.ts';
+import { isVague } from './meant-words.ts';
 import { candidatesOf, isNotFound, sayWritten } from './memory-answer.ts';
 
 const EVERYTHING =
   /^(?:everything|all|all of it|it all|all of that|all memories|all your memories|everything about me|all you know)\b.{0,24}$/i;
 const IDIOM =
   /,\s*(?:i['’]?m|i am|i|it['’]?s|let['’]?s|we)\b|^(?:the (?:past|rest|world|pain|whole thing|idea|thought)\b|what (?:to|they|he|she|people|everyone)\b|.*\band move on\b)|^(?:it|that)\b.*\bit\b$|^(?:it|that|this|you|me|him|her|them|us)\s*(?:[,.!;]|not$)|^(?:it|about it|that|this|you|to|how|why|what|when|me|him|her|them|us|the rules)$/i;
+/** `let us forget …` is said to friends. */
+const TOGETHER =
+  /^\W*(?:(?:so|ok|okay|well|oh|come on|please|now|and|hey)\W+)*(?:let['’]?s|let us|we (?:should|can|could|must|will|all))\b/i;
+/** `you need not remember X` forbids nothing that is kept already; with `any more` it does. */
+const UNFORGETTING = /^(?!.*(?:any ?(?:more|longer)|no longer|\bstop\b|\bquit\b))(?:.*\bnot\b|.*n['’]t\b|no need)/i;
+/** Something that nobody has named yet. */
+const INDEFINITE = /^(?:about )?(?:an?|some|any|no|every|each) /i;
 const MOST = 4;
 
 export const forgetRule: ReflexRule = {
@@ -35,8 +43,23 @@ export const forgetRule: ReflexRule = {
       .trim();
     const { last } = fit.slots;
     if (last !== undefined) return { score: memoryWrites(input).length > 0 ? fit.score : 0.5, slots: { last } };
-    return { score: IDIOM.test(topic) ? 0.3 : fit.score, slots: { topic } };
+    if (isVague(topic)) return { score: fit.score, slots: {}, missing: 'topic' };
+    const loose =
+      IDIOM.test(topic) || INDEFINITE.test(topic) || TOGETHER.test(input.text) || UNFORGETTING.test(input.words);
+    return { score: loose && matchEntries(topic, keptEntries(input)).length === 0 ? 0.3 : fit.score, slots: { topic } };
   },
+
+  missing: (_match, input) => ({
+    type: 'ask',
+    question: 'Forget what?',
+    choices: [
+      ...keptEntries(input)
+        .slice(-MOST)
+        .map((entry) => `forget that ${entry.text}`),
+      'what do you know about me',
+    ].slice(0, MOST),
+    fill: 'forget {}',
+  }),
 
   restate: ({ slots }) => (slots.last === undefined ? `forget that ${slots.topic}` : 'forget the last note'),
 

@@ -17,6 +17,19 @@ export function overlap(phrase: string, entry: string): number {
   return wanted.filter((word) => own.some((other) => sameWord(word, other))).length / wanted.length;
 }
 
+/** Any word of more than three letters that both hold, small ones too. */
+export function sharesWord(phrase: string, entry: string): boolean {
+  const own = longWords(entry);
+  return longWords(phrase).some((word) => own.some((other) => sameWord(word, other)));
+}
+
+function longWords(text: string): readonly string[] {
+  return text
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word.length > 3);
+}
+
 /** Entries with at least half of the words, best first. */
 export function matchEntries(phrase: string, entries: readonly KeptEntry[]): readonly KeptEntry[] {
   const exact = entries.filter((entry) => entry.text.toLowerCase().includes(phrase.toLowerCase().trim()));

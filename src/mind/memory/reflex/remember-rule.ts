@@ -2,6 +2,7 @@
 import type { ReflexInput, ReflexMatch, ReflexRule } from '#core/agent/reflex-rule.ts';
 import { targetOf } from './about-owner.ts';
 import { forms, texts } from './english.ts';
+import { isHedged, isVague } from './meant-words.ts';
 import { sayWritten } from './memory-answer.ts';
 
 /** Words that ask to be reminded of a time or told something: nothing that can be kept as a fact. */
@@ -9,12 +10,12 @@ const NO_FACT =
   /^(?:when|what|how|why|who|where|if|whether|me|us|to (?:breathe|smile))\b|^(?:it|this|that)\W*$|\?\s*$/i;
 /** A statement about now, this moment or what happened is talk, not a fact to keep. */
 const PASSING =
-  /\b(?:later|tomorrow|tonight|today|yesterday|right now|at the moment|maybe|soon|back|ago|last (?:night|week|time)|again|gonna|killing|broken|dead|slow|weird|not working|prefer not|you know|said (?:the|he|she|they|my)|whenever|any ?time|sometimes?)\b|^call me (?:an?|the|when|if|by|on|at|after|before|once|crazy|old|in)\b|[?]|\.\s+\S|!$/i;
+  /\b(?:later|tomorrow|tonight|today|yesterday|right now|at the moment|maybe|soon|back|ago|last (?:night|week|time)|again|gonna|killing|broken|dead|slow|weird|not working|prefer (?:not|that|it|to not|the (?:other|first|second|last)|this|these|those)|you know|said (?:the|he|she|they|my)|whenever|any ?time|sometimes?)\b|^call me (?:an?|the|when|if|by|on|at|after|before|once|crazy|old|in)\b|[?]|\.\s+\S|!$/i;
 /** `please don't remember this` asks for the opposite. */
 const NEGATED = /^(?:(?:please|just|and|ok|no)[,\s]+)*(?:don['’]?t|do not|never|not|no|nothing)$/i;
 /** Words that end in the air: `you don't need to … remember that`. */
 const OPEN_END =
-  /\b(?:to|not|n['’]t|never|you|can|will|should|could|would|please|also|must|do|does|did|and|or|but|if|i)$/i;
+  /n['’]?t$|\b(?:to|not|dont|never|you|can|will|should|could|would|please|also|must|do|does|did|and|or|but|if|i)$/i;
 /** A statement, not just a thing: `note the irony` keeps nothing. */
 const CLAUSE =
   /\b(?:is|are|was|were|has|have|runs?|lives?|uses?|needs?|will|must|should|can|goes|costs?|starts?|ends?|takes?|works?|means|likes?|prefers?|wants?|=|host|sits?|moved|use|live|work|have|am|like|prefer|speak|love|hate|['’](?:s|m|re|ve))\b|['’](?:s|m|re|ve|ll)\b/i;
@@ -53,6 +54,7 @@ export const rememberRule: ReflexRule = {
       .replace(HASTE, '')
       .replace(/[\s,;:]+$/, '');
     if (AS_FILE.test(content) || NEGATED.test(content)) return undefined;
+    if (isVague(content)) return { score: fit.score, slots: {}, missing: 'content' };
     if (LOOSE_ADDRESS.test(content) || OPEN_END.test(content)) return undefined;
     const asked = input.text.endsWith('?') && input.text.startsWith(input.words.slice(0, 8));
     return { score: fit.score * worth(content, fit.slots, input.words) * (asked ? 0.5 : 1), slots: { content } };
@@ -107,7 +109,7 @@ function stated(input: ReflexInput): ReflexMatch | undefined {
   const fit = input.fit(forms.statement);
   if (fit === undefined) return undefined;
   const content = input.words.replace(/[.!\s]+$/, '');
-  if (PASSING.test(content) || content.split(/\s+/).length > LONGEST_STATEMENT)
+  if (PASSING.test(content) || isHedged(input.text) || content.split(/\s+/).length > LONGEST_STATEMENT)
     return { score: 0.3, slots: { content } };
   const contrast =
     !/^(?:from now on|always|never|in future|going forward)\b/i.test(content) &&
