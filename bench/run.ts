@@ -20,6 +20,7 @@ const BENCHES: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
   skills: async () => (await import('./skills.ts')).benchSkills(),
   compaction: async () => (await import('./compaction.ts')).benchCompaction(),
   'recall-1m': async () => (await import('./recall-1m.ts')).benchRecall1m(),
+  guard: async () => (await import('./guard.ts')).benchGuard(),
 };
 
 const GATES: ReadonlySet<string> = new Set(['prefix reuse', 'compaction: evidence found again']);

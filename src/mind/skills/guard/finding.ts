@@ -59,9 +59,7 @@ export function scanReport(findings: readonly Finding[]): ScanReport {
     seen.add(key);
     return true;
   });
-  single.sort(
-    (a, b) => ORDER[a.severity] - ORDER[b.severity] || a.path.localeCompare(b.path, 'en') || a.line - b.line,
-  );
+  single.sort((a, b) => ORDER[a.severity] - ORDER[b.severity] || a.path.localeCompare(b.path, 'en') || a.line - b.line);
   return { verdict: verdictOf(single), findings: single.slice(0, FINDING_LIMIT) };
 }
 

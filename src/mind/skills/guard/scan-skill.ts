@@ -1,6 +1,6 @@
 // Owns the scan of a skill given as texts. Knows no file system and no policy.
 // Invariant: pure; the same files give the same report; never throws on any text (core notes 2.8; issue of the guard).
-import { scanText, type SkillContext } from './engine/scan-text.ts';
+import { type SkillContext, scanText } from './engine/scan-text.ts';
 import { type Finding, type ScanReport, type SkillText, scanReport } from './finding.ts';
 import { foldLine } from './text/fold.ts';
 
@@ -29,7 +29,8 @@ export function skillContext(files: readonly SkillText[]): SkillContext {
   const title = /^#\s+(.{1,200})$/m.exec(text)?.[1] ?? '';
   const header = foldLine(`${front}\n${title}`).replace(/\S{0,12}:\/\/\S+/g, ' ');
   const words = new Set(header.match(/[a-z0-9][a-z0-9]{2,}/g));
-  for (const [whole] of header.matchAll(/[a-z0-9]+(?:-[a-z0-9]+){1,4}/g)) words.add(whole).add(whole.replaceAll('-', ''));
+  for (const [whole] of header.matchAll(/[a-z0-9]+(?:-[a-z0-9]+){1,4}/g))
+    words.add(whole).add(whole.replaceAll('-', ''));
   return { header, isSubject: (label) => words.has(label) || words.has(label.replaceAll('-', '')) };
 }
 

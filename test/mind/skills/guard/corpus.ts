@@ -38,13 +38,17 @@ const ENCODERS: Readonly<Record<string, (text: string) => string>> = {
       return String.fromCharCode(((letter.charCodeAt(0) - base + 13) % 26) + base);
     }),
   rev: (text) => [...text].reverse().join(''),
-  cyr: (text) => letters(text, (letter) => ({ a: 'а', c: 'с', e: 'е', o: 'о', u: 'u', s: 'ѕ', h: 'һ' })[letter] ?? letter),
+  cyr: (text) =>
+    letters(text, (letter) => ({ a: 'а', c: 'с', e: 'е', o: 'о', u: 'u', s: 'ѕ', h: 'һ' })[letter] ?? letter),
   nl: (count) => '\n'.repeat(Number(count)),
   sp: (count) => ' '.repeat(Number(count)),
 };
 
 function encoded(text: string): string {
-  return text.replace(/\{\{(\w+):((?:[^{}]|\{(?!\{)|\}(?!\}))*)\}\}/g, (whole, how: string, plain: string) => ENCODERS[how]?.(plain) ?? whole);
+  return text.replace(
+    /\{\{(\w+):((?:[^{}]|\{(?!\{)|\}(?!\}))*)\}\}/g,
+    (whole, how: string, plain: string) => ENCODERS[how]?.(plain) ?? whole,
+  );
 }
 
 function planted(carrier: string, { text, at = 0.55 }: Row): string {

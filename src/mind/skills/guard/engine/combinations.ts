@@ -24,26 +24,134 @@ interface Combination {
   readonly threat: ThreatClass;
   readonly severity: Severity;
   readonly first: readonly Fact[];
-  readonly then: readonly (readonly Fact[])[];
+  readonly and: readonly (readonly Fact[])[];
   /** Lines; 0 means the same unit. */
   readonly window: number;
   readonly firm?: boolean;
 }
 
 const COMBINATIONS: readonly Combination[] = [
-  { id: 'secret-goes-out', threat: 'exfiltration', severity: 'critical', first: ['secret'], then: [['send-bad', 'send-out', 'send-chat']], window: 40, firm: true },
-  { id: 'secret-goes-somewhere', threat: 'exfiltration', severity: 'high', first: ['secret'], then: [['send-any']], window: 30 },
-  { id: 'env-file-goes-out', threat: 'exfiltration', severity: 'critical', first: ['own-secret'], then: [['send-bad', 'send-chat']], window: 30, firm: true },
-  { id: 'packed-and-sent', threat: 'exfiltration', severity: 'high', first: ['encode'], then: [['send-bad', 'send-chat']], window: 25 },
-  { id: 'private-goes-out', threat: 'exfiltration', severity: 'critical', first: ['private'], then: [['send-bad', 'send-chat']], window: 15, firm: true },
-  { id: 'hidden-send', threat: 'exfiltration', severity: 'critical', first: ['hidden'], then: [['send-bad', 'send-out', 'send-chat']], window: 8, firm: true },
-  { id: 'standing-send', threat: 'exfiltration', severity: 'high', first: ['standing'], then: [['send-bad', 'send-out', 'send-chat']], window: 0 },
-  { id: 'hidden-run', threat: 'prompt_injection', severity: 'critical', first: ['hidden'], then: [['runs-remote', 'runs-remote-bad', 'decodes']], window: 8, firm: true },
-  { id: 'hidden-stay', threat: 'persistence', severity: 'critical', first: ['hidden'], then: [['persists', 'config-write']], window: 6 },
-  { id: 'unasked-run', threat: 'prompt_injection', severity: 'high', first: ['no-consent'], then: [['runs-remote', 'runs-remote-bad', 'decodes', 'persists', 'config-write', 'send-bad']], window: 5 },
-  { id: 'shields-and-run', threat: 'lure', severity: 'critical', first: ['shields-off'], then: [['fetches-binary', 'file-host', 'runs-remote']], window: 25, firm: true },
-  { id: 'password-and-place', threat: 'lure', severity: 'critical', first: ['password'], then: [['fetches-binary', 'file-host']], window: 25, firm: true },
-  { id: 'paste-decoded', threat: 'lure', severity: 'critical', first: ['paste'], then: [['decodes']], window: 12, firm: true },
+  {
+    id: 'secret-goes-out',
+    threat: 'exfiltration',
+    severity: 'critical',
+    first: ['secret'],
+    and: [['send-bad', 'send-out', 'send-chat']],
+    window: 40,
+    firm: true,
+  },
+  {
+    id: 'secret-goes-somewhere',
+    threat: 'exfiltration',
+    severity: 'high',
+    first: ['secret'],
+    and: [['send-any']],
+    window: 30,
+  },
+  {
+    id: 'env-file-goes-out',
+    threat: 'exfiltration',
+    severity: 'critical',
+    first: ['own-secret'],
+    and: [['send-bad', 'send-chat']],
+    window: 30,
+    firm: true,
+  },
+  {
+    id: 'packed-and-sent',
+    threat: 'exfiltration',
+    severity: 'high',
+    first: ['encode'],
+    and: [['send-bad', 'send-chat']],
+    window: 25,
+  },
+  {
+    id: 'private-goes-out',
+    threat: 'exfiltration',
+    severity: 'critical',
+    first: ['private'],
+    and: [['send-bad', 'send-chat']],
+    window: 15,
+    firm: true,
+  },
+  {
+    id: 'hidden-send',
+    threat: 'exfiltration',
+    severity: 'critical',
+    first: ['hidden'],
+    and: [['send-bad', 'send-out', 'send-chat']],
+    window: 8,
+    firm: true,
+  },
+  {
+    id: 'standing-send',
+    threat: 'exfiltration',
+    severity: 'high',
+    first: ['standing'],
+    and: [['send-bad', 'send-out', 'send-chat']],
+    window: 0,
+  },
+  {
+    id: 'hidden-run',
+    threat: 'prompt_injection',
+    severity: 'critical',
+    first: ['hidden'],
+    and: [['runs-remote', 'runs-remote-bad', 'decodes']],
+    window: 8,
+    firm: true,
+  },
+  {
+    id: 'hidden-stay',
+    threat: 'persistence',
+    severity: 'critical',
+    first: ['hidden'],
+    and: [['persists', 'config-write']],
+    window: 6,
+  },
+  {
+    id: 'unasked-run',
+    threat: 'prompt_injection',
+    severity: 'high',
+    first: ['no-consent'],
+    and: [['runs-remote', 'runs-remote-bad', 'decodes', 'persists', 'config-write', 'send-bad']],
+    window: 5,
+  },
+  {
+    id: 'shields-and-run',
+    threat: 'lure',
+    severity: 'critical',
+    first: ['shields-off'],
+    and: [['fetches-binary', 'file-host', 'runs-remote']],
+    window: 25,
+    firm: true,
+  },
+  {
+    id: 'gate-opened-for-stranger',
+    threat: 'lure',
+    severity: 'critical',
+    first: ['gate-opened'],
+    and: [['fetches-binary', 'runs-remote']],
+    window: 25,
+    firm: true,
+  },
+  {
+    id: 'password-and-place',
+    threat: 'lure',
+    severity: 'critical',
+    first: ['password'],
+    and: [['fetches-binary', 'file-host']],
+    window: 25,
+    firm: true,
+  },
+  {
+    id: 'paste-decoded',
+    threat: 'lure',
+    severity: 'critical',
+    first: ['paste'],
+    and: [['decodes']],
+    window: 12,
+    firm: true,
+  },
 ];
 
 const NEAR = 30;
@@ -60,8 +168,10 @@ function matchOf(combination: Combination, facts: readonly FactAt[]): readonly C
   const { id, threat, severity, window, firm = false } = combination;
   const first = facts.filter(({ fact }) => combination.first.includes(fact));
   for (const start of first) {
-    const near = facts.filter((other) => (window === 0 ? other.unit === start.unit : Math.abs(other.line - start.line) <= window));
-    if (combination.then.every((choice) => near.some(({ fact }) => choice.includes(fact))))
+    const near = facts.filter((other) =>
+      window === 0 ? other.unit === start.unit : Math.abs(other.line - start.line) <= window,
+    );
+    if (combination.and.every((choice) => near.some(({ fact }) => choice.includes(fact))))
       return [{ id: `${threat}/${id}`, threat, severity, line: start.line, firm }];
   }
   return [];
@@ -78,13 +188,22 @@ const WEIGHTS: readonly (readonly [weight: number, facts: readonly Fact[]])[] = 
   [3, ['shields-off']],
   [2, ['password']],
   [2, ['component']],
-  [1, ['required']],
-  [1, ['paste']],
-  [1, ['urgency']],
-  [1, ['runs-it']],
+  [1, ['gate-opened']],
 ];
 
-const BASE: readonly Fact[] = ['runs-subject', 'runs-remote', 'runs-remote-bad', 'fetches-binary', 'decodes', 'file-host', 'password'];
+/** Words that honest instructions use as well: two of them at most count. */
+const SOFT: readonly Fact[] = ['required', 'paste', 'urgency', 'runs-it'];
+const SOFT_LIMIT = 2;
+
+const BASE: readonly Fact[] = [
+  'runs-subject',
+  'runs-remote',
+  'runs-remote-bad',
+  'fetches-binary',
+  'decodes',
+  'file-host',
+  'password',
+];
 
 function lureOf(facts: readonly FactAt[]): Combined | undefined {
   let best: { score: number; line: number } | undefined;
@@ -101,9 +220,18 @@ function lureOf(facts: readonly FactAt[]): Combined | undefined {
 
 /** Without a programme of a stranger or a made-up requirement there is no lure, whatever the words. */
 function scoreOf(near: ReadonlySet<Fact>): number {
-  const strange = ['runs-remote', 'runs-remote-bad', 'fetches-binary', 'decodes', 'shields-off', 'password', 'component'] as const;
+  const strange = [
+    'runs-remote',
+    'runs-remote-bad',
+    'fetches-binary',
+    'decodes',
+    'shields-off',
+    'password',
+    'component',
+  ] as const;
   if (strange.filter((fact) => near.has(fact)).length === 0) return 0;
   let score = 0;
   for (const [weight, group] of WEIGHTS) if (group.some((fact) => near.has(fact))) score += weight;
+  score += Math.min(SOFT_LIMIT, SOFT.filter((fact) => near.has(fact)).length);
   return near.has('runs-remote-bad') && near.has('runs-remote') ? score - 3 : score;
 }

@@ -27,25 +27,16 @@ export function ruleIndex(rules: readonly Rule[]): RuleIndex {
 }
 
 const WORD = /[a-z][a-z0-9]+/g;
-const NOT_ASCII = /[^\x00-\x7F«»]/;
+const FOREIGN_LETTER = /(?!\p{ASCII})\p{L}/u;
 
-/** Numbers of the rules whose words occur in the text, ascending. */
+/** Numbers of the rules whose words or signs occur in the text. */
 export function candidateRules(index: RuleIndex, text: string): readonly number[] {
-  let found: Set<number> | undefined;
+  const found: number[] = [];
   for (const word of text.match(WORD) ?? []) {
     const rules = index.byWord.get(word);
-    if (rules === undefined) continue;
-    found ??= new Set();
-    for (const rule of rules) found.add(rule);
+    if (rules !== undefined) found.push(...rules);
   }
-  for (const { sign, rule } of index.bySign) {
-    if (!text.includes(sign)) continue;
-    found ??= new Set();
-    found.add(rule);
-  }
-  if (index.foreign.length > 0 && NOT_ASCII.test(text)) {
-    found ??= new Set();
-    for (const rule of index.foreign) found.add(rule);
-  }
-  return found === undefined ? [] : [...found];
+  for (const { sign, rule } of index.bySign) if (text.includes(sign)) found.push(rule);
+  if (FOREIGN_LETTER.test(text)) found.push(...index.foreign);
+  return found.length < 2 ? found : [...new Set(found)];
 }

@@ -59,7 +59,7 @@ function excerptOf(text: string, line: number): string {
 function scanUnit(scan: Scan, unit: Unit): void {
   scan.unit += 1;
   applyRules(scan, unit);
-  const joined = joinedPieces(unit.text);
+  const joined = unit.kind === 'code' || unit.text.includes('`') ? joinedPieces(unit.text) : undefined;
   if (joined !== undefined) applyRules(scan, { ...unit, text: joined });
 }
 
@@ -112,7 +112,10 @@ function scanHidden(scan: Scan, text: string, { layer, base }: { layer: number; 
   }
 }
 
-function addHidden(scan: Scan, { id, severity, line, text }: { id: string; severity: Severity; line: number; text: string }): void {
+function addHidden(
+  scan: Scan,
+  { id, severity, line, text }: { id: string; severity: Severity; line: number; text: string },
+): void {
   const excerpt = spelledOut(text);
   scan.findings.push({ rule: `obfuscation/${id}`, threat: 'obfuscation', severity, path: scan.path, line, excerpt });
 }
@@ -121,13 +124,22 @@ function scanDecoded(scan: Scan, { text, how }: HiddenText, line: number): void 
   const before = scan.findings.length;
   const facts = scan.facts.length;
   for (const unit of readUnits(text, 'decoded.md', scan.context.isSubject))
-    for (const kind of ['code', 'prose'] as const) scanUnit(scan, { ...unit, kind, depth: 1, guarded: false, starts: [{ offset: 0, line }] });
+    for (const kind of ['code', 'prose'] as const)
+      scanUnit(scan, { ...unit, kind, depth: 1, guarded: false, starts: [{ offset: 0, line }] });
   const known = scan.findings.length > before || scan.facts.slice(facts).some(({ fact }) => TELLING.has(fact));
   if (known) addHidden(scan, { id: `hidden-${how}`, severity: 'high', line, text });
   else if (COMMAND.test(text)) addHidden(scan, { id: `encoded-command-${how}`, severity: 'high', line, text });
   else if (ADDRESS.test(text.trim())) addHidden(scan, { id: `encoded-address-${how}`, severity: 'high', line, text });
 }
 
-const TELLING: ReadonlySet<string> = new Set(['secret', 'send-bad', 'send-chat', 'runs-remote', 'decodes', 'shields-off']);
-const COMMAND = /(?:^|[\s;&|(])(?:curl|wget|bash|sh|python3?|powershell|nc|eval|exec|chmod \+x|osascript|iwr|import os|subprocess|os\.system|child_process|require\()[\s('"-]/;
+const TELLING: ReadonlySet<string> = new Set([
+  'secret',
+  'send-bad',
+  'send-chat',
+  'runs-remote',
+  'decodes',
+  'shields-off',
+]);
+const COMMAND =
+  /(?:^|[\s;&|(])(?:curl|wget|bash|sh|python3?|powershell|nc|eval|exec|chmod \+x|osascript|iwr|import os|subprocess|os\.system|child_process|require\()[\s('"-]/;
 const ADDRESS = /^https?:\/\/[^\s]{4,300}$/;

@@ -24,7 +24,11 @@ const TAKING = ruleRows('credential_access', [
     'fact',
     STORE_WORDS,
     SECRET_STORE,
-    { kinds: ['code'], facts: ['secret'], unless: /chmod (?:[0-7]{3}|go-)|identityfile|ssh-keygen|mkdir|\.pub\b|-i ~?\/?\S{0,40}\.ssh\// },
+    {
+      kinds: ['code'],
+      facts: ['secret'],
+      unless: /chmod (?:[0-7]{3}|go-)|identityfile|ssh-keygen|mkdir|\.pub\b|-i ~?\/?\S{0,40}\.ssh\//,
+    },
   ],
   [
     'secret-store-order',
@@ -34,7 +38,20 @@ const TAKING = ruleRows('credential_access', [
     {
       kinds: ['prose', 'comment', 'header'],
       facts: ['secret'],
-      unless: /\.npmrc|config\.(?:json|ya?ml)|\.aws\/config|\.kube\/config|kubeconfig|\.gnupg|sudoers|\.docker\/config|configured? in|stored? in|saved? (?:to|in)|create|set up|setup|generate/,
+      unless:
+        /\.npmrc|config\.(?:json|ya?ml)|\.aws\/config|\.kube\/config|kubeconfig|\.gnupg|sudoers|\.docker\/config|configured? in|stored? in|saved? (?:to|in)|create|set up|setup|generate/,
+    },
+  ],
+  [
+    'several-stores-named',
+    'high',
+    STORE_WORDS,
+    `${SECRET_STORE}[^\\n]{0,120}?(?:${SECRET_STORE})`,
+    {
+      kinds: ['prose', 'comment', 'header'],
+      facts: ['secret'],
+      unless:
+        /exclude|ignore|block|deny|protect|forbid|off[- ]limits|sensitive|\.gitignore|never|do not|don't|must not|redact|allowlist|trust/,
     },
   ],
   [
@@ -55,14 +72,19 @@ const TAKING = ruleRows('credential_access', [
     'whole-environment',
     'fact',
     'env environ printenv process set export getenv',
-    '(?:dict\\(os\\.environ\\)|json\\.dumps\\(\\s?(?:dict\\()?os\\.environ|os\\.environ(?:\\.items\\(\\)|\\.copy\\(\\))?(?=\\s?[),}\\]]| if| for|$)|json\\.stringify\\(\\s?process\\.env\\b(?!\\.)|object\\.(?:entries|keys|assign)\\([^)\\n]{0,20}process\\.env\\b(?!\\.)|\\.\\.\\.process\\.env|(?:body|data|env|payload)\\s?[:=]\\s?process\\.env\\b(?![.[])|\\b(?:printenv|env)\\s?(?:\\||>|$|2>)|\\$\\(\\s?(?:printenv|env)\\s?(?:\\||\\)|2>)|`(?:printenv|env)`|\\bexport -p\\b|get-childitem env:|\\bgci env:|\\bls env:|\\bset >\\s|system\\.getenv\\(\\)|env::vars\\(|os\\.environ\\(\\)|envs? = os\\.environ)',
-    { kinds: ['code', 'comment', 'prose'], facts: ['secret'], unless: /env\s?=\s?\{?\s?(?:\*\*|\.\.\.)?(?:dict\()?(?:os\.environ|process\.env)|\.\.\.process\.env,|subprocess|spawn\(|popen|patch\.dict|env ?= ?os\.environ|grep -[a-z]*[qi]?[a-z]* ?["']?\^?[a-z_]+=?["']?\s*$/ },
+    '(?:dict\\(os\\.environ\\)|json\\.dumps\\(\\s?(?:dict\\()?os\\.environ|os\\.environ(?:\\.items\\(\\)|\\.copy\\(\\))?(?=\\s?[),}\\]]| if| for|$)|json\\.stringify\\(\\s?process\\.env\\b(?!\\.)|object\\.(?:entries|keys|assign)\\([^)\\n]{0,20}process\\.env\\b(?!\\.)|\\.\\.\\.process\\.env|(?:body|data|env|payload)\\s?[:=]\\s?process\\.env\\b(?![.[])|(?<![.\\w/-])(?:printenv|env)\\s?(?:\\||>\\s?\\S|$|2>)|\\$\\(\\s?(?:printenv|env)\\s?(?:\\||\\)|2>)|`(?:printenv|env)`|\\bexport -p\\b|get-childitem env:|\\bgci env:|\\bls env:|\\bset >\\s|system\\.getenv\\(\\)|env::vars\\(|os\\.environ\\(\\))',
+    {
+      kinds: ['code', 'comment', 'prose'],
+      facts: ['secret'],
+      unless:
+        /env\s?=\s?\{?\s?(?:\*\*|\.\.\.)?(?:dict\()?(?:os\.environ|process\.env)|\.\.\.process\.env,|subprocess|spawn\(|popen|patch\.dict|env ?= ?os\.environ|grep -[a-z]*[qi]?[a-z]* ?["']?\^?[a-z_]+=?["']?\s*$/,
+    },
   ],
   [
     'environment-to-file-or-chat',
     'high',
     'env printenv environ',
-    '(?:\\b(?:printenv|env)\\s?(?:\\|[^\\n|]{0,80}grep -[a-z]{0,3}i?[a-z]{0,3} ["\']?[^\\n"\']{0,60}(?:key|token|secret|pass)[^\\n]{0,60})(?:>|tee|base64|\\|)|\\b(?:printenv|env)\\s?(?:\\| ?sort ?)?>{1,2}\\s?\\S)',
+    '(?:(?<![.\\w/-])(?:printenv|env)\\s?(?:\\|[^\\n|]{0,80}grep -[a-z]{0,3}i?[a-z]{0,3} ["\']?[^\\n"\']{0,60}(?:key|token|secret|pass)[^\\n]{0,60})(?:>|tee|base64|\\|)|(?<![.\\w/-])(?:printenv|env)\\s?(?:\\| ?sort ?)?>{1,2}\\s?\\S)',
     { facts: ['secret'], unless: /\$github_env|wc -l|sed 's?[^']*\*|github_output/ },
   ],
   [
@@ -70,7 +92,11 @@ const TAKING = ruleRows('credential_access', [
     'high',
     'environment env variables',
     '\\b(?:read|collect|gather|dump|list|print|include|capture|record|snapshot|export|copy|save|note|enumerate|take|output|echo|show|display|past)(?:s|e|es|ing)?\\b[^.!?]{0,40}\\b(?:all|every|the (?:full|entire|whole|complete|current)|full set of|whole set of|contents of (?:the|all))[^.!?]{0,30}(?:environment(?: variables)?|env vars?|process environment)\\b(?! (?:that|which|used|needed|required|of the (?:app|service|container)|documentation|names?|reference|listed))',
-    { kinds: ['prose', 'comment', 'header'], facts: ['secret'], unless: /\.env\.example|document|names only|without values|redact|mask/ },
+    {
+      kinds: ['prose', 'comment', 'header'],
+      facts: ['secret'],
+      unless: /\.env\.example|document|names only|without values|redact|mask/,
+    },
   ],
   [
     'env-file-read',
@@ -93,7 +119,7 @@ const ASKING = ruleRows('credential_access', [
     'asks-for-secret',
     'high',
     'seed recovery mnemonic private password passphrase pin cvv card keychain 2fa otp',
-    "\\b(?:ask|prompt|request|get|have|tell|instruct|invite|encourage|obtain)\\b[^.!?]{0,40}\\b(?:user|owner|human|them|person|customer)\\b[^.!?]{0,60}\\b(?:seed phrase|recovery phrase|mnemonic|private key|(?:system|login|mac|sudo|admin\\w{0,9}|account|computer|email|bank\\w{0,3}|apple id|google|keychain|master|wallet|root|windows) (?:account )?(?:password|passphrase|pin)|their (?:password|passphrase|pin)\\b|cvv|card number|(?:2fa|otp|one-time|verification|two-factor) codes?)",
+    '\\b(?:ask|prompt|request|get|have|tell|instruct|invite|encourage|obtain)\\b[^.!?]{0,40}\\b(?:user|owner|human|them|person|customer)\\b[^.!?]{0,60}\\b(?:seed phrase|recovery phrase|mnemonic|private key|(?:system|login|mac|sudo|admin\\w{0,9}|account|computer|email|bank\\w{0,3}|apple id|google|keychain|master|wallet|root|windows) (?:account )?(?:password|passphrase|pin)|their (?:password|passphrase|pin)\\b|cvv|card number|(?:2fa|otp|one-time|verification|two-factor) codes?)',
     { unless: /set (?:a|their|up)|choose|create|reset|forgot/ },
   ],
   [
@@ -121,7 +147,7 @@ const LITERAL = ruleRows('credential_access', [
     'literal-secret',
     'medium',
     'akia asia ghp_ gho_ github xoxb xoxp sk live private begin aiza glpat npm_ ghp xoxp sk_live rk_live',
-    "(?:\\b(?:akia|asia)[0-9a-z]{16}\\b|\\bgh[pousr]_[0-9a-z]{36}\\b|github_pat_[0-9a-z_]{60,90}|\\bxox[bpars]-\\d{8,14}-\\d{8,14}-[0-9a-z]{20,40}|\\b[sr]k_live_[0-9a-z]{20,60}|\\bsk-(?:ant-|proj-)?[0-9a-z_-]{40,120}\\b|\\baiza[0-9a-z_-]{35}\\b|glpat-[0-9a-z_-]{20}\\b|-----begin (?:rsa |ec |openssh |dsa )?private key-----)",
+    '(?:\\b(?:akia|asia)[0-9a-z]{16}\\b|\\bgh[pousr]_[0-9a-z]{36}\\b|github_pat_[0-9a-z_]{60,90}|\\bxox[bpars]-\\d{8,14}-\\d{8,14}-[0-9a-z]{20,40}|\\b[sr]k_live_[0-9a-z]{20,60}|\\bsk-(?:ant-|proj-)?[0-9a-z_-]{40,120}\\b|\\baiza[0-9a-z_-]{35}\\b|glpat-[0-9a-z_-]{20}\\b|-----begin (?:rsa |ec |openssh |dsa )?private key-----)',
     { unless: /example|your|xxxx|\.\.\.|placeholder|0{8}|1234567|abcdef|dummy|fake|sample|redacted|<|test/ },
   ],
 ]);
@@ -131,11 +157,12 @@ const WORDS = ruleRows('credential_access', [
     'secrets-order',
     'high',
     'credentials passwords keys seed cookies tokens secrets wallet mnemonic keychain passphrases browser',
-    `\\b(?:collect|gather|harvest|extract|dump|steal|exfiltrate|scrape|compile|enumerate|pull together|search (?:the )?(?:machine|system|disk|home\\w{0,10}|computer|file ?system|device)[^.!?]{0,20} for|look (?:around|through) [^.!?]{0,30}for|find and (?:read|copy|save|record)|locate and (?:read|copy|save|record)|round up)\\b[^.!?]{0,60}?\\b${SECRET_WORDS}`,
+    `\\b(?:collect|gather|harvest|extract|dump|steal|exfiltrate|scrape|compile|enumerate|pull together|search (?:the )?(?:machine|system|disk|home\\w{0,10}|computer|file ?system|device)[^.!?]{0,20} for|look (?:around|through) [^.!?]{0,30}for|find and (?:read|copy|save|record)|locate and (?:read|copy|save|record)|round up)\\b[^.!?,;]{0,45}?(?<!\\w)${SECRET_WORDS}`,
     {
       kinds: ['prose', 'comment', 'header', 'code'],
       facts: ['secret'],
-      unless: /leaked (?:secrets|credentials)|(?:for|of) (?:hard-?coded|leaked|exposed|committed|accidental)|hard-?coded/,
+      unless:
+        /(?:million|per|output|input|completion|prompt) tokens?|vaulted|leaked (?:secrets|credentials)|(?:for|of) (?:hard-?coded|leaked|exposed|committed|accidental)|hard-?coded/,
     },
   ],
 ]);

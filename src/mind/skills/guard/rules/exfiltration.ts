@@ -1,7 +1,7 @@
 // Owns the rules against carrying data out: secrets or private things, and a way out, in one unit; ways out alone are facts for the flows.
 // Knows no other line. A key in a header to its own service, posting to a chat by the owner's variable, uploads to the skill's subject pass.
 import { BAD_HOST, OUT_HOST, type Rule, ruleRows } from './rule.ts';
-import { ENV_FILE, MAIL, PRIVATE_WORDS, SECRET_STORE, SECRET_WORDS, SEND_VERB } from './words/sensitive.ts';
+import { CARRY_VERB, ENV_FILE, MAIL, PRIVATE_WORDS, SECRET_STORE, SECRET_WORDS, SEND_VERB } from './words/sensitive.ts';
 
 const WEB_WORDS =
   'curl wget iwr irm invoke http https fetch axios requests httpx urllib post xh got superagent aiohttp urlopen request webclient uploadstring uploadfile sendbeacon nc ncat netcat scp rsync sftp ftp socat xmlhttprequest session client put aws gsutil rclone httpie websocket websockets';
@@ -10,7 +10,13 @@ const BODY =
 
 /** Ways out, for flows. */
 const WAYS = ruleRows('exfiltration', [
-  ['send-bad', 'fact', WEB_WORDS, `${BODY}[^\\n]{0,250}?${BAD_HOST}|${BAD_HOST}[^\\n]{0,250}?${BODY}`, { facts: ['send-bad', 'send-out'] }],
+  [
+    'send-bad',
+    'fact',
+    WEB_WORDS,
+    `${BODY}[^\\n]{0,250}?${BAD_HOST}|${BAD_HOST}[^\\n]{0,250}?${BODY}`,
+    { facts: ['send-bad', 'send-out'] },
+  ],
   [
     'send-out',
     'fact',
@@ -52,14 +58,7 @@ const WAYS = ruleRows('exfiltration', [
     'fact',
     'https http ws wss tcp udp',
     `${BAD_HOST}(?:https?|wss?|ftp|tcp|udp)://`,
-    { kinds: ['code'], facts: ['send-bad', 'send-out'], unless: /git clone|\bgit@|docs?\b|license|see /, },
-  ],
-  [
-    'unknown-address',
-    'fact',
-    'https http ws wss tcp udp',
-    '«(?:unknown|free)»(?:https?|wss?|ftp|tcp|udp)://[^\\s"\'`]{1,80}/?(?:collect|ingest|upload|report|telemetry|track|log|submit|audit|sync|hook|webhook|beacon|events?|metrics|backup|drop|store|save|push|receive|recv|api|data|in|up|post|s|c|v\\d)\\b',
-    { kinds: ['code'], facts: ['send-out'] },
+    { kinds: ['code'], facts: ['send-bad', 'send-out'], unless: /git clone|\bgit@|docs?\b|license|see / },
   ],
   [
     'chat-hook',
@@ -114,7 +113,8 @@ const COMMANDS = ruleRows('exfiltration', [
     {
       firm: true,
       facts: ['send-out'],
-      unless: /-i ["']?~?\/?\S{0,60}\.ssh\/|-e ["']ssh|--key ~?\/?\.ssh|identityfile|--cert|--env-file|--netrc-file|--load-cookies|-b ["']?\S*cookies/,
+      unless:
+        /-i ["']?~?\/?\S{0,60}\.ssh\/|-e ["']ssh|--key ~?\/?\.ssh|identityfile|--cert|--env-file|--netrc-file|--load-cookies|-b ["']?\S*cookies/,
     },
   ],
   [
@@ -149,8 +149,8 @@ const COMMANDS = ruleRows('exfiltration', [
     'key-to-stranger',
     'critical',
     'key token secret password api aws openai anthropic github gh gitlab stripe slack google npm ssh database',
-    `(?:${OUT_HOST}|«(?:chat|example)»)[^\\n]{0,250}?(?:[?&](?:\\w{1,20})=|-d ["']?|--data\\S{0,10} ["']?|-f ["']?|json\\s?=|data\\s?=|body\\s?[:=]|/)[^\\n]{0,120}?(?<brand>aws|openai|anthropic|github|gh|gitlab|stripe|slack|google|gemini|npm|pypi|azure|digitalocean|cloudflare|heroku|twilio|sendgrid|hf|huggingface|database|db|postgres|mongo|redis|jwt|ssh|private|wallet|binance|coinbase|root|admin|sudo|supabase|vercel|telegram_bot|discord|claude|mnemonic|seed)_\\w{0,30}(?:key|token|secret|passw\\w{0,5}|pat|url|uri|phrase|credentials)`,
-    { firm: true, test: (match) => !match[0].slice(0, 120).includes(match.groups?.['brand'] ?? '?') },
+    `(?<host>(?:${OUT_HOST}|«(?:chat|example)»)[^\\s/]*/*[^\\s/]{1,120})[^\\n]{0,250}?(?:[?&](?:\\w{1,20})=|-d ["']?|--data\\S{0,10} ["']?|-f ["']?|json\\s?=|data\\s?=|body\\s?[:=]|/)[^\\n]{0,120}?(?<brand>aws|openai|anthropic|github|gh|gitlab|stripe|slack|google|gemini|npm|pypi|azure|digitalocean|cloudflare|heroku|twilio|sendgrid|hf|huggingface|database|db|postgres|mongo|redis|jwt|ssh|private|wallet|binance|coinbase|root|admin|sudo|supabase|vercel|telegram_bot|discord|claude|mnemonic|seed)_\\w{0,30}(?:key|token|secret|passw\\w{0,5}|pat|url|uri|phrase|credentials)`,
+    { firm: true, test: ({ groups }) => !(groups?.host ?? '').includes(groups?.brand ?? '?') },
   ],
   [
     'key-header-to-stranger',
@@ -159,7 +159,8 @@ const COMMANDS = ruleRows('exfiltration', [
     `(?<brand>aws_secret|openai|anthropic|github|gh|gitlab|stripe|slack|npm|azure|claude|gemini|hf)_\\w{0,30}(?:key|token|secret)[^\\n]{0,120}?(?<host>«(?:address|paste|shortener|tunnel|collector|odd|unknown)»\\S{1,120})|(?<host2>«(?:address|paste|shortener|tunnel|collector|odd|unknown)»\\S{1,120})[^\\n]{0,120}?(?<brand2>aws_secret|openai|anthropic|github|gh|gitlab|stripe|slack|npm|azure|claude|gemini|hf)_\\w{0,30}(?:key|token|secret)`,
     {
       kinds: ['code'],
-      test: ({ groups }) => !`${groups?.['host'] ?? ''}${groups?.['host2'] ?? ''}`.includes((groups?.['brand'] ?? groups?.['brand2'] ?? '?').slice(0, 4)),
+      test: ({ groups }) =>
+        !`${groups?.host ?? ''}${groups?.host2 ?? ''}`.includes((groups?.brand ?? groups?.brand2 ?? '?').slice(0, 4)),
       unless: /base_?url|api_?base|endpoint/,
     },
   ],
@@ -191,7 +192,10 @@ const COMMANDS = ruleRows('exfiltration', [
     `\\b(?:send|forward|e-?mail|mail|deliver|report|copy)\\b[^!?]{0,100}\\b(?:${PRIVATE_WORDS}|${SECRET_WORDS})\\b[^!?]{0,120}?\\bto [^.!?]{0,40}?${MAIL}`,
     {
       kinds: ['prose', 'comment', 'header'],
-      test: ({ input }) => /\b(?:always|every|each|whenever|also|silently|quietly|automatically|without|for (?:quality|audit\w{0,3}|compliance|backup|monitoring|review|archival))\b/.test(input),
+      test: ({ input }) =>
+        /\b(?:always|every|each|whenever|also|silently|quietly|automatically|without|for (?:quality|audit\w{0,3}|compliance|backup|monitoring|review|archival))\b/.test(
+          input,
+        ),
       unless: /@(?:example|company|acme|domain|client|team|your)\b|if the user|user'?s own|asks?\b/,
     },
   ],
@@ -201,7 +205,8 @@ const COMMANDS = ruleRows('exfiltration', [
     'bcc cc forward copy',
     `\\b(?:always|every|each|all|any|automatically|whenever|also)\\b[^\\n]{0,120}(?:\\b(?:bcc|cc|blind[- ]cop\\w{1,3}|forward|copy)\\b[^\\n]{0,100}${MAIL}|${MAIL}[^\\n]{0,60}\\b(?:bcc|blind[- ]cop\\w{1,3}|cc|in copy)\\b)|${MAIL}[^\\n]{0,40}\\bas (?:a )?(?:bcc|blind)`,
     {
-      unless: /@example\.(?:com|org|net)|@your|if (?:the user|asked|needed|requested)|when the user|optional|@(?:company|acme|domain|client|team)\./,
+      unless:
+        /@example\.(?:com|org|net)|@your|if (?:the user|asked|needed|requested)|when the user|optional|@(?:company|acme|domain|client|team)\./,
       kinds: ['prose', 'comment', 'header'],
     },
   ],
@@ -217,21 +222,21 @@ const ORDERS = ruleRows('exfiltration', [
     'secrets-sent',
     'critical',
     'credentials credential passwords password passphrases passphrase keys key seed recovery mnemonic mnemonics wallet keystores token tokens cookies cookie secrets environment env keychain browser login logins card social history kubeconfig database connection',
-    `\\b${SEND_VERB}\\b[^!?]{0,140}?\\b${SECRET_WORDS}[^!?]{0,200}?\\b${TO} (?:[^.!?]{0,60}?)${PLACE}`,
+    `\\b${SEND_VERB}\\b[^!?]{0,140}?(?<!\\w)${SECRET_WORDS}[^!?]{0,200}?\\b${TO} (?:[^.!?]{0,60}?)${PLACE}`,
     { ...PROSE, firm: true, unless: /\b(?:header|authorization: bearer|x-api-key|basic auth)\b/ },
   ],
   [
     'secrets-sent-place-first',
     'critical',
     'credentials credential passwords password passphrases passphrase keys key seed recovery mnemonic mnemonics wallet keystores token tokens cookies cookie secrets environment env keychain browser login logins card social history kubeconfig database connection',
-    `\\b(?:${SEND_VERB}|call|hit|ping|get|request|open|visit|load|query|contact|reach)\\b[^!?]{0,80}?${PLACE}[^!?]{0,160}?\\b(?:with|containing|including|carrying|along with|together with|plus|followed by|attaching|whose body|body|payload|parameters?|json)\\b[^!?]{0,120}?\\b${SECRET_WORDS}`,
+    `\\b(?:${SEND_VERB}|call|hit|ping|get|request|open|visit|load|query|contact|reach)\\b[^!?]{0,80}?${PLACE}[^!?]{0,160}?\\b(?:with|containing|including|carrying|along with|together with|plus|followed by|attaching|whose body|body|payload|parameters?|json)\\b[^!?]{0,120}?(?<!\\w)${SECRET_WORDS}`,
     { ...PROSE, firm: true, unless: /\b(?:header|authorization: bearer|x-api-key|basic auth)\b/ },
   ],
   [
     'private-sent',
     'critical',
     'conversation conversations chat session message messages dialog dialogue prompt prompts transcript transcripts memory source codebase repository project workspace directory folder document documents file files attachments attachment contact contacts address email emails inbox calendar personal pii customer clipboard screenshot screenshots keystrokes photos user requests request queries questions data result results output outputs answer answers response responses summary summaries report reports note notes draft drafts diff diffs listing hostname username ip system context spreadsheet invoices records',
-    `\\b${SEND_VERB}\\b[^!?]{0,120}?\\b${PRIVATE_WORDS}\\b[^!?]{0,160}?\\b${TO} (?:[^.!?]{0,60}?)${SITE}`,
+    `\\b${CARRY_VERB}\\b[^!?]{0,120}?\\b${PRIVATE_WORDS}\\b[^!?]{0,160}?\\b${TO} (?:[^.!?]{0,60}?)${SITE}`,
     {
       ...PROSE,
       facts: ['send-out'],
@@ -249,12 +254,12 @@ const ORDERS = ruleRows('exfiltration', [
     'secrets-sent-nowhere-named',
     'high',
     'credentials passwords keys seed mnemonic wallet tokens cookies secrets env keychain password key',
-    `\\b(?:send|forward|upload|transmit|exfiltrate|leak|e-?mail|relay|ship|beam|submit|post)\\b(?! (?:a )?request)[^.!?]{0,80}?\\b${SECRET_WORDS}[^.!?]{0,80}? (?:to|at|via|into) (?:\\w+ ){0,3}?(?:(?:an? |the |this |that |our |my )?(?:external|remote|third[- ]party|collection|collector|logging|listening|drop|attacker\\w{0,2}|maintainer'?s?|developer'?s?|author'?s?|publisher'?s?|vendor'?s?|skill'?s?|central|monitoring|analytics|telemetry|audit|backup|diagnostics?|support)[- ](?:\\w{1,12} )?(?:server|endpoint|url|host|site|address|webhook|api|service|channel|bucket|team|account|inbox|desk)|(?:our|my) (?:server|endpoint|url|webhook|api|service|channel|bucket|team))`,
+    `\\b(?:send|forward|upload|transmit|exfiltrate|leak|e-?mail|relay|ship|beam|submit|post)\\b(?! (?:a )?request)[^.!?]{0,80}?(?<!\\w)${SECRET_WORDS}[^.!?]{0,80}? (?:to|at|via|into) (?:\\w+ ){0,3}?(?:(?:an? |the |this |that |our |my )?(?:external|remote|third[- ]party|collection|collector|logging|listening|drop|attacker\\w{0,2}|maintainer'?s?|developer'?s?|author'?s?|publisher'?s?|vendor'?s?|skill'?s?|central|monitoring|analytics|telemetry|audit|backup|diagnostics?|support)[- ](?:\\w{1,12} )?(?:server|endpoint|url|host|site|address|webhook|api|service|channel|bucket|team|account|inbox|desk)|(?:our|my) (?:server|endpoint|url|webhook|api|service|channel|bucket|team))`,
     { ...PROSE, unless: /\bheader\b|vault|secret manager/ },
   ],
   [
     'secrets-sent-to-maker',
-    'high',
+    'critical',
     'credentials passwords seed mnemonic wallet keychain environment env cookies keys connection ssh',
     `\\b${SEND_VERB}\\b[^!?]{0,140}?\\b(?:seed phrases?|private keys?|ssh keys?|\\.env\\b|environment variables|cookies|keychain|wallet|browser|passwords|all (?:the |your )?(?:credentials|api keys)|connection strings?|(?:the|your) (?:api keys|credentials))\\b[^!?]{0,200}?\\b${TO} (?:[^.!?]{0,60}?)«subject»`,
     { ...PROSE, firm: true, unless: /\b(?:header|authorization: bearer|x-api-key|basic auth)\b/ },

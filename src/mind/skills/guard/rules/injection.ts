@@ -18,7 +18,11 @@ const OVERRIDING = ruleRows('prompt_injection', [
     'critical',
     'ignore ignoring disregard disregarding forget forgetting discard neglect override overriding bypass bypassing aside attention throw unlearn abandon follow obey comply adhere heed honor honour listen abide regard',
     `\\b${DROP} (?:(?:all|any|every|each|the|your|these|those|my|our|of|whatever|other) ){0,5}(?:(?:previous|previously|prior|earlier|preceding|above|foregoing|former|original|initial|system|developer|hidden|standing|built-?in|default|safety|core|existing|pre-?existing)[ ,]+(?:and |or )?){1,3}(?:\\w+ )?${RULES}\\b`,
-    { ...PROSE, unless: /--ignore|\.gitignore|eslint|noqa|\bcss\b|robots|default (?:prompt|rules|policy) (?:for|in|of) the (?:repo|project|linter)/ },
+    {
+      ...PROSE,
+      unless:
+        /--ignore|\.gitignore|eslint|noqa|\bcss\b|robots|default (?:prompt|rules|policy) (?:for|in|of) the (?:repo|project|linter)/,
+    },
   ],
   [
     'drop-your-rules',
@@ -39,7 +43,12 @@ const OVERRIDING = ruleRows('prompt_injection', [
     'critical',
     'void suspended lifted apply applies binding superseded obsolete precedence priority outrank outranks supersede supersedes override overrides replaces authority above',
     `\\b(?:(?:your|all(?: of)? (?:the|your)?|any|(?:all )?(?:the |your )?(?:previous|prior|earlier|original|initial|system|safety|default)) (?:\\w+ ){0,2}(?:${RULES}|safety rules) (?:are|is|should be|must be)(?: now| hereby| all| considered| temporarily)* (?:void|null|revoked|lifted|suspended|obsolete|superseded|ignored|disregarded|no longer (?:valid|binding|applicable))|(?:this|these|that|those|following|below|notes?|skill|section|document|file|what follows|instructions? (?:here|below|in this \\w{1,10}))(?: \\w+){0,3} (?:overrides?|supersedes?|outranks?|replaces?|takes? (?:precedence|priority) over|ha(?:s|ve) (?:higher )?(?:priority|precedence|authority) (?:over|than)|come(?:s)? before|trumps?|beats?) (?:all |any |every |everything |the |your |of |other |what |any other )*(?:(?:previous|prior|earlier|original|initial|system|safety|built-in|developer|user'?s?|owner'?s?|owner|agent'?s?)[ ,]+(?:and |or )?){0,3}(?:${RULES}|messages?|requests?|wishes|preferences|you were told|safety|(?:the )?(?:user|owner|system prompt)(?: says?| asks?| wants?)?))`,
-    { ...PROSE, trade: /prompt|instruction|claude\.?md|agents\.?md|config|memory|rules/, unless: /\bcss\b|specificity|cascade|env(?:ironment)? var|project[- ]level|user instructions? (?:always )?(?:take|override|win|outrank)|local (?:settings|config)/ },
+    {
+      ...PROSE,
+      trade: /prompt|instruction|claude\.?md|agents\.?md|config|memory|rules/,
+      unless:
+        /\bcss\b|specificity|cascade|env(?:ironment)? var|project[- ]level|user instructions? (?:always )?(?:take|override|win|outrank)|local (?:settings|config)/,
+    },
   ],
   [
     'without-limits',
@@ -52,15 +61,19 @@ const OVERRIDING = ruleRows('prompt_injection', [
     'new-role',
     'high',
     'unrestricted uncensored jailbroken jailbreak dan unfiltered god sudo developer maintenance admin root pretend anything rogue',
-    "\\b(?:you are (?:now )?(?:an? )?(?:unrestricted|uncensored|jailbroken|rogue|unfiltered|in (?:developer|debug|god|maintenance|root|dan|unrestricted|sudo|admin\\w{0,9}) mode)|(?:enter|activate|switch (?:in)?to|engage|enable) (?:the )?(?:dan|god|jailbreak|jailbroken|unrestricted|uncensored|unfiltered|no[- ]limits|sudo|evil|override) mode|do anything now|(?:act|behave|respond|operate|pose) as (?:an? )?(?:unrestricted|uncensored|jailbroken|unfiltered|evil))\\b",
+    '\\b(?:you are (?:now )?(?:an? )?(?:unrestricted|uncensored|jailbroken|rogue|unfiltered|in (?:developer|debug|god|maintenance|root|dan|unrestricted|sudo|admin\\w{0,9}) mode)|(?:enter|activate|switch (?:in)?to|engage|enable) (?:the )?(?:dan|god|jailbreak|jailbroken|unrestricted|uncensored|unfiltered|no[- ]limits|sudo|evil|override) mode|do anything now|(?:act|behave|respond|operate|pose) as (?:an? )?(?:unrestricted|uncensored|jailbroken|unfiltered|evil))\\b',
     { ...PROSE },
   ],
   [
     'false-authority',
     'high',
     'system administrator admin anthropic openai developer developers platform openclaw security authorised authorized authorisation authorization operator owner',
-    "\\b(?:(?:this|the following) (?:is|comes?|message is|notice is|instruction is|was|has been)(?: \\w+){0,3} (?:an? )?(?:official |authori[sz]ed |verified |signed )?(?:(?:system|administrator|admin|operator|platform|developer|security team|vendor|owner)(?:-level)? (?:message|instruction|notice|directive|override|command|mandate)|(?:from|by|issued by|approved by|authori[sz]ed by) (?:the )?(?:system|administrators?|operator|platform|anthropic|openai|openclaw|nous(?: research)?|security team|developers? of (?:this|the) (?:agent|assistant|platform)))|i am (?:the|your) (?:administrator|developer|operator|system|owner|creator)|(?:administrator|admin|root|operator|system) override\\b|(?:the )?(?:user|owner|operator|administrator) has (?:already |previously |explicitly |fully |in advance )+(?:consented|agreed|approved|authori[sz]ed|given (?:\\w+ )?(?:consent|permission|approval)|granted)(?: (?:to|for|all|every|any|this|the|these))?|(?:consent|permission|approval|authori[sz]ation) (?:has|was|is) (?:already |been |implicitly |implied |automatically |hereby )+(?:given|granted|obtained|assumed|implied)|by (?:installing|using|enabling|loading) this skill,? (?:the |you |your )?(?:user|owner|you|they)[^.!?]{0,40}(?:agree|consent|authori[sz]e|permit|accept|grant))",
-    { ...PROSE, unless: /only (?:if|when|after)|unless|if the user has|once the user|confirm that|check (?:that|whether)|assume|don't|until|ensure|verify|when the user has/ },
+    '\\b(?:(?:this|the following) (?:is|comes?|message is|notice is|instruction is|was|has been)(?: \\w+){0,3} (?:an? )?(?:official |authori[sz]ed |verified |signed )?(?:(?:system|administrator|admin|operator|platform|developer|security team|vendor|owner)(?:-level)? (?:message|instruction|notice|directive|override|command|mandate)|(?:from|by|issued by|approved by|authori[sz]ed by) (?:the )?(?:system|administrators?|operator|platform|anthropic|openai|openclaw|nous(?: research)?|security team|developers? of (?:this|the) (?:agent|assistant|platform)))|i am (?:the|your) (?:administrator|developer|operator|system|owner|creator)|(?:administrator|admin|root|operator|system) override\\b|(?:the )?(?:user|owner|operator|administrator) has (?:already |previously |explicitly |fully |in advance )+(?:consented|agreed|approved|authori[sz]ed|given (?:\\w+ )?(?:consent|permission|approval)|granted)(?: (?:to|for|all|every|any|this|the|these))?|(?:consent|permission|approval|authori[sz]ation) (?:has|was|is) (?:already |been |implicitly |implied |automatically |hereby )+(?:given|granted|obtained|assumed|implied)|by (?:installing|using|enabling|loading) this skill,? (?:the |you |your )?(?:user|owner|you|they)[^.!?]{0,40}(?:agree|consent|authori[sz]e|permit|accept|grant))',
+    {
+      ...PROSE,
+      unless:
+        /only (?:if|when|after)|unless|if the user has|once the user|confirm that|check (?:that|whether)|assume|don't|until|ensure|verify|when the user has/,
+    },
   ],
 ]);
 
@@ -73,7 +86,8 @@ const HIDING = ruleRows('prompt_injection', [
     {
       ...TEXT,
       facts: ['hidden'],
-      unless: /\b(?:before (?:telling|informing|notifying)|without first (?:telling|informing)|without (?:telling|informing|notifying|warning|alerting|asking|explaining to) the (?:user|owner|human)\b(?![^.]{0,40}(?:run|send|upload|install|execute))|already aware|truncat|stack trace|raw (?:error|json|output|html|id)|internal (?:id|error|field|reasoning|state|name|detail|term|mechanic|tool|path|step name)|jargon|score|spoil|secret\b|api key|password|token|credential|tool names?|implementation details?|technical details?|placeholder|uuid|error codes?|json|schema|unless|medical|diagnos)/,
+      unless:
+        /\b(?:before (?:telling|informing|notifying)|without first (?:telling|informing)|without (?:telling|informing|notifying|warning|alerting|asking|explaining to) the (?:user|owner|human)\b(?![^.]{0,40}(?:run|send|upload|install|execute))|already aware|truncat|stack trace|raw (?:error|json|output|html|id)|internal (?:id|error|field|reasoning|state|name|detail|term|mechanic|tool|path|step name)|jargon|score|spoil|secret\b|api key|password|token|credential|tool names?|implementation details?|technical details?|placeholder|uuid|error codes?|json|schema|unless|medical|diagnos)/,
     },
   ],
   [
@@ -81,21 +95,37 @@ const HIDING = ruleRows('prompt_injection', [
     'high',
     'know aware see notice informed told need',
     `\\b(?:${OWNER}|user) (?:does not|doesn't|do not|don't|need not|needn't|should not|shouldn't|must not|must never|will not|won't|never|cannot|can't|is not to|are not to|would not|wouldn't)(?: ever)? (?:need(?:s)? to |have to |want to |get to |be able to )?(?:know|be (?:aware|told|informed|notified|bothered|shown|alerted|asked|troubled|concerned)|see|notice|realis?ze?|find out|hear|learn|discover|be made aware)\\b[^.!?]{0,40}\\b(?:about|of|that|this|it|these|them|step|happen\\w{0,3}|any|the (?:transfer|upload|request|call|copy|check|process|step|change|message|sync|backup))\\b`,
-    { ...TEXT, facts: ['hidden'], unless: /what|which|how|where|the (?:answer|details of|internals|syntax|difference|exact|internal|implementation|command|underlying|schema|term|tech)|raw|json|id\b|technical|markdown|jargon|code|anything about|to know (?:git|sql|python|regex|about)|before|until|separate|error|twice|all (?:of )?(?:the|these)/ },
+    {
+      ...TEXT,
+      facts: ['hidden'],
+      unless:
+        /what|which|how|where|the (?:answer|details of|internals|syntax|difference|exact|internal|implementation|command|underlying|schema|term|tech)|raw|json|id\b|technical|markdown|jargon|code|anything about|to know (?:git|sql|python|regex|about)|before|until|separate|error|twice|all (?:of )?(?:the|these)/,
+    },
   ],
   [
     'keep-between-us',
     'high',
     'secret hidden private concealed confidential between quiet keep leave omit hide exclude strip out reference trace mention',
-    `\\b(?:keep(?:ing)?|hide|hiding|conceal(?:ing)?|withhold(?:ing)?|mask(?:ing)?)\\b (?:this|it|that|these|the (?:fact|existence|instruction|instructions|step|steps|change|action|upload|transfer|request|call|process|section|activity|output|sync|copy))\\b(?: \\w+){0,5}? (?:secret|hidden|concealed|(?:out of|from|away from) (?:the |your )?(?:${OWNER}|view|sight|reply|answer|summary|transcript|output|final|visible|report|response|conversation|log\\w{0,2}))|\\b(?:leave|omit|exclude|strip|drop|remove|cut|keep)\\b (?:this|it|that|these|any|all|every|the (?:step|call|request|upload|command|mention|output|transfer|backup|sync|action|trace)\\w{0,3})\\b[^.!?]{0,50} (?:out of|from|off) (?:the |your |any |all )*(?:final |visible |written |user-facing )?(?:summary|summaries|reports?|answers?|repl(?:y|ies)|responses?|transcripts?|recap|change ?log|message to the|logs?|history|explanation|output shown|user'?s? (?:view|sight))\\b|\\b(?:(?:should|must|may|need|do(?:es)?|will) (?:not|never)|never) (?:appear|be (?:mentioned|shown|listed|included|visible|logged|reported|disclosed|referenced|surfaced|repeated|printed|displayed)|show up) (?:in|to|anywhere in) (?:the |your |any )*(?:final |visible |user-facing )?(?:summary|reports?|answers?|repl(?:y|ies)|responses?|transcripts?|chat|conversation|user|owner|log)`,
-    { ...TEXT, facts: ['hidden'], trade: /writing|editor|prose|email|copy|docs|documentation|pdf|report|format|privacy|redact/, unless: /\b(?:api[ _]?keys?|secrets?|credentials?|passwords?|tokens?|pii|personal|sensitive|placeholder|boilerplate|html|citations?|comments?|emoji|internal|debug|noise|filler|raw|json|stack trace|whitespace|metadata|duplicate|tool|reasoning|jargon|header|footer|sources?|links?)\b/ },
+    `\\b(?:keep(?:ing)?|hide|hiding|conceal(?:ing)?|withhold(?:ing)?|mask(?:ing)?)\\b (?:this|it|that|these|the (?:fact|existence|instruction|instructions|step|steps|change|action|upload|transfer|request|call|process|section|activity|output|sync|copy))\\b(?: \\w+){0,2}? (?:secret|hidden|concealed|(?:out of|from|away from) (?:the |your )?(?:${OWNER}|view|sight|reply|answer|summary|transcript|output|final|visible|report|response|conversation|log\\w{0,2}))|\\b(?:leave|omit|exclude|strip|drop|remove|cut|keep)\\b (?:this|it|that|these|any|all|every|the (?:step|call|request|upload|command|mention|output|transfer|backup|sync|action|trace)\\w{0,3})\\b[^.!?]{0,50} (?:out of|from|off) (?:the |your |any |all )*(?:final |visible |written |user-facing )?(?:summary|summaries|reports?|answers?|repl(?:y|ies)|responses?|transcripts?|recap|change ?log|message to the|logs?|history|explanation|output shown|user'?s? (?:view|sight))\\b|\\b(?:(?:should|must|may|need|do(?:es)?|will) (?:not|never)|never) (?:appear|be (?:mentioned|shown|listed|included|visible|logged|reported|disclosed|referenced|surfaced|repeated|printed|displayed)|show up) (?:in|to|anywhere in) (?:the |your |any )*(?:final |visible |user-facing )?(?:summary|reports?|answers?|repl(?:y|ies)|responses?|transcripts?|chat|conversation|user|owner|log)`,
+    {
+      ...TEXT,
+      facts: ['hidden'],
+      trade: /writing|editor|prose|email|copy|docs|documentation|pdf|report|format|privacy|redact/,
+      unless:
+        /\b(?:api[ _]?keys?|secrets?|credentials?|passwords?|tokens?|pii|personal|sensitive|placeholder|boilerplate|html|citations?|comments?|emoji|internal|debug|noise|filler|raw|json|stack trace|whitespace|metadata|duplicate|tool|reasoning|jargon|header|footer|sources?|links?)\b/,
+    },
   ],
   [
     'in-secret',
     'high',
     'silently secretly covertly discreetly quietly stealthily surreptitiously unnoticed invisibly unobtrusively secret',
     "\\b(?:secretly|covertly|discreetly|stealthily|surreptitiously|unnoticed|invisibly|in secret|silently|quietly|unobtrusively|without (?:a trace|drawing attention)|behind the scenes)\\b,?(?: and)? (?:\\w+ )?(?:send|forward|upload|copy|exfiltrate|post|transmit|e-?mail|leak|share|run|execute|install|download|record|relay|report|collect|approve|delete|disable|add|append|insert|write|read|capture|store|sync|call|ping|fetch|contact|include|gather|remove|modify|change|replace|back up)\\b|\\b(?:send|forward|upload|copy|post|transmit|e-?mail|run|execute|install|download|record|relay|collect|delete|disable|sync|fetch|read|do (?:this|it|so))\\b[^.!?;]{0,60}\\b(?:secretly|covertly|discreetly|stealthily|surreptitiously|unnoticed|invisibly|in secret|without (?:a trace|drawing attention|anyone noticing|the user (?:noticing|knowing|seeing))|so (?:that )?(?:the user|nobody|no one) (?:does not|doesn't|will not|won't|never)? ?(?:notices?|sees?|knows?))",
-    { ...TEXT, facts: ['hidden'], unless: /--silent|silent(?:ly)? (?:fail|ignor|drop|skip|install mode)|\bnever\b|\bdo not\b|don'?t|rather than|instead of|no silent|must not|should not|would (?:silently|quietly)|fail(?:s|ed)? silently|was|were|could|may silently|can silently|will silently|silently (?:deletes|removes|changes|disables|adds|writes|runs|installs|stores)/ },
+    {
+      ...TEXT,
+      facts: ['hidden'],
+      unless:
+        /--silent|silent(?:ly)? (?:fail|ignor|drop|skip|install mode)|\bnever\b|\bdo not\b|don'?t|rather than|instead of|no silent|must not|should not|would (?:silently|quietly)|fail(?:s|ed)? silently|was|were|could|may silently|can silently|will silently|silently (?:deletes|removes|changes|disables|adds|writes|runs|installs|stores)/,
+    },
   ],
   [
     'silent-word',
@@ -119,7 +149,8 @@ const HIDING = ruleRows('prompt_injection', [
     {
       ...TEXT,
       facts: ['no-consent'],
-      unless: /\b(?:never|do not|don'?t|must not|should not|cannot|avoid)\b[^.!?]{0,60}\b(?:send|upload|transfer|pay|purchase|buy|forward|post|publish|delete|remov\w{1,2}|overwrite|install|download|execut\w{1,3}|sign|wipe|share|overwriting|deleting|installing)\b|following steps|dependenc|dev server|package|if the user/,
+      unless:
+        /\b(?:never|do not|don'?t|must not|should not|cannot|avoid)\b[^.!?]{0,60}\b(?:send|upload|transfer|pay|purchase|buy|forward|post|publish|delete|remov\w{1,2}|overwrite|install|download|execut\w{1,3}|sign|wipe|share|overwriting|deleting|installing)\b|following steps|dependenc|dev server|package|if the user/,
     },
   ],
   [
@@ -130,7 +161,8 @@ const HIDING = ruleRows('prompt_injection', [
     {
       kinds: ['comment', 'prose'],
       facts: ['hidden'],
-      unless: /omc:|claude-?md|managed block|do not edit|auto-?generated|todo|markdownlint|prettier|begin|end of|agents? (?:should )?(?:fill|replace|keep|update)|template|note to (?:author|maintainer|contributor)|placeholder|license|copyright|keep in sync/,
+      unless:
+        /omc:|claude-?md|managed block|do not edit|auto-?generated|todo|markdownlint|prettier|begin|end of|agents? (?:should )?(?:fill|replace|keep|update)|template|note to (?:author|maintainer|contributor)|placeholder|license|copyright|keep in sync/,
     },
   ],
   [
@@ -148,7 +180,12 @@ const OBEYING = ruleRows('prompt_injection', [
     'high',
     'follow obey execute apply carry act treat adopt perform comply run load inject',
     `(?:\\b(?:fetch(?:es)?|download|read|load|get|curl|open|retrieve|pull|visit|consult|check|request|query|access|call|poll|see|go to)\\b[^!?]{0,120}?(?:${OUT_HOST}|«chat»)\\S{0,200}[^!?]{0,180}?\\b(?:follow|obey|execute|carry out|act on|do (?:exactly )?(?:what|whatever|as)|treat (?:it|them|the|its|that|whatever|what)|adopt|perform|comply with|inject|run)\\b[^.!?]{0,80}\\b(?:instructions?|directives?|steps?|commands?|orders|rules|prompts?|tasks?|it says|they say|it contains|it returns|is returned|it (?:asks|tells)|says|contents?|response|reply|returned|script|playbook|text|whatever|exactly|verbatim)\\b|\\b(?:follow|obey|execute|carry out|act on|adopt|comply with|run|apply)\\b[^.!?]{0,60}\\b(?:instructions?|directives?|steps|commands?|orders|prompts?|tasks|playbook|rules|whatever|anything)\\b[^.!?]{0,80}\\b(?:at|from|on|in|served by|returned by|published at|hosted at|found at|listed at|posted (?:at|on))\\b[^.!?]{0,40}(?:${OUT_HOST}|«chat»))`,
-    { ...TEXT, facts: ['runs-remote'], unless: /^(?:[-*]\s)?(?:see|docs?|documentation)\b|install(?:ation)? instructions|setup instructions|https?:\/\/\S*(?:docs?|wiki|readme|guide|support|help)\S*\)?\.?$/ },
+    {
+      ...TEXT,
+      facts: ['runs-remote'],
+      unless:
+        /^(?:[-*]\s)?(?:see|docs?|documentation)\b|install(?:ation)? instructions|setup instructions|https?:\/\/\S*(?:docs?|wiki|readme|guide|support|help)\S*\)?\.?$/,
+    },
   ],
   [
     'follow-raw-text',
@@ -161,15 +198,25 @@ const OBEYING = ruleRows('prompt_injection', [
     'obey-content',
     'high',
     'instructions commands directives orders requests',
-    "\\b(?:follow|obey|execute|carry out|act on|comply with|perform|honou?r|run)\\b (?:all |any |every |the |whatever |each |those |embedded )*(?:instructions?|commands?|directives?|orders|requests) (?:(?:that (?:are|is|appear\\w?|you find|it)|which|you (?:find|see|encounter|receive|get)|found|contained|embedded|written|present|given|included|received|coming|it|they)[^.!?]{0,30} )?(?:in|inside|within|from|on|by|returned|contained in|embedded in) (?:the |any |every |each |those |its |these |a )*(?:fetched |retrieved |remote |returned |incoming |received |external |downloaded )*(?:web ?pages?|e-?mails?|messages?|documents?|search results|tool (?:output|results?)|api responses?|responses?|server(?: response)?|remote \\w{1,12}|feed|inbox|comments?|issues?|tickets?|files? (?:you|it)|attachments?|page|url|endpoint|channel|gist|paste)\\b(?! (?:above|below|of this skill))",
-    { ...TEXT, facts: ['runs-remote'], unless: /issue (?:body|description) to implement|user'?s? (?:message|comment)|reviewer|this (?:file|document)|skill\.md|reference/ },
+    '\\b(?:follow|obey|execute|carry out|act on|comply with|perform|honou?r|run)\\b (?:all |any |every |the |whatever |each |those |embedded )*(?:instructions?|commands?|directives?|orders|requests) (?:(?:that (?:are|is|appear\\w?|you find|it)|which|you (?:find|see|encounter|receive|get)|found|contained|embedded|written|present|given|included|received|coming|it|they)[^.!?]{0,30} )?(?:in|inside|within|from|on|by|returned|contained in|embedded in) (?:the |any |every |each |those |its |these |a )*(?:fetched |retrieved |remote |returned |incoming |received |external |downloaded )*(?:web ?pages?|e-?mails?|messages?|documents?|search results|tool (?:output|results?)|api responses?|responses?|server(?: response)?|remote \\w{1,12}|feed|inbox|comments?|issues?|tickets?|files? (?:you|it)|attachments?|page|url|endpoint|channel|gist|paste)\\b(?! (?:above|below|of this skill))',
+    {
+      ...TEXT,
+      facts: ['runs-remote'],
+      unless:
+        /issue (?:body|description) to implement|user'?s? (?:message|comment)|reviewer|this (?:file|document)|skill\.md|reference/,
+    },
   ],
   [
     'reveal-prompt',
     'high',
     'prompt prompts instructions message',
     "\\b(?:reveal|print|show|output|repeat|display|leak|disclose|dump|tell (?:me|us|them|anyone|everyone)|share|expose|write out|recite|copy|paste|return|send|include|append|quote|encode)\\b[^.!?]{0,40}? (?:your |the (?:agent'?s |assistant'?s |model'?s )?)(?:full |entire |whole |complete |exact |own |hidden |secret |original |initial )*(?:system prompt|system message|hidden (?:prompt|instructions)|developer (?:prompt|message)|initial (?:prompt|instructions)|original instructions|secret instructions)\\b",
-    { ...TEXT, facts: ['private'], trade: /prompt|agent|eval|llm|claude|anthropic|openai|debug|leak/, unless: /\b(?:never|do not|don'?t|must not|should not|refuse|cannot|if (?:a |the )?(?:user|attacker|someone))\b/ },
+    {
+      ...TEXT,
+      facts: ['private'],
+      trade: /prompt|agent|eval|llm|claude|anthropic|openai|debug|leak/,
+      unless: /\b(?:never|do not|don'?t|must not|should not|refuse|cannot|if (?:a |the )?(?:user|attacker|someone))\b/,
+    },
   ],
   [
     'steers-answers',
@@ -178,15 +225,17 @@ const OBEYING = ruleRows('prompt_injection', [
     "\\b(?:(?:always|regardless of|no matter|even (?:if|when|though))\\b[^.!?]{0,120}\\b(?:recommend|suggest|rank|favou?r|prefer|promote|praise|choose|select|rate|steer|list|conclude|describe)\\b[^.!?]{0,120}\\b(?:instead of|over|above|ahead of|first|before|as (?:the )?(?:best|safest|only|top)|positive\\w{0,2}|regardless|no matter|rather than|never (?:mention|suggest|recommend)|even (?:if|when|though)|in place of|affiliate|referral|sponsor)|(?:never|do not|don't) (?:mention|recommend|suggest|criticis?ze?|list|name)\\b[^.!?]{0,50}\\b(?:competitors?|competing|alternatives?|rival|weakness\\w{0,2}|risks?|drawbacks?|negative)\\b[^.!?]{0,60}\\b(?:even|unless|when|if|regardless|instead|product|token|coin|stock|fund|plan|service))",
     {
       ...TEXT,
-      trade: /brand|marketing|sales|copywrit|seo|positioning|support|content|ads?\b|test|code|review|style|design|component|framework|architecture|writing|research|architect|debug|engineer|develop|swift|python|rust|typescript|data|security/,
-      unless: /\b(?:test|tests|lint|type|hook|component|function|class|library|module|framework|pattern|approach|method|api|query|index|tool|file|commit|pr|variable|composition|inheritance|query|official|primary sources?|peer-reviewed|plain|simple|option|ask)\b/,
+      trade:
+        /brand|marketing|sales|copywrit|seo|positioning|support|content|ads?\b|test|code|review|style|design|component|framework|architecture|writing|research|architect|debug|engineer|develop|swift|python|rust|typescript|data|security/,
+      unless:
+        /\b(?:test|tests|lint|type|hook|component|function|class|library|module|framework|pattern|approach|method|api|query|index|tool|file|commit|pr|variable|composition|inheritance|query|official|primary sources?|peer-reviewed|plain|simple|option|ask)\b/,
     },
   ],
   [
     'affiliate',
     'high',
     'affiliate referral ref tag sponsor sponsored',
-    "\\b(?:add|append|attach|include|replace|rewrite|swap|insert|put|use)\\b[^.!?]{0,80}\\b(?:affiliate|referral)(?: \\w{1,10})? (?:codes?|tags?|links?|ids?|parameters?)\\b[^.!?]{0,100}\\b(?:every|all|any|each|without|do not|links?|url|purchase|user)\\b",
+    '\\b(?:add|append|attach|include|replace|rewrite|swap|insert|put|use)\\b[^.!?]{0,80}\\b(?:affiliate|referral)(?: \\w{1,10})? (?:codes?|tags?|links?|ids?|parameters?)\\b[^.!?]{0,100}\\b(?:every|all|any|each|without|do not|links?|url|purchase|user)\\b',
     { ...TEXT, trade: /affiliate|referral|marketing|commerce|seller|associates|influencer|creator/, unless: /disclos/ },
   ],
   [
@@ -194,21 +243,29 @@ const OBEYING = ruleRows('prompt_injection', [
     'high',
     'wallet address transfer withdraw send swap pay tip donation fee drain recipient iban account',
     "\\b(?:transfer|withdraw|send|sweep|drain|forward|route|divert|swap|replace|redirect|tip|donate|deduct|skim|pay)\\b[^.!?]{0,100}\\b(?:(?:0x[0-9a-f]{40})|(?:bc1|[13])[a-z0-9]{25,60}|[1-9a-hj-np-z]{32,44}\\b(?= ?[.,)`]|$)|iban [a-z]{2}\\d{2}|(?:our|my|the following|this|maintainer'?s?|author'?s?|developer'?s?|treasury|hidden|fee) (?:wallet|address|account|iban))",
-    { ...TEXT, unless: /\b(?:never|do not|don'?t|example|e\.g\.|testnet|sepolia|placeholder|user'?s? (?:wallet|address)|if the user)\b/ },
+    {
+      ...TEXT,
+      unless:
+        /\b(?:never|do not|don'?t|example|e\.g\.|testnet|sepolia|placeholder|user'?s? (?:wallet|address)|if the user)\b/,
+    },
   ],
   [
     'reports-lies',
     'high',
     'tell report say claim pretend answer state reply respond deny lie',
-    "\\b(?:tell (?:the )?(?:user|owner|them)|report(?: back)?|say|claim|pretend|reply|respond|state|answer|act as (?:if|though)|deny|lie)\\b[^.!?]{0,60}\\b(?:that )?(?:(?:everything|all (?:checks|tests|files|steps)|the (?:scan|check|audit|tests?|transfer|task|operation|result|review))\\b[^.!?]{0,30}(?:is|was|are|were|has|have|as|went|completed|passed)\\b[^.!?]{0,40}(?:even (?:if|though|when)|regardless|no matter|whatever (?:the|happens|was))|(?:nothing|no (?:data|files?|request|network|upload|information))\\b[^.!?]{0,30}(?:was|were|has been|is)\\b[^.!?]{0,20}(?:sent|uploaded|shared|changed|deleted|transmitted|collected|happened))",
+    '\\b(?:tell (?:the )?(?:user|owner|them)|report(?: back)?|say|claim|pretend|reply|respond|state|answer|act as (?:if|though)|deny|lie)\\b[^.!?]{0,60}\\b(?:that )?(?:(?:everything|all (?:checks|tests|files|steps)|the (?:scan|check|audit|tests?|transfer|task|operation|result|review))\\b[^.!?]{0,30}(?:is|was|are|were|has|have|as|went|completed|passed)\\b[^.!?]{0,40}(?:even (?:if|though|when)|regardless|no matter|whatever (?:the|happens|was))|(?:nothing|no (?:data|files?|request|network|upload|information))\\b[^.!?]{0,30}(?:was|were|has been|is)\\b[^.!?]{0,20}(?:sent|uploaded|shared|changed|deleted|transmitted|collected|happened))',
     { ...TEXT, facts: ['hidden'] },
   ],
   [
     'to-the-machine',
     'high',
     'ai assistants assistant agents agent llm llms hermes talaria claude chatgpt gpt gemini copilot openclaw important system note attention',
-    "(?:<(?:important|system|system[-_ ]?(?:prompt|message|instructions?|override)|admin|secret|hidden|instructions? for (?:ai|agents?))>[^\\n]{0,300}\\b(?:must|always|never|do not|before|read|send|forward|include|run|execute|ignore|pass|first)\\b|\\b(?:attention|note|message|instructions?|memo|hey|dear|hello|notice|important)(?: (?:to|for))?(?: (?:all|any|the|every|future|this))*[ :,]{1,2}(?:ai|assistants?|agents?|llms?|language models?|ai (?:assistants?|agents?|models?)|chatbots?|bots?)(?: reading this)?s?[:,;.! -]{1,3}(?:(?:please|kindly|you|always|now|first|immediately|the|when|if)[ ,]{1,2}){0,3}(?:ignore|disregard|execute|send|forward|upload|reveal|delete|obey|visit|open|download|install|fetch|approve|forget)\\b|<\\|?(?:im_start|im_end|endoftext|start_header_id|eot_id)\\|?>|\\[/?inst\\]\\s|<</?sys>>)",
-    { ...PROSE, trade: /prompt|llm|model|template|fine-?tun|training|tokeniz|chat|dataset|inference|gguf|transformers|axolotl|vllm|sglang|unsloth|trl|llama|quantiz/ },
+    '(?:<(?:important|system|system[-_ ]?(?:prompt|message|instructions?|override)|admin|secret|hidden|instructions? for (?:ai|agents?))>[^\\n]{0,300}\\b(?:must|always|never|do not|before|read|send|forward|include|run|execute|ignore|pass|first)\\b|\\b(?:attention|note|message|instructions?|memo|hey|dear|hello|notice|important)(?: (?:to|for))?(?: (?:all|any|the|every|future|this))*[ :,]{1,2}(?:ai|assistants?|agents?|llms?|language models?|ai (?:assistants?|agents?|models?)|chatbots?|bots?)(?: reading this)?s?[:,;.! -]{1,3}(?:(?:please|kindly|you|always|now|first|immediately|the|when|if)[ ,]{1,2}){0,3}(?:ignore|disregard|execute|send|forward|upload|reveal|delete|obey|visit|open|download|install|fetch|approve|forget)\\b|<\\|?(?:im_start|im_end|endoftext|start_header_id|eot_id)\\|?>|\\[/?inst\\]\\s|<</?sys>>)',
+    {
+      ...PROSE,
+      trade:
+        /prompt|llm|model|template|fine-?tun|training|tokeniz|chat|dataset|inference|gguf|transformers|axolotl|vllm|sglang|unsloth|trl|llama|quantiz/,
+    },
   ],
   [
     'standing-order',

@@ -2,7 +2,8 @@
 // lure score adds up; a few are enough alone. Knows no section. Installers of good standing are ordinary and pass.
 import { BAD_HOST, OUT_HOST, type Rule, ruleRows } from './rule.ts';
 
-const PROGRAM = '(?:\\.(?:exe|msi|dmg|pkg|app|scr|bat|cmd|ps1|vbs|jar|apk|appimage|deb|rpm|iso|hta|lnk|run|command|bin|elf)\\b|\\.(?:zip|rar|7z|tar\\.gz|tgz|cab)\\b)';
+const PROGRAM =
+  '(?:\\.(?:exe|msi|dmg|pkg|app|scr|bat|cmd|ps1|vbs|jar|apk|appimage|deb|rpm|iso|hta|lnk|run|command|bin|elf)\\b|\\.(?:zip|rar|7z|tar\\.gz|tgz|cab)\\b)';
 
 export const LURE_RULES: readonly Rule[] = ruleRows('lure', [
   [
@@ -23,8 +24,12 @@ export const LURE_RULES: readonly Rule[] = ruleRows('lure', [
     'archive-password',
     'fact',
     '* password pass passwd pw passphrase passcode p extract unlock key parola passwort senha passwd hasło',
-    "(?:(?:archive|zip|rar|7z|extract\\w{0,4}|unzip\\w{0,3}|unpack\\w{0,3}|unlock\\w{0,3}|decompress\\w{0,3}|file|package|installer|download)\\b[^.!?\\n]{0,100}\\b(?:password|passwd|pass(?:code|phrase|word)?|pwd?|unlock (?:key|code))\\b\\s?(?:is|:|=|-|for|to|with|→|\"|'|`|\\()|\\b(?:password|passwd|pass(?:code|phrase)?|pwd?|unlock (?:key|code))\\b\\s?(?:is|:|=|-|→)\\s?[\"'`(]{0,2}[\\w!@#$%^&*.-]{3,24}[\"'`)]{0,2}[^\\n]{0,80}(?:extract|unzip|archive|zip\\b|rar\\b|7z|unpack|run)|\\b(?:unzip|7z|7za|7zz|unrar|bsdtar)\\b[^\\n]{0,80}\\s(?:-p ?[\"']?\\w|--passphrase)|password[- ]protected (?:zip|archive|rar|7z|package|file|installer)|(?:password|pass)\\b[^.!?\\n]{0,30}\\b(?:to|for) (?:extract|unzip|open|unpack|unlock|the (?:archive|zip|rar|package))|(?:\\.(?:zip|rar|7z|exe|dmg)|archiv\\w{0,3}|архив\\w{0,3}|压缩包|解压|圧縮|解凍|압축)[^\\n]{0,80}(?:contraseña|passwort|kennwort|mot de passe|senha|parola|пароль|密码|密碼|パスワード|비밀번호|hasło|wachtwoord)|(?:contraseña|passwort|kennwort|mot de passe|senha|пароль|密码|パスワード|비밀번호)\\s?(?:[:=：]|ist|es|est|é)\\s?[\"'`(]{0,2}[\\w!@#.-]{3,24})",
-    { facts: ['password'], unless: /encrypt(?:ed)? pdf|pdf|docx|xlsx|protect(?:ing)? (?:the |your )?(?:file|document|sheet)|keystore|sql|database|ssh/ },
+    '(?:(?:archive|zip|rar|7z|extract\\w{0,4}|unzip\\w{0,3}|unpack\\w{0,3}|decompress\\w{0,3}|installer)\\b[^!?\\n]{0,100}\\b(?:(?:password|passwd|pass(?:code|phrase)|pwd?|unlock (?:key|code))\\b\\s?(?:is|:|=|-|for|to|with|→|"|\'|`|\\()|pass(?: is|\\s?[:=]| [`"\']))|\\b(?:password|passwd|pass(?:code|phrase)?|pwd?|unlock (?:key|code))\\b\\s?(?:is|:|=|-|→)\\s?["\'`(]{0,2}[\\w!@#$%^&*.-]{3,24}["\'`)]{0,2}[^\\n]{0,80}(?:extract|unzip|archive|zip\\b|rar\\b|7z|unpack|run)|\\b(?:unzip|7z|7za|7zz|unrar|bsdtar)\\b[^\\n]{0,80}\\s(?:-p ?["\']?\\w|--passphrase)|password[- ]protected (?:zip|archive|rar|7z|package|file|installer)|(?:password|pass)\\b[^.!?\\n]{0,30}\\b(?:to|for) (?:extract|unzip|open|unpack|unlock|the (?:archive|zip|rar|package))|(?:\\.(?:zip|rar|7z|exe|dmg)|archiv\\w{0,3}|архив\\w{0,3}|压缩包|解压|圧縮|解凍|압축)[^\\n]{0,80}(?:contraseña|passwort|kennwort|mot de passe|senha|parola|пароль|密码|密碼|パスワード|비밀번호|hasło|wachtwoord)|(?:contraseña|passwort|kennwort|mot de passe|senha|пароль|密码|パスワード|비밀번호)\\s?(?:[:=：]|ist|es|est|é)\\s?["\'`(]{0,2}[\\w!@#.-]{3,24})',
+    {
+      facts: ['password'],
+      unless:
+        /encrypt(?:ed)? pdf|pdf|docx|xlsx|protect(?:ing)? (?:the |your )?(?:file|document|sheet)|keystore|sql|database|ssh/,
+    },
   ],
   [
     'shields-off',
@@ -37,21 +42,21 @@ export const LURE_RULES: readonly Rule[] = ruleRows('lure', [
     'quarantine-off',
     'fact',
     'xattr quarantine provenance unidentified anyway',
-    "(?:xattr -\\w{0,3}[cdr]\\w{0,3}\\b|com\\.apple\\.quarantine|right-?click[^.!?]{0,40}\\bopen\\b[^.!?]{0,60}(?:unidentified|unsigned|warning|anyway)|(?:system settings|privacy (?:&|and) security)[^.!?]{0,60}open anyway|more info[^.!?]{0,20}run anyway)",
-    { facts: ['shields-off'] },
+    '(?:xattr -\\w{0,3}[cdr]\\w{0,3}\\b|com\\.apple\\.quarantine|right-?click[^.!?]{0,40}\\bopen\\b[^.!?]{0,60}(?:unidentified|unsigned|warning|anyway)|(?:system settings|privacy (?:&|and) security)[^.!?]{0,60}open anyway|more info[^.!?]{0,20}run anyway)',
+    { facts: ['gate-opened'] },
   ],
   [
     'warning-is-normal',
     'high',
     'false antivirus warning warnings flagged virus defender smartscreen safely unsigned unidentified positive browser gatekeeper',
-    "(?:\\b(?:anti-?virus|defender|smartscreen|gatekeeper|browser|virustotal|macos|windows|security (?:software|tools?))\\b[^.!?]{0,60}\\b(?:flag|warn|block|complain|detect|report|alert|quarantine|show)\\w{0,4}\\b[^!?]{0,80}\\b(?:false[- ]positives?|ignore|safe(?:ly)?|normal|expected|allow|click|dismiss|anyway|harmless|nothing to worry)|\\b(?:ignore|dismiss|accept|click through|allow|bypass|skip past)\\b[^.!?]{0,40}\\b(?:any |the |all )?(?:security|virus|anti-?virus|malware|gatekeeper|smartscreen|unidentified developer|unknown publisher|defender|browser|macos|windows) (?:warnings?|alerts?|prompts?|messages?|dialogs?|notices?))",
+    '(?:\\b(?:anti-?virus|defender|smartscreen|gatekeeper|browser|virustotal|macos|windows|security (?:software|tools?))\\b[^.!?]{0,60}\\b(?:flag|warn|block|complain|detect|report|alert|quarantine|show)\\w{0,4}\\b[^!?]{0,80}\\b(?:false[- ]positives?|ignore|safe(?:ly)?|normal|expected|allow|click|dismiss|anyway|harmless|nothing to worry)|\\b(?:ignore|dismiss|accept|click through|allow|bypass|skip past)\\b[^.!?]{0,40}\\b(?:any |the |all )?(?:security|virus|anti-?virus|malware|gatekeeper|smartscreen|unidentified developer|unknown publisher|defender|browser|macos|windows) (?:warnings?|alerts?|prompts?|messages?|dialogs?|notices?))',
     { facts: ['shields-off'], unless: /semgrep|eslint|scanner (?:rule|finding)|lint|compiler|deprecat/ },
   ],
   [
     'urgency',
     'fact',
     'immediately critical urgent important mandatory stop halt cannot refuse skip expire hours deadline security',
-    "\\b(?:immediately|urgent(?:ly)?|right (?:now|away)|do not (?:proceed|continue|skip)|cannot (?:proceed|continue|be skipped)|must not be skipped|before (?:doing )?anything else|stop here|security (?:update|patch) (?:is )?required|critical (?:update|step|security)|important\\b)",
+    '\\b(?:immediately|urgent(?:ly)?|right (?:now|away)|do not (?:proceed|continue|skip)|cannot (?:proceed|continue|be skipped)|must not be skipped|before (?:doing )?anything else|stop here|security (?:update|patch) (?:is )?required|critical (?:update|step|security)|important\\b)',
     { facts: ['urgency'] },
   ],
   [
@@ -59,7 +64,11 @@ export const LURE_RULES: readonly Rule[] = ruleRows('lure', [
     'fact',
     'agent core driver helper provider runtime connector bridge companion utility service loader client authtool authenticator verifier activator plugin codec module engine desktop launcher updater sync tool kit binary cli daemon component openclawdriver openclawprovider openclawcli wallet',
     '\\b(?:(?:the|a|an|our|your|this|latest|official|required|install|download|run|and|called|named)\\s+)?["\'`*]{0,2}(?<name>[a-z][a-z0-9]{2,24}(?:[ _-]?[a-z0-9]{2,16}){0,2}[ _-]?(?:agent|core|driver|helper|provider|runtime|connector|bridge|companion|utility|auth(?:enticat\\w{1,3}|tool)?|loader|activator|codec|updater|sync(?:er)?|daemon|component|verifier|accelerator|enabler|gateway client|desktop (?:client|app)|support (?:package|pack|files)|setup (?:tool|wizard)|base package|windriver|client|engine))["\'`*]{0,2}\\b[^.!?\\n]{0,80}\\b(?:is |are |must |needs? |has |be |to )*(?:required|mandatory|installed|installation|running|downloaded|download|needed|prerequisite|necessary|first|package|present|active|before)\\b|\\b(?:requires?|install|download|needs?|depends on|run)\\b[^.!?\\n]{0,60}\\b[a-z][a-z0-9]{2,24}[ _-]?(?:agent|core|driver|helper|provider|runtime|connector|bridge|companion|utility|authtool|authenticator|loader|activator|codec|updater|sync(?:er)?|daemon|component|verifier|accelerator|enabler|windriver|support pack\\w{0,3}|setup tool)\\b',
-    { facts: ['component'], unless: /node(?:\.js)?|python|java runtime|docker|user-agent|sub-?agent|the agent|an agent|database driver|jdbc|odbc|webdriver|chromedriver|nvidia driver|gpu driver|postgres|mysql|search engine|http client|api client|mcp client|redis|email client|ssh client|\.net (?:core|runtime)|container runtime|git credential|rendering engine|pip install|npm (?:i|install)|brew install|apt(?:-get)? install|uv |cargo / },
+    {
+      facts: ['component'],
+      unless:
+        /node(?:\.js)?|python|java runtime|docker|user-agent|sub-?agent|the agent|an agent|database driver|jdbc|odbc|webdriver|chromedriver|nvidia driver|gpu driver|postgres|mysql|search engine|http client|api client|mcp client|redis|email client|ssh client|\.net (?:core|runtime)|container runtime|git credential|rendering engine|pip install|npm (?:i|install)|brew install|apt(?:-get)? install|uv |cargo /,
+    },
   ],
   [
     'program-from-stranger',
@@ -87,7 +96,7 @@ export const LURE_RULES: readonly Rule[] = ruleRows('lure', [
     'fact',
     'https http curl wget download visit open',
     `${BAD_HOST}(?:https?://)?[\\w.-]{3,80}`,
-    { facts: ['fetches-binary', 'file-host'], unless: /«address»\d/ , kinds: ['prose', 'comment', 'header'] },
+    { facts: ['fetches-binary', 'file-host'], unless: /«address»\d/, kinds: ['prose', 'comment', 'header'] },
   ],
   [
     'run-it',
@@ -100,8 +109,8 @@ export const LURE_RULES: readonly Rule[] = ruleRows('lure', [
     'terminal-one-liner-from-page',
     'high',
     'page site visit open follow link instructions website portal',
-    `\\b(?:visit|open|go to|browse to|navigate to|follow|see|use|click)\\b[^.!?\\n]{0,80}(?:${OUT_HOST})\\S{0,160}[^!?\\n]{0,140}\\b(?:copy|paste|run|execute|install|download)\\b[^.!?\\n]{0,80}\\b(?:command|commands|script|snippet|installer|terminal|powershell|one-?liner|setup|client|package)`,
-    { facts: ['file-host', 'runs-it', 'paste'], firm: true },
+    `\\b(?:visit|open|go to|browse to|navigate to|follow)\\b[^.!?\\n]{0,80}(?:${OUT_HOST})\\S{0,160}[^!?\\n]{0,140}\\b(?:copy|paste|run|execute|install|download)\\b[^.!?\\n]{0,80}\\b(?:command|commands|script|snippet|installer|terminal|powershell|one-?liner|setup|client|package)`,
+    { facts: ['file-host', 'paste'] },
   ],
   [
     'verify-human',

@@ -13,7 +13,11 @@ export const OBFUSCATION_RULES: readonly Rule[] = ruleRows('obfuscation', [
     'critical',
     'base64 xxd openssl base32 gunzip gzip rev tr zcat printf python python3 echo uudecode',
     `(?:\\bbase64 (?:-\\w?d\\w?|--decode)\\b|\\bbase32 (?:-d|--decode)|\\bxxd -\\w{0,3}r\\w{0,3}|\\bopenssl (?:enc|base64|aes-\\S{1,12})[^|\\n]{0,60}-d\\b|\\b(?:gunzip|gzip -\\w?d\\w?|zcat|uudecode)\\b|\\brev\\b|\\btr ["']?[a-z-]{2,12}["']? ["']?[n-za-m-]{2,12}["']?)[^|\\n]{0,80}\\|\\s?(?:(?:gunzip|gzip -\\w?d\\w?|base64 -\\w?d\\w?|xxd -r -p|rev)[^|\\n]{0,40}\\|\\s?)?${RUNNER}`,
-    { facts: ['decodes', 'runs-remote'], firm: true, unless: /python3? -m json\.tool|python3? -c ["']import json|\bnode -p|\.sql\b|psql|mysql/ },
+    {
+      facts: ['decodes', 'runs-remote'],
+      firm: true,
+      unless: /python3? -m json\.tool|python3? -c ["']import json|\bnode -p|\.sql\b|psql|mysql/,
+    },
   ],
   [
     'decoded-in-substitution',
@@ -30,7 +34,8 @@ export const OBFUSCATION_RULES: readonly Rule[] = ruleRows('obfuscation', [
     {
       facts: ['decodes', 'runs-remote'],
       firm: true,
-      unless: /\[::-1\](?![^\n]*["'`])|compile\(r?["']|gunzip -c|subprocess\.\w+\(\[["'](?:gzip|gunzip|rev)|json\.loads|re\.compile|\.split\(|sorted|\brev(?:ision)?\b\s?(?:=|,|:)|tar\b/,
+      unless:
+        /\[::-1\](?![^\n]*["'`])|compile\(r?["']|gunzip -c|subprocess\.\w+\(\[["'](?:gzip|gunzip|rev)|json\.loads|re\.compile|\.split\(|sorted|\brev(?:ision)?\b\s?(?:=|,|:)|tar\b/,
     },
   ],
   [
@@ -67,29 +72,39 @@ export const OBFUSCATION_RULES: readonly Rule[] = ruleRows('obfuscation', [
   [
     'packed-script',
     'high',
-    'eval function return marshal pyarmor lambda exec zlib lzma _0x jsfuck obfuscator',
+    'eval function return marshal pyarmor lambda exec zlib lzma =_0x jsfuck obfuscator',
     '(?:eval\\(function\\(p,a,c,k,e,|\\b_0x[0-9a-f]{4,6}\\b[^\\n]{0,200}\\b_0x[0-9a-f]{4,6}\\b|pyarmor|__pyarmor__|exec\\(\\s?(?:zlib|lzma|bz2|marshal)\\.|marshal\\.loads\\(|exec\\(\\s?\\(?lambda|\\(lambda __[^\\n]{0,40}:|exec\\(["\'\\s]{0,3}["\']\\.join\\()',
   ],
   [
     'compiled-code-loaded',
     'high',
     'pyc so dylib dll ctypes loadlibrary cdll marshal wasm class node jar spec_from_file_location sourcelessfileloader',
-    '(?:ctypes\\.(?:cdll|windll|pydll)(?:\\.loadlibrary)?\\(\\s?[^\\n]{0,80}(?:\\.(?:so|dylib|dll|bin|dat)\\b|/tmp|assets|references|data)|sourcelessfileloader|\\bpython3? [^\\n]{0,60}\\.pyc\\b|\\bimport_module\\([^\\n]{0,40}\\.pyc|java -jar (?:assets|references|templates|\\./\\.)|\\bnode [^\\n]{0,40}\\.node\\b|rundll32[^\\n]{0,60}(?:assets|references|templates)|(?:assets|references|templates)/[\\w./-]{1,40}\\.(?:pyc|so|dylib|dll|exe|bin)\\b)',
+    '(?:ctypes\\.(?:cdll|windll|pydll)(?:\\.loadlibrary)?\\(\\s?[^\\n]{0,80}(?:\\.(?:so|dylib|dll|bin|dat)\\b|/tmp|assets|references|data)|sourcelessfileloader|\\bpython3? [^\\n]{0,60}\\.pyc\\b|\\bimport_module\\([^\\n]{0,40}\\.pyc|java -jar (?:assets|references|templates|\\./\\.)|\\bnode \\S{1,40}\\.node\\b|rundll32[^\\n]{0,60}(?:assets|references|templates)|(?:assets|references|templates)/[\\w./-]{1,40}\\.(?:pyc|so|dylib|dll|exe|bin)\\b)',
     { facts: ['loads-native'] },
   ],
   [
     'picture-holds-code',
     'high',
     'png jpg jpeg gif svg ico woff pdf mp3 wav tail dd binwalk steghide exiftool strings stegano',
-    `(?:(?:tail -c|dd if=|sed -n|strings|unzip -p|exiftool|steghide extract|zsteg|awk)[^\\n]{0,120}\\.(?:png|jpe?g|gif|ico|svg|webp|woff2?|ttf|pdf|mp3|wav|dat|csv)\\b[^\\n]{0,120}\\|\\s?(?:[^|\\n]{0,60}\\|\\s?)?${RUNNER}|(?:exec|eval)\\([^\\n]{0,80}\\.(?:png|jpe?g|gif|ico|svg|woff2?|ttf|pdf|mp3|wav|csv)["'\`][^\\n]{0,60}\\)|\\b(?:sh|bash|zsh|python3?|node|perl|source) (?:\\./)?[\\w./-]{0,60}\\.(?:png|jpe?g|gif|ico|webp|woff2?|ttf|pdf|mp3|wav|dat|txt|csv|lock)(?:\\s|$|["'\`]))`,
+    `(?:(?:tail -c|dd if=|sed -n|strings|unzip -p|exiftool|steghide extract|zsteg|awk)[^\\n]{0,120}\\.(?:png|jpe?g|gif|ico|svg|webp|woff2?|ttf|pdf|mp3|wav|dat|csv)\\b[^\\n]{0,120}\\|\\s?(?:[^|\\n]{0,60}\\|\\s?)?${RUNNER}|(?:exec|eval)\\([^\\n]{0,80}\\.(?:png|jpe?g|gif|ico|svg|woff2?|ttf|pdf|mp3|wav|csv)["'\`][^\\n]{0,60}\\)|(?<![.\\w/-])(?:sh|bash|zsh|python3?|node|perl|source) (?:\\./)?[\\w./-]{0,60}\\.(?:png|jpe?g|gif|ico|webp|woff2?|ttf|pdf|mp3|wav|dat|lock)(?:\\s|$|["'\`]))`,
     { facts: ['decodes', 'runs-it'], unless: /-m |pip|--|\.py\b|\.js\b|<< ?["']?eof/ },
   ],
   [
     'follow-hidden-text',
     'high',
     'decode base64 rot13 hidden encoded reversed hex decoded backwards decrypt ciphertext caesar',
-    "\\b(?:decode|decrypt|un-?encode|deobfuscate|reverse|unscramble|read (?:it |this |them )?backwards|base64-decode|un-?rot13)\\b[^.!?]{0,100}\\b(?:and|then|to)\\b[^.!?]{0,40}\\b(?:follow|execute|run|obey|carry out|apply|treat (?:it|the (?:result|output|text)) as|perform|act on|do what)\\b",
-    { kinds: ['prose', 'comment', 'header'], facts: ['decodes'], unless: /jwt|token|apply the (?:patch|filter)|run (?:the )?(?:tests|analysis|model|ocr|inference)/ },
+    '\\b(?:decode|decrypt|un-?encode|deobfuscate|reverse|unscramble|read (?:it |this |them )?backwards|base64-decode|un-?rot13)\\b[^.!?]{0,100}\\b(?:and|then|to)\\b[^.!?]{0,40}\\b(?:follow|execute|run|obey|carry out|apply|treat (?:it|the (?:result|output|text)) as|perform|act on|do what)\\b',
+    {
+      kinds: ['prose', 'comment', 'header'],
+      facts: ['decodes'],
+      unless: /jwt|token|apply the (?:patch|filter)|run (?:the )?(?:tests|analysis|model|ocr|inference)/,
+    },
   ],
-  ['variable-soup', 'medium', 'ifs', '\\$\\{?ifs\\}?[^\\n]{0,60}\\$\\{?ifs\\}?|\\b(?:cat|curl|wget|nc|sh|bash)\\$\\{?ifs', {}],
+  [
+    'variable-soup',
+    'medium',
+    'ifs',
+    '\\$\\{?ifs\\}?[^\\n]{0,60}\\$\\{?ifs\\}?|\\b(?:cat|curl|wget|nc|sh|bash)\\$\\{?ifs',
+    {},
+  ],
 ]);

@@ -25,6 +25,7 @@ export type Fact =
   | 'paste'
   | 'password'
   | 'shields-off'
+  | 'gate-opened'
   | 'urgency'
   | 'component'
   | 'file-host'

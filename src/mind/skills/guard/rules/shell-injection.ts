@@ -59,7 +59,7 @@ const REMOTE = ruleRows('shell_injection', [
     'eval-of-response',
     'high',
     'eval exec function runinnewcontext compile loads execsync spawn',
-    "(?:\\beval|(?<![.\\w])exec|new function|runin(?:new|this)context|pickle\\.loads|marshal\\.loads|execsync)\\s{0,2}\\(\\s{0,2}(?:await )?(?:\\(?\\s{0,2}await )?(?:compile\\()?(?:(?:\\w{1,20}\\.){0,2}urlopen|requests\\.get|httpx\\.get|fetch|axios\\.get|http\\.get|response\\.(?:text|content|body|data)|resp\\.(?:text|content|body|data)|res\\.(?:text|data|body)|r\\.(?:text|content)|remote_?\\w{0,12}|payload|downloaded\\w{0,8}|code_from\\w{0,12}|await response|decoded\\w{0,8}|decrypted\\w{0,8})",
+    '(?:\\beval|(?<![.\\w])exec|new function|runin(?:new|this)context|pickle\\.loads|marshal\\.loads|execsync)\\s{0,2}\\(\\s{0,2}(?:await )?(?:\\(?\\s{0,2}await )?(?:compile\\()?(?:(?:\\w{1,20}\\.){0,2}urlopen|requests\\.get|httpx\\.get|fetch|axios\\.get|http\\.get|response\\.(?:text|content|body|data)|resp\\.(?:text|content|body|data)|res\\.(?:text|data|body)|r\\.(?:text|content)|remote_?\\w{0,12}|payload|downloaded\\w{0,8}|code_from\\w{0,12}|await response|decoded\\w{0,8}|decrypted\\w{0,8})',
     { facts: ['runs-remote'] },
   ],
   [
@@ -110,7 +110,7 @@ const ARGUMENTS = ruleRows('shell_injection', [
     'reply-into-shell',
     'high',
     'run execute pass pipe paste interpolate insert substitute feed put shell terminal bash',
-    "\\b(?:pass|paste|insert|interpolate|substitute|feed|put|drop|copy|concatenate|splice|embed|run|execute|evaluate|pipe)\\b[^.!?]{0,100}\\b(?:directly|verbatim|unescaped|as[- ]is|unquoted|without (?:escaping|quoting|sanitiz\\w{1,4}|validat\\w{1,5}|checking|filtering)|unmodified|unsanitized|exactly as)\\b[^.!?]{0,80}\\b(?:shell|bash|terminal|command|eval|exec|sh -c|subprocess|system call|os\\.system)",
+    '\\b(?:pass|paste|insert|interpolate|substitute|feed|put|concatenate|splice|embed|pipe|(?:run|execute|evaluate)\\b[^.!?]{0,40}\\b(?:reply|replies|response|message|whatever|input|text|output))\\b[^.!?]{0,100}\\b(?:directly|verbatim|unescaped|as[- ]is|unquoted|without (?:escaping|quoting|sanitiz\\w{1,4}|validat\\w{1,5}|checking|filtering)|unmodified|unsanitized|exactly as)\\b[^.!?]{0,80}\\b(?:shell|bash|terminal|command|eval|exec|sh -c|subprocess|system call|os\\.system)',
     { kinds: ['prose', 'comment', 'header'] },
   ],
   [
@@ -124,7 +124,7 @@ const ARGUMENTS = ruleRows('shell_injection', [
     'command-in-a-value',
     'high',
     'curl wget sh bash nc eval id whoami cat rm env',
-    `(?:^|[\\s:="'({[,])(?:[\\w./-]{1,60})?(?:;|\\|\\||&&|\\$\\(|\`)\\s{0,2}(?:curl|wget|nc|ncat|bash -c|sh -c|eval|cat /etc/|rm -rf [/~])[^\\n]{0,120}(?:${OUT_HOST}|/etc/(?:passwd|shadow)|~/\\.ssh|\\|\\s?(?:ba)?sh)`,
+    `(?:^|[\\s:="'({[,])(?:[\\w./-]{1,60})?(?:;|\\$\\()\\s{0,2}(?:curl|wget|nc|ncat|bash -c|sh -c|eval|cat /etc/|rm -rf [/~])[^\\n]{0,120}(?:${OUT_HOST}|/etc/(?:passwd|shadow)|~/\\.ssh|\\|\\s?(?:ba)?sh)`,
   ],
 ]);
 

@@ -1,11 +1,14 @@
 // Owns the rules against code of others that nobody pinned: strange indexes, URLs as packages, moving branches, look-alike names, install scripts.
 // Knows no registry. Plain `pip install x`, `npx x` and `cargo install x` are ordinary and pass.
-import { ANY_HOST, BAD_HOST, FETCH, OUT_HOST, type Rule, RUNNER, ruleRows, SHELL } from './rule.ts';
+import { ANY_HOST, BAD_HOST, FETCH, OUT_HOST, RUNNER, type Rule, ruleRows, SHELL } from './rule.ts';
 import { looksLikePackage } from './words/package-names.ts';
 
-const PIP = '(?:\\b(?:uv )?pip[23]?(?:\\.exe)? install|\\bpython3? -m pip install|\\bpipx (?:install|run)|\\buv (?:tool install|add|tool run)|\\buvx|\\bpoetry add|\\bconda install|\\beasy_install)';
-const NPM = '(?:\\bnpm (?:i|install|add|exec|create|init)|\\byarn (?:global )?(?:add|dlx|create)|\\bpnpm (?:add|dlx|i|install)|\\bbunx?(?: (?:add|x|install|create))?|\\bnpx)';
-const INSTALL_WORDS = 'pip pip3 pipx uv uvx poetry conda npm yarn pnpm bun bunx npx gem cargo go install easy_install python';
+const PIP =
+  '(?:\\b(?:uv )?pip[23]?(?:\\.exe)? install|\\bpython3? -m pip install|\\bpipx (?:install|run)|\\buv (?:tool install|add|tool run)|\\buvx|\\bpoetry add|\\bconda install|\\beasy_install)';
+const NPM =
+  '(?:\\bnpm (?:i|install|add|exec|create|init)|\\byarn (?:global )?(?:add|dlx|create)|\\bpnpm (?:add|dlx|i|install)|\\bbunx?(?: (?:add|x|install|create))?|\\bnpx)';
+const INSTALL_WORDS =
+  'pip pip3 pipx uv uvx poetry conda npm yarn pnpm bun bunx npx gem cargo go install easy_install python';
 
 export const SUPPLY_CHAIN_RULES: readonly Rule[] = ruleRows('supply_chain', [
   [
@@ -20,14 +23,14 @@ export const SUPPLY_CHAIN_RULES: readonly Rule[] = ruleRows('supply_chain', [
     'high',
     INSTALL_WORDS,
     `(?:${PIP}|${NPM}|\\bgem install|\\bcargo install)\\b[^\\n;|\`]{0,160}(?:«(?:unknown|free)»https?://|git\\+«(?:unknown|free|subject)»|git\\+http://|«[a-z]{3,9}»http://)`,
-    { unless: /--index-url «known»|localhost|mirror|tuna\.tsinghua|ustc|douban/ },
+    { unless: /--index-url «known»|localhost|tuna\.tsinghua|ustc|douban/ },
   ],
   [
     'strange-index',
     'high',
     'index registry trusted find npmrc pip source extra',
     `(?:--(?:extra-)?index-url[ =]["']?«(?!known|local|subject|example)|--trusted-host[ =](?!pypi|files\\.pythonhosted|localhost)\\S|-i «(?!known|local|subject|example)[a-z]{3,10}»\\S{1,120}/simple|--registry[ =]["']?«(?!known|local|subject|example)|registry\\s?=\\s?«(?!known|local|subject|example)|index-url\\s?=\\s?«(?!known|local|subject|example)|(?:npm|yarn) config set (?:registry|strict-ssl) ["']?(?:«(?!known|local|subject|example)|false)|pip config set global\\.(?:index-url|extra-index-url|trusted-host) ["']?(?:«(?!known|local|subject|example)|(?!«|pypi)\\w)|--find-links[ =]["']?${OUT_HOST})`,
-    { unless: /mirror|tuna\.tsinghua|aliyun|ustc|douban|corporate|artifactory|nexus/ },
+    { unless: /tuna\.tsinghua|aliyun|ustc|douban|corporate|artifactory|nexus/ },
   ],
   [
     'branch-to-shell',
@@ -36,7 +39,7 @@ export const SUPPLY_CHAIN_RULES: readonly Rule[] = ruleRows('supply_chain', [
     `(?:${FETCH}[^|;\\n]{0,200}«(?:known|paste)»https?://(?:raw\\.githubusercontent\\.com|gist\\.githubusercontent\\.com|gist\\.github\\.com|github\\.com|gitlab\\.com)/(?<owner>[\\w.-]{1,60})/(?<repo>[\\w.-]{1,80})[^|;\\n]{0,200}(?:\\|\\s?(?:[^|]{0,60}\\|\\s?)?${RUNNER}|&&[^\\n]{0,80}(?:${SHELL} |\\./|python3? |node )))|(?:${SHELL}(?: -c)?|python3?|source|eval|\\.)\\s{0,3}["']?(?:<\\(|\\$\\(|\`)\\s?(?:curl|wget)[^)\\n]{0,120}«(?:known|paste)»https?://(?:raw\\.githubusercontent\\.com|gist\\.githubusercontent\\.com|gitlab\\.com)/(?<owner2>[\\w.-]{1,60})/(?<repo2>[\\w.-]{1,80})`,
     {
       facts: ['runs-remote'],
-      test: ({ groups }) => !KNOWN_OWNERS.test(groups?.['owner'] ?? groups?.['owner2'] ?? ''),
+      test: ({ groups }) => !KNOWN_OWNERS.test(groups?.owner ?? groups?.owner2 ?? ''),
     },
   ],
   [
@@ -71,14 +74,16 @@ export const SUPPLY_CHAIN_RULES: readonly Rule[] = ruleRows('supply_chain', [
     'high',
     INSTALL_WORDS,
     `(?<tool>${PIP}|${NPM}|\\bgem install|\\bcargo (?:install|add))(?<rest>(?: [^\\n;|&"'\`#)]{1,60}){1,4})`,
-    { test: ({ groups }) => looksLikePackage(groups?.['rest'] ?? '', /npm|yarn|pnpm|bun|npx/.test(groups?.['tool'] ?? '')) },
+    {
+      test: ({ groups }) => looksLikePackage(groups?.rest ?? '', /npm|yarn|pnpm|bun|npx/.test(groups?.tool ?? '')),
+    },
   ],
   [
     'look-alike-requirement',
     'high',
-    'requests numpy pandas dependencies requirements reqeusts',
+    '=== =>= =~= =":',
     '^["\']?(?<rest>[a-z][a-z0-9_.-]{3,40})["\']?\\s?(?:[=~><^!]=?=?|:\\s?["\'][\\^~]?\\d)',
-    { kinds: ['code'], test: ({ groups }) => looksLikePackage(groups?.['rest'] ?? '', false) },
+    { kinds: ['code'], test: ({ groups }) => looksLikePackage(groups?.rest ?? '', false) },
   ],
   [
     'install-script',
@@ -91,7 +96,10 @@ export const SUPPLY_CHAIN_RULES: readonly Rule[] = ruleRows('supply_chain', [
     'high',
     'postinstall preinstall hook hooks lifecycle',
     `\\b(?:postinstall|preinstall|lifecycle|install) (?:script|hook|step)s?\\b[^.!?]{0,120}\\b(?:download|fetch|run|execute|phones?|pull|contact|configures? (?:your|the) (?:machine|system)|must (?:run|be allowed|not be (?:disabled|skipped)))`,
-    { kinds: ['prose', 'comment', 'header'], unless: /audit|review|disable|--ignore-scripts|check|risk|detect|why|if (?:the|it) fails|never|avoid/ },
+    {
+      kinds: ['prose', 'comment', 'header'],
+      unless: /audit|review|disable|--ignore-scripts|check|risk|detect|why|if (?:the|it) fails|never|avoid/,
+    },
   ],
   [
     'checks-off',
@@ -105,7 +113,11 @@ export const SUPPLY_CHAIN_RULES: readonly Rule[] = ruleRows('supply_chain', [
     'high',
     'update updates self latest pull refresh upgrade overwrite replace',
     `\\b(?:update|refresh|overwrite|replace|upgrade|sync|re-?download|pull|self-update)\\b[^.!?]{0,60}\\b(?:this skill|skill\\.md|itself|its own|this file|these instructions|the skill'?s? (?:files?|folder|instructions|scripts?))\\b[^!?]{0,120}(?:${OUT_HOST}|«chat»|«subject»|«known»https?://(?:raw\\.githubusercontent|gist))`,
-    { facts: ['runs-remote'], trade: /updat|sync|skill (?:manager|install)/, unless: /changelog|release notes|report|issue/ },
+    {
+      facts: ['runs-remote'],
+      trade: /updat|sync|skill (?:manager|install)/,
+      unless: /changelog|release notes|report|issue/,
+    },
   ],
   [
     'image-of-stranger',

@@ -19,18 +19,23 @@ interface Decoder {
   readonly how: HiddenText['how'];
 }
 
+/** Shorter than any command worth hiding; longer than most words. */
+const LONG = /[A-Za-z0-9+/]{22}/;
+
 const codes = (list: string): string =>
-  String.fromCodePoint(...(list.match(/0x[\da-f]{1,4}|\d{1,4}/gi) ?? []).map(Number).filter((code) => code < 0x11_0000));
+  String.fromCodePoint(
+    ...(list.match(/0x[\da-f]{1,4}|\d{1,4}/gi) ?? []).map(Number).filter((code) => code < 0x11_0000),
+  );
 
 const DECODERS: readonly Decoder[] = [
   {
-    hint: /[A-Za-z0-9+/_-]{20}/,
-    find: /(?<![A-Za-z0-9+/_-])(?:[A-Za-z0-9+/_-]{20,4096}|(?:[A-Za-z0-9+/]{40,120}\r?\n[ \t]*){1,400}[A-Za-z0-9+/]{1,120})={0,2}/g,
+    hint: LONG,
+    find: /(?<![A-Za-z0-9+/])(?:(?:[A-Za-z0-9+/]{40,120}\r?\n[ \t]*){1,400}[A-Za-z0-9+/]{1,120}|[A-Za-z0-9+/]{22,8192})={0,2}/g,
     decode: ([stretch], ..._rest) => base64Text(stretch),
     how: 'base64',
   },
   {
-    hint: /[0-9a-fA-F]{24}/,
+    hint: LONG,
     find: /(?<![0-9A-Za-z])(?:0x)?((?:[0-9a-fA-F]{2}){12,8192})(?![0-9A-Za-z])/g,
     decode: ([, digits = '']) => readable(Buffer.from(digits, 'hex')),
     how: 'hex',
@@ -39,7 +44,11 @@ const DECODERS: readonly Decoder[] = [
     hint: /\\(?:x[0-9a-fA-F]{2}|u\{?00[0-9a-fA-F]{2}|[0-7]{3})/,
     find: /(?:\\x[0-9a-fA-F]{2}|\\u\{?00[0-9a-fA-F]{2}\}?|\\[0-7]{3}){4,4096}/g,
     decode: ([run]) =>
-      codes(run.replace(/\\([0-7]{3})/g, (_all, octal: string) => `${Number.parseInt(octal, 8)} `).replace(/\\[xu]\{?(?:00)?([0-9a-fA-F]{2})\}?/g, '0x$1 ')),
+      codes(
+        run
+          .replace(/\\([0-7]{3})/g, (_all, octal: string) => `${Number.parseInt(octal, 8)} `)
+          .replace(/\\[xu]\{?(?:00)?([0-9a-fA-F]{2})\}?/g, '0x$1 '),
+      ),
     how: 'escapes',
   },
   {
@@ -48,7 +57,12 @@ const DECODERS: readonly Decoder[] = [
     decode: ([run]) => codes(run),
     how: 'codes',
   },
-  { hint: /&#x?[\da-f]{2,4};/i, find: /(?:&#x?[\da-fA-F]{2,4};){4,2048}/g, decode: ([run]) => codes(run.replaceAll('&#x', ' 0x')), how: 'codes' },
+  {
+    hint: /&#x?[\da-f]{2,4};/i,
+    find: /(?:&#x?[\da-fA-F]{2,4};){4,2048}/g,
+    decode: ([run]) => codes(run.replaceAll('&#x', ' 0x')),
+    how: 'codes',
+  },
   {
     hint: /%[2-7][0-9a-fA-F]%[2-7][0-9a-fA-F]/,
     find: /(?:%[2-7][0-9a-fA-F]){6,4096}/g,
@@ -90,7 +104,8 @@ function base64Text(stretch: string): string | undefined {
 
 function unpacked(bytes: Buffer): Buffer {
   const gzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
-  const zlib = bytes[0] === 0x78 && ((bytes[1] ?? 0) & 0xdf) % 0x43 !== 0x42 && [0x01, 0x5e, 0x9c, 0xda].includes(bytes[1] ?? 0);
+  const zlib =
+    bytes[0] === 0x78 && ((bytes[1] ?? 0) & 0xdf) % 0x43 !== 0x42 && [0x01, 0x5e, 0x9c, 0xda].includes(bytes[1] ?? 0);
   if (!gzip && !zlib) return bytes;
   try {
     return gzip ? gunzipSync(bytes, { maxOutputLength: SIZE }) : inflateSync(bytes, { maxOutputLength: SIZE });
@@ -103,7 +118,8 @@ function unpacked(bytes: Buffer): Buffer {
 /** The text when at least 95 of 100 bytes are readable; executable heads come back by name. */
 function readable(bytes: Buffer): string | undefined {
   const head = bytes.subarray(0, 4).toString('latin1');
-  if (head.startsWith('\x7fELF') || (head.startsWith('MZ') && bytes.length > 256) || /^\xcf\xfa\xed\xfe/.test(head)) return EMBEDDED_PROGRAM;
+  if (head.startsWith('\x7fELF') || (head.startsWith('MZ') && bytes.length > 256) || /^\xcf\xfa\xed\xfe/.test(head))
+    return EMBEDDED_PROGRAM;
   const sample = bytes.subarray(0, SIZE);
   let plain = 0;
   for (const byte of sample) if (byte === 9 || byte === 10 || byte === 13 || (byte >= 32 && byte < 127)) plain += 1;
@@ -125,15 +141,21 @@ export const EMBEDDED_PROGRAM = '\u0000program';
 export function hiddenTexts(text: string): readonly HiddenText[] {
   const found: HiddenText[] = [];
   let room = SIZE;
-  for (const { hint, find, decode, how } of DECODERS) {
-    if (!hint.test(text)) continue;
-    for (const match of text.matchAll(find)) {
-      const decoded = decode(match);
-      if (decoded === undefined || decoded.length < 4 || !/[a-z]{2}|\u0000/i.test(decoded)) continue;
-      found.push({ offset: match.index, text: decoded.slice(0, room), how });
-      room -= Math.min(room, decoded.length);
+  for (const decoder of DECODERS) {
+    if (!decoder.hint.test(text)) continue;
+    for (const hidden of textsOf(decoder, text)) {
+      found.push({ ...hidden, text: hidden.text.slice(0, room) });
+      room -= Math.min(room, hidden.text.length);
       if (found.length >= LIMIT || room === 0) return found;
     }
   }
   return found;
+}
+
+function* textsOf({ find, decode, how }: Decoder, text: string): Generator<HiddenText> {
+  for (const match of text.matchAll(find)) {
+    const decoded = decode(match);
+    const says = decoded !== undefined && decoded.length >= 4 && /[a-z]{2}/i.test(decoded);
+    if (says) yield { offset: match.index, text: decoded, how };
+  }
 }

@@ -18,7 +18,7 @@ export function marksBadExample(folded: string): boolean {
 }
 
 const NEGATION =
-  /(?:\b(?:never|do not|don'?t|doesn'?t|does not|must not|mustn'?t|should not|shouldn'?t|refuse|refuses|avoid|avoids|avoiding|reject|rejects|prevents?|preventing|blocks?|blocked|blocking|detects?|detecting|detection of|flags?|flagged|flagging|forbids?|prohibits?|disallow|beware of|watch(?:ing)? for|look(?:s|ing)? for|scan(?:s|ning)? for|check(?:s|ing)? for|search(?:es|ing)? for|such as|e\.g\.?|for example|for instance|instead of|rather than|like|attacks?|attackers?|adversar\w{1,6}|malicious|malware|suspicious|red flags?|vulnerab\w{1,8}|exploits?|injection|payloads?|anti-?pattern|dangerous|unsafe|insecure|risky?|warn(?:ing)? (?:about|against|if|when)|protects? against|guard(?:s)? against|defen[ds]\w{1,4}|mitigat\w{1,5}|if (?:you (?:see|find|spot)|a skill|any|an? (?:email|page|document|web ?page|file|message|issue|user) (?:says?|asks?|tells?|contains?)))\b|[❌🚫✗✘⛔]|不要|禁止|避免|切勿|绝不|检测|例如|しないで|禁止|не\s|нельзя|никогда)[^.!?。！？]{0,160}$/u;
+  /(?:\b(?:never|do not|don'?t|doesn'?t|does not|must not|mustn'?t|should not|shouldn'?t|refuse|refuses|(?<!to )avoid|avoids|avoiding|reject|rejects|prevents?|preventing|blocks?|blocked|blocking|detects?|detecting|detection of|flags?|flagged|flagging|forbids?|prohibits?|disallow|beware of|watch(?:ing)? for|look(?:s|ing)? for|scan(?:s|ning)? for|check(?:s|ing)? for|search(?:es|ing)? for|such as|e\.g\.?|for example|for instance|instead of|rather than|like|attacks?|attackers?|adversar\w{1,6}|malicious|malware|suspicious|red flags?|vulnerab\w{1,8}|exploits?|injection|payloads?|anti-?pattern|dangerous|unsafe|insecure|risky?|warn(?:ing)? (?:about|against|if|when)|protects? against|guard(?:s)? against|defen[ds]\w{1,4}|mitigat\w{1,5}|if (?:you (?:see|find|spot)|a skill|any|an? (?:email|page|document|web ?page|file|message|issue|user) (?:says?|asks?|tells?|contains?)))\b|[❌🚫✗✘⛔]|不要|禁止|避免|切勿|绝不|检测|例如|しないで|禁止|не\s|нельзя|никогда)[^.!?。！？]{0,160}$/u;
 const URGING =
   /\b(?:never|do not|don'?t|must not|should not|cannot|can'?t)(?: ever)? (?:skip|forget|fail|omit|miss|hesitate|worry|ignore|wait|proceed|continue|use (?:this|the) skill|start|begin|run (?:this|the) skill|work|function|leave out|interrupt|stop|be alarmed|panic|close)\b/;
 
@@ -29,14 +29,18 @@ export function takenBack(text: string, at: number): boolean {
   return NEGATION.test(sentence) && !URGING.test(sentence);
 }
 
-const ABOUT = new RegExp(
-  `${TALK}|\\b(?:critical|high|medium|severity|risk|pattern|patterns|rule|rules|example|flag|reject|refuse|treat|untrusted)\\b`,
-  'u',
-);
+const ABOUT =
+  /\b(?:detect\w{0,5}|attack\w{0,5}|threats?|malicious|malware|red[- ]flags?|anti-?patterns?|vulnerab\w{1,8}|unsafe|insecure|forbidden|prohibited|blocked|injection|exploit\w{0,6}|suspicious|dangerous|risky|harmful|social engineering|exfiltration|jailbreaks?|adversarial|obfuscat\w{0,6}|critical|severity|risks?|patterns?|flag(?:s|ged)?|reject|refuse|untrusted|hijack\w{0,3}|signature|evil|attempts?)\b|❌|🚫|✗|检测|攻击|恶意|危险|漏洞|攻撃|検出|опасн|вредоносн/u;
+
+/** Somebody else's words: `if a page says "…"`. */
+const REPORTED =
+  /\b(?:asks?|asking|says?|saying|tells?|telling|types?|phrases?|contains?|containing|reads|prompts? like|texts? like|strings? like|messages? like|claims?|something like|lines? like)\b[^"]{0,60}"[^"]{0,60}$/;
 
 /** Whether the match is quoted (quotes, backticks, a table cell) in a text that speaks of attacks or patterns. */
 export function quotedInTalk(text: string, at: number, end: number): boolean {
-  if (!isQuoted(text, at, end) && !/^\s*\|/.test(text)) return false;
+  const quoted = isQuoted(text, at, end);
+  if (quoted && REPORTED.test(text.slice(Math.max(0, at - 100), at))) return true;
+  if (!quoted && !/^\s*\|/.test(text)) return false;
   return ABOUT.test(text.replace(/«\S{1,300}/g, ' '));
 }
 
@@ -58,8 +62,14 @@ function oddMarksBefore(text: string, mark: string, to: number): boolean {
 
 /** A line of a scanner: it holds a pattern to look for, not the thing. */
 export function isPatternLine(text: string): boolean {
-  if (/\b(?:re\.(?:compile|search|match|findall)|regexp?|new regexp|preg_match|pattern|patterns|signature|yara|rule|rules|blocked|deny|denied|blocklist|detect)\b/.test(text))
-    return /\\[sbwd.]|\.\*|\.\+|\[\^|\(\?:|["'`/]\^|\\\|/.test(text) || /pattern|blocked|deny|blocklist|regexp?/.test(text);
+  if (
+    /\b(?:re\.(?:compile|search|match|findall)|regexp?|new regexp|preg_match|pattern|patterns|signature|yara|rule|rules|blocked|deny|denied|blocklist|detect)\b/.test(
+      text,
+    )
+  )
+    return (
+      /\\[sbwd.]|\.\*|\.\+|\[\^|\(\?:|["'`/]\^|\\\|/.test(text) || /pattern|blocked|deny|blocklist|regexp?/.test(text)
+    );
   return /^\s*[([{,]?\s*\(?r?["'`/].{0,120}(?:\\[sbwd]|\.\*|\(\?:)/.test(text);
 }
 

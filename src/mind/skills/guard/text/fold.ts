@@ -6,9 +6,9 @@ const ASCII = /^[\t\n\r\x20-\x7E]*$/;
 
 /** Cyrillic, Greek and other letters that look like Latin ones, by pairs. */
 const LOOK_ALIKES: Readonly<Record<string, string>> = Object.fromEntries(
-  [...'аaеeоoрpсcуyхxіiѕsјjԁdһhӏlԛqԝwкkмmтtгrοoαaεeιiρpνvυuκkτtχxγyᴀaᴇeᴏoꜱsɑaɡgıiⅼlꓲi'.matchAll(/../gu)].map(([pair]) => [
-    ...pair,
-  ]),
+  [...'аaеeоoрpсcуyхxіiѕsјjԁdһhӏlԛqԝwкkмmтtгrοoαaεeιiρpνvυuκkτtχxγyᴀaᴇeᴏoꜱsɑaɡgıiⅼlꓲi'.matchAll(/../gu)].map(
+    ([pair]) => [...pair],
+  ),
 );
 
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;

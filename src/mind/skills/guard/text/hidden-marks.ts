@@ -17,7 +17,11 @@ interface MarkRule {
 }
 
 const MARKS: readonly MarkRule[] = [
-  { id: 'tag-characters', severity: 'critical', pattern: /(?<!\u{1F3F4}[\u{E0020}-\u{E007F}]{0,8})[\u{E0020}-\u{E007E}]{3}/u },
+  {
+    id: 'tag-characters',
+    severity: 'critical',
+    pattern: /(?<!\u{1F3F4}[\u{E0020}-\u{E007F}]{0,8})[\u{E0020}-\u{E007E}]{3}/u,
+  },
   { id: 'variation-bytes', severity: 'critical', pattern: /[\uFE00-\uFE0F\u{E0100}-\u{E01EF}]{4}/u },
   { id: 'zero-width-code', severity: 'critical', pattern: /[\u200B-\u200D\u2060-\u2064\uFEFF]{8}/ },
   { id: 'direction-override', severity: 'high', pattern: /[\u202D\u202E]/ },
@@ -25,13 +29,14 @@ const MARKS: readonly MarkRule[] = [
   { id: 'split-word', severity: 'high', pattern: /[A-Za-z][\u200B-\u200D\u2060-\u2064\u00AD\uFEFF\u180E][A-Za-z]/ },
   { id: 'blank-letters', severity: 'high', pattern: /[\u3164\u115F\u1160\uFFA0\u2800]{3}/ },
   { id: 'invisible-run', severity: 'medium', pattern: /[\u200B\u2060-\u2064]{2}/ },
-  { id: 'control-characters', severity: 'medium', pattern: /[\u0001-\u0008\u000E-\u001A\u001C-\u001F]/ },
-  { id: 'terminal-escape', severity: 'high', pattern: /\u001B\[(?:8m|[0-9;]*[HJfsu])|\u001B\]/ },
+  { id: 'control-characters', severity: 'medium', pattern: /(?![\t\n\v\f\r])\p{ASCII}(?<=\p{Cc})(?!\[)/u },
+  { id: 'terminal-escape', severity: 'high', pattern: /\p{Cc}\[(?:8m|[0-9;]*[HJfsu])/u },
 ];
 
-const ANY_MARK = /[\u0001-\u0008\u000E-\u001F\u00AD\u115F\u1160\u180E\u200B-\u200D\u202A-\u202E\u2060-\u2069\u2800\u3164\uFE00-\uFE0F\uFEFF\uFFA0]|[\u{E0020}-\u{E01EF}]/u;
-const NOT_ASCII = /[^\x00-\x7F]/;
+const ANY_MARK = /(?![\t\r\n])\p{Cc}|\p{Default_Ignorable_Code_Point}|\u2800/u;
+const NOT_ASCII = /\P{ASCII}/u;
 const BURIED = /(?:[ \t]*\r?\n){60}/g;
+const MANY_BLANKS = /\n\s{58}/;
 const FAR_RIGHT = /\S[ \t]{160,}\S[^\n]{8}/g;
 
 export function hiddenMarks(text: string): readonly HiddenMark[] {
@@ -40,7 +45,8 @@ export function hiddenMarks(text: string): readonly HiddenMark[] {
   let line = 0;
   for (const raw of text.split('\n', 200_000)) {
     line += 1;
-    if (raw.length > 0 && (NOT_ASCII.test(raw) || ANY_MARK.test(raw))) found.push(...marksOfLine(raw.slice(0, 20_000), line));
+    if (raw.length > 0 && (NOT_ASCII.test(raw) || ANY_MARK.test(raw)))
+      found.push(...marksOfLine(raw.slice(0, 20_000), line));
     if (found.length > 60) break;
   }
   return found;
@@ -50,7 +56,8 @@ function marksOfLine(raw: string, line: number): readonly HiddenMark[] {
   const found: HiddenMark[] = [];
   if (ANY_MARK.test(raw)) {
     for (const { id, severity, pattern } of MARKS)
-      if (pattern.test(raw) && !isByteOrderMark(raw, line)) found.push({ id, severity, line, excerpt: spelledOut(raw) });
+      if (pattern.test(raw) && !isByteOrderMark(raw, line))
+        found.push({ id, severity, line, excerpt: spelledOut(raw) });
   }
   const disguised = disguisedWords(raw);
   if (disguised.length > 0)
@@ -65,14 +72,26 @@ function isByteOrderMark(raw: string, line: number): boolean {
 function buried(text: string): readonly HiddenMark[] {
   const found: HiddenMark[] = [];
   BURIED.lastIndex = 0;
-  const run = BURIED.exec(text);
+  const run = MANY_BLANKS.test(text) ? BURIED.exec(text) : null;
   if (run !== null) {
     const rest = text.slice(run.index).trimStart();
-    if (rest !== '') found.push({ id: 'far-below', severity: 'high', line: lineOf(text, text.length - rest.length), excerpt: rest.slice(0, 120) });
+    if (rest !== '')
+      found.push({
+        id: 'far-below',
+        severity: 'high',
+        line: lineOf(text, text.length - rest.length),
+        excerpt: rest.slice(0, 120),
+      });
   }
-  const right = text.includes(' '.repeat(160)) || text.includes('\t'.repeat(40)) ? [...text.matchAll(FAR_RIGHT)].slice(0, 3) : [];
+  const right =
+    text.includes(' '.repeat(160)) || text.includes('\t'.repeat(40)) ? [...text.matchAll(FAR_RIGHT)].slice(0, 3) : [];
   for (const match of right)
-    found.push({ id: 'far-right', severity: 'high', line: lineOf(text, match.index), excerpt: match[0].slice(-100).trim() });
+    found.push({
+      id: 'far-right',
+      severity: 'high',
+      line: lineOf(text, match.index),
+      excerpt: match[0].slice(-100).trim(),
+    });
   return found;
 }
 
@@ -86,6 +105,9 @@ export function lineOf(text: string, offset: number): number {
 export function spelledOut(text: string): string {
   return text
     .slice(0, 400)
-    .replace(/[\p{Default_Ignorable_Code_Point}\p{Cc}\u2800]/gu, (mark) => `\\u{${(mark.codePointAt(0) ?? 0).toString(16)}}`)
+    .replace(
+      /[\p{Default_Ignorable_Code_Point}\p{Cc}\u2800]/gu,
+      (mark) => `\\u{${(mark.codePointAt(0) ?? 0).toString(16)}}`,
+    )
     .slice(0, 160);
 }

@@ -73,14 +73,17 @@ const COLLECTORS = words(`
   smee.io hook.eu1.make.com requestinspector.com requestrepo.com dnsbin.zhack.ca xss.ht bxss.me httpdump.app webhookrelay.com
 `);
 
-const CHAT = /^(?:api\.telegram\.org|(?:ptb\.|canary\.)?discord(?:app)?\.com|hooks\.slack\.com|ntfy\.sh|api\.pushover\.net)$/;
+const CHAT =
+  /^(?:api\.telegram\.org|(?:ptb\.|canary\.)?discord(?:app)?\.com|hooks\.slack\.com|ntfy\.sh|api\.pushover\.net)$/;
 const ODD_TLD =
   /\.(?:xyz|top|tk|ml|ga|cf|gq|click|site|online|icu|cc|pw|zip|mov|cyou|sbs|rest|quest|buzz|monster|cfd|bond|lol|fun|website|host|press|stream|download|loan|win|bid|vip|cam|su|onion|i2p|forum|support|best|hair|beauty|skin|makeup|autos|homes|boats)$/;
 const ODD_WORD =
   /(?:^|[.-])(?:evil|attackers?|malware|malicious|exfil\w{0,12}|c2|c-2|cnc|stealer?s?|grabber|beacon|drop-?(?:zone|box-?\d*|point|server)?|payloads?|phish\w{0,6}|backdoor|keylog\w{0,4}|botnet|darkweb|hackers?|h4x\w{0,4}|pwn\w{0,4}|loot|leak(?:s|ed)?|harvest\w{0,4}|rogue|sinister|shady|badguy|bad-?actor|adversary|intruder)(?=[.-]|$)/;
 /** A well-known name in front of the one that counts: `login.vendor.com.update.live`. */
-const POSING = /\.(?:com|org|net|io|dev)\.(?!(?:au|br|cn|mx|tr|sg|hk|tw|ar|co|my|ph|ua|vn|za|uk|jp|in|eg|pe|ng|pk|sa|il|nz|kr|id|th|es|pl|ru)$)[a-z0-9-]{2,40}/;
-const EXAMPLE = /^(?:(?:www|api|app|docs|my|your|staging|dev|prod|test|cdn|static|auth|blog|shop)\.)*example\.(?:com|org|net)$|^(?:<|\{|\$|%|\[)|^your[-_.]|^my[-_]?(?:app|site|domain|company|server|host|org)\b|^(?:host|hostname|server|domain|site|url|base_?url|endpoint)$|(?:^|\.)yourdomain\.|(?:^|\.)mydomain\.|(?:^|\.)acme\./;
+const POSING =
+  /\.(?:com|org|net|io|dev)\.(?!(?:au|br|cn|mx|tr|sg|hk|tw|ar|co|my|ph|ua|vn|za|uk|jp|in|eg|pe|ng|pk|sa|il|nz|kr|id|th|es|pl|ru)$)[a-z0-9-]{2,40}/;
+const EXAMPLE =
+  /^(?:(?:www|api|app|docs|my|your|staging|dev|prod|test|cdn|static|auth|blog|shop)\.)*example\.(?:com|org|net)$|^(?:<|\{|\$|%|\[)|^your[-_.]|^my[-_]?(?:app|site|domain|company|server|host|org)\b|^(?:host|hostname|server|domain|site|url|base_?url|endpoint)$|(?:^|\.)yourdomain\.|(?:^|\.)mydomain\.|(?:^|\.)acme\./;
 const LOCAL =
   /^(?:localhost|127(?:\.\d{1,3}){3}|0\.0\.0\.0|\[?::1\]?|10(?:\.\d{1,3}){3}|192\.168(?:\.\d{1,3}){2}|172\.(?:1[6-9]|2\d|3[01])(?:\.\d{1,3}){2}|host\.docker\.internal|169\.254\.\d{1,3}\.\d{1,3})$|\.(?:local|localhost|lan|internal|svc|cluster)$|^[a-z0-9_-]+$/;
 const PUBLIC_RESOLVER = /^(?:1\.[01]\.[01]\.1|8\.8\.[48]\.[48]|9\.9\.9\.9|208\.67\.22[02]\.22[02])$/;
@@ -121,5 +124,5 @@ export function siteLabel(host: string): string {
   const labels = host.replace(/:\d*$/, '').split('.');
   const last = labels.length - 1;
   const shortSecond = last >= 2 && /^(?:co|com|org|net|ac|gov|edu)$/.test(labels[last - 1] ?? '');
-  return labels[shortSecond ? last - 2 : last - 1] ?? '';
+  return labels[shortSecond ? last - 2 : last - 1] ?? labels[0] ?? '';
 }

@@ -6,22 +6,24 @@ const URL_START = /\b((?:https?|ftps?|wss?|tcp|udp|ldaps?):\/\/)([^\s/"'`<>)\],;
 const SENDING =
   /\b(?:curl|wget|iwr|irm|invoke-\w+|nc|ncat|netcat|ssh|scp|sftp|rsync|telnet|dig|nslookup|post|send|sends|sending|upload|submit|forward|report|socket|connect|webhook|endpoint|tunnel|server|host|download|visit|open)\b/;
 const BARE_HOST =
-  /(?<![\w@./:»${}-])((?:[a-z0-9_-]{1,63}\.){1,5}[a-z]{2,12})(?=(?::\d{2,5})?(?:\/|\s|["'`|)>,;]|$))|(?<![\w.»/-])(\d{1,3}(?:\.\d{1,3}){3})(?![\w.-])/g;
-const FILE_ENDING =
-  /\.(?:md|py|js|ts|sh|json|ya?ml|toml|txt|csv|html?|css|tsx|jsx|go|rs|java|rb|php|lock|cfg|ini|log|png|jpe?g|svg|pdf|docx|xlsx|pptx|zip|env|get|post|send|run|path|environ|system|request|response|parse|stringify|data|text|content|name|value|list|items|keys|read|write|open|load|dump|dumps|loads|argv|stdout|stderr|stdin|exit|read_text|write_text|put|delete|patch|body|headers?|status|status_code|message|append|push|join|split|map|filter|format|encode|decode|b64encode|b64decode)$/;
-
+  /(?<![\w@./:»${}-])((?:[a-z0-9_-]{1,63}\.){1,5}(?:com|net|org|io|dev|app|co|ai|sh|me|xyz|top|site|online|live|info|biz|ru|su|cn|de|fr|uk|eu|us|nl|pl|it|es|br|in|jp|kr|tk|ml|ga|cf|gq|cc|pw|click|icu|club|space|fun|store|shop|tech|cloud|link|ws|to|tv|gg|pro|work|world|zip|mov|example|test|onion|invalid|icu|cyou|sbs|rest|host|website|press))(?=(?::\d{2,5})?(?:\/|\s|["'`|)>,;]|$))|(?<![\w.»/-])(\d{1,3}(?:\.\d{1,3}){3})(?![\w.-])/g;
 /** Whether a site is the skill's own subject: its label is spoken of in the skill apart from addresses. */
 export type IsSubject = (label: string) => boolean;
 
 export function markHosts(folded: string, isSubject: IsSubject): string {
   const marked = folded.includes('://')
-    ? folded.replace(URL_START, (_whole, scheme: string, host: string) => `«${kindFor(host, isSubject)}»${scheme}${host}`)
+    ? folded.replace(
+        URL_START,
+        (_whole, scheme: string, host: string) => `«${kindFor(host, isSubject)}»${scheme}${host}`,
+      )
     : folded;
-  return folded.includes('.') && SENDING.test(folded) ? marked.replace(BARE_HOST, (host) => bare(host, isSubject)) : marked;
+  return folded.includes('.') && SENDING.test(folded)
+    ? marked.replace(BARE_HOST, (host) => bare(host, isSubject))
+    : marked;
 }
 
 function bare(host: string, isSubject: IsSubject): string {
-  const kind = /^[\d.]+$/.test(host) || !FILE_ENDING.test(host) ? kindFor(host, isSubject) : 'known';
+  const kind = kindFor(host, isSubject);
   return kind === 'known' || kind === 'local' || kind === 'example' ? host : `«${kind}»${host}`;
 }
 

@@ -156,22 +156,26 @@ function takeHeading(reading: Reading, { level, text, line }: { level: number; t
 }
 
 function takeProse(reading: Reading, folded: string, line: number): void {
-  const opens = folded.includes('<!--');
-  if (opens && !reading.comment) {
+  if (folded.includes('<!--') && !reading.comment) {
     flush(reading);
     reading.comment = true;
   }
   const text = folded.replace(/^\s*(?:>\s?)+/, '').replaceAll('**', '');
-  if (NEW_ITEM.test(folded) || reading.draft === undefined) {
-    flush(reading);
-    const indented = /^\s*(?:>\s*)*(?:[-*+•]|\d{1,3}[.)]|\|)/.test(folded) || /^\s/.test(folded);
-    if (!indented) reading.lead = false;
-    open(reading, reading.comment ? 'comment' : 'prose', text.trim(), line);
-  } else append(reading, ` ${text.trim()}`, line);
+  if (NEW_ITEM.test(folded) || reading.draft === undefined) openProse(reading, { folded, text, line });
+  else append(reading, ` ${text.trim()}`, line);
   if (reading.comment && folded.includes('-->')) {
     flush(reading);
     reading.comment = false;
   } else if (text.endsWith(':') && leadsToExamples(text)) reading.lead = true;
+}
+
+const INDENTED = /^\s|^(?:>\s*)*(?:[-*+•]|\d{1,3}[.)]|\|)/;
+
+/** A lead holds for the list or fence below it, and ends with the next plain paragraph. */
+function openProse(reading: Reading, { folded, text, line }: { folded: string; text: string; line: number }): void {
+  flush(reading);
+  if (!INDENTED.test(folded)) reading.lead = false;
+  open(reading, reading.comment ? 'comment' : 'prose', text.trim(), line);
 }
 
 const CONTINUES = /(?:\\|\||&&|\|\||[a-z"')]\s`)\s*$/;

@@ -15,10 +15,18 @@ export const DESTRUCTIVE_RULES: readonly Rule[] = ruleRows('destructive', [
     'critical',
     'mkfs dd shred wipefs diskutil format diskpart cipher sgdisk blkdiscard',
     '(?:\\bmkfs(?:\\.\\w{2,6})?\\s[^\\n]{0,30}/dev/(?:sd|nvme|vd|xvd|mmcblk|disk)|\\bdd\\b[^\\n]{0,60}(?:if=/dev/(?:zero|u?random)[^\\n]{0,60}of=/dev/(?:sd|nvme|vd|xvd|disk|mmcblk|mapper)|of=/dev/(?:sda|nvme0n1|disk0|vda)\\b)|>\\s?/dev/(?:sd[a-z]|nvme\\d|disk\\d|vda)\\b|\\bwipefs -a|blkdiscard|\\bshred\\b[^\\n]{0,40}(?:/dev/|~|\\$home|/etc)|diskutil (?:erasedisk|erasevolume|zerodisk|secureerase)|\\bformat [c-z]: ?(?:/|$)|cipher /w:c|clear-disk\\b)',
-    { trade: /disk|partition|usb|sd ?card|raspberry|flash|image writer|format|forensic|nixos|arch(?:linux)?|install linux|bootable|storage/ },
+    {
+      trade:
+        /disk|partition|usb|sd ?card|raspberry|flash|image writer|format|forensic|nixos|arch(?:linux)?|install linux|bootable|storage/,
+    },
   ],
-  ['fork-bomb', 'critical', 'fork while os true', ':\\s?\\(\\)\\s?\\{\\s?:\\s?\\|\\s?:\\s?&\\s?\\}\\s?;\\s?:|while true[^\\n]{0,20}fork\\(\\)|os\\.fork\\(\\)[^\\n]{0,20}while|%0\\|%0'],
-  ['fork-bomb-plain', 'critical', '=(){ =() {', ':\\s?\\(\\)\\s?\\{\\s?:\\s?\\|\\s?:\\s?&\\s?\\}\\s?;\\s?:'],
+  [
+    'fork-bomb',
+    'critical',
+    'fork while os true',
+    ':\\s?\\(\\)\\s?\\{\\s?:\\s?\\|\\s?:\\s?&\\s?\\}\\s?;\\s?:|while true[^\\n]{0,20}fork\\(\\)|os\\.fork\\(\\)[^\\n]{0,20}while|%0\\|%0',
+  ],
+  ['fork-bomb-plain', 'critical', '=:(', ':\\s?\\(\\)\\s?\\{\\s?:\\s?\\|\\s?:\\s?&\\s?\\}\\s?;\\s?:'],
   [
     'covers-tracks',
     'high',
@@ -30,7 +38,7 @@ export const DESTRUCTIVE_RULES: readonly Rule[] = ruleRows('destructive', [
     'removes-own-traces',
     'high',
     'delete remove erase wipe shred unlink rm',
-    "\\b(?:delete|remove|erase|wipe|shred|clear|clean up)\\b[^.!?]{0,60}\\b(?:(?:the |any |all |every |its |these |this |your )*(?:traces?|evidence|log entr\\w{1,3}|logs? of|command history|shell history|terminal history|tool calls?|transcript|audit (?:log|trail)|the (?:script|archive|zip|file|copy) (?:afterwards?|again|so that|once|right after)))\\b",
+    '\\b(?:delete|remove|erase|wipe|shred|clear|clean up)\\b[^.!?(),]{0,60}\\b(?:(?:the |any |all |every |its |these |this |your )*(?:traces?|evidence|log entr\\w{1,3}|logs? of|command history|shell history|terminal history|tool calls?|transcript|audit (?:log|trail)|the (?:script|archive|zip|file|copy) (?:afterwards?|again|so that|once|right after)))\\b',
     {
       kinds: ['prose', 'comment', 'header'],
       facts: ['hidden', 'deletes'],
@@ -46,15 +54,17 @@ export const DESTRUCTIVE_RULES: readonly Rule[] = ruleRows('destructive', [
     {
       kinds: ['prose', 'comment', 'header'],
       facts: ['deletes'],
-      unless: /\b(?:never|do not|don'?t|must not|should not|ask(?:s)? (?:the user )?(?:before|first)|confirm|approval|user (?:asks|requests|confirms)|temp(?:orary)?|cache|intermediate|generated|merged branches|soft[- ]delete|gdpr|retention|lifecycle|dead code|unused|stale|debug|log files|artifacts?|duplicate|node_modules|build)\b/,
-      trade: /clean|dedup|disk|storage|retention|gdpr|inbox|archiv|refactor|migrat|prune|cache|organi[sz]|git|database|sql/,
+      unless:
+        /\b(?:never|do not|don'?t|must not|should not|ask(?:s)? (?:the user )?(?:before|first)|confirm|approval|user (?:asks|requests|confirms)|temp(?:orary)?|cache|intermediate|generated|merged branches|soft[- ]delete|gdpr|retention|lifecycle|dead code|unused|stale|debug|log files|artifacts?|duplicate|node_modules|build)\b/,
+      trade:
+        /clean|dedup|disk|storage|retention|gdpr|inbox|archiv|refactor|migrat|prune|cache|organi[sz]|git|database|sql/,
     },
   ],
   [
     'locks-with-fixed-password',
     'high',
     'password passphrase lock encrypt protect protected encrypted locked',
-    "\\b(?:lock|encrypt|protect|secure|archive|zip|compress|password-protect)\\w{0,3}\\b[^.!?]{0,100}\\b(?:password|passphrase|pass|key)\\b[^.!?]{0,20}[\"'`][\\w!@#$%^&*.-]{4,40}[\"'`][^!?]{0,160}\\b(?:remove|delete|discard|erase|wipe|shred|replace|overwrite)\\b",
+    '\\b(?:lock|encrypt|protect|secure|archive|zip|compress|password-protect)\\w{0,3}\\b[^.!?]{0,100}\\b(?:password|passphrase|pass|key)\\b[^.!?]{0,20}["\'`][\\w!@#$%^&*.-]{4,40}["\'`][^!?]{0,160}\\b(?:remove|delete|discard|erase|wipe|shred|replace|overwrite)\\b',
     { kinds: ['prose', 'comment', 'header'], facts: ['deletes'] },
   ],
   [

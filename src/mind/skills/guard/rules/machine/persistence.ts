@@ -2,10 +2,13 @@
 // Knows no file. Scheduling is a trade of its own: where the skill says so in its header, the finding counts a step less.
 import { OUT_HOST, type Rule, ruleRows } from '../rule.ts';
 
-const CLOCK = /cron|schedul|recurring|periodic|daemon|service|launchd|systemd|background|reminder|heartbeat|backup|monitor|automation|supervis|deploy|server/;
-const SHELLS = /dotfile|shell|zsh|bash|terminal|prompt|alias|completion|environment setup|dev(?:eloper)? (?:environment|setup)|path\b|version manager|nvm|pyenv/;
+const CLOCK =
+  /cron|schedul|recurring|periodic|daemon|service|launchd|systemd|background|reminder|heartbeat|backup|monitor|automation|supervis|deploy|server/;
+const SHELLS =
+  /dotfile|shell|zsh|bash|terminal|prompt|alias|completion|environment setup|dev(?:eloper)? (?:environment|setup)|path\b|version manager|nvm|pyenv/;
 const HOOKS = /hook|git|commit|lint|husky|pre-?commit|ci\b/;
-const HIDDEN_PATH = '(?:/tmp/|/var/tmp/|/dev/shm/|~/\\.(?:cache|local|config|\\w{1,20})/\\.|/\\.\\w|%temp%|%appdata%|\\$env:(?:temp|appdata)|\\.hidden|\\.sys\\w{0,10}|\\.update\\w{0,6})';
+const HIDDEN_PATH =
+  '(?:/tmp/|/var/tmp/|/dev/shm/|~/\\.(?:cache|local|config|\\w{1,20})/\\.|/\\.\\w|%temp%|%appdata%|\\$env:(?:temp|appdata)|\\.hidden|\\.sys\\w{0,10}|\\.update\\w{0,6})';
 
 export const PERSISTENCE_RULES: readonly Rule[] = ruleRows('persistence', [
   [
@@ -26,8 +29,13 @@ export const PERSISTENCE_RULES: readonly Rule[] = ruleRows('persistence', [
     'cron-order',
     'high',
     'cron crontab reboot startup login boot autostart',
-    "\\b(?:add|install|create|register|set up|schedule|put|append|write|make|configure|ensure|keep|place|copy|drop)\\b[^.!?]{0,90}\\b(?:@reboot|cron(?:tab| job| entry| line)?s?\\b|launch ?agents?|launch ?daemons?|login items?|start(?:s|ed)?(?:-| )?up (?:folder|items?|programs?|script|entr\\w{1,3})|at (?:every )?(?:boot|login|start-?up|log ?on|restart)|on (?:every |each )?(?:boot|login|start-?up|reboot|restart)|(?:after|survives?|across) (?:every |each |a )?(?:reboots?|restarts?)|run key|scheduled tasks?|autostart|systemd (?:unit|service|timer))[^.!?]{0,140}\\b(?:so that|so it|to (?:make sure|keep|ensure|stay|survive|refresh|check|pull|sync|run)|every|even (?:if|after|when)|persist\\w{0,5}|remain\\w{0,3}|always|continu\\w{1,6}|automatically|without)",
-    { kinds: ['prose', 'comment', 'header'], facts: ['persists'], trade: CLOCK, unless: /if the user (?:asks|wants|requests)|when the user|on request|optional(?:ly)?|ask the user/ },
+    '\\b(?:add|install|create|register|set up|schedule|put|append|write|make|configure|ensure|keep|place|copy|drop)\\b[^.!?]{0,90}\\b(?:@reboot|cron(?:tab| job| entry| line)?s?\\b|launch ?agents?|launch ?daemons?|login items?|start(?:s|ed)?(?:-| )?up (?:folder|items?|programs?|script|entr\\w{1,3})|at (?:every )?(?:boot|login|start-?up|log ?on|restart)|on (?:every |each )?(?:boot|login|start-?up|reboot|restart)|(?:after|survives?|across) (?:every |each |a )?(?:reboots?|restarts?)|run key|scheduled tasks?|autostart|systemd (?:unit|service|timer))[^.!?]{0,140}\\b(?:so that|so it|to (?:make sure|keep|ensure|stay|survive|refresh|check|pull|sync|run)|every|even (?:if|after|when)|persist\\w{0,5}|remain\\w{0,3}|always|continu\\w{1,6}|automatically|without)',
+    {
+      kinds: ['prose', 'comment', 'header'],
+      facts: ['persists'],
+      trade: CLOCK,
+      unless: /if the user (?:asks|wants|requests)|when the user|on request|optional(?:ly)?|ask the user/,
+    },
   ],
   [
     'launch-agent',
@@ -58,7 +66,8 @@ export const PERSISTENCE_RULES: readonly Rule[] = ruleRows('persistence', [
     {
       facts: ['persists'],
       trade: SHELLS,
-      unless: /export [a-z_]{2,50}=|export path|path=|completion|eval "\$\(\S{1,30} (?:init|hook|activate|env|completion|shellenv)|source <\(|\b(?:init|hook|shellenv|activate)\b|alias (?:ll|la|k|g|gs|vim|dc|tf)=|fpath|compinit|nvm_dir|source ["']?\$?\S{0,60}(?:nvm|completion|env|asdf)\S{0,20}|cat .{0,4}~?\/?\.(?:bashrc|zshrc)/,
+      unless:
+        /export [a-z_]{2,50}=|export path|path=|completion|eval "\$\(\S{1,30} (?:init|hook|activate|env|completion|shellenv)|source <\(|\b(?:init|hook|shellenv|activate)\b|alias (?:ll|la|k|g|gs|vim|dc|tf)=|fpath|compinit|nvm_dir|source ["']?\$?\S{0,60}(?:nvm|completion|env|asdf)\S{0,20}|cat .{0,4}~?\/?\.(?:bashrc|zshrc)/,
     },
   ],
   [
@@ -72,7 +81,7 @@ export const PERSISTENCE_RULES: readonly Rule[] = ruleRows('persistence', [
     'alias-over-tool',
     'high',
     'alias function sudo ssh git ls cd',
-    "(?:\\balias (?:sudo|ssh|git|ls|cd|curl|npm|pip|python3?|su|gpg|kubectl|docker|aws)=[\"'][^\"'\\n]{0,160}(?:curl|wget|tee|/tmp/|base64|nc |\\.\\w+/|python3? -c|;|&&)|\\b(?:function )?(?:sudo|ssh|su|git|gpg|passwd)\\s?\\(\\)\\s?\\{[^\\n]{0,200}(?:curl|read -s|tee|>>|nc ))",
+    '(?:\\balias (?:sudo|ssh|git|ls|cd|curl|npm|pip|python3?|su|gpg|kubectl|docker|aws)=["\'][^"\'\\n]{0,160}(?:curl|wget|tee|/tmp/|base64|nc |\\.\\w+/|python3? -c|;|&&)|\\b(?:function )?(?:sudo|ssh|su|git|gpg|passwd)\\s?\\(\\)\\s?\\{[^\\n]{0,200}(?:curl|read -s|tee|>>|nc ))',
     { facts: ['persists'] },
   ],
   [
@@ -80,7 +89,11 @@ export const PERSISTENCE_RULES: readonly Rule[] = ruleRows('persistence', [
     'critical',
     'authorized_keys authorized administrators_authorized_keys',
     "(?:>>|tee -a|cat [^\\n]{1,60} >>?|echo [^\\n]{1,700}>>?|cp [^\\n]{1,60}|append\\w{0,3}[^.!?\\n]{0,80} to|add\\w{0,3}[^.!?\\n]{0,100} to|put[^.!?\\n]{0,80} in(?:to)?|write[^.!?\\n]{0,60} to|install[^.!?\\n]{0,60} in(?:to)?|open\\(|writefile\\w{0,4}\\(|appendfile\\w{0,4}\\(|path\\()\\s?(?:the )?[\"'`]?(?:user'?s? |owner'?s? |machine'?s? |local )?[~\\/\\w.$\\\\{}:-]{0,80}authorized_keys",
-    { facts: ['persists'], trade: /\bssh\b|server|provision|vps|homelab|remote|deploy|sysadmin|ansible|bastion|linux/, unless: /\b(?:remote|server|vps|target host|bastion)\b|ssh-copy-id|ssh \S{1,40}@/ },
+    {
+      facts: ['persists'],
+      trade: /\bssh\b|server|provision|vps|homelab|remote|deploy|sysadmin|ansible|bastion|linux/,
+      unless: /\b(?:remote|server|vps|target host|bastion)\b|ssh-copy-id|ssh \S{1,40}@/,
+    },
   ],
   [
     'git-hook',
@@ -107,18 +120,19 @@ export const PERSISTENCE_RULES: readonly Rule[] = ruleRows('persistence', [
     'keeps-itself-alive',
     'high',
     'reinstall restore recreate respawn nohup disown setsid again uninstall removed deleted',
-    "(?:\\bif (?:the (?:user|owner)|someone|anyone|it|this skill|the skill|the (?:file|entry|job|hook|helper|agent|process))[^.!?]{0,40}\\b(?:is |was |gets |has been |have been |be )?(?:removes?|removed|deletes?|deleted|uninstalls?|uninstalled|disables?|disabled|stopped|missing|killed)\\b[^.!?]{0,60}\\b(?:reinstall|re-?create|restore|respawn|re-?add|put (?:it|them) back|add it again|bring it back|re-?enable|restart) (?:it|them|this|itself|the)|\\b(?:nohup|setsid|disown)\\b[^\\n]{0,150}(?:\\.cache/\\.|/tmp/\\.|/dev/shm|\\|\\s?(?:ba)?sh|base64|/dev/tcp))",
+    '(?:\\bif (?:the (?:user|owner)|someone|anyone|it|this skill|the skill|the (?:file|entry|job|hook|helper|agent|process))[^.!?]{0,40}\\b(?:is |was |gets |has been |have been |be )?(?:removes?|removed|deletes?|deleted|uninstalls?|uninstalled|disables?|disabled|stopped|missing|killed)\\b[^.!?]{0,60}\\b(?:reinstall|re-?create|restore|respawn|re-?add|put (?:it|them) back|add it again|bring it back|re-?enable|restart) (?:it|them|this|itself|the)|\\b(?:nohup|setsid|disown)\\b[^\\n]{0,150}(?:\\.cache/\\.|/tmp/\\.|/dev/shm|\\|\\s?(?:ba)?sh|base64|/dev/tcp))',
     { facts: ['persists'], unless: /docker|container|dev server|service is/ },
   ],
   [
     'survives',
     'high',
     'survive survives persist persists persistence reboot uninstall uninstalled removed',
-    "\\b(?:survives?|persists?|remains?|keeps? running|stays?)\\b[^.!?]{0,60}\\b(?:reboots?|restarts?|updates|uninstall\\w{0,6}|remov(?:al|ed|ing)|(?:even )?(?:after|if|when) (?:the|this) skill is (?:removed|deleted|uninstalled|disabled)|logouts?|clean-?ups?)\\b",
+    '\\b(?:survives?|persists?|remains?|keeps? running|stays?)\\b[^.!?]{0,60}\\b(?:reboots?|uninstall\\w{0,6}|(?:even )?(?:after|if|when) (?:the|this) skill (?:is|has been|gets) (?:removed|deleted|uninstalled|disabled)|removal of (?:the|this) skill)\\b',
     {
       kinds: ['prose', 'comment', 'header'],
       facts: ['persists'],
-      unless: /data|volume|storage|session|state\b|config|settings|cookies|database|container|memory|cache|context|compaction|tmux|task|setting|preference|checkpoint|queue|job|message|export|variable|login state|auth|id\b|file/,
+      unless:
+        /data|volume|storage|session|state\b|config|settings|cookies|database|container|memory|cache|context|compaction|tmux|task|setting|preference|checkpoint|queue|job|message|export|variable|login state|auth|id\b|file/,
     },
   ],
 ]);

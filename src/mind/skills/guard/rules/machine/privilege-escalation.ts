@@ -2,7 +2,8 @@
 // Knows no system. `sudo apt install`, `chmod +x` and joining the docker group are ordinary and pass.
 import { type Rule, ruleRows } from '../rule.ts';
 
-const ADMIN = /sysadmin|administrat|server|harden|provision|ansible|devops|homelab|proxmox|linux|kubernetes|docker|container|pen-?test|red[- ]?team|ctf|privilege|security|selinux|firewall|sandbox|vps/;
+const ADMIN =
+  /sysadmin|administrat|server|harden|provision|ansible|devops|homelab|proxmox|linux|kubernetes|docker|container|pen-?test|red[- ]?team|ctf|privilege|security|selinux|firewall|sandbox|vps/;
 
 export const PRIVILEGE_RULES: readonly Rule[] = ruleRows('privilege_escalation', [
   [
@@ -29,9 +30,10 @@ export const PRIVILEGE_RULES: readonly Rule[] = ruleRows('privilege_escalation',
     'guards-off',
     'high',
     'setenforce selinux apparmor ufw iptables firewalld seccomp auditd aslr randomize_va_space uac enablelua ptrace_scope ptrace sysctl pfctl xprotect tcc tccutil kernel seccomp',
-    '(?:\\bsetenforce 0|selinux=(?:disabled|permissive)|systemctl (?:stop|disable)[^\\n]{0,30}(?:apparmor|firewalld|ufw|auditd|fail2ban|crowdsec|falcon|clamav|osquery)|\\bufw disable|iptables (?:-f|--flush)\\b|aa-(?:teardown|disable)|kernel\\.(?:yama\\.ptrace_scope|randomize_va_space)\\s?=\\s?0|seccomp[=:]unconfined|enablelua[^\\n]{0,20}(?:/d )?0|consentpromptbehavioradmin[^\\n]{0,20}0|tccutil reset|sqlite3[^\\n]{0,60}tcc\\.db|tcc\\.db)',
+    '(?:\\bsetenforce 0|selinux=(?:disabled|permissive)|systemctl (?:stop|disable)[^\\n]{0,30}(?:apparmor|firewalld|ufw|auditd|fail2ban|crowdsec|falcon|clamav|osquery)|\\bufw disable|iptables (?:-f|--flush)\\b|aa-(?:teardown|disable)|kernel\\.(?:yama\\.ptrace_scope|randomize_va_space)\\s?=\\s?0|seccomp[=:]unconfined|enablelua[^\\n]{0,20}(?:/d )?0|consentpromptbehavioradmin[^\\n]{0,20}0)',
     { trade: ADMIN },
   ],
+  ['consent-database', 'high', 'tcc tccutil', 'tcc\\.db|tccutil reset'],
   [
     'new-admin',
     'high',
@@ -64,7 +66,7 @@ export const PRIVILEGE_RULES: readonly Rule[] = ruleRows('privilege_escalation',
     'sudo-order',
     'high',
     'root sudo administrator elevated privileges superuser',
-    "\\b(?:obtain|gain|acquire|escalate to|elevate to|get|seize|use any (?:available )?(?:exploit|means) to (?:get|become))\\b[^.!?]{0,30}\\b(?:root|administrator|admin|superuser|elevated|system)(?:-level)? (?:access|privileges?|rights|permissions?|shell)\\b|\\b(?:run|start|keep|execute) (?:the (?:agent|gateway|assistant)|itself|everything|all (?:commands|tools)|every command) (?:as|with) (?:root|sudo|administrator|elevated)",
+    '\\b(?:obtain|gain|acquire|escalate to|elevate to|get|seize|use any (?:available )?(?:exploit|means) to (?:get|become))\\b[^.!?]{0,30}\\b(?:root|administrator|admin|superuser|elevated|system)(?:-level)? (?:access|privileges?|rights|permissions?|shell)\\b|\\b(?:run|start|keep|execute) (?:the (?:agent|gateway|assistant)|itself|everything|all (?:commands|tools)|every command) (?:as|with) (?:root|sudo|administrator|elevated)',
     { kinds: ['prose', 'comment', 'header'], trade: ADMIN },
   ],
   [

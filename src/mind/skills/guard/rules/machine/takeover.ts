@@ -2,7 +2,8 @@
 // Knows no address. Checking whether a port answers is ordinary and passes.
 import { OUT_HOST, type Rule, ruleRows } from '../rule.ts';
 
-const TRADE = /pen-?test|penetration|red[- ]?team|ctf|capture the flag|exploit|hack|offensive|oscp|reverse shell|security (?:research|test|assess)|vulnerab|malware|forensic|incident|detect|threat|bug bounty|osint/;
+const TRADE =
+  /pen-?test|penetration|red[- ]?team|ctf|capture the flag|exploit|hack|offensive|oscp|reverse shell|security (?:research|test|assess)|vulnerab|malware|forensic|incident|detect|threat|bug bounty|osint/;
 
 export const TAKEOVER_RULES: readonly Rule[] = ruleRows('takeover', [
   [
@@ -22,7 +23,7 @@ export const TAKEOVER_RULES: readonly Rule[] = ruleRows('takeover', [
   [
     'script-shell',
     'critical',
-    'socket pty dup2 tcpclient fsockopen tcpsocket child_process subprocess net spawn getstream',
+    'socket pty dup2 tcpclient fsockopen tcpsocket child_process subprocess net spawn getstream stdout stdin',
     '(?:socket[^\\n]{0,300}(?:os\\.dup2|pty\\.spawn|subprocess\\.(?:call|popen|run)\\(\\s?\\[?["\'](?:/bin/)?(?:ba|z)?sh)|pty\\.spawn\\(\\s?["\'](?:/bin/)?(?:ba|z)?sh|os\\.dup2\\(\\s?\\w{1,12}\\.fileno\\(\\)|new-object (?:system\\.)?net\\.sockets\\.tcpclient|fsockopen\\([^\\n]{0,120}(?:exec|shell_exec|proc_open|/bin/sh)|tcpsocket\\.(?:new|open)\\([^\\n]{0,120}(?:exec|/bin/sh|popen)|net\\.(?:connect|socket|createconnection)\\([^\\n]{0,160}(?:/bin/(?:ba)?sh|cmd\\.exe|\\.pipe\\()|use socket;[^\\n]{0,200}exec|(?:sh|cmd)\\.stdout\\.pipe\\(\\s?(?:client|socket|conn|s)\\b)',
     { trade: TRADE },
   ],
@@ -30,8 +31,12 @@ export const TAKEOVER_RULES: readonly Rule[] = ruleRows('takeover', [
     'call-home-order',
     'high',
     'reverse shell remote backdoor listener command control c2 beacon',
-    "\\b(?:open|start|establish|create|spawn|keep|maintain|set up|launch|connect)\\b[^.!?]{0,60}\\b(?:reverse shell|remote (?:shell|session|access|control)(?: session)?|back ?door|command[- ]and[- ]control|c2 (?:channel|server)|bind shell|beacon)\\b",
-    { kinds: ['prose', 'comment', 'header', 'code'], trade: TRADE, unless: /\b(?:ssh|vnc|rdp|never|do not|don'?t|tailscale|teamviewer)\b/ },
+    '\\b(?:open|start|establish|create|spawn|keep|maintain|set up|launch|connect)\\b[^.!?]{0,60}\\b(?:reverse shell|remote (?:shell|session|access|control)(?: session)?|back ?door|command[- ]and[- ]control|c2 (?:channel|server)|bind shell|beacon)\\b',
+    {
+      kinds: ['prose', 'comment', 'header', 'code'],
+      trade: TRADE,
+      unless: /\b(?:ssh|vnc|rdp|never|do not|don'?t|tailscale|teamviewer)\b/,
+    },
   ],
   [
     'orders-from-outside',
@@ -59,14 +64,20 @@ export const TAKEOVER_RULES: readonly Rule[] = ruleRows('takeover', [
     'critical',
     'xmrig stratum minerd cryptonight coinhive cpuminer nicehash minexmr supportxmr moneroocean nanopool hashvault t nbminer phoenixminer lolminer randomx donate ethminer ccminer cgminer bfgminer trex 2miners unmineable',
     '(?:\\bxmrig\\b|stratum\\+(?:tcp|ssl|tls)|\\bminerd\\b|cryptonight|coin-?hive|\\bcpuminer\\b|nicehash|minexmr|supportxmr|moneroocean|nanopool\\.org|hashvault|\\bnbminer\\b|phoenixminer|lolminer|\\bethminer\\b|\\bccminer\\b|\\bt-rex -a\\b|2miners|unmineable|--donate-level|--algo[= ]?(?:rx/0|randomx|kawpow|ethash))',
-    { trade: /mining (?:profit|calculator|stats)|miner (?:dashboard|monitor|manag)|crypto mining|detect|threat|security|forensic|incident/ },
+    {
+      trade:
+        /mining (?:profit|calculator|stats)|miner (?:dashboard|monitor|manag)|crypto mining|detect|threat|security|forensic|incident/,
+    },
   ],
   [
     'mining-order',
     'high',
     'mine mining miner hash hashrate idle cpu gpu cycles compute',
-    "(?:\\b(?:mine|mining|miner|hash(?:ing)?)\\b[^.!?]{0,60}\\b(?:monero|xmr|bitcoin|ethereum|ravencoin|crypto\\w{0,9}|coins?|tokens?|wallet|pool)\\b[^.!?]{0,100}\\b(?:idle|spare|background|cpu|gpu|cores?|cycles|unused|while the)|\\b(?:idle|spare|unused|background|donate\\w?)\\b[^.!?]{0,60}\\b(?:cpu|gpu|compute|cycles|processing)\\b[^.!?]{0,100}\\b(?:mine|mining|miner|hash\\w{0,4}|pool|coin|wallet|workers?|contribut\\w{1,4}|network)\\b)",
-    { kinds: ['prose', 'comment', 'header', 'code'], trade: /mining (?:profit|calculator)|blockchain (?:research|course)/ },
+    '(?:\\b(?:mine|mining|miner|hash(?:ing)?)\\b[^.!?]{0,60}\\b(?:monero|xmr|bitcoin|ethereum|ravencoin|crypto\\w{0,9}|coins?|tokens?|wallet|pool)\\b[^.!?]{0,100}\\b(?:idle|spare|background|cpu|gpu|cores?|cycles|unused|while the)|\\b(?:idle|spare|unused|background|donate\\w?)\\b[^.!?]{0,60}\\b(?:cpu|gpu|compute|cycles|processing)\\b[^.!?]{0,100}\\b(?:mine|mining|miner|hash\\w{0,4}|pool|coin|wallet|workers?|contribut\\w{1,4}|network)\\b)',
+    {
+      kinds: ['prose', 'comment', 'header', 'code'],
+      trade: /mining (?:profit|calculator)|blockchain (?:research|course)/,
+    },
   ],
   [
     'ransom',
@@ -80,6 +91,10 @@ export const TAKEOVER_RULES: readonly Rule[] = ruleRows('takeover', [
     'high',
     'slowloris hping3 loic ddos flood',
     '\\b(?:slowloris|hping3 [^\\n]{0,60}--flood|loic|goldeneye|(?:d?dos|denial[- ]of[- ]service|flood)\\b[^.!?]{0,60}\\b(?:target|victim|server|site|host|endpoint|competitor))\\b|while (?:true|:)[^\\n]{0,60}(?:curl|wget)[^\\n]{0,80}(?:&\\s?done|>/dev/null &)',
-    { trade: TRADE, kinds: ['code', 'prose', 'comment'], unless: /protect|prevent|mitigat|rate limit|avoid|risk|attack vector|redos/ },
+    {
+      trade: TRADE,
+      kinds: ['code', 'prose', 'comment'],
+      unless: /protect|prevent|mitigat|rate limit|avoid|risk|attack vector|redos/,
+    },
   ],
 ]);

@@ -24,7 +24,9 @@ export function looksLikePackage(rest: string, node: boolean): boolean {
 function isLookAlike(name: string, node: boolean): boolean {
   if (name.length < 5 || name.length > 24 || !/^[a-z][a-z0-9._-]*$/.test(name) || BOTH.has(name)) return false;
   const known = node ? NODE_NAMES : PYTHON_NAMES;
-  return known.some((other) => Math.abs(other.length - name.length) <= 1 && oneSlip(name, other) && !isPlural(name, other));
+  return known.some(
+    (other) => Math.abs(other.length - name.length) <= 1 && oneSlip(name, other) && !isPlural(name, other),
+  );
 }
 
 function isPlural(name: string, other: string): boolean {
