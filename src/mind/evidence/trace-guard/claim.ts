@@ -32,11 +32,14 @@ export interface EvidenceEntry {
 
 /** What a kind of claim needs. */
 export interface ClaimPolicy {
-  /** At least one quote must stand in a text of one of these origins. */
+  /** At least one quote must stand in a text of one of these origins, and such texts of the cited entries alone must support the claim. */
   readonly origins: readonly Origin[];
   /** Words a quote needs, unless it is an identifier. */
   readonly minQuoteWords: number;
-  /** Share of the claim's content words (stemmed) that the cited texts must hold; numbers, paths, identifiers, URLs and names: all. */
+  /**
+   * Share of the claim's content words (stemmed) that the cited texts must hold; numbers, paths, identifiers, URLs and names: all. What is
+   * denied must be denied there too.
+   */
   readonly minSupport: number;
 }
 
