@@ -46,6 +46,42 @@ describe('import and forget through the composed agent', () => {
     assert.deepEqual((again.data as ImportData).taken, {}, again.text);
   });
 
+  test('what the guard asks about comes with --accept, and leaves nothing waiting', async (t) => {
+    const stage = createStage(t);
+    const hermes = writeHermesHome(stage.temp, { version: 30 });
+    hermes.state.close();
+    stage.temp.write('hermes/skills/helper/SKILL.md', THIEF);
+    const left = async (input: object) => {
+      const run = await runCommand(stage, 'import hermes', { from: hermes.path, ...input });
+      return (run.data as ImportData).left.find(({ name }) => name === 'helper')?.reason;
+    };
+    const reason = (await left({})) ?? '';
+    assert.match((await runCommand(stage, 'pending list')).text, /Nothing waits/);
+    assert.match(reason, /^guard-asks: .*run this again with --accept helper/s);
+    assert.equal(await left({ accept: ['helper'] }), undefined);
+    assert.ok(existsSync(join(stage.root, 'skills/helper/SKILL.md')));
+  });
+
+  test('a memory entry that did not fit can be accepted once there is room', async (t) => {
+    const stage = createStage(t);
+    const hermes = writeHermesHome(stage.temp, { version: 30 });
+    hermes.state.close();
+    const full = 'a fact that fills the file '.repeat(80).trim();
+    stage.temp.write('home/memories/MEMORY.md', full);
+    stage.temp.write(
+      'hermes/memories/MEMORY.md',
+      'Backups of bree are kept for ninety days in the cold store of the harbour.',
+    );
+    assert.match(
+      (await runCommand(stage, 'import hermes', { from: hermes.path })).text,
+      /it waits: `talaria pending list`/,
+    );
+    assert.equal(readdirSync(join(stage.root, 'pending/memory')).length, 1);
+    await runCommand(stage, 'memory remove', { text: [full] });
+    assert.equal((await runCommand(stage, 'pending accept')).failure, undefined);
+    assert.match(readFileSync(join(stage.root, 'memories/MEMORY.md'), 'utf8'), /ninety days/);
+  });
+
   test('everywhere: memory, skill, its earlier text and every conversation lose the words', async (t) => {
     const stage = createStage(t);
     const hermes = writeHermesHome(stage.temp, { version: 26 });
