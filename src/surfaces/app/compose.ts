@@ -17,7 +17,7 @@ import { createExtensions, type Extensions } from './host/extension-host.ts';
 import type { AppParts } from './parts/app-parts.ts';
 import { createBackground } from './parts/background.ts';
 import { composeLearning } from './parts/compose-learning.ts';
-import { composeMind, reconcileMind } from './parts/compose-mind.ts';
+import { type ComposedMind, composeMind, reconcileMind } from './parts/compose-mind.ts';
 import { childEnvironment, composeModels } from './parts/compose-models.ts';
 import { composeTools } from './parts/compose-tools.ts';
 import { ComposedApp } from './parts/composed-app.ts';
@@ -60,6 +60,7 @@ export async function composeApp(options: AppOptions): Promise<App> {
     const learning = composeLearning({ ...minded, model: models.desk.current });
     endings.add(() => finishLearning(learning, clock));
     app.current = new ComposedApp({ ...minded, mindHooks, learning, options, models, endings });
+    ground.later('skills', () => readSkills(mind, ground.background.signal));
     ground.later('reviews that are due', () => learning.runDue(ground.background.signal));
     return app.current;
   } catch (error) {
@@ -74,6 +75,14 @@ const PATIENCE_MS = 5_000;
 async function drain({ background, log }: Pick<AppParts, 'background' | 'log'>): Promise<void> {
   const left = await background.drain(PATIENCE_MS);
   if (left.length > 0) log('background-left', left.join(', '));
+}
+
+/** After the first turn: what changed in the folders, the words to rank by, and an index with the present use. */
+async function readSkills({ skills, store }: ComposedMind, signal: AbortSignal): Promise<void> {
+  if (store.database.readOnly) return;
+  await skills.library.refresh(signal);
+  await skills.ranker.prepare(signal);
+  skills.index.renew();
 }
 
 /** A review by rule takes moments; one that waits for a model goes on at the next start instead of holding up the exit. */

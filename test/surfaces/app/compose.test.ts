@@ -186,6 +186,7 @@ describe('a composed agent', () => {
         'read_file',
         'search_files',
         'session_search',
+        'skill_manage',
         'skill_view',
         'skills_list',
         'terminal',

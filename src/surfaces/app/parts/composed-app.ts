@@ -29,6 +29,10 @@ import { gatherPromptSources } from './prompt-sources.ts';
 /** How long shutdown waits for the last events of running turns to be read, ms. */
 const PATIENCE_MS = 5_000;
 
+/** What the index of skills may take of the prompt, and of a small window. */
+const SKILL_INDEX_TOKENS = 2_000;
+const SKILL_INDEX_SHARE = 0.05;
+
 interface Seat {
   readonly cwd: string;
   readonly approver: Approver;
@@ -92,7 +96,7 @@ export class ComposedApp implements App {
 
   promptSections(cwd: string): readonly PromptSection[] {
     const window = this.#parts.models.desk.current().traits.contextWindow;
-    return promptSections(this.#sources(cwd), this.#parts.tools.selection.schemas, window);
+    return promptSections(this.#sources(cwd, window), this.#parts.tools.selection.schemas, window);
   }
 
   async firstScreen(): Promise<readonly string[]> {
@@ -209,7 +213,7 @@ export class ComposedApp implements App {
     return {
       store: mind.store,
       model: seat.model,
-      buildPrompt: (window) => buildFrozenPrompt(this.#sources(seat.cwd), schemas, window),
+      buildPrompt: (window) => buildFrozenPrompt(this.#sources(seat.cwd, window), schemas, window),
       machine: {
         clock,
         place: { cwd: seat.cwd, clock, asker: seat.asker, spillFolder: home.spill, redact },
@@ -230,14 +234,16 @@ export class ComposedApp implements App {
     return { enabled: compression.enabled, threshold: compression.threshold, ...small };
   }
 
-  #skillIndex(): string {
+  #skillIndex(window: number): string {
     const { mind, loaded, tools } = this.#parts;
-    return loaded.config.skills.enabled ? mind.skills.index.render({ conditions: tools.conditions() }).text : '';
+    if (!loaded.config.skills.enabled) return '';
+    const budget = Math.min(SKILL_INDEX_TOKENS, Math.floor(window * SKILL_INDEX_SHARE));
+    return mind.skills.index.render({ conditions: tools.conditions(), budget }).text;
   }
 
-  #sources(cwd: string) {
+  #sources(cwd: string, window: number) {
     const { home, clock, mind, loaded } = this.#parts;
     const memory = loaded.config.memory.enabled ? mind.snapshot() : '';
-    return gatherPromptSources({ home, cwd, clock, memory, skills: this.#skillIndex() });
+    return gatherPromptSources({ home, cwd, clock, memory, skills: this.#skillIndex(window) });
   }
 }

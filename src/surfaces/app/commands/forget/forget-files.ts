@@ -7,6 +7,7 @@ import { atomicWrite } from '#base/atomic-write.ts';
 import { parseTime } from '#base/clock.ts';
 import { isJsonObject, type JsonValue, parseJson } from '#base/json.ts';
 import { messageIdOf } from '#mind/evidence/message-handle.ts';
+import { someStoredText } from '#mind/sessions/forget/json-texts.ts';
 import { type SelectedSession, variantsOf } from '#mind/sessions/forget/select-messages.ts';
 import { FORGOTTEN, replacing } from '#mind/sessions/forget/sweep-text.ts';
 import type { Home } from '../../home/home.ts';
@@ -52,7 +53,9 @@ function waiting({ pending }: Home, { pending: ids, text }: FilesToForget): read
 /** Whatever else is in the cache is made again when it is needed; a database goes with its log. */
 function cached({ cache, spill, inputHistory }: Home, { text }: FilesToForget): readonly string[] {
   if (text === undefined) return [];
-  const holding = holdingFiles(cache, text).filter((path) => path !== inputHistory && !path.startsWith(spill + sep));
+  const holding = holdingFiles(cache, text).filter(
+    (path) => path !== inputHistory && !path.endsWith('.lock') && !path.startsWith(spill + sep),
+  );
   const files = holding.map((path) => path.replace(/-(?:wal|shm)$/, ''));
   return files
     .flatMap((path) => ['', '-wal', '-shm'].map((suffix) => path + suffix))
@@ -78,11 +81,14 @@ function historyLines({ inputHistory }: Home, { sessions, holds }: FilesToForget
 function logLines(path: string, { sessions, holds, before }: FilesToForget): number {
   const ids = sessions.filter(({ whole }) => whole).map(({ id }) => id);
   return filterLines(path, (line) => {
-    if (ids.some((id) => line.includes(id)) || holds?.(line)) return true;
+    if (ids.some((id) => line.includes(id)) || (holds && someStoredText(line, LOG_FORM, holds))) return true;
     const at = before === undefined ? undefined : timeOf(line);
     return at !== undefined && before !== undefined && at < before;
   });
 }
+
+/** When and what: no content. */
+const LOG_FORM: ReadonlySet<string> = new Set(['at', 'event']);
 
 function timeOf(line: string): number | undefined {
   const entry = parseJson(line);
@@ -110,12 +116,26 @@ function manifests({ backups }: Home, { sessions, text }: FilesToForget): number
     const path = join(backups, name);
     const old = parseJson(readFileSync(path, 'utf8'));
     if (!old.ok) continue;
-    const next = emptied(old.value, gone, replace);
+    const next = withoutEvidence(old.value, gone, replace);
     if (JSON.stringify(next) === JSON.stringify(old.value)) continue;
     atomicWrite(path, `${JSON.stringify(next, null, 2)}\n`);
     rewritten += 1;
   }
   return rewritten;
+}
+
+/** Only what a manifest says of its evidence: the rest is what undoes a write. */
+function withoutEvidence(
+  manifest: JsonValue,
+  gone: ReadonlySet<number>,
+  replace: ((text: string) => string) | undefined,
+): JsonValue {
+  if (!isJsonObject(manifest)) return manifest;
+  const evidence = ['evidence', 'scheduler'].flatMap((key) => {
+    const value = manifest[key];
+    return value === undefined ? [] : [[key, emptied(value, gone, replace)] as const];
+  });
+  return { ...manifest, ...Object.fromEntries(evidence) };
 }
 
 /** Quotes of messages that went, and the text wherever it stands. */

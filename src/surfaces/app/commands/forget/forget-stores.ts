@@ -8,7 +8,7 @@ import type { Database } from '#base/database/connection.ts';
 import { openDatabase } from '#base/database.ts';
 import { forgetEvents } from '#mind/evidence/forget/forget-events.ts';
 import { type ForgottenProposals, forgetProposals } from '#mind/evidence/forget/forget-proposals.ts';
-import { forgetReviews } from '#mind/learning/forget/forget-reviews.ts';
+import { forgetHints, forgetReviews } from '#mind/learning/forget/forget-reviews.ts';
 import { eraseFreed } from '#mind/sessions/forget/erase-freed.ts';
 import { type ForgottenRows, forgetMessages } from '#mind/sessions/forget/forget-messages.ts';
 import type { SelectedSession } from '#mind/sessions/forget/select-messages.ts';
@@ -35,7 +35,7 @@ export interface ForgottenElsewhere {
 }
 
 export interface ForgottenInState extends ForgottenRows, ForgottenProposals {
-  readonly cells: number;
+  readonly reviews: number;
 }
 
 /** The databases beside `state.db`: events go with their sessions, anything else loses the text. */
@@ -80,14 +80,14 @@ function forgetIn(
   };
   return database.transaction(() => {
     const events = isLedger ? forgetEvents(database, what) : 0;
-    return { events, cells: text === undefined ? 0 : sweepText(database, text) };
+    return { events, cells: text === undefined || isLedger ? 0 : sweepText(database, text) };
   });
 }
 
 /** Everything of `state.db`, in one transaction. */
 export function forgetInState(database: Database, what: StoresToForget): Promise<ForgottenInState> {
   const lanes = { spoken: new SearchLane(database, 'spoken'), tool: new SearchLane(database, 'tool') };
-  const { sessions, text, holds, before } = what;
+  const { sessions, holds, before } = what;
   const shared = { ...(holds ? { holds } : {}), ...(before === undefined ? {} : { before }) };
   const messageIds = new Set(sessions.flatMap(({ messages }) => messages.map(({ id }) => id)));
   database.exec('PRAGMA secure_delete = ON');
@@ -96,9 +96,12 @@ export function forgetInState(database: Database, what: StoresToForget): Promise
       ? forgetProposals(database, { messageIds, sessionIds: wholeIds(sessions), ...shared })
       : { quotes: 0, proposals: 0, pending: [] };
     const rows = forgetMessages(database, lanes, { sessions, ...shared });
-    if (hasTable(database, 'reviews')) forgetReviews(database, wholeIds(sessions));
-    return { ...proposals, ...rows, cells: text === undefined ? 0 : sweepText(database, text) };
+    return { ...proposals, ...rows, reviews: hasTable(database, 'reviews') ? inReviews(database, what) : 0 };
   });
+}
+
+function inReviews(database: Database, { sessions, holds }: StoresToForget): number {
+  return forgetReviews(database, wholeIds(sessions)) + (holds ? forgetHints(database, holds) : 0);
 }
 
 function wholeIds(sessions: readonly SelectedSession[]): ReadonlySet<string> {

@@ -39,7 +39,7 @@ const REMEDIES: readonly (readonly [RegExp, string])[] = [
     'the earlier text of a skill; delete the file, or --everywhere (it can no longer be rolled back to)',
   ],
   [/-(?:wal|shm)$/, 'another process has the database open; it goes when that one ends'],
-  [/\.(?:db|sqlite)$/, 'run this again when no other process has the database open'],
+  [/\.(?:db|sqlite)$/, 'a name in it holds the text, or another process has it open'],
 ];
 
 function remedyOf(name: string): string {
