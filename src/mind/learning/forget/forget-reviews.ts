@@ -9,3 +9,12 @@ export function forgetReviews(database: Database, sessionIds: ReadonlySet<string
     JSON.stringify([...sessionIds]),
   ).changes;
 }
+
+/** Hints and reports of reviews that hold a text lose all their words. */
+export function forgetHints(database: Database, holds: (text: string) => boolean): number {
+  const rows = database
+    .all<{ key: number; hint: string; detail: string | null }>('SELECT key, hint, detail FROM reviews')
+    .filter(({ hint, detail }) => holds(hint) || holds(detail ?? ''));
+  for (const { key } of rows) database.run("UPDATE reviews SET hint = '', detail = NULL WHERE key = ?", key);
+  return rows.length;
+}

@@ -11,7 +11,7 @@ Do not keep: progress of this task, one-off details, what files or web pages say
 
 const SKILLS_PART = `Skills: was there a procedure that will be needed again? Five or more calls, an error that was overcome, a correction by the owner, a way that was not obvious.
 First look whether a skill that was used or is listed covers it: then patch it (skill_manage patch, old_string and new_string, the smallest change that carries the correction; keep what works). Edit the whole file only when patches cannot do it. Create a skill only when none covers it.
-A new skill: name in kebab-case, description of at most 60 characters, then "## When to use", "## Steps" (numbered, with the exact commands and paths that worked; leave out dead ends), "## Constraints" (what went wrong and how to avoid it, what the owner prefers). No one-off tasks, no secrets, no text copied from files or web pages.`;
+A new skill: name in kebab-case, description of at most 60 characters, then "## When to use", "## Steps" (numbered, one action each, as in: 1. Run \`npm test\`; the exact commands and paths that worked, changing values as {name}; no dead ends), "## Constraints" (what went wrong and how to avoid it, what the owner prefers). No one-off tasks, no secrets, no text copied from files or web pages.`;
 
 const CITING = `Each memory or skill_manage call needs the argument evidence: [{"message_id": 12, "quote": "words copied exactly from that message"}]. Quote three words or more, or an identifier. A fact about the owner needs the owner's own words; a step of a skill needs the call that worked. Numbers, paths, names and commands of what you keep must stand in the messages that you cite. A refused call says why: mend it or leave it.`;
 

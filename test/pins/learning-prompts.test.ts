@@ -1,0 +1,47 @@
+/** The prompts of the learning loop, byte for byte: a change of one costs the tokens of every user and is a decision. */
+import assert from 'node:assert/strict';
+import { describe } from 'node:test';
+import { sha256 } from '#base/ids.ts';
+import { estimateTokens } from '#base/text.ts';
+import { FLUSH_PROMPT } from '#mind/learning/flush/flush-prompt.ts';
+import { RECALL_PROMPT } from '#mind/learning/recall/summarise-session.ts';
+import {
+  COMBINED_REVIEW_PROMPT,
+  MEMORY_REVIEW_PROMPT,
+  REVIEW_PROMPTS,
+  SKILLS_REVIEW_PROMPT,
+} from '#mind/learning/review/review-prompts.ts';
+import { verifies } from '../verifies.ts';
+
+const PINNED = [
+  [MEMORY_REVIEW_PROMPT, 'c107044c74e78f07'],
+  [SKILLS_REVIEW_PROMPT, '5768f222da803ba7'],
+  [COMBINED_REVIEW_PROMPT, '092ab35622a6effa'],
+  [FLUSH_PROMPT, '00be119af1ed282b'],
+  [RECALL_PROMPT, 'd21508e11b006d45'],
+] as const;
+
+describe('prompts of the learning loop', () => {
+  verifies('core:learning:three-prompts', 'there are three for reviews, and each says the same as ever', () => {
+    assert.deepEqual(
+      PINNED.map(([text]) => sha256(text).slice(0, 16)),
+      PINNED.map(([, hash]) => hash),
+    );
+    assert.equal(new Set(Object.values(REVIEW_PROMPTS)).size, 3);
+    for (const [text] of PINNED) assert.ok(estimateTokens(text) < 600);
+  });
+
+  verifies(
+    'core:learning:retrospective',
+    'memory, new skills and patches are weighed, with evidence, and nothing may be kept',
+    () => {
+      assert.match(COMBINED_REVIEW_PROMPT, /did the owner say something that will stay true/);
+      assert.match(COMBINED_REVIEW_PROMPT, /then patch it .* the smallest change/);
+      assert.match(COMBINED_REVIEW_PROMPT, /Create a skill only when none covers it/);
+      for (const text of Object.values(REVIEW_PROMPTS)) {
+        assert.match(text, /evidence: \[\{"message_id": 12, "quote": "/);
+        assert.match(text, /most conversations hold nothing worth keeping/);
+      }
+    },
+  );
+});
