@@ -54,7 +54,7 @@ export const coreLaterRows: readonly Requirement[] = [
   { id: 'core:learning:no-recursion', source: 'seed 001 ch 13', text: 'A review never starts a review.' },
   { id: 'core:learning:iteration-cap', source: 'seed 001 ch 13', text: 'A review has at most eight iterations.' },
   { id: 'core:learning:shared-stores', source: 'seed 001 ch 13', text: 'Review and conversation write to the same stores without losing a write.' },
-  { id: 'core:learning:retrospective', source: 'seed 001 ch 11', text: 'A review weighs facts for memory, a new skill, and the update of a used skill, and may keep nothing.', deferred: 'mind-learns' },
+  { id: 'core:learning:retrospective', source: 'seed 001 ch 11', text: 'A review weighs facts for memory, a new skill, and the update of a used skill, and may keep nothing.' },
   { id: 'core:learning:silent', source: 'seed 001 ch 13', text: "The output of a review does not appear in the user's conversation." },
   { id: 'core:compression:threshold', source: 'seed 001 ch 14', text: 'Compression starts when the estimated size reaches half of the window.' },
   { id: 'core:compression:under-threshold', source: 'seed 001 ch 14', text: 'Under the threshold the messages stay as they are.' },
