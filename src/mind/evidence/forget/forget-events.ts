@@ -2,6 +2,7 @@
 // session is an event of it. Invariant: inside the caller's transaction; a row goes whole, since every row can be made again or missed.
 import { isoTime } from '#base/clock.ts';
 import type { Database } from '#base/database/connection.ts';
+import { someStoredText } from '#mind/sessions/forget/json-texts.ts';
 
 export interface EventsToForget {
   readonly sessionIds: ReadonlySet<string>;
@@ -44,9 +45,15 @@ function forgetHolding(database: Database, from: string, holds: (text: string) =
   const rows = database.iterate<Record<string, unknown>>(`SELECT rowid AS row_number, * FROM ${from}`);
   const numbers: number[] = [];
   for (const row of rows) {
-    if (Object.values(row).some((cell) => typeof cell === 'string' && holds(cell)))
-      numbers.push(Number(row.row_number));
+    if (CONTENT.some((column) => isHeld(row[column], holds))) numbers.push(Number(row.row_number));
   }
   for (const number of numbers) database.run(`DELETE FROM ${from} WHERE rowid = ?`, number);
   return numbers.length;
+}
+
+/** Columns that hold words of a conversation; the others are names. */
+const CONTENT = ['args_json', 'result_preview', 'user_preview', 'assistant_preview'];
+
+function isHeld(cell: unknown, holds: (text: string) => boolean): boolean {
+  return typeof cell === 'string' && someStoredText(cell, new Set(), holds);
 }

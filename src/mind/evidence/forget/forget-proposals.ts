@@ -4,6 +4,7 @@
 
 import type { Database } from '#base/database/connection.ts';
 import { canonicalJson, type JsonObject, parseJsonObject } from '#base/json.ts';
+import { someStoredText } from '#mind/sessions/forget/json-texts.ts';
 import { FORGOTTEN } from '#mind/sessions/forget/sweep-text.ts';
 
 export interface ProposalsToForget {
@@ -69,7 +70,10 @@ function clearQuote(database: Database, { proposal, position }: CitationRow): nu
 function isMeant(row: Row, { sessionIds, before, holds }: ProposalsToForget): boolean {
   if (row.session_id !== null && sessionIds.has(row.session_id)) return true;
   if (row.session_id !== null && before !== undefined && row.created_at < before) return true;
-  return holds !== undefined && [row.change, row.detail ?? '', row.undo ?? ''].some(holds);
+  return (
+    holds !== undefined &&
+    [row.change, row.detail ?? '', row.undo ?? ''].some((text) => someStoredText(text, KEPT, holds))
+  );
 }
 
 function clearProposal(database: Database, row: Row): void {
@@ -84,10 +88,10 @@ function clearProposal(database: Database, row: Row): void {
 }
 
 /** Names of things are no content. */
-const KEPT = ['action', 'target', 'name', 'category', 'source', 'file_path'];
+const KEPT: ReadonlySet<string> = new Set(['action', 'target', 'name', 'category', 'source', 'file_path']);
 
 function emptied(change: string): JsonObject {
   const parsed = parseJsonObject(change);
-  const kept = Object.entries(parsed.ok ? parsed.value : {}).filter(([key]) => KEPT.includes(key));
+  const kept = Object.entries(parsed.ok ? parsed.value : {}).filter(([key]) => KEPT.has(key));
   return { ...Object.fromEntries(kept), forgotten: true };
 }

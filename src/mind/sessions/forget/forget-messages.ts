@@ -4,7 +4,7 @@
 import type { Database } from '#base/database/connection.ts';
 import { indexMessage, type Lanes, prepareMessage } from '../append-message.ts';
 import { decodeMessage, encodeMessage } from '../message-rows.ts';
-import type { SelectedSession } from './select-messages.ts';
+import { bodyTest, type SelectedSession } from './select-messages.ts';
 
 export interface ForgottenRows {
   readonly sessions: number;
@@ -30,7 +30,7 @@ export function forgetMessages(database: Database, lanes: Lanes, request: Forget
     else tidySession(database, session, request.holds);
   }
   if (request.before !== undefined) database.run('DELETE FROM spans WHERE started_at < ?', request.before);
-  if (request.holds) clearTitles(database, request.holds);
+  if (request.holds) clearAsides(database, request.holds);
   const prompts = dropPrompts(database, request.holds);
   tidyIndex(database, lanes);
   return { sessions: request.sessions.filter(({ whole }) => whole).length, messages: gone.size, prompts };
@@ -70,7 +70,7 @@ function tidySession(database: Database, session: SelectedSession, holds: Forget
 }
 
 /** What a compression put in was drawn from everything before it. */
-function dropSummaries(database: Database, { key }: SelectedSession): void {
+function dropSummaries(database: Database, { key }: Pick<SelectedSession, 'key'>): void {
   const { changes } = database.run('DELETE FROM messages WHERE session = ? AND place IS NOT NULL', key);
   if (changes > 0) {
     database.run('UPDATE messages SET active = 1, compacted = 0 WHERE session = ? AND compacted = 1', key);
@@ -126,24 +126,32 @@ function indexCopy(lanes: Lanes, row: CopyRow, turn: number): void {
   indexMessage(lanes, prepared, { id: row.id, session: row.session, seq: row.seq, spoken: turn });
 }
 
-function clearTitles(database: Database, holds: (text: string) => boolean): void {
-  const titled = database.all<{ key: number; title: string }>(
-    'SELECT key, title FROM sessions WHERE title IS NOT NULL',
-  );
-  for (const { key, title } of titled) {
-    if (holds(title)) database.run('UPDATE sessions SET title = NULL WHERE key = ?', key);
-  }
+/** What stands beside the messages: titles, folders, summaries, what spans told. */
+function clearAsides(database: Database, holds: (text: string) => boolean): void {
+  clearColumn(database, 'sessions', 'title', holds);
+  clearColumn(database, 'spans', 'detail', holds);
+  const folders = database.all<{ cwd: string }>('SELECT DISTINCT cwd FROM sessions').filter(({ cwd }) => holds(cwd));
+  for (const { cwd } of folders) database.run("UPDATE sessions SET cwd = '' WHERE cwd = ?", cwd);
+  const isMeant = bodyTest(holds);
+  const summaries = database
+    .all<{ session: number; body: string }>('SELECT session, body FROM messages WHERE place IS NOT NULL')
+    .filter(({ body }) => isMeant(body));
+  for (const { session } of summaries) dropSummaries(database, { key: session });
+}
+
+function clearColumn(database: Database, table: string, column: string, holds: (text: string) => boolean): void {
+  const rows = database
+    .all<{ id: string; cell: string }>(`SELECT id, ${column} AS cell FROM ${table} WHERE ${column} IS NOT NULL`)
+    .filter(({ cell }) => holds(cell));
+  for (const { id } of rows) database.run(`UPDATE ${table} SET ${column} = NULL WHERE id = ?`, id);
 }
 
 /** A session whose prompt goes gets a new one when it is resumed. */
 function dropPrompts(database: Database, holds: ForgetRequest['holds']): number {
   if (holds) {
-    const prompts = database.all<{ hash: string; system: string; tools: string }>(
-      'SELECT hash, system, tools FROM prompts',
-    );
-    for (const { hash, system, tools } of prompts) {
-      if (holds(system) || holds(tools))
-        database.run('UPDATE sessions SET prompt_hash = NULL WHERE prompt_hash = ?', hash);
+    const prompts = database.all<{ hash: string; system: string }>('SELECT hash, system FROM prompts');
+    for (const { hash, system } of prompts) {
+      if (holds(system)) database.run('UPDATE sessions SET prompt_hash = NULL WHERE prompt_hash = ?', hash);
     }
   }
   return database.run(

@@ -2,8 +2,9 @@
 // with its results, a user's message with the whole turn that answered it; a session of which nothing is left goes as a whole.
 
 import type { Database } from '#base/database/connection.ts';
-import { canonicalJson } from '#base/json.ts';
+import { canonicalJson, isJsonObject, type JsonValue, parseJsonObject } from '#base/json.ts';
 import { noSuchSession } from '../session-rows.ts';
+import { someText } from './json-texts.ts';
 
 export type ForgetQuery =
   | { readonly kind: 'session'; readonly sessionId: string }
@@ -83,6 +84,25 @@ export function textTest(text: string): (candidate: string) => boolean {
   };
 }
 
+/** The same for the stored body of a message: what is said, called and answered counts, its form does not. */
+export function bodyTest(holds: (text: string) => boolean): (body: string) => boolean {
+  return (body) => {
+    if (!holds(body)) return false;
+    const parsed = parseJsonObject(body);
+    const parts = parsed.ok && Array.isArray(parsed.value.parts) ? parsed.value.parts : [];
+    return parts.some((part: JsonValue) => partHolds(part, holds));
+  };
+}
+
+const FORM: ReadonlySet<string> = new Set(['type', 'origin', 'label', 'name', 'callId', 'refused', 'arguments']);
+const ANYTHING: ReadonlySet<string> = new Set();
+
+/** The arguments of a call are the model's own words, whatever their names. */
+function partHolds(part: JsonValue, holds: (text: string) => boolean): boolean {
+  const called = isJsonObject(part) ? part.arguments : undefined;
+  return someText(part, FORM, holds) || someText(called, ANYTHING, holds);
+}
+
 /** The text as it stands in plain text and within JSON strings. */
 export function variantsOf(text: string): readonly string[] {
   const escaped = canonicalJson(text).slice(1, -1);
@@ -98,7 +118,7 @@ function sessionsToRead(database: Database, query: ForgetQuery): readonly Sessio
       query.at,
     );
   }
-  const keys = holdingSessions(database, textTest(query.text));
+  const keys = holdingSessions(database, bodyTest(textTest(query.text)));
   return database.all<SessionRow>(`${columns} ORDER BY key`).filter(({ key }) => keys.has(key));
 }
 
@@ -112,7 +132,7 @@ function holdingSessions(database: Database, holds: (text: string) => boolean): 
 function messageTest(query: ForgetQuery): (row: Row) => boolean {
   if (query.kind === 'session') return () => true;
   if (query.kind === 'before') return ({ at }) => at < query.at;
-  const holds = textTest(query.text);
+  const holds = bodyTest(textTest(query.text));
   return ({ body }) => holds(body);
 }
 

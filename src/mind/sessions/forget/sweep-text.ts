@@ -1,13 +1,17 @@
-// Owns the last look for a text in any database of ours: cells that still hold it lose it. Knows no table by name.
-// Invariant: inside the caller's transaction; keys, references and full-text tables are never touched; JSON stays JSON.
+// Owns taking a text out of a database whose tables nobody here knows. Knows no table by name.
+// Invariant: inside the caller's transaction; keys, references and full-text tables are never touched; only prose changes (a single word
+// in a cell may be a state or a name); JSON keeps its form.
+
 import type { Database } from '#base/database/connection.ts';
+import { parseJson } from '#base/json.ts';
+import { mapTexts } from './json-texts.ts';
 import { variantsOf } from './select-messages.ts';
 
 export const FORGOTTEN = '[forgotten]';
 
 /** Gives the number of cells that were changed. */
 export function sweepText(database: Database, text: string): number {
-  const replace = replacing(text);
+  const replace = inProse(replacing(text));
   let changed = 0;
   for (const table of plainTables(database)) {
     for (const column of freeColumns(database, table)) changed += sweepColumn(database, { table, column }, replace);
@@ -20,6 +24,16 @@ export function replacing(text: string): (candidate: string) => string {
   const escaped = variantsOf(text).map((variant) => variant.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   const pattern = new RegExp(escaped.join('|'), 'giu');
   return (candidate) => candidate.replace(pattern, FORGOTTEN);
+}
+
+/** In texts of more than one word, also within JSON. */
+export function inProse(replace: (text: string) => string): (cell: string) => string {
+  const inText = (text: string) => (/\s/.test(text.trim()) ? replace(text) : text);
+  return (cell) => {
+    if (!/^[[{]/.test(cell) || replace(cell) === cell) return inText(cell);
+    const parsed = parseJson(cell);
+    return parsed.ok ? JSON.stringify(mapTexts(parsed.value, inText)) : inText(cell);
+  };
 }
 
 /** Neither virtual tables nor those that they keep their data in. */

@@ -55,6 +55,40 @@ describe('forget --match', () => {
     assert.match(again.text, /nothing that could go held it/);
   });
 
+  test('words of the form (fields, roles, tools, states) are no content', async (t) => {
+    const stage = createForgetStage(t);
+    const { secret, plain } = await leaveTraces(stage);
+    const snapshot = () =>
+      stage.within(async (store) => ({
+        messages: [...(await store.messages(secret)), ...(await store.messages(plain))],
+        sessions: await store.list(),
+        proposals: createProposalLedger({ database: store.database }).list(),
+      }));
+    const before = await snapshot();
+    const logs = stage.temp.read('home/logs/agent.log');
+    for (const word of [
+      'owner',
+      'origin',
+      'parts',
+      'tool-result',
+      'terminal',
+      'cli',
+      'content',
+      'review',
+      'event',
+      'scripted',
+    ]) {
+      const run = await stage.run({ match: word, yes: true });
+      assert.equal(run.failure, undefined, word);
+      assert.deepEqual(await snapshot(), before, word);
+    }
+    assert.equal(stage.temp.read('home/logs/agent.log'), logs);
+    assert.equal(eventCount(stage.home), 6);
+    const manifest = stage.temp.read('home/backups/skills/20260514T101502123000Z/manifest.json');
+    await stage.run({ match: 'open-vault', yes: true });
+    assert.equal(stage.temp.read('home/backups/skills/20260514T101502123000Z/manifest.json'), manifest);
+  });
+
   test('what the owner keeps is named with the way to clear it', async (t) => {
     const stage = createForgetStage(t);
     await leaveTraces(stage);
@@ -111,6 +145,12 @@ describe('forget --match', () => {
       await store.append(session.id, said('look around'));
       await store.append(session.id, called('c1', 'ls'));
       await store.append(session.id, resulted('c1', SENTINEL));
+      await store.append(session.id, {
+        role: 'assistant',
+        model: 'm',
+        parts: [{ type: 'tool-call', callId: 'c3', name: 'x', arguments: { name: WORD, type: 'y' }, origin: 'model' }],
+      });
+      await store.append(session.id, resulted('c3', 'well'));
       await store.append(session.id, called('c2', 'pwd'));
       await store.append(session.id, resulted('c2', '/'));
       await store.append(session.id, answered('looked'));
