@@ -156,7 +156,7 @@ describe('forget --match', () => {
       await store.append(session.id, answered('looked'));
       return session.id;
     });
-    await stage.run({ match: SENTINEL, yes: true });
+    await stage.run({ match: WORD, yes: true });
     await stage.within(async (store) => {
       const roles = (await store.messages(id)).map(({ message }) => message.role);
       assert.deepEqual(roles, ['user', 'assistant', 'tool', 'assistant']);
