@@ -11,7 +11,7 @@ import { redactMessage } from '../redact-message.ts';
 import type { FrozenPrompt, SessionStore } from '../session-store.ts';
 import { createHookRunner } from '../turn/hook-runner.ts';
 import type { Room, RoomPoint } from '../turn/run-turn.ts';
-import { createSpanRecorder } from '../turn/span-recorder.ts';
+import { createSpanRecorder, type SpanRecorder } from '../turn/span-recorder.ts';
 import type { TurnEvent } from '../turn-event.ts';
 import { type CompressionBudget, compressionBudget, DEFAULT_THRESHOLD } from './compression-budget.ts';
 import type { LiveContext } from './live-context.ts';
@@ -100,17 +100,30 @@ export class Compressor {
   }
 
   async *#compress(scope: AttemptScope, signal: AbortSignal): AsyncGenerator<TurnEvent, Attempt> {
-    const { context, session } = this.#parts;
+    const { context, session, store } = this.#parts;
     const plan = planCompression(session.sessionId, context.stored, scope.budget);
     if (!plan || !canSave(plan, scope.size, LEAST_SAVED)) return yield* this.#noteUseless();
-    yield* this.#tellHooks(signal);
+    const spans = this.#spans();
+    try {
+      return yield* this.#carryOut(plan, { ...scope, spans }, signal);
+    } finally {
+      await store.recordSpans(spans.take());
+    }
+  }
+
+  async *#carryOut(
+    plan: CompressionPlan,
+    scope: AttemptScope & { readonly spans: SpanRecorder },
+    signal: AbortSignal,
+  ): AsyncGenerator<TurnEvent, Attempt> {
+    yield* this.#tellHooks(scope.spans, signal);
     const message = yield* this.#summary(plan, scope, signal);
     if (!message) {
       this.#retryFrom = scope.size + this.#window() * GROWTH_BEFORE_RETRY;
       return 'failed';
     }
     if (savedShare(plan, message, scope.size) < LEAST_SAVED) return yield* this.#noteUseless();
-    yield* this.#commit(plan, message);
+    yield* this.#commit(plan, message, scope.spans);
     return 'done';
   }
 
@@ -124,34 +137,28 @@ export class Compressor {
     return 'useless';
   }
 
-  async *#tellHooks(signal: AbortSignal): AsyncGenerator<TurnEvent, void> {
-    const { machine, session, context, store } = this.#parts;
-    if (!machine.hooks.some((hook) => hook.beforeCompress)) return;
+  async *#tellHooks(spans: SpanRecorder, signal: AbortSignal): AsyncGenerator<TurnEvent, void> {
+    const { machine, session, context } = this.#parts;
     const pending: TurnEvent[] = [];
-    const spans = this.#spans();
     const { hooks, clock } = machine;
     const runner = createHookRunner({ hooks, clock, spans, emit: (event) => pending.push(event) });
     await runner.beforeCompress(session, [...context.messages], signal);
-    await store.recordSpans(spans.take());
     yield* pending;
   }
 
   /** Undefined when nothing is to change. */
   async *#summary(
     plan: CompressionPlan,
-    scope: AttemptScope,
+    scope: AttemptScope & { readonly spans: SpanRecorder },
     signal: AbortSignal,
   ): AsyncGenerator<TurnEvent, UserMessage | undefined> {
-    const { settings, model, machine, store } = this.#parts;
+    const { settings, model, machine } = this.#parts;
     const client = settings.summariser?.() ?? model();
     if (client.tier === 'T0') {
       yield { type: 'notice', text: 'no model is there to word the summary: quotations and exact values stand in' };
       return summarise(plan);
     }
-    const spans = this.#spans();
-    const written = await writeSummary(plan, { client, clock: machine.clock, spans }, signal).finally(() =>
-      store.recordSpans(spans.take()),
-    );
+    const written = await writeSummary(plan, { client, clock: machine.clock, spans: scope.spans }, signal);
     if (written.ok) return summarise(plan, written.value);
     if (!scope.pressing) {
       yield { type: 'notice', text: `not compressed, the conversation is as it was: ${written.detail}` };
@@ -161,12 +168,15 @@ export class Compressor {
     return summarise(plan);
   }
 
-  async *#commit(plan: CompressionPlan, message: UserMessage): AsyncGenerator<TurnEvent, void> {
+  async *#commit(plan: CompressionPlan, message: UserMessage, spans: SpanRecorder): AsyncGenerator<TurnEvent, void> {
     const { store, session, context, machine, buildPrompt } = this.#parts;
     const before = context.tokens;
     const prompt = buildPrompt(this.#window());
     const replacement = [redactMessage(message, machine.place.redact)];
-    const inserted = await store.compact(session.sessionId, { ids: plan.ids, replacement, prompt });
+    const [inserted] = await Promise.all([
+      store.compact(session.sessionId, { ids: plan.ids, replacement, prompt }),
+      store.recordSpans(spans.take()),
+    ]);
     context.replace(plan.ids, inserted, prompt);
     this.#useless = 0;
     this.#retryFrom = 0;
