@@ -27,7 +27,7 @@ export function replacing(text: string): (candidate: string) => string {
 }
 
 /** In texts of more than one word, also within JSON. */
-export function inProse(replace: (text: string) => string): (cell: string) => string {
+function inProse(replace: (text: string) => string): (cell: string) => string {
   const inText = (text: string) => (/\s/.test(text.trim()) ? replace(text) : text);
   return (cell) => {
     if (!/^[[{]/.test(cell) || replace(cell) === cell) return inText(cell);
