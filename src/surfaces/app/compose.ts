@@ -14,11 +14,12 @@ import { EXTENSIONS } from './extensions.ts';
 import { type LoadedConfig, loadConfig } from './home/config.ts';
 import { findHome, type Home, makeHome } from './home/home.ts';
 import { createExtensions, type Extensions } from './host/extension-host.ts';
+import { configuredEmbedder } from './models/configured-embedder.ts';
 import type { AppParts } from './parts/app-parts.ts';
 import { createBackground } from './parts/background.ts';
 import { composeLearning } from './parts/compose-learning.ts';
 import { type ComposedMind, composeMind, reconcileMind } from './parts/compose-mind.ts';
-import { childEnvironment, composeModels } from './parts/compose-models.ts';
+import { childEnvironment, composeModels, mergedVariables } from './parts/compose-models.ts';
 import { composeTools } from './parts/compose-tools.ts';
 import { ComposedApp } from './parts/composed-app.ts';
 import { createEndings } from './parts/endings.ts';
@@ -37,7 +38,9 @@ export async function composeApp(options: AppOptions): Promise<App> {
   if (provider) ground.notice(`memory.provider: there is no provider ${provider}; the files alone are used`);
   const endings = createEndings();
   try {
-    const mind = composeMind({ ...ground, home, clock, loaded });
+    const variables = mergedVariables(home, options.environment);
+    const embedder = configuredEmbedder({ ...ground, config: loaded.config, variables, clock });
+    const mind = composeMind({ ...ground, home, clock, loaded, ...(embedder ? { embedder } : {}) });
     endings.add(() => mind.store.close());
     endings.add(() => mind.skills.library.close());
     await reconcileMind(mind, clock);

@@ -47,8 +47,14 @@ export function createSkillManageTool(options: SkillManageOptions): AnyTool {
       const asked = readSkillChange(input);
       if (!asked.ok) return failure({ error: asked.detail, reason: asked.reason });
       const { sessionId } = context;
-      const citations = options.citationsOf?.(sessionId) ?? [];
-      const write: SkillWrite = { ...asked.value, actor: 'agent', approved: true, sessionId, citations };
+      const citations = options.citationsOf?.(sessionId);
+      const write: SkillWrite = {
+        ...asked.value,
+        actor: 'agent',
+        approved: true,
+        sessionId,
+        ...(citations ? { citations } : {}),
+      };
       if (options.ownerSay(sessionId) === 'draft' && isOwners(options, asked.value))
         return drafted(write, await options.draft(write));
       const done = await options.door.write(write, signal);

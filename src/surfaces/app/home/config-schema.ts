@@ -87,6 +87,16 @@ const skills = z.object({
   external_dirs: z.array(z.string()).default([]).describe('Further folders of skills, read only.'),
 });
 
+const embedding = z.object({
+  base_url: z
+    .string()
+    .optional()
+    .describe('Address of an OpenAI-compatible endpoint, up to and including `/v1`; none: words alone rank.'),
+  api_key: z.string().optional().describe(`Reference to a variable, \`\${NAME}\`; keys belong in .env.`),
+  model: modelName.optional().describe('Model that embeds.'),
+  dimensions: z.int().min(8).max(16_384).optional().describe('Length of its vectors.'),
+});
+
 const compression = z.object({
   enabled: z.boolean().default(true).describe('Compress a conversation that fills its window.'),
   threshold: z
@@ -148,6 +158,7 @@ export const configSchema = z.object({
   web: web.prefault({}).describe('Access to the web.'),
   reflex: reflex.prefault({}).describe('The tier that needs no model.'),
   skills: skills.prefault({}).describe('Procedures that are kept.'),
+  embedding: embedding.prefault({}).describe('Vectors beside words, for finding skills by meaning.'),
   learning: learning.prefault({}).describe('What reviews may cost.'),
   compression: compression.prefault({}).describe('Long conversations.'),
 });

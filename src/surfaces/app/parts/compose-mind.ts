@@ -4,6 +4,7 @@
 import { resolve } from 'node:path';
 import type { Clock } from '#base/clock.ts';
 import { redactSecrets } from '#base/secrets.ts';
+import type { Embedder } from '#core/model/embedder.ts';
 import { foregroundCitations } from '#mind/evidence/foreground-citations.ts';
 import type { ProposalLedger } from '#mind/evidence/proposal.ts';
 import { createProposalLedger } from '#mind/evidence/proposal-ledger.ts';
@@ -36,9 +37,10 @@ export interface MindGround {
   readonly loaded: LoadedConfig;
   readonly notice: (text: string) => void;
   readonly redact: (text: string) => string;
+  readonly embedder?: Embedder;
 }
 
-export function composeMind({ home, clock, loaded, notice, redact }: MindGround): ComposedMind {
+export function composeMind({ home, clock, loaded, notice, redact, embedder }: MindGround): ComposedMind {
   makeHome(home);
   const rooms = [evidenceSchema, skillSchema, learningSchema];
   const store = createSqliteSessionStore({ path: home.stateDatabase, clock, rooms });
@@ -48,7 +50,7 @@ export function composeMind({ home, clock, loaded, notice, redact }: MindGround)
   const citationsOf = (sessionId: string) => foregroundCitations(database, sessionId);
   const memory = createMemoryFiles({ root: home.memories, clock, journal: { ledger, citationsOf } });
   const external = loaded.config.skills.external_dirs.map((folder) => resolve(home.root, folder));
-  const skills = composeSkills({ home, clock, database, ledger, external, notice });
+  const skills = composeSkills({ home, clock, database, ledger, external, notice, ...(embedder ? { embedder } : {}) });
   return { store, ledger, memory, skills, citationsOf, snapshot: snapshotOf(memory, notice) };
 }
 

@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import type { Clock } from '#base/clock.ts';
 import type { Database } from '#base/database/connection.ts';
+import type { Embedder } from '#core/model/embedder.ts';
 import type { ProposalLedger } from '#mind/evidence/proposal.ts';
 import type { SkillFile } from '#mind/skills/door/skill-tree.ts';
 import type { ScanReport } from '#mind/skills/guard/finding.ts';
@@ -32,10 +33,12 @@ export interface SkillGround {
   readonly ledger: ProposalLedger;
   /** Absolute folders that are read only. */
   readonly external: readonly string[];
+  readonly embedder?: Embedder;
   readonly notice: (text: string) => void;
 }
 
-export function composeSkills({ home, clock, database, ledger, external, notice }: SkillGround): ComposedSkills {
+export function composeSkills(ground: SkillGround): ComposedSkills {
+  const { home, clock, database, ledger, external, embedder, notice } = ground;
   const records = createSkillRecords({ database, root: home.skills, clock });
   const library = createSkillLibrary({
     root: home.skills,
@@ -53,7 +56,7 @@ export function composeSkills({ home, clock, database, ledger, external, notice 
     guard: { scan: scanSkillFiles, decide: guardDecision },
     clock,
   });
-  const ranker = createSkillRanker({ library, clock, warn: notice });
+  const ranker = createSkillRanker({ library, clock, warn: notice, ...(embedder ? { embedder } : {}) });
   return { library, door, records, ranker, index: createSkillIndex(library) };
 }
 

@@ -1,0 +1,112 @@
+// Owns the Embedder of every endpoint that speaks OpenAI's `/embeddings` (OpenAI, Ollama, llama.cpp, vLLM, …). Knows no ranking.
+// Invariants: vectors come back in the order of the texts, with length 1; a text that says nothing is not sent.
+import { raceAbort, throwIfAborted } from '#base/abort.ts';
+import { type Clock, systemClock } from '#base/clock.ts';
+import { isJsonObject, type JsonValue, parseJsonObject } from '#base/json.ts';
+import type { Embedder } from '../embedder.ts';
+import { ModelError } from '../model-client.ts';
+import { networkFailure } from '../providers/failure/network-failure.ts';
+import { openExchange } from '../providers/guarded-fetch.ts';
+import { type Endpoint, shownUrl } from '../providers/provider-options.ts';
+
+export interface OpenAiEmbedderOptions {
+  readonly endpoint: Endpoint;
+  readonly model: string;
+  /** Length of its vectors. */
+  readonly dimensions: number;
+  /** Texts in one request; default 64. */
+  readonly batch?: number;
+  /** Characters of a text that are sent; default 8,000. */
+  readonly longest?: number;
+  readonly clock?: Clock;
+}
+
+const BATCH = 64;
+const LONGEST = 8_000;
+
+export function createOpenAiEmbedder(options: OpenAiEmbedderOptions): Embedder {
+  const { endpoint, model, dimensions, batch = BATCH, longest = LONGEST } = options;
+  return {
+    id: `${endpoint.provider}/${model}`,
+    dimensions,
+    async embed(texts, signal) {
+      throwIfAborted(signal);
+      const vectors: Float32Array[] = texts.map(() => new Float32Array(dimensions));
+      const said = texts.flatMap((text, at) =>
+        text.trim() === '' ? [] : [{ at, text: text.slice(0, longest).toWellFormed() }],
+      );
+      for (let from = 0; from < said.length; from += batch) {
+        const part = said.slice(from, from + batch);
+        const answer = await ask(
+          options,
+          part.map(({ text }) => text),
+          signal,
+        );
+        for (const [index, { at }] of part.entries()) vectors[at] = answer[index] ?? new Float32Array(dimensions);
+      }
+      return vectors;
+    },
+  };
+}
+
+async function ask(
+  { endpoint, model, dimensions, clock = systemClock }: OpenAiEmbedderOptions,
+  texts: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly Float32Array[]> {
+  const exchange = openExchange({ endpoint, model, clock, expect: 'json' }, signal);
+  try {
+    const response = await exchange.fetch(`${endpoint.baseUrl.replace(/\/+$/, '')}/embeddings`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'talaria',
+        ...(endpoint.apiKey ? { authorization: `Bearer ${endpoint.apiKey}` } : {}),
+        ...endpoint.headers,
+      },
+      body: JSON.stringify({ model, input: texts, encoding_format: 'float' }),
+    });
+    const vectors = readVectors(await raceAbort(response.text(), exchange.signal), texts.length);
+    if (vectors?.every((vector) => vector.length === dimensions)) return vectors.map(ofLengthOne);
+    throw wrongAnswer(endpoint, vectors?.[0]?.length, dimensions);
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    if (error instanceof ModelError) throw error;
+    throw exchange.failure() ?? networkFailure(endpoint, error, exchange.answered());
+  } finally {
+    exchange.close();
+  }
+}
+
+/** Undefined when the answer is not one vector of numbers a text. */
+function readVectors(text: string, count: number): readonly (readonly number[])[] | undefined {
+  const parsed = parseJsonObject(text);
+  if (!parsed.ok || !Array.isArray(parsed.value.data)) return undefined;
+  const vectors: (readonly number[] | undefined)[] = new Array(count).fill(undefined);
+  for (const [place, row] of parsed.value.data.entries()) {
+    if (!isJsonObject(row)) return undefined;
+    const at = typeof row.index === 'number' ? row.index : place;
+    vectors[at] = numbersOf(row.embedding);
+  }
+  return vectors.length === count && vectors.every((vector) => vector !== undefined) ? vectors : undefined;
+}
+
+function numbersOf(value: JsonValue | undefined): readonly number[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const numbers = value.filter((one): one is number => typeof one === 'number' && Number.isFinite(one));
+  return numbers.length === value.length ? numbers : undefined;
+}
+
+function ofLengthOne(vector: readonly number[]): Float32Array {
+  const length = Math.hypot(...vector);
+  return Float32Array.from(vector, (one) => (length === 0 ? 0 : one / length));
+}
+
+function wrongAnswer({ baseUrl }: Endpoint, found: number | undefined, wanted: number): ModelError {
+  const what =
+    found === undefined ? 'something that is no list of vectors' : `vectors of ${found} numbers, not ${wanted}`;
+  return new ModelError(`${shownUrl(baseUrl)} answered with ${what}`, {
+    code: 'model-bad-response',
+    fix: found === undefined ? 'Check the base URL and the model.' : `Set embedding.dimensions to ${found}.`,
+  });
+}
