@@ -200,6 +200,9 @@ describe('the learning loop', () => {
       assert.equal(world.logged.filter((line) => line.startsWith('proposal-refused')).length, 3);
       assert.deepEqual(world.learning.offers(), [], 'foreign text is not offered by itself');
       const [waiting] = world.ledger.list({ status: 'pending' });
+      assert.deepEqual(world.learning.announcements(), [
+        `Waits: an entry for USER.md, since it rests on text that you did not write · talaria pending show ${waiting?.id}`,
+      ]);
       const kept = await world.learning.accept(waiting?.id ?? '');
       assert.ok(kept.ok && kept.value.startsWith('Kept in USER.md'), JSON.stringify(kept));
       await talk.close();

@@ -67,9 +67,11 @@ function prose(text: string): string {
   return [...described.map(([, value = '']) => value.replace(/^["'>|-]+\s*|["']$/g, '')), body].join('\n');
 }
 
+/** A step that only moved to another number is not new. */
 function addedLines(after: string, before: readonly string[]): string {
-  const old = new Set(before.flatMap((text) => text.split('\n')).map(foldText));
-  const added = after.split('\n').filter((line) => /^\s*```/.test(line) || !old.has(foldText(line)));
+  const keyOf = (line: string) => foldText(line.replace(/^\s*\d{1,3}[.)]\s+/, ''));
+  const old = new Set(before.flatMap((text) => text.split('\n')).map(keyOf));
+  const added = after.split('\n').filter((line) => /^\s*```/.test(line) || !old.has(keyOf(line)));
   return added.some((line) => line.trim() !== '' && !/^\s*```/.test(line)) ? added.join('\n') : '';
 }
 

@@ -24,6 +24,15 @@ export function offerLine(proposal: Proposal): string {
   return `Change the skill "${target}" (${action})? ${quoted(changedText(change))}${why}`;
 }
 
+/** What waits unasked, since its words are not the owner's. */
+export function heldLine(proposal: Proposal): string {
+  const what =
+    proposal.kind === 'memory'
+      ? `an entry for ${fileOf(proposal.target)}`
+      : `${proposal.action} of the skill ${proposal.target}`;
+  return `Waits: ${what}, since it rests on text that you did not write · talaria pending show ${proposal.id}`;
+}
+
 /** The change whole, then the words that it cites. */
 export function offerText({ change, action, citations }: Proposal): string {
   const whole =
@@ -52,16 +61,12 @@ function skillLine({ target, action, change }: Change): string {
   return `${verb} ${target}${more}`;
 }
 
-/** The lines of the new text that the old one does not have. */
+/** The lines of the new text that the old one does not have, whatever their number in a list. */
 function addedPart(change: JsonObject): string {
-  const old = new Set(
-    textOf(change, 'old_string')
-      .split('\n')
-      .map((line) => line.trim()),
-  );
-  const added = textOf(change, 'new_string')
-    .split('\n')
-    .filter((line) => line.trim() !== '' && !old.has(line.trim()));
+  const linesOf = (key: string) => textOf(change, key).split('\n');
+  const bare = (line: string) => line.trim().replace(/^\d{1,3}[.)]\s+/, '');
+  const old = new Set(linesOf('old_string').map(bare));
+  const added = linesOf('new_string').filter((line) => line.trim() !== '' && !old.has(bare(line)));
   return added.length > 0 ? added.join(' ') : textOf(change, 'new_string');
 }
 

@@ -18,10 +18,19 @@ export async function settleOutcomes(parts: SettleParts, outcomes: readonly Kept
   for (const kept of outcomes) {
     if (kept.status === 'applied') parts.announcements.add(kept.proposal);
     if (kept.status === 'refused') parts.log('proposal-refused', `${kept.proposal.id} ${kept.reason}: ${kept.detail}`);
-    if (kept.status === 'pending') parts.log('proposal-pending', `${kept.proposal.id} ${kept.reason}`);
+    if (kept.status === 'pending') tellPending(parts, kept);
   }
   const written = outcomes.flatMap((kept) => (kept.status === 'applied' ? [kept.proposal] : []));
   for (const proposal of written) await spread(parts, proposal);
+}
+
+/** What needs a yes is offered; the rest waits until the owner looks. */
+function tellPending(
+  { announcements, log }: SettleParts,
+  { proposal, reason }: Extract<Kept, { status: 'pending' }>,
+): void {
+  log('proposal-pending', `${proposal.id} ${reason}`);
+  if (reason !== 'needs-owner') announcements.waits(proposal);
 }
 
 /** Also after the owner's yes. */
