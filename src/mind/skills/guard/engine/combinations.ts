@@ -86,7 +86,7 @@ const COMBINATIONS: readonly Combination[] = [
   {
     id: 'standing-send',
     threat: 'exfiltration',
-    severity: 'high',
+    severity: 'critical',
     first: ['standing'],
     and: [['send-bad', 'send-out', 'send-chat']],
     window: 0,

@@ -24,8 +24,8 @@ export const AGENT_CONFIG_RULES: readonly Rule[] = ruleRows('agent_config', [
   [
     'own-nature-order',
     'high',
-    'soul identity heartbeat persona bootstrap',
-    `\\b(?:add|append|write|insert|put|save|copy|update|modify|edit|prepend|paste|place|inject|persist|amend|extend|replace|overwrite|rewrite|plant|echo|cat|tee)\\b[^!?]{0,160}?(?:soul\\.md|identity\\.md|heartbeat\\.md|bootstrap\\.md|(?:your|the agent'?s|its) (?:own )?(?:persona|identity|soul|core memory|permanent memory))`,
+    'soul identity heartbeat persona bootstrap system memory',
+    `\\b(?:add|append|write|insert|put|save|copy|update|modify|edit|prepend|paste|place|inject|persist|amend|extend|replace|overwrite|rewrite|plant|echo|cat|tee)\\b[^!?]{0,160}?(?:soul\\.md|identity\\.md|heartbeat\\.md|bootstrap\\.md|(?:your|the agent'?s|its) (?:own )?(?:persona|identity|soul|core memory|permanent memory|system prompt))`,
     {
       facts: ['config-write', 'persists'],
       trade:

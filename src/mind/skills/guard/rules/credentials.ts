@@ -55,6 +55,17 @@ const TAKING = ruleRows('credential_access', [
     },
   ],
   [
+    'several-keys-taken',
+    'high',
+    'environ env getenv',
+    '(?:environ|process\\.env|getenv)[^\\n]{0,6}(?:aws|openai|anthropic|github|gh|stripe|npm|azure|google|database|slack|ssh)_\\w{0,30}[^\\n]{0,80}(?:environ|process\\.env|getenv)[^\\n]{0,6}(?:aws|openai|anthropic|github|gh|stripe|npm|azure|google|database|slack|ssh)_\\w{0,30}',
+    {
+      kinds: ['code'],
+      facts: ['own-secret'],
+      unless: /aws_access_key_id[^\n]*aws_secret|\?\?|\|\||\bor\b|assert|if not/,
+    },
+  ],
+  [
     'keychain-dump',
     'high',
     'kubectl security keychain secret vaultcmd cmdkey laZagne mimikatz lazagne pass bw op gpg',

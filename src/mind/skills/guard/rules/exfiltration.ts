@@ -62,7 +62,7 @@ const WAYS = ruleRows('exfiltration', [
   ],
   [
     'chat-hook',
-    'high',
+    'critical',
     'telegram discord slack discordapp ntfy pushover',
     '«chat»https?://(?:api\\.telegram\\.org/bot\\d{6,12}:[\\w-]{20,50}|discord(?:app)?\\.com/api/webhooks/\\d{10,22}/[\\w-]{20,100}|hooks\\.slack\\.com/services/t\\w{6,14}/b\\w{6,14}/\\w{12,40}|ntfy\\.sh/[\\w-]{3,64})',
     { facts: ['send-chat', 'send-out'], unless: /t0{5,}|xxxx|example|1234567890:|123456:abc|123456789:/ },
@@ -98,6 +98,13 @@ const WAYS = ruleRows('exfiltration', [
 ]);
 
 const COMMANDS = ruleRows('exfiltration', [
+  [
+    'lookup-carries-data',
+    'critical',
+    'dig nslookup host ping',
+    '\\b(?:dig|nslookup|host|ping)\\b[^\\n]{0,60}(?:\\$\\([^)\\n]{1,120}\\)|`[^`\\n]{1,120}`)[\\w.$()-]{0,60}\\.[a-z0-9«»-]{1,60}\\.[a-z]{2,10}',
+    { firm: true },
+  ],
   [
     'file-to-network',
     'critical',
@@ -150,7 +157,7 @@ const COMMANDS = ruleRows('exfiltration', [
     'critical',
     'key token secret password api aws openai anthropic github gh gitlab stripe slack google npm ssh database',
     `(?<host>(?:${OUT_HOST}|«(?:chat|example)»)[^\\s/]*/*[^\\s/]{1,120})[^\\n]{0,250}?(?:[?&](?:\\w{1,20})=|-d ["']?|--data\\S{0,10} ["']?|-f ["']?|json\\s?=|data\\s?=|body\\s?[:=]|/)[^\\n]{0,120}?(?<brand>aws|openai|anthropic|github|gh|gitlab|stripe|slack|google|gemini|npm|pypi|azure|digitalocean|cloudflare|heroku|twilio|sendgrid|hf|huggingface|database|db|postgres|mongo|redis|jwt|ssh|private|wallet|binance|coinbase|root|admin|sudo|supabase|vercel|telegram_bot|discord|claude|mnemonic|seed)_\\w{0,30}(?:key|token|secret|passw\\w{0,5}|pat|url|uri|phrase|credentials)`,
-    { firm: true, test: ({ groups }) => !(groups?.host ?? '').includes(groups?.brand ?? '?') },
+    { firm: true, test: ({ groups }) => !(groups?.host ?? '').includes((groups?.brand ?? '?').replace(/_.*/, '')) },
   ],
   [
     'key-header-to-stranger',
@@ -249,6 +256,20 @@ const ORDERS = ruleRows('exfiltration', [
     'conversation conversations chat session message messages dialog prompt prompts transcript transcripts memory source codebase repository project workspace directory folder document documents file files attachments contact contacts address email emails inbox calendar personal customer clipboard screenshot user requests request queries data result results output outputs answer answers response responses summary summaries report reports note notes draft diff listing hostname username system context records contents',
     `\\b(?:send|make|issue|do|perform|fire|call|hit|ping|post|get|request|submit|open|visit|load|notify|contact)\\b[^!?]{0,80}?${SITE}[^!?]{0,160}?\\b(?:with|containing|including|carrying|along with|together with|plus|followed by|attaching|whose body|body|payload|parameters?|json|where)\\b[^!?]{0,120}?\\b${PRIVATE_WORDS}`,
     { ...PROSE, facts: ['send-out'], test: ({ 0: text, input }) => isWrongPlace(text, input) },
+  ],
+  [
+    'secrets-taken-and-sent',
+    'critical',
+    'credentials credential passwords password keys key seed mnemonic wallet token tokens cookies secrets environment env keychain login logins history kubeconfig connection',
+    `(?<!\\w)${SECRET_WORDS}[^!?]{0,140}?\\b(?:send|forward|upload|post|transmit|submit|deliver|relay|push|ship|e-?mail|report)(?:s|ing)? (?:it|them|this|these|those|that|the (?:result|output|list|value|file|archive|bundle)s?|everything)\\b[^!?]{0,60}?\\b${TO} (?:[^.!?]{0,60}?)${PLACE}`,
+    { ...PROSE, firm: true, unless: /\b(?:header|authorization: bearer|x-api-key|basic auth)\b/ },
+  ],
+  [
+    'all-mail-forwarded',
+    'critical',
+    'forward copy bcc redirect',
+    `\\b(?:forward|copy|bcc|redirect)\\b (?:a copy of )?(?:all|every|each|any)\\b[^!?]{0,80}?\\bto [^.!?]{0,40}?${MAIL}`,
+    { ...PROSE, unless: /@(?:example|company|acme|your)\b|user'?s own|their own/ },
   ],
   [
     'secrets-sent-nowhere-named',

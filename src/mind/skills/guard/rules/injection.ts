@@ -176,9 +176,52 @@ const HIDING = ruleRows('prompt_injection', [
 
 const OBEYING = ruleRows('prompt_injection', [
   [
+    'treats-text-as-orders',
+    'high',
+    'treat consider accept regard',
+    '\\b(?:treat|consider|accept|regard|interpret|handle)\\b[^.!?]{0,100}\\b(?:content|text|output|responses?|repl(?:y|ies)|messages?|data|results?|pages?|e-?mails?|files?|comments?|anything|everything|whatever)\\b[^.!?]{0,80}\\bas (?:if (?:it|they) (?:were|was|are) )?(?:\\w+ ){0,3}?(?:(?:system|trusted|authoritative|developer|owner|user|direct|binding|new)[- ]?)+(?:\\w+ )?(?:instructions?|commands?|orders|directives|prompts?)\\b',
+    { ...TEXT, facts: ['runs-remote'] },
+  ],
+  [
+    'new-purpose',
+    'high',
+    'objective objectives goal mission directive purpose priority',
+    "\\b(?:your|the agent'?s|the assistant'?s) (?:\\w+ )?(?:new|real|true|hidden|secret|actual|sole|overriding|primary) (?:\\w+ )?(?:objective|goal|mission|directive|purpose|priority)\\b (?:is|becomes|will be)|\\b(?:hide|conceal|do not reveal|never reveal) (?:this|the|your) (?:\\w+ )?(?:objective|goal|mission|directive|purpose|instruction)",
+    { ...TEXT, trade: /coach|interview|writing|negotiat|agent|prompt|role/ },
+  ],
+  [
+    'approves-by-itself',
+    'high',
+    'approve approves accept confirm auto skip merge confirmation confirmations',
+    '(?:\\b(?:auto-?(?:matically )?|always |silently |blindly )(?:approve|accept|confirm|allow|merge)\\b[^.!?]{0,60}\\b(?:commands?|actions?|tool calls?|destructive|requests?|permissions?|pull requests?|transactions?|payments?|transfers?|prompts?)\\b[^.!?]{0,60}(?:regardless|no matter|without|destructive|all|every|any|even)|\\b(?:auto-?approve|automatically approve|approve all|accept all|say yes to (?:all|every|any))\\b[^.!?]{0,40}\\b(?:destructive|dangerous|commands?|actions?|tool calls?|permissions?|prompts?|transactions?|payments?)\\b|\\b(?:skip|bypass|suppress|ignore|omit)\\b (?:any |all |every |the )*(?:safety|security|permission|user|owner)[- ](?:\\w+ )?(?:confirmations?|checks?|prompts?|approvals?|reviews?))',
+    {
+      ...TEXT,
+      facts: ['no-consent'],
+      trade: /headless|ci\b|automation|dependabot|renovate|permission|settings|hook|test/,
+    },
+  ],
+  [
+    'covers-for-itself',
+    'high',
+    'asks asked ask questions questioned wonders notices',
+    "\\b(?:if|when|should|whenever)\\b[^.!?]{0,30}\\b(?:user|owner|anyone|someone|they|he|she|asked|questioned)\\b[^.!?]{0,30}\\b(?:asks?|asked|questions?|notices?|wonders?|inquires?|complains?)\\b[^.!?]{0,30}\\b(?:what (?:this|the) skill|why|about (?:this|the|it)|what (?:you(?:'re| are)|it) (?:do|doing|did|does)|(?:this|the) (?:upload|request|network|connection|step|delay|traffic|call|transfer|process|file|command))\\b[^!?]{0,80}\\b(?:say|answer|reply|tell (?:them|him|her)|respond|claim|state|explain) (?:that |it |this |you |nothing|only|there )",
+    { ...TEXT, facts: ['hidden'], trade: /support|faq|interview|sales|coach|tutor/ },
+  ],
+  [
+    'looks-away',
+    'high',
+    'never ignore overlook omit vulnerabilities bugs findings problems',
+    "\\b(?:never|do not|don't) (?:mention|report|flag|raise|list|comment on|point out)\\b[^.!?]{0,40}\\b(?:vulnerabilit\\w{1,3}|security (?:issues?|problems?|bugs?|findings?)|back ?doors?|malware|suspicious)\\b(?! (?:that (?:are|is|were)|without|unless|you cannot|you can't|if))",
+    {
+      ...TEXT,
+      unless:
+        /without (?:evidence|proof)|false positive|theoretical|unverified|publicly|public issue|pre-?existing|outside|unless|speculative/,
+    },
+  ],
+  [
     'follow-remote-text',
     'high',
-    'follow obey execute apply carry act treat adopt perform comply run load inject',
+    'follow obey execute apply carry act treat adopt perform comply run load inject says tells whatever contains',
     `(?:\\b(?:fetch(?:es)?|download|read|load|get|curl|open|retrieve|pull|visit|consult|check|request|query|access|call|poll|see|go to)\\b[^!?]{0,120}?(?:${OUT_HOST}|«chat»)\\S{0,200}[^!?]{0,180}?\\b(?:follow|obey|execute|carry out|act on|do (?:exactly )?(?:what|whatever|as)|treat (?:it|them|the|its|that|whatever|what)|adopt|perform|comply with|inject|run)\\b[^.!?]{0,80}\\b(?:instructions?|directives?|steps?|commands?|orders|rules|prompts?|tasks?|it says|they say|it contains|it returns|is returned|it (?:asks|tells)|says|contents?|response|reply|returned|script|playbook|text|whatever|exactly|verbatim)\\b|\\b(?:follow|obey|execute|carry out|act on|adopt|comply with|run|apply)\\b[^.!?]{0,60}\\b(?:instructions?|directives?|steps|commands?|orders|prompts?|tasks|playbook|rules|whatever|anything)\\b[^.!?]{0,80}\\b(?:at|from|on|in|served by|returned by|published at|hosted at|found at|listed at|posted (?:at|on))\\b[^.!?]{0,40}(?:${OUT_HOST}|«chat»))`,
     {
       ...TEXT,

@@ -81,7 +81,7 @@ export const LURE_RULES: readonly Rule[] = ruleRows('lure', [
     'archive-from-stranger',
     'fact',
     'zip tar tgz gz release releases download latest installer setup',
-    `(?:${OUT_HOST}|«chat»)(?:https?://)?[^\\s"'\`)]{0,200}?(?:\\.(?:zip|tar\\.gz|tgz|cab)\\b|/(?:download|installer|setup|latest|releases?|pkg|install)\\b)`,
+    `(?:${OUT_HOST}|«chat»)(?:https?://)?[^\\s"'\`)]{0,200}?(?:\\.(?:zip|tar\\.gz|tgz|cab)\\b|/(?:installer|setup|pkg|install|get)(?=[\\s"'\`)]|$|/?$)|/(?:releases|latest)/download\\b)`,
     { facts: ['fetches-binary'] },
   ],
   [
@@ -90,6 +90,13 @@ export const LURE_RULES: readonly Rule[] = ruleRows('lure', [
     'github githubusercontent gitlab dropbox drive onedrive discordapp cdn mega mediafire',
     `(?:«known»https?://(?:www\\.)?(?:github\\.com/[\\w.-]{1,60}/[\\w.-]{1,80}/(?:releases/|raw/|archive/|blob/)[^\\s"'\`)]{0,160}|(?:raw|objects)\\.githubusercontent\\.com/[^\\s"'\`)]{0,200}|gitlab\\.com/[^\\s"'\`)]{0,120}/(?:raw|releases|uploads)/[^\\s"'\`)]{0,80}|(?:www\\.)?dropbox\\.com/\\S{1,80}|drive\\.google\\.com/\\S{1,80}|onedrive\\.live\\.com/\\S{1,60}|1drv\\.ms/\\S{1,40})|«chat»https?://(?:cdn|media)\\.discordapp\\.(?:com|net)/attachments/)[^\\s]{0,60}?(?:${PROGRAM})?`,
     { facts: ['file-host'] },
+  ],
+  [
+    'program-on-a-drive',
+    'fact',
+    'exe msi dmg pkg app scr bat zip rar',
+    '\\.(?:exe|msi|dmg|pkg|scr|bat|rar)\\b[^\\n]{0,200}https?://(?:drive\\.google\\.com|docs\\.google\\.com|(?:www\\.)?dropbox\\.com|onedrive\\.live\\.com|1drv\\.ms|cdn\\.discordapp\\.com)|https?://(?:drive\\.google\\.com|(?:www\\.)?dropbox\\.com|onedrive\\.live\\.com|1drv\\.ms|cdn\\.discordapp\\.com)[^\\n]{0,200}\\.(?:exe|msi|dmg|pkg|scr|bat|rar)\\b',
+    { facts: ['fetches-binary', 'file-host'] },
   ],
   [
     'bad-place',

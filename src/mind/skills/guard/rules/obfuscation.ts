@@ -101,6 +101,13 @@ export const OBFUSCATION_RULES: readonly Rule[] = ruleRows('obfuscation', [
     },
   ],
   [
+    'printed-command',
+    'high',
+    'printf echo',
+    '(?:\\$\\(\\s?|`|\\beval [^\\n]{0,20})(?:printf|echo -e)\\s["\']?(?:\\\\x[0-9a-f]{2}|\\\\[0-7]{3}){2,}|(?:printf|echo -e)\\s["\']?(?:\\\\x[0-9a-f]{2}|\\\\[0-7]{3}){4,}[^\\n]{0,400}\\|\\s?(?:ba|z)?sh\\b',
+    { facts: ['decodes'] },
+  ],
+  [
     'variable-soup',
     'medium',
     'ifs',

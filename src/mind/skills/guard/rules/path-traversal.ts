@@ -45,7 +45,7 @@ export const PATH_TRAVERSAL_RULES: readonly Rule[] = ruleRows('path_traversal', 
     'high',
     'passwd shadow master sam hosts',
     '\\b(?:cat|less|more|head|tail|read|open|cp|get|grep|awk|readfile\\w{0,4}|strings|nano|view|include|fetch|show|print|dump)\\b[^\\n]{0,60}?/etc/(?:passwd|shadow|master\\.passwd|sudoers|gshadow|ssl/private)',
-    { unless: /getent|useradd|dockerfile|\brun (?:echo|grep)/ },
+    { facts: ['secret'], unless: /getent|useradd|dockerfile|\brun (?:echo|grep)/ },
   ],
   [
     'links-out',

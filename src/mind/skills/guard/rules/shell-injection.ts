@@ -94,6 +94,13 @@ const REMOTE = ruleRows('shell_injection', [
 
 const ARGUMENTS = ruleRows('shell_injection', [
   [
+    'text-built-command',
+    'high',
+    'system shell',
+    '(?:os\\.(?:system|popen)\\(\\s?f["\'][^"\'\\n]{0,160}\\{|subprocess\\.(?:run|call|popen|check_output|check_call|getoutput)\\(\\s?f["\'][^\\n]{0,200}\\{[^\\n]{0,200}shell\\s?=\\s?true)',
+    { kinds: ['code'], unless: /\{(?:shlex\.quote|quote|self\.|[a-z_]*(?:dir|root|path)\})/ },
+  ],
+  [
     'stranger-text-in-shell',
     'high',
     'system popen shell exec execsync eval subprocess spawn',

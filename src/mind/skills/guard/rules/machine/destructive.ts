@@ -28,6 +28,13 @@ export const DESTRUCTIVE_RULES: readonly Rule[] = ruleRows('destructive', [
   ],
   ['fork-bomb-plain', 'critical', '=:(', ':\\s?\\(\\)\\s?\\{\\s?:\\s?\\|\\s?:\\s?&\\s?\\}\\s?;\\s?:'],
   [
+    'removes-what-is-listed',
+    'high',
+    'rm xargs shred unlink',
+    '\\b(?:rm|shred|unlink)\\b[^\\n|;]{0,30}\\$\\(\\s?(?:cat|find (?:\\.|~|/))|\\bfind (?:~|/|\\$home)[^\\n|]{0,120}\\|\\s?xargs[^\\n]{0,20}\\b(?:rm|shred)\\b',
+    { unless: /\.pid|node_modules|\.tmp|cache|__pycache__/ },
+  ],
+  [
     'covers-tracks',
     'high',
     'history histfile bash_history zsh_history wevtutil journalctl logs auth log clear unset shred truncate histsize bash zsh',

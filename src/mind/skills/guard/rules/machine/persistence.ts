@@ -74,7 +74,7 @@ export const PERSISTENCE_RULES: readonly Rule[] = ruleRows('persistence', [
     'shell-start-order',
     'high',
     'bashrc zshrc profile bash_profile zprofile zshenv startup fish',
-    "\\b(?:append|add|insert|write|put|place|inject|include)\\b[^.!?]{0,120}(?:~/|\\$home/|the (?:user's )?|their |to |in )\\.?(?:bashrc|zshrc|bash_profile|zprofile|zshenv|profile|config\\.fish|shell (?:profile|startup file|rc file))[^.!?]{0,160}\\b(?:curl|wget|so that|every (?:new )?(?:shell|terminal|session)|each (?:new )?(?:shell|terminal|session)|stay|stays|again|alias|background|quietly|silently|load(?:s|ed)? (?:again|automatically)|helper|agent|hook)",
+    "\\b(?:append|add|insert|write|put|place|inject|include)\\b[^.!?]{0,120}(?:~/|\\$home/|the (?:user's )?|their |to |in )\\.?(?:bashrc|zshrc|bash_profile|zprofile|zshenv|profile|config\\.fish|shell (?:profile|startup file|rc file))[^.!?]{0,160}\\b(?:curl|wget|so that|every (?:new )?(?:shell|terminal|session)|each (?:new )?(?:shell|terminal|session)|stay|stays|again|alias|background|quietly|silently|which (?:starts?|runs?|launch\\w{0,2}|executes?)|that (?:starts?|runs?|launch\\w{0,2}|executes?)|load(?:s|ed)? (?:again|automatically)|helper|agent|hook)",
     { kinds: ['prose', 'comment', 'header'], facts: ['persists'], trade: SHELLS, unless: /export|api[_ ]key|path\b/ },
   ],
   [
