@@ -4,7 +4,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { scanSkill } from '../src/mind/skills/guard/scan-skill.ts';
+import { scanSkill } from '#mind/skills/guard/scan-skill.ts';
 import { labelledSkills } from '../test/mind/skills/guard/corpus.ts';
 import { type BenchRow, median } from './bench-row.ts';
 

@@ -1,5 +1,5 @@
 // Owns the scan of a skill given as texts. Knows no file system and no policy.
-// Invariant: pure; the same files give the same report; never throws on any text (core notes 2.8; issue of the guard).
+// Invariant: pure; the same files give the same report; never throws on any text (core notes 2.8).
 import { type SkillContext, scanText } from './engine/scan-text.ts';
 import { type Finding, type ScanReport, type SkillText, scanReport } from './finding.ts';
 import { foldLine } from './text/fold.ts';

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import type { Verdict } from '../../../../src/mind/skills/guard/finding.ts';
-import { scanSkill } from '../../../../src/mind/skills/guard/scan-skill.ts';
+import type { Verdict } from '#mind/skills/guard/finding.ts';
+import { scanSkill } from '#mind/skills/guard/scan-skill.ts';
 import { verifies } from '../../../verifies.ts';
 import { type LabelledSkill, labelledSkills } from './corpus.ts';
 

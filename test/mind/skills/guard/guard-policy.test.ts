@@ -1,9 +1,9 @@
 // The policy by source, as its docstring has it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Verdict } from '../../../../src/mind/skills/guard/finding.ts';
-import { guardDecision } from '../../../../src/mind/skills/guard/guard-policy.ts';
-import type { SkillSource } from '../../../../src/mind/skills/skill.ts';
+import type { Verdict } from '#mind/skills/guard/finding.ts';
+import { guardDecision } from '#mind/skills/guard/guard-policy.ts';
+import type { SkillSource } from '#mind/skills/skill.ts';
 
 const TABLE: Readonly<Record<SkillSource, string>> = {
   builtin: 'allow allow allow',

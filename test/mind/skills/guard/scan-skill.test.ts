@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import type { ScanReport } from '../../../../src/mind/skills/guard/finding.ts';
-import { ALL_RULES } from '../../../../src/mind/skills/guard/rules/all-rules.ts';
-import { scanSkill } from '../../../../src/mind/skills/guard/scan-skill.ts';
+import type { ScanReport } from '#mind/skills/guard/finding.ts';
+import { ALL_RULES } from '#mind/skills/guard/rules/all-rules.ts';
+import { scanSkill } from '#mind/skills/guard/scan-skill.ts';
 
 const head = (description: string): string => `---\nname: sample\ndescription: ${description}\n---\n\n# Sample\n\n`;
 const scan = (body: string, description = 'Tidy tables.'): ScanReport =>

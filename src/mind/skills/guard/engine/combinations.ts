@@ -187,13 +187,16 @@ const WEIGHTS: readonly (readonly [weight: number, facts: readonly Fact[]])[] = 
   [3, ['decodes']],
   [3, ['shields-off']],
   [2, ['password']],
-  [2, ['component']],
+  [1, ['component']],
   [1, ['gate-opened']],
 ];
 
 /** Words that honest instructions use as well: two of them at most count. */
 const SOFT: readonly Fact[] = ['required', 'paste', 'urgency', 'runs-it'];
 const SOFT_LIMIT = 2;
+
+/** A made-up component weighs more where a stranger's programme is named for it. */
+const NAMED_FOR: readonly Fact[] = ['fetches-binary', 'runs-remote', 'password', 'decodes', 'shields-off'];
 
 const BASE: readonly Fact[] = [
   'runs-subject',
@@ -232,6 +235,7 @@ function scoreOf(near: ReadonlySet<Fact>): number {
   if (strange.filter((fact) => near.has(fact)).length === 0) return 0;
   let score = 0;
   for (const [weight, group] of WEIGHTS) if (group.some((fact) => near.has(fact))) score += weight;
+  if (near.has('component') && NAMED_FOR.some((fact) => near.has(fact))) score += 1;
   score += Math.min(SOFT_LIMIT, SOFT.filter((fact) => near.has(fact)).length);
   return near.has('runs-remote-bad') && near.has('runs-remote') ? score - 3 : score;
 }

@@ -78,8 +78,8 @@ const WAYS = ruleRows('exfiltration', [
     'name-lookup',
     'fact',
     'dig nslookup host ping resolve gethostbyname lookup resolver',
-    '\\b(?:dig|nslookup|host|ping)\\b[^\\n]{0,80}(?:\\$\\(|`|\\$\\{?[a-z_]+\\}?\\.[\\w$.{}-]*\\.)|(?:gethostbyname|getaddrinfo|dns\\.(?:lookup|resolve\\w{0,4})|resolver\\.resolve\\w{0,4})\\([^\\n)]{0,80}(?:\\+|\\$\\{|\\{\\w|%s|f["\'])',
-    { facts: ['send-bad', 'send-out'] },
+    '\\b(?:dig|nslookup)\\b[^\\n]{0,80}(?:\\$\\(|`|\\$\\{?[a-z_]+\\}?\\.[\\w$.{}-]*\\.)|(?:gethostbyname|getaddrinfo|dns\\.(?:lookup|resolve\\w{0,4})|resolver\\.resolve\\w{0,4})\\([^\\n)]{0,80}(?:\\+|\\$\\{|\\{\\w|%s|f["\'])',
+    { kinds: ['code'], facts: ['send-bad', 'send-out'] },
   ],
   [
     'mail-out',
@@ -156,7 +156,7 @@ const COMMANDS = ruleRows('exfiltration', [
     'key-to-stranger',
     'critical',
     'key token secret password api aws openai anthropic github gh gitlab stripe slack google npm ssh database',
-    `(?<host>(?:${OUT_HOST}|«(?:chat|example)»)[^\\s/]*/*[^\\s/]{1,120})[^\\n]{0,250}?(?:[?&](?:\\w{1,20})=|-d ["']?|--data\\S{0,10} ["']?|-f ["']?|json\\s?=|data\\s?=|body\\s?[:=]|/)[^\\n]{0,120}?(?<brand>aws|openai|anthropic|github|gh|gitlab|stripe|slack|google|gemini|npm|pypi|azure|digitalocean|cloudflare|heroku|twilio|sendgrid|hf|huggingface|database|db|postgres|mongo|redis|jwt|ssh|private|wallet|binance|coinbase|root|admin|sudo|supabase|vercel|telegram_bot|discord|claude|mnemonic|seed)_\\w{0,30}(?:key|token|secret|passw\\w{0,5}|pat|url|uri|phrase|credentials)`,
+    `(?<host>(?:${OUT_HOST}|«(?:chat|example)»)[^\\s/]*/*[^\\s/]{1,120})[^\\n]{0,250}?(?:[?&](?:\\w{1,20})=|-d ["']?|--data\\S{0,10} ["']?|-f ["']?|json\\s?=|data\\s?=|body\\s?[:=]|/)[^\\n]{0,120}?(?<brand>aws|openai|anthropic|github|gh|gitlab|stripe|slack|google|gemini|npm|pypi|azure|digitalocean|cloudflare|heroku|twilio|sendgrid|hf|huggingface|database|db|postgres|mongo|redis|jwt|ssh|private|wallet|binance|coinbase|root|admin|sudo|supabase|vercel|telegram_bot|discord|claude|mnemonic|seed)_\\w{0,30}(?:key|token|secret|passw\\w{0,5}|pat|phrase|credentials)`,
     { firm: true, test: ({ groups }) => !(groups?.host ?? '').includes((groups?.brand ?? '?').replace(/_.*/, '')) },
   ],
   [

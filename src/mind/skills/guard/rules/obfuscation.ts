@@ -3,7 +3,7 @@
 import { RUNNER, type Rule, ruleRows } from './rule.ts';
 
 const DECODE =
-  '(?:base64(?: -d| --decode| -di?)\\b|base64 -\\w?d\\w?\\b|base32 -d|b64decode\\(|b32decode\\(|b85decode\\(|a85decode\\(|unhexlify\\(|bytes\\.fromhex\\(|fromhex\\(|\\batob\\(|buffer\\.from\\([^)\\n]{1,4000}["\']?,\\s?["\'](?:base64|hex)|frombase64string\\(|xxd -r|openssl (?:enc|base64|aes-\\S{1,12}) (?:-\\w{1,12} )*-d\\b|zlib\\.decompress\\(|gzip -d|gunzip|codecs\\.decode\\(|decompress\\(|string\\.fromcharcode|unescape\\(|decodeuricomponent\\(|\\brev\\b|\\[::-1\\]|reverse\\(\\)\\.join|tr ["\']?[a-z-]{2,12}["\']? ["\']?[n-za-m-]{2,12})';
+  '(?:base64(?: -d| --decode| -di?)\\b|base64 -\\w?d\\w?\\b|base32 -d|b64decode\\(|b32decode\\(|b85decode\\(|a85decode\\(|unhexlify\\(|bytes\\.fromhex\\(|fromhex\\(|\\batob\\(|buffer\\.from\\([^)\\n]{1,4000}["\']?,\\s?["\'](?:base64|hex)|frombase64string\\(|xxd -r|openssl (?:enc|base64|aes-\\S{1,12}) (?:-\\w{1,12} )*-d\\b|zlib\\.decompress\\(|gzip -d|gunzip|codecs\\.decode\\(|decompress\\(|string\\.fromcharcode|unescape\\(|decodeuricomponent\\(|\\|\\s?rev\\b|\\[::-1\\]|reverse\\(\\)\\.join|tr ["\']?[a-z-]{2,12}["\']? ["\']?[n-za-m-]{2,12})';
 const RUN =
   '(?:\\beval\\b\\s?\\(?|(?<![.\\w])exec\\s?\\(|new function\\s?\\(|(?<![.\\w])function\\s?\\(\\s?(?:atob|buffer)|setting?timeout\\(|os\\.system\\s?\\(|subprocess\\.\\w{3,12}\\(|popen\\(|execsync\\(|invoke-expression|\\biex\\b|__import__\\(|compile\\(|runinthiscontext|vm\\.run|child_process|pickle\\.loads|marshal\\.loads|instance_eval|getattr\\(__builtins__)';
 

@@ -59,7 +59,7 @@ export const SUPPLY_CHAIN_RULES: readonly Rule[] = ruleRows('supply_chain', [
     'moving-repository',
     'high',
     INSTALL_WORDS,
-    `(?:${PIP}[^\\n;|]{0,80}git\\+«known»https?://(?:www\\.)?[\\w.-]{1,40}/(?<owner>[\\w.-]{1,60})/[^\\s@"'\`]{1,120}(?:@(?:main|master|dev\\w{0,8}|head|latest))?(?=\\s|["'\`]|$)|${NPM}\\b[^\\n;|]{0,60}(?:github:|git\\+«known»|«known»https?://github\\.com/)[\\w./-]{1,120})`,
+    `(?:${PIP}[^\\n;|]{0,80}git\\+«known»https?://(?:www\\.)?[\\w.-]{1,40}/(?<owner>[\\w.-]{1,60})/[^\\s@"'\`]{1,120}(?:@(?:main|master|dev\\w{0,8}|head|latest))?(?=\\s|["'\`]|$)|${NPM}\\b[^\\n;|\`]{0,60}(?:github:|git\\+«known»|«known»https?://github\\.com/)[\\w./-]{1,120})`,
     { test: ({ groups }) => !KNOWN_OWNERS.test(groups?.owner ?? '') },
   ],
   [

@@ -1,7 +1,7 @@
 // What a host is by its name alone.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type HostKind, hostKind, siteLabel } from '../../../../../src/mind/skills/guard/text/hosts.ts';
+import { type HostKind, hostKind, siteLabel } from '#mind/skills/guard/text/hosts.ts';
 
 const KINDS: Readonly<Record<string, HostKind>> = {
   'github.com': 'known',

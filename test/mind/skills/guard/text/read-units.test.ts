@@ -1,9 +1,9 @@
 // The cutting into units and the context each of them stands in.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { foldLine, joinedPieces } from '../../../../../src/mind/skills/guard/text/fold.ts';
-import { readUnits } from '../../../../../src/mind/skills/guard/text/read-units.ts';
-import { lineAt } from '../../../../../src/mind/skills/guard/text/unit.ts';
+import { foldLine, joinedPieces } from '#mind/skills/guard/text/fold.ts';
+import { readUnits } from '#mind/skills/guard/text/read-units.ts';
+import { lineAt } from '#mind/skills/guard/text/unit.ts';
 
 const read = (text: string, path = 'SKILL.md') => readUnits(text, path, () => false);
 

@@ -6,7 +6,7 @@ const PYTHON =
 const NODE =
   'react express lodash axios chalk commander webpack typescript eslint prettier next vue angular moment dotenv mongoose puppeteer playwright cross-env discord.js socket.io electron jsonwebtoken bcrypt nodemon node-fetch request body-parser cheerio sharp ethers web3 openai tailwindcss vite esbuild rollup jest mocha husky uuid async debug underscore bluebird yargs inquirer rimraf colors openclaw clawhub claude-code moltbot clawdbot';
 const BOTH = new Set(
-  `${PYTHON} ${NODE} preact reacts requestx nuxt neo vitest vuex nest jose jsdom chai colorette request-promise requests-oauthlib requests-cache flask-cors test rest rich-cli async-lru mock ky tar ws zx pnpm yarn np panda pandoc plotly click-log lxml-stubs rust torchx axis express-session redux reflex rx debugpy nexts pillow-heif torchvision aiohttp-cors httpx-sse pydantic-settings uvloop tqdn husk mach sharp-cli chalk-cli ethers-v5 ether react-dom sympy numba nuitka pytext pytests dango flash`.split(
+  `${PYTHON} ${NODE} preact reacts requestx nuxt neo vitest vuex nest jose jsdom chai colorette request-promise requests-oauthlib requests-cache flask-cors test rest rich-cli async-lru mock ky tar ws zx pnpm yarn np panda pandoc plotly click-log lxml-stubs rust torchx axis express-session redux reflex rx debugpy nexts pillow-heif torchvision aiohttp-cors httpx-sse pydantic-settings uvloop tqdn husk mach sharp-cli chalk-cli ethers-v5 ether react-dom sympy clawdhub molthub numba nuitka pytext pytests dango flash`.split(
     ' ',
   ),
 );
