@@ -10,7 +10,7 @@ export interface BudgetRules {
 }
 
 export const DEFAULT_BUDGET: BudgetRules = { share: 0.1, floorPerDay: 20_000 };
-export const BUDGET_DAYS = 7;
+const BUDGET_DAYS = 7;
 export const BUDGET_MS = BUDGET_DAYS * 86_400_000;
 
 /** Tokens of the last 7 days. */
@@ -34,7 +34,7 @@ export function budgetState(spent: TokensSpent, rules: BudgetRules = DEFAULT_BUD
 /** Reviews that the yield is counted over. */
 const YIELD_WINDOW = 10;
 const LOW_YIELD = 0.2;
-export const LONGEST_INTERVAL = 80;
+const LONGEST_INTERVAL = 80;
 
 /** Kept entries per review over the last ten; undefined while there were fewer. `kept` is oldest first. */
 export function learningYield(kept: readonly number[]): number | undefined {

@@ -9,7 +9,7 @@ import { ownerWords, splitTurns, type Turn } from './split-turns.ts';
 export type CreationTrigger = 'tool-calls' | 'error-recovery' | 'correction' | 'non-obvious';
 
 /** Work calls of one task that make it more than trivial. */
-export const MANY_CALLS = 5;
+const MANY_CALLS = 5;
 /** Different ways that failed before one worked. */
 const MANY_WAYS = 2;
 /** Under this no way is long enough to be other than obvious. */
@@ -37,7 +37,7 @@ export function creationTriggers(
 }
 
 /** The owner said that it will not come again. */
-export function isOneOff(turn: Turn): boolean {
+function isOneOff(turn: Turn): boolean {
   return turn.some((message) => ONE_OFF.test(ownerWords(message)));
 }
 

@@ -15,7 +15,7 @@ export function splitTurns(messages: readonly Message[]): readonly Turn[] {
   return turns;
 }
 
-export function startsTurn(message: Message): boolean {
+function startsTurn(message: Message): boolean {
   return message.role === 'user' && message.parts.some(({ label }) => label === undefined || label === 'stdin');
 }
 

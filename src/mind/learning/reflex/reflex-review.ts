@@ -33,7 +33,7 @@ export interface ReflexReviewRequest {
   readonly isAsked: boolean;
 }
 
-export const REFLEX_MODEL = 'reflex/1';
+const REFLEX_MODEL = 'reflex/1';
 const FEWEST_STEPS = 2;
 const QUOTE = 200;
 
@@ -102,7 +102,7 @@ function skillDraft(
 }
 
 /** Each step cites the record of its call, each line the owner's message. */
-export function traceCitations({ calls, lines }: Trace, messages: readonly StoredMessage[]): readonly Citation[] {
+function traceCitations({ calls, lines }: Trace, messages: readonly StoredMessage[]): readonly Citation[] {
   const steps = calls.flatMap((done) => citationOf(messages[done.at], recordQuote(done)));
   const said = lines.flatMap(({ text, at }) => (text.split(/\s+/).length < 3 ? [] : citationOf(messages[at], text)));
   return [...said, ...steps];

@@ -16,7 +16,7 @@ import { proposingMemory, proposingSkillManage } from './proposing-tools.ts';
 import type { ReviewKind, ReviewOutcome } from './review.ts';
 import { REVIEW_PROMPTS } from './review-prompts.ts';
 
-export const REVIEW_STEPS = 8;
+const REVIEW_STEPS = 8;
 
 export interface ReviewParts {
   readonly forkTurn: ForkTurn;

@@ -44,7 +44,7 @@ export function draftSkill(trace: Trace, wanted?: string): Result<SkillDraft, Wr
 }
 
 /** Kebab-case out of any words; empty when nothing is left. */
-export function skillName(words: string): string {
+function skillName(words: string): string {
   return sliceText(
     words
       .normalize('NFKD')

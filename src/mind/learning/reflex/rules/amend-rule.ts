@@ -18,16 +18,16 @@ export const amendRule: ReflexRule = {
   purpose: 'memory',
   intent: 'amend',
   effect: 'home',
-  // Only right after a replay do these mean anything.
-  examples: [],
+  examples: ['skip step 2', 'leave out step 3 next time'],
 
   match(input) {
-    if (lastReplay(input.history) === undefined) return undefined;
     const line = input.text.trim();
     if (patterns.condition.test(line.replace(/`[^`]*`/g, '').replace(/\b(?:next time|from now on)\b/gi, '')))
       return undefined;
     const skip = patterns.skip.exec(line)?.groups;
     if (skip) return { score: 0.97, slots: { step: skip.step ?? '' } };
+    // Without a replay before them the other corrections mean something else.
+    if (lastReplay(input.history) === undefined) return undefined;
     const instead = (patterns.instead.exec(line) ?? patterns.insteadAfter.exec(line))?.groups;
     if (instead) return commandMatch(instead.command ?? '', { old: instead.old ?? '' }, true);
     const said = patterns.also.exec(line) ?? patterns.tooRun.exec(line);
@@ -43,7 +43,8 @@ export const amendRule: ReflexRule = {
   },
 
   act(match, input, results) {
-    const name = lastReplay(input.history) ?? '';
+    const name = lastReplay(input.history);
+    if (name === undefined) return { type: 'say', text: texts.noReplay };
     const amendment = amendmentOf(match.slots);
     if (amendment.kind !== 'add') return patchSkill({ name, amendment, before: [] }, results);
     const [run, ...rest] = results;

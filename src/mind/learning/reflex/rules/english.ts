@@ -63,6 +63,7 @@ export const texts = {
   notLearned: 'Not kept.',
   patched: 'Patched the skill {}:',
   notPatched: 'The skill {} was not changed.',
+  noReplay: 'No skill was replayed right before this: nothing was changed.',
   noStep: 'The skill {} has no such step.',
   writes: 'This {}: {}\nRun exactly that, and add it to the skill {}?',
   noSkills: 'There are no skills yet.',

@@ -79,7 +79,7 @@ function askFor(name: string, missing: readonly string[], values: Readonly<Recor
   return { type: 'ask', question: text, choices: [`show the skill ${name}`], fill: `${line}${joint}${first}={}` };
 }
 
-export function replayLine(name: string, values: Readonly<Record<string, string>>): string {
+function replayLine(name: string, values: Readonly<Record<string, string>>): string {
   const given = Object.entries(values).map(
     ([key, value]) => `${key}=${/[\s,"]/.test(value) ? JSON.stringify(value) : value}`,
   );
