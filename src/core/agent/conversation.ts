@@ -83,12 +83,21 @@ export async function openConversation(
     };
   const lease = await parts.store.claim(session.id);
   if (!lease.ok) return lease;
+  await tellStart(parts, session, signal);
   const prompt = (await parts.store.loadPrompt(session.id)) ?? (await freeze(parts, session.id));
   const history = 'start' in request ? [] : await parts.store.messages(session.id);
   const context = new LiveContext(prompt, history);
-  const conversation = new LiveConversation({ session, parts, context, lease: lease.value });
-  await conversation.start(signal);
-  return ok(conversation);
+  return ok(new LiveConversation({ session, parts, context, lease: lease.value }));
+}
+
+/** Before the prompt is built: what a hook starts may have a block in it. */
+async function tellStart(
+  { machine: { hooks, clock }, events }: ConversationParts,
+  { id: sessionId, source, cwd }: SessionRecord,
+  signal: AbortSignal,
+): Promise<void> {
+  const runner = createHookRunner({ hooks, clock, emit: (event) => events?.emit(event) });
+  await runner.sessionStart({ sessionId, source, cwd }, signal);
 }
 
 async function freeze(parts: ConversationParts, sessionId: string): Promise<FrozenPrompt> {
@@ -139,12 +148,6 @@ class LiveConversation implements Conversation {
 
   get history(): readonly Message[] {
     return this.#context.messages;
-  }
-
-  async start(signal: AbortSignal): Promise<void> {
-    const { hooks, clock } = this.#parts.machine;
-    const runner = createHookRunner({ hooks, clock, emit: (event) => this.#parts.events?.emit(event) });
-    await runner.sessionStart(this.#info(), signal);
   }
 
   steer(text: string): void {

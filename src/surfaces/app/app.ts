@@ -17,11 +17,12 @@ import type { ToolSelection } from '#core/tools/registry/tool-registry.ts';
 import type { ProposalLedger } from '#mind/evidence/proposal.ts';
 import type { Learning } from '#mind/learning/learning.ts';
 import type { MemoryFiles } from '#mind/memory/memory-files.ts';
+import type { MemoryProvider } from '#mind/memory/memory-provider.ts';
 import type { SqliteSessionStore } from '#mind/sessions/sqlite-session-store.ts';
 import type { Environment } from './environment.ts';
 import type { LoadedConfig } from './home/config.ts';
 import type { Home } from './home/home.ts';
-import type { ComposedSkills } from './parts/compose-skills.ts';
+import type { ComposedSkills } from './parts/mind/compose-skills.ts';
 
 export interface AppOptions {
   readonly environment: Environment;
@@ -38,6 +39,8 @@ export interface AppExtras {
   readonly tools?: readonly AnyTool[];
   readonly hooks?: readonly Hooks[];
   readonly extensions?: readonly Extension[];
+  /** Memory beside the files; `memory.provider` chooses one of them. */
+  readonly memoryProviders?: readonly MemoryProvider[];
   /** Used instead of every configured provider. */
   readonly client?: ModelClient;
 }

@@ -17,14 +17,15 @@ import { createExtensions, type Extensions } from './host/extension-host.ts';
 import { configuredEmbedder } from './models/configured-embedder.ts';
 import type { AppParts } from './parts/app-parts.ts';
 import { createBackground } from './parts/background.ts';
-import { composeLearning } from './parts/compose-learning.ts';
-import { type ComposedMind, composeMind, reconcileMind } from './parts/compose-mind.ts';
 import { childEnvironment, composeModels, mergedVariables } from './parts/compose-models.ts';
 import { composeTools } from './parts/compose-tools.ts';
 import { ComposedApp } from './parts/composed-app.ts';
 import { createEndings } from './parts/endings.ts';
 import { createLiveRedaction } from './parts/live-redaction.ts';
-import { composeMindHooks } from './parts/mind-hooks.ts';
+import { composeLearning } from './parts/mind/compose-learning.ts';
+import { type ComposedMind, composeMind, reconcileMind } from './parts/mind/compose-mind.ts';
+import { openProviders } from './parts/mind/compose-providers.ts';
+import { composeMindHooks } from './parts/mind/mind-hooks.ts';
 
 /** Throws TalariaError: `config-invalid`, `missing-key`, what the database says. */
 export async function composeApp(options: AppOptions): Promise<App> {
@@ -34,8 +35,6 @@ export async function composeApp(options: AppOptions): Promise<App> {
   makeHome(home);
   const ground = openGround({ home, clock, options });
   for (const notice of loaded.notices) ground.notice(notice);
-  const { provider } = loaded.config.memory;
-  if (provider) ground.notice(`memory.provider: there is no provider ${provider}; the files alone are used`);
   const endings = createEndings();
   try {
     const variables = mergedVariables(home, options.environment);
@@ -49,8 +48,11 @@ export async function composeApp(options: AppOptions): Promise<App> {
     const extensions = hostExtensions({ ...ground, home, clock, loaded }, app);
     endings.add(() => extensions.shutdown());
     for (const extension of [...EXTENSIONS, ...(options.extra?.extensions ?? [])]) await extensions.activate(extension);
+    const known = options.extra?.memoryProviders ?? [];
+    const providers = openProviders({ ...ground, known, name: loaded.config.memory.provider, mind, clock });
+    if (providers) endings.add(() => providers.stop());
     const attended = new Set<string>();
-    const parts = { ...ground, home, clock, loaded, mind, extensions, attended };
+    const parts = { ...ground, home, clock, loaded, mind, extensions, attended, ...(providers ? { providers } : {}) };
     const isAttended = (sessionId: string) => attended.has(sessionId);
     const environment = childEnvironment(home, options.environment);
     const tools = composeTools(options, { ...parts, isAttended, childEnvironment: environment });

@@ -2,10 +2,9 @@
 // Invariant: never follows a link, never reads more than 16 MiB or 400 files, never writes (core notes 2.8).
 import { closeSync, lstatSync, openSync, readdirSync, readlinkSync, readSync, realpathSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { unpackFile } from './bytes/unpack-file.ts';
-import type { Finding, ScanReport, SkillText } from './finding.ts';
-import { scanReport } from './finding.ts';
-import { FILE_BYTES_LIMIT, SKILL_BYTES_LIMIT, SKILL_FILE_LIMIT, scanSkill, structure } from './scan-skill.ts';
+import type { Finding, ScanReport } from './finding.ts';
+import { SCANNED_BYTES, type SizedFile, scanSkillFiles } from './scan-files.ts';
+import { SKILL_BYTES_LIMIT, structure } from './scan-skill.ts';
 
 const READ_LIMIT = 16 * SKILL_BYTES_LIMIT;
 const WALK_LIMIT = 400;
@@ -13,26 +12,22 @@ const SKIPPED = new Set(['.git', 'node_modules', '__pycache__', '.venv', '.DS_St
 
 interface Walk {
   readonly root: string;
-  readonly texts: SkillText[];
+  readonly files: SizedFile[];
   readonly findings: Finding[];
-  files: number;
   bytes: number;
 }
 
 /** Throws what the file system throws when `folder` is not a readable folder. */
 export function scanSkillFolder(folder: string): ScanReport {
   const root = realpathSync(folder);
-  const walk: Walk = { root, texts: [], findings: [], files: 0, bytes: 0 };
+  const walk: Walk = { root, files: [], findings: [], bytes: 0 };
   visit(walk, root);
-  if (walk.files > SKILL_FILE_LIMIT) walk.findings.push(structure('too-many-files', '', `${walk.files} files`));
-  if (walk.bytes > SKILL_BYTES_LIMIT) walk.findings.push(structure('too-large', '', `${walk.bytes} bytes`));
-  const ofTexts = scanSkill(walk.texts).findings.filter(({ rule }) => !/^structure\/(?:too|large)/.test(rule));
-  return scanReport([...ofTexts, ...walk.findings]);
+  return scanSkillFiles(walk.files, walk.findings);
 }
 
 function visit(walk: Walk, folder: string): void {
   for (const name of readdirSync(folder).sort()) {
-    if (walk.files >= WALK_LIMIT || walk.bytes > READ_LIMIT) return;
+    if (walk.files.length >= WALK_LIMIT || walk.bytes > READ_LIMIT) return;
     if (!SKIPPED.has(name)) visitEntry(walk, join(folder, name));
   }
 }
@@ -67,13 +62,8 @@ function visitLink(walk: Walk, full: string): void {
 }
 
 function visitFile(walk: Walk, full: string, size: number): void {
-  walk.files += 1;
   walk.bytes += size;
-  const path = pathOf(walk, full);
-  if (size > FILE_BYTES_LIMIT) walk.findings.push(structure('large-file', path, `${size} bytes`));
-  const { texts, findings } = unpackFile({ path, bytes: readSome(full, Math.min(size, 4 * SKILL_BYTES_LIMIT)) });
-  walk.texts.push(...texts);
-  walk.findings.push(...findings);
+  walk.files.push({ path: pathOf(walk, full), bytes: readSome(full, Math.min(size, SCANNED_BYTES)), size });
 }
 
 function readSome(full: string, size: number): Uint8Array {

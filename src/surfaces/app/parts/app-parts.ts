@@ -3,16 +3,17 @@ import type { Clock } from '#base/clock.ts';
 import type { Fabric } from '#base/fabric.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
 import type { Learning } from '#mind/learning/learning.ts';
+import type { MemoryProviders } from '#mind/learning/provider/compose-providers.ts';
 import type { AppOptions } from '../app.ts';
 import type { LoadedConfig } from '../home/config.ts';
 import type { Home } from '../home/home.ts';
 import type { Extensions } from '../host/extension-host.ts';
 import type { Background } from './background.ts';
-import type { ComposedMind } from './compose-mind.ts';
 import type { ComposedModels } from './compose-models.ts';
 import type { ComposedTools } from './compose-tools.ts';
 import type { Endings } from './endings.ts';
-import type { MindHooks } from './mind-hooks.ts';
+import type { ComposedMind } from './mind/compose-mind.ts';
+import type { MindHooks } from './mind/mind-hooks.ts';
 
 export interface AppParts {
   readonly home: Home;
@@ -27,6 +28,8 @@ export interface AppParts {
   readonly models: ComposedModels;
   readonly extensions: Extensions;
   readonly learning: Learning;
+  /** Present when an external memory provider is in use. */
+  readonly providers?: MemoryProviders;
   readonly mindHooks: MindHooks;
   /** Sessions at which a person can answer. */
   readonly attended: Set<string>;

@@ -11,6 +11,7 @@ import { createAllowList } from '#core/tools/risk/allow-list.ts';
 import { createTerminalTool, type TerminalTools } from '#core/tools/terminal/terminal-tool.ts';
 import { createTodoTool } from '#core/tools/todo-tool.ts';
 import { createWebFetchTool } from '#core/tools/web/web-fetch-tool.ts';
+import type { MemoryProviders } from '#mind/learning/provider/compose-providers.ts';
 import { createMemoryTool } from '#mind/memory/memory-tool.ts';
 import { createSessionSearchTool } from '#mind/sessions/tool/session-search-tool.ts';
 import type { SkillConditions } from '#mind/skills/library/offered.ts';
@@ -21,10 +22,10 @@ import type { AppOptions } from '../app.ts';
 import type { LoadedConfig } from '../home/config.ts';
 import type { Home } from '../home/home.ts';
 import type { Extensions } from '../host/extension-host.ts';
-import type { ComposedMind } from './compose-mind.ts';
 import { mergedVariables } from './compose-models.ts';
-import { createForegroundDrafts } from './foreground-drafts.ts';
 import { createLazyReflex, type LazyReflex } from './lazy-reflex.ts';
+import type { ComposedMind } from './mind/compose-mind.ts';
+import { createForegroundDrafts } from './mind/foreground-drafts.ts';
 
 export interface ComposedTools {
   readonly selection: ToolSelection;
@@ -56,6 +57,7 @@ export interface ToolParts {
   readonly clock: Clock;
   readonly loaded: LoadedConfig;
   readonly mind: ComposedMind;
+  readonly providers?: MemoryProviders;
   readonly extensions: Extensions;
   /** The environment that commands run in, without keys. */
   readonly childEnvironment: Readonly<Record<string, string | undefined>>;
@@ -98,8 +100,8 @@ function terminalTools({ childEnvironment, home, loaded }: ToolParts): TerminalT
   });
 }
 
-function plainTools({ environment }: AppOptions, { mind, loaded, home }: ToolParts): readonly AnyTool[] {
-  const memory = loaded.config.memory.enabled ? [createMemoryTool(mind.memory)] : [];
+function plainTools({ environment }: AppOptions, { mind, loaded, home, providers }: ToolParts): readonly AnyTool[] {
+  const memory = loaded.config.memory.enabled ? (providers?.tools() ?? [createMemoryTool(mind.memory)]) : [];
   const files = createFileTools({ home: home.root, userHome: environment.userHome, scratch: [home.spill] });
   const web = createWebFetchTool({ privateHosts: loaded.config.web.private_hosts });
   return [...files, ...memory, createSessionSearchTool(mind.store), createTodoTool(), createClarifyTool(), web];

@@ -206,7 +206,8 @@ export class ComposedApp implements App {
   }
 
   #partsFor(seat: Seat): ConversationParts {
-    const { tools, clock, home, events, redact, mind, mindHooks, learning, extensions, options } = this.#parts;
+    const { tools, clock, home, events, redact, mind, mindHooks, providers, learning, extensions, options } =
+      this.#parts;
     const { selection } = tools;
     const shown = seat.shown && new Set(seat.shown);
     const schemas = shown ? selection.schemas.filter((schema) => shown.has(schema.name)) : selection.schemas;
@@ -217,7 +218,13 @@ export class ComposedApp implements App {
       machine: {
         clock,
         place: { cwd: seat.cwd, clock, asker: seat.asker, spillFolder: home.spill, redact },
-        hooks: [...(options.extra?.hooks ?? []), ...mindHooks.hooks, ...learning.hooks, ...extensions.hooks],
+        hooks: [
+          ...(options.extra?.hooks ?? []),
+          ...mindHooks.hooks,
+          ...(providers?.hooks ?? []),
+          ...learning.hooks,
+          ...extensions.hooks,
+        ],
         stop: defaultStopConditions(seat.maxSteps, seat.maxCost),
         access: { tools: tools.byName, approver: seat.approver, allowList: tools.allowList },
       },
@@ -243,7 +250,12 @@ export class ComposedApp implements App {
 
   #sources(cwd: string, window: number) {
     const { home, clock, mind, loaded } = this.#parts;
-    const memory = loaded.config.memory.enabled ? mind.snapshot() : '';
+    const { providers } = this.#parts;
+    const memory = loaded.config.memory.enabled ? joined(mind.snapshot(), providers?.promptBlock()) : '';
     return gatherPromptSources({ home, cwd, clock, memory, skills: this.#skillIndex(window) });
   }
+}
+
+function joined(...blocks: readonly (string | undefined)[]): string {
+  return blocks.filter((block) => block).join('\n\n');
 }

@@ -163,7 +163,12 @@ describe('config', () => {
     assert.match((await set('timeout', '9')).failure?.fix ?? '', /terminal\.timeout\?/);
     assert.match((await set('agent', '{"max_stepps": 3}')).failure?.message ?? '', /agent\.max_stepps/);
     assert.match((await set('utterly.different', '9')).failure?.fix ?? '', /config show/);
-    const allowed = ['providers.mine.base_url=http://x/v1', 'model.default=m', 'skills.creation_nudge_interval=5', 'tiers.T1=["a/b"]'];
+    const allowed = [
+      'providers.mine.base_url=http://x/v1',
+      'model.default=m',
+      'skills.creation_nudge_interval=5',
+      'tiers.T1=["a/b"]',
+    ];
     for (const pair of allowed) {
       const [key = '', value = ''] = pair.split('=');
       assert.equal((await set(key, value)).failure, undefined, pair);

@@ -1,5 +1,6 @@
 // Owns what hangs on every conversation of the app: offers of skills, their use, the event ledger. Knows no surface.
 // Invariant: the prefix never changes: what fits a request goes into its user message.
+import type { Clock } from '#base/clock.ts';
 import type { EventSink } from '#base/fabric.ts';
 import { redactSecrets } from '#base/secrets.ts';
 import type { Hooks } from '#core/agent/hooks.ts';
@@ -7,7 +8,11 @@ import type { TurnEvent } from '#core/agent/turn-event.ts';
 import { createEvidenceLedger, type EvidenceLedger } from '#mind/evidence/ledger/evidence-ledger.ts';
 import { offerSkills } from '#mind/skills/offer/skill-offer.ts';
 import { createUseTracker, type UseTracker } from '#mind/skills/use/use-tracker.ts';
-import type { AppParts } from './app-parts.ts';
+import type { LoadedConfig } from '../../home/config.ts';
+import type { Home } from '../../home/home.ts';
+import type { Background } from '../background.ts';
+import type { ComposedTools } from '../compose-tools.ts';
+import type { ComposedMind } from './compose-mind.ts';
 
 export interface MindHooks {
   readonly hooks: readonly Hooks[];
@@ -15,10 +20,17 @@ export interface MindHooks {
   readonly evidence: EvidenceLedger;
 }
 
-type HookGround = Pick<AppParts, 'home' | 'clock' | 'loaded' | 'mind' | 'tools' | 'redact' | 'background'> & {
+export interface HookGround {
+  readonly home: Home;
+  readonly clock: Clock;
+  readonly loaded: LoadedConfig;
+  readonly mind: ComposedMind;
+  readonly tools: Pick<ComposedTools, 'conditions'>;
+  readonly redact: (text: string) => string;
+  readonly background: Background;
   readonly events: EventSink<TurnEvent>;
   readonly notice: (text: string) => void;
-};
+}
 
 export function composeMindHooks(ground: HookGround): MindHooks {
   const { home, clock, loaded, mind, events, notice, redact } = ground;

@@ -5,17 +5,15 @@ import type { Clock } from '#base/clock.ts';
 import type { Database } from '#base/database/connection.ts';
 import type { Embedder } from '#core/model/embedder.ts';
 import type { ProposalLedger } from '#mind/evidence/proposal.ts';
-import type { SkillFile } from '#mind/skills/door/skill-tree.ts';
-import type { ScanReport } from '#mind/skills/guard/finding.ts';
 import { guardDecision } from '#mind/skills/guard/guard-policy.ts';
-import { scanSkill } from '#mind/skills/guard/scan-skill.ts';
+import { scanSkillFiles } from '#mind/skills/guard/scan-files.ts';
 import { createSkillDoor, type GuardedSkillDoor } from '#mind/skills/guarded-apply.ts';
 import { skillsCacheName } from '#mind/skills/library/cache-tables.ts';
 import { createSkillLibrary, type SkillLibrary } from '#mind/skills/library/skill-library.ts';
 import { createSkillRanker, type SkillRanker } from '#mind/skills/offer/rank-skills.ts';
 import { createSkillIndex, type SkillIndex } from '#mind/skills/offer/skill-index.ts';
 import { createSkillRecords, type SkillRecords } from '#mind/skills/record/skill-records.ts';
-import type { Home } from '../home/home.ts';
+import type { Home } from '../../home/home.ts';
 
 export interface ComposedSkills {
   readonly library: SkillLibrary;
@@ -53,15 +51,9 @@ export function composeSkills(ground: SkillGround): ComposedSkills {
     database,
     ledger,
     locate: (name) => library.get(name),
-    guard: { scan: scanSkillFiles, decide: guardDecision },
+    guard: { scan: (files) => scanSkillFiles(files), decide: guardDecision },
     clock,
   });
   const ranker = createSkillRanker({ library, clock, warn: notice, ...(embedder ? { embedder } : {}) });
   return { library, door, records, ranker, index: createSkillIndex(library) };
-}
-
-/** Bytes that are no text are read as far as they go: a payload in a binary file is still a payload. */
-function scanSkillFiles(files: readonly SkillFile[]): ScanReport {
-  const decoder = new TextDecoder();
-  return scanSkill(files.map(({ path, bytes }) => ({ path, text: decoder.decode(bytes) })));
 }

@@ -16,8 +16,8 @@ import { renderMemoryBlock } from '#mind/memory/memory-block.ts';
 import { createMemoryFiles, type MemoryFiles } from '#mind/memory/memory-files.ts';
 import { createSqliteSessionStore, type SqliteSessionStore } from '#mind/sessions/sqlite-session-store.ts';
 import { skillSchema } from '#mind/skills/skill-schema.ts';
-import type { LoadedConfig } from '../home/config.ts';
-import { type Home, makeHome } from '../home/home.ts';
+import type { LoadedConfig } from '../../home/config.ts';
+import { type Home, makeHome } from '../../home/home.ts';
 import { type ComposedSkills, composeSkills } from './compose-skills.ts';
 
 export interface ComposedMind {

@@ -7,14 +7,14 @@ import type { AnyTool } from '#core/agent/tool.ts';
 import type { ModelClient } from '#core/model/model-client.ts';
 import { createLearning } from '#mind/learning/create-learning.ts';
 import type { Learning } from '#mind/learning/learning.ts';
-import type { AppParts } from './app-parts.ts';
+import type { AppParts } from '../app-parts.ts';
 
 /** Sources at which a person sits: what a review finds there is offered, not applied. */
 const ATTENDED: ReadonlySet<string> = new Set(['cli']);
 
 type LearningGround = Pick<
   AppParts,
-  'home' | 'clock' | 'loaded' | 'mind' | 'tools' | 'background' | 'redact' | 'log'
+  'home' | 'clock' | 'loaded' | 'mind' | 'tools' | 'background' | 'redact' | 'log' | 'providers'
 > & {
   readonly notice: (text: string) => void;
   /** What answers now. */
@@ -26,7 +26,7 @@ export function composeLearning(ground: LearningGround): Learning {
   const { config } = loaded;
   return createLearning({
     stores: { sessions: mind.store, database: mind.store.database, ledger: mind.ledger },
-    memory: { files: mind.memory },
+    memory: { files: mind.memory, ...(ground.providers ? { providers: ground.providers } : {}) },
     skills: {
       reader: mind.skills.library,
       door: mind.skills.door,

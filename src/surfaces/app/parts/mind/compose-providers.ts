@@ -1,0 +1,30 @@
+// Owns the external memory provider of one app, when `memory.provider` names one: beside the files, never instead of them.
+// Knows no provider. Invariant: a provider that cannot be used is a notice, and the files alone are used.
+import type { Clock } from '#base/clock.ts';
+import { chooseProvider, composeProviders, type MemoryProviders } from '#mind/learning/provider/compose-providers.ts';
+import { createFilesProvider } from '#mind/memory/files-provider.ts';
+import type { MemoryProvider } from '#mind/memory/memory-provider.ts';
+import type { ComposedMind } from './compose-mind.ts';
+
+export interface ProviderGround {
+  /** What is installed. */
+  readonly known: readonly MemoryProvider[];
+  /** `memory.provider` */
+  readonly name: string;
+  readonly mind: ComposedMind;
+  readonly clock: Clock;
+  readonly notice: (text: string) => void;
+}
+
+/** Undefined: the files alone. */
+export function openProviders({ known, name, mind, clock, notice }: ProviderGround): MemoryProviders | undefined {
+  const chosen = chooseProvider(known, name);
+  if (!chosen.ok) notice(chosen.detail);
+  const external = chosen.ok ? chosen.value : undefined;
+  if (!external) return undefined;
+  // The files' own block is read anew whenever a prompt is built; here they only bring their tool.
+  const files = { ...createFilesProvider(mind.memory), promptBlock: () => '' };
+  const messagesOf = async (sessionId: string) =>
+    (await mind.store.messages(sessionId)).map((stored) => stored.message);
+  return composeProviders(files, { external, clock, warn: notice, messagesOf });
+}
