@@ -26,6 +26,9 @@ import { createReviewDesk } from './review/review-desk.ts';
 import { createReviewRows, type ReviewRows } from './review/review-rows.ts';
 import { type ReviewParts, type ReviewRun, runReview } from './review/run-review.ts';
 
+/** A review begins this long after the answer. */
+const REVIEW_DELAY_MS = 2_000;
+
 export function createLearning(parts: LearningParts): Learning {
   const { stores, settings, ground, turn } = parts;
   const rows = createReviewRows(stores.database, ground.clock);
@@ -47,7 +50,8 @@ export function createLearning(parts: LearningParts): Learning {
   const run = async (due: Review, signal: AbortSignal): Promise<ReviewOutcome> =>
     settled(await (isReflex() ? byRule(due, signal) : runReview(review, due, signal)));
   const { background, clock, log } = ground;
-  const desk = createReviewDesk({ rows, run, mayRun, background, clock, leasePath: parts.places.lease, log });
+  const delayMs = () => (isReflex() ? 0 : REVIEW_DELAY_MS);
+  const desk = createReviewDesk({ rows, run, mayRun, background, clock, leasePath: parts.places.lease, log, delayMs });
   const waiting = createPendingDesk({
     doors: { ...doors, skills: parts.skills },
     consents,

@@ -54,6 +54,8 @@ export interface WorldOptions {
   readonly settings?: Partial<LearningSettings>;
   readonly providers?: MemoryProviders;
   readonly approver?: Approver;
+  /** Default: one whose waiting takes no time. */
+  readonly clock?: ManualClock;
 }
 
 export type World = ReturnType<typeof openWorld>;
@@ -62,7 +64,7 @@ export function openWorld(t: TestContext, options: WorldOptions = {}) {
   const home = options.home ?? createTempHome(t).path;
   const root = join(home, 'skills');
   mkdirSync(root, { recursive: true, mode: 0o700 });
-  const clock = createManualClock({ auto: true });
+  const clock = options.clock ?? createManualClock({ auto: true });
   const store = createSqliteSessionStore({
     path: join(home, 'state.db'),
     clock,

@@ -24,10 +24,12 @@ export interface ReviewDeskParts {
   /** File of the home's lease for unattended writers. */
   readonly leasePath: string;
   readonly log: (event: string, text: string) => void;
+  /** How long an ordered review waits before it asks a model, ms: a program that ends right away leaves it due instead of half done. */
+  readonly delayMs: () => number;
 }
 
 export interface ReviewDesk {
-  /** Records the review and starts it beside the conversation; without budget it stays due. */
+  /** Records the review and starts it beside the conversation; without budget, or at the end of the program, it stays due. */
   order(order: ReviewOrder): Promise<void>;
   /** Runs it now. Throws what the review throws; the row is decided. */
   runNow(
@@ -44,6 +46,7 @@ const MOST_DUE = 5;
 export function createReviewDesk(parts: ReviewDeskParts): ReviewDesk {
   const { rows, background } = parts;
   const ending = new AbortController();
+  const closing = new AbortController();
   const stop = AbortSignal.any([background.signal, ending.signal]);
   let line: Promise<unknown> = Promise.resolve();
   /** After the reviews that wait before it. */
@@ -64,9 +67,10 @@ export function createReviewDesk(parts: ReviewDeskParts): ReviewDesk {
   return {
     async order(order) {
       const review = await rows.order(order);
+      const early = AbortSignal.any([background.signal, closing.signal]);
       background.hold(
         'review',
-        inLine(() => quietly(review, stop)),
+        inLine(async () => (await waited(parts, early)) && (await quietly(review, stop))),
       );
     },
     async runNow(order, signal) {
@@ -92,6 +96,7 @@ export function createReviewDesk(parts: ReviewDeskParts): ReviewDesk {
       return ran;
     },
     async drain(signal) {
+      closing.abort();
       await untilAborted(line, signal);
       ending.abort();
       await line;
@@ -118,10 +123,21 @@ async function takeAndRun(
     await parts.rows.giveBack(review.id, {
       detail: stopped ? 'it was stopped when the program ended' : errorText(error),
       final: errorCode(error) === 'no-such-session',
-      counts: !stopped,
     });
     throw error;
   }
+}
+
+/** False when the program ended meanwhile. */
+async function waited({ clock, delayMs }: ReviewDeskParts, signal: AbortSignal): Promise<boolean> {
+  const ms = delayMs();
+  if (ms === 0) return true;
+  try {
+    await clock.sleep(ms, signal);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+  return !signal.aborted;
 }
 
 function untilAborted(work: Promise<unknown>, signal: AbortSignal): Promise<unknown> {

@@ -48,10 +48,7 @@ export interface ReviewRows {
   take(id: string): Promise<Review | undefined>;
   finish(id: string, outcome: ReviewOutcome): Promise<void>;
   /** Back to due, to be run at the next start; `failed` after the last attempt, or at once when it can never work. */
-  giveBack(
-    id: string,
-    why: { readonly detail: string; readonly final?: boolean; readonly counts?: boolean },
-  ): Promise<void>;
+  giveBack(id: string, why: { readonly detail: string; readonly final?: boolean }): Promise<void>;
   /** Due ones, and those of dead processes; oldest first. */
   due(): readonly Review[];
   get(id: string): Review | undefined;
@@ -141,19 +138,15 @@ interface GivenBack {
   readonly id: string;
   readonly detail: string;
   readonly final?: boolean;
-  /** False: it did not come to work, so the attempt does not count. */
-  readonly counts?: boolean;
 }
 
-function giveBack(database: Database, clock: Clock, { id, detail, final, counts }: GivenBack): void {
+function giveBack(database: Database, clock: Clock, { id, detail, final }: GivenBack): void {
   const row = database.get<Row>('SELECT * FROM reviews WHERE id = ?', id);
   if (row === undefined || row.status === 'done') return;
-  const attempts = Math.max(0, row.attempts - (counts === false ? 1 : 0));
-  const failed = final === true || attempts >= MOST_ATTEMPTS;
+  const failed = final === true || row.attempts >= MOST_ATTEMPTS;
   database.run(
-    'UPDATE reviews SET status = ?, attempts = ?, detail = ?, runner = NULL, ended_at = ? WHERE id = ?',
+    'UPDATE reviews SET status = ?, detail = ?, runner = NULL, ended_at = ? WHERE id = ?',
     failed ? 'failed' : 'due',
-    attempts,
     detail.toWellFormed(),
     failed ? clock.now() : null,
     id,

@@ -129,9 +129,9 @@ describe('pieces of a review', () => {
     assert.deepEqual(rows.due(), []);
     const beside = await rows.order({ sessionId: 's1', reasons: ['asked'], through: 12, hint: 'x' });
     assert.notEqual(beside.id, first.id);
-    await rows.giveBack(first.id, { detail: 'stopped', counts: false });
-    assert.equal(rows.get(first.id)?.attempts, 0);
-    for (const _ of [1, 2, 3]) {
+    await rows.giveBack(first.id, { detail: 'stopped' });
+    assert.deepEqual([rows.get(first.id)?.status, rows.get(first.id)?.attempts], ['due', 1]);
+    for (const _ of [1, 2]) {
       await rows.take(first.id);
       await rows.giveBack(first.id, { detail: 'no network' });
     }

@@ -1,0 +1,166 @@
+// When reviews run: at the end, at the next start, by hand, before a compression, within the budget.
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import type { ModelRequest } from '#core/model/model-client.ts';
+import { createManualClock } from '#testing/manual-clock.ts';
+import { createScriptedModel, type ScriptedStep } from '#testing/scripted-model.ts';
+import { verifies } from '../../verifies.ts';
+import { openWorld, say } from './learning-world.ts';
+import { idOf, proposeSkill, RELEASE, reviewRequests, scripted, settle } from './release-script.ts';
+
+describe('when the learning loop runs', () => {
+  test('a review that fails is due again, runs at the next start under the lease, and gives up after three tries', async (t) => {
+    const model = scripted(t, [...RELEASE, 'Released.', { error: 'model-unreachable' }]);
+    const world = openWorld(t, { model });
+    const talk = await world.open();
+    await say(talk, 'release a new version');
+    await talk.close();
+    await settle(world);
+    assert.equal((await world.learning.report()).reviews.due, 1);
+    model.push({ error: 'model-unreachable' }, { error: 'model-unreachable' });
+    const never = new AbortController().signal;
+    assert.equal(await world.learning.runDue(never), 0);
+    assert.equal(await world.learning.runDue(never), 0);
+    assert.equal(await world.learning.runDue(never), 0);
+    assert.equal((await world.learning.report()).reviews.due, 0);
+    assert.equal(world.logged.filter((line) => line.startsWith('review-failed')).length, 3);
+  });
+
+  test('at exit a running review goes back to due; the next start runs it', async (t) => {
+    const model = scripted(t, [...RELEASE, 'Released.', { hang: true }]);
+    const world = openWorld(t, { model });
+    const talk = await world.open();
+    await say(talk, 'release a new version');
+    await talk.close();
+    await world.learning.drain(AbortSignal.timeout(50));
+    await settle(world);
+    const next = openWorld(t, { home: world.home, model: scripted(t, [proposeSkill, 'Done.']) });
+    assert.equal(await next.learning.runDue(new AbortController().signal), 1);
+    assert.equal(next.learning.offers().length, 1);
+  });
+
+  test('a program that ends right after the task asks no model: the review is due', async (t) => {
+    const model = scripted(t, [...RELEASE, 'Released.']);
+    const clock = createManualClock();
+    const world = openWorld(t, { model, clock });
+    const talk = await world.open();
+    await say(talk, 'release a new version');
+    await talk.close();
+    await world.learning.drain(new AbortController().signal);
+    await settle(world);
+    assert.equal((await world.learning.report()).reviews.due, 1);
+    assert.deepEqual(world.logged, []);
+  });
+
+  verifies(
+    'core:learning:counters-rebuilt',
+    'a resumed session goes on counting where it was, behind its last review',
+    async (t) => {
+      const lines = (count: number): ScriptedStep[] => Array.from({ length: count }, () => 'Noted.');
+      const model = scripted(t, [...lines(3), 'Nothing to keep.', ...lines(2), ...lines(1), 'Nothing to keep.']);
+      const settings = { intervals: { memory: 3, skills: 0 } };
+      const world = openWorld(t, { model, settings });
+      const talk = await world.open();
+      for (const count of [1, 2, 3, 4, 5]) {
+        await say(talk, `a plain line, number ${count}`);
+        await settle(world);
+      }
+      await talk.close();
+      const again = openWorld(t, { home: world.home, model, settings });
+      const resumed = await again.open('cli', talk.session.id);
+      assert.equal(reviewRequests(model).length, 1);
+      await say(resumed, 'a plain line, number 6');
+      await settle(again);
+      assert.equal(reviewRequests(model).length, 2);
+      await resumed.close();
+    },
+  );
+
+  test('without budget a nudge waits and a session end is recorded as due', async (t) => {
+    const model = scripted(t, [...RELEASE, 'Released.']);
+    const world = openWorld(t, {
+      model,
+      settings: { budget: { share: 0, floorPerDay: 0 }, intervals: { memory: 1, skills: 1 } },
+    });
+    const talk = await world.open();
+    await say(talk, 'release a new version');
+    await talk.close();
+    await settle(world);
+    const report = await world.learning.report();
+    assert.equal(report.reviews.due, 1);
+    assert.equal(report.budget.left, 0);
+  });
+
+  test('unattended surfaces follow write_approval', async (t) => {
+    for (const writeApproval of ['draft', 'apply'] as const) {
+      const model = createScriptedModel([...RELEASE, 'Released.', proposeSkill, 'Done.']);
+      const world = openWorld(t, { model, settings: { writeApproval } });
+      const talk = await world.open('api');
+      await say(talk, 'release a new version');
+      await talk.close();
+      await settle(world);
+      assert.equal(existsSync(join(world.home, 'skills/release')), writeApproval === 'apply');
+      assert.equal(world.learning.offers().length, writeApproval === 'apply' ? 0 : 1);
+    }
+  });
+
+  test('/learn reviews now and says what came of it', async (t) => {
+    const model = scripted(t, [...RELEASE, 'Released.', proposeSkill, 'Done.']);
+    const world = openWorld(t, { model, settings: { enabled: false } });
+    const talk = await world.open();
+    await say(talk, 'release a new version');
+    const learned = await world.learning.learnNow(talk.session.id, 'call it release', new AbortController().signal);
+    assert.ok(learned.ok && learned.value.line === '1 waits for your yes.', JSON.stringify(learned));
+    assert.match(
+      JSON.stringify(reviewRequests(model)[0]),
+      /The owner asked for this review and said: .{0,3}call it release/,
+    );
+    await talk.close();
+    const none = await world.learning.learnNow('nobody', '', new AbortController().signal);
+    assert.equal(none.ok || none.reason, 'no-such-session');
+  });
+
+  verifies(
+    ['core:compression:flush-first', 'core:compression:flush-as-user-message', 'core:compression:flush-stripped'],
+    'before a compression one call may keep facts; nothing of it stays in the conversation',
+    async (t) => {
+      const keep = (request: ModelRequest): ScriptedStep => ({
+        calls: [
+          {
+            name: 'memory',
+            arguments: {
+              action: 'add',
+              content: 'The staging server is called bluebird.',
+              evidence: [{ message_id: idOf(request, /bluebird/), quote: 'the staging server is called bluebird' }],
+            },
+          },
+        ],
+      });
+      const model = scripted(t, ['Good to know.', keep]);
+      const world = openWorld(t, { model, settings: { intervals: { memory: 0, skills: 0 } } });
+      const talk = await world.open();
+      await say(talk, 'For the record: the staging server is called bluebird.');
+      const before = await world.store.messages(talk.session.id);
+      const flush = world.learning.hooks.find(({ name }) => name === 'flush');
+      const info = { sessionId: talk.session.id, source: 'cli', cwd: '/' };
+      await flush?.beforeCompress?.(info, talk.history, new AbortController().signal);
+      const [request] = model.requests.filter(({ purpose }) => purpose === 'flush');
+      assert.match(
+        JSON.stringify(request?.messages.at(-1)),
+        /\[System: The session is being compressed\. Save anything worth remembering\.\.\.\]/,
+      );
+      assert.equal(request?.messages.at(-1)?.role, 'user');
+      assert.equal(request?.system, model.requests[0]?.system);
+      assert.deepEqual(await world.store.messages(talk.session.id), before);
+      const state = world.memory.read('memory');
+      assert.deepEqual(state.ok && state.value.entries, ['The staging server is called bluebird.']);
+      assert.equal(world.ledger.list()[0]?.actor, 'flush');
+      model.push({ error: 'model-unreachable' });
+      await flush?.beforeCompress?.(info, talk.history, new AbortController().signal);
+      assert.match(world.notices.join(), /memory was not saved before the compression/);
+      await talk.close();
+    },
+  );
+});
