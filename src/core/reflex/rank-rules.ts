@@ -65,8 +65,9 @@ function inputOf(
 /** Best first; everything under the lower bound is left out. A line that fits no form is read again, by its parts and by frames. */
 export function rankRules(rules: readonly ReflexRule[], input: ReflexInput, language: Language): readonly RankedRule[] {
   const line = readLine(input.text, language);
+  if (!input.confirmed && (line.doubt === 'pasted' || line.doubt === 'injection')) return [];
   const plain = rankOnce(rules, input, line.doubt);
-  if (input.confirmed || isClear(plain) || line.doubt === 'pasted' || line.doubt === 'injection') return plain;
+  if (input.confirmed || isClear(plain)) return plain;
   const asks: RankedRule[] = [];
   for (const mode of ['forms', 'frames'] as const) {
     for (const reading of readings(input.text, language)) {

@@ -116,13 +116,13 @@ function isWorld(topic: string, words: string): boolean {
   return (
     WORLD.test(words) ||
     /^(?:in |at |of )?(?:1\d|20)\d\d$/.test(topic) ||
-    /^who (?:\w+ed|chose|said|told)\b/i.test(spoken)
+    /^who (?!is\b|are\b|did\b|was\b|were\b|has\b|had\b)/i.test(spoken)
   );
 }
 
 /** An opinion of the agent, what the world did, or who coined a phrase. */
 const NOT_OURS =
-  /^(?:what|how|when|where|why) (?:did|do|have|were|are) you (?!say|said|tell|told|suggest|recommend|propose|mention|decide|write|claim|promise|find|do\b|answer|report|note|call|run|show|talk)|^(?:what|when|why|how) did we (?:do to deserve|get here|become|evolve|go wrong)\b|\bwhat you (?:think|feel|like)\b|\byou (?:know|learn(?:ed|t)?|remember(?:ed)?|stored?|noted|kept) about (?:me|myself)\b|^who (?:wrote|made|built|invented|won|founded|discovered|created|started|painted|composed|directed)\b|^(?:what|when|why|how|where) (?:do|are|did|have|had|were) (?:they|people|humans|scientists)\b|^who (?:said|wrote|told) ["'“]|\bto each other\b|\byour (?:own )?(?:name|age|job|opinion|feelings?|hobby|hobbies|favou?rite)\b|\bdid we land on\b/i;
+  /^(?:what|how|when|where|why) (?:did|do|have|were|are) you (?!say|said|tell|told|suggest|recommend|propose|mention|decide|write|claim|promise|find|do\b|answer|report|note|call|run|show|talk)|^(?:what|when|why|how) did we (?:do to deserve|get here|become|evolve|go wrong)\b|\bwhat you (?:think|feel|like)\b|\byou (?:know|learn(?:ed|t)?|remember(?:ed)?|stored?|noted|kept) about (?:me|myself)\b|^who (?:wrote|made|built|invented|won|founded|discovered|created|started|painted|composed|directed)\b|^(?:what|when|why|how|where) (?:do|are|did|have|had|were) (?:they|people|humans|scientists)\b|^who (?:said|wrote|told) ["'“]/i;
 
 /** A topic without the small words at its ends; a phrase of time at its end counts as the time. */
 function tidy(slots: Slots): Slots {

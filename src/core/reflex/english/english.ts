@@ -34,7 +34,7 @@ export const english: Language = {
     reading reads shown opened opens saved savings recalls remembered reminds member september remove removed
     correct corrects erase phone music dinner movie coffee email mail internet web weather news google
     wrote written made changed deleted created edited forgot meant knows nope nah nop connection connections collection direction whatsit thingy thingamajig whatchamacallit doodad gizmo thingamabob whatnot gubbins doohickey stuff
-    whatever whichever whoever whenever something anything nothing everything someone anyone everyone somewhere anywhere me myself yourself life
+    trust hate prefer believe understand enjoy admire deserve whatever whichever whoever whenever something anything nothing everything someone anyone everyone somewhere anywhere me myself yourself life
     love heart soul head hand house home street way money people man men woman women kid kids dog cat food milk bread car bus train job boss friend friends mother father mom dad sister brother wife husband door window weather sky sea sun moon star king queen city country capital president story joke poem song game book page number name day night morning evening today tomorrow yesterday
   `,
   determiners: 'the a an my our your this that these those its their his her some any',

@@ -7,6 +7,8 @@ import type { Line } from './read-line.ts';
 import { readSlot } from './read-slot.ts';
 
 const MAX_STEPS = 4000;
+/** Words without meaning in a row. */
+const MOST_FILLERS = 8;
 /** A fit without a single fixed word scores this much; each word adds a little, so that the more specific form wins. */
 const BASE = 0.9;
 const PER_WORD = 0.02;
@@ -90,7 +92,7 @@ function walk(search: Search, nodes: readonly FormNode[], state: State): void {
 /** Where the next part may begin: here, or after words without meaning. */
 function starts(line: Line, from: number): readonly number[] {
   const places = [from];
-  for (let at = from; at < line.tokens.length && isFiller(line, at); at += 1) places.push(at + 1);
+  for (let at = from; places.length <= MOST_FILLERS && isFiller(line, at); at += 1) places.push(at + 1);
   return places;
 }
 

@@ -99,17 +99,18 @@ function partReading(text: string, { start, end }: Clause, language: Language): 
   const after = peelLine(text.slice(end), language.layers);
   const asked = language.guards.asked.test(own);
   const part = peelLine(own.replace(asked ? /[,;:?]+$/ : /[,;:]+$/, ''), language.layers);
+  const led = isLedAgainst(before, asked, language);
   const guarded =
     (after.endsWith('?') && !asked) ||
     isAgainst(part, language) ||
     isStatement(part, language) ||
-    isLedAgainst(before, asked, language) ||
+    led ||
     isFollowedAgainst(after, asked, language);
   const announced = /:\s*$/.test(before) && !language.guards.quoting.test(before);
   const torn =
     language.guards.understanding.test(plainOf(withoutReasons(after, language), language)) || demands(before, language);
   const closing = peelLine(after, language.layers) === '' && /[.!?:]\s*$|\bso\s+$/.test(before);
-  const doubtful = language.guards.hedging.test(own) || language.guards.halving.test(after);
+  const doubtful = led || language.guards.hedging.test(own) || language.guards.halving.test(after);
   return {
     span: { start, end },
     announced,

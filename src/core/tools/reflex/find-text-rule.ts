@@ -83,6 +83,7 @@ export function shapeOf({ slots }: ReflexMatch, text: string): number {
   if (slots['pattern.quoted'] !== undefined) return isNamedFile(text, pattern) ? UNSURE : 1;
   const words = pattern.split(/\s+/).length;
   if (words > 5 || NO_PATTERN.test(pattern) || isKind(text, pattern) || isUnderstood(text, pattern)) return UNSURE;
+  if (PEOPLE.test(text)) return UNSURE;
   if (isMarked(text, pattern)) return 1;
   if (FILE_NAME.test(pattern)) return UNSURE;
   if (isCodeName(pattern)) return 1;
@@ -100,6 +101,9 @@ function isUnderstood(text: string, pattern: string): boolean {
 }
 
 const UNSURE = 0.58;
+/** People use and mention things elsewhere than in files. */
+const PEOPLE =
+  /^\W*(?:do|does|did|has|have|is|are|can|will|would|should|why (?:do|does)|when (?:do|does)) (?:anyone|anybody|someone|somebody|everyone|everybody|people|nobody|no one|they|he|she|most people|some people|developers|programmers|users|kids)\b/i;
 /** More likely a file than a text. */
 const FILE_NAME =
   /^(?!console\.|process\.)[\w@./-][\w@./ -]*\.(?:docx?|xlsx?|pptx?|odt|ods|rtf|[cm]?[jt]sx?|json|md|ya?ml|toml|txt|py|rs|go|css|s[ac]ss|html?|sh|sql|csv|xml|lock|env|ini|cfg|conf|java|rb|php|c|h|cpp|pdf|png|jpe?g|svg|zip|log)$/i;

@@ -1,7 +1,7 @@
 // Owns the intent `forget`: one entry goes, the one that the owner's words mean.
 // Invariant: several candidates lead to a question; everything at once is never removed.
 import type { ReflexInput, ReflexMatch, ReflexQuestion, ReflexRule, ReflexStep } from '#core/agent/reflex-rule.ts';
-import type { ToolResultPart } from '#core/model/message.ts';
+import { type ToolResultPart, toolCalls } from '#core/model/message.ts';
 import { targetOf } from './about-owner.ts';
 import { forms, texts } from './english.ts';
 import { FILES, type KeptEntry, keptEntries, memoryWrites, type Target } from './kept-entries.ts';
@@ -12,12 +12,14 @@ import { candidatesOf, isNotFound, sayWritten } from './memory-answer.ts';
 const EVERYTHING =
   /^(?:everything|all|all of it|it all|all of that|all memories|all your memories|everything about me|all you know)\b.{0,24}$/i;
 const IDIOM =
-  /,\s*(?:i['’]?m|i am|i|it['’]?s|let['’]?s|we)\b|^(?:the (?:past|rest|world|pain|whole thing|idea|thought)\b|what (?:to|they|he|she|people|everyone)\b|.*\band move on\b)|^(?:it|that)\b.*\bit\b$|^(?:it|that|this|you|me|him|her|them|us)\s*(?:[,.!;]|not$)|^(?:it|about it|that|this|you|to|how|why|what|when|me|him|her|them|us|the rules)$/i;
+  /,\s*(?:i['’]?m|i am|i|it['’]?s|let['’]?s|we)\b|^(?:the (?:past|rest|world|pain|whole thing|idea|thought)\b|what (?:to|they|he|she|people|everyone)\b|.*\band move on\b|we (?:ever|never|all)\b|your \w+(?=$|[,.!;]))|^(?:it|that)\b.*\bit\b$|^(?:it|that|this|you|me|him|her|them|us)\s*(?:[,.!;]|not$)|^(?:it|about it|that|this|you|to|how|why|what|when|me|him|her|them|us|the rules)$/i;
 /** `let us forget …` is said to friends. */
 const TOGETHER =
   /^\W*(?:(?:so|ok|okay|well|oh|come on|please|now|and|hey)\W+)*(?:let['’]?s|let us|we (?:should|can|could|must|will|all))\b/i;
 /** `you need not remember X` forbids nothing that is kept already; with `any more` it does. */
 const UNFORGETTING = /^(?!.*(?:any ?(?:more|longer)|no longer|\bstop\b|\bquit\b))(?:.*\bnot\b|.*n['’]t\b|no need)/i;
+/** `forget about dinner`: one common word, nobody's note. */
+const BARE = /^\p{L}+ (?:about )?\p{Ll}+(?:$|[,.!;])/u;
 /** Something that nobody has named yet. */
 const INDEFINITE = /^(?:about )?(?:an?|some|any|no|every|each) /i;
 const MOST = 4;
@@ -42,10 +44,14 @@ export const forgetRule: ReflexRule = {
       )
       .trim();
     const { last } = fit.slots;
-    if (last !== undefined) return { score: memoryWrites(input).length > 0 ? fit.score : 0.5, slots: { last } };
+    if (last !== undefined) return { score: isFresh(input) ? fit.score : 0.5, slots: { last } };
     if (isVague(topic)) return { score: fit.score, slots: {}, missing: 'topic' };
     const loose =
-      IDIOM.test(topic) || INDEFINITE.test(topic) || TOGETHER.test(input.text) || UNFORGETTING.test(input.words);
+      IDIOM.test(topic) ||
+      INDEFINITE.test(topic) ||
+      BARE.test(input.words) ||
+      TOGETHER.test(input.text) ||
+      UNFORGETTING.test(input.words);
     return { score: loose && matchEntries(topic, keptEntries(input)).length === 0 ? 0.3 : fit.score, slots: { topic } };
   },
 
@@ -74,6 +80,12 @@ export const forgetRule: ReflexRule = {
     return remove(match, wanted, results);
   },
 };
+
+/** `forget it` means a note only as long as nothing was done after it. */
+function isFresh(input: ReflexInput): boolean {
+  const at = memoryWrites(input).at(-1)?.at;
+  return at !== undefined && input.history.slice(at).every((message) => toolCalls(message).length === 0);
+}
 
 function lastAdded(input: ReflexInput, entries: readonly KeptEntry[]): KeptEntry | undefined {
   const after = memoryWrites(input).findLast((write) => write.after !== undefined)?.after;

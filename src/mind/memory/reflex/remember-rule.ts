@@ -23,7 +23,7 @@ const CLAUSE =
 const BARE_THING = /^(?:the|those|these|all|our|a|an)\s(?:\p{L}+\s?){1,4}$/u;
 /** `take note, young man`: nobody's fact. */
 const LOOSE_ADDRESS =
-  /^(?:young |old |good |my )?(?:man|lady|sir|boy|girl|friend|everyone|folks|guys)$|^(\w+), \1\b|^\w+, the \w+ of \w+$|^(?:is|was)\b|^it(?:'s|’s| is) an? \w+$/i;
+  /^(?:miss|mister|mr|mrs|ms|madam|darling|dear|honey|kids|ladies|gentlemen)\b|^(?:young |old |good |my )?(?:man|lady|sir|boy|girl|friend|everyone|folks|guys)$|^(\w+), \1\b|^\w+, the \w+ of \w+$|^(?:is|was)\b|^it(?:'s|’s| is) an? \w+$/i;
 /** `save that as x.txt` is about a file. */
 const AS_FILE = /^(?:as|to|in|into|under|at)\s+\S*[./]\w+\s*$/i;
 /** `remember to call mom` is a reminder, which nothing here rings; how to serve the owner is a fact. */

@@ -6,15 +6,18 @@ import { nearWord } from '#core/reflex/line/near-word.ts';
 /** 1 with a cue of a past conversation; less without one: the owner is asked, or nothing is searched. */
 export function cueOf(slots: Readonly<Record<string, string>>, words: string): number {
   if (slots.session !== undefined || slots.browse !== undefined || CONVERSATION.test(words)) return 1;
-  if (PRESENT.test(words)) return WEAK;
-  if (FILE.test(words) && !OURS_SAID.test(words)) return WEAK;
-  if (STRANGERS.test(words) && !SAID.test(words)) return WEAK;
-  if (TEXT_VOICE.test(words)) return WEAK;
+  if (isElsewhere(words)) return WEAK;
   if (SAID.test(words) || DECIDED.test(words) || hasSlip(words)) return 1;
   return slots.when !== undefined && OURS.test(words) ? 1 : WEAK;
 }
 
 const WEAK = 0.55;
+
+/** What is asked for stands in a text, in the world, or nowhere. */
+function isElsewhere(words: string): boolean {
+  if (PRESENT.test(words) || IDLE.test(words) || TEXT_VOICE.test(words)) return true;
+  return (FILE.test(words) && !OURS_SAID.test(words)) || (STRANGERS.test(words) && !SAID.test(words));
+}
 
 /** A conversation by its name, or remembering by its verb. */
 const CONVERSATION =
@@ -24,6 +27,9 @@ const PRESENT = /^(?:what|why|how|where|when|who|which \w+|what \w+)\s+(?:do|doe
 const FILE = /(?:^|\s)["'“`]?[\w./-]+\.[a-z][a-z0-9]{1,4}["'”`?.!]*(?:\s|$)/i;
 const OURS = /\b(?:we|i|you|us|our|my)\b/i;
 const OURS_SAID = /\b(?:we|i|you|us)\b/i;
+/** Small talk with the agent, and what mankind did. */
+const IDLE =
+  /\bto each other\b|\byour (?:own )?(?:name|age|job|opinion|feelings?|hobby|hobbies|favou?rite)\b|\bdid we land on\b/i;
 /** Somebody outside: only what they said can stand in a conversation of ours. */
 const STRANGERS =
   /^(?:(?:what|when|where|how|why|who)\s+)?(?:did|have|had|has|was|were)\s+(?:they|he|she|people|everyone|anyone)\b/i;
