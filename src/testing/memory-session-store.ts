@@ -6,6 +6,7 @@ import { newSessionId, sha256 } from '#base/ids.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 import type {
   Compaction,
+  CostFilter,
   CostRow,
   FrozenPrompt,
   SessionFilter,
@@ -190,9 +191,9 @@ class MemorySessionStore implements SessionStore {
     return structuredClone([...this.#need(sessionId).spans.values()].sort((a, b) => a.startedAt - b.startedAt));
   }
 
-  async costs(filter: { readonly sessionId?: string; readonly since?: number } = {}): Promise<readonly CostRow[]> {
+  async costs(filter: CostFilter = {}): Promise<readonly CostRow[]> {
     const kept = filter.sessionId === undefined ? [...this.#sessions.values()] : [this.#need(filter.sessionId)];
-    const steps = kept.flatMap((one) => [...one.spans.values()]).filter((span) => isPaidStep(span, filter.since ?? 0));
+    const steps = kept.flatMap((one) => [...one.spans.values()]).filter((span) => isPaidStep(span, filter));
     const groups = Map.groupBy(steps, (span) => `${span.purpose ?? 'answer'}\0${span.name}`);
     return [...groups.values()].map(sumSteps).sort((a, b) => b.cost - a.cost || b.calls - a.calls);
   }
@@ -221,8 +222,8 @@ function noSuchMessage(sessionId: string): TalariaError {
   return new TalariaError(`there is no such message in ${sessionId}`, { code: 'no-such-message' });
 }
 
-function isPaidStep(span: Span, since: number): boolean {
-  return span.kind === 'step' && span.usage !== undefined && span.startedAt >= since;
+function isPaidStep(span: Span, { since = 0, until = Number.POSITIVE_INFINITY }: CostFilter): boolean {
+  return span.kind === 'step' && span.usage !== undefined && span.startedAt >= since && span.startedAt < until;
 }
 
 function sumSteps(steps: readonly Span[]): CostRow {

@@ -242,6 +242,7 @@ export function sessionStoreContract(name: string, make: (clock: ManualClock) =>
         const row = { purpose: 'answer', model: 'test/one', calls: 2, usage, cost: 0.5, unpriced: 1 };
         assert.deepEqual(await store.costs({ sessionId: id }), [row]);
         assert.equal((await store.costs({ since: 1500 }))[0]?.calls, 1);
+        assert.equal((await store.costs({ until: 1500 }))[0]?.calls, 1);
         assert.deepEqual(await store.costs({ since: 9000 }), []);
       }),
     );

@@ -84,6 +84,13 @@ export interface CostRow {
   readonly unpriced: number;
 }
 
+/** Epoch ms; `until` is not part of the stretch. */
+export interface CostFilter {
+  readonly sessionId?: string;
+  readonly since?: number;
+  readonly until?: number;
+}
+
 export interface SessionFilter {
   readonly limit?: number;
   readonly source?: string;
@@ -128,6 +135,6 @@ export interface SessionStore {
   fork(sessionId: string): Promise<SessionRecord>;
   recordSpans(spans: readonly Span[]): Promise<void>;
   spans(sessionId: string): Promise<readonly Span[]>;
-  costs(filter?: { readonly sessionId?: string; readonly since?: number }): Promise<readonly CostRow[]>;
+  costs(filter?: CostFilter): Promise<readonly CostRow[]>;
   close(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 // Owns what a turn cost and did: rows of `spans` for `talaria trace`, rows of `usage` for `talaria cost`. Invariant: every step with
 // usage has one usage row, and usage stays when its spans are pruned.
 import type { Database } from '#base/database/connection.ts';
-import type { CostRow, Span } from '#core/agent/session-store.ts';
+import type { CostFilter, CostRow, Span } from '#core/agent/session-store.ts';
 import type { Purpose, Usage } from '#core/model/model-client.ts';
 import { storedJson } from './message-rows.ts';
 import { needSession } from './session-rows.ts';
@@ -110,19 +110,17 @@ interface UsageSum {
 }
 
 /** Sums by purpose and model, the dearest first. */
-export function readCosts(
-  database: Database,
-  filter: { readonly sessionId?: string; readonly since?: number },
-): readonly CostRow[] {
+export function readCosts(database: Database, filter: CostFilter): readonly CostRow[] {
   const key = filter.sessionId === undefined ? null : needSession(database, filter.sessionId).key;
   const rows = database.all<UsageSum>(
     `SELECT purpose, model, count(*) AS calls, sum(input_tokens) AS input, sum(output_tokens) AS output,
        sum(cached_tokens) AS cached, sum(cache_write_tokens) AS cache_write, sum(reasoning_tokens) AS reasoning,
        sum(cost) AS cost, sum(cost IS NULL) AS unpriced
-     FROM usage WHERE (?1 IS NULL OR session = ?1) AND at >= ?2
+     FROM usage WHERE (?1 IS NULL OR session = ?1) AND at >= ?2 AND at < ?3
      GROUP BY purpose, model ORDER BY cost DESC, calls DESC, purpose, model`,
     key,
     filter.since ?? 0,
+    filter.until ?? Number.MAX_SAFE_INTEGER,
   );
   return rows.map((row) => ({
     purpose: row.purpose,

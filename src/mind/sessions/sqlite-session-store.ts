@@ -10,6 +10,7 @@ import { errorCode } from '#base/errors.ts';
 import type { Result } from '#base/result.ts';
 import type {
   Compaction,
+  CostFilter,
   CostRow,
   FrozenPrompt,
   SessionFilter,
@@ -197,7 +198,7 @@ export class SqliteSessionStore implements SessionStore {
     return readSpans(this.database, sessionId);
   }
 
-  async costs(filter: { readonly sessionId?: string; readonly since?: number } = {}): Promise<readonly CostRow[]> {
+  async costs(filter: CostFilter = {}): Promise<readonly CostRow[]> {
     return readCosts(this.database, filter);
   }
 
