@@ -1,5 +1,6 @@
 // Owns the review without a language model: rules propose, the same gate judges (issue: reflex learns by rules under the same gate).
 // Knows no row and no surface. Invariants: every entry is the owner's sentence, every step a call that worked; each cites its message.
+import { canonicalJson, type JsonValue } from '#base/json.ts';
 import type { StoredMessage } from '#core/agent/session-store.ts';
 import { messageHandle } from '#mind/evidence/message-handle.ts';
 import type { ProposalDraft } from '#mind/evidence/proposal.ts';
@@ -11,6 +12,7 @@ import type { ReviewKind } from '../review/review.ts';
 import type { ReviewRun } from '../review/run-review.ts';
 import { ownerStatements } from './owner-statements.ts';
 import { draftSkill } from './procedure/draft-skill.ts';
+import { readSteps } from './procedure/step-text.ts';
 import { type Trace, traceOf } from './procedure/trace.ts';
 
 export interface ReflexReviewParts {
@@ -19,6 +21,8 @@ export interface ReflexReviewParts {
   readonly isSupported: (draft: ProposalDraft) => boolean;
   /** Entries of both memory files. */
   readonly keptEntries: () => readonly string[];
+  /** Text below the header of a skill; undefined when there is none of this name. */
+  readonly skillBody: (name: string) => string | undefined;
 }
 
 export interface ReflexReviewRequest {
@@ -77,9 +81,31 @@ function skillDrafts(parts: ReflexReviewParts, request: ReflexReviewRequest): re
   const fresh = withoutReplays(request.messages);
   const trace = traceOf(fresh.map(({ message }) => message));
   if (trace.steps.length < FEWEST_STEPS || (!request.isAsked && !isProcedure(trace))) return [];
-  const drafts = [trace, { ...trace, deadEnds: [] }].flatMap((one) => skillDraft(one, fresh, request) ?? []);
+  const name = freeName(parts, trace, request.hint);
+  if (name === undefined) return [];
+  const drafts = [trace, { ...trace, deadEnds: [] }, { ...trace, deadEnds: [], recovered: [] }].flatMap(
+    (one) => skillDraft(one, fresh, { ...request, hint: name }) ?? [],
+  );
   const chosen = drafts.find(parts.isSupported) ?? drafts[0];
   return chosen === undefined ? [] : [chosen];
+}
+
+const MOST_TWINS = 9;
+
+/** The name, with a number behind it while another skill has it; undefined when that skill says the same. */
+function freeName({ skillBody }: ReflexReviewParts, trace: Trace, hint: string | undefined): string | undefined {
+  const drafted = draftSkill(trace, hint);
+  if (!drafted.ok) return undefined;
+  const base = drafted.value.name;
+  for (let count = 1; count <= MOST_TWINS; count += 1) {
+    const name = count === 1 ? base : `${base}-${count}`;
+    const body = skillBody(name);
+    if (body === undefined) return name;
+    const known = readSteps(body).map(({ step }) => step);
+    if (canonicalJson(known as unknown as JsonValue) === canonicalJson(trace.steps as unknown as JsonValue))
+      return undefined;
+  }
+  return undefined;
 }
 
 function skillDraft(

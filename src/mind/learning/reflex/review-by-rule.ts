@@ -29,8 +29,10 @@ export async function reviewByRule(parts: ByRuleParts, order: RuleOrder, signal:
   const all = doors.messagesOf(sessionId);
   const isAsked = reasons.includes('asked');
   const wantsSkill = isAsked || reasons.includes('repeated') || hasTrigger(messages);
+  await doors.skills.ready?.();
   return reflexReview(
     {
+      skillBody: (name) => doors.skills.reader.get(name)?.body,
       keep: parts.keep,
       isSupported: (draft) => gateProposal(draft, all).decision === 'accepted',
       keptEntries: () =>

@@ -41,23 +41,23 @@ describe('reflex learns', () => {
       assert.deepEqual(more, []);
       assert.match(
         offer?.line ?? '',
-        /^Keep this as the skill "npm-ci-lint-build"\? npm ci, npm run lint, npm run build, npm test, npm pack$/,
+        /^Keep this as the skill "ci-lint-build-test"\? npm ci, npm run lint, npm run build, npm test, npm pack$/,
       );
       const kept = await world.learning.accept(offer?.id ?? '');
       assert.ok(kept.ok, JSON.stringify(kept));
-      const path = join(world.home, 'skills/npm-ci-lint-build/SKILL.md');
+      const path = join(world.home, 'skills/ci-lint-build-test/SKILL.md');
       const text = readFileSync(path, 'utf8');
-      assert.match(text, /## When to use\n\n- "do npm-ci-lint-build"\n/);
+      assert.match(text, /## When to use\n\n- "run `npm ci`"\n- "do ci-lint-build-test"\n/);
       assert.match(text, /## Steps\n\n1\. Run `npm ci`\n2\. Run `npm run lint`[\s\S]*5\. Run `npm pack`/);
       assert.match(text, /## Constraints\n\n- Failed: `FAIL corepack`/);
 
       const second = await world.open();
-      const replay = await say(second, 'do npm-ci-lint-build');
+      const replay = await say(second, 'do ci-lint-build-test');
       assert.deepEqual(commandsOf(replay), COMMANDS);
-      assert.match(answerOf(replay), /^Replayed npm-ci-lint-build: 5 of 5 steps\./);
+      assert.match(answerOf(replay), /^Replayed ci-lint-build-test: 5 of 5 steps\./);
       const amended = await say(second, 'no, also run `npm audit`');
       assert.deepEqual(commandsOf(amended), ['npm audit']);
-      assert.match(answerOf(amended), /^Patched the skill npm-ci-lint-build:/);
+      assert.match(answerOf(amended), /^Patched the skill ci-lint-build-test:/);
       const skipped = await say(second, 'skip step 2');
       assert.match(answerOf(skipped), /^Patched/);
       const replaced = await say(second, 'instead of npm pack run npm publish --dry-run');
@@ -73,10 +73,10 @@ describe('reflex learns', () => {
       assert.match(patched, /Failed: `FAIL corepack`/, 'what works is kept');
 
       const third = await world.open();
-      const again = await say(third, 'do npm-ci-lint-build');
+      const again = await say(third, 'do ci-lint-build-test');
       assert.match(
         answerOf(again),
-        /Replay npm-ci-lint-build\?[\s\S]*4\. \$ npm publish --dry-run/,
+        /Replay ci-lint-build-test\?[\s\S]*4\. \$ npm publish --dry-run/,
         'what publishes is asked about first',
       );
       const confirmed = await say(third, '1');
@@ -88,10 +88,10 @@ describe('reflex learns', () => {
         'npm audit',
       ]);
       await third.close();
-      const versions = world.door.versions('npm-ci-lint-build').map(({ version }) => version);
+      const versions = world.door.versions('ci-lint-build-test').map(({ version }) => version);
       const [why] = world.ledger.why({
         kind: 'skill',
-        target: 'npm-ci-lint-build',
+        target: 'ci-lint-build-test',
         key: String(Math.max(...versions)),
       });
       assert.match(
@@ -99,10 +99,20 @@ describe('reflex learns', () => {
         /instead of npm pack run/,
         'the correction is the evidence of the patch',
       );
-      const [made] = world.ledger.why({ kind: 'skill', target: 'npm-ci-lint-build', key: '1' });
+      const [made] = world.ledger.why({ kind: 'skill', target: 'ci-lint-build-test', key: '1' });
       assert.match(JSON.stringify(made?.citations), /Ran terminal\. command: npm test/);
     },
   );
+
+  test('the same task again brings no second skill, another one of the same name gets a number', async (t) => {
+    const world = openWorld(t);
+    await doTask(world);
+    assert.ok((await world.learning.accept(world.learning.offers()[0]?.id ?? '')).ok);
+    await doTask(world);
+    assert.deepEqual(world.learning.offers(), []);
+    await doTask(world, [...COMMANDS.slice(0, 4), 'npm audit']);
+    assert.match(world.learning.offers()[0]?.line ?? '', /the skill "ci-lint-build-test-2"/);
+  });
 
   verifies('core:reflex:repeats', 'the third time the same calls are made a skill is offered', async (t) => {
     const world = openWorld(t);

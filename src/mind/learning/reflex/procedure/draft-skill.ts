@@ -7,6 +7,7 @@ import { sliceText } from '#base/text.ts';
 import { type WriteSkillReason, writeSkill } from '#mind/skills/format/write-skill.ts';
 import { isCorrection } from '../../counters/correction-line.ts';
 import type { DoneCall } from '../../counters/done-calls.ts';
+import { actWord } from './act-word.ts';
 import { parametersOf } from './step.ts';
 import { renderSteps } from './step-text.ts';
 import { shortStep, stepOf, type Trace } from './trace.ts';
@@ -55,11 +56,17 @@ function skillName(words: string): string {
   ).replace(/-+$/, '');
 }
 
+/** The content words of what was asked for, else what the commands do. */
 function nameOf(trace: Trace): string {
   const [goal] = goalLines(trace);
-  const words = (goal ?? trace.steps.map(shortStep).join(' ')).match(/[\p{L}\p{N}]+/gu) ?? [];
-  const content = words.filter((word) => !REQUEST_WORDS.test(word) && !isStopStem(stemWord(word.toLowerCase())));
-  return skillName([...new Set(content)].slice(0, NAME_WORDS).join(' ')) || 'procedure';
+  const acts = trace.steps.map(actWord).filter((word) => word !== '');
+  const words =
+    goal?.match(/[\p{L}\p{N}]+/gu)?.filter(isContent) ?? (acts.length > 0 ? acts : trace.steps.map(shortStep));
+  return skillName([...new Set(words)].slice(0, NAME_WORDS).join(' ')) || 'procedure';
+}
+
+function isContent(word: string): boolean {
+  return !REQUEST_WORDS.test(word) && !isStopStem(stemWord(word.toLowerCase()));
 }
 
 /** Lines that say what is wanted rather than spelling out a command. */
@@ -76,11 +83,12 @@ function descriptionOf(trace: Trace): string {
   return line.length <= LONGEST_DESCRIPTION ? line : `${sliceText(line, LONGEST_DESCRIPTION - 1).trimEnd()}…`;
 }
 
+/** What was asked for; where only commands were given, the one that it began with. */
 function whenToUse(trace: Trace, name: string): string {
-  const asked = goalLines(trace)
-    .slice(0, MOST_LINES)
-    .map((text) => `- "${oneLine(text)}"`);
-  return [...asked, `- "do ${name}"`].join('\n');
+  const goals = goalLines(trace).slice(0, MOST_LINES);
+  const first = trace.lines.find(({ worked }) => worked)?.text;
+  const asked = goals.length > 0 || first === undefined ? goals : [first];
+  return [...asked.map((text) => `- "${oneLine(text)}"`), `- "do ${name}"`].join('\n');
 }
 
 function parameterSection({ steps }: Trace): readonly string[] {
@@ -88,13 +96,18 @@ function parameterSection({ steps }: Trace): readonly string[] {
   return names.length === 0 ? [] : [`## Parameters\n\n${names.map((name) => `- \`{${name}}\``).join('\n')}`];
 }
 
-function constraintSection({ deadEnds, lines }: Trace): readonly string[] {
+function constraintSection({ deadEnds, recovered, lines }: Trace): readonly string[] {
   const ends = deadEnds.slice(-MOST_CONSTRAINTS).map((one) => `- Failed: \`${commandOf(one)}\``);
+  const needed = recovered
+    .slice(-MOST_CONSTRAINTS)
+    .map(({ failed, by }) => `- Failed before \`${commandOf(by)}\`: \`${commandOf(failed)}\``);
   const said = lines
     .filter(({ text }) => isCorrection(text))
     .slice(-MOST_CONSTRAINTS)
     .map(({ text }) => `- "${oneLine(text)}"`);
-  return ends.length + said.length === 0 ? [] : [`## Constraints\n\n${[...ends, ...said].join('\n')}`];
+  return ends.length + needed.length + said.length === 0
+    ? []
+    : [`## Constraints\n\n${[...ends, ...needed, ...said].join('\n')}`];
 }
 
 function commandOf(done: DoneCall): string {

@@ -7,22 +7,30 @@ const TIMES = 3;
 const SHORTEST = 2;
 const LONGEST = 12;
 
-/** The longest run of calls at the end that occurs three times or more; undefined when there is none. */
+/** The longest run of calls at the end that occurs three times or more; undefined when there is none, or when it is not at its end yet. */
 export function repeatedCalls(calls: readonly DoneCall[]): readonly DoneCall[] | undefined {
   const keys = calls.map(keyOf);
   for (let size = Math.min(LONGEST, Math.floor(keys.length / TIMES)); size >= SHORTEST; size -= 1) {
     const last = keys.slice(-size);
-    if (new Set(last).size > 1 && countRuns(keys, last) >= TIMES) return calls.slice(-size);
+    const places = new Set(last).size > 1 ? placesOf(keys, last) : [];
+    if (places.length >= TIMES) return goesOn(keys, last, places) ? undefined : calls.slice(-size);
   }
   return undefined;
 }
 
-function countRuns(keys: readonly string[], run: readonly string[]): number {
-  let count = 0;
+/** Where the run begins, newest first, without overlapping. */
+function placesOf(keys: readonly string[], run: readonly string[]): readonly number[] {
+  const places: number[] = [];
   for (let at = keys.length - run.length; at >= 0; ) {
     const found = run.every((key, index) => keys[at + index] === key);
-    count += found ? 1 : 0;
+    if (found) places.push(at);
     at -= found ? run.length : 1;
   }
-  return count;
+  return places;
+}
+
+/** Each time before, the same call followed: the owner is in the middle of something longer. */
+function goesOn(keys: readonly string[], run: readonly string[], [, ...earlier]: readonly number[]): boolean {
+  const next = new Set(earlier.map((at) => keys[at + run.length]));
+  return next.size === 1 && !next.has(run[0]);
 }
