@@ -9,6 +9,7 @@ import { sessionMessages } from '#mind/sessions/find-message.ts';
 import { budgetState, intervalFactor, stretchIntervals } from './budget/learning-budget.ts';
 import { learningReport, REVIEWS_READ } from './budget/learning-report.ts';
 import { spentTokens } from './budget/spent-tokens.ts';
+import type { NudgeIntervals } from './counters/nudge-counters.ts';
 import { flushHook } from './flush/flush-hook.ts';
 import { createAnnouncements } from './keep/announcements.ts';
 import { createConsents } from './keep/consents.ts';
@@ -21,7 +22,7 @@ import { createLearningLoop } from './learning-loop.ts';
 import type { LearningParts } from './learning-parts.ts';
 import { learningRules } from './learning-rules.ts';
 import { reviewByRule } from './reflex/review-by-rule.ts';
-import type { Review, ReviewOutcome } from './review/review.ts';
+import { type Keeps, narrowKind, type Review, type ReviewOutcome } from './review/review.ts';
 import { createReviewDesk } from './review/review-desk.ts';
 import { createReviewRows, type ReviewRows } from './review/review-rows.ts';
 import { type ReviewParts, type ReviewRun, runReview } from './review/run-review.ts';
@@ -47,8 +48,13 @@ export function createLearning(parts: LearningParts): Learning {
     await settleOutcomes(settling, run.outcomes);
     return run;
   };
-  const run = async (due: Review, signal: AbortSignal): Promise<ReviewOutcome> =>
-    settled(await (isReflex() ? byRule(due, signal) : runReview(review, due, signal)));
+  const keeps = settings.keeps ?? { memory: true, skills: true };
+  const run = async (due: Review, signal: AbortSignal): Promise<ReviewOutcome> => {
+    const kind = narrowKind(due.kind, keeps);
+    if (kind === undefined) return NOTHING_KEPT;
+    const order = { ...due, kind };
+    return settled(await (isReflex() ? byRule(order, signal) : runReview(review, order, signal)));
+  };
   const { background, clock, log } = ground;
   const delayMs = () => (isReflex() ? 0 : REVIEW_DELAY_MS);
   const desk = createReviewDesk({ rows, run, mayRun, background, clock, leasePath: parts.places.lease, log, delayMs });
@@ -56,15 +62,16 @@ export function createLearning(parts: LearningParts): Learning {
     doors: { ...doors, skills: parts.skills },
     consents,
     announcements,
-    kept: (proposal) => background.hold('spread a kept change', spread(settling, proposal)),
+    accepted: (proposal) => background.hold('spread a kept change', spread(settling, proposal)),
   });
   const loop = createLearningLoop({
     store: stores.sessions,
     reviewsOf: (sessionId) => rows.list({ sessionId }).filter(({ status }) => status !== 'failed'),
     order: (order) => desk.order(order),
-    intervals: () => stretchIntervals(settings.intervals, intervalFactor(rows.keptCounts(REVIEWS_READ))),
+    intervals: () => stretchIntervals(kept(settings.intervals, keeps), intervalFactor(rows.keptCounts(REVIEWS_READ))),
     mayRun,
     isReflex,
+    keepsSkills: keeps.skills,
   });
   const flush = flushHook({
     review,
@@ -75,7 +82,7 @@ export function createLearning(parts: LearningParts): Learning {
   });
   return {
     ...waiting,
-    hooks: [...(settings.enabled ? [loop] : []), flush] satisfies readonly Hooks[],
+    hooks: [...(settings.enabled ? [loop] : []), ...(keeps.memory ? [flush] : [])] satisfies readonly Hooks[],
     rules: learningRules,
     announcements: (sessionId) => announcements.take(sessionId),
     learnNow: (sessionId, hint, signal) => learnNow({ parts, rows, desk }, { sessionId, hint }, signal),
@@ -84,6 +91,12 @@ export function createLearning(parts: LearningParts): Learning {
     report: () => report(parts, rows),
     memoryWritten: mirror,
   };
+}
+
+const NOTHING_KEPT: ReviewOutcome = { kept: 0, refused: 0, pending: 0, tokens: 0, cost: 0, model: '' };
+
+function kept(intervals: NudgeIntervals, keeps: Keeps): NudgeIntervals {
+  return { memory: keeps.memory ? intervals.memory : 0, skills: keeps.skills ? intervals.skills : 0 };
 }
 
 function doorsOf({ stores, memory, skills, places }: LearningParts): KeepDoors {

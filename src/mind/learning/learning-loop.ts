@@ -28,6 +28,8 @@ export interface LoopParts {
   readonly mayRun: () => Promise<boolean>;
   /** No language model answers: rules do. */
   readonly isReflex: () => boolean;
+  /** False: no reason to propose one counts. */
+  readonly keepsSkills: boolean;
 }
 
 /** Sessions of programs teach nothing about the owner. */
@@ -57,11 +59,11 @@ export function createLearningLoop(parts: LoopParts): Hooks {
       const own = splitTurns(messages).at(-1) ?? [];
       if (!isNew) session.counters = countTurn(session.counters, own);
       await fireNudges(parts, turn, session);
-      if (parts.isReflex()) await offerRepeated(parts, turn, { session, own });
+      if (parts.keepsSkills && parts.isReflex()) await offerRepeated(parts, turn, { session, own });
     },
     sessionEnd: async (session) => {
       live.delete(session.sessionId);
-      if (!DEAF.has(session.source)) await reviewAtEnd(parts, session.sessionId);
+      if (parts.keepsSkills && !DEAF.has(session.source)) await reviewAtEnd(parts, session.sessionId);
     },
   };
 }

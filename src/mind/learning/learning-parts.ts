@@ -13,6 +13,7 @@ import type { BudgetRules } from './budget/learning-budget.ts';
 import type { NudgeIntervals } from './counters/nudge-counters.ts';
 import type { KeepWay } from './keep/keep-policy.ts';
 import type { MemoryProviders } from './provider/compose-providers.ts';
+import type { Keeps } from './review/review.ts';
 import type { Background } from './review/review-desk.ts';
 
 export interface LearningSettings {
@@ -22,6 +23,8 @@ export interface LearningSettings {
   readonly budget: BudgetRules;
   /** `skills.write_approval`, for surfaces where nobody sits. */
   readonly writeApproval: KeepWay;
+  /** What is kept at all; default both. What is switched off is neither reviewed nor flushed. */
+  readonly keeps?: Keeps;
   /** Does a person sit at sessions of this source? */
   readonly isAttended: (source: string) => boolean;
 }

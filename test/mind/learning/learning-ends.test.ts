@@ -1,6 +1,6 @@
 // When reviews run: at the end, at the next start, by hand, before a compression, within the budget.
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { ModelRequest } from '#core/model/model-client.ts';
@@ -163,4 +163,47 @@ describe('when the learning loop runs', () => {
       await talk.close();
     },
   );
+
+  test('what is switched off is neither reviewed nor flushed', async (t) => {
+    const model = scripted(t, [...RELEASE, 'Released.']);
+    const keeps = { memory: false, skills: false };
+    const world = openWorld(t, { model, settings: { keeps, intervals: { memory: 1, skills: 1 } } });
+    assert.deepEqual(
+      world.learning.hooks.map(({ name }) => name),
+      ['learning'],
+    );
+    const talk = await world.open();
+    await say(talk, 'release a new version');
+    await talk.close();
+    await settle(world);
+    assert.equal((await world.learning.report()).reviews.due, 0);
+  });
+
+  test('an installation that waits for the guard is made by the yes, a dangerous one is not', async (t) => {
+    const world = openWorld(t, { model: scripted(t, []) });
+    for (const [name, word] of [
+      ['odd', 'ODD'],
+      ['evil', 'EVIL'],
+    ] as const) {
+      const from = join(world.home, 'outside', name);
+      mkdirSync(from, { recursive: true });
+      writeFileSync(
+        join(from, 'SKILL.md'),
+        `---\nname: ${name}\ndescription: An outside skill\n---\n\nDo it ${word}.\n`,
+      );
+      const change = { action: 'install', name, from, source: 'community', category: '', force: false };
+      const { id } = await world.ledger.open({
+        kind: 'skill',
+        actor: 'install',
+        target: name,
+        action: 'install',
+        change,
+        citations: [],
+      });
+      await world.ledger.decide(id, { status: 'pending', reason: 'guard-asks' });
+      const done = await world.learning.accept(id);
+      assert.equal(done.ok, name === 'odd', JSON.stringify(done));
+      assert.equal(world.ledger.get(id)?.status, name === 'odd' ? 'dropped' : 'pending');
+    }
+  });
 });

@@ -19,12 +19,12 @@ export interface PendingDesk {
 
 export interface PendingParts {
   readonly doors: KeepDoors & {
-    readonly skills: KeepDoors['skills'] & { readonly door: Pick<SkillDoor, 'rollback' | 'versions'> };
+    readonly skills: KeepDoors['skills'] & { readonly door: SkillDoor };
   };
   readonly consents: Consents;
   readonly announcements: Announcements;
-  /** Told of memory that was kept by a yes. */
-  readonly kept: (proposal: Proposal) => void;
+  /** Told of what was kept by a yes. */
+  readonly accepted: (proposal: Proposal) => void;
 }
 
 /** Refusals that another try may mend: the proposal waits on. */
@@ -68,15 +68,36 @@ async function accept(
   signal?: AbortSignal,
 ): Promise<Result<string, AcceptReason>> {
   const { doors } = parts;
+  if (proposal.action === 'install') return acceptInstall(parts, proposal, signal);
   // The owner's word stands behind it now; who proposed it stays in the row.
   const done = await applyProposal(doors, proposal, { actor: 'agent', ...(signal ? { signal } : {}) });
   if (done.status === 'applied') {
-    parts.kept(done.proposal);
+    parts.accepted(done.proposal);
     return ok(done.line);
   }
   if (done.status === 'pending') return refuse(done.reason, done.proposal.detail ?? 'It still waits.');
   if (MENDABLE.has(done.reason)) await waitOn(doors, proposal);
   return refuse(done.reason, done.detail);
+}
+
+/** The door installs under a row of its own; `force` is what the owner's yes to the guard's question means. */
+async function acceptInstall(
+  { doors, accepted }: PendingParts,
+  { id, target, change }: Proposal,
+  signal?: AbortSignal,
+): Promise<Result<string, AcceptReason>> {
+  const { from, source, category } = change;
+  const known = (['trusted', 'community', 'import'] as const).find((one) => one === source);
+  if (typeof from !== 'string' || known === undefined)
+    return refuse('not-pending', `${id} cannot be installed from here; install it again by its place.`);
+  const place = typeof category === 'string' && category !== '' ? { category } : {};
+  const request = { from, name: target, source: known, approved: true, force: true, ...place } as const;
+  const done = await doors.skills.door.install(request, signal);
+  if (!done.ok) return refuse(done.reason, done.detail);
+  await doors.ledger.decide(id, { status: 'dropped', reason: 'superseded', detail: done.value.proposalId });
+  const installed = doors.ledger.get(done.value.proposalId);
+  if (installed) accepted(installed);
+  return ok(`Installed the skill ${target}`);
 }
 
 /** A decided row stays decided; the change waits under a new one. */

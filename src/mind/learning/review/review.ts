@@ -53,3 +53,17 @@ export function kindOf(reasons: readonly ReviewReason[]): ReviewKind {
   if (has('asked') || has('session-end') || (has('memory-nudge') && has('skill-nudge'))) return 'combined';
   return has('memory-nudge') ? 'memory' : 'skills';
 }
+
+/** What may be kept at all. */
+export interface Keeps {
+  readonly memory: boolean;
+  readonly skills: boolean;
+}
+
+/** The part of a review that may keep something; undefined when nothing may be kept. */
+export function narrowKind(kind: ReviewKind, keeps: Keeps): ReviewKind | undefined {
+  const memory = keeps.memory && kind !== 'skills';
+  const skills = keeps.skills && kind !== 'memory';
+  if (memory && skills) return 'combined';
+  return memory ? 'memory' : skills ? 'skills' : undefined;
+}
