@@ -21,7 +21,8 @@ import type { Learning } from './learning.ts';
 import { createLearningLoop } from './learning-loop.ts';
 import type { LearningParts } from './learning-parts.ts';
 import { learningRules } from './learning-rules.ts';
-import { reviewByRule } from './reflex/review-by-rule.ts';
+import { ownerStatements } from './reflex/owner-statements.ts';
+import { keptEntries, reviewByRule } from './reflex/review-by-rule.ts';
 import { type Keeps, narrowKind, type Review, type ReviewOutcome } from './review/review.ts';
 import { createReviewDesk } from './review/review-desk.ts';
 import { createReviewRows, type ReviewRows } from './review/review-rows.ts';
@@ -72,6 +73,7 @@ export function createLearning(parts: LearningParts): Learning {
     mayRun,
     isReflex,
     keepsSkills: keeps.skills,
+    statementsIn: (messages) => (keeps.memory ? ownerStatements(messages, keptEntries(doors.memory)).length : 0),
   });
   const flush = flushHook({
     review,

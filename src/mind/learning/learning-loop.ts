@@ -28,6 +28,8 @@ export interface LoopParts {
   readonly mayRun: () => Promise<boolean>;
   /** No language model answers: rules do. */
   readonly isReflex: () => boolean;
+  /** Sentences of the owner that are worth keeping and are not kept, by rule. */
+  readonly statementsIn: (messages: Turn) => number;
   /** False: no reason to propose one counts. */
   readonly keepsSkills: boolean;
 }
@@ -63,7 +65,7 @@ export function createLearningLoop(parts: LoopParts): Hooks {
     },
     sessionEnd: async (session) => {
       live.delete(session.sessionId);
-      if (parts.keepsSkills && !DEAF.has(session.source)) await reviewAtEnd(parts, session.sessionId);
+      if (!DEAF.has(session.source)) await reviewAtEnd(parts, session.sessionId);
     },
   };
 }
@@ -109,8 +111,11 @@ async function fireNudges(parts: LoopParts, { sessionId }: SessionInfo, session:
 async function reviewAtEnd(parts: LoopParts, sessionId: string): Promise<void> {
   const through = lastThrough(parts.reviewsOf(sessionId), 'skills');
   const stretch = messagesBehind(await parts.store.messages(sessionId), through);
-  const triggers = creationTriggers(stretch, { acrossTurns: parts.isReflex() });
-  if (triggers.length === 0 || !(triggers.includes('correction') || hasOwnTask(stretch))) return;
+  const triggers = parts.keepsSkills ? creationTriggers(stretch, { acrossTurns: parts.isReflex() }) : [];
+  const isTask = triggers.includes('correction') || (triggers.length > 0 && hasOwnTask(stretch));
+  // By rule a look costs nothing; a model is asked about facts by the nudge.
+  const hasFacts = parts.isReflex() && parts.statementsIn(stretch) > 0;
+  if (!isTask && !hasFacts) return;
   await parts.order({ sessionId, reasons: ['session-end', ...triggers], through: await lastId(parts, sessionId) });
 }
 

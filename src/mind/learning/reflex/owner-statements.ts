@@ -15,7 +15,7 @@ export interface OwnerStatement {
 const STATEMENTS: readonly RegExp[] = [
   /^(?:i|we)\s+(?:(?:always|usually|mostly|only|generally|really)\s+)?(?:prefer|use|like|want|need|avoid|hate|love|work (?:with|on|at|in|from)|live in|speak|deploy|host|test|write|call|keep|run|develop)\b/i,
   /^(?:i|we)\s+(?:never|do not|don'?t)\s+(?:use|like|want|deploy|commit|push|work|eat|drink)\b/i,
-  /^(?:my|our)\s+[\p{L}\p{N}' -]{2,60}?\s+(?:is|are|runs?|lives?|lies|starts?|uses?|listens?)\b/iu,
+  /^(?:my|our)\s+[\p{L}\p{N}' -]{2,60}?\s+(?:is|are|runs?|lives?|lies|starts?|uses?|listens?|hosts?|deploys?|prefers?|works?|keeps?|writes?|ships?)\b/iu,
   /^(?:always|never)\s+\p{L}{2,}/iu,
   /^(?:from now on|in future|going forward|by default)\b/i,
   /^the\s+[\p{L}\p{N}' -]{2,60}?\s+(?:is called|is named|lives? (?:in|at|on)|runs? on|listens? on|is deployed (?:to|on))\b/iu,

@@ -2,7 +2,7 @@
 // Invariant: what an earlier review looked at is not looked at again, unless the owner asks.
 import type { SessionStore, StoredMessage } from '#core/agent/session-store.ts';
 import { gateProposal } from '#mind/evidence/gate/gate-proposal.ts';
-import { MEMORY_TARGETS } from '#mind/memory/memory-files.ts';
+import { MEMORY_TARGETS, type MemoryFiles } from '#mind/memory/memory-files.ts';
 import { creationTriggers } from '../counters/creation-triggers.ts';
 import { workCalls } from '../counters/done-calls.ts';
 import type { KeepDoors } from '../keep/keep-proposal.ts';
@@ -35,15 +35,19 @@ export async function reviewByRule(parts: ByRuleParts, order: RuleOrder, signal:
       skillBody: (name) => doors.skills.reader.get(name)?.body,
       keep: parts.keep,
       isSupported: (draft) => gateProposal(draft, all).decision === 'accepted',
-      keptEntries: () =>
-        MEMORY_TARGETS.flatMap((target) => {
-          const state = doors.memory.read(target);
-          return state.ok ? state.value.entries : [];
-        }),
+      keptEntries: () => keptEntries(doors.memory),
     },
     { sessionId, kind, messages, wantsSkill, isAsked, ...(hint === undefined ? {} : { hint }) },
     signal,
   );
+}
+
+/** Of both memory files. */
+export function keptEntries(files: Pick<MemoryFiles, 'read'>): readonly string[] {
+  return MEMORY_TARGETS.flatMap((target) => {
+    const state = files.read(target);
+    return state.ok ? state.value.entries : [];
+  });
 }
 
 function hasTrigger(messages: readonly StoredMessage[]): boolean {

@@ -54,7 +54,7 @@ export interface ReviewRows {
   get(id: string): Review | undefined;
   /** Newest first. */
   list(filter?: { readonly sessionId?: string; readonly limit?: number }): readonly Review[];
-  /** Kept entries of the last finished reviews, oldest first. */
+  /** Kept entries of the last finished reviews that cost tokens, oldest first: what a review by rule keeps says nothing about a model. */
   keptCounts(limit: number): readonly number[];
 }
 
@@ -94,7 +94,7 @@ export function createReviewRows(database: Database, clock: Clock): ReviewRows {
     keptCounts: (limit) =>
       database
         .all<{ kept: number }>(
-          "SELECT kept FROM reviews WHERE status = 'done' ORDER BY ended_at DESC, key DESC LIMIT ?",
+          "SELECT kept FROM reviews WHERE status = 'done' AND tokens > 0 ORDER BY ended_at DESC, key DESC LIMIT ?",
           limit,
         )
         .map(({ kept }) => kept)

@@ -114,6 +114,18 @@ describe('reflex learns', () => {
     assert.match(world.learning.offers()[0]?.line ?? '', /the skill "ci-lint-build-test-2"/);
   });
 
+  test('facts that the owner mentions are kept at the end, word for word, with their message', async (t) => {
+    const world = openWorld(t);
+    const talk = await world.open();
+    await say(talk, 'can you translate this? our team hosts the wiki on port 8090');
+    await say(talk, 'our team hosts the wiki on port 8090. What is the capital of Peru?');
+    await talk.close();
+    await settle(world);
+    assert.deepEqual(world.learning.announcements(), [
+      'Kept in MEMORY.md: "our team hosts the wiki on port 8090" · /undo takes it back',
+    ]);
+  });
+
   verifies('core:reflex:repeats', 'the third time the same calls are made a skill is offered', async (t) => {
     const world = openWorld(t);
     const pair = ['git fetch --all', 'git status --short'];

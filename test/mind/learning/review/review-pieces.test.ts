@@ -140,7 +140,10 @@ describe('pieces of a review', () => {
     assert.equal(rows.due().length, 1, 'an hour old, its holder is gone');
     await rows.take(beside.id);
     await rows.finish(beside.id, { kept: 2, refused: 1, pending: 0, tokens: 10, cost: null, model: 'm' });
-    assert.deepEqual(rows.keptCounts(10), [2]);
+    const free = await rows.order({ sessionId: 's2', reasons: ['repeated'], through: 1 });
+    await rows.take(free.id);
+    await rows.finish(free.id, { kept: 0, refused: 0, pending: 1, tokens: 0, cost: 0, model: 'reflex/1' });
+    assert.deepEqual(rows.keptCounts(10), [2], 'what costs nothing does not count');
     assert.equal(rows.list({ sessionId: 's1' }).length, 2);
   });
 
