@@ -34,11 +34,11 @@ const REVIEW_DELAY_MS = 2_000;
 export function createLearning(parts: LearningParts): Learning {
   const { stores, settings, ground, turn } = parts;
   const rows = createReviewRows(stores.database, ground.clock);
-  const announcements = createAnnouncements();
+  const announcements = createAnnouncements({ ledger: stores.ledger, database: stores.database, clock: ground.clock });
   const consents = createConsents(stores.database, ground.clock);
   const doors = doorsOf(parts);
   const mirror = async (notice: MemoryWriteNotice) => parts.memory.providers?.written(notice);
-  const settling = { announcements, mirror, log: ground.log, skillWritten: async () => parts.skills.written?.() };
+  const settling = { mirror, log: ground.log, skillWritten: async () => parts.skills.written?.() };
   const keep = keeper(parts, doors, () => consents.has('create-skills'));
   const review = reviewParts(parts, keep);
   const isReflex = () => turn.model().tier === 'T0';

@@ -1,4 +1,4 @@
-// Owns the tables of state.db that hold reviews and what the owner agreed to once and for all. Knows no query.
+// Owns the tables of state.db that hold reviews, what the owner was told of, and what the owner agreed to once and for all. Knows no query.
 // Invariant: a released step never changes. Serves seed 001 ch 13 and the rule that background work is drained or recorded.
 import type { RoomSchema } from '#base/database/migrate.ts';
 
@@ -26,6 +26,11 @@ CREATE TABLE reviews(
 );
 CREATE INDEX reviews_by_session ON reviews(session_id);
 CREATE INDEX reviews_by_status ON reviews(status);
+
+CREATE TABLE announced(
+  proposal TEXT PRIMARY KEY,
+  at INTEGER NOT NULL
+) WITHOUT ROWID;
 
 CREATE TABLE consents(
   name TEXT PRIMARY KEY,

@@ -206,4 +206,49 @@ describe('when the learning loop runs', () => {
       assert.equal(world.ledger.get(id)?.status, name === 'odd' ? 'dropped' : 'pending');
     }
   });
+
+  test('what was kept while nobody looked is said after a restart, once, and can be taken back', async (t) => {
+    const keep = (request: ModelRequest): ScriptedStep => ({
+      calls: [
+        {
+          name: 'memory',
+          arguments: {
+            action: 'add',
+            target: 'user',
+            content: 'Prefers tabs over spaces.',
+            evidence: [{ message_id: idOf(request, /prefer tabs/), quote: 'I prefer tabs over spaces' }],
+          },
+        },
+      ],
+    });
+    const model = scripted(t, ['Tabs it is.', keep, 'Kept.']);
+    const world = openWorld(t, { model, settings: { intervals: { memory: 1, skills: 0 } } });
+    const talk = await world.open();
+    await say(talk, 'By the way, I prefer tabs over spaces.');
+    await settle(world);
+    await talk.close();
+    await world.close();
+    const next = openWorld(t, { home: world.home, model });
+    assert.match(next.learning.announcements().join(), /^Kept in USER\.md: "Prefers tabs over spaces\."/);
+    const last = openWorld(t, { home: world.home, model });
+    assert.deepEqual(last.learning.announcements(), []);
+    assert.ok((await last.learning.undoLast()).ok);
+    const again = await last.learning.undoLast();
+    assert.equal(again.ok || again.reason, 'nothing-to-undo');
+  });
+
+  test('ten reviews that keep nothing double the interval, a kept entry resets it', async (t) => {
+    const world = openWorld(t, { model: scripted(t, []) });
+    const add = (kept: number, at: number) =>
+      world.database.run(
+        `INSERT INTO reviews(id, session_id, kind, reasons, status, kept, tokens, at, ended_at) VALUES(?, 's', 'memory', '[]', 'done', ?, 9, ?, ?)`,
+        ...[`rev_${at}`, kept, at, at],
+      );
+    for (let at = 1; at <= 10; at += 1) add(0, at);
+    const low = await world.learning.report();
+    assert.deepEqual([low.yield, low.factor, low.intervals], [0, 2, { memory: 20, skills: 20 }]);
+    add(1, 11);
+    const reset = await world.learning.report();
+    assert.deepEqual([reset.yield, reset.factor, reset.intervals], [0.1, 1, { memory: 10, skills: 10 }]);
+  });
 });

@@ -72,6 +72,7 @@ async function accept(
   // The owner's word stands behind it now; who proposed it stays in the row.
   const done = await applyProposal(doors, proposal, { actor: 'agent', ...(signal ? { signal } : {}) });
   if (done.status === 'applied') {
+    parts.announcements.told(proposal.id);
     parts.accepted(done.proposal);
     return ok(done.line);
   }
@@ -110,8 +111,7 @@ async function waitOn({ ledger, pending }: KeepDoors, proposal: Proposal): Promi
 }
 
 async function undoLast({ doors, announcements }: PendingParts, sessionId?: string): Promise<Result<string>> {
-  const id = announcements.undoable(sessionId).at(-1) ?? newestApplied(doors.ledger, sessionId)?.id;
-  const proposal = id === undefined ? undefined : doors.ledger.get(id);
+  const [proposal] = announcements.undoable(sessionId);
   if (proposal === undefined) return refuse('nothing-to-undo', 'Nothing was kept that could be taken back.');
   const undone = proposal.kind === 'memory' ? await undoMemory(doors, proposal) : await undoSkill(doors, proposal);
   if (!undone.ok) return undone;
@@ -126,13 +126,4 @@ async function undoMemory({ memory, ledger }: KeepDoors, { id }: Proposal): Prom
 async function undoSkill({ skills }: PendingParts['doors'], { id, target }: Proposal): Promise<Result<unknown>> {
   const version = skills.door.versions(target).find((one) => one.proposalId === id)?.version;
   return skills.door.rollback({ skill: target, ...(version === undefined ? {} : { version }) });
-}
-
-/** After a restart: the newest write of a review or a flush that was not undone. */
-function newestApplied(ledger: ProposalLedger, sessionId: string | undefined): Proposal | undefined {
-  const session = sessionId === undefined ? {} : { sessionId };
-  const candidates = (['review', 'flush'] as const).flatMap((actor) =>
-    ledger.list({ status: 'applied', actor, limit: 1, ...session }),
-  );
-  return candidates.toSorted((a, b) => (b.decidedAt ?? 0) - (a.decidedAt ?? 0))[0];
 }
