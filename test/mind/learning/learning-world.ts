@@ -19,9 +19,6 @@ import { foregroundCitations } from '#mind/evidence/foreground-citations.ts';
 import { createProposalLedger } from '#mind/evidence/proposal-ledger.ts';
 import { evidenceSchema } from '#mind/evidence/proposal-schema.ts';
 import { createLearning } from '#mind/learning/create-learning.ts';
-import { citingDoor } from '#mind/learning/foreground/citing-door.ts';
-import { draftWrite } from '#mind/learning/keep/draft-write.ts';
-import { createPendingFiles } from '#mind/learning/keep/pending-files.ts';
 import type { LearningSettings } from '#mind/learning/learning-parts.ts';
 import { learningRules } from '#mind/learning/learning-rules.ts';
 import { learningSchema } from '#mind/learning/learning-schema.ts';
@@ -96,12 +93,12 @@ export function openWorld(t: TestContext, options: WorldOptions = {}) {
     createSkillViewTool({ library, conditions, environment: () => undefined, credentialFolder: home }),
     createSkillsListTool({ library, conditions }),
   ];
-  const pending = createPendingFiles(join(home, 'pending'));
   const manage = createSkillManageTool({
-    door: citingDoor(door, citationsOf),
+    door,
+    citationsOf,
     record: records.get,
     ownerSay: () => 'ask',
-    draft: (write) => draftWrite({ ledger, pending, citationsOf }, write),
+    draft: async () => 'nobody asks for drafts here',
     written: refresh,
   });
   const tools = [terminalTool(), createMemoryTool(memory), manage, ...reading, createSessionSearchTool(store)];
