@@ -204,4 +204,49 @@ describe('the learning loop', () => {
     assert.deepEqual(world.learning.offers(), []);
     assert.match(world.logged.join('\n'), /rejected-before/);
   });
+
+  verifies('core:learning:after-the-answer', 'a review that hangs holds no turn up', async (t) => {
+    const model = scripted(t, ['Noted.', { hang: true }, 'Still here.']);
+    const world = openWorld(t, { model, settings: { intervals: { memory: 1, skills: 0 } } });
+    const talk = await world.open();
+    await say(talk, 'a plain line, number one');
+    while (reviewRequests(model).length === 0) await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(answerOf(await say(talk, 'are you there?')), 'Still here.');
+    await world.learning.drain(AbortSignal.abort());
+    await settle(world);
+    await talk.close();
+  });
+
+  verifies(
+    'core:learning:shared-stores',
+    'a review and the conversation write at once, and every entry is there',
+    async (t) => {
+      const fact = (name: string) => `the ${name} server listens on port 80${name.length}`;
+      const names = ['red', 'blue', 'green', 'purple'];
+      const keepAll = (request: ModelRequest): ScriptedStep => ({
+        calls: names.map((name) => ({
+          name: 'memory',
+          arguments: {
+            action: 'add',
+            content: fact(name),
+            evidence: [{ message_id: idOf(request, /user: the red/), quote: fact(name) }],
+          },
+        })),
+      });
+      const model = scripted(t, ['Noted.', keepAll, 'Kept.']);
+      const world = openWorld(t, { model, settings: { intervals: { memory: 1, skills: 0 } } });
+      const talk = await world.open();
+      await say(talk, names.map(fact).join(', '));
+      const own = ['one', 'two', 'three'].map((name) =>
+        world.memory.apply('memory', [{ action: 'add', content: `note ${name}` }]),
+      );
+      await Promise.all([...own, settle(world)]);
+      const state = world.memory.read('memory');
+      assert.deepEqual(
+        state.ok && [...state.value.entries].sort(),
+        ['note one', 'note three', 'note two', ...names.map(fact)].sort(),
+      );
+      await talk.close();
+    },
+  );
 });
