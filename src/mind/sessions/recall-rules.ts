@@ -34,7 +34,7 @@ const recallRule: ReflexRule = {
     const slots = tidy(fit.slots);
     const long = (slots.topic ?? '').split(' ').length > LONG_TOPIC ? 0.6 : 1;
     const runsOn = OTHER_REQUEST.test(fit.slots.topic ?? '') ? 0.55 : 1;
-    const open = slots.topic === '' && slots.when === undefined && slots.browse === undefined;
+    const open = queryOf(slots) === '' && [slots.when, slots.browse, slots.session].every((slot) => slot === undefined);
     return {
       score:
         fit.score *
@@ -133,11 +133,12 @@ function tidy(slots: Slots): Slots {
     .replace(/\s+(?:before|already|yet|again|ever|then|about|on|for|with|at|in|to|of)$/i, '');
   return {
     ...slots,
-    topic: /^(?:it|that|this|them|anything|something|what|we|i|from|in|on|about|of|for|so|to|me|do|there|here)$/i.test(
-      topic,
-    )
-      ? ''
-      : topic,
+    topic:
+      /^(?:it|that|this|them|anything|something|what|we|i|from|in|on|about|of|for|so|to|me|do|there|here|yet|ever|already|before|again|then|now)$/i.test(
+        topic,
+      )
+        ? ''
+        : topic,
   };
 }
 

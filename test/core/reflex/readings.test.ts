@@ -75,6 +75,22 @@ describe('readings of a line', () => {
     assert.ok(performance.now() - start < 500);
   });
 
+  test('a line of four thousand characters costs no more than a short one', async () => {
+    for (const part of [
+      'run it, read that, ',
+      'the ',
+      'open src/a.ts and b.md ',
+      'no. it is so. ',
+      'what did we say, ',
+    ]) {
+      const line = part.repeat(4000).slice(0, 3999);
+      await new ReflexConversation().say(line);
+      const start = performance.now();
+      assert.deepEqual((await new ReflexConversation().say(line)).calls, [], part);
+      assert.ok(performance.now() - start < 250, part);
+    }
+  });
+
   test('any line gives readings and is never made longer', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 200 }), (line) => {

@@ -8,6 +8,7 @@ export const guards: Guards = {
     /\b(?:suppose|supposing|imagine|hypothetical|hypothetically|what if|in case|were to|would it|would that|would happen|what happens|what would|what will|if (?:i|we|you|they|he|she|it|one|someone)|unless|should (?:i|we|one|you)|shall (?:i|we)|whether|may i|can i run|is it (?:safe|ok|wise|bad|good)|safe to|dangerous|pretend|theoretically)\b/i,
     /\bhow (?:do|does|did|can|could|would|should|to|come|is|are|was|i|we|you|one|much|about|well|good|bad)\b|\bwhich (?:command|tool|way|one|is)\b|\bwhat(?:['’]?s| is| are) (?:missing|wrong|lacking|left out|odd|strange|unclear|special)\b|\bwhat (?:command|is the (?:command|difference|best|point|meaning|purpose)|does \S+ (?:do|mean)|are the (?:pros|risks|best))\b|\bways? to\b|\bdifference between\b/i,
     /\b(?:every|each) (?:day|hour|week|minute|night|morning|month|time|monday|friday|\d+)\b|\b(?:tomorrow|tonight|later|once (?:it|the|you|we|they)|as soon as|until(?! (?:line|row|\d))|daily|hourly|weekly|next (?:week|month|time))\b/i,
+    /\bwho(?:['’]d| would| could| might| wants| needs| likes)\b/i,
     /\b(?:does|do|did|would|will) (?:it|this|that|they|these|those|the \w+|my \w+)(?: \w+)? (?:look|seem|sound|feel|appear|work|make|need|depend|follow|agree|belong|matter|deserve)\b/i,
   ],
   understanding:
@@ -23,7 +24,7 @@ export const guards: Guards = {
     /^(?:(?:and|then|so|but) )*(?:tomorrow|tonight|later|daily|hourly|weekly|nightly|next (?:week|month|time|monday|friday)|at (?:\d|noon|midnight)|on (?:mondays?|tuesdays?|wednesdays?|thursdays?|fridays?|saturdays?|sundays?)|in (?:\d+|an?|two|five|ten|a few) (?:minutes?|hours?|days?|weeks?)|from now on)\b(?![^,]* (?:is|are|we|i|it|there)\b)/i,
     /^(?:(?:please|just|and|but|so|no|also|ever|absolutely|whatever you do|you (?:must|should|may|can|will)) )*(?:do not|don'?t|dont|don’t|never|stop|quit|avoid|refrain|hold off|cancel|abort|no need|not|nobody should|must not|mustn'?t)\b(?! (?:know|remember|recall|trust|have|see|think|understand|get|like|want|seem|feel|care|sure|much time|long now))/i,
     /\b(?:what happens|what would|what will|would happen|would it|would that|how (?:do|would|can|could|should|to)\b(?! (?:i|we|you|it|they) (?:set|did|do it))|which command|what command|what (?:does|do|did) \S+ (?:do|mean)|safe to|dangerous|difference between|should i|should we|shall (?:i|we)|can i|may i|is it (?:safe|wise|bad|good))\b/i,
-    /\b(?:joke|story|song|poem|lyrics?|novel|movie|riddle|example|quote|quotation|error|message|exercise|quiz|the title|headline|slogan)\b[^.!?]*:?\s*$/i,
+    /\b(?:subject|caption|motto|chorus|verse|advice|(?:exact|last|own|his|her|their) words|saying|proverb|horoscope|poster|banner|tweet|joke|story|song|poem|lyrics?|novel|movie|riddle|example|(?<!to )quote|quotation|error|message|exercise|quiz|the title|headline|slogan)\b[^.!?]*:?\s*$/i,
   ],
   ownWords: /^(?:(?:so|and|but|well|hey|ok|okay|hi|oh|ah|yo)[ ,]+)*(?:i|we)(?:['’]\w+)?\b(?!.{0,16}\byou\b)/i,
   wishing:
@@ -33,7 +34,7 @@ export const guards: Guards = {
   harmless:
     /\b(?:the |my |our |an? )?\w+ (?:is|are|starts|begins|leaves|comes|arrives|ends|closes|opens)(?: due| only)? (?:tomorrow|tonight|later|next \w+|in (?:\d+|an?|two|five|ten) \w+)|\b(?:i|we|he|she|it|they|you|nobody|someone|my \w+|the \w+)(?: (?:really|just|still|simply|honestly|actually|always))* (?:can['’]?t|can ?not|could ?n['’]?t|could not|do ?n['’]?t|do not|did ?n['’]?t|did not|does ?n['’]?t|does not|have ?n['’]?t|have not|was ?n['’]?t|was not|is ?n['’]?t|is not|am not|['’]m not|wo ?n['’]?t|will not|never|no longer)(?: (?:really|quite|even|ever|been able to))* (?:remember|recall|know|find|see|sure|tell|trust|believe|have|feel|get|understand|work|works|start|starts|open|load|compile|build|pass|seen|know|certain|there|here|look|looked|show|answer|respond|fit|match|want to|need to|have to|wish to|like to)\b/gi,
   quoting:
-    /\b(?:error|output|example|typed|tried|used|ran|saw|got|log|message|warning|question|story|joke|is|was|says|like|called|named)\b/i,
+    /\b(?:error|output|example|typed|tried|used|ran|saw|got|log|message|warning|question|story|joke|is|was|says|like|called|named|subject|title|headline|caption|motto|slogan|lyrics|chorus|verse|words|saying|proverb|horoscope|poster|banner|tweet)\b/i,
   verbatim:
     /\bdocker[- ]compose\b|\b(?:run|running|executing|execute|exec|launch|invoke|kick off|fire up|fire off|spin up|start|rerun)\s(?:(?!\b(?:and|but|then|if|unless|when|after|before|every|because|not|never|until|to see|to check)\b).)*|^(?:please )?(?:write|copy|send|post)\s+(?:it|that|this|them|these|those|all|everything|what you \w+|(?:the|your|that|this) (?:\w+ )?(?:outputs?|results?|list|text|answer|lines|log))\b[^.!?]{0,60}?\b(?:to|in|into|as|under)\b/gi,
   statement:

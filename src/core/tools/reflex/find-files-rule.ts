@@ -6,6 +6,9 @@ import { forms } from './english.ts';
 /** `.xlsx` alone is a kind of file; `.env` is a name. */
 const ENDING = /^\.(?!env$|git|npm|bash|zsh|vim|ssh)[a-z0-9]{2,5}$/i;
 
+/** Without such a word a whole path is a file to be read, not one to be looked for. */
+const SOUGHT = /\b(?:find|where|locate|search|look|any|which|exists?|is there|lost|missing)\b/i;
+
 export const findFilesRule: ReflexRule = {
   purpose: 'act',
   intent: 'find-files',
@@ -21,8 +24,9 @@ export const findFilesRule: ReflexRule = {
     const cut = glob.includes('*') ? glob.lastIndexOf('/') : -1;
     const folder = cut > 0 && !glob.slice(0, cut).includes('*') ? joinPath(path, glob.slice(0, cut)) : path;
     const name = folder === path ? glob : glob.slice(cut + 1);
+    const placed = glob.includes('/') && !glob.includes('*') && input.text.includes(glob) && !SOUGHT.test(input.text);
     return {
-      ...fit,
+      score: placed ? fit.score * 0.9 : fit.score,
       slots: { pattern: name, ...(folder === undefined || folder === '' || folder === '.' ? {} : { path: folder }) },
     };
   },

@@ -81,14 +81,24 @@ function escapeText(text: string): string {
 export function shapeOf({ slots }: ReflexMatch, text: string): number {
   const { pattern = '', path } = slots;
   if (slots['pattern.quoted'] !== undefined) return isNamedFile(text, pattern) ? UNSURE : 1;
-  const words = pattern.split(/\s+/).length;
-  if (words > 5 || NO_PATTERN.test(pattern) || isKind(text, pattern) || isUnderstood(text, pattern)) return UNSURE;
-  if (PEOPLE.test(text)) return UNSURE;
+  if (isTalk(text, pattern)) return UNSURE;
   if (isMarked(text, pattern)) return 1;
-  if (FILE_NAME.test(pattern)) return UNSURE;
+  if (FILE_NAME.test(pattern) || isOwned(text, pattern)) return UNSURE;
   if (isCodeName(pattern)) return 1;
+  const words = wordCount(pattern);
   const placed = slots.glob !== undefined || path === '' || slots['path.sure'] !== undefined;
   return placed && words < 4 && !isDefinite(text, pattern) ? 0.95 - 0.03 * (words - 1) : UNSURE;
+}
+
+/** A sentence, a kind of file, something to be understood, what people do, a command line of its own. */
+function isTalk(text: string, pattern: string): boolean {
+  const words = wordCount(pattern);
+  if (words > 5 || NO_PATTERN.test(pattern) || PEOPLE.test(text)) return true;
+  return isKind(text, pattern) || isUnderstood(text, pattern) || (GREP_LINE.test(text) && words > 1);
+}
+
+function wordCount(pattern: string): number {
+  return pattern.split(/\s+/).length;
 }
 
 /** `find "Annual Review.pptx"`: a file, unless the line says that it is a text. */
@@ -101,6 +111,8 @@ function isUnderstood(text: string, pattern: string): boolean {
 }
 
 const UNSURE = 0.58;
+/** A command line of its own: its last words are places. */
+const GREP_LINE = /^\W*(?:grep|rg|ag|ack)\s+-/i;
 /** People use and mention things elsewhere than in files. */
 const PEOPLE =
   /^\W*(?:do|does|did|has|have|is|are|can|will|would|should|why (?:do|does)|when (?:do|does)) (?:anyone|anybody|someone|somebody|everyone|everybody|people|nobody|no one|they|he|she|most people|some people|developers|programmers|users|kids)\b/i;
@@ -109,7 +121,7 @@ const FILE_NAME =
   /^(?!console\.|process\.)[\w@./-][\w@./ -]*\.(?:docx?|xlsx?|pptx?|odt|ods|rtf|[cm]?[jt]sx?|json|md|ya?ml|toml|txt|py|rs|go|css|s[ac]ss|html?|sh|sql|csv|xml|lock|env|ini|cfg|conf|java|rb|php|c|h|cpp|pdf|png|jpe?g|svg|zip|log)$/i;
 /** A glob, a part of a question, or files by name: nothing to look for in the text of files. */
 export const NO_PATTERN =
-  /\*|^(?:the )?(?:first|last|top|bottom|final|next|previous)\b|^lines?\b|,\s|^(?:heck|hell|fuck|devil)\b|^(?:for$|4 me\b|4 us\b|where|which|who|when|and|or|to|if|how|why|what|me|you|it|that|this|is|are|was|were|has|does|can|will|should)\b|\bfiles?$|^(?:all )?(?:the )?files? (?:ending|with|named|called|of)\b|^(?:ending|extension|suffix)\b|^\.\w+ (?:extension|ending|suffix|files?)\b|\band (?:fix|explain|tell|rename|replace|remove|delete|change|summar|refactor|sort|write|open|move|copy)/i;
+  /\*|^(?:the )?(?:first|last|top|bottom|final|next|previous)\b|^lines?\b|,\s|^(?:heck|hell|fuck|devil)\b|^(?:(?:something|anything|everything|nothing|stuff|things?|someone|anyone|somewhere|whatever)$|(?:too|many|much|more|fewer|most|least|enough|never|always|often|sometimes|usually|keeps?|scares?|confuses?|hates?|loves?|fails|failed|finds|found|takes|took|ate|had|did|would)\b)|^(?:for$|4 me\b|4 us\b|where|which|who|when|and|or|to|if|how|why|what|me|you|it|that|this|is|are|was|were|has|does|can|will|should)\b|\bfiles?$|^(?:all )?(?:the )?files? (?:ending|with|named|called|of)\b|^(?:ending|extension|suffix)\b|^\.\w+ (?:extension|ending|suffix|files?)\b|\band (?:fix|explain|tell|rename|replace|remove|delete|change|summar|refactor|sort|write|open|move|copy)/i;
 
 /** What only somebody who understands can find. */
 const UNDERSTOOD =
@@ -135,6 +147,11 @@ function isMarked(text: string, pattern: string): boolean {
       text.slice(before.length + pattern.length),
     )
   );
+}
+
+/** `find my iPhone`: the owner's thing, not a word. */
+function isOwned(text: string, pattern: string): boolean {
+  return /\bmy\s+$/i.test(text.slice(0, Math.max(0, text.indexOf(pattern)))) && /^\p{L}+$/u.test(pattern);
 }
 
 function isCodeName(pattern: string): boolean {

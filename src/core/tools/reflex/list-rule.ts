@@ -13,7 +13,8 @@ export const listRule: ReflexRule = {
   match(input) {
     const fit = input.fit(forms.list);
     if (fit === undefined) return undefined;
-    const named = fit.slots.parent === undefined || 'path.sure' in fit.slots;
+    const named =
+      (fit.slots.parent === undefined || 'path.sure' in fit.slots) && !SUPERLATIVE.test(fit.slots.path ?? '');
     const path = joinPath(fit.slots.parent, fit.slots.path ?? '.');
     return { ...fit, score: named ? fit.score : fit.score * 0.5, slots: path === '.' ? {} : { path } };
   },
@@ -34,6 +35,9 @@ export const listRule: ReflexRule = {
     return { type: 'call', calls: [call] };
   },
 };
+
+/** `which folder is the biggest`: no folder's name. */
+const SUPERLATIVE = /^(?:\p{Ll}{2,}(?<!t)est|most|least|best|worst)$/u;
 
 function folderOf(slots: Readonly<Record<string, string>>): string {
   return slots.path ?? '.';

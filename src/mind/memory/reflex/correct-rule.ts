@@ -161,7 +161,7 @@ function pronounMatch({ score, slots }: ReflexMatch): ReflexMatch {
 function plainContrast(input: ReflexInput): ReflexMatch | undefined {
   const { words } = input;
   if (isHedged(input.text)) return undefined;
-  const slots = contrasted({ content: words.replace(/[.!\s]+$/, '') });
+  const slots = contrasted({ content: words.replace(/[.!\s]+$/, '').replace(TURN, '') });
   const { old = '', content = '' } = slots;
   const kept = keptEntries(input).some((entry) => overlap(old, entry.text) === 1 && overlap(content, entry.text) > 0);
   const clear = /,\s*(?:and )?not\s|instead of|rather than|\b(?:is|are|was|were)\b.+\snot\s/i.test(words);

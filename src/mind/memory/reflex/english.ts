@@ -59,7 +59,7 @@ export const forms = {
     `${DROP} [the|my|any|that] [note|entry|memory|fact|thing|record|bit|line|info|information|part] [about|that|saying|on|of|regarding|concerning|with] {topic:topic} (from|in|out of|off|of) <memory>`,
     `${DROP} [from <memory>] [the|my|any|that|your] (note|entry|memory|fact|memories|notes|remembered fact|remembered thing|stored fact|record) [about|that|saying|on|of|regarding|concerning|with|where] {topic:fact}`,
     `${DROP} from <memory> [that|the|:] [fact that|note about] {topic:fact}`,
-    `${DROP} [everything|anything|all|what|whatever] (you know about|you remember about|you have on|you stored about|you have about|i told you about|you have stored about|you kept about) {topic:fact}`,
+    `${DROP} [everything|anything|all|what|whatever] (you know about|you remember about|you have on|you remembered about|you have remembered about|you noted about|you have noted about|you stored about|you have about|i told you about|you have stored about|you kept about) {topic:fact}`,
     'take [the|my|any|that] [note|entry|memory|fact|thing|record|bit|line|info|information|part] [about|that|saying|on|of|regarding] {topic:topic} (from|out of|off) <memory>',
     'i would rather you did not (remember|know|keep|store) [that|about] {topic:topic}',
     '(stop|quit) (remembering|knowing|keeping in mind) [that|about] {topic:fact}',

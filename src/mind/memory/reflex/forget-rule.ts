@@ -19,7 +19,7 @@ const TOGETHER =
 /** `you need not remember X` forbids nothing that is kept already; with `any more` it does. */
 const UNFORGETTING = /^(?!.*(?:any ?(?:more|longer)|no longer|\bstop\b|\bquit\b))(?:.*\bnot\b|.*n['’]t\b|no need)/i;
 /** `forget about dinner`: one common word, nobody's note. */
-const BARE = /^\p{L}+ (?:about )?\p{Ll}+(?:$|[,.!;])/u;
+const BARE = /^\p{L}+ (?:about )?\p{Ll}+(?:$|[,.!;]| for (?:a|an|now|the|once|today|tonight)\b)/u;
 /** Something that nobody has named yet. */
 const INDEFINITE = /^(?:about )?(?:an?|some|any|no|every|each) /i;
 const MOST = 4;

@@ -5,7 +5,7 @@ import { maskQuotes } from '#core/reflex/reading/mask-quotes.ts';
 
 /** Words that name nothing by themselves. */
 const VAGUE = new Set(
-  'a an the this that these those it its one ones thing things thingy stuff something anything everything nothing someone somebody somewhere whatever whichever about some any few couple whole entire most much many half enough at bit bits part parts piece lot of on in for rest last first next other others another old new same previous earlier certain kind sort all both i you we he she they me him her us them what who how when where why is was are were be do did does so and or but to just only ever asked ask said say says told tell know knew mentioned mention talked saw did have had wrong right different else best past present future yesterday today tomorrow tonight moment second minute hour day days week weeks month months year years life happen happens happened now then later again way idea point matter case note notes entry entries memory memories fact facts info information data details detail please pls idc'.split(
+  'a an the this that these those it its one ones thing things thingy stuff something anything everything nothing someone somebody somewhere whatever whichever about some any few couple whole entire most much many half enough at bit bits part parts piece lot of on in for rest last first next other others another old new same previous earlier certain kind sort all both i you we he she they me him her us them what who how when where why is was are were be do did does so and or but to just only ever somehow for heard hear saw seen learned asked ask said say says told tell know knew mentioned mention talked saw did have had wrong right different else best past present future yesterday today tomorrow tonight moment second minute hour day days week weeks month months year years life happen happens happened now then later again way idea point matter case note notes entry entries memory memories fact facts info information data details detail please pls idc'.split(
     ' ',
   ),
 );
@@ -34,11 +34,17 @@ const TURN =
 
 /** What a person says once about themselves and rarely changes. */
 const ATTRIBUTE =
-  /\bi(?:['’]m| am| now| only| always)* (?:prefer|use|live|work|speak|come from|go by|was born|am (?:called|allergic|based))\b|\bmy (?:[\p{L}-]+ )?(?:name|nickname|surname|username|handle|birthday|birth ?date|e-?mail|phone|number|address|time ?zone|pronouns|job|title|employer|editor|shell|language|city|country|hometown|supervisor|manager|boss|team|account)\b[^,;.]* (?:is|are)\b/iu;
+  /\bi(?:['’]m| am| now| only| always)* prefer\b|\bmy (?:[\p{L}-]+ )?(?:name|nickname|surname|username|handle|birthday|birth ?date|e-?mail|phone|number|address|time ?zone|pronouns|job|title|employer|editor|shell|language|city|country|hometown|supervisor|manager|boss|team|account)\b[^,;.]* (?:is|are)\b/iu;
+/** The same, worth it only with a name or a figure: `I work on a Thinkpad, not a Mac`. */
+const PLACED =
+  /\bi(?:['’]m| am| now| only| always)* (?:use|live|work|speak|come from|go by|was born|am (?:called|allergic|based))\b/iu;
+const NAMED = /[\p{Lu}\d][^,]*,? not [^,]*[\p{Lu}\d]/u;
 
 /** The memory is named, or a correction is announced, or a turn precedes one of the owner's lasting attributes. */
 export function isOrdered(input: ReflexInput): boolean {
   const spoken = maskQuotes(input.text);
   if (MEMORY.test(spoken) || CORRECTION.test(spoken)) return true;
-  return TURN.test(spoken) && ATTRIBUTE.test(spoken.replace(TURN, ''));
+  const said = spoken.replace(TURN, '');
+  if (said === spoken) return false;
+  return ATTRIBUTE.test(said) || (PLACED.test(said) && NAMED.test(said.replace(/\bI\b/g, 'i')));
 }

@@ -10,7 +10,7 @@ const NO_FACT =
   /^(?:when|what|how|why|who|where|if|whether|me|us|to (?:breathe|smile))\b|^(?:it|this|that)\W*$|\?\s*$/i;
 /** A statement about now, this moment or what happened is talk, not a fact to keep. */
 const PASSING =
-  /\b(?:later|tomorrow|tonight|today|yesterday|right now|at the moment|maybe|soon|back|ago|last (?:night|week|time)|again|gonna|killing|broken|dead|slow|weird|not working|prefer (?:not|that|it|to not|the (?:other|first|second|last)|this|these|those)|you know|said (?:the|he|she|they|my)|whenever|any ?time|sometimes?)\b|^call me (?:an?|the|when|if|by|on|at|after|before|once|crazy|old|in)\b|[?]|\.\s+\S|!$/i;
+  /\b(?:later|tomorrow|tonight|today|yesterday|right now|at the moment|maybe|soon|back|ago|last (?:night|week|time)|again|gonna|killing|broken|dead|slow|weird|not working|(?:is|are) (?:none|full|empty|wherever|whatever|whoever|so|too|very|yet|still|just|really|boring|lost|gone|fun|great|nice|ok|okay|fine|changed|ready|late|cold|hot|wrong|long|short|bad|good|hard|easy|awful)|work on my|speak (?:my|to|with|for|up|out|as)|come from (?:a|an|the)|go by (?:bus|car|train|bike|foot|plane|taxi|boat|the|air)|called (?:to|upon|in)|like (?:my|a|an|the)|prefer (?:not|that|it|to not|the (?:other|first|second|last)|this|these|those)|you know|said (?:the|he|she|they|my)|whenever|any ?time|sometimes?)\b|^call me (?:an?|the|when|if|by|on|at|after|before|once|crazy|old|in)\b|[?]|\.\s+\S|!$/i;
 /** `please don't remember this` asks for the opposite. */
 const NEGATED = /^(?:(?:please|just|and|ok|no)[,\s]+)*(?:don['’]?t|do not|never|not|no|nothing)$/i;
 /** Words that end in the air: `you don't need to … remember that`. */
@@ -29,7 +29,7 @@ const AS_FILE = /^(?:as|to|in|into|under|at)\s+\S*[./]\w+\s*$/i;
 /** `remember to call mom` is a reminder, which nothing here rings; how to serve the owner is a fact. */
 const TO_DO =
   /^to (?!always\b|never\b|use\b|answer\b|reply\b|write\b|speak\b|call me\b|address\b|format\b|keep\b|avoid\b|prefer\b|sign\b|respond\b|not\b)[a-z]+(?:\s+[^\s,]+){0,8}$|^(?:buy|call|ring|phone|pay|pick up|get|lock|water|feed|email|text|message|book|bring|take|return|renew|clean|walk|visit|ask)\s+(?:the|a|an|my|our|some|more|mom|mum|dad|bread|milk|\w+)(?:\s+\S+){0,4}$/i;
-const YOUR_THING = /^your \w+(?: \w+)?$/i;
+const YOUR_THING = /^your \w+(?: \w+)?(?:,.*)?$/i;
 const LONGEST_STATEMENT = 16;
 
 export const rememberRule: ReflexRule = {
@@ -78,6 +78,11 @@ export const rememberRule: ReflexRule = {
   },
 };
 
+/** News of the moment, told by the way. */
+const MOOD =
+  /\b(?:tired|hungry|thirsty|bored|sad|happy|angry|sick|busy|ready|late|here|back|raining|snowing|sunny|cold|hot|lunch|dinner|breakfast|right now|at the moment|already|today|tonight|tomorrow|yesterday|just|against|sorry|done|fine|ok|okay)\b/i;
+const BY_THE_WAY =
+  /^\W*(?:just )?(?:fyi|for your information|so you(?:['’]re| are)? (?:know|aware)|you (?:should|need to|must) know|know that|please know|i want you to know|for the record|be aware|please be aware|let it be known)\b/i;
 const HASTE = /^(?:(?:real quick|quickly|quick|please|pls|plz|for me|for later|now|then)\b[,:\s]+)+/i;
 const TOLD =
   /^\W*(?:just )?(?:so (?:that )?you(?:'re| are)? (?:know|aware)|for your information)[,:]?\s+(?:that\s+)?(\S.*)$/i;
@@ -85,7 +90,7 @@ const TOLD =
 /** `just so you know, …`: its first word is elsewhere mere manners. */
 function told(input: ReflexInput): ReflexMatch | undefined {
   const content = TOLD.exec(input.text)?.[1]?.replace(/[.!\s]+$/, '');
-  return content === undefined || !CLAUSE.test(content) || content.includes('?')
+  return content === undefined || !CLAUSE.test(content) || MOOD.test(content) || content.includes('?')
     ? undefined
     : { score: 0.9 * worth(content, {}, input.words), slots: { content } };
 }
@@ -117,12 +122,16 @@ function stated(input: ReflexInput): ReflexMatch | undefined {
   return { score: fit.score * (contrast ? 0.6 : 0.85), slots: { content } };
 }
 
+function isNobodysFact(content: string, words: string): boolean {
+  const told = BY_THE_WAY.test(words) && MOOD.test(content);
+  return told || /^remember\b/i.test(content) || TO_DO.test(content) || YOUR_THING.test(content);
+}
+
 /** 1 for words that can be kept; less for a bare thing, a single word, or a question. */
 function worth(content: string, slots: ReflexMatch['slots'], words: string): number {
   if (slots['content.quoted'] !== undefined) return 1;
   if (NO_FACT.test(content)) return 0.2;
-  if (/^remember\b/i.test(content)) return 0.5;
-  if (TO_DO.test(content) || YOUR_THING.test(content)) return 0.5;
+  if (isNobodysFact(content, words)) return 0.5;
   const clause = CLAUSE.test(content);
   if (slots.clause !== undefined && (!clause || /^to\b/i.test(content))) return 0.3;
   if (BARE_THING.test(content) && !clause && !/\bthat\b|:|^for (?:future|the record)/i.test(words)) return 0.5;

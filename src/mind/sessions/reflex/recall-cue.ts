@@ -5,6 +5,7 @@ import { nearWord } from '#core/reflex/line/near-word.ts';
 
 /** 1 with a cue of a past conversation; less without one: the owner is asked, or nothing is searched. */
 export function cueOf(slots: Readonly<Record<string, string>>, words: string): number {
+  if (TOLD.test(words)) return WEAK;
   if (slots.session !== undefined || slots.browse !== undefined || CONVERSATION.test(words)) return 1;
   if (isElsewhere(words)) return WEAK;
   if (SAID.test(words) || DECIDED.test(words) || hasSlip(words)) return 1;
@@ -22,14 +23,17 @@ function isElsewhere(words: string): boolean {
 /** A conversation by its name, or remembering by its verb. */
 const CONVERSATION =
   /\b(?:convos?|conversations?|chats?|sessions?|transcripts?|archive|history|discussions?|messages?|talks|recall|recap|(?:do|can) you (?:remember|recall)|refresh my memory|jog my memory|leave off|left off|last time (?:we|i|you))\b/i;
+/** What is told about a conversation: `our talk was hard`. */
+const TOLD =
+  /^(?:the|our|my|that|this)\b.*\b(?:conversations?|chats?|talks?|sessions?|discussions?|meetings?|calls?)\b.*\b(?:was|were|is|got|felt|went|lasted|ended|made|broke|took|left|would|will|should|could)\b/i;
 /** What somebody says or thinks as a habit: `what does the author want to say`. */
 const PRESENT = /^(?:what|why|how|where|when|who|which \w+|what \w+)\s+(?:do|does)\s+(?!we have\b)/i;
-const FILE = /(?:^|\s)["'“`]?[\w./-]+\.[a-z][a-z0-9]{1,4}["'”`?.!]*(?:\s|$)/i;
+const FILE = /(?:^|\s)["'“`]?[\w./-]+\.[a-z][a-z0-9]{1,4}["'”`?.!,;:)]*(?:\s|$)/i;
 const OURS = /\b(?:we|i|you|us|our|my)\b/i;
 const OURS_SAID = /\b(?:we|i|you|us)\b/i;
 /** Small talk with the agent, and what mankind did. */
 const IDLE =
-  /\bto each other\b|\byour (?:own )?(?:name|age|job|opinion|feelings?|hobby|hobbies|favou?rite)\b|\bdid we land on\b/i;
+  /\bto each other\b|\byour (?:own )?(?:name|age|job|opinion|feelings?|hobby|hobbies|favou?rite)\b|\bdid we land on\b|\bbecome an?\b|\b(?:i['’]?m|i am)(?: so| really| very)? (?:hungry|tired|bored|sad|happy|angry|cold|sick|sorry|old|lonely|scared)\b|\bi (?:love|hate|miss|adore) (?:you|him|her|it|them)\b/i;
 /** Somebody outside: only what they said can stand in a conversation of ours. */
 const STRANGERS =
   /^(?:(?:what|when|where|how|why|who)\s+)?(?:did|have|had|has|was|were)\s+(?:they|he|she|people|everyone|anyone)\b/i;

@@ -83,6 +83,40 @@ describe('memory rules', () => {
     ]);
   });
 
+  verifies('core:reflex:no-false-action', 'a correction needs an entry that is meant, or an order', async () => {
+    for (const line of [
+      'the glass is half full, not half empty',
+      'the error message was "file not found: config.json"',
+      'I might save the results later, not now',
+      'change my password to hunter2',
+      'no, the film starts at nine, not eight',
+    ])
+      assert.deepEqual((await new ReflexConversation().say(line)).calls, [], line);
+    const ordered = await new ReflexConversation().say('change 4010 to 4020 in your memory');
+    assert.equal(ordered.calls[0]?.arguments.action, 'replace');
+  });
+
+  verifies('core:reflex:no-false-action', 'vague things and negated orders are asked about or refused', async () => {
+    for (const line of [
+      'forget the thing',
+      'forget about',
+      'forget that one',
+      'forget whatever I said',
+      "those were only test values, don't save that",
+      'maybe my favourite colour is green',
+    ])
+      assert.deepEqual((await new ReflexConversation().say(line)).calls, [], line);
+  });
+
+  test('"forget it" means a note only right after it was made', async () => {
+    const talk = new ReflexConversation();
+    await talk.say('remember that my editor is vim');
+    await talk.say('run `git status`');
+    assert.deepEqual((await talk.say('forget it')).calls, []);
+    await talk.say('remember that my shell is fish');
+    assert.equal((await talk.say('forget it')).calls[0]?.arguments.old_text, 'my shell is fish');
+  });
+
   test('never forgets everything at once, and asks when several entries are meant', async () => {
     assert.deepEqual((await last(['forget everything'])).calls, []);
     const both = await last(['forget the note about the']);

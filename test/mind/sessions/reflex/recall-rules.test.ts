@@ -102,6 +102,17 @@ describe('recall', () => {
       assert.match(String((await conversation().say(line)).calls[0]?.arguments.query), query, line);
   });
 
+  test('without a cue of a conversation nothing is searched', async () => {
+    for (const line of [
+      'What does the author want to say in interview_07.txt?',
+      'what do experts say about coffee?',
+      'why did they cancel the show?',
+      'where did I park my car',
+      'our last conversation was hard',
+    ])
+      assert.deepEqual((await conversation().say(line)).calls, [], line);
+  });
+
   test('opens a session by its handle', async () => {
     const turn = await conversation().say('open the session 20261117_100000_bbbbbb');
     assert.deepEqual(turn.calls[0]?.arguments, { session_id: '20261117_100000_bbbbbb' });

@@ -22,6 +22,7 @@ export function bareCertainty(line: string): number {
     .replace(/^(?:[A-Z_]+=\S+\s+)+/, '')
     .split(/\s+/);
   const [head = '', second = '', ...rest] = words;
+  if (head === 'sudo') return bareCertainty(words.slice(1).join(' '));
   const program = isProgram(head) || /^\.{0,2}\/[\w./-]+$/.test(head);
   if (!program || /[?!]$|\n/.test(line)) return 0;
   if (second === '') return ALONE.has(head) || /.\//.test(head) ? 0.9 : 0;
