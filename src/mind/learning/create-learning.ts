@@ -51,7 +51,7 @@ export function createLearning(parts: LearningParts): Learning {
   };
   const keeps = settings.keeps ?? { memory: true, skills: true };
   const run = async (due: Review, signal: AbortSignal): Promise<ReviewOutcome> => {
-    const kind = narrowKind(due.kind, keeps);
+    const kind = narrowKind(due.kind, isReflex() ? keeps : await shownKeeps(parts, due.sessionId, keeps));
     if (kind === undefined) return NOTHING_KEPT;
     const order = { ...due, kind };
     return settled(await (isReflex() ? byRule(order, signal) : runReview(review, order, signal)));
@@ -96,6 +96,13 @@ export function createLearning(parts: LearningParts): Learning {
 }
 
 const NOTHING_KEPT: ReviewOutcome = { kept: 0, refused: 0, pending: 0, tokens: 0, cost: 0, model: '' };
+
+/** A fork may run only what its session shows: without the tool there is nothing to propose with. */
+async function shownKeeps({ stores }: LearningParts, sessionId: string, keeps: Keeps): Promise<Keeps> {
+  const prompt = await stores.sessions.loadPrompt(sessionId);
+  const shows = (name: string) => prompt === undefined || prompt.tools.some((tool) => tool.name === name);
+  return { memory: keeps.memory && shows('memory'), skills: keeps.skills && shows('skill_manage') };
+}
 
 function kept(intervals: NudgeIntervals, keeps: Keeps): NudgeIntervals {
   return { memory: keeps.memory ? intervals.memory : 0, skills: keeps.skills ? intervals.skills : 0 };

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import type { ModelRequest } from '#core/model/model-client.ts';
+import { type ModelRequest, NO_USAGE } from '#core/model/model-client.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
 import { createScriptedModel, type ScriptedStep } from '#testing/scripted-model.ts';
 import { verifies } from '../../verifies.ts';
@@ -250,5 +250,34 @@ describe('when the learning loop runs', () => {
     add(1, 11);
     const reset = await world.learning.report();
     assert.deepEqual([reset.yield, reset.factor, reset.intervals], [0.1, 1, { memory: 10, skills: 10 }]);
+  });
+
+  test('a session that shows no tool to keep with is not reviewed for it', async (t) => {
+    const model = scripted(t, [...RELEASE, 'Released.']);
+    const world = openWorld(t, { model, hidden: ['memory', 'skill_manage'] });
+    const talk = await world.open();
+    await say(talk, 'release a new version');
+    await talk.close();
+    await settle(world);
+    assert.equal((await world.learning.report()).reviews.due, 0);
+    assert.deepEqual(world.logged, []);
+  });
+
+  test('where only the reflex is left to answer, the review stays due', async (t) => {
+    const fallen: ScriptedStep = (): ScriptedStep => ({
+      events: [
+        { type: 'fallback', from: 'scripted/model', to: 'reflex/1', reason: 'no network' },
+        { type: 'text-delta', text: 'This is not a line of the owner.' },
+        { type: 'finish', reason: 'stop', usage: NO_USAGE, model: 'reflex/1', tier: 'T0', cost: 0 },
+      ],
+    });
+    const model = scripted(t, [...RELEASE, 'Released.', fallen]);
+    const world = openWorld(t, { model });
+    const talk = await world.open();
+    await say(talk, 'release a new version');
+    await talk.close();
+    await settle(world);
+    assert.equal((await world.learning.report()).reviews.due, 1);
+    assert.match(world.logged.join(), /review-failed: .*no language model could be reached/);
   });
 });

@@ -51,6 +51,8 @@ export interface WorldOptions {
   readonly settings?: Partial<LearningSettings>;
   readonly providers?: MemoryProviders;
   readonly approver?: Approver;
+  /** Names of tools that no session shows. */
+  readonly hidden?: readonly string[];
   /** Default: one whose waiting takes no time. */
   readonly clock?: ManualClock;
 }
@@ -139,7 +141,10 @@ export function openWorld(t: TestContext, options: WorldOptions = {}) {
       log: (event, text) => logged.push(`${event}: ${text}`),
     },
   });
-  const buildPrompt = (): FrozenPrompt => ({ system: 'You are Talaria.', tools: tools.map(functionSchema) });
+  const buildPrompt = (): FrozenPrompt => ({
+    system: 'You are Talaria.',
+    tools: tools.filter(({ name }) => !options.hidden?.includes(name)).map(functionSchema),
+  });
   const open = async (source = 'cli', resume?: string): Promise<Conversation> => {
     const request = resume === undefined ? { start: { source, cwd: home } } : { resume };
     const access = {

@@ -69,6 +69,8 @@ export async function runProposing(
   const events = parts.forkTurn({ sessionId, text, purpose, runnable, maxSteps }, signal);
   const spent = { tokens: 0, cost: 0 as number | null, model: '' };
   for await (const event of events) takeEvent(event, spent);
+  if (spent.model.startsWith('reflex/'))
+    throw new TalariaError('no language model could be reached', { code: 'model-unreachable', retryable: true });
   const count = (status: Kept['status']) => outcomes.filter((kept) => kept.status === status).length;
   return { kept: count('applied'), refused: count('refused'), pending: count('pending'), ...spent, outcomes };
 }
