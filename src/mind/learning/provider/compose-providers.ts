@@ -19,8 +19,6 @@ export interface MemoryProviders {
   start(session: MemorySession, signal: AbortSignal): Promise<void>;
   /** The blocks of the started providers, the files first. */
   promptBlock(): string;
-  /** Text that should survive a compression. Never throws. */
-  beforeCompress(messages: readonly Message[], signal: AbortSignal): Promise<string>;
   /** A write by somebody else than the memory tool: a review, a flush, a command. Never throws. */
   written(notice: MemoryWriteNotice): Promise<void>;
   switched(to: SessionInfo, how: 'resumed' | 'reset' | 'rewound'): Promise<void>;
@@ -78,12 +76,6 @@ export function composeProviders(files: MemoryProvider, parts: ProviderParts): M
     tools: () => toolsOf(desks),
     start: async (session, signal) => void (await each('start', (desk) => desk.start(session, signal))),
     promptBlock: () => blocksOf(desks).join('\n\n'),
-    beforeCompress: async (messages, signal) => {
-      const texts = await each('beforeCompress', (desk) =>
-        desk.call((provider, limit) => provider.beforeCompress?.(messages, limit), { absent: '', signal }),
-      );
-      return texts.filter((text) => text.trim() !== '').join('\n\n');
-    },
     written: (notice) => tell('memoryWritten', (provider) => provider.memoryWritten?.(notice)),
     switched: (to, how) => tell('sessionSwitched', (provider) => provider.sessionSwitched?.(to, how)),
     delegated: (task, result) => tell('delegated', (provider) => provider.delegated?.(task, result)),

@@ -1,5 +1,6 @@
 // Owns how a MemoryProvider hangs on the agent's hooks (notes core 2.10): one Hooks object for each, so that one that fails fails alone.
-// Knows no provider. Invariants: what it recalls goes into the user message, never into the prefix; trivial lines ask nobody.
+// Knows no provider. Invariants: what it recalls, and what it saves from a compression, goes into the user message, never into the
+// prefix; trivial lines ask nobody.
 import type { Hooks, SessionInfo } from '#core/agent/hooks.ts';
 import type { Message, TextPart } from '#core/model/message.ts';
 import type { MemoryAudience } from '#mind/memory/memory-provider.ts';
@@ -21,17 +22,25 @@ export interface ProviderHookParts {
 }
 
 export function providerHooks({ desk, audienceOf, messagesOf }: ProviderHookParts): Hooks {
+  /** By session: what a provider wants to survive a compression, until the next line of the owner carries it. */
+  const saved = new Map<string, TextPart>();
+  const takeSaved = (sessionId: string): readonly TextPart[] => {
+    const part = saved.get(sessionId);
+    saved.delete(sessionId);
+    return part === undefined ? [] : [part];
+  };
   return {
     name: `memory-${desk.provider.name}`,
     sessionStart: (session, signal) => desk.start({ ...session, audience: audienceOf(session) }, signal),
-    beforeTurn: async ({ text }, signal) => {
-      if (isTrivialPrompt(text)) return [];
+    beforeTurn: async ({ sessionId, text }, signal) => {
+      const kept = takeSaved(sessionId);
+      if (isTrivialPrompt(text)) return kept;
       const found = await desk.call((provider, limit) => provider.prefetch(text, limit), {
         absent: [],
         signal,
         limitMs: PREFETCH_MS,
       });
-      return found.map(asRecalled);
+      return [...kept, ...found.map(asRecalled)];
     },
     afterTool: async ({ sessionId }, call, result) => {
       if (!wroteWith('memory', { call, result, at: 0 })) return;
@@ -42,7 +51,17 @@ export function providerHooks({ desk, audienceOf, messagesOf }: ProviderHookPart
       const own = splitTurns(messages).at(-1) ?? [];
       await desk.call((provider) => provider.turnEnded?.(turn, own), { absent: undefined });
     },
+    beforeCompress: async ({ sessionId }, messages, signal) => {
+      const text = await desk.call((provider, limit) => provider.beforeCompress?.(messages, limit), {
+        absent: '',
+        signal,
+      });
+      const says = `From before the compression, by ${desk.provider.name}:`;
+      if (text.trim() !== '')
+        saved.set(sessionId, { type: 'text', text: `${says}\n${text.trim()}`, origin: 'foreign', label: 'context' });
+    },
     sessionEnd: async ({ sessionId }) => {
+      saved.delete(sessionId);
       const messages = await messagesOf(sessionId);
       await desk.call((provider) => provider.sessionEnded?.(messages), { absent: undefined });
     },

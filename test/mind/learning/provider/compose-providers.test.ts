@@ -125,7 +125,11 @@ describe('memory providers on hooks', () => {
       for (const message of turn('note it', [call(batch, { name: 'memory', text: '{"success":true}' })]))
         await afterTool(runner, message, batch);
       await runner.afterTurn(TURN, { outcome: 'done', messages: [...STORED, ...turn('and now?')] });
-      assert.equal(await providers.beforeCompress(STORED, NEVER), 'keep 2');
+      await runner.beforeCompress(SESSION, STORED, NEVER);
+      const survived = 'From before the compression, by fake:\nkeep 2';
+      const part = { type: 'text', text: survived, origin: 'foreign', label: 'context' } as const;
+      assert.deepEqual(await runner.beforeTurn({ ...TURN, text: 'ok' }, NEVER), [part]);
+      assert.deepEqual(await runner.beforeTurn({ ...TURN, text: 'ok' }, NEVER), []);
       await providers.written({ sessionId: 's1', action: 'replace', target: 'memory', content: 'c' });
       await providers.switched({ ...SESSION, sessionId: 's2' }, 'resumed');
       await providers.delegated('count files', '12');
@@ -151,13 +155,11 @@ describe('memory providers on hooks', () => {
     });
     await runner.sessionStart(SESSION, NEVER);
     assert.deepEqual(await runner.beforeTurn({ ...TURN, text: 'a real question' }, NEVER), []);
-    assert.deepEqual(events, [{ type: 'hook-failed', hook: 'memory-fake', at: 'beforeTurn', error: 'no network' }]);
-    assert.equal(await providers.beforeCompress(STORED, NEVER), '');
+    await runner.beforeCompress(SESSION, STORED, NEVER);
+    const failed = (at: string) => ({ type: 'hook-failed', hook: 'memory-fake', at, error: 'no network' });
+    assert.deepEqual(events, [failed('beforeTurn'), failed('beforeCompress')]);
     await providers.stop();
-    assert.deepEqual(warnings, [
-      'memory provider fake: beforeCompress failed: no network',
-      'memory provider fake: stop failed: no network',
-    ]);
+    assert.deepEqual(warnings, ['memory provider fake: stop failed: no network']);
   });
 
   test('a provider that hangs holds a turn up for three seconds, and one that did not start is never called', async () => {
