@@ -67,7 +67,8 @@ const GUESS = 0.5;
 function isMeant(slots: Slots, input: ReflexInput): boolean {
   const named = slots.content ?? slots.new ?? '';
   if (isVague(named) || (slots.old !== undefined && isVague(slots.old))) return false;
-  return meantEntry(slots, input, keptEntries(input)) !== undefined || isOrdered(input);
+  if (meantEntry(slots, input, keptEntries(input)) !== undefined) return true;
+  return isOrdered(input) && !isVague(slots.old ?? subjectOf(slots) ?? named);
 }
 
 /** A note that only mentions a change, a setting that is no entry, a contrast while nothing is kept. */

@@ -10,7 +10,7 @@ const NO_FACT =
   /^(?:when|what|how|why|who|where|if|whether|me|us|to (?:breathe|smile))\b|^(?:it|this|that)\W*$|\?\s*$/i;
 /** A statement about now, this moment or what happened is talk, not a fact to keep. */
 const PASSING =
-  /\b(?:later|tomorrow|tonight|today|yesterday|right now|at the moment|maybe|soon|back|ago|last (?:night|week|time)|again|gonna|killing|broken|dead|slow|weird|not working|(?:is|are) (?:none|full|empty|wherever|whatever|whoever|so|too|very|yet|still|just|really|boring|lost|gone|fun|great|nice|ok|okay|fine|changed|ready|late|cold|hot|wrong|long|short|bad|good|hard|easy|awful)|work on my|speak (?:my|to|with|for|up|out|as)|come from (?:a|an|the)|go by (?:bus|car|train|bike|foot|plane|taxi|boat|the|air)|called (?:to|upon|in)|like (?:my|a|an|the)|prefer (?:not|that|it|to not|the (?:other|first|second|last)|this|these|those)|you know|said (?:the|he|she|they|my)|whenever|any ?time|sometimes?)\b|^call me (?:an?|the|when|if|by|on|at|after|before|once|crazy|old|in)\b|[?]|\.\s+\S|!$/i;
+  /\b(?:later|tomorrow|tonight|today|yesterday|right now|at the moment|maybe|soon|back|ago|last (?:night|week|time)|again|gonna|killing|broken|dead|slow|weird|not working|(?:is|are) (?:none|full|empty|wherever|whatever|whoever|so|too|very|yet|still|just|really|boring|lost|gone|fun|great|nice|ok|okay|fine|changed|ready|late|cold|hot|wrong|long|short|bad|good|hard|easy|awful)|work on my|speak (?:my|to|with|for|up|out|as)|come from (?:a|an|the)|go by (?:bus|car|train|bike|foot|plane|taxi|boat|the|air)|called (?:to|upon|in|a|an|the|away|off|back|out)|calls? me (?:lazy|crazy|mad|names|old|weird|a|an|the)|from nowhere|usually$|from now on i(?:['’]m| am)|like (?:my|a|an|the)|prefer (?:not|that|it|to not|the (?:other|first|second|last)|this|these|those)|you know|said (?:the|he|she|they|my)|whenever|any ?time|sometimes?)\b|^call me (?:an?|the|when|if|by|on|at|after|before|once|crazy|old|in)\b|[?]|\.\s+\S|!$/i;
 /** `please don't remember this` asks for the opposite. */
 const NEGATED = /^(?:(?:please|just|and|ok|no)[,\s]+)*(?:don['’]?t|do not|never|not|no|nothing)$/i;
 /** Words that end in the air: `you don't need to … remember that`. */
@@ -80,7 +80,7 @@ export const rememberRule: ReflexRule = {
 
 /** News of the moment, told by the way. */
 const MOOD =
-  /\b(?:tired|hungry|thirsty|bored|sad|happy|angry|sick|busy|ready|late|here|back|raining|snowing|sunny|cold|hot|lunch|dinner|breakfast|right now|at the moment|already|today|tonight|tomorrow|yesterday|just|against|sorry|done|fine|ok|okay)\b/i;
+  /\b(?:tired|hungry|thirsty|bored|sad|happy|angry|sick|busy|ready|late|here|back|raining|snowing|sunny|cold|hot|lunch|dinner|breakfast|right now|at the moment|already|today|tonight|tomorrow|yesterday|just|against|leaving|going|joking|kidding|off|out|human|sorry|done|fine|ok|okay)\b/i;
 const BY_THE_WAY =
   /^\W*(?:just )?(?:fyi|for your information|so you(?:['’]re| are)? (?:know|aware)|you (?:should|need to|must) know|know that|please know|i want you to know|for the record|be aware|please be aware|let it be known)\b/i;
 const HASTE = /^(?:(?:real quick|quickly|quick|please|pls|plz|for me|for later|now|then)\b[,:\s]+)+/i;

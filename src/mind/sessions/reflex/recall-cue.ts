@@ -33,7 +33,7 @@ const OURS = /\b(?:we|i|you|us|our|my)\b/i;
 const OURS_SAID = /\b(?:we|i|you|us)\b/i;
 /** Small talk with the agent, and what mankind did. */
 const IDLE =
-  /\bto each other\b|\byour (?:own )?(?:name|age|job|opinion|feelings?|hobby|hobbies|favou?rite)\b|\bdid we land on\b|\bbecome an?\b|\b(?:i['’]?m|i am)(?: so| really| very)? (?:hungry|tired|bored|sad|happy|angry|cold|sick|sorry|old|lonely|scared)\b|\bi (?:love|hate|miss|adore) (?:you|him|her|it|them)\b/i;
+  /\bto each other\b|\byour (?:own )?(?:name|age|job|opinion|feelings?|hobby|hobbies|favou?rite)\b|\bdid we land on\b|\bbecome an?\b|\b(?:did|have|had) (?:i|we|you) (?:dream|dreamt|eat|drink|wear|watch|sleep|cook|smell|feel|laugh|cry)\b|\b(?:i['’]?m|i am)(?: so| really| very)? (?:hungry|tired|bored|sad|happy|angry|cold|sick|sorry|old|lonely|scared)\b|\bi (?:love|hate|miss|adore) (?:you|him|her|it|them)\b/i;
 /** Somebody outside: only what they said can stand in a conversation of ours. */
 const STRANGERS =
   /^(?:(?:what|when|where|how|why|who)\s+)?(?:did|have|had|has|was|were)\s+(?:they|he|she|people|everyone|anyone)\b/i;
@@ -41,7 +41,7 @@ const STRANGERS =
 const TEXT_VOICE =
   /\b(?:the|this|that|its|an?) (?:author|writer|narrator|poet|speaker|interviewee|interviewer|protagonist|hero|heroine|villain|character|article|book|paper|movie|film|report|document|poem|song|essay|novel|study|chapter|compiler|linter|law|bible|news|press|judge|critics?|experts?|scientists?|researchers?|singer|painter|prophet|oracle)\b/i;
 const SAID =
-  /\b(?:say|says|said|saying|tell|told|telling|mention(?:s|ed|ing)?|talk(?:ed|ing)?|discuss(?:ed|ing)?|ask(?:ed)?|suggest(?:ed)?|recommend(?:ed)?|propos(?:e|ed)|promis(?:e|ed)|explain(?:ed)?|brought up|bring up|wrote|write|note[sd]?|spoke|speak|chat(?:ted)?|claim(?:ed)?|report(?:ed)?|complain(?:ed)?|argued?|stated?|went (?:over|through)|think|thought|want(?:ed)?|need(?:ed)?)\b/i;
+  /\b(?:say|says|said|saying|tell|told|telling|mention(?:s|ed|ing)?|talk(?:ed|ing)?|discuss(?:ed|ing)?|ask(?:ed)?|suggest(?:ed)?|recommend(?:ed)?|propos(?:e|ed)|promis(?:e|ed)|explain(?:ed)?|brought up|bring up|wrote|write|noted|(?:we|i|you) note|spoke|speak|chat(?:ted)?|claim(?:ed)?|report(?:ed)?|complain(?:ed)?|argued?|stated?|went (?:over|through)|think|thought|want(?:ed)?|need(?:ed)?)\b/i;
 const DECIDED =
   /\b(?:decid(?:e|ed|ing)|decision|conclusion|outcome|verdict|agree(?:d|ment)?|consensus|upshot|settle[dn]?|conclude[ds]?|chose|choose|chosen|pick(?:ed)?|plan(?:ned|ning)?|went with|go with|end(?:ed)? up|land(?:ed)? on|resolved?|work(?:ed|ing)?(?: out| on)?|figured? out|came up with|come up with|determined?|arranged?|rule[d]? out|reject(?:ed)?|commit(?:ted)? to|doing|up to|do about|do with|did about|set up|fix(?:ed)?|solved?|use[d]?|call(?:ed)?|named?)\b/i;
 /** The cues that are mistyped most; `deicde` is one of them. */
