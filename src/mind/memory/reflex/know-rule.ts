@@ -28,7 +28,7 @@ export const knowRule: ReflexRule = {
       .replace(/\s+(?:so far|then|already|by now|yet|again|exactly|at all|these days)$/i, '')
       .trim();
     if (/\bin \S+\.\w{1,5}$/.test(topic)) return { score: fit.score * 0.5, slots: { topic } };
-    const more = /[?!.]\s+\S/.test(topic) ? 0.5 : 1;
+    const more = /[?!.:]\s+\S/.test(topic) ? 0.5 : 1;
     return { score: fit.score * more, slots: topic === '' ? { all: 'yes' } : { topic } };
   },
 
