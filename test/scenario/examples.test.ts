@@ -12,6 +12,7 @@ const SHOWS: Readonly<Record<string, RegExp>> = {
   'embed.ts': /The service listens on port 4711\.[\s\S]*ended: done/,
   'custom-tool.ts': /tool tide: Piraeus: 2\.4 m, rising\nThe tide at Piraeus is 2\.4 m and rising\./,
   'search-sessions.ts': /harbour #2: .*4711[\s\S]*harbour #4: /,
+  'skills.ts': /valid: true\n {2}scan: safe\n[\s\S]*scan: dangerous\n {2}line 6: exfiltration\//,
   'parse-tool-calls.ts': /"calls":\[\{"name":"terminal","arguments":\{"command":"ls -la"\}\}\]/,
 };
 
