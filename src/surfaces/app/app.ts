@@ -87,7 +87,10 @@ export interface App {
   readonly skills: ComposedSkills;
   /** Everything that anybody wanted to keep, and what came of it. */
   readonly proposals: ProposalLedger;
-  readonly learning: Learning;
+  /** Loaded when first asked for. */
+  readonly learning: () => Promise<Learning>;
+  /** False: learning has nothing to tell and nothing to ask, and need not be loaded for it. */
+  readonly mayHaveNews: () => boolean;
   readonly events: EventSource<TurnEvent>;
   /** What a person should be told once at the start: a quarantined file, a newer config. */
   readonly notices: readonly string[];

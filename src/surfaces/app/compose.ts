@@ -8,7 +8,6 @@ import { createEventLog } from '#base/event-log.ts';
 import { createFabric, type Fabric } from '#base/fabric.ts';
 import { redactSecrets } from '#base/secrets.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
-import type { Learning } from '#mind/learning/learning.ts';
 import type { App, AppOptions } from './app.ts';
 import { EXTENSIONS } from './extensions.ts';
 import { type LoadedConfig, loadConfig } from './home/config.ts';
@@ -22,9 +21,10 @@ import { composeTools } from './parts/compose-tools.ts';
 import { ComposedApp } from './parts/composed-app.ts';
 import { createEndings } from './parts/endings.ts';
 import { createLiveRedaction } from './parts/live-redaction.ts';
-import { composeLearning } from './parts/mind/compose-learning.ts';
+import type { LearningGround } from './parts/mind/compose-learning.ts';
 import { type ComposedMind, composeMind, reconcileMind } from './parts/mind/compose-mind.ts';
 import { openProviders } from './parts/mind/compose-providers.ts';
+import { createLazyLearning, type LazyLearning } from './parts/mind/lazy-learning.ts';
 import { composeMindHooks } from './parts/mind/mind-hooks.ts';
 
 /** Throws TalariaError: `config-invalid`, `missing-key`, what the database says. */
@@ -42,7 +42,8 @@ export async function composeApp(options: AppOptions): Promise<App> {
     const mind = composeMind({ ...ground, home, clock, loaded, ...(embedder ? { embedder } : {}) });
     endings.add(() => mind.store.close());
     endings.add(() => mind.skills.library.close());
-    await reconcileMind(mind, clock);
+    await reconcileMind(mind, { home, clock });
+    await mind.skills.library.ready();
     endings.add(() => drain(ground));
     const app: { current?: ComposedApp } = {};
     const extensions = hostExtensions({ ...ground, home, clock, loaded }, app);
@@ -62,11 +63,12 @@ export async function composeApp(options: AppOptions): Promise<App> {
     const minded = { ...parts, tools };
     const mindHooks = composeMindHooks(minded);
     endings.add(() => mindHooks.evidence.close());
-    const learning = composeLearning({ ...minded, model: models.desk.current });
+    const learning = lazyLearning({ ...minded, model: models.desk.current });
     endings.add(() => finishLearning(learning, clock));
     app.current = new ComposedApp({ ...minded, mindHooks, learning, options, models, endings });
     ground.later('skills', () => readSkills(mind, ground.background.signal));
-    ground.later('reviews that are due', () => learning.runDue(ground.background.signal));
+    if (loaded.config.learning.enabled)
+      ground.later('reviews that are due', async () => (await learning.load()).runDue(ground.background.signal));
     return app.current;
   } catch (error) {
     await endings.run();
@@ -84,16 +86,26 @@ async function drain({ background, log }: Pick<AppParts, 'background' | 'log'>):
 
 /** After the first turn: what changed in the folders, the words to rank by, and an index with the present use. */
 async function readSkills({ skills, store }: ComposedMind, signal: AbortSignal): Promise<void> {
-  if (store.database.readOnly) return;
+  if (store.database.readOnly || skills.ranker() === undefined) return;
   await skills.library.refresh(signal);
-  await skills.ranker.prepare(signal);
+  await skills.ranker()?.prepare(signal);
   skills.index.renew();
 }
 
 /** A review by rule takes moments; one that waits for a model goes on at the next start instead of holding up the exit. */
 const REVIEW_PATIENCE_MS = 2_000;
 
-async function finishLearning(learning: Learning, clock: Clock): Promise<void> {
+function lazyLearning(ground: LearningGround): LazyLearning {
+  const { memory, learning } = ground.loaded.config;
+  const make = async () => {
+    const { composeLearning } = await import('./parts/mind/compose-learning.ts');
+    return composeLearning(ground);
+  };
+  const wish = { reviews: learning.enabled, flush: memory.enabled };
+  return createLazyLearning(make, { wish, ledger: ground.mind.ledger });
+}
+
+async function finishLearning(learning: LazyLearning, clock: Clock): Promise<void> {
   const patience = new AbortController();
   const cancel = clock.after(REVIEW_PATIENCE_MS, () => patience.abort());
   await learning.drain(patience.signal);

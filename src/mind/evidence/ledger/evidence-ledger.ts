@@ -28,25 +28,32 @@ export interface EvidenceLedgerOptions {
   readonly clock?: Clock;
   /** Default: key-shaped strings. */
   readonly redact?: Redact;
+  /** Told what the opening found: a damaged file was put aside, a newer one is only read. */
+  readonly notice?: (notice: DatabaseNotice) => void;
 }
 
 export interface EvidenceLedger {
   readonly hooks: Hooks;
-  /** For the rooms that read the events. */
+  /** For the rooms that read the events; opens the file. */
   readonly database: Database;
-  /** A damaged file was put aside, a newer one opened for reading only. */
-  readonly notices: readonly DatabaseNotice[];
   /** Deletes events older than this (epoch ms); gives their number. */
   prune(before: number): Promise<number>;
   /** Writes what no turn's end has written yet, then closes. */
   close(): Promise<void>;
 }
 
-/** Throws TalariaError when the file cannot be opened at all. */
+/** The file is opened with the first commit; where that fails, the hook fails and its turn does not. */
 export function createEvidenceLedger(options: EvidenceLedgerOptions): EvidenceLedger {
   const clock = options.clock ?? systemClock;
-  const { database, notices } = openDatabase(options.path, { rooms: [ledgerSchema], onNewer: 'read-only', clock });
-  const recorder = new Recorder(database, clock, options.redact ?? redactSecrets);
+  let opened: Database | undefined;
+  const open = (): Database => {
+    if (opened) return opened;
+    const { database, notices } = openDatabase(options.path, { rooms: [ledgerSchema], onNewer: 'read-only', clock });
+    opened = database;
+    for (const notice of notices) options.notice?.(notice);
+    return database;
+  };
+  const recorder = new Recorder(open, clock, options.redact ?? redactSecrets);
   return {
     hooks: {
       name: 'evidence-ledger',
@@ -54,12 +61,13 @@ export function createEvidenceLedger(options: EvidenceLedgerOptions): EvidenceLe
       afterTurn: (turn, ended) => recorder.turn(turn, ended),
       sessionEnd: (session) => recorder.sessionEnd(session),
     },
-    database,
-    notices,
-    prune: (before) => prune(database, before),
+    get database() {
+      return open();
+    },
+    prune: async (before) => prune(open(), before),
     close: async () => {
       await recorder.flush();
-      database.close();
+      opened?.close();
     },
   };
 }
@@ -70,15 +78,15 @@ interface Ended {
 }
 
 class Recorder {
-  readonly #database: Database;
+  readonly #open: () => Database;
   readonly #clock: Clock;
   readonly #redact: Redact;
   #waiting: ToolEvent[] = [];
   readonly #active = new Map<string, string>();
   readonly #last = new Map<string, { readonly outcome: TurnOutcome; readonly model: string }>();
 
-  constructor(database: Database, clock: Clock, redact: Redact) {
-    this.#database = database;
+  constructor(open: () => Database, clock: Clock, redact: Redact) {
+    this.#open = open;
     this.#clock = clock;
     this.#redact = redact;
   }
@@ -114,8 +122,8 @@ class Recorder {
     const model = modelOf(said);
     this.#active.delete(sessionId);
     this.#last.set(sessionId, { outcome, model });
-    await this.#commit(sessionId, () =>
-      insertTurnEvent(this.#database, {
+    await this.#commit(sessionId, (database) =>
+      insertTurnEvent(database, {
         key: turnEventKey(sessionId, turn),
         at: this.#clock.now(),
         sessionId,
@@ -131,8 +139,8 @@ class Recorder {
     const last = this.#last.get(sessionId);
     const outcome = last?.outcome ?? 'done';
     this.#last.delete(sessionId);
-    await this.#commit(sessionId, () =>
-      insertSessionEvent(this.#database, {
+    await this.#commit(sessionId, (database) =>
+      insertSessionEvent(database, {
         key: sessionEventKey(sessionId),
         at: this.#clock.now(),
         sessionId,
@@ -150,13 +158,14 @@ class Recorder {
   }
 
   /** The session's waiting tool events and `also`, in one light commit: the file can be filled again after a power cut. */
-  async #commit(sessionId: string, also: () => void): Promise<void> {
+  async #commit(sessionId: string, also: (database: Database) => void): Promise<void> {
     const events = this.#waiting.filter((event) => event.sessionId === sessionId);
     this.#waiting = this.#waiting.filter((event) => event.sessionId !== sessionId);
-    if (this.#database.readOnly) return;
-    await this.#database.lightTransaction(() => {
-      for (const event of events) insertToolEvent(this.#database, event);
-      also();
+    const database = this.#open();
+    if (database.readOnly) return;
+    await database.lightTransaction(() => {
+      for (const event of events) insertToolEvent(database, event);
+      also(database);
     });
   }
 }

@@ -46,6 +46,9 @@ export interface SkillLibrary extends SkillReader {
   close(): void;
 }
 
+/** Without the cache: what tools and surfaces hold. */
+export type OpenLibrary = Omit<SkillLibrary, 'cache'>;
+
 export function createSkillLibrary(options: SkillLibraryOptions): SkillLibrary {
   const clock = options.clock ?? systemClock;
   const cache = openSkillsCache(options.cacheFile, clock);

@@ -9,7 +9,7 @@ import { platformName } from '../format/read-header.ts';
 import { SKILL_FILE } from '../format/skill-limits.ts';
 import type { LinkedFiles } from '../library/folder-files.ts';
 import type { SkillConditions } from '../library/offered.ts';
-import type { SkillLibrary } from '../library/skill-library.ts';
+import type { OpenLibrary } from '../library/skill-library.ts';
 import type { Skill } from '../skill.ts';
 import { type Surroundings, skillSetup } from './skill-setup.ts';
 
@@ -23,7 +23,7 @@ const input = z.object({ name: z.string(), file_path: z.string().optional() });
 type ViewInput = z.infer<typeof input>;
 
 export interface SkillViewOptions extends Surroundings {
-  readonly library: SkillLibrary;
+  readonly library: OpenLibrary;
   readonly conditions: () => SkillConditions;
 }
 
@@ -82,7 +82,7 @@ function fillVariables(text: string, { folder }: Skill, { sessionId }: ToolConte
   );
 }
 
-function viewFile(library: SkillLibrary, skill: Skill, path: string): ToolOutput {
+function viewFile(library: OpenLibrary, skill: Skill, path: string): ToolOutput {
   const read = library.file(skill.name, path);
   if (read.ok) return json({ success: true, name: skill.name, file: path, content: read.value });
   return failure({
@@ -105,7 +105,7 @@ function unreadable({ name, folder }: Skill): ToolOutput {
   return failure({ error: `SKILL.md of "${name}" cannot be read as text now (${folder}).`, reason: 'not-text' });
 }
 
-function noSuchSkill(library: SkillLibrary, conditions: SkillConditions, name: string): ToolOutput {
+function noSuchSkill(library: OpenLibrary, conditions: SkillConditions, name: string): ToolOutput {
   const wanted = name.toLowerCase();
   const names = library.offered(conditions).map((header) => header.name);
   const near = names.filter((other) => other.toLowerCase().includes(wanted) || wanted.includes(other.toLowerCase()));

@@ -5,7 +5,7 @@ import { ellipsize } from '#base/text.ts';
 import { type AnyTool, defineTool } from '#core/agent/tool.ts';
 import { skillLimits } from '../format/skill-limits.ts';
 import type { SkillConditions } from '../library/offered.ts';
-import type { SkillLibrary } from '../library/skill-library.ts';
+import type { OpenLibrary } from '../library/skill-library.ts';
 import type { SkillHeader } from '../skill.ts';
 
 const SKILLS_LIST_TOOL_NAME = 'skills_list';
@@ -16,7 +16,7 @@ const input = z.object({ category: z.string().optional() });
 type ListInput = z.infer<typeof input>;
 
 export interface SkillsListOptions {
-  readonly library: SkillLibrary;
+  readonly library: OpenLibrary;
   readonly conditions: () => SkillConditions;
 }
 

@@ -51,7 +51,7 @@ async function* costsOfAll(app: App, clock: Clock, days: number | undefined): As
   const byDay = await daysOf(app.store, clock, Math.min(LONGEST_DAYS, Math.ceil(days ?? SHOWN_DAYS)));
   if (byDay.length > 0) yield dayTable(byDay);
   yield totalLine(sums);
-  const learning = await app.learning.report();
+  const learning = await (await app.learning()).report();
   for (const text of learningLines(learning)) yield line(text);
   yield { type: 'data', value: { rows, ...sums, days: byDay, learning } as unknown as JsonValue };
 }

@@ -24,14 +24,15 @@ export function learnCommand(deps: CommandDeps): AnyCommand {
         yield refused(found.reason, found.detail);
         return;
       }
-      const learned = await app.learning.learnNow(found.value.id, hint.join(' '), signal);
+      const learning = await app.learning();
+      const learned = await learning.learnNow(found.value.id, hint.join(' '), signal);
       if (!learned.ok) {
         yield refused(learned.reason, learned.detail);
         return;
       }
       yield line(learned.value.line);
-      for (const text of app.learning.announcements(found.value.id)) yield line(text);
-      for (const offer of app.learning.offers()) yield line(`${offer.line} · talaria pending accept ${offer.id}`);
+      for (const text of learning.announcements(found.value.id)) yield line(text);
+      for (const offer of learning.offers()) yield line(`${offer.line} · talaria pending accept ${offer.id}`);
       yield { type: 'data', value: { ...learned.value } };
     },
   });

@@ -2,7 +2,6 @@
 import type { Clock } from '#base/clock.ts';
 import type { Fabric } from '#base/fabric.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
-import type { Learning } from '#mind/learning/learning.ts';
 import type { MemoryProviders } from '#mind/learning/provider/compose-providers.ts';
 import type { AppOptions } from '../app.ts';
 import type { LoadedConfig } from '../home/config.ts';
@@ -13,6 +12,7 @@ import type { ComposedModels } from './compose-models.ts';
 import type { ComposedTools } from './compose-tools.ts';
 import type { Endings } from './endings.ts';
 import type { ComposedMind } from './mind/compose-mind.ts';
+import type { LazyLearning } from './mind/lazy-learning.ts';
 import type { MindHooks } from './mind/mind-hooks.ts';
 
 export interface AppParts {
@@ -27,7 +27,7 @@ export interface AppParts {
   readonly tools: ComposedTools;
   readonly models: ComposedModels;
   readonly extensions: Extensions;
-  readonly learning: Learning;
+  readonly learning: LazyLearning;
   /** Present when an external memory provider is in use. */
   readonly providers?: MemoryProviders;
   readonly mindHooks: MindHooks;

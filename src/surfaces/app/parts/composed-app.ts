@@ -17,6 +17,7 @@ import { defaultStopConditions } from '#core/agent/turn/stop-conditions.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
 import type { ModelClient } from '#core/model/model-client.ts';
 import type { ToolSelection } from '#core/tools/registry/tool-registry.ts';
+import type { Learning } from '#mind/learning/learning.ts';
 import type { App, ConversationOptions, ModelAddition, ModelInfo, OpenRefusal } from '../app.ts';
 import { findSession } from '../find-session.ts';
 import { refuseNewerHome } from '../home/newer-home.ts';
@@ -79,9 +80,6 @@ export class ComposedApp implements App {
   get proposals() {
     return this.#parts.mind.ledger;
   }
-  get learning() {
-    return this.#parts.learning;
-  }
   get events() {
     return this.#parts.events;
   }
@@ -89,6 +87,8 @@ export class ComposedApp implements App {
     return this.#parts.notices;
   }
 
+  readonly learning = (): Promise<Learning> => this.#parts.learning.load();
+  readonly mayHaveNews = (): boolean => this.#parts.learning.mayHaveNews();
   readonly model = (): ModelInfo => this.#parts.models.desk.info();
   readonly models = (): readonly ModelInfo[] => this.#parts.models.desk.list();
   readonly tools = (): ToolSelection => this.#parts.tools.selection;

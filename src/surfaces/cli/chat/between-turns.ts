@@ -8,7 +8,7 @@ export interface BetweenTurns {
   /** Lines to show now; asks about drafts where a person can answer. */
   say(signal: AbortSignal): AsyncGenerator<string, void>;
   /** What learning did since the last look; asks nothing. */
-  news(): readonly string[];
+  news(): Promise<readonly string[]>;
   /** A line that was typed instead of an answer; once. */
   takeLine(): string | undefined;
 }
@@ -22,23 +22,29 @@ const WISHES: readonly (readonly [RegExp, Wish])[] = [
   [/^a(?:lways)?$/i, 'always'],
 ];
 
-export function createBetweenTurns(learning: Learning, ask: Ask | undefined): BetweenTurns {
-  return new Between(learning, ask);
+/** What it asks of the app. */
+export interface LearningSource {
+  readonly learning: () => Promise<Pick<Learning, 'announcements' | 'offers' | 'accept' | 'reject'>>;
+  readonly mayHaveNews: () => boolean;
+}
+
+export function createBetweenTurns(source: LearningSource, ask: Ask | undefined): BetweenTurns {
+  return new Between(source, ask);
 }
 
 class Between implements BetweenTurns {
-  readonly #learning: Learning;
+  readonly #source: LearningSource;
   readonly #ask: Ask | undefined;
   readonly #asked = new Set<string>();
   #line: string | undefined;
 
-  constructor(learning: Learning, ask: Ask | undefined) {
-    this.#learning = learning;
+  constructor(source: LearningSource, ask: Ask | undefined) {
+    this.#source = source;
     this.#ask = ask;
   }
 
-  news(): readonly string[] {
-    return this.#learning.announcements();
+  async news(): Promise<readonly string[]> {
+    return this.#source.mayHaveNews() ? (await this.#source.learning()).announcements() : [];
   }
 
   takeLine(): string | undefined {
@@ -48,14 +54,18 @@ class Between implements BetweenTurns {
   }
 
   async *say(signal: AbortSignal): AsyncGenerator<string, void> {
-    yield* this.news();
-    for (const offer of this.#learning.offers()) {
+    yield* await this.news();
+    for (const offer of await this.#offers()) {
       if (this.#asked.has(offer.id)) continue;
       this.#asked.add(offer.id);
       if (this.#ask) yield* this.#decide(offer, this.#ask, signal);
       else yield `${offer.line} · /pending accept ${offer.id} keeps it, /pending show ${offer.id} shows it`;
       if (this.#line !== undefined) return;
     }
+  }
+
+  async #offers(): Promise<readonly LearningOffer[]> {
+    return this.#source.mayHaveNews() ? (await this.#source.learning()).offers() : [];
   }
 
   async *#decide(offer: LearningOffer, ask: Ask, signal: AbortSignal): AsyncGenerator<string, void> {
@@ -75,10 +85,11 @@ class Between implements BetweenTurns {
   /** Gives what to say about it. */
   async #carryOut(id: string, wish: Exclude<Wish, 'show'>, signal: AbortSignal): Promise<string> {
     if (wish === 'later') return `It waits: /pending accept ${id}`;
+    const learning = await this.#source.learning();
     const done =
       wish === 'drop'
-        ? await this.#learning.reject(id)
-        : await this.#learning.accept(id, wish === 'always' ? { always: true } : {}, signal);
+        ? await learning.reject(id)
+        : await learning.accept(id, wish === 'always' ? { always: true } : {}, signal);
     return done.ok ? done.value : `Not done: ${done.detail}`;
   }
 }

@@ -211,7 +211,7 @@ class ChatScreen {
   }
 
   async #runTurn(line: string): Promise<void> {
-    for (const text of this.#chat.betweenTurns.news()) this.#transcript.addLine(text, 'dim');
+    for (const text of await this.#chat.betweenTurns.news()) this.#transcript.addLine(text, 'dim');
     this.#working.show();
     try {
       for await (const event of this.#chat.send(line)) {

@@ -37,7 +37,7 @@ export class ChatSession implements ChatControl {
   constructor(options: ChatOptions) {
     this.app = options.app;
     this.#options = options;
-    this.betweenTurns = createBetweenTurns(options.app.learning, options.ask);
+    this.betweenTurns = createBetweenTurns(options.app, options.ask);
   }
 
   get conversation(): Conversation | undefined {

@@ -16,7 +16,7 @@ function undoCommand(chat: ChatControl): AnyCommand {
     surfaces: ['chat'],
     input: z.object({}),
     run: async function* () {
-      const undone = await chat.app.learning.undoLast(chat.conversation?.session.id);
+      const undone = await (await chat.app.learning()).undoLast(chat.conversation?.session.id);
       yield undone.ok ? line(undone.value) : refusal(undone.reason, undone.detail);
     },
   });
@@ -35,7 +35,7 @@ function learnCommand(chat: ChatControl): AnyCommand {
         yield nothingYet();
         return;
       }
-      const learned = await chat.app.learning.learnNow(conversation.session.id, hint.join(' '), signal);
+      const learned = await (await chat.app.learning()).learnNow(conversation.session.id, hint.join(' '), signal);
       yield learned.ok ? line(learned.value.line) : refusal(learned.reason, learned.detail);
     },
   });

@@ -26,6 +26,10 @@ function desk(offers: readonly LearningOffer[]) {
   return { learning: learning as unknown as Learning, done };
 }
 
+function sourceOf(learning: Learning) {
+  return { learning: async () => learning, mayHaveNews: () => true };
+}
+
 function answering(...answers: readonly string[]) {
   const waiting = [...answers];
   return async () => waiting.shift();
@@ -42,7 +46,7 @@ describe('between two turns', () => {
       ['', []],
     ] as const) {
       const { learning, done } = desk([OFFER]);
-      const lines = await Array.fromAsync(createBetweenTurns(learning, answering(answer)).say(never));
+      const lines = await Array.fromAsync(createBetweenTurns(sourceOf(learning), answering(answer)).say(never));
       assert.deepEqual(done, expected, answer);
       assert.match(lines[0] ?? '', /Remembered/);
     }
@@ -50,14 +54,14 @@ describe('between two turns', () => {
 
   test('show shows the whole draft and asks again', async () => {
     const { learning, done } = desk([OFFER]);
-    const lines = await Array.fromAsync(createBetweenTurns(learning, answering('show', 'y')).say(never));
+    const lines = await Array.fromAsync(createBetweenTurns(sourceOf(learning), answering('show', 'y')).say(never));
     assert.ok(lines.includes(OFFER.text));
     assert.deepEqual(done, ['accept prop_1']);
   });
 
   test('a line that is no answer is the next line; the draft waits and is asked about once', async () => {
     const { learning, done } = desk([OFFER]);
-    const between = createBetweenTurns(learning, answering('read notes.txt', 'y'));
+    const between = createBetweenTurns(sourceOf(learning), answering('read notes.txt', 'y'));
     const lines = await Array.fromAsync(between.say(never));
     assert.match(lines.at(-1) ?? '', /waits.*prop_1/);
     assert.equal(between.takeLine(), 'read notes.txt');
@@ -68,7 +72,7 @@ describe('between two turns', () => {
 
   test('where nobody can answer, it is said how to keep it', async () => {
     const { learning, done } = desk([OFFER]);
-    const lines = await Array.fromAsync(createBetweenTurns(learning, undefined).say(never));
+    const lines = await Array.fromAsync(createBetweenTurns(sourceOf(learning), undefined).say(never));
     assert.match(lines.at(-1) ?? '', /pending accept prop_1/);
     assert.deepEqual(done, []);
   });

@@ -67,7 +67,7 @@ function show(deps: CommandDeps): AnyCommand {
         yield refused(found.reason, found.detail, '`talaria pending list` shows what waits.');
         return;
       }
-      const offer = learning.offers().find((one) => one.id === found.value.id);
+      const offer = (await learning()).offers().find((one) => one.id === found.value.id);
       if (offer) yield line(offer.text);
       else for (const text of proposalLines(found.value)) yield line(text);
       yield { type: 'data', value: found.value as unknown as JsonValue };
@@ -113,9 +113,10 @@ async function* decide(
     return;
   }
   const { id } = found.value;
+  const learning = await app.learning();
   const done = input.yes
-    ? await app.learning.accept(id, input.always ? { always: true } : {}, signal)
-    : await app.learning.reject(id);
+    ? await learning.accept(id, input.always ? { always: true } : {}, signal)
+    : await learning.reject(id);
   yield done.ok ? line(done.value) : refused(done.reason, done.detail, 'It waits on.');
 }
 

@@ -57,7 +57,7 @@ export function diffSkillCommand(deps: CommandDeps): AnyCommand {
         return;
       }
       const to = input.to ?? last.version;
-      const diff = door.diff(input.name, { from: input.from ?? Math.max(0, to - 1), to });
+      const diff = await door.diff(input.name, { from: input.from ?? Math.max(0, to - 1), to });
       yield diff.ok ? line(diff.value) : refused(diff.reason, diff.detail, 'See `talaria skills log`.');
     },
   });

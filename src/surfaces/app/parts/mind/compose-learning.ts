@@ -12,7 +12,7 @@ import type { AppParts } from '../app-parts.ts';
 /** Sources at which a person sits: what a review finds there is offered, not applied. */
 const ATTENDED: ReadonlySet<string> = new Set(['cli']);
 
-type LearningGround = Pick<
+export type LearningGround = Pick<
   AppParts,
   'home' | 'clock' | 'loaded' | 'mind' | 'tools' | 'background' | 'redact' | 'log' | 'providers'
 > & {
@@ -21,6 +21,7 @@ type LearningGround = Pick<
   readonly model: () => ModelClient;
 };
 
+/** Loaded by lazy-learning.ts, when something of it is needed. */
 export function composeLearning(ground: LearningGround): Learning {
   const { home, clock, loaded, mind, tools, background, log, notice, model } = ground;
   const { config } = loaded;
@@ -34,6 +35,7 @@ export function composeLearning(ground: LearningGround): Learning {
         const tool = tools.byName.get(name);
         return tool ? [tool] : [];
       }),
+      ready: () => mind.skills.library.ready(),
       written: async () => void (await mind.skills.library.refresh()),
     },
     turn: { forkTurn: forkOf(ground), model },
@@ -43,6 +45,7 @@ export function composeLearning(ground: LearningGround): Learning {
       intervals: { memory: config.memory.nudge_interval, skills: config.skills.creation_nudge_interval },
       budget: { share: config.learning.budget_share, floorPerDay: config.learning.budget_floor },
       writeApproval: config.skills.write_approval,
+      keeps: { memory: config.memory.enabled, skills: config.skills.enabled },
       isAttended: (source) => ATTENDED.has(source),
     },
     ground: { clock, background, notice, log },

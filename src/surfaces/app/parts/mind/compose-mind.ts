@@ -15,6 +15,7 @@ import { reconcileMemory } from '#mind/memory/journal/reconcile-memory.ts';
 import { renderMemoryBlock } from '#mind/memory/memory-block.ts';
 import { createMemoryFiles, type MemoryFiles } from '#mind/memory/memory-files.ts';
 import { createSqliteSessionStore, type SqliteSessionStore } from '#mind/sessions/sqlite-session-store.ts';
+import { mayHaveSkillLeftovers } from '#mind/skills/skill-leftovers.ts';
 import { skillSchema } from '#mind/skills/skill-schema.ts';
 import type { LoadedConfig } from '../../home/config.ts';
 import { type Home, makeHome } from '../../home/home.ts';
@@ -55,10 +56,14 @@ export function composeMind({ home, clock, loaded, notice, redact, embedder }: M
 }
 
 /** Mends what a killed process left half written; once, before anything is read. */
-export async function reconcileMind({ store, ledger, memory, skills }: ComposedMind, clock: Clock): Promise<void> {
+export async function reconcileMind(
+  { store, ledger, memory, skills }: ComposedMind,
+  { home, clock }: Pick<MindGround, 'home' | 'clock'>,
+): Promise<void> {
   if (store.database.readOnly) return;
   await reconcileMemory(memory, ledger, clock);
-  await skills.door.reconcile();
+  const places = { root: home.skills, backups: home.skillBackups };
+  if (mayHaveSkillLeftovers(store.database, places)) await skills.door.reconcile();
 }
 
 function snapshotOf(memory: MemoryFiles, notice: (text: string) => void): () => string {

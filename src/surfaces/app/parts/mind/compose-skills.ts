@@ -1,26 +1,32 @@
-// Owns composing skills for one home: the library that reads them, the door that writes them, records, ranking, the prompt's index.
-// Knows no conversation. Invariant: one door for the home, whoever writes.
-import { join } from 'node:path';
+// Owns composing skills for one home: the library that reads them, the door that writes them, records, the prompt's index.
+// Knows no conversation. Invariants: one door for the home, whoever writes; neither library nor door is loaded before it is needed.
 import type { Clock } from '#base/clock.ts';
 import type { Database } from '#base/database/connection.ts';
 import type { Embedder } from '#core/model/embedder.ts';
 import type { ProposalLedger } from '#mind/evidence/proposal.ts';
-import { guardDecision } from '#mind/skills/guard/guard-policy.ts';
-import { scanSkillFiles } from '#mind/skills/guard/scan-files.ts';
-import { createSkillDoor, type GuardedSkillDoor } from '#mind/skills/guarded-apply.ts';
-import { skillsCacheName } from '#mind/skills/library/cache-tables.ts';
-import { createSkillLibrary, type SkillLibrary } from '#mind/skills/library/skill-library.ts';
-import { createSkillRanker, type SkillRanker } from '#mind/skills/offer/rank-skills.ts';
-import { createSkillIndex, type SkillIndex } from '#mind/skills/offer/skill-index.ts';
+import { allVersions, asSkillVersion } from '#mind/skills/door/history/version-rows.ts';
+import type { GuardedSkillDoor } from '#mind/skills/guarded-apply.ts';
+import type { OpenLibrary } from '#mind/skills/library/skill-library.ts';
+import type { SkillRanker } from '#mind/skills/offer/rank-skills.ts';
+import type { SkillIndex } from '#mind/skills/offer/skill-index.ts';
 import { createSkillRecords, type SkillRecords } from '#mind/skills/record/skill-records.ts';
+import type { SkillDoor } from '#mind/skills/skill-door.ts';
 import type { Home } from '../../home/home.ts';
+import { createLazyReading } from './lazy-library.ts';
+
+/** The door, and what of it is more than a tool or a review may do. */
+export interface HomeSkillDoor extends SkillDoor {
+  readonly diff: (...asked: Parameters<GuardedSkillDoor['diff']>) => Promise<ReturnType<GuardedSkillDoor['diff']>>;
+  readonly reconcile: GuardedSkillDoor['reconcile'];
+}
 
 export interface ComposedSkills {
-  readonly library: SkillLibrary;
-  readonly door: GuardedSkillDoor;
+  readonly library: OpenLibrary;
+  readonly door: HomeSkillDoor;
   readonly records: SkillRecords;
-  readonly ranker: SkillRanker;
   readonly index: SkillIndex;
+  /** Undefined: there is no skill that could be ranked. */
+  readonly ranker: () => SkillRanker | undefined;
 }
 
 export interface SkillGround {
@@ -36,24 +42,32 @@ export interface SkillGround {
 }
 
 export function composeSkills(ground: SkillGround): ComposedSkills {
-  const { home, clock, database, ledger, external, embedder, notice } = ground;
+  const { home, clock, database, external } = ground;
   const records = createSkillRecords({ database, root: home.skills, clock });
-  const library = createSkillLibrary({
-    root: home.skills,
-    external,
-    cacheFile: join(home.cache, skillsCacheName),
-    records: records.get,
-    warn: notice,
-    clock,
+  const { library, index, loaded } = createLazyReading({ root: home.skills, external, records }, async () => {
+    const { composeSkillReading } = await import('./skill-reading.ts');
+    return composeSkillReading(ground, records);
   });
-  const door = createSkillDoor({
-    places: { root: home.skills, backups: home.skillBackups },
-    database,
-    ledger,
-    locate: (name) => library.get(name),
-    guard: { scan: (files) => scanSkillFiles(files), decide: guardDecision },
-    clock,
-  });
-  const ranker = createSkillRanker({ library, clock, warn: notice, ...(embedder ? { embedder } : {}) });
-  return { library, door, records, ranker, index: createSkillIndex(library) };
+  return { library, door: lazyDoor(ground, library), records, index, ranker: () => loaded()?.ranker };
+}
+
+function lazyDoor(ground: SkillGround, library: OpenLibrary): HomeSkillDoor {
+  let door: Promise<GuardedSkillDoor> | undefined;
+  const locate = async (name: string) => {
+    await library.ready();
+    return library.get(name);
+  };
+  const load = () => {
+    door ??= import('./skill-writing.ts').then(({ composeSkillDoor }) => composeSkillDoor(ground, locate));
+    return door;
+  };
+  const { database, home } = ground;
+  return {
+    write: async (...asked) => (await load()).write(...asked),
+    install: async (...asked) => (await load()).install(...asked),
+    rollback: async (...asked) => (await load()).rollback(...asked),
+    versions: (skill) => allVersions(database, skill).map((row) => asSkillVersion(row, home.skillBackups)),
+    reconcile: async () => (await load()).reconcile(),
+    diff: async (...asked) => (await load()).diff(...asked),
+  };
 }

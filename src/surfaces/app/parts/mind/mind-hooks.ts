@@ -36,8 +36,8 @@ export function composeMindHooks(ground: HookGround): MindHooks {
   const { home, clock, loaded, mind, events, notice, redact } = ground;
   const { skills, store } = mind;
   const hide = (text: string) => redactSecrets(redact(text));
-  const evidence = createEvidenceLedger({ path: home.evidenceDatabase, clock, redact: hide });
-  for (const { message } of evidence.notices) notice(message);
+  const told = ({ message }: { readonly message: string }) => notice(message);
+  const evidence = createEvidenceLedger({ path: home.evidenceDatabase, clock, redact: hide, notice: told });
   const uses = createUseTracker({
     database: store.database,
     records: skills.records,
@@ -54,13 +54,14 @@ export function composeMindHooks(ground: HookGround): MindHooks {
 
 /** What the session's frozen index has no room for, or did not know. */
 function skillOffers({ mind, tools }: HookGround): Hooks {
-  const { library, ranker } = mind.skills;
+  const { library } = mind.skills;
   return {
     name: 'skill-offers',
     beforeTurn: async ({ sessionId, text }, signal) => {
       const conditions = tools.conditions();
       const offered = library.offered(conditions);
-      if (offered.length === 0) return [];
+      const ranker = mind.skills.ranker();
+      if (offered.length === 0 || ranker === undefined) return [];
       const { system = '' } = (await mind.store.loadPrompt(sessionId)) ?? {};
       const shown = new Set(offered.map(({ name }) => name).filter((name) => system.includes(`\n- ${name}: `)));
       const part = await offerSkills(text, { ranker, conditions, shown, total: offered.length }, signal);

@@ -1,0 +1,20 @@
+// Owns composing the door through which skills are written, with its guard. Loaded only for a write, and to mend what one left behind.
+// Knows no reader but the one that locates. Invariant: one door for the home, whoever writes.
+import { guardDecision } from '#mind/skills/guard/guard-policy.ts';
+import { scanSkillFiles } from '#mind/skills/guard/scan-files.ts';
+import { createSkillDoor, type GuardedSkillDoor, type SkillDoorOptions } from '#mind/skills/guarded-apply.ts';
+import type { SkillGround } from './compose-skills.ts';
+
+export function composeSkillDoor(
+  { home, clock, database, ledger }: SkillGround,
+  locate: SkillDoorOptions['locate'],
+): GuardedSkillDoor {
+  return createSkillDoor({
+    places: { root: home.skills, backups: home.skillBackups },
+    database,
+    ledger,
+    locate,
+    guard: { scan: (files) => scanSkillFiles(files), decide: guardDecision },
+    clock,
+  });
+}
