@@ -1,9 +1,5 @@
 // Owns composing skills for one home: the library that reads them, the door that writes them, records, the prompt's index.
 // Knows no conversation. Invariants: one door for the home, whoever writes; neither library nor door is loaded before it is needed.
-import type { Clock } from '#base/clock.ts';
-import type { Database } from '#base/database/connection.ts';
-import type { Embedder } from '#core/model/embedder.ts';
-import type { ProposalLedger } from '#mind/evidence/proposal.ts';
 import { allVersions, asSkillVersion } from '#mind/skills/door/history/version-rows.ts';
 import type { GuardedSkillDoor } from '#mind/skills/guarded-apply.ts';
 import type { OpenLibrary } from '#mind/skills/library/skill-library.ts';
@@ -11,8 +7,8 @@ import type { SkillRanker } from '#mind/skills/offer/rank-skills.ts';
 import type { SkillIndex } from '#mind/skills/offer/skill-index.ts';
 import { createSkillRecords, type SkillRecords } from '#mind/skills/record/skill-records.ts';
 import type { SkillDoor } from '#mind/skills/skill-door.ts';
-import type { Home } from '../../home/home.ts';
 import { createLazyReading } from './lazy-library.ts';
+import type { SkillGround } from './skill-ground.ts';
 
 /** The door, and what of it is more than a tool or a review may do. */
 export interface HomeSkillDoor extends SkillDoor {
@@ -27,18 +23,6 @@ export interface ComposedSkills {
   readonly index: SkillIndex;
   /** Undefined: there is no skill that could be ranked. */
   readonly ranker: () => SkillRanker | undefined;
-}
-
-export interface SkillGround {
-  readonly home: Home;
-  readonly clock: Clock;
-  /** state.db. */
-  readonly database: Database;
-  readonly ledger: ProposalLedger;
-  /** Absolute folders that are read only. */
-  readonly external: readonly string[];
-  readonly embedder?: Embedder;
-  readonly notice: (text: string) => void;
 }
 
 export function composeSkills(ground: SkillGround): ComposedSkills {

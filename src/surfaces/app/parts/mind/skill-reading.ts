@@ -6,7 +6,7 @@ import { createSkillLibrary, type SkillLibrary } from '#mind/skills/library/skil
 import { createSkillRanker, type SkillRanker } from '#mind/skills/offer/rank-skills.ts';
 import { createSkillIndex, type SkillIndex } from '#mind/skills/offer/skill-index.ts';
 import type { SkillRecords } from '#mind/skills/record/skill-records.ts';
-import type { SkillGround } from './compose-skills.ts';
+import type { SkillGround } from './skill-ground.ts';
 
 export interface SkillReading {
   readonly library: SkillLibrary;

@@ -3,7 +3,7 @@
 import { guardDecision } from '#mind/skills/guard/guard-policy.ts';
 import { scanSkillFiles } from '#mind/skills/guard/scan-files.ts';
 import { createSkillDoor, type GuardedSkillDoor, type SkillDoorOptions } from '#mind/skills/guarded-apply.ts';
-import type { SkillGround } from './compose-skills.ts';
+import type { SkillGround } from './skill-ground.ts';
 
 export function composeSkillDoor(
   { home, clock, database, ledger }: SkillGround,
