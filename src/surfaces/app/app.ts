@@ -31,6 +31,8 @@ export interface AppOptions {
   /** For this run only, instead of the configured toolsets. */
   readonly toolsets?: readonly string[];
   readonly clock?: Clock;
+  /** One turn and out: reviews are recorded and left to a start that stays. */
+  readonly oneShot?: boolean;
   /** What an embedding program or a test brings along. */
   readonly extra?: AppExtras;
 }

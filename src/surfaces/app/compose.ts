@@ -16,7 +16,7 @@ import { createExtensions, type Extensions } from './host/extension-host.ts';
 import { configuredEmbedder } from './models/configured-embedder.ts';
 import type { AppParts } from './parts/app-parts.ts';
 import { createBackground } from './parts/background.ts';
-import { childEnvironment, composeModels, mergedVariables } from './parts/compose-models.ts';
+import { type ComposedModels, childEnvironment, composeModels, mergedVariables } from './parts/compose-models.ts';
 import { composeTools } from './parts/compose-tools.ts';
 import { ComposedApp } from './parts/composed-app.ts';
 import { createEndings } from './parts/endings.ts';
@@ -56,9 +56,12 @@ export async function composeApp(options: AppOptions): Promise<App> {
     const parts = { ...ground, home, clock, loaded, mind, extensions, attended, ...(providers ? { providers } : {}) };
     const isAttended = (sessionId: string) => attended.has(sessionId);
     const environment = childEnvironment(home, options.environment);
-    const tools = composeTools(options, { ...parts, isAttended, childEnvironment: environment });
+    const late: { models?: ComposedModels } = {};
+    const small = smallModel(loaded, late);
+    const tools = composeTools(options, { ...parts, isAttended, childEnvironment: environment, ...small });
     endings.add(() => tools.close());
     const models = await composeModels(options, { ...parts, reflex: tools.reflex.client });
+    late.models = models;
     endings.add(() => models.desk.close());
     const minded = { ...parts, tools };
     const mindHooks = composeMindHooks(minded);
@@ -67,13 +70,19 @@ export async function composeApp(options: AppOptions): Promise<App> {
     endings.add(() => finishLearning(learning, clock));
     app.current = new ComposedApp({ ...minded, mindHooks, learning, options, models, endings });
     ground.later('skills', () => readSkills(mind, ground.background.signal));
-    if (loaded.config.learning.enabled)
+    if (loaded.config.learning.enabled && !options.oneShot)
       ground.later('reviews that are due', async () => (await learning.load()).runDue(ground.background.signal));
     return app.current;
   } catch (error) {
     await endings.run();
     throw error;
   }
+}
+
+/** The tier for small work, when one is configured; asked for after everything is composed. */
+function smallModel({ config }: LoadedConfig, late: { readonly models?: ComposedModels }) {
+  if (config.tiers.T1.length === 0) return {};
+  return { small: () => late.models?.desk.forTier('T1') };
 }
 
 /** How long shutdown waits for background work, ms. */

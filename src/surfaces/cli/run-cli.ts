@@ -107,11 +107,12 @@ interface LazyApp {
   readonly shutdown: () => Promise<void>;
 }
 
-function lazyApp({ model, toolsets }: CliOptions): LazyApp {
+function lazyApp({ model, toolsets, print }: CliOptions): LazyApp {
   let app: Promise<App> | undefined;
   const compose = async () => {
     const { composeApp } = await import('#surfaces/app/compose.ts');
     return composeApp({
+      ...(print === undefined ? {} : { oneShot: true }),
       environment: readEnvironment(),
       ...(model === undefined ? {} : { model }),
       ...(toolsets === undefined ? {} : { toolsets: namesOf(toolsets) }),

@@ -4,6 +4,7 @@ import type { Clock } from '#base/clock.ts';
 import { TalariaError } from '#base/errors.ts';
 import type { AnyTool } from '#core/agent/tool.ts';
 import type { AllowList } from '#core/agent/turn/permit-call.ts';
+import type { ModelClient } from '#core/model/model-client.ts';
 import { createClarifyTool } from '#core/tools/clarify-tool.ts';
 import { createFileTools } from '#core/tools/file/file-tools.ts';
 import { createToolRegistry, type ToolSelection } from '#core/tools/registry/tool-registry.ts';
@@ -13,7 +14,8 @@ import { createTodoTool } from '#core/tools/todo-tool.ts';
 import { createWebFetchTool } from '#core/tools/web/web-fetch-tool.ts';
 import type { MemoryProviders } from '#mind/learning/provider/compose-providers.ts';
 import { createMemoryTool } from '#mind/memory/memory-tool.ts';
-import { createSessionSearchTool } from '#mind/sessions/tool/session-search-tool.ts';
+import { sessionMessages } from '#mind/sessions/find-message.ts';
+import { createSessionSearchTool, type SummariseSession } from '#mind/sessions/tool/session-search-tool.ts';
 import type { SkillConditions } from '#mind/skills/library/offered.ts';
 import { createSkillManageTool } from '#mind/skills/tools/skill-manage-tool.ts';
 import { createSkillViewTool } from '#mind/skills/tools/skill-view-tool.ts';
@@ -62,6 +64,8 @@ export interface ToolParts {
   /** The environment that commands run in, without keys. */
   readonly childEnvironment: Readonly<Record<string, string | undefined>>;
   readonly notice: (text: string) => void;
+  /** Words recall summaries; absent: recall is verbatim alone. */
+  readonly small?: () => ModelClient | undefined;
   /** Can a person answer in this session? */
   readonly isAttended: (sessionId: string) => boolean;
 }
@@ -100,11 +104,26 @@ function terminalTools({ childEnvironment, home, loaded }: ToolParts): TerminalT
   });
 }
 
-function plainTools({ environment }: AppOptions, { mind, loaded, home, providers }: ToolParts): readonly AnyTool[] {
+function plainTools({ environment }: AppOptions, parts: ToolParts): readonly AnyTool[] {
+  const { mind, loaded, home, providers } = parts;
+  const search = createSessionSearchTool(mind.store, summaries(parts));
   const memory = loaded.config.memory.enabled ? (providers?.tools() ?? [createMemoryTool(mind.memory)]) : [];
   const files = createFileTools({ home: home.root, userHome: environment.userHome, scratch: [home.spill] });
   const web = createWebFetchTool({ privateHosts: loaded.config.web.private_hosts });
-  return [...files, ...memory, createSessionSearchTool(mind.store), createTodoTool(), createClarifyTool(), web];
+  return [...files, ...memory, search, createTodoTool(), createClarifyTool(), web];
+}
+
+/** Loaded with the first summary that is asked for. */
+function summaries({ mind, small, clock }: ToolParts): { readonly summarise?: SummariseSession } {
+  if (!small) return {};
+  const { store } = mind;
+  return {
+    summarise: async (asked, signal) => {
+      const { createSummariser } = await import('#mind/learning/recall/summarise-session.ts');
+      const messagesOf = (sessionId: string) => sessionMessages(store.database, sessionId);
+      return createSummariser({ store, messagesOf, model: small, clock })(asked, signal);
+    },
+  };
 }
 
 function skillTools(
