@@ -29,6 +29,14 @@ const TAIL = { tokens: 20_000, share: 0.2, shareOfRest: 0.25 };
 const HEAD_SHARE = { large: 0.25, small: 0.06 };
 const SUMMARY = { share: 0.08, least: 500, most: 8_000 };
 
+/** True: at most so many tokens are under what starts any compression, whatever the prompt takes. */
+export function isSurelyRoom(
+  tokens: number,
+  { contextWindow, threshold }: Pick<WindowFacts, 'contextWindow' | 'threshold'>,
+): boolean {
+  return tokens < Math.floor(contextWindow * Math.min(threshold, HARD_SHARE));
+}
+
 export function compressionBudget({ contextWindow, promptTokens, threshold }: WindowFacts): CompressionBudget {
   const small = contextWindow < SMALL_WINDOW;
   const rest = Math.max(0, contextWindow - promptTokens);

@@ -13,10 +13,9 @@ import { createHookRunner } from '../turn/hook-runner.ts';
 import type { Room, RoomPoint } from '../turn/run-turn.ts';
 import { createSpanRecorder, type SpanRecorder } from '../turn/span-recorder.ts';
 import type { TurnEvent } from '../turn-event.ts';
-import { type CompressionBudget, compressionBudget, DEFAULT_THRESHOLD } from './compression-budget.ts';
+import { type CompressionBudget, compressionBudget, DEFAULT_THRESHOLD, isSurelyRoom } from './compression-budget.ts';
 import type { LiveContext } from './live-context.ts';
-import { type CompressionPlan, canSave, planCompression, savedShare, summarise } from './plan-compression.ts';
-import { writeSummary } from './write-summary.ts';
+import type { CompressionPlan } from './plan-compression.ts';
 
 export interface CompressionSettings {
   /** Default true. By hand a conversation can be compressed in any case. */
@@ -65,6 +64,7 @@ export class Compressor {
   async *makeRoom(at: RoomPoint, incoming: number, signal: AbortSignal): AsyncGenerator<TurnEvent, Room | undefined> {
     const { context, settings } = this.#parts;
     if (settings.enabled === false) return undefined;
+    if (at !== 'full' && this.#isSurelyRoom(incoming)) return undefined;
     const size = context.tokens + incoming;
     if (at === 'full') this.#fullAt.set(this.#parts.model().id, size);
     const budget = this.#budget();
@@ -84,6 +84,13 @@ export class Compressor {
       yield { type: 'notice', text: 'nothing to compress: what is between the first and the latest messages is small' };
   }
 
+  /** Without reckoning any text: most turns end here. */
+  #isSurelyRoom(incoming: number): boolean {
+    const { context, settings } = this.#parts;
+    const threshold = settings.threshold ?? DEFAULT_THRESHOLD;
+    return isSurelyRoom(context.mostTokens + incoming, { contextWindow: this.#window(), threshold });
+  }
+
   #isWorthTrying(size: number): boolean {
     return this.#useless < USELESS_LIMIT && size >= this.#retryFrom;
   }
@@ -101,6 +108,7 @@ export class Compressor {
 
   async *#compress(scope: AttemptScope, signal: AbortSignal): AsyncGenerator<TurnEvent, Attempt> {
     const { context, session, store } = this.#parts;
+    const { planCompression, canSave } = await planning();
     const plan = planCompression(session.sessionId, context.stored, scope.budget);
     if (!plan || !canSave(plan, scope.size, LEAST_SAVED)) return yield* this.#noteUseless();
     const spans = this.#spans();
@@ -116,6 +124,7 @@ export class Compressor {
     scope: AttemptScope & { readonly spans: SpanRecorder },
     signal: AbortSignal,
   ): AsyncGenerator<TurnEvent, Attempt> {
+    const { savedShare } = await planning();
     yield* this.#tellHooks(scope.spans, signal);
     const message = yield* this.#summary(plan, scope, signal);
     if (!message) {
@@ -153,11 +162,13 @@ export class Compressor {
     signal: AbortSignal,
   ): AsyncGenerator<TurnEvent, UserMessage | undefined> {
     const { settings, model, machine } = this.#parts;
+    const { summarise } = await planning();
     const client = settings.summariser?.() ?? model();
     if (client.tier === 'T0') {
       yield { type: 'notice', text: 'no model is there to word the summary: quotations and exact values stand in' };
       return summarise(plan);
     }
+    const { writeSummary } = await import('./write-summary.ts');
     const written = await writeSummary(plan, { client, clock: machine.clock, spans: scope.spans }, signal);
     if (written.ok) return summarise(plan, written.value);
     if (!scope.pressing) {
@@ -191,6 +202,9 @@ export class Compressor {
     return createSpanRecorder({ sessionId: session.sessionId, turn, clock: machine.clock });
   }
 }
+
+/** Loaded with the first attempt. */
+const planning = () => import('./plan-compression.ts');
 
 interface AttemptScope {
   readonly size: number;

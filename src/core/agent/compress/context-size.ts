@@ -18,6 +18,16 @@ export function messageTokens(message: Message): number {
   return tokens;
 }
 
+/** Never less than `messageTokens`: no text takes more tokens than it has UTF-16 units. Costs no reading of the text. */
+export function mostMessageTokens(message: Message): number {
+  return message.parts.reduce((sum, part) => sum + partText(part).length, FRAME_TOKENS);
+}
+
+/** Never less than `promptTokens`. */
+export function mostPromptTokens({ system, tools }: FrozenPrompt): number {
+  return system.length + JSON.stringify(tools).length;
+}
+
 /** System text and tool schemas. */
 export function promptTokens({ system, tools }: FrozenPrompt): number {
   return estimateTokens(system) + estimateTokens(JSON.stringify(tools));

@@ -2,7 +2,7 @@
 // Knows no store and no model. Invariant: after a replacement it holds what the store would give for the same session, in that order.
 import type { Message } from '#core/model/message.ts';
 import type { FrozenPrompt, StoredMessage } from '../session-store.ts';
-import { messageTokens, promptTokens } from './context-size.ts';
+import { messageTokens, mostMessageTokens, mostPromptTokens, promptTokens } from './context-size.ts';
 
 export class LiveContext {
   #stored: StoredMessage[];
@@ -11,6 +11,7 @@ export class LiveContext {
   /** Reckoned when it is first asked for: a short run never asks. */
   #messageTokens: number | undefined;
   #promptTokens: number | undefined;
+  #mostTokens: number | undefined;
 
   constructor(prompt: FrozenPrompt, stored: readonly StoredMessage[]) {
     this.#prompt = prompt;
@@ -41,10 +42,20 @@ export class LiveContext {
     return this.promptTokens + this.#messageTokens;
   }
 
+  /** Never less than `tokens`, and known without reading the texts. */
+  get mostTokens(): number {
+    this.#mostTokens ??= this.#messages.reduce(
+      (sum, message) => sum + mostMessageTokens(message),
+      mostPromptTokens(this.#prompt),
+    );
+    return this.#mostTokens;
+  }
+
   push(stored: StoredMessage): void {
     this.#stored.push(stored);
     this.#messages.push(stored.message);
     if (this.#messageTokens !== undefined) this.#messageTokens += messageTokens(stored.message);
+    if (this.#mostTokens !== undefined) this.#mostTokens += mostMessageTokens(stored.message);
   }
 
   /** What `SessionStore.compact` did, done here: `inserted` stands where the last of `ids` stood. */
@@ -61,5 +72,6 @@ export class LiveContext {
     this.#prompt = prompt;
     this.#messageTokens = undefined;
     this.#promptTokens = undefined;
+    this.#mostTokens = undefined;
   }
 }
