@@ -1,10 +1,11 @@
-// Owns reading config.yaml into a typed value (design 6). The YAML reader is loaded only when there is a file.
+// Owns reading config.yaml into a typed value (design 6). The YAML reader is loaded only for a file that needs it.
 // Knows no use of any key. Invariant: reading never writes; a broken file is an error that names line, column and key.
 import { existsSync, readFileSync } from 'node:fs';
 import { errorText, TalariaError } from '#base/errors.ts';
 import type { JsonObject } from '#base/json.ts';
 import type { ParsedConfig } from './config-document.ts';
 import { CONFIG_VERSION, type Config, configSchema } from './config-schema.ts';
+import { parsePlainConfig } from './plain-config.ts';
 
 export interface LoadedConfig {
   readonly path: string;
@@ -22,8 +23,7 @@ export interface LoadedConfig {
 /** Throws TalariaError `config-invalid` (line, column, key in the message) or `config-unreadable`; the file stays as it is. */
 export async function loadConfig(path: string): Promise<LoadedConfig> {
   if (!existsSync(path)) return { path, config: configSchema.parse({}), raw: {}, locate: () => path, notices: [] };
-  const { parseConfigText } = await import('./config-document.ts');
-  const { data, locate } = parseConfigText(path, readConfigText(path));
+  const { data, locate } = await parseConfig(path, readConfigText(path));
   const version = typeof data.version === 'number' ? data.version : CONFIG_VERSION;
   const parsed = configSchema.safeParse(data);
   if (version > CONFIG_VERSION) return newerConfig(path, { data, locate }, version);
@@ -36,6 +36,13 @@ export async function loadConfig(path: string): Promise<LoadedConfig> {
     });
   }
   return { path, config: parsed.data, raw: data, locate, notices: [] };
+}
+
+async function parseConfig(path: string, text: string): Promise<ParsedConfig> {
+  const plain = parsePlainConfig(path, text);
+  if (plain) return plain;
+  const { parseConfigText } = await import('./config-document.ts');
+  return parseConfigText(path, text);
 }
 
 export function readConfigText(path: string): string {
