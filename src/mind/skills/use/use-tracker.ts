@@ -59,7 +59,8 @@ export function createUseTracker(options: UseTrackerOptions): UseTracker {
   const hooks: Hooks = {
     name: 'skill-use',
     beforeTurn: async (turn) => {
-      await tracker.settle(turn.sessionId, judgeLine(turn.text) === 'corrected' ? 'corrected' : 'next-turn');
+      if (tracker.waits(turn.sessionId))
+        await tracker.settle(turn.sessionId, judgeLine(turn.text) === 'corrected' ? 'corrected' : 'next-turn');
       return [];
     },
     afterTool: (turn, call, result) => tracker.sawCall(turn, call, result),
@@ -116,6 +117,11 @@ class Tracker {
   async ended({ sessionId }: SessionInfo): Promise<void> {
     await this.settle(sessionId, 'session-end');
     this.#sessions.delete(sessionId);
+  }
+
+  /** Is there a use whose outcome the next line decides? */
+  waits(sessionId: string): boolean {
+    return (this.#sessions.get(sessionId)?.pending.length ?? 0) > 0;
   }
 
   /** Counts what waits, by what became known. */

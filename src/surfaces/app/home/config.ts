@@ -20,12 +20,16 @@ export interface LoadedConfig {
   readonly notices: readonly string[];
 }
 
+/** A parser compiled for one use costs more than it saves. */
+const ONCE = { jitless: true };
+
 /** Throws TalariaError `config-invalid` (line, column, key in the message) or `config-unreadable`; the file stays as it is. */
 export async function loadConfig(path: string): Promise<LoadedConfig> {
-  if (!existsSync(path)) return { path, config: configSchema.parse({}), raw: {}, locate: () => path, notices: [] };
+  if (!existsSync(path))
+    return { path, config: configSchema.parse({}, ONCE), raw: {}, locate: () => path, notices: [] };
   const { data, locate } = await parseConfig(path, readConfigText(path));
   const version = typeof data.version === 'number' ? data.version : CONFIG_VERSION;
-  const parsed = configSchema.safeParse(data);
+  const parsed = configSchema.safeParse(data, ONCE);
   if (version > CONFIG_VERSION) return newerConfig(path, { data, locate }, version);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
