@@ -22,9 +22,14 @@ import { nameLeftovers } from './leftovers.ts';
 export type ImportDoors = MemoryDoors & SkillDoors;
 type DoorsOf = (app: App) => Promise<ImportDoors>;
 
-async function doorsOfApp({ memory, proposals, skills }: App): Promise<ImportDoors> {
+async function doorsOfApp({ memory, proposals, skills, home, clock }: App): Promise<ImportDoors> {
   await skills.library.ready();
-  return { memory, ledger: proposals, door: skills.door, reader: skills.library, records: skills.records };
+  const { door, library: reader, records } = skills;
+  const rehearse = async () => {
+    const { openRehearsal } = await import('./rehearse-skills.ts');
+    return openRehearsal({ home, clock, reader });
+  };
+  return { memory, ledger: proposals, door, reader, records, rehearse };
 }
 
 export function importCommands(deps: CommandDeps, doorsOf: DoorsOf = doorsOfApp): readonly AnyCommand[] {

@@ -108,8 +108,7 @@ async function* bringAll(
 async function bringOne(bringing: Bringing, name: string, read: () => Result<HermesSession>): Promise<void> {
   const found = read();
   if (!found.ok) {
-    if (found.reason === 'database-corrupt') bringing.report.broken('sessions', name, found.detail);
-    else bringing.report.left('sessions', name, found.detail);
+    bringing.report.broken('sessions', name, found.detail);
     return;
   }
   const { droppedParts, droppedRows } = found.value;

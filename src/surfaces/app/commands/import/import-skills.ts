@@ -14,11 +14,21 @@ import type { SkillDoor, SkillRefusal } from '#mind/skills/skill-door.ts';
 import { type FoundSkill, findSkills, readUsage } from './hermes/find-skills.ts';
 import type { ImportPlace } from './import-place.ts';
 
-export interface SkillDoors {
-  readonly ledger: Pick<ProposalLedger, 'get' | 'decide'>;
-  readonly door: SkillDoor;
+export interface SkillDoors extends JudgingDoor {
+  /** The same judgement over a folder that is thrown away: what a dry run asks. */
+  readonly rehearse: () => Promise<Rehearsal>;
   readonly reader: SkillReader;
   readonly records: Pick<SkillRecords, 'get' | 'put' | 'mirror'>;
+}
+
+/** A door, and the ledger that it writes to. */
+export interface JudgingDoor {
+  readonly ledger: Pick<ProposalLedger, 'get' | 'decide'>;
+  readonly door: SkillDoor;
+}
+
+export interface Rehearsal extends JudgingDoor {
+  end(): void;
 }
 
 /** `accepted`: names of skills that the owner has read and wants although the guard asks. */
@@ -29,13 +39,31 @@ export async function importSkills(place: ImportPlace, doors: SkillDoors, accept
   const { skills, archived, described } = found;
   if (described.length > 0) place.report.left('other files', `DESCRIPTION.md of ${described.join(', ')}`, CATEGORIES);
   if (archived > 0) place.report.left('skills', `${archived} archived`, 'they were put away there');
-  const { usage } = found;
-  for (const skill of skills) {
-    place.signal.throwIfAborted();
-    const force = accepted.includes(skill.name);
-    await bringSkill(place, doors, { skill, usage: usage.get(skill.name), force });
+  if (skills.length === 0) return;
+  const bringing = skills.map((skill) => {
+    return { skill, usage: found.usage.get(skill.name), force: accepted.includes(skill.name) };
+  });
+  if (place.dryRun) await rehearse(place, doors, bringing);
+  else {
+    await bringSkills(place, doors, bringing);
+    await doors.records.mirror();
   }
-  if (!place.dryRun && skills.length > 0) await doors.records.mirror();
+}
+
+async function rehearse(place: ImportPlace, doors: SkillDoors, bringing: readonly Bringing[]): Promise<void> {
+  const rehearsal = await doors.rehearse();
+  try {
+    await bringSkills(place, { ...doors, ...rehearsal }, bringing);
+  } finally {
+    rehearsal.end();
+  }
+}
+
+async function bringSkills(place: ImportPlace, doors: SkillDoors, bringing: readonly Bringing[]): Promise<void> {
+  for (const one of bringing) {
+    place.signal.throwIfAborted();
+    await bringSkill(place, doors, one);
+  }
 }
 
 const CATEGORIES = 'what a category says of itself is no skill; copy it by hand if you want it';
@@ -55,20 +83,26 @@ interface Bringing {
   readonly force: boolean;
 }
 
-async function bringSkill(place: ImportPlace, doors: SkillDoors, { skill, usage, force }: Bringing): Promise<void> {
+async function bringSkill(place: ImportPlace, doors: SkillDoors, bringing: Bringing): Promise<void> {
+  const present = doors.reader.get(bringing.skill.name);
+  if (present === undefined) await installSkill(place, doors, bringing);
+  else await meetSkill(place, doors, { ...bringing, folder: present.folder });
+}
+
+/** One of this name is here. */
+async function meetSkill(
+  { report, dryRun }: ImportPlace,
+  doors: SkillDoors,
+  { skill, usage, folder }: Bringing & { readonly folder: string },
+): Promise<void> {
+  if (isSame(skill.folder, folder)) {
+    report.same('skills', skill.name);
+    if (!dryRun) await takeUsage(doors, skill.name, usage);
+  } else report.left('skills', skill.name, 'another skill has its name here, and stays');
+}
+
+async function installSkill(place: ImportPlace, doors: SkillDoors, { skill, usage, force }: Bringing): Promise<void> {
   const { report, dryRun, signal } = place;
-  const present = doors.reader.get(skill.name);
-  if (present !== undefined) {
-    if (isSame(skill.folder, present.folder)) {
-      report.same('skills', skill.name);
-      if (!dryRun) await takeUsage(doors, skill.name, usage);
-    } else report.left('skills', skill.name, 'another skill has its name here, and stays');
-    return;
-  }
-  if (dryRun) {
-    report.took('skills', skill.name);
-    return;
-  }
   const request = {
     from: skill.folder,
     name: skill.name,
@@ -79,16 +113,17 @@ async function bringSkill(place: ImportPlace, doors: SkillDoors, { skill, usage,
   } as const;
   const installed = await doors.door.install(request, signal);
   if (!installed.ok) {
-    report.left('skills', skill.name, await refusalOf(doors, skill.name, installed));
+    const tell = installed.reason === 'invalid-skill' ? report.broken : report.left;
+    tell('skills', skill.name, await refusalOf(doors, skill.name, installed));
     return;
   }
   report.took('skills', installed.value.name);
   for (const warning of installed.value.warnings) report.note(`skill ${installed.value.name}: ${warning}`);
-  await takeUsage(doors, installed.value.name, usage);
+  if (!dryRun) await takeUsage(doors, installed.value.name, usage);
 }
 
 /** The door leaves what the guard asks about to the owner; here the answer is a run with `--accept`, so nothing has to wait. */
-async function refusalOf({ ledger }: SkillDoors, name: string, refusal: SkillRefusal): Promise<string> {
+async function refusalOf({ ledger }: JudgingDoor, name: string, refusal: SkillRefusal): Promise<string> {
   const { reason, detail, proposalId } = refusal;
   if (reason !== 'guard-asks') return ellipsize(`${reason}: ${detail}`, LONGEST);
   const waits = proposalId !== undefined && ledger.get(proposalId)?.status === 'pending';

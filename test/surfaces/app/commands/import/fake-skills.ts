@@ -15,7 +15,27 @@ export function createFakeSkills(root: string): FakeSkills {
   const folders = new Map<string, string>();
   const asked: FakeSkills['asked'] = [];
   const refused = (detail: string) => ({ ok: false, reason: 'guard-refused', detail }) as const;
+  const isReadable = (from: string) => readFileSync(join(from, 'SKILL.md'), 'utf8').startsWith('---');
+  const fixed = {
+    write: async () => refused('not asked for'),
+    rollback: async () => ({ ok: false, reason: 'nothing-to-undo', detail: '' }) as const,
+    versions: () => [],
+  };
+  const installed = (name: string, folder: string) => {
+    const path = join(folder, 'SKILL.md');
+    const value = { name, folder, path, version: 1, newHash: null, manifestPath: '', proposalId: '', warnings: [] };
+    return { ok: true, value } as const;
+  };
   return {
+    rehearse: async () => ({
+      ledger: { get: () => undefined, decide: async () => undefined },
+      door: {
+        ...fixed,
+        install: async ({ from, name = '' }) =>
+          isReadable(from) ? installed(name, from) : refused('SKILL.md: no front matter'),
+      },
+      end: () => undefined,
+    }),
     kept,
     folders,
     asked,
@@ -31,21 +51,16 @@ export function createFakeSkills(root: string): FakeSkills {
       file: () => ({ ok: false, reason: 'no-such-file', detail: '' }),
     },
     door: {
-      write: async () => refused('not asked for'),
-      rollback: async () => ({ ok: false, reason: 'nothing-to-undo', detail: '' }),
-      versions: () => [],
+      ...fixed,
       install: async ({ from, name = '', category, source }) => {
         asked.push({ name, source, ...(category ? { category } : {}) });
-        if (!readFileSync(join(from, 'SKILL.md'), 'utf8').startsWith('---'))
-          return refused('SKILL.md: no front matter');
+        if (!isReadable(from)) return refused('SKILL.md: no front matter');
         const folder = join(root, category ?? '', name);
         if (existsSync(folder)) return { ok: false, reason: 'name-taken', detail: folder };
         cpSync(from, folder, { recursive: true });
         folders.set(name, folder);
         kept.set(name, recordOf(name));
-        const path = join(folder, 'SKILL.md');
-        const value = { name, folder, path, version: 1, newHash: null, manifestPath: '', proposalId: '', warnings: [] };
-        return { ok: true, value };
+        return installed(name, folder);
       },
     },
   };

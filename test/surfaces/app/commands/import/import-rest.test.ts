@@ -84,7 +84,7 @@ describe('import hermes: everything else', () => {
     });
     const garage = { base_url: 'http://127.0.0.1:9999/v1', default_model: 'qwen3-8b', api_key: `\${GARAGE_KEY}` };
     assert.deepEqual(config.providers.garage, garage);
-    assert.deepEqual(config.toolsets, ['terminal', 'file']);
+    assert.deepEqual(config.toolsets, ['default', 'terminal', 'file'], 'a whole set there is the default one');
     assert.equal(config.terminal.timeout, 30);
     assert.deepEqual([config.memory.nudge_interval, config.memory.provider, config.memory.enabled], [7, '', true]);
     assert.equal(config.agent.max_steps, 60);
@@ -179,9 +179,12 @@ describe('import hermes: what cannot be read', () => {
     const stage = createImportStage(t);
     const hermes = writeHermesHome(stage.temp, { version: 30 });
     hermes.state.close();
-    const run = await stage.run({ from: hermes.path });
-    assert.match(reasonOf(run, 'session_broken.json'), /no JSON object/);
-    assert.equal(run.failure, undefined, 'all that matters came');
+    for (const dryRun of [true, false]) {
+      const run = await stage.run({ from: hermes.path, dryRun });
+      assert.match(reasonOf(run, 'session_broken.json'), /no JSON object/);
+      assert.deepEqual([run.failure?.code, run.failure?.exitCode], ['import-incomplete', 1], `dry run: ${dryRun}`);
+      assert.equal(takenOf(run, 'skills'), 2, 'a skill that no door takes is none that would come');
+    }
   });
 
   test('broken settings are named and nothing is written', async (t) => {

@@ -206,7 +206,7 @@ describe('import hermes: sessions', () => {
     const run = await stage.run({ from: hermes.path, dryRun: true, keys: true });
     assert.deepEqual(
       ['sessions', 'skills', 'memories', 'identity', 'keys'].map((kind) => takenOf(run, kind)),
-      [6, 3, 3, 1, 1],
+      [6, 2, 3, 1, 1],
     );
     assert.match(run.text, /would come/);
     const files = readdirSync(stage.home.root).filter((file) => !file.startsWith('state.db'));

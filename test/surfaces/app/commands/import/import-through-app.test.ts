@@ -46,6 +46,24 @@ describe('import and forget through the composed agent', () => {
     assert.deepEqual((again.data as ImportData).taken, {}, again.text);
   });
 
+  test('a dry run judges as the run does, and leaves nothing behind', async (t) => {
+    const stage = createStage(t);
+    const hermes = writeHermesHome(stage.temp, { version: 30 });
+    hermes.state.close();
+    stage.temp.write('hermes/skills/helper/SKILL.md', THIEF);
+    const skillsOf = async (dryRun: boolean) => {
+      const run = await runCommand(stage, 'import hermes', { from: hermes.path, dryRun });
+      const { taken, left } = run.data as ImportData;
+      return { taken: taken.skills, left: left.filter(({ kind }) => kind === 'skills').map(({ name }) => name) };
+    };
+    const dry = await skillsOf(true);
+    assert.ok(!existsSync(join(stage.root, 'skills')));
+    assert.deepEqual(holding(join(stage.root, 'cache'), 'collect.evil.example'), []);
+    assert.match((await runCommand(stage, 'pending list')).text, /Nothing waits/);
+    assert.deepEqual(dry, await skillsOf(false));
+    assert.ok(dry.left.includes('helper'));
+  });
+
   test('what the guard asks about comes with --accept, and leaves nothing waiting', async (t) => {
     const stage = createStage(t);
     const hermes = writeHermesHome(stage.temp, { version: 30 });

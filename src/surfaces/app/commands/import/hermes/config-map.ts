@@ -71,9 +71,14 @@ function judge(leaf: MappedSetting): MappedSetting | LeftSetting {
   return isTaken(keys, value) ? { keys, value } : { name, reason: UNKNOWN_VALUE };
 }
 
-/** Names that both know; all others would be refused when the model starts. */
+/** Whole sets there: everything that a surface offers. */
+const UMBRELLAS = /^(?:hermes-.+|all|\*)$/;
+
+/** Names that both know; all others would be refused when the model starts. A whole set there is the default one here. */
 function toolsets({ keys, value }: MappedSetting): MappedSetting | LeftSetting {
-  const names = Array.isArray(value) ? value.filter((name) => Object.hasOwn(TOOLSETS, String(name))) : [];
+  const asked = Array.isArray(value) ? value.map((name) => String(name).trim()) : [];
+  const known = asked.map((name) => (!Object.hasOwn(TOOLSETS, name) && UMBRELLAS.test(name) ? 'default' : name));
+  const names = [...new Set(known)].filter((name) => Object.hasOwn(TOOLSETS, name));
   return names.length > 0 ? { keys, value: names } : { name: 'toolsets', reason: 'none of its toolsets is here' };
 }
 
