@@ -23,12 +23,13 @@ function graphemeWidth(segment: string): number {
   return WIDE.test(segment) ? 2 : 1;
 }
 
-/** @param width columns of the terminal; absent where lines may be of any length */
+/** @param terminal its columns; absent where lines may be of any length, 0 (a pty that nobody gave a size) where they are not known */
 export function tableLines(
   columns: readonly string[],
   rows: readonly (readonly string[])[],
-  width = Number.POSITIVE_INFINITY,
+  terminal?: number,
 ): readonly string[] {
+  const width = terminal || Number.POSITIVE_INFINITY;
   const cells = [columns, ...rows].map((row) => columns.map((_, i) => plain(row[i] ?? '').replace(/\s*\n\s*/g, ' ')));
   const widths = columns.map((_, i) => Math.max(...cells.map((row) => displayWidth(row[i] ?? ''))));
   const before = widths.slice(0, -1).reduce((sum, each) => sum + each + GAP.length, 0);

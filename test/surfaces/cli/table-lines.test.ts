@@ -22,6 +22,7 @@ describe('table lines', () => {
 
   it('stay whole where the width is not known', () => {
     assert.deepEqual(tableLines(['a'], [['word '.repeat(60)]])[1]?.length, 299);
+    assert.deepEqual(tableLines(['a'], [['some words']], 0), ['a', 'some words'], 'a pty without a size');
   });
 
   verifies('core:cli:wide-characters', 'no line is wider than the terminal, and no character is lost', () => {
