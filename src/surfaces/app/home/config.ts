@@ -1,11 +1,10 @@
-// Owns reading config.yaml into a typed value (design 6). The YAML reader is loaded only for a file that needs it.
+// Owns reading config.yaml into a typed value (design 6). The YAML reader is loaded only when there is a file.
 // Knows no use of any key. Invariant: reading never writes; a broken file is an error that names line, column and key.
 import { existsSync, readFileSync } from 'node:fs';
 import { errorText, TalariaError } from '#base/errors.ts';
 import type { JsonObject } from '#base/json.ts';
 import type { ParsedConfig } from './config-document.ts';
 import { CONFIG_VERSION, type Config, configSchema } from './config-schema.ts';
-import { parsePlainConfig } from './plain-config.ts';
 
 export interface LoadedConfig {
   readonly path: string;
@@ -43,8 +42,6 @@ export async function loadConfig(path: string): Promise<LoadedConfig> {
 }
 
 async function parseConfig(path: string, text: string): Promise<ParsedConfig> {
-  const plain = parsePlainConfig(path, text);
-  if (plain) return plain;
   const { parseConfigText } = await import('./config-document.ts');
   return parseConfigText(path, text);
 }
