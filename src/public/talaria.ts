@@ -16,8 +16,14 @@ export type { Extension, ExtensionHost, ScheduledJob } from '#core/agent/extensi
 export type { Hooks, SessionInfo, ToolVerdict, TurnInfo } from '#core/agent/hooks.ts';
 export { type AnyTool, defineTool, type Risk, type Tool, type ToolContext, type ToolOutput } from '#core/agent/tool.ts';
 export type { TurnError, TurnEvent, TurnOutcome } from '#core/agent/turn-event.ts';
-export type { Message, Part } from '#core/model/message.ts';
+export type { Message, Part, TextPart } from '#core/model/message.ts';
 export type { ModelClient, ModelEvent, ModelRequest, Usage } from '#core/model/model-client.ts';
+export type {
+  MemoryAudience,
+  MemoryProvider,
+  MemorySession,
+  MemoryWriteNotice,
+} from '#mind/memory/memory-provider.ts';
 export type { SearchHit } from '#mind/sessions/search/message-search.ts';
 export type { ModelInfo } from '#surfaces/app/app.ts';
 export {

@@ -6,6 +6,7 @@ import { defineTool, openTalaria, type TurnEvent } from 'talaria';
 import { createScriptedModel } from 'talaria/testing';
 import { z } from 'zod';
 import { createTempHome } from '#testing/temp-home.ts';
+import { createFakeMemoryProvider } from '../contract/fake-memory-provider.ts';
 import { verifies } from '../verifies.ts';
 
 const tide = defineTool({
@@ -47,6 +48,21 @@ describe('the entry talaria', () => {
       await talaria.close();
     },
   );
+
+  test('a memory provider of the program stands beside the files', async (t) => {
+    const temp = createTempHome(t);
+    temp.write('home/config.yaml', 'memory:\n  provider: fake\n');
+    const fake = createFakeMemoryProvider();
+    fake.facts.push('the lighthouse keeper is called Ida');
+    const client = createScriptedModel(['Ida'], { context: t });
+    const home = join(temp.path, 'home');
+    const talaria = await openTalaria({ home, client, extras: { memoryProviders: [fake] } });
+    t.after(() => talaria.close());
+    assert.deepEqual(talaria.notices, []);
+    await (await talaria.talk()).ask('who keeps the lighthouse?');
+    assert.match(JSON.stringify(client.requests[0]), /the lighthouse keeper is called Ida/);
+    await talaria.close();
+  });
 
   verifies('core:turn:collect-is-stream', 'asking is the collected stream, with the same end', async (t) => {
     const temp = createTempHome(t);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { describe } from 'node:test';
+import { describe, test } from 'node:test';
 import { openDatabase } from '#base/database.ts';
 import { verifies } from '../verifies.ts';
 import { createCliStage } from './cli-process.ts';
@@ -63,6 +63,25 @@ describe('homes of the command line', () => {
       assert.equal(readFileSync(join(stage.root, 'memories', 'MEMORY.md'), 'utf8'), notes);
     },
   );
+
+  test('a key that is missing is told by what uses a model, and by nothing else', async (t) => {
+    const stage = createCliStage(t);
+    mkdirSync(stage.root, { mode: 0o700 });
+    const config = `providers:\n  garage:\n    base_url: http://127.0.0.1:9/v1\n    api_key: \${GARAGE_KEY}\n`;
+    writeFileSync(join(stage.root, 'config.yaml'), config, { mode: 0o600 });
+    for (const args of [
+      ['skills', 'list'],
+      ['sessions', 'list'],
+      ['pending', 'list'],
+    ]) {
+      const run = await stage.run(args);
+      assert.deepEqual([run.code, run.err], [0, ''], args.join(' '));
+    }
+    for (const args of [['models'], ['-m', 'reflex', '-p', 'help']]) {
+      const run = await stage.run(args);
+      assert.match(run.out + run.err, /GARAGE_KEY is not set/, args.join(' '));
+    }
+  });
 
   verifies('core:home:location', 'an empty HOME does not put the home into the current folder', async (t) => {
     const stage = createCliStage(t);

@@ -96,6 +96,8 @@ export interface App {
   readonly events: EventSource<TurnEvent>;
   /** What a person should be told once at the start: a quarantined file, a newer config. */
   readonly notices: readonly string[];
+  /** The same about models: a key that is not set. For whoever is about to use one. */
+  readonly modelNotices: readonly string[];
   readonly model: () => ModelInfo;
   /** Every model that could be switched to without further setup. */
   readonly models: () => readonly ModelInfo[];

@@ -38,7 +38,7 @@ export async function composeApp(options: AppOptions): Promise<App> {
   const endings = createEndings();
   try {
     const variables = mergedVariables(home, options.environment);
-    const embedder = configuredEmbedder({ ...ground, config: loaded.config, variables, clock });
+    const embedder = configuredEmbedder({ notice: ground.modelNotice, config: loaded.config, variables, clock });
     const mind = composeMind({ ...ground, home, clock, loaded, ...(embedder ? { embedder } : {}) });
     endings.add(() => mind.store.close());
     endings.add(() => mind.skills.library.close());
@@ -60,7 +60,11 @@ export async function composeApp(options: AppOptions): Promise<App> {
     const small = smallModel(loaded, late);
     const tools = composeTools(options, { ...parts, isAttended, childEnvironment: environment, ...small });
     endings.add(() => tools.close());
-    const models = await composeModels(options, { ...parts, reflex: tools.reflex.client });
+    const models = await composeModels(options, {
+      ...parts,
+      reflex: tools.reflex.client,
+      notice: ground.modelNotice,
+    });
     late.models = models;
     endings.add(() => models.desk.close());
     const minded = { ...parts, tools };
@@ -135,10 +139,12 @@ function openGround({
   const redact = createLiveRedaction(home, options.environment);
   const write = (event: string, text: string) => log.write(event, { text: redactSecrets(redact(text)) });
   const notices: string[] = [];
-  const notice = (text: string): void => {
-    notices.push(text);
+  const modelNotices: string[] = [];
+  const into = (list: string[]) => (text: string) => {
+    list.push(text);
     write('notice', text);
   };
+  const [notice, modelNotice] = [into(notices), into(modelNotices)];
   const events = createFabric<TurnEvent>((error) => write('subscriber-failed', errorText(error)));
   events.subscribe((event) => logEvent(event, write));
   const background = createBackground(
@@ -152,7 +158,7 @@ function openGround({
   const later = (name: string, work: () => Promise<unknown>): void => {
     waiting.push(() => background.hold(name, work()));
   };
-  return { log: write, notice, notices, events, background, redact, later };
+  return { log: write, notice, notices, modelNotice, modelNotices, events, background, redact, later };
 }
 
 function logEvent(event: TurnEvent, write: (event: string, text: string) => void): void {

@@ -9,6 +9,7 @@ import type { Hooks } from '#core/agent/hooks.ts';
 import type { AnyTool } from '#core/agent/tool.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
 import type { ModelClient } from '#core/model/model-client.ts';
+import type { MemoryProvider } from '#mind/memory/memory-provider.ts';
 import type { SearchHit } from '#mind/sessions/search/message-search.ts';
 import type { ModelInfo } from './app.ts';
 import { composeApp } from './compose.ts';
@@ -32,6 +33,11 @@ export interface TalariaExtras {
   readonly tools?: readonly AnyTool[];
   readonly hooks?: readonly Hooks[];
   readonly extensions?: readonly Extension[];
+  /**
+   * Memory beside the files. `memory.provider` in config.yaml chooses one by its name; the files stay, and the others are not started.
+   * One that cannot be used is a notice. What it keeps outside the home is not in `talaria backup`.
+   */
+  readonly memoryProviders?: readonly MemoryProvider[];
 }
 
 export interface TalkOptions {
@@ -92,7 +98,7 @@ export async function openTalaria(options: TalariaOptions = {}): Promise<Talaria
   return {
     home: app.home.root,
     model: app.model,
-    notices: app.notices,
+    notices: [...app.notices, ...app.modelNotices],
     subscribe: (listener) => app.events.subscribe(listener),
     search: (question, limits = {}) => app.store.search(question, limits),
     close: () => app.shutdown(),

@@ -73,9 +73,10 @@ async function runWords(argv: readonly string[], words: readonly string[], groun
   ]);
   const program = createProgram(run.version);
   const found: Invocation[] = [];
+  const usesModel = () => found.some(({ command }) => MODEL_COMMANDS.has(command.name));
   mountCommands(
     program,
-    shellCommands({ environment: readEnvironment(), app: announced(opening.get) }),
+    shellCommands({ environment: readEnvironment(), app: announced(opening.get, usesModel) }),
     (invocation) => {
       found.push(invocation);
     },
@@ -87,19 +88,22 @@ async function runWords(argv: readonly string[], words: readonly string[], groun
   return invocation === undefined ? 0 : runCommand(invocation, run);
 }
 
+/** What is said about models is for these; others do without one. */
+const MODEL_COMMANDS: ReadonlySet<string> = new Set(['models', 'doctor', 'setup', 'learn']);
+
 /** What the opening has to tell comes before a command's own output: an empty list must not pass for the whole truth. */
-function announced(get: () => Promise<App>): () => Promise<App> {
+function announced(get: () => Promise<App>, usesModel: () => boolean): () => Promise<App> {
   let told = false;
   return async () => {
     const app = await get();
-    if (!told) sayNotices(app);
+    if (!told) sayNotices(usesModel() ? [...app.notices, ...app.modelNotices] : app.notices);
     told = true;
     return app;
   };
 }
 
-function sayNotices(app: App): void {
-  for (const notice of app.notices) TARGET.err(`talaria: ${notice}\n`);
+function sayNotices(notices: readonly string[]): void {
+  for (const notice of notices) TARGET.err(`talaria: ${notice}\n`);
 }
 
 interface LazyApp {
@@ -153,7 +157,7 @@ async function startSurface(opening: LazyApp, { options, run }: SurfaceRun): Pro
   const target = { ...TARGET, signal: run.signal };
   if (options.print !== undefined) return printOnce(opening, { options, session, target });
   const app = await opening.get();
-  sayNotices(app);
+  sayNotices([...app.notices, ...app.modelNotices]);
   const greeting = await app.firstScreen();
   const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
   if (!isTerminal || options.plain || wantsPlain(app.environment.variables)) {

@@ -22,6 +22,7 @@ export interface AppParts {
   readonly options: AppOptions;
   readonly events: Fabric<TurnEvent>;
   readonly notices: readonly string[];
+  readonly modelNotices: readonly string[];
   readonly background: Background;
   readonly mind: ComposedMind;
   readonly tools: ComposedTools;

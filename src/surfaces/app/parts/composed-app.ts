@@ -86,6 +86,9 @@ export class ComposedApp implements App {
   get notices() {
     return this.#parts.notices;
   }
+  get modelNotices() {
+    return this.#parts.modelNotices;
+  }
 
   readonly learning = (): Promise<Learning> => this.#parts.learning.load();
   readonly mayHaveNews = (): boolean => this.#parts.learning.mayHaveNews();

@@ -43,7 +43,7 @@ const approveAll: Approver = { approve: async () => ({ decision: 'once', reason:
 /** Throws what composing the agent throws; with JSON it has then been printed as the one object. */
 export async function runPrintMode(ground: PrintGround, request: PrintRequest, target: Target): Promise<number> {
   const [app, piped] = await Promise.all([openApp(ground, request, target), ground.piped()]);
-  for (const notice of app.notices) target.err(`talaria: ${notice}\n`);
+  for (const notice of [...app.notices, ...app.modelNotices]) target.err(`talaria: ${notice}\n`);
   const problem = inputProblem(request, piped);
   if (problem !== undefined) return refuse(request, { code: 'usage', message: problem }, { target, exitCode: USAGE });
   if (piped.silent)
