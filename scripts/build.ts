@@ -16,7 +16,8 @@ import {
 } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { build, type Plugin } from 'esbuild';
+import { type BuildOptions, build, type Plugin } from 'esbuild';
+import { smallStartModules, startChunk } from './build/start-chunk.ts';
 import { noticesFor } from './build/third-party-notices.ts';
 
 /** Packages written as CommonJS ask for `require`, which an ES module does not have. */
@@ -33,7 +34,7 @@ removeAbandoned();
 const staging = mkdtempSync(join(out, '.building-'));
 try {
   const { version } = readPackage();
-  const result = await build({
+  const options: BuildOptions = {
     absWorkingDir: root,
     entryPoints: entryPoints(),
     outdir: staging,
@@ -43,13 +44,14 @@ try {
     platform: 'node',
     target: 'node24',
     chunkNames: 'chunks/[name]-[hash]',
-    metafile: true,
     logLevel: 'warning',
     plugins: [oneLocale()],
     define: { TALARIA_VERSION: JSON.stringify(version) },
     external: ['node-llama-cpp', '@huggingface/transformers'],
     banner: { js: requireBanner },
-  });
+  };
+  const together = startChunk(root, await smallStartModules(options));
+  const result = await build({ ...options, metafile: true, plugins: [oneLocale(), together] });
   if (result.warnings.length > 0) throw new Error(result.warnings.map((warning) => warning.text).join('\n'));
   writeFileSync(join(staging, 'THIRD_PARTY_NOTICES'), noticesFor(root, Object.keys(result.metafile.inputs)));
   dropNeedlessBanners();
