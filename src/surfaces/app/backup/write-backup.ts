@@ -20,7 +20,9 @@ import { createGzip } from 'node:zlib';
 import { throwIfAborted } from '#base/abort.ts';
 import { openDatabase } from '#base/database.ts';
 import { errorCode, errorText, TalariaError } from '#base/errors.ts';
+import { plural } from '#base/text.ts';
 import type { Home } from '../home/home.ts';
+import { oldestVersions, versionFolder } from './skill-versions.ts';
 import { tarEnd, tarHeader, tarPadding } from './tar-format.ts';
 
 export interface BackupReport {
@@ -32,12 +34,14 @@ export interface BackupReport {
 }
 
 /** Heavy or made again by themselves. */
-const LEFT_OUT_FOLDERS = new Set(['cache', 'engines', 'models', 'backups']);
+const LEFT_OUT_FOLDERS = new Set(['cache', 'engines', 'models']);
 const LEFT_OUT_FILES = /(?:-wal|-shm|-journal|\.lock|\.suspect|\.partial)$|^\.tmp_|^\.mem_/;
 
 export interface BackupOptions {
   readonly file: string;
   readonly withSecrets: boolean;
+  /** Bytes of the versions of skills that are taken along, the newest first; default 256 MiB. */
+  readonly versionBytes?: number;
 }
 
 /** Throws TalariaError `file-exists`, `disk-full`, `backup-failed`. */
@@ -45,7 +49,7 @@ export async function writeBackup(home: Home, options: BackupOptions, signal: Ab
   if (lstatSync(options.file, { throwIfNoEntry: false })) {
     throw new TalariaError(`${options.file} exists already`, { code: 'file-exists', fix: 'Name another file.' });
   }
-  const { files, leftOut } = listFiles(home.root, options.withSecrets);
+  const { files, leftOut } = listFiles(home.root, options);
   const staging = mkdtempSync(join(tmpdir(), 'talaria-backup-'));
   const partial = `${options.file}.partial`;
   try {
@@ -73,7 +77,7 @@ interface Walk {
   readonly leftOut: string[];
 }
 
-function listFiles(root: string, withSecrets: boolean): Walk {
+function listFiles(root: string, { withSecrets, versionBytes }: BackupOptions): Walk {
   const walk: Walk = { files: [], leftOut: [] };
   visitFolder(root, '', (path, entry) => {
     const reason = verdict(path, entry, withSecrets);
@@ -81,7 +85,12 @@ function listFiles(root: string, withSecrets: boolean): Walk {
     if (reason) walk.leftOut.push(`${path} (${reason})`);
     return reason === undefined;
   });
-  return walk;
+  const old = oldestVersions(root, walk.files, versionBytes);
+  if (old.size === 0) return walk;
+  return {
+    files: walk.files.filter((path) => !old.has(versionFolder(path) ?? '')),
+    leftOut: [...walk.leftOut, `${plural(old.size, 'version')} of skills (the oldest: all together are too large)`],
+  };
 }
 
 /** Calls `take` for every entry, in order of names; folders are entered when it says so. */
@@ -97,8 +106,13 @@ function visitFolder(root: string, folder: string, take: (path: string, entry: D
 function verdict(path: string, entry: Dirent, withSecrets: boolean): string | undefined {
   if (path === '.env' && !withSecrets) return 'secrets; --with-secrets takes it along';
   if (LEFT_OUT_FOLDERS.has(path)) return 'large, or made again by itself';
-  if (LEFT_OUT_FILES.test(entry.name)) return '';
+  if (LEFT_OUT_FILES.test(entry.name) && !isOfSkill(path)) return '';
   return entry.isFile() || entry.isDirectory() ? undefined : 'no plain file';
+}
+
+/** Inside a skill, or a copy of one, every name is its author's. */
+function isOfSkill(path: string): boolean {
+  return /^(?:backups\/)?skills\/(?:[^./][^/]*\/)+[^./][^/]*$/.test(path);
 }
 
 async function* archive(

@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { localDate } from '#base/clock.ts';
+import { errorCode } from '#base/errors.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import { isEmptyHome } from '../home/home.ts';
 import { type CommandDeps, failed, line } from './command-deps.ts';
@@ -26,10 +27,22 @@ export function backupCommand(deps: CommandDeps): AnyCommand {
       const target = resolve(context.cwd, file ?? defaultName(deps.clock.now()));
       const report = await writeBackup(deps.home, { file: target, withSecrets }, context.signal);
       yield line(`${report.file} (${report.files.length} files, ${report.bytes} bytes)`);
-      for (const reason of report.leftOut) yield line(`left out: ${reason}`);
-      yield { type: 'data', value: { ...report, withSecrets } };
+      const leftOut = [...report.leftOut, ...(await providerData(deps.home.config))];
+      for (const reason of leftOut) yield line(`left out: ${reason}`);
+      yield { type: 'data', value: { ...report, leftOut, withSecrets } };
     },
   });
+}
+
+/** An external provider lives in the program that brings it; its paths are not known here. A config that is broken names none. */
+async function providerData(path: string): Promise<readonly string[]> {
+  const { loadConfig } = await import('../home/config.ts');
+  const loaded = await loadConfig(path).catch((error: unknown) => {
+    if (errorCode(error)?.startsWith('config-')) return undefined;
+    throw error;
+  });
+  const name = loaded?.config.memory.provider ?? '';
+  return name === '' ? [] : [`what the memory provider ${name} keeps outside the home (back it up by its own means)`];
 }
 
 function defaultName(now: number): string {

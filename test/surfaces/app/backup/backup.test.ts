@@ -82,6 +82,27 @@ describe('backup and restore', () => {
     assert.ok(report.files.includes('.env'));
   });
 
+  test('of the versions of skills the newest are taken, each whole', async (t) => {
+    const temp = createTempHome(t);
+    const home = sampleHome(temp);
+    for (const stamp of ['20260101T000000000000Z', '20260102T000000000000Z', '20260103T000000000000Z']) {
+      temp.write(`home/backups/skills/${stamp}/manifest.json`, '{}');
+      temp.write(`home/backups/skills/${stamp}/support/assets/Cargo.lock`, 'x'.repeat(98));
+    }
+    temp.write('home/skills/.x.lock', '');
+    const file = join(temp.path, 'b.tar.gz');
+    const report = await writeBackup(home, { file, withSecrets: false, versionBytes: 250 }, signal);
+    assert.deepEqual(
+      report.files.filter((path) => path.startsWith('backups')),
+      ['20260102T000000000000Z', '20260103T000000000000Z'].flatMap((stamp) => [
+        `backups/skills/${stamp}/manifest.json`,
+        `backups/skills/${stamp}/support/assets/Cargo.lock`,
+      ]),
+    );
+    assert.ok(report.leftOut.includes('1 version of skills (the oldest: all together are too large)'));
+    assert.ok(!report.files.includes('skills/.x.lock'));
+  });
+
   test('the tar of this machine reads what we write', async (t) => {
     const temp = createTempHome(t);
     const file = join(temp.path, 'b.tar.gz');
