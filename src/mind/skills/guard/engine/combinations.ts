@@ -43,7 +43,7 @@ const COMBINATIONS: readonly Combination[] = [
   {
     id: 'secret-goes-somewhere',
     threat: 'exfiltration',
-    severity: 'high',
+    severity: 'medium',
     first: ['secret'],
     and: [['send-any']],
     window: 30,
@@ -90,6 +90,33 @@ const COMBINATIONS: readonly Combination[] = [
     first: ['standing'],
     and: [['send-bad', 'send-out', 'send-chat']],
     window: 0,
+  },
+  {
+    id: 'told-and-sent',
+    threat: 'exfiltration',
+    severity: 'critical',
+    first: ['sends-private'],
+    and: [['send-bad', 'send-chat']],
+    window: 8,
+    firm: true,
+  },
+  {
+    id: 'told-and-sent-unseen',
+    threat: 'exfiltration',
+    severity: 'critical',
+    first: ['sends-private'],
+    and: [['send-out'], ['hidden', 'sign-conceal', 'sign-authority', 'sign-leave', 'standing']],
+    window: 8,
+    firm: true,
+  },
+  {
+    id: 'secret-asked-for-site',
+    threat: 'lure',
+    severity: 'critical',
+    first: ['secret-asked'],
+    and: [['foreign-site']],
+    window: 6,
+    firm: true,
   },
   {
     id: 'hidden-run',
@@ -154,14 +181,30 @@ const COMBINATIONS: readonly Combination[] = [
   },
 ];
 
+/** Lines within which signs against the owner belong together. */
+const SIGNS_NEAR = 6;
+
+/** Kinds of signs near each other: two make doubt, four danger. */
+function signsOf(facts: readonly FactAt[]): Combined | undefined {
+  const signs = facts.filter(({ fact }) => fact.startsWith('sign-'));
+  let best: { kinds: number; line: number } | undefined;
+  for (const start of signs) {
+    const near = signs.filter(({ line }) => line >= start.line && line <= start.line + SIGNS_NEAR);
+    const kinds = new Set(near.map(({ fact }) => fact)).size;
+    if (best === undefined || kinds > best.kinds) best = { kinds, line: start.line };
+  }
+  if (best === undefined || best.kinds < 2) return undefined;
+  const severity = best.kinds >= 4 ? 'critical' : 'high';
+  return { id: 'prompt_injection/signs-add-up', threat: 'prompt_injection', severity, line: best.line, firm: true };
+}
+
 const NEAR = 30;
 
 export function combine(facts: readonly FactAt[]): readonly Combined[] {
   const open = facts.filter(({ guarded }) => !guarded);
   if (open.length === 0) return [];
   const found = COMBINATIONS.flatMap((combination) => matchOf(combination, open));
-  const lure = lureOf(open);
-  return lure === undefined ? found : [...found, lure];
+  return [...found, ...[lureOf(open), signsOf(open)].filter((one) => one !== undefined)];
 }
 
 function matchOf(combination: Combination, facts: readonly FactAt[]): readonly Combined[] {

@@ -1,15 +1,16 @@
 // Owns the scan of one text: units, candidate rules, context, decoded texts, combinations. Knows no verdict and no folder.
 // Invariant: pure and linear; never throws on any text; what is decoded is scanned like what is written, three layers deep.
 import { type Finding, lowered, raised, type Severity } from '../finding.ts';
-import { ALL_RULES } from '../rules/all-rules.ts';
+import { ALL_RULES, WHOLE_RULES } from '../rules/all-rules.ts';
 import type { Rule } from '../rules/rule.ts';
 import { EMBEDDED_PROGRAM, type HiddenText, hiddenTexts } from '../text/decode.ts';
 import { isPatternLine, isSecurityTrade, quotedInTalk, takenBack } from '../text/defence.ts';
 import { joinedPieces } from '../text/fold.ts';
 import { hiddenMarks, lineOf, spelledOut } from '../text/hidden-marks.ts';
+import { joinUnits } from '../text/join-units.ts';
 import type { IsSubject } from '../text/mark-hosts.ts';
 import { readUnits } from '../text/read-units.ts';
-import { lineAt, type Unit } from '../text/unit.ts';
+import { guardedAt, lineAt, type Unit } from '../text/unit.ts';
 import { combine, type FactAt } from './combinations.ts';
 import { candidateRules, ruleIndex } from './rule-index.ts';
 
@@ -21,6 +22,7 @@ export interface SkillContext {
 }
 
 const INDEX = ruleIndex(ALL_RULES);
+const WHOLE_INDEX = ruleIndex(WHOLE_RULES);
 const LAYERS = 3;
 const TEST_FILE = /(?:^|\/)(?:tests?|__tests__|spec|fixtures)\/|(?:^|\/)test_[\w-]+\.py$|[._](?:test|spec)\.\w{2,4}$/;
 
@@ -38,7 +40,9 @@ interface Scan {
 export function scanText(path: string, text: string, context: SkillContext): readonly Finding[] {
   const security = isSecurityTrade(context.header);
   const scan: Scan = { path, context, security, test: TEST_FILE.test(path), findings: [], facts: [], unit: 0 };
-  for (const unit of readUnits(text, path, context.isSubject)) scanUnit(scan, unit);
+  const units = readUnits(text, path, context.isSubject);
+  for (const unit of units) scanUnit(scan, unit);
+  for (const whole of joinUnits(units)) applyRules(scan, whole, WHOLE_INDEX);
   scanHidden(scan, text, { layer: 1, base: 0 });
   for (const { id, severity, line, excerpt } of hiddenMarks(text))
     scan.findings.push({ rule: `obfuscation/${id}`, threat: 'obfuscation', severity, path, line, excerpt });
@@ -63,31 +67,74 @@ function scanUnit(scan: Scan, unit: Unit): void {
   if (joined !== undefined) applyRules(scan, { ...unit, text: joined });
 }
 
-function applyRules(scan: Scan, unit: Unit): void {
-  for (const at of candidateRules(INDEX, unit.text)) {
-    const rule = INDEX.rules[at];
+function applyRules(scan: Scan, unit: Unit, index = INDEX): void {
+  for (const at of candidateRules(index, unit.text)) {
+    const rule = index.rules[at];
     if (rule === undefined || (rule.kinds !== undefined && !rule.kinds.includes(unit.kind))) continue;
-    const match = rule.pattern.exec(unit.text);
-    if (match === null || rule.unless?.test(unit.text) || rule.test?.(match, unit) === false) continue;
+    const match = matchOf(rule, unit);
+    if (match === undefined || rule.unless?.test(unit.text) || rule.test?.(match, unit) === false) continue;
     record(scan, { rule, unit, match });
   }
 }
 
+const PASSAGE_NEAR = 400;
+const TRIES = 12;
+
+/** The first match round which the rule's other parts hold as well. */
+function matchOf({ pattern, also, near }: Rule, { text, kind }: Unit): RegExpExecArray | undefined {
+  const parts = also ?? [];
+  const reach = near ?? (kind === 'passage' ? PASSAGE_NEAR : undefined);
+  if (parts.length > 0 && reach !== undefined) return nearMatch({ pattern, parts, reach }, text);
+  return parts.every((part) => part.test(text)) ? (pattern.exec(text) ?? undefined) : undefined;
+}
+
+interface Parts {
+  readonly pattern: RegExp;
+  readonly parts: readonly RegExp[];
+  readonly reach: number;
+}
+
+function nearMatch({ pattern, parts, reach }: Parts, text: string): RegExpExecArray | undefined {
+  let tries = 0;
+  for (const match of text.matchAll(new RegExp(pattern, 'gu'))) {
+    const around = text.slice(Math.max(0, match.index - reach), match.index + match[0].length + reach);
+    if (parts.every((part) => part.test(around))) return match;
+    tries += 1;
+    if (tries === TRIES) return undefined;
+  }
+  return undefined;
+}
+
 function record(scan: Scan, { rule, unit, match }: { rule: Rule; unit: Unit; match: RegExpExecArray }): void {
   const end = match.index + match[0].length;
-  const excused = unit.guarded || isExcused(unit, match.index, end);
-  const line = lineAt(unit, match.index);
+  const start = match.index + (match[0].startsWith('\n') ? 1 : 0);
+  const excused = guardedAt(unit, start) || isExcused(lineOfWhole(unit, start), end - start);
+  const line = lineAt(unit, start);
   for (const fact of rule.facts ?? []) scan.facts.push({ fact, line, guarded: excused, unit: scan.unit });
   if (rule.severity === undefined) return;
   const severity = counted(scan, { rule, unit, excused });
-  const excerpt = spelledOut(unit.text.slice(match.index, end).replace(/«[a-z]{3,12}»/g, ''));
+  const excerpt = spelledOut(unit.text.slice(start, end).replace(/«[a-z]{3,12}»/g, ''));
   scan.findings.push({ rule: rule.id, threat: rule.threat, severity, path: scan.path, line, excerpt });
 }
 
-function isExcused({ text, kind }: Unit, at: number, end: number): boolean {
+interface Place {
+  readonly text: string;
+  readonly code: boolean;
+  readonly at: number;
+}
+
+/** A whole is judged by the line on which the match begins. */
+function lineOfWhole({ text, kind }: Unit, at: number): Place {
+  if (kind !== 'passage' && kind !== 'program') return { text, code: kind === 'code', at };
+  const start = text.lastIndexOf('\n', at - 1) + 1;
+  const stop = text.indexOf('\n', at);
+  return { text: text.slice(start, stop < 0 ? text.length : stop), code: kind === 'program', at: at - start };
+}
+
+function isExcused({ text, code, at }: Place, length: number): boolean {
   if (isPatternLine(text)) return true;
-  if (quotedInTalk(text, at, end)) return true;
-  return kind !== 'code' ? takenBack(text, at) : /^\s*(?:#|\/\/|\*|--)/.test(text) && takenBack(text, at);
+  if (quotedInTalk(text, at, Math.min(text.length, at + length))) return true;
+  return code ? /^\s*(?:#|\/\/|\*|--)/.test(text) && takenBack(text, at) : takenBack(text, at);
 }
 
 function counted(scan: Scan, { rule, unit, excused }: { rule: Rule; unit: Unit; excused: boolean }): Severity {
@@ -96,7 +143,7 @@ function counted(scan: Scan, { rule, unit, excused }: { rule: Rule; unit: Unit; 
   if (rule.absolute === true) return severity;
   if (excused) severity = lowered(lowered(severity));
   if (rule.trade?.test(scan.context.header)) severity = lowered(severity);
-  else if ((scan.security || scan.test) && rule.firm !== true) severity = lowered(severity);
+  else if (scan.test || (scan.security && rule.firm !== true)) severity = lowered(severity);
   return severity;
 }
 

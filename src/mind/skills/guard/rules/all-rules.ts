@@ -1,5 +1,11 @@
 // Owns the list of all rules. Knows none of them.
 import { AGENT_CONFIG_RULES } from './agent-config.ts';
+import { PASSAGE_RULES } from './behaviour/passages.ts';
+import { PROGRAM_RUN_RULES } from './behaviour/program-runs.ts';
+import { PROGRAM_TAKE_RULES } from './behaviour/program-takes.ts';
+import { SIGN_RULES } from './behaviour/signs.ts';
+import { STRANGE_LURE_RULES } from './behaviour/strange-lures.ts';
+import { STRANGE_SOURCE_RULES } from './behaviour/strange-sources.ts';
 import { CREDENTIAL_RULES } from './credentials.ts';
 import { EXFILTRATION_RULES } from './exfiltration.ts';
 import { INJECTION_RULES } from './injection.ts';
@@ -15,7 +21,7 @@ import type { Rule } from './rule.ts';
 import { SHELL_INJECTION_RULES } from './shell-injection.ts';
 import { SUPPLY_CHAIN_RULES } from './supply-chain.ts';
 
-export const ALL_RULES: readonly Rule[] = [
+const RULES: readonly Rule[] = [
   ...SHELL_INJECTION_RULES,
   ...CREDENTIAL_RULES,
   ...EXFILTRATION_RULES,
@@ -30,4 +36,20 @@ export const ALL_RULES: readonly Rule[] = [
   ...DESTRUCTIVE_RULES,
   ...PRIVILEGE_RULES,
   ...AGENT_CONFIG_RULES,
+  ...SIGN_RULES,
+  ...PASSAGE_RULES,
+  ...PROGRAM_RUN_RULES,
+  ...PROGRAM_TAKE_RULES,
+  ...STRANGE_LURE_RULES,
+  ...STRANGE_SOURCE_RULES,
 ];
+
+const readsWholes = ({ kinds = [] }: Rule): boolean => kinds.includes('passage') || kinds.includes('program');
+
+/** Rules over units: paragraphs, list items, commands. */
+export const ALL_RULES = RULES.filter(({ kinds = ['prose'] }) =>
+  kinds.some((kind) => !/^(?:passage|program)$/.test(kind)),
+);
+
+/** Rules over wholes: the code of a file or fence, the prose of a section. */
+export const WHOLE_RULES = RULES.filter(readsWholes);

@@ -44,7 +44,7 @@ const TAKING = ruleRows('credential_access', [
   ],
   [
     'several-stores-named',
-    'high',
+    'medium',
     STORE_WORDS,
     `${SECRET_STORE}[^\\n]{0,120}?(?:${SECRET_STORE})`,
     {
@@ -70,7 +70,7 @@ const TAKING = ruleRows('credential_access', [
     'high',
     'kubectl security keychain secret vaultcmd cmdkey laZagne mimikatz lazagne pass bw op gpg',
     '\\bkubectl config view[^\\n]{0,20}--raw|\\bsecurity (?:dump-keychain|find-(?:generic|internet)-password (?:-\\w{1,3} )*-g?a?[^\\n]{0,20}(?:chrome|safe storage|icloud|wifi|airport)|export )|\\bvaultcmd /list|\\bcmdkey /list|mimikatz|lazagne|sekurlsa|\\blsass\\b|procdump[^\\n]{0,30}lsass|secretsdump|ntds\\.dit|reg save hklm.{1,3}sam|\\bop item list[^\\n]{0,80}op item get|pass (?:ls|show)[^\\n]{0,40}\\bxargs|gpg --export-secret-keys|chrome safe storage|cryptunprotectdata|gcloud auth print-access-token[^\\n]{0,60}(?:>|curl)|aws configure export-credentials',
-    { facts: ['secret'] },
+    { facts: ['secret'], trade: /\b(?:gpg|pgp|encrypt\w*|keys?|signing|keyring)\b/ },
   ],
   [
     'secret-sweep',

@@ -142,7 +142,7 @@ const COMMANDS = ruleRows('exfiltration', [
     'archive-to-network',
     'critical',
     'tar zip gzip 7z',
-    `\\b(?:tar|zip|gzip|7z)\\b[^\\n]{0,150}(?:~|\\$home|/home|/users|\\.ssh|\\.aws|\\.config|documents|desktop|/etc|\\.git\\b|\\$\\(pwd\\)|\\s\\.\\s|-\\s)[^\\n]{0,120}\\|[^\\n]{0,120}\\b(?:curl|wget|nc|ncat|socat|ssh|openssl s_client)\\b[^\\n]{0,120}(?:${OUT_HOST}|«chat»|@)`,
+    `\\b(?:tar|zip|gzip|7z)\\b[^\\n]{0,150}(?:~|\\$home|/home|/users|\\.ssh|\\.aws|\\.config|documents|desktop|/etc|\\.git\\b|\\$\\(pwd\\)|\\s\\.\\s|-\\s)[^\\n]{0,120}\\|[^\\n]{0,120}\\b(?:curl|wget|nc|ncat|socat|ssh|openssl s_client)\\b[^\\n]{0,120}(?:${OUT_HOST}|«chat»|@(?:\\d|[\\w-]+\\.(?!local\\b|lan\\b|internal\\b)\\w))`,
     { firm: true },
   ],
   [

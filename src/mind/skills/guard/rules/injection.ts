@@ -112,7 +112,7 @@ const HIDING = ruleRows('prompt_injection', [
       facts: ['hidden'],
       trade: /writing|editor|prose|email|copy|docs|documentation|pdf|report|format|privacy|redact/,
       unless:
-        /\b(?:api[ _]?keys?|secrets?|credentials?|passwords?|tokens?|pii|personal|sensitive|placeholder|boilerplate|html|citations?|comments?|emoji|internal|debug|noise|filler|raw|json|stack trace|whitespace|metadata|duplicate|tool|reasoning|jargon|header|footer|sources?|links?)\b/,
+        /\b(?:api[ _]?keys?|secrets?|credentials?|passwords?|tokens?|pii|personal|sensitive|placeholder|boilerplate|html|citations?|comments?|emoji|internal|debug|noise|filler|raw|json|stack trace|whitespace|metadata|duplicate|tool|reasoning|jargon|header|footer|sources?|links?|until|afterwards?|later|during the (?:interview|game|quiz|exam|session))\b/,
     },
   ],
   [
@@ -314,7 +314,7 @@ const OBEYING = ruleRows('prompt_injection', [
     'standing-order',
     'fact',
     'every each always after before whenever once finally first',
-    '\\b(?:(?:after|before|at the (?:end|start|beginning) of|on|during|upon|with) (?:every|each|any|all|completing|finishing|the (?:final|last|first))|every time|each time|whenever|always|as (?:a|the) (?:final|last|first) step|at session (?:start|end)|once (?:the task|you (?:are|have)) )',
+    '\\b(?:(?:after|before|at the (?:end|start|beginning) of|on|during|upon|with) (?:every|each|any|all|completing|finishing|the (?:final|last|first))|every time|each time|whenever|always(?!:)|as (?:a|the) (?:final|last|first) step|at session (?:start|end)|once (?:the task|you (?:are|have)) )',
     { ...TEXT, facts: ['standing'] },
   ],
   [

@@ -33,6 +33,22 @@ export type Fact =
   | 'persists'
   | 'config-write'
   | 'decodes'
+  | 'sign-conceal'
+  | 'sign-deny'
+  | 'sign-override'
+  | 'sign-authority'
+  | 'sign-obey'
+  | 'sign-leave'
+  | 'sign-grant'
+  | 'sign-stay'
+  | 'sign-against'
+  | 'sign-steer'
+  | 'sign-private'
+  | 'sign-agent'
+  | 'sends-private'
+  | 'secret-asked'
+  | 'foreign-site'
+  | 'fetches-text'
   | 'loads-native'
   | 'deletes';
 
@@ -45,6 +61,10 @@ export interface Rule {
   readonly words: readonly string[];
   readonly pattern: RegExp;
   readonly kinds?: readonly UnitKind[];
+  /** Must match somewhere in the unit as well, in any order: the parts that make up a behaviour. */
+  readonly also?: readonly RegExp[];
+  /** Characters before and after the match within which `also` must hold; a passage's default is 400, a program's the whole. */
+  readonly near?: number;
   /** A unit that matches this is let go. */
   readonly unless?: RegExp;
   /** Where the skill's name or description matches, the finding is its trade and counts a step less. */

@@ -90,6 +90,7 @@ export const SUPPLY_CHAIN_RULES: readonly Rule[] = ruleRows('supply_chain', [
     'high',
     'postinstall preinstall prepare install cmdclass setup',
     `(?:"(?:postinstall|preinstall|install|prepare)"\\s?:\\s?"[^"\\n]{0,200}(?:curl|wget|base64|eval|node -e|python3? -c|powershell|https?:|\\bnc\\b|/tmp/|sh -c|\\.bin\\b)[^"\\n]{0,200}"|cmdclass\\s?=\\s?\\{[^\\n]{0,80}(?:install|develop|egg_info|build_py)|class \\w{0,24}(?:post)?install\\w{0,12}\\((?:install|develop|egg_info|build_py)\\))`,
+    { unless: /node -e [\\"']{1,3}console\.log/ },
   ],
   [
     'install-script-order',

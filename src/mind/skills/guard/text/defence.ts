@@ -2,7 +2,7 @@
 // Knows no rule. Invariant: it only ever lowers a finding by its caller's hand; each pattern looks at one line or one sentence.
 
 const TALK =
-  "\\b(?:detect\\w{0,5}|attack\\w{0,5}|threats?|malicious|malware|red[- ]flags?|anti-?patterns?|vulnerab\\w{1,8}|unsafe|insecure|forbidden|prohibited|disallowed|blocked|block list|denylist|blacklist|deny|never|injection (?:patterns?|examples?|attempts?|attacks?)|indicators? of|exploit\\w{0,6}|suspicious|dangerous|risky|harmful|social engineering|exfiltration|bad (?:examples?|practices?)|what (?:to|we) (?:look|scan|check) for|things to avoid|avoid\\b|do not (?:do|use|run|follow|write|trust|execute)|don'?ts?\\b|obfuscat\\w{0,6}|adversarial|jailbreaks?|red[- ]team\\w{0,4}|pentest\\w{0,4}|rationali[sz]ations?|incorrect)|❌|🚫|✗|✘|⛔|检测|攻击|恶意|危险|禁止|不要|避免|漏洞|攻撃|検出|禁止|опасн|запрещ|злонамерен|вредоносн";
+  "\\b(?:detect\\w{0,5}|attack\\w{0,5}|threats?|malicious|malware|red[- ]flags?|anti-?patterns?|vulnerab\\w{1,8}|unsafe|insecure|forbidden|prohibited|disallowed|blocked|block list|denylist|blacklist|deny|never|injection (?:patterns?|examples?|attempts?|attacks?)|indicators? of|exploit\\w{0,6}|suspicious|dangerous|risky|harmful|social engineering|exfiltration|bad (?:examples?|practices?)|what (?:to|we) (?:look|scan|check) for|(?:examples?|signs|phrases|patterns) (?:to|you) (?:recogni[sz]e|spot|know|watch|should)|recogni[sz]e|mistakes? for|intruders?|honeypots?|phrases that don'?t|things to avoid|avoid\\b|do not (?:do|use|run|follow|write|trust|execute)|don'?ts?\\b|obfuscat\\w{0,6}|adversarial|jailbreaks?|red[- ]team\\w{0,4}|pentest\\w{0,4}|rationali[sz]ations?|incorrect)|❌|🚫|✗|✘|⛔|检测|攻击|恶意|危险|禁止|不要|避免|漏洞|攻撃|検出|禁止|опасн|запрещ|злонамерен|вредоносн";
 const HEADING = new RegExp(TALK, 'u');
 const BAD_EXAMPLE =
   /(?:^|[\s#/*;-])(?:bad|wrong|vulnerable|unsafe|insecure|malicious|attack|anti-?pattern|never do (?:this|that)|don'?t do (?:this|that)|do not do (?:this|that)|dangerous|incorrect|not recommended)\b|❌|✗|✘|🚫|⛔|错误|危险|悪い例/u;
@@ -18,7 +18,7 @@ export function marksBadExample(folded: string): boolean {
 }
 
 const NEGATION =
-  /(?:\b(?:never|do not|don'?t|doesn'?t|does not|must not|mustn'?t|should not|shouldn'?t|refuse|refuses|(?<!to )avoid|avoids|avoiding|reject|rejects|prevents?|preventing|blocks?|blocked|blocking|detects?|detecting|detection of|flags?|flagged|flagging|forbids?|prohibits?|disallow|beware of|watch(?:ing)? for|look(?:s|ing)? for|scan(?:s|ning)? for|check(?:s|ing)? for|search(?:es|ing)? for|such as|e\.g\.?|for example|for instance|instead of|rather than|like|attacks?|attackers?|adversar\w{1,6}|malicious|malware|suspicious|red flags?|vulnerab\w{1,8}|exploits?|injection|payloads?|anti-?pattern|dangerous|unsafe|insecure|risky?|warn(?:ing)? (?:about|against|if|when)|protects? against|guard(?:s)? against|defen[ds]\w{1,4}|mitigat\w{1,5}|if (?:you (?:see|find|spot)|a skill|any|an? (?:email|page|document|web ?page|file|message|issue|user) (?:says?|asks?|tells?|contains?)))\b|[❌🚫✗✘⛔]|不要|禁止|避免|切勿|绝不|检测|例如|しないで|禁止|не\s|нельзя|никогда)[^.!?。！？]{0,160}$/u;
+  /(?:\b(?:never|do not|don'?t|doesn'?t|does not|must not|mustn'?t|should not|shouldn'?t|refuse|refuses|(?<!to )avoid|avoids|avoiding|reject|rejects|prevents?|preventing|blocks?|blocked|blocking|detects?|detecting|detection of|flags?|flagged|flagging|forbids?|prohibits?|disallow|beware of|watch(?:ing)? for|look(?:s|ing)? for|scan(?:s|ning)? for|check(?:s|ing)? for|search(?:es|ing)? for|such as|e\.g\.?|for example|for instance|instead of|rather than|like|attacks?|attackers?|adversar\w{1,6}|malicious|malware|suspicious|red flags?|vulnerab\w{1,8}|exploits?|injection|payloads?|anti-?pattern|dangerous|unsafe|insecure|risky?|warn(?:ing)? (?:about|against|if|when)|protects? against|guard(?:s)? against|defen[ds]\w{1,4}|mitigat\w{1,5}|if (?:you (?:see|find|spot)|a skill|any|(?:an?|the|some) (?:e-?mail|page|document|web ?page|file|message|issue|user|text|comment) (?:says?|asks?|tells?|contains?|wants?|tries)))\b|[❌🚫✗✘⛔]|不要|禁止|避免|切勿|绝不|检测|例如|しないで|禁止|не\s|нельзя|никогда)[^.!?。！？]{0,160}$/u;
 const URGING =
   /\b(?:never|do not|don'?t|must not|should not|cannot|can'?t)(?: ever)? (?:skip|forget|fail|omit|miss|hesitate|worry|ignore|wait|proceed|continue|use (?:this|the) skill|start|begin|run (?:this|the) skill|work|function|leave out|interrupt|stop|be alarmed|panic|close)\b/;
 
@@ -30,21 +30,30 @@ export function takenBack(text: string, at: number): boolean {
 }
 
 const ABOUT =
-  /\b(?:detect\w{0,5}|attack\w{0,5}|threats?|malicious|malware|red[- ]flags?|anti-?patterns?|vulnerab\w{1,8}|unsafe|insecure|forbidden|prohibited|blocked|injection|exploit\w{0,6}|suspicious|dangerous|risky|harmful|social engineering|exfiltration|jailbreaks?|adversarial|obfuscat\w{0,6}|critical|severity|risks?|patterns?|flag(?:s|ged)?|reject|refuse|untrusted|hijack\w{0,3}|signature|evil|attempts?)\b|❌|🚫|✗|检测|攻击|恶意|危险|漏洞|攻撃|検出|опасн|вредоносн/u;
+  /\b(?:detect\w{0,5}|attack\w{0,5}|threats?|malicious|malware|red[- ]flags?|anti-?patterns?|vulnerab\w{1,8}|unsafe|insecure|forbidden|prohibited|blocked|injection|exploit\w{0,6}|suspicious|dangerous|risky|harmful|social engineering|exfiltration|jailbreaks?|adversarial|obfuscat\w{0,6}|critical|severity|risks?|patterns?|flag(?:s|ged)?|reject|refuse|untrusted|hijack\w{0,3}|signature|evil|attempts?|refus\w{1,4}|intruders?|expectation|defen[cs]e|decline[sd]?)\b|❌|🚫|✗|检测|攻击|恶意|危险|漏洞|攻撃|検出|опасн|вредоносн/u;
 
 /** Somebody else's words: `if a page says "…"`. */
 const REPORTED =
   /\b(?:asks?|asking|says?|saying|tells?|telling|types?|phrases?|contains?|containing|reads|prompts? like|texts? like|strings? like|messages? like|claims?|something like|lines? like)\b[^"]{0,60}"[^"]{0,60}$/;
 
+/** The same in languages that report after the quotation. */
+const REPORTED_AFTER = /(?:などと|と書かれ|という(?:文|指示|記述)|之类的|等(?:字样|内容)|라는|라고 (?:적|쓰))/u;
+
 /** Whether the match is quoted (quotes, backticks, a table cell) in a text that speaks of attacks or patterns. */
 export function quotedInTalk(text: string, at: number, end: number): boolean {
   const quoted = isQuoted(text, at, end);
-  if (quoted && REPORTED.test(text.slice(Math.max(0, at - 100), at))) return true;
+  if (
+    quoted &&
+    (REPORTED.test(text.slice(Math.max(0, at - 100), at)) || REPORTED_AFTER.test(text.slice(end, end + 80)))
+  )
+    return true;
   if (!quoted && !/^\s*\|/.test(text)) return false;
   return ABOUT.test(text.replace(/«\S{1,300}/g, ' '));
 }
 
 function isQuoted(text: string, at: number, end: number): boolean {
+  const open = text.lastIndexOf('「', at);
+  if (open >= 0 && at - open < 80 && text.indexOf('」', open) >= end) return true;
   for (const mark of ['"', '`', "'"]) {
     const open = text.lastIndexOf(mark, at);
     if (open < 0 || at - open > 80) continue;
@@ -74,7 +83,7 @@ export function isPatternLine(text: string): boolean {
 }
 
 const SECURITY_TRADE =
-  /\b(?:security|secure|secops|infosec|appsec|devsecops|pen-?test\w{0,6}|penetration|red[- ]?team\w{0,4}|blue[- ]?team|ctf|capture the flag|forensics?|malware|threat|vulnerabilit\w{1,4}|exploit\w{0,6}|hack\w{0,5}|bug bounty|osint|reverse engineer\w{0,4}|incident response|audit\w{0,4}|guard\w{0,5}|scanner|vett(?:ing|er)|sandbox|hardening|injection|jailbreak|siem|soc\b|yara|privilege|kerberos|active directory|payloads?)\b|安全|渗透|漏洞/;
+  /\b(?:security|secure|secops|infosec|appsec|devsecops|pen-?test\w{0,6}|penetration|red[- ]?team\w{0,4}|blue[- ]?team|ctf|capture the flag|forensics?|malware|threat|vulnerabilit\w{1,4}|exploit\w{0,6}|hack\w{0,5}|bug bounty|osint|reverse engineer\w{0,4}|incident response|(?:security|code|smart contract|dependency|permission|skill|access) audit\w{0,4}|guard(?:s|rails?)?\b|scanner|vett(?:ing|er)|sandbox|hardening|injection|jailbreak|siem|soc\b|yara|privilege|kerberos|active directory|payloads?|triage|defenders?|intru(?:ders?|sion)|honeypots?|canary tokens?|infected|detection|untrusted|zip slip|traversal|leaked|unsafe|defen[cs]es?)\b|安全|渗透|漏洞/;
 
 /** Whether the skill's own words say that security is its trade; `header` is its name and description. */
 export function isSecurityTrade(header: string): boolean {

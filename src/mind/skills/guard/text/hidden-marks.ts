@@ -26,7 +26,7 @@ const MARKS: readonly MarkRule[] = [
   { id: 'zero-width-code', severity: 'critical', pattern: /[\u200B-\u200D\u2060-\u2064\uFEFF]{8}/ },
   { id: 'direction-override', severity: 'high', pattern: /[\u202D\u202E]/ },
   { id: 'direction-isolate', severity: 'medium', pattern: /[\u2066-\u2069\u202A\u202B]/ },
-  { id: 'split-word', severity: 'high', pattern: /[A-Za-z][\u200B-\u200D\u2060-\u2064\u00AD\uFEFF\u180E][A-Za-z]/ },
+  { id: 'split-word', severity: 'high', pattern: /[A-Za-z][\u200B-\u200D\u2060-\u2064\uFEFF\u180E][A-Za-z]/ },
   { id: 'blank-letters', severity: 'high', pattern: /[\u3164\u115F\u1160\uFFA0\u2800]{3}/ },
   { id: 'invisible-run', severity: 'medium', pattern: /[\u200B\u2060-\u2064]{2}/ },
   { id: 'control-characters', severity: 'medium', pattern: /(?![\t\n\v\f\r])\p{ASCII}(?<=\p{Cc})(?!\[)/u },

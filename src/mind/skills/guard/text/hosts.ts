@@ -41,6 +41,12 @@ const KNOWN = words(`
   mapbox.com openstreetmap.org openweathermap.org wttr.in open-meteo.com weather.gov alphavantage.co coingecko.com coinmarketcap.com binance.com coinbase.com etherscan.io
   infura.io alchemy.com foundry.paradigm.xyz paradigm.xyz getfoundry.sh solana.com anza.xyz release.solana.com tradingview.com yahoo.com polygon.io giphy.com unsplash.com pexels.com
   fontawesome.com bunny.net wordpress.org wordpress.com ghost.org substack.com matrix.org signal.org telegram.org discord.com whatsapp.com feishu.cn larksuite.com dingtalk.com weixin.qq.com qq.com
+  chocolatey.org scoop.sh pi-hole.net ohmyposh.dev netdata.cloud rclone.org dokku.com coolify.io fluxcd.io influxdata.com atuin.sh jetify.com determinate.systems pixi.sh
+  dagger.io infisical.com doppler.com chezmoi.io okteto.com cypress.io buildkite.com wasmer.io wasmtime.dev bytecodealliance.org emscripten.org macports.org tur.so turso.tech
+  surrealdb.com cockroachlabs.com geldata.com questdb.io meilisearch.com typesense.org qdrant.tech weaviate.io lmstudio.ai jan.ai aider.chat opencode.ai ohmyz.sh eksctl.io
+  ensembl.org pgscatalog.org gnomad.broadinstitute.org broadinstitute.org genome.jp opentargets.org string-db.org reactome.org ucsc.edu letsencrypt.org certbot.eff.org eff.org
+  videolan.org ffmpeg.org imagemagick.org gimp.org blender.org inkscape.org libreoffice.org obsidian.md zotero.org calibre-ebook.com jellyfin.org home-assistant.io nextcloud.com
+  wireguard.com openvpn.net torproject.org proxmox.com raspberrypi.com raspberrypi.org arduino.cc platformio.org espressif.com godotengine.org unity.com unity3d.com unrealengine.com
   aliyun.com aliyuncs.com baidu.com bilibili.com gitee.com tencent.com volcengine.com bigmodel.cn moonshot.cn siliconflow.cn modelscope.cn yandex.ru yandex.net
 `);
 
@@ -97,13 +103,16 @@ function inSet(set: ReadonlySet<string>, host: string): boolean {
 /** `host` in lower case, with or without port and user part. */
 export function hostKind(host: string): HostKind {
   const bare = host.replace(/^[^@/]*@/, '').replace(/:\d*$/, '');
-  if (PUBLIC_RESOLVER.test(bare)) return 'known';
+  if (PUBLIC_RESOLVER.test(bare) || PUBLIC_BODY.test(bare)) return 'known';
   if (LOCAL.test(bare) && !ADDRESS_NUMBER.test(bare)) return 'local';
   if (ADDRESS.test(bare)) return 'address';
   return namedHostKind(bare);
 }
 
 const ADDRESS_NUMBER = /^(?:0x[0-9a-f]{6,8}|\d{8,10})$/;
+
+/** Only states and schools get names below these. */
+const PUBLIC_BODY = /\.(?:gov|edu|mil|int)$|\.(?:gov|ac|edu|go|gob|gouv)\.[a-z]{2}$/;
 
 function namedHostKind(bare: string): HostKind {
   if (inSet(COLLECTORS, bare)) return 'collector';

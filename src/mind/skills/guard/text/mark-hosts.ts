@@ -22,7 +22,11 @@ export function markHosts(folded: string, isSubject: IsSubject): string {
     : marked;
 }
 
+/** `setup.sh` is a file before it is a host. */
+const FILE_LIKE = /^[^.]+\.(?:sh|zip|mov|app|pl|rs|py|md)$/;
+
 function bare(host: string, isSubject: IsSubject): string {
+  if (FILE_LIKE.test(host)) return host;
   const kind = kindFor(host, isSubject);
   return kind === 'known' || kind === 'local' || kind === 'example' ? host : `«${kind}»${host}`;
 }

@@ -169,7 +169,7 @@ function takeProse(reading: Reading, folded: string, line: number): void {
   } else if (text.endsWith(':') && leadsToExamples(text)) reading.lead = true;
 }
 
-const INDENTED = /^\s|^(?:>\s*)*(?:[-*+•]|\d{1,3}[.)]|\|)/;
+const INDENTED = /^\s|^>|^(?:[-*+•]|\d{1,3}[.)]|\|)/;
 
 /** A lead holds for the list or fence below it, and ends with the next plain paragraph. */
 function openProse(reading: Reading, { folded, text, line }: { folded: string; text: string; line: number }): void {

@@ -23,7 +23,7 @@ export const PERSISTENCE_RULES: readonly Rule[] = ruleRows('persistence', [
     'high',
     'crontab cron',
     '(?:\\|\\s?(?:sudo )?crontab(?: -u \\S{1,20})?(?: -(?=\\s|["\'`)]|$)|\\s?(?=["\'`)]|$))|crontab\\s+(?:/tmp/|\\$tmp|<\\(|<<)\\S{0,40}|>{1,2}\\s?/etc/cron\\S{0,40}|>{1,2}\\s?/var/spool/cron|tee (?:-a )?/etc/cron|cp [^\\n]{1,60} /etc/cron|subprocess[^\\n]{0,40}crontab)',
-    { facts: ['persists'], trade: CLOCK },
+    { facts: ['persists'], trade: CLOCK, unless: /certbot|renew|logrotate|pg_dump|restic|borg|acme\.sh/ },
   ],
   [
     'cron-order',
@@ -56,7 +56,7 @@ export const PERSISTENCE_RULES: readonly Rule[] = ruleRows('persistence', [
     'high',
     'schtasks reg hkcu hklm startup scheduledtask runonce currentversion register itemproperty wmi winlogon',
     '(?:schtasks(?:\\.exe)? /create|reg(?:\\.exe)? add [^\\n]{0,40}\\\\currentversion\\\\run|currentversion\\\\+run(?:once)?\\b|register-scheduledtask|new-scheduledtask|start menu\\\\+programs\\\\+startup|\\[environment\\]::getfolderpath\\(["\']startup|shell:startup|new-itemproperty[^\\n]{0,80}\\\\run|winlogon\\\\shell|__eventfilter|set-wmiinstance|winreg\\.setvalueex)',
-    { facts: ['persists'], trade: CLOCK },
+    { facts: ['persists'], trade: CLOCK, unless: /get-item\w{0,12}|get-childitem|reg query|\/query|\bautoruns/ },
   ],
   [
     'shell-start-file',
@@ -92,7 +92,7 @@ export const PERSISTENCE_RULES: readonly Rule[] = ruleRows('persistence', [
     {
       facts: ['persists'],
       trade: /\bssh\b|server|provision|vps|homelab|remote|deploy|sysadmin|ansible|bastion|linux/,
-      unless: /\b(?:remote|server|vps|target host|bastion)\b|ssh-copy-id|ssh \S{1,40}@/,
+      unless: /\b(?:remote|server|vps|target host|bastion)\b|ssh-copy-id|ssh \S{1,40}@|github\.com\/\S{1,40}\.keys/,
     },
   ],
   [

@@ -83,7 +83,7 @@ export const TAKEOVER_RULES: readonly Rule[] = ruleRows('takeover', [
     'ransom',
     'critical',
     'ransom decrypt encrypt vssadmin wbadmin shadows bcdedit openssl gpg encrypted',
-    '(?:vssadmin(?:\\.exe)? delete shadows|wbadmin delete (?:catalog|backup)|bcdedit[^\\n]{0,40}recoveryenabled no|(?:your|all) (?:files|documents|data) (?:have been|are|were) encrypted|ransom (?:note|demand)|(?:for|find)\\b[^\\n]{0,120}(?:~|\\$home|/home|documents)[^\\n]{0,120}(?:openssl enc|gpg (?:-c|--symmetric|-e)|7z a -p|zip -p)[^\\n]{0,120}(?:rm|shred|-delete|-sdel|unlink))',
+    '(?:vssadmin(?:\\.exe)? delete shadows|wbadmin delete (?:catalog|backup)|bcdedit[^\\n]{0,40}recoveryenabled no|(?:your|all) (?:files|documents|data) (?:have been|are|were) encrypted|(?:write|leave|drop|create|put)\\w{0,3}[^\\n]{0,40}ransom (?:note|demand)|(?:for|find)\\b[^\\n]{0,120}(?:~|\\$home|/home|documents)[^\\n]{0,120}(?:openssl enc|gpg (?:-c|--symmetric|-e)|7z a -p|zip -p)[^\\n]{0,120}(?:rm|shred|-delete|-sdel|unlink))',
     { trade: TRADE },
   ],
   [
