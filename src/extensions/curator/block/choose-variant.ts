@@ -1,0 +1,92 @@
+// Owns choosing one of up to four bounded variants (seed 002, multi-variant evaluation; curator notes 10). Pure, no model.
+// Invariant: the highest score wins, ties go to the lowest index; one variant is byte for byte the default.
+import type { CompatOptions } from '#mind/evidence/ledger/compact-preview.ts';
+import { codeLength } from '../text/code-points.ts';
+import type { BlockRequest } from './managed-block.ts';
+import { type PreparedUpdate, prepareUpdate, type SizeStrategy } from './prepare-update.ts';
+import { scoreVariant, type VariantScore } from './score-variant.ts';
+import { VARIANTS, type Variant, type VariantSpec } from './variant.ts';
+
+export interface VariantQuestion extends Omit<BlockRequest, 'variant'> {
+  /** SKILL.md as it stands. */
+  readonly text: string;
+  /** How many, 1 to 4. */
+  readonly variants: number;
+}
+
+export interface VariantSummary extends VariantScore {
+  readonly index: number;
+  readonly name: string;
+  readonly spec: VariantSpec;
+  readonly size_strategy: SizeStrategy;
+  readonly skipped_reason: string | null;
+  /** Code points of the whole new text. */
+  readonly content_chars: number;
+  /** Paths below the skill's folder. */
+  readonly support_files: readonly string[];
+  readonly selected: boolean;
+}
+
+export interface SelectedVariant {
+  readonly index: number;
+  readonly name: string;
+  readonly score: number;
+}
+
+export interface VariantChoice {
+  readonly variants: readonly VariantSummary[];
+  readonly selected: SelectedVariant;
+}
+
+export const MOST_VARIANTS = VARIANTS.length;
+
+export function chooseVariant(question: VariantQuestion, options: CompatOptions = {}): VariantChoice {
+  return weighVariants(question, options).choice;
+}
+
+/** The choice with the text that the winner makes. */
+export function weighVariants(
+  question: VariantQuestion,
+  options: CompatOptions = {},
+): { readonly choice: VariantChoice; readonly winner: PreparedUpdate } {
+  const { text, variants, ...request } = question;
+  const count = Math.min(MOST_VARIANTS, Math.max(1, Math.trunc(Number(variants)) || 1));
+  const weighed = VARIANTS.slice(0, count).map((variant) => weigh(text, variant, request, options));
+  const best = weighed.reduce((kept, next) => (next.score.score > kept.score.score ? next : kept));
+  const { index, name } = best.variant;
+  return {
+    choice: {
+      variants: weighed.map((one) => summarize(one, one === best)),
+      selected: { index, name, score: best.score.score },
+    },
+    winner: best.update,
+  };
+}
+
+interface Weighed {
+  readonly variant: Variant;
+  readonly update: PreparedUpdate;
+  readonly score: VariantScore;
+}
+
+function weigh(
+  text: string,
+  variant: Variant,
+  request: Omit<BlockRequest, 'variant'>,
+  options: CompatOptions,
+): Weighed {
+  const update = prepareUpdate(text, { ...request, variant }, options);
+  return { variant, update, score: scoreVariant(text, update) };
+}
+
+function summarize({ variant, update, score }: Weighed, selected: boolean): VariantSummary {
+  return {
+    ...variant,
+    size_strategy: update.sizeStrategy,
+    skipped_reason: update.skippedReason,
+    content_chars: codeLength(update.content),
+    support_files: update.supportFiles.map(({ path }) => path),
+    ...score,
+    selected,
+  };
+}

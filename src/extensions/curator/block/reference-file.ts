@@ -1,0 +1,71 @@
+// Owns the file that bulky evidence spills into: its name, its text, and which old ones may go (curator notes 10, 21.6). Pure.
+// Invariant of ours: previews stand in fences that they cannot close; the files of one skill are at most `KEPT_REFERENCES` and the new one.
+import type { CompatOptions } from '#mind/evidence/ledger/compact-preview.ts';
+import { caseFold } from '../text/case-fold.ts';
+import { comparePoints } from '../text/code-points.ts';
+import { timeStamp } from '../text/time-stamp.ts';
+import { type BlockRow, fenced, orderRows, previewOf, safeName, safePreview, verdict } from './evidence-lines.ts';
+import { type BlockRequest, DEFAULT_DAYS } from './managed-block.ts';
+
+export interface SupportFile {
+  /** Below the skill's folder, with slashes. */
+  readonly path: string;
+  readonly text: string;
+}
+
+const MOST_ROWS = 20;
+/** More than any stored preview has. */
+const LONGEST_PREVIEW = 500;
+/** Older reference files that stay beside a new one. */
+export const KEPT_REFERENCES = 2;
+
+export function referenceFile(request: BlockRequest, options: CompatOptions = {}): SupportFile {
+  const upstream = options.compat === 'upstream';
+  const { iso, file } = timeStamp(request.now);
+  const { days = DEFAULT_DAYS, summary } = request;
+  const rows = orderRows(request.rows, upstream).slice(0, MOST_ROWS);
+  const lines = [
+    `# Auto-curated evidence: \`${upstream ? request.skill : safeName(request.skill)}\``,
+    '',
+    `- Generated at: \`${iso}\``,
+    `- Evidence window: last ${days} day(s)`,
+    '',
+    '## Summary',
+    `- Tool events: ${summary.tool_events ?? 0}`,
+    `- Skill events: ${summary.skill_events ?? 0}`,
+    `- Error-like events: ${summary.error_events ?? 0}`,
+    '',
+    '## Evidence',
+    '',
+    ...rows.flatMap((row, at) => rowSection(row, at + 1, upstream)),
+  ];
+  return { path: `references/${PREFIX}${slugOf(request.skill)}-${file}.md`, text: `${lines.join('\n').trimEnd()}\n` };
+}
+
+function rowSection(row: BlockRow, number: number, upstream: boolean): readonly string[] {
+  const shown = (value: unknown) => (upstream ? String(value ?? '') : safeName(value));
+  const preview = upstream ? previewOf(row) : `| ${safePreview(row, LONGEST_PREVIEW)}`;
+  return [
+    `### ${number}. ${shown(row.created_at)} \`${shown(row.tool_name)}\` ${verdict(row)}`,
+    '',
+    ...fenced([preview]),
+    '',
+  ];
+}
+
+const PREFIX = 'curator-evolver-auto-';
+
+export function slugOf(skill: string): string {
+  const slug = caseFold(skill)
+    .replace(/[^a-z0-9._-]+/g, '-')
+    .replace(/^[._-]+|[._-]+$/g, '');
+  return slug === '' ? 'skill' : slug;
+}
+
+/** Of the paths below a skill's folder, the reference files of this skill that may go once `current` stands; oldest first. */
+export function prunableReferences(paths: readonly string[], skill: string, current: string): readonly string[] {
+  const lead = `references/${PREFIX}${slugOf(skill)}-`;
+  const own = paths.filter((path) => path.startsWith(lead) && /^\d{8}-\d{6}\.md$/.test(path.slice(lead.length)));
+  const older = own.filter((path) => path !== current).sort(comparePoints);
+  return older.slice(0, Math.max(0, older.length - KEPT_REFERENCES));
+}

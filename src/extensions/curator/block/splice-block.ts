@@ -1,0 +1,34 @@
+// Owns putting a managed block into a skill's text (seed 002, "it does not rewrite the rest"; curator notes 10, 21.1). Pure.
+// Invariant of ours: literal, idempotent, every byte outside the markers stays; a text with broken markers and a block that is not exactly
+// one block come back unchanged.
+import type { CompatOptions } from '#mind/evidence/ledger/compact-preview.ts';
+import { expandTemplate } from '../text/expand-template.ts';
+import { END_MARKER, locateBlock, START_MARKER } from './markers.ts';
+
+export function spliceManagedBlock(text: string, block: string, options: CompatOptions = {}): string {
+  return options.compat === 'upstream' ? spliceUpstream(text, block) : splice(text, block);
+}
+
+function splice(text: string, block: string): string {
+  const bare = block.replace(/\r?\n$/, '');
+  const own = locateBlock(bare);
+  if (own.state !== 'whole' || own.start !== 0 || own.end !== bare.length) return text;
+  const place = locateBlock(text);
+  if (place.state === 'broken') return text;
+  if (place.state === 'none') return append(text, `${bare}\n`);
+  return text.slice(0, place.start) + bare + text.slice(place.end);
+}
+
+function append(text: string, block: string): string {
+  return `${text}${text.endsWith('\n') ? '' : '\n'}\n${block}`;
+}
+
+/** Both markers anywhere: the first span from a start to an end and one line end; the block is read as a template. Else appended. */
+function spliceUpstream(text: string, block: string): string {
+  if (!text.includes(START_MARKER) || !text.includes(END_MARKER)) return append(text, block);
+  const start = text.indexOf(START_MARKER);
+  const end = text.indexOf(END_MARKER, start + START_MARKER.length);
+  if (end === -1) return text;
+  const behind = end + END_MARKER.length;
+  return text.slice(0, start) + expandTemplate(block) + text.slice(text[behind] === '\n' ? behind + 1 : behind);
+}

@@ -1,0 +1,105 @@
+// Owns what a line of evidence could become: the first rule that fits decides (seed 002; curator notes 7). Pure; writes nothing.
+// Invariant: total; the result is always for a person to review.
+import type { JsonObject, JsonValue } from '#base/json.ts';
+import type { CompatOptions } from '#mind/evidence/ledger/compact-preview.ts';
+import { type Candidate, type CandidateType, createCandidate } from './candidate.ts';
+import { type EvidenceLine, readEvidenceLine } from './evidence-line.ts';
+import { innerText } from './inner-text.ts';
+import { isEphemeral, isSafetyPreference, isSourceDump, isToolFailure, isWorkflow, nearCapSize } from './signals.ts';
+
+interface Verdict {
+  readonly type: CandidateType;
+  readonly title: string;
+  readonly confidence: number;
+  readonly metadata: JsonObject;
+}
+
+interface Seen {
+  readonly line: EvidenceLine;
+  readonly inner: string;
+  readonly upstream: boolean;
+}
+
+/** `evidenceLine`: an object with `text`, `evidence_ref(s)`, `target_skill`, `tool_name`, `is_error`, `skill_md_size`; or its JSON text. */
+export function classifyCandidate(evidenceLine: JsonValue, options: CompatOptions = {}): Candidate {
+  const line = readEvidenceLine(evidenceLine);
+  const inner = innerText(line.text);
+  const { type, title, confidence, metadata } = decide({ line, inner, upstream: options.compat === 'upstream' });
+  return createCandidate({
+    candidate_type: type,
+    title,
+    rationale: inner,
+    confidence,
+    evidence_refs: line.refs,
+    target_skill: line.targetSkill,
+    metadata,
+  });
+}
+
+const RULES: readonly ((seen: Seen) => Verdict | undefined)[] = [
+  sourceDump,
+  nearCap,
+  safetyPreference,
+  toolFailure,
+  workflow,
+  ephemeral,
+];
+
+function decide(seen: Seen): Verdict {
+  for (const rule of RULES) {
+    const verdict = rule(seen);
+    if (verdict !== undefined) return verdict;
+  }
+  return ignored('unclassified evidence', 0.1, 'low_confidence');
+}
+
+function ignored(title: string, confidence: number, category: string): Verdict {
+  return { type: 'ignore', title, confidence, metadata: { category } };
+}
+
+function sourceDump({ line, inner }: Seen): Verdict | undefined {
+  if (line.skillMdSize > 0 || line.isError || !isSourceDump(inner)) return undefined;
+  return ignored('line-numbered source dump', 0.2, 'source_dump');
+}
+
+function nearCap({ line, inner }: Seen): Verdict | undefined {
+  const size = nearCapSize(inner, line.skillMdSize);
+  if (size === undefined) return undefined;
+  return {
+    type: 'skill_update',
+    title: `near-cap SKILL.md for ${line.targetSkill ?? 'unknown skill'}`,
+    confidence: 0.7,
+    metadata: { direct_append_allowed: false, reason: 'skill_md_near_cap', observed_size_bytes: size },
+  };
+}
+
+function safetyPreference({ inner }: Seen): Verdict | undefined {
+  if (!isSafetyPreference(inner)) return undefined;
+  const title = 'curator-evolver safety preference';
+  return { type: 'memory', title, confidence: 0.9, metadata: { category: 'user_safety_preference' } };
+}
+
+function toolFailure({ line, inner, upstream }: Seen): Verdict | undefined {
+  const { text: raw, toolName, isError } = line;
+  if (!isToolFailure({ raw, inner, toolName, isError, upstream })) return undefined;
+  return {
+    type: 'replay_benchmark',
+    title: `replay benchmark for ${toolName ?? 'tool'} failure`,
+    confidence: 0.75,
+    metadata: { tool_name: toolName, is_error: true },
+  };
+}
+
+function workflow({ line, inner }: Seen): Verdict | undefined {
+  if (!isWorkflow(inner)) return undefined;
+  const { targetSkill: skill } = line;
+  const confidence = 0.65;
+  const metadata = { category: 'workflow' };
+  return skill === null
+    ? { type: 'skill_new', title: 'new workflow skill candidate', confidence, metadata }
+    : { type: 'skill_update', title: `workflow update for ${skill}`, confidence, metadata };
+}
+
+function ephemeral({ inner }: Seen): Verdict | undefined {
+  return isEphemeral(inner) ? ignored('ephemeral progress note', 0.2, 'ephemeral') : undefined;
+}

@@ -1,0 +1,26 @@
+// Owns which of the found skills a name means (curator notes 8.3). Pure. Invariant: archives, backups and the hub's own folder hold no
+// skills; of two with one name the later path wins, whatever the order of the input.
+import { comparePoints } from '../text/code-points.ts';
+import type { PlanningSkill } from './planned-skill.ts';
+
+const NOT_SKILLS = new Set(['.archive', '.curator_backups', '.hub']);
+
+export function localSkills(found: readonly PlanningSkill[]): ReadonlyMap<string, PlanningSkill> {
+  const live = found.filter(({ path }) => !partsOf(path).some((part) => NOT_SKILLS.has(part)));
+  const sorted = [...live].sort((a, b) => comparePaths(a.path, b.path) || comparePoints(a.text, b.text));
+  return new Map(sorted.map((skill) => [skill.name, skill]));
+}
+
+/** Folder by folder, as paths compare in the original's language. */
+function comparePaths(left: string, right: string): number {
+  const [a, b] = [partsOf(left), partsOf(right)];
+  for (let at = 0; at < Math.min(a.length, b.length); at += 1) {
+    const order = comparePoints(a[at] ?? '', b[at] ?? '');
+    if (order !== 0) return order;
+  }
+  return a.length - b.length;
+}
+
+function partsOf(path: string): readonly string[] {
+  return path.split(/[\\/]/);
+}

@@ -1,0 +1,65 @@
+// Owns planning one unattended run (seed 002, current autorun algorithm; curator notes 8). Pure: report, skills, ranking and drill state
+// come in as data, nothing is written. Invariant of ours: a skipped or protected skill takes no slot from one that can be written, and the
+// order of the input changes nothing; the original slices first.
+import type { CompatOptions } from '#mind/evidence/ledger/compact-preview.ts';
+import type { PreparedUpdate } from '../block/prepare-update.ts';
+import { type DrillGate, drillGate } from '../verify/drill-gate.ts';
+import type { AutoRunRequest } from './auto-run-request.ts';
+import { type AutoRunPlan, describePlan } from './describe-plan.ts';
+import { localSkills } from './local-skills.ts';
+import { planEntries } from './plan-entries.ts';
+import type { PlanEntry } from './planned-skill.ts';
+import { readRunFlags } from './run-flags.ts';
+import { describeSelection, eligibleSkills, orderSkills, semanticQuery, wantsModels } from './select-skills.ts';
+
+/** One entry with the text that it would write. */
+export interface PlannedWrite {
+  readonly entry: PlanEntry;
+  readonly update: PreparedUpdate;
+}
+
+const UPSTREAM_HOME = '~/.hermes';
+const OUR_HOME = '~/.talaria';
+
+/** The object of curator notes 8.5, without what an apply adds. */
+export function planAutoRun(request: AutoRunRequest, options: CompatOptions = {}): AutoRunPlan {
+  return planWrites(request, options).plan;
+}
+
+/** The plan with the texts of its planned entries, in their order: what the run goes on with. */
+export function planWrites(
+  request: AutoRunRequest,
+  options: CompatOptions = {},
+): { readonly plan: AutoRunPlan; readonly writes: readonly PlannedWrite[] } {
+  const upstream = options.compat === 'upstream';
+  const flags = readRunFlags(request.flags, upstream ? UPSTREAM_HOME : OUR_HOME);
+  const skills = localSkills(request.skills);
+  const eligible = eligibleSkills(request.report, flags, upstream);
+  const ranking = wantsModels(flags.order) && skills.size > 0 ? (request.ranking ?? null) : null;
+  const gate = gateOf(request, flags.checks, options);
+  const planned = planEntries({ request, flags, skills, gate, order: orderSkills(eligible, ranking) }, options);
+  const query = semanticQuery(request.report, eligible);
+  const selection = describeSelection({
+    order: flags.order,
+    eligible,
+    ranking,
+    query,
+    hasSkillFiles: skills.size > 0,
+  });
+  const entries = planned.map(({ entry }) => entry);
+  return {
+    plan: describePlan({ flags, gate, selection, entries, dbPath: request.report.db_path ?? null }),
+    writes: planned.flatMap(({ entry, update }) =>
+      entry.status === 'planned' && update !== null ? [{ entry, update }] : [],
+    ),
+  };
+}
+
+function gateOf(
+  { drillState: state }: AutoRunRequest,
+  { drillStatePath, requireDrill }: { readonly drillStatePath: string; readonly requireDrill: boolean },
+  options: CompatOptions,
+): DrillGate {
+  const known = state === undefined ? {} : { state };
+  return drillGate({ statePath: drillStatePath, require: requireDrill, ...known }, options);
+}

@@ -1,0 +1,46 @@
+// Owns finding skills by shared words (seed 002, candidates; curator notes 6). Pure and deterministic: the order of the input does not
+// matter. Skills that share no word come last, with a score of 0.
+import type { CompatOptions } from '#mind/evidence/ledger/compact-preview.ts';
+import { comparePoints } from '../text/code-points.ts';
+import { roundHalfEven } from '../text/round-half-even.ts';
+import { tokensOf } from './tokens.ts';
+
+export interface SearchedSkill {
+  readonly name: string;
+  readonly text: string;
+}
+
+export interface LexicalCandidate {
+  readonly skill_name: string;
+  /** Share of the query's words that the skill has, 4 decimals. */
+  readonly score: number;
+  /** Up to 8 of those words, sorted. */
+  readonly reasons: readonly string[];
+}
+
+const DEFAULT_LIMIT = 10;
+const MOST_REASONS = 8;
+
+/** `limit`: default 10, at least 1. */
+export function lexicalCandidates(
+  query: string,
+  skills: readonly SearchedSkill[],
+  limit: number = DEFAULT_LIMIT,
+  _options: CompatOptions = {},
+): readonly LexicalCandidate[] {
+  const asked = tokensOf(query);
+  const scored = skills.map(({ name, text }) => scoreSkill(name, asked, tokensOf(text)));
+  scored.sort(
+    (a, b) =>
+      b.score - a.score ||
+      comparePoints(a.skill_name, b.skill_name) ||
+      comparePoints(a.reasons.join('\n'), b.reasons.join('\n')),
+  );
+  return scored.slice(0, Math.max(1, Math.trunc(limit ?? DEFAULT_LIMIT)));
+}
+
+function scoreSkill(name: string, asked: ReadonlySet<string>, held: ReadonlySet<string>): LexicalCandidate {
+  const shared = [...asked].filter((word) => held.has(word)).sort(comparePoints);
+  const score = roundHalfEven(shared.length / Math.max(asked.size, 1), 4);
+  return { skill_name: name, score, reasons: shared.slice(0, MOST_REASONS) };
+}

@@ -1,0 +1,12 @@
+// Owns comparing names without regard to case (curator notes 8.4, 10). Pure. There is no case folding in the platform; this is Unicode's
+// full folding for every script but Cherokee.
+
+export function caseFold(text: string): string {
+  return Array.from(text, foldPoint).join('');
+}
+
+function foldPoint(point: string): string {
+  if (point === 'ı') return point;
+  const folded = point === 'İ' ? 'i\u0307' : point.toLowerCase().toUpperCase().toLowerCase();
+  return folded.replaceAll('ς', 'σ');
+}

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { JsonValue } from '#base/json.ts';
+import { candidateId, createCandidate } from '#extensions/curator/mine/candidate.ts';
+import { candidatesMarkdown } from '#extensions/curator/mine/candidates-markdown.ts';
+import { classifyCandidate } from '#extensions/curator/mine/classify-candidate.ts';
+import { innerText } from '#extensions/curator/mine/inner-text.ts';
+import { verifies } from '../../../verifies.ts';
+
+const CASES: readonly (readonly [line: JsonValue, type: string, title: string, confidence: number])[] = [
+  [{ text: '  1|a\n  2|b' }, 'ignore', 'line-numbered source dump', 0.2],
+  [
+    { text: '  1|a failed\n  2|b', is_error: true, tool_name: 't' },
+    'replay_benchmark',
+    'replay benchmark for t failure',
+    0.75,
+  ],
+  [{ text: 'x', skill_md_size: 90_000, target_skill: 's' }, 'skill_update', 'near-cap SKILL.md for s', 0.7],
+  [{ text: 'SKILL.md now has 95000 bytes' }, 'skill_update', 'near-cap SKILL.md for unknown skill', 0.7],
+  [{ text: 'SKILL.md now has 89999 bytes' }, 'ignore', 'unclassified evidence', 0.1],
+  [{ text: 'the file is near cap' }, 'skill_update', 'near-cap SKILL.md for unknown skill', 0.7],
+  [
+    { text: 'curator-evolver should auto-apply to agent-created skills' },
+    'memory',
+    'curator-evolver safety preference',
+    0.9,
+  ],
+  [{ text: 'durable memory 不存 task progress' }, 'memory', 'curator-evolver safety preference', 0.9],
+  [{ text: 'The curator must never change official skills' }, 'memory', 'curator-evolver safety preference', 0.9],
+  [{ text: 'The curator reports scores' }, 'ignore', 'unclassified evidence', 0.1],
+  [
+    { text: '{"exit_code": 2, "output": "x"}', tool_name: 'terminal' },
+    'replay_benchmark',
+    'replay benchmark for terminal failure',
+    0.75,
+  ],
+  [{ text: '{"exit_code": 0, "output": "fine"}' }, 'ignore', 'unclassified evidence', 0.1],
+  [
+    { text: 'would exceed the capacity', tool_name: 'skill_manage' },
+    'replay_benchmark',
+    'replay benchmark for skill_manage failure',
+    0.75,
+  ],
+  [{ text: 'command not found' }, 'replay_benchmark', 'replay benchmark for tool failure', 0.75],
+  [{ text: 'the unfailed run' }, 'ignore', 'unclassified evidence', 0.1],
+  [{ text: '1. build it\n2. ship it' }, 'skill_new', 'new workflow skill candidate', 0.65],
+  [{ text: '1. build it\n2. ship it', target_skill: 's' }, 'skill_update', 'workflow update for s', 0.65],
+  [{ text: 'First run `make`, then look' }, 'skill_new', 'new workflow skill candidate', 0.65],
+  [{ text: 'use `a` and `b`' }, 'skill_new', 'new workflow skill candidate', 0.65],
+  [{ text: '先跑測試，再重啟服務' }, 'skill_new', 'new workflow skill candidate', 0.65],
+  [{ text: 'First things first' }, 'ignore', 'unclassified evidence', 0.1],
+  [{ text: '' }, 'ignore', 'ephemeral progress note', 0.2],
+  [{ text: '#123' }, 'ignore', 'ephemeral progress note', 0.2],
+  [{ text: 'deadbeef' }, 'ignore', 'ephemeral progress note', 0.2],
+  [{ text: 'PR #12 merged' }, 'ignore', 'ephemeral progress note', 0.2],
+  [{ text: 'hello' }, 'ignore', 'unclassified evidence', 0.1],
+];
+
+describe('mined candidates', () => {
+  verifies('curator:mine:classes', 'the first rule that fits decides', () => {
+    for (const [line, type, title, confidence] of CASES) {
+      const found = classifyCandidate(line, { compat: 'upstream' });
+      assert.deepEqual(
+        [found.candidate_type, found.title, found.confidence],
+        [type, title, confidence],
+        JSON.stringify(line),
+      );
+    }
+  });
+
+  test('metadata says why', () => {
+    const metadata = (line: JsonValue) => classifyCandidate(line).metadata;
+    assert.deepEqual(metadata({ text: 'SKILL.md is 99000 bytes' }), {
+      direct_append_allowed: false,
+      reason: 'skill_md_near_cap',
+      observed_size_bytes: 99_000,
+    });
+    assert.deepEqual(metadata({ text: 'failed', tool_name: 't' }), { tool_name: 't', is_error: true });
+    assert.deepEqual(metadata({ text: 'hello' }), { category: 'low_confidence' });
+  });
+
+  verifies('curator:compat:upstream', 'exit code 0 is a failure for the original only', () => {
+    const line = { text: 'done with exit code 0' };
+    assert.equal(classifyCandidate(line).candidate_type, 'ignore');
+    assert.equal(classifyCandidate(line, { compat: 'upstream' }).candidate_type, 'replay_benchmark');
+    assert.equal(classifyCandidate({ text: 'exit code 3' }).candidate_type, 'replay_benchmark');
+  });
+
+  test('the words of JSON are taken out, in the order of the keys', () => {
+    assert.equal(innerText('{"output": "o", "summary": "s", "other": "x"}'), 's\no');
+    assert.equal(innerText('{"results": [{"text": "a"}, {"content": {"error": "b"}}]}'), 'a\nb');
+    assert.equal(innerText('[{"text": " "}]'), '[{"text": " "}]');
+    for (const text of ['{broken', 'plain', '{"a": 1}']) assert.equal(innerText(text), text);
+  });
+
+  test('a rationale is one line of at most 140 characters', () => {
+    const found = classifyCandidate({ text: `a\nb${'😀'.repeat(200)}` });
+    assert.equal([...found.rationale].length, 140);
+    assert.match(found.rationale, /^a b😀+…$/u);
+    assert.equal(classifyCandidate('a bare text').rationale, 'a bare text');
+    assert.equal(classifyCandidate('{"text": "hi", "evidence_ref": "r1"}').evidence_refs[0], 'r1');
+  });
+
+  verifies('curator:mine:never-auto', 'a candidate needs a person, whatever its maker says', () => {
+    const draft = {
+      candidate_type: 'memory',
+      title: 't',
+      rationale: '',
+      confidence: 1,
+      evidence_refs: [],
+      target_skill: null,
+      metadata: {},
+    } as const;
+    const made = createCandidate(draft);
+    assert.deepEqual([made.auto_apply_allowed, made.requires_human_review], [false, true]);
+    assert.throws(() => createCandidate({ ...draft, auto_apply_allowed: true }), { code: 'unsafe-candidate' });
+    assert.throws(() => createCandidate({ ...draft, requires_human_review: false }), { code: 'unsafe-candidate' });
+    assert.throws(() => createCandidate({ ...draft, confidence: 1.1 }), { code: 'invalid-candidate' });
+    for (const [line] of CASES) assert.equal(classifyCandidate(line).auto_apply_allowed, false);
+  });
+
+  verifies('curator:mine:stable-id', 'the id rests on type, title and sorted references', () => {
+    const one = classifyCandidate({ text: 'hello', evidence_refs: ['b', 'a'] });
+    const two = classifyCandidate({ text: 'good day', evidence_refs: ['a', 'b'], evidence_ref: 'a' });
+    assert.equal(one.id, two.id);
+    assert.equal(one.id, candidateId('ignore', 'unclassified evidence', ['a', 'b']));
+    assert.match(one.id, /^[0-9a-f]{32}$/);
+    assert.notEqual(one.id, classifyCandidate({ text: 'hello' }).id);
+    assert.deepEqual(one.evidence_refs, ['b', 'a']);
+  });
+
+  test('Markdown shows each candidate on harmless lines', () => {
+    const item = { ...classifyCandidate({ text: 'hello\n# not a heading -->' }), status: 'pending' };
+    const text = candidatesMarkdown({ title: 'Candidates', counts: [['Candidates', 1]], candidates: [item] });
+    assert.match(text, /^# Candidates\n\nReview only/);
+    assert.match(text, /- Status: pending\n/);
+    assert.equal(text.match(/^#/gm)?.length, 2);
+  });
+});

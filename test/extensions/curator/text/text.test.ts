@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { caseFold } from '#extensions/curator/text/case-fold.ts';
+import { codeLength, comparePoints, cutPoints, firstPoints } from '#extensions/curator/text/code-points.ts';
+import { dumpJson } from '#extensions/curator/text/dump-json.ts';
+import { expandTemplate } from '#extensions/curator/text/expand-template.ts';
+import { matchesGlob } from '#extensions/curator/text/glob.ts';
+import { inlineText } from '#extensions/curator/text/inline-text.ts';
+import { roundHalfEven } from '#extensions/curator/text/round-half-even.ts';
+import { epochOf, timeStamp } from '#extensions/curator/text/time-stamp.ts';
+
+describe('text as the original counts it', () => {
+  test('lengths, cuts and order are those of code points', () => {
+    assert.deepEqual([codeLength('a😀b'), codeLength('\ud83d'), codeLength('')], [3, 1, 0]);
+    assert.deepEqual([firstPoints('😀😀a', 2), firstPoints('ab', 5)], ['😀😀', 'ab']);
+    assert.deepEqual([cutPoints('😀😀😀', 3), cutPoints('😀😀😀', 2), cutPoints('abc', 2)], ['😀😀😀', '😀…', 'a…']);
+    assert.deepEqual(['😀', '\uffff', 'a', 'ab', ''].sort(comparePoints), ['', 'a', 'ab', '\uffff', '😀']);
+  });
+
+  test('the length is that of the list of code points, for any text', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        assert.equal(codeLength(text), [...text].length);
+        assert.equal(codeLength(cutPoints(text, 5)), Math.min(5, codeLength(text)));
+      }),
+    );
+  });
+
+  test('rounding keeps an exact half at the even digit', () => {
+    const cases: readonly (readonly [value: number, digits: number, expected: number])[] = [
+      [1 / 32, 4, 0.0312],
+      [3 / 32, 4, 0.0938],
+      [2 / 3, 4, 0.6667],
+      [1, 4, 1],
+      [0, 4, 0],
+      [2.5, 0, 2],
+      [-0.125, 2, -0.12],
+      [2.675, 2, 2.67],
+    ];
+    for (const [value, digits, expected] of cases) assert.equal(roundHalfEven(value, digits), expected);
+  });
+
+  test('patterns are those of the shell, without regard to case', () => {
+    const cases: readonly (readonly [name: string, pattern: string, expected: boolean])[] = [
+      ['hermes-x', 'hermes-*', true],
+      ['Hermes-X', 'hermes-*', true],
+      ['hermes', 'hermes-*', false],
+      ['a.b', 'a?b', true],
+      ['a', '[!b]', true],
+      ['b', '[a-c]', true],
+      [']', '[]]', true],
+      ['[a', '[a', true],
+      ['straße', 'STRASSE', true],
+      ['aXbXc', 'a*b*c', true],
+      ['a'.repeat(3000), `${'*a'.repeat(50)}b`, false],
+    ];
+    for (const [name, pattern, expected] of cases) assert.equal(matchesGlob(name, pattern), expected, pattern);
+    assert.deepEqual(['ẞ', 'ς', 'İ', 'ı', 'K'].map(caseFold), ['ss', 'σ', 'i\u0307', 'ı', 'k']);
+  });
+
+  test('times are whole seconds in UTC', () => {
+    const expected = { iso: '2026-05-20T01:02:03+00:00', file: '20260520-010203' };
+    for (const now of [
+      '2026-05-20T01:02:03Z',
+      '2026-05-20T01:02:03.999999+00:00',
+      '2026-05-20 01:02:03',
+      '2026-05-20T03:02:03+02:00',
+      1_779_238_923_000,
+      1_779_238_923,
+    ])
+      assert.deepEqual(timeStamp(now), expected);
+    assert.throws(() => epochOf('soon'), TypeError);
+    assert.throws(() => epochOf(Number.NaN), TypeError);
+  });
+
+  test('a replaced template knows the escapes of the original and leaves what it would have refused', () => {
+    assert.equal(expandTemplate('C:\\new\\tab'), 'C:\new\tab');
+    assert.equal(expandTemplate('a\\\\b \\. \\101 \\0'), 'a\\b \\. A \0');
+    for (const refused of ['C:\\dir', '\\1', 'x\\', '\\g<name>']) assert.equal(expandTemplate(refused), refused);
+  });
+
+  test('JSON is printed with sorted keys and its characters as they are', () => {
+    assert.equal(dumpJson({ b: [1, 'é'], a: {} }), '{\n  "a": {},\n  "b": [\n    1,\n    "é"\n  ]\n}');
+  });
+
+  test('no text stays harmful on one line, and a harmless one stays', () => {
+    assert.equal(inlineText('plain: (words) `code` <b> → 日本 😀'), 'plain: (words) `code` <b> → 日本 😀');
+    assert.equal(inlineText('a\r\nb\u2028c\0d\u200be\u202ef'), 'a b c def');
+    assert.equal(
+      inlineText('<!-- curator-evolver:auto:end --> ```` ~~~ --!>'),
+      "<! -- curator-evolver auto:end - -> ''' ~~ -- !>".replace('-- !>', '- -!>'),
+    );
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const once = inlineText(text);
+        assert.equal(inlineText(once), once);
+        assert.doesNotMatch(once, /[\n\r\0\u2028]|```|~~~|<!--|-->/);
+      }),
+    );
+  });
+});
