@@ -1,7 +1,5 @@
 // Owns composing the learning loop out of its rooms: counters, reviews, flush, what waits, reflex rules (seed 001 ch 11 to 13).
 // Knows no surface and no provider. Invariant: one gate and one way to a file for everything that is kept here.
-import { TalariaError } from '#base/errors.ts';
-import { ok, refuse } from '#base/result.ts';
 import type { Hooks } from '#core/agent/hooks.ts';
 import type { StoredMessage } from '#core/agent/session-store.ts';
 import type { MemoryWriteNotice } from '#mind/memory/memory-provider.ts';
@@ -11,19 +9,19 @@ import { learningReport, REVIEWS_READ } from './budget/learning-report.ts';
 import { spentTokens } from './budget/spent-tokens.ts';
 import type { NudgeIntervals } from './counters/nudge-counters.ts';
 import { flushHook } from './flush/flush-hook.ts';
-import { createAnnouncements } from './keep/announcements.ts';
-import { createConsents } from './keep/consents.ts';
+import { createFlushMarks } from './flush/flush-marks.ts';
 import { type KeepDoors, keepProposal } from './keep/keep-proposal.ts';
-import { createPendingDesk } from './keep/pending-desk.ts';
+import { createOwnersDesk } from './keep/owners-desk.ts';
 import { createPendingFiles } from './keep/pending-files.ts';
-import { settleOutcomes, spread } from './keep/settle-outcomes.ts';
+import { settleOutcomes } from './keep/settle-outcomes.ts';
+import { learnNow } from './learn-now.ts';
 import type { Learning } from './learning.ts';
 import { createLearningLoop } from './learning-loop.ts';
 import type { LearningParts } from './learning-parts.ts';
 import { learningRules } from './learning-rules.ts';
 import { ownerStatements } from './reflex/owner-statements.ts';
 import { keptEntries, reviewByRule } from './reflex/review-by-rule.ts';
-import { type Keeps, narrowKind, type Review, type ReviewOutcome } from './review/review.ts';
+import { type Keeps, narrowKind, type Review, type ReviewOrder, type ReviewOutcome } from './review/review.ts';
 import { createReviewDesk } from './review/review-desk.ts';
 import { createReviewRows, type ReviewRows } from './review/review-rows.ts';
 import { type ReviewParts, type ReviewRun, runReview } from './review/run-review.ts';
@@ -34,12 +32,16 @@ const REVIEW_DELAY_MS = 2_000;
 export function createLearning(parts: LearningParts): Learning {
   const { stores, settings, ground, turn } = parts;
   const rows = createReviewRows(stores.database, ground.clock);
-  const announcements = createAnnouncements({ ledger: stores.ledger, database: stores.database, clock: ground.clock });
-  const consents = createConsents(stores.database, ground.clock);
   const doors = doorsOf(parts);
   const mirror = async (notice: MemoryWriteNotice) => parts.memory.providers?.written(notice);
   const settling = { mirror, log: ground.log, skillWritten: async () => parts.skills.written?.() };
-  const keep = keeper(parts, doors, () => consents.has('create-skills'));
+  const { database } = stores;
+  const { background, clock, log } = ground;
+  const owners = createOwnersDesk({
+    doors: { ...doors, skills: parts.skills },
+    ...{ database, clock, background, settling, reviews: rows },
+  });
+  const keep = keeper(parts, doors, { rows, alwaysCreate: owners.keepsNewSkills });
   const review = reviewParts(parts, keep);
   const isReflex = () => turn.model().tier === 'T0';
   const byRule = (order: Pick<Review, 'sessionId' | 'kind' | 'reasons' | 'hint'>, signal: AbortSignal) =>
@@ -56,19 +58,14 @@ export function createLearning(parts: LearningParts): Learning {
     const order = { ...due, kind };
     return settled(await (isReflex() ? byRule(order, signal) : runReview(review, order, signal)));
   };
-  const { background, clock, log } = ground;
   const delayMs = () => (isReflex() ? 0 : REVIEW_DELAY_MS);
   const desk = createReviewDesk({ rows, run, mayRun, background, clock, leasePath: parts.places.lease, log, delayMs });
-  const waiting = createPendingDesk({
-    doors: { ...doors, skills: parts.skills },
-    consents,
-    announcements,
-    accepted: (proposal) => background.hold('spread a kept change', spread(settling, proposal)),
-  });
+  const order = async (asked: ReviewOrder) =>
+    desk.order({ ...asked, attended: await isAttended(parts, asked.sessionId) });
   const loop = createLearningLoop({
     store: stores.sessions,
     reviewsOf: (sessionId) => rows.list({ sessionId }).filter(({ status }) => status !== 'failed'),
-    order: (order) => desk.order(order),
+    order,
     intervals: () => stretchIntervals(kept(settings.intervals, keeps), intervalFactor(rows.keptCounts(REVIEWS_READ))),
     mayRun,
     isReflex,
@@ -77,17 +74,18 @@ export function createLearning(parts: LearningParts): Learning {
   });
   const flush = flushHook({
     review,
+    marks: createFlushMarks(stores.database, ground.clock),
     byRule: (sessionId, signal) => byRule({ sessionId, kind: 'memory', reasons: ['memory-nudge'] }, signal),
     isReflex,
     done: async (ended) => void (await settled(ended)),
     notice: ground.notice,
   });
   return {
-    ...waiting,
+    ...owners,
     hooks: [...(settings.enabled ? [loop] : []), ...(keeps.memory ? [flush] : [])] satisfies readonly Hooks[],
     rules: learningRules,
-    announcements: (sessionId) => announcements.take(sessionId),
-    learnNow: (sessionId, hint, signal) => learnNow({ parts, rows, desk }, { sessionId, hint }, signal),
+    learnNow: (sessionId, hint, signal) =>
+      learnNow({ store: stores.sessions, rows, desk }, { sessionId, hint }, signal),
     runDue: (signal) => (settings.enabled ? desk.runDue(signal) : Promise.resolve(0)),
     drain: (signal) => desk.drain(signal),
     report: () => report(parts, rows),
@@ -118,17 +116,24 @@ function doorsOf({ stores, memory, skills, places }: LearningParts): KeepDoors {
   };
 }
 
-function keeper(
-  { stores, settings }: LearningParts,
-  doors: KeepDoors,
-  alwaysCreate: () => boolean,
-): ReviewParts['keep'] {
+interface KeepRules {
+  readonly rows: Pick<ReviewRows, 'wasAttended'>;
+  readonly alwaysCreate: () => boolean;
+}
+
+/** A review that runs late, in another program, is of a session at which a person sat when it was ordered. */
+function keeper(parts: LearningParts, doors: KeepDoors, { rows, alwaysCreate }: KeepRules): ReviewParts['keep'] {
   return async (draft, signal) => {
-    const session = draft.sessionId === undefined ? undefined : await stores.sessions.get(draft.sessionId);
-    const attended = session !== undefined && settings.isAttended(session.source);
-    const setting = { attended, unattended: settings.writeApproval, alwaysCreate: alwaysCreate() };
+    const { sessionId } = draft;
+    const attended = sessionId !== undefined && (rows.wasAttended(sessionId) || (await isAttended(parts, sessionId)));
+    const setting = { attended, unattended: parts.settings.writeApproval, alwaysCreate: alwaysCreate() };
     return keepProposal(doors, draft, setting, signal);
   };
+}
+
+async function isAttended({ stores, settings }: LearningParts, sessionId: string): Promise<boolean> {
+  const session = await stores.sessions.get(sessionId);
+  return session !== undefined && settings.isAttended(session);
 }
 
 function reviewParts({ stores, turn, skills }: LearningParts, keep: ReviewParts['keep']): ReviewParts {
@@ -154,49 +159,4 @@ function report({ stores, settings, ground }: LearningParts, rows: ReviewRows): 
     intervals: settings.intervals,
     now: ground.clock.now(),
   });
-}
-
-interface LearnDesk {
-  readonly parts: LearningParts;
-  readonly rows: ReviewRows;
-  readonly desk: ReturnType<typeof createReviewDesk>;
-}
-
-async function learnNow(
-  { parts, rows, desk }: LearnDesk,
-  { sessionId, hint }: { readonly sessionId: string; readonly hint: string },
-  signal: AbortSignal,
-): ReturnType<Learning['learnNow']> {
-  const session = await parts.stores.sessions.get(sessionId);
-  if (!session) return refuse('no-such-session', `There is no session ${sessionId}.`);
-  const through = (await parts.stores.sessions.messages(sessionId)).at(-1)?.id;
-  if (through === undefined) return refuse('nothing-to-review', 'Nothing was said in this conversation yet.');
-  const wish = hint.trim();
-  try {
-    const order = { sessionId, reasons: ['asked' as const], through, ...(wish === '' ? {} : { hint: wish }) };
-    const { review } = await desk.runNow(order, signal);
-    const { kind, kept, pending, refused } = rows.get(review.id) ?? review;
-    return ok({ kind, kept, pending, refused, line: learnedLine({ kept, pending, refused }) });
-  } catch (error) {
-    if (!(error instanceof TalariaError) || signal.aborted) throw error;
-    return refuse('failed', error.message);
-  }
-}
-
-function learnedLine({
-  kept,
-  pending,
-  refused,
-}: {
-  readonly kept: number;
-  readonly pending: number;
-  readonly refused: number;
-}): string {
-  if (kept + pending + refused === 0) return 'Nothing was found that is worth keeping.';
-  const parts = [
-    kept > 0 ? `${kept} kept` : '',
-    pending > 0 ? `${pending} ${pending === 1 ? 'waits' : 'wait'} for your yes` : '',
-    refused > 0 ? `${refused} refused: not supported by what was said` : '',
-  ];
-  return `${parts.filter(Boolean).join(', ')}.`;
 }

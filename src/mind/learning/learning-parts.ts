@@ -2,7 +2,7 @@
 import type { Clock } from '#base/clock.ts';
 import type { Database } from '#base/database/connection.ts';
 import type { ForkTurn } from '#core/agent/fork-turn.ts';
-import type { SessionStore } from '#core/agent/session-store.ts';
+import type { SessionRecord, SessionStore } from '#core/agent/session-store.ts';
 import type { AnyTool } from '#core/agent/tool.ts';
 import type { ModelClient } from '#core/model/model-client.ts';
 import type { ProposalLedger } from '#mind/evidence/proposal.ts';
@@ -25,8 +25,8 @@ export interface LearningSettings {
   readonly writeApproval: KeepWay;
   /** What is kept at all; default both. What is switched off is neither reviewed nor flushed. */
   readonly keeps?: Keeps;
-  /** Does a person sit at sessions of this source? */
-  readonly isAttended: (source: string) => boolean;
+  /** Can a person answer in this session now? */
+  readonly isAttended: (session: Pick<SessionRecord, 'id' | 'source'>) => boolean;
 }
 
 export interface LearningParts {

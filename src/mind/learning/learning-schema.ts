@@ -1,4 +1,5 @@
-// Owns the tables of state.db that hold reviews, what the owner was told of, and what the owner agreed to once and for all. Knows no query.
+// Owns the tables of state.db that hold reviews and their drafts, what the owner was told of, agreed to and took back, and how far each
+// session was flushed. Knows no query.
 // Invariant: a released step never changes. Serves seed 001 ch 13 and the rule that background work is drained or recorded.
 import type { RoomSchema } from '#base/database/migrate.ts';
 
@@ -38,4 +39,24 @@ CREATE TABLE consents(
 ) WITHOUT ROWID;
 `;
 
-export const learningSchema: RoomSchema = { room: 'learning', steps: [REVIEWS] };
+const DECIDED_LATER = `
+ALTER TABLE reviews ADD COLUMN attended INTEGER NOT NULL DEFAULT 0;
+
+CREATE TABLE review_drafts(
+  proposal TEXT PRIMARY KEY,
+  review TEXT NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE taken_back(
+  proposal TEXT PRIMARY KEY,
+  at INTEGER NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE flushes(
+  session_id TEXT PRIMARY KEY,
+  through_message INTEGER NOT NULL,
+  at INTEGER NOT NULL
+) WITHOUT ROWID;
+`;
+
+export const learningSchema: RoomSchema = { room: 'learning', steps: [REVIEWS, DECIDED_LATER] };

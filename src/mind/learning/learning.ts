@@ -28,6 +28,8 @@ export interface LearnedNow {
   readonly kept: number;
   readonly pending: number;
   readonly refused: number;
+  /** Refusals by their reason code. */
+  readonly reasons: Readonly<Record<string, number>>;
   /** One sentence for a person. */
   readonly line: string;
 }
@@ -50,7 +52,11 @@ export interface Learning {
   /** Any pending change, also one of `pending/`. Gives one sentence about what was kept. */
   accept(id: string, options?: AcceptOptions, signal?: AbortSignal): Promise<Result<string, AcceptReason>>;
   reject(id: string): Promise<Result<string, AcceptReason>>;
-  /** Takes back the last announced write of the session, else of this home; gives one sentence. */
+  /** The owner said `always`: new skills of reviews are kept unasked. */
+  keepsNewSkills(): boolean;
+  /** Gives or takes back that standing yes. */
+  keepNewSkills(isKept: boolean): Promise<void>;
+  /** Takes back the last write that the owner heard of here or that the session brought, else of this home; gives one sentence. */
   undoLast(sessionId?: string): Promise<Result<string, 'nothing-to-undo' | (string & {})>>;
   /** `/learn [hint]`: a review of the session now, whatever the counters and the budget say. */
   learnNow(

@@ -157,10 +157,17 @@ describe('when the learning loop runs', () => {
       const state = world.memory.read('memory');
       assert.deepEqual(state.ok && state.value.entries, ['The staging server is called bluebird.']);
       assert.equal(world.ledger.list()[0]?.actor, 'flush');
-      model.push({ error: 'model-unreachable' });
-      await flush?.beforeCompress?.(info, talk.history, new AbortController().signal);
-      assert.match(world.notices.join(), /memory was not saved before the compression/);
       await talk.close();
+      model.push('Hello.', { error: 'model-unreachable' });
+      const other = await world.open();
+      await say(other, 'hello there');
+      await flush?.beforeCompress?.(
+        { ...info, sessionId: other.session.id },
+        other.history,
+        new AbortController().signal,
+      );
+      assert.match(world.notices.join(), /memory was not saved before the compression/);
+      await other.close();
     },
   );
 

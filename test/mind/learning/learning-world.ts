@@ -131,7 +131,7 @@ export function openWorld(t: TestContext, options: WorldOptions = {}) {
       intervals: { memory: 10, skills: 10 },
       budget: { share: 0.1, floorPerDay: 20_000 },
       writeApproval: 'draft',
-      isAttended: (source) => source === 'cli',
+      isAttended: ({ source }) => source === 'cli',
       ...options.settings,
     },
     ground: {

@@ -10,8 +10,12 @@ export interface Announcements {
   take(sessionId?: string): readonly string[];
   /** The owner knows of it already: it was kept by a yes. */
   told(id: string): void;
-  /** Writes that stand and were not taken back here, newest first. */
+  /**
+   * Writes that an undo may mean, the likeliest first: what the owner heard of here or what this session brought, newest first; then
+   * what was heard of in other chats, and what the agent itself wrote there lately.
+   */
   undoable(sessionId?: string): readonly Proposal[];
+  /** Is never meant again, also after a restart. */
   undone(id: string): void;
 }
 
@@ -27,36 +31,90 @@ const UNSEEN: readonly Actor[] = ['review', 'flush'];
 const NEWS_MS = 7 * 86_400_000;
 const LOOKED_AT = 30;
 
-export function createAnnouncements({ ledger, database, clock }: AnnouncementParts): Announcements {
-  const said = new Set<string>();
-  const undone = new Set<string>();
-  const recent = (status: 'applied' | 'pending', sessionId: string | undefined): readonly Proposal[] => {
-    const session = sessionId === undefined ? {} : { sessionId };
-    const found = UNSEEN.flatMap((actor) => ledger.list({ status, actor, limit: LOOKED_AT, ...session }));
-    return found.toSorted((a, b) => timeOf(b) - timeOf(a));
-  };
-  const isNews = (proposal: Proposal): boolean =>
-    clock.now() - timeOf(proposal) < NEWS_MS &&
-    !said.has(proposal.id) &&
-    database.get('SELECT 1 FROM announced WHERE proposal = ?', proposal.id) === undefined;
-  const told = (id: string): void => {
-    said.add(id);
+export function createAnnouncements(parts: AnnouncementParts): Announcements {
+  return new SaidWrites(parts);
+}
+
+class SaidWrites implements Announcements {
+  readonly #parts: AnnouncementParts;
+  /** What was told by this process, and when. */
+  readonly #said = new Map<string, number>();
+  readonly #undone = new Set<string>();
+
+  constructor(parts: AnnouncementParts) {
+    this.#parts = parts;
+  }
+
+  take(sessionId?: string): readonly string[] {
+    const done = this.#recent('applied', sessionId).filter((one) => this.#isNews(one));
+    const held = this.#recent('pending', sessionId).filter((one) => one.reason !== 'needs-owner' && this.#isNews(one));
+    const lines = [
+      ...done.toReversed().map((one) => `${doneLine(one)} · /undo takes it back`),
+      ...held.toReversed().map(heldLine),
+    ];
+    for (const { id } of [...done.toReversed(), ...held.toReversed()]) this.told(id);
+    return lines;
+  }
+
+  told(id: string): void {
+    const { database, clock } = this.#parts;
+    this.#said.set(id, clock.now());
     // While another process writes it is left out: at worst it is said once more after a restart.
     database.tryRun('INSERT OR IGNORE INTO announced(proposal, at) VALUES(?, ?)', id, clock.now());
-  };
-  return {
-    take(sessionId) {
-      const done = recent('applied', sessionId).filter(isNews).toReversed();
-      const held = recent('pending', sessionId)
-        .filter((one) => one.reason !== 'needs-owner' && isNews(one))
-        .toReversed();
-      for (const { id } of [...done, ...held]) told(id);
-      return [...done.map((one) => `${doneLine(one)} · /undo takes it back`), ...held.map(heldLine)];
-    },
-    told,
-    undoable: (sessionId) => recent('applied', sessionId).filter(({ id }) => !undone.has(id)),
-    undone: (id) => void undone.add(id),
-  };
+  }
+
+  undoable(sessionId?: string): readonly Proposal[] {
+    const isHere = ({ id, sessionId: own }: Proposal) =>
+      this.#said.has(id) || (sessionId !== undefined && own === sessionId);
+    const known = [...this.#knownWrites(sessionId)].filter(([{ id }]) => !this.#isUndone(id));
+    const found = known.toSorted(([, a], [, b]) => b - a).map(([proposal]) => proposal);
+    return [...found.filter(isHere), ...found.filter((one) => !isHere(one))];
+  }
+
+  undone(id: string): void {
+    const { database, clock } = this.#parts;
+    this.#undone.add(id);
+    database.tryRun('INSERT OR IGNORE INTO taken_back(proposal, at) VALUES(?, ?)', id, clock.now());
+  }
+
+  /** Each with the time at which the owner came to know of it, as far as is known. */
+  *#knownWrites(sessionId: string | undefined): Generator<readonly [Proposal, number]> {
+    const { ledger, database, clock } = this.#parts;
+    const rows = database.all<{ proposal: string; at: number }>(
+      'SELECT proposal, at FROM announced ORDER BY at DESC LIMIT ?',
+      LOOKED_AT,
+    );
+    const heard = new Map([...rows.map(({ proposal, at }) => [proposal, at] as const), ...this.#said]);
+    for (const [id, at] of [...heard].toReversed()) {
+      const proposal = ledger.get(id);
+      if (proposal?.status === 'applied') yield [proposal, Math.max(at, timeOf(proposal))];
+    }
+    const unheard = sessionId === undefined ? [] : this.#recent('applied', sessionId);
+    const own = ledger.list({ status: 'applied', actor: 'agent', limit: LOOKED_AT });
+    const late = own.filter((one) => one.sessionId === sessionId || clock.now() - timeOf(one) < NEWS_MS);
+    for (const proposal of [...unheard, ...late]) if (!heard.has(proposal.id)) yield [proposal, timeOf(proposal)];
+  }
+
+  #recent(status: 'applied' | 'pending', sessionId: string | undefined): readonly Proposal[] {
+    const session = sessionId === undefined ? {} : { sessionId };
+    const found = UNSEEN.flatMap((actor) => this.#parts.ledger.list({ status, actor, limit: LOOKED_AT, ...session }));
+    return found.toSorted((a, b) => timeOf(b) - timeOf(a));
+  }
+
+  #isNews(proposal: Proposal): boolean {
+    const { clock, database } = this.#parts;
+    return (
+      clock.now() - timeOf(proposal) < NEWS_MS &&
+      !this.#said.has(proposal.id) &&
+      database.get('SELECT 1 FROM announced WHERE proposal = ?', proposal.id) === undefined
+    );
+  }
+
+  #isUndone(id: string): boolean {
+    return (
+      this.#undone.has(id) || this.#parts.database.get('SELECT 1 FROM taken_back WHERE proposal = ?', id) !== undefined
+    );
+  }
 }
 
 function timeOf({ decidedAt, createdAt }: Proposal): number {

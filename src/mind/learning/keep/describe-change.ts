@@ -14,6 +14,11 @@ export function doneLine(draft: Change): string {
   return draft.kind === 'memory' ? memoryLine(draft) : skillLine(draft);
 }
 
+export function takenBackLine(draft: Change): string {
+  const isGone = draft.kind === 'skill' && (draft.action === 'create' || draft.action === 'install');
+  return isGone ? `Taken back: the skill ${draft.target} is gone.` : `Taken back: ${doneLine(draft)}`;
+}
+
 /** `New skill "release" (5 steps …)`: what waits. */
 export function offerLine(proposal: Proposal): string {
   const { kind, target, action, change, reason } = proposal;
@@ -48,6 +53,7 @@ function memoryLine({ target, action, change }: Change): string {
 
 const SKILL_VERBS: Readonly<Record<string, string>> = {
   create: 'Kept the new skill',
+  install: 'Installed the skill',
   delete: 'Deleted the skill',
   patch: 'Patched the skill',
   edit: 'Rewrote the skill',

@@ -10,6 +10,7 @@ import type { MemoryFiles } from '#mind/memory/memory-files.ts';
 import type { SkillReader } from '#mind/skills/skill.ts';
 import type { SkillDoor } from '#mind/skills/skill-door.ts';
 import { checkSkillChange } from './check-skill-change.ts';
+import { findDeclinedEntry, findDeclinedSkill } from './declined.ts';
 import { doneLine } from './describe-change.ts';
 import { type KeepSituation, keepWay } from './keep-policy.ts';
 import { memoryTarget } from './memory-target.ts';
@@ -132,17 +133,18 @@ interface Prepared {
 }
 
 /** What can be known before anything is asked: is it a change at all, and can it be made? A skill's hash goes along. */
-async function preparedDraft({ skills, ledger }: KeepDoors, draft: ProposalDraft): Promise<Prepared> {
+async function preparedDraft(doors: KeepDoors, draft: ProposalDraft): Promise<Prepared> {
+  const { skills, ledger, memory } = doors;
   if (draft.kind === 'memory') {
     const operations = operationsOf(draft.change);
-    return typeof operations === 'string'
-      ? { draft, refusal: { reason: 'incomplete', detail: operations } }
-      : { draft };
+    if (typeof operations === 'string') return { draft, refusal: { reason: 'incomplete', detail: operations } };
+    const declined = findDeclinedEntry({ ledger, entries: entriesOf(memory, draft.change) }, draft, operations);
+    return declined ? { draft, refusal: declined } : { draft };
   }
   const read = readSkillChange(draft.change);
   if (!read.ok) return { draft, refusal: read };
   await skills.ready?.();
-  const again = findTwin(ledger, draft);
+  const again = findDeclinedSkill({ ledger, isThere: (name) => skills.reader.get(name) !== undefined }, draft);
   if (again) return { draft, refusal: again };
   const checked = await checkSkillChange(skills.reader, draft.target, read.value);
   if (!checked.ok) return { draft, refusal: checked };
@@ -150,20 +152,13 @@ async function preparedDraft({ skills, ledger }: KeepDoors, draft: ProposalDraft
   return hash === undefined ? { draft } : { draft: { ...draft, change: { ...draft.change, expected_hash: hash } } };
 }
 
-/** A new skill that waits already, or that the owner did not want, is not offered again. */
-function findTwin(ledger: ProposalLedger, { target, action }: ProposalDraft): Prepared['refusal'] {
-  if (action !== 'create') return undefined;
-  const same = (status: 'pending' | 'rejected') =>
-    ledger.list({ kind: 'skill', status }).some((one) => one.target === target && one.action === 'create');
-  if (same('pending')) return { reason: 'already-pending', detail: `A skill ${target} waits for the owner already.` };
-  return same('rejected')
-    ? { reason: 'rejected-before', detail: `The owner did not want a skill ${target}.` }
-    : undefined;
-}
-
 /** What the change would replace: the gate asks for evidence of what is new alone. */
 function textsBefore({ memory, skills }: KeepDoors, { kind, target, change }: Proposal): readonly string[] {
   if (kind === 'skill') return [skills.reader.get(target)?.text ?? ''];
+  return entriesOf(memory, change);
+}
+
+function entriesOf(memory: MemoryFiles, change: Proposal['change']): readonly string[] {
   const state = memory.read(memoryTarget(change));
   return state.ok ? state.value.entries : [];
 }

@@ -8,6 +8,7 @@ import type { Citation } from '#mind/evidence/trace-guard/claim.ts';
 import { type DoneCall, textArgument } from '../counters/done-calls.ts';
 import { splitTurns } from '../counters/split-turns.ts';
 import type { Kept } from '../keep/keep-proposal.ts';
+import { countOutcomes } from '../review/count-outcomes.ts';
 import type { ReviewKind } from '../review/review.ts';
 import type { ReviewRun } from '../review/run-review.ts';
 import { ownerStatements } from './owner-statements.ts';
@@ -52,9 +53,7 @@ export async function reflexReview(
   ];
   const outcomes: Kept[] = [];
   for (const draft of drafts) outcomes.push(await parts.keep(draft, signal));
-  const count = (status: Kept['status']) => outcomes.filter((kept) => kept.status === status).length;
-  const counts = { kept: count('applied'), refused: count('refused'), pending: count('pending') };
-  return { ...counts, tokens: 0, cost: 0, model: REFLEX_MODEL, outcomes };
+  return { ...countOutcomes(outcomes), tokens: 0, cost: 0, model: REFLEX_MODEL, outcomes };
 }
 
 function memoryDrafts(

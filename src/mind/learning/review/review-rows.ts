@@ -6,6 +6,7 @@ import type { Database } from '#base/database/connection.ts';
 import { newId } from '#base/ids.ts';
 import { parseJson } from '#base/json.ts';
 import { isProcessAlive } from '#base/platform.ts';
+import type { DraftEnd } from '../keep/pending-desk.ts';
 import {
   kindOf,
   type Review,
@@ -39,6 +40,7 @@ interface Row {
   readonly detail: string | null;
   readonly at: number;
   readonly ended_at: number | null;
+  readonly attended: number;
 }
 
 export interface ReviewRows {
@@ -46,7 +48,12 @@ export interface ReviewRows {
   order(order: ReviewOrder): Promise<Review>;
   /** Takes a due review for this process; undefined when another has it, or it was tried too often. */
   take(id: string): Promise<Review | undefined>;
+  /** Drafts that wait are tied to it: a later yes counts as kept. */
   finish(id: string, outcome: ReviewOutcome): Promise<void>;
+  /** The owner decided about a draft; no more than that when no review made it. */
+  draftDecided(proposalId: string, end: DraftEnd): Promise<void>;
+  /** Could a person answer in the session when one of its reviews was ordered? */
+  wasAttended(sessionId: string): boolean;
   /** Back to due, to be run at the next start; `failed` after the last attempt, or at once when it can never work. */
   giveBack(id: string, why: { readonly detail: string; readonly final?: boolean }): Promise<void>;
   /** Due ones, and those of dead processes; oldest first. */
@@ -66,15 +73,14 @@ export function createReviewRows(database: Database, clock: Clock): ReviewRows {
   return {
     order: (order) => database.transaction(() => insert(database, clock, order)),
     take: (id) => database.transaction(() => take(database, clock, id)),
-    finish: async (id, { kept, refused, pending, tokens, cost, model }) => {
-      await database.transaction(() =>
-        database.run(
-          `UPDATE reviews SET status = 'done', kept = ?, refused = ?, pending = ?, tokens = ?, cost = ?, model = ?,
-             runner = NULL, ended_at = ? WHERE id = ?`,
-          ...[kept, refused, pending, tokens, cost, model, clock.now(), id],
-        ),
-      );
+    finish: async (id, outcome) => {
+      await database.transaction(() => finish(database, clock, { ...outcome, id }));
     },
+    draftDecided: async (proposalId, end) => {
+      await database.transaction(() => draftDecided(database, proposalId, end));
+    },
+    wasAttended: (sessionId) =>
+      database.get('SELECT 1 FROM reviews WHERE session_id = ? AND attended = 1', sessionId) !== undefined,
     giveBack: async (id, why) => {
       await database.transaction(() => giveBack(database, clock, { id, ...why }));
     },
@@ -106,13 +112,16 @@ function insert(database: Database, clock: Clock, order: ReviewOrder): Review {
   const open = openRows(database).find((row) => row.session_id === order.sessionId && row.status === 'due');
   const reasons = [...new Set([...(open ? reasonsOf(open) : []), ...order.reasons])];
   const id = open?.id ?? newId('rev');
-  const values = [kindOf(reasons), JSON.stringify(reasons), order.hint ?? open?.hint ?? '', order.through] as const;
+  const hint = order.hint ?? open?.hint ?? '';
+  const attended = order.attended === true || open?.attended === 1 ? 1 : 0;
+  const values = [kindOf(reasons), JSON.stringify(reasons), hint, order.through, attended] as const;
   if (open) {
-    database.run('UPDATE reviews SET kind = ?, reasons = ?, hint = ?, through_message = ? WHERE id = ?', ...values, id);
+    const set = 'kind = ?, reasons = ?, hint = ?, through_message = ?, attended = ?';
+    database.run(`UPDATE reviews SET ${set} WHERE id = ?`, ...values, id);
   } else {
     database.run(
-      `INSERT INTO reviews(kind, reasons, hint, through_message, id, session_id, status, at)
-       VALUES(?, ?, ?, ?, ?, ?, 'due', ?)`,
+      `INSERT INTO reviews(kind, reasons, hint, through_message, attended, id, session_id, status, at)
+       VALUES(?, ?, ?, ?, ?, ?, ?, 'due', ?)`,
       ...values,
       id,
       order.sessionId,
@@ -132,6 +141,32 @@ function take(database: Database, clock: Clock, id: string): Review | undefined 
   const runner = `${process.pid} ${hostname()} ${clock.now()}`;
   database.run("UPDATE reviews SET status = 'running', runner = ?, attempts = attempts + 1 WHERE id = ?", runner, id);
   return need(database, id);
+}
+
+function finish(database: Database, clock: Clock, ended: ReviewOutcome & { readonly id: string }): void {
+  const { id, kept, refused, pending, tokens, cost, model, drafts = [] } = ended;
+  database.run(
+    `UPDATE reviews SET status = 'done', kept = ?, refused = ?, pending = ?, tokens = ?, cost = ?, model = ?,
+       runner = NULL, ended_at = ? WHERE id = ?`,
+    ...[kept, refused, pending, tokens, cost, model, clock.now(), id],
+  );
+  for (const draft of drafts)
+    database.run('INSERT OR REPLACE INTO review_drafts(proposal, review) VALUES(?, ?)', draft, id);
+}
+
+function draftDecided(database: Database, proposalId: string, end: DraftEnd): void {
+  const row = database.get<{ review: string }>('SELECT review FROM review_drafts WHERE proposal = ?', proposalId);
+  if (row === undefined) return;
+  if ('waitsAs' in end) {
+    database.run('UPDATE review_drafts SET proposal = ? WHERE proposal = ?', end.waitsAs, proposalId);
+    return;
+  }
+  database.run('DELETE FROM review_drafts WHERE proposal = ?', proposalId);
+  database.run(
+    'UPDATE reviews SET pending = max(0, pending - 1), kept = kept + ? WHERE id = ?',
+    end.kept ? 1 : 0,
+    row.review,
+  );
 }
 
 interface GivenBack {

@@ -15,6 +15,8 @@ export interface ReviewOrder {
   readonly through: number;
   /** Words of the owner beside an asked review: what to keep, or the name of the skill. */
   readonly hint?: string;
+  /** A person could answer in the session when it was ordered. */
+  readonly attended?: boolean;
 }
 
 export interface Review extends ReviewOrder {
@@ -45,6 +47,10 @@ export interface ReviewOutcome {
   readonly tokens: number;
   readonly cost: number | null;
   readonly model: string;
+  /** Ids of the proposals that wait. */
+  readonly drafts?: readonly string[];
+  /** Reason code of each refusal. */
+  readonly refusals?: readonly string[];
 }
 
 /** Only the memory nudge: memory. Only what concerns procedures: skills. Both nudges, a task that ended, or asked for: both. */

@@ -12,6 +12,7 @@ import type { ProposalDraft } from '#mind/evidence/proposal.ts';
 import { freshTokens } from '../budget/spent-tokens.ts';
 import type { Kept } from '../keep/keep-proposal.ts';
 import { citableMessages } from './citable-messages.ts';
+import { countOutcomes } from './count-outcomes.ts';
 import { proposingMemory, proposingSkillManage } from './proposing-tools.ts';
 import type { ReviewKind, ReviewOutcome } from './review.ts';
 import { REVIEW_PROMPTS } from './review-prompts.ts';
@@ -71,8 +72,7 @@ export async function runProposing(
   for await (const event of events) takeEvent(event, spent);
   if (spent.model.startsWith('reflex/'))
     throw new TalariaError('no language model could be reached', { code: 'model-unreachable', retryable: true });
-  const count = (status: Kept['status']) => outcomes.filter((kept) => kept.status === status).length;
-  return { kept: count('applied'), refused: count('refused'), pending: count('pending'), ...spent, outcomes };
+  return { ...countOutcomes(outcomes), ...spent, outcomes };
 }
 
 function toolsOf(kind: ReviewKind, proposing: Parameters<typeof proposingMemory>[0], reading: readonly AnyTool[]) {

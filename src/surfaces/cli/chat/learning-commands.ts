@@ -17,10 +17,18 @@ function undoCommand(chat: ChatControl): AnyCommand {
     input: z.object({}),
     run: async function* () {
       const undone = await (await chat.app.learning()).undoLast(chat.conversation?.session.id);
-      yield undone.ok ? line(undone.value) : refusal(undone.reason, undone.detail);
+      yield undone.ok ? line(undone.value) : refusal(undone.reason, undone.detail, UNDO_FIXES[undone.reason] ?? ANEW);
     },
   });
 }
+
+const ANEW = 'Mend that, then type /undo again.';
+
+const UNDO_FIXES: Readonly<Record<string, string>> = {
+  'nothing-to-undo': '/memory remove takes an entry out, /skills rollback NAME undoes an older change of a skill.',
+  'target-changed': '/memory show and /skills log NAME show what stands; /undo again means the write before it.',
+  'backup-not-found': '/skills log NAME shows its versions; /undo again means the write before it.',
+};
 
 function learnCommand(chat: ChatControl): AnyCommand {
   return defineCommand({
@@ -36,10 +44,12 @@ function learnCommand(chat: ChatControl): AnyCommand {
         return;
       }
       const learned = await (await chat.app.learning()).learnNow(conversation.session.id, hint.join(' '), signal);
-      yield learned.ok ? line(learned.value.line) : refusal(learned.reason, learned.detail);
+      yield learned.ok ? line(learned.value.line) : refusal(learned.reason, learned.detail, LEARN_FIX);
     },
   });
 }
+
+const LEARN_FIX = 'Go on with the task, then type /learn again.';
 
 function compressCommand(chat: ChatControl): AnyCommand {
   return defineCommand({
@@ -69,13 +79,13 @@ function spokenIn({ conversation }: ChatControl): Conversation | undefined {
 }
 
 function nothingYet(): CommandOutput {
-  return refusal('nothing-said', 'Nothing was said in this session yet.');
+  return refusal('nothing-said', 'Nothing was said in this session yet.', 'Say something first.');
 }
 
 function line(text: string): CommandOutput {
   return { type: 'line', text };
 }
 
-function refusal(code: string, message: string): CommandOutput {
-  return { type: 'failure', exitCode: 3, code, message, fix: '' };
+function refusal(code: string, message: string, fix: string): CommandOutput {
+  return { type: 'failure', exitCode: 3, code, message, fix };
 }

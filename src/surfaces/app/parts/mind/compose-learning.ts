@@ -9,12 +9,9 @@ import { createLearning } from '#mind/learning/create-learning.ts';
 import type { Learning } from '#mind/learning/learning.ts';
 import type { AppParts } from '../app-parts.ts';
 
-/** Sources at which a person sits: what a review finds there is offered, not applied. */
-const ATTENDED: ReadonlySet<string> = new Set(['cli']);
-
 export type LearningGround = Pick<
   AppParts,
-  'home' | 'clock' | 'loaded' | 'mind' | 'tools' | 'background' | 'redact' | 'log' | 'providers'
+  'home' | 'clock' | 'loaded' | 'mind' | 'tools' | 'background' | 'redact' | 'log' | 'providers' | 'attended'
 > & {
   readonly notice: (text: string) => void;
   /** What answers now. */
@@ -46,7 +43,7 @@ export function composeLearning(ground: LearningGround): Learning {
       budget: { share: config.learning.budget_share, floorPerDay: config.learning.budget_floor },
       writeApproval: config.skills.write_approval,
       keeps: { memory: config.memory.enabled, skills: config.skills.enabled },
-      isAttended: (source) => ATTENDED.has(source),
+      isAttended: ({ id }) => ground.attended.has(id),
     },
     ground: { clock, background, notice, log },
   });
