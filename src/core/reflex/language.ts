@@ -28,6 +28,12 @@ export interface Language {
   /** Words that are never a typing error of a command word, nor a bare path or name. */
   readonly commonWords: string;
   readonly determiners: string;
+  /** Words that tell one thing from another only for somebody who sees them: `other`, `last`. */
+  readonly vagueAdjectives: string;
+  /** Words for whatever is meant: `thing`, `document`, `word`. */
+  readonly vagueNouns: string;
+  /** Small words between those. */
+  readonly vagueLinks: string;
   /** Words that open a place: `in`, `under`, `everywhere`. */
   readonly placeWords: string;
   /** Spoken marks of paths: `slash` → `/`. */

@@ -134,7 +134,7 @@ function tidy(slots: Slots): Slots {
   return {
     ...slots,
     topic:
-      /^(?:it|that|this|them|anything|something|what|we|i|from|in|on|about|of|for|so|to|me|do|there|here|yet|ever|already|before|again|then|now)$/i.test(
+      /^(?:it|that|this|them|her|him|us|you|someone|somebody|(?:the |that |this )?(?:thing|stuff|guy|word|doc|document)|anything|something|what|we|i|from|in|on|about|of|for|so|to|me|do|there|here|yet|ever|already|before|again|then|now)$/i.test(
         topic,
       )
         ? ''

@@ -54,7 +54,7 @@ export const classes: Readonly<Record<string, string>> = {
     commit to|rule out|ruled out|reject|rejected|need|want|wanted
   `,
   memory: `
-    memory|(your|the|our|long-term|long term) (memory|memories|notes|brain|head|mind|profile|records|knowledge|notebook|memory file|memory files)|my (profile|memories|memory file)|memories|what you (know|remember|have stored)
+    memory|the (memory|memories)|(your|our|long-term|long term) (memory|memories|notes|brain|head|mind|profile|records|knowledge|notebook|memory file|memory files)|my (profile|memories|memory file)|memories|what you (know|remember|have stored)
   `,
   that: 'that|it|this|those|these|them',
   save: `

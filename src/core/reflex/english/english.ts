@@ -8,11 +8,13 @@ import { layers } from './layers.ts';
 import * as manners from './manners.ts';
 import { slots } from './slots.ts';
 import { time } from './time.ts';
+import * as vagueWords from './vague-words.ts';
 
 export const english: Language = {
   name: 'en',
   classes,
   ...manners,
+  ...vagueWords,
   fillers: `
     the a an please pls plz just quickly kindly me us real quick now then also simply actually again so right
     still basically maybe um uh er well okay ok there both quick really exactly literally

@@ -65,6 +65,15 @@ export const contractions: Readonly<Record<string, string>> = {
   "y'all": 'you',
   "'em": 'them',
 
+  cna: 'can',
+  coudl: 'could',
+  cuold: 'could',
+  woudl: 'would',
+  wuold: 'would',
+  yuo: 'you',
+  plese: 'please',
+  pleae: 'please',
+
   "what's": 'what is',
   whats: 'what is',
   "what're": 'what are',

@@ -9,8 +9,8 @@ export const slots: SlotWords = {
     'files file scripts script documents sources source images ones stylesheets sheets archives code notebooks',
   namedWords: 'called named titled at',
   here: phrases(`
-    here|right here|over here|in here|this place|cwd|pwd|my folder|around here|
-    (this|the [current|working|same|present|project|whole|root|top|top level|present working|current working]|current|working|my|our|project|my [current|project]|our [current|project]) (folder|directory|dir|project|repo|repository|workspace|working directory|working folder)|
+    here|right here|over here|in here|this place|cwd|pwd|around here|
+    (this|the (current|working|present|project|root|top|top level|present working|current working)|current|working|project|my (current|project)|our (current|project)) (folder|directory|dir|project|repo|repository|workspace|working directory|working folder)|(the|the whole|my|our) (project|repo|repository|workspace|working directory|working folder)|
     (project|repo|repository) root|the root [folder|directory|level]|the (top|top level|base) (folder|directory|level) [of (the|this|my|our) (project|repo|repository|folder|tree)]|the (folder|directory) (we|i) (are|am) in|this one|where (we|i) (are|am)
   `),
   parent: phrases(`

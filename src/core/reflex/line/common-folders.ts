@@ -7,6 +7,6 @@ export const COMMON_FOLDERS =
 export const PERSONAL_FOLDERS =
   /^(?:music|pictures|photos|videos|movies|books|games|recipes|invoices|drafts|work|school|projects|uploads|receipts|bills|taxes|home|personal|private|finance|travel|family|study|university|thesis|papers|slides|notebooks|email|mail|food|dinner|car|house|dog|cat|kids|baby|out|output|outputs|input|new|old|temp|tmp|main|inbox|other|base|team|page|story|web|news|research|cache)$/i;
 
-/** Of these, the words that mean something else with an article: `the web`, `my desktop`. */
-export const AMBIGUOUS_FOLDERS =
-  /^(?:web|store|game|mobile|media|data|common|shared|types|views|images|img|themes|services?|api|site|jobs|queue|public|reports?|letters|contracts|notes|home|desktop|server|client|archive|documents|downloads|logs?|tests?|build|config|core|tools|themes|pages)$/i;
+/** Of the shared names, those that are no ordinary words: they name a folder even with an article. */
+export const CODED_FOLDERS =
+  /^(?:src|libs?|www|api|backend|frontend|bin|dist|conf|infra|ui|cmd|pkg|e2e|utils|db|node_modules|img|i18n|terraform|ansible|kubernetes|k8s|middleware)$/i;

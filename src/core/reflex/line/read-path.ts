@@ -1,11 +1,12 @@
 // Owns how files, folders and places are named in a line: paths, spoken names, and the nouns around them.
 // Knows no disk: a path is a spelling, whether it exists is the tool's business.
 
-import { AMBIGUOUS_FOLDERS, COMMON_FOLDERS, PERSONAL_FOLDERS } from './common-folders.ts';
+import { CODED_FOLDERS, COMMON_FOLDERS, PERSONAL_FOLDERS } from './common-folders.ts';
 import { nearWord } from './near-word.ts';
 import { type Line, phraseLengths } from './read-line.ts';
 import type { Candidate } from './slot-candidate.ts';
 import { isPath, type Token } from './tokenize.ts';
+import { isVagueAdjective, isVagueLink } from './vague-name.ts';
 
 interface Nouns {
   readonly nouns: ReadonlySet<string>;
@@ -121,12 +122,23 @@ export function readFolder(line: Line, at: number): readonly Candidate[] {
   const noun = lead.noun || after;
   const quality = folderQuality(line, token, { ...lead, noun });
   if (quality === 0) return found;
-  const common = COMMON_FOLDERS.test(token.raw) && !(lead.determined && AMBIGUOUS_FOLDERS.test(token.raw));
-  const sure = token.kind === 'path' || noun || common;
+  const said = token.kind === 'path' || isQuoted(token) || lead.named;
+  const vague = !said && (isVagueAdjective(token.word, line.language) || (!noun && isOrdinary(line, lead)));
+  const sure = token.kind === 'path' || (!vague && (noun || COMMON_FOLDERS.test(token.raw)));
+  const end = after ? lead.at + 2 : lead.at + 1;
   return [
     ...found,
-    { end: after ? lead.at + 2 : lead.at + 1, value: token.raw, quality, quoted: isQuoted(token), sure },
+    { end, value: token.raw, quality: vague ? quality * VAGUE : quality, quoted: isQuoted(token), sure },
   ];
+}
+
+/** Multiplies the quality of a folder that is only any word. */
+const VAGUE = 0.5;
+
+/** `the docs`: what is meant may be anything, and no folder. */
+function isOrdinary(line: Line, lead: Lead): boolean {
+  const counted = /^(?:all|every|each|many)$/.test(line.tokens[lead.at - 1]?.word ?? '');
+  return (lead.determined || counted) && !CODED_FOLDERS.test(line.tokens[lead.at]?.raw ?? '');
 }
 
 /** Only what is a folder by its spelling, its noun or its common name. */
@@ -146,6 +158,7 @@ function folderQuality(line: Line, token: Token, lead: Lead): number {
 function wordFolderQuality(line: Line, token: Token, lead: Lead): number {
   if (!/^[\p{L}\p{N}_@+-]{2,40}$/u.test(token.raw) || line.determiners.has(token.word) || line.fillers.has(token.word))
     return 0;
+  if (isVagueLink(token.word, line.language)) return 0;
   if (lead.noun) return namedFolderQuality(line, token, lead);
   if (COMMON_FOLDERS.test(token.raw)) return lead.determined ? 0.9 : 0.96;
   if (isPlainWord(line, token)) return isPersonal(line, token, lead) ? 0.93 : 0;

@@ -9,6 +9,7 @@ import { readFile, readFolder, readPlace, readSureFolder } from './read-path.ts'
 import type { Candidate } from './slot-candidate.ts';
 import { readTime } from './time-phrase.ts';
 import { ABBREVIATION, type Token } from './tokenize.ts';
+import { isVagueLink, isVagueName } from './vague-name.ts';
 
 type Reader = (line: Line, at: number) => readonly Candidate[];
 
@@ -40,7 +41,34 @@ const READERS: Readonly<Record<string, Reader>> = {
 export function readSlot(kind: string, line: Line, at: number): readonly Candidate[] {
   const reader = READERS[kind];
   if (reader === undefined) throw new TalariaError(`No slot kind ${kind}`, { code: 'reflex-form-invalid' });
-  return at < line.tokens.length ? reader(line, at) : [];
+  if (at >= line.tokens.length) return [];
+  return NAMING.has(kind)
+    ? reader(line, at).map((found) => lessWhenVague(line, { at, kind, found }))
+    : reader(line, at);
+}
+
+/** Kinds whose value must name one thing. */
+const NAMING = new Set(['file', 'text', 'word', 'name', 'title']);
+/** Multiplies the quality of what names nothing: it can be asked about, never acted on. */
+const VAGUE = 0.5;
+
+interface Filled {
+  readonly at: number;
+  readonly kind: string;
+  readonly found: Candidate;
+}
+
+/** `the word`, `name of the guy`, `in the list`: said of something that only the owner has in mind. */
+function lessWhenVague(line: Line, { at, kind, found }: Filled): Candidate {
+  const { language, placeWords, determiners } = line;
+  if (found.quoted === true) return found;
+  const alone = found.end === at + 1;
+  const first = line.tokens[at]?.word ?? '';
+  const placed = kind === 'text' && !alone && (placeWords.has(first) || isVagueLink(first, language));
+  const before = line.tokens[at - 1]?.word ?? '';
+  const bare = kind === 'text' && alone && !determiners.has(before) && !/^(?:many|called|named|titled)$/.test(before);
+  const vague = bare ? isVagueLink(found.value, language) : isVagueName(found.value, language);
+  return placed || vague ? { ...found, quality: found.quality * VAGUE, sure: false } : found;
 }
 
 function one(line: Line, at: number, fits: (token: Token) => boolean): readonly Candidate[] {

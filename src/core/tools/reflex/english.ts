@@ -142,6 +142,7 @@ export const forms = {
     `[<read>] {path:file} [from|starting|starting at|beginning at|starting from] [the] line [number] {from:number} [on|onwards|onward] [for] [next] {head:number} lines`,
     `[<read>] {head:number} lines ${OF} {path:file} (from|starting [at|from|on|with]|beginning [at|from|with]|after) [the] line [number] {from:number}`,
     `[<read>] {head:number} lines (from|starting [at|from|on|with]|beginning [at|from|with]) [the] line [number] {from:number} ${OF} {path:file}`,
+    `(from|starting [at|from|on|with]|beginning [at|from|with]) [the] line [number] {from:number} [on|onwards] [,] [please] [<read>] [me] [the|only] [next] {head:number} ${LINES} ${OF} {path:file}`,
     `[<read>] [everything|all|the rest] (from|after|starting at) line [number] {from:number} [on|onwards|onward] ${OF} {path:file}`,
     `[<read>] {path:file} [the] (first|top) {head:number} ${LINES}`,
     '<read> {path:file} (in|inside|under|within|from) {folder:folder}',

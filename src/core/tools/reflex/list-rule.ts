@@ -16,7 +16,8 @@ export const listRule: ReflexRule = {
     const named =
       (fit.slots.parent === undefined || 'path.sure' in fit.slots) && !SUPERLATIVE.test(fit.slots.path ?? '');
     const path = joinPath(fit.slots.parent, fit.slots.path ?? '.');
-    return { ...fit, score: named ? fit.score : fit.score * 0.5, slots: path === '.' ? {} : { path } };
+    const anywhere = fit.slots.path === undefined ? STUFF.test(input.words) : IDIOM.test(input.words);
+    return { ...fit, score: named && !anywhere ? fit.score : fit.score * 0.5, slots: path === '.' ? {} : { path } };
   },
 
   restate: ({ slots }) =>
@@ -38,6 +39,13 @@ export const listRule: ReflexRule = {
 
 /** `which folder is the biggest`: no folder's name. */
 const SUPERLATIVE = /^(?:\p{Ll}{2,}(?<!t)est|most|least|best|worst)$/u;
+
+/** `my stuff`, without a place: no folder's contents. */
+const STUFF =
+  /^\W*(?:what|which) (?:stuff|things|items)\b(?!.*\b(?:here|in)\b)|\b(?:my|our|the|those|these) (?:stuff|things|items|entries)\W*$/i;
+
+/** `in store`, `in common`: a way of speaking. */
+const IDIOM = /\bin (?:store|common|public)\b(?!\s+(?:folder|directory|dir)\b)/i;
 
 function folderOf(slots: Readonly<Record<string, string>>): string {
   return slots.path ?? '.';

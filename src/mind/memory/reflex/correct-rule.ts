@@ -4,6 +4,7 @@ import type { ReflexInput, ReflexMatch, ReflexRule, ReflexStep } from '#core/age
 import type { ToolResultPart } from '#core/model/message.ts';
 import { maskQuotes } from '#core/reflex/reading/mask-quotes.ts';
 import { targetOf } from './about-owner.ts';
+import { amendedLast } from './amend-last.ts';
 import { forms, texts } from './english.ts';
 import { type KeptEntry, keptEntries, memoryWrites, type Target } from './kept-entries.ts';
 import { clearMatch, matchEntries, overlap, sharesWord } from './match-entries.ts';
@@ -31,8 +32,11 @@ export const correctRule: ReflexRule = {
   ],
 
   match(input) {
+    const amended = amendedLast(input);
+    if (amended !== undefined) return { score: AMENDED, slots: { ...amended } };
     const fit = input.fit(forms.correct);
-    const said = fit === undefined || isOther(fit, input) ? undefined : spokenMatch(fit, input.words);
+    const said =
+      fit === undefined || isOther(fit, input) ? undefined : (afterNews(fit, input) ?? spokenMatch(fit, input.words));
     const plain = plainContrast(input) ?? restated(input);
     const best = said !== undefined && said.score >= (plain?.score ?? 0) ? said : plain;
     return best === undefined || best.missing !== undefined || isMeant(best.slots, input)
@@ -60,6 +64,8 @@ export const correctRule: ReflexRule = {
   },
 };
 
+/** Said right after what it puts right. */
+const AMENDED = 0.95;
 /** Asked about, never done. */
 const GUESS = 0.5;
 
@@ -120,6 +126,14 @@ const PRONOUN = /^(?:it|that|this|he|she|they|there|what)(?:['’]s|['’]re)?$/
 /** After "no" only a statement about something named corrects; `no need to …` and `no, I am tired` are talk. */
 const STATEMENT =
   /^(?:my|our|the|his|her|their|we|i (?:live|work|use|prefer|like|drive|speak)|it(?:'s| is)|that(?:'s| is)|\p{Lu}\p{Ll}+)\s.*\b(?:is|are|was|were|has|have|handles?|lives?|works?|uses?|prefers?|runs?|costs?|starts?|ends?|called|named|on|at|in)\b/u;
+
+const NEWS = /^[^:]*\b(?:changed|news|update)\b[^:]*:\s+(.+,\s+not\s.+)$/i;
+
+/** `things have changed: my boss is Henrik, not Amina`: what follows the colon. */
+function afterNews(fit: ReflexMatch, { words }: ReflexInput): ReflexMatch | undefined {
+  const told = NEWS.exec(words)?.[1]?.replace(/[.!\s]+$/, '');
+  return told === undefined ? undefined : { score: fit.score, slots: contrasted({ content: told }) };
+}
 
 /** The owner's sentence as it was said, without the part that is no longer true. */
 function spokenMatch(fit: ReflexMatch, words: string): ReflexMatch {
@@ -219,6 +233,7 @@ function correctionOf(slots: Slots, input: ReflexInput): Correction | undefined 
 
 /** The entry that holds the old words, else the one about the same subject, else the last one written here. */
 function meantEntry(slots: Slots, input: ReflexInput, entries: readonly KeptEntry[]): KeptEntry | undefined {
+  if (slots.whole !== undefined) return entries.findLast((entry) => entry.text === slots.whole);
   const about = [slots.old, slots.subject].filter((part) => part !== undefined).join(' ');
   const byOld = slots.old === undefined ? undefined : (clearMatch(about, entries) ?? clearMatch(slots.old, entries));
   if (byOld !== undefined) return byOld;

@@ -1,6 +1,8 @@
 // Owns the intent `know`: what is kept about something, from the memory files and from stored conversations, quoted.
 import type { ReflexInput, ReflexQuote, ReflexRule, ReflexStep } from '#core/agent/reflex-rule.ts';
 import type { ToolResultPart } from '#core/model/message.ts';
+import { english } from '#core/reflex/english/english.ts';
+import { isVagueName } from '#core/reflex/line/vague-name.ts';
 import { foundMessages, quoteOf } from '#mind/sessions/reflex/session-quotes.ts';
 import { forms, texts } from './english.ts';
 import { FILES, type KeptEntry, keptEntries } from './kept-entries.ts';
@@ -28,6 +30,8 @@ export const knowRule: ReflexRule = {
       .replace(/\s+(?:so far|then|already|by now|yet|again|exactly|at all|these days)$/i, '')
       .trim();
     if (/\bin \S+\.\w{1,5}$/.test(topic)) return { score: fit.score * 0.5, slots: { topic } };
+    if (topic !== '' && (/^in\b/i.test(topic) || (!SELF.test(topic) && isVagueName(topic, english))))
+      return { score: fit.score * 0.5, slots: { topic } };
     const more = /[?!.:]\s+\S/.test(topic) ? 0.5 : 1;
     return { score: fit.score * more, slots: topic === '' ? { all: 'yes' } : { topic } };
   },

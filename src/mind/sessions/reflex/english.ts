@@ -3,6 +3,7 @@
 const TOPIC = '[<about>] {topic:topic}';
 
 export const recallForms: readonly string[] = [
+  '(go|take me|jump|come|bring me|return|switch|scroll) [back] to (the|that|our|my) [<past>] <chats> (where|when|in which|about|on|with|that) [<who>] [<say>|<decide>] [<about>] {topic:topic} [{when:time}]',
   '(when|where|what day|what time|(which|what|in which|in what) <chat>) (was|were|is) (it|that|the <chat>|the time) [that|when|where|in which] (<who>|{person:name}) [had|last|first] (<say>|<decide>) [<about>] {topic:topic} [{when:time}]',
   '(when|where|what day|(which|what|in which|in what) <chat>) (did|have|had) (<who>|{person:name}) [had|last|first|ever] (<say>|<decide>) [<about>] {topic:topic} [{when:time}]',
   '(which|what) <chats> (was|were|is|are|had|mention|mentions|talk|talks|covered|about|contain|contains|dealt with) [it|that] [<about>] {topic:topic} [{when:time}]',

@@ -35,12 +35,16 @@ export function bareCertainty(line: string): number {
 function plainCertainty(second: string, rest: readonly string[], certainty: number): number {
   const words = [second, ...rest];
   if (words.some((word) => TALK.test(word))) return 0;
-  const plain = rest.filter((word) => !isShellWord(word)).length;
+  const verbs = GROUPS.test(second) && SUBCOMMANDS.has(rest[0] ?? '') ? 1 : 0;
+  const plain = rest.slice(verbs).filter((word) => !isShellWord(word)).length;
   if (words.some(isShellWord)) return plain > 4 ? certainty * DOUBT : certainty;
   if (!SUBCOMMANDS.has(second)) return 0;
   return plain > 1 ? certainty * DOUBT : certainty;
 }
 
+/** Subcommands that take one of their own: `git remote show origin`. */
+const GROUPS =
+  /^(?:remote|stash|submodule|worktree|compose|system|volume|network|container|image|repo|pr|issue|release|auth|config|bisect)$/;
 /** Enough to ask, too little to run. */
 const DOUBT = 0.6;
 /** Words that tell about a command. */
