@@ -17,7 +17,7 @@ const MOST_ROWS = 20;
 /** More than any stored preview has. */
 const LONGEST_PREVIEW = 500;
 /** Older reference files that stay beside a new one. */
-export const KEPT_REFERENCES = 2;
+const KEPT_REFERENCES = 2;
 
 export function referenceFile(request: BlockRequest, options: CompatOptions = {}): SupportFile {
   const upstream = options.compat === 'upstream';

@@ -16,7 +16,7 @@ export interface Variant {
   readonly spec: VariantSpec;
 }
 
-export const DEFAULT_VARIANT: Variant = {
+const DEFAULT_VARIANT: Variant = {
   index: 0,
   name: 'default-verify-first',
   spec: { evidence_limit: 5, guidance_style: 'verify-first', force_spillover: false },

@@ -6,21 +6,17 @@ import type { PlanningSkill } from './planned-skill.ts';
 const NOT_SKILLS = new Set(['.archive', '.curator_backups', '.hub']);
 
 export function localSkills(found: readonly PlanningSkill[]): ReadonlyMap<string, PlanningSkill> {
-  const live = found.filter(({ path }) => !partsOf(path).some((part) => NOT_SKILLS.has(part)));
-  const sorted = [...live].sort((a, b) => comparePaths(a.path, b.path) || comparePoints(a.text, b.text));
-  return new Map(sorted.map((skill) => [skill.name, skill]));
+  const split = found.map((skill) => ({ skill, parts: skill.path.split(/[\\/]/) }));
+  const live = split.filter(({ parts }) => !parts.some((part) => NOT_SKILLS.has(part)));
+  live.sort((a, b) => compareParts(a.parts, b.parts) || comparePoints(a.skill.text, b.skill.text));
+  return new Map(live.map(({ skill }) => [skill.name, skill]));
 }
 
 /** Folder by folder, as paths compare in the original's language. */
-function comparePaths(left: string, right: string): number {
-  const [a, b] = [partsOf(left), partsOf(right)];
+function compareParts(a: readonly string[], b: readonly string[]): number {
   for (let at = 0; at < Math.min(a.length, b.length); at += 1) {
     const order = comparePoints(a[at] ?? '', b[at] ?? '');
     if (order !== 0) return order;
   }
   return a.length - b.length;
-}
-
-function partsOf(path: string): readonly string[] {
-  return path.split(/[\\/]/);
 }

@@ -38,7 +38,7 @@ export function planWrites(
   const ranking = wantsModels(flags.order) && skills.size > 0 ? (request.ranking ?? null) : null;
   const gate = gateOf(request, flags.checks, options);
   const planned = planEntries({ request, flags, skills, gate, order: orderSkills(eligible, ranking) }, options);
-  const query = semanticQuery(request.report, eligible);
+  const query = wantsModels(flags.order) ? semanticQuery(request.report, eligible) : '';
   const selection = describeSelection({
     order: flags.order,
     eligible,

@@ -52,7 +52,10 @@ export function eligibleSkills(
 ): readonly SkillTally[] {
   const rows = (report.summary.skills ?? []).filter((row) => row.event_count >= flags.limits.minEvidence);
   if (upstream) return rows;
-  return [...rows].sort((a, b) => b.event_count - a.event_count || comparePoints(a.skill_name, b.skill_name));
+  const sorted = [...rows].sort(
+    (a, b) => b.event_count - a.event_count || comparePoints(a.skill_name, b.skill_name) || b.errors - a.errors,
+  );
+  return sorted.filter((row, at) => row.skill_name !== sorted[at - 1]?.skill_name);
 }
 
 /** One line for each eligible skill, one for each recent evidence row of one. */

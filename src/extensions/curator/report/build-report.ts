@@ -19,7 +19,7 @@ const LONGEST_DAYS = 3650;
 const MOST_ROWS = 20;
 const MOST_TURNS = 10;
 
-export function clampDays(days: number, longest = LONGEST_DAYS): number {
+function clampDays(days: number, longest = LONGEST_DAYS): number {
   return Math.min(longest, Math.max(1, Math.trunc(days)));
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { JsonValue } from '#base/json.ts';
-import { candidateId, createCandidate } from '#extensions/curator/mine/candidate.ts';
+import { candidateId, createCandidate, refuseUnsafe } from '#extensions/curator/mine/candidate.ts';
 import { candidatesMarkdown } from '#extensions/curator/mine/candidates-markdown.ts';
 import { classifyCandidate } from '#extensions/curator/mine/classify-candidate.ts';
 import { innerText } from '#extensions/curator/mine/inner-text.ts';
@@ -116,6 +116,7 @@ describe('mined candidates', () => {
     assert.throws(() => createCandidate({ ...draft, auto_apply_allowed: true }), { code: 'unsafe-candidate' });
     assert.throws(() => createCandidate({ ...draft, requires_human_review: false }), { code: 'unsafe-candidate' });
     assert.throws(() => createCandidate({ ...draft, confidence: 1.1 }), { code: 'invalid-candidate' });
+    assert.throws(() => refuseUnsafe({ confidence: 1, auto_apply_allowed: true }), { code: 'unsafe-candidate' });
     for (const [line] of CASES) assert.equal(classifyCandidate(line).auto_apply_allowed, false);
   });
 

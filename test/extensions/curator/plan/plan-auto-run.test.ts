@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { JsonObject } from '#base/json.ts';
 import type { AutoRunRequest } from '#extensions/curator/plan/auto-run-request.ts';
+import { summaryOf } from '#extensions/curator/plan/describe-plan.ts';
 import { planAutoRun, planWrites } from '#extensions/curator/plan/plan-auto-run.ts';
 import { planMarkdown } from '#extensions/curator/plan/plan-markdown.ts';
 import { verifies } from '../../../verifies.ts';
@@ -286,6 +287,8 @@ describe('planning a run', () => {
     ]);
     assert.deepEqual(Object.keys(plan.candidates[0] ?? {}).length, 9 + 10);
     assert.equal(Object.keys(plan.config).length, 21);
+    const applied = [{ status: 'applied' }, { status: 'planned' }, { status: 'skipped' }] as const;
+    assert.deepEqual(summaryOf(applied), { planned: 2, applied: 1, skipped: 1 });
     assert.equal(Object.keys(plan.safety).length, 13);
     assert.match(
       planMarkdown(plan),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { lexicalCandidates } from '#extensions/curator/search/lexical-candidates.ts';
+import { modelPlan } from '#extensions/curator/search/model-plan.ts';
 import { executedResult, failedResult, lexicalResult, planResult } from '#extensions/curator/search/search-result.ts';
 import { verifies } from '../../../verifies.ts';
 
@@ -51,6 +52,12 @@ describe('results of a search', () => {
     assert.deepEqual(plan.models, { embedding: 'Qwen3-Embedding-0.6B', reranker: 'bge-reranker-v2-m3' });
     assert.deepEqual([plan.model_downloaded, plan.model_executed, plan.candidates], [false, false, []]);
     assert.equal(planResult('q', false).models.reranker, 'not-used');
+    const told = modelPlan(runtime);
+    assert.deepEqual(
+      [told.embedding_model_id, told.reranker_model_id],
+      ['Qwen/Qwen3-Embedding-0.6B', 'BAAI/bge-reranker-v2-m3'],
+    );
+    assert.equal(Object.values(told).filter((value) => typeof value === 'string').length, 8);
   });
 
   test('each mode says what ran', () => {
