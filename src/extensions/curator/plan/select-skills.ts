@@ -55,7 +55,8 @@ export function eligibleSkills(
   const sorted = [...rows].sort(
     (a, b) => b.event_count - a.event_count || comparePoints(a.skill_name, b.skill_name) || b.errors - a.errors,
   );
-  return sorted.filter((row, at) => row.skill_name !== sorted[at - 1]?.skill_name);
+  const first = new Map([...sorted].reverse().map((row) => [row.skill_name, row]));
+  return sorted.filter((row) => first.get(row.skill_name) === row);
 }
 
 /** One line for each eligible skill, one for each recent evidence row of one. */

@@ -72,6 +72,16 @@ describe('planning a run', () => {
       assert.deepEqual(outcomes(skills, upstream), ['b planned', 'a planned', 'c planned']);
       assert.deepEqual(outcomes({ ...skills, flags: { min_evidence: 5 } }), ['a planned', 'b planned']);
       assert.equal(planAutoRun(skills).selection.eligible_skill_count, 3);
+      const { report } = skills;
+      const summary = {
+        ...report.summary,
+        skills: [{ skill_name: 'c', event_count: 9, errors: 0 }, ...report.summary.skills],
+      };
+      assert.deepEqual(outcomes({ ...skills, report: { ...report, summary } }), [
+        'c planned',
+        'a planned',
+        'b planned',
+      ]);
     },
   );
 
