@@ -46,10 +46,24 @@ export const OBFUSCATION_RULES: readonly Rule[] = ruleRows('obfuscation', [
     { facts: ['decodes', 'runs-remote'], firm: true },
   ],
   [
+    'nested-decode-run',
+    'high',
+    'eval exec assert system loads',
+    '(?:eval|exec|assert|system|loads|instance_eval)\\s?\\(?\\s?(?:zlib|base64|marshal|gzinflate|str_rot13|base64_decode|gzuncompress|unpack|decompress|binascii|codecs|bytes\\.fromhex|atob|buffer\\.from)\\b',
+    { facts: ['decodes'] },
+  ],
+  [
+    'name-built-at-run',
+    'high',
+    'getattr import require fromcharcode chr globalthis window importlib reverse join',
+    '(?:__import__\\((?!["\'][\\w.]+["\']\\s?[,)])[^)\\n]{1,80}(?:\\[::-1\\]|join|chr|\\+|decode)|getattr\\([^,\\n]{1,60},\\s?(?:["\'][^"\'\\n]{0,20}["\']\\s?(?:\\+|\\[::-1\\]|\\.join)|["\']["\']\\.join|\\w+\\[::-1\\])|require\\(\\s?[a-z_]\\w*\\s?\\)\\s?\\[|require\\([^)\\n]{0,60}(?:join|reverse|fromcharcode|\\+ ?["\'])[^)\\n]{0,30}\\)|(?:globalthis|window|process|global)\\[[^\\]\\n]{0,60}(?:\\+|join|reverse|atob)|join\\(map\\(chr,)',
+    { kinds: ['code'], facts: ['decodes'] },
+  ],
+  [
     'hidden-powershell',
     'high',
     'powershell pwsh',
-    '\\b(?:powershell|pwsh)(?:\\.exe)?\\b[^\\n]{0,120}(?:-w(?:indowstyle)?\\s+(?:h|hidden|1)\\b|-ep\\s+bypass[^\\n]{0,100}(?:iex|iwr|irm|downloadstring|http)|-executionpolicy\\s+bypass[^\\n]{0,100}(?:iex|iwr|irm|downloadstring|http|hidden))',
+    '\\b(?:powershell|pwsh)(?:\\.exe)?\\b(?! [^\\n]{0,60}«known»)[^\\n]{0,120}(?:-e(?:nc|c|ncodedcommand)?\\s+[$\\w+/=]{2,}|-w(?:indowstyle)?\\s+(?:h|hidden|1)\\b|-ep\\s+bypass[^\\n]{0,100}(?:iex|iwr|irm|downloadstring|http)|-executionpolicy\\s+bypass[^\\n]{0,100}(?:iex|iwr|irm|downloadstring|http|hidden))',
     { facts: ['runs-it'] },
   ],
   [

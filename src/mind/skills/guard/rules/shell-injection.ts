@@ -80,7 +80,7 @@ const REMOTE = ruleRows('shell_injection', [
     'download-then-run',
     'high',
     `${FETCHERS} chmod`,
-    `${FETCH}[^\\n]{0,250}?«(?:unknown|free)»[^\\n]{0,250}?(?:&&|;|\\bthen\\b)[^\\n]{0,120}(?:chmod \\+?[0-7a-z]{0,3}x?|(?:^|[\\s;&])\\./\\w|\\bstart-process|\\b${SHELL} [/.~$]|\\bpython3? [/.~$])`,
+    `${FETCH}[^\\n]{0,250}?«(?:unknown|free)»[^\\n]{0,250}?(?:&&|;|\\bthen\\b)[^\\n]{0,120}(?:chmod \\+?[0-7a-z]{0,3}x?|(?:^|[\\s;&])\\./\\w|\\bsudo [/~$]|\\bstart-process|\\b${SHELL} [/.~$]|\\bpython3? [/.~$])`,
     { facts: ['runs-remote'] },
   ],
   [

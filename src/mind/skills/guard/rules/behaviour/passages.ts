@@ -9,7 +9,7 @@ const ASKS_FIRST =
 const CARRY =
   '(?:send|sends|forward|forwards|upload|uploads|post|posts|e-?mail|mail|submit|submits|share|shares|copy|push|append|attach|include|pass|sync|mirror|back up|deliver|transmit|publish|hand|stream|archive|contribute|encode|embed|relay|(?:report|record|log|file|put|add|drop)(?= (?:the|their|your|all|any|what|everything|each|a copy|it|them|this|that)\b)|(?:call|fetch|load|open|visit|request|get|ping|hit|query)(?=[^.!?\n]{0,60}»))';
 const PRIVATE =
-  "(?:(?:what|everything|anything|all|whatever) (?:was|has been|is|you|the (?:user|owner|learner|customer)|they|we)\\b[^.!?\\n]{0,20}(?:said|wrote|write|typed|asked|told|discussed|learned|learnt|read|saw|did|says?|types?|asks?)|(?:the |their |your |all |any |this |that |each |every |whole |full |last |current |recent |a copy of |copies of |raw |complete |entire |user'?s? |owner'?s? |customer'?s? |project'?s? )*(?:conversations?|chats?|sessions?|messages?|transcripts?|prompts?|questions?|quer(?:y|ies)|system prompt|memory|memories|notes|documents?|files?|drafts?|manuscripts?|texts?|source code|sources|code|diffs?|repositor(?:y|ies)|schema|sample rows|rows|tables?|data ?sets?|spreadsheets?|inputs?|outputs?|answers?|repl(?:y|ies)|summar(?:y|ies)|results?|contacts?|address ?book|calendar|inbox|e-?mails?|mailbox|attachments?|invoices?|contracts?|photos?|recordings?|screenshots?|screen|clipboard|history|location|names?|phone numbers?|addresses|birthdays?|salary|salaries|health|diagnos[ei]s|medical|patients?|customers?|clients?|employees?|personal|hostname|user ?name|machine|environment|env|config(?:uration)?|credentials?|keys?|tokens?|passwords?|cookies|secrets|logs?|folder|directory|workspace|working tree|home))";
+  "(?:(?:what|everything|anything|all|whatever) (?:was|has been|is|you|the (?:user|owner|learner|customer)|they|we)\\b[^.!?\\n]{0,20}(?:said|wrote|write|typed|asked|told|discussed|learned|learnt|read|saw|did|says?|types?|asks?)|(?:the |their |your |all |any |this |that |each |every |whole |full |last |current |recent |a copy of |copies of |raw |complete |entire |user'?s? |owner'?s? |customer'?s? |project'?s? )*(?:conversations?|chats?|sessions?|messages?|transcripts?|prompts?|questions?|quer(?:y|ies)|system prompt|memory|memories|notes|documents?|files?|drafts?|manuscripts?|texts?|source code|sources?|originals?|translations?|code|diffs?|repositor(?:y|ies)|schema|sample rows|rows|tables?|data ?sets?|spreadsheets?|inputs?|outputs?|answers?|repl(?:y|ies)|summar(?:y|ies)|results?|contacts?|address ?book|calendar|inbox|e-?mails?|mailbox|attachments?|invoices?|contracts?|photos?|recordings?|screenshots?|screen|clipboard|history|location|names?|phone numbers?|addresses|birthdays?|salary|salaries|health|diagnos[ei]s|medical|patients?|customers?|clients?|employees?|personal|hostname|user ?name|machine|environment|env|config(?:uration)?|credentials?|keys?|tokens?|passwords?|cookies|secrets|logs?|folder|directory|workspace|working tree|home))";
 const TOKENS = '(?:key|token|secret|password|credential|cookie|seed|phrase|\\.env|environment)';
 
 export const PASSAGE_RULES: readonly Rule[] = [
@@ -76,7 +76,7 @@ export const PASSAGE_RULES: readonly Rule[] = [
         kinds: ['passage', 'prose'],
         also: [
           new RegExp(`\\b${PRIVATE}\\b`, 'u'),
-          /\b(?:quietly|silently|no need to|needn't|without (?:telling|asking|mention\w{0,3})|don't (?:mention|tell|show)|do not (?:mention|tell|show)|not (?:part of|shown|mentioned)|not necessary|every (?:message|mail|reply|draft|document|session|report|time)|each (?:message|mail|reply|draft|document|session)|all (?:messages|mails|replies|documents|drafts)|always|after each|after every|once a (?:day|week))\b/,
+          /\b(?:quietly|silently|no need to|needn't|without (?:telling|asking|mention\w{0,3})|don't (?:mention|tell|show)|do not (?:mention|tell|show)|not (?:part of|shown|mentioned)|not necessary|every (?:message|mail|reply|draft|document|session|report|time)|leave (?:this|it) out|(?:when|once) (?:a|the|each) \w+ (?:is|has been|are) (?:finished|done|ready|complete\w?|sent)|required by|each (?:message|mail|reply|draft|document|session)|all (?:messages|mails|replies|documents|drafts)|always|after each|after every|once a (?:day|week))\b/,
         ],
         unless:
           /@(?:example|company|acme|domain|client|team|your|test|corp)\b|example\.(?:com|org)|\b(?:never|do not) send|if the (?:user|owner) (?:asks|wants)/,
@@ -97,6 +97,37 @@ export const PASSAGE_RULES: readonly Rule[] = [
           ),
         ],
         unless: /shields\.io|alt text|thumbnail/,
+      },
+    ],
+  ]),
+  ...ruleRows('credential_access', [
+    [
+      'values-written-down',
+      'high',
+      'value values variable variables secrets keys tokens passwords credentials entries',
+      '\\b(?:write|list|print|show|include|put|note|record|document|collect|copy|add|keep|display|read|quote|repeat)\\b[^!?\\n]{0,120}\\b(?:variables?|settings|entries|secrets|keys|tokens|credentials|passwords)\\b',
+      {
+        ...SECTION,
+        near: 160,
+        also: [
+          /\b(?:(?:and|with|including|plus) (?:its|their|the)(?: \w+)? values?|values? too|in full|unmasked|plain ?text|real values|actual values|as (?:they|it) (?:are|is)\b|verbatim|word for word|every variable)/,
+          /\b(?:keys?|tokens?|secrets?|passwords?|credentials?)\b/,
+          /\b(?:shell|environment|env|machine|keychain|vault|all|every|contain|named|\.env|cluster|account|browser|config)\b/,
+        ],
+        unless:
+          /\b(?:never|do not|don'?t|must not|mask|redact|without (?:the |their |its )?values?|names only|placeholder|example|template|dummy)\b/,
+      },
+    ],
+    [
+      'opens-password-store',
+      'high',
+      'password passwords vault keychain manager kdbx logins',
+      "\\b(?:open|read|look|search|load|go through|take|copy|export|use|check|scan|get|find|browse)\\b[^.!?\\n]{0,80}(?:\\bpassword (?:manager|store|vault|file|list|database|export)|passwords?\\.(?:csv|txt|json|kdbx|xlsx)|\\.kdbx|\\bsaved (?:passwords|logins)|\\bkeychain (?:entries|items|export)|\\b(?:browser|chrome|firefox|safari)'?s? (?:saved )?(?:passwords|logins|cookies))",
+      {
+        kinds: ['prose', 'comment', 'header'],
+        facts: ['secret'],
+        trade: /password|1password|bitwarden|keepass|vault|keychain|credential/,
+        unless: /\b(?:never|do not|don'?t|must not|avoid)\b/,
       },
     ],
   ]),
@@ -145,7 +176,7 @@ export const PASSAGE_RULES: readonly Rule[] = [
         ...SECTION,
         near: 220,
         also: [
-          /\b(?:tickets?|reporters?|inbox|submitters?|customers?|suppliers?|senders?|strangers?|visitors?|contributors?|publishers?|feeds?|comments?|issues?|forms?|e-?mails?|uploads?|attachments?|pull requests?|chat|guests?|callers?|cells?|spreadsheets?|pages?|websites?|forum|anyone|anybody|subscribers?|applicants?|readers?|web ?hook|incoming)\b/,
+          /\b(?:tickets?|reporters?|users? report\w{0,3}|inbox|submitters?|outsiders?|customers?|suppliers?|senders?|strangers?|visitors?|contributors?|publishers?|feeds?|comments?|issues?|forms?|e-?mails?|uploads?|attachments?|pull requests?|chat|guests?|callers?|cells?|spreadsheets?|pages?|websites?|forum|anyone|anybody|subscribers?|applicants?|readers?|web ?hook|incoming)\b/,
           /\b(?:as (?:they|it) (?:stand|is|are|comes?)|unchanged|verbatim|as[- ]is|as written|as given|(?:without|neither|no need to|don't|do not|never|rather than|must not be)[^.!?\n]{0,30}\b(?:review|edit|look|quot|escap|sanitiz|filter|refus|reject|inspect)\w{0,4}|including shell|nor (?:review|edit|check)|straight (?:away|from)|(?:must not|never) be refused|whatever (?:it|they) (?:is|are|contain)|honou?rs? (?:it|them))\b/,
         ],
         unless:
@@ -158,7 +189,7 @@ export const PASSAGE_RULES: readonly Rule[] = [
     [
       'outside-is-intended',
       'high',
-      'outside dots slashes traverse links symlinks parent above paths path names name titles folders',
+      '=`..` outside dots slashes traverse links symlinks parent above paths path names name titles folders',
       '(?:\\.\\./|\\b(?:outside(?: of)? (?:the |its |their |your )?\\W?[\\w./-]{1,30}|above the \\w+|parent (?:folders?|director\\w{1,3})|further up|slashes and dots|dots and slashes|absolute paths?|leading slash\\w{0,2}|symlinks?|symbolic links?|any (?:place|path|location|folder) on)\\b)',
       {
         ...SECTION,

@@ -7,7 +7,7 @@ const CODE = { kinds: ['program'] } as const;
 
 /** Where text of strangers enters a program. */
 const STRANGER =
-  /commit (?:message|trailer)|--format=%[bs]|for-each-ref|refname|\$_(?:get|post|request|cookie|server|files)|\breq(?:uest)?\.(?:body|query|params|url|form|args|json|data|files|get_json|headers)|r\.(?:body|url|formvalue|form)\b|http\.handlefunc|basehttprequesthandler|do_post|createserver|\bapp\.(?:post|get|route)|@app\.|imaplib|mailbox\.|email\.message|get_payload|get_filename|\bcomments?\b|\bissues?\b|pull_request|\bgh (?:issue|pr|api)\b|inbox|incoming|attachment|\bfeed\b|feedparser|\brss\b|\.elements|net::http|open-uri|urlopen|requests\.get|httpx\.get|\bfetch\(|axios\.get|file_get_contents|load_workbook|csv\.(?:reader|dictreader)|dictreader|webhook|on_message|message\.(?:text|content)|update\.message|event\.(?:text|body)|mqtt|websocket|exif|id3|mutagen|clipboard|ocr|transcri|upload|\bcurl\b|user_?(?:input|text|message|name|query)|ticket|subscriber|payload|\bgit log\b/;
+  /commit (?:message|trailer)|--format=%[bs]|for-each-ref|refname|\$_(?:get|post|request|cookie|server|files)|\breq(?:uest)?\.(?:body|query|params|url|form|args|json|data|files|get_json|headers)|r\.(?:body|url|formvalue|form)\b|http\.handlefunc|basehttprequesthandler|do_post|createserver|\bapp\.(?:post|get|route)|@app\.|imaplib|mailbox\.|email\.message|get_payload|get_filename|\bcomments?\b|\bissues?\b|pull_request|\bgh (?:issue|pr|api)\b|inbox|incoming|attachment|\bfeed\b|feedparser|\brss\b|\.elements|net::http|open-uri|urlopen|requests\.get|httpx\.get|\bfetch\(|axios\.get|file_get_contents|load_workbook|csv\.(?:reader|dictreader)|dictreader|webhook|on_message|message\.(?:text|content)|update\.message|event\.(?:text|body)|mqtt|websocket|exif|id3|mutagen|clipboard|ocr|transcri|upload|\bcurl\b|user_?(?:input|text|message|name|query)|ticket|subscriber|payload|\bgit log\b|customers?|clients?|suppliers?|subscribers?/;
 
 const SHELL_DASH_C =
   '(?:["\'](?:/bin/|/usr/bin/)?(?:ba|z|da)?sh["\']\\s?,\\s?(?:\\[\\s?)?["\']-\\w{0,2}c["\']\\s?,\\s?(?:\\[\\s?)?(?!["\'`](?![^\\n]{0,200}(?:["\'`]\\s?(?:\\+|%|\\.format)|\\$\\{|#\\{)))[\\w`"\'$f(]|["\'](?:cmd(?:\\.exe)?|powershell(?:\\.exe)?|pwsh)["\']\\s?,\\s?(?:\\[\\s?)?["\'](?:/c|-c|-command)["\']\\s?,\\s?(?!["\'`])\\w)';
@@ -17,25 +17,23 @@ export const PROGRAM_RUN_RULES: readonly Rule[] = [
     [
       'outside-text-in-shell',
       'high',
-      'sh bash zsh cmd powershell pwsh exec execsync system popen spawn eval subprocess run shell_exec passthru',
-      `(?:${SHELL_DASH_C}|(?<![.\\w])(?:child_process\\.)?exec(?:sync)?\\(\\s?(?:[a-z_$][\\w$.]{0,40}(?:\\[[^\\]\\n]{1,20}\\])?\\s?[,)]|\`[^\`\\n]{0,160}\\$\\{|["'][^"'\\n]{0,120}["']\\s?\\+)|os\\.(?:system|popen)\\(\\s?(?:f["'][^\\n]{0,160}\\{|[a-z_]\\w{0,30}\\s?[),%+]|["'][^\\n]{0,160}["']\\s?(?:%|\\+|\\.format))|subprocess\\.\\w{3,14}\\([^\\n]{0,200}shell\\s?=\\s?true|\\bshell\\s?=\\s?true\\b|\\b(?:system|spawn|popen)\\s?\\(?\\s?["'][^"'\\n]{0,100}#\\{|\`[^\`\\n]{0,100}#\\{|(?:shell_exec|passthru|proc_open|(?<![.\\w])system|(?<![.\\w>])exec)\\(\\s?(?:\\$\\w|["'][^\\n]{0,80}(?:\\$\\w|["']\\s?\\.\\s?\\$))|runtime\\.getruntime\\(\\)\\.exec\\(\\s?(?:\\w+\\s?\\)|"[^"\\n]{0,80}"\\s?\\+)|format!\\([^\\n]{0,100}\\)[^\\n]{0,60}sh)`,
+      'sh bash zsh cmd powershell pwsh exec execsync system popen spawn eval subprocess getoutput run shell passthru =#{',
+      `(?:${SHELL_DASH_C}|(?<![.\\w])(?:child_process\\.)?exec(?:sync)?\\(\\s?(?:[a-z_$][\\w$.]{0,40}(?:\\[[^\\]\\n]{1,20}\\])?\\s?[,)]|\`[^\`\\n]{0,160}\\$\\{|["'][^"'\\n]{0,120}["']\\s?\\+)|os\\.(?:system|popen)\\(\\s?(?:f["'][^\\n]{0,160}\\{|[a-z_]\\w{0,30}\\s?[),%+]|["'][^\\n]{0,160}["']\\s?(?:%|\\+|\\.format))|getoutput\\(\\s?(?:[a-z_]|f["'])|getstatusoutput\\(\\s?[a-z_]|subprocess\\.\\w{3,14}\\([^\\n]{0,200}shell\\s?=\\s?true|\\bshell\\s?=\\s?true\\b|\\b(?:system|spawn|popen)\\s?\\(?\\s?["'][^"'\\n]{0,100}#\\{|\`[^\`\\n]{0,100}#\\{|(?:shell_exec|passthru|proc_open|(?<![.\\w])system|(?<![.\\w>])exec)\\(\\s?(?:\\$\\w|["'][^\\n]{0,80}(?:\\$\\w|["']\\s?\\.\\s?\\$))|runtime\\.getruntime\\(\\)\\.exec\\(\\s?(?:\\w+\\s?\\)|"[^"\\n]{0,80}"\\s?\\+)|format!\\([^\\n]{0,100}\\)[^\\n]{0,60}sh)`,
       {
         ...CODE,
         also: [STRANGER],
         unless: /shlex\.quote|shellescape|escapeshellarg|quote\(|escapeshellcmd|shell-quote|%q/,
-        trade: /ssh|remote|terminal|shell|exec|test|browser automation|sandbox/,
       },
     ],
     [
       'outside-text-evaluated',
       'high',
       'eval exec function runinnewcontext runincontext runinthiscontext runscript instance_eval class_eval compile loadstring loads render_template_string template assert create_function safe_load yaml vm2 vm',
-      '(?:(?<![.\\w-])eval\\(\\s?(?!["\'`]|\\))[a-z_$][\\w$.]{0,40}(?:\\[[^\\]\\n]{1,20}\\])?(?:\\.\\w{1,20}(?:\\(\\))?)?\\s?[,)]|(?<![.\\w-])exec\\(\\s?(?:compile\\(\\s?)?[a-z_][\\w.]{0,40}(?:\\[[^\\]\\n]{1,20}\\])?\\s?[,)]|new function\\(\\s?(?:["\'][^"\'\\n]{0,60}["\']\\s?,\\s?)*[a-z_$`][^\\n]{0,60}\\)|vm\\.(?:runin\\w{3,20}context|script)\\w{0,3}\\(\\s?[a-z_$]|instance_eval\\(?\\s?[a-z_]|class_eval\\(?\\s?[a-z_]|loadstring\\(|render_template_string\\(\\s?[a-z_f]|(?:pickle|cpickle|dill|cloudpickle|marshal|jsonpickle)\\.(?:loads?|decode)\\(|yaml\\.(?:load|unsafe_load|full_load)\\((?![^\\n]{0,80}safe)|(?:^|\\n|[;&|] ?)\\s*eval ["\']?\\$\\{?\\w)',
+      '(?:(?<![.\\w-])eval\\(\\s?(?!["\'`]|\\))[a-z_$][\\w$.]{0,40}(?:\\[[^\\]\\n]{1,20}\\])?(?:\\.\\w{1,20}(?:\\(\\))?)?\\s?[,)]|(?<![.\\w-])exec\\(\\s?(?:compile\\(\\s?)?[a-z_][\\w.]{0,40}(?:\\[[^\\]\\n]{1,20}\\])?\\s?[,)]|new function\\(\\s?(?:["\'][^"\'\\n]{0,60}["\']\\s?,\\s?)*[a-z_$`][^\\n]{0,60}\\)|vm\\.(?:runin\\w{3,20}context|script)\\w{0,3}\\(\\s?[a-z_$]|instance_eval\\(?\\s?[a-z_]|class_eval\\(?\\s?[a-z_]|loadstring\\(|render_template_string\\(\\s?[a-z_f]|(?:pickle|cpickle|dill|cloudpickle|marshal|jsonpickle)\\.(?:loads?|decode)\\(|yaml\\.(?:load|unsafe_load|full_load)\\((?![^\\n]{0,80}safe)|(?:^|\\n|[;&|] ?)\\s*eval ["\']?[^\\n]{0,40}\\$\\{?\\w|(?<![.\\w-])eval\\(\\s?f["\'])',
       {
         ...CODE,
-        also: [STRANGER],
+        also: [new RegExp(`${STRANGER.source}|argv|readfilesync|open\\(sys|\\bstdin\\b`, 'u')],
         unless: /ast\.literal_eval|json\.loads\([^\n]{0,40}eval|torch\.load|\bsafe_load\b/,
-        trade: /repl\b|notebook|sandbox|interpreter|browser|playwright|code (?:runner|execution)/,
       },
     ],
     [
@@ -80,7 +78,7 @@ export const PROGRAM_RUN_RULES: readonly Rule[] = [
     [
       'archive-names-trusted',
       'high',
-      'getnextentry zipinputstream zipentry zipfile tarfile getmembers infolist namelist unzipper adm yauzl tar jszip archive rubyzip entries getentries header entry getname unpackdir extractall shutil extract tararchive',
+      'zip newreader openreader getnextentry zipinputstream zipentry zipfile tarfile getmembers infolist namelist unzipper adm yauzl tar jszip archive rubyzip entries getentries header entry getname unpackdir extractall shutil extract tararchive',
       '(?:getname\\(\\)|\\b(?:entry|member|header|hdr|info|item|e|f|m|h|file|zf|z)\\.(?:name|filename|path|filename\\(\\)|fullname|entryname|relativepath)\\b|\\.fullname\\b|entry\\.pathname|archive_entry_pathname)',
       {
         ...CODE,
@@ -109,7 +107,7 @@ export const PROGRAM_RUN_RULES: readonly Rule[] = [
         also: [
           /createserver|httpserver|express\(|flask\(|handlefunc|basehttprequesthandler|sinatra|servlet|app\.(?:get|route|post|use)|bun\.serve|deno\.serve|fastapi|http\.server|@app\./,
           /(?:readfile\w{0,4}|createreadstream|sendfile|send_file|servefile|fileresponse|os\.(?:readfile|open)|\bopen\(|file\.(?:read|open)|read_bytes|read_text|writefile\w{0,4}|file\()/,
-          /(?:\w+ ?\+ ?(?:p|path|name|file|url|req|request|self|decode\w*|unquote)\b|join\([^)\n]{0,80}(?:path|name|file|url|query|params|p\b|unquote|decode)|`[^`\n]{0,40}\$\{|f["'][^"'\n]{0,60}\{|#\{|root ?\/ ?|\/ ?(?:self|request|name|path|file))/,
+          /(?:["'\w)] ?\+ ?(?:p|path|name|file|url|req|request|self|params|decode\w*|unquote|r\.url)\b|join\([^)\n]{0,80}(?:path|name|file|url|query|params|p\b|unquote|decode)|`[^`\n]{0,40}\$\{|f["'][^"'\n]{0,60}\{|#\{|root ?\/ ?|\/ ?(?:self|request|name|path|file))/,
         ],
         unless: new RegExp(PATH_CHECK, 'u'),
       },
@@ -117,14 +115,14 @@ export const PROGRAM_RUN_RULES: readonly Rule[] = [
     [
       'outside-names-a-file',
       'high',
-      'filename path name title get_filename file_name dest target write writefile open binwrite mv cp slug key yq jq sed content disposition',
-      '(?:\\[["\'](?:path|file_?name|file|dest|target|save_?(?:as|to)|location|output)["\']\\]|\\.(?:path|filename|file_name|destination|dest|savepath|save_as|target_path)\\b(?!\\s?[=(.])|get_filename\\(\\)|content-disposition|\\["(?:name|title)"\\]|\\$\\{?(?:t|title|name|file|fname|n|path|dest|subject)\\}?\\.(?:md|txt|json|html|pdf)")',
+      'filename path name title files move post get_filename file_name dest target write writefile open binwrite mv cp slug key yq jq sed content disposition',
+      '(?:\\[["\'](?:path|file_?name|file|dest|target|save_?(?:as|to)|location|output)["\']\\]|\\.(?:path|filename|file_name|destination|dest|savepath|save_as|target_path)\\b(?!\\s?[=(.])|get_filename\\(\\)|\\$_(?:files|post|get|request)|content-disposition|\\["(?:name|title)"\\]|\\$\\{?(?:t|title|name|file|fname|n|path|dest|subject)\\}?\\.(?:md|txt|json|html|pdf)")',
       {
         ...CODE,
         also: [
-          /net::http|open-uri|urlopen|requests\.(?:get|post)|httpx|\bfetch\(|axios|\bcurl\b|imaplib|email\.|get_payload|attachment|inbox|incoming|feedparser|websocket|\brequest\.files|r\.formfile|webhook|http\.get|download|clipper|manifest|mailbox/,
-          /(?:file\.(?:binwrite|write|open)|writefile\w{0,4}\(|open\([^\n]{0,120}["'](?:wb?|a|xb?)["']|write_(?:bytes|text)\(|os\.(?:create|writefile)|\bmv -?\w*\s?[^\n]{0,40}\$|\bcp -?\w*\s?[^\n]{0,40}\$|createwritestream\(|>\s?["']?\$|-o ["']?\S{0,30}\$|file_put_contents|move_uploaded_file|urlretrieve)/,
-          /(?:["'`]?#\{[^}\n]{1,40}\}\/#\{|os\.path\.join\(|path\.join\(|filepath\.join\(|\/\$\{|\$\{[^}\n]{1,40}\}\/\$\{|\+ ?["']\/["'] ?\+|f["'][^"'\n]{0,60}\/\{|\/\s?(?:\w+\[|item|entry|a\.|f\.|m\.|part)|["'`][\w/.-]{1,30}\/\$\{?(?:t|title|name|n|file|f|fname|path|dest|subject)\b|\/#\{)/,
+          /\$_(?:files|post|get|request)|net::http|open-uri|urlopen|requests\.(?:get|post)|httpx|\bfetch\(|axios|\bcurl\b|imaplib|email\.|get_payload|attachment|inbox|incoming|feedparser|websocket|\brequest\.files|r\.formfile|webhook|http\.get|download|clipper|manifest|mailbox/,
+          /(?:file\.(?:binwrite|write|open)|writefile\w{0,4}\(|open\([^\n]{0,120}["'](?:wb?|a|xb?)["']|write_(?:bytes|text)\(|os\.(?:create|writefile)|\bmv -?\w*\s?[^\n]{0,40}\$|\bcp -?\w*\s?[^\n]{0,40}\$|createwritestream\(|>\s?["']?[\w./-]{0,30}\$|-o ["']?\S{0,30}\$|file_put_contents|move_uploaded_file|urlretrieve)/,
+          /(?:["'`]?#\{[^}\n]{1,40}\}\/#\{|os\.path\.join\(|path\.join\(|filepath\.join\(|\/\$\{|\$\{[^}\n]{1,40}\}\/\$\{|[+.] ?["']\/["'] ?[+.]|f["'][^"'\n]{0,60}\/\{|\/\s?(?:\w+\[|item|entry|a\.|f\.|m\.|part)|["'`][\w/.-]{1,30}\/\$\{?(?:t|title|name|n|file|f|fname|path|dest|subject)\b|\/#\{)/,
         ],
         unless: new RegExp(PATH_CHECK, 'u'),
       },
@@ -140,7 +138,6 @@ export const PROGRAM_RUN_RULES: readonly Rule[] = [
           /skill\.md/,
           /(?:open\([^\n]{0,80}["'](?:a|w|r\+|a\+|at|wt)["']|appendfile|writefile|write_text|>>|sed -i|\.write\(|tee -a|file\.write|cp [^\n]{1,80}skill\.md)/,
         ],
-        trade: /skill|agent|plugin|scaffold|install|sync|migrat|lint|catalog|index/,
       },
     ],
   ]),

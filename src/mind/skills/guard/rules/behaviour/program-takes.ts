@@ -7,14 +7,14 @@ const CODE = { kinds: ['program'] } as const;
 const re = (source: string): RegExp => new RegExp(source, 'u');
 
 const STORE =
-  '(?:\\.ssh/(?!config\\b|known_hosts|authorized_keys|\\w{1,30}\\.pub|id_\\w{1,20}\\.pub)[\\w.*{},-]{1,30}|\\.ssh["\']|\\bid_(?:rsa|ed25519|ecdsa|dsa)\\b(?!\\.pub)|\\.aws/credentials|["\']\\.aws["\']\\s?[,/]|\\.netrc|\\.pgpass|\\.my\\.cnf|\\.git-credentials|git[- ]credential(?:-\\w{2,20})? (?:fill|get)|credential-manager|/etc/shadow|\\.kube/config|\\.docker/config\\.json|gcloud/(?:credentials|access_tokens|application_default)|application_default_credentials|gh/hosts|\\.gnupg|\\.azure/\\w|\\.npmrc|\\.pypirc|\\.cargo/credentials|\\.terraform\\.d/credentials|\\.vault-token|\\.config/(?:op|rclone|doctl|stripe|netlify|vercel|hub|heroku)\\b|\\.boto\\b|\\.s3cfg|login data|logins\\.json|key4\\.db|cookies\\.sqlite|cookies\\.binarycookies|["\'/]cookies["\']|local extension settings|leveldb|local storage/|local state|wallet\\.dat|exodus|\\.electrum|\\.ethereum|\\.bitcoin|solana/id\\.json|nkbihfbeogaeaoehlefnkodbefgpgknn|keystore/|keychain-db|library/keychains|safe storage|\\.password-store|\\.kdbx\\b|tdata\\b|\\.(?:claude|codex|openclaw|clawdbot|hermes|talaria|gemini)/[\\w./-]{0,30}(?:\\.env|auth|credentials|secret|oauth)|auth-profiles|claude\\.json|/proc/(?:\\*|\\[0-9\\]\\S{0,4}|\\d{1,6}|\\$\\{?\\w+\\}?|self|[^\\s/]{1,12})/environ|(?:bash|zsh|python|psql|mysql)_history|chat\\.db|addressbook|signal/config|slack/(?:cookies|storage|local)|discord/local)';
+  '(?:\\.ssh/(?!config\\b|known_hosts|authorized_keys|\\w{1,30}\\.pub|id_\\w{1,20}\\.pub)[\\w.*{},-]{1,30}|\\.ssh["\']|\\bid_(?:rsa|ed25519|ecdsa|dsa)\\b(?!\\.pub)|\\.aws/credentials|["\']\\.aws["\']\\s?[,/]|\\.netrc|\\.pgpass|\\.my\\.cnf|\\.git-credentials|credential(?:-\\w{2,20})?["\',\\s]{1,6}(?:fill|get)\\b|credential-manager|/etc/shadow|\\.kube/config|\\.docker/config\\.json|gcloud/(?:credentials|access_tokens|application_default)|application_default_credentials|gh/hosts|\\.gnupg|\\.azure/\\w|\\.npmrc|\\.pypirc|\\.cargo/credentials|\\.terraform\\.d/credentials|\\.vault-token|\\.config/(?:op|rclone|doctl|stripe|netlify|vercel|hub|heroku)\\b|\\.boto\\b|\\.s3cfg|login data|logins\\.json|key4\\.db|cookies\\.sqlite|cookies\\.binarycookies|["\'/]cookies["\']|local extension settings|leveldb|local storage/|local state|wallet\\.dat|exodus|\\.electrum|\\.ethereum|\\.bitcoin|solana/id\\.json|nkbihfbeogaeaoehlefnkodbefgpgknn|keystore/|keychain-db|library/keychains|safe storage|\\.password-store|\\.kdbx\\b|tdata\\b|\\.(?:claude|codex|openclaw|clawdbot|hermes|talaria|gemini)/[\\w./-]{0,30}(?:\\.env|auth|credentials|secret|oauth)|auth-profiles|claude\\.json|/proc/(?:\\*|\\[0-9\\]\\S{0,4}|\\d{1,6}|\\$\\{?\\w+\\}?|self|[^\\s/]{1,12})/environ|(?:bash|zsh|python|psql|mysql)_history|chat\\.db|addressbook|signal/config|slack/(?:cookies|storage|local)|discord/local)';
 const HOME =
   /homedir\(|path\.home|expanduser|\$\{?home\b|~\/|environ\[?\(?["']home|env\.home|userprofile|appdata|\/home\/|\/users\/|dir\.home|user\.home|os\.userhomedir|library\/application support|\/proc\//;
 const READING =
   /\bcat\b|readfile|read_text|read_bytes|\.read\(|\bopen\(|\bcp\b|copyfile|copy2?\(|copytree|sqlite3|\btar\b|\bzip\b|base64|file\.read|get-content|readdir|\bgrep\b|\btr\b|strings|slurp|rsync|scp|\brobocopy|copy-item|os\.readfile|ioutil|\bhead\b|\bawk\b|\bjq\b|find-generic-password|credential fill/;
 
 const OWN_TRADE =
-  /\b(?:aws|s3|amazon|kube\w*|k8s|docker|container|npm|pypi|ssh|gpg|pgp|git ?hub|gh|gcloud|google cloud|gcp|azure|terraform|vault|password|keychain|credential|secret|wallet|dotfile|backup|migrat\w*|forensic\w*|1password|bitwarden|netrc|postgres|mysql|history|shell|publish\w*|registry|solana|ethereum|cookie|imessage|signal|whatsapp|telegram|claude|codex|openclaw|clawdbot|session)\b/;
+  /\b(?:aws|s3|amazon|kube\w*|k8s|docker|npm|pypi|ssh|gpg|pgp|gcloud|google cloud|gcp|azure|terraform|vault|keychain|credentials?|dotfiles?|forensic\w*|1password|bitwarden|netrc|postgres|mysql|solana|ethereum|imessage|claude code|codex|openclaw|clawdbot)\b/;
 
 export const PROGRAM_TAKE_RULES: readonly Rule[] = [
   ...ruleRows('credential_access', [
@@ -79,8 +79,8 @@ export const PROGRAM_TAKE_RULES: readonly Rule[] = [
     [
       'cluster-and-cloud-secrets',
       'high',
-      'kubectl serviceaccount metadata secretsmanager ssm vault credential gcloud az',
-      '(?:kubectl[^\\n]{0,60} get secrets?\\b[^\\n]{0,40}(?:-a\\b|--all-namespaces|-o (?:json|yaml)\\b)|/var/run/secrets/kubernetes\\.io/serviceaccount/token|169\\.254\\.169\\.254/[^\\s]{0,60}(?:credential|token|user-data)|metadata\\.google\\.internal/[^\\s]{0,80}(?:token|key)|secretsmanager list-secrets[^\\n]{0,300}|list-secrets(?:[^\\n]{0,200}\\n){0,4}[^\\n]{0,200}get-secret-value|ssm get-parameters-by-path[^\\n]{0,60}--with-decryption|git credential(?:-\\w+)? fill|vault kv list[^\\n]{0,100}vault kv get)',
+      'credential fill kubectl serviceaccount metadata secretsmanager ssm vault credential gcloud az',
+      '(?:kubectl[^\\n]{0,60} get secrets?\\b[^\\n]{0,40}(?:-a\\b|--all-namespaces|-o (?:json|yaml)\\b)|/var/run/secrets/kubernetes\\.io/serviceaccount/token|169\\.254\\.169\\.254/[^\\s]{0,60}(?:credential|token|user-data)|metadata\\.google\\.internal/[^\\s]{0,80}(?:token|key)|secretsmanager list-secrets[^\\n]{0,300}|list-secrets(?:[^\\n]{0,200}\\n){0,4}[^\\n]{0,200}get-secret-value|ssm get-parameters-by-path[^\\n]{0,60}--with-decryption|credential(?:-\\w+)?["\',\\s]{1,6}fill\\b|vault kv list[^\\n]{0,100}vault kv get)',
       {
         ...CODE,
         facts: ['secret'],
@@ -219,7 +219,7 @@ export const PROGRAM_TAKE_RULES: readonly Rule[] = [
     [
       'talk-redirected',
       'critical',
-      'base_url api_base baseurl endpoint proxy http_proxy https_proxy openai_base_url anthropic_base_url openai_api_base all_proxy',
+      'openai anthropic claude llm gemini proxy',
       `(?:\\b(?:(?:openai|anthropic|claude|llm|gemini|azure_openai)\\w{0,12}_?(?:base_?url|api_?base|endpoint|host|baseurl)|(?:https?|all)_proxy|llm_proxy)\\b["']?\\s?[=:]\\s?["']?(?:export )?(?:${BAD_HOST}|«(?:unknown|free)»)(?:https?|socks5h?)://)`,
       {
         ...CODE,

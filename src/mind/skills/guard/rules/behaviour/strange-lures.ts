@@ -5,7 +5,7 @@ import { PUBLIC_IP } from '../words/program.ts';
 
 const TEXT = { kinds: ['prose', 'comment', 'header', 'code'] } as const;
 const EXE =
-  '\\.(?:exe|msi|msix|dmg|pkg|scr|bat|cmd|ps1|vbs|jar|apk|appimage|deb|rpm|iso|hta|lnk|crx|xpi|mobileconfig|vsix|reg|zip|rar|7z)\\b';
+  '\\.(?:exe|msi|msix|dmg|pkg|scr|bat|cmd|ps1|vbs|jar|apk|appimage|deb|rpm|iso|hta|lnk|xlsm|docm|pptm|scpt|crx|xpi|mobileconfig|vsix|reg|zip|rar|7z)\\b';
 
 export const STRANGE_LURE_RULES: readonly Rule[] = ruleRows('lure', [
   [
@@ -23,13 +23,13 @@ export const STRANGE_LURE_RULES: readonly Rule[] = ruleRows('lure', [
     'asks-for-the-keys',
     'high',
     'seed recovery mnemonic words phrase card cvc cvv expiry code codes otp 2fa password pin passphrase private wallet bank login session cookie',
-    '\\b(?:ask|asks|prompt|request|get|have|let|enter|type|collect|take|give|tell|paste|read out|need|needs|provide|hand)\\b[^.!?\\n]{0,80}(?:\\b(?:12|24|twelve|twenty-?four)\\b[^.!?\\n]{0,20}\\bwords\\b|\\b(?:recovery|seed|backup|secret) (?:phrase|words)\\b|\\bmnemonic\\b|\\bprivate key\\b|\\bcard (?:number|details|data)\\b|\\b(?:cvc|cvv|cvc2|security code on the (?:back|card))\\b|\\bexpiry date\\b|\\b(?:otp|one-time (?:code|password)|2fa code|sms code|verification code|code (?:that|the) (?:bank|phone|authenticator)\\w{0,5}|tan)\\b|\\b(?:bank\\w{0,3}|e-?mail|icloud|apple id|google|microsoft|paypal|system|login|admin\\w{0,9}|sudo|mac|windows|keychain|master|account|computer|company|vpn) (?:account )?(?:password|passwort|login|pin|passcode|credentials)\\b|\\bsession cookie\\b)',
+    '\\b(?:ask|asks|prompt|request|get|have|let|enter|type|collect|take|give|tell|paste|read out|need|needs|provide|hand)\\b[^.!?\\n]{0,80}(?:\\b(?:12|24|twelve|twenty-?four)\\b[^.!?\\n]{0,20}\\bwords?\\b|\\b(?:recovery|seed|backup|secret) (?:phrase|words)\\b|\\bmnemonic\\b|\\bprivate key\\b|\\bcard (?:number|details|data)\\b|\\b(?:cvc|cvv|cvc2|security code on the (?:back|card))\\b|\\bexpiry date\\b|\\b(?:otp|one-time (?:code|password)|2fa code|sms code|verification code|code (?:that|the) (?:bank|phone|authenticator)\\w{0,5}|tan)\\b|\\b(?:bank\\w{0,3}|e-?mail|icloud|apple id|google|microsoft|paypal|system|login|admin\\w{0,9}|sudo|mac|windows|keychain|master|account|computer|company|vpn) (?:\\w+ )?(?:password|passwort|login|pin|passcode|credentials)\\b|\\bsession cookie\\b)',
     {
       kinds: ['prose', 'comment', 'header'],
       facts: ['secret-asked', 'paste'],
       unless:
         /\b(?:never|do not|don'?t|must not|should not|avoid|refuse|reset|forgot|choose|set (?:a|their|your)|create|app password|generate|test card|4242|validate|field|form|schema|column|mask|store (?:it )?in (?:the )?keychain|playwright|environment variable|env var|\.env|they (?:type|enter) (?:it )?(?:themselves|in)|user types)\b/,
-      trade: /payment|stripe|checkout|password|otp|2fa|mfa|totp|bank|auth|login|test|form/,
+      trade: /payment|stripe|checkout|totp|playwright/,
     },
   ],
   [
@@ -89,6 +89,28 @@ export const STRANGE_LURE_RULES: readonly Rule[] = ruleRows('lure', [
     'lose lost expire expires suspended blocked reported today tonight limited locked deleted penalty deadline hours minutes otherwise charged',
     '\\b(?:lose|lost|forfeit|expires?|suspended|blocked|reported|locked|deleted|limited|charged|terminated|disabled)\\b[^.!?\\n]{0,60}\\b(?:today|tonight|within|hours?|minutes?|days?|end of the (?:day|month|week)|platform|account|rewards?|access|forever|otherwise|unless|until)\\b',
     { kinds: ['prose', 'comment', 'header'], facts: ['urgency'] },
+  ],
+  [
+    'gate-opened-for-file',
+    'critical',
+    'enable macros content unpacked developer profile certificate root mdm',
+    '\\b(?:enable (?:macros|content|editing)|load unpacked|developer mode|root certificate|ca certificate|configuration profile|mdm profile|\\.mobileconfig)\\b',
+    {
+      kinds: ['passage'],
+      near: 260,
+      also: [
+        new RegExp(`${OUT_HOST}`, 'u'),
+        /\b(?:must|required?|otherwise|without|needs?|once|ask|have|let|outdated)\b/,
+      ],
+      firm: true,
+    },
+  ],
+  [
+    'fetched-unpacked-run',
+    'critical',
+    'curl wget iwr invoke aria2c',
+    `(?:curl|wget|iwr|invoke-webrequest|aria2c)\\b[^\\n]{0,240}«(?:unknown|free|address|odd|tunnel|paste)»[^\\n]{0,300}(?:\\btar\\b|\\bunzip\\b|\\b7z\\b|expand-archive)[^\\n]{0,200}(?:&&|;)\\s?(?:sudo )?(?:[/~.$][\\w/.~-]{2,60}|(?:ba)?sh )`,
+    { kinds: ['code', 'prose'], facts: ['runs-remote'] },
   ],
   [
     'fault-opens-page',

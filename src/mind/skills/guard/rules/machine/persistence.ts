@@ -71,6 +71,13 @@ export const PERSISTENCE_RULES: readonly Rule[] = ruleRows('persistence', [
     },
   ],
   [
+    'shell-start-runs',
+    'high',
+    'bashrc zshrc profile bash zprofile zshenv zlogin fish',
+    '(?:nohup|disown|setsid|curl|wget|/tmp/|&\\s?\\)|>/dev/null 2>&1 ?&)[^\\n]{0,160}>{1,2}\\s?["\']?(?:~|\\$home|\\$\\{home\\})?/?\\.(?:bashrc|zshrc|profile|bash_profile|zprofile|zshenv|zlogin)',
+    { facts: ['persists'], firm: true },
+  ],
+  [
     'shell-start-order',
     'high',
     'bashrc zshrc profile bash_profile zprofile zshenv startup fish',
