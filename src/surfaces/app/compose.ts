@@ -39,7 +39,8 @@ export async function composeApp(options: AppOptions): Promise<App> {
   try {
     const variables = mergedVariables(home, options.environment);
     const embedder = configuredEmbedder({ notice: ground.modelNotice, config: loaded.config, variables, clock });
-    const mind = composeMind({ ...ground, home, clock, loaded, ...(embedder ? { embedder } : {}) });
+    const { userHome } = options.environment;
+    const mind = composeMind({ ...ground, home, userHome, clock, loaded, ...(embedder ? { embedder } : {}) });
     endings.add(() => mind.store.close());
     endings.add(() => mind.skills.library.close());
     await reconcileMind(mind, { home, clock });

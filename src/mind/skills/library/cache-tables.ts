@@ -4,6 +4,7 @@ import type { Clock } from '#base/clock.ts';
 import type { Database } from '#base/database/connection.ts';
 import type { RoomSchema } from '#base/database/migrate.ts';
 import { openDatabase } from '#base/database.ts';
+import type { JudgeWord } from './judge/skill-judge.ts';
 
 const TABLES = `
 CREATE TABLE skills(
@@ -16,8 +17,13 @@ CREATE TABLE skills(
   name TEXT NOT NULL,
   header TEXT NOT NULL,
   wins INTEGER NOT NULL DEFAULT 0,
-  worded INTEGER NOT NULL DEFAULT 0
+  worded INTEGER NOT NULL DEFAULT 0,
+  word TEXT,
+  finding TEXT NOT NULL DEFAULT '',
+  content TEXT NOT NULL DEFAULT ''
 );
+CREATE INDEX skills_unjudged ON skills(root) WHERE word IS NULL;
+CREATE TABLE words_of_judge(hash TEXT PRIMARY KEY, word TEXT NOT NULL, finding TEXT NOT NULL) WITHOUT ROWID;
 CREATE INDEX skills_by_name ON skills(name);
 CREATE INDEX skills_unworded ON skills(id) WHERE worded = 0;
 
@@ -47,7 +53,7 @@ CREATE TABLE vectors(
 `;
 
 /** A change of the tables, of the header's fields or of the stems is a new number: the old file is left for the next clean-up. */
-const CACHE_VERSION = 1;
+const CACHE_VERSION = 2;
 
 export const skillsCacheName = `skills-${CACHE_VERSION}.sqlite`;
 
@@ -70,11 +76,16 @@ export interface SkillRow {
   /** JSON of SkillHeader. */
   readonly header: string;
   readonly wins: number;
+  /** What the judge said of an external skill's files; null while it has not. */
+  readonly word: JudgeWord | null;
+  readonly finding: string;
+  /** Stamp of the files that the word is about. */
+  readonly content: string;
 }
 
 export interface SkillProblem {
   readonly path: string;
-  /** `too-large`, `no-front-matter`, `not-utf-8`, `link-outside`, `name-taken`, `unreadable`, … */
+  /** `too-large`, `no-front-matter`, `not-utf-8`, `link-outside`, `name-taken`, `refused`, `no-such-folder`, … */
   readonly reason: string;
   readonly detail: string;
 }

@@ -1,6 +1,7 @@
 // Owns bringing the skills cache up to what the folders hold now. Reads only files whose stamp changed; loads the parser when one did.
 // Invariants: one transaction, so that a reader sees the old state or the new one; a skill that cannot be read is a problem with a
 // reason and never an error; of two skills with one name the local one wins, then the first by path (seed 001 ch 10).
+import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Clock } from '#base/clock.ts';
 import type { Database } from '#base/database/connection.ts';
@@ -8,6 +9,8 @@ import { errorCode, errorText } from '#base/errors.ts';
 import type { SkillHeader } from '../skill.ts';
 import type { SkillProblem, SkillRow } from './cache-tables.ts';
 import { readText } from './folder-files.ts';
+import { changedSince, forgetWords } from './judge/judge-skills.ts';
+import type { SkillJudge } from './judge/skill-judge.ts';
 import { type Found, type FoundBranch, type FoundSkill, walkSkills } from './walk-skills.ts';
 import { workSlices } from './work-slices.ts';
 
@@ -16,6 +19,8 @@ export interface RefreshRequest {
   /** The local folder first. */
   readonly roots: readonly string[];
   readonly clock: Clock;
+  /** Asked about external skills; without one they are shown as they are. */
+  readonly judge?: SkillJudge;
 }
 
 export interface SkillRefresh {
@@ -60,7 +65,10 @@ export async function refreshSkills(request: RefreshRequest, signal?: AbortSigna
     ...rows.filter(({ folder }) => !survey.skills.has(folder)),
     ...unreadable.flatMap(({ folder }) => known.get(folder) ?? []),
   ];
-  const problems = await cache.lightTransaction(() => store(cache, survey, { parsed, gone }), signal);
+  const { judge } = request;
+  const changed = judge ? await changedSince({ cache, clock, judge }, pause) : [];
+  const changes = { parsed, gone, changed };
+  const problems = await cache.lightTransaction(() => store(request, survey, changes), signal);
   return { changed: parsed.length, removed: gone.length, problems };
 }
 
@@ -73,12 +81,21 @@ function isSame(row: KnownRow | undefined, found: Located): boolean {
 async function surveyRoots({ roots, clock }: RefreshRequest, pause: () => Promise<void>): Promise<Survey> {
   const survey: Survey = { skills: new Map(), branches: [], categories: new Map(), problems: [] };
   for (const [root, path] of roots.entries()) {
+    if (root > 0 && !existsSync(path)) survey.problems.push(noFolder(path));
     for (const found of walkSkills(path)) {
       note(survey, found.type === 'branch' ? withDoubt(found, clock.now()) : found, root);
       await pause();
     }
   }
   return survey;
+}
+
+function noFolder(path: string): SkillProblem {
+  return {
+    path,
+    reason: 'no-such-folder',
+    detail: `${path}: there is no such folder, and skills.external_dirs names it.`,
+  };
 }
 
 /** A folder that changed just now may change again within one tick of the file system's clock: its stamp must not count as known. */
@@ -144,19 +161,23 @@ function readSkillText(path: string): string | SkillProblem {
 interface Changes {
   readonly parsed: readonly Parsed[];
   readonly gone: readonly KnownRow[];
+  /** Folders whose files are not those that were judged. */
+  readonly changed: readonly string[];
 }
 
-function store(cache: Database, survey: Survey, { parsed, gone }: Changes): readonly SkillProblem[] {
+function store(request: RefreshRequest, survey: Survey, { parsed, gone, changed }: Changes): readonly SkillProblem[] {
+  const { cache } = request;
+  forgetWords(cache, changed);
   for (const { folder } of gone) removeSkill(cache, folder);
   for (const skill of parsed) storeSkill(cache, skill);
   cache.exec('DELETE FROM branches; DELETE FROM categories; DELETE FROM problems');
   for (const { path, stamp } of survey.branches) cache.run('INSERT OR REPLACE INTO branches VALUES(?, ?)', path, stamp);
   for (const [name, file] of survey.categories)
     cache.run('INSERT INTO categories VALUES(?, ?)', name, describeCategory(file));
-  const problems = [...survey.problems, ...chooseWinners(cache)];
+  const problems = [...survey.problems, ...chooseWinners(request)];
   for (const { path, reason, detail } of problems)
     cache.run('INSERT INTO problems VALUES(?, ?, ?)', path, reason, detail);
-  if (parsed.length > 0 || gone.length > 0) cache.exec('DELETE FROM indexes');
+  if (parsed.length + gone.length + changed.length > 0) cache.exec('DELETE FROM indexes');
   return problems;
 }
 
@@ -186,19 +207,25 @@ function describeCategory(file: string): string {
   return (described ?? prose ?? '').trim().replace(/^(["'])(.*)\1$/, '$2');
 }
 
-/** Marks the winner of every name; gives a problem for every loser. */
-function chooseWinners(cache: Database): readonly SkillProblem[] {
-  const rows = cache.all<Pick<SkillRow, 'id' | 'name' | 'folder' | 'wins'>>(
-    'SELECT id, name, folder, wins FROM skills ORDER BY root, folder',
+/** Marks the winner of every name among what may be shown; gives a problem for every loser. Inside a transaction. */
+export function chooseWinners({ cache, judge }: Pick<RefreshRequest, 'cache' | 'judge'>): readonly SkillProblem[] {
+  const rows = cache.all<Pick<SkillRow, 'id' | 'name' | 'folder' | 'wins' | 'root' | 'word'>>(
+    'SELECT id, name, folder, wins, root, word FROM skills ORDER BY root, folder',
   );
   const winners = new Map<string, string>();
-  return rows.flatMap(({ id, name, folder, wins }) => {
+  return rows.flatMap((row) => {
+    const { id, name, folder, wins } = row;
+    const hidden = judge !== undefined && isHidden(row);
     const winner = winners.get(name);
-    if (winner === undefined) winners.set(name, folder);
-    const winsNow = winner === undefined ? 1 : 0;
+    const winsNow = winner === undefined && !hidden ? 1 : 0;
+    if (winsNow === 1) winners.set(name, folder);
     if (winsNow !== wins) cache.run('UPDATE skills SET wins = ? WHERE id = ?', winsNow, id);
-    if (winner === undefined) return [];
+    if (winner === undefined || hidden) return [];
     const detail = `Two skills have the name ${JSON.stringify(name)}: ${winner} is used, ${folder} is not.`;
     return [{ path: folder, reason: 'name-taken', detail }];
   });
+}
+
+function isHidden({ root, word }: Pick<SkillRow, 'root' | 'word'>): boolean {
+  return root > 0 && (word === null || word === 'refuse');
 }

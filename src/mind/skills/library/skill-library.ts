@@ -1,7 +1,7 @@
 // Owns the skills that can be read: found below the local folder and the external ones, kept in a cache, read fresh when asked for.
 // Knows no tool and no prompt. Guarantee: headers are those of the last refresh; `ready` refreshes first when a skill came, went or was
 // moved (the folders that hold skills are checked); a SKILL.md edited in place shows its new header after the next `refresh`, while
-// `text`, `body` and `hash` are always those of the file as it stands.
+// `text`, `body` and `hash` are always those of the file as it stands; an external skill is shown only as it was judged.
 import { statSync } from 'node:fs';
 import { type Clock, systemClock } from '#base/clock.ts';
 import type { Database } from '#base/database/connection.ts';
@@ -13,6 +13,9 @@ import { splitHeader } from '../format/split-header.ts';
 import type { Skill, SkillHeader, SkillReader, SkillRecord, SkillSource } from '../skill.ts';
 import { openSkillsCache, type SkillProblem, type SkillRow } from './cache-tables.ts';
 import { type LinkedFiles, listLinkedFiles, readFolderFile, readText } from './folder-files.ts';
+import { contentStamp, judgedProblems, refusedSkills } from './judge/judge-skills.ts';
+import { createJudging } from './judge/judging.ts';
+import type { SkillJudge } from './judge/skill-judge.ts';
 import { isOffered, isStanding, type SkillConditions } from './offered.ts';
 import { refreshSkills, type SkillRefresh } from './refresh-skills.ts';
 import { branchStamp } from './walk-skills.ts';
@@ -28,6 +31,8 @@ export interface SkillLibraryOptions {
   /** Told once for every problem of the folders: one sentence. */
   readonly warn?: (message: string) => void;
   readonly clock?: Clock;
+  /** Asked about every external skill before it is shown; without one they are shown as they are. */
+  readonly judge?: SkillJudge;
 }
 
 export interface SkillLibrary extends SkillReader {
@@ -35,11 +40,14 @@ export interface SkillLibrary extends SkillReader {
   readonly cache: Database;
   /** Awaited before the first look: returns at once unless a skill came or went since the last refresh. */
   ready(signal?: AbortSignal): Promise<void>;
-  /** Looks at every folder and reads what changed; calls at the same time share one. */
+  /** Looks at every folder and reads what changed, then has external skills judged, for a bounded time; the rest follows by itself. */
   refresh(signal?: AbortSignal): Promise<SkillRefresh>;
   /** Headers that fit these surroundings, drafts and retired ones left out; by name. */
   offered(conditions: SkillConditions): readonly SkillHeader[];
+  /** What could not be read, and what is not shown: refused ones, and those that no judge has seen yet. */
   problems(): readonly SkillProblem[];
+  /** What the judge found in a skill that is shown all the same. */
+  note(name: string): string | undefined;
   /** Category → what its DESCRIPTION.md says. */
   categories(): ReadonlyMap<string, string>;
   linkedFiles(name: string): LinkedFiles | undefined;
@@ -54,25 +62,13 @@ export function createSkillLibrary(options: SkillLibraryOptions): SkillLibrary {
   const cache = openSkillsCache(options.cacheFile, clock);
   const records = options.records ?? (() => undefined);
   const headers = createHeaders(cache);
-  const request = { cache, clock, roots: [options.root, ...(options.external ?? [])] };
-  const refresh = shared(async (signal?: AbortSignal) => {
-    const done = await refreshSkills(request, signal);
-    headers.forget();
-    warn(done.problems);
-    return done;
-  });
-  const warn = warnOnce(options.warn ?? (() => undefined));
-  const find = (name: string) => {
-    const row = findRow(cache, name);
-    return row && isThere(row) ? row : undefined;
-  };
+  const { judge } = options;
+  const { find, doubt } = createFinder(cache, judge);
+  const looking = createLooking({ ...options, cache, clock }, { headers, doubt });
   return {
     cache,
-    refresh,
-    ready: async (signal) => {
-      if (!isFresh(cache, request.roots))
-        await refresh(signal).catch((error: unknown) => tellUnrefreshed(error, options));
-    },
+    refresh: looking.refresh,
+    ready: looking.ready,
     list: () => allRows(cache).map((row) => toSkill(row, records)),
     get: (name) => {
       const row = find(name);
@@ -82,14 +78,82 @@ export function createSkillLibrary(options: SkillLibraryOptions): SkillLibrary {
     file: (name, path) => readFileOf(find(name), name, path),
     offered: (conditions) =>
       headers.all().filter((header) => isOffered(header, conditions) && isStanding(records(header.name))),
-    problems: () => cache.all<SkillProblem>('SELECT path, reason, detail FROM problems'),
+    problems: () => [
+      ...cache.all<SkillProblem>('SELECT path, reason, detail FROM problems'),
+      ...(judge ? judgedProblems(cache) : []),
+    ],
+    note: (name) => {
+      const row = find(name);
+      return row?.word === 'ask' ? row.finding : undefined;
+    },
     categories: () => readCategories(cache),
     linkedFiles: (name) => {
       const row = find(name);
       return row && listLinkedFiles(row.folder);
     },
-    close: () => cache.close(),
+    close: () => {
+      looking.stop();
+      cache.close();
+    },
   };
+}
+
+/** Set when an external skill was met whose files are not those that were judged. */
+interface Doubt {
+  changed: boolean;
+}
+
+function createFinder(cache: Database, judge: SkillJudge | undefined) {
+  const doubt: Doubt = { changed: false };
+  const find = (name: string): SkillRow | undefined => {
+    const row = findRow(cache, name);
+    if (row === undefined || !isThere(row)) return undefined;
+    const isJudged = judge === undefined || row.root === 0 || contentStamp(row.folder, judge) === row.content;
+    if (!isJudged) doubt.changed = true;
+    return isJudged ? row : undefined;
+  };
+  return { find, doubt };
+}
+
+function createLooking(
+  options: SkillLibraryOptions & { readonly cache: Database; readonly clock: Clock },
+  { headers, doubt }: { readonly headers: { readonly forget: () => void }; readonly doubt: Doubt },
+) {
+  const { cache, clock, judge } = options;
+  const roots = [options.root, ...(options.external ?? [])];
+  const request = { cache, clock, roots, ...(judge ? { judge } : {}) };
+  const warn = warnOnce(options.warn ?? (() => undefined));
+  const look = shared(async (signal?: AbortSignal) => {
+    const done = await refreshSkills(request, signal);
+    headers.forget();
+    warn(done.problems);
+    return done;
+  });
+  const judging =
+    judge && createJudging({ cache, clock, judge, settled: headers.forget, failed: tellUnjudged(options) });
+  const refresh = async (signal?: AbortSignal) => {
+    const done = await look(signal);
+    await judging?.work(signal);
+    if (judge) warn(refusedSkills(cache));
+    return done;
+  };
+  const ready = async (signal?: AbortSignal) => {
+    if (doubt.changed) await refresh(signal);
+    else if (!isFresh(cache, roots)) await look(signal);
+    doubt.changed = false;
+  };
+  return {
+    refresh,
+    ready: async (signal?: AbortSignal) => {
+      await ready(signal).catch((error: unknown) => tellUnrefreshed(error, options));
+      warn(cache.all<SkillProblem>("SELECT path, reason, detail FROM problems WHERE reason = 'no-such-folder'"));
+    },
+    stop: () => judging?.stop(),
+  };
+}
+
+function tellUnjudged({ warn }: SkillLibraryOptions): (error: unknown) => void {
+  return (error) => warn?.(`External skills could not all be scanned: ${errorText(error)}`);
 }
 
 /** A session goes on with the skills of the last refresh when the disk is full or busy; an abort and a bug go on their way. */
@@ -98,7 +162,7 @@ function tellUnrefreshed(error: unknown, { warn }: SkillLibraryOptions): void {
   warn?.(`Skills are those of the last time: ${errorText(error)}`);
 }
 
-const COLUMNS = 'id, folder, file, root, category, stamp, name, header, wins';
+const COLUMNS = 'id, folder, file, root, category, stamp, name, header, wins, word, finding, content';
 
 function allRows(cache: Database): readonly SkillRow[] {
   return cache.all<SkillRow>(`SELECT ${COLUMNS} FROM skills WHERE wins = 1 ORDER BY root, name, folder`);

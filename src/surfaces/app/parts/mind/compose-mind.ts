@@ -34,6 +34,8 @@ export interface ComposedMind {
 
 export interface MindGround {
   readonly home: Home;
+  /** The person's folder: what `~` stands for. */
+  readonly userHome: string;
   readonly clock: Clock;
   readonly loaded: LoadedConfig;
   readonly notice: (text: string) => void;
@@ -41,7 +43,7 @@ export interface MindGround {
   readonly embedder?: Embedder;
 }
 
-export function composeMind({ home, clock, loaded, notice, redact, embedder }: MindGround): ComposedMind {
+export function composeMind({ home, userHome, clock, loaded, notice, redact, embedder }: MindGround): ComposedMind {
   makeHome(home);
   const rooms = [evidenceSchema, skillSchema, learningSchema];
   const store = createSqliteSessionStore({ path: home.stateDatabase, clock, rooms });
@@ -50,7 +52,12 @@ export function composeMind({ home, clock, loaded, notice, redact, embedder }: M
   const ledger = createProposalLedger({ database, clock, redact: (text) => redactSecrets(redact(text)) });
   const citationsOf = (sessionId: string) => foregroundCitations(database, sessionId);
   const memory = createMemoryFiles({ root: home.memories, clock, journal: { ledger, citationsOf } });
-  const external = loaded.config.skills.external_dirs.map((folder) => resolve(home.root, folder));
+  const external = loaded.config.skills.external_dirs.map((folder) =>
+    resolve(
+      home.root,
+      folder.replace(/^~(?=$|[/\\])/, () => userHome),
+    ),
+  );
   const skills = composeSkills({ home, clock, database, ledger, external, notice, ...(embedder ? { embedder } : {}) });
   return { store, ledger, memory, skills, citationsOf, snapshot: snapshotOf(memory, notice) };
 }

@@ -51,6 +51,7 @@ export function createLazyReading(places: ReadingPlaces, make: () => Promise<Ski
       current?.library.file(name, path) ?? refuse('no-such-skill', `There is no skill ${JSON.stringify(name)}.`),
     offered: (conditions) => current?.library.offered(conditions) ?? [],
     problems: () => current?.library.problems() ?? [],
+    note: (name) => current?.library.note(name),
     categories: () => current?.library.categories() ?? new Map(),
     linkedFiles: (name) => current?.library.linkedFiles(name),
     close: () => current?.library.close(),
