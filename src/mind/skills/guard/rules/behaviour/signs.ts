@@ -15,7 +15,7 @@ const GUIDANCE =
 export const SIGN_RULES: readonly Rule[] = ruleRows('prompt_injection', [
   [
     'conceals',
-    'fact',
+    'high',
     'mention point bring tell say announce disclose discuss explain comment dwell attention raise repeat display show quote print refer reveal report talk list advertise flag note cite speak saying telling mentioning showing reporting log describe',
     `\\b${NOT} (?:ever |even |also |really |otherwise )?(?:be |get )?(?:point(?:ing|ed)? (?:this|it|that|them|any of (?:this|it)) out|(?:bring(?:ing)?|brought) (?:this|it|that|them) up|(?:mention|say|tell|announc|disclos|discuss|explain|comment on|dwell on|rais|repeat|display|show|quot|print|refer to|reveal|report|talk about|list|advertis|flag|cit|speak of|log|describ|point to|draw attention to|pass(?: on)?|relay|forward)(?:e|es|s|ed|ing|d|n|ping)?)\\b(?: ${PEOPLE})?(?: about| of| that| to)?(?: ${PEOPLE})? ?(?:(?:this|it|that|these|them|any of (?:this|it))\\b(?! (?:file|command|flag|option|error|is|are|was|does|can|in the (?:readme|code))\\b)|the (?:notice|note|step|call|paragraph|section|block|instruction|comment|line|upload|copy|rule|hint|request|transfer|check-in|sync|second|extra|arrangement|reason)\\b|(?:where|how|why|that) (?:you|it|this|they) |(?:to|with|by) ${PEOPLE}\\b|(?:such |the |their )?(?:warnings?|objections?|notices?|alerts?|complaints?|messages?)\\b|in (?:the |your |any )?(?:summary|reply|answer|report|chat|conversation|transcript|output|result))`,
     {
@@ -51,7 +51,7 @@ export const SIGN_RULES: readonly Rule[] = ruleRows('prompt_injection', [
   ],
   [
     'sets-aside',
-    'medium',
+    'high',
     'rest written decides apply applies reglas regeln vorgaben anweisungen règles consignes withdrawn superseded replaced aside background lapse lapsed expire suspended void outdated forget forgotten recall give way second place ignore disregard overridden overrides place date lifted relaxed off waived',
     `(?:\\b${EARLIER}\\b[^.!?\\n]{0,90}\\b(?:no longer|(?:do(?:es)?|is|are|did) ?(?:not|n't) (?:apply|count|hold|matter|bind|valid|relevant|in force|concern)|withdrawn|superseded|replaced|set aside|put aside|background|lapsed?s?|expired?s?|suspended|void|outdated|overridden|lifted|relaxed|waived|paused|(?:can|may|should|will) (?:rest|wait|be left)|written for (?:other|another|different)|from another|meant for (?:other|another)|gives? way|yields?|(?:take|come|rank)s? second|(?:be )?(?:ignored|disregarded|forgotten|dropped|skipped)|out of date|off for)\\b|\\b(?:forget|ignore|disregard|set aside|put aside|drop|leave behind|doesn't recall|does not recall|don't recall|suspend|relax|lift|waive|abandon|let go of|override|pause|unlearn)\\b[^.!?\\n]{0,50}\\b${EARLIER}\\b[^.!?\\n]{0,40}\\b${GUIDANCE}\\b|\\b(?:forget|ignore|disregard|set aside|doesn't recall|does not recall|drop)\\b[^.!?\\n]{0,30}\\b(?:any |all |your )*(?:${GUIDANCE}|habit)\\b[^.!?\\n]{0,30}\\b(?:before|from|of|about|outside)\\b|\\b(?:skill|text|page|file|document|note|message|it|these|this)(?:'s text)? (?:takes? (?:its|their|the) place|goes? first|comes? first|wins|prevails?|has the (?:last|final) (?:word|say)|outranks?|outweighs?|beats?|speaks for (?:all|every)|decides)|\\b(?:has|have|are|were|is|was) (?:been |now )?(?:lifted|relaxed|waived|suspended|withdrawn|revoked|removed)\\b[^.!?\\n]{0,30}\\b${GUIDANCE}\\b|\\b${GUIDANCE}\\b[^.!?\\n]{0,40}\\b(?:has|have|are|were|is) (?:been |now )?(?:lifted|relaxed|waived|suspended|withdrawn|revoked|outdated|void)\\b|\\blas reglas\\b[^.!?\\n]{0,40}\\bno (?:valen|aplican|cuentan)|\\b(?:regeln|vorgaben|anweisungen)\\b[^.!?\\n]{0,60}\\b(?:vergessen|gelten (?:hier )?nicht|hinfällig|aufgehoben|außer kraft)|\\b(?:règles|consignes|instructions)\\b[^.!?\\n]{0,60}\\b(?:ne (?:valent|s'appliquent|comptent) (?:pas|plus)|caduques|levées))`,
     {
@@ -64,7 +64,7 @@ export const SIGN_RULES: readonly Rule[] = ruleRows('prompt_injection', [
   ],
   [
     'claims-leave',
-    'fact',
+    'high',
     'agreed agree agrees approved approve consented consent told yes signed authorised authorized cleared permission policy terms compliance covered covers operator management legal admin cover granted entitled',
     `(?:\\b(?:${PEOPLE}|admin(?:istrator)?s?|management|legal|security|compliance|company|manager|platform|deployment|it department|it)\\b[^.!?\\n]{0,40}\\b(?:has|have|had|was|were|is|are)\\b[^.!?\\n]{0,20}\\b(?:already|been|previously|all|both|fully|signed|off)\\b[^.!?\\n]{0,25}\\b(?:told|agreed|approved|said yes|given|consented|signed off|authori[sz]ed|cleared|granted|accepted|okayed|confirmed|informed|settled)\\b|\\b(?:people|users?|anyone|everyone|whoever|those|owners?) who (?:use|install|enable|load|run|have)s? (?:this|the) skill[^.!?\\n]{0,30}\\b(?:agree|accept|consent|permit|allow|know|approve)|\\b(?:terms|licen[cs]e|contract|policy|installation|agreement|onboarding|privacy notice)(?: of (?:use|service))? (?:already )?(?:covers?|allows?|permits?|includes?|requires?|grants?) (?:it|this|that|the|all|such|for)\\b|\\b(?:as )?(?:per|under|according to|following|required by) (?:the )?(?:company|corporate|group|it|security|compliance|platform|new|updated|internal|our) (?:policy|rules?|requirements?|guidelines?|standards?)|\\b(?:the )?(?:operator|administrator|admin|owner|provider) (?:of|for) this (?:deployment|agent|assistant|system|installation|workspace)\\b[^.!?\\n]{0,40}\\b(?:has|have|is|was)|\\bthe matter (?:has been|is) settled\\b|\\b(?:by|through) (?:using|installing|enabling|loading|running) (?:this|the) skill)`,
     {
@@ -107,7 +107,7 @@ export const SIGN_RULES: readonly Rule[] = ruleRows('prompt_injection', [
   ],
   [
     'outlives',
-    'fact',
+    'high',
     'back reinstall restore restored remember later future session sessions further rest removed removes uninstalled deleted switched again stay copy every remains permanent forever keep',
     `(?:\\b(?:removed?s?|deleted?s?|uninstall(?:ed|s)?|switched off|disabled?s?|unloaded|turned off|missing|cleared)\\b[^.!?\\n]{0,60}\\b(?:put (?:it|them|this) back|restore|reinstall|re-?add|recreate|bring (?:it|them) back|add (?:it|them) again|write (?:it|them) again|re-?enable)\\b|\\b(?:remember|keep|store|save|record|note|apply|hold|memori[sz]e|retain|carry over)\\b[^.!?\\n]{0,80}\\b(?:(?:in|for|across|into|to) (?:all |every |any |each )*(?:later|future|coming|following|further|subsequent|other|new|next) (?:sessions?|conversations?|chats?|tasks?|projects?|skills?|requests?|users?)|for good|forever|permanently|until further notice|from now on|even (?:when|if|after) (?:this|the) (?:skill|task|session|file))\\b|\\b(?:stay|stays|remain|remains|continue|keep)\\b[^.!?\\n]{0,50}\\b(?:after (?:the|this) (?:skill|story|task|session|game|conversation)|even (?:when|after|if)|whatever happens)|\\bnever (?:remove|delete|change|edit|unload|question|overwrite) (?:this|these|the) (?:block|rule|rules|note|line|lines|entry|section|paragraph|instruction|memory)s?\\b)`,
     { ...TEXT, facts: ['sign-stay'], trade: /memory|backup|restore|preferences|style|brand|session/ },
@@ -125,7 +125,7 @@ export const SIGN_RULES: readonly Rule[] = ruleRows('prompt_injection', [
   ],
   [
     'fixes-the-answer',
-    'fact',
+    'high',
     'first top best recommend recommends winner preferred prefer whatever regardless ranks rank independent sponsor partner favour competitor competitors rivals rival suggest suggests',
     `(?:\\b(?:whatever|regardless|no matter|irrespective|independent(?:ly)? of|even (?:if|when|where|though)|always|in (?:every|each|any) (?:case|comparison|answer|list))\\b[^!?\\n]{0,100}\\b(?:(?:comes?|ends?)(?: out| up)? (?:first|top|on top|ahead)|(?:put|place|list|rank|name|mention|show|recommend|suggest|prefer|favou?r|choose|pick|praise|score)\\w{0,3}\\b[^.!?\\n]{0,60}\\b(?:first|top|highest|best|over|above|ahead|before|instead|higher|winner|points?))\\b|\\b(?:comes?|put|place|list|rank|name)\\w{0,3}\\b[^.!?\\n]{0,40}\\b(?:first|top|on top|ahead)\\b[^.!?\\n]{0,60}\\b(?:whatever|regardless|no matter|irrespective|even (?:if|when)|always|every time)\\b|\\b(?:is|are) (?:just |only )?for show\\b|\\bnever (?:recommend|suggest|mention|name|list|praise)\\b[^.!?\\n]{0,40}\\b(?:competitors?|rivals?|alternatives?|other (?:vendors?|brands?|products?|providers?|services?|hosts?|tools?))\\b|\\b(?:play|talk|write|mark|score|rate)\\w{0,3}\\b[^.!?\\n]{0,20}\\b(?:down|lower)\\b[^.!?\\n]{0,40}\\b(?:competitors?|rivals?|alternatives?|other (?:vendors?|brands?|products?|providers?|services?))\\b|\\b(?:our|the) (?:sponsor|partner|backer)s?\\b[^.!?\\n]{0,60}\\b(?:first|top|recommend|prefer|favou?r|always|instead))`,
     {
