@@ -9,9 +9,18 @@ import type { Proposal, ProposalLedger } from '#mind/evidence/proposal.ts';
 import { refuseNewerHome } from '../../home/newer-home.ts';
 import { type CommandDeps, line, refused } from '../command-deps.ts';
 import { proposalLines } from '../provenance-lines.ts';
+import { installLines, type ScanFolder } from './install-lines.ts';
 
-export function pendingCommands(deps: CommandDeps): readonly AnyCommand[] {
-  return [list(deps), show(deps), accept(deps), reject(deps)];
+export function pendingCommands(deps: CommandDeps, scan: ScanFolder = scanByGuard): readonly AnyCommand[] {
+  return [list(deps), show(deps, scan), accept(deps), reject(deps)];
+}
+
+async function scanByGuard(folder: string): Promise<readonly string[]> {
+  const [{ scanSkillFolder }, { findingLines }] = await Promise.all([
+    import('#mind/skills/guard/scan-folder.ts'),
+    import('../../parts/mind/guard-words.ts'),
+  ]);
+  return findingLines(scanSkillFolder(folder));
 }
 
 const which = z.string().default('last').describe('Its id, the beginning of its id, the name of its skill, or `last`');
@@ -53,7 +62,7 @@ function reasonOf({ reason }: Proposal): string {
   return REASONS[reason ?? ''] ?? reason ?? '';
 }
 
-function show(deps: CommandDeps): AnyCommand {
+function show(deps: CommandDeps, scan: ScanFolder): AnyCommand {
   return defineCommand({
     name: 'pending show',
     summary: 'Show what would be written, and the messages that it rests on',
@@ -68,8 +77,8 @@ function show(deps: CommandDeps): AnyCommand {
         return;
       }
       const offer = (await learning()).offers().find((one) => one.id === found.value.id);
-      if (offer) yield line(offer.text);
-      else for (const text of proposalLines(found.value)) yield line(text);
+      const install = await installLines(found.value, scan);
+      for (const text of install ?? (offer ? [offer.text] : proposalLines(found.value))) yield line(text);
       yield { type: 'data', value: found.value as unknown as JsonValue };
     },
   });
