@@ -26,6 +26,7 @@ import { setupCommand } from './setup/setup-command.ts';
 import { skillsCommands } from './skills/skills-commands.ts';
 import { toolsCommand } from './tools-command.ts';
 import { traceCommand } from './trace-command.ts';
+import { undoCommand } from './undo-command.ts';
 
 export interface ShellCommandOptions {
   readonly environment: Environment;
@@ -45,6 +46,7 @@ export function shellCommands({ environment, app }: ShellCommandOptions): readon
     ...skillsCommands(deps),
     ...pendingCommands(deps),
     learnCommand(deps),
+    undoCommand(deps),
     modelsCommand(deps),
     toolsCommand(deps),
     contextCommand(deps),
