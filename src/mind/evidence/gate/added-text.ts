@@ -1,7 +1,7 @@
 // Owns what a proposed change adds: only that is claimed. A removal adds nothing. Knows no check and no file.
 // A skill's text is one claim, judged against all that is cited together: its steps rest on several messages. Its header's fields but
 // the description, its name and the headings that every skill has are form, not content; a file that is no prose is code.
-import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '#base/json.ts';
 import { splitFrontMatter } from '#base/text/front-matter.ts';
 import type { ProposalDraft } from '../proposal.ts';
 import { foldText } from '../trace-guard/fold-text.ts';
@@ -64,7 +64,13 @@ function prose(text: string): string {
   const { front, body } = splitFrontMatter(text);
   if (front === undefined) return body;
   const described = [...front.matchAll(/^(?:description|when_to_use|when-to-use):[ \t]*(.*(?:\n[ \t]+.*)*)/gm)];
-  return [...described.map(([, value = '']) => value.replace(/^["'>|-]+\s*|["']$/g, '')), body].join('\n');
+  return [...described.map(([, value = '']) => plainScalar(value.trim())), body].join('\n');
+}
+
+/** Text in double quotes has escapes. */
+function plainScalar(value: string): string {
+  const parsed = value.startsWith('"') ? parseJson(value) : undefined;
+  return parsed?.ok && typeof parsed.value === 'string' ? parsed.value : value.replace(/^["'>|-]+\s*|["']$/g, '');
 }
 
 /** A step that only moved to another number is not new. */
@@ -76,11 +82,17 @@ function addedLines(after: string, before: readonly string[]): string {
 }
 
 const FORM =
-  /^[ \t]*#{1,6}[ \t]*(?:when to use|use when|overview|purpose|steps?|procedure|instructions?|usage|how to|prerequisites?|requirements?|inputs?|outputs?|verification|verify|checks?|pitfalls?|notes?|examples?|references?|constraints?|troubleshooting|context|background|summary)[ \t:]*$/gim;
+  /^[ \t]*#{1,6}[ \t]*(?:when to use|use when|overview|purpose|steps?|procedure|instructions?|usage|how to|parameters?|prerequisites?|requirements?|inputs?|outputs?|verification|verify|checks?|pitfalls?|notes?|examples?|references?|constraints?|troubleshooting|context|background|summary)[ \t:]*$/gim;
 
+/** `1. Run` before code: the verb of a step says no more than the code itself. */
+const STEP_VERB = /^([ \t]*\d{1,3}[.)][ \t]+)(?:run|execute|read|write|find|call)(?=[ \t]+`|:[ \t]*$)/gim;
+
+/** The name goes where it stands by itself: in `check.sh` it is a part of what is claimed. */
 function withoutForm(text: string, name: string): string {
-  const plain = text.replace(FORM, '');
-  return name === '' ? plain : plain.replaceAll(name, ' ').trim();
+  const plain = text.replace(FORM, '').replace(STEP_VERB, '$1');
+  if (name === '') return plain;
+  const alone = new RegExp(`(?<![^\\s"'*([#])${RegExp.escape(name)}(?![^\\s"'*)\\].,:;!?]|\\.[\\p{L}\\p{N}])`, 'gu');
+  return plain.replace(alone, ' ').trim();
 }
 
 function textOf(change: JsonObject, ...keys: readonly string[]): string {

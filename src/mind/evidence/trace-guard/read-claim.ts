@@ -1,6 +1,7 @@
 // Owns what a claim says that its sources must say too: exact terms, proper names, other content words, and what it denies.
 // Knows no source. Invariants: marks of lists and headings are no content; a capital at the beginning of a sentence, a heading or a
 // list item makes a name only of a word that is not everyday English; what stands in code must occur word for word.
+import { type JsonValue, parseJson } from '#base/json.ts';
 import { porterStem } from '#base/text/porter-stem.ts';
 import { splitWords } from '#base/text/split-words.ts';
 import { stemWord } from '#base/text/stem-word.ts';
@@ -61,16 +62,38 @@ interface Markdown {
   readonly code: readonly string[];
 }
 
+/** A block begins on a line of its own, also as a list item, and ends with as many back-ticks, or with the text. */
+const FENCED =
+  /^[ \t>]*(?:(?:[-*+]|\d{1,3}[.)])[ \t]+)?(`{3,})[^\n`]{0,40}\n([\s\S]*?)(?:\n[ \t]*\1`*[ \t]*$|(?![\s\S]))/gm;
+const SPAN = /(?<!`)(`{1,8})(?!`)([^\n]{1,400}?)(?<!`)\1(?!`)/g;
+const DEEPEST_JSON = 3;
+
+/** JSON claims what it holds: its escapes would hide words. */
+function plainCode(code: string, depth = 0): string {
+  const parsed = /^\s*["{[]/.test(code) && depth < DEEPEST_JSON ? parseJson(code) : undefined;
+  if (!parsed?.ok) return code;
+  return valuesOf(parsed.value)
+    .map((text) => plainCode(text, depth + 1))
+    .join('\n');
+}
+
+function valuesOf(value: JsonValue): readonly string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value !== 'object' || value === null) return [String(value)];
+  if (Array.isArray(value)) return value.flatMap((item: JsonValue) => valuesOf(item));
+  return Object.entries(value).flatMap(([key, item]) => [key, ...(item === undefined ? [] : valuesOf(item))]);
+}
+
 /** Lines of code blocks and the inside of back-ticks are code; markers of lists, headings, quotes and steps go. */
 function splitMarkdown(text: string): Markdown {
   const code: string[] = [];
-  const keep = (_: string, inside: string): string => {
-    code.push(inside);
+  const keep = (_whole: string, _marks: string, inside: string): string => {
+    code.push(plainCode(inside));
     return ' ';
   };
   const prose = text
-    .replace(/```[^\n`]{0,40}\n([\s\S]*?)(?:\n[ \t]*```|$)/g, keep)
-    .replace(/`([^`\n]{1,400})`/g, keep)
+    .replace(FENCED, keep)
+    .replace(SPAN, keep)
     .split('\n')
     .map(withoutMarkers)
     .join('\n')

@@ -1,10 +1,15 @@
 // Owns the review without a language model: rules propose, the same gate judges (issue: reflex learns by rules under the same gate).
 // Knows no row and no surface. Invariants: every entry is the owner's sentence, every step a call that worked; each cites its message.
 import { canonicalJson, type JsonValue } from '#base/json.ts';
+import { sliceText } from '#base/text.ts';
 import type { StoredMessage } from '#core/agent/session-store.ts';
+import type { GateVerdict } from '#mind/evidence/gate/gate-proposal.ts';
+import { messageEvidence } from '#mind/evidence/gate/message-evidence.ts';
 import { messageHandle } from '#mind/evidence/message-handle.ts';
 import type { ProposalDraft } from '#mind/evidence/proposal.ts';
-import type { Citation } from '#mind/evidence/trace-guard/claim.ts';
+import type { Citation, EvidenceEntry } from '#mind/evidence/trace-guard/claim.ts';
+import { findQuote, foldQuote, isLongEnough } from '#mind/evidence/trace-guard/find-quote.ts';
+import { foldText } from '#mind/evidence/trace-guard/fold-text.ts';
 import { type DoneCall, textArgument } from '../counters/done-calls.ts';
 import { splitTurns } from '../counters/split-turns.ts';
 import type { Kept } from '../keep/keep-proposal.ts';
@@ -18,8 +23,8 @@ import { type Trace, traceOf } from './procedure/trace.ts';
 
 export interface ReflexReviewParts {
   readonly keep: (draft: ProposalDraft, signal: AbortSignal) => Promise<Kept>;
-  /** Would the gate take it? Pure. */
-  readonly isSupported: (draft: ProposalDraft) => boolean;
+  /** What would the gate say? Pure. */
+  readonly judge: (draft: ProposalDraft) => GateVerdict['decision'];
   /** Entries of both memory files. */
   readonly keptEntries: () => readonly string[];
   /** Text below the header of a skill; undefined when there is none of this name. */
@@ -41,6 +46,7 @@ export interface ReflexReviewRequest {
 const REFLEX_MODEL = 'reflex/1';
 const FEWEST_STEPS = 2;
 const QUOTE = 200;
+const QUOTE_WORDS = 3;
 
 export async function reflexReview(
   parts: ReflexReviewParts,
@@ -75,18 +81,35 @@ function memoryDrafts(
   }));
 }
 
-/** The whole draft when the gate takes it, else the one without what only failed calls say. */
+/** The whole draft when the gate takes it, else the one that says least beside the steps; none that the gate would refuse. */
 function skillDrafts(parts: ReflexReviewParts, request: ReflexReviewRequest): readonly ProposalDraft[] {
   const fresh = withoutReplays(request.messages);
   const trace = traceOf(fresh.map(({ message }) => message));
   if (trace.steps.length < FEWEST_STEPS || (!request.isAsked && !isProcedure(trace))) return [];
   const name = freeName(parts, trace, request.hint);
   if (name === undefined) return [];
-  const drafts = [trace, { ...trace, deadEnds: [] }, { ...trace, deadEnds: [], recovered: [] }].flatMap(
-    (one) => skillDraft(one, fresh, { ...request, hint: name }) ?? [],
-  );
-  const chosen = drafts.find(parts.isSupported) ?? drafts[0];
-  return chosen === undefined ? [] : [chosen];
+  const all = traceCitations(trace, fresh);
+  const drafts = leaner(trace).flatMap(({ trace: one, citations }) => {
+    return skillDraft(one, citations === 'all' ? all : traceCitations(one, fresh), { ...request, hint: name }) ?? [];
+  });
+  const verdicts = drafts.map((draft) => ({ draft, decision: parts.judge(draft) }));
+  const chosen =
+    verdicts.find(({ decision }) => decision === 'accepted') ?? verdicts.find(({ decision }) => decision === 'pending');
+  return chosen === undefined ? [] : [chosen.draft];
+}
+
+interface LeanTrace {
+  readonly trace: Trace;
+  readonly citations: 'all' | 'own';
+}
+
+/** The trace, then without what only failed calls say, then without the owner's lines, at last without what these deny. */
+function leaner(trace: Trace): readonly LeanTrace[] {
+  const worked = { ...trace, deadEnds: [] };
+  const plain = { ...worked, recovered: [] };
+  const bare = { ...plain, lines: [] };
+  const cited = [trace, worked, plain, bare].map((one) => ({ trace: one, citations: 'all' as const }));
+  return [...cited, { trace: bare, citations: 'own' }];
 }
 
 const MOST_TWINS = 9;
@@ -109,28 +132,35 @@ function freeName({ skillBody }: ReflexReviewParts, trace: Trace, hint: string |
 
 function skillDraft(
   trace: Trace,
-  messages: readonly StoredMessage[],
-  request: ReflexReviewRequest,
+  citations: readonly Citation[],
+  { sessionId, hint }: ReflexReviewRequest,
 ): ProposalDraft | undefined {
-  const drafted = draftSkill(trace, request.hint);
+  const drafted = draftSkill(trace, hint);
   if (!drafted.ok) return undefined;
   const { name, content } = drafted.value;
-  return {
-    kind: 'skill',
-    actor: 'review',
-    target: name,
-    action: 'create',
-    change: { action: 'create', name, content },
-    sessionId: request.sessionId,
-    citations: traceCitations(trace, messages),
-  };
+  const change = { action: 'create', name, content };
+  return { kind: 'skill', actor: 'review', target: name, action: 'create', change, sessionId, citations };
 }
 
 /** Each step cites the record of its call, each line the owner's message. */
 function traceCitations({ calls, lines }: Trace, messages: readonly StoredMessage[]): readonly Citation[] {
-  const steps = calls.flatMap((done) => citationOf(messages[done.at], recordQuote(done)));
-  const said = lines.flatMap(({ text, at }) => (text.split(/\s+/).length < 3 ? [] : citationOf(messages[at], text)));
+  const evidence = messageEvidence(messages, { observedArguments: 'all' });
+  const steps = calls.flatMap((done) => {
+    const stands = (quote: string) => standsIn(evidence[done.at], quote);
+    const quote = [recordQuote(done), endQuote(done)].map(shortened).find(stands);
+    return quote === undefined ? [] : citationOf(messages[done.at], quote);
+  });
+  const said = lines.flatMap(({ text, at }) => {
+    const quote = shortened(text);
+    return standsIn(evidence[at], quote) ? citationOf(messages[at], quote) : [];
+  });
   return [...said, ...steps];
+}
+
+function standsIn(entry: EvidenceEntry | undefined, quote: string): boolean {
+  const folded = foldQuote(quote);
+  if (!isLongEnough(quote, QUOTE_WORDS)) return false;
+  return entry?.texts.some(({ text }) => findQuote(foldText(text), folded).length > 0) ?? false;
 }
 
 const LOOKS: ReadonlySet<string> = new Set(['read_file', 'search_files', 'web_fetch']);
@@ -148,12 +178,19 @@ function recordQuote({ call }: DoneCall): string {
   return key === '' ? `Ran ${call.name}.` : first === key ? `Ran ${call.name}. ${value}` : value;
 }
 
+/** As the record ends, where its arguments are more than what was run. */
+function endQuote({ result }: DoneCall): string {
+  const { exitCode } = result.observed;
+  return exitCode === undefined ? 'It was done.' : `Exit status ${exitCode}.`;
+}
+
+function shortened(quote: string): string {
+  const end = quote.lastIndexOf(' ', QUOTE);
+  return quote.length <= QUOTE ? quote : sliceText(quote, end > 0 ? end : QUOTE);
+}
+
 function citationOf(stored: StoredMessage | undefined, quote: string): readonly Citation[] {
-  const words =
-    quote.length <= QUOTE
-      ? quote
-      : quote.slice(0, quote.lastIndexOf(' ', QUOTE) > 0 ? quote.lastIndexOf(' ', QUOTE) : QUOTE);
-  return stored === undefined ? [] : [{ handle: messageHandle(stored.id), quote: words }];
+  return stored === undefined ? [] : [{ handle: messageHandle(stored.id), quote: shortened(quote) }];
 }
 
 /** What was done by following a skill is no new procedure. */

@@ -34,7 +34,7 @@ export async function reviewByRule(parts: ByRuleParts, order: RuleOrder, signal:
     {
       skillBody: (name) => doors.skills.reader.get(name)?.body,
       keep: parts.keep,
-      isSupported: (draft) => gateProposal(draft, all).decision === 'accepted',
+      judge: (draft) => gateProposal(draft, all).decision,
       keptEntries: () => keptEntries(doors.memory),
     },
     { sessionId, kind, messages, wantsSkill, isAsked, ...(hint === undefined ? {} : { hint }) },

@@ -15,6 +15,7 @@ import { shortStep, stepOf, type Trace } from './trace.ts';
 const NAME_WORDS = 4;
 const LONGEST_NAME = 40;
 const LONGEST_DESCRIPTION = 60;
+const LONGEST_LINE = 200;
 const MOST_LINES = 5;
 const MOST_CONSTRAINTS = 5;
 
@@ -38,7 +39,7 @@ export function draftSkill(trace: Trace, wanted?: string): Result<SkillDraft, Wr
     ...constraintSection(trace),
   ].join('\n\n');
   const written = writeSkill(
-    { name, description: descriptionOf(trace), body, metadata: { version: '1.0.0', author: 'reflex/1' } },
+    { name, description: descriptionOf(trace, name), body, metadata: { version: '1.0.0', author: 'reflex/1' } },
     { longestDescription: LONGEST_DESCRIPTION },
   );
   return written.ok ? { ok: true, value: { name, content: written.value } } : written;
@@ -77,10 +78,19 @@ function goalLines({ lines, steps }: Trace): readonly string[] {
     .map(({ text }) => text);
 }
 
-function descriptionOf(trace: Trace): string {
+function descriptionOf(trace: Trace, name: string): string {
   const text = goalLines(trace)[0] ?? trace.steps.map((step) => shortStep(step).replace(/^\$ /, '')).join(', ');
   const line = text.split('\n')[0]?.trim() ?? '';
-  return line.length <= LONGEST_DESCRIPTION ? line : `${sliceText(line, LONGEST_DESCRIPTION - 1).trimEnd()}…`;
+  if (line !== '' && line.length <= LONGEST_DESCRIPTION) return line;
+  const begin = wholeWords(line, LONGEST_DESCRIPTION - 2);
+  return begin === '' ? `do ${name}` : `${begin} …`;
+}
+
+/** Never a part of a word, a path or a name: that would say something else. Empty when the first word is too long. */
+function wholeWords(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const end = text.slice(0, most + 1).search(/\s\S*$/);
+  return end <= 0 ? '' : text.slice(0, end).trim();
 }
 
 /** What was asked for; where only commands were given, the one that it began with. */
@@ -88,7 +98,7 @@ function whenToUse(trace: Trace, name: string): string {
   const goals = goalLines(trace).slice(0, MOST_LINES);
   const first = trace.lines.find(({ worked }) => worked)?.text;
   const asked = goals.length > 0 || first === undefined ? goals : [first];
-  return [...asked.map((text) => `- "${oneLine(text)}"`), `- "do ${name}"`].join('\n');
+  return [...quotedLines(asked), `- "do ${name}"`].join('\n');
 }
 
 function parameterSection({ steps }: Trace): readonly string[] {
@@ -97,23 +107,36 @@ function parameterSection({ steps }: Trace): readonly string[] {
 }
 
 function constraintSection({ deadEnds, recovered, lines }: Trace): readonly string[] {
-  const ends = deadEnds.slice(-MOST_CONSTRAINTS).map((one) => `- Failed: \`${commandOf(one)}\``);
+  const ends = deadEnds
+    .slice(-MOST_CONSTRAINTS)
+    .map(commandOf)
+    .filter((command) => command !== '')
+    .map((command) => `- Failed: \`${command}\``);
   const needed = recovered
     .slice(-MOST_CONSTRAINTS)
-    .map(({ failed, by }) => `- Failed before \`${commandOf(by)}\`: \`${commandOf(failed)}\``);
+    .map(({ failed, by }) => [commandOf(by), commandOf(failed)] as const)
+    .filter((pair) => !pair.includes(''))
+    .map(([by, failed]) => `- Failed before \`${by}\`: \`${failed}\``);
   const said = lines
     .filter(({ text }) => isCorrection(text))
     .slice(-MOST_CONSTRAINTS)
-    .map(({ text }) => `- "${oneLine(text)}"`);
+    .map(({ text }) => text);
   return ends.length + needed.length + said.length === 0
     ? []
-    : [`## Constraints\n\n${[...ends, ...needed, ...said].join('\n')}`];
+    : [`## Constraints\n\n${[...ends, ...needed, ...quotedLines(said)].join('\n')}`];
 }
 
 function commandOf(done: DoneCall): string {
   return oneLine(shortStep(stepOf(done)).replace(/^\$ /, '')).replaceAll('`', "'");
 }
 
+function quotedLines(lines: readonly string[]): readonly string[] {
+  return lines
+    .map(oneLine)
+    .filter((text) => text !== '')
+    .map((text) => `- "${text}"`);
+}
+
 function oneLine(text: string): string {
-  return sliceText(text.replace(/\s+/g, ' ').trim(), 200);
+  return wholeWords(text.replace(/\s+/g, ' ').trim(), LONGEST_LINE);
 }
