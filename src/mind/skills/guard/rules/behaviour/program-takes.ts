@@ -182,7 +182,7 @@ export const PROGRAM_TAKE_RULES: readonly Rule[] = [
       'names-carry-data',
       'critical',
       'gethostbyname getaddrinfo resolve lookup dig nslookup dns resolver host ping resolve4 resolvetxt',
-      '(?:(?:gethostbyname|getaddrinfo|resolve\\w{0,5}|lookup\\w{0,4}|query)\\(\\s?(?:f["\'][^"\'\\n]{0,80}\\}\\.[\\w.{}-]{3,60}|`[^`\\n]{0,80}\\}\\.[\\w.{}$-]{3,60}|[\\w.()[\\]]{1,60}\\s?\\+\\s?["\']\\.|["\']%s\\.)|\\b(?:dig|nslookup|host|ping)\\b[^\\n]{0,60}["\']?\\$\\{?\\w{1,20}\\}?(?:\\.\\$\\{?\\w{1,20}\\}?)?\\.[a-z0-9-]{2,40}\\.[a-z]{2,10})',
+      '(?:(?:gethostbyname|getaddrinfo|resolve\\w{0,5}|lookup\\w{0,4}|query)\\(\\s?(?:f["\'][^"\'\\n]{0,80}\\}\\.[\\w.{}-]{3,60}|`[^`\\n]{0,80}\\}\\.[\\w.{}$-]{3,60}|[\\w.()[\\]]{1,60}\\s?\\+\\s?["\']\\.|["\']%s\\.)|\\b(?:dig|nslookup|host|ping)\\b[^\\n]{0,60}["\']?\\$\\{?\\w{1,20}\\}?(?:\\.\\$\\{?\\w{1,20}\\}?)?(?:\\.[a-z0-9«»-]{1,40}){1,4}\\.[a-z]{2,10})',
       {
         ...CODE,
         also: [/base64|b32|hex|encode|xxd|chunk|\[i:|substr|slice|fold|md5|cat |read/],
