@@ -57,9 +57,14 @@ interface Answer {
 async function call(
   store: SqliteSessionStore,
   input: Readonly<Record<string, unknown>>,
+  sessionId = CONTEXT.sessionId,
 ): Promise<Answer & { isError: boolean }> {
   const tool = createSessionSearchTool(store) as AnyTool as unknown as Tool<unknown>;
-  const output: ToolOutput = await tool.run(tool.input.parse(input), CONTEXT, AbortSignal.timeout(10_000));
+  const output: ToolOutput = await tool.run(
+    tool.input.parse(input),
+    { ...CONTEXT, sessionId },
+    AbortSignal.timeout(10_000),
+  );
   const parsed = parseJsonObject(output.text);
   assert.ok(parsed.ok);
   return { ...(parsed.value as unknown as Answer), isError: output.isError ?? false };
@@ -122,6 +127,19 @@ describe('session_search', () => {
         );
       }),
   );
+
+  test('the line that is being answered is no find, what was said before it in the same chat is', () =>
+    withStore(async (store) => {
+      const said = 'the deadline for the harbour report is friday';
+      const id = await session(store, [said, 'noted', 'what did I say about the deadline']);
+      const shown = async (askedIn: string) => {
+        const { results } = await call(store, { query: 'deadline' }, askedIn);
+        const [found] = results;
+        return found?.messages.find((one) => one.id === found.match_message_id)?.text;
+      };
+      assert.equal(await shown(id), said);
+      assert.equal(await shown('another session'), 'what did I say about the deadline');
+    }));
 
   verifies('core:recall:group-by-session', 'one result a lineage; work of sub-agents is hidden, cron comes last', () =>
     withStore(async (store) => {

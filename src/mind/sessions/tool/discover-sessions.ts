@@ -1,5 +1,5 @@
 // Owns the answer to a question about the past: best hits, one a lineage, each with its surroundings, verbatim. Knows no ranking.
-// Invariant: the live session and compacted rows are found like any other. Serves seed 001 chapter 9 without its summariser.
+// Invariant: the live session and compacted rows are found like any other, but not the very line that is being answered. Serves seed 001 chapter 9 without its summariser.
 import { isoTime } from '#base/clock.ts';
 import type { Database } from '#base/database/connection.ts';
 import type { SearchHit } from '../search/message-search.ts';
@@ -14,6 +14,8 @@ export interface DiscoverOrder {
   readonly detail: 'adaptive' | 'full';
   readonly window: number;
   readonly roles: readonly string[];
+  /** Id of the session that asks. */
+  readonly askedIn: string;
 }
 
 export interface FoundSession {
@@ -52,7 +54,9 @@ export async function discoverSessions(
 ): Promise<readonly FoundSession[]> {
   const { database } = store;
   const hits = await store.search(order.query, { limit: HITS, roles: order.roles, hiddenSources: HIDDEN_SOURCES });
-  const chosen = onePerLineage(database, hits).slice(0, order.limit);
+  const now = lineUnderWay(database, order.askedIn);
+  const earlier = hits.filter((hit) => hit.sessionId !== order.askedIn || hit.messageId < now);
+  const chosen = onePerLineage(database, earlier).slice(0, order.limit);
   if (order.sort !== undefined) {
     const sign = order.sort === 'newest' ? -1 : 1;
     chosen.sort((a, b) => sign * (a.hit.at - b.hit.at));
@@ -60,6 +64,17 @@ export async function discoverSessions(
   return chosen.map((found, place) =>
     describe(database, found, { ...order, full: order.detail === 'full' || place === 0 }),
   );
+}
+
+/** Id of the owner's newest message there: with it the turn begins that asks. */
+function lineUnderWay(database: Database, sessionId: string): number {
+  const session = findSession(database, sessionId);
+  if (session === undefined) return Number.POSITIVE_INFINITY;
+  const row = database.get<{ id: number | null }>(
+    "SELECT max(id) AS id FROM messages WHERE session = ? AND role = 'user'",
+    session.key,
+  );
+  return row?.id ?? Number.POSITIVE_INFINITY;
 }
 
 interface Found {

@@ -65,7 +65,7 @@ export function createSessionSearchTool(store: SqliteSessionStore, options: Sess
     effect: 'read',
     summary: (given) => `session_search ${given.query ?? given.session_id ?? 'recent'}`,
     run: async (given, { sessionId }, signal) => {
-      const found = await answer(store, given);
+      const found = await answer(store, given, sessionId);
       const { summarise } = options;
       const wanted = given.summarise === true && summarise !== undefined && !found.isError;
       const { body, isError } = wanted
@@ -84,11 +84,11 @@ interface Answer {
   readonly isError: boolean;
 }
 
-async function answer(store: SqliteSessionStore, given: Input): Promise<Answer> {
+async function answer(store: SqliteSessionStore, given: Input, askedIn: string): Promise<Answer> {
   const query = given.query?.trim() ?? '';
   const sessionId = given.session_id?.trim() ?? '';
   if (sessionId !== '') return showSession(store, sessionId, given);
-  return query === '' ? browse(store, given) : discover(store, query, given);
+  return query === '' ? browse(store, given) : discover(store, given, { query, askedIn });
 }
 
 interface Summarising {
@@ -113,9 +113,14 @@ async function summarised(
   return { ...found, results, body: { ...found.body, results } };
 }
 
-async function discover(store: SqliteSessionStore, query: string, given: Input): Promise<Answer> {
+async function discover(
+  store: SqliteSessionStore,
+  given: Input,
+  { query, askedIn }: { readonly query: string; readonly askedIn: string },
+): Promise<Answer> {
   const results = await discoverSessions(store, {
     query,
+    askedIn,
     limit: clamp(given.limit, DEFAULT_LIMIT, MOST_RESULTS),
     sort: given.sort,
     detail: given.detail ?? 'adaptive',
