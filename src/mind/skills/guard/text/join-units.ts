@@ -37,13 +37,13 @@ function joinInto(wholes: Unit[], parts: readonly Unit[], kind: UnitKind): void 
     const texts: string[] = [];
     let length = 0;
     let at = from;
-    for (; at < parts.length && (length < WHOLE_LIMIT || at - from <= OVERLAP); at += 1) {
+    for (; at < parts.length && (length < WHOLE_LIMIT || at === from); at += 1) {
       const part = parts[at] as Unit;
       for (const { offset, line } of part.starts) starts.push({ offset: length + offset, line, guarded: part.guarded });
       texts.push(part.text);
       length += part.text.length + 1;
     }
     wholes.push({ kind, text: texts.join('\n'), starts, block: parts[from]?.block ?? 0, guarded: false, depth: 0 });
-    from = at < parts.length ? at - OVERLAP : at;
+    from = at < parts.length ? at - Math.min(OVERLAP, (at - from) >> 1) : at;
   }
 }
