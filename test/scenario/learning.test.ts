@@ -126,7 +126,7 @@ describe('learning, start to end', () => {
         await talk.close();
         await settle(world);
         const [offer] = world.learning.offers();
-        assert.equal(offer?.line, 'Keep this as the skill "github-digest"? Sort GitHub notifications into a digest');
+        assert.match(offer?.line ?? '', /^New skill "github-digest" \(\d steps: .*\)\?$/);
         const kept = await world.learning.accept(offer?.id ?? '');
         assert.deepEqual(kept, { ok: true, value: 'Kept the new skill github-digest' });
       });

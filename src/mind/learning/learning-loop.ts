@@ -4,7 +4,7 @@
 import type { Hooks, SessionInfo } from '#core/agent/hooks.ts';
 import type { SessionStore, StoredMessage } from '#core/agent/session-store.ts';
 import { creationTriggers } from './counters/creation-triggers.ts';
-import { doneCalls, workCalls } from './counters/done-calls.ts';
+import { type doneCalls, workCalls } from './counters/done-calls.ts';
 import {
   afterReview,
   countTurn,
@@ -14,6 +14,7 @@ import {
   type NudgeKind,
   rebuildCounters,
 } from './counters/nudge-counters.ts';
+import { followsSkill, ownTurns } from './counters/own-turns.ts';
 import { splitTurns, type Turn } from './counters/split-turns.ts';
 import { repeatedCalls } from './reflex/procedure/repeated-calls.ts';
 import type { Review, ReviewOrder, ReviewReason } from './review/review.ts';
@@ -119,13 +120,9 @@ async function reviewAtEnd(parts: LoopParts, sessionId: string): Promise<void> {
   await parts.order({ sessionId, reasons: ['session-end', ...triggers], through: await lastId(parts, sessionId) });
 }
 
-/** What only followed a skill needs no second look, unless it was set right. */
+/** What only followed a skill, or played earlier steps again, needs no second look, unless it was set right. */
 function hasOwnTask(stretch: Turn): boolean {
-  return splitTurns(stretch).some((turn) => workCalls(turn).length > 0 && !followsSkill(turn));
-}
-
-function followsSkill(turn: Turn): boolean {
-  return doneCalls(turn).some(({ call, result }) => call.name === 'skill_view' && !result.isError);
+  return ownTurns(stretch).some((turn) => workCalls(turn).length > 0);
 }
 
 async function lastId({ store }: LoopParts, sessionId: string): Promise<number> {

@@ -29,7 +29,7 @@ describe('the learning loop', () => {
       await settle(world);
       assert.deepEqual(await world.store.messages(talk.session.id), before, 'the conversation is as it was');
       const [offer] = world.learning.offers();
-      assert.match(offer?.line ?? '', /^Keep this as the skill "release"\? Release a new version$/);
+      assert.match(offer?.line ?? '', /^New skill "release" \(5 steps: npm ci, npm run build, npm test, …\)\?$/);
       assert.match(offer?.text ?? '', /3\. Run `npm test`[\s\S]*Cited:\n {2}message \d+: "release a new version"/);
       assert.ok(!existsSync(join(world.home, 'skills/release')), 'nothing is written before the yes');
       assert.ok(existsSync(join(world.home, 'pending/skills', `${offer?.id}.json`)));

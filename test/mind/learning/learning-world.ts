@@ -34,7 +34,7 @@ import { skillsCacheName } from '#mind/skills/library/cache-tables.ts';
 import { createSkillLibrary } from '#mind/skills/library/skill-library.ts';
 import { createSkillRecords } from '#mind/skills/record/skill-records.ts';
 import { skillSchema } from '#mind/skills/skill-schema.ts';
-import { createSkillManageTool } from '#mind/skills/tools/skill-manage-tool.ts';
+import { createSkillManageTool, type OwnerSay } from '#mind/skills/tools/skill-manage-tool.ts';
 import { createSkillViewTool } from '#mind/skills/tools/skill-view-tool.ts';
 import { createSkillsListTool } from '#mind/skills/tools/skills-list-tool.ts';
 import { createManualClock, type ManualClock } from '#testing/manual-clock.ts';
@@ -51,6 +51,8 @@ export interface WorldOptions {
   readonly settings?: Partial<LearningSettings>;
   readonly providers?: MemoryProviders;
   readonly approver?: Approver;
+  /** What becomes of skills that are the owner's to decide; default: they are asked about. */
+  readonly ownerSay?: () => OwnerSay;
   /** Names of tools that no session shows. */
   readonly hidden?: readonly string[];
   /** Default: one whose waiting takes no time. */
@@ -99,8 +101,8 @@ export function openWorld(t: TestContext, options: WorldOptions = {}) {
     door,
     citationsOf,
     record: records.get,
-    ownerSay: () => 'ask',
-    draft: async () => 'nobody asks for drafts here',
+    ownerSay: options.ownerSay ?? (() => 'ask'),
+    draft: async () => 'prop_waiting',
     written: refresh,
   });
   const tools = [terminalTool(), createMemoryTool(memory), manage, ...reading, createSessionSearchTool(store)];

@@ -1,8 +1,11 @@
 // Owns how a change reads to a person: the one line of an announcement or an offer, and the whole for `show`. Pure. Knows no surface.
 // Invariant: says `cited`, never `verified`; one line has no line break.
 import { isJsonObject, type JsonObject } from '#base/json.ts';
-import { ellipsize } from '#base/text.ts';
+import { splitFrontMatter } from '#base/text/front-matter.ts';
+import { ellipsize, plural } from '#base/text.ts';
 import type { Proposal, ProposalDraft } from '#mind/evidence/proposal.ts';
+import { readSteps } from '../reflex/procedure/step-text.ts';
+import { shortStep } from '../reflex/procedure/trace.ts';
 
 const SHORT = 90;
 const FILES = { memory: 'MEMORY.md', user: 'USER.md' } as const;
@@ -19,14 +22,39 @@ export function takenBackLine(draft: Change): string {
   return isGone ? `Taken back: the skill ${draft.target} is gone.` : `Taken back: ${doneLine(draft)}`;
 }
 
-/** `New skill "release" (5 steps …)`: what waits. */
-export function offerLine(proposal: Proposal): string {
-  const { kind, target, action, change, reason } = proposal;
-  const why = reason === 'origin-not-allowed' ? ' It rests on text that you did not write.' : '';
-  if (kind === 'memory') return `Remember in ${fileOf(target)}: ${quoted(contentOf(change))}?${why}`;
-  if (action === 'create') return `Keep this as the skill "${target}"? ${described(change)}${why}`.trim();
-  if (action === 'delete') return `Delete the skill "${target}"?${why}`;
-  return `Change the skill "${target}" (${action})? ${quoted(changedText(change))}${why}`;
+/** With the words for an answer behind it an offer fits into 100 columns. */
+const OFFER = 73;
+const OFFERED_NAME = 32;
+const SHOWN_STEPS = 3;
+
+/** `New skill "build" (4 steps: cat page.txt, sh build.sh, …)?`: what waits, on one short line. */
+export function offerLine({ kind, target, action, change }: Proposal): string {
+  const name = `"${ellipsize(target, OFFERED_NAME)}"`;
+  if (kind === 'memory') return framed(`Remember in ${fileOf(target)}: `, contentOf(change), '?');
+  if (action === 'create') return newSkillLine(name, textOf(change, 'content'));
+  if (action === 'delete') return `Delete the skill ${name}?`;
+  return framed(`Change the skill ${name}: `, plainText(addedPart(change)) || action, '?');
+}
+
+function newSkillLine(name: string, content: string): string {
+  const steps = readSteps(splitFrontMatter(content).body).map(({ step, source }) =>
+    plainText(step.kind === 'call' ? shortStep(step).replace(/^\$ /, '') : source.replace(/^\d{1,3}[.)]\s+/, '')),
+  );
+  if (steps.length === 0) return framed(`New skill ${name} (`, described(content), ')?');
+  const head = `New skill ${name} (${plural(steps.length, 'step')}: `;
+  for (let count = Math.min(SHOWN_STEPS, steps.length); count > 0; count -= 1) {
+    const line = `${head}${steps.slice(0, count).join(', ')}${count < steps.length ? ', …' : ''})?`;
+    if (line.length <= OFFER) return line;
+  }
+  return framed(head, steps[0] ?? '', ')?');
+}
+
+function framed(head: string, text: string, end: string): string {
+  return `${head}${ellipsize(plainText(text), Math.max(8, OFFER - head.length - end.length))}${end}`;
+}
+
+function plainText(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
 }
 
 /** What waits unasked, since its words are not the owner's. */
@@ -76,9 +104,8 @@ function addedPart(change: JsonObject): string {
   return added.length > 0 ? added.join(' ') : textOf(change, 'new_string');
 }
 
-function described(change: JsonObject): string {
-  const line = /^description:[ \t]*(.+)$/m.exec(textOf(change, 'content'))?.[1]?.replace(/^["']|["']$/g, '') ?? '';
-  return line === '' ? '' : ellipsize(line, SHORT);
+function described(content: string): string {
+  return /^description:[ \t]*(.+)$/m.exec(content)?.[1]?.replace(/^["']|["']$/g, '') ?? '';
 }
 
 function contentOf(change: JsonObject): string {
@@ -98,7 +125,7 @@ function fileOf(target: string): string {
 }
 
 function quoted(text: string): string {
-  return `"${ellipsize(text.replace(/\s+/g, ' ').trim(), SHORT)}"`;
+  return `"${ellipsize(plainText(text), SHORT)}"`;
 }
 
 function textOf(change: JsonObject, ...keys: readonly string[]): string {

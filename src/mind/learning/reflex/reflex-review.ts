@@ -11,7 +11,7 @@ import type { Citation, EvidenceEntry } from '#mind/evidence/trace-guard/claim.t
 import { findQuote, foldQuote, isLongEnough } from '#mind/evidence/trace-guard/find-quote.ts';
 import { foldText } from '#mind/evidence/trace-guard/fold-text.ts';
 import { type DoneCall, textArgument } from '../counters/done-calls.ts';
-import { splitTurns } from '../counters/split-turns.ts';
+import { ownTurns } from '../counters/own-turns.ts';
 import type { Kept } from '../keep/keep-proposal.ts';
 import { countOutcomes } from '../review/count-outcomes.ts';
 import type { ReviewKind } from '../review/review.ts';
@@ -193,15 +193,8 @@ function citationOf(stored: StoredMessage | undefined, quote: string): readonly 
   return stored === undefined ? [] : [{ handle: messageHandle(stored.id), quote: shortened(quote) }];
 }
 
-/** What was done by following a skill is no new procedure. */
+/** What was done by following a skill, or by playing earlier steps again, is no new procedure. */
 function withoutReplays(messages: readonly StoredMessage[]): readonly StoredMessage[] {
-  let at = 0;
-  return splitTurns(messages.map(({ message }) => message)).flatMap((turn) => {
-    const stored = messages.slice(at, at + turn.length);
-    at += turn.length;
-    const follows = turn.some(
-      (message) => message.role === 'tool' && message.parts[0].name === 'skill_view' && !message.parts[0].isError,
-    );
-    return follows ? [] : stored;
-  });
+  const own = new Set(ownTurns(messages.map(({ message }) => message)).flat());
+  return messages.filter(({ message }) => own.has(message));
 }

@@ -59,7 +59,7 @@ class Between implements BetweenTurns {
       if (this.#asked.has(offer.id)) continue;
       this.#asked.add(offer.id);
       if (this.#ask) yield* this.#decide(offer, this.#ask, signal);
-      else yield `${offer.line} · /pending accept ${offer.id} keeps it, /pending show ${offer.id} shows it`;
+      else yield* [offer.line, `/pending accept ${offer.id} keeps it, /pending show ${offer.id} shows it`];
       if (this.#line !== undefined) return;
     }
   }
@@ -70,7 +70,7 @@ class Between implements BetweenTurns {
 
   async *#decide(offer: LearningOffer, ask: Ask, signal: AbortSignal): AsyncGenerator<string, void> {
     for (;;) {
-      const answer = (await ask({ lines: [`${offer.line}  y / n / show / always`] }, signal))?.trim() ?? '';
+      const answer = (await ask({ lines: [`${offer.line} y / n / show / always`] }, signal))?.trim() ?? '';
       const wish = WISHES.find(([pattern]) => pattern.test(answer))?.[1] ?? 'later';
       if (wish === 'show') {
         yield offer.text;

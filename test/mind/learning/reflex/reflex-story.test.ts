@@ -39,10 +39,7 @@ describe('reflex learns', () => {
       await settle(world);
       const [offer, ...more] = world.learning.offers();
       assert.deepEqual(more, []);
-      assert.match(
-        offer?.line ?? '',
-        /^Keep this as the skill "ci-lint-build-test"\? npm ci, npm run lint, npm run build, npm test, npm pack$/,
-      );
+      assert.match(offer?.line ?? '', /^New skill "ci-lint-build-test" \(5 steps: npm ci, npm run lint, …\)\?$/);
       const kept = await world.learning.accept(offer?.id ?? '');
       assert.ok(kept.ok, JSON.stringify(kept));
       const path = join(world.home, 'skills/ci-lint-build-test/SKILL.md');
@@ -59,7 +56,10 @@ describe('reflex learns', () => {
       assert.deepEqual(commandsOf(amended), ['npm audit']);
       assert.match(answerOf(amended), /^Patched the skill ci-lint-build-test:/);
       const skipped = await say(second, 'skip step 2');
-      assert.match(answerOf(skipped), /^Patched/);
+      assert.match(
+        answerOf(skipped),
+        /^Patched the skill ci-lint-build-test: step 2 is out\.[\s\S]*2\. Run `npm run lint`/,
+      );
       const replaced = await say(second, 'instead of npm pack run npm publish --dry-run');
       assert.match(answerOf(replaced), /^Patched[\s\S]*npm publish --dry-run/);
       await second.close();
@@ -111,7 +111,7 @@ describe('reflex learns', () => {
     await doTask(world);
     assert.deepEqual(world.learning.offers(), []);
     await doTask(world, [...COMMANDS.slice(0, 4), 'npm audit']);
-    assert.match(world.learning.offers()[0]?.line ?? '', /the skill "ci-lint-build-test-2"/);
+    assert.match(world.learning.offers()[0]?.line ?? '', /^New skill "ci-lint-build-test-2"/);
   });
 
   test('facts that the owner mentions are kept at the end, word for word, with their message', async (t) => {

@@ -10,7 +10,7 @@ import { readCommand } from '#core/tools/reflex/command/read-command.ts';
 import { type Amendment, amendSteps } from '../procedure/amend-steps.ts';
 import { fill, patterns, texts } from './english.ts';
 import { lastReplay } from './last-replay.ts';
-import { readSkillAnswer } from './skill-answer.ts';
+import { pendingId, readSkillAnswer } from './skill-answer.ts';
 
 type Slots = Readonly<Record<string, string>>;
 
@@ -95,11 +95,15 @@ function patchSkill({ name, amendment, before }: Patching, [view, patched]: read
       quotes: [...quoted, ...(refusal.type === 'say' ? (refusal.quotes ?? []) : [])],
     };
   }
-  return {
-    type: 'say',
-    text: fill(texts.patched, name),
-    quotes: [...quoted, { source: `skill ${name}`, text: added || newString }],
-  };
+  const gone = amendment.kind === 'skip' ? seen.value.items[amendment.step - 1]?.source : undefined;
+  const waiting = pendingId(patched);
+  const quote = { source: gone === undefined ? `skill ${name}` : `taken out of ${name}`, text: gone ?? added };
+  return { type: 'say', text: doneText(name, amendment, waiting), quotes: [...quoted, quote] };
+}
+
+function doneText(name: string, amendment: Amendment, waiting: string | undefined): string {
+  if (waiting !== undefined) return fill(texts.patchWaits, waiting, name);
+  return amendment.kind === 'skip' ? fill(texts.skipped, name, amendment.step) : fill(texts.patched, name);
 }
 
 function quotesOf(amendment: Amendment, run: ToolResultPart) {

@@ -28,8 +28,35 @@ export const forms = {
   ],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
+const NAME = '[`"\']?(?<name>[a-z0-9][a-z0-9._-]{0,63})[`"\']?';
+/** What may stand between the verb and the name of a skill that is to be made. */
+const MEANT =
+  '(?:\\s+(?:me|us|how to do|how we did|this|that|it|what (?:we|you|i) did|(?:these|those|the last|the) steps|in|into|as|an?|the|my|our|new))*';
+const SOURCE = '(?:\\s+(?:out of|from|of)\\s+(?:this|that|it|what (?:we|you|i) did|(?:these|those|the) steps))?';
+const SKILL = '(?:skill|procedure)';
+const SHOW = '(?:show|read|view|open|display|print|describe)\\s+(?:me\\s+)?(?:the\\s+|my\\s+|our\\s+)?';
+
 /** Patterns over the line without manners; `name` is a skill's, `with` its values. */
 export const patterns = {
+  /** Ways to name what is to be learned: any word counts, also an everyday one. */
+  learnNamed: [
+    new RegExp(
+      `^(?:learn|remember|save|keep|store|record|turn|make|create|write)${MEANT}\\s+${SKILL}${SOURCE}\\s+(?:called|named)\\s+${NAME}$`,
+      'i',
+    ),
+    new RegExp(
+      `^(?:learn|remember|save|keep|store|record)${MEANT}\\s+as\\s+(?:an?\\s+|the\\s+|my\\s+)?${SKILL}\\s+${NAME}$`,
+      'i',
+    ),
+    new RegExp(`^learn${MEANT}\\s+as\\s+${NAME}$`, 'i'),
+  ],
+  /** Behind `as` they are no names. */
+  noName:
+    /^(?:an?|the|my|our|skill|procedure|well|usual|before|soon|fast|now|too|again|today|later|please|then|also|always|follows)$/i,
+  showNamed: [
+    new RegExp(`^${SHOW}${SKILL}\\s+(?:called\\s+|named\\s+)?${NAME}$`, 'i'),
+    new RegExp(`^what\\s+(?:does|is)\\s+(?:in\\s+)?(?:the\\s+)?${SKILL}\\s+${NAME}(?:\\s+(?:do|say|contain))?$`, 'i'),
+  ],
   /** Said with the word skill: any name counts. */
   namedSkill:
     /^(?:do|replay|repeat|redo|apply|follow|use|run)\s+(?:the\s+|my\s+|our\s+)?(?:skill|procedure|recipe)\s+[`"']?(?<name>[a-z0-9][a-z0-9._-]{0,63})[`"']?(?:\s+(?:with|using|where)\s+(?<with>.+))?$/i,
@@ -60,8 +87,11 @@ export const texts = {
   notFound: 'I find nothing that we did for "{}".',
   noTrace: 'Nothing was done in this conversation that could be kept: a skill needs two steps that worked.',
   learned: 'Kept as the skill {}:',
+  waits: 'It waits for your yes: /pending accept {} keeps the skill {}:',
+  patchWaits: 'It waits for your yes: /pending accept {} changes the skill {}:',
   notLearned: 'Not kept.',
   patched: 'Patched the skill {}:',
+  skipped: 'Patched the skill {}: step {} is out.',
   notPatched: 'The skill {} was not changed.',
   noReplay: 'No skill was replayed right before this: nothing was changed.',
   noStep: 'The skill {} has no such step.',

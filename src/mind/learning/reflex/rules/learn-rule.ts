@@ -5,7 +5,9 @@ import { parseJsonObject } from '#base/json.ts';
 import type { ReflexInput, ReflexMatch, ReflexRule, ReflexStep } from '#core/agent/reflex-rule.ts';
 import { draftSkill } from '../procedure/draft-skill.ts';
 import { type Trace, traceOf } from '../procedure/trace.ts';
-import { fill, forms, texts } from './english.ts';
+import { fill, forms, patterns, texts } from './english.ts';
+import { namedIn } from './named-in.ts';
+import { pendingId } from './skill-answer.ts';
 
 const FEWEST_STEPS = 2;
 
@@ -16,6 +18,8 @@ export const learnRule: ReflexRule = {
   examples: ['learn this as release', 'save these steps as a skill called release', '/learn release'],
 
   match(input) {
+    const named = namedIn(input.words, patterns.learnNamed);
+    if (named !== undefined) return { score: 0.98, slots: { name: named } };
     const fit = input.fit(forms.learn);
     if (fit === undefined) return undefined;
     const { name } = fit.slots;
@@ -49,8 +53,11 @@ function answer(name: string, content: string, result: Parameters<ReflexRule['ac
   const parsed = parseJsonObject(result.text);
   const failed =
     result.isError || result.observed.refused !== undefined || (parsed.ok && parsed.value.success === false);
-  if (!failed)
-    return { type: 'say', text: fill(texts.learned, name), quotes: [{ source: `skill ${name}`, text: content }] };
+  if (!failed) {
+    const waiting = pendingId(result);
+    const text = waiting === undefined ? fill(texts.learned, name) : fill(texts.waits, waiting, name);
+    return { type: 'say', text, quotes: [{ source: `skill ${name}`, text: content }] };
+  }
   const why = parsed.ok && typeof parsed.value.error === 'string' ? parsed.value.error : result.text;
   return { type: 'say', text: texts.notLearned, quotes: [{ source: 'skill_manage', text: why }] };
 }

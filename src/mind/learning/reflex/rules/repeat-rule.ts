@@ -6,6 +6,7 @@ import type { ToolResultPart } from '#core/model/message.ts';
 import type { KeptEntry } from '#mind/memory/reflex/kept-entries.ts';
 import { clearMatch, overlap } from '#mind/memory/reflex/match-entries.ts';
 import { textArgument } from '../../counters/done-calls.ts';
+import { isRepeat } from '../../counters/own-turns.ts';
 import { ownerWords, splitTurns } from '../../counters/split-turns.ts';
 import type { CallStep } from '../procedure/step.ts';
 import { traceOf } from '../procedure/trace.ts';
@@ -124,10 +125,6 @@ function stepsAfter(result: ToolResultPart, message: number): readonly CallStep[
       return [];
     return [{ kind: 'call', tool: call.name, arguments: call.arguments } as const];
   });
-}
-
-function isRepeat(text: string): boolean {
-  return /^(?:please\s+)?(?:do|repeat|redo|replay|rerun|run)\b.{0,40}\bdid\b/i.test(text.trim());
 }
 
 function listIn(result: ToolResultPart, key: string): readonly JsonObject[] {

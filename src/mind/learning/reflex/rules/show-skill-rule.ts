@@ -1,6 +1,7 @@
 // Owns the intent `show-skill`: one SKILL.md, quoted whole.
 import type { ReflexRule } from '#core/agent/reflex-rule.ts';
-import { forms } from './english.ts';
+import { forms, patterns } from './english.ts';
+import { namedIn } from './named-in.ts';
 import { readSkillAnswer } from './skill-answer.ts';
 
 export const showSkillRule: ReflexRule = {
@@ -9,7 +10,10 @@ export const showSkillRule: ReflexRule = {
   effect: 'read',
   examples: ['show the skill release', 'what does the skill release do'],
 
-  match: (input) => input.fit(forms.show),
+  match(input) {
+    const name = namedIn(input.words, patterns.showNamed);
+    return name === undefined ? input.fit(forms.show) : { score: 0.98, slots: { name } };
+  },
 
   restate: ({ slots }) => `show the skill ${slots.name}`,
 

@@ -23,6 +23,13 @@ export function readSkillAnswer(result: ToolResultPart): Result<SeenSkill, 'not-
   return ok({ name, content, items: readSteps(splitFrontMatter(content).body) });
 }
 
+/** Under which id a change waits for the owner; undefined when it was made. */
+export function pendingId(result: ToolResultPart): string | undefined {
+  const parsed = parseJsonObject(result.text);
+  const id = parsed.ok ? textArgument(parsed.value, 'pending') : '';
+  return id === '' ? undefined : id;
+}
+
 export interface ListedSkill {
   readonly name: string;
   readonly description: string;
