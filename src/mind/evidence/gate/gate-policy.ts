@@ -6,9 +6,9 @@ import type { ClaimPolicy } from '../trace-guard/claim.ts';
 const MEASURE = { minQuoteWords: 3, minSupport: 0.5 } as const;
 
 /** A fact about the owner. */
-export const OWNER_FACT: ClaimPolicy = { ...MEASURE, origins: ['owner'] };
+const OWNER_FACT: ClaimPolicy = { ...MEASURE, origins: ['owner'] };
 /** A fact about the environment or the project, a step of a skill: the owner's words, or what was run and went well. */
-export const OBSERVED_FACT: ClaimPolicy = { ...MEASURE, origins: ['owner', 'observed'] };
+const OBSERVED_FACT: ClaimPolicy = { ...MEASURE, origins: ['owner', 'observed'] };
 
 const ABOUT_OWNER = /(?:^|[.;:\n]\s*|\bthe\s)(?:user|owner)(?:['’]s)?\b(?!\s*[_./-])/iu;
 

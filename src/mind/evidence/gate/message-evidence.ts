@@ -81,7 +81,7 @@ function recordOf(
   ];
 }
 
-export function wentWell({ isError, observed }: ToolResultPart): boolean {
+function wentWell({ isError, observed }: ToolResultPart): boolean {
   return !isError && observed.refused === undefined && (observed.exitCode ?? 0) === 0;
 }
 

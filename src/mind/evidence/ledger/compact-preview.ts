@@ -7,7 +7,7 @@ export interface CompatOptions {
   readonly compat?: 'upstream';
 }
 
-export const PREVIEW_LIMIT = 500;
+const PREVIEW_LIMIT = 500;
 
 /** null gives the empty text, a text itself, anything else JSON with sorted keys; cut to `limit` with an ellipsis. */
 export function compactPreview(value: unknown, limit = PREVIEW_LIMIT, { compat }: CompatOptions = {}): string {

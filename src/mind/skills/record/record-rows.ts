@@ -118,7 +118,7 @@ export interface RecordedChange {
 }
 
 /** Who a skill counts as made by: the licence of unattended writers hangs on it. */
-export function makerOf(actor: Actor): SkillRecord['createdBy'] {
+function makerOf(actor: Actor): SkillRecord['createdBy'] {
   if (actor === 'owner' || actor === 'import' || actor === 'install') return actor;
   return actor === 'rollback' ? 'owner' : 'agent';
 }

@@ -7,10 +7,10 @@ import { type UseCounts, worseProbability } from './worse-probability.ts';
 /** Uses of the new version at which it is judged. */
 export const LOOKS: readonly number[] = [5, 10, 20, 40, 80];
 
-export const MIN_USES = 5;
-export const MIN_DIFFERENCE = 0.15;
+const MIN_USES = 5;
+const MIN_DIFFERENCE = 0.15;
 /** One failure decides nothing: a version that nearly always works has one in its first five uses now and then. */
-export const MIN_FAILURES = 2;
+const MIN_FAILURES = 2;
 /**
  * The level of one look; over all of them it keeps the promise of 0.95. Found by summing over every course of uses, for rates from 0.05
  * to 0.995 and parents with 5 to 1,000 uses: 4.4 of 100 at worst. With 0.95 at each look it would be 14, at each use 21.

@@ -20,7 +20,7 @@ import { allVersions, type VersionRow } from './version-rows.ts';
 export type DiffReason = 'no-such-version' | 'backup-not-found' | 'too-large';
 
 /** The folder at `version`; 0 is what stood there before the first known write. Undefined: there was none. */
-export function skillAt(
+function skillAt(
   parts: Pick<DoorParts, 'database' | 'places'>,
   skill: string,
   version: number,
