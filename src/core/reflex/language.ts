@@ -42,6 +42,7 @@ export interface Language {
   readonly looseWords: string;
   readonly layers: Layers;
   readonly guards: Guards;
+  readonly beyond: Beyond;
   readonly slots: SlotWords;
   readonly time: TimeWords;
   readonly answers: AnswerWords;
@@ -104,6 +105,18 @@ export interface Guards {
   readonly hedging: RegExp;
   /** At the start of what follows a clause: without it the clause is only half of what was said. */
   readonly halving: RegExp;
+}
+
+/** What no rule answers, however its words fit; patterns over text without its quotations, where names read as `it`. */
+export interface Beyond {
+  /** Asks how something is done: nothing acts, and memory is not asked. */
+  readonly howTo: readonly RegExp[];
+  /** Asks for the understanding of a text: nothing is read for it. */
+  readonly understanding: readonly RegExp[];
+  /** At the start: an order whose other words are its object, and no request. */
+  readonly wanted: RegExp;
+  /** In a part of a line: a request for help with us, not with the world. */
+  readonly aboutAgent: RegExp;
 }
 
 export interface SlotWords {

@@ -7,6 +7,7 @@ import { fitForm } from './line/fit-form.ts';
 import { type Form, parseForm } from './line/parse-form.ts';
 import { type Doubt, type Line, readLine } from './line/read-line.ts';
 import { type Reading, readings } from './reading/readings.ts';
+import { withinReach } from './reading/within-reach.ts';
 
 /** Bounds of the ranking, as data. */
 export const THRESHOLDS = {
@@ -66,6 +67,15 @@ function inputOf(
 export function rankRules(rules: readonly ReflexRule[], input: ReflexInput, language: Language): readonly RankedRule[] {
   const line = readLine(input.text, language);
   if (!input.confirmed && (line.doubt === 'pasted' || line.doubt === 'injection')) return [];
+  const able = input.confirmed ? rules : withinReach(rules, input.text, language);
+  return rankLine(able, input, { line, language });
+}
+
+function rankLine(
+  rules: readonly ReflexRule[],
+  input: ReflexInput,
+  { line, language }: { readonly line: Line; readonly language: Language },
+): readonly RankedRule[] {
   const plain = rankOnce(rules, input, line.doubt);
   if (input.confirmed || isClear(plain)) return plain;
   const asks: RankedRule[] = [];
@@ -112,11 +122,16 @@ function otherOrders(
 
 /** A part of a line counts when it was spoken in words; what its surroundings speak against is at most asked about. */
 function weightOf({ rule, match }: RankedRule, { reading, mode }: Rereading): number {
-  if (reading.torn) return 0;
+  if (reading.torn || (rule.purpose === 'meta' && speaksOfWorld(reading, mode))) return 0;
   if (reading.doubtful === true && rule.effect === 'home') return THRESHOLDS.doubt;
   if (mode === 'frames') return reading.guarded ? 0 : reading.weight;
   if (!reading.part) return reading.weight * (reading.guarded && rule.effect === 'write' ? WARY : 1);
   return partWeight({ rule, match }, reading);
+}
+
+/** `… when I push, help`: a call for help at the end of a story is about the story. */
+function speaksOfWorld({ part, aboutAgent }: Reading, mode: Mode): boolean {
+  return aboutAgent !== true && (part || mode === 'frames');
 }
 
 function partWeight({ rule, match }: RankedRule, reading: Reading): number {

@@ -30,8 +30,9 @@ const recallRule: ReflexRule = {
 
   match(input) {
     const fit = input.fit(recallForms);
-    if (fit === undefined) return undefined;
+    if (fit === undefined || ORDER.test(input.words)) return undefined;
     const slots = tidy(fit.slots);
+    if (ORDER_WORD.test(slots.topic ?? '')) return undefined;
     const long = (slots.topic ?? '').split(' ').length > LONG_TOPIC ? 0.6 : 1;
     const runsOn = OTHER_REQUEST.test(fit.slots.topic ?? '') ? 0.55 : 1;
     const open = queryOf(slots) === '' && [slots.when, slots.browse, slots.session].every((slot) => slot === undefined);
@@ -103,6 +104,12 @@ function ownWords(topic: string, words: string): number {
   return /\*|\.\w{1,5}(?:\s|$)/.test(topic) ? 0.85 : 1;
 }
 
+/** An order about what is kept is never a question about what was said: it is followed, or asked about. */
+const ORDER =
+  /^(?:(?:please|pls|just|and|so|ok|okay|now|then|also|can you|could you) )*(?:forget|correct|note|memori[sz]e|store|keep|unlearn|erase|delete|remove|update|change|replace|remember(?! (?:when|what|how|where|which|who|why|that (?:\w+ ){1,6}(?:we|you|i)\b)))\b/i;
+/** The verb of such an order, left over as a topic. */
+const ORDER_WORD = /^(?:forget|remember|correct|memori[sz]e|unlearn|undo)\b/i;
+
 /** The topic runs on into a request of its own. */
 const OTHER_REQUEST =
   /[,;:.!]\s+(?:(?:please|now|then|so|could you|can you|kindly|just)\s+)*(?:show|list|run|open|read|find|search|print|display|execute|grep|look|check|save|remember|forget|give|tell|cat|ls|undo|what do you (?:know|have|remember)|who is|what is in|what['’]s in)\b/i;
@@ -134,7 +141,7 @@ function tidy(slots: Slots): Slots {
   return {
     ...slots,
     topic:
-      /^(?:it|that|this|them|her|him|us|you|someone|somebody|(?:the |that |this )?(?:thing|stuff|guy|word|doc|document)|anything|something|what|we|i|from|in|on|about|of|for|so|to|me|do|there|here|yet|ever|already|before|again|then|now)$/i.test(
+      /^(?:it|that|this|them|her|him|us|you|someone|somebody|(?:the |that |this )?(?:thing|stuff|guy|word|doc|document)|anything|something|what|we|i|from|in|on|about|of|for|so|to|me|do|got|had|have|done|there|here|yet|ever|already|before|again|then|now)$/i.test(
         topic,
       )
         ? ''

@@ -2,6 +2,7 @@
 // Knows no tool. Invariant: data only; another language is another folder of the same shape.
 import type { Language } from '../language.ts';
 import { meanings, phrases } from '../line/phrases.ts';
+import { beyond } from './beyond.ts';
 import { classes } from './classes.ts';
 import { guards } from './guards.ts';
 import { layers } from './layers.ts';
@@ -20,7 +21,7 @@ export const english: Language = {
     still basically maybe um uh er well okay ok there both quick really exactly literally
   `,
   commonWords: `
-    the a an and or but if then else when while for from into with without within about above after before
+    pip the a an and or but if then else when while for from into with without within about above after before
     again against all also am any are as at be because been being below between both by can could did do does
     doing down during each few fine fond fund further had has have having he her here hers him his how i in is
     it its just last late left lest less let lift like line lint lisp live load long look lost love lust made
@@ -58,6 +59,7 @@ export const english: Language = {
   `,
   layers,
   guards,
+  beyond,
   slots,
   time,
   answers: {

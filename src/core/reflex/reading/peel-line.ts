@@ -10,10 +10,15 @@ export function peelLine(text: string, layers: Layers): string {
   for (let round = 0, before = ''; before !== rest && round < MOST_LAYERS; round += 1) {
     before = rest;
     for (const lead of layers.leads) rest = cut(rest, lead);
-    for (const tail of layers.tails) rest = cut(rest, tail);
+    for (const tail of layers.tails) rest = isPair(rest) ? rest : cut(rest, tail);
     if (before === rest) rest = withoutAsides(rest, layers);
   }
   return rest;
+}
+
+/** `make love`, `man up`: of two bare words neither is mere manners. */
+function isPair(text: string): boolean {
+  return /^\p{L}+ \p{L}+$/u.test(text);
 }
 
 function withoutAsides(text: string, layers: Layers): string {

@@ -19,6 +19,8 @@ export interface Reading {
   readonly joined?: boolean;
   /** A guess, or half of what was said: no fact to keep. */
   readonly doubtful?: boolean;
+  /** It speaks to us about us. */
+  readonly aboutAgent?: boolean;
   /** Its place in the line. */
   readonly span?: Clause;
   /** Something around it or in it speaks against acting. */
@@ -31,7 +33,7 @@ const LONGEST = 320;
 const MOST_CLAUSES = 6;
 const WEIGHTS = { whole: 0.98, part: 0.94 } as const;
 /** Words with a dot, slash or underscore name things: `docker-compose.yml` composes nothing. */
-const NAMES = /\S*[^\s.]*[./_\\]\w\S*|\S+[/\\](?=\s|$)/g;
+export const NAMES = /\S*[^\s.]*[./_\\]\w\S*|\S+[/\\](?=\s|$)/g;
 const QUOTED = /`[^`]+`|"[^"]+"|“[^”]+”/g;
 
 export function readings(text: string, language: Language): readonly Reading[] {
@@ -40,7 +42,17 @@ export function readings(text: string, language: Language): readonly Reading[] {
   const told = isStatement(whole, language) && !language.layers.asking.test(text);
   const guarded = isAgainst(whole, language) || told;
   const doubtful = language.guards.hedging.test(text);
-  const found: Reading[] = [{ text: whole, weight: WEIGHTS.whole, part: false, guarded, doubtful, torn: false }];
+  const found: Reading[] = [
+    {
+      text: whole,
+      weight: WEIGHTS.whole,
+      part: false,
+      aboutAgent: language.beyond.aboutAgent.test(whole),
+      guarded,
+      doubtful,
+      torn: false,
+    },
+  ];
   found.push(...turnedReading(whole, language), ...askedReadings(text, language));
   const clauses = splitClauses(text, language.layers.breaks);
   if (clauses.length > 1 && clauses.length <= MOST_CLAUSES) {
@@ -116,6 +128,7 @@ function partReading(text: string, { start, end }: Clause, language: Language): 
     announced,
     closing,
     doubtful,
+    aboutAgent: language.beyond.aboutAgent.test(part),
     text: part,
     weight: WEIGHTS.part,
     part: true,

@@ -94,7 +94,7 @@ export const forms = {
     `(look|peek|glance|poke around|have a look|take a look|check|browse) [what is] (in|inside|into|around|at) ${DIR} @0.95`,
     `(list|ls|dir) ${FOLDER} {flags:rest} @0.5`,
     'ls {flags:rest} @0.5',
-    `(<listing>|tree) ${FOLDER}`,
+    `<listing> ${FOLDER}`,
     `(tree|browse) ${DIR}`,
     ...frames.list,
   ],

@@ -2,6 +2,8 @@
 // Invariant: several candidates lead to a question; everything at once is never removed.
 import type { ReflexInput, ReflexMatch, ReflexQuestion, ReflexRule, ReflexStep } from '#core/agent/reflex-rule.ts';
 import { type ToolResultPart, toolCalls } from '#core/model/message.ts';
+import { english } from '#core/reflex/english/english.ts';
+import { isVagueName } from '#core/reflex/line/vague-name.ts';
 import { targetOf } from './about-owner.ts';
 import { forms, texts } from './english.ts';
 import { FILES, type KeptEntry, keptEntries, memoryWrites, type Target } from './kept-entries.ts';
@@ -42,10 +44,11 @@ export const forgetRule: ReflexRule = {
         /^(?:(?:what|everything|all|anything) (?:i|you|we) (?:said|told you|know|wrote|noted|mentioned|have)(?: (?:stored|down))? (?:about|on)|about|that|the fact that|my note that)\s+/i,
         '',
       )
+      .replace(/\s+(?:too|as well|also|again|please|now|already)$/i, '')
       .trim();
     const { last } = fit.slots;
     if (last !== undefined) return { score: isFresh(input) ? fit.score : 0.5, slots: { last } };
-    if (isVague(topic)) return { score: fit.score, slots: {}, missing: 'topic' };
+    if (isVague(topic) || namesNothing(topic)) return { score: fit.score, slots: {}, missing: 'topic' };
     const loose =
       IDIOM.test(topic) ||
       INDEFINITE.test(topic) ||
@@ -80,6 +83,10 @@ export const forgetRule: ReflexRule = {
     return remove(match, wanted, results);
   },
 };
+
+function namesNothing(topic: string): boolean {
+  return isVagueName(topic, english) && !EVERYTHING.test(topic);
+}
 
 /** `forget it` means a note only as long as nothing was done after it. */
 function isFresh(input: ReflexInput): boolean {

@@ -9,6 +9,9 @@ import { FILES, type KeptEntry, keptEntries } from './kept-entries.ts';
 import { matchEntries } from './match-entries.ts';
 
 const SELF = /^(?:me|myself|my self|who i am|i|my profile|the user|your user|your owner)$/i;
+/** Of these nobody keeps a note: what is asked for is advice. */
+const ADVICE =
+  /^(?:best |main |real |actual |other )?(?:options?|chances?|rights|odds|next steps?|choices|alternatives|problem|mistakes?|purpose|issue|weakness(?:es)?|strengths?)\b/i;
 const SHOWN = 3;
 
 export const knowRule: ReflexRule = {
@@ -32,6 +35,8 @@ export const knowRule: ReflexRule = {
     if (/\bin \S+\.\w{1,5}$/.test(topic)) return { score: fit.score * 0.5, slots: { topic } };
     if (topic !== '' && (/^in\b/i.test(topic) || (!SELF.test(topic) && isVagueName(topic, english))))
       return { score: fit.score * 0.5, slots: { topic } };
+    if (/^(?:got|have|had|done)$/i.test(topic)) return undefined;
+    if (ADVICE.test(topic) && /^what\b/i.test(input.words)) return { score: fit.score * 0.5, slots: { topic } };
     const more = /[?!.:]\s+\S/.test(topic) ? 0.5 : 1;
     return { score: fit.score * more, slots: topic === '' ? { all: 'yes' } : { topic } };
   },

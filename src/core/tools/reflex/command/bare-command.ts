@@ -54,20 +54,38 @@ const TALK =
 /** Words that no argument of such a program is: `find typos in README.md`, `test it thoroughly`. */
 const PROSE = /^(?:in|from|for|with|to|and|the|my|of|on|into|by|[a-z]{3,}ly)$/;
 
-const WITH_SUBCOMMANDS =
-  /^(?:make|go|hub|just|task|gem|rake|mix|bundle|apt|flask|next|snap|code|act|ant|black|install)$/;
+const WITH_SUBCOMMANDS = /^(?:make|go|gem|rake|mix|bundle|apt|flask|next)$/;
+/** Subcommands that make plain English of such a name: `bundle up`, `go open`, `next stop`. */
+const ADVERBS =
+  /^(?:up|down|open|view|search|shell|new|i|g|d|info|stop|issue|watch|pull|push|exec|kill|list|show|help)$/;
 
 /** `make` and `find` are English too: few words, or a flag right after them. */
 function wordyCertainty([head = '', second = '', ...rest]: readonly string[], certainty: number): number {
   if (rest.some((word) => PROSE.test(word))) return certainty * DOUBT;
+  if (head === 'man' && rest.length === 0 && isProgram(second) && !isWordyProgram(second)) return certainty;
+  if (isNumber(second) && !rest.some(isMark)) return rest.length === 0 ? certainty * DOUBT : 0;
   if (isShellWord(second)) return isFollowedByProse(rest) ? certainty * DOUBT : certainty;
-  const shown = rest.length < 4 && rest.some(isShellWord);
-  return shown || (SUBCOMMANDS.has(second) && WITH_SUBCOMMANDS.test(head) && rest.length < 3) ? certainty : 0;
+  return isOrdered(head, second, rest) ? certainty : 0;
+}
+
+/** `make test`, `go build ./cmd`: a subcommand of its own, or a flag a little later. */
+function isOrdered(head: string, second: string, rest: readonly string[]): boolean {
+  if (rest.length < 4 && rest.some(isMark)) return true;
+  return SUBCOMMANDS.has(second) && WITH_SUBCOMMANDS.test(head) && !ADVERBS.test(second) && rest.length < 3;
 }
 
 /** `make src/app.ts faster`: plain words and no flag. */
 function isFollowedByProse(rest: readonly string[]): boolean {
-  return rest.some((word) => /^[a-z]{3,}$/i.test(word)) && !rest.some(isShellWord);
+  return rest.some((word) => /^[a-z]{3,}$/i.test(word)) && !rest.some(isMark);
+}
+
+function isNumber(word: string): boolean {
+  return /^\d+$/.test(word);
+}
+
+/** A number is said in prose too: `test 1 2 3`. */
+function isMark(word: string): boolean {
+  return isShellWord(word) && !isNumber(word);
 }
 
 /** A flag, path, quotation, variable or operator: nothing that prose has. */

@@ -10,7 +10,7 @@ const PROGRAMS =
 
 /** English words too: `run make` is a command, `make sure` is not. */
 const WORDY =
-  'make find sort time watch kill cat head tail cut join split who man touch less more file date cal open sleep test type history last install top free set link host echo which task act just go act code host stack next hub fly black flask bundle clear reset screen fish dash snap apt gem rake mix dune stat id groups env export nice jobs true false tree file act ant cc r ip ss bat fortune code';
+  'yes at more wall write say mail talk wait look finger look up strings cross buf temporal vault fuse parallel expand service locale patch sync bacon trunk buildah dive pod remix watchman ping paste fold column conda cypress dart elm nest salt race rope tilt wait batch w locate mount eject halt shutdown reboot make find sort time watch kill cat head tail cut join split who man touch less more file date cal open sleep test type history last install top free set link host echo which task act just go act code host stack next hub fly black flask bundle clear reset screen fish dash snap apt gem rake mix dune stat id groups env export nice jobs true false tree file act ant cc r ip ss bat fortune code';
 
 const programs = new Set([...PROGRAMS.split(' '), ...WORDY.split(' ')]);
 const wordy = new Set(WORDY.split(' '));
