@@ -13,7 +13,7 @@ import type { Committed } from './commit.ts';
 import { commitChange } from './commit-change.ts';
 import type { DoorParts } from './door-parts.ts';
 import { locateSkill } from './locate-skill.ts';
-import { type SkillFile, type SkillTree, textOf, treeOf } from './skill-tree.ts';
+import { type SkillFile, type SkillTree, textOf, treeOf, withFile } from './skill-tree.ts';
 import { newTarget } from './write-skill-change.ts';
 
 export type InstallRequest = Parameters<SkillDoor['install']>[0];
@@ -33,7 +33,7 @@ const GUARD_SOURCE: Readonly<Record<InstallRequest['source'], SkillSource>> = {
   import: 'agent',
 };
 
-/** Reads the folder and finds the name that it will have. */
+/** Reads the folder and finds the name that it will have; under another name than its own its header says that name too. */
 export async function readInstall(
   request: InstallRequest,
 ): Promise<Result<ReadyToInstall, 'target-not-found' | 'outside-folder' | 'too-large' | 'invalid-skill'>> {
@@ -45,7 +45,12 @@ export async function readInstall(
   const parsed = parseSkill(text);
   if (!parsed.ok) return refuse(parsed.reason === 'too-large' ? 'too-large' : 'invalid-skill', parsed.detail);
   const written = String(parsed.frontmatter.name ?? '').trim();
-  return ok({ name: request.name ?? (written || basename(request.from)), tree: tree.value });
+  const name = request.name ?? (written || basename(request.from));
+  // What is imported stays as it was; its folder has the name.
+  if (written === '' || written === name || request.source === 'import') return ok({ name, tree: tree.value });
+  const { renameSkill } = await import('../format/rename-skill.ts');
+  const renamed = renameSkill(text, name);
+  return renamed.ok ? ok({ name, tree: withFile(tree.value, SKILL_FILE, Buffer.from(renamed.value)) }) : renamed;
 }
 
 /** Under the skill's lock. */

@@ -1,6 +1,6 @@
 /** Versions of a skill: undoing one, by number and by manifest, and what differs between two. */
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { createSkillRecords } from '#mind/skills/record/skill-records.ts';
@@ -163,6 +163,21 @@ describe('skill door: install', () => {
       createSkillRecords({ database: opened.database, root: opened.root }).get('other')?.createdBy,
       'import',
     );
+  });
+
+  test('under another name its header says that name, and nothing else is changed', async (context) => {
+    const opened = open(context);
+    const from = createTempHome(context);
+    const text =
+      '---\r\nname:  "digest" # ours\r\ndescription: A digest: of news\r\nversion: 1\r\n---\r\nname: stays\r\n';
+    from.write('SKILL.md', text);
+    const done = await opened.door.install({ from: from.path, name: 'second', source: 'community', approved: true });
+    assert.ok(done.ok, done.ok ? '' : done.detail);
+    const written = readFileSync(done.value.path, 'utf8');
+    assert.equal(written, text.replace('name:  "digest" # ours', 'name: second'));
+    from.write('SKILL.md', '---\nname:\n  digest\ndescription: A digest\n---\nDo it.\n');
+    const odd = await opened.door.install({ from: from.path, name: 'third', source: 'community', approved: true });
+    assert.deepEqual([odd.ok || odd.reason, existsSync(join(opened.root, 'third'))], ['invalid-skill', false]);
   });
 
   test('the guard looks at it by its source; force lifts a question and no refusal', async (context) => {

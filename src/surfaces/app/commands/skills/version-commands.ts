@@ -3,9 +3,10 @@ import { z } from 'zod';
 import { isoTime } from '#base/clock.ts';
 import type { JsonValue } from '#base/json.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
-import type { SkillVersion } from '#mind/skills/skill-door.ts';
+import type { SkillVersion, SkillWritten } from '#mind/skills/skill-door.ts';
 import { refuseNewerHome } from '../../home/newer-home.ts';
 import { type CommandDeps, line, refused } from '../command-deps.ts';
+import { isAgreed, notAgreed } from './skill-deps.ts';
 
 const name = z.string();
 
@@ -66,17 +67,29 @@ export function diffSkillCommand(deps: CommandDeps): AnyCommand {
 export function rollbackSkillCommand(deps: CommandDeps): AnyCommand {
   return defineCommand({
     name: 'skills rollback',
-    summary: 'Undo the last change of a skill, or a named version',
+    summary: 'Undo the last change of a skill, or a named version; its first one goes only with your yes',
     surfaces: ['cli', 'chat'],
     positional: ['name', 'version'],
     input: z.object({
       name,
       version: z.coerce.number().int().min(1).optional().describe('The version to undo; the last one when absent'),
       force: z.boolean().default(false).describe('Also when the file was edited by hand since'),
+      yes: z.boolean().default(false).describe('Do not ask before the skill itself goes'),
     }),
-    async *run(input): AsyncGenerator<CommandOutput> {
+    async *run(input, context): AsyncGenerator<CommandOutput> {
       const app = await deps.app();
       refuseNewerHome(app);
+      if (isFirst(app.skills.door.versions(input.name), input.version)) {
+        const agreed = await isAgreed(
+          `That is how ${input.name} began: undo it, so that it is gone?`,
+          input.yes,
+          context,
+        );
+        if (agreed !== true) {
+          yield notAgreed(agreed, `Removing ${input.name}`);
+          return;
+        }
+      }
       const target = { skill: input.name, ...(input.version === undefined ? {} : { version: input.version }) };
       const undone = await app.skills.door.rollback(target, { force: input.force, actor: 'rollback' });
       if (!undone.ok) {
@@ -85,10 +98,23 @@ export function rollbackSkillCommand(deps: CommandDeps): AnyCommand {
         return;
       }
       await app.skills.library.refresh();
-      yield line(`Undone. ${input.name} is at version ${undone.value.version}: ${undone.value.path}`);
+      yield line(undoneLine(input.name, undone.value));
       yield { type: 'data', value: { ...undone.value } };
     },
   });
+}
+
+/** Would undoing it leave no skill? */
+function isFirst(versions: readonly SkillVersion[], asked: number | undefined): boolean {
+  const standing = versions.filter(({ action, rolledBackAt }) => action !== 'rollback' && rolledBackAt === undefined);
+  const meant = asked === undefined ? newest(standing) : versions.find(({ version }) => version === asked);
+  return meant !== undefined && meant.originalHash === null && meant.newHash !== null;
+}
+
+function undoneLine(skill: string, { version, path, newHash }: SkillWritten): string {
+  return newHash === null
+    ? `${skill} is gone (its first version was undone). \`talaria skills rollback ${skill} ${version}\` brings it back.`
+    : `Undone. ${skill} is at version ${version}: ${path}`;
 }
 
 function newest(versions: readonly SkillVersion[]): SkillVersion | undefined {
