@@ -1,5 +1,6 @@
 // Owns what several facts near each other amount to: a secret and a way out, a hidden step and its deed, the signs of a lure added up.
-// Knows no pattern. Invariant: facts under words of warning do not count; looks only at facts of one file, a window of lines apart.
+// Knows no pattern. Invariant: facts under words of warning do not count; looks only at facts of one file, a window of lines apart;
+// linear in the facts, but for their sorting.
 import type { Severity, ThreatClass } from '../finding.ts';
 import type { Fact } from '../rules/rule.ts';
 
@@ -188,36 +189,86 @@ const SIGNS_NEAR = 6;
 function signsOf(facts: readonly FactAt[]): Combined | undefined {
   const signs = facts.filter(({ fact }) => fact.startsWith('sign-'));
   let best: { kinds: number; line: number } | undefined;
-  for (const start of signs) {
-    const near = signs.filter(({ line }) => line >= start.line && line <= start.line + SIGNS_NEAR);
-    const kinds = new Set(near.map(({ fact }) => fact)).size;
-    if (best === undefined || kinds > best.kinds) best = { kinds, line: start.line };
-  }
+  for (const { line, near } of windowsOver(signs, { before: 0, after: SIGNS_NEAR }))
+    if (best === undefined || near.size > best.kinds) best = { kinds: near.size, line };
   if (best === undefined || best.kinds < 2) return undefined;
   const severity = best.kinds >= 4 ? 'critical' : 'high';
   return { id: 'prompt_injection/signs-add-up', threat: 'prompt_injection', severity, line: best.line, firm: true };
 }
 
+interface Near {
+  readonly line: number;
+  /** Kinds in the window, with their number; changes as the walk goes on. */
+  readonly near: ReadonlyMap<Fact, number>;
+}
+
+/** Each line that has a fact, with the kinds of facts round it; `facts` come in the order of lines. */
+function* windowsOver(
+  facts: readonly FactAt[],
+  { before, after }: { readonly before: number; readonly after: number },
+): Generator<Near> {
+  const near = new Map<Fact, number>();
+  let low = 0;
+  let high = 0;
+  for (let at = 0; at < facts.length; at += 1) {
+    const line = lineOf(facts, at);
+    if (at > 0 && lineOf(facts, at - 1) === line) continue;
+    for (; high < facts.length && lineOf(facts, high) <= line + after; high += 1) count(near, facts[high], 1);
+    for (; lineOf(facts, low) < line - before; low += 1) count(near, facts[low], -1);
+    yield { line, near };
+  }
+}
+
+const lineOf = (facts: readonly FactAt[], at: number): number => facts[at]?.line ?? Number.POSITIVE_INFINITY;
+
+function count(near: Map<Fact, number>, one: FactAt | undefined, by: 1 | -1): void {
+  if (one === undefined) return;
+  const number = (near.get(one.fact) ?? 0) + by;
+  if (number === 0) near.delete(one.fact);
+  else near.set(one.fact, number);
+}
+
 const NEAR = 30;
 
 export function combine(facts: readonly FactAt[]): readonly Combined[] {
-  const open = facts.filter(({ guarded }) => !guarded);
+  const open = facts.filter(({ guarded }) => !guarded).sort((one, other) => one.line - other.line);
   if (open.length === 0) return [];
-  const found = COMBINATIONS.flatMap((combination) => matchOf(combination, open));
+  const byFact = Map.groupBy(open, ({ fact }) => fact);
+  const found = COMBINATIONS.flatMap((combination) => matchOf(combination, byFact));
   return [...found, ...[lureOf(open), signsOf(open)].filter((one) => one !== undefined)];
 }
 
-function matchOf(combination: Combination, facts: readonly FactAt[]): readonly Combined[] {
+type ByFact = ReadonlyMap<Fact, readonly FactAt[]>;
+
+function matchOf(combination: Combination, byFact: ByFact): readonly Combined[] {
   const { id, threat, severity, window, firm = false } = combination;
-  const first = facts.filter(({ fact }) => combination.first.includes(fact));
-  for (const start of first) {
-    const near = facts.filter((other) =>
-      window === 0 ? other.unit === start.unit : Math.abs(other.line - start.line) <= window,
-    );
-    if (combination.and.every((choice) => near.some(({ fact }) => choice.includes(fact))))
+  const choices = combination.and.map((choice) => choice.flatMap((fact) => byFact.get(fact) ?? []));
+  if (choices.some((choice) => choice.length === 0)) return [];
+  const sides = choices.map((choice) => (window === 0 ? sameUnit(choice) : nearLine(choice, window)));
+  const starts = combination.first
+    .flatMap((fact) => byFact.get(fact) ?? [])
+    .sort((one, other) => one.line - other.line);
+  for (const start of starts)
+    if (sides.every((holds) => holds(start)))
       return [{ id: `${threat}/${id}`, threat, severity, line: start.line, firm }];
-  }
   return [];
+}
+
+type Holds = (start: FactAt) => boolean;
+
+function sameUnit(choice: readonly FactAt[]): Holds {
+  const units = new Set(choice.map(({ unit }) => unit));
+  return ({ unit }) => units.has(unit);
+}
+
+/** Asked in the order of lines, so the place in the list only moves on. */
+function nearLine(choice: readonly FactAt[], window: number): Holds {
+  const lines = choice.map(({ line }) => line).sort((one, other) => one - other);
+  let at = 0;
+  return ({ line }) => {
+    while (at < lines.length && (lines[at] ?? 0) < line - window) at += 1;
+    return (lines[at] ?? Number.POSITIVE_INFINITY) <= line + window;
+  };
 }
 
 /** What a sign weighs; only the heaviest of a group counts once in a window. */
@@ -253,11 +304,11 @@ const BASE: readonly Fact[] = [
 
 function lureOf(facts: readonly FactAt[]): Combined | undefined {
   let best: { score: number; line: number } | undefined;
-  for (const start of facts) {
-    if (!BASE.includes(start.fact)) continue;
-    const near = new Set(facts.filter(({ line }) => Math.abs(line - start.line) <= NEAR).map(({ fact }) => fact));
+  const bases = new Set(facts.filter(({ fact }) => BASE.includes(fact)).map(({ line }) => line));
+  for (const { line, near } of windowsOver(facts, { before: NEAR, after: NEAR })) {
+    if (!bases.has(line)) continue;
     const score = scoreOf(near);
-    if (best === undefined || score > best.score) best = { score, line: start.line };
+    if (best === undefined || score > best.score) best = { score, line };
   }
   if (best === undefined || best.score < 4) return undefined;
   const severity = best.score >= 5 ? 'critical' : 'high';
@@ -265,7 +316,7 @@ function lureOf(facts: readonly FactAt[]): Combined | undefined {
 }
 
 /** Without a programme of a stranger or a made-up requirement there is no lure, whatever the words. */
-function scoreOf(near: ReadonlySet<Fact>): number {
+function scoreOf(near: Near['near']): number {
   const strange = [
     'runs-remote',
     'runs-remote-bad',
