@@ -29,6 +29,8 @@ export interface PendingParts {
 
 export type DraftEnd = { readonly kept: boolean } | { readonly waitsAs: string };
 
+const ALWAYS = 'New skills are kept unasked from now on; /pending always off asks again.';
+
 /** Refusals that another try may mend: the proposal waits on. */
 const MENDABLE: ReadonlySet<string> = new Set(['over_limit', 'drift', 'unreadable']);
 
@@ -43,7 +45,8 @@ export function createPendingDesk(parts: PendingParts): PendingDesk {
       const found = findPending(doors.ledger, id);
       if (!found.ok) return found;
       if (options?.always === true && found.value.kind === 'skill') await consents.give('create-skills');
-      return accept(parts, found.value, signal);
+      const done = await accept(parts, found.value, signal);
+      return done.ok && options?.always === true ? ok(`${done.value}. ${ALWAYS}`) : done;
     },
     reject: async (id) => {
       const found = findPending(doors.ledger, id);

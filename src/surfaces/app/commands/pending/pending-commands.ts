@@ -9,10 +9,11 @@ import type { Proposal, ProposalLedger } from '#mind/evidence/proposal.ts';
 import { refuseNewerHome } from '../../home/newer-home.ts';
 import { type CommandDeps, line, refused } from '../command-deps.ts';
 import { proposalLines } from '../provenance-lines.ts';
+import { ALWAYS_IS_ON, alwaysCommand } from './always-command.ts';
 import { installLines, type ScanFolder } from './install-lines.ts';
 
 export function pendingCommands(deps: CommandDeps, scan: ScanFolder = scanByGuard): readonly AnyCommand[] {
-  return [list(deps), show(deps, scan), accept(deps), reject(deps)];
+  return [list(deps), show(deps, scan), accept(deps), reject(deps), alwaysCommand(deps)];
 }
 
 async function scanByGuard(folder: string): Promise<readonly string[]> {
@@ -32,7 +33,9 @@ function list(deps: CommandDeps): AnyCommand {
     surfaces: ['cli', 'chat'],
     input: z.object({}),
     async *run(): AsyncGenerator<CommandOutput> {
-      const waiting = waitingOf((await deps.app()).proposals);
+      const app = await deps.app();
+      const waiting = waitingOf(app.proposals);
+      if ((await app.learning()).keepsNewSkills()) yield line(ALWAYS_IS_ON);
       if (waiting.length === 0) yield line('Nothing waits for you.');
       else
         yield {
@@ -92,7 +95,10 @@ function accept(deps: CommandDeps): AnyCommand {
     positional: ['id'],
     input: z.object({
       id: which,
-      always: z.boolean().default(false).describe('And do not ask again about new skills of reviews'),
+      always: z
+        .boolean()
+        .default(false)
+        .describe('And do not ask again about new skills of reviews; `pending always off` takes that back'),
     }),
     run: (input, context) => decide(deps, { ...input, yes: true }, context),
   });
