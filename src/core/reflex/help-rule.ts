@@ -3,13 +3,14 @@ import type { ReflexRule } from '#core/agent/reflex-rule.ts';
 import { helpText } from './help-text.ts';
 
 const FORMS: readonly string[] = [
-  '(help|commands|usage|menu|options|manual|instructions|info) [page|menu|text]',
+  '(help|commands|usage) [page|menu|text]',
+  '(menu|options|manual|instructions|info) @0.5',
   '(/help|/commands|/?)',
   '[i] need [some] help [with this]',
   'help me [out] @0.95',
   '[so] what [all|else|exactly] (can|could|do) you (do|understand|offer|know how to do|help [me] with) [here|for me|without a model|offline]',
   'what (kind|kinds|sort|sorts|types) of (things|commands|stuff|requests|questions) (can|do|may|could|might|should) (you|i) (do|understand|ask|say|type|handle|use) [you] [for|to do|about]',
-  'what (are|is) [all] (you able to do|you capable of|you good for|your commands|the commands|your abilities|your rules|your features|my options|the options|available commands|your capabilities|your skills|your functions) [here|now|please]',
+  'what (are|is) [all] (you able to do|you capable of|you good for|your commands|the commands|your abilities|your rules|your features|the options|available commands|your capabilities|your skills|your functions) [here|now|please]',
   '[<show>|<list>|give me|print] [the|your|a] [list of] [<all>] [of] [the|your] [available] (help|commands|rules|abilities|intents|options|features|capabilities) [that] [you (understand|know|can do|offer|support|handle)|i can (use|type|say|ask)] @0.97',
   '[<show>|<list>|give me|print] [the|your|a] [list of] [<all>] [of] [the|your] [available] (examples|things|stuff|functions|phrases) [that] (you (understand|know|can do|offer|support|handle)|i can (use|type|say|ask)) @0.97',
   'what (can|could|should|may|do) i (say|type|ask|write|enter|try) [here|you|to you|now|first|next]',

@@ -87,7 +87,7 @@ function queryOf(slots: Slots): string {
 function ownWords(topic: string, words: string): number {
   if (isWorld(topic, words) || /^what (?:did|does) (?:he|she|they) (?:say|mean|want|think|do)\W*$/i.test(words))
     return 0.5;
-  if (/^(?:me|myself|remember|know|recall)\b/i.test(topic)) return 0.5;
+  if (/^(?:me|myself|remember|know|recall)\b/i.test(topic) || LIFE.test(topic)) return 0.5;
   if (
     /^(?:do|can) you (?:remember|recall)\b/i.test(words) &&
     !/\b(?:we|i|my|our|us|me|last|yesterday|told|said|ago|session|conversation|chat)\b/i.test(topic + words.slice(16))
@@ -109,6 +109,10 @@ const ORDER =
   /^(?:(?:please|pls|just|and|so|ok|okay|now|then|also|can you|could you) )*(?:forget|correct|note|memori[sz]e|store|keep|unlearn|erase|delete|remove|update|change|replace|remember(?! (?:when|what|how|where|which|who|why|that (?:\w+ ){1,6}(?:we|you|i)\b)))\b/i;
 /** The verb of such an order, left over as a topic. */
 const ORDER_WORD = /^(?:forget|remember|correct|memori[sz]e|unlearn|undo)\b/i;
+
+/** What somebody lived, not what was said here. */
+const LIFE =
+  /^(?:(?:my|the|our|your) )?(?:childhood|youth|school days|(?:grand)?(?:mother|father|ma|pa|parents)|mom|mum|dad|ex|first love|good old days|home|nineties|eighties|seventies|nobody|somebody|someone)\b/i;
 
 /** The topic runs on into a request of its own. */
 const OTHER_REQUEST =

@@ -12,11 +12,11 @@ const LONGEST = 2000;
 export function withinReach(rules: readonly ReflexRule[], text: string, language: Language): readonly ReflexRule[] {
   if (text.length > LONGEST) return rules;
   const { beyond, layers } = language;
-  const plain = maskQuotes(peelLine(text, layers)).replace(NAMES, 'it');
-  if (beyond.wanted.test(plain)) return rules;
-  if (beyond.howTo.some((pattern) => pattern.test(plain)))
+  const views = [peelLine(text, layers), text.trim()].map((view) => maskQuotes(view).replace(NAMES, 'it'));
+  if (views.every((view) => beyond.wanted.test(view))) return rules;
+  const asks = (patterns: readonly RegExp[]): boolean =>
+    patterns.some((pattern) => views.some((view) => pattern.test(view)));
+  if (asks(beyond.howTo))
     return rules.filter(({ purpose }) => purpose === 'meta' || purpose === 'memory' || purpose === 'recall');
-  return beyond.understanding.some((pattern) => pattern.test(plain))
-    ? rules.filter(({ purpose }) => purpose !== 'act' && purpose !== 'extract')
-    : rules;
+  return asks(beyond.understanding) ? rules.filter(({ purpose }) => purpose !== 'act' && purpose !== 'extract') : rules;
 }

@@ -32,11 +32,9 @@ export const knowRule: ReflexRule = {
       .replace(/^(?:about|the|my|our|any|that)\s+/i, '')
       .replace(/\s+(?:so far|then|already|by now|yet|again|exactly|at all|these days)$/i, '')
       .trim();
-    if (/\bin \S+\.\w{1,5}$/.test(topic)) return { score: fit.score * 0.5, slots: { topic } };
     if (topic !== '' && (/^in\b/i.test(topic) || (!SELF.test(topic) && isVagueName(topic, english))))
       return { score: fit.score * 0.5, slots: { topic } };
-    if (/^(?:got|have|had|done)$/i.test(topic)) return undefined;
-    if (ADVICE.test(topic) && /^what\b/i.test(input.words)) return { score: fit.score * 0.5, slots: { topic } };
+    if (isElsewhere(topic, input.words)) return { score: fit.score * 0.5, slots: { topic } };
     const more = /[?!.:]\s+\S/.test(topic) ? 0.5 : 1;
     return { score: fit.score * more, slots: topic === '' ? { all: 'yes' } : { topic } };
   },
@@ -54,6 +52,13 @@ export const knowRule: ReflexRule = {
     return sayKnown(slots.topic, input, result);
   },
 };
+
+/** Advice, what stands in a file, and `what you've got`: no note of the owner's. */
+function isElsewhere(topic: string, words: string): boolean {
+  if (/\bin \S+\.\w{1,5}$|^(?:got|have|had|done)$/i.test(topic)) return true;
+  if (/^(?:tell me )?(?:something|anything|more|a bit)\b/i.test(words)) return /\S\.\w{1,5}$/.test(topic);
+  return ADVICE.test(topic) && /^what\b/i.test(words);
+}
 
 function sayAll(entries: readonly KeptEntry[]): ReflexStep {
   return { type: 'say', text: entries.length === 0 ? texts.nothingKept : texts.all, quotes: entries.map(quoteEntry) };

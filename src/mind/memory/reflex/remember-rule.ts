@@ -32,6 +32,13 @@ const TO_DO =
 const YOUR_THING = /^your \w+(?: \w+)?(?:,.*)?$/i;
 const LONGEST_STATEMENT = 16;
 
+/** `her name`: whose, and which, was not said. */
+const UNNAMED = /^(?:her|his|their|its) \p{Ll}+$/u;
+
+function namesNothing(content: string): boolean {
+  return isVague(content) || UNNAMED.test(content);
+}
+
 export const rememberRule: ReflexRule = {
   purpose: 'memory',
   intent: 'remember',
@@ -54,7 +61,7 @@ export const rememberRule: ReflexRule = {
       .replace(HASTE, '')
       .replace(/[\s,;:]+$/, '');
     if (AS_FILE.test(content) || NEGATED.test(content)) return undefined;
-    if (isVague(content)) return { score: fit.score, slots: {}, missing: 'content' };
+    if (namesNothing(content)) return { score: fit.score, slots: {}, missing: 'content' };
     if (LOOSE_ADDRESS.test(content) || OPEN_END.test(content)) return undefined;
     const asked = input.text.endsWith('?') && input.text.startsWith(input.words.slice(0, 8));
     return { score: fit.score * worth(content, fit.slots, input.words) * (asked ? 0.5 : 1), slots: { content } };

@@ -10,7 +10,7 @@ const SUBCOMMANDS = new Set(
 );
 /** Programs that make sense alone. */
 const ALONE = new Set(
-  'ls ll la pwd df du ps htop btop uptime whoami hostname uname env printenv ifconfig pytest jest vitest mocha eslint tsc tox lsblk free id groups date cal jobs dmesg neofetch make tree lsof netstat ss tig gitui lazygit cargo black ruff mypy nvidia-smi'.split(
+  'ls ll la pwd df du ps htop btop uptime whoami hostname uname env printenv ifconfig pytest jest vitest mocha eslint tsc tox lsblk id date cal dmesg neofetch make tree lsof netstat ss tig gitui lazygit ruff mypy nvidia-smi'.split(
     ' ',
   ),
 );
