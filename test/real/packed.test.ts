@@ -87,7 +87,7 @@ describe('the packed tarball in an empty folder', () => {
       await sessions.close();
     `);
     assert.equal(found, 'a');
-    for (const entry of ['talaria', 'talaria/testing']) {
+    for (const entry of ['talaria', 'talaria/testing', 'talaria/skills', 'talaria/curator']) {
       assert.notEqual(evaluate(`console.log(Object.keys(await import('${entry}')).length)`), '0');
     }
   });
