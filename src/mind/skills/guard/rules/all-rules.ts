@@ -1,6 +1,7 @@
 // Owns the list of all rules. Knows none of them.
 import { AGENT_CONFIG_RULES } from './agent-config.ts';
 import { PASSAGE_RULES } from './behaviour/passages.ts';
+import { PATH_FLOW_RULES } from './behaviour/path-flows.ts';
 import { PROGRAM_RUN_RULES } from './behaviour/program-runs.ts';
 import { PROGRAM_TAKE_RULES } from './behaviour/program-takes.ts';
 import { SIGN_RULES } from './behaviour/signs.ts';
@@ -38,6 +39,7 @@ const RULES: readonly Rule[] = [
   ...AGENT_CONFIG_RULES,
   ...SIGN_RULES,
   ...PASSAGE_RULES,
+  ...PATH_FLOW_RULES,
   ...PROGRAM_RUN_RULES,
   ...PROGRAM_TAKE_RULES,
   ...STRANGE_LURE_RULES,
