@@ -1,0 +1,3 @@
+import { allBatches, heldTo } from '../core/reflex/held-to.ts';
+
+heldTo('all batches', allBatches());
