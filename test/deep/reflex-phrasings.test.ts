@@ -1,3 +1,3 @@
-import { allBatches, heldTo } from '../core/reflex/held-to.ts';
+import { allBatches, heldTo } from '../core/reflex/held-to.contract.ts';
 
 heldTo('all batches', allBatches());
