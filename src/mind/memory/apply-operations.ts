@@ -2,13 +2,9 @@
 // Invariant: a batch gives one new list or one refusal, never half of itself; an added entry is always in the result.
 import { type Ok, ok, type Refusal, refuse } from '#base/result.ts';
 import { ellipsize } from '#base/text.ts';
+import type { MemoryOperation } from '#mind/evidence/memory-operation.ts';
 import { withoutDuplicates } from './entry-format.ts';
 import { nearestEntries } from './nearest-entries.ts';
-
-export type MemoryOperation =
-  | { readonly action: 'add'; readonly content: string }
-  | { readonly action: 'replace'; readonly oldText: string; readonly content: string }
-  | { readonly action: 'remove'; readonly oldText: string };
 
 export interface AppliedOperations {
   readonly entries: readonly string[];

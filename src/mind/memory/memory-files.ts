@@ -7,7 +7,8 @@ import { type Clock, systemClock } from '#base/clock.ts';
 import { errorText, TalariaError } from '#base/errors.ts';
 import { withFileLock } from '#base/platform.ts';
 import { type Ok, ok, type Refusal, type Result, refuse } from '#base/result.ts';
-import { applyOperations, type MemoryOperation } from './apply-operations.ts';
+import type { MemoryOperation } from '#mind/evidence/memory-operation.ts';
+import { applyOperations } from './apply-operations.ts';
 import {
   countCharacters,
   holdsDelimiter,

@@ -6,7 +6,7 @@ import type { JsonObject } from '#base/json.ts';
 import { ellipsize } from '#base/text.ts';
 import { type AnyTool, defineTool, type ToolContext, type ToolOutput } from '#core/agent/tool.ts';
 import type { Message } from '#core/model/message.ts';
-import { operationsOf } from './journal/memory-change.ts';
+import { operationsOf } from '#mind/evidence/memory-operation.ts';
 import type { MemoryFiles, MemoryRefusal, MemoryState, MemoryWritten } from './memory-files.ts';
 import { entryHandle, showEntry } from './memory-view.ts';
 

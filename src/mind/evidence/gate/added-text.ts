@@ -1,41 +1,53 @@
 // Owns what a proposed change adds: only that is claimed. A removal adds nothing. Knows no check and no file.
-// A skill's text is one claim, judged against all that is cited together: its steps rest on several messages. Its header's fields but
-// the description, its name and the headings that every skill has are form, not content; a file that is no prose is code.
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '#base/json.ts';
+// A skill's body is one claim, judged against all that is cited together: its steps rest on several messages. Values of its header are
+// claims of their own; its name and the headings that every skill has are form, not content; a file that is no prose is code.
+import { type JsonObject, type JsonValue, parseJson } from '#base/json.ts';
 import { splitFrontMatter } from '#base/text/front-matter.ts';
+import { operationsOf } from '../memory-operation.ts';
 import type { ProposalDraft } from '../proposal.ts';
 import { foldText } from '../trace-guard/fold-text.ts';
+import { addedEntries } from './added-entries.ts';
+import { headerClaims, type ReadSkill } from './header-claims.ts';
 
 export interface AddedTextOptions {
   /** What the change would replace: entries of the memory file, or the text of the skill's file as it stands. */
   readonly before?: readonly string[];
+  /** The SKILL.md that the change would leave, and the one that stands there, as the loader reads them. */
+  readonly skill?: { readonly after: ReadSkill; readonly before?: ReadSkill };
 }
 
-/** One text for each thing that would be kept; empty texts for what only goes. */
-export function addedTexts(draft: ProposalDraft, options: AddedTextOptions = {}): readonly string[] {
-  const before = options.before ?? [];
-  return draft.kind === 'memory' ? memoryTexts(draft.change, before) : [skillText(draft, before)];
+/** One thing that would be kept; an empty text for what only goes. */
+export interface AddedText {
+  readonly text: string;
+  /** Only the owner's words give it; what they do not say waits for him. */
+  readonly isGrant?: true;
 }
 
-function memoryTexts(change: JsonObject, entries: readonly string[]): readonly string[] {
-  const operations = Array.isArray(change.operations) ? change.operations.filter(isJsonObject) : [change];
-  return operations.map((operation) => {
-    const content = textOf(operation, 'content', 'new_text');
-    const oldText = textOf(operation, 'old_text', 'oldText');
-    if (operation.action === 'remove') return '';
-    if (oldText === '') return content;
-    return addedParts(content, entries.find((entry) => entry.includes(oldText)) ?? oldText);
-  });
+/** One at least for what can be read; else what is missing, as a sentence. */
+export function addedTexts(draft: ProposalDraft, options: AddedTextOptions = {}): readonly AddedText[] | string {
+  if (draft.kind === 'skill') return skillTexts(draft, options);
+  const operations = operationsOf(draft.change);
+  if (typeof operations === 'string') return operations;
+  return addedEntries(operations, options.before ?? []).map((text) => ({ text }));
 }
 
-/** Sentences, lines and clauses between semicolons that were not there before. */
-function addedParts(after: string, before: string): string {
-  const old = foldText(before);
-  const parts = after.split(/(?<=[.!?;])\s+|\n+/u).filter((part) => {
-    const folded = foldText(part).replace(/[.;!?]+$/, '');
-    return folded !== '' && !` ${old} `.replace(/[.;!?]/g, ' ').includes(` ${folded} `);
-  });
-  return parts.join('\n');
+const REMOVALS: readonly string[] = ['delete', 'remove_file'];
+
+/** The action is the one that the door would read. */
+function skillTexts(draft: ProposalDraft, { before = [], skill }: AddedTextOptions): readonly AddedText[] | string {
+  const asked = textOf(draft.change, 'action');
+  const action = asked === '' ? draft.action : asked;
+  if (REMOVALS.includes(action)) return [{ text: '' }];
+  const added = { ...draft, action };
+  if (skill === undefined) return [{ text: skillText(added, before) }];
+  const { prose: said, values, grants } = headerClaims(skill.after, skill.before);
+  const whole = action === 'create' || action === 'edit';
+  const body = whole
+    ? withoutForm(addedLines(skill.after.body, skill.before === undefined ? [] : [skill.before.body]), draft.target)
+    : skillText(added, before);
+  const main = [withoutForm(said.join('\n'), draft.target), body].filter((text) => text.trim() !== '').join('\n');
+  const rest = [...values.map((text) => ({ text })), ...grants.map((text) => ({ text, isGrant: true }) as const)];
+  return main === '' && rest.length > 0 ? rest : [{ text: main }, ...rest];
 }
 
 function skillText({ target, action, change }: ProposalDraft, before: readonly string[]): string {
@@ -49,9 +61,6 @@ function skillText({ target, action, change }: ProposalDraft, before: readonly s
       const added = addedLines(textOf(change, 'file_content', 'fileContent', 'content'), before);
       return /\.(?:md|txt)$/i.test(path) || added === '' ? withoutForm(added, target) : `\`\`\`\n${added}\n\`\`\``;
     }
-    case 'delete':
-    case 'remove_file':
-      return '';
     default: {
       const added = addedLines(prose(textOf(change, 'content')), before.map(prose));
       return withoutForm(added, target);
@@ -59,13 +68,16 @@ function skillText({ target, action, change }: ProposalDraft, before: readonly s
   }
 }
 
-/** Description and body; the other fields of the header are form. */
+/** Header and body; where nobody parsed the header all of its lines are text, but those that are form. */
 function prose(text: string): string {
   const { front, body } = splitFrontMatter(text);
   if (front === undefined) return body;
-  const described = [...front.matchAll(/^(?:description|when_to_use|when-to-use):[ \t]*(.*(?:\n[ \t]+.*)*)/gm)];
-  return [...described.map(([, value = '']) => plainScalar(value.trim())), body].join('\n');
+  const lines = front.split('\n').filter((line) => !FORM_FIELD.test(line));
+  return [...lines.map((line) => plainScalar(line.replace(FIELD_NAME, '').trim())), body].join('\n');
 }
+
+const FORM_FIELD = /^\s*(?:name|version|license|author):[ \t]+["']?[\w.+/:-]{1,64}["']?[ \t]*$/;
+const FIELD_NAME = /^\s*(?:- )?["']?[\w.-]{1,60}["']?[ \t]*:(?=\s|$)/;
 
 /** Text in double quotes has escapes. */
 function plainScalar(value: string): string {

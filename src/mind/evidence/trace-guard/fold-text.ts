@@ -8,8 +8,25 @@ export function foldText(text: string): string {
   return plainQuotes(text.normalize('NFC')).toLowerCase().replace(/\s+/gu, ' ').trim();
 }
 
+/** Plain quotation marks, and digits of every script as 0 to 9. */
 export function plainQuotes(text: string): string {
-  return text.replace(/[‘’‚‛′ʼ＇]/gu, "'").replace(/[“”„‟″«»＂]/gu, '"');
+  return plainDigits(text)
+    .replace(/[‘’‚‛′ʼ＇]/gu, "'")
+    .replace(/[“”„‟″«»＂]/gu, '"');
+}
+
+const FOREIGN_DIGIT = /(?![0-9])\p{Nd}/gu;
+
+/** Unicode keeps the ten digits of a script together, in order. */
+export function plainDigits(text: string): string {
+  return text
+    .replace(/(?<=\p{Nd})[\u066b\u066c](?=\p{Nd})/gu, (mark) => (mark === '\u066b' ? '.' : ','))
+    .replace(FOREIGN_DIGIT, (digit) => {
+      const code = digit.codePointAt(0) ?? 0;
+      let zero = code;
+      while (/^\p{Nd}$/u.test(String.fromCodePoint(zero - 1))) zero -= 1;
+      return String((code - zero) % 10);
+    });
 }
 
 export interface FoldedSentence {

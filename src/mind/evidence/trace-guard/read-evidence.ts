@@ -5,7 +5,7 @@ import { splitWords } from '#base/text/split-words.ts';
 import { stemWord } from '#base/text/stem-word.ts';
 import type { EvidenceText } from './claim.ts';
 import { type Piece, readPieces } from './exact-terms.ts';
-import { foldSentences } from './fold-text.ts';
+import { foldSentences, plainDigits } from './fold-text.ts';
 import { joinThousands, numberWord, unitWord } from './number-terms.ts';
 import { type Clause, type Polarity, readPolarity } from './read-polarity.ts';
 
@@ -50,7 +50,7 @@ export interface QuotePlace {
 export function readEvidence(source: EvidenceText): EvidenceReading {
   const { folded, sentences } = foldSentences(source.text);
   const read = sentences.map(({ raw, start, end }) => ({ ...readPolarity(raw), start, end }));
-  const words = new Set(splitWords(joinThousands(source.text)));
+  const words = new Set(splitWords(joinThousands(plainDigits(source.text))));
   return {
     source,
     folded,

@@ -1,7 +1,7 @@
-// Owns memory operations as the arguments of the `memory` tool, there and back: what a proposal holds and can be applied from later.
-// Knows no file. Invariant: reading is lenient as the tool is; what is missing is said in one sentence.
-import { isJsonObject, type JsonObject } from '#base/json.ts';
-import type { MemoryOperation } from '../apply-operations.ts';
+// Owns writing memory operations as the arguments of the `memory` tool: what a proposal holds and can be applied from later.
+// Knows no file and no reading. Invariant: what is written here reads back the same (`operationsOf`).
+import type { JsonObject } from '#base/json.ts';
+import type { MemoryOperation } from '#mind/evidence/memory-operation.ts';
 
 /** As the tool would be called. */
 export function changeOf(target: string, operations: readonly MemoryOperation[]): JsonObject {
@@ -23,31 +23,4 @@ function stepOf(operation: MemoryOperation): JsonObject {
 /** `add`, `replace`, `remove`, or `batch` of several. */
 export function actionOf(operations: readonly MemoryOperation[]): string {
   return operations.length === 1 ? (operations[0]?.action ?? 'batch') : 'batch';
-}
-
-/** The operations asked for, or what is missing. */
-export function operationsOf(change: JsonObject): readonly MemoryOperation[] | string {
-  const batch = Array.isArray(change.operations) ? change.operations : [];
-  if (batch.length > 0 && change.action !== undefined) return 'Give either action or operations, not both.';
-  const steps = batch.length > 0 ? batch : [change];
-  const read: MemoryOperation[] = [];
-  for (const [index, one] of steps.entries()) {
-    const operation = isJsonObject(one) ? readOperation(one) : 'it is no operation.';
-    if (typeof operation === 'string')
-      return steps.length > 1 ? `operations[${index}]: ${operation} Nothing changed.` : operation;
-    read.push(operation);
-  }
-  return read;
-}
-
-function readOperation(one: JsonObject): MemoryOperation | string {
-  const { action, old_text: oldText } = one;
-  const content = one.content ?? one.new_text;
-  if (action !== 'add' && action !== 'replace' && action !== 'remove')
-    return 'action is missing: add, replace or remove.';
-  if (action !== 'add' && typeof oldText !== 'string') return `${action} needs old_text, a unique piece of the entry.`;
-  const old = typeof oldText === 'string' ? oldText : '';
-  if (action === 'remove') return { action, oldText: old };
-  if (typeof content !== 'string') return `${action} needs content.`;
-  return action === 'add' ? { action, content } : { action, oldText: old, content };
 }

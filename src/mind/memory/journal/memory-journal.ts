@@ -4,9 +4,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { errorCode, errorText } from '#base/errors.ts';
 import { sha256 } from '#base/ids.ts';
+import type { MemoryOperation } from '#mind/evidence/memory-operation.ts';
 import type { Actor, Decision, KeptThing, ProposalLedger } from '#mind/evidence/proposal.ts';
 import type { Citation } from '#mind/evidence/trace-guard/claim.ts';
-import type { MemoryOperation } from '../apply-operations.ts';
 import { actionOf, changeOf } from './memory-change.ts';
 
 export interface MemoryJournal {

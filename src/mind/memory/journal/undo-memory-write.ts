@@ -1,8 +1,8 @@
 // Owns putting back what one memory write changed, as a write of its own. Knows no conversation.
 // Invariant: only what the write brought is touched, and only while it stands as it was brought; later writes and edits stay.
 import { type Ok, type Refusal, refuse } from '#base/result.ts';
+import type { MemoryOperation } from '#mind/evidence/memory-operation.ts';
 import type { ProposalLedger } from '#mind/evidence/proposal.ts';
-import type { MemoryOperation } from '../apply-operations.ts';
 import {
   MEMORY_TARGETS,
   type MemoryFiles,

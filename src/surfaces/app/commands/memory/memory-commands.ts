@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { JsonValue } from '#base/json.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
-import type { MemoryOperation } from '#mind/memory/apply-operations.ts';
+import type { MemoryOperation } from '#mind/evidence/memory-operation.ts';
 import { createMemoryFiles, MEMORY_TARGETS, type MemoryFiles, type MemoryTarget } from '#mind/memory/memory-files.ts';
 import { refuseNewerHome } from '../../home/newer-home.ts';
 import { type CommandDeps, failed, line, refused } from '../command-deps.ts';
