@@ -87,6 +87,7 @@ const WORDS: Readonly<Record<string, string>> = {
   'name-taken': THERE,
   over_limit: 'no room in the memory file',
   'guard-refused': 'refused by the guard',
+  secret: 'with a secret in it',
   'guard-asks': 'asked about by the guard',
   incomplete: MISFIT,
   'invalid-name': MISFIT,

@@ -59,6 +59,7 @@ export type SkillRefusalReason =
   | 'text-not-found'
   | 'text-ambiguous'
   | 'unchanged'
+  | 'secret'
   | 'guard-refused'
   | 'guard-asks'
   | 'verify-failed'

@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { z } from 'zod';
+import { ok } from '#base/result.ts';
 import type { Approver } from '#core/agent/approver.ts';
 import { absentAsker } from '#core/agent/approver.ts';
 import { type Conversation, openConversation } from '#core/agent/conversation.ts';
@@ -100,9 +101,9 @@ export function openWorld(t: TestContext, options: WorldOptions = {}) {
   const manage = createSkillManageTool({
     door,
     citationsOf,
-    record: records.get,
+    reader: library,
     ownerSay: options.ownerSay ?? (() => 'ask'),
-    draft: async () => 'prop_waiting',
+    draft: async () => ok({ id: 'prop_waiting', isKnown: false }),
     written: refresh,
   });
   const tools = [terminalTool(), createMemoryTool(memory), manage, ...reading, createSessionSearchTool(store)];

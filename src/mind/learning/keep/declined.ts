@@ -1,8 +1,9 @@
 // Owns knowing what the owner decided about already: what waits, what got a no, what was taken back. Reads the ledger; writes nothing.
 // Invariants: what was said no to, or does not stand any more though it was kept, is not proposed again from the same messages; other
 // messages may bring it back.
-import { type MemoryOperation, operationsOf } from '#mind/evidence/memory-operation.ts';
 import type { Proposal, ProposalDraft, ProposalLedger } from '#mind/evidence/proposal.ts';
+import type { MemoryOperation } from '#mind/memory/apply-operations.ts';
+import { operationsOf } from '#mind/memory/journal/memory-change.ts';
 import { overlap } from '#mind/memory/reflex/match-entries.ts';
 
 export interface Declined {

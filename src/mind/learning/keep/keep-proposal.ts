@@ -1,23 +1,23 @@
 // Owns the one way from a proposal of an unattended writer to a file: ledger, gate, policy, door. Reviews, the flush, the owner's yes and
 // later the curator use it (design 2, write doors). Knows no model and no surface.
 // Invariants: nothing is written that the gate did not accept, but by the owner's yes; every proposal ends decided or pending.
+import { canonicalJson } from '#base/json.ts';
 import type { Ok, Refusal } from '#base/result.ts';
 import type { StoredMessage } from '#core/agent/session-store.ts';
-import type { AddedTextOptions } from '#mind/evidence/gate/added-text.ts';
 import { gateProposal } from '#mind/evidence/gate/gate-proposal.ts';
-import { operationsOf } from '#mind/evidence/memory-operation.ts';
 import type { Actor, Proposal, ProposalDraft, ProposalLedger } from '#mind/evidence/proposal.ts';
+import { operationsOf } from '#mind/memory/journal/memory-change.ts';
 import type { MemoryFiles } from '#mind/memory/memory-files.ts';
+import { checkSkillChange } from '#mind/skills/door/check/check-skill-change.ts';
 import type { SkillReader } from '#mind/skills/skill.ts';
 import type { SkillDoor } from '#mind/skills/skill-door.ts';
-import { checkSkillChange } from './check-skill-change.ts';
 import { findDeclinedEntry, findDeclinedSkill } from './declined.ts';
 import { doneLine } from './describe-change.ts';
+import { findWaiting } from './find-waiting.ts';
 import { type KeepSituation, keepWay } from './keep-policy.ts';
 import { memoryTarget } from './memory-target.ts';
 import type { PendingFiles } from './pending-files.ts';
 import { readSkillChange } from './read-skill-change.ts';
-import { readSkillTexts } from './read-skill-texts.ts';
 
 export interface KeepDoors {
   readonly ledger: ProposalLedger;
@@ -50,14 +50,22 @@ export async function keepProposal(
 ): Promise<Kept> {
   const checked = await preparedDraft(doors, draft);
   const proposal = await doors.ledger.open(checked.draft);
+  if (isAltered(checked.draft, proposal)) return refused(doors, proposal, SECRET);
   if (checked.refusal) return refused(doors, proposal, checked.refusal);
   const messages = proposal.sessionId === undefined ? [] : doors.messagesOf(proposal.sessionId);
-  const verdict = gateProposal(proposal, messages, { before: textsBefore(doors, proposal), ...checked.texts });
+  const verdict = gateProposal(proposal, messages, { before: textsBefore(doors, proposal) });
   if (verdict.decision === 'refused') return refused(doors, proposal, verdict);
   if (verdict.decision === 'pending') return waits(doors, proposal, verdict);
   const way = keepWay(proposal, { ...setting, agentMade: isAgentMade(doors, proposal) });
   if (way === 'draft') return waits(doors, proposal, { reason: 'needs-owner', detail: 'The owner decides.' });
   return applyProposal(doors, proposal, { actor: proposal.actor, ...(signal ? { signal } : {}) });
+}
+
+const SECRET = { reason: 'secret', detail: 'It holds a secret. Name an environment variable instead.' };
+
+/** A skill's change that could be stored only without its secrets is not the one that was meant. */
+function isAltered({ kind, change }: ProposalDraft, stored: Proposal): boolean {
+  return kind === 'skill' && canonicalJson(change) !== canonicalJson(stored.change);
 }
 
 export interface ApplyOptions {
@@ -132,7 +140,6 @@ async function applySkill(
 interface Prepared {
   readonly draft: ProposalDraft;
   readonly refusal?: { readonly reason: string; readonly detail: string };
-  readonly texts?: Pick<AddedTextOptions, 'skill'>;
 }
 
 /** What can be known before anything is asked: is it a change at all, and can it be made? A skill's hash goes along. */
@@ -149,12 +156,12 @@ async function preparedDraft(doors: KeepDoors, draft: ProposalDraft): Promise<Pr
   await skills.ready?.();
   const again = findDeclinedSkill({ ledger, isThere: (name) => skills.reader.get(name) !== undefined }, draft);
   if (again) return { draft, refusal: again };
+  const same = findWaiting(ledger, draft);
+  if (same) return { draft, refusal: { reason: 'already-pending', detail: `The same waits already: ${same.id}.` } };
   const checked = await checkSkillChange(skills.reader, draft.target, read.value);
   if (!checked.ok) return { draft, refusal: checked };
   const { hash } = checked.value;
-  const texts = await readSkillTexts(skills.reader.get(draft.target), read.value);
-  if (hash === undefined) return { draft, texts };
-  return { draft: { ...draft, change: { ...draft.change, expected_hash: hash } }, texts };
+  return hash === undefined ? { draft } : { draft: { ...draft, change: { ...draft.change, expected_hash: hash } } };
 }
 
 /** What the change would replace: the gate asks for evidence of what is new alone. */

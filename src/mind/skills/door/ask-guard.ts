@@ -30,9 +30,10 @@ export async function askGuard(
   const decision = guard.decide(report, source);
   if (decision === 'allow' || (decision === 'ask' && isAccepted))
     return { ok: true, warnings: linesOf(report.findings.filter(({ severity }) => severity !== 'low')) };
+  const word = report.verdict === 'dangerous' ? 'dangerous' : 'doubtful';
   const found = linesOf(report.findings).join('; ');
-  if (decision === 'refuse') return refuse('guard-refused', `The guard calls this ${report.verdict}: ${found}`);
-  return refuse('guard-asks', `The guard calls this ${report.verdict}; the owner must look at it first: ${found}`);
+  if (decision === 'refuse') return refuse('guard-refused', `The guard finds this ${word}: ${found}`);
+  return refuse('guard-asks', `The guard finds this ${word}; the owner must look at it first: ${found}`);
 }
 
 function linesOf(findings: readonly Finding[]): readonly string[] {

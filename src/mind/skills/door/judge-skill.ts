@@ -28,16 +28,26 @@ export interface JudgedChange {
 const SOFT: readonly string[] = ['unknown-field', 'name-characters', 'name-hyphens'];
 
 export async function judgeSkill(change: JudgedChange): Promise<Judged | SkillRefusal> {
-  const secret = newSecret(change);
-  if (secret !== undefined)
-    return refuse(
-      'guard-refused',
-      `${change.path} holds a key-shaped string (${secret}). Name an environment variable instead.`,
-    );
+  const secret = judgeSecrets(change);
+  if (secret) return secret;
   if (change.path !== SKILL_FILE) return { ok: true, warnings: [] };
   const text = textOf(change.after.get(SKILL_FILE));
   if (text === undefined) return refuse('invalid-skill', 'SKILL.md is not UTF-8 text.');
   return judgeText(change, text);
+}
+
+/** What stands where a key was taken out: such a text is not what was meant. */
+const TAKEN_OUT = /\[redacted:[\w-]{1,40}\]/;
+
+/** Keys, and marks of keys that were taken out, which were not there before. */
+export function judgeSecrets(change: JudgedChange): SkillRefusal | undefined {
+  const { path, before, after } = change;
+  const secret = newSecret(change);
+  if (secret !== undefined)
+    return refuse('secret', `${path} holds a key-shaped string (${secret}). Name an environment variable instead.`);
+  const mark = TAKEN_OUT.exec(textOf(after.get(path)) ?? '')?.[0];
+  if (mark === undefined || TAKEN_OUT.test(textOf(before?.get(path)) ?? '')) return undefined;
+  return refuse('secret', `A secret was taken out of ${path} (${mark}). Name an environment variable in its place.`);
 }
 
 async function judgeText(change: JudgedChange, text: string): Promise<Judged | SkillRefusal> {

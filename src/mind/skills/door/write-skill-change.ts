@@ -135,7 +135,7 @@ function checkHash(
   if (current === expectedHash) return undefined;
   return refuse(
     'hash-mismatch',
-    `${name} was changed since it was read (${current ?? 'gone'}, not ${expectedHash}); read it again.`,
+    `${name} was ${current === null ? 'deleted' : 'edited'} since this change was made for it; read it again.`,
   );
 }
 

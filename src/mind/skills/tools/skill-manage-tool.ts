@@ -3,10 +3,12 @@
 // changed that is not the agent's own only after that person agreed; a refusal is an answer that lets the model go on.
 import { readFileSync } from 'node:fs';
 import type { JsonObject } from '#base/json.ts';
+import type { Refusal, Result } from '#base/result.ts';
 import { ellipsize } from '#base/text.ts';
 import { type AnyTool, defineTool, type Risk, type ToolOutput } from '#core/agent/tool.ts';
 import type { Citation } from '#mind/evidence/trace-guard/claim.ts';
-import type { SkillRecord } from '../skill.ts';
+import { checkSkillChange, quickRefusal } from '../door/check/check-skill-change.ts';
+import type { SkillReader } from '../skill.ts';
 import type { SkillChange, SkillDoor, SkillRefusal, SkillWrite, SkillWritten } from '../skill-door.ts';
 import {
   type AskedChange,
@@ -20,13 +22,23 @@ import {
 /** What happens with a change that is the owner's to decide: asked at once, kept as a draft, or made. */
 export type OwnerSay = 'ask' | 'draft' | 'apply';
 
+export interface KeptDraft {
+  /** Under which it waits. */
+  readonly id: string;
+  /** It waited before. */
+  readonly isKnown: boolean;
+}
+
 export interface SkillManageOptions {
   readonly door: Pick<SkillDoor, 'write'>;
-  readonly record: (name: string) => SkillRecord | undefined;
+  readonly reader: Pick<SkillReader, 'get' | 'record'> & {
+    /** Awaited before a draft: the reader then knows every skill. */
+    readonly ready?: () => Promise<void>;
+  };
   /** `ask` wherever a person can answer; elsewhere by the setting `skills.write_approval`. */
   readonly ownerSay: (sessionId: string) => OwnerSay;
-  /** Keeps a change as a pending proposal; gives its id. */
-  readonly draft: (write: SkillWrite) => Promise<string>;
+  /** Keeps a change as a pending proposal, unless the same waits already. */
+  readonly draft: (write: SkillWrite) => Promise<Result<KeptDraft>>;
   /** What a write of this session rests on: the owner's words of the turn, and the call. */
   readonly citationsOf?: (sessionId: string) => readonly Citation[];
   /** Called after a write, so that readers see it. */
@@ -34,6 +46,7 @@ export interface SkillManageOptions {
 }
 
 export function createSkillManageTool(options: SkillManageOptions): AnyTool {
+  const impossible = new WeakMap<SkillManageInput, Refusal>();
   return defineTool<SkillManageInput>({
     name: SKILL_MANAGE_TOOL_NAME,
     description: SKILL_MANAGE_DESCRIPTION,
@@ -42,10 +55,19 @@ export function createSkillManageTool(options: SkillManageOptions): AnyTool {
     effect: 'write',
     summary: ({ action, name, file_path: path }) =>
       `skill_manage ${action} ${ellipsize(name, 64)}${path ? ` ${ellipsize(path, 60)}` : ''}`,
-    risk: (input, { sessionId }) => riskOf(options, input, sessionId),
+    risk: (input, { sessionId }) => {
+      const asked = needsYes(options, input, sessionId);
+      if (asked === undefined) return { level: 'none' };
+      const refusal = quickRefusal(options.reader, asked.name, asked.change);
+      if (refusal) impossible.set(input, refusal);
+      return refusal ? { level: 'none' } : riskOf(asked);
+    },
     run: async (input, context, signal) => {
       const asked = readSkillChange(input);
-      if (!asked.ok) return failure({ error: asked.detail, reason: asked.reason });
+      if (!asked.ok) return refused(asked);
+      // Nobody was asked about it: it stays refused, though it might be possible by now.
+      const refusal = impossible.get(input);
+      if (refusal) return refused(refusal);
       const { sessionId } = context;
       const citations = options.citationsOf?.(sessionId);
       const write: SkillWrite = {
@@ -55,8 +77,7 @@ export function createSkillManageTool(options: SkillManageOptions): AnyTool {
         sessionId,
         ...(citations ? { citations } : {}),
       };
-      if (options.ownerSay(sessionId) === 'draft' && isOwners(options, asked.value))
-        return drafted(write, await options.draft(write));
+      if (options.ownerSay(sessionId) === 'draft' && isOwners(options, asked.value)) return draft(options, write);
       const done = await options.door.write(write, signal);
       if (!done.ok) return refused(done);
       await options.written?.();
@@ -66,14 +87,17 @@ export function createSkillManageTool(options: SkillManageOptions): AnyTool {
 }
 
 /** Making and deleting is always the owner's to decide; so is every change of what the agent did not make. */
-function isOwners({ record }: SkillManageOptions, { name, change }: AskedChange): boolean {
-  return change.action === 'create' || change.action === 'delete' || record(name)?.createdBy !== 'agent';
+function isOwners({ reader }: SkillManageOptions, { name, change }: AskedChange): boolean {
+  return change.action === 'create' || change.action === 'delete' || reader.record(name)?.createdBy !== 'agent';
 }
 
-function riskOf(options: SkillManageOptions, input: SkillManageInput, sessionId: string): Risk {
+/** The change, where somebody is there to be asked about it and must be. */
+function needsYes(options: SkillManageOptions, input: SkillManageInput, sessionId: string): AskedChange | undefined {
   const asked = readSkillChange(input);
-  if (!asked.ok || options.ownerSay(sessionId) !== 'ask' || !isOwners(options, asked.value)) return { level: 'none' };
-  const { name, change } = asked.value;
+  return asked.ok && options.ownerSay(sessionId) === 'ask' && isOwners(options, asked.value) ? asked.value : undefined;
+}
+
+function riskOf({ name, change }: AskedChange): Risk {
   return {
     level: 'ask',
     reason: REASONS[change.action],
@@ -161,12 +185,28 @@ async function indexLine({ name, path }: SkillWritten): Promise<string | undefin
   return parsed.ok ? `- ${name}: ${ellipsize(String(parsed.frontmatter.description ?? ''), SHOWN)}` : undefined;
 }
 
-function drafted({ name, change }: SkillWrite, id: string): ToolOutput {
-  const message = `Kept as a draft (${id}): ${change.action} ${name} waits for the owner. Nothing changed yet; go on with the task.`;
-  return { text: JSON.stringify({ success: true, pending: id, message }), origin: 'observed' };
+/** What cannot be made is no draft. */
+async function draft({ reader, draft: keep }: SkillManageOptions, write: SkillWrite): Promise<ToolOutput> {
+  const { name, change } = write;
+  await reader.ready?.();
+  const checked = await checkSkillChange(reader, name, change);
+  if (!checked.ok) return refused(checked);
+  const kept = await keep(write);
+  if (!kept.ok) return refused(kept);
+  const { id, isKnown } = kept.value;
+  const waits = `${change.action} ${name} waits for the owner. Nothing changed yet;`;
+  const answer = isKnown
+    ? {
+        success: true,
+        pending: id,
+        note: 'already pending',
+        message: `Already pending (${id}): ${waits} do not repeat it.`,
+      }
+    : { success: true, pending: id, message: `Kept as a draft (${id}): ${waits} go on with the task.` };
+  return { text: JSON.stringify(answer), origin: 'observed' };
 }
 
-function refused({ reason, detail, proposalId }: SkillRefusal): ToolOutput {
+function refused({ reason, detail, proposalId }: Refusal & Pick<SkillRefusal, 'proposalId'>): ToolOutput {
   const pending = reason === 'guard-asks' && proposalId ? { pending: proposalId } : {};
   return failure({ error: detail, reason, ...pending });
 }

@@ -141,7 +141,7 @@ function skillTools(
     createSkillViewTool({ library, conditions, ...surroundings }),
     createSkillManageTool({
       door,
-      record: library.record,
+      reader: library,
       ownerSay: (sessionId) => (isAttended(sessionId) ? 'ask' : unattended),
       draft: createForegroundDrafts(mind.ledger, home.pending),
       citationsOf: mind.citationsOf,

@@ -151,7 +151,7 @@ describe('skill door: guard and verifiers', () => {
     const detail = await refused(
       opened,
       opened.write('csv', { action: 'create', content: skillText('csv', `use ${key}\n`) }),
-      'guard-refused',
+      'secret',
     );
     assert.doesNotMatch(detail, /ghp_/);
   });

@@ -1,13 +1,18 @@
 /** skill_manage as a model meets it: answers as JSON, refusals that let it go on, and what the owner is asked before. */
 import assert from 'node:assert/strict';
+import { existsSync, readFileSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
+import { sha256 } from '#base/ids.ts';
 import { type JsonObject, parseJsonObject } from '#base/json.ts';
+import { ok } from '#base/result.ts';
 import type { ApprovalDecision, ApprovalRequest } from '#core/agent/approver.ts';
 import type { Tool, ToolContext, ToolOutput } from '#core/agent/tool.ts';
 import { checkCall, permitCall, type ToolAccess } from '#core/agent/turn/permit-call.ts';
 import { functionSchema } from '#core/tools/registry/tool-schema.ts';
 import { createSkillRecords } from '#mind/skills/record/skill-records.ts';
+import type { Skill, SkillReader } from '#mind/skills/skill.ts';
 import type { SkillWrite } from '#mind/skills/skill-door.ts';
 import { readSkillChange, skillManageInput } from '#mind/skills/tools/skill-manage-input.ts';
 import { createSkillManageTool, type OwnerSay } from '#mind/skills/tools/skill-manage-tool.ts';
@@ -33,6 +38,17 @@ function surroundings(opened: Pick<ReturnType<typeof open>, 'home' | 'clock'>): 
   };
 }
 
+/** What the tool looks at of a skill, as the disk has it. */
+function diskReader(root: string, record: SkillReader['record']): Pick<SkillReader, 'get' | 'record'> {
+  const get = (name: string) => {
+    const folder = [join(root, 'data', name), join(root, name)].find((one) => existsSync(join(one, 'SKILL.md')));
+    if (folder === undefined) return undefined;
+    const text = readFileSync(join(folder, 'SKILL.md'), 'utf8');
+    return { name, folder, writable: true, hash: sha256(text), text } as Skill;
+  };
+  return { get, record };
+}
+
 function desk(context: TestContext, ownerSay: OwnerSay = 'ask', decision: ApprovalDecision = 'once') {
   const opened = open(context);
   const records = createSkillRecords({ database: opened.database, root: opened.root });
@@ -40,9 +56,9 @@ function desk(context: TestContext, ownerSay: OwnerSay = 'ask', decision: Approv
   const asked: ApprovalRequest[] = [];
   const tool = createSkillManageTool({
     door: opened.door,
-    record: records.get,
+    reader: diskReader(opened.root, records.get),
     ownerSay: () => ownerSay,
-    draft: async (write) => `prop_${drafts.push(write)}`,
+    draft: async (write) => ok({ id: `prop_${drafts.push(write)}`, isKnown: drafts.length > 1 }),
   });
   const access: ToolAccess = {
     tools: new Map([[tool.name, tool]]),
@@ -212,6 +228,38 @@ describe('skill_manage', () => {
     assert.equal((await apply.call(create)).answer.success, true);
     assert.equal(apply.asked.length, 0);
   });
+
+  for (const say of ['ask', 'draft'] as const)
+    test(`what cannot be made is refused at once, nobody is asked and nothing waits (${say})`, async (context) => {
+      const { call, asked, drafts, create: make, root } = desk(context, say);
+      await make('mine', 'Twice.\nTwice.\n', { actor: 'owner' });
+      symlinkSync('/etc', join(root, 'data/mine/references'));
+      const text = (name: string, more: string) => ({ action: 'create', name, content: skillText(name, more) });
+      const patch = (name: string, old: string) => ({ action: 'patch', name, old_string: old, new_string: 'x' });
+      const long = skillText('long', '', 'word '.repeat(30).trim());
+      const file = (path: string) => ({ action: 'write_file', name: 'mine', file_path: path, file_content: 'a' });
+      const cases: readonly (readonly [string, JsonObject])[] = [
+        ['target-not-found', patch('nobody', 'a')],
+        ['text-not-found', patch('mine', 'Nowhere')],
+        ['text-ambiguous', patch('mine', 'Twice.')],
+        ['outside-folder', file('../../x.md')],
+        ['outside-folder', file('references/passwd')],
+        ['invalid-skill', { action: 'edit', name: 'mine', content: '---js\nx\n---\n# A\n' }],
+        ['too-large', text('large', 'x'.repeat(100_001))],
+        ['invalid-name', text('Not A Name', '')],
+        ['name-taken', text('mine', '')],
+        ['invalid-skill', { ...text('one', ''), content: skillText('other') }],
+        ['description-too-long', { action: 'create', name: 'long', content: long }],
+        ['secret', text('keyed', `Use sk-proj-${'aB3dE5fG7h'.repeat(4)} to log in.\n`)],
+        ['secret', text('mangled', 'Use [redacted:openai-key] to log in.\n')],
+      ];
+      for (const [reason, given] of cases) {
+        const { answer } = await call(given);
+        assert.equal(answer.reason, reason, JSON.stringify([given.action, given.name, answer]));
+        assert.equal(answer.success, false);
+      }
+      assert.deepEqual([asked.length, drafts.length], [0, 0]);
+    });
 });
 
 toolContract('skill_manage', () => {
@@ -220,7 +268,12 @@ toolContract('skill_manage', () => {
   const records = createSkillRecords({ database: opened.database, root: opened.root });
   const { door } = opened;
   return {
-    tool: createSkillManageTool({ door, record: records.get, ownerSay: () => 'ask', draft: async () => 'prop_1' }),
+    tool: createSkillManageTool({
+      door,
+      reader: diskReader(opened.root, records.get),
+      ownerSay: () => 'ask',
+      draft: async () => ok({ id: 'prop_1', isKnown: false }),
+    }),
     context: () => surroundings(opened),
     good: () => create,
     hopeless: () => ({ action: 'patch', name: 'none', old_string: 'a', new_string: 'b' }),
