@@ -1,10 +1,12 @@
 // Owns knowing what the owner decided about already: what waits, what got a no, what was taken back. Reads the ledger; writes nothing.
 // Invariants: what was said no to, or does not stand any more though it was kept, is not proposed again from the same messages; other
 // messages may bring it back.
+import { splitFrontMatter } from '#base/text/front-matter.ts';
 import type { Proposal, ProposalDraft, ProposalLedger } from '#mind/evidence/proposal.ts';
 import type { MemoryOperation } from '#mind/memory/apply-operations.ts';
 import { operationsOf } from '#mind/memory/journal/memory-change.ts';
 import { overlap } from '#mind/memory/reflex/match-entries.ts';
+import { readSteps } from '../reflex/procedure/step-text.ts';
 
 export interface Declined {
   readonly reason: 'already-pending' | 'rejected-before' | 'taken-back';
@@ -61,9 +63,10 @@ export function findDeclinedSkill({ ledger, isThere }: SkillGround, draft: Propo
   const find = (status: 'pending' | 'rejected' | 'applied', fits: (one: Proposal) => boolean) =>
     ledger.list({ kind: 'skill', status }).find((one) => one.action === 'create' && fits(one));
   const isNamesake = (one: Proposal) => one.target === target;
-  if (find('pending', isNamesake))
-    return { reason: 'already-pending', detail: `A skill ${target} waits for the owner already.` };
-  const isTwin = (one: Proposal) => sessionId !== undefined && one.sessionId === sessionId && restsOn(draft, one);
+  const isTwin = (one: Proposal) =>
+    sessionId !== undefined && one.sessionId === sessionId && (restsOn(draft, one) || hasSameSteps(draft, one));
+  const waiting = find('pending', (one) => isNamesake(one) || isTwin(one));
+  if (waiting) return { reason: 'already-pending', detail: `A skill ${waiting.target} waits for the owner already.` };
   if (find('rejected', (one) => isNamesake(one) || isTwin(one)))
     return { reason: 'rejected-before', detail: `The owner did not want a skill ${target} of this.` };
   return find('applied', (one) => isTwin(one) && !isThere(one.target))
@@ -74,6 +77,21 @@ export function findDeclinedSkill({ ledger, isThere }: SkillGround, draft: Propo
 function isFromSame(draft: ProposalDraft, { citations }: Proposal): boolean {
   const cited = new Set(citations.map(({ handle }) => handle));
   return draft.citations.some(({ handle }) => cited.has(handle));
+}
+
+/** Under whatever name. */
+function hasSameSteps(draft: ProposalDraft, other: Proposal): boolean {
+  const [own, others] = [draft, other].map(stepsOf);
+  return own !== undefined && own !== '' && own === others;
+}
+
+function stepsOf({ change }: ProposalDraft): string {
+  const { content } = change;
+  return typeof content === 'string'
+    ? readSteps(splitFrontMatter(content).body)
+        .map(({ source }) => source)
+        .join('\n')
+    : '';
 }
 
 /** Nearly all that the draft cites was cited for the other one. */
