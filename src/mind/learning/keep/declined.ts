@@ -2,9 +2,8 @@
 // Invariants: what was said no to, or does not stand any more though it was kept, is not proposed again from the same messages; other
 // messages may bring it back.
 import { splitFrontMatter } from '#base/text/front-matter.ts';
+import { type MemoryOperation, operationsOf } from '#mind/evidence/memory-operation.ts';
 import type { Proposal, ProposalDraft, ProposalLedger } from '#mind/evidence/proposal.ts';
-import type { MemoryOperation } from '#mind/memory/apply-operations.ts';
-import { operationsOf } from '#mind/memory/journal/memory-change.ts';
 import { overlap } from '#mind/memory/reflex/match-entries.ts';
 import { readSteps } from '../reflex/procedure/step-text.ts';
 
