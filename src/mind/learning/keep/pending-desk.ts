@@ -32,7 +32,7 @@ export type DraftEnd = { readonly kept: boolean } | { readonly waitsAs: string }
 const ALWAYS = 'New skills are kept unasked from now on; /pending always off asks again.';
 
 /** Refusals that another try may mend: the proposal waits on. */
-const MENDABLE: ReadonlySet<string> = new Set(['over_limit', 'drift', 'unreadable']);
+const MENDABLE: ReadonlySet<string> = new Set(['over_limit', 'drift', 'unreadable', 'hash-mismatch']);
 
 export function createPendingDesk(parts: PendingParts): PendingDesk {
   const { doors, consents } = parts;
@@ -82,10 +82,21 @@ async function accept(
     parts.accepted(done.proposal);
     return ok(done.line);
   }
-  if (done.status === 'pending') return refuse(done.reason, done.proposal.detail ?? 'It still waits.');
+  if (done.status === 'pending')
+    return refuse(done.reason, waits(done.proposal.detail ?? 'It was not made.', proposal.id));
   const waitsAs = MENDABLE.has(done.reason) ? await waitOn(doors, proposal) : undefined;
   await parts.settled(proposal.id, waitsAs === undefined ? { kept: false } : { waitsAs });
-  return refuse(done.reason, done.detail);
+  const detail = done.reason === 'hash-mismatch' ? editedSince(proposal.target, waitsAs ?? proposal.id) : done.detail;
+  return refuse(done.reason, waitsAs === undefined ? `It was refused and dropped: ${detail}` : waits(detail, waitsAs));
+}
+
+function waits(detail: string, id: string): string {
+  return `${detail} It waits on as ${id}.`;
+}
+
+function editedSince(name: string, id: string): string {
+  const look = `\`talaria skills diff ${name}\` and \`talaria pending show ${id}\` show both`;
+  return `${name} was edited since the draft was made; ${look}.`;
 }
 
 /** The door installs under a row of its own; `force` is what the owner's yes to the guard's question means. */
@@ -97,11 +108,11 @@ async function acceptInstall(
   const { from, source, category } = change;
   const known = (['trusted', 'community', 'import'] as const).find((one) => one === source);
   if (typeof from !== 'string' || known === undefined)
-    return refuse('not-pending', `${id} cannot be installed from here; install it again by its place.`);
+    return refuse('not-pending', waits(`${id} cannot be installed from here; install it again by its place.`, id));
   const place = typeof category === 'string' && category !== '' ? { category } : {};
   const request = { from, name: target, source: known, approved: true, force: true, ...place } as const;
   const done = await doors.skills.door.install(request, signal);
-  if (!done.ok) return refuse(done.reason, done.detail);
+  if (!done.ok) return refuse(done.reason, waits(done.detail, id));
   await doors.ledger.decide(id, { status: 'dropped', reason: 'superseded', detail: done.value.proposalId });
   const installed = doors.ledger.get(done.value.proposalId);
   announcements.told(done.value.proposalId);

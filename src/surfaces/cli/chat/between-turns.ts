@@ -22,6 +22,9 @@ const WISHES: readonly (readonly [RegExp, Wish])[] = [
   [/^a(?:lways)?$/i, 'always'],
 ];
 
+/** Drafts that are shown between two turns. */
+const MOST_OFFERS = 5;
+
 /** What it asks of the app. */
 export interface LearningSource {
   readonly learning: () => Promise<Pick<Learning, 'announcements' | 'offers' | 'accept' | 'reject'>>;
@@ -55,13 +58,14 @@ class Between implements BetweenTurns {
 
   async *say(signal: AbortSignal): AsyncGenerator<string, void> {
     yield* await this.news();
-    for (const offer of await this.#offers()) {
-      if (this.#asked.has(offer.id)) continue;
+    const offers = (await this.#offers()).filter(({ id }) => !this.#asked.has(id));
+    for (const offer of offers.slice(0, MOST_OFFERS)) {
       this.#asked.add(offer.id);
       if (this.#ask) yield* this.#decide(offer, this.#ask, signal);
       else yield* [offer.line, `/pending accept ${offer.id} keeps it, /pending show ${offer.id} shows it`];
       if (this.#line !== undefined) return;
     }
+    if (offers.length > MOST_OFFERS) yield `and ${offers.length - MOST_OFFERS} more: /pending list`;
   }
 
   async #offers(): Promise<readonly LearningOffer[]> {

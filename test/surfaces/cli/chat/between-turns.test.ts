@@ -52,6 +52,18 @@ describe('between two turns', () => {
     }
   });
 
+  test('five drafts at a time, and how many more there are', async () => {
+    const offers = Array.from({ length: 12 }, (_, at) => ({ ...OFFER, id: `prop_${at}` }));
+    const { learning, done } = desk(offers);
+    const between = createBetweenTurns(sourceOf(learning), answering(...Array(12).fill('n')));
+    const first = await Array.fromAsync(between.say(never));
+    assert.equal(done.length, 5);
+    assert.equal(first.at(-1), 'and 7 more: /pending list');
+    assert.equal((await Array.fromAsync(between.say(never))).at(-1), 'and 2 more: /pending list');
+    assert.doesNotMatch((await Array.fromAsync(between.say(never))).join('\n'), /more:/);
+    assert.equal(done.length, 12);
+  });
+
   test('show shows the whole draft and asks again', async () => {
     const { learning, done } = desk([OFFER]);
     const lines = await Array.fromAsync(createBetweenTurns(sourceOf(learning), answering('show', 'y')).say(never));

@@ -3,17 +3,18 @@
 import { z } from 'zod';
 import { isoTime } from '#base/clock.ts';
 import type { JsonValue } from '#base/json.ts';
-import { ok, type Result, refuse } from '#base/result.ts';
 import { type AnyCommand, type CommandContext, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
-import type { Proposal, ProposalLedger } from '#mind/evidence/proposal.ts';
+import type { Proposal } from '#mind/evidence/proposal.ts';
 import { refuseNewerHome } from '../../home/newer-home.ts';
 import { type CommandDeps, line, refused } from '../command-deps.ts';
 import { proposalLines } from '../provenance-lines.ts';
 import { ALWAYS_IS_ON, alwaysCommand } from './always-command.ts';
+import { findPending, PENDING_LIST, waitingOf, whichPending } from './find-pending.ts';
 import { installLines, type ScanFolder } from './install-lines.ts';
+import { rejectCommand } from './reject-command.ts';
 
 export function pendingCommands(deps: CommandDeps, scan: ScanFolder = scanByGuard): readonly AnyCommand[] {
-  return [list(deps), show(deps, scan), accept(deps), reject(deps), alwaysCommand(deps)];
+  return [list(deps), show(deps, scan), accept(deps), rejectCommand(deps), alwaysCommand(deps)];
 }
 
 async function scanByGuard(folder: string): Promise<readonly string[]> {
@@ -23,8 +24,6 @@ async function scanByGuard(folder: string): Promise<readonly string[]> {
   ]);
   return findingLines(scanSkillFolder(folder));
 }
-
-const which = z.string().default('last').describe('Its id, the beginning of its id, the name of its skill, or `last`');
 
 function list(deps: CommandDeps): AnyCommand {
   return defineCommand({
@@ -56,12 +55,18 @@ function list(deps: CommandDeps): AnyCommand {
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  'needs-owner': 'a new skill or a deletion is yours to decide',
   'origin-not-allowed': 'it rests on text that neither you nor our own record said',
   'guard-asks': 'the guard found something: look at it first',
 };
 
-function reasonOf({ reason }: Proposal): string {
+const OWNERS: Readonly<Record<string, string>> = {
+  create: 'a new skill is yours to decide',
+  delete: 'a deletion is yours to decide',
+};
+
+function reasonOf({ reason, kind, action }: Proposal): string {
+  if (reason === 'needs-owner')
+    return OWNERS[action] ?? `a change of ${kind === 'skill' ? 'this skill' : 'memory'} is yours to decide`;
   return REASONS[reason ?? ''] ?? reason ?? '';
 }
 
@@ -71,12 +76,12 @@ function show(deps: CommandDeps, scan: ScanFolder): AnyCommand {
     summary: 'Show what would be written, and the messages that it rests on',
     surfaces: ['cli', 'chat'],
     positional: ['id'],
-    input: z.object({ id: which }),
+    input: z.object({ id: whichPending }),
     async *run({ id }): AsyncGenerator<CommandOutput> {
       const { proposals, learning } = await deps.app();
-      const found = find(proposals, id);
+      const found = findPending(proposals, id);
       if (!found.ok) {
-        yield refused(found.reason, found.detail, '`talaria pending list` shows what waits.');
+        yield refused(found.reason, found.detail, PENDING_LIST);
         return;
       }
       const offer = (await learning()).offers().find((one) => one.id === found.value.id);
@@ -94,60 +99,30 @@ function accept(deps: CommandDeps): AnyCommand {
     surfaces: ['cli', 'chat'],
     positional: ['id'],
     input: z.object({
-      id: which,
+      id: whichPending,
       always: z
         .boolean()
         .default(false)
         .describe('And do not ask again about new skills of reviews; `pending always off` takes that back'),
     }),
-    run: (input, context) => decide(deps, { ...input, yes: true }, context),
+    run: (input, context) => keep(deps, input, context),
   });
 }
 
-function reject(deps: CommandDeps): AnyCommand {
-  return defineCommand({
-    name: 'pending reject',
-    summary: 'Drop what waits',
-    surfaces: ['cli', 'chat'],
-    positional: ['id'],
-    input: z.object({ id: which }),
-    run: (input, context) => decide(deps, { ...input, always: false, yes: false }, context),
-  });
-}
-
-async function* decide(
+async function* keep(
   deps: CommandDeps,
-  input: { readonly id: string; readonly always: boolean; readonly yes: boolean },
+  input: { readonly id: string; readonly always: boolean },
   { signal }: CommandContext,
 ): AsyncGenerator<CommandOutput> {
   const app = await deps.app();
   refuseNewerHome(app);
-  const found = find(app.proposals, input.id);
+  const found = findPending(app.proposals, input.id);
   if (!found.ok) {
-    yield refused(found.reason, found.detail, '`talaria pending list` shows what waits.');
+    yield refused(found.reason, found.detail, PENDING_LIST);
     return;
   }
   const { id } = found.value;
   const learning = await app.learning();
-  const done = input.yes
-    ? await learning.accept(id, input.always ? { always: true } : {}, signal)
-    : await learning.reject(id);
-  yield done.ok ? line(done.value) : refused(done.reason, done.detail, 'It waits on.');
-}
-
-function waitingOf(proposals: ProposalLedger): readonly Proposal[] {
-  return proposals.list({ status: 'pending' });
-}
-
-function find(proposals: ProposalLedger, name: string): Result<Proposal, 'no-such-proposal' | 'ambiguous-proposal'> {
-  const waiting = waitingOf(proposals);
-  const [newest] = waiting;
-  if (newest === undefined) return refuse('no-such-proposal', 'Nothing waits for you.');
-  if (name === 'last') return ok(newest);
-  const found = waiting.filter(({ id, target }) => id.startsWith(name) || target === name);
-  const [only] = found;
-  if (only === undefined) return refuse('no-such-proposal', `Nothing that waits is called ${name}.`);
-  return found.length === 1
-    ? ok(only)
-    : refuse('ambiguous-proposal', `${name} could be ${found.map(({ id }) => id).join(', ')}.`);
+  const done = await learning.accept(id, input.always ? { always: true } : {}, signal);
+  yield done.ok ? line(done.value) : refused(done.reason, done.detail);
 }
