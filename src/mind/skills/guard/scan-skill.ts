@@ -16,6 +16,8 @@ const SCANNED_CHARACTERS = 4 * SKILL_BYTES_LIMIT;
  * Sizes are counted in UTF-16 units here; the folder scan counts bytes.
  */
 export function scanSkill(files: readonly SkillText[]): ScanReport {
+  if (!Array.isArray(files) || !files.every((one) => typeof one?.path === 'string' && typeof one.text === 'string'))
+    throw new TypeError('scanSkill(files): files must be an array of { path: string, text: string }');
   const context = skillContext(files);
   const findings = files.flatMap(({ path, text }) => scanText(path, text.slice(0, SCANNED_CHARACTERS), context));
   return scanReport([...findings, ...structureFindings(files), ...pathFindings(files)]);

@@ -1,9 +1,11 @@
 // Owns the list of all rules. Knows none of them.
 import { AGENT_CONFIG_RULES } from './agent-config.ts';
+import { LOYALTY_RULES } from './behaviour/loyalty.ts';
 import { PASSAGE_RULES } from './behaviour/passages.ts';
 import { PATH_FLOW_RULES } from './behaviour/path-flows.ts';
 import { PROGRAM_RUN_RULES } from './behaviour/program-runs.ts';
 import { PROGRAM_TAKE_RULES } from './behaviour/program-takes.ts';
+import { SECRET_HANDLING_RULES } from './behaviour/secret-handling.ts';
 import { SIGN_RULES } from './behaviour/signs.ts';
 import { STRANGE_LURE_RULES } from './behaviour/strange-lures.ts';
 import { STRANGE_SOURCE_RULES } from './behaviour/strange-sources.ts';
@@ -38,10 +40,12 @@ const RULES: readonly Rule[] = [
   ...PRIVILEGE_RULES,
   ...AGENT_CONFIG_RULES,
   ...SIGN_RULES,
+  ...LOYALTY_RULES,
   ...PASSAGE_RULES,
   ...PATH_FLOW_RULES,
   ...PROGRAM_RUN_RULES,
   ...PROGRAM_TAKE_RULES,
+  ...SECRET_HANDLING_RULES,
   ...STRANGE_LURE_RULES,
   ...STRANGE_SOURCE_RULES,
 ];

@@ -2,7 +2,7 @@
 // Knows no rule. Invariant: it only ever lowers a finding by its caller's hand; each pattern looks at one line or one sentence.
 
 const TALK =
-  "\\b(?:detect\\w{0,5}|attack\\w{0,5}|threats?|malicious|malware|red[- ]flags?|anti-?patterns?|vulnerab\\w{1,8}|unsafe|insecure|forbidden|prohibited|disallowed|blocked|block list|denylist|blacklist|deny|never|injection (?:patterns?|examples?|attempts?|attacks?)|indicators? of|exploit\\w{0,6}|suspicious|dangerous|risky|harmful|social engineering|exfiltration|bad (?:examples?|practices?)|what (?:to|we) (?:look|scan|check) for|(?:examples?|signs|phrases|patterns) (?:to|you) (?:recogni[sz]e|spot|know|watch|should)|recogni[sz]e|mistakes? for|intruders?|honeypots?|phrases that don'?t|things to avoid|avoid\\b|do not (?:do|use|run|follow|write|trust|execute)|don'?ts?\\b|obfuscat\\w{0,6}|adversarial|jailbreaks?|red[- ]team\\w{0,4}|pentest\\w{0,4}|rationali[sz]ations?|incorrect)|❌|🚫|✗|✘|⛔|检测|攻击|恶意|危险|禁止|不要|避免|漏洞|攻撃|検出|禁止|опасн|запрещ|злонамерен|вредоносн";
+  "\\b(?:(?<!(?:account|auto|automatic|browser|device|environment|format|framework|host|key|language|login|os|platform|profile|project|provider|stack|tool|type|user|version|wallet)[ -])detect\\w{0,5}|attack\\w{0,5}|threats?|malicious|malware|red[- ]flags?|anti-?patterns?|vulnerab\\w{1,8}|unsafe|insecure|forbidden|prohibited|disallowed|blocked|block list|denylist|blacklist|deny|never|injection (?:patterns?|examples?|attempts?|attacks?)|indicators? of|exploit\\w{0,6}|suspicious|dangerous|risky|harmful|social engineering|exfiltration|bad (?:examples?|practices?)|what (?:to|we) (?:look|scan|check) for|(?:examples?|signs|phrases|patterns) (?:to|you) (?:recogni[sz]e|spot|know|watch|should)|recogni[sz]e|mistakes? for|intruders?|honeypots?|phrases that don'?t|things to avoid|avoid\\b|do not (?:do|use|run|follow|write|trust|execute)|don'?ts?\\b|obfuscat\\w{0,6}|adversarial|jailbreaks?|red[- ]team\\w{0,4}|pentest\\w{0,4}|rationali[sz]ations?|incorrect)|❌|🚫|✗|✘|⛔|检测|攻击|恶意|危险|禁止|不要|避免|漏洞|攻撃|検出|禁止|опасн|запрещ|злонамерен|вредоносн";
 const HEADING = new RegExp(TALK, 'u');
 const BAD_EXAMPLE =
   /(?:^|[\s#/*;-])(?:bad|wrong|vulnerable|unsafe|insecure|malicious|attack|anti-?pattern|never do (?:this|that)|don'?t do (?:this|that)|do not do (?:this|that)|dangerous|incorrect|not recommended)\b|❌|✗|✘|🚫|⛔|错误|危险|悪い例/u;
@@ -22,10 +22,13 @@ const NEGATION =
 const URGING =
   /\b(?:never|do not|don'?t|must not|should not|cannot|can'?t)(?: ever)? (?:skip|forget|fail|omit|miss|hesitate|worry|ignore|wait|proceed|continue|use (?:this|the) skill|start|begin|run (?:this|the) skill|work|function|leave out|interrupt|stop|be alarmed|panic|close)\b/;
 
+/** People who are not held up are no warning. */
+const BLOCKS_NOBODY = /\b(?:nobody|no one|not|never)\b(?: \w+){0,3} blocked\b/g;
+
 /** Whether what stands before the match, in the same sentence, takes it back or speaks of it as of a danger. */
 export function takenBack(text: string, at: number): boolean {
   const before = text.slice(Math.max(0, at - 200), at);
-  const sentence = before.slice(before.search(/[^.!?;。！？]*$/));
+  const sentence = before.slice(before.search(/[^.!?;。！？]*$/)).replace(BLOCKS_NOBODY, '');
   return NEGATION.test(sentence) && !URGING.test(sentence);
 }
 
