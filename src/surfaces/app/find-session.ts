@@ -12,7 +12,8 @@ export async function findSession(
   if (exact) return ok(exact);
   const recent = await store.list({ limit: LOOKED_AT });
   if (name === 'last') {
-    const last = recent[0];
+    // A chat that was opened and left again says nothing.
+    const last = recent.find(({ messageCount }) => messageCount > 0) ?? recent[0];
     return last ? ok(last) : refuse('no-such-session', 'There is no session yet.');
   }
   const wanted = name.toLowerCase();
