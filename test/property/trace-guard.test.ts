@@ -7,6 +7,7 @@ import {
   checkKnownVerdicts,
   checkLessNeverAcceptsMore,
 } from './trace-guard-properties.ts';
+import { checkWrites, WRITE_FORMS } from './trace-guard-writes.ts';
 
 describe('evidence gate: properties', () => {
   verifies(
@@ -17,6 +18,14 @@ describe('evidence gate: properties', () => {
       assert.ok(tried.size >= 13 && [...tried.values()].every((count) => count >= 5), JSON.stringify([...tried]));
     },
   );
+
+  test('a write of any form is kept when what it adds was said by who may say it, and only then', () => {
+    const seen = checkWrites(6_000, 17);
+    for (const form of WRITE_FORMS) {
+      assert.ok((seen.get(`${form} accepted`) ?? 0) >= 10, form);
+      assert.ok((seen.get(`${form} pending`) ?? 0) >= 10, form);
+    }
+  });
 
   test('whatever is accepted is supported, as the simplest means tell', () => {
     assert.ok(checkAcceptedIsSupported(3_000, 7) > 20);
