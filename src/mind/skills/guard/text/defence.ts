@@ -73,7 +73,8 @@ function oddMarksBefore(text: string, mark: string, to: number): boolean {
 }
 
 /** A line of a scanner: it holds a pattern to look for, not the thing. */
-export function isPatternLine(text: string): boolean {
+export function isPatternLine(line: string): boolean {
+  const text = line.replace(BLOCKS_NOBODY, '');
   if (
     /\b(?:re\.(?:compile|search|match|findall)|regexp?|new regexp|preg_match|pattern|patterns|signature|yara|rule|rules|blocked|deny|denied|blocklist|detect)\b/.test(
       text,
