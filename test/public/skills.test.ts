@@ -22,6 +22,13 @@ describe('the entry talaria/skills', () => {
     assert.deepEqual([refused.ok, refused.ok ? '' : refused.reason], [false, 'no-front-matter']);
   });
 
+  test('what is no text and no list of files is named in a TypeError', () => {
+    const none = undefined as never;
+    assert.throws(() => parseSkill(none), { name: 'TypeError', message: /parseSkill\(text\).*string/ });
+    assert.throws(() => scanSkill(none), { name: 'TypeError', message: /scanSkill\(files\).*array of \{ path/ });
+    assert.throws(() => scanSkill([none]), { name: 'TypeError' });
+  });
+
   test('scans the files of a skill', () => {
     const main = {
       path: 'SKILL.md',

@@ -1,5 +1,6 @@
 // Owns reading a SKILL.md as leniently as its writers are: what YAML cannot read is mended where the intent is plain. Loads the YAML
-// package: import it lazily. Knows no disk. Invariant: never throws, executes nothing, and refuses with a reason that names the mend.
+// package: import it lazily. Knows no disk. Invariant: throws for no text, executes nothing, and refuses with a reason that names
+// the mend.
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { mendHeader } from './mend-header.ts';
 import { readYaml } from './read-yaml.ts';
@@ -23,8 +24,13 @@ export interface SkillParseRefusal {
   readonly detail: string;
 }
 
-/** Reads one SKILL.md. A missing name or description is for `validateSkill` to say, not for this. */
+/**
+ * Reads one SKILL.md. A missing name or description is for `validateSkill` to say, not for this.
+ * Throws a TypeError for what is no text.
+ */
 export function parseSkill(text: string): ParsedSkill | SkillParseRefusal {
+  if (typeof text !== 'string')
+    throw new TypeError('parseSkill(text): text must be a string, the whole text of a SKILL.md');
   if (text.length > skillLimits.text) {
     const size = text.length.toLocaleString('en-US');
     return refusal(

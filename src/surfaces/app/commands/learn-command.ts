@@ -31,7 +31,8 @@ export function learnCommand(deps: CommandDeps): AnyCommand {
         return;
       }
       yield line(learned.value.line);
-      for (const text of learning.announcements(found.value.id)) yield line(text);
+      for (const text of learning.announcements(found.value.id))
+        yield line(text.replace(/\/undo\b/g, '`talaria undo`'));
       for (const offer of learning.offers()) yield line(`${offer.line} · talaria pending accept ${offer.id}`);
       yield { type: 'data', value: { ...learned.value } };
     },

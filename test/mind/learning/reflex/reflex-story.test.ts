@@ -191,6 +191,19 @@ describe('reflex learns', () => {
     await talk.close();
   });
 
+  test('steps that hold a key are not learned, and the answer says so without it', async (t) => {
+    const world = openWorld(t);
+    const talk = await world.open();
+    const key = `sk-proj-${'aB3dE5fG7h'.repeat(4)}`;
+    await say(talk, 'run `ssh a ls`');
+    await say(talk, `run \`ssh a login ${key}\``);
+    const answer = answerOf(await say(talk, 'learn this as login'));
+    assert.match(answer, /^Not kept: what we did holds a secret/);
+    assert.ok(!answer.includes(key), answer);
+    assert.equal(world.ledger.list({ kind: 'skill' }).length, 0);
+    await talk.close();
+  });
+
   test('skills are listed and shown; an unknown one and one for readers run nothing', async (t) => {
     const world = openWorld(t);
     const talk = await world.open();

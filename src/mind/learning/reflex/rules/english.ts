@@ -90,6 +90,7 @@ export const texts = {
   waits: 'It waits for your yes: /pending accept {} keeps the skill {}:',
   patchWaits: 'It waits for your yes: /pending accept {} changes the skill {}:',
   notLearned: 'Not kept.',
+  holdsSecret: 'Not kept: what we did holds a secret, and a skill holds none. This part does:',
   patched: 'Patched the skill {}:',
   skipped: 'Patched the skill {}: step {} is out.',
   notPatched: 'The skill {} was not changed.',

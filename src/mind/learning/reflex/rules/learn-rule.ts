@@ -2,6 +2,7 @@
 // Invariant: the draft is made of the calls that ran and of the owner's lines, nothing else.
 
 import { parseJsonObject } from '#base/json.ts';
+import { redactSecrets } from '#base/secrets.ts';
 import type { ReflexInput, ReflexMatch, ReflexRule, ReflexStep } from '#core/agent/reflex-rule.ts';
 import { draftSkill } from '../procedure/draft-skill.ts';
 import { type Trace, traceOf } from '../procedure/trace.ts';
@@ -38,11 +39,22 @@ export const learnRule: ReflexRule = {
     const draft = draftSkill(trace, match.slots.name);
     if (!draft.ok) return { type: 'say', text: texts.notLearned, quotes: [{ source: 'skill', text: draft.detail }] };
     const { name, content } = draft.value;
+    const secret = secretLine(content);
+    if (secret !== undefined)
+      return { type: 'say', text: texts.holdsSecret, quotes: [{ source: 'skill', text: secret }] };
     if (result === undefined)
       return { type: 'call', calls: [{ name: 'skill_manage', arguments: { action: 'create', name, content } }] };
     return answer(name, content, result);
   },
 };
+
+/** The first line with a key, or with the mark of one that was taken out; the key itself is not shown. */
+function secretLine(content: string): string | undefined {
+  return content
+    .split('\n')
+    .map((line) => redactSecrets(line))
+    .find((line) => /\[redacted:[\w-]{1,40}\]/.test(line));
+}
 
 function recentTrace({ history }: ReflexInput): Trace | undefined {
   const trace = traceOf(history);

@@ -15,7 +15,8 @@ export function listSkillsCommand(deps: CommandDeps): AnyCommand {
     surfaces: ['cli', 'chat'],
     input: z.object({ category: z.string().optional().describe('Only skills of this category') }),
     async *run({ category }): AsyncGenerator<CommandOutput> {
-      const { library } = (await deps.app()).skills;
+      const app = await deps.app();
+      const { library } = app.skills;
       await library.refresh();
       const skills = library.list().filter((skill) => category === undefined || skill.category === category);
       const rows = skills.map((skill) => ({ skill, record: library.record(skill.name) }));
@@ -27,13 +28,26 @@ export function listSkillsCommand(deps: CommandDeps): AnyCommand {
         };
       else
         yield line(`No skills${category === undefined ? '' : ` in ${category}`} yet. They lie in ${deps.home.skills}.`);
-      for (const { detail } of library.problems()) yield line(`not read: ${detail}`);
+      for (const { skill } of rows) {
+        const note = library.note(skill.name);
+        if (note) yield line(`${skill.name}: ${note}`);
+      }
+      for (const text of untold(app)) yield line(text);
       yield {
         type: 'data',
         value: rows.map(({ skill, record }) => dataOf(skill, record)) as unknown as JsonValue,
       };
     },
   });
+}
+
+/** What was not read, but for what is said as a notice already. */
+function untold({ skills, notices }: Pick<App, 'skills' | 'notices'>): readonly string[] {
+  const told = new Set(notices);
+  return skills.library
+    .problems()
+    .filter(({ detail }) => !told.has(detail))
+    .map(({ detail }) => `not read: ${detail}`);
 }
 
 function rowOf(skill: Skill, record: SkillRecord | undefined): readonly string[] {
