@@ -4,9 +4,10 @@
 import { canonicalJson } from '#base/json.ts';
 import type { Ok, Refusal } from '#base/result.ts';
 import type { StoredMessage } from '#core/agent/session-store.ts';
+import type { AddedTextOptions } from '#mind/evidence/gate/added-text.ts';
 import { gateProposal } from '#mind/evidence/gate/gate-proposal.ts';
+import { operationsOf } from '#mind/evidence/memory-operation.ts';
 import type { Actor, Proposal, ProposalDraft, ProposalLedger } from '#mind/evidence/proposal.ts';
-import { operationsOf } from '#mind/memory/journal/memory-change.ts';
 import type { MemoryFiles } from '#mind/memory/memory-files.ts';
 import { checkSkillChange } from '#mind/skills/door/check/check-skill-change.ts';
 import type { SkillReader } from '#mind/skills/skill.ts';
@@ -18,6 +19,7 @@ import { type KeepSituation, keepWay } from './keep-policy.ts';
 import { memoryTarget } from './memory-target.ts';
 import type { PendingFiles } from './pending-files.ts';
 import { readSkillChange } from './read-skill-change.ts';
+import { readSkillTexts } from './read-skill-texts.ts';
 
 export interface KeepDoors {
   readonly ledger: ProposalLedger;
@@ -53,7 +55,7 @@ export async function keepProposal(
   if (isAltered(checked.draft, proposal)) return refused(doors, proposal, SECRET);
   if (checked.refusal) return refused(doors, proposal, checked.refusal);
   const messages = proposal.sessionId === undefined ? [] : doors.messagesOf(proposal.sessionId);
-  const verdict = gateProposal(proposal, messages, { before: textsBefore(doors, proposal) });
+  const verdict = gateProposal(proposal, messages, { before: textsBefore(doors, proposal), ...checked.texts });
   if (verdict.decision === 'refused') return refused(doors, proposal, verdict);
   if (verdict.decision === 'pending') return waits(doors, proposal, verdict);
   const way = keepWay(proposal, { ...setting, agentMade: isAgentMade(doors, proposal) });
@@ -140,6 +142,7 @@ async function applySkill(
 interface Prepared {
   readonly draft: ProposalDraft;
   readonly refusal?: { readonly reason: string; readonly detail: string };
+  readonly texts?: Pick<AddedTextOptions, 'skill'>;
 }
 
 /** What can be known before anything is asked: is it a change at all, and can it be made? A skill's hash goes along. */
@@ -161,7 +164,9 @@ async function preparedDraft(doors: KeepDoors, draft: ProposalDraft): Promise<Pr
   const checked = await checkSkillChange(skills.reader, draft.target, read.value);
   if (!checked.ok) return { draft, refusal: checked };
   const { hash } = checked.value;
-  return hash === undefined ? { draft } : { draft: { ...draft, change: { ...draft.change, expected_hash: hash } } };
+  const texts = await readSkillTexts(skills.reader.get(draft.target), read.value);
+  if (hash === undefined) return { draft, texts };
+  return { draft: { ...draft, change: { ...draft.change, expected_hash: hash } }, texts };
 }
 
 /** What the change would replace: the gate asks for evidence of what is new alone. */
