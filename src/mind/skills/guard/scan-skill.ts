@@ -24,7 +24,7 @@ export function scanSkill(files: readonly SkillText[]): ScanReport {
 }
 
 /** Name, description and title say what the skill is about; its own sites and its trade are judged by them. */
-export function skillContext(files: readonly SkillText[]): SkillContext {
+function skillContext(files: readonly SkillText[]): SkillContext {
   const main = files.find(({ path }) => /(?:^|\/)skill\.md$/i.test(path)) ?? files[0];
   const text = main?.text.slice(0, 20_000) ?? '';
   const front = /^---[a-z]*\r?\n([\s\S]{0,6000}?)\r?\n---/i.exec(text)?.[1] ?? text.slice(0, 600);
