@@ -70,7 +70,7 @@ function wordyCertainty([head = '', second = '', ...rest]: readonly string[], ce
 
 /** `make test`, `go build ./cmd`: a subcommand of its own, or a flag a little later. */
 function isOrdered(head: string, second: string, rest: readonly string[]): boolean {
-  if (rest.length < 4 && rest.some(isMark)) return true;
+  if (rest.length < 4 && rest.some((word) => /^-{1,2}\w/.test(word))) return true;
   return SUBCOMMANDS.has(second) && WITH_SUBCOMMANDS.test(head) && !ADVERBS.test(second) && rest.length < 3;
 }
 
