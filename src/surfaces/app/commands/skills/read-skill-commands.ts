@@ -32,22 +32,13 @@ export function listSkillsCommand(deps: CommandDeps): AnyCommand {
         const note = library.note(skill.name);
         if (note) yield line(`${skill.name}: ${note}`);
       }
-      for (const text of untold(app)) yield line(text);
+      for (const { detail } of library.problems()) yield line(`not read: ${detail}`);
       yield {
         type: 'data',
         value: rows.map(({ skill, record }) => dataOf(skill, record)) as unknown as JsonValue,
       };
     },
   });
-}
-
-/** What was not read, but for what is said as a notice already. */
-function untold({ skills, notices }: Pick<App, 'skills' | 'notices'>): readonly string[] {
-  const told = new Set(notices);
-  return skills.library
-    .problems()
-    .filter(({ detail }) => !told.has(detail))
-    .map(({ detail }) => `not read: ${detail}`);
 }
 
 function rowOf(skill: Skill, record: SkillRecord | undefined): readonly string[] {
