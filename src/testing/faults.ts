@@ -75,12 +75,14 @@ export interface FaultScenario {
   readonly error?: (operation: string) => Error;
   /** Gives up after this many runs; default 200. */
   readonly limit?: number;
+  /** Fails only every so many-th operation, from the first; default 1: each. */
+  readonly every?: number;
 }
 
 /** Runs the scenario failing its 1st, 2nd, 3rd … operation until a run completes without a fault. Returns how many faults were tried. */
 export async function failEachOperation(scenario: FaultScenario): Promise<number> {
-  const limit = scenario.limit ?? 200;
-  for (let failAt = 1; failAt <= limit; failAt += 1) {
+  const { limit = 200, every = 1 } = scenario;
+  for (let failAt = 1; failAt <= limit; failAt += every) {
     const faults = createFaults({ failAt, ...(scenario.error ? { error: scenario.error } : {}) });
     let thrown: unknown;
     try {

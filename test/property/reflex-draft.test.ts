@@ -116,7 +116,7 @@ const talk = fc
   .array(fc.tuple(line, fc.array(anyCall, { maxLength: 4 })), { minLength: 1, maxLength: 6 })
   .map((turns) => turns.flatMap(([said, calls]) => turn(said, calls)));
 
-const RUNS = Number(process.env.RUNS ?? 300);
+const RUNS = Number(process.env.RUNS ?? 60);
 
 describe('a skill drafted by rule', () => {
   test('named after a file of its steps, with a failed step behind it, is taken', async () => {

@@ -1,0 +1,3 @@
+import { doorFaults } from '../../fault/skills/door-faults.contract.ts';
+
+doorFaults(1);

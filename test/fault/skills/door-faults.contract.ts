@@ -1,0 +1,181 @@
+/** The door for skill text while every file and database operation fails in turn, and while the process dies at every one of them. */
+import assert from 'node:assert/strict';
+import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe } from 'node:test';
+import type { Database } from '#base/database/connection.ts';
+import { TalariaError } from '#base/errors.ts';
+import { hashSkillFolder } from '#mind/skills/door/skill-tree.ts';
+import { type Faults, failEachOperation } from '#testing/faults.ts';
+import { type OpenDoor, openDoor } from '../../mind/skills/door/open-door.ts';
+import { verifies } from '../../verifies.ts';
+import { breakDisk, systemError } from '../failing-disk.ts';
+import { assertAgreement, folderOf } from './agreement.ts';
+import { type DoorScenario, doorScenarios, removeOutside } from './door-scenarios.ts';
+
+const DATABASE: readonly (keyof Database & string)[] = ['transaction', 'run', 'get', 'all'];
+const LIMIT = 600;
+
+/** As the layers below raise it. */
+function faultOf(operation: string): Error {
+  if ((DATABASE as readonly string[]).includes(operation))
+    return new TalariaError(`planned: ${operation}`, { code: 'disk-full' });
+  return systemError('ENOSPC', operation);
+}
+
+/** After its planned fault nothing works any more: what is on disk is what a killed process leaves. */
+function dying(faults: Faults): Faults {
+  const step = (operation: string): void => {
+    if (faults.failed !== undefined) throw new Error(`the process is dead (${operation})`);
+    faults.step(operation);
+  };
+  return {
+    step,
+    wrap: (target, methods) => {
+      const counted = new Set<PropertyKey>(methods);
+      return new Proxy(target, {
+        get: (object, key) => {
+          const value: unknown = Reflect.get(object, key);
+          if (typeof value !== 'function') return value;
+          return (...args: unknown[]) => {
+            if (counted.has(key)) step(String(key));
+            return Reflect.apply(value, object, args);
+          };
+        },
+      });
+    },
+    get failed() {
+      return faults.failed;
+    },
+    get count() {
+      return faults.count;
+    },
+  };
+}
+
+interface Run {
+  readonly home: string;
+  readonly before: string | null;
+  result: { readonly ok: boolean } | undefined;
+}
+
+/** Nothing here is about a real disk: where memory can be one, it is. */
+const PLACE = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+
+/** A home in the state before the action, made once and copied for every run. */
+async function makeTemplate(scenario: DoorScenario): Promise<string> {
+  const home = mkdtempSync(join(PLACE, 'talaria-door-template-'));
+  const opened = openDoor(home, { ...scenario.options, bare: true });
+  await scenario.prepare(opened);
+  opened.close();
+  return home;
+}
+
+async function runOnce(scenario: DoorScenario, template: string, faults: Faults): Promise<void> {
+  const home = mkdtempSync(join(PLACE, 'talaria-door-'));
+  cpSync(template, home, { recursive: true });
+  const before = hashSkillFolder(folderOf({ root: join(home, 'skills') }, scenario.skill));
+  const run: Run = { home, before, result: undefined };
+  current = run;
+  const opened = openDoor(home, {
+    ...scenario.options,
+    bare: true,
+    wrap: (database) => faults.wrap(database, DATABASE),
+  });
+  const disk = breakDisk(home, faults);
+  try {
+    run.result = await scenario.act(opened);
+  } finally {
+    disk.mend();
+    opened.close();
+  }
+}
+
+let current: Run | undefined;
+
+/** The lock of a dead process is taken over; here the process lives on, so it is taken away. */
+function dropLocks({ root }: OpenDoor): void {
+  const locks = join(root, '.locks');
+  for (const name of readdirSync(locks)) rmSync(join(locks, name));
+}
+
+async function checkAfter(
+  scenario: DoorScenario,
+  {
+    thrown,
+    failed,
+    failAt,
+  }: { readonly thrown: unknown; readonly failed: string | undefined; readonly failAt: number },
+  { mayBeNew }: { readonly mayBeNew: boolean },
+): Promise<void> {
+  assert.ok(current);
+  const run = current;
+  const when = `${scenario.name}, operation ${failAt} (${failed ?? 'none'})`;
+  const opened = openDoor(run.home, { ...scenario.options, later: 3_600_000, bare: true });
+  try {
+    const now = hashSkillFolder(folderOf(opened, scenario.skill));
+    const isOld = now === run.before;
+    if (thrown !== undefined && !mayBeNew) assert.ok(isOld, `${when}: it threw and the old state is gone`);
+    if (failed === undefined) assert.ok(run.result?.ok && !isOld, `${when}: an unharmed run did nothing`);
+    dropLocks(opened);
+    await opened.door.reconcile();
+    const mended = hashSkillFolder(folderOf(opened, scenario.skill));
+    if (!scenario.options?.verifiers) assert.equal(mended, now, `${when}: mending changed a whole state`);
+    assertAgreement(opened, scenario.skill, when);
+    // Not after each fault: these say little more the second time.
+    if (failAt % 4 === 0) {
+      assert.deepEqual(await opened.door.reconcile(), [], `${when}: mending twice`);
+      if (mended === run.before) {
+        const again = await scenario.act(opened);
+        assert.ok(again.ok, `${when}: it does not work afterwards`);
+        assertAgreement(opened, scenario.skill, `${when}, done again`);
+      }
+    }
+    if (thrown !== undefined && !mayBeNew) assert.ok(thrown instanceof TalariaError, `${when}: ${String(thrown)}`);
+  } finally {
+    opened.close();
+    rmSync(run.home, { recursive: true, force: true });
+  }
+}
+
+/** `every`: 1 fails each operation, 4 every fourth. */
+export function doorFaults(every: number): void {
+  describe(`skill door: faults, every ${every}`, () => {
+    after(removeOutside);
+    for (const scenario of doorScenarios) {
+      verifies(
+        'core:skills:atomic',
+        `${scenario.name}: every operation fails once; the old state stands, or the new one`,
+        async (context) => {
+          const template = await makeTemplate(scenario);
+          context.after(() => rmSync(template, { recursive: true, force: true }));
+          const tried = await failEachOperation({
+            limit: LIMIT,
+            every,
+            error: faultOf,
+            run: async (faults) => runOnce(scenario, template, faults),
+            check: (outcome) => checkAfter(scenario, outcome, { mayBeNew: false }),
+          });
+          assert.ok(tried >= 40, `${tried} operations`);
+        },
+      );
+
+      verifies(
+        'core:skills:atomic',
+        `${scenario.name}: the process dies at every operation; the next start mends`,
+        async (context) => {
+          const template = await makeTemplate(scenario);
+          context.after(() => rmSync(template, { recursive: true, force: true }));
+          const tried = await failEachOperation({
+            limit: LIMIT,
+            every,
+            run: async (faults) => runOnce(scenario, template, dying(faults)),
+            check: (outcome) => checkAfter(scenario, outcome, { mayBeNew: true }),
+          });
+          assert.ok(tried >= 40, `${tried} operations`);
+        },
+      );
+    }
+  });
+}
