@@ -1,11 +1,16 @@
 /** The real command in a process of its own, in a throw-away home. */
 import { spawn } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Teardown } from '#testing/teardown.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 
 const MAIN = join(import.meta.dirname, '../../src/surfaces/cli/main.ts');
+
+/** Shared by the processes of one run, which else compile the whole program each. */
+const COMPILE_CACHE = mkdtempSync(join(tmpdir(), 'talaria-compiled-'));
+process.once('exit', () => rmSync(COMPILE_CACHE, { recursive: true, force: true }));
 
 export interface CliRun {
   readonly code: number | null;
@@ -42,7 +47,13 @@ export function createCliStage(context: Teardown): CliStage {
       new Promise((resolve, reject) => {
         const child = spawn(process.execPath, [MAIN, ...args], {
           cwd,
-          env: { PATH: process.env.PATH ?? '', HOME: temp.path, TALARIA_HOME: root, ...env },
+          env: {
+            PATH: process.env.PATH ?? '',
+            HOME: temp.path,
+            TALARIA_HOME: root,
+            NODE_COMPILE_CACHE: COMPILE_CACHE,
+            ...env,
+          },
         });
         let out = '';
         let err = '';
