@@ -85,7 +85,7 @@ verifies(
 
 /** '' if the shape is harmless, else what it cost. */
 function measure(unit: string): string {
-  const small = unit.repeat(Math.ceil(20_000 / unit.length));
+  const small = unit.repeat(Math.ceil(10_000 / unit.length));
   const fast = Math.max(best(small), 4);
   const slow = best(small.repeat(4));
   return slow <= 8 * fast && slow < 2_000
