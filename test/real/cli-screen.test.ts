@@ -196,7 +196,7 @@ else
         await screen.shows(/→ model .*show the model/);
         screen.press('C-c');
         screen.type('/help', 'Enter');
-        await screen.shows(/\/memory add +Remember/);
+        await screen.shows(/\/cost +Show tokens/);
         screen.type('/frobnicate', 'Enter');
         await screen.shows("unknown command 'frobnicate'");
         screen.type(`/model add sentinel-key-77 --base-url ${server.baseUrl}`, 'Enter');
