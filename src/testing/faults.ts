@@ -31,7 +31,7 @@ export function createFaults(plan: FaultPlan): Faults {
   };
   return {
     step,
-    wrap: (target, methods) => wrapMethods(target, methods, step),
+    wrap: (target, methods) => countCalls(target, methods, step),
     get failed() {
       return failed;
     },
@@ -41,7 +41,8 @@ export function createFaults(plan: FaultPlan): Faults {
   };
 }
 
-function wrapMethods<T extends object>(
+/** `target` whose named methods call `step` first. */
+export function countCalls<T extends object>(
   target: T,
   methods: readonly (keyof T & string)[],
   step: (operation: string) => void,

@@ -7,7 +7,7 @@ import { after, describe } from 'node:test';
 import type { Database } from '#base/database/connection.ts';
 import { TalariaError } from '#base/errors.ts';
 import { hashSkillFolder } from '#mind/skills/door/skill-tree.ts';
-import { type Faults, failEachOperation } from '#testing/faults.ts';
+import { countCalls, type Faults, failEachOperation } from '#testing/faults.ts';
 import { type OpenDoor, openDoor } from '../../mind/skills/door/open-door.ts';
 import { verifies } from '../../verifies.ts';
 import { breakDisk, systemError } from '../failing-disk.ts';
@@ -32,19 +32,7 @@ function dying(faults: Faults): Faults {
   };
   return {
     step,
-    wrap: (target, methods) => {
-      const counted = new Set<PropertyKey>(methods);
-      return new Proxy(target, {
-        get: (object, key) => {
-          const value: unknown = Reflect.get(object, key);
-          if (typeof value !== 'function') return value;
-          return (...args: unknown[]) => {
-            if (counted.has(key)) step(String(key));
-            return Reflect.apply(value, object, args);
-          };
-        },
-      });
-    },
+    wrap: (target, methods) => countCalls(target, methods, step),
     get failed() {
       return faults.failed;
     },

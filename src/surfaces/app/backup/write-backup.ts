@@ -1,15 +1,12 @@
 // Owns writing a home into one .tar.gz. Databases go in as consistent copies, secrets only when asked for.
 // Knows no table. Invariant: the file at the target is whole or not there; other processes may go on working meanwhile.
 import {
-  closeSync,
   createReadStream,
   createWriteStream,
   type Dirent,
   lstatSync,
   mkdtempSync,
-  openSync,
   readdirSync,
-  readSync,
   renameSync,
   rmSync,
 } from 'node:fs';
@@ -18,6 +15,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { throwIfAborted } from '#base/abort.ts';
+import { isDatabaseFile } from '#base/database/database-file.ts';
 import { openDatabase } from '#base/database.ts';
 import { errorCode, errorText, TalariaError } from '#base/errors.ts';
 import { plural } from '#base/text.ts';
@@ -123,7 +121,7 @@ async function* archive(
   for (const path of files) {
     throwIfAborted(place.signal);
     const original = join(root, ...path.split('/'));
-    const file = isDatabase(original) ? copyDatabase(original, place.staging) : original;
+    const file = isDatabaseFile(original) ? copyDatabase(original, place.staging) : original;
     const { size, mtimeMs } = lstatSync(file);
     yield tarHeader(path, size, mtimeMs / 1000);
     yield* contentOf(file, size);
@@ -143,17 +141,6 @@ async function* contentOf(file: string, size: number): AsyncGenerator<Buffer> {
     }
   }
   if (left > 0) yield Buffer.alloc(left);
-}
-
-function isDatabase(path: string): boolean {
-  const file = openSync(path, 'r');
-  try {
-    const head = Buffer.alloc(16);
-    readSync(file, head);
-    return head.toString('latin1') === 'SQLite format 3\0';
-  } finally {
-    closeSync(file);
-  }
 }
 
 /** A damaged database is copied as it is: its bytes may be all that is left. */

@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import type { Clock } from '#base/clock.ts';
 import type { Database } from '#base/database/connection.ts';
+import { isDatabaseFile } from '#base/database/database-file.ts';
 import { openDatabase } from '#base/database.ts';
 import { forgetEvents } from '#mind/evidence/forget/forget-events.ts';
 import { type ForgottenProposals, forgetProposals } from '#mind/evidence/forget/forget-proposals.ts';
@@ -15,7 +16,7 @@ import type { SelectedSession } from '#mind/sessions/forget/select-messages.ts';
 import { sweepText } from '#mind/sessions/forget/sweep-text.ts';
 import { SearchLane } from '#mind/sessions/search/search-lane.ts';
 import type { Home } from '../../home/home.ts';
-import { filesBelow, isDatabase } from './home-files.ts';
+import { filesBelow } from './home-files.ts';
 import { OLD_COPY } from './still-kept.ts';
 
 export interface StoresToForget {
@@ -64,7 +65,7 @@ function otherDatabases(home: Home, all: boolean): readonly string[] {
   return [...filesBelow(home.root)]
     .filter((name) => !OLD_COPY.test(name) && !/-(?:wal|shm|journal)$/.test(name))
     .map((name) => join(home.root, name))
-    .filter((path) => path !== home.stateDatabase && !path.startsWith(home.cache + sep) && isDatabase(path));
+    .filter((path) => path !== home.stateDatabase && !path.startsWith(home.cache + sep) && isDatabaseFile(path));
 }
 
 function forgetIn(

@@ -52,14 +52,3 @@ function foldBytes(bytes: Buffer): Buffer {
     'latin1',
   );
 }
-
-export function isDatabase(path: string): boolean {
-  const file = openSync(path, 'r');
-  try {
-    const head = Buffer.alloc(16);
-    readSync(file, head);
-    return head.toString('latin1') === 'SQLite format 3\0';
-  } finally {
-    closeSync(file);
-  }
-}

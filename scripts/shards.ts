@@ -1,0 +1,36 @@
+/**
+ * Runs `node --test` once for each core, each process with its share of the files: `node scripts/shards.ts ARGUMENT…`.
+ * Every argument goes to every process. The first one's lines are shown as they come, the others' when all are done;
+ * the counts of all are added up and come last. One process that fails makes the run fail.
+ */
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
+import { createInterface } from 'node:readline';
+
+const counted = /^# (tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) ([\d.]+)$/;
+const began = performance.now();
+const shards = Number(process.env.TALARIA_TEST_SHARDS ?? Math.min(4, availableParallelism()));
+const sums = new Map<string, number>();
+
+const runs = await Promise.all(Array.from({ length: shards }, (_, at) => runShard(at + 1)));
+for (const { held } of runs) for (const line of held) console.log(line);
+sums.set('duration_ms', performance.now() - began);
+for (const [name, value] of sums) console.log(`# ${name} ${value}`);
+process.exitCode = runs.find(({ code }) => code !== 0)?.code ?? 0;
+
+async function runShard(shard: number): Promise<{ code: number; held: readonly string[] }> {
+  const flags = ['--test', `--test-shard=${shard}/${shards}`, ...process.argv.slice(2)];
+  const child = spawn(process.execPath, flags, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const closed = once(child, 'close');
+  const held: string[] = [];
+  for await (const line of createInterface({ input: child.stdout })) {
+    const [, name, value] = counted.exec(line) ?? [];
+    if (name !== undefined) sums.set(name, (sums.get(name) ?? 0) + Number(value));
+    else if (shard === 1) console.log(line);
+    else held.push(line);
+  }
+  const [code] = await closed;
+  return { code: typeof code === 'number' ? code : 1, held };
+}
