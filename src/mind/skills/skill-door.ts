@@ -3,6 +3,7 @@
 import type { Refusal, Result } from '#base/result.ts';
 import type { Actor } from '#mind/evidence/proposal.ts';
 import type { Citation } from '#mind/evidence/trace-guard/claim.ts';
+import type { Verifier, VerifyReport } from './door/verify/verifier.ts';
 
 export type SkillChange =
   | { readonly action: 'create'; readonly content: string; readonly category?: string }
@@ -13,10 +14,17 @@ export type SkillChange =
       readonly replaceAll?: boolean;
       readonly filePath?: string;
     }
-  | { readonly action: 'edit'; readonly content: string }
+  /** `files`: support files that change with it, in one version; null takes one away. */
+  | { readonly action: 'edit'; readonly content: string; readonly files?: readonly SkillFileEdit[] }
   | { readonly action: 'delete'; readonly absorbedInto?: string }
   | { readonly action: 'write_file'; readonly filePath: string; readonly content: string }
   | { readonly action: 'remove_file'; readonly filePath: string };
+
+export interface SkillFileEdit {
+  /** Below the skill's folder: `references/notes.md`. */
+  readonly path: string;
+  readonly content: string | null;
+}
 
 export interface SkillWrite {
   readonly name: string;
@@ -30,6 +38,19 @@ export interface SkillWrite {
   readonly citations?: readonly Citation[];
   /** A proposal that was opened before (gate, pending); else the door opens one. */
   readonly proposalId?: string;
+  /** Asked after the door's own, in this order; the first that fails takes the change back. */
+  readonly verifiers?: readonly Verifier[];
+  /** What the manifest keeps beside the change (curator notes 11.2). */
+  readonly trail?: WriteTrail;
+}
+
+export interface WriteTrail {
+  /** Source word of the provenance, e.g. `local-agent-created`; default: the actor. */
+  readonly source?: string;
+  /** The database that the change rests on; default: state.db. */
+  readonly evidencePath?: string;
+  /** Installed units that run the writer: `service_path`, `timer_path`, `plist_path`. */
+  readonly scheduler?: Readonly<Record<string, string>>;
 }
 
 export interface SkillWritten {
@@ -41,6 +62,8 @@ export interface SkillWritten {
   readonly newHash: string | null;
   readonly manifestPath: string;
   readonly proposalId: string;
+  /** What the verifiers said; absent: none was asked. */
+  readonly verify?: VerifyReport;
   /** What the guard found and the policy let through. */
   readonly warnings: readonly string[];
 }
@@ -67,6 +90,9 @@ export type SkillRefusalReason =
 
 export interface SkillRefusal extends Refusal<SkillRefusalReason> {
   readonly proposalId?: string;
+  /** With `verify-failed`: the manifest that says so. */
+  readonly manifestPath?: string;
+  readonly verify?: VerifyReport;
 }
 
 export interface SkillVersion {

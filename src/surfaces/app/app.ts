@@ -1,12 +1,13 @@
 // Owns the shape of the composed agent: what a surface, an example or a test may do with it. Composition is compose.ts.
 // Knows no terminal. Invariant: after `shutdown` nothing of the app runs any more and every file of the home is closed.
 import type { Clock } from '#base/clock.ts';
+import type { Database } from '#base/database/connection.ts';
 import type { EventSource } from '#base/fabric.ts';
 import type { Result } from '#base/result.ts';
 import type { Approver, Asker } from '#core/agent/approver.ts';
 import type { AnyCommand } from '#core/agent/command-spec.ts';
 import type { Conversation } from '#core/agent/conversation.ts';
-import type { Extension } from '#core/agent/extension-host.ts';
+import type { Extension, TurnRequest } from '#core/agent/extension-host.ts';
 import type { Hooks } from '#core/agent/hooks.ts';
 import type { PromptSection } from '#core/agent/prompt/frozen-prompt.ts';
 import type { ReflexRule } from '#core/agent/reflex-rule.ts';
@@ -89,6 +90,8 @@ export interface App {
   readonly skills: ComposedSkills;
   /** Everything that anybody wanted to keep, and what came of it. */
   readonly proposals: ProposalLedger;
+  /** evidence.sqlite; opened when first asked for. */
+  readonly evidence: () => Database;
   /** Loaded when first asked for. */
   readonly learning: () => Promise<Learning>;
   /** False: learning has nothing to tell and nothing to ask, and need not be loaded for it. */
@@ -118,6 +121,8 @@ export interface App {
   /** Commands of the shell and the chat, those of extensions included. */
   commands(): Promise<readonly AnyCommand[]>;
   openConversation(options: ConversationOptions): Promise<Result<Conversation, OpenRefusal>>;
+  /** A turn in a session of its own, with nothing runnable but what was asked for and nobody to answer questions. */
+  runExtensionTurn(request: TurnRequest, signal: AbortSignal): AsyncIterable<TurnEvent>;
   /** Held until it settles, or until shutdown's patience ends; a failure becomes a logged event. */
   background(name: string, work: Promise<unknown>): void;
   /** Idempotent, also under SIGTERM: stops running turns, drains background work, closes every store. */

@@ -12,6 +12,7 @@ import type { App, AppOptions } from './app.ts';
 import { EXTENSIONS } from './extensions.ts';
 import { type LoadedConfig, loadConfig } from './home/config.ts';
 import { findHome, type Home, makeHome } from './home/home.ts';
+import { extensionGround } from './host/extension-ground.ts';
 import { createExtensions, type Extensions } from './host/extension-host.ts';
 import { configuredEmbedder } from './models/configured-embedder.ts';
 import type { AppParts } from './parts/app-parts.ts';
@@ -49,7 +50,9 @@ export async function composeApp(options: AppOptions): Promise<App> {
     const app: { current?: ComposedApp } = {};
     const extensions = hostExtensions({ ...ground, home, clock, loaded }, app);
     endings.add(() => extensions.shutdown());
-    for (const extension of [...EXTENSIONS, ...(options.extra?.extensions ?? [])]) await extensions.activate(extension);
+    const lent = extensionGround({ environment: options.environment, home, clock, app: async () => composed(app) });
+    for (const line of EXTENSIONS) await extensions.activate(await line.activate(lent));
+    for (const extension of options.extra?.extensions ?? []) await extensions.activate(extension);
     const known = options.extra?.memoryProviders ?? [];
     const providers = openProviders({ ...ground, known, name: loaded.config.memory.provider, mind, clock });
     if (providers) endings.add(() => providers.stop());
@@ -177,6 +180,12 @@ interface HostGround {
   readonly notice: (text: string) => void;
 }
 
+/** What extensions were promised; asked for while composing, it is a fault of theirs. */
+function composed({ current }: { readonly current?: ComposedApp }): ComposedApp {
+  if (!current) throw new AbortedError('the agent is not composed yet');
+  return current;
+}
+
 function hostExtensions(ground: HostGround, app: { readonly current?: ComposedApp }): Extensions {
   const { home, clock, loaded, events, notice } = ground;
   return createExtensions({
@@ -186,8 +195,7 @@ function hostExtensions(ground: HostGround, app: { readonly current?: ComposedAp
     events,
     notice,
     runTurn: (request, signal) => {
-      if (!app.current) throw new AbortedError('the agent is not composed yet');
-      return app.current.runExtensionTurn(request, signal);
+      return composed(app).runExtensionTurn(request, signal);
     },
     openDatabase: (path, schema) => openDatabase(path, { rooms: [schema], clock }),
   });

@@ -1,4 +1,22 @@
 // Owns the list of extensions that Talaria starts with: one line each. Removing one is deleting its folder and its line.
+// Invariant: a line loads nothing until it is asked for.
+import type { AnyCommand } from '#core/agent/command-spec.ts';
 import type { Extension } from '#core/agent/extension-host.ts';
+import type { ExtensionGround } from './host/extension-ground.ts';
 
-export const EXTENSIONS: readonly Extension[] = [];
+/** What one folder below `extensions` exports as `extension.ts` and `commands.ts`. */
+export interface ExtensionLine {
+  /** Also the first word of its commands, and its section of config.yaml. */
+  readonly name: string;
+  readonly activate: (ground: ExtensionGround) => Promise<Extension>;
+  /** Making the list opens nothing. */
+  readonly commands: (ground: ExtensionGround) => Promise<readonly AnyCommand[]>;
+}
+
+export const EXTENSIONS: readonly ExtensionLine[] = [
+  {
+    name: 'curator',
+    activate: async (ground) => (await import('#extensions/curator/extension.ts')).curatorExtension(ground),
+    commands: async (ground) => (await import('#extensions/curator/commands.ts')).curatorCommands(ground),
+  },
+];

@@ -53,7 +53,7 @@ function mountOne(
   for (const name of command.positional ?? []) addArgument(target, name, properties);
   const positional = new Set((command.positional ?? []).map((word) => word.replace(/\.\.\.$/, '')));
   for (const [key, schema] of Object.entries(properties.all)) {
-    if (!positional.has(key)) target.addOption(optionOf(key, schema));
+    if (!positional.has(key)) for (const option of optionsOf(key, schema)) target.addOption(option);
   }
   target.addOption(new Option('--json', 'print the result as JSON'));
   if (command.examples?.length)
@@ -89,10 +89,20 @@ function addArgument(target: Command, word: string, properties: Properties): voi
   target.argument(isRequired ? `<${name}${rest}>` : `[${name}${rest}]`, typeof described === 'string' ? described : '');
 }
 
-function optionOf(key: string, schema: JsonObject): Option {
+function optionsOf(key: string, schema: JsonObject): readonly Option[] {
   const flag = `--${kebab(key)}`;
   const described = typeof schema.description === 'string' ? schema.description : '';
-  if (schema.type === 'boolean') return new Option(schema.default === true ? `--no-${kebab(key)}` : flag, described);
+  if (schema.type !== 'boolean') return [valueOption(key, schema, { flag, described })];
+  if (schema.default !== true) return [new Option(flag, described)];
+  // What is on already may still be typed: scripts say what they rely on.
+  return [new Option(flag).hideHelp(), new Option(`--no-${kebab(key)}`, described)];
+}
+
+function valueOption(
+  key: string,
+  schema: JsonObject,
+  { flag, described }: { readonly flag: string; readonly described: string },
+): Option {
   const option = new Option(`${flag} <${schema.type === 'array' ? `${kebab(key)}...` : kebab(key)}>`, described);
   const isNumber = schema.type === 'number' || schema.type === 'integer';
   if (isNumber) option.argParser(readNumber);

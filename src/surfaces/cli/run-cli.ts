@@ -67,20 +67,20 @@ interface Words {
 /** A command, or help: only then the commands are loaded. */
 async function runWords(argv: readonly string[], words: readonly string[], ground: Words): Promise<number> {
   const { opening, run } = ground;
-  const [{ mountCommands }, { shellCommands }] = await Promise.all([
+  const [{ mountCommands }, { extensionCommands, shellCommands }] = await Promise.all([
     import('./mount-command.ts'),
     import('#surfaces/app/commands/shell-commands.ts'),
   ]);
   const program = createProgram(run.version);
   const found: Invocation[] = [];
   const usesModel = () => found.some(({ command }) => MODEL_COMMANDS.has(command.name));
-  mountCommands(
-    program,
-    shellCommands({ environment: readEnvironment(), app: announced(opening.get, usesModel) }),
-    (invocation) => {
-      found.push(invocation);
-    },
-  );
+  const options = { environment: readEnvironment(), app: announced(opening.get, usesModel) };
+  const own = shellCommands(options);
+  const isOwn = own.some(({ name }) => name.split(' ')[0] === words[0]);
+  const commands = isOwn ? own : [...own, ...(await extensionCommands(options))];
+  mountCommands(program, commands, (invocation) => {
+    found.push(invocation);
+  });
   const before = argv.slice(0, argv.length - words.length);
   if (words.length > 0) refuseProblem(ground.flags, words);
   await program.parseAsync([...before, ...fullWords(words)], { from: 'user' });

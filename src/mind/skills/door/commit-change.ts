@@ -63,7 +63,7 @@ async function carryOut(attempt: Attempt): Promise<Committed> {
   if (hashSkillFolder(folder) !== hashes.beforeHash) return changedMeanwhile(attempt);
   attempt.placed = placeSkill({ ...commit, root: places.root, id: proposalId, stamp });
   if (verifiers.length > 0) {
-    const { passed, verify, failure } = await runVerifiers(verifiers, verifierRequest(commit));
+    const { passed, verify, failure } = await runVerifiers(verifiers, verifierRequest(commit, backup));
     manifest = { ...manifest, verify };
     if (!passed) return verifyFailed(attempt, manifest, failure);
     writeManifest(backup, manifest);
@@ -81,9 +81,18 @@ function copied({ before, after }: Commit): ReturnType<typeof changesBetween> {
   return [{ path: SKILL_FILE, before: main, after: main }, ...changes];
 }
 
-function verifierRequest({ folder, before, after }: Commit): Parameters<typeof runVerifiers>[1] {
+function verifierRequest({ folder, before, after }: Commit, backup: string): Parameters<typeof runVerifiers>[1] {
   const text = (tree: SkillTree | undefined) => textOf(tree?.get(SKILL_FILE)) ?? null;
-  return { path: folder, before: text(before), after: text(after) };
+  const originalHash = hashOfSkillFile(before);
+  return {
+    path: folder,
+    before: text(before),
+    after: text(after),
+    backupPath: originalHash === null ? null : join(backup, SKILL_FILE),
+    manifestPath: join(backup, MANIFEST_FILE),
+    originalHash,
+    newHash: hashOfSkillFile(after),
+  };
 }
 
 async function changedMeanwhile(attempt: Attempt): Promise<SkillRefusal> {

@@ -4,7 +4,9 @@ import { systemClock } from '#base/clock.ts';
 import type { AnyCommand } from '#core/agent/command-spec.ts';
 import type { App } from '../app.ts';
 import type { Environment } from '../environment.ts';
+import { EXTENSIONS } from '../extensions.ts';
 import { findHome } from '../home/home.ts';
+import { extensionGround } from '../host/extension-ground.ts';
 import { backupCommand } from './backup-command.ts';
 import type { CommandDeps } from './command-deps.ts';
 import { configCommands } from './config/config-commands.ts';
@@ -27,6 +29,13 @@ import { skillsCommands } from './skills/skills-commands.ts';
 import { toolsCommand } from './tools-command.ts';
 import { traceCommand } from './trace-command.ts';
 import { undoCommand } from './undo-command.ts';
+
+/** Commands of the extensions; loaded when none of the built-in ones was typed. */
+export async function extensionCommands({ environment, app }: ShellCommandOptions): Promise<readonly AnyCommand[]> {
+  const ground = extensionGround({ environment, home: findHome(environment), clock: systemClock, app });
+  const lines = await Promise.all(EXTENSIONS.map(({ commands }) => commands(ground)));
+  return lines.flat();
+}
 
 export interface ShellCommandOptions {
   readonly environment: Environment;

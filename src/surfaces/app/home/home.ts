@@ -22,6 +22,8 @@ export interface Home {
   /** What stood there before each write to a skill. */
   readonly skillBackups: string;
   readonly cache: string;
+  /** Held by whoever writes while nobody looks on. */
+  readonly unattendedLease: string;
   /** Whole outputs of tools whose preview the model saw. */
   readonly spill: string;
   readonly engines: string;
@@ -46,6 +48,7 @@ export function homeAt(root: string): Home {
     backups: at('backups'),
     skillBackups: at('backups', 'skills'),
     cache: at('cache'),
+    unattendedLease: at('cache', 'unattended.lock'),
     spill: at('cache', 'spill'),
     engines: at('engines'),
     models: at('models'),

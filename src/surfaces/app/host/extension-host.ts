@@ -13,6 +13,7 @@ import type { ReflexRule } from '#core/agent/reflex-rule.ts';
 import type { AnyTool } from '#core/agent/tool.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
 import type { LoadedConfig } from '../home/config.ts';
+import { readConfigSection } from '../home/config-section.ts';
 import { createJobQueue } from './job-queue.ts';
 
 /** What the app lends to its extensions. */
@@ -101,7 +102,7 @@ class ExtensionRegistry implements Extensions {
         scope.undo(() => this.hooks.splice(this.hooks.indexOf(hooks), 1));
       },
       addJob: (job) => scope.addJob(job),
-      config: (section, schema) => readSection(loaded, section, schema),
+      config: (section, schema) => readConfigSection(loaded, section, schema),
       openDatabase: (fileName, schema) => scope.openDatabase(this.#claimFile(scope, homeRoot, fileName), schema),
       runTurn,
       onShutdown: (run) => scope.onShutdown(run),
@@ -191,27 +192,3 @@ class ExtensionScope {
     if (failures.length > 0) throw failures[0];
   }
 }
-
-function readSection<T>(
-  loaded: LoadedConfig,
-  section: string,
-  schema: { safeParse(value: unknown): SafeParsed<T> },
-): T {
-  const parsed = schema.safeParse(loaded.raw[section] ?? {});
-  if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0];
-  const keys = [section, ...(issue?.path ?? []).map(String)];
-  throw new TalariaError(`${loaded.locate(keys)}: ${keys.join('.')}: ${issue?.message ?? 'not valid'}`, {
-    code: 'config-invalid',
-    fix: 'Correct this key; the file was not changed.',
-  });
-}
-
-type SafeParsed<T> =
-  | { readonly success: true; readonly data: T }
-  | {
-      readonly success: false;
-      readonly error: {
-        readonly issues: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[];
-      };
-    };

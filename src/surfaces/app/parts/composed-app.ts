@@ -1,6 +1,7 @@
 // Owns the App that surfaces hold: opening conversations, changing models, ending everything. Composition is compose.ts.
 // Knows the rooms by their contracts. Invariant: `shutdown` runs once, whoever calls it and however often.
 import { AbortedError } from '#base/abort.ts';
+import type { Database } from '#base/database/connection.ts';
 import { ok, type Result } from '#base/result.ts';
 import { type Approver, absentAsker, denyingApprover } from '#core/agent/approver.ts';
 import type { AnyCommand } from '#core/agent/command-spec.ts';
@@ -90,6 +91,7 @@ export class ComposedApp implements App {
     return this.#parts.modelNotices;
   }
 
+  readonly evidence = (): Database => this.#parts.mindHooks.evidence.database;
   readonly learning = (): Promise<Learning> => this.#parts.learning.load();
   readonly mayHaveNews = (): boolean => this.#parts.learning.mayHaveNews();
   readonly model = (): ModelInfo => this.#parts.models.desk.info();
@@ -109,9 +111,10 @@ export class ComposedApp implements App {
   }
 
   async commands(): Promise<readonly AnyCommand[]> {
-    const { shellCommands } = await import('../commands/shell-commands.ts');
-    const own = shellCommands({ environment: this.environment, app: async () => this });
-    return [...own, ...this.#parts.extensions.commands.values()];
+    const { extensionCommands, shellCommands } = await import('../commands/shell-commands.ts');
+    const options = { environment: this.environment, app: async () => this };
+    const lines = await extensionCommands(options);
+    return [...shellCommands(options), ...lines, ...this.#parts.extensions.commands.values()];
   }
 
   async switchModel(name: string): Promise<Result<ModelInfo, ChoiceRefusal>> {

@@ -1,12 +1,11 @@
 // Owns asking the verifiers one after the other until one fails (curator notes 11.3). Knows no verifier and no backup.
 // Invariant: the stages say what was asked and in which order; nobody is asked after a failure.
-import type { SkillManifest } from '../backup/skill-manifest.ts';
-import type { Verifier, VerifierRequest } from './verifier.ts';
+import type { Verifier, VerifierRequest, VerifyReport } from './verifier.ts';
 
 export interface Verified {
   readonly passed: boolean;
   /** For the manifest. */
-  readonly verify: SkillManifest['verify'];
+  readonly verify: VerifyReport;
   /** `<name>: <detail>` of the stage that failed. */
   readonly failure: string;
 }
@@ -14,21 +13,21 @@ export interface Verified {
 const OUTPUT = 4_000;
 
 export async function runVerifiers(verifiers: readonly Verifier[], request: VerifierRequest): Promise<Verified> {
-  const stages: { readonly name: string; readonly passed: boolean; readonly detail: string }[] = [];
+  const stages: NonNullable<VerifyReport['stages']>[number][] = [];
   for (const verifier of verifiers) {
-    const { passed, detail } = await verifier.verify(request);
-    stages.push({ name: verifier.name, passed, detail: detail.slice(-OUTPUT) });
+    const { passed, detail, exitCode = passed ? 0 : 1 } = await verifier.verify(request);
+    stages.push({ name: verifier.name, passed, exit_code: exitCode, output: detail.slice(-OUTPUT) });
     if (!passed) break;
   }
   const failed = stages.find(({ passed }) => !passed);
   return {
     passed: failed === undefined,
-    failure: failed === undefined ? '' : `${failed.name}: ${failed.detail}`,
+    failure: failed === undefined ? '' : `${failed.name}: ${failed.output}`,
     verify: {
       enabled: true,
       passed: failed === undefined,
-      exit_code: failed === undefined ? 0 : 1,
-      output: failed?.detail ?? '',
+      exit_code: failed?.exit_code ?? 0,
+      output: (failed ?? stages.at(-1))?.output ?? '',
       staged: true,
       stages,
       ...(failed ? { failed_stage: failed.name } : {}),

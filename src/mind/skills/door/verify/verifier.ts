@@ -6,13 +6,39 @@ export interface VerifierRequest {
   /** SKILL.md before and after; null: there was or is none. */
   readonly before: string | null;
   readonly after: string | null;
+  /** Absolute, of the backup that the change would be undone from; null: there was nothing before. */
+  readonly backupPath: string | null;
+  readonly manifestPath: string;
+  /** SHA-256 hex of SKILL.md before and after. */
+  readonly originalHash: string | null;
+  readonly newHash: string | null;
 }
 
 export interface VerifierResult {
   readonly passed: boolean;
   /** What was found; at most the last 4,000 characters are kept. */
   readonly detail: string;
+  /** Of the command that was run; default 0 or 1. */
+  readonly exitCode?: number;
 }
+
+/** What all verifiers of one write said, as the manifest keeps it (curator notes 11.3). A type, so that it counts as JSON. */
+export type VerifyReport = {
+  readonly enabled: boolean;
+  /** null: not asked yet. */
+  readonly passed: boolean | null;
+  readonly exit_code: number;
+  /** Of the stage that failed, else of the last one. */
+  readonly output: string;
+  readonly staged?: boolean;
+  readonly stages?: readonly {
+    readonly name: string;
+    readonly passed: boolean;
+    readonly exit_code: number;
+    readonly output: string;
+  }[];
+  readonly failed_stage?: string;
+};
 
 /** Contract: writes nothing below the skill's folder, ends by itself, throws only for bugs (the write is then taken back). */
 export interface Verifier {

@@ -1,6 +1,5 @@
 // Owns composing the learning loop for one app: its doors, its settings, the turns it forks. Knows no surface.
 // Invariant: reviews run on the prompt and the shown tools of the session they review, and with nothing runnable but what proposes.
-import { join } from 'node:path';
 import { absentAsker } from '#core/agent/approver.ts';
 import { createForkTurn } from '#core/agent/fork-turn.ts';
 import type { AnyTool } from '#core/agent/tool.ts';
@@ -36,7 +35,7 @@ export function composeLearning(ground: LearningGround): Learning {
       written: async () => void (await mind.skills.library.refresh()),
     },
     turn: { forkTurn: forkOf(ground), model },
-    places: { pending: home.pending, lease: join(home.cache, 'unattended.lock') },
+    places: { pending: home.pending, lease: home.unattendedLease },
     settings: {
       enabled: config.learning.enabled,
       intervals: { memory: config.memory.nudge_interval, skills: config.skills.creation_nudge_interval },

@@ -1,7 +1,6 @@
 // Owns composing what persists: sessions, evidence, memory and skills of one home. Knows no model.
 // Invariants: what the opening of a file has to tell (quarantine, migration, newer version) becomes a notice; one ledger of
 // proposals stands behind every door.
-import { resolve } from 'node:path';
 import type { Clock } from '#base/clock.ts';
 import { redactSecrets } from '#base/secrets.ts';
 import type { Embedder } from '#core/model/embedder.ts';
@@ -20,6 +19,7 @@ import { skillSchema } from '#mind/skills/skill-schema.ts';
 import type { LoadedConfig } from '../../home/config.ts';
 import { type Home, makeHome } from '../../home/home.ts';
 import { type ComposedSkills, composeSkills } from './compose-skills.ts';
+import { externalSkillFolders } from './external-skills.ts';
 
 export interface ComposedMind {
   readonly store: SqliteSessionStore;
@@ -52,12 +52,7 @@ export function composeMind({ home, userHome, clock, loaded, notice, redact, emb
   const ledger = createProposalLedger({ database, clock, redact: (text) => redactSecrets(redact(text)) });
   const citationsOf = (sessionId: string) => foregroundCitations(database, sessionId);
   const memory = createMemoryFiles({ root: home.memories, clock, journal: { ledger, citationsOf } });
-  const external = loaded.config.skills.external_dirs.map((folder) =>
-    resolve(
-      home.root,
-      folder.replace(/^~(?=$|[/\\])/, () => userHome),
-    ),
-  );
+  const external = externalSkillFolders(loaded, { home, userHome });
   const skills = composeSkills({ home, clock, database, ledger, external, notice, ...(embedder ? { embedder } : {}) });
   return { store, ledger, memory, skills, citationsOf, snapshot: snapshotOf(memory, notice) };
 }

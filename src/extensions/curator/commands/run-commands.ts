@@ -1,0 +1,7 @@
+// Owns the list of the curator's run commands. Knows no command's work.
+import type { AnyCommand } from '#core/agent/command-spec.ts';
+import type { CuratorGround } from '../curator-ground.ts';
+
+export function runCommands(_ground: CuratorGround): readonly AnyCommand[] {
+  return [];
+}

@@ -1,0 +1,11 @@
+// Owns the curator as an extension of the app (seed 002): its tool and its schedule. Its commands are in commands.ts, loaded when typed.
+// Knows the house by CuratorGround and ExtensionHost alone. Invariant: activating opens nothing and writes nothing.
+import type { Extension } from '#core/agent/extension-host.ts';
+import type { CuratorGround } from './curator-ground.ts';
+
+export function curatorExtension(_ground: CuratorGround): Extension {
+  return {
+    name: 'curator',
+    activate: (_host) => undefined,
+  };
+}
