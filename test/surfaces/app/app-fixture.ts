@@ -7,7 +7,7 @@ import type { CommandOutput } from '#core/agent/command-spec.ts';
 import type { Conversation } from '#core/agent/conversation.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
 import type { App, AppOptions } from '#surfaces/app/app.ts';
-import { shellCommands } from '#surfaces/app/commands/shell-commands.ts';
+import { extensionCommands, shellCommands } from '#surfaces/app/commands/shell-commands.ts';
 import { composeApp } from '#surfaces/app/compose.ts';
 import type { Environment } from '#surfaces/app/environment.ts';
 import { createTempHome, type TempHome } from '#testing/temp-home.ts';
@@ -90,14 +90,15 @@ export async function runCommand(
   ask?: (question: string) => Promise<string>,
 ): Promise<RanCommand> {
   let app: Promise<App> | undefined;
-  const commands = shellCommands({
+  const options = {
     environment: stage.environment,
     app: () => {
       app ??= composeApp({ environment: stage.environment });
       return app;
     },
-  });
-  const command = commands.find((candidate) => candidate.name === name);
+  };
+  const own = shellCommands(options).find((candidate) => candidate.name === name);
+  const command = own ?? (await extensionCommands(options)).find((candidate) => candidate.name === name);
   if (!command) throw new Error(`no command ${name}`);
   const outputs: CommandOutput[] = [];
   try {
