@@ -12,10 +12,10 @@ import type { Lanes } from '#mind/sessions/append-message.ts';
 import { SearchLane } from '#mind/sessions/search/search-lane.ts';
 import type { SqliteSessionStore } from '#mind/sessions/sqlite-session-store.ts';
 import { type BringPlan, carryOut, planBringing } from '#mind/sessions/transfer/bring-session.ts';
-import { copyDatabase, makeCopyFolder, removeCopies } from './hermes/copy-database.ts';
-import type { HermesSession } from './hermes/hermes-session.ts';
-import { readSessionFile } from './hermes/session-file.ts';
-import { type HermesDatabase, openHermesDatabase } from './hermes/state-database.ts';
+import { copyDatabase, makeCopyFolder, removeCopies } from '#mind/sessions/transfer/hermes/copy-database.ts';
+import type { HermesSession } from '#mind/sessions/transfer/hermes/hermes-session.ts';
+import { readSessionFile } from '#mind/sessions/transfer/hermes/session-file.ts';
+import { type HermesDatabase, openHermesDatabase } from '#mind/sessions/transfer/hermes/state-database.ts';
 import type { ImportPlace } from './import-place.ts';
 
 const PROGRESS_MS = 2_000;

@@ -5,11 +5,11 @@ import type { Clock } from '#base/clock.ts';
 import { openDatabase } from '#base/database.ts';
 import { createProposalLedger } from '#mind/evidence/proposal-ledger.ts';
 import { evidenceSchema } from '#mind/evidence/proposal-schema.ts';
+import { makeCopyFolder, removeCopies } from '#mind/sessions/transfer/hermes/copy-database.ts';
 import type { SkillReader } from '#mind/skills/skill.ts';
 import { skillSchema } from '#mind/skills/skill-schema.ts';
 import { type Home, homeAt } from '../../home/home.ts';
 import { composeSkillDoor } from '../../parts/mind/skill-writing.ts';
-import { makeCopyFolder, removeCopies } from './hermes/copy-database.ts';
 import type { Rehearsal } from './import-skills.ts';
 
 export interface RehearsalGround {

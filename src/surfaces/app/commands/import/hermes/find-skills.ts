@@ -3,9 +3,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { isJsonObject, type JsonObject, parseJsonObject } from '#base/json.ts';
+import { stringOf } from '#mind/sessions/transfer/hermes/map-message.ts';
 import { parseSkill } from '#mind/skills/format/parse-skill.ts';
 import { SKILL_FILE } from '#mind/skills/format/skill-limits.ts';
-import { stringOf } from './map-message.ts';
 
 export interface FoundSkill {
   readonly folder: string;

@@ -1,8 +1,8 @@
 // Owns what `model`, `providers` and `custom_providers` of hermes-agent mean here. Knows no file and no other setting.
 // Invariant: a model comes only with a provider that can be found here, so that a start after the import is no worse than before.
 import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
+import { stringOf } from '#mind/sessions/transfer/hermes/map-message.ts';
 import { providerRow } from '../../../models/provider-table.ts';
-import { stringOf } from './map-message.ts';
 
 /** Why a key that stands in config.yaml is not copied. */
 export const KEY_REASON = `it holds a key; put it into .env and refer to it as \${NAME}`;

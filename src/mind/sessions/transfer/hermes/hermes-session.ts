@@ -1,5 +1,5 @@
 // Owns what a session read from a hermes-agent home is, whichever file it came from. Knows no file.
-import type { BroughtMessage, BroughtSession } from '#mind/sessions/transfer/bring-session.ts';
+import type { BroughtMessage, BroughtSession } from '../bring-session.ts';
 import { type HermesMessage, type MappingPlace, mapMessage } from './map-message.ts';
 
 export interface HermesSession {
