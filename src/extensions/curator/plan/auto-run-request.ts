@@ -1,4 +1,4 @@
-// Owns what a planning of one run is asked with (curator notes 8). Data only.
+// Owns what a planning of one run is asked with (curator notes 8). Shapes only.
 import type { JsonObject, JsonValue } from '#base/json.ts';
 import type { EvidenceReport, EvidenceRow, SkillCounts } from '../report/evidence.ts';
 import type { Instant } from '../text/time-stamp.ts';
@@ -20,8 +20,15 @@ export interface AutoRunRequest {
   readonly ranking?: Ranking | null;
   /** The drill state file's data; null: it cannot be read. */
   readonly drillState?: JsonValue;
+  /** Why the drill state file cannot be read. */
+  readonly drillError?: string;
   /** Reports of single skills; default: what the whole report holds of a skill. */
-  readonly reports?: Readonly<
-    Record<string, { readonly summary: SkillCounts; readonly skill_evidence: readonly EvidenceRow[] }>
-  >;
+  readonly reports?: Readonly<Record<string, SkillReport>>;
+  /** The same, asked for one skill when it is looked at. */
+  readonly reportOf?: (skill: string) => SkillReport;
+}
+
+export interface SkillReport {
+  readonly summary: SkillCounts;
+  readonly skill_evidence: readonly EvidenceRow[];
 }

@@ -56,10 +56,10 @@ export function planWrites(
 }
 
 function gateOf(
-  { drillState: state }: AutoRunRequest,
+  { drillState: state, drillError: stateError }: AutoRunRequest,
   { drillStatePath, requireDrill }: { readonly drillStatePath: string; readonly requireDrill: boolean },
   options: CompatOptions,
 ): DrillGate {
-  const known = state === undefined ? {} : { state };
+  const known = { ...(state === undefined ? {} : { state }), ...(stateError === undefined ? {} : { stateError }) };
   return drillGate({ statePath: drillStatePath, require: requireDrill, ...known }, options);
 }

@@ -78,6 +78,7 @@ class EntryPlanner {
 
   #refusalReason(skill: PlanningSkill | undefined): string | null {
     if (skill === undefined) return 'skill-file-not-found';
+    if (skill.refusal) return skill.refusal;
     if (parseSkillHeader(skill.text, this.#options)?.pinned === true) return 'pinned-skill';
     return this.#writing ? policyReason(skill.name, skill.source, this.#question.flags.policy) : null;
   }
@@ -116,8 +117,9 @@ function keep(kept: Map<SelectedSkill, PlannedEntry>, selected: SelectedSkill, p
 }
 
 /** A report for one skill counts the same rows as the skill's line in the whole report. */
-function evidenceOf({ reports, report }: AutoRunRequest, { tally }: SelectedSkill) {
-  const own = reports !== undefined && Object.hasOwn(reports, tally.skill_name) ? reports[tally.skill_name] : undefined;
+function evidenceOf({ reports, reportOf, report }: AutoRunRequest, { tally }: SelectedSkill) {
+  const given = reports !== undefined && Object.hasOwn(reports, tally.skill_name) ? reports[tally.skill_name] : undefined;
+  const own = given ?? reportOf?.(tally.skill_name);
   if (own !== undefined) return { summary: own.summary, rows: own.skill_evidence };
   const summary: SkillCounts = {
     tool_events: tally.event_count,

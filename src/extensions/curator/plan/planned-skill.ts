@@ -56,6 +56,8 @@ export interface PlanningSkill {
   readonly text: string;
   /** A word of `classifySource`. */
   readonly source: string;
+  /** What speaks against it before its text is looked at: not readable, pinned by its record, refused by the door in this run. */
+  readonly refusal?: string | null;
 }
 
 export function leadOf(name: string, skill: PlanningSkill | undefined, selection: SkillSelection): PlanLead {

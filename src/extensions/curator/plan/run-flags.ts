@@ -23,6 +23,8 @@ export interface RunFlags {
     /** As given; a pre-verify command switches the stages on too. */
     readonly staged: boolean;
     readonly preVerify: string | null;
+    readonly verify: string | null;
+    readonly verifyCwd: string | null;
     readonly requireDrill: boolean;
     readonly drillStatePath: string;
   };
@@ -67,6 +69,8 @@ export function readRunFlags(given: JsonObject, defaultHome: string): RunFlags {
     checks: {
       staged: isOn(field('staged_verify')),
       preVerify: text(field('pre_verify_command')),
+      verify: text(field('verify_command')),
+      verifyCwd: text(field('verify_cwd')),
       requireDrill: isOn(field('require_restore_drill')),
       drillStatePath:
         text(field('restore_drill_state_path', 'restore_drill_state_file')) ?? `${backupDir}/restore-drill-state.json`,
