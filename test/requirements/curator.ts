@@ -7,7 +7,7 @@ export const curatorRows: readonly Requirement[] = [
   { id: 'curator:store:turn-event', source: 'seed 002', text: 'A turn event has time, session, model, platform and previews of both sides.', deferred: 'curator' },
   { id: 'curator:store:session-event', source: 'seed 002', text: 'A session event says whether the session was completed or interrupted.', deferred: 'curator' },
   { id: 'curator:store:preview-limit', source: 'seed 002', text: 'Previews are cut at 500 characters with an ellipsis, arguments at twice that.' },
-  { id: 'curator:store:window', source: 'seed 002', text: 'A lookback window counts from now and takes whole rows by their time.', deferred: 'curator' },
+  { id: 'curator:store:window', source: 'seed 002', text: 'A lookback window counts from now and takes whole rows by their time.' },
   { id: 'curator:store:quarantine', source: 'seed 002', text: 'A file that is no database is set aside under a new name and a fresh one begins.', deferred: 'curator' },
   { id: 'curator:store:redaction', source: 'seed 002', text: 'Secrets are redacted before anything is stored.', deferred: 'curator' },
   { id: 'curator:hooks:never-break', source: 'seed 002', text: 'A failing capture is logged and never breaks the session.', deferred: 'curator' },

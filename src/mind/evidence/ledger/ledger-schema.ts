@@ -51,4 +51,9 @@ CREATE INDEX idx_session_events_created ON session_events(created_at);
 CREATE INDEX idx_session_events_session ON session_events(session_id);
 `;
 
-export const ledgerSchema: RoomSchema = { room: 'ledger', steps: [EVENTS] };
+/** Counts by skill and tool are answered from it alone: a report reads no arguments and no preview of what it does not show. */
+const TALLIES = `
+CREATE INDEX idx_tool_events_tally ON tool_events(coalesce(skill_name, active_skill), tool_name, is_error, created_at);
+`;
+
+export const ledgerSchema: RoomSchema = { room: 'ledger', steps: [EVENTS, TALLIES] };

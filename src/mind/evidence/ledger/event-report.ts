@@ -1,0 +1,140 @@
+// Owns reading the ledger for a report (curator notes 5): counts of a window and its newest rows. Knows no report and no clock.
+// Invariants: a window begins at a time and never ends, so that rows of a clock that went back are in it; what comes back is bounded by a
+// limit however large the file is; rows of one second come newest id first.
+import type { Database, SqlValue } from '#base/database/connection.ts';
+import type { CompatOptions } from './compact-preview.ts';
+
+export interface EventWindow {
+  /** In the form of `eventTime`, compared as text. */
+  readonly since: string;
+  /** One skill, or null for all. */
+  readonly skill: string | null;
+}
+
+export interface EventCounts {
+  readonly events: number;
+  readonly errors: number;
+}
+
+export interface EventTally extends EventCounts {
+  readonly name: string;
+}
+
+export interface ToolEventRow {
+  readonly created_at: string;
+  readonly session_id: string;
+  readonly task_id: string;
+  readonly tool_name: string;
+  readonly duration_ms: number | null;
+  readonly is_error: number;
+  readonly skill_name: string | null;
+  readonly args_json: string;
+  readonly result_preview: string;
+}
+
+export interface TurnEventRow {
+  readonly created_at: string;
+  readonly session_id: string;
+  readonly model: string;
+  readonly platform: string;
+  readonly user_preview: string;
+  readonly assistant_preview: string;
+}
+
+/** Ours: the skill that was named, else the active one, and our verdict. The original's: named alone, its verdict. */
+function columnsOf({ compat }: CompatOptions): { readonly skill: string; readonly error: string } {
+  return compat === 'upstream'
+    ? { skill: 'skill_name', error: 'is_error_upstream' }
+    : { skill: 'coalesce(skill_name, active_skill)', error: 'is_error' };
+}
+
+interface Filter {
+  readonly where: string;
+  readonly values: readonly SqlValue[];
+}
+
+function filterOf({ since, skill }: EventWindow, skillColumn: string): Filter {
+  if (skill === null) return { where: 'created_at >= ?', values: [since] };
+  return { where: `created_at >= ? AND ${skillColumn} = ?`, values: [since, skill] };
+}
+
+/** All tool calls of the window, and those that belong to a skill. */
+export function countToolEvents(
+  database: Database,
+  window: EventWindow,
+  options: CompatOptions = {},
+): EventCounts & { readonly ofSkills: number } {
+  const { skill, error } = columnsOf(options);
+  const { where, values } = filterOf(window, skill);
+  const row = database.get<{ events: number; errors: number | null; of_skills: number }>(
+    `SELECT count(*) AS events, sum(${error}) AS errors, count(${skill}) AS of_skills FROM tool_events WHERE ${where}`,
+    ...values,
+  );
+  return { events: row?.events ?? 0, errors: row?.errors ?? 0, ofSkills: row?.of_skills ?? 0 };
+}
+
+/** By events, then by name; at most `top`. */
+export function tallySkills(
+  database: Database,
+  window: EventWindow,
+  { top, ...options }: CompatOptions & { readonly top: number },
+): readonly EventTally[] {
+  const { skill, error } = columnsOf(options);
+  const { where, values } = filterOf(window, skill);
+  return database.all<EventTally>(
+    `SELECT ${skill} AS name, count(*) AS events, sum(${error}) AS errors FROM tool_events
+     WHERE ${where} AND ${skill} IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?`,
+    ...values,
+    top,
+  );
+}
+
+/** As `tallySkills`, by tool. Counted by skill and tool first: that order stands in an index, so nothing large is sorted. */
+export function tallyTools(
+  database: Database,
+  window: EventWindow,
+  { top, ...options }: CompatOptions & { readonly top: number },
+): readonly EventTally[] {
+  const { skill, error } = columnsOf(options);
+  const { where, values } = filterOf(window, skill);
+  return database.all<EventTally>(
+    `SELECT tool AS name, sum(n) AS events, sum(failed) AS errors FROM (
+       SELECT ${skill} AS skill, tool_name AS tool, count(*) AS n, sum(${error}) AS failed FROM tool_events
+       WHERE ${where} GROUP BY 1, 2
+     ) GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?`,
+    ...values,
+    top,
+  );
+}
+
+/** Newest first. The rows are chosen by what indexes hold, and only the chosen ones are read whole. */
+export function newestToolEvents(
+  database: Database,
+  window: EventWindow,
+  { limit, ...options }: CompatOptions & { readonly limit: number },
+): readonly ToolEventRow[] {
+  const { skill, error } = columnsOf(options);
+  const { where, values } = filterOf(window, skill);
+  return database.all<ToolEventRow>(
+    `SELECT created_at, session_id, task_id, tool_name, duration_ms, ${error} AS is_error, ${skill} AS skill_name,
+       args_json, result_preview FROM tool_events
+     WHERE id IN (SELECT id FROM tool_events WHERE ${where} ORDER BY created_at DESC, id DESC LIMIT ?)
+     ORDER BY created_at DESC, id DESC`,
+    ...values,
+    limit,
+  );
+}
+
+/** Newest first, of every skill. */
+export function newestTurnEvents(database: Database, since: string, limit: number): readonly TurnEventRow[] {
+  return database.all<TurnEventRow>(
+    `SELECT created_at, session_id, model, platform, user_preview, assistant_preview FROM turn_events
+     WHERE created_at >= ? ORDER BY created_at DESC, id DESC LIMIT ?`,
+    since,
+    limit,
+  );
+}
+
+export function countEventsSince(database: Database, table: 'turn_events' | 'session_events', since: string): number {
+  return database.get<{ n: number }>(`SELECT count(*) AS n FROM ${table} WHERE created_at >= ?`, since)?.n ?? 0;
+}
