@@ -58,8 +58,9 @@ export function argumentsOf(given: JsonObject, redact: Redact): string {
   return compactArguments(redactObject(given, redact));
 }
 
-export function insertToolEvent(database: Database, event: ToolEvent): void {
-  database.run(
+/** False: it stands already. */
+export function insertToolEvent(database: Database, event: ToolEvent): boolean {
+  const { changes } = database.run(
     `INSERT OR IGNORE INTO tool_events(created_at, session_id, task_id, tool_name, duration_ms, is_error, skill_name, args_json,
        result_preview, event_key, is_error_upstream, active_skill) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     eventTime(event.at),
@@ -75,10 +76,12 @@ export function insertToolEvent(database: Database, event: ToolEvent): void {
     Number(event.isErrorUpstream),
     event.activeSkill?.toWellFormed() ?? null,
   );
+  return changes > 0;
 }
 
-export function insertTurnEvent(database: Database, event: TurnEvent): void {
-  database.run(
+/** False: it stands already. */
+export function insertTurnEvent(database: Database, event: TurnEvent): boolean {
+  const { changes } = database.run(
     `INSERT OR IGNORE INTO turn_events(created_at, session_id, model, platform, user_preview, assistant_preview, event_key)
      VALUES(?, ?, ?, ?, ?, ?, ?)`,
     eventTime(event.at),
@@ -89,6 +92,7 @@ export function insertTurnEvent(database: Database, event: TurnEvent): void {
     event.assistantPreview.toWellFormed(),
     event.key.toWellFormed(),
   );
+  return changes > 0;
 }
 
 /** A session that was resumed ends again: its last end counts. */

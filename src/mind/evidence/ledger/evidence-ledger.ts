@@ -1,19 +1,17 @@
 // Owns the event ledger, evidence.sqlite: opened, fed by hooks, pruned (curator notes 2 and 3). Knows no report and no skill file.
 // Invariants: a turn's events are one commit, handed in when the turn ends; what is stored is redacted; a ledger that cannot be written
 // (a newer file) costs no turn.
+import { existsSync } from 'node:fs';
 import { type Clock, systemClock } from '#base/clock.ts';
-import type { Database } from '#base/database/connection.ts';
+import { type Database, suspectMark } from '#base/database/connection.ts';
 import { type DatabaseNotice, openDatabase } from '#base/database.ts';
 import { redactSecrets } from '#base/secrets.ts';
 import type { Hooks, SessionInfo, TurnInfo } from '#core/agent/hooks.ts';
 import type { TurnOutcome } from '#core/agent/turn-event.ts';
 import { type Message, messageText, type ToolCallPart, type ToolResultPart } from '#core/model/message.ts';
 import type { Redact } from '../redact-json.ts';
-import { attributeSkill } from './attribute-skill.ts';
-import { isErrorLike } from './error-like.ts';
-import { sessionEventKey, toolEventKey, turnEventKey } from './event-keys.ts';
+import { sessionEventKey, turnEventKey } from './event-keys.ts';
 import {
-  argumentsOf,
   eventTime,
   insertSessionEvent,
   insertToolEvent,
@@ -22,6 +20,7 @@ import {
   type ToolEvent,
 } from './event-rows.ts';
 import { ledgerSchema } from './ledger-schema.ts';
+import { TurnCalls } from './turn-calls.ts';
 
 export interface EvidenceLedgerOptions {
   readonly path: string;
@@ -47,7 +46,9 @@ export function createEvidenceLedger(options: EvidenceLedgerOptions): EvidenceLe
   const clock = options.clock ?? systemClock;
   let opened: Database | undefined;
   const open = (): Database => {
-    if (opened) return opened;
+    if (opened && !isSuspect(opened)) return opened;
+    opened?.abandon();
+    opened = undefined;
     const { database, notices } = openDatabase(options.path, { rooms: [ledgerSchema], onNewer: 'read-only', clock });
     opened = database;
     for (const notice of notices) options.notice?.(notice);
@@ -72,6 +73,11 @@ export function createEvidenceLedger(options: EvidenceLedgerOptions): EvidenceLe
   };
 }
 
+/** Damage was met in it: the next opening looks at all of it, and puts it aside when it is really broken. */
+function isSuspect(database: Database): boolean {
+  return !database.readOnly && existsSync(suspectMark(database.path));
+}
+
 interface Ended {
   readonly outcome: TurnOutcome;
   readonly messages: readonly Message[];
@@ -82,7 +88,8 @@ class Recorder {
   readonly #clock: Clock;
   readonly #redact: Redact;
   #waiting: ToolEvent[] = [];
-  readonly #active = new Map<string, string>();
+  /** Of each session's turn that runs. */
+  readonly #calls = new Map<string, TurnCalls>();
   readonly #last = new Map<string, { readonly outcome: TurnOutcome; readonly model: string }>();
 
   constructor(open: () => Database, clock: Clock, redact: Redact) {
@@ -91,28 +98,18 @@ class Recorder {
     this.#redact = redact;
   }
 
-  tool({ sessionId, turn }: TurnInfo, call: ToolCallPart, result: ToolResultPart): void {
-    const { callId, name } = call;
-    const taskId = `turn:${turn}:${callId}`;
-    const occurrence = this.#waiting.filter((event) => event.sessionId === sessionId && event.taskId === taskId).length;
-    const active = this.#active.get(sessionId) ?? null;
-    const skill = attributeSkill(name, call.arguments, { compat: 'upstream' });
-    const isError = isFailure(result);
-    this.#waiting.push({
-      key: toolEventKey({ sessionId, turn, callId, occurrence }),
-      at: this.#clock.now(),
-      sessionId,
-      taskId,
-      tool: name,
-      ms: Math.round(result.observed.ms),
-      isError,
-      isErrorUpstream: isErrorLike(result.text, { compat: 'upstream' }),
-      skill,
-      activeSkill: attributeSkill(name, call.arguments, active === null ? {} : { active }),
-      argsJson: argumentsOf(call.arguments, this.#redact),
-      resultPreview: previewOf(result.text, this.#redact),
-    });
-    if (name === 'skill_view' && skill !== null && !isError) this.#active.set(sessionId, skill);
+  tool(turn: TurnInfo, call: ToolCallPart, result: ToolResultPart): void {
+    const calls = this.#callsOf(turn);
+    this.#waiting.push(calls.event(call, { result, at: this.#clock.now() }, calls.place(call)));
+    calls.ended(call, result);
+  }
+
+  #callsOf(turn: TurnInfo): TurnCalls {
+    const known = this.#calls.get(turn.sessionId);
+    if (known?.turn === turn.turn) return known;
+    const calls = new TurnCalls(turn, this.#redact);
+    this.#calls.set(turn.sessionId, calls);
+    return calls;
   }
 
   async turn({ sessionId, turn, source }: TurnInfo, { outcome, messages }: Ended): Promise<void> {
@@ -120,7 +117,7 @@ class Recorder {
     const said = messages.slice(Math.max(0, from));
     const answer = said.findLast((message) => message.role === 'assistant' && messageText(message) !== '');
     const model = modelOf(said);
-    this.#active.delete(sessionId);
+    this.#calls.delete(sessionId);
     this.#last.set(sessionId, { outcome, model });
     await this.#commit(sessionId, (database) =>
       insertTurnEvent(database, {
@@ -168,13 +165,6 @@ class Recorder {
       also(database);
     });
   }
-}
-
-/** What we know counts before what the text looks like. */
-function isFailure({ isError, observed, text }: ToolResultPart): boolean {
-  if (isError || observed.refused !== undefined) return true;
-  if (observed.exitCode !== undefined) return observed.exitCode !== 0;
-  return text.trimStart().startsWith('{') && isErrorLike(text);
 }
 
 function startsTurn(message: Message): boolean {
