@@ -104,5 +104,6 @@ export const curatorRows: readonly Requirement[] = [
   { id: 'curator:bootstrap:one-command', source: 'seed 002', text: 'One command fills the evidence and installs the timer.', deferred: 'curator' },
   { id: 'curator:bootstrap:proposal-only', source: 'seed 002', text: 'Bootstrap can be limited to proposals.', deferred: 'curator' },
   { id: 'curator:cli:exit-codes', source: 'seed 002', text: 'A refused apply and a failed drill leave with their own exit codes.', deferred: 'curator' },
+  { id: 'curator:cli:seed-examples', source: 'seed 002', text: 'The example commands of the seed work as typed, with `talaria curator` in front.' },
   { id: 'curator:compat:upstream', source: 'seed 002', text: 'Where the original differs, its result is available under its name.' },
 ];
