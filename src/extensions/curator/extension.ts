@@ -2,10 +2,13 @@
 // Knows the house by CuratorGround and ExtensionHost alone. Invariant: activating opens nothing and writes nothing.
 import type { Extension } from '#core/agent/extension-host.ts';
 import type { CuratorGround } from './curator-ground.ts';
+import { evidenceReportTool } from './tool/evidence-report-tool.ts';
 
-export function curatorExtension(_ground: CuratorGround): Extension {
+export function curatorExtension(ground: CuratorGround): Extension {
   return {
     name: 'curator',
-    activate: (_host) => undefined,
+    activate: (host) => {
+      host.addTool(evidenceReportTool(ground));
+    },
   };
 }

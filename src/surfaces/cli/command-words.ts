@@ -2,7 +2,7 @@
 // Invariant: pure; words that are no short form come back as they are.
 
 /** What a group does when nothing, or only flags, follow it: `talaria sessions` lists. */
-const ALONE: Readonly<Record<string, string>> = { sessions: 'list', memory: 'show', config: 'show' };
+const ALONE: Readonly<Record<string, string>> = { sessions: 'list', memory: 'show', config: 'show', curator: 'status' };
 
 /** Short forms of the chat only. */
 const CHAT: Readonly<Record<string, readonly string[]>> = { search: ['sessions', 'search'] };

@@ -7,7 +7,7 @@ import type { AllowList } from '#core/agent/turn/permit-call.ts';
 import type { ModelClient } from '#core/model/model-client.ts';
 import { createClarifyTool } from '#core/tools/clarify-tool.ts';
 import { createFileTools } from '#core/tools/file/file-tools.ts';
-import { createToolRegistry, type ToolSelection } from '#core/tools/registry/tool-registry.ts';
+import { createToolRegistry, type ToolRegistry, type ToolSelection } from '#core/tools/registry/tool-registry.ts';
 import { createAllowList } from '#core/tools/risk/allow-list.ts';
 import { createTerminalTool, type TerminalTools } from '#core/tools/terminal/terminal-tool.ts';
 import { createTodoTool } from '#core/tools/todo-tool.ts';
@@ -81,6 +81,7 @@ export function composeTools(options: AppOptions, parts: ToolParts): ComposedToo
   );
   const skills = skillTools(options, parts, conditions);
   for (const tool of [...terminal.tools, ...plainTools(options, parts), ...skills, ...extra]) registry.register(tool);
+  offerByDefault(registry, parts);
   const selection = select(registry, options, parts);
   chosen.selection = selection;
   return {
@@ -150,12 +151,17 @@ function skillTools(
   ];
 }
 
+/** A session starts with what the extensions add: switching one of its tools off is naming other toolsets. */
+function offerByDefault(registry: ToolRegistry, { extensions, notice }: ToolParts): void {
+  const { default: start } = registry.toolsets();
+  const added = new Set([...extensions.tools.values()].map(({ toolset }) => toolset));
+  if (!start || added.size === 0) return;
+  const offered = registry.addToolsets({ default: { ...start, includes: [...(start.includes ?? []), ...added] } });
+  if (!offered.ok) notice(`toolsets: ${offered.detail}`);
+}
+
 /** An unknown toolset of the command line is an error there; one of the configuration is named and passed over. */
-function select(
-  registry: ReturnType<typeof createToolRegistry>,
-  options: AppOptions,
-  { loaded, notice }: ToolParts,
-): ToolSelection {
+function select(registry: ToolRegistry, options: AppOptions, { loaded, notice }: ToolParts): ToolSelection {
   const { toolsets, web } = loaded.config;
   const extra = (options.extra?.tools ?? []).map((tool) => tool.toolset);
   const wanted = options.toolsets ?? [...toolsets, ...(web.enabled ? ['web'] : []), ...extra];

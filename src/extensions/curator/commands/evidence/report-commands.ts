@@ -1,0 +1,53 @@
+// Owns `curator report` and `curator analyze` (curator notes 5, 16): the same report, of all skills or of one. Reads only.
+import { z } from 'zod';
+import type { JsonValue } from '#base/json.ts';
+import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
+import type { CuratorGround } from '../../curator-ground.ts';
+import { daysInput, formatInput } from './evidence-input.ts';
+
+export function reportCommand(ground: CuratorGround): AnyCommand {
+  return defineCommand({
+    name: 'curator report',
+    summary: 'Report the recorded evidence: counts, top skills and tools, recent calls',
+    surfaces: ['cli'],
+    input: z.object({ days: daysInput(7), format: formatInput }),
+    examples: ['talaria curator report', 'talaria curator report --days 30 --format json'],
+    run: (asked) => printReport(ground, { ...asked, skill: null }),
+  });
+}
+
+export function analyzeCommand(ground: CuratorGround): AnyCommand {
+  return defineCommand({
+    name: 'curator analyze',
+    summary: 'Report the evidence of one skill',
+    surfaces: ['cli'],
+    input: z.object({
+      skill: z.string('name it: --skill NAME').trim().min(1).describe('Name of the skill'),
+      days: daysInput(30),
+      format: formatInput,
+    }),
+    examples: ['talaria curator analyze --skill release-notes --days 90'],
+    run: (asked) => printReport(ground, asked),
+  });
+}
+
+interface Asked {
+  readonly days: number;
+  readonly skill: string | null;
+  readonly format: 'markdown' | 'json';
+}
+
+async function* printReport({ open, places, clock }: CuratorGround, asked: Asked): AsyncGenerator<CommandOutput> {
+  const [mind, { buildReport }, { ledgerReader }, { reportMarkdown }, { dumpJson }] = await Promise.all([
+    open(),
+    import('../../report/build-report.ts'),
+    import('../../report/ledger-reader.ts'),
+    import('../../report/report-markdown.ts'),
+    import('../../text/dump-json.ts'),
+  ]);
+  const { days, skill, format } = asked;
+  const question = { dbPath: places.evidenceDatabase, days, skill, now: clock.now() };
+  const report = buildReport(ledgerReader(mind.evidence()), question);
+  yield { type: 'line', text: format === 'json' ? dumpJson(report) : reportMarkdown(report).trimEnd() };
+  yield { type: 'data', value: report as unknown as JsonValue };
+}

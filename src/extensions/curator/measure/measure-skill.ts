@@ -1,0 +1,117 @@
+// Owns whether edits of a skill helped: each version's uses, rate and cost, and a verdict against the version before. Pure: rows come in
+// as data. Invariant: no verdict while either side has fewer than five uses; what has no known price has no sum that looks whole.
+import { isoTime } from '#base/clock.ts';
+import type { TurnCost } from '#mind/sessions/turn-costs.ts';
+import type { SkillVersion } from '#mind/skills/skill-door.ts';
+import type { VersionUses } from '#mind/skills/use/read-uses.ts';
+import { type UseCounts, worseProbability } from '#mind/skills/use/worse-probability.ts';
+
+export const MIN_USES = 5;
+const SURE = 0.95;
+
+export interface MeasuredCost {
+  /** Uses of which a model call is known; the sums a use are over these. */
+  readonly costed_uses: number;
+  readonly calls: number;
+  /** Calls whose price is unknown; they are in no sum of money. */
+  readonly unpriced_calls: number;
+  /** null: no call with a known price. */
+  readonly usd_per_use: number | null;
+  /** Input and output; null: no call is known. */
+  readonly tokens_per_use: number | null;
+}
+
+export interface MeasuredVerdict {
+  /** Version it is compared with; null: there was none. */
+  readonly against: number | null;
+  readonly verdict: 'first' | 'not-enough-uses' | 'better' | 'worse' | 'no-clear-difference';
+  /** The smaller number of uses of the two sides. */
+  readonly uses: number;
+  readonly uses_needed: typeof MIN_USES;
+  /** Chance that this version's rate lies below the other's; null without a verdict. */
+  readonly probability_worse: number | null;
+}
+
+export interface MeasuredVersion {
+  readonly version: number;
+  readonly actor: string | null;
+  readonly action: string | null;
+  /** ISO, UTC; null for what stood there before the first known write. */
+  readonly at: string | null;
+  readonly rolled_back_at: string | null;
+  readonly uses: number;
+  readonly worked: number;
+  readonly failed: number;
+  readonly success_rate: number | null;
+  readonly cost: MeasuredCost;
+  readonly verdict: MeasuredVerdict;
+}
+
+export interface SkillMeasurement {
+  readonly skill: string;
+  /** Oldest first. */
+  readonly versions: readonly MeasuredVersion[];
+}
+
+export interface MeasureQuestion {
+  readonly skill: string;
+  readonly versions: readonly SkillVersion[];
+  readonly uses: readonly VersionUses[];
+  readonly costs: ReadonlyMap<number, TurnCost>;
+}
+
+export function measureSkill({ skill, versions, uses, costs }: MeasureQuestion): SkillMeasurement {
+  const written = new Map(versions.map((version) => [version.version, version]));
+  const counted = new Map(uses.map((one) => [one.version, one]));
+  const parents = versions.flatMap(({ parent }) => parent ?? []);
+  const numbers = [...new Set([...written.keys(), ...counted.keys(), ...parents])].sort((a, b) => a - b);
+  const countsOf = (version: number): UseCounts => counted.get(version) ?? { successes: 0, failures: 0 };
+  const measured = numbers.map((number): MeasuredVersion => {
+    const version = written.get(number);
+    const counts = countsOf(number);
+    const against = version?.parent ?? null;
+    return {
+      version: number,
+      actor: version?.actor ?? null,
+      action: version?.action ?? null,
+      at: version === undefined ? null : isoTime(version.at),
+      rolled_back_at: version?.rolledBackAt === undefined ? null : isoTime(version.rolledBackAt),
+      uses: usesOf(counts),
+      worked: counts.successes,
+      failed: counts.failures,
+      success_rate: usesOf(counts) === 0 ? null : counts.successes / usesOf(counts),
+      cost: costOf(costs.get(number)),
+      verdict: verdictOf(against, against === null ? undefined : countsOf(against), counts),
+    };
+  });
+  return { skill, versions: measured };
+}
+
+function costOf(sum: TurnCost | undefined): MeasuredCost {
+  const { turns = 0, calls = 0, tokens = 0, cost = 0, unpriced = 0 } = sum ?? {};
+  return {
+    costed_uses: turns,
+    calls,
+    unpriced_calls: unpriced,
+    usd_per_use: calls === unpriced ? null : cost / turns,
+    tokens_per_use: turns === 0 ? null : tokens / turns,
+  };
+}
+
+function verdictOf(against: number | null, older: UseCounts | undefined, newer: UseCounts): MeasuredVerdict {
+  const uses = Math.min(usesOf(newer), older === undefined ? Number.POSITIVE_INFINITY : usesOf(older));
+  const common = { against, uses, uses_needed: MIN_USES, probability_worse: null } as const;
+  if (older === undefined) return { ...common, verdict: 'first' };
+  if (uses < MIN_USES) return { ...common, verdict: 'not-enough-uses' };
+  const probability = worseProbability(older, newer);
+  return { ...common, verdict: wordOf(probability), probability_worse: probability };
+}
+
+function wordOf(probabilityWorse: number): 'better' | 'worse' | 'no-clear-difference' {
+  if (probabilityWorse >= SURE) return 'worse';
+  return probabilityWorse <= 1 - SURE ? 'better' : 'no-clear-difference';
+}
+
+function usesOf({ successes, failures }: UseCounts): number {
+  return successes + failures;
+}
