@@ -5,8 +5,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { settingsSchema } from '#surfaces/app/commands/config/settings-schema.ts';
 import { shellCommands } from '#surfaces/app/commands/shell-commands.ts';
-import { configSchema } from '#surfaces/app/home/config-schema.ts';
 import { commandReference } from './reference/command-reference.ts';
 import { configReference } from './reference/config-reference.ts';
 
@@ -19,7 +19,7 @@ const commands = shellCommands({
   app: () => Promise.reject(new Error('no command runs here')),
 });
 
-const pages = { 'config.md': configReference(configSchema), 'commands.md': commandReference(commands) };
+const pages = { 'config.md': configReference(await settingsSchema()), 'commands.md': commandReference(commands) };
 const stale = Object.entries(pages).filter(([name, page]) => page !== committed(name));
 
 if (values.check !== true) {

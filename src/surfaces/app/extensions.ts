@@ -1,5 +1,6 @@
 // Owns the list of extensions that Talaria starts with: one line each. Removing one is deleting its folder and its line.
 // Invariant: a line loads nothing until it is asked for.
+import type { z } from 'zod';
 import type { AnyCommand } from '#core/agent/command-spec.ts';
 import type { Extension } from '#core/agent/extension-host.ts';
 import type { ExtensionGround } from './host/extension-ground.ts';
@@ -11,6 +12,8 @@ export interface ExtensionLine {
   readonly activate: (ground: ExtensionGround) => Promise<Extension>;
   /** Making the list opens nothing. */
   readonly commands: (ground: ExtensionGround) => Promise<readonly AnyCommand[]>;
+  /** Shape of its section of config.yaml, every key with a default. Only `config` and the reference ask for it. */
+  readonly settings?: () => Promise<z.ZodType>;
 }
 
 export const EXTENSIONS: readonly ExtensionLine[] = [
@@ -18,5 +21,6 @@ export const EXTENSIONS: readonly ExtensionLine[] = [
     name: 'curator',
     activate: async (ground) => (await import('#extensions/curator/extension.ts')).curatorExtension(ground),
     commands: async (ground) => (await import('#extensions/curator/commands.ts')).curatorCommands(ground),
+    settings: async () => (await import('#extensions/curator/curator-config.ts')).curatorSchema,
   },
 ];

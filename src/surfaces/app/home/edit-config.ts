@@ -2,9 +2,10 @@
 // Invariant: the file is replaced whole, and only by text that reads back valid; a newer file is never rewritten.
 import { existsSync } from 'node:fs';
 import { Document, isScalar, parseDocument } from 'yaml';
+import type { z } from 'zod';
 import { atomicWrite } from '#base/atomic-write.ts';
 import type { JsonValue } from '#base/json.ts';
-import { ok, type Result, refuse } from '#base/result.ts';
+import { ok, type Refusal, type Result, refuse } from '#base/result.ts';
 import { findSecrets } from '#base/secrets.ts';
 import { loadConfig, readConfigText } from './config.ts';
 import { CONFIG_VERSION, configSchema } from './config-schema.ts';
@@ -12,11 +13,32 @@ import { CONFIG_VERSION, configSchema } from './config-schema.ts';
 export type ConfigEditRefusal = 'config-newer' | 'config-value' | 'config-version' | 'secret';
 
 /** Sets `keys` to `value` (undefined removes it). Refusals change nothing; throws when the present file is broken or cannot be written. */
-export async function editConfig(
+export type EditConfig = (
   path: string,
   keys: readonly string[],
   value: JsonValue | undefined,
-): Promise<Result<true, ConfigEditRefusal>> {
+) => Promise<Result<true, ConfigEditRefusal>>;
+
+/** Checks the settings of Talaria itself. */
+export const editConfig = editConfigBy(configSchema);
+
+export function editConfigBy(schema: z.ZodType): EditConfig {
+  return async (path, keys, value) => {
+    const refused = await refuseEdit(path, keys, value);
+    if (refused) return refused;
+    const document = edited(path, keys, value);
+    const issue = schema.safeParse(document.toJS() ?? {}).error?.issues[0];
+    if (issue) return refuse('config-value', `${issue.path.join('.')}: ${issue.message}`);
+    atomicWrite(path, document.toString({ lineWidth: 0 }));
+    return ok(true);
+  };
+}
+
+async function refuseEdit(
+  path: string,
+  keys: readonly string[],
+  value: JsonValue | undefined,
+): Promise<Refusal<ConfigEditRefusal> | undefined> {
   const loaded = await loadConfig(path);
   if (loaded.readOnly) return refuse('config-newer', loaded.readOnly);
   if (keys[0] === 'version' && value !== undefined && value !== CONFIG_VERSION) {
@@ -31,17 +53,15 @@ export async function editConfig(
       `This looks like a key. Keys belong in .env: use \`talaria setup --key\`, and refer to it as \${NAME}.`,
     );
   }
+  return undefined;
+}
+
+function edited(path: string, keys: readonly string[], value: JsonValue | undefined): Document {
   const document = existsSync(path) ? parseDocument(readConfigText(path)) : new Document({ version: CONFIG_VERSION });
   if (document.contents === null) document.contents = document.createNode({ version: CONFIG_VERSION });
   if (value === undefined) document.deleteIn(keys);
   else setValue(document, keys, value);
-  const checked = configSchema.safeParse(document.toJS() ?? {});
-  if (!checked.success) {
-    const issue = checked.error.issues[0];
-    return refuse('config-value', `${issue?.path.join('.')}: ${issue?.message}`);
-  }
-  atomicWrite(path, document.toString({ lineWidth: 0 }));
-  return ok(true);
+  return document;
 }
 
 /** A value in its old place keeps the comment beside it. */

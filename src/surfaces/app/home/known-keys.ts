@@ -1,25 +1,28 @@
 // Owns which dotted names config.yaml understands, and which one a misspelled name comes nearest to. Knows no value and no file.
-// Invariant: read from the schema alone, so that a new setting is known at once.
+// Invariant: read from the schema that it is given, so that a new setting is known at once.
 import { z } from 'zod';
 import { isJsonObject, type JsonValue } from '#base/json.ts';
 import { typingErrors } from '#mind/sessions/search/word-variants.ts';
-import { configSchema } from './config-schema.ts';
 
-/** The first name in `keys` and below it, in `value`, that no setting has; undefined when all are known. */
-export function unknownKey(keys: readonly string[], value: JsonValue): readonly string[] | undefined {
-  if (!isJsonObject(value) || Object.keys(value).length === 0) return isKnown(configSchema, keys) ? undefined : keys;
+/** The first name in `keys` and below it, in `value`, that no setting of `schema` has; undefined when all are known. */
+export function unknownKey(
+  schema: z.ZodType,
+  keys: readonly string[],
+  value: JsonValue,
+): readonly string[] | undefined {
+  if (!isJsonObject(value) || Object.keys(value).length === 0) return isKnown(schema, keys) ? undefined : keys;
   for (const [key, inner] of Object.entries(value)) {
-    const found = inner === undefined ? undefined : unknownKey([...keys, key], inner);
+    const found = inner === undefined ? undefined : unknownKey(schema, [...keys, key], inner);
     if (found) return found;
   }
   return undefined;
 }
 
 /** The setting that was probably meant. */
-export function nearestKey(keys: readonly string[]): string | undefined {
+export function nearestKey(schema: z.ZodType, keys: readonly string[]): string | undefined {
   const typed = keys.join('.');
   const last = keys.at(-1) ?? '';
-  const rated = keyNames(configSchema, keys).map((name) => {
+  const rated = keyNames(schema, keys).map((name) => {
     const inPlace = typingErrors(typed, name, MOST_ERRORS);
     const misplaced = typingErrors(last, name.split('.').at(-1) ?? '', MOST_ERRORS - 1) + 0.5;
     return { name, errors: Math.min(inPlace, misplaced) };

@@ -6,6 +6,7 @@ import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/
 import { loadConfig } from '../../home/config.ts';
 import { makeHome } from '../../home/home.ts';
 import { type CommandDeps, failed, line, refused, wrongUse } from '../command-deps.ts';
+import { settingsSchema } from './settings-schema.ts';
 
 export function configCommands(deps: CommandDeps): readonly AnyCommand[] {
   return [show(deps), get(deps), set(deps), unset(deps), path(deps)];
@@ -18,11 +19,11 @@ function show(deps: CommandDeps): AnyCommand {
     surfaces: ['cli', 'chat'],
     input: z.object({}),
     async *run() {
-      const { config, notices } = await loadConfig(deps.home.config);
+      const { config, notices } = await settings(deps);
       for (const notice of notices) yield line(notice);
-      const rows = leaves(config as JsonValue, '');
+      const rows = leaves(config, '');
       yield { type: 'table', columns: ['key', 'value'], rows: rows.map(([key, value]) => [key, shown(value)]) };
-      yield { type: 'data', value: config as JsonValue };
+      yield { type: 'data', value: config };
     },
   });
 }
@@ -36,8 +37,8 @@ function get(deps: CommandDeps): AnyCommand {
     input: z.object({ key: z.string().describe('Dotted name, e.g. agent.max_steps') }),
     examples: ['talaria config get agent.max_steps'],
     async *run({ key }): AsyncGenerator<CommandOutput> {
-      const { config, raw } = await loadConfig(deps.home.config);
-      const value = valueAt(config as JsonValue, key) ?? valueAt(raw, key);
+      const { config, raw } = await settings(deps);
+      const value = valueAt(config, key) ?? valueAt(raw, key);
       if (value === undefined) {
         yield failed(
           'config-unset',
@@ -99,11 +100,19 @@ function path(deps: CommandDeps): AnyCommand {
   });
 }
 
+/** With the sections of extensions; one that cannot be read stands there as it is in the file. */
+async function settings(deps: CommandDeps) {
+  const { config, raw, notices } = await loadConfig(deps.home.config);
+  const parsed = (await settingsSchema()).safeParse(raw);
+  return { config: (parsed.success ? parsed.data : config) as JsonValue, raw, notices };
+}
+
 async function unknownName(key: string, value: JsonValue): Promise<CommandOutput | undefined> {
   const { nearestKey, unknownKey } = await import('../../home/known-keys.ts');
-  const unknown = unknownKey(keysOf(key), value);
+  const schema = await settingsSchema();
+  const unknown = unknownKey(schema, keysOf(key), value);
   if (unknown === undefined || unknown.length === 0) return undefined;
-  const near = nearestKey(unknown);
+  const near = nearestKey(schema, unknown);
   const hint = near === undefined ? '`talaria config show` lists the settings.' : `Did you mean ${near}?`;
   const fix = `${hint} Nothing was changed; --force sets it all the same.`;
   return refused('config-key', `There is no setting ${unknown.join('.')}.`, fix);
@@ -114,14 +123,14 @@ function keysOf(key: string): readonly string[] {
 }
 
 async function* edit(deps: CommandDeps, key: string, value: JsonValue | undefined): AsyncGenerator<CommandOutput> {
-  const { editConfig } = await import('../../home/edit-config.ts');
+  const { editConfigBy } = await import('../../home/edit-config.ts');
   const keys = keysOf(key);
   if (keys.length === 0) {
     yield wrongUse('config-key', 'A setting has a dotted name, e.g. agent.max_steps.');
     return;
   }
   if (value !== undefined) makeHome(deps.home);
-  const edited = await editConfig(deps.home.config, keys, value);
+  const edited = await editConfigBy(await settingsSchema())(deps.home.config, keys, value);
   if (edited.ok) {
     yield line(value === undefined ? `${key} is unset` : `${key} is now ${shown(value)}`);
     yield { type: 'data', value: { key, value: value ?? null } };

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { chmodSync, copyFileSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { execStart, quoteAssignment } from '#extensions/curator/timer/quote-systemd.ts';
+import { systemdUnits } from '#extensions/curator/timer/systemd-units.ts';
+import { createTempHome } from '#testing/temp-home.ts';
+import { readAssignment, readExecStart } from './read-systemd.ts';
+import { hasSystemdAnalyze, NO_SYSTEMD, verifyUnits } from './systemd-analyze.ts';
+
+const anyText = fc.string({ unit: 'binary' }).map((text) => text.replaceAll('\0', ''));
+const nasty = fc
+  .array(fc.constantFrom(...'"\'\\$%;{}@-+:!# \t\n\r=aZ9é€𝄞\u0001\u007f\u0085\u2028\uFFFE\uFEFF'), { maxLength: 8 })
+  .map((parts) => parts.join(''));
+const word = fc.oneof(nasty, anyText);
+
+const LISTED = [
+  ['a b'],
+  ['"', "'", '\\', '\\\\', '\\n', '\n', '\t', '\r\n'],
+  ['$HOME', '${HOME}', '$$', '%h', '%%', '100%'],
+  [';', '; x', '#', '{}', '@x', '-x', '+x', ':x', '!x', '|', '&'],
+  ['', ' ', '  '],
+  ['é', '€', '𝄞', '\u0085', '\u2028', '\uFFFE', '\uFEFF', '\u{1FFFE}'],
+  ['\u0001', '\u001b[0m', '\u007f'],
+  ['a\\', 'ends in \\'],
+];
+
+describe('words in ExecStart', () => {
+  test('what is plain stays plain', () => {
+    assert.equal(
+      execStart(['/usr/bin/node', '/opt/t/main.js', 'curator', '--format', 'json']),
+      '/usr/bin/node /opt/t/main.js curator --format json',
+    );
+  });
+
+  test('quotes, percent, dollar and backslash are written as systemd wants them', () => {
+    assert.equal(execStart(['/bin/x', 'a "b" c', '5%', '$X', '\\']), '/bin/x "a \\"b\\" c" "5%%" "$$X" "\\\\"');
+  });
+
+  test('any list of words is read back as it was', () => {
+    for (const args of LISTED)
+      assert.deepEqual(readExecStart(execStart(['/bin/echo', ...args])), ['/bin/echo', ...args]);
+    fc.assert(
+      fc.property(fc.array(word, { maxLength: 6 }), (args) => {
+        assert.deepEqual(readExecStart(execStart(['/bin/echo', ...args])), ['/bin/echo', ...args]);
+      }),
+    );
+  });
+
+  test('any program is read back, through a shell where systemd takes no such name', () => {
+    fc.assert(
+      fc.property(word, word, (name, arg) => {
+        const program = `/${name}`;
+        const read = readExecStart(execStart([program, arg]));
+        if (read[0] === '/bin/sh') assert.deepEqual(read, ['/bin/sh', '-c', 'exec "$0" "$@"', program, arg]);
+        else assert.deepEqual(read, [program, arg]);
+      }),
+    );
+  });
+
+  test('a value of the environment is read back, or refused when systemd would leave it out', () => {
+    fc.assert(
+      fc.property(word, (value) => {
+        if (/[^\P{Cc}\t\n]/u.test(value)) assert.throws(() => quoteAssignment('A', value), { code: 'timer-text' });
+        else assert.equal(readAssignment(quoteAssignment('A', value)), `A=${value}`);
+      }),
+    );
+  });
+
+  test('what no process can be given is refused', () => {
+    for (const text of ['a\0b', '\uD800']) assert.throws(() => execStart(['/bin/x', text]), { code: 'timer-text' });
+  });
+});
+
+describe('words as systemd itself reads them', { skip: hasSystemdAnalyze ? false : NO_SYSTEMD }, () => {
+  test('each list comes back from systemd-analyze verify', (t) => {
+    const home = createTempHome(t);
+    const lists = [...LISTED, ...fc.sample(fc.array(word, { minLength: 1, maxLength: 5 }), { numRuns: 15, seed: 7 })];
+    for (const [i, args] of lists.entries()) {
+      const path = home.write(`w${i}.service`, serviceOf(['/bin/echo', ...args]));
+      const { status, messages, words } = verifyUnits([path], home.path);
+      assert.equal(status, 0, `${JSON.stringify(args)}: ${messages}`);
+      assert.equal(messages, '');
+      assert.deepEqual(words.map(noDoubles), ['/bin/echo', ...args]);
+    }
+  });
+
+  test('a program in a folder with an odd name is found', (t) => {
+    const home = createTempHome(t);
+    for (const [i, name] of ['a b', 'c$d', 'e%f', 'é', "it's", 'back\\slash', '$$', '%h'].entries()) {
+      const folder = join(home.path, name);
+      mkdirSync(folder);
+      const program = join(folder, 'prog');
+      copyFileSync('/bin/true', program);
+      chmodSync(program, 0o700);
+      const path = home.write(`p${i}.service`, serviceOf([program, 'x']));
+      const { status, messages } = verifyUnits([path], home.path);
+      assert.deepEqual([status, messages], [0, ''], name);
+    }
+  });
+});
+
+function serviceOf(words: readonly string[]): string {
+  const spec = {
+    program: words,
+    args: [],
+    schedule: 'daily',
+    env: { A: 'b c%d$e"\\' },
+    logs: { out: '/o', err: '/e' },
+  };
+  return systemdUnits(spec, 'daily').service;
+}
+
+function noDoubles(word: string, i: number): string {
+  return i === 0 ? word : word.replaceAll('$$', '$');
+}
