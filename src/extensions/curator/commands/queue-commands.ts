@@ -1,7 +1,15 @@
 // Owns the list of the curator's queue commands. Knows no command's work.
 import type { AnyCommand } from '#core/agent/command-spec.ts';
 import type { CuratorGround } from '../curator-ground.ts';
+import { decideCommand } from './queue/decide-command.ts';
+import { listCandidatesCommand } from './queue/list-candidates-command.ts';
+import { mineCommand } from './queue/mine-command.ts';
 
-export function queueCommands(_ground: CuratorGround): readonly AnyCommand[] {
-  return [];
+export function queueCommands(ground: CuratorGround): readonly AnyCommand[] {
+  return [
+    mineCommand(ground),
+    listCandidatesCommand(ground),
+    decideCommand(ground, 'accepted'),
+    decideCommand(ground, 'rejected'),
+  ];
 }

@@ -5,7 +5,8 @@ import { sha256 } from '#base/ids.ts';
 import type { JsonObject } from '#base/json.ts';
 import { comparePoints, cutPoints } from '../text/code-points.ts';
 
-export type CandidateType = 'memory' | 'skill_update' | 'skill_new' | 'replay_benchmark' | 'ignore';
+export const CANDIDATE_TYPES = ['memory', 'skill_update', 'skill_new', 'replay_benchmark', 'ignore'] as const;
+export type CandidateType = (typeof CANDIDATE_TYPES)[number];
 
 export interface Candidate {
   readonly id: string;
@@ -36,6 +37,8 @@ export interface CandidateDraft {
 }
 
 const LONGEST_RATIONALE = 140;
+/** UTF-16 units that are sure to hold more than the longest rationale. */
+const ENOUGH = 400;
 
 /** @throws TalariaError `unsafe-candidate` for a draft that asks to be applied, `invalid-candidate` for a confidence outside 0..1. */
 export function createCandidate(draft: CandidateDraft): Candidate {
@@ -44,7 +47,7 @@ export function createCandidate(draft: CandidateDraft): Candidate {
   return {
     ...draft,
     id: candidateId(candidate_type, title, evidence_refs),
-    rationale: cutPoints(draft.rationale.replaceAll('\n', ' '), LONGEST_RATIONALE),
+    rationale: cutPoints(draft.rationale.slice(0, ENOUGH).replaceAll('\n', ' '), LONGEST_RATIONALE),
     auto_apply_allowed: false,
     requires_human_review: true,
   };

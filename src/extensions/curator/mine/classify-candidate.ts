@@ -1,6 +1,7 @@
 // Owns what a line of evidence could become: the first rule that fits decides (seed 002; curator notes 7). Pure; writes nothing.
-// Invariant: total; the result is always for a person to review.
+// Invariants: total; the result is always for a person to review; ours holds no key-shaped string, and none half cut.
 import type { JsonObject, JsonValue } from '#base/json.ts';
+import { redactSecrets } from '#base/secrets.ts';
 import type { CompatOptions } from '#mind/evidence/ledger/compact-preview.ts';
 import { type Candidate, type CandidateType, createCandidate } from './candidate.ts';
 import { type EvidenceLine, readEvidenceLine } from './evidence-line.ts';
@@ -22,18 +23,33 @@ interface Seen {
 
 /** `evidenceLine`: an object with `text`, `evidence_ref(s)`, `target_skill`, `tool_name`, `is_error`, `skill_md_size`; or its JSON text. */
 export function classifyCandidate(evidenceLine: JsonValue, options: CompatOptions = {}): Candidate {
-  const line = readEvidenceLine(evidenceLine);
+  const upstream = options.compat === 'upstream';
+  const read = readEvidenceLine(evidenceLine, options);
+  const line = upstream ? read : withoutSecrets(read);
   const inner = innerText(line.text);
-  const { type, title, confidence, metadata } = decide({ line, inner, upstream: options.compat === 'upstream' });
+  const { type, title, confidence, metadata } = decide({ line, inner, upstream });
   return createCandidate({
     candidate_type: type,
     title,
-    rationale: inner,
+    rationale: upstream ? inner : redactSecrets(inner.slice(0, ENOUGH)),
     confidence,
     evidence_refs: line.refs,
     target_skill: line.targetSkill,
     metadata,
   });
+}
+
+/** More of a text than any rationale keeps, so that a secret across the cut is seen whole. */
+const ENOUGH = 40_000;
+
+function withoutSecrets(line: EvidenceLine): EvidenceLine {
+  const named = (name: string | null) => (name === null ? null : redactSecrets(name));
+  return {
+    ...line,
+    refs: line.refs.map((ref) => redactSecrets(ref)),
+    targetSkill: named(line.targetSkill),
+    toolName: named(line.toolName),
+  };
 }
 
 const RULES: readonly ((seen: Seen) => Verdict | undefined)[] = [

@@ -1,6 +1,8 @@
 // Owns reading one evidence line as callers hand it over (curator notes 7): an object, its JSON text, or bare text. Pure.
-// Invariant: total; a field of a wrong kind is absent.
+// Invariant: total; a field of a wrong kind is absent, one that nests deeper than anything can write down too. The original keeps a
+// reference as often as it was given.
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '#base/json.ts';
+import type { CompatOptions } from '#mind/evidence/ledger/compact-preview.ts';
 
 export interface EvidenceLine {
   readonly text: string;
@@ -12,14 +14,12 @@ export interface EvidenceLine {
   readonly skillMdSize: number;
 }
 
-export function readEvidenceLine(given: JsonValue): EvidenceLine {
+export function readEvidenceLine(given: JsonValue, options: CompatOptions = {}): EvidenceLine {
   const fields = fieldsOf(given);
-  const text = fields.text ?? '';
+  const refs = [...refsOf(fields.evidence_refs), ...refsOf(fields.evidence_ref)];
   return {
-    text: typeof text === 'string' ? text : JSON.stringify(text),
-    refs: [...refsOf(fields.evidence_refs), ...refsOf(fields.evidence_ref)].filter(
-      (ref, at, all) => all.indexOf(ref) === at,
-    ),
+    text: textOf(fields.text),
+    refs: options.compat === 'upstream' ? refs : [...new Set(refs)],
     targetSkill: named(fields.target_skill),
     toolName: named(fields.tool_name),
     isError: Boolean(fields.is_error),
@@ -29,7 +29,7 @@ export function readEvidenceLine(given: JsonValue): EvidenceLine {
 
 function fieldsOf(given: JsonValue): JsonObject {
   if (isJsonObject(given)) return given;
-  if (typeof given !== 'string') return { text: JSON.stringify(given ?? '') };
+  if (typeof given !== 'string') return { text: textOf(given) };
   const read = parseJson(given);
   const isLine = read.ok && isJsonObject(read.value) && 'text' in read.value;
   return isLine ? (read.value as JsonObject) : { text: given };
@@ -37,7 +37,18 @@ function fieldsOf(given: JsonValue): JsonObject {
 
 function refsOf(value: JsonValue | undefined): readonly string[] {
   const list: readonly JsonValue[] = Array.isArray(value) ? value : [value ?? ''];
-  return list.map((ref) => (typeof ref === 'object' ? JSON.stringify(ref) : String(ref))).filter((ref) => ref !== '');
+  return list.map((ref) => (typeof ref === 'object' ? textOf(ref) : String(ref))).filter((ref) => ref !== '');
+}
+
+function textOf(value: JsonValue | undefined): string {
+  if (typeof value === 'string') return value;
+  if (value === undefined || value === null) return '';
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    if (error instanceof RangeError) return '';
+    throw error;
+  }
 }
 
 function named(value: JsonValue | undefined): string | null {

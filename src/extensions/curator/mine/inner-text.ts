@@ -15,7 +15,7 @@ export function innerText(text: string): string {
 /** The data of a text that begins like JSON and is JSON. */
 export function jsonInside(text: string): JsonValue | undefined {
   if (!/^\s*[{[]/.test(text)) return undefined;
-  const read = parseJson(text);
+  const read = parseJson(text.trim());
   return read.ok ? read.value : undefined;
 }
 

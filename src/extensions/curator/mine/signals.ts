@@ -4,7 +4,7 @@ import { isJsonObject, type JsonValue } from '#base/json.ts';
 import { jsonInside } from './inner-text.ts';
 
 export function isSourceDump(text: string): boolean {
-  return countOf(text, /(?:^|\s)\p{Nd}+\|/gu) >= 2;
+  return occurs(text, /(?:^|\s)\p{Nd}+\|/gu, 2);
 }
 
 const NEAR_CAP_BYTES = 90_000;
@@ -49,8 +49,10 @@ export interface FailureQuestion {
 export function isToolFailure({ raw, inner, toolName, isError, upstream }: FailureQuestion): boolean {
   if (isError || saysFailure(jsonInside(raw))) return true;
   if (toolName === 'skill_manage' && /cap/i.test(inner)) return true;
-  const words = inner.matchAll(FAILURE_WORDS);
-  return [...words].some(([, code]) => code === undefined || upstream || Number(code) !== 0);
+  for (const [, code] of inner.matchAll(FAILURE_WORDS)) {
+    if (code === undefined || upstream || Number(code) !== 0) return true;
+  }
+  return false;
 }
 
 function saysFailure(data: JsonValue | undefined): boolean {
@@ -75,9 +77,8 @@ const CHINESE_PROCEDURE: readonly (readonly RegExp[])[] = [
 ];
 
 export function isWorkflow(text: string): boolean {
-  if (countOf(text, NUMBERED) >= 2) return true;
-  const commands = countOf(text, COMMAND);
-  if (commands >= 2 || (commands >= 1 && countOf(text, STEP_WORDS) >= 2)) return true;
+  if (occurs(text, NUMBERED, 2) || occurs(text, COMMAND, 2)) return true;
+  if (occurs(text, COMMAND, 1) && occurs(text, STEP_WORDS, 2)) return true;
   return CHINESE_PROCEDURE.some((parts) => inSequence(text, parts));
 }
 
@@ -90,8 +91,14 @@ export function isEphemeral(text: string): boolean {
   return PULL_REQUEST.test(bare) && PROGRESS.test(bare);
 }
 
-function countOf(text: string, pattern: RegExp): number {
-  return text.match(pattern)?.length ?? 0;
+/** Looks no further than the `least`-th place. */
+function occurs(text: string, pattern: RegExp, least: number): boolean {
+  let found = 0;
+  for (const _match of text.matchAll(pattern)) {
+    found += 1;
+    if (found >= least) return true;
+  }
+  return false;
 }
 
 /** Whether the parts stand in the text one behind the other. */

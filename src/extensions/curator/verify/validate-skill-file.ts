@@ -11,6 +11,8 @@ export interface SkillFileInput {
   readonly path: string;
   /** null: there is no file at the path. */
   readonly bytes: Uint8Array | null;
+  /** Why there are no bytes although something is there. */
+  readonly fault?: string;
 }
 
 export interface SkillFileVerdict {
@@ -36,9 +38,9 @@ export function validateSkillFiles(files: readonly SkillFileInput[], targetFromE
   return { ok, checked: results.length, target_from_env: targetFromEnv, results };
 }
 
-export function validateSkillFile({ path, bytes }: SkillFileInput): SkillFileVerdict {
+export function validateSkillFile({ path, bytes, fault = 'file-not-found' }: SkillFileInput): SkillFileVerdict {
   const named = basename(path) === 'SKILL.md' ? [] : ['file-name-not-skill-md'];
-  if (bytes === null) return verdict(path, null, ['file-not-found']);
+  if (bytes === null) return verdict(path, null, [fault]);
   const text = decode(bytes);
   if (text === undefined) return verdict(path, null, [...named, 'not-utf-8']);
   const read = readFields(text);
@@ -94,4 +96,12 @@ function markerErrors(text: string): readonly string[] {
     ...(starts === ends ? [] : [`unbalanced-managed-block-markers:${starts}!=${ends}`]),
     ...(starts > 1 ? [`duplicate-managed-block:${starts}`] : []),
   ];
+}
+
+/** The text form: one line a file. */
+export function skillFilesText({ ok, checked, results }: SkillFilesVerdict): string {
+  if (checked === 0) return 'Nothing to check: no SKILL.md was found.';
+  const lines = results.map((one) => `${one.ok ? '✓' : '✗'} ${one.path}${one.ok ? '' : `: ${one.errors.join(', ')}`}`);
+  const bad = results.filter((one) => !one.ok).length;
+  return [...lines, ok ? `${checked} checked, all in order` : `${checked} checked, ${bad} with faults`].join('\n');
 }

@@ -54,3 +54,9 @@ function hasDestructiveAction(actions: JsonValue | undefined): boolean {
     return words.split(/[^\p{L}\p{N}]+/u).some((word) => DESTRUCTIVE.has(word));
   });
 }
+
+/** The text form: one line a check. */
+export function proposalVerdictText({ passed, checks, policy }: ProposalVerdict): string {
+  const lines = Object.entries(checks).map(([name, held]) => `${held ? '✓' : '✗'} ${name}`);
+  return [passed ? 'The proposal passes.' : 'The proposal does not pass.', ...lines, '', policy].join('\n');
+}

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { END_MARKER, START_MARKER } from '#extensions/curator/block/markers.ts';
+import { proposalMarkdown } from '#extensions/curator/proposal/proposal-markdown.ts';
 import { drillGate, drillStatus } from '#extensions/curator/verify/drill-gate.ts';
-import { buildProposal, proposalMarkdown, withModelDraft } from '#extensions/curator/verify/proposal.ts';
+import { buildProposal, withModelDraft } from '#extensions/curator/verify/proposal.ts';
 import { structuralCheck } from '#extensions/curator/verify/structural-check.ts';
 import { validateSkillFile, validateSkillFiles } from '#extensions/curator/verify/validate-skill-file.ts';
 import { verifyProposal } from '#extensions/curator/verify/verify-proposal.ts';
@@ -148,7 +149,7 @@ describe('proposals', () => {
     const drafted = withModelDraft({ ...proposal, dry_run: false } as never, { text: 'apply it' });
     assert.deepEqual([drafted.dry_run, drafted.mutation_allowed, drafted.model_draft?.executed], [true, false, true]);
     assert.equal(withModelDraft(proposal, { error: 'no model' }).model_draft?.text, '');
-    assert.match(proposalMarkdown(drafted), /Dry run: nothing is applied[\s\S]*apply it\n$/);
+    assert.match(proposalMarkdown(drafted), /Dry run: nothing is applied[\s\S]*\n> apply it\n/);
   });
 
   verifies(

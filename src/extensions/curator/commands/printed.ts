@@ -1,0 +1,37 @@
+// Owns the two forms in which the curator's commands show a result: text for people, the original's JSON for programs (curator notes 16).
+// Knows no command. Invariant: `--format json` prints one JSON value and nothing else on the output.
+import type { JsonValue } from '#base/json.ts';
+import type { CommandOutput } from '#core/agent/command-spec.ts';
+import { dumpJson } from '../text/dump-json.ts';
+
+export interface PrintedResult {
+  readonly result: unknown;
+  readonly format: 'json' | 'markdown' | 'text';
+  /** Asked for unless the format is JSON. */
+  readonly text: () => string;
+}
+
+/** The printed text, without a last line end. */
+export function printedText({ result, format, text }: PrintedResult): string {
+  return format === 'json' ? dumpJson(result) : text().trimEnd();
+}
+
+/** The lines, then the same as data for `--json`. */
+export function* printed(shown: PrintedResult): Generator<CommandOutput, void, undefined> {
+  yield { type: 'line', text: printedText(shown) };
+  yield { type: 'data', value: shown.result as JsonValue };
+}
+
+export type Failure = Extract<CommandOutput, { type: 'failure' }>;
+
+export function failed(code: string, message: string, fix = ''): Failure {
+  return { type: 'failure', exitCode: 1, code, message, fix };
+}
+
+export function wrongUse(code: string, message: string, fix = ''): Failure {
+  return { type: 'failure', exitCode: 2, code, message, fix };
+}
+
+export function refused(code: string, message: string, fix = ''): Failure {
+  return { type: 'failure', exitCode: 3, code, message, fix };
+}

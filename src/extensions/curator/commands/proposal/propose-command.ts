@@ -1,0 +1,79 @@
+// Owns `curator propose`: a dry run for a reviewer (seed 002; curator notes 13, 16). Knows no rule of a proposal. Invariants: writes nothing but
+// the file that was asked for, wholly or not at all; the result is printed before anything can fail on it.
+import { z } from 'zod';
+import { type AnyCommand, type CommandContext, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
+import type { CuratorGround } from '../../curator-ground.ts';
+import type { Proposal } from '../../verify/proposal.ts';
+import { failed, printed, printedText, wrongUse } from '../printed.ts';
+import { typedPath } from '../typed-path.ts';
+import { daysFlag } from './days-flag.ts';
+
+const input = z.object({
+  skill: z.string().min(1).describe('Name of the skill'),
+  skillFile: z.string().optional().describe("Its SKILL.md; the library's text when absent"),
+  days: daysFlag,
+  format: z.enum(['markdown', 'json']).default('markdown').describe('markdown, or json'),
+  output: z.string().optional().describe('Also write it to this file'),
+  draftWithModel: z.boolean().default(false).describe('Let the configured model draft the change, for review'),
+  modelTimeout: z.number().default(180).describe('Seconds that the model may take; 180'),
+});
+
+type ProposeInput = z.infer<typeof input>;
+
+export function proposeCommand(ground: CuratorGround): AnyCommand {
+  return defineCommand({
+    name: 'curator propose',
+    summary: 'Propose a change of a skill from its evidence; nothing is applied',
+    surfaces: ['cli'],
+    input,
+    examples: [
+      'talaria curator propose --skill release-notes',
+      'talaria curator propose --skill release-notes --draft-with-model --format json --output proposal.json',
+    ],
+    async *run(asked, context): AsyncGenerator<CommandOutput> {
+      const { namedFile } = await import('../../proposal/skill-text.ts');
+      const { userHome } = ground.places;
+      const place = { cwd: context.cwd, userHome };
+      const given = asked.skillFile === undefined ? undefined : namedFile(typedPath(asked.skillFile, place));
+      if (given?.ok === false) {
+        yield wrongUse(given.reason, given.detail, 'Name the SKILL.md, or leave --skill-file out.');
+        return;
+      }
+      const proposal = await propose(ground, { asked, given: given?.value }, context);
+      const { proposalMarkdown } = await import('../../proposal/proposal-markdown.ts');
+      const shown = { result: proposal, format: asked.format, text: () => proposalMarkdown(proposal) };
+      yield* printed(shown);
+      if (asked.output !== undefined) await writeOutput(typedPath(asked.output, place), printedText(shown));
+      const draft = proposal.model_draft;
+      if (draft?.executed === false)
+        yield failed('no-draft', `No draft was made: ${draft.error}`, 'The proposal stands without it.');
+    },
+  });
+}
+
+interface Asked {
+  readonly asked: ProposeInput;
+  readonly given: string | undefined;
+}
+
+async function propose(ground: CuratorGround, { asked, given }: Asked, context: CommandContext): Promise<Proposal> {
+  const [{ skillText }, { reportOf }, { buildProposal, withModelDraft }] = await Promise.all([
+    import('../../proposal/skill-text.ts'),
+    import('../../proposal/report-of.ts'),
+    import('../../verify/proposal.ts'),
+  ]);
+  const mind = await ground.open();
+  const text = given ?? (await skillText(mind, asked.skill, context.signal));
+  const report = reportOf(ground, mind, { days: asked.days, skill: asked.skill });
+  const proposal = buildProposal({ skill: asked.skill, skillText: text, report });
+  if (!asked.draftWithModel) return proposal;
+  const { draftWithModel } = await import('../../proposal/draft-with-model.ts');
+  const timeoutMs = Math.min(3600, Math.max(1, asked.modelTimeout)) * 1000;
+  const question = { prompt: proposal.draft_prompt, timeoutMs, clock: ground.clock };
+  return withModelDraft(proposal, await draftWithModel(mind, question, context.signal));
+}
+
+async function writeOutput(path: string, text: string): Promise<void> {
+  const { atomicWrite } = await import('#base/atomic-write.ts');
+  atomicWrite(path, `${text}\n`);
+}

@@ -1,0 +1,16 @@
+// Owns which file `--queue-db` means (curator notes 7): the home's evidence file when it is absent. Pure.
+import { z } from 'zod';
+import type { CuratorGround } from '../../curator-ground.ts';
+import type { QueueFile } from '../../queue/open-queue.ts';
+import { typedPath } from '../typed-path.ts';
+
+export const queueFlag = z
+  .string()
+  .min(1)
+  .optional()
+  .describe("Database of the queue; the home's evidence file when absent");
+
+export function queuePlace({ places, clock }: CuratorGround, typed: string | undefined, cwd: string): QueueFile {
+  const path = typed === undefined ? places.evidenceDatabase : typedPath(typed, { cwd, userHome: places.userHome });
+  return { path, isOwn: path === places.evidenceDatabase, clock };
+}

@@ -1,0 +1,36 @@
+// Owns opening the file of the review queue. Invariants: reading never makes a file; a file that the person named is never moved aside, only
+// the home's own evidence file is, as everywhere.
+import { statSync } from 'node:fs';
+import type { Clock } from '#base/clock.ts';
+import { type DatabaseNotice, openDatabase } from '#base/database.ts';
+import { ok, type Result, refuse } from '#base/result.ts';
+import { queueSchema } from './queue-schema.ts';
+import { type ReviewQueue, reviewQueue } from './review-queue.ts';
+
+export interface QueueFile {
+  readonly path: string;
+  /** The home's evidence file: damaged, it may be kept aside and begun anew. */
+  readonly isOwn: boolean;
+  readonly clock: Clock;
+}
+
+export interface OpenedQueue {
+  readonly queue: ReviewQueue;
+  readonly notices: readonly DatabaseNotice[];
+}
+
+/** Opens or makes it for writing. Throws TalariaError as `openDatabase`. */
+export function openQueue({ path, isOwn, clock }: QueueFile): OpenedQueue {
+  const onCorrupt = isOwn ? 'quarantine' : 'throw';
+  const { database, notices } = openDatabase(path, { rooms: [queueSchema], onCorrupt, clock });
+  return { queue: reviewQueue(database, clock), notices };
+}
+
+/** Opens what is there: to `read` it, or to `decide` in it. Throws TalariaError as `openDatabase`. */
+export function openExistingQueue(file: QueueFile, purpose: 'read' | 'decide'): Result<OpenedQueue, 'no-such-queue'> {
+  if (!statSync(file.path, { throwIfNoEntry: false })?.isFile())
+    return refuse('no-such-queue', `There is no queue at ${file.path}.`);
+  if (purpose === 'decide') return ok(openQueue(file));
+  const { database, notices } = openDatabase(file.path, { rooms: [queueSchema], readOnly: true, clock: file.clock });
+  return ok({ queue: reviewQueue(database, file.clock), notices });
+}
