@@ -2,15 +2,15 @@
 import type { Requirement } from './requirement.ts';
 
 export const curatorRows: readonly Requirement[] = [
-  { id: 'curator:store:three-tables', source: 'seed 002', text: 'Tool calls, turns and session ends are kept in three tables of one evidence database.', deferred: 'curator' },
-  { id: 'curator:store:tool-event', source: 'seed 002', text: 'A tool event has time, session, task, tool, duration, error flag, skill, arguments and a preview of the result.', deferred: 'curator' },
-  { id: 'curator:store:turn-event', source: 'seed 002', text: 'A turn event has time, session, model, platform and previews of both sides.', deferred: 'curator' },
-  { id: 'curator:store:session-event', source: 'seed 002', text: 'A session event says whether the session was completed or interrupted.', deferred: 'curator' },
+  { id: 'curator:store:three-tables', source: 'seed 002', text: 'Tool calls, turns and session ends are kept in three tables of one evidence database.' },
+  { id: 'curator:store:tool-event', source: 'seed 002', text: 'A tool event has time, session, task, tool, duration, error flag, skill, arguments and a preview of the result.' },
+  { id: 'curator:store:turn-event', source: 'seed 002', text: 'A turn event has time, session, model, platform and previews of both sides.' },
+  { id: 'curator:store:session-event', source: 'seed 002', text: 'A session event says whether the session was completed or interrupted.' },
   { id: 'curator:store:preview-limit', source: 'seed 002', text: 'Previews are cut at 500 characters with an ellipsis, arguments at twice that.' },
   { id: 'curator:store:window', source: 'seed 002', text: 'A lookback window counts from now and takes whole rows by their time.' },
-  { id: 'curator:store:quarantine', source: 'seed 002', text: 'A file that is no database is set aside under a new name and a fresh one begins.', deferred: 'curator' },
-  { id: 'curator:store:redaction', source: 'seed 002', text: 'Secrets are redacted before anything is stored.', deferred: 'curator' },
-  { id: 'curator:hooks:never-break', source: 'seed 002', text: 'A failing capture is logged and never breaks the session.', deferred: 'curator' },
+  { id: 'curator:store:quarantine', source: 'seed 002', text: 'A file that is no database is set aside under a new name and a fresh one begins.' },
+  { id: 'curator:store:redaction', source: 'seed 002', text: 'Secrets are redacted before anything is stored.' },
+  { id: 'curator:hooks:never-break', source: 'seed 002', text: 'A failing capture is logged and never breaks the session.' },
   { id: 'curator:hooks:error-object', source: 'seed 002', text: 'A result object is an error when it says error, success false or a non-zero exit code, and not by its words.' },
   { id: 'curator:hooks:error-text', source: 'seed 002', text: 'A text result is an error by its marker words within its first part.' },
   { id: 'curator:hooks:attribution', source: 'seed 002', text: 'A call belongs to the skill that it names.' },
