@@ -1,11 +1,14 @@
 // Owns every write below a skills root (design 2, write doors): a folder comes in whole by rename, a file is replaced whole by rename,
-// a folder that goes is moved into `.archive`. Called by guarded-apply and its parts alone. Knows no proposal, no guard and no format.
+// several are swapped as a folder, a folder that goes is moved into `.archive`. Called by guarded-apply and its parts alone. Knows no
+// proposal, no guard and no format.
 // Invariants: whoever looks sees the old or the new state; what was done can be undone; nothing outside the root is touched.
-import { mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
-import { dirname, join, relative, sep } from 'node:path';
-import { atomicWrite, syncFolder } from '#base/atomic-write.ts';
+import { readdirSync, renameSync, rmSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { syncFolder } from '#base/atomic-write.ts';
 import { errorCode, TalariaError } from '#base/errors.ts';
 import { sha256 } from '#base/ids.ts';
+import { makeFolder, moveIfThere, removeEmpty, stagingOf, writeFile } from './door/place/stage-files.ts';
+import { stageSwap, swapBack, swapIn } from './door/place/swap-folder.ts';
 import { changesBetween, type FileChange, type SkillFile, type SkillTree } from './door/skill-tree.ts';
 import { SKILL_NAME, skillLimits } from './format/skill-limits.ts';
 
@@ -23,101 +26,133 @@ export interface Placement {
   readonly id: string;
   /** Names the archive folder. */
   readonly stamp: string;
+  /** The old folder stays whole beside the new one until the write is over, also when one file differs. */
+  readonly keepsOld?: boolean;
 }
 
-export interface Placed {
-  /** Puts the state before in place again. Throws for broken I/O. */
+/** A state that is made aside and not in place yet. */
+export interface StagedSkill {
+  /** Throws for broken I/O; `undo` then puts back what was there. */
+  place(): void;
+  /** Puts the state before in place again, if it is not there. What stood there meanwhile is in staging then. Throws for broken I/O. */
   undo(): void;
 }
 
-/** Replaces one state by the other. Two states that both exist may differ in one file. Throws; the old state stands then, or `undoPlacement` mends. */
-export function placeSkill(placement: Placement): Placed {
+/** Makes the new state aside; what stands in the folder is not touched. Throws for broken I/O. */
+export function stageSkill(placement: Placement): StagedSkill {
   const { before, after } = placement;
   if (before === undefined && after !== undefined) return bringIn(placement, after);
   if (before !== undefined && after === undefined) return archive(placement);
   const [change, ...more] = changesBetween(before, after);
-  if (change === undefined || more.length > 0)
-    throw new TalariaError(`${placement.folder}: one file changes at a time`, { code: 'skill-placement' });
-  const target = replaceFile(placement, change.path, change.after);
-  return settle(
-    () => syncFolder(dirname(target)),
-    () => undoFile(placement, change),
-  );
+  if (change === undefined || before === undefined || after === undefined)
+    throw new TalariaError(`${placement.folder}: nothing changes`, { code: 'skill-placement' });
+  return more.length > 0 || placement.keepsOld ? swap(placement, before, after) : replaceFile(placement, change);
 }
 
-function bringIn(placement: Placement, tree: SkillTree): Placed {
-  const { root, folder, id } = placement;
-  const staged = join(root, STAGING, id, 'skill');
-  for (const file of tree.values()) writeFile(join(staged, file.path), file);
-  makeFolder(dirname(folder));
-  renameSync(staged, folder);
-  const undo = (): void => {
-    const gone = join(root, STAGING, id, 'undone');
-    makeFolder(dirname(gone));
-    renameSync(folder, gone);
-    syncFolder(dirname(folder));
-    removeEmpty(root, dirname(folder));
-  };
-  return settle(() => syncFolder(dirname(folder)), undo);
-}
-
-function archive({ root, folder, stamp }: Placement): Placed {
-  const kept = join(root, ARCHIVE, stamp, relative(root, folder));
-  makeFolder(dirname(kept));
-  renameSync(folder, kept);
-  const undo = (): void => {
-    renameSync(kept, folder);
-    syncFolder(dirname(folder));
-    removeEmpty(root, dirname(kept));
-  };
-  return settle(() => {
-    syncFolder(dirname(kept));
-    syncFolder(dirname(folder));
-  }, undo);
-}
-
-/** A failure after the rename undoes the rename before it leaves. */
-function settle(last: () => void, undo: () => void): Placed {
+/** Replaces one state by the other. Throws; the old state stands then. */
+export function placeSkill(placement: Placement): void {
+  const staged = stageSkill(placement);
   try {
-    last();
-    return { undo };
+    staged.place();
   } catch (error) {
-    undo();
+    staged.undo();
     throw error;
   }
 }
 
-function undoFile(placement: Placement, { path, before }: FileChange): void {
-  syncFolder(dirname(replaceFile(placement, path, before)));
-  if (before === undefined) removeEmpty(placement.folder, dirname(join(placement.folder, path)));
+function bringIn({ root, folder, id }: Placement, tree: SkillTree): StagedSkill {
+  const { skill, undone } = stagingOf(root, id);
+  for (const file of tree.values()) writeFile(join(skill, file.path), file);
+  return once(
+    () => {
+      makeFolder(dirname(folder));
+      renameSync(skill, folder);
+    },
+    () => syncFolder(dirname(folder)),
+    () => {
+      moveIfThere(folder, undone);
+      removeEmpty(root, dirname(folder));
+    },
+  );
 }
 
-/** Not yet durable: the caller syncs the folder of the path that it gives. */
-function replaceFile({ root, folder, id }: Placement, path: string, file: SkillFile | undefined): string {
-  const target = join(folder, path);
+function archive({ root, folder, id, stamp }: Placement): StagedSkill {
+  const kept = archivePlace({ root, folder, stamp });
+  return once(
+    () => {
+      makeFolder(dirname(kept));
+      renameSync(folder, kept);
+    },
+    () => {
+      syncFolder(dirname(kept));
+      syncFolder(dirname(folder));
+    },
+    () => {
+      moveIfThere(folder, stagingOf(root, id).undone);
+      moveIfThere(kept, folder);
+      removeEmpty(root, dirname(kept));
+    },
+  );
+}
+
+function swap(placement: Placement, before: SkillTree, after: SkillTree): StagedSkill {
+  stageSwap(placement, before, after);
+  return { place: () => swapIn(placement), undo: () => swapBack(placement) };
+}
+
+function replaceFile(placement: Placement, change: FileChange): StagedSkill {
+  const { folder } = placement;
+  const target = join(folder, change.path);
+  stageFile(placement, change.after);
+  return once(
+    () => putFile(placement, target, change.after),
+    () => syncFolder(dirname(target)),
+    () => {
+      stageFile(placement, change.before);
+      putFile(placement, target, change.before);
+      syncFolder(dirname(target));
+      if (change.before === undefined) removeEmpty(folder, dirname(target));
+    },
+  );
+}
+
+function stageFile({ root, id }: Placement, file: SkillFile | undefined): void {
+  if (file !== undefined) writeFile(stagingOf(root, id).file, file);
+}
+
+/** Not yet durable: the caller syncs the folder. */
+function putFile({ root, id }: Placement, target: string, file: SkillFile | undefined): void {
   if (file === undefined) {
     rmSync(target, { force: true });
-    return target;
+  } else {
+    makeFolder(dirname(target));
+    renameSync(stagingOf(root, id).file, target);
   }
-  const staged = join(root, STAGING, id, 'file');
-  writeFile(staged, file);
-  makeFolder(dirname(target));
-  renameSync(staged, target);
-  return target;
 }
 
-function writeFile(path: string, { bytes, executable }: SkillFile): void {
-  makeFolder(dirname(path));
-  atomicWrite(path, bytes, { mode: executable ? 0o700 : 0o600 });
+/** `undo` does something only after `move` came through. */
+function once(move: () => void, last: () => void, back: () => void): StagedSkill {
+  let isPlaced = false;
+  return {
+    place: () => {
+      move();
+      isPlaced = true;
+      last();
+    },
+    undo: () => {
+      if (isPlaced) back();
+      isPlaced = false;
+    },
+  };
 }
 
-function makeFolder(path: string): void {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
+function archivePlace({ root, folder, stamp }: Pick<Placement, 'root' | 'folder' | 'stamp'>): string {
+  return join(root, ARCHIVE, stamp, relative(root, folder));
 }
 
-/** Takes away folders that became empty, from `folder` up to, not with, `root`. */
-function removeEmpty(root: string, folder: string): void {
-  for (let at = folder; at.startsWith(root + sep) && readdirSync(at).length === 0; at = dirname(at)) rmdirSync(at);
+/** After `undo`: what stood there meanwhile and was not ours goes to the archive, so that nobody's words are lost. */
+export function archiveUndone(placement: Pick<Placement, 'root' | 'folder' | 'id' | 'stamp'>): void {
+  moveIfThere(stagingOf(placement.root, placement.id).undone, archivePlace(placement));
 }
 
 /** Takes away what a write left in `.staging`, finished or not. */

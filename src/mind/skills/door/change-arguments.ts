@@ -8,7 +8,11 @@ export function argumentsOf(change: SkillWrite['change']): JsonObject {
     case 'create':
       return { action: 'create', content: change.content, ...(change.category ? { category: change.category } : {}) };
     case 'edit':
-      return { action: 'edit', content: change.content };
+      return {
+        action: 'edit',
+        content: change.content,
+        ...(change.files ? { files: change.files.map(({ path, content }) => ({ path, content })) } : {}),
+      };
     case 'patch':
       return {
         action: 'patch',

@@ -1,21 +1,25 @@
 // Owns what a change makes of a skill's folder: the state after it, or why it cannot be made. Pure; knows no disk, no lock, no guard.
-// Invariant: exactly one file differs, or the whole skill comes or goes; text in doubt is a refusal (seed 001 ch 10 and 12).
+// Invariants: exactly one file differs, or those that an edit names, or the whole skill comes or goes; something differs; text in doubt is
+// a refusal (seed 001 ch 10 and 12).
 import { refuse } from '#base/result.ts';
 import { type ReplaceRefusal, replaceText } from '#core/tools/file/replace-text.ts';
 import { SKILL_FILE, skillLimits } from '../format/skill-limits.ts';
-import type { SkillChange, SkillRefusal, SkillRefusalReason } from '../skill-door.ts';
+import type { SkillChange, SkillFileEdit, SkillRefusal, SkillRefusalReason } from '../skill-door.ts';
 import { checkSkillPath, checkSupportPath } from './skill-paths.ts';
-import { type SkillTree, textOf, treeOf, withFile } from './skill-tree.ts';
+import { changesBetween, clashIn, type SkillTree, textOf, tooLargeTree, treeOf, withFile } from './skill-tree.ts';
 
 export interface ChangedSkill {
   readonly ok: true;
   /** Undefined: the skill goes. */
   readonly after: SkillTree | undefined;
-  /** The file that changes. */
+  /** The file that the change is about. */
   readonly path: string;
+  /** Every file that comes, changes or goes; SKILL.md stands for a skill that goes. */
+  readonly paths: readonly string[];
 }
 
 type Patch = Extract<SkillChange, { action: 'patch' }>;
+type Edit = Extract<SkillChange, { action: 'edit' }>;
 type FileWrite = Extract<SkillChange, { action: 'write_file' | 'remove_file' }>;
 
 /** `before` is undefined for `create` only. */
@@ -23,16 +27,55 @@ export function changeSkill(before: SkillTree | undefined, change: SkillChange):
   const tree = before ?? treeOf([]);
   switch (change.action) {
     case 'create':
-    case 'edit':
       return replaced(tree, SKILL_FILE, change.content);
+    case 'edit':
+      return edited(tree, change);
     case 'patch':
       return patched(tree, change);
     case 'delete':
-      return { ok: true, after: undefined, path: SKILL_FILE };
+      return { ok: true, after: undefined, path: SKILL_FILE, paths: [SKILL_FILE] };
     case 'write_file':
     case 'remove_file':
       return supportChanged(tree, change);
   }
+}
+
+/** SKILL.md and its support files as one change; what says the same already is no part of it. */
+function edited(tree: SkillTree, { content, files = [] }: Edit): ChangedSkill | SkillRefusal {
+  const put = putFile(tree, SKILL_FILE, content);
+  if (!put.ok) return put;
+  let after = put.after;
+  const named = new Set<string>();
+  for (const file of files) {
+    const next = withEdit(after, file, named);
+    if (!next.ok) return next;
+    after = next.after;
+  }
+  const paths = changesBetween(tree, after).map(({ path }) => path);
+  if (paths.length === 0)
+    return refuse('unchanged', `${files.length === 0 ? SKILL_FILE : 'Every file'} says exactly that already.`);
+  const clash = clashIn(after);
+  if (clash !== undefined) return refuse('outside-folder', `${clash} would be a file and a folder at once.`);
+  if (tooLargeTree(after)) return refuse('too-large', 'The skill would have too many or too large files.');
+  return { ok: true, after, path: SKILL_FILE, paths };
+}
+
+type Edited = { readonly ok: true; readonly after: SkillTree } | SkillRefusal;
+
+/** `named` grows by the path: one file is named once. */
+function withEdit(tree: SkillTree, { path: asked, content }: SkillFileEdit, named: Set<string>): Edited {
+  const path = checkSupportPath(asked);
+  if (!path.ok) return path;
+  if (named.has(path.value)) return refuse('text-ambiguous', `${path.value} is named twice; say once what it holds.`);
+  named.add(path.value);
+  if (content === null) return { ok: true, after: withFile(tree, path.value, undefined) };
+  return putFile(tree, path.value, content);
+}
+
+function putFile(tree: SkillTree, path: string, text: string): Edited {
+  const tooLarge = checkSize(path, text);
+  if (tooLarge) return tooLarge;
+  return { ok: true, after: withFile(tree, path, Buffer.from(text.toWellFormed(), 'utf8')) };
 }
 
 function patched(tree: SkillTree, { filePath, oldString, newString, replaceAll }: Patch): ChangedSkill | SkillRefusal {
@@ -58,18 +101,17 @@ function supportChanged(tree: SkillTree, change: FileWrite): ChangedSkill | Skil
   const path = checkSupportPath(change.filePath);
   if (!path.ok) return path;
   if (change.action === 'write_file') return replaced(tree, path.value, change.content);
-  if (tree.has(path.value)) return { ok: true, after: withFile(tree, path.value, undefined), path: path.value };
+  if (tree.has(path.value))
+    return { ok: true, after: withFile(tree, path.value, undefined), path: path.value, paths: [path.value] };
   return refuse('target-not-found', `The skill has no file ${path.value}.`);
 }
 
 function replaced(tree: SkillTree, path: string, text: string): ChangedSkill | SkillRefusal {
-  const tooLarge = checkSize(path, text);
-  if (tooLarge) return tooLarge;
-  const bytes = Buffer.from(text.toWellFormed(), 'utf8');
-  const old = tree.get(path);
-  if (old !== undefined && Buffer.compare(old.bytes, bytes) === 0)
-    return refuse('unchanged', `${path} says exactly that already.`);
-  return { ok: true, after: withFile(tree, path, bytes), path };
+  const put = putFile(tree, path, text);
+  if (!put.ok) return put;
+  const paths = changesBetween(tree, put.after).map((change) => change.path);
+  if (paths.length === 0) return refuse('unchanged', `${path} says exactly that already.`);
+  return { ok: true, after: put.after, path, paths };
 }
 
 function checkSize(path: string, text: string): SkillRefusal | undefined {

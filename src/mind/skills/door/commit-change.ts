@@ -4,36 +4,33 @@
 // in between, `reconcileSkills` mends.
 import { join } from 'node:path';
 import { isoTime } from '#base/clock.ts';
-import { errorText, TalariaError } from '#base/errors.ts';
+import { errorText } from '#base/errors.ts';
 import { ok, refuse } from '#base/result.ts';
 import type { Actor } from '#mind/evidence/proposal.ts';
 import { SKILL_FILE } from '../format/skill-limits.ts';
 import { findRecord, type RecordRow, recordChange, restoreRecord } from '../record/record-rows.ts';
 import type { SkillRefusal, SkillWritten } from '../skill-door.ts';
-import { clearStaging, type Placed, placeSkill } from '../skill-folder.ts';
+import { archiveUndone, clearStaging, type StagedSkill, stageSkill } from '../skill-folder.ts';
 import { buildManifest } from './backup/build-manifest.ts';
 import { claimStamp, readManifest, removeBackup, writeBackup, writeManifest } from './backup/skill-backup.ts';
 import { MANIFEST_FILE, type SkillManifest } from './backup/skill-manifest.ts';
 import type { Commit, Committed } from './commit.ts';
 import type { DoorParts } from './door-parts.ts';
-import { deleteVersion, insertVersion } from './history/version-rows.ts';
+import { recordedHashes } from './history/recorded-hashes.ts';
+import { deleteVersion, findVersion, insertVersion } from './history/version-rows.ts';
 import { asSkillFault } from './skill-fault.ts';
-import {
-  changesBetween,
-  hashOfSkillFile,
-  hashSkillFolder,
-  hashSkillTree,
-  type SkillTree,
-  textOf,
-} from './skill-tree.ts';
-import { runVerifiers } from './verify/run-verifiers.ts';
+import { changesBetween, hashOfSkillFile, hashSkillFolder, hashSkillTree } from './skill-tree.ts';
+import { type Asked, askVerifiers } from './verify/ask-verifiers.ts';
+import type { VerifyReport } from './verify/verifier.ts';
 
 /** How far one commit has come: what there is to take back. */
 interface Attempt {
   readonly parts: DoorParts;
   readonly commit: Commit;
   stamp?: string;
-  placed?: Placed | undefined;
+  staged?: StagedSkill;
+  /** The manifest of what a rollback undoes, before it said so. */
+  unmarked?: Marked | undefined;
   /** The record before this commit touched it; absent until then. */
   oldRecord?: { readonly row: RecordRow | undefined };
 }
@@ -51,26 +48,31 @@ export async function commitChange(parts: DoorParts, commit: Commit): Promise<Co
 async function carryOut(attempt: Attempt): Promise<Committed> {
   const { parts, commit } = attempt;
   const { ledger, places } = parts;
-  const { folder, before, after, proposalId } = commit;
+  const { folder, before, after, proposalId, verifiers } = commit;
   const hashes = { beforeHash: hashSkillTree(before), afterHash: hashSkillTree(after) };
-  await ledger.begin(proposalId, { path: folder, ...hashes });
+  await ledger.begin(proposalId, { path: folder, ...hashes, undo: recordedHashes(before, after) });
   const stamp = claimStamp(places.backups, parts.clock.now());
   attempt.stamp = stamp;
   const backup = join(places.backups, stamp);
-  const verifiers = commit.made.action === 'rollback' ? [] : parts.verifiers;
-  let manifest = buildManifest(parts, commit, { backup, isVerified: verifiers.length > 0 });
+  const isVerified = verifiers.length > 0;
+  let manifest = buildManifest(parts, commit, { backup, isVerified });
   writeBackup(backup, copied(commit), manifest);
+  const staged = stageSkill({ ...commit, root: places.root, id: proposalId, stamp, keepsOld: isVerified });
   if (hashSkillFolder(folder) !== hashes.beforeHash) return changedMeanwhile(attempt);
-  attempt.placed = placeSkill({ ...commit, root: places.root, id: proposalId, stamp });
-  if (verifiers.length > 0) {
-    const { passed, verify, failure } = await runVerifiers(verifiers, verifierRequest(commit, backup));
-    manifest = { ...manifest, verify };
-    if (!passed) return verifyFailed(attempt, manifest, failure);
+  attempt.staged = staged;
+  staged.place();
+  if (isVerified) {
+    const asked = await askVerifiers(commit, backup);
+    manifest = { ...manifest, verify: asked.verify };
+    if (!asked.passed) return verifyFailed(attempt, manifest, asked);
     writeManifest(backup, manifest);
   }
   const version = await recordVersion(attempt, manifest, stamp);
+  attempt.unmarked = undoneBy(parts, manifest);
+  markUndone(parts, attempt.unmarked, version);
   await ledger.decide(proposalId, { status: 'applied' });
-  return ok(await finish(attempt, version, backup));
+  const written = await finish(attempt, version, backup);
+  return ok(isVerified ? { ...written, verify: manifest.verify as VerifyReport } : written);
 }
 
 /** SKILL.md is always copied, so that a backup can be used by itself. */
@@ -81,22 +83,8 @@ function copied({ before, after }: Commit): ReturnType<typeof changesBetween> {
   return [{ path: SKILL_FILE, before: main, after: main }, ...changes];
 }
 
-function verifierRequest({ folder, before, after }: Commit, backup: string): Parameters<typeof runVerifiers>[1] {
-  const text = (tree: SkillTree | undefined) => textOf(tree?.get(SKILL_FILE)) ?? null;
-  const originalHash = hashOfSkillFile(before);
-  return {
-    path: folder,
-    before: text(before),
-    after: text(after),
-    backupPath: originalHash === null ? null : join(backup, SKILL_FILE),
-    manifestPath: join(backup, MANIFEST_FILE),
-    originalHash,
-    newHash: hashOfSkillFile(after),
-  };
-}
-
-async function changedMeanwhile(attempt: Attempt): Promise<SkillRefusal> {
-  const { parts, commit, stamp } = attempt;
+async function changedMeanwhile({ parts, commit, stamp }: Attempt): Promise<SkillRefusal> {
+  clearStaging(parts.places.root, commit.proposalId);
   if (stamp !== undefined) removeBackup(parts.places.backups, stamp);
   const detail = `${commit.name} was changed on disk in the same moment; nothing was written. Read it again.`;
   await parts.ledger.decide(commit.proposalId, { status: 'dropped', reason: 'hash-mismatch', detail });
@@ -104,20 +92,26 @@ async function changedMeanwhile(attempt: Attempt): Promise<SkillRefusal> {
 }
 
 /** The backup stays: its manifest says why the change did not. */
-async function verifyFailed(attempt: Attempt, manifest: SkillManifest, failure: string): Promise<SkillRefusal> {
-  const { parts, commit, stamp } = attempt;
-  attempt.placed?.undo();
-  attempt.placed = undefined;
-  clearStaging(parts.places.root, commit.proposalId);
-  const rolledBack = {
-    rolled_back: true,
-    rollback_reason: 'verify-failed',
-    rollback_failed_stage: manifest.verify.failed_stage,
-  };
-  if (stamp !== undefined) writeManifest(join(parts.places.backups, stamp), { ...manifest, ...rolledBack });
+async function verifyFailed(
+  { parts, commit, stamp = '', staged }: Attempt,
+  manifest: SkillManifest,
+  { failure, verify, isDrifted }: Asked,
+): Promise<SkillRefusal> {
+  const { root, backups } = parts.places;
+  const { proposalId, folder } = commit;
+  staged?.undo();
+  if (isDrifted) archiveUndone({ root, folder, id: proposalId, stamp });
+  clearStaging(root, proposalId);
+  const why = { rolled_back: true, rollback_reason: 'verify-failed', rollback_failed_stage: verify.failed_stage };
+  writeManifest(join(backups, stamp), { ...manifest, ...why });
   const detail = `A check of the changed skill failed and it was put back: ${failure}`;
-  await parts.ledger.decide(commit.proposalId, { status: 'refused', reason: 'verify-failed', detail });
-  return { ...refuse('verify-failed', detail), proposalId: commit.proposalId };
+  await parts.ledger.decide(proposalId, { status: 'refused', reason: 'verify-failed', detail });
+  return {
+    ...refuse('verify-failed', detail),
+    proposalId,
+    manifestPath: join(backups, stamp, MANIFEST_FILE),
+    verify,
+  };
 }
 
 function recordVersion(attempt: Attempt, manifest: SkillManifest, stamp: string): Promise<number> {
@@ -150,7 +144,6 @@ async function finish({ parts, commit }: Attempt, version: number, backup: strin
   const later = [
     await tell('its evidence is tied to it later', () => parts.ledger.attach(thing, proposalId)),
     await tell('a temporary folder is cleared later', () => clearStaging(parts.places.root, proposalId)),
-    await tell('the manifest does not say that it is undone', () => markUndone(parts, commit, version)),
   ];
   return {
     name,
@@ -164,13 +157,27 @@ async function finish({ parts, commit }: Attempt, version: number, backup: strin
   };
 }
 
-function markUndone({ places, clock }: DoorParts, { made }: Commit, version: number): void {
-  if (made.undoes === undefined) return;
-  const folder = join(places.backups, made.undoes.backup);
+/** A manifest before it said that its version is undone. */
+export interface Marked {
+  readonly folder: string;
+  readonly manifest: SkillManifest;
+}
+
+/** What a rollback undoes; undefined: this is none, or its backup is gone and says nothing any more. */
+export function undoneBy({ places, database }: DoorParts, rollback: SkillManifest): Marked | undefined {
+  if (rollback.undoes_version === null) return undefined;
+  const row = findVersion(database, rollback.skill_name, rollback.undoes_version);
+  if (row === undefined) return undefined;
+  const folder = join(places.backups, row.backup);
   const manifest = readManifest(folder);
-  if (!manifest.ok) throw new TalariaError(manifest.detail, { code: manifest.reason });
-  const undone = { rolled_back: true, rolled_back_at: isoTime(clock.now()), rolled_back_by: version };
-  writeManifest(folder, { ...manifest.value, ...undone });
+  return manifest.ok ? { folder, manifest: manifest.value } : undefined;
+}
+
+/** The manifest says that it is undone, and by which version. */
+export function markUndone({ clock }: DoorParts, undone: Marked | undefined, version: number): void {
+  if (undone === undefined) return;
+  const mark = { rolled_back: true, rolled_back_at: isoTime(clock.now()), rolled_back_by: version };
+  writeManifest(undone.folder, { ...undone.manifest, ...mark });
 }
 
 async function tell(what: string, work: () => void | Promise<void>): Promise<string | undefined> {
@@ -184,7 +191,7 @@ async function tell(what: string, work: () => void | Promise<void>): Promise<str
 
 /** Undoes what was done, newest first; gives the error to throw. What cannot be undone now is left `writing` for the next start. */
 async function takeBack(attempt: Attempt, error: unknown): Promise<unknown> {
-  const { parts, commit, stamp, placed, oldRecord } = attempt;
+  const { parts, commit, stamp, staged, unmarked, oldRecord } = attempt;
   const { database, places, ledger } = parts;
   try {
     if (oldRecord !== undefined) {
@@ -193,7 +200,8 @@ async function takeBack(attempt: Attempt, error: unknown): Promise<unknown> {
         restoreRecord(database, commit.name, oldRecord.row);
       });
     }
-    placed?.undo();
+    if (unmarked !== undefined) writeManifest(unmarked.folder, unmarked.manifest);
+    staged?.undo();
     clearStaging(places.root, commit.proposalId);
     if (stamp !== undefined) removeBackup(places.backups, stamp);
     await ledger.decide(commit.proposalId, { status: 'dropped', reason: 'write-failed', detail: errorText(error) });

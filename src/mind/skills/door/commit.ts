@@ -1,7 +1,8 @@
 // Owns the data of one checked change on its way to the disk. Knows nothing of how it gets there.
 import type { Actor } from '#mind/evidence/proposal.ts';
-import type { SkillRefusal, SkillWritten } from '../skill-door.ts';
+import type { SkillRefusal, SkillWritten, WriteTrail } from '../skill-door.ts';
 import type { SkillTree } from './skill-tree.ts';
+import type { Verifier } from './verify/verifier.ts';
 
 /** A change that was found good. */
 export interface Commit {
@@ -12,6 +13,8 @@ export interface Commit {
   readonly after: SkillTree | undefined;
   readonly proposalId: string;
   readonly made: MadeBy;
+  /** Asked in this order once it is in place; a rollback has none. */
+  readonly verifiers: readonly Verifier[];
   readonly warnings: readonly string[];
 }
 
@@ -20,6 +23,7 @@ export interface MadeBy {
   readonly action: string;
   /** Where the skill or the change comes from, for the manifest. */
   readonly source: string;
+  readonly trail?: WriteTrail;
   /** What a rollback undoes. */
   readonly undoes?: { readonly version: number; readonly backup: string };
 }

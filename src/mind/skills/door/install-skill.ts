@@ -79,6 +79,7 @@ export async function installTree(
     after: tree,
     proposalId,
     made: { actor: actorOf(request), action: 'install', source: request.source },
+    verifiers: parts.verifiers,
     warnings: passed.warnings,
   });
 }

@@ -19,7 +19,8 @@ export interface JudgedChange {
   /** Last part of the skill's folder. */
   readonly folder: string;
   readonly action: SkillChange['action'];
-  readonly path: string;
+  /** Files that differ. */
+  readonly paths: readonly string[];
   readonly before: SkillTree | undefined;
   readonly after: SkillTree;
 }
@@ -30,7 +31,7 @@ const SOFT: readonly string[] = ['unknown-field', 'name-characters', 'name-hyphe
 export async function judgeSkill(change: JudgedChange): Promise<Judged | SkillRefusal> {
   const secret = judgeSecrets(change);
   if (secret) return secret;
-  if (change.path !== SKILL_FILE) return { ok: true, warnings: [] };
+  if (!change.paths.includes(SKILL_FILE)) return { ok: true, warnings: [] };
   const text = textOf(change.after.get(SKILL_FILE));
   if (text === undefined) return refuse('invalid-skill', 'SKILL.md is not UTF-8 text.');
   return judgeText(change, text);
@@ -41,8 +42,15 @@ const TAKEN_OUT = /\[redacted:[\w-]{1,40}\]/;
 
 /** Keys, and marks of keys that were taken out, which were not there before. */
 export function judgeSecrets(change: JudgedChange): SkillRefusal | undefined {
-  const { path, before, after } = change;
-  const secret = newSecret(change);
+  for (const path of change.paths) {
+    const refusal = judgeFile(change, path);
+    if (refusal) return refusal;
+  }
+  return undefined;
+}
+
+function judgeFile({ before, after }: JudgedChange, path: string): SkillRefusal | undefined {
+  const secret = newSecret({ before, after }, path);
   if (secret !== undefined)
     return refuse('secret', `${path} holds a key-shaped string (${secret}). Name an environment variable instead.`);
   const mark = TAKEN_OUT.exec(textOf(after.get(path)) ?? '')?.[0];
@@ -94,7 +102,7 @@ async function checkName({ name, action, before }: JudgedChange, text: string): 
 }
 
 /** The kind of a key-shaped string that was not there before. */
-function newSecret({ path, before, after }: JudgedChange): string | undefined {
+function newSecret({ before, after }: Pick<JudgedChange, 'before' | 'after'>, path: string): string | undefined {
   const old = before?.get(path);
   const known = new Set(old === undefined ? [] : secretsIn(textOf(old) ?? ''));
   const text = textOf(after.get(path)) ?? '';

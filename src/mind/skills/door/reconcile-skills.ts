@@ -3,15 +3,17 @@
 // it twice changes nothing (design 2: after = applied, before = dropped, neither = edited by hand, kept).
 import { join } from 'node:path';
 import { errorCode } from '#base/errors.ts';
+import { sha256 } from '#base/ids.ts';
 import { withFileLock } from '#base/platform.ts';
 import type { Decision, Proposal } from '#mind/evidence/proposal.ts';
 import { clearStaging, placeSkill, skillLock, stagedWrites } from '../skill-folder.ts';
 import { listBackups, readBackup, readManifest, removeBackup, writeManifest } from './backup/skill-backup.ts';
 import type { SkillManifest } from './backup/skill-manifest.ts';
-import { insertRecordedVersion } from './commit-change.ts';
+import { insertRecordedVersion, markUndone, undoneBy } from './commit-change.ts';
 import type { DoorParts } from './door-parts.ts';
 import { versionOfProposal } from './history/version-rows.ts';
-import { hashSkillTree, readSkillTree, type SkillTree, treeOf, withFileOf } from './skill-tree.ts';
+import { returnDisplaced } from './place/swap-folder.ts';
+import { hashOfFile, hashSkillTree, readSkillTree, type SkillTree, treeOf, withFileOf } from './skill-tree.ts';
 
 const LOCK_WAIT_MS = 300;
 /** After this long nobody is about to write a proposal that was only opened. */
@@ -65,51 +67,85 @@ interface FoundBackup {
 
 async function mendProposal(parts: DoorParts, proposal: Proposal, folder: string): Promise<void> {
   const { ledger, places } = parts;
+  returnDisplaced({ root: places.root, folder, id: proposal.id });
   const tree = readSkillTree(folder);
   const now = tree.ok ? tree.value : undefined;
   const found = tree.ok ? hashSkillTree(now) : 'too-large';
   const backup = findBackup(places.backups, proposal.id);
-  if (found === proposal.afterHash && backup !== undefined) {
-    await ledger.decide(proposal.id, await mendDone(parts, { proposal, folder, backup, now }));
-  } else if (found === proposal.beforeHash) {
-    if (backup) removeBackup(places.backups, backup.stamp);
-    await ledger.decide(proposal.id, { status: 'dropped', reason: 'interrupted' });
-  } else {
-    await ledger.decide(proposal.id, { status: 'edited', reason: 'edited-by-hand' });
-  }
+  await ledger.decide(proposal.id, await decisionOn(parts, { proposal, folder, backup, now, found }));
   clearStaging(places.root, proposal.id);
+}
+
+interface FoundState {
+  readonly proposal: Proposal;
+  readonly folder: string;
+  readonly backup: FoundBackup | undefined;
+  readonly now: SkillTree | undefined;
+  /** Hash of `now`. */
+  readonly found: string | null;
+}
+
+async function decisionOn(parts: DoorParts, state: FoundState): Promise<Decision> {
+  const { proposal, backup, found } = state;
+  const byHand: Decision = { status: 'edited', reason: 'edited-by-hand' };
+  if (found === proposal.afterHash && backup !== undefined) return mendDone(parts, { ...state, backup });
+  if (found === proposal.beforeHash) return mendUndone(parts, backup);
+  if (backup === undefined || !isPending(backup)) return byHand;
+  return putBack(parts, { ...state, backup }) ? NOT_VERIFIED : byHand;
+}
+
+const NOT_VERIFIED: Decision = { status: 'dropped', reason: 'not-verified' };
+
+/** Verifiers were asked and their word is not known. */
+function isPending({ manifest }: FoundBackup): boolean {
+  return manifest.verify.passed !== true;
+}
+
+/** The files are as they were: a backup that says why is kept. */
+function mendUndone({ places }: DoorParts, backup: FoundBackup | undefined): Decision {
+  if (backup?.manifest.rolled_back) {
+    const stage = backup.manifest.rollback_failed_stage;
+    if (typeof stage !== 'string') return NOT_VERIFIED;
+    return { status: 'refused', reason: 'verify-failed', detail: `A check of the changed skill failed: ${stage}` };
+  }
+  if (backup) removeBackup(places.backups, backup.stamp);
+  return { status: 'dropped', reason: 'interrupted' };
 }
 
 /** The files are as they were to be: the version is written up, unless nobody knows what the verifiers said. */
 async function mendDone(parts: DoorParts, done: PutBack): Promise<Decision> {
   const { proposal, backup } = done;
-  if (backup.manifest.verify.passed === null) {
-    return putBack(parts, done)
-      ? { status: 'dropped', reason: 'not-verified' }
-      : { status: 'edited', reason: 'backup-not-found' };
-  }
-  await parts.database.transaction(() => {
-    if (versionOfProposal(parts.database, proposal.id) === undefined)
-      insertRecordedVersion(parts, backup.manifest, backup.stamp);
-  });
+  if (isPending(backup)) return putBack(parts, done) ? NOT_VERIFIED : { status: 'edited', reason: 'backup-not-found' };
+  const { database } = parts;
+  const version = await database.transaction(
+    () =>
+      versionOfProposal(database, proposal.id)?.version ?? insertRecordedVersion(parts, backup.manifest, backup.stamp),
+  );
+  markUndone(parts, undoneBy(parts, backup.manifest), version);
   return { status: 'applied' };
 }
 
-interface PutBack {
-  readonly proposal: Proposal;
-  readonly folder: string;
+interface PutBack extends FoundState {
   readonly backup: FoundBackup;
-  readonly now: SkillTree | undefined;
 }
 
-/** The process died while the verifiers had their say: nobody knows what they said, so the old state counts. */
-function putBack({ places }: DoorParts, { proposal, folder, backup, now }: PutBack): boolean {
+/**
+ * The process died while the verifiers had their say: nobody knows what they said, so the old state counts. What else was changed in the
+ * folder meanwhile is kept; false: a file of the change itself was, or its copy is gone.
+ */
+function putBack({ places }: DoorParts, { proposal, folder, backup, now, found }: PutBack): boolean {
   const copy = join(places.backups, backup.stamp);
   const recorded = readBackup(copy, backup.manifest);
   if (!recorded.ok) return false;
-  const base = now ?? treeOf([]);
-  const old = recorded.value.reduce((tree, file) => withFileOf(tree, file.path, file.before), base);
+  const touched = recorded.value.filter(
+    ({ before, afterHash }) => (before ? sha256(before.bytes) : null) !== afterHash,
+  );
+  if (touched.some(({ path, afterHash }) => hashOfFile(now, path) !== afterHash)) return false;
+  const old = touched.reduce((tree, file) => withFileOf(tree, file.path, file.before), now ?? treeOf([]));
+  if (found === proposal.afterHash && proposal.beforeHash !== null && hashSkillTree(old) !== proposal.beforeHash)
+    return false;
   const after = proposal.beforeHash === null ? undefined : old;
+  clearStaging(places.root, proposal.id);
   placeSkill({ root: places.root, folder, before: now, after, id: proposal.id, stamp: backup.stamp });
   const verify = { ...backup.manifest.verify, passed: false, output: 'the process ended while the skill was verified' };
   writeManifest(copy, { ...backup.manifest, verify, rolled_back: true, rollback_reason: 'verify-failed' });

@@ -52,6 +52,15 @@ export function checkNoLink(root: string, folder: string, path: string): Result<
   return refuse('outside-folder', `${folder} is not below ${root}.`);
 }
 
+/** As `checkNoLink`, for every path. */
+export function checkNoLinks(root: string, folder: string, paths: readonly string[]): Result<true, 'outside-folder'> {
+  for (const path of paths) {
+    const inside = checkNoLink(root, folder, path);
+    if (!inside.ok) return inside;
+  }
+  return ok(true);
+}
+
 function isLink(path: string): boolean {
   try {
     return lstatSync(path).isSymbolicLink();

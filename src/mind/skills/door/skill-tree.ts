@@ -41,6 +41,21 @@ export function treeOf(files: Iterable<SkillFile>): SkillTree {
   return new Map(sorted.map((file) => [file.path, file]));
 }
 
+/** More than `readSkillTree` would read again. */
+export function tooLargeTree(tree: SkillTree): boolean {
+  const bytes = [...tree.values()].reduce((sum, file) => sum + file.bytes.length, 0);
+  return tree.size > MAX_FILES || bytes > MAX_BYTES;
+}
+
+/** A path that would have to be a file and a folder. */
+export function clashIn(tree: SkillTree): string | undefined {
+  const folders = [...tree.keys()].flatMap((path) => {
+    const parts = path.split('/');
+    return parts.slice(1).map((_, at) => parts.slice(0, at + 1).join('/'));
+  });
+  return folders.find((folder) => tree.has(folder));
+}
+
 /** `tree` with one file put in, replaced, or (without bytes) taken out. */
 export function withFile(tree: SkillTree, path: string, bytes: Uint8Array | undefined): SkillTree {
   const executable = tree.get(path)?.executable ?? false;
@@ -67,7 +82,12 @@ export function hashSkillFolder(folder: string): string | null {
 
 /** SHA-256 hex of SKILL.md, which callers know as the skill's hash; null when there is none. */
 export function hashOfSkillFile(tree: SkillTree | undefined): string | null {
-  const file = tree?.get(SKILL_FILE);
+  return hashOfFile(tree, SKILL_FILE);
+}
+
+/** SHA-256 hex; null when there is no such file. */
+export function hashOfFile(tree: SkillTree | undefined, path: string): string | null {
+  const file = tree?.get(path);
   return file === undefined ? null : sha256(file.bytes);
 }
 

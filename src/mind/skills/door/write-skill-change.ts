@@ -14,7 +14,7 @@ import { commitChange } from './commit-change.ts';
 import type { DoorParts } from './door-parts.ts';
 import { judgeSkill } from './judge-skill.ts';
 import { locateSkill } from './locate-skill.ts';
-import { checkCategory, checkNoLink, checkSkillName } from './skill-paths.ts';
+import { checkCategory, checkNoLink, checkNoLinks, checkSkillName } from './skill-paths.ts';
 import { hashOfSkillFile, readSkillTree, type SkillTree } from './skill-tree.ts';
 
 /** Actors that write while nobody looks on. */
@@ -41,7 +41,7 @@ export async function writeSkillChange(
   if (stale) return stale;
   const changed = changeSkill(before, request.change);
   if (!changed.ok) return changed;
-  const inside = checkNoLink(parts.places.root, folder, changed.path);
+  const inside = checkNoLinks(parts.places.root, folder, changed.paths);
   if (!inside.ok) return inside;
   const warnings = await examine(parts, { request, proposal, target: target.value, changed });
   if (!warnings.ok) return warnings;
@@ -53,7 +53,8 @@ export async function writeSkillChange(
     before,
     after: changed.after,
     proposalId: proposal.id,
-    made: { actor, action: request.change.action, source: actor },
+    made: { actor, action: request.change.action, source: actor, ...(request.trail ? { trail: request.trail } : {}) },
+    verifiers: [...parts.verifiers, ...(request.verifiers ?? [])],
     warnings: warnings.value,
   });
 }
@@ -143,7 +144,7 @@ interface Examined {
   readonly request: SkillWrite;
   readonly proposal: Proposal;
   readonly target: Target;
-  readonly changed: { readonly after: SkillTree | undefined; readonly path: string };
+  readonly changed: { readonly after: SkillTree | undefined; readonly paths: readonly string[] };
 }
 
 /** Gives the warnings to pass on. */
@@ -151,11 +152,11 @@ async function examine(
   { guard }: DoorParts,
   { request, proposal, target, changed }: Examined,
 ): Promise<{ readonly ok: true; readonly value: readonly string[] } | SkillRefusal> {
-  const { after, path } = changed;
+  const { after, paths } = changed;
   const { action } = request.change;
   if (after === undefined || action === 'remove_file') return ok([]);
   const folder = basename(target.folder);
-  const judged = await judgeSkill({ name: request.name, folder, action, path, before: target.before, after });
+  const judged = await judgeSkill({ name: request.name, folder, action, paths, before: target.before, after });
   if (!judged.ok) return judged;
   const isAccepted = proposal.status === 'pending' && proposal.reason === 'guard-asks';
   const source = request.actor === 'owner' ? 'owner' : 'agent';

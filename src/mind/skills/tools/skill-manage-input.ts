@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { isJsonObject, type JsonValue } from '#base/json.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
-import type { SkillChange } from '../skill-door.ts';
+import type { SkillChange, SkillFileEdit } from '../skill-door.ts';
 
 export const SKILL_MANAGE_TOOL_NAME = 'skill_manage';
 
@@ -57,7 +57,7 @@ function readChange(input: SkillManageInput): SkillChange | string {
       if (content === undefined) return 'create needs content, the whole SKILL.md.';
       return { action, content, ...(input.category ? { category: input.category.trim() } : {}) };
     case 'edit':
-      return content === undefined ? 'edit needs content, the whole new SKILL.md.' : { action, content };
+      return readEdit(input);
     case 'patch':
       return readPatch(input);
     case 'delete':
@@ -66,6 +66,17 @@ function readChange(input: SkillManageInput): SkillChange | string {
     case 'remove_file':
       return readFileChange(input, action);
   }
+}
+
+/** Not shown to models: what a proposal of an edit with support files holds. */
+const fileEdits = z.array(z.object({ path: z.string(), content: z.string().nullable() })).optional();
+
+function readEdit({ content, files: given }: SkillManageInput): SkillChange | string {
+  if (content === undefined) return 'edit needs content, the whole new SKILL.md.';
+  const read = fileEdits.safeParse(given);
+  if (!read.success) return 'files of an edit are a list of {path, content}; content null removes the file.';
+  const files: readonly SkillFileEdit[] | undefined = read.data;
+  return { action: 'edit', content, ...(files ? { files } : {}) };
 }
 
 function readFileChange(

@@ -29,9 +29,9 @@ export function buildManifest(
     applied_at: isoTime(now),
     rolled_back: false,
     verify: { enabled: isVerified, passed: isVerified ? null : true, exit_code: 0, output: '' },
-    provenance: { skill_name: name, source: made.source, writable: true },
-    evidence: { db_path: parts.database.path },
-    scheduler: {},
+    provenance: { skill_name: name, source: made.trail?.source ?? made.source, writable: true },
+    evidence: { db_path: made.trail?.evidencePath ?? parts.database.path },
+    scheduler: { ...made.trail?.scheduler },
     support_files: changesBetween(before, after)
       .filter(({ path }) => path !== SKILL_FILE)
       .map((change) => supportEntry(change, backup, isoTime(now))),

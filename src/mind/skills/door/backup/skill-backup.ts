@@ -97,12 +97,19 @@ export function readBackup(
   const main = { path: SKILL_FILE, sha256: manifest.new_sha256, original_sha256: manifest.original_sha256 };
   const files: RecordedFile[] = [];
   for (const file of [main, ...manifest.support_files]) {
+    if (!isBelow(file.path))
+      return refuse('backup-not-found', `${folder}: the manifest names a file outside the skill.`);
     const copy = file.original_sha256 === null ? undefined : readCopy(folder, file.path);
     if (file.original_sha256 !== null && (copy === undefined || sha256(copy.bytes) !== file.original_sha256))
       return refuse('backup-not-found', `The copy of ${file.path} in ${folder} is missing or was changed.`);
     files.push({ path: file.path, before: copy, afterHash: file.sha256 });
   }
   return ok(files);
+}
+
+/** A manifest can be edited: a path in it leads nowhere but below the skill and the backup. */
+function isBelow(path: string): boolean {
+  return path.split('/').every((part) => part !== '' && !part.startsWith('.') && !/[\\\0]/.test(part));
 }
 
 function readCopy(folder: string, path: string): SkillFile | undefined {

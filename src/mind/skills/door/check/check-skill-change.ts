@@ -8,7 +8,7 @@ import type { Skill, SkillReader } from '../../skill.ts';
 import type { SkillChange } from '../../skill-door.ts';
 import { changeSkill } from '../change-skill.ts';
 import { type JudgedChange, judgeSecrets, judgeSkill } from '../judge-skill.ts';
-import { checkCategory, checkNoLink, checkSkillName } from '../skill-paths.ts';
+import { checkCategory, checkNoLinks, checkSkillName } from '../skill-paths.ts';
 import { readSkillTree, textOf } from '../skill-tree.ts';
 import { quickHeaderRefusal } from './quick-header.ts';
 
@@ -36,8 +36,8 @@ export function quickRefusal(reader: Reader, name: string, change: SkillChange):
 }
 
 /** What was wrong before a patch does not forbid it. */
-function headerRefusal({ name, path, action, after }: JudgedChange): Refusal | undefined {
-  if (path !== SKILL_FILE || (action !== 'create' && action !== 'edit')) return undefined;
+function headerRefusal({ name, paths, action, after }: JudgedChange): Refusal | undefined {
+  if (!paths.includes(SKILL_FILE) || (action !== 'create' && action !== 'edit')) return undefined;
   return quickHeaderRefusal(textOf(after.get(SKILL_FILE)) ?? '', name, action);
 }
 
@@ -55,12 +55,12 @@ function planChange(reader: Reader, name: string, change: SkillChange): Result<P
   if (!tree.ok) return tree;
   const changed = changeSkill(tree.value, change);
   if (!changed.ok) return changed;
-  const { after, path } = changed;
-  const inside = skill ? checkNoLink(dirname(skill.folder), skill.folder, path) : ok(true);
+  const { after, paths } = changed;
+  const inside = skill ? checkNoLinks(dirname(skill.folder), skill.folder, paths) : ok(true);
   if (!inside.ok) return inside;
   if (after === undefined || change.action === 'remove_file') return ok({ skill });
   const folder = skill ? basename(skill.folder) : name;
-  return ok({ skill, toJudge: { name, folder, action: change.action, path, before: tree.value, after } });
+  return ok({ skill, toJudge: { name, folder, action: change.action, paths, before: tree.value, after } });
 }
 
 function checkTarget(name: string, change: SkillChange, skill: Skill | undefined): Result<unknown> {

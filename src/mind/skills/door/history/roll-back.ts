@@ -2,7 +2,7 @@
 // that roll back (by version, by manifest) end here. Knows no use counts and no surface.
 // Invariants: a copy that is not what was recorded restores nothing; what was changed since is overwritten only by force (curator
 // notes 11.4).
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { sha256 } from '#base/ids.ts';
 import { ok, type Refusal, type Result, refuse } from '#base/result.ts';
 import type { Actor } from '#mind/evidence/proposal.ts';
@@ -10,8 +10,9 @@ import type { SkillWritten } from '../../skill-door.ts';
 import { type RecordedFile, readBackup, readManifest } from '../backup/skill-backup.ts';
 import { commitChange } from '../commit-change.ts';
 import type { DoorParts } from '../door-parts.ts';
-import { hashSkillTree, readSkillTree, type SkillTree, treeOf, withFileOf } from '../skill-tree.ts';
+import { hashOfFile, hashSkillTree, readSkillTree, type SkillTree, treeOf, withFileOf } from '../skill-tree.ts';
 import { withSkillLock } from '../with-skill-lock.ts';
+import { disagreement } from './recorded-hashes.ts';
 import { findVersion, lastVersion, newestToUndo, type VersionRow, versionOfBackup } from './version-rows.ts';
 
 export type RollbackTarget = { readonly skill: string; readonly version?: number } | { readonly manifestPath: string };
@@ -36,7 +37,7 @@ export async function rollBack(
 function findTarget(parts: DoorParts, target: RollbackTarget): Result<VersionRow, RollbackReason> {
   const { database } = parts;
   if ('manifestPath' in target) {
-    const row = versionOfBackup(database, basename(dirname(target.manifestPath)));
+    const row = versionOfBackup(database, basename(dirname(resolve(target.manifestPath))));
     return row ? ok(row) : refuse('no-such-version', `No version of a skill belongs to ${target.manifestPath}.`);
   }
   const { skill, version } = target;
@@ -59,6 +60,9 @@ async function undoVersion(
   const backup = join(parts.places.backups, row.backup);
   const manifest = readManifest(backup);
   if (!manifest.ok) return manifest;
+  const undo = parts.ledger.get(row.proposal_id)?.undo;
+  const doubt = disagreement(manifest.value, { row, undo });
+  if (doubt !== undefined) return refuse('backup-not-found', `${backup}: ${doubt}`);
   const recorded = readBackup(backup, manifest.value);
   if (!recorded.ok) return recorded;
   const folder = join(parts.places.root, row.folder);
@@ -81,6 +85,7 @@ async function undoVersion(
     after: before.value,
     proposalId: proposal.id,
     made: { actor, action: 'rollback', source: 'rollback', undoes: { version: row.version, backup: row.backup } },
+    verifiers: [],
     warnings: [],
   });
   if (!done.ok) return refuse('target-changed', done.detail);
@@ -93,37 +98,48 @@ interface Standing {
   readonly force: boolean;
 }
 
+type Before = { readonly ok: true; readonly value: SkillTree | undefined } | Refusal<RollbackReason>;
+
 /** The folder as it was before the version, seen from what stands there now. */
-function stateBefore(
-  row: VersionRow,
-  { now, recorded, force }: Standing,
-): { readonly ok: true; readonly value: SkillTree | undefined } | Refusal<RollbackReason> {
-  const touched = recorded.filter(({ before, afterHash }) => (before ? sha256(before.bytes) : null) !== afterHash);
-  const wasWhole = row.original_tree === null || row.new_tree === null;
-  const isChanged = wasWhole
-    ? hashSkillTree(now) !== row.new_tree
-    : touched.some(({ path, afterHash }) => hashAt(now, path) !== afterHash);
-  if (isChanged && !force)
+function stateBefore(row: VersionRow, standing: Standing): Before {
+  const { now, force } = standing;
+  if (!force && isChangedSince(row, standing))
     return refuse(
       'target-changed',
       `${row.skill} was changed since version ${row.version}; look at it, then use force.`,
     );
-  if (row.original_tree === null) {
+  if (row.original_tree === null)
     return now ? ok(undefined) : refuse('nothing-to-undo', `${row.skill} is gone already.`);
-  }
-  if (row.new_tree === null) {
-    if (now) return refuse('target-changed', `A skill ${row.skill} stands there again; delete it first.`);
-    return ok(treeOf(recorded.flatMap(({ before }) => before ?? [])));
-  }
+  return row.new_tree === null ? undeleted(row, standing) : unedited(row, standing);
+}
+
+function isChangedSince(row: VersionRow, { now, recorded }: Standing): boolean {
+  const wasWhole = row.original_tree === null || row.new_tree === null;
+  if (wasWhole) return hashSkillTree(now) !== row.new_tree;
+  return touchedBy(recorded).some(({ path, afterHash }) => hashOfFile(now, path) !== afterHash);
+}
+
+/** SKILL.md is recorded also where it did not change. */
+function touchedBy(recorded: readonly RecordedFile[]): readonly RecordedFile[] {
+  return recorded.filter(({ before, afterHash }) => (before ? sha256(before.bytes) : null) !== afterHash);
+}
+
+function undeleted(row: VersionRow, { now, recorded }: Standing): Before {
+  if (now) return refuse('target-changed', `A skill ${row.skill} stands there again; delete it first.`);
+  const whole = treeOf(recorded.flatMap(({ before }) => before ?? []));
+  return hashSkillTree(whole) === row.original_tree ? ok(whole) : notTheCopies(row);
+}
+
+function unedited(row: VersionRow, { now, recorded }: Standing): Before {
   if (now === undefined)
     return refuse('target-changed', `The folder of ${row.skill} is gone; undo its deletion first.`);
-  const back = touched.reduce((tree, file) => withFileOf(tree, file.path, file.before), now);
+  const back = touchedBy(recorded).reduce((tree, file) => withFileOf(tree, file.path, file.before), now);
+  if (hashSkillTree(now) === row.new_tree && hashSkillTree(back) !== row.original_tree) return notTheCopies(row);
   return hashSkillTree(back) === hashSkillTree(now)
     ? refuse('nothing-to-undo', `${row.skill} stands as it was before version ${row.version} already.`)
     : ok(back);
 }
 
-function hashAt(tree: SkillTree | undefined, path: string): string | null {
-  const file = tree?.get(path);
-  return file === undefined ? null : sha256(file.bytes);
+function notTheCopies({ version }: VersionRow): Refusal<'backup-not-found'> {
+  return refuse('backup-not-found', `The copies of version ${version} are not what stood there before it.`);
 }

@@ -40,7 +40,10 @@ export type VerifyReport = {
   readonly failed_stage?: string;
 };
 
-/** Contract: writes nothing below the skill's folder, ends by itself, throws only for bugs (the write is then taken back). */
+/**
+ * Contract: writes nothing below the skill's folder (a write after which it is not what was put in place is taken back), ends by itself,
+ * throws only for bugs (the write is then taken back).
+ */
 export interface Verifier {
   readonly name: string;
   verify(request: VerifierRequest): Promise<VerifierResult>;

@@ -1,0 +1,106 @@
+// Owns a verifier that is a command of the owner's: what it is told of the change, its time limit, what its end means (curator notes
+// 11.3). Knows no door. Invariants: it gets the variables that the caller gives and no others, so no secret by accident; when its word is
+// known, every process that it started in its group is gone; it passes only by ending itself with 0.
+import { existsSync } from 'node:fs';
+import { constants } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { Clock } from '#base/clock.ts';
+import { type ProcessResult, runProcess } from '#base/process.ts';
+import { SKILL_FILE } from '../../format/skill-limits.ts';
+import type { Verifier, VerifierRequest, VerifierResult } from './verifier.ts';
+
+export interface CommandVerifierOptions {
+  /** Of the stage: `verify-command`. */
+  readonly name: string;
+  /** For the system's shell. */
+  readonly command: string;
+  /** Default: the skill's folder. */
+  readonly cwd?: string;
+  /** Default 300,000. */
+  readonly timeoutMs?: number;
+  /** The whole environment besides the five variables of the change; default: none. Leave out what is secret. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly clock?: Clock;
+  /** Ends a command that runs; the change is then taken back. */
+  readonly signal?: AbortSignal;
+}
+
+const TIMEOUT_MS = 300_000;
+const TIMED_OUT = 124;
+const NOT_STARTED = 125;
+const SIGNALLED = 128;
+/** Enough for 4,000 characters of four bytes. */
+const TAIL_BYTES = 20_000;
+/** A verifier has nothing to say that is longer. */
+const MAX_BYTES = 64 * 1_048_576;
+
+/** Both streams become one in the order in which they were written; the command's own lines keep their numbers. */
+const WRAPPER = 'exec 2>&1; eval "set --; $1"';
+
+/** Never throws for what the command does. */
+export function commandVerifier(options: CommandVerifierOptions): Verifier {
+  const { name, command, timeoutMs = TIMEOUT_MS, clock, signal = new AbortController().signal } = options;
+  return {
+    name,
+    verify: async (request) => {
+      const done = await runProcess(
+        {
+          argv: ['/bin/sh', '-c', WRAPPER, 'sh', command],
+          cwd: options.cwd ?? standingFolder(request.path),
+          env: { PYTHONDONTWRITEBYTECODE: '1', ...options.env, ...variablesOf(request) },
+          limits: { timeoutMs, headBytes: 0, tailBytes: TAIL_BYTES, maxBytes: MAX_BYTES },
+          ...(clock ? { clock } : {}),
+        },
+        signal,
+      );
+      return resultOf(done, timeoutMs);
+    },
+  };
+}
+
+/** A deleted skill has no folder. */
+function standingFolder(path: string): string {
+  return existsSync(path) ? path : dirname(path);
+}
+
+function variablesOf(request: VerifierRequest): Readonly<Record<string, string>> {
+  return {
+    HERMES_CURATOR_TARGET_PATH: join(request.path, SKILL_FILE),
+    HERMES_CURATOR_BACKUP_PATH: request.backupPath ?? '',
+    HERMES_CURATOR_MANIFEST_PATH: request.manifestPath,
+    HERMES_CURATOR_ORIGINAL_SHA256: request.originalHash ?? '',
+    HERMES_CURATOR_NEW_SHA256: request.newHash ?? '',
+  };
+}
+
+function resultOf(done: ProcessResult, timeoutMs: number): VerifierResult {
+  const exitCode = exitCodeOf(done);
+  const why = reasonOf(done, timeoutMs);
+  const output = done.output.text;
+  const isOver = output === '' || output.endsWith('\n');
+  const detail = why === undefined ? output : `${output}${isOver ? '' : '\n'}${why}`;
+  return { passed: done.ended === 'exit' && exitCode === 0, detail, exitCode };
+}
+
+function exitCodeOf({ ended, exitCode, signal }: ProcessResult): number {
+  if (ended === 'timeout') return TIMED_OUT;
+  if (ended === 'not-started') return NOT_STARTED;
+  const isStopped = ended === 'aborted' || ended === 'too-much-output';
+  if (exitCode !== undefined && !(isStopped && exitCode === 0)) return exitCode;
+  return SIGNALLED + constants.signals[signal ?? 'SIGTERM'];
+}
+
+function reasonOf({ ended, error, signal }: ProcessResult, timeoutMs: number): string | undefined {
+  switch (ended) {
+    case 'timeout':
+      return `[ended after ${timeoutMs.toLocaleString('en-US')} ms]`;
+    case 'not-started':
+      return error ?? 'the command could not be started';
+    case 'aborted':
+      return '[stopped from outside]';
+    case 'too-much-output':
+      return '[ended: too much output]';
+    case 'exit':
+      return signal === undefined ? undefined : `[ended by ${signal}]`;
+  }
+}
