@@ -12,6 +12,8 @@ const LONGEST_PREVIEW = 220;
 /** No name is longer; more of it would be evidence, not a name. */
 const LONGEST_NAME = 80;
 const LOOKED_AT = 4000;
+/** The door takes such a mark in a new text for a sign that the text is not what was meant. */
+const TAKEN_OUT = /\[redacted:[\w-]{1,40}\]/g;
 const NO_ROWS = '- No recent evidence rows in this window.';
 
 /** Ours in an order that does not depend on the input's; the original's as given. */
@@ -46,7 +48,12 @@ function ourLine(row: BlockRow): string {
 }
 
 export function safePreview(row: BlockRow, limit: number): string {
-  return cutPoints(inlineText(firstPoints(previewOf(row), LOOKED_AT)).trim(), limit);
+  return cutPoints(
+    inlineText(firstPoints(previewOf(row), LOOKED_AT))
+      .replace(TAKEN_OUT, '(secret left out)')
+      .trim(),
+    limit,
+  );
 }
 
 /** One line, no mark of Markdown that could begin anything. */

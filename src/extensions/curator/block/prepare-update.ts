@@ -1,6 +1,7 @@
 // Owns what one variant makes of a skill's text under the size rules (seed 002, steps 7g to 7j; curator notes 10). Pure. Sizes are code
 // points. Invariant: a skipped update leaves the text as it is; no result is over the hard cap; an unchanged block changes nothing.
 import type { CompatOptions } from '#mind/evidence/ledger/compact-preview.ts';
+import { splitHeader } from '#mind/skills/format/split-header.ts';
 import { codeLength } from '../text/code-points.ts';
 import { type BlockRequest, buildCompactBlock, buildManagedBlock, isSameBlock } from './managed-block.ts';
 import { locateBlock } from './markers.ts';
@@ -11,8 +12,20 @@ import { variantOf } from './variant.ts';
 export const SOFT_LIMIT = 90_000;
 export const HARD_LIMIT = 100_000;
 
-export type SizeStrategy = 'inline' | 'reference-spillover' | 'skip-hard-cap' | 'skip-broken-markers';
-export type UpdateSkip = 'skill-content-hard-cap' | 'managed-block-broken';
+export type SizeStrategy =
+  | 'inline'
+  | 'reference-spillover'
+  | 'skip-hard-cap'
+  | 'skip-broken-markers'
+  | 'skip-broken-header';
+/** Why a text has no place for a block. */
+type PlaceFault = 'managed-block-broken' | 'front-matter-unclosed';
+export type UpdateSkip = 'skill-content-hard-cap' | PlaceFault;
+
+const SKIP_STRATEGY = {
+  'managed-block-broken': 'skip-broken-markers',
+  'front-matter-unclosed': 'skip-broken-header',
+} as const;
 
 export interface PreparedUpdate {
   /** The whole new text of SKILL.md; the old one when skipped or unchanged. */
@@ -25,9 +38,8 @@ export interface PreparedUpdate {
 export function prepareUpdate(text: string, request: BlockRequest, options: CompatOptions = {}): PreparedUpdate {
   const upstream = options.compat === 'upstream';
   if (codeLength(text) > HARD_LIMIT) return skip(text, 'skip-hard-cap', 'skill-content-hard-cap');
-  if (!upstream && locateBlock(text).state === 'broken') {
-    return skip(text, 'skip-broken-markers', 'managed-block-broken');
-  }
+  const fault = upstream ? null : placeFault(text, request);
+  if (fault !== null) return skip(text, SKIP_STRATEGY[fault], fault);
   if (!variantOf(request.variant).spec.force_spillover) {
     const content = put(text, buildManagedBlock(request, options), options);
     if (codeLength(content) <= SOFT_LIMIT) {
@@ -39,6 +51,17 @@ export function prepareUpdate(text: string, request: BlockRequest, options: Comp
   if (codeLength(content) > HARD_LIMIT) return skip(text, 'skip-hard-cap', 'skill-content-hard-cap');
   const supportFiles = !upstream && content === text ? [] : [reference];
   return { content, sizeStrategy: 'reference-spillover', skippedReason: null, supportFiles };
+}
+
+/** A block whose markers stand in or before the front matter would change it; one behind an open front matter could stand in it. */
+function placeFault(text: string, request: BlockRequest): PlaceFault | null {
+  const before = splitHeader(text);
+  const unclosed = before.ok ? before.value.unclosed : before.reason === 'unclosed-front-matter';
+  if (unclosed) return 'front-matter-unclosed';
+  if (locateBlock(text).state === 'broken') return 'managed-block-broken';
+  const after = splitHeader(spliceManagedBlock(text, buildManagedBlock({ ...request, rows: [] })));
+  const isSame = before.ok ? after.ok && after.value.header === before.value.header : !after.ok;
+  return isSame ? null : 'managed-block-broken';
 }
 
 function put(text: string, block: string, options: CompatOptions): string {

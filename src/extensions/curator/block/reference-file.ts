@@ -42,15 +42,13 @@ export function referenceFile(request: BlockRequest, options: CompatOptions = {}
   return { path: `references/${PREFIX}${slugOf(request.skill)}-${file}.md`, text: `${lines.join('\n').trimEnd()}\n` };
 }
 
+/** Ours names nothing of the evidence outside the fence: a tool's name is also only what somebody called it. */
 function rowSection(row: BlockRow, number: number, upstream: boolean): readonly string[] {
-  const shown = (value: unknown) => (upstream ? String(value ?? '') : safeName(value));
-  const preview = upstream ? previewOf(row) : `| ${safePreview(row, LONGEST_PREVIEW)}`;
-  return [
-    `### ${number}. ${shown(row.created_at)} \`${shown(row.tool_name)}\` ${verdict(row)}`,
-    '',
-    ...fenced([preview]),
-    '',
-  ];
+  const lead = upstream ? `${row.created_at ?? ''} \`${row.tool_name ?? ''}\` ` : '';
+  const lines = upstream
+    ? [previewOf(row)]
+    : [`- ${safeName(row.created_at)} ${safeName(row.tool_name)}`, `- ${safePreview(row, LONGEST_PREVIEW)}`];
+  return [`### ${number}. ${lead}${verdict(row)}`, '', ...fenced(lines), ''];
 }
 
 const PREFIX = 'curator-evolver-auto-';
