@@ -101,6 +101,12 @@ export class LeaseKeeper {
   }
 }
 
+/** Has a live process this session? `session`: number of its row; `now`: epoch ms. */
+export function isHeld(database: Database, session: number, now: number): boolean {
+  const lease = database.get<LeaseRow>('SELECT * FROM leases WHERE session = ?', session);
+  return lease !== undefined && isLive(lease, now);
+}
+
 function isLive(lease: LeaseRow, now: number): boolean {
   if (now - lease.heartbeat > SILENT_MS) return false;
   return lease.host !== hostname() || isProcessAlive(lease.pid);

@@ -74,7 +74,8 @@ function assistant(row: HermesMessage, text: string, place: MappingPlace): Assis
 function toolCall(value: JsonValue, index: number): ToolCallPart {
   const call = isJsonObject(value) ? value : {};
   const inner = isJsonObject(call.function) ? call.function : call;
-  const callId = stringOf(call.id) ?? stringOf(call.call_id) ?? `call_${index}`;
+  const ids = [call.id, call.call_id, call.tool_call_id];
+  const callId = ids.map(stringOf).find((id) => id) ?? `call_${index}`;
   const name = stringOf(inner.name) ?? 'unknown';
   const base = { type: 'tool-call', callId, name, origin: 'model' } as const;
   if (isJsonObject(inner.arguments)) return { ...base, arguments: inner.arguments };

@@ -3,7 +3,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { parseTime } from '#base/clock.ts';
 import { errorText } from '#base/errors.ts';
-import { isJsonObject, type JsonObject, type JsonValue, parseJsonObject } from '#base/json.ts';
+import { canonicalJson, isJsonObject, type JsonObject, type JsonValue, parseJsonObject } from '#base/json.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 import { assembleSession, type HermesSession, type TimedMessage, typedByOwner } from './hermes-session.ts';
 import { stringOf } from './map-message.ts';
@@ -17,7 +17,8 @@ export function readSessionFile(path: string): Result<HermesSession, 'unreadable
   if (!parsed.ok) return refuse('no-session', `no JSON object (${parsed.detail})`);
   const id = stringOf(parsed.value.session_id);
   if (!id || !Array.isArray(parsed.value.messages)) return refuse('no-session', 'no session_id and messages in it');
-  return ok(sessionOf(id, parsed.value, parsed.value.messages as readonly JsonValue[]));
+  const startedAt = fileTime(parsed.value.session_start) ?? timeOfId(id) ?? 0;
+  return ok(sessionOfFile(parsed.value, { id, startedAt, time: fileTime }));
 }
 
 function readText(path: string): Result<string, 'unreadable'> {
@@ -29,12 +30,21 @@ function readText(path: string): Result<string, 'unreadable'> {
   }
 }
 
-function sessionOf(id: string, file: JsonObject, entries: readonly JsonValue[]): HermesSession {
-  const startedAt = timeOf(file.session_start) ?? timeOfId(id) ?? 0;
+export interface FileSession {
+  readonly id: string;
+  /** Epoch ms. */
+  readonly startedAt: number;
+  /** Reads one of the file's times. */
+  readonly time: (value: JsonValue | undefined) => number | undefined;
+}
+
+/** Entries that are no objects are dropped; so is a system prompt. */
+export function sessionOfFile(file: JsonObject, { id, startedAt, time }: FileSession): HermesSession {
+  const entries: readonly JsonValue[] = Array.isArray(file.messages) ? file.messages : [];
   const source = stringOf(file.platform) ?? 'cli';
   const chat = entries.filter((entry) => isJsonObject(entry)).filter((entry) => entry.role !== 'system');
-  const rows = chat.map((entry, index) => messageOf(entry, startedAt + index));
-  const last = timeOf(file.last_updated) ?? 0;
+  const rows = chat.map((entry, index) => messageOf(entry, time(entry.timestamp) ?? startedAt + index));
+  const last = time(file.last_updated) ?? 0;
   const session = {
     id,
     source,
@@ -48,16 +58,16 @@ function sessionOf(id: string, file: JsonObject, entries: readonly JsonValue[]):
   return assembleSession(session, rows, { owner: typedByOwner(source, stringOf(file.chat_type)) });
 }
 
-function messageOf(entry: JsonObject, otherwise: number): TimedMessage {
+function messageOf(entry: JsonObject, at: number): TimedMessage {
   const reasoning = stringOf(entry.reasoning) || stringOf(entry.reasoning_content);
-  const toolCallId = stringOf(entry.tool_call_id);
+  const toolCallId = stringOf(entry.tool_call_id) || (entry.role === 'tool' ? stringOf(entry.id) : undefined);
   const toolName = stringOf(entry.tool_name) ?? stringOf(entry.name);
   const finishReason = stringOf(entry.finish_reason);
   return {
-    at: timeOf(entry.timestamp) ?? otherwise,
+    at,
     state: 'live',
     role: String(entry.role),
-    content: entry.content ?? null,
+    content: contentOf(entry.content),
     toolCalls: Array.isArray(entry.tool_calls) ? entry.tool_calls : [],
     ...(reasoning ? { reasoning } : {}),
     ...(toolCallId ? { toolCallId } : {}),
@@ -66,8 +76,15 @@ function messageOf(entry: JsonObject, otherwise: number): TimedMessage {
   };
 }
 
+/** Data that is no list of parts is shown as what it is. */
+function contentOf(value: JsonValue | undefined): JsonValue {
+  return isJsonObject(value) || typeof value === 'number' || typeof value === 'boolean'
+    ? canonicalJson(value)
+    : (value ?? null);
+}
+
 /** ISO text, or epoch seconds. */
-function timeOf(value: JsonValue | undefined): number | undefined {
+export function fileTime(value: JsonValue | undefined): number | undefined {
   if (typeof value === 'number' && Number.isFinite(value)) return Math.round(value * 1000);
   return typeof value === 'string' ? parseTime(value) : undefined;
 }

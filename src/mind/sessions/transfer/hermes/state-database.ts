@@ -13,6 +13,8 @@ export interface HermesDatabase {
   readonly version: number;
   /** Ids in order of their start. */
   readonly sessionIds: readonly string[];
+  /** When something was last said or done in each. Reads one row a session; epoch ms, NaN where the row holds no time. */
+  lastActive(): ReadonlyMap<string, number>;
   /** Throws TalariaError `database-corrupt` for rows that cannot be read. */
   session(id: string): HermesSession;
   close(): void;
@@ -128,6 +130,7 @@ function reader(database: Database, version: number, columns: Columns): HermesDa
   return {
     version,
     sessionIds: ids,
+    lastActive: () => lastActive(database, columns),
     session: (id) => {
       const row = database.get<SessionColumns>(sessionSql, id);
       if (row === undefined) throw new TalariaError(`there is no session ${id}`, { code: 'no-such-session' });
@@ -135,6 +138,15 @@ function reader(database: Database, version: number, columns: Columns): HermesDa
     },
     close: () => database.abandon(),
   };
+}
+
+function lastActive(database: Database, columns: Columns): ReadonlyMap<string, number> {
+  const newest = '(SELECT timestamp FROM messages WHERE session_id = sessions.id ORDER BY id DESC LIMIT 1)';
+  const known = columns.sessions.has('last_activity_at') ? 'coalesce(last_activity_at, 0)' : '0';
+  const rows = database.iterate<{ id: string; at: number | null }>(
+    `SELECT id, max(coalesce(started_at, 0), ${known}, coalesce(${newest}, 0)) AS at FROM sessions`,
+  );
+  return new Map(rows.map(({ id, at }) => [id, epochMs(at ?? Number.NaN)]));
 }
 
 function list(names: readonly string[], there: ReadonlySet<string>): string {

@@ -1,0 +1,56 @@
+// Owns that nobody reads an empty or broken ledger for "nothing happened": a ledger that was never filled is filled from our own stored
+// sessions, once a file. Knows no report. Invariant: asking again costs two small reads; nothing is told when nothing was added.
+import { closeSync, openSync, statSync } from 'node:fs';
+import { type Database, suspectMark } from '#base/database/connection.ts';
+import { errorCode } from '#base/errors.ts';
+import { redactSecrets } from '#base/secrets.ts';
+import { plural } from '#base/text.ts';
+import { hasToolMessages } from '#mind/sessions/transfer/told-sessions.ts';
+import { addedLine } from './backfill-report.ts';
+import type { BackfillSources } from './backfill-sessions.ts';
+import { fillEvidence } from './fill-evidence.ts';
+import { ownSessions } from './sources/own-sessions.ts';
+
+/** To be awaited before evidence is read. Gives the line to tell, if events were added. */
+export async function ensureEvidence(sources: BackfillSources, signal: AbortSignal): Promise<string | undefined> {
+  const { mind, clock } = sources;
+  const ledger = soundLedger(mind.evidence);
+  if (ledger.readOnly || isFilled(ledger) || !hasToolMessages(mind.state)) return undefined;
+  const own = ownSessions(mind.state, { since: 0, clock });
+  const redact = sources.redact ?? redactSecrets;
+  const place = { ledger: mind.evidence, redact, now: clock.now(), since: 0, limit: undefined };
+  const { total } = await fillEvidence([own], place, signal);
+  markFilled(mind.evidence());
+  if (total.sessions_imported === 0) return undefined;
+  return `the evidence was filled in from ${plural(total.sessions_imported, 'stored session')}: ${addedLine(total)}`;
+}
+
+/** Larger files are looked at only after damage was met in them. */
+const QUICKLY_READ_BYTES = 64 * 1024 * 1024;
+
+/** A broken file is opened anew, which puts it aside. */
+function soundLedger(evidence: () => Database): Database {
+  const ledger = evidence();
+  if (ledger.readOnly || !isDamaged(ledger)) return ledger;
+  closeSync(openSync(suspectMark(ledger.path), 'a', 0o600));
+  return evidence();
+}
+
+function isDamaged(ledger: Database): boolean {
+  try {
+    return statSync(ledger.path).size <= QUICKLY_READ_BYTES && ledger.findDamage() !== undefined;
+  } catch (error) {
+    if (errorCode(error) !== 'database-corrupt') throw error;
+    return true;
+  }
+}
+
+/** The number that SQLite keeps for the program in the file itself: a new file has 0. */
+function isFilled(ledger: Database): boolean {
+  return ledger.get<{ user_version: number }>('PRAGMA user_version')?.user_version !== 0;
+}
+
+/** Left out while another process writes: then the next one fills in what is there already. */
+function markFilled(ledger: Database): void {
+  ledger.tryRun('PRAGMA user_version = 1');
+}
