@@ -1,0 +1,29 @@
+/** The extensions that must be removable, and what belongs to each beside its folder: the lines that name it and its pages. */
+
+/** Takes out what `cut` finds in `file`, which must be found exactly once. */
+interface NamedLine {
+  readonly file: string;
+  readonly cut: RegExp;
+}
+
+export interface RemovableExtension {
+  readonly name: string;
+  /** Files beside `src/extensions/NAME` and beside every file or folder below `test` that begins with NAME; from the root. */
+  readonly pages: readonly string[];
+  readonly lines: readonly NamedLine[];
+  /** File of its requirement rows. A row that another room's test cites is that room's too, and stays. */
+  readonly rows: string;
+}
+
+export const REMOVABLE: readonly RemovableExtension[] = [
+  {
+    name: 'curator',
+    pages: ['src/public/curator.ts', 'docs/guide/curator.md'],
+    lines: [
+      { file: 'src/surfaces/app/extensions.ts', cut: /^ {2}\{\n {4}name: 'curator',\n(?: {4}.*\n)*? {2}\},\n/m },
+      { file: 'package.json', cut: /^ {4}"\.\/curator": .*\n/m },
+      { file: 'test/pins/entries.test.ts', cut: /^ {2}'\.\/curator': \[\n(?: {4}.*\n)*? {2}\],\n/m },
+    ],
+    rows: 'test/requirements/curator.ts',
+  },
+];
