@@ -28,7 +28,7 @@ export function statusCommand({ open, places, clock }: CuratorGround): AnyComman
       yield { type: 'line', text: `Evidence: ${dbPath}` };
       yield {
         type: 'line',
-        text: `Last ${filters.days} days: ${tool_events} tool calls (${error_events} failed), ${turn_events} turns, ${session_events} session ends`,
+        text: `Last ${filters.days} days: tool calls ${tool_events} (failed ${error_events}), turns ${turn_events}, session ends ${session_events}`,
       };
       yield {
         type: 'line',
@@ -39,7 +39,7 @@ export function statusCommand({ open, places, clock }: CuratorGround): AnyComman
         yield {
           type: 'table',
           columns: ['skill', 'calls', 'failed'],
-          rows: shown.map((row) => [inlineText(row.skill_name), String(row.event_count), String(row.errors)]),
+          rows: shown.map((row) => [inlineText(row.skill_name).trim(), String(row.event_count), String(row.errors)]),
         };
       }
       if (tool_events + turn_events + session_events === 0) {

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { readSlashLine } from '#surfaces/cli/chat/slash-line.ts';
+import { createScriptedModel } from '#testing/scripted-model.ts';
+import { openConversation, play, runCommand } from '../../../surfaces/app/app-fixture.ts';
+import { stageWithEvidence } from './evidence-stage.ts';
+
+interface Printed {
+  readonly filters: { readonly days: number; readonly skill: string | null };
+  readonly summary: { readonly tool_events: number; readonly skill_events: number };
+  readonly skill_evidence: readonly { readonly skill_name: string | null }[];
+}
+
+describe('the evidence commands', () => {
+  test('status tells where, how much and which skills; an empty home says what would fill it', async (t) => {
+    const stage = stageWithEvidence(t);
+    const { text, data } = await runCommand(stage, 'curator status');
+    assert.match(text, /evidence\.sqlite\nLast 3650 days: tool calls 10 \(failed 3\), turns 1, session ends 0\nMode: /);
+    assert.match(text, /release \| 5 \| 0\ndeploy \| 1 \| 0/);
+    assert.partialDeepStrictEqual(data, { days: 3650, mode: 'report-only', tool_events: 10, turn_events: 1 });
+    const short = await runCommand(stage, 'curator status', { days: 0 });
+    assert.match(short.text, /Last 1 days: tool calls 1 /);
+    stage.temp.write('home/evidence.sqlite', '');
+    assert.match((await runCommand(stage, 'curator status')).text, /backfill-sessions/);
+  });
+
+  test('report: seven days unless said otherwise, clamped, in both forms', async (t) => {
+    const stage = stageWithEvidence(t);
+    const read = async (input: object) => {
+      const { text, data, failure } = await runCommand(stage, 'curator report', { ...input, format: 'json' });
+      assert.equal(failure, undefined);
+      const printed: Printed = JSON.parse(text);
+      assert.deepEqual(printed, data, 'the line and --json say the same');
+      assert.deepEqual(Object.keys(printed), Object.keys(printed).sort());
+      return printed;
+    };
+    const { filters, summary } = await read({});
+    assert.deepEqual([filters, summary.tool_events, summary.skill_events], [{ days: 7, skill: null }, 7, 4]);
+    assert.equal((await read({ days: 99_999 })).filters.days, 3650);
+    assert.equal((await read({ days: '2' })).summary.tool_events, 2);
+    const { text } = await runCommand(stage, 'curator report');
+    assert.match(text, /^# Curator evidence report\n[\s\S]*last 7 day/);
+  });
+
+  test('analyze: thirty days of one skill, ordinary calls counted in', async (t) => {
+    const stage = stageWithEvidence(t);
+    const { data } = await runCommand(stage, 'curator analyze', { skill: 'release' });
+    const { filters, summary, skill_evidence: rows } = data as Printed;
+    assert.deepEqual([filters, summary.tool_events], [{ days: 30, skill: 'release' }, 5]);
+    assert.ok(rows.length === 5 && rows.every(({ skill_name }) => skill_name === 'release'));
+    await assert.rejects(() => runCommand(stage, 'curator analyze'), /--skill/);
+  });
+
+  test('measure: a skill that nothing is known of fails, a written one has its versions', async (t) => {
+    const stage = stageWithEvidence(t);
+    const unknown = await runCommand(stage, 'curator measure', { skill: 'nobody' });
+    assert.deepEqual([unknown.failure?.exitCode, unknown.failure?.code], [1, 'nothing-to-measure']);
+    const app = await stage.open({ model: 'reflex' });
+    const content = '---\nname: release\ndescription: Cut a release.\n---\n\nTag it, then push it.\n';
+    const change = { action: 'create', content } as const;
+    const written = await app.skills.door.write({ name: 'release', change, actor: 'owner', approved: true });
+    assert.ok(written.ok);
+    await app.shutdown();
+    const table = await runCommand(stage, 'curator measure', { skill: 'release' });
+    assert.match(
+      table.text,
+      /^version \| by \| what [\s\S]*\n1 \| owner \| create \| .* \| 0 \| 0 \| 0 \| - \| - \| - \| -$/,
+    );
+    const { text, data } = await runCommand(stage, 'curator measure', { skill: 'release', format: 'json' });
+    assert.deepEqual(JSON.parse(text), data);
+  });
+
+  test('the chat takes /curator alone, with days, and nothing else of these', async (t) => {
+    const app = await stageWithEvidence(t).open({ model: 'reflex' });
+    const commands = (await app.commands()).filter(({ surfaces }) => surfaces.includes('chat'));
+    for (const [line, days] of [
+      ['/curator', 3650],
+      ['/curator --days 7', 7],
+      ['/curator status --days 3', 3],
+    ] as const) {
+      const read = await readSlashLine(line, commands);
+      assert.ok(read.type === 'command', line);
+      assert.deepEqual([read.command.name, read.input], ['curator status', { days }]);
+    }
+    assert.equal((await readSlashLine('/curator report', commands)).type, 'said');
+  });
+});
+
+describe('the tool curator_evidence_report', () => {
+  test('gives the report as foreign text, in both forms, its days clamped', async (t) => {
+    const call = (given: object) => ({ name: 'curator_evidence_report', arguments: { ...given } });
+    const steps = [
+      { calls: [call({}), call({ days: 9_999, skill: 'release' }), call({ format: 'markdown' })] },
+      'Read.',
+    ];
+    const client = createScriptedModel(steps, { context: t });
+    const app = await stageWithEvidence(t).open({ extra: { client } });
+    assert.ok(
+      app.tools().tools.some(({ name, toolset }) => name === 'curator_evidence_report' && toolset === 'curator'),
+    );
+    await play(await openConversation(app), 'how do my skills fare?');
+    const messages = client.requests.at(-1)?.messages ?? [];
+    const results = messages.flatMap((message) => (message.role === 'tool' ? message.parts : []));
+    assert.deepEqual(
+      results.map(({ origin, isError }) => [origin, isError]),
+      Array(3).fill(['foreign', false]),
+    );
+    const [plain, one, markdown] = results.map(({ text }) => JSON.parse(text));
+    assert.deepEqual([plain.success, plain.format, plain.report.filters.days], [true, 'json', 7]);
+    assert.deepEqual(one.report.filters, { days: 365, skill: 'release' });
+    assert.deepEqual([markdown.format, typeof markdown.report], ['markdown', 'string']);
+  });
+
+  test('other toolsets leave it out', async (t) => {
+    const app = await stageWithEvidence(t).open({ model: 'reflex', toolsets: ['file'] });
+    assert.ok(!app.tools().tools.some(({ name }) => name === 'curator_evidence_report'));
+  });
+});
