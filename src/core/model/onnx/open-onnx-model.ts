@@ -1,5 +1,6 @@
 // Owns opening one ONNX model of a folder, with its tokenizer, and running one input through it. Knows no pooling and no score.
 // Invariant: at most two threads; an abort between inputs stops it; closing frees the memory.
+import { existsSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { throwIfAborted } from '#base/abort.ts';
 import { errorText } from '#base/errors.ts';
@@ -41,13 +42,7 @@ const SILENT = 4;
 /** Throws ModelError: `model-unreachable` without the engine, `model-not-found` without a file, `model-bad-response` for a broken one. */
 export async function openOnnxModel(files: OnnxModelFiles, head: OnnxHead, signal: AbortSignal): Promise<OnnxModel> {
   throwIfAborted(signal);
-  const missing = missingFiles(files.folder, files.file);
-  if (missing.length > 0) {
-    throw new ModelError(`the model in ${files.folder} has no ${missing.join(', no ')}`, {
-      code: 'model-not-found',
-      fix: files.fix,
-    });
-  }
+  refuseMissing(files);
   const engine = await loadOnnxEngine(files.engineFolder, files.fix);
   const { tokenizer, runner } = await loadParts(engine, files, head);
   const model: OnnxModel = {
@@ -70,6 +65,15 @@ export async function openOnnxModel(files: OnnxModelFiles, head: OnnxHead, signa
     throwIfAborted(signal);
   }
   return model;
+}
+
+function refuseMissing({ folder, file, fix }: OnnxModelFiles): void {
+  const missing = missingFiles(folder, file);
+  if (missing.length === 0) return;
+  const what = existsSync(folder)
+    ? `the model in ${folder} has no ${missing.join(', no ')}`
+    : `there is no model ${folder}`;
+  throw new ModelError(what, { code: 'model-not-found', fix });
 }
 
 async function loadParts(engine: OnnxEngine, files: OnnxModelFiles, head: OnnxHead) {

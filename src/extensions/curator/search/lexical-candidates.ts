@@ -8,10 +8,13 @@ import { tokensOf } from './tokens.ts';
 export interface SearchedSkill {
   readonly name: string;
   readonly text: string;
+  /** Carried through. */
+  readonly path?: string;
 }
 
 export interface LexicalCandidate {
   readonly skill_name: string;
+  readonly path?: string;
   /** Share of the query's words that the skill has, 4 decimals. */
   readonly score: number;
   /** Up to 8 of those words, sorted. */
@@ -29,18 +32,21 @@ export function lexicalCandidates(
   _options: CompatOptions = {},
 ): readonly LexicalCandidate[] {
   const asked = tokensOf(query);
-  const scored = skills.map(({ name, text }) => scoreSkill(name, asked, tokensOf(text)));
+  const scored = skills.map((skill) => scoreSkill(skill, asked));
   scored.sort(
     (a, b) =>
       b.score - a.score ||
       comparePoints(a.skill_name, b.skill_name) ||
-      comparePoints(a.reasons.join('\n'), b.reasons.join('\n')),
+      comparePoints(a.reasons.join('\n'), b.reasons.join('\n')) ||
+      comparePoints(a.path ?? '', b.path ?? ''),
   );
   return scored.slice(0, Math.max(1, Math.trunc(limit ?? DEFAULT_LIMIT)));
 }
 
-function scoreSkill(name: string, asked: ReadonlySet<string>, held: ReadonlySet<string>): LexicalCandidate {
+function scoreSkill({ name, path, text }: SearchedSkill, asked: ReadonlySet<string>): LexicalCandidate {
+  const held = tokensOf(text);
   const shared = [...asked].filter((word) => held.has(word)).sort(comparePoints);
   const score = roundHalfEven(shared.length / Math.max(asked.size, 1), 4);
-  return { skill_name: name, score, reasons: shared.slice(0, MOST_REASONS) };
+  const reasons = shared.slice(0, MOST_REASONS);
+  return { skill_name: name, ...(path === undefined ? {} : { path }), score, reasons };
 }

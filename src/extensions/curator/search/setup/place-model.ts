@@ -1,0 +1,89 @@
+// Owns bringing one model into the home: taken from a folder or the hub into a staging folder, checked there, then renamed into place.
+// Invariant: what lies in the model's place is the old whole model or the new whole one; a failure leaves nothing behind.
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { randomHex } from '#base/ids.ts';
+import { ok, type Result, refuse } from '#base/result.ts';
+import { findModelFolder, missingFiles, modelFolder } from '#core/model/onnx/model-files.ts';
+import { type CheckGround, checkModel } from './check-model.ts';
+import { fetchModel, type ModelHub } from './model-hub.ts';
+import { copyModel, findInFolder, foldersOf } from './model-source.ts';
+import type { WantedModel } from './wanted-model.ts';
+
+export interface PlaceGround extends CheckGround {
+  readonly models: string;
+  readonly hub: ModelHub;
+  /** Folder with the models; without it the hub is asked. */
+  readonly from: string | undefined;
+}
+
+export interface PlacedModel {
+  readonly folder: string;
+  readonly how: 'was there' | 'copied' | 'fetched';
+  /** What it answered, in words. */
+  readonly answer: string;
+}
+
+/** Throws what the hub, the engine and the disk throw. */
+export async function placeModel(
+  wanted: WantedModel,
+  ground: PlaceGround,
+  signal: AbortSignal,
+): Promise<Result<PlacedModel, 'model-files-missing'>> {
+  const place = modelFolder(ground.models, wanted.id);
+  mkdirSync(ground.models, { recursive: true, mode: 0o700 });
+  clearRemains(ground.models, place);
+  const present = findModelFolder(ground.models, wanted.id);
+  if (ground.from === undefined && missingFiles(present, wanted.file).length === 0) {
+    return ok({ folder: present, how: 'was there', answer: await checkModel(present, wanted, ground, signal) });
+  }
+  const staging = join(ground.models, `${STAGING}${randomHex(4)}`);
+  mkdirSync(staging, { mode: 0o700 });
+  try {
+    const filled = await fill(staging, wanted, ground, signal);
+    if (!filled.ok) return filled;
+    const answer = await checkModel(staging, wanted, ground, signal);
+    swap(staging, place);
+    return ok({ folder: place, how: ground.from === undefined ? 'fetched' : 'copied', answer });
+  } finally {
+    rmSync(staging, { recursive: true, force: true });
+  }
+}
+
+const STAGING = '.staging-';
+const REPLACED = '.replaced-';
+
+async function fill(
+  staging: string,
+  wanted: WantedModel,
+  { from, hub }: PlaceGround,
+  signal: AbortSignal,
+): Promise<Result<undefined, 'model-files-missing'>> {
+  const lookedIn = from === undefined ? `${hub.endpoint}/${wanted.source}` : findInFolder(from, wanted);
+  if (lookedIn === undefined) {
+    const tried = foldersOf(from ?? '', wanted).map((folder) => basename(folder));
+    return refuse('model-files-missing', `${from} has no folder of ${wanted.id} (looked for ${tried.join(', ')})`);
+  }
+  if (from === undefined) await fetchModel(hub, { wanted, into: staging }, signal);
+  else copyModel(lookedIn, staging, wanted.file);
+  const missing = missingFiles(staging, wanted.file);
+  if (missing.length === 0) return ok(undefined);
+  return refuse('model-files-missing', `${lookedIn} has no ${missing.join(', no ')}`);
+}
+
+/** Between the two renames the old model waits under another name, from which `clearRemains` brings it back. */
+function swap(staging: string, place: string): void {
+  const aside = join(place, '..', `${REPLACED}${basename(place)}`);
+  if (existsSync(place)) renameSync(place, aside);
+  renameSync(staging, place);
+  rmSync(aside, { recursive: true, force: true });
+}
+
+function clearRemains(models: string, place: string): void {
+  const aside = join(models, `${REPLACED}${basename(place)}`);
+  if (existsSync(aside) && !existsSync(place)) renameSync(aside, place);
+  rmSync(aside, { recursive: true, force: true });
+  for (const name of readdirSync(models)) {
+    if (name.startsWith(STAGING)) rmSync(join(models, name), { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,9 @@
+import { createWordReranker } from '#testing/word-reranker.ts';
+import { rerankerContract } from './reranker.contract.ts';
+
+rerankerContract('words', () => ({
+  reranker: createWordReranker(),
+  query: 'restart the gateway',
+  good: 'How to restart a gateway',
+  bad: 'Bake the bread',
+}));
