@@ -1,7 +1,10 @@
 // Owns the list of the curator's run commands. Knows no command's work.
 import type { AnyCommand } from '#core/agent/command-spec.ts';
 import type { CuratorGround } from '../curator-ground.ts';
+import { applyCommand } from './run/apply-command.ts';
+import { autoRunCommand } from './run/auto-run-command.ts';
+import { rollbackCommand } from './run/rollback-command.ts';
 
-export function runCommands(_ground: CuratorGround): readonly AnyCommand[] {
-  return [];
+export function runCommands(ground: CuratorGround): readonly AnyCommand[] {
+  return [applyCommand(ground), rollbackCommand(ground), autoRunCommand(ground)];
 }

@@ -1,0 +1,98 @@
+// Owns `curator auto-run` (curator notes 8.1, 16): flags with the original's names and defaults. Knows no run.
+// Invariant: the printed result comes first, what kept it from writing after it.
+import { z } from 'zod';
+import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
+import type { CuratorGround } from '../../curator-ground.ts';
+import { type Failure, failed, printed, refused } from '../printed.ts';
+import { typedPath } from '../typed-path.ts';
+import { verifyFlags } from './verify-flags.ts';
+
+const pattern = z.array(z.string()).default([]);
+const on = (what: string) => z.boolean().default(false).describe(what);
+const path = (what: string) => z.string().min(1).optional().describe(what);
+
+const input = z.object({
+  days: z.number().default(7).describe('Days of evidence that count, 1 to 3650'),
+  skillsDir: path("Folder of the skills; only the home's own is ever written"),
+  backupDir: path('Where a copy of each backup goes'),
+  maxSkills: z.number().default(3).describe('Skills that one run may write, 1 to 25'),
+  minEvidence: z.number().default(2).describe('Events that make a skill eligible, 1 to 1000'),
+  semanticCandidates: on('Order eligible skills by the embedding model'),
+  rerankCandidates: on('And the best of them by the reranker'),
+  applyLowRisk: on('Write; only together with --approve-auto-apply'),
+  approveAutoApply: on('Your approval of what this run writes'),
+  protectCoreSkills: z.boolean().default(true).describe('Write skills with names of core skills too'),
+  allowAutoApplySkill: pattern.describe('Write only skills whose name fits; may be given again'),
+  blockAutoApplySkill: pattern.describe('Never write skills whose name fits; may be given again'),
+  ...verifyFlags,
+  variants: z.number().default(1).describe('Variants of the note to choose from, 1 to 4'),
+  requireRestoreDrill: on('Write only after a passed restore drill of the last write'),
+  restoreDrillStateFile: path('Where applies and drills are remembered'),
+  format: z.enum(['markdown', 'json']).default('markdown'),
+});
+
+export function autoRunCommand(ground: CuratorGround): AnyCommand {
+  return defineCommand({
+    name: 'curator auto-run',
+    summary: 'Plan, and with both write flags make, small notes of evidence in skills that the agent made',
+    surfaces: ['cli'],
+    input,
+    examples: ['talaria curator auto-run', 'talaria curator auto-run --apply-low-risk --approve-auto-apply'],
+    async *run(asked, { cwd, signal }): AsyncGenerator<CommandOutput> {
+      const [mind, { runAutoRun }, { autoRunExit }, { planMarkdown }, { createRank }] = await Promise.all([
+        ground.open(),
+        import('../../run/auto-run.ts'),
+        import('../../run/run-outcome.ts'),
+        import('../../plan/plan-markdown.ts'),
+        import('../../search/create-rank.ts'),
+      ]);
+      const flags = withPaths(asked, { cwd, userHome: ground.places.userHome });
+      const done = await runAutoRun({ ground, mind, rank: createRank(ground, mind) }, flags, signal);
+      if (!done.ok) {
+        yield refused(done.reason, done.detail, 'Nothing was written; try again later.');
+        return;
+      }
+      const { value: run } = done;
+      yield* printed({ result: run, format: asked.format, text: () => planMarkdown(run) });
+      const code = autoRunExit(run);
+      if (code !== 0) yield ending(code, reasonsOf(run.candidates));
+    },
+  });
+}
+
+type Asked = z.infer<typeof input>;
+const PATHS = ['skillsDir', 'backupDir', 'verifyCwd', 'restoreDrillStateFile'] as const;
+
+function withPaths(asked: Asked, place: { readonly cwd: string; readonly userHome: string }): Asked {
+  const typed = PATHS.flatMap((key) => {
+    const value = asked[key];
+    return value === undefined ? [] : [[key, typedPath(value, place)] as const];
+  });
+  return { ...asked, ...Object.fromEntries(typed) };
+}
+
+interface Candidate {
+  readonly reason: string | null;
+  readonly apply_result?: { readonly applied: boolean; readonly reason: string } | null;
+}
+
+function reasonsOf(candidates: readonly Candidate[]): readonly string[] {
+  const reasons = candidates.flatMap(({ reason, apply_result: result }) => {
+    if (result) return result.applied ? [] : [result.reason];
+    return reason === 'restore-drill-required' ? [reason] : [];
+  });
+  return [...new Set(reasons)];
+}
+
+function ending(code: 1 | 3, reasons: readonly string[]): Failure {
+  const [first = 'refused'] = reasons;
+  const why = reasons.join(', ');
+  return code === 1
+    ? failed(first, `Not everything could be written: ${why}.`, 'What failed stands as it was before.')
+    : refused(first, `Nothing was written: ${why}.`, FIXES[first] ?? 'See apply_result of the candidates.');
+}
+
+const FIXES: Readonly<Record<string, string>> = {
+  'auto-approval-required': 'Add --approve-auto-apply.',
+  'restore-drill-required': 'Run `talaria curator restore-drill --manifest …` for the last apply.',
+};

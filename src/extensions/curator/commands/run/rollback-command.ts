@@ -1,0 +1,29 @@
+// Owns `curator rollback` (curator notes 11.4, 16): undoing the version of a manifest. Prints JSON. Knows no file.
+import { z } from 'zod';
+import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
+import type { CuratorGround } from '../../curator-ground.ts';
+import { printed, refused } from '../printed.ts';
+import { typedPath } from '../typed-path.ts';
+
+export function rollbackCommand(ground: CuratorGround): AnyCommand {
+  return defineCommand({
+    name: 'curator rollback',
+    summary: 'Undo the write that a manifest belongs to, support files included',
+    surfaces: ['cli'],
+    input: z.object({
+      manifest: z.string('name it: --manifest FILE').min(1).describe('manifest.json of the backup'),
+      force: z.boolean().default(false).describe('Also when the skill was edited since'),
+    }),
+    examples: ['talaria curator rollback --manifest ~/.talaria/backups/skills/STAMP/manifest.json'],
+    async *run(asked, { cwd }): AsyncGenerator<CommandOutput> {
+      const { rollBackManifest } = await import('../../run/manual/roll-back-manifest.ts');
+      const manifest = typedPath(asked.manifest, { cwd, userHome: ground.places.userHome });
+      const result = await rollBackManifest({ ground, mind: await ground.open() }, { manifest, force: asked.force });
+      yield* printed({ result, format: 'json', text: () => '' });
+      if (!result.rolled_back) yield refused(result.reason, result.detail ?? '', FIXES[result.reason] ?? LOG);
+    },
+  });
+}
+
+const LOG = 'See `talaria skills log SKILL`.';
+const FIXES: Readonly<Record<string, string>> = { 'target-changed': 'Look at it, then add --force.' };

@@ -1,0 +1,74 @@
+// Owns one unattended run from evidence to written skills (seed 002, current autorun algorithm; curator notes 8). An in-process schedule,
+// the timer and the command call the same. Knows no surface. Invariants: a dry run writes nothing and takes no lease; writing needs both
+// flags and the home's lease; a skill that the door refuses gives its slot to the next one.
+import type { JsonObject } from '#base/json.ts';
+import { ok, refuse } from '#base/result.ts';
+import { withUnattendedLease } from '#mind/learning/review/unattended-lease.ts';
+import type { CuratorGround, CuratorMind } from '../curator-ground.ts';
+import { planWrites } from '../plan/plan-auto-run.ts';
+import type { EvidenceReader } from '../report/evidence-reader.ts';
+import { ledgerReader } from '../report/ledger-reader.ts';
+import type { RankSkills } from './gather/rank-eligible.ts';
+import { type PreparationParts, type PreparedRun, prepareRun } from './prepare-run.ts';
+import { type AutoRun, type AutoRunResult, withOutcomes } from './run-outcome.ts';
+import { runSettings } from './run-settings.ts';
+import { verifiersOf } from './write/run-verifiers.ts';
+import { writePass } from './write/write-pass.ts';
+
+export interface AutoRunParts {
+  readonly ground: CuratorGround;
+  readonly mind: CuratorMind;
+  /** What orders skills by models when a flag asks for it; absent: the order of the evidence, and the result says so. */
+  readonly rank?: RankSkills;
+  /** Default: evidence.sqlite of the home. */
+  readonly evidence?: { readonly reader: EvidenceReader; readonly path: string };
+}
+
+/** `flags`: as on the command line, in any of the three spellings of `readRunFlags`; paths may be relative to the home. */
+export async function runAutoRun(parts: AutoRunParts, flags: JsonObject, signal: AbortSignal): Promise<AutoRunResult> {
+  const { ground, mind } = parts;
+  const prepared: PreparationParts = { ...parts, evidence: parts.evidence ?? ownEvidence(mind) };
+  if (!runSettings(ground, flags).writes) return ok(dryRun(await prepareRun(prepared, flags, signal)));
+  if (mind.state.readOnly)
+    return refuse('home-newer', 'This home was written by a newer Talaria; update this one first.');
+  const work = async () => writingRun(prepared, await prepareRun(prepared, flags, signal), signal);
+  return withUnattendedLease(ground.places.lease, work, ground.clock);
+}
+
+function ownEvidence(mind: CuratorMind): PreparationParts['evidence'] {
+  const database = mind.evidence();
+  return { reader: ledgerReader(database), path: database.path };
+}
+
+/** With the apply flag alone each planned entry says what it would have needed. */
+function dryRun({ request, settings }: PreparedRun): AutoRun {
+  const { plan, writes } = planWrites(request);
+  if (!settings.flags.policy.apply) return withOutcomes(plan, new Map());
+  const refused = { applied: false, reason: 'auto-approval-required' };
+  return withOutcomes(
+    plan,
+    new Map(writes.map(({ entry }) => [entry.skill_name, { ...entry, apply_result: refused }])),
+  );
+}
+
+async function writingRun(
+  { ground, mind, evidence }: PreparationParts,
+  { request, settings, names }: PreparedRun,
+  signal: AbortSignal,
+): Promise<AutoRun> {
+  const { checks, places } = settings.flags;
+  const plan = { preVerify: checks.preVerify, verify: checks.verify, cwd: checks.verifyCwd };
+  const verifiers = await verifiersOf(plan, ground, signal);
+  const done = await writePass(
+    {
+      ...{ ground, door: mind.door, backupDir: places.backupDir, drillStatePath: checks.drillStatePath, skills: names },
+      verifiers,
+      trail: { evidencePath: evidence.path },
+      isPinned: (skill) => mind.skills.record(skill)?.pinned === true,
+    },
+    request,
+    signal,
+  );
+  if (done.summary.applied > 0) await mind.skills.refresh(signal);
+  return done;
+}

@@ -1,0 +1,117 @@
+// Owns the skills of one run as the planner wants them (curator notes 8.3): from the library for the home's own folder, else by a walk.
+// Knows no evidence. Invariant: a SKILL.md of the own folder is read when the planner looks at it and not before; two looks see one text.
+import { basename, dirname, join } from 'node:path';
+import type { CuratorGround, CuratorMind } from '../../curator-ground.ts';
+import { parseSkillHeader } from '../../header/parse-skill-header.ts';
+import type { PlanningSkill } from '../../plan/planned-skill.ts';
+import { readSkillFile } from './read-skill-file.ts';
+import { readOrigins, type SkillOrigins } from './skill-origins.ts';
+import { walkSkillFiles } from './walk-skill-files.ts';
+
+export interface GatherQuestion {
+  /** Absolute. */
+  readonly skillsDir: string;
+  /** It is the home's own folder. */
+  readonly isLocal: boolean;
+  /** Names that the evidence gives. */
+  readonly wanted: ReadonlySet<string>;
+}
+
+export interface GatheredSkills {
+  readonly skills: readonly PlanningSkill[];
+  readonly origins: SkillOrigins;
+}
+
+export async function gatherSkills(
+  { ground, mind }: { readonly ground: CuratorGround; readonly mind: CuratorMind },
+  { skillsDir, isLocal, wanted }: GatherQuestion,
+  signal: AbortSignal,
+): Promise<GatheredSkills> {
+  const origins = readOrigins({
+    home: ground.places.home,
+    skillsDir,
+    externalDirs: mind.externalSkills,
+    createdBy: (name) => (isLocal ? mind.skills.record(name)?.createdBy : undefined),
+  });
+  if (!isLocal) return { skills: found(skillsDir, origins, false), origins };
+  await mind.skills.ready(signal);
+  const known = mind.skills
+    .list()
+    .map(({ name, folder }) =>
+      planningSkill({ name, path: join(folder, 'SKILL.md'), isPinned: () => isPinned(mind, name) }, origins),
+    );
+  return { skills: [...known, ...linkedOnes(known, { skillsDir, wanted, origins })], origins };
+}
+
+function isPinned(mind: CuratorMind, name: string): boolean {
+  return mind.skills.record(name)?.pinned === true;
+}
+
+/** The library reads no link out of the folder; a name that the evidence has and it has not may be such a one: to be shown, not written. */
+function linkedOnes(
+  known: readonly PlanningSkill[],
+  { skillsDir, wanted, origins }: Pick<GatherQuestion, 'skillsDir' | 'wanted'> & { readonly origins: SkillOrigins },
+): readonly PlanningSkill[] {
+  const names = new Set(known.map(({ name }) => name));
+  const missing = new Set([...wanted].filter((name) => !names.has(name)));
+  return missing.size === 0 ? [] : found(skillsDir, origins, true).filter(({ name }) => missing.has(name));
+}
+
+/** By the names of their headers, so each is read. */
+function found(root: string, origins: SkillOrigins, onlyLinked: boolean): readonly PlanningSkill[] {
+  return walkSkillFiles(root)
+    .filter(({ linked }) => linked || !onlyLinked)
+    .flatMap(({ path }) => {
+      const read = readSkillFile(path);
+      if (!read.ok && read.reason === 'skill-file-not-found') return [];
+      const name = (read.ok ? parseSkillHeader(read.value)?.name : null) ?? basename(dirname(path));
+      return [planningSkill({ name, path, isPinned: () => false }, origins, () => read)];
+    });
+}
+
+interface FoundSkill {
+  readonly name: string;
+  readonly path: string;
+  readonly isPinned: () => boolean;
+}
+
+function planningSkill(
+  { name, path, isPinned: pinned }: FoundSkill,
+  origins: SkillOrigins,
+  readFile = () => readSkillFile(path),
+): PlanningSkill {
+  const read = once(readFile);
+  const source = once(() => origins.sourceOf(name, path));
+  const refusal = once(() => (pinned() ? 'pinned-skill' : reasonOf(read())));
+  return {
+    name,
+    path,
+    get text() {
+      const text = read();
+      return text.ok ? text.value : '';
+    },
+    get source() {
+      return source();
+    },
+    get refusal() {
+      return refusal();
+    },
+  };
+}
+
+function reasonOf(read: ReturnType<typeof readSkillFile>): string | null {
+  return read.ok ? null : read.reason;
+}
+
+/** The same skill, not to be looked at any more in this run. */
+export function refusedSkill({ name, path, source }: PlanningSkill, reason: string): PlanningSkill {
+  return { name, path, source, text: '', refusal: reason };
+}
+
+function once<T>(make: () => T): () => T {
+  let kept: { readonly value: T } | undefined;
+  return () => {
+    kept ??= { value: make() };
+    return kept.value;
+  };
+}

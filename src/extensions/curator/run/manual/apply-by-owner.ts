@@ -1,0 +1,50 @@
+// Owns the guarded apply that the owner types (seed 002, guarded apply; curator notes 11). Knows no surface. Invariants: the order of the
+// gates is approval, target, hash; the write is the door's, with the owner as its actor and the same verifiers as an unattended one.
+import { join } from 'node:path';
+import type { Verifier } from '#mind/skills/door/verify/verifier.ts';
+import type { CuratorGround, CuratorMind } from '../../curator-ground.ts';
+import type { ApplyResult } from '../run-outcome.ts';
+import { writeSkill } from '../write/write-skill.ts';
+import { localTarget } from './local-target.ts';
+
+export interface ApplyOrder {
+  /** Absolute path of SKILL.md. */
+  readonly target: string;
+  readonly content: string;
+  /** SHA-256 hex that the target has now. */
+  readonly expectedHash: string;
+  /** Absolute. */
+  readonly backupDir: string;
+  readonly approved: boolean;
+  readonly verifiers: readonly Verifier[];
+}
+
+export async function applyByOwner(
+  { ground, mind }: { readonly ground: CuratorGround; readonly mind: CuratorMind },
+  order: ApplyOrder,
+  signal: AbortSignal,
+): Promise<ApplyResult> {
+  const { target, content, expectedHash, backupDir, approved, verifiers } = order;
+  if (!approved)
+    return { applied: false, reason: 'approval-required', detail: 'Add --approve to write it.', target_path: target };
+  const skill = await localTarget({ ground, mind }, target, signal);
+  if (!skill.ok) return { applied: false, reason: skill.reason, detail: skill.detail, target_path: target };
+  const { name, folder } = skill.value;
+  const result = await writeSkill(
+    {
+      ...{ ground, door: mind.door, backupDir, skills: mind.skills.list().map((one) => one.name) },
+      drillStatePath: join(backupDir, 'restore-drill-state.json'),
+    },
+    {
+      target: join(folder, 'SKILL.md'),
+      request: {
+        ...{ name, change: { action: 'edit', content }, actor: 'owner', approved, verifiers },
+        expectedHash: expectedHash.trim().toLowerCase(),
+        trail: { source: 'owner' },
+      },
+    },
+    signal,
+  );
+  if (result.applied) await mind.skills.refresh(signal);
+  return result;
+}

@@ -1,0 +1,68 @@
+// Owns undoing the version that a manifest belongs to, and saying so as the original does (curator notes 11.4). Knows no file but the
+// manifest. Invariant: the door's rollback does the work, the same that `skills rollback` ends in; a copy of a backup means the version.
+import { readFileSync } from 'node:fs';
+import { errorCode } from '#base/errors.ts';
+import { sha256 } from '#base/ids.ts';
+import { type JsonObject, parseJsonObject } from '#base/json.ts';
+import type { CuratorGround, CuratorMind } from '../../curator-ground.ts';
+import { manifestPlace } from '../drill/known-applies.ts';
+import { readSkillFile } from '../gather/read-skill-file.ts';
+
+/** A type, so that it counts as JSON. */
+export type RollbackResult = {
+  readonly rolled_back: boolean;
+  /** `rolled-back`, or the gate that refused. */
+  readonly reason: string;
+  readonly detail?: string;
+  readonly manifest_path: string;
+  readonly target_path: string | null;
+  readonly backup_path: string | null;
+  /** With `target-changed`. */
+  readonly current_sha256?: string | null;
+  readonly expected_sha256?: string | null;
+  /** Number of the version that stands now. */
+  readonly version?: number;
+  readonly new_sha256?: string | null;
+};
+
+export async function rollBackManifest(
+  { ground, mind }: { readonly ground: CuratorGround; readonly mind: CuratorMind },
+  { manifest, force }: { readonly manifest: string; readonly force: boolean },
+): Promise<RollbackResult> {
+  const place = manifestPlace(manifest, ground.places.skillBackups);
+  const told = readManifest(place);
+  const shown = {
+    manifest_path: manifest,
+    target_path: textOf(told.target_path),
+    backup_path: textOf(told.backup_path),
+  };
+  const undone = await mind.door.rollback({ manifestPath: place }, { force, actor: 'rollback' });
+  if (!undone.ok) {
+    const { reason, detail } = undone;
+    const hashes = reason === 'target-changed' ? hashesOf(shown.target_path, textOf(told.new_sha256)) : {};
+    return { rolled_back: false, reason, detail, ...shown, ...hashes };
+  }
+  await mind.skills.refresh();
+  const { version, newHash, path } = undone.value;
+  return { rolled_back: true, reason: 'rolled-back', ...shown, target_path: path, version, new_sha256: newHash };
+}
+
+function hashesOf(target: string | null, expected: string | null): Partial<RollbackResult> {
+  const now = target === null ? undefined : readSkillFile(target);
+  return { current_sha256: now?.ok ? sha256(now.value) : null, expected_sha256: expected };
+}
+
+/** What can be shown of it; the door reads and judges it for itself. */
+function readManifest(path: string): JsonObject {
+  try {
+    const read = parseJsonObject(readFileSync(path, 'utf8'));
+    return read.ok ? read.value : {};
+  } catch (error) {
+    if (errorCode(error) === undefined) throw error;
+    return {};
+  }
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}

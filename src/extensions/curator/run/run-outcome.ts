@@ -1,0 +1,81 @@
+// Owns the shape of what one run did (curator notes 8.5, 11) and what it means for the caller. Pure.
+// Invariant: an entry without `apply_result` was never tried; the counts are those of the entries.
+import type { JsonObject } from '#base/json.ts';
+import type { Result } from '#base/result.ts';
+import type { VerifyReport } from '#mind/skills/door/verify/verifier.ts';
+import { type AutoRunPlan, summaryOf } from '../plan/describe-plan.ts';
+import type { PlanEntry } from '../plan/planned-skill.ts';
+
+export interface ApplyResult {
+  readonly applied: boolean;
+  /** `applied`, or the gate that refused. */
+  readonly reason: string;
+  /** One sentence: what was refused and what would mend it. */
+  readonly detail?: string;
+  readonly target_path?: string;
+  readonly backup_path?: string;
+  readonly manifest_path?: string;
+  readonly new_sha256?: string | null;
+  readonly current_sha256?: string | null;
+  readonly expected_sha256?: string;
+  readonly verify?: VerifyReport;
+  readonly drill_state_path?: string;
+  /** Reference files that went with this version. */
+  readonly pruned_files?: readonly string[];
+  /** What the guard let through, and what is not as it should be though the version stands. */
+  readonly warnings?: readonly string[];
+}
+
+export type AppliedEntry = PlanEntry & { readonly apply_result?: ApplyResult | null };
+
+export type AutoRun = Omit<AutoRunPlan, 'candidates'> & { readonly candidates: readonly AppliedEntry[] };
+
+/** Refused: another unattended writer of this home is at work, nothing was looked at. */
+export type AutoRunResult = Result<AutoRun, 'lease-held' | 'home-newer'>;
+
+export function withOutcomes(plan: AutoRunPlan, outcomes: ReadonlyMap<string, AppliedEntry>): AutoRun {
+  const candidates = plan.candidates.map((entry): AppliedEntry => outcomes.get(entry.skill_name) ?? untried(entry));
+  return { ...plan, summary: summaryOf(candidates), candidates };
+}
+
+function untried(entry: PlanEntry): AppliedEntry {
+  return entry.variants === undefined ? entry : { ...entry, apply_result: null };
+}
+
+/** Refusals of the door that speak against the skill or the text, not against the moment: the entry is skipped. */
+export const GATES: ReadonlySet<string> = new Set([
+  'guard-refused',
+  'guard-asks',
+  'secret',
+  'read-only',
+  'pinned-skill',
+  'source-not-agent-created',
+  'skill-content-hard-cap',
+  'managed-block-unchanged',
+  'invalid-skill',
+  'invalid-name',
+  'description-too-long',
+  'outside-folder',
+]);
+
+/** Refusals of the moment: the entry stays planned, the next run may write it. */
+const MOMENTS: ReadonlySet<string> = new Set([
+  'auto-approval-required',
+  'approval-required',
+  'hash-mismatch',
+  'target-not-found',
+]);
+
+/** 0: done; 1: something that was tried failed; 3: a gate kept everything back that was to be written. */
+export function autoRunExit({ mode, summary, candidates }: AutoRun): 0 | 1 | 3 {
+  const refused = candidates.flatMap(({ apply_result: result }) => (result && !result.applied ? [result.reason] : []));
+  if (refused.some((reason) => !GATES.has(reason) && !MOMENTS.has(reason))) return 1;
+  if (mode === 'dry-run' || summary.applied > 0) return 0;
+  const isHeldBack = candidates.some(({ reason }) => reason === 'restore-drill-required');
+  return isHeldBack || refused.length > 0 ? 3 : 0;
+}
+
+/** For printing; every value is data. */
+export function asJson(value: AutoRun | ApplyResult): JsonObject {
+  return value as unknown as JsonObject;
+}
