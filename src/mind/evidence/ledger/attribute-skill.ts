@@ -2,6 +2,7 @@
 // the ordinary calls that are made while a skill is active.
 import { isJsonObject } from '#base/json.ts';
 import type { CompatOptions } from './compact-preview.ts';
+import { isTruthy, plainText } from './upstream-value.ts';
 
 export interface AttributionOptions extends CompatOptions {
   /** The skill that was viewed last in this turn. Not heard in `compat`. */
@@ -11,6 +12,12 @@ export interface AttributionOptions extends CompatOptions {
 const NAMING = ['skill_view', 'skill_manage'];
 const KEYS = ['name', 'skill', 'skill_name'];
 
+/**
+ * The name of the skill that a tool call counts for, or null (seed 002, evidence; notes 3). `skill_view` and `skill_manage`: the first
+ * truthy of the arguments `name`, `skill`, `skill_name`, as text; any other tool: the first truthy element of the list `skills`.
+ * Ours takes texts only, and else the skill that is `active`. `args`: the call's arguments, anything but an object names nothing.
+ * Throws nothing.
+ */
 export function attributeSkill(tool: string, args: unknown, options: AttributionOptions = {}): string | null {
   const named = namedSkill(tool, isJsonObject(args) ? args : {}, options.compat === 'upstream');
   if (named !== null || options.compat === 'upstream') return named;
@@ -21,15 +28,5 @@ function namedSkill(tool: string, args: Readonly<Record<string, unknown>>, upstr
   const given = NAMING.includes(tool) ? KEYS.map((key) => args[key]) : Array.isArray(args.skills) ? args.skills : [];
   const first = given.find((value) => (upstream ? isTruthy(value) : typeof value === 'string' && value.trim() !== ''));
   if (first === undefined) return null;
-  return typeof first === 'string' ? (upstream ? first : first.trim()) : shown(first);
-}
-
-function isTruthy(value: unknown): boolean {
-  if (Array.isArray(value)) return value.length > 0;
-  return isJsonObject(value) ? Object.keys(value).length > 0 : Boolean(value);
-}
-
-function shown(value: unknown): string {
-  if (value === true) return 'True';
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  return upstream ? plainText(first) : String(first).trim();
 }

@@ -1,6 +1,7 @@
 // Owns cutting any value down to a stored preview (curator notes 3). Pure. Lengths are code points.
 // Invariant: total; a preview is never longer than its limit and never ends in half a character.
-import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
+import { canonicalJson, type JsonObject, type JsonValue } from '#base/json.ts';
+import { spacedJson } from './upstream-value.ts';
 
 export interface CompatOptions {
   /** Gives the original's result where ours differs. */
@@ -9,7 +10,11 @@ export interface CompatOptions {
 
 const PREVIEW_LIMIT = 500;
 
-/** null gives the empty text, a text itself, anything else JSON with sorted keys; cut to `limit` with an ellipsis. */
+/**
+ * A value as a stored preview (seed 002, evidence; notes 3): null gives the empty text, a text itself, anything else JSON with sorted
+ * keys. `limit`: the longest result in code points, default 500; what is longer loses its end to one ellipsis character. Ours takes NUL
+ * characters out, the original the four characters `\\x00`; its JSON has a blank after each comma and colon. Throws nothing.
+ */
 export function compactPreview(value: unknown, limit = PREVIEW_LIMIT, { compat }: CompatOptions = {}): string {
   const text = textOf(value, compat);
   const plain = compat === 'upstream' ? text.replaceAll('\\x00', '') : text.replaceAll('\0', '');
@@ -32,17 +37,9 @@ function textOf(value: unknown, compat: CompatOptions['compat']): string {
   if (value === null || value === undefined) return '';
   if (typeof value === 'string') return value.toWellFormed();
   try {
-    const json = compat === 'upstream' ? spacedJson(value as JsonValue) : canonicalJson(value as JsonValue);
+    const json = compat === 'upstream' ? spacedJson(value) : canonicalJson(value as JsonValue);
     return (json ?? String(value)).toWellFormed();
   } catch {
     return String(value); // cyclic, or a number that JSON has no form for
   }
-}
-
-/** JSON as the original's language writes it: a blank after each comma and colon. */
-function spacedJson(value: JsonValue | undefined): string {
-  if (Array.isArray(value)) return `[${value.map((item: JsonValue) => spacedJson(item)).join(', ')}]`;
-  if (!isJsonObject(value)) return JSON.stringify(value ?? null);
-  const keys = Object.keys(value).sort();
-  return `{${keys.map((key) => `${JSON.stringify(key)}: ${spacedJson(value[key])}`).join(', ')}}`;
 }

@@ -2,10 +2,15 @@
 // so takes "0 errors" for one; ours wants a statement. Invariant: total on every value.
 import { isJsonObject, type JsonObject, parseJson } from '#base/json.ts';
 import { type CompatOptions, compactPreview } from './compact-preview.ts';
+import { isTruthy, stripBlanks } from './upstream-value.ts';
 
 const LOOKED_AT = 2048;
 
-/** `result`: what the tool gave back, before any cut. */
+/**
+ * Whether a tool's result looks like a failure (seed 002, evidence; notes 3). `result`: what the tool gave back, before any cut, of any
+ * kind; a text that is a JSON object counts as that object. An object fails by `error`, `success` or `exit_code`, never by its words; any
+ * other value by what its first 2,047 characters say: for the original one of five bare words, for ours a statement. Throws nothing.
+ */
 export function isErrorLike(result: unknown, options: CompatOptions = {}): boolean {
   const value = parsed(result);
   if (options.compat === 'upstream') {
@@ -17,20 +22,20 @@ export function isErrorLike(result: unknown, options: CompatOptions = {}): boole
 }
 
 function parsed(result: unknown): unknown {
-  if (typeof result !== 'string' || !result.trimStart().startsWith('{')) return result;
-  const json = parseJson(result);
-  return json.ok ? json.value : result;
+  const text = typeof result === 'string' ? stripBlanks(result) : '';
+  if (!text.startsWith('{')) return result;
+  const json = parseJson(text);
+  if (json.ok) return json.value;
+  const finite = parseJson(text.replace(NUMBER_WORDS, (word) => (word.startsWith('"') ? word : '1')));
+  return finite.ok ? finite.value : result;
 }
+
+/** Texts, and the words for numbers that are none, which the original's tools write into JSON; those count as true and not as zero. */
+const NUMBER_WORDS = /"(?:[^"\\]|\\.)*"|-?\bInfinity\b|\bNaN\b/g;
 
 function isUpstreamFailure({ error, success, exit_code: exitCode }: JsonObject): boolean {
   if (isTruthy(error) || success === false) return true;
   return exitCode !== null && exitCode !== undefined && exitCode !== 0 && exitCode !== false;
-}
-
-/** As the original's language has it: empty lists and objects are false too. */
-function isTruthy(value: unknown): boolean {
-  if (Array.isArray(value)) return value.length > 0;
-  return isJsonObject(value) ? Object.keys(value).length > 0 : Boolean(value);
 }
 
 const UPSTREAM_WORDS = ['traceback', 'exception', 'error', 'failed', 'exit_code'];

@@ -107,7 +107,7 @@ class Recorder {
   #callsOf(turn: TurnInfo): TurnCalls {
     const known = this.#calls.get(turn.sessionId);
     if (known?.turn === turn.turn) return known;
-    const calls = new TurnCalls(turn, this.#redact);
+    const calls = new TurnCalls(turn, { redact: this.#redact });
     this.#calls.set(turn.sessionId, calls);
     return calls;
   }

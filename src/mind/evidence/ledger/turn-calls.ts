@@ -21,6 +21,12 @@ export interface CallEnd {
   readonly at: number;
 }
 
+export interface CallRules {
+  readonly redact: Redact;
+  /** Nobody observed how the calls ended: only what they gave back is left to judge by. */
+  readonly unobserved?: boolean;
+}
+
 export interface CallPlace {
   readonly key: string;
   readonly taskId: string;
@@ -29,14 +35,14 @@ export interface CallPlace {
 export class TurnCalls {
   readonly turn: number;
   readonly #sessionId: string;
-  readonly #redact: Redact;
+  readonly #rules: CallRules;
   readonly #seen = new Map<string, number>();
   #active: string | undefined;
 
-  constructor(turn: { readonly sessionId: string; readonly turn: number }, redact: Redact) {
+  constructor(turn: { readonly sessionId: string; readonly turn: number }, rules: CallRules) {
     this.turn = turn.turn;
     this.#sessionId = turn.sessionId;
-    this.#redact = redact;
+    this.#rules = rules;
   }
 
   /** The call's key, which depends on the calls before it: ask once a call, in the order in which they were made. */
@@ -62,20 +68,25 @@ export class TurnCalls {
       sessionId: this.#sessionId,
       tool: sliceText(call.name, LONGEST_NAME),
       ms: result === undefined ? null : Math.round(result.observed.ms),
-      isError: result !== undefined && isFailure(result),
+      isError: this.#isFailure(result),
       isErrorUpstream: isErrorLike(text, { compat: 'upstream' }),
       skill: shortened(attributeSkill(call.name, given, { compat: 'upstream' })),
       activeSkill: shortened(attributeSkill(call.name, given, active === undefined ? {} : { active })),
-      argsJson: argumentsOf(given, this.#redact),
-      resultPreview: previewOf(text, this.#redact),
+      argsJson: argumentsOf(given, this.#rules.redact),
+      resultPreview: previewOf(text, this.#rules.redact),
     };
   }
 
   /** A skill that was read is what the turn's later calls are done by. To be told of each call after its event. */
   ended(call: ToolCallPart, result: ToolResultPart | undefined): void {
-    if (call.name !== 'skill_view' || result === undefined || isFailure(result)) return;
+    if (call.name !== 'skill_view' || result === undefined || this.#isFailure(result)) return;
     const skill = shortened(attributeSkill(call.name, argumentsGiven(call), { compat: 'upstream' }));
     if (skill !== null) this.#active = skill;
+  }
+
+  #isFailure(result: ToolResultPart | undefined): boolean {
+    if (result === undefined) return false;
+    return isFailure(result) || (this.#rules.unobserved === true && saysFailure(result));
   }
 }
 
@@ -93,4 +104,11 @@ function isFailure({ isError, observed, text }: ToolResultPart): boolean {
   if (isError || observed.refused !== undefined) return true;
   if (observed.exitCode !== undefined) return observed.exitCode !== 0;
   return text.trimStart().startsWith('{') && isErrorLike(text);
+}
+
+/** What these give back is somebody's text, which may speak of any failure. */
+const READING = /^(?:skills?_|read_|search_|list_|session_|web_|memory)/;
+
+function saysFailure({ name, observed, text }: ToolResultPart): boolean {
+  return observed.exitCode === undefined && !READING.test(name) && isErrorLike(text);
 }
