@@ -14,9 +14,11 @@ export interface CandidateList {
   /** Figures in the order in which they are shown. */
   readonly counts: readonly (readonly [label: string, count: number])[];
   readonly candidates: readonly CandidateItem[];
+  /** What can be typed now. */
+  readonly next?: string;
 }
 
-export function candidatesMarkdown({ title, counts, candidates }: CandidateList): string {
+export function candidatesMarkdown({ title, counts, candidates, next }: CandidateList): string {
   return `${[
     `# ${title}`,
     '',
@@ -24,6 +26,7 @@ export function candidatesMarkdown({ title, counts, candidates }: CandidateList)
     '',
     ...counts.map(([label, count]) => `- ${label}: ${count}`),
     ...candidates.flatMap(section),
+    ...(next === undefined || candidates.length === 0 ? [] : ['', next]),
   ].join('\n')}\n`;
 }
 

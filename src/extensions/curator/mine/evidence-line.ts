@@ -3,6 +3,7 @@
 // reference as often as it was given.
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '#base/json.ts';
 import type { CompatOptions } from '#mind/evidence/ledger/compact-preview.ts';
+import { isTruthy } from '#mind/evidence/ledger/upstream-value.ts';
 
 export interface EvidenceLine {
   readonly text: string;
@@ -22,7 +23,7 @@ export function readEvidenceLine(given: JsonValue, options: CompatOptions = {}):
     refs: options.compat === 'upstream' ? refs : [...new Set(refs)],
     targetSkill: named(fields.target_skill),
     toolName: named(fields.tool_name),
-    isError: Boolean(fields.is_error),
+    isError: isTruthy(fields.is_error),
     skillMdSize: sizeOf(fields.skill_md_size),
   };
 }

@@ -15,7 +15,7 @@ export interface MinedFile {
 }
 
 /** More than anybody will review; it keeps memory bounded. */
-export const MOST_CANDIDATES = 500_000;
+export const MOST_CANDIDATES = 250_000;
 
 /**
  * Seed 002 §candidates-mine. JSONL, one object a line, blank lines passed over.
@@ -47,7 +47,7 @@ function evidenceIn(text: string, place: string): JsonObject {
 }
 
 function firstLine(text: string): string {
-  return (text.split('\n', 1)[0] ?? '').slice(0, 160);
+  return (text.split('\n', 1)[0] ?? '').replace(/ \(line \d+ column \d+\)/, '').slice(0, 160);
 }
 
 function tooMany(path: string, number: number): TalariaError {

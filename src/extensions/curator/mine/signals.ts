@@ -1,6 +1,8 @@
 // Owns what a line of evidence gives away: a source dump, a near-cap skill, a safety preference, a failure, a workflow, passing progress
 // (curator notes 7). Pure, linear. Ours does not take "exit code 0" for a failure; the rest is the original's.
 import { isJsonObject, type JsonValue } from '#base/json.ts';
+import { isTruthy } from '#mind/evidence/ledger/upstream-value.ts';
+import { decimalValue } from '../text/decimal-value.ts';
 import { jsonInside } from './inner-text.ts';
 
 export function isSourceDump(text: string): boolean {
@@ -13,7 +15,7 @@ const NEAR_CAP_WORDS = /\bnear[\s-](?:the[\s-])?(?:100k|cap)\b|\bover[\s-](?:the
 
 /** The observed size when the skill is near its cap; `undefined` when it is not, null when only words say so. */
 export function nearCapSize(text: string, given: number): number | null | undefined {
-  const size = given > 0 ? given : Number(SIZE_IN_TEXT.exec(text)?.[1] ?? 0);
+  const size = given > 0 ? given : decimalValue(SIZE_IN_TEXT.exec(text)?.[1] ?? '0');
   if (size >= NEAR_CAP_BYTES) return size;
   return NEAR_CAP_WORDS.test(text) ? size || null : undefined;
 }
@@ -36,7 +38,7 @@ export function isSafetyPreference(text: string): boolean {
 
 /** Whole words in every script: a letter of any alphabet beside one makes it another word. */
 const FAILURE_WORDS =
-  /(?<![\p{L}\p{N}_])(?:traceback|not found|exit=[1-9]\d*|nonzero|failed|size cap|exceeded|stderr|exit code:? {0,3}=? {0,3}(\d+))(?![\p{L}\p{N}_])/giu;
+  /(?<![\p{L}\p{N}_])(?:traceback|not found|exit=[1-9]\d*|nonzero|failed|size cap|exceeded|stderr|exit code:? {0,3}=? {0,3}(\p{Nd}+))(?![\p{L}\p{N}_])/giu;
 
 export interface FailureQuestion {
   readonly raw: string;
@@ -50,7 +52,7 @@ export function isToolFailure({ raw, inner, toolName, isError, upstream }: Failu
   if (isError || saysFailure(jsonInside(raw))) return true;
   if (toolName === 'skill_manage' && /cap/i.test(inner)) return true;
   for (const [, code] of inner.matchAll(FAILURE_WORDS)) {
-    if (code === undefined || upstream || Number(code) !== 0) return true;
+    if (code === undefined || upstream || decimalValue(code) !== 0) return true;
   }
   return false;
 }
@@ -61,12 +63,7 @@ function saysFailure(data: JsonValue | undefined): boolean {
   return (typeof code === 'number' && code !== 0) || code === true || isTruthy(error) || isTruthy(exception);
 }
 
-function isTruthy(value: JsonValue | undefined): boolean {
-  if (Array.isArray(value)) return value.length > 0;
-  return isJsonObject(value) ? Object.keys(value).length > 0 : Boolean(value);
-}
-
-const NUMBERED = /(?:^|\s)\d{1,3}\.\s{1,4}\S/g;
+const NUMBERED = /(?:^|\s)\p{Nd}{1,3}\.\s{1,4}\S/gu;
 const STEP_WORDS =
   /\b(?:first|then|next|finally|step\s{0,3}\d+|SOP)\b|首先|先|接著|接着|然後|然后|再|最後|最后|步驟|步骤/gi;
 const COMMAND = /`[^`\n]+`/g;

@@ -2,7 +2,8 @@
 // the home's own evidence file is, as everywhere.
 import { statSync } from 'node:fs';
 import type { Clock } from '#base/clock.ts';
-import { type DatabaseNotice, openDatabase } from '#base/database.ts';
+import { type DatabaseNotice, type OpenDatabaseOptions, openDatabase } from '#base/database.ts';
+import { errorCode, TalariaError } from '#base/errors.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 import { queueSchema } from './queue-schema.ts';
 import { type ReviewQueue, reviewQueue } from './review-queue.ts';
@@ -22,8 +23,7 @@ export interface OpenedQueue {
 /** Opens or makes it for writing. Throws TalariaError as `openDatabase`. */
 export function openQueue({ path, isOwn, clock }: QueueFile): OpenedQueue {
   const onCorrupt = isOwn ? 'quarantine' : 'throw';
-  const { database, notices } = openDatabase(path, { rooms: [queueSchema], onCorrupt, clock });
-  return { queue: reviewQueue(database, clock), notices };
+  return opened({ path, isOwn, clock }, { rooms: [queueSchema], onCorrupt, clock });
 }
 
 /** Opens what is there: to `read` it, or to `decide` in it. Throws TalariaError as `openDatabase`. */
@@ -31,6 +31,16 @@ export function openExistingQueue(file: QueueFile, purpose: 'read' | 'decide'): 
   if (!statSync(file.path, { throwIfNoEntry: false })?.isFile())
     return refuse('no-such-queue', `There is no queue at ${file.path}.`);
   if (purpose === 'decide') return ok(openQueue(file));
-  const { database, notices } = openDatabase(file.path, { rooms: [queueSchema], readOnly: true, clock: file.clock });
-  return ok({ queue: reviewQueue(database, file.clock), notices });
+  return ok(opened(file, { rooms: [queueSchema], readOnly: true, clock: file.clock }));
+}
+
+function opened({ path, isOwn, clock }: QueueFile, options: OpenDatabaseOptions): OpenedQueue {
+  try {
+    const { database, notices } = openDatabase(path, options);
+    return { queue: reviewQueue(database, clock), notices };
+  } catch (error) {
+    if (isOwn || errorCode(error) !== 'database-corrupt') throw error;
+    const fix = 'Name another file with --queue-db; this one was left as it is.';
+    throw new TalariaError(`${path} is no database that can be read.`, { code: 'database-corrupt', cause: error, fix });
+  }
 }

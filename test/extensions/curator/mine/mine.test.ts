@@ -86,6 +86,66 @@ describe('mined candidates', () => {
     assert.equal(classifyCandidate({ text: 'exit code 3' }).candidate_type, 'replay_benchmark');
   });
 
+  test('any value is classified, and long ones in time that grows with them', () => {
+    const deep = (open: string, close: string) => `${open.repeat(300_000)}1${close.repeat(300_000)}`;
+    const nested = JSON.parse(deep('[', ']')) as JsonValue;
+    const odd: readonly JsonValue[] = [
+      null,
+      5,
+      true,
+      [],
+      {},
+      '\ud800',
+      '\0',
+      deep('[', ']'),
+      deep('{"text":', '}'),
+      nested,
+    ];
+    for (const value of odd) {
+      for (const line of [
+        value,
+        { text: value },
+        { text: 'x', evidence_refs: value, target_skill: value, skill_md_size: value },
+      ])
+        assert.match(classifyCandidate(line).id, /^[0-9a-f]{32}$/);
+    }
+    const shapes = [
+      'SKILL.md 1',
+      '`',
+      '1. ',
+      'exit code   = ',
+      ' 1',
+      'step  ',
+      'curator never change ',
+      '先',
+      '\n',
+      '[',
+      '#1 ',
+      'a',
+    ];
+    const spent = (length: number) => {
+      const begun = process.cpuUsage();
+      for (const shape of shapes)
+        classifyCandidate({ text: shape.repeat(length / shape.length) }, { compat: 'upstream' });
+      const { user, system } = process.cpuUsage(begun);
+      return (user + system) / 1000;
+    };
+    spent(100_000);
+    assert.ok(
+      spent(2_000_000) < 20 * Math.max(100, spent(200_000)),
+      'ten times the text, at most twenty times the work',
+    );
+  });
+
+  test('the original counts a reference as often as it is given', () => {
+    const line = { text: 'hello', evidence_refs: ['a', 'a'] };
+    assert.deepEqual(classifyCandidate(line).evidence_refs, ['a']);
+    assert.equal(
+      classifyCandidate(line, { compat: 'upstream' }).id,
+      candidateId('ignore', 'unclassified evidence', ['a', 'a']),
+    );
+  });
+
   test('the words of JSON are taken out, in the order of the keys', () => {
     assert.equal(innerText('{"output": "o", "summary": "s", "other": "x"}'), 's\no');
     assert.equal(innerText('{"results": [{"text": "a"}, {"content": {"error": "b"}}]}'), 'a\nb');

@@ -5,7 +5,7 @@ import type { CuratorGround } from '../../curator-ground.ts';
 import { CANDIDATE_TYPES } from '../../mine/candidate.ts';
 import { CANDIDATE_STATUSES } from '../../queue/queued-candidate.ts';
 import { failed, printed } from '../printed.ts';
-import { queueFlag, queuePlace } from './queue-place.ts';
+import { NEXT, queueFlag, queuePlace } from './queue-place.ts';
 
 const input = z.object({
   queueDb: queueFlag,
@@ -41,7 +41,11 @@ export function listCandidatesCommand(ground: CuratorGround): AnyCommand {
       const filters = { status_filter: status ?? null, candidate_type_filter: candidateType ?? null };
       const result = { schema_version: '0.1', queue_db: place.path, ...filters, count: candidates.length, candidates };
       const counts = [['Candidates', candidates.length]] as const;
-      yield* printed({ result, format, text: () => candidatesMarkdown({ title: 'Candidates', counts, candidates }) });
+      yield* printed({
+        result,
+        format,
+        text: () => candidatesMarkdown({ title: 'Candidates', counts, candidates, next: NEXT }),
+      });
     },
   });
 }

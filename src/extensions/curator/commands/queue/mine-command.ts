@@ -6,7 +6,7 @@ import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/
 import type { CuratorGround } from '../../curator-ground.ts';
 import { printed, wrongUse } from '../printed.ts';
 import { typedPath } from '../typed-path.ts';
-import { queueFlag, queuePlace } from './queue-place.ts';
+import { NEXT, queueFlag, queuePlace } from './queue-place.ts';
 
 const input = z.object({
   inputJsonl: z
@@ -65,7 +65,7 @@ export function mineCommand(ground: CuratorGround): AnyCommand {
       yield* printed({
         result,
         format,
-        text: () => candidatesMarkdown({ title: 'Mined candidates', counts, candidates }),
+        text: () => candidatesMarkdown({ title: 'Mined candidates', counts, candidates, next: NEXT }),
       });
     },
   });

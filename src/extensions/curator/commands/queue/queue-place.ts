@@ -10,6 +10,10 @@ export const queueFlag = z
   .optional()
   .describe("Database of the queue; the home's evidence file when absent");
 
+/** The last line of every listing. */
+export const NEXT =
+  'Decide with `talaria curator candidates-accept ID` or `candidates-reject ID`; how an id begins is enough.';
+
 export function queuePlace({ places, clock }: CuratorGround, typed: string | undefined, cwd: string): QueueFile {
   const path = typed === undefined ? places.evidenceDatabase : typedPath(typed, { cwd, userHome: places.userHome });
   return { path, isOwn: path === places.evidenceDatabase, clock };
