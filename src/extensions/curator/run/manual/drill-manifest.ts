@@ -1,0 +1,47 @@
+// Owns a restore drill that is remembered (seed 002; curator notes 12): the drill itself is the door's, the state file is the gate's.
+// Invariant: every drill is remembered, a failed one too; where it cannot be, the report says so.
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { errorCode, errorText } from '#base/errors.ts';
+import type { DrillReport } from '#mind/skills/door/drill/drill-report.ts';
+import { runRestoreDrill } from '#mind/skills/door/drill/restore-drill.ts';
+import type { CuratorGround } from '../../curator-ground.ts';
+import { recordDrill } from '../drill/drill-state.ts';
+
+export interface DrillOrder {
+  /** Absolute paths. */
+  readonly manifest: string;
+  readonly targetDir?: string;
+  /** Default: beside the backups that the manifest is one of. */
+  readonly stateFile?: string;
+}
+
+/** A type, so that it counts as JSON. */
+export type RememberedDrill = DrillReport & { readonly state_path: string; readonly state_error?: string };
+
+export async function drillManifest(
+  { places, clock }: Pick<CuratorGround, 'places' | 'clock'>,
+  { manifest, targetDir, stateFile }: DrillOrder,
+): Promise<RememberedDrill> {
+  const report = await runRestoreDrill({
+    manifestPath: manifest,
+    clock,
+    ...(targetDir === undefined ? {} : { targetDir }),
+  });
+  const root = dirname(dirname(report.manifest_path));
+  const state_path = stateFile ?? join(existsSync(root) ? root : places.skillBackups, 'restore-drill-state.json');
+  const state_error = remember(state_path, report);
+  return { ...report, state_path, ...(state_error === undefined ? {} : { state_error }) };
+}
+
+/** Why it could not be remembered. */
+function remember(path: string, report: DrillReport): string | undefined {
+  const { manifest_path, status, restored_target, report_path, warnings, drill_finished_at: drill_at } = report;
+  try {
+    const done = recordDrill(path, { manifest_path, status, drill_at, restored_target, report_path, warnings });
+    return done.ok ? undefined : done.detail;
+  } catch (error) {
+    if (errorCode(error) === undefined) throw error;
+    return errorText(error);
+  }
+}
