@@ -21,6 +21,7 @@ const BENCHES: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
   compaction: async () => (await import('./compaction.ts')).benchCompaction(),
   'recall-1m': async () => (await import('./recall-1m.ts')).benchRecall1m(),
   guard: async () => (await import('./guard.ts')).benchGuard(),
+  curator: async () => (await import('./curator.ts')).benchCurator(),
 };
 
 const GATES: ReadonlySet<string> = new Set(['prefix reuse', 'compaction: evidence found again']);
