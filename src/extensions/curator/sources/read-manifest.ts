@@ -10,7 +10,7 @@ export function bundledNames(given: JsonValue | undefined): ListedNames {
   if (given === undefined) return new Set();
   if (typeof given === 'string') {
     if (given.includes('\0') || given.includes('\uFFFD')) return 'unreadable';
-    return beforeColon(given.split(/\r\n?|\n/));
+    return beforeColon(given.split(LINE_ENDS));
   }
   if (Array.isArray(given)) {
     const lines = listOf(given);
@@ -18,6 +18,10 @@ export function bundledNames(given: JsonValue | undefined): ListedNames {
   }
   return isJsonObject(given) ? namesOf(Object.keys(given)) : 'unreadable';
 }
+
+/** Of every kind: a name must not hide behind a rare one. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they end lines for the original
+const LINE_ENDS = /\r\n|[\n-\r\u001c-\u001e\u0085\u2028\u2029]/;
 
 function beforeColon(lines: readonly string[]): ReadonlySet<string> {
   return namesOf(lines.map((line) => line.split(':', 1)[0] ?? ''));

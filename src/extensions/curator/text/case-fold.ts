@@ -1,12 +1,15 @@
 // Owns comparing names without regard to case (curator notes 8.4, 10). Pure. There is no case folding in the platform; this is Unicode's
-// full folding for every script but Cherokee.
+// full folding: lower case, but for Cherokee, which folds to its capitals.
 
 export function caseFold(text: string): string {
   return Array.from(text, foldPoint).join('');
 }
 
+const CHEROKEE = /\p{Script=Cherokee}/u;
+
 function foldPoint(point: string): string {
   if (point === 'ı') return point;
+  if (CHEROKEE.test(point)) return point.toUpperCase();
   const folded = point === 'İ' ? 'i\u0307' : point.toLowerCase().toUpperCase().toLowerCase();
   return folded.replaceAll('ς', 'σ');
 }

@@ -15,9 +15,12 @@ const LETTERS: Readonly<Record<string, string>> = {
 /** Octal escapes, the whole match's group, known letters, any other pair. */
 const ESCAPE = /\\(0[0-7]{0,2}|[1-3][0-7]{2}|g<0>|[\s\S]|$)/g;
 
-export function expandTemplate(template: string): string {
+/** `whole`: what the template replaces, for `\\g<0>`. */
+export function expandTemplate(template: string, whole: string): string {
   if (!template.includes('\\')) return template;
-  const expanded = Array.from(template.matchAll(ESCAPE), ([, code = '']) => expandOne(code));
+  const expanded = Array.from(template.matchAll(ESCAPE), ([, code = '']) =>
+    code === 'g<0>' ? whole : expandOne(code),
+  );
   if (expanded.some((part) => part === undefined)) return template;
   let next = 0;
   return template.replace(ESCAPE, () => expanded[next++] ?? '');
@@ -27,7 +30,7 @@ function expandOne(code: string): string | undefined {
   if (/^[0-3][0-7]*$/.test(code) && (code[0] === '0' || code.length === 3)) {
     return String.fromCharCode(Number.parseInt(code, 8));
   }
-  if (code === '' || code === 'g<0>' || /^[0-9]/.test(code)) return undefined;
+  if (code === '' || /^[0-9]/.test(code)) return undefined;
   if (/^[A-Za-z]$/.test(code)) return LETTERS[code];
   return LETTERS[code] ?? `\\${code}`;
 }

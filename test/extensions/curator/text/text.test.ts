@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { caseFold } from '#extensions/curator/text/case-fold.ts';
 import { codeLength, comparePoints, cutPoints, firstPoints } from '#extensions/curator/text/code-points.ts';
+import { decimalValue } from '#extensions/curator/text/decimal-value.ts';
 import { dumpJson } from '#extensions/curator/text/dump-json.ts';
 import { expandTemplate } from '#extensions/curator/text/expand-template.ts';
 import { matchesGlob } from '#extensions/curator/text/glob.ts';
@@ -51,12 +52,35 @@ describe('text as the original counts it', () => {
       ['b', '[a-c]', true],
       [']', '[]]', true],
       ['[a', '[a', true],
+      ['a', '[^a]', true],
+      ['^', '[^a]', true],
+      ['b', '[^a]', false],
+      ['b', '[!a-c]', false],
+      ['a]', '[!b]]', true],
+      ['-', '[a-]', true],
+      ['b', '[c-a]', false],
+      ['a', '[]', false],
+      ['', '*', true],
+      ['', '', true],
+      ['a\nb', 'a?b', true],
+      ['😀', '?', true],
+      ['a*', 'a[*]', true],
+      ['ab', 'a[*]', false],
       ['straße', 'STRASSE', true],
       ['aXbXc', 'a*b*c', true],
       ['a'.repeat(3000), `${'*a'.repeat(50)}b`, false],
     ];
     for (const [name, pattern, expected] of cases) assert.equal(matchesGlob(name, pattern), expected, pattern);
-    assert.deepEqual(['ẞ', 'ς', 'İ', 'ı', 'K'].map(caseFold), ['ss', 'σ', 'i\u0307', 'ı', 'k']);
+    assert.deepEqual(['ẞ', 'ς', 'İ', 'ı', 'K', 'Ꭰ', 'ꭰ', 'ﬁ'].map(caseFold), [
+      'ss',
+      'σ',
+      'i\u0307',
+      'ı',
+      'k',
+      'Ꭰ',
+      'Ꭰ',
+      'fi',
+    ]);
   });
 
   test('times are whole seconds in UTC', () => {
@@ -75,9 +99,21 @@ describe('text as the original counts it', () => {
   });
 
   test('a replaced template knows the escapes of the original and leaves what it would have refused', () => {
-    assert.equal(expandTemplate('C:\\new\\tab'), 'C:\new\tab');
-    assert.equal(expandTemplate('a\\\\b \\. \\101 \\0'), 'a\\b \\. A \0');
-    for (const refused of ['C:\\dir', '\\1', 'x\\', '\\g<name>']) assert.equal(expandTemplate(refused), refused);
+    assert.equal(expandTemplate('C:\\new\\tab', ''), 'C:\new\tab');
+    assert.equal(expandTemplate('a\\\\b \\. \\101 \\0', ''), 'a\\b \\. A \0');
+    assert.equal(expandTemplate('<\\g<0>>\\g<0>', 'o\\ld'), '<o\\ld>o\\ld');
+    assert.equal(expandTemplate('\\07\\377\\-\\\n', ''), '\u0007\u00ff\\-\\\n');
+    for (const refused of ['C:\\dir', '\\1', 'x\\', '\\g<name>', '\\x41', '\\400', '\\g<1>'])
+      assert.equal(expandTemplate(refused, ''), refused);
+  });
+
+  test('a number has its value in the digits of every script', () => {
+    assert.deepEqual(['90000', '９００００', '٩٠', '\u{1d7d8}\u{1d7e2}\u{1d7f5}'].map(decimalValue), [
+      90_000,
+      90_000,
+      90,
+      9 - 9 + 9,
+    ]);
   });
 
   test('JSON is printed with sorted keys and its characters as they are', () => {
