@@ -9,7 +9,7 @@ import { createTempHome } from '#testing/temp-home.ts';
 const MAIN = join(import.meta.dirname, '../../src/surfaces/cli/main.ts');
 
 /** Shared by the processes of one run, which else compile the whole program each. */
-const COMPILE_CACHE = mkdtempSync(join(tmpdir(), 'talaria-compiled-'));
+export const COMPILE_CACHE = mkdtempSync(join(tmpdir(), 'talaria-compiled-'));
 process.once('exit', () => rmSync(COMPILE_CACHE, { recursive: true, force: true }));
 
 export interface CliRun {
