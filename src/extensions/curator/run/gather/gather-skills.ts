@@ -6,7 +6,7 @@ import { parseSkillHeader } from '../../header/parse-skill-header.ts';
 import type { PlanningSkill } from '../../plan/planned-skill.ts';
 import { readSkillFile } from './read-skill-file.ts';
 import { readOrigins, type SkillOrigins } from './skill-origins.ts';
-import { walkSkillFiles } from './walk-skill-files.ts';
+import { type SkillPath, walkSkillFiles } from './walk-skill-files.ts';
 
 export interface GatherQuestion {
   /** Absolute. */
@@ -33,34 +33,36 @@ export async function gatherSkills(
     externalDirs: mind.externalSkills,
     createdBy: (name) => (isLocal ? mind.skills.record(name)?.createdBy : undefined),
   });
-  if (!isLocal) return { skills: found(skillsDir, origins, false), origins };
+  if (!isLocal) return { skills: found(skillsDir, origins, () => true), origins };
   await mind.skills.ready(signal);
   const known = mind.skills
     .list()
     .map(({ name, folder }) =>
       planningSkill({ name, path: join(folder, 'SKILL.md'), isPinned: () => isPinned(mind, name) }, origins),
     );
-  return { skills: [...known, ...linkedOnes(known, { skillsDir, wanted, origins })], origins };
+  return { skills: [...known, ...unlisted(known, { skillsDir, wanted, origins })], origins };
 }
 
 function isPinned(mind: CuratorMind, name: string): boolean {
   return mind.skills.record(name)?.pinned === true;
 }
 
-/** The library reads no link out of the folder; a name that the evidence has and it has not may be such a one: to be shown, not written. */
-function linkedOnes(
+/** What the evidence names and the library does not list: behind a link, or no text any more. To be shown with its reason, not written. */
+function unlisted(
   known: readonly PlanningSkill[],
   { skillsDir, wanted, origins }: Pick<GatherQuestion, 'skillsDir' | 'wanted'> & { readonly origins: SkillOrigins },
 ): readonly PlanningSkill[] {
   const names = new Set(known.map(({ name }) => name));
   const missing = new Set([...wanted].filter((name) => !names.has(name)));
-  return missing.size === 0 ? [] : found(skillsDir, origins, true).filter(({ name }) => missing.has(name));
+  if (missing.size === 0) return [];
+  const isMeant = ({ path, linked }: SkillPath) => linked || missing.has(basename(dirname(path)));
+  return found(skillsDir, origins, isMeant).filter(({ name }) => missing.has(name));
 }
 
-/** By the names of their headers, so each is read. */
-function found(root: string, origins: SkillOrigins, onlyLinked: boolean): readonly PlanningSkill[] {
+/** By the names of their headers, so each that is meant is read. */
+function found(root: string, origins: SkillOrigins, isMeant: (place: SkillPath) => boolean): readonly PlanningSkill[] {
   return walkSkillFiles(root)
-    .filter(({ linked }) => linked || !onlyLinked)
+    .filter(isMeant)
     .flatMap(({ path }) => {
       const read = readSkillFile(path);
       if (!read.ok && read.reason === 'skill-file-not-found') return [];
