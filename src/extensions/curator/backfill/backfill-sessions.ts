@@ -10,6 +10,7 @@ import type { Redact } from '#mind/evidence/redact-json.ts';
 import type { CuratorMind, CuratorPlaces } from '../curator-ground.ts';
 import type { BackfillReport } from './backfill-report.ts';
 import { fillEvidence } from './fill-evidence.ts';
+import { soundLedger } from './sound-ledger.ts';
 import { fileSessions } from './sources/file-sessions.ts';
 import { hermesSessions } from './sources/hermes-sessions.ts';
 import { ownSessions } from './sources/own-sessions.ts';
@@ -68,7 +69,7 @@ export function clampDays(days: number): number {
 }
 
 function writableLedger(mind: BackfillSources['mind']): Database {
-  const ledger = mind.evidence();
+  const ledger = soundLedger(mind.evidence);
   if (!ledger.readOnly) return ledger;
   throw new TalariaError(`${ledger.path} was written by a newer version of Talaria; nothing can be filled in`, {
     code: 'newer-schema',

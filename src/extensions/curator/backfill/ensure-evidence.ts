@@ -1,14 +1,13 @@
 // Owns that nobody reads an empty or broken ledger for "nothing happened": a ledger that was never filled is filled from our own stored
 // sessions, once a file. Knows no report. Invariant: asking again costs two small reads; nothing is told when nothing was added.
-import { closeSync, openSync, statSync } from 'node:fs';
-import { type Database, suspectMark } from '#base/database/connection.ts';
-import { errorCode } from '#base/errors.ts';
+import type { Database } from '#base/database/connection.ts';
 import { redactSecrets } from '#base/secrets.ts';
 import { plural } from '#base/text.ts';
 import { hasToolMessages } from '#mind/sessions/transfer/told-sessions.ts';
 import { addedLine } from './backfill-report.ts';
 import type { BackfillSources } from './backfill-sessions.ts';
 import { fillEvidence } from './fill-evidence.ts';
+import { soundLedger } from './sound-ledger.ts';
 import { ownSessions } from './sources/own-sessions.ts';
 
 /** To be awaited before evidence is read. Gives the line to tell, if events were added. */
@@ -23,26 +22,6 @@ export async function ensureEvidence(sources: BackfillSources, signal: AbortSign
   markFilled(mind.evidence());
   if (total.sessions_imported === 0) return undefined;
   return `the evidence was filled in from ${plural(total.sessions_imported, 'stored session')}: ${addedLine(total)}`;
-}
-
-/** Larger files are looked at only after damage was met in them. */
-const QUICKLY_READ_BYTES = 64 * 1024 * 1024;
-
-/** A broken file is opened anew, which puts it aside. */
-function soundLedger(evidence: () => Database): Database {
-  const ledger = evidence();
-  if (ledger.readOnly || !isDamaged(ledger)) return ledger;
-  closeSync(openSync(suspectMark(ledger.path), 'a', 0o600));
-  return evidence();
-}
-
-function isDamaged(ledger: Database): boolean {
-  try {
-    return statSync(ledger.path).size <= QUICKLY_READ_BYTES && ledger.findDamage() !== undefined;
-  } catch (error) {
-    if (errorCode(error) !== 'database-corrupt') throw error;
-    return true;
-  }
 }
 
 /** The number that SQLite keeps for the program in the file itself: a new file has 0. */

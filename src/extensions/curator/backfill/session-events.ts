@@ -89,7 +89,8 @@ class SessionWalk {
   }
 
   #callsOfTurn(): TurnCalls {
-    return new TurnCalls({ sessionId: this.#session.id, turn: this.#turn }, this.#place.redact);
+    const { id: sessionId, observed } = this.#session;
+    return new TurnCalls({ sessionId, turn: this.#turn }, { redact: this.#place.redact, unobserved: !observed });
   }
 
   #takeUser(message: Message, at: number): void {

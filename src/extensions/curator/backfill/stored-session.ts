@@ -18,6 +18,8 @@ export interface StoredSession {
   readonly lastActiveAt: number;
   /** A live process has it open: its last turn may still be running, and its end is still to come. */
   readonly open: boolean;
+  /** Talaria ran its calls, and recorded how each ended. */
+  readonly observed: boolean;
   /** In the order in which they were said. May throw while it is read. */
   readonly messages: Iterable<StoredMessage>;
 }

@@ -51,7 +51,7 @@ async function* run(ground: CuratorGround, asked: Asked, context: CommandContext
   const report = await backfillSessions({ mind, places, clock }, options, context.signal);
   yield* printed({ result: report, format, text: () => reportLines(report).join('\n') });
   if (sessionsDir !== undefined && report.missing) {
-    yield failed(
+    return yield failed(
       'sessions-missing',
       `there is no folder ${report.sessions_dir}`,
       'Name the folder that holds session_*.json.',

@@ -67,7 +67,7 @@ export class TurnCalls {
       at,
       sessionId: this.#sessionId,
       tool: sliceText(call.name, LONGEST_NAME),
-      ms: result === undefined ? null : Math.round(result.observed.ms),
+      ms: result === undefined || this.#rules.unobserved === true ? null : Math.round(result.observed.ms),
       isError: this.#isFailure(result),
       isErrorUpstream: isErrorLike(text, { compat: 'upstream' }),
       skill: shortened(attributeSkill(call.name, given, { compat: 'upstream' })),

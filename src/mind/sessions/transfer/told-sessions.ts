@@ -12,7 +12,8 @@ export interface ToldSession {
   readonly key: number;
   readonly id: string;
   readonly source: string;
-  readonly model: string | undefined;
+  /** A prompt of ours was sent in it: how its calls ended was observed, not told by another program. */
+  readonly observed: boolean;
   /** Epoch ms. */
   readonly startedAt: number;
   readonly lastActiveAt: number;
@@ -29,7 +30,7 @@ interface SessionColumns {
   readonly key: number;
   readonly id: string;
   readonly source: string;
-  readonly model: string | null;
+  readonly prompt_hash: string | null;
   readonly started_at: number;
   readonly last_active_at: number;
 }
@@ -38,14 +39,14 @@ interface SessionColumns {
 export function toldSessions(database: Database, since: number): readonly ToldSession[] {
   return database
     .all<SessionColumns>(
-      'SELECT key, id, source, model, started_at, last_active_at FROM sessions WHERE last_active_at >= ?',
+      'SELECT key, id, source, prompt_hash, started_at, last_active_at FROM sessions WHERE last_active_at >= ?',
       since,
     )
     .map((row) => ({
       key: row.key,
       id: row.id,
       source: row.source,
-      model: row.model ?? undefined,
+      observed: row.prompt_hash !== null,
       startedAt: row.started_at,
       lastActiveAt: row.last_active_at,
     }));

@@ -71,7 +71,7 @@ function sourceOf(database: HermesDatabase, { path, since }: HermesPlace): Omit<
 export function storedSession({ session, messages }: HermesSession): StoredSession {
   const { id, source, startedAt, lastActiveAt } = session;
   return {
-    ...{ id: String(id), platform: String(source), startedAt, lastActiveAt, open: false },
+    ...{ id: String(id), platform: String(source), startedAt, lastActiveAt, open: false, observed: false },
     messages: messages.filter(({ state }) => state !== 'rewound'),
   };
 }

@@ -23,13 +23,14 @@ export function ownSessions(state: Database, { since, clock }: { since: number; 
 }
 
 function candidate(state: Database, session: ToldSession, clock: Clock): Candidate {
-  const { id, source, startedAt, lastActiveAt } = session;
+  const { id, source, startedAt, lastActiveAt, observed } = session;
   return {
     id,
     at: lastActiveAt,
     read: () => {
       const open = isOpenElsewhere(state, session, clock);
-      return ok({ id, platform: source, startedAt, lastActiveAt, open, messages: toldMessages(state, session) });
+      const messages = toldMessages(state, session);
+      return ok({ id, platform: source, startedAt, lastActiveAt, observed, open, messages });
     },
   };
 }
