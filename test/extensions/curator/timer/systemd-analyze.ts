@@ -12,8 +12,8 @@ export const NO_SYSTEMD = 'skipped: systemd-analyze is not installed';
 export interface Verified {
   readonly status: number | null;
   readonly messages: string;
-  /** The command as systemd will start it, `$$` not yet made `$`. */
-  readonly words: readonly string[];
+  /** The command of each service as systemd will start it, `$$` made `$` as it then does in arguments. */
+  readonly commands: readonly (readonly string[])[];
 }
 
 export function verifyUnits(paths: readonly string[], scratch: string): Verified {
@@ -26,12 +26,13 @@ export function verifyUnits(paths: readonly string[], scratch: string): Verified
     env: debug,
     encoding: 'utf8',
   });
-  const line = loud.stdout.split('\n').find((text) => text.trimStart().startsWith(SHOWN)) ?? '';
-  return {
-    status: quiet.status,
-    messages: `${quiet.stdout}${quiet.stderr}`,
-    words: readShellWords(line.trimStart().slice(SHOWN.length)),
-  };
+  const lines = loud.stdout.split('\n').filter((text) => text.trimStart().startsWith(SHOWN));
+  const commands = lines.map((line) => readShellWords(line.trimStart().slice(SHOWN.length)));
+  return { status: quiet.status, messages: `${quiet.stdout}${quiet.stderr}`, commands: commands.map(expanded) };
+}
+
+function expanded([program = '', ...args]: readonly string[]): readonly string[] {
+  return [program, ...args.map((word) => word.replaceAll('$$', '$'))];
 }
 
 /** systemd shows words as a shell would take them: bare, or in double quotes with C escapes. */
