@@ -12,7 +12,7 @@ const input = z.object({
   skill: z.string().min(1).describe('Name of the skill'),
   skillFile: z.string().optional().describe("Its SKILL.md; the library's text when absent"),
   days: daysFlag,
-  format: z.enum(['markdown', 'json']).default('markdown').describe('markdown, or json'),
+  format: z.enum(['markdown', 'json']).default('markdown').describe('markdown when absent'),
   output: z.string().optional().describe('Also write it to this file'),
   draftWithModel: z.boolean().default(false).describe('Let the configured model draft the change, for review'),
   modelTimeout: z.number().default(180).describe('Seconds that the model may take; 180'),

@@ -16,8 +16,8 @@ export function skillValidateCommand(ground: CuratorGround): AnyCommand {
       paths: z
         .array(z.string())
         .default([])
-        .describe('Files or folders; the file of a verifier, or this folder, when absent'),
-      format: z.enum(['json', 'text']).default('json').describe('json, or text'),
+        .describe('Files or folders; HERMES_CURATOR_TARGET_PATH, or this folder, when absent'),
+      format: z.enum(['json', 'text']).default('json').describe('json when absent'),
     }),
     examples: ['talaria curator skill-validate ~/.talaria/skills --format text'],
     async *run({ paths, format }, context): AsyncGenerator<CommandOutput> {

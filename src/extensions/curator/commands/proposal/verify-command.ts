@@ -12,7 +12,7 @@ const input = z.object({
   proposalFile: z.string().min(1).describe('File that `propose --format json --output` wrote'),
   skill: z.string().min(1).optional().describe('It must be for this skill, and rest on its evidence'),
   days: daysFlag,
-  format: z.enum(['text', 'json']).default('text').describe('text, or json'),
+  format: z.enum(['text', 'json']).default('text').describe('text when absent'),
 });
 
 export function verifyCommand(ground: CuratorGround): AnyCommand {

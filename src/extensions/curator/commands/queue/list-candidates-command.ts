@@ -11,7 +11,7 @@ const input = z.object({
   queueDb: queueFlag,
   status: z.enum(CANDIDATE_STATUSES).optional().describe('Only candidates of this status'),
   candidateType: z.enum(CANDIDATE_TYPES).optional().describe('Only candidates of this type'),
-  format: z.enum(['json', 'markdown']).default('json').describe('json, or markdown'),
+  format: z.enum(['json', 'markdown']).default('json').describe('json when absent'),
 });
 
 export function listCandidatesCommand(ground: CuratorGround): AnyCommand {

@@ -14,7 +14,7 @@ const input = z.object({
     .min(1)
     .describe('One JSON object a line: text, evidence_ref, target_skill, …; - reads the input'),
   queueDb: queueFlag,
-  format: z.enum(['json', 'markdown']).default('json').describe('json, or markdown'),
+  format: z.enum(['json', 'markdown']).default('json').describe('json when absent'),
 });
 
 const BAD_INPUT = new Set(['invalid-json', 'line-too-long', 'line-not-utf-8', 'too-many-candidates']);
