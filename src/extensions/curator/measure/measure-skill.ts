@@ -1,7 +1,7 @@
 // Owns whether edits of a skill helped: each version's uses, rate and cost, and a verdict against the version before. Pure: rows come in
 // as data. Invariant: no verdict while either side has fewer than five uses; what has no known price has no sum that looks whole.
 import { isoTime } from '#base/clock.ts';
-import type { TurnCost } from '#mind/sessions/turn-costs.ts';
+import type { TurnCost } from '#mind/sessions/cost/turn-costs.ts';
 import type { SkillVersion } from '#mind/skills/skill-door.ts';
 import type { VersionUses } from '#mind/skills/use/read-uses.ts';
 import { type UseCounts, worseProbability } from '#mind/skills/use/worse-probability.ts';

@@ -1,5 +1,5 @@
 // Owns gathering what a measurement rests on: versions of the door, uses and costs of state.db. Knows no verdict. Reads only.
-import { costOfTurns } from '#mind/sessions/turn-costs.ts';
+import { costOfTurns } from '#mind/sessions/cost/turn-costs.ts';
 import { usedTurns, usesByVersion } from '#mind/skills/use/read-uses.ts';
 import type { CuratorMind } from '../curator-ground.ts';
 import { measureSkill, type SkillMeasurement } from './measure-skill.ts';

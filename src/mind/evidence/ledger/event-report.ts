@@ -41,11 +41,18 @@ export interface TurnEventRow {
   readonly assistant_preview: string;
 }
 
+interface Columns {
+  readonly skill: string;
+  readonly error: string;
+  /** The plus keeps the planner off the index by time: counting reads the index of tallies alone, never the wide rows. */
+  readonly time: string;
+}
+
 /** Ours: the skill that was named, else the active one, and our verdict. The original's: named alone, its verdict. */
-function columnsOf({ compat }: CompatOptions): { readonly skill: string; readonly error: string } {
+function columnsOf({ compat }: CompatOptions): Columns {
   return compat === 'upstream'
-    ? { skill: 'skill_name', error: 'is_error_upstream' }
-    : { skill: 'coalesce(skill_name, active_skill)', error: 'is_error' };
+    ? { skill: 'skill_name', error: 'is_error_upstream', time: 'created_at' }
+    : { skill: 'coalesce(skill_name, active_skill)', error: 'is_error', time: '+created_at' };
 }
 
 interface Filter {
@@ -53,9 +60,9 @@ interface Filter {
   readonly values: readonly SqlValue[];
 }
 
-function filterOf({ since, skill }: EventWindow, skillColumn: string): Filter {
-  if (skill === null) return { where: 'created_at >= ?', values: [since] };
-  return { where: `created_at >= ? AND ${skillColumn} = ?`, values: [since, skill] };
+function filterOf({ since, skill }: EventWindow, columns: Pick<Columns, 'skill' | 'time'>): Filter {
+  if (skill === null) return { where: `${columns.time} >= ?`, values: [since] };
+  return { where: `${columns.time} >= ? AND ${columns.skill} = ?`, values: [since, skill] };
 }
 
 /** All tool calls of the window, and those that belong to a skill. */
@@ -64,8 +71,9 @@ export function countToolEvents(
   window: EventWindow,
   options: CompatOptions = {},
 ): EventCounts & { readonly ofSkills: number } {
-  const { skill, error } = columnsOf(options);
-  const { where, values } = filterOf(window, skill);
+  const columns = columnsOf(options);
+  const { skill, error } = columns;
+  const { where, values } = filterOf(window, columns);
   const row = database.get<{ events: number; errors: number | null; of_skills: number }>(
     `SELECT count(*) AS events, sum(${error}) AS errors, count(${skill}) AS of_skills FROM tool_events WHERE ${where}`,
     ...values,
@@ -79,8 +87,9 @@ export function tallySkills(
   window: EventWindow,
   { top, ...options }: CompatOptions & { readonly top: number },
 ): readonly EventTally[] {
-  const { skill, error } = columnsOf(options);
-  const { where, values } = filterOf(window, skill);
+  const columns = columnsOf(options);
+  const { skill, error } = columns;
+  const { where, values } = filterOf(window, columns);
   return database.all<EventTally>(
     `SELECT ${skill} AS name, count(*) AS events, sum(${error}) AS errors FROM tool_events
      WHERE ${where} AND ${skill} IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?`,
@@ -95,8 +104,9 @@ export function tallyTools(
   window: EventWindow,
   { top, ...options }: CompatOptions & { readonly top: number },
 ): readonly EventTally[] {
-  const { skill, error } = columnsOf(options);
-  const { where, values } = filterOf(window, skill);
+  const columns = columnsOf(options);
+  const { skill, error } = columns;
+  const { where, values } = filterOf(window, columns);
   return database.all<EventTally>(
     `SELECT tool AS name, sum(n) AS events, sum(failed) AS errors FROM (
        SELECT ${skill} AS skill, tool_name AS tool, count(*) AS n, sum(${error}) AS failed FROM tool_events
@@ -114,7 +124,7 @@ export function newestToolEvents(
   { limit, ...options }: CompatOptions & { readonly limit: number },
 ): readonly ToolEventRow[] {
   const { skill, error } = columnsOf(options);
-  const { where, values } = filterOf(window, skill);
+  const { where, values } = filterOf(window, { skill, time: 'created_at' });
   return database.all<ToolEventRow>(
     `SELECT created_at, session_id, task_id, tool_name, duration_ms, ${error} AS is_error, ${skill} AS skill_name,
        args_json, result_preview FROM tool_events

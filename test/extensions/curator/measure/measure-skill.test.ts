@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { type MeasureQuestion, measureSkill } from '#extensions/curator/measure/measure-skill.ts';
 import { measurementRows } from '#extensions/curator/measure/measurement-table.ts';
-import { NO_TURN_COST, type TurnCost } from '#mind/sessions/turn-costs.ts';
+import { NO_TURN_COST, type TurnCost } from '#mind/sessions/cost/turn-costs.ts';
 import type { SkillVersion } from '#mind/skills/skill-door.ts';
 
 function version(number: number, fields: Partial<SkillVersion> = {}): SkillVersion {

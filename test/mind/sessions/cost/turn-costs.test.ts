@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { Span } from '#core/agent/session-store.ts';
 import type { Purpose } from '#core/model/model-client.ts';
+import { costOfTurns, NO_TURN_COST } from '#mind/sessions/cost/turn-costs.ts';
 import { createSqliteSessionStore } from '#mind/sessions/sqlite-session-store.ts';
-import { costOfTurns, NO_TURN_COST } from '#mind/sessions/turn-costs.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 
 let spans = 0;
