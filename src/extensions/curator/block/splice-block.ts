@@ -30,5 +30,6 @@ function spliceUpstream(text: string, block: string): string {
   const end = text.indexOf(END_MARKER, start + START_MARKER.length);
   if (end === -1) return text;
   const behind = end + END_MARKER.length;
-  return text.slice(0, start) + expandTemplate(block) + text.slice(text[behind] === '\n' ? behind + 1 : behind);
+  const until = text[behind] === '\n' ? behind + 1 : behind;
+  return text.slice(0, start) + expandTemplate(block, text.slice(start, until)) + text.slice(until);
 }
