@@ -38,7 +38,7 @@ function upstreamHeader(text: string): ParsedSkillHeader | null {
 
 function lineValue(header: string): string | null {
   const written = /^name:[ \t]*(.*)$/m.exec(header)?.[1]?.trim() ?? '';
-  const bare = /^["']?(.+?)["']?$/.exec(written)?.[1] ?? '';
+  const bare = written.replace(/^["']|["']$/g, '');
   return bare === '' ? null : bare;
 }
 
