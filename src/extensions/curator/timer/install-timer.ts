@@ -39,11 +39,11 @@ export async function installTimer(
   if (!planned.ok) return planned;
   const plan = planned.value;
   const done = options.dryRun ? undefined : await carryOut(plan, { request, ...options }, signal);
-  const enabled = options.enable && done?.exit_code === 0;
-  const statement = timerStatement(request, options.scheduler.name, enabled || options.dryRun);
+  const isOn = options.enable && (done === undefined || done.exit_code === 0);
+  const statement = timerStatement(request, options.scheduler.name, isOn);
   const result = { ...resultOf(request, plan, options), ...(done ? answered(options.scheduler, done) : {}) };
   const failed = options.enable && done ? failure(options.scheduler, done) : undefined;
-  const value = { result: { ...result, enabled, statement: [...statement] }, plan, statement };
+  const value = { result: { ...result, enabled: isOn && !options.dryRun, statement: [...statement] }, plan, statement };
   return { ok: true, value: failed ? { ...value, failed } : value };
 }
 

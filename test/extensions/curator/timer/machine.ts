@@ -17,11 +17,20 @@ export interface Machine extends Stage {
   readonly plist: string;
 }
 
-export function createMachine(t: TestContext, programs: readonly string[] = ['systemctl']): Machine {
+/** `startedBy`: what started Talaria; default a `talaria` on the PATH. */
+export function createMachine(
+  t: TestContext,
+  programs: readonly string[] = ['systemctl'],
+  startedBy: readonly string[] | undefined = undefined,
+): Machine {
   const stage = createStage(t);
   const bin = join(stage.temp.path, 'bin');
   mkdirSync(bin);
-  const environment = { ...stage.environment, variables: { ...stage.environment.variables, PATH: bin } };
+  const environment = {
+    ...stage.environment,
+    variables: { ...stage.environment.variables, PATH: bin },
+    ...(startedBy ? { program: startedBy } : {}),
+  };
   const machine: Machine = {
     ...stage,
     environment,
