@@ -21,13 +21,14 @@ import { type CliStage, createCliStage } from '../scenario/cli-process.ts';
 import { verifies } from '../verifies.ts';
 import { type FoundOnnx, findOnnx } from './onnx/find-onnx.ts';
 import { writeTinyCrossEncoder } from './onnx/tiny-cross-encoder.ts';
+import { writeTinyDecoder } from './onnx/tiny-decoder.ts';
 
 const signal = new AbortController().signal;
 
 /** The two small models, in the settings of the seed's two. */
 const SEMANTIC = {
   embedding: { id: 'small/minilm', pooling: 'mean', prefix: '', max_length: 256, file: 'onnx/model_quantized.onnx' },
-  reranker: { id: 'small/cross', max_length: 128, file: 'onnx/model.onnx' },
+  reranker: { id: 'small/cross', max_length: 128 },
 };
 const SKILLS = {
   vehicle: 'Repair an automobile: check its motor and the tyres.',
@@ -60,7 +61,7 @@ function semanticTests({ engines, minilm }: FoundOnnx): void {
   rerankerContract('cross-encoder of two layers', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'talaria-cross-'));
     writeTinyCrossEncoder(folder);
-    const reranker = await openOnnxReranker({ id: 'cross', files: filesOf(folder, 'onnx/model.onnx') }, signal);
+    const reranker = await openOnnxReranker({ id: 'cross', files: filesOf(folder, SEMANTIC.embedding.file) }, signal);
     const close = async () => {
       await reranker.close();
       rmSync(folder, { recursive: true, force: true });
@@ -109,6 +110,26 @@ function semanticTests({ engines, minilm }: FoundOnnx): void {
       assert.equal(best?.score, 0.952574);
       assert.ok(best.embedding_score > 0.3, again.run.out);
       assert.deepEqual((await candidates(stage, '--query', QUERY)).result, near.result);
+    },
+  );
+
+  verifies(
+    'curator:candidates:embedding',
+    'with no setting: a decoder’s last token, the query instructed',
+    async (t) => {
+      const stage = cliStage(t, {});
+      const from = join(stage.folder, 'defaults');
+      writeTinyDecoder(join(from, 'Qwen', 'Qwen3-Embedding-0.6B'));
+      writeTinyCrossEncoder(join(from, 'bge-reranker-v2-m3-ONNX'));
+      const setup = await stage.run(['curator', 'setup-semantic', '--from', from]);
+      assert.equal(setup.code, 0, setup.out + setup.err);
+      const { result, run } = await candidates(stage, '--query', 'restart gateway', '--rerank');
+      assert.equal(result.mode, 'semantic-reranked', run.out);
+      const [best, next] = result.candidates as { skill_name: string; score: number; embedding_score: number }[];
+      assert.equal(best?.skill_name, 'gateway');
+      // The skill says restart, gateway, service, log; the query the first two of them.
+      assert.equal(best?.embedding_score, Number(Math.SQRT1_2.toFixed(6)));
+      assert.deepEqual([next?.embedding_score, next?.score], [0, 0.119203]);
     },
   );
 

@@ -6,39 +6,18 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type OnnxNode, type OnnxWeights, onnxFile } from './onnx-file.ts';
-
-const SPECIAL = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', '[MASK]'];
-const WORDS = [
-  'restart',
-  'gateway',
-  'service',
-  'log',
-  'bake',
-  'bread',
-  'oven',
-  'deploy',
-  'release',
-  'table',
-  'csv',
-  'import',
-];
-const VOCABULARY = [...SPECIAL, ...WORDS];
+import { SPECIAL, VOCABULARY, writeWordTokenizer } from './word-tokenizer.ts';
 
 /** Writes the model's folder as the hub would have it. */
 export function writeTinyCrossEncoder(folder: string): void {
   mkdirSync(join(folder, 'onnx'), { recursive: true });
   const write = (name: string, value: object) => writeFileSync(join(folder, name), JSON.stringify(value));
-  writeFileSync(join(folder, 'onnx', 'model.onnx'), crossEncoder());
+  writeFileSync(join(folder, 'onnx', 'model_quantized.onnx'), crossEncoder());
   write('config.json', {
     ...{ model_type: 'bert', architectures: ['BertForSequenceClassification'], vocab_size: VOCABULARY.length },
     ...{ hidden_size: VOCABULARY.length, num_hidden_layers: 2, num_attention_heads: 1, id2label: { 0: 'LABEL_0' } },
   });
-  const [pad, unknown, start, end, mask] = SPECIAL;
-  write('tokenizer_config.json', {
-    ...{ tokenizer_class: 'BertTokenizer', model_max_length: 512, do_lower_case: true },
-    ...{ pad_token: pad, unk_token: unknown, cls_token: start, sep_token: end, mask_token: mask },
-  });
-  write('tokenizer.json', tokenizer());
+  writeWordTokenizer(folder, 'BertTokenizer');
 }
 
 function crossEncoder(): Buffer {
@@ -86,36 +65,4 @@ function crossEncoder(): Buffer {
     outputs: [{ name: 'logits', element: 'float', shape: ['batch', 1] }],
     ...{ weights, nodes },
   });
-}
-
-function tokenizer(): object {
-  const special = (content: string, id: number) => ({
-    ...{ id, content, special: true, single_word: false },
-    ...{ lstrip: false, rstrip: false, normalized: false },
-  });
-  const mark = (id: string, type: number) => ({ SpecialToken: { id, type_id: type } });
-  const part = (id: string, type: number) => ({ Sequence: { id, type_id: type } });
-  const ids = (content: string) => ({ id: content, ids: [SPECIAL.indexOf(content)], tokens: [content] });
-  return {
-    ...{ version: '1.0', truncation: null, padding: null, added_tokens: SPECIAL.map(special) },
-    normalizer: {
-      type: 'BertNormalizer',
-      clean_text: true,
-      handle_chinese_chars: true,
-      strip_accents: null,
-      lowercase: true,
-    },
-    pre_tokenizer: { type: 'BertPreTokenizer' },
-    post_processor: {
-      type: 'TemplateProcessing',
-      single: [mark('[CLS]', 0), part('A', 0), mark('[SEP]', 0)],
-      pair: [mark('[CLS]', 0), part('A', 0), mark('[SEP]', 0), part('B', 1), mark('[SEP]', 1)],
-      special_tokens: { '[CLS]': ids('[CLS]'), '[SEP]': ids('[SEP]') },
-    },
-    decoder: { type: 'WordPiece', prefix: '##', cleanup: true },
-    model: {
-      ...{ type: 'WordPiece', unk_token: '[UNK]', continuing_subword_prefix: '##', max_input_chars_per_word: 100 },
-      vocab: Object.fromEntries(VOCABULARY.map((word, at) => [word, at])),
-    },
-  };
 }

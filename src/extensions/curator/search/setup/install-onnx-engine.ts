@@ -7,6 +7,7 @@ import { TalariaError } from '#base/errors.ts';
 import { randomHex } from '#base/ids.ts';
 import { withFileLock } from '#base/platform.ts';
 import { type ProcessResult, runProcess } from '#base/process.ts';
+import { redactSecrets } from '#base/secrets.ts';
 import { onnxEngineFolder } from '#core/model/onnx/onnx-engine.ts';
 import { BINARIES, ENGINE_FILES, NPM_INSTALL } from './onnx-engine-package.ts';
 
@@ -86,12 +87,15 @@ function npmFailed({ ended, exitCode, error, output }: ProcessResult): TalariaEr
   const said = output.text
     .split('\n')
     .map((line) => line.replace(/^npm (error|ERR!)\s*/i, '').trim())
-    .find((line) => line !== '' && !line.startsWith('code '));
-  return new TalariaError(`npm could not install the engine for local models (${how})${said ? `: ${said}` : ''}`, {
-    code: 'engine-install-failed',
-    retryable: true,
-    fix: 'Check that npm is installed and can reach its registry, then run it again.',
-  });
+    .find((line) => line !== '' && !/^(code|errno|syscall|path|command) /.test(line));
+  return new TalariaError(
+    `npm could not install the engine for local models (${how})${said ? `: ${redactSecrets(said)}` : ''}`,
+    {
+      code: 'engine-install-failed',
+      retryable: true,
+      fix: 'Check that npm is installed and can reach its registry, then run it again.',
+    },
+  );
 }
 
 function remove(path: string): void {

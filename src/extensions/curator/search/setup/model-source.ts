@@ -1,6 +1,6 @@
 // Owns taking a model's files out of a folder that the owner gave. Knows no hub and no engine.
 // Invariant: only files that the model needs are copied; links are followed, so that a hub's cache of links can be given as it is.
-import { copyFileSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { neededFiles } from '#core/model/onnx/model-files.ts';
 import type { WantedModel } from './wanted-model.ts';
@@ -22,6 +22,7 @@ export function copyModel(folder: string, into: string, file: string): void {
     if (!existsSync(join(folder, name))) continue;
     mkdirSync(dirname(join(into, name)), { recursive: true, mode: 0o700 });
     copyFileSync(join(folder, name), join(into, name));
+    chmodSync(join(into, name), 0o600);
   }
 }
 

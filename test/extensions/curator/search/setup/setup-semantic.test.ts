@@ -240,7 +240,10 @@ describe('setup-semantic: the engine', () => {
   });
 
   test('an npm that fails, is not there, or brings no binary for this machine leaves nothing', async (t) => {
-    const failing = npmStage(t, 'echo "npm error code E404"; echo "npm error 404 Not Found"; exit 1');
+    const failing = npmStage(
+      t,
+      'echo "npm error code E404"; echo "npm error syscall connect"; echo "npm error 404 Not Found"; exit 1',
+    );
     const foreign = npmStage(t, `mkdir -p ${binaries}/other/cpu`);
     const without = npmStage(t, '', { PATH: '/nowhere' });
     for (const [stage, code, message] of [
