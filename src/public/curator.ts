@@ -1,6 +1,7 @@
 /**
  * Public entry `talaria/curator`: the deterministic core of evidence-led skill improvement, as functions on plain data. Every function
- * is synchronous, reads no file and no clock; `{ compat: 'upstream' }` gives the original's result where ours differs.
+ * is synchronous, reads no file and no clock; `{ compat: 'upstream' }` gives the original's result where ours differs. What goes in and
+ * comes out of each, with units, errors and the seed's section, stands where it is written.
  */
 
 export { chooseVariant } from '#extensions/curator/block/choose-variant.ts';

@@ -40,6 +40,13 @@ export interface VariantChoice {
 
 export const MOST_VARIANTS = VARIANTS.length;
 
+/**
+ * Weighs up to four bounded variants of a skill's managed block and names the winner (seed 002, multi-candidate evaluation; notes 10).
+ * In: the skill's `text`, its name, counts and evidence `rows` (newest first; ours sorts them), `days` of the window, `now`, and how many
+ * `variants` (clamped to 1..4). Out: each variant with its spec, size strategy, `content_chars` in code points and score, and which one is
+ * `selected`; the highest score, of equal ones the first. No model, no file.
+ * @throws TypeError when `now` is no instant.
+ */
 export function chooseVariant(question: VariantQuestion, options: CompatOptions = {}): VariantChoice {
   return weighVariants(question, options).choice;
 }

@@ -22,7 +22,13 @@ export interface BlockRequest {
 
 export const DEFAULT_DAYS = 7;
 
-/** With the evidence inline. */
+/**
+ * The text of a managed block with its evidence inline (seed 002, what gets written; notes 10). In: name of the skill, window in `days`
+ * (default 7), `now` (ISO text or epoch), counts of the window, evidence rows (newest first; ours sorts them) and the variant, which says
+ * how many rows are shown. Out: from the start marker to the end marker and one line end. Previews are 220 code points at most; ours
+ * stand in a fence, redacted, one line each, the original's as they are.
+ * @throws TypeError when `now` is no instant.
+ */
 export function buildManagedBlock(request: BlockRequest, options: CompatOptions = {}): string {
   const upstream = options.compat === 'upstream';
   const { spec } = variantOf(request.variant);

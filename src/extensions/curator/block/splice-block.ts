@@ -5,6 +5,12 @@ import type { CompatOptions } from '#mind/evidence/ledger/compact-preview.ts';
 import { expandTemplate } from '../text/expand-template.ts';
 import { END_MARKER, locateBlock, START_MARKER } from './markers.ts';
 
+/**
+ * Puts a managed block into a skill's text (seed 002, "autorun replaces only that managed block"; notes 10). Out: the text with the block
+ * in place of the one it holds, else behind a blank line at its end. Ours is literal and idempotent; it returns the text as it was when
+ * its markers are broken or `block` is not exactly one block. The original takes the first span from a start to an end marker, reads
+ * `block` as a template when it replaces, and appends beside broken markers. Throws nothing.
+ */
 export function spliceManagedBlock(text: string, block: string, options: CompatOptions = {}): string {
   return options.compat === 'upstream' ? spliceUpstream(text, block) : splice(text, block);
 }

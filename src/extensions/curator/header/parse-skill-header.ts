@@ -17,7 +17,12 @@ export interface ParsedSkillHeader {
 const UPSTREAM_HEADER = /^---[ \t]*\n((?:[^\n]*\n)*?)---[ \t]*\n/;
 const UPSTREAM_PIN = /^(?:pin|pinned):[ \t]*(?:true|yes|1)[ \t]*$/im;
 
-/** null when the text has no front matter. */
+/**
+ * Name, description, pin and fields of a SKILL.md's front matter (seed 002, "skip pinned skills"; notes 8.3). In: the file's text. Out:
+ * null when it has no front matter; `name` and `description` are null when they are missing or blank. Ours reads every header that the
+ * agent reads and honours a pin in any spelling; the original wants the header at the first byte with a line end behind it, and a bare
+ * `pin` or `pinned` of true, yes or 1. Throws nothing.
+ */
 export function parseSkillHeader(text: string, options: CompatOptions = {}): ParsedSkillHeader | null {
   return options.compat === 'upstream' ? upstreamHeader(text) : ourHeader(text);
 }

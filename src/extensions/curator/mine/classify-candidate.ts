@@ -21,7 +21,13 @@ interface Seen {
   readonly upstream: boolean;
 }
 
-/** `evidenceLine`: an object with `text`, `evidence_ref(s)`, `target_skill`, `tool_name`, `is_error`, `skill_md_size`; or its JSON text. */
+/**
+ * What one line of evidence could become, by the first rule that fits (seed 002, candidates for review; notes 7). In: an object with
+ * `text`, `evidence_ref` or `evidence_refs`, `target_skill`, `tool_name`, `is_error` and `skill_md_size` (bytes), its JSON text, or bare
+ * text; fields of a wrong kind count as absent. Out: a candidate for a person, never one to be applied by itself: its `confidence` is 0
+ * to 1, its `rationale` 140 code points at most, its `id` 32 hex digits. Ours redacts and takes no "exit code 0" for a failure. Throws
+ * nothing.
+ */
 export function classifyCandidate(evidenceLine: JsonValue, options: CompatOptions = {}): Candidate {
   const upstream = options.compat === 'upstream';
   const read = readEvidenceLine(evidenceLine, options);

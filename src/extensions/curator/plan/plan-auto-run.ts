@@ -21,7 +21,13 @@ export interface PlannedWrite {
 const UPSTREAM_HOME = '~/.hermes';
 const OUR_HOME = '~/.talaria';
 
-/** The object of curator notes 8.5, without what an apply adds. */
+/**
+ * Plans one unattended run (seed 002, current autorun algorithm; notes 8). In: the `report` of the window, every `skill` found with its
+ * text and source, `flags` as on the command line (clamped, not refused) and `now`; a model's ranking, the drill state and reports of
+ * single skills if there are any. Out: the object of notes 8.5 (schema 0.8) without what an apply adds; sizes are code points. Writes
+ * nothing. Ours gives slots to skills that can be written first, and plans none whose block would not change; the original slices first.
+ * @throws TypeError when `now` is no instant.
+ */
 export function planAutoRun(request: AutoRunRequest, options: CompatOptions = {}): AutoRunPlan {
   return planWrites(request, options).plan;
 }

@@ -24,7 +24,11 @@ export interface LexicalCandidate {
 const DEFAULT_LIMIT = 10;
 const MOST_REASONS = 8;
 
-/** `limit`: default 10, at least 1. */
+/**
+ * Skills by the words that they share with a query (seed 002, candidates; notes 6). In: the query, skills as name and text, and `limit`
+ * (default 10, at least 1). Out: name, `score` (share of the query's words, 0 to 1, 4 decimals) and up to 8 of those words, best first,
+ * equal ones by name; a skill without a shared word has 0. The same for ours and the original. Throws nothing.
+ */
 export function lexicalCandidates(
   query: string,
   skills: readonly SearchedSkill[],

@@ -35,6 +35,12 @@ export function isWritableSource(source: string): boolean {
   return source === 'local-agent-created';
 }
 
+/**
+ * Where a skill comes from, in one word; only `local-agent-created` may be written unattended (seed 002, provenance gate; notes 9). In:
+ * its resolved path, its name, the home, and what the manifests and the configuration list, absent or null when unreadable. Out:
+ * `external-dir`, `bundled`, `hub-installed`, `local-agent-created` or `unknown`, by the first test that fits. Ours wants the record of
+ * the agent (`createdBy`) and readable manifests; the original goes by the path alone. Reads no disk, throws nothing.
+ */
 export function classifySource(question: SourceQuestion, options: CompatOptions = {}): CuratorSource {
   const upstream = options.compat === 'upstream';
   const local = join(question.home, 'skills');

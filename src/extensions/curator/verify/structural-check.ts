@@ -11,6 +11,11 @@ export interface StructuralVerdict {
   readonly failures: readonly string[];
 }
 
+/**
+ * The cheap stage of verification (seed 002, builtin-structural; notes 11.3). In: the text of a SKILL.md. Out: whether it passed, and in
+ * the notes' order what failed: size over 100,000 code points, markers unbalanced, doubled or reversed, front matter that is no YAML
+ * mapping, with the class of the YAML fault. The same for ours and the original. Throws nothing.
+ */
 export function structuralCheck(text: string, _options: CompatOptions = {}): StructuralVerdict {
   const fault = frontMatterFault(text);
   const failures = [...sizeFailures(text), ...markerFailures(text), ...(fault === null ? [] : [fault])];
