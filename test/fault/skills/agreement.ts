@@ -32,6 +32,11 @@ export function assertAgreement(opened: OpenDoor, skill: string, when: string): 
     assert.equal(record?.version, last.version, `${when}: record`);
     assert.equal(record?.status === 'retired', now === null, `${when}: status`);
   }
+  for (const { version, manifestPath, rolledBackAt } of versions) {
+    const manifest = JSON.parse(readFileSync(manifestPath, 'utf8'));
+    assert.equal(manifest.rolled_back, rolledBackAt !== undefined, `${when}: what the manifest of ${version} says`);
+    assert.equal(manifest.verify.passed, true, `${when}: version ${version} was not verified`);
+  }
   assert.deepEqual(namesIn(join(root, '.staging')), [], `${when}: staging`);
   const known = new Set([...versions, ...door.versions('other')].map(({ manifestPath }) => manifestPath));
   const all = namesIn(backups).map((stamp) => join(backups, stamp, 'manifest.json'));
