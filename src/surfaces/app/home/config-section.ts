@@ -2,13 +2,16 @@
 import { TalariaError } from '#base/errors.ts';
 import type { LoadedConfig } from './config.ts';
 
+/** A parser compiled for one use costs more than it saves. */
+const ONCE = { jitless: true };
+
 /** Throws TalariaError `config-invalid` naming line and key. */
 export function readConfigSection<T>(
   loaded: LoadedConfig,
   section: string,
-  schema: { safeParse(value: unknown): SafeParsed<T> },
+  schema: { safeParse(value: unknown, how?: { readonly jitless: boolean }): SafeParsed<T> },
 ): T {
-  const parsed = schema.safeParse(loaded.raw[section] ?? {});
+  const parsed = schema.safeParse(loaded.raw[section] ?? {}, ONCE);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
   const keys = [section, ...(issue?.path ?? []).map(String)];

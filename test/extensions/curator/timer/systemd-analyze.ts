@@ -5,8 +5,9 @@ import { join } from 'node:path';
 
 const SHOWN = 'Command Line: ';
 
+const ANALYZE = 'systemd-analyze';
 /** False where systemd is not installed. */
-export const hasSystemdAnalyze = spawnSync('systemd-analyze', ['--version']).status === 0;
+export const hasSystemdAnalyze = spawnSync(ANALYZE, ['--version']).status === 0;
 export const NO_SYSTEMD = 'skipped: systemd-analyze is not installed';
 
 export interface Verified {
@@ -20,9 +21,9 @@ export function verifyUnits(paths: readonly string[], scratch: string): Verified
   const runtime = join(scratch, 'runtime');
   mkdirSync(runtime, { recursive: true, mode: 0o700 });
   const env = { PATH: process.env.PATH, HOME: scratch, XDG_RUNTIME_DIR: runtime };
-  const quiet = spawnSync('systemd-analyze', ['--user', '--man=no', 'verify', ...paths], { env, encoding: 'utf8' });
+  const quiet = spawnSync(ANALYZE, ['--user', '--man=no', 'verify', ...paths], { env, encoding: 'utf8' });
   const debug = { ...env, SYSTEMD_LOG_LEVEL: 'debug' };
-  const loud = spawnSync('systemd-analyze', ['--user', '--man=no', 'verify', ...paths], {
+  const loud = spawnSync(ANALYZE, ['--user', '--man=no', 'verify', ...paths], {
     env: debug,
     encoding: 'utf8',
   });

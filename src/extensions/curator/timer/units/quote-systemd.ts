@@ -16,7 +16,7 @@ export function execStart([program = '', ...args]: readonly string[]): string {
   return ['/bin/sh', '-c', 'exec "$0" "$@"', program].map(quoteArgument).concat(words).join(' ');
 }
 
-export function quoteArgument(word: string): string {
+function quoteArgument(word: string): string {
   return quote(word).replaceAll('$', '$$$$');
 }
 
