@@ -9,12 +9,12 @@ const repository = resolve(import.meta.dirname, '../../..');
 
 /** Copies what git tracks into the empty folder `root` and takes the extension out. */
 export function copyWithout(extension: RemovableExtension, root: string): void {
-  const { name, pages, lines, rows } = extension;
+  const { name, files, lines, rows } = extension;
   const tracked = trackedFiles();
   for (const path of tracked) copyFile(path, root);
   symlinkSync(join(repository, 'node_modules'), join(root, 'node_modules'));
   const tests = tracked.filter((path) => path !== rows && isTestOf(path, name));
-  for (const path of [`src/extensions/${name}`, ...pages, ...tests])
+  for (const path of [`src/extensions/${name}`, ...files, ...tests])
     rmSync(join(root, path), { recursive: true, force: true });
   for (const { file, cut } of lines) edit(join(root, file), (text) => withoutOnce(text, cut, file));
   edit(join(root, rows), (text) => citedRowsOnly(text, root));

@@ -9,7 +9,7 @@ interface NamedLine {
 export interface RemovableExtension {
   readonly name: string;
   /** Files beside `src/extensions/NAME` and beside every file or folder below `test` that begins with NAME; from the root. */
-  readonly pages: readonly string[];
+  readonly files: readonly string[];
   readonly lines: readonly NamedLine[];
   /** File of its requirement rows. A row that another room's test cites is that room's too, and stays. */
   readonly rows: string;
@@ -18,10 +18,12 @@ export interface RemovableExtension {
 export const REMOVABLE: readonly RemovableExtension[] = [
   {
     name: 'curator',
-    pages: ['src/public/curator.ts', 'docs/guide/curator.md'],
+    pages: ['src/public/curator.ts', 'docs/guide/curator.md', 'bench/curator.ts'],
     lines: [
       { file: 'src/surfaces/app/extensions.ts', cut: /^ {2}\{\n {4}name: 'curator',\n(?: {4}.*\n)*? {2}\},\n/m },
+      { file: 'bench/run.ts', cut: /^ {2}curator: .*\n/m },
       { file: 'package.json', cut: /^ {4}"\.\/curator": .*\n/m },
+      { file: 'bench/run.ts', cut: /^ {2}curator: .*\n/m },
       { file: 'test/pins/entries.test.ts', cut: /^ {2}'\.\/curator': \[\n(?: {4}.*\n)*? {2}\],\n/m },
     ],
     rows: 'test/requirements/curator.ts',
