@@ -29,7 +29,7 @@ describe('events of the ledger are forgotten', () => {
     assert.equal(forgetEvents(database, { sessionIds: new Set(['a', 'b']), holds }), 1);
     assert.equal(forgetEvents(database, { sessionIds: new Set(), before: Date.UTC(2019, 5, 1) }), 1);
     assert.deepEqual(
-      database.all('SELECT id FROM waiting').map(({ id }) => id),
+      database.all<{ id: string }>('SELECT id FROM waiting').map(({ id }) => id),
       ['b'],
     );
     assert.equal(database.all('SELECT word FROM plain').length, 1);
