@@ -9,8 +9,8 @@ import type { Database } from '#base/database/connection.ts';
 import { openDatabase } from '#base/database.ts';
 import { planWrites } from '#extensions/curator/plan/plan-auto-run.ts';
 import type { PlanningSkill } from '#extensions/curator/plan/planned-skill.ts';
-import { buildReport } from '#extensions/curator/report/build-report.ts';
 import { ledgerReader } from '#extensions/curator/report/ledger-reader.ts';
+import { planningEvidence } from '#extensions/curator/run/gather/planning-report.ts';
 import { insertToolEvent, type ToolEvent } from '#mind/evidence/ledger/event-rows.ts';
 import { ledgerSchema } from '#mind/evidence/ledger/ledger-schema.ts';
 import { type BenchRow, median, spread } from './bench-row.ts';
@@ -107,11 +107,8 @@ function planRow(database: Database): BenchRow {
 
 /** As `auto-run` does it: every skill of the window is in the report, evidence is read for those that are looked at. */
 function planOnce(database: Database, skills: readonly PlanningSkill[]): void {
-  const reader = ledgerReader(database);
-  const question = { dbPath: database.path, days: DAYS, now: NOW };
-  const report = buildReport(reader, { ...question, top: SKILLS });
-  const reportOf = (skill: string) => buildReport(reader, { ...question, skill });
-  const { plan, writes } = planWrites({ report, reportOf, skills, flags: { days: DAYS }, now: NOW });
+  const evidence = planningEvidence(ledgerReader(database), { dbPath: database.path, days: DAYS, now: NOW });
+  const { plan, writes } = planWrites({ ...evidence, skills, flags: { days: DAYS }, now: NOW });
   if (plan.selection.eligible_skill_count !== SKILLS || writes.length !== 3) throw new Error('the plan is not whole');
 }
 

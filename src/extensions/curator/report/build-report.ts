@@ -11,8 +11,6 @@ export interface ReportQuestion {
   readonly days: number;
   readonly longest?: number;
   readonly skill?: string | null;
-  /** Skills and tools in the summary; default 20. A planning asks for every skill, so that none is crowded out by busier ones. */
-  readonly top?: number;
   readonly now: Instant;
 }
 
@@ -34,7 +32,7 @@ export function buildReport(reader: EvidenceReader, question: ReportQuestion): E
     read_only: true,
     db_path: question.dbPath,
     filters: { days, skill },
-    summary: reader.summary(window, question.top ?? MOST_ROWS),
+    summary: reader.summary(window, MOST_ROWS),
     skill_evidence: reader.evidence(window, MOST_ROWS),
     recent_turns: reader.turns(window, MOST_TURNS),
     recommendation_policy: {
