@@ -20,6 +20,8 @@ export interface Bootstrapped {
   readonly result: JsonObject;
   /** What was read, for a person. */
   readonly lines: readonly string[];
+  /** The folder of session files, when it is not there. */
+  readonly missing?: string;
   /** Absent: this machine has no scheduler, `fix` says what to do instead. */
   readonly timer?: InstalledTimer;
   readonly fix?: string;
@@ -44,6 +46,7 @@ export async function bootstrap(
   return {
     result: resultOf(request, filled.report, timer),
     lines: filled.lines,
+    ...(filled.missing === undefined ? {} : { missing: filled.missing }),
     ...(timer ? { timer } : { fix: IN_PROCESS }),
   };
 }
@@ -54,12 +57,18 @@ export function bootstrapText({ lines, result }: Bootstrapped): readonly string[
   return [...lines, ...steps.map((step) => `next: ${String(step)}`)];
 }
 
-const NOT_FILLED = {
-  report: { dry_run: true } as JsonObject,
-  lines: ['Stored sessions would be read into the evidence first.'] as readonly string[],
+interface Filled {
+  readonly report: JsonObject;
+  readonly lines: readonly string[];
+  readonly missing?: string;
+}
+
+const NOT_FILLED: Filled = {
+  report: { dry_run: true },
+  lines: ['Stored sessions would be read into the evidence first.'],
 };
 
-async function fill(options: BackfillOptions, ground: CuratorGround, signal: AbortSignal) {
+async function fill(options: BackfillOptions, ground: CuratorGround, signal: AbortSignal): Promise<Filled> {
   const [mind, { backfillSessions }, { reportLines }] = await Promise.all([
     ground.open(),
     import('../backfill/backfill-sessions.ts'),
@@ -67,7 +76,8 @@ async function fill(options: BackfillOptions, ground: CuratorGround, signal: Abo
   ]);
   const { places, clock } = ground;
   const report = await backfillSessions({ mind, places, clock }, options, signal);
-  return { report: report as unknown as JsonObject, lines: reportLines(report) };
+  const shown = { report: report as unknown as JsonObject, lines: reportLines(report) };
+  return report.missing ? { ...shown, missing: report.sessions_dir } : shown;
 }
 
 /** The plan was fine a moment ago. */

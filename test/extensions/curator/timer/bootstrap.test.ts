@@ -76,6 +76,14 @@ describe('curator bootstrap', () => {
     assert.ok(existsSync(join(machine.root, 'evidence.sqlite')));
   });
 
+  test('a folder of sessions that was named and is not there is a failure, after everything else was done', async (t) => {
+    const machine = createMachine(t);
+    const ran = await machine.curator('bootstrap', { sessionsDir: 'nowhere' });
+    assert.deepEqual([ran.failure?.exitCode, ran.failure?.code], [1, 'sessions-missing']);
+    assert.ok(existsSync(machine.unit(SERVICE)));
+    assert.equal((await machine.curator('bootstrap')).failure, undefined, 'the default one need not be there');
+  });
+
   test('--no-enable writes the timer and leaves it off; a wrong schedule does nothing at all', async (t) => {
     const machine = createMachine(t);
     const wrong = await machine.curator('bootstrap', { schedule: 'x%' }, yes);

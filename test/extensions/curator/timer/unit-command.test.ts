@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { test } from 'node:test';
 import { isJsonObject, parseJson } from '#base/json.ts';
+import { ownVerifier } from '#extensions/curator/timer/own-verifier.ts';
 import { createMachine } from './machine.ts';
 import { readAssignment, readExecStart } from './read-systemd.ts';
 
@@ -27,4 +28,10 @@ test('the command in the unit, started with nothing but the home of the person, 
   assert.ok(parsed.ok && isJsonObject(parsed.value) && isJsonObject(parsed.value.config));
   assert.equal(parsed.value.mode, 'apply-low-risk');
   assert.deepEqual(parsed.value.config.auto_apply_allowlist, ['a*', "it's $X %h"]);
+});
+
+test('a shell reads our own verifier as it was meant', () => {
+  const program = ['/usr/bin/printf', '%s|', "it's", 'a b', '$HOME', '`x`', '"', '\\', '', 'é', ';'];
+  const { stdout } = spawnSync('/bin/sh', ['-c', ownVerifier(program)], { encoding: 'utf8' });
+  assert.equal(stdout, [...program.slice(2), 'curator', 'skill-validate', ''].join('|'));
 });

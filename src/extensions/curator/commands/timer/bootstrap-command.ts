@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { type AnyCommand, type CommandContext, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { CuratorGround } from '../../curator-ground.ts';
 import type { Bootstrapped } from '../../timer/bootstrap.ts';
-import { printed } from '../printed.ts';
+import { failed, printed } from '../printed.ts';
 import { typedPath } from '../typed-path.ts';
 import { noScheduler, planFailure, schedulerFailure, timerText } from './timer-output.ts';
 
@@ -48,8 +48,13 @@ export function bootstrapCommand(ground: CuratorGround): AnyCommand {
       yield* printed({ result: done.result, format: asked.format, text: () => textOf(done, bootstrapText(done)) });
       if (!done.timer) yield noScheduler(done.fix ?? '');
       else if (done.timer.failed) yield schedulerFailure(done.timer.failed);
+      else if (asked.sessionsDir !== undefined && done.missing) yield noSessions(done.missing);
     },
   });
+}
+
+function noSessions(folder: string): CommandOutput {
+  return failed('sessions-missing', `there is no folder ${folder}`, 'Name the folder that holds session_*.json.');
 }
 
 function textOf(done: Bootstrapped, lines: readonly string[]): string {
