@@ -18,10 +18,16 @@ export interface RemovableExtension {
 export const REMOVABLE: readonly RemovableExtension[] = [
   {
     name: 'curator',
-    pages: ['src/public/curator.ts', 'docs/guide/curator.md', 'bench/curator.ts'],
+    files: [
+      'src/public/curator.ts',
+      'docs/guide/curator.md',
+      'bench/curator.ts',
+      'scripts/install-onnx-engine.ts',
+      'test/deep/evidence-gigabyte.test.ts',
+      'test/real/semantic.test.ts',
+    ],
     lines: [
       { file: 'src/surfaces/app/extensions.ts', cut: /^ {2}\{\n {4}name: 'curator',\n(?: {4}.*\n)*? {2}\},\n/m },
-      { file: 'bench/run.ts', cut: /^ {2}curator: .*\n/m },
       { file: 'package.json', cut: /^ {4}"\.\/curator": .*\n/m },
       { file: 'bench/run.ts', cut: /^ {2}curator: .*\n/m },
       { file: 'test/pins/entries.test.ts', cut: /^ {2}'\.\/curator': \[\n(?: {4}.*\n)*? {2}\],\n/m },
