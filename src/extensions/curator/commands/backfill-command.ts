@@ -1,8 +1,9 @@
 // Owns `curator backfill-sessions` (curator notes 4, 16): its flags, and how its result is shown. Knows no session.
 import { z } from 'zod';
 import { type AnyCommand, type CommandContext, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
+import type { BackfillReport } from '../backfill/backfill-report.ts';
 import type { CuratorGround } from '../curator-ground.ts';
-import { failed, printed } from './printed.ts';
+import { type Failure, failed, printed } from './printed.ts';
 import { typedPath } from './typed-path.ts';
 
 export function backfillCommand(ground: CuratorGround): AnyCommand {
@@ -50,15 +51,17 @@ async function* run(ground: CuratorGround, asked: Asked, context: CommandContext
   };
   const report = await backfillSessions({ mind, places, clock }, options, context.signal);
   yield* printed({ result: report, format, text: () => reportLines(report).join('\n') });
+  const failure = failureOf(asked, report);
+  if (failure) yield failure;
+}
+
+/** What was named must have been there to be read. */
+function failureOf({ sessionsDir, hermesState }: Asked, report: BackfillReport): Failure | undefined {
   if (sessionsDir !== undefined && report.missing) {
-    return yield failed(
-      'sessions-missing',
-      `there is no folder ${report.sessions_dir}`,
-      'Name the folder that holds session_*.json.',
-    );
+    const fix = 'Name the folder that holds session_*.json.';
+    return failed('sessions-missing', `there is no folder ${report.sessions_dir}`, fix);
   }
   const read = report.sources.some(({ source }) => source === 'hermes-database');
-  if (hermesState !== undefined && !read) {
-    yield failed('hermes-state-unread', `${options.hermesState} was not read`, report.notes.join('; '));
-  }
+  if (hermesState === undefined || read) return undefined;
+  return failed('hermes-state-unread', `${hermesState} was not read`, report.notes.join('; '));
 }

@@ -185,6 +185,17 @@ describe('evidence from session files', () => {
     assert.equal(report.notes.length, 6, 'five reasons, one line for the rest');
   });
 
+  test('a damaged message of ours costs its session only', async (t) => {
+    const stage = createBackfillStage(t);
+    await tell(stage, 'broken', [owner('go'), ...call('terminal', {}, 'ok'), assistant('y')]);
+    await tell(stage, 'whole', [owner('go'), ...call('terminal', {}, 'ok'), assistant('y')]);
+    stage.store.database.run("UPDATE messages SET body = '{' WHERE role = 'tool' AND session = 1");
+    const report = await stage.fill();
+    assert.partialDeepStrictEqual(report, { files_failed: 1, sessions_imported: 1, tool_events_imported: 1 });
+    assert.match(report.notes.join(), /^broken not read: message \d+ of broken cannot be read/);
+    assert.equal(stage.rows('session_events')[0]?.session_id, 'whole');
+  });
+
   test('odd data becomes odd rows, not failures', async (t) => {
     const stage = createBackfillStage(t);
     const strange = [7, null, 'text', { role: 5 }, { role: 'tool', content: { error: 'x' }, tool_call_id: 'o' }];

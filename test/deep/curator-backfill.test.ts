@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { systemClock } from '#base/clock.ts';
+import type { Message } from '#core/model/message.ts';
+import { encodeMessage } from '#mind/sessions/message-rows.ts';
+import { createBackfillStage, DAY } from '../extensions/curator/backfill/backfill-stage.ts';
+import { assistant, call, owner } from '../mind/evidence/conversation.ts';
+
+const SESSIONS = 2_000;
+const TURNS = 12;
+const WORDS = 'a line that a tool gives back, of middling length; '.repeat(20);
+
+function turn(n: number): readonly Message[] {
+  const calls = ['a', 'b'].flatMap((id) =>
+    call('terminal', { command: WORDS }, `${WORDS} ${n}`, { callId: `${id}${n}` }),
+  );
+  return [owner(`do ${n}`), ...calls, assistant(`done ${n}`)];
+}
+
+describe('filling evidence in from a large state.db', () => {
+  test('144,000 messages take seconds and little memory; again, one', async (t) => {
+    const stage = createBackfillStage(t);
+    const { database } = stage.store;
+    const at = stage.clock.now() - DAY;
+    const messages = Array.from({ length: TURNS }, (_, n) => turn(n))
+      .flat()
+      .map(encodeMessage);
+    await database.transaction(() => {
+      for (let session = 0; session < SESSIONS; session += 1) {
+        const { id } = database.run(
+          "INSERT INTO sessions(id, source, cwd, started_at, last_active_at) VALUES(?, 'cli', '/', ?, ?)",
+          ...[`s${session}`, at, at],
+        );
+        for (const [index, { role, body }] of messages.entries())
+          database.run(
+            "INSERT INTO messages(session, seq, role, at, body, text) VALUES(?, ?, ?, ?, ?, '')",
+            ...[id, index + 1, role, at, body],
+          );
+      }
+    });
+    const before = process.memoryUsage().rss;
+    const from = systemClock.monotonic();
+    const report = await stage.fill();
+    const first = systemClock.monotonic() - from;
+    assert.partialDeepStrictEqual(report, {
+      ...{ sessions_imported: SESSIONS, tool_events_imported: SESSIONS * TURNS * 2, files_failed: 0 },
+      turn_events_imported: SESSIONS * TURNS,
+    });
+    const again = systemClock.monotonic();
+    assert.equal((await stage.fill()).sessions_imported, 0);
+    t.diagnostic(`first ${Math.round(first)} ms, again ${Math.round(systemClock.monotonic() - again)} ms`);
+    assert.ok(first < 90_000, `${first} ms`);
+    assert.ok(process.memoryUsage().rss - before < 400 * 1024 * 1024);
+  });
+});
