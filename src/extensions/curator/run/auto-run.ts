@@ -8,7 +8,9 @@ import type { CuratorGround, CuratorMind } from '../curator-ground.ts';
 import { planWrites } from '../plan/plan-auto-run.ts';
 import type { EvidenceReader } from '../report/evidence-reader.ts';
 import { ledgerReader } from '../report/ledger-reader.ts';
+import { installedTimer } from '../timer/timer-places.ts';
 import type { RankSkills } from './gather/rank-eligible.ts';
+import { withoutWaiting } from './gather/waiting-skills.ts';
 import { type PreparationParts, type PreparedRun, prepareRun } from './prepare-run.ts';
 import { type AutoRun, type AutoRunResult, withOutcomes } from './run-outcome.ts';
 import { runSettings } from './run-settings.ts';
@@ -27,7 +29,7 @@ export interface AutoRunParts {
 /** `flags`: as on the command line, in any of the three spellings of `readRunFlags`; paths may be relative to the home. */
 export async function runAutoRun(parts: AutoRunParts, flags: JsonObject, signal: AbortSignal): Promise<AutoRunResult> {
   const { ground, mind } = parts;
-  const prepared: PreparationParts = { ...parts, evidence: parts.evidence ?? ownEvidence(mind) };
+  const prepared: PreparationParts = { ...parts, evidence: parts.evidence ?? (await ownEvidence(parts, signal)) };
   if (!runSettings(ground, flags).writes) return ok(dryRun(await prepareRun(prepared, flags, signal)));
   if (mind.state.readOnly)
     return refuse('home-newer', 'This home was written by a newer Talaria; update this one first.');
@@ -35,7 +37,13 @@ export async function runAutoRun(parts: AutoRunParts, flags: JsonObject, signal:
   return withUnattendedLease(ground.places.lease, work, ground.clock);
 }
 
-function ownEvidence(mind: CuratorMind): PreparationParts['evidence'] {
+/** An empty ledger is filled from the stored sessions first. */
+async function ownEvidence(
+  { ground, mind }: Pick<AutoRunParts, 'ground' | 'mind'>,
+  signal: AbortSignal,
+): Promise<PreparationParts['evidence']> {
+  const { ensureEvidence } = await import('../backfill/ensure-evidence.ts');
+  await ensureEvidence({ mind, places: ground.places, clock: ground.clock }, signal);
   const database = mind.evidence();
   return { reader: ledgerReader(database), path: database.path };
 }
@@ -63,10 +71,10 @@ async function writingRun(
     {
       ...{ ground, door: mind.door, backupDir: places.backupDir, drillStatePath: checks.drillStatePath, skills: names },
       verifiers,
-      trail: { evidencePath: evidence.path },
+      trail: { evidencePath: evidence.path, scheduler: { ...installedTimer(ground) } },
       isPinned: (skill) => mind.skills.record(skill)?.pinned === true,
     },
-    request,
+    withoutWaiting(request, mind.state),
     signal,
   );
   if (done.summary.applied > 0) await mind.skills.refresh(signal);

@@ -1,6 +1,5 @@
 // Owns the shape of what one run did (curator notes 8.5, 11) and what it means for the caller. Pure.
 // Invariant: an entry without `apply_result` was never tried; the counts are those of the entries.
-import type { JsonObject } from '#base/json.ts';
 import type { Result } from '#base/result.ts';
 import type { VerifyReport } from '#mind/skills/door/verify/verifier.ts';
 import { type AutoRunPlan, summaryOf } from '../plan/describe-plan.ts';
@@ -73,9 +72,4 @@ export function autoRunExit({ mode, summary, candidates }: AutoRun): 0 | 1 | 3 {
   if (mode === 'dry-run' || summary.applied > 0) return 0;
   const isHeldBack = candidates.some(({ reason }) => reason === 'restore-drill-required');
   return isHeldBack || refused.length > 0 ? 3 : 0;
-}
-
-/** For printing; every value is data. */
-export function asJson(value: AutoRun | ApplyResult): JsonObject {
-  return value as unknown as JsonObject;
 }

@@ -1,7 +1,9 @@
-// Owns completing the flags of a run with this home's places (curator notes 8.1). Knows no file. Invariant: every path is absolute
+// Owns completing the flags of a run with this home's places (curator notes 8.1). Reads no file, but where links lead. Invariant: every path is absolute
 // afterwards, and the planner reads the same flags as the run.
-import { isAbsolute, join, resolve } from 'node:path';
+import { realpathSync } from 'node:fs';
+import { errorCode } from '#base/errors.ts';
 import type { JsonObject } from '#base/json.ts';
+import { typedPath } from '../commands/typed-path.ts';
 import type { CuratorGround } from '../curator-ground.ts';
 import { type RunFlags, readRunFlags } from '../plan/run-flags.ts';
 
@@ -19,7 +21,7 @@ export interface RunSettings {
 export function runSettings({ places }: CuratorGround, flags: JsonObject, known: JsonObject = {}): RunSettings {
   const { skillBackups: backups } = places;
   const own = readRunFlags({ backup_dir: backups, ...plain(flags) }, places.home);
-  const at = (path: string) => resolvedPath(path, places);
+  const at = (path: string) => typedPath(path, { cwd: places.home, userHome: places.userHome });
   const skillsDir = at(own.places.skillsDir);
   const backupDir = at(own.places.backupDir);
   const given = {
@@ -36,7 +38,7 @@ export function runSettings({ places }: CuratorGround, flags: JsonObject, known:
   return {
     given,
     flags: read,
-    isLocal: skillsDir === resolve(places.skills),
+    isLocal: realOf(skillsDir) === realOf(places.skills),
     writes: read.policy.apply && read.policy.approve,
   };
 }
@@ -57,12 +59,11 @@ function snakeCase(key: string): string {
     .toLowerCase();
 }
 
-/** `~` is the person's folder; what is relative starts from `from`, by default from the home. */
-export function resolvedPath(
-  path: string,
-  { home, userHome }: { readonly home: string; readonly userHome: string },
-  from = home,
-): string {
-  const expanded = path.replace(/^~(?=$|[/\\])/, () => userHome);
-  return isAbsolute(expanded) ? resolve(expanded) : resolve(join(from, expanded));
+function realOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    if (errorCode(error) === undefined) throw error;
+    return path;
+  }
 }

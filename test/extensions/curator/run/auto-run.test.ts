@@ -1,6 +1,6 @@
 /** One run on real files: planned, refused, written once, not written again, and who gets the slots. */
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe } from 'node:test';
 import { END_MARKER, START_MARKER } from '#extensions/curator/block/markers.ts';
@@ -138,6 +138,23 @@ describe('a run of the curator', () => {
     assert.equal(autoRunExit(wet), 0);
     assert.equal(readFileSync(path, 'utf8'), skillText('deploy'));
     assert.deepEqual(readdirSync(join(bench.stage.temp.path, '.hermes/skills/deploy')), ['SKILL.md']);
+  });
+
+  verifies('curator:source:order', 'the own folder is the own folder by every way that leads there', async (t) => {
+    const bench = await openBench(t);
+    await bench.skill('deploy');
+    bench.used('deploy');
+    const { skills } = bench.ground.places;
+    const moved = join(bench.stage.temp.path, 'elsewhere');
+    symlinkSync(skills, join(bench.stage.temp.path, 'way'));
+    const byLink = await bench.run({ ...WRITE, skillsDir: '~/way/' });
+    assert.equal(entryOf(byLink, 'deploy').status, 'applied', JSON.stringify(byLink.candidates));
+    renameSync(skills, moved);
+    symlinkSync(moved, skills);
+    bench.used('deploy', 1);
+    const byMove = await bench.run(WRITE);
+    const { status, source, apply_result: result } = entryOf(byMove, 'deploy');
+    assert.deepEqual([status, source], ['applied', 'local-agent-created'], JSON.stringify(result));
   });
 
   verifies('curator:auto:lease', 'while another unattended writer is at work nothing is written', async (t) => {

@@ -27,6 +27,8 @@ export async function applyByOwner(
   const { target, content, expectedHash, backupDir, approved, verifiers } = order;
   if (!approved)
     return { applied: false, reason: 'approval-required', detail: 'Add --approve to write it.', target_path: target };
+  if (mind.state.readOnly)
+    return { applied: false, reason: 'home-newer', detail: 'A newer Talaria wrote this home; update this one first.' };
   const skill = await localTarget({ ground, mind }, target, signal);
   if (!skill.ok) return { applied: false, reason: skill.reason, detail: skill.detail, target_path: target };
   const { name, folder } = skill.value;

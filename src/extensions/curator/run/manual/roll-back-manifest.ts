@@ -36,6 +36,13 @@ export async function rollBackManifest(
     target_path: textOf(told.target_path),
     backup_path: textOf(told.backup_path),
   };
+  if (mind.state.readOnly)
+    return {
+      rolled_back: false,
+      reason: 'home-newer',
+      detail: 'A newer Talaria wrote this home; update this one first.',
+      ...shown,
+    };
   const undone = await mind.door.rollback({ manifestPath: place }, { force, actor: 'rollback' });
   if (!undone.ok) {
     const { reason, detail } = undone;
