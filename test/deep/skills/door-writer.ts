@@ -24,6 +24,14 @@ const changes: readonly ((turn: number) => SkillChange)[] = [
   (turn) => ({ action: 'write_file', filePath: `references/${turn % 3}.md`, content: `turn ${turn}\n` }),
   (turn) => ({ action: 'remove_file', filePath: `references/${turn % 3}.md` }),
   (turn) => ({ action: 'patch', oldString: '# csv', newString: `# csv\n${turn}`, replaceAll: true }),
+  (turn) => ({
+    action: 'edit',
+    content: skillText('csv', `Turn ${turn} with files.\n`),
+    files: [
+      { path: `references/${turn % 3}.md`, content: turn % 4 === 0 ? null : `file of ${turn}\n` },
+      { path: 'assets/always.txt', content: `${turn}\n` },
+    ],
+  }),
   () => ({ action: 'delete' }),
 ];
 
