@@ -1,5 +1,5 @@
-// Owns completing the flags of a run with this home's places (curator notes 8.1). Reads no file, but where links lead. Invariant: every path is absolute
-// afterwards, and the planner reads the same flags as the run.
+// Owns completing the flags of a run with this home's places (curator notes 8.1). Reads no file, but where links lead.
+// Invariant: every path is absolute afterwards, and the planner reads the same flags as the run.
 import { realpathSync } from 'node:fs';
 import { errorCode } from '#base/errors.ts';
 import type { JsonObject } from '#base/json.ts';
