@@ -6,7 +6,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { settingsSchema } from '#surfaces/app/commands/config/settings-schema.ts';
-import { shellCommands } from '#surfaces/app/commands/shell-commands.ts';
+import { extensionCommands, shellCommands } from '#surfaces/app/commands/shell-commands.ts';
 import { commandReference } from './reference/command-reference.ts';
 import { configReference } from './reference/config-reference.ts';
 
@@ -14,10 +14,11 @@ const { values } = parseArgs({ options: { root: { type: 'string', default: '.' }
 const folder = join(values.root, 'docs/reference');
 
 // Nowhere: making the list opens nothing.
-const commands = shellCommands({
+const options = {
   environment: { variables: { TALARIA_HOME: '/nowhere' }, cwd: '/nowhere', userHome: '/nowhere' },
   app: () => Promise.reject(new Error('no command runs here')),
-});
+};
+const commands = [...shellCommands(options), ...(await extensionCommands(options))];
 
 const pages = { 'config.md': configReference(await settingsSchema()), 'commands.md': commandReference(commands) };
 const stale = Object.entries(pages).filter(([name, page]) => page !== committed(name));
