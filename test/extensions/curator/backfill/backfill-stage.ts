@@ -82,6 +82,7 @@ export async function tell(
 ): Promise<void> {
   await store.ensure(id, { source: 'cli', cwd: '/' });
   await store.savePrompt(id, { system: 's', tools: [] });
+  store.database.exec('PRAGMA synchronous = OFF'); // what is tested is not that this survives
   let at = clock.now() - ageMs;
   for (const message of messages) {
     at += 1000;

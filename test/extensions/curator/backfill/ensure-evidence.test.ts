@@ -10,7 +10,7 @@ import { assistant, call, owner } from '../../../mind/evidence/conversation.ts';
 import { verifies } from '../../../verifies.ts';
 import { type BackfillStage, createBackfillStage, DAY, tell } from './backfill-stage.ts';
 
-const CALLS = 300;
+const CALLS = 150;
 
 async function filledStage(t: Parameters<typeof createBackfillStage>[0]): Promise<BackfillStage> {
   const stage = createBackfillStage(t);
@@ -18,7 +18,7 @@ async function filledStage(t: Parameters<typeof createBackfillStage>[0]): Promis
     call('terminal', { command: `step ${n} ${'x'.repeat(300)}` }, `done ${n} ${'y'.repeat(300)}`, { callId: `c${n}` }),
   );
   await tell(stage, 'own', [owner('go'), ...calls.flat(), assistant('done')], 100 * DAY);
-  assert.match((await ensure(stage)) ?? '', /1 stored session: 300 tool calls, 1 turn, 1 session end/);
+  assert.match((await ensure(stage)) ?? '', /1 stored session: 150 tool calls, 1 turn, 1 session end/);
   return stage;
 }
 
@@ -46,7 +46,7 @@ describe('a lost ledger', () => {
       const ledger = createEvidenceLedger({ path, clock: stage.clock });
       t.after(() => ledger.close());
       const evidence = () => ledger.database;
-      assert.match((await ensure(stage, evidence)) ?? '', /300 tool calls, 1 turn/);
+      assert.match((await ensure(stage, evidence)) ?? '', /150 tool calls, 1 turn/);
       const { n } = ledger.database.get<{ n: number }>('SELECT count(*) AS n FROM tool_events') ?? { n: 0 };
       assert.equal(n, CALLS);
       const kept = readdirSync(dirname(path)).filter((name) => name.startsWith('evidence.sqlite.corrupt'));
@@ -61,7 +61,7 @@ describe('a lost ledger', () => {
     stage.ledger.database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     stage.ledger.database.exec('PRAGMA shrink_memory');
     damage(path, 'broken pages');
-    assert.match((await ensure(stage)) ?? '', /300 tool calls/);
+    assert.match((await ensure(stage)) ?? '', /150 tool calls/);
     assert.equal(stage.rows('tool_events').length, CALLS);
   });
 
