@@ -4,15 +4,16 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { sha256 } from '#base/ids.ts';
+import type { SkillGuard } from '#mind/skills/door/door-parts.ts';
 import { commandVerifier } from '#mind/skills/door/verify/command-verifier.ts';
 import type { Verifier } from '#mind/skills/door/verify/verifier.ts';
 import type { SkillWrite } from '#mind/skills/skill-door.ts';
 import { verifies } from '../../../verifies.ts';
 import { open, refused } from './door-bench.ts';
-import { listTree, skillText } from './open-door.ts';
+import { listTree, skillText, wordGuard } from './open-door.ts';
 
-async function curated(context: TestContext, doors: readonly Verifier[] = []) {
-  const opened = open(context, { verifiers: doors, bare: true });
+async function curated(context: TestContext, doors: readonly Verifier[] = [], guard: SkillGuard = wordGuard) {
+  const opened = open(context, { verifiers: doors, guard, bare: true });
   const { newHash, folder } = await opened.create('csv');
   const before = skillText('csv');
   const change = {
@@ -140,6 +141,43 @@ describe('skill door: a curated write', () => {
       assert.ok(done.ok, done.ok ? '' : done.detail);
     },
   );
+});
+
+describe('skill door: a write that is disturbed', () => {
+  test('a verifier with a bug: the write is taken back, and the error leaves', async (context) => {
+    const opened = await curated(context);
+    const backups = listTree(opened.backups);
+    const buggy: Verifier = { name: 'buggy', verify: () => Promise.reject(new Error('a bug')) };
+    await assert.rejects(opened.curate({ verifiers: [buggy] }), /a bug; nothing was changed/);
+    assert.deepEqual(listTree(opened.folder), ['SKILL.md']);
+    assert.equal(opened.read('data/csv/SKILL.md'), opened.before);
+    assert.deepEqual(listTree(opened.backups), backups);
+    assert.equal(opened.ledger.list({ kind: 'skill' })[0]?.status, 'dropped');
+  });
+
+  for (const [what, disturb] of [
+    ['SKILL.md is edited', (folder: string) => writeFileSync(join(folder, 'SKILL.md'), skillText('csv', 'By hand.\n'))],
+    ['a support file comes', (folder: string) => writeFileSync(join(folder, 'mine.md'), 'mine')],
+    ['the folder goes', (folder: string) => rmSync(folder, { recursive: true })],
+  ] as const)
+    verifies(
+      'curator:apply:hash-mismatch-refuses',
+      `${what} between reading and writing: nothing is written`,
+      async (context) => {
+        let before = (): void => undefined;
+        const scan: typeof wordGuard.scan = (files) => {
+          before();
+          return wordGuard.scan(files);
+        };
+        const opened = await curated(context, [], { ...wordGuard, scan });
+        before = () => disturb(opened.folder);
+        const refusal = await opened.curate();
+        assert.equal(refusal.ok || refusal.reason, 'hash-mismatch');
+        const rest = listTree(opened.root);
+        assert.ok(!rest.some((path) => path.startsWith('.staging') || path.includes('references')), rest.join());
+        assert.equal(listTree(opened.backups).filter((path) => path.endsWith('manifest.json')).length, 1);
+      },
+    );
 });
 
 describe('skill door: a verifier that writes into the skill', () => {

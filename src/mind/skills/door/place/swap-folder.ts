@@ -21,7 +21,8 @@ export function stageSwap({ root, folder, id }: FolderSwap, before: SkillTree, a
   for (const file of after.values()) writeFile(join(skill, file.path), file);
   const isOfSkill = (path: string): boolean => before.has(path) || after.has(path);
   const folders = new Set([skill]);
-  for (const path of foreignEntries(folder, '', isOfSkill)) {
+  // A folder that has gone meanwhile is for the caller to find out, who looks again before the swap.
+  for (const path of existsSync(folder) ? foreignEntries(folder, '', isOfSkill) : []) {
     carryOver(join(folder, path), join(skill, path));
     folders.add(dirname(join(skill, path)));
   }
