@@ -28,6 +28,7 @@ export const REMOVABLE: readonly RemovableExtension[] = [
     ],
     lines: [
       { file: 'src/surfaces/app/extensions.ts', cut: /^ {2}\{\n {4}name: 'curator',\n(?: {4}.*\n)*? {2}\},\n/m },
+      { file: 'README.md', cut: /\[the curator\]\(docs\/guide\/curator\.md\) · / },
       { file: 'package.json', cut: /^ {4}"\.\/curator": .*\n/m },
       { file: 'bench/run.ts', cut: /^ {2}curator: .*\n/m },
       { file: 'test/pins/entries.test.ts', cut: /^ {2}'\.\/curator': \[\n(?: {4}.*\n)*? {2}\],\n/m },
