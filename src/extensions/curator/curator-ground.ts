@@ -53,6 +53,8 @@ export interface CuratorMind {
   readonly config: ExtensionHost['config'];
   /** Tier of what would answer a turn now; T0: there is no language model. */
   readonly answering: () => Tier;
+  /** Takes known secrets and key-shaped texts out. */
+  readonly redact: (text: string) => string;
   /** External skill folders of config.yaml, absolute. */
   readonly externalSkills: readonly string[];
 }

@@ -123,6 +123,8 @@ export interface App {
   openConversation(options: ConversationOptions): Promise<Result<Conversation, OpenRefusal>>;
   /** A turn in a session of its own, with nothing runnable but what was asked for and nobody to answer questions. */
   runExtensionTurn(request: TurnRequest, signal: AbortSignal): AsyncIterable<TurnEvent>;
+  /** Takes known secrets and key-shaped texts out. */
+  readonly redact: (text: string) => string;
   /** Held until it settles, or until shutdown's patience ends; a failure becomes a logged event. */
   background(name: string, work: Promise<unknown>): void;
   /** Idempotent, also under SIGTERM: stops running turns, drains background work, closes every store. */

@@ -49,7 +49,7 @@ async function* run(ground: CuratorGround, asked: Asked, context: CommandContext
     ...(sessionsDir === undefined ? {} : { sessionsDir: typedPath(sessionsDir, from) }),
     ...(hermesState === undefined ? {} : { hermesState: typedPath(hermesState, from) }),
   };
-  const report = await backfillSessions({ mind, places, clock }, options, context.signal);
+  const report = await backfillSessions({ mind, places, clock, redact: mind.redact }, options, context.signal);
   yield* printed({ result: report, format, text: () => reportLines(report).join('\n') });
   const failure = failureOf(asked, report);
   if (failure) yield failure;

@@ -118,7 +118,8 @@ function keep(kept: Map<SelectedSkill, PlannedEntry>, selected: SelectedSkill, p
 
 /** A report for one skill counts the same rows as the skill's line in the whole report. */
 function evidenceOf({ reports, reportOf, report }: AutoRunRequest, { tally }: SelectedSkill) {
-  const given = reports !== undefined && Object.hasOwn(reports, tally.skill_name) ? reports[tally.skill_name] : undefined;
+  const given =
+    reports !== undefined && Object.hasOwn(reports, tally.skill_name) ? reports[tally.skill_name] : undefined;
   const own = given ?? reportOf?.(tally.skill_name);
   if (own !== undefined) return { summary: own.summary, rows: own.skill_evidence };
   const summary: SkillCounts = {

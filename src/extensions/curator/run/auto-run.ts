@@ -43,7 +43,7 @@ async function ownEvidence(
   signal: AbortSignal,
 ): Promise<PreparationParts['evidence']> {
   const { ensureEvidence } = await import('../backfill/ensure-evidence.ts');
-  await ensureEvidence({ mind, places: ground.places, clock: ground.clock }, signal);
+  await ensureEvidence({ mind, places: ground.places, clock: ground.clock, redact: mind.redact }, signal);
   const database = mind.evidence();
   return { reader: ledgerReader(database), path: database.path };
 }

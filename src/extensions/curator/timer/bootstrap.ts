@@ -75,7 +75,7 @@ async function fill(options: BackfillOptions, ground: CuratorGround, signal: Abo
     import('../backfill/backfill-report.ts'),
   ]);
   const { places, clock } = ground;
-  const report = await backfillSessions({ mind, places, clock }, options, signal);
+  const report = await backfillSessions({ mind, places, clock, redact: mind.redact }, options, signal);
   const shown = { report: report as unknown as JsonObject, lines: reportLines(report) };
   return report.missing ? { ...shown, missing: report.sessions_dir } : shown;
 }

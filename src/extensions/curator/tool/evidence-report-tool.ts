@@ -13,7 +13,7 @@ const input = z.object({
 const DEFAULT_DAYS = 7;
 const LONGEST_DAYS = 365;
 
-export function evidenceReportTool({ open, places, clock }: CuratorGround): AnyTool {
+export function evidenceReportTool(ground: CuratorGround): AnyTool {
   return defineTool<z.infer<typeof input>>({
     name: 'curator_evidence_report',
     description: 'Recorded tool calls and failures by skill.',
@@ -21,15 +21,22 @@ export function evidenceReportTool({ open, places, clock }: CuratorGround): AnyT
     toolset: 'curator',
     effect: 'read',
     summary: ({ skill }) => `curator_evidence_report ${skill ?? 'all skills'}`,
-    run: async ({ days = DEFAULT_DAYS, skill = '', format = 'json' }) => {
-      const [mind, { buildReport }, { ledgerReader }, { reportMarkdown }] = await Promise.all([
-        open(),
+    run: async ({ days = DEFAULT_DAYS, skill = '', format = 'json' }, _context, signal) => {
+      const [{ openEvidence }, { buildReport }, { ledgerReader }, { reportMarkdown }] = await Promise.all([
+        import('../backfill/open-evidence.ts'),
         import('../report/build-report.ts'),
         import('../report/ledger-reader.ts'),
         import('../report/report-markdown.ts'),
       ]);
+      const { mind } = await openEvidence(ground, signal);
       const asked = skill.trim() === '' ? null : skill.trim();
-      const question = { dbPath: places.evidenceDatabase, days, longest: LONGEST_DAYS, skill: asked, now: clock.now() };
+      const question = {
+        dbPath: ground.places.evidenceDatabase,
+        days,
+        longest: LONGEST_DAYS,
+        skill: asked,
+        now: ground.clock.now(),
+      };
       const report = buildReport(ledgerReader(mind.evidence()), question);
       const shown = format === 'json' ? report : reportMarkdown(report);
       return { text: JSON.stringify({ success: true, format, report: shown }), origin: 'foreign' };

@@ -71,7 +71,16 @@ export function offerText({ change, action, citations }: Proposal): string {
   const whole =
     action === 'patch' ? `- ${textOf(change, 'old_string')}\n+ ${textOf(change, 'new_string')}` : changedText(change);
   const cited = citations.map(({ handle, quote }) => `  ${handle.replace(':', ' ')}: "${quote}"`);
-  return [whole, ...(cited.length > 0 ? ['', 'Cited:', ...cited] : [])].join('\n');
+  return [whole, ...changedFiles(change), ...(cited.length > 0 ? ['', 'Cited:', ...cited] : [])].join('\n');
+}
+
+/** Support files that change with SKILL.md. */
+function changedFiles({ files }: JsonObject): readonly string[] {
+  if (!Array.isArray(files)) return [];
+  return files.filter(isJsonObject).map((file) => {
+    const path = textOf(file, 'path');
+    return file.content === null ? `\nThe file ${path} goes.` : `\nThe file ${path}:\n${textOf(file, 'content')}`;
+  });
 }
 
 function memoryLine({ target, action, change }: Change): string {

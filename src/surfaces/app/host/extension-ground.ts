@@ -37,6 +37,7 @@ export interface ExtensionMind {
   readonly config: ExtensionHost['config'];
   /** Tier of what would answer a turn now; T0: there is no language model. */
   readonly answering: () => Tier;
+  readonly redact: (text: string) => string;
   readonly externalSkills: readonly string[];
 }
 
@@ -83,6 +84,7 @@ function mindOf(app: App): ExtensionMind {
     runTurn: (request, signal) => app.runExtensionTurn(request, signal),
     config: (section, schema) => readConfigSection(app.loaded, section, schema),
     answering: () => app.model().tier,
+    redact: app.redact,
     externalSkills: externalSkillFolders(app.loaded, { home: app.home, userHome: app.environment.userHome }),
   };
 }

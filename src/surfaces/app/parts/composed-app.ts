@@ -3,6 +3,7 @@
 import { AbortedError } from '#base/abort.ts';
 import type { Database } from '#base/database/connection.ts';
 import { ok, type Result } from '#base/result.ts';
+import { redactSecrets } from '#base/secrets.ts';
 import { type Approver, absentAsker, denyingApprover } from '#core/agent/approver.ts';
 import type { AnyCommand } from '#core/agent/command-spec.ts';
 import {
@@ -91,6 +92,7 @@ export class ComposedApp implements App {
     return this.#parts.modelNotices;
   }
 
+  readonly redact = (text: string): string => redactSecrets(this.#parts.redact(text));
   readonly evidence = (): Database => this.#parts.mindHooks.evidence.database;
   readonly learning = (): Promise<Learning> => this.#parts.learning.load();
   readonly mayHaveNews = (): boolean => this.#parts.learning.mayHaveNews();

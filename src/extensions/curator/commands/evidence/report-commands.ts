@@ -12,7 +12,7 @@ export function reportCommand(ground: CuratorGround): AnyCommand {
     surfaces: ['cli'],
     input: z.object({ days: daysInput(7), format: formatInput }),
     examples: ['talaria curator report', 'talaria curator report --days 30 --format json'],
-    run: (asked) => printReport(ground, { ...asked, skill: null }),
+    run: (asked, { signal }) => printReport(ground, { ...asked, skill: null }, signal),
   });
 }
 
@@ -27,7 +27,7 @@ export function analyzeCommand(ground: CuratorGround): AnyCommand {
       format: formatInput,
     }),
     examples: ['talaria curator analyze --skill release-notes --days 90'],
-    run: (asked) => printReport(ground, asked),
+    run: (asked, { signal }) => printReport(ground, asked, signal),
   });
 }
 
@@ -37,16 +37,21 @@ interface Asked {
   readonly format: 'markdown' | 'json';
 }
 
-async function* printReport({ open, places, clock }: CuratorGround, asked: Asked): AsyncGenerator<CommandOutput> {
-  const [mind, { buildReport }, { ledgerReader }, { reportMarkdown }, { dumpJson }] = await Promise.all([
-    open(),
+async function* printReport(
+  ground: CuratorGround,
+  { days, skill, format }: Asked,
+  signal: AbortSignal,
+): AsyncGenerator<CommandOutput> {
+  const [{ openEvidence }, { buildReport }, { ledgerReader }, { reportMarkdown }, { dumpJson }] = await Promise.all([
+    import('../../backfill/open-evidence.ts'),
     import('../../report/build-report.ts'),
     import('../../report/ledger-reader.ts'),
     import('../../report/report-markdown.ts'),
     import('../../text/dump-json.ts'),
   ]);
-  const { days, skill, format } = asked;
-  const question = { dbPath: places.evidenceDatabase, days, skill, now: clock.now() };
+  const { mind, told } = await openEvidence(ground, signal);
+  if (told !== undefined && format !== 'json') yield { type: 'line', text: told };
+  const question = { dbPath: ground.places.evidenceDatabase, days, skill, now: ground.clock.now() };
   const report = buildReport(ledgerReader(mind.evidence()), question);
   yield { type: 'line', text: format === 'json' ? dumpJson(report) : reportMarkdown(report).trimEnd() };
   yield { type: 'data', value: report as unknown as JsonValue };

@@ -1,27 +1,31 @@
 // Owns `curator status`, also what `curator` alone shows (curator notes 16): where the evidence lies, how much there is, what may write.
 import { z } from 'zod';
+import { isoTime } from '#base/clock.ts';
 import type { JsonValue } from '#base/json.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
-import type { CuratorGround } from '../../curator-ground.ts';
+import type { CuratorGround, CuratorMind } from '../../curator-ground.ts';
 import { daysInput } from './evidence-input.ts';
 
 const SHOWN_SKILLS = 5;
 const ALL_DAYS = 3650;
 
-export function statusCommand({ open, places, clock }: CuratorGround): AnyCommand {
+export function statusCommand(ground: CuratorGround): AnyCommand {
   return defineCommand({
     name: 'curator status',
     summary: 'Show how much evidence there is and which skills it speaks of',
     surfaces: ['cli', 'chat'],
     input: z.object({ days: daysInput(ALL_DAYS) }),
     examples: ['talaria curator', 'talaria curator --days 7'],
-    async *run({ days }): AsyncGenerator<CommandOutput> {
-      const [mind, { buildReport }, { ledgerReader }, { inlineText }] = await Promise.all([
-        open(),
+    async *run({ days }, { signal }): AsyncGenerator<CommandOutput> {
+      const [{ openEvidence }, { buildReport }, { ledgerReader }, { inlineText }] = await Promise.all([
+        import('../../backfill/open-evidence.ts'),
         import('../../report/build-report.ts'),
         import('../../report/ledger-reader.ts'),
         import('../../text/inline-text.ts'),
       ]);
+      const { mind, told } = await openEvidence(ground, signal);
+      if (told !== undefined) yield { type: 'line', text: told };
+      const { clock, places } = ground;
       const dbPath = places.evidenceDatabase;
       const { filters, summary } = buildReport(ledgerReader(mind.evidence()), { dbPath, days, now: clock.now() });
       const { tool_events, turn_events, session_events, error_events, skills } = summary;
@@ -34,6 +38,7 @@ export function statusCommand({ open, places, clock }: CuratorGround): AnyComman
         type: 'line',
         text: 'Mode: reads and reports; `curator auto-run` writes only with --apply-low-risk and --approve-auto-apply.',
       };
+      for (const text of await unattended(ground, mind)) yield { type: 'line', text };
       const shown = skills.slice(0, SHOWN_SKILLS);
       if (shown.length > 0) {
         yield {
@@ -55,4 +60,21 @@ export function statusCommand({ open, places, clock }: CuratorGround): AnyComman
       };
     },
   });
+}
+
+/** What runs while nobody looks on, and when it ran last. */
+async function unattended(ground: CuratorGround, mind: CuratorMind): Promise<readonly string[]> {
+  const [{ installedTimer }, { scheduleSchema }, { lastRunFile, readLastRun }] = await Promise.all([
+    import('../../timer/timer-places.ts'),
+    import('../../schedule/schedule-config.ts'),
+    import('../../schedule/last-run.ts'),
+  ]);
+  const { timer_path: timer, plist_path: plist } = installedTimer(ground);
+  const { schedule, write } = mind.config('curator', scheduleSchema);
+  const last = readLastRun(lastRunFile(ground.places.home));
+  const ran = last === undefined ? '' : `; last run ${isoTime(last.at)}${last.failed ? ', not finished' : ''}`;
+  return [
+    `Timer of this machine: ${timer ?? plist ?? 'none'}`,
+    `Schedule inside Talaria: ${schedule === 'off' ? 'off' : `${schedule}, ${write ? 'writes' : 'only plans'}`}${ran}`,
+  ];
 }

@@ -57,12 +57,13 @@ interface Asked {
 }
 
 async function propose(ground: CuratorGround, { asked, given }: Asked, context: CommandContext): Promise<Proposal> {
-  const [{ skillText }, { reportOf }, { buildProposal, withModelDraft }] = await Promise.all([
+  const [{ skillText }, { reportOf }, { buildProposal, withModelDraft }, { openEvidence }] = await Promise.all([
     import('../../proposal/skill-text.ts'),
     import('../../proposal/report-of.ts'),
     import('../../verify/proposal.ts'),
+    import('../../backfill/open-evidence.ts'),
   ]);
-  const mind = await ground.open();
+  const { mind } = await openEvidence(ground, context.signal);
   const text = given ?? (await skillText(mind, asked.skill, context.signal));
   const report = reportOf(ground, mind, { days: asked.days, skill: asked.skill });
   const proposal = buildProposal({ skill: asked.skill, skillText: text, report });

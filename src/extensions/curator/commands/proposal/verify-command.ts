@@ -23,13 +23,19 @@ export function verifyCommand(ground: CuratorGround): AnyCommand {
     input,
     examples: ['talaria curator verify --proposal-file proposal.json --skill release-notes'],
     async *run({ proposalFile, skill = null, days, format }, context): AsyncGenerator<CommandOutput> {
-      const [{ namedFile }, { jsonFaultLine }, { reportOf }, { verifyProposal, proposalVerdictText }] =
-        await Promise.all([
-          import('../../proposal/skill-text.ts'),
-          import('../../proposal/json-fault-line.ts'),
-          import('../../proposal/report-of.ts'),
-          import('../../verify/verify-proposal.ts'),
-        ]);
+      const [
+        { namedFile },
+        { jsonFaultLine },
+        { reportOf },
+        { verifyProposal, proposalVerdictText },
+        { openEvidence },
+      ] = await Promise.all([
+        import('../../proposal/skill-text.ts'),
+        import('../../proposal/json-fault-line.ts'),
+        import('../../proposal/report-of.ts'),
+        import('../../verify/verify-proposal.ts'),
+        import('../../backfill/open-evidence.ts'),
+      ]);
       const path = typedPath(proposalFile, { cwd: context.cwd, userHome: ground.places.userHome });
       const fix = 'Write one with `talaria curator propose --skill NAME --format json --output FILE`.';
       const text = namedFile(path);
@@ -42,7 +48,8 @@ export function verifyCommand(ground: CuratorGround): AnyCommand {
         yield wrongUse(proposal.reason, `${path}:${jsonFaultLine(text.value)}: The file is no JSON.`, fix);
         return;
       }
-      const result = verifyProposal(proposal.value, reportOf(ground, await ground.open(), { days, skill }));
+      const { mind } = await openEvidence(ground, context.signal);
+      const result = verifyProposal(proposal.value, reportOf(ground, mind, { days, skill }));
       yield* printed({ result, format, text: () => proposalVerdictText(result) });
       if (!result.passed) yield failed('proposal-not-verified', `The proposal fails: ${result.failures.join(', ')}.`);
     },
