@@ -7,6 +7,7 @@ import {
   updatesAreWholeAndMadeOnce,
 } from './block-properties.ts';
 import { blocksIgnoreOrder, plansIgnoreOrder, reportsIgnoreOrder, searchIgnoresOrder } from './order-properties.ts';
+import { pagesKeepTheirShape } from './page-properties.ts';
 
 describe('a managed block, whatever the evidence says', () => {
   verifies(['curator:block:markers', 'curator:block:no-injection'], 'keeps it in its fence', () =>
@@ -24,6 +25,10 @@ describe('a managed block, whatever the evidence says', () => {
   verifies('curator:block:broken-markers', 'is whole or not there, and made once', () =>
     updatesAreWholeAndMadeOnce(60),
   );
+});
+
+describe('a page of the curator', () => {
+  verifies('curator:report:formats', 'keeps its shape, whatever the evidence says', () => pagesKeepTheirShape(60));
 });
 
 describe('input in another order', () => {
