@@ -1,6 +1,6 @@
 // Owns which search answers `candidates`, and what stands in when models cannot (seed 002, candidates; curator notes 6). Knows models by a Rank.
 // Invariant: without --execute-semantic no model is asked; a failed one leaves its mode and reason, and the search by words beside them.
-import { lexicalCandidates } from './lexical-candidates.ts';
+import { candidatesByWords } from './lexical-candidates.ts';
 import type { Rank, RankableSkill } from './rank-skills.ts';
 import { lexicalResult, planResult, type RankedSkill, type SearchResult } from './search-result.ts';
 
@@ -28,7 +28,7 @@ export async function findCandidates(
   signal: AbortSignal,
 ): Promise<CandidateResult> {
   const { query, skills, limit, rerank } = asked;
-  const byWords = () => lexicalCandidates(query, skills, limit);
+  const byWords = () => candidatesByWords(query, skills, limit);
   if (asked.execute) {
     const found = await rank({ query, skills, rerank, limit }, signal);
     return found.error === undefined ? found : { ...found, fallback: { mode: 'lexical', candidates: byWords() } };

@@ -8,13 +8,15 @@ import { tokensOf } from './tokens.ts';
 export interface SearchedSkill {
   readonly name: string;
   readonly text: string;
-  /** Carried through. */
-  readonly path?: string;
+}
+
+/** A skill of a folder; `path` is carried through. */
+interface PlacedSkill extends SearchedSkill {
+  readonly path: string;
 }
 
 export interface LexicalCandidate {
   readonly skill_name: string;
-  readonly path?: string;
   /** Share of the query's words that the skill has, 4 decimals. */
   readonly score: number;
   /** Up to 8 of those words, sorted. */
@@ -35,22 +37,32 @@ export function lexicalCandidates(
   limit: number = DEFAULT_LIMIT,
   _options: CompatOptions = {},
 ): readonly LexicalCandidate[] {
+  const placed = skills.map(({ name, text }) => ({ name, text, path: '' }));
+  return candidatesByWords(query, placed, limit).map(({ path: _nowhere, ...candidate }) => candidate);
+}
+
+/** The same with the place of each skill. */
+export function candidatesByWords(
+  query: string,
+  skills: readonly PlacedSkill[],
+  limit: number,
+): readonly (LexicalCandidate & { readonly path: string })[] {
   const asked = tokensOf(query);
-  const scored = skills.map((skill) => scoreSkill(skill, asked));
+  const scored = skills.map((skill) => ({ ...scoreSkill(skill, asked), path: skill.path }));
   scored.sort(
     (a, b) =>
       b.score - a.score ||
       comparePoints(a.skill_name, b.skill_name) ||
       comparePoints(a.reasons.join('\n'), b.reasons.join('\n')) ||
-      comparePoints(a.path ?? '', b.path ?? ''),
+      comparePoints(a.path, b.path),
   );
   return scored.slice(0, Math.max(1, Math.trunc(limit ?? DEFAULT_LIMIT)));
 }
 
-function scoreSkill({ name, path, text }: SearchedSkill, asked: ReadonlySet<string>): LexicalCandidate {
+function scoreSkill({ name, text }: SearchedSkill, asked: ReadonlySet<string>): LexicalCandidate {
   const held = tokensOf(text);
   const shared = [...asked].filter((word) => held.has(word)).sort(comparePoints);
   const score = roundHalfEven(shared.length / Math.max(asked.size, 1), 4);
   const reasons = shared.slice(0, MOST_REASONS);
-  return { skill_name: name, ...(path === undefined ? {} : { path }), score, reasons };
+  return { skill_name: name, score, reasons };
 }

@@ -6,6 +6,8 @@ export const EMBEDDING_MODEL = { name: 'Qwen3-Embedding-0.6B', id: 'Qwen/Qwen3-E
 export const RERANKER_MODEL = { name: 'bge-reranker-v2-m3', id: 'BAAI/bge-reranker-v2-m3' } as const;
 
 export interface RankedSkill extends LexicalCandidate {
+  /** Of its SKILL.md, where skills come from a folder. */
+  readonly path?: string;
   /** Kept when a reranker replaced `score`. */
   readonly embedding_score?: number;
 }

@@ -33,7 +33,10 @@ const reranker = z.object({
   file: file.default('onnx/model_quantized.onnx'),
 });
 
-export const semanticSchema = z.object({ embedding: embedding.prefault({}), reranker: reranker.prefault({}) });
+export const semanticSchema = z.object({
+  embedding: embedding.prefault({}).describe('The model that compares meanings.'),
+  reranker: reranker.prefault({}).describe('The model that reads query and skill together.'),
+});
 
 export type SemanticConfig = z.infer<typeof semanticSchema>;
 
