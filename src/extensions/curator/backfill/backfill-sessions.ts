@@ -64,7 +64,7 @@ export async function backfillSessions(
   }
 }
 
-export function clampDays(days: number): number {
+function clampDays(days: number): number {
   return Number.isFinite(days) ? Math.min(3650, Math.max(1, Math.trunc(days))) : 30;
 }
 

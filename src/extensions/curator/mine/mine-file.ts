@@ -15,7 +15,7 @@ export interface MinedFile {
 }
 
 /** More than anybody will review; it keeps memory bounded. */
-export const MOST_CANDIDATES = 250_000;
+const MOST_CANDIDATES = 250_000;
 
 /**
  * Seed 002 §candidates-mine. JSONL, one object a line, blank lines passed over.

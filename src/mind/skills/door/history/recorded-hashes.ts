@@ -35,7 +35,7 @@ export function disagreement(
 }
 
 /** As `recordedHashes`, out of a manifest. */
-export function hashesOf({ original_sha256, new_sha256, support_files }: SkillManifest): JsonObject {
+function hashesOf({ original_sha256, new_sha256, support_files }: SkillManifest): JsonObject {
   const main = original_sha256 === new_sha256 ? [] : [[SKILL_FILE, [original_sha256, new_sha256]]];
   const support = support_files.map((file) => [file.path, [file.original_sha256, file.sha256]]);
   return { files: Object.fromEntries([...main, ...support]) as JsonObject };
