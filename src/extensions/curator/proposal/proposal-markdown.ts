@@ -28,7 +28,7 @@ export function proposalMarkdown(proposal: Proposal): string {
 }
 
 function draftLines(draft: ModelDraft): readonly string[] {
-  if (!draft.executed) return ['', '## Model draft', '', `Not made: ${draft.error}`];
+  if (!draft.executed) return ['', '## Model draft', '', `Not made: ${inlineText(draft.error)}`];
   const quoted = draft.text.split('\n').map((line) => `> ${line}`.trimEnd());
   return ['', '## Model draft', '', 'Written by a model, for review only:', '', ...quoted];
 }
