@@ -1,7 +1,8 @@
 // Owns choosing one of up to four bounded variants (seed 002, multi-variant evaluation; curator notes 10). Pure, no model.
 // Invariant: the highest score wins, ties go to the lowest index; one variant is byte for byte the default.
+
+import { codeLength } from '#base/text/code-points.ts';
 import type { CompatOptions } from '#mind/evidence/ledger/compact-preview.ts';
-import { codeLength } from '../text/code-points.ts';
 import type { BlockRequest } from './managed-block.ts';
 import { type PreparedUpdate, prepareUpdate, type SizeStrategy } from './prepare-update.ts';
 import { scoreVariant, type VariantScore } from './score-variant.ts';

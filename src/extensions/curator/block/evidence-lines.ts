@@ -1,8 +1,9 @@
 // Owns how evidence rows read inside a block (curator notes 10). Pure. The original writes them as they are; ours keep them on one line in
 // a code fence, stripped of everything that could close the fence, the block or a comment, and redacted: data, never instructions.
+
+import { cutPoints, firstPoints } from '#base/text/code-points.ts';
 import type { EvidenceRow } from '../report/evidence.ts';
 import { newestFirst } from '../report/rows-reader.ts';
-import { cutPoints, firstPoints } from '../text/code-points.ts';
 import { inlineText } from '../text/inline-text.ts';
 
 /** Rows as callers have them: a field that is missing is empty. */

@@ -1,8 +1,9 @@
 // Owns what one variant makes of a skill's text under the size rules (seed 002, steps 7g to 7j; curator notes 10). Pure. Sizes are code
 // points. Invariant: a skipped update leaves the text as it is; no result is over the hard cap; an unchanged block changes nothing.
+
+import { codeLength } from '#base/text/code-points.ts';
 import type { CompatOptions } from '#mind/evidence/ledger/compact-preview.ts';
 import { splitHeader } from '#mind/skills/format/split-header.ts';
-import { codeLength } from '../text/code-points.ts';
 import { type BlockRequest, buildCompactBlock, buildManagedBlock, isSameBlock } from './managed-block.ts';
 import { locateBlock } from './markers.ts';
 import { referenceFile, type SupportFile } from './reference-file.ts';

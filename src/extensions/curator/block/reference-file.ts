@@ -1,8 +1,9 @@
 // Owns the file that bulky evidence spills into: its name, its text, and which old ones may go (curator notes 10, 21.6). Pure.
 // Invariant of ours: previews stand in fences that they cannot close; the files of one skill are at most `KEPT_REFERENCES` and the new one.
+
+import { caseFold } from '#base/text/case-fold.ts';
+import { comparePoints } from '#base/text/code-points.ts';
 import type { CompatOptions } from '#mind/evidence/ledger/compact-preview.ts';
-import { caseFold } from '../text/case-fold.ts';
-import { comparePoints } from '../text/code-points.ts';
 import { timeStamp } from '../text/time-stamp.ts';
 import { type BlockRow, fenced, orderRows, previewOf, safeName, safePreview, verdict } from './evidence-lines.ts';
 import { type BlockRequest, DEFAULT_DAYS } from './managed-block.ts';

@@ -1,6 +1,6 @@
 // Owns the score of a variant (seed 002, the scorer; curator notes 10). Pure, integers only. It prefers inline text, slack under the hard
 // cap and a small difference; it says nothing of usefulness.
-import { codeLength } from '../text/code-points.ts';
+import { codeLength } from '#base/text/code-points.ts';
 import { HARD_LIMIT, type PreparedUpdate, SOFT_LIMIT } from './prepare-update.ts';
 
 export interface VariantScore {

@@ -3,7 +3,7 @@
 import { TalariaError } from '#base/errors.ts';
 import { sha256 } from '#base/ids.ts';
 import type { JsonObject } from '#base/json.ts';
-import { comparePoints, cutPoints } from '../text/code-points.ts';
+import { comparePoints, cutPoints } from '#base/text/code-points.ts';
 
 export const CANDIDATE_TYPES = ['memory', 'skill_update', 'skill_new', 'replay_benchmark', 'ignore'] as const;
 export type CandidateType = (typeof CANDIDATE_TYPES)[number];

@@ -1,6 +1,6 @@
 // Owns which of the found skills a name means (curator notes 8.3). Pure. Invariant: archives, backups and the hub's own folder hold no
 // skills; of two with one name the later path wins, whatever the order of the input.
-import { comparePoints } from '../text/code-points.ts';
+import { comparePoints } from '#base/text/code-points.ts';
 import type { PlanningSkill } from './planned-skill.ts';
 
 const NOT_SKILLS = new Set(['.archive', '.curator_backups', '.hub']);

@@ -1,13 +1,13 @@
 // Owns one skill's entry in the plan (curator notes 8.4, 8.5). Pure. Invariant: a refused entry holds the first group of fields only; a
 // plan never holds a text of the evidence outside the block that it prepared.
 import { sha256 } from '#base/ids.ts';
+import { codeLength } from '#base/text/code-points.ts';
 import type { CompatOptions } from '#mind/evidence/ledger/compact-preview.ts';
 import { type SelectedVariant, type VariantSummary, weighVariants } from '../block/choose-variant.ts';
 import type { BlockRow } from '../block/evidence-lines.ts';
 import { HARD_LIMIT, type PreparedUpdate, type SizeStrategy, SOFT_LIMIT } from '../block/prepare-update.ts';
 import type { SkillCounts } from '../report/evidence.ts';
 import { isWritableSource } from '../sources/classify-source.ts';
-import { codeLength } from '../text/code-points.ts';
 import type { Instant } from '../text/time-stamp.ts';
 import type { DrillGate } from '../verify/drill-gate.ts';
 import type { SkillSelection } from './select-skills.ts';

@@ -1,8 +1,9 @@
 // Owns which skills are eligible and in which order they are considered (seed 002, steps 2 to 5; curator notes 8.2). Pure: a model's ranking
 // comes in as data. Invariant: a ranking only reorders eligible skills; it adds none and loses none.
+
+import { comparePoints, firstPoints } from '#base/text/code-points.ts';
 import type { EvidenceReport, SkillTally } from '../report/evidence.ts';
 import { NO_MODELS, type RankedSkill, type SearchModels, searchModels } from '../search/search-result.ts';
-import { comparePoints, firstPoints } from '../text/code-points.ts';
 import type { RunFlags } from './run-flags.ts';
 
 /** What the search of section 6 gave; `query` as it was asked. */

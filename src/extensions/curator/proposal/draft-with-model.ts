@@ -4,9 +4,9 @@ import { deadline, isAborted, raceAbort, throwIfAborted } from '#base/abort.ts';
 import type { Clock } from '#base/clock.ts';
 import { errorText, TalariaError } from '#base/errors.ts';
 import { redactSecrets } from '#base/secrets.ts';
+import { cutPoints } from '#base/text/code-points.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
 import type { CuratorMind } from '../curator-ground.ts';
-import { cutPoints } from '../text/code-points.ts';
 
 export type Draft = { readonly text: string } | { readonly error: string };
 

@@ -2,7 +2,7 @@
 // Invariants: no key-shaped string, no half character; whatever the text says, it cannot end its own fence.
 import { sha256 } from '#base/ids.ts';
 import { redactSecrets } from '#base/secrets.ts';
-import { firstPoints } from '../text/code-points.ts';
+import { firstPoints } from '#base/text/code-points.ts';
 
 export interface ForeignText {
   /** What it is, in plain words. */

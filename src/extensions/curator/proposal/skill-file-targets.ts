@@ -3,7 +3,7 @@
 import { type Dirent, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCode } from '#base/errors.ts';
-import { comparePoints } from '../text/code-points.ts';
+import { comparePoints } from '#base/text/code-points.ts';
 import type { SkillFileInput } from '../verify/validate-skill-file.ts';
 
 /** Bytes: far more than any skill has. */

@@ -1,8 +1,8 @@
 // Owns answering a report's question from rows in memory (curator notes 5). Pure. Ours counts a call for the skill that was active and
 // breaks ties of time by content, so that the order of the input does not matter; the original counts calls that name a skill.
 import { canonicalJson, type JsonValue } from '#base/json.ts';
+import { comparePoints } from '#base/text/code-points.ts';
 import type { CompatOptions } from '#mind/evidence/ledger/compact-preview.ts';
-import { comparePoints } from '../text/code-points.ts';
 import type { EvidenceRow, EvidenceSummary, TurnRow } from './evidence.ts';
 import type { EvidenceReader, EvidenceWindow } from './evidence-reader.ts';
 

@@ -1,5 +1,5 @@
 // Owns cutting a text to what a model is given of it (curator notes 6): counted in code points, the mark of the cut counted in. Pure.
-import { codeLength, firstPoints } from '../text/code-points.ts';
+import { codeLength, firstPoints } from '#base/text/code-points.ts';
 
 const MARK = '\n[truncated]';
 

@@ -1,8 +1,9 @@
 // Owns finding skills by shared words (seed 002, candidates; curator notes 6). Pure and deterministic: the order of the input does not
 // matter. Skills that share no word come last, with a score of 0.
+
+import { roundHalfEven } from '#base/number/round-half-even.ts';
+import { comparePoints } from '#base/text/code-points.ts';
 import type { CompatOptions } from '#mind/evidence/ledger/compact-preview.ts';
-import { comparePoints } from '../text/code-points.ts';
-import { roundHalfEven } from '../text/round-half-even.ts';
 import { tokensOf } from './tokens.ts';
 
 export interface SearchedSkill {

@@ -1,10 +1,10 @@
 // Owns ranking skills by models (seed 002, candidates; curator notes 6): bi-encoder first, then a cross-encoder over the best. Knows models by
 // their seams; loading them is given. Invariant: what fails is a result with its mode and reason, never an exception; only an abort is thrown.
 import { errorText } from '#base/errors.ts';
+import { roundHalfEven } from '#base/number/round-half-even.ts';
+import { comparePoints } from '#base/text/code-points.ts';
 import type { Embedder } from '#core/model/embedder.ts';
 import type { Reranker } from '#core/model/rerankers/reranker.ts';
-import { comparePoints } from '../text/code-points.ts';
-import { roundHalfEven } from '../text/round-half-even.ts';
 import { cutToLimit } from './cut-to-limit.ts';
 import {
   executedResult,

@@ -3,7 +3,7 @@
 import { type Dirent, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { errorCode, errorText } from '#base/errors.ts';
-import { comparePoints } from '../text/code-points.ts';
+import { comparePoints } from '#base/text/code-points.ts';
 import type { RankableSkill } from './rank-skills.ts';
 
 export interface FoundSkillFiles {

@@ -1,6 +1,6 @@
 // Owns shell-style patterns for names (curator notes 8.4): `*`, `?`, `[abc]`, `[!abc]`, nothing else. Pure.
 // Invariant: linear in the name for each star (two pointers, no backtracking expression); an unclosed bracket is a plain character.
-import { caseFold } from './case-fold.ts';
+import { caseFold } from '#base/text/case-fold.ts';
 
 type Step = '*' | ((point: string) => boolean);
 

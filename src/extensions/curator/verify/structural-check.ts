@@ -1,9 +1,10 @@
 // Owns the cheap stage of verification (seed 002, builtin-structural; curator notes 11.3, stage 1). Pure, no process, reads the text only.
 // Invariant: every failure is named, in the notes' order; a text without front matter passes that part.
+
+import { codeLength } from '#base/text/code-points.ts';
 import type { CompatOptions } from '#mind/evidence/ledger/compact-preview.ts';
 import { countOf, END_MARKER, START_MARKER } from '../block/markers.ts';
 import { HARD_LIMIT } from '../block/prepare-update.ts';
-import { codeLength } from '../text/code-points.ts';
 import { type HeaderFault, headerFault } from './header-fault.ts';
 
 export interface StructuralVerdict {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { codeLength } from '#base/text/code-points.ts';
 import type { Embedder } from '#core/model/embedder.ts';
 import type { Reranker } from '#core/model/rerankers/reranker.ts';
 import { cutToLimit } from '#extensions/curator/search/cut-to-limit.ts';
 import { type RankParts, rankSkills } from '#extensions/curator/search/rank-skills.ts';
 import { semanticRuntime } from '#extensions/curator/search/semantic-runtime.ts';
-import { codeLength } from '#extensions/curator/text/code-points.ts';
 import { createHashEmbedder } from '#testing/hash-embedder.ts';
 import { createWordReranker } from '#testing/word-reranker.ts';
 import { verifies } from '../../../verifies.ts';

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { caseFold } from '#extensions/curator/text/case-fold.ts';
-import { codeLength, comparePoints, cutPoints, firstPoints } from '#extensions/curator/text/code-points.ts';
+import { roundHalfEven } from '#base/number/round-half-even.ts';
+import { caseFold } from '#base/text/case-fold.ts';
+import { codeLength, comparePoints, cutPoints, firstPoints } from '#base/text/code-points.ts';
 import { decimalValue } from '#extensions/curator/text/decimal-value.ts';
 import { dumpJson } from '#extensions/curator/text/dump-json.ts';
 import { expandTemplate } from '#extensions/curator/text/expand-template.ts';
 import { matchesGlob } from '#extensions/curator/text/glob.ts';
 import { inlineText } from '#extensions/curator/text/inline-text.ts';
-import { roundHalfEven } from '#extensions/curator/text/round-half-even.ts';
 import { epochOf, timeStamp } from '#extensions/curator/text/time-stamp.ts';
 
 describe('text as the original counts it', () => {

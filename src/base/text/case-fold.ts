@@ -1,4 +1,4 @@
-// Owns comparing names without regard to case (curator notes 8.4, 10). Pure. There is no case folding in the platform; this is Unicode's
+// Owns comparing text without regard to case. Pure. There is no case folding in the platform; this is Unicode's
 // full folding: lower case, but for Cherokee, which folds to its capitals.
 
 export function caseFold(text: string): string {
