@@ -12,13 +12,13 @@ const PREVIEW_LIMIT = 500;
 
 /**
  * A value as a stored preview (seed 002, evidence; notes 3): null gives the empty text, a text itself, anything else JSON with sorted
- * keys. `limit`: the longest result in code points, default 500; what is longer loses its end to one ellipsis character. Ours takes NUL
+ * keys. `limit`: the longest result in code points, else 500; what is longer loses its end to one ellipsis character. Ours takes NUL
  * characters out, the original the four characters `\\x00`; its JSON has a blank after each comma and colon. Throws nothing.
  */
-export function compactPreview(value: unknown, limit = PREVIEW_LIMIT, { compat }: CompatOptions = {}): string {
+export function compactPreview(value: unknown, limit?: number | null, { compat }: CompatOptions = {}): string {
   const text = textOf(value, compat);
   const plain = compat === 'upstream' ? text.replaceAll('\\x00', '') : text.replaceAll('\0', '');
-  return cut(plain, limit);
+  return cut(plain, limit ?? PREVIEW_LIMIT);
 }
 
 /** The arguments of a call as JSON text; when they are too long, an object that holds the beginning of that text. */

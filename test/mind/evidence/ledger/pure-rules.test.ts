@@ -91,6 +91,7 @@ describe('compactPreview', () => {
     assert.equal(compactPreview('😀'.repeat(500)), '😀'.repeat(500));
     assert.equal(compactPreview('😀'.repeat(501)), `${'😀'.repeat(499)}…`);
     assert.equal(compactPreview('abcdef', 3), 'ab…');
+    assert.equal(compactPreview('abcdef', null), 'abcdef');
   });
 
   test('nothing, text, data', () => {
