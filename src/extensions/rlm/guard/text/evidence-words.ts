@@ -1,0 +1,75 @@
+// Owns whether the text of one piece of evidence says what a claim says. Knows no ids, no surfaces, no verdict.
+// A `FACT:<id> ` prefix, white space, case and quotation marks do not count; words and numbers are never cut. What is neither all of the
+// evidence nor a quotation goes through the house's gate: nothing may be added that the evidence does not say, nor denied what it says.
+// Invariant: linear; an evidence without words supports none.
+import { checkClaims } from '#mind/evidence/trace-guard/check-claims.ts';
+import type { ClaimPolicy } from '#mind/evidence/trace-guard/claim.ts';
+import { findQuote } from '#mind/evidence/trace-guard/find-quote.ts';
+import { foldWords } from './fold-words.ts';
+
+/** Around the words of the evidence others may stand, as many at most; numbers, ids and names must be those of the evidence. */
+const POLICY: ClaimPolicy = { origins: ['model'], minQuoteWords: 1, minSupport: 0.5 };
+
+const NO_LETTERS = /[^\p{L}]+/u;
+const TURNING: ReadonlySet<string> = new Set(
+  `false falsely untrue wrong wrongly incorrect incorrectly inaccurate mistaken mistakenly myth hoax lie lies contrary opposite refuted
+  refutes disproved disproven disproves debunked contradicted contradicts fake pretended allegedly supposedly doubtful doubted`.split(
+    /\s+/,
+  ),
+);
+
+export class EvidenceWords {
+  readonly #tag: string;
+  readonly #text: string;
+  readonly #prefix: string;
+  #folded: string | undefined;
+
+  constructor(factId: string, text: string) {
+    this.#tag = `FACT:${factId}`;
+    this.#text = text;
+    this.#prefix = `${foldWords(this.#tag)} `;
+  }
+
+  /** Do these words stand here as they are? */
+  holds(quote: string): boolean {
+    if (quote === this.#text) return true;
+    const folded = foldWords(quote);
+    return folded === '' || this.#stands(folded) || this.#stands(this.#strip(folded));
+  }
+
+  /** Is this said here? Words of the evidence, or the evidence with words around it. */
+  says(statement: string): boolean {
+    if (statement === this.#text) return true;
+    const said = this.#strip(foldWords(statement));
+    if (said === '') return true;
+    const whole = this.#strip(this.#words());
+    if (said === whole) return true;
+    if (!this.#stands(said) && findQuote(said, whole).length === 0) return false;
+    return !this.#isTurned(said) && this.#passesGate(statement);
+  }
+
+  /** `It is false that …` says every word of the evidence. */
+  #isTurned(said: string): boolean {
+    const own = new Set(this.#words().split(NO_LETTERS));
+    return said.split(NO_LETTERS).some((word) => TURNING.has(word) && !own.has(word));
+  }
+
+  #words(): string {
+    this.#folded ??= foldWords(this.#text);
+    return this.#folded;
+  }
+
+  #stands(folded: string): boolean {
+    return findQuote(this.#words(), folded).length > 0;
+  }
+
+  #strip(folded: string): string {
+    return folded.startsWith(this.#prefix) ? folded.slice(this.#prefix.length) : folded;
+  }
+
+  #passesGate(statement: string): boolean {
+    const source = [this.#text, this.#tag].map((text) => ({ text, origin: 'model' as const }));
+    const claim = { id: '', text: statement, citations: [{ handle: '', quote: this.#text }] };
+    return checkClaims([{ handle: '', texts: source }], [claim], POLICY)[0]?.accepted === true;
+  }
+}
