@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import fc from 'fast-check';
+import { planChunks } from '#extensions/rlm/chunk/plan-chunks.ts';
+import { type ChunkBudget, comparePaths, isSkippedPath, selectChunks } from '#extensions/rlm/chunk/select-chunks.ts';
+import { verifies } from '../../../verifies.ts';
+import { anyLimits, anyText } from './chunk-cases.ts';
+
+function plansOf(sources: Readonly<Record<string, string>>, limits: object) {
+  return Object.entries(sources).flatMap(([path, text]) => {
+    const plan = planChunks({ path, bytes: Buffer.from(text) }, limits);
+    return plan.ok ? [plan.value] : [];
+  });
+}
+
+function select(sources: Readonly<Record<string, string>>, limits: object, budget: ChunkBudget) {
+  const found = selectChunks(plansOf(sources, limits), budget);
+  assert.ok(found.ok);
+  return found.value;
+}
+
+verifies('rlm:chunk:named-drop', 'what does not fit is named, with the line where reading ended', () => {
+  const { selected, dropped, boundaries } = select(
+    { 'b.txt': '1\n2\n3\n4\n5', 'a.txt': '1\n2' },
+    { line_limit: 2 },
+    { max_chunks: 2 },
+  );
+  assert.deepEqual(
+    selected.map((span) => span.chunk_id),
+    ['a.txt:1-2', 'b.txt:1-2'],
+  );
+  assert.deepEqual(
+    dropped.map((span) => `${span.chunk_id} ${span.reason}`),
+    ['b.txt:3-4 max_chunks', 'b.txt:5-5 max_chunks'],
+  );
+  assert.deepEqual(boundaries, [{ source_path: 'b.txt', last_retained_line: 2, omitted_line_count: 3 }]);
+});
+
+test('a budget of bytes, and a line that is read in part only', () => {
+  const { selected, dropped, boundaries } = select(
+    { a: `x\n${'y'.repeat(20)}` },
+    { byte_limit: 8 },
+    { max_chunks: 9, max_bytes: 12 },
+  );
+  assert.deepEqual([selected.length, dropped.length, dropped[0]?.reason], [2, 2, 'max_bytes']);
+  assert.deepEqual(boundaries, [{ source_path: 'a', last_retained_line: 1, omitted_line_count: 1 }]);
+});
+
+test('property: every byte of every source is selected or named as dropped', () => {
+  fc.assert(
+    fc.property(anyText, anyText, anyLimits, fc.integer({ min: 1, max: 9 }), (one, two, limits, max_chunks) => {
+      const sources = { 'dir/one': one, two };
+      const { selected, dropped } = select(sources, limits, { max_chunks });
+      assert.ok(selected.length <= max_chunks);
+      const bytes = [...selected, ...dropped].reduce((sum, span) => sum + span.end_byte - span.core_start_byte, 0);
+      assert.equal(bytes, Buffer.byteLength(one) + Buffer.byteLength(two));
+    }),
+  );
+});
+
+test('paths are sorted part by part, and some folders are not read', () => {
+  assert.deepEqual(['b', 'a/b', 'a.txt', 'a/a/z', 'a', 'B'].sort(comparePaths), [
+    'B',
+    'a',
+    'a/a/z',
+    'a/b',
+    'a.txt',
+    'b',
+  ]);
+  assert.deepEqual(['.git/x', 'a/__pycache__/b.pyc', 'a/.github/x', 'gitt'].map(isSkippedPath), [
+    true,
+    true,
+    false,
+    false,
+  ]);
+  const none = selectChunks([], { max_chunks: 0 });
+  assert.equal(none.ok ? '' : none.reason, 'chunk-limit-invalid');
+});
