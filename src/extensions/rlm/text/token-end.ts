@@ -31,6 +31,7 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const LONGEST_ESCAPE = 6;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
+const CUT_OFF_ESCAPE = /^\\(?:u[0-9a-fA-F]{0,3})?$/;
 
 /** `from`: behind the opening quotation mark. */
 export function endOfString(text: string, from: number): TokenEnd {
@@ -52,5 +53,6 @@ function endOfEscape(text: string, at: number): number | undefined {
 }
 
 function wrongEscape(text: string, at: number): TokenEnd {
-  return text.length - at < LONGEST_ESCAPE ? { state: 'open', end: text.length } : { state: 'wrong', end: at };
+  const isCutOff = text.length - at < LONGEST_ESCAPE && CUT_OFF_ESCAPE.test(text.slice(at));
+  return isCutOff ? { state: 'open', end: text.length } : { state: 'wrong', end: at };
 }
