@@ -2,8 +2,12 @@
 // full folding: lower case, but for Cherokee, which folds to its capitals.
 
 export function caseFold(text: string): string {
+  if (ASCII.test(text)) return text.toLowerCase();
   return Array.from(text, foldPoint).join('');
 }
+
+/** Most texts, at a hundredth of the price. */
+const ASCII = /^\p{ASCII}*$/u;
 
 const CHEROKEE = /\p{Script=Cherokee}/u;
 
