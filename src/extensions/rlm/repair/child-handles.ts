@@ -1,7 +1,7 @@
 // Owns which chunks the children of this run reported for a fact. Knows no manifest: what a child says is only half of a handle.
 // Invariant: total on any record. Seed 003, "from the child evidence manifest".
 import { isJsonObject, type JsonObject } from '#base/json.ts';
-import { FACT_LISTS, readClaims } from '../guard/read-claims.ts';
+import { readClaims } from '../guard/read-claims.ts';
 import { extractJson } from '../text/extract-json.ts';
 
 /** Fact → chunks. A record carries what the child answered under `output` or `completion`, parsed or as text, or is the answer. */
@@ -17,18 +17,14 @@ export function childHandles(records: readonly unknown[]): ReadonlyMap<string, R
   return handles;
 }
 
-/** Each answer also with its top as result: children list their facts there. */
+/** Each answer also as the result of one: children list their facts at the top, or are one fact. */
 function answersOf(record: unknown): readonly JsonObject[] {
   if (!isJsonObject(record)) return [];
   const answers = [record, ...[record.output, record.completion].flatMap(parsed)];
-  return answers.flatMap((answer) => [answer, { result: pickLists(answer) }]);
+  return answers.flatMap((answer) => [answer, { result: answer }]);
 }
 
 function parsed(answer: unknown): readonly JsonObject[] {
   const read = typeof answer === 'string' ? extractJson(answer) : { ok: true as const, value: answer };
   return read.ok && isJsonObject(read.value) ? [read.value] : [];
-}
-
-function pickLists(answer: JsonObject): JsonObject {
-  return Object.fromEntries(FACT_LISTS.map((key) => [key, answer[key]]));
 }
