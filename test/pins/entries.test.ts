@@ -23,6 +23,15 @@ const ENTRIES = {
     'spliceManagedBlock',
     'structuralCheck',
   ],
+  './rlm': [
+    'buildManifest',
+    'extractJson',
+    'recallPriors',
+    'repairMissingHandles',
+    'scoreCompletion',
+    'validateMemoryRecord',
+    'validateParentSynthesis',
+  ],
   './testing': [
     'createFaults',
     'createManualClock',
