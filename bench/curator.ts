@@ -124,9 +124,10 @@ async function commitRow(path: string): Promise<BenchRow> {
   const times = { together: [] as number[], each: [] as number[], light: [] as number[] };
   try {
     for (let at = 0; at < TURNS; at += 1) {
-      times.together.push(await timedAsync(() => database.transaction(write(turn()))));
-      times.each.push(await timedAsync(() => inTurn(turn(), (event) => database.transaction(write([event])))));
-      times.light.push(await timedAsync(() => database.lightTransaction(write(turn()))));
+      const [one, each, light] = [write(turn()), turn().map((event) => write([event])), write(turn())];
+      times.together.push(await timedAsync(() => database.transaction(one)));
+      times.each.push(await timedAsync(() => inTurn(each, (event) => database.transaction(event))));
+      times.light.push(await timedAsync(() => database.lightTransaction(light)));
     }
   } finally {
     database.close();
