@@ -1,13 +1,14 @@
 // Owns whether a completion reports where its material was cut: each number stands under its own key, or as a number by itself in a text
 // that speaks of the boundary. Invariant: digits of ids, ranges and decimals are no report.
+
+import { foldText } from '../fold-text.ts';
+import type { Boundary } from '../score-fixture.ts';
 import type { CompletionText } from './completion-texts.ts';
-import { foldText } from './fold-text.ts';
-import type { Boundary } from './score-fixture.ts';
 
 const MARKER =
   /truncation[ _]boundary|last[ _]retained[ _]line|omitted[ _]lines?|lines? omitted|lines [^.]{0,40}omitted/u;
 
-export function reportsBoundaryV2(boundary: Boundary, texts: readonly CompletionText[]): boolean {
+export function reportsBoundary(boundary: Boundary, texts: readonly CompletionText[]): boolean {
   const wanted = Object.entries(boundary).filter(([, number]) => number !== null);
   if (wanted.length === 0) return texts.some(isReport);
   return wanted.every(([key, number]) =>

@@ -1,8 +1,8 @@
 // Owns whether a text states a fact, sentence by sentence: named by its id as a whole word or by its wording, and not guarded in that same
 // sentence. Invariant: a guard inside the fact's own wording guards nothing, a guard in another sentence neither.
-import { foldText } from './fold-text.ts';
-import { GUARD_PHRASES } from './guard-phrases.ts';
-import type { ScoreFact } from './score-fixture.ts';
+import { foldText } from '../fold-text.ts';
+import { GUARD_PHRASES } from '../guard-phrases.ts';
+import type { ScoreFact } from '../score-fixture.ts';
 
 const MARK = '\ue000';
 const SENTENCE_END = /(?<=[.!?])\s+|[\n;]+/u;

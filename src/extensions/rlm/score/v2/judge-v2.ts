@@ -1,12 +1,12 @@
 // Owns the second judgement of a completion (notes 22.6): a guard holds for its own sentence, ids end where words end, every field is seen.
 // Does not know weights. Invariant: what the first judgement finds claimed under an id, this one finds too.
 import type { JsonObject } from '#base/json.ts';
+import type { Judgement } from '../judgement.ts';
+import { type Entry, readEntries, withoutClaims } from '../read-entries.ts';
+import type { ScoreFact, ScoreFixture } from '../score-fixture.ts';
 import { completionTexts } from './completion-texts.ts';
 import { factPattern, statesFact } from './fact-sentences.ts';
-import type { Judgement } from './judgement.ts';
-import { type Entry, readEntries, withoutClaims } from './read-entries.ts';
-import { reportsBoundaryV2 } from './report-boundary-v2.ts';
-import type { ScoreFact, ScoreFixture } from './score-fixture.ts';
+import { reportsBoundary } from './reports-boundary.ts';
 
 export function judgeV2(fixture: ScoreFixture, completion: JsonObject): Judgement {
   const entries = readEntries(completion);
@@ -24,7 +24,7 @@ export function judgeV2(fixture: ScoreFixture, completion: JsonObject): Judgemen
     },
     cited: (chunkId) => cited.has(chunkId),
     citedOmitted: (chunkId) => named.has(chunkId),
-    reportsBoundary: reportsBoundaryV2(fixture.boundary, texts),
+    reportsBoundary: reportsBoundary(fixture.boundary, texts),
   };
 }
 
