@@ -56,4 +56,7 @@ const TALLIES = `
 CREATE INDEX idx_tool_events_tally ON tool_events(coalesce(skill_name, active_skill), tool_name, is_error, created_at);
 `;
 
-export const ledgerSchema: RoomSchema = { room: 'ledger', steps: [EVENTS, TALLIES] };
+/** Every question about a skill asks for the one that was named, else the active one: the tallies answer it. */
+const NO_ACTIVE = 'DROP INDEX idx_tool_events_active;';
+
+export const ledgerSchema: RoomSchema = { room: 'ledger', steps: [EVENTS, TALLIES, NO_ACTIVE] };
