@@ -1,7 +1,8 @@
 // Owns printing what commands yield: lines, tables in columns, JSON on request, failures with their exit code.
-// Knows no command. Invariant: results go to stdout, failures to stderr; with JSON stdout holds one JSON value and nothing else.
+// Knows no command. Invariants: results go to stdout, failures to stderr; with JSON stdout holds one JSON value and nothing else, and data
+// that came before a failure stands in it beside `error`.
 
-import type { JsonValue } from '#base/json.ts';
+import { isJsonObject, type JsonValue } from '#base/json.ts';
 import type { CommandOutput } from '#core/agent/command-spec.ts';
 import { tableLines } from './table-lines.ts';
 import { plain } from './terminal-text.ts';
@@ -21,7 +22,7 @@ export async function renderOutput(
 ): Promise<number> {
   const gathered: CommandOutput[] = [];
   for await (const output of outputs) {
-    if (output.type === 'failure') return renderFailure(output, json, target);
+    if (output.type === 'failure') return renderFailure(output, json ? gathered : undefined, target);
     if (!json) for (const line of shownLines(output, gathered.length > 0, target.width)) target.out(`${line}\n`);
     gathered.push(output);
   }
@@ -50,21 +51,33 @@ export function failureLines(failure: Extract<CommandOutput, { type: 'failure' }
   return failure.fix === '' ? [plain(failure.message)] : [plain(failure.message), plain(failure.fix)];
 }
 
+/** `before`: what the command yielded until then, when JSON is wanted. */
 function renderFailure(
   failure: Extract<CommandOutput, { type: 'failure' }>,
-  json: boolean,
+  before: readonly CommandOutput[] | undefined,
   target: OutputTarget,
 ): number {
   const { code, message, fix } = failure;
-  if (json) target.out(`${JSON.stringify({ error: { code, message, fix } }, null, 2)}\n`);
+  if (before) target.out(`${JSON.stringify(failedJson(dataOf(before), { code, message, fix }), null, 2)}\n`);
   for (const line of failureLines(failure)) target.err(`${line}\n`);
   return failure.exitCode;
 }
 
+/** An object keeps its keys, anything else goes below `data`. */
+function failedJson(data: JsonValue | undefined, error: JsonValue): JsonValue {
+  if (data === undefined) return { error };
+  return isJsonObject(data) ? { ...data, error } : { data, error };
+}
+
+function dataOf(outputs: readonly CommandOutput[]): JsonValue | undefined {
+  const data = outputs.flatMap((output) => (output.type === 'data' ? [output.value] : []));
+  return data.length > 1 ? data : data[0];
+}
+
 /** The data value; without one the tables as lists of objects, else the lines. */
 function jsonOf(outputs: readonly CommandOutput[]): JsonValue {
-  const data = outputs.flatMap((output) => (output.type === 'data' ? [output.value] : []));
-  if (data.length > 0) return data.length === 1 ? (data[0] ?? null) : data;
+  const data = dataOf(outputs);
+  if (data !== undefined) return data;
   const rows = outputs.flatMap((output) =>
     output.type === 'table' ? output.rows.map((row) => rowObject(output.columns, row)) : [],
   );

@@ -117,6 +117,14 @@ describe('mounting commands', () => {
       };
       assert.deepEqual(await printed([failure], false), { code: 3, out: '', err: 'it is open elsewhere\nclose it\n' });
       assert.equal(JSON.parse((await printed([failure], true)).out).error.code, 'owned');
+      const error = { code: 'owned', message: 'it is open elsewhere', fix: 'close it' };
+      const object: CommandOutput = { type: 'data', value: { done: 1, error: 'in short' } };
+      const both = await printed([table, object, failure], true);
+      assert.deepEqual([both.code, both.err], [3, 'it is open elsewhere\nclose it\n']);
+      assert.deepEqual(JSON.parse(both.out), { done: 1, error });
+      const list = await printed([{ type: 'data', value: [1] }, failure], true);
+      assert.deepEqual(JSON.parse(list.out), { data: [1], error });
+      assert.deepEqual(JSON.parse((await printed([table, failure], true)).out), { error });
     },
   );
 });
