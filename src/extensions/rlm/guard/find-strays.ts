@@ -42,6 +42,7 @@ function underResult(result: JsonValue | undefined): readonly RejectedClaim[] {
   const isKnown = (key: string): boolean => UNDER_RESULT.has(key) || (isClaim && OF_A_CLAIM.has(key));
   return Object.keys(result)
     .filter((key) => !isKnown(key) && holdsText(result[key]))
+    .sort()
     .map((key) => stray(`result.${key}`));
 }
 
