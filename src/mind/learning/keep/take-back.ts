@@ -1,10 +1,10 @@
 // Owns `/undo`: which write is meant, and taking it back by the undo of its own door. Knows no surface.
-// Invariants: what was taken back by another way meanwhile is passed over; what cannot be undone any more is said once, and the next
-// undo means the write before it.
+// Invariants: what was taken back by another way meanwhile is passed over; what a later version covers is kept until that one is undone;
+// what cannot be undone any more is said once, and the next undo means the write before it.
 import { ok, type Result, refuse } from '#base/result.ts';
 import type { Proposal } from '#mind/evidence/proposal.ts';
 import { undoMemoryWrite } from '#mind/memory/journal/undo-memory-write.ts';
-import type { SkillDoor } from '#mind/skills/skill-door.ts';
+import type { SkillDoor, SkillVersion } from '#mind/skills/skill-door.ts';
 import type { Announcements } from './announcements.ts';
 import { takenBackLine } from './describe-change.ts';
 import type { KeepDoors } from './keep-proposal.ts';
@@ -48,8 +48,20 @@ async function undoMemory({ doors }: TakeBackParts, { id }: Proposal): Promise<R
 }
 
 async function undoSkill({ door, skillWritten }: TakeBackParts, { id, target }: Proposal): Promise<Result<unknown>> {
-  const version = door.versions(target).find((one) => one.proposalId === id)?.version;
+  const versions = door.versions(target);
+  const version = versions.find((one) => one.proposalId === id)?.version;
   const undone = await door.rollback({ skill: target, ...(version === undefined ? {} : { version }) });
   if (undone.ok) await skillWritten();
-  return undone;
+  if (undone.ok || undone.reason !== 'target-changed' || version === undefined) return undone;
+  const isLater = (one: SkillVersion) =>
+    one.version > version && one.rolledBackAt === undefined && one.action !== 'rollback';
+  const later = versions.filter(isLater);
+  const [newest] = later.toSorted((a, b) => b.version - a.version);
+  return newest === undefined ? undone : refuse('later-version', coveredBy(newest));
+}
+
+/** Not final: that one can be undone first. */
+function coveredBy({ skill, version, actor }: SkillVersion): string {
+  const who = actor === 'owner' ? 'you' : `the ${actor}`;
+  return `Nothing was undone: ${who} changed ${skill} since (version ${version}); \`talaria skills rollback ${skill}\` undoes that first.`;
 }

@@ -8,6 +8,7 @@ import { type CommandDeps, line, refused } from './command-deps.ts';
 const FIXES: Readonly<Record<string, string>> = {
   'nothing-to-undo':
     '`talaria memory remove` takes an entry out, `talaria skills rollback NAME` undoes an older change of a skill.',
+  'later-version': 'Then `talaria undo` means the same write again.',
 };
 const ELSE = '`talaria memory show` and `talaria skills log NAME` show what stands.';
 

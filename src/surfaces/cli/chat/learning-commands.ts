@@ -27,6 +27,7 @@ const ANEW = 'Mend that, then type /undo again.';
 const UNDO_FIXES: Readonly<Record<string, string>> = {
   'nothing-to-undo': '/memory remove takes an entry out, /skills rollback NAME undoes an older change of a skill.',
   'target-changed': '/memory show and /skills log NAME show what stands; /undo again means the write before it.',
+  'later-version': 'Then /undo means the same write again.',
   'backup-not-found': '/skills log NAME shows its versions; /undo again means the write before it.',
 };
 

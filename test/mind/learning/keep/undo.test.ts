@@ -87,6 +87,26 @@ describe('undo', () => {
     await talk.close();
   });
 
+  test('keeps what a later version covers, and names what undoes that one', async (t) => {
+    const model = scripted(t, [...RELEASE, 'Released.', proposeSkill, 'Done.']);
+    const world = openWorld(t, { model });
+    await releaseSkill(world);
+    const change = { action: 'patch', oldString: 'npm test', newString: 'npm run check' } as const;
+    const covered = await world.door.write({ name: 'release', change, actor: 'owner', approved: true });
+    assert.ok(covered.ok, JSON.stringify(covered));
+    for (const time of ['first', 'second']) {
+      const undone = await world.learning.undoLast('a new chat');
+      assert.equal(undone.ok || undone.reason, 'later-version', time);
+      assert.match(
+        undone.ok ? '' : undone.detail,
+        /you changed release since \(version 2\); `talaria skills rollback release`/,
+      );
+    }
+    assert.ok((await world.door.rollback({ skill: 'release' })).ok);
+    const undone = await world.learning.undoLast('a new chat');
+    assert.equal(undone.ok && undone.value, 'Taken back: the skill release is gone.');
+  });
+
   test('says once what cannot be taken back, and passes over what was rolled back by hand', async (t) => {
     const model = scripted(t, [...[...RELEASE, 'Released.', proposeSkill, 'Done.'], ...['Tabs it is.', TABS, 'Kept.']]);
     const first = openWorld(t, { model });
