@@ -1,4 +1,5 @@
 // Owns the rows of evidence and of a report as data, in the spelling that every reader of the JSON knows (curator notes 2, 5). No code.
+import type { LEDGER_ORDER } from './ledger-order.ts';
 
 /** A tool call as a report shows it. */
 export interface EvidenceRow {
@@ -12,6 +13,8 @@ export interface EvidenceRow {
   readonly skill_name: string | null;
   readonly args_json: string;
   readonly result_preview: string;
+  /** Of a row out of the ledger; never printed. */
+  readonly [LEDGER_ORDER]?: number;
 }
 
 export interface TurnRow {

@@ -12,6 +12,7 @@ import {
 } from '#mind/evidence/ledger/event-report.ts';
 import type { EvidenceRow, TurnRow } from './evidence.ts';
 import type { EvidenceReader } from './evidence-reader.ts';
+import { LEDGER_ORDER } from './ledger-order.ts';
 
 export function ledgerReader(database: Database, options: CompatOptions = {}): EvidenceReader {
   return {
@@ -33,7 +34,9 @@ export function ledgerReader(database: Database, options: CompatOptions = {}): E
       };
     },
     evidence: (window, limit) =>
-      newestToolEvents(database, window, { limit, ...options }).map((row): EvidenceRow => ({ ...row })),
+      newestToolEvents(database, window, { limit, ...options }).map(
+        ({ id, ...row }): EvidenceRow => ({ ...row, [LEDGER_ORDER]: id }),
+      ),
     turns: (window, limit) => newestTurnEvents(database, window.since, limit).map((row): TurnRow => ({ ...row })),
   };
 }

@@ -1,10 +1,12 @@
 // Owns answering a report's question from rows in memory (curator notes 5). Pure. Ours counts a call for the skill that was active and
-// breaks ties of time by content, so that the order of the input does not matter; the original counts calls that name a skill.
+// breaks ties of time by the ledger's order, of plain data by content, so that the order of the input does not matter; the original counts
+// calls that name a skill.
 import { canonicalJson, type JsonValue } from '#base/json.ts';
 import { comparePoints } from '#base/text/code-points.ts';
 import type { CompatOptions } from '#mind/evidence/ledger/compact-preview.ts';
 import type { EvidenceRow, EvidenceSummary, TurnRow } from './evidence.ts';
 import type { EvidenceReader, EvidenceWindow } from './evidence-reader.ts';
+import { LEDGER_ORDER } from './ledger-order.ts';
 
 /** A row of the ledger: with the skill that was active and the original's verdict where they are kept. */
 export interface LedgerRow extends EvidenceRow {
@@ -42,14 +44,20 @@ function shownRow(row: LedgerRow, upstream: boolean): EvidenceRow {
   return { ...plain, skill_name: plain.skill_name ?? active };
 }
 
-/** Newest first. Of one time: as given for the original, by content for ours. */
-export function newestFirst<Row extends { readonly created_at: string }>(
+/** Newest first. Of one time: as given for the original; for ours as in the ledger, newest first, and plain data behind that by content. */
+export function newestFirst<Row extends { readonly created_at: string; readonly [LEDGER_ORDER]?: number }>(
   rows: readonly Row[],
   upstream: boolean,
 ): readonly Row[] {
-  const keyed = rows.map((row) => ({ row, key: upstream ? '' : canonicalJson(row as unknown as JsonValue) }));
+  const keyed = rows.map((row) => ({
+    row,
+    order: upstream ? 0 : (row[LEDGER_ORDER] ?? 0),
+    key: upstream ? '' : canonicalJson(row as unknown as JsonValue),
+  }));
   return keyed
-    .sort((a, b) => comparePoints(b.row.created_at, a.row.created_at) || comparePoints(a.key, b.key))
+    .sort(
+      (a, b) => comparePoints(b.row.created_at, a.row.created_at) || b.order - a.order || comparePoints(a.key, b.key),
+    )
     .map(({ row }) => row);
 }
 

@@ -21,6 +21,8 @@ export interface EventTally extends EventCounts {
 }
 
 export interface ToolEventRow {
+  /** Of two rows the larger was written later. */
+  readonly id: number;
   readonly created_at: string;
   readonly session_id: string;
   readonly task_id: string;
@@ -126,7 +128,7 @@ export function newestToolEvents(
   const { skill, error } = columnsOf(options);
   const { where, values } = filterOf(window, { skill, time: 'created_at' });
   return database.all<ToolEventRow>(
-    `SELECT created_at, session_id, task_id, tool_name, duration_ms, ${error} AS is_error, ${skill} AS skill_name,
+    `SELECT id, created_at, session_id, task_id, tool_name, duration_ms, ${error} AS is_error, ${skill} AS skill_name,
        args_json, result_preview FROM tool_events
      WHERE id IN (SELECT id FROM tool_events WHERE ${where} ORDER BY created_at DESC, id DESC LIMIT ?)
      ORDER BY created_at DESC, id DESC`,

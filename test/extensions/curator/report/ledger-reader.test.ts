@@ -4,6 +4,8 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { Database } from '#base/database/connection.ts';
 import { openDatabase } from '#base/database.ts';
+import { buildManagedBlock } from '#extensions/curator/block/managed-block.ts';
+import { referenceFile } from '#extensions/curator/block/reference-file.ts';
 import { buildReport } from '#extensions/curator/report/build-report.ts';
 import type { EvidenceReport } from '#extensions/curator/report/evidence.ts';
 import { ledgerReader } from '#extensions/curator/report/ledger-reader.ts';
@@ -143,5 +145,25 @@ describe('the report from the ledger', () => {
     assert.deepEqual([report.summary.skills.length, report.summary.tools.length], [20, 20]);
     const all = ledgerReader(database).summary({ since: '', skill: null }, 1000);
     assert.equal(all.skills.length, 50);
+  });
+
+  test('rows of one second keep the ledger’s order in the block and in the file beside it', (t) => {
+    const database = open(t);
+    const tools = ['m', 'z', 'b', 'a', 'y', 'c', 'x', 'k'];
+    const call = { at: NOW, skill: 'a', active: null, isError: false, upstreamError: false };
+    const first = written + 1;
+    write(
+      database,
+      tools.map((tool) => ({ ...call, tool })),
+    );
+    const rows = ledgerReader(database).evidence({ since: eventTime(NOW - DAY), skill: 'a' }, 20);
+    const newest = tools.map((_, at) => `p${first + at}`).reverse();
+    const shown = (text: string) => [...text.matchAll(/\bp\d+/g)].map(([preview]) => preview);
+    const request = { skill: 'a', now: NOW, summary: {}, rows: rows.toReversed() };
+    const block = shown(buildManagedBlock(request));
+    assert.ok(block.length > 1);
+    assert.deepEqual(block, newest.slice(0, block.length));
+    assert.deepEqual(shown(referenceFile(request).text), newest);
+    assert.doesNotMatch(JSON.stringify(rows), /"id"|order/);
   });
 });
