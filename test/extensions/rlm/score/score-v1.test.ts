@@ -216,6 +216,14 @@ describe('score v1', () => {
     assert.equal(score(half).score, 0.65);
     const leaky = { ...half, evidence_references: [reference(1)], result: { summary: 'F-10' } };
     assert.equal(score(leaky).score, 0.45);
+    const four = ['W', 'X', 'Y', 'Z'].map((fact_id) => ({ fact_id, chunk_id: 'c', text: '' }));
+    const leak = { ...leaky, result: { summary: 'F-10', facts: four.slice(2, 3) }, evidence_references: [] };
+    const asked = {
+      ...fixture(),
+      expected_retained_facts: four,
+      completion_requirements: [{ minimum_confidence: 0.8 }],
+    };
+    assert.equal(score(leak, asked).score, 0.3625);
     const many = Array.from({ length: 8 }, (_, at) => ({ fact_id: `K${at}k`, chunk_id: 'c', text: '' }));
     const seven = {
       ...completion(),

@@ -61,6 +61,8 @@ describe('score v2', () => {
       { result: { conclusions: [{ fact_id: 'F-20' }] } },
       { result: 'F-20 holds' },
       { claims: [['F-20']] },
+      { result: { 'F-20': 'holds' } },
+      { result: { 'F-20': { text: 'holds' } } },
       { residual_gaps: ['F-20 proves that it rains in.'] },
       { residual_gaps: [{ gap: 'It is clear that the roof leaks.' }] },
     ];
@@ -70,6 +72,8 @@ describe('score v2', () => {
       { residual_gaps: [{ gap: 'F-20 lies beyond the cut.' }, { gap: 'F-10 and F-20 were not read.' }] },
       { result: { truncation_report: { omitted_fact_ids: ['F-10', 'F-20'] } } },
       { omitted_facts: [{ fact_id: 'F-20' }] },
+      { result: { 'F-20': 'not observed', 'F-10': null } },
+      { residual_gaps: { 'F-20': ['beyond the cut'] } },
     ];
     for (const value of gaps) assert.deepEqual(claimed(value), [], JSON.stringify(value));
   });
