@@ -8,6 +8,7 @@ import { errorText } from '#base/errors.ts';
 import { ok, refuse } from '#base/result.ts';
 import type { Actor } from '#mind/evidence/proposal.ts';
 import { SKILL_FILE } from '../format/skill-limits.ts';
+import { isRecordedFolder } from '../record/record-of-folder.ts';
 import { findRecord, type RecordRow, recordChange, restoreRecord } from '../record/record-rows.ts';
 import type { SkillRefusal, SkillWritten } from '../skill-door.ts';
 import { archiveUndone, clearStaging, type StagedSkill, stageSkill } from '../skill-folder.ts';
@@ -124,9 +125,12 @@ function recordVersion(attempt: Attempt, manifest: SkillManifest, stamp: string)
 
 /** Inside a transaction: the version and what it makes of the record. */
 export function insertRecordedVersion({ database }: DoorParts, manifest: SkillManifest, stamp: string): number {
+  const { skill_name: name, folder } = manifest;
+  const isElsewhere = !isRecordedFolder(database, { name, folder });
   const { version, parent } = insertVersion(database, manifest, stamp);
   recordChange(database, {
-    name: manifest.skill_name,
+    name,
+    isElsewhere,
     actor: manifest.actor as Actor,
     action: manifest.operation,
     isThere: manifest.new_tree_sha256 !== null,

@@ -5,13 +5,14 @@ import { basename, join } from 'node:path';
 import { throwIfAborted } from '#base/abort.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 import type { Proposal } from '#mind/evidence/proposal.ts';
+import { folderBelow, recordOfFolder } from '../record/record-of-folder.ts';
 import { findRecord } from '../record/record-rows.ts';
 import type { SkillRefusal, SkillWrite } from '../skill-door.ts';
 import { askGuard } from './ask-guard.ts';
 import { changeSkill } from './change-skill.ts';
 import type { Committed } from './commit.ts';
 import { commitChange } from './commit-change.ts';
-import type { DoorParts } from './door-parts.ts';
+import type { DoorParts, LocatedSkill } from './door-parts.ts';
 import { judgeSkill } from './judge-skill.ts';
 import { locateSkill } from './locate-skill.ts';
 import { checkCategory, checkNoLink, checkNoLinks, checkSkillName } from './skill-paths.ts';
@@ -32,9 +33,10 @@ export async function writeSkillChange(
   { request, proposal }: { readonly request: SkillWrite; readonly proposal: Proposal },
   signal?: AbortSignal,
 ): Promise<Committed> {
-  const forbidden = await checkActor(parts, request);
+  const found = await locateSkill(parts, request.name);
+  const forbidden = await checkActor(parts, request, found);
   if (forbidden) return forbidden;
-  const target = await findTarget(parts, request);
+  const target = findTarget(parts, request, found);
   if (!target.ok) return target;
   const { folder, before } = target.value;
   const stale = checkHash(request, before);
@@ -60,9 +62,16 @@ export async function writeSkillChange(
 }
 
 /** An unattended writer touches only what an agent made and the owner did not pin, and says what a deleted skill went into. */
-async function checkActor(parts: DoorParts, { name, change, actor }: SkillWrite): Promise<SkillRefusal | undefined> {
+async function checkActor(
+  parts: DoorParts,
+  { name, change, actor }: SkillWrite,
+  found: LocatedSkill | undefined,
+): Promise<SkillRefusal | undefined> {
   if (!UNATTENDED.includes(actor) || change.action === 'create') return undefined;
-  const record = findRecord(parts.database, name);
+  const { database, places } = parts;
+  const record = found
+    ? recordOfFolder(database, { name, folder: folderBelow(places.root, found.folder) })
+    : findRecord(database, name);
   if (record?.created_by !== 'agent')
     return refuse(
       'not-agent-made',
@@ -78,11 +87,11 @@ async function checkActor(parts: DoorParts, { name, change, actor }: SkillWrite)
   );
 }
 
-async function findTarget(
+function findTarget(
   parts: DoorParts,
   { name, change }: SkillWrite,
-): Promise<{ readonly ok: true; readonly value: Target } | SkillRefusal> {
-  const found = await locateSkill(parts, name);
+  found: LocatedSkill | undefined,
+): { readonly ok: true; readonly value: Target } | SkillRefusal {
   if (change.action === 'create')
     return newTarget(parts, name, { category: change.category ?? '', isTaken: found !== undefined });
   if (found === undefined)

@@ -111,6 +111,8 @@ export interface RecordedChange {
   readonly name: string;
   readonly actor: Actor;
   readonly action: string;
+  /** It was done in a folder that the record does not speak of: whoever made the recorded skill did not make this one. */
+  readonly isElsewhere: boolean;
   readonly isThere: boolean;
   readonly version: number;
   readonly parent: number | null;
@@ -130,7 +132,8 @@ const IMPROVING: readonly Actor[] = ['agent', 'review', 'flush', 'curator', 'dre
 export function recordChange(database: Database, change: RecordedChange): void {
   const made = MAKING.includes(change.action);
   const old = made ? undefined : findRecord(database, change.name);
-  const base = old ?? newRecord(change.name, made ? makerOf(change.actor) : 'owner', change.at);
+  const known = old ?? newRecord(change.name, made ? makerOf(change.actor) : 'owner', change.at);
+  const base = change.isElsewhere && !made ? { ...known, created_by: 'owner' } : known;
   const isPatch = change.isThere && !made && change.action !== 'rollback';
   putRecord(database, {
     ...base,

@@ -140,6 +140,23 @@ describe('a run of the curator', () => {
     assert.deepEqual(readdirSync(join(bench.stage.temp.path, '.hermes/skills/deploy')), ['SKILL.md']);
   });
 
+  verifies(
+    'curator:auto:source-gate',
+    "the owner's skill under a name that the agent used is not written",
+    async (t) => {
+      const bench = await openBench(t);
+      await bench.skill('deploy');
+      const text = skillText('deploy', 'The owner wrote this.\n');
+      const path = bench.stage.temp.write('home/skills/a/deploy/SKILL.md', text);
+      await bench.app.skills.library.refresh();
+      bench.used('deploy');
+      const entry = entryOf(await bench.run(WRITE), 'deploy');
+      assert.deepEqual([entry.target_path, entry.source], [path, 'unknown']);
+      assert.equal(entry.reason, 'source-not-agent-created');
+      assert.equal(readFileSync(path, 'utf8'), text);
+    },
+  );
+
   verifies('curator:source:order', 'the own folder is the own folder by every way that leads there', async (t) => {
     const bench = await openBench(t);
     await bench.skill('deploy');

@@ -1,6 +1,7 @@
 // Owns the skills of one run as the planner wants them (curator notes 8.3): from the library for the home's own folder, else by a walk.
 // Knows no evidence. Invariant: a SKILL.md of the own folder is read when the planner looks at it and not before; two looks see one text.
 import { basename, dirname, join } from 'node:path';
+import { recordOfFolder } from '#mind/skills/record/record-of-folder.ts';
 import type { CuratorGround, CuratorMind } from '../../curator-ground.ts';
 import { parseSkillHeader } from '../../header/parse-skill-header.ts';
 import type { PlanningSkill } from '../../plan/planned-skill.ts';
@@ -31,7 +32,7 @@ export async function gatherSkills(
     home: ground.places.home,
     skillsDir,
     externalDirs: mind.externalSkills,
-    createdBy: (name) => (isLocal ? mind.skills.record(name)?.createdBy : undefined),
+    createdBy: (name, folder) => (isLocal ? recordOfFolder(mind.state, { name, folder })?.created_by : undefined),
   });
   if (!isLocal) return { skills: found(skillsDir, origins, () => true), origins };
   await mind.skills.ready(signal);

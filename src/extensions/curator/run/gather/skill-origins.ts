@@ -2,8 +2,9 @@
 // curator notes 9). The verdict is sources/classify-source. Invariant: fails closed; what is reached by a link or stands outside the local
 // folder is never the agent's, and a manifest that is there and cannot be read makes nothing writable.
 import { readFileSync, realpathSync } from 'node:fs';
-import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { errorCode } from '#base/errors.ts';
+import { folderBelow } from '#mind/skills/record/record-of-folder.ts';
 import { type CuratorSource, classifySource } from '../../sources/classify-source.ts';
 import { bundledNames, hubNames, type ListedNames } from '../../sources/read-manifest.ts';
 
@@ -14,7 +15,8 @@ export interface OriginParts {
   readonly skillsDir: string;
   /** Absolute. */
   readonly externalDirs: readonly string[];
-  readonly createdBy: (name: string) => string | undefined;
+  /** `folder`: of the skill, below the local folder, parted by `/`. */
+  readonly createdBy: (name: string, folder: string) => string | undefined;
 }
 
 export interface SkillOrigins {
@@ -43,7 +45,7 @@ export function readOrigins({ home, skillsDir, externalDirs, createdBy }: Origin
       const place = placeOf(path);
       const isOwnWay = place === resolve(path) || place === join(local, relative(realLocal, resolve(path)));
       const known = { ...(bundled === undefined ? {} : { bundled }), ...(hub === undefined ? {} : { hub }) };
-      const maker = isOwnWay ? createdBy(name) : undefined;
+      const maker = isOwnWay ? createdBy(name, folderBelow(local, dirname(place))) : undefined;
       return classifySource({ path: place, name, home, externalDirs: outside, createdBy: maker ?? null, ...known });
     },
   };

@@ -6,10 +6,12 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { sha256 } from '#base/ids.ts';
 import { ok, type Refusal, type Result, refuse } from '#base/result.ts';
 import type { Actor } from '#mind/evidence/proposal.ts';
+import { folderBelow } from '../../record/record-of-folder.ts';
 import type { SkillWritten } from '../../skill-door.ts';
 import { type RecordedFile, readBackup, readManifest } from '../backup/skill-backup.ts';
 import { commitChange } from '../commit-change.ts';
 import type { DoorParts } from '../door-parts.ts';
+import { locateSkill } from '../locate-skill.ts';
 import { hashOfFile, hashSkillTree, readSkillTree, type SkillTree, treeOf, withFileOf } from '../skill-tree.ts';
 import { withSkillLock } from '../with-skill-lock.ts';
 import { disagreement } from './recorded-hashes.ts';
@@ -68,6 +70,8 @@ async function undoVersion(
   const folder = join(parts.places.root, row.folder);
   const now = readSkillTree(folder);
   if (!now.ok) return refuse('target-changed', now.detail);
+  const elsewhere = await liesElsewhere(parts, row);
+  if (elsewhere !== undefined && !(force && now.value !== undefined)) return refuse('target-changed', elsewhere);
   const before = stateBefore(row, { now: now.value, recorded: recorded.value, force });
   if (!before.ok) return before;
   const proposal = await parts.ledger.open({
@@ -90,6 +94,14 @@ async function undoVersion(
   });
   if (!done.ok) return refuse('target-changed', done.detail);
   return done;
+}
+
+/** What is called so now is another skill, or was moved: undoing would make a second one of the name, or change one that nobody sees. */
+async function liesElsewhere(parts: DoorParts, { skill, version, folder }: VersionRow): Promise<string | undefined> {
+  const found = await locateSkill(parts, skill);
+  const now = found && folderBelow(parts.places.root, found.folder);
+  if (now === undefined || now === folder) return undefined;
+  return `${skill} lies in ${now} now, and version ${version} was written in ${folder}; put it back there, or take the other one away, first.`;
 }
 
 interface Standing {

@@ -1,0 +1,108 @@
+/** Whose skill it is, when the name that was recorded lies in another folder: no unattended write, no undo into the wrong place. */
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
+import { sha256 } from '#base/ids.ts';
+import { createSkillRecords } from '#mind/skills/record/skill-records.ts';
+import { verifies } from '../../../verifies.ts';
+import { open, refused } from '../door/door-bench.ts';
+import { skillText } from '../door/open-door.ts';
+
+const OWNERS = skillText('csv', 'The owner wrote this.\n');
+
+/** The agent's `data/csv`, with an unattended edit for whatever is called `csv` now. */
+async function agentMade(context: TestContext) {
+  const opened = open(context, { bare: true });
+  await opened.create('csv');
+  const put = (folder: string, text = OWNERS) => {
+    const path = join(opened.root, folder, 'SKILL.md');
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+    return path;
+  };
+  const records = createSkillRecords({ database: opened.database, root: opened.root });
+  const curate = (text: string) =>
+    opened.write(
+      'csv',
+      { action: 'edit', content: skillText('csv', 'Curated.\n') },
+      { actor: 'curator', expectedHash: sha256(text) },
+    );
+  return { ...opened, put, curate, records };
+}
+
+describe('a record and the folder that it speaks of', () => {
+  verifies('curator:auto:source-gate', "the owner's skill of the same name elsewhere is not the agent's", async (t) => {
+    const opened = await agentMade(t);
+    const path = opened.put('csv');
+    await refused(opened, opened.curate(OWNERS), 'not-agent-made');
+    assert.equal(readFileSync(path, 'utf8'), OWNERS);
+    rmSync(dirname(path), { recursive: true });
+    assert.ok((await opened.curate(skillText('csv'))).ok, 'the own one still is');
+  });
+
+  test("a skill that was moved by hand, or came after the agent's was deleted, is not the agent's", async (t) => {
+    const opened = await agentMade(t);
+    renameSync(join(opened.root, 'data'), join(opened.root, 'tables'));
+    await refused(opened, opened.curate(skillText('csv')), 'not-agent-made');
+    renameSync(join(opened.root, 'tables'), join(opened.root, 'data'));
+    assert.ok((await opened.write('csv', { action: 'delete' })).ok);
+    opened.put('data/csv');
+    await refused(opened, opened.curate(OWNERS), 'not-agent-made');
+  });
+
+  test('a change by the owner in the other folder does not carry the licence there', async (t) => {
+    const opened = await agentMade(t);
+    opened.put('csv');
+    const patch = { action: 'patch', oldString: 'The owner', newString: 'Its owner' } as const;
+    assert.ok((await opened.write('csv', patch, { actor: 'owner' })).ok);
+    await refused(opened, opened.curate(OWNERS.replace('The owner', 'Its owner')), 'not-agent-made');
+    assert.equal(opened.records.get('csv')?.createdBy, 'owner');
+  });
+
+  test('a deletion that is undone leaves the maker as it was', async (t) => {
+    const opened = await agentMade(t);
+    assert.ok((await opened.write('csv', { action: 'delete' })).ok);
+    assert.ok((await opened.door.rollback({ skill: 'csv' })).ok);
+    assert.ok((await opened.curate(skillText('csv'))).ok);
+  });
+
+  test('a record without a version is of the folder that bears its name', async (t) => {
+    const opened = await agentMade(t);
+    const own = opened.records.get('csv');
+    assert.ok(own);
+    await opened.records.put({ ...own, name: 'old' });
+    const text = skillText('old', 'From elsewhere.\n');
+    opened.put('data/old', text);
+    const change = { action: 'edit', content: skillText('old', 'Curated.\n') } as const;
+    const done = await opened.write('old', change, { actor: 'curator', expectedHash: sha256(text) });
+    assert.ok(done.ok, done.ok ? '' : done.detail);
+  });
+});
+
+describe('undoing a version of a name that lies elsewhere now', () => {
+  test('a deletion is not undone beside another skill of the name, forced or not', async (t) => {
+    const opened = await agentMade(t);
+    assert.ok((await opened.write('csv', { action: 'delete' })).ok);
+    const path = opened.put('csv');
+    for (const force of [false, true]) {
+      const undone = await opened.door.rollback({ skill: 'csv' }, { force });
+      assert.ok(!undone.ok && undone.reason === 'target-changed');
+      assert.match(undone.detail, /csv lies in csv now, and version 2 was written in data\/csv/);
+    }
+    rmSync(dirname(path), { recursive: true });
+    assert.ok((await opened.door.rollback({ skill: 'csv' })).ok);
+  });
+
+  test('a version of a folder that still stands is undone there by force only', async (t) => {
+    const opened = await agentMade(t);
+    assert.ok((await opened.curate(skillText('csv'))).ok);
+    const path = opened.put('csv');
+    const undone = await opened.door.rollback({ skill: 'csv' });
+    assert.equal(undone.ok || undone.reason, 'target-changed');
+    assert.equal(opened.read('data/csv/SKILL.md'), skillText('csv', 'Curated.\n'));
+    assert.ok((await opened.door.rollback({ skill: 'csv' }, { force: true })).ok);
+    assert.equal(opened.read('data/csv/SKILL.md'), skillText('csv'));
+    assert.equal(readFileSync(path, 'utf8'), OWNERS);
+  });
+});
