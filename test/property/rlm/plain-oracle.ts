@@ -83,13 +83,18 @@ const CLAIM_KEYS = [
   'source_chunk_id', ...TEXTS,
 ]; // biome-ignore format: a table
 
+function saysSomething(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some((item) => saysSomething(item) || (isName(item) && item.trim() !== ''));
+  return isObject(value) && Object.keys(value).length > 0;
+}
+
 function hiddenText(parent: unknown): string | undefined {
   const result = isObject(parent) ? parent.result : undefined;
-  if (Array.isArray(result) && JSON.stringify(result).includes('"')) return 'a list of texts as result';
+  if (Array.isArray(result) && saysSomething(result)) return 'a list of texts as result';
   if (!isObject(result)) return undefined;
   const allowed = typeof result.fact_id === 'string' ? [...PROSE, ...CLAIM_KEYS] : PROSE;
   return Object.keys(result).find((key) => {
     const value = result[key];
-    return !allowed.includes(key) && typeof value === 'object' && /"[^"]*[^\s"][^"]*"/.test(JSON.stringify(value));
+    return !allowed.includes(key) && saysSomething(value);
   });
 }

@@ -64,6 +64,13 @@ describe('TraceGuard strict', () => {
     assert.deepEqual(reasonsOf(judge({ result: [F1], evidence_references: [F1] })), ['claim_outside_schema']);
   });
 
+  test('what stands outside is named in one order', () => {
+    const surfaces = (result: object): readonly string[] =>
+      judge(parent(result)).rejected_claims.map(({ claim }) => claim.surface);
+    assert.deepEqual(surfaces({ y: ['x'], x: ['x'] }), ['result.x', 'result.y']);
+    assert.deepEqual(surfaces({ x: ['x'], y: ['x'] }), ['result.x', 'result.y']);
+  });
+
   verifies('rlm:strict:gaps-allowed', 'prose, gaps, the report and what holds no text are no claims', () => {
     const prose = { anything: ['F9 is true.', { fact_id: 'F9' }] };
     const beside = {
