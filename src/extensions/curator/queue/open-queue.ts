@@ -15,6 +15,10 @@ export interface QueueFile {
   readonly clock: Clock;
 }
 
+/** Only who writes may move it. */
+const OWN_FIX =
+  '`talaria curator status` puts it aside, reads stored sessions again and says where it is kept; the review queue was in it.';
+
 export interface OpenedQueue {
   readonly queue: ReviewQueue;
   readonly notices: readonly DatabaseNotice[];
@@ -39,8 +43,11 @@ function opened({ path, isOwn, clock }: QueueFile, options: OpenDatabaseOptions)
     const { database, notices } = openDatabase(path, options);
     return { queue: reviewQueue(database, clock), notices };
   } catch (error) {
-    if (isOwn || errorCode(error) !== 'database-corrupt') throw error;
-    const fix = 'Name another file with --queue-db; this one was left as it is.';
-    throw new TalariaError(`${path} is no database that can be read.`, { code: 'database-corrupt', cause: error, fix });
+    if (errorCode(error) !== 'database-corrupt') throw error;
+    throw new TalariaError(`${path} is no database that can be read.`, {
+      code: 'database-corrupt',
+      cause: error,
+      fix: isOwn ? OWN_FIX : 'Name another file with --queue-db; this one was left as it is.',
+    });
   }
 }

@@ -2,8 +2,9 @@
 // Invariant: reads only and says so; equal evidence and equal time give an equal report.
 import { eventTime } from '#mind/evidence/ledger/event-rows.ts';
 import { epochOf, type Instant } from '../text/time-stamp.ts';
-import type { EvidenceReport } from './evidence.ts';
+import type { EvidenceReport, EvidenceRow } from './evidence.ts';
 import type { EvidenceReader } from './evidence-reader.ts';
+import { LEDGER_ORDER } from './ledger-order.ts';
 
 export interface ReportQuestion {
   readonly dbPath: string;
@@ -33,7 +34,7 @@ export function buildReport(reader: EvidenceReader, question: ReportQuestion): E
     db_path: question.dbPath,
     filters: { days, skill },
     summary: reader.summary(window, MOST_ROWS),
-    skill_evidence: reader.evidence(window, MOST_ROWS),
+    skill_evidence: reader.evidence(window, MOST_ROWS).map(plainRow),
     recent_turns: reader.turns(window, MOST_TURNS),
     recommendation_policy: {
       v0_1: 'report_only',
@@ -45,4 +46,9 @@ export function buildReport(reader: EvidenceReader, question: ReportQuestion): E
       ],
     },
   };
+}
+
+/** A report is plain data, in its order already. */
+function plainRow({ [LEDGER_ORDER]: _order, ...row }: EvidenceRow): EvidenceRow {
+  return row;
 }

@@ -46,11 +46,21 @@ describe('a lost ledger', () => {
       const ledger = createEvidenceLedger({ path, clock: stage.clock });
       t.after(() => ledger.close());
       const evidence = () => ledger.database;
-      assert.match((await ensure(stage, evidence)) ?? '', /150 tool calls, 1 turn/);
+      const told = (await ensure(stage, evidence)) ?? '';
+      assert.match(told, /150 tool calls, 1 turn/);
       const { n } = ledger.database.get<{ n: number }>('SELECT count(*) AS n FROM tool_events') ?? { n: 0 };
       assert.equal(n, CALLS);
       const kept = readdirSync(dirname(path)).filter((name) => name.startsWith('evidence.sqlite.corrupt'));
       assert.equal(kept.length > 0, !['cut to nothing', 'gone'].includes(how), kept.join());
+      const aside =
+        /evidence\.sqlite was damaged and is kept as \S+\/(evidence\.sqlite\.corrupt-[\d-]+\w+); .*review queue/.exec(
+          told,
+        );
+      assert.equal(
+        aside?.[1],
+        kept.find((name) => !/-(?:wal|shm)$/.test(name)),
+        told,
+      );
       assert.equal(await ensure(stage, evidence), undefined, 'once');
     });
   }

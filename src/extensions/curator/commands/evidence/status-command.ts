@@ -17,12 +17,14 @@ export function statusCommand(ground: CuratorGround): AnyCommand {
     input: z.object({ days: daysInput(ALL_DAYS) }),
     examples: ['talaria curator', 'talaria curator --days 7'],
     async *run({ days }, { signal }): AsyncGenerator<CommandOutput> {
-      const [{ openEvidence }, { buildReport }, { ledgerReader }, { inlineText }] = await Promise.all([
-        import('../../backfill/open-evidence.ts'),
-        import('../../report/build-report.ts'),
-        import('../../report/ledger-reader.ts'),
-        import('../../text/inline-text.ts'),
-      ]);
+      const [{ openEvidence }, { keptAsideLine }, { buildReport }, { ledgerReader }, { inlineText }] =
+        await Promise.all([
+          import('../../backfill/open-evidence.ts'),
+          import('../../backfill/kept-aside.ts'),
+          import('../../report/build-report.ts'),
+          import('../../report/ledger-reader.ts'),
+          import('../../text/inline-text.ts'),
+        ]);
       const { mind, told } = await openEvidence(ground, signal);
       if (told !== undefined) yield { type: 'line', text: told };
       const { clock, places } = ground;
@@ -30,6 +32,8 @@ export function statusCommand(ground: CuratorGround): AnyCommand {
       const { filters, summary } = buildReport(ledgerReader(mind.evidence()), { dbPath, days, now: clock.now() });
       const { tool_events, turn_events, session_events, error_events, skills } = summary;
       yield { type: 'line', text: `Evidence: ${dbPath}` };
+      const aside = told === undefined ? keptAsideLine(dbPath) : undefined;
+      if (aside !== undefined) yield { type: 'line', text: aside };
       yield {
         type: 'line',
         text: `Last ${filters.days} days: tool calls ${tool_events} (failed ${error_events}), turns ${turn_events}, session ends ${session_events}`,

@@ -4,7 +4,7 @@ import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/
 import type { CuratorGround } from '../../curator-ground.ts';
 import { CANDIDATE_TYPES } from '../../mine/candidate.ts';
 import { CANDIDATE_STATUSES } from '../../queue/queued-candidate.ts';
-import { failed, printed } from '../printed.ts';
+import { failed, type PrintedResult, printed } from '../printed.ts';
 import { NEXT, queueFlag, queuePlace } from './queue-place.ts';
 
 const input = z.object({
@@ -22,8 +22,9 @@ export function listCandidatesCommand(ground: CuratorGround): AnyCommand {
     input,
     examples: ['talaria curator candidates-list --status pending --format markdown'],
     async *run({ queueDb, status, candidateType, format }, context): AsyncGenerator<CommandOutput> {
-      const [{ openExistingQueue }, { candidatesMarkdown }] = await Promise.all([
+      const [{ openExistingQueue }, { keptAsideLine }, { candidatesMarkdown }] = await Promise.all([
         import('../../queue/open-queue.ts'),
+        import('../../backfill/kept-aside.ts'),
         import('../../mine/candidates-markdown.ts'),
       ]);
       const place = queuePlace(ground, queueDb, context.cwd);
@@ -41,7 +42,7 @@ export function listCandidatesCommand(ground: CuratorGround): AnyCommand {
       const filters = { status_filter: status ?? null, candidate_type_filter: candidateType ?? null };
       const result = { schema_version: '0.1', queue_db: place.path, ...filters, count: candidates.length, candidates };
       const counts = [['Candidates', candidates.length]] as const;
-      yield* printed({
+      yield* withNote(place.isOwn ? keptAsideLine(place.path) : undefined, {
         result,
         format,
         text: () => candidatesMarkdown({ title: 'Candidates', counts, candidates, next: NEXT }),
@@ -56,4 +57,17 @@ function listed<T>(read: () => T, close: () => void): T {
   } finally {
     close();
   }
+}
+
+/** What else was waiting, in the text or as `notes`. */
+function* withNote(
+  note: string | undefined,
+  shown: PrintedResult & { readonly result: object },
+): Generator<CommandOutput> {
+  if (note === undefined) {
+    yield* printed(shown);
+    return;
+  }
+  if (shown.format !== 'json') yield { type: 'line', text: `note: ${note}` };
+  yield* printed({ ...shown, result: { ...shown.result, notes: [note] } });
 }
