@@ -22,6 +22,7 @@ const BENCHES: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
   'recall-1m': async () => (await import('./recall-1m.ts')).benchRecall1m(),
   guard: async () => (await import('./guard.ts')).benchGuard(),
   curator: async () => (await import('./curator.ts')).benchCurator(),
+  'trace-guard': async () => (await import('./trace-guard.ts')).benchTraceGuard(),
 };
 
 const GATES: ReadonlySet<string> = new Set(['prefix reuse', 'compaction: evidence found again']);
