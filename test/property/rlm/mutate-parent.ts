@@ -2,11 +2,35 @@
 import { type Case, type Dice, factClaim, type Json, type JsonMap, reference } from './random-parent.ts';
 
 const KEYS = [
-  'fact_id', 'fact_ids', 'supports_fact_id', 'supports_fact_ids', 'supported_fact_ids', 'chunk_id', 'evidence_chunk_id',
-  'source_chunk_id', 'text', 'statement', 'claim', 'summary', 'quoted_evidence', 'retained_facts', 'observed_facts', 'facts',
-  'retained_evidence', 'observed_evidence', 'claims', 'details', 'answer', 'conclusions', 'result', 'evidence_references',
-  'residual_gaps', '__proto__', 'constructor', 'toString',
-]; // biome-ignore format: a table
+  'fact_id',
+  'fact_ids',
+  'supports_fact_id',
+  'supports_fact_ids',
+  'supported_fact_ids',
+  'chunk_id',
+  'evidence_chunk_id',
+  'source_chunk_id',
+  'text',
+  'statement',
+  'claim',
+  'summary',
+  'quoted_evidence',
+  'retained_facts',
+  'observed_facts',
+  'facts',
+  'retained_evidence',
+  'observed_evidence',
+  'claims',
+  'details',
+  'answer',
+  'conclusions',
+  'result',
+  'evidence_references',
+  'residual_gaps',
+  '__proto__',
+  'constructor',
+  'toString',
+];
 const LIES = ['It holds 777 items.', 'Nobody knows.', 'not', 'FACT:XX-99-999 is proven.', '777', ' ', ''];
 
 /** Changes `parent` in one place. */
@@ -63,10 +87,30 @@ function drawValue({ retained, omitted }: Case, dice: Dice): Json {
   const fact = dice.pick([...retained, ...omitted]);
   const lie = dice.pick(omitted);
   const values: readonly Json[] = [
-    fact.fact_id, fact.chunk_id, fact.text, lie.fact_id, lie.chunk_id, lie.text, factClaim(fact), factClaim(lie), reference(lie),
-    [reference(fact)], [factClaim(lie)], [lie.text], [fact.fact_id], { claim: lie.text }, dice.pick(LIES), null, 5, true, [], {},
-    [[]], [5], { ...factClaim(fact), evidence_chunk_id: null },
-  ]; // biome-ignore format: a table
+    fact.fact_id,
+    fact.chunk_id,
+    fact.text,
+    lie.fact_id,
+    lie.chunk_id,
+    lie.text,
+    factClaim(fact),
+    factClaim(lie),
+    reference(lie),
+    [reference(fact)],
+    [factClaim(lie)],
+    [lie.text],
+    [fact.fact_id],
+    { claim: lie.text },
+    dice.pick(LIES),
+    null,
+    5,
+    true,
+    [],
+    {},
+    [[]],
+    [5],
+    { ...factClaim(fact), evidence_chunk_id: null },
+  ];
   return structuredClone(dice.pick(values));
 }
 

@@ -79,9 +79,16 @@ function flat(text: string): string {
 
 const PROSE = ['summary', 'truncation_report', 'residual_gaps', 'mode', 'verdict', 'confidence', ...LISTS];
 const CLAIM_KEYS = [
-  'fact_id', 'supports_fact_id', 'fact_ids', 'supports_fact_ids', 'supported_fact_ids', 'chunk_id', 'evidence_chunk_id',
-  'source_chunk_id', ...TEXTS,
-]; // biome-ignore format: a table
+  'fact_id',
+  'supports_fact_id',
+  'fact_ids',
+  'supports_fact_ids',
+  'supported_fact_ids',
+  'chunk_id',
+  'evidence_chunk_id',
+  'source_chunk_id',
+  ...TEXTS,
+];
 
 function saysSomething(value: unknown): boolean {
   if (Array.isArray(value)) return value.some((item) => saysSomething(item) || (isName(item) && item.trim() !== ''));
