@@ -6,6 +6,7 @@ import { systemClock } from '#base/clock.ts';
 import type { Database } from '#base/database/connection.ts';
 import { errorCode, errorText } from '#base/errors.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
+import { plural } from '#base/text.ts';
 import type { Redact } from '#mind/evidence/redact-json.ts';
 import { type Counts, noCounts, type SourceReport } from './backfill-report.ts';
 import { type SessionEvents, sessionEvents } from './session-events.ts';
@@ -27,7 +28,7 @@ export interface FillPlace {
 export interface Filled {
   readonly total: Counts;
   readonly sources: readonly SourceReport[];
-  /** The first few sessions that could not be read, with the reason. */
+  /** How many sessions could not be read, and the first few with path and reason. */
   readonly problems: readonly string[];
 }
 
@@ -108,8 +109,9 @@ class Filling {
   end(): Filled {
     const sources = [...this.#counts].map(([{ kind, path }, counts]) => ({ source: kind, path, ...counts }));
     const failed = this.#total.files_failed;
-    const rest = failed > MOST_PROBLEMS ? [`and ${failed - MOST_PROBLEMS} more could not be read`] : [];
-    return { total: this.#total, sources, problems: [...this.#problems, ...rest] };
+    const head = failed > 0 ? [`${plural(failed, 'session')} could not be read:`] : [];
+    const rest = failed > MOST_PROBLEMS ? [`and ${failed - MOST_PROBLEMS} more`] : [];
+    return { total: this.#total, sources, problems: [...head, ...this.#problems, ...rest] };
   }
 
   async #takeFrom(source: SessionSource, candidate: Candidate): Promise<Outcome> {
@@ -119,7 +121,8 @@ class Filling {
     if (!read.ok) {
       counts.files_failed += 1;
       this.#total.files_failed += 1;
-      if (this.#problems.length < MOST_PROBLEMS) this.#problems.push(`${candidate.id} not read: ${read.detail}`);
+      if (this.#problems.length < MOST_PROBLEMS)
+        this.#problems.push(`not read: ${candidate.path ?? candidate.id}: ${read.detail}`);
       return 'failed';
     }
     if (read.value === 'old') {

@@ -27,6 +27,8 @@ export interface StoredSession {
 /** A session that could be read. */
 export interface Candidate {
   readonly id: string;
+  /** Its own file, if it has one. */
+  readonly path?: string;
   /** Epoch ms, to order by. */
   readonly at: number;
   read(): Result<StoredSession>;

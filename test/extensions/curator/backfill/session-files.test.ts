@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { isoTime } from '#base/clock.ts';
+import { reportLines } from '#extensions/curator/backfill/backfill-report.ts';
 import { backfillSessions } from '#extensions/curator/backfill/backfill-sessions.ts';
 import { assistant, call, owner } from '../../../mind/evidence/conversation.ts';
 import { verifies } from '../../../verifies.ts';
@@ -182,7 +183,11 @@ describe('evidence from session files', () => {
     const report = await stage.fill({ days: 3650 });
     assert.equal(report.files_failed, 7);
     assert.equal(report.sessions_imported, 1);
-    assert.equal(report.notes.length, 6, 'five reasons, one line for the rest');
+    assert.equal(report.notes.length, 7, 'how many, five paths with reasons, one line for the rest');
+    const lines = reportLines(report);
+    assert.ok(lines.includes('7 sessions could not be read:') && lines.includes('and 2 more'), lines.join('\n'));
+    const named = lines.filter((line) => line.startsWith(`not read: ${join(stage.folder, 'session_')}`));
+    assert.equal(named.length, 5, lines.join('\n'));
   });
 
   test('a damaged message of ours costs its session only', async (t) => {
@@ -192,7 +197,10 @@ describe('evidence from session files', () => {
     stage.store.database.run("UPDATE messages SET body = '{' WHERE role = 'tool' AND session = 1");
     const report = await stage.fill();
     assert.partialDeepStrictEqual(report, { files_failed: 1, sessions_imported: 1, tool_events_imported: 1 });
-    assert.match(report.notes.join(), /^broken not read: message \d+ of broken cannot be read/);
+    assert.match(
+      report.notes.join(),
+      /1 session could not be read:,not read: broken: message \d+ of broken cannot be read/,
+    );
     assert.equal(stage.rows('session_events')[0]?.session_id, 'whole');
   });
 

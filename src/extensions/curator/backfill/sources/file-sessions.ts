@@ -34,7 +34,7 @@ export function fileSessions(folder: string): Result<SessionSource, 'unreadable'
 function candidate(folder: string, name: string): Candidate {
   const path = join(folder, name);
   const id = name.slice(0, -'.json'.length).replaceAll('session_', '');
-  return { id, at: changedAt(path), read: () => readSession(path, id) };
+  return { id, path, at: changedAt(path), read: () => readSession(path, id) };
 }
 
 /** 0 for what cannot be looked at: reading it will say why. */
