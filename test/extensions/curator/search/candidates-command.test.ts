@@ -30,7 +30,18 @@ describe('curator candidates', () => {
     writeSkill(join(root, 'person/.hermes/skills/hub'), 'gateway');
     assert.match((await run('candidates', { query, skillsDir: '~/.hermes/skills' })).text, /^mode.*\nhub \| 0.5/);
     assert.match((await run('candidates', { query, skillsDir: 'skills/ops' })).text, /gateway \| 1/);
-    assert.match((await run('candidates', { query, skillsDir: 'nowhere' })).text, /No SKILL\.md below .*nowhere\./);
+    mkdirSync(join(root, 'bare'));
+    assert.match((await run('candidates', { query, skillsDir: 'bare' })).text, /No SKILL\.md below .*bare\./);
+  });
+
+  test('a folder that was named and is not there is noted, and no failure', async (t) => {
+    const { run, root } = searchStage(t);
+    const missing = `there is no folder ${join(root, 'nowhere')}`;
+    const words = await run('candidates', { query, skillsDir: 'nowhere' });
+    assert.deepEqual([words.failure, words.text, words.data.note], [undefined, `mode: lexical\n${missing}`, missing]);
+    const plan = await run('candidates', { query, skillsDir: 'nowhere', semantic: true, format: 'json' });
+    assert.match(String(JSON.parse(plan.text).note), /^Plan only: .* there is no folder .*nowhere$/);
+    assert.equal(plan.failure, undefined);
   });
 
   test('reads what is not UTF-8, follows no link to a folder, names what it cannot read', (t) => {

@@ -6,9 +6,13 @@ import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/
 import type { CuratorGround } from '../../curator-ground.ts';
 import type { CandidateResult } from '../../search/find-candidates.ts';
 import type { RankedSkill } from '../../search/search-result.ts';
+import { missingFolderNote } from '../missing-folder.ts';
+import { requiredText } from '../required-text.ts';
+
+const SAY_IT = 'say what it should be about: --query TEXT';
 
 const input = z.object({
-  query: z.string('say what it should be about: --query TEXT').trim().min(1).describe('What the skill should be about'),
+  query: requiredText(SAY_IT).trim().min(1, SAY_IT).describe('What the skill should be about'),
   skillsDir: z.string().optional().describe("Folder of skills; Talaria's own when absent"),
   semantic: z.boolean().default(false).describe('Tell which models would rank, and run none'),
   executeSemantic: z.boolean().default(false).describe('Rank by the local embedding model'),
@@ -43,13 +47,15 @@ export function candidatesCommand(ground: CuratorGround): AnyCommand {
       const { skills, problems } = readSkillFiles(folder);
       const { query, semantic, executeSemantic: execute, rerank } = asked;
       const limit = Math.max(1, Math.trunc(asked.limit));
-      const result = await findCandidates(
+      const missing = missingFolderNote(asked.skillsDir === undefined ? undefined : folder);
+      const found = await findCandidates(
         { query, skills, limit, semantic, execute, rerank },
         async (request, aborted) => createRank(ground, await ground.open())(request, aborted),
         signal,
       );
+      const result = withNote(found, missing);
       if (asked.format === 'json') yield line(dumpJson(result));
-      else yield* textOf(result, { folder, skillCount: skills.length, problems });
+      else yield* textOf(result, { folder, isEmpty: missing === undefined && skills.length === 0, problems });
       yield { type: 'data', value: result as unknown as JsonValue };
       if (result.error !== undefined) yield failure(result.mode, result.error);
     },
@@ -58,11 +64,12 @@ export function candidatesCommand(ground: CuratorGround): AnyCommand {
 
 interface Surroundings {
   readonly folder: string;
-  readonly skillCount: number;
+  /** It is there, and has no skills. */
+  readonly isEmpty: boolean;
   readonly problems: readonly string[];
 }
 
-function* textOf(result: CandidateResult, { folder, skillCount, problems }: Surroundings): Generator<CommandOutput> {
+function* textOf(result: CandidateResult, { folder, isEmpty, problems }: Surroundings): Generator<CommandOutput> {
   const { embedding, reranker } = result.models;
   const names = [embedding, reranker].filter((name) => name !== 'not-used');
   yield line(`mode: ${result.mode}${names.length === 0 ? '' : ` (${names.join(', ')})`}`);
@@ -70,8 +77,13 @@ function* textOf(result: CandidateResult, { folder, skillCount, problems }: Surr
   if (result.note !== undefined) yield line(result.note);
   const shown = result.fallback?.candidates ?? result.candidates;
   if (shown.length > 0) yield table(shown);
-  else if (skillCount === 0) yield line(`No SKILL.md below ${folder}.`);
+  else if (isEmpty) yield line(`No SKILL.md below ${folder}.`);
   for (const problem of problems) yield line(`not read: ${problem}`);
+}
+
+function withNote(result: CandidateResult, missing: string | undefined): CandidateResult {
+  if (missing === undefined) return result;
+  return { ...result, note: result.note === undefined ? missing : `${result.note} ${missing}` };
 }
 
 function table(candidates: readonly RankedSkill[]): CommandOutput {
