@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { createStage, runCommand as runAnywhere } from '../../../surfaces/app/app-fixture.ts';
@@ -16,6 +16,7 @@ describe('curator propose', () => {
     'rests on the evidence of the window and is printed and written alike',
     async (t) => {
       const stage = stageWithEvidence(t);
+      mkdirSync(join(stage.cwd, 'out'));
       stage.temp.write('work/SKILL.md', `---\nname: release\ndescription: d\n---\nUse ${KEY}.\n`);
       const input = { skill: 'release', skillFile: 'SKILL.md', format: 'json', output: 'out/proposal.json' };
       const { text, data, failure } = await runAnywhere(stage, 'curator propose', input);
@@ -44,6 +45,47 @@ describe('curator propose', () => {
     assert.match(String(data.draft_prompt), /The steps of it\./);
     const { failure, text } = await run('curator propose', { skill: 'release', skillFile: 'none.md' });
     assert.deepEqual([failure?.exitCode, failure?.code, text], [2, 'file-not-readable', '']);
+  });
+
+  test('the output goes past no door: not into the home, not into skills, also not by a link', async (t) => {
+    const { run, stage, ground } = await proposalStage(t, []);
+    const text = '---\nname: release\ndescription: d\n---\nSteps.\n';
+    const skill = stage.temp.write('home/skills/release/SKILL.md', text);
+    const outside = stage.temp.write('team/release/SKILL.md', '# Proposal for nothing\n');
+    symlinkSync(ground.places.skills, join(stage.cwd, 'way'));
+    symlinkSync(join(stage.root, 'fresh.md'), join(stage.cwd, 'leads-home'));
+    const open = ground.open;
+    Object.assign(ground, {
+      open: async () => ({ ...(await open()), externalSkills: [join(stage.temp.path, 'team')] }),
+    });
+    const places = [skill, 'way/release/SKILL.md', 'way/new.md', 'leads-home', join(stage.root, 'p.json'), outside];
+    for (const output of places) {
+      const ran = await run('curator propose', { skill: 'release', output, force: true });
+      assert.deepEqual([ran.failure?.exitCode, ran.failure?.code, ran.text], [2, 'output-guarded', ''], output);
+    }
+    assert.equal(readFileSync(skill, 'utf8'), text);
+    assert.ok(!existsSync(join(stage.root, 'fresh.md')) && !existsSync(join(stage.root, 'p.json')));
+  });
+
+  test('it makes no folder, and writes over former proposals only, unless --force', async (t) => {
+    const { run, stage } = await proposalStage(t, []);
+    const propose = (output: string, more: object = {}) =>
+      run('curator propose', { skill: 'release', output, ...more });
+    const missing = await propose('none/p.md');
+    assert.deepEqual([missing.failure?.exitCode, missing.failure?.code], [2, 'no-such-folder']);
+    assert.match(missing.failure?.message ?? '', /There is no folder .*work\/none\./);
+    assert.equal(existsSync(join(stage.cwd, 'none')), false);
+    assert.equal((await propose('.', { force: true })).failure?.code, 'not-a-file');
+    for (const format of ['json', 'markdown', 'json'])
+      assert.equal((await propose('p', { format })).failure, undefined, `over a former proposal, ${format}`);
+    for (const text of ['my notes\n', '{"schema_version":"0.2"}', '']) {
+      const path = stage.temp.write('work/notes', text);
+      const ran = await propose('notes');
+      assert.deepEqual([ran.failure?.exitCode, ran.failure?.code], [2, 'output-exists']);
+      assert.equal(readFileSync(path, 'utf8'), text);
+    }
+    assert.equal((await propose('notes', { force: true })).failure, undefined);
+    assert.match(readFileSync(join(stage.cwd, 'notes'), 'utf8'), /^# Proposal for release\n/);
   });
 
   verifies(

@@ -1,19 +1,23 @@
 // Owns `curator propose`: a dry run for a reviewer (seed 002; curator notes 13, 16). Knows no rule of a proposal. Invariants: writes nothing but
 // the file that was asked for, wholly or not at all; the result is printed before anything can fail on it.
 import { z } from 'zod';
+import type { Result } from '#base/result.ts';
 import { type AnyCommand, type CommandContext, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { CuratorGround } from '../../curator-ground.ts';
+import type { OutputRefusal } from '../../proposal/output-file.ts';
 import type { Proposal } from '../../verify/proposal.ts';
 import { failed, printed, printedText, wrongUse } from '../printed.ts';
+import { requiredText } from '../required-text.ts';
 import { typedPath } from '../typed-path.ts';
 import { daysFlag } from './days-flag.ts';
 
 const input = z.object({
-  skill: z.string().min(1).describe('Name of the skill'),
+  skill: requiredText('name it: --skill NAME').describe('Name of the skill'),
   skillFile: z.string().optional().describe("Its SKILL.md; the library's text when absent"),
   days: daysFlag,
   format: z.enum(['markdown', 'json']).default('markdown').describe('markdown when absent'),
-  output: z.string().optional().describe('Also write it to this file'),
+  output: z.string().min(1).optional().describe('Also write it to this file, outside the home and every skills folder'),
+  force: z.boolean().default(false).describe('With --output: also over a file that is no proposal'),
   draftWithModel: z.boolean().default(false).describe('Let the configured model draft the change, for review'),
   modelTimeout: z.number().default(180).describe('Seconds that the model may take; 180'),
 });
@@ -31,7 +35,10 @@ export function proposeCommand(ground: CuratorGround): AnyCommand {
       'talaria curator propose --skill release-notes --draft-with-model --format json --output proposal.json',
     ],
     async *run(asked, context): AsyncGenerator<CommandOutput> {
-      const { namedFile } = await import('../../proposal/skill-text.ts');
+      const [{ namedFile }, { writeOutput }] = await Promise.all([
+        import('../../proposal/skill-text.ts'),
+        import('../../proposal/output-file.ts'),
+      ]);
       const { userHome } = ground.places;
       const place = { cwd: context.cwd, userHome };
       const given = asked.skillFile === undefined ? undefined : namedFile(typedPath(asked.skillFile, place));
@@ -39,11 +46,16 @@ export function proposeCommand(ground: CuratorGround): AnyCommand {
         yield wrongUse(given.reason, given.detail, 'Name the SKILL.md, or leave --skill-file out.');
         return;
       }
+      const output = await outputOf(ground, asked, place);
+      if (output?.ok === false) {
+        yield wrongUse(output.reason, output.detail, FIXES[output.reason]);
+        return;
+      }
       const proposal = await propose(ground, { asked, given: given?.value }, context);
       const { proposalMarkdown } = await import('../../proposal/proposal-markdown.ts');
       const shown = { result: proposal, format: asked.format, text: () => proposalMarkdown(proposal) };
       yield* printed(shown);
-      if (asked.output !== undefined) await writeOutput(typedPath(asked.output, place), printedText(shown));
+      if (output) writeOutput(output.value, printedText(shown));
       const draft = proposal.model_draft;
       if (draft?.executed === false)
         yield failed('no-draft', `No draft was made: ${draft.error}`, 'The proposal stands without it.');
@@ -74,7 +86,25 @@ async function propose(ground: CuratorGround, { asked, given }: Asked, context: 
   return withModelDraft(proposal, await draftWithModel(mind, question, context.signal));
 }
 
-async function writeOutput(path: string, text: string): Promise<void> {
-  const { atomicWrite } = await import('#base/atomic-write.ts');
-  atomicWrite(path, `${text}\n`);
+/** Absent: no file was asked for. */
+async function outputOf(
+  ground: CuratorGround,
+  { output, force }: Pick<ProposeInput, 'output' | 'force'>,
+  place: { readonly cwd: string; readonly userHome: string },
+): Promise<Result<string, OutputRefusal> | undefined> {
+  if (output === undefined) return undefined;
+  const [{ outputFile }, { externalSkills }] = await Promise.all([
+    import('../../proposal/output-file.ts'),
+    ground.open(),
+  ]);
+  const { home, skills } = ground.places;
+  return outputFile({ path: typedPath(output, place), guarded: [skills, ...externalSkills, home], force });
 }
+
+const FIXES: Readonly<Record<OutputRefusal, string>> = {
+  'output-guarded': 'Name a file elsewhere; skills are written by `talaria curator apply`.',
+  'no-such-folder': 'Make it, or name another file.',
+  'not-a-file': 'Name a file.',
+  'output-exists': 'Name another file, or add --force to write over it.',
+  'file-not-readable': 'Name another file.',
+};
