@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { createStage, runCommand, type Stage } from '../../../surfaces/app/app-fixture.ts';
@@ -134,6 +134,31 @@ describe('the queue commands', () => {
       assert.deepEqual([failure?.exitCode, failure?.code], [1, 'no-such-queue']);
     }
     assert.equal(existsSync(join(stage.root, 'evidence.sqlite')), false);
+  });
+
+  test('a file that is no database is left alone, with nothing beside it; state.db is none of a queue', async (t) => {
+    const stage = withLines(createStage(t));
+    const text = 'This is a letter and no database. '.repeat(50);
+    const letter = stage.temp.write('work/letter.txt', text);
+    const commands = [
+      ['curator candidates-mine', { inputJsonl: 'e.jsonl' }],
+      ['curator candidates-list', {}],
+      ['curator candidates-accept', { ids: ['a'] }],
+    ] as const;
+    for (const [name, input] of commands) {
+      const wrong = runCommand(stage, name, { ...input, queueDb: 'letter.txt' });
+      await assert.rejects(wrong, { code: 'database-corrupt' });
+      assert.deepEqual(readdirSync(stage.cwd).sort(), ['e.jsonl', 'letter.txt'], name);
+      assert.equal(readFileSync(letter, 'utf8'), text);
+    }
+    await stage.open();
+    symlinkSync(join(stage.root, 'state.db'), join(stage.cwd, 'way.db'));
+    for (const queueDb of [join(stage.root, 'state.db'), 'way.db']) {
+      for (const [name, input] of commands) {
+        const { failure } = await runCommand(stage, name, { ...input, queueDb });
+        assert.deepEqual([failure?.exitCode, failure?.code], [2, 'not-a-queue'], `${name} ${queueDb}`);
+      }
+    }
   });
 
   test('Markdown stands on harmless lines and ends with what can be typed', async (t) => {

@@ -1,0 +1,45 @@
+// Owns what holds for a file that was named by `--queue-db`, in every command of the queue (curator notes 7). Knows no command.
+// Invariants: state.db of the home is never one; a named file that turns out to be no database gets no mark of damage beside it.
+import { existsSync, rmSync } from 'node:fs';
+import { suspectMark } from '#base/database/connection.ts';
+import { type AnyCommand, type CommandContext, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
+import { realPath } from '#core/tools/file/file-access.ts';
+import type { CuratorGround } from '../../curator-ground.ts';
+import { wrongUse } from '../printed.ts';
+import { queuePlace } from './queue-place.ts';
+
+interface Asked {
+  readonly queueDb?: string | undefined;
+}
+
+export function withForeignQueue(ground: CuratorGround, command: AnyCommand): AnyCommand {
+  return defineCommand<Asked>({
+    ...command,
+    run: (asked, context) => guarded({ ground, command }, asked, context),
+  });
+}
+
+interface Guarded {
+  readonly ground: CuratorGround;
+  readonly command: AnyCommand;
+}
+
+async function* guarded(
+  { ground, command }: Guarded,
+  asked: Asked,
+  context: CommandContext,
+): AsyncGenerator<CommandOutput> {
+  const { path, isOwn } = queuePlace(ground, asked.queueDb, context.cwd);
+  if (!isOwn && realPath(path) === realPath(ground.places.stateDatabase)) {
+    const message = `--queue-db: ${path} is Talaria's own database, not one of a queue.`;
+    yield wrongUse('not-a-queue', message, 'Name another file, or leave --queue-db out.');
+    return;
+  }
+  const mark = suspectMark(path);
+  const isMarked = existsSync(mark);
+  try {
+    yield* command.run(asked as never, context);
+  } finally {
+    if (!isOwn && !isMarked) rmSync(mark, { force: true });
+  }
+}
