@@ -3,7 +3,8 @@
 import { z } from 'zod';
 import type { JsonObject } from '#base/json.ts';
 
-const patterns = z.array(z.string()).default([]);
+/** An empty one would open a list of the only skills to all of them. */
+const patterns = z.array(z.string().refine((text) => text.trim() !== '', 'a pattern must not be empty')).default([]);
 
 export const scheduleSchema = z.object({
   schedule: z

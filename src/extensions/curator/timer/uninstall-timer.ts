@@ -7,7 +7,7 @@ import { errorCode, errorText, TalariaError } from '#base/errors.ts';
 import type { JsonObject } from '#base/json.ts';
 import type { CuratorGround } from '../curator-ground.ts';
 import { launchdDomain } from './plan-timer.ts';
-import { runSteps, type Scheduler, type SchedulerName, type Step, type StepsDone, schedulerFix } from './scheduler.ts';
+import { runSteps, type Scheduler, type SchedulerName, type Step, type StepsDone } from './scheduler.ts';
 import { type TimerPlaces, timerPlaces } from './timer-places.ts';
 import { LAUNCHD_LABEL, SYSTEMD_TIMER } from './units/timer-spec.ts';
 
@@ -84,10 +84,15 @@ function remove(path: string): void {
   }
 }
 
+const LEFT: Readonly<Record<SchedulerName, string>> = {
+  systemd: `It ends with your session at the latest; \`systemctl --user stop ${SYSTEMD_TIMER}\` ends it there at once.`,
+  launchd: 'It ends when you log out.',
+};
+
 function failure(scheduler: Scheduler, { exit_code, output }: StepsDone): NonNullable<UninstalledTimer['failed']> {
   const said = output.trim().split('\n').at(-1) || `exit code ${exit_code}`;
   return {
     message: `The files are removed, but ${scheduler.name} did not turn the timer off: ${said}`,
-    fix: `It ends with the session at the latest. ${schedulerFix(scheduler, output)}`,
+    fix: LEFT[scheduler.name],
   };
 }

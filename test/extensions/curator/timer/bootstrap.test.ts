@@ -84,6 +84,14 @@ describe('curator bootstrap', () => {
     assert.equal((await machine.curator('bootstrap')).failure, undefined, 'the default one need not be there');
   });
 
+  test('to write and to propose only is a contradiction, and nothing is done', async (t) => {
+    const machine = createMachine(t);
+    const ran = await machine.curator('bootstrap', { write: true, proposalOnly: true });
+    assert.deepEqual([ran.failure?.exitCode, ran.failure?.code], [2, 'contradictory-flags']);
+    assert.match(ran.failure?.message ?? '', /--write and --proposal-only/);
+    assert.equal(existsSync(machine.root), false);
+  });
+
   test('--no-enable writes the timer and leaves it off; a wrong schedule does nothing at all', async (t) => {
     const machine = createMachine(t);
     const wrong = await machine.curator('bootstrap', { schedule: 'x%' }, yes);

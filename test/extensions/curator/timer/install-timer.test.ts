@@ -200,6 +200,24 @@ describe('curator install-auto', () => {
   });
 });
 
+describe('a list of skills for the timer', () => {
+  test('with an empty pattern, as an unset variable gives it, is a wrong use; nothing is written', async (t) => {
+    const machine = createMachine(t);
+    for (const key of ['allowAutoApplySkill', 'blockAutoApplySkill']) {
+      const ran = await machine.curator('install-auto', { [key]: ['release', ' '] });
+      assert.deepEqual([ran.failure?.exitCode, ran.failure?.code], [2, 'empty-pattern']);
+      assert.match(ran.failure?.message ?? '', /^--(?:allow|block)-auto-apply-skill: /);
+    }
+    assert.equal(existsSync(machine.unit(SERVICE)), false);
+  });
+
+  test('that keeps every skill back makes no failed unit', async (t) => {
+    const machine = createMachine(t);
+    await machine.curator('install-auto');
+    assert.match(readFileSync(machine.unit(SERVICE), 'utf8'), /^SuccessExitStatus=3$/m);
+  });
+});
+
 describe('curator uninstall-auto', () => {
   verifies('curator:timer:remove', 'the timer goes off, its files go, nothing is left', async (t) => {
     const machine = createMachine(t);
@@ -224,6 +242,8 @@ describe('curator uninstall-auto', () => {
     machine.program('systemctl', NO_BUS);
     const ran = await machine.curator('uninstall-auto');
     assert.deepEqual([ran.failure?.exitCode, ran.failure?.code], [1, 'timer-not-disabled']);
+    const fix = ran.failure?.fix ?? '';
+    assert.ok(!/linger|curator\.schedule/.test(fix) && fix.length < 130, fix);
     assert.equal(existsSync(machine.unit(TIMER)), false);
   });
 

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { type AnyCommand, type CommandContext, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { CuratorGround } from '../../curator-ground.ts';
 import type { Bootstrapped } from '../../timer/bootstrap.ts';
-import { failed, printed } from '../printed.ts';
+import { failed, printed, wrongUse } from '../printed.ts';
 import { typedPath } from '../typed-path.ts';
 import { noScheduler, planFailure, schedulerFailure, timerText } from './timer-output.ts';
 
@@ -38,19 +38,25 @@ export function bootstrapCommand(ground: CuratorGround): AnyCommand {
     surfaces: ['cli'],
     input,
     examples: ['talaria curator bootstrap', 'talaria curator bootstrap --write', 'talaria curator bootstrap --dry-run'],
-    async *run(asked, context): AsyncGenerator<CommandOutput> {
-      const { bootstrap, bootstrapText } = await import('../../timer/bootstrap.ts');
-      const done = await bootstrap(await requestOf(asked, { ground, context }), ground, context.signal);
-      if (done.refused) {
-        yield planFailure(done.refused);
-        return;
-      }
-      yield* printed({ result: done.result, format: asked.format, text: () => textOf(done, bootstrapText(done)) });
-      if (!done.timer) yield noScheduler(done.fix ?? '');
-      else if (done.timer.failed) yield schedulerFailure(done.timer.failed);
-      else if (asked.sessionsDir !== undefined && done.missing) yield noSessions(done.missing);
-    },
+    run: (asked, context) => (asked.write && asked.proposalOnly ? contradiction() : run(ground, asked, context)),
   });
+}
+
+async function* contradiction(): AsyncGenerator<CommandOutput> {
+  yield wrongUse('contradictory-flags', '--write and --proposal-only contradict each other.', 'Type one of them.');
+}
+
+async function* run(ground: CuratorGround, asked: Asked, context: CommandContext): AsyncGenerator<CommandOutput> {
+  const { bootstrap, bootstrapText } = await import('../../timer/bootstrap.ts');
+  const done = await bootstrap(await requestOf(asked, { ground, context }), ground, context.signal);
+  if (done.refused) {
+    yield planFailure(done.refused);
+    return;
+  }
+  yield* printed({ result: done.result, format: asked.format, text: () => textOf(done, bootstrapText(done)) });
+  if (!done.timer) yield noScheduler(done.fix ?? '');
+  else if (done.timer.failed) yield schedulerFailure(done.timer.failed);
+  else if (asked.sessionsDir !== undefined && done.missing) yield noSessions(done.missing);
 }
 
 function noSessions(folder: string): CommandOutput {

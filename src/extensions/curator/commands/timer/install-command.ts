@@ -5,11 +5,11 @@ import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/
 import type { CuratorGround } from '../../curator-ground.ts';
 import type { TimerRequest } from '../../timer/timer-request.ts';
 import { printed } from '../printed.ts';
+import { emptyPattern, patternFlags } from '../skill-patterns.ts';
 import { typedPath } from '../typed-path.ts';
 import { noScheduler, planFailure, schedulerFailure, timerText } from './timer-output.ts';
 
 const on = (what: string) => z.boolean().default(false).describe(what);
-const pattern = z.array(z.string()).default([]);
 
 const input = z.object({
   schedule: z
@@ -19,8 +19,7 @@ const input = z.object({
   skillsDir: z.string().min(1).optional().describe("Folder of the skills; only the home's own is ever written"),
   proposalOnly: on('Runs only plan; without it they write skills while nobody looks on'),
   protectCoreSkills: z.boolean().default(true).describe('Write skills with names of core skills too'),
-  allowAutoApplySkill: pattern.describe('Write only skills whose name fits; may be given again'),
-  blockAutoApplySkill: pattern.describe('Never write skills whose name fits; may be given again'),
+  ...patternFlags,
   semanticCandidates: on('Order eligible skills by the embedding model'),
   rerankCandidates: on('And the best of them by the reranker'),
   verifySkills: z.boolean().default(true).describe('Write without a check by a command'),
@@ -47,6 +46,11 @@ export function installCommand(ground: CuratorGround): AnyCommand {
       'talaria curator install-auto --schedule weekly --proposal-only --enable',
     ],
     async *run(asked, { cwd, signal }): AsyncGenerator<CommandOutput> {
+      const empty = emptyPattern(asked);
+      if (empty) {
+        yield empty;
+        return;
+      }
       const [{ installTimer }, { findScheduler, IN_PROCESS }] = await Promise.all([
         import('../../timer/install-timer.ts'),
         import('../../timer/scheduler.ts'),
