@@ -13,7 +13,8 @@ import { refuseNewerHome } from '../../home/newer-home.ts';
 import { type CommandDeps, line, refused, wrongUse } from '../command-deps.ts';
 import type { KeptDoors } from './forget-everywhere.ts';
 import { type ForgetInput, readForgetQuery } from './forget-query.ts';
-import { type Chosen, forgetHeld } from './run-forget.ts';
+import { type Chosen, forgetHeld, restingOn } from './run-forget.ts';
+import { restingLines } from './skills-resting.ts';
 import { placesWith } from './still-kept.ts';
 
 type Input = ForgetInput & { readonly dryRun: boolean; readonly yes: boolean };
@@ -69,7 +70,7 @@ async function* run(place: Place, input: Input): AsyncGenerator<CommandOutput> {
   }
   yield* showSelection(chosen.value.sessions);
   if (input.dryRun) {
-    yield* showDryRun(place, chosen.value);
+    yield* showDryRun({ ...place, app }, chosen.value);
     return;
   }
   const consent = await agreed(place.context, input);
@@ -115,9 +116,14 @@ function* showSelection(sessions: readonly SelectedSession[]): Generator<Command
   yield line(`${plural(messages, 'message')} in ${plural(sessions.length, 'session')}`);
 }
 
-function* showDryRun({ deps }: Place, { query, sessions }: Omit<Chosen, 'everywhere'>): Generator<CommandOutput> {
+function* showDryRun(
+  { deps, app }: Place & { readonly app: App },
+  { query, sessions }: Omit<Chosen, 'everywhere'>,
+): Generator<CommandOutput> {
   const places = query.kind === 'match' ? placesWith(deps.home, query.text) : [];
   for (const { path } of places) yield line(`holds it now: ${path}`);
+  const resting = restingOn({ deps, app }, { query, sessions });
+  for (const text of restingLines(resting, 'would still be kept there')) yield line(text);
   yield line('nothing was changed: this was a dry run');
   yield {
     type: 'data',
@@ -125,6 +131,7 @@ function* showDryRun({ deps }: Place, { query, sessions }: Omit<Chosen, 'everywh
       dryRun: true,
       sessions: sessions.map(({ id, whole, messages }) => ({ id, whole, messages: messages.length })),
       places: places.map(({ path }) => path),
+      skills: resting.map((skill) => ({ ...skill })),
     },
   };
 }

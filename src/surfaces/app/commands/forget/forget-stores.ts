@@ -16,6 +16,7 @@ import type { SelectedSession } from '#mind/sessions/forget/select-messages.ts';
 import { sweepText } from '#mind/sessions/forget/sweep-text.ts';
 import { SearchLane } from '#mind/sessions/search/search-lane.ts';
 import type { Home } from '../../home/home.ts';
+import { hasTable } from './has-table.ts';
 import { filesBelow } from './home-files.ts';
 import { OLD_COPY } from './still-kept.ts';
 
@@ -107,8 +108,4 @@ function inReviews(database: Database, { sessions, holds }: StoresToForget): num
 
 function wholeIds(sessions: readonly SelectedSession[]): ReadonlySet<string> {
   return new Set(sessions.filter(({ whole }) => whole).map(({ id }) => id));
-}
-
-function hasTable(database: Database, name: string): boolean {
-  return database.get("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", name) !== undefined;
 }

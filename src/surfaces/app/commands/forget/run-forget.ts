@@ -16,6 +16,7 @@ import { type CommandDeps, failed, line, refused } from '../command-deps.ts';
 import { type ForgottenKept, forgetKept, type KeptDoors, removeOldTexts } from './forget-everywhere.ts';
 import { type ForgottenFiles, forgetFiles } from './forget-files.ts';
 import { type ForgottenElsewhere, type ForgottenInState, forgetElsewhere, forgetInState } from './forget-stores.ts';
+import { type RestingSkill, restingLines, skillsResting } from './skills-resting.ts';
 import { type KeptPlace, oldCopies, placesWith } from './still-kept.ts';
 
 export interface Chosen {
@@ -44,14 +45,25 @@ export async function* forgetHeld(place: ForgetPlace, chosen: Chosen): AsyncGene
       leases.push(lease.value);
     }
     const copies = chosen.query.kind === 'session' ? forksHolding(place.app.store.database, chosen.sessions) : [];
+    const resting = restingOn(place, chosen);
     const done = await forgetAll(place, chosen);
     const counts = countsOf(done);
     yield* showGone(counts);
-    yield* showKept(place, chosen, { counts, forks: copies });
+    yield* showKept(place, chosen, { counts, forks: copies, resting });
     yield* showBusy(done.busy);
   } finally {
     for (const lease of leases) await lease.release();
   }
+}
+
+/** Skills that hold words of what goes; a text is looked for in every file instead. */
+export function restingOn(
+  { deps: { home, clock }, app }: Pick<ForgetPlace, 'deps' | 'app'>,
+  { query, sessions }: Pick<Chosen, 'query' | 'sessions'>,
+): readonly RestingSkill[] {
+  if (query.kind === 'match') return [];
+  const before = query.kind === 'before' ? { before: query.at } : {};
+  return skillsResting({ home, clock, state: app.store.database, sessions, ...before });
 }
 
 interface Forgotten {
@@ -123,7 +135,8 @@ function* showGone(counts: Counts): Generator<CommandOutput> {
 
 function* showKept({ deps }: ForgetPlace, { query }: Chosen, told: Told): Generator<CommandOutput> {
   const places = query.kind === 'match' ? placesWith(deps.home, query.text) : oldCopies(deps.home);
-  for (const text of keptLines(places, told.forks)) yield line(text);
+  for (const text of [...keptLines(places, told.forks), ...restingLines(told.resting, 'still kept there')])
+    yield line(text);
   yield {
     type: 'data',
     value: {
@@ -131,6 +144,7 @@ function* showKept({ deps }: ForgetPlace, { query }: Chosen, told: Told): Genera
       gone: Object.fromEntries(told.counts),
       kept: places.map(({ path, remedy }) => ({ path, remedy })),
       forks: [...told.forks],
+      skills: told.resting.map((skill) => ({ ...skill })),
     },
   };
 }
@@ -139,6 +153,7 @@ interface Told {
   readonly counts: Counts;
   /** Sessions that keep a copy. */
   readonly forks: readonly string[];
+  readonly resting: readonly RestingSkill[];
 }
 
 function keptLines(places: readonly KeptPlace[], forks: readonly string[]): readonly string[] {
