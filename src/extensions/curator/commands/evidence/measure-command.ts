@@ -3,6 +3,9 @@ import { z } from 'zod';
 import type { JsonValue } from '#base/json.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { CuratorGround } from '../../curator-ground.ts';
+import { requiredText } from '../required-text.ts';
+
+const NAME_IT = 'name it: curator measure SKILL';
 
 export function measureCommand({ open }: CuratorGround): AnyCommand {
   return defineCommand({
@@ -11,7 +14,7 @@ export function measureCommand({ open }: CuratorGround): AnyCommand {
     surfaces: ['cli'],
     positional: ['skill'],
     input: z.object({
-      skill: z.string().trim().min(1).describe('Name of the skill'),
+      skill: requiredText(NAME_IT).trim().min(1, NAME_IT).describe('Name of the skill'),
       format: z.enum(['text', 'json']).default('text').describe('How the result is printed'),
     }),
     examples: ['talaria curator measure release-notes'],

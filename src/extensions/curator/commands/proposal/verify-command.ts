@@ -5,11 +5,14 @@ import { parseJson } from '#base/json.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { CuratorGround } from '../../curator-ground.ts';
 import { failed, printed, wrongUse } from '../printed.ts';
+import { requiredText } from '../required-text.ts';
 import { typedPath } from '../typed-path.ts';
 import { daysFlag } from './days-flag.ts';
 
 const input = z.object({
-  proposalFile: z.string().min(1).describe('File that `propose --format json --output` wrote'),
+  proposalFile: requiredText('name it: --proposal-file FILE').describe(
+    'File that `propose --format json --output` wrote',
+  ),
   skill: z.string().min(1).optional().describe('It must be for this skill, and rest on its evidence'),
   days: daysFlag,
   format: z.enum(['text', 'json']).default('text').describe('text when absent'),

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { CuratorGround } from '../../curator-ground.ts';
 import { failed, printed } from '../printed.ts';
+import { requiredText } from '../required-text.ts';
 import { typedPath } from '../typed-path.ts';
 
 export function restoreDrillCommand(ground: CuratorGround): AnyCommand {
@@ -11,7 +12,7 @@ export function restoreDrillCommand(ground: CuratorGround): AnyCommand {
     summary: 'Prove that a backup can be restored, in a folder apart',
     surfaces: ['cli'],
     input: z.object({
-      manifest: z.string('name it: --manifest FILE').min(1).describe('manifest.json of the backup'),
+      manifest: requiredText('name it: --manifest FILE').describe('manifest.json of the backup'),
       targetDir: z.string().min(1).optional().describe('Empty folder to restore into; a temporary one when absent'),
       stateFile: z.string().min(1).optional().describe('Where the drill is remembered; beside the backups when absent'),
       format: z.enum(['json', 'markdown']).default('json').describe('How the report is printed'),
