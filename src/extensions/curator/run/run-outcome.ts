@@ -4,6 +4,7 @@ import type { Result } from '#base/result.ts';
 import type { VerifyReport } from '#mind/skills/door/verify/verifier.ts';
 import { type AutoRunPlan, summaryOf } from '../plan/describe-plan.ts';
 import type { PlanEntry } from '../plan/planned-skill.ts';
+import type { RunSettings } from './run-settings.ts';
 
 export interface ApplyResult {
   readonly applied: boolean;
@@ -65,11 +66,25 @@ const MOMENTS: ReadonlySet<string> = new Set([
   'target-not-found',
 ]);
 
-/** 0: done; 1: something that was tried failed; 3: a gate kept everything back that was to be written. */
-export function autoRunExit({ mode, summary, candidates }: AutoRun): 0 | 1 | 3 {
+/** Nothing stood in the way: there is no such skill any more, or it says all of it already. */
+const NOTHING_TO_DO: ReadonlySet<string> = new Set(['skill-file-not-found', 'managed-block-unchanged']);
+
+/** 0: done; 1: something that was tried failed; 3: a gate kept everything back that was to be written. A folder elsewhere is only planned for. */
+export function autoRunExit(
+  { mode, summary, candidates }: AutoRun,
+  { isLocal, writes }: Pick<RunSettings, 'isLocal' | 'writes'> = { isLocal: true, writes: false },
+): 0 | 1 | 3 {
   const refused = candidates.flatMap(({ apply_result: result }) => (result && !result.applied ? [result.reason] : []));
   if (refused.some((reason) => !GATES.has(reason) && !MOMENTS.has(reason))) return 1;
   if (mode === 'dry-run' || summary.applied > 0) return 0;
   const isHeldBack = candidates.some(({ reason }) => reason === 'restore-drill-required');
-  return isHeldBack || refused.length > 0 ? 3 : 0;
+  if (isHeldBack || refused.length > 0) return 3;
+  return isLocal && writes && areKeptBack(candidates) ? 3 : 0;
+}
+
+/** Each skill that there is; one that is up to date is not. */
+function areKeptBack(candidates: readonly AppliedEntry[]): boolean {
+  const kept = candidates.filter(({ status, reason }) => status === 'skipped' && !NOTHING_TO_DO.has(reason ?? ''));
+  const there = candidates.filter(({ reason }) => reason !== 'skill-file-not-found');
+  return kept.length > 0 && kept.length === there.length;
 }

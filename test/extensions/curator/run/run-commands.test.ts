@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe } from 'node:test';
+import { describe, test } from 'node:test';
 import { runCommand } from '../../../surfaces/app/app-fixture.ts';
 import { verifies } from '../../../verifies.ts';
 import { openBench, type RunBench, skillText } from './run-bench.ts';
@@ -115,4 +115,52 @@ describe('the run commands', () => {
       assert.equal(readFileSync(path, 'utf8'), skillText('deploy'));
     },
   );
+
+  verifies('curator:cli:exit-codes', 'both flags, and a gate before every skill that there is: 3', async (t) => {
+    const { bench, path } = await closedBench(t);
+    const auto = (more: Record<string, unknown> = {}) =>
+      typed(bench, 'auto-run', { applyLowRisk: true, approveAutoApply: true, days: 36_500, format: 'json', ...more });
+    const before = readFileSync(path, 'utf8');
+    const blocked = await auto({ blockAutoApplySkill: ['*'] });
+    assert.deepEqual([blocked.code, blocked.reason], [3, 'auto-apply-blocklisted']);
+    assert.equal((JSON.parse(blocked.printed) as Record<string, unknown>).mode, 'apply-low-risk');
+    assert.deepEqual(blocked.data, JSON.parse(blocked.printed), 'the result is there for --json too');
+    const planned = await typed(bench, 'auto-run', { blockAutoApplySkill: ['*'], days: 36_500 });
+    assert.equal(planned.code, 0, 'a dry run');
+    assert.equal((await auto({ blockAutoApplySkill: ['*'], minEvidence: 9 })).code, 0, 'nothing is eligible');
+    bench.used('gone', 5);
+    assert.equal((await auto({ blockAutoApplySkill: ['*'] })).code, 3, 'what is not there does not count');
+    assert.equal(readFileSync(path, 'utf8'), before);
+    assert.equal((await auto()).code, 0, 'written');
+    const again = await auto();
+    assert.equal(again.code, 0, 'nothing new to say');
+    bench.handMade('by-hand');
+    bench.used('by-hand', 4);
+    assert.equal((await auto()).code, 0, 'one is up to date, one is kept back');
+  });
+
+  test('a folder that was named and is not there is noted, and no failure', async (t) => {
+    const { bench } = await closedBench(t);
+    const missing = `there is no folder ${join(bench.stage.cwd, 'nowhere')}`;
+    for (const more of [{}, { applyLowRisk: true, approveAutoApply: true }]) {
+      const ran = await typed(bench, 'auto-run', { skillsDir: 'nowhere', format: 'json', days: 36_500, ...more });
+      assert.deepEqual([ran.code, JSON.parse(ran.printed).note], [0, missing]);
+    }
+    const text = await typed(bench, 'auto-run', { skillsDir: 'nowhere', days: 36_500 });
+    assert.ok(text.printed.endsWith(`\n${missing}`), text.printed);
+  });
+
+  test('an empty pattern, as an unset variable gives it, is a wrong use that names the flag', async (t) => {
+    const { bench, path } = await closedBench(t);
+    const before = readFileSync(path, 'utf8');
+    for (const key of ['allowAutoApplySkill', 'blockAutoApplySkill']) {
+      const ran = await runCommand(bench.stage, 'curator auto-run', {
+        ...{ applyLowRisk: true, approveAutoApply: true, days: 36_500 },
+        [key]: [''],
+      });
+      assert.deepEqual([ran.failure?.exitCode, ran.failure?.code], [2, 'empty-pattern']);
+      assert.match(ran.failure?.message ?? '', /^--(?:allow|block)-auto-apply-skill: /);
+    }
+    assert.equal(readFileSync(path, 'utf8'), before);
+  });
 });

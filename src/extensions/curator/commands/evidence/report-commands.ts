@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { JsonValue } from '#base/json.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { CuratorGround } from '../../curator-ground.ts';
+import { requiredText } from '../required-text.ts';
 import { daysInput, formatInput } from './evidence-input.ts';
 
 export function reportCommand(ground: CuratorGround): AnyCommand {
@@ -22,7 +23,7 @@ export function analyzeCommand(ground: CuratorGround): AnyCommand {
     summary: 'Report the evidence of one skill',
     surfaces: ['cli'],
     input: z.object({
-      skill: z.string('name it: --skill NAME').trim().min(1).describe('Name of the skill'),
+      skill: requiredText('name it: --skill NAME').trim().min(1, 'name it: --skill NAME').describe('Name of the skill'),
       days: daysInput(30),
       format: formatInput,
     }),

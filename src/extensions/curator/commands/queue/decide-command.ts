@@ -10,6 +10,8 @@ import { queueFlag, queuePlace } from './queue-place.ts';
 
 type Decision = Exclude<CandidateStatus, 'pending'>;
 
+const NAME_THEM = 'name at least one; `talaria curator candidates-list` shows them';
+
 const VERBS: Readonly<Record<Decision, string>> = { accepted: 'accept', rejected: 'reject' };
 
 export function decideCommand(ground: CuratorGround, decision: Decision): AnyCommand {
@@ -20,7 +22,7 @@ export function decideCommand(ground: CuratorGround, decision: Decision): AnyCom
     surfaces: ['cli'],
     positional: ['ids...'],
     input: z.object({
-      ids: z.array(z.string()).min(1).describe('Ids, or how they begin'),
+      ids: z.array(z.string(), NAME_THEM).min(1, NAME_THEM).describe('Ids, or how they begin'),
       queueDb: queueFlag,
     }),
     examples: [`talaria curator candidates-${verb} 3f2a91`],

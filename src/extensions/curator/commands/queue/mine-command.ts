@@ -5,14 +5,14 @@ import { errorCode, TalariaError } from '#base/errors.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { CuratorGround } from '../../curator-ground.ts';
 import { printed, wrongUse } from '../printed.ts';
+import { requiredText } from '../required-text.ts';
 import { typedPath } from '../typed-path.ts';
 import { NEXT, queueFlag, queuePlace } from './queue-place.ts';
 
 const input = z.object({
-  inputJsonl: z
-    .string()
-    .min(1)
-    .describe('One JSON object a line: text, evidence_ref, target_skill, …; - reads the input'),
+  inputJsonl: requiredText('name it: --input-jsonl FILE').describe(
+    'One JSON object a line: text, evidence_ref, target_skill, …; - reads the input',
+  ),
   queueDb: queueFlag,
   format: z.enum(['json', 'markdown']).default('json').describe('json when absent'),
 });

@@ -3,13 +3,14 @@ import { z } from 'zod';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { CuratorGround } from '../../curator-ground.ts';
 import { failed, printed, refused, wrongUse } from '../printed.ts';
+import { requiredText } from '../required-text.ts';
 import { typedPath } from '../typed-path.ts';
 import { verifyFlags } from './verify-flags.ts';
 
 const input = z.object({
-  target: z.string('name it: --target FILE').min(1).describe('SKILL.md of a skill in the home'),
-  contentFile: z.string('name it: --content-file FILE').min(1).describe('File with the whole new text'),
-  expectedSha256: z.string('name it: --expected-sha256 HASH').min(1).describe('SHA-256 that the target has now'),
+  target: requiredText('name it: --target FILE').describe('SKILL.md of a skill in the home'),
+  contentFile: requiredText('name it: --content-file FILE').describe('File with the whole new text'),
+  expectedSha256: requiredText('name it: --expected-sha256 HASH').describe('SHA-256 that the target has now'),
   backupDir: z.string().min(1).optional().describe('Where a copy of the backup goes'),
   ...verifyFlags,
   approve: z.boolean().default(false).describe('Your approval; without it nothing is written'),

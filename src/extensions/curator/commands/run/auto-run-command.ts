@@ -3,11 +3,12 @@
 import { z } from 'zod';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { CuratorGround } from '../../curator-ground.ts';
+import { missingFolderNote } from '../missing-folder.ts';
 import { type Failure, failed, printed, refused } from '../printed.ts';
+import { emptyPattern, patternFlags } from '../skill-patterns.ts';
 import { typedPath } from '../typed-path.ts';
 import { verifyFlags } from './verify-flags.ts';
 
-const pattern = z.array(z.string()).default([]);
 const on = (what: string) => z.boolean().default(false).describe(what);
 const path = (what: string) => z.string().min(1).optional().describe(what);
 
@@ -22,8 +23,7 @@ const input = z.object({
   applyLowRisk: on('Write; only together with --approve-auto-apply'),
   approveAutoApply: on('Your approval of what this run writes'),
   protectCoreSkills: z.boolean().default(true).describe('Write skills with names of core skills too'),
-  allowAutoApplySkill: pattern.describe('Write only skills whose name fits; may be given again'),
-  blockAutoApplySkill: pattern.describe('Never write skills whose name fits; may be given again'),
+  ...patternFlags,
   ...verifyFlags,
   variants: z.number().default(1).describe('Variants of the note to choose from, 1 to 4'),
   requireRestoreDrill: on('Write only after a passed restore drill of the last write'),
@@ -39,13 +39,20 @@ export function autoRunCommand(ground: CuratorGround): AnyCommand {
     input,
     examples: ['talaria curator auto-run', 'talaria curator auto-run --apply-low-risk --approve-auto-apply'],
     async *run(asked, { cwd, signal }): AsyncGenerator<CommandOutput> {
-      const [mind, { runAutoRun }, { autoRunExit }, { planMarkdown }, { createRank }] = await Promise.all([
-        ground.open(),
-        import('../../run/auto-run.ts'),
-        import('../../run/run-outcome.ts'),
-        import('../../plan/plan-markdown.ts'),
-        import('../../search/create-rank.ts'),
-      ]);
+      const empty = emptyPattern(asked);
+      if (empty) {
+        yield empty;
+        return;
+      }
+      const [mind, { runAutoRun }, { autoRunExit }, { runSettings }, { planMarkdown }, { createRank }] =
+        await Promise.all([
+          ground.open(),
+          import('../../run/auto-run.ts'),
+          import('../../run/run-outcome.ts'),
+          import('../../run/run-settings.ts'),
+          import('../../plan/plan-markdown.ts'),
+          import('../../search/create-rank.ts'),
+        ]);
       const flags = withPaths(asked, { cwd, userHome: ground.places.userHome });
       const done = await runAutoRun({ ground, mind, rank: createRank(ground, mind) }, flags, signal);
       if (!done.ok) {
@@ -53,9 +60,12 @@ export function autoRunCommand(ground: CuratorGround): AnyCommand {
         return;
       }
       const { value: run } = done;
-      yield* printed({ result: run, format: asked.format, text: () => planMarkdown(run) });
-      const code = autoRunExit(run);
-      if (code !== 0) yield ending(code, reasonsOf(run.candidates));
+      const note = missingFolderNote(flags.skillsDir);
+      const result = note === undefined ? run : { ...run, note };
+      const text = () => (note === undefined ? planMarkdown(run) : `${planMarkdown(run)}\n${note}`);
+      yield* printed({ result, format: asked.format, text });
+      const code = autoRunExit(run, runSettings(ground, flags));
+      if (code !== 0) yield ending(code, run.candidates);
     },
   });
 }
@@ -76,20 +86,22 @@ interface Candidate {
   readonly apply_result?: { readonly applied: boolean; readonly reason: string } | null;
 }
 
+/** What was tried, or held back for the moment, speaks first; without any the reasons of the skipped. */
 function reasonsOf(candidates: readonly Candidate[]): readonly string[] {
-  const reasons = candidates.flatMap(({ reason, apply_result: result }) => {
+  const tried = candidates.flatMap(({ reason, apply_result: result }) => {
     if (result) return result.applied ? [] : [result.reason];
     return reason === 'restore-drill-required' ? [reason] : [];
   });
-  return [...new Set(reasons)];
+  return [...new Set(tried.length > 0 ? tried : candidates.flatMap(({ reason }) => reason ?? []))];
 }
 
-function ending(code: 1 | 3, reasons: readonly string[]): Failure {
+function ending(code: 1 | 3, candidates: readonly Candidate[]): Failure {
+  const reasons = reasonsOf(candidates);
   const [first = 'refused'] = reasons;
   const why = reasons.join(', ');
   return code === 1
     ? failed(first, `Not everything could be written: ${why}.`, 'What failed stands as it was before.')
-    : refused(first, `Nothing was written: ${why}.`, FIXES[first] ?? 'See apply_result of the candidates.');
+    : refused(first, `Nothing was written: ${why}.`, FIXES[first] ?? 'See reason and apply_result of the candidates.');
 }
 
 const FIXES: Readonly<Record<string, string>> = {

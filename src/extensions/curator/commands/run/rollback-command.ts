@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { CuratorGround } from '../../curator-ground.ts';
 import { printed, refused } from '../printed.ts';
+import { requiredText } from '../required-text.ts';
 import { typedPath } from '../typed-path.ts';
 
 export function rollbackCommand(ground: CuratorGround): AnyCommand {
@@ -11,7 +12,7 @@ export function rollbackCommand(ground: CuratorGround): AnyCommand {
     summary: 'Undo the write that a manifest belongs to, support files included',
     surfaces: ['cli'],
     input: z.object({
-      manifest: z.string('name it: --manifest FILE').min(1).describe('manifest.json of the backup'),
+      manifest: requiredText('name it: --manifest FILE').describe('manifest.json of the backup'),
       force: z.boolean().default(false).describe('Also when the skill was edited since'),
     }),
     examples: ['talaria curator rollback --manifest ~/.talaria/backups/skills/STAMP/manifest.json'],
