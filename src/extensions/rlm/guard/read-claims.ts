@@ -1,7 +1,7 @@
 // Owns where a parent synthesis makes claims and what each of them names. Knows no manifest: it reads, others judge.
 // Invariant: total on any value, linear; order as the surfaces are listed. Seed 003, notes 2.2.
 import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
-import type { ParentClaim } from './parent-claim.ts';
+import type { GuardMode, ParentClaim } from './parent-claim.ts';
 
 /** Lists of facts under `result`. */
 export const FACT_LISTS: readonly string[] = [
@@ -46,14 +46,15 @@ export function surfacesOf(synthesis: unknown): readonly Surface[] {
   return surfaces;
 }
 
-export function readClaims(synthesis: unknown): readonly LocatedClaim[] {
+/** Strict: the summary of a result that is itself a claim is prose and no part of its text. */
+export function readClaims(synthesis: unknown, mode: GuardMode = 'v1'): readonly LocatedClaim[] {
   const claims: LocatedClaim[] = [];
   for (const { name, value } of surfacesOf(synthesis)) {
-    if (isJsonObject(value)) pushClaims(claims, { surface: name, holder: value, at: undefined });
+    if (isJsonObject(value)) pushClaims(claims, { surface: name, holder: value, at: undefined }, mode);
     else if (Array.isArray(value)) {
       for (let at = 0; at < value.length; at += 1) {
         const holder: JsonValue = value[at];
-        if (isJsonObject(holder)) pushClaims(claims, { surface: name, holder, at });
+        if (isJsonObject(holder)) pushClaims(claims, { surface: name, holder, at }, mode);
       }
     }
   }
@@ -67,11 +68,11 @@ interface Place {
 }
 
 /** One claim for each fact that the object names; of none, one when it names a chunk. */
-function pushClaims(claims: LocatedClaim[], { surface, holder, at }: Place): void {
+function pushClaims(claims: LocatedClaim[], { surface, holder, at }: Place, mode: GuardMode): void {
   const facts = factIdsOf(holder);
   const chunk_id = chunkIdOf(holder);
   if (facts.length === 0 && chunk_id === null) return;
-  const text = textOf(holder);
+  const text = textOf(holder, mode === 'v1' || surface !== 'result');
   if (facts.length === 0) claims.push({ claim: { fact_id: null, chunk_id, surface, text }, holder, at });
   for (const fact_id of facts) claims.push({ claim: { fact_id, chunk_id, surface, text }, holder, at });
 }
@@ -98,10 +99,10 @@ export function chunkIdOf(holder: JsonObject): string | null {
   return null;
 }
 
-function textOf(holder: JsonObject): string {
+function textOf(holder: JsonObject, withSummary: boolean): string {
   let text = '';
   for (const field of TEXT_FIELDS) {
-    const value = holder[field];
+    const value = withSummary || field !== 'summary' ? holder[field] : undefined;
     if (typeof value === 'string' && value !== '') text = text === '' ? value : `${text}\n${value}`;
   }
   return text;

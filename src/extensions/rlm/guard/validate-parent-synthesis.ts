@@ -24,7 +24,7 @@ export interface ValidateInput {
 /** @throws TalariaError `rlm-manifest-invalid` when the manifest is none */
 export function validateParentSynthesis({ manifest, synthesis, mode = 'strict' }: ValidateInput): Validation {
   const index = indexOf(manifest);
-  const claims = readClaims(synthesis);
+  const claims = readClaims(synthesis, mode);
   const accepted: ParentClaim[] = [];
   const rejected: RejectedClaim[] = [];
   for (const located of claims) {

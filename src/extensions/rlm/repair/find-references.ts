@@ -33,7 +33,7 @@ export function findReferences({
   const reported = childHandles(childRecords);
   const admitted = (fact: string): readonly string[] =>
     admittedChunks(index, fact, mode).filter((chunk) => reported.get(fact)?.has(chunk));
-  const missing = readClaims(synthesis).filter(({ claim }) => claim.fact_id !== null && claim.chunk_id === null);
+  const missing = readClaims(synthesis, mode).filter(({ claim }) => claim.fact_id !== null && claim.chunk_id === null);
   const holders = Map.groupBy(missing, ({ holder }) => holder);
   return [...holders].map(([holder, claims]) => ({ holder, reference: toReference(holder, claims, admitted) }));
 }

@@ -167,6 +167,7 @@ describe('TraceGuard strict', () => {
   test('a result that is itself a claim keeps its summary as prose', () => {
     const result = { ...F1, text: 'The depth cap is 5', summary: 'All went well.', fact_ids: ['F1'] };
     assert.equal(judge({ result }).accepted, true);
+    assert.equal(judge({ result }).accepted_claims[0]?.text, 'The depth cap is 5');
     assert.deepEqual(reasonsOf(judge({ result: { ...result, text: 'The depth cap is 6' } })), [
       'evidence_text_mismatch',
     ]);
