@@ -64,9 +64,12 @@ function isVerbPlace(words: readonly string[], at: number): boolean {
   );
 }
 
+/** "I would like to have an overview of …" still begins with its form. */
+const LATEST_FORM_NOUN = 8;
+
 function isFormNoun(words: readonly string[]): boolean {
   const at = words.findIndex((word) => lexicon.FORM_NOUNS.has(word));
-  return at >= 0 && at < 4 && /^(?:of|for|by|between|with|about)$/.test(words[at + 1] ?? '');
+  return at >= 0 && at < LATEST_FORM_NOUN && /^(?:of|for|by|between|with|about)$/.test(words[at + 1] ?? '');
 }
 
 function isObject(word: string, at: number, words: readonly string[]): boolean {

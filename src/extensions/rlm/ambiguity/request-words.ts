@@ -16,7 +16,7 @@ export const CLEAR_VERBS = words(`
 export const OPEN_VERBS = words(`
   analyze analyse check review fix improve handle process do help continue go work look clean optimize optimise change adjust
   deal manage examine investigate study inspect think consider refactor polish enhance tidy sort see try start finish proceed run use
-  need want`);
+  need want take`);
 
 export const QUESTION_WORDS = words(`
   what which who whom whose when where why how is are was were does do did has have had can could will would should`);
@@ -39,7 +39,7 @@ export const EMPTY_WORDS = words(`
   properly quickly soon later now then here there usual needed necessary appropriate possible ok okay thanks thank hi hello hey yes no
   etc so on also too up out over down with about know talked discussed said mentioned earlier before previous previously well etcetera
   magic yourself myself ones one other others another few several many much magically done going happen happening working works need
-  want like think idea mean bad wrong weird rid`);
+  want like think idea mean bad wrong weird rid unnecessary useless boring ugly go look try shot hand moment minute`);
 
 /** Words that carry the sentence and no content. */
 export const FUNCTION_WORDS = words(`

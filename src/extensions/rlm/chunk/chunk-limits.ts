@@ -12,7 +12,7 @@ export interface ChunkLimits {
   readonly overlap_lines: number;
 }
 
-export const DEFAULT_LIMITS: ChunkLimits = { structure: 'lines', line_limit: 80, byte_limit: 65_536, overlap_lines: 0 };
+const DEFAULT_LIMITS: ChunkLimits = { structure: 'lines', line_limit: 80, byte_limit: 65_536, overlap_lines: 0 };
 
 /** Four bytes hold any character of UTF-8. */
 const LEAST_BYTES = 4;

@@ -24,7 +24,6 @@ export const ARTIFACT_OF = {
   summarize_chunk: 'chunk_summary',
   synthesize_parent: 'parent_synthesis',
 } as const;
-export type ArtifactType = (typeof ARTIFACT_OF)[CallMode];
 
 /** What every reply must hold, in this order (the output contract of an input). */
 export const REQUIRED_OUTPUT_FIELDS = [

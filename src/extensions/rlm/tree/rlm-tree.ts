@@ -40,8 +40,8 @@ export interface RlmTree {
   readonly work_queue: readonly string[];
 }
 
-export const DEEPEST = 5;
-export const DEFAULT_TREE_LIMITS: TreeLimits = {
+const DEEPEST = 5;
+const DEFAULT_TREE_LIMITS: TreeLimits = {
   max_depth: DEEPEST,
   max_iterations: 64,
   max_in_flight: 1,

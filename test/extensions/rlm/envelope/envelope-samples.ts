@@ -1,6 +1,6 @@
 /** Sound envelopes of each mode, for the tests to damage. */
 import type { Asked } from '#extensions/rlm/envelope/asked.ts';
-import type { CallMode } from '#extensions/rlm/envelope/call-mode.ts';
+import { type CallMode, TOKEN_BUDGET } from '#extensions/rlm/envelope/call-mode.ts';
 import type { HermesInput } from '#extensions/rlm/envelope/input-schema.ts';
 import type { HermesOutput } from '#extensions/rlm/envelope/output-schema.ts';
 
@@ -127,7 +127,7 @@ export function input(): HermesInput {
       must_not_call_ouroboros: true,
       must_use_supplied_context_only: true,
       target_kind: 'path',
-      token_budget: { max_input_tokens: 24_000, max_output_tokens: 4000 },
+      token_budget: TOKEN_BUDGET,
     },
     context: {
       prompt_summary: null,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { askedOf } from '#extensions/rlm/envelope/asked.ts';
+import { askedOf, childResultId } from '#extensions/rlm/envelope/asked.ts';
 import { readLenientInput, readStrictInput } from '#extensions/rlm/envelope/read-input.ts';
 import { verifies } from '../../../verifies.ts';
 import { input } from './envelope-samples.ts';
@@ -64,11 +64,12 @@ test('a short input is read leniently, its children put in order', () => {
 });
 
 test('what a reply may cite follows from the input', () => {
+  assert.equal(childResultId('rlm_node_root', 7), 'rlm_node_root:child_result:007');
   assert.deepEqual(askedOf(input()), {
     mode: 'synthesize_parent',
     rlm_node_id: 'rlm_node_root',
     ac_node_id: 'rlm_ac_root',
     evidence_ids: ['a.txt:1-2', 'sum_1', 'a.txt:3-4'],
-    child_result_ids: ['rlm_node_root:child_result:000', 'rlm_node_root:child_result:001'],
+    child_result_ids: [0, 1].map((order) => childResultId('rlm_node_root', order)),
   });
 });

@@ -7,8 +7,8 @@ import { ok, type Result, refuse } from '#base/result.ts';
 import { canDecompose, setAcStatus } from './ac-status.ts';
 import { type AcNode, type AcTree, acNode, acNodeOf, addAcNode, foldContent } from './ac-tree.ts';
 
-export const FEWEST_CHILDREN = 2;
-export const MOST_CHILDREN = 5;
+const FEWEST_CHILDREN = 2;
+const MOST_CHILDREN = 5;
 
 /** The codes of the original's decomposition that need no model. */
 export type DecompositionError =
