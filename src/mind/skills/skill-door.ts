@@ -93,6 +93,8 @@ export interface SkillRefusal extends Refusal<SkillRefusalReason> {
   /** With `verify-failed`: the manifest that says so. */
   readonly manifestPath?: string;
   readonly verify?: VerifyReport;
+  /** With `verify-failed`: absolute folder of what somebody made of the skill while it was checked. */
+  readonly archivePath?: string;
 }
 
 export interface SkillVersion {
@@ -135,6 +137,11 @@ export interface SkillDoor {
   rollback(
     target: { readonly skill: string; readonly version?: number } | { readonly manifestPath: string },
     options?: { readonly force?: boolean; readonly actor?: Actor },
-  ): Promise<Result<SkillWritten, 'backup-not-found' | 'target-changed' | 'nothing-to-undo' | 'no-such-version'>>;
+  ): Promise<
+    Result<
+      SkillWritten,
+      'backup-not-found' | 'manifest-changed' | 'target-changed' | 'nothing-to-undo' | 'no-such-version'
+    >
+  >;
   versions(skill: string): readonly SkillVersion[];
 }

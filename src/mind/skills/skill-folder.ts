@@ -9,7 +9,14 @@ import { errorCode, TalariaError } from '#base/errors.ts';
 import { sha256 } from '#base/ids.ts';
 import { makeFolder, moveIfThere, removeEmpty, stagingOf, writeFile } from './door/place/stage-files.ts';
 import { stageSwap, swapBack, swapIn } from './door/place/swap-folder.ts';
-import { changesBetween, type FileChange, type SkillFile, type SkillTree } from './door/skill-tree.ts';
+import {
+  changesBetween,
+  type FileChange,
+  hashSkillTree,
+  readSkillTree,
+  type SkillFile,
+  type SkillTree,
+} from './door/skill-tree.ts';
 import { SKILL_NAME, skillLimits } from './format/skill-limits.ts';
 
 const STAGING = '.staging';
@@ -150,9 +157,18 @@ function archivePlace({ root, folder, stamp }: Pick<Placement, 'root' | 'folder'
   return join(root, ARCHIVE, stamp, relative(root, folder));
 }
 
-/** After `undo`: what stood there meanwhile and was not ours goes to the archive, so that nobody's words are lost. */
-export function archiveUndone(placement: Pick<Placement, 'root' | 'folder' | 'id' | 'stamp'>): void {
-  moveIfThere(stagingOf(placement.root, placement.id).undone, archivePlace(placement));
+/** After `undo`: what stood there meanwhile and is not `after` goes to the archive, so that nobody's words are lost. Gives its folder. */
+export function archiveUndone(
+  placement: Pick<Placement, 'root' | 'folder' | 'id' | 'stamp' | 'after'>,
+): string | undefined {
+  const { undone } = stagingOf(placement.root, placement.id);
+  const found = readSkillTree(undone);
+  const isOurs =
+    found.ok && (found.value === undefined || hashSkillTree(found.value) === hashSkillTree(placement.after));
+  if (isOurs) return undefined;
+  const kept = archivePlace(placement);
+  moveIfThere(undone, kept);
+  return kept;
 }
 
 /** Takes away what a write left in `.staging`, finished or not. */

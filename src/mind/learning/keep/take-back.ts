@@ -23,6 +23,7 @@ const FINAL: ReadonlySet<string> = new Set([
   'nothing-to-undo',
   'no-such-version',
   'backup-not-found',
+  'manifest-changed',
 ]);
 
 /** Gives one sentence. */

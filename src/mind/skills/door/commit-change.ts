@@ -21,7 +21,7 @@ import { recordedHashes } from './history/recorded-hashes.ts';
 import { deleteVersion, findVersion, insertVersion } from './history/version-rows.ts';
 import { asSkillFault } from './skill-fault.ts';
 import { changesBetween, hashOfSkillFile, hashSkillFolder, hashSkillTree } from './skill-tree.ts';
-import { type Asked, askVerifiers } from './verify/ask-verifiers.ts';
+import { type Asked, askVerifiers, keptText, namingArchive } from './verify/ask-verifiers.ts';
 import type { VerifyReport } from './verify/verifier.ts';
 
 /** How far one commit has come: what there is to take back. */
@@ -96,14 +96,20 @@ async function changedMeanwhile({ parts, commit, stamp }: Attempt): Promise<Skil
 async function verifyFailed(
   { parts, commit, stamp = '', staged }: Attempt,
   manifest: SkillManifest,
-  { failure, verify, isDrifted }: Asked,
+  asked: Asked,
 ): Promise<SkillRefusal> {
   const { root, backups } = parts.places;
-  const { proposalId, folder } = commit;
+  const { proposalId, folder, after } = commit;
   staged?.undo();
-  if (isDrifted) archiveUndone({ root, folder, id: proposalId, stamp });
+  const archivePath = archiveUndone({ root, folder, id: proposalId, stamp, after });
   clearStaging(root, proposalId);
-  const why = { rolled_back: true, rollback_reason: 'verify-failed', rollback_failed_stage: verify.failed_stage };
+  const { failure, verify } = archivePath === undefined ? asked : namingArchive(asked, archivePath);
+  const why = {
+    verify,
+    rolled_back: true,
+    rollback_reason: 'verify-failed',
+    rollback_failed_stage: verify.failed_stage,
+  };
   writeManifest(join(backups, stamp), { ...manifest, ...why });
   const detail = `A check of the changed skill failed and it was put back: ${failure}`;
   await parts.ledger.decide(proposalId, { status: 'refused', reason: 'verify-failed', detail });
@@ -112,6 +118,7 @@ async function verifyFailed(
     proposalId,
     manifestPath: join(backups, stamp, MANIFEST_FILE),
     verify,
+    ...(archivePath === undefined ? {} : { archivePath }),
   };
 }
 
@@ -206,9 +213,12 @@ async function takeBack(attempt: Attempt, error: unknown): Promise<unknown> {
     }
     if (unmarked !== undefined) writeManifest(unmarked.folder, unmarked.manifest);
     staged?.undo();
+    const { folder, after, proposalId: id } = commit;
+    const kept = stamp && archiveUndone({ root: places.root, folder, id, stamp, after });
     clearStaging(places.root, commit.proposalId);
     if (stamp !== undefined) removeBackup(places.backups, stamp);
     await ledger.decide(commit.proposalId, { status: 'dropped', reason: 'write-failed', detail: errorText(error) });
+    if (kept) return asSkillFault(commit.name, error, `; ${keptText(kept)}`);
   } catch (second) {
     return asSkillFault(commit.name, error, `; it is mended at the next start (${errorText(second)})`);
   }

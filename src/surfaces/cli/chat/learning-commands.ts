@@ -29,6 +29,7 @@ const UNDO_FIXES: Readonly<Record<string, string>> = {
   'target-changed': '/memory show and /skills log NAME show what stands; /undo again means the write before it.',
   'later-version': 'Then /undo means the same write again.',
   'backup-not-found': '/skills log NAME shows its versions; /undo again means the write before it.',
+  'manifest-changed': '/skills log NAME shows its versions; /undo again means the write before it.',
 };
 
 function learnCommand(chat: ChatControl): AnyCommand {

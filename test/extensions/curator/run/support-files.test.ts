@@ -90,7 +90,7 @@ describe('reference files', () => {
       lie((value) => {
         value.original_sha256 = 'f'.repeat(64);
       });
-      assert.equal(await reasonOf(true), 'backup-not-found');
+      assert.equal(await reasonOf(true), 'manifest-changed');
       lie((value) => {
         value.support_files = [
           {
@@ -106,7 +106,7 @@ describe('reference files', () => {
       await reasonOf();
       assert.ok(!existsSync(join(bench.stage.root, '..', 'evil.md')));
       writeFileSync(manifest, told.slice(0, -40));
-      assert.equal(await reasonOf(true), 'backup-not-found');
+      assert.equal(await reasonOf(true), 'manifest-changed');
       writeFileSync(manifest, told);
       assert.deepEqual(folderOf(path), whole);
 

@@ -224,3 +224,24 @@ describe('skill door: a verifier that writes into the skill', () => {
     rmSync(join(opened.folder, '.cache'));
   });
 });
+
+describe('skill door: an edit made while a verifier runs that ends badly', () => {
+  test('is kept too when the verifier has a bug, and the error says where', async (context) => {
+    const opened = await curated(context);
+    const text = skillText('csv', 'By hand.\n');
+    const buggy: Verifier = {
+      name: 'buggy',
+      verify: ({ path }) => {
+        writeFileSync(join(path, 'SKILL.md'), text);
+        return Promise.reject(new Error('a bug'));
+      },
+    };
+    await assert.rejects(
+      opened.curate({ verifiers: [buggy] }),
+      /a bug; what stood there then is kept in .*\.archive.*csv$/,
+    );
+    assert.equal(opened.read('data/csv/SKILL.md'), opened.before);
+    const kept = listTree(opened.root).filter((path) => path.startsWith('.archive') && path.endsWith('SKILL.md'));
+    assert.deepEqual(kept.map(opened.read), [text]);
+  });
+});

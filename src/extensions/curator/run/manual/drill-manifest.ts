@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { errorCode, errorText } from '#base/errors.ts';
 import type { DrillReport } from '#mind/skills/door/drill/drill-report.ts';
 import { runRestoreDrill } from '#mind/skills/door/drill/restore-drill.ts';
+import { isAsRecorded } from '#mind/skills/door/history/recorded-check.ts';
 import type { CuratorGround } from '../../curator-ground.ts';
 import { recordDrill } from '../drill/drill-state.ts';
 
@@ -20,12 +21,14 @@ export interface DrillOrder {
 export type RememberedDrill = DrillReport & { readonly state_path: string; readonly state_error?: string };
 
 export async function drillManifest(
-  { places, clock }: Pick<CuratorGround, 'places' | 'clock'>,
+  { places, clock, open }: Pick<CuratorGround, 'places' | 'clock' | 'open'>,
   { manifest, targetDir, stateFile }: DrillOrder,
 ): Promise<RememberedDrill> {
+  const { state } = await open();
   const report = await runRestoreDrill({
     manifestPath: manifest,
     clock,
+    recorded: (path) => isAsRecorded(state, path),
     ...(targetDir === undefined ? {} : { targetDir }),
   });
   const root = dirname(dirname(report.manifest_path));

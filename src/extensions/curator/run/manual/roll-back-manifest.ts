@@ -1,9 +1,9 @@
-// Owns undoing the version that a manifest belongs to, and saying so as the original does (curator notes 11.4). Knows no file but the
-// manifest. Invariant: the door's rollback does the work, the same that `skills rollback` ends in; a copy of a backup means the version.
-import { readFileSync } from 'node:fs';
-import { errorCode } from '#base/errors.ts';
+// Owns undoing the version that a manifest belongs to, and saying so as the original does (curator notes 11.4). Knows no manifest's text:
+// paths and hashes are those that were recorded. Invariant: the door's rollback does the work, the same that `skills rollback` ends in; a
+// copy of a backup means the version.
+import { basename, dirname, join } from 'node:path';
 import { sha256 } from '#base/ids.ts';
-import { type JsonObject, parseJsonObject } from '#base/json.ts';
+import { versionOfBackup } from '#mind/skills/door/history/version-rows.ts';
 import type { CuratorGround, CuratorMind } from '../../curator-ground.ts';
 import { manifestPlace } from '../drill/known-applies.ts';
 import { readSkillFile } from '../gather/read-skill-file.ts';
@@ -30,12 +30,8 @@ export async function rollBackManifest(
   { manifest, force }: { readonly manifest: string; readonly force: boolean },
 ): Promise<RollbackResult> {
   const place = manifestPlace(manifest, ground.places.skillBackups);
-  const told = readManifest(place);
-  const shown = {
-    manifest_path: manifest,
-    target_path: textOf(told.target_path),
-    backup_path: textOf(told.backup_path),
-  };
+  const recorded = versionOfBackup(mind.state, basename(dirname(place)));
+  const shown = { manifest_path: manifest, ...pathsOf(ground, recorded) };
   if (mind.state.readOnly)
     return {
       rolled_back: false,
@@ -46,7 +42,7 @@ export async function rollBackManifest(
   const undone = await mind.door.rollback({ manifestPath: place }, { force, actor: 'rollback' });
   if (!undone.ok) {
     const { reason, detail } = undone;
-    const hashes = reason === 'target-changed' ? hashesOf(shown.target_path, textOf(told.new_sha256)) : {};
+    const hashes = reason === 'target-changed' ? hashesOf(shown.target_path, recorded?.new_hash ?? null) : {};
     return { rolled_back: false, reason, detail, ...shown, ...hashes };
   }
   await mind.skills.refresh();
@@ -59,17 +55,15 @@ function hashesOf(target: string | null, expected: string | null): Partial<Rollb
   return { current_sha256: now?.ok ? sha256(now.value) : null, expected_sha256: expected };
 }
 
-/** What can be shown of it; the door reads and judges it for itself. */
-function readManifest(path: string): JsonObject {
-  try {
-    const read = parseJsonObject(readFileSync(path, 'utf8'));
-    return read.ok ? read.value : {};
-  } catch (error) {
-    if (errorCode(error) === undefined) throw error;
-    return {};
-  }
-}
-
-function textOf(value: unknown): string | null {
-  return typeof value === 'string' ? value : null;
+/** As recorded with the version, whatever a manifest says now; null without a version. */
+function pathsOf(
+  { places }: CuratorGround,
+  recorded: ReturnType<typeof versionOfBackup>,
+): Pick<RollbackResult, 'target_path' | 'backup_path'> {
+  if (recorded === undefined) return { target_path: null, backup_path: null };
+  const { folder, backup, original_hash: original } = recorded;
+  return {
+    target_path: join(places.skills, folder, 'SKILL.md'),
+    backup_path: original === null ? null : join(places.skillBackups, backup, 'SKILL.md'),
+  };
 }

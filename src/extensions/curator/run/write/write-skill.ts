@@ -45,11 +45,12 @@ export async function writeSkill(
 }
 
 function refusedResult(refusal: SkillRefusal, { expectedHash }: SkillWrite, target: string): ApplyResult {
-  const { reason, detail, manifestPath, verify } = refusal;
+  const { reason, detail, manifestPath, archivePath, verify } = refusal;
   return {
     ...{ applied: false, reason: REASONS[reason] ?? reason, detail, target_path: target },
     ...(reason === 'hash-mismatch' ? hashes(target, expectedHash) : {}),
     ...(manifestPath === undefined ? {} : { manifest_path: manifestPath }),
+    ...(archivePath === undefined ? {} : { archive_path: archivePath }),
     ...(verify === undefined ? {} : { verify }),
   };
 }

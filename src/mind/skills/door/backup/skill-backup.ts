@@ -75,11 +75,12 @@ export function listBackups(backups: string): readonly string[] {
   }
 }
 
-export function readManifest(folder: string): Result<SkillManifest, 'backup-not-found'> {
+/** `manifest-changed`: it is there and is no manifest any more. */
+export function readManifest(folder: string): Result<SkillManifest, 'backup-not-found' | 'manifest-changed'> {
   const text = readIfThere(join(folder, MANIFEST_FILE));
-  const read = text === undefined ? undefined : readManifestText(text.toString('utf8'));
-  if (read?.ok) return read;
-  return refuse('backup-not-found', read ? `${folder}: ${read.detail}` : `There is no manifest in ${folder}.`);
+  if (text === undefined) return refuse('backup-not-found', `There is no manifest in ${folder}.`);
+  const read = readManifestText(text.toString('utf8'));
+  return read.ok ? read : refuse('manifest-changed', `${folder}: ${read.detail}`);
 }
 
 /** A file as it was before and as a hash after one version. */

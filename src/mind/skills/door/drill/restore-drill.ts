@@ -21,6 +21,8 @@ export interface DrillOptions extends DrillCompat {
   readonly clock: Clock;
   /** Default: the system's folder for temporary files. */
   readonly tempRoot?: string;
+  /** Does the manifest at this absolute path still say what was recorded with its version? Default, and in `compat`: not asked. */
+  readonly recorded?: (manifestPath: string) => boolean;
 }
 
 const PREFIX = 'hermes-curator-evolver-drill-';
@@ -73,14 +75,15 @@ function runChecks(
 ): { readonly checks: readonly DrillCheck[]; readonly restored: string | undefined } {
   const recovery = { manifest, backup, target, ...(options.compat ? { compat: options.compat } : {}) };
   const { restored, ...main } = recoverTarget(recovery);
+  const isChanged = options.compat !== 'upstream' && options.recorded?.(resolvedPath(options.manifestPath)) === false;
   const checks = [
-    main,
+    isChanged && main.status !== 'fail' ? { ...main, status: 'fail' as const, reason: 'manifest-changed' } : main,
     recoverSupportFiles(recovery),
     checkEvidence(manifest, target),
     checkProvenance(manifest),
     checkScheduler(manifest),
   ];
-  return { checks, restored };
+  return { checks, restored: isChanged ? undefined : restored };
 }
 
 function checkEvidence(manifest: JsonObject, target: string): DrillCheck {

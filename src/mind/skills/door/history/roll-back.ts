@@ -14,11 +14,17 @@ import type { DoorParts } from '../door-parts.ts';
 import { locateSkill } from '../locate-skill.ts';
 import { hashOfFile, hashSkillTree, readSkillTree, type SkillTree, treeOf, withFileOf } from '../skill-tree.ts';
 import { withSkillLock } from '../with-skill-lock.ts';
+import { noVersionOf } from './no-version.ts';
 import { disagreement } from './recorded-hashes.ts';
 import { findVersion, lastVersion, newestToUndo, type VersionRow, versionOfBackup } from './version-rows.ts';
 
 export type RollbackTarget = { readonly skill: string; readonly version?: number } | { readonly manifestPath: string };
-export type RollbackReason = 'backup-not-found' | 'target-changed' | 'nothing-to-undo' | 'no-such-version';
+export type RollbackReason =
+  | 'backup-not-found'
+  | 'manifest-changed'
+  | 'target-changed'
+  | 'nothing-to-undo'
+  | 'no-such-version';
 
 export interface RollbackOptions {
   readonly force?: boolean;
@@ -40,7 +46,7 @@ function findTarget(parts: DoorParts, target: RollbackTarget): Result<VersionRow
   const { database } = parts;
   if ('manifestPath' in target) {
     const row = versionOfBackup(database, basename(dirname(resolve(target.manifestPath))));
-    return row ? ok(row) : refuse('no-such-version', `No version of a skill belongs to ${target.manifestPath}.`);
+    return row ? ok(row) : noVersionOf(parts.ledger, target.manifestPath);
   }
   const { skill, version } = target;
   if (version !== undefined) {
@@ -64,7 +70,7 @@ async function undoVersion(
   if (!manifest.ok) return manifest;
   const undo = parts.ledger.get(row.proposal_id)?.undo;
   const doubt = disagreement(manifest.value, { row, undo });
-  if (doubt !== undefined) return refuse('backup-not-found', `${backup}: ${doubt}`);
+  if (doubt !== undefined) return refuse('manifest-changed', `${backup}: ${doubt}`);
   const recorded = readBackup(backup, manifest.value);
   if (!recorded.ok) return recorded;
   const folder = join(parts.places.root, row.folder);

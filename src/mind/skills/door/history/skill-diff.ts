@@ -17,7 +17,7 @@ import {
 import { textDiff } from './text-diff.ts';
 import { allVersions, type VersionRow } from './version-rows.ts';
 
-export type DiffReason = 'no-such-version' | 'backup-not-found' | 'too-large';
+export type DiffReason = 'no-such-version' | 'backup-not-found' | 'manifest-changed' | 'too-large';
 
 /** The folder at `version`; 0 is what stood there before the first known write. Undefined: there was none. */
 function skillAt(

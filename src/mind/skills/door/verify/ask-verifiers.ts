@@ -15,10 +15,7 @@ import {
 import { runVerifiers, type Verified } from './run-verifiers.ts';
 import type { VerifierRequest } from './verifier.ts';
 
-export interface Asked extends Verified {
-  /** The folder is not what was put in place. */
-  readonly isDrifted: boolean;
-}
+export type Asked = Verified;
 
 /** Name of the stage that says so. */
 const UNCHANGED = 'folder-unchanged';
@@ -28,14 +25,28 @@ const SHOWN = 5;
 export async function askVerifiers(commit: Commit, backup: string): Promise<Asked> {
   const asked = await runVerifiers(commit.verifiers, requestOf(commit, backup));
   const drift = driftOf(commit);
-  if (drift === undefined) return { ...asked, isDrifted: false };
+  if (drift === undefined) return asked;
   const failure = `${UNCHANGED}: ${drift}`;
   // What a verifier said of it first is the better reason.
-  if (!asked.passed) return { ...asked, failure: `${asked.failure}; ${failure}`, isDrifted: true };
   const stage = { name: UNCHANGED, passed: false, exit_code: 1, output: drift };
   const stages = [...(asked.verify.stages ?? []), stage];
+  if (!asked.passed) return { ...asked, failure: `${asked.failure}; ${failure}`, verify: { ...asked.verify, stages } };
   const verify = { ...asked.verify, passed: false, exit_code: 1, output: drift, stages, failed_stage: UNCHANGED };
-  return { passed: false, failure, verify, isDrifted: true };
+  return { passed: false, failure, verify };
+}
+
+/** Says in the refusal and in the stage where the change that somebody made meanwhile lies now. */
+export function namingArchive({ passed, failure, verify }: Asked, archive: string): Asked {
+  const where = `; ${keptText(archive)}`;
+  const stages = (verify.stages ?? []).map((stage) =>
+    stage.name === UNCHANGED ? { ...stage, output: stage.output + where } : stage,
+  );
+  const output = verify.failed_stage === UNCHANGED ? verify.output + where : verify.output;
+  return { passed, failure: failure + where, verify: { ...verify, stages, output } };
+}
+
+export function keptText(archive: string): string {
+  return `what stood there then is kept in ${archive}`;
 }
 
 function requestOf({ folder, before, after }: Commit, backup: string): VerifierRequest {

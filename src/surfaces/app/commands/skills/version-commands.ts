@@ -93,8 +93,7 @@ export function rollbackSkillCommand(deps: CommandDeps): AnyCommand {
       const target = { skill: input.name, ...(input.version === undefined ? {} : { version: input.version }) };
       const undone = await app.skills.door.rollback(target, { force: input.force, actor: 'rollback' });
       if (!undone.ok) {
-        const fix = undone.reason === 'target-changed' ? 'Look at it, then add --force.' : 'See `talaria skills log`.';
-        yield refused(undone.reason, undone.detail, fix);
+        yield refused(undone.reason, undone.detail, ROLLBACK_FIXES[undone.reason] ?? 'See `talaria skills log`.');
         return;
       }
       await app.skills.library.refresh();
@@ -103,6 +102,11 @@ export function rollbackSkillCommand(deps: CommandDeps): AnyCommand {
     },
   });
 }
+
+const ROLLBACK_FIXES: Readonly<Record<string, string>> = {
+  'target-changed': 'Look at it, then add --force.',
+  'manifest-changed': 'Put the manifest back as it was written; --force does not go over it.',
+};
 
 /** Would undoing it leave no skill? */
 function isFirst(versions: readonly SkillVersion[], asked: number | undefined): boolean {
