@@ -42,6 +42,32 @@ describe('the evidence commands', () => {
     assert.match(text, /^# Curator evidence report\n[\s\S]*last 7 day/);
   });
 
+  for (const command of ['curator status', 'curator report'] as const)
+    test(`${command}: a damaged file is named with its new place, then by every listing of the queue`, async (t) => {
+      const stage = stageWithEvidence(t);
+      stage.temp.write('home/evidence.sqlite', 'this is no database, it is text that goes on'.repeat(500));
+      const unread = await runCommand(stage, 'curator candidates-list').catch((error: unknown) => error);
+      assert.equal((unread as { readonly code?: string }).code, 'database-corrupt');
+      assert.match(String((unread as { readonly fix?: string }).fix), /curator status/);
+      const { text } = await runCommand(stage, command);
+      assert.match(
+        text,
+        /evidence\.sqlite was damaged and is kept as \S+\.corrupt-\S+; .*review queue and the rows .* hermes/,
+      );
+      const again = await runCommand(stage, command);
+      assert.doesNotMatch(again.text, /was damaged and is kept as .* again/, 'once');
+      await runCommand(stage, 'curator candidates-mine', { inputJsonl: stage.temp.write('no.jsonl', '') });
+      const listed = await runCommand(stage, 'curator candidates-list');
+      assert.match(
+        JSON.stringify((listed.data as { readonly notes?: unknown }).notes),
+        /damaged and is kept as .*review queue/,
+      );
+      const shown = await runCommand(stage, 'curator candidates-list', { format: 'markdown' });
+      assert.match(shown.text, /^note: An earlier evidence file was damaged/);
+      const status = await runCommand(stage, 'curator status');
+      assert.match(status.text, /An earlier evidence file was damaged and is kept as/);
+    });
+
   test('analyze: thirty days of one skill, ordinary calls counted in', async (t) => {
     const stage = stageWithEvidence(t);
     const { data } = await runCommand(stage, 'curator analyze', { skill: 'release' });

@@ -51,9 +51,10 @@ async function* printReport(
     import('../../text/dump-json.ts'),
   ]);
   const { mind, told } = await openEvidence(ground, signal);
-  if (told !== undefined && format !== 'json') yield { type: 'line', text: told };
   const question = { dbPath: ground.places.evidenceDatabase, days, skill, now: ground.clock.now() };
   const report = buildReport(ledgerReader(mind.evidence()), question);
-  yield { type: 'line', text: format === 'json' ? dumpJson(report) : reportMarkdown(report).trimEnd() };
-  yield { type: 'data', value: report as unknown as JsonValue };
+  const result = told === undefined ? report : { ...report, notes: [told] };
+  if (told !== undefined && format !== 'json') yield { type: 'line', text: told };
+  yield { type: 'line', text: format === 'json' ? dumpJson(result) : reportMarkdown(report).trimEnd() };
+  yield { type: 'data', value: result as unknown as JsonValue };
 }

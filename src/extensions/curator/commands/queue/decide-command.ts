@@ -34,7 +34,8 @@ export function decideCommand(ground: CuratorGround, decision: Decision): AnyCom
         yield failed(opened.reason, opened.detail, '`talaria curator candidates-mine` fills one.');
         return;
       }
-      const { queue } = opened.value;
+      const { queue, notices } = opened.value;
+      for (const { message } of notices) yield { type: 'line', text: `note: ${message}` };
       try {
         yield* decideAll(queue, { ids, decision, path: place.path });
       } finally {

@@ -55,6 +55,7 @@ export function mineCommand(ground: CuratorGround): AnyCommand {
         inserted,
         duplicates: count - inserted,
         candidates,
+        ...(notices.length === 0 ? {} : { notes: notices.map(({ message }) => message) }),
       };
       if (format !== 'json') for (const { message } of notices) yield { type: 'line', text: `note: ${message}` };
       const counts = [
