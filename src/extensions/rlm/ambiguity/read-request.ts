@@ -38,6 +38,7 @@ export function readRequest(request: string): ReadRequest {
 function isQuestion(words: readonly string[], text: string): boolean {
   const first = words[0] ?? '';
   if (isPolite(words)) return false;
+  if (/[,;:]\s*(?:what|which|who|where|when|why|how)\b[^?]*\?/.test(text)) return true;
   return lexicon.QUESTION_WORDS.has(first) && (text.includes('?') || !lexicon.OPEN_VERBS.has(first));
 }
 
@@ -48,7 +49,7 @@ function isPolite(words: readonly string[]): boolean {
 
 function verbOf(words: readonly string[], question: boolean): ReadRequest['verb'] {
   if (words.some((word, at) => lexicon.CLEAR_VERBS.has(word) && isVerbPlace(words, at))) return 'clear';
-  if (question || isFormNoun(words)) return 'clear';
+  if (question || isFormNoun(words) || isCommand(words) || isNominal(words)) return 'clear';
   return words.some((word, at) => lexicon.OPEN_VERBS.has(word) && isVerbPlace(words, at)) ? 'open' : null;
 }
 
@@ -70,6 +71,29 @@ const LATEST_FORM_NOUN = 8;
 function isFormNoun(words: readonly string[]): boolean {
   const at = words.findIndex((word) => lexicon.FORM_NOUNS.has(word));
   return at >= 0 && at < LATEST_FORM_NOUN && /^(?:of|for|by|between|with|about)$/.test(words[at + 1] ?? '');
+}
+
+const DETERMINER =
+  /^(?:the|a|an|each|every|all|both|any|my|our|which|what|how|where|why|whether|\d+|two|three|four|five|ten)$/;
+const PARTICLE = /^(?:down|up|out|off|over|through|on|for|from|into|me|us)$/;
+
+/** A word at the beginning with its object after it is a verb, known or not: "Provide a …", "Break down the …". */
+function isCommand(words: readonly string[]): boolean {
+  const at = words.findIndex((word) => !/^(?:please|kindly|then|and|now|can|could|would|will|you|to)$/.test(word));
+  const rest = words.slice(Math.max(0, at));
+  if (saysLittle(rest[0] ?? '')) return false;
+  const next = rest.slice(1).find((word) => !PARTICLE.test(word)) ?? '';
+  return DETERMINER.test(next) && rest.indexOf(next) <= 3;
+}
+
+/** "Key findings of the study in three sentences": a title of what is wanted. */
+function isNominal(words: readonly string[]): boolean {
+  if (saysLittle(words[0] ?? '') || !words.some((word) => /^(?:of|by|per|between)$/.test(word))) return false;
+  return words.filter((word, at) => isObject(word, at, words)).length >= 3;
+}
+
+function saysLittle(word: string): boolean {
+  return lexicon.FUNCTION_WORDS.has(word) || lexicon.EMPTY_WORDS.has(word) || lexicon.OPEN_VERBS.has(word);
 }
 
 function isObject(word: string, at: number, words: readonly string[]): boolean {

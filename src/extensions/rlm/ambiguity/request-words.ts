@@ -30,7 +30,8 @@ export const FORM_NOUNS = words(`
 export const GENERIC_NOUNS = words(`
   file files document documents doc docs text texts report code project data dataset app application system program repo repository
   folder directory content contents input material problem problems issue issues bug bugs error errors part parts item items page pages
-  book paper work job task tasks version place places`);
+  book paper work job task tasks version place places writing style quality structure layout design performance readability wording tone
+  formatting language changes`);
 
 /** Nouns, adverbs and fillers that stand for nothing. */
 export const EMPTY_WORDS = words(`
@@ -39,7 +40,7 @@ export const EMPTY_WORDS = words(`
   properly quickly soon later now then here there usual needed necessary appropriate possible ok okay thanks thank hi hello hey yes no
   etc so on also too up out over down with about know talked discussed said mentioned earlier before previous previously well etcetera
   magic yourself myself ones one other others another few several many much magically done going happen happening working works need
-  want like think idea mean bad wrong weird rid unnecessary useless boring ugly go look try shot hand moment minute`);
+  want like think idea mean bad wrong weird rid unnecessary useless boring ugly go look try shot hand moment minute keep posted informed`);
 
 /** Words that carry the sentence and no content. */
 export const FUNCTION_WORDS = words(`
@@ -63,6 +64,7 @@ export const POINTS_AWAY: readonly RegExp[] = [
   /\b(?:like|as)\s+(?:last\s+time|before|always|usual|discussed|agreed|we\s+said|yesterday)\b/,
   /\b(?:same\s+(?:as|thing)|the\s+usual|the\s+other\s+(?:one|thing)|you\s+know|from\s+(?:before|earlier|last\s+time)|where\s+(?:we|you)\s+left)\b/,
   /\b(?:the|this|that)\s+(?:thing|stuff)s?\b/,
+  /\b(?:he|she|they)\s+(?:asked\s+for|wanted|meant|(?:told|sent|gave)\s+(?:me|us))\b/,
 ];
 
 export const UNBOUNDED: readonly RegExp[] = [
