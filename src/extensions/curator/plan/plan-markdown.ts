@@ -1,13 +1,20 @@
-// Owns the Markdown form of a plan (curator notes 8.5). Pure. Invariant: one line for each candidate, every name on one line.
+// Owns the Markdown form of a plan (curator notes 8.5). Pure. Invariant: one line for each candidate, with what was found
+// wrong below it, every name on one line; skills that are gone are counted rather than listed.
 import { inlineText } from '../text/inline-text.ts';
 import type { AutoRunPlan } from './describe-plan.ts';
+import { entryDetails, type TriedResult } from './entry-details.ts';
 import type { PlanEntry } from './planned-skill.ts';
 
 /** What an apply adds to an entry. */
-type AppliedEntry = PlanEntry & { readonly apply_result?: { readonly reason?: string | null } | null };
+type AppliedEntry = PlanEntry & {
+  readonly apply_result?: TriedResult | null;
+};
 
 export function planMarkdown(
-  plan: Omit<AutoRunPlan, 'candidates'> & { readonly candidates: readonly AppliedEntry[] },
+  plan: Omit<AutoRunPlan, 'candidates'> & {
+    readonly candidates: readonly AppliedEntry[];
+    readonly notes?: readonly string[];
+  },
 ): string {
   const { planned, applied, skipped } = plan.summary;
   return `${[
@@ -19,10 +26,24 @@ export function planMarkdown(
     `- Skipped: ${skipped}`,
     `- Selection: ${plan.selection.mode}${plan.selection.fallback === undefined ? '' : ` (fallback: ${plan.selection.fallback})`}`,
     `- Restore drill: ${plan.safety.restore_drill_gate.reason}`,
+    ...(plan.notes ?? []).map((note) => `- Note: ${inlineText(note)}`),
     '',
     '## Candidates',
-    ...(plan.candidates.length === 0 ? ['- No skill has enough evidence in this window.'] : plan.candidates.map(line)),
+    ...candidateLines(plan.candidates),
   ].join('\n')}\n`;
+}
+
+const MOST_MISSING = 10;
+
+function candidateLines(entries: readonly AppliedEntry[]): readonly string[] {
+  if (entries.length === 0) return ['- No skill has enough evidence in this window.'];
+  const missing = entries.filter(({ reason }) => reason === 'skill-file-not-found');
+  const unlisted = new Set(missing.slice(MOST_MISSING));
+  const shown = entries.filter((entry) => !unlisted.has(entry));
+  return [
+    ...shown.flatMap((entry) => [line(entry), ...entryDetails(entry.apply_result)]),
+    ...(unlisted.size === 0 ? [] : [`- and ${unlisted.size} more: skipped (reason skill-file-not-found)`]),
+  ];
 }
 
 function line(entry: AppliedEntry): string {

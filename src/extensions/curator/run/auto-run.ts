@@ -9,6 +9,7 @@ import { planWrites } from '../plan/plan-auto-run.ts';
 import type { EvidenceReader } from '../report/evidence-reader.ts';
 import { ledgerReader } from '../report/ledger-reader.ts';
 import { installedTimer } from '../timer/timer-places.ts';
+import { boundedRun } from './bounded-run.ts';
 import type { RankSkills } from './gather/rank-eligible.ts';
 import { withoutWaiting } from './gather/waiting-skills.ts';
 import { type PreparationParts, type PreparedRun, prepareRun } from './prepare-run.ts';
@@ -29,23 +30,33 @@ export interface AutoRunParts {
 /** `flags`: as on the command line, in any of the three spellings of `readRunFlags`; paths may be relative to the home. */
 export async function runAutoRun(parts: AutoRunParts, flags: JsonObject, signal: AbortSignal): Promise<AutoRunResult> {
   const { ground, mind } = parts;
-  const prepared: PreparationParts = { ...parts, evidence: parts.evidence ?? (await ownEvidence(parts, signal)) };
-  if (!runSettings(ground, flags).writes) return ok(dryRun(await prepareRun(prepared, flags, signal)));
+  const evidence: ToldEvidence = parts.evidence ?? (await ownEvidence(parts, signal));
+  const prepared: PreparationParts = { ...parts, evidence };
+  const told = evidence.told === undefined ? [] : [evidence.told];
+  if (!runSettings(ground, flags).writes) {
+    const preparation = await prepareRun(prepared, flags, signal);
+    return ok(boundedRun(dryRun(preparation), [...told, ...preparation.notes]));
+  }
   if (mind.state.readOnly)
     return refuse('home-newer', 'This home was written by a newer Talaria; update this one first.');
-  const work = async () => writingRun(prepared, await prepareRun(prepared, flags, signal), signal);
+  const work = async () => {
+    const preparation = await prepareRun(prepared, flags, signal);
+    return boundedRun(await writingRun(prepared, preparation, signal), [...told, ...preparation.notes]);
+  };
   return withUnattendedLease(ground.places.lease, work, ground.clock);
 }
+
+type ToldEvidence = PreparationParts['evidence'] & { readonly told?: string };
 
 /** An empty ledger is filled from the stored sessions first. */
 async function ownEvidence(
   { ground, mind }: Pick<AutoRunParts, 'ground' | 'mind'>,
   signal: AbortSignal,
-): Promise<PreparationParts['evidence']> {
+): Promise<ToldEvidence> {
   const { ensureEvidence } = await import('../backfill/ensure-evidence.ts');
-  await ensureEvidence({ mind, places: ground.places, clock: ground.clock, redact: mind.redact }, signal);
+  const told = await ensureEvidence({ mind, places: ground.places, clock: ground.clock, redact: mind.redact }, signal);
   const database = mind.evidence();
-  return { reader: ledgerReader(database), path: database.path };
+  return { reader: ledgerReader(database), path: database.path, ...(told === undefined ? {} : { told }) };
 }
 
 /** With the apply flag alone each planned entry says what it would have needed. */

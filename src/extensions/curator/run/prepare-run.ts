@@ -24,6 +24,8 @@ export interface PreparedRun {
   readonly settings: RunSettings;
   /** Names of the home's skills. */
   readonly names: readonly string[];
+  /** What closes the gate for all skills, each a sentence. */
+  readonly notes: readonly string[];
 }
 
 export async function prepareRun(
@@ -52,7 +54,11 @@ export async function prepareRun(
   const ranking = await rankEligible(parts.rank, { report, skills, flags: settings.flags }, signal);
   const drill = drillStateOf(parts, settings.flags.checks.drillStatePath, names);
   const request = { report, skills, flags: settings.given, now, ranking, reportOf: kept(reportOf), ...drill };
-  return { request, settings, names };
+  return { request, settings, names, notes: origins.unreadable.map(unreadableNote) };
+}
+
+function unreadableNote(path: string): string {
+  return `${path} cannot be read, so no skill counts as made by the agent (source-not-agent-created); mend or remove it.`;
 }
 
 function drillStateOf(

@@ -28,7 +28,11 @@ export interface ApplyResult {
 
 export type AppliedEntry = PlanEntry & { readonly apply_result?: ApplyResult | null };
 
-export type AutoRun = Omit<AutoRunPlan, 'candidates'> & { readonly candidates: readonly AppliedEntry[] };
+export type AutoRun = Omit<AutoRunPlan, 'candidates'> & {
+  readonly candidates: readonly AppliedEntry[];
+  /** Ours: what a person should know of the run as a whole; absent when there is nothing. */
+  readonly notes?: readonly string[];
+};
 
 /** Refused: another unattended writer of this home is at work, nothing was looked at. */
 export type AutoRunResult = Result<AutoRun, 'lease-held' | 'home-newer'>;

@@ -22,6 +22,8 @@ export interface OriginParts {
 export interface SkillOrigins {
   readonly bundledCount: number;
   readonly hubCount: number;
+  /** Paths of lists that are there and cannot be read: while one is, no skill is the agent's. */
+  readonly unreadable: readonly string[];
   /** `path`: absolute, of SKILL.md as it was reached. */
   sourceOf(name: string, path: string): CuratorSource;
 }
@@ -35,12 +37,16 @@ export function readOrigins({ home, skillsDir, externalDirs, createdBy }: Origin
     const below = relative(realLocal, real);
     return below.startsWith('..') || isAbsolute(below) ? real : join(local, below);
   };
-  const bundled = readText(join(skillsDir, '.bundled_manifest'));
-  const hub = readText(join(skillsDir, '.hub', 'lock.json'));
+  const bundledPath = join(skillsDir, '.bundled_manifest');
+  const hubPath = join(skillsDir, '.hub', 'lock.json');
+  const bundled = readText(bundledPath);
+  const hub = readText(hubPath);
+  const names = [bundledNames(bundled), hubNames(hub)] as const;
   const outside = externalDirs.map(placeOf);
   return {
-    bundledCount: countOf(bundledNames(bundled)),
-    hubCount: countOf(hubNames(hub)),
+    bundledCount: countOf(names[0]),
+    hubCount: countOf(names[1]),
+    unreadable: [bundledPath, hubPath].filter((_, at) => names[at] === 'unreadable'),
     sourceOf: (name, path) => {
       const place = placeOf(path);
       const isOwnWay = place === resolve(path) || place === join(local, relative(realLocal, resolve(path)));
