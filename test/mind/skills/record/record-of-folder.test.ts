@@ -105,4 +105,19 @@ describe('undoing a version of a name that lies elsewhere now', () => {
     assert.equal(opened.read('data/csv/SKILL.md'), skillText('csv'));
     assert.equal(readFileSync(path, 'utf8'), OWNERS);
   });
+
+  test('is no part of the history of the other', async (t) => {
+    const opened = await agentMade(t);
+    opened.put('csv');
+    const patch = { action: 'patch', oldString: 'The owner', newString: 'Its owner' } as const;
+    assert.ok((await opened.write('csv', patch, { actor: 'owner' })).ok);
+    const mixed = opened.door.diff('csv', { from: 1, to: 2 });
+    assert.ok(!mixed.ok && mixed.reason === 'no-such-version');
+    assert.match(mixed.detail, /Version 1 of csv was written in data\/csv; what is called so now was written in csv/);
+    assert.ok((await opened.door.rollback({ skill: 'csv' })).ok, 'the own version is undone in its own folder');
+    assert.equal(opened.read('csv/SKILL.md'), OWNERS);
+    const first = await opened.door.rollback({ skill: 'csv' });
+    assert.equal(first.ok || first.reason, 'target-changed');
+    assert.equal(opened.read('data/csv/SKILL.md'), skillText('csv'));
+  });
 });

@@ -2,7 +2,7 @@
 // one from their backups. Writes nothing. Invariant: a state is shown whole or refused; edits made by hand belong to the version that
 // they were made on.
 import { join } from 'node:path';
-import { ok, type Result, refuse } from '#base/result.ts';
+import { ok, type Refusal, type Result, refuse } from '#base/result.ts';
 import { readBackup, readManifest } from '../backup/skill-backup.ts';
 import type { DoorParts } from '../door-parts.ts';
 import {
@@ -31,13 +31,24 @@ function skillAt(
   if (last === undefined || !isKnown) return refuse('no-such-version', `${skill} has no version ${version}.`);
   const now = readSkillTree(join(parts.places.root, last.folder));
   if (!now.ok) return now;
+  const later = rows.filter((row) => row.version > version);
+  const foreign = rows.find((row) => row.version >= version && row.folder !== last.folder);
+  if (foreign !== undefined) return ofAnother(foreign, last);
   let tree = now.value;
-  for (const row of rows.filter((one) => one.version > version).reverse()) {
+  for (const row of later.reverse()) {
     const before = takeBackFrom(parts, row, tree);
     if (!before.ok) return before;
     tree = before.value;
   }
   return ok(tree);
+}
+
+/** Two skills of one name, one after the other: their versions do not follow from one another. */
+function ofAnother({ skill, version, folder }: VersionRow, last: VersionRow): Refusal<'no-such-version'> {
+  return refuse(
+    'no-such-version',
+    `Version ${version} of ${skill} was written in ${folder}; what is called so now was written in ${last.folder}.`,
+  );
 }
 
 function takeBackFrom(
