@@ -33,7 +33,7 @@ export function canonicalJson(value: JsonValue | undefined): string {
 function sortKeys(value: JsonValue | undefined): JsonValue | undefined {
   if (Array.isArray(value)) return value.map((item) => sortKeys(item) ?? null);
   if (!isJsonObject(value)) return value;
-  const sorted: Record<string, JsonValue | undefined> = {};
-  for (const key of Object.keys(value).sort()) sorted[key] = sortKeys(value[key]);
-  return sorted;
+  // From entries, so that a key `__proto__` is a key as any other.
+  const keys = Object.keys(value).sort();
+  return Object.fromEntries(keys.map((key) => [key, sortKeys(value[key])]));
 }

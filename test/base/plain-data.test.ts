@@ -42,6 +42,8 @@ describe('plain data', () => {
     );
     assert.equal(parseJsonObject('[]').ok, false);
     assert.equal(canonicalJson({ b: [{ d: 1, c: 2 }], a: null }), '{"a":null,"b":[{"c":2,"d":1}]}');
+    const odd = parseJson('{"z":1,"__proto__":{"b":2,"a":1}}');
+    assert.equal(odd.ok && canonicalJson(odd.value), '{"__proto__":{"a":1,"b":2},"z":1}');
   });
 
   test('ids do not repeat; session ids have the known form', () => {
