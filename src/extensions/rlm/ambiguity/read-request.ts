@@ -38,7 +38,12 @@ export function readRequest(request: string): ReadRequest {
 function isQuestion(words: readonly string[], text: string): boolean {
   const first = words[0] ?? '';
   if (isPolite(words)) return false;
-  if (/[,;:]\s*(?:what|which|who|where|when|why|how)\b[^?]*\?/.test(text)) return true;
+  if (
+    /(?:[,;:]|^(?:to|from|in|at|by|for|with|on|of))\s*(?:whom|whose|what|which|who|where|when|why|how)\b[^?]*\?/.test(
+      text,
+    )
+  )
+    return true;
   return lexicon.QUESTION_WORDS.has(first) && (text.includes('?') || !lexicon.OPEN_VERBS.has(first));
 }
 
@@ -75,7 +80,7 @@ function isFormNoun(words: readonly string[]): boolean {
 
 const DETERMINER =
   /^(?:the|a|an|each|every|all|both|any|my|our|which|what|how|where|why|whether|\d+|two|three|four|five|ten)$/;
-const PARTICLE = /^(?:down|up|out|off|over|through|on|for|from|into|me|us)$/;
+const PARTICLE = /^(?:down|up|out|off|over|through|on|for|from|into|in|me|us)$/;
 
 /** A word at the beginning with its object after it is a verb, known or not: "Provide a …", "Break down the …". */
 function isCommand(words: readonly string[]): boolean {

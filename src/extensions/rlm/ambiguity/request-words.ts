@@ -40,7 +40,7 @@ export const EMPTY_WORDS = words(`
   properly quickly soon later now then here there usual needed necessary appropriate possible ok okay thanks thank hi hello hey yes no
   etc so on also too up out over down with about know talked discussed said mentioned earlier before previous previously well etcetera
   magic yourself myself ones one other others another few several many much magically done going happen happening working works need
-  want like think idea mean bad wrong weird rid unnecessary useless boring ugly go look try shot hand moment minute keep posted informed`);
+  want like think idea mean bad wrong weird rid unnecessary useless boring ugly go look try shot hand moment minute keep posted informed judgement judgment accordingly`);
 
 /** Words that carry the sentence and no content. */
 export const FUNCTION_WORDS = words(`
@@ -73,6 +73,7 @@ export const UNBOUNDED: readonly RegExp[] = [
   /\b(?:as|where|if|when)\s+(?:needed|necessary|appropriate|possible|you\s+(?:like|want|see\s+fit|think))\b/,
   /\bas\s+(?:much|many|far)\s+as\s+(?:possible|you\s+can)\b/,
   /\b(?:or|and)\s+something\b/,
+  /\bwhat(?:ever)?\s+(?:needs|has)\s+(?:to\s+be|fixing|doing|changing|work)\b/,
   /\b(?:all|every)\s+(?:the\s+|possible\s+|of\s+the\s+)?(?:things?|stuff)\b/,
 ];
 /** Bounded when it says of what. */
@@ -83,5 +84,6 @@ export const VAGUE_FORM: readonly RegExp[] = [
   /\b(?:some|any|a\s+(?:nice|good|proper|suitable))\s+(?:kind\s+of\s+)?(?:format|form|way|shape)\b/,
   /\bin\s+(?:the|a)\s+(?:right|proper|good|nice|best|usual)\s+(?:way|form|format)\b/,
   /\b(?:bad|boring|ugly|weird|unnecessary|wrong|good)\s+(?:parts?|bits?|ones?)\b/,
+  /\bsome\s+(?:improvements?|changes?|edits?|adjustments?|tweaks?|corrections?)\b/,
   /\b(?:properly|the\s+best\s+you\s+can|look(?:s)?\s+(?:good|nice|great))\b/,
 ];
