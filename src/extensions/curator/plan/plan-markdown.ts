@@ -7,7 +7,7 @@ import type { PlanEntry } from './planned-skill.ts';
 
 /** What an apply adds to an entry. */
 type AppliedEntry = PlanEntry & {
-  readonly apply_result?: TriedResult | null;
+  readonly apply_result?: (TriedResult & { readonly archive_path?: string }) | null;
 };
 
 export function planMarkdown(
@@ -51,6 +51,7 @@ function line(entry: AppliedEntry): string {
   const notes = [
     ...(reason === null ? [] : [`reason ${reason}`]),
     ...(applied?.reason ? [`apply ${applied.reason}`] : []),
+    ...(applied?.archive_path ? [`edited meanwhile, kept in ${inlineText(applied.archive_path)}`] : []),
     `selected by ${selection.source}`,
     `score ${selection.score}`,
   ];

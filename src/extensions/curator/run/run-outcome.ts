@@ -15,6 +15,8 @@ export interface ApplyResult {
   readonly target_path?: string;
   readonly backup_path?: string;
   readonly manifest_path?: string;
+  /** Where an edit lies that somebody made while the change was checked. */
+  readonly archive_path?: string;
   readonly new_sha256?: string | null;
   readonly current_sha256?: string | null;
   readonly expected_sha256?: string;

@@ -1,6 +1,6 @@
 // What `/undo` means: what the owner heard of here first, then what was heard of elsewhere; and what was taken back stays away.
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { ModelRequest } from '#core/model/model-client.ts';
@@ -105,6 +105,17 @@ describe('undo', () => {
     assert.ok((await world.door.rollback({ skill: 'release' })).ok);
     const undone = await world.learning.undoLast('a new chat');
     assert.equal(undone.ok && undone.value, 'Taken back: the skill release is gone.');
+  });
+
+  test('a manifest that was changed is said once; the next undo means the write before it', async (t) => {
+    const world = openWorld(t, { model: scripted(t, [...RELEASE, 'Released.', proposeSkill, 'Done.']) });
+    await releaseSkill(world);
+    const manifest = world.door.versions('release')[0]?.manifestPath ?? '';
+    writeFileSync(manifest, readFileSync(manifest, 'utf8').replace(/"new_sha256": "[^"]*"/, '"new_sha256": "00"'));
+    for (const reason of ['manifest-changed', 'nothing-to-undo']) {
+      const undone = await world.learning.undoLast('a new chat');
+      assert.equal(undone.ok || undone.reason, reason);
+    }
   });
 
   test('says once what cannot be taken back, and passes over what was rolled back by hand', async (t) => {

@@ -5,6 +5,7 @@ import type { CuratorGround } from '../../curator-ground.ts';
 import { failed, printed, refused, wrongUse } from '../printed.ts';
 import { requiredText } from '../required-text.ts';
 import { typedPath } from '../typed-path.ts';
+import { editKept } from './edit-kept.ts';
 import { verifyFlags } from './verify-flags.ts';
 
 const input = z.object({
@@ -51,11 +52,10 @@ export function applyCommand(ground: CuratorGround): AnyCommand {
       };
       const result = await applyByOwner({ ground, mind: await ground.open() }, order, signal);
       yield* printed({ result, format: 'json', text: () => '' });
-      const { applied, reason, detail = '' } = result;
+      const { applied, reason, detail = '', archive_path: archived } = result;
       if (applied) return;
-      yield isGate(reason)
-        ? refused(reason, detail, 'Nothing was changed.')
-        : failed(reason, detail, 'Nothing was changed.');
+      const fix = archived === undefined ? 'Nothing was changed.' : editKept([archived]);
+      yield isGate(reason) ? refused(reason, detail, fix) : failed(reason, detail, fix);
     },
   });
 }

@@ -7,6 +7,7 @@ import { missingFolderNote } from '../missing-folder.ts';
 import { type Failure, failed, printed, refused } from '../printed.ts';
 import { emptyPattern, patternFlags } from '../skill-patterns.ts';
 import { typedPath } from '../typed-path.ts';
+import { editKept } from './edit-kept.ts';
 import { verifyFlags } from './verify-flags.ts';
 
 const on = (what: string) => z.boolean().default(false).describe(what);
@@ -83,7 +84,7 @@ function withPaths(asked: Asked, place: { readonly cwd: string; readonly userHom
 
 interface Candidate {
   readonly reason: string | null;
-  readonly apply_result?: { readonly applied: boolean; readonly reason: string } | null;
+  readonly apply_result?: { readonly applied: boolean; readonly reason: string; readonly archive_path?: string } | null;
 }
 
 /** What was tried, or held back for the moment, speaks first; without any the reasons of the skipped. */
@@ -99,8 +100,13 @@ function ending(code: 1 | 3, candidates: readonly Candidate[]): Failure {
   const reasons = reasonsOf(candidates);
   const [first = 'refused'] = reasons;
   const why = reasons.join(', ');
+  const archived = candidates.flatMap(({ apply_result: result }) => result?.archive_path ?? []);
   return code === 1
-    ? failed(first, `Not everything could be written: ${why}.`, 'What failed stands as it was before.')
+    ? failed(
+        first,
+        `Not everything could be written: ${why}.`,
+        archived.length > 0 ? editKept(archived) : 'What failed stands as it was before.',
+      )
     : refused(first, `Nothing was written: ${why}.`, FIXES[first] ?? 'See reason and apply_result of the candidates.');
 }
 

@@ -27,4 +27,8 @@ export function rollbackCommand(ground: CuratorGround): AnyCommand {
 }
 
 const LOG = 'See `talaria skills log SKILL`.';
-const FIXES: Readonly<Record<string, string>> = { 'target-changed': 'Look at it, then add --force.' };
+const FIXES: Readonly<Record<string, string>> = {
+  'target-changed': 'Look at it, then add --force.',
+  'manifest-changed': 'Put the manifest back as it was written; --force does not go over it.',
+  'no-such-version': 'Manifests lie beside the backups; `talaria skills log SKILL` shows the versions.',
+};
