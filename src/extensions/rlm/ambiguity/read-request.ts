@@ -87,13 +87,16 @@ function isCommand(words: readonly string[]): boolean {
   const at = words.findIndex((word) => !/^(?:please|kindly|then|and|now|can|could|would|will|you|to)$/.test(word));
   const rest = words.slice(Math.max(0, at));
   if (saysLittle(rest[0] ?? '')) return false;
+  if (/^(?:down|up|out|off)$/.test(rest[1] ?? '')) return true;
   const next = rest.slice(1).find((word) => !PARTICLE.test(word)) ?? '';
   return DETERMINER.test(next) && rest.indexOf(next) <= 3;
 }
 
 /** "Key findings of the study in three sentences": a title of what is wanted. */
 function isNominal(words: readonly string[]): boolean {
-  if (saysLittle(words[0] ?? '') || !words.some((word) => /^(?:of|by|per|between)$/.test(word))) return false;
+  const whole = /^(?:all|every|each)$/.test(words[0] ?? '');
+  if (!whole && (saysLittle(words[0] ?? '') || !words.some((word) => /^(?:of|by|per|between)$/.test(word))))
+    return false;
   return words.filter((word, at) => isObject(word, at, words)).length >= 3;
 }
 

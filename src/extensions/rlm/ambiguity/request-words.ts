@@ -40,7 +40,7 @@ export const EMPTY_WORDS = words(`
   properly quickly soon later now then here there usual needed necessary appropriate possible ok okay thanks thank hi hello hey yes no
   etc so on also too up out over down with about know talked discussed said mentioned earlier before previous previously well etcetera
   magic yourself myself ones one other others another few several many much magically done going happen happening working works need
-  want like think idea mean bad wrong weird rid unnecessary useless boring ugly go look try shot hand moment minute keep posted informed judgement judgment accordingly`);
+  want like think idea mean bad wrong weird rid unnecessary useless boring ugly go look try shot hand moment minute keep posted informed judgement judgment accordingly happened happens needful care`);
 
 /** Words that carry the sentence and no content. */
 export const FUNCTION_WORDS = words(`
