@@ -7,7 +7,7 @@ import type { Clock } from '#base/clock.ts';
 import type { Database } from '#base/database/connection.ts';
 import { openDatabase } from '#base/database.ts';
 import { plural } from '#base/text.ts';
-import { evidenceMark, evidenceMarks } from '#extensions/curator/block/evidence-marks.ts';
+import { evidenceMark, evidenceMarks } from '#mind/evidence/forget/evidence-marks.ts';
 import { eventTime } from '#mind/evidence/ledger/event-rows.ts';
 import type { SelectedSession } from '#mind/sessions/forget/select-messages.ts';
 import { SKILL_FILE } from '#mind/skills/format/skill-limits.ts';
