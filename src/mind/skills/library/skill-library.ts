@@ -27,7 +27,7 @@ export interface SkillLibraryOptions {
   readonly external?: readonly string[];
   /** File of the cache, e.g. `<home>/cache/skills-1.sqlite` (`skillsCacheName`); it may be deleted at any time. */
   readonly cacheFile: string;
-  readonly records?: (name: string) => SkillRecord | undefined;
+  readonly records?: (name: string, folder?: string) => SkillRecord | undefined;
   /** Told once for every problem of the folders: one sentence. */
   readonly warn?: (message: string) => void;
   readonly clock?: Clock;
@@ -74,7 +74,7 @@ export function createSkillLibrary(options: SkillLibraryOptions): SkillLibrary {
       const row = find(name);
       return row && toSkill(row, records);
     },
-    record: records,
+    record: (name) => records(name, find(name)?.folder),
     file: (name, path) => readFileOf(find(name), name, path),
     offered: (conditions) =>
       headers.all().filter((header) => isOffered(header, conditions) && isStanding(records(header.name))),
@@ -194,7 +194,7 @@ function isFresh(cache: Database, roots: readonly string[]): boolean {
   return roots.every((root) => paths.has(root)) && branches.every(({ path, stamp }) => branchStamp(path) === stamp);
 }
 
-function toSkill(row: SkillRow, records: (name: string) => SkillRecord | undefined): Skill {
+function toSkill(row: SkillRow, records: (name: string, folder?: string) => SkillRecord | undefined): Skill {
   const header = headerOf(row);
   const read = once(() => textOf(row.file));
   const hash = once(() => sha256(read()));
@@ -202,7 +202,7 @@ function toSkill(row: SkillRow, records: (name: string) => SkillRecord | undefin
   return {
     ...header,
     folder: row.folder,
-    source: row.root > 0 ? 'external' : sourceOf(records(header.name)),
+    source: row.root > 0 ? 'external' : sourceOf(records(header.name, row.folder)),
     writable: row.root === 0,
     get text() {
       return read();

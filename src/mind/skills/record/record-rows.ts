@@ -128,6 +128,11 @@ function makerOf(actor: Actor): SkillRecord['createdBy'] {
 const MAKING: readonly string[] = ['create', 'install'];
 const IMPROVING: readonly Actor[] = ['agent', 'review', 'flush', 'curator', 'dream'];
 
+function statusAfter({ status }: RecordRow, { isThere }: RecordedChange): string {
+  if (!isThere) return 'retired';
+  return status === 'retired' ? 'active' : status;
+}
+
 /** Inside a transaction. */
 export function recordChange(database: Database, change: RecordedChange): void {
   const made = MAKING.includes(change.action);
@@ -137,7 +142,7 @@ export function recordChange(database: Database, change: RecordedChange): void {
   const isPatch = change.isThere && !made && change.action !== 'rollback';
   putRecord(database, {
     ...base,
-    status: change.isThere ? (base.status === 'retired' ? 'active' : base.status) : 'retired',
+    status: statusAfter(base, change),
     archived_at: change.isThere ? null : change.at,
     improved_count: base.improved_count + (isPatch && IMPROVING.includes(change.actor) ? 1 : 0),
     patch_count: base.patch_count + (isPatch ? 1 : 0),

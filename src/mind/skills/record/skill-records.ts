@@ -7,12 +7,14 @@ import type { Database } from '#base/database/connection.ts';
 import { withFileLock } from '#base/platform.ts';
 import type { Result } from '#base/result.ts';
 import type { SkillRecord, SkillStatus } from '../skill.ts';
+import { folderBelow, recordOfFolder } from './record-of-folder.ts';
 import { allRecords, asRecord, findRecord, newRecord, putRecord, type RecordRow } from './record-rows.ts';
 import { mirrorRecords, USAGE_FILE } from './usage-file.ts';
 
 /** Contract. Unknown names get a record on the first change: the skill is then the owner's. */
 export interface SkillRecords {
-  get(name: string): SkillRecord | undefined;
+  /** With the absolute `folder` of the skill that is meant: only when the record speaks of that folder. */
+  get(name: string, folder?: string): SkillRecord | undefined;
   list(): readonly SkillRecord[];
   /** Takes a whole record over: from an import or from another store. */
   put(record: SkillRecord): Promise<void>;
@@ -41,8 +43,9 @@ export function createSkillRecords({ database, root, clock = systemClock }: Skil
     });
   };
   return {
-    get: (name) => {
-      const row = findRecord(database, name);
+    get: (name, folder) => {
+      const place = folder === undefined ? undefined : { name, folder: folderBelow(root, folder) };
+      const row = place ? recordOfFolder(database, place) : findRecord(database, name);
       return row && asRecord(row);
     },
     list: () => allRecords(database).map(asRecord),

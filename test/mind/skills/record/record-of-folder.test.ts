@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node
 import { dirname, join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { sha256 } from '#base/ids.ts';
+import { createSkillLibrary } from '#mind/skills/library/skill-library.ts';
 import { createSkillRecords } from '#mind/skills/record/skill-records.ts';
 import { verifies } from '../../../verifies.ts';
 import { open, refused } from '../door/door-bench.ts';
@@ -39,6 +40,22 @@ describe('a record and the folder that it speaks of', () => {
     assert.equal(readFileSync(path, 'utf8'), OWNERS);
     rmSync(dirname(path), { recursive: true });
     assert.ok((await opened.curate(skillText('csv'))).ok, 'the own one still is');
+  });
+
+  test('who reads asks for the folder that stands there', async (t) => {
+    const opened = await agentMade(t);
+    const own = join(opened.root, 'data/csv');
+    assert.equal(opened.records.get('csv', own)?.createdBy, 'agent');
+    assert.equal(opened.records.get('csv', join(opened.root, 'csv')), undefined);
+    const cacheFile = join(opened.home, 'cache.sqlite');
+    const library = createSkillLibrary({ root: opened.root, cacheFile, records: opened.records.get });
+    t.after(() => library.close());
+    await library.refresh();
+    assert.equal(library.record('csv')?.createdBy, 'agent');
+    rmSync(own, { recursive: true });
+    opened.put('csv');
+    await library.refresh();
+    assert.deepEqual([library.record('csv'), library.get('csv')?.source], [undefined, 'owner']);
   });
 
   test("a skill that was moved by hand, or came after the agent's was deleted, is not the agent's", async (t) => {
