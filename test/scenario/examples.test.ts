@@ -13,6 +13,7 @@ const SHOWS: Readonly<Record<string, RegExp>> = {
   'custom-tool.ts': /tool tide: Piraeus: 2\.4 m, rising\nThe tide at Piraeus is 2\.4 m and rising\./,
   'search-sessions.ts': /harbour #2: .*4711[\s\S]*harbour #4: /,
   'skills.ts': /valid: true\n {2}scan: safe\n[\s\S]*scan: dangerous\n {2}line 6: exfiltration\//,
+  'check-synthesis.ts': /"accepted":true,"filled":\["result[\s\S]*"accepted":false[\s\S]*F3 is not present/,
   'parse-tool-calls.ts': /"calls":\[\{"name":"terminal","arguments":\{"command":"ls -la"\}\}\]/,
 };
 
