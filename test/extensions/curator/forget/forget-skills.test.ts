@@ -6,8 +6,8 @@ import { buildManagedBlock } from '#extensions/curator/block/managed-block.ts';
 import { referenceFile } from '#extensions/curator/block/reference-file.ts';
 import { ledgerReader } from '#extensions/curator/report/ledger-reader.ts';
 import { createProposalLedger } from '#mind/evidence/proposal-ledger.ts';
-import { createForgetStage, type ForgetStage, NOW } from './forget-stage.ts';
-import { leaveTraces } from './traces.ts';
+import { createForgetStage, type ForgetStage, NOW } from '../../../surfaces/app/commands/forget/forget-stage.ts';
+import { leaveTraces } from '../../../surfaces/app/commands/forget/traces.ts';
 
 /** A note in the skill, in a file beside it and in an earlier text, made from what the ledger has. */
 function leaveNotes({ home, temp, clock }: ForgetStage): void {
