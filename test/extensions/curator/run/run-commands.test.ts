@@ -1,7 +1,7 @@
 /** The four commands as typed: what they print and with which code they leave. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { runCommand } from '../../../surfaces/app/app-fixture.ts';
@@ -88,6 +88,13 @@ describe('the run commands', () => {
     const drill = await typed(bench, 'restore-drill', { manifest: 'no/such/manifest.json' });
     assert.deepEqual([drill.code, drill.data.status, drill.data.errors], [1, 'fail', ['manifest-not-found']]);
     assert.equal(drill.data.schema_version, '0.1');
+    const stray = join(bench.stage.temp.path, 'stray');
+    mkdirSync(join(stray, 'folder'), { recursive: true });
+    writeFileSync(join(stray, 'folder', 'manifest.json'), '{}');
+    const odd = await typed(bench, 'restore-drill', { manifest: join(stray, 'folder', 'manifest.json') });
+    assert.equal(odd.code, 1);
+    assert.deepEqual(readdirSync(stray), ['folder'], 'nothing is remembered beside what is no backup');
+    assert.equal(odd.data.state_path, join(bench.ground.places.skillBackups, 'restore-drill-state.json'));
   });
 
   verifies(

@@ -1,7 +1,7 @@
 // Owns a restore drill that is remembered (seed 002; curator notes 12): the drill itself is the door's, the state file is the gate's.
 // Invariant: every drill is remembered, a failed one too; where it cannot be, the report says so.
 import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { errorCode, errorText } from '#base/errors.ts';
 import type { DrillReport } from '#mind/skills/door/drill/drill-report.ts';
 import { runRestoreDrill } from '#mind/skills/door/drill/restore-drill.ts';
@@ -13,7 +13,7 @@ export interface DrillOrder {
   /** Absolute paths. */
   readonly manifest: string;
   readonly targetDir?: string;
-  /** Default: beside the backups that the manifest is one of. */
+  /** Default: beside the backups that the manifest is one of, else beside those of the home. */
   readonly stateFile?: string;
 }
 
@@ -31,10 +31,17 @@ export async function drillManifest(
     recorded: (path) => isAsRecorded(state, path),
     ...(targetDir === undefined ? {} : { targetDir }),
   });
-  const root = dirname(dirname(report.manifest_path));
-  const state_path = stateFile ?? join(existsSync(root) ? root : places.skillBackups, 'restore-drill-state.json');
+  const state_path = stateFile ?? join(backupsOf(report.manifest_path) ?? places.skillBackups, STATE_FILE);
   const state_error = remember(state_path, report);
   return { ...report, state_path, ...(state_error === undefined ? {} : { state_error }) };
+}
+
+const STATE_FILE = 'restore-drill-state.json';
+
+/** The folder of backups that the manifest is one of; undefined: it lies in no backup, and nothing is written beside it. */
+function backupsOf(manifest: string): string | undefined {
+  const backup = dirname(manifest);
+  return existsSync(manifest) && /^\d{8}T\d+Z$/.test(basename(backup)) ? dirname(backup) : undefined;
 }
 
 /** Why it could not be remembered. */
