@@ -21,17 +21,3 @@ export function* printed(shown: PrintedResult): Generator<CommandOutput, void, u
   yield { type: 'line', text: printedText(shown) };
   yield { type: 'data', value: shown.result as JsonValue };
 }
-
-export type Failure = Extract<CommandOutput, { type: 'failure' }>;
-
-export function failed(code: string, message: string, fix = ''): Failure {
-  return { type: 'failure', exitCode: 1, code, message, fix };
-}
-
-export function wrongUse(code: string, message: string, fix = ''): Failure {
-  return { type: 'failure', exitCode: 2, code, message, fix };
-}
-
-export function refused(code: string, message: string, fix = ''): Failure {
-  return { type: 'failure', exitCode: 3, code, message, fix };
-}

@@ -1,7 +1,7 @@
 // Owns the two lists of skill names that a run may, or may not, write (curator notes 8.1), as they are typed. Pure.
 // Invariant: an empty pattern (an unset variable of the shell) is a wrong use; dropped, it would open the allowlist to every skill.
 import { z } from 'zod';
-import { type Failure, wrongUse } from './printed.ts';
+import { type Failure, wrongUse } from '#core/agent/command-failure.ts';
 
 const pattern = z.array(z.string()).default([]);
 

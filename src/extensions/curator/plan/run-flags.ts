@@ -93,7 +93,8 @@ function fieldReader(given: JsonObject): Field {
   return (...names) => names.map((name) => fields.get(name)).find((value) => value !== undefined && value !== null);
 }
 
-function snakeCase(key: string): string {
+/** `--max-skills` and `maxSkills` as `max_skills`. */
+export function snakeCase(key: string): string {
   return key
     .replace(/^-+/, '')
     .replaceAll('-', '_')

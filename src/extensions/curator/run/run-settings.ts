@@ -1,11 +1,10 @@
 // Owns completing the flags of a run with this home's places (curator notes 8.1). Reads no file, but where links lead.
 // Invariant: every path is absolute afterwards, and the planner reads the same flags as the run.
-import { realpathSync } from 'node:fs';
-import { errorCode } from '#base/errors.ts';
 import type { JsonObject } from '#base/json.ts';
 import { typedPath } from '../commands/typed-path.ts';
 import type { CuratorGround } from '../curator-ground.ts';
-import { type RunFlags, readRunFlags } from '../plan/run-flags.ts';
+import { type RunFlags, readRunFlags, snakeCase } from '../plan/run-flags.ts';
+import { realPath } from './real-path.ts';
 
 export interface RunSettings {
   /** For the planner. */
@@ -38,7 +37,7 @@ export function runSettings({ places }: CuratorGround, flags: JsonObject, known:
   return {
     given,
     flags: read,
-    isLocal: realOf(skillsDir) === realOf(places.skills),
+    isLocal: realPath(skillsDir) === realPath(places.skills),
     writes: read.policy.apply && read.policy.approve,
   };
 }
@@ -50,20 +49,3 @@ function plain(flags: JsonObject): JsonObject {
 }
 
 const SPELLINGS: Readonly<Record<string, string>> = { restore_drill_state_file: 'restore_drill_state_path' };
-
-function snakeCase(key: string): string {
-  return key
-    .replace(/^-+/, '')
-    .replaceAll('-', '_')
-    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
-    .toLowerCase();
-}
-
-function realOf(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch (error) {
-    if (errorCode(error) === undefined) throw error;
-    return path;
-  }
-}

@@ -3,9 +3,10 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { localDate } from '#base/clock.ts';
 import { errorCode } from '#base/errors.ts';
+import { failed } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import { isEmptyHome } from '../home/home.ts';
-import { type CommandDeps, failed, line } from './command-deps.ts';
+import { type CommandDeps, line } from './command-deps.ts';
 
 export function backupCommand(deps: CommandDeps): AnyCommand {
   return defineCommand({

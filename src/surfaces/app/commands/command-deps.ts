@@ -13,20 +13,6 @@ export interface CommandDeps {
   readonly app: () => Promise<App>;
 }
 
-type Failure = Extract<CommandOutput, { type: 'failure' }>;
-
-export function failed(code: string, message: string, fix = ''): Failure {
-  return { type: 'failure', exitCode: 1, code, message, fix };
-}
-
-export function wrongUse(code: string, message: string, fix = ''): Failure {
-  return { type: 'failure', exitCode: 2, code, message, fix };
-}
-
-export function refused(code: string, message: string, fix = ''): Failure {
-  return { type: 'failure', exitCode: 3, code, message, fix };
-}
-
 export function line(text: string): CommandOutput {
   return { type: 'line', text };
 }

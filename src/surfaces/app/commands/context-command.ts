@@ -2,10 +2,11 @@
 // Invariant: figures are estimates and say so; a stored session counts its own frozen prompt, not today's.
 import { z } from 'zod';
 import { estimateTokens } from '#base/text.ts';
+import { refused } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { App } from '../app.ts';
 import { findSession } from '../find-session.ts';
-import { type CommandDeps, line, refused } from './command-deps.ts';
+import { type CommandDeps, line } from './command-deps.ts';
 
 interface Share {
   readonly part: string;

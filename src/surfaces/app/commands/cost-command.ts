@@ -2,13 +2,14 @@
 import { z } from 'zod';
 import { type Clock, localDate, localMidnight } from '#base/clock.ts';
 import type { JsonValue } from '#base/json.ts';
+import { refused } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { CostFilter, CostRow, SessionStore } from '#core/agent/session-store.ts';
 import type { Usage } from '#core/model/model-client.ts';
 import type { LearningReport } from '#mind/learning/budget/learning-report.ts';
 import type { App } from '../app.ts';
 import { findSession } from '../find-session.ts';
-import { type CommandDeps, line, refused } from './command-deps.ts';
+import { type CommandDeps, line } from './command-deps.ts';
 import { dollars } from './trace-command.ts';
 
 const DAY_MS = 86_400_000;

@@ -1,9 +1,10 @@
 // Owns `learn`: a review of one session now, by hand. In the chat the session is the present one. Knows no review.
 import { z } from 'zod';
+import { refused } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import { findSession } from '../find-session.ts';
 import { refuseNewerHome } from '../home/newer-home.ts';
-import { type CommandDeps, line, refused } from './command-deps.ts';
+import { type CommandDeps, line } from './command-deps.ts';
 
 export function learnCommand(deps: CommandDeps): AnyCommand {
   return defineCommand({

@@ -1,8 +1,9 @@
 // Owns `restore`: a backup becomes the home. Knows the archive through backup/ only.
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { failed, refused } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
-import { type CommandDeps, failed, line, refused } from './command-deps.ts';
+import { type CommandDeps, line } from './command-deps.ts';
 
 export function restoreCommand(deps: CommandDeps): AnyCommand {
   return defineCommand({

@@ -2,10 +2,11 @@
 import { z } from 'zod';
 import { isoTime } from '#base/clock.ts';
 import type { JsonValue } from '#base/json.ts';
+import { refused } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { Span } from '#core/agent/session-store.ts';
 import { findSession } from '../find-session.ts';
-import { type CommandDeps, line, refused } from './command-deps.ts';
+import { type CommandDeps, line } from './command-deps.ts';
 
 export function traceCommand(deps: CommandDeps): AnyCommand {
   return defineCommand({

@@ -1,9 +1,10 @@
 // Owns `undo` of the shell: takes back the last thing that was kept in this home. Knows learning by its contract.
 // Invariant: what was edited since is left as it is, and said.
 import { z } from 'zod';
+import { refused } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import { refuseNewerHome } from '../home/newer-home.ts';
-import { type CommandDeps, line, refused } from './command-deps.ts';
+import { type CommandDeps, line } from './command-deps.ts';
 
 const FIXES: Readonly<Record<string, string>> = {
   'nothing-to-undo':

@@ -68,7 +68,10 @@ export function extensionGround({
       ...{ home: root, userHome, config, skills, skillBackups, stateDatabase, evidenceDatabase, engines, models },
       lease: home.unattendedLease,
     },
-    variables: mergedVariables(home, environment),
+    // Read when asked for: a start must not read `.env` twice.
+    get variables() {
+      return mergedVariables(home, environment);
+    },
     program,
     open: async () => mindOf(await app()),
   };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { createStage, runCommand, type Stage } from '../../../surfaces/app/app-fixture.ts';
 import { verifies } from '../../../verifies.ts';
@@ -64,7 +64,7 @@ describe('the queue commands', () => {
   verifies('curator:mine:review', 'accepting and rejecting change a status and say what to do next', async (t) => {
     const stage = withLines(createStage(t));
     const { candidates } = await mine(stage, { queueDb: 'q/queue.db' });
-    const queueDb = '~/work/q/queue.db';
+    const queueDb = `~/${basename(stage.cwd)}/q/queue.db`;
     const [failure = '', update = '', fresh = '', nothing = ''] = candidates.map(({ id }) => id);
     const accepted = await runCommand(stage, 'curator candidates-accept', {
       ids: [update.slice(0, 8), fresh],

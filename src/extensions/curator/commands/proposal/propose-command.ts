@@ -2,11 +2,12 @@
 // the file that was asked for, wholly or not at all; the result is printed before anything can fail on it.
 import { z } from 'zod';
 import type { Result } from '#base/result.ts';
+import { failed, wrongUse } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandContext, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { CuratorGround } from '../../curator-ground.ts';
 import type { OutputRefusal } from '../../proposal/output-file.ts';
 import type { Proposal } from '../../verify/proposal.ts';
-import { failed, printed, printedText, wrongUse } from '../printed.ts';
+import { printed, printedText } from '../printed.ts';
 import { requiredText } from '../required-text.ts';
 import { typedPath } from '../typed-path.ts';
 import { daysFlag } from './days-flag.ts';

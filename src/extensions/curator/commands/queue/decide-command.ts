@@ -1,11 +1,11 @@
 // Owns `curator candidates-accept` and `candidates-reject`: a person's word on candidates (ours; curator notes 21.12). Invariants: all of the
 // named ids are found before one is decided; only the status changes, and the output says what to do with it.
 import { z } from 'zod';
+import { type Failure, failed } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { CuratorGround } from '../../curator-ground.ts';
 import type { CandidateStatus, QueuedCandidate } from '../../queue/queued-candidate.ts';
 import type { ReviewQueue } from '../../queue/review-queue.ts';
-import { type Failure, failed } from '../printed.ts';
 import { queueFlag, queuePlace } from './queue-place.ts';
 
 type Decision = Exclude<CandidateStatus, 'pending'>;

@@ -2,10 +2,10 @@
 // Invariants: state.db of the home is never one; a named file that turns out to be no database gets no mark of damage beside it.
 import { existsSync, rmSync } from 'node:fs';
 import { suspectMark } from '#base/database/connection.ts';
+import { wrongUse } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandContext, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import { realPath } from '#core/tools/file/file-access.ts';
 import type { CuratorGround } from '../../curator-ground.ts';
-import { wrongUse } from '../printed.ts';
 import { queuePlace } from './queue-place.ts';
 
 interface Asked {

@@ -1,10 +1,11 @@
 // Owns `curator candidates-list`: what waits in the review queue (seed 002; curator notes 7, 16). Invariant: reads only; it never makes a file.
 import { z } from 'zod';
+import { failed } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { CuratorGround } from '../../curator-ground.ts';
 import { CANDIDATE_TYPES } from '../../mine/candidate.ts';
 import { CANDIDATE_STATUSES } from '../../queue/queued-candidate.ts';
-import { failed, type PrintedResult, printed } from '../printed.ts';
+import { type PrintedResult, printed } from '../printed.ts';
 import { NEXT, queueFlag, queuePlace } from './queue-place.ts';
 
 const input = z.object({

@@ -1,7 +1,8 @@
 // Owns how an installed timer is shown: the original's JSON, or plain words with the files (curator notes 15). Knows no scheduler.
+
+import { type Failure, failed, refused, wrongUse } from '#core/agent/command-failure.ts';
 import type { InstalledTimer } from '../../timer/install-timer.ts';
 import type { PlanRefusal } from '../../timer/plan-timer.ts';
-import { type Failure, failed, refused, wrongUse } from '../printed.ts';
 
 /** The statement; after a dry run the files and commands too. */
 export function timerText({ plan, statement, result }: InstalledTimer): string {

@@ -1,8 +1,9 @@
 // Owns `curator uninstall-auto` (curator notes 15, 16). Knows no unit.
 import { z } from 'zod';
+import { failed } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { CuratorGround } from '../../curator-ground.ts';
-import { failed, printed } from '../printed.ts';
+import { printed } from '../printed.ts';
 
 const input = z.object({
   keepEnabled: z.boolean().default(false).describe('Remove the files without turning the timer off first'),

@@ -1,12 +1,12 @@
 // Owns which apply counts as the last one: the state file's, or a newer one that the door knows and the file missed, because the process
 // was killed in between (curator notes 12, 21.14). Knows the door by its versions. Invariant: an apply that was undone does not count;
 // manifests compare by where they truly lie, a copy of a backup counts as the backup.
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { isoTime, parseTime } from '#base/clock.ts';
-import { errorCode } from '#base/errors.ts';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import type { SkillDoor, SkillVersion } from '#mind/skills/skill-door.ts';
+import { realPath } from '../real-path.ts';
 
 export interface ApplyQuestion {
   readonly state: JsonObject;
@@ -42,16 +42,7 @@ export function newestApplyAt(door: Pick<SkillDoor, 'versions'>, skills: readonl
 /** Where a manifest truly lies; the door's own when the folder of its backup bears the same stamp. */
 export function manifestPlace(path: string, backups: string): string {
   const own = join(backups, basename(dirname(resolve(path))), 'manifest.json');
-  return realOf(existsSync(own) ? own : resolve(path));
-}
-
-function realOf(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch (error) {
-    if (errorCode(error) === undefined) throw error;
-    return path;
-  }
+  return realPath(existsSync(own) ? own : resolve(path));
 }
 
 function isStandingApply({ actor, action, rolledBackAt }: SkillVersion): boolean {
@@ -77,5 +68,5 @@ function knownAt(told: JsonObject, known: SkillVersion | undefined): number {
 }
 
 function applyOf({ manifestPath, at, skill }: SkillVersion): JsonObject {
-  return { manifest_path: realOf(manifestPath), applied_at: isoTime(at), target_path: null, skill_name: skill };
+  return { manifest_path: realPath(manifestPath), applied_at: isoTime(at), target_path: null, skill_name: skill };
 }

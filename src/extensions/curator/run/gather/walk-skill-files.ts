@@ -1,8 +1,9 @@
 // Owns finding every SKILL.md below any folder (curator notes 8.3): sorted, archives left out. Knows no name and no content.
 // Invariant: reads lists of folders only; links are followed, no folder is entered twice; what cannot be listed holds nothing.
-import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs';
+import { type Dirent, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCode } from '#base/errors.ts';
+import { realOf } from '../real-path.ts';
 
 export interface SkillPath {
   /** Absolute, of SKILL.md, as it was reached. */
@@ -52,13 +53,4 @@ function kindOf(path: string, entry: Dirent): 'file' | 'folder' | 'other' {
   const found = entry.isSymbolicLink() ? statSync(path, { throwIfNoEntry: false }) : entry;
   if (found?.isFile()) return 'file';
   return found?.isDirectory() ? 'folder' : 'other';
-}
-
-function realOf(path: string): string | undefined {
-  try {
-    return realpathSync(path);
-  } catch (error) {
-    if (errorCode(error) === undefined) throw error;
-    return undefined;
-  }
 }

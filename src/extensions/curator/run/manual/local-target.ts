@@ -1,11 +1,10 @@
 // Owns which of the home's skills a typed path means. Knows no door. Invariant: only a SKILL.md that truly lies in the local skills folder
 // is a target; every other file is somebody else's.
-import { realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { errorCode } from '#base/errors.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 import type { Skill } from '#mind/skills/skill.ts';
 import type { CuratorGround, CuratorMind } from '../../curator-ground.ts';
+import { realOf } from '../real-path.ts';
 
 /** `path`: absolute. */
 export async function localTarget(
@@ -24,13 +23,4 @@ export async function localTarget(
     'target-not-found',
     `${path} is no SKILL.md of a skill in ${skills}. Only those are written; \`talaria import\` or \`talaria skills install\` brings a skill there.`,
   );
-}
-
-function realOf(path: string): string | undefined {
-  try {
-    return realpathSync(path);
-  } catch (error) {
-    if (errorCode(error) === undefined) throw error;
-    return undefined;
-  }
 }

@@ -2,10 +2,11 @@
 // Invariant: a value is checked before it is written; no value of a variable is ever shown.
 import { z } from 'zod';
 import { isJsonObject, type JsonValue, parseJson } from '#base/json.ts';
+import { failed, refused, wrongUse } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import { loadConfig } from '../../home/config.ts';
 import { makeHome } from '../../home/home.ts';
-import { type CommandDeps, failed, line, refused, wrongUse } from '../command-deps.ts';
+import { type CommandDeps, line } from '../command-deps.ts';
 import { settingsSchema } from './settings-schema.ts';
 
 export function configCommands(deps: CommandDeps): readonly AnyCommand[] {

@@ -2,8 +2,9 @@
 // Invariant: works in a broken home (it never composes the agent), and leaves with 1 when any check failed.
 import { z } from 'zod';
 import { errorText } from '#base/errors.ts';
+import { failed } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
-import { type CommandDeps, failed, line } from '../command-deps.ts';
+import { type CommandDeps, line } from '../command-deps.ts';
 import { checkConfig, checkFolder, checkNode } from './check-home.ts';
 import { checkModels, checkSandbox } from './check-models.ts';
 import { checkDatabase, checkMemory, checkSetAside } from './check-stores.ts';

@@ -4,13 +4,14 @@
 import { z } from 'zod';
 import { ok, type Result, refuse } from '#base/result.ts';
 import { ellipsize, plural } from '#base/text.ts';
+import { refused, wrongUse } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandContext, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import { type ForgetQuery, type SelectedSession, selectMessages } from '#mind/sessions/forget/select-messages.ts';
 import type { SqliteSessionStore } from '#mind/sessions/sqlite-session-store.ts';
 import type { App } from '../../app.ts';
 import { findSession } from '../../find-session.ts';
 import { refuseNewerHome } from '../../home/newer-home.ts';
-import { type CommandDeps, line, refused, wrongUse } from '../command-deps.ts';
+import { type CommandDeps, line } from '../command-deps.ts';
 import type { KeptDoors } from './forget-everywhere.ts';
 import { type ForgetInput, readForgetQuery } from './forget-query.ts';
 import { type Chosen, forgetHeld, restingOn } from './run-forget.ts';

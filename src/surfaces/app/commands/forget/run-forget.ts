@@ -2,6 +2,7 @@
 // Invariants: the sessions are held while it works; `state.db` comes after what is found through it, so that the same command mends a
 // stopped run; what cannot be erased now is said.
 import { plural } from '#base/text.ts';
+import { failed, refused } from '#core/agent/command-failure.ts';
 import type { CommandContext, CommandOutput } from '#core/agent/command-spec.ts';
 import type { SessionLease } from '#core/agent/session-store.ts';
 import { eraseFreed } from '#mind/sessions/forget/erase-freed.ts';
@@ -12,7 +13,7 @@ import {
   textTest,
 } from '#mind/sessions/forget/select-messages.ts';
 import type { App } from '../../app.ts';
-import { type CommandDeps, failed, line, refused } from '../command-deps.ts';
+import { type CommandDeps, line } from '../command-deps.ts';
 import { type ForgottenKept, forgetKept, type KeptDoors, removeOldTexts } from './forget-everywhere.ts';
 import { type ForgottenFiles, forgetFiles } from './forget-files.ts';
 import { type ForgottenElsewhere, type ForgottenInState, forgetElsewhere, forgetInState } from './forget-stores.ts';

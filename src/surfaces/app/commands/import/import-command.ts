@@ -3,10 +3,11 @@
 import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import { failed, refused } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandContext, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { App } from '../../app.ts';
 import { refuseNewerHome } from '../../home/newer-home.ts';
-import { type CommandDeps, failed, line, refused } from '../command-deps.ts';
+import { type CommandDeps, line } from '../command-deps.ts';
 import { importIdentity } from './import-identity.ts';
 import { importKeys } from './import-keys.ts';
 import { importMemories, type MemoryDoors } from './import-memories.ts';

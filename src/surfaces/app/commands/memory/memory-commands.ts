@@ -2,11 +2,12 @@
 // Knows no file format. Invariant: the same limits, scans and locks hold as for the agent's own tool.
 import { z } from 'zod';
 import type { JsonValue } from '#base/json.ts';
+import { failed, refused } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { MemoryOperation } from '#mind/evidence/memory-operation.ts';
 import { createMemoryFiles, MEMORY_TARGETS, type MemoryFiles, type MemoryTarget } from '#mind/memory/memory-files.ts';
 import { refuseNewerHome } from '../../home/newer-home.ts';
-import { type CommandDeps, failed, line, refused } from '../command-deps.ts';
+import { type CommandDeps, line } from '../command-deps.ts';
 import { whyMemoryCommand } from './why-memory-command.ts';
 
 const target = z.enum(['memory', 'user']).default('memory').describe('memory: about the work; user: about you');

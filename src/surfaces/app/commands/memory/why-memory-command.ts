@@ -3,10 +3,11 @@ import { z } from 'zod';
 import { sha256 } from '#base/ids.ts';
 import type { JsonValue } from '#base/json.ts';
 import { ok, type Result } from '#base/result.ts';
+import { failed, refused } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import { MEMORY_TARGETS, type MemoryTarget } from '#mind/memory/memory-files.ts';
 import type { App } from '../../app.ts';
-import { type CommandDeps, failed, line, refused } from '../command-deps.ts';
+import { type CommandDeps, line } from '../command-deps.ts';
 import { provenanceLines } from '../provenance-lines.ts';
 
 interface Entry {

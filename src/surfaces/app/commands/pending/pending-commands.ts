@@ -3,10 +3,11 @@
 import { z } from 'zod';
 import { isoTime } from '#base/clock.ts';
 import type { JsonValue } from '#base/json.ts';
+import { refused } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandContext, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { Proposal } from '#mind/evidence/proposal.ts';
 import { refuseNewerHome } from '../../home/newer-home.ts';
-import { type CommandDeps, line, refused } from '../command-deps.ts';
+import { type CommandDeps, line } from '../command-deps.ts';
 import { proposalLines } from '../provenance-lines.ts';
 import { ALWAYS_IS_ON, alwaysCommand } from './always-command.ts';
 import { findPending, PENDING_LIST, waitingOf, whichPending } from './find-pending.ts';

@@ -1,9 +1,10 @@
 // Owns `pending reject`: one draft, all of a name, or all. Knows the ledger and learning. Invariant: what was not meant stays.
 import { z } from 'zod';
 import { plural } from '#base/text.ts';
+import { refused } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import { refuseNewerHome } from '../../home/newer-home.ts';
-import { type CommandDeps, line, refused } from '../command-deps.ts';
+import { type CommandDeps, line } from '../command-deps.ts';
 import { findWaitingOnes, PENDING_LIST, whichPending } from './find-pending.ts';
 
 export function rejectCommand(deps: CommandDeps): AnyCommand {

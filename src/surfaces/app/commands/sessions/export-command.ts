@@ -4,11 +4,12 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { atomicWrite } from '#base/atomic-write.ts';
 import { isoTime } from '#base/clock.ts';
+import { refused } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { SessionRecord, StoredMessage } from '#core/agent/session-store.ts';
 import type { Part } from '#core/model/message.ts';
 import { findSession } from '../../find-session.ts';
-import { type CommandDeps, line, refused } from '../command-deps.ts';
+import { type CommandDeps, line } from '../command-deps.ts';
 
 export function exportCommand(deps: CommandDeps): AnyCommand {
   return defineCommand({

@@ -3,11 +3,12 @@ import { z } from 'zod';
 import { isoTime } from '#base/clock.ts';
 import type { JsonValue } from '#base/json.ts';
 import { ellipsize } from '#base/text.ts';
+import { refused } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { SessionRecord, StoredMessage } from '#core/agent/session-store.ts';
 import { findSession } from '../../find-session.ts';
 import { refuseNewerHome } from '../../home/newer-home.ts';
-import { type CommandDeps, line, refused } from '../command-deps.ts';
+import { type CommandDeps, line } from '../command-deps.ts';
 
 const name = z.string().default('last').describe('Session id, its beginning, a part of its title, or `last`');
 

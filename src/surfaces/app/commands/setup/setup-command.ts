@@ -1,6 +1,7 @@
 // Owns `setup`: what this machine has, and taking up a key, an address or the local engine, with questions or by flags alone.
 // Knows the keeping of keys through models/ only. Invariant: nothing is kept that did not answer a test call, unless told so.
 import { z } from 'zod';
+import { failed, refused, wrongUse } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandContext, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { ModelAddition } from '../../app.ts';
 import { loadConfig } from '../../home/config.ts';
@@ -11,7 +12,7 @@ import { createLocalModels, engineFolder } from '../../models/local-models.ts';
 import { createModelLists, type ModelLists } from '../../models/model-lists.ts';
 import { PROVIDERS, providerRow } from '../../models/provider-table.ts';
 import { childEnvironment, mergedVariables } from '../../parts/compose-models.ts';
-import { type CommandDeps, failed, line, refused, wrongUse } from '../command-deps.ts';
+import { type CommandDeps, line } from '../command-deps.ts';
 
 const input = z.object({
   provider: z

@@ -3,9 +3,10 @@
 import { cpSync, existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import { basename, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { z } from 'zod';
+import { refused } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import { validateSkill } from '#mind/skills/format/validate-skill.ts';
-import { type CommandDeps, line, refused } from '../command-deps.ts';
+import { type CommandDeps, line } from '../command-deps.ts';
 import { findSkill, noSuchSkill } from './skill-deps.ts';
 
 export function exportSkillCommand(deps: CommandDeps): AnyCommand {

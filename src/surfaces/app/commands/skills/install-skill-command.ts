@@ -3,9 +3,10 @@
 import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
+import { wrongUse } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import { refuseNewerHome } from '../../home/newer-home.ts';
-import { type CommandDeps, line, wrongUse } from '../command-deps.ts';
+import { type CommandDeps, line } from '../command-deps.ts';
 import { doorRefusal } from './skill-deps.ts';
 
 export function installSkillCommand(deps: CommandDeps): AnyCommand {

@@ -2,10 +2,11 @@
 import { z } from 'zod';
 import type { JsonValue } from '#base/json.ts';
 import { ellipsize } from '#base/text.ts';
+import { refused } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { Skill, SkillRecord } from '#mind/skills/skill.ts';
 import type { App } from '../../app.ts';
-import { type CommandDeps, line, refused } from '../command-deps.ts';
+import { type CommandDeps, line } from '../command-deps.ts';
 import { findSkill, noSuchSkill } from './skill-deps.ts';
 
 export function listSkillsCommand(deps: CommandDeps): AnyCommand {

@@ -1,9 +1,10 @@
 // Owns what the commands on skills share: finding one by name, saying that there is none. Knows no command.
+
+import { refused } from '#core/agent/command-failure.ts';
 import type { CommandContext, CommandOutput } from '#core/agent/command-spec.ts';
 import type { Skill } from '#mind/skills/skill.ts';
 import type { SkillRefusal } from '#mind/skills/skill-door.ts';
 import type { App } from '../../app.ts';
-import { refused } from '../command-deps.ts';
 
 export async function findSkill(app: App, name: string): Promise<Skill | undefined> {
   await app.skills.library.ready();

@@ -2,10 +2,11 @@
 import { z } from 'zod';
 import { isoTime } from '#base/clock.ts';
 import type { JsonValue } from '#base/json.ts';
+import { refused } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { SkillVersion, SkillWritten } from '#mind/skills/skill-door.ts';
 import { refuseNewerHome } from '../../home/newer-home.ts';
-import { type CommandDeps, line, refused } from '../command-deps.ts';
+import { type CommandDeps, line } from '../command-deps.ts';
 import { isAgreed, notAgreed } from './skill-deps.ts';
 
 const name = z.string();

@@ -1,8 +1,9 @@
 // Owns `skills why`: the messages behind each version of a skill. Knows the evidence by the ledger only.
 import { z } from 'zod';
 import type { JsonValue } from '#base/json.ts';
+import { refused } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
-import { type CommandDeps, line, refused } from '../command-deps.ts';
+import { type CommandDeps, line } from '../command-deps.ts';
 import { provenanceLines } from '../provenance-lines.ts';
 
 export function whySkillCommand(deps: CommandDeps): AnyCommand {
