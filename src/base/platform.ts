@@ -7,6 +7,7 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeSync,
@@ -86,6 +87,13 @@ export async function withFileLock<T>(path: string, work: () => T | Promise<T>, 
 }
 
 function tryLock(path: string): boolean {
+  if (claimed(path)) return true;
+  removeStaleLock(path);
+  return false;
+}
+
+/** The file exists whole, naming this process, or not at all. */
+function claimed(path: string): boolean {
   const claim = `${path}.${process.pid}.${randomHex(4)}`;
   const file = openSync(claim, 'wx', 0o600);
   try {
@@ -98,7 +106,6 @@ function tryLock(path: string): boolean {
     return true;
   } catch (error) {
     if (errorCode(error) !== 'EEXIST') throw error;
-    removeStaleLock(path);
     return false;
   } finally {
     rmSync(claim, { force: true });
@@ -109,11 +116,8 @@ function tryLock(path: string): boolean {
 function removeStaleLock(path: string): void {
   if (!isStale(path)) return;
   const breaker = `${path}.break`;
-  try {
-    closeSync(openSync(breaker, 'wx', 0o600));
-  } catch (error) {
-    if (errorCode(error) !== 'EEXIST') throw error;
-    if (ageMs(breaker) > BREAKER_MS) rmSync(breaker, { force: true });
+  if (!claimed(breaker)) {
+    setAsideStale(breaker);
     return;
   }
   try {
@@ -123,8 +127,19 @@ function removeStaleLock(path: string): void {
   }
 }
 
-/** A process that died while breaking a lock holds others up for this long at most. */
-const BREAKER_MS = 5_000;
+/** Takes away the breaker of a process that died while it broke a lock; one that turns out to be a live process's is given back. */
+function setAsideStale(breaker: string): void {
+  if (!isStale(breaker)) return;
+  const aside = `${breaker}.${process.pid}.${randomHex(4)}`;
+  try {
+    renameSync(breaker, aside);
+    if (!isStale(aside)) linkSync(aside, breaker);
+  } catch (error) {
+    if (!['ENOENT', 'EEXIST'].includes(errorCode(error) ?? '')) throw error;
+  } finally {
+    rmSync(aside, { force: true });
+  }
+}
 
 /** Our locks are never empty: one without a process id was left by another program. */
 function isStale(path: string): boolean {
@@ -142,9 +157,4 @@ function readIfThere(path: string): string | undefined {
     if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
-}
-
-function ageMs(path: string): number {
-  const facts = statSync(path, { throwIfNoEntry: false });
-  return facts ? systemClock.now() - facts.mtimeMs : 0;
 }

@@ -1,9 +1,9 @@
 /** Lock files: one holder at a time, whoever dies. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { systemClock } from '#base/clock.ts';
 import { errorCode } from '#base/errors.ts';
@@ -43,6 +43,27 @@ describe('file locks', () => {
       await Promise.all(Array.from({ length: 8 }, hold));
       assert.equal(existsSync(`${path}.break`), false);
     }
+  });
+
+  test('a process that died while it broke the lock of a dead one holds nobody up', async () => {
+    for (const content of [`${deadPid()} ${hostname()}\n`, '']) {
+      const path = join(folder(), 'x.lock');
+      writeFileSync(path, `${deadPid()} ${hostname()}\n`);
+      writeFileSync(`${path}.break`, content);
+      await withFileLock(path, () => undefined, { waitMs: 100 });
+      assert.deepEqual(readdirSync(dirname(path)), []);
+    }
+  });
+
+  test('a live process that breaks the lock is waited for', async () => {
+    const path = join(folder(), 'x.lock');
+    writeFileSync(path, `${deadPid()} ${hostname()}\n`);
+    writeFileSync(`${path}.break`, `${process.pid} ${hostname()}\n`);
+    await assert.rejects(
+      withFileLock(path, () => undefined, { waitMs: 60 }),
+      (error) => errorCode(error) === 'locked',
+    );
+    assert.match(readFileSync(`${path}.break`, 'utf8'), new RegExp(`^${process.pid} `));
   });
 
   test('a live holder is waited for, then named; its lock stays', async () => {
