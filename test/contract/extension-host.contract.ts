@@ -86,10 +86,12 @@ export function extensionHostContract(name: string, { make }: HostContractSetup)
         host.addHooks({ name: 'sample-hooks' });
         host.addCommand(command);
         host.addReflexRule(rule('sample'));
+        host.addReflexTask({ schema: 'sample.v1', load: async () => () => '{}' });
         assert.deepEqual([...under.registered()].sort(), [
           'command:sample',
           'hooks:sample-hooks',
           'rule:sample',
+          'task:sample.v1',
           'tool:sample_tool',
         ]);
         await under.shutdown();

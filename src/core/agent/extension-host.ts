@@ -9,6 +9,7 @@ import type { Purpose, Tier } from '#core/model/model-client.ts';
 import type { AnyCommand } from './command-spec.ts';
 import type { Hooks } from './hooks.ts';
 import type { ReflexRule } from './reflex-rule.ts';
+import type { ReflexTask } from './reflex-task.ts';
 import type { AnyTool } from './tool.ts';
 import type { TurnEvent } from './turn-event.ts';
 
@@ -26,6 +27,12 @@ export interface TurnRequest {
   /** Names of the tools that may run; nothing else is runnable. */
   readonly tools: readonly string[];
   readonly maxSteps: number;
+  /** Instead of the frozen prompt: nothing of memory, skills or the project is sent, no tool runs, and no session is kept but for its cost. */
+  readonly system?: string;
+  /** `provider/model` instead of the tier's. Throws `model-unknown` when it is not set up. */
+  readonly model?: string;
+  /** Only together with `system`. */
+  readonly maxOutputTokens?: number;
 }
 
 /**
@@ -40,6 +47,7 @@ export interface ExtensionHost {
   addHooks(hooks: Hooks): void;
   addCommand(command: AnyCommand): void;
   addReflexRule(rule: ReflexRule): void;
+  addReflexTask(task: ReflexTask): void;
   addJob(job: ScheduledJob): void;
   /** The extension's section of config.yaml, validated; defaults come from the schema. Throws `config-invalid` naming line and key. */
   config<T>(section: string, schema: z.ZodType<T>): T;

@@ -26,6 +26,8 @@ export interface ForkRequest {
   readonly maxSteps: number;
   /** Instead of the conversation's model. */
   readonly model?: ModelClient;
+  /** Instead of the session's prompt; nothing of it is sent then, and no tool is shown. */
+  readonly system?: string;
   /** Instead of the stored messages: a digest for a model with another window. */
   readonly messages?: readonly Message[];
 }
@@ -43,13 +45,18 @@ export interface ForkParts {
   };
 }
 
+async function promptOf(store: SessionStore, { sessionId, system }: ForkRequest): Promise<FrozenPrompt> {
+  if (system !== undefined) return { system, tools: [] };
+  return (await store.loadPrompt(sessionId)) ?? { system: '', tools: [] };
+}
+
 /** Nobody sits at a fork: whatever needs an approval or an answer is denied, and no approval of the owner counts for it. */
 export function createForkTurn(parts: ForkParts): ForkTurn {
   return async function* forkTurn(request, signal) {
     const { store } = parts;
     const session = await store.get(request.sessionId);
     if (!session) throw noSuchSession(request.sessionId);
-    const prompt = (await store.loadPrompt(session.id)) ?? { system: '', tools: [] };
+    const prompt = await promptOf(store, request);
     const history = request.messages ?? (await store.messages(session.id)).map((stored) => stored.message);
     const { id: sessionId, source, cwd } = session;
     const material: TurnMaterial = {

@@ -2,7 +2,10 @@
 // Knows no tool: rules come from the rooms that own them. Invariant: no state between requests, no network, cost 0.
 import { type Clock, systemClock } from '#base/clock.ts';
 import { newId } from '#base/ids.ts';
+import { isJsonObject, parseJson } from '#base/json.ts';
 import type { ReflexRule, ReflexStep } from '#core/agent/reflex-rule.ts';
+import type { ReflexTask } from '#core/agent/reflex-task.ts';
+import { messageText } from '#core/model/message.ts';
 import { type ModelClient, type ModelEvent, type ModelRequest, NO_USAGE } from '#core/model/model-client.ts';
 import { decideTurn, REFLEX_ID } from './decide-turn.ts';
 import { english } from './english/english.ts';
@@ -13,6 +16,7 @@ import { renderStep } from './render-step.ts';
 export interface ReflexOptions {
   readonly clock?: Clock;
   readonly language?: Language;
+  readonly tasks?: readonly ReflexTask[];
 }
 
 export function createReflexClient(rules: readonly ReflexRule[], options: ReflexOptions = {}): ModelClient {
@@ -25,7 +29,10 @@ export function createReflexClient(rules: readonly ReflexRule[], options: Reflex
     traits: { contextWindow: 1_000_000, toolCalling: 'structured', cacheMarks: false, local: true },
     async *stream(request, signal): AsyncGenerator<ModelEvent> {
       signal.throwIfAborted();
-      const step = decide(request, { rules: all, language, now: clock.now() });
+      const step =
+        request.purpose === 'recurse'
+          ? await answerTask(request, { tasks: options.tasks ?? [], language })
+          : decide(request, { rules: all, language, now: clock.now() });
       if (step.type === 'call') {
         for (const call of step.calls) {
           signal.throwIfAborted();
@@ -57,4 +64,19 @@ function decide(request: ModelRequest, { rules, language, now }: Deciding): Refl
     rules,
     language,
   });
+}
+
+interface Answering {
+  readonly tasks: readonly ReflexTask[];
+  readonly language: Language;
+}
+
+/** A task that is data: the last message is one JSON object that names its schema. */
+async function answerTask({ messages }: ModelRequest, { tasks, language }: Answering): Promise<ReflexStep> {
+  const last = messages.findLast((message) => message.role === 'user');
+  const asked = last === undefined ? undefined : parseJson(messageText(last));
+  const input = asked?.ok && isJsonObject(asked.value) ? asked.value : undefined;
+  const task = tasks.find(({ schema }) => schema === input?.schema_version);
+  if (input === undefined || task === undefined) return { type: 'say', text: language.templates.notOwner };
+  return { type: 'say', text: (await task.load())(input) };
 }

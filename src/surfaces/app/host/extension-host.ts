@@ -10,6 +10,7 @@ import type { AnyCommand } from '#core/agent/command-spec.ts';
 import type { Extension, ExtensionHost, ScheduledJob, TurnRequest } from '#core/agent/extension-host.ts';
 import type { Hooks } from '#core/agent/hooks.ts';
 import type { ReflexRule } from '#core/agent/reflex-rule.ts';
+import type { ReflexTask } from '#core/agent/reflex-task.ts';
 import type { AnyTool } from '#core/agent/tool.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
 import type { LoadedConfig } from '../home/config.ts';
@@ -33,6 +34,7 @@ export interface Extensions {
   readonly hooks: readonly Hooks[];
   readonly commands: ReadonlyMap<string, AnyCommand>;
   readonly rules: ReadonlyMap<string, ReflexRule>;
+  readonly tasks: ReadonlyMap<string, ReflexTask>;
   /** Activates one; what it throws is thrown here, after its additions were removed. */
   activate(extension: Extension): Promise<void>;
   /** Idempotent. Failures of single steps are notices; the rest goes on. */
@@ -49,6 +51,7 @@ class ExtensionRegistry implements Extensions {
   readonly hooks: Hooks[] = [];
   readonly commands = new Map<string, AnyCommand>();
   readonly rules = new Map<string, ReflexRule>();
+  readonly tasks = new Map<string, ReflexTask>();
   readonly #surroundings: HostSurroundings;
   readonly #taken: Set<string>;
   readonly #endings: { readonly name: string; readonly close: () => Promise<void> }[] = [];
@@ -96,6 +99,7 @@ class ExtensionRegistry implements Extensions {
       addTool: (tool) => this.#add(scope, 'tool', tool.name, this.tools, tool),
       addCommand: (command) => this.#add(scope, 'command', command.name, this.commands, command),
       addReflexRule: (rule) => this.#add(scope, 'rule', rule.intent, this.rules, rule),
+      addReflexTask: (task) => this.#add(scope, 'task', task.schema, this.tasks, task),
       addHooks: (hooks) => {
         scope.mustBeOpen();
         this.hooks.push(hooks);

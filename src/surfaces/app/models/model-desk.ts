@@ -13,6 +13,8 @@ export interface ModelDesk {
   /** For answers of the owner's turns. */
   readonly current: () => ModelClient;
   readonly forTier: (tier: Tier) => ModelClient;
+  /** `provider/model`, as for `switchTo`, without switching; never asks the network. */
+  readonly byName: (name: string) => Result<ModelClient, ChoiceRefusal>;
   readonly info: () => ModelInfo;
   readonly list: () => readonly ModelInfo[];
   readonly providers: () => readonly FoundProvider[];
@@ -86,6 +88,13 @@ class Desk implements ModelDesk {
     const built = this.#cascade(tier, []);
     this.#tiers.set(tier, built);
     return built;
+  };
+
+  readonly byName = (name: string): Result<ModelClient, ChoiceRefusal> => {
+    if (isReflex(name)) return ok(this.#options.reflex);
+    if (this.#options.fixed?.id === name) return ok(this.#options.fixed);
+    const choice = named(name, this.#inOrder(), 'it is asked for');
+    return choice.ok ? ok(this.#build(choice.value, 'T2')) : choice;
   };
 
   async start(signal: AbortSignal): Promise<void> {

@@ -88,7 +88,10 @@ export function composeTools(options: AppOptions, parts: ToolParts): ComposedToo
     selection,
     conditions,
     byName: new Map(registry.list().map((tool) => [tool.name, tool])),
-    reflex: createLazyReflex(() => [...parts.extensions.rules.values()], parts.clock),
+    reflex: createLazyReflex(() => {
+      const { rules, tasks } = parts.extensions;
+      return { rules: [...rules.values()], tasks: [...tasks.values()] };
+    }, parts.clock),
     allowList: allowListOf(parts),
     close: () => terminal.closeAll(),
   };

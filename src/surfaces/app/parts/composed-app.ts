@@ -26,6 +26,7 @@ import { refuseNewerHome } from '../home/newer-home.ts';
 import type { ChoiceRefusal } from '../models/model-choice.ts';
 import { reflexFirst } from '../models/reflex-first.ts';
 import type { AppParts } from './app-parts.ts';
+import type { RunInnerTurn } from './inner-turns.ts';
 import { createOpenConversations, type OpenConversations } from './open-conversations.ts';
 import { gatherPromptSources } from './prompt-sources.ts';
 
@@ -52,6 +53,7 @@ export class ComposedApp implements App {
   readonly #parts: AppParts;
   readonly #open: OpenConversations;
   #ending: Promise<void> | undefined;
+  #innerTurns: RunInnerTurn | undefined;
 
   constructor(parts: AppParts) {
     this.#parts = parts;
@@ -150,8 +152,14 @@ export class ComposedApp implements App {
     return ok(this.#open.track(opened.value));
   }
 
-  /** A turn in a session of its own, with nothing runnable but what was asked for and nobody to answer questions. */
+  /** A turn in a session of its own (with `system`: beside one), with nothing runnable but what was asked for and nobody to answer questions. */
   async *runExtensionTurn(request: TurnRequest, signal: AbortSignal): AsyncGenerator<TurnEvent> {
+    const { system } = request;
+    if (system !== undefined) {
+      this.#innerTurns ??= (await import('./inner-turns.ts')).createInnerTurns(this.#parts);
+      yield* this.#innerTurns({ ...request, system }, signal);
+      return;
+    }
     const seat = {
       cwd: this.environment.cwd,
       asker: absentAsker,

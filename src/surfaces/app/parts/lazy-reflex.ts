@@ -3,14 +3,15 @@
 import type { Clock } from '#base/clock.ts';
 import type { ReflexRule } from '#core/agent/reflex-rule.ts';
 import type { ModelClient } from '#core/model/model-client.ts';
-import type { ReflexTier } from './reflex-tier.ts';
+import type { ReflexExtras, ReflexTier } from './reflex-tier.ts';
 
 export interface LazyReflex {
   readonly client: ModelClient;
   readonly rules: () => Promise<readonly ReflexRule[]>;
 }
 
-export function createLazyReflex(extra: () => readonly ReflexRule[], clock: Clock): LazyReflex {
+/** `extra` is asked once, when the reflex is first needed. */
+export function createLazyReflex(extra: () => ReflexExtras, clock: Clock): LazyReflex {
   let tier: Promise<ReflexTier> | undefined;
   const load = () => {
     tier ??= import('./reflex-tier.ts').then(({ createReflexTier }) => createReflexTier(extra(), clock));

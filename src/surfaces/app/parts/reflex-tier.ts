@@ -2,6 +2,7 @@
 // Knows no conversation. Invariant: the rooms' rules come first, in one fixed order, those of extensions after them.
 import type { Clock } from '#base/clock.ts';
 import type { ReflexRule } from '#core/agent/reflex-rule.ts';
+import type { ReflexTask } from '#core/agent/reflex-task.ts';
 import type { ModelClient } from '#core/model/model-client.ts';
 import { createReflexClient } from '#core/reflex/reflex-client.ts';
 import { toolRules } from '#core/tools/reflex-rules.ts';
@@ -14,7 +15,13 @@ export interface ReflexTier {
   readonly rules: readonly ReflexRule[];
 }
 
-export function createReflexTier(extra: readonly ReflexRule[], clock: Clock): ReflexTier {
-  const rules = [...toolRules, ...memoryRules, ...recallRules, ...learningRules, ...extra];
-  return { client: createReflexClient(rules, { clock }), rules };
+/** What extensions have added. */
+export interface ReflexExtras {
+  readonly rules: readonly ReflexRule[];
+  readonly tasks: readonly ReflexTask[];
+}
+
+export function createReflexTier(extra: ReflexExtras, clock: Clock): ReflexTier {
+  const rules = [...toolRules, ...memoryRules, ...recallRules, ...learningRules, ...extra.rules];
+  return { client: createReflexClient(rules, { clock, tasks: extra.tasks }), rules };
 }

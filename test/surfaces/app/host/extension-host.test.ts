@@ -33,6 +33,7 @@ extensionHostContract('the host of the app', {
         ...[...extensions.tools.keys()].map((name) => `tool:${name}`),
         ...[...extensions.commands.keys()].map((name) => `command:${name}`),
         ...[...extensions.rules.keys()].map((name) => `rule:${name}`),
+        ...[...extensions.tasks.keys()].map((name) => `task:${name}`),
         ...extensions.hooks.map((hooks) => `hooks:${hooks.name}`),
       ],
       emit: (event) => events.emit(event),
