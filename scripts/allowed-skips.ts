@@ -8,6 +8,7 @@ export const allowedSkips: readonly RegExp[] = [
   /^skipped: bubblewrap cannot create a namespace here$/,
   /^skipped: tmux is not installed$/,
   /^skipped: systemd-analyze is not installed$/,
+  /^skipped: chromium is not installed$/,
   /^skipped: no package index answers, the model cannot be fetched$/,
   /^skipped: the local engine has no binary for this platform$/,
 ];
