@@ -37,7 +37,7 @@ export const rlmRows: readonly Requirement[] = [
   { id: 'rlm:repair:empty-string', source: 'seed 003', text: 'A handle that is there but empty is an answer and is not filled.' },
   { id: 'rlm:memory:not-evidence', source: 'seed 003', text: 'Memory is never evidence; every new claim needs fresh child evidence.' },
   { id: 'rlm:memory:off-by-default', source: 'seed 003', text: 'Memory is off unless a mode is chosen.', deferred: 'recursion' },
-  { id: 'rlm:memory:modes', source: 'seed 003', text: 'The modes off, read, write and read-write do what they say.', deferred: 'recursion' },
+  { id: 'rlm:memory:modes', source: 'seed 003', text: 'The modes off, read, write and read-write do what they say.' },
   { id: 'rlm:memory:schema-first', source: 'seed 003', text: 'A record with a field that is not allowed is refused.' },
   { id: 'rlm:memory:enumerated', source: 'seed 003', text: 'Kind, task and recommendation come from fixed lists.' },
   { id: 'rlm:memory:no-facts', source: 'seed 003', text: 'Text that carries facts, ids or instructions is refused.' },
