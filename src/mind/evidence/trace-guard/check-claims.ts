@@ -5,8 +5,9 @@
 import type { Citation, Claim, ClaimPolicy, ClaimRefusalReason, ClaimVerdict, EvidenceEntry } from './claim.ts';
 import { findContradiction } from './find-contradiction.ts';
 import { findQuote, foldQuote, isLongEnough } from './find-quote.ts';
-import { type ClaimReading, type ExactTerm, readClaim, type SoftWord } from './read-claim.ts';
+import { type ClaimReading, readClaim } from './read-claim.ts';
 import { type EvidenceReading, mentionsOf, type QuotePlace, readEvidence } from './read-evidence.ts';
+import { says, saysLoosely } from './says-term.ts';
 
 /** In the order of the claims. Of two entries with one handle the first counts. */
 export function checkClaims(
@@ -112,17 +113,6 @@ function findGap(claim: ClaimReading, { cited, places }: Support, minSupport: nu
   if (claim.hasNegation && !cited.some(({ hasNegation }) => hasNegation))
     return 'It denies something that the sources do not deny.';
   return findContradiction(claim.sentences, places);
-}
-
-function says({ exact, words, stems, bentWords }: EvidenceReading, term: ExactTerm): boolean {
-  if (term.keys.some((key) => exact.has(key))) return true;
-  if (term.word !== undefined && words.has(term.word)) return true;
-  if (term.bent?.some((word) => bentWords.has(word))) return true;
-  return term.stems !== undefined && term.stems.length > 0 && term.stems.every((stem) => stems.has(stem));
-}
-
-function saysLoosely({ stems, beginnings }: EvidenceReading, soft: SoftWord): boolean {
-  return soft.stems.some((stem) => stems.has(stem)) || soft.beginnings.some((begin) => beginnings.has(begin));
 }
 
 function problem(reason: ClaimRefusalReason, detail: string): Problem {

@@ -6,17 +6,10 @@ import { checkClaims } from '#mind/evidence/trace-guard/check-claims.ts';
 import type { ClaimPolicy } from '#mind/evidence/trace-guard/claim.ts';
 import { findQuote } from '#mind/evidence/trace-guard/find-quote.ts';
 import { foldWords } from './fold-words.ts';
+import { turningWords } from './turning-words.ts';
 
 /** Around the words of the evidence others may stand, as many at most; numbers, ids and names must be those of the evidence. */
 const POLICY: ClaimPolicy = { origins: ['model'], minQuoteWords: 1, minSupport: 0.5 };
-
-const NO_LETTERS = /[^\p{L}]+/u;
-const TURNING: ReadonlySet<string> = new Set(
-  `false falsely untrue wrong wrongly incorrect incorrectly inaccurate mistaken mistakenly myth hoax lie lies contrary opposite refuted
-  refutes disproved disproven disproves debunked contradicted contradicts fake pretended allegedly supposedly doubtful doubted`.split(
-    /\s+/,
-  ),
-);
 
 export class EvidenceWords {
   readonly #tag: string;
@@ -45,13 +38,7 @@ export class EvidenceWords {
     const whole = this.#strip(this.#words());
     if (said === whole) return true;
     if (!this.#stands(said) && findQuote(said, whole).length === 0) return false;
-    return !this.#isTurned(said) && this.#passesGate(statement);
-  }
-
-  /** `It is false that …` says every word of the evidence. */
-  #isTurned(said: string): boolean {
-    const own = new Set(this.#words().split(NO_LETTERS));
-    return said.split(NO_LETTERS).some((word) => TURNING.has(word) && !own.has(word));
+    return turningWords(said, this.#words()).length === 0 && this.#passesGate(statement);
   }
 
   #words(): string {
