@@ -17,6 +17,8 @@ export interface CallAsk {
   readonly max_output_tokens: number;
   /** Families in the order in which they are to be asked; empty: the default. The next one is asked when one cannot answer at all. */
   readonly families?: readonly string[];
+  /** Calls that are still wanted after this one whatever happens (syntheses): of each budget so much is left for them. */
+  readonly keep_back?: number;
 }
 
 export interface Calls {
