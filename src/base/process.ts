@@ -22,9 +22,11 @@ export interface ProcessRequest {
   readonly stdin?: string;
   readonly limits?: ProcessLimits;
   /** Output as it comes, both streams, decoded; never half a character. */
-  readonly onOutput?: (chunk: string) => void;
+  readonly onOutput?: (chunk: string, stream: OutputStream) => void;
   readonly clock?: Clock;
 }
+
+export type OutputStream = 'out' | 'err';
 
 export interface ProcessLimits extends CaptureLimits {
   readonly timeoutMs?: number;
@@ -235,13 +237,13 @@ async function drainPipes(closed: Promise<true>, capture: OutputCapture): Promis
 function readOutput(run: Supervised, onTooMuch: () => void): void {
   const { child, request, capture } = run;
   const maxBytes = request.limits?.maxBytes ?? MAX_BYTES;
-  for (const stream of [child.stdout, child.stderr]) {
+  for (const name of ['out', 'err'] as const) {
     const decoder = new StringDecoder('utf8');
-    stream?.on('data', (chunk: Buffer) => {
+    child[`std${name}`]?.on('data', (chunk: Buffer) => {
       if (capture.totalBytes >= maxBytes) return onTooMuch();
       capture.write(chunk);
       const text = request.onOutput ? decoder.write(chunk) : '';
-      if (text !== '') request.onOutput?.(text);
+      if (text !== '') request.onOutput?.(text, name);
     });
   }
 }

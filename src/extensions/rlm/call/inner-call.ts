@@ -1,6 +1,6 @@
 // Owns the InnerCall seam: one bounded request to a model, and its whole reply. Implemented by the turn (turn-call.ts), by a program of
 // another agent (process-call.ts) and by scripts of tests. Contract suite: test/extensions/rlm/call/inner-call.contract.ts.
-import type { Result } from '#base/result.ts';
+import type { Ok, Refusal } from '#base/result.ts';
 
 export interface InnerRequest {
   /** Unique within the run. */
@@ -41,6 +41,11 @@ export type InnerRefusal =
   | 'reply_too_large'
   | 'cancelled';
 
+export interface InnerFailure extends Refusal<InnerRefusal> {
+  /** Of a program that ended by itself. */
+  readonly exit_code?: number;
+}
+
 /**
  * Contract. Settles once with a reply or a refusal, never throws for anything that the other side did; after an abort within a second, as
  * `cancelled`, with nothing left alive. May be called many times at once. No tool is ever runnable in it.
@@ -48,5 +53,5 @@ export type InnerRefusal =
 export interface InnerCall {
   /** Name of the family in traces and memory: `default`, or a key of `rlm.families`. */
   readonly family: string;
-  call(request: InnerRequest, signal: AbortSignal): Promise<Result<InnerReply, InnerRefusal>>;
+  call(request: InnerRequest, signal: AbortSignal): Promise<Ok<InnerReply> | InnerFailure>;
 }

@@ -1,0 +1,197 @@
+// Owns the inner call that is a turn of the one turn function: own system prompt, no tool, one step. Knows no provider and no run.
+// Invariant: settles within a second of an abort; what a model streamed before a retry or a fallback, and what it only thought, is no reply.
+import { deadline } from '#base/abort.ts';
+import { type Clock, systemClock } from '#base/clock.ts';
+import { errorText, TalariaError } from '#base/errors.ts';
+import { ok, refuse } from '#base/result.ts';
+import type { ExtensionHost, TurnRequest } from '#core/agent/extension-host.ts';
+import type { TurnEvent } from '#core/agent/turn-event.ts';
+import { ModelError, type Tier } from '#core/model/model-client.ts';
+import type { InnerCall, InnerFailure, InnerRefusal, InnerReply, InnerRequest } from './inner-call.ts';
+import { asInnerCall } from './nesting.ts';
+import { longestReply, tooLong } from './reply-size.ts';
+
+export interface TurnCallParts {
+  readonly family: string;
+  readonly runTurn: ExtensionHost['runTurn'];
+  /** By the prompt of the call; see call-tier.ts. */
+  readonly tier: (prompt: string) => Tier;
+  /** `provider/model` instead of the tier's. */
+  readonly model?: string;
+  readonly clock?: Clock;
+}
+
+export function createTurnCall(parts: TurnCallParts): InnerCall {
+  return {
+    family: parts.family,
+    call: (request, signal) => asInnerCall(() => callOnce(parts, request, signal)),
+  };
+}
+
+type Outcome = { readonly ok: true; readonly value: InnerReply } | InnerFailure;
+
+/** Why we end a turn ourselves. */
+class CallEnd extends TalariaError {
+  readonly refusal: InnerRefusal;
+  constructor(refusal: InnerRefusal, message: string) {
+    super(message, { code: refusal });
+    this.refusal = refusal;
+  }
+}
+
+async function callOnce(parts: TurnCallParts, request: InnerRequest, signal: AbortSignal): Promise<Outcome> {
+  if (signal.aborted) return cancelled();
+  const clock = parts.clock ?? systemClock;
+  const from = clock.monotonic();
+  const { timeout_ms } = request;
+  const late = () => new CallEnd('timeout', `no whole reply within ${Math.ceil(timeout_ms / 1_000)} seconds`);
+  const time = deadline(clock, signal, timeout_ms, late);
+  const size = new AbortController();
+  const stop = AbortSignal.any([time.signal, size.signal]);
+  try {
+    const heard = await listen(parts, { request, clock, tooMuch: (end) => size.abort(end) }, stop);
+    if (stop.aborted) return endedBy(stop.reason);
+    return heard.end === undefined ? vanished() : replyOf(heard, heard.end, Math.round(clock.monotonic() - from));
+  } catch (error) {
+    if (stop.aborted) return endedBy(stop.reason);
+    return thrown(error);
+  } finally {
+    time.clear();
+  }
+}
+
+type TurnEnd = Extract<TurnEvent, { type: 'turn-end' }>;
+
+interface Heard {
+  text: string;
+  thought: number;
+  end?: TurnEnd;
+}
+
+interface Listening {
+  readonly request: InnerRequest;
+  readonly clock: Clock;
+  readonly tooMuch: (end: CallEnd) => void;
+}
+
+/** How long an aborted turn may take to end, ms. */
+const PATIENCE_MS = 700;
+/** Thinking may be this much longer than the reply. */
+const THOUGHT = 8;
+
+async function listen(parts: TurnCallParts, { request, clock, tooMuch }: Listening, stop: AbortSignal): Promise<Heard> {
+  const heard: Heard = { text: '', thought: 0 };
+  const longest = longestReply(request.max_output_tokens);
+  const gone = afterAbort(clock, stop);
+  const events = parts.runTurn(turnOf(parts, request), stop)[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const next = await Promise.race([events.next(), gone.promise]);
+      if (next === 'gone' || next.done) return heard;
+      hear(heard, next.value);
+      if (heard.text.length > longest || heard.thought > longest * THOUGHT)
+        tooMuch(new CallEnd('reply_too_large', tooLong(longest, request.max_output_tokens)));
+    }
+  } finally {
+    gone.clear();
+    // A turn that hangs after its abort is left behind: waiting for it would hang us too.
+    if (!stop.aborted) await events.return?.();
+  }
+}
+
+function turnOf({ tier, model }: TurnCallParts, { system, prompt, max_output_tokens }: InnerRequest): TurnRequest {
+  return {
+    text: prompt,
+    system,
+    purpose: 'recurse',
+    tier: tier(prompt),
+    tools: [],
+    maxSteps: 1,
+    maxOutputTokens: max_output_tokens,
+    ...(model === undefined ? {} : { model }),
+  };
+}
+
+function hear(heard: Heard, event: TurnEvent): void {
+  switch (event.type) {
+    case 'text-delta':
+      heard.text += event.text;
+      break;
+    case 'reasoning-delta':
+      heard.thought += event.text.length;
+      break;
+    case 'step-start':
+    case 'model-retry':
+    case 'model-fallback':
+      heard.text = '';
+      heard.thought = 0;
+      break;
+    case 'turn-end':
+      heard.end = event;
+      break;
+    default:
+      break;
+  }
+}
+
+/** Resolves with `gone` when a turn had its time to end after an abort. */
+function afterAbort(clock: Clock, stop: AbortSignal) {
+  let cancel: (() => void) | undefined;
+  let onAbort: (() => void) | undefined;
+  const promise = new Promise<'gone'>((resolve) => {
+    onAbort = () => {
+      cancel = clock.after(PATIENCE_MS, () => resolve('gone'));
+    };
+    if (stop.aborted) onAbort();
+    else stop.addEventListener('abort', onAbort, { once: true });
+  });
+  const clear = () => {
+    cancel?.();
+    if (onAbort) stop.removeEventListener('abort', onAbort);
+  };
+  return { promise, clear };
+}
+
+function replyOf(heard: Heard, end: TurnEnd, elapsed_ms: number): Outcome {
+  const { outcome, error, model, usage, cost } = end;
+  if (outcome === 'failed') return failedTurn(error);
+  if (outcome === 'aborted') return refuse('runtime_error', `${model} stopped in the middle of its reply`);
+  if (heard.text.trim() === '') return refuse('runtime_error', `${model} called a tool instead of answering`);
+  const told = usage.inputTokens + usage.outputTokens > 0;
+  return ok({
+    completion: heard.text.toWellFormed(),
+    model,
+    usage: told || end.tier === 'T0' ? { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens } : null,
+    cost,
+    elapsed_ms,
+    exit_code: null,
+  });
+}
+
+/** Codes of a turn that say that nothing is set up to answer. */
+const NO_MODEL = new Set(['model-none', 'model-unknown', 'model-not-found', 'missing-key', 'no-provider', 'no-model']);
+
+function failedTurn(error: TurnEnd['error']): InnerFailure {
+  const { code = 'runtime_error', message = 'the turn failed', fix } = error ?? {};
+  return refuse(NO_MODEL.has(code) ? 'no_model' : 'runtime_error', fix === undefined ? message : `${message} ${fix}`);
+}
+
+/** What a model or its name did is a refusal; what broke in here is thrown on. */
+function thrown(error: unknown): InnerFailure {
+  const { code, fix, message } = error instanceof TalariaError ? error : { code: '', fix: undefined, message: '' };
+  if (error instanceof ModelError || NO_MODEL.has(code))
+    return failedTurn({ code, message: message || errorText(error), ...(fix === undefined ? {} : { fix }) });
+  throw error;
+}
+
+function endedBy(reason: unknown): InnerFailure {
+  return reason instanceof CallEnd ? refuse(reason.refusal, reason.message) : cancelled();
+}
+
+function cancelled(): InnerFailure {
+  return refuse('cancelled', 'the call was stopped on request');
+}
+
+function vanished(): InnerFailure {
+  return refuse('runtime_error', 'the turn ended without saying how');
+}
