@@ -1,4 +1,4 @@
-// Owns the TraceStore seam: runs, their events, calls and texts, in `rlm/runs.sqlite` (sqlite-trace-store.ts) or in memory (a replay).
+// Owns the TraceStore seam: runs, their events, calls and texts, in `rlm/runs.sqlite` (store/sqlite-trace-store.ts) or in memory.
 // Contract suite: test/extensions/rlm/trace/trace-store.contract.ts.
 import type { JsonObject } from '#base/json.ts';
 import type { Result } from '#base/result.ts';
@@ -30,10 +30,24 @@ export interface RunListing {
   readonly kind?: RunRow['kind'];
 }
 
+export interface PruneOptions {
+  /** The newest so many stay whatever their age. */
+  readonly keep?: number;
+  /** Also runs that were killed and that nobody has gone on with. */
+  readonly killed?: boolean;
+  /** Only tells. */
+  readonly dryRun?: boolean;
+}
+
+export interface ReopenOptions {
+  /** The owner is known to be gone although nobody here can tell: another machine, or its number is used again. */
+  readonly takeOver?: boolean;
+}
+
 export interface TraceStore {
   begin(run: NewRun): RunTrace;
   /** Goes on with a run whose process is gone. */
-  reopen(run_id: string): Result<RunTrace, 'run-not-found' | 'run-ended' | 'run-alive'>;
+  reopen(run_id: string, options?: ReopenOptions): Result<RunTrace, 'run-not-found' | 'run-ended' | 'run-alive'>;
   /** Newest first. */
   list(listing?: RunListing): readonly RunRow[];
   /** By id, or by the beginning of one when it is the only such. */
@@ -42,6 +56,6 @@ export interface TraceStore {
   calls(run_id: string): readonly CallRecord[];
   textOf(hash: string): string | undefined;
   /** Removes ended runs that began before; gives their ids. Texts that nobody names any more go with them. */
-  prune(before: number, options?: { readonly keep?: number }): readonly string[];
+  prune(before: number, options?: PruneOptions): readonly string[];
   close(): void;
 }
