@@ -1,7 +1,8 @@
 // Owns the ContextSource seam: long material as bytes that are read where they are wanted, never whole. A file, a folder (its files one
-// after the other), or what was piped in and spooled. Implemented over files (file-source.ts) and over a text (text-source.ts).
+// after the other), or what was piped in and spooled. Implemented over files (source/file-source.ts) and over a text (source/text-source.ts).
 import type { SourcePlace } from '../run/run-outcome.ts';
 import type { SourceStamp } from '../trace/run-row.ts';
+import type { SourceDescription } from './source/source-description.ts';
 
 export interface SourceFile {
   readonly path: string;
@@ -26,6 +27,8 @@ export interface ContextSource {
   readonly files: readonly SourceFile[];
   /** Of the whole; the sources of a run row. */
   readonly stamps: readonly SourceStamp[];
+  /** What the thread of the sandbox opens it from. */
+  readonly description: SourceDescription;
   slice(start_byte: number, end_byte: number): LineRange;
   /** Lines from 1, inclusive. */
   lines(first: number, last: number): LineRange;
