@@ -5,7 +5,7 @@
  */
 import { AMBIGUITY_TERMS, type AmbiguityTerm } from './ambiguity-terms.ts';
 import { type ReadRequest, readRequest } from './read-request.ts';
-import { EVERYTHING, GENERIC_NOUNS, POINTS_AWAY, UNBOUNDED, VAGUE_FORM } from './request-words.ts';
+import { EVERYTHING, POINTS_AWAY, UNBOUNDED, VAGUE_FORM } from './request-phrases.ts';
 
 export interface AmbiguityRequest {
   readonly request: string;
@@ -50,12 +50,16 @@ export function measureAmbiguity({ request, target, output_form }: AmbiguityRequ
 
 function judgeVerb(read: ReadRequest): Finding {
   if (read.words.length === 0) return [1, 'no words'];
-  if (read.foreign) return [0, 'not measured: not English'];
+  if (read.foreign) return [0, 'not measured: neither English nor German'];
   if (read.verb === null) return [1, 'no verb'];
   if (read.objects.length === 0) return [1, 'no object'];
-  const generic = read.objects.every((word) => GENERIC_NOUNS.has(word));
-  return read.verb === 'open' && generic ? [0.75, 'a verb and an object that leave open what is wanted'] : [0, 'both'];
+  return read.specific.length >= (read.question ? 1 : WANTED_OBJECTS[read.verb])
+    ? [0, 'both']
+    : [0.75, 'a verb and an object that leave open what is wanted'];
 }
+
+/** How many objects that say more than "the file" a verb of its kind wants. */
+const WANTED_OBJECTS = { clear: 0, open: 1, handling: 2 } as const;
 
 function judgePronoun(read: ReadRequest): Finding {
   if (POINTS_AWAY.some((form) => form.test(read.text))) return [1, 'points at something said elsewhere'];
