@@ -85,8 +85,8 @@ export const rlmRows: readonly Requirement[] = [
   { id: 'rlm:run:refused-parent', source: 'seed 003', text: 'A refused synthesis is shown as refused with its reasons.', deferred: 'recursion' },
   { id: 'rlm:run:children-first', source: 'seed 003', text: 'The parent is asked after its children, with their records.', deferred: 'recursion' },
   { id: 'rlm:run:failed-child', source: 'seed 003', text: 'A child that fails is a gap, named in the answer.', deferred: 'recursion' },
-  { id: 'rlm:run:trace', source: 'seed 003', text: 'Every call is in the trace with parent, input, output, time and cost.', deferred: 'recursion' },
-  { id: 'rlm:run:replay', source: 'seed 003', text: 'A trace is replayed without a model and gives the same verdict.', deferred: 'recursion' },
+  { id: 'rlm:run:trace', source: 'seed 003', text: 'Every call is in the trace with parent, input, output, time and cost.' },
+  { id: 'rlm:run:replay', source: 'seed 003', text: 'A trace is replayed without a model and gives the same verdict.' },
   { id: 'rlm:run:resume', source: 'seed 003', text: 'A run that was killed goes on from its last accepted state.', deferred: 'recursion' },
   { id: 'rlm:run:provider-agnostic', source: 'seed 003', text: 'The inner call is the turn, a process or a script, behind one contract.' },
   { id: 'rlm:run:opt-in', source: 'seed 003', text: 'Without recursion asked for, a turn is unchanged.', deferred: 'recursion' },
@@ -98,5 +98,5 @@ export const rlmRows: readonly Requirement[] = [
   { id: 'rlm:fixture:vanilla-one-call', source: 'seed 003', text: 'The baseline makes exactly one call.', deferred: 'recursion' },
   { id: 'rlm:fixture:recursive-five-calls', source: 'seed 003', text: 'The recursive run of the committed fixture makes four chunk calls and one synthesis.', deferred: 'recursion' },
   { id: 'rlm:matrix:eight-fixtures', source: 'seed 003', text: 'The eight shared fixtures accept their safe and refuse their unsafe synthesis.' },
-  { id: 'rlm:matrix:offline', source: 'seed 003', text: 'Every committed artifact is checked without a key.', deferred: 'recursion' },
+  { id: 'rlm:matrix:offline', source: 'seed 003', text: 'Every committed artifact is checked without a key.' },
 ];

@@ -74,26 +74,28 @@ interface Listening {
   readonly tooMuch: (end: CallEnd) => void;
 }
 
-/** How long an aborted turn may take to end, ms. */
+/** How long an aborted turn may take to end, ms, and how much it may still say. */
 const PATIENCE_MS = 700;
+const LAST_EVENTS = 1_000;
 /** Thinking may be this much longer than the reply. */
 const THOUGHT = 8;
 
 async function listen(parts: TurnCallParts, { request, clock, tooMuch }: Listening, stop: AbortSignal): Promise<Heard> {
   const heard: Heard = { text: '', thought: 0 };
   const longest = longestReply(request.max_output_tokens);
-  const gone = afterAbort(clock, stop);
+  const patience = patienceOf(clock, stop);
   const events = parts.runTurn(turnOf(parts, request), stop)[Symbol.asyncIterator]();
   try {
-    for (;;) {
-      const next = await Promise.race([events.next(), gone.promise]);
+    for (let late = 0; late < LAST_EVENTS; late += stop.aborted ? 1 : 0) {
+      const next = await patience.wait(events.next());
       if (next === 'gone' || next.done) return heard;
       hear(heard, next.value);
       if (heard.text.length > longest || heard.thought > longest * THOUGHT)
         tooMuch(new CallEnd('reply_too_large', tooLong(longest, request.max_output_tokens)));
     }
+    return heard;
   } finally {
-    gone.clear();
+    patience.clear();
     // A turn that hangs after its abort is left behind: waiting for it would hang us too.
     if (!stop.aborted) await events.return?.();
   }
@@ -134,22 +136,31 @@ function hear(heard: Heard, event: TurnEvent): void {
   }
 }
 
-/** Resolves with `gone` when a turn had its time to end after an abort. */
-function afterAbort(clock: Clock, stop: AbortSignal) {
+/** Waits for one thing after the other; when a turn had its time to end after an abort, each of them is `gone`. */
+function patienceOf(clock: Clock, stop: AbortSignal) {
+  let isGone = false;
+  let giveUp: (() => void) | undefined;
   let cancel: (() => void) | undefined;
-  let onAbort: (() => void) | undefined;
-  const promise = new Promise<'gone'>((resolve) => {
-    onAbort = () => {
-      cancel = clock.after(PATIENCE_MS, () => resolve('gone'));
-    };
-    if (stop.aborted) onAbort();
-    else stop.addEventListener('abort', onAbort, { once: true });
-  });
-  const clear = () => {
-    cancel?.();
-    if (onAbort) stop.removeEventListener('abort', onAbort);
+  const onAbort = () => {
+    cancel = clock.after(PATIENCE_MS, () => {
+      isGone = true;
+      giveUp?.();
+    });
   };
-  return { promise, clear };
+  if (stop.aborted) onAbort();
+  else stop.addEventListener('abort', onAbort, { once: true });
+  return {
+    wait: <T>(work: Promise<T>): Promise<T | 'gone'> =>
+      new Promise((resolve, reject) => {
+        giveUp = () => resolve('gone');
+        if (isGone) giveUp();
+        work.then(resolve, reject);
+      }),
+    clear: () => {
+      cancel?.();
+      stop.removeEventListener('abort', onAbort);
+    },
+  };
 }
 
 function replyOf(heard: Heard, end: TurnEnd, elapsed_ms: number): Outcome {
