@@ -12,10 +12,10 @@ import { entryHandle, showEntry } from './memory-view.ts';
 
 const MEMORY_TOOL_NAME = 'memory';
 
+/** What belongs into which target, and what into none, stands in the guidance of the prompt. */
 const DESCRIPTION =
-  'Save durable facts across sessions: user = who they are, preferences; memory = environment, project, lessons. ' +
-  'Short declarative facts, no task progress, no secrets. old_text: unique piece of the entry. ' +
-  'operations: atomic batch; when full, merge or remove in the same batch.';
+  'Save short durable facts, no task progress. old_text: unique piece of the entry. ' +
+  'operations: atomic batch; when full, merge or remove in it.';
 
 const PREVIEW = 80;
 const FAILURES_UNTIL_STOP = 3;

@@ -22,7 +22,7 @@ type ReadInput = z.infer<typeof input>;
 export function createReadFileTool(options: FileToolsOptions) {
   return defineTool<ReadInput>({
     name: 'read_file',
-    description: `Read a text file, up to ${OUTPUT_LIMITS.readLines} lines a call.`,
+    description: 'Read a text file.',
     input,
     toolset: 'file',
     effect: 'read',

@@ -7,10 +7,10 @@ import type { SkillChange, SkillFileEdit } from '../skill-door.ts';
 
 export const SKILL_MANAGE_TOOL_NAME = 'skill_manage';
 
-/** Model-facing; the same for the tool that proposes. */
+/** Model-facing; the same for the tool that proposes. Whom to ask before create and delete stands in the guidance of the prompt. */
 export const SKILL_MANAGE_DESCRIPTION =
   'Save or improve a reusable procedure. create, edit: whole SKILL.md with front matter name, description (max 60 chars). ' +
-  'Prefer patch. Ask the user before create or delete.';
+  'Prefer patch.';
 
 const text = z.string().optional();
 

@@ -15,7 +15,7 @@ import { type Surroundings, skillSetup } from './skill-setup.ts';
 
 const SKILL_VIEW_TOOL_NAME = 'skill_view';
 
-const DESCRIPTION = 'Read a skill, or one of its files, before using it.';
+const DESCRIPTION = 'Read a skill or one of its files.';
 
 const NEAREST = 10;
 
