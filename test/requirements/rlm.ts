@@ -82,7 +82,7 @@ export const rlmRows: readonly Requirement[] = [
   { id: 'rlm:ambiguity:gate', source: 'seed 003', text: 'Over 0.2 a run asks back; an override is recorded.' },
   { id: 'rlm:run:max-calls', source: 'seed 003', text: 'Recursion stops at its number of calls and chunks and reports what was left out.', deferred: 'recursion' },
   { id: 'rlm:run:parent-gated', source: 'seed 003', text: 'A synthesis becomes state only when the guard accepts it.', deferred: 'recursion' },
-  { id: 'rlm:run:refused-parent', source: 'seed 003', text: 'A refused synthesis is shown as refused with its reasons.', deferred: 'recursion' },
+  { id: 'rlm:run:refused-parent', source: 'seed 003', text: 'A refused synthesis is shown as refused with its reasons.' },
   { id: 'rlm:run:children-first', source: 'seed 003', text: 'The parent is asked after its children, with their records.', deferred: 'recursion' },
   { id: 'rlm:run:failed-child', source: 'seed 003', text: 'A child that fails is a gap, named in the answer.', deferred: 'recursion' },
   { id: 'rlm:run:trace', source: 'seed 003', text: 'Every call is in the trace with parent, input, output, time and cost.' },

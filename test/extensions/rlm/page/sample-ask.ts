@@ -1,0 +1,73 @@
+// A small ask as the engine would leave it: a span with a claim in it, a computed value, one sentence that nothing supports.
+import type { JsonObject } from '#base/json.ts';
+import type { AskOutcome } from '#extensions/rlm/ask/ask-outcome.ts';
+import type { RunPageInput } from '#extensions/rlm/page/page-input.ts';
+import { textHash } from '#extensions/rlm/trace/text-hash.ts';
+import { RUN_ID, STARTED, sampleCall, sampleEvent } from './sample-run.ts';
+
+const QUOTE = 'The port is 4711.\nThe owner is the north office.\nNobody else has a key.';
+
+export function sampleAskOutcome(parts: Partial<AskOutcome> = {}): AskOutcome {
+  const place = {
+    source_path: 'notes.txt',
+    start_line: 12,
+    end_line: 14,
+    start_byte: 300,
+    end_byte: 300 + QUOTE.length,
+  };
+  return {
+    schema_version: 'talaria.rlm.ask.v1',
+    run_id: RUN_ID,
+    question: 'Which port is it, and how many lines name a key?',
+    verdict: 'answered',
+    run_state: 'completed',
+    detail: null,
+    sentences: [
+      { text: 'The port is 4711.', handles: ['s1'], status: 'cited', missing: [] },
+      { text: 'One line names a key.', handles: ['k1'], status: 'cited', missing: [] },
+      { text: 'The owner is the north office.', handles: ['c1'], status: 'cited', missing: [] },
+      { text: 'It was changed in 1999.', handles: [], status: 'not_supported', missing: ['1999'] },
+    ],
+    handles: [
+      { kind: 'span', id: 's1', place, quote: QUOTE },
+      { kind: 'child', id: 'c1', call_id: 'ask:sub:001:001', text: 'The owner is the north office.', over: 's1' },
+      {
+        kind: 'computed',
+        id: 'k1',
+        code: 'compute([s1], ([text]) => text.split("key").length - 1)',
+        code_hash: textHash('code'),
+        inputs: ['s1'],
+        output: '1',
+        output_hash: textHash('1'),
+      },
+    ],
+    gaps: [],
+    bytes_read: 70,
+    bytes_total: 120_000,
+    steps: 2,
+    totals: { calls: 2, input_tokens: null, output_tokens: null, cost: null },
+    ...parts,
+  };
+}
+
+export function sampleAsk(parts: Partial<AskOutcome> = {}): RunPageInput {
+  const outcome = sampleAskOutcome(parts);
+  const calls = [
+    sampleCall('ask:root:001', { mode: 'repl_root', completion: '```js\nprint(context.find("port"))\n```' }),
+    sampleCall('ask:sub:001:001', { mode: 'repl_sub', parent_call_id: 'ask:root:001', completion: '{"claims":[]}' }),
+  ];
+  const row = {
+    run_id: RUN_ID,
+    kind: 'ask' as const,
+    request: { question: outcome.question },
+    root: '/somewhere',
+    sources: [{ path: 'notes.txt', bytes: 120_000, hash: textHash('x') }],
+    started_at: STARTED,
+    ended_at: STARTED + 2_400,
+    state: outcome.run_state,
+    outcome: outcome as unknown as JsonObject,
+    state_hash: textHash('outcome'),
+    owner: null,
+  };
+  return { row, events: [sampleEvent(1, 'rlm.run.started')], calls, textOf: () => undefined };
+}
