@@ -96,7 +96,7 @@ describe('trace store: the file', () => {
     database.close();
     assert.throws(() => trace.saveCall(callRecord('c1')), code('run-lost'));
     assert.deepEqual(store.calls('rlm_1'), []);
-    trace.emit(newEvent('rlm.run.started'));
+    assert.throws(() => trace.emit(newEvent('rlm.run.started')), code('run-lost'));
     assert.throws(() => store.close(), code('run-lost'));
   });
 

@@ -41,6 +41,7 @@ export class LiveTrace implements RunTrace {
     this.#parts = parts;
   }
 
+  /** The first event is written at once: with it the texts stand that the request names, without which nobody could go on. */
   emit(event: NewRunEvent): string {
     this.#refuseEnded();
     const { stored, clock } = this.#parts;
@@ -52,6 +53,7 @@ export class LiveTrace implements RunTrace {
     const event_id = eventId(this.run_id, seq);
     if (before !== undefined) return event_id;
     this.#events.push({ ...event, run_id: this.run_id, seq, event_id, at: clock.now() });
+    if (seq === 1) this.#write({});
     this.#flushFull();
     return event_id;
   }

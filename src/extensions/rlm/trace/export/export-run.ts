@@ -1,0 +1,20 @@
+// Owns the one file that holds a whole run: row, events, calls with their texts, texts of what was read. Invariant: what is exported reads as
+// the record that it came from, on a machine without the store; equal runs, equal bytes.
+import { canonicalJson, type JsonObject } from '#base/json.ts';
+import { namedTexts } from '../named-texts.ts';
+import type { RunRecord } from '../run-record.ts';
+
+export const EXPORT_VERSION = 'talaria.rlm.export.v1';
+
+/** JSON with a last line end. */
+export function exportRun(record: RunRecord): string {
+  const texts = Object.fromEntries(
+    [...namedTexts(record).keys()].flatMap((hash) => {
+      const text = record.textOf(hash);
+      return text === undefined ? [] : [[hash, text]];
+    }),
+  );
+  const { row, events, calls } = record;
+  const value = { schema_version: EXPORT_VERSION, row: { ...row, owner: null }, events, calls, texts };
+  return `${canonicalJson(value as unknown as JsonObject)}\n`;
+}
