@@ -26,13 +26,17 @@ export function verifyRecords(value: JsonValue): Result<VerifiedRecords, 'no-rec
   if (!read.success) return refuse('no-records', 'It holds no `rlm.trace.v1` records under trace_records.');
   const { generation_id, ac_tree } = read.data;
   const records = read.data.trace_records as unknown as readonly CallRecord[];
-  const problems = [
-    ...checkCalls({ calls: records, run_id: generation_id }),
+  const tree = ac_tree === undefined ? [] : checkTree(ac_tree, records);
+  return ok({ records: records.length, problems: [...checkRecords(records, generation_id), ...tree] });
+}
+
+/** Hashes, parents, causes and children. */
+export function checkRecords(records: readonly CallRecord[], run_id: string): readonly Problem[] {
+  return [
+    ...checkCalls({ calls: records, run_id }),
     ...records.flatMap((record) => checkCause(record)),
     ...records.flatMap((record) => checkChildren(record, records)),
-    ...(ac_tree === undefined ? [] : checkTree(ac_tree, records)),
   ];
-  return ok({ records: records.length, problems });
 }
 
 function checkCause({ call_id, parent_call_id, causal_parent_event_id }: CallRecord): readonly Problem[] {

@@ -1,0 +1,63 @@
+// Owns checking the original's tables by making them again: the claim-aware suite, the synthetic rows, the portability contracts. Prose that no
+// rule determines is left out of the comparison. Pure.
+import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
+import { claimAwareSuite } from '../../fixtures/claim-aware-suite.ts';
+import { checkPortabilityFixture } from '../../fixtures/portability-checks.ts';
+import type { PortabilityFixture } from '../../fixtures/portability-fixture.ts';
+import { syntheticBenchmark } from '../../fixtures/synthetic-benchmark.ts';
+import type { TruncationFixture } from '../../fixtures/truncation-fixture.ts';
+import { validateFixture } from '../../fixtures/validate-fixture.ts';
+import { buildManifest } from '../../guard/build-manifest.ts';
+import { validateParentSynthesis } from '../../guard/validate-parent-synthesis.ts';
+import { jsonDifference } from '../event-difference.ts';
+import type { ArtifactProblem, ArtifactReport } from './check-artifact.ts';
+
+export function checkClaimAware(value: JsonObject, fixture: JsonValue): ArtifactReport {
+  const what = 'the cases of the claim-aware suite, scored again';
+  const valid = validateFixture(fixture);
+  if (!valid.ok) return { what, problems: [{ code: valid.reason, where: 'the fixture', detail: valid.detail }] };
+  return { what, problems: compare(value, claimAwareSuite(fixture as unknown as TruncationFixture)) };
+}
+
+export function checkSynthetic(value: JsonObject): ArtifactReport {
+  const rows = Array.isArray(value.evaluations) ? value.evaluations.length : 0;
+  return { what: `${rows} synthetic rows, made and scored again`, problems: compare(value, syntheticBenchmark()) };
+}
+
+export function checkMatrix(value: JsonObject): ArtifactReport {
+  const fixtures = Array.isArray(value.fixtures) ? value.fixtures.filter(isFixture) : [];
+  const checked = fixtures.map((fixture) =>
+    checkPortabilityFixture(fixture as unknown as PortabilityFixture, (one, synthesis) =>
+      validateParentSynthesis({ manifest: buildManifest(one), synthesis, mode: 'v1' }),
+    ),
+  );
+  const stored = { contracts: value.fixture_contract_results, count: value.fixture_count };
+  const problems = compare(stored, { contracts: checked, count: fixtures.length });
+  return { what: `the contracts of ${fixtures.length} portability fixtures, judged again`, problems };
+}
+
+function isFixture(value: JsonValue): value is JsonObject {
+  const facts = isJsonObject(value) ? [value.expected_retained_facts, value.expected_omitted_facts] : [];
+  return (
+    facts.length > 0 &&
+    facts.every(Array.isArray) &&
+    isJsonObject(value) &&
+    isJsonObject(value.expected_traceguard_verdicts)
+  );
+}
+
+function compare(stored: JsonObject, made: object): readonly ArtifactProblem[] {
+  const found = jsonDifference(withoutProse(stored), withoutProse(made as unknown as JsonValue), 'the table');
+  if (found === null) return [];
+  const [one, other] = [found.stored, found.replayed].map((one) =>
+    (one === undefined ? 'nothing' : canonicalJson(one)).slice(0, 80),
+  );
+  return [{ code: 'table-disagrees', where: found.field, detail: `It says ${one}; made again it is ${other}.` }];
+}
+
+function withoutProse(value: JsonValue | undefined): JsonValue | undefined {
+  if (Array.isArray(value)) return value.map((item) => withoutProse(item) ?? null);
+  if (!isJsonObject(value)) return value;
+  const kept = Object.entries(value).filter(([key]) => key !== 'description');
+  return Object.fromEntries(kept.map(([key, item]) => [key, withoutProse(item)]));
+}
