@@ -1,5 +1,5 @@
 // Owns the ReplSession seam: JavaScript that a model wrote, run in a sandbox that sees a context object, sub-calls and handles, and nothing
-// of the host: no file, no net, no process, no clock, no chance. Implemented by sandbox-session.ts (QuickJS in a worker).
+// of the host: no file, no net, no process, no clock, no chance. Implemented by create-repl-session.ts (QuickJS in a worker).
 // Invariant: deterministic given code, context and replies; whatever the code does, the host lives and gets a typed outcome.
 import type { Handle } from '../ask/ask-outcome.ts';
 
@@ -61,7 +61,7 @@ export interface BlockOutcome {
 export interface ReplSession {
   /** Runs one block; variables stay for the next. After a failure that kills the sandbox, a fresh one without variables. */
   run(code: string, signal: AbortSignal): Promise<BlockOutcome>;
-  /** Every handle that was made so far, in order. */
+  /** Every span and computed handle that the code has made so far, in order; child handles are those that the host named in its replies. */
   handles(): readonly Handle[];
   /** Byte ranges that were printed or sent in sub-calls, merged. */
   shown(): readonly (readonly [start: number, end: number])[];

@@ -57,14 +57,25 @@ export class PartedSource implements ContextSource {
     const from = Math.min(Math.max(1, Math.floor(first) || 1), Math.max(1, this.line_count));
     const to = Math.min(Math.max(from, Math.floor(last) || 0), this.line_count);
     if (last < first || first > this.line_count || this.line_count === 0) return this.#range(0, 0);
-    const { start_byte } = this.#line(from);
-    return { ...this.#range(start_byte, this.#line(to).end_byte), start_line: from, end_line: to };
+    const { start_byte } = this.lineBounds(from);
+    return { ...this.#range(start_byte, this.lineBounds(to).end_byte), start_line: from, end_line: to };
   }
 
   /** Line number, from 1, of the byte. */
   lineAt(byte: number): number {
     const part = this.#partAt(byte);
     return part === undefined ? 1 : part.lines_before + this.#lineIn(part, byte - part.start_byte);
+  }
+
+  /** Of a line that is there, without its line end; a byte order mark is no part of it. */
+  lineBounds(line: number): { readonly start_byte: number; readonly end_byte: number } {
+    const part = this.#parts.find((one) => line <= one.lines_before + one.marks.line_count);
+    if (part === undefined) return { start_byte: 0, end_byte: 0 };
+    const number = line - part.lines_before;
+    const start = this.#startOf(part, number);
+    const next = number < part.marks.line_count ? this.#startOf(part, number + 1) : part.marks.byte_count;
+    const text = start + (number === 1 && this.#hasMark(part) ? BOM_BYTES : 0);
+    return { start_byte: part.start_byte + text, end_byte: part.start_byte + this.#endOf(part, text, next) };
   }
 
   find(text: string, from: number): number {
@@ -139,17 +150,6 @@ export class PartedSource implements ContextSource {
     if (marks.byte_count === 0) return 1;
     const inside = startsIn(this.#reader.read(at, begin, offset + 1), this.#before(at, begin));
     return Math.max(1, (marks.starts[mark] ?? 0) + inside);
-  }
-
-  /** Without its line end; a byte order mark is no part of it. */
-  #line(line: number): { readonly start_byte: number; readonly end_byte: number } {
-    const part = this.#parts.find((one) => line <= one.lines_before + one.marks.line_count);
-    if (part === undefined) return { start_byte: 0, end_byte: 0 };
-    const number = line - part.lines_before;
-    const start = this.#startOf(part, number);
-    const next = number < part.marks.line_count ? this.#startOf(part, number + 1) : part.marks.byte_count;
-    const text = start + (number === 1 && this.#hasMark(part) ? BOM_BYTES : 0);
-    return { start_byte: part.start_byte + text, end_byte: part.start_byte + this.#endOf(part, text, next) };
   }
 
   #startOf({ at, marks }: Part, line: number): number {

@@ -1,0 +1,201 @@
+// Owns a session of the sandbox: blocks one after the other, sub-calls handed to the host, handles and shown ranges kept. Knows no model.
+// Invariant: whatever the code does, a block ends with a typed outcome; replies reach the code in the order of asking, so that their
+// latencies change nothing; a sandbox that was killed is replaced, and its variables are gone.
+import { throwIfAborted } from '#base/abort.ts';
+import { TalariaError } from '#base/errors.ts';
+import type { ChildHandle, Handle } from '../ask/ask-outcome.ts';
+import { deadOutcome, isDeadly } from './block/dead-outcome.ts';
+import { type ByteRange, mergeRanges } from './block/taken-texts.ts';
+import type { ContextSource } from './context-source.ts';
+import type { BlockOutcome, ReplHost, ReplLimits, ReplSession, SubQuery, SubReply } from './repl-session.ts';
+import type { FromSandbox } from './sandbox/messages.ts';
+import { faultOf, SandboxThread } from './sandbox-thread.ts';
+
+export interface ReplParts {
+  readonly source: ContextSource;
+  readonly host: ReplHost;
+  readonly limits: ReplLimits;
+  /** Number of the first handle that is made here; default 1. */
+  readonly firstHandle?: number;
+}
+
+export const DEFAULT_REPL_LIMITS: ReplLimits = {
+  memory_bytes: 64 * 1024 * 1024,
+  block_ms: 10_000,
+  output_chars: 8_000,
+  sub_calls: 100,
+};
+
+/** Throws TalariaError `context-changed` | `context-unreadable` | `sandbox-failed`. */
+export async function createReplSession(parts: ReplParts): Promise<ReplSession> {
+  const session = new SandboxSession(parts);
+  await session.start();
+  return session;
+}
+
+class SandboxSession implements ReplSession {
+  readonly #parts: ReplParts;
+  readonly #handles: Handle[] = [];
+  readonly #children = new Map<string, ChildHandle>();
+  #shown: readonly ByteRange[] = [];
+  #asked = 0;
+  #thread: SandboxThread | undefined;
+  #block: RunningBlock | undefined;
+  #isClosed = false;
+
+  constructor(parts: ReplParts) {
+    this.#parts = parts;
+  }
+
+  async start(signal?: AbortSignal): Promise<SandboxThread> {
+    const { source, limits, firstHandle = 1 } = this.#parts;
+    const made = this.#handles.length;
+    const handles = [...this.#handles, ...this.#children.values()];
+    const start = { source: source.description, limits, handles, next_handle: firstHandle + made, asked: this.#asked };
+    this.#thread = await SandboxThread.open(start, signal);
+    return this.#thread;
+  }
+
+  async run(code: string, signal: AbortSignal): Promise<BlockOutcome> {
+    if (this.#isClosed) throw new TalariaError('the session is closed', { code: 'repl-closed' });
+    if (this.#block !== undefined) throw new TalariaError('a block is running', { code: 'repl-busy' });
+    if (signal.aborted) return deadOutcome('cancelled');
+    const block = new RunningBlock(this.#parts.host, this.#asked + 1);
+    this.#block = block;
+    const onAbort = () => block.end(deadOutcome('cancelled'));
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      const outcome = await this.#runBlock(block, code, signal);
+      if (isDeadly(outcome)) await this.#drop();
+      else this.#handles.push(...block.handles);
+      return outcome;
+    } catch (error) {
+      await this.#drop();
+      if (signal.aborted) return deadOutcome('cancelled');
+      throw error;
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+      this.#keep(block);
+      this.#block = undefined;
+    }
+  }
+
+  handles(): readonly Handle[] {
+    return [...this.#handles];
+  }
+
+  shown(): readonly ByteRange[] {
+    return this.#shown;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#block?.end(deadOutcome('cancelled'));
+    await this.#drop();
+  }
+
+  async #runBlock(block: RunningBlock, code: string, signal: AbortSignal): Promise<BlockOutcome> {
+    const thread = this.#thread ?? (await this.start(signal));
+    throwIfAborted(signal);
+    if (this.#isClosed) return deadOutcome('cancelled');
+    try {
+      return await block.run(thread, code);
+    } finally {
+      thread.leave();
+    }
+  }
+
+  async #drop(): Promise<void> {
+    const thread = this.#thread;
+    this.#thread = undefined;
+    await thread?.end();
+  }
+
+  /** Sub-calls were made, and what they showed was shown, however the block ended. */
+  #keep(block: RunningBlock): void {
+    this.#asked += block.asked;
+    this.#shown = mergeRanges([...this.#shown, ...block.shown]);
+    for (const child of block.children) this.#children.set(child.id, child);
+  }
+}
+
+/** One block from its code to its outcome. */
+class RunningBlock {
+  readonly shown: ByteRange[] = [];
+  readonly children: ChildHandle[] = [];
+  handles: readonly Handle[] = [];
+  asked = 0;
+  readonly #host: ReplHost;
+  readonly #replies = new Map<number, readonly [query: SubQuery, reply: SubReply]>();
+  readonly #outcome = Promise.withResolvers<BlockOutcome>();
+  #thread: SandboxThread | undefined;
+  #next: number;
+  #isOver = false;
+
+  constructor(host: ReplHost, firstOrder: number) {
+    this.#host = host;
+    this.#next = firstOrder;
+  }
+
+  run(thread: SandboxThread, code: string): Promise<BlockOutcome> {
+    this.#thread = thread;
+    if (!this.#isOver) {
+      thread.listen({ message: (message) => this.#hear(message), ended: (why) => this.end(deadOutcome(why)) });
+      thread.send({ type: 'run', code });
+    }
+    return this.#outcome.promise;
+  }
+
+  end(outcome: BlockOutcome): void {
+    this.#isOver = true;
+    this.#outcome.resolve(outcome);
+  }
+
+  #fail(error: unknown): void {
+    this.#isOver = true;
+    this.#outcome.reject(error);
+  }
+
+  #hear(message: FromSandbox): void {
+    if (this.#isOver) return;
+    if (message.type === 'queries') {
+      this.shown.push(...message.shown);
+      this.asked += message.queries.length;
+      for (const query of message.queries) this.#ask(query);
+    } else if (message.type === 'done') {
+      this.handles = message.handles;
+      this.shown.push(...message.shown);
+      this.end(message.outcome);
+    } else if (message.type === 'fault') this.#fail(faultOf(message));
+  }
+
+  #ask(query: SubQuery): void {
+    this.#host.query(query).then(
+      (reply) => {
+        this.#replies.set(query.order, [query, reply]);
+        this.#pass();
+      },
+      (error: unknown) => this.#fail(error),
+    );
+  }
+
+  #pass(): void {
+    for (let found = this.#take(); found !== undefined; found = this.#take()) {
+      const [{ order, over }, reply] = found;
+      for (const { handle: id, text } of reply.claims)
+        this.children.push({ kind: 'child', id, text, call_id: '', over: over ?? '' });
+      this.#thread?.send({ type: 'reply', order, reply: plainReply(reply) });
+    }
+  }
+
+  #take(): readonly [SubQuery, SubReply] | undefined {
+    const found = this.#isOver ? undefined : this.#replies.get(this.#next);
+    if (found !== undefined) this.#next += 1;
+    return found;
+  }
+}
+
+/** Whatever else the host's object may carry cannot be copied, perhaps, or is not for the code. */
+function plainReply({ ok, text, claims }: SubReply): SubReply {
+  return { ok, text, claims: claims.map(({ text: said, handle }) => ({ text: said, handle })) };
+}

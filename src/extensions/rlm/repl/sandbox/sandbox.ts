@@ -1,0 +1,235 @@
+// Owns the sandbox in its own thread: one block after the other, its operations, its sub-calls and how it ends. Knows no session.
+// Invariant: every block ends with exactly one `done` or `fault`; sub-calls are numbered in the order of asking, and a block ends only when
+// each is answered.
+
+import { errorCode, errorText } from '#base/errors.ts';
+import { sha256 } from '#base/ids.ts';
+import { isJsonObject, type JsonValue } from '#base/json.ts';
+import type { ComputedHandle, Handle } from '../../ask/ask-outcome.ts';
+import { BlockState } from '../block/block-state.ts';
+import { deadOutcome } from '../block/dead-outcome.ts';
+import { keepVariables } from '../block/keep-variables.ts';
+import { TakenTexts } from '../block/taken-texts.ts';
+import type { BlockOutcome, SubQuery, SubReply } from '../repl-session.ts';
+import { openDescribed } from '../source/open-described.ts';
+import type { PartedSource } from '../source/parted-source.ts';
+import { answerParts } from './answer-parts.ts';
+import { ApiFault } from './api-fault.ts';
+import { contextOps, number, type Operation, string } from './context-ops.ts';
+import { Engine, isEngineFault, SandboxMemoryError } from './engine.ts';
+import { HandleShelf, textOf } from './handle-shelf.ts';
+import type { FromSandbox, SandboxStart } from './messages.ts';
+import { runComputed } from './run-computed.ts';
+import { SandboxRealm, type ScriptState, type Thrown } from './sandbox-realm.ts';
+
+const MOST_QUESTION = 100_000;
+const MOST_PIECE = { llm: 1_000_000, rlm: 4_000_000 };
+
+export class Sandbox {
+  readonly #post: (message: FromSandbox) => void;
+  readonly #start: SandboxStart;
+  readonly #engine: Engine;
+  readonly #source: PartedSource;
+  readonly #taken = new TakenTexts();
+  readonly #shelf: HandleShelf;
+  readonly #realm: SandboxRealm;
+  #block: BlockState;
+  #began = 0;
+  #isOver = false;
+  #asked: number;
+  #open = 0;
+  #thrown: Thrown | undefined;
+
+  private constructor(engine: Engine, start: SandboxStart, post: (message: FromSandbox) => void) {
+    this.#post = post;
+    this.#start = start;
+    this.#engine = engine;
+    this.#asked = start.asked;
+    this.#source = openDescribed(start.source);
+    this.#source.slice(0, 1);
+    this.#shelf = new HandleShelf(this.#source, { handles: start.handles, next: start.next_handle });
+    this.#block = new BlockState(start.limits.output_chars);
+    this.#realm = this.#world();
+  }
+
+  /** Throws TalariaError `context-changed` | `context-unreadable`. */
+  static async open(start: SandboxStart, post: (message: FromSandbox) => void): Promise<Sandbox> {
+    return new Sandbox(await Engine.start(start.limits.memory_bytes), start, post);
+  }
+
+  run(code: string): void {
+    this.#block = new BlockState(this.#start.limits.output_chars);
+    this.#began = cpuMs();
+    this.#thrown = undefined;
+    this.#guard(() => this.#realm.begin(keepVariables(code)));
+  }
+
+  reply(order: number, reply: SubReply): void {
+    this.#open -= 1;
+    const claims = reply.claims.map(({ handle: id, text }) => ({ id, kind: 'child' as const, text }));
+    for (const { id, text } of claims) this.#shelf.child({ kind: 'child', id, text, call_id: '', over: '' });
+    this.#guard(() => {
+      this.#realm.deliver(order, JSON.stringify({ ok: reply.ok, text: reply.text, claims }));
+      return this.#realm.settle();
+    });
+  }
+
+  check(handle: ComputedHandle): void {
+    this.#began = cpuMs();
+    try {
+      this.#post({ type: 'checked', output: this.#runCode(handle.code, handle.inputs), detail: null });
+    } catch (error) {
+      if (this.#isOver) this.#post({ type: 'checked', output: null, detail: 'it computed for too long' });
+      else if (error instanceof ApiFault) this.#post({ type: 'checked', output: null, detail: error.message });
+      else this.#fault(error);
+    }
+  }
+
+  #guard(step: () => ScriptState): void {
+    try {
+      this.#advance(step());
+    } catch (error) {
+      if (error instanceof SandboxMemoryError) this.#finish(deadOutcome('out_of_memory'));
+      else if (this.#isOver) this.#finish(deadOutcome('out_of_time'));
+      else if (this.#realm.fault !== undefined) this.#fault(this.#realm.fault);
+      else if (isEngineFault(error)) this.#finish(deadOutcome('sandbox_died'));
+      else this.#fault(error);
+    }
+  }
+
+  #advance(state: ScriptState): void {
+    if (state.state === 'threw') this.#thrown ??= state.thrown;
+    if (this.#realm.fault !== undefined) this.#fault(this.#realm.fault);
+    else if (this.#isOver) this.#finish(deadOutcome('out_of_time'));
+    else if (this.#thrown !== undefined && isMemoryFault(this.#thrown)) this.#finish(deadOutcome('out_of_memory'));
+    else if (this.#open > 0) this.#post({ type: 'waiting' });
+    else this.#finish(this.#outcome(state.state === 'pending'));
+  }
+
+  #outcome(isStuck: boolean): BlockOutcome {
+    const stuck = { name: 'Error', message: 'the block waits for a promise that nothing settles', line: null };
+    const thrown = this.#thrown ?? (isStuck ? stuck : undefined);
+    const { output, cut, answer } = this.#block;
+    this.#taken.show(output, cut > 0);
+    const variables = this.#realm.variables();
+    return { output, cut, failure: thrown === undefined ? null : failureOf(thrown), answer, variables };
+  }
+
+  #finish(outcome: BlockOutcome): void {
+    this.#post({ type: 'done', outcome, handles: this.#shelf.drain(), shown: this.#taken.drain() });
+  }
+
+  #fault(error: unknown): void {
+    this.#post({ type: 'fault', code: errorCode(error) ?? 'sandbox-failed', message: errorText(error) });
+  }
+
+  #world(): SandboxRealm {
+    const parts = { stop: () => this.#stop(), source: this.#source, full: true, context: true };
+    const ops = { ...contextOps(this.#source, this.#taken), ...this.#sessionOps() };
+    return new SandboxRealm(this.#engine, { ...parts, ops, print: this.#start.limits.output_chars });
+  }
+
+  #stop(): boolean {
+    if (!this.#isOver && this.#began > 0) this.#isOver = cpuMs() - this.#began > this.#start.limits.block_ms;
+    return this.#isOver;
+  }
+
+  #sessionOps(): Readonly<Record<string, Operation>> {
+    return {
+      span: ([start, end]) => this.#told(this.#shelf.span(number(start), number(end))),
+      handle: ([id]) => this.#told(this.#known(string(id))),
+      print: ([text, length]) => this.#block.print(string(text), number(length)),
+      query: ([kind, list]) => this.#query(string(kind) === 'rlm' ? 'rlm' : 'llm', listOf(list)),
+      compute: ([code, inputs]) => this.#compute(string(code), listOf(inputs).map(string)),
+      finish: (parts) => this.#answer(parts),
+    };
+  }
+
+  #query(kind: 'llm' | 'rlm', list: readonly JsonValue[]): readonly number[] {
+    if (this.#asked + list.length > this.#start.limits.sub_calls)
+      throw new ApiFault(
+        'SubCallLimit',
+        `this run may make ${this.#start.limits.sub_calls} sub-calls, and has made ${this.#asked}`,
+      );
+    const queries = list.map((one, at) => this.#subQuery(kind, listOf(one), this.#asked + 1 + at));
+    for (const query of queries) this.#showQuery(query);
+    this.#asked += queries.length;
+    this.#open += queries.length;
+    if (queries.length > 0) this.#post({ type: 'queries', queries, shown: this.#taken.drain() });
+    return queries.map(({ order }) => order);
+  }
+
+  #subQuery(kind: 'llm' | 'rlm', [question, text, over]: readonly JsonValue[], order: number): SubQuery {
+    const asked = string(question);
+    const id = over === null ? null : string(over);
+    const piece = id === null ? (text === null ? null : string(text)) : textOf(this.#known(id));
+    if (asked.length > MOST_QUESTION)
+      throw new ApiFault('RangeError', `a question has at most ${MOST_QUESTION} characters`);
+    if (piece !== null && piece.length > MOST_PIECE[kind])
+      throw new ApiFault('RangeError', `a piece has at most ${MOST_PIECE[kind]} characters: take smaller chunks`);
+    return { question: asked, piece, over: id, kind, order };
+  }
+
+  #showQuery({ question, piece, over }: SubQuery): void {
+    const handle = over === null ? undefined : this.#shelf.get(over);
+    if (handle?.kind === 'span') this.#taken.showRange(...this.#shelf.rangeOf(handle));
+    else if (handle === undefined && piece !== null) this.#taken.show(piece);
+    this.#taken.show(question);
+  }
+
+  #compute(code: string, inputs: readonly string[]): object {
+    const output = this.#runCode(code, inputs);
+    const hashes = { code_hash: `sha256:${sha256(code)}`, output_hash: `sha256:${sha256(output)}` };
+    return this.#told(this.#shelf.computed({ code, inputs, output, ...hashes }));
+  }
+
+  #runCode(code: string, inputs: readonly string[]): string {
+    const given = inputs.map((id) => (id === 'context' ? null : this.#known(id)));
+    return runComputed(
+      { code, inputs: given },
+      { engine: this.#engine, source: this.#source, stop: () => this.#stop() },
+    );
+  }
+
+  #answer(parts: readonly JsonValue[]): void {
+    const given = parts.map((part) => {
+      const [text, handles] = listOf(part);
+      return { text: string(text), handles: listOf(handles).map(string) };
+    });
+    this.#block.finish(answerParts(given, (id) => this.#shelf.get(id) !== undefined));
+  }
+
+  #known(id: string): Handle {
+    const handle = this.#shelf.get(id);
+    if (handle === undefined) throw new ApiFault('RangeError', `there is no handle ${id.slice(0, 64)}`);
+    return handle;
+  }
+
+  #told(handle: Handle): Handle {
+    const [start, end] = handle.kind === 'span' ? this.#shelf.rangeOf(handle) : [];
+    return Object.assign(
+      { id: handle.id, kind: handle.kind, text: textOf(handle) },
+      start === undefined ? {} : { start, end },
+    ) as never;
+  }
+}
+
+function listOf(value: JsonValue | undefined): readonly JsonValue[] {
+  if (Array.isArray(value)) return value;
+  throw new ApiFault('TypeError', isJsonObject(value) ? 'a list is needed, not an object' : 'a list is needed');
+}
+
+function failureOf({ name, message, line }: Thrown): NonNullable<BlockOutcome['failure']> {
+  if (name === 'SubCallLimit') return { reason: 'sub_call_limit', detail: message };
+  return { reason: 'threw', detail: `${name}: ${message}${line === null ? '' : ` (line ${line})`}` };
+}
+
+function isMemoryFault({ name, message }: Thrown): boolean {
+  return name === 'InternalError' && message.startsWith('out of memory');
+}
+
+/** Of this thread: a machine that is busy with others takes no time from a block. */
+function cpuMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+}
