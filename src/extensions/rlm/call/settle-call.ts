@@ -2,7 +2,7 @@
 // Invariant: settles once; what comes later is heard by nobody; a bug (a rejection) is passed on.
 import type { Clock } from '#base/clock.ts';
 import type { Ok } from '#base/result.ts';
-import { refuse } from '#base/result.ts';
+import { ok, refuse } from '#base/result.ts';
 import type { InnerCall, InnerFailure, InnerReply, InnerRequest } from './inner-call.ts';
 import { longestReply, tooLong } from './reply-size.ts';
 
@@ -19,7 +19,8 @@ export async function settleCall(
   const outcome = await bounded({ inner, clock }, request, signal);
   if (!outcome.ok) return outcome;
   const longest = longestReply(request.max_output_tokens);
-  if (outcome.value.completion.length <= longest) return outcome;
+  const { completion } = outcome.value;
+  if (completion.length <= longest) return ok({ ...outcome.value, completion: completion.toWellFormed() });
   return refuse('reply_too_large', tooLong(longest, request.max_output_tokens));
 }
 

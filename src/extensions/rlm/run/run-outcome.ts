@@ -70,4 +70,6 @@ export interface RunOutcome {
   readonly repair: RepairBlock | null;
   readonly totals: RunTotals;
   readonly tree: RlmTree;
+  /** Into which the question was split; absent: it was not. */
+  readonly sub_questions?: readonly { readonly ac_node_id: string; readonly question: string }[];
 }

@@ -52,6 +52,8 @@ export interface RunRequest {
   readonly fan_out: number;
   /** Of one reply. */
   readonly max_output_tokens: number;
+  /** Characters of facts in the prompt of one synthesis; what goes beyond is named as a gap. */
+  readonly facts_chars: number;
   readonly chunks: readonly RequestChunk[];
   /** Everything of the target that is not read; a stretch of one file is one entry when it is long. */
   readonly omitted: readonly Pick<DroppedChunk, 'chunk_id' | 'reason'>[];
