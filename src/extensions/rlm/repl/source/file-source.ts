@@ -17,6 +17,8 @@ export interface FileSourceOptions {
   /** How one file is told instead of by its path: `-` for what was piped in. */
   readonly name?: string;
   readonly signal?: AbortSignal;
+  /** Files below a folder that are not read, by absolute path; they are named among the skipped. */
+  readonly leaveOut?: (file: string) => boolean;
 }
 
 export interface FileSource {
@@ -40,7 +42,11 @@ export async function createFileSource(
   const isFile = join(root, only) === join(target);
   if (isFile && name !== undefined) return named(target, name, options);
   if (found.value.paths.length === 0) return refuse('context-empty', `${target} holds no file`);
-  return fromPaths(found.value.paths, found.value.skipped, isFile, options);
+  const { leaveOut = () => false } = options;
+  const left = isFile ? [] : found.value.paths.filter((path) => leaveOut(join(root, path)));
+  const paths = found.value.paths.filter((path) => !left.includes(path));
+  const skipped = [...found.value.skipped, ...left.map((path) => ({ path, reason: 'left-out' as const }))];
+  return fromPaths(paths, skipped, isFile, options);
 }
 
 async function named(

@@ -11,7 +11,7 @@ const NEVER: ReadonlySet<string> = new Set(['.git', '__pycache__', 'node_modules
 export interface SkippedFile {
   /** Relative to the root. */
   readonly path: string;
-  readonly reason: 'binary' | 'unreadable' | 'link' | 'no-file';
+  readonly reason: 'binary' | 'unreadable' | 'link' | 'no-file' | 'left-out';
 }
 
 export interface FoundFiles {
