@@ -8,7 +8,7 @@ import type { InnerCall, InnerRequest } from '#extensions/rlm/call/inner-call.ts
 import type { FreshFact } from '#extensions/rlm/run/run-outcome.ts';
 import type { EngineWork, RunEngine } from '#extensions/rlm/trace/replay/replay-run.ts';
 import type { NewRun, RunRow } from '#extensions/rlm/trace/run-row.ts';
-import { textHash } from '#extensions/rlm/trace/text-hash.ts';
+import { jsonHash, textHash } from '#extensions/rlm/trace/text-hash.ts';
 import type { RunTrace, TraceStore } from '#extensions/rlm/trace/trace-store.ts';
 
 export const CHUNKS: readonly string[] = [
@@ -59,7 +59,7 @@ export const smallEngine: RunEngine = async (work, signal) => {
   const request = row.request as { question: string; chunks: { chunk_id: string; text_hash: string }[] };
   const start = trace.emit({
     ...{ type: 'rlm.run.started', node_id: null, causal_parent_event_id: null },
-    data: { question: request.question },
+    data: { question: request.question, request_hash: jsonHash(row.request) },
   });
   const evidence: FreshFact[] = [];
   for (const [at, chunk] of request.chunks.entries()) {

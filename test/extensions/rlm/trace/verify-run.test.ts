@@ -84,6 +84,10 @@ const TAMPERED: Readonly<Record<string, readonly [(record: RunRecord) => RunReco
     'event-after-finish',
     'event-id',
   ],
+  'another question': [
+    (r) => ({ ...r, row: { ...r.row, request: { ...r.row.request, question: '?' } } }),
+    'request-hash',
+  ],
   'an event of another run': [(r) => withEvent(r, 3, { run_id: 'x' }), 'event-of-other-run'],
   'an unknown event': [(r) => withEvent(r, 1, { type: 'rlm.node.sleeping' as never }), 'event-type-unknown'],
   'a cause that comes later': [

@@ -1,7 +1,9 @@
 // Owns whether the events of a run are a whole, ordered chain (notes 16, 22.8). Knows no call and no outcome. Pure.
+import type { JsonObject, JsonValue } from '#base/json.ts';
 import { RUN_EVENT_TYPES, type RunEvent } from '../run-event.ts';
 import type { RunRecord } from '../run-record.ts';
 import { eventId } from '../store/live-trace.ts';
+import { jsonHash } from '../text-hash.ts';
 import { type Problem, problem } from './problem.ts';
 
 const TYPES: ReadonlySet<string> = new Set(RUN_EVENT_TYPES);
@@ -14,6 +16,7 @@ export function checkEvents({ row, events }: Pick<RunRecord, 'row' | 'events'>):
     ...events.flatMap((event) => checkEvent(event, row.run_id)),
     ...events.flatMap((event) => checkCause(event, seen)),
     ...checkEnds(events, row.ended_at !== null),
+    ...checkRequest(events[0]?.data.request_hash, row.request),
   ];
 }
 
@@ -57,4 +60,9 @@ function checkEnds(events: readonly RunEvent[], ended: boolean): readonly Proble
       problem('event-after-finish', `event ${events[finish + 1]?.seq}`, 'rlm.run.finished is the last event.'),
     );
   return problems;
+}
+
+function checkRequest(told: JsonValue | undefined, request: JsonObject): readonly Problem[] {
+  if (told === undefined || told === jsonHash(request)) return [];
+  return [problem('request-hash', 'event 1', 'The request is not the one that the run began with.')];
 }

@@ -15,7 +15,8 @@ export interface HandleGround {
 
 export function checkHandles(outcome: AskOutcome, { calls, check }: HandleGround): readonly Problem[] {
   const known = new Set(outcome.handles.map(({ id }) => id));
-  const callIds = new Set(calls.map(({ call_id }) => call_id));
+  // A sub-call that was an ask of its own has no record: the calls in it begin with its id.
+  const callIds = new Set(calls.flatMap(({ call_id }) => [call_id, ...asksAbove(call_id)]));
   return [
     ...checkSentences(outcome, known),
     ...outcome.handles.flatMap((handle) => {
@@ -27,6 +28,11 @@ export function checkHandles(outcome: AskOutcome, { calls, check }: HandleGround
       ];
     }),
   ];
+}
+
+function asksAbove(call_id: string): readonly string[] {
+  const parts = call_id.split('/');
+  return parts.slice(1).map((_, at) => parts.slice(0, at + 1).join('/'));
 }
 
 function checkSentences({ sentences, verdict }: AskOutcome, known: ReadonlySet<string>): readonly Problem[] {

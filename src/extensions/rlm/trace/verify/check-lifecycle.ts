@@ -51,7 +51,8 @@ function checkLife({ call_id, record, started, completed }: Life, state: RunRow[
   const [first] = started;
   const [last] = completed;
   const problems: Problem[] = [];
-  if (first === undefined) problems.push(problem('call-not-started', where, 'No event says that it was started.'));
+  if (first === undefined && (state !== 'running' || last !== undefined))
+    problems.push(problem('call-not-started', where, 'No event says that it was started.'));
   if (started.length > 1 || completed.length > 1)
     problems.push(problem('call-started-twice', where, 'It was started or completed more than once.'));
   if (last === undefined && state === 'completed')

@@ -8,6 +8,7 @@ export type ProblemCode =
   | 'causal-parent-missing'
   | 'causal-parent-late'
   | 'start-missing'
+  | 'request-hash'
   | 'finish-missing'
   | 'event-after-finish'
   | 'state-unlikely'
