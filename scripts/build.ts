@@ -14,7 +14,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
+import { basename, join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 import { smallStartModules, startChunk } from './build/start-chunk.ts';
@@ -52,8 +52,11 @@ try {
   };
   const together = startChunk(root, await smallStartModules(options));
   const result = await build({ ...options, metafile: true, plugins: [oneLocale(), together] });
-  if (result.warnings.length > 0) throw new Error(result.warnings.map((warning) => warning.text).join('\n'));
-  writeFileSync(join(staging, 'THIRD_PARTY_NOTICES'), noticesFor(root, Object.keys(result.metafile.inputs)));
+  const threads = await build({ ...options, metafile: true, splitting: false, entryPoints: threadEntries() });
+  const warnings = [...result.warnings, ...threads.warnings];
+  if (warnings.length > 0) throw new Error(warnings.map((warning) => warning.text).join('\n'));
+  const inputs = [result, threads].flatMap(({ metafile }) => Object.keys(metafile.inputs));
+  writeFileSync(join(staging, 'THIRD_PARTY_NOTICES'), noticesFor(root, inputs));
   dropNeedlessBanners();
   publish();
 } finally {
@@ -80,6 +83,12 @@ function entryPoints(): Record<string, string> {
     if (path.endsWith('.ts')) entries[path.split('/').at(-1)?.replace(/\.ts$/, '') ?? path] = path;
   }
   return entries;
+}
+
+/** `src/…/x.worker.ts` → `dist/x.worker.js`: a thread is a file of its own, whole, so that it takes no part in the chunks of the start. */
+function threadEntries(): Record<string, string> {
+  const files = filesIn(join(root, 'src')).filter((path) => path.endsWith('.worker.ts'));
+  return Object.fromEntries(files.map((path) => [basename(path, '.ts'), join('src', path)]));
 }
 
 /** Making `require` takes 2 ms, which `--version` would pay too. */
