@@ -15,7 +15,7 @@ import { type EngineRun, runAsked, stampOf } from '../engine/run-fixture.ts';
 import { treeDepth } from './rlm-output.ts';
 
 export const DOGFOOD_ID = 'rlm-mvp-src-dogfood-v1';
-const QUESTION = 'List what the first lines of each file state about its purpose, each statement with its chunk.';
+const QUESTION = 'List every fact that the first lines of these files state, each with its chunk.';
 const FILES = 6;
 const LINES = 8;
 const LEAST_FILES = 3;

@@ -73,3 +73,9 @@ export function fixtureQuestion({ fixture, recursive }: BenchFixture): string {
   if (recursive !== null) return recursive.initial_prompt;
   return `List every fact of ${fixture.target.path} with its chunk, and report the truncation boundary without claiming anything beyond it.`;
 }
+
+/** The same for a recursive run, which is told here what the single call reads in its context. */
+export function runQuestion(bench: BenchFixture): string {
+  const { last_retained_line, omitted_line_count } = bench.fixture.truncation_config.truncation_boundary;
+  return `${fixtureQuestion(bench)}\nThe target was cut: last_retained_line ${last_retained_line}, omitted_line_count ${omitted_line_count}. Put these two numbers into result.truncation_report.`;
+}

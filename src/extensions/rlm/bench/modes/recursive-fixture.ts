@@ -6,8 +6,9 @@ import { extractJson } from '../../text/extract-json.ts';
 import type { BenchEngine } from '../engine/bench-engine.ts';
 import { measuredCalls } from '../engine/measured-calls.ts';
 import { type EngineRun, runFixture } from '../engine/run-fixture.ts';
-import { type BenchFixture, fixtureLines, fixtureQuestion, type RecursiveConfig } from './load-fixture.ts';
-import { parentCompletion, rlmOutput } from './rlm-output.ts';
+import { type BenchFixture, fixtureLines, type RecursiveConfig, runQuestion } from './load-fixture.ts';
+import { parentCompletion } from './parent-completion.ts';
+import { rlmOutput } from './rlm-output.ts';
 
 export interface FixtureCheck {
   readonly check_id: string;
@@ -36,7 +37,7 @@ export async function recursiveFixture(
   if (recursive === null) return refuse('fixture-not-recursive', 'the fixture has no section recursive_run');
   const { max_depth, max_iterations } = recursive;
   const options = { families, limits: { max_depth, max_iterations } };
-  const asked = { fixture: fixtureLines(fixture), question: fixtureQuestion(bench), options };
+  const asked = { fixture: fixtureLines(fixture), question: runQuestion(bench), options };
   const run = await runFixture(engine, asked, signal);
   if (!run.ok) return run;
   const checks = checksOf(recursive, run.value);

@@ -5,11 +5,8 @@ import type { CallRecord } from '../../call/call-record.ts';
 import type { RunOutcome } from '../../run/run-outcome.ts';
 import { extractJson } from '../../text/extract-json.ts';
 import type { EngineRun } from '../engine/run-fixture.ts';
-
-/** Of the parent; null: none was asked or none answered. */
-export function parentCompletion(calls: readonly CallRecord[]): string | null {
-  return calls.findLast((call) => call.mode === 'synthesize_parent' && call.completion !== null)?.completion ?? null;
-}
+import { parentCompletion } from './parent-completion.ts';
+import { runMessage } from './run-message.ts';
 
 export function treeDepth({ tree }: Pick<RunOutcome, 'tree'>): number {
   return Math.max(0, ...Object.values(tree.nodes).map((node) => node.depth));
@@ -41,8 +38,9 @@ export function subcalls(calls: readonly CallRecord[]) {
 }
 
 export function rlmOutput({ run_id, outcome, calls }: EngineRun, target: string): JsonObject {
-  const completion = parentCompletion(calls);
-  const parsed = completion === null ? null : extractJson(completion);
+  const parent = parentCompletion(calls);
+  const { text } = runMessage({ calls, outcome });
+  const parsed = extractJson(text);
   const output = {
     mode: 'recursive_outer_scaffold',
     generation_id: run_id,
@@ -64,8 +62,9 @@ export function rlmOutput({ run_id, outcome, calls }: EngineRun, target: string)
       generation_id: run_id,
       chunk_subcall_count: calls.filter(({ mode }) => mode === 'execute_atomic').length,
       nested_benchmark_subcall_count: 0,
-      final_message: completion,
-      final_message_json: parsed?.ok === true ? parsed.value : null,
+      final_message: text,
+      final_message_json: parsed.ok ? parsed.value : null,
+      parent_completion: parent,
       subcalls: subcalls(calls),
       success: outcome.verdict === 'accepted',
     },

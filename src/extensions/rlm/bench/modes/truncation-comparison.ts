@@ -8,8 +8,9 @@ import type { BenchEngine } from '../engine/bench-engine.ts';
 import { measuredCalls } from '../engine/measured-calls.ts';
 import { type EngineRun, runFixture } from '../engine/run-fixture.ts';
 import { guardVerdict } from './guard-verdict.ts';
-import { type BenchFixture, fixtureLines, fixtureQuestion } from './load-fixture.ts';
-import { parentCompletion, rlmOutput, subcalls } from './rlm-output.ts';
+import { type BenchFixture, fixtureLines, runQuestion } from './load-fixture.ts';
+import { rlmOutput, subcalls } from './rlm-output.ts';
+import { runMessage } from './run-message.ts';
 import { type Baseline, vanillaBaseline } from './vanilla-baseline.ts';
 
 export const COMPARISON_ID = 'rlm-shared-truncation-comparison-v1';
@@ -34,10 +35,10 @@ export async function truncationComparison(
 ): Promise<Result<TruncationComparison, 'fixture-chunks-differ'>> {
   const { bench, families } = ask;
   const baseline = await vanillaBaseline(engine, ask, signal);
-  const asked = { fixture: fixtureLines(bench.fixture), question: fixtureQuestion(bench), options: { families } };
+  const asked = { fixture: fixtureLines(bench.fixture), question: runQuestion(bench), options: { families } };
   const run = await runFixture(engine, asked, signal);
   if (!run.ok) return run;
-  const completion = parentCompletion(run.value.calls) ?? '';
+  const { text: completion } = runMessage(run.value);
   const calls: readonly RunCall[] = subcalls(run.value.calls);
   const quality = compareRuns({
     fixture: bench.fixture,
@@ -53,7 +54,7 @@ type Compared = Omit<TruncationComparison, 'artifact'> & { readonly bench: Bench
 
 function artifactOf({ bench: { fixture }, baseline, run, quality, success }: Compared): JsonObject {
   const { truncation_config: config, target } = fixture;
-  const completion = parentCompletion(run.calls) ?? '';
+  const { text: completion, boundary_reported_by } = runMessage(run);
   const artifact = {
     artifact_type: 'rlm_shared_truncation_benchmark_result',
     schema_version: 'rlm.shared_truncation_benchmark.v1',
@@ -71,6 +72,7 @@ function artifactOf({ bench: { fixture }, baseline, run, quality, success }: Com
     },
     vanilla_output: baseline.artifact,
     rlm_output: rlmOutput(run, target.path),
+    boundary_reported_by: { vanilla: 'parent', rlm: boundary_reported_by },
     quality_comparison: quality,
     traceguard: {
       vanilla: baseline.guard,

@@ -12,6 +12,7 @@ import { repairMissingHandles } from '../../repair/repair-missing-handles.ts';
 import type { FreshFact } from '../../run/run-outcome.ts';
 import { extractJson } from '../../text/extract-json.ts';
 import type { EngineRun } from '../engine/run-fixture.ts';
+import { parentCompletion } from '../modes/parent-completion.ts';
 
 export interface ChildRecord {
   readonly call_id: string;
@@ -89,9 +90,6 @@ function bare(text: string, fact_id: string): string {
 }
 
 function parentOf(calls: readonly CallRecord[]): JsonValue {
-  const completion = calls.findLast(
-    (call) => call.mode === 'synthesize_parent' && call.completion !== null,
-  )?.completion;
-  const read = extractJson(completion ?? '');
+  const read = extractJson(parentCompletion(calls) ?? '');
   return read.ok && isJsonObject(read.value) ? read.value : null;
 }
