@@ -79,7 +79,7 @@ export function eventWords(type: string): string {
 
 const MODES: Readonly<Record<string, string>> = {
   decompose_ac: 'take the question apart',
-  execute_atomic: 'answer as one',
+  execute_atomic: 'read a part',
   summarize_chunk: 'read a chunk',
   synthesize_parent: 'put the findings together',
   repl_root: 'write code',
