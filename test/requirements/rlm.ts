@@ -87,7 +87,7 @@ export const rlmRows: readonly Requirement[] = [
   { id: 'rlm:run:failed-child', source: 'seed 003', text: 'A child that fails is a gap, named in the answer.', deferred: 'recursion' },
   { id: 'rlm:run:trace', source: 'seed 003', text: 'Every call is in the trace with parent, input, output, time and cost.' },
   { id: 'rlm:run:replay', source: 'seed 003', text: 'A trace is replayed without a model and gives the same verdict.' },
-  { id: 'rlm:run:resume', source: 'seed 003', text: 'A run that was killed goes on from its last accepted state.', deferred: 'recursion' },
+  { id: 'rlm:run:resume', source: 'seed 003', text: 'A run that was killed goes on from its last accepted state.' },
   { id: 'rlm:run:provider-agnostic', source: 'seed 003', text: 'The inner call is the turn, a process or a script, behind one contract.' },
   { id: 'rlm:run:opt-in', source: 'seed 003', text: 'Without recursion asked for, a turn is unchanged.' },
   { id: 'rlm:run:bounded-memory', source: 'seed 003', text: 'A context of 100 MB is worked through within bounded memory.', deferred: 'recursion' },
