@@ -5,8 +5,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { type Clock, systemClock } from '#base/clock.ts';
+import { errorText } from '#base/errors.ts';
 import { type ProcessResult, runProcess } from '#base/process.ts';
-import { ok, refuse } from '#base/result.ts';
+import { type Ok, ok, refuse } from '#base/result.ts';
 import type { InnerCall, InnerFailure, InnerReply, InnerRequest } from './inner-call.ts';
 import { findProgram, programMissing } from './program/find-program.ts';
 import {
@@ -36,7 +37,7 @@ export interface ProcessSurroundings extends ProgramSurroundings {
   readonly clock?: Clock;
 }
 
-type Outcome = { readonly ok: true; readonly value: InnerReply } | InnerFailure;
+type Outcome = Ok<InnerReply> | InnerFailure;
 
 export function createProcessCall(parts: ProcessCallParts): InnerCall {
   return { family: parts.family, call: (request, signal) => callOnce(parts, request, signal) };
@@ -51,11 +52,21 @@ async function callOnce(parts: ProcessCallParts, request: InnerRequest, signal: 
   const { argv, stdin } = programCall(parts, request);
   const bytes = tooLongArgument(argv);
   if (bytes !== undefined) return refuse('runtime_error', argumentTooLong(family, bytes));
-  const cwd = await mkdtemp(join(tmpdir(), 'talaria-rlm-'));
+  const made = await emptyFolder(family);
+  if (!made.ok) return made;
+  const cwd = made.value;
   try {
     return await runOnce(parts, request, { program, argv, stdin, cwd }, signal);
   } finally {
     await rm(cwd, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+async function emptyFolder(family: string): Promise<Ok<string> | InnerFailure> {
+  try {
+    return ok(await mkdtemp(join(tmpdir(), 'talaria-rlm-')));
+  } catch (error) {
+    return refuse('runtime_error', `cannot make an empty folder for the program of ${family}: ${errorText(error)}`);
   }
 }
 

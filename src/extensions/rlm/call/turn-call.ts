@@ -3,7 +3,7 @@
 import { deadline } from '#base/abort.ts';
 import { type Clock, systemClock } from '#base/clock.ts';
 import { errorText, TalariaError } from '#base/errors.ts';
-import { ok, refuse } from '#base/result.ts';
+import { type Ok, ok, refuse } from '#base/result.ts';
 import type { ExtensionHost, TurnRequest } from '#core/agent/extension-host.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
 import { ModelError, type Tier } from '#core/model/model-client.ts';
@@ -28,7 +28,7 @@ export function createTurnCall(parts: TurnCallParts): InnerCall {
   };
 }
 
-type Outcome = { readonly ok: true; readonly value: InnerReply } | InnerFailure;
+type Outcome = Ok<InnerReply> | InnerFailure;
 
 /** Why we end a turn ourselves. */
 class CallEnd extends TalariaError {
