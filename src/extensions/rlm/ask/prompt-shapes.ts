@@ -25,6 +25,8 @@ export interface RootPrompt {
   readonly handles_left_out: number;
   /** Names that the next block finds. */
   readonly variables: readonly string[];
+  /** Characters of a piece that one `llmQuery` can read. */
+  readonly piece_chars: number;
   /** From 1, of `steps`. */
   readonly step: number;
   readonly steps: number;

@@ -1,0 +1,127 @@
+// Owns the prompt of a root call: what is told of the context, of the steps so far, of the handles, shortened until it fits the window.
+// Knows no reply. Invariant: equal state, equal bytes; what is left out is counted in the prompt.
+
+import type { ContextSource } from '../../repl/context-source.ts';
+import type { Handle } from '../ask-outcome.ts';
+import {
+  type ContextCard,
+  type HandleCard,
+  REPL_SCHEMA,
+  type RootPrompt,
+  type RootTask,
+  type StepCard,
+} from '../prompt-shapes.ts';
+
+export interface PromptState {
+  readonly task: RootTask;
+  readonly question: string;
+  readonly source: ContextSource;
+  readonly history: readonly StepCard[];
+  readonly handles: readonly Handle[];
+  readonly variables: readonly string[];
+  readonly piece_chars: number;
+  readonly step: number;
+  readonly steps: number;
+  readonly note: string | null;
+}
+
+interface Detail {
+  /** So many of the newest steps with so many characters of code and of output. */
+  readonly whole: number;
+  readonly chars: number;
+  /** Of the older steps. */
+  readonly short: number;
+  readonly steps: number;
+  readonly handles: number;
+  readonly quote: number;
+  readonly head: number;
+  readonly files: number;
+}
+
+const DETAILS: readonly Detail[] = [
+  { whole: 30, chars: 20_000, short: 0, steps: 30, handles: 80, quote: 240, head: 1_500, files: 40 },
+  { whole: 4, chars: 8_000, short: 600, steps: 30, handles: 60, quote: 200, head: 1_200, files: 30 },
+  { whole: 2, chars: 4_000, short: 400, steps: 30, handles: 40, quote: 160, head: 1_000, files: 20 },
+  { whole: 2, chars: 2_400, short: 200, steps: 12, handles: 30, quote: 120, head: 600, files: 12 },
+  { whole: 1, chars: 2_000, short: 160, steps: 6, handles: 20, quote: 100, head: 400, files: 8 },
+  { whole: 1, chars: 1_000, short: 120, steps: 3, handles: 12, quote: 80, head: 200, files: 5 },
+  { whole: 1, chars: 300, short: 80, steps: 1, handles: 6, quote: 60, head: 100, files: 3 },
+];
+
+/** The most detailed one of at most so many characters, else the shortest. */
+export function rootPrompt(state: PromptState, chars: number): string {
+  let prompt = '';
+  for (const detail of DETAILS) {
+    prompt = JSON.stringify(drawPrompt(state, detail));
+    if (prompt.length <= chars) break;
+  }
+  return prompt;
+}
+
+function drawPrompt(state: PromptState, detail: Detail): RootPrompt {
+  const { task, question, history, handles, variables, piece_chars, step, steps, note } = state;
+  const shown = history.slice(-detail.steps);
+  const listed = handles.slice(-detail.handles);
+  return {
+    schema_version: REPL_SCHEMA,
+    task,
+    context: contextCard(state.source, detail),
+    history: shown.map((one, at) => shortStep(one, at >= shown.length - detail.whole ? detail.chars : detail.short)),
+    history_left_out: history.length - shown.length,
+    handles: listed.map((one) => handleCard(one, detail.quote)),
+    handles_left_out: handles.length - listed.length,
+    variables: variables.slice(0, detail.handles),
+    piece_chars,
+    step,
+    steps,
+    note,
+    question,
+  };
+}
+
+/** Bytes at the beginning that every first prompt shows at most. */
+export const HEAD_BYTES = 1_500;
+
+function contextCard(source: ContextSource, { head, files }: Detail): ContextCard {
+  return {
+    bytes: source.byte_count,
+    lines: source.line_count,
+    files: source.files
+      .slice(0, files)
+      .map(({ path, start_byte, end_byte }) => ({ path, bytes: end_byte - start_byte })),
+    files_left_out: Math.max(0, source.files.length - files),
+    head: source.slice(0, Math.min(head, HEAD_BYTES, source.byte_count)).text,
+  };
+}
+
+function shortStep(step: StepCard, chars: number): StepCard {
+  const output = shorten(step.output, chars);
+  return {
+    ...step,
+    code: shorten(step.code, chars),
+    output,
+    cut: step.cut + Math.max(0, step.output.length - output.length),
+    handles: step.handles.slice(0, 20),
+  };
+}
+
+function handleCard(handle: Handle, chars: number): HandleCard {
+  const { id, kind } = handle;
+  switch (handle.kind) {
+    case 'span': {
+      const { source_path, start_line, end_line } = handle.place;
+      return { id, kind, from: `${source_path}:${start_line}-${end_line}`, text: shorten(handle.quote, chars) };
+    }
+    case 'child':
+      return { id, kind, from: handle.over, text: shorten(handle.text, chars) };
+    case 'computed':
+      return { id, kind, from: handle.inputs.slice(0, 10).join(', '), text: shorten(handle.output, chars) };
+  }
+}
+
+/** Beginning and end, with a mark where something is missing. */
+export function shorten(text: string, chars: number): string {
+  if (text.length <= chars) return text;
+  const end = Math.floor(chars / 4);
+  return `${text.slice(0, chars - end).toWellFormed()} […] ${end === 0 ? '' : text.slice(-end).toWellFormed()}`;
+}

@@ -1,0 +1,52 @@
+// Owns what counts of a reply to a sub-call: its answer, and the claims whose words the piece holds. Reads JSON leniently, else prose lines.
+// Invariant: total; a claim that counts stands in the piece and is neither cut out of a denial nor turned. Seed 003: fresh child evidence.
+import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
+import { isLongEnough } from '#mind/evidence/trace-guard/find-quote.ts';
+import { EvidenceWords } from '../../guard/text/evidence-words.ts';
+import { proseLines } from '../../run/evidence/claimed-facts.ts';
+import { extractJson } from '../../text/extract-json.ts';
+import { SUB_SCHEMA } from '../prompt-shapes.ts';
+
+export interface SubReading {
+  readonly answer: string;
+  /** Each once, in the order of the reply. */
+  readonly claims: readonly string[];
+  /** Claimed, and not what the piece says. */
+  readonly refused: readonly string[];
+}
+
+const LONGEST_REPLY = 200_000;
+const LONGEST_ANSWER = 8_000;
+const LONGEST_CLAIM = 1_000;
+const MOST_CLAIMS = 40;
+
+export function readSubReply(completion: string, piece: string | null): SubReading {
+  const reply = completion.trim().slice(0, LONGEST_REPLY);
+  const json = extractJson(reply);
+  const object = json.ok && isJsonObject(json.value) ? json.value : undefined;
+  const isOurs = object !== undefined && (object.answer !== undefined || object.claims !== undefined);
+  const answer = isOurs ? answerOf(object) : object?.schema_version === SUB_SCHEMA ? '' : reply;
+  const claimed = (isOurs ? claimsOf(object.claims) : proseLines(answer)).slice(0, MOST_CLAIMS);
+  const held = piece === null ? [] : claimed.filter(holder(piece));
+  const isRefused = (claim: string): boolean => isOurs && !held.includes(claim);
+  return { answer: answer.slice(0, LONGEST_ANSWER), claims: held, refused: claimed.filter(isRefused) };
+}
+
+function holder(piece: string): (claim: string) => boolean {
+  const words = new EvidenceWords('', piece);
+  return (claim) => claim.length <= LONGEST_CLAIM && isLongEnough(claim, 2) && words.holds(claim) && words.says(claim);
+}
+
+function answerOf({ answer }: JsonObject): string {
+  if (typeof answer === 'string') return answer;
+  return answer === undefined || answer === null ? '' : JSON.stringify(answer);
+}
+
+function claimsOf(value: JsonValue | undefined): readonly string[] {
+  const list: readonly JsonValue[] = Array.isArray(value) ? value : [value ?? null];
+  const texts = list.flatMap((item) => {
+    const text = isJsonObject(item) ? (item.text ?? item.quote ?? item.claim) : item;
+    return typeof text === 'string' && text.trim() !== '' ? [text.trim()] : [];
+  });
+  return [...new Set(texts)];
+}

@@ -1,0 +1,224 @@
+// Owns the sub-calls of one ask: what the code in the REPL asks models about pieces. Calls run at once, as many as the request says; their
+// events, their claims and the replies that the code sees come in the order of asking. An `rlm` sub-call is an ask over the piece.
+// Invariant: a failure is data for the code; only broken storage or a diverged trace ends the run (`fault`).
+import type { CallRecord } from '../../call/call-record.ts';
+import type { ReplHost, SubQuery, SubReply } from '../../repl/repl-session.ts';
+import type { RunGap } from '../../run/run-outcome.ts';
+import type { ChildHandle } from '../ask-outcome.ts';
+import { type AskParts, type AskPlace, callId } from '../ask-parts.ts';
+import { promptChars, replyTokens } from '../ask-request.ts';
+import { AskEvents } from '../loop/ask-events.ts';
+import { SUB_SCHEMA, type SubPrompt } from '../prompt-shapes.ts';
+import { readSubReply, type SubReading } from './read-sub-reply.ts';
+import { Slots } from './slots.ts';
+import { SUB_RULES } from './sub-rules.ts';
+
+/** Does an ask over a piece; given from outside, since an ask has sub-calls. */
+export type NestedAsk = (piece: string, question: string, place: AskPlace) => Promise<NestedAnswer>;
+
+export interface NestedAnswer {
+  readonly text: string;
+  readonly cited: readonly string[];
+  readonly detail: string | null;
+}
+
+export interface SubCallsParts {
+  readonly ask: Pick<AskParts, 'request' | 'trace' | 'calls' | 'signal'>;
+  readonly place: AskPlace;
+  readonly nested: NestedAsk;
+  /** Takes each record of a call that was made, in order. */
+  readonly onRecord: (record: CallRecord) => void;
+}
+
+interface StepPlace {
+  readonly step: number;
+  readonly call_id: string;
+  readonly node_id: string;
+  readonly cause: string;
+}
+
+type Done = { readonly record: CallRecord; readonly reading: SubReading | null } | { readonly nested: NestedAnswer };
+
+export class SubCalls implements ReplHost {
+  readonly children: ChildHandle[] = [];
+  readonly gaps: RunGap[] = [];
+  /** What no code may catch. */
+  fault: { readonly error: unknown } | undefined;
+  readonly #parts: SubCallsParts;
+  readonly #events: AskEvents;
+  readonly #slots: Slots;
+  #at: StepPlace | undefined;
+  #queue: Promise<unknown> = Promise.resolve();
+
+  constructor(parts: SubCallsParts) {
+    this.#parts = parts;
+    this.#events = new AskEvents(parts.ask.trace, parts.place);
+    this.#slots = new Slots(parts.ask.request.concurrency);
+  }
+
+  /** The step whose code runs from now on; undefined: no sub-call is made any more. */
+  enter(step: StepPlace | undefined): void {
+    this.#at = step;
+  }
+
+  /** Until every sub-call that was asked for has an end. Throws what may not be caught. */
+  async settled(): Promise<void> {
+    await this.#queue;
+    if (this.fault !== undefined) throw this.fault.error;
+  }
+
+  query(query: SubQuery): Promise<SubReply> {
+    const at = this.#at;
+    if (at === undefined) return Promise.resolve(noReply('no sub-call can be made any more: answer now'));
+    const before = this.#queue;
+    const tooLong = this.#tooLong(query);
+    const done = tooLong === undefined ? this.#begin(query, at, before) : undefined;
+    const reply = before
+      .then(async () => (done === undefined ? noReply(tooLong ?? '') : this.#finish(query, at, await done)))
+      .catch((error: unknown) => {
+        this.fault ??= { error };
+        return noReply('the run has ended');
+      });
+    this.#queue = reply;
+    return reply;
+  }
+
+  /** A model must not be asked with half of a piece: the code is told to cut it. */
+  #tooLong(query: SubQuery): string | undefined {
+    if (this.#isNested(query)) return undefined;
+    const most = pieceChars(this.#parts.ask.request.window_tokens);
+    const size = JSON.stringify([query.piece, query.question]).length;
+    return size <= most ? undefined : `the piece has ${size} characters, ${most} fit: cut it into chunks`;
+  }
+
+  #isNested({ kind, piece }: SubQuery): boolean {
+    return kind === 'rlm' && piece !== null && this.#parts.place.level < this.#parts.ask.request.depth;
+  }
+
+  #begin(query: SubQuery, at: StepPlace, before: Promise<unknown>): Promise<Done> {
+    const done = this.#isNested(query)
+      ? before.then(() => this.#askNested(query, query.piece ?? '', at))
+      : this.#slots.run(() => this.#ask(query, at));
+    // Whoever awaits it gets the failure; until then nobody may.
+    done.catch(() => undefined);
+    return done;
+  }
+
+  async #ask(query: SubQuery, at: StepPlace): Promise<Done> {
+    const { ask, place } = this.#parts;
+    const { request } = ask;
+    const { question, piece } = query;
+    const call_id = this.#id(query, at);
+    const prompt = JSON.stringify({
+      schema_version: SUB_SCHEMA,
+      task: 'answer_from_piece',
+      piece,
+      question,
+    } satisfies SubPrompt);
+    const record = await ask.calls.ask(
+      {
+        ...this.#events.callHead(this.#events.known(call_id), call_id, {
+          parent_call_id: at.call_id,
+          cause: at.cause,
+          depth: place.depth + 1,
+        }),
+        mode: 'repl_sub',
+        selected_chunk_ids: query.over === null ? [] : [query.over],
+        system: SUB_RULES,
+        prompt,
+        max_output_tokens: replyTokens(request.window_tokens),
+        families: request.families,
+        keep_back: place.level,
+      },
+      ask.signal,
+    );
+    return { record, reading: record.completion === null ? null : readSubReply(record.completion, piece) };
+  }
+
+  async #askNested(query: SubQuery, piece: string, at: StepPlace): Promise<Done> {
+    const { place } = this.#parts;
+    const call_id = this.#id(query, at);
+    const node = this.#events.schedule(call_id, { parent: at.node_id, cause: at.cause, depth: place.depth + 1 });
+    const cause = this.#events.bind(node, { question: query.question, over: query.over, characters: piece.length });
+    const nested = await this.#parts.nested(piece, query.question, {
+      prefix: `${call_id}/`,
+      level: place.level + 1,
+      depth: place.depth + 1,
+      parent_call_id: at.call_id,
+      parent_node_id: node.node_id,
+      cause,
+    });
+    return { nested };
+  }
+
+  #finish(query: SubQuery, at: StepPlace, done: Done): SubReply {
+    if ('nested' in done) return this.#commitNested(query, at, done.nested);
+    const { record, reading } = done;
+    this.#parts.onRecord(record);
+    const node = this.#events.schedule(record.call_id, { parent: at.node_id, cause: at.cause, depth: record.depth });
+    this.#events.bind(node, { question: query.question, over: query.over, prompt_hash: record.prompt_hash });
+    this.#events.called(node, record);
+    const refused = reading?.refused ?? [];
+    this.#events.validate(node, {
+      call_id: record.call_id,
+      valid: reading !== null,
+      claims: reading?.claims ?? [],
+      refused,
+    });
+    if (reading === null) return this.#failed(query, record, node);
+    const claims = this.#keep(query, { step: at.step, call_id: record.call_id }, reading.claims);
+    this.#events.commit(node, { claims: claims.map(({ handle }) => handle) });
+    this.#events.end(node, 'summary_complete');
+    return { ok: true, text: reading.answer, claims };
+  }
+
+  #failed(query: SubQuery, record: CallRecord, node: ReturnType<AskEvents['schedule']>): SubReply {
+    const { type = 'runtime_error', detail = '' } = record.adapter_error ?? {};
+    this.gaps.push({
+      what: `sub-call ${record.call_id}${query.over === null ? '' : ` on ${query.over}`}`,
+      why: `${type}: ${detail}`,
+    });
+    this.#events.end(node, type === 'cancelled' ? 'cancelled' : 'failed', type);
+    return noReply(`${type}: ${detail}`);
+  }
+
+  #commitNested(query: SubQuery, at: StepPlace, nested: NestedAnswer): SubReply {
+    const call_id = this.#id(query, at);
+    const node = this.#events.known(call_id);
+    const claims = this.#keep(query, { step: at.step, call_id }, nested.cited);
+    if (nested.detail !== null) this.gaps.push({ what: `sub-ask ${call_id}`, why: nested.detail });
+    this.#events.commit(node, { claims: claims.map(({ handle }) => handle), text: nested.text });
+    this.#events.end(node, nested.cited.length > 0 ? 'summary_complete' : 'failed', nested.detail);
+    return { ok: nested.text !== '', text: nested.text === '' ? (nested.detail ?? 'no answer') : nested.text, claims };
+  }
+
+  /** Only what was asked on a handle becomes one. */
+  #keep(
+    { over, order }: SubQuery,
+    made: { readonly step: number; readonly call_id: string },
+    claims: readonly string[],
+  ) {
+    if (over === null) return [];
+    const { step, call_id } = made;
+    return claims.map((text, at) => {
+      const id = `q${step}.${order}.${at + 1}`;
+      this.children.push({ kind: 'child', id, call_id, text, over });
+      return { text, handle: id };
+    });
+  }
+
+  #id(query: SubQuery, { step }: StepPlace): string {
+    return callId(this.#parts.place, this.#isNested(query) ? 'rlm' : 'sub', [step, query.order]);
+  }
+}
+
+const ROUND_A_PIECE = 200;
+
+/** Characters of a piece and its question, as JSON, a sub-call. */
+export function pieceChars(window_tokens: number): number {
+  return promptChars(window_tokens) - SUB_RULES.length - ROUND_A_PIECE;
+}
+
+function noReply(text: string): SubReply {
+  return { ok: false, text, claims: [] };
+}

@@ -1,0 +1,96 @@
+// Owns asks for tests: a text, a script of replies, the real sandbox, a store in memory. Knows no test.
+import { systemClock } from '#base/clock.ts';
+import type { JsonObject } from '#base/json.ts';
+import type { AskOutcome } from '#extensions/rlm/ask/ask-outcome.ts';
+import {
+  ASK_REQUEST_VERSION,
+  type AskRequest,
+  DEFAULT_ASK_LIMITS,
+  replLimits,
+} from '#extensions/rlm/ask/ask-request.ts';
+import { executeAsk } from '#extensions/rlm/ask/execute-ask.ts';
+import { createCalls } from '#extensions/rlm/call/create-calls.ts';
+import type { InnerCall, InnerRequest } from '#extensions/rlm/call/inner-call.ts';
+import { createReplSession } from '#extensions/rlm/repl/create-repl-session.ts';
+import { textSource } from '#extensions/rlm/repl/source/text-source.ts';
+import { memoryTraceStore } from '#extensions/rlm/trace/memory-trace-store.ts';
+import type { RunTrace, TraceStore } from '#extensions/rlm/trace/trace-store.ts';
+import { createScriptedCall, type ScriptedInner } from '../call/scripted-call.ts';
+
+export const NOTES = [
+  '# Gateway',
+  'The gateway listens on port 8080.',
+  'Its host is named Berlin.',
+  ...Array.from({ length: 200 }, (_, at) => `line ${at}: ${at % 10 === 0 ? 'ERROR disk full' : 'ok'}`),
+  'The owner of the gateway is Alice Meyer.',
+  '',
+].join('\n');
+
+export function js(code: string): string {
+  return `I look first.\n\`\`\`js\n${code}\n\`\`\`\n`;
+}
+
+/** By call id; what is not there fails loudly. */
+export type AskScript = Readonly<Record<string, ScriptedInner>>;
+
+export interface Scene {
+  readonly script: AskScript | ((request: InnerRequest) => ScriptedInner);
+  readonly text?: string;
+  readonly question?: string;
+  readonly request?: Partial<AskRequest>;
+  readonly store?: TraceStore;
+  readonly run_id?: string;
+  /** Goes on with the run instead of beginning it. */
+  readonly trace?: RunTrace;
+  readonly inner?: InnerCall;
+  readonly signal?: AbortSignal;
+}
+
+export interface Played {
+  readonly outcome: AskOutcome;
+  readonly store: TraceStore;
+  readonly requests: readonly InnerRequest[];
+}
+
+export function askRequest(scene: Pick<Scene, 'question' | 'request'>): AskRequest {
+  const { max_steps, depth, concurrency, window_tokens, max_calls } = DEFAULT_ASK_LIMITS;
+  return {
+    schema_version: ASK_REQUEST_VERSION,
+    question: scene.question ?? 'On which port does the gateway listen?',
+    max_steps,
+    depth,
+    concurrency,
+    window_tokens,
+    families: [],
+    budget: { max_calls },
+    repl: replLimits(window_tokens, 100),
+    skipped: [],
+    ...scene.request,
+  };
+}
+
+export async function playAsk(scene: Scene): Promise<Played> {
+  const {
+    script,
+    text = NOTES,
+    store = memoryTraceStore(),
+    run_id = 'ask_1',
+    signal = new AbortController().signal,
+  } = scene;
+  const request = askRequest(scene);
+  const source = textSource(text, 'notes.md');
+  const scripted = createScriptedCall(typeof script === 'function' ? script : (asked) => stepOf(script, asked));
+  const begin = () =>
+    store.begin({ run_id, kind: 'ask', request: request as unknown as JsonObject, root: '', sources: source.stamps });
+  const trace = scene.trace ?? begin();
+  const inner = new Map([['default', scene.inner ?? scripted]]);
+  const calls = createCalls({ inner, trace, budget: request.budget, clock: systemClock, run: run_id });
+  const outcome = await executeAsk({ request, source, openRepl: createReplSession, trace, calls, signal });
+  return { outcome, store, requests: scripted.requests };
+}
+
+function stepOf(script: AskScript, { call_id }: InnerRequest): ScriptedInner {
+  const step = script[call_id];
+  if (step === undefined) throw new Error(`the script has no ${call_id}`);
+  return step;
+}
