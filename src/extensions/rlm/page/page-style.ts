@@ -63,7 +63,8 @@ pre{margin:.4rem 0 .8rem;padding:.7rem .9rem;background:var(--card);border:1px s
 max-height:28rem;overflow:auto;white-space:pre-wrap;tab-size:2;unicode-bidi:plaintext}
 td details pre{max-height:14rem;min-width:14rem}`;
 
-const TREE = `.tree,.tree ul{list-style:none;padding:0;margin:0}
+const TREE = `.steps{list-style:none;padding:0}.steps>li{margin:0 0 1.2rem}.steps .handles{display:inline}
+.tree,.tree ul{list-style:none;padding:0;margin:0}
 .tree ul{margin-inline-start:.45rem;padding-inline-start:1rem;border-inline-start:1px solid var(--edge)}
 .tree li{margin:.35rem 0}.node>summary{padding:.1rem 0}.node[open]{padding-bottom:.4rem}
 .state{display:inline-block;padding:0 .5rem;border-radius:.9rem;font-size:.78rem;line-height:1.55}

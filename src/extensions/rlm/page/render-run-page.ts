@@ -21,6 +21,7 @@ import { headerSection, questionOf } from './sections/header-section.ts';
 import { recordSection } from './sections/record-section.ts';
 import { refusedSection } from './sections/refused-section.ts';
 import { repairSection } from './sections/repair-section.ts';
+import { stepsSection } from './sections/steps-section.ts';
 import { treeSection } from './sections/tree-section.ts';
 import { gapSection, unreadSection } from './sections/unread-section.ts';
 import { askHandles, askSources } from './source/ask-sources.ts';
@@ -81,6 +82,7 @@ function drawAsk(ground: PageGround, outcome: AskOutcome): Drawn {
   const sections = [
     answerSection(ground, outcome, book),
     gapSection(ground, outcome.gaps),
+    stepsSection(ground, book),
     callsSection(ground),
     handlesSection(ground, outcome, { book, pane }),
   ];

@@ -243,6 +243,13 @@ describe('the page of a run', () => {
     assert.match(page, /compute\(\[s1\]/, 'the code of a computed handle is shown');
   });
 
+  test('steps of an ask: code, output, what was cut, the handles that were made', () => {
+    const [, steps = ''] = renderRunPage(sampleAsk()).split('<section id="steps"');
+    const text = pageText(steps.split('</section>')[0] ?? '');
+    assert.match(text, /Step 1 by call 1\s*print\(context\.find\("port"\)\)\s*Printed 3 characters\s*300/);
+    assert.match(text, /12 more characters of output were not shown to the model\.\s*Made s1 notes\.txt:12-14 s9/);
+  });
+
   test('equal input, equal page', () => {
     assert.equal(renderRunPage(samplePage()), renderRunPage(samplePage()));
   });

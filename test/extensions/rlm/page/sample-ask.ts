@@ -2,6 +2,7 @@
 import type { JsonObject } from '#base/json.ts';
 import type { AskOutcome } from '#extensions/rlm/ask/ask-outcome.ts';
 import type { RunPageInput } from '#extensions/rlm/page/page-input.ts';
+import type { RunEvent } from '#extensions/rlm/trace/run-event.ts';
 import { textHash } from '#extensions/rlm/trace/text-hash.ts';
 import { RUN_ID, STARTED, sampleCall, sampleEvent } from './sample-run.ts';
 
@@ -50,10 +51,31 @@ export function sampleAskOutcome(parts: Partial<AskOutcome> = {}): AskOutcome {
   };
 }
 
+function sampleStep(seq: number): RunEvent {
+  const handles = [
+    { id: 's1', kind: 'span', hash: textHash('s1') },
+    { id: 's9', kind: 'span', hash: textHash('s9') },
+  ];
+  const data = {
+    step: 1,
+    code: 'print(context.find("port"))',
+    output: '300',
+    cut: 12,
+    failure: null,
+    variables: [],
+    handles,
+  };
+  return { ...sampleEvent(seq, 'rlm.state.committed', data), node_id: 'rlm_node_ask_root_001' };
+}
+
 export function sampleAsk(parts: Partial<AskOutcome> = {}): RunPageInput {
   const outcome = sampleAskOutcome(parts);
   const calls = [
-    sampleCall('ask:root:001', { mode: 'repl_root', completion: '```js\nprint(context.find("port"))\n```' }),
+    sampleCall('ask:root:001', {
+      mode: 'repl_root',
+      rlm_node_id: 'rlm_node_ask_root_001',
+      completion: '```js\nprint(context.find("port"))\n```',
+    }),
     sampleCall('ask:sub:001:001', { mode: 'repl_sub', parent_call_id: 'ask:root:001', completion: '{"claims":[]}' }),
   ];
   const row = {
@@ -69,5 +91,5 @@ export function sampleAsk(parts: Partial<AskOutcome> = {}): RunPageInput {
     state_hash: textHash('outcome'),
     owner: null,
   };
-  return { row, events: [sampleEvent(1, 'rlm.run.started')], calls, textOf: () => undefined };
+  return { row, events: [sampleEvent(1, 'rlm.run.started'), sampleStep(2)], calls, textOf: () => undefined };
 }
