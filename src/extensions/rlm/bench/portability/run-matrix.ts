@@ -31,7 +31,7 @@ export async function runMatrix(engine: BenchEngine, ask: MatrixAsk, signal: Abo
     for (const fixture of fixtures) {
       if (signal.aborted) break;
       cells.push(await runCell(engine, { fixture, family_id, memory: ask.memory }, signal));
-      ask.checkpoint(matrixOf({ ...ask, fixtures }, cells));
+      ask.checkpoint(matrixOf({ ...ask, fixtures }, [...cells]));
     }
   }
   return matrixOf({ ...ask, fixtures }, cells);

@@ -1,0 +1,10 @@
+/** A program that answers one inner call, as the CLI of another agent would: one JSON object in, one out. */
+import { text } from 'node:stream/consumers';
+import { reflexInner } from './reflex-inner.ts';
+
+const request = JSON.parse(await text(process.stdin)) as { readonly prompt: string };
+const reply = await reflexInner().call(
+  { call_id: 'c', system: '', prompt: request.prompt, max_output_tokens: 4000, timeout_ms: 1000 },
+  new AbortController().signal,
+);
+process.stdout.write(reply.ok ? JSON.stringify({ completion: reply.value.completion }) : '');
