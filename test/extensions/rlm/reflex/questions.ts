@@ -1,0 +1,66 @@
+// Twenty questions over documents of this repository, each with words that its answer must hold. Written from the documents alone; a quote
+// answers when it holds those words.
+
+export interface DocumentQuestion {
+  readonly document: string;
+  readonly question: string;
+  /** Stands in the document, white space folded. */
+  readonly answer: string;
+}
+
+const row = (document: string, question: string, answer: string): DocumentQuestion => ({ document, question, answer });
+
+export const DOCUMENT_QUESTIONS: readonly DocumentQuestion[] = [
+  row('docs/guide/approvals.md', 'What happens in a script where nobody can answer an approval?', 'it does not run'),
+  row('docs/guide/approvals.md', 'How do I take an always back?', 'talaria config unset command_allowlist'),
+  row(
+    'docs/guide/approvals.md',
+    'Which commands run under no setting, not even --yes?',
+    'Some commands run under no setting',
+  ),
+  row('docs/guide/models.md', 'Where does a GGUF file go?', 'models` folder'),
+  row('docs/guide/models.md', 'What answers when there is no model?', 'Without any model `reflex/1` answers'),
+  row(
+    'docs/guide/models.md',
+    'What happens when I name a model that nobody offers?',
+    'is an error, never a silent change',
+  ),
+  row(
+    'docs/guide/memory-and-recall.md',
+    'What is the difference between MEMORY.md and USER.md?',
+    '`MEMORY.md` is about the work, `USER.md` about you',
+  ),
+  row(
+    'docs/guide/memory-and-recall.md',
+    'After how many turns is the conversation looked through for facts?',
+    'After ten of your turns',
+  ),
+  row('docs/guide/memory-and-recall.md', 'Which setting turns all reviews off?', 'learning.enabled: false'),
+  row('docs/guide/curator.md', 'How many seconds does a verify command have?', 'have 300 seconds'),
+  row('docs/guide/curator.md', 'How many uses are needed for a verdict?', 'Under five uses there is no verdict'),
+  row(
+    'docs/guide/curator.md',
+    'When is a skill left alone because it is too large?',
+    'over 100,000 the skill is left alone',
+  ),
+  row('docs/decisions/0004-node-sqlite.md', 'Why was better-sqlite3 not chosen?', 'a compiled addon'),
+  row('docs/decisions/0004-node-sqlite.md', 'Which version of SQLite comes with Node 24?', 'SQLite 3.53'),
+  row('docs/decisions/0005-frozen-prompt.md', 'How many cache marks are set at most?', 'At most four cache marks'),
+  row(
+    'docs/decisions/0005-frozen-prompt.md',
+    'Which two events may rewrite the prompt?',
+    'a compression, and a change between structured and text tool calling',
+  ),
+  row('docs/decisions/0012-names.md', 'What does bloodstain mean?', 'the mark of a dead author'),
+  row('docs/decisions/0012-names.md', 'Which file names are forbidden?', 'utils, helpers, common'),
+  row(
+    'docs/decisions/0016-forks-leave-no-messages.md',
+    'What happens to the messages of a review?',
+    'They are thrown away',
+  ),
+  row(
+    'docs/decisions/0016-forks-leave-no-messages.md',
+    'When should the decision be revisited?',
+    'Somebody has to audit',
+  ),
+];
