@@ -1,7 +1,7 @@
 // Owns what a model reads of an ask: cited sentences, the sources they rest on, and apart from them what nothing supports. Pure.
 // Invariant: a sentence without support never stands among the cited ones; every source named is one of the outcome's handles.
-import type { AskOutcome, Handle } from '../ask/ask-outcome.ts';
-import { block, gapLines, oneLine, placeText, quoted } from './cited-lines.ts';
+import type { AnswerSentence, AskOutcome, Handle } from '../ask/ask-outcome.ts';
+import { block, citedLine, folded, gapLines, isSaid, oneLine, placeText, quoted } from './cited-lines.ts';
 
 export function askText(outcome: AskOutcome): string {
   const { sentences, handles, gaps, verdict, detail } = outcome;
@@ -9,15 +9,16 @@ export function askText(outcome: AskOutcome): string {
   const rest = sentences.filter(({ status }) => status !== 'cited');
   const head =
     verdict === 'answered'
-      ? cited.map(({ text, handles: ids }) => `${oneLine(text)} [${ids.join(', ')}]`)
+      ? cited.map(({ text, handles: ids }) => citedLine(text, ids))
       : [`No supported answer: ${detail ?? NO_ANSWER[verdict]}`];
   return [
     ...head,
-    ...block('Sources:', sourcesOf(new Set(cited.flatMap((sentence) => sentence.handles)), handles)),
+    ...block('Sources:', sourcesOf(verdict === 'answered' ? cited : [], handles)),
     ...block(
       'Not supported by the material; do not state it as fact:',
       rest.map(
-        ({ text, missing }) => `${oneLine(text)}${missing.length > 0 ? ` (${missing.map(oneLine).join('; ')})` : ''}`,
+        ({ text, missing }) =>
+          `${oneLine(text)}${missing.length > 0 ? ` (${missing.map((one) => oneLine(one)).join('; ')})` : ''}`,
       ),
     ),
     ...block('Not read or not done:', gapLines(gaps)),
@@ -32,7 +33,7 @@ const NO_ANSWER: Readonly<Record<Exclude<AskOutcome['verdict'], 'answered'>, str
 };
 
 /** What is cited, and what that in turn rests on, in the order in which it was made. */
-function sourcesOf(cited: ReadonlySet<string>, handles: readonly Handle[]): readonly string[] {
+function sourcesOf(cited: readonly AnswerSentence[], handles: readonly Handle[]): readonly string[] {
   const byId = new Map(handles.map((handle) => [handle.id, handle]));
   const wanted = new Set<string>();
   const want = (id: string): void => {
@@ -41,8 +42,9 @@ function sourcesOf(cited: ReadonlySet<string>, handles: readonly Handle[]): read
     wanted.add(id);
     for (const inner of restsOn(handle)) want(inner);
   };
-  for (const id of cited) want(id);
-  return handles.filter(({ id }) => wanted.has(id)).map((handle) => sourceLine(handle, byId));
+  for (const id of cited.flatMap((sentence) => sentence.handles)) want(id);
+  const answer = cited.map(({ text }) => folded(text)).join('\n');
+  return handles.filter(({ id }) => wanted.has(id)).map((handle) => sourceLine(handle, { byId, answer }));
 }
 
 function restsOn(handle: Handle): readonly string[] {
@@ -50,10 +52,18 @@ function restsOn(handle: Handle): readonly string[] {
   return handle.kind === 'computed' ? handle.inputs : [];
 }
 
-function sourceLine(handle: Handle, byId: ReadonlyMap<string, Handle>): string {
+interface Shown {
+  readonly byId: ReadonlyMap<string, Handle>;
+  /** What has been said already. */
+  readonly answer: string;
+}
+
+function sourceLine(handle: Handle, { byId, answer }: Shown): string {
   switch (handle.kind) {
-    case 'span':
-      return `[${handle.id}] ${placeText(handle.place)} ${quoted(handle.quote)}`;
+    case 'span': {
+      const place = `[${handle.id}] ${placeText(handle.place)}`;
+      return isSaid(handle.quote, answer) ? place : `${place} ${quoted(handle.quote)}`;
+    }
     case 'child': {
       const over = byId.get(handle.over);
       const where = over?.kind === 'span' ? placeText(over.place) : handle.over;

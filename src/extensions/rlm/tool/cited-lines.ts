@@ -4,6 +4,7 @@ import { ellipsize } from '#base/text.ts';
 import type { RunGap, SourcePlace } from '../run/run-outcome.ts';
 
 const QUOTE = 400;
+const SENTENCE = 2_000;
 const MOST = 40;
 
 /** `docs/a.md:12-14`; a text has lines only. */
@@ -17,8 +18,22 @@ export function quoted(text: string): string {
   return `"${oneLine(text)}"`;
 }
 
-export function oneLine(text: string): string {
-  return ellipsize(text.replace(/\s+/g, ' ').trim(), QUOTE);
+export function oneLine(text: string, most: number = QUOTE): string {
+  return ellipsize(folded(text), most);
+}
+
+/** A sentence of the answer with the sources that carry it. */
+export function citedLine(text: string, ids: readonly string[]): string {
+  return `${oneLine(text, SENTENCE)} [${ids.join(', ')}]`;
+}
+
+/** Quotations that an answer repeats word for word need only their place. */
+export function isSaid(quote: string, answer: string): boolean {
+  return answer.includes(folded(quote));
+}
+
+export function folded(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
 }
 
 /** A heading with its lines; nothing without lines. */

@@ -24,8 +24,10 @@ export interface MaterialAnswer {
   readonly failed: boolean;
 }
 
-/** Refusals are sentences for the model: what is wrong with the material, and what to do instead. */
+export type MaterialRefusal = 'material-refused';
+
+/** A refusal is a sentence for the model: what is wrong with the material or the question. */
 export type AnswerMaterial = (
   question: MaterialQuestion,
   signal: AbortSignal,
-) => Promise<Result<MaterialAnswer, 'material-unreadable' | 'question-unclear' | 'run-failed'>>;
+) => Promise<Result<MaterialAnswer, MaterialRefusal>>;

@@ -1,7 +1,7 @@
 // Owns what a model reads of a scaffold run: accepted claims with the quotations that carry them; when the synthesis was refused, the
 // quotations alone, with why. Pure. Invariant: nothing of a refused synthesis and no summary is shown as said by the material.
 import type { FreshFact, RunOutcome } from '../run/run-outcome.ts';
-import { block, gapLines, oneLine, placeText, quoted } from './cited-lines.ts';
+import { block, citedLine, gapLines, oneLine, placeText, quoted } from './cited-lines.ts';
 
 export function runText(outcome: RunOutcome): string {
   const { verdict, detail, claims, evidence, refused, omitted, gaps } = outcome;
@@ -9,7 +9,7 @@ export function runText(outcome: RunOutcome): string {
   const facts = new Map(evidence.map((fact) => [fact.fact_id, fact]));
   const cited = new Set(claims.flatMap(({ fact_ids }) => fact_ids));
   const head = accepted
-    ? claims.map(({ text, fact_ids }) => `${oneLine(text)} [${fact_ids.join(', ')}]`)
+    ? claims.map(({ text, fact_ids }) => citedLine(text, fact_ids))
     : [`No supported answer: ${detail ?? NO_ANSWER[verdict]}`];
   const sources = accepted ? [...facts.values()].filter(({ fact_id }) => cited.has(fact_id)) : evidence;
   return [

@@ -33,7 +33,7 @@ describe('rlm/tool: recursive_read', () => {
     asked.push(question);
     if (question.question === 'wait') await new Promise((resolve) => signal.addEventListener('abort', resolve));
     if ('path' in question.material && question.material.path.endsWith('none'))
-      return refuse('material-unreadable', `there is no ${question.material.path}`);
+      return refuse('material-refused', `there is no ${question.material.path}`);
     return ok({ text: 'It opens at six. [s1]', failed: question.question === 'unknown' });
   };
   const toolWith = (variables: Record<string, string> = {}, answer = engine): AnyTool => {
