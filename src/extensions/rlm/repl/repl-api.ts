@@ -31,7 +31,8 @@ export const REPL_CALLS: readonly ReplCall[] = [
   { call: 'print(...values)', gives: 'shows values to you; long output is cut. console.log is the same.' },
   {
     call: 'span(start, end), span(hit), span(chunk)',
-    gives: 'a handle on that text, at most 1000000 bytes: {id, kind, text, start, end}; in a template it stands as [h1].',
+    gives:
+      'a handle on that text, at most 1000000 bytes: {id, kind, text, start, end}; in a template it stands as [h1].',
   },
   { call: 'handle(id)', gives: 'a handle made before, when its variable is gone.' },
   {

@@ -1,5 +1,6 @@
 // Owns what the context object inside asks of the source, operation by operation. Arguments come from inside: nothing is believed.
 import type { JsonValue } from '#base/json.ts';
+import { wellFormed } from '#base/text.ts';
 import type { TakenTexts } from '../block/taken-texts.ts';
 import type { PartedSource } from '../source/parted-source.ts';
 import { ApiFault } from './api-fault.ts';
@@ -20,14 +21,15 @@ export function contextOps(source: PartedSource, taken: TakenTexts | undefined):
     return hit;
   };
   return {
-    slice: ([start, end]) => give(source.slice(number(start), bounded(number(start), number(end)))),
+    slice: ([start, end]) =>
+      give(source.slice(number(start), bounded(number(start), Math.min(number(end), source.byte_count)))),
     lines: ([first, last]) => {
       const { start_byte, end_byte } = lineRange(source, number(first), number(last));
       return give(source.slice(start_byte, bounded(start_byte, end_byte)));
     },
     lineRange: ([first, last]) => {
       const { start_byte: start, end_byte: end } = lineRange(source, number(first), number(last));
-      return { start, end, startLine: source.lineAt(start), endLine: source.lineAt(Math.max(start, end - 1)) };
+      return { start, end, startLine: number(first), endLine: Math.min(number(last), source.line_count) };
     },
     lineAt: ([byte]) => source.lineAt(number(byte)),
     find: ([text, from]) => source.find(string(text), number(from)),
@@ -61,8 +63,9 @@ export function number(value: JsonValue | undefined): number {
   throw new ApiFault('TypeError', 'a whole number from 0 on is needed');
 }
 
+/** Half characters become U+FFFD. */
 export function string(value: JsonValue | undefined): string {
-  if (typeof value === 'string') return value;
+  if (typeof value === 'string') return wellFormed(value);
   throw new ApiFault('TypeError', 'a text is needed');
 }
 

@@ -22,7 +22,7 @@ export interface RealmParts {
   /** With everything of the API; else with the context at most, as an input. */
   readonly full: boolean;
   readonly context: boolean;
-  /** Characters that one `print` may tell. */
+  /** Characters that one `print` may tell, some more than are shown. */
   readonly print: number;
 }
 

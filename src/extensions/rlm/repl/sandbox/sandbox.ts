@@ -126,7 +126,7 @@ export class Sandbox {
   #world(): SandboxRealm {
     const parts = { stop: () => this.#stop(), source: this.#source, full: true, context: true };
     const ops = { ...contextOps(this.#source, this.#taken), ...this.#sessionOps() };
-    return new SandboxRealm(this.#engine, { ...parts, ops, print: this.#start.limits.output_chars });
+    return new SandboxRealm(this.#engine, { ...parts, ops, print: this.#start.limits.output_chars + 2 });
   }
 
   #stop(): boolean {

@@ -25,8 +25,10 @@ export async function spoolInput(
   signal?: AbortSignal,
 ): Promise<Result<SpooledInput, 'context-empty' | 'context-binary'>> {
   const temp = join(folder, `.tmp_spool_${randomHex(6)}`);
+  let made = false;
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
+    made = true;
     const written = await write(input, temp, signal);
     if (!written.ok) return written;
     const { bytes, hex } = written.value;
@@ -39,7 +41,7 @@ export async function spoolInput(
     const code = errorCode(error) === 'ENOSPC' ? 'disk-full' : 'spool-failed';
     throw new TalariaError(`cannot keep the input in ${folder}: ${errorText(error)}`, { code, cause: error });
   } finally {
-    await rm(temp, { force: true });
+    if (made) await rm(temp, { force: true });
   }
 }
 
