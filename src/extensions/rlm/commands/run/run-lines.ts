@@ -1,0 +1,140 @@
+// Owns how a run is shown in a terminal: claims with their sources, what was refused and why, what was not read. Pure.
+// Invariant: "cited", never "verified"; the model's own prose is shown as unchecked; a list that is cut says by how much.
+import { ellipsize, plural } from '#base/text.ts';
+import { AMBIGUITY_TERMS } from '../../ambiguity/ambiguity-terms.ts';
+import type { CallRecord } from '../../call/call-record.ts';
+import { rootPlan } from '../../run/loop/first-plans.ts';
+import { nodesOf } from '../../run/loop/node-plan.ts';
+import type { PreparedRun } from '../../run/prepare/prepare-run.ts';
+import type { FreshFact, RunOutcome, RunTotals } from '../../run/run-outcome.ts';
+
+const MOST = 40;
+const LONGEST = 300;
+
+export function runLines(outcome: RunOutcome): readonly string[] {
+  const { claims, evidence, refused, refused_facts, gaps, summary, verdict } = outcome;
+  const accepted = verdict === 'accepted';
+  const facts = new Map(evidence.map((fact) => [fact.fact_id, fact]));
+  return [
+    headLine(outcome),
+    ...claims
+      .slice(0, MOST)
+      .flatMap(({ text, fact_ids }, at) => [
+        `${String(at + 1).padStart(3)}. ${oneLine(text)}`,
+        ...fact_ids.flatMap((id) => sourceLines(facts.get(id), text)),
+      ]),
+    ...more(claims.length),
+    ...(summary === null ? [] : ['Summary, in the words of the model and not checked:', `  ${oneLine(summary)}`]),
+    ...block(
+      'Refused by the gate:',
+      refused.map(({ reason, claim, detail }) => `${reason}: ${oneLine(claim.text || detail)}`),
+    ),
+    ...(accepted ? [] : block('What the chunks say, word for word:', evidence.map(quoteLine))),
+    ...block(
+      'Quotations that do not stand in their chunk:',
+      refused_facts.map(({ text, reason }) => `${reason}: ${oneLine(text)}`),
+    ),
+    ...block(
+      'Gaps:',
+      gaps.map(({ what, why }) => `${oneLine(what)}: ${oneLine(why)}`),
+    ),
+    ...block(
+      'Not read:',
+      outcome.omitted.map(({ chunk_id, reason }) => `${chunk_id} (${reason})`),
+    ),
+    `Run ${outcome.run_id}: ${totalsText(outcome.totals)}. Every step: talaria rlm show ${outcome.run_id}`,
+  ];
+}
+
+function headLine({ verdict, claims, evidence, detail, selected_chunk_ids }: RunOutcome): string {
+  const read = `${plural(selected_chunk_ids.length, 'chunk')}, ${plural(evidence.length, 'quotation')}`;
+  if (verdict === 'accepted') return `Accepted: ${plural(claims.length, 'claim')} cited (${read}).`;
+  return `${HEAD[verdict]} (${read}): ${detail ?? 'no claim was accepted'}`;
+}
+
+const HEAD: Readonly<Record<Exclude<RunOutcome['verdict'], 'accepted'>, string>> = {
+  refused: 'Refused',
+  no_evidence: 'No evidence',
+  failed: 'Failed',
+  cancelled: 'Cancelled',
+  dry_run: 'Dry run',
+};
+
+function sourceLines(fact: FreshFact | undefined, claim: string): readonly string[] {
+  if (fact === undefined) return [];
+  const place = placeText(fact);
+  return fact.text.includes(claim) && fact.text.length < claim.length + 40
+    ? [`     [${fact.fact_id}] ${place}`]
+    : [`     [${fact.fact_id}] ${place} "${oneLine(fact.text)}"`];
+}
+
+function quoteLine(fact: FreshFact): string {
+  return `[${fact.fact_id}] ${placeText(fact)} "${oneLine(fact.text)}"`;
+}
+
+function placeText({ place, chunk_id }: FreshFact): string {
+  if (place === null) return chunk_id;
+  const { source_path, start_line, end_line } = place;
+  return `${source_path}:${start_line}${end_line === start_line ? '' : `-${end_line}`}`;
+}
+
+function totalsText({ calls, input_tokens, output_tokens, cost }: RunTotals): string {
+  const tokens =
+    input_tokens === null || output_tokens === null ? 'tokens not told' : `${input_tokens} + ${output_tokens} tokens`;
+  return `${plural(calls, 'call')}, ${tokens}, ${cost === null ? 'cost not told' : `$${cost.toFixed(4)}`}`;
+}
+
+/** What a run would do. */
+export function dryLines({ request, terms }: PreparedRun): readonly string[] {
+  const { chunks, omitted, skipped, ambiguity, limits, question, target, target_kind } = request;
+  const calls = nodesOf(rootPlan(request)).length;
+  const { ambiguity_score: score, ambiguity_threshold: threshold } = ambiguity;
+  return [
+    `Dry run: nothing was asked. ${target_kind === 'prompt' ? 'A text' : target}, ${plural(chunks.length, 'chunk')}, ${plural(calls, 'call')}${request.decompose ? ' for each sub-question, and one to split' : ''}.`,
+    `Question: ${oneLine(question)}`,
+    `Depth ${limits.max_depth}, ${limits.max_iterations} iterations, ${plural(limits.max_in_flight, 'call')} at once.`,
+    `Ambiguity ${score} of ${threshold}${ambiguity.passed ? '' : `: it would ask back: ${ambiguity.question}`}`,
+    ...terms.map(
+      ({ term, weight, fault, found }) =>
+        `  ${fault === 0 ? 'ok  ' : 'open'} ${weight * fault} ${AMBIGUITY_TERMS[term].means}: ${found}`,
+    ),
+    ...block(
+      'Would be read:',
+      chunks.map(
+        ({ chunk_id, token_estimate, lossy }) =>
+          `${chunk_id} (${token_estimate} words${lossy ? ', not all UTF-8' : ''})`,
+      ),
+    ),
+    ...block(
+      'Not read:',
+      omitted.map(({ chunk_id, reason }) => `${chunk_id} (${reason})`),
+    ),
+    ...block(
+      'Skipped:',
+      skipped.map(({ path, reason }) => `${path} (${reason})`),
+    ),
+  ];
+}
+
+export function callLines(calls: readonly CallRecord[]): readonly string[] {
+  return block(
+    'Calls:',
+    calls.map(({ call_id, mode, runtime, model, elapsed_ms, adapter_error }) => {
+      const how = adapter_error === null ? 'ok' : `${adapter_error.type}: ${oneLine(adapter_error.detail)}`;
+      return `${call_id} ${mode} ${model ?? runtime} ${elapsed_ms} ms ${how}`;
+    }),
+  );
+}
+
+function block(heading: string, lines: readonly string[]): readonly string[] {
+  if (lines.length === 0) return [];
+  return [heading, ...lines.slice(0, MOST).map((line) => `  - ${line}`), ...more(lines.length)];
+}
+
+function more(count: number): readonly string[] {
+  return count > MOST ? [`  … and ${count - MOST} more (--json shows all)`] : [];
+}
+
+function oneLine(text: string): string {
+  return ellipsize(text.replace(/\s+/g, ' ').trim(), LONGEST);
+}
