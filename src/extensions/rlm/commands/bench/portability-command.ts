@@ -113,7 +113,8 @@ async function* live(parts: Parts, context: CommandContext): AsyncGenerator<Comm
   if (engine.notice !== null) yield { type: 'line', text: engine.notice };
   const matrix = await runMatrix(engine, { mode, families, fixtures, memory, checkpoint }, context.signal);
   if (context.signal.aborted) {
-    yield failed('cancelled', `stopped after ${matrix.cells.length} cells`, `What was run stands in ${partial}.`);
+    const fix = matrix.cells.length === 0 ? '' : `What was run stands in ${partial}.`;
+    yield failed('cancelled', `stopped after ${matrix.cells.length} cells`, fix);
     return;
   }
   const report = matrixReport(matrix);

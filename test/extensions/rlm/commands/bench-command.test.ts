@@ -1,0 +1,166 @@
+// `rlm bench …` and `rlm memory` over the composed agent without a model: what is printed, what is written, how it ends.
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { systemClock } from '#base/clock.ts';
+import type { JsonObject } from '#base/json.ts';
+import type { CommandOutput } from '#core/agent/command-spec.ts';
+import { benchCommands } from '#extensions/rlm/commands/bench-command.ts';
+import { memoryCommands } from '#extensions/rlm/commands/memory-command.ts';
+import { extensionGround } from '#surfaces/app/host/extension-ground.ts';
+import { createStage, type Stage } from '../../../surfaces/app/app-fixture.ts';
+import { verifies } from '../../../verifies.ts';
+import { soundRecord } from '../memory/sound-record.ts';
+
+interface Ran {
+  readonly text: string;
+  readonly data: JsonObject;
+  readonly failure: Extract<CommandOutput, { type: 'failure' }> | undefined;
+}
+
+interface Typed {
+  readonly stage: Stage;
+  readonly name: string;
+  readonly flags?: JsonObject;
+  readonly signal?: AbortSignal;
+}
+
+async function run({ stage, name, flags = {}, signal }: Typed): Promise<Ran> {
+  const app = await stage.open();
+  const ground = extensionGround({
+    environment: stage.environment,
+    home: app.home,
+    clock: systemClock,
+    app: async () => app,
+  });
+  const commands = [...benchCommands(ground), ...memoryCommands(ground)];
+  const command = commands.find((one) => one.name === `rlm ${name}`);
+  assert.ok(command, name);
+  const outputs: CommandOutput[] = [];
+  const context = { cwd: stage.cwd, signal: signal ?? new AbortController().signal };
+  for await (const output of command.run(command.input.parse(flags) as never, context)) outputs.push(output);
+  await app.shutdown();
+  const text = outputs
+    .flatMap((output) => {
+      if (output.type === 'line') return [output.text];
+      return output.type === 'table' ? [output.columns, ...output.rows].map((row) => row.join(' | ')) : [];
+    })
+    .join('\n');
+  const data = outputs.find((output) => output.type === 'data')?.value as JsonObject;
+  return { text, data, failure: outputs.find((output) => output.type === 'failure') };
+}
+
+describe('rlm bench', () => {
+  verifies(
+    ['rlm:fixture:vanilla-one-call', 'rlm:fixture:recursive-five-calls'],
+    'truncation without a model: reflex answers, and it is said',
+    async (t) => {
+      const stage = createStage(t);
+      const { text, data, failure } = await run({ stage, name: 'bench truncation', flags: { output: 'out/c.json' } });
+      assert.equal(failure, undefined);
+      assert.match(text, /^Shared truncation benchmark completed; /);
+      assert.match(
+        text,
+        /\nhermes_subcalls: vanilla=1, rlm=5\nchunks: selected=4, omitted=2\nquality: vanilla=1\.00, rlm=/,
+      );
+      assert.match(text, /There is no language model: reflex answers by rule, quoting only\./);
+      const path = join(stage.cwd, 'out/c.json');
+      assert.deepEqual(JSON.parse(readFileSync(path, 'utf8')), JSON.parse(JSON.stringify(data)));
+      assert.ok(text.endsWith(`written: ${path}`));
+    },
+  );
+
+  test('tables as text, Markdown and JSON; a file when one is named', async (t) => {
+    const stage = createStage(t);
+    const memory = await run({ stage, name: 'bench memory' });
+    assert.match(memory.text, /no_memory \| 0\.25 \| 0\.5 \| 0\.25 \| 1\.25 \| 0\.2778/);
+    assert.match(memory.text, /Assumed by construction/);
+    const claims = await run({ stage, name: 'bench claim-aware', flags: { format: 'md', output: 'claims.md' } });
+    assert.match(claims.text, /\| guarded_gap_mentions \| 1 \| 1 \| 1 \| 1 \| 1 \| - \| - \| pass \|/);
+    assert.match(readFileSync(join(stage.cwd, 'claims.md'), 'utf8'), /^## claim-aware\n/);
+    const synthetic = await run({ stage, name: 'bench synthetic', flags: { output: 'rows.json' } });
+    assert.equal(synthetic.data.evaluation_count, 756);
+    const kept = JSON.parse(readFileSync(join(stage.cwd, 'rows.json'), 'utf8')) as JsonObject;
+    assert.equal((kept.evaluations as readonly unknown[]).length, 756);
+    assert.equal(existsSync(join(stage.root, 'rlm')), false);
+  });
+
+  test('portability: contracts by default, a live smoke by reflex, files where they were wanted', async (t) => {
+    const stage = createStage(t);
+    const contracts = await run({ stage, name: 'bench portability' });
+    assert.match(
+      contracts.text,
+      /chunk-only-citation-trap-01 \| accepted \| accepted \| refused \| refused \| 1 \| pass/,
+    );
+    assert.equal(contracts.failure, undefined);
+    assert.equal(existsSync(join(stage.root, 'rlm/runs.sqlite')), false);
+    const flags = { mode: 'live-smoke', families: 'reflex', outputDir: 'matrix', outputPrefix: 'smoke' };
+    const live = await run({ stage, name: 'bench portability', flags });
+    assert.equal(live.failure, undefined, live.text);
+    assert.match(live.text, /reflex \| 1 \| 1 \| 1 \| 0 \| /);
+    const path = join(stage.cwd, 'matrix/smoke.json');
+    assert.equal(
+      (JSON.parse(readFileSync(path, 'utf8')) as JsonObject).schema_version,
+      'rlm_forge.live_portability_primary.v1',
+    );
+    assert.equal(existsSync(`${path}.partial`), false);
+    assert.equal(existsSync(join(stage.root, 'rlm/memory.jsonl')), false);
+  });
+
+  test('a family that is not there ends with 3 and says what to set up; a wrong memory mode with 2', async (t) => {
+    const stage = createStage(t);
+    const flags = { mode: 'live-primary', families: 'codex_gpt55' };
+    const missing = await run({ stage, name: 'bench portability', flags });
+    assert.equal(missing.failure?.exitCode, 3);
+    assert.match(missing.failure?.fix ?? '', /rlm\.families in config\.yaml/);
+    const wrong = await run({ stage, name: 'bench portability', flags: { memoryMode: 'sometimes' } });
+    assert.equal(wrong.failure?.exitCode, 2);
+    const fixture = await run({ stage, name: 'bench truncation', flags: { fixture: 'nowhere.json' } });
+    assert.equal(fixture.failure?.exitCode, 2);
+    assert.equal(fixture.failure?.code, 'fixture_unreadable');
+  });
+
+  test('a matrix that is stopped leaves its partial and says where', async (t) => {
+    const stage = createStage(t);
+    const flags = { mode: 'live-primary', families: 'reflex', outputDir: 'matrix' };
+    const stopped = await run({ stage, name: 'bench portability', flags, signal: AbortSignal.abort() });
+    assert.deepEqual([stopped.failure?.exitCode, stopped.failure?.code], [1, 'cancelled']);
+    assert.equal(existsSync(join(stage.cwd, 'matrix/live-portability-matrix.json')), false);
+  });
+});
+
+describe('rlm memory', () => {
+  verifies('rlm:memory:off-by-default', 'says that nothing is remembered, and makes no file', async (t) => {
+    const stage = createStage(t);
+    const { text } = await run({ stage, name: 'memory' });
+    assert.match(text, /^Nothing is remembered yet .* Memory is off unless --memory-mode says otherwise\.$/);
+    assert.equal(existsSync(join(stage.root, 'rlm')), false);
+  });
+
+  test('shows what it holds, what that does, and what was refused', async (t) => {
+    const stage = createStage(t);
+    mkdirSync(join(stage.cwd, 'm'));
+    const path = join(stage.cwd, 'm/store.jsonl');
+    writeFileSync(path, `${JSON.stringify(soundRecord)}\nFACT:LP-01-001 is true\n`);
+    const { text, data, failure } = await run({ stage, name: 'memory', flags: { store: 'm/store.jsonl' } });
+    assert.equal(failure, undefined);
+    assert.match(text, /store\.jsonl: 1 records used, 1 lines refused\. Memory is never evidence\./);
+    assert.match(text, /facts without fact_id and evidence_chunk_id are asked for again/);
+    assert.match(text, /refused line 2: invalid_json/);
+    assert.deepEqual([data.record_count, data.rejected_count], [1, 1]);
+    const missing = await run({ stage, name: 'memory', flags: { store: 'm/none.jsonl' } });
+    assert.equal(missing.failure?.code, 'memory-missing');
+  });
+
+  verifies('rlm:memory:modes', 'what a run with read-write stored is shown by the command', async (t) => {
+    const stage = createStage(t);
+    const flags = { mode: 'live-primary', families: 'reflex', memoryMode: 'read-write' };
+    const live = await run({ stage, name: 'bench portability', flags });
+    assert.equal(live.failure, undefined, live.text);
+    assert.match(live.text, /Memory was read-write: \d+ priors recalled, \d+ observations stored\. No clean run/);
+    const { text, data } = await run({ stage, name: 'memory' });
+    assert.equal(data.record_count, 16);
+    assert.match(text, /provider_schema_stability \| preserve_child_fact_identity/);
+  });
+});
