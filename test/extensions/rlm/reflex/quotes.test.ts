@@ -8,24 +8,30 @@ import { pickQuotes } from '#extensions/rlm/reflex/rank/pick-quotes.ts';
 import { cutPassages } from '#extensions/rlm/reflex/read/cut-passages.ts';
 import { readQuestion } from '#extensions/rlm/reflex/read/read-question.ts';
 import { reflexTasks } from '#extensions/rlm/reflex/reflex-tasks.ts';
-import { DOCUMENT_QUESTIONS } from './questions.ts';
+import { DOCUMENT_QUESTIONS, type DocumentQuestion, LATER_QUESTIONS } from './questions.ts';
 import { answerByRule } from './reflex-inner.ts';
 
 const ROOT = join(import.meta.dirname, '../../../..');
 const folded = (text: string) => text.replace(/\s+/g, ' ');
 const read = (document: string) => readFileSync(join(ROOT, document), 'utf8');
 
-test('of twenty questions over our own documents the quotes answer seventeen, among the first three fifteen', () => {
-  const places = DOCUMENT_QUESTIONS.map(({ document, question, answer }) =>
+function placesOf(questions: readonly DocumentQuestion[]): readonly number[] {
+  return questions.map(({ document, question, answer }) =>
     pickQuotes(readQuestion(question), read(document)).findIndex(({ text }) => folded(text).includes(answer)),
   );
-  const missed = DOCUMENT_QUESTIONS.filter((_, at) => places[at] === -1).map(({ question }) => question);
-  assert.ok(places.filter((place) => place >= 0).length >= 17, missed.join('\n'));
-  assert.ok(places.filter((place) => place >= 0 && place < 3).length >= 15);
+}
+
+test('of the questions over our own documents the quotes answer nine of ten, four of five among the first three', () => {
+  for (const questions of [DOCUMENT_QUESTIONS, LATER_QUESTIONS]) {
+    const places = placesOf(questions);
+    const missed = questions.filter((_, at) => places[at] === -1).map(({ question }) => question);
+    assert.ok(missed.length <= questions.length * 0.1, missed.join('\n'));
+    assert.ok(places.filter((place) => place >= 0 && place < 3).length >= questions.length * 0.8);
+  }
 });
 
-test('every answer of the twenty stands in its document', () => {
-  for (const { document, answer } of DOCUMENT_QUESTIONS)
+test('every answer stands in its document', () => {
+  for (const { document, answer } of [...DOCUMENT_QUESTIONS, ...LATER_QUESTIONS])
     assert.ok(folded(read(document)).includes(answer), `${document}: ${answer}`);
 });
 

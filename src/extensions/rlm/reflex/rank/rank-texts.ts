@@ -24,6 +24,8 @@ export interface Score {
 /** What a word of the heading counts, what a word of the same field counts. */
 const HEADING = 0.7;
 const RELATED = 0.6;
+/** A number in a question is meant: of two the other one is no answer. */
+const NUMBER = 2;
 const PAIR = 0.15;
 const SHAPE = 0.2;
 
@@ -45,7 +47,7 @@ export function rankTexts(question: Question, texts: readonly RankedText[]): rea
     const sum = total === 0 ? 0 : shares.reduce((left, right) => left + right, 0) / total;
     if (sum === 0) return { at, score: 0, shared };
     const extra = pairScore(question, one.text) + shapeScore(question, one.text);
-    return { at, score: (sum + (shared === 0 ? extra / 2 : extra)) * one.weight, shared };
+    return { at, score: sum * (1 + (shared === 0 ? extra / 2 : extra)) * one.weight, shared };
   });
 }
 
@@ -69,7 +71,8 @@ function wordWeights({ stems }: Question, texts: readonly ReadonlySet<string>[])
   return new Map(
     stems.map((stem) => {
       const holding = texts.reduce((count, own) => count + (own.has(stem) ? 1 : 0), 0);
-      return [stem, Math.log(1 + (texts.length + 1) / (holding + 1))];
+      const rarity = Math.log(1 + (texts.length + 1) / (holding + 1));
+      return [stem, /\d/.test(stem) ? rarity * NUMBER : rarity];
     }),
   );
 }
