@@ -4,21 +4,10 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 import { validateFixture } from '../../fixtures/validate-fixture.ts';
 import { verifyRecords } from '../verify/verify-records.ts';
+import type { ArtifactReport } from './artifact-report.ts';
 import { checkComparison } from './check-comparison.ts';
 import { checkGuardDemo } from './check-guard-demo.ts';
 import { checkClaimAware, checkMatrix, checkSynthetic } from './check-tables.ts';
-
-export interface ArtifactReport {
-  /** What was checked, in a few words. */
-  readonly what: string;
-  readonly problems: readonly ArtifactProblem[];
-}
-
-export interface ArtifactProblem {
-  readonly code: string;
-  readonly where: string;
-  readonly detail: string;
-}
 
 export interface ArtifactInput {
   readonly value: JsonValue;

@@ -5,7 +5,7 @@ import type { CallRecord } from '../../call/call-record.ts';
 import { replayArtifact } from '../../score/replay-artifact.ts';
 import { textHash } from '../text-hash.ts';
 import { checkRecords } from '../verify/verify-records.ts';
-import type { ArtifactProblem, ArtifactReport } from './check-artifact.ts';
+import type { ArtifactProblem, ArtifactReport } from './artifact-report.ts';
 
 export function checkComparison(value: JsonObject, fixture: JsonValue): ArtifactReport {
   const replay = replayArtifact({ artifact: value, fixture });

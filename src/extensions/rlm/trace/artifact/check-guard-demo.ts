@@ -2,7 +2,7 @@
 // verdicts and no syntheses: the claims that it lists are put back into one. Pure.
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
 import { validateParentSynthesis } from '../../guard/validate-parent-synthesis.ts';
-import type { ArtifactProblem, ArtifactReport } from './check-artifact.ts';
+import type { ArtifactProblem, ArtifactReport } from './artifact-report.ts';
 
 export function checkGuardDemo(value: JsonObject): ArtifactReport {
   const manifest = Array.isArray(value.evidence_manifest) ? value.evidence_manifest : [];

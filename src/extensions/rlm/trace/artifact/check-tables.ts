@@ -10,7 +10,7 @@ import { validateFixture } from '../../fixtures/validate-fixture.ts';
 import { buildManifest } from '../../guard/build-manifest.ts';
 import { validateParentSynthesis } from '../../guard/validate-parent-synthesis.ts';
 import { jsonDifference } from '../event-difference.ts';
-import type { ArtifactProblem, ArtifactReport } from './check-artifact.ts';
+import type { ArtifactProblem, ArtifactReport } from './artifact-report.ts';
 
 export function checkClaimAware(value: JsonObject, fixture: JsonValue): ArtifactReport {
   const what = 'the cases of the claim-aware suite, scored again';

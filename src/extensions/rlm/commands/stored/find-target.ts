@@ -1,0 +1,68 @@
+// Owns what `rlm replay` and `rlm verify` are given: a stored run by id, or a file with an exported run or an artifact. Reads, judges nothing.
+import { existsSync } from 'node:fs';
+import { isJsonObject, type JsonValue } from '#base/json.ts';
+import { type Failure, failed, wrongUse } from '#core/agent/command-failure.ts';
+import type { CommandContext } from '#core/agent/command-spec.ts';
+import type { RlmGround } from '../../rlm-ground.ts';
+import { isExport, readExport } from '../../trace/export/read-export.ts';
+import { namedTexts } from '../../trace/named-texts.ts';
+import type { RunRecord } from '../../trace/run-record.ts';
+import { typedPath } from '../typed-path.ts';
+import { fixtureBeside, readRunFile } from './run-file.ts';
+import { findRecord, openStoreToRead } from './stored-run.ts';
+
+export interface TargetAsked {
+  readonly run: string;
+  readonly fixture?: string | undefined;
+}
+
+export type Target =
+  | { readonly kind: 'run'; readonly record: RunRecord }
+  | { readonly kind: 'artifact'; readonly value: JsonValue; readonly fixture: () => JsonValue | undefined };
+
+/** A stored run is read whole, and the store closed. Throws TalariaError as the store. */
+export function findTarget(ground: RlmGround, asked: TargetAsked, context: CommandContext): Target | Failure {
+  const where = { cwd: context.cwd, userHome: ground.places.userHome };
+  const path = typedPath(asked.run, where);
+  if (existsSync(path)) return fileTarget(path, asked.fixture && typedPath(asked.fixture, where));
+  if (/[/\\.]/.test(asked.run))
+    return wrongUse(
+      'file-missing',
+      `There is no file ${path}.`,
+      'Name a file that is there, or a run: `talaria rlm runs`.',
+    );
+  return storedTarget(ground, asked.run);
+}
+
+function storedTarget(ground: RlmGround, typed: string): Target | Failure {
+  const store = openStoreToRead(ground);
+  try {
+    const record = findRecord(store, typed);
+    if ('exitCode' in record) return record;
+    const texts = new Map<string, string | undefined>();
+    for (const hash of namedTexts(record).keys()) texts.set(hash, record.textOf(hash));
+    return { kind: 'run', record: { ...record, textOf: (hash) => texts.get(hash) } };
+  } finally {
+    store.close();
+  }
+}
+
+function fileTarget(path: string, fixture: string | undefined): Target | Failure {
+  const read = readRunFile(path);
+  if (!read.ok) return wrongUse(read.reason, read.detail, 'Name an exported run or an artifact.');
+  const { value } = read;
+  if (!isExport(value)) return { kind: 'artifact', value, fixture: () => fixtureOf(path, value, fixture) };
+  const record = readExport(value);
+  if (record.ok) return { kind: 'run', record: record.value };
+  return failed(
+    record.reason,
+    `${path} is no exported run: ${record.detail}.`,
+    'Write one with `talaria rlm show RUN --export FILE`.',
+  );
+}
+
+function fixtureOf(path: string, value: JsonValue, fixture: string | undefined): JsonValue | undefined {
+  if (fixture === undefined) return fixtureBeside(path, isJsonObject(value) ? value.fixture_id : undefined);
+  const read = readRunFile(fixture);
+  return read.ok ? read.value : undefined;
+}

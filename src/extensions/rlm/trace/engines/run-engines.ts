@@ -1,0 +1,6 @@
+// Owns which controller does which kind of run. Data only.
+import type { RunEngines } from '../replay/replay-run.ts';
+import { askEngine } from './ask-engine.ts';
+import { runEngine } from './run-engine.ts';
+
+export const RUN_ENGINES: RunEngines = { run: runEngine, ask: askEngine };
