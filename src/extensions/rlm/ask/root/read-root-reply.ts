@@ -65,6 +65,7 @@ function handlesOf(holder: JsonObject): readonly string[] {
 function looksLikeCode(reply: string): boolean {
   if (
     reply.length > LONGEST_CODE ||
+    reply.includes('```') ||
     !/\b(?:context|print|finish|span|compute|llmQuery|rlmQuery|console)\b\s*[.(]/.test(reply)
   )
     return false;

@@ -1,0 +1,180 @@
+// Owns `rlm ask`: its flags, what is wrong with what was typed, how the outcome is shown. Heavy parts load when it runs.
+// Exit codes: 0 something is cited, 3 nothing is, 1 failed or stopped, 2 typed wrongly.
+import { stdin } from 'node:process';
+import { z } from 'zod';
+import type { JsonValue } from '#base/json.ts';
+import type { Refusal } from '#base/result.ts';
+import { type Failure, failed, refused, wrongUse } from '#core/agent/command-failure.ts';
+import { type AnyCommand, type CommandContext, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
+import type { AskOutcome } from '../ask/ask-outcome.ts';
+import type { AskContext } from '../ask/open/open-context.ts';
+import type { AskOptions, AskRefusal } from '../ask/open/prepare-ask.ts';
+import type { RlmGround } from '../rlm-ground.ts';
+import { typedPath } from './typed-path.ts';
+
+const number = z.coerce.number().positive().optional();
+
+const input = z.object({
+  question: z.array(z.string()).default([]),
+  context: z.string().optional().describe('File or folder to ask about; - for what is piped in'),
+  withhold: z.boolean().default(false).describe('Leave sentences without support out'),
+  maxSteps: number.describe('Blocks of code that the model may run; default 12'),
+  maxCalls: number.describe('Calls of models in all; default 100'),
+  maxTokens: number.describe('Tokens in all'),
+  maxCost: number.describe('US dollars in all'),
+  timeout: number.describe('Seconds in all'),
+  concurrency: number.describe('Sub-calls at once; default 4'),
+  window: number.describe('Tokens that the model can read at once; default 8192'),
+  family: z.string().optional().describe('Who answers, in order: NAME or NAME,NAME'),
+  depth: number.describe('Levels of recursion, 1 to 5; default 5'),
+  trace: z.boolean().default(true).describe('Keep nothing of the run'),
+  keepContext: z.boolean().default(false).describe('Keep piped input below the home, so that the run can be replayed'),
+});
+
+type Asked = z.infer<typeof input>;
+
+export function askCommands(ground: RlmGround): readonly AnyCommand[] {
+  return [
+    defineCommand<Asked>({
+      name: 'rlm ask',
+      summary: 'Ask about long material: a model searches it with code, each sentence names its source',
+      surfaces: ['cli'],
+      input: input as z.ZodType<Asked>,
+      positional: ['question...'],
+      examples: [
+        'talaria rlm ask --context README.md "Which Node version is needed?"',
+        'talaria rlm ask --context logs/ --withhold "Which errors occur most often?"',
+        'journalctl -b | talaria rlm ask --context - "Why did the network restart?"',
+      ],
+      run: (asked, context) => run(ground, asked, context),
+    }),
+  ];
+}
+
+async function* run(ground: RlmGround, asked: Asked, command: CommandContext): AsyncGenerator<CommandOutput> {
+  const context = contextOf(ground, asked, command);
+  if ('exitCode' in context) {
+    yield context;
+    return;
+  }
+  const [{ askQuestion }, { askLines }] = await Promise.all([
+    import('../ask/open/ask-question.ts'),
+    import('../ask/view/ask-lines.ts'),
+  ]);
+  const { trace: keep, keepContext, withhold } = asked;
+  const question = asked.question.join(' ');
+  const answered = await askQuestion(
+    { ground, context, question, options: optionsOf(asked), keep, keepContext },
+    command.signal,
+  );
+  if (!answered.ok) {
+    yield refusalOf(answered);
+    return;
+  }
+  const { outcome, kept, context: spooled, notices } = answered.value;
+  for (const text of notices) yield { type: 'line', text };
+  for (const text of askLines({ outcome, withhold, kept, context: spooled })) yield { type: 'line', text };
+  yield { type: 'data', value: { ...shownOutcome(outcome, withhold), kept, context: spooled } as unknown as JsonValue };
+  yield* endOf(outcome);
+}
+
+function contextOf({ places }: RlmGround, asked: Asked, { cwd, ask }: CommandContext): AskContext | Failure {
+  const { context } = asked;
+  if (context === undefined || context === '')
+    return wrongUse(
+      'context-missing',
+      'no context is named',
+      'Name a file or folder: --context README.md, or - for what is piped in.',
+    );
+  if (asked.question.join('').trim() === '')
+    return wrongUse(
+      'question-missing',
+      'there is no question',
+      'Type it last: talaria rlm ask --context README.md "Which …?"',
+    );
+  if (context !== '-') return { path: typedPath(context, { cwd, userHome: places.userHome }), root: cwd };
+  if (ask !== undefined || stdin.isTTY === true)
+    return wrongUse(
+      'context-terminal',
+      '--context - reads what is piped in, and nothing is',
+      'Pipe it: cat notes.md | talaria rlm ask --context - "…".',
+    );
+  return { input: stdin };
+}
+
+function optionsOf(asked: Asked): AskOptions {
+  const { maxSteps, maxCalls, maxTokens, maxCost, timeout, concurrency, window, family, depth } = asked;
+  const budget = {
+    ...(maxCalls === undefined ? {} : { max_calls: maxCalls }),
+    ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
+    ...(maxCost === undefined ? {} : { max_cost: maxCost }),
+    ...(timeout === undefined ? {} : { max_ms: timeout * 1_000 }),
+  };
+  return {
+    ...(maxSteps === undefined ? {} : { max_steps: maxSteps }),
+    ...(concurrency === undefined ? {} : { concurrency }),
+    ...(window === undefined ? {} : { window_tokens: window }),
+    ...(depth === undefined ? {} : { depth }),
+    families: (family ?? '')
+      .split(',')
+      .map((name) => name.trim())
+      .filter((name) => name !== ''),
+    budget,
+  };
+}
+
+const FIXES: Readonly<Partial<Record<AskRefusal, string>>> = {
+  'context-not-found': 'Check the path; a folder is read with all text files below it.',
+  'context-empty': 'Name a file that holds text.',
+  'context-binary': 'Name a text; take the text out of it first, with pdftotext for instance.',
+  'context-unreadable': 'Check the rights: ls -l tells them.',
+  'question-missing': 'Type a question with words.',
+  'question-too-long': 'Keep the question short.',
+  'rlm-family-unknown': 'Families are named in config.yaml under rlm.families.',
+};
+const NOT_ALLOWED: ReadonlySet<AskRefusal> = new Set(['rlm-nested', 'rlm-nested-too-deep']);
+const TYPED: ReadonlySet<AskRefusal> = new Set([
+  'question-missing',
+  'question-too-long',
+  'limit-out-of-range',
+  'rlm-family-unknown',
+]);
+
+function refusalOf({ reason, detail }: Refusal<AskRefusal>): Failure {
+  const fix = FIXES[reason] ?? '';
+  if (NOT_ALLOWED.has(reason)) return refused(reason, detail, fix);
+  return TYPED.has(reason) ? wrongUse(reason, detail, fix) : failed(reason, detail, fix);
+}
+
+function shownOutcome(outcome: AskOutcome, withhold: boolean): AskOutcome {
+  if (!withhold) return outcome;
+  return { ...outcome, sentences: outcome.sentences.filter(({ status }) => status === 'cited') };
+}
+
+function* endOf({ verdict, detail, run_id }: AskOutcome): Generator<CommandOutput> {
+  const why = detail ?? '';
+  switch (verdict) {
+    case 'answered':
+      return;
+    case 'unsupported':
+      yield refused('ask-unsupported', why, 'Ask for less at once, or let a stronger model answer with --family.');
+      return;
+    case 'no_answer':
+      yield refused(
+        'ask-no-answer',
+        why,
+        'Allow more with --max-steps or --max-calls, or let a stronger model answer.',
+      );
+      return;
+    case 'failed':
+      yield failed(
+        'ask-failed',
+        why,
+        `talaria rlm show ${run_id} tells each step; talaria doctor looks at the models.`,
+      );
+      return;
+    case 'cancelled':
+      yield failed('ask-cancelled', why, 'Ask again.');
+      return;
+  }
+}

@@ -1,0 +1,47 @@
+// Owns a ground for tests of what a person types: a home, files, a model that answers by script through the turn. Knows no test.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { TestContext } from 'node:test';
+import type { z } from 'zod';
+import { systemClock } from '#base/clock.ts';
+import type { TurnRequest } from '#core/agent/extension-host.ts';
+import type { TurnEvent } from '#core/agent/turn-event.ts';
+import { NO_USAGE } from '#core/model/model-client.ts';
+import type { RlmGround, RlmMind } from '#extensions/rlm/rlm-ground.ts';
+import { createTempHome } from '#testing/temp-home.ts';
+
+export interface AskGround {
+  readonly ground: RlmGround;
+  readonly mind: RlmMind;
+  readonly cwd: string;
+  readonly home: string;
+  write(path: string, content: string | Uint8Array): string;
+}
+
+/** `answer` gets the prompt of a root call or a sub-call. */
+export function askGround(
+  t: TestContext,
+  answer: (prompt: string) => string,
+  variables: Readonly<Record<string, string>> = {},
+): AskGround {
+  const folder = createTempHome(t).path;
+  const [home, cwd] = [join(folder, 'home'), join(folder, 'work')];
+  for (const path of [home, cwd]) mkdirSync(path, { recursive: true });
+  async function* runTurn(request: TurnRequest): AsyncGenerator<TurnEvent> {
+    const text = answer(request.text);
+    yield { type: 'text-delta', text };
+    const facts = { steps: 1, usage: NO_USAGE, cost: 0, model: 'm/n', tier: request.tier, ms: 1 } as const;
+    yield { type: 'turn-end', outcome: 'done', text, ...facts };
+  }
+  const config = <T>(_: string, schema: z.ZodType<T>): T => schema.parse({});
+  const mind: RlmMind = { runTurn, config, answering: () => 'T2', redact: (text) => text };
+  const places = { home, userHome: folder };
+  const ground: RlmGround = { clock: systemClock, places, variables, program: [], open: async () => mind };
+  const write = (path: string, content: string | Uint8Array): string => {
+    const file = join(cwd, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, content);
+    return file;
+  };
+  return { ground, mind, cwd, home, write };
+}
