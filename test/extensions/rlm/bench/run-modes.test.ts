@@ -13,6 +13,10 @@ import { baselineMode, dogfoodMode, recursiveFixtureMode, truncationMode } from 
 import type { InnerCall } from '#extensions/rlm/call/inner-call.ts';
 import { validateFixture } from '#extensions/rlm/fixtures/validate-fixture.ts';
 import { replayArtifact } from '#extensions/rlm/score/replay-artifact.ts';
+import { RUN_ENGINES } from '#extensions/rlm/trace/engines/run-engines.ts';
+import { replayRun } from '#extensions/rlm/trace/replay/replay-run.ts';
+import { readRunRecord } from '#extensions/rlm/trace/run-record.ts';
+import { verifyRun } from '#extensions/rlm/trace/verify/verify-run.ts';
 import { verifies } from '../../../verifies.ts';
 import { recorded, withData } from '../fixtures/recorded.ts';
 import { benchPlace, never } from './bench-place.ts';
@@ -225,4 +229,26 @@ describe('rlm/bench: recursive fixture and dogfood', () => {
     assert.ok(empty.ok);
     assert.deepEqual([empty.value.success, empty.value.artifact.cited_source_file_count], [false, 0]);
   });
+});
+
+describe('rlm/bench: traces', () => {
+  verifies(
+    'rlm:run:replay',
+    'the runs of a comparison verify, and replay without a model to the same state',
+    async (t) => {
+      const { engine, home, requests } = benchPlace(t, [reflexInner('default')]);
+      const result = await truncationMode({ engine, home }, { families: [] }, never());
+      assert.ok(result.ok);
+      const asked = requests.length;
+      for (const id of result.value.run_ids) {
+        const row = engine.store.find(id);
+        assert.ok(row.ok);
+        const record = readRunRecord(engine.store, row.value);
+        assert.deepEqual(verifyRun(record), [], row.value.kind);
+        const replay = await replayRun(record, RUN_ENGINES, never());
+        assert.equal('result' in replay ? replay.result : replay.reason, 'same', JSON.stringify(replay));
+      }
+      assert.equal(requests.length, asked);
+    },
+  );
 });
