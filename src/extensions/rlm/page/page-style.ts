@@ -52,10 +52,12 @@ a.handle:hover{border-color:var(--link)}.handle .where{color:var(--dim)}.handle.
 .refusals p{margin:.15rem 0}.reason{font-size:.95rem}.code{color:var(--bad);font-weight:650}.cited{font-size:.85rem}`;
 
 const TABLES = `.scroll{overflow-x:auto;max-width:100%}
-table{border-collapse:collapse;width:100%;font-size:.9rem}
+table{border-collapse:collapse;width:100%;font-size:.9rem;overflow-wrap:break-word}
 th{text-align:start;font-weight:600;color:var(--dim);font-size:.8rem}
 th,td{padding:.35rem .7rem .35rem 0;border-bottom:1px solid var(--edge);vertical-align:top}
 .figure{text-align:end;font-variant-numeric:tabular-nums;white-space:nowrap;color:var(--dim)}
+.evidence td:not([dir]){white-space:nowrap}.evidence .handle{white-space:normal}
+.evidence td[dir]{overflow-wrap:anywhere;min-width:14rem}
 .events td:nth-child(3){white-space:nowrap}.hashes td{font-size:.8rem}
 .record{display:grid;grid-template-columns:max-content 1fr;gap:.3rem 1rem}
 details{margin:.25rem 0}summary{cursor:pointer}
@@ -87,6 +89,13 @@ const SOURCES = `.sources{padding:1.2rem clamp(1rem,4vw,2.5rem) 4rem;border-top:
 mark{background:var(--quote);color:inherit;border-radius:2px;-webkit-box-decoration-break:clone;box-decoration-break:clone}
 .anchor{scroll-margin-block:30vh 20vh}`;
 
+const NARROW = `@media (max-width:40rem){
+.evidence thead{position:absolute;clip-path:inset(50%)}
+.evidence,.evidence tbody,.evidence tr,.evidence td{display:block;border:0;padding:0}
+.evidence tr{padding:.6rem 0;border-bottom:1px solid var(--edge)}
+.evidence td[dir]{margin:.25rem 0}.evidence td:not([dir]){display:inline-block;margin-inline-end:.6rem}
+.record{grid-template-columns:1fr}.record dd{margin-bottom:.4rem}}`;
+
 const WIDE = `@media (min-width:68rem){
 .paned{max-width:none;margin:0}.paned main{width:54vw;max-width:60rem;margin-inline-start:max(0px,54vw - 60rem)}
 .paned .sources{position:fixed;inset-block:0;inset-inline-end:0;width:46vw;overflow-y:auto;border-top:0;border-inline-start:1px solid var(--edge)}
@@ -94,4 +103,4 @@ nav li:has(a[href="#sources"]){display:none}}
 @media print{.sources{position:static!important;width:auto!important}.paned main{width:auto!important;margin:0!important}
 pre{max-height:none}nav{display:none}}`;
 
-export const PAGE_STYLE = [COLOURS, TEXT, HEAD, CLAIMS, TABLES, TREE, SOURCES, WIDE].join('\n');
+export const PAGE_STYLE = [COLOURS, TEXT, HEAD, CLAIMS, TABLES, TREE, SOURCES, NARROW, WIDE].join('\n');
