@@ -40,17 +40,23 @@ export function answerLeaf(input: JsonObject, mode: 'execute_atomic' | 'summariz
     confidence: confidenceOf(quotes.map(({ score }) => score)),
     result: { summary: summaryOf(facts.length), details: { observed_facts: facts } },
     evidence_references: [],
-    residual_gaps: facts.length > 0 ? [] : [NOTHING_FITS],
+    residual_gaps: facts.length > 0 ? [] : [nothingFits(chunks)],
     artifacts: [artifactOf(input, mode)],
     control: { requires_retry: false, suggested_next_mode: 'none', must_not_recurse: true },
   };
 }
 
-const NOTHING_FITS = {
-  gap: 'No passage of the supplied chunks shares enough words with the question.',
-  impact: 'Nothing is quoted from them.',
-  suggested_next_step: 'Ask with words of the text, or with a model.',
-};
+const MOST_NAMED = 4;
+
+function nothingFits(chunks: readonly JsonObject[]): JsonObject {
+  const ids = chunks.slice(0, MOST_NAMED).map((chunk) => textAt(chunk, 'chunk_id'));
+  const more = chunks.length > MOST_NAMED ? ` and ${chunks.length - MOST_NAMED} more` : '';
+  return {
+    gap: ids.length === 0 ? 'No chunk was supplied' : `Nothing that fits the question in ${ids.join(', ')}${more}`,
+    impact: 'Nothing is quoted from there.',
+    suggested_next_step: 'Ask with words of the text, or with a model.',
+  };
+}
 
 function summaryOf(count: number): string {
   if (count === 0) return 'Nothing is quoted.';
