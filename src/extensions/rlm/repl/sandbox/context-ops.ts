@@ -4,7 +4,7 @@ import { wellFormed } from '#base/text.ts';
 import type { TakenTexts } from '../block/taken-texts.ts';
 import type { PartedSource } from '../source/parted-source.ts';
 import { ApiFault } from './api-fault.ts';
-import { chunkAt, type Hit, matchIn, pageAt, searchText } from './search-context.ts';
+import { chunkAt, type Hit, PageOffsets, pageAt, searchText } from './search-context.ts';
 
 const SLICE_BYTES = 4_000_000;
 
@@ -16,6 +16,7 @@ export function contextOps(source: PartedSource, taken: TakenTexts | undefined):
     taken?.take(text, start_byte, end_byte);
     return text;
   };
+  const offsets = new PageOffsets(source);
   const giveHit = (hit: Hit): Hit => {
     taken?.take(hit.text, hit.start, hit.end);
     return hit;
@@ -38,7 +39,7 @@ export function contextOps(source: PartedSource, taken: TakenTexts | undefined):
       return { hits: found.hits.map(giveHit), more: found.more };
     },
     page: ([from]) => pageAt(source, number(from)),
-    match: ([start, end, from, to]) => giveHit(matchIn(source, [number(start), number(end), number(from), number(to)])),
+    match: ([start, end, from, to]) => giveHit(offsets.hit([number(start), number(end), number(from), number(to)])),
     chunk: ([from, lines, bytes, overlap]) =>
       chunkAt(source, number(from), { lines: nullable(lines), bytes: nullable(bytes), overlap: number(overlap) }),
   };

@@ -110,11 +110,33 @@ function startOfLineAt(source: PartedSource, byte: number): number {
   return source.lineBounds(source.lineAt(byte)).start_byte;
 }
 
-/** A match inside a page, told in characters of its text. */
-export function matchIn(source: PartedSource, [start, end, from, to]: readonly [number, number, number, number]): Hit {
-  const bytes = source.bytes(start, Math.min(end, start + PAGE_BYTES + OVERLAP_BYTES));
-  const first = bytesOfUnits(bytes, from);
-  return hitOf(source, start + first, start + first + bytesOfUnits(bytes.subarray(first), to - from));
+/** Where characters of the text of a page lie. Matches come in order: what was counted is not counted again. */
+export class PageOffsets {
+  readonly #source: PartedSource;
+  #range: readonly [start: number, end: number] = [0, 0];
+  #bytes: Uint8Array = new Uint8Array();
+  #unit = 0;
+  #byte = 0;
+
+  constructor(source: PartedSource) {
+    this.#source = source;
+  }
+
+  /** A match, told in characters of the text of the page that `start` and `end` name. */
+  hit([start, end, from, to]: readonly [number, number, number, number]): Hit {
+    if (start !== this.#range[0] || end !== this.#range[1] || from < this.#unit) this.#open(start, end);
+    this.#byte += bytesOfUnits(this.#bytes.subarray(this.#byte), from - this.#unit);
+    this.#unit = from;
+    const length = bytesOfUnits(this.#bytes.subarray(this.#byte), to - from);
+    return hitOf(this.#source, start + this.#byte, start + this.#byte + length);
+  }
+
+  #open(start: number, end: number): void {
+    this.#range = [start, end];
+    this.#bytes = this.#source.bytes(start, Math.min(end, start + PAGE_BYTES + OVERLAP_BYTES));
+    this.#unit = 0;
+    this.#byte = 0;
+  }
 }
 
 export interface ChunkSize {

@@ -19,7 +19,10 @@ interface Step {
 
 /** How many bytes the first `units` UTF-16 units of the decoded text take. */
 export function bytesOfUnits(bytes: Uint8Array, units: number): number {
-  if (isUtf8(bytes)) return Buffer.byteLength(decodeUtf8(bytes).slice(0, units));
+  if (units <= 0) return 0;
+  // No character takes more than three bytes a unit; one that the end cuts is looked at below.
+  const near = bytes.subarray(0, units * 3);
+  if (isUtf8(near)) return Buffer.byteLength(decodeUtf8(near).slice(0, units));
   let at = 0;
   for (let seen = 0; at < bytes.length && seen < units; ) {
     const step = stepAt(bytes, at);
