@@ -90,10 +90,13 @@ function gapsOf({ request, plans, results, stopped, gaps }: FinishedRun): readon
     if (plan.kind !== 'leaf') return result?.gaps ?? [];
     return [{ what: chunkNames(plan), why: `not asked: ${stopped ?? 'the run ended before'}` }];
   });
+  const planned = new Set(plans.flatMap((plan) => (plan.kind === 'leaf' ? plan.chunks : [])));
+  const tooMany = request.chunks.filter((chunk) => !planned.has(chunk));
+  const unaffordable = tooMany.map(({ chunk_id }) => ({ what: chunk_id, why: 'not asked: budget_calls' }));
   const skipped = request.skipped.map(({ path, reason }) => ({ what: path, why: `not read: ${reason}` }));
   const lossy = request.chunks.filter((chunk) => chunk.lossy);
   const damaged = lossy.map(({ chunk_id }) => ({ what: chunk_id, why: 'holds bytes that are no UTF-8 text' }));
-  return distinct([...gaps, ...ofNodes, ...skipped, ...damaged]);
+  return distinct([...gaps, ...ofNodes, ...unaffordable, ...skipped, ...damaged]);
 }
 
 export function chunkNames(plan: NodePlan): string {

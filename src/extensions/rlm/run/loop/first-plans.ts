@@ -6,6 +6,7 @@ import {
   type DecompositionPlan,
   type GroupPlan,
   type NodePlan,
+  nodesOf,
   type PlanHead,
   planChildren,
   planNode,
@@ -15,7 +16,8 @@ const ROOT = { id: 'rlm_node_root', ac_node_id: 'rlm_ac_root', parent_id: null, 
 
 /** One call over everything when there is one chunk or no depth, else a group; a question that is to be split needs a group. */
 export function rootPlan(request: RunRequest): NodePlan {
-  const { chunks, limits, decompose } = request;
+  const { limits, decompose } = request;
+  const chunks = affordableChunks(request);
   const head = rootHead(request);
   if (decompose && limits.max_depth > 0) {
     const { prefix: _prefix, first: _first, ...base } = head;
@@ -23,6 +25,22 @@ export function rootPlan(request: RunRequest): NodePlan {
   }
   const plan = planNode(head, chunks, planLimits(request));
   return plan.kind === 'leaf' ? { ...plan, call_id: 'rlm_call_atomic_root' } : plan;
+}
+
+/** The first chunks for which the granted calls are enough, their syntheses counted in; the rest would only cost them. */
+export function affordableChunks({ chunks, limits, fan_out, decompose, budget, question }: RunRequest) {
+  const { max_calls } = budget;
+  if (max_calls === undefined || decompose || limits.max_depth === 0) return chunks;
+  const head = { ...ROOT, call_id: '', question, prefix: '', first: 1 };
+  const calls = (count: number) =>
+    nodesOf(planNode(head, chunks.slice(0, count), { max_depth: limits.max_depth, fan_out })).length;
+  let [least, most] = [1, chunks.length];
+  while (least < most) {
+    const middle = Math.ceil((least + most) / 2);
+    if (calls(middle) <= max_calls) least = middle;
+    else most = middle - 1;
+  }
+  return chunks.slice(0, least);
 }
 
 export function decompositionPlan(root: GroupPlan): DecompositionPlan {
