@@ -58,7 +58,7 @@ export function replLimits(window_tokens: number, sub_calls: number): ReplLimits
 }
 
 /** On the safe side: code and JSON have fewer characters a token than prose. */
-export const CHARS_A_TOKEN = 3;
+const CHARS_A_TOKEN = 3;
 
 /** Tokens of one reply. */
 export function replyTokens(window_tokens: number): number {

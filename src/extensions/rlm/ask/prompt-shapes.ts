@@ -63,7 +63,7 @@ export interface HandleCard {
   readonly kind: 'span' | 'child' | 'computed';
   /** `<path>:<first line>-<last line>` of a span, the handle of the piece of a child, the inputs of something computed. */
   readonly from: string;
-  /** Its quote, claim or output, shortened. */
+  /** Its quote, claim or output; it ends with `…` when it is shortened. */
   readonly text: string;
 }
 

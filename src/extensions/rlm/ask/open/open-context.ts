@@ -32,7 +32,7 @@ export interface ContextPlace {
 }
 
 /** How what was piped in is named in stamps and places. */
-export const PIPED = '-';
+const PIPED = '-';
 
 export function contextFolder({ home, run_id }: ContextPlace): string {
   return join(home, 'rlm', 'contexts', run_id);

@@ -1,6 +1,7 @@
 // Owns the prompt of a root call: what is told of the context, of the steps so far, of the handles, shortened until it fits the window.
 // Knows no reply. Invariant: equal state, equal bytes; what is left out is counted in the prompt.
 
+import { ellipsize } from '#base/text.ts';
 import type { ContextSource } from '../../repl/context-source.ts';
 import type { Handle } from '../ask-outcome.ts';
 import {
@@ -110,17 +111,17 @@ function handleCard(handle: Handle, chars: number): HandleCard {
   switch (handle.kind) {
     case 'span': {
       const { source_path, start_line, end_line } = handle.place;
-      return { id, kind, from: `${source_path}:${start_line}-${end_line}`, text: shorten(handle.quote, chars) };
+      return { id, kind, from: `${source_path}:${start_line}-${end_line}`, text: ellipsize(handle.quote, chars) };
     }
     case 'child':
-      return { id, kind, from: handle.over, text: shorten(handle.text, chars) };
+      return { id, kind, from: handle.over, text: ellipsize(handle.text, chars) };
     case 'computed':
-      return { id, kind, from: handle.inputs.slice(0, 10).join(', '), text: shorten(handle.output, chars) };
+      return { id, kind, from: handle.inputs.slice(0, 10).join(', '), text: ellipsize(handle.output, chars) };
   }
 }
 
 /** Beginning and end, with a mark where something is missing. */
-export function shorten(text: string, chars: number): string {
+function shorten(text: string, chars: number): string {
   if (text.length <= chars) return text;
   const end = Math.floor(chars / 4);
   return `${text.slice(0, chars - end).toWellFormed()} […] ${end === 0 ? '' : text.slice(-end).toWellFormed()}`;
