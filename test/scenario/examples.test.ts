@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
+import { createTempHome } from '#testing/temp-home.ts';
 
 const FOLDER = join(import.meta.dirname, '../../examples');
 
@@ -15,6 +16,15 @@ const SHOWS: Readonly<Record<string, RegExp>> = {
   'skills.ts': /valid: true\n {2}scan: safe\n[\s\S]*scan: dangerous\n {2}line 6: exfiltration\//,
   'check-synthesis.ts': /"accepted":true,"filled":\["result[\s\S]*"accepted":false[\s\S]*F3 is not present/,
   'parse-tool-calls.ts': /"calls":\[\{"name":"terminal","arguments":\{"command":"ls -la"\}\}\]/,
+};
+
+/** What each script of the shell shows without a model. */
+const SCRIPTS: Readonly<Record<string, RegExp>> = {
+  'rlm-dry-run.sh': /^Dry run: nothing was asked\. [\s\S]*\nWould be read:\n/,
+  'rlm-vanilla-baseline.sh':
+    /^Vanilla baseline completed; [\s\S]*\nhermes_subcalls: vanilla=1\nquality: vanilla=1\.00\n/,
+  'rlm-truncation-comparison.sh':
+    /^Shared truncation benchmark completed; [\s\S]*\nhermes_subcalls: vanilla=1, rlm=5\nchunks: selected=4, omitted=2\nquality: /,
 };
 
 describe('examples', () => {
@@ -34,4 +44,28 @@ describe('examples', () => {
       assert.match(stdout, shows);
     });
   }
+
+  test('each script of the shell is known here, and is one command', () => {
+    const scripts = readdirSync(FOLDER).filter((name) => name.endsWith('.sh'));
+    assert.deepEqual(scripts.sort(), Object.keys(SCRIPTS).sort());
+    for (const name of scripts) {
+      const text = readFileSync(join(FOLDER, name), 'utf8');
+      assert.match(text, /^#!\/bin\/sh\nexec talaria [^\n]+\n$/);
+      assert.equal(statSync(join(FOLDER, name)).mode & 0o111, 0o111, name);
+    }
+  });
+
+  test('each runs without a key and shows what it is for', async (t) => {
+    const { path } = createTempHome(t);
+    const bin = join(path, 'bin');
+    mkdirSync(bin);
+    const main = join(FOLDER, '../src/surfaces/cli/main.ts');
+    writeFileSync(join(bin, 'talaria'), `#!/bin/sh\nexec "${process.execPath}" "${main}" "$@"\n`, { mode: 0o755 });
+    const run = async ([name, shows]: readonly [string, RegExp]) => {
+      const env = { PATH: `${bin}:/usr/bin:/bin`, HOME: path, TALARIA_HOME: join(path, name) };
+      const { stdout } = await promisify(execFile)(join(FOLDER, name), { env, cwd: join(FOLDER, '..') });
+      assert.match(stdout, shows, name);
+    };
+    await Promise.all(Object.entries(SCRIPTS).map(run));
+  });
 });

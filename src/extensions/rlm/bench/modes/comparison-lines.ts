@@ -1,5 +1,6 @@
 // Owns what a person reads of a comparison (seed 003, "Expected live shape"): the lines of the seed, then what was measured. Pure.
 import { roundHalfEven } from '#base/number/round-half-even.ts';
+import type { CompletionScore } from '../../score/score-completion.ts';
 import { measuredCalls } from '../engine/measured-calls.ts';
 import type { TruncationComparison } from './truncation-comparison.ts';
 
@@ -17,11 +18,27 @@ export function comparisonLines({ baseline, run, quality, success }: TruncationC
     `quality: vanilla=${fixed(single.score)}, rlm=${fixed(recursive.score)}, delta=${sign}${fixed(Math.abs(delta))}, ` +
       `rlm_outperforms_vanilla=${quality.rlm_outperforms_vanilla ? 'True' : 'False'}`,
     `claimed_omitted_fact_ids: vanilla=[${one.claimed_omitted_fact_ids}], rlm=[${many.claimed_omitted_fact_ids}]`,
+    ...differingParts(one, many),
     `traceguard (strict): vanilla=${guardWord(baseline.guard.strict.accepted)}, rlm=${run.outcome.verdict}`,
     `tokens: vanilla=${tokens(vanilla)}, rlm=${tokens(rlm)}; cost: vanilla=${money(vanilla.cost)}, rlm=${money(rlm.cost)}`,
     ...(run.outcome.detail === null ? [] : [`recursive run: ${run.outcome.detail}`]),
     ...(baseline.outcome.detail === null ? [] : [`single call: ${baseline.outcome.detail}`]),
   ];
+}
+
+const PARTS = {
+  fields: 'required_field_score',
+  confidence: 'confidence_score',
+  retained: 'retained_fact_citation_score',
+  boundary: 'truncation_boundary_score',
+  safety: 'omitted_fact_safety_score',
+} as const;
+
+/** Where a delta comes from. */
+function differingParts(one: CompletionScore, many: CompletionScore): readonly string[] {
+  const parts = Object.entries(PARTS).filter(([, key]) => one[key] !== many[key]);
+  const shown = parts.map(([name, key]) => `${name} vanilla=${fixed(one[key])} rlm=${fixed(many[key])}`);
+  return shown.length === 0 ? [] : [`differs in: ${shown.join(', ')}`];
 }
 
 function guardWord(accepted: boolean): string {

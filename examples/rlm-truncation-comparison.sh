@@ -1,0 +1,2 @@
+#!/bin/sh
+exec talaria rlm run --truncation-benchmark "$@"
