@@ -40,7 +40,7 @@ interface Drawn {
 
 export function renderRunPage(input: RunPageInput): string {
   const budget: TextBudget = { left: ALL_TEXTS };
-  const ground: PageGround = { ...input, budget, whole: `talaria rlm show ${input.row.run_id} --json` };
+  const ground: PageGround = { ...input, budget, whole: `talaria rlm show ${input.row.run_id} --export run.json` };
   const read = readOutcome(input.row.outcome);
   const { sections, book, pane } =
     read.kind === 'run'

@@ -237,7 +237,7 @@ describe('the page of a run', () => {
     const text = pageText(renderRunPage(sampleAsk()));
     assert.match(text, /The port is 4711\.\s*s1 notes\.txt:12-14/);
     assert.match(text, /Not supported\s*It was changed in 1999\.\s*No handle holds 1999\./);
-    assert.match(text, /Shown to a model\s*70 bytes of 120 KB \(0\.1 %\)/);
+    assert.match(text, /Shown to a model\s*70 bytes of 120 KB \(0\.1\u00a0%\)/);
     const page = renderRunPage(sampleAsk());
     assert.match(page, /<mark class="e1 e2">The owner is the north office\.<\/mark>/, 'a claim is lit within its span');
     assert.match(page, /compute\(\[s1\]/, 'the code of a computed handle is shown');
@@ -304,7 +304,7 @@ describe('the page of a large run', () => {
     const text = pageText(page);
     assert.match(text, /600 more calls not shown here/);
     assert.match(text, /2,400 more events not shown here/);
-    assert.match(text, new RegExp(`talaria rlm show ${RUN_ID} --json`));
+    assert.match(text, new RegExp(`talaria rlm show ${RUN_ID} --export run\\.json`));
     assert.match(text, /30,000 more characters are not shown here/);
   });
 

@@ -45,7 +45,7 @@ export function instant(epochMs: number): string {
 }
 
 export function share(part: number, whole: number): string {
-  if (whole === 0) return '0 %';
+  if (whole === 0) return '0\u00a0%';
   const percent = (part / whole) * 100;
-  return `${percent < 10 && percent > 0 ? percent.toFixed(1) : Math.round(percent)} %`;
+  return `${percent < 10 && percent > 0 ? percent.toFixed(1) : Math.round(percent)}\u00a0%`;
 }

@@ -22,7 +22,7 @@ export function drawCall(ground: PageGround, call: CallRecord): Html {
   const reply =
     call.completion === null ? html`<p class="dim">No reply.</p>` : foldedText(ground, 'Output', call.completion);
   return html`<div class="call" id="call-${at + 1}">
-<p class="call-line"><strong>${modeWords(call.mode)}</strong>${chunksOf(call)}<span class="dim"> · ${figuresOf(call)}</span></p>
+<p class="call-line"><strong>${modeWords(call.mode)}</strong>${chunksOf(call)}<span class="dim"> · call ${at + 1} · ${figuresOf(call)}</span></p>
 ${failure}${foldedText(ground, 'Input', call.prompt)}${reply}</div>
 `;
 }

@@ -70,9 +70,8 @@ function blockOf(ground: Ground, handle: Handle, inside: readonly ChildHandle[])
   switch (handle.kind) {
     case 'span': {
       const marks = [whole(ground, handle, handle.quote), ...inside.flatMap((child) => markIn(ground, handle, child))];
-      const { source_path, start_line, end_line } = handle.place;
-      const title = `${source_path}:${start_line}-${end_line}`;
-      return { title, text: handle.quote, firstLine: start_line, marks, refs, around: 0 };
+      const firstLine = handle.place.start_line;
+      return { title: whereOf(handle), text: handle.quote, firstLine, marks, refs, around: 0 };
     }
     case 'child':
       return bare(`Claim over ${sliceText(handle.over, 60)}`, handle.text, [whole(ground, handle, handle.text)], refs);
