@@ -62,7 +62,7 @@ describe('rlm bench', () => {
       assert.match(text, /^Shared truncation benchmark completed; /);
       assert.match(
         text,
-        /\nhermes_subcalls: vanilla=1, rlm=5\nchunks: selected=4, omitted=2\nquality: vanilla=1\.00, rlm=/,
+        /\nhermes_subcalls: vanilla=1, rlm=5\nchunks: selected=4, omitted=2\nquality: vanilla=1\.00, rlm=1\.00, delta=\+0\.00, rlm_outperforms_vanilla=False/,
       );
       assert.match(text, /There is no language model: reflex answers by rule, quoting only\./);
       const path = join(stage.cwd, 'out/c.json');
