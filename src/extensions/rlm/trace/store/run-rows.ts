@@ -138,9 +138,11 @@ export function insertText(database: Database, { run_id, hash, text }: RunText):
   database.run('INSERT OR IGNORE INTO rlm_run_texts(run_id, hash) VALUES(?, ?)', run_id, hash);
 }
 
+/** As text also what somebody else has written there as text: its hash tells. */
 export function selectText(database: Database, hash: string): string | undefined {
-  const row = database.get<{ body: Uint8Array }>('SELECT body FROM rlm_texts WHERE hash = ?', hash);
-  return row && new TextDecoder('utf-8', { ignoreBOM: true }).decode(row.body);
+  const row = database.get<{ body: Uint8Array | string }>('SELECT body FROM rlm_texts WHERE hash = ?', hash);
+  if (row === undefined || !(row.body instanceof Uint8Array)) return row && String(row.body);
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(row.body);
 }
 
 function readObject(text: string, what: string): JsonObject {

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { openDatabase } from '#base/database.ts';
+import { traceStorePath } from '#extensions/rlm/trace/open-trace-store.ts';
+import { verifies } from '../../../verifies.ts';
+import { withData } from '../fixtures/recorded.ts';
+import { ran, type Stored, storedHome, storeKilled, storeRun } from './stored-ground.ts';
+
+const folder = join(process.env.TALARIA_DATA ?? '', 'data', 'rlm');
+
+function tamper({ home }: Stored, sql: string): void {
+  const { database } = openDatabase(traceStorePath(home.path), { rooms: [] });
+  database.exec(sql);
+  database.close();
+}
+
+describe('rlm replay', () => {
+  verifies('rlm:run:replay', 'a run comes to the same state without an agent being opened', async (t) => {
+    const stored = storedHome(t);
+    await storeRun(stored);
+    const { text, data, failure } = await ran(stored.ground, 'replay', { run: 'run_one' });
+    assert.equal(failure, undefined);
+    assert.match(
+      text,
+      /^run_one: the same again \(\d+ events, 4 recorded calls, no model\); state sha256:[0-9a-f]{64}$/,
+    );
+    assert.equal(data.result, 'same');
+  });
+
+  test('an exported run replays and verifies on a machine without the store', async (t) => {
+    const stored = storedHome(t);
+    await storeRun(stored);
+    await ran(stored.ground, 'show', { run: 'run_one', export: 'run.json' });
+    const elsewhere = storedHome(t);
+    const run = join(stored.home.path, 'run.json');
+    assert.match((await ran(elsewhere.ground, 'replay', { run })).text, /the same again/);
+    assert.match(
+      (await ran(elsewhere.ground, 'verify', { run })).text,
+      /^run_one: \d+ events, 4 calls: holds together$/,
+    );
+    assert.deepEqual(readdirSync(elsewhere.home.path), []);
+    const text = stored.home.read('run.json').replaceAll('counted 11 ships', 'counted 12 ships');
+    const changed = stored.home.write('changed.json', text);
+    assert.equal((await ran(elsewhere.ground, 'verify', { run: changed })).failure?.exitCode, 1);
+  });
+
+  test('a killed run is the same up to the cut', async (t) => {
+    const stored = storedHome(t);
+    await storeKilled(stored, 2);
+    const { text, failure } = await ran(stored.ground, 'replay', { run: 'run_killed' });
+    assert.equal(failure, undefined);
+    assert.match(text, /was killed: the same up to there .*; the call rlm_call_atomic_chunk_003 had no answer yet/);
+    assert.match((await ran(stored.ground, 'verify', { run: 'run_killed' })).text, /not ended: holds together/);
+  });
+
+  test('what was changed in the store is a difference, and no sound record', async (t) => {
+    const stored = storedHome(t);
+    await storeRun(stored);
+    tamper(stored, "UPDATE rlm_texts SET body = replace(CAST(body AS TEXT), 'counted 12 ships', 'counted 99 ships')");
+    const replay = (await ran(stored.ground, 'replay', { run: 'run_one' })).failure;
+    assert.deepEqual([replay?.exitCode, replay?.code], [1, 'replay-differs']);
+    assert.match(replay?.message ?? '', /The first difference: .*stored .*now/);
+    const verify = await ran(stored.ground, 'verify', { run: 'run_one' });
+    assert.deepEqual([verify.failure?.exitCode, verify.failure?.code], [1, 'run-unsound']);
+    assert.match(verify.text, /response-hash \| call rlm_call_atomic_chunk_002/);
+  });
+
+  test('a deleted event is found by both', async (t) => {
+    const stored = storedHome(t);
+    await storeRun(stored);
+    tamper(stored, 'DELETE FROM rlm_events WHERE seq > 10');
+    const replay = (await ran(stored.ground, 'replay', { run: 'run_one' })).failure;
+    assert.match(replay?.message ?? '', /event 11, type: stored nothing, now/);
+    assert.match((await ran(stored.ground, 'verify', { run: 'run_one' })).text, /finish-missing/);
+  });
+
+  verifies('rlm:matrix:offline', 'the committed comparison gives the stated signal; every committed file verifies', {
+    options: withData,
+    run: async (t) => {
+      const { ground } = storedHome(t as never);
+      const run = join(folder, 'rlm-long-context-truncation-v1.json');
+      const { text, failure } = await ran(ground, 'replay', { run });
+      assert.equal(failure, undefined);
+      assert.match(text, /^benchmark: rlm-shared-truncation-comparison-v1\nfixture: rlm-long-context-truncation-v1\n/);
+      assert.match(text, /\nquality: vanilla=1\.00, rlm=1\.00, delta=\+0\.00, rlm_outperforms_vanilla=False\n/);
+      const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
+      for (const name of files) {
+        const verified = await ran(ground, 'verify', { run: join(folder, name) });
+        assert.equal(verified.failure, undefined, name);
+        assert.match(verified.text, /: holds together$/);
+      }
+    },
+  });
+
+  test('what is not there or is something else is said, with the fix', async (t) => {
+    const { home, ground } = storedHome(t);
+    const failure = async (name: string, run: string, more = {}) => {
+      const { failure: found } = await ran(ground, name, { run, ...more });
+      return [found?.exitCode, found?.code];
+    };
+    home.write('text.txt', 'no JSON');
+    home.write('other.json', '{"a": 1}');
+    home.write('export.json', '{"schema_version": "talaria.rlm.export.v1"}');
+    home.write('suite.json', '{"schema_version": "rlm.claim_aware_suite.v1"}');
+    for (const name of ['replay', 'verify']) {
+      assert.deepEqual(await failure(name, './missing.json'), [2, 'file-missing']);
+      assert.deepEqual(await failure(name, 'run_nothing'), [2, 'run-not-found']);
+      assert.deepEqual(await failure(name, 'text.txt'), [2, 'file-no-json']);
+      assert.deepEqual(await failure(name, '.'), [2, 'file-unreadable']);
+      assert.deepEqual(await failure(name, 'export.json'), [1, 'not-an-export']);
+    }
+    assert.deepEqual(await failure('replay', 'other.json'), [2, 'not_an_artifact']);
+    assert.deepEqual(await failure('verify', 'other.json'), [2, 'artifact-unknown']);
+    assert.deepEqual(await failure('verify', 'suite.json'), [2, 'fixture-missing']);
+    assert.deepEqual(await failure('verify', 'suite.json', { fixture: 'missing.json' }), [2, 'fixture-missing']);
+  });
+});

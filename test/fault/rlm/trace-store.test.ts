@@ -1,0 +1,80 @@
+// Runs under kill -9, under other processes, and cut in the middle.
+import assert from 'node:assert/strict';
+import { hostname } from 'node:os';
+import { describe, test } from 'node:test';
+import { openDatabase } from '#base/database.ts';
+import { openTraceStore, traceStorePath } from '#extensions/rlm/trace/open-trace-store.ts';
+import { replayRun } from '#extensions/rlm/trace/replay/replay-run.ts';
+import { readRunRecord } from '#extensions/rlm/trace/run-record.ts';
+import { verifyRun } from '#extensions/rlm/trace/verify/verify-run.ts';
+import { createTempHome } from '#testing/temp-home.ts';
+import { doSmallRun, goOn, quotingInner, smallEngine } from '../../extensions/rlm/trace/small-engine.ts';
+import { assertKept, writeInProcess } from './writing.ts';
+
+describe('trace store under faults', () => {
+  test('kill -9 at any moment: what was promised is there, and every run is a beginning of itself', async (t) => {
+    for (const killAfter of [0, 1, 7, 20]) {
+      const home = createTempHome(t).path;
+      openTraceStore(home).close();
+      const { promises, exit, errors } = await writeInProcess({ home, name: 'k', runs: 6, calls: 8, killAfter });
+      assert.ok(exit === null || promises.length >= killAfter, errors);
+      assertKept(home, promises);
+    }
+  });
+
+  test('a hundred runs of two processes at once are all there', async (t) => {
+    const home = createTempHome(t).path;
+    openTraceStore(home).close();
+    const both = await Promise.all(['a', 'b'].map((name) => writeInProcess({ home, name, runs: 50, calls: 2 })));
+    for (const { exit, errors } of both) assert.equal(exit, 0, errors);
+    const promises = both.flatMap((one) => one.promises);
+    assert.equal(promises.length, 300);
+    assertKept(home, promises);
+  });
+
+  test('a run of a process that lives is left alone by others', async (t) => {
+    const home = createTempHome(t).path;
+    const store = openTraceStore(home);
+    t.after(() => store.close());
+    const { database } = openDatabase(traceStorePath(home), { rooms: [] });
+    t.after(() => database.close());
+    await doSmallRun(store);
+    database.run(`UPDATE rlm_runs SET ended_at = NULL, owner = '${process.ppid} ' || ?`, hostname());
+    const reopened = store.reopen('rlm_small');
+    assert.equal(reopened.ok ? '' : reopened.reason, 'run-alive');
+  });
+
+  test('events cut off the end of a killed run: it verifies, replays to the cut, and goes on to the same end', async (t) => {
+    const home = createTempHome(t).path;
+    const store = openTraceStore(home);
+    t.after(() => store.close());
+    await doSmallRun(store);
+    const whole = recordOf(store);
+    const { database } = openDatabase(traceStorePath(home), { rooms: [] });
+    t.after(() => database.close());
+    for (let kept = whole.events.length - 1; kept >= 0; kept -= 3) {
+      database.run('DELETE FROM rlm_events WHERE seq > ?', kept);
+      database.run(
+        "UPDATE rlm_runs SET ended_at = NULL, state = 'running', outcome = NULL, state_hash = NULL, owner = NULL",
+      );
+      const cut = recordOf(store);
+      assert.deepEqual(verifyRun(cut), []);
+      const replay = await replayRun(cut, { run: smallEngine }, new AbortController().signal);
+      assert.ok('result' in replay && replay.result === 'cut');
+      const again = store.reopen('rlm_small');
+      assert.ok(again.ok);
+      await goOn(
+        store,
+        again.value,
+        quotingInner(() => assert.fail('every call is recorded')),
+      );
+      assert.equal(recordOf(store).row.state_hash, whole.row.state_hash);
+    }
+  });
+});
+
+function recordOf(store: ReturnType<typeof openTraceStore>) {
+  const found = store.find('rlm_small');
+  assert.ok(found.ok);
+  return readRunRecord(store, found.value);
+}
