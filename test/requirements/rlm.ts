@@ -90,7 +90,7 @@ export const rlmRows: readonly Requirement[] = [
   { id: 'rlm:run:resume', source: 'seed 003', text: 'A run that was killed goes on from its last accepted state.' },
   { id: 'rlm:run:provider-agnostic', source: 'seed 003', text: 'The inner call is the turn, a process or a script, behind one contract.' },
   { id: 'rlm:run:opt-in', source: 'seed 003', text: 'Without recursion asked for, a turn is unchanged.' },
-  { id: 'rlm:run:bounded-memory', source: 'seed 003', text: 'A context of 100 MB is worked through within bounded memory.', deferred: 'recursion' },
+  { id: 'rlm:run:bounded-memory', source: 'seed 003', text: 'A context of 100 MB is worked through within bounded memory.' },
   { id: 'rlm:run:budget', source: 'seed 003', text: 'Tokens and cost of a run have a limit that ends it properly.' },
   { id: 'rlm:ask:cited', source: 'seed 003', text: 'An answer shows for each claim the chunk that says it.' },
   { id: 'rlm:ask:gaps', source: 'seed 003', text: 'An answer names what was not read.' },
