@@ -27,6 +27,8 @@ export interface AskRequest {
   readonly repl: ReplLimits;
   /** Files of the context that were found and are not in it. */
   readonly skipped: readonly SkippedSource[];
+  /** The context is a text that the trace keeps, and no file. */
+  readonly text_hash?: string;
 }
 
 export interface AskLimits {

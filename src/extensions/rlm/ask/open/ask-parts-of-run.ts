@@ -3,6 +3,7 @@
 import { TalariaError } from '#base/errors.ts';
 import type { Calls } from '../../call/calls.ts';
 import { createReplSession } from '../../repl/create-repl-session.ts';
+import { textSource } from '../../repl/source/text-source.ts';
 import type { RunRow } from '../../trace/run-row.ts';
 import type { RunTrace } from '../../trace/trace-store.ts';
 import type { AskParts } from '../ask-parts.ts';
@@ -22,6 +23,7 @@ export async function askPartsOfRun({ row, trace, calls }: StoredAsk, signal: Ab
   const request = row.request as unknown as AskRequest;
   if (request.schema_version !== ASK_REQUEST_VERSION)
     throw new TalariaError(`The run ${row.run_id} was asked by another version.`, { code: 'run-unreadable' });
-  const source = await reopenContext(row, signal);
+  const text = request.text_hash === undefined ? undefined : trace.textOf(request.text_hash);
+  const source = text === undefined ? await reopenContext(row, signal) : textSource(text);
   return { request, source, openRepl: createReplSession, trace, calls, signal };
 }

@@ -54,7 +54,8 @@ export async function askQuestion(
   try {
     const { store, notices } = openStore(ground, keep);
     try {
-      const outcome = await execute({ ground, mind, store, prepared: prepared.value }, signal);
+      const text = 'text' in context ? context.text : null;
+      const outcome = await execute({ ground, mind, store, text, prepared: prepared.value }, signal);
       ended = true;
       const kept = keep && keepContext ? opened.spooled : null;
       return ok({ outcome, kept: keep, context: kept, notices });
@@ -82,16 +83,19 @@ interface Execution {
   readonly ground: RlmGround;
   readonly mind: RlmMind;
   readonly store: TraceStore;
+  /** The context, when it is no file. */
+  readonly text: string | null;
   readonly prepared: PreparedAsk;
 }
 
-function execute({ ground, mind, store, prepared }: Execution, signal: AbortSignal): Promise<AskOutcome> {
+function execute({ ground, mind, store, text, prepared }: Execution, signal: AbortSignal): Promise<AskOutcome> {
   const { run_id, request, context } = prepared;
   const { source, root } = context;
   const inner = openFamilies(ground, mind);
   const call_timeout_ms = readRlmConfig(mind).call_timeout_seconds * 1_000;
   const row = { run_id, kind: 'ask', root, sources: source.stamps, request: request as unknown as JsonObject } as const;
   const trace = store.begin(row);
+  if (text !== null) trace.keepText(text);
   const calls = createCalls({
     inner,
     trace,

@@ -11,7 +11,7 @@ import { textSource } from '../../repl/source/text-source.ts';
 import type { RunRow } from '../../trace/run-row.ts';
 import type { SkippedSource } from '../ask-request.ts';
 
-/** `path` is absolute. A text is held in memory and cannot be asked again by a replay. */
+/** `path` is absolute. A text is held in memory; who keeps a run keeps it in the trace. */
 export type AskContext =
   | { readonly path: string; readonly root: string; readonly leaveOut?: (file: string) => boolean }
   | { readonly text: string }
@@ -85,6 +85,7 @@ export async function reopenContext(
   signal: AbortSignal,
 ): Promise<ContextSource> {
   const { root, sources } = row;
+  if (root === '') throw changed('it was a text that nobody kept');
   const [only] = sources;
   const isPiped = sources.length === 1 && only?.path === PIPED;
   const opened = isPiped
@@ -93,7 +94,7 @@ export async function reopenContext(
         sources.map(({ path }) => path),
         { root, signal },
       );
-  if (root === '' || !opened.ok) throw changed(opened.ok ? 'it was a text that nobody kept' : opened.detail);
+  if (!opened.ok) throw changed(opened.detail);
   const { source } = opened.value;
   const other = sources.find((stamp, at) => source.stamps[at]?.hash !== stamp.hash);
   if (other === undefined && source.stamps.length === sources.length) return source;

@@ -7,6 +7,7 @@ import { checkFamilies, type FamilyRefusal } from '../../call/families.ts';
 import { type NestingRefusal, openNesting } from '../../call/nesting.ts';
 import type { ContextRefusal } from '../../repl/source/file-source.ts';
 import type { RlmGround, RlmMind } from '../../rlm-ground.ts';
+import { textHash } from '../../trace/text-hash.ts';
 import { ASK_REQUEST_VERSION, type AskRequest, DEFAULT_ASK_LIMITS, LEAST_WINDOW, replLimits } from '../ask-request.ts';
 import { type AskContext, type OpenedContext, openContext } from './open-context.ts';
 
@@ -58,7 +59,8 @@ export async function prepareAsk(asked: AskedQuestion, signal: AbortSignal): Pro
   if (!context.ok) return context;
   const { skipped } = context.value;
   const fixed = { question: question.value, depth: nesting.value.depth, families: families.value, skipped };
-  return ok({ run_id, request: requestOf(options, fixed), context: context.value });
+  const kept = 'text' in asked.context ? { text_hash: textHash(asked.context.text) } : {};
+  return ok({ run_id, request: { ...requestOf(options, fixed), ...kept }, context: context.value });
 }
 
 function requestOf(

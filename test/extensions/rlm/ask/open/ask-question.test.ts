@@ -115,6 +115,8 @@ describe('rlm/ask: a question about a file, a folder, a text, what is piped in',
     const { outcome, kept } = await ask(place, { context: { text: NOTES }, keep: false });
     assert.deepEqual([outcome.verdict, kept], ['answered', false]);
     assert.ok(!existsSync(join(place.home, 'rlm', 'runs.sqlite')));
+    const stays = await ask(place, { context: { text: NOTES } });
+    assert.deepEqual(await replay(place, stays.outcome.run_id), stays.outcome);
   });
 
   test('no file, an empty one, a binary one, an unreadable one; no question; limits', async (t) => {
