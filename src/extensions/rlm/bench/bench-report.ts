@@ -34,9 +34,3 @@ export function markdownReport({ bench, notes, tables }: BenchReport): string {
 function row(cells: readonly string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`;
 }
-
-/** Mean of numbers; null when there is none. */
-export function meanOf(values: readonly number[]): number | null {
-  if (values.length === 0) return null;
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
-}

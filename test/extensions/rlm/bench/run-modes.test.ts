@@ -3,12 +3,13 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { sha256 } from '#base/ids.ts';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { ok, refuse } from '#base/result.ts';
 import { loadFixture } from '#extensions/rlm/bench/modes/load-fixture.ts';
 import { ownTruncationFixture } from '#extensions/rlm/bench/modes/own-fixture.ts';
 import { runMessage } from '#extensions/rlm/bench/modes/run-message.ts';
-import { vanillaPrompt } from '#extensions/rlm/bench/modes/vanilla-prompt.ts';
+import { VANILLA_SYSTEM, vanillaPrompt } from '#extensions/rlm/bench/modes/vanilla-prompt.ts';
 import { baselineMode, dogfoodMode, recursiveFixtureMode, truncationMode } from '#extensions/rlm/bench/run-modes.ts';
 import type { InnerCall } from '#extensions/rlm/call/inner-call.ts';
 import { validateFixture } from '#extensions/rlm/fixtures/validate-fixture.ts';
@@ -67,6 +68,9 @@ describe('rlm/bench: the baseline', () => {
     const prompt = vanillaPrompt(bench.value);
     assert.equal(prompt.startsWith('{"schema_version":"rlm.vanilla_baseline.input.v1"'), true);
     assert.equal(prompt.includes('LC-004'), true);
+    // Their bytes are the users' cache.
+    assert.equal(sha256(VANILLA_SYSTEM).slice(0, 16), '1dec757e9bac0f28');
+    assert.equal(sha256(prompt).slice(0, 16), '4654833e78785884');
     for (const hidden of ['LC-005', 'LC-006', 'the bell was sold', 'retained_facts', 'filler 5'])
       assert.equal(prompt.includes(hidden), false, hidden);
   });

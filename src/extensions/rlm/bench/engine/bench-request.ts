@@ -29,7 +29,7 @@ export interface AskedRun {
   readonly texts: readonly string[];
 }
 
-export const NO_MEMORY: RunMemory = { mode: 'off', priors: [], fixture_category: null };
+const NO_MEMORY: RunMemory = { mode: 'off', priors: [], fixture_category: null };
 const FACTS_CHARS = 60_000;
 const LIMITS: TreeLimits = { max_depth: 5, max_iterations: 64, max_in_flight: 1, max_retries: 1 };
 

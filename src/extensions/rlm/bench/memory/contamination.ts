@@ -5,7 +5,7 @@ import type { GuardMode } from '../../guard/parent-claim.ts';
 import { judgeParent } from './judge-parent.ts';
 import { type MemoryFixture, memoryFixtures, type ParentShape } from './memory-fixture.ts';
 
-export const CONTAMINATION_CATEGORIES = [
+const CONTAMINATION_CATEGORIES = [
   'policy_summary',
   'incident_report',
   'repo_architecture',

@@ -34,7 +34,9 @@ export function loadFixture(path?: string): Result<BenchFixture, FixtureProblem>
 
 function readFixtureFile(path: string): Result<unknown, FixtureProblem> {
   try {
-    const { size } = statSync(path);
+    const found = statSync(path);
+    if (!found.isFile()) return refuse('fixture_unreadable', `${path} is no file`);
+    const { size } = found;
     if (size > LARGEST) return refuse('fixture_unreadable', `${path} is larger than ${LARGEST} bytes`);
     const parsed = parseJson(readFileSync(path, 'utf8'));
     return parsed.ok ? parsed : refuse('fixture_malformed', `${path} is not JSON: ${parsed.detail}`);

@@ -5,7 +5,7 @@ import { REQUIRED_OUTPUT_FIELDS, TOKEN_BUDGET } from '../../envelope/call-mode.t
 import { chunkLines } from '../../fixtures/chunk-lines.ts';
 import { type BenchFixture, fixtureQuestion } from './load-fixture.ts';
 
-export const VANILLA_VERSION = 'rlm.vanilla_baseline.input.v1';
+const VANILLA_VERSION = 'rlm.vanilla_baseline.input.v1';
 export const VANILLA_CALL_ID = 'rlm_call_vanilla_truncation_baseline';
 export const VANILLA_BASELINE_ID = 'rlm-vanilla-truncation-baseline-v1';
 
