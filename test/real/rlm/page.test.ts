@@ -6,6 +6,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { systemClock } from '#base/clock.ts';
+import type { CommandOutput } from '#core/agent/command-spec.ts';
+import { demoCommands } from '#extensions/rlm/commands/demo-command.ts';
 import type { RunPageInput } from '#extensions/rlm/page/page-input.ts';
 import { renderRunPage } from '#extensions/rlm/page/render-run-page.ts';
 import { createTempHome } from '#testing/temp-home.ts';
@@ -17,7 +20,7 @@ import {
   type View,
 } from '../../../scripts/screenshot/chromium.ts';
 import { sampleAsk } from '../../extensions/rlm/page/sample-ask.ts';
-import { FACTS, samplePage } from '../../extensions/rlm/page/sample-run.ts';
+import { FACTS, sampleCall, sampleChunk, sampleFact, samplePage } from '../../extensions/rlm/page/sample-run.ts';
 
 const program = findChromium();
 const skip = program === undefined ? 'skipped: chromium is not installed' : false;
@@ -77,6 +80,18 @@ const LEAST_CONTRAST = `(() => {
   return least;
 })()`;
 
+/** As much as a page shows: 500 of 600 quotations, 400 of 1,000 calls. */
+function largeRun(): RunPageInput {
+  const text = Array.from({ length: 6_000 }, (_, at) => `Line ${at + 1} says that rule ${at + 1} holds.\n`).join('');
+  const chunks = Array.from({ length: 100 }, (_, at) => sampleChunk('big.md', [at * 60 + 1, at * 60 + 60], text));
+  const evidence = chunks.flatMap((chunk, at) =>
+    [9, 18, 27, 36, 45, 54].map((line) => sampleFact(`f${at}.${line}`, chunk, `Line ${at * 60 + line} says`)),
+  );
+  const claims = evidence.map((fact) => ({ text: fact.text, fact_ids: [fact.fact_id] }));
+  const calls = Array.from({ length: 1_000 }, (_, at) => sampleCall(`call_${at}`, { prompt: 'p '.repeat(9_000) }));
+  return samplePage({ chunks, calls, outcome: { evidence, claims } });
+}
+
 describe('the page of a run in a browser', { skip }, () => {
   let browser: Browser;
   before(async () => {
@@ -107,6 +122,29 @@ describe('the page of a run in a browser', { skip }, () => {
       }
     });
   }
+
+  test('the pages that the demo leaves', async (t) => {
+    const { path } = createTempHome(t);
+    const [demo] = demoCommands({
+      clock: systemClock,
+      places: { home: join(path, 'never'), userHome: path },
+      variables: {},
+      program: [],
+      open: () => Promise.reject(new Error('the demo composes no agent')),
+    });
+    const run = demo?.run as unknown as (input: object, context: object) => AsyncIterable<CommandOutput>;
+    const told = await Array.fromAsync(
+      run({ keep: join(path, 'kept') }, { cwd: path, signal: new AbortController().signal }),
+    );
+    assert.equal(told.at(-1)?.type, 'data', JSON.stringify(told.at(-1)));
+    const verdicts = { accepted: /Accepted\./, refused: /unsupported_fact_id/, repaired: /With it the gate accepted/ };
+    for (const [name, verdict] of Object.entries(verdicts)) {
+      const page = await browser.open(pathToFileURL(join(path, 'kept', `${name}.html`)).href, WIDE);
+      assert.match(String(await page.evaluate('document.body.innerText')), verdict);
+      assert.ok((await page.photograph()).length > 50_000, 'the picture is not blank');
+      assert.deepEqual([page.complaints, page.requests], [[], []]);
+    }
+  });
 
   test('hostile texts make no element, and a script that got in would not run', async (t) => {
     const page = await show(t, 'hostile', WIDE);
@@ -160,6 +198,23 @@ describe('the page of a run in a browser', { skip }, () => {
         new Promise((done) => setTimeout(() => done(${seen(to)}), 200))`);
     assert.equal(await follow('#claim-2 a', 'mark.e3'), true);
     assert.equal(await follow('.refs a[href="#claim-2"]', '#claim-2'), true);
+  });
+
+  test('a large run: its page opens, and a handle is lit at once', async (t) => {
+    const path = join(createTempHome(t).path, 'large.html');
+    writeFileSync(path, renderRunPage(largeRun()));
+    const page = await browser.open(pathToFileURL(path).href, WIDE);
+    const [ms, colour] = (await page.evaluate(`(() => {
+      const from = performance.now();
+      document.querySelector('#claim-400 a').click();
+      const mark = document.querySelector('mark.e400');
+      const colour = getComputedStyle(mark).backgroundColor;
+      mark.getBoundingClientRect();
+      return [performance.now() - from, colour];
+    })()`)) as readonly [number, string];
+    assert.equal(colour, 'rgb(255, 213, 77)');
+    assert.ok(ms < 1_500, `it took ${Math.round(ms)} ms`);
+    assert.deepEqual(page.complaints, []);
   });
 
   test('everything is reached by keyboard: a handle is followed, an input is opened', async (t) => {

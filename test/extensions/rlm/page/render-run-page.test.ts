@@ -142,7 +142,7 @@ describe('the page of a run', () => {
       page.slice(at),
       new RegExp(`^id="${target}"></span><mark class="${target}">Line 40 says that rule 40 holds\\.</mark>`),
     );
-    assert.ok(page.includes(`body:has(#${target}:target) mark.${target}`), 'its rule lights it up');
+    assert.ok(page.includes(`.block:has(#${target}:target) mark.${target}`), 'its rule lights it up');
     assert.match(page, /<span class="number">40<\/span>/, 'under its own line number');
   });
 

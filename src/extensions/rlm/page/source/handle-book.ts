@@ -38,10 +38,15 @@ export function handleLinks(book: HandleBook, ids: readonly string[]): Html {
   return html`<span class="handles">${ids.map((id, at) => html`${at > 0 && ' '}${handleLink(book, id)}`)}</span>`;
 }
 
-/** The rules that light up what stands for the handle that the address names; without any script. */
+/** Links of the text light up too: each rule looks through the whole page, so only when they are few. */
+const MOST_LINKED = 60;
+
+/** The rules that light up what stands for the handle that the address names; without any script. A quotation is lit within its block. */
 export function handleRules({ all }: HandleBook): string {
   if (all.length === 0) return '';
-  const of = (what: string) => all.map(({ anchor }) => `body:has(#${anchor}:target) ${what}.${anchor}`).join(',');
-  return `${of('mark')}{background:var(--lit);color:var(--lit-ink);box-shadow:0 0 0 2px var(--lit)}
-${of('a')}{background:var(--lit);border-color:var(--lit);color:var(--lit-ink);--dim:var(--lit-ink)}`;
+  const within = (where: string, what: string) =>
+    all.map(({ anchor }) => `${where}:has(#${anchor}:target) ${what}.${anchor}`).join(',');
+  const links = within(all.length > MOST_LINKED ? '.block' : 'body', 'a');
+  return `${within('.block', 'mark')}{background:var(--lit);color:var(--lit-ink);box-shadow:0 0 0 2px var(--lit)}
+${links}{background:var(--lit);border-color:var(--lit);color:var(--lit-ink);--dim:var(--lit-ink)}`;
 }
