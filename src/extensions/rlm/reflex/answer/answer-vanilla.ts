@@ -29,15 +29,12 @@ export function answerVanilla(input: JsonObject): string {
   return JSON.stringify({
     mode: 'vanilla_single_pass',
     verdict: fitting.length > 0 && beyond === 0 ? 'passed' : 'partial',
-    confidence: confidenceOf(fitting.map(({ score }) => (beyond > 0 ? Math.max(score, SEEN) : score))),
+    confidence: confidenceOf(fitting.map(({ score }) => score)),
     result: { ...(isJsonObject(result) ? result : {}), truncation_report: reportOf(input) },
     ...references,
     residual_gaps: beyond === 0 ? [] : [gapOf(beyond)],
   });
 }
-
-/** What stands in a chunk under its own id is there, however few words it shares with the question. */
-const SEEN = 0.8;
 
 /** Where the supplied text ends, as the prompt says. */
 function reportOf(input: JsonObject): JsonObject {

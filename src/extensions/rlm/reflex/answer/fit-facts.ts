@@ -24,6 +24,8 @@ export function readFacts(value: JsonValue, ...path: readonly string[]): readonl
   });
 }
 
+/** A fact that is given is there, whatever was asked. */
+const GIVEN = 0.8;
 const MOST_FITTING = 16;
 const MOST_OF_ALL = 60;
 /** Of the best score. */
@@ -31,7 +33,7 @@ const NEAR = 0.5;
 
 export function fitFacts(question: Question, facts: readonly GivenFact[]): readonly FittingFact[] {
   const once = eachOnce(facts);
-  if (question.stems.length === 0) return once.slice(0, MOST_OF_ALL).map((fact) => ({ fact, score: 0.5 }));
+  if (question.stems.length === 0) return once.slice(0, MOST_OF_ALL).map((fact) => ({ fact, score: GIVEN }));
   const scores = rankTexts(
     question,
     once.map(({ text }) => ({ text, under: '', weight: 1 })),

@@ -27,16 +27,25 @@ export function pickQuotes(question: Question, text: string, most = MOST_QUOTES)
   return distinct(keepBest(good, most).map(({ at, score }) => quoteOf(passages[at], score))).slice(0, most);
 }
 
-/** With no word to look for: what is tagged as a fact, else headings and the first sentence below each. */
+/** With no word to look for: what is tagged as a fact, else how each section begins, with a sentence where it has one. */
 function leading(passages: readonly Passage[], most: number): readonly Quote[] {
   const tagged = passages.filter(({ tag }) => tag !== null);
-  const first = passages.filter(
-    ({ kind, under }, at) =>
-      kind === 'sentence' && (at === 0 || passages[at - 1]?.kind === 'heading' || passages[at - 1]?.under !== under),
-  );
-  const chosen =
-    tagged.length > 0 ? tagged : first.length > 0 ? first : passages.filter(({ kind }) => kind !== 'heading');
+  const chosen = tagged.length > 0 ? tagged : beginnings(passages);
   return distinct(chosen.slice(0, most * 2).map((one) => quoteOf(one, 0.5))).slice(0, most);
+}
+
+function beginnings(passages: readonly Passage[]): readonly Passage[] {
+  const first = new Map<string, Passage>();
+  for (const passage of passages) {
+    const known = first.get(passage.under);
+    if (
+      passage.kind === 'heading' ||
+      (known !== undefined && !(known.kind !== 'sentence' && passage.kind === 'sentence'))
+    )
+      continue;
+    first.set(passage.under, passage);
+  }
+  return [...first.values()].sort((left, right) => left.start - right.start);
 }
 
 /** A heading alone answers little; one word is no passage. */

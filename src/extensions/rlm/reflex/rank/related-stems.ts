@@ -4,7 +4,7 @@ import { contentStems } from '#base/text/content-stems.ts';
 const GROUPS = `
 remove delete prune erase forget
 start begin launch open
-stop end quit exit cancel abort
+stop quit cancel abort
 cost price fee charge money dollar
 show display print list
 change edit modify alter update
@@ -25,7 +25,6 @@ check verify validate test
 fast speed quick latency
 remember memory recall
 job task cron schedule
-begin date start
 author wrote write
 employ job work
 buy purchase

@@ -47,7 +47,9 @@ const TAG = /^(?:[-*]\s+)?(?:FACT:\s*([^\s:]{1,40})|\[?([A-Z][A-Z0-9]{0,9}[-.]?\
 const MARK = /^(?:[-*+•>]|\d{1,3}[.)])\s+/;
 const ROW = /^\|/;
 const RULE = /^[|:\-=_*\s]+$/;
-const ENTRY = /^(?:[\p{L}][\p{L}\p{N} _./()-]{0,48}:\s+\S|[\w.-]{1,60}\s*=|\[?\d{4}-\d\d-\d\d|\d\d:\d\d)/u;
+/** `Owner: the town`, `port = 80`, a line of a log. */
+const ENTRY =
+  /^(?:\p{L}[\p{L}\p{N}_./()-]{0,30}(?: [\p{L}\p{N}_./()-]{1,30}){0,3}:\s+\S|[\w.-]{1,60}\s*=|\[?\d{4}-\d\d-\d\d|\d\d:\d\d)/u;
 const INDENTED = /^(?: {4}|\t)\S/;
 
 interface Walk {
@@ -93,11 +95,12 @@ function takeLine(walk: Walk, text: string, line: { readonly start: number; read
     addUnit(walk, { ...trimmed(raw, line.start), kind: 'code', tag: null, under: walk.under });
     walk.open = false;
   } else {
-    takeText(walk, raw, line);
+    takeText(walk, text, line);
   }
 }
 
-function takeText(walk: Walk, raw: string, line: { readonly start: number; readonly end: number }): void {
+function takeText(walk: Walk, text: string, line: { readonly start: number; readonly end: number }): void {
+  const raw = text.slice(line.start, line.end);
   const { start, end } = trimmed(raw, line.start);
   const bare = raw.trim();
   const heading = HEADING.exec(bare)?.[0];
@@ -110,11 +113,12 @@ function takeText(walk: Walk, raw: string, line: { readonly start: number; reado
   const tag = TAG.exec(bare);
   const mark = MARK.exec(bare)?.[0] ?? '';
   const last = walk.units.at(-1);
-  if (walk.open && last !== undefined && tag === null && mark === '' && !ROW.test(bare) && !ENTRY.test(bare)) {
+  const isEntry = ENTRY.test(bare) && !(walk.open && last?.kind === 'prose' && !endsSentence(text, last.end));
+  if (walk.open && last !== undefined && tag === null && mark === '' && !ROW.test(bare) && !isEntry) {
     last.end = end;
     return;
   }
-  const isItem = tag !== null || mark !== '' || ROW.test(bare) || ENTRY.test(bare);
+  const isItem = tag !== null || mark !== '' || ROW.test(bare) || isEntry;
   addUnit(walk, {
     start: start + mark.length,
     end,
@@ -123,6 +127,11 @@ function takeText(walk: Walk, raw: string, line: { readonly start: number; reado
     under: walk.under,
   });
   walk.open = tag?.[1] === undefined && !ROW.test(bare);
+}
+
+/** A line of a paragraph goes on in the next, whatever that looks like. */
+function endsSentence(text: string, end: number): boolean {
+  return /[.!?:;]["'”’)\]*`]?$/.test(text.slice(Math.max(0, end - 2), end));
 }
 
 function addUnit(walk: Walk, unit: Unit): void {

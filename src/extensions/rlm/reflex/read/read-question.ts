@@ -17,16 +17,26 @@ export interface Question {
 /** What is longer is a text and no question. */
 const LONGEST = 2_000;
 
+/** They say nothing of what is looked for, wherever they stand. */
+const IDLE: ReadonlySet<string> = new Set(
+  contentStems(`answer question describe explain summarize summarise summary overview outline document documents text texts chunk chunks
+  material context content article page pages please every fact facts claim beyond boundary without passage passages sentence sentences
+  many much long often mean means does word words important main key point points according detail details exactly used use happen
+  happens work works say says`),
+);
+
+/** They ask when they stand first; later they may be what is asked about: "what stops a write". */
 const ASKING: ReadonlySet<string> = new Set(
-  contentStems(`list lists find show name names give state quote cite extract enumerate identify report answer question describe explain
-  summarize summarise summary overview outline collect write tell return print locate search look document documents text file files
-  chunk chunks material context content article page pages please every fact facts claim beyond boundary without passage passages
-  sentence sentences many much long often mean means does word words important main key point points according main detail details
-  exactly used use happen happens work works say says`),
+  contentStems(
+    'list find show name give state quote cite extract enumerate identify report collect write tell return print locate search look',
+  ),
 );
 
 /** "List every fact of the log with its chunk": whatever is tagged as one. */
 const EVERY_FACT = /\b(?:all|every|each)\s+(?:\w{1,20}\s+)?facts?\b/;
+
+/** What the whole says in the main. */
+const WHOLE = /\b(?:main|key|central)\s+(?:statements?|points?|ideas?|contents?)\s+(?:of|in|from)\b/;
 
 export function readQuestion(text: string): Question {
   const lower = text.slice(0, LONGEST).toLowerCase();
@@ -34,8 +44,9 @@ export function readQuestion(text: string): Question {
   const shapes = SHAPES.filter(({ asked }) => asked.test(lower));
   const named = new Set(shapes.flatMap(({ names }) => names));
   const every = shapes.length > 0 && /\b(?:all|every|each|list|extract|collect|enumerate|which)\b/.test(lower);
-  const wanted = [...new Set(all)].filter((stem) => !ASKING.has(stem));
-  if (EVERY_FACT.test(lower)) return { stems: [], pairs: [], shapes: [], every: false };
+  const asked = ASKING.has(all[0] ?? '') ? all.slice(1) : all;
+  const wanted = [...new Set(asked)].filter((stem) => !IDLE.has(stem));
+  if (EVERY_FACT.test(lower) || WHOLE.test(lower)) return { stems: [], pairs: [], shapes: [], every: false };
   const stems = every ? wanted.filter((stem) => !named.has(stem)) : wanted;
   const kept = new Set(stems);
   const pairs = all.flatMap((stem, at) => {
