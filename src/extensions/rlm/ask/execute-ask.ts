@@ -1,7 +1,9 @@
 // Owns an ask from its first event to its outcome, and the asks within it. Everything follows from request, source and replies.
 // Invariant: events are the same for the same of these; the trace is finished once; what is cited passed the gate.
+import { errorCode } from '#base/errors.ts';
 import type { JsonObject } from '#base/json.ts';
 import type { CallRecord } from '../call/call-record.ts';
+import type { ReplSession } from '../repl/repl-session.ts';
 import { textSource } from '../repl/source/text-source.ts';
 import type { RunGap, RunTotals } from '../run/run-outcome.ts';
 import type { EndState } from '../tree/run-state.ts';
@@ -15,7 +17,7 @@ import { runSteps, type StepsEnd } from './loop/run-steps.ts';
 import { HEAD_BYTES } from './root/root-prompt.ts';
 import { type NestedAnswer, SubCalls } from './sub/sub-calls.ts';
 
-/** Throws for broken storage, a diverged trace, a context that was changed while it was read. */
+/** Throws for broken storage and for a diverged trace. */
 export async function executeAsk(parts: AskParts): Promise<AskOutcome> {
   const { request, source, trace } = parts;
   const { question, max_steps, depth } = request;
@@ -52,21 +54,42 @@ interface Asked {
 
 async function askAt(parts: AskParts, one: OneAsk): Promise<Asked> {
   const { place, question, steps, onRecord } = one;
+  const events = new AskEvents(parts.trace, place);
   const subCalls = new SubCalls({
     ask: parts,
     place,
+    events,
     onRecord,
     nested: (piece, asked, at) => askWithin(parts, { ...one, place: at, question: asked }, piece),
   });
-  const session = await parts.openRepl({ source: parts.source, host: subCalls, limits: parts.request.repl });
+  let session: ReplSession | undefined;
   try {
-    const events = new AskEvents(parts.trace, place);
+    session = await parts.openRepl({ source: parts.source, host: subCalls, limits: parts.request.repl });
     const bench = new AskBench({ ask: parts, place, question, steps, session, subCalls, events, onRecord });
     const end = await runSteps(bench);
     return { end, handles: bench.handles(), shown: session.shown(), blocks: bench.blocks };
+  } catch (error) {
+    const why = brokenGround(error);
+    if (why === undefined) throw error;
+    events.endOpen(why);
+    if (place.level > 1) throw error;
+    const end = { verdict: 'failed', detail: why, sentences: [], gaps: subCalls.gaps } as const;
+    return { end, handles: [], shown: session?.shown() ?? [], blocks: 0 };
   } finally {
-    await session.close();
+    await session?.close();
   }
+}
+
+/** What ends an ask though nobody did anything wrong in it. Without a path: an outcome holds none. */
+const BROKEN: Readonly<Record<string, string>> = {
+  'context-changed': 'context-changed: the context was changed while it was read',
+  'context-unreadable': 'context-unreadable: the context cannot be read any more',
+  'sandbox-failed': 'sandbox-failed: no sandbox could be started',
+};
+
+function brokenGround(error: unknown): string | undefined {
+  const code = errorCode(error) ?? '';
+  return Object.hasOwn(BROKEN, code) ? BROKEN[code] : undefined;
 }
 
 /** Half of the steps: a piece is shorter than the whole. */

@@ -18,6 +18,7 @@ export class AskEvents {
   readonly #place: AskPlace;
   /** The last event of each node. */
   readonly #last = new Map<string, string>();
+  readonly #open = new Map<string, AskNode>();
 
   constructor(trace: RunTrace, place: AskPlace) {
     this.#trace = trace;
@@ -31,6 +32,7 @@ export class AskEvents {
     const node = this.known(call_id);
     const data = { parent_node_id: parent, depth, level: this.#place.level };
     this.#emit('rlm.node.scheduled', node, data, cause);
+    this.#open.set(node.node_id, node);
     return node;
   }
 
@@ -67,7 +69,13 @@ export class AskEvents {
   }
 
   end(node: AskNode, state: NodeState, reason: string | null = null): string {
+    this.#open.delete(node.node_id);
     return this.#emit('rlm.node.terminal', node, { state, reason });
+  }
+
+  /** What began and cannot go on, newest first. */
+  endOpen(reason: string): void {
+    for (const node of [...this.#open.values()].reverse()) this.end(node, 'failed', reason);
   }
 
   /** What every call of a node tells of itself. */

@@ -71,7 +71,7 @@ function drawPrompt(state: PromptState, detail: Detail): RootPrompt {
     history_left_out: history.length - shown.length,
     handles: listed.map((one) => handleCard(one, detail.quote)),
     handles_left_out: handles.length - listed.length,
-    variables: variables.slice(0, detail.handles),
+    variables: variables.slice(0, detail.handles).map((name) => ellipsize(name, NAME_CHARS)),
     piece_chars,
     step,
     steps,
@@ -79,6 +79,9 @@ function drawPrompt(state: PromptState, detail: Detail): RootPrompt {
     question,
   };
 }
+
+const NAME_CHARS = 60;
+const PATH_CHARS = 200;
 
 /** Bytes at the beginning that every first prompt shows at most. */
 export const HEAD_BYTES = 1_500;
@@ -89,7 +92,7 @@ function contextCard(source: ContextSource, { head, files }: Detail): ContextCar
     lines: source.line_count,
     files: source.files
       .slice(0, files)
-      .map(({ path, start_byte, end_byte }) => ({ path, bytes: end_byte - start_byte })),
+      .map(({ path, start_byte, end_byte }) => ({ path: ellipsize(path, PATH_CHARS), bytes: end_byte - start_byte })),
     files_left_out: Math.max(0, source.files.length - files),
     head: source.slice(0, Math.min(head, HEAD_BYTES, source.byte_count)).text,
   };
@@ -100,6 +103,7 @@ function shortStep(step: StepCard, chars: number): StepCard {
   return {
     ...step,
     code: shorten(step.code, chars),
+    failure: step.failure === null ? null : ellipsize(step.failure, Math.max(chars, 80)),
     output,
     cut: step.cut + Math.max(0, step.output.length - output.length),
     handles: step.handles.slice(0, 20),

@@ -7,7 +7,7 @@ import type { RunGap } from '../../run/run-outcome.ts';
 import type { ChildHandle } from '../ask-outcome.ts';
 import { type AskParts, type AskPlace, callId } from '../ask-parts.ts';
 import { promptChars, replyTokens } from '../ask-request.ts';
-import { AskEvents } from '../loop/ask-events.ts';
+import type { AskEvents } from '../loop/ask-events.ts';
 import { SUB_SCHEMA, type SubPrompt } from '../prompt-shapes.ts';
 import { readSubReply, type SubReading } from './read-sub-reply.ts';
 import { Slots } from './slots.ts';
@@ -23,8 +23,9 @@ export interface NestedAnswer {
 }
 
 export interface SubCallsParts {
-  readonly ask: Pick<AskParts, 'request' | 'trace' | 'calls' | 'signal'>;
+  readonly ask: Pick<AskParts, 'request' | 'calls' | 'signal'>;
   readonly place: AskPlace;
+  readonly events: AskEvents;
   readonly nested: NestedAsk;
   /** Takes each record of a call that was made, in order. */
   readonly onRecord: (record: CallRecord) => void;
@@ -52,7 +53,7 @@ export class SubCalls implements ReplHost {
 
   constructor(parts: SubCallsParts) {
     this.#parts = parts;
-    this.#events = new AskEvents(parts.ask.trace, parts.place);
+    this.#events = parts.events;
     this.#slots = new Slots(parts.ask.request.concurrency);
   }
 

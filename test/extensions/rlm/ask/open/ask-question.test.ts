@@ -9,6 +9,8 @@ import { askQuestion, type QuestionAnswered, type QuestionAsked } from '#extensi
 import { openTraceStore } from '#extensions/rlm/trace/open-trace-store.ts';
 import { createRecordedTrace } from '#extensions/rlm/trace/recorded-trace.ts';
 import { recordedCalls } from '#extensions/rlm/trace/replay/recorded-calls.ts';
+import { readRunRecord } from '#extensions/rlm/trace/run-record.ts';
+import { verifyRun } from '#extensions/rlm/trace/verify/verify-run.ts';
 import { verifies } from '../../../../verifies.ts';
 import { type AskGround, askGround } from '../ask-ground.ts';
 import { js, NOTES } from '../ask-scene.ts';
@@ -144,5 +146,24 @@ describe('rlm/ask: a question about a file, a folder, a text, what is piped in',
     const place = askGround(t, () => ANSWER, { TALARIA_RLM_DEPTH: '5' });
     place.write('notes.md', NOTES);
     assert.match(await refusal(place, {}), /^rlm-nested-too-deep/);
+  });
+});
+
+describe('rlm/ask: a context that changes under the run', () => {
+  test('ends it as failed, with whole links and nothing cited', async (t) => {
+    const place = askGround(t, (prompt) => {
+      if (prompt.includes('"history":[]')) return js('print(context.length)');
+      writeFileSync(join(place.cwd, 'notes.md'), 'something else entirely');
+      return ANSWER;
+    });
+    place.write('notes.md', NOTES.repeat(400));
+    const { outcome } = await ask(place, { context: file(place, 'notes.md') });
+    assert.deepEqual([outcome.verdict, outcome.run_state, outcome.sentences.length], ['failed', 'failed', 0]);
+    assert.match(outcome.detail ?? '', /^context-changed: /);
+    const store = openTraceStore(place.home, { readOnly: true });
+    const row = store.find(outcome.run_id);
+    assert.ok(row.ok);
+    assert.deepEqual(verifyRun(readRunRecord(store, row.value)), []);
+    store.close();
   });
 });
