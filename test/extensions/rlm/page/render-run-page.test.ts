@@ -263,6 +263,8 @@ describe('the page of a run', () => {
     assert.match(pageText(renderRunPage(running)), /Not ended\.[\s\S]*Calls\s*3/);
     const strange = { ...input, row: { ...input.row, outcome: { schema_version: 'talaria.rlm.run.v9', x: '<b>' } } };
     assert.match(pageText(renderRunPage(strange)), /As it is stored[\s\S]*talaria\.rlm\.run\.v9/);
+    const vanilla = { ...strange, row: { ...strange.row, kind: 'vanilla' as const } };
+    assert.match(pageText(renderRunPage(vanilla)), /Answered\. A single pass without recursion: nobody has checked/);
     const cut = { ...input.row.outcome, evidence: [null] } as unknown as JsonObject;
     assert.match(pageText(renderRunPage({ ...input, row: { ...input.row, outcome: cut } })), /As it is stored/);
   });

@@ -36,7 +36,14 @@ function verdictOf({ row }: PageGround, read: ReadOutcome): VerdictWords {
     const says = 'No end is stored: it is still at work, or its process is gone.';
     return { title: 'Not ended', says, tone: 'mixed' };
   }
-  return { title: row.state, says: '', tone: row.state === 'failed' ? 'bad' : 'mixed' };
+  if (row.kind === 'vanilla' && row.state === 'completed')
+    return {
+      title: 'Answered',
+      says: 'A single pass without recursion: nobody has checked what it says.',
+      tone: 'mixed',
+    };
+  const title = { completed: 'Ended', failed: 'Failed', cancelled: 'Cancelled' }[row.state];
+  return { title, says: '', tone: row.state === 'failed' ? 'bad' : 'mixed' };
 }
 
 function factsOf(ground: PageGround, read: ReadOutcome): readonly (readonly [string, string])[] {
