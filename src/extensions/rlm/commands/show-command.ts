@@ -98,14 +98,18 @@ async function* writeFiles(
   { record, asked }: Writing,
   { cwd }: CommandContext,
 ): AsyncGenerator<CommandOutput> {
-  const [{ renderRunPage }, { exportRun }, { atomicWrite }] = await Promise.all([
+  const [{ renderRunPage }, { exportRun }, { packContext }, { atomicWrite }] = await Promise.all([
     import('../page/render-run-page.ts'),
     import('../trace/export/export-run.ts'),
+    import('../trace/export/packed-context.ts'),
     import('#base/atomic-write.ts'),
   ]);
+  const packed = asked.export !== undefined && record.row.kind === 'ask' ? packContext(record.row) : null;
+  if (packed?.ok === false)
+    yield { type: 'line', text: `The context is not in it, so it replays only where that lies: ${packed.detail}.` };
   const wanted = [
     [asked.html, () => renderRunPage(record)],
-    [asked.export, () => exportRun(record)],
+    [asked.export, () => exportRun(record, packed?.ok ? packed.value : undefined)],
   ] as const;
   const written: string[] = [];
   for (const [typed, make] of wanted) {

@@ -218,13 +218,13 @@ describe('check of a run', () => {
     const text = exportRun(record);
     const read = readExport(JSON.parse(text));
     assert.ok(read.ok);
-    assert.deepEqual(verifyRun(read.value), []);
-    assert.equal(exportRun(read.value), text);
-    const replay = await replayRun(read.value, { run: smallEngine }, new AbortController().signal);
+    assert.deepEqual(verifyRun(read.value.record), []);
+    assert.equal(exportRun(read.value.record), text);
+    const replay = await replayRun(read.value.record, { run: smallEngine }, new AbortController().signal);
     assert.ok('result' in replay && replay.result === 'same');
     const other = readExport(JSON.parse(text.replaceAll('44 m', '45 m')));
     assert.ok(other.ok);
-    assert.ok(codes(other.value).includes('text-hash'));
+    assert.ok(codes(other.value.record).includes('text-hash'));
     for (const wrong of [null, [], {}, { schema_version: 'talaria.rlm.export.v1' }])
       assert.equal(readExport(wrong as never).ok, false);
   });

@@ -4,6 +4,7 @@ import { isJsonObject, type JsonValue } from '#base/json.ts';
 import { type Failure, failed, wrongUse } from '#core/agent/command-failure.ts';
 import type { CommandContext } from '#core/agent/command-spec.ts';
 import type { RlmGround } from '../../rlm-ground.ts';
+import type { PackedContext } from '../../trace/export/packed-context.ts';
 import { isExport, readExport } from '../../trace/export/read-export.ts';
 import { namedTexts } from '../../trace/named-texts.ts';
 import type { RunRecord } from '../../trace/run-record.ts';
@@ -17,7 +18,8 @@ export interface TargetAsked {
 }
 
 export type Target =
-  | { readonly kind: 'run'; readonly record: RunRecord }
+  /** `context`: of an exported ask; it is to be unpacked before its context is opened. */
+  | { readonly kind: 'run'; readonly record: RunRecord; readonly context: PackedContext | null }
   | { readonly kind: 'artifact'; readonly value: JsonValue; readonly fixture: () => JsonValue | undefined };
 
 /** A stored run is read whole, and the store closed. Throws TalariaError as the store. */
@@ -41,7 +43,7 @@ function storedTarget(ground: RlmGround, typed: string): Target | Failure {
     if ('exitCode' in record) return record;
     const texts = new Map<string, string | undefined>();
     for (const hash of namedTexts(record).keys()) texts.set(hash, record.textOf(hash));
-    return { kind: 'run', record: { ...record, textOf: (hash) => texts.get(hash) } };
+    return { kind: 'run', record: { ...record, textOf: (hash) => texts.get(hash) }, context: null };
   } finally {
     store.close();
   }
@@ -52,11 +54,11 @@ function fileTarget(path: string, fixture: string | undefined): Target | Failure
   if (!read.ok) return wrongUse(read.reason, read.detail, 'Name an exported run or an artifact.');
   const { value } = read;
   if (!isExport(value)) return { kind: 'artifact', value, fixture: () => fixtureOf(path, value, fixture) };
-  const record = readExport(value);
-  if (record.ok) return { kind: 'run', record: record.value };
+  const exported = readExport(value);
+  if (exported.ok) return { kind: 'run', ...exported.value };
   return failed(
-    record.reason,
-    `${path} is no exported run: ${record.detail}.`,
+    exported.reason,
+    `${path} is no exported run: ${exported.detail}.`,
     'Write one with `talaria rlm show RUN --export FILE`.',
   );
 }

@@ -8,8 +8,8 @@ import { replayArtifact } from '../../score/replay-artifact.ts';
 import { RUN_ENGINES } from '../../trace/engines/run-engines.ts';
 import { differenceText } from '../../trace/event-difference.ts';
 import { type Replay, replayRun } from '../../trace/replay/replay-run.ts';
-import type { RunRecord } from '../../trace/run-record.ts';
 import { findTarget, type Target, type TargetAsked } from './find-target.ts';
+import { overContext } from './over-context.ts';
 
 export async function* replayTarget(
   ground: RlmGround,
@@ -19,12 +19,14 @@ export async function* replayTarget(
   const target = findTarget(ground, asked, context);
   if ('exitCode' in target) yield target;
   else if (target.kind === 'artifact') yield* replayStored(target);
-  else yield* replayRecord(target.record, context.signal);
+  else yield* replayRecord(target, context.signal);
 }
 
-async function* replayRecord(record: RunRecord, signal: AbortSignal): AsyncGenerator<CommandOutput> {
-  const { run_id } = record.row;
-  const replay = await replayRun(record, RUN_ENGINES, signal);
+type Run = Extract<Target, { kind: 'run' }>;
+
+async function* replayRecord(target: Run, signal: AbortSignal): AsyncGenerator<CommandOutput> {
+  const { run_id } = target.record.row;
+  const replay = await overContext(target, (record) => replayRun(record, RUN_ENGINES, signal));
   if ('reason' in replay) {
     const fix = replay.reason === 'no-engine' ? '' : 'It stays a record: `talaria rlm show` and `rlm verify` read it.';
     yield refused(replay.reason, replay.detail, fix);

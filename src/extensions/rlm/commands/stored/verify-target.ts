@@ -14,6 +14,7 @@ import { checkAskHandles } from '../../trace/verify/check-ask-handles.ts';
 import type { HandleCheck } from '../../trace/verify/check-handles.ts';
 import { verifyRun } from '../../trace/verify/verify-run.ts';
 import { findTarget, type Target, type TargetAsked } from './find-target.ts';
+import { overContext } from './over-context.ts';
 
 export async function* verifyTarget(
   ground: RlmGround,
@@ -23,7 +24,7 @@ export async function* verifyTarget(
   const target = findTarget(ground, asked, context);
   if ('exitCode' in target) yield target;
   else if (target.kind === 'artifact') yield* verifyArtifact(target);
-  else yield* verifyRecord(target.record, context.signal);
+  else yield* verifyRecord(target, context.signal);
 }
 
 interface Found {
@@ -43,9 +44,13 @@ function* verifyArtifact(target: Extract<Target, { kind: 'artifact' }>): Generat
   yield* report(checked.value.what, checked.value.problems);
 }
 
-async function* verifyRecord(record: RunRecord, signal: AbortSignal): AsyncGenerator<CommandOutput> {
+async function* verifyRecord(
+  target: Extract<Target, { kind: 'run' }>,
+  signal: AbortSignal,
+): AsyncGenerator<CommandOutput> {
+  const { record } = target;
   const { row, events, calls } = record;
-  const handles = await handleCheck(record, signal);
+  const handles = await overContext(target, (over) => handleCheck(over, signal));
   if (typeof handles === 'string') yield { type: 'line', text: `handles were not looked at again: ${handles}` };
   const options = typeof handles === 'function' ? { handle: handles } : {};
   const cut = row.ended_at === null ? ', not ended' : '';

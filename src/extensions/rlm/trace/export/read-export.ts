@@ -5,6 +5,7 @@ import { ok, type Result, refuse } from '#base/result.ts';
 import { RUN_STATES } from '../../tree/run-state.ts';
 import type { RunRecord } from '../run-record.ts';
 import { EXPORT_VERSION } from './export-run.ts';
+import type { PackedContext } from './packed-context.ts';
 
 const text = z.string();
 const orNull = text.nullable();
@@ -77,19 +78,26 @@ const exported = z.object({
   events: z.array(event),
   calls: z.array(ownCall),
   texts: z.record(text, text),
+  context: z.record(text, z.base64()).optional(),
 });
 
 export function isExport(value: JsonValue): boolean {
   return isJsonObject(value) && value.schema_version === EXPORT_VERSION;
 }
 
-export function readExport(value: JsonValue): Result<RunRecord, 'not-an-export'> {
+export interface ExportedRun {
+  readonly record: RunRecord;
+  /** Of an ask whose context was packed. */
+  readonly context: PackedContext | null;
+}
+
+export function readExport(value: JsonValue): Result<ExportedRun, 'not-an-export'> {
   const read = exported.safeParse(value);
   if (!read.success) {
     const [issue] = read.error.issues;
     return refuse('not-an-export', `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'not an exported run'}`);
   }
-  const { row, events, calls, texts: kept } = read.data;
+  const { row, events, calls, texts: kept, context = null } = read.data;
   const record = { row, events, calls, textOf: (hash: string) => (Object.hasOwn(kept, hash) ? kept[hash] : undefined) };
-  return ok(record as unknown as RunRecord);
+  return ok({ record: record as unknown as RunRecord, context });
 }

@@ -1,7 +1,6 @@
 // Owns doing a stored run again without a model (seed 003, trace replay): the same controller over the recorded replies. Knows no controller:
 // whoever calls gives one for each kind. Invariant: nothing is written; `same` means every event and the state hash are the stored ones.
 import { errorCode, TalariaError } from '#base/errors.ts';
-import type { JsonObject } from '#base/json.ts';
 import { type Refusal, refuse } from '#base/result.ts';
 import type { Calls } from '../../call/calls.ts';
 import { type Difference, jsonDifference } from '../event-difference.ts';
@@ -82,9 +81,8 @@ function outcomeDifference(row: RunRow, end: RecordedTrace['end']): Difference |
   if (end === null)
     throw new TalariaError(`The controller left ${row.run_id} without an end.`, { code: 'run-unended' });
   if (end.state !== row.state) return { seq: null, field: 'state', stored: row.state, replayed: end.state };
-  const outcome: JsonObject = end.outcome;
-  const replayed = jsonHash(outcome);
-  if (replayed === row.state_hash) return null;
-  const found = jsonDifference(row.outcome, outcome, 'outcome');
-  return { seq: null, ...(found ?? { field: 'state_hash', stored: row.state_hash, replayed }) };
+  const found = jsonDifference(row.outcome, end.outcome, 'outcome');
+  if (found !== null) return { seq: null, ...found };
+  const replayed = jsonHash(end.outcome);
+  return replayed === row.state_hash ? null : { seq: null, field: 'state_hash', stored: row.state_hash, replayed };
 }
