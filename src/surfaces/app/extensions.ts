@@ -23,4 +23,10 @@ export const EXTENSIONS: readonly ExtensionLine[] = [
     commands: async (ground) => (await import('#extensions/curator/commands.ts')).curatorCommands(ground),
     settings: async () => (await import('#extensions/curator/curator-config.ts')).curatorSchema,
   },
+  {
+    name: 'rlm',
+    activate: async (ground) => (await import('#extensions/rlm/extension.ts')).rlmExtension(ground),
+    commands: async (ground) => (await import('#extensions/rlm/commands.ts')).rlmCommands(ground),
+    settings: async () => (await import('#extensions/rlm/rlm-config.ts')).rlmSchema,
+  },
 ];
