@@ -116,17 +116,19 @@ export class CallMeter {
     const settle = (record: CallRecord) => {
       this.#inFlight -= 1;
       this.#reserved -= reserved;
-      this.#spend(record);
+      this.#spend(record, max_output_tokens);
       for (const wake of this.#onSettled.splice(0)) wake();
     };
     const left_ms = max_ms === undefined ? Number.POSITIVE_INFINITY : max_ms * share - this.#elapsed();
     return { ok: true, max_output_tokens, until: this.#clock.monotonic() + left_ms, settle };
   }
 
-  #spend({ usage, cost, system_prompt, prompt, completion, adapter_error }: CallRecord): void {
+  /** `granted`: what a reply that nobody kept may have used up. */
+  #spend({ usage, cost, system_prompt, prompt, completion, adapter_error }: CallRecord, granted = 0): void {
     const told = usage === null ? undefined : usage.input_tokens + usage.output_tokens;
     const sent = adapter_error?.type === 'no_model' ? 0 : system_prompt.length + prompt.length;
-    this.#tokens += told ?? estimateTokens(sent + (completion?.length ?? 0));
+    const lost = adapter_error?.type === 'reply_too_large' || adapter_error?.type === 'timeout' ? granted : 0;
+    this.#tokens += told ?? estimateTokens(sent + (completion?.length ?? 0)) + lost;
     this.#cost += cost ?? 0;
     this.#dearest = Math.max(this.#dearest, cost ?? 0);
   }

@@ -72,6 +72,7 @@ function isInside(cwd: string, path: string): boolean {
 function textTarget(text: string, { cwd }: TargetGround): Result<FoundTarget, TargetRefusal> {
   if (looksLikePath(text))
     return refuse('target-missing', `there is no file or folder ${text}; a text to read has several words`);
+  if (text.includes('\0')) return refuse('target-binary', 'a text as target has no NUL character; name a file of text');
   if (text.length > LONGEST_TEXT)
     return refuse('target-too-large', `a text as target has ${LONGEST_TEXT} characters at most; put it into a file`);
   return ok({ kind: 'prompt', root: cwd, text: text.toWellFormed() });

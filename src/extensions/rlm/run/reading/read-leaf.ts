@@ -9,6 +9,7 @@ import { extractJson } from '../../text/extract-json.ts';
 import { type CheckedFacts, type ChunkText, checkFacts } from '../evidence/check-facts.ts';
 import { type ClaimedFact, claimedFacts, proseLines } from '../evidence/claimed-facts.ts';
 import { problemTexts } from './problem-texts.ts';
+import { strictForm } from './strict-form.ts';
 
 export interface LeafReading extends CheckedFacts {
   /** `contract`: as asked; `salvaged`: JSON of another form; `prose`: lines of a text; `nothing`: no reply at all. */
@@ -32,9 +33,8 @@ export function readLeaf(text: string, { asked, chunks, policy }: LeafTask): Lea
   if (!lenient.ok) return readOther(text, chunks, problemTexts(lenient.problems));
   const { value, raw } = lenient;
   const claimed = claimedFacts(raw);
-  const strict = policy.output_schema === 'strict' ? readReply(text, asked, { level: 'strict' }) : lenient;
   const problems = [
-    ...(strict.ok ? [] : problemTexts(strict.problems)),
+    ...(policy.output_schema === 'strict' ? strictForm(text, 'observed_facts') : []),
     ...missingFields(claimed, policy),
     ...(value.verdict === 'retryable' || value.control.requires_retry ? ['the reply asks to be asked again'] : []),
   ];

@@ -12,6 +12,7 @@ import { repairMissingHandles } from '../../repair/repair-missing-handles.ts';
 import { extractJson } from '../../text/extract-json.ts';
 import type { FreshFact } from '../run-outcome.ts';
 import { problemTexts, rejectionTexts } from './problem-texts.ts';
+import { strictForm } from './strict-form.ts';
 
 export interface SynthesisTask {
   readonly asked: Asked;
@@ -46,8 +47,8 @@ export function readSynthesis(text: string, task: SynthesisTask): SynthesisReadi
   const judged = { manifest, synthesis: raw, childRecords: childRecords(task), mode, selectedChunkIds };
   const { repair } = repairMissingHandles(judged);
   const validation = repair.after_validation?.accepted ? repair.after_validation : repair.before_validation;
-  const strict = policy.output_schema === 'strict' ? readReply(text, asked, { level: 'strict' }) : read;
-  const form = strict.ok ? [] : problemTexts(strict.problems);
+  const strict = policy.output_schema === 'strict' ? strictForm(text, 'retained_facts') : [];
+  const form = read.ok ? strict : problemTexts(read.problems);
   return {
     accepted: read.ok && validation.accepted,
     validation,
