@@ -1,5 +1,6 @@
 // Owns answering for the tool `recursive_read`: an ask over the material, within the limits of config.yaml, as text for a model. Knows no
-// prompt and no tool. Invariant: files with secrets below a folder are left out and named; what was allowed once is not written down.
+// prompt and no tool. An ask, also when reflex answers: it reads where the words of the question stand, so material of any size fits.
+// Invariant: files with secrets below a folder are left out and named; what was allowed once is not written down.
 import { ok, type Result, refuse } from '#base/result.ts';
 import { askQuestion } from '../ask/open/ask-question.ts';
 import { readRlmConfig } from '../rlm-config.ts';
