@@ -269,7 +269,7 @@ describe('check of recorded calls', () => {
     assert.deepEqual(child({ causal_parent_event_id: 'x' }), ['causal-parent-missing']);
     assert.deepEqual(child({ ac_node_id: 'x' }), ['child-record-missing', 'child-tree']);
     assert.deepEqual(child({ generated_child_ac_node_ids: ['x'] }), ['child-record-missing', 'child-tree']);
-    assert.deepEqual(child({ prompt_hash: 'sha256:0' }), ['prompt-hash']);
+    assert.deepEqual(child({ prompt_hash: 'sha256:0' }), ['call-outcome', 'prompt-hash']);
     assert.deepEqual(child({ depth: 0 }), ['call-depth', 'child-tree']);
     assert.deepEqual(child({ completion: null }), ['call-outcome']);
     assert.deepEqual(

@@ -18,10 +18,12 @@ interface Kin {
 
 export function checkCalls({ calls, run_id, unasked = () => false }: CallGround): readonly Problem[] {
   const byId = new Map(calls.map((call) => [call.call_id, call]));
-  const twice = calls.filter(
-    (call, at) =>
-      calls.findIndex(({ call_id, trace_id }) => call_id === call.call_id || trace_id === call.trace_id) !== at,
-  );
+  const seen = new Set<string>();
+  const twice = calls.filter(({ call_id, trace_id }) => {
+    const known = seen.has(`id ${call_id}`) || seen.has(`trace ${trace_id}`);
+    seen.add(`id ${call_id}`).add(`trace ${trace_id}`);
+    return known;
+  });
   return [
     ...twice.map(({ call_id }) => problem('call-twice', `call ${call_id}`, 'Its id or its trace id was used before.')),
     ...calls.flatMap((call) => [
@@ -50,15 +52,18 @@ function checkHashes(call: CallRecord): readonly Problem[] {
   });
 }
 
-function checkOutcome({ call_id, success, completion, response_hash, adapter_error, elapsed_ms }: CallRecord) {
-  const wrong = (detail: string) => problem('call-outcome', `call ${call_id}`, detail);
-  return [
-    ...(success && completion === null ? [wrong('It succeeded without a completion.')] : []),
-    ...(success && adapter_error !== null ? [wrong('It succeeded, and names an error.')] : []),
-    ...(!success && adapter_error === null ? [wrong('It failed, and names no error.')] : []),
-    ...(completion === null && response_hash !== null ? [wrong('It hashes a completion that it has not.')] : []),
-    ...(elapsed_ms >= 0 ? [] : [wrong('It took less than no time.')]),
+function checkOutcome(call: CallRecord): readonly Problem[] {
+  const { success, completion, adapter_error, elapsed_ms } = call;
+  const isHashed = call.prompt_hash !== null;
+  const wrong: readonly (readonly [is: boolean, detail: string])[] = [
+    [success && completion === null, 'It succeeded without a completion.'],
+    [success && adapter_error !== null, 'It succeeded, and names an error.'],
+    [!success && adapter_error === null, 'It failed, and names no error.'],
+    [completion === null && call.response_hash !== null, 'It hashes a completion that it has not.'],
+    [completion !== null && call.response_hash === null && isHashed, 'Its prompt is hashed, its completion is not.'],
+    [!(elapsed_ms >= 0), 'It took less than no time.'],
   ];
+  return wrong.filter(([is]) => is).map(([, detail]) => problem('call-outcome', `call ${call.call_id}`, detail));
 }
 
 function checkParent(call: CallRecord, { byId, unasked }: Kin): readonly Problem[] {
