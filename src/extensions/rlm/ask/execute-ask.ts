@@ -84,7 +84,7 @@ async function askAt(parts: AskParts, one: OneAsk): Promise<Asked> {
 const BROKEN: Readonly<Record<string, string>> = {
   'context-changed': 'context-changed: the context was changed while it was read',
   'context-unreadable': 'context-unreadable: the context cannot be read any more',
-  'sandbox-failed': 'sandbox-failed: no sandbox could be started',
+  'sandbox-failed': 'sandbox-failed: the sandbox could not be started, or broke down',
 };
 
 function brokenGround(error: unknown): string | undefined {

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { readRootReply } from '#extensions/rlm/ask/root/read-root-reply.ts';
 import { readSubReply } from '#extensions/rlm/ask/sub/read-sub-reply.ts';
+import { readRunRecord } from '#extensions/rlm/trace/run-record.ts';
+import { verifyRun } from '#extensions/rlm/trace/verify/verify-run.ts';
 import { verifies } from '../../../verifies.ts';
 import type { ScriptedInner } from '../call/scripted-call.ts';
 import { js, playAsk } from './ask-scene.ts';
@@ -131,7 +133,7 @@ describe('rlm/ask: a root model that misbehaves', () => {
 
   test('a stop while sub-calls are under way', async () => {
     const stop = new AbortController();
-    const { outcome } = await playAsk({
+    const { outcome, store } = await playAsk({
       script: (request) => {
         if (!request.call_id.includes('sub'))
           return js('await llmQueryBatched([1,2,3,4,5,6].map((n) => ({question: "q" + n, piece: span(n, 60)})))');
@@ -141,6 +143,9 @@ describe('rlm/ask: a root model that misbehaves', () => {
       signal: stop.signal,
     });
     assert.equal(outcome.verdict, 'cancelled');
+    const row = store.find('ask_1');
+    assert.ok(row.ok);
+    assert.deepEqual(verifyRun(readRunRecord(store, row.value)), []);
   });
 });
 

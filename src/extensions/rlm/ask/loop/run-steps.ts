@@ -145,7 +145,10 @@ class StepLoop {
   async #onCode(step: number, turn: RootTurn, code: string): Promise<StepEnd> {
     const bench = this.#bench;
     const ran = await bench.runBlock({ step, turn, code });
-    if (ran.failure?.reason === 'cancelled') return this.#ended('cancelled', 'the run was stopped');
+    if (ran.failure?.reason === 'cancelled') {
+      bench.events.end(turn.node, 'cancelled', 'cancelled');
+      return this.#ended('cancelled', 'the run was stopped');
+    }
     if (ran.answer !== null) return this.#afterAnswer(this.#judged(turn, ran.answer), step < bench.steps);
     bench.events.end(turn.node, 'atomic_complete', ran.failure?.reason ?? null);
     return this.#onRepeat(this.#watch.see(step, code, JSON.stringify([ran.output, ran.failure])));

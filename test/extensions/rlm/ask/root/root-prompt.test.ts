@@ -7,7 +7,10 @@ import type { RootPrompt } from '#extensions/rlm/ask/prompt-shapes.ts';
 import { rootPrompt } from '#extensions/rlm/ask/root/root-prompt.ts';
 import { ROOT_RULES } from '#extensions/rlm/ask/root/root-rules.ts';
 import { pieceChars } from '#extensions/rlm/ask/sub/sub-calls.ts';
+import { SUB_RULES } from '#extensions/rlm/ask/sub/sub-rules.ts';
+import { REPL_API } from '#extensions/rlm/repl/repl-api.ts';
 import { textSource } from '#extensions/rlm/repl/source/text-source.ts';
+import { textHash } from '#extensions/rlm/trace/text-hash.ts';
 import { computed, span } from '../gate/handles.ts';
 
 function promptOf(window: number, steps: number): { readonly text: string; readonly prompt: RootPrompt } {
@@ -58,6 +61,16 @@ describe('rlm/ask: the prompt of a root call', () => {
     assert.match(text, /^\{"schema_version":"talaria\.rlm\.repl\.v1","task":"next_step",/);
     assert.match(text, /"question":"why \\"so\\"\? [^{}]*"\}$/);
     assert.equal(promptOf(8_192, 5).text, text);
+  });
+
+  test('the rules are pinned: a changed word makes older runs no longer replayable', () => {
+    assert.deepEqual(
+      [textHash(ROOT_RULES.replace(REPL_API, '')), textHash(SUB_RULES)],
+      [
+        'sha256:614538095d953f8061671bbce742dd097103571aadd5e8182cf1575d0012903a',
+        'sha256:1e02b4e920d8b4981a61c640eb34c461794c1046a6d5c084d32210a166f58328',
+      ],
+    );
   });
 
   test('a sub-call of the smallest window still reads a piece', () => {
