@@ -46,20 +46,29 @@ function atBytes(chunk: KeptChunk, quote: string, place: SourcePlace): Range | n
   return folded(chunk.text.slice(from, to)) === folded(quote) ? { from, to } : null;
 }
 
-const LONGEST_PATTERN = 20_000;
-
-/** The first place that says the quotation, white space aside. */
+/** The first place that says the quotation, white space aside. Linear, whatever the quotation holds. */
 export function findWords(text: string, quote: string): Range | null {
-  const words = quote.split(/\s+/).filter((word) => word !== '');
-  if (words.length === 0 || quote.length > LONGEST_PATTERN) return null;
-  const found = new RegExp(words.map(literal).join('\\s+'), 'u').exec(text);
-  return found ? { from: found.index, to: found.index + found[0].length } : null;
-}
-
-function literal(word: string): string {
-  return word.toWellFormed().replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+  const words = folded(quote);
+  if (words === '') return null;
+  const exact = text.indexOf(quote.trim());
+  if (exact >= 0) return { from: exact, to: exact + quote.trim().length };
+  const at = folded(text).indexOf(words);
+  return at < 0 ? null : unfolded(text, { from: at, to: at + words.length });
 }
 
 function folded(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
+}
+
+/** A range of the folded text, which begins and ends with a letter of a word, as a range of the text. */
+function unfolded(text: string, { from, to }: Range): Range {
+  let start = 0;
+  let found = { from: 0, to: 0 };
+  for (const word of text.matchAll(/\S+/g)) {
+    const end = start + word[0].length;
+    if (start <= from && from < end) found = { ...found, from: word.index + from - start };
+    if (start < to && to <= end) return { ...found, to: word.index + to - start };
+    start = end + 1;
+  }
+  return found;
 }
