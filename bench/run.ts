@@ -23,6 +23,7 @@ const BENCHES: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
   guard: async () => (await import('./guard.ts')).benchGuard(),
   curator: async () => (await import('./curator.ts')).benchCurator(),
   'trace-guard': async () => (await import('./trace-guard.ts')).benchTraceGuard(),
+  'rlm-ask-memory': async () => (await import('./rlm-ask-memory.ts')).benchRlmAskMemory(),
 };
 
 const GATES: ReadonlySet<string> = new Set(['prefix reuse', 'compaction: evidence found again']);

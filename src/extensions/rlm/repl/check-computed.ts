@@ -5,6 +5,7 @@ import type { ContextSource } from './context-source.ts';
 import { DEFAULT_REPL_LIMITS } from './create-repl-session.ts';
 import type { ReplLimits } from './repl-session.ts';
 import { faultOf, SandboxThread } from './sandbox-thread.ts';
+import { storedHandle } from './stored-handle.ts';
 
 export interface ComputedGround {
   /** What `context` among the inputs stands for. */
@@ -35,7 +36,8 @@ export async function checkComputed(
   if (hashes.some(([hash, text]) => hash !== `sha256:${sha256(text)}`))
     return { equal: false, detail: 'its hashes are not those of its code and output' };
   const ids = handle.inputs.filter((id) => id !== 'context');
-  const handles = ids.map(resolveInput).filter((input) => input !== undefined);
+  const inputs = ids.map(resolveInput).filter((input) => input !== undefined);
+  const handles = inputs.map(storedHandle);
   if (handles.length !== ids.length) return { equal: false, detail: 'an input that it names is not there' };
   const start = { source: source.description, limits, handles, next_handle: 1, asked: 0 };
   const thread = await SandboxThread.open(start, signal);

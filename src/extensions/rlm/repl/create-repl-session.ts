@@ -10,6 +10,7 @@ import type { ContextSource } from './context-source.ts';
 import type { BlockOutcome, ReplHost, ReplLimits, ReplSession, SubQuery, SubReply } from './repl-session.ts';
 import type { FromSandbox } from './sandbox/messages.ts';
 import { faultOf, SandboxThread } from './sandbox-thread.ts';
+import { type StoredHandle, shownHandle } from './stored-handle.ts';
 
 export interface ReplParts {
   readonly source: ContextSource;
@@ -35,7 +36,7 @@ export async function createReplSession(parts: ReplParts): Promise<ReplSession> 
 
 class SandboxSession implements ReplSession {
   readonly #parts: ReplParts;
-  readonly #handles: Handle[] = [];
+  readonly #handles: StoredHandle[] = [];
   readonly #children = new Map<string, ChildHandle>();
   #shown: readonly ByteRange[] = [];
   #asked = 0;
@@ -81,7 +82,7 @@ class SandboxSession implements ReplSession {
   }
 
   handles(): readonly Handle[] {
-    return [...this.#handles];
+    return this.#handles.map((handle) => shownHandle(handle, this.#parts.source));
   }
 
   shown(): readonly ByteRange[] {
@@ -123,7 +124,7 @@ class SandboxSession implements ReplSession {
 class RunningBlock {
   readonly shown: ByteRange[] = [];
   readonly children: ChildHandle[] = [];
-  handles: readonly Handle[] = [];
+  handles: readonly StoredHandle[] = [];
   asked = 0;
   readonly #host: ReplHost;
   readonly #replies = new Map<number, readonly [query: SubQuery, reply: SubReply]>();

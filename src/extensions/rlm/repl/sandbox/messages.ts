@@ -1,15 +1,16 @@
 // Owns what the thread of the sandbox and the session say to each other. Plain data, copied. Shapes only.
-import type { ComputedHandle, Handle } from '../../ask/ask-outcome.ts';
+import type { ComputedHandle } from '../../ask/ask-outcome.ts';
 import type { ByteRange } from '../block/taken-texts.ts';
 import type { BlockOutcome, ReplLimits, SubQuery, SubReply } from '../repl-session.ts';
 import type { SourceDescription } from '../source/source-description.ts';
+import type { StoredHandle } from '../stored-handle.ts';
 
 /** What a thread is started with. */
 export interface SandboxStart {
   readonly source: SourceDescription;
   readonly limits: ReplLimits;
   /** Those of blocks before, when it takes the place of one that was killed. */
-  readonly handles: readonly Handle[];
+  readonly handles: readonly StoredHandle[];
   readonly next_handle: number;
   /** Sub-calls that were made so far. */
   readonly asked: number;
@@ -29,7 +30,7 @@ export type FromSandbox =
   | {
       readonly type: 'done';
       readonly outcome: BlockOutcome;
-      readonly handles: readonly Handle[];
+      readonly handles: readonly StoredHandle[];
       readonly shown: readonly ByteRange[];
     }
   | { readonly type: 'checked'; readonly output: string | null; readonly detail: string | null }

@@ -39,6 +39,7 @@ const handleOf = (fields) => {
   const made = create(handleKind);
   for (const key of ['id', 'kind', 'text', 'start', 'end'])
     if (fields[key] !== undefined) defineProperty(made, key, { value: fields[key], enumerable: true });
+  if (fields.text === undefined) defineProperty(made, 'text', { get: () => ask('text', [fields.id]), enumerable: true });
   if (fields.kind === 'computed') defineProperty(made, 'value', { value: parse(fields.text), enumerable: true });
   genuine.set(made, fields.id);
   return freeze(made);

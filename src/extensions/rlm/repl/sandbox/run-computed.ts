@@ -1,21 +1,21 @@
 // Owns running the code of a computed handle: a fresh world with its inputs and nothing else, twice, and both times the same bytes.
 // Invariant: deterministic; what it gives is canonical JSON, and running it again anywhere gives the same or is a fault of the handle.
 import { canonicalJson, parseJson } from '#base/json.ts';
-import type { Handle } from '../../ask/ask-outcome.ts';
 import type { PartedSource } from '../source/parted-source.ts';
 import { ApiFault } from './api-fault.ts';
 import { contextOps } from './context-ops.ts';
 import type { Engine } from './engine.ts';
-import { textOf } from './handle-shelf.ts';
 import { SandboxRealm } from './sandbox-realm.ts';
 
 const MOST_CODE = 50_000;
 const MOST_OUTPUT = 200_000;
 
+/** A value, or the whole context. */
+export type ComputedInput = { readonly v: unknown } | { readonly c: true };
+
 export interface ComputedRun {
   readonly code: string;
-  /** In order; null is the whole context. */
-  readonly inputs: readonly (Handle | null)[];
+  readonly inputs: readonly ComputedInput[];
 }
 
 export interface ComputedGround {
@@ -35,12 +35,11 @@ export function runComputed(run: ComputedRun, ground: ComputedGround): string {
 }
 
 function runOnce({ code, inputs }: ComputedRun, { engine, source, stop }: ComputedGround): string {
-  const wantsContext = inputs.includes(null);
+  const wantsContext = inputs.some((input) => 'c' in input);
   const ops = wantsContext ? contextOps(source, undefined) : {};
   const realm = new SandboxRealm(engine, { stop, ops, source, full: false, context: wantsContext, print: 0 });
   try {
-    const given = inputs.map((input) => (input === null ? { c: true } : { v: inputValue(input) }));
-    const text = realm.compute(code, JSON.stringify(given));
+    const text = realm.compute(code, JSON.stringify(inputs));
     if (text.length > MOST_OUTPUT)
       throw new ApiFault('RangeError', `compute gives at most ${MOST_OUTPUT} characters of JSON`);
     const parsed = parseJson(text);
@@ -49,10 +48,4 @@ function runOnce({ code, inputs }: ComputedRun, { engine, source, stop }: Comput
   } finally {
     realm.dispose();
   }
-}
-
-function inputValue(handle: Handle): unknown {
-  if (handle.kind !== 'computed') return textOf(handle);
-  const parsed = parseJson(handle.output);
-  return parsed.ok ? parsed.value : handle.output;
 }

@@ -4,8 +4,8 @@
 
 import { errorCode, errorText } from '#base/errors.ts';
 import { sha256 } from '#base/ids.ts';
-import { isJsonObject, type JsonValue } from '#base/json.ts';
-import type { ComputedHandle, Handle } from '../../ask/ask-outcome.ts';
+import { isJsonObject, type JsonValue, parseJson } from '#base/json.ts';
+import type { ComputedHandle } from '../../ask/ask-outcome.ts';
 import { BlockState } from '../block/block-state.ts';
 import { deadOutcome } from '../block/dead-outcome.ts';
 import { keepVariables } from '../block/keep-variables.ts';
@@ -13,13 +13,14 @@ import { TakenTexts } from '../block/taken-texts.ts';
 import type { BlockOutcome, SubQuery, SubReply } from '../repl-session.ts';
 import { openDescribed } from '../source/open-described.ts';
 import type { PartedSource } from '../source/parted-source.ts';
+import type { StoredHandle } from '../stored-handle.ts';
 import { answerParts } from './answer-parts.ts';
 import { ApiFault } from './api-fault.ts';
 import { contextOps, number, type Operation, string } from './context-ops.ts';
 import { Engine, isEngineFault, SandboxMemoryError } from './engine.ts';
-import { HandleShelf, textOf } from './handle-shelf.ts';
+import { HandleShelf } from './handle-shelf.ts';
 import type { FromSandbox, SandboxStart } from './messages.ts';
-import { runComputed } from './run-computed.ts';
+import { type ComputedInput, runComputed } from './run-computed.ts';
 import { SandboxRealm, type ScriptState, type Thrown } from './sandbox-realm.ts';
 
 const MOST_QUESTION = 100_000;
@@ -137,6 +138,7 @@ export class Sandbox {
   #sessionOps(): Readonly<Record<string, Operation>> {
     return {
       span: ([start, end]) => this.#told(this.#shelf.span(number(start), number(end))),
+      text: ([id]) => this.#text(string(id)),
       handle: ([id]) => this.#told(this.#known(string(id))),
       print: ([text, length]) => this.#block.print(string(text), number(length)),
       query: ([kind, list]) => this.#query(string(kind) === 'rlm' ? 'rlm' : 'llm', listOf(list)),
@@ -162,7 +164,7 @@ export class Sandbox {
   #subQuery(kind: 'llm' | 'rlm', [question, text, over]: readonly JsonValue[], order: number): SubQuery {
     const asked = string(question);
     const id = over === null ? null : string(over);
-    const piece = id === null ? (text === null ? null : string(text)) : textOf(this.#known(id));
+    const piece = id === null ? (text === null ? null : string(text)) : this.#shelf.textOf(this.#known(id));
     if (asked.length > MOST_QUESTION)
       throw new ApiFault('RangeError', `a question has at most ${MOST_QUESTION} characters`);
     if (piece !== null && piece.length > MOST_PIECE[kind])
@@ -172,7 +174,7 @@ export class Sandbox {
 
   #showQuery({ question, piece, over }: SubQuery): void {
     const handle = over === null ? undefined : this.#shelf.get(over);
-    if (handle?.kind === 'span') this.#taken.showRange(...this.#shelf.rangeOf(handle));
+    if (handle?.kind === 'span') this.#taken.showRange(handle.start, handle.end);
     else if (handle === undefined && piece !== null) this.#taken.show(piece);
     this.#taken.show(question);
   }
@@ -184,7 +186,7 @@ export class Sandbox {
   }
 
   #runCode(code: string, inputs: readonly string[]): string {
-    const given = inputs.map((id) => (id === 'context' ? null : this.#known(id)));
+    const given = inputs.map((id) => this.#input(id));
     return runComputed(
       { code, inputs: given },
       { engine: this.#engine, source: this.#source, stop: () => this.#stop() },
@@ -199,18 +201,33 @@ export class Sandbox {
     this.#block.finish(answerParts(given, (id) => this.#shelf.get(id) !== undefined));
   }
 
-  #known(id: string): Handle {
+  #input(id: string): ComputedInput {
+    if (id === 'context') return { c: true };
+    const handle = this.#known(id);
+    const text = this.#shelf.textOf(handle);
+    const parsed = handle.kind === 'computed' ? parseJson(text) : undefined;
+    return { v: parsed?.ok === true ? parsed.value : text };
+  }
+
+  #known(id: string): StoredHandle {
     const handle = this.#shelf.get(id);
     if (handle === undefined) throw new ApiFault('RangeError', `there is no handle ${id.slice(0, 64)}`);
     return handle;
   }
 
-  #told(handle: Handle): Handle {
-    const [start, end] = handle.kind === 'span' ? this.#shelf.rangeOf(handle) : [];
-    return Object.assign(
-      { id: handle.id, kind: handle.kind, text: textOf(handle) },
-      start === undefined ? {} : { start, end },
-    ) as never;
+  /** As the code inside sees it; the text of a long span is read when it is asked for. */
+  #told(handle: StoredHandle): object {
+    const { id, kind } = handle;
+    if (handle.kind !== 'span') return { id, kind, text: this.#shelf.textOf(handle) };
+    const { start, end } = handle;
+    return handle.quote === null ? { id, kind, start, end } : { id, kind, start, end, text: this.#text(id) };
+  }
+
+  #text(id: string): string {
+    const handle = this.#known(id);
+    const text = this.#shelf.textOf(handle);
+    if (handle.kind === 'span') this.#taken.take(text, handle.start, handle.end);
+    return text;
   }
 }
 

@@ -91,6 +91,22 @@ describe('handles', () => {
   });
 });
 
+describe('a long span', () => {
+  test('is read when it is wanted, inside and outside, and holds nothing', async () => {
+    const text = 'The harbour has 12 cranes.\n'.repeat(30_000);
+    await withGround(text, { limits: { sub_calls: 5_000 } }, async ({ prints, session }) => {
+      const code =
+        'const spans = [...context.chunks({ bytes: 100000 })].map((chunk) => span(chunk)); print(spans.length, spans[3].text.length, compute((s) => s.length, spans[3]).value)';
+      assert.equal(await prints(code), '9 99981 99981');
+      assert.equal(await prints('print((await llmQuery("x", spans[8])).text)'), '1: x (10152)');
+      const [, , , fourth] = session.handles();
+      assert.ok(fourth?.kind === 'span');
+      assert.equal(fourth.quote, text.slice(fourth.place.start_byte, fourth.place.end_byte));
+      assert.ok(JSON.stringify(fourth).length > 90_000, 'it is told whole when it is written down');
+    });
+  });
+});
+
 describe('answers', () => {
   test('are taken apart by sentence, with the handles given and marked', () =>
     withGround(TEXT, {}, async ({ run }) => {
