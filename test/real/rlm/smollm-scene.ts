@@ -1,5 +1,5 @@
 /** The composed agent with the real small model and engine in its home, and what recursion sees of it. */
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { systemClock } from '#base/clock.ts';
@@ -25,6 +25,7 @@ export async function smolScene(t: TestContext, { modelPath, engineFolder }: Smo
   for (const folder of [home.models, home.engines]) mkdirSync(folder, { recursive: true, mode: 0o700 });
   symlinkSync(modelPath, join(home.models, basename(modelPath)));
   symlinkSync(engineFolder, placeOfEngine(home));
+  writeFileSync(home.config, 'version: 1\nrlm:\n  call_timeout_seconds: 60\n', { mode: 0o600 });
   const app = await stage.open();
   const mind: RlmMind = {
     runTurn: app.runExtensionTurn.bind(app),
