@@ -5,6 +5,7 @@ import { benchCommands } from './commands/bench-command.ts';
 import { demoCommands } from './commands/demo-command.ts';
 import { memoryCommands } from './commands/memory-command.ts';
 import { replayCommands } from './commands/replay-command.ts';
+import { resumeCommands } from './commands/resume-command.ts';
 import { runCommands } from './commands/run-command.ts';
 import { runsCommands } from './commands/runs-commands.ts';
 import { showCommands } from './commands/show-command.ts';
@@ -18,6 +19,7 @@ export function rlmCommands(ground: RlmGround): readonly AnyCommand[] {
     ...runsCommands(ground),
     ...showCommands(ground),
     ...replayCommands(ground),
+    ...resumeCommands(ground),
     ...memoryCommands(ground),
     ...benchCommands(ground),
   ];
