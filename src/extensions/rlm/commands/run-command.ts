@@ -6,6 +6,7 @@ import { type AnyCommand, type CommandContext, type CommandOutput, defineCommand
 import type { OpenedEngine } from '../bench/engine/open-engine.ts';
 import type { RlmGround } from '../rlm-ground.ts';
 import type { PreparedRun, PrepareRefusal } from '../run/prepare/prepare-run.ts';
+import { RUN_DEFAULTS } from '../run/prepare/run-options.ts';
 import type { RunOutcome } from '../run/run-outcome.ts';
 import { familiesOf, modesOf, optionsOf, type RunInput, runInput } from './run/run-input.ts';
 import { typedPath } from './typed-path.ts';
@@ -68,6 +69,8 @@ async function* dryRun(ground: RlmGround, asked: Asked, context: CommandContext)
   yield { type: 'data', value: { verdict: 'dry_run', request, terms } as unknown as JsonValue };
 }
 
+const DEEPEST = RUN_DEFAULTS.max_depth;
+
 type Rate = ((request: string) => Promise<number | null>) | undefined;
 
 async function prepare(
@@ -82,7 +85,9 @@ async function prepare(
   const { userHome, home } = places;
   const from = { cwd: asked.cwd === undefined ? cwd : typedPath(asked.cwd, { cwd, userHome }), userHome };
   const options = optionsOf(asked, familiesOf(asked));
-  const max_depth = options.max_depth === undefined ? { max_depth: depth } : {};
+  // Inside of another recursion fewer levels are left; what is out of range stays so, and is refused.
+  const wanted = options.max_depth ?? depth;
+  const max_depth = { max_depth: wanted <= DEEPEST ? Math.min(wanted, depth) : wanted };
   const store = asked.memoryStore;
   const memory_path = store === undefined ? defaultMemoryPath(home) : typedPath(store, { cwd, userHome });
   const ground = { ...from, ask, rate };

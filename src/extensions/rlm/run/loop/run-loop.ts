@@ -45,6 +45,7 @@ export class RunLoop {
         const record = await next.record;
         this.#take(next.call, record);
         if (this.#state.hasEnded) {
+          this.#stop.abort();
           await this.#drain();
           return;
         }

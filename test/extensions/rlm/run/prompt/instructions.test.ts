@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { sha256 } from '#base/ids.ts';
+import { RATE_SYSTEM_PROMPT } from '#extensions/rlm/commands/run/rate-ambiguity.ts';
+import {
+  againBecause,
+  DECOMPOSITION_PROTOCOL,
+  LEAF_PROTOCOL,
+  SYNTHESIS_PROTOCOL,
+  SYSTEM_PROMPT,
+} from '#extensions/rlm/run/prompt/instructions.ts';
+
+describe('the words of a run', () => {
+  test('are these bytes: changing them costs the users their cache, and stored runs their replay', () => {
+    const pins = { SYSTEM_PROMPT, LEAF_PROTOCOL, SYNTHESIS_PROTOCOL, DECOMPOSITION_PROTOCOL, RATE_SYSTEM_PROMPT };
+    assert.deepEqual(
+      Object.fromEntries(Object.entries(pins).map(([name, text]) => [name, sha256(text).slice(0, 16)])),
+      {
+        SYSTEM_PROMPT: 'e77f31552873f200',
+        LEAF_PROTOCOL: 'b30680e031b8fadd',
+        SYNTHESIS_PROTOCOL: '3793f3e2bf2a67e6',
+        DECOMPOSITION_PROTOCOL: '484c7d1b683a829d',
+        RATE_SYSTEM_PROMPT: '5bcbaf69c58bc38a',
+      },
+    );
+  });
+
+  test('name few problems of the reply before, each cut', () => {
+    const text = againBecause(Array.from({ length: 50 }, (_, at) => `${at} ${'x'.repeat(1_000)}`));
+    assert.ok(text.length < 2_000);
+    assert.match(text, /^Your last reply was refused:\n- 0 x/);
+  });
+});
