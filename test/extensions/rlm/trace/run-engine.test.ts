@@ -1,8 +1,13 @@
 // The trace with the real controller: what it writes verifies, replays byte for byte, and goes on after a kill to the same end.
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
+import { systemClock } from '#base/clock.ts';
+import type { JsonObject } from '#base/json.ts';
+import { executeVanilla, type VanillaRequest } from '#extensions/rlm/bench/modes/execute-vanilla.ts';
+import { createCalls } from '#extensions/rlm/call/create-calls.ts';
 import type { InnerCall } from '#extensions/rlm/call/inner-call.ts';
 import { runEngine } from '#extensions/rlm/trace/engines/run-engine.ts';
+import { RUN_ENGINES } from '#extensions/rlm/trace/engines/run-engines.ts';
 import { memoryTraceStore } from '#extensions/rlm/trace/memory-trace-store.ts';
 import { replayRun } from '#extensions/rlm/trace/replay/replay-run.ts';
 import { type RunRecord, readRunRecord } from '#extensions/rlm/trace/run-record.ts';
@@ -113,6 +118,26 @@ describe('trace of the scaffold', () => {
       }
     },
   );
+
+  verifies('rlm:run:replay', 'the baseline: one call, the same again', async () => {
+    const store = memoryTraceStore();
+    const request: VanillaRequest = {
+      ...{ schema_version: 'talaria.rlm.vanilla_request.v1', system: 'Answer.', prompt: '{"a":1}' },
+      ...{ chunk_ids: ['harbour.txt:1-2'], families: [] },
+    };
+    const plain = request as unknown as JsonObject;
+    const trace = store.begin({ run_id: 'run_test', kind: 'vanilla', request: plain, root: '', sources: [] });
+    const inner = new Map([['default', scripted(() => 'An answer.')]]);
+    const calls = createCalls({ inner, trace, budget: {}, clock: systemClock, run: 'run_test' });
+    await executeVanilla({ request, trace, calls, signal });
+    assert.deepEqual(verifyRun(recordOf(store)), []);
+    const replay = await replayRun(recordOf(store), RUN_ENGINES, signal);
+    assert.ok('result' in replay && replay.result === 'same' && replay.calls === 1);
+    const { row, ...rest } = recordOf(store);
+    const other = { ...rest, row: { ...row, request: { ...plain, chunk_ids: ['harbour.txt:3-4'] } } };
+    const differs = await replayRun(other, RUN_ENGINES, signal);
+    assert.ok('result' in differs && differs.result === 'different' && differs.difference.seq === 1);
+  });
 });
 
 /** Answers so many, and then nobody any more. */
