@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import fc from 'fast-check';
+import { escaped, searchWords } from '#extensions/rlm/reflex/root/search-words.ts';
 import { askByRule } from './reflex-ask.ts';
 import { answerByRule } from './reflex-inner.ts';
 
@@ -65,4 +67,25 @@ test('after a block that failed, and when no code runs any more, it still only q
     handles,
   });
   assert.deepEqual(JSON.parse(last), { answer: [{ text: 'The lamp burns.', handles: ['h1'] }] });
+});
+
+test('what is counted may hold any mark', async () => {
+  const outcome = await askByRule(
+    'worker-7 ok\nworker-17 ok\nworker-7 (a+b) ok\n',
+    'How many lines contain "worker-7"?',
+  );
+  assert.equal(outcome.sentences[0]?.text, '"worker-7" stands 2 times in the context, on 2 lines.');
+  assert.equal(outcome.sentences[0]?.status, 'cited');
+});
+
+test('property: every pattern of the code can be compiled, whatever was asked', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' })), (question) => {
+      for (const { pattern, starts } of searchWords(`${question} "${question}" limits-of config.yaml`)) {
+        assert.ok(new RegExp(pattern, 'iu') instanceof RegExp);
+        assert.ok(starts.every((start) => start !== ''));
+      }
+      assert.ok(new RegExp(escaped(question), 'iu').test(question));
+    }),
+  );
 });

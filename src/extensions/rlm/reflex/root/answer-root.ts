@@ -8,8 +8,8 @@ import { quoteCode } from './quote-code.ts';
 export function answerRoot(input: JsonObject): string {
   if (fieldAt(input, 'task') === 'final_answer') return JSON.stringify({ answer: quotedHandles(input) });
   const question = textAt(input, 'question');
-  const phrase = countedPhrase(question);
   const failed = objectsAt(input, 'history').some((step) => textAt(step, 'failure') !== '');
+  const phrase = failed ? null : countedPhrase(question);
   const code = phrase === null ? quoteCode(question, { withSubCalls: !failed }) : countCode(phrase);
   return ['```js', code, '```'].join('\n');
 }

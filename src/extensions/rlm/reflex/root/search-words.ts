@@ -1,5 +1,5 @@
 // Owns what the code of the rule searches for: beginnings of the question's words, as they may stand in a text, and what is quoted in it.
-// Invariant: pure; a beginning has at least two characters; every pattern is linear.
+// Invariant: pure; no beginning is empty; every pattern is linear.
 import { splitWords } from '#base/text/split-words.ts';
 import { stemWord } from '#base/text/stem-word.ts';
 import { relatedStems } from '../rank/related-stems.ts';
@@ -61,6 +61,7 @@ function originals(question: string): readonly string[] {
   return question.match(/[\p{L}\p{N}_]{2,}/gu) ?? [];
 }
 
+/** Literal in a pattern with the flag u, where only marks of the syntax may be escaped. */
 export function escaped(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|/-]/g, (mark) => (mark === '-' ? '\\-' : `\\${mark}`));
+  return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 }
