@@ -37,7 +37,7 @@ export interface Staged<T> extends StageReport {
   readonly made: T;
 }
 
-const QUESTION = 'What works without any model?';
+const QUESTION = 'What becomes a skill, and what waits for your yes?';
 const CHUNK_LINES = 40;
 const MAX_CHUNKS = 40;
 const QUOTED = 64;

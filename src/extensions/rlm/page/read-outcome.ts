@@ -74,6 +74,7 @@ const runOutcome = z.looseObject({
   ),
   repair: repair.nullable(),
   totals,
+  sub_questions: z.array(z.looseObject({ ac_node_id: z.string(), question: z.string() })).optional(),
   tree: z.looseObject({ root_id: z.string(), nodes: z.record(z.string(), node) }),
 });
 

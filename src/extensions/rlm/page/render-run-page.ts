@@ -70,7 +70,7 @@ function drawRun(ground: PageGround, outcome: RunOutcome): Drawn {
     refusedSection(ground, outcome, book),
     repairSection(outcome),
     unreadSection(ground, outcome),
-    treeSection(ground, outcome.tree),
+    treeSection(ground, outcome),
     evidenceSection(ground, outcome, { book, pane }),
   ];
   return { sections: sections.filter((section) => section !== null), book, pane };

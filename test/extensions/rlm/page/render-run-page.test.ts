@@ -21,7 +21,7 @@ import {
 } from './sample-run.ts';
 
 const ALLOWED = new Set(
-  '!doctype html head meta title style body div main header aside section nav p h1 h2 h3 ul ol li dl dt dd a strong span code pre bdi br mark blockquote details summary table thead tbody tr th td'.split(
+  '!doctype html head meta title style body div main header aside section nav p q h1 h2 h3 ul ol li dl dt dd a strong span code pre bdi br mark blockquote details summary table thead tbody tr th td'.split(
     ' ',
   ),
 );
@@ -231,6 +231,12 @@ describe('the page of a run', () => {
     );
     assert.equal(tree.match(/<summary>Input /g)?.length, 3);
     assert.equal(tree.match(/<summary>Output /g)?.length, 3);
+  });
+
+  test('a node that works on a part of the question says which', () => {
+    const sub_questions = [{ ac_node_id: 'ac_node_docs/rules.md:31-60', question: 'Which rules come late?' }];
+    const text = pageText(renderRunPage(samplePage({ outcome: { sub_questions } })));
+    assert.match(text, /read a chunk docs\/rules\.md:31-60 Which rules come late\?/);
   });
 
   test('sentences of an ask: cited ones with handles, the others apart with what is missing', () => {

@@ -1,6 +1,7 @@
 // Owns the tree of a run: nodes below each other with their state, each with the calls that were made for it.
 // Invariant: a damaged tree (a loop, a child that is not there) is drawn as far as it goes; calls of no node stand at its end.
 import type { CallRecord } from '../../call/call-record.ts';
+import type { RunOutcome } from '../../run/run-outcome.ts';
 import type { RlmNode, RlmTree } from '../../tree/rlm-tree.ts';
 import { shortText } from '../markup/cut-text.ts';
 import { counted } from '../markup/figures.ts';
@@ -16,12 +17,15 @@ interface Walk {
   readonly ground: PageGround;
   readonly tree: Pick<RlmTree, 'nodes'>;
   readonly calls: ReadonlyMap<string, readonly CallRecord[]>;
+  /** Into which the question was split, by the node that works on it. */
+  readonly questions: ReadonlyMap<string, string>;
   readonly seen: Set<string>;
 }
 
-export function treeSection(ground: PageGround, tree: Pick<RlmTree, 'nodes' | 'root_id'>): Section {
+export function treeSection(ground: PageGround, { tree, sub_questions = [] }: RunOutcome): Section {
   const calls = Map.groupBy(shownCalls(ground.calls), ({ rlm_node_id }) => rlm_node_id);
-  const walk: Walk = { ground, tree, calls, seen: new Set() };
+  const questions = new Map(sub_questions.map(({ ac_node_id, question }) => [ac_node_id, question]));
+  const walk: Walk = { ground, tree, calls, questions, seen: new Set() };
   const nodes = drawNode(walk, tree.root_id);
   const stray = shownCalls(ground.calls).filter(({ rlm_node_id }) => !walk.seen.has(rlm_node_id));
   const others = stray.length > 0 && html`<h3>Calls of no node</h3>${stray.map((call) => drawCall(ground, call))}`;
@@ -50,8 +54,9 @@ function drawNode(walk: Walk, id: string): Html | null {
   const children = node.children_ids.map((child) => drawNode(walk, child));
   const below = children.some((child) => child !== null) && html`<ul>${children}</ul>`;
   const body = calls.map((call) => drawCall(walk.ground, call));
+  const question = walk.questions.get(node.ac_node_id);
   const none = calls.length === 0 && html`<p class="dim">No call was made for it.</p>`;
-  return html`<li><details class="node"><summary>${nodeLine(node, calls)}</summary>
+  return html`<li><details class="node"><summary>${nodeLine(node, calls)}${question !== undefined && html` <q dir="auto">${shortText(question, 300)}</q>`}</summary>
 <p class="dim ids"><code>${shortText(node.id, 200)}</code> · depth ${node.depth}${node.retries > 0 && html` · went back to the queue ${counted(node.retries, 'time')}`}</p>
 ${body}${none}</details>${below}</li>
 `;
