@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '#base/clock.ts';
 import { createReplSession, DEFAULT_REPL_LIMITS } from '#extensions/rlm/repl/create-repl-session.ts';
+import type { ReplHost } from '#extensions/rlm/repl/repl-session.ts';
 import { createFileSource } from '#extensions/rlm/repl/source/file-source.ts';
 import type { BenchRow } from './bench-row.ts';
 
@@ -75,7 +76,9 @@ async function work(path: string, root: string): Promise<Record<string, number>>
   };
   const made = await timed('index', () => createFileSource(path, { root }));
   if (!made.ok) throw new Error(made.detail);
-  const host = { query: async () => ({ ok: true, text: 'none', claims: [] }) };
+  const host: ReplHost = {
+    query: async ({ piece }) => ({ ok: true, text: `${piece?.length} characters`, claims: [] }),
+  };
   const parts = { source: made.value.source, host, limits: LIMITS };
   const session = await timed('start', () => createReplSession(parts));
   for (const [name, code] of Object.entries(CODE)) {

@@ -8,7 +8,7 @@ import { deadOutcome, isDeadly } from './block/dead-outcome.ts';
 import { type ByteRange, mergeRanges } from './block/taken-texts.ts';
 import type { ContextSource } from './context-source.ts';
 import type { BlockOutcome, ReplHost, ReplLimits, ReplSession, SubQuery, SubReply } from './repl-session.ts';
-import type { FromSandbox } from './sandbox/messages.ts';
+import type { FromSandbox, ToldQuery } from './sandbox/messages.ts';
 import { faultOf, SandboxThread } from './sandbox-thread.ts';
 import { type StoredHandle, shownHandle } from './stored-handle.ts';
 
@@ -61,7 +61,7 @@ class SandboxSession implements ReplSession {
     if (this.#isClosed) throw new TalariaError('the session is closed', { code: 'repl-closed' });
     if (this.#block !== undefined) throw new TalariaError('a block is running', { code: 'repl-busy' });
     if (signal.aborted) return deadOutcome('cancelled');
-    const block = new RunningBlock(this.#parts.host, this.#asked + 1);
+    const block = new RunningBlock(this.#parts, this.#asked + 1);
     this.#block = block;
     const onAbort = () => block.end(deadOutcome('cancelled'));
     signal.addEventListener('abort', onAbort, { once: true });
@@ -126,15 +126,15 @@ class RunningBlock {
   readonly children: ChildHandle[] = [];
   handles: readonly StoredHandle[] = [];
   asked = 0;
-  readonly #host: ReplHost;
+  readonly #parts: ReplParts;
   readonly #replies = new Map<number, readonly [query: SubQuery, reply: SubReply]>();
   readonly #outcome = Promise.withResolvers<BlockOutcome>();
   #thread: SandboxThread | undefined;
   #next: number;
   #isOver = false;
 
-  constructor(host: ReplHost, firstOrder: number) {
-    this.#host = host;
+  constructor(parts: ReplParts, firstOrder: number) {
+    this.#parts = parts;
     this.#next = firstOrder;
   }
 
@@ -162,7 +162,7 @@ class RunningBlock {
     if (message.type === 'queries') {
       this.shown.push(...message.shown);
       this.asked += message.queries.length;
-      for (const query of message.queries) this.#ask(query);
+      for (const query of message.queries) this.#ask(askedQuery(query, this.#parts.source));
     } else if (message.type === 'done') {
       this.handles = message.handles;
       this.shown.push(...message.shown);
@@ -171,7 +171,7 @@ class RunningBlock {
   }
 
   #ask(query: SubQuery): void {
-    this.#host.query(query).then(
+    this.#parts.host.query(query).then(
       (reply) => {
         this.#replies.set(query.order, [query, reply]);
         this.#pass();
@@ -199,4 +199,18 @@ class RunningBlock {
 /** Whatever else the host's object may carry cannot be copied, perhaps, or is not for the code. */
 function plainReply({ ok, text, claims }: SubReply): SubReply {
   return { ok, text, claims: claims.map(({ text: said, handle }) => ({ text: said, handle })) };
+}
+
+/** A long piece is not held while the query waits for its turn. */
+function askedQuery({ question, piece, over, kind, order, range }: ToldQuery, source: ContextSource): SubQuery {
+  if (range === null) return { question, piece, over, kind, order };
+  return {
+    question,
+    over,
+    kind,
+    order,
+    get piece() {
+      return source.slice(...range).text;
+    },
+  };
 }

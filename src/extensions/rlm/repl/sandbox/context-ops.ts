@@ -38,7 +38,7 @@ export function contextOps(source: PartedSource, taken: TakenTexts | undefined):
       const found = searchText(source, string(text), number(from), number(max));
       return { hits: found.hits.map(giveHit), more: found.more };
     },
-    page: ([from]) => pageAt(source, number(from)),
+    page: ([from, prefix]) => pageAt(source, number(from), prefix === null ? null : string(prefix)),
     match: ([start, end, from, to]) => giveHit(offsets.hit([number(start), number(end), number(from), number(to)])),
     chunk: ([from, lines, bytes, overlap]) =>
       chunkAt(source, number(from), { lines: nullable(lines), bytes: nullable(bytes), overlap: number(overlap) }),

@@ -16,6 +16,11 @@ export interface SandboxStart {
   readonly asked: number;
 }
 
+/** The text of a long span is read by the session, when the host wants it. */
+export interface ToldQuery extends SubQuery {
+  readonly range: ByteRange | null;
+}
+
 export type ToSandbox =
   | { readonly type: 'run'; readonly code: string }
   /** In the order of asking, whatever came first. */
@@ -24,7 +29,7 @@ export type ToSandbox =
 
 export type FromSandbox =
   | { readonly type: 'ready' }
-  | { readonly type: 'queries'; readonly queries: readonly SubQuery[]; readonly shown: readonly ByteRange[] }
+  | { readonly type: 'queries'; readonly queries: readonly ToldQuery[]; readonly shown: readonly ByteRange[] }
   /** Nothing runs until the next message. */
   | { readonly type: 'waiting' }
   | {

@@ -84,11 +84,18 @@ const contextApi = () => {
     }
     return false;
   };
+  const prefixOf = ({ source, flags }) => {
+    if (flags.includes('i') || source.includes('|')) return null;
+    const plain = /^[A-Za-z0-9 _,:;<>#-]*/.exec(source)[0];
+    const kept = /[*+?{]/.test(source.charAt(plain.length)) ? plain.slice(0, -1) : plain;
+    return kept.length < 2 ? null : kept;
+  };
   const searchPattern = (given, from, max) => {
     const pattern = new Pattern(given.source, given.flags.replace(/[gy]/g, '') + 'g');
     const hits = [];
+    const prefix = prefixOf(pattern);
     for (let next = from; next >= 0; ) {
-      const page = ask('page', [next]);
+      const page = ask('page', [next, prefix]);
       if (page === null) break;
       if (matchesIn(page, pattern, from, max, hits)) return { hits, more: true };
       next = page.next;

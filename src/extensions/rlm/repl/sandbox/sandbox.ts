@@ -10,7 +10,7 @@ import { BlockState } from '../block/block-state.ts';
 import { deadOutcome } from '../block/dead-outcome.ts';
 import { keepVariables } from '../block/keep-variables.ts';
 import { TakenTexts } from '../block/taken-texts.ts';
-import type { BlockOutcome, SubQuery, SubReply } from '../repl-session.ts';
+import type { BlockOutcome, SubReply } from '../repl-session.ts';
 import { openDescribed } from '../source/open-described.ts';
 import type { PartedSource } from '../source/parted-source.ts';
 import type { StoredHandle } from '../stored-handle.ts';
@@ -19,7 +19,7 @@ import { ApiFault } from './api-fault.ts';
 import { contextOps, number, type Operation, string } from './context-ops.ts';
 import { Engine, isEngineFault, SandboxMemoryError } from './engine.ts';
 import { HandleShelf } from './handle-shelf.ts';
-import type { FromSandbox, SandboxStart } from './messages.ts';
+import type { FromSandbox, SandboxStart, ToldQuery } from './messages.ts';
 import { type ComputedInput, runComputed } from './run-computed.ts';
 import { SandboxRealm, type ScriptState, type Thrown } from './sandbox-realm.ts';
 
@@ -161,18 +161,21 @@ export class Sandbox {
     return queries.map(({ order }) => order);
   }
 
-  #subQuery(kind: 'llm' | 'rlm', [question, text, over]: readonly JsonValue[], order: number): SubQuery {
+  #subQuery(kind: 'llm' | 'rlm', [question, text, over]: readonly JsonValue[], order: number): ToldQuery {
     const asked = string(question);
-    const id = over === null ? null : string(over);
-    const piece = id === null ? (text === null ? null : string(text)) : this.#shelf.textOf(this.#known(id));
     if (asked.length > MOST_QUESTION)
       throw new ApiFault('RangeError', `a question has at most ${MOST_QUESTION} characters`);
+    const handle = over === null ? undefined : this.#known(string(over));
+    const told = { question: asked, over: handle?.id ?? null, kind, order };
+    if (handle?.kind === 'span' && handle.quote === null)
+      return { ...told, piece: null, range: [handle.start, handle.end] };
+    const piece = handle === undefined ? (text === null ? null : string(text)) : this.#shelf.textOf(handle);
     if (piece !== null && piece.length > MOST_PIECE[kind])
       throw new ApiFault('RangeError', `a piece has at most ${MOST_PIECE[kind]} characters: take smaller chunks`);
-    return { question: asked, piece, over: id, kind, order };
+    return { ...told, piece, range: null };
   }
 
-  #showQuery({ question, piece, over }: SubQuery): void {
+  #showQuery({ question, piece, over }: ToldQuery): void {
     const handle = over === null ? undefined : this.#shelf.get(over);
     if (handle?.kind === 'span') this.#taken.showRange(handle.start, handle.end);
     else if (handle === undefined && piece !== null) this.#taken.show(piece);

@@ -73,8 +73,10 @@ function aroundMatch(source: PartedSource, at: number, end: number, [first, last
   return source.slice(Math.max(first, at - half), Math.min(last, Math.max(end, at) + half, at + HIT_BYTES));
 }
 
-/** Null: there is nothing at or after `from`. */
-export function pageAt(source: PartedSource, from: number): Page | null {
+/** Null: there is nothing at or after `from`. @param prefix every match begins with it: pages without it are passed over */
+export function pageAt(source: PartedSource, after: number, prefix: string | null): Page | null {
+  const from = prefix === null ? after : source.find(prefix, after);
+  if (from < 0) return null;
   const file = source.files.find(({ end_byte }) => end_byte > from);
   if (file === undefined) return null;
   const begin = beginOfPage(source, Math.max(from, file.start_byte));
