@@ -73,7 +73,7 @@ describe('trace: properties', () => {
           assert.ok('result' in replay && replay.result === 'same', JSON.stringify(replay));
         }
       }),
-      { numRuns: 60 },
+      { numRuns: 25 },
     ),
   );
 
@@ -83,7 +83,7 @@ describe('trace: properties', () => {
         const record = await recordOf(replies, 1);
         assert.notDeepEqual(verifyRun(tampered(record, where, how)), []);
       }),
-      { numRuns: 60 },
+      { numRuns: 25 },
     ),
   );
 });
