@@ -7,7 +7,7 @@ import { says, saysLoosely } from '#mind/evidence/trace-guard/says-term.ts';
 import type { ComputedHandle, Handle } from '../ask-outcome.ts';
 import { isPlainNumber, outputText, saysNothingThere, statedNumbers } from './computed-text.ts';
 import { WHOLE_CONTEXT } from './grounded-handles.ts';
-import { bareNumber, numberValue } from './number-values.ts';
+import { bareNumber, momentParts, numberValue } from './number-values.ts';
 
 export interface HandleEvidence {
   readonly kind: Handle['kind'];
@@ -100,8 +100,8 @@ function read(text: string): EvidenceReading {
 
 function holdsTerm(reading: EvidenceReading, term: ExactTerm): boolean {
   if (says(reading, term)) return true;
-  if (!isNumberTerm(term)) return false;
-  const values = new Set([...reading.exact].map(numberValue));
+  if (!term.keys.some((key) => /^-?\d/.test(key))) return false;
+  const values = new Set([...reading.exact].flatMap((key) => [numberValue(key), ...momentParts(key)]));
   return term.keys.some((key) => values.has(numberValue(key)));
 }
 

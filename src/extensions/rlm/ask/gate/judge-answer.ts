@@ -89,6 +89,7 @@ function findGaps(text: string, claim: ClaimReading, counted: readonly HandleEvi
   return turningWords(foldWords(text), counted.map(({ words }) => words).join(' '));
 }
 
+/** Beside a number or a name rounded down: `set to 5` is said by `= 5`. */
 const SHARE = 0.5;
 /** What was counted only the code says, in words of its own: of five words one must be known. */
 const WORDS_FOR_ONE = 5;
@@ -96,7 +97,9 @@ const WORDS_FOR_ONE = 5;
 function neededWords(claim: ClaimReading, counted: readonly HandleEvidence[]): number {
   const computed = counted.filter(({ kind }) => kind === 'computed');
   const isComputed = claim.exact.some((term) => computed.some((one) => one.holds(term, claim)));
-  return isComputed ? Math.floor(claim.soft.size / WORDS_FOR_ONE) : claim.soft.size * SHARE;
+  if (isComputed) return Math.floor(claim.soft.size / WORDS_FOR_ONE);
+  const half = claim.soft.size * SHARE;
+  return claim.exact.length > 0 ? Math.floor(half) : half;
 }
 
 const MOST_SHOWN = 5;

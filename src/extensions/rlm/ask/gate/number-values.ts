@@ -1,5 +1,5 @@
 // Owns when two numbers are the same quantity: `1,024` and `1024`, `3.50` and `3.5`. Units are told apart by the house's number keys; this
-// adds trailing zeros, and for what code computed, which tells no unit, the bare quantity. Pure.
+// adds trailing zeros, the day and the time of a moment, and for what code computed, which tells no unit, the bare quantity. Pure.
 const DECIMAL = /^(-?\d+)\.(\d+)([a-z%°$€£¥]{0,12})$/;
 const BARE = /^-?\d+(?:\.\d+)?/;
 
@@ -16,4 +16,12 @@ export function bareNumber(key: string): string | undefined {
   const digits = BARE.exec(key)?.[0];
   const rest = digits === undefined ? '-' : key.slice(digits.length);
   return digits === undefined || !/^[a-z%°$€£¥]{0,12}$/.test(rest) ? undefined : numberValue(digits);
+}
+
+const MOMENT = /^(\d{4}-\d{2}-\d{2})t((\d{2}:\d{2})(?::\d{2})?)/;
+
+/** `2026-11-22t10:33:05z` says its day and its time. */
+export function momentParts(key: string): readonly string[] {
+  const [, day, time, minute] = MOMENT.exec(key) ?? [];
+  return [day, time, minute].filter((part) => part !== undefined);
 }

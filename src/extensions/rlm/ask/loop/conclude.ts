@@ -28,7 +28,8 @@ function standsIn(source: ContextSource, name: string): boolean {
 
 /** What the model is told of an answer of which nothing was cited. */
 export function whyNothingCited({ sentences }: Conclusion): string {
-  if (sentences.length === 0) return 'Your answer was empty. Answer with sentences and their handles.';
+  if (sentences.length === 0)
+    return 'Your answer was empty. Answer with sentences and their handles; when the material says nothing of it, end with no sentence again.';
   const shown = sentences
     .slice(0, 5)
     .map(({ text, missing }) => `"${text.slice(0, 120)}" (missing: ${missing.slice(0, 5).join(', ')})`);

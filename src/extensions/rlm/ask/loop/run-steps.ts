@@ -134,7 +134,8 @@ class StepLoop {
       this.#note = whyNothingCited(conclusion);
       return undefined;
     }
-    if (conclusion.sentences.length === 0) return this.#ended('no_answer', 'the answer was empty');
+    if (conclusion.sentences.length === 0)
+      return this.#ended('no_answer', 'the model answered with no sentence: it found nothing');
     if (conclusion.left_out > 0)
       this.#bench.gaps.push({ what: `${conclusion.left_out} sentences of the answer`, why: 'too many to be judged' });
     const verdict = conclusion.cited > 0 ? 'answered' : 'unsupported';

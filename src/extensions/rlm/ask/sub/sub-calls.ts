@@ -72,7 +72,7 @@ export class SubCalls implements ReplHost {
     const at = this.#at;
     if (at === undefined) return Promise.resolve(noReply('no sub-call can be made any more: answer now'));
     const before = this.#queue;
-    const tooLong = this.#tooLong(query);
+    const tooLong = this.#unfit(query);
     const done = tooLong === undefined ? this.#begin(query, at, before) : undefined;
     const reply = before
       .then(async () => (done === undefined ? noReply(tooLong ?? '') : this.#finish(query, at, await done)))
@@ -84,6 +84,16 @@ export class SubCalls implements ReplHost {
     return reply;
   }
 
+  /** Reading the piece reads the context, which may have been changed. */
+  #unfit(query: SubQuery): string | undefined {
+    try {
+      return this.#tooLong(query);
+    } catch (error) {
+      this.fault ??= { error };
+      return 'the context cannot be read any more';
+    }
+  }
+
   /** A model must not be asked with half of a piece: the code is told to cut it. */
   #tooLong(query: SubQuery): string | undefined {
     if (this.#isNested(query)) return undefined;
@@ -92,8 +102,10 @@ export class SubCalls implements ReplHost {
     return size <= most ? undefined : `the piece has ${size} characters, ${most} fit: cut it into chunks`;
   }
 
-  #isNested({ kind, piece }: SubQuery): boolean {
-    return kind === 'rlm' && piece !== null && this.#parts.place.level < this.#parts.ask.request.depth;
+  #isNested(query: SubQuery): boolean {
+    const { place, ask } = this.#parts;
+    const hasPiece = query.over !== null || query.piece !== null;
+    return query.kind === 'rlm' && hasPiece && place.level < ask.request.depth;
   }
 
   #begin(query: SubQuery, at: StepPlace, before: Promise<unknown>): Promise<Done> {
