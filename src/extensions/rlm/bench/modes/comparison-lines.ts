@@ -2,6 +2,7 @@
 import { roundHalfEven } from '#base/number/round-half-even.ts';
 import type { CompletionScore } from '../../score/score-completion.ts';
 import { measuredCalls } from '../engine/measured-calls.ts';
+import { runMessage } from './run-message.ts';
 import type { TruncationComparison } from './truncation-comparison.ts';
 
 export function comparisonLines({ baseline, run, quality, success }: TruncationComparison): readonly string[] {
@@ -9,6 +10,7 @@ export function comparisonLines({ baseline, run, quality, success }: TruncationC
   const [one, many] = [single.completion_quality, recursive.completion_quality];
   const vanilla = baseline.artifact.measured as unknown as ReturnType<typeof measuredCalls>;
   const rlm = measuredCalls(run.calls);
+  const { boundary_reported_by } = runMessage(run);
   const sign = delta < 0 ? '-' : '+';
   const done = success ? 'completed' : 'ended without a result';
   return [
@@ -19,6 +21,9 @@ export function comparisonLines({ baseline, run, quality, success }: TruncationC
       `rlm_outperforms_vanilla=${quality.rlm_outperforms_vanilla ? 'True' : 'False'}`,
     `claimed_omitted_fact_ids: vanilla=[${one.claimed_omitted_fact_ids}], rlm=[${many.claimed_omitted_fact_ids}]`,
     ...differingParts(one, many),
+    ...(boundary_reported_by === 'controller'
+      ? ['boundary: reported for rlm by the controller, not by the parent']
+      : []),
     `traceguard (strict): vanilla=${guardWord(baseline.guard.strict.accepted)}, rlm=${run.outcome.verdict}`,
     `tokens: vanilla=${tokens(vanilla)}, rlm=${tokens(rlm)}; cost: vanilla=${money(vanilla.cost)}, rlm=${money(rlm.cost)}`,
     ...(run.outcome.detail === null ? [] : [`recursive run: ${run.outcome.detail}`]),
