@@ -52,7 +52,7 @@ describe('rlm/ask: properties of a run', () => {
         const replayed = await replayRun(record, { ask }, new AbortController().signal);
         assert.equal('result' in replayed ? replayed.result : replayed.reason, 'same', JSON.stringify(replayed));
       }),
-      { numRuns: 5 },
+      { numRuns: 3 },
     );
   });
 });
