@@ -1,6 +1,7 @@
 // Owns what a question looks for: the stems that an answer should share, and the shape that it should have (a date, a figure, a command).
 // Invariant: total, deterministic, linear; what only says that something is asked ("list", "document") is no stem to look for.
 import { contentStems } from '#base/text/content-stems.ts';
+import { GERMAN, GERMAN_SIGNS } from '../../ambiguity/german-words.ts';
 import { type AnswerShape, SHAPES } from './answer-shapes.ts';
 
 export interface Question {
@@ -25,6 +26,17 @@ const IDLE: ReadonlySet<string> = new Set(
   happens work works say says`),
 );
 
+const GERMAN_IDLE: ReadonlySet<string> = new Set([
+  ...IDLE,
+  ...contentStems(
+    [GERMAN.functionWords, GERMAN.questionWords, GERMAN.emptyWords].flatMap((words) => [...words]).join(' '),
+  ),
+]);
+
+function isGerman(question: string): boolean {
+  return (question.match(/\p{L}+/gu) ?? []).some((word) => GERMAN_SIGNS.has(word));
+}
+
 /** They ask when they stand first; later they may be what is asked about: "what stops a write". */
 const ASKING: ReadonlySet<string> = new Set(
   contentStems(
@@ -45,7 +57,8 @@ export function readQuestion(text: string): Question {
   const named = new Set(shapes.flatMap(({ names }) => names));
   const every = shapes.length > 0 && /\b(?:all|every|each|list|extract|collect|enumerate|which)\b/.test(lower);
   const asked = ASKING.has(all[0] ?? '') ? all.slice(1) : all;
-  const wanted = [...new Set(asked)].filter((stem) => !IDLE.has(stem));
+  const idle = isGerman(lower) ? GERMAN_IDLE : IDLE;
+  const wanted = [...new Set(asked)].filter((stem) => !idle.has(stem));
   if (EVERY_FACT.test(lower) || WHOLE.test(lower)) return { stems: [], pairs: [], shapes: [], every: false };
   const stems = every ? wanted.filter((stem) => !named.has(stem)) : wanted;
   const kept = new Set(stems);
