@@ -101,6 +101,12 @@ describe('memory in a run', () => {
     const ground = requestOver(harbour(2), remembering('write'));
     const empty = await run(ground, { inner: scripted(() => JSON.stringify(childReply([]))) });
     assert.deepEqual(runLessons(ground.request, empty.outcome, LESSON).records, []);
+    for (const reply of [undefined, JSON.stringify(childReply([]))]) {
+      const alone = requestOver(harbour(1), remembering('write'));
+      const { outcome } = await run(alone, { inner: scripted(() => reply) });
+      assert.deepEqual(outcome.refused, []);
+      assert.deepEqual(runLessons(alone.request, outcome, LESSON).records, []);
+    }
     const bare = scripted((call_id, prompt) => {
       if (!call_id.includes('synthesis')) return undefined;
       const facts = shownFacts(objectOf(prompt.context)).map(({ evidence_chunk_id: _id, ...fact }) => fact);

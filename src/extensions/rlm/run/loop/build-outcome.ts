@@ -2,7 +2,7 @@
 // Invariant: every claim's facts are among the evidence; gaps stand in the order of the plan, whatever the order of the replies.
 
 import { TalariaError } from '#base/errors.ts';
-import type { RejectedClaim, Validation } from '../../guard/parent-claim.ts';
+import type { Validation } from '../../guard/parent-claim.ts';
 import type { RlmTree } from '../../tree/rlm-tree.ts';
 import { hasEnded } from '../../tree/run-state.ts';
 import type { SubQuestion } from '../reading/read-decomposition.ts';
@@ -46,14 +46,15 @@ export function buildOutcome(run: FinishedRun): RunOutcome {
     detail: run.detail,
     summary: isAccepted && root !== undefined && root.summary !== '' ? root.summary : null,
     claims: isAccepted && judged !== undefined ? claimsOf(judged.validation, run.evidence) : [],
-    refused: isAccepted ? [] : refusedOf(judged?.validation),
+    refused: run.verdict === 'refused' ? (judged?.validation.rejected_claims ?? []) : [],
     refused_facts: run.refused_facts,
     evidence: run.evidence,
     gaps: gapsOf(run),
     selected_chunk_ids: request.chunks.map(({ chunk_id }) => chunk_id),
     omitted: request.omitted,
     boundaries: request.boundaries,
-    repair: judged?.repair ?? null,
+    // What the run itself has put together was nobody's synthesis: nothing is to be repaired in it, or learned from it.
+    repair: termination_reason === 'root_atomic_completed' ? null : (judged?.repair ?? null),
     totals: run.totals,
     tree,
     ...(run.sub_questions.length === 0 ? {} : { sub_questions: run.sub_questions }),
@@ -77,10 +78,6 @@ function bare(text: string, fact_id: string): string {
   const said = text.trim();
   const tag = `FACT:${fact_id} `;
   return (said.startsWith(tag) ? said.slice(tag.length) : said).trim();
-}
-
-function refusedOf(validation: Validation | undefined): readonly RejectedClaim[] {
-  return validation?.rejected_claims ?? [];
 }
 
 function gapsOf({ request, plans, results, stopped, gaps }: FinishedRun): readonly RunGap[] {
