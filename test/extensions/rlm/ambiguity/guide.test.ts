@@ -4,9 +4,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import test from 'node:test';
 import { AMBIGUITY_TERMS, AMBIGUITY_THRESHOLD } from '#extensions/rlm/ambiguity/ambiguity-terms.ts';
+import { rlmCommands } from '#extensions/rlm/commands.ts';
 import type { RejectionReason } from '#extensions/rlm/guard/parent-claim.ts';
 import { MEMORY_MODES } from '#extensions/rlm/memory/memory-mode.ts';
 import { REPL_CALLS } from '#extensions/rlm/repl/repl-api.ts';
+import type { RlmGround } from '#extensions/rlm/rlm-ground.ts';
 
 const PATH = join(import.meta.dirname, '../../../../docs/guide/recursion.md');
 const guide = readFileSync(PATH, 'utf8');
@@ -42,3 +44,18 @@ test('what it links to is there', () => {
   assert.ok(links.length > 0);
   for (const link of links) assert.ok(existsSync(join(dirname(PATH), link)), link);
 });
+
+test('every flag that it names is one of the commands', () => {
+  const known = rlmCommands({} as unknown as RlmGround).flatMap(({ input }) =>
+    'shape' in input ? Object.keys(input.shape as object).flatMap(flagsOf) : [],
+  );
+  const prose = guide.replace(/^```[\s\S]*?^```$/gm, '');
+  const named = new Set(prose.match(/(?<![\w-])--[a-z][a-z-]+/g));
+  assert.ok(named.size > 15);
+  for (const flag of named) assert.ok(known.includes(flag), flag);
+});
+
+function flagsOf(key: string): readonly string[] {
+  const name = key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  return [`--${name}`, `--no-${name}`];
+}
