@@ -14,6 +14,23 @@ export interface ExtensionLine {
   readonly commands: (ground: ExtensionGround) => Promise<readonly AnyCommand[]>;
   /** Shape of its section of config.yaml, every key with a default. Only `config` and the reference ask for it. */
   readonly settings?: () => Promise<z.ZodType>;
+  /** What `forget` takes out of what the extension keeps itself. */
+  readonly forget?: (ground: ExtensionGround, what: ExtensionForgets) => Promise<ExtensionForgot>;
+}
+
+export interface ExtensionForgets {
+  /** Does a text, as it is or within JSON, hold what is to go? */
+  readonly holds?: (text: string) => boolean;
+  /** Epoch ms. */
+  readonly before?: number;
+}
+
+export interface ExtensionForgot {
+  /** What was counted, in the plural. */
+  readonly name: string;
+  readonly count: number;
+  /** Files whose freed bytes another process still holds. */
+  readonly busy: readonly string[];
 }
 
 export const EXTENSIONS: readonly ExtensionLine[] = [
@@ -28,5 +45,6 @@ export const EXTENSIONS: readonly ExtensionLine[] = [
     activate: async (ground) => (await import('#extensions/rlm/extension.ts')).rlmExtension(ground),
     commands: async (ground) => (await import('#extensions/rlm/commands.ts')).rlmCommands(ground),
     settings: async () => (await import('#extensions/rlm/rlm-config.ts')).rlmSchema,
+    forget: async (ground, what) => (await import('#extensions/rlm/forget.ts')).forgetRecursion(ground, what),
   },
 ];

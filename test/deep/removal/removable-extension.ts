@@ -35,4 +35,28 @@ export const REMOVABLE: readonly RemovableExtension[] = [
     ],
     rows: 'test/requirements/curator.ts',
   },
+  {
+    name: 'rlm',
+    files: [
+      'src/public/rlm.ts',
+      'docs/guide/recursion.md',
+      'docs/images/rlm-run.png',
+      'bench/trace-guard.ts',
+      'bench/rlm-ask-memory.ts',
+      'examples/check-synthesis.ts',
+      'examples/rlm-dry-run.sh',
+      'examples/rlm-vanilla-baseline.sh',
+      'examples/rlm-truncation-comparison.sh',
+    ],
+    lines: [
+      { file: 'src/surfaces/app/extensions.ts', cut: /^ {2}\{\n {4}name: 'rlm',\n(?: {4}.*\n)*? {2}\},\n/m },
+      { file: 'README.md', cut: /\[recursion\]\(docs\/guide\/recursion\.md\) · / },
+      { file: 'package.json', cut: /^ {4}"\.\/rlm": .*\n/m },
+      { file: 'bench/run.ts', cut: /^ {2}'trace-guard': .*\n {2}'rlm-ask-memory': .*\n/m },
+      { file: 'test/pins/entries.test.ts', cut: /^ {2}'\.\/rlm': \[\n(?: {4}.*\n)*? {2}\],\n/m },
+      { file: 'test/scenario/examples.test.ts', cut: /^ {2}'check-synthesis\.ts': .*\n/m },
+      { file: 'test/scenario/examples.test.ts', cut: /^ {2}'rlm-dry-run\.sh': [\s\S]*?(?=^\};)/m },
+    ],
+    rows: 'test/requirements/rlm.ts',
+  },
 ];

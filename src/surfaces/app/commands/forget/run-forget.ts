@@ -13,8 +13,10 @@ import {
   textTest,
 } from '#mind/sessions/forget/select-messages.ts';
 import type { App } from '../../app.ts';
+import type { ExtensionForgot } from '../../extensions.ts';
 import { type CommandDeps, line } from '../command-deps.ts';
 import { type ForgottenKept, forgetKept, type KeptDoors, removeOldTexts } from './forget-everywhere.ts';
+import { forgetInExtensions } from './forget-extensions.ts';
 import { type ForgottenFiles, forgetFiles } from './forget-files.ts';
 import { type ForgottenElsewhere, type ForgottenInState, forgetElsewhere, forgetInState } from './forget-stores.ts';
 import { type RestingSkill, restingLines, skillsResting } from './skills-resting.ts';
@@ -69,6 +71,7 @@ export function restingOn(
 
 interface Forgotten {
   readonly kept: ForgottenKept;
+  readonly extensions: readonly ExtensionForgot[];
   readonly elsewhere: ForgottenElsewhere;
   readonly state: ForgottenInState;
   readonly files: ForgottenFiles;
@@ -81,6 +84,7 @@ async function forgetAll(place: ForgetPlace, chosen: Chosen): Promise<Forgotten>
   const { store } = place.app;
   const what = whatGoes(chosen);
   const kept = await forgetOwn(place, chosen);
+  const extensions = await forgetInExtensions(place, what);
   const elsewhere = await forgetElsewhere(home, what, clock);
   const first = forgetFiles(home, { ...what, pending: [] });
   const state = await forgetInState(store.database, what);
@@ -92,7 +96,8 @@ async function forgetAll(place: ForgetPlace, chosen: Chosen): Promise<Forgotten>
     lines: first.lines + last.lines,
     rewritten: first.rewritten + last.rewritten,
   };
-  return { kept, elsewhere, state, files, busy: [...elsewhere.busy, ...(isBusy ? [home.stateDatabase] : [])] };
+  const held = [...extensions, elsewhere].flatMap(({ busy }) => busy);
+  return { kept, extensions, elsewhere, state, files, busy: [...held, ...(isBusy ? [home.stateDatabase] : [])] };
 }
 
 function whatGoes({ query, sessions }: Chosen) {
@@ -110,7 +115,7 @@ async function forgetOwn(
 
 type Counts = readonly (readonly [name: string, count: number])[];
 
-function countsOf({ kept, elsewhere, state, files }: Forgotten): Counts {
+function countsOf({ kept, extensions, elsewhere, state, files }: Forgotten): Counts {
   const counts: Counts = [
     ['sessions', state.sessions],
     ['messages', state.messages],
@@ -119,6 +124,7 @@ function countsOf({ kept, elsewhere, state, files }: Forgotten): Counts {
     ['proposals', state.proposals],
     ['events', elsewhere.events],
     ['reviews', state.reviews],
+    ...extensions.map(({ name, count }) => [name, count] as const),
     ['other cells', elsewhere.cells],
     ['files', files.removed],
     ['lines', files.lines],
