@@ -60,6 +60,7 @@ export const VAGUE_FORM: readonly RegExp[] = [
   /\bin\s+(?:the|a)\s+(?:right|proper|good|nice|best|usual)\s+(?:way|form|format)\b/,
   /\b(?:bad|boring|ugly|weird|unnecessary|wrong|good|interesting|exciting|cool|noteworthy|useful|helpful)\s+(?:parts?|bits?|ones?|stuff|things?|points?|places?)\b/,
   /\bmake\s+(?:it|this|that|them|these)\b(?!\s+(?:an?|into|\d)\b)(?![^.!?]*\d)/,
+  /\bwhat\s+you\s+think\b/,
   /\bsome\s+(?:improvements?|changes?|edits?|adjustments?|tweaks?|corrections?)\b/,
   /\b(?:properly|the\s+best\s+you\s+can|(?:look|sound|feel|read)s?\s+(?:good|nice|great|right))\b/,
   /\b(?:schöner|besser|hübscher|ansprechender|professioneller)\b/,

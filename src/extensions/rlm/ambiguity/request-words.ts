@@ -38,7 +38,7 @@ export const ENGLISH: Lexicon = {
   file files document documents doc docs text texts report code project data dataset app application system program repo repository
   folder directory content contents input material problem problems issue issues bug bugs error errors part parts item items page pages
   book paper work job task tasks version place places writing style quality structure layout design performance readability wording tone
-  formatting language changes notes documentation standard standards level flow feel look appearance clarity wording details info
+  formatting language changes notes documentation codebase website site product package spreadsheet presentation slides deck draft manuscript experience standard standards level flow feel look appearance clarity wording details info
   information improvements improvement improved enhancements insights insight observations section sections paragraph paragraphs topic subject matter module numbers`),
   emptyWords: words(`
   thing things stuff something anything everything nothing whatever somewhere someone some any all bit bits lot lots kind sort way ways

@@ -1,5 +1,6 @@
-// Seven batches of 40 clear and 40 vague requests in the words of many trades, English, German and mixed. The rules were made with the first
-// six in sight; the seventh was written afterwards, measured once, and no rule has been made for it since.
+// Eight batches of 40 clear and 40 vague requests in the words of many trades, English, German and mixed. The rules were made with the
+// first six in sight. The seventh and the eighth were written afterwards and measured before any rule was changed for them: two and three
+// wrong of eighty. Since then two rules were added, which tell the three of the eighth.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +23,7 @@ const REQUESTS: readonly Labelled[] = readFileSync(join(import.meta.dirname, 're
 const isVague = (request: string) => measureAmbiguity({ request, target: 'exists' }).score > AMBIGUITY_THRESHOLD;
 
 verifies('rlm:ambiguity:separates', 'of each label of each batch nine of ten at least are told right', () => {
-  for (const batch of [1, 2, 3, 4, 5, 6, 7]) {
+  for (const batch of [1, 2, 3, 4, 5, 6, 7, 8]) {
     for (const label of ['clear', 'vague'] as const) {
       const those = REQUESTS.filter((row) => row.batch === batch && row.label === label);
       const missed = those.filter(({ request }) => isVague(request) !== (label === 'vague'));
