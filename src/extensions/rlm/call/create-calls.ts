@@ -25,7 +25,7 @@ export interface CallsParts {
   readonly call_timeout_ms?: number;
 }
 
-export const CALL_TIMEOUT_MS = 240_000;
+const CALL_TIMEOUT_MS = 240_000;
 
 export function createCalls(parts: CallsParts): Calls {
   const meter = new CallMeter(parts.budget, parts.clock);

@@ -49,6 +49,6 @@ export function asInnerCall<T>(work: () => T): T {
   return inner.run(true, work);
 }
 
-export function isInsideInnerCall(): boolean {
+function isInsideInnerCall(): boolean {
   return inner.getStore() === true;
 }

@@ -1,13 +1,13 @@
 // Owns one run of the demo: the real engine on a prepared request, its trace in the demo's own database. Knows no stage and no fault.
 
 import type { Clock } from '#base/clock.ts';
-import { newId } from '#base/ids.ts';
 import type { JsonObject } from '#base/json.ts';
 import { createCalls } from '../call/create-calls.ts';
 import type { InnerCall } from '../call/inner-call.ts';
 import { executeRun } from '../run/execute-run.ts';
 import type { PreparedRun } from '../run/prepare/prepare-run.ts';
 import type { RunOutcome } from '../run/run-outcome.ts';
+import { newRunId } from '../trace/run-id.ts';
 import { type RunRecord, readRunRecord } from '../trace/run-record.ts';
 import type { TraceStore } from '../trace/trace-store.ts';
 import { demoFailed } from './demo-failed.ts';
@@ -27,7 +27,7 @@ export interface DemoWork {
 
 export async function demoRun({ store, clock, prepared, inner }: DemoWork, signal: AbortSignal): Promise<DemoRun> {
   const { request, texts, sources, root } = prepared;
-  const run_id = newId('rlm');
+  const run_id = newRunId('run', clock);
   const trace = store.begin({ run_id, kind: 'run', request: request as unknown as JsonObject, root, sources });
   for (const text of texts) trace.keepText(text);
   const families = new Map([[inner.family, inner]]);

@@ -1,8 +1,6 @@
 // Owns doing a prepared run for good: begun in the store, executed with the families, remembered when the mode says so; and the same for a
 // run that was begun before. Knows no flags. Invariant: what is remembered comes from what the guard said, never from an answer.
 import type { Clock } from '#base/clock.ts';
-import { isoTime } from '#base/clock.ts';
-import { randomHex } from '#base/ids.ts';
 import type { JsonObject } from '#base/json.ts';
 import { createCalls } from '../call/create-calls.ts';
 import type { InnerCall } from '../call/inner-call.ts';
@@ -10,6 +8,7 @@ import { memoryMode } from '../memory/memory-mode.ts';
 import { observeCell } from '../memory/observe-cell.ts';
 import type { ReadMemory } from '../memory/read-memory.ts';
 import type { RunEngine } from '../trace/replay/replay-run.ts';
+import { newRunId } from '../trace/run-id.ts';
 import type { TraceStore } from '../trace/trace-store.ts';
 import { executeRun } from './execute-run.ts';
 import type { PreparedRun } from './prepare/prepare-run.ts';
@@ -28,18 +27,13 @@ export interface LiveGround {
 export async function liveRun(ground: LiveGround, prepared: PreparedRun, signal: AbortSignal): Promise<RunOutcome> {
   const { store, inner, clock, call_timeout_ms } = ground;
   const { request, texts, root, sources } = prepared;
-  const run_id = newRunId(clock);
+  const run_id = newRunId('run', clock);
   const plain = request as unknown as JsonObject;
   const trace = store.begin({ run_id, kind: 'run', request: plain, root, sources });
   for (const text of texts) trace.keepText(text);
   const timeout = call_timeout_ms === undefined ? {} : { call_timeout_ms };
   const calls = createCalls({ inner, trace, budget: request.budget, clock, run: run_id, ...timeout });
   return executeRun({ request, trace, calls, signal });
-}
-
-/** `run_<time>_<6 hex>`, so that ids stand in the order of time. */
-export function newRunId(clock: Clock): string {
-  return `run_${isoTime(clock.now()).replace(/\D/g, '').slice(0, 14)}_${randomHex(3)}`;
 }
 
 /** Of rows of the kind `run`, for replay and for going on after a kill. */

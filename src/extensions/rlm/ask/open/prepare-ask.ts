@@ -1,12 +1,12 @@
 // Owns everything before the first call of an ask: the question, the limits, the nesting, the families, the context. Asks no model.
 // Invariant: what is wrong with what was typed is one clear refusal before a run is written. Seed 003: max depth 5.
-import { newId } from '#base/ids.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 import type { CallBudget } from '../../call/calls.ts';
 import { checkFamilies, type FamilyRefusal } from '../../call/families.ts';
 import { type NestingRefusal, openNesting } from '../../call/nesting.ts';
 import type { ContextRefusal } from '../../repl/source/file-source.ts';
 import type { RlmGround, RlmMind } from '../../rlm-ground.ts';
+import { newRunId } from '../../trace/run-id.ts';
 import { textHash } from '../../trace/text-hash.ts';
 import { ASK_REQUEST_VERSION, type AskRequest, DEFAULT_ASK_LIMITS, LEAST_WINDOW, replLimits } from '../ask-request.ts';
 import { type AskContext, type OpenedContext, openContext } from './open-context.ts';
@@ -54,7 +54,7 @@ export async function prepareAsk(asked: AskedQuestion, signal: AbortSignal): Pro
   if (!nesting.ok) return nesting;
   const families = checkFamilies(options.families ?? [], ground, mind);
   if (!families.ok) return families;
-  const run_id = newId('ask');
+  const run_id = newRunId('ask', ground.clock);
   const context = await openContext(asked.context, { home: ground.places.home, run_id }, signal);
   if (!context.ok) return context;
   const { skipped } = context.value;

@@ -1,12 +1,13 @@
 // Owns one run of the real engine for a bench: begin a trace, execute, hand back outcome and calls. Knows no score.
 // Invariant: the calls are those of the trace, in the order in which they were made; nothing is counted that was not asked.
-import { newId, sha256 } from '#base/ids.ts';
+import { sha256 } from '#base/ids.ts';
 import type { JsonObject } from '#base/json.ts';
 import { ok, type Result } from '#base/result.ts';
 import type { CallRecord } from '../../call/call-record.ts';
 import { createCalls } from '../../call/create-calls.ts';
 import { executeRun } from '../../run/execute-run.ts';
 import type { RunOutcome } from '../../run/run-outcome.ts';
+import { newRunId } from '../../trace/run-id.ts';
 import type { SourceStamp } from '../../trace/run-row.ts';
 import type { BenchEngine } from './bench-engine.ts';
 import type { AskedRun } from './bench-request.ts';
@@ -42,7 +43,7 @@ export async function runAsked(
   signal: AbortSignal,
 ): Promise<EngineRun> {
   const from = clock.monotonic();
-  const run_id = newId('rlm');
+  const run_id = newRunId('run', clock);
   const plain = request as unknown as JsonObject;
   const trace = store.begin({ run_id, kind: 'run', request: plain, root: '', sources });
   for (const text of texts) trace.keepText(text);

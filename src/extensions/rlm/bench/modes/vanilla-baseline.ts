@@ -1,11 +1,11 @@
 // Owns the baseline of the truncation fixture (notes 6.4): one call, its score, its artifact. Writes no file.
 // Invariant: exactly one call, whatever comes back; what was not told is null.
-import { newId } from '#base/ids.ts';
 import type { JsonObject } from '#base/json.ts';
 import { createCalls } from '../../call/create-calls.ts';
 import type { GuardMode } from '../../guard/parent-claim.ts';
 import { scoreCompletion } from '../../score/score-completion.ts';
 import { extractJson } from '../../text/extract-json.ts';
+import { newRunId } from '../../trace/run-id.ts';
 import type { BenchEngine } from '../engine/bench-engine.ts';
 import { fixtureBytes } from '../engine/fixture-request.ts';
 import { measuredCalls } from '../engine/measured-calls.ts';
@@ -38,7 +38,7 @@ export async function vanillaBaseline(engine: BenchEngine, ask: BaselineAsk, sig
     chunk_ids: fixture.truncation_config.expected_selected_chunk_ids,
     families: ask.families,
   };
-  const run_id = newId('rlm');
+  const run_id = newRunId('vanilla', clock);
   const stamp = stampOf(fixture.target.path, fixtureBytes(fixture.target.lines));
   const plain = request as unknown as JsonObject;
   const trace = store.begin({ run_id, kind: 'vanilla', request: plain, root: '', sources: [stamp] });

@@ -7,7 +7,7 @@ import { ApiFault } from './api-fault.ts';
 
 const MOST_HANDLES = 10_000;
 const MOST_BYTES = 32_000_000;
-export const SPAN_BYTES = 1_000_000;
+const SPAN_BYTES = 1_000_000;
 
 export interface ShelfStart {
   readonly handles: readonly StoredHandle[];

@@ -58,7 +58,7 @@ export function searchText(
   return { hits, more: false };
 }
 
-export function hitOf(source: PartedSource, at: number, end: number): Hit {
+function hitOf(source: PartedSource, at: number, end: number): Hit {
   const line = source.lineAt(at);
   const own = source.lineBounds(line);
   const last = Math.max(own.end_byte, end);

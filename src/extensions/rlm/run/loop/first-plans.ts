@@ -28,7 +28,7 @@ export function rootPlan(request: RunRequest): NodePlan {
 }
 
 /** The first chunks for which the granted calls are enough, their syntheses counted in; the rest would only cost them. */
-export function affordableChunks({ chunks, limits, fan_out, decompose, budget, question }: RunRequest) {
+function affordableChunks({ chunks, limits, fan_out, decompose, budget, question }: RunRequest) {
   const { max_calls } = budget;
   if (max_calls === undefined || decompose || limits.max_depth === 0) return chunks;
   const head = { ...ROOT, call_id: '', question, prefix: '', first: 1 };
