@@ -30,6 +30,8 @@ export interface RlmMind {
   readonly config: ExtensionHost['config'];
   /** Tier of what would answer a turn now; T0: there is no language model. */
   readonly answering: () => Tier;
+  /** Tokens that the model that would answer this tier now reads at once. */
+  readonly window: (tier: Tier) => number;
   /** Takes known secrets and key-shaped texts out. */
   readonly redact: (text: string) => string;
 }

@@ -102,6 +102,8 @@ export interface App {
   /** The same about models: a key that is not set. For whoever is about to use one. */
   readonly modelNotices: readonly string[];
   readonly model: () => ModelInfo;
+  /** Tokens that the model that would answer this tier now reads at once. */
+  readonly windowOf: (tier: Tier) => number;
   /** Every model that could be switched to without further setup. */
   readonly models: () => readonly ModelInfo[];
   /** `reflex`, `provider/model`, or a model of the present provider. The next step of every open conversation uses it. */

@@ -31,6 +31,7 @@ export async function smolScene(t: TestContext, { modelPath, engineFolder }: Smo
     runTurn: app.runExtensionTurn.bind(app),
     config: (section, schema) => readConfigSection(app.loaded, section, schema),
     answering: () => app.model().tier,
+    window: app.windowOf,
     redact: app.redact,
   };
   const places = { home: stage.root, userHome: stage.temp.path };

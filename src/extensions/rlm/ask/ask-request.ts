@@ -1,6 +1,7 @@
 // Owns what an ask is asked, as plain JSON (RunRow.request): with the source bytes and the replies everything of the run follows from it.
 // Invariant: no path of a machine, no time; every limit has a value here, so that a later default changes no old run.
 import type { CallBudget } from '../call/calls.ts';
+import { USUAL_WINDOW } from '../call/default-window.ts';
 import type { ReplLimits } from '../repl/repl-session.ts';
 
 export const ASK_REQUEST_VERSION = 'talaria.rlm.ask_request.v1';
@@ -43,7 +44,7 @@ export const DEFAULT_ASK_LIMITS: AskLimits = {
   max_steps: 12,
   depth: 5,
   concurrency: 4,
-  window_tokens: 8_192,
+  window_tokens: USUAL_WINDOW,
   max_calls: 100,
 };
 

@@ -24,7 +24,7 @@ const input = z.object({
   maxCost: number.describe('US dollars in all'),
   timeout: number.describe('Seconds in all'),
   concurrency: number.describe('Sub-calls at once; default 4'),
-  window: number.describe('Tokens that the model can read at once; default 8192'),
+  window: number.describe('Tokens that the model can read at once; default: what it says, 32768 at most'),
   family: z.string().optional().describe('Who answers, in order: NAME or NAME,NAME'),
   depth: number.describe('Levels of recursion, 1 to 5; default 5'),
   trace: z.boolean().default(true).describe('Keep nothing of the run'),

@@ -6,7 +6,7 @@ import { type AnyCommand, type CommandContext, type CommandOutput, defineCommand
 import type { OpenedEngine } from '../bench/engine/open-engine.ts';
 import type { RlmGround } from '../rlm-ground.ts';
 import type { PreparedRun, PrepareRefusal } from '../run/prepare/prepare-run.ts';
-import { RUN_DEFAULTS } from '../run/prepare/run-options.ts';
+import { LEAST_RUN_WINDOW, RUN_DEFAULTS } from '../run/prepare/run-options.ts';
 import type { RunOutcome } from '../run/run-outcome.ts';
 import { familiesOf, modesOf, optionsOf, type RunInput, runInput } from './run/run-input.ts';
 import { typedPath } from './typed-path.ts';
@@ -74,7 +74,7 @@ const DEEPEST = RUN_DEFAULTS.max_depth;
 type Rate = ((request: string) => Promise<number | null>) | undefined;
 
 async function prepare(
-  { places }: RlmGround,
+  rlm: RlmGround,
   { asked, depth, rate }: Asked & { readonly rate: Rate },
   { cwd, ask, signal }: CommandContext,
 ) {
@@ -82,9 +82,10 @@ async function prepare(
     import('../run/prepare/prepare-run.ts'),
     import('../memory/memory-file.ts'),
   ]);
-  const { userHome, home } = places;
+  const { userHome, home } = rlm.places;
   const from = { cwd: asked.cwd === undefined ? cwd : typedPath(asked.cwd, { cwd, userHome }), userHome };
-  const options = optionsOf(asked, familiesOf(asked));
+  const typed = optionsOf(asked, familiesOf(asked));
+  const options = { ...typed, window_tokens: typed.window_tokens ?? (await windowOf(rlm, typed.families ?? [])) };
   // Inside of another recursion fewer levels are left; what is out of range stays so, and is refused.
   const wanted = options.max_depth ?? depth;
   const max_depth = { max_depth: wanted <= DEEPEST ? Math.min(wanted, depth) : wanted };
@@ -96,6 +97,11 @@ async function prepare(
     { ground, target: asked.target, question, options: { ...options, ...max_depth }, memory_path },
     signal,
   );
+}
+
+async function windowOf(ground: RlmGround, families: readonly string[]): Promise<number> {
+  const [mind, { defaultWindow }] = await Promise.all([ground.open(), import('../call/default-window.ts')]);
+  return defaultWindow(mind, { families, least: LEAST_RUN_WINDOW });
 }
 
 async function* realRun(ground: RlmGround, asked: Asked, context: CommandContext): AsyncGenerator<CommandOutput> {

@@ -37,6 +37,8 @@ export interface ExtensionMind {
   readonly config: ExtensionHost['config'];
   /** Tier of what would answer a turn now; T0: there is no language model. */
   readonly answering: () => Tier;
+  /** Tokens that the model that would answer this tier now reads at once. */
+  readonly window: (tier: Tier) => number;
   readonly redact: (text: string) => string;
   readonly externalSkills: readonly string[];
 }
@@ -87,6 +89,7 @@ function mindOf(app: App): ExtensionMind {
     runTurn: (request, signal) => app.runExtensionTurn(request, signal),
     config: (section, schema) => readConfigSection(app.loaded, section, schema),
     answering: () => app.model().tier,
+    window: app.windowOf,
     redact: app.redact,
     externalSkills: externalSkillFolders(app.loaded, { home: app.home, userHome: app.environment.userHome }),
   };

@@ -17,7 +17,7 @@ import { buildFrozenPrompt, type PromptSection, promptSections } from '#core/age
 import type { ReflexRule } from '#core/agent/reflex-rule.ts';
 import { defaultStopConditions } from '#core/agent/turn/stop-conditions.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
-import type { ModelClient } from '#core/model/model-client.ts';
+import type { ModelClient, Tier } from '#core/model/model-client.ts';
 import type { ToolSelection } from '#core/tools/registry/tool-registry.ts';
 import type { Learning } from '#mind/learning/learning.ts';
 import type { App, ConversationOptions, ModelAddition, ModelInfo, OpenRefusal } from '../app.ts';
@@ -99,6 +99,7 @@ export class ComposedApp implements App {
   readonly learning = (): Promise<Learning> => this.#parts.learning.load();
   readonly mayHaveNews = (): boolean => this.#parts.learning.mayHaveNews();
   readonly model = (): ModelInfo => this.#parts.models.desk.info();
+  readonly windowOf = (tier: Tier): number => this.#parts.models.desk.forTier(tier).traits.contextWindow;
   readonly models = (): readonly ModelInfo[] => this.#parts.models.desk.list();
   readonly tools = (): ToolSelection => this.#parts.tools.selection;
   readonly reflexRules = (): Promise<readonly ReflexRule[]> => this.#parts.tools.reflex.rules();

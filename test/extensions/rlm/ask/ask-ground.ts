@@ -34,7 +34,7 @@ export function askGround(
     yield { type: 'turn-end', outcome: 'done', text, ...facts };
   }
   const config = <T>(_: string, schema: z.ZodType<T>): T => schema.parse({});
-  const mind: RlmMind = { runTurn, config, answering: () => 'T2', redact: (text) => text };
+  const mind: RlmMind = { runTurn, config, answering: () => 'T2', window: () => 8_192, redact: (text) => text };
   const places = { home, userHome: folder };
   const ground: RlmGround = { clock: systemClock, places, variables, program: [], open: async () => mind };
   const write = (path: string, content: string | Uint8Array): string => {

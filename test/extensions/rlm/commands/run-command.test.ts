@@ -12,7 +12,7 @@ import { runCommands } from '#extensions/rlm/commands/run-command.ts';
 import type { RlmGround } from '#extensions/rlm/rlm-ground.ts';
 import { openTraceStore } from '#extensions/rlm/trace/open-trace-store.ts';
 import { verifies } from '../../../verifies.ts';
-import { harbour, honest } from '../run/run-ground.ts';
+import { harbour, honest, objectOf } from '../run/run-ground.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'rlm-command-'));
 const work = join(home, 'work');
@@ -44,6 +44,8 @@ const byRule = (prompt: string) => {
   return parsed.ok && parsed.value.call_context !== undefined ? honest(parsed.value) : '{"ambiguity": 0.1}';
 };
 
+let window = 8_192;
+
 function ground(reply: (prompt: string) => string = byRule): RlmGround {
   return {
     clock: systemClock,
@@ -54,6 +56,7 @@ function ground(reply: (prompt: string) => string = byRule): RlmGround {
       runTurn: turnSaying(reply),
       config: (_section, schema) => schema.parse({}),
       answering: () => 'T1',
+      window: () => window,
       redact: (text) => text,
     }),
   };
@@ -117,6 +120,19 @@ describe('rlm run', () => {
       assert.equal(data?.verdict, 'dry_run');
     }
     assert.deepEqual(asked, []);
+  });
+
+  test('prompts are made for the window of the model, when nobody names one', async () => {
+    const asking = { target: 'harbour.txt', question: QUESTION, dryRun: true };
+    const sizeOf = async (more: object) => objectOf((await command({ ...asking, ...more })).data?.request);
+    const usual = await sizeOf({});
+    window = 6_000;
+    try {
+      assert.deepEqual(await sizeOf({ window: 8_192 }), usual);
+      assert.equal((await sizeOf({})).max_output_tokens, 1_800);
+    } finally {
+      window = 8_192;
+    }
   });
 
   verifies(

@@ -36,6 +36,7 @@ function groundOf(stage: Stage, app: App): RlmGround {
       ReturnType<RlmGround['open']>
     >['config'],
     answering: () => app.model().tier,
+    window: app.windowOf,
     redact: app.redact,
   };
   const places = { home: stage.root, userHome: stage.temp.path };

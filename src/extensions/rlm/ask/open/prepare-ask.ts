@@ -2,6 +2,7 @@
 // Invariant: what is wrong with what was typed is one clear refusal before a run is written. Seed 003: max depth 5.
 import { ok, type Result, refuse } from '#base/result.ts';
 import type { CallBudget } from '../../call/calls.ts';
+import { defaultWindow } from '../../call/default-window.ts';
 import { checkFamilies, type FamilyRefusal } from '../../call/families.ts';
 import { type NestingRefusal, openNesting } from '../../call/nesting.ts';
 import type { ContextRefusal } from '../../repl/source/file-source.ts';
@@ -60,7 +61,9 @@ export async function prepareAsk(asked: AskedQuestion, signal: AbortSignal): Pro
   const { skipped } = context.value;
   const fixed = { question: question.value, depth: nesting.value.depth, families: families.value, skipped };
   const kept = 'text' in asked.context ? { text_hash: textHash(asked.context.text) } : {};
-  return ok({ run_id, request: { ...requestOf(options, fixed), ...kept }, context: context.value });
+  const window_tokens = options.window_tokens ?? defaultWindow(mind, { families: families.value, least: LEAST_WINDOW });
+  const request = { ...requestOf({ ...options, window_tokens }, fixed), ...kept };
+  return ok({ run_id, request, context: context.value });
 }
 
 function requestOf(

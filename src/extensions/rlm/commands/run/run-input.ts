@@ -22,7 +22,9 @@ export const runInput = z.object({
   overlap: number.optional().describe(`Lines that a chunk repeats of the one before; default ${D.overlap}`),
   maxIterations: number.optional().describe('Nodes that are taken from the queue; default: as many as the plan needs'),
   concurrency: number.optional().describe(`Calls at once; default ${D.concurrency}`),
-  window: number.optional().describe(`Tokens of the window that prompts must fit; default ${D.window_tokens}`),
+  window: number
+    .optional()
+    .describe('Tokens that prompts and their replies may have; default: what the model reads at once, 32768 at most'),
   maxCalls: number.optional().describe('Calls that may be made'),
   maxTokens: number.optional().describe('Tokens that may be used, in and out'),
   maxCost: number.optional().describe('US dollars that may be spent'),

@@ -3,6 +3,7 @@
 // unless a larger one is told.
 import { ok, type Result, refuse } from '#base/result.ts';
 import type { CallBudget } from '../../call/calls.ts';
+import { USUAL_WINDOW } from '../../call/default-window.ts';
 import type { MemoryModeName } from '../../memory/memory-mode.ts';
 
 export interface RunOptions {
@@ -38,10 +39,13 @@ export const RUN_DEFAULTS = {
   max_retries: 1,
   /** Children of one synthesis: six are read together well, and 6^5 chunks are within reach of the depth. */
   fan_out: 6,
-  window_tokens: 8_192,
+  window_tokens: USUAL_WINDOW,
 } as const;
 
 export const LEAST_ITERATIONS = 64;
+
+/** An envelope and a reply need so many tokens. */
+export const LEAST_RUN_WINDOW = 4_096;
 
 export interface CheckedOptions extends Required<Omit<RunOptions, 'max_iterations'>> {
   readonly max_iterations: number | null;
@@ -58,7 +62,7 @@ const RANGES: Readonly<Record<keyof typeof RUN_DEFAULTS, Range>> = {
   concurrency: [1, 64],
   max_retries: [0, 10],
   fan_out: [2, 64],
-  window_tokens: [4_096, 100_000_000],
+  window_tokens: [LEAST_RUN_WINDOW, 100_000_000],
 };
 
 export function checkOptions(asked: RunOptions): Result<CheckedOptions, 'run-option-invalid'> {

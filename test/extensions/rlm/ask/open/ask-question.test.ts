@@ -71,6 +71,21 @@ describe('rlm/ask: a question about a file, a folder, a text, what is piped in',
     assert.deepEqual(await replay(place, outcome.run_id), outcome);
   });
 
+  test('the window is that of the model, when nobody names one, and stands in the request', async (t) => {
+    const place = askGround(t, () => ANSWER);
+    place.write('notes.md', NOTES);
+    const mind = { ...place.mind, window: () => 16_384 };
+    const windows = [];
+    for (const options of [{}, { window_tokens: 9_000 }, { families: ['reflex'] }]) {
+      const { outcome } = await ask(place, { context: file(place, 'notes.md'), mind, options });
+      const store = openTraceStore(place.home, { readOnly: true });
+      const row = store.find(outcome.run_id);
+      store.close();
+      windows.push(row.ok ? row.value.request.window_tokens : row.reason);
+    }
+    assert.deepEqual(windows, [16_384, 9_000, 8_192]);
+  });
+
   test('a folder is its text files; others are named; what is left out too', async (t) => {
     const place = askGround(t, () => ANSWER);
     place.write('a/notes.md', NOTES);
