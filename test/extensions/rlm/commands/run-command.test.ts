@@ -10,9 +10,10 @@ import type { ExtensionHost } from '#core/agent/extension-host.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
 import { runCommands } from '#extensions/rlm/commands/run-command.ts';
 import type { RlmGround } from '#extensions/rlm/rlm-ground.ts';
+import type { RunRequest } from '#extensions/rlm/run/run-request.ts';
 import { openTraceStore } from '#extensions/rlm/trace/open-trace-store.ts';
 import { verifies } from '../../../verifies.ts';
-import { harbour, honest, objectOf } from '../run/run-ground.ts';
+import { harbour, honest } from '../run/run-ground.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'rlm-command-'));
 const work = join(home, 'work');
@@ -124,7 +125,7 @@ describe('rlm run', () => {
 
   test('prompts are made for the window of the model, when nobody names one', async () => {
     const asking = { target: 'harbour.txt', question: QUESTION, dryRun: true };
-    const sizeOf = async (more: object) => objectOf((await command({ ...asking, ...more })).data?.request);
+    const sizeOf = async (more: object) => (await command({ ...asking, ...more })).data?.request as RunRequest;
     const usual = await sizeOf({});
     window = 6_000;
     try {
