@@ -79,7 +79,7 @@ function findMissing(text: string, ids: readonly string[], bank: HandleBank): re
 function findGaps(text: string, claim: ClaimReading, counted: readonly HandleEvidence[]): readonly string[] {
   const missing = claim.exact.filter((term) => !counted.some((one) => one.holds(term, claim)));
   if (missing.length > 0) return [...new Set(missing.map(({ shown }) => shown))];
-  const unsaid = [...claim.soft].filter(([, word]) => !counted.some((one) => one.holdsLoosely(word)));
+  const unsaid = [...claim.soft].filter(([, word]) => !counted.some((one) => one.holdsLoosely(word, claim)));
   if (claim.soft.size - unsaid.length < neededWords(claim, counted))
     return wordsOf(
       text,
@@ -95,9 +95,7 @@ const SHARE = 0.5;
 const WORDS_FOR_ONE = 5;
 
 function neededWords(claim: ClaimReading, counted: readonly HandleEvidence[]): number {
-  const computed = counted.filter(({ kind }) => kind === 'computed');
-  const isComputed = claim.exact.some((term) => computed.some((one) => one.holds(term, claim)));
-  if (isComputed) return Math.floor(claim.soft.size / WORDS_FOR_ONE);
+  if (counted.some((one) => one.counts(claim))) return Math.floor(claim.soft.size / WORDS_FOR_ONE);
   const half = claim.soft.size * SHARE;
   return claim.exact.length > 0 ? Math.floor(half) : half;
 }

@@ -20,10 +20,14 @@ export function namesToLookUp(sentences: readonly CitingSentence[], handles: rea
   return [...names].slice(0, MOST_NAMES);
 }
 
-/** Ids of what is computed over the whole, and over what is. */
+/** Ids of what is computed over the whole, of what is over that, and of what a model read out of it. */
 function overWholeContext(handles: readonly Handle[]): ReadonlySet<string> {
   const over = new Set([WHOLE_CONTEXT]);
-  for (const handle of handles)
-    if (handle.kind === 'computed' && handle.inputs.some((id) => over.has(id))) over.add(handle.id);
+  for (const handle of handles) if (isOver(handle, over)) over.add(handle.id);
   return over;
+}
+
+function isOver(handle: Handle, over: ReadonlySet<string>): boolean {
+  if (handle.kind === 'computed') return handle.inputs.some((id) => over.has(id));
+  return handle.kind === 'child' && over.has(handle.over);
 }
