@@ -71,7 +71,8 @@ describe('a child', () => {
   }
 
   test('that is asked again is told what was wrong', async () => {
-    const { inner } = await withChild('{"mode": "execute_atomic"}');
+    const fact = { text: 'Gulls circled above pier 2 all day.' };
+    const { inner } = await withChild(JSON.stringify({ result: { observed_facts: [fact] } }));
     const again = inner.requests.find(({ call_id }) => call_id === `${CHUNK_2}_retry_1`);
     assert.match(again?.prompt ?? '', /Your last reply was refused:.*verdict/);
   });

@@ -8,6 +8,7 @@ import type { InnerCall, InnerRefusal, InnerRequest } from '#extensions/rlm/call
 import { planChunks } from '#extensions/rlm/chunk/plan-chunks.ts';
 import { readChunk } from '#extensions/rlm/chunk/read-chunk.ts';
 import { executeRun } from '#extensions/rlm/run/execute-run.ts';
+import { PLAIN_RULE } from '#extensions/rlm/run/prompt/plain-prompt.ts';
 import type { RunOutcome } from '#extensions/rlm/run/run-outcome.ts';
 import type { RequestChunk, RunRequest } from '#extensions/rlm/run/run-request.ts';
 import { memoryTraceStore } from '#extensions/rlm/trace/memory-trace-store.ts';
@@ -98,9 +99,11 @@ export function scripted(script: Script = () => undefined, family = 'default'): 
   };
 }
 
+/** Of a plain second try, which is no JSON, an empty object. */
 function promptOf({ prompt }: InnerRequest): JsonObject {
+  if (prompt.startsWith(PLAIN_RULE)) return {};
   const parsed = parseJsonObject(prompt);
-  if (!parsed.ok) throw new Error('a prompt is one JSON object');
+  if (!parsed.ok) throw new Error('a prompt is one JSON object or a plain one');
   return parsed.value;
 }
 

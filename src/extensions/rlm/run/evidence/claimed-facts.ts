@@ -49,7 +49,12 @@ const SHORTEST_LINE = 12;
 /** Of a reply in prose: its lines without list marks and quotation marks; which of them stand in the chunk is for others to say. */
 export function proseLines(reply: string): readonly string[] {
   const lines = reply.split(/\r\n|\n|\r/).map((line) => bareLine(line));
-  return [...new Set(lines.filter((line) => line.length >= SHORTEST_LINE))].slice(0, MOST_CLAIMED);
+  return [...new Set(lines.filter(isLine))].slice(0, MOST_CLAIMED);
+}
+
+/** Long enough to be a quotation. */
+export function isLine(text: string): boolean {
+  return text.length >= SHORTEST_LINE;
 }
 
 function bareLine(line: string): string {

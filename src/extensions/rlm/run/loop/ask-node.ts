@@ -11,6 +11,7 @@ import type { ChunkText } from '../evidence/check-facts.ts';
 import type { ShownChild } from '../prompt/child-results.ts';
 import { buildEnvelope, modeOf } from '../prompt/envelope.ts';
 import { SYSTEM_PROMPT } from '../prompt/instructions.ts';
+import { PLAIN_SYSTEM, plainPrompt, plainTokens } from '../prompt/plain-prompt.ts';
 import type { RequestChunk, RunRequest } from '../run-request.ts';
 import type { NodePlan } from './node-plan.ts';
 
@@ -19,6 +20,8 @@ export interface NodeCall {
   readonly call_id: string;
   readonly prompt: string;
   readonly prompt_hash: string;
+  /** Without an envelope: rule, question, text. */
+  readonly plain: boolean;
   readonly asked: Asked;
   readonly chunks: readonly ChunkText[];
 }
@@ -29,6 +32,8 @@ export interface NodeAsk {
   readonly ancestry: readonly string[];
   /** 0 for the first time. */
   readonly attempt: number;
+  /** Of a leaf whose reply before was of no use. */
+  readonly plain: boolean;
   readonly children: readonly ShownChild[];
   readonly problems: readonly string[];
   readonly causal_parent_event_id: string | null;
@@ -42,13 +47,14 @@ export function nodeCall(
   { request, trace }: { readonly request: RunRequest; readonly trace: RunTrace },
   ask: NodeAsk,
 ): NodeCall {
-  const { plan, attempt } = ask;
+  const { plan, attempt, plain } = ask;
   const call_id = attempt === 0 ? plan.call_id : `${plan.call_id}_retry_${attempt}`;
   const chunks = plan.kind === 'leaf' ? plan.chunks.map((chunk) => chunkText(chunk, trace)) : [];
   const beginnings = plan.kind === 'decomposition' ? beginningsOf(request.chunks, trace) : [];
   const envelope = buildEnvelope({ run_id: trace.run_id, request, call_id, chunks, beginnings, ...ask });
-  const prompt = JSON.stringify(envelope);
-  return { plan, call_id, prompt, prompt_hash: textHash(prompt), asked: askedOf(envelope), chunks };
+  const texts = chunks.map(({ text }) => text);
+  const prompt = plain ? plainPrompt(plan.question, texts) : JSON.stringify(envelope);
+  return { plan, call_id, prompt, prompt_hash: textHash(prompt), plain, asked: askedOf(envelope), chunks };
 }
 
 export interface AskParts {
@@ -71,9 +77,9 @@ export function askNode(parts: AskParts, call: NodeCall, signal: AbortSignal): P
     ac_node_id: plan.ac_node_id,
     depth: plan.depth,
     selected_chunk_ids: call.chunks.map(({ chunk_id }) => chunk_id),
-    system: SYSTEM_PROMPT,
+    system: call.plain ? PLAIN_SYSTEM : SYSTEM_PROMPT,
     prompt: call.prompt,
-    max_output_tokens: request.max_output_tokens,
+    max_output_tokens: call.plain ? plainTokens(request.max_output_tokens) : request.max_output_tokens,
     families: plan.kind === 'group' ? request.families.synthesis : request.families.children,
     keep_back,
   };

@@ -10,7 +10,8 @@ import { type PriorPolicy, priorPolicy } from '../../memory/prior-policy.ts';
 import type { NodeState } from '../../tree/node-state.ts';
 import { taskOf } from '../prompt/envelope.ts';
 import { readDecomposition } from '../reading/read-decomposition.ts';
-import { type LeafReading, readLeaf } from '../reading/read-leaf.ts';
+import { isOfNoUse, type LeafReading, readLeaf } from '../reading/read-leaf.ts';
+import { readPlain } from '../reading/read-plain.ts';
 import { readSynthesis, type SynthesisReading } from '../reading/read-synthesis.ts';
 import type { RunRequest } from '../run-request.ts';
 import type { NodeCall } from './ask-node.ts';
@@ -81,6 +82,7 @@ export class NodeOutcomes {
     const { plan } = call;
     const { type, detail } = record.adapter_error ?? { type: 'runtime_error' as const, detail: 'no reply' };
     const isBudget = type.startsWith('budget_');
+    if (plan.kind === 'leaf' && TOO_MUCH.has(type)) this.#state.askPlainly(plan.id);
     if (!isBudget && type !== 'no_model' && this.#again(plan, [`${type}: ${detail}`])) return;
     if (plan.kind === 'leaf' && this.#commitKeptLeaf(call)) return;
     if (plan.kind === 'group' && this.#commitKeptSynthesis(plan)) return;
@@ -116,13 +118,15 @@ export class NodeOutcomes {
 
   #takeLeaf(call: NodeCall, completion: string): void {
     const { plan, chunks, asked } = call;
-    const reading = readLeaf(completion, { asked, chunks, policy: this.#policy(plan) });
+    const policy = this.#policy(plan);
+    const reading = call.plain ? readPlain(completion, chunks) : readLeaf(completion, { asked, chunks, policy });
     const { form, problems, facts, refused } = reading;
     this.#validated(call, { form, problems, facts: facts.length, refused: refused.length });
     const usable = form === 'contract' || facts.length > 0;
     const kept = this.#leaves.get(plan.id);
     const isBetter = usable && (kept === undefined || facts.length >= kept.reading.facts.length);
     if (isBetter) this.#leaves.set(plan.id, { reading, call_id: call.call_id });
+    if (isOfNoUse(reading)) this.#state.askPlainly(plan.id);
     if (problems.length > 0 && this.#again(plan, problems)) return;
     if (!this.#commitKeptLeaf(call)) this.#fail(plan, `no usable reply: ${problems[0] ?? form}`, call.call_id);
   }
@@ -327,3 +331,6 @@ export class NodeOutcomes {
 }
 
 const LONGEST_WHY = 300;
+
+/** Who failed like this is asked for less. */
+const TOO_MUCH: ReadonlySet<string> = new Set(['reply_too_large', 'timeout']);

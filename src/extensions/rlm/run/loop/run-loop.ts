@@ -103,6 +103,7 @@ export class RunLoop {
       parent,
       ancestry: this.#state.ancestryOf(plan),
       attempt: keeper.node(plan.id).retries,
+      plain: this.#state.isPlain(plan.id),
       children: plan.kind === 'group' ? this.#childrenOf(plan) : [],
       problems: this.#state.problemsOf(plan.id),
       causal_parent_event_id: journal.lastOf(plan),

@@ -33,6 +33,8 @@ export class RunState {
   readonly #children = new Map<string, NodePlan[]>();
   readonly #results = new Map<string, NodeResult>();
   readonly #problems = new Map<string, readonly string[]>();
+  /** Leaves that are asked again without an envelope. */
+  readonly #plain = new Set<string>();
   /** Groups below which a leaf was asked. */
   readonly #needed = new Set<string>();
 
@@ -105,6 +107,14 @@ export class RunState {
 
   setProblems(id: string, problems: readonly string[]): void {
     this.#problems.set(id, problems);
+  }
+
+  isPlain(id: string): boolean {
+    return this.#plain.has(id);
+  }
+
+  askPlainly(id: string): void {
+    this.#plain.add(id);
   }
 
   /** Syntheses that must still be possible when this node is asked: of the groups that have something to put together. */

@@ -33,13 +33,15 @@ export function readLeaf(text: string, { asked, chunks, policy }: LeafTask): Lea
   if (!lenient.ok) return readOther(text, chunks, problemTexts(lenient.problems));
   const { value, raw } = lenient;
   const claimed = claimedFacts(raw);
+  const checked = checkFacts(claimed, chunks);
   const problems = [
+    ...(checked.facts.length === 0 && checked.refused.length > 0 ? [NONE_STANDS] : []),
     ...(policy.output_schema === 'strict' ? strictForm(text, 'observed_facts') : []),
     ...missingFields(claimed, policy),
     ...(value.verdict === 'retryable' || value.control.requires_retry ? ['the reply asks to be asked again'] : []),
   ];
   return {
-    ...checkFacts(claimed, chunks),
+    ...checked,
     form: 'contract',
     summary: value.result.summary,
     verdict: value.verdict,
@@ -47,6 +49,13 @@ export function readLeaf(text: string, { asked, chunks, policy }: LeafTask): Lea
     gaps: value.residual_gaps.map(({ gap }) => gap),
     problems,
   };
+}
+
+const NONE_STANDS = 'result.observed_facts: no text of a fact stands in its chunk word for word';
+
+/** Nothing of the reply could be used, though it reported something or had no form: the envelope was too much for who answered. */
+export function isOfNoUse({ form, facts, refused }: LeafReading): boolean {
+  return facts.length === 0 && (form !== 'contract' || refused.length > 0);
 }
 
 function missingFields(claimed: readonly ClaimedFact[], policy: PriorPolicy): readonly string[] {

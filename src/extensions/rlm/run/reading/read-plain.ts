@@ -1,0 +1,55 @@
+// Owns reading the reply to a plain second try: its lines, and the sentences of lines that do not stand as a whole, as far as the chunks say
+// them word for word. Knows no tree. Invariant: total on any text; what is kept stands in a chunk; a reply that repeats its prompt, or the
+// text instead of choosing from it, gives nothing. Seed 003: fresh child evidence.
+import { type CheckedFact, type ChunkText, checkFacts } from '../evidence/check-facts.ts';
+import { type ClaimedFact, isLine, proseLines } from '../evidence/claimed-facts.ts';
+import { beforeEcho } from '../prompt/plain-prompt.ts';
+import type { LeafReading } from './read-leaf.ts';
+
+const UNSAID = { refused: [], summary: '', verdict: null, confidence: null, gaps: [] } as const;
+
+export function readPlain(reply: string, chunks: readonly ChunkText[]): LeafReading {
+  const facts = standing(beforeEcho(reply), chunks);
+  if (facts.length === 0) return nothing('no line of the reply stands in the text');
+  if (isWholeText(facts, chunks)) return nothing('the reply repeats the text instead of choosing from it');
+  return { ...UNSAID, facts: facts.slice(0, MOST_QUOTED), form: 'prose', problems: [] };
+}
+
+function nothing(problem: string): LeafReading {
+  return { ...UNSAID, facts: [], form: 'nothing', problems: [problem] };
+}
+
+function standing(reply: string, chunks: readonly ChunkText[]): readonly CheckedFact[] {
+  const lines = checkFacts(claimed(proseLines(reply)), chunks);
+  const sentences = lines.refused.flatMap(({ text }) => sentencesOf(text));
+  const parts = checkFacts(claimed(sentences), chunks).facts;
+  return [...lines.facts, ...parts].filter(
+    (fact, at, list) => list.findIndex((other) => keyOf(other) === keyOf(fact)) === at,
+  );
+}
+
+/** Of one reply; a copy has no more to say than that. */
+const MOST_QUOTED = 12;
+
+function claimed(texts: readonly string[]): readonly ClaimedFact[] {
+  return texts.map((text) => ({ text, fact_id: null, chunk_id: null }));
+}
+
+/** With their marks at the end. */
+function sentencesOf(line: string): readonly string[] {
+  const sentences = line.split(/(?<=[.!?…][)"”’]?)\s+/u).map((sentence) => sentence.trim());
+  return sentences.length < 2 ? [] : sentences.filter(isLine);
+}
+
+function keyOf({ chunk, place }: CheckedFact): string {
+  return `${chunk.chunk_id} ${place.start} ${place.end}`;
+}
+
+/** Shorter texts are quoted whole with good reason. */
+const LEAST_TEXT = 1_000;
+
+function isWholeText(facts: readonly CheckedFact[], chunks: readonly ChunkText[]): boolean {
+  const length = chunks.reduce((sum, { text }) => sum + text.length, 0);
+  const quoted = facts.reduce((sum, { text }) => sum + text.length, 0);
+  return length >= LEAST_TEXT && quoted > length / 2;
+}
