@@ -41,10 +41,13 @@ export async function checkComputed(
   if (handles.length !== ids.length) return { equal: false, detail: 'an input that it names is not there' };
   const start = { source: source.description, limits, handles, next_handle: 1, asked: 0 };
   const thread = await SandboxThread.open(start, signal);
+  let isWell = false;
   try {
-    return await run(thread, handle, signal);
+    const check = await run(thread, handle, signal);
+    isWell = check.equal;
+    return check;
   } finally {
-    await thread.end();
+    await (isWell ? thread.rest() : thread.end());
   }
 }
 

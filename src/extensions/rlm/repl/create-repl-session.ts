@@ -91,6 +91,11 @@ class SandboxSession implements ReplSession {
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    const thread = this.#thread;
+    if (this.#block === undefined && thread !== undefined) {
+      this.#thread = undefined;
+      return thread.rest();
+    }
     this.#block?.end(deadOutcome('cancelled'));
     await this.#drop();
   }

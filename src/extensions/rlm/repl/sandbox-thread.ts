@@ -1,5 +1,6 @@
 // Owns one thread with a sandbox in it, seen from outside: how it is started, told, watched and ended. Knows no block and no handle.
-// Invariant: its end is told exactly once, whatever ends it; after `end` nothing of it is heard any more.
+// Invariant: its end is told exactly once, whatever ends it; after `end` nothing of it is heard any more. A thread whose session closed in
+// peace waits a while for the next one, which finds nothing of the first: a new engine over a new memory. Whatever was killed never returns.
 import { existsSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { systemClock } from '#base/clock.ts';
@@ -12,6 +13,9 @@ const RESOURCES = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16, s
 const WATCH_FACTOR = 3;
 const WATCH_MS = 2_000;
 const START_MS = 60_000;
+const SPARE_MS = 10_000;
+
+let spare: SandboxThread | undefined;
 
 export type ThreadEnd = 'out_of_memory' | 'sandbox_died' | 'out_of_time';
 
@@ -22,14 +26,15 @@ export interface ThreadListener {
 
 export class SandboxThread {
   readonly #worker: Worker;
-  readonly #watchMs: number;
+  #watchMs: number;
   #listener: ThreadListener | undefined;
   /** Messages that are not worked off yet. */
   #work = 0;
   #unwatch: () => void = () => undefined;
+  #isOver = false;
 
   private constructor(start: SandboxStart) {
-    this.#watchMs = start.limits.block_ms * WATCH_FACTOR + WATCH_MS;
+    this.#watchMs = watchOf(start);
     const options = { workerData: start, env: {}, execArgv: [], stdin: false, stdout: true, stderr: true };
     this.#worker = new Worker(workerFile(), { ...options, resourceLimits: RESOURCES });
     this.#worker.stdout.resume();
@@ -41,7 +46,7 @@ export class SandboxThread {
 
   /** Throws TalariaError: `context-changed` | `context-unreadable` of the source, `sandbox-failed` when there is no thread to be had. */
   static async open(start: SandboxStart, signal?: AbortSignal): Promise<SandboxThread> {
-    const thread = new SandboxThread(start);
+    const thread = takeSpare(start) ?? new SandboxThread(start);
     try {
       await thread.#opened(signal);
       return thread;
@@ -72,7 +77,29 @@ export class SandboxThread {
 
   async end(): Promise<void> {
     this.leave();
+    this.#isOver = true;
     await this.#worker.terminate();
+  }
+
+  /** Only for a thread in which nothing runs and nothing went wrong. */
+  async rest(): Promise<void> {
+    if (spare !== undefined || this.#isOver || this.#work > 0) return this.end();
+    spare = this;
+    this.leave();
+    this.#worker.postMessage({ type: 'close' } satisfies ToSandbox);
+    this.#unwatch = systemClock.after(SPARE_MS, () => {
+      if (spare === this) spare = undefined;
+      void this.end();
+    });
+  }
+
+  /** Undefined: it ended meanwhile. */
+  again(start: SandboxStart): this | undefined {
+    this.#unwatch();
+    if (this.#isOver) return undefined;
+    this.#watchMs = watchOf(start);
+    this.#worker.postMessage({ type: 'open', start } satisfies ToSandbox);
+    return this;
   }
 
   #opened(signal?: AbortSignal): Promise<void> {
@@ -108,10 +135,21 @@ export class SandboxThread {
 
   #over(why: ThreadEnd, cause?: unknown): void {
     this.#unwatch();
+    this.#isOver = true;
     const listener = this.#listener;
     this.#listener = undefined;
     listener?.ended(why, cause);
   }
+}
+
+function takeSpare(start: SandboxStart): SandboxThread | undefined {
+  const taken = spare;
+  spare = undefined;
+  return taken?.again(start);
+}
+
+function watchOf({ limits }: SandboxStart): number {
+  return limits.block_ms * WATCH_FACTOR + WATCH_MS;
 }
 
 export function faultOf({ code, message }: { readonly code: string; readonly message: string }): TalariaError {

@@ -137,7 +137,10 @@ class StepLoop {
     if (conclusion.sentences.length === 0)
       return this.#ended('no_answer', 'the model answered with no sentence: it found nothing');
     if (conclusion.left_out > 0)
-      this.#bench.gaps.push({ what: `${conclusion.left_out} sentences of the answer`, why: 'too many to be judged' });
+      this.#bench.gaps.push({
+        what: `${conclusion.left_out} sentences of the answer`,
+        why: 'too many, or resting on too much, to be judged',
+      });
     const verdict = conclusion.cited > 0 ? 'answered' : 'unsupported';
     const detail = conclusion.cited > 0 ? null : 'no sentence of the answer is supported by its handles';
     return this.#ended(verdict, detail, conclusion.sentences);

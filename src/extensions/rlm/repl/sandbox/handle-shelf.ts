@@ -7,6 +7,8 @@ import { ApiFault } from './api-fault.ts';
 
 const MOST_HANDLES = 10_000;
 const MOST_BYTES = 32_000_000;
+/** Long spans are read again by whoever looks at them: all of the context twice, and some more. */
+const MOST_TIMES = 2;
 const SPAN_BYTES = 1_000_000;
 
 export interface ShelfStart {
@@ -22,6 +24,7 @@ export class HandleShelf {
   #fresh: StoredHandle[] = [];
   #next: number;
   #bytes = 0;
+  #ranged = 0;
 
   constructor(source: PartedSource, { handles, next }: ShelfStart) {
     this.#source = source;
@@ -76,8 +79,7 @@ export class HandleShelf {
     const key = keyOf(handle);
     const known = this.#known.get(key);
     if (known !== undefined) return known as T;
-    if (this.#handles.size >= MOST_HANDLES || this.#bytes > MOST_BYTES)
-      throw new ApiFault('RangeError', 'too many handles: make only those that the answer cites');
+    if (this.#isFull()) throw new ApiFault('RangeError', 'too many handles: make only those that the answer cites');
     const made = { ...handle, id: `h${this.#next}` };
     this.#next += 1;
     this.#put(made, key);
@@ -85,10 +87,16 @@ export class HandleShelf {
     return made;
   }
 
+  #isFull(): boolean {
+    const mostRanged = MOST_BYTES + MOST_TIMES * this.#source.byte_count;
+    return this.#handles.size >= MOST_HANDLES || this.#bytes > MOST_BYTES || this.#ranged > mostRanged;
+  }
+
   #put(handle: StoredHandle, key: string): void {
     this.#handles.set(handle.id, handle);
     this.#known.set(key, handle);
-    this.#bytes += handle.kind === 'span' ? (handle.quote?.length ?? 0) : this.textOf(handle).length;
+    if (handle.kind === 'span' && handle.quote === null) this.#ranged += handle.end - handle.start;
+    else this.#bytes += this.textOf(handle).length;
   }
 }
 

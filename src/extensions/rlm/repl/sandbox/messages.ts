@@ -22,6 +22,9 @@ export interface ToldQuery extends SubQuery {
 }
 
 export type ToSandbox =
+  /** To a thread whose session before was closed: a new sandbox, with nothing of the old one. */
+  | { readonly type: 'open'; readonly start: SandboxStart }
+  | { readonly type: 'close' }
   | { readonly type: 'run'; readonly code: string }
   /** In the order of asking, whatever came first. */
   | { readonly type: 'reply'; readonly order: number; readonly reply: SubReply }

@@ -25,6 +25,8 @@ import { SandboxRealm, type ScriptState, type Thrown } from './sandbox-realm.ts'
 
 const MOST_QUESTION = 100_000;
 const MOST_PIECE = { llm: 1_000_000, rlm: 4_000_000 };
+/** Characters of texts that wait for their turn outside, where the limit of the engine's memory does not hold; ranges wait as ranges. */
+const MOST_WAITING = 32_000_000;
 
 export class Sandbox {
   readonly #post: (message: FromSandbox) => void;
@@ -39,6 +41,8 @@ export class Sandbox {
   #isOver = false;
   #asked: number;
   #open = 0;
+  /** Order → characters of a text that was asked about and not answered. */
+  readonly #waiting = new Map<number, number>();
   #thrown: Thrown | undefined;
 
   private constructor(engine: Engine, start: SandboxStart, post: (message: FromSandbox) => void) {
@@ -67,6 +71,7 @@ export class Sandbox {
 
   reply(order: number, reply: SubReply): void {
     this.#open -= 1;
+    this.#waiting.delete(order);
     const claims = reply.claims.map(({ handle: id, text }) => ({ id, kind: 'child' as const, text }));
     for (const { id, text } of claims) this.#shelf.child({ kind: 'child', id, text, call_id: '', over: '' });
     this.#guard(() => {
@@ -84,6 +89,11 @@ export class Sandbox {
       else if (error instanceof ApiFault) this.#post({ type: 'checked', output: null, detail: error.message });
       else this.#fault(error);
     }
+  }
+
+  /** Its engine's memory goes with it; nothing of it is used again. */
+  close(): void {
+    this.#source.close();
   }
 
   #guard(step: () => ScriptState): void {
@@ -154,6 +164,7 @@ export class Sandbox {
         `this run may make ${this.#start.limits.sub_calls} sub-calls, and has made ${this.#asked}`,
       );
     const queries = list.map((one, at) => this.#subQuery(kind, listOf(one), this.#asked + 1 + at));
+    this.#refuseFlood(queries);
     for (const query of queries) this.#showQuery(query);
     this.#asked += queries.length;
     this.#open += queries.length;
@@ -173,6 +184,17 @@ export class Sandbox {
     if (piece !== null && piece.length > MOST_PIECE[kind])
       throw new ApiFault('RangeError', `a piece has at most ${MOST_PIECE[kind]} characters: take smaller chunks`);
     return { ...told, piece, range: null };
+  }
+
+  #refuseFlood(queries: readonly ToldQuery[]): void {
+    const asked = queries.map(({ order, piece, question }) => [order, question.length + (piece?.length ?? 0)] as const);
+    const waiting = [...this.#waiting.values(), ...asked.map(([, length]) => length)];
+    if (waiting.reduce((sum, length) => sum + length, 0) > MOST_WAITING)
+      throw new ApiFault(
+        'RangeError',
+        `texts of at most ${MOST_WAITING} characters may wait for an answer: await those before, or pass chunks`,
+      );
+    for (const [order, length] of asked) this.#waiting.set(order, length);
   }
 
   #showQuery({ question, piece, over }: ToldQuery): void {

@@ -160,3 +160,37 @@ describe('numbers of handles', () => {
       );
     }));
 });
+
+describe('how much a session holds', () => {
+  const long = textSource('The port is 8080. '.repeat(300_000), 'long.md');
+
+  test('ranges that overlap on and on come to an end; the whole of a context in pieces does not', () =>
+    withGround(long, {}, async ({ run, prints, session }) => {
+      const all = 'for (const one of context.chunks({ bytes: 1000000 })) span(one); print("all")';
+      assert.equal(await prints(all), 'all');
+      const flood = 'for (let at = 0; at < 9000; at++) span(at * 100, at * 100 + 999000)';
+      assert.match((await run(flood)).failure?.detail ?? '', /too many handles/);
+      assert.ok(session.handles().length < 60, `${session.handles().length} handles`);
+    }));
+
+  test('texts that wait for an answer come to an end, and go on when answers came', async () => {
+    let longest = 0;
+    let waiting = 0;
+    const query = async ({ piece }: { readonly piece: string | null }) => {
+      waiting += piece?.length ?? 0;
+      longest = Math.max(longest, waiting);
+      await new Promise((resolve) => setImmediate(resolve));
+      waiting -= piece?.length ?? 0;
+      return { ok: true, text: 'read', claims: [] };
+    };
+    await withGround(long, { host: { query } }, async ({ run, prints }) => {
+      const flood =
+        'const text = "x".repeat(4000000); await Promise.all(Array.from({ length: 20 }, (_, at) => rlmQuery(`q${at}`, text)))';
+      assert.match((await run(flood)).failure?.detail ?? '', /may wait for an answer/);
+      const calm =
+        'let n = 0; for (let at = 0; at < 20; at++) n += (await rlmQuery(`q${at}`, text)).text.length; print(n)';
+      assert.equal(await prints(calm), '80');
+    });
+    assert.ok(longest <= 32_000_000, `${longest} characters waited`);
+  });
+});
