@@ -3,11 +3,14 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
 import { isLongEnough } from '#mind/evidence/trace-guard/find-quote.ts';
 import { EvidenceWords } from '../../guard/text/evidence-words.ts';
-import { proseLines } from '../../run/evidence/claimed-facts.ts';
+import { proseLines, proseSentences } from '../../run/evidence/claimed-facts.ts';
+import { beforeEcho, repeats } from '../../run/prompt/plain-prompt.ts';
 import { extractJson } from '../../text/extract-json.ts';
 import { SUB_SCHEMA } from '../prompt-shapes.ts';
 
 export interface SubReading {
+  /** Was it the object that was asked for? */
+  readonly isOurs: boolean;
   readonly answer: string;
   /** Each once, in the order of the reply. */
   readonly claims: readonly string[];
@@ -29,7 +32,21 @@ export function readSubReply(completion: string, piece: string | null): SubReadi
   const claimed = (isOurs ? claimsOf(object.claims) : proseLines(answer)).slice(0, MOST_CLAIMS);
   const held = piece === null ? [] : claimed.filter(holder(piece));
   const isRefused = (claim: string): boolean => isOurs && !held.includes(claim);
-  return { answer: answer.slice(0, LONGEST_ANSWER), claims: held, refused: claimed.filter(isRefused) };
+  return { isOurs, answer: answer.slice(0, LONGEST_ANSWER), claims: held, refused: claimed.filter(isRefused) };
+}
+
+/** Of a plain second try: what of its lines, else of their sentences, the piece says; that is the answer as well. */
+export function readPlainSub(completion: string, piece: string): SubReading {
+  const holds = holder(piece);
+  const lines = proseLines(beforeEcho(completion.slice(0, LONGEST_REPLY)));
+  const held = lines.flatMap((line) => (holds(line) ? [line] : proseSentences(line).filter(holds)));
+  const claims = repeats(held, [piece]) ? [] : [...new Set(held)].slice(0, MOST_CLAIMS);
+  return { isOurs: false, answer: claims.join('\n').slice(0, LONGEST_ANSWER), claims, refused: [] };
+}
+
+/** It offered nothing that the piece says, and did not say in form that there is nothing. */
+export function isSubOfNoUse({ isOurs, claims, refused }: SubReading): boolean {
+  return claims.length === 0 && (!isOurs || refused.length > 0);
 }
 
 function holder(piece: string): (claim: string) => boolean {

@@ -6,10 +6,9 @@ import type { ReplHost, SubQuery, SubReply } from '../../repl/repl-session.ts';
 import type { RunGap } from '../../run/run-outcome.ts';
 import type { ChildHandle } from '../ask-outcome.ts';
 import { type AskParts, type AskPlace, callId } from '../ask-parts.ts';
-import { promptChars, replyTokens } from '../ask-request.ts';
-import type { AskEvents } from '../loop/ask-events.ts';
-import { SUB_SCHEMA, type SubPrompt } from '../prompt-shapes.ts';
-import { readSubReply, type SubReading } from './read-sub-reply.ts';
+import { promptChars } from '../ask-request.ts';
+import type { AskEvents, AskNode } from '../loop/ask-events.ts';
+import { askPiece, bestTry, type PieceTries, type PieceTry } from './ask-piece.ts';
 import { Slots } from './slots.ts';
 import { SUB_RULES } from './sub-rules.ts';
 
@@ -38,7 +37,7 @@ interface StepPlace {
   readonly cause: string;
 }
 
-type Done = { readonly record: CallRecord; readonly reading: SubReading | null } | { readonly nested: NestedAnswer };
+type Done = { readonly tries: PieceTries } | { readonly nested: NestedAnswer };
 
 export class SubCalls implements ReplHost {
   readonly children: ChildHandle[] = [];
@@ -118,34 +117,8 @@ export class SubCalls implements ReplHost {
   }
 
   async #ask(query: SubQuery, at: StepPlace): Promise<Done> {
-    const { ask, place } = this.#parts;
-    const { request } = ask;
-    const { question, piece } = query;
-    const call_id = this.#id(query, at);
-    const prompt = JSON.stringify({
-      schema_version: SUB_SCHEMA,
-      task: 'answer_from_piece',
-      piece,
-      question,
-    } satisfies SubPrompt);
-    const record = await ask.calls.ask(
-      {
-        ...this.#events.callHead(this.#events.known(call_id), call_id, {
-          parent_call_id: at.call_id,
-          cause: at.cause,
-          depth: place.depth + 1,
-        }),
-        mode: 'repl_sub',
-        selected_chunk_ids: query.over === null ? [] : [query.over],
-        system: SUB_RULES,
-        prompt,
-        max_output_tokens: replyTokens(request.window_tokens),
-        families: request.families,
-        keep_back: place.level,
-      },
-      ask.signal,
-    );
-    return { record, reading: record.completion === null ? null : readSubReply(record.completion, piece) };
+    const asked = { query, call_id: this.#id(query, at), parent_call_id: at.call_id, cause: at.cause };
+    return { tries: await askPiece(this.#parts, asked) };
   }
 
   async #askNested(query: SubQuery, piece: string, at: StepPlace): Promise<Done> {
@@ -166,18 +139,13 @@ export class SubCalls implements ReplHost {
 
   #finish(query: SubQuery, at: StepPlace, done: Done): SubReply {
     if ('nested' in done) return this.#commitNested(query, at, done.nested);
-    const { record, reading } = done;
-    this.#parts.onRecord(record);
-    const node = this.#events.schedule(record.call_id, { parent: at.node_id, cause: at.cause, depth: record.depth });
-    this.#events.bind(node, { question: query.question, over: query.over, prompt_hash: record.prompt_hash });
-    this.#events.called(node, record);
-    const refused = reading?.refused ?? [];
-    this.#events.validate(node, {
-      call_id: record.call_id,
-      valid: reading !== null,
-      claims: reading?.claims ?? [],
-      refused,
+    const node = this.#events.schedule(this.#id(query, at), {
+      parent: at.node_id,
+      cause: at.cause,
+      depth: done.tries[0].record.depth,
     });
+    for (const one of done.tries) this.#tell(query, one, node);
+    const { record, reading } = bestTry(done.tries);
     if (reading === null) return this.#failed(query, record, node);
     const claims = this.#keep(query, { step: at.step, call_id: record.call_id }, reading.claims);
     this.#events.commit(node, { claims: claims.map(({ handle }) => handle) });
@@ -185,7 +153,16 @@ export class SubCalls implements ReplHost {
     return { ok: true, text: reading.answer, claims };
   }
 
-  #failed(query: SubQuery, record: CallRecord, node: ReturnType<AskEvents['schedule']>): SubReply {
+  #tell({ question, over }: SubQuery, { record, reading }: PieceTry, node: AskNode): void {
+    const { call_id, prompt_hash } = record;
+    this.#parts.onRecord(record);
+    this.#events.bind(node, { question, over, prompt_hash });
+    this.#events.called(node, record);
+    const { claims = [], refused = [] } = reading ?? {};
+    this.#events.validate(node, { call_id, valid: reading !== null, claims, refused });
+  }
+
+  #failed(query: SubQuery, record: CallRecord, node: AskNode): SubReply {
     const { type = 'runtime_error', detail = '' } = record.adapter_error ?? {};
     this.gaps.push({
       what: `sub-call ${record.call_id}${query.over === null ? '' : ` on ${query.over}`}`,

@@ -52,8 +52,14 @@ export function proseLines(reply: string): readonly string[] {
   return [...new Set(lines.filter(isLine))].slice(0, MOST_CLAIMED);
 }
 
+/** Of a line that has several, with their marks at the end. */
+export function proseSentences(line: string): readonly string[] {
+  const sentences = line.split(/(?<=[.!?…][)"”’]?)\s+/u).map((sentence) => sentence.trim());
+  return sentences.length < 2 ? [] : sentences.filter(isLine);
+}
+
 /** Long enough to be a quotation. */
-export function isLine(text: string): boolean {
+function isLine(text: string): boolean {
   return text.length >= SHORTEST_LINE;
 }
 

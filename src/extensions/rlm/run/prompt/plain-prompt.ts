@@ -23,3 +23,16 @@ export function beforeEcho(reply: string): string {
   const [said = ''] = reply.split(PLAIN_RULE, 1);
   return said;
 }
+
+/** Shorter texts are quoted whole with good reason. */
+const LEAST_TEXT = 1_000;
+
+/** Are the quotations most of the texts? Then nothing was chosen. */
+export function repeats(quotations: readonly string[], texts: readonly string[]): boolean {
+  const length = lengthOf(texts);
+  return length >= LEAST_TEXT && lengthOf(quotations) > length / 2;
+}
+
+function lengthOf(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + text.length, 0);
+}

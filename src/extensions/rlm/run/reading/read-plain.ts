@@ -2,8 +2,8 @@
 // them word for word. Knows no tree. Invariant: total on any text; what is kept stands in a chunk; a reply that repeats its prompt, or the
 // text instead of choosing from it, gives nothing. Seed 003: fresh child evidence.
 import { type CheckedFact, type ChunkText, checkFacts } from '../evidence/check-facts.ts';
-import { type ClaimedFact, isLine, proseLines } from '../evidence/claimed-facts.ts';
-import { beforeEcho } from '../prompt/plain-prompt.ts';
+import { type ClaimedFact, proseLines, proseSentences } from '../evidence/claimed-facts.ts';
+import { beforeEcho, repeats } from '../prompt/plain-prompt.ts';
 import type { LeafReading } from './read-leaf.ts';
 
 const UNSAID = { refused: [], summary: '', verdict: null, confidence: null, gaps: [] } as const;
@@ -21,7 +21,7 @@ function nothing(problem: string): LeafReading {
 
 function standing(reply: string, chunks: readonly ChunkText[]): readonly CheckedFact[] {
   const lines = checkFacts(claimed(proseLines(reply)), chunks);
-  const sentences = lines.refused.flatMap(({ text }) => sentencesOf(text));
+  const sentences = lines.refused.flatMap(({ text }) => proseSentences(text));
   const parts = checkFacts(claimed(sentences), chunks).facts;
   return [...lines.facts, ...parts].filter(
     (fact, at, list) => list.findIndex((other) => keyOf(other) === keyOf(fact)) === at,
@@ -35,21 +35,13 @@ function claimed(texts: readonly string[]): readonly ClaimedFact[] {
   return texts.map((text) => ({ text, fact_id: null, chunk_id: null }));
 }
 
-/** With their marks at the end. */
-function sentencesOf(line: string): readonly string[] {
-  const sentences = line.split(/(?<=[.!?…][)"”’]?)\s+/u).map((sentence) => sentence.trim());
-  return sentences.length < 2 ? [] : sentences.filter(isLine);
-}
-
 function keyOf({ chunk, place }: CheckedFact): string {
   return `${chunk.chunk_id} ${place.start} ${place.end}`;
 }
 
-/** Shorter texts are quoted whole with good reason. */
-const LEAST_TEXT = 1_000;
-
 function isWholeText(facts: readonly CheckedFact[], chunks: readonly ChunkText[]): boolean {
-  const length = chunks.reduce((sum, { text }) => sum + text.length, 0);
-  const quoted = facts.reduce((sum, { text }) => sum + text.length, 0);
-  return length >= LEAST_TEXT && quoted > length / 2;
+  return repeats(
+    facts.map(({ text }) => text),
+    chunks.map(({ text }) => text),
+  );
 }
