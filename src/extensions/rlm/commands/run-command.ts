@@ -146,7 +146,8 @@ async function* execute(execution: Execution, { signal, cwd }: CommandContext): 
   if (engine.notice !== null) yield { type: 'line', text: engine.notice };
   const outcome = await liveRun(engine, prepared, signal);
   const calls = engine.store.calls(outcome.run_id);
-  for (const text of [...(asked.debug ? callLines(calls) : []), ...runLines(outcome)]) yield { type: 'line', text };
+  for (const text of [...(asked.debug ? callLines(calls) : []), ...runLines(outcome, calls)])
+    yield { type: 'line', text };
   const { rememberRun } = await import('./run/remember-run.ts');
   const remembered = await rememberRun({ ground, prepared, outcome, calls, store: asked.memoryStore, cwd });
   if (remembered !== null) yield { type: 'line', text: remembered };

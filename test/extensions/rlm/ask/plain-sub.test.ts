@@ -7,6 +7,7 @@ import { createRecordedTrace } from '#extensions/rlm/trace/recorded-trace.ts';
 import { readRunRecord } from '#extensions/rlm/trace/run-record.ts';
 import { verifyRun } from '#extensions/rlm/trace/verify/verify-run.ts';
 import { verifies } from '../../../verifies.ts';
+import type { ScriptedInner } from '../call/scripted-call.ts';
 import { js, playAsk } from './ask-scene.ts';
 
 const ROOT = js(`
@@ -16,7 +17,11 @@ const SUB = 'ask:sub:001:001';
 const LINE = 'The gateway listens on port 8080.';
 
 async function play(first: string | { readonly refuse: 'reply_too_large' | 'timeout' }, plain?: string) {
-  const script = { 'ask:root:001': ROOT, [SUB]: first, ...(plain === undefined ? {} : { [`${SUB}:plain`]: plain }) };
+  const script: Readonly<Record<string, ScriptedInner>> = {
+    'ask:root:001': ROOT,
+    [SUB]: first,
+    ...(plain === undefined ? {} : { [`${SUB}:plain`]: plain }),
+  };
   return playAsk({ script: ({ call_id }) => script[call_id] ?? 'I give up.' });
 }
 

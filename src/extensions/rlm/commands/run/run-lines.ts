@@ -7,12 +7,16 @@ import { rootPlan } from '../../run/loop/first-plans.ts';
 import { nodesOf } from '../../run/loop/node-plan.ts';
 import type { PreparedRun } from '../../run/prepare/prepare-run.ts';
 import type { FreshFact, RunOutcome, RunTotals } from '../../run/run-outcome.ts';
+import { type GapCall, gapLines } from './gap-lines.ts';
 
 const MOST = 40;
 const LONGEST = 300;
+/** A gap names several chunks. */
+const LONGEST_GAP = 600;
 
-export function runLines(outcome: RunOutcome): readonly string[] {
-  const { claims, evidence, refused, refused_facts, gaps, summary, verdict } = outcome;
+/** `calls`: of the run, to tell which chunks a gap is about. */
+export function runLines(outcome: RunOutcome, calls: readonly GapCall[]): readonly string[] {
+  const { claims, evidence, refused, refused_facts, summary, verdict } = outcome;
   const accepted = verdict === 'accepted';
   const facts = new Map(evidence.map((fact) => [fact.fact_id, fact]));
   return [
@@ -36,7 +40,7 @@ export function runLines(outcome: RunOutcome): readonly string[] {
     ),
     ...block(
       'Gaps:',
-      gaps.map(({ what, why }) => `${oneLine(what)}: ${oneLine(why)}`),
+      gapLines(outcome, calls).map((line) => oneLine(line, LONGEST_GAP)),
     ),
     ...block(
       'Not read:',
@@ -135,6 +139,6 @@ function more(count: number): readonly string[] {
   return count > MOST ? [`  … and ${count - MOST} more (--json shows all)`] : [];
 }
 
-function oneLine(text: string): string {
-  return ellipsize(text.replace(/\s+/g, ' ').trim(), LONGEST);
+function oneLine(text: string, most = LONGEST): string {
+  return ellipsize(text.replace(/\s+/g, ' ').trim(), most);
 }
