@@ -2,6 +2,7 @@
 // synchronous, without a model. Knows no file, no run, no memory.
 // Invariant: accepted claims are a part of the manifest; one refused claim refuses the synthesis; equal data gives an equal verdict.
 // Seed 003, TraceGuard; notes 2.
+import { TalariaError } from '#base/errors.ts';
 import { roundHalfEven } from '#base/number/round-half-even.ts';
 import { indexOf } from './build-manifest.ts';
 import { findStrays } from './find-strays.ts';
@@ -21,8 +22,10 @@ export interface ValidateInput {
   readonly mode?: GuardMode;
 }
 
-/** @throws TalariaError `rlm-manifest-invalid` when the manifest is none */
+/** @throws TalariaError `rlm-manifest-invalid` when the manifest is none, `rlm-mode-unknown` */
 export function validateParentSynthesis({ manifest, synthesis, mode = 'strict' }: ValidateInput): Validation {
+  if (mode !== 'strict' && mode !== 'v1')
+    throw new TalariaError(`there is no mode ${String(mode)}`, { code: 'rlm-mode-unknown', fix: 'strict or v1' });
   const index = indexOf(manifest);
   const claims = readClaims(synthesis, mode);
   const accepted: ParentClaim[] = [];

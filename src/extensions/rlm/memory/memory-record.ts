@@ -138,7 +138,7 @@ function readConfidence(value: JsonValue | undefined): number {
 }
 
 function textOf(value: JsonValue | undefined): string | null {
-  return typeof value === 'string' && value !== '' ? value : null;
+  return typeof value === 'string' ? value : null;
 }
 
 function isAbsent(value: JsonValue | undefined): boolean {

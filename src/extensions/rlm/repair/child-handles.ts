@@ -17,6 +17,16 @@ export function childHandles(records: readonly unknown[]): ReadonlyMap<string, R
   return handles;
 }
 
+/** Chunks for which there is a record: the record says so, or the answer in it speaks of them. */
+export function chunksOfChildren(records: readonly unknown[]): ReadonlySet<string> {
+  const spoken = [...childHandles(records).values()].flatMap((chunks) => [...chunks]);
+  const named = records.flatMap((record) => {
+    const chunk = isJsonObject(record) ? record.chunk_id : undefined;
+    return typeof chunk === 'string' ? [chunk] : [];
+  });
+  return new Set([...named, ...spoken]);
+}
+
 /** Each answer also as the result of one: children list their facts at the top, or are one fact. */
 function answersOf(record: unknown): readonly JsonObject[] {
   if (!isJsonObject(record)) return [];

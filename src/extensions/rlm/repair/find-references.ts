@@ -5,7 +5,7 @@ import { indexOf } from '../guard/build-manifest.ts';
 import type { ManifestInput } from '../guard/manifest.ts';
 import type { ManifestIndex } from '../guard/manifest-index.ts';
 import type { GuardMode } from '../guard/parent-claim.ts';
-import { CHUNK_FIELDS, type LocatedClaim, readClaims } from '../guard/read-claims.ts';
+import { type LocatedClaim, readClaims } from '../guard/read-claims.ts';
 import { childHandles } from './child-handles.ts';
 import type { HandleReference } from './repair-block.ts';
 
@@ -57,9 +57,9 @@ function toReference(
   return { fact_ids, surface, text, path: pathOf(claims[0], surface), allowed_evidence_chunk_id: known ?? null };
 }
 
-/** An empty or wrong handle is an answer, not a gap. */
-function isLeftOut(holder: JsonObject): boolean {
-  return CHUNK_FIELDS.every((field) => holder[field] === undefined || holder[field] === null);
+/** An empty handle is an answer, not a gap. */
+function isLeftOut({ evidence_chunk_id }: JsonObject): boolean {
+  return evidence_chunk_id === undefined || evidence_chunk_id === null;
 }
 
 function pathOf(located: LocatedClaim | undefined, surface: string): string {

@@ -3,9 +3,11 @@
 // Invariant: pure; the synthesis that is returned differs from the given one in filled handles alone, and only when it is then accepted.
 // Seed 003, "the repair loop fills only missing/null handle fields"; notes 4.
 import { isJsonObject } from '#base/json.ts';
+import { indexOf } from '../guard/build-manifest.ts';
 import type { ManifestInput } from '../guard/manifest.ts';
 import type { GuardMode, RejectionReason, Validation } from '../guard/parent-claim.ts';
 import { validateParentSynthesis } from '../guard/validate-parent-synthesis.ts';
+import { chunksOfChildren } from './child-handles.ts';
 import { findReferences, type LocatedReference } from './find-references.ts';
 import { patchHandles } from './patch-handles.ts';
 import type { HandleChange, RepairBlock, RepairFailure, RepairStrategy } from './repair-block.ts';
@@ -17,7 +19,7 @@ export interface RepairInput {
   readonly childRecords: readonly unknown[];
   /** @default 'strict' */
   readonly mode?: GuardMode;
-  /** When given, each of them must have a child record, or nothing is repaired. */
+  /** Each of them must have a child record, or nothing is repaired. @default the chunks of the manifest */
   readonly selectedChunkIds?: readonly string[];
   /** Was this synthesis repaired before? Then it is not again. */
   readonly attempted?: boolean;
@@ -94,8 +96,12 @@ function failureBefore({ before, reasons, exclusive, resolved }: Found, input: R
   return new Set(reasons).size > 1 ? 'mixed_traceguard_rejection_reasons' : (reasons[0] ?? null);
 }
 
-function isCovered({ selectedChunkIds = [], childRecords }: RepairInput): boolean {
-  const answered = new Set(childRecords.map((record) => (isJsonObject(record) ? record.chunk_id : undefined)));
+function isCovered({
+  manifest,
+  selectedChunkIds = [...indexOf(manifest).chunkIds],
+  childRecords,
+}: RepairInput): boolean {
+  const answered = chunksOfChildren(childRecords);
   return selectedChunkIds.every((chunk) => answered.has(chunk));
 }
 

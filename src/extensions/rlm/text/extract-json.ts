@@ -78,7 +78,16 @@ function firstObject(text: string): Extracted {
     const found = state === 'whole' ? parsed(text.slice(at, end)) : undefined;
     if (found) return found;
     reason = 'invalid_json';
+    if (beginsLikeOne(text, at)) break;
     at = text.indexOf('{', end);
   }
   return { ok: false, reason };
+}
+
+const KEY = /\{\s*(?:["']|[\w$-]{1,64}\s*:)/y;
+
+/** A brace of prose has no key behind it; what has one was meant as the reply, and nothing behind or inside of it is. */
+function beginsLikeOne(text: string, at: number): boolean {
+  KEY.lastIndex = at;
+  return KEY.test(text);
 }

@@ -108,12 +108,13 @@ describe('repair of missing handles', () => {
   verifies('rlm:repair:from-children', 'a handle that no child of this run reported stays missing', () => {
     const given = facts({ fact_id: 'F1', text: 'one' });
     for (const records of [
-      [],
-      [child('F2', 'a:1-2')],
-      [child('F1', 'a:3-4')],
-      [null, 'x', { output: '{"observed_facts":' }],
+      [child('F2', 'a:1-2'), child('F3', 'a:3-4')],
+      [child('F1', 'a:3-4'), { chunk_id: 'a:1-2', output: '{"observed_facts":' }],
     ])
       assert.deepEqual(decided(repair(given, { childRecords: records })), unresolved);
+    const uncovered = ['not_attempted_non_repairable_traceguard_rejection', false, 'selected_chunk_coverage_failed'];
+    for (const records of [[], [child('F1', 'a:1-2')], [null, 'x', { output: '{"observed_facts":' }]])
+      assert.deepEqual(decided(repair(given, { childRecords: records })), uncovered);
     const spoken = [
       [{ output: '```json\n{"observed_facts":[{"fact_id":"F1","evidence_chunk_id":"a:1-2"}]}\n```' }],
       [{ completion: '{"result":{"retained_facts":[{"fact_id":"F1","evidence_chunk_id":"a:1-2"}]}}' }],
@@ -121,11 +122,15 @@ describe('repair of missing handles', () => {
       [{ fact_id: 'F1', chunk_id: 'a:1-2', text: 'one' }],
       [{ observed_facts: { fact_id: 'F1', evidence_chunk_id: 'a:1-2' } }],
     ];
-    for (const records of spoken) assert.equal(repair(given, { childRecords: records }).repair.repair_accept, true);
+    for (const [answer] of spoken) {
+      const records = [answer, child('F2', 'a:3-4')];
+      assert.equal(repair(given, { childRecords: records }).repair.repair_accept, true);
+    }
     const twoChunks = { entries: [...manifest.entries, { fact_id: 'F1', chunk_id: 'b:1-1', text: 'one' }] };
     const both = [...childRecords, child('F1', 'b:1-1')];
     assert.deepEqual(decided(repair(given, { manifest: twoChunks, childRecords: both })), unresolved);
-    assert.equal(repair(given, { manifest: twoChunks }).repair.repair_accept, true);
+    const half = { manifest: twoChunks, childRecords: [...childRecords, { chunk_id: 'b:1-1', output: '{}' }] };
+    assert.equal(repair(given, half).repair.repair_accept, true);
     const later = repair(given, { manifest: twoChunks, childRecords: both, mode: 'v1' });
     assert.deepEqual(later.repair.allowed_evidence_handle_set, ['b:1-1']);
   });
@@ -133,7 +138,8 @@ describe('repair of missing handles', () => {
   verifies('rlm:repair:empty-string', 'an empty or wrong handle is an answer', () => {
     for (const wrong of ['', 7, [], {}]) {
       assert.deepEqual(decided(repair(facts({ fact_id: 'F1', text: 'one', evidence_chunk_id: wrong }))), unresolved);
-      assert.deepEqual(decided(repair(facts({ fact_id: 'F1', text: 'one', chunk_id: wrong }))), unresolved);
+      // Only this field is the handle that is filled in.
+      assert.equal(repair(facts({ fact_id: 'F1', text: 'one', chunk_id: wrong })).repair.repair_accept, true);
     }
   });
 

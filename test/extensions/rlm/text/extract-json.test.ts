@@ -67,6 +67,11 @@ describe('JSON out of a reply', () => {
       '{a:1}': 'invalid_json',
       '{"a" 1}': 'invalid_json',
       '{"a":NaN}': 'invalid_json',
+      // No piece of a broken reply, and nothing behind it, is taken for the reply.
+      '{\'mode\': {"a":1}}': 'invalid_json',
+      'So {mode: {"a":1}} it is': 'invalid_json',
+      '{"a":"b"c"} {"d":1}': 'invalid_json',
+      '{"result": {"facts":[]}, bad} {"a":1}': 'invalid_json',
     };
     for (const [reply, reason] of Object.entries(reasons))
       assert.deepEqual(extractJson(reply), { ok: false, reason }, reply);
