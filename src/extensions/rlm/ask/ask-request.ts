@@ -51,6 +51,14 @@ export const DEFAULT_ASK_LIMITS: AskLimits = {
 /** A prompt for a smaller window holds neither the API nor a step. */
 export const LEAST_WINDOW = 6_144;
 
+/** What a stored request may ask of the sandbox; more than any that this version writes. */
+export const MOST_REPL: ReplLimits = {
+  memory_bytes: 256 * 1024 * 1024,
+  block_ms: 120_000,
+  output_chars: 100_000,
+  sub_calls: 10_000,
+};
+
 const MEMORY_BYTES = 64 * 1024 * 1024;
 const BLOCK_MS = 30_000;
 

@@ -87,6 +87,8 @@ export async function reopenContext(
   const { root, sources } = row;
   if (root === '') throw changed('it was a text that nobody kept');
   const [only] = sources;
+  const outside = sources.find(({ path }) => relative(root, join(root, path)).startsWith('..'));
+  if (outside !== undefined) throw changed(`${outside.path} leads out of its folder`);
   const isPiped = sources.length === 1 && only?.path === PIPED;
   const opened = isPiped
     ? await createFileSource(join(root, `${only?.hash.replace('sha256:', '')}.txt`), { root, name: PIPED, signal })

@@ -1,5 +1,6 @@
 // Owns the one pass over a file that tells its lines, its hash and whether it is text. Never holds more than one block.
 import { createHash } from 'node:crypto';
+import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { throwIfAborted } from '#base/abort.ts';
 import { errorCode, errorText } from '#base/errors.ts';
@@ -11,6 +12,9 @@ const BLOCK = 1_048_576;
 /** A zero byte this early means that it is no text, as git has it. */
 const PROBE = 8_000;
 
+/** A pipe would wait for somebody who writes into it. */
+const AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK;
+
 export type IndexRefusal = 'context-not-found' | 'context-unreadable' | 'context-binary';
 
 /** @param file absolute @param path as it is told. Throws the signal's reason. */
@@ -20,9 +24,11 @@ export async function indexFile(
   signal?: AbortSignal,
 ): Promise<Result<IndexedFile, IndexRefusal>> {
   try {
-    const handle = await open(file, 'r');
+    const handle = await open(file, AT_ONCE);
     try {
-      const { mtimeMs: modified } = await handle.stat();
+      const found = await handle.stat();
+      if (!found.isFile()) return refuse('context-unreadable', `${path} is no file`);
+      const { mtimeMs: modified } = found;
       const scanned = await scan(handle, signal);
       if (scanned === undefined) return refuse('context-binary', `${path} is no text: it begins with zero bytes`);
       return ok({ file, path, bytes: scanned.marks.byte_count, modified, ...scanned });

@@ -2,7 +2,7 @@
 // Invariant: nothing is written outside that folder; what is packed is what the run read, or it is not packed and that is said.
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { errorText } from '#base/errors.ts';
+import { errorCode, errorText } from '#base/errors.ts';
 import { sha256 } from '#base/ids.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 import type { RunRow, SourceStamp } from '../run-row.ts';
@@ -35,16 +35,28 @@ function readSource(path: string): Result<Buffer, 'not-packed'> {
   }
 }
 
-/** The row as it stands over the unpacked context. A path that leads out of the folder is left out: opening it is refused then. */
+/** The row as it stands over the unpacked context. What leads out of the folder, or is no path, is left out: opening it is refused then. */
 export function unpackContext(row: RunRow, context: PackedContext, folder: string): RunRow {
   for (const stamp of row.sources) {
     const content = Object.hasOwn(context, stamp.hash) ? context[stamp.hash] : undefined;
     const path = join(folder, fileOf(stamp));
     if (content === undefined || relative(folder, path).startsWith('..')) continue;
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    writeFileSync(path, Buffer.from(content, 'base64'), { mode: 0o600 });
+    writeUnlessNoPath(path, Buffer.from(content, 'base64'));
   }
   return { ...row, root: folder };
+}
+
+const NO_PATH: ReadonlySet<string | undefined> = new Set(
+  'EISDIR ENOTDIR EEXIST ENAMETOOLONG ERR_INVALID_ARG_VALUE'.split(' '),
+);
+
+function writeUnlessNoPath(path: string, content: Buffer): void {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    writeFileSync(path, content, { mode: 0o600 });
+  } catch (error) {
+    if (!NO_PATH.has(errorCode(error))) throw error;
+  }
 }
 
 /** What was piped in is kept under its hash. */
