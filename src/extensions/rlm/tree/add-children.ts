@@ -2,6 +2,7 @@
 // Invariant: no node beyond the depth, no id twice, no child of a node that is done with its work.
 import { ok, type Result, refuse } from '#base/result.ts';
 import type { NodeState } from './node-state.ts';
+import { withNodes } from './node-table.ts';
 import { nodeOf, type RlmNode, type RlmTree } from './rlm-tree.ts';
 import { hasEnded } from './run-state.ts';
 
@@ -39,7 +40,7 @@ export function addChildren(tree: RlmTree, { parent_id, children }: NewChildren)
   );
   const ids = fresh.map((node) => node.id);
   const grown = { ...parent, children_ids: [...parent.children_ids, ...ids] };
-  const nodes = { ...tree.nodes, [parent_id]: grown, ...Object.fromEntries(fresh.map((node) => [node.id, node])) };
+  const nodes = withNodes(tree.nodes, [grown, ...fresh]);
   return ok({ ...tree, nodes, work_queue: [...tree.work_queue, ...ids] });
 }
 

@@ -2,6 +2,7 @@
 // Invariant: total; a refusal leaves the tree as it was; whoever fails or is cancelled takes its live descendants along.
 import { ok, type Result, refuse } from '#base/result.ts';
 import { isTerminal, NODE_MOVES, type NodeState } from './node-state.ts';
+import { withNodes } from './node-table.ts';
 import { nodeOf, type RlmNode, type RlmTree } from './rlm-tree.ts';
 import { hasEnded } from './run-state.ts';
 import { type Cause, type Step, type Transition, transitionOf } from './transition.ts';
@@ -54,21 +55,22 @@ export function setNode(tree: RlmTree, { node_id, to }: NodeMove, cause: Cause):
   const rest = node.state === 'queued' ? tree.work_queue.filter((id) => id !== node_id) : tree.work_queue;
   const work_queue = to === 'queued' ? [...rest, node_id] : rest;
   const move = { subject: 'node', subject_id: node_id, from_state: node.state, to_state: to } as const;
-  const nodes = { ...tree.nodes, [node_id]: { ...node, state: to, retries } };
+  const nodes = withNodes(tree.nodes, [{ ...node, state: to, retries }]);
   return { tree: { ...tree, nodes, work_queue }, transitions: [transitionOf(tree, move, cause)] };
 }
 
 /** Cancels those of the nodes that are alive, in one write. */
 export function cancelNodes(step: Step, ids: readonly string[], cause: Cause): Step {
-  const nodes: Record<string, RlmNode> = { ...step.tree.nodes };
+  const cancelled = new Map<string, RlmNode>();
   const transitions: Transition[] = [...step.transitions];
   for (const id of ids) {
-    const node = nodes[id];
+    const node = cancelled.get(id) ?? nodeOf(step.tree, id);
     if (node === undefined || isTerminal(node.state)) continue;
-    nodes[id] = { ...node, state: 'cancelled' };
+    cancelled.set(id, { ...node, state: 'cancelled' });
     const move = { subject: 'node', subject_id: id, from_state: node.state, to_state: 'cancelled' } as const;
     transitions.push(transitionOf(step.tree, move, cause));
   }
+  const nodes = withNodes(step.tree.nodes, [...cancelled.values()]);
   const work_queue = step.tree.work_queue.filter((id) => nodes[id]?.state === 'queued');
   return { tree: { ...step.tree, nodes, work_queue }, transitions };
 }

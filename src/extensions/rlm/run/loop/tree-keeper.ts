@@ -8,6 +8,7 @@ import { cancelRun, endRun } from '../../tree/end-run.ts';
 import { moveNode } from '../../tree/move-node.ts';
 import { moveRun } from '../../tree/move-run.ts';
 import type { NodeState } from '../../tree/node-state.ts';
+import { draftTree } from '../../tree/node-table.ts';
 import { newRlmTree, nodeOf, type RlmNode, type RlmTree, type TreeLimits } from '../../tree/rlm-tree.ts';
 import type { RunState, TerminationReason } from '../../tree/run-state.ts';
 import { takeNext } from '../../tree/take-next.ts';
@@ -19,9 +20,10 @@ export class TreeKeeper {
   #pending: Transition[] = [];
 
   constructor(run_id: string, limits: TreeLimits) {
-    this.#tree = sure(newRlmTree({ run_id, limits }));
+    this.#tree = draftTree(sure(newRlmTree({ run_id, limits })));
   }
 
+  /** As it is now: the next move changes its nodes. */
   get tree(): RlmTree {
     return this.#tree;
   }
