@@ -9,9 +9,12 @@ import type { ComputedHandle, Handle } from '../ask-outcome.ts';
 import { isPlainNumber, outputText, saysNothingThere, statedNumbers } from './computed-text.ts';
 import { WHOLE_CONTEXT } from './grounded-handles.ts';
 import { bareNumber, momentParts, numberValue } from './number-values.ts';
+import { plainText } from './plain-text.ts';
 
 export interface HandleEvidence {
   readonly kind: Handle['kind'];
+  /** As it stands; of what code made, its output. */
+  readonly written: string;
   /** Folded words, to find what turns a quotation. */
   readonly words: string;
   readonly denies: boolean;
@@ -61,6 +64,7 @@ function textEvidence(kind: 'span' | 'child', text: string, paths: ReadonlySet<s
   const values = numberValues(reading);
   return {
     kind,
+    written: text,
     words: reading.folded,
     denies: reading.hasNegation,
     places: [{ reading, quoted: reading.sentences, mentions: reading.mentions }],
@@ -109,6 +113,7 @@ function computedEvidence(handle: ComputedHandle, { of, inContext }: EvidenceOfO
     });
   return {
     kind: 'computed',
+    written: handle.output,
     words: output.folded,
     denies: isEmpty || output.hasNegation,
     places: [],
@@ -133,11 +138,11 @@ function once<T extends object>(find: (term: T, claim: ClaimReading) => boolean)
   };
 }
 
-/** Up to the last whole word that is read. */
+/** Up to the last whole word that is read, in the plain form in which sentences are read. */
 function read(text: string): EvidenceReading {
-  if (text.length <= MOST_READ) return readEvidence({ text, origin: 'model' });
+  if (text.length <= MOST_READ) return readEvidence({ text: plainText(text), origin: 'model' });
   const head = text.slice(0, MOST_READ);
-  return readEvidence({ text: head.slice(0, Math.max(0, head.search(/\s\S*$/u))), origin: 'model' });
+  return readEvidence({ text: plainText(head.slice(0, Math.max(0, head.search(/\s\S*$/u)))), origin: 'model' });
 }
 
 function holdsTerm(reading: EvidenceReading, values: () => ReadonlySet<string>, term: ExactTerm): boolean {

@@ -15,6 +15,7 @@ import type { AnswerSentence, Handle } from '../ask-outcome.ts';
 import type { CitingSentence } from './answer-sentences.ts';
 import { groundedHandles } from './grounded-handles.ts';
 import { type HandleEvidence, handleEvidence } from './handle-evidence.ts';
+import { oddParts, plainText } from './plain-text.ts';
 
 export interface AnswerEvidence {
   readonly handles: readonly Handle[];
@@ -66,13 +67,16 @@ function findMissing(text: string, ids: readonly string[], bank: HandleBank): re
   const unknown = ids.filter((id) => !bank.has(id)).sort();
   if (unknown.length > 0) return unknown.map((id) => `${id} (no such handle)`);
   if (text.length > LONGEST) return ['it is too long for one sentence'];
-  const claim = readClaim(text);
+  const plain = plainText(text);
+  const claim = readClaim(plain);
   if (claim.exact.length === 0 && claim.soft.size === 0) return ['it says nothing that can be compared'];
   const grounded = ids.flatMap((id) => bank.of(id) ?? []);
   if (grounded.length === 0) return ['its handles do not rest on the context'];
+  const odd = oddParts(text).filter((part) => !grounded.some(({ written }) => written.includes(part)));
+  if (odd.length > 0) return odd;
   const counted = withoutOpposed(claim, grounded);
-  if (findGaps(text, claim, counted).length === 0) return [];
-  const gaps = findGaps(text, claim, grounded);
+  if (findGaps(plain, claim, counted).length === 0) return [];
+  const gaps = findGaps(plain, claim, grounded);
   return gaps.length > 0 ? gaps : ['what it cites says the opposite'];
 }
 
