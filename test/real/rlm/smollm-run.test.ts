@@ -10,6 +10,8 @@ import { askQuestion } from '#extensions/rlm/ask/open/ask-question.ts';
 import type { CallRecord } from '#extensions/rlm/call/call-record.ts';
 import { liveRun } from '#extensions/rlm/run/live-run.ts';
 import { type PreparedRun, prepareRun } from '#extensions/rlm/run/prepare/prepare-run.ts';
+import type { RunOptions } from '#extensions/rlm/run/prepare/run-options.ts';
+import { PLAIN_RULE } from '#extensions/rlm/run/prompt/plain-prompt.ts';
 import type { RunOutcome } from '#extensions/rlm/run/run-outcome.ts';
 import type { FamilyOrder } from '#extensions/rlm/run/run-request.ts';
 import { memoryTraceStore } from '#extensions/rlm/trace/memory-trace-store.ts';
@@ -78,6 +80,23 @@ if (!files.modelPath || !files.engineFolder) {
     );
 
     verifies(
+      ['rlm:run:failed-child', 'rlm:run:provider-agnostic'],
+      'a child that cannot keep to the envelope is asked plainly; what counts of it stands in the file',
+      {
+        options: { timeout: 400_000 },
+        run: async (t) => {
+          const scene = await smolScene(t, files);
+          const limits = { max_chunks: 1, max_retries: 1 };
+          const { records } = await runOver(t, scene, { children: [], synthesis: [], ...limits });
+          const [first, again] = records;
+          assert.match(first?.prompt ?? '', /^\{"schema_version":"rlm\.hermes\.input\.v1"/);
+          // Should it ever keep to the contract, there is nothing to ask again.
+          if (again !== undefined) assert.ok(again.prompt.startsWith(PLAIN_RULE), again.prompt.slice(0, 200));
+        },
+      },
+    );
+
+    verifies(
       'rlm:ask:cited',
       'an ask whose code the small model should write cites nothing that the file does not say',
       {
@@ -114,14 +133,21 @@ interface Ran {
 }
 
 /** The beginning of the README; checks what holds whatever the model writes. */
-async function runOver(t: TestContext, { ground, families }: SmolScene, order: FamilyOrder): Promise<Ran> {
-  const options = { max_chunks: 2, chunk_lines: 20, max_retries: 0, force: 'a test' };
+async function runOver(
+  t: TestContext,
+  { ground, families }: SmolScene,
+  { children, synthesis, ...limits }: FamilyOrder & Pick<RunOptions, 'max_chunks' | 'max_retries'>,
+): Promise<Ran> {
+  const options = { max_chunks: 2, chunk_lines: 20, max_retries: 0, force: 'a test', ...limits };
   const target = { cwd: ROOT, userHome: ROOT };
   const ask = { ground: target, target: 'README.md', question: QUESTION, options, memory_path: join(ROOT, 'none') };
   const prepared = await prepareRun(ask, never());
   assert.ok(prepared.ok, JSON.stringify(prepared));
   const { request } = prepared.value;
-  const asked: PreparedRun = { ...prepared.value, request: { ...request, families: order, max_output_tokens: 300 } };
+  const asked: PreparedRun = {
+    ...prepared.value,
+    request: { ...request, families: { children, synthesis }, max_output_tokens: 300 },
+  };
   const store = memoryTraceStore();
   const live = { store, inner: families, clock: ground.clock, call_timeout_ms: 60_000 };
   const outcome = await liveRun(live, asked, never());

@@ -54,7 +54,7 @@ describe('rlm ask', () => {
         text,
         /^The gateway listens on port 8080\.\n {4}notes\.md:2 {2}"The gateway listens on port 8080\."\nThere are 20 lines with ERROR\.\n {4}computed from the whole context: 20\n\nNot supported:\n {2}Its host is Paris\. {2}\[missing: Paris\]\n\nRead [\d.]+ % of \d+ bytes; the rest was only searched by code\.\n/,
       );
-      assert.match(text, /talaria rlm show ask_[0-9a-f]{16}/);
+      assert.match(text, /talaria rlm show ask_\d{14}_[0-9a-f]{8}/);
       assert.doesNotMatch(text, /verif/i);
     },
   );

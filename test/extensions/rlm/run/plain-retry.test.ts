@@ -38,8 +38,12 @@ describe('a child whose reply was of no use', () => {
       assert.equal(again?.call_id, `${CHUNK_2}_retry_1`);
       assert.equal(again.system, PLAIN_SYSTEM);
       assert.ok(again.prompt.startsWith(`${PLAIN_RULE}\n\nQuestion: ${QUESTION}\n\nText:\nFACT:HB-002 `));
-      assert.ok(again.prompt.endsWith(`${GULLS}\n`), 'the text stands last');
-      assert.equal(again.max_output_tokens, 512);
+      assert.ok(
+        again.prompt.endsWith(
+          `${GULLS}\n\n\nSentences of the text that answer the question "${QUESTION}", copied word for word:`,
+        ),
+      );
+      assert.equal(again.max_output_tokens, 384);
       const facts = outcome.evidence.filter(({ chunk_id }) => chunk_id === 'harbour.txt:3-4');
       assert.deepEqual(
         facts.map(({ text, fact_id, child_call_id }) => [text, fact_id, child_call_id]),

@@ -9,10 +9,14 @@ import {
   SYNTHESIS_PROTOCOL,
   SYSTEM_PROMPT,
 } from '#extensions/rlm/run/prompt/instructions.ts';
+import { PLAIN_SYSTEM, plainPrompt } from '#extensions/rlm/run/prompt/plain-prompt.ts';
 
 describe('the words of a run', () => {
   test('are these bytes: changing them costs the users their cache, and stored runs their replay', () => {
-    const pins = { SYSTEM_PROMPT, LEAF_PROTOCOL, SYNTHESIS_PROTOCOL, DECOMPOSITION_PROTOCOL, RATE_SYSTEM_PROMPT };
+    const pins = {
+      ...{ SYSTEM_PROMPT, LEAF_PROTOCOL, SYNTHESIS_PROTOCOL, DECOMPOSITION_PROTOCOL, RATE_SYSTEM_PROMPT, PLAIN_SYSTEM },
+      plainPrompt: plainPrompt('Q?', ['A.', 'B.']),
+    };
     assert.deepEqual(
       Object.fromEntries(Object.entries(pins).map(([name, text]) => [name, sha256(text).slice(0, 16)])),
       {
@@ -21,6 +25,8 @@ describe('the words of a run', () => {
         SYNTHESIS_PROTOCOL: '3793f3e2bf2a67e6',
         DECOMPOSITION_PROTOCOL: '484c7d1b683a829d',
         RATE_SYSTEM_PROMPT: '5bcbaf69c58bc38a',
+        PLAIN_SYSTEM: '2630edc851b654b4',
+        plainPrompt: 'fdd3809bed3cf9da',
       },
     );
   });
