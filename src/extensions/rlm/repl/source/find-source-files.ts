@@ -20,17 +20,35 @@ export interface FoundFiles {
   readonly skipped: readonly SkippedFile[];
 }
 
+/** More than any folder of work; a whole disk is no context. */
+const MOST_FILES = 100_000;
+
 export type FindRefusal = 'context-not-found' | 'context-unreadable';
 
-/** @param target absolute, a file or a folder @param root absolute; paths are told relative to it */
-export async function findSourceFiles(target: string, root: string): Promise<Result<FoundFiles, FindRefusal>> {
+interface Walk {
+  readonly paths: string[];
+  readonly skipped: SkippedFile[];
+  readonly most: number;
+}
+
+/**
+ * @param target absolute, a file or a folder @param root absolute; paths are told relative to it
+ * @param most files that a folder may hold, those that are skipped counted in
+ */
+export async function findSourceFiles(
+  target: string,
+  root: string,
+  most = MOST_FILES,
+): Promise<Result<FoundFiles, FindRefusal>> {
   try {
     const found = await stat(target);
     if (found.isFile()) return ok({ paths: [told(root, target)], skipped: [] });
     if (!found.isDirectory())
       return refuse('context-unreadable', `${target} is no file and no folder; pipe it in and name it -`);
-    const files = { paths: [] as string[], skipped: [] as SkippedFile[] };
+    const files: Walk = { paths: [], skipped: [], most };
     await walk(target, root, files);
+    if (isTooMuch(files))
+      return refuse('context-unreadable', `${target} holds more than ${most} files; name a part of it`);
     return ok({ paths: files.paths.sort(comparePaths), skipped: sorted(files.skipped) });
   } catch (error) {
     const missing = errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR';
@@ -39,8 +57,13 @@ export async function findSourceFiles(target: string, root: string): Promise<Res
   }
 }
 
-async function walk(folder: string, root: string, found: { paths: string[]; skipped: SkippedFile[] }): Promise<void> {
+function isTooMuch({ paths, skipped, most }: Walk): boolean {
+  return paths.length + skipped.length > most;
+}
+
+async function walk(folder: string, root: string, found: Walk): Promise<void> {
   for (const name of await readdir(folder)) {
+    if (isTooMuch(found)) return;
     if (NEVER.has(name)) continue;
     const path = join(folder, name);
     const entry = await lstat(path);
@@ -50,11 +73,7 @@ async function walk(folder: string, root: string, found: { paths: string[]; skip
   }
 }
 
-async function walkReadable(
-  folder: string,
-  root: string,
-  found: { paths: string[]; skipped: SkippedFile[] },
-): Promise<void> {
+async function walkReadable(folder: string, root: string, found: Walk): Promise<void> {
   try {
     await walk(folder, root, found);
   } catch (error) {

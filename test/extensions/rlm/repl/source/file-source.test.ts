@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import fc from 'fast-check';
 import { createFileSource } from '#extensions/rlm/repl/source/file-source.ts';
+import { findSourceFiles } from '#extensions/rlm/repl/source/find-source-files.ts';
 import { openDescribed } from '#extensions/rlm/repl/source/open-described.ts';
 import { bytesOfUnits } from '#extensions/rlm/repl/source/utf8.ts';
 import { contextSourceContract } from './context-source.contract.ts';
@@ -156,5 +157,16 @@ describe('a source over files', () => {
     const controller = new AbortController();
     controller.abort(new Error('enough'));
     await assert.rejects(createFileSource(fileOf('text'), { root, signal: controller.signal }), /enough/);
+  });
+
+  test('a folder with more files than are looked at is refused, not half read', async () => {
+    const many = join(root, 'many');
+    for (const name of ['a', 'b', 'c/d']) mkdirSync(join(many, name), { recursive: true });
+    for (const path of ['a/1', 'a/2', 'b/3', 'c/d/4', 'c/5']) writeFileSync(join(many, path), 'text');
+    const most = async (files: number) => {
+      const found = await findSourceFiles(many, root, files);
+      return found.ok ? found.value.paths.length : found.reason;
+    };
+    assert.deepEqual([await most(5), await most(4), await most(1)], [5, 'context-unreadable', 'context-unreadable']);
   });
 });
