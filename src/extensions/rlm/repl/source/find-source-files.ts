@@ -62,9 +62,9 @@ function isTooMuch({ paths, skipped, most }: Walk): boolean {
 }
 
 async function walk(folder: string, root: string, found: Walk): Promise<void> {
-  for (const name of await readdir(folder)) {
+  const names = (await readdir(folder)).filter((name) => !NEVER.has(name));
+  for (const name of names) {
     if (isTooMuch(found)) return;
-    if (NEVER.has(name)) continue;
     const path = join(folder, name);
     const entry = await lstat(path);
     if (entry.isFile()) found.paths.push(told(root, path));
