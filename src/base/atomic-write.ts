@@ -1,6 +1,17 @@
 // Owns durable whole-file writes: temp file in the same folder, flush, rename. Invariant: a reader sees the old bytes or the
 // new bytes, never a mixture; a failed write leaves the old file and no temp file behind.
-import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { errorCode, errorText, TalariaError } from './errors.ts';
 import { randomHex } from './ids.ts';
@@ -12,21 +23,48 @@ export interface AtomicWriteOptions {
   readonly prefix?: string;
 }
 
-/** Writes `data` to `path`, making missing folders (0700). Throws TalariaError `disk-full` | `no-permission` | `write-failed`. */
+/**
+ * Writes `data` to `path`, making missing folders (0700). Throws TalariaError `disk-full` | `no-permission` | `write-failed`, and
+ * `not-a-file` for a folder, a device or a pipe, which a rename would take the place of.
+ */
 export function atomicWrite(path: string, data: string | Uint8Array, options: AtomicWriteOptions = {}): void {
   const folder = dirname(path);
   const temp = join(folder, `${options.prefix ?? '.tmp_'}${basename(path)}_${randomHex(4)}`);
   let made = false;
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolders(folder);
     made = true;
+    refuseOther(path);
     writeDurably(temp, typeof data === 'string' ? Buffer.from(data, 'utf8') : data, options.mode ?? 0o600);
     renameSync(temp, path);
   } catch (error) {
     if (made) rmSync(temp, { force: true });
-    throw writeError(path, error);
+    throw error instanceof TalariaError ? error : writeError(path, error);
   }
   syncFolder(folder);
+}
+
+/** As `mkdir -p`, step by step: in one call Node never ends below `/proc`. */
+export function makeFolders(path: string): void {
+  const missing: string[] = [];
+  let at = path;
+  for (; !existsSync(at) && dirname(at) !== at; at = dirname(at)) missing.push(at);
+  for (const folder of missing.toReversed()) makeFolder(folder);
+}
+
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error; // another process was faster
+  }
+}
+
+function refuseOther(path: string): void {
+  const facts = statSync(path, { throwIfNoEntry: false });
+  if (facts === undefined || facts.isFile()) return;
+  const what = facts.isDirectory() ? 'a folder' : 'no regular file';
+  throw new TalariaError(`cannot write ${path}: it is ${what}`, { code: 'not-a-file', fix: 'Name another file.' });
 }
 
 function writeDurably(path: string, bytes: Uint8Array, mode: number): void {

@@ -1,7 +1,8 @@
 // Owns opening a database file: private permissions, each room's schema, what happens with damaged and with newer files.
 // Knows no table of any room. Invariant: nothing is ever silently empty: a damaged file is kept aside and a notice says so.
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, openSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { makeFolders } from './atomic-write.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { Database, suspectMark } from './database/connection.ts';
 import { migrate, openVersions, type RoomSchema } from './database/migrate.ts';
@@ -101,7 +102,7 @@ function openNewer(database: Database, newer: string, options: OpenDatabaseOptio
 
 function makePrivateFile(path: string): void {
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolders(dirname(path));
     if (existsSync(path)) return;
     closeSync(openSync(path, 'a', 0o600));
     chmodSync(path, 0o600);

@@ -4,7 +4,6 @@ import {
   chmodSync,
   closeSync,
   linkSync,
-  mkdirSync,
   openSync,
   readFileSync,
   renameSync,
@@ -14,6 +13,7 @@ import {
 } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
+import { makeFolders } from './atomic-write.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { errorCode, errorText, TalariaError } from './errors.ts';
 import { jitter, randomHex } from './ids.ts';
@@ -31,7 +31,7 @@ export function isProcessAlive(pid: number): boolean {
 /** Makes a folder and its parents readable by the owner alone; an existing folder of ours is tightened. Throws TalariaError `folder-unusable`. */
 export function privateFolder(path: string): void {
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    makeFolders(path);
     if ((statSync(path).mode & 0o777) !== 0o700) chmodSync(path, 0o700);
   } catch (error) {
     throw unusableFolder(path, error);
@@ -68,7 +68,7 @@ export interface LockOptions {
 export async function withFileLock<T>(path: string, work: () => T | Promise<T>, options: LockOptions = {}): Promise<T> {
   const clock = options.clock ?? systemClock;
   const until = clock.monotonic() + (options.waitMs ?? 10_000);
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolders(dirname(path));
   while (!tryLock(path)) {
     if (clock.monotonic() >= until) {
       throw new TalariaError(`${path} is held by another process`, {

@@ -1,5 +1,6 @@
 /** Whole-file writes: old or new, private, nothing left behind. */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { chmodSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe } from 'node:test';
@@ -27,11 +28,31 @@ describe('atomic write', () => {
     atomicWrite(join(blocked, 'inner'), 'kept');
     assert.throws(
       () => atomicWrite(blocked, 'x'),
-      (error) => errorCode(error) === 'write-failed',
+      (error) => errorCode(error) === 'not-a-file',
     );
     assert.deepEqual(readdirSync(home.path), ['folder']);
     assert.equal(readFileSync(join(blocked, 'inner'), 'utf8'), 'kept');
   });
+
+  verifies(
+    'core:home:atomic-writes',
+    'a pipe or a device is never replaced, and no folder below /proc waited for',
+    (t) => {
+      const home = createTempHome(t);
+      const pipe = join(home.path, 'pipe');
+      assert.equal(spawnSync('mkfifo', [pipe]).status, 0);
+      assert.throws(
+        () => atomicWrite(pipe, 'x'),
+        (error) => errorCode(error) === 'not-a-file',
+      );
+      assert.deepEqual(readdirSync(home.path), ['pipe']);
+      if (process.platform === 'linux')
+        assert.throws(
+          () => atomicWrite('/proc/talaria/folder/x', 'x'),
+          (error) => errorCode(error) === 'write-failed',
+        );
+    },
+  );
 
   verifies('core:home:atomic-writes', 'a folder that cannot be made is named', () => {
     assert.throws(

@@ -65,6 +65,8 @@ type TurnEnd = Extract<TurnEvent, { type: 'turn-end' }>;
 interface Heard {
   text: string;
   thought: number;
+  /** Why the model-free tier stepped in. */
+  lost?: string;
   end?: TurnEnd;
 }
 
@@ -125,6 +127,7 @@ function hear(heard: Heard, event: TurnEvent): void {
     case 'step-start':
     case 'model-retry':
     case 'model-fallback':
+      if (event.type === 'model-fallback') heard.lost = `${event.from} cannot answer: ${event.reason}`;
       heard.text = '';
       heard.thought = 0;
       break;
@@ -165,6 +168,8 @@ function patienceOf(clock: Clock, stop: AbortSignal) {
 
 function replyOf(heard: Heard, end: TurnEnd, elapsed_ms: number): Outcome {
   const { outcome, error, model, usage, cost } = end;
+  // A run that asked a model must not be told by rules that it was answered.
+  if (end.tier === 'T0' && heard.lost !== undefined) return refuse('runtime_error', heard.lost);
   if (outcome === 'failed') return failedTurn(error);
   if (outcome === 'aborted') return refuse('runtime_error', `${model} stopped in the middle of its reply`);
   if (heard.text.trim() === '') return refuse('runtime_error', `${model} called a tool instead of answering`);

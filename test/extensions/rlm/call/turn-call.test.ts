@@ -6,7 +6,7 @@ import { describe, type TestContext, test } from 'node:test';
 import { TalariaError } from '#base/errors.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
 import { messageText } from '#core/model/message.ts';
-import { type ModelRequest, NO_USAGE } from '#core/model/model-client.ts';
+import { type ModelRequest, NO_USAGE, type Tier } from '#core/model/model-client.ts';
 import { tierOf } from '#extensions/rlm/call/call-tier.ts';
 import type { InnerCall } from '#extensions/rlm/call/inner-call.ts';
 import { openNesting } from '#extensions/rlm/call/nesting.ts';
@@ -186,9 +186,24 @@ describe('turn call', () => {
     for (const prompt of ['{"schema_version":"talaria.rlm.sub.v1"}', 'prose', '', '{"mode":'])
       assert.equal(tierOf(prompt), 'T1');
   });
+
+  test('a model that cannot answer is a failure; the rules that step in for a chat are no reply', async () => {
+    const reason = 'HTTP 401: the key is wrong';
+    const playTurn = (fallsBack: boolean) => {
+      async function* runTurn(): AsyncGenerator<TurnEvent> {
+        if (fallsBack) yield { type: 'model-fallback', from: 'openai/gpt-5', to: 'reflex/1', reason };
+        yield { type: 'text-delta', text: '{}' };
+        yield turnEnd('T0');
+      }
+      return createTurnCall({ family: 'default', runTurn, tier: tierOf }).call(requestOf(), never());
+    };
+    const detail = `openai/gpt-5 cannot answer: ${reason}`;
+    assert.deepEqual(await playTurn(true), { ok: false, reason: 'runtime_error', detail });
+    assert.equal((await playTurn(false)).ok, true);
+  });
 });
 
-function turnEnd(): TurnEvent {
-  const facts = { steps: 1, usage: NO_USAGE, cost: 0, model: 'c/d', tier: 'T2', ms: 1 } as const;
+function turnEnd(tier: Tier = 'T2'): TurnEvent {
+  const facts = { steps: 1, usage: NO_USAGE, cost: 0, model: 'c/d', tier, ms: 1 } as const;
   return { type: 'turn-end', outcome: 'done', text: '', ...facts };
 }
