@@ -24,8 +24,8 @@ export interface AtomicWriteOptions {
 }
 
 /**
- * Writes `data` to `path`, making missing folders (0700). Throws TalariaError `disk-full` | `no-permission` | `write-failed`, and
- * `not-a-file` for a folder, a device or a pipe, which a rename would take the place of.
+ * Writes `data` to `path`, making missing folders (0700). Throws TalariaError `disk-full` | `no-permission` | `write-failed`; the last
+ * also for a folder, a device or a pipe, which a rename would take the place of.
  */
 export function atomicWrite(path: string, data: string | Uint8Array, options: AtomicWriteOptions = {}): void {
   const folder = dirname(path);
@@ -49,6 +49,7 @@ export function makeFolders(path: string): void {
   const missing: string[] = [];
   let at = path;
   for (; !existsSync(at) && dirname(at) !== at; at = dirname(at)) missing.push(at);
+  if (missing.length === 0 && !statSync(at).isDirectory()) mkdirSync(at); // which says what stands there
   for (const folder of missing.toReversed()) makeFolder(folder);
 }
 
@@ -64,7 +65,7 @@ function refuseOther(path: string): void {
   const facts = statSync(path, { throwIfNoEntry: false });
   if (facts === undefined || facts.isFile()) return;
   const what = facts.isDirectory() ? 'a folder' : 'no regular file';
-  throw new TalariaError(`cannot write ${path}: it is ${what}`, { code: 'not-a-file', fix: 'Name another file.' });
+  throw new TalariaError(`cannot write ${path}: it is ${what}`, { code: 'write-failed', fix: 'Name another file.' });
 }
 
 function writeDurably(path: string, bytes: Uint8Array, mode: number): void {
