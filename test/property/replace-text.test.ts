@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { replaceText } from '#core/tools/file/replace-text.ts';
+import { runs } from '../property-runs.ts';
 
 const words = fc.constantFrom('a', 'b', 'ab', ' ', '  ', '\t', '\n', '\r\n', 'x;', '', '{', '}');
 const texts = fc.array(words, { maxLength: 24 }).map((parts) => parts.join(''));
@@ -20,7 +21,7 @@ describe('property: replace-text', () => {
         assert.ok(text.startsWith(kept) && text.endsWith(after));
         assert.ok(kept.length + after.length <= text.length);
       }),
-      { numRuns: 3_000 },
+      { numRuns: runs(3_000) },
     );
   });
 
@@ -35,7 +36,7 @@ describe('property: replace-text', () => {
         assert.equal(result.ok, once);
         if (result.ok) assert.equal(result.value.text, text.replace(old, 'NEW'));
       }),
-      { numRuns: 3_000 },
+      { numRuns: runs(3_000) },
     );
   });
 

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { userMessage } from '#core/model/message.ts';
 import { withStore } from '../mind/sessions/temp-store.ts';
+import { runs } from '../property-runs.ts';
 import { verifies } from '../verifies.ts';
 import { anyQuestion, fillForQueries } from './query-strings.ts';
 
@@ -15,7 +16,7 @@ describe('any string is a legal question', () => {
         assert.ok(hits.length <= 5);
         assert.ok(hits.every((hit) => hit.snippet.isWellFormed() && Number.isFinite(hit.score)));
       });
-      await fc.assert(ask, { numRuns: 1500 });
+      await fc.assert(ask, { numRuns: runs(1500) });
       assert.equal((await store.checkIndex()).agrees, true);
     }),
   );

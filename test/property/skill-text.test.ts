@@ -7,6 +7,7 @@ import { readHeader, readNeeds, relatedSkills } from '#mind/skills/format/read-h
 import { validateSkillText } from '#mind/skills/format/validate-skill.ts';
 import { writeSkill } from '#mind/skills/format/write-skill.ts';
 import { parseIgnoreRules } from '#mind/skills/library/ignore-rules.ts';
+import { runs } from '../property-runs.ts';
 
 /** What front matter is made of, right and wrong. */
 const piece = fc.oneof(
@@ -70,7 +71,7 @@ describe('SKILL.md, any text', () => {
         readNeeds(frontmatter);
         relatedSkills(frontmatter);
       }),
-      { numRuns: 1_500 },
+      { numRuns: runs(1_500) },
     );
   });
 
@@ -89,7 +90,7 @@ describe('SKILL.md, any text', () => {
           assert.deepEqual({ ...parsed.frontmatter }, { name: 'a', description: text, license: 'MIT' });
         }
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -119,7 +120,7 @@ describe('SKILL.md, any text', () => {
         const { hermes = {}, ...plain } = metadata;
         assert.deepEqual([{ ...plain }, { ...(hermes as object) }], [made.metadata, made.hermes]);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 
@@ -164,7 +165,7 @@ describe('SKILL.md, any text', () => {
         ignores('a/'.repeat(50));
         assert.ok(performance.now() - began < 5_000);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 });

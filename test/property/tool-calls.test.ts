@@ -6,6 +6,7 @@ import { createTextCallParser } from '#core/model/tool-calls/text-call-parser.ts
 import { RENDERERS } from '../core/model/tool-calls/renderers.ts';
 import { ADVERSARIAL, soup } from '../core/model/tool-calls/soup.ts';
 import { TOOLS } from '../core/model/tool-calls/tools.ts';
+import { runs } from '../property-runs.ts';
 import { verifies } from '../verifies.ts';
 
 const NAMES = ['alpha', 'beta_two', 'ns.gamma', 'delta-3'];
@@ -32,7 +33,7 @@ verifies('core:strategy:text-tool-call-tag', 'render, then parse, is the identit
       fc.property(callList, (calls) => {
         assert.deepEqual(parseTextCalls(render(calls), OPEN).calls, calls, family);
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   }
 });
@@ -42,7 +43,7 @@ verifies('core:strategy:chunking-invariant', 'random cuts of token soup give the
     fc.property(soup(40), fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 20 }), (text, sizes) => {
       assert.deepEqual(cut(text, sizes), parseTextCalls(text, TOOLS));
     }),
-    { numRuns: 1500 },
+    { numRuns: runs(1500) },
   );
 });
 
@@ -56,7 +57,7 @@ verifies('core:strategy:never-throws', 'any string, any token soup and hostile s
     fc.property(anyText, (text) => {
       assert.equal(typeof parseTextCalls(text, TOOLS).content, 'string');
     }),
-    { numRuns: 1500 },
+    { numRuns: runs(1500) },
   );
   for (const text of [
     '\ud800',
@@ -85,7 +86,7 @@ verifies(
 
 /** '' if the shape is harmless, else what it cost. */
 function measure(unit: string): string {
-  const small = unit.repeat(Math.ceil(10_000 / unit.length));
+  const small = unit.repeat(Math.ceil(runs(10_000) / unit.length));
   const fast = Math.max(best(small), 4);
   const slow = best(small.repeat(4));
   return slow <= 8 * fast && slow < 2_000

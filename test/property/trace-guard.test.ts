@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { runs } from '../property-runs.ts';
 import { verifies } from '../verifies.ts';
 import {
   checkAcceptedIsSupported,
@@ -14,24 +15,24 @@ describe('evidence gate: properties', () => {
     ['core:origin:memory-needs-owner', 'core:origin:foreign-waits'],
     'every known lie is refused with its reason, every true entry is accepted or waits by its origin',
     () => {
-      const tried = checkKnownVerdicts(2_000, 20_260_115);
-      assert.ok(tried.size >= 13 && [...tried.values()].every((count) => count >= 5), JSON.stringify([...tried]));
+      const tried = checkKnownVerdicts(runs(2_000), 20_260_115);
+      assert.ok(tried.size >= 13 && [...tried.values()].every((count) => count >= runs(5)), JSON.stringify([...tried]));
     },
   );
 
   test('a write of any form is kept when what it adds was said by who may say it, and only then', () => {
-    const seen = checkWrites(6_000, 17);
+    const seen = checkWrites(runs(6_000), 17);
     for (const form of WRITE_FORMS) {
-      assert.ok((seen.get(`${form} accepted`) ?? 0) >= 10, form);
-      assert.ok((seen.get(`${form} pending`) ?? 0) >= 10, form);
+      assert.ok((seen.get(`${form} accepted`) ?? 0) >= runs(10), form);
+      assert.ok((seen.get(`${form} pending`) ?? 0) >= runs(10), form);
     }
   });
 
   test('whatever is accepted is supported, as the simplest means tell', () => {
-    assert.ok(checkAcceptedIsSupported(3_000, 7) > 20);
+    assert.ok(checkAcceptedIsSupported(runs(3_000), 7) > runs(20));
   });
 
-  test('taking evidence away never accepts more', () => checkLessNeverAcceptsMore(3_000, 11));
+  test('taking evidence away never accepts more', () => checkLessNeverAcceptsMore(runs(3_000), 11));
 
-  test('a text folds as its sentences do', () => checkFolding(1_000, 13));
+  test('a text folds as its sentences do', () => checkFolding(runs(1_000), 13));
 });

@@ -7,7 +7,7 @@ import { describe, type TestContext } from 'node:test';
 import { startScriptedServer } from '#testing/scripted-server.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 import { verifies } from '../verifies.ts';
-import { createCliStage } from './cli-process.ts';
+import { COMPILE_CACHE, createCliStage } from './cli-process.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -23,7 +23,13 @@ function shell(
   return new Promise((resolve, reject) => {
     const child = spawn('bash', ['-c', script], {
       cwd: temp.path,
-      env: { PATH: process.env.PATH ?? '', HOME: temp.path, TALARIA_HOME: join(temp.path, 'home'), ...env },
+      env: {
+        PATH: process.env.PATH ?? '',
+        HOME: temp.path,
+        TALARIA_HOME: join(temp.path, 'home'),
+        NODE_COMPILE_CACHE: COMPILE_CACHE,
+        ...env,
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let out = '';

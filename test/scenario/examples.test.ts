@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { createTempHome } from '#testing/temp-home.ts';
+import { COMPILE_CACHE } from './cli-process.ts';
 
 const FOLDER = join(import.meta.dirname, '../../examples');
 
@@ -39,7 +40,7 @@ describe('examples', () => {
 
   for (const [name, shows] of Object.entries(SHOWS)) {
     test(`${name} runs offline and shows what it is for`, async () => {
-      const env = { PATH: process.env.PATH, HOME: '/nonexistent' };
+      const env = { PATH: process.env.PATH, HOME: '/nonexistent', NODE_COMPILE_CACHE: COMPILE_CACHE };
       const { stdout } = await promisify(execFile)(process.execPath, [join(FOLDER, name)], { env });
       assert.match(stdout, shows);
     });
@@ -62,7 +63,8 @@ describe('examples', () => {
     const main = join(FOLDER, '../src/surfaces/cli/main.ts');
     writeFileSync(join(bin, 'talaria'), `#!/bin/sh\nexec "${process.execPath}" "${main}" "$@"\n`, { mode: 0o755 });
     const run = async ([name, shows]: readonly [string, RegExp]) => {
-      const env = { PATH: `${bin}:/usr/bin:/bin`, HOME: path, TALARIA_HOME: join(path, name) };
+      const own = { HOME: path, TALARIA_HOME: join(path, name), NODE_COMPILE_CACHE: COMPILE_CACHE };
+      const env = { PATH: `${bin}:/usr/bin:/bin`, ...own };
       const { stdout } = await promisify(execFile)(join(FOLDER, name), { env, cwd: join(FOLDER, '..') });
       assert.match(stdout, shows, name);
     };

@@ -6,6 +6,7 @@ import type { Handle } from '#extensions/rlm/ask/ask-outcome.ts';
 import { answerSentences } from '#extensions/rlm/ask/gate/answer-sentences.ts';
 import { judgeAnswer } from '#extensions/rlm/ask/gate/judge-answer.ts';
 import { child, computed, span } from '../../extensions/rlm/ask/gate/handles.ts';
+import { runs } from '../../property-runs.ts';
 import { verifies } from '../../verifies.ts';
 
 const NUMBERS = ['8080', '8081', '1,024', '1024', '3.50', '3.5', '35', '14', '15', '42'];
@@ -85,9 +86,9 @@ describe('the gate of ask: properties', () => {
           for (const term of terms) assert.ok(held.includes(plain(term)), `${term}: ${text} | ${held}`);
         }
       }),
-      { numRuns: 3_000 },
+      { numRuns: runs(3_000) },
     );
-    assert.ok(cited > 300, `${cited} cited`);
+    assert.ok(cited > runs(300), `${cited} cited`);
   });
 
   test('fewer handles, cited or there, never cite more', () => {
@@ -108,7 +109,7 @@ describe('the gate of ask: properties', () => {
         const more = after.filter((cited, index) => cited && !before[index]);
         assert.deepEqual(more, [], JSON.stringify({ given, evidence, gone }));
       }),
-      { numRuns: 3_000 },
+      { numRuns: runs(3_000) },
     );
   });
 
@@ -127,7 +128,7 @@ describe('the gate of ask: properties', () => {
           there.map(({ status, missing }) => [status, missing]),
         );
       }),
-      { numRuns: 1_500 },
+      { numRuns: runs(1_500) },
     );
   });
 
@@ -141,7 +142,7 @@ describe('the gate of ask: properties', () => {
           assert.ok(Array.isArray(statuses(given, evidence)));
         },
       ),
-      { numRuns: 1_500 },
+      { numRuns: runs(1_500) },
     );
   });
 });

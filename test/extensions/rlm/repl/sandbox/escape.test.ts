@@ -25,7 +25,7 @@ for (const [name, { cases, text, apart }] of Object.entries(GROUPS))
   describe(name, () => {
     let ground: Ground;
     const open = async () => {
-      ground = await openGround(text, { limits: { block_ms: 300, sub_calls: 1_000 } });
+      ground = await openGround(text, { limits: { block_ms: 100, memory_bytes: 32 * 1024 * 1024, sub_calls: 1_000 } });
     };
     before(open);
     after(() => ground.session.close());
