@@ -6,6 +6,7 @@ import type { JsonValue } from '#base/json.ts';
 import type { Refusal } from '#base/result.ts';
 import { type Failure, failed, refused, wrongUse } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandContext, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
+import { secretTest } from '#core/tools/file/file-access.ts';
 import type { AskOutcome } from '../ask/ask-outcome.ts';
 import type { AskContext } from '../ask/open/open-context.ts';
 import type { AskOptions, AskRefusal } from '../ask/open/prepare-ask.ts';
@@ -92,7 +93,11 @@ function contextOf({ places }: RlmGround, asked: Asked, { cwd, ask }: CommandCon
       'there is no question',
       'Type it last: talaria rlm ask --context README.md "Which …?"',
     );
-  if (context !== '-') return { path: typedPath(context, { cwd, userHome: places.userHome }), root: cwd };
+  if (context !== '-') {
+    // Of a folder, what holds secrets stays out; a file that is named is the person's word.
+    const leaveOut = secretTest(cwd, places);
+    return { path: typedPath(context, { cwd, userHome: places.userHome }), root: cwd, leaveOut };
+  }
   if (ask !== undefined || stdin.isTTY === true)
     return wrongUse(
       'context-terminal',

@@ -3,6 +3,7 @@
 import type { JsonValue } from '#base/json.ts';
 import { type Failure, failed, refused, wrongUse } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandContext, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
+import { secretTest } from '#core/tools/file/file-access.ts';
 import type { OpenedEngine } from '../bench/engine/open-engine.ts';
 import type { RlmGround } from '../rlm-ground.ts';
 import type { PreparedRun, PrepareRefusal } from '../run/prepare/prepare-run.ts';
@@ -83,7 +84,8 @@ async function prepare(
     import('../memory/memory-file.ts'),
   ]);
   const { userHome, home } = rlm.places;
-  const from = { cwd: asked.cwd === undefined ? cwd : typedPath(asked.cwd, { cwd, userHome }), userHome };
+  const place = asked.cwd === undefined ? cwd : typedPath(asked.cwd, { cwd, userHome });
+  const from = { cwd: place, userHome, isSecret: secretTest(place, { home, userHome }) };
   const typed = optionsOf(asked, familiesOf(asked));
   const options = { ...typed, window_tokens: typed.window_tokens ?? (await windowOf(rlm, typed.families ?? [])) };
   // Inside of another recursion fewer levels are left; what is out of range stays so, and is refused.

@@ -52,7 +52,7 @@ const schema = z.object({
   omitted: z.array(z.object({ chunk_id: text, reason: z.enum(['max_chunks', 'max_bytes']) })),
   boundaries: z.array(z.object({ source_path: text, last_retained_line: whole, omitted_line_count: whole })),
   skipped: z.array(
-    z.object({ path: text, reason: z.enum(['binary', 'empty', 'unreadable', 'too_large', 'not_a_file']) }),
+    z.object({ path: text, reason: z.enum(['binary', 'empty', 'unreadable', 'too_large', 'not_a_file', 'secret']) }),
   ),
   ambiguity: z.object({
     passed: z.boolean(),

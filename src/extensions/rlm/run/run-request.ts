@@ -26,7 +26,7 @@ export interface RequestChunk extends Omit<ChunkSpan, 'source_path'> {
 /** A file that was found and not read at all. */
 export interface SkippedFile {
   readonly path: string;
-  readonly reason: 'binary' | 'empty' | 'unreadable' | 'too_large' | 'not_a_file';
+  readonly reason: 'binary' | 'empty' | 'unreadable' | 'too_large' | 'not_a_file' | 'secret';
 }
 
 export interface RunMemory {

@@ -171,6 +171,20 @@ describe('rlm/ask: code that misbehaves', () => {
       assert.match(requests.find(({ call_id }) => call_id === 'ask:root:002')?.prompt ?? '', told);
     });
 
+  test('loops twice and gets no third block', async () => {
+    let at = 0;
+    const { outcome, requests } = await playAsk({
+      request: { repl: { memory_bytes: 64 * 1024 * 1024, block_ms: 100, output_chars: 2_000, sub_calls: 5 } },
+      script: ({ call_id }) => (call_id === 'ask:root:final' ? ANSWER : js(`for (let i = ${at++}; ; i += 1) {}`)),
+    });
+    assert.deepEqual(
+      requests.map(({ call_id }) => call_id),
+      ['ask:root:001', 'ask:root:002', 'ask:root:final'],
+    );
+    assert.match(requests.at(-1)?.prompt ?? '', /ran out of time twice/);
+    assert.equal(outcome.verdict, 'answered');
+  });
+
   verifies('rlm:run:max-depth', 'an ask within an ask within an ask stops at its depth', async () => {
     const { store } = await playAsk({
       request: { depth: 3 },

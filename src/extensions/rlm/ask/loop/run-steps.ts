@@ -43,6 +43,7 @@ class StepLoop {
   #failed = 0;
   #formless = 0;
   #toldUncited = false;
+  #lateBlocks = 0;
   #why = 'no step is left';
 
   constructor(bench: AskBench) {
@@ -155,6 +156,11 @@ class StepLoop {
     }
     if (ran.answer !== null) return this.#afterAnswer(this.#judged(turn, ran.answer), step < bench.steps);
     bench.events.end(turn.node, 'atomic_complete', ran.failure?.reason ?? null);
+    this.#lateBlocks = ran.failure?.reason === 'out_of_time' ? this.#lateBlocks + 1 : 0;
+    if (this.#lateBlocks >= PATIENCE) {
+      this.#why = 'your code ran out of time twice';
+      return 'last';
+    }
     return this.#onRepeat(this.#watch.see(step, code, JSON.stringify([ran.output, ran.failure])));
   }
 

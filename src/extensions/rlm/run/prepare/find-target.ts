@@ -35,6 +35,8 @@ export type TargetRefusal =
 export interface TargetGround {
   readonly cwd: string;
   readonly userHome: string;
+  /** Files of a folder that stay out; one that is named itself is the person's word. */
+  readonly isSecret?: (absolute: string) => boolean;
 }
 
 const MOST_FILES = 100_000;
@@ -48,7 +50,7 @@ export function findTarget(typed: string, ground: TargetGround): Result<FoundTar
   if (stats.value === undefined) return textTarget(typed, ground);
   const root = isInside(ground.cwd, absolute) ? ground.cwd : dirname(absolute);
   const path = relative(root, absolute).split(sep).join('/');
-  if (stats.value.isDirectory()) return folderTarget({ path, absolute, root }, typed);
+  if (stats.value.isDirectory()) return folderTarget({ path, absolute, root }, typed, ground);
   if (!stats.value.isFile()) return refuse('target-unreadable', `${typed} is neither a file nor a folder`);
   return ok({ kind: 'path', root, isFolder: false, files: [{ path, absolute }], skipped: [] });
 }
@@ -89,7 +91,11 @@ interface Folder {
   readonly root: string;
 }
 
-function folderTarget(folder: Folder, typed: string): Result<FoundTarget, TargetRefusal> {
+function folderTarget(
+  folder: Folder,
+  typed: string,
+  { isSecret = () => false }: TargetGround,
+): Result<FoundTarget, TargetRefusal> {
   const files: FoundFile[] = [];
   const skipped: SkippedFile[] = [];
   const open: Folder[] = [folder];
@@ -101,9 +107,12 @@ function folderTarget(folder: Folder, typed: string): Result<FoundTarget, Target
     if (files.length > MOST_FILES)
       return refuse('target-too-large', `${typed} holds more than ${MOST_FILES} files; name a folder of it`);
   }
-  files.sort((one, other) => comparePaths(one.path, other.path));
+  const shown = files.filter(({ absolute }) => !isSecret(absolute));
+  const hidden = new Set(files).difference(new Set(shown));
+  for (const { path } of hidden) skipped.push({ path, reason: 'secret' });
+  shown.sort((one, other) => comparePaths(one.path, other.path));
   skipped.sort((one, other) => comparePaths(one.path, other.path));
-  return ok({ kind: 'path', root: folder.root, isFolder: true, files, skipped });
+  return ok({ kind: 'path', root: folder.root, isFolder: true, files: shown, skipped });
 }
 
 interface Sorted {

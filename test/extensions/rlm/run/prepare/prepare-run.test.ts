@@ -101,6 +101,20 @@ describe('a target', () => {
     );
   });
 
+  test('that is a folder leaves out what holds secrets, and names it; a file that is named is the word of the person', async () => {
+    file('kept/a.txt', 'one\n');
+    file('kept/.env', 'KEY=1\n');
+    const isSecret = (path: string) => path.endsWith('.env');
+    const { request } = await prepared('kept', { ground: { isSecret } });
+    assert.deepEqual(
+      request.chunks.map(({ chunk_id }) => chunk_id),
+      ['kept/a.txt:1-1'],
+    );
+    assert.deepEqual(request.skipped, [{ path: 'kept/.env', reason: 'secret' }]);
+    const named = await prepared('kept/.env', { ground: { isSecret } });
+    assert.equal(named.request.chunks.length, 1);
+  });
+
   test('outside of the folder, or with its whole path, is named by its own name', async () => {
     const { request, root } = await prepared(join(folder, file('deep/in/x.txt', 'x\n')), {
       ground: { cwd: join(folder, 'tree') },
