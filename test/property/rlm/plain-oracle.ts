@@ -59,7 +59,9 @@ export function faultOf(
   return hiddenText(parent);
 }
 
-/** Each line of the claim stands in the evidence, or the evidence in it; and no number is its own. */
+const TURNING = [' not ', ' never ', ' at least '];
+
+/** Each line of the claim stands in the evidence with what turns or limits it, or the evidence in it; and no number is its own. */
 function isSupported({ fact_id, text }: ParentClaim, entries: readonly ManifestEntry[]): boolean {
   const source = flat(`${entries.find((one) => one.fact_id === fact_id)?.text ?? ''}`);
   const bare = source.replace(`fact:${flat(fact_id ?? '')} `, '');
@@ -67,10 +69,13 @@ function isSupported({ fact_id, text }: ParentClaim, entries: readonly ManifestE
   const numbers: readonly string[] = line.match(/\d+/g) ?? [];
   const known: readonly string[] = `${source} ${fact_id}`.match(/\d+/g) ?? [];
   if (numbers.some((number) => !known.includes(number))) return false;
-  return text
-    .split('\n')
-    .map(flat)
-    .every((one) => source.includes(one) || one.includes(bare) || source.includes(one.replace(/^fact:\S+ ?/, '')));
+  const lines = text.split('\n').map(flat);
+  const words = lines.filter((one) => one !== '' && !flat(`fact:${fact_id}`).includes(one));
+  const turns = TURNING.filter((turn) => ` ${bare} `.includes(turn));
+  if (turns.some((turn) => words.some((one) => !` ${one} `.includes(turn)))) return false;
+  return lines.every(
+    (one) => source.includes(one) || one.includes(bare) || source.includes(one.replace(/^fact:\S+ ?/, '')),
+  );
 }
 
 function flat(text: string): string {

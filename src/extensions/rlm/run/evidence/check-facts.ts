@@ -1,8 +1,10 @@
 // Owns whether what a child offers is evidence: a quotation that stands in the chunk it was given, and its id when the text beside it says
-// that id. Knows no run. Invariant: what passes stands in its chunk word for word but for white space; the rest is refused with a reason.
+// that id. Knows no run. A quotation cut from words that turn or limit it is taken with its whole sentence, so that all who read on see it.
+// Invariant: what passes stands in its chunk word for word but for white space; the rest is refused with a reason.
 // Seed 003: fresh child evidence; notes 4 (here the chunk decides, no ground truth).
 import type { ClaimedFact } from './claimed-facts.ts';
 import { type QuoteFinder, type QuotePlace, quoteFinder } from './quote-finder.ts';
+import { type WholeSentence, wholeSentence } from './whole-sentence.ts';
 
 /** A chunk as a call gets it, with its text. */
 export interface ChunkText {
@@ -45,7 +47,7 @@ const MOST_FACTS = 40;
 const LONGEST_QUOTE = 2_000;
 
 export function checkFacts(claimed: readonly ClaimedFact[], chunks: readonly ChunkText[]): CheckedFacts {
-  const finders = chunks.map((chunk) => ({ chunk, finder: quoteFinder(chunk.text) }));
+  const finders = chunks.map((chunk) => ({ chunk, finder: quoteFinder(chunk.text), whole: wholeSentence(chunk.text) }));
   const facts: CheckedFact[] = [];
   const refused: RefusedFact[] = [];
   const seen = new Set<string>();
@@ -61,15 +63,20 @@ export function checkFacts(claimed: readonly ClaimedFact[], chunks: readonly Chu
   return { facts, refused };
 }
 
-type Finders = readonly { readonly chunk: ChunkText; readonly finder: QuoteFinder }[];
+interface OpenChunk {
+  readonly chunk: ChunkText;
+  readonly finder: QuoteFinder;
+  readonly whole: WholeSentence;
+}
 
-function checkFact({ text, fact_id, chunk_id }: ClaimedFact, finders: Finders): CheckedFact | FactRefusal {
+function checkFact({ text, fact_id, chunk_id }: ClaimedFact, finders: readonly OpenChunk[]): CheckedFact | FactRefusal {
   if (!/[\p{L}\p{N}]/u.test(text)) return 'no_words';
   if (text.length > LONGEST_QUOTE) return 'too_long';
   const asked = chunk_id === null ? finders : finders.filter(({ chunk }) => chunk.chunk_id === chunk_id);
-  for (const { chunk, finder } of asked) {
-    const place = finder.find(text) ?? finder.find(unquoted(text));
-    if (place !== undefined) {
+  for (const { chunk, finder, whole } of asked) {
+    const found = finder.find(text) ?? finder.find(unquoted(text));
+    if (found !== undefined) {
+      const place = whole(found);
       const quote = chunk.text.slice(place.start, place.end);
       return { text: quote, chunk, place, fact_id: ownId(fact_id, chunk.text, place) };
     }
@@ -92,6 +99,7 @@ function ownId(fact_id: string | null, text: string, { start, end }: QuotePlace)
   return quoteFinder(text.slice(from, to < 0 ? undefined : to)).find(fact_id) === undefined ? null : fact_id;
 }
 
-function keyOf({ chunk, text, fact_id }: CheckedFact): string {
-  return JSON.stringify([chunk.chunk_id, text.replace(/\s+/g, ' '), fact_id]);
+/** Whatever id each gives it, what stands in one place is one fact. */
+function keyOf({ chunk, place }: CheckedFact): string {
+  return `${chunk.chunk_id} ${place.start} ${place.end}`;
 }
