@@ -27,7 +27,7 @@ describe('talaria rlm demo', () => {
       const home = `${dirname(page)}/home`;
       const runs = await stage.run(['rlm', 'runs'], { env: { TALARIA_HOME: home } });
       assert.equal(runs.code, 0, runs.err);
-      assert.equal(runs.out.match(/^rlm_[0-9a-f]{16} /gm)?.length, 3, 'the way to look around works');
+      assert.equal(runs.out.match(/^run_\d{14}_[0-9a-f]{8} /gm)?.length, 3, 'the way to look around works');
     },
   );
 

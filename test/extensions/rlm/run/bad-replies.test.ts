@@ -229,6 +229,14 @@ describe('a synthesis', () => {
     );
   });
 
+  test('that says of itself that it failed is asked once more, then refused', async () => {
+    const { outcome, inner } = await withParent((_, prompt) =>
+      JSON.stringify(parentReply(shownFacts(objectOf(prompt.context)), { verdict: 'failed' })),
+    );
+    assert.deepEqual([outcome.verdict, outcome.claims.length], ['refused', 0]);
+    assert.match(inner.requests.at(-1)?.prompt ?? '', /says of itself that it failed/);
+  });
+
   test('without handles is repaired once from the children, without a call', async () => {
     const { outcome, inner } = await withParent((_, prompt) => {
       const facts = shownFacts(objectOf(prompt.context)).map(({ evidence_chunk_id: _id, ...fact }) => fact);

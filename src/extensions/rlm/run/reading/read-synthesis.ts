@@ -49,14 +49,21 @@ export function readSynthesis(text: string, task: SynthesisTask): SynthesisReadi
   const validation = repair.after_validation?.accepted ? repair.after_validation : repair.before_validation;
   const strict = policy.output_schema === 'strict' ? strictForm(text, 'retained_facts') : [];
   const form = read.ok ? strict : problemTexts(read.problems);
+  const failed = read.ok && read.value.verdict === 'failed';
   return {
-    accepted: read.ok && validation.accepted,
+    accepted: read.ok && !failed && validation.accepted,
     validation,
     repair,
     ...saidOf(read),
-    problems: [...form, ...(raw === null ? [] : rejectionTexts(validation.rejected_claims))],
+    problems: [
+      ...form,
+      ...(failed ? [SAYS_FAILED] : []),
+      ...(raw === null ? [] : rejectionTexts(validation.rejected_claims)),
+    ],
   };
 }
+
+const SAYS_FAILED = 'the reply says of itself that it failed';
 
 /** References may name any chunk that a fact stands in. */
 function withinFacts({ asked, facts }: SynthesisTask): Asked {
