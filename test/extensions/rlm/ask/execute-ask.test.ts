@@ -27,7 +27,7 @@ describe('rlm/ask: an answer with handles', () => {
         outcome.sentences.map(({ text, status, missing }) => [text, status, missing]),
         [
           ['The gateway listens on port 8080.', 'cited', []],
-          ['Its host is Paris.', 'not_supported', ['Paris']],
+          ['Its host is Paris.', 'not_supported', ['Its', 'host', 'Paris']],
         ],
       );
       const [handle] = outcome.handles;

@@ -1,10 +1,10 @@
 // Owns which names of an answer must be looked for in the context before it is judged: those of sentences that cite something computed
 // over the whole context. Pure. Invariant: bounded, so that an answer of a thousand names costs no thousand searches.
-import { readClaim } from '#mind/evidence/trace-guard/read-claim.ts';
+import { type ExactTerm, readClaim } from '#mind/evidence/trace-guard/read-claim.ts';
 import type { Handle } from '../ask-outcome.ts';
 import type { CitingSentence } from './answer-sentences.ts';
 import { WHOLE_CONTEXT } from './grounded-handles.ts';
-import { isNumberTerm, nameOf } from './handle-evidence.ts';
+import { bareNumber } from './number-values.ts';
 
 const MOST_NAMES = 64;
 const LONGEST = 4_000;
@@ -30,4 +30,13 @@ function overWholeContext(handles: readonly Handle[]): ReadonlySet<string> {
 function isOver(handle: Handle, over: ReadonlySet<string>): boolean {
   if (handle.kind === 'computed') return handle.inputs.some((id) => over.has(id));
   return handle.kind === 'child' && over.has(handle.over);
+}
+
+function isNumberTerm({ keys }: ExactTerm): boolean {
+  return keys.some((key) => bareNumber(key) !== undefined);
+}
+
+/** As it is looked for in the context. */
+function nameOf({ shown }: ExactTerm): string {
+  return shown.replace(/['’]s?$/u, '');
 }

@@ -33,6 +33,7 @@ export function askLines({ outcome, withhold, kept, context }: AskView): readonl
 }
 
 const QUOTE = 100;
+const CODE = 120;
 const MOST_SOURCES = 6;
 const MOST_GAPS = 12;
 
@@ -49,10 +50,8 @@ function sourceLine(id: string, all: readonly Handle[]): string | undefined {
       return `${placeOf(handle.place)}  "${oneLine(handle.quote, QUOTE)}"`;
     case 'child':
       return `${baseOf(handle.over, all)}  "${oneLine(handle.text, QUOTE)}"`;
-    case 'computed': {
-      const from = handle.inputs.map((input) => baseOf(input, all)).join(', ');
-      return `computed from ${oneLine(from, QUOTE)}: ${oneLine(handle.output, QUOTE)}`;
-    }
+    case 'computed':
+      return `computed by code: ${oneLine(handle.code, CODE)}: ${oneLine(handle.output, QUOTE)}`;
     case undefined:
       return undefined;
   }

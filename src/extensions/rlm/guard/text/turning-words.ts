@@ -9,6 +9,11 @@ const TURNING: ReadonlySet<string> = new Set(
   ),
 );
 
+/** One word in lower case. */
+export function isTurningWord(word: string): boolean {
+  return TURNING.has(word);
+}
+
 /** Both texts folded. */
 export function turningWords(said: string, evidence: string): readonly string[] {
   const own = new Set(evidence.split(NO_LETTERS));
