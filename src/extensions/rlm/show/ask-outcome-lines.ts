@@ -33,6 +33,6 @@ function handleLine(handle: Handle): string {
     case 'child':
       return `[${handle.id}] sub-call ${handle.call_id} over ${handle.over}: "${oneLine(handle.text)}"`;
     case 'computed':
-      return `[${handle.id}] computed over ${handle.inputs.join(', ')}: ${oneLine(handle.output)}`;
+      return `[${handle.id}] computed by code: ${oneLine(handle.code)} over ${handle.inputs.join(', ')}: ${oneLine(handle.output)}`;
   }
 }

@@ -70,6 +70,6 @@ function sourceLine(handle: Handle, { byId, answer }: Shown): string {
       return `[${handle.id}] found in ${where}: ${quoted(handle.text)}`;
     }
     case 'computed':
-      return `[${handle.id}] computed from ${handle.inputs.join(', ')}: ${oneLine(handle.output)}`;
+      return `[${handle.id}] computed by code: ${oneLine(handle.code)} over ${handle.inputs.join(', ')}: ${oneLine(handle.output)}`;
   }
 }

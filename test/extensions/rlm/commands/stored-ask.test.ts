@@ -79,9 +79,9 @@ describe('stored asks', () => {
       assert.match((await ran(ground, 'replay', { run: run_id })).text, /the same again/);
       const { text } = await ran(ground, 'show', { run: run_id });
       assert.match(text, /\nCited:\n {2}There are 20 lines with ERROR\. \[/);
-      assert.match(text, /\] computed over context: 20\n/);
+      assert.match(text, /\] computed by code: .* over context: 20\n/);
       assert.match(text, /\] sub-call ask:sub:001:001 over /);
-      assert.match(text, /\nNot supported:\n {2}Its owner is Boris\. \(missing: Boris\)/);
+      assert.match(text, /\nNot supported:\n {2}Its owner is Boris\. \(missing: Its, Boris\)/);
       assert.match(
         (await ran(ground, 'runs')).text,
         /\| ask \| How many errors, and who owns it\? \| answered \| 4 \|/,

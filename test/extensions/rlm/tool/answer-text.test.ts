@@ -48,7 +48,7 @@ describe('rlm/tool: texts', () => {
         'Sources:',
         '- [s1] docs/a.md:3-4 "The harbour opens at six."',
         '- [c2] found in docs/a.md:3-4: "opens at six"',
-        '- [k3] computed from c2: 6',
+        '- [k3] computed by code: 1 over c2: 6',
         '',
         '',
       ].join('\n'),

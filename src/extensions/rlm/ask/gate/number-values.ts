@@ -18,11 +18,3 @@ export function bareNumber(key: string): string | undefined {
   const rest = digits === undefined ? '-' : key.slice(digits.length);
   return digits === undefined || !/^[a-z%°$€£¥]{0,12}$/.test(rest) ? undefined : numberValue(digits);
 }
-
-const MOMENT = /^(\d{4}-\d{2}-\d{2})t((\d{2}:\d{2})(?::\d{2})?)/;
-
-/** `2026-11-22t10:33:05z` says its day and its time. */
-export function momentParts(key: string): readonly string[] {
-  const [, day, time, minute] = MOMENT.exec(key) ?? [];
-  return [day, time, minute].filter((part) => part !== undefined);
-}

@@ -67,7 +67,7 @@ describe('rlm/ask: the prompt of a root call', () => {
     assert.deepEqual(
       [textHash(ROOT_RULES.replace(REPL_API, '')), textHash(SUB_RULES)],
       [
-        'sha256:614538095d953f8061671bbce742dd097103571aadd5e8182cf1575d0012903a',
+        'sha256:d1e5cf84a3245fe27e3ad0ac6fcde3346d9b51286afc8c90446f7661267441f6',
         'sha256:1e02b4e920d8b4981a61c640eb34c461794c1046a6d5c084d32210a166f58328',
       ],
     );
