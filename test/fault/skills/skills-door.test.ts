@@ -1,3 +1,3 @@
 import { doorFaults } from './door-faults.contract.ts';
 
-doorFaults(9);
+doorFaults(13);

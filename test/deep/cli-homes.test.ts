@@ -5,8 +5,8 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { openDatabase } from '#base/database.ts';
+import { createCliStage } from '../scenario/cli-process.ts';
 import { verifies } from '../verifies.ts';
-import { createCliStage } from './cli-process.ts';
 
 describe('homes of the command line', () => {
   verifies(

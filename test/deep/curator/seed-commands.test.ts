@@ -5,9 +5,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { describe, type TestContext } from 'node:test';
 import { createTempHome } from '#testing/temp-home.ts';
+import { COMPILE_CACHE } from '../../scenario/cli-process.ts';
+import { readJson } from '../../scenario/curator/read-json.ts';
 import { verifies } from '../../verifies.ts';
-import { COMPILE_CACHE } from '../cli-process.ts';
-import { readJson } from './read-json.ts';
 
 const MAIN = join(import.meta.dirname, '../../../src/surfaces/cli/main.ts');
 const SKILL = '---\nname: gateway\ndescription: Restart the gateway plugin\n---\n\nRestart the gateway plugin.\n';
