@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { describe, type TestContext } from 'node:test';
 import { startScriptedServer } from '#testing/scripted-server.ts';
 import { createTempHome } from '#testing/temp-home.ts';
+import { COMPILE_CACHE, createCliStage } from '../scenario/cli-process.ts';
 import { verifies } from '../verifies.ts';
-import { COMPILE_CACHE, createCliStage } from './cli-process.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { describe, type TestContext } from 'node:test';
 import { startScriptedServer } from '#testing/scripted-server.ts';
 import type { ServerStep } from '#testing/server/server-step.ts';
+import { type CliRunOptions, createCliStage } from '../scenario/cli-process.ts';
 import { verifies } from '../verifies.ts';
-import { type CliRunOptions, createCliStage } from './cli-process.ts';
 
 const ASK_TOOL = { calls: [{ name: 'terminal', arguments: { command: 'echo from-the-tool' } }] };
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { createCliStage } from './cli-process.ts';
+import { createCliStage } from '../scenario/cli-process.ts';
 
 describe('the demo of learning', () => {
   test('four processes: a task becomes a skill, a correction patches it, a new session uses it, why names the messages', async (t) => {
