@@ -35,10 +35,9 @@ export class SandboxThread {
 
   private constructor(start: SandboxStart) {
     this.#watchMs = watchOf(start);
+    // Its output goes nowhere: nothing in it prints, and reading the streams would keep the process alive beside a resting thread.
     const options = { workerData: start, env: {}, execArgv: [], stdin: false, stdout: true, stderr: true };
     this.#worker = new Worker(workerFile(), { ...options, resourceLimits: RESOURCES });
-    this.#worker.stdout.resume();
-    this.#worker.stderr.resume();
     this.#worker.on('message', (message: FromSandbox) => this.#hear(message));
     this.#worker.on('error', (error) => this.#over(endOf(error), error));
     this.#worker.on('exit', () => this.#over('sandbox_died'));
