@@ -7,6 +7,5 @@ await import('../property/tool-calls.test.ts');
 await import('../property/replace-text.test.ts');
 await import('../property/session-search.test.ts');
 await import('../property/trace-guard.test.ts');
-await import('../property/rlm/ask-gate.test.ts');
 await import('../core/model/tool-calls/parse-cases.test.ts');
 await import('../mind/skills/guard/scan-skill.test.ts');

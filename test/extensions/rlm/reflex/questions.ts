@@ -1,6 +1,9 @@
 // Questions over documents of this repository, each with words that its answer must hold; a quote answers when it holds those words. Twenty
 // were in sight when the rules were made; the fifteen others were written afterwards and first measured with the rules as they are.
 
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
 export interface DocumentQuestion {
   readonly document: string;
   readonly question: string;
@@ -8,9 +11,16 @@ export interface DocumentQuestion {
   readonly answer: string;
 }
 
+const ROOT = join(import.meta.dirname, '../../../..');
+
+/** The page of another extension goes with that extension. */
+function askable(questions: readonly DocumentQuestion[]): readonly DocumentQuestion[] {
+  return questions.filter(({ document }) => existsSync(join(ROOT, document)));
+}
+
 const row = (document: string, question: string, answer: string): DocumentQuestion => ({ document, question, answer });
 
-export const DOCUMENT_QUESTIONS: readonly DocumentQuestion[] = [
+export const DOCUMENT_QUESTIONS = askable([
   row('docs/guide/approvals.md', 'What happens in a script where nobody can answer an approval?', 'it does not run'),
   row('docs/guide/approvals.md', 'How do I take an always back?', 'talaria config unset command_allowlist'),
   row(
@@ -63,9 +73,9 @@ export const DOCUMENT_QUESTIONS: readonly DocumentQuestion[] = [
     'When should the decision be revisited?',
     'Somebody has to audit',
   ),
-];
+]);
 
-export const LATER_QUESTIONS: readonly DocumentQuestion[] = [
+export const LATER_QUESTIONS = askable([
   row(
     'docs/guide/long-conversations.md',
     'At which share of the window is a conversation compressed in the middle of a turn?',
@@ -113,4 +123,4 @@ export const LATER_QUESTIONS: readonly DocumentQuestion[] = [
     'new skills of reviews are written without a question',
   ),
   row('docs/guide/skills-and-learning.md', 'Which command shows the learning demo?', 'npm run demo:learning'),
-];
+]);
