@@ -1,0 +1,38 @@
+// Owns the section `peers` of config.yaml and the three variables of `memory.env` (seed 004, layer 2). Data only.
+// Invariant: with both switches off nothing is kept on this machine.
+import { z } from 'zod';
+
+const pattern = z
+  .string()
+  .regex(/^[^\s@]*@[^\s@]+$/, 'must be NAME@SERVER; * stands for anything')
+  .describe('NAME@SERVER; `*` stands for anything.');
+
+export const hiveSchema = z.object({
+  e2ee: z.boolean().default(false).describe('Encrypt messages end to end; keeps a key store in `peers/` of the home.'),
+  encrypt_account_data: z
+    .boolean()
+    .default(false)
+    .describe('Encrypt what is noted about peers (contexts, summaries, suggestions) with a key in `peers/` of the home.'),
+  join: z
+    .object({
+      enabled: z.boolean().default(true).describe('Accept introductions by themselves.'),
+      allow: z.array(pattern).default([]).describe('Whose introductions are accepted; empty: everybody who is not denied.'),
+      deny: z.array(pattern).default([]).describe('Whose introductions are not accepted.'),
+      per_turn: z.int().min(1).max(1_000).default(10).describe('Introductions accepted in one turn; the rest waits.'),
+    })
+    .prefault({})
+    .describe('Who may introduce.'),
+  suggestions: z.boolean().default(true).describe('Summarise peers and suggest introductions.'),
+});
+
+export type HiveConfig = z.infer<typeof hiveSchema>;
+
+/** What `memory.env` must hold for `memory.provider: hivemind`. */
+export interface HiveAccount {
+  /** MATRIX_HOMESERVER, e.g. `https://matrix.example.org`; no slash at its end. */
+  readonly homeserver: string;
+  /** MATRIX_USER_ID, `@name:server`. */
+  readonly userId: string;
+  /** MATRIX_ACCESS_TOKEN */
+  readonly accessToken: string;
+}

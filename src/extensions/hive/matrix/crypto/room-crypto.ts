@@ -1,0 +1,53 @@
+// Owns the seam between the Matrix backend and end-to-end encryption (hivemind notes 5). Implemented by machine-crypto (crypto-wasm, loaded
+// only when `peers.e2ee` is on). Knows no peers. Invariant: whatever changed keys is on disk before it leaves this machine and before the
+// position of a sync advances; one write a batch.
+import type { JsonObject } from '#base/json.ts';
+
+/** The parts of a sync answer that concern keys. */
+export interface KeyChanges {
+  readonly toDevice: readonly JsonObject[];
+  /** User ids. */
+  readonly changed: readonly string[];
+  readonly left: readonly string[];
+  readonly oneTimeKeyCounts: Readonly<Record<string, number>>;
+  readonly unusedFallbackKeyTypes?: readonly string[];
+  /** `next_batch`. */
+  readonly next: string;
+}
+
+export interface ClearEvent {
+  readonly type: string;
+  readonly content: JsonObject;
+}
+
+/** A room as encryption needs it: user ids of everybody who may read, invited ones too. */
+export interface EncryptionTarget {
+  readonly roomId: string;
+  readonly members: readonly string[];
+  /** State content of `m.room.encryption`. */
+  readonly settings: JsonObject;
+}
+
+/** Somebody has a device that got none of our messages of that room. */
+export interface LateDevice {
+  readonly userId: string;
+  readonly deviceId: string;
+}
+
+/** Contract. Throws PeerError `peers-encryption` when something cannot be encrypted or the store cannot be used; nothing was sent then. */
+export interface RoomCrypto {
+  readonly deviceId: string;
+  /** The position that the store belongs to; undefined: begin with an initial sync. */
+  position(): string | undefined;
+  /** Takes in keys, stores them together with `next`, then sends what the machine has to say (keys to upload, queries). */
+  receive(changes: KeyChanges, signal: AbortSignal): Promise<void>;
+  /** Shares the key with every device of every member, encrypts all contents, stores once, then sends the keys; gives contents of `m.room.encrypted`. */
+  encrypt(target: EncryptionTarget, events: readonly ClearEvent[], signal: AbortSignal): Promise<readonly JsonObject[]>;
+  /** Undefined: there is no key for it, or it is not what it claims to be. */
+  decrypt(roomId: string, event: JsonObject): Promise<ClearEvent | undefined>;
+  /** Devices of members that were never noted with `noteReached` for this room; asks for changed device lists first. */
+  lateDevices(target: EncryptionTarget, signal: AbortSignal): Promise<readonly LateDevice[]>;
+  /** Remembers that messages of this room were encrypted for these devices. */
+  noteReached(roomId: string, devices: readonly LateDevice[]): Promise<void>;
+  close(): Promise<void>;
+}
