@@ -6,7 +6,17 @@ import type { JsonObject } from '#base/json.ts';
 import type { Message } from './message.ts';
 
 /** Why a call is made; the cost ledger is kept by purpose. */
-export type Purpose = 'answer' | 'review' | 'flush' | 'compress' | 'curate' | 'dream' | 'recall' | 'recurse' | 'probe';
+export type Purpose =
+  | 'answer'
+  | 'review'
+  | 'flush'
+  | 'compress'
+  | 'curate'
+  | 'dream'
+  | 'recall'
+  | 'recurse'
+  | 'peers'
+  | 'probe';
 
 /** T0 reflex, T1 small and fast, T2 deliberate. */
 export type Tier = 'T0' | 'T1' | 'T2';

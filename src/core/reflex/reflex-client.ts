@@ -6,12 +6,21 @@ import { isJsonObject, parseJson } from '#base/json.ts';
 import type { ReflexRule, ReflexStep } from '#core/agent/reflex-rule.ts';
 import type { ReflexTask } from '#core/agent/reflex-task.ts';
 import { messageText } from '#core/model/message.ts';
-import { type ModelClient, type ModelEvent, type ModelRequest, NO_USAGE } from '#core/model/model-client.ts';
+import {
+  type ModelClient,
+  type ModelEvent,
+  type ModelRequest,
+  NO_USAGE,
+  type Purpose,
+} from '#core/model/model-client.ts';
 import { decideTurn, REFLEX_ID } from './decide-turn.ts';
 import { english } from './english/english.ts';
 import { helpRule } from './help-rule.ts';
 import type { Language } from './language.ts';
 import { renderStep } from './render-step.ts';
+
+/** Calls that are a task as data, and no person's line. */
+const TASKS: ReadonlySet<Purpose> = new Set(['recurse', 'peers']);
 
 export interface ReflexOptions {
   readonly clock?: Clock;
@@ -30,7 +39,7 @@ export function createReflexClient(rules: readonly ReflexRule[], options: Reflex
     async *stream(request, signal): AsyncGenerator<ModelEvent> {
       signal.throwIfAborted();
       const step =
-        request.purpose === 'recurse'
+        TASKS.has(request.purpose)
           ? await answerTask(request, { tasks: options.tasks ?? [], language })
           : decide(request, { rules: all, language, now: clock.now() });
       if (step.type === 'call') {

@@ -3,6 +3,7 @@
 import type { z } from 'zod';
 import type { AnyCommand } from '#core/agent/command-spec.ts';
 import type { Extension } from '#core/agent/extension-host.ts';
+import type { MemoryProvider } from '#mind/memory/memory-provider.ts';
 import type { ExtensionGround } from './host/extension-ground.ts';
 
 /** What one folder below `extensions` exports as `extension.ts` and `commands.ts`. */
@@ -14,8 +15,18 @@ export interface ExtensionLine {
   readonly commands: (ground: ExtensionGround) => Promise<readonly AnyCommand[]>;
   /** Shape of its section of config.yaml, every key with a default. Only `config` and the reference ask for it. */
   readonly settings?: () => Promise<z.ZodType>;
+  /** The memory provider that it brings; loaded when `memory.provider` names it. */
+  readonly provider?: ExtensionProvider;
   /** What `forget` takes out of what the extension keeps itself. */
   readonly forget?: (ground: ExtensionGround, what: ExtensionForgets) => Promise<ExtensionForgot>;
+}
+
+export interface ExtensionProvider {
+  /** What `memory.provider` names. */
+  readonly name: string;
+  /** Variables of `memory.env` whose values are secrets: no command of the agent sees them, and they are redacted. */
+  readonly secrets: readonly string[];
+  readonly open: (ground: ExtensionGround) => Promise<MemoryProvider>;
 }
 
 export interface ExtensionForgets {

@@ -41,11 +41,12 @@ export interface ProviderParts {
 export function chooseProvider(
   known: readonly MemoryProvider[],
   name: string,
+  installed: readonly string[] = known.map((provider) => provider.name),
 ): Result<MemoryProvider | undefined, 'unknown-provider' | 'provider-unavailable'> {
   if (name === '' || name === 'files') return ok(undefined);
   const found = known.find((provider) => provider.name === name);
   if (found === undefined) {
-    const names = known.map((provider) => provider.name).join(', ') || 'none is installed';
+    const names = installed.join(', ') || 'none is installed';
     return refuse(
       'unknown-provider',
       `memory.provider: there is no provider ${name} (${names}); the files alone are used`,

@@ -6,7 +6,7 @@ import type { App } from '../app.ts';
 import type { Environment } from '../environment.ts';
 import { EXTENSIONS } from '../extensions.ts';
 import { findHome } from '../home/home.ts';
-import { extensionGround } from '../host/extension-ground.ts';
+import { extensionGround } from '../host/lend-ground.ts';
 import { backupCommand } from './backup-command.ts';
 import type { CommandDeps } from './command-deps.ts';
 import { configCommands } from './config/config-commands.ts';

@@ -61,6 +61,10 @@ const approvals = z.object({
 const memory = z.object({
   enabled: z.boolean().default(true).describe('Put MEMORY.md and USER.md into the prompt and offer the memory tool.'),
   provider: z.string().default('').describe('One external memory provider beside the files.'),
+  env: z
+    .record(z.string(), z.string())
+    .default({})
+    .describe(`What that provider is given, by name of variable; secrets as \`\${NAME}\`, kept in .env.`),
   nudge_interval: z
     .int()
     .min(0)

@@ -23,13 +23,31 @@ export type EditConfig = (
 export const editConfig = editConfigBy(configSchema);
 
 export function editConfigBy(schema: z.ZodType): EditConfig {
-  return async (path, keys, value) => {
-    const refused = await refuseEdit(path, keys, value);
-    if (refused) return refused;
-    const document = edited(path, keys, value);
+  const edit = editConfigTogether(schema);
+  return (path, keys, value) => edit(path, [{ path: keys, value }]);
+}
+
+export interface ConfigEdit {
+  readonly path: readonly string[];
+  /** Undefined removes it. */
+  readonly value: JsonValue | undefined;
+}
+
+/** Several edits as one write; with `dryRun` only the checks. */
+export function editConfigTogether(schema: z.ZodType) {
+  return async (
+    path: string,
+    edits: readonly ConfigEdit[],
+    { dryRun = false }: { readonly dryRun?: boolean } = {},
+  ): Promise<Result<true, ConfigEditRefusal>> => {
+    for (const edit of edits) {
+      const refused = await refuseEdit(path, edit.path, edit.value);
+      if (refused) return refused;
+    }
+    const document = edited(path, edits);
     const issue = schema.safeParse(document.toJS() ?? {}).error?.issues[0];
     if (issue) return refuse('config-value', `${issue.path.join('.')}: ${issue.message}`);
-    atomicWrite(path, document.toString({ lineWidth: 0 }));
+    if (!dryRun) atomicWrite(path, document.toString({ lineWidth: 0 }));
     return ok(true);
   };
 }
@@ -56,11 +74,13 @@ async function refuseEdit(
   return undefined;
 }
 
-function edited(path: string, keys: readonly string[], value: JsonValue | undefined): Document {
+function edited(path: string, edits: readonly ConfigEdit[]): Document {
   const document = existsSync(path) ? parseDocument(readConfigText(path)) : new Document({ version: CONFIG_VERSION });
   if (document.contents === null) document.contents = document.createNode({ version: CONFIG_VERSION });
-  if (value === undefined) document.deleteIn(keys);
-  else setValue(document, keys, value);
+  for (const { path: keys, value } of edits) {
+    if (value === undefined) document.deleteIn(keys);
+    else setValue(document, keys, value);
+  }
   return document;
 }
 

@@ -19,19 +19,26 @@ export function readEnvFile(path: string): Readonly<Record<string, string>> {
 
 /** Sets one variable, in its old place when it has one. `value` may hold anything but a line break. */
 export function setEnvValue(path: string, name: string, value: string): void {
-  if (!/^[A-Za-z_]\w*$/.test(name) || /[\r\n]/.test(value)) {
-    throw new TalariaError(`${name} cannot be stored in ${path}`, {
-      code: 'env-invalid',
-      fix: 'A name has letters, digits and underscores; a value is one line.',
-    });
-  }
+  setEnvValues(path, { [name]: value });
+}
+
+/** Several variables in one write. Throws `env-invalid`, and nothing was written. */
+export function setEnvValues(path: string, values: Readonly<Record<string, string>>): void {
   const text = readText(path);
-  const line = `${name}=${quote(value)}`;
   const lines = text === '' ? [] : text.replace(/\n$/, '').split('\n');
-  const at = lines.findLastIndex((old) => LINE.exec(old)?.[1] === name);
-  if (at < 0) lines.push(line);
-  else lines[at] = line;
-  atomicWrite(path, `${lines.join('\n')}\n`);
+  for (const [name, value] of Object.entries(values)) {
+    if (!/^[A-Za-z_]\w*$/.test(name) || /[\r\n]/.test(value)) {
+      throw new TalariaError(`${name} cannot be stored in ${path}`, {
+        code: 'env-invalid',
+        fix: 'A name has letters, digits and underscores; a value is one line.',
+      });
+    }
+    const line = `${name}=${quote(value)}`;
+    const at = lines.findLastIndex((old) => LINE.exec(old)?.[1] === name);
+    if (at < 0) lines.push(line);
+    else lines[at] = line;
+  }
+  if (Object.keys(values).length > 0) atomicWrite(path, `${lines.join('\n')}\n`);
 }
 
 function readText(path: string): string {

@@ -2,16 +2,11 @@
 // names the part of this that it needs. Invariant: making it opens nothing; `open` gives the composed agent, once.
 import type { Clock } from '#base/clock.ts';
 import type { Database } from '#base/database/connection.ts';
+import type { JsonValue } from '#base/json.ts';
 import type { ExtensionHost } from '#core/agent/extension-host.ts';
 import type { Tier } from '#core/model/model-client.ts';
 import type { OpenLibrary } from '#mind/skills/library/skill-library.ts';
 import type { SkillDoor } from '#mind/skills/skill-door.ts';
-import type { App } from '../app.ts';
-import type { Environment } from '../environment.ts';
-import { readConfigSection } from '../home/config-section.ts';
-import type { Home } from '../home/home.ts';
-import { mergedVariables } from '../parts/compose-models.ts';
-import { externalSkillFolders } from '../parts/mind/external-skills.ts';
 
 /** Absolute paths. */
 export interface ExtensionPlaces {
@@ -43,54 +38,31 @@ export interface ExtensionMind {
   readonly externalSkills: readonly string[];
 }
 
+/** What config.yaml says, read without composing the agent. */
+export interface ExtensionSettings {
+  /** `memory.provider` */
+  readonly provider: string;
+  /** `memory.env` with `${NAME}` filled in; an entry whose variable is not set is absent. */
+  readonly env: Readonly<Record<string, string>>;
+  /** A section of an extension, checked. Throws `config-invalid` naming line and key. */
+  readonly section: ExtensionHost['config'];
+}
+
+/** Old or new: everything is checked before anything is written, the secrets first. */
+export interface SettingsChange {
+  readonly config?: readonly { readonly path: readonly string[]; readonly value: JsonValue }[];
+  /** For `.env`, by name of variable. */
+  readonly secrets?: Readonly<Record<string, string>>;
+}
+
 export interface ExtensionGround {
   readonly clock: Clock;
   readonly places: ExtensionPlaces;
   readonly variables: Readonly<Record<string, string | undefined>>;
   readonly program: readonly string[];
+  /** Throws `config-invalid`. */
+  readonly settings: () => Promise<ExtensionSettings>;
+  /** Throws TalariaError `config-value`, `config-newer`, `secret`, `env-invalid`; nothing was written then. */
+  readonly keep: (change: SettingsChange) => Promise<void>;
   readonly open: () => Promise<ExtensionMind>;
-}
-
-export function extensionGround({
-  environment,
-  home,
-  clock,
-  app,
-}: {
-  readonly environment: Environment;
-  readonly home: Home;
-  readonly clock: Clock;
-  readonly app: () => Promise<App>;
-}): ExtensionGround {
-  const { skills, skillBackups, stateDatabase, evidenceDatabase, engines, models, config, root } = home;
-  const { userHome, program = ['talaria'] } = environment;
-  return {
-    clock,
-    places: {
-      ...{ home: root, userHome, config, skills, skillBackups, stateDatabase, evidenceDatabase, engines, models },
-      lease: home.unattendedLease,
-    },
-    // Read when asked for: a start must not read `.env` twice.
-    get variables() {
-      return mergedVariables(home, environment);
-    },
-    program,
-    open: async () => mindOf(await app()),
-  };
-}
-
-function mindOf(app: App): ExtensionMind {
-  const { library, door } = app.skills;
-  return {
-    skills: library,
-    door,
-    evidence: app.evidence,
-    state: app.store.database,
-    runTurn: (request, signal) => app.runExtensionTurn(request, signal),
-    config: (section, schema) => readConfigSection(app.loaded, section, schema),
-    answering: () => app.model().tier,
-    window: app.windowOf,
-    redact: app.redact,
-    externalSkills: externalSkillFolders(app.loaded, { home: app.home, userHome: app.environment.userHome }),
-  };
 }

@@ -4,6 +4,7 @@ import type { Clock } from '#base/clock.ts';
 import { TalariaError } from '#base/errors.ts';
 import type { ModelClient } from '#core/model/model-client.ts';
 import type { AppOptions } from '../app.ts';
+import { EXTENSIONS } from '../extensions.ts';
 import type { LoadedConfig } from '../home/config.ts';
 import { readEnvFile } from '../home/env-file.ts';
 import type { Home } from '../home/home.ts';
@@ -55,7 +56,8 @@ export function childEnvironment(home: Home, { variables }: AppOptions['environm
 }
 
 function secretNames(): readonly string[] {
-  return PROVIDERS.flatMap((row) => row.keyVariables);
+  const ofExtensions = EXTENSIONS.flatMap(({ provider }) => provider?.secrets ?? []);
+  return [...PROVIDERS.flatMap((row) => row.keyVariables), ...ofExtensions];
 }
 
 /** Throws TalariaError `missing-key` or `no-provider` when `--model` names what cannot be had. */

@@ -6,7 +6,7 @@ import type { CommandOutput } from '#core/agent/command-spec.ts';
 import { proposalCommands } from '#extensions/curator/commands/proposal-commands.ts';
 import type { CuratorGround } from '#extensions/curator/curator-ground.ts';
 import { findHome } from '#surfaces/app/home/home.ts';
-import { extensionGround } from '#surfaces/app/host/extension-ground.ts';
+import { extensionGround } from '#surfaces/app/host/lend-ground.ts';
 import { createScriptedModel, type ScriptedModel, type ScriptedStep } from '#testing/scripted-model.ts';
 import type { Stage } from '../../../surfaces/app/app-fixture.ts';
 import { stageWithEvidence } from '../commands/evidence-stage.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { systemClock } from '#base/clock.ts';
 import { findHome } from '#surfaces/app/home/home.ts';
-import { extensionGround } from '#surfaces/app/host/extension-ground.ts';
+import { extensionGround } from '#surfaces/app/host/lend-ground.ts';
 import { createStage, type Stage } from '../../../surfaces/app/app-fixture.ts';
 import { verifies } from '../../../verifies.ts';
 import { runCommand } from './proposal-stage.ts';

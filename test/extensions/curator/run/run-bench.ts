@@ -11,7 +11,7 @@ import type { AppliedEntry, AutoRun } from '#extensions/curator/run/run-outcome.
 import { insertToolEvent } from '#mind/evidence/ledger/event-rows.ts';
 import type { App } from '#surfaces/app/app.ts';
 import { findHome } from '#surfaces/app/home/home.ts';
-import { extensionGround } from '#surfaces/app/host/extension-ground.ts';
+import { extensionGround } from '#surfaces/app/host/lend-ground.ts';
 import { createManualClock, type ManualClock } from '#testing/manual-clock.ts';
 import { createStage, type Stage } from '../../../surfaces/app/app-fixture.ts';
 

@@ -4,7 +4,7 @@ import { describe, type TestContext, test } from 'node:test';
 import { systemClock } from '#base/clock.ts';
 import { openDatabase } from '#base/database.ts';
 import { openTraceStore, traceStorePath } from '#extensions/rlm/trace/open-trace-store.ts';
-import { extensionGround } from '#surfaces/app/host/extension-ground.ts';
+import { extensionGround } from '#surfaces/app/host/lend-ground.ts';
 import { createStage } from '../../../surfaces/app/app-fixture.ts';
 import { verifies } from '../../../verifies.ts';
 import { ran, storeKilled, storeRun } from './stored-ground.ts';

@@ -1,7 +1,7 @@
 // Owns asking every extension to forget what it keeps itself. Knows no extension: the list names them.
 import type { App } from '../../app.ts';
 import { EXTENSIONS, type ExtensionForgets, type ExtensionForgot } from '../../extensions.ts';
-import { extensionGround } from '../../host/extension-ground.ts';
+import { extensionGround } from '../../host/lend-ground.ts';
 import type { CommandDeps } from '../command-deps.ts';
 
 /** A session leaves nothing with an extension that a text or a time would not find. */

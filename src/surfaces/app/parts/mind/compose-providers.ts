@@ -4,6 +4,8 @@ import type { Clock } from '#base/clock.ts';
 import { chooseProvider, composeProviders, type MemoryProviders } from '#mind/learning/provider/compose-providers.ts';
 import { createFilesProvider } from '#mind/memory/files-provider.ts';
 import type { MemoryProvider } from '#mind/memory/memory-provider.ts';
+import { EXTENSIONS } from '../../extensions.ts';
+import type { ExtensionGround } from '../../host/extension-ground.ts';
 import type { ComposedMind } from './compose-mind.ts';
 
 export interface ProviderGround {
@@ -16,9 +18,17 @@ export interface ProviderGround {
   readonly notice: (text: string) => void;
 }
 
+/** Of the extensions, the one that is named; no other is loaded. */
+export async function providersOf(name: string, ground: ExtensionGround): Promise<readonly MemoryProvider[]> {
+  const brought = EXTENSIONS.flatMap(({ provider }) => (provider?.name === name ? [provider] : []));
+  return Promise.all(brought.map((provider) => provider.open(ground)));
+}
+
 /** Undefined: the files alone. */
 export function openProviders({ known, name, mind, clock, notice }: ProviderGround): MemoryProviders | undefined {
-  const chosen = chooseProvider(known, name);
+  const lines = EXTENSIONS.flatMap(({ provider }) => provider?.name ?? []);
+  const installed = new Set([...known.map((provider) => provider.name), ...lines]);
+  const chosen = chooseProvider(known, name, [...installed]);
   if (!chosen.ok) notice(chosen.detail);
   const external = chosen.ok ? chosen.value : undefined;
   if (!external) return undefined;
