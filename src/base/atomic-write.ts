@@ -45,17 +45,17 @@ export function atomicWrite(path: string, data: string | Uint8Array, options: At
 }
 
 /** As `mkdir -p`, step by step: in one call Node never ends below `/proc`. */
-export function makeFolders(path: string): void {
+export function makeFolders(path: string, mode = 0o700): void {
   const missing: string[] = [];
   let at = path;
   for (; !existsSync(at) && dirname(at) !== at; at = dirname(at)) missing.push(at);
   if (missing.length === 0 && !statSync(at).isDirectory()) mkdirSync(at); // which says what stands there
-  for (const folder of missing.toReversed()) makeFolder(folder);
+  for (const folder of missing.toReversed()) makeFolder(folder, mode);
 }
 
-function makeFolder(folder: string): void {
+function makeFolder(folder: string, mode: number): void {
   try {
-    mkdirSync(folder, { mode: 0o700 });
+    mkdirSync(folder, { mode });
   } catch (error) {
     if (errorCode(error) !== 'EEXIST') throw error; // another process was faster
   }

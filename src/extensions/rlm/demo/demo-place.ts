@@ -3,6 +3,7 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { makeFolders } from '#base/atomic-write.ts';
 import { type Clock, localDate } from '#base/clock.ts';
 import { errorText } from '#base/errors.ts';
 import { randomHex } from '#base/ids.ts';
@@ -63,7 +64,7 @@ function dataFolder({ variables, places }: RlmGround): string {
   const base = variables.XDG_DATA_HOME || (existsSync(userHome) ? join(userHome, '.local', 'share') : tmpdir());
   const folder = join(base, 'talaria-demo');
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolders(folder);
     return folder;
   } catch {
     // A machine where the data folder cannot be written: the temporary one is as good for a demo.

@@ -8,13 +8,13 @@ import {
   fstatSync,
   fsyncSync,
   ftruncateSync,
-  mkdirSync,
   openSync,
   readSync,
   statSync,
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { makeFolders } from '#base/atomic-write.ts';
 import type { Clock } from '#base/clock.ts';
 import { errorCode, errorText, TalariaError } from '#base/errors.ts';
 import { withFileLock } from '#base/platform.ts';
@@ -114,7 +114,7 @@ function secretIn({ family_id, fixture_category, outcome }: MemoryRecord) {
 function appendLines(path: string, text: string): void {
   let file: number | undefined;
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolders(dirname(path));
     if (existsSync(path)) refuseDevice(path);
     file = openSync(path, 'a+', 0o600);
     const { size } = fstatSync(file);

@@ -1,7 +1,8 @@
 // Owns the context of an ask inside its exported run: packed by hash, unpacked into a folder from which it is opened as ever.
 // Invariant: nothing is written outside that folder; what is packed is what the run read, or it is not packed and that is said.
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { makeFolders } from '#base/atomic-write.ts';
 import { errorCode, errorText } from '#base/errors.ts';
 import { sha256 } from '#base/ids.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
@@ -52,7 +53,7 @@ const NO_PATH: ReadonlySet<string | undefined> = new Set(
 
 function writeUnlessNoPath(path: string, content: Buffer): void {
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolders(dirname(path));
     writeFileSync(path, content, { mode: 0o600 });
   } catch (error) {
     if (!NO_PATH.has(errorCode(error))) throw error;

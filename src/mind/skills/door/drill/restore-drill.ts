@@ -1,10 +1,10 @@
 // Owns the restore drill (seed 002; curator notes 12): proving that a manifest can be restored, in a folder apart. Works on our manifests
 // and on the original's. Knows no door, no state file, no gate. Invariants: no live file is written, moved or locked; a manifest that lies
 // or was edited gives a reason and reads nothing outside its own folder; a folder with something in it is never drilled into.
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { atomicWrite } from '#base/atomic-write.ts';
+import { atomicWrite, makeFolders } from '#base/atomic-write.ts';
 import { type Clock, isoTime } from '#base/clock.ts';
 import { errorText, TalariaError } from '#base/errors.ts';
 import { canonicalJson, type JsonObject, parseJson } from '#base/json.ts';
@@ -135,7 +135,7 @@ function targetFault({ targetDir }: DrillOptions, manifestPath: string, manifest
 
 function makeTarget({ targetDir, tempRoot = tmpdir() }: DrillOptions): string {
   try {
-    mkdirSync(targetDir ?? tempRoot, { recursive: true, mode: 0o700 });
+    makeFolders(targetDir ?? tempRoot);
     return resolvedPath(targetDir ?? mkdtempSync(join(tempRoot, PREFIX)));
   } catch (error) {
     const where = targetDir ?? tempRoot;
