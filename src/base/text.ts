@@ -1,6 +1,12 @@
 // Owns plain operations on strings that several floors need. Knows nothing of messages or terminals.
 // Invariant: no function here ever splits a surrogate pair.
 
+/** White space of every kind folded to single blanks, none at the ends; cut as `ellipsize` when a length is given. */
+export function oneLine(text: string, max?: number): string {
+  const line = text.replace(/\s+/g, ' ').trim();
+  return max === undefined ? line : ellipsize(line, max);
+}
+
 /** First `max` UTF-16 units at most, never ending in half a character. */
 export function sliceText(text: string, max: number): string {
   if (text.length <= max) return text;

@@ -38,10 +38,9 @@ export function createReflexClient(rules: readonly ReflexRule[], options: Reflex
     traits: { contextWindow: 1_000_000, toolCalling: 'structured', cacheMarks: false, local: true },
     async *stream(request, signal): AsyncGenerator<ModelEvent> {
       signal.throwIfAborted();
-      const step =
-        TASKS.has(request.purpose)
-          ? await answerTask(request, { tasks: options.tasks ?? [], language })
-          : decide(request, { rules: all, language, now: clock.now() });
+      const step = TASKS.has(request.purpose)
+        ? await answerTask(request, { tasks: options.tasks ?? [], language })
+        : decide(request, { rules: all, language, now: clock.now() });
       if (step.type === 'call') {
         for (const call of step.calls) {
           signal.throwIfAborted();

@@ -1,7 +1,9 @@
 // Owns the todo tool: a task list that lives in the conversation itself. The last result in the history is the list: nothing else is stored,
 // so that a resumed, forked or rebuilt session has it too.
 // Knows no store. Invariant: what the tool prints can be read back to the same list.
+
 import { z } from 'zod';
+import { oneLine } from '#base/text.ts';
 import { summaryText } from '#core/agent/compress/summary.ts';
 import { parseSummary } from '#core/agent/compress/summary-text.ts';
 import { defineTool, type ToolContext, type ToolOutput } from '#core/agent/tool.ts';
@@ -66,10 +68,6 @@ function freeId(items: ReadonlyMap<string, TodoItem>): string {
   let number = items.size + 1;
   while (items.has(String(number))) number += 1;
   return String(number);
-}
-
-function oneLine(text: string): string {
-  return text.replace(/\s+/g, ' ').trim();
 }
 
 const MARKS: Readonly<Record<Status, string>> = { pending: ' ', in_progress: '>', completed: 'x', cancelled: '-' };

@@ -1,7 +1,7 @@
 // Owns the words that teach a model without tool calling how to call tools. Knows no parser and no provider.
 // Invariant: the same tools give the same bytes; the last thing said is exactly how to call. Seed 001 chapter 3.
 import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
-import { ellipsize } from '#base/text.ts';
+import { ellipsize, oneLine } from '#base/text.ts';
 import type { ToolSchema } from '../model-client.ts';
 import { renderToolCall } from './text-history.ts';
 
@@ -97,8 +97,4 @@ function exampleValue(name: string, schema: JsonValue | undefined): JsonValue {
     default:
       return name === 'command' ? 'ls' : '...';
   }
-}
-
-function oneLine(text: string): string {
-  return text.replace(/\s+/g, ' ').trim();
 }

@@ -1,6 +1,8 @@
 // Owns the vocabulary of risk rules: one call of one program, and what a rule finds in it.
 // Knows no program. Invariant: a key names exactly what was seen (program, verb, flag class, target), never a whole program.
+
 import { sha256 } from '#base/ids.ts';
+import { oneLine } from '#base/text.ts';
 import type { ShellCommand, ShellWord } from '../shell/shell-script.ts';
 import type { Place } from './place.ts';
 
@@ -35,7 +37,7 @@ const MAX_KEY = 160;
 
 /** Keys are stored and shown: long ones end in a hash, so that they stay exact. */
 function shortKey(key: string): string {
-  const line = key.replace(/\s+/g, ' ').trim();
+  const line = oneLine(key);
   return line.length <= MAX_KEY ? line : `${line.slice(0, MAX_KEY - 20)}… ${sha256(line).slice(0, 16)}`;
 }
 

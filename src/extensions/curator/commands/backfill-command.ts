@@ -1,11 +1,11 @@
 // Owns `curator backfill-sessions` (curator notes 4, 16): its flags, and how its result is shown. Knows no session.
 import { z } from 'zod';
+import { typedPath } from '#base/paths/typed-path.ts';
 import { type Failure, failed } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandContext, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { BackfillReport } from '../backfill/backfill-report.ts';
 import type { CuratorGround } from '../curator-ground.ts';
 import { printed } from './printed.ts';
-import { typedPath } from './typed-path.ts';
 
 export function backfillCommand(ground: CuratorGround): AnyCommand {
   return defineCommand({

@@ -1,7 +1,8 @@
 // Owns completing the flags of a run with this home's places (curator notes 8.1). Reads no file, but where links lead.
 // Invariant: every path is absolute afterwards, and the planner reads the same flags as the run.
+
 import type { JsonObject } from '#base/json.ts';
-import { typedPath } from '../commands/typed-path.ts';
+import { typedPath } from '#base/paths/typed-path.ts';
 import type { CuratorGround } from '../curator-ground.ts';
 import { type RunFlags, readRunFlags, snakeCase } from '../plan/run-flags.ts';
 import { realPath } from './real-path.ts';

@@ -3,6 +3,7 @@
 import { stdin } from 'node:process';
 import { z } from 'zod';
 import type { JsonValue } from '#base/json.ts';
+import { typedPath } from '#base/paths/typed-path.ts';
 import type { Refusal } from '#base/result.ts';
 import { type Failure, failed, refused, wrongUse } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandContext, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
@@ -11,7 +12,6 @@ import type { AskOutcome } from '../ask/ask-outcome.ts';
 import type { AskContext } from '../ask/open/open-context.ts';
 import type { AskOptions, AskRefusal } from '../ask/open/prepare-ask.ts';
 import type { RlmGround } from '../rlm-ground.ts';
-import { typedPath } from './typed-path.ts';
 
 const number = z.coerce.number().positive().optional();
 

@@ -1,9 +1,9 @@
 // Owns `rlm demo` as a command: its flag and where it takes place. Knows no stage.
 import { z } from 'zod';
+import { typedPath } from '#base/paths/typed-path.ts';
 import { type Failure, failed, wrongUse } from '#core/agent/command-failure.ts';
 import { type AnyCommand, defineCommand } from '#core/agent/command-spec.ts';
 import type { RlmGround } from '../rlm-ground.ts';
-import { typedPath } from './typed-path.ts';
 
 export function demoCommands(ground: RlmGround): readonly AnyCommand[] {
   return [demoCommand(ground)];

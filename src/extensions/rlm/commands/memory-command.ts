@@ -1,12 +1,12 @@
 // Owns `rlm memory`: what operational memory holds, what that makes the code do, what was refused. Reads the file, changes nothing.
 import { z } from 'zod';
 import type { JsonValue } from '#base/json.ts';
+import { typedPath } from '#base/paths/typed-path.ts';
 import { failed } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandContext, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { MemoryFile } from '../memory/memory-file.ts';
 import type { MemoryReport } from '../memory/memory-report.ts';
 import type { RlmGround } from '../rlm-ground.ts';
-import { typedPath } from './typed-path.ts';
 
 const MOST_ROWS = 40;
 

@@ -1,6 +1,8 @@
 // Owns `rlm run` (notes 13.8): flags in, a prepared run executed, its outcome shown; the benchmark modes are handed on. Knows no chunk and
 // no verdict. Invariant: nothing is asked before every check has passed; exit 0 only for what was accepted, planned, or measured.
+
 import type { JsonValue } from '#base/json.ts';
+import { typedPath } from '#base/paths/typed-path.ts';
 import { type Failure, failed, refused, wrongUse } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandContext, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import { secretTest } from '#core/tools/file/file-access.ts';
@@ -10,7 +12,6 @@ import type { PreparedRun, PrepareRefusal } from '../run/prepare/prepare-run.ts'
 import { LEAST_RUN_WINDOW, RUN_DEFAULTS } from '../run/prepare/run-options.ts';
 import type { RunOutcome } from '../run/run-outcome.ts';
 import { familiesOf, modesOf, optionsOf, type RunInput, runInput } from './run/run-input.ts';
-import { typedPath } from './typed-path.ts';
 
 export function runCommands(ground: RlmGround): readonly AnyCommand[] {
   return [

@@ -3,11 +3,11 @@
 import { existsSync } from 'node:fs';
 import { z } from 'zod';
 import type { JsonValue } from '#base/json.ts';
+import { typedPath } from '#base/paths/typed-path.ts';
 import { refused, wrongUse } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandContext, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { RlmGround } from '../rlm-ground.ts';
 import type { RunRecord } from '../trace/run-record.ts';
-import { typedPath } from './typed-path.ts';
 
 const file = z.string().min(1);
 const input = z.object({

@@ -2,7 +2,8 @@
 // Invariant: a sentence without support is never among the cited ones.
 import type { AskOutcome, Handle } from '../ask/ask-outcome.ts';
 import { share, size } from '../page/markup/figures.ts';
-import { block, gapLines, oneLine, placeText } from './lines.ts';
+import { placeText } from '../run/place-text.ts';
+import { block, gapLines, oneLine } from './lines.ts';
 
 export function askOutcomeLines(outcome: AskOutcome): readonly string[] {
   const { sentences, handles, bytes_read, bytes_total, steps } = outcome;

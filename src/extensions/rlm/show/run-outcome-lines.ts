@@ -1,7 +1,9 @@
 // Owns what a person reads of a scaffold run's outcome: claims with their sources, what was refused and why, what was not read, the repair.
 // Pure. Invariant: nothing is called verified; a refused claim is never shown without its reason, nor a gap left out.
+
+import { placeText } from '../run/place-text.ts';
 import type { FreshFact, RunOutcome } from '../run/run-outcome.ts';
-import { block, gapLines, oneLine, placeText } from './lines.ts';
+import { block, gapLines, oneLine } from './lines.ts';
 
 export function runOutcomeLines(outcome: RunOutcome): readonly string[] {
   const { claims, evidence, refused, refused_facts, summary } = outcome;

@@ -1,7 +1,9 @@
 // Owns what a model reads of an ask: cited sentences, the sources they rest on, and apart from them what nothing supports. Pure.
 // Invariant: a sentence without support never stands among the cited ones; every source named is one of the outcome's handles.
+import { oneLine as foldLine } from '#base/text.ts';
 import type { AnswerSentence, AskOutcome, Handle } from '../ask/ask-outcome.ts';
-import { block, citedLine, folded, gapLines, isSaid, oneLine, placeText, quoted } from './cited-lines.ts';
+import { placeText } from '../run/place-text.ts';
+import { block, citedLine, gapLines, isSaid, oneLine, quoted } from './cited-lines.ts';
 
 export function askText(outcome: AskOutcome): string {
   const { sentences, handles, gaps, verdict, detail } = outcome;
@@ -43,7 +45,7 @@ function sourcesOf(cited: readonly AnswerSentence[], handles: readonly Handle[])
     for (const inner of restsOn(handle)) want(inner);
   };
   for (const id of cited.flatMap((sentence) => sentence.handles)) want(id);
-  const answer = cited.map(({ text }) => folded(text)).join('\n');
+  const answer = cited.map(({ text }) => foldLine(text)).join('\n');
   return handles.filter(({ id }) => wanted.has(id)).map((handle) => sourceLine(handle, { byId, answer }));
 }
 

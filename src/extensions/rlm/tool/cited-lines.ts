@@ -1,25 +1,18 @@
 // Owns the lines in which the tool `recursive_read` shows a model what an answer rests on: places, quotations, what is left out. Pure.
 // Invariant: a quotation is shown as it stands, in one line, and a cut is visible; a list that is too long says how much of it is missing.
-import { ellipsize } from '#base/text.ts';
-import type { RunGap, SourcePlace } from '../run/run-outcome.ts';
+import { oneLine as fold } from '#base/text.ts';
+import type { RunGap } from '../run/run-outcome.ts';
 
 const QUOTE = 400;
 const SENTENCE = 2_000;
 const MOST = 40;
-
-/** `docs/a.md:12-14`; a text has lines only. */
-export function placeText(place: SourcePlace): string {
-  const { source_path, start_line, end_line } = place;
-  const lines = start_line === end_line ? `${start_line}` : `${start_line}-${end_line}`;
-  return `${source_path}:${lines}`;
-}
 
 export function quoted(text: string): string {
   return `"${oneLine(text)}"`;
 }
 
 export function oneLine(text: string, most: number = QUOTE): string {
-  return ellipsize(folded(text), most);
+  return fold(text, most);
 }
 
 /** A sentence of the answer with the sources that carry it. */
@@ -29,11 +22,7 @@ export function citedLine(text: string, ids: readonly string[]): string {
 
 /** Quotations that an answer repeats word for word need only their place. */
 export function isSaid(quote: string, answer: string): boolean {
-  return answer.includes(folded(quote));
-}
-
-export function folded(text: string): string {
-  return text.replace(/\s+/g, ' ').trim();
+  return answer.includes(fold(quote));
 }
 
 /** A heading with its lines; nothing without lines. */

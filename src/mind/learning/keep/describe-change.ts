@@ -2,7 +2,7 @@
 // Invariant: says `cited`, never `verified`; one line has no line break.
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { splitFrontMatter } from '#base/text/front-matter.ts';
-import { ellipsize, plural } from '#base/text.ts';
+import { ellipsize, oneLine, plural } from '#base/text.ts';
 import type { Proposal, ProposalDraft } from '#mind/evidence/proposal.ts';
 import { readSteps } from '../reflex/procedure/step-text.ts';
 import { shortStep } from '../reflex/procedure/trace.ts';
@@ -54,7 +54,7 @@ function framed(head: string, text: string, end: string): string {
 }
 
 function plainText(text: string): string {
-  return text.replace(/\s+/g, ' ').trim();
+  return oneLine(text);
 }
 
 /** What waits unasked, since its words are not the owner's. */

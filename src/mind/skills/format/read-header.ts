@@ -1,7 +1,7 @@
 // Owns what the agent takes from front matter: SkillHeader and what a skill needs before it can run. Reads every spelling in use:
 // top-level fields, `metadata`, `metadata.hermes`, lists as text. Knows no YAML and no disk. Invariant: total on any JSON data.
 import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
-import { sliceText } from '#base/text.ts';
+import { oneLine, sliceText } from '#base/text.ts';
 import type { SkillHeader } from '../skill.ts';
 
 export interface SkillPlace {
@@ -130,10 +130,6 @@ function asVariable(value: JsonValue): readonly RequiredVariable[] {
 
 function pathOf(value: JsonValue): string {
   return (isJsonObject(value) ? asText(value.path ?? value.name) : asText(value)).trim();
-}
-
-function oneLine(text: string): string {
-  return text.replace(/\s+/g, ' ').trim();
 }
 
 /** First line of prose, without its heading marks. */

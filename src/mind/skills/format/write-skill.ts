@@ -2,7 +2,7 @@
 // Knows no disk. Invariant: what it writes is valid by agentskills.io (given a folder of the same name), reads back equal with
 // parseSkill and with any YAML reader, and equal fields give equal bytes.
 import { ok, type Result, refuse } from '#base/result.ts';
-import { normalizeText } from '#base/text.ts';
+import { normalizeText, oneLine } from '#base/text.ts';
 import { SKILL_NAME, skillLimits } from './skill-limits.ts';
 
 export interface SkillFields {
@@ -29,7 +29,7 @@ export type WriteSkillReason = 'invalid-name' | 'description-too-long' | 'invali
 
 /** The whole text of SKILL.md. */
 export function writeSkill(fields: SkillFields, options: WriteSkillOptions = {}): Result<string, WriteSkillReason> {
-  const description = fields.description.replace(/\s+/g, ' ').trim();
+  const description = oneLine(fields.description);
   const refused = refuseFields(fields, description, options.longestDescription ?? skillLimits.description);
   if (refused) return refused;
   const lines = [

@@ -1,6 +1,6 @@
 // Owns what the record of tool calls says by itself: files touched, commands run and how they ended, errors, the task list.
 // Knows no tool but by the names of its arguments. Invariant: only our own record counts here, never what a model says it did.
-import { ellipsize } from '#base/text.ts';
+import { ellipsize, oneLine } from '#base/text.ts';
 import type { Message, ToolCallPart, ToolResultPart } from '#core/model/message.ts';
 import type { StoredMessage } from '../../session-store.ts';
 
@@ -96,8 +96,4 @@ export function latestTasks(messages: readonly Message[]): readonly string[] | u
     return [...open, ...lines.filter((line) => !open.includes(line))];
   }
   return undefined;
-}
-
-function oneLine(text: string): string {
-  return text.replace(/\s+/g, ' ').trim();
 }

@@ -1,6 +1,7 @@
 // Owns `curator propose`: a dry run for a reviewer (seed 002; curator notes 13, 16). Knows no rule of a proposal. Invariants: writes nothing but
 // the file that was asked for, wholly or not at all; the result is printed before anything can fail on it.
 import { z } from 'zod';
+import { typedPath } from '#base/paths/typed-path.ts';
 import type { Result } from '#base/result.ts';
 import { failed, wrongUse } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandContext, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
@@ -9,7 +10,6 @@ import type { OutputRefusal } from '../../proposal/output-file.ts';
 import type { Proposal } from '../../verify/proposal.ts';
 import { printed, printedText } from '../printed.ts';
 import { requiredText } from '../required-text.ts';
-import { typedPath } from '../typed-path.ts';
 import { daysFlag } from './days-flag.ts';
 
 const input = z.object({

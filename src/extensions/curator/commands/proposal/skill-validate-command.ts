@@ -1,11 +1,11 @@
 // Owns `curator skill-validate`: the built-in verifier of SKILL.md files (seed 002, skill_validate; curator notes 14). Knows no rule of them.
 // Invariant: composes no agent and opens no database: timers and verifiers start it for every write.
 import { z } from 'zod';
+import { typedPath } from '#base/paths/typed-path.ts';
 import { failed } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandContext, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { CuratorGround } from '../../curator-ground.ts';
 import { printed } from '../printed.ts';
-import { typedPath } from '../typed-path.ts';
 
 export function skillValidateCommand(ground: CuratorGround): AnyCommand {
   return defineCommand({

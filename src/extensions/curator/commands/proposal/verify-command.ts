@@ -2,12 +2,12 @@
 // Invariant: leaves with 0 only when every check holds; a file that is no proposal at all is a wrong use that names file and line.
 import { z } from 'zod';
 import { parseJson } from '#base/json.ts';
+import { typedPath } from '#base/paths/typed-path.ts';
 import { failed, wrongUse } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { CuratorGround } from '../../curator-ground.ts';
 import { printed } from '../printed.ts';
 import { requiredText } from '../required-text.ts';
-import { typedPath } from '../typed-path.ts';
 import { daysFlag } from './days-flag.ts';
 
 const input = z.object({

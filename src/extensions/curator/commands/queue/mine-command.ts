@@ -2,12 +2,12 @@
 // line that cannot be read leaves the queue as it was; no skill and no memory is written.
 import { z } from 'zod';
 import { errorCode, TalariaError } from '#base/errors.ts';
+import { typedPath } from '#base/paths/typed-path.ts';
 import { wrongUse } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { CuratorGround } from '../../curator-ground.ts';
 import { printed } from '../printed.ts';
 import { requiredText } from '../required-text.ts';
-import { typedPath } from '../typed-path.ts';
 import { NEXT, queueFlag, queuePlace } from './queue-place.ts';
 
 const input = z.object({

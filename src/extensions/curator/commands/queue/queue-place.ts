@@ -1,8 +1,9 @@
 // Owns which file `--queue-db` means (curator notes 7): the home's evidence file when it is absent. Pure.
+
 import { z } from 'zod';
+import { typedPath } from '#base/paths/typed-path.ts';
 import type { CuratorGround } from '../../curator-ground.ts';
 import type { QueueFile } from '../../queue/open-queue.ts';
-import { typedPath } from '../typed-path.ts';
 
 export const queueFlag = z
   .string()

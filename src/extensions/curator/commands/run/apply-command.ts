@@ -1,11 +1,11 @@
 // Owns `curator apply` (curator notes 11, 16): the owner's own guarded write of one SKILL.md. Prints JSON. Knows no door.
 import { z } from 'zod';
+import { typedPath } from '#base/paths/typed-path.ts';
 import { failed, refused, wrongUse } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { CuratorGround } from '../../curator-ground.ts';
 import { printed } from '../printed.ts';
 import { requiredText } from '../required-text.ts';
-import { typedPath } from '../typed-path.ts';
 import { editKept } from './edit-kept.ts';
 import { verifyFlags } from './verify-flags.ts';
 

@@ -1,13 +1,13 @@
 // Owns `curator auto-run` (curator notes 8.1, 16): flags with the original's names and defaults. Knows no run.
 // Invariant: the printed result comes first, what kept it from writing after it.
 import { z } from 'zod';
+import { typedPath } from '#base/paths/typed-path.ts';
 import { type Failure, failed, refused } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { CuratorGround } from '../../curator-ground.ts';
 import { missingFolderNote } from '../missing-folder.ts';
 import { printed } from '../printed.ts';
 import { emptyPattern, patternFlags } from '../skill-patterns.ts';
-import { typedPath } from '../typed-path.ts';
 import { editKept } from './edit-kept.ts';
 import { verifyFlags } from './verify-flags.ts';
 

@@ -1,11 +1,11 @@
 // Owns `curator restore-drill` (curator notes 12, 16): proving that a backup can be restored. Knows no check.
 import { z } from 'zod';
+import { typedPath } from '#base/paths/typed-path.ts';
 import { failed } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { CuratorGround } from '../../curator-ground.ts';
 import { printed } from '../printed.ts';
 import { requiredText } from '../required-text.ts';
-import { typedPath } from '../typed-path.ts';
 
 export function restoreDrillCommand(ground: CuratorGround): AnyCommand {
   return defineCommand({

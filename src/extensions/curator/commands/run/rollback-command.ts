@@ -1,11 +1,11 @@
 // Owns `curator rollback` (curator notes 11.4, 16): undoing the version of a manifest. Prints JSON. Knows no file.
 import { z } from 'zod';
+import { typedPath } from '#base/paths/typed-path.ts';
 import { refused } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { CuratorGround } from '../../curator-ground.ts';
 import { printed } from '../printed.ts';
 import { requiredText } from '../required-text.ts';
-import { typedPath } from '../typed-path.ts';
 
 export function rollbackCommand(ground: CuratorGround): AnyCommand {
   return defineCommand({

@@ -1,12 +1,12 @@
 // Owns `curator bootstrap` (seed 002, bootstrap; curator notes 15, 16): evidence from stored sessions, then the timer. Knows neither.
 // Invariant: nothing is written unattended unless the person said so, by `--write` or by an answer; what was turned on is said.
 import { z } from 'zod';
+import { typedPath } from '#base/paths/typed-path.ts';
 import { failed, wrongUse } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandContext, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { CuratorGround } from '../../curator-ground.ts';
 import type { Bootstrapped } from '../../timer/bootstrap.ts';
 import { printed } from '../printed.ts';
-import { typedPath } from '../typed-path.ts';
 import { noScheduler, planFailure, schedulerFailure, timerText } from './timer-output.ts';
 
 const on = (what: string) => z.boolean().default(false).describe(what);

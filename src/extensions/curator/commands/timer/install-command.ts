@@ -1,12 +1,12 @@
 // Owns `curator install-auto` (curator notes 15, 16): flags with the original's names and defaults, `--dry-run` and `--format` ours. Knows no
 // unit. Invariant: a timer that writes is installed as typed and never without saying so.
 import { z } from 'zod';
+import { typedPath } from '#base/paths/typed-path.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { CuratorGround } from '../../curator-ground.ts';
 import type { TimerRequest } from '../../timer/timer-request.ts';
 import { printed } from '../printed.ts';
 import { emptyPattern, patternFlags } from '../skill-patterns.ts';
-import { typedPath } from '../typed-path.ts';
 import { noScheduler, planFailure, schedulerFailure, timerText } from './timer-output.ts';
 
 const on = (what: string) => z.boolean().default(false).describe(what);

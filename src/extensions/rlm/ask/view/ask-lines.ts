@@ -1,6 +1,6 @@
 // Owns how the outcome of an ask is shown at a terminal: cited sentences with their sources, what is not supported, what was not read.
 // Pure. Invariant: a sentence that is not cited never stands among the cited ones; nothing is called verified.
-import { ellipsize, plural } from '#base/text.ts';
+import { oneLine, plural } from '#base/text.ts';
 import type { SourcePlace } from '../../run/run-outcome.ts';
 import type { AnswerSentence, AskOutcome, Handle } from '../ask-outcome.ts';
 
@@ -109,8 +109,4 @@ function usageLines({ steps, totals }: AskOutcome): readonly string[] {
   const tokens = input_tokens === null || output_tokens === null ? [] : [`${input_tokens + output_tokens} tokens`];
   const money = cost === null || cost === 0 ? [] : [`$${cost.toFixed(4)}`];
   return [[`${plural(steps, 'block')} of code`, plural(calls, 'call'), ...tokens, ...money].join(', ')];
-}
-
-function oneLine(text: string, most: number): string {
-  return ellipsize(text.replace(/\s+/g, ' ').trim(), most);
 }

@@ -1,6 +1,8 @@
 // Owns what the calls and the outcome of a cell prove (notes 10.4): fresh child evidence held against the fixture, the parent judged again
 // over it and over the fixture's own manifest. Pure. Invariant: coverage counts answers of children, never ids that we wrote ourselves.
+
 import { isJsonObject, type JsonValue } from '#base/json.ts';
+import { oneLine } from '#base/text.ts';
 import type { CallRecord } from '../../call/call-record.ts';
 import type { PortabilityFixture } from '../../fixtures/portability-fixture.ts';
 import { buildManifest } from '../../guard/build-manifest.ts';
@@ -84,7 +86,7 @@ function freshEntries(fixture: PortabilityFixture, facts: readonly FreshFact[]):
 }
 
 function bare(text: string, fact_id: string): string {
-  const folded = text.replace(/\s+/g, ' ').trim();
+  const folded = oneLine(text);
   const tag = `FACT:${fact_id} `;
   return folded.startsWith(tag) ? folded.slice(tag.length) : folded;
 }

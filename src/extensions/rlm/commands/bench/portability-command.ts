@@ -4,6 +4,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { atomicWrite } from '#base/atomic-write.ts';
+import { typedPath } from '#base/paths/typed-path.ts';
 import { failed, refused, wrongUse } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandContext, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { BenchReport } from '../../bench/bench-report.ts';
@@ -12,7 +13,6 @@ import type { CellMemory } from '../../bench/portability/run-cell.ts';
 import type { Matrix } from '../../bench/portability/run-matrix.ts';
 import { type MemoryMode, memoryMode } from '../../memory/memory-mode.ts';
 import type { RlmGround } from '../../rlm-ground.ts';
-import { typedPath } from '../typed-path.ts';
 import { reportFlags } from './table-commands.ts';
 
 const MODES = ['contracts-only', 'dry-plan', 'live-smoke', 'live-primary'] as const;

@@ -1,9 +1,9 @@
 // Owns `rlm bench claim-aware|synthetic|ablation|memory`: benches that need no model and no home. Knows none of their rules.
 import { z } from 'zod';
+import { typedPath } from '#base/paths/typed-path.ts';
 import { type AnyCommand, type CommandContext, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { BenchReport } from '../../bench/bench-report.ts';
 import type { RlmGround } from '../../rlm-ground.ts';
-import { typedPath } from '../typed-path.ts';
 
 interface TableBench {
   readonly name: string;

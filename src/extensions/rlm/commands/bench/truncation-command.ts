@@ -1,9 +1,9 @@
 // Owns `rlm bench truncation`: one call and a recursive run over the same cut text, side by side. Knows no score.
 import { z } from 'zod';
+import { typedPath } from '#base/paths/typed-path.ts';
 import { failed, refused, wrongUse } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandContext, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { RlmGround } from '../../rlm-ground.ts';
-import { typedPath } from '../typed-path.ts';
 
 const input = z.object({
   fixture: z.string().min(1).optional().describe('Truncation fixture; default: our own'),

@@ -1,9 +1,9 @@
 // Owns handing the benchmark modes of `rlm run` to the benches. Knows their names and paths, not their work.
+import { typedPath } from '#base/paths/typed-path.ts';
 import { failed, refused, wrongUse } from '#core/agent/command-failure.ts';
 import type { CommandContext, CommandOutput } from '#core/agent/command-spec.ts';
 import type { OpenedEngine } from '../../bench/engine/open-engine.ts';
 import type { RlmGround } from '../../rlm-ground.ts';
-import { typedPath } from '../typed-path.ts';
 import { familiesOf, type RunInput } from './run-input.ts';
 
 const DOGFOOD_ID = 'rlm-mvp-src-dogfood-v1';

@@ -1,5 +1,7 @@
 // Owns writing down what a run taught, when its memory mode writes. Knows no verdict: what it teaches is told by runLessons.
+
 import { isoTime } from '#base/clock.ts';
+import { typedPath } from '#base/paths/typed-path.ts';
 import { plural } from '#base/text.ts';
 import type { CallRecord } from '../../call/call-record.ts';
 import { appendMemory, defaultMemoryPath } from '../../memory/memory-file.ts';
@@ -7,7 +9,6 @@ import type { RlmGround } from '../../rlm-ground.ts';
 import { runLessons } from '../../run/live-run.ts';
 import type { PreparedRun } from '../../run/prepare/prepare-run.ts';
 import type { RunOutcome } from '../../run/run-outcome.ts';
-import { typedPath } from '../typed-path.ts';
 
 export interface Remembering {
   readonly ground: RlmGround;

@@ -1,10 +1,11 @@
 // Owns how a run is shown in a terminal: claims with their sources, what was refused and why, what was not read. Pure.
 // Invariant: "cited", never "verified"; the model's own prose is shown as unchecked; a list that is cut says by how much.
-import { ellipsize, plural } from '#base/text.ts';
+import { oneLine, plural } from '#base/text.ts';
 import { AMBIGUITY_TERMS } from '../../ambiguity/ambiguity-terms.ts';
 import type { CallRecord } from '../../call/call-record.ts';
 import { rootPlan } from '../../run/loop/first-plans.ts';
 import { nodesOf } from '../../run/loop/node-plan.ts';
+import { placeText } from '../../run/place-text.ts';
 import type { PreparedRun } from '../../run/prepare/prepare-run.ts';
 import type { FreshFact, RunOutcome, RunTotals } from '../../run/run-outcome.ts';
 import { type GapCall, gapLines } from './gap-lines.ts';
@@ -24,19 +25,21 @@ export function runLines(outcome: RunOutcome, calls: readonly GapCall[]): readon
     ...claims
       .slice(0, MOST)
       .flatMap(({ text, fact_ids }, at) => [
-        `${String(at + 1).padStart(3)}. ${oneLine(text)}`,
+        `${String(at + 1).padStart(3)}. ${oneLine(text, LONGEST)}`,
         ...fact_ids.flatMap((id) => sourceLines(facts.get(id), text)),
       ]),
     ...more(claims.length),
-    ...(summary === null ? [] : ['Summary, in the words of the model and not checked:', `  ${oneLine(summary)}`]),
+    ...(summary === null
+      ? []
+      : ['Summary, in the words of the model and not checked:', `  ${oneLine(summary, LONGEST)}`]),
     ...block(
       'Refused by the gate:',
-      refused.map(({ reason, claim, detail }) => `${reason}: ${oneLine(claim.text || detail)}`),
+      refused.map(({ reason, claim, detail }) => `${reason}: ${oneLine(claim.text || detail, LONGEST)}`),
     ),
     ...(accepted ? [] : block('What the chunks say, word for word:', evidence.map(quoteLine))),
     ...block(
       'Quotations that do not stand in their chunk:',
-      refused_facts.map(({ text, reason }) => `${reason}: ${oneLine(text)}`),
+      refused_facts.map(({ text, reason }) => `${reason}: ${oneLine(text, LONGEST)}`),
     ),
     ...block(
       'Gaps:',
@@ -66,20 +69,18 @@ const HEAD: Readonly<Record<Exclude<RunOutcome['verdict'], 'accepted'>, string>>
 
 function sourceLines(fact: FreshFact | undefined, claim: string): readonly string[] {
   if (fact === undefined) return [];
-  const place = placeText(fact);
+  const place = whereOf(fact);
   return fact.text.includes(claim) && fact.text.length < claim.length + 40
     ? [`     [${fact.fact_id}] ${place}`]
-    : [`     [${fact.fact_id}] ${place} "${oneLine(fact.text)}"`];
+    : [`     [${fact.fact_id}] ${place} "${oneLine(fact.text, LONGEST)}"`];
 }
 
 function quoteLine(fact: FreshFact): string {
-  return `[${fact.fact_id}] ${placeText(fact)} "${oneLine(fact.text)}"`;
+  return `[${fact.fact_id}] ${whereOf(fact)} "${oneLine(fact.text, LONGEST)}"`;
 }
 
-function placeText({ place, chunk_id }: FreshFact): string {
-  if (place === null) return chunk_id;
-  const { source_path, start_line, end_line } = place;
-  return `${source_path}:${start_line}${end_line === start_line ? '' : `-${end_line}`}`;
+function whereOf({ place, chunk_id }: FreshFact): string {
+  return place === null ? chunk_id : placeText(place);
 }
 
 function totalsText({ calls, input_tokens, output_tokens, cost }: RunTotals): string {
@@ -95,7 +96,7 @@ export function dryLines({ request, terms }: PreparedRun): readonly string[] {
   const { ambiguity_score: score, ambiguity_threshold: threshold } = ambiguity;
   return [
     `Dry run: nothing was asked. ${target_kind === 'prompt' ? 'A text' : target}, ${plural(chunks.length, 'chunk')}, ${plural(calls, 'call')}${request.decompose ? ' for each sub-question, and one to split' : ''}.`,
-    `Question: ${oneLine(question)}`,
+    `Question: ${oneLine(question, LONGEST)}`,
     `Depth ${limits.max_depth}, ${limits.max_iterations} iterations, ${plural(limits.max_in_flight, 'call')} at once.`,
     `Ambiguity ${score} of ${threshold}${ambiguity.passed ? '' : `: it would ask back: ${ambiguity.question}`}`,
     ...terms.map(
@@ -124,7 +125,7 @@ export function callLines(calls: readonly CallRecord[]): readonly string[] {
   return block(
     'Calls:',
     calls.map(({ call_id, mode, runtime, model, elapsed_ms, adapter_error }) => {
-      const how = adapter_error === null ? 'ok' : `${adapter_error.type}: ${oneLine(adapter_error.detail)}`;
+      const how = adapter_error === null ? 'ok' : `${adapter_error.type}: ${oneLine(adapter_error.detail, LONGEST)}`;
       return `${call_id} ${mode} ${model ?? runtime} ${elapsed_ms} ms ${how}`;
     }),
   );
@@ -137,8 +138,4 @@ function block(heading: string, lines: readonly string[]): readonly string[] {
 
 function more(count: number): readonly string[] {
   return count > MOST ? [`  … and ${count - MOST} more (--json shows all)`] : [];
-}
-
-function oneLine(text: string, most = LONGEST): string {
-  return ellipsize(text.replace(/\s+/g, ' ').trim(), most);
 }

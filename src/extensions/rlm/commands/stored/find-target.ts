@@ -1,6 +1,7 @@
 // Owns what `rlm replay` and `rlm verify` are given: a stored run by id, or a file with an exported run or an artifact. Reads, judges nothing.
 import { existsSync } from 'node:fs';
 import { isJsonObject, type JsonValue } from '#base/json.ts';
+import { typedPath } from '#base/paths/typed-path.ts';
 import { type Failure, failed, wrongUse } from '#core/agent/command-failure.ts';
 import type { CommandContext } from '#core/agent/command-spec.ts';
 import type { RlmGround } from '../../rlm-ground.ts';
@@ -8,7 +9,6 @@ import type { PackedContext } from '../../trace/export/packed-context.ts';
 import { isExport, readExport } from '../../trace/export/read-export.ts';
 import { namedTexts } from '../../trace/named-texts.ts';
 import type { RunRecord } from '../../trace/run-record.ts';
-import { typedPath } from '../typed-path.ts';
 import { fixtureBeside, readRunFile } from './run-file.ts';
 import { findRecord, openStoreToRead } from './stored-run.ts';
 

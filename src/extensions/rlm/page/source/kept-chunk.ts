@@ -1,6 +1,8 @@
 // Owns finding where a quotation stands in the text that a call was given. Knows no page.
 // Invariant: what is marked says what is quoted, but for white space; where that cannot be shown, nothing is marked.
+
 import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { oneLine } from '#base/text.ts';
 import type { SourcePlace } from '../../run/run-outcome.ts';
 
 /** A chunk of a run, as its request names it, with the text that the trace kept. */
@@ -57,7 +59,7 @@ export function findWords(text: string, quote: string): Range | null {
 }
 
 function folded(text: string): string {
-  return text.replace(/\s+/g, ' ').trim();
+  return oneLine(text);
 }
 
 /** A range of the folded text, which begins and ends with a letter of a word, as a range of the text. */

@@ -3,9 +3,9 @@
 import { type Dirent, readdirSync, type Stats, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { errorCode, errorText } from '#base/errors.ts';
+import { typedPath } from '#base/paths/typed-path.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 import { comparePaths, isSkippedPath } from '../../chunk/select-chunks.ts';
-import { typedPath } from '../../commands/typed-path.ts';
 import type { SkippedFile } from '../run-request.ts';
 
 export interface FoundFile {
