@@ -1,0 +1,41 @@
+// Owns which pairs are weighed first: those whose needs and offers have the most words in common. Decides nothing else. Notes 6, B12.
+// Invariant: deterministic; linear in the number of pairs, each summary being cut into words once.
+import { contentTokens } from '../words/content-tokens.ts';
+import { pairKey } from './pair-key.ts';
+import type { SummarisedPeer } from './summarised-peer.ts';
+
+export type Pair = readonly [SummarisedPeer, SummarisedPeer];
+
+interface Wanted {
+  readonly needs: ReadonlySet<string>;
+  readonly gives: ReadonlySet<string>;
+}
+
+/** Best fit first; equal ones in the order of their ids. */
+export function rankPairs(pairs: readonly Pair[]): Pair[] {
+  const wanted = new Map<SummarisedPeer, Wanted>();
+  const wantedOf = (peer: SummarisedPeer): Wanted => {
+    const known = wanted.get(peer) ?? readWanted(peer);
+    wanted.set(peer, known);
+    return known;
+  };
+  return pairs
+    .map((pair) => {
+      const [a, b] = [wantedOf(pair[0]), wantedOf(pair[1])];
+      const fit = common(a.needs, b.gives) + common(b.needs, a.gives);
+      return { pair, fit, key: pairKey(pair[0].peer.id, pair[1].peer.id) };
+    })
+    .sort((left, right) => right.fit - left.fit || (left.key < right.key ? -1 : 1))
+    .map(({ pair }) => pair);
+}
+
+function readWanted({ summary: { needs, offers, expertise } }: SummarisedPeer): Wanted {
+  const stems = (lines: readonly string[]) => new Set(lines.flatMap((line) => contentTokens(line).flat()));
+  return { needs: stems(needs), gives: stems([...offers, ...expertise]) };
+}
+
+function common(left: ReadonlySet<string>, right: ReadonlySet<string>): number {
+  let count = 0;
+  for (const stem of left) if (right.has(stem)) count += 1;
+  return count;
+}
