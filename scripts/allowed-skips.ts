@@ -10,5 +10,6 @@ export const allowedSkips: readonly RegExp[] = [
   /^skipped: systemd-analyze is not installed$/,
   /^skipped: chromium is not installed$/,
   /^skipped: no package index answers, the model cannot be fetched$/,
+  /^skipped: set TALARIA_TEST_SYNAPSE \(sh scripts\/fetch-synapse\.sh prints it\)$/,
   /^skipped: the local engine has no binary for this platform$/,
 ];

@@ -35,7 +35,12 @@ export interface WireRequest {
 }
 
 export type WireFault =
-  | { readonly type: 'status'; readonly status: number; readonly body?: string; readonly headers?: Readonly<Record<string, string>> }
+  | {
+      readonly type: 'status';
+      readonly status: number;
+      readonly body?: string;
+      readonly headers?: Readonly<Record<string, string>>;
+    }
   | { readonly type: 'html' }
   | { readonly type: 'reset' }
   | { readonly type: 'slow'; readonly ms: number }
