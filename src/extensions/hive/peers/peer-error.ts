@@ -21,6 +21,8 @@ export interface PeerErrorOptions extends TalariaErrorOptions {
   readonly code: PeerErrorCode;
   /** HTTP status, when a server answered. */
   readonly status?: number;
+  /** The server's own word for it, e.g. `M_NOT_FOUND`. */
+  readonly errcode?: string;
   readonly retryAfterMs?: number;
   /** Default by code. */
   readonly forModel?: string;
@@ -45,12 +47,14 @@ const FOR_MODEL: Readonly<Record<PeerErrorCode, string>> = {
 export class PeerError extends TalariaError {
   override readonly name = 'PeerError';
   readonly status: number | undefined;
+  readonly errcode: string | undefined;
   readonly retryAfterMs: number | undefined;
   readonly forModel: string;
 
   constructor(message: string, options: PeerErrorOptions) {
     super(message, options);
     this.status = options.status;
+    this.errcode = options.errcode;
     this.retryAfterMs = options.retryAfterMs;
     this.forModel = options.forModel ?? FOR_MODEL[options.code];
   }

@@ -11,6 +11,8 @@ export interface MatrixCall {
   readonly body?: JsonObject;
   /** May be sent again when it is not known whether it arrived. Default: true for GET and PUT, false for POST. */
   readonly repeatable?: boolean;
+  /** Milliseconds without a byte after which it is given up; default 10,000. */
+  readonly idleMs?: number;
   /** Bytes of the answer that are read before it is refused; default 64 MiB. */
   readonly maxBytes?: number;
 }
