@@ -1,0 +1,58 @@
+// Owns the reading and writing of our keys in the account data, which are the database of the peer layer (seed 004, layer 4). Knows no meaning
+// of a value. Invariant: only M_NOT_FOUND is absence; every other failure throws (notes 6, B6).
+import type { JsonObject } from '#base/json.ts';
+import { PeerError } from '../../peers/peer-error.ts';
+import type { MatrixHttp } from '../http/matrix-http.ts';
+import { type AccountDataCipher, isSealed } from './account-data-cipher.ts';
+
+export const PEER_KEY = 'social.awareness.peer';
+export const SUMMARY_KEY = 'social.awareness.summary';
+export const READ_KEY = 'social.awareness.read';
+export const SPARKS_KEY = 'social.awareness.sparks';
+
+export interface Opened {
+  /** Undefined: sealed, and we have no key that opens it. */
+  readonly value: JsonObject | undefined;
+  /** Sealed where notes are to be sealed, plain where they are not. */
+  readonly isAsWanted: boolean;
+}
+
+export interface AccountData {
+  open(stored: JsonObject): Opened;
+  /** Of a room when one is given, else of the user. */
+  get(key: string, room: string | undefined, signal: AbortSignal): Promise<JsonObject | undefined>;
+  put(
+    note: { readonly key: string; readonly room?: string; readonly value: JsonObject },
+    signal: AbortSignal,
+  ): Promise<void>;
+}
+
+export function createAccountData(
+  http: MatrixHttp,
+  selfId: string,
+  cipher: AccountDataCipher | undefined,
+): AccountData {
+  const pathOf = (key: string, room: string | undefined) => [
+    ...['v3', 'user', selfId],
+    ...(room === undefined ? [] : ['rooms', room]),
+    ...['account_data', key],
+  ];
+  return {
+    open: (stored) =>
+      isSealed(stored)
+        ? { value: cipher?.open(stored), isAsWanted: cipher !== undefined }
+        : { value: stored, isAsWanted: cipher === undefined },
+    get: async (key, room, signal) => {
+      try {
+        return await http({ method: 'GET', path: pathOf(key, room) }, signal);
+      } catch (error) {
+        if (error instanceof PeerError && error.errcode === 'M_NOT_FOUND') return undefined;
+        throw error;
+      }
+    },
+    put: async ({ key, room, value }, signal) => {
+      const body = cipher === undefined ? value : cipher.seal(value);
+      await http({ method: 'PUT', path: pathOf(key, room), body }, signal);
+    },
+  };
+}
