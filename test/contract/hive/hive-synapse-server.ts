@@ -4,9 +4,10 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
 import { findSynapse, SYNAPSE_VERSION } from '../../../scripts/synapse/find-synapse.ts';
 import type { TestAccount, TestHomeserver } from './hive-homeserver.ts';
@@ -78,12 +79,33 @@ function synapseServer(url: string, folder: string): TestHomeserver {
       return signedIn(`${url}/_matrix/client/v3/login`, { type: 'm.login.password', identifier, password }, password);
     },
     async storedText() {
-      // What is written lies in one of the two; a checkpoint between the reads could hide it, so the log comes first.
-      const files = ['homeserver.db-wal', 'homeserver.db'].map((name) => readFileSync(join(folder, name)));
-      const bytes = Buffer.concat(files);
-      return `${bytes.toString('utf8')}\n${bytes.toString('latin1')}`;
+      return storedText(folder);
     },
   };
+}
+
+/** All bytes of the database and its log, and every value in its tables: pages cut long texts apart, deleted ones lie between rows. */
+function storedText(folder: string): string {
+  const files = ['homeserver.db-wal', 'homeserver.db'].map((name) => join(folder, name));
+  const bytes = Buffer.concat(files.filter((path) => existsSync(path)).map((path) => readFileSync(path)));
+  return [bytes.toString('utf8'), bytes.toString('latin1'), ...tableTexts(join(folder, 'homeserver.db'))].join('\n');
+}
+
+function tableTexts(path: string): readonly string[] {
+  const database = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
+  try {
+    const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
+    return tables.flatMap(({ name }) => {
+      const rows = database.prepare(`SELECT * FROM "${String(name)}"`).all();
+      return rows.flatMap((row) => Object.values(row).map(valueText));
+    });
+  } finally {
+    database.close();
+  }
+}
+
+function valueText(value: unknown): string {
+  return value instanceof Uint8Array ? Buffer.from(value).toString('utf8') : String(value);
 }
 
 async function signedIn(url: string, body: unknown, password: string): Promise<TestAccount> {
