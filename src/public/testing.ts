@@ -7,6 +7,18 @@ export {
   type Faults,
   failEachOperation,
 } from '#testing/faults.ts';
+export type {
+  EventDraft,
+  FakeHomeserver,
+  FakeHomeserverOptions,
+  HomeserverAccount,
+  HomeserverDoors,
+  HomeserverFault,
+  HomeserverRequest,
+  HomeserverWire,
+  RoomDraft,
+} from '#testing/homeserver/fake-homeserver.ts';
+export { startFakeHomeserver } from '#testing/homeserver/start-homeserver.ts';
 export { createManualClock, type ManualClock, type ManualClockOptions } from '#testing/manual-clock.ts';
 export {
   createScriptedModel,

@@ -38,6 +38,7 @@ const ENTRIES = {
     'createScriptedModel',
     'createTempHome',
     'failEachOperation',
+    'startFakeHomeserver',
     'startScriptedServer',
   ],
 } as const;

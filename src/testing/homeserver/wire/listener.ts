@@ -1,0 +1,131 @@
+// Owns the socket of the fake homeserver: real HTTP on 127.0.0.1, requests handed on, faults put onto the wire. Knows no endpoint.
+// Invariant: after `close` nothing runs: no socket, no timer, no waiting request. The port stays the same through down and up.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Clock } from '#base/clock.ts';
+import { errorText } from '#base/errors.ts';
+import type { HomeserverFault, HomeserverRequest } from '../fake-homeserver.ts';
+import { type RoutedAnswer, type Router, tokenOf } from './router.ts';
+import type { WireLog } from './wire-log.ts';
+
+export interface ListenerParts {
+  readonly router: Router;
+  readonly log: WireLog;
+  readonly clock: Clock;
+  readonly userOf: (accessToken: string) => string | undefined;
+}
+
+export interface Listener {
+  readonly port: number;
+  readonly openSockets: number;
+  down(): Promise<void>;
+  up(): Promise<void>;
+}
+
+export async function openListener(parts: ListenerParts): Promise<Listener> {
+  const sockets = new Set<Socket>();
+  let stopping = new AbortController();
+  let server: Server | undefined;
+
+  const listen = async (port: number): Promise<number> => {
+    stopping = new AbortController();
+    const { signal } = stopping;
+    const opened = createServer((message, response) => {
+      serve(parts, { message, response, stopping: signal }).catch((error: unknown) => refuse(response, error));
+    });
+    opened.on('connection', (socket) => {
+      sockets.add(socket);
+      socket.on('close', () => sockets.delete(socket));
+    });
+    await new Promise<void>((resolve, reject) => {
+      opened.once('error', reject);
+      opened.listen(port, '127.0.0.1', () => resolve());
+    });
+    server = opened;
+    return (opened.address() as AddressInfo).port;
+  };
+  const down = async (): Promise<void> => {
+    const closing = server;
+    server = undefined;
+    stopping.abort();
+    for (const socket of sockets) socket.destroy();
+    if (closing) await new Promise<void>((resolve) => closing.close(() => resolve()));
+  };
+  const port = await listen(0);
+  return {
+    port,
+    get openSockets() {
+      return sockets.size;
+    },
+    down,
+    up: async () => {
+      if (!server) await listen(port);
+    },
+  };
+}
+
+interface Exchange {
+  readonly message: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly stopping: AbortSignal;
+}
+
+async function serve(parts: ListenerParts, { message, response, stopping }: Exchange): Promise<void> {
+  const gone = new AbortController();
+  response.on('close', () => gone.abort());
+  const signal = AbortSignal.any([stopping, gone.signal]);
+  const request = await readRequest(message, parts);
+  const fault = parts.log.take(request);
+  if (fault && (await playInstead(fault, response))) return;
+  if (fault?.type === 'slow') await parts.clock.sleep(fault.ms, signal).catch(() => undefined);
+  if (signal.aborted) return;
+  const answer = await parts.router({ ...request, signal });
+  if (fault?.type === 'lost-answer') response.destroy();
+  else if (!signal.aborted) send(response, answer);
+}
+
+/** True: the fault was the whole answer. */
+async function playInstead(fault: HomeserverFault, response: ServerResponse): Promise<boolean> {
+  switch (fault.type) {
+    case 'status': {
+      const text = fault.body ?? JSON.stringify({ errcode: 'M_UNKNOWN', error: 'ordered by the test' });
+      const type = text.trimStart().startsWith('<') ? 'text/html' : 'application/json';
+      response.writeHead(fault.status, { 'content-type': type, ...fault.headers }).end(text);
+      return true;
+    }
+    case 'html':
+      response.writeHead(200, { 'content-type': 'text/html' });
+      response.end('<!doctype html><html><head><title>Welcome</title></head><body>hello</body></html>');
+      return true;
+    case 'reset':
+      response.destroy();
+      return true;
+    case 'slow':
+    case 'lost-answer':
+      return false;
+  }
+}
+
+function send(response: ServerResponse, { status, body, headers }: RoutedAnswer): void {
+  const bytes = Buffer.from(JSON.stringify(body));
+  response.writeHead(status, { 'content-type': 'application/json', 'content-length': bytes.length, ...headers });
+  response.end(bytes);
+}
+
+/** Only for a bug of the fake itself: the client sees it, so the test does. */
+function refuse(response: ServerResponse, error: unknown): void {
+  if (response.headersSent || response.destroyed) return;
+  send(response, { status: 500, body: { errcode: 'M_UNKNOWN', error: errorText(error) }, headers: {} });
+}
+
+async function readRequest(message: IncomingMessage, parts: ListenerParts): Promise<HomeserverRequest> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of message) chunks.push(chunk as Uint8Array);
+  const [path = '', search = ''] = (message.url ?? '').split(/\?(.*)/s);
+  const query = Object.fromEntries(new URLSearchParams(search));
+  const headers = Object.fromEntries(Object.entries(message.headers).map(([name, value]) => [name, String(value)]));
+  const token = tokenOf({ headers, query });
+  const userId = token === undefined ? undefined : parts.userOf(token);
+  const body = Buffer.concat(chunks).toString('utf8');
+  return { method: message.method ?? '', path, query, body, headers, ...(userId !== undefined && { userId }) };
+}
