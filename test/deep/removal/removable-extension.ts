@@ -59,4 +59,24 @@ export const REMOVABLE: readonly RemovableExtension[] = [
     ],
     rows: 'test/requirements/rlm.ts',
   },
+  {
+    name: 'hive',
+    files: [
+      'src/public/peers.ts',
+      'docs/guide/peers.md',
+      'bench/peers.ts',
+      'examples/peers-in-one-process.ts',
+      'examples/peers-three-agents.ts',
+    ],
+    lines: [
+      { file: 'src/surfaces/app/extensions.ts', cut: /^ {2}\{\n {4}name: 'peers',\n(?: {4}.*\n)*? {2}\},\n/m },
+      { file: 'README.md', cut: /\[peers\]\(docs\/guide\/peers\.md\) · / },
+      { file: 'package.json', cut: /^ {4}"\.\/peers": .*\n/m },
+      { file: 'bench/run.ts', cut: /^ {2}peers: .*\n/m },
+      { file: 'test/pins/entries.test.ts', cut: /^ {2}'\.\/peers': \[\n(?: {4}.*\n)*? {2}\],\n/m },
+      { file: 'test/scenario/examples.test.ts', cut: /^ {2}'peers-in-one-process\.ts': .*\n/m },
+      { file: 'test/scenario/examples.test.ts', cut: /^ {2}'peers-three-agents\.ts': .*\n/m },
+    ],
+    rows: 'test/requirements/hivemind.ts',
+  },
 ];
