@@ -18,7 +18,7 @@ export type {
   HomeserverWire,
   RoomDraft,
 } from '#testing/homeserver/fake-homeserver.ts';
-export { startFakeHomeserver } from '#testing/homeserver/start-homeserver.ts';
+export { startFakeHomeserver } from '#testing/homeserver/start-fake-homeserver.ts';
 export { createManualClock, type ManualClock, type ManualClockOptions } from '#testing/manual-clock.ts';
 export {
   createScriptedModel,
