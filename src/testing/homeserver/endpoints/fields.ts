@@ -42,6 +42,10 @@ export function numberQuery(query: Readonly<Record<string, string>>, field: stri
 
 /** @throws MatrixFailure 400 M_INVALID_PARAM for what is no `@name:server` */
 export function checkUserId(userId: string): string {
-  if (!/^@[^:]*:.+$/.test(userId)) throw badRequest('M_INVALID_PARAM', `Invalid user_id: ${userId}`);
+  if (!isUserId(userId)) throw badRequest('M_INVALID_PARAM', `${userId} is no user id`);
   return userId;
+}
+
+export function isUserId(text: string): boolean {
+  return /^@[^:]*:.+$/.test(text);
 }

@@ -14,7 +14,7 @@ import type { Room } from '../store/room.ts';
 import type { World } from '../store/world.ts';
 import type { Route, SignedCall } from '../wire/call.ts';
 import { badRequest, forbidden, MatrixFailure, notFound } from '../wire/matrix-failure.ts';
-import { checkUserId, neededText, objectField, textField, textList } from './fields.ts';
+import { checkUserId, isUserId, neededText, objectField, textField, textList } from './fields.ts';
 import { knownRoom } from './known-room.ts';
 
 export const roomMembershipRoutes: readonly Route[] = [
@@ -43,7 +43,7 @@ function create({ world, account, body }: SignedCall): JsonObject {
     creator: account.userId,
     version: textField(body, 'room_version') ?? world.settings.roomVersion,
     preset,
-    invite: textList(body, 'invite').map(checkUserId),
+    invite: textList(body, 'invite').map(checkInvitee),
     isDirect: body.is_direct === true,
     initialState: initialState(body.initial_state),
     more: {
@@ -56,6 +56,11 @@ function create({ world, account, body }: SignedCall): JsonObject {
   });
   if (alias !== undefined) world.aliases.set(alias, room.id);
   return { room_id: room.id, ...(alias !== undefined && { room_alias: alias }) };
+}
+
+function checkInvitee(userId: string): string {
+  if (!isUserId(userId)) throw badRequest('M_UNKNOWN', `Invalid user_id: ${userId}`);
+  return userId;
 }
 
 function initialState(value: JsonValue | undefined): readonly InitialState[] {
@@ -74,7 +79,7 @@ function initialState(value: JsonValue | undefined): readonly InitialState[] {
 function join(call: SignedCall): JsonObject {
   const { world, account, body, path } = call;
   const wanted = path.room ?? '';
-  if (!/^[!#]/.test(wanted)) throw badRequest('M_INVALID_PARAM', `${wanted} was not legal room ID or room alias`);
+  if (!/^[!#]/.test(wanted)) throw badRequest('M_UNKNOWN', `${wanted} was not legal room ID or room alias`);
   const roomId = wanted.startsWith('#') ? String(lookUp(world, wanted).room_id) : wanted;
   const room = world.rooms.get(roomId);
   if (!room)

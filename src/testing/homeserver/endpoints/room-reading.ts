@@ -27,13 +27,14 @@ const MAX_PAGE = 1000;
 
 function messages(call: SignedCall): JsonObject {
   const { query, account, device } = call;
-  if (query.dir !== 'b' && query.dir !== 'f')
+  const direction = query.dir ?? (call.world.settings.strict ? '' : 'f');
+  if (direction !== 'b' && direction !== 'f')
     throw badRequest('M_INVALID_PARAM', "Query parameter 'dir' must be one of b, f");
   const room = knownRoom(call);
   const filter = readEventFilter(parseFilterText(query.filter));
   const page = readMessages(room, {
     userId: account.userId,
-    backwards: query.dir === 'b',
+    backwards: direction === 'b',
     from: place(query.from),
     to: place(query.to),
     limit: Math.min(numberQuery(query, 'limit') ?? 10, MAX_PAGE),

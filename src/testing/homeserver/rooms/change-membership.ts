@@ -20,7 +20,7 @@ export interface Removal {
 
 /** @throws MatrixFailure 403 M_FORBIDDEN; 404 when nobody is in the room any more */
 export function joinRoom(world: World, room: Room, userId: string, reason?: string): void {
-  if (room.membership(userId) === 'ban') throw forbidden('You are banned from this room');
+  if (room.membership(userId) === 'ban') throw badState('Cannot join user who was banned');
   // Synapse treats a room without anybody in it as a room of other servers.
   if (room.members('join').length === 0) {
     throw new MatrixFailure(

@@ -45,7 +45,7 @@ export function createRoom(world: World, recipe: RoomRecipe): Room {
   add('m.room.member', joinContent(world, creator), creator);
   for (const { type, stateKey, content } of stateOf(recipe)) add(type, content, stateKey);
   if (recipe.more.name !== undefined) add('m.room.name', { name: recipe.more.name });
-  if (recipe.more.topic !== undefined) add('m.room.topic', { topic: recipe.more.topic });
+  if (recipe.more.topic !== undefined) add('m.room.topic', topicContent(recipe.more.topic));
   for (const invitee of recipe.invite)
     inviteUser(world, room, { sender: creator, target: invitee, isDirect: recipe.isDirect });
   return room;
@@ -73,6 +73,10 @@ function openRoom(world: World, { creator, version, more, preset, invite }: Room
     state_key: '',
   });
   return room;
+}
+
+function topicContent(topic: string): JsonObject {
+  return { topic, 'm.topic': { 'm.text': [{ body: topic }] } };
 }
 
 function joinContent(world: World, userId: string): JsonObject {

@@ -16,14 +16,14 @@ export function syncToken({ position, toDevice }: SyncPlace): string {
   return toDevice === position ? streamToken(position) : `s${position}_${toDevice}`;
 }
 
-/** @throws MatrixFailure 400 M_INVALID_PARAM */
+/** @throws MatrixFailure 400 M_UNKNOWN */
 export function readSyncToken(token: string): SyncPlace {
   const [, digits, second] = /^s(\d{1,15})(?:_(\d{1,15}))?$/.exec(token) ?? [];
-  if (digits === undefined) throw badRequest('M_INVALID_PARAM', 'Invalid stream token');
+  if (digits === undefined) throw badRequest('M_UNKNOWN', 'Invalid stream token');
   return { position: Number(digits), toDevice: Number(second ?? digits) };
 }
 
-/** @throws MatrixFailure 400 M_INVALID_PARAM */
+/** @throws MatrixFailure 400 M_UNKNOWN */
 export function readStreamToken(token: string): number {
   return readSyncToken(token).position;
 }

@@ -2,7 +2,7 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { type EventFilter, parseFilterText, readEventFilter } from '../rooms/event-filter.ts';
 import type { Account } from '../store/account.ts';
-import { notFound } from '../wire/matrix-failure.ts';
+import { badRequest } from '../wire/matrix-failure.ts';
 
 export interface SyncFilter {
   readonly timeline: EventFilter;
@@ -18,7 +18,7 @@ export interface SyncFilter {
 const DEFAULT_TIMELINE = 10;
 const MAX_TIMELINE = 100;
 
-/** @throws MatrixFailure 400 M_NOT_JSON, 404 M_NOT_FOUND */
+/** @throws MatrixFailure 400 M_NOT_JSON, M_INVALID_PARAM */
 export function readSyncFilter(account: Account, text: string | undefined): SyncFilter {
   const filter = text === undefined || text.startsWith('{') ? parseFilterText(text) : stored(account, text);
   const room = isJsonObject(filter.room) ? filter.room : {};
@@ -37,6 +37,6 @@ export function readSyncFilter(account: Account, text: string | undefined): Sync
 
 function stored(account: Account, id: string): JsonObject {
   const filter = /^\d+$/.test(id) ? account.filters[Number(id)] : undefined;
-  if (!filter) throw notFound('No such filter');
+  if (!filter) throw badRequest('M_INVALID_PARAM', 'No such filter');
   return filter;
 }
