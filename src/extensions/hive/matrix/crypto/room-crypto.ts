@@ -13,6 +13,8 @@ export interface KeyChanges {
   readonly unusedFallbackKeyTypes?: readonly string[];
   /** `next_batch`. */
   readonly next: string;
+  /** This sync began at no position: device lists may have changed unseen, so everybody's are asked for again. */
+  readonly isInitial?: boolean;
 }
 
 export interface ClearEvent {
@@ -37,15 +39,27 @@ export interface LateDevice {
 /** Contract. Throws PeerError `peers-encryption` when something cannot be encrypted or the store cannot be used; nothing was sent then. */
 export interface RoomCrypto {
   readonly deviceId: string;
-  /** The position that the store belongs to; undefined: begin with an initial sync. */
+  /**
+   * The newest position that was stored, by any process of this home; undefined: none was. A sync from an older one, or from none (then
+   * `isInitial`), brings messages twice, which does no harm; one from a newer position that was never received loses keys.
+   */
   position(): string | undefined;
-  /** Takes in keys, stores them together with `next`, then sends what the machine has to say (keys to upload, queries). */
+  /**
+   * Takes in keys, stores them together with `next`, then sends what the machine has to say (keys to upload, queries). What it throws
+   * after the store (the network's PeerError) is tried again by the next call; the position of the sync may advance only when it returns.
+   */
   receive(changes: KeyChanges, signal: AbortSignal): Promise<void>;
   /** Shares the key with every device of every member, encrypts all contents, stores once, then sends the keys; gives contents of `m.room.encrypted`. */
   encrypt(target: EncryptionTarget, events: readonly ClearEvent[], signal: AbortSignal): Promise<readonly JsonObject[]>;
-  /** Undefined: there is no key for it, or it is not what it claims to be. */
+  /**
+   * Undefined: there is no key for it, or it is not what it claims to be. `event` is the whole event, with `sender` and `type`. A missing
+   * key is asked for, once, by the next `receive`; one whose sender's devices are not known yet can be read after the next `receive`.
+   */
   decrypt(roomId: string, event: JsonObject): Promise<ClearEvent | undefined>;
-  /** Devices of members that were never noted with `noteReached` for this room; asks for changed device lists first. */
+  /**
+   * Devices of other members that were never noted with `noteReached` for this room, or have lost their keys since; asks for changed
+   * device lists first.
+   */
   lateDevices(target: EncryptionTarget, signal: AbortSignal): Promise<readonly LateDevice[]>;
   /** Remembers that messages of this room were encrypted for these devices. */
   noteReached(roomId: string, devices: readonly LateDevice[]): Promise<void>;

@@ -1,0 +1,94 @@
+// Owns room keys that somebody lacks. Ours: the sender is asked, once a session, with the event that the protocol has for it. Others': a
+// device that asks gets new keys with our next message and counts as not reached, so that what it must know is said again. Keys that were
+// used before are never sent again. Invariant: nobody but a device that we know can make us change keys, and only a few times a room.
+import { DeviceId, RoomId } from '@matrix-org/matrix-sdk-crypto-wasm';
+import { randomHex } from '#base/ids.ts';
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import type { KeyBatch } from './key-batch.ts';
+import { userIds } from './user-ids.ts';
+
+const REQUEST = 'm.room_key_request';
+/** Requests of one batch; the others wait for the next. */
+const AT_ONCE = 20;
+
+export interface MissingKey {
+  readonly roomId: string;
+  readonly sender: string;
+  readonly sessionId: string;
+}
+
+export class LostSessions {
+  readonly #missing = new Map<string, MissingKey>();
+  readonly #senders = new Set<string>();
+
+  /** An event could not be read for want of its key. */
+  noteMissing(key: MissingKey): void {
+    if (this.#missing.size < 1_000) this.#missing.set(`${key.sender} ${key.sessionId}`, key);
+  }
+
+  /** An event could be read, but no device of its sender is known that made it. */
+  noteUnknown(sender: string): void {
+    this.#senders.add(sender);
+  }
+
+  async trackSenders({ olm }: KeyBatch): Promise<void> {
+    if (this.#senders.size === 0) return;
+    await olm.updateTrackedUsers(userIds([...this.#senders]));
+    this.#senders.clear();
+  }
+
+  async ask(batch: KeyBatch): Promise<void> {
+    const waiting = [...this.#missing].filter(([id]) => !batch.reached.hasAsked(id));
+    for (const [id, key] of waiting.slice(0, AT_ONCE)) {
+      if (key.sender !== batch.userId) await askSender(batch, key);
+      batch.later(() => batch.reached.noteAsked(id));
+    }
+    this.#missing.clear();
+    for (const [id, key] of waiting.slice(AT_ONCE)) this.#missing.set(id, key);
+  }
+}
+
+async function askSender({ http, deviceId, signal }: KeyBatch, key: MissingKey): Promise<void> {
+  const id = randomHex(16);
+  const content = {
+    action: 'request',
+    body: { algorithm: 'm.megolm.v1.aes-sha2', room_id: key.roomId, session_id: key.sessionId },
+    request_id: id,
+    requesting_device_id: deviceId,
+  };
+  const body = { messages: { [key.sender]: { '*': content } } };
+  await http({ method: 'PUT', path: ['v3', 'sendToDevice', REQUEST, id], body }, signal);
+}
+
+/** Takes in what others ask for among the messages of a sync. */
+export async function takeKeyRequests(batch: KeyBatch, events: readonly JsonObject[]): Promise<void> {
+  for (const event of events) {
+    if (event.type === REQUEST) await takeKeyRequest(batch, event);
+  }
+}
+
+async function takeKeyRequest(batch: KeyBatch, event: JsonObject): Promise<void> {
+  const asked = readRequest(event);
+  if (asked === undefined || asked.userId === batch.userId) return;
+  const { roomId, ...device } = asked;
+  if (!batch.reached.hasSpoken(roomId) || !batch.reached.mayLose(roomId, device)) return;
+  const [owner] = userIds([device.userId]);
+  const known = owner && (await batch.olm.getDevice(owner, new DeviceId(device.deviceId)));
+  if (known === undefined) return;
+  await batch.olm.invalidateGroupSession(new RoomId(roomId));
+  batch.later(() => batch.reached.noteLoss(roomId, device));
+}
+
+interface AskedFor {
+  readonly userId: string;
+  readonly deviceId: string;
+  readonly roomId: string;
+}
+
+function readRequest({ sender, content }: JsonObject): AskedFor | undefined {
+  if (!isJsonObject(content) || content.action !== 'request' || !isJsonObject(content.body)) return undefined;
+  const { requesting_device_id: deviceId } = content;
+  const { room_id: roomId } = content.body;
+  if (typeof sender !== 'string' || typeof deviceId !== 'string' || typeof roomId !== 'string') return undefined;
+  return { userId: sender, deviceId, roomId };
+}

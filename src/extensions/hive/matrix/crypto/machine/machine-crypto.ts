@@ -1,0 +1,277 @@
+// Owns RoomCrypto over crypto-wasm: batches, one at a time in this process and of all processes of this home, and what becomes of a store
+// that is lost, damaged, of another sign-in, or written by another process meanwhile (hivemind notes 5). Knows no order of keys (receive-keys,
+// share-and-encrypt). Invariant: a batch works on what the file says now, and what it leaves in memory is what the file says.
+import { join } from 'node:path';
+import type { Clock } from '#base/clock.ts';
+import { errorCode, errorText, TalariaError } from '#base/errors.ts';
+import type { JsonObject } from '#base/json.ts';
+import { withFileLock } from '#base/platform.ts';
+import { PeerError } from '../../../peers/peer-error.ts';
+import type { MatrixHttp } from '../../http/matrix-http.ts';
+import { privateKeyFile } from '../private-key-file.ts';
+import type { ClearEvent, EncryptionTarget, KeyChanges, LateDevice, RoomCrypto } from '../room-crypto.ts';
+import { CryptoFile, type DatabaseOpener } from '../store/crypto-file.ts';
+import { ReachedDevices } from '../store/reached-devices.ts';
+import { findLateDevices } from './find-late-devices.ts';
+import type { KeyBatch } from './key-batch.ts';
+import { LostSessions } from './lost-sessions.ts';
+import { type KeyMachine, openKeyMachine } from './open-key-machine.ts';
+import { changeRoomKeys } from './own-keys.ts';
+import { readEvent } from './read-event.ts';
+import { receiveKeys } from './receive-keys.ts';
+import { shareAndEncrypt } from './share-and-encrypt.ts';
+
+export interface MachineCryptoOptions {
+  readonly http: MatrixHttp;
+  readonly userId: string;
+  readonly deviceId: string;
+  /** Absolute path of `peers/`. */
+  readonly folder: string;
+  readonly clock: Clock;
+  /** One sentence for the owner. */
+  readonly warn: (sentence: string) => void;
+  readonly openDatabase?: DatabaseOpener;
+}
+
+/** A batch of another process may wait for the network. */
+const LOCK_WAIT_MS = 60_000;
+
+interface OpenStore {
+  readonly file: CryptoFile;
+  readonly keys: KeyMachine;
+  readonly reached: ReachedDevices;
+  /** Of the file, when memory last equalled it. */
+  generation: number;
+}
+
+export class MachineCrypto implements RoomCrypto {
+  readonly deviceId: string;
+  readonly #options: MachineCryptoOptions;
+  readonly #lost = new LostSessions();
+  readonly #said = new Set<string>();
+  #open: OpenStore | undefined;
+  #queue: Promise<unknown> = Promise.resolve();
+  #isClosed = false;
+
+  /** Use `openMachineCrypto`. */
+  constructor(options: MachineCryptoOptions) {
+    this.deviceId = options.deviceId;
+    this.#options = options;
+  }
+
+  /** Opens the store, so that `position` is known and a store that cannot be used is found at once. */
+  start(signal: AbortSignal): Promise<void> {
+    return this.#batch(async () => undefined, signal);
+  }
+
+  position(): string | undefined {
+    return this.#open?.file.fact('position');
+  }
+
+  receive(changes: KeyChanges, signal: AbortSignal): Promise<void> {
+    return this.#batch((batch) => receiveKeys(batch, changes, this.#lost), signal);
+  }
+
+  encrypt(
+    target: EncryptionTarget,
+    events: readonly ClearEvent[],
+    signal: AbortSignal,
+  ): Promise<readonly JsonObject[]> {
+    return this.#batch((batch) => shareAndEncrypt(batch, target, events), signal);
+  }
+
+  decrypt(roomId: string, event: JsonObject): Promise<ClearEvent | undefined> {
+    return this.#alone(async () => {
+      const open = await this.#current();
+      return readEvent(open.keys.olm, { roomId, event }, this.#lost);
+    });
+  }
+
+  lateDevices(target: EncryptionTarget, signal: AbortSignal): Promise<readonly LateDevice[]> {
+    return this.#batch((batch) => findLateDevices(batch, target), signal);
+  }
+
+  noteReached(roomId: string, devices: readonly LateDevice[]): Promise<void> {
+    if (devices.length === 0) return Promise.resolve();
+    return this.#batch(async ({ later, reached, store }) => {
+      later(() => reached.noteReached(roomId, devices));
+      await store();
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#serial(async () => {
+      this.#isClosed = true;
+      this.#drop();
+    });
+  }
+
+  #batch<T>(work: (batch: KeyBatch) => Promise<T>, signal: AbortSignal = new AbortController().signal): Promise<T> {
+    return this.#alone(
+      () => this.#locked(async () => work(this.#batchOn(await this.#ready(), signal)), signal),
+      signal,
+    );
+  }
+
+  #batchOn(open: OpenStore, signal: AbortSignal): KeyBatch {
+    const { http, userId, deviceId } = this.#options;
+    const waiting: (() => void)[] = [];
+    const store = async ({ isLight = false } = {}) => {
+      if (waiting.length === 0 && !open.keys.records.isChanged) return;
+      await save(open, { userId, deviceId, waiting, isLight });
+      waiting.length = 0;
+    };
+    const later = (write: () => void) => waiting.push(write);
+    const warn = (sentence: string) => this.#warn(sentence);
+    const { file, reached } = open;
+    return { olm: open.keys.olm, file, reached, http, userId, deviceId, warn, later, store, signal };
+  }
+
+  /** One piece of work at a time, with its failures in the words of the seam. */
+  #alone<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    return this.#serial(async () => {
+      if (this.#isClosed) throw new PeerError('the encryption is closed', { code: 'peers-encryption' });
+      try {
+        return await work();
+      } catch (error) {
+        if (!(error instanceof PeerError)) this.#drop(); // memory may not be what the file says
+        throw signal?.aborted ? error : this.#failure(error);
+      }
+    });
+  }
+
+  #serial<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#queue.then(work);
+    this.#queue = done.catch(() => undefined);
+    return done;
+  }
+
+  #locked<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const { folder, clock } = this.#options;
+    const path = join(folder, 'crypto.lock');
+    return withFileLock(path, work, { clock, waitMs: LOCK_WAIT_MS, ...(signal ? { signal } : {}) });
+  }
+
+  /** For reading: what is in memory when it is what the file says, else the file again. */
+  async #current(): Promise<OpenStore> {
+    const open = this.#open;
+    if (open?.file.isInPlace && open.file.generation() === open.generation) return open;
+    return this.#locked(() => this.#ready());
+  }
+
+  /** Under the lock: the store as the file says it now. */
+  async #ready(): Promise<OpenStore> {
+    const open = this.#open;
+    if (open?.file.isInPlace && open.file.generation() === open.generation) return open;
+    this.#drop();
+    this.#open = await this.#openStore();
+    return this.#open;
+  }
+
+  async #openStore(): Promise<OpenStore> {
+    const file = this.#openFile();
+    try {
+      const account = file.fact('account');
+      if (account !== undefined && account !== this.#account) return await this.#begin(file, 'of another sign-in');
+      return await this.#openKeys(file);
+    } catch (error) {
+      if (errorCode(error) === 'database-corrupt') return this.#reopen(file);
+      if (error instanceof TalariaError && error.code !== 'key-store-unusable') throw this.#closed(file, error);
+      return this.#begin(file, `unreadable (${errorText(error)})`);
+    }
+  }
+
+  /** The connection has marked the file as damaged: the next opening keeps it aside. */
+  #reopen(damaged: CryptoFile): Promise<OpenStore> {
+    damaged.close();
+    return this.#openKeys(this.#openFile());
+  }
+
+  #closed(file: CryptoFile, error: TalariaError): TalariaError {
+    file.close();
+    return error;
+  }
+
+  /** Keeps the file that cannot be used, and opens a new one. */
+  async #begin(file: CryptoFile, what: string): Promise<OpenStore> {
+    const kept = file.setAside();
+    this.#warn(
+      `The keys in ${file.path} are ${what}; they were kept as ${kept}, and messages from before cannot be read.`,
+    );
+    return this.#openKeys(this.#openFile());
+  }
+
+  #openFile(): CryptoFile {
+    const { folder, clock, openDatabase } = this.#options;
+    const onNotice = ({ code, message }: { readonly code: string; readonly message: string }) => {
+      if (code === 'database-quarantined') this.#warn(`${message}; messages from before cannot be read.`);
+    };
+    return new CryptoFile({ folder, clock, onNotice, ...(openDatabase ? { open: openDatabase } : {}) });
+  }
+
+  async #openKeys(file: CryptoFile): Promise<OpenStore> {
+    const { folder, userId, deviceId } = this.#options;
+    const storeKey = privateKeyFile(join(folder, 'store.key'));
+    const generation = file.generation();
+    const keys = await openKeyMachine(file, { userId, deviceId, storeKey });
+    const open = { file, keys, reached: new ReachedDevices(file.database), generation };
+    const place = file.fact('place');
+    if (place !== undefined && place !== file.place) await this.#afterRestore(open);
+    return open;
+  }
+
+  /** The file was copied or put back: it may be older than what others have seen of us. */
+  async #afterRestore(open: OpenStore): Promise<void> {
+    const batch = this.#batchOn(open, new AbortController().signal);
+    await changeRoomKeys(batch);
+    batch.later(() => open.file.setFact('settled', 'no'));
+    await batch.store();
+  }
+
+  get #account(): string {
+    return `${this.#options.userId} ${this.#options.deviceId}`;
+  }
+
+  #drop(): void {
+    const open = this.#open;
+    this.#open = undefined;
+    try {
+      open?.keys.close();
+    } finally {
+      open?.file.close();
+    }
+  }
+
+  #failure(error: unknown): unknown {
+    if (error instanceof PeerError) return error;
+    return new PeerError(`messages cannot be encrypted or read: ${errorText(error)}`, {
+      code: 'peers-encryption',
+      cause: error,
+    });
+  }
+
+  #warn(sentence: string): void {
+    if (this.#said.has(sentence)) return;
+    this.#said.add(sentence);
+    this.#options.warn(sentence);
+  }
+}
+
+interface Saving {
+  readonly userId: string;
+  readonly deviceId: string;
+  readonly waiting: readonly (() => void)[];
+  readonly isLight: boolean;
+}
+
+async function save(open: OpenStore, { userId, deviceId, waiting, isLight }: Saving): Promise<void> {
+  const { file, keys } = open;
+  const changes = keys.records.changes();
+  const more = () => {
+    file.setFact('account', `${userId} ${deviceId}`);
+    if (file.place !== undefined) file.setFact('place', file.place);
+    for (const write of waiting) write();
+  };
+  open.generation = await file.write(changes, { from: open.generation, more, isLight });
+  keys.records.saved(changes);
+}

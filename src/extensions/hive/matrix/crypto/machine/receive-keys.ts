@@ -1,0 +1,53 @@
+// Owns the order in which what a sync brought of keys is taken in (hivemind notes 5, 8): machine, store together with the position, and
+// only then requests. Knows no timeline. Invariant: the position is stored with the keys that came before it, or not at all.
+import { DecryptionSettings, DeviceLists, TrustRequirement } from '@matrix-org/matrix-sdk-crypto-wasm';
+import type { KeyChanges } from '../room-crypto.ts';
+import type { KeyBatch } from './key-batch.ts';
+import { type LostSessions, takeKeyRequests } from './lost-sessions.ts';
+import { burnOldKeys, isKnownOtherwise } from './own-keys.ts';
+import { sendOutgoing } from './send-requests.ts';
+import { userIds } from './user-ids.ts';
+
+/** What a sync says of a device for which the server keeps no keys. */
+const NOTHING_KEPT = { oneTimeKeyCounts: { signed_curve25519: 0 }, unusedFallbackKeyTypes: [] };
+
+export async function receiveKeys(batch: KeyBatch, changes: KeyChanges, lost: LostSessions): Promise<void> {
+  const { olm, file } = batch;
+  const isUnsettled = file.fact('settled') !== 'yes';
+  const hasOldKeys = isUnsettled && (await replacesOldKeys(batch));
+  if (changes.isInitial === true && file.fact('position') !== undefined) await olm.markAllTrackedUsersAsDirty();
+  await takeChanges(batch, hasOldKeys ? { ...changes, ...NOTHING_KEPT } : changes);
+  await takeKeyRequests(batch, changes.toDevice);
+  await lost.trackSenders(batch);
+  batch.later(() => file.setFact('position', changes.next));
+  await batch.store();
+  await sendOutgoing(batch);
+  await lost.ask(batch);
+  if (isUnsettled) batch.later(() => file.setFact('settled', 'yes'));
+  await batch.store({ isLight: true });
+}
+
+/** A new store under a name that the server knows: what it keeps for us can be opened by nobody any more. */
+async function replacesOldKeys(batch: KeyBatch): Promise<boolean> {
+  const isRestored = batch.file.fact('settled') === 'no';
+  const isLost = await isKnownOtherwise(batch);
+  if (!isLost && !isRestored) return false;
+  if (isLost) {
+    batch.warn(
+      'The keys of this device were lost: messages from before cannot be read; programs that keep to the old keys need a new sign-in (`talaria peers login`).',
+    );
+  }
+  await burnOldKeys(batch);
+  return true;
+}
+
+async function takeChanges({ olm }: KeyBatch, changes: KeyChanges): Promise<void> {
+  const events = JSON.stringify(changes.toDevice);
+  const lists = new DeviceLists(userIds(changes.changed), userIds(changes.left));
+  const counts = new Map(Object.entries(changes.oneTimeKeyCounts));
+  const unused = changes.unusedFallbackKeyTypes === undefined ? undefined : new Set(changes.unusedFallbackKeyTypes);
+  const settings = new DecryptionSettings(TrustRequirement.Untrusted);
+  // A server that says nothing of counts does not mean that there are none.
+  if (counts.size === 0) await olm.receiveSyncChangesMsc4186(events, lists, counts, unused, settings);
+  else await olm.receiveSyncChanges(events, lists, counts, unused, settings);
+}

@@ -1,0 +1,12 @@
+// Owns user ids that come from a server. Invariant: what is no user id is left out, so that one bad id breaks nothing.
+import { UserId } from '@matrix-org/matrix-sdk-crypto-wasm';
+
+export function userIds(ids: readonly string[]): UserId[] {
+  return ids.flatMap((id) => {
+    try {
+      return [new UserId(id)];
+    } catch {
+      return []; // nobody whose devices we could know
+    }
+  });
+}

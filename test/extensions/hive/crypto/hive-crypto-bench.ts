@@ -1,0 +1,84 @@
+// One agent with keys on disk, for the tests of this folder: opens, syncs, talks, and dies in several ways. The server is hive-key-server.
+import { systemClock } from '#base/clock.ts';
+import type { JsonObject } from '#base/json.ts';
+import { openMachineCrypto } from '#extensions/hive/matrix/crypto/open-machine-crypto.ts';
+import type { EncryptionTarget, RoomCrypto } from '#extensions/hive/matrix/crypto/room-crypto.ts';
+import type { DatabaseOpener } from '#extensions/hive/matrix/crypto/store/crypto-file.ts';
+import type { HiveKeyServer } from './hive-key-server.ts';
+
+export const MEGOLM = { algorithm: 'm.megolm.v1.aes-sha2' };
+let events = 0;
+
+export interface AgentOptions {
+  readonly server: HiveKeyServer;
+  readonly userId: string;
+  readonly deviceId: string;
+  readonly folder: string;
+  readonly openDatabase?: DatabaseOpener;
+}
+
+export class Agent {
+  readonly warnings: string[] = [];
+  readonly crypto: RoomCrypto;
+  readonly #options: AgentOptions;
+  since: string | undefined;
+
+  private constructor(options: AgentOptions, crypto: RoomCrypto, warnings: string[]) {
+    this.#options = options;
+    this.crypto = crypto;
+    this.warnings = warnings;
+    this.since = crypto.position();
+  }
+
+  static async open(options: AgentOptions): Promise<Agent> {
+    const { server, userId, deviceId } = options;
+    const warnings: string[] = [];
+    const crypto = await openMachineCrypto({
+      ...options,
+      http: server.http(userId, deviceId),
+      clock: systemClock,
+      warn: (sentence) => warnings.push(sentence),
+    });
+    return new Agent(options, crypto, warnings);
+  }
+
+  /** One sync; the position advances only when it was taken in. */
+  async sync(): Promise<void> {
+    const { server, userId, deviceId } = this.#options;
+    const changes = server.changes(userId, deviceId, this.since);
+    await this.crypto.receive(changes, never());
+    this.since = changes.next;
+  }
+
+  async say(target: EncryptionTarget, text: string): Promise<JsonObject> {
+    const clear = { type: 'm.room.message', content: { msgtype: 'm.text', body: text } };
+    const [content] = await this.crypto.encrypt(target, [clear], never());
+    return eventOf(this.#options.userId, target.roomId, content ?? {});
+  }
+
+  async read(event: JsonObject): Promise<string | undefined> {
+    const { room_id, ...rest } = event;
+    const clear = await this.crypto.decrypt(String(room_id), rest);
+    return clear === undefined ? undefined : String(clear.content.body);
+  }
+}
+
+export function room(roomId: string, ...members: readonly string[]): EncryptionTarget {
+  return { roomId, members, settings: MEGOLM };
+}
+
+export function eventOf(sender: string, roomId: string, content: JsonObject): JsonObject {
+  events += 1;
+  return {
+    type: 'm.room.encrypted',
+    room_id: roomId,
+    sender,
+    event_id: `$event${events}`,
+    origin_server_ts: 1_700_000_000_000 + events,
+    content,
+  };
+}
+
+export function never(): AbortSignal {
+  return new AbortController().signal;
+}
