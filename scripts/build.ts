@@ -19,6 +19,7 @@ import { parseArgs } from 'node:util';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 import { smallStartModules, startChunk } from './build/start-chunk.ts';
 import { noticesFor } from './build/third-party-notices.ts';
+import { wasmFiles } from './build/wasm-files.ts';
 
 /** Packages written as CommonJS ask for `require`, which an ES module does not have. */
 const requireBanner =
@@ -44,14 +45,16 @@ try {
     platform: 'node',
     target: 'node24',
     chunkNames: 'chunks/[name]-[hash]',
+    assetNames: 'chunks/[name]-[hash]',
+    loader: { '.wasm': 'file' },
     logLevel: 'warning',
-    plugins: [oneLocale()],
+    plugins: [oneLocale(), wasmFiles()],
     define: { TALARIA_VERSION: JSON.stringify(version) },
     external: ['node-llama-cpp', '@huggingface/transformers'],
     banner: { js: requireBanner },
   };
   const together = startChunk(root, await smallStartModules(options));
-  const result = await build({ ...options, metafile: true, plugins: [oneLocale(), together] });
+  const result = await build({ ...options, metafile: true, plugins: [oneLocale(), wasmFiles(), together] });
   const threads = await build({ ...options, metafile: true, splitting: false, entryPoints: threadEntries() });
   const warnings = [...result.warnings, ...threads.warnings];
   if (warnings.length > 0) throw new Error(warnings.map((warning) => warning.text).join('\n'));
