@@ -15,7 +15,8 @@ export type PeerErrorCode =
   | 'peers-encryption' // cannot be encrypted: nothing was sent
   | 'peer-unknown'
   | 'peer-ambiguous'
-  | 'peer-left';
+  | 'peer-left'
+  | 'peer-secret'; // holds a secret: nothing was sent
 
 export interface PeerErrorOptions extends TalariaErrorOptions {
   readonly code: PeerErrorCode;
@@ -42,6 +43,7 @@ const FOR_MODEL: Readonly<Record<PeerErrorCode, string>> = {
   'peer-unknown': 'there is no such peer',
   'peer-ambiguous': 'several peers have this name',
   'peer-left': 'this peer has left',
+  'peer-secret': 'this holds a secret, so nothing was sent; say it without the secret',
 };
 
 export class PeerError extends TalariaError {

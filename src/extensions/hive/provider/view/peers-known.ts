@@ -1,0 +1,49 @@
+// Owns what is shown of a transport's knowledge: its peers in the order of interest, and the suggestions that can be acted on. Pure.
+// Invariant: a suggestion is pending, and both of its peers are there (R4.29).
+import type { Spark } from '../../peers/peer.ts';
+import type { KnownPeer, PeerTransport } from '../../peers/peer-transport.ts';
+
+export interface PeersKnown {
+  readonly selfId: string;
+  readonly peers: readonly KnownPeer[];
+  readonly sparks: readonly Spark[];
+}
+
+export function peersKnown(transport: PeerTransport): PeersKnown {
+  const { selfId } = transport;
+  const peers = transport.peers();
+  return { selfId, peers, sparks: pendingSparks(peers, transport.sparks()) };
+}
+
+function pendingSparks(peers: readonly KnownPeer[], sparks: readonly Spark[]): readonly Spark[] {
+  const here = new Set(peers.flatMap(({ peer }) => (peer.status === 'left' ? [] : [peer.id])));
+  return sparks.filter(
+    ({ status, peer_a_id, peer_b_id }) => status === 'pending' && here.has(peer_a_id) && here.has(peer_b_id),
+  );
+}
+
+/** Those with new messages first, then those who were last heard of or introduced; who left comes last. */
+export function byInterest(peers: readonly KnownPeer[]): readonly KnownPeer[] {
+  return peers
+    .map((known, at) => ({ known, at }))
+    .sort((left, right) => rank(left.known) - rank(right.known) || later(left.known, right.known) || right.at - left.at)
+    .map(({ known }) => known);
+}
+
+function rank({ peer, traffic }: KnownPeer): number {
+  if (traffic.unread > 0) return 0;
+  return peer.status === 'left' ? 2 : 1;
+}
+
+function later(left: KnownPeer, right: KnownPeer): number {
+  return right.traffic.lastAt - left.traffic.lastAt;
+}
+
+/** What to call somebody: the name, or the id where others have the same name. */
+export function callNames(
+  peers: readonly KnownPeer[],
+): (peer: { readonly name: string; readonly id: string }) => string {
+  const count = new Map<string, number>();
+  for (const { peer } of peers) count.set(peer.name, (count.get(peer.name) ?? 0) + 1);
+  return ({ name, id }) => ((count.get(name) ?? 0) > 1 ? id : name);
+}
