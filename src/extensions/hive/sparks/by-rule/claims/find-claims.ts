@@ -1,5 +1,7 @@
 // Owns understanding one sentence: which needs, offers and fields of the peer it tells. English, by patterns alone.
 // Invariant: total; a claim is made only where the subject is the peer, and its object is a piece of the sentence.
+
+import { contentTokens } from '../../words/content-tokens.ts';
 import type { Cue } from '../cues/cue.ts';
 import { expertiseCues } from '../cues/expertise-cues.ts';
 import { needCues, settledCues } from '../cues/need-cues.ts';
@@ -38,9 +40,20 @@ export function findClaims(sentence: Sentence, reading: Reading): Claim[] {
     const said = understand(sentence, hit, { ...reading, carried, isLast: index === hits.length - 1 });
     carried = { subject: said.subject, cue: said.subject === 'peer' ? hit.cue : undefined };
     if (said.subject !== 'peer' || said.isVoid) return [];
-    const object = objectOf(hit.captured ?? sentence.text.slice(hit.end, hits[index + 1]?.clause));
-    return object === '' && !said.isDenied ? [] : [{ kind: hit.cue.kind, object, isDenied: said.isDenied }];
+    const after = hit.captured ?? sentence.text.slice(hit.end, hits[index + 1]?.clause);
+    if ((said.isBare === true && isSubject(after)) || isPurpose(sentence.text, hit)) return [];
+    const pieces = hit.cue.form === 'label' ? after.split(',') : [after];
+    return pieces
+      .map((piece) => ({ kind: hit.cue.kind, object: objectOf(piece), isDenied: said.isDenied }))
+      .filter(({ object, isDenied }) => (object !== '' && !isVague(hit.cue, object)) || isDenied);
   });
+}
+
+/** `working on a project` names no field; nor does what is the speaker's own. */
+function isVague({ kind, form }: Cue, object: string): boolean {
+  if (form === 'label') return false;
+  if (kind === 'expertise' && /^(?:my|the positive)\b/i.test(object)) return true;
+  return kind !== 'need' && kind !== 'settled' && contentTokens(object).length === 0;
 }
 
 /** In order; of two that overlap the first, of two at one place the longer. */
@@ -56,6 +69,8 @@ function hitsOf(text: string): Omit<Hit, 'clause'>[] {
   const kept: Omit<Hit, 'clause'>[] = [];
   for (const hit of hits) {
     const isMisplaced = hit.cue.form === 'label' && hit.start > 0;
+    // A label leads a list, whatever its items look like.
+    if (kept[0]?.cue.form === 'label') break;
     if (!isMisplaced && hit.start >= (kept.at(-1)?.end ?? 0)) kept.push(hit);
   }
   return kept;
@@ -88,6 +103,8 @@ interface Understanding extends Reading {
 
 interface Said {
   readonly subject: Subject;
+  /** Nobody: the sentence begins with the verb. */
+  readonly isBare?: boolean;
   readonly isDenied: boolean;
   readonly isVoid: boolean;
 }
@@ -105,7 +122,8 @@ function understand({ text, isQuestion }: Sentence, hit: Hit, by: Understanding)
   const subject = named === 'none' ? missingSubject(text, { hit, hasBe: frame.hasBe }, by) : named;
   noteSubject(subject, frame.before, by);
   const leadIn = readLeadIn(lead, text.slice(0, hit.clause) + lead, by);
-  return { subject, isDenied: frame.isDenied || leadIn.isDenied, isVoid: frame.isUnreal || leadIn.isVoid };
+  const isBare = named === 'none' && hit.cue.form === 'state' && !frame.hasBe;
+  return { subject, isBare, isDenied: frame.isDenied || leadIn.isDenied, isVoid: frame.isUnreal || leadIn.isVoid };
 }
 
 /** Whoever writes asks for it, unless the words are another's. */
@@ -151,6 +169,16 @@ function missingSubject(
   }
   const isMore = carried.cue?.form === 'state' && carried.cue.kind === kind && kind !== 'need';
   return form === 'verb' || hasBe || isMore ? carried.subject : 'other';
+}
+
+/** `Searching for investors has been tough`: what looks like a need is what is spoken of. */
+function isSubject(after: string): boolean {
+  return /\b(?:is|are|was|were|has|have|had|makes?|made|takes?|took|feels?|felt|will|can)\b|'s an?\b/i.test(after);
+}
+
+/** `so I can teach others` */
+function isPurpose(text: string, hit: Hit): boolean {
+  return hit.cue.kind === 'offer' && /\bso(?: that)?\s+\w+\s+$/i.test(text.slice(0, hit.start));
 }
 
 const ASKING =

@@ -4,7 +4,7 @@ import type { Antecedent, Speaker } from './speaker.ts';
 import { isNamed } from './subject-of.ts';
 
 const ACTOR =
-  /^(\p{Lu}[\p{Ll}-]+)(?: \p{Lu}[\p{L}-]+)?(?:,| (?:is|was|has|had|will|can|works|lives|and|met|knows|runs|said|says|likes|does|did|owns|leads|just|also|told|asked|introduced|comes)\b)/u;
+  /^(\p{Lu}[\p{Ll}-]+)(?: \p{Lu}[\p{L}-]+)?(?:,| (?:is|was|has|had|will|can|works|lives|and|met|knows|runs|said|says|likes|does|did|owns|leads|just|also|told|asked|introduced|comes|here)\b)/u;
 const NO_ACTOR =
   /^(?:The|This|That|These|Those|My|Our|Your|His|Her|Their|Its|I|We|You|He|She|They|It|Both|Also|And|But|So|Here|There|Someone|Everyone|Today|Currently)$/;
 const RELATIVE =

@@ -24,7 +24,7 @@ export function subjectOf(before: string, speaker: Speaker, antecedent: Antecede
   if (withoutMarkers(text) === '') return { subject: 'none', lead: text };
   const relative = RELATIVE.exec(text)?.[1]?.trim();
   if (relative !== undefined && relative !== '') return ofRelative(relative, speaker, antecedent);
-  if (relative === '') return { subject: 'none', lead: '' };
+  if (relative === '') return { subject: /^that$/i.test(text) ? 'other' : 'none', lead: '' };
   const first = FIRST.exec(text);
   if (first !== null) return found(speaker.voice === 'self', text, first);
   const third = THIRD.exec(text);

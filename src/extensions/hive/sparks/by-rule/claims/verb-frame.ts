@@ -13,13 +13,14 @@ export interface VerbFrame {
 const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
 
 const DENYING = words('not never no hardly rarely longer nor neither without stopped quit finished done');
-const UNREAL = words('was were had did used would might may could should must ought');
+/** `we all need`: everybody does. */
+const UNREAL = words('all was were had did used would might may could should must ought');
 const BE = words('am is are be been being');
 const PASSED_OVER = words(
   'do does have has will also still currently actively now really just always often mostly mainly primarily chiefly definitely urgently ' +
     'desperately badly probably soon already again only simply first myself personally a an the very highly quite pretty deeply truly ' +
     'certified leading true real recognised recognized known well-known world-class senior keen both further too right best known for ' +
-    'especially particularly generally usually sometimes constantly presently and or maybe perhaps here kind sort ever yet actually all own',
+    'especially particularly generally usually sometimes constantly presently and or maybe perhaps here kind sort ever yet actually own',
 );
 
 export function verbFrame(before: string): VerbFrame {

@@ -3,9 +3,10 @@ import { type Cue, cue } from './cue.ts';
 import { GROUP_WORDS, PERSON_WORDS } from './person-words.ts';
 
 const MOSTLY = '(?: (?:mostly|mainly|primarily|chiefly|exclusively|only|full-time|professionally|heavily))?';
-const TRADE = `(?:[\\w+#./&-]+ ){0,6}(?:${PERSON_WORDS}|(?<=(?:audit\\w*|consult\\w*|security|research|design|law|software|\\w+ing) )${GROUP_WORDS})\\b(?!(?<=experts?|specialists?) (?:in|on|at)\\b)`;
+const TRADE = `(?:[\\w+#./&-]+ ){0,6}(?:${PERSON_WORDS}|(?<=(?:audit\\w*|consult\\w*|security|research|design|law|software|\\w+ing) )${GROUP_WORDS})\\b(?!(?<=experts?|specialists?) (?:in|on|at)\\b)(?=\\s*(?:[^\\w\\s]|$)|\\s(?:in|with|at|for|from|who|based|working|and|but|or|on|of|by|since|living|here|that|now|currently|speciali|focus))`;
 /** A single capitalised word is a person or a place more often than a field. */
-const NO_NAME = '\\b(?! (?-i:[A-Z][a-z]+)(?:[\\s,]+(?:and|or|on|in|at|to|for|with)\\b|[^\\w\\s-]|$))';
+const NO_NAME =
+  '\\b(?! (?:an?|the|my|our|his|her|their|your|this|that|these|those|people|others|passion|you|him|them|us|me|it)\\b)(?! (?-i:[A-Z][a-z]+)(?:[\\s,]+(?:and|or|on|in|at|to|for|with)\\b|[^\\w\\s-]|$))';
 const LEARNING =
   '(?:experience|expertise|background|knowledge|skills?|track record|ph\\.?d|doctorate|degree|masters?|diploma|training)';
 
@@ -37,7 +38,7 @@ export const expertiseCues: readonly Cue[] = [
   cue(
     'expertise',
     'state',
-    '(?:experienced|skilled|proficient|competent|adept|fluent|well[ -]versed|trained|knowledgeable|good|great|strong|best) (?:in|with|at|about)\\b',
+    '(?:experienced|skilled|proficient|competent|adept|fluent|well[ -]versed|trained|knowledgeable|(?:good|great|strong|best)(?= (?:at|in)\\b)) (?:in|with|at|about)\\b',
   ),
   cue('expertise', 'state', `working${MOSTLY} (?:on|(?:with|in)${NO_NAME})`),
   cue('expertise', 'state', 'focus(?:s?ed|s?ing) on'),
