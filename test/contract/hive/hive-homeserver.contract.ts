@@ -78,6 +78,18 @@ export function homeserverContract(name: string, start: HomeserverStart): void {
     );
 
     test(
+      'a first sync is up to date when the text of its filter is new',
+      agents(async ({ bob, room }) => {
+        await bob.sync({ filter: filter({}) });
+        await bob.join(room);
+        await bob.call('PUT', dataPath(bob.userId, SPARKS), { sparks: ['late'] });
+        const restarted = await bob.sync({ filter: filter({}) });
+        assert.deepEqual(dataOf(restarted, SPARKS), { sparks: ['late'] });
+        assert.ok(restarted.rooms?.join?.[room]);
+      }),
+    );
+
+    test(
       'the first sync has the whole state of a room; the next has only what is new',
       agents(async ({ alice, bob, room }) => {
         await bob.join(room);
