@@ -26,7 +26,7 @@ function read(call: SignedCall): JsonObject {
   checkOwn(call, 'Cannot get account data for other users.');
   const data = path.room === undefined ? account.data : account.roomData.get(checkedRoom(path.room));
   const item = data?.get(path.type ?? '');
-  if (!item) throw notFound('Account data not found');
+  if (!item) throw notFound(path.room === undefined ? 'Account data not found' : 'Room account data not found');
   return item.content;
 }
 

@@ -42,9 +42,10 @@ function standingAfter(before: Standing, event: RoomEvent, userId: string): Stan
   return own ? { ...before, membership: membershipOf(event) ?? 'leave' } : before;
 }
 
-/** One's own leaving is always seen, so that the room can go away. */
+/** One's own leaving is always seen, so that the room can go away; a change of visibility by whoever saw what was before it. */
 function mayRead(before: Standing, { visibility, membership }: Standing): boolean {
-  if (isLax(visibility) || membership === 'join') return true;
+  if (isLax(visibility) || (visibility !== before.visibility && isLax(before.visibility)) || membership === 'join')
+    return true;
   if (visibility === 'invited' && membership === 'invite') return true;
   return membership === 'leave' && (before.membership === 'join' || before.membership === 'invite');
 }

@@ -22,7 +22,8 @@ export function stateDelta(request: StateRequest): readonly StoredEvent[] {
   const first = batch.events[0];
   const start = first ? room.stateAt(first.position) : end;
   const previous = new Set(since === undefined ? [] : room.stateAt(since).values());
-  const handedOut = new Set(batch.events);
+  // Of one piece of state only the last one counts as handed out: Synapse repeats earlier ones of the stretch beside it.
+  const handedOut = new Set(new Map(batch.events.map((stored) => [stateNameOf(stored.event), stored])).values());
   const delta = new Map<string, StoredEvent>();
   for (const stored of [...start.values(), ...end.values()]) {
     const name = stateNameOf(stored.event);

@@ -31,7 +31,7 @@ export function syncAnswer(world: World, request: SyncRequest): SyncOutcome {
   const changes = roomChanges({ account, filter, since, now });
   const { sections, memberEvents } = roomSections(request, changes);
   const entries = changes.entries;
-  const newlyJoined = entries.filter((entry) => entry.newlyJoined && entry.section === 'join').map(({ room }) => room);
+  const newlyJoined = entries.filter((entry) => entry.newlyJoined).map(({ room }) => room);
   const { newlyLeft } = changes;
   const devices =
     since === undefined ? NO_CHANGES : deviceChanges({ world, account, since, newlyJoined, newlyLeft, memberEvents });
@@ -41,7 +41,7 @@ export function syncAnswer(world: World, request: SyncRequest): SyncOutcome {
   const changed: JsonObject = {
     ...(data.length > 0 && { account_data: { events: data } }),
     ...(messages.events.length > 0 && { to_device: { events: messages.events } }),
-    ...(devices.changed.length + devices.left.length > 0 && { device_lists: { ...devices } }),
+    ...(devices.changed.length + devices.left.length > 0 && { device_lists: filled(devices) }),
     ...(Object.keys(sections).length > 0 && { rooms: sections }),
   };
   const body = { next_batch: syncToken(place), ...keyCounts(device), ...changed };
@@ -49,6 +49,11 @@ export function syncAnswer(world: World, request: SyncRequest): SyncOutcome {
 }
 
 const NO_CHANGES: DeviceChanges = { changed: [], left: [] };
+
+/** As Synapse: a list without anybody is left out. */
+function filled({ changed, left }: DeviceChanges): JsonObject {
+  return { ...(changed.length > 0 && { changed }), ...(left.length > 0 && { left }) };
+}
 
 function roomSections({ session, filter, since }: SyncRequest, { entries, invites }: RoomChanges) {
   const { account, device } = session;
@@ -62,9 +67,9 @@ function roomSections({ session, filter, since }: SyncRequest, { entries, invite
     if (since && entry.section === 'join') memberEvents.push(...shown.memberEvents);
   }
   for (const { room, invite } of invites) sections.invite.push([room.id, syncedInvite(room, invite)]);
-  const filled = Object.entries(sections).filter(([, rooms]) => rooms.length > 0);
+  const used = Object.entries(sections).filter(([, rooms]) => rooms.length > 0);
   return {
-    sections: Object.fromEntries(filled.map(([name, rooms]) => [name, Object.fromEntries(rooms)])),
+    sections: Object.fromEntries(used.map(([name, rooms]) => [name, Object.fromEntries(rooms)])),
     memberEvents,
   };
 }
