@@ -1,0 +1,43 @@
+/** A model for the spark engine that answers by rule of a test: what it said last is never repeated by accident, and garbage can be asked for. */
+import type { InferReply, InferRequest } from '#extensions/hive/sparks/infer.ts';
+
+/** Undefined: nothing was found. */
+export type ScriptedInfer = (request: InferRequest, signal: AbortSignal) => Promise<InferReply | undefined>;
+
+export interface SaidOfPeer {
+  readonly needs?: readonly string[];
+  readonly offers?: readonly string[];
+  readonly expertise?: readonly string[];
+  readonly summary_text?: string;
+}
+
+export type SaidOfPair =
+  | { readonly should_introduce: boolean; readonly reason: string; readonly confidence: string }
+  | undefined;
+
+/**
+ * @param summaries by a word that occurs in the question, such as a name; the first that occurs
+ * @param pair asked with the whole question as text
+ */
+export function inferring(
+  summaries: Readonly<Record<string, SaidOfPeer>>,
+  pair: (question: string) => SaidOfPair = () => undefined,
+): ScriptedInfer {
+  return async (request) => {
+    const question = questionOf(request);
+    if (request.kind === 'spark') {
+      const said = pair(question);
+      return said === undefined ? undefined : reply(said);
+    }
+    const [, said] = Object.entries(summaries).find(([word]) => question.includes(word)) ?? [];
+    return said === undefined ? undefined : reply({ needs: [], offers: [], expertise: [], summary_text: '', ...said });
+  };
+}
+
+export function questionOf({ input }: InferRequest): string {
+  return JSON.stringify(input);
+}
+
+function reply(value: unknown): InferReply {
+  return { text: JSON.stringify(value), byRule: false };
+}

@@ -1,0 +1,320 @@
+/** What survives, and where it lies (R4.13, R4.14, R4.53 to R4.61, R4.75, R4.76; notes 6: B13; conflicts H5, H8). */
+import assert from 'node:assert/strict';
+import { cpSync, existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe } from 'node:test';
+import { verifies } from '../../../verifies.ts';
+import { infoOf, messagesOf, namesOf, peersOf, send, suggestionsOf, talkOf } from '../agent/hive-answers.ts';
+import {
+  acquainted,
+  allIntroduced,
+  bobIntroduced,
+  introduceByHand,
+  localpart,
+  NEVER,
+  OF_BOB,
+  OF_CAROL,
+  opaque,
+} from '../agent/hive-scenes.ts';
+import { inferring } from '../agent/hive-scripted-infer.ts';
+import type { Rows } from '../agent/hive-stage.ts';
+
+export function rowsOfRestarts(rows: Rows): void {
+  describe(`restarts: ${rows.title}`, () => {
+    ofSurvivors(rows);
+    ofTwoAtOnce(rows);
+    if (rows.mode.e2ee) ofKeys(rows);
+    else ofNoState(rows);
+    ofLateOnes(rows);
+  });
+}
+
+function ofSurvivors({ stage }: Rows): void {
+  verifies(
+    ['R4.54', 'R4.55', 'R4.56', 'R4.60', 'R4.61', 'R4.75'],
+    'after kill -9: the same peers, the same words, old messages are read, and a send reaches the right one at once',
+    stage(async (on) => {
+      const { bob, carol } = await allIntroduced(on);
+      await send(bob, carol.name, 'before the crash');
+      const before = await peersOf(bob);
+      assert.equal(before.length, 2);
+      const again = await on.restart(bob);
+      await again.prefetch();
+      assert.deepEqual(await peersOf(again), before);
+      assert.deepEqual(
+        await infoOf(again, carol.name),
+        before.find(({ id }) => id === carol.id),
+      );
+      assert.deepEqual(await talkOf(again, carol.name), ['before the crash']);
+      await send(again, carol.name, 'after the crash');
+      await carol.prefetch();
+      assert.deepEqual(await talkOf(carol, bob.name), ['after the crash', 'before the crash']);
+    }),
+  );
+
+  verifies(
+    ['R4.58', 'R4.59', 'R4.16'],
+    'after kill -9 no model is asked again, and what was dismissed stays dismissed',
+    stage(async (on) => {
+      const infer = inferring(
+        {
+          enclaves: { needs: ['an audit'], summary_text: 'Bob builds.' },
+          TEE: { offers: ['an audit'], summary_text: 'Carol audits.' },
+        },
+        () => ({ should_introduce: true, reason: 'an audit', confidence: 'high' }),
+      );
+      const alice = await on.agent('hermes-of-alice', { infer });
+      const { bob, carol } = await acquainted(on, alice, { bob: OF_BOB, carol: OF_CAROL });
+      for (let turn = 0; turn < 2; turn++) await alice.prefetch();
+      assert.equal((await suggestionsOf(alice)).length, 1);
+      await alice.call('hivemind_dismiss_spark', { peer_a: carol.name, peer_b: bob.name });
+      const again = await on.restart(alice, { infer });
+      for (let turn = 0; turn < 2; turn++) await again.prefetch();
+      assert.deepEqual(again.inferred, []);
+      assert.deepEqual(await suggestionsOf(again), []);
+    }),
+  );
+
+  verifies(
+    ['R4.55', 'R4.54', 'R4.46'],
+    'what happened while nobody was there is taken in at the next start',
+    stage(async (on) => {
+      const { alice, bob, carol, room } = await bobIntroduced(on);
+      await bob.prefetch();
+      const dave = await on.raw('hermes-of-dave');
+      await introduceByHand(alice, [
+        [bob, 'Bob'],
+        [dave, 'Dave cooks.'],
+      ]);
+      await carol.say(room, 'are you there?');
+      const again = await on.restart(bob);
+      await again.prefetch();
+      assert.deepEqual(await namesOf(again), [localpart(carol.userId), localpart(dave.userId)].sort());
+      const [message] = await messagesOf(again, opaque(carol));
+      assert.deepEqual([message?.text, message?.new], ['are you there?', true]);
+    }),
+  );
+}
+
+function ofTwoAtOnce({ stage }: Rows): void {
+  verifies(
+    ['R4.13', 'R4.8'],
+    'two agents in one process are two: each has its own name, peers and credentials',
+    stage(async (on) => {
+      const { alice, bob, carol } = await allIntroduced(on);
+      assert.deepEqual(await namesOf(bob), [alice.name, carol.name].sort());
+      assert.deepEqual(await namesOf(carol), [alice.name, bob.name].sort());
+      assert.notEqual(bob.transport.selfId, carol.transport.selfId);
+      await Promise.all([bob.prefetch(), carol.prefetch(), alice.prefetch()]);
+      await Promise.all([send(bob, carol.name, 'from bob'), send(carol, bob.name, 'from carol')]);
+      const [talk] = [await talkOf(alice, bob.name)];
+      assert.deepEqual(talk, []);
+      assert.deepEqual(
+        (await messagesOf(bob, carol.name))
+          .slice(0, 2)
+          .map(({ from }) => from)
+          .sort(),
+        [bob.name, carol.name].sort(),
+      );
+    }),
+  );
+
+  verifies(
+    ['R4.28', 'R4.30', 'R4.59'],
+    'B13: two processes of one account lose no suggestion of each other and undo no dismissal',
+    stage(async (on) => {
+      const alice = await on.agent('hermes-of-alice');
+      const { bob, carol, dave } = await acquainted(on, alice, { bob: 'Bob', carol: 'Carol', dave: 'Dave' });
+      const other = await on.open(alice.account, { folder: alice.folder });
+      await other.prefetch();
+      await Promise.all([
+        alice.call('hivemind_dismiss_spark', { peer_a: bob.name, peer_b: carol.name }),
+        other.call('hivemind_dismiss_spark', { peer_a: carol.name, peer_b: dave.name }),
+      ]);
+      await alice.call('hivemind_dismiss_spark', { peer_a: dave.name, peer_b: bob.name });
+      const third = await on.open(alice.account, { folder: alice.folder });
+      await third.prefetch();
+      const pairs = third.transport.sparks().map((spark) => [spark.peer_a, spark.peer_b].sort().join());
+      assert.deepEqual(
+        pairs.sort(),
+        [
+          [bob.name, carol.name],
+          [bob.name, dave.name],
+          [carol.name, dave.name],
+        ]
+          .map((pair) => pair.sort().join())
+          .sort(),
+      );
+      assert.ok(third.transport.sparks().every(({ status }) => status === 'dismissed'));
+    }),
+  );
+
+  verifies(
+    ['R4.13', 'R4.36', 'R4.75'],
+    'a second process of the same agent writes while the first lives: both are read',
+    stage(async (on) => {
+      const { bob, carol } = await allIntroduced(on);
+      const second = await on.open(bob.account, { folder: bob.folder });
+      await second.prefetch();
+      await send(second, carol.name, 'from the second');
+      await send(bob, carol.name, 'from the first');
+      await carol.transport.send(bob.id, 'to both', NEVER);
+      await carol.prefetch();
+      assert.deepEqual(await talkOf(carol, bob.name), ['to both', 'from the first', 'from the second']);
+      for (const agent of [bob, second]) {
+        await agent.prefetch();
+        assert.deepEqual(await talkOf(agent, carol.name), ['to both', 'from the first', 'from the second']);
+      }
+    }),
+  );
+}
+
+function ofNoState({ stage, mode }: Rows): void {
+  verifies(
+    ['R4.14', 'R4.53', 'R4.57'],
+    'e2ee off: nothing is written here, and a new instance in an empty home answers the same',
+    stage(async (on) => {
+      const { bob, carol } = await allIntroduced(on);
+      await send(bob, carol.name, 'hello');
+      await bob.prefetch();
+      if (!mode.encryptAccountData) assert.equal(existsSync(bob.folder), false, 'no file of ours');
+      const answers = async (agent = bob): Promise<readonly unknown[]> => [
+        await peersOf(agent),
+        await infoOf(agent, carol.name),
+        await talkOf(agent, carol.name),
+      ];
+      const before = await answers();
+      bob.kill();
+      const again = await on.open(bob.account, mode.encryptAccountData ? { folder: bob.folder } : {});
+      await again.prefetch();
+      assert.deepEqual(await answers(again), before);
+    }),
+  );
+}
+
+function ofKeys({ stage, mode }: Rows): void {
+  verifies(
+    ['R4.75', 'R4.36'],
+    'with its key store an agent is the same device after kill -9; the files are its own alone',
+    stage(async (on) => {
+      const { alice, bob } = await allIntroduced(on);
+      const before = await deviceKeys(on.rawOf(alice), bob.userId);
+      assert.equal(Object.keys(before).length, 1, JSON.stringify(before));
+      const again = await on.restart(bob);
+      await again.prefetch();
+      assert.deepEqual(await deviceKeys(on.rawOf(alice), bob.userId), before);
+      const folder = join(bob.folder, 'peers');
+      assert.equal(statSync(folder).mode & 0o777, 0o700);
+      const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((file) => file.isFile());
+      assert.ok(files.length > 0);
+      for (const file of files) assert.equal(statSync(join(file.parentPath, file.name)).mode & 0o077, 0, file.name);
+    }),
+  );
+
+  verifies(
+    ['R4.75', 'R4.72', 'R4.56'],
+    'a lost key store: peers are listed, old messages are marked as unreadable, and nothing of it ends a turn',
+    stage(async (on) => {
+      const { alice, bob, carol } = await allIntroduced(on);
+      await send(carol, bob.name, 'old secret');
+      await bob.prefetch();
+      assert.deepEqual(await talkOf(bob, carol.name), ['old secret']);
+      await bob.close();
+      rmSync(bob.folder, { recursive: true });
+      const again = await on.open(bob.account);
+      await again.prefetch();
+      assert.deepEqual(await namesOf(again), [alice.name, carol.name].sort());
+      if (!mode.encryptAccountData) assert.equal((await infoOf(again, carol.name)).context, OF_CAROL);
+      const old = await again.transport.messages(carol.id, {}, NEVER);
+      assert.ok(old.length > 0 && old.every(({ state, text }) => state === 'unreadable' && !text.includes('secret')));
+      assert.equal((await again.call('hivemind_check_messages', { peer: carol.name })).isError, false);
+    }),
+  );
+
+  verifies(
+    ['R4.75', 'R4.72', 'R4.74'],
+    'a stale key store (a copy of yesterday): peers are listed, nothing goes in clear, later messages arrive once both looked',
+    stage(async (on) => {
+      const { alice, bob, carol } = await allIntroduced(on);
+      await bob.close();
+      const copy = on.emptyFolder();
+      cpSync(bob.folder, copy, { recursive: true });
+      const today = await on.open(bob.account, { folder: bob.folder });
+      await today.prefetch();
+      await send(today, carol.name, 'today');
+      await carol.prefetch();
+      await send(carol, bob.name, 'heard');
+      await today.prefetch();
+      await today.close();
+      const yesterday = await on.open(bob.account, { folder: copy });
+      await yesterday.prefetch();
+      assert.deepEqual(await namesOf(yesterday), [alice.name, carol.name].sort());
+      const answer = await yesterday.call('hivemind_send_to_peer', { peer: carol.name, message: 'from yesterday' });
+      const texts = (await on.rawOf(alice).sync()).rooms?.join ?? {};
+      assert.ok(!JSON.stringify(texts).includes('from yesterday'), answer.text);
+      assert.equal((await yesterday.call('hivemind_check_messages')).isError, false);
+    }),
+  );
+
+  verifies(
+    ['R4.75', 'R4.72'],
+    'a key store that is no database: the turn goes on, nothing is sent in clear',
+    stage(async (on) => {
+      const { alice, bob, carol } = await allIntroduced(on);
+      await bob.close();
+      const { writeFileSync } = await import('node:fs');
+      for (const name of readdirSync(join(bob.folder, 'peers'))) {
+        rmSync(join(bob.folder, 'peers', name), { recursive: true });
+        writeFileSync(join(bob.folder, 'peers', name), 'this was a file once\n', { mode: 0o600 });
+      }
+      const outcome = await on.open(bob.account, { folder: bob.folder }).then(
+        async (again) => {
+          await again.prefetch().catch(() => '');
+          const answer = await again.call('hivemind_send_to_peer', { peer: carol.name, message: 'in clear?' });
+          return answer.text;
+        },
+        (error: unknown) => String(error),
+      );
+      const kept = JSON.stringify((await on.rawOf(alice).sync()).rooms?.join ?? {});
+      assert.ok(!kept.includes('in clear?'), outcome);
+    }),
+  );
+}
+
+async function deviceKeys(
+  client: { call<T>(method: 'POST', path: string, body: unknown): Promise<T> },
+  userId: string,
+): Promise<Readonly<Record<string, unknown>>> {
+  const body = { device_keys: { [userId]: [] } };
+  const { device_keys } = await client.call<{ device_keys: Record<string, Record<string, { keys: unknown }>> }>(
+    'POST',
+    '/v3/keys/query',
+    body,
+  );
+  return Object.fromEntries(Object.entries(device_keys[userId] ?? {}).map(([device, { keys }]) => [device, keys]));
+}
+
+function ofLateOnes({ stage }: Rows): void {
+  verifies(
+    ['R4.76', 'R4.34', 'R4.41'],
+    'an agent that starts for the first time after its introduction gets the context once the introducer had a turn',
+    stage(async (on) => {
+      const alice = await on.agent('hermes-of-alice');
+      const { bob } = await acquainted(on, alice, { bob: OF_BOB });
+      const late = await on.agent('hermes-of-carol');
+      await alice.transport.contact({ id: late.id, context: OF_CAROL, about: 'Alice knows people.' }, NEVER);
+      await alice.prefetch();
+      const answer = await alice.call('hivemind_introduce_peers', { peer_a: bob.name, peer_b: late.name });
+      assert.equal(answer.isError, false, answer.text);
+      await bob.prefetch();
+      assert.equal((await infoOf(bob, late.id)).status, 'invited');
+      for (const agent of [late, alice, bob, late, late]) await agent.prefetch();
+      assert.deepEqual(await namesOf(late), [alice.name, bob.name].sort());
+      assert.equal((await infoOf(late, bob.name)).context, OF_BOB);
+      assert.equal((await infoOf(bob, late.name)).context, OF_CAROL);
+      await send(bob, late.name, 'welcome');
+      await late.prefetch();
+      assert.deepEqual(await talkOf(late, bob.name), ['welcome']);
+    }),
+  );
+}
