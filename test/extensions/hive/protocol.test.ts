@@ -4,7 +4,7 @@ import { devicesContract } from '../../contract/hive/hive-devices.contract.ts';
 import { onFake } from '../../contract/hive/hive-fake-server.ts';
 import { homeserverContract } from '../../contract/hive/hive-homeserver.contract.ts';
 import { refused, withAgents } from '../../contract/hive/hive-introduction.ts';
-import { protocolSuite } from '../../contract/hive/hive-protocol.ts';
+import { protocolSuite } from '../../contract/hive/hive-protocol.contract.ts';
 import { verifies } from '../../verifies.ts';
 
 protocolSuite('fake, strict', onFake());
