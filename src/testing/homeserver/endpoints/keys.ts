@@ -20,7 +20,7 @@ export const keyRoutes: readonly Route[] = [
     method: 'GET',
     path: 'room_keys/version',
     signed: () => {
-      throw notFound('No current backup version');
+      throw notFound('No backup found');
     },
   },
 ];
@@ -28,8 +28,7 @@ export const keyRoutes: readonly Route[] = [
 function upload({ world, account, device, body }: SignedCall): JsonObject {
   const oneTime = objectField(body, 'one_time_keys');
   for (const [id, key] of Object.entries(oneTime)) checkNew(device, id, key);
-  if (isJsonObject(body.device_keys)) storeIdentity(device, body.device_keys);
-  if (isJsonObject(body.device_keys)) account.devicesChanged = world.advance();
+  if (isJsonObject(body.device_keys) && storeIdentity(device, body.device_keys)) world.noteDevices(account);
   for (const [id, key] of Object.entries(oneTime)) if (key !== undefined) device.oneTimeKeys.set(id, key);
   for (const [id, key] of Object.entries(objectField(body, 'fallback_keys'))) {
     if (key !== undefined) device.fallbackKeys.set(algorithmOf(id), { id, key, used: false });
@@ -41,6 +40,7 @@ function upload({ world, account, device, body }: SignedCall): JsonObject {
 }
 
 function checkNew(device: Device, id: string, key: JsonValue | undefined): void {
+  if (!/^[^:]+:.+$/.test(id)) throw badRequest('M_BAD_JSON', `Invalid one_time_keys key '${id}'`);
   const known = device.oneTimeKeys.get(id);
   if (known === undefined || canonicalJson(known) === canonicalJson(key)) return;
   throw badRequest(
@@ -49,19 +49,30 @@ function checkNew(device: Device, id: string, key: JsonValue | undefined): void 
   );
 }
 
-function storeIdentity(device: Device, keys: JsonObject): void {
-  if (keys.user_id !== device.userId || keys.device_id !== device.id) {
-    throw badRequest('M_BAD_JSON', 'The keys are of another device');
+/** True: they are other ones than before. */
+function storeIdentity(device: Device, keys: JsonObject): boolean {
+  const own: JsonObject = { user_id: device.userId, device_id: device.id };
+  for (const field of ['user_id', 'device_id']) {
+    if (keys[field] === own[field]) continue;
+    throw badRequest(
+      'M_BAD_JSON',
+      `Provided \`${field}\` in \`device_keys\` does not match that of the authenticated device`,
+    );
   }
+  const isNew = canonicalJson(device.keys) !== canonicalJson(keys);
   device.keys = keys;
+  return isNew;
 }
 
 function query({ world, account, body }: SignedCall): JsonObject {
+  if (body.device_keys === undefined) throw badRequest('M_BAD_JSON', "'device_keys' must be a JSON object");
   const wanted = Object.entries(objectField(body, 'device_keys'));
   const found = wanted.flatMap(([id, devices]) => {
     const other = world.accounts.get(id);
-    return other ? [{ other, devices: Array.isArray(devices) ? devices : [] }] : [];
+    if (!Array.isArray(devices)) throw badRequest('M_BAD_JSON', "'device_keys' values must be a list of strings");
+    return other ? [{ other, devices }] : [];
   });
+  const nobody = wanted.filter(([id]) => world.isLocal(id) && !world.accounts.has(id)).map(([id]) => [id, {}] as const);
   const signing = (usage: string, whose: (other: Account) => boolean = () => true) =>
     Object.fromEntries(
       found.flatMap(({ other }) => {
@@ -70,7 +81,10 @@ function query({ world, account, body }: SignedCall): JsonObject {
       }),
     );
   return {
-    device_keys: Object.fromEntries(found.map(({ other, devices }) => [other.userId, identities(other, devices)])),
+    device_keys: Object.fromEntries([
+      ...nobody,
+      ...found.map(({ other, devices }) => [other.userId, identities(other, devices)] as const),
+    ]),
     failures: {},
     master_keys: signing('master'),
     self_signing_keys: signing('self_signing'),
@@ -137,8 +151,7 @@ function uploadCrossSigning(call: SignedCall): Answer | JsonObject {
     const key = body[`${usage}_key`];
     if (isJsonObject(key)) account.crossSigning.set(usage, key);
   }
-  account.devicesChanged = world.advance();
-  world.wake();
+  world.noteDevices(account);
   return {};
 }
 
@@ -152,8 +165,7 @@ function uploadSignatures({ world, account, body }: SignedCall): JsonObject {
     const owner = world.accounts.get(userId);
     if (owner && isJsonObject(signed)) signEach(owner, signed);
   }
-  account.devicesChanged = world.advance();
-  world.wake();
+  world.noteDevices(account);
   return { failures: {} };
 }
 

@@ -20,7 +20,7 @@ export const signInRoutes: readonly Route[] = [
 ];
 
 function login({ world, body }: Call): JsonObject {
-  if (body.type !== 'm.login.password') throw badRequest('M_UNKNOWN', 'Unknown login type');
+  if (body.type !== 'm.login.password') throw badRequest('M_INVALID_PARAM', 'Invalid login submission');
   const identifier = objectField(body, 'identifier');
   const given = textField(identifier, 'user') ?? textField(body, 'user');
   const password = textField(body, 'password');
@@ -63,6 +63,7 @@ function ownDevice({ account, path }: SignedCall): Device {
 
 function rename(call: SignedCall): JsonObject {
   ownDevice(call).displayName = textField(call.body, 'display_name');
+  call.world.noteDevices(call.account);
   return {};
 }
 
@@ -82,7 +83,7 @@ function remove(world: World, account: Account, ids: readonly string[]): JsonObj
 /** The interactive step before something dangerous: undefined once the right password is there. */
 export function askPassword({ account, body }: SignedCall): Answer | undefined {
   const auth = isJsonObject(body.auth) ? body.auth : undefined;
-  const asked = { flows: [{ stages: ['m.login.password'] }], params: {}, session: 'password', completed: [] };
+  const asked = { flows: [{ stages: ['m.login.password'] }], params: {}, session: 'password' };
   if (auth?.type !== 'm.login.password') return new Answer(401, asked);
   if (auth.password === account.password) return undefined;
   return new Answer(401, { ...asked, errcode: 'M_FORBIDDEN', error: 'Invalid password' });

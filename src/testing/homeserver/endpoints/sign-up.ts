@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { ROOM_VERSIONS } from '../rooms/create-room.ts';
 import type { World } from '../store/world.ts';
 import { Answer, type Call, type Route } from '../wire/call.ts';
-import { badRequest, forbidden } from '../wire/matrix-failure.ts';
+import { badRequest } from '../wire/matrix-failure.ts';
 import { neededText, textField } from './fields.ts';
 
 const VERSIONS = ['r0.6.1', 'v1.1', 'v1.2', 'v1.3', 'v1.4', 'v1.5', 'v1.6', 'v1.7', 'v1.8', 'v1.9', 'v1.10', 'v1.11'];
@@ -48,7 +48,7 @@ function register({ world, body }: Call, steps: Map<string, Set<string>>): Answe
   const open = nextStep(world, body, steps);
   if (open) return open;
   const account = world.addAccount(userId, neededText(body, 'password'));
-  if (body.inhibit_login === true) return { user_id: userId };
+  if (body.inhibit_login === true) return { user_id: userId, home_server: world.settings.serverName };
   const { device, accessToken } = world.openSession(account, textField(body, 'device_id'));
   device.displayName = textField(body, 'initial_device_display_name');
   return { user_id: userId, access_token: accessToken, device_id: device.id, home_server: world.settings.serverName };
@@ -72,10 +72,10 @@ function nextStep(world: World, body: JsonObject, steps: Map<string, Set<string>
   const session = textField(auth, 'session') ?? randomHex(12);
   const done = steps.get(session) ?? new Set<string>();
   steps.set(session, done);
-  const asked = { flows: [{ stages: flow }], params: {}, session, completed: [...done] };
+  const asked = { flows: [{ stages: flow }], params: {}, session, ...(done.size > 0 && { completed: [...done] }) };
   const type = textField(auth, 'type');
   if (type === undefined) return new Answer(401, asked);
-  if (!flow.includes(type)) throw forbidden('Unknown login type');
+  if (!flow.includes(type)) throw badRequest('M_INVALID_PARAM', 'Invalid login submission');
   if (type === TOKEN && auth.token !== registrationToken) {
     return new Answer(401, { ...asked, errcode: 'M_UNAUTHORIZED', error: 'Invalid registration token' });
   }

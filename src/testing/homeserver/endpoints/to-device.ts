@@ -2,6 +2,7 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import type { Account, Device } from '../store/account.ts';
 import { once, type Route, type SignedCall } from '../wire/call.ts';
+import { badRequest } from '../wire/matrix-failure.ts';
 import { objectField } from './fields.ts';
 
 export const toDeviceRoutes: readonly Route[] = [
@@ -14,6 +15,7 @@ function keyOf({ path }: SignedCall): string {
 
 function deliver(call: SignedCall): JsonObject {
   const { world, account, path, body } = call;
+  if (body.messages === undefined) throw badRequest('M_MISSING_PARAM', "Missing params: ['messages']");
   const position = world.advance();
   for (const [userId, devices] of Object.entries(objectField(body, 'messages'))) {
     const receiver = world.accounts.get(userId);

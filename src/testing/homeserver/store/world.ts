@@ -78,6 +78,7 @@ export class World {
     const device = known ?? newDevice(account.userId, deviceId, accessToken);
     device.accessToken = accessToken;
     account.devices.set(deviceId, device);
+    if (!known) this.noteDevices(account);
     this.#sessions.set(accessToken, { account, device });
     return { device, accessToken };
   }
@@ -94,7 +95,12 @@ export class World {
     if (!device) return;
     if (device.accessToken !== undefined) this.closeSession(device.accessToken);
     account.devices.delete(deviceId);
-    if (device.keys) account.devicesChanged = this.advance();
+    this.noteDevices(account);
+  }
+
+  /** Those who share a room with them are to ask for their devices again. */
+  noteDevices(account: Account): void {
+    account.devicesChanged = this.advance();
     this.wake();
   }
 
