@@ -13,6 +13,8 @@ export interface FakeHomeserverOptions {
   readonly roomVersion?: string;
   /** Registration then asks for this token instead of nothing. */
   readonly registrationToken?: string;
+  /** As Synapse does by default: the same `/sync` of the same device gets the same answer again for two minutes. Default false. */
+  readonly cachesSync?: boolean;
   /** Default: the machine's. */
   readonly clock?: Clock;
   /** A test context: the server stops when the test ends. */

@@ -24,7 +24,8 @@ import { createWireLog, type WireLog } from './wire/wire-log.ts';
 
 export async function startFakeHomeserver(options: FakeHomeserverOptions = {}): Promise<FakeHomeserver> {
   const { serverName = 'localhost', strict = true, roomVersion = '11', clock = systemClock } = options;
-  const world = new World({ serverName, strict, roomVersion, clock, registrationToken: options.registrationToken });
+  const { registrationToken, cachesSync = false } = options;
+  const world = new World({ serverName, strict, roomVersion, clock, registrationToken, cachesSync });
   const log = createWireLog();
   const router = createRouter(
     world,
@@ -38,7 +39,7 @@ export async function startFakeHomeserver(options: FakeHomeserverOptions = {}): 
     name: strict ? 'fake, strict' : 'fake',
     url,
     serverName,
-    register: (local) => register(url, local, options.registrationToken),
+    register: (local) => register(url, local, registrationToken),
     signIn: (account) => signIn(url, account),
     storedText: async () => storedText(world),
     wire: wireOf(log, listener),

@@ -11,7 +11,21 @@ export const syncRoutes: readonly Route[] = [{ method: 'GET', path: 'sync', sign
 
 const LONGEST_WAIT_MS = 60_000;
 
+const CACHED_MS = 120_000;
+
 async function sync(call: SignedCall): Promise<JsonObject> {
+  const { world, device, query } = call;
+  if (!world.settings.cachesSync) return freshSync(call);
+  const key = JSON.stringify([query.since, query.filter, query.timeout, query.full_state]);
+  const now = world.settings.clock.monotonic();
+  const cached = device.syncs.get(key);
+  if (cached && cached.until > now) return cached.body;
+  const body = await freshSync(call);
+  device.syncs.set(key, { body, until: now + CACHED_MS });
+  return body;
+}
+
+async function freshSync(call: SignedCall): Promise<JsonObject> {
   const { world, account, device, query, signal } = call;
   const since = query.since === undefined ? undefined : readSyncToken(query.since);
   const filter = readSyncFilter(account, query.filter);

@@ -32,6 +32,8 @@ export interface Device {
   readonly inbox: DeviceMessage[];
   /** What was answered to a request with a transaction id; the key names endpoint and target too. */
   readonly transactions: Map<string, JsonObject>;
+  /** Answers of `/sync` that a server with a cache gives again; `until` on the monotonic clock. */
+  readonly syncs: Map<string, { readonly body: JsonObject; readonly until: number }>;
 }
 
 export interface Account {
@@ -76,6 +78,7 @@ export function newDevice(userId: string, id: string, accessToken: string): Devi
     fallbackKeys: new Map(),
     inbox: [],
     transactions: new Map(),
+    syncs: new Map(),
   };
 }
 

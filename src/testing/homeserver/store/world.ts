@@ -13,6 +13,7 @@ export interface WorldSettings {
   readonly strict: boolean;
   readonly roomVersion: string;
   readonly registrationToken: string | undefined;
+  readonly cachesSync: boolean;
   readonly clock: Clock;
 }
 

@@ -1,10 +1,12 @@
 // Owns the socket of the fake homeserver: real HTTP on 127.0.0.1, requests handed on, faults put onto the wire. Knows no endpoint.
 // Invariant: after `close` nothing runs: no socket, no timer, no waiting request. The port stays the same through down and up.
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Clock } from '#base/clock.ts';
 import { errorText } from '#base/errors.ts';
 import type { HomeserverFault, HomeserverRequest } from '../fake-homeserver.ts';
+import { jsonPieces } from './json-pieces.ts';
 import { type RoutedAnswer, type Router, tokenOf } from './router.ts';
 import type { WireLog } from './wire-log.ts';
 
@@ -81,7 +83,7 @@ async function serve(parts: ListenerParts, { message, response, stopping }: Exch
   if (signal.aborted) return;
   const answer = await parts.router({ ...request, signal });
   if (fault?.type === 'lost-answer') response.destroy();
-  else if (!signal.aborted) send(response, answer);
+  else await send(response, answer, signal);
 }
 
 /** True: the fault was the whole answer. */
@@ -106,16 +108,30 @@ async function playInstead(fault: HomeserverFault, response: ServerResponse): Pr
   }
 }
 
-function send(response: ServerResponse, { status, body, headers }: RoutedAnswer): void {
-  const bytes = Buffer.from(JSON.stringify(body));
-  response.writeHead(status, { 'content-type': 'application/json', 'content-length': bytes.length, ...headers });
-  response.end(bytes);
+/** One piece with its length, or many as the client takes them. */
+async function send(response: ServerResponse, answer: RoutedAnswer, signal: AbortSignal): Promise<void> {
+  const pieces = jsonPieces(answer.body);
+  const first = pieces.next().value ?? '';
+  let next = pieces.next();
+  const headers = { 'content-type': 'application/json', ...answer.headers };
+  if (signal.aborted) return;
+  if (next.done) {
+    response.writeHead(answer.status, { ...headers, 'content-length': Buffer.byteLength(first) }).end(first);
+    return;
+  }
+  response.writeHead(answer.status, headers).write(first);
+  for (; !next.done; next = pieces.next()) {
+    if (signal.aborted) return;
+    if (!response.write(next.value)) await once(response, 'drain', { signal }).catch(() => undefined);
+  }
+  response.end();
 }
 
 /** Only for a bug of the fake itself: the client sees it, so the test does. */
 function refuse(response: ServerResponse, error: unknown): void {
   if (response.headersSent || response.destroyed) return;
-  send(response, { status: 500, body: { errcode: 'M_UNKNOWN', error: errorText(error) }, headers: {} });
+  response.writeHead(500, { 'content-type': 'application/json' });
+  response.end(JSON.stringify({ errcode: 'M_UNKNOWN', error: errorText(error) }));
 }
 
 async function readRequest(message: IncomingMessage, parts: ListenerParts): Promise<HomeserverRequest> {
