@@ -102,7 +102,7 @@ interface Hop {
 
 function redirected(response: Response, { from, isGet, isLast }: Hop): URL {
   const target = response.headers.get('location') ?? '';
-  const next = URL.canParse(target, from) ? new URL(target, from) : undefined;
+  const next = URL.canParse(target, from.href) ? new URL(target, from) : undefined;
   const keepsMethod = isGet || response.status === 307 || response.status === 308;
   if (next?.origin === from.origin && keepsMethod && !isLast) return next;
   const where = next === undefined || next.origin === from.origin ? 'on and on' : `to ${next.origin}`;

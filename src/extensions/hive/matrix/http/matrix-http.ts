@@ -17,5 +17,8 @@ export interface MatrixCall {
   readonly maxBytes?: number;
 }
 
-/** Throws PeerError for everything that server and wire do; an answer that is no JSON object is `peers-bad-response`. */
+/**
+ * Throws PeerError for everything that server and wire do; an answer that is neither a JSON object nor a list is `peers-bad-response`.
+ * A list comes as `{list}`.
+ */
 export type MatrixHttp = (call: MatrixCall, signal: AbortSignal) => Promise<JsonObject>;

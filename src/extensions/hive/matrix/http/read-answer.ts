@@ -1,6 +1,6 @@
-// Owns the reading of an answer's body: as a stream, up to a number of bytes, then as a JSON object. Knows no endpoint.
+// Owns the reading of an answer's body: as a stream, up to a number of bytes, then as a JSON object or list. Knows no endpoint.
 // Invariant: never more than `maxBytes` are held.
-import { type JsonObject, parseJsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject, parseJson } from '#base/json.ts';
 import { PeerError } from '../../peers/peer-error.ts';
 
 export interface BodyLimits {
@@ -27,10 +27,11 @@ export async function readBody(response: Response, limits: BodyLimits): Promise<
   return Buffer.concat(pieces).toString('utf8');
 }
 
-/** Throws `peers-bad-response` for a web page, broken JSON and everything that is no object. */
+/** Throws `peers-bad-response` for a web page, broken JSON and everything that is neither an object nor a list. */
 export function readAnswer(body: string, server: string): JsonObject {
-  const parsed = parseJsonObject(body);
-  if (parsed.ok) return parsed.value;
+  const parsed = parseJson(body);
+  if (parsed.ok && isJsonObject(parsed.value)) return parsed.value;
+  if (parsed.ok && Array.isArray(parsed.value)) return { list: parsed.value };
   const what = /^\s*</.test(body) ? 'a web page' : body === '' ? 'nothing' : 'something that is no JSON object';
   throw new PeerError(`${server} answered with ${what}`, {
     code: 'peers-bad-response',
