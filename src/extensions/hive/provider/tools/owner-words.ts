@@ -28,7 +28,7 @@ function isTyped(label: string | undefined): boolean {
 
 /** Does the owner say to whom? `nameIsUnique`: nobody else has the name. */
 export function namesPeer(words: string, peer: Pick<Peer, 'name' | 'id'>, nameIsUnique: boolean): boolean {
-  return occurs(words, peer.id) || (nameIsUnique && isNamed(words, peer.name));
+  return (peer.id.includes('@') && occurs(words, peer.id)) || (nameIsUnique && isNamed(words, peer.name));
 }
 
 const WANTED = /\b(?:introduc\w*|connect\w*|acquaint\w*|match\w*|in (?:touch|contact)|bring\b.{0,80}\btogether)\b/i;
@@ -41,7 +41,7 @@ export function ordersIntroduction(words: string): boolean {
 }
 
 /** As a word of its own: neither within a longer name nor within an id. */
-export function occurs(words: string, name: string): boolean {
+function occurs(words: string, name: string): boolean {
   return name !== '' && pattern(name).test(words);
 }
 

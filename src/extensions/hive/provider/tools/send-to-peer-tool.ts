@@ -9,7 +9,7 @@ import type { PeerLink } from '../peer-link.ts';
 import { callNames } from '../view/peers-known.ts';
 import { oneLine, plainText } from '../view/plain-text.ts';
 import { refuseSecrets } from './no-secret.ts';
-import { namesPeer, occurs, ownerWords } from './owner-words.ts';
+import { namesPeer, ownerWords } from './owner-words.ts';
 import { answer, failure, type PeerToolParts, peerInput, peerName, TOOLSET } from './peer-tool.ts';
 import { shownName } from './shown-peer.ts';
 
@@ -51,10 +51,11 @@ function riskOf(link: PeerLink, { peer, message }: Input, { history }: ToolConte
   const words = ownerWords(history());
   const peers = link.opened?.peers() ?? [];
   const found = knownAs(peers, peer);
-  const named =
-    found === undefined
-      ? occurs(words, peer)
-      : namesPeer(words, found.peer, peers.filter((other) => other.peer.name === found.peer.name).length === 1);
+  const named = namesPeer(
+    words,
+    found?.peer ?? { name: peer, id: peer },
+    found === undefined || peers.filter((other) => other.peer.name === found.peer.name).length === 1,
+  );
   if (named) return { level: 'none' };
   const id = found?.peer.id ?? peer;
   return {

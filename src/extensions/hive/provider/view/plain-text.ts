@@ -2,7 +2,7 @@
 // Pure and linear. Invariant: no control character, no escape sequence, no direction mark, nothing invisible is left; a quotation is one line
 // of JSON text, so that nothing inside can end it.
 import { stripVTControlCharacters } from 'node:util';
-import { ellipsize, wellFormed } from '#base/text.ts';
+import { sliceText, wellFormed } from '#base/text.ts';
 
 const LINE_ENDS = /\r\n?|[\v\f\u0085\u2028\u2029]/g;
 /** All but the joiners, one in a row, and the mark of emoji, which scripts and emoji need. */
@@ -18,11 +18,12 @@ export function plainText(text: string): string {
     .replace(CONTROLS, '');
 }
 
-/** One line of at most `max` characters. */
+/** One line: the first `max` characters, and `…` where there were more. */
 export function oneLine(text: string, max: number): string {
   // Cut first: what a peer wrote may be a megabyte, of which a line is shown.
   const start = text.slice(0, max * 8);
-  return ellipsize(plainText(start).replace(/\s+/g, ' ').trim(), max);
+  const line = plainText(start).replace(/\s+/g, ' ').trim();
+  return line.length <= max ? line : `${sliceText(line, max)}…`;
 }
 
 /** One line in quotation marks; `<` and `>` can close nothing around it. */
