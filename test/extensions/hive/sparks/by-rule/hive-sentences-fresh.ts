@@ -72,7 +72,7 @@ export const freshTexts: readonly LabelledText[] = [
     text: 'Jane is an immunologist. She specializes in vaccine cold chains.',
     as: 'context',
     peer: 'hermes-of-dr-x',
-    expertise: ['vaccine cold chains'],
+    expertise: ['immunologist', 'vaccine cold chains'],
   },
   {
     text: 'Erin works on satellite imagery; she is looking for a machine learning engineer.',

@@ -85,7 +85,11 @@ function clausesOf(text: string, hits: readonly Omit<Hit, 'clause'>[]): Hit[] {
   const clauses: Hit[] = [];
   for (const hit of hits) {
     const before = clauses.at(-1);
-    const bound = bounds.findLast(({ start, end }) => end <= hit.start && start >= (before?.end ?? 0));
+    const since = text.slice(before?.end, hit.start);
+    const bound =
+      bounds.findLast(({ start, end }) => end <= hit.start && start >= (before?.end ?? 0)) ??
+      // `is a judge who knows …`
+      (before?.captured !== undefined && /^\s(?:who|that)\s(?:\w+\s)?$/.test(since) ? { end: hit.start } : undefined);
     if (before === undefined || bound !== undefined) clauses.push({ ...hit, clause: bound?.end ?? 0 });
   }
   return clauses;
@@ -123,7 +127,12 @@ function understand({ text, isQuestion }: Sentence, hit: Hit, by: Understanding)
   noteSubject(subject, frame.before, by);
   const leadIn = readLeadIn(lead, text.slice(0, hit.clause) + lead, by);
   const isBare = named === 'none' && hit.cue.form === 'state' && !frame.hasBe;
-  return { subject, isBare, isDenied: frame.isDenied || leadIn.isDenied, isVoid: frame.isUnreal || leadIn.isVoid };
+  return {
+    subject,
+    isBare,
+    isDenied: frame.isDenied || leadIn.isDenied || refuses(text, hit),
+    isVoid: frame.isUnreal || leadIn.isVoid,
+  };
 }
 
 /** Whoever writes asks for it, unless the words are another's. */
@@ -174,6 +183,11 @@ function missingSubject(
 /** `Searching for investors has been tough`: what looks like a need is what is spoken of. */
 function isSubject(after: string): boolean {
   return /\b(?:is|are|was|were|has|have|had|makes?|made|takes?|took|feels?|felt|will|can)\b|'s an?\b/i.test(after);
+}
+
+/** `I can no longer help with …` */
+function refuses(text: string, hit: Hit): boolean {
+  return hit.cue.kind === 'offer' && /\b(?:not|no longer)\b/i.test(text.slice(hit.start, hit.end));
 }
 
 /** `so I can teach others` */

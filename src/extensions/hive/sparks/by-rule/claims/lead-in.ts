@@ -4,7 +4,7 @@ import { subjectOf } from './subject-of.ts';
 import { verbFrame } from './verb-frame.ts';
 
 const CONDITION =
-  /\b(?:if|whether|unless|when|whenever|in case|suppose|supposing|imagine|pretend|assume|assuming|until|once|should|who|what|whatever|how|why|where|than|lest|as though|provided|had|were|wish|hope|like|glad|happy|so that|time|moment|day|days|thing|things|everything|all|stuff|people|only|reason|way|place|because of)$/i;
+  /\b(?:if|whether|unless|when|whenever|in case|suppose|supposing|imagine|pretend|assume|assuming|until|once|should|who|what|whatever|how|why|(?<=\w )where|than|lest|as though|provided|had|were|wish|hope|like|glad|happy|so that|time|moment|day|days|thing|things|everything|all|stuff|people|only|reason|way|place|because of)$/i;
 const REPORT =
   /^(.*?)\b(?:says?|said|saying|tells?|told|telling|thinks?|thought|claims?|claimed|believes?|believed|asks?|asked|wonders?|wrote|writes?|insists?|mentions?|mentioned|hears?|heard|reports?|reported|according|quotes?|quoting|repeat|answer|reply|respond|output|print|assumes?|guess(?:es)?|suggests?|knows?|hopes?|means?|example|e\.g|pretends?|imagines?)\b/i;
 const DENIAL = /\b(?:not|never|nobody|no one|none|hardly|neither|doubt|untrue|false)\b/i;

@@ -14,7 +14,7 @@ const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
 
 const DENYING = words('not never no hardly rarely longer nor neither without stopped quit finished done');
 /** `we all need`: everybody does. */
-const UNREAL = words('all was were had did used would might may could should must ought');
+const UNREAL = words('all was were had did used would might may could should must ought formerly');
 const BE = words('am is are be been being');
 const PASSED_OVER = words(
   'do does have has will also still currently actively now really just always often mostly mainly primarily chiefly definitely urgently ' +

@@ -24,6 +24,7 @@ export const needCues: readonly Cue[] = [
     'owned',
     '(?:biggest|main|current|most urgent|greatest|only|one)? ?needs?(?: right now| at the moment| currently)? (?:is|are)\\b',
   ),
+  cue('need', 'verb', 'wants? (?=(?:someone|somebody|anyone)\\b)', true),
   cue('need', 'verb', 'struggles? with'),
   cue('need', 'verb', 'seeks?\\b'),
   cue('need', 'state', `(?:looking|trying|hoping|wanting) to ${SEARCH}`),

@@ -2,7 +2,7 @@
 import { type Cue, cue } from './cue.ts';
 
 const ADVERB = '(?:(?:also|easily|certainly|definitely|always|probably|gladly|happily|personally|maybe) )?';
-const MODAL = `(?:(?:can|could|will gladly|will happily|would gladly|would love to|(?:(?:am|is|are|would be|will be) )?(?:happy|glad|delighted|willing|available|ready|pleased|able|keen) to) ${ADVERB})`;
+const MODAL = `(?:(?:(?:can|could)(?: not| no longer)?|will gladly|will happily|would gladly|would love to|(?:(?:am|is|are|would be|will be) )?(?:happy|glad|delighted|willing|available|ready|pleased|able|keen) to) ${ADVERB})`;
 const WHOM =
   '(?: (?:you|people|others|anyone|anybody|everyone|teams|folks|them|out|companies|startups|projects|beginners|someone|any of you|all of you))*';
 /** Verbs of services; each stays part of the object. */

@@ -14,6 +14,7 @@ const RULES: readonly (readonly [RegExp, string])[] = [
   [/\b(i|we|you|he|she|they|it)'ll\b/gi, '$1 will'],
   [/\b(i|we|you|he|she|they|it)'d\b/gi, '$1 would'],
   [/\b(?:going to|gonna)\b/gi, 'will'],
+  [/\bused to\b/gi, 'formerly'],
   [/\bwanna\b/gi, 'want to'],
 ];
 
