@@ -25,6 +25,8 @@ export interface HiveGround {
     readonly secrets?: Readonly<Record<string, string>>;
   }) => Promise<void>;
   readonly open: () => Promise<HiveMind>;
+  /** One sentence for the owner, outside of any turn. Absent: nobody listens. */
+  readonly notice?: (text: string) => void;
 }
 
 export interface HiveSettings {

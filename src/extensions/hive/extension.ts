@@ -1,0 +1,20 @@
+// Owns peers as an extension of the app (seed 004): what the model-free tier does and answers of them. Its provider is in open-hive.ts, its
+// commands in commands.ts, each loaded when asked for. Invariant: activating opens nothing; without `memory.provider: hivemind` it adds nothing.
+import { z } from 'zod';
+import type { Extension } from '#core/agent/extension-host.ts';
+import { PROVIDER_NAME } from './hive-account.ts';
+import type { HiveGround } from './hive-ground.ts';
+
+const memorySchema = z.object({ provider: z.string().default('') });
+
+/** @param _ground as every line of the app gives it; activating needs none of it */
+export function hiveExtension(_ground: HiveGround): Extension {
+  return {
+    name: 'peers',
+    activate: async (host) => {
+      if (host.config('memory', memorySchema).provider !== PROVIDER_NAME) return;
+      const { sparkTasks } = await import('./sparks/reflex/spark-tasks.ts');
+      for (const task of sparkTasks()) host.addReflexTask(task);
+    },
+  };
+}
