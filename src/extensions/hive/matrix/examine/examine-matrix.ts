@@ -11,7 +11,7 @@ import { EMPTY_BOOK, type RoomBook } from '../rooms/room-book.ts';
 import { refusalOf } from '../sync/accept-invites.ts';
 import { applySync } from '../sync/apply-sync.ts';
 import { readSync } from '../sync/read-sync.ts';
-import { SYNC_FILTER } from '../sync/sync-filter.ts';
+import { freshFilter } from '../sync/sync-filter.ts';
 
 type Check = TransportReport['checks'][number];
 type IsWelcome = (userId: string) => boolean;
@@ -68,7 +68,7 @@ async function lookAtAccount(ground: MatrixGround, signal: AbortSignal): Promise
 
 /** A look of its own: the examination leaves what is known as it is. */
 async function wholeBook(ground: MatrixGround, signal: AbortSignal): Promise<RoomBook> {
-  const query = { timeout: '0', filter: JSON.stringify(SYNC_FILTER) };
+  const query = { timeout: '0', filter: JSON.stringify(freshFilter()) };
   const answer = await ground.http({ method: 'GET', path: ['v3', 'sync'], query, idleMs: 30_000 }, signal);
   return applySync(EMPTY_BOOK, readSync(answer), { selfId: ground.selfId, open: ground.data.open, isWhole: true });
 }

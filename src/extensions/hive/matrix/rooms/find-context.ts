@@ -27,13 +27,17 @@ export async function findContext(
 ): Promise<FoundContext> {
   const creator = room.creation?.sender ?? ground.selfId;
   const way = { roomId: room.id, pageSize: PAGE, maxPages: MAX_PAGES, sender: creator, alsoOthers: true };
-  let found: FoundContext | undefined;
+  let first: readonly JsonObject[] | undefined;
+  let context = '';
+  let isToTheStart = false;
   for await (const { events, isStart } of pagesBack(ground, way, signal)) {
-    const context = await earliestIn(ground, { room, peerId, events });
-    const newest = found?.newest ?? [...events].reverse().flatMap((event) => readEvent(event) ?? []);
-    found = { newest, isWhole: found?.isWhole ?? isStart, context: context ?? found?.context ?? '' };
+    first ??= events;
+    context = (await earliestIn(ground, { room, peerId, events })) ?? context;
+    isToTheStart = isStart;
   }
-  return found ?? { context: '', newest: [], isWhole: true };
+  // Later pages hold the creator's messages only; but behind a page that is not full there is nothing of anybody.
+  const isWhole = isToTheStart && (first ?? []).length < PAGE;
+  return { context, isWhole, newest: [...(first ?? [])].reverse().flatMap((event) => readEvent(event) ?? []) };
 }
 
 interface Looked {

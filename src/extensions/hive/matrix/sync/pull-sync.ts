@@ -7,7 +7,7 @@ import type { MatrixGround } from '../matrix-ground.ts';
 import { presentMembers, type RoomBook } from '../rooms/room-book.ts';
 import { applySync } from './apply-sync.ts';
 import { readSync, type SyncAnswer } from './read-sync.ts';
-import { KEYS_FILTER, SYNC_FILTER } from './sync-filter.ts';
+import { freshFilter, KEYS_FILTER, PEER_FILTER } from './sync-filter.ts';
 
 export interface Pulled {
   readonly answer: SyncAnswer;
@@ -28,21 +28,35 @@ export function createPuller(ground: MatrixGround): (signal: AbortSignal) => Pro
   let since: string | undefined;
   return async (signal) => {
     const session = await openSession(ground, since, signal);
-    const { answer, isWhole } = await ask(ground, session.start, signal);
-    const before = ground.shelf.book();
-    const change = (book: RoomBook) =>
-      applySync(book, answer, { selfId: ground.selfId, open: ground.data.open, isWhole });
-    if (session.keys === undefined)
-      await session.crypto?.receive(isWhole ? withEverybody(answer, change(before)) : answer.keys, signal);
-    ground.shelf.put(change(ground.shelf.book()));
-    since = session.trouble === undefined ? (session.keys?.next ?? answer.next) : undefined;
-    return {
-      answer: session.keys === undefined ? answer : { ...answer, keys: session.keys.keys },
-      before,
-      isWhole,
-      changedDevices: isWhole ? undefined : answer.keys.changed,
-      ...(session.trouble === undefined ? {} : { trouble: session.trouble }),
-    };
+    const news = await ask(ground, session.start, signal);
+    const pulled = await takeIn(ground, { session, ...news }, signal);
+    since = session.trouble === undefined ? (session.keys?.next ?? news.answer.next) : undefined;
+    return pulled;
+  };
+}
+
+interface News {
+  readonly answer: SyncAnswer;
+  readonly isWhole: boolean;
+}
+
+async function takeIn(
+  ground: MatrixGround,
+  { session, answer, isWhole }: News & { readonly session: Session },
+  signal: AbortSignal,
+): Promise<Pulled> {
+  const { shelf, selfId, data } = ground;
+  const before = shelf.book();
+  const change = (book: RoomBook) => applySync(book, answer, { selfId, open: data.open, isWhole });
+  if (session.keys === undefined)
+    await session.crypto?.receive(isWhole ? withEverybody(answer, change(before)) : answer.keys, signal);
+  shelf.put(change(shelf.book()));
+  return {
+    answer: session.keys === undefined ? answer : { ...answer, keys: session.keys.keys },
+    before,
+    isWhole,
+    changedDevices: isWhole ? undefined : answer.keys.changed,
+    ...(session.trouble === undefined ? {} : { trouble: session.trouble }),
   };
 }
 
@@ -81,16 +95,12 @@ async function keysSince(
 }
 
 /** From `since`, or everything when there is none or the server does not know it any more. */
-async function ask(
-  ground: MatrixGround,
-  since: string | undefined,
-  signal: AbortSignal,
-): Promise<{ readonly answer: SyncAnswer; readonly isWhole: boolean }> {
+async function ask(ground: MatrixGround, since: string | undefined, signal: AbortSignal): Promise<News> {
   if (since !== undefined) {
-    const answer = await syncFrom(ground, { since, filter: SYNC_FILTER }, signal).catch(unknownPosition);
+    const answer = await syncFrom(ground, { since, filter: PEER_FILTER }, signal).catch(unknownPosition);
     if (answer !== undefined) return { answer, isWhole: false };
   }
-  return { answer: await syncFrom(ground, { filter: SYNC_FILTER }, signal), isWhole: true };
+  return { answer: await syncFrom(ground, { filter: freshFilter() }, signal), isWhole: true };
 }
 
 function unknownPosition(error: unknown): undefined {
