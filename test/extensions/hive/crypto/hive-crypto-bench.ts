@@ -2,15 +2,21 @@
 import { systemClock } from '#base/clock.ts';
 import type { JsonObject } from '#base/json.ts';
 import { openMachineCrypto } from '#extensions/hive/matrix/crypto/open-machine-crypto.ts';
-import type { EncryptionTarget, RoomCrypto } from '#extensions/hive/matrix/crypto/room-crypto.ts';
+import type { EncryptionTarget, KeyChanges, RoomCrypto } from '#extensions/hive/matrix/crypto/room-crypto.ts';
 import type { DatabaseOpener } from '#extensions/hive/matrix/crypto/store/crypto-file.ts';
-import type { HiveKeyServer } from './hive-key-server.ts';
+import type { MatrixHttp } from '#extensions/hive/matrix/http/matrix-http.ts';
 
 export const MEGOLM = { algorithm: 'm.megolm.v1.aes-sha2' };
 let events = 0;
 
+/** The server, in this process or in another. */
+export interface KeyServer {
+  http(userId: string, deviceId: string): MatrixHttp;
+  changes(userId: string, deviceId: string, since?: string): KeyChanges | Promise<KeyChanges>;
+}
+
 export interface AgentOptions {
-  readonly server: HiveKeyServer;
+  readonly server: KeyServer;
   readonly userId: string;
   readonly deviceId: string;
   readonly folder: string;
@@ -45,7 +51,7 @@ export class Agent {
   /** One sync; the position advances only when it was taken in. */
   async sync(): Promise<void> {
     const { server, userId, deviceId } = this.#options;
-    const changes = server.changes(userId, deviceId, this.since);
+    const changes = await server.changes(userId, deviceId, this.since);
     await this.crypto.receive(changes, never());
     this.since = changes.next;
   }

@@ -89,6 +89,11 @@ export class HiveKeyServer {
     return [...this.#device(userId, deviceId).oneTime.keys()];
   }
 
+  /** Somebody takes a one-time key and does nothing with it. */
+  claimFor(userId: string, deviceId: string): void {
+    this.#claimOne(userId, deviceId);
+  }
+
   paths(): readonly string[] {
     return this.calls.map(({ userId, path }) => `${userId} ${path.slice(1, 3).join('/')}`);
   }

@@ -1,9 +1,17 @@
 // Owns room keys that somebody lacks. Ours: the sender is asked, once a session, with the event that the protocol has for it. Others': a
 // device that asks gets new keys with our next message and counts as not reached, so that what it must know is said again. Keys that were
 // used before are never sent again. Invariant: nobody but a device that we know can make us change keys, and only a few times a room.
-import { DeviceId, RoomId } from '@matrix-org/matrix-sdk-crypto-wasm';
+import {
+  DecryptionErrorCode,
+  DecryptionSettings,
+  DeviceId,
+  MegolmDecryptionError,
+  RoomId,
+  TrustRequirement,
+} from '@matrix-org/matrix-sdk-crypto-wasm';
 import { randomHex } from '#base/ids.ts';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { greetDevices } from './greet-devices.ts';
 import type { KeyBatch } from './key-batch.ts';
 import { userIds } from './user-ids.ts';
 
@@ -15,6 +23,8 @@ export interface MissingKey {
   readonly roomId: string;
   readonly sender: string;
   readonly sessionId: string;
+  /** One that could not be read. */
+  readonly event: JsonObject;
 }
 
 export class LostSessions {
@@ -26,25 +36,36 @@ export class LostSessions {
     if (this.#missing.size < 1_000) this.#missing.set(`${key.sender} ${key.sessionId}`, key);
   }
 
-  /** An event could be read, but no device of its sender is known that made it. */
+  /** No device of this user is known that made what came from it, or no session with it works. */
   noteUnknown(sender: string): void {
     this.#senders.add(sender);
   }
 
-  async trackSenders({ olm }: KeyBatch): Promise<void> {
-    if (this.#senders.size === 0) return;
-    await olm.updateTrackedUsers(userIds([...this.#senders]));
-    this.#senders.clear();
-  }
-
+  /** Gets to know the devices of such users, makes sessions with those that have none, and asks for the keys. */
   async ask(batch: KeyBatch): Promise<void> {
-    const waiting = [...this.#missing].filter(([id]) => !batch.reached.hasAsked(id));
-    for (const [id, key] of waiting.slice(0, AT_ONCE)) {
-      if (key.sender !== batch.userId) await askSender(batch, key);
+    const isOther = ({ sender }: MissingKey) => sender !== batch.userId;
+    const waiting = [...this.#missing].filter(([id, key]) => isOther(key) && !batch.reached.hasAsked(id));
+    const asked: [string, MissingKey][] = [];
+    for (const one of waiting.slice(0, AT_ONCE)) if (await isStillMissing(batch, one[1])) asked.push(one);
+    await greetDevices(batch, [...new Set([...this.#senders, ...asked.map(([, { sender }]) => sender)])]);
+    this.#senders.clear();
+    for (const [id, key] of asked) {
+      await askSender(batch, key);
       batch.later(() => batch.reached.noteAsked(id));
     }
     this.#missing.clear();
     for (const [id, key] of waiting.slice(AT_ONCE)) this.#missing.set(id, key);
+  }
+}
+
+/** The key may have come since. */
+async function isStillMissing({ olm }: KeyBatch, { roomId, event }: MissingKey): Promise<boolean> {
+  try {
+    const settings = new DecryptionSettings(TrustRequirement.Untrusted);
+    await olm.decryptRoomEvent(JSON.stringify({ ...event, room_id: roomId }), new RoomId(roomId), settings);
+    return false;
+  } catch (error) {
+    return error instanceof MegolmDecryptionError && error.code === DecryptionErrorCode.MissingRoomKey;
   }
 }
 

@@ -13,6 +13,7 @@ import type { ClearEvent, EncryptionTarget, KeyChanges, LateDevice, RoomCrypto }
 import { CryptoFile, type DatabaseOpener } from '../store/crypto-file.ts';
 import { ReachedDevices } from '../store/reached-devices.ts';
 import { findLateDevices } from './find-late-devices.ts';
+import { dropSessions, greetAll } from './greet-devices.ts';
 import type { KeyBatch } from './key-batch.ts';
 import { LostSessions } from './lost-sessions.ts';
 import { type KeyMachine, openKeyMachine } from './open-key-machine.ts';
@@ -33,6 +34,7 @@ export interface MachineCryptoOptions {
   readonly openDatabase?: DatabaseOpener;
 }
 
+const NO_CHANGES = { shapes: [], dropped: [], records: [] };
 /** A batch of another process may wait for the network. */
 const LOCK_WAIT_MS = 60_000;
 
@@ -52,6 +54,7 @@ export class MachineCrypto implements RoomCrypto {
   #open: OpenStore | undefined;
   #queue: Promise<unknown> = Promise.resolve();
   #isClosed = false;
+  #position: string | undefined;
 
   /** Use `openMachineCrypto`. */
   constructor(options: MachineCryptoOptions) {
@@ -65,11 +68,16 @@ export class MachineCrypto implements RoomCrypto {
   }
 
   position(): string | undefined {
-    return this.#open?.file.fact('position');
+    if (this.#open !== undefined) this.#position = this.#open.file.fact('position');
+    return this.#position;
   }
 
   receive(changes: KeyChanges, signal: AbortSignal): Promise<void> {
-    return this.#batch((batch) => receiveKeys(batch, changes, this.#lost), signal);
+    return this.#batch(async (batch) => {
+      await receiveKeys(batch, changes, this.#lost);
+      this.#position = changes.next;
+      if (batch.file.fact('settled') === 'no') await this.#renew(signal);
+    }, signal);
   }
 
   encrypt(
@@ -165,6 +173,7 @@ export class MachineCrypto implements RoomCrypto {
     if (open?.file.isInPlace && open.file.generation() === open.generation) return open;
     this.#drop();
     this.#open = await this.#openStore();
+    this.#position = this.#open.file.fact('position');
     return this.#open;
   }
 
@@ -223,8 +232,22 @@ export class MachineCrypto implements RoomCrypto {
   /** The file was copied or put back: it may be older than what others have seen of us. */
   async #afterRestore(open: OpenStore): Promise<void> {
     const batch = this.#batchOn(open, new AbortController().signal);
+    this.#warn(`${open.file.path} was put back from a copy: keys that came since then are asked for again.`);
     await changeRoomKeys(batch);
     batch.later(() => open.file.setFact('settled', 'no'));
+    await batch.store();
+  }
+
+  /** Under the lock: sessions with other devices begin anew. */
+  async #renew(signal: AbortSignal): Promise<void> {
+    const open = this.#open;
+    if (open === undefined) return;
+    open.generation = await open.file.write(NO_CHANGES, { from: open.generation, more: () => dropSessions(open.file) });
+    this.#drop();
+    this.#open = await this.#openStore();
+    const batch = this.#batchOn(this.#open, signal);
+    await greetAll(batch);
+    batch.later(() => batch.file.setFact('settled', 'yes'));
     await batch.store();
   }
 

@@ -13,11 +13,6 @@ import { isJsonObject, type JsonObject, parseJsonObject } from '#base/json.ts';
 import type { ClearEvent } from '../room-crypto.ts';
 import type { LostSessions } from './lost-sessions.ts';
 
-const MISSING: ReadonlySet<DecryptionErrorCode> = new Set([
-  DecryptionErrorCode.MissingRoomKey,
-  DecryptionErrorCode.UnknownMessageIndex,
-]);
-
 interface Outer {
   readonly roomId: string;
   readonly event: JsonObject;
@@ -39,8 +34,8 @@ export async function readEvent(
   } catch (error) {
     if (error instanceof Error && error.name === 'RuntimeError') throw error; // the machine broke; all else is the event's fault
     const { session_id: sessionId } = content;
-    const isMissing = error instanceof MegolmDecryptionError && MISSING.has(error.code);
-    if (isMissing && typeof sessionId === 'string') lost.noteMissing({ roomId, sender, sessionId });
+    const isMissing = error instanceof MegolmDecryptionError && error.code === DecryptionErrorCode.MissingRoomKey;
+    if (isMissing && typeof sessionId === 'string') lost.noteMissing({ roomId, sender, sessionId, event });
     return undefined;
   }
 }

@@ -1,6 +1,12 @@
 // Owns the order in which what a sync brought of keys is taken in (hivemind notes 5, 8): machine, store together with the position, and
 // only then requests. Knows no timeline. Invariant: the position is stored with the keys that came before it, or not at all.
-import { DecryptionSettings, DeviceLists, TrustRequirement } from '@matrix-org/matrix-sdk-crypto-wasm';
+import {
+  DecryptionSettings,
+  DeviceLists,
+  TrustRequirement,
+  UTDToDeviceEvent,
+} from '@matrix-org/matrix-sdk-crypto-wasm';
+import { parseJsonObject } from '#base/json.ts';
 import type { KeyChanges } from '../room-crypto.ts';
 import type { KeyBatch } from './key-batch.ts';
 import { type LostSessions, takeKeyRequests } from './lost-sessions.ts';
@@ -13,17 +19,16 @@ const NOTHING_KEPT = { oneTimeKeyCounts: { signed_curve25519: 0 }, unusedFallbac
 
 export async function receiveKeys(batch: KeyBatch, changes: KeyChanges, lost: LostSessions): Promise<void> {
   const { olm, file } = batch;
-  const isUnsettled = file.fact('settled') !== 'yes';
-  const hasOldKeys = isUnsettled && (await replacesOldKeys(batch));
+  const hasOldKeys = file.fact('settled') !== 'yes' && (await replacesOldKeys(batch));
   if (changes.isInitial === true && file.fact('position') !== undefined) await olm.markAllTrackedUsersAsDirty();
-  await takeChanges(batch, hasOldKeys ? { ...changes, ...NOTHING_KEPT } : changes);
+  const unread = await takeChanges(batch, hasOldKeys ? { ...changes, ...NOTHING_KEPT } : changes);
   await takeKeyRequests(batch, changes.toDevice);
-  await lost.trackSenders(batch);
   batch.later(() => file.setFact('position', changes.next));
   await batch.store();
   await sendOutgoing(batch);
+  for (const sender of unread) lost.noteUnknown(sender);
   await lost.ask(batch);
-  if (isUnsettled) batch.later(() => file.setFact('settled', 'yes'));
+  if (file.fact('settled') === undefined) batch.later(() => file.setFact('settled', 'yes'));
   await batch.store({ isLight: true });
 }
 
@@ -41,13 +46,22 @@ async function replacesOldKeys(batch: KeyBatch): Promise<boolean> {
   return true;
 }
 
-async function takeChanges({ olm }: KeyBatch, changes: KeyChanges): Promise<void> {
+/** Gives who sent messages that could not be read. */
+async function takeChanges({ olm }: KeyBatch, changes: KeyChanges): Promise<readonly string[]> {
   const events = JSON.stringify(changes.toDevice);
   const lists = new DeviceLists(userIds(changes.changed), userIds(changes.left));
   const counts = new Map(Object.entries(changes.oneTimeKeyCounts));
   const unused = changes.unusedFallbackKeyTypes === undefined ? undefined : new Set(changes.unusedFallbackKeyTypes);
   const settings = new DecryptionSettings(TrustRequirement.Untrusted);
   // A server that says nothing of counts does not mean that there are none.
-  if (counts.size === 0) await olm.receiveSyncChangesMsc4186(events, lists, counts, unused, settings);
-  else await olm.receiveSyncChanges(events, lists, counts, unused, settings);
+  const taken =
+    counts.size === 0
+      ? await olm.receiveSyncChangesMsc4186(events, lists, counts, unused, settings)
+      : await olm.receiveSyncChanges(events, lists, counts, unused, settings);
+  return taken.flatMap((event) => (event instanceof UTDToDeviceEvent ? senderOf(event.rawEvent) : []));
+}
+
+function senderOf(text: string): string[] {
+  const parsed = parseJsonObject(text);
+  return parsed.ok && typeof parsed.value.sender === 'string' ? [parsed.value.sender] : [];
 }

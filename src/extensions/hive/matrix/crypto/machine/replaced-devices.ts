@@ -5,6 +5,7 @@ import { DeviceId, RequestType } from '@matrix-org/matrix-sdk-crypto-wasm';
 import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
 import type { LateDevice } from '../room-crypto.ts';
 import type { KeyBatch } from './key-batch.ts';
+import { changeRoomKeys } from './own-keys.ts';
 import { userIds } from './user-ids.ts';
 
 /** Makes the machine forget devices that `answer` (to keys/query) gives other keys; they are taken as new when it reads the answer itself. */
@@ -18,6 +19,7 @@ export async function admitReplacedDevices(batch: KeyBatch, answer: JsonObject):
   const request = batch.olm.queryKeysForUsers(userIds(users));
   const without = JSON.stringify(answerWithout(answer, users, replaced));
   await batch.olm.markRequestAsSent(request.id, RequestType.KeysQuery, without);
+  await changeRoomKeys(batch); // the machine would not share a key again with a device of that name
   for (const device of replaced) {
     batch.later(() => batch.reached.forget(device));
     batch.warn(

@@ -73,8 +73,12 @@ async function uploadOrReplace(batch: KeyBatch, { body }: KeysUploadRequest): Pr
   } catch (error) {
     if (!isRefusal(error)) throw error;
   }
+  batch.warn(
+    'The server keeps newer keys of this device than we do: they are replaced, and keys that came since then are asked for again.',
+  );
   await burnOldKeys(batch);
   await changeRoomKeys(batch);
+  batch.later(() => batch.file.setFact('settled', 'no'));
   await batch.store();
   try {
     return await upload();
