@@ -1,7 +1,9 @@
 // Owns which pairs wait to be weighed: those with a changed member and no spark of any status (seed 004; notes 6, B12). Asks nobody.
 // Invariant: at most `MOST_WAITING`, the best fits; a pair that has a spark, or whose member left, does not wait.
+
+import { pairKey } from '../../peers/pair-key.ts';
+import type { Spark } from '../../peers/peer.ts';
 import type { PeerTransport } from '../../peers/peer-transport.ts';
-import { pairKey, sparkKey } from '../pairs/pair-key.ts';
 import { type Pair, rankPairs } from '../pairs/rank-pairs.ts';
 import { summarisedPeers } from '../pairs/summarised-peer.ts';
 import type { EngineMemory } from './engine-memory.ts';
@@ -16,7 +18,7 @@ export function awaitPairsOf(id: string, transport: PeerTransport, memory: Engin
 
 /** Pairs that can be weighed now, best fit first. */
 export function pairsToWeigh(transport: PeerTransport, { waiting, unsaved }: EngineMemory): readonly Pair[] {
-  const settled = new Set([...transport.sparks(), ...unsaved].map(sparkKey));
+  const settled = new Set([...transport.sparks(), ...unsaved].map(pairOf));
   const peers = summarisedPeers(transport.peers());
   const pairs: Pair[] = [];
   for (const [key, [left, right]] of waiting) {
@@ -27,4 +29,9 @@ export function pairsToWeigh(transport: PeerTransport, { waiting, unsaved }: Eng
   const ranked = rankPairs(pairs);
   for (const [a, b] of ranked.slice(MOST_WAITING)) waiting.delete(pairKey(a.peer.id, b.peer.id));
   return ranked.slice(0, MOST_WAITING);
+}
+
+/** Key of the two peers that a spark is about. */
+export function pairOf({ peer_a_id, peer_b_id }: Pick<Spark, 'peer_a_id' | 'peer_b_id'>): string {
+  return pairKey(peer_a_id, peer_b_id);
 }

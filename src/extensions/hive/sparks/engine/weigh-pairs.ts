@@ -4,16 +4,16 @@ import { throwIfAborted } from '#base/abort.ts';
 import { isoTime } from '#base/clock.ts';
 import { errorText } from '#base/errors.ts';
 import { randomHex } from '#base/ids.ts';
+import { pairKey } from '../../peers/pair-key.ts';
 import type { Spark } from '../../peers/peer.ts';
 import { evaluateByRule } from '../by-rule/evaluate-by-rule.ts';
 import { pairInput } from '../pairs/pair-input.ts';
-import { pairKey, sparkKey } from '../pairs/pair-key.ts';
 import { PAIR_PROMPT } from '../pairs/pair-prompt.ts';
 import { type Evaluation, PAIR_CAPS } from '../pairs/pair-shape.ts';
 import type { Pair } from '../pairs/rank-pairs.ts';
 import { readEvaluation } from '../pairs/read-evaluation.ts';
 import { type EngineRun, inferOnce } from './engine-parts.ts';
-import { pairsToWeigh } from './wait-pairs.ts';
+import { pairOf, pairsToWeigh } from './wait-pairs.ts';
 
 const MOST_BY_MODEL = 10;
 const MOST_BY_RULE = 200;
@@ -106,8 +106,8 @@ async function storeSparks({ transport, memory, warn }: EngineRun, signal: Abort
 
 /** Another process, or the owner, may have settled the pair meanwhile. */
 function withNew(kept: readonly Spark[], found: readonly Spark[]): readonly Spark[] {
-  const settled = new Set(kept.map(sparkKey));
-  return [...kept, ...found.filter((spark) => !settled.has(sparkKey(spark)))];
+  const settled = new Set(kept.map(pairOf));
+  return [...kept, ...found.filter((spark) => !settled.has(pairOf(spark)))];
 }
 
 function countPending({ transport }: EngineRun): number {

@@ -1,7 +1,8 @@
 // Owns which pairs are weighed first: those whose needs and offers have the most words in common. Decides nothing else. Notes 6, B12.
 // Invariant: deterministic; linear in the number of pairs, each summary being cut into words once.
+
+import { pairKey } from '../../peers/pair-key.ts';
 import { contentTokens } from '../words/content-tokens.ts';
-import { pairKey } from './pair-key.ts';
 import type { SummarisedPeer } from './summarised-peer.ts';
 
 export type Pair = readonly [SummarisedPeer, SummarisedPeer];
