@@ -2,6 +2,7 @@
 // Invariant: deterministic; linear in the number of pairs, each summary being cut into words once.
 
 import { pairKey } from '../../peers/pair-key.ts';
+import type { PeerSummary } from '../../peers/peer.ts';
 import { contentTokens } from '../words/content-tokens.ts';
 import type { SummarisedPeer } from './summarised-peer.ts';
 
@@ -12,14 +13,17 @@ interface Wanted {
   readonly gives: ReadonlySet<string>;
 }
 
+/** Of summaries that are still there; a transport gives the same object until it changes. */
+const known = new WeakMap<PeerSummary, Wanted>();
+
+function wantedOf({ summary }: SummarisedPeer): Wanted {
+  const wanted = known.get(summary) ?? readWanted(summary);
+  known.set(summary, wanted);
+  return wanted;
+}
+
 /** Best fit first; equal ones in the order of their ids. */
 export function rankPairs(pairs: readonly Pair[]): Pair[] {
-  const wanted = new Map<SummarisedPeer, Wanted>();
-  const wantedOf = (peer: SummarisedPeer): Wanted => {
-    const known = wanted.get(peer) ?? readWanted(peer);
-    wanted.set(peer, known);
-    return known;
-  };
   return pairs
     .map((pair) => {
       const [a, b] = [wantedOf(pair[0]), wantedOf(pair[1])];
@@ -30,7 +34,7 @@ export function rankPairs(pairs: readonly Pair[]): Pair[] {
     .map(({ pair }) => pair);
 }
 
-function readWanted({ summary: { needs, offers, expertise } }: SummarisedPeer): Wanted {
+function readWanted({ needs, offers, expertise }: PeerSummary): Wanted {
   const stems = (lines: readonly string[]) => new Set(lines.flatMap((line) => contentTokens(line).flat()));
   return { needs: stems(needs), gives: stems([...offers, ...expertise]) };
 }
