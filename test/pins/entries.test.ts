@@ -32,6 +32,7 @@ const ENTRIES = {
     'validateMemoryRecord',
     'validateParentSynthesis',
   ],
+  './peers': ['PeerError', 'createHivemindProvider', 'createPeerHub', 'createSparkEngine'],
   './testing': [
     'createFaults',
     'createManualClock',

@@ -50,7 +50,9 @@ export async function composeApp(options: AppOptions): Promise<App> {
     const app: { current?: ComposedApp } = {};
     const extensions = hostExtensions({ ...ground, home, clock, loaded }, app);
     endings.add(() => extensions.shutdown());
-    const lent = extensionGround({ environment: options.environment, home, clock, app: async () => composed(app) });
+    const { environment: surroundings } = options;
+    const { notice } = ground;
+    const lent = extensionGround({ environment: surroundings, home, clock, notice, app: async () => composed(app) });
     for (const line of EXTENSIONS) await extensions.activate(await line.activate(lent));
     for (const extension of options.extra?.extensions ?? []) await extensions.activate(extension);
     const { provider: name } = loaded.config.memory;

@@ -58,4 +58,15 @@ export const EXTENSIONS: readonly ExtensionLine[] = [
     settings: async () => (await import('#extensions/rlm/rlm-config.ts')).rlmSchema,
     forget: async (ground, what) => (await import('#extensions/rlm/forget.ts')).forgetRecursion(ground, what),
   },
+  {
+    name: 'peers',
+    activate: async (ground) => (await import('#extensions/hive/extension.ts')).hiveExtension(ground),
+    commands: async (ground) => (await import('#extensions/hive/commands.ts')).hiveCommands(ground),
+    settings: async () => (await import('#extensions/hive/hive-config.ts')).hiveSchema,
+    provider: {
+      name: 'hivemind',
+      secrets: ['MATRIX_ACCESS_TOKEN'],
+      open: async (ground) => (await import('#extensions/hive/open-hive.ts')).hivemindProvider(ground),
+    },
+  },
 ];

@@ -60,6 +60,8 @@ export interface ExtensionGround {
   readonly places: ExtensionPlaces;
   readonly variables: Readonly<Record<string, string | undefined>>;
   readonly program: readonly string[];
+  /** Tells the owner one sentence: at the start of a chat, later in the log. Absent where nobody listens. */
+  readonly notice?: (text: string) => void;
   /** Throws `config-invalid`. */
   readonly settings: () => Promise<ExtensionSettings>;
   /** Throws TalariaError `config-value`, `config-newer`, `secret`, `env-invalid`; nothing was written then. */

@@ -16,11 +16,13 @@ export function extensionGround({
   home,
   clock,
   app,
+  notice,
 }: {
   readonly environment: Environment;
   readonly home: Home;
   readonly clock: Clock;
   readonly app: () => Promise<App>;
+  readonly notice?: (text: string) => void;
 }): ExtensionGround {
   const { skills, skillBackups, stateDatabase, evidenceDatabase, engines, models, config, root } = home;
   const { userHome, program = ['talaria'] } = environment;
@@ -35,6 +37,7 @@ export function extensionGround({
       return mergedVariables(home, environment);
     },
     program,
+    ...(notice ? { notice } : {}),
     settings: () => settingsOf(home, environment),
     keep: async (change) => (await import('./keep-settings.ts')).keepSettings(home, change),
     open: async () => mindOf(await app()),
