@@ -29,7 +29,7 @@ export function levelToSend(room: Room, type: string, isState: boolean): number 
 }
 
 /** The sender of the create event first. */
-export function creatorsOf(create: RoomEvent | undefined): readonly string[] {
+function creatorsOf(create: RoomEvent | undefined): readonly string[] {
   if (!create) return [];
   const more = create.content.additional_creators;
   return [create.sender, ...(Array.isArray(more) ? more.filter((id): id is string => typeof id === 'string') : [])];

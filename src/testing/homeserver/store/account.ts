@@ -82,7 +82,7 @@ export function newDevice(userId: string, id: string, accessToken: string): Devi
   };
 }
 
-export function localpart(userId: string): string {
+function localpart(userId: string): string {
   return userId.slice(1).split(':')[0] ?? '';
 }
 
