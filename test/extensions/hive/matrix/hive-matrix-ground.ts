@@ -43,7 +43,14 @@ export async function matrixGround(
   return {
     server,
     start: async (name) => {
+      const isNew = !accounts.has(name);
       const account = await accountOf(name);
+      // Who was never there has no keys yet, so nothing can be encrypted for it.
+      if (isNew) {
+        const first = transportFor(server, account, { parts: partsOf(name, account, server) });
+        await first.refresh(new AbortController().signal);
+        await first.close();
+      }
       const transport = transportFor(server, account, { parts: partsOf(name, account, server) });
       handles.push(transport);
       return transport;

@@ -4,18 +4,16 @@ import type { JsonObject } from '#base/json.ts';
 import { PeerError } from '../../peers/peer-error.ts';
 import type { RoomCrypto } from '../crypto/room-crypto.ts';
 import type { MatrixGround } from '../matrix-ground.ts';
-import { presentMembers, type RoomBook } from '../rooms/room-book.ts';
+import type { RoomBook } from '../rooms/room-book.ts';
 import { applySync } from './apply-sync.ts';
 import { readSync, type SyncAnswer } from './read-sync.ts';
-import { freshFilter, KEYS_FILTER, PEER_FILTER } from './sync-filter.ts';
+import { freshFilter, PEER_FILTER } from './sync-filter.ts';
 
 export interface Pulled {
   readonly answer: SyncAnswer;
   readonly before: RoomBook;
   /** The first of this process, or as good as. */
   readonly isWhole: boolean;
-  /** Users whose devices changed; undefined: it is not known whose. */
-  readonly changedDevices: readonly string[] | undefined;
   /** Why encryption cannot be used, although it is on. */
   readonly trouble?: PeerError;
 }
@@ -23,16 +21,60 @@ export interface Pulled {
 /** Thousands of rooms take a server its time, once. */
 const WHOLE_IDLE_MS = 30_000;
 const MAX_BYTES = 256 * 1_048_576;
+/** So many messages about keys in one answer are a queue that was not acknowledged for long; servers give a hundred at a time. */
+const LONG_QUEUE = 50;
+const MAX_ROUNDS = 20;
 
 export function createPuller(ground: MatrixGround): (signal: AbortSignal) => Promise<Pulled> {
   let since: string | undefined;
-  return async (signal) => {
-    const session = await openSession(ground, since, signal);
-    const news = await ask(ground, session.start, signal);
+  const pullOnce = async (signal: AbortSignal): Promise<Pulled> => {
+    const session = await openSession(ground);
+    // Without the store nothing may be acknowledged, or the server forgets keys that nobody has kept.
+    const news = await ask(ground, session.trouble === undefined ? since : undefined, signal);
     const pulled = await takeIn(ground, { session, ...news }, signal);
-    since = session.trouble === undefined ? (session.keys?.next ?? news.answer.next) : undefined;
+    since = session.trouble === undefined ? news.answer.next : undefined;
     return pulled;
   };
+  return async (signal) => {
+    const first = await pullOnce(signal);
+    if (!ground.crypto.isOn || first.trouble !== undefined) return first;
+    let last = first.answer;
+    const answers = [last];
+    for (let round = 0; last.keys.toDevice.length >= LONG_QUEUE && round < MAX_ROUNDS; round += 1) {
+      last = (await pullOnce(signal)).answer;
+      answers.push(last);
+    }
+    return answers.length === 1 ? first : { ...first, answer: joinAnswers(answers, last) };
+  };
+}
+
+function joinAnswers(answers: readonly SyncAnswer[], last: SyncAnswer): SyncAnswer {
+  const keys = answers.map((answer) => answer.keys);
+  return {
+    ...last,
+    joined: answers.flatMap(({ joined }) => joined),
+    left: answers.flatMap(({ left }) => left),
+    keys: {
+      ...last.keys,
+      toDevice: keys.flatMap(({ toDevice }) => toDevice),
+      changed: keys.flatMap(({ changed }) => changed),
+    },
+  };
+}
+
+interface Session {
+  readonly crypto?: RoomCrypto;
+  readonly trouble?: PeerError;
+}
+
+async function openSession(ground: MatrixGround): Promise<Session> {
+  if (!ground.crypto.isOn) return {};
+  try {
+    return { crypto: await ground.crypto.open() };
+  } catch (error) {
+    if (error instanceof PeerError && error.code === 'peers-encryption') return { trouble: error };
+    throw error;
+  }
 }
 
 interface News {
@@ -47,51 +89,9 @@ async function takeIn(
 ): Promise<Pulled> {
   const { shelf, selfId, data } = ground;
   const before = shelf.book();
-  const change = (book: RoomBook) => applySync(book, answer, { selfId, open: data.open, isWhole });
-  if (session.keys === undefined)
-    await session.crypto?.receive(isWhole ? withEverybody(answer, change(before)) : answer.keys, signal);
-  shelf.put(change(shelf.book()));
-  return {
-    answer: session.keys === undefined ? answer : { ...answer, keys: session.keys.keys },
-    before,
-    isWhole,
-    changedDevices: isWhole ? undefined : answer.keys.changed,
-    ...(session.trouble === undefined ? {} : { trouble: session.trouble }),
-  };
-}
-
-interface Session {
-  /** From where to go on; undefined: from the beginning. */
-  readonly start?: string | undefined;
-  readonly crypto?: RoomCrypto;
-  readonly trouble?: PeerError;
-  /** Keys that came while no process was there, taken in already. */
-  readonly keys?: SyncAnswer | undefined;
-}
-
-async function openSession(ground: MatrixGround, since: string | undefined, signal: AbortSignal): Promise<Session> {
-  if (!ground.crypto.isOn) return { start: since };
-  try {
-    const crypto = await ground.crypto.open();
-    return { crypto, start: since, keys: since === undefined ? await keysSince(ground, crypto, signal) : undefined };
-  } catch (error) {
-    // Without the store nothing may be acknowledged, or the server forgets keys that nobody has kept.
-    if (error instanceof PeerError && error.code === 'peers-encryption') return { trouble: error };
-    throw error;
-  }
-}
-
-/** What happened to keys while this process was not there; undefined when the store is new or the server does not know its position. */
-async function keysSince(
-  ground: MatrixGround,
-  crypto: RoomCrypto,
-  signal: AbortSignal,
-): Promise<SyncAnswer | undefined> {
-  const position = crypto.position();
-  if (position === undefined) return undefined;
-  const answer = await syncFrom(ground, { since: position, filter: KEYS_FILTER }, signal).catch(unknownPosition);
-  if (answer !== undefined) await crypto.receive(answer.keys, signal);
-  return answer;
+  await session.crypto?.receive(isWhole ? { ...answer.keys, isInitial: true } : answer.keys, signal);
+  shelf.put(applySync(shelf.book(), answer, { selfId, open: data.open, isWhole }));
+  return { answer, before, isWhole, ...(session.trouble === undefined ? {} : { trouble: session.trouble }) };
 }
 
 /** From `since`, or everything when there is none or the server does not know it any more. */
@@ -117,10 +117,4 @@ async function syncFrom(
   const query = { timeout: '0', filter: JSON.stringify(filter), ...(since === undefined ? {} : { since }) };
   const idle = since === undefined ? { idleMs: WHOLE_IDLE_MS } : {};
   return readSync(await http({ method: 'GET', path: ['v3', 'sync'], query, maxBytes: MAX_BYTES, ...idle }, signal));
-}
-
-/** Without a position of before nobody says whose devices changed meanwhile: so everybody's may have. */
-function withEverybody(answer: SyncAnswer, book: RoomBook): SyncAnswer['keys'] {
-  const encrypted = [...book.rooms.values()].filter(({ encryption }) => encryption !== undefined);
-  return { ...answer.keys, changed: [...new Set([...answer.keys.changed, ...encrypted.flatMap(presentMembers)])] };
 }

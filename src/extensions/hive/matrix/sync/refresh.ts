@@ -30,7 +30,7 @@ export function createRefresh(ground: MatrixGround, { pull, invites, chores, lat
     toldTrouble = trouble;
     notices.push(...goneNotices(ground, pulled));
     chores.lookAgain(lateContexts(ground, pulled));
-    late.changed(pulled.changedDevices);
+    late.changed(pulled.isWhole ? undefined : pulled.answer.keys.changed);
     const accepted = await invites.accept((room) => settleEntered(ground, { room, notices }, signal), signal);
     notices.push(...accepted.notices);
     if (accepted.isStopped) return notices;

@@ -20,13 +20,6 @@ export const PEER_FILTER: JsonObject = {
   },
 };
 
-/** Keys alone. */
-export const KEYS_FILTER: JsonObject = {
-  presence: NOTHING,
-  account_data: NOTHING,
-  room: { state: NOTHING, timeline: { types: [], limit: 1 }, ephemeral: NOTHING, account_data: NOTHING },
-};
-
 /**
  * The peer filter in words that were never used before: Synapse gives the same answer again for two minutes to a first sync that looks the
  * same, so a restart would see the past.
