@@ -24,6 +24,7 @@ const BENCHES: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
   curator: async () => (await import('./curator.ts')).benchCurator(),
   'trace-guard': async () => (await import('./trace-guard.ts')).benchTraceGuard(),
   'rlm-ask-memory': async () => (await import('./rlm-ask-memory.ts')).benchRlmAskMemory(),
+  peers: async () => (await import('./peers.ts')).benchPeers(),
 };
 
 const GATES: ReadonlySet<string> = new Set(['prefix reuse', 'compaction: evidence found again']);
