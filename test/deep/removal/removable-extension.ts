@@ -71,6 +71,8 @@ export const REMOVABLE: readonly RemovableExtension[] = [
     lines: [
       { file: 'src/surfaces/app/extensions.ts', cut: /^ {2}\{\n {4}name: 'peers',\n(?: {4}.*\n)*? {2}\},\n/m },
       { file: 'README.md', cut: /\[peers\]\(docs\/guide\/peers\.md\) · / },
+      { file: 'README.md', cut: /^\| `talaria peers` .*\n/m },
+      { file: 'README.md', cut: /^import \{ createPeerHub \}.*\n/m },
       { file: 'package.json', cut: /^ {4}"\.\/peers": .*\n/m },
       { file: 'bench/run.ts', cut: /^ {2}peers: .*\n/m },
       { file: 'test/pins/entries.test.ts', cut: /^ {2}'\.\/peers': \[\n(?: {4}.*\n)*? {2}\],\n/m },
