@@ -31,7 +31,7 @@ describe('two processes of one home', () => {
       const place = { address, userId: '@bob:x', deviceId: 'BOB', folder: join(home.path, 'bob', 'peers') };
       const both = await Promise.all([AgentProcess.start(place, t), AgentProcess.start(place, t)]);
       await Promise.all(both.map((one) => one.run({ do: 'sync' })));
-  
+
       const used = new Set<string>();
       for (let round = 0; round < 4; round += 1) {
         const said = await alice.say(room(`!round${round}:x`, '@alice:x', '@bob:x'), `round ${round}`);
