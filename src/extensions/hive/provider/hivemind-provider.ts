@@ -2,6 +2,7 @@
 // owner's line, six tools reach them. Knows no backend: a PeerTransport is behind it. Invariants: no network before the first line; a turn
 // waits a bounded time and goes on with what is known; between turns nothing runs; nobody is introduced by it (R4.31).
 import { isAborted } from '#base/abort.ts';
+import { systemClock } from '#base/clock.ts';
 import { ok, type Result } from '#base/result.ts';
 import type { Message, TextPart } from '#core/model/message.ts';
 import type { MemoryAudience, MemoryProvider } from '#mind/memory/memory-provider.ts';
@@ -13,7 +14,11 @@ import { createPeerTools } from './tools/peer-tools.ts';
 import { type PeersKnown, peersKnown } from './view/peers-known.ts';
 import { createShownPeers } from './view/shown-peers.ts';
 
-export interface HivemindParts extends LinkParts {
+export interface HivemindParts extends Pick<LinkParts, 'open' | 'engine'> {
+  /** Default: the machine's. */
+  readonly clock?: LinkParts['clock'];
+  /** One sentence for the owner. Default: nobody hears it. */
+  readonly warn?: LinkParts['warn'];
   /** What is missing and how to mend it; reads settings only. Default: nothing. */
   readonly available?: () => Result<true>;
 }
@@ -24,7 +29,8 @@ const ENGINE_MS = 1_500;
 /** How long the end of a turn waits for summaries and suggestions that are under way, ms. */
 const TURN_END_MS = 3_000;
 
-export function createHivemindProvider(parts: HivemindParts): MemoryProvider {
+export function createHivemindProvider(given: HivemindParts): MemoryProvider {
+  const parts = { clock: systemClock, warn: () => undefined, ...given };
   const link = createPeerLink(parts);
   const shown = createShownPeers();
   const suggests = parts.engine !== undefined;
@@ -32,7 +38,7 @@ export function createHivemindProvider(parts: HivemindParts): MemoryProvider {
   let audience: MemoryAudience = 'primary';
   return {
     name: 'hivemind',
-    available: () => parts.available?.() ?? ok(true),
+    available: () => given.available?.() ?? ok(true),
     start: async (session) => {
       audience = session.audience;
       shown.forget();
@@ -60,7 +66,7 @@ function speaksForOwner(audience: MemoryAudience): boolean {
 }
 
 /** Waits for the refresh and, a while, for the engine; both go on in the turn when they take longer. */
-async function bringNews(link: PeerLink, { clock, engine }: HivemindParts, signal: AbortSignal): Promise<void> {
+async function bringNews(link: PeerLink, { clock, engine }: LinkParts, signal: AbortSignal): Promise<void> {
   const turn = link.beginTurn();
   const from = clock.monotonic();
   try {
