@@ -13,8 +13,12 @@ export function hiveExtension(_ground: HiveGround): Extension {
     name: 'peers',
     activate: async (host) => {
       if (host.config('memory', memorySchema).provider !== PROVIDER_NAME) return;
-      const { sparkTasks } = await import('./sparks/reflex/spark-tasks.ts');
+      const [{ sparkTasks }, { peerRules }] = await Promise.all([
+        import('./sparks/reflex/spark-tasks.ts'),
+        import('./provider/reflex/peer-rules.ts'),
+      ]);
       for (const task of sparkTasks()) host.addReflexTask(task);
+      for (const rule of peerRules()) host.addReflexRule(rule);
     },
   };
 }

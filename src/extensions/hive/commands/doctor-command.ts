@@ -37,11 +37,11 @@ async function* checksOf(ground: HiveGround, { signal }: CommandContext): AsyncG
   yield providerCheck(settings.provider);
   const account = readAccount(settings);
   if (!account.ok) {
-    yield { ok: false, name: 'account', detail: account.detail, fix: SIGN_IN };
+    yield { ok: false, name: 'settings', detail: account.detail, fix: SIGN_IN };
     return;
   }
   const { userId, homeserver } = account.value;
-  yield { ok: true, name: 'account', detail: `${userId} at ${homeserver}` };
+  yield { ok: true, name: 'settings', detail: `${userId} at ${homeserver}` };
   yield* transportChecks(ground, signal);
 }
 

@@ -34,7 +34,7 @@ describe('words of others at a terminal', () => {
   );
 
   test('lengths are bounded, empty stays empty', () => {
-    assert.equal(shownLine('x'.repeat(500)).length, 300);
+    assert.match(shownLine('x'.repeat(500)), /^x{299,300}…$/);
     assert.equal(shownBlock('x\n'.repeat(5_000)).split('\n').length, 201);
     assert.equal(shownBlock(' \n\u200b'), '');
     assert.equal(shownBlock('a\n\n\n\nb'), '  | a\n  |\n  | b');

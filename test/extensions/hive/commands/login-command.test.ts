@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
+import { startFake } from '../../../contract/hive/hive-fake-server.ts';
+import { createStage, runCommand, type Stage } from '../../../surfaces/app/app-fixture.ts';
+import { verifies } from '../../../verifies.ts';
+
+const PASSWORD = 'correct horse battery';
+const withPassword = { MATRIX_PASSWORD: PASSWORD };
+
+function files({ root }: Stage): { readonly config: string; readonly env: string } {
+  const read = (name: string) => (existsSync(join(root, name)) ? readFileSync(join(root, name), 'utf8') : '');
+  return { config: read('config.yaml'), env: read('.env') };
+}
+
+/** Runs it, and checks that nothing was kept. */
+async function refusedLogin(stage: Stage, input: object, ask?: (question: string) => Promise<string>) {
+  const before = files(stage);
+  const ran = await runCommand(stage, 'peers login', input, ask);
+  assert.ok(ran.failure, ran.text);
+  assert.deepEqual(files(stage), before);
+  assert.notEqual(ran.failure.fix, '');
+  return ran.failure;
+}
+
+async function server(t: TestContext, options = {}) {
+  return startFake({ context: t, ...options });
+}
+
+describe('peers login', () => {
+  verifies(
+    ['R4.9', 'R4.10'],
+    'makes an account, keeps what the server confirmed, and the agent has its provider',
+    async (t) => {
+      const { url } = await server(t);
+      const stage = createStage(t, withPassword);
+      const { text, data, failure } = await runCommand(stage, 'peers login', {
+        url: `${url}/`,
+        user: 'hermes-of-alice',
+        register: true,
+      });
+      assert.equal(failure, undefined, text);
+      assert.match(
+        text,
+        /note: http is not encrypted[\s\S]*signed in as @hermes-of-alice:localhost \(device \w+\)[\s\S]*Next: /,
+      );
+      const { config, env } = files(stage);
+      assert.match(config, /provider: hivemind\n/);
+      assert.match(config, new RegExp(`MATRIX_HOMESERVER: "?${url}"?\\n`));
+      assert.match(config, /MATRIX_USER_ID: "@hermes-of-alice:localhost"\n/);
+      assert.match(config, /MATRIX_ACCESS_TOKEN: \$\{MATRIX_ACCESS_TOKEN\}\n/);
+      const token = /^MATRIX_ACCESS_TOKEN=(\S+)$/m.exec(env)?.[1] ?? '';
+      assert.ok(
+        token.length > 8 && !config.includes(token) && !text.includes(token) && !JSON.stringify(data).includes(token),
+      );
+      assert.ok(![config, env, text].join().includes(PASSWORD));
+      assert.equal(statSync(join(stage.root, '.env')).mode & 0o777, 0o600);
+      const listed = await runCommand(stage, 'peers list');
+      assert.equal(listed.failure, undefined, listed.text);
+      const app = await stage.open({ model: 'reflex' });
+      assert.deepEqual(app.notices, []);
+      },
+  );
+
+  test('asks for the password, twice for a new account, and takes three forms of a user', async (t) => {
+    const { url } = await server(t);
+    const stage = createStage(t);
+    const asked: string[] = [];
+    const ask = async (question: string) => {
+      asked.push(question);
+      return PASSWORD;
+    };
+    const made = await runCommand(stage, 'peers login', { url, user: 'alice', register: true }, ask);
+    assert.equal(made.failure, undefined, made.text);
+    assert.deepEqual(asked, ['Password of alice:', 'The same again:']);
+    for (const user of ['alice', '@alice:localhost', 'alice@localhost']) {
+      const again = await runCommand(stage, 'peers login', { url, user }, ask);
+      assert.equal(again.failure, undefined, again.text);
+    }
+    assert.equal(asked.length, 5, 'nothing is replaced by the same user');
+    const different = await refusedLogin(
+      stage,
+      { url, user: 'new', register: true, yes: true },
+      async (question) => question,
+    );
+    assert.deepEqual([different.exitCode, different.code], [2, 'password-differs']);
+  });
+
+  test('the same user goes on as the same device', async (t) => {
+    const { url } = await server(t);
+    const stage = createStage(t, withPassword);
+    const first = await runCommand(stage, 'peers login', { url, user: 'alice', register: true });
+    const second = await runCommand(stage, 'peers login', { url, user: 'alice' });
+    const device = (ran: typeof first) => (ran.data as { readonly device_id: string }).device_id;
+    assert.equal(device(second), device(first));
+  });
+
+  test('another user replaces the sign-in only after a yes', async (t) => {
+    const { url } = await server(t);
+    const stage = createStage(t, withPassword);
+    await runCommand(stage, 'peers login', { url, user: 'alice', register: true });
+    const alone = await refusedLogin(stage, { url, user: 'bob', register: true });
+    assert.deepEqual([alone.exitCode, alone.code], [3, 'needs-yes']);
+    let question = '';
+    const no = await refusedLogin(stage, { url, user: 'bob', register: true }, async (asked) => {
+      question = asked;
+      return 'n';
+    });
+    assert.deepEqual([no.exitCode, no.code, question], [3, 'not-agreed', 'Replace it? [y/N]']);
+    const yes = await runCommand(stage, 'peers login', { url, user: 'bob', register: true, yes: true });
+    assert.match(yes.text, /signed in as @alice:localhost at [\s\S]*signed in as @bob:localhost/);
+    assert.match(files(stage).config, /"@bob:localhost"/);
+  });
+
+  test('another memory provider is replaced only after a yes; comments of the file stay', async (t) => {
+    const { url } = await server(t);
+    const stage = createStage(t, withPassword);
+    await stage.open({ model: 'reflex' });
+    writeFileSync(join(stage.root, 'config.yaml'), 'version: 1\nmemory:\n  provider: honcho # mine\n');
+    const failure = await refusedLogin(stage, { url, user: 'alice', register: true });
+    assert.equal(failure.code, 'needs-yes');
+    const ran = await runCommand(stage, 'peers login', { url, user: 'alice', register: true, yes: true });
+    assert.match(ran.text, /memory\.provider is honcho; it will be hivemind/);
+    assert.match(files(stage).config, /provider: hivemind # mine\n/);
+  });
+
+  test('a registration token is used, with and without further steps', async (t) => {
+    for (const strict of [true, false]) {
+      const { url } = await server(t, { registrationToken: 'let-me-in', strict });
+      const input = { url, user: 'alice', register: true };
+      const without = await refusedLogin(createStage(t, withPassword), input);
+      assert.match(without.fix, /MATRIX_REGISTRATION_TOKEN/);
+      const wrong = await refusedLogin(createStage(t, { ...withPassword, MATRIX_REGISTRATION_TOKEN: 'no' }), input);
+      assert.match(wrong.message, /Invalid registration token/);
+      const right = createStage(t, { ...withPassword, MATRIX_REGISTRATION_TOKEN: 'let-me-in' });
+      const ran = await runCommand(right, 'peers login', input);
+      assert.equal(ran.failure, undefined, ran.text);
+    }
+  });
+
+  verifies(['R4.72'], 'what is typed or answered wrongly is named, with what to do, and nothing is kept', async (t) => {
+    const fake = await server(t);
+    const { url } = fake;
+    const stage = createStage(t, withPassword);
+    const account = await fake.register('taken');
+    const expect = async (input: object, exitCode: number, pattern: RegExp) => {
+      const failure = await refusedLogin(stage, input);
+      assert.equal(failure.exitCode, exitCode, failure.message);
+      assert.match(`${failure.message} ${failure.fix}`, pattern);
+    };
+    await expect({ url: 'ftp://x', user: 'alice' }, 2, /ftp:\/\/x is no address of a server/);
+    await expect({ url: 'http://matrix.example.org', user: 'alice' }, 2, /readable over the network/);
+    await expect({ url, user: 'a b' }, 2, /a b is no user/);
+    await expect({ url: 'http://127.0.0.1:1', user: 'alice' }, 1, /127\.0\.0\.1:1.*Check the address/);
+    await expect(
+      { url, user: 'alice' },
+      1,
+      /does not sign alice in: Invalid username or password \(M_FORBIDDEN\).*--register/,
+    );
+    await expect({ url, user: account.userId, register: true }, 3, /already taken.*Leave --register out/);
+    await expect({ url, user: 'Ünfit', register: true }, 3, /A name has small letters/);
+    for (const [fault, exitCode, pattern] of [
+      [{ type: 'html' }, 1, /a web page.*Check the address/],
+      [{ type: 'reset' }, 1, /broke.*Check the address/],
+      [{ type: 'status', status: 502, body: '<html>' }, 1, /has a fault \(HTTP 502\).*Try again later/],
+      [{ type: 'status', status: 404, body: '{"errcode":"M_UNRECOGNIZED"}' }, 1, /is no Matrix server/],
+    ] as const) {
+      const undo = fake.wire.fail(() => true, fault, 99);
+      await expect({ url, user: 'taken' }, exitCode, pattern);
+      undo();
+    }
+    const undo = fake.wire.fail(({ method, path }) => method === 'POST' && path.endsWith('/login'), {
+      type: 'status',
+      status: 429,
+      body: '{"errcode":"M_LIMIT_EXCEEDED","error":"Too many requests","retry_after_ms":4200}',
+    });
+    await expect({ url, user: 'taken' }, 1, /Too many requests.*asks for 5 s/);
+    undo();
+  });
+
+  test('without a person and without MATRIX_PASSWORD there is no password', async (t) => {
+    const { url } = await server(t);
+    const failure = await refusedLogin(createStage(t), { url, user: 'alice' });
+    assert.deepEqual([failure.exitCode, failure.code], [3, 'password-missing']);
+    assert.match(failure.fix, /MATRIX_PASSWORD/);
+  });
+
+  test('what cannot be kept is signed out again', async (t) => {
+    const fake = await server(t);
+    const stage = createStage(t, withPassword);
+    await stage.open({ model: 'reflex' });
+    writeFileSync(join(stage.root, 'config.yaml'), 'version: 99\n');
+    await fake.register('x');
+    const failure = await refusedLogin(stage, { url: fake.url, user: 'alice', register: true, yes: true });
+    assert.equal(failure.exitCode, 1);
+    const last = fake.wire.requests().at(-1);
+    assert.match(last?.path ?? '', /\/logout$/);
+  });
+});
