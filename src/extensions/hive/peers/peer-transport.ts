@@ -43,7 +43,12 @@ export interface Contact {
 
 /** For the owner's eyes, in `peers doctor` and notices; never for the model. */
 export interface TransportReport {
-  readonly checks: readonly { readonly ok: boolean; readonly name: string; readonly detail: string; readonly fix?: string }[];
+  readonly checks: readonly {
+    readonly ok: boolean;
+    readonly name: string;
+    readonly detail: string;
+    readonly fix?: string;
+  }[];
 }
 
 /**
@@ -71,10 +76,7 @@ export interface PeerTransport {
   /** Every spark that was ever kept. */
   sparks(): readonly Spark[];
   /** Adds and changes by pair, after merging with what another process kept meanwhile; `change` may run again. Returns all. */
-  changeSparks(
-    change: (sparks: readonly Spark[]) => readonly Spark[],
-    signal: AbortSignal,
-  ): Promise<readonly Spark[]>;
+  changeSparks(change: (sparks: readonly Spark[]) => readonly Spark[], signal: AbortSignal): Promise<readonly Spark[]>;
   /** Looks at everything that a working connection needs; never throws for what it finds. */
   examine(signal: AbortSignal): Promise<TransportReport>;
   /** Safe to call twice. */
