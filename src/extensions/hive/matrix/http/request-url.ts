@@ -16,7 +16,10 @@ export function readHomeserver(address: string): URL {
 
 export function requestUrl(homeserver: URL, { path, query = {} }: Pick<MatrixCall, 'path' | 'query'>): URL {
   if (path.some((segment) => /^\.{0,2}$/.test(segment)))
-    throw new PeerError('an id that cannot stand in an address', { code: 'peers-bad-response' });
+    throw new PeerError('an id that cannot stand in an address', {
+      code: 'peers-bad-response',
+      fix: 'Look at the rooms of the account with another client.',
+    });
   const base = homeserver.href.replace(/\/+$/, '');
   const url = new URL(`${base}/_matrix/client/${path.map(encodeURIComponent).join('/')}`);
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
