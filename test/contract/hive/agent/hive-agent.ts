@@ -44,7 +44,7 @@ export interface HiveAgent {
   readonly provider: MemoryProvider;
   /** Throws before the first use of the agent opened it. */
   readonly transport: PeerTransport;
-  /** Every question that the engine asked, oldest first. */
+  /** The last questions of the engine, oldest first. */
   readonly inferred: readonly InferRequest[];
   /** Sentences for the owner. */
   readonly warnings: readonly string[];
@@ -63,8 +63,7 @@ export interface HiveAgent {
 
 const SESSION = { sessionId: 's1', source: 'cli', cwd: '/', audience: 'primary' } as const;
 const NEVER = new AbortController().signal;
-/** Longest time that one turn of a test may take. */
-const LIMIT_MS = 30_000;
+const MOST_INFERRED = 500;
 
 export async function openAgent(
   server: TestHomeserver,
@@ -75,51 +74,29 @@ export async function openAgent(
   const warnings: string[] = [];
   const infer = async (request: InferRequest, signal: AbortSignal): Promise<InferReply> => {
     inferred.push(request);
+    if (inferred.length > MOST_INFERRED) inferred.shift();
     return (await options.infer?.(request, signal)) ?? NOTHING_FOUND[request.kind];
   };
   const warn = (text: string): void => void warnings.push(text);
   const { opened, provider } = composeAgent({ server, account, options, infer, warn });
   await provider.start(SESSION, NEVER);
-  const byName = new Map(provider.tools().map((tool) => [tool.name, tool]));
-  const tool = (name: string): Tool<unknown> => {
-    const found = byName.get(name);
-    if (found === undefined) throw new Error(`there is no tool ${name}`);
-    return found as AnyTool as unknown as Tool<unknown>;
-  };
-  let turns = 0;
+  const { userId } = account;
   let gone = false;
-  const parts = async (text = 'good morning') => {
-    if (turns > 0) await provider.turnEnded?.(SESSION, []);
-    turns += 1;
-    return provider.prefetch(text, AbortSignal.timeout(LIMIT_MS));
-  };
   return {
+    ...turnsOf(provider),
     account,
-    userId: account.userId,
-    id: account.userId.slice(1).replace(':', '@'),
-    name: account.userId.slice(1, account.userId.indexOf(':')),
+    userId,
+    id: userId.slice(1).replace(':', '@'),
+    name: userId.slice(1, userId.indexOf(':')),
     folder: options.folder,
     provider,
     get transport() {
       const transport = opened();
-      if (transport === undefined) throw new Error(`${account.userId} was not asked for anything yet`);
+      if (transport === undefined) throw new Error(`${userId} was not asked for anything yet`);
       return transport;
     },
     inferred,
     warnings,
-    parts,
-    prefetch: async (text) => (await parts(text)).map((part) => part.text).join('\n'),
-    call: async (name, args = {}, owner) => {
-      const used = tool(name);
-      const output = await used.run(used.input.parse(args), surroundings(owner), AbortSignal.timeout(LIMIT_MS));
-      const { text, isError = false, origin = 'foreign' } = output;
-      return { text, isError, origin, json: firstJson(text) };
-    },
-    risk: (name, args, owner) => {
-      const used = tool(name);
-      return used.risk?.(used.input.parse(args), surroundings(owner)) ?? { level: 'none' };
-    },
-    tool,
     close: async () => {
       if (gone) return;
       gone = true;
@@ -128,6 +105,36 @@ export async function openAgent(
     },
     kill: () => {
       gone = true;
+    },
+  };
+}
+
+function turnsOf(provider: MemoryProvider): Pick<HiveAgent, 'prefetch' | 'parts' | 'call' | 'risk' | 'tool'> {
+  const byName = new Map(provider.tools().map((tool) => [tool.name, tool]));
+  const toolOf = (name: string): Tool<unknown> => {
+    const found = byName.get(name);
+    if (found === undefined) throw new Error(`there is no tool ${name}`);
+    return found as AnyTool as unknown as Tool<unknown>;
+  };
+  let turns = 0;
+  const parts = async (text = 'good morning') => {
+    if (turns > 0) await provider.turnEnded?.(SESSION, []);
+    turns += 1;
+    return provider.prefetch(text, NEVER);
+  };
+  return {
+    parts,
+    prefetch: async (text) => (await parts(text)).map((part) => part.text).join('\n'),
+    tool: toolOf,
+    call: async (name, args = {}, owner) => {
+      const tool = toolOf(name);
+      const output = await tool.run(tool.input.parse(args), surroundings(owner), NEVER);
+      const { text, isError = false, origin = 'foreign' } = output;
+      return { text, isError, origin, json: firstJson(text) };
+    },
+    risk: (name, args, owner) => {
+      const tool = toolOf(name);
+      return tool.risk?.(tool.input.parse(args), surroundings(owner)) ?? { level: 'none' };
     },
   };
 }

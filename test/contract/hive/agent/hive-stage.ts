@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type Clock, systemClock } from '#base/clock.ts';
 import type { HomeserverDoors } from '#testing/homeserver/fake-homeserver.ts';
 import type { FakeServer } from '../hive-fake-server.ts';
 import type { TestAccount, TestHomeserver, TestWire } from '../hive-homeserver.ts';
@@ -23,6 +24,13 @@ export interface RowsGround {
   readonly isFake: boolean;
   readonly start: HomeserverStart;
 }
+
+/** Waits pass fifty times as fast, so that the patience of a backend is not ours. */
+export const HASTY: Clock = {
+  ...systemClock,
+  sleep: (ms, signal) => systemClock.sleep(ms / 50, signal),
+  after: (ms, run) => systemClock.after(ms / 50, run),
+};
 
 /** What the rows of one ground in one mode are called, and how each gets its stage. */
 export interface Rows {

@@ -1,13 +1,12 @@
 /** Server and wire at fault (R4.70, R4.72, R4.74): the turn goes on with what is known, and works again after it. Fake ground only. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
-import { type Clock, systemClock } from '#base/clock.ts';
 import { PeerError } from '#extensions/hive/peers/peer-error.ts';
 import { verifies } from '../../../verifies.ts';
 import type { HiveAgent } from '../agent/hive-agent.ts';
 import { namesOf, refuses, send, speaksOfPeersOnly, talkOf } from '../agent/hive-answers.ts';
 import { allIntroduced, bobIntroduced, introduceByHand, localpart, NEVER, opaque } from '../agent/hive-scenes.ts';
-import type { HiveStage, Rows } from '../agent/hive-stage.ts';
+import { HASTY, type HiveStage, type Rows } from '../agent/hive-stage.ts';
 import type { WireFault, WireRequest } from '../hive-homeserver.ts';
 
 export function rowsOfFaults(rows: Rows): void {
@@ -18,13 +17,6 @@ export function rowsOfFaults(rows: Rows): void {
     ofEncryption(rows);
   });
 }
-
-/** Waits of the backend pass fifty times as fast, so that its patience is not ours. */
-const HASTY: Clock = {
-  ...systemClock,
-  sleep: (ms, signal) => systemClock.sleep(ms / 50, signal),
-  after: (ms, run) => systemClock.after(ms / 50, run),
-};
 
 interface Fault {
   readonly name: string;

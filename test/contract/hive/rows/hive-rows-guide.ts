@@ -52,7 +52,7 @@ function ofGuide({ stage, ground }: Rows): void {
         /other agents/i,
         /introduc/i,
         /context/i,
-        /automatically/i,
+        /automatically|by itself/i,
         /suggest/i,
         /confirm|ask/i,
         /dismiss/i,

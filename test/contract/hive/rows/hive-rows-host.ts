@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import type { TurnRequest } from '#core/agent/extension-host.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
+import { NO_USAGE } from '#core/model/model-client.ts';
 import type { HiveGround } from '#extensions/hive/hive-ground.ts';
 import { hivemindProvider } from '#extensions/hive/open-hive.ts';
 import { verifies } from '../../../verifies.ts';
@@ -21,17 +22,8 @@ export function rowsOfHost({ title, stage }: Rows): void {
       stage(async (on) => {
         const ground = await groundFor(on);
         assert.equal((await hivemindProvider(ground)).available().ok, true);
-        for (const missing of ['MATRIX_HOMESERVER', 'MATRIX_USER_ID', 'MATRIX_ACCESS_TOKEN']) {
-          const provider = await hivemindProvider(without(ground, missing));
-          const available = provider.available();
-          assert.equal(available.ok, false);
-          assert.match(available.ok ? '' : available.detail, new RegExp(missing));
-          assert.match(available.ok ? '' : available.detail, /talaria peers login/);
-          await provider.start(SESSION, NEVER);
-          await provider.prefetch('hello', NEVER).catch(() => []);
-          for (const tool of provider.tools()) speaksOfPeersOnly(tool.description, tool.name);
-          await provider.stop();
-        }
+        for (const missing of ['MATRIX_HOMESERVER', 'MATRIX_USER_ID', 'MATRIX_ACCESS_TOKEN'])
+          await isNotConfigured(ground, missing);
         const token = 'syt_a_token_that_nobody_may_read';
         const odd = await hivemindProvider(replacing(ground, { MATRIX_ACCESS_TOKEN: `${token} with a blank` }));
         const said = odd.available();
@@ -83,6 +75,18 @@ export function rowsOfHost({ title, stage }: Rows): void {
   });
 }
 
+async function isNotConfigured(ground: HiveGround, missing: string): Promise<void> {
+  const provider = await hivemindProvider(without(ground, missing));
+  const available = provider.available();
+  const said = available.ok ? '' : available.detail;
+  assert.match(said, new RegExp(missing));
+  assert.match(said, /talaria peers login/);
+  await provider.start(SESSION, NEVER);
+  await provider.prefetch('hello', NEVER).catch(() => []);
+  for (const tool of provider.tools()) speaksOfPeersOnly(tool.description, tool.name);
+  await provider.stop();
+}
+
 /** Settings of an agent that was introduced to one who sleeps well. */
 async function groundFor(on: HiveStage, answer?: (request: TurnRequest) => string): Promise<HiveGround> {
   const alice = await on.raw('hermes-of-alice');
@@ -106,8 +110,17 @@ async function groundFor(on: HiveStage, answer?: (request: TurnRequest) => strin
 }
 
 function endOf(text: string): TurnEvent {
-  const end = { type: 'turn-end', outcome: 'completed', text, tier: 'T1' };
-  return end as unknown as TurnEvent;
+  return {
+    type: 'turn-end',
+    outcome: 'done',
+    text,
+    steps: 1,
+    usage: NO_USAGE,
+    cost: null,
+    model: 'test/1',
+    tier: 'T1',
+    ms: 1,
+  };
 }
 
 function replacing(ground: HiveGround, env: Readonly<Record<string, string>>): HiveGround {

@@ -314,7 +314,7 @@ function ofLateOnes({ stage }: Rows): void {
       assert.equal((await infoOf(bob, late.name)).context, OF_CAROL);
       await send(bob, late.name, 'welcome');
       await late.prefetch();
-      assert.deepEqual(await talkOf(late, bob.name), ['welcome']);
+      assert.equal((await talkOf(late, bob.name))[0], 'welcome');
     }),
   );
 }

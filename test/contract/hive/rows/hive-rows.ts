@@ -26,9 +26,8 @@ export function allRows(rows: Rows): void {
   rowsOfFaults(rows);
 }
 
-/** Those in which encryption has a part. */
+/** Those in which keys matter most. */
 export function rowsWithKeys(rows: Rows): void {
   rowsOfNotes(rows);
-  rowsOfMessages(rows);
   rowsOfRestarts(rows);
 }
