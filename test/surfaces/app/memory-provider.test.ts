@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { z } from 'zod';
+import { defineTool } from '#core/agent/tool.ts';
 import { messageText } from '#core/model/message.ts';
 import { createScriptedModel } from '#testing/scripted-model.ts';
 import { createFakeMemoryProvider } from '../../contract/fake-memory-provider.ts';
@@ -30,6 +32,27 @@ describe('an external memory provider in the composed agent', () => {
       [['add', 'Ida likes tea']],
     );
     await app.shutdown();
+  });
+
+  test('its tools are offered, whatever their toolset, also where the files are switched off', async (t) => {
+    const ring = defineTool({
+      name: 'ring_bell',
+      description: 'Rings.',
+      input: z.object({}),
+      toolset: 'bells',
+      effect: 'write',
+      run: async () => ({ text: 'rung' }),
+    });
+    for (const enabled of [true, false]) {
+      const stage = createStage(t);
+      stage.temp.write('home/config.yaml', `memory:\n  provider: fake\n  enabled: ${enabled}\n`);
+      const provider = { ...createFakeMemoryProvider(), tools: () => [ring] };
+      const app = await stage.open({ extra: { client: createScriptedModel([]), memoryProviders: [provider] } });
+      const names = app.tools().schemas.map(({ name }) => name);
+      assert.ok(names.includes('ring_bell'), names.join());
+      assert.equal(names.includes('memory'), enabled);
+      await app.shutdown();
+    }
   });
 
   test('one that is not there is a notice, and the files alone are used', async (t) => {

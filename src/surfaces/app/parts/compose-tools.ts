@@ -111,7 +111,10 @@ function terminalTools({ childEnvironment, home, loaded }: ToolParts): TerminalT
 function plainTools({ environment }: AppOptions, parts: ToolParts): readonly AnyTool[] {
   const { mind, loaded, home, providers } = parts;
   const search = createSessionSearchTool(mind.store, summaries(parts));
-  const memory = loaded.config.memory.enabled ? (providers?.tools() ?? [createMemoryTool(mind.memory)]) : [];
+  const { enabled } = loaded.config.memory;
+  const memory = (providers?.tools() ?? [createMemoryTool(mind.memory)]).filter(
+    ({ name }) => enabled || name !== 'memory',
+  );
   const files = createFileTools({ home: home.root, userHome: environment.userHome, scratch: [home.spill] });
   const web = createWebFetchTool({ privateHosts: loaded.config.web.private_hosts });
   return [...files, ...memory, search, createTodoTool(), createClarifyTool(), web];
@@ -154,10 +157,11 @@ function skillTools(
   ];
 }
 
-/** A session starts with what the extensions add: switching one of its tools off is naming other toolsets. */
-function offerByDefault(registry: ToolRegistry, { extensions, notice }: ToolParts): void {
+/** A session starts with what the extensions and the memory provider add: switching one of its tools off is naming other toolsets. */
+function offerByDefault(registry: ToolRegistry, { extensions, providers, notice }: ToolParts): void {
   const { default: start } = registry.toolsets();
-  const added = new Set([...extensions.tools.values()].map(({ toolset }) => toolset));
+  const brought = [...extensions.tools.values(), ...(providers?.tools() ?? [])];
+  const added = new Set(brought.map(({ toolset }) => toolset).filter((name) => !start?.includes?.includes(name)));
   if (!start || added.size === 0) return;
   const offered = registry.addToolsets({ default: { ...start, includes: [...(start.includes ?? []), ...added] } });
   if (!offered.ok) notice(`toolsets: ${offered.detail}`);
