@@ -94,6 +94,10 @@ export class HiveKeyServer {
     this.#claimOne(userId, deviceId);
   }
 
+  deviceKeys(userId: string, deviceId: string): JsonObject | undefined {
+    return this.#device(userId, deviceId).keys;
+  }
+
   paths(): readonly string[] {
     return this.calls.map(({ userId, path }) => `${userId} ${path.slice(1, 3).join('/')}`);
   }

@@ -17,5 +17,7 @@ export interface KeyBatch {
   readonly later: (write: () => void) => void;
   /** Writes all that changed, in one transaction; nothing when nothing did. `isLight`: what a repetition would bring about again. */
   readonly store: (options?: { readonly isLight?: boolean }) => Promise<void>;
+  /** Member lists for which nothing has to be asked before a message: devices are known and have sessions. Emptied by all that is new. */
+  readonly prepared: Set<string>;
   readonly signal: AbortSignal;
 }

@@ -132,7 +132,8 @@ export class MachineCrypto implements RoomCrypto {
     const later = (write: () => void) => waiting.push(write);
     const warn = (sentence: string) => this.#warn(sentence);
     const { file, reached } = open;
-    return { olm: open.keys.olm, file, reached, http, userId, deviceId, warn, later, store, signal };
+    const { olm, prepared } = open.keys;
+    return { olm, prepared, file, reached, http, userId, deviceId, warn, later, store, signal };
   }
 
   /** One piece of work at a time, with its failures in the words of the seam. */

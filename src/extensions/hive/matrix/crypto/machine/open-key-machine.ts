@@ -7,6 +7,8 @@ import { MemoryRecords } from '../store/memory-records.ts';
 export interface KeyMachine {
   readonly olm: OlmMachine;
   readonly records: MemoryRecords;
+  /** See KeyBatch. */
+  readonly prepared: Set<string>;
   close(): void;
 }
 
@@ -27,7 +29,7 @@ export async function openKeyMachine(file: CryptoFile, account: MachineAccount):
     const olm = await OlmMachine.initFromStore(new UserId(account.userId), new DeviceId(account.deviceId), store);
     olm.roomKeyRequestsEnabled = false; // asks our own other devices only; lost-sessions asks the sender
     olm.roomKeyForwardingEnabled = false;
-    return { olm, records, close: () => close(olm, records) };
+    return { olm, records, prepared: new Set(), close: () => close(olm, records) };
   } catch (error) {
     records.drop();
     throw error;

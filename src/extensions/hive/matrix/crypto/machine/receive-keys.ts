@@ -19,6 +19,7 @@ const NOTHING_KEPT = { oneTimeKeyCounts: { signed_curve25519: 0 }, unusedFallbac
 
 export async function receiveKeys(batch: KeyBatch, changes: KeyChanges, lost: LostSessions): Promise<void> {
   const { olm, file } = batch;
+  batch.prepared.clear();
   const hasOldKeys = file.fact('settled') !== 'yes' && (await replacesOldKeys(batch));
   if (changes.isInitial === true && file.fact('position') !== undefined) await olm.markAllTrackedUsersAsDirty();
   const unread = await takeChanges(batch, hasOldKeys ? { ...changes, ...NOTHING_KEPT } : changes);

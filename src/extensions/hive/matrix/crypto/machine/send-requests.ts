@@ -43,6 +43,7 @@ export async function sendRequest(batch: KeyBatch, request: OutgoingRequest | Ke
   const { olm, http, signal } = batch;
   if (request instanceof KeysQueryRequest) {
     const answer = await http(post(['keys', 'query'], request.body), signal);
+    batch.prepared.clear();
     await admitReplacedDevices(batch, answer);
     await olm.markRequestAsSent(request.id, RequestType.KeysQuery, JSON.stringify(answer));
   } else if (request instanceof KeysClaimRequest) {

@@ -24,12 +24,8 @@ export async function shareAndEncrypt(
 ): Promise<readonly JsonObject[]> {
   const { olm, reached } = batch;
   const settings = encryptionSettings(target);
-  const members = () => target.members.map((id) => new UserId(id)); // each call of the machine uses its ids up
-  await olm.updateTrackedUsers(members());
-  await sendQueries(batch);
-  const claim = await olm.getMissingSessions(members());
-  if (claim != null) await sendRequest(batch, claim);
-  const keys = await olm.shareRoomKey(new RoomId(target.roomId), members(), settings);
+  await prepareDevices(batch, target.members);
+  const keys = await olm.shareRoomKey(new RoomId(target.roomId), idsOf(target.members), settings);
   const contents: JsonObject[] = [];
   for (const event of events) contents.push(await encryptOne(batch, target.roomId, event));
   if (!reached.hasSpoken(target.roomId)) batch.later(() => reached.noteSpoken(target.roomId));
@@ -37,6 +33,22 @@ export async function shareAndEncrypt(
   for (const request of keys) await sendRequest(batch, request);
   await batch.store({ isLight: true });
   return contents;
+}
+
+/** Knows the devices of all members and has sessions with them, as far as they can be had. */
+async function prepareDevices(batch: KeyBatch, members: readonly string[]): Promise<void> {
+  const key = [...members].sort().join(' ');
+  if (batch.prepared.has(key)) return;
+  await batch.olm.updateTrackedUsers(idsOf(members));
+  await sendQueries(batch);
+  const claim = await batch.olm.getMissingSessions(idsOf(members));
+  if (claim != null) await sendRequest(batch, claim);
+  batch.prepared.add(key);
+}
+
+/** Made anew for each call of the machine, which uses them up. */
+function idsOf(members: readonly string[]): UserId[] {
+  return members.map((id) => new UserId(id));
 }
 
 async function encryptOne({ olm }: KeyBatch, roomId: string, { type, content }: ClearEvent): Promise<JsonObject> {
