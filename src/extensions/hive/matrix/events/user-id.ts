@@ -17,7 +17,7 @@ export function opaqueId(userId: string): string {
 export function userIdOf(id: string): string | undefined {
   const at = id.lastIndexOf('@');
   const userId = `@${id.slice(0, Math.max(0, at))}:${id.slice(at + 1)}`;
-  return at > 0 && isUserId(userId) ? userId : undefined;
+  return isUserId(userId) && opaqueId(userId) === id ? userId : undefined;
 }
 
 /** The part before the server. */

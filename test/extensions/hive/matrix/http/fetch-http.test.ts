@@ -211,12 +211,14 @@ describe('what is made of an answer', () => {
 type Fault = 'reset' | 'half' | '500' | '503';
 
 function faulty(response: ServerResponse, fault: Fault): void {
-  if (fault === '500' || fault === '503') return json(response, Number(fault), '{}');
-  if (fault === 'half') {
-    response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' });
-    response.write('{"a":');
+  if (fault === '500' || fault === '503') json(response, Number(fault), '{}');
+  else {
+    if (fault === 'half') {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' });
+      response.write('{"a":');
+    }
+    setImmediate(() => response.socket?.destroy());
   }
-  setImmediate(() => response.socket?.destroy());
 }
 
 describe('what is tried again', () => {
