@@ -13,7 +13,7 @@ const folder = mkdtempSync(join(tmpdir(), 'talaria-example-'));
 const given = process.env.MATRIX_HOMESERVER;
 const server = given === undefined ? await startFakeHomeserver() : undefined;
 const url = given ?? server?.url ?? '';
-const suffix = given === undefined ? '' : `-${process.pid}-${Date.now().toString(36)}`;
+const suffix = given === undefined ? '' : `-${Date.now().toString(36)}`;
 const name = (person: string) => `hermes-of-${person}${suffix}`;
 const home = (person: string) => join(folder, person);
 const [bob, carol, dave] = [name('bob'), name('carol'), name('dave')];

@@ -16,6 +16,8 @@ const SHOWS: Readonly<Record<string, RegExp>> = {
   'search-sessions.ts': /harbour #2: .*4711[\s\S]*harbour #4: /,
   'skills.ts': /valid: true\n {2}scan: safe\n[\s\S]*scan: dangerous\n {2}line 6: exfiltration\//,
   'check-synthesis.ts': /"accepted":true,"filled":\["result[\s\S]*"accepted":false[\s\S]*F3 is not present/,
+  'peers-in-one-process.ts': /introduced\.[\s\S]*Carol audits what[\s\S]*new\n {6}the compiler is ready/,
+  'peers-three-agents.ts': /suggested, by rule\n[\s\S]*kill -9[\s\S]*\nEvery step did what it should\.\n/,
   'parse-tool-calls.ts': /"calls":\[\{"name":"terminal","arguments":\{"command":"ls -la"\}\}\]/,
 };
 

@@ -30,7 +30,7 @@ async function server(t: TestContext, options = {}) {
 
 describe('peers login', () => {
   verifies(
-    ['R4.9', 'R4.10'],
+    ['R4.9', 'R4.10', 'R4.11', 'R4.12'],
     'makes an account, keeps what the server confirmed, and the agent has its provider',
     async (t) => {
       const { url } = await server(t);
@@ -60,7 +60,8 @@ describe('peers login', () => {
       assert.equal(listed.failure, undefined, listed.text);
       const app = await stage.open({ model: 'reflex' });
       assert.deepEqual(app.notices, []);
-      },
+      assert.equal(app.tools().tools.filter(({ name }) => name.startsWith('hivemind_')).length, 6);
+    },
   );
 
   test('asks for the password, twice for a new account, and takes three forms of a user', async (t) => {
