@@ -65,6 +65,7 @@ export const REMOVABLE: readonly RemovableExtension[] = [
       'src/public/peers.ts',
       'docs/guide/peers.md',
       'bench/peers.ts',
+      'examples/peers',
       'examples/peers-in-one-process.ts',
       'examples/peers-three-agents.ts',
     ],

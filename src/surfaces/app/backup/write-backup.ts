@@ -102,10 +102,15 @@ function visitFolder(root: string, folder: string, take: (path: string, entry: D
 
 /** Undefined: it goes in. Empty: it is left out without a word. */
 function verdict(path: string, entry: Dirent, withSecrets: boolean): string | undefined {
-  if (path === '.env' && !withSecrets) return 'secrets; --with-secrets takes it along';
+  if (isSecret(path) && !withSecrets) return 'secrets; --with-secrets takes it along';
   if (LEFT_OUT_FOLDERS.has(path)) return 'large, or made again by itself';
   if (LEFT_OUT_FILES.test(entry.name) && !isOfSkill(path)) return '';
   return entry.isFile() || entry.isDirectory() ? undefined : 'no plain file';
+}
+
+/** `.env`, and the key files of extensions. */
+function isSecret(path: string): boolean {
+  return path === '.env' || (path.endsWith('.key') && !isOfSkill(path));
 }
 
 /** Inside a skill, or a copy of one, every name is its author's. */

@@ -78,8 +78,14 @@ describe('backup and restore', () => {
   verifies('core:home:backup', 'with --with-secrets the keys come along', async (t) => {
     const temp = createTempHome(t);
     const file = join(temp.path, 'b.tar.gz');
-    const report = await writeBackup(sampleHome(temp), { file, withSecrets: true }, signal);
+    const home = sampleHome(temp);
+    temp.write('home/peers/store.key', 'sentinel of a key');
+    const report = await writeBackup(home, { file, withSecrets: true }, signal);
     assert.ok(report.files.includes('.env'));
+    assert.ok(report.files.includes('peers/store.key'));
+    const without = await writeBackup(home, { file: `${file}2`, withSecrets: false }, signal);
+    assert.equal(without.files.includes('peers/store.key'), false);
+    assert.ok(without.leftOut.some((line) => line.startsWith('peers/store.key ')));
   });
 
   test('of the versions of skills the newest are taken, each whole', async (t) => {
