@@ -73,6 +73,8 @@ async function makeRoom({ ground, plan, progress, look }: Making, signal: AbortS
     const found = [...ground.shelf.book().rooms.values()].find(({ creation }) => creation?.mark === progress.mark);
     if (found !== undefined) return inviteRest(ground, { plan, room: found }, signal);
   }
+  // Nobody is invited to what could not be told.
+  if (ground.crypto.isOn) await ground.crypto.open();
   progress.mayExist = true;
   const body = creationOf(plan, progress.mark, ground.crypto.isOn);
   const answer = await ground.http({ method: 'POST', path: ['v3', 'createRoom'], body }, signal);
