@@ -1,11 +1,12 @@
-/** Agents over the Matrix backend on one fake homeserver, as the transport contract and the tests of this folder take them. */
+/** Agents over the Matrix backend on one homeserver, as the transport contract and the tests of this folder take them. */
 import { type Clock, systemClock } from '#base/clock.ts';
 import { type HiveConfig, hiveSchema } from '#extensions/hive/hive-config.ts';
+import { createFetchHttp } from '#extensions/hive/matrix/http/fetch-http.ts';
+import type { MatrixHttp } from '#extensions/hive/matrix/http/matrix-http.ts';
 import { createMatrixTransport, type MatrixParts } from '#extensions/hive/matrix/matrix-transport.ts';
 import type { PeerTransport } from '#extensions/hive/peers/peer-transport.ts';
-import type { FakeHomeserverOptions } from '#testing/homeserver/fake-homeserver.ts';
-import { type FakeServer, startFake } from '../../../contract/hive/hive-fake-server.ts';
 import type { TestAccount } from '../../../contract/hive/hive-homeserver.ts';
+import type { HomeserverStart } from '../../../contract/hive/hive-introduction.ts';
 import type { HiveTransportGround } from '../../../contract/hive/hive-transport-ground.ts';
 
 export interface Given {
@@ -27,55 +28,65 @@ export function transportFor(server: { readonly url: string }, account: TestAcco
   });
 }
 
-/** Ground of the transport contract. `partsOf` gives each handle what encryption needs, by name. */
+const NEVER = new AbortController().signal;
+const NOWHERE = 'http://127.0.0.1:9';
+
+/** What each handle gets beside the plain parts. */
+type PartsOf = (name: string, account: TestAccount, http: MatrixHttp) => Partial<MatrixParts>;
+
 export async function matrixGround(
-  options: FakeHomeserverOptions = {},
-  partsOf: (name: string, account: TestAccount, server: FakeServer) => Partial<MatrixParts> = () => ({}),
-): Promise<HiveTransportGround & { readonly server: FakeServer }> {
-  const server = await startFake(options);
+  start: HomeserverStart,
+  partsOf: PartsOf = () => ({}),
+): Promise<HiveTransportGround> {
+  const { server, stop } = await start();
   const accounts = new Map<string, Promise<TestAccount>>();
   const handles: PeerTransport[] = [];
+  let isBroken = false;
+  const httpOf = ({ accessToken }: TestAccount): MatrixHttp => {
+    const [there, gone] = [server.url, NOWHERE].map((homeserver) =>
+      createFetchHttp({ homeserver, accessToken }, systemClock),
+    );
+    return (call, signal) => ((isBroken ? gone : there) as MatrixHttp)(call, signal);
+  };
   const accountOf = (name: string) => {
     const account = accounts.get(name) ?? server.register(`hermes-of-${name}`);
     accounts.set(name, account);
     return account;
   };
+  const handleOf = (name: string, account: TestAccount) => {
+    const http = httpOf(account);
+    const handle = transportFor(server, account, { parts: { http, ...partsOf(name, account, http) } });
+    handles.push(handle);
+    return handle;
+  };
   return {
-    server,
     start: async (name) => {
       const isNew = !accounts.has(name);
       const account = await accountOf(name);
       // Who was never there has no keys yet, so nothing can be encrypted for it.
-      if (isNew) {
-        const first = transportFor(server, account, { parts: partsOf(name, account, server) });
-        await first.refresh(new AbortController().signal);
-        await first.close();
-      }
-      const transport = transportFor(server, account, { parts: partsOf(name, account, server) });
-      handles.push(transport);
-      return transport;
+      if (isNew) await handleOf(name, account).refresh(NEVER);
+      return handleOf(name, account);
     },
     breakNetwork: async () => {
-      await server.wire.down();
-      return () => server.wire.up();
-    },
-    leave: async (name, peerId) => {
-      const account = await accountOf(name);
-      const at = peerId.lastIndexOf('@');
-      const other = `@${peerId.slice(0, at)}:${peerId.slice(at + 1)}`;
-      const headers = { authorization: `Bearer ${account.accessToken}`, 'content-type': 'application/json' };
-      const call = async (method: string, path: string) => {
-        const body = method === 'POST' ? { body: '{}' } : {};
-        return (await fetch(`${server.url}/_matrix/client/v3/${path}`, { method, headers, ...body })).json();
+      isBroken = true;
+      return async () => {
+        isBroken = false;
       };
-      const { joined_rooms: rooms } = (await call('GET', 'joined_rooms')) as { joined_rooms: readonly string[] };
-      for (const room of rooms)
-        if (server.doors.state(room, 'm.room.member', other) !== undefined)
-          await call('POST', `rooms/${encodeURIComponent(room)}/leave`);
     },
+    leave: async (name, peerId) => leaveRoomsWith(httpOf(await accountOf(name)), peerId),
     close: async () => {
       for (const handle of handles) await handle.close();
-      await server.stop();
+      await stop();
     },
   };
+}
+
+async function leaveRoomsWith(http: MatrixHttp, peerId: string): Promise<void> {
+  const at = peerId.lastIndexOf('@');
+  const other = `@${peerId.slice(0, at)}:${peerId.slice(at + 1)}`;
+  const { joined_rooms: rooms } = await http({ method: 'GET', path: ['v3', 'joined_rooms'] }, NEVER);
+  for (const room of rooms as readonly string[]) {
+    const { joined } = await http({ method: 'GET', path: ['v3', 'rooms', room, 'joined_members'] }, NEVER);
+    if (other in (joined as object)) await http({ method: 'POST', path: ['v3', 'rooms', room, 'leave'] }, NEVER);
+  }
 }
