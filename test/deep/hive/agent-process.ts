@@ -37,6 +37,7 @@ const server: TestHomeserver = {
 const agent = await openAgent(server, account, { e2ee, encryptAccountData, folder });
 console.log('READY');
 await act(agent);
+console.log('OVER');
 
 async function act(who: HiveAgent): Promise<void> {
   const { act: what } = task;

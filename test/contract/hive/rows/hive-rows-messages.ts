@@ -213,6 +213,32 @@ function ofWhoIsMeant({ stage }: Rows): void {
 
 function ofOddEvents({ stage }: Rows): void {
   verifies(
+    ['R4.72', 'R4.36'],
+    'a message of a megabyte is refused, unsent; the longest that servers take arrives whole',
+    stage(async (on) => {
+      const { bob, carol } = await allIntroduced(on);
+      for (const message of ['x'.repeat(1_000_000), '€'.repeat(400_000), '"'.repeat(500_000)])
+        await refuses(bob, ['hivemind_send_to_peer', { peer: carol.name, message }]);
+      await carol.prefetch();
+      assert.deepEqual(await talkOf(carol, bob.name), []);
+      await send(bob, carol.name, 'y'.repeat(30_000));
+      const [long] = await carol.transport.messages(bob.id, {}, AbortSignal.timeout(10_000));
+      assert.match(long?.text ?? '', /^y{1000}/);
+    }),
+  );
+
+  verifies(
+    ['R4.37', 'R4.50'],
+    'H6: messages are read live: one that came after the prefetch of this turn is there',
+    stage(async (on) => {
+      const { bob, carol, room } = await bobIntroduced(on);
+      await bob.prefetch();
+      await carol.say(room, 'just now');
+      assert.deepEqual((await messagesOf(bob, opaque(carol))).map(({ text }) => text).slice(0, 1), ['just now']);
+    }),
+  );
+
+  verifies(
     ['R4.37', 'R4.72'],
     'B10: redacted, non-text and misshapen messages break nothing; the text around them is read',
     stage(async (on) => {

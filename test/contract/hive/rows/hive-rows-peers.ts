@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { verifies } from '../../../verifies.ts';
-import { infoOf, listed, namesOf, peersOf, refuses, send } from '../agent/hive-answers.ts';
+import { infoOf, namesOf, peersOf, refuses, send } from '../agent/hive-answers.ts';
 import { bobIntroduced, introduceByHand, localpart, NEVER, OF_CAROL, opaque, timeline } from '../agent/hive-scenes.ts';
 import type { Rows } from '../agent/hive-stage.ts';
 
@@ -236,12 +236,13 @@ export function rowsOfPeers({ title, stage }: Rows): void {
         ]);
         await carol.join(again);
         for (let turn = 0; turn < 3; turn++) await bob.prefetch();
-        const { peers } = await listed(bob);
+        const ids = [opaque(carol), opaque(dave)];
+        assert.deepEqual((await peersOf(bob)).map(({ id }) => id).sort(), [...ids].sort());
         assert.deepEqual(
-          peers.map(({ id }) => id),
-          [opaque(carol), opaque(dave)],
+          bob.transport.peers().map(({ peer }) => peer.id),
+          ids,
         );
-        assert.equal(peers[0]?.context, OF_CAROL);
+        assert.equal((await infoOf(bob, opaque(carol))).context, OF_CAROL);
       }),
     );
     ofThoseWhoLeave(stage);

@@ -35,7 +35,7 @@ function ofOneTurn({ stage }: Rows): void {
     'a turn without news is one request that does not wait, with the position; tools then need none; nothing runs between turns',
     stage(async (on) => {
       const { bob, carol } = await bobIntroduced(on);
-      await bob.prefetch();
+      for (let turn = 0; turn < 3; turn++) await bob.prefetch();
       on.wire.clear();
       const began = performance.now();
       await bob.prefetch();

@@ -6,8 +6,10 @@ import { rowsOfGuide } from './hive-rows-guide.ts';
 import { rowsOfHost } from './hive-rows-host.ts';
 import { rowsOfIntroductions } from './hive-rows-introduce.ts';
 import { rowsOfMessages } from './hive-rows-messages.ts';
+import { rowsOfModels } from './hive-rows-models.ts';
 import { rowsOfNotes } from './hive-rows-notes.ts';
 import { rowsOfPeers } from './hive-rows-peers.ts';
+import { rowsOfProtection } from './hive-rows-protection.ts';
 import { rowsOfRestarts } from './hive-rows-restart.ts';
 import { rowsOfSparks } from './hive-rows-sparks.ts';
 import { rowsOfSync } from './hive-rows-sync.ts';
@@ -20,8 +22,10 @@ export function allRows(rows: Rows): void {
   rowsOfMessages(rows);
   rowsOfIntroductions(rows);
   rowsOfSync(rows);
+  rowsOfProtection(rows);
   rowsOfRestarts(rows);
   rowsOfSparks(rows);
+  rowsOfModels(rows);
   rowsOfForeignWords(rows);
   rowsOfFaults(rows);
 }
