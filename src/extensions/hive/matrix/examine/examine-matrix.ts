@@ -69,7 +69,10 @@ async function lookAtAccount(ground: MatrixGround, signal: AbortSignal): Promise
 /** A look of its own: the examination leaves what is known as it is. */
 async function wholeBook(ground: MatrixGround, signal: AbortSignal): Promise<RoomBook> {
   const query = { timeout: '0', filter: JSON.stringify(freshFilter()) };
-  const answer = await ground.http({ method: 'GET', path: ['v3', 'sync'], query, idleMs: 30_000, maxBytes: 256 * 1_048_576 }, signal);
+  const answer = await ground.http(
+    { method: 'GET', path: ['v3', 'sync'], query, idleMs: 30_000, maxBytes: 256 * 1_048_576 },
+    signal,
+  );
   return applySync(EMPTY_BOOK, readSync(answer), { selfId: ground.selfId, open: ground.data.open, isWhole: true });
 }
 

@@ -60,7 +60,7 @@ export function readInviteState(room: JsonObject): readonly RoomEvent[] {
   return eventsOf(objectsAt(objectAt(room, 'invite_state'), 'events'), readStripped);
 }
 
-export function isState(event: RoomEvent): boolean {
+function isState(event: RoomEvent): boolean {
   return event.stateKey !== undefined;
 }
 
