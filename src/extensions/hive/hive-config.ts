@@ -12,11 +12,16 @@ export const hiveSchema = z.object({
   encrypt_account_data: z
     .boolean()
     .default(false)
-    .describe('Encrypt what is noted about peers (contexts, summaries, suggestions) with a key in `peers/` of the home.'),
+    .describe(
+      'Encrypt what is noted about peers (contexts, summaries, suggestions) with a key in `peers/` of the home.',
+    ),
   join: z
     .object({
       enabled: z.boolean().default(true).describe('Accept introductions by themselves.'),
-      allow: z.array(pattern).default([]).describe('Whose introductions are accepted; empty: everybody who is not denied.'),
+      allow: z
+        .array(pattern)
+        .default([])
+        .describe('Whose introductions are accepted; empty: everybody who is not denied.'),
       deny: z.array(pattern).default([]).describe('Whose introductions are not accepted.'),
       per_turn: z.int().min(1).max(1_000).default(10).describe('Introductions accepted in one turn; the rest waits.'),
     })

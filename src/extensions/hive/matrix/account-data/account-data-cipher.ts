@@ -2,12 +2,15 @@
 // message encryption; absent when the switch is off. Knows no key and no note.
 import type { JsonObject } from '#base/json.ts';
 
-/** Contract. Pure and synchronous; the same plain value gives another sealed one each time. Never throws for what was stored. */
+/**
+ * Contract. `place` names where a value is kept; it is bound, not stored, and a value that was moved to another place does not open. Pure and synchronous; the same plain value gives another sealed one each time.
+ * Never throws for what was stored.
+ */
 export interface AccountDataCipher {
   /** `{encrypted: 'v1', nonce, ciphertext}` */
-  seal(value: JsonObject): JsonObject;
-  /** Undefined: sealed with another key, or damaged. Only called with what `isSealed` says is sealed. */
-  open(value: JsonObject): JsonObject | undefined;
+  seal(value: JsonObject, place: string): JsonObject;
+  /** Undefined: sealed with another key or for another place, or damaged. Only called with what `isSealed` says is sealed. */
+  open(value: JsonObject, place: string): JsonObject | undefined;
 }
 
 export function isSealed(value: JsonObject): boolean {

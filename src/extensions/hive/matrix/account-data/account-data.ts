@@ -17,14 +17,17 @@ export interface Opened {
   readonly isAsWanted: boolean;
 }
 
+/** A key of a room when one is given, else of the user. */
+export interface NotePlace {
+  readonly key: string;
+  readonly room?: string;
+}
+
 export interface AccountData {
-  open(stored: JsonObject): Opened;
+  open(stored: JsonObject, place: NotePlace): Opened;
   /** Of a room when one is given, else of the user. */
   get(key: string, room: string | undefined, signal: AbortSignal): Promise<JsonObject | undefined>;
-  put(
-    note: { readonly key: string; readonly room?: string; readonly value: JsonObject },
-    signal: AbortSignal,
-  ): Promise<void>;
+  put(note: NotePlace & { readonly value: JsonObject }, signal: AbortSignal): Promise<void>;
 }
 
 export function createAccountData(
@@ -37,10 +40,11 @@ export function createAccountData(
     ...(room === undefined ? [] : ['rooms', room]),
     ...['account_data', key],
   ];
+  const bound = ({ key, room = '' }: NotePlace) => JSON.stringify([selfId, room, key]);
   return {
-    open: (stored) =>
+    open: (stored, place) =>
       isSealed(stored)
-        ? { value: cipher?.open(stored), isAsWanted: cipher !== undefined }
+        ? { value: cipher?.open(stored, bound(place)), isAsWanted: cipher !== undefined }
         : { value: stored, isAsWanted: cipher === undefined },
     get: async (key, room, signal) => {
       try {
@@ -51,7 +55,8 @@ export function createAccountData(
       }
     },
     put: async ({ key, room, value }, signal) => {
-      const body = cipher === undefined ? value : cipher.seal(value);
+      const body =
+        cipher === undefined ? value : cipher.seal(value, bound({ key, ...(room === undefined ? {} : { room }) }));
       await http({ method: 'PUT', path: pathOf(key, room), body }, signal);
     },
   };

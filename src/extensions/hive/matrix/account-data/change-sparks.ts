@@ -2,11 +2,11 @@
 // Invariant: what another process wrote meanwhile is never lost, and nothing that was done or dismissed becomes pending again.
 import { throwIfAborted } from '#base/abort.ts';
 import { isJsonObject } from '#base/json.ts';
+import { holdsSparks, mergeSparks } from '../../peers/merge-sparks.ts';
 import type { Spark } from '../../peers/peer.ts';
 import { PeerError } from '../../peers/peer-error.ts';
 import type { MatrixGround } from '../matrix-ground.ts';
 import { SPARKS_KEY } from './account-data.ts';
-import { holdsSparks, mergeSparks } from './merge-sparks.ts';
 import { NO_SPARKS, readSparks, type SparkShelf, writeSparks } from './stored-sparks.ts';
 
 type Change = (sparks: readonly Spark[]) => readonly Spark[];
@@ -46,7 +46,7 @@ function keep(ground: MatrixGround, newest: SparkShelf, wanted: readonly Spark[]
 async function readShelf(ground: MatrixGround, signal: AbortSignal): Promise<SparkShelf & { readonly isOld: boolean }> {
   const stored = await ground.data.get(SPARKS_KEY, undefined, signal);
   if (stored === undefined) return { ...NO_SPARKS, isOld: false };
-  const { value, isAsWanted } = ground.data.open(stored);
+  const { value, isAsWanted } = ground.data.open(stored, { key: SPARKS_KEY });
   if (!isJsonObject(value)) throw lockedError();
   const shelf = readSparks(value);
   return { ...shelf, isOld: !isAsWanted && shelf.sparks.length + shelf.foreign.length > 0 };

@@ -10,18 +10,12 @@ const ALGORITHM = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** `place` names user, room and type, e.g. `@a:x !r:x social.awareness.peer`; it is bound, not stored, and must be the same on both sides. */
-export interface BoundCipher extends AccountDataCipher {
-  seal(value: JsonObject, place?: string): JsonObject;
-  open(value: JsonObject, place?: string): JsonObject | undefined;
-}
-
 /** @param folder absolute path of `peers/`. Throws TalariaError `key-unusable` | `folder-unusable`. */
-export function openAccountDataCipher(folder: string): BoundCipher {
+export function openAccountDataCipher(folder: string): AccountDataCipher {
   const key = privateKeyFile(join(folder, 'account-data.key'));
   return {
-    seal: (value, place = '') => seal(key, value, place),
-    open: (value, place = '') => open(key, value, place),
+    seal: (value, place) => seal(key, value, place),
+    open: (value, place) => open(key, value, place),
   };
 }
 

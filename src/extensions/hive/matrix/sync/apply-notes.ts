@@ -1,8 +1,8 @@
 // Owns what account data of a sync change in the book. Pure but for the cipher. Invariant: a note that cannot be read is as one that is not
 // there, but for sparks, which are never lost by it.
 import type { JsonObject } from '#base/json.ts';
+import { holdsSparks, mergeSparks } from '../../peers/merge-sparks.ts';
 import { type AccountData, PEER_KEY, READ_KEY, SPARKS_KEY, SUMMARY_KEY } from '../account-data/account-data.ts';
-import { holdsSparks, mergeSparks } from '../account-data/merge-sparks.ts';
 import { type ReadMark, readReadMark } from '../account-data/read-mark.ts';
 import { readStoredPeer } from '../account-data/stored-peer.ts';
 import { readSparks } from '../account-data/stored-sparks.ts';
@@ -21,7 +21,8 @@ export function applyRoomNotes(room: RoomRecord, events: readonly JsonObject[], 
 
 function withNote(room: RoomRecord, event: JsonObject, open: Open): RoomNotes {
   const { id, notes } = room;
-  const { value, isAsWanted } = open(objectAt(event, 'content'));
+  if (typeof event.type !== 'string') return notes;
+  const { value, isAsWanted } = open(objectAt(event, 'content'), { key: event.type, room: id });
   if (value === undefined) return notes;
   const keep = <T>(kind: NoteKind, note: T | undefined): RoomNotes => {
     if (note === undefined) return notes;
@@ -55,7 +56,7 @@ function withMark(
 export function applySparks(before: RoomBook['sparks'], events: readonly JsonObject[], open: Open): RoomBook['sparks'] {
   const event = events.findLast(({ type }) => type === SPARKS_KEY);
   if (event === undefined) return before;
-  const { value, isAsWanted } = open(objectAt(event, 'content'));
+  const { value, isAsWanted } = open(objectAt(event, 'content'), { key: SPARKS_KEY });
   if (value === undefined) return { ...before, isLocked: true };
   const { sparks, foreign } = readSparks(value);
   const isComplete = holdsSparks(sparks, before.sparks);

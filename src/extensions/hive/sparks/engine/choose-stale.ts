@@ -4,7 +4,7 @@ import type { KnownPeer } from '../../peers/peer-transport.ts';
 import { type EngineMemory, stampOf } from './engine-memory.ts';
 
 /** New messages that make a summary stale. */
-export const STALE_AFTER = 5;
+const STALE_AFTER = 5;
 const MOST_LOOKED_AT = 10;
 const MOST_SUMMARIES = 2;
 
