@@ -2,12 +2,8 @@
 import { join } from 'node:path';
 import { type Clock, systemClock } from '#base/clock.ts';
 import { ok } from '#base/result.ts';
-import { hiveSchema } from '#extensions/hive/hive-config.ts';
 import type { HiveGround } from '#extensions/hive/hive-ground.ts';
-import { openAccountDataCipher } from '#extensions/hive/matrix/crypto/account-data-key.ts';
-import { openMachineCrypto } from '#extensions/hive/matrix/crypto/open-machine-crypto.ts';
-import { createFetchHttp } from '#extensions/hive/matrix/http/fetch-http.ts';
-import { createMatrixTransport } from '#extensions/hive/matrix/matrix-transport.ts';
+import { openPeers } from '#extensions/hive/open-hive.ts';
 import type { PeerTransport } from '#extensions/hive/peers/peer-transport.ts';
 import { createHivemindProvider } from '#extensions/hive/provider/hivemind-provider.ts';
 import type { Infer } from '#extensions/hive/sparks/infer.ts';
@@ -35,25 +31,9 @@ export function composeAgent({ server, account, options, infer, warn }: AgentPar
   const ground = groundOf(server, account, options);
   let transport: PeerTransport | undefined;
   const open = async (): Promise<PeerTransport> => {
-    const settings = await ground.settings();
-    const config2 = settings.section('peers', hiveSchema);
-    const acc = { homeserver: server.url, userId: account.userId, accessToken: account.accessToken };
-    const folder = join(options.folder, 'peers');
-    const http = createFetchHttp(acc, clock);
-    transport = createMatrixTransport({
-      account: acc,
-      config: config2,
-      clock,
-      warn,
-      http,
-      ...(config2.encrypt_account_data ? { cipher: openAccountDataCipher(folder) } : {}),
-      ...(config2.e2ee
-        ? {
-            crypto: () =>
-              openMachineCrypto({ http, userId: account.userId, folder, clock, warn, deviceId: account.deviceId }),
-          }
-        : {}),
-    });
+    const peers = await openPeers(ground, warn);
+    if (!peers.ok) throw new Error(peers.detail);
+    transport = peers.value.transport;
     return transport;
   };
   const engine = createSparkEngine({ infer, clock, warn });

@@ -222,6 +222,7 @@ function ofOddEvents({ stage }: Rows): void {
       await carol.prefetch();
       assert.deepEqual(await talkOf(carol, bob.name), []);
       await send(bob, carol.name, 'y'.repeat(30_000));
+      await carol.prefetch();
       const [long] = await carol.transport.messages(bob.id, {}, AbortSignal.timeout(10_000));
       assert.match(long?.text ?? '', /^y{1000}/);
     }),
@@ -235,6 +236,17 @@ function ofOddEvents({ stage }: Rows): void {
       await bob.prefetch();
       await carol.say(room, 'just now');
       assert.deepEqual((await messagesOf(bob, opaque(carol))).map(({ text }) => text).slice(0, 1), ['just now']);
+    }),
+  );
+
+  verifies(
+    ['R4.37', 'R4.36', 'R4.50'],
+    'H6: the first words of a peer, sent after the prefetch of this turn, are read as well',
+    stage(async (on) => {
+      const { bob, carol } = await allIntroduced(on);
+      await bob.prefetch();
+      await send(carol, bob.name, 'my first words to you');
+      assert.deepEqual(await talkOf(bob, carol.name), ['my first words to you']);
     }),
   );
 

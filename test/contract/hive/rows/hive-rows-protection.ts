@@ -12,7 +12,6 @@ import {
   OF_BOB,
   OF_CAROL,
   opaque,
-  roomOf,
   timeline,
 } from '../agent/hive-scenes.ts';
 import type { Rows } from '../agent/hive-stage.ts';
@@ -145,27 +144,6 @@ function ofDevices({ stage, ground }: Rows): void {
   );
 
   if (!ground.isFake) return;
-  verifies(
-    ['R4.74', 'R4.76', 'R4.72'],
-    'a peer whose one-time keys were all taken: nothing in clear, and later words are read once it came back',
-    stage(async (on) => {
-      const alice = await on.agent('hermes-of-alice');
-      const { bob, carol } = await acquainted(on, alice, { bob: OF_BOB, carol: OF_CAROL });
-      await alice.call('hivemind_introduce_peers', { peer_a: bob.name, peer_b: carol.name });
-      on.doors.takeKeys(carol.userId, carol.account.deviceId);
-      for (const agent of [bob, carol]) await agent.prefetch();
-      on.doors.takeKeys(carol.userId, carol.account.deviceId);
-      await bob.call('hivemind_send_to_peer', { peer: carol.name, message: 'without a key' });
-      assert.ok(!(await on.server.storedText()).includes('without a key'));
-      for (const agent of [carol, bob, carol, bob]) await agent.prefetch();
-      await send(bob, carol.name, 'with a key');
-      await carol.prefetch();
-      assert.equal((await talkOf(carol, bob.name))[0], 'with a key');
-      const room = await roomOf(on.rawOf(alice), [alice, bob, carol]);
-      assert.ok((await timeline(on.rawOf(alice), room)).every(({ type }) => type !== 'm.room.message'));
-    }),
-  );
-
   verifies(
     ['R4.74', 'R4.36'],
     'a device list that cannot be read holds the message back; it is not sent for some and lost for others',
