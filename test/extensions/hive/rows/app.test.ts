@@ -1,0 +1,133 @@
+/** Peers in the composed agent: config.yaml names the provider, its tools and guide are found, and a turn goes from the owner's line to a peer. */
+import assert from 'node:assert/strict';
+import { describe, type TestContext } from 'node:test';
+import { type Approver, denyingApprover } from '#core/agent/approver.ts';
+import { createScriptedModel, type ScriptedStep } from '#testing/scripted-model.ts';
+import { speaksOfPeersOnly } from '../../../contract/hive/agent/hive-answers.ts';
+import { introduceByHand, localpart, OF_BOB, OF_CAROL } from '../../../contract/hive/agent/hive-scenes.ts';
+import { startFake } from '../../../contract/hive/hive-fake-server.ts';
+import { HiveRawClient } from '../../../contract/hive/hive-raw-client.ts';
+import { createStage, openConversation, play } from '../../../surfaces/app/app-fixture.ts';
+import { verifies } from '../../../verifies.ts';
+
+const SIX = ['check_messages', 'dismiss_spark', 'get_peer_info', 'introduce_peers', 'list_peers', 'send_to_peer'];
+
+describe('peers in the composed agent', () => {
+  verifies(
+    ['R4.4', 'R4.9', 'R4.10', 'R4.11', 'R4.12', 'R4.5'],
+    'config.yaml names provider and account: six tools and the guide are there, in words of peers, and no server was asked',
+    async (t) => {
+      const { server, stage, requests } = await stageWithPeers(t);
+      const app = await stage.open({ extra: { client: createScriptedModel([]) } });
+      assert.deepEqual(app.notices, []);
+      const schemas = app.tools().schemas.filter(({ name }) => name.startsWith('hivemind_'));
+      assert.deepEqual(
+        schemas.map(({ name }) => name).sort(),
+        SIX.map((name) => `hivemind_${name}`),
+      );
+      speaksOfPeersOnly(JSON.stringify(schemas), 'schemas');
+      const conversation = await openConversation(app);
+      assert.match(conversation.prompt.system, /hivemind_list_peers/);
+      assert.deepEqual(server.wire.requests().length, requests);
+      await app.shutdown();
+    },
+  );
+
+  verifies(
+    ['R4.10', 'R4.70', 'R4.9'],
+    'without its token the agent starts, works, and is told what is missing and how to mend it',
+    async (t) => {
+      const { stage } = await stageWithPeers(t, {});
+      const app = await stage.open({ extra: { client: createScriptedModel(['good morning']) } });
+      assert.match(app.notices.join('\n'), /MATRIX_ACCESS_TOKEN[\s\S]*talaria peers login/);
+      assert.deepEqual(
+        app.tools().schemas.filter(({ name }) => name.startsWith('hivemind_')),
+        [],
+      );
+      const { end } = await play(await openConversation(app), 'hello');
+      assert.equal(end.outcome, 'done');
+      await app.shutdown();
+    },
+  );
+
+  verifies(
+    ['R4.48', 'R4.46', 'R4.73', 'R4.31', 'R4.36'],
+    'a turn: the peer comes with the line as foreign context; a message to a peer that the owner did not name needs a yes',
+    async (t) => {
+      const { stage, carol, room } = await stageWithPeers(t);
+      const peer = localpart(carol.userId);
+      const sends = (message: string): ScriptedStep => ({
+        calls: [{ name: 'hivemind_send_to_peer', arguments: { peer, message } }],
+      });
+      const asked: string[] = [];
+      const approver: Approver = {
+        approve: async (request, signal) => {
+          asked.push(request.preview);
+          return denyingApprover.approve(request, signal);
+        },
+      };
+      const replies: ScriptedStep[] = [sends('unasked'), 'it was denied', sends('asked for'), 'told'];
+      const app = await stage.open({ extra: { client: createScriptedModel(replies, { context: t }) } });
+      const conversation = await openConversation(app, { approver });
+      await play(conversation, 'what is new?');
+      const first = conversation.history.at(0);
+      const context = first?.role === 'user' ? first.parts.filter(({ label }) => label === 'context') : [];
+      const about = context.find(({ text }) => text.includes(peer));
+      assert.equal(about?.origin, 'foreign');
+      assert.ok(about?.text.includes('Carol specializes in TEE'));
+      assert.equal(asked.length, 1);
+      assert.match(asked[0] ?? '', /unasked/);
+      await play(conversation, `please tell ${peer} something`);
+      assert.equal(asked.length, 1);
+      assert.deepEqual(
+        (await carol.texts(room)).filter((text) => text.endsWith('asked') || text.endsWith('for')),
+        ['asked for'],
+      );
+      await app.shutdown();
+    },
+  );
+
+  verifies(
+    ['R4.72', 'R4.25', 'R4.70'],
+    'a homeserver that is down costs a turn neither its answer nor much time',
+    async (t) => {
+      const { stage, server } = await stageWithPeers(t);
+      const app = await stage.open({ extra: { client: createScriptedModel(['good morning'], { context: t }) } });
+      const conversation = await openConversation(app);
+      await server.wire.down();
+      const began = performance.now();
+      const { end } = await play(conversation, 'hello');
+      assert.equal(end.outcome, 'done');
+      assert.ok(performance.now() - began < 5_000);
+      await app.shutdown();
+    },
+  );
+});
+
+/** Bob's home, and a server on which Alice has introduced him to Carol. */
+async function stageWithPeers(t: TestContext, variables?: Record<string, string>) {
+  const server = await startFake({ context: t });
+  const [alice, carol] = [
+    await HiveRawClient.register(server, 'hermes-of-alice'),
+    await HiveRawClient.register(server, 'hermes-of-carol'),
+  ];
+  const bob = await server.register('hermes-of-bob');
+  const room = await introduceByHand(alice, [
+    [bob, OF_BOB],
+    [carol, OF_CAROL],
+  ]);
+  await carol.join(room);
+  const stage = createStage(t, variables ?? { MATRIX_ACCESS_TOKEN: bob.accessToken });
+  const lines = [
+    'memory:',
+    '  provider: hivemind',
+    '  env:',
+    `    MATRIX_HOMESERVER: ${server.url}`,
+    `    MATRIX_USER_ID: "${bob.userId}"`,
+    `    MATRIX_ACCESS_TOKEN: \${MATRIX_ACCESS_TOKEN}`,
+    'peers:',
+    '  suggestions: false',
+  ];
+  stage.temp.write('home/config.yaml', `${lines.join('\n')}\n`);
+  return { server, stage, carol, room, requests: server.wire.requests().length };
+}
