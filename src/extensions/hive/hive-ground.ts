@@ -22,7 +22,7 @@ export interface HiveGround {
   /** Changes config.yaml by path of keys, keeping comments and unknown keys; and `.env`, mode 0600. Old or new. */
   readonly keep: (change: {
     readonly config?: readonly { readonly path: readonly string[]; readonly value: string | boolean }[];
-    readonly secrets?: Readonly<Record<string, string>>;
+    readonly secrets?: Readonly<Record<string, string | undefined>>;
   }) => Promise<void>;
   readonly open: () => Promise<HiveMind>;
   /** One sentence for the owner, outside of any turn. Absent: nobody listens. */

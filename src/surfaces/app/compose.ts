@@ -34,7 +34,7 @@ export async function composeApp(options: AppOptions): Promise<App> {
   const home = findHome(options.environment);
   const loaded = await loadConfig(home.config);
   makeHome(home);
-  const ground = openGround({ home, clock, options });
+  const ground = openGround({ home, clock, options, loaded });
   for (const notice of loaded.notices) ground.notice(notice);
   const endings = createEndings();
   try {
@@ -62,7 +62,7 @@ export async function composeApp(options: AppOptions): Promise<App> {
     const attended = new Set<string>();
     const parts = { ...ground, home, clock, loaded, mind, extensions, attended, ...(providers ? { providers } : {}) };
     const isAttended = (sessionId: string) => attended.has(sessionId);
-    const environment = childEnvironment(home, options.environment);
+    const environment = childEnvironment(home, options.environment, loaded.config.memory.env);
     const late: { models?: ComposedModels } = {};
     const small = smallModel(loaded, late);
     const tools = composeTools(options, { ...parts, isAttended, childEnvironment: environment, ...small });
@@ -137,13 +137,15 @@ function openGround({
   home,
   clock,
   options,
+  loaded,
 }: {
   readonly home: Home;
   readonly clock: Clock;
   readonly options: AppOptions;
+  readonly loaded: LoadedConfig;
 }) {
   const log = createEventLog(home.log, clock);
-  const redact = createLiveRedaction(home, options.environment);
+  const redact = createLiveRedaction(home, options.environment, loaded.config.memory.env);
   const write = (event: string, text: string) => log.write(event, { text: redactSecrets(redact(text)) });
   const notices: string[] = [];
   const modelNotices: string[] = [];

@@ -24,7 +24,7 @@ export interface ExtensionLine {
 export interface ExtensionProvider {
   /** What `memory.provider` names. */
   readonly name: string;
-  /** Variables of `memory.env` whose values are secrets: no command of the agent sees them, and they are redacted. */
+  /** Names in `memory.env`, and of variables, whose values are secrets: no command of the agent sees them, and they are redacted. */
   readonly secrets: readonly string[];
   readonly open: (ground: ExtensionGround) => Promise<MemoryProvider>;
 }
@@ -65,7 +65,7 @@ export const EXTENSIONS: readonly ExtensionLine[] = [
     settings: async () => (await import('#extensions/hive/hive-config.ts')).hiveSchema,
     provider: {
       name: 'hivemind',
-      secrets: ['MATRIX_ACCESS_TOKEN'],
+      secrets: ['MATRIX_ACCESS_TOKEN', 'MATRIX_PASSWORD', 'MATRIX_REGISTRATION_TOKEN'],
       open: async (ground) => (await import('#extensions/hive/open-hive.ts')).hivemindProvider(ground),
     },
   },

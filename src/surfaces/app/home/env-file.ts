@@ -22,23 +22,36 @@ export function setEnvValue(path: string, name: string, value: string): void {
   setEnvValues(path, { [name]: value });
 }
 
-/** Several variables in one write. Throws `env-invalid`, and nothing was written. */
-export function setEnvValues(path: string, values: Readonly<Record<string, string>>): void {
+/** Several variables in one write; undefined takes one out. Throws `env-invalid`, and nothing was written. */
+export function setEnvValues(path: string, values: Readonly<Record<string, string | undefined>>): void {
   const text = readText(path);
-  const lines = text === '' ? [] : text.replace(/\n$/, '').split('\n');
-  for (const [name, value] of Object.entries(values)) {
-    if (!/^[A-Za-z_]\w*$/.test(name) || /[\r\n]/.test(value)) {
-      throw new TalariaError(`${name} cannot be stored in ${path}`, {
-        code: 'env-invalid',
-        fix: 'A name has letters, digits and underscores; a value is one line.',
-      });
-    }
-    const line = `${name}=${quote(value)}`;
-    const at = lines.findLastIndex((old) => LINE.exec(old)?.[1] === name);
-    if (at < 0) lines.push(line);
-    else lines[at] = line;
+  const before = text === '' ? [] : text.replace(/\n$/, '').split('\n');
+  const lines = [...before];
+  for (const [name, value] of Object.entries(values)) setLine(lines, { path, name, value });
+  if (lines.join('\n') !== before.join('\n')) atomicWrite(path, lines.length === 0 ? '' : `${lines.join('\n')}\n`);
+}
+
+interface EnvChange {
+  readonly path: string;
+  readonly name: string;
+  readonly value: string | undefined;
+}
+
+function setLine(lines: string[], { path, name, value }: EnvChange): void {
+  const at = lines.findLastIndex((old) => LINE.exec(old)?.[1] === name);
+  if (value === undefined) {
+    if (at >= 0) lines.splice(at, 1);
+    return;
   }
-  if (Object.keys(values).length > 0) atomicWrite(path, `${lines.join('\n')}\n`);
+  if (!/^[A-Za-z_]\w*$/.test(name) || /[\r\n]/.test(value)) {
+    throw new TalariaError(`${name} cannot be stored in ${path}`, {
+      code: 'env-invalid',
+      fix: 'A name has letters, digits and underscores; a value is one line.',
+    });
+  }
+  const line = `${name}=${quote(value)}`;
+  if (at < 0) lines.push(line);
+  else lines[at] = line;
 }
 
 function readText(path: string): string {

@@ -48,11 +48,11 @@ export interface ExtensionSettings {
   readonly section: ExtensionHost['config'];
 }
 
-/** Old or new: everything is checked before anything is written, the secrets first. */
+/** Everything is checked before anything is written; then new secrets, the settings as one write, and last the secrets that go. */
 export interface SettingsChange {
   readonly config?: readonly { readonly path: readonly string[]; readonly value: JsonValue }[];
-  /** For `.env`, by name of variable. */
-  readonly secrets?: Readonly<Record<string, string>>;
+  /** For `.env`, by name of variable; undefined takes one out. */
+  readonly secrets?: Readonly<Record<string, string | undefined>>;
 }
 
 export interface ExtensionGround {

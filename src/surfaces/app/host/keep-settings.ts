@@ -1,5 +1,6 @@
 // Owns writing what an extension wants kept in config.yaml and `.env`. Knows no extension.
-// Invariant: everything is checked before anything is written; secrets are written first, so that no setting refers to nothing.
+// Invariant: everything is checked before anything is written; new secrets are written before the settings that refer to them, old ones go
+// after them, so that a kill between two writes leaves the old settings or the new ones whole.
 import { TalariaError } from '#base/errors.ts';
 import { settingsSchema } from '../commands/config/settings-schema.ts';
 import { editConfigTogether } from '../home/edit-config.ts';
@@ -12,7 +13,9 @@ export async function keepSettings(home: Home, { config = [], secrets = {} }: Se
   makeHome(home);
   const checked = await edit(home.config, config, { dryRun: true });
   if (!checked.ok) throw new TalariaError(checked.detail, { code: checked.reason });
-  setEnvValues(home.env, secrets);
+  const entries = Object.entries(secrets);
+  setEnvValues(home.env, Object.fromEntries(entries.filter(([, value]) => value !== undefined)));
   const done = await edit(home.config, config);
   if (!done.ok) throw new TalariaError(done.detail, { code: done.reason });
+  setEnvValues(home.env, Object.fromEntries(entries.filter(([, value]) => value === undefined)));
 }

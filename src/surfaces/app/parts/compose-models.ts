@@ -9,7 +9,7 @@ import type { LoadedConfig } from '../home/config.ts';
 import { readEnvFile } from '../home/env-file.ts';
 import type { Home } from '../home/home.ts';
 import type { ClientSurroundings } from '../models/build-client.ts';
-import { findProviders, type Variables } from '../models/find-providers.ts';
+import { fillVariables, findProviders, type Variables } from '../models/find-providers.ts';
 import type { FoundProvider } from '../models/found-provider.ts';
 import { createLocalModels, findModelFiles } from '../models/local-models.ts';
 import { chooseModel } from '../models/model-choice.ts';
@@ -41,23 +41,46 @@ export function mergedVariables(home: Home, environment: AppOptions['environment
   return { ...readEnvFile(home.env), ...Object.fromEntries(set) };
 }
 
-/** Values that may stand nowhere but in .env: everything of .env, also what the environment hides, and every key of a known provider. */
-export function secretValues(home: Home, variables: Variables): readonly string[] {
+/** `memory.env` as it is written. */
+type GivenEnv = Readonly<Record<string, string>>;
+
+/**
+ * Values that may stand nowhere but in .env: everything of .env, also what the environment hides, every key of a known provider, and
+ * what `memory.env` gives as a secret, filled in.
+ */
+export function secretValues(home: Home, variables: Variables, given: GivenEnv = {}): readonly string[] {
   const kept = readEnvFile(home.env);
   const names = new Set([...Object.keys(kept), ...secretNames()]);
-  const values = new Set([...Object.values(kept), ...[...names].flatMap((name) => variables[name] ?? [])]);
+  const filled = secretEntries(given).map((text) => fillVariables(text, variables));
+  const values = new Set([
+    ...Object.values(kept),
+    ...[...names].flatMap((name) => variables[name] ?? []),
+    ...filled.flatMap((value) => (value.ok ? [value.value] : [])),
+  ]);
   return [...values].filter((value) => value.length >= 8).sort((a, b) => b.length - a.length);
 }
 
 /** What commands get to see: the process's environment without any key, and without our own compile cache. */
-export function childEnvironment(home: Home, { variables }: AppOptions['environment']): Variables {
-  const hidden = new Set([...Object.keys(readEnvFile(home.env)), ...secretNames(), 'NODE_COMPILE_CACHE']);
+export function childEnvironment(
+  home: Home,
+  { variables }: AppOptions['environment'],
+  given: GivenEnv = {},
+): Variables {
+  const referred = secretEntries(given).flatMap((text) => [...text.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name));
+  const hidden = new Set([...Object.keys(readEnvFile(home.env)), ...secretNames(), ...referred, 'NODE_COMPILE_CACHE']);
   return Object.fromEntries(Object.entries(variables).filter(([name]) => !hidden.has(name)));
 }
 
+function secretEntries(given: GivenEnv): readonly string[] {
+  return ofExtensions().flatMap((name) => given[name] ?? []);
+}
+
+function ofExtensions(): readonly string[] {
+  return EXTENSIONS.flatMap(({ provider }) => provider?.secrets ?? []);
+}
+
 function secretNames(): readonly string[] {
-  const ofExtensions = EXTENSIONS.flatMap(({ provider }) => provider?.secrets ?? []);
-  return [...PROVIDERS.flatMap((row) => row.keyVariables), ...ofExtensions];
+  return [...PROVIDERS.flatMap((row) => row.keyVariables), ...ofExtensions()];
 }
 
 /** Throws TalariaError `missing-key` or `no-provider` when `--model` names what cannot be had. */

@@ -6,14 +6,18 @@ import type { AppOptions } from '../app.ts';
 import type { Home } from '../home/home.ts';
 import { mergedVariables, secretValues } from './compose-models.ts';
 
-/** Throws `env-unreadable` here, and never from the function that it gives. */
-export function createLiveRedaction(home: Home, environment: AppOptions['environment']): (text: string) => string {
+/** `given`: `memory.env` as it is written. Throws `env-unreadable` here, and never from the function that it gives. */
+export function createLiveRedaction(
+  home: Home,
+  environment: AppOptions['environment'],
+  given: Readonly<Record<string, string>> = {},
+): (text: string) => string {
   let seen = stampOf(home.env);
-  let values = secretValues(home, mergedVariables(home, environment));
+  let values = secretValues(home, mergedVariables(home, environment), given);
   const learn = () => {
     const stamp = stampOf(home.env);
     if (stamp === seen || stamp === undefined) return;
-    const known = new Set([...values, ...secretValues(home, mergedVariables(home, environment))]);
+    const known = new Set([...values, ...secretValues(home, mergedVariables(home, environment), given)]);
     values = [...known].sort((a, b) => b.length - a.length);
     seen = stamp;
   };

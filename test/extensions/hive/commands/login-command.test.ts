@@ -88,6 +88,22 @@ describe('peers login', () => {
     assert.deepEqual([different.exitCode, different.code], [2, 'password-differs']);
   });
 
+  test('a sign-in elsewhere never leaves the new token beside the old server', async (t) => {
+    const [{ url }, other] = [await server(t), await server(t)];
+    const stage = createStage(t, withPassword);
+    await runCommand(stage, 'peers login', { url, user: 'alice', register: true });
+    const before = files(stage);
+    const moved = await runCommand(stage, 'peers login', { url: other.url, user: 'alice', register: true, yes: true });
+    assert.equal(moved.failure, undefined, moved.text);
+    const { config, env } = files(stage);
+    assert.match(config, /MATRIX_ACCESS_TOKEN: \$\{MATRIX_ACCESS_TOKEN_2\}\n/);
+    const token = /^MATRIX_ACCESS_TOKEN_2=(\S+)$/m.exec(env)?.[1] ?? '';
+    assert.ok(token.length > 8 && !before.env.includes(token));
+    assert.doesNotMatch(env, /^MATRIX_ACCESS_TOKEN=/m);
+    const listed = await runCommand(stage, 'peers list');
+    assert.equal(listed.failure, undefined, listed.text);
+  });
+
   test('the same user goes on as the same device', async (t) => {
     const { url } = await server(t);
     const stage = createStage(t, withPassword);

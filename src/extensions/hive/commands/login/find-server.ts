@@ -39,7 +39,8 @@ async function resolveAddress(
   const told = await wellKnown(`https://${address.name}`, ask, signal);
   if (told === undefined) return ok({ url: `https://${address.name}`, isOpen: false });
   const read = readAddress(told);
-  if (read.ok && read.value.kind === 'url') return ok({ url: read.value.url, isOpen: read.value.isOpen });
+  // A name that is asked over https does not lead to where everybody reads along.
+  if (read.ok && read.value.kind === 'url' && !read.value.isOpen) return ok({ url: read.value.url, isOpen: false });
   const detail = `${address.name} says that its server is at ${told}, and that cannot be used`;
   return refuse(read.ok ? 'address-invalid' : read.reason, detail);
 }
