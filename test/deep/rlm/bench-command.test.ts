@@ -9,9 +9,9 @@ import type { CommandOutput } from '#core/agent/command-spec.ts';
 import { benchCommands } from '#extensions/rlm/commands/bench-command.ts';
 import { memoryCommands } from '#extensions/rlm/commands/memory-command.ts';
 import { extensionGround } from '#surfaces/app/host/lend-ground.ts';
-import { createStage, type Stage } from '../../../surfaces/app/app-fixture.ts';
-import { verifies } from '../../../verifies.ts';
-import { soundRecord } from '../memory/sound-record.ts';
+import { soundRecord } from '../../extensions/rlm/memory/sound-record.ts';
+import { createStage, type Stage } from '../../surfaces/app/app-fixture.ts';
+import { verifies } from '../../verifies.ts';
 
 interface Ran {
   readonly text: string;

@@ -8,10 +8,10 @@ import { isJsonObject, type JsonObject } from '#base/json.ts';
 import type { Approver } from '#core/agent/approver.ts';
 import { composeApp } from '#surfaces/app/compose.ts';
 import { createScriptedModel, type ScriptedStep } from '#testing/scripted-model.ts';
+import { type CliRun, type CliStage, createCliStage } from '../../scenario/cli-process.ts';
+import { readJson } from '../../scenario/curator/read-json.ts';
 import { openConversation, play } from '../../surfaces/app/app-fixture.ts';
 import { verifies } from '../../verifies.ts';
-import { type CliRun, type CliStage, createCliStage } from '../cli-process.ts';
-import { readJson } from './read-json.ts';
 
 const NAME = 'release-notes';
 const SKILL = `---

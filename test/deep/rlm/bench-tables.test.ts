@@ -14,8 +14,8 @@ import { runtimeBenefit } from '#extensions/rlm/bench/memory/runtime-benefit.ts'
 import { claimAwareBench } from '#extensions/rlm/bench/scorer/claim-aware-bench.ts';
 import { syntheticBench } from '#extensions/rlm/bench/scorer/synthetic-bench.ts';
 import { ABLATION_CONTRACTS, ablationFixtures } from '#extensions/rlm/fixtures/contract-ablation.ts';
-import { verifies } from '../../../verifies.ts';
-import { never } from './bench-place.ts';
+import { never } from '../../extensions/rlm/bench/bench-place.ts';
+import { verifies } from '../../verifies.ts';
 
 const ratesOf = (row: MemoryRates) => [
   row.initial_accept_rate,

@@ -15,9 +15,9 @@ import { createProcessCall } from '#extensions/rlm/call/process-call.ts';
 import { appendMemory, readMemoryFile } from '#extensions/rlm/memory/memory-file.ts';
 import { memoryMode } from '#extensions/rlm/memory/memory-mode.ts';
 import { memoryReport } from '#extensions/rlm/memory/memory-report.ts';
-import { verifies } from '../../../verifies.ts';
-import { benchPlace, never } from './bench-place.ts';
-import { reflexInner } from './reflex-inner.ts';
+import { benchPlace, never } from '../../extensions/rlm/bench/bench-place.ts';
+import { reflexInner } from '../../extensions/rlm/bench/reflex-inner.ts';
+import { verifies } from '../../verifies.ts';
 
 const FIXTURES = portabilityFixtures(8);
 
@@ -211,7 +211,7 @@ describe('rlm/bench: the live matrix', () => {
       redact: (text: string) => text,
       clock: systemClock,
     };
-    const command = [process.execPath, join(import.meta.dirname, 'agent-program.ts')];
+    const command = [process.execPath, join(import.meta.dirname, '../../extensions/rlm/bench/agent-program.ts')];
     const program = createProcessCall({ family: 'program', command, env: [], input: 'json', surroundings });
     const { matrix } = await matrixOf(t, { calls: [program], smoke: true });
     assert.equal(matrix.aggregate_result.status, 'pass', JSON.stringify(matrix.cells[0]?.error));
