@@ -69,7 +69,7 @@ describe('notes on the server', () => {
 
   verifies(['R4.23', 'R4.40'], 'sparks lie with the user, under their key', async (t) => {
     const { server, bob, put } = await bobWithCarol(t);
-    await bob.changeSparks((sparks) => [...sparks, sparkOf('carol', 'dave')], NEVER);
+    await bob.changeSparks((sparks) => [...sparks, sparkOf('carol@localhost', 'dave@localhost')], NEVER);
     assert.deepEqual(put('social.awareness.sparks'), [
       `/_matrix/client/v3/user/${USER}/account_data/social.awareness.sparks`,
     ]);
