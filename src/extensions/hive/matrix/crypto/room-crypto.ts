@@ -15,6 +15,14 @@ export interface KeyChanges {
   readonly next: string;
   /** This sync began at no position: device lists may have changed unseen, so everybody's are asked for again. */
   readonly isInitial?: boolean;
+  /** Rooms that this sync says are encrypted; remembered together with `next`. */
+  readonly encrypted?: readonly EncryptedRoom[];
+}
+
+export interface EncryptedRoom {
+  readonly roomId: string;
+  /** State content of `m.room.encryption`. Kept are algorithm and rotation alone. */
+  readonly settings: JsonObject;
 }
 
 export interface ClearEvent {
@@ -49,6 +57,13 @@ export interface RoomCrypto {
    * after the store (the network's PeerError) is tried again by the next call; the position of the sync may advance only when it returns.
    */
   receive(changes: KeyChanges, signal: AbortSignal): Promise<void>;
+  /**
+   * Every room that was ever noted as encrypted by any process of this home, with the newest settings that were noted: what a server says
+   * less, later, is not believed. Costs a query of all of them; before the store was opened, and after it failed, the last known ones.
+   */
+  encryptedRooms(): readonly EncryptedRoom[];
+  /** Remembers rooms that are encrypted, on disk when it returns. What is known already costs nothing; `encrypt` notes its room itself. */
+  noteEncrypted(rooms: readonly EncryptedRoom[]): Promise<void>;
   /** Shares the key with every device of every member, encrypts all contents, stores once, then sends the keys; gives contents of `m.room.encrypted`. */
   encrypt(target: EncryptionTarget, events: readonly ClearEvent[], signal: AbortSignal): Promise<readonly JsonObject[]>;
   /**

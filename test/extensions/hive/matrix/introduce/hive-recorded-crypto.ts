@@ -1,7 +1,7 @@
 /** A RoomCrypto that encrypts for whom it is told there is, by turning letters; it writes down what it was asked. */
 import type { JsonObject } from '#base/json.ts';
 import { parseJsonObject } from '#base/json.ts';
-import type { KeyChanges, LateDevice, RoomCrypto } from '#extensions/hive/matrix/crypto/room-crypto.ts';
+import type { EncryptedRoom, KeyChanges, LateDevice, RoomCrypto } from '#extensions/hive/matrix/crypto/room-crypto.ts';
 import { PeerError } from '#extensions/hive/peers/peer-error.ts';
 
 export class RecordedCrypto implements RoomCrypto {
@@ -11,6 +11,7 @@ export class RecordedCrypto implements RoomCrypto {
   /** By user id. */
   readonly devices = new Map<string, readonly string[]>();
   readonly reached = new Set<string>();
+  readonly encrypted = new Map<string, EncryptedRoom>();
   fault: string | undefined;
   closed = 0;
 
@@ -21,6 +22,15 @@ export class RecordedCrypto implements RoomCrypto {
   async receive(changes: KeyChanges): Promise<void> {
     this.#check();
     this.received.push(changes);
+    await this.noteEncrypted(changes.encrypted ?? []);
+  }
+
+  encryptedRooms(): readonly EncryptedRoom[] {
+    return [...this.encrypted.values()];
+  }
+
+  async noteEncrypted(rooms: readonly EncryptedRoom[]): Promise<void> {
+    for (const room of rooms) this.encrypted.set(room.roomId, room);
   }
 
   async encrypt(target: { readonly members: readonly string[] }, events: readonly { readonly content: JsonObject }[]) {

@@ -2,12 +2,14 @@
 import type { OlmMachine } from '@matrix-org/matrix-sdk-crypto-wasm';
 import type { MatrixHttp } from '../../http/matrix-http.ts';
 import type { CryptoFile } from '../store/crypto-file.ts';
+import type { EncryptedRooms } from '../store/encrypted-rooms.ts';
 import type { ReachedDevices } from '../store/reached-devices.ts';
 
 export interface KeyBatch {
   readonly olm: OlmMachine;
   readonly file: CryptoFile;
   readonly reached: ReachedDevices;
+  readonly encrypted: EncryptedRooms;
   readonly http: MatrixHttp;
   readonly userId: string;
   readonly deviceId: string;

@@ -9,8 +9,16 @@ import { withFileLock } from '#base/platform.ts';
 import { PeerError } from '../../../peers/peer-error.ts';
 import type { MatrixHttp } from '../../http/matrix-http.ts';
 import { privateKeyFile } from '../private-key-file.ts';
-import type { ClearEvent, EncryptionTarget, KeyChanges, LateDevice, RoomCrypto } from '../room-crypto.ts';
+import type {
+  ClearEvent,
+  EncryptedRoom,
+  EncryptionTarget,
+  KeyChanges,
+  LateDevice,
+  RoomCrypto,
+} from '../room-crypto.ts';
 import { CryptoFile, type DatabaseOpener } from '../store/crypto-file.ts';
+import { EncryptedRooms } from '../store/encrypted-rooms.ts';
 import { ReachedDevices } from '../store/reached-devices.ts';
 import { findLateDevices } from './find-late-devices.ts';
 import { dropSessions, greetAll } from './greet-devices.ts';
@@ -42,6 +50,7 @@ interface OpenStore {
   readonly file: CryptoFile;
   readonly keys: KeyMachine;
   readonly reached: ReachedDevices;
+  readonly encrypted: EncryptedRooms;
   /** Of the file, when memory last equalled it. */
   generation: number;
 }
@@ -55,6 +64,7 @@ export class MachineCrypto implements RoomCrypto {
   #queue: Promise<unknown> = Promise.resolve();
   #isClosed = false;
   #position: string | undefined;
+  #encrypted: readonly EncryptedRoom[] = [];
 
   /** Use `openMachineCrypto`. */
   constructor(options: MachineCryptoOptions) {
@@ -78,6 +88,19 @@ export class MachineCrypto implements RoomCrypto {
       this.#position = changes.next;
       if (batch.file.fact('settled') === 'no') await this.#renew(signal);
     }, signal);
+  }
+
+  encryptedRooms(): readonly EncryptedRoom[] {
+    if (this.#open !== undefined) this.#encrypted = this.#open.encrypted.all();
+    return this.#encrypted;
+  }
+
+  noteEncrypted(rooms: readonly EncryptedRoom[]): Promise<void> {
+    return this.#alone(async () => {
+      const open = await this.#current();
+      const news = open.encrypted.news(rooms);
+      if (news.length > 0) await open.file.database.transaction(() => open.encrypted.note(news));
+    });
   }
 
   encrypt(
@@ -131,9 +154,9 @@ export class MachineCrypto implements RoomCrypto {
     };
     const later = (write: () => void) => waiting.push(write);
     const warn = (sentence: string) => this.#warn(sentence);
-    const { file, reached } = open;
+    const { file, reached, encrypted } = open;
     const { olm, prepared } = open.keys;
-    return { olm, prepared, file, reached, http, userId, deviceId, warn, later, store, signal };
+    return { olm, prepared, file, reached, encrypted, http, userId, deviceId, warn, later, store, signal };
   }
 
   /** One piece of work at a time, with its failures in the words of the seam. */
@@ -224,7 +247,9 @@ export class MachineCrypto implements RoomCrypto {
     const storeKey = privateKeyFile(join(folder, 'store.key'));
     const generation = file.generation();
     const keys = await openKeyMachine(file, { userId, deviceId, storeKey });
-    const open = { file, keys, reached: new ReachedDevices(file.database), generation };
+    const { database } = file;
+    const notes = { reached: new ReachedDevices(database), encrypted: new EncryptedRooms(database) };
+    const open = { file, keys, ...notes, generation };
     const place = file.fact('place');
     if (place !== undefined && place !== file.place) await this.#afterRestore(open);
     return open;

@@ -18,13 +18,17 @@ import { userIds } from './user-ids.ts';
 const NOTHING_KEPT = { oneTimeKeyCounts: { signed_curve25519: 0 }, unusedFallbackKeyTypes: [] };
 
 export async function receiveKeys(batch: KeyBatch, changes: KeyChanges, lost: LostSessions): Promise<void> {
-  const { olm, file } = batch;
+  const { olm, file, encrypted } = batch;
   batch.prepared.clear();
   const hasOldKeys = file.fact('settled') !== 'yes' && (await replacesOldKeys(batch));
   if (changes.isInitial === true && file.fact('position') !== undefined) await olm.markAllTrackedUsersAsDirty();
   const unread = await takeChanges(batch, hasOldKeys ? { ...changes, ...NOTHING_KEPT } : changes);
   await takeKeyRequests(batch, changes.toDevice);
-  batch.later(() => file.setFact('position', changes.next));
+  const rooms = encrypted.news(changes.encrypted ?? []);
+  batch.later(() => {
+    file.setFact('position', changes.next);
+    encrypted.note(rooms);
+  });
   await batch.store();
   await sendOutgoing(batch);
   for (const sender of unread) lost.noteUnknown(sender);

@@ -22,13 +22,15 @@ export async function shareAndEncrypt(
   target: EncryptionTarget,
   events: readonly ClearEvent[],
 ): Promise<readonly JsonObject[]> {
-  const { olm, reached } = batch;
+  const { olm, reached, encrypted } = batch;
   const settings = encryptionSettings(target);
   await prepareDevices(batch, target.members);
   const keys = await olm.shareRoomKey(new RoomId(target.roomId), idsOf(target.members), settings);
   const contents: JsonObject[] = [];
   for (const event of events) contents.push(await encryptOne(batch, target.roomId, event));
   if (!reached.hasSpoken(target.roomId)) batch.later(() => reached.noteSpoken(target.roomId));
+  const news = encrypted.news([target]);
+  if (news.length > 0) batch.later(() => encrypted.note(news));
   await batch.store();
   for (const request of keys) await sendRequest(batch, request);
   await batch.store({ isLight: true });

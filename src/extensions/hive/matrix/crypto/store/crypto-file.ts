@@ -25,6 +25,8 @@ const SCHEMA: RoomSchema = {
        is_reached INTEGER NOT NULL DEFAULT 1, PRIMARY KEY(room, user, device)) WITHOUT ROWID;
      CREATE TABLE asked(session TEXT PRIMARY KEY) WITHOUT ROWID;
      CREATE TABLE spoken(room TEXT PRIMARY KEY) WITHOUT ROWID;`,
+    `CREATE TABLE encrypted(room TEXT PRIMARY KEY, settings TEXT NOT NULL) WITHOUT ROWID;
+     CREATE TABLE opened(session BLOB NOT NULL, place INTEGER NOT NULL, event BLOB NOT NULL, PRIMARY KEY(session, place)) WITHOUT ROWID;`,
   ],
 };
 
