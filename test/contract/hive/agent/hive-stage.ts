@@ -25,12 +25,14 @@ export interface RowsGround {
   readonly start: HomeserverStart;
 }
 
-/** Waits pass fifty times as fast, so that the patience of a backend is not ours. */
-export const HASTY: Clock = {
-  ...systemClock,
-  sleep: (ms, signal) => systemClock.sleep(ms / 50, signal),
-  after: (ms, run) => systemClock.after(ms / 50, run),
-};
+/** Waits pass so many times as fast, so that the patience of a backend is not ours. */
+export function hasty(times: number): Clock {
+  return {
+    ...systemClock,
+    sleep: (ms, signal) => systemClock.sleep(ms / times, signal),
+    after: (ms, run) => systemClock.after(ms / times, run),
+  };
+}
 
 /** What the rows of one ground in one mode are called, and how each gets its stage. */
 export interface Rows {

@@ -6,7 +6,7 @@ import { verifies } from '../../../verifies.ts';
 import type { HiveAgent } from '../agent/hive-agent.ts';
 import { namesOf, refuses, send, speaksOfPeersOnly, talkOf } from '../agent/hive-answers.ts';
 import { allIntroduced, bobIntroduced, introduceByHand, localpart, NEVER, opaque } from '../agent/hive-scenes.ts';
-import { HASTY, type HiveStage, type Rows } from '../agent/hive-stage.ts';
+import { type HiveStage, hasty, type Rows } from '../agent/hive-stage.ts';
 import type { WireFault, WireRequest } from '../hive-homeserver.ts';
 
 export function rowsOfFaults(rows: Rows): void {
@@ -79,7 +79,7 @@ function ofOneFault({ stage }: Rows, { name, fault, codes }: Fault): void {
       const { bob: first, carol, room } = await bobIntroduced(on);
       await first.prefetch();
       await first.close();
-      const bob = await on.restart(first, { clock: HASTY });
+      const bob = await on.restart(first, { clock: hasty(fault.type === 'slow' ? 80 : 10) });
       await bob.prefetch();
       const heal = on.wire.fail(isOf(bob), fault, Number.POSITIVE_INFINITY);
       const began = performance.now();
@@ -124,7 +124,7 @@ function ofWorseDays({ stage }: Rows): void {
     'a homeserver that is down from the start: tools say so in words for the model, and all is there once it is up',
     stage(async (on) => {
       const { bob: gone, carol } = await bobIntroduced(on);
-      const bob = await on.restart(gone, { clock: HASTY });
+      const bob = await on.restart(gone, { clock: hasty(10) });
       await on.wire.down();
       await degraded(bob);
       const list = await bob.call('hivemind_list_peers');
@@ -145,7 +145,7 @@ function ofWorseDays({ stage }: Rows): void {
       let survived = false;
       for (let nth = 1; nth <= 20 && !survived; nth++) {
         const carol = await on.raw(`carol-${nth}`);
-        const bob = await on.agent(`bob-${nth}`, { clock: HASTY });
+        const bob = await on.agent(`bob-${nth}`, { clock: hasty(25) });
         const room = await introduceByHand(alice, [
           [bob, 'Bob'],
           [carol, 'Carol audits.'],
@@ -197,7 +197,7 @@ function ofWorseDays({ stage }: Rows): void {
     ['R4.72', 'R4.58'],
     'B6: a fault while account data are read is not taken for data, and nothing kept is overwritten by it',
     stage(async (on) => {
-      const alice = await on.agent('hermes-of-alice', { clock: HASTY });
+      const alice = await on.agent('hermes-of-alice', { clock: hasty(10) });
       const { acquainted } = await import('../agent/hive-scenes.ts');
       const { bob, carol, dave } = await acquainted(on, alice, { bob: 'Bob', carol: 'Carol', dave: 'Dave' });
       await alice.call('hivemind_dismiss_spark', { peer_a: bob.name, peer_b: carol.name });
@@ -288,10 +288,10 @@ function ofEncryption({ stage, mode }: Rows): void {
 /** Three agents, introduced; Carol has signed in on a second device that Bob never wrote to. */
 async function strangersMeet(on: HiveStage): ReturnType<typeof allIntroduced> {
   const scene = await allIntroduced(on);
-  const second = await on.open(await on.server.signIn(scene.carol.account), { clock: HASTY });
+  const second = await on.open(await on.server.signIn(scene.carol.account), { clock: hasty(10) });
   await second.prefetch();
   await scene.bob.close();
-  const bob = await on.restart(scene.bob, { clock: HASTY });
+  const bob = await on.restart(scene.bob, { clock: hasty(10) });
   await bob.prefetch();
   return { ...scene, bob };
 }

@@ -125,6 +125,33 @@ function ofNews({ stage }: Rows): void {
   );
 
   verifies(
+    ['R4.37', 'R4.50'],
+    'H4: what was read live, after the prefetch of its turn, is not new again in the next',
+    stage(async (on) => {
+      const { bob, carol } = await allIntroduced(on);
+      await bob.prefetch();
+      await send(carol, bob.name, 'read once');
+      const fresh = async () =>
+        (await messagesOf(bob, carol.name)).filter((message) => message.new === true).map(({ text }) => text);
+      assert.deepEqual(await fresh(), ['read once']);
+      assert.equal(await bob.prefetch(), '');
+      assert.deepEqual(await fresh(), []);
+    }),
+  );
+
+  verifies(
+    ['R4.37', 'R4.36'],
+    'the same words twice are two messages',
+    stage(async (on) => {
+      const { bob, carol } = await allIntroduced(on);
+      for (let i = 0; i < 2; i++) await send(bob, carol.name, 'ok');
+      await Promise.all([send(bob, carol.name, 'both'), send(bob, carol.name, 'both')]);
+      await carol.prefetch();
+      assert.deepEqual(await talkOf(carol, bob.name), ['both', 'both', 'ok', 'ok']);
+    }),
+  );
+
+  verifies(
     ['R4.37', 'R4.7'],
     'check_messages without a name asks everybody',
     stage(async (on) => {

@@ -6,7 +6,7 @@ import { verifies } from '../../../verifies.ts';
 import { namesOf, suggestionsOf } from '../agent/hive-answers.ts';
 import { bobKnows, PEOPLE } from '../agent/hive-many-peers.ts';
 import { inferring } from '../agent/hive-scripted-infer.ts';
-import { HASTY, type Rows } from '../agent/hive-stage.ts';
+import { hasty, type Rows } from '../agent/hive-stage.ts';
 
 export function rowsOfModels({ title, stage }: Rows): void {
   describe(`models that fail: ${title}`, () => {
@@ -22,7 +22,7 @@ export function rowsOfModels({ title, stage }: Rows): void {
         assert.equal((await namesOf(bob)).length, 2);
         assert.deepEqual(await suggestionsOf(bob), []);
         const deaf = await on.restart(bob, {
-          clock: HASTY,
+          clock: hasty(10),
           infer: (_request, signal) =>
             new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true })),
         });

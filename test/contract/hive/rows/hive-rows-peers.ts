@@ -87,10 +87,11 @@ export function rowsOfPeers({ title, stage }: Rows): void {
 
     verifies(
       'R4.34',
-      'B4: the introduction is found behind more than a hundred later messages',
+      'B4: the introduction is found behind more than a hundred later messages, and none of them takes its place',
       stage(async (on) => {
-        const { bob, carol, room } = await bobIntroduced(on);
+        const { alice, bob, carol, room } = await bobIntroduced(on);
         for (let i = 0; i < 130; i++) await carol.say(room, `note ${i}`);
+        await alice.say(room, `About ${carol.userId}: much later, another word`);
         await bob.prefetch();
         assert.equal((await infoOf(bob, localpart(carol.userId))).context, OF_CAROL);
       }),
@@ -110,6 +111,9 @@ export function rowsOfPeers({ title, stage }: Rows): void {
         await bob.join(room);
         await alice.prefetch();
         assert.deepEqual(await namesOf(alice), []);
+        await carol.leave(room);
+        await alice.prefetch();
+        assert.deepEqual(await namesOf(alice), [], 'nor does the one who stays when the other declines');
       }),
     );
 

@@ -14,7 +14,7 @@ import {
   opaque,
   timeline,
 } from '../agent/hive-scenes.ts';
-import type { Rows } from '../agent/hive-stage.ts';
+import { hasty, type Rows } from '../agent/hive-stage.ts';
 import { roomPath } from '../hive-raw-client.ts';
 
 export function rowsOfProtection(rows: Rows): void {
@@ -70,7 +70,7 @@ function ofListeners({ stage }: Rows): void {
   );
 }
 
-function ofDowngrades({ stage, mode }: Rows): void {
+function ofDowngrades({ stage, mode, ground }: Rows): void {
   verifies(
     ['R4.74', 'R4.36'],
     'a room that becomes encrypted gets nothing in clear any more',
@@ -84,6 +84,31 @@ function ofDowngrades({ stage, mode }: Rows): void {
       assert.ok(!(await carol.texts(room)).includes('in clear?'));
     }),
   );
+
+  if (ground.isFake)
+    verifies(
+      ['R4.74', 'R4.72'],
+      'a text that did not get through before its room was encrypted does not go in clear when it is said again',
+      stage(async (on) => {
+        const { alice, bob: first, carol, room } = await bobIntroduced(on);
+        const bob = await on.restart(first, { clock: hasty(10) });
+        await bob.prefetch();
+        const heal = on.wire.fail(
+          ({ path }) => path.includes('/send/m.room.message/'),
+          { type: 'reset' },
+          Number.POSITIVE_INFINITY,
+        );
+        assert.equal(
+          (await bob.call('hivemind_send_to_peer', { peer: opaque(carol), message: 'again' })).isError,
+          true,
+        );
+        heal();
+        await alice.call('PUT', `${roomPath(room)}/state/m.room.encryption/`, ENCRYPTED.content);
+        await bob.prefetch();
+        const answer = await bob.call('hivemind_send_to_peer', { peer: opaque(carol), message: 'again' });
+        assert.ok(!(await carol.texts(room)).includes('again'), answer.text);
+      }),
+    );
 
   for (const content of [{}, { algorithm: 'org.example.clear' }, { algorithm: 7 }])
     verifies(

@@ -20,12 +20,18 @@ import { inferring } from '../agent/hive-scripted-infer.ts';
 import type { Rows } from '../agent/hive-stage.ts';
 
 export function rowsOfRestarts(rows: Rows): void {
+  rowsOfSurvival(rows);
+  describe(`several at once: ${rows.title}`, () => {
+    ofTwoAtOnce(rows);
+    ofLateOnes(rows);
+  });
+}
+
+export function rowsOfSurvival(rows: Rows): void {
   describe(`restarts: ${rows.title}`, () => {
     ofSurvivors(rows);
-    ofTwoAtOnce(rows);
     if (rows.mode.e2ee) ofKeys(rows);
     else ofNoState(rows);
-    ofLateOnes(rows);
   });
 }
 
@@ -146,6 +152,46 @@ function ofTwoAtOnce({ stage }: Rows): void {
           .sort(),
       );
       assert.ok(third.transport.sparks().every(({ status }) => status === 'dismissed'));
+    }),
+  );
+
+  verifies(
+    ['R4.28', 'R4.30', 'R4.59'],
+    'B13: a process that still sees a suggestion as pending does not bring back what another one dismissed or did',
+    stage(async (on) => {
+      const infer = inferring(
+        { Bob: { summary_text: 'Bob' }, Carol: { summary_text: 'Carol' }, Dave: { summary_text: 'Dave' } },
+        () => ({
+          should_introduce: true,
+          reason: 'they fit',
+          confidence: 'high',
+        }),
+      );
+      const alice = await on.agent('hermes-of-alice', { infer });
+      const { bob, carol, dave } = await acquainted(on, alice, { bob: 'Bob', carol: 'Carol', dave: 'Dave' });
+      for (let turn = 0; turn < 4; turn++) await alice.prefetch();
+      assert.equal((await suggestionsOf(alice)).length, 3);
+      const other = await on.open(alice.account, { folder: alice.folder });
+      await other.prefetch();
+      await other.call('hivemind_dismiss_spark', { peer_a: bob.name, peer_b: carol.name });
+      await other.call('hivemind_introduce_peers', { peer_a: bob.name, peer_b: dave.name });
+      await alice.call('hivemind_dismiss_spark', { peer_a: bob.name, peer_b: dave.name });
+      await alice.call('hivemind_dismiss_spark', { peer_a: carol.name, peer_b: dave.name });
+      const third = await on.open(alice.account, { folder: alice.folder });
+      await third.prefetch();
+      const status = (a: string, b: string) =>
+        third.transport.sparks().filter((spark) => [spark.peer_a, spark.peer_b].sort().join() === [a, b].sort().join());
+      assert.deepEqual(
+        status(bob.name, carol.name).map((spark) => spark.status),
+        ['dismissed'],
+      );
+      assert.deepEqual(
+        status(carol.name, dave.name).map((spark) => spark.status),
+        ['dismissed'],
+      );
+      assert.equal(status(bob.name, dave.name).length, 1);
+      assert.notEqual(status(bob.name, dave.name)[0]?.status, 'pending');
+      assert.deepEqual(await suggestionsOf(third), []);
     }),
   );
 
