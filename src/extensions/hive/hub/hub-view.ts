@@ -70,7 +70,14 @@ function knownPeer({ meeting, status, lines, notes }: Taken, self: string, id: s
   const seen = meeting.lines.slice(0, lines);
   const peer = peerIn(meeting, self, { status, lines: seen, notes });
   const traffic = trafficOf(seen, { self, id, notes });
-  return { peer, ...(notes.summary ? { summary: notes.summary } : {}), traffic, isProtected: false };
+  return {
+    peer,
+    ...(notes.summary ? { summary: notes.summary } : {}),
+    traffic,
+    isProtected: false,
+    introducedById: meeting.creator,
+    wasWrittenTo: seen.some(({ from }) => from === self),
+  };
 }
 
 function trafficOf(

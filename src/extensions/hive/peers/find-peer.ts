@@ -1,6 +1,7 @@
 // Owns the look-up of a peer by what somebody calls it (hivemind notes 6, B1 and B2; R4.69, R4.71).
-// Invariant: an exact id or an exact name, never a part of one; whoever is not meant for sure is not found.
+// Invariant: an exact id or an exact name that looks like no other, never a part of one; whoever is not meant for sure is not found.
 import { ellipsize } from '#base/text.ts';
+import { looksLikeId, namesakes } from './namesakes.ts';
 import { PeerError } from './peer-error.ts';
 import type { KnownPeer } from './peer-transport.ts';
 
@@ -9,10 +10,11 @@ export function findPeer(peers: readonly KnownPeer[], asked: string): KnownPeer 
   const wanted = asked.trim();
   const byId = peers.find(({ peer }) => peer.id === wanted);
   if (byId !== undefined) return byId;
-  const named = peers.filter(({ peer }) => peer.name === wanted);
-  const [only] = named;
-  if (only !== undefined && named.length === 1) return only;
-  throw only === undefined ? unknownPeer(asked) : ambiguous(wanted, named);
+  const named = peers.find(({ peer }) => peer.name === wanted);
+  if (named === undefined || looksLikeId(wanted)) throw unknownPeer(asked);
+  const alike = namesakes(peers, wanted);
+  if (alike.length > 1) throw ambiguous(wanted, alike);
+  return named;
 }
 
 export function unknownPeer(asked: string): PeerError {
