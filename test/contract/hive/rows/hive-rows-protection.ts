@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { verifies } from '../../../verifies.ts';
-import { namesOf, send, talkOf } from '../agent/hive-answers.ts';
+import { infoOf, namesOf, send, talkOf } from '../agent/hive-answers.ts';
 import {
   acquainted,
   allIntroduced,
@@ -20,6 +20,7 @@ import { roomPath } from '../hive-raw-client.ts';
 export function rowsOfProtection(rows: Rows): void {
   describe(`protection: ${rows.title}`, () => {
     ofListeners(rows);
+    if (rows.ground.isFake) ofBrokenIntroductions(rows);
     ofDowngrades(rows);
     if (rows.mode.e2ee) ofDevices(rows);
   });
@@ -68,6 +69,48 @@ function ofListeners({ stage }: Rows): void {
       assert.ok(!(await dave.texts(room)).includes('for Mallory'));
     }),
   );
+}
+
+function ofBrokenIntroductions({ stage }: Rows): void {
+  const faults = { 'lost-answer': [1, 3, 5], reset: [2, 4] } as const;
+  for (const type of ['lost-answer', 'reset'] as const)
+    for (const nth of faults[type])
+      verifies(
+        ['R4.41', 'R4.72', 'R4.42'],
+        `an introduction whose request ${nth} breaks (${type}), said again: both know each other in the right words, no line stands twice`,
+        stage(async (on) => {
+          const account = await on.server.register('hermes-of-alice');
+          const alice = await on.open(account, { clock: hasty(10) });
+          const { bob, carol } = await acquainted(on, alice, { bob: OF_BOB, carol: OF_CAROL });
+          let count = 0;
+          const heal = on.wire.fail(
+            ({ method, headers }) =>
+              method !== 'GET' &&
+              headers.authorization === `Bearer ${account.accessToken}` &&
+              ++count >= nth &&
+              count < nth + 6,
+            { type },
+            Number.POSITIVE_INFINITY,
+          );
+          const args = { peer_a: bob.name, peer_b: carol.name, reason: 'they get on' };
+          await alice.call('hivemind_introduce_peers', args);
+          heal();
+          const again = await alice.call('hivemind_introduce_peers', args);
+          assert.equal(again.isError, false, again.text);
+          for (const agent of [bob, carol, bob, carol, alice, bob, carol]) await agent.prefetch();
+          for (const [agent, other, context] of [
+            [bob, carol, OF_CAROL],
+            [carol, bob, OF_BOB],
+          ] as const) {
+            assert.equal((await infoOf(agent, other.name)).context, context);
+            const said = (await agent.transport.messages(other.id, { limit: 50 }, NEVER)).map(({ text }) => text);
+            assert.equal(new Set(said).size, said.length, said.join(' | '));
+          }
+          await send(bob, carol.name, 'hello');
+          await carol.prefetch();
+          assert.equal((await talkOf(carol, bob.name))[0], 'hello');
+        }),
+      );
 }
 
 function ofDowngrades({ stage, mode, ground }: Rows): void {
