@@ -70,7 +70,7 @@ async function openTransport(
   const { openAccountDataCipher } = await cipherRoom(config);
   return createMatrixTransport({
     ...{ account, config, clock, http, warn },
-    ...(openAccountDataCipher ? { cipher: openAccountDataCipher(folder) } : {}),
+    ...(openAccountDataCipher ? { cipher: openAccountDataCipher(folder, warn) } : {}),
     ...(config.e2ee ? { crypto: () => openCrypto(keys) } : {}),
   });
 }
