@@ -51,25 +51,23 @@ export function createMatrixTransport(parts: MatrixParts): PeerTransport {
   const isWelcome = createJoinPolicy(parts.config.join);
   const ground = makeGround(parts, isWelcome);
   const { shelf, viewer } = ground;
-  const pull = createPuller(ground);
   const inOrder = createSerial();
   const sparksInOrder = createSerial();
   const refresh = createRefresh(ground, {
-    pull,
+    pull: createPuller(ground),
     invites: createInviteDesk(ground, isWelcome),
     chores: createChores(ground),
     late: createLateDevices(ground),
   });
-  const ownRooms = createOwnRooms(ground, async (signal) => {
-    await pull(signal);
-  });
+  const ownRooms = createOwnRooms(ground, refresh.look);
+  const send = createSender(ground, (signal) => inOrder(() => refresh.look(signal), signal));
   return {
     selfId: opaqueId(ground.selfId),
-    refresh: (signal) => inOrder(() => refresh(signal), signal),
+    refresh: (signal) => inOrder(() => refresh.run(signal), signal),
     peers: () => [...viewer.view(shelf.book()).values()].map(({ known }) => known),
     messages: (id, { limit }, signal) =>
       readMessages(ground, { id, ...(limit === undefined ? {} : { limit }) }, signal),
-    send: createSender(ground),
+    send,
     introduce: (introduction, signal) =>
       inOrder(() => introducePeers(ground, { introduction, ownRooms }, signal), signal),
     contact: (contact, signal) => inOrder(() => makeContact(ground, { contact, ownRooms }, signal), signal),

@@ -1,11 +1,21 @@
 // Owns the ids of people: the protocol's `@name:server`, the opaque `name@server` above this layer, and the name (seed 004, data model).
 // Pure. Invariant: `userIdOf(opaqueId(x)) === x` for every id that `isUserId` takes.
 
-const MAX_CHARACTERS = 255;
+import { isIPv6 } from 'node:net';
 
-/** `@name:server`, server with or without a port; no blanks and no control characters, whatever a server may say. */
+const MAX_CHARACTERS = 255;
+const MAX_PORT = 65_535;
+const USER_ID = /^@[^:\s\p{Cc}]+:(?<host>[A-Za-z0-9.-]+|\[[^\s\]]+\])(?::(?<port>\d{1,5}))?$/u;
+
+/**
+ * `@name:server`; no blanks and no control characters, whatever a server may say. The server is what the protocol takes for one, and so the
+ * encryption, which does nothing for a whole room when one of its members has another: a host name or an address, with or without a port.
+ */
 export function isUserId(value: unknown): value is string {
-  return typeof value === 'string' && value.length <= MAX_CHARACTERS && /^@[^:\s\p{Cc}]+:[^@\s\p{Cc}]+$/u.test(value);
+  if (typeof value !== 'string' || value.length > MAX_CHARACTERS || !value.isWellFormed()) return false;
+  const { host = '', port = '0' } = USER_ID.exec(value)?.groups ?? {};
+  if (Number(port) > MAX_PORT) return false;
+  return host.startsWith('[') ? isIPv6(host.slice(1, -1)) && !host.includes('%') : host !== '';
 }
 
 /** `@carol:localhost:8448` becomes `carol@localhost:8448`. */

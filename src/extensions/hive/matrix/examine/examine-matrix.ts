@@ -70,10 +70,11 @@ async function lookAtAccount(ground: MatrixGround, signal: AbortSignal): Promise
 async function wholeBook(ground: MatrixGround, signal: AbortSignal): Promise<RoomBook> {
   const query = { timeout: '0', filter: JSON.stringify(freshFilter()) };
   const answer = await ground.http(
-    { method: 'GET', path: ['v3', 'sync'], query, idleMs: 30_000, maxBytes: 256 * 1_048_576 },
+    { method: 'GET', path: ['v3', 'sync'], query, idleMs: 30_000, maxBytes: 128 * 1_048_576 },
     signal,
   );
-  return applySync(EMPTY_BOOK, readSync(answer), { selfId: ground.selfId, open: ground.data.open, isWhole: true });
+  const before = { ...EMPTY_BOOK, encrypted: ground.shelf.book().encrypted };
+  return applySync(before, readSync(answer), { selfId: ground.selfId, open: ground.data.open, isWhole: true });
 }
 
 function peerCount({ viewer }: MatrixGround, book: RoomBook): string {

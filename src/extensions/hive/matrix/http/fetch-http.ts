@@ -13,7 +13,7 @@ import { retryWait } from './retry-wait.ts';
 import { timeFailure, wireFailure } from './wire-failure.ts';
 
 const IDLE_MS = 10_000;
-const MAX_BYTES = 64 * 1_048_576;
+const MAX_BYTES = 16 * 1_048_576;
 const MAX_ERROR_BYTES = 65_536;
 const MAX_REDIRECTS = 3;
 /** An answer that trickles may take this many times the limit for silence. */

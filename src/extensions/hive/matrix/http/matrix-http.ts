@@ -13,7 +13,7 @@ export interface MatrixCall {
   readonly repeatable?: boolean;
   /** Milliseconds without a byte after which it is given up; default 10,000. */
   readonly idleMs?: number;
-  /** Bytes of the answer that are read before it is refused; default 64 MiB. */
+  /** Bytes of the answer that are read before it is refused; default 16 MiB. */
   readonly maxBytes?: number;
 }
 

@@ -13,6 +13,13 @@ import { packParcels, sendParcel, textContent } from '../talk/send-parcels.ts';
 const MAX_ROOMS = 10;
 const MAX_PAGES = 5;
 const PAGE = 100;
+/** Failures of everything; every other one is of one room. */
+const OF_THE_NETWORK: ReadonlySet<string> = new Set([
+  'peers-unreachable',
+  'peers-timeout',
+  'peers-rate-limited',
+  'peers-auth',
+]);
 
 export interface LateDevices {
   /** Devices of these users changed; undefined: it is not known whose. */
@@ -32,18 +39,26 @@ export function createLateDevices(ground: MatrixGround): LateDevices {
     run: async (signal) => {
       for (const roomId of [...waiting].slice(0, MAX_ROOMS)) {
         throwIfAborted(signal);
-        const room = ground.shelf.book().rooms.get(roomId);
-        try {
-          if (room !== undefined) await reachLate(ground, room, signal);
-          waiting.delete(roomId);
-        } catch (error) {
-          if (!(error instanceof PeerError)) throw error;
-          ground.warn(`an introduction could not be repeated for a new device yet: ${error.message}`);
-          return;
-        }
+        const failure = await tryToReach(ground, roomId, signal);
+        if (failure !== undefined && OF_THE_NETWORK.has(failure.code)) return;
+        // What failed waits behind the others, so that it never stands in their way.
+        waiting.delete(roomId);
+        if (failure !== undefined) waiting.add(roomId);
       }
     },
   };
+}
+
+async function tryToReach(ground: MatrixGround, roomId: string, signal: AbortSignal): Promise<PeerError | undefined> {
+  const room = ground.shelf.book().rooms.get(roomId);
+  try {
+    if (room !== undefined) await reachLate(ground, room, signal);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof PeerError)) throw error;
+    ground.warn(`an introduction could not be repeated for a new device yet: ${error.message}`);
+    return error;
+  }
 }
 
 export interface ReachedDevices {

@@ -5,6 +5,7 @@ import type { Contact } from '../../peers/peer-transport.ts';
 import { aboutLine } from '../events/introduction-line.ts';
 import { userIdOf } from '../events/user-id.ts';
 import type { MatrixGround } from '../matrix-ground.ts';
+import type { PeerRoom } from '../rooms/order-rooms.ts';
 import type { PeerEntry } from '../rooms/peer-view.ts';
 import type { RoomRecord } from '../rooms/room-book.ts';
 import { keepPeerNote, noteFor, withKind } from '../sync/enter-room.ts';
@@ -20,11 +21,10 @@ export async function makeContact(
   if (userId === undefined || userId === ground.selfId) throw noContact(contact.id, userId !== undefined);
   const key = `contact ${userId}`;
   const known = ground.viewer.view(ground.shelf.book()).get(contact.id);
-  const isHere = known !== undefined && known.known.peer.status !== 'left';
-  const ours = isHere ? ownRoomOf(known, ground.selfId) : undefined;
+  const ours = known === undefined ? undefined : ownRoomOf(known, ground.selfId);
   // Known through somebody else: there is nothing to make.
-  if (isHere && ours === undefined) return;
-  if (known !== undefined && !isHere) ownRooms.forget(key);
+  if (known !== undefined && canTalk(known.rooms[0]) && ours === undefined) return;
+  if (known !== undefined && ours === undefined && mayForget(known, ownRooms.isUnfinished(key))) ownRooms.forget(key);
   const keep = (room: RoomRecord) => keepContext(ground, { room, userId, context: contact.context }, signal);
   if (ours !== undefined && !ownRooms.isUnfinished(key)) return keep(ours);
   const lines = [aboutLine(ground.selfId, contact.about)];
@@ -32,7 +32,16 @@ export async function makeContact(
 }
 
 function ownRoomOf({ rooms }: PeerEntry, selfId: string): RoomRecord | undefined {
-  return rooms.find(({ room }) => room.creation?.sender === selfId)?.room;
+  return rooms.find((one) => one.room.creation?.sender === selfId && canTalk(one))?.room;
+}
+
+function canTalk({ verdict }: PeerRoom): boolean {
+  return verdict.status !== 'left' && !verdict.isShared;
+}
+
+/** What was begun and may have made a room goes on, unless the peer has left it. */
+function mayForget({ known }: PeerEntry, isUnfinished: boolean): boolean {
+  return known.peer.status === 'left' || !isUnfinished;
 }
 
 interface Kept {
@@ -47,7 +56,7 @@ async function keepContext(ground: MatrixGround, { room, userId, context }: Kept
     const known = notes.peer;
     if (known !== undefined && (known.context !== '' || context === '')) return { ...now, notes };
     const verdict = { kind: 'peer', userId, introducerId: ground.selfId, status: 'invited', isShared: false } as const;
-    const peer = { ...(known ?? noteFor(now, verdict)), context };
+    const peer = { ...(known ?? noteFor(ground, { ...now, notes }, verdict)), context };
     return { ...now, notes: { ...notes, peer, behind: withKind(notes.behind, 'peer') } };
   });
   await keepPeerNote(ground, room.id, signal);

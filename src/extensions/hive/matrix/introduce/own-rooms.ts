@@ -34,6 +34,8 @@ export interface OwnRooms {
 interface Progress {
   readonly mark: string;
   mayExist: boolean;
+  /** The server may still be at it. */
+  isUnderWay: boolean;
   room?: RoomRecord;
   /** What is still to be sent, in order; undefined until it was packed. */
   parcels?: readonly Parcel[];
@@ -46,7 +48,7 @@ export function createOwnRooms(ground: MatrixGround, look: (signal: AbortSignal)
   const plans = new Map<string, Progress>();
   return {
     carryOut: async (plan, signal) => {
-      const progress = plans.get(plan.key) ?? { mark: newId('intro'), mayExist: false };
+      const progress = plans.get(plan.key) ?? { mark: newId('intro'), mayExist: false, isUnderWay: false };
       plans.set(plan.key, progress);
       if (progress.parcels?.length === 0) return;
       progress.room ??= await makeRoom({ ground, plan, progress, look }, signal);
@@ -68,16 +70,11 @@ interface Making {
 }
 
 async function makeRoom({ ground, plan, progress, look }: Making, signal: AbortSignal): Promise<RoomRecord> {
-  if (progress.mayExist) {
-    await look(signal);
-    const found = [...ground.shelf.book().rooms.values()].find(({ creation }) => creation?.mark === progress.mark);
-    if (found !== undefined) return inviteRest(ground, { plan, room: found }, signal);
-  }
+  const found = await findMade(ground, { progress, look }, signal);
+  if (found !== undefined) return inviteRest(ground, { plan, room: found }, signal);
   // Nobody is invited to what could not be told.
   if (ground.crypto.isOn) await ground.crypto.open();
-  progress.mayExist = true;
-  const body = creationOf(plan, progress.mark, ground.crypto.isOn);
-  const answer = await ground.http({ method: 'POST', path: ['v3', 'createRoom'], body }, signal);
+  const answer = await askForRoom(ground, { plan, progress }, signal);
   const roomId = answer.room_id;
   if (!isRoomId(roomId))
     throw new PeerError('the server did not say which room it made', {
@@ -88,6 +85,43 @@ async function makeRoom({ ground, plan, progress, look }: Making, signal: AbortS
   const room = ground.shelf.book().rooms.get(roomId) ?? madeRoom(ground, { plan, mark: progress.mark, roomId });
   ground.shelf.putRoom(room);
   return room;
+}
+
+/** Waits before each further look for a room that the server may still be making. */
+const LOOK_AGAIN_MS = [1_000, 3_000];
+
+/** The room of an earlier attempt that was not confirmed. */
+async function findMade(
+  { shelf, clock }: MatrixGround,
+  { progress, look }: Pick<Making, 'progress' | 'look'>,
+  signal: AbortSignal,
+): Promise<RoomRecord | undefined> {
+  if (!progress.mayExist) return undefined;
+  for (const wait of [0, ...(progress.isUnderWay ? LOOK_AGAIN_MS : [])]) {
+    if (wait > 0) await clock.sleep(wait, signal);
+    await look(signal);
+    const found = [...shelf.book().rooms.values()].find(({ creation }) => creation?.mark === progress.mark);
+    if (found !== undefined) return found;
+  }
+  progress.isUnderWay = false;
+  return undefined;
+}
+
+async function askForRoom(
+  { http, crypto }: MatrixGround,
+  { plan, progress }: Pick<Making, 'plan' | 'progress'>,
+  signal: AbortSignal,
+): Promise<JsonObject> {
+  progress.mayExist = true;
+  progress.isUnderWay = true;
+  const body = creationOf(plan, progress.mark, crypto.isOn);
+  try {
+    return await http({ method: 'POST', path: ['v3', 'createRoom'], body }, signal);
+  } catch (error) {
+    // Who says no is not making it.
+    if (error instanceof PeerError && error.status !== undefined && error.status < 500) progress.isUnderWay = false;
+    throw error;
+  }
 }
 
 const ENCRYPTION: JsonObject = { algorithm: 'm.megolm.v1.aes-sha2' };

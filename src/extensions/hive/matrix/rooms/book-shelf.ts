@@ -1,5 +1,5 @@
 // Owns the one mutable thing of the Matrix backend: which book is the present one. Invariant: a book is put in its place whole.
-import { EMPTY_BOOK, type RoomBook, type RoomRecord } from './room-book.ts';
+import { EMPTY_BOOK, type RoomBook, type RoomRecord, withEncryptions } from './room-book.ts';
 
 export interface BookShelf {
   book(): RoomBook;
@@ -15,7 +15,8 @@ export function createBookShelf(): BookShelf {
   const putRoom = (room: RoomRecord) => {
     const invites = new Map(book.invites);
     invites.delete(room.id);
-    book = { ...book, invites, rooms: new Map(book.rooms).set(room.id, room) };
+    const encrypted = withEncryptions(book.encrypted, [room]);
+    book = { ...book, invites, encrypted, rooms: new Map(book.rooms).set(room.id, room) };
   };
   return {
     book: () => book,

@@ -33,7 +33,7 @@ export function judgeRoom(room: RoomRecord, { selfId, isWelcome }: Judge): PeerV
   if (creator === selfId && room.creation?.isDirect !== true) return none('we introduced others there', false);
   const note = room.notes.peer;
   if (note !== undefined && note.peer_id !== selfId)
-    return peer(room, { userId: note.peer_id, introducerId: note.introduced_by_id, selfId });
+    return peer(room, { userId: note.peer_id, introducerId: creator, selfId });
   if (creator !== selfId && !isWelcome(creator)) return none(`introductions of ${creator} are not accepted`, true);
   return judgeMembers(room, { creator, selfId });
 }

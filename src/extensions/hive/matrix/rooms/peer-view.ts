@@ -1,29 +1,24 @@
 // Owns the view of the book as peers: each once, with all rooms in which the two can talk (R4.52). Knows no wire.
-// Invariant: of several rooms with one peer the first is the one that counts: active before invited before left, then the oldest.
+// Invariant: of several rooms with one peer one counts (order-rooms): what is said of the peer is what was said there.
 import { isoTime } from '#base/clock.ts';
 import type { Peer, PeerSummary } from '../../peers/peer.ts';
 import type { KnownPeer } from '../../peers/peer-transport.ts';
 import { nameOf, opaqueId } from '../events/user-id.ts';
 import { countTraffic } from './count-traffic.ts';
 import { type Judge, judgeRoom, type NoPeerVerdict, type PeerVerdict } from './judge-room.ts';
+import { orderRooms, type PeerRoom, type RoomOrder } from './order-rooms.ts';
 import type { RoomBook, RoomRecord } from './room-book.ts';
-
-export interface PeerRoom {
-  readonly room: RoomRecord;
-  readonly verdict: PeerVerdict;
-}
 
 export interface PeerEntry {
   readonly known: KnownPeer;
   readonly userId: string;
   /** At least one; the first is where messages go. */
   readonly rooms: readonly [PeerRoom, ...PeerRoom[]];
+  /** The peer could be reached in clear alone, and the talk with it was encrypted: nothing is sent. */
+  readonly isHeldBack: boolean;
 }
 
-export interface PeerViewParts extends Judge {
-  /** Messages into encrypted rooms can be encrypted. */
-  readonly canEncrypt: boolean;
-}
+export type PeerViewParts = Judge & RoomOrder;
 
 /** By opaque id, oldest introduction first. */
 export type PeerView = ReadonlyMap<string, PeerEntry>;
@@ -53,9 +48,10 @@ function makeView(book: RoomBook, judge: PeerViewer['judge'], parts: PeerViewPar
     const verdict = judge(room);
     if (verdict.kind === 'peer') addTo(groups, verdict.userId, { room, verdict });
   }
-  const entries = [...groups].flatMap(([userId, rooms]) => {
-    const [first, ...rest] = rooms.sort((a, b) => order(a, parts) - order(b, parts) || age(a, b));
-    return first === undefined ? [] : [entry(userId, [first, ...rest], parts)];
+  const entries = [...groups].flatMap(([userId, found]) => {
+    const { rooms, isHeldBack } = orderRooms(found, parts);
+    const [first, ...rest] = rooms;
+    return first === undefined ? [] : [entry({ userId, rooms: [first, ...rest], isHeldBack }, parts)];
   });
   return new Map(entries.sort(byIntroduction).map((one) => [one.known.peer.id, one]));
 }
@@ -66,38 +62,23 @@ function addTo(groups: Map<string, PeerRoom[]>, userId: string, room: PeerRoom):
   else group.push(room);
 }
 
-const BY_STATUS: Readonly<Record<Peer['status'], number>> = { active: 0, invited: 4, left: 8 };
-
-/** A room that others read, or that we could not write to, comes after its like. */
-function order({ room, verdict }: PeerRoom, { canEncrypt }: PeerViewParts): number {
-  const isUnusable = room.encryption !== undefined && !canEncrypt;
-  return BY_STATUS[verdict.status] + (verdict.isShared ? 2 : 0) + (isUnusable ? 1 : 0);
-}
-
-function age(a: PeerRoom, b: PeerRoom): number {
-  return createdAt(a) - createdAt(b) || (a.room.id < b.room.id ? -1 : 1);
-}
-
-function createdAt({ room }: PeerRoom): number {
-  return room.creation?.at ?? 0;
-}
-
 function byIntroduction(a: PeerEntry, b: PeerEntry): number {
   const [first, second] = [a.known.peer, b.known.peer];
   if (first.introduced_at !== second.introduced_at) return first.introduced_at < second.introduced_at ? -1 : 1;
   return first.id < second.id ? -1 : 1;
 }
 
-function entry(userId: string, rooms: PeerEntry['rooms'], { selfId, canEncrypt }: PeerViewParts): PeerEntry {
+function entry(group: Omit<PeerEntry, 'known'>, { selfId, canEncrypt }: PeerViewParts): PeerEntry {
+  const { userId, rooms } = group;
   const [first] = rooms;
   const summary = newestSummary(rooms);
   const records = rooms.map(({ room }) => room);
   const lastSummarised = summary?.last_message_id;
   return {
-    userId,
-    rooms,
+    ...group,
     known: {
-      peer: peerOf(userId, rooms),
+      peer: peerOf(userId, first),
+      introducedById: opaqueId(first.verdict.introducerId),
       ...(summary === undefined ? {} : { summary }),
       traffic: countTraffic(records, { selfId, peerId: userId, lastSummarised }),
       isProtected: first.room.encryption !== undefined && canEncrypt,
@@ -105,13 +86,11 @@ function entry(userId: string, rooms: PeerEntry['rooms'], { selfId, canEncrypt }
   };
 }
 
-function peerOf(userId: string, rooms: PeerEntry['rooms']): Peer {
-  const [{ room, verdict }] = rooms;
-  const contexts = rooms.map((one) => one.room.notes.peer?.context ?? '');
+function peerOf(userId: string, { room, verdict }: PeerRoom): Peer {
   return {
     name: nameOf(userId),
     id: opaqueId(userId),
-    context: contexts.find((context) => context !== '') ?? '',
+    context: room.notes.peer?.context ?? '',
     introduced_by: nameOf(verdict.introducerId),
     introduced_at: room.notes.peer?.introduced_at ?? isoTime(room.creation?.at ?? 0),
     status: verdict.status,

@@ -16,7 +16,12 @@ export interface RoomBook {
     /** Sealed with a key that we lack. */
     readonly isLocked: boolean;
   };
+  /** Settings of every room that was ever seen encrypted, whatever is said of it later and whether or not we are in it. */
+  readonly encrypted: Encryptions;
 }
+
+/** Content of `m.room.encryption` by room id. */
+export type Encryptions = ReadonlyMap<string, JsonObject>;
 
 export interface Invite {
   readonly roomId: string;
@@ -75,10 +80,25 @@ export const EMPTY_BOOK: RoomBook = {
   rooms: new Map(),
   invites: new Map(),
   sparks: { ...NO_SPARKS, isBehind: false, isLocked: false },
+  encrypted: new Map(),
 };
 
 export function emptyRoom(id: string): RoomRecord {
   return { id, members: new Map(), seen: [], hasMore: false, notes: { behind: [] } };
+}
+
+/** A room that nothing is known of, but that it is encrypted when it ever was. */
+export function newRoom(id: string, encrypted: Encryptions): RoomRecord {
+  const encryption = encrypted.get(id);
+  return encryption === undefined ? emptyRoom(id) : { ...emptyRoom(id), encryption };
+}
+
+/** With what these rooms say; the same when they say nothing new. */
+export function withEncryptions(before: Encryptions, rooms: readonly RoomRecord[]): Encryptions {
+  const news = rooms.flatMap(({ id, encryption }) =>
+    encryption === undefined || before.get(id) === encryption ? [] : [[id, encryption] as const],
+  );
+  return news.length === 0 ? before : new Map([...before, ...news]);
 }
 
 /** Everybody who may read what is said: joined or invited. */

@@ -4,7 +4,14 @@ import type { JsonObject } from '#base/json.ts';
 import type { AccountData } from '../account-data/account-data.ts';
 import { textAt } from '../events/json-access.ts';
 import { applyState } from '../rooms/apply-state.ts';
-import { EMPTY_BOOK, emptyRoom, type Invite, type RoomBook, type RoomRecord } from '../rooms/room-book.ts';
+import {
+  EMPTY_BOOK,
+  type Invite,
+  newRoom,
+  type RoomBook,
+  type RoomRecord,
+  withEncryptions,
+} from '../rooms/room-book.ts';
 import { addSeen } from '../rooms/seen-messages.ts';
 import { applyRoomNotes, applySparks } from './apply-notes.ts';
 import { readInviteState, readRoomNews, type SyncAnswer } from './read-sync.ts';
@@ -12,12 +19,12 @@ import { readInviteState, readRoomNews, type SyncAnswer } from './read-sync.ts';
 export interface SyncGround {
   readonly selfId: string;
   readonly open: AccountData['open'];
-  /** The answer holds everything: what the book says and the answer does not is over. Sparks stay. */
+  /** The answer holds everything: what the book says and the answer does not is over. Sparks stay, and so does encryption. */
   readonly isWhole: boolean;
 }
 
 export function applySync(before: RoomBook, answer: SyncAnswer, ground: SyncGround): RoomBook {
-  const base = ground.isWhole ? { ...EMPTY_BOOK, sparks: before.sparks } : before;
+  const base = ground.isWhole ? { ...EMPTY_BOOK, sparks: before.sparks, encrypted: before.encrypted } : before;
   const sparks = applySparks(base.sparks, answer.accountData, ground.open);
   if (!ground.isWhole && isQuiet(answer)) return sparks === before.sparks ? before : { ...before, sparks };
   const rooms = new Map(base.rooms);
@@ -32,9 +39,10 @@ export function applySync(before: RoomBook, answer: SyncAnswer, ground: SyncGrou
   }
   for (const [id, room] of answer.joined) {
     invites.delete(id);
-    rooms.set(id, applyRoom(rooms.get(id) ?? emptyRoom(id), room, ground.open));
+    rooms.set(id, applyRoom(rooms.get(id) ?? newRoom(id, before.encrypted), room, ground.open));
   }
-  return { rooms, invites, sparks };
+  const spoken = answer.joined.flatMap(([id]) => rooms.get(id) ?? []);
+  return { rooms, invites, sparks, encrypted: withEncryptions(before.encrypted, spoken) };
 }
 
 function isQuiet({ joined, invited, left }: SyncAnswer): boolean {

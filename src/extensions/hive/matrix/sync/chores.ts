@@ -6,8 +6,8 @@ import { changeSparks } from '../account-data/change-sparks.ts';
 import { writeReadMark } from '../account-data/read-mark.ts';
 import { writeSummary } from '../account-data/stored-summary.ts';
 import type { MatrixGround } from '../matrix-ground.ts';
-import type { PeerVerdict } from '../rooms/judge-room.ts';
-import type { NoteKind, RoomBook, RoomRecord } from '../rooms/room-book.ts';
+import { compareRooms, type PeerRoom } from '../rooms/order-rooms.ts';
+import type { NoteKind, RoomBook } from '../rooms/room-book.ts';
 import { keepPeerNote, settleRoom, withKind } from './enter-room.ts';
 
 const MAX_SETTLED = 10;
@@ -18,11 +18,6 @@ export interface Chores {
   /** Their context is to be looked for again. */
   lookAgain(roomIds: readonly string[]): void;
   run(signal: AbortSignal): Promise<void>;
-}
-
-interface Candidate {
-  readonly room: RoomRecord;
-  readonly verdict: PeerVerdict;
 }
 
 export function createChores(ground: MatrixGround): Chores {
@@ -37,7 +32,9 @@ export function createChores(ground: MatrixGround): Chores {
       if (ground.shelf.book() === done && again.size === 0) return;
       const list = jobsOf(ground, again);
       for (const job of list.jobs) if (!(await attempt(ground, job, signal))) return;
-      if (list.isAll) done = ground.shelf.book();
+      if (!list.isAll) return;
+      done = ground.shelf.book();
+      ground.data.settled();
     },
   };
 }
@@ -46,15 +43,16 @@ type Job = (signal: AbortSignal) => Promise<void>;
 
 function jobsOf(ground: MatrixGround, again: Set<string>): { readonly jobs: readonly Job[]; readonly isAll: boolean } {
   const candidates = peerRooms(ground);
-  const unsettled = candidates.filter(({ room }) => room.notes.peer === undefined);
+  // In the order in which they are to count.
+  const unsettled = candidates.filter(({ room }) => room.notes.peer === undefined).sort(compareRooms(ground.selfId));
   const searched = candidates.filter(({ room }) => again.has(room.id) && room.notes.peer?.context === '');
   const behind = candidates.filter((one) => one.room.notes.peer !== undefined && isBehind(one));
   const settle =
-    (one: Candidate): Job =>
+    (one: PeerRoom): Job =>
     (signal) =>
       settleRoom(ground, one, signal);
   const search =
-    (one: Candidate): Job =>
+    (one: PeerRoom): Job =>
     async (signal) => {
       again.delete(one.room.id);
       await settleRoom(ground, one, signal);
@@ -76,14 +74,14 @@ function jobsOf(ground: MatrixGround, again: Set<string>): { readonly jobs: read
   };
 }
 
-function peerRooms({ shelf, viewer }: MatrixGround): readonly Candidate[] {
+function peerRooms({ shelf, viewer }: MatrixGround): readonly PeerRoom[] {
   return [...shelf.book().rooms.values()].flatMap((room) => {
     const verdict = viewer.judge(room);
     return verdict.kind === 'peer' ? [{ room, verdict }] : [];
   });
 }
 
-function isBehind({ room: { notes }, verdict }: Candidate): boolean {
+function isBehind({ room: { notes }, verdict }: PeerRoom): boolean {
   return notes.behind.length > 0 || notes.peer?.status !== verdict.status;
 }
 
@@ -99,7 +97,7 @@ export async function attempt(ground: MatrixGround, job: Job, signal: AbortSigna
   }
 }
 
-async function keepNotes(ground: MatrixGround, { room, verdict }: Candidate, signal: AbortSignal): Promise<void> {
+async function keepNotes(ground: MatrixGround, { room, verdict }: PeerRoom, signal: AbortSignal): Promise<void> {
   ground.shelf.changeRoom(room.id, ({ notes, ...now }) => {
     const peer = notes.peer === undefined ? {} : { peer: { ...notes.peer, status: verdict.status } };
     return { ...now, notes: { ...notes, ...peer, behind: withKind(notes.behind, 'peer') } };

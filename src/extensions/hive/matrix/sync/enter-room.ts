@@ -11,7 +11,8 @@ import type { MatrixGround } from '../matrix-ground.ts';
 import { applyState } from '../rooms/apply-state.ts';
 import { type FoundContext, findContext } from '../rooms/find-context.ts';
 import type { PeerVerdict } from '../rooms/judge-room.ts';
-import { emptyRoom, type NoteKind, type RoomRecord } from '../rooms/room-book.ts';
+import { noteTime } from '../rooms/order-rooms.ts';
+import { type NoteKind, newRoom, type RoomRecord } from '../rooms/room-book.ts';
 import { addSeen } from '../rooms/seen-messages.ts';
 
 /** Accepts an invitation and takes in who is there. Throws what the network did; then the invitation, or the room, waits for the next time. */
@@ -20,7 +21,7 @@ export async function enterRoom(ground: MatrixGround, roomId: string, signal: Ab
   await ground.http({ method: 'POST', path: ['v3', 'join', roomId], body: {}, repeatable: true }, signal);
   const answer = await ground.http({ method: 'GET', path: ['v3', 'rooms', roomId, 'state'] }, signal);
   const state = objectsAt(answer, 'list').flatMap((event) => readStripped(event) ?? []);
-  const room = applyState(emptyRoom(roomId), state);
+  const room = applyState(newRoom(roomId, ground.shelf.book().encrypted), state);
   ground.shelf.putRoom(room);
   return room;
 }
@@ -35,15 +36,23 @@ export async function settleRoom(
   ground.shelf.changeRoom(room.id, (now) => {
     // The events just read are the newest, whatever a sync said before.
     const seen = addSeen(now, { events: found.newest, isAfterGap: !found.isWhole });
-    return { ...now, ...seen, notes: withContext(now, verdict, found.context) };
+    return { ...now, ...seen, notes: withContext(ground, { room: now, verdict, context: found.context }) };
   });
   await keepPeerNote(ground, room.id, signal);
 }
 
-function withContext({ notes, ...room }: RoomRecord, verdict: PeerVerdict, context: string): RoomRecord['notes'] {
+interface Learned {
+  readonly room: RoomRecord;
+  readonly verdict: PeerVerdict;
+  readonly context: string;
+}
+
+function withContext(ground: MatrixGround, { room, verdict, context }: Learned): RoomRecord['notes'] {
+  const { notes } = room;
   const known = notes.peer;
   if (known !== undefined && (known.context !== '' || context === '')) return notes;
-  return { ...notes, peer: { ...(known ?? noteFor(room, verdict)), context }, behind: withKind(notes.behind, 'peer') };
+  const peer = { ...(known ?? noteFor(ground, room, verdict)), context };
+  return { ...notes, peer, behind: withKind(notes.behind, 'peer') };
 }
 
 /** Writes the note about the peer of a room as the book has it, when the server has another. */
@@ -58,7 +67,8 @@ export async function keepPeerNote(ground: MatrixGround, roomId: string, signal:
 }
 
 export function noteFor(
-  room: Pick<RoomRecord, 'id' | 'creation'>,
+  { shelf, selfId }: MatrixGround,
+  room: RoomRecord,
   { userId, introducerId, status }: PeerVerdict,
 ): StoredPeer {
   return {
@@ -67,7 +77,7 @@ export function noteFor(
     context: '',
     introduced_by: nameOf(introducerId),
     introduced_by_id: introducerId,
-    introduced_at: isoTime(room.creation?.at ?? 0),
+    introduced_at: isoTime(noteTime(shelf.book(), { room, userId, selfId })),
     status,
     room_id: room.id,
   };

@@ -2,7 +2,7 @@
 // Invariant: the position advances only after everything of an answer was applied; with encryption, after its keys were stored.
 import type { JsonObject } from '#base/json.ts';
 import { PeerError } from '../../peers/peer-error.ts';
-import type { RoomCrypto } from '../crypto/room-crypto.ts';
+import type { EncryptedRoom, RoomCrypto } from '../crypto/room-crypto.ts';
 import type { MatrixGround } from '../matrix-ground.ts';
 import type { RoomBook } from '../rooms/room-book.ts';
 import { applySync } from './apply-sync.ts';
@@ -20,7 +20,7 @@ export interface Pulled {
 
 /** Thousands of rooms take a server its time, once. */
 const WHOLE_IDLE_MS = 30_000;
-const MAX_BYTES = 256 * 1_048_576;
+const MAX_BYTES = 128 * 1_048_576;
 /** So many messages about keys in one answer are a queue that was not acknowledged for long; servers give a hundred at a time. */
 const LONG_QUEUE = 50;
 const MAX_ROUNDS = 20;
@@ -89,9 +89,31 @@ async function takeIn(
 ): Promise<Pulled> {
   const { shelf, selfId, data } = ground;
   const before = shelf.book();
-  await session.crypto?.receive(isWhole ? { ...answer.keys, isInitial: true } : answer.keys, signal);
-  shelf.put(applySync(shelf.book(), answer, { selfId, open: data.open, isWhole }));
+  const isNew = isWhole || answer.joined.some(([id]) => !before.rooms.has(id));
+  const remembered = isNew ? (session.crypto?.encryptedRooms() ?? []) : [];
+  const apply = (book: RoomBook) =>
+    applySync(withRemembered(book, remembered), answer, { selfId, open: data.open, isWhole });
+  const after = apply(before);
+  const keys = { ...answer.keys, encrypted: newEncryptions(before, after), ...(isWhole ? { isInitial: true } : {}) };
+  await session.crypto?.receive(keys, signal);
+  // What others did meanwhile stays.
+  shelf.put(shelf.book() === before ? after : apply(shelf.book()));
   return { answer, before, isWhole, ...(session.trouble === undefined ? {} : { trouble: session.trouble }) };
+}
+
+/** What was encrypted once is so for this book, whatever the server says now. */
+function withRemembered(book: RoomBook, rooms: readonly EncryptedRoom[]): RoomBook {
+  const unknown = rooms.filter(({ roomId }) => !book.encrypted.has(roomId));
+  if (unknown.length === 0) return book;
+  const settings = unknown.map(({ roomId, settings }) => [roomId, settings] as const);
+  return { ...book, encrypted: new Map([...book.encrypted, ...settings]) };
+}
+
+function newEncryptions(before: RoomBook, after: RoomBook): readonly EncryptedRoom[] {
+  if (after.encrypted === before.encrypted) return [];
+  return [...after.encrypted].flatMap(([roomId, settings]) =>
+    before.encrypted.get(roomId) === settings ? [] : [{ roomId, settings }],
+  );
 }
 
 /** From `since`, or everything when there is none or the server does not know it any more. */

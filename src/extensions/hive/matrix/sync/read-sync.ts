@@ -18,11 +18,14 @@ export interface SyncAnswer {
   readonly keys: KeyChanges;
 }
 
+/** It goes into the address of the next request. */
+const MAX_POSITION = 4_096;
+
 /** Throws `peers-bad-response` when it is no answer to a sync at all. */
 export function readSync(answer: JsonObject): SyncAnswer {
   const next = textAt(answer, 'next_batch');
-  if (next === undefined || next === '')
-    throw new PeerError('the server answered a sync without a position', {
+  if (next === undefined || next === '' || next.length > MAX_POSITION)
+    throw new PeerError('the server answered a sync without a position that can be used', {
       code: 'peers-bad-response',
       retryable: true,
       fix: 'Check MATRIX_HOMESERVER: it must be the address of a Matrix homeserver.',

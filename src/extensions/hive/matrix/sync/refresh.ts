@@ -19,25 +19,51 @@ export interface RefreshParts {
   readonly late: LateDevices;
 }
 
-/** Gives sentences for the owner. */
-export function createRefresh(ground: MatrixGround, { pull, invites, chores, late }: RefreshParts) {
+export interface Refresh {
+  /** Gives sentences for the owner. */
+  run(signal: AbortSignal): Promise<readonly string[]>;
+  /** Takes in what is new; what follows from it is done by the next run. */
+  look(signal: AbortSignal): Promise<void>;
+}
+
+export function createRefresh(ground: MatrixGround, { pull, invites, chores, late }: RefreshParts): Refresh {
+  const toTell: string[] = [];
+  const heldBack = new Set<string>();
   let toldTrouble = '';
-  return async (signal: AbortSignal): Promise<readonly string[]> => {
-    throwIfAborted(signal);
+  const look = async (signal: AbortSignal): Promise<void> => {
     const pulled = await pull(signal);
     const trouble = pulled.trouble?.message ?? '';
-    const notices = trouble === toldTrouble || trouble === '' ? [] : [`Messages cannot be decrypted now: ${trouble}`];
+    if (trouble !== toldTrouble && trouble !== '') toTell.push(`Messages cannot be decrypted now: ${trouble}`);
     toldTrouble = trouble;
-    notices.push(...goneNotices(ground, pulled));
+    toTell.push(...goneNotices(ground, pulled));
     chores.lookAgain(lateContexts(ground, pulled));
     late.changed(pulled.isWhole ? undefined : pulled.answer.keys.changed);
+  };
+  const run = async (signal: AbortSignal): Promise<readonly string[]> => {
+    throwIfAborted(signal);
+    await look(signal);
+    const notices = toTell.splice(0);
     const accepted = await invites.accept((room) => settleEntered(ground, { room, notices }, signal), signal);
-    notices.push(...accepted.notices);
+    notices.push(...accepted.notices, ...heldBackNotices(ground, heldBack));
     if (accepted.isStopped) return notices;
     await chores.run(signal);
-    if (pulled.trouble === undefined) await late.run(signal);
+    if (toldTrouble === '') await late.run(signal);
     return notices;
   };
+  return { run, look };
+}
+
+/** Peers that can be written to in clear alone from now on, each once. */
+function heldBackNotices({ shelf, viewer }: MatrixGround, told: Set<string>): readonly string[] {
+  const now = [...viewer.view(shelf.book()).values()].filter(({ isHeldBack }) => isHeldBack);
+  const news = now.map(({ known }) => known.peer.id).filter((id) => !told.has(id));
+  told.clear();
+  for (const { known } of now) told.add(known.peer.id);
+  return news.map(
+    (id) =>
+      `Nothing is sent to ${id} any more: what was said so far was encrypted, and the only room that is left with it is not. ` +
+      'To make contact anew: talaria peers invite',
+  );
 }
 
 async function settleEntered(

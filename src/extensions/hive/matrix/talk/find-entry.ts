@@ -3,7 +3,8 @@
 import { ellipsize } from '#base/text.ts';
 import { PeerError } from '../../peers/peer-error.ts';
 import type { MatrixGround } from '../matrix-ground.ts';
-import type { PeerEntry, PeerRoom } from '../rooms/peer-view.ts';
+import type { PeerRoom } from '../rooms/order-rooms.ts';
+import type { PeerEntry } from '../rooms/peer-view.ts';
 
 type Ground = Pick<MatrixGround, 'shelf' | 'viewer'>;
 
@@ -15,8 +16,13 @@ export function findEntry({ shelf, viewer }: Ground, id: string): PeerEntry {
   throw new PeerError(text, { code: 'peer-unknown', forModel: text, fix: 'See talaria peers list.' });
 }
 
-/** Where a message to that peer goes. Throws `peer-unknown`, `peer-left`, `peers-forbidden`. */
+/** Where a message to that peer goes. Throws `peer-unknown`, `peer-left`, `peers-forbidden`, `peers-encryption`. */
 export function roomToWrite(ground: Ground, id: string): PeerRoom {
+  if (findEntry(ground, id).isHeldBack)
+    throw new PeerError(`${id} could be written to in clear alone, and what was said before was encrypted`, {
+      code: 'peers-encryption',
+      fix: `Make contact with ${id} anew: talaria peers invite`,
+    });
   const first = presentEntry(ground, id).rooms[0];
   if (!first.verdict.isShared) return first;
   throw new PeerError(`somebody else is in ${first.room.id} by now and would read what is said to ${id}`, {

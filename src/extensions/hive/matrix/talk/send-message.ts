@@ -1,4 +1,5 @@
-// Owns sending a text to a peer. Invariant: a text whose fate is unknown keeps its transaction id, so that sending it again cannot make two.
+// Owns sending a text to a peer. Invariant: a text whose fate is unknown keeps its transaction id, so that sending it again cannot make two;
+// who is in the room is asked right before, since a message cannot be taken back.
 import { throwIfAborted } from '#base/abort.ts';
 import { sha256 } from '#base/ids.ts';
 import type { MatrixGround } from '../matrix-ground.ts';
@@ -8,14 +9,19 @@ import { type Parcel, packParcels, sendParcel, textContent } from './send-parcel
 
 const MAX_REMEMBERED = 50;
 
-export function createSender(ground: MatrixGround) {
+/** @param look takes in who is there now */
+export function createSender(ground: MatrixGround, look: (signal: AbortSignal) => Promise<void>) {
   /** By room and text: left in the middle. */
   const unsure = new Map<string, Parcel>();
   return async (id: string, text: string, signal: AbortSignal): Promise<{ readonly messageId: string }> => {
     throwIfAborted(signal);
+    roomToWrite(ground, id);
+    await look(signal);
     const { room } = roomToWrite(ground, id);
     const key = sha256(`${room.id}\n${text}`);
-    const parcel = unsure.get(key) ?? (await packText(ground, { room, text }, signal));
+    const kept = unsure.get(key);
+    const isStillRight = kept !== undefined && (kept.type === 'm.room.encrypted' || room.encryption === undefined);
+    const parcel = isStillRight ? kept : await packText(ground, { room, text }, signal);
     // Two calls at the same time are two messages.
     unsure.delete(key);
     try {

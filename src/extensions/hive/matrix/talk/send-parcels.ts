@@ -1,5 +1,5 @@
 // Owns what leaves this machine as a message: size, encryption where the room has it, and the transaction id by which a server knows a repeated
-// request again (R4.36, R4.74). Knows no peer. Invariant: into an encrypted room nothing goes but what RoomCrypto made.
+// request again (R4.36, R4.74). Knows no peer. Invariant: into a room that ever was encrypted nothing goes but what RoomCrypto made.
 import { newId } from '#base/ids.ts';
 import type { JsonObject } from '#base/json.ts';
 import { PeerError } from '../../peers/peer-error.ts';
@@ -30,7 +30,7 @@ export async function packParcels(
   { room, contents }: { readonly room: RoomRecord; readonly contents: readonly JsonObject[] },
   signal: AbortSignal,
 ): Promise<readonly Parcel[]> {
-  const settings = room.encryption;
+  const settings = await settingsOf(ground, room);
   for (const content of contents) refuseLarge(content, settings === undefined ? MAX_CONTENT : MAX_BEFORE_ENCRYPTION);
   const parcel = (type: string, content: JsonObject): Parcel => ({ roomId: room.id, type, content, txn: newId('txn') });
   if (settings === undefined) return contents.map((content) => parcel('m.room.message', content));
@@ -39,6 +39,13 @@ export async function packParcels(
   const events = contents.map((content) => ({ type: 'm.room.message', content }));
   const encrypted = await crypto.encrypt(target, events, signal);
   return encrypted.map((content) => parcel('m.room.encrypted', content));
+}
+
+/** Where encryption is on, its memory has to be asked, and without it nothing is sent: a server may keep quiet about a room's encryption. */
+async function settingsOf({ crypto, shelf }: MatrixGround, room: RoomRecord): Promise<RoomRecord['encryption']> {
+  const known = room.encryption ?? shelf.book().encrypted.get(room.id);
+  if (known !== undefined || !crypto.isOn) return known;
+  return (await crypto.open()).encryptedRooms().find(({ roomId }) => roomId === room.id)?.settings;
 }
 
 /** Gives the id of the message. */
