@@ -5,8 +5,8 @@ import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/
 import type { HiveGround } from '../hive-ground.ts';
 import { findPeer } from '../peers/find-peer.ts';
 import type { PeerSummary } from '../peers/peer.ts';
-import { peerName } from '../peers/peer-name.ts';
 import type { KnownPeer } from '../peers/peer-transport.ts';
+import { type Introducer, introducers } from '../provider/view/introducer.ts';
 import { callNames, peersKnown } from '../provider/view/peers-known.ts';
 import { renderPeers } from '../provider/view/peers-view.ts';
 import { plainName } from '../provider/view/plain-text.ts';
@@ -29,7 +29,8 @@ async function* show({ transport, reached, notes }: PeerCommand, asked: string):
   const all = peersKnown(transport);
   const known = findPeer(all.peers, asked);
   const { peer, summary } = known;
-  for (const text of [...factLines(known, all.selfId), ...summaryLines(summary)]) yield { type: 'line', text };
+  for (const text of [...factLines(known, introducers(all.selfId, all.peers)(known)), ...summaryLines(summary)])
+    yield { type: 'line', text };
   const sparks = all.sparks.filter((spark) => [spark.peer_a_id, spark.peer_b_id].includes(peer.id));
   if (sparks.length > 0) yield { type: 'line', text: renderPeers(all, { peers: [], sparks }) };
   yield { type: 'line', text: `Write: talaria peers send ${plainName(callNames(all.peers)(peer))} "…"` };
@@ -47,21 +48,21 @@ async function* show({ transport, reached, notes }: PeerCommand, asked: string):
 
 const STATUS = { active: 'active', invited: 'invited, has not come yet', left: 'has left' } as const;
 
-function factLines({ peer, traffic, isProtected }: KnownPeer, selfId: string): readonly string[] {
+function factLines({ peer, traffic, isProtected }: KnownPeer, introducer: Introducer): readonly string[] {
   const context = shownBlock(peer.context);
   return [
     plainName(peer.id),
     `  status      ${STATUS[peer.status]}`,
-    `  introduced  by ${introducer(peer, selfId)}, ${peer.introduced_at.slice(0, 10)}`,
+    `  introduced  by ${introducedBy(introducer)}, ${peer.introduced_at.slice(0, 10)}`,
     `  messages    ${traffic.unread === 0 ? 'none new' : `${traffic.unread}${traffic.atLeast ? ' or more' : ''} new`}`,
     `  encrypted   ${isProtected ? 'yes' : 'no'}`,
     ...(context === '' ? ['  nothing was said about it'] : ['  what was said about it:', context]),
   ];
 }
 
-function introducer({ introduced_by: by, name }: KnownPeer['peer'], selfId: string): string {
-  if (by === name) return 'itself';
-  return by === peerName(selfId) ? 'you' : plainName(by);
+function introducedBy(introducer: Introducer): string {
+  if (introducer.kind === 'peer') return 'itself';
+  return introducer.kind === 'self' ? 'you' : plainName(introducer.called);
 }
 
 function summaryLines(summary: PeerSummary | undefined): readonly string[] {

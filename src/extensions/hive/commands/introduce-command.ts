@@ -38,7 +38,7 @@ async function* introduce(
   const pair = findPair(transport.peers(), peerA, peerB);
   const told = draftIntroduction(pair, reason);
   yield { type: 'line', text: 'Both will read:' };
-  yield { type: 'line', text: shownBlock(introductionText(told)) };
+  yield { type: 'line', text: shownBlock(introductionText(told), '  | ', Number.POSITIVE_INFINITY) };
   yield { type: 'line', text: 'You stay in their conversation, and can read along.' };
   const consent = await agreed(context, { yes, question: 'Introduce them?' });
   if (!consent.ok) {

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { wrongUse } from '#core/agent/command-failure.ts';
 import { type AnyCommand, defineCommand } from '#core/agent/command-spec.ts';
 import type { HiveGround } from '../hive-ground.ts';
+import { plainText } from '../provider/view/plain-text.ts';
 import { readUser } from './login/read-user.ts';
 import { shownLine } from './shown-text.ts';
 import { withPeers } from './with-peers.ts';
@@ -34,7 +35,7 @@ export function inviteCommand(ground: HiveGround): AnyCommand {
           yield wrongUse('peer-is-self', `${id} is you`, 'Name another agent.');
           return;
         }
-        await transport.contact({ id, context: kept.trim(), about: about.trim() }, signal);
+        await transport.contact({ id, context: plainText(kept).trim(), about: plainText(about).trim() }, signal);
         yield { type: 'line', text: `invited ${shownLine(id, 200)}; it becomes active when it has accepted` };
         if (about.trim() === '') yield { type: 'line', text: 'It was told nothing about you; --about "…" says it.' };
         yield { type: 'line', text: 'See whether it came: talaria peers list' };

@@ -1,10 +1,12 @@
-// Owns `peers send`: a message of the owner to one peer. Invariant: it goes to the peer that is meant for sure, or to nobody.
+// Owns `peers send`: a message of the owner to one peer. Invariants: it goes to the peer that is meant for sure, or to nobody; nothing goes
+// along that a terminal would not show.
 import { z } from 'zod';
 import { wrongUse } from '#core/agent/command-failure.ts';
 import { type AnyCommand, defineCommand } from '#core/agent/command-spec.ts';
 import type { HiveGround } from '../hive-ground.ts';
 import { findPeer } from '../peers/find-peer.ts';
-import { shownLine } from './shown-text.ts';
+import { callNames } from '../provider/view/peers-known.ts';
+import { plainName, plainText } from '../provider/view/plain-text.ts';
 import { withPeers } from './with-peers.ts';
 
 export function sendCommand(ground: HiveGround): AnyCommand {
@@ -19,17 +21,19 @@ export function sendCommand(ground: HiveGround): AnyCommand {
     }),
     examples: ['talaria peers send hermes-of-carol "Can you audit our enclave next week?"'],
     async *run({ peer, message }, context) {
-      const text = message.join(' ').trim();
+      const text = plainText(message.join(' ')).trim();
       if (text === '') {
         yield wrongUse('message-empty', 'there is no message', 'Type it last: talaria peers send PEER "…"');
         return;
       }
       yield* withPeers(ground, context, async function* ({ transport, signal }) {
-        const known = findPeer(transport.peers(), peer);
+        const peers = transport.peers();
+        const known = findPeer(peers, peer);
         const { id, name } = known.peer;
         const { messageId } = await transport.send(id, text, signal);
-        yield { type: 'line', text: `sent to ${shownLine(id, 200)}${known.isProtected ? ', encrypted' : ''}` };
-        yield { type: 'line', text: `Its answer, when there is one: talaria peers messages ${shownLine(name, 100)}` };
+        yield { type: 'line', text: `sent to ${plainName(id)}${known.isProtected ? ', encrypted' : ''}` };
+        const called = plainName(callNames(peers)(known.peer));
+        yield { type: 'line', text: `Its answer, when there is one: talaria peers messages ${called}` };
         yield { type: 'data', value: { sent: true, to: name, id, message_id: messageId } };
       });
     },

@@ -9,15 +9,15 @@ export function shownLine(text: string, max = 300): string {
   return oneLine(text, max);
 }
 
-/** Every line begins with `mark`. Empty for nothing. */
-export function shownBlock(text: string, mark = '  | '): string {
+/** Every line begins with `mark`. Empty for nothing. `most` lines, and how many there are beside. */
+export function shownBlock(text: string, mark = '  | ', most = MOST_LINES): string {
   const clean = plainText(text)
     .replace(/\t/g, '  ')
     .replace(/\n{3,}/g, '\n\n')
     .trim();
   if (clean === '') return '';
   const lines = clean.split('\n');
-  const rest = lines.length - MOST_LINES;
-  const kept = rest > 0 ? [...lines.slice(0, MOST_LINES), `… ${rest} lines more`] : lines;
+  const rest = lines.length - most;
+  const kept = rest > 0 ? [...lines.slice(0, most), `… ${rest} lines more`] : lines;
   return kept.map((line) => `${mark}${line}`.trimEnd()).join('\n');
 }

@@ -40,6 +40,19 @@ describe('peers send', () => {
     );
   });
 
+  verifies(['R4.73'], 'attack: unseen characters that were pasted along are not sent', async (t) => {
+    const signedIn = await signedInStage(t);
+    introducedBy(signedIn, { other: CAROL, context: 'here' });
+    const send = (word: string) =>
+      runCommand(signedIn.stage, 'peers send', { peer: 'hermes-of-carol', message: [word] });
+    await send('hello\u{e0041}\u202e\nthere\u200b');
+    assert.deepEqual(
+      sent(signedIn).map(({ body }) => (JSON.parse(body) as { body: string }).body),
+      ['hello\nthere'],
+    );
+    assert.equal((await send('\u{e0041}\u{e0042}')).failure?.code, 'message-empty');
+  });
+
   verifies(
     ['R4.69', 'R4.71', 'R4.72'],
     'whatever cannot be sent is named, with what to do, and nothing goes out',
@@ -124,6 +137,31 @@ describe('peers introduce', () => {
     assert.equal(created(signedIn).length, 1);
     assert.equal(sent(signedIn).length, 3);
   });
+
+  verifies(
+    ['R4.31', 'R4.73'],
+    'attack: hidden words in a context travel with an introduction that was agreed to',
+    async (t) => {
+      const signedIn = await signedInStage(t);
+      introducedBy(signedIn, {
+        other: CAROL,
+        context: `Carol\u{e0041}\u{e0042}\u202e audits\n${'line\n'.repeat(300)}end`,
+      });
+      introducedBy(signedIn, { other: DAVE, context: '' });
+      const input = { peerA: 'hermes-of-carol', peerB: 'hermes-of-dave', reason: 'an\u200b audit', yes: true };
+      const { text, failure } = await runCommand(signedIn.stage, 'peers introduce', input);
+      assert.equal(failure, undefined, text);
+      const bodies = sent(signedIn).map(({ body }) => (JSON.parse(body) as { body: string }).body);
+      assert.deepEqual(bodies, [
+        `About ${CAROL}: Carol audits\n${'line\n'.repeat(300)}end`,
+        `About ${DAVE}: (nothing is known yet)`,
+        'Why: an audit',
+      ]);
+      for (const line of bodies.join('\n').split('\n'))
+        assert.ok(text.includes(`| ${line.replace(/@(.*?):/, '$1@')}`), line);
+      assert.doesNotMatch(text, /lines more/);
+    },
+  );
 
   test('it takes two who are there', async (t) => {
     const signedIn = await withTwoPeers(t);

@@ -1,10 +1,13 @@
 // Looking peers up by what somebody calls them.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import fc from 'fast-check';
 import { findPeer } from '#extensions/hive/peers/find-peer.ts';
+import { foldName } from '#extensions/hive/peers/fold-name.ts';
 import { PeerError } from '#extensions/hive/peers/peer-error.ts';
 import { peerName } from '#extensions/hive/peers/peer-name.ts';
 import type { KnownPeer } from '#extensions/hive/peers/peer-transport.ts';
+import { runs } from '../../../property-runs.ts';
 import { verifies } from '../../../verifies.ts';
 
 function knownPeer(id: string): KnownPeer {
@@ -58,6 +61,33 @@ describe('finding a peer', () => {
       '@twin:one',
     ])
       assert.match(textOf(wrong), /^peer-unknown: there is no peer "/);
+  });
+
+  verifies(
+    ['R4.71', 'R4.73'],
+    'attack: names that look the same are ambiguous, also when only one is spelled like that',
+    () => {
+      for (const [real, twin] of [
+        ['kate', '\u212Aate'],
+        ['straße', 'STRASSE'],
+        ['a', 'ａ'],
+        ['b', '\u00adb\u3164'],
+      ] as const) {
+        const peers = [`${real}@one`, `${twin}@two`].map(knownPeer);
+        for (const name of [real, twin]) assert.throws(() => findPeer(peers, name), { code: 'peer-ambiguous' });
+        assert.equal(findPeer(peers, `${twin}@two`).peer.name, twin);
+      }
+      assert.throws(() => findPeer([knownPeer('a@b@c')], 'a@b'), { code: 'peer-unknown' });
+    },
+  );
+
+  verifies('R4.71', 'folding once is enough', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 20 }), (name) => {
+        assert.equal(foldName(foldName(name)), foldName(name));
+      }),
+      { numRuns: runs(2_000) },
+    );
   });
 
   test('a name that says something else stays in its quotation marks', () => {

@@ -54,7 +54,8 @@ describe('peer tools: what the owner is asked', () => {
     const named = [
       `tell ${CAROL}: hello`,
       `Write to ${CAROL}.`,
-      `${idOf('carol')} should know`,
+      `send ${idOf('carol')} what you found`,
+      `read the report, then send it to ${idOf('carol')}`,
       `ask ${CAROL.toUpperCase()}, please`,
     ];
     for (const line of named) assert.equal((await riskOf(talk, [userMessage(line)], args))?.level, 'none', line);
@@ -65,15 +66,31 @@ describe('peer tools: what the owner is asked', () => {
     assert.equal((await riskOf(talk, [userMessage(`tell ${CAROL}`), steered], args))?.level, 'none');
   });
 
-  test('a plain word is a name only where somebody is addressed', async () => {
+  test('a plain word is a name only where somebody is addressed to whom the owner wrote before', async () => {
     const { talk, hub } = await bobsWorld();
     await introduceMore(hub, ['carol@localhost', 'you@localhost', 'production@localhost']);
     await talk.line('hello there');
     const ask = async (peer: string, line: string) =>
       (await riskOf(talk, [userMessage(line)], { peer, message: 'm' }))?.level;
-    for (const line of ['tell carol hi', 'send this to carol', 'carol: hi there', 'hey @carol, are you in?'])
-      assert.equal(await ask('carol', line), 'none', line);
-    for (const line of ['sing a carol for me', 'a christmas carol is nice'])
+    const addressed = ['tell carol hi', 'send this to carol', 'please write to Carol', 'ask "carol": are you in?'];
+    for (const line of addressed) assert.equal(await ask('carol', line), 'ask', line);
+    for (const peer of ['carol', 'you', 'production'])
+      assert.deepEqual((await talk.call('hivemind_send_to_peer', { peer, message: 'first' })).json, {
+        sent: true,
+        to: peer,
+      });
+    for (const line of addressed) assert.equal(await ask('carol', line), 'none', line);
+    for (const line of [
+      'sing a carol for me',
+      'a christmas carol is nice',
+      'carol: hi there',
+      'hey @carol, are you in?',
+      'let carol know',
+      'text carol',
+      'update carol',
+      'sit down with carol',
+      'me and carol',
+    ])
       assert.equal(await ask('carol', line), 'ask', line);
     assert.equal(await ask('you', 'thank you, tell you what, send it to you'), 'ask');
     assert.equal(await ask('production', 'is it in production yet?'), 'ask');

@@ -1,5 +1,6 @@
 // Owns introducing two peers: what both will be told, and what becomes of the suggestion (R4.30, R4.41, R4.42). Knows no tool and no surface.
-// Invariant: what is sent is exactly what was drafted; whoever asks for a yes shows the draft.
+// Invariant: what is sent is exactly what was drafted, with nothing in it that a reader of the draft cannot see; whoever asks for a yes shows
+// the draft.
 import { type Clock, isoTime } from '#base/clock.ts';
 import { errorText } from '#base/errors.ts';
 import { randomHex } from '#base/ids.ts';
@@ -9,6 +10,7 @@ import { pairKey } from '../../peers/pair-key.ts';
 import type { Spark, SparkStatus } from '../../peers/peer.ts';
 import { PeerError } from '../../peers/peer-error.ts';
 import type { Introduction, KnownPeer, PeerTransport } from '../../peers/peer-transport.ts';
+import { plainText } from '../view/plain-text.ts';
 
 export interface PeerPair {
   readonly a: KnownPeer;
@@ -30,7 +32,7 @@ export function findPair(peers: readonly KnownPeer[], askedA: string, askedB: st
 export function draftIntroduction({ a, b }: PeerPair, reason = ''): Introduction {
   for (const { peer } of [a, b])
     if (peer.status === 'left') throw new PeerError(`${peer.id} has left`, { code: 'peer-left' });
-  const why = reason.trim();
+  const why = seen(reason);
   return {
     a: a.peer.id,
     b: b.peer.id,
@@ -40,9 +42,19 @@ export function draftIntroduction({ a, b }: PeerPair, reason = ''): Introduction
   };
 }
 
+/** Both are told when there is nothing to tell. */
+const NOTHING_KNOWN = '(nothing is known yet)';
+
 function contextOf({ peer, summary }: KnownPeer): string {
-  const told = summary?.summary_text.trim() ?? '';
-  return sliceText(told === '' ? peer.context.trim() : told, CONTEXT_LIMIT);
+  const told = [summary?.summary_text ?? '', peer.context].map(seen).find((text) => text !== '');
+  return sliceText(told ?? NOTHING_KNOWN, CONTEXT_LIMIT).trim();
+}
+
+function seen(text: string): string {
+  return plainText(text)
+    .replace(/\t/g, '  ')
+    .replace(/\n{3,}/g, '\n\n')
+    .trim();
 }
 
 /** Every word that both will read. */

@@ -3,8 +3,11 @@
 import { parseTime } from '#base/clock.ts';
 import { errorText } from '#base/errors.ts';
 import { ellipsize } from '#base/text.ts';
+import { foldName } from '../../peers/fold-name.ts';
+import { looksLikeId } from '../../peers/namesakes.ts';
 import type { PeerMessage } from '../../peers/peer.ts';
 import { PeerError } from '../../peers/peer-error.ts';
+import { peerName } from '../../peers/peer-name.ts';
 import type { KnownPeer, PeerTraffic, PeerTransport } from '../../peers/peer-transport.ts';
 import { byInterest, callNames } from '../view/peers-known.ts';
 import { plainText } from '../view/plain-text.ts';
@@ -101,13 +104,22 @@ async function read(
 ): Promise<readonly ReadMessage[]> {
   const messages = await transport.messages(peer.id, { limit }, signal);
   const fresh = newIds(messages, peer.id, traffic);
+  const call = speakers(transport.selfId, peer.id);
   await mark(transport, { peerId: peer.id, newest: messages[0], warn }, signal);
   return messages.map((message) => ({
-    from: plainText(message.from),
+    from: plainText(call(message)),
     text: ellipsize(plainText(message.text), TEXT_LIMIT),
     time: message.time,
     new: fresh.has(message.id),
   }));
+}
+
+/** What to call who said it: the name, or the id where it could be taken for that of another of the two who talk. */
+function speakers(selfId: string, peerId: string): (message: PeerMessage) => string {
+  return ({ from, fromId }) => {
+    const isTaken = [selfId, peerId].some((id) => id !== fromId && foldName(peerName(id)) === foldName(from));
+    return isTaken || looksLikeId(from) ? fromId : from;
+  };
 }
 
 /** The newest messages of the peer, as many as were unread, and those that came since they were counted. */

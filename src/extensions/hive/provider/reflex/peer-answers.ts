@@ -58,10 +58,15 @@ export function named(template: string, ...values: readonly (JsonValue | undefin
 }
 
 function peerQuote(peer: JsonObject): ReflexQuote {
-  const from = peer.introduced_by === peer.name ? '' : `, introduced by ${plainName(textOf(peer.introduced_by))}`;
+  const from = introducedBy(textOf(peer.introduced_by), textOf(peer.name));
   const status = peer.status === 'active' ? '' : ` (${peer.status === 'left' ? 'has left' : 'not here yet'})`;
   const id = peer.id === undefined ? '' : ` = ${plainName(textOf(peer.id))}`;
   return { source: `${plainName(textOf(peer.name))}${id}${from}${status}`, text: oneLine(textOf(peer.context), 300) };
+}
+
+function introducedBy(introducer: string, name: string): string {
+  if (introducer === name) return '';
+  return introducer === 'you' ? ', contacted by you' : `, introduced by ${plainName(introducer)}`;
 }
 
 function suggestionQuote(spark: JsonObject): ReflexQuote {
@@ -74,7 +79,7 @@ function suggestionQuote(spark: JsonObject): ReflexQuote {
 function messageQuote(message: JsonObject, peer?: string): ReflexQuote {
   const from = textOf(message.from);
   const talk = peer === undefined || peer === from ? '' : ` (with ${plainName(peer)})`;
-  const source = `${plainName(from)}${talk}, ${plainName(textOf(message.time))}${message.new === true ? ', new' : ''}`;
+  const source = `${plainName(from)}${talk}, ${oneLine(textOf(message.time), 40)}${message.new === true ? ', new' : ''}`;
   return { source, text: plainText(textOf(message.text)) };
 }
 

@@ -7,9 +7,10 @@ import { PeerError } from '../../peers/peer-error.ts';
 import type { Introduction, KnownPeer, PeerTransport } from '../../peers/peer-transport.ts';
 import { draftIntroduction, findPair, introducePair, introductionText, type PeerPair } from '../acts/introduce.ts';
 import { callNames } from '../view/peers-known.ts';
-import { oneLine, plainText } from '../view/plain-text.ts';
+import { oneLine } from '../view/plain-text.ts';
 import { refuseSecrets } from './no-secret.ts';
-import { namesPeer, ordersIntroduction, ownerWords } from './owner-words.ts';
+import { addresseeOf, ordersIntroduction } from './owner-orders.ts';
+import { ownerWords } from './owner-words.ts';
 import { answer, type PeerToolParts, peerInput, peerName, TOOLSET } from './peer-tool.ts';
 import { shownName } from './shown-peer.ts';
 
@@ -46,7 +47,7 @@ export function introducePeersTool({ link, clock, warn }: PeerToolParts): AnyToo
           const before = weighed.get(asked);
           const { pair, introduction } =
             before === 'nothing' ? unseen(transport, asked) : (before ?? draft(transport, asked));
-          refuseSecrets([introductionText(introduction)], redact);
+          refuseSecrets([introductionText(introduction), asked.reason ?? ''], redact);
           await introducePair({ transport, clock, warn }, pair, introduction, signal);
           const call = callNames(transport.peers());
           const { reason } = introduction;
@@ -54,7 +55,7 @@ export function introducePeersTool({ link, clock, warn }: PeerToolParts): AnyToo
             introduced: true,
             peer_a: shownName(call(pair.a.peer)),
             peer_b: shownName(call(pair.b.peer)),
-            ...(reason === undefined ? {} : { reason: plainText(reason) }),
+            ...(reason === undefined ? {} : { reason }),
           };
         },
         signal,
@@ -84,15 +85,13 @@ function unseen(transport: PeerTransport, asked: Input): never {
 }
 
 function riskOf({ pair, introduction }: Draft, peers: readonly KnownPeer[], { history }: ToolContext): Risk {
-  const words = ownerWords(history());
-  const isNamed = ({ peer }: KnownPeer) =>
-    namesPeer(words, peer, peers.filter((other) => other.peer.name === peer.name).length === 1);
-  if (ordersIntroduction(words) && isNamed(pair.a) && isNamed(pair.b)) return { level: 'none' };
+  const meant = (known: KnownPeer) => addresseeOf(known, peers, known.wasWrittenTo === true);
+  if (ordersIntroduction(ownerWords(history()), meant(pair.a), meant(pair.b))) return { level: 'none' };
   const ids = [pair.a.peer.id, pair.b.peer.id].map((id) => oneLine(id, 300));
   return {
     level: 'ask',
     reason: 'introduces two peers to each other',
     key: `introduce-peers:${pairKey(pair.a.peer.id, pair.b.peer.id).replace('\n', ' ')}`,
-    preview: `introduce ${ids.join(' and ')}; both will read:\n${plainText(introductionText(introduction))}`,
+    preview: `introduce ${ids.join(' and ')}; both will read:\n${introductionText(introduction)}`,
   };
 }

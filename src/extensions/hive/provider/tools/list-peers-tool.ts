@@ -2,6 +2,7 @@
 // prefetch brought and waits for the engine of that turn, so that its suggestions are there.
 import type { z } from 'zod';
 import { type AnyTool, defineTool } from '#core/agent/tool.ts';
+import { introducers } from '../view/introducer.ts';
 import { byInterest, callNames, peersKnown } from '../view/peers-known.ts';
 import { answer, type PeerToolParts, peerInput, TOOLSET } from './peer-tool.ts';
 import { shownPeer, shownSpark } from './shown-peer.ts';
@@ -26,13 +27,14 @@ export function listPeersTool({ link, suggests }: PeerToolParts): AnyTool {
         async () => {
           const transport = await link.ready(signal);
           if (suggests) await link.suggested(signal);
-          const { peers, sparks } = peersKnown(transport);
+          const { selfId, peers, sparks } = peersKnown(transport);
           const call = callNames(peers);
+          const introducerOf = introducers(selfId, peers);
           const more = peers.length - PEERS_SHOWN;
           return {
             peers: byInterest(peers)
               .slice(0, PEERS_SHOWN)
-              .map(({ peer }) => shownPeer(peer, CONTEXT_SHOWN)),
+              .map((known) => shownPeer(known, introducerOf(known), CONTEXT_SHOWN)),
             suggestions: (suggests ? sparks : []).slice(0, SUGGESTIONS_SHOWN).map((spark) => shownSpark(spark, call)),
             ...(more > 0 ? { more_peers: more } : {}),
           };

@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import { type AnyTool, defineTool } from '#core/agent/tool.ts';
 import { findPeer } from '../../peers/find-peer.ts';
+import { introducers } from '../view/introducer.ts';
 import { oneLine } from '../view/plain-text.ts';
 import { answer, type PeerToolParts, peerInput, peerName, TOOLSET } from './peer-tool.ts';
 import { shownPeer } from './shown-peer.ts';
@@ -21,7 +22,12 @@ export function peerInfoTool({ link }: PeerToolParts): AnyTool {
     run: ({ peer }, _context, signal) =>
       answer(
         link,
-        async () => shownPeer(findPeer((await link.ready(signal)).peers(), peer).peer, CONTEXT_SHOWN),
+        async () => {
+          const transport = await link.ready(signal);
+          const peers = transport.peers();
+          const known = findPeer(peers, peer);
+          return shownPeer(known, introducers(transport.selfId, peers)(known), CONTEXT_SHOWN);
+        },
         signal,
       ),
   });

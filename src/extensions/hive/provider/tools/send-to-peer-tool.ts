@@ -1,15 +1,15 @@
-// Owns the tool hivemind_send_to_peer (notes 1 and 6, B1; ADR 0023). Invariants: the owner's own line names the peer or the owner is asked,
-// with every word that would leave; what would reach nobody for sure is not sent.
+// Owns the tool hivemind_send_to_peer (notes 1 and 6, B1; ADR 0023). Invariants: the owner's own line orders it or the owner is asked, with
+// every word that would leave and the id to which it goes; what was weighed is what is sent, and what reached nobody for sure is not.
 import { z } from 'zod';
 import { type AnyTool, defineTool, type Risk, type ToolContext } from '#core/agent/tool.ts';
 import { findPeer } from '../../peers/find-peer.ts';
 import { PeerError } from '../../peers/peer-error.ts';
-import type { KnownPeer } from '../../peers/peer-transport.ts';
-import type { PeerLink } from '../peer-link.ts';
+import type { KnownPeer, PeerTransport } from '../../peers/peer-transport.ts';
 import { callNames } from '../view/peers-known.ts';
 import { oneLine, plainText } from '../view/plain-text.ts';
 import { refuseSecrets } from './no-secret.ts';
-import { namesPeer, ownerWords } from './owner-words.ts';
+import { addresseeOf, ordersMessage } from './owner-orders.ts';
+import { ownerWords } from './owner-words.ts';
 import { answer, failure, type PeerToolParts, peerInput, peerName, TOOLSET } from './peer-tool.ts';
 import { shownName } from './shown-peer.ts';
 
@@ -20,6 +20,9 @@ const input = peerInput({ peer: peerName, message: z.string().min(1, 'say someth
 type Input = z.infer<typeof input>;
 
 export function sendToPeerTool({ link }: PeerToolParts): AnyTool {
+  /** To whom, as it was weighed, by the arguments that the loop hands to `risk` and then to `run`; `nobody`: none was known for sure. */
+  const weighed = new WeakMap<Input, KnownPeer | 'nobody'>();
+  const writtenTo = new Set<string>();
   return defineTool<Input>({
     name: 'hivemind_send_to_peer',
     description: 'Talk to a peer.',
@@ -27,18 +30,28 @@ export function sendToPeerTool({ link }: PeerToolParts): AnyTool {
     toolset: TOOLSET,
     effect: 'write',
     summary: ({ peer, message }) => `to ${oneLine(peer, 80)}: ${oneLine(message, 60)}`,
-    risk: (asked, context) => riskOf(link, asked, context),
-    run: async ({ peer, message }, { redact }, signal) => {
-      if (Buffer.byteLength(message) > MOST_BYTES)
-        return failure('this is too large to send; at most 32 KiB go at once');
+    risk: (asked, context) => {
+      const peers = link.opened?.peers() ?? [];
+      const known = weighed.get(asked) ?? knownAs(peers, asked.peer) ?? 'nobody';
+      weighed.set(asked, known);
+      if (known === 'nobody') return { level: 'none' };
+      const wasWrittenTo = known.wasWrittenTo === true || writtenTo.has(known.peer.id);
+      return riskOf(known, plainText(asked.message), isOrdered(context, known, { peers, wasWrittenTo }));
+    },
+    run: async (asked, { redact }, signal) => {
+      const text = plainText(asked.message);
+      if (text.trim() === '') return failure('say something');
+      if (Buffer.byteLength(text) > MOST_BYTES) return failure('this is too large to send; at most 32 KiB go at once');
       return answer(
         link,
         async () => {
-          refuseSecrets([message], redact);
+          refuseSecrets([asked.message, text], redact);
           const transport = await link.ready(signal);
-          const found = findPeer(transport.peers(), peer);
-          await transport.send(found.peer.id, message, signal);
-          return { sent: true, to: shownName(callNames(transport.peers())(found.peer)) };
+          const before = weighed.get(asked);
+          const { peer } = before === 'nobody' ? unseen(transport, asked) : (before ?? found(transport, asked));
+          await transport.send(peer.id, text, signal);
+          writtenTo.add(peer.id);
+          return { sent: true, to: shownName(callNames(transport.peers())(peer)) };
         },
         signal,
       );
@@ -46,24 +59,33 @@ export function sendToPeerTool({ link }: PeerToolParts): AnyTool {
   });
 }
 
-/** Of a peer that is not known yet, the very word that was given must be the owner's. */
-function riskOf(link: PeerLink, { peer, message }: Input, { history }: ToolContext): Risk {
-  const words = ownerWords(history());
-  const peers = link.opened?.peers() ?? [];
-  const found = knownAs(peers, peer);
-  const named = namesPeer(
-    words,
-    found?.peer ?? { name: peer, id: peer },
-    found === undefined || peers.filter((other) => other.peer.name === found.peer.name).length === 1,
-  );
-  if (named) return { level: 'none' };
-  const id = found?.peer.id ?? peer;
+function isOrdered(
+  { history }: ToolContext,
+  known: KnownPeer,
+  { peers, wasWrittenTo }: { readonly peers: readonly KnownPeer[]; readonly wasWrittenTo: boolean },
+): boolean {
+  return ordersMessage(ownerWords(history()), addresseeOf(known, peers, wasWrittenTo));
+}
+
+function riskOf({ peer: { id } }: KnownPeer, text: string, isOrder: boolean): Risk {
+  if (isOrder) return { level: 'none' };
   return {
     level: 'ask',
     reason: 'sends a message to a peer that your line does not name',
     key: `send-peer:${id}`,
-    preview: `to ${oneLine(id, 300)}:\n${plainText(message)}`,
+    preview: `to ${oneLine(id, 300)}:\n${text}`,
   };
+}
+
+function found(transport: PeerTransport, { peer }: Input): KnownPeer {
+  return findPeer(transport.peers(), peer);
+}
+
+/** Nobody could be shown to whom it goes: says what is wrong with the name, else asks for another try. */
+function unseen(transport: PeerTransport, asked: Input): never {
+  found(transport, asked);
+  const text = 'the peer was not known yet when this was weighed; try again now';
+  throw new PeerError(text, { code: 'peer-unknown', forModel: text });
 }
 
 function knownAs(peers: readonly KnownPeer[], asked: string): KnownPeer | undefined {

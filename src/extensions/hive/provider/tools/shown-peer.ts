@@ -2,20 +2,30 @@
 // Invariant: what others wrote stands in JSON strings, without characters that nobody sees, and capped.
 import type { JsonObject } from '#base/json.ts';
 import { ellipsize } from '#base/text.ts';
-import type { Peer, Spark } from '../../peers/peer.ts';
+import { looksLikeId } from '../../peers/namesakes.ts';
+import type { Spark } from '../../peers/peer.ts';
+import type { KnownPeer } from '../../peers/peer-transport.ts';
+import type { Introducer } from '../view/introducer.ts';
 import { plainText } from '../view/plain-text.ts';
 
 const NAME_LIMIT = 300;
 
-export function shownPeer(peer: Peer, contextLimit: number): JsonObject {
+/** `introduced_by`: `you`, the peer's own name, or what the introducer is called. */
+export function shownPeer({ peer }: KnownPeer, introducer: Introducer, contextLimit: number): JsonObject {
+  const name = shownName(looksLikeId(peer.name) ? peer.id : peer.name);
   return {
-    name: shownName(peer.name),
+    name,
     id: shownName(peer.id),
     context: ellipsize(plainText(peer.context), contextLimit),
-    introduced_by: shownName(peer.introduced_by),
+    introduced_by: introducedBy(introducer, name),
     introduced_at: peer.introduced_at,
     status: peer.status,
   };
+}
+
+function introducedBy(introducer: Introducer, itself: string): string {
+  if (introducer.kind === 'somebody') return shownName(introducer.called);
+  return introducer.kind === 'self' ? 'you' : itself;
 }
 
 /** `call` gives the id where the name is shared. */

@@ -1,5 +1,7 @@
 // Owns what is shown of a transport's knowledge: its peers in the order of interest, and the suggestions that can be acted on. Pure.
 // Invariant: a suggestion is pending, and both of its peers are there (R4.29).
+import { foldName } from '../../peers/fold-name.ts';
+import { looksLikeId } from '../../peers/namesakes.ts';
 import type { Spark } from '../../peers/peer.ts';
 import type { KnownPeer, PeerTransport } from '../../peers/peer-transport.ts';
 
@@ -39,11 +41,14 @@ function later(left: KnownPeer, right: KnownPeer): number {
   return right.traffic.lastAt - left.traffic.lastAt;
 }
 
-/** What to call somebody: the name, or the id where others have the same name. */
+/** What to call somebody: the name, or the id where another name looks the same or the name looks like an id. */
 export function callNames(
   peers: readonly KnownPeer[],
 ): (peer: { readonly name: string; readonly id: string }) => string {
   const count = new Map<string, number>();
-  for (const { peer } of peers) count.set(peer.name, (count.get(peer.name) ?? 0) + 1);
-  return ({ name, id }) => ((count.get(name) ?? 0) > 1 ? id : name);
+  for (const { peer } of peers) {
+    const folded = foldName(peer.name);
+    count.set(folded, (count.get(folded) ?? 0) + 1);
+  }
+  return ({ name, id }) => (looksLikeId(name) || (count.get(foldName(name)) ?? 0) > 1 ? id : name);
 }

@@ -2,8 +2,8 @@
 // Pure. Invariant: what others wrote stands in quotation marks on one line and cannot end them (R4.73); as many lines as are bearable.
 import { plural } from '#base/text.ts';
 import type { Spark } from '../../peers/peer.ts';
-import { peerName } from '../../peers/peer-name.ts';
 import type { KnownPeer } from '../../peers/peer-transport.ts';
+import { type Introducer, introducers } from './introducer.ts';
 import { byInterest, callNames, type PeersKnown } from './peers-known.ts';
 import { plainName, quoted } from './plain-text.ts';
 
@@ -31,28 +31,28 @@ export function renderPeers(known: PeersKnown, part?: ViewPart): string {
 
 function peerSection(known: PeersKnown, peers: readonly KnownPeer[], isChange: boolean): string {
   const call = callNames(known.peers);
+  const introducerOf = introducers(known.selfId, known.peers);
   const total = known.peers.length;
   const count = isChange ? `New or changed: ${peers.length} of ${plural(total, 'peer')}.` : `${plural(total, 'peer')}.`;
   const lines = byInterest(peers)
     .slice(0, PEERS_SHOWN)
-    .map((peer) => peerLine(peer, call(peer.peer), known.selfId));
+    .map((peer) => peerLine(peer, call(peer.peer), introducerOf(peer)));
   return ['## Peers', `${count} ${FOREIGN}`, ...lines, ...andMore(peers.length - PEERS_SHOWN)].join('\n');
 }
 
-function peerLine({ peer, traffic }: KnownPeer, called: string, selfId: string): string {
+function peerLine({ peer, traffic }: KnownPeer, called: string, introducer: Introducer): string {
   const context = peer.context.trim() === '' ? '' : `: ${quoted(peer.context, CONTEXT_SHOWN)}`;
   const notes = [
     ...(peer.status === 'invited' ? ['not here yet'] : []),
     ...(peer.status === 'left' ? ['has left'] : []),
     ...(traffic.unread > 0 ? [`${traffic.unread}${traffic.atLeast ? '+' : ''} new`] : []),
   ];
-  return `- ${plainName(called)}, ${introducer(peer, selfId)}${context}${notes.length > 0 ? ` (${notes.join(', ')})` : ''}`;
+  return `- ${plainName(called)}, ${introducedBy(introducer)}${context}${notes.length > 0 ? ` (${notes.join(', ')})` : ''}`;
 }
 
-function introducer(peer: KnownPeer['peer'], selfId: string): string {
-  if (peer.introduced_by === peer.name) return 'made contact directly';
-  if (peer.introduced_by === peerName(selfId)) return 'contacted by you';
-  return `introduced by ${plainName(peer.introduced_by)}`;
+function introducedBy(introducer: Introducer): string {
+  if (introducer.kind === 'peer') return 'made contact directly';
+  return introducer.kind === 'self' ? 'contacted by you' : `introduced by ${plainName(introducer.called)}`;
 }
 
 function suggestionSection({ peers }: PeersKnown, sparks: readonly Spark[]): string {

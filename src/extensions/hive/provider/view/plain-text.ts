@@ -6,16 +6,17 @@ import { sliceText, wellFormed } from '#base/text.ts';
 
 const LINE_ENDS = /\r\n?|[\v\f\u0085\u2028\u2029]/g;
 /** All but the joiners, one in a row, and the mark of emoji, which scripts and emoji need. */
-const INVISIBLE =
-  /(?!\u200c|\u200d|\ufe0f)[\p{Cf}\p{Default_Ignorable_Code_Point}]|(?<=\u200c|\u200d)(?:\u200c|\u200d)/gu;
+const INVISIBLE = /(?!\u200c|\u200d|\ufe0f)[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
+const JOINERS = /(?:\u200c|\u200d|\ufe0f){2,}/gu;
 const CONTROLS = /(?![\n\t])\p{Cc}/gu;
 
-/** Line breaks and tabs stay. */
+/** Line breaks and tabs stay. A plain text stays as it is, so what was shown can be sent. */
 export function plainText(text: string): string {
   return stripVTControlCharacters(wellFormed(text))
     .replace(LINE_ENDS, '\n')
     .replace(INVISIBLE, '')
-    .replace(CONTROLS, '');
+    .replace(CONTROLS, '')
+    .replace(JOINERS, (run) => `${run.startsWith('\ufe0f') ? '\ufe0f' : ''}${/\u200c|\u200d/u.exec(run)?.[0] ?? ''}`);
 }
 
 /** One line: the first `max` characters, and `…` where there were more. */
@@ -31,10 +32,11 @@ export function quoted(text: string, max: number): string {
   return JSON.stringify(oneLine(text, max)).replace(/</g, '‹').replace(/>/g, '›');
 }
 
-const PLAIN_NAME = /^[\p{L}\p{N}](?:[\p{L}\p{N}._=+/@:[\]-]*[\p{L}\p{N}\]])?$/u;
-const NAME_LIMIT = 80;
+/** ASCII alone: letters of another script can look like these. One `@`, with a server behind it. */
+const PLAIN_NAME = /^[a-z0-9][a-z0-9._=/+-]{0,59}(?:@[a-z0-9.:[\]-]{1,60})?$/i;
+const NAME_LIMIT = 60;
 
 /** A name or id as it is when it looks like one, else in quotation marks. */
 export function plainName(name: string): string {
-  return name.length <= NAME_LIMIT && PLAIN_NAME.test(name) ? name : quoted(name, NAME_LIMIT);
+  return PLAIN_NAME.test(name) ? name : quoted(name, name.includes('@') ? 2 * NAME_LIMIT : NAME_LIMIT);
 }

@@ -10,7 +10,7 @@ import { peerRules } from '#extensions/hive/provider/reflex/peer-rules.ts';
 import { NEVER, sparkOf, textsWith } from '../../../../contract/hive/hive-transport-ground.ts';
 import { allRules, rules, toolNames } from '../../../../core/reflex/all-rules.ts';
 import { verifies } from '../../../../verifies.ts';
-import { bobsWorld, type HiveTalk, type HiveWorld, idOf } from '../hive-talk.ts';
+import { bobsWorld, type HiveTalk, type HiveWorld, idOf, talkOf } from '../hive-talk.ts';
 
 const TOOLS = ['list_peers', 'check_messages', 'send_to_peer', 'get_peer_info', 'introduce_peers', 'dismiss_spark'].map(
   (name) => `hivemind_${name}`,
@@ -230,6 +230,12 @@ describe('peer rules in a conversation', () => {
       assert.ok(hub);
     },
   );
+
+  test('whom the owner contacted is not said to be introduced by the owner’s own name', async () => {
+    const { hub } = await world();
+    const talk = talkOf(async () => hub.join(idOf('alice')));
+    assert.match(await ask(talk, 'who do I know?'), /\nhermes-of-bob = hermes-of-bob@localhost, contacted by you\n/);
+  });
 
   test('who is one peer', async () => {
     const { talk } = await world();
