@@ -41,6 +41,18 @@ const text = fc.oneof(
   fc.array(piece, { maxLength: 25 }).map((parts) => parts.join('')),
   fc.string({ unit: 'binary', maxLength: 200 }),
 );
+/** Says what somebody needs or offers, in words by which the rules find it. */
+const claim = fc
+  .tuple(
+    fc.constantFrom('I need ', 'I am looking for ', 'I can help with ', 'I offer '),
+    fc.constantFrom('TEE audits', 'a compiler', 'code reviews'),
+  )
+  .map(([lead, what]) => `${lead}${what}. `);
+const claimed = fc.oneof(
+  text,
+  fc.tuple(claim, text).map((parts) => parts.join('')),
+  fc.tuple(text, claim).map((parts) => parts.join('\n')),
+);
 const author = fc.constantFrom('peer', 'me', 'other') as fc.Arbitrary<'peer' | 'me' | 'other'>;
 const peer = (name: string, context: string) => {
   const rest = { introduced_by: 'alice', introduced_at: '2026-01-01T00:00:00.000Z', status: 'active' as const };
@@ -76,7 +88,7 @@ describe('sparks: properties', () => {
   verifies('R4.73', 'by rule an item is a piece of what the peer said, and what others write changes nothing', () => {
     let found = 0;
     fc.assert(
-      fc.property(text, fc.array(fc.tuple(author, text), { maxLength: 6 }), (context, said) => {
+      fc.property(claimed, fc.array(fc.tuple(author, claimed), { maxLength: 6 }), (context, said) => {
         const input = (own: boolean) => ({
           schema_version: 'peer-summary/1' as const,
           peer: { name: 'hermes-of-carol' },
