@@ -1,7 +1,6 @@
 // Owns what an event of state changes in a room. Knows no wire. Pure. Invariant: encryption is never taken back, creation never changed.
 import { objectAt, textAt } from '../events/json-access.ts';
 import type { RoomEvent } from '../events/room-event.ts';
-import { isUserId } from '../events/user-id.ts';
 import type { Creation, Membership, RoomRecord } from './room-book.ts';
 
 /** Keys in the creation event of rooms that we make. */
@@ -22,7 +21,8 @@ export function applyState(room: RoomRecord, events: readonly RoomEvent[]): Room
 }
 
 function isMember(event: RoomEvent): boolean {
-  return event.type === 'm.room.member' && isUserId(event.stateKey);
+  // Whoever is named counts as somebody who may read, also by an id that is none.
+  return event.type === 'm.room.member' && event.stateKey !== undefined && event.stateKey !== '';
 }
 
 function withMembers(before: RoomRecord['members'], events: readonly RoomEvent[]): RoomRecord['members'] {

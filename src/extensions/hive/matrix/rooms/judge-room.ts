@@ -1,6 +1,7 @@
 // Owns which rooms give a peer, and whom (decision 0023; notes 6, B8, B9, B17). Knows no wire. Pure.
 // Invariant: nobody takes the place of a peer that is known, and a room in which others would read along gives no new one.
 import type { Peer } from '../../peers/peer.ts';
+import { isUserId } from '../events/user-id.ts';
 import { presentMembers, type RoomRecord } from './room-book.ts';
 
 export interface PeerVerdict {
@@ -42,6 +43,7 @@ function judgeMembers(room: RoomRecord, { creator, selfId }: { creator: string; 
   const others = presentMembers(room).filter((userId) => userId !== selfId && userId !== creator);
   const [only] = others;
   if (others.length > 1) return none(`${others.length + 2} are in it, so what is said there would reach others`, true);
+  if (only !== undefined && !isUserId(only)) return none('who was introduced there has no id that can be used', true);
   if (only !== undefined) return peer(room, { userId: only, introducerId: creator, selfId });
   if (creator === selfId) return none('nobody else is in it', false);
   const wasThere = [...room.members.keys()].some((userId) => userId !== selfId && userId !== creator);
