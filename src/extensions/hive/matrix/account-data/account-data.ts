@@ -10,6 +10,8 @@ export const SUMMARY_KEY = 'social.awareness.summary';
 export const READ_KEY = 'social.awareness.read';
 export const SPARKS_KEY = 'social.awareness.sparks';
 
+const OUR_KEYS = new Set([PEER_KEY, SUMMARY_KEY, READ_KEY, SPARKS_KEY]);
+
 export interface Opened {
   /** Undefined: sealed, and we have no key that opens it. */
   readonly value: JsonObject | undefined;
@@ -25,6 +27,8 @@ export interface NotePlace {
 
 export interface AccountData {
   open(stored: JsonObject, place: NotePlace): Opened;
+  /** All that a whole sync brought is on the server as it is wanted: from now on what is in clear there is not ours. */
+  settled(): void;
   /** Of a room when one is given, else of the user. */
   get(key: string, room: string | undefined, signal: AbortSignal): Promise<JsonObject | undefined>;
   put(note: NotePlace & { readonly value: JsonObject }, signal: AbortSignal): Promise<void>;
@@ -45,7 +49,8 @@ export function createAccountData(
     open: (stored, place) =>
       isSealed(stored)
         ? { value: cipher?.open(stored, bound(place)), isAsWanted: cipher !== undefined }
-        : { value: stored, isAsWanted: cipher === undefined },
+        : openPlain(stored, place, cipher),
+    settled: () => cipher?.plain?.end(),
     get: async (key, room, signal) => {
       try {
         return await http({ method: 'GET', path: pathOf(key, room) }, signal);
@@ -60,4 +65,12 @@ export function createAccountData(
       await http({ method: 'PUT', path: pathOf(key, room), body }, signal);
     },
   };
+}
+
+/** One that is not believed is as one that is not there. */
+function openPlain(stored: JsonObject, { key }: NotePlace, cipher: AccountDataCipher | undefined): Opened {
+  const isNote = OUR_KEYS.has(key) && Object.keys(stored).length > 0;
+  if (!isNote || !cipher?.plain?.isOver()) return { value: stored, isAsWanted: cipher === undefined };
+  cipher.plain.refused();
+  return { value: {}, isAsWanted: true };
 }

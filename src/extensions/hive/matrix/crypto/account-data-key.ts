@@ -4,16 +4,18 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { type JsonObject, parseJsonObject } from '#base/json.ts';
 import type { AccountDataCipher } from '../account-data/account-data-cipher.ts';
-import { privateKeyFile } from './private-key-file.ts';
+import { plainNotesMark } from './plain-notes-mark.ts';
+import { privateKeyFile, type TellOwner } from './private-key-file.ts';
 
 const ALGORITHM = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /** @param folder absolute path of `peers/`. Throws TalariaError `key-unusable` | `folder-unusable`. */
-export function openAccountDataCipher(folder: string): AccountDataCipher {
-  const key = privateKeyFile(join(folder, 'account-data.key'));
+export function openAccountDataCipher(folder: string, tell: TellOwner = () => undefined): AccountDataCipher {
+  const key = privateKeyFile(join(folder, 'account-data.key'), tell);
   return {
+    plain: plainNotesMark(folder, tell),
     seal: (value, place) => seal(key, value, place),
     open: (value, place) => open(key, value, place),
   };
