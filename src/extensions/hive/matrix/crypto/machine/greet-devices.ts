@@ -4,11 +4,11 @@
 import { DeviceId, type KeysClaimRequest, UserId } from '@matrix-org/matrix-sdk-crypto-wasm';
 import { randomHex } from '#base/ids.ts';
 import { isJsonObject, type JsonObject, parseJsonObject } from '#base/json.ts';
+import { userIds } from '../foreign/user-ids.ts';
 import type { LateDevice } from '../room-crypto.ts';
 import type { CryptoFile } from '../store/crypto-file.ts';
 import type { KeyBatch } from './key-batch.ts';
 import { sendQueries, sendRequest } from './send-requests.ts';
-import { userIds } from './user-ids.ts';
 
 /** To be done while no machine is open on the file. */
 export function dropSessions(file: CryptoFile): void {

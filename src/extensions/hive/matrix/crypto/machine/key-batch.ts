@@ -4,12 +4,14 @@ import type { MatrixHttp } from '../../http/matrix-http.ts';
 import type { CryptoFile } from '../store/crypto-file.ts';
 import type { EncryptedRooms } from '../store/encrypted-rooms.ts';
 import type { ReachedDevices } from '../store/reached-devices.ts';
+import type { OwnSessions } from './own-sessions.ts';
 
 export interface KeyBatch {
   readonly olm: OlmMachine;
   readonly file: CryptoFile;
   readonly reached: ReachedDevices;
   readonly encrypted: EncryptedRooms;
+  readonly ownSessions: OwnSessions;
   readonly http: MatrixHttp;
   readonly userId: string;
   readonly deviceId: string;

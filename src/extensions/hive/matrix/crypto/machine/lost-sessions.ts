@@ -11,9 +11,9 @@ import {
 } from '@matrix-org/matrix-sdk-crypto-wasm';
 import { randomHex } from '#base/ids.ts';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { userIds } from '../foreign/user-ids.ts';
 import { greetDevices } from './greet-devices.ts';
 import type { KeyBatch } from './key-batch.ts';
-import { userIds } from './user-ids.ts';
 
 const REQUEST = 'm.room_key_request';
 /** Requests of one batch; the others wait for the next. */

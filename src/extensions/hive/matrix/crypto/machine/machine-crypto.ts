@@ -8,6 +8,7 @@ import type { JsonObject } from '#base/json.ts';
 import { withFileLock } from '#base/platform.ts';
 import { PeerError } from '../../../peers/peer-error.ts';
 import type { MatrixHttp } from '../../http/matrix-http.ts';
+import { userIds } from '../foreign/user-ids.ts';
 import { privateKeyFile } from '../private-key-file.ts';
 import type {
   ClearEvent,
@@ -17,8 +18,9 @@ import type {
   LateDevice,
   RoomCrypto,
 } from '../room-crypto.ts';
-import { CryptoFile, type DatabaseOpener } from '../store/crypto-file.ts';
+import { CryptoFile, type DatabaseOpener, storeKeyPath } from '../store/crypto-file.ts';
 import { EncryptedRooms } from '../store/encrypted-rooms.ts';
+import { OpenedMessages } from '../store/opened-messages.ts';
 import { ReachedDevices } from '../store/reached-devices.ts';
 import { findLateDevices } from './find-late-devices.ts';
 import { dropSessions, greetAll } from './greet-devices.ts';
@@ -26,6 +28,7 @@ import type { KeyBatch } from './key-batch.ts';
 import { LostSessions } from './lost-sessions.ts';
 import { type KeyMachine, openKeyMachine } from './open-key-machine.ts';
 import { changeRoomKeys } from './own-keys.ts';
+import { OwnSessions } from './own-sessions.ts';
 import { readEvent } from './read-event.ts';
 import { receiveKeys } from './receive-keys.ts';
 import { shareAndEncrypt } from './share-and-encrypt.ts';
@@ -51,6 +54,7 @@ interface OpenStore {
   readonly keys: KeyMachine;
   readonly reached: ReachedDevices;
   readonly encrypted: EncryptedRooms;
+  readonly opened: OpenedMessages;
   /** Of the file, when memory last equalled it. */
   generation: number;
 }
@@ -59,6 +63,7 @@ export class MachineCrypto implements RoomCrypto {
   readonly deviceId: string;
   readonly #options: MachineCryptoOptions;
   readonly #lost = new LostSessions();
+  readonly #ownSessions = new OwnSessions();
   readonly #said = new Set<string>();
   #open: OpenStore | undefined;
   #queue: Promise<unknown> = Promise.resolve();
@@ -74,6 +79,8 @@ export class MachineCrypto implements RoomCrypto {
 
   /** Opens the store, so that `position` is known and a store that cannot be used is found at once. */
   start(signal: AbortSignal): Promise<void> {
+    const { userId } = this.#options;
+    if (userIds([userId]).length === 0) return Promise.reject(oddAccount(userId));
     return this.#batch(async () => undefined, signal);
   }
 
@@ -113,8 +120,8 @@ export class MachineCrypto implements RoomCrypto {
 
   decrypt(roomId: string, event: JsonObject): Promise<ClearEvent | undefined> {
     return this.#alone(async () => {
-      const open = await this.#current();
-      return readEvent(open.keys.olm, { roomId, event }, this.#lost);
+      const { keys, opened } = await this.#current();
+      return readEvent({ olm: keys.olm, opened, lost: this.#lost }, { roomId, event });
     });
   }
 
@@ -156,7 +163,8 @@ export class MachineCrypto implements RoomCrypto {
     const warn = (sentence: string) => this.#warn(sentence);
     const { file, reached, encrypted } = open;
     const { olm, prepared } = open.keys;
-    return { olm, prepared, file, reached, encrypted, http, userId, deviceId, warn, later, store, signal };
+    const ownSessions = this.#ownSessions;
+    return { olm, prepared, file, reached, encrypted, ownSessions, http, userId, deviceId, warn, later, store, signal };
   }
 
   /** One piece of work at a time, with its failures in the words of the seam. */
@@ -244,14 +252,19 @@ export class MachineCrypto implements RoomCrypto {
 
   async #openKeys(file: CryptoFile): Promise<OpenStore> {
     const { folder, userId, deviceId } = this.#options;
-    const storeKey = privateKeyFile(join(folder, 'store.key'));
+    const storeKey = privateKeyFile(storeKeyPath(folder), (sentence) => this.#warn(sentence));
     const generation = file.generation();
     const keys = await openKeyMachine(file, { userId, deviceId, storeKey });
     const { database } = file;
-    const notes = { reached: new ReachedDevices(database), encrypted: new EncryptedRooms(database) };
+    const notes = {
+      reached: new ReachedDevices(database),
+      encrypted: new EncryptedRooms(database),
+      opened: new OpenedMessages(database),
+    };
+    this.#ownSessions.reopened();
     const open = { file, keys, ...notes, generation };
-    const place = file.fact('place');
-    if (place !== undefined && place !== file.place) await this.#afterRestore(open);
+    const origin = file.fact('origin');
+    if (origin !== undefined && origin !== file.origin) await this.#afterRestore(open);
     return open;
   }
 
@@ -306,6 +319,13 @@ export class MachineCrypto implements RoomCrypto {
   }
 }
 
+function oddAccount(userId: string): PeerError {
+  return new PeerError(`${userId} is no id that the encryption takes`, {
+    code: 'peers-encryption',
+    fix: 'Use an account whose server has a regular name, or `talaria config set peers.e2ee false`.',
+  });
+}
+
 interface Saving {
   readonly userId: string;
   readonly deviceId: string;
@@ -318,7 +338,7 @@ async function save(open: OpenStore, { userId, deviceId, waiting, isLight }: Sav
   const changes = keys.records.changes();
   const more = () => {
     file.setFact('account', `${userId} ${deviceId}`);
-    if (file.place !== undefined) file.setFact('place', file.place);
+    if (file.origin !== undefined) file.setFact('origin', file.origin);
     for (const write of waiting) write();
   };
   open.generation = await file.write(changes, { from: open.generation, more, isLight });

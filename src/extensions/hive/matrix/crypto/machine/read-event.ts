@@ -1,6 +1,6 @@
 // Owns decrypting one event of a room and the checks that crypto-wasm leaves to its caller: with `Untrusted` it also opens a message that
 // somebody copied out of another's event and sent as an own one. Knows no server. Invariant: what comes out was made by a device of the
-// user who sent the event, for this room.
+// user who sent the event, for this room, and is not read under a second event.
 import {
   DecryptionErrorCode,
   DecryptionSettings,
@@ -10,7 +10,9 @@ import {
   TrustRequirement,
 } from '@matrix-org/matrix-sdk-crypto-wasm';
 import { isJsonObject, type JsonObject, parseJsonObject } from '#base/json.ts';
+import { messagePlace } from '../foreign/message-place.ts';
 import type { ClearEvent } from '../room-crypto.ts';
+import type { OpenedMessages } from '../store/opened-messages.ts';
 import type { LostSessions } from './lost-sessions.ts';
 
 interface Outer {
@@ -20,20 +22,33 @@ interface Outer {
   readonly content: JsonObject;
 }
 
-/** Undefined: no key, damaged, or not what it claims to be. What could be had later is noted in `lost`. */
+export interface EventReader {
+  readonly olm: OlmMachine;
+  readonly opened: OpenedMessages;
+  readonly lost: LostSessions;
+}
+
+/** Undefined: no key, damaged, read before under another event, or not what it claims to be. What could be had later is noted in `lost`. */
 export async function readEvent(
-  olm: OlmMachine,
+  reader: EventReader,
   { roomId, event }: { readonly roomId: string; readonly event: JsonObject },
-  lost: LostSessions,
 ): Promise<ClearEvent | undefined> {
-  const { sender, content } = event;
+  const { sender, content, event_id: eventId } = event;
   if (event.type !== 'm.room.encrypted' || typeof sender !== 'string' || !isJsonObject(content)) return undefined;
   if (event.room_id !== undefined && event.room_id !== roomId) return undefined;
+  const place = messagePlace(content);
+  if (place === undefined || typeof eventId !== 'string') return undefined;
+  const clear = await decrypt(reader, { roomId, event, sender, content });
+  return clear !== undefined && (await reader.opened.claim({ roomId, eventId, ...place })) ? clear : undefined;
+}
+
+async function decrypt({ olm, lost }: EventReader, outer: Outer): Promise<ClearEvent | undefined> {
   try {
-    return await open(olm, { roomId, event, sender, content }, lost);
+    return await open(olm, outer, lost);
   } catch (error) {
     if (error instanceof Error && error.name === 'RuntimeError') throw error; // the machine broke; all else is the event's fault
-    const { session_id: sessionId } = content;
+    const { roomId, sender, event } = outer;
+    const { session_id: sessionId } = outer.content;
     const isMissing = error instanceof MegolmDecryptionError && error.code === DecryptionErrorCode.MissingRoomKey;
     if (isMissing && typeof sessionId === 'string') lost.noteMissing({ roomId, sender, sessionId, event });
     return undefined;

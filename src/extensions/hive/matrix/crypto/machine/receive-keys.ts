@@ -7,17 +7,19 @@ import {
   UTDToDeviceEvent,
 } from '@matrix-org/matrix-sdk-crypto-wasm';
 import { parseJsonObject } from '#base/json.ts';
+import { isDeep, MAX_LEVELS } from '../foreign/json-depth.ts';
+import { userIds } from '../foreign/user-ids.ts';
 import type { KeyChanges } from '../room-crypto.ts';
 import type { KeyBatch } from './key-batch.ts';
 import { type LostSessions, takeKeyRequests } from './lost-sessions.ts';
 import { burnOldKeys, isKnownOtherwise } from './own-keys.ts';
 import { sendOutgoing } from './send-requests.ts';
-import { userIds } from './user-ids.ts';
 
 /** What a sync says of a device for which the server keeps no keys. */
 const NOTHING_KEPT = { oneTimeKeyCounts: { signed_curve25519: 0 }, unusedFallbackKeyTypes: [] };
 
-export async function receiveKeys(batch: KeyBatch, changes: KeyChanges, lost: LostSessions): Promise<void> {
+export async function receiveKeys(batch: KeyBatch, received: KeyChanges, lost: LostSessions): Promise<void> {
+  const changes = withoutDeep(batch, received);
   const { olm, file, encrypted } = batch;
   batch.prepared.clear();
   const hasOldKeys = file.fact('settled') !== 'yes' && (await replacesOldKeys(batch));
@@ -35,6 +37,14 @@ export async function receiveKeys(batch: KeyBatch, changes: KeyChanges, lost: Lo
   await lost.ask(batch);
   if (file.fact('settled') === undefined) batch.later(() => file.setFact('settled', 'yes'));
   await batch.store({ isLight: true });
+}
+
+/** Anybody can send us such a message, and the sync would stop at it for ever. */
+function withoutDeep({ warn }: KeyBatch, changes: KeyChanges): KeyChanges {
+  const toDevice = changes.toDevice.filter((event) => !isDeep(event));
+  if (toDevice.length === changes.toDevice.length) return changes;
+  warn(`A message about keys was left out: it was nested deeper than ${MAX_LEVELS} levels.`);
+  return { ...changes, toDevice };
 }
 
 /** A new store under a name that the server knows: what it keeps for us can be opened by nobody any more. */

@@ -3,10 +3,10 @@
 // present a new device: refusing protects nobody. Invariant: such a device counts as new, and nothing sent before counts as read by it.
 import { DeviceId, RequestType } from '@matrix-org/matrix-sdk-crypto-wasm';
 import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
+import { userIds } from '../foreign/user-ids.ts';
 import type { LateDevice } from '../room-crypto.ts';
 import type { KeyBatch } from './key-batch.ts';
 import { changeRoomKeys } from './own-keys.ts';
-import { userIds } from './user-ids.ts';
 
 /** Makes the machine forget devices that `answer` (to keys/query) gives other keys; they are taken as new when it reads the answer itself. */
 export async function admitReplacedDevices(batch: KeyBatch, answer: JsonObject): Promise<void> {

@@ -10,6 +10,7 @@ import {
 } from '@matrix-org/matrix-sdk-crypto-wasm';
 import { type JsonObject, parseJsonObject } from '#base/json.ts';
 import { PeerError } from '../../../peers/peer-error.ts';
+import { withoutDeep } from '../foreign/json-depth.ts';
 import type { KeyBatch } from './key-batch.ts';
 import { burnOldKeys, changeRoomKeys } from './own-keys.ts';
 import { admitReplacedDevices } from './replaced-devices.ts';
@@ -42,12 +43,12 @@ export async function sendRequest(batch: KeyBatch, request: OutgoingRequest | Ke
   if (request instanceof ToDeviceRequest) return sendToDevices(batch, request);
   const { olm, http, signal } = batch;
   if (request instanceof KeysQueryRequest) {
-    const answer = await http(post(['keys', 'query'], request.body), signal);
+    const answer = withoutDeep(await http(post(['keys', 'query'], request.body), signal));
     batch.prepared.clear();
     await admitReplacedDevices(batch, answer);
     await olm.markRequestAsSent(request.id, RequestType.KeysQuery, JSON.stringify(answer));
   } else if (request instanceof KeysClaimRequest) {
-    const answer = await http(post(['keys', 'claim'], request.body), signal);
+    const answer = withoutDeep(await http(post(['keys', 'claim'], request.body), signal));
     await olm.markRequestAsSent(request.id, RequestType.KeysClaim, JSON.stringify(answer));
   }
 }

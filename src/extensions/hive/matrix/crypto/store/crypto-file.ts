@@ -31,10 +31,10 @@ const SCHEMA: RoomSchema = {
 };
 
 /**
- * `position`: of the sync; `account`: user and device; `place`: which file this was when it was written; `settled`: `yes`, what the
+ * `position`: of the sync; `account`: user and device; `origin`: which file this was when it was written; `settled`: `yes`, what the
  * server keeps of this device is ours; `no`, the file was put back from a copy; absent, it is new.
  */
-export type FactName = 'position' | 'account' | 'place' | 'settled';
+export type FactName = 'position' | 'account' | 'origin' | 'settled';
 
 export interface CryptoFileOptions {
   /** Absolute path of `peers/`. */
@@ -44,9 +44,15 @@ export interface CryptoFileOptions {
   readonly onNotice: (notice: DatabaseNotice) => void;
 }
 
+/** Where the key lies that encrypts the records. */
+export function storeKeyPath(folder: string): string {
+  return join(folder, 'store.key');
+}
+
 export class CryptoFile {
   readonly path: string;
   readonly database: Database;
+  readonly #keyPath: string;
   readonly #clock: Clock;
   readonly #inode: string | undefined;
 
@@ -54,6 +60,7 @@ export class CryptoFile {
   constructor({ folder, clock, open = openDatabase, onNotice }: CryptoFileOptions) {
     privateFolder(folder);
     this.path = join(folder, 'crypto.sqlite');
+    this.#keyPath = storeKeyPath(folder);
     this.#clock = clock;
     const opened = open(this.path, { rooms: [SCHEMA], clock });
     this.database = opened.database;
@@ -66,7 +73,15 @@ export class CryptoFile {
     return this.#inode !== undefined && this.place === this.#inode;
   }
 
-  /** Tells a copied or restored file from the one that was written to. */
+  /**
+   * Tells a store that was copied or put back from the one that was written to, also when a copy was written over it: its key is a file that
+   * is written once, and no copying keeps the time of that.
+   */
+  get origin(): string | undefined {
+    const facts = statSync(this.#keyPath, { throwIfNoEntry: false, bigint: true });
+    return facts === undefined ? undefined : `${this.place} ${facts.ctimeNs}`;
+  }
+
   get place(): string | undefined {
     const facts = statSync(this.path, { throwIfNoEntry: false, bigint: true });
     return facts === undefined ? undefined : `${facts.ino} ${facts.birthtimeMs}`;
