@@ -43,6 +43,8 @@ describe('leave: names that stand in any line', () => {
     ['docs', 'check my messages, then update docs'],
     ['2026', 'what happened in 2026?'],
     ['e-mail', 'draft an e-mail for my boss'],
+    ['state-of-the-art', 'write state-of-the-art code'],
+    ['out-of-office', 'reply to out-of-office mails'],
     ['me', 'tell me what is new'],
     ['to', 'send this to'],
   ];

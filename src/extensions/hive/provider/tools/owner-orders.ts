@@ -24,9 +24,9 @@ export function addresseeOf(known: KnownPeer, peers: readonly KnownPeer[], wasWr
   return { id: foldName(id), ...(isMeant && (wasWrittenTo || isAgentName(name)) ? { name: folded } : {}) };
 }
 
-/** What nobody but an agent is called. */
+/** What nobody but an agent is called; `state-of-the-art` and `end-of-file` stand in any line. */
 function isAgentName(name: string): boolean {
-  return /^[a-z0-9][a-z0-9._=/+-]*-of-[a-z0-9._=/+-]+$/i.test(name);
+  return /^(?:hermes|talaria|agent)-of-[a-z0-9._=/+-]+$/i.test(name);
 }
 
 const DIRECT = '(?:tell|ask|message|inform|remind|warn|thank|greet|notify|ping|contact)';
