@@ -40,6 +40,35 @@ describe('ids', () => {
     for (const id of ['', '@', '@:x', '@a', 'a:b', '@a b:c', '@a:b\n', '@a:b@c', 7, null, undefined, '@\u0000:x'])
       assert.equal(isUserId(id), false, String(id));
   });
+
+  test('an id with a server that encryption cannot take is none, so that one member holds up nobody', async () => {
+    const { UserId } = await import('@matrix-org/matrix-sdk-crypto-wasm');
+    const servers = [
+      'b_c',
+      'b:99999',
+      'x/y',
+      'x?y',
+      'x:',
+      'x:abc',
+      '[::1',
+      '[zz]',
+      '[1.2.3.4]',
+      '[::1%eth0]',
+      'é.org',
+      'x:y:1',
+    ];
+    for (const server of servers) assert.equal(isUserId(`@a:${server}`), false, server);
+    assert.equal(isUserId('@\ud800:x'), false);
+    for (const server of ['x', 'X-y.z.', '10.0.0.1:80', '[2001:db8::1]:8448', '-'])
+      assert.doesNotThrow(() => (isUserId(`@a:${server}`) ? new UserId(`@a:${server}`) : assert.fail(server)));
+    const sign = fc.constantFrom(...'aé.:-_[]0159/%@ ');
+    fc.assert(
+      fc.property(fc.array(sign, { maxLength: 12 }), (signs) => {
+        const id = `@a:${signs.join('')}`;
+        if (isUserId(id)) assert.doesNotThrow(() => new UserId(id), id);
+      }),
+    );
+  });
 });
 
 describe('lines of an introduction', () => {

@@ -181,6 +181,25 @@ describe('what is made of an answer', () => {
     },
   );
 
+  test('an answer of millions of empty values is refused before they are made; commas in texts are none', async () => {
+    const wide = (item: string, bytes: number) => `{"x":[${item.repeat(bytes / item.length)}0]}`;
+    const bodies = [wide('{},', 14e6), wide('1,', 12e6), wide('[],', 14e6)];
+    for (const body of bodies)
+      await withOddServer(
+        (response) => json(response, 200, body),
+        async ({ url }) => {
+          const { code, message } = await failure(httpFor(url, systemClock)(GET, NEVER));
+          assert.equal(code, 'peers-bad-response');
+          assert.match(message, /more than can be taken in/);
+        },
+      );
+    const text = `${',{['.repeat(2_000_000)}\\"${',\\\\'.repeat(10)}`;
+    await withOddServer(
+      (response) => json(response, 200, JSON.stringify({ text })),
+      async ({ url }) => assert.deepEqual(await httpFor(url, systemClock)(GET, NEVER), { text }),
+    );
+  });
+
   test('an answer is read up to its limit and no further', async () => {
     let written = 0;
     await withOddServer(

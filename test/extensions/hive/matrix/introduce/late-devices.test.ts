@@ -79,6 +79,29 @@ describe('introductions with encryption', () => {
       }),
   );
 
+  verifies('R4.76', 'a room that cannot be encrypted for does not starve the others of their introductions', () =>
+    inScene(async (scene) => {
+      const { alice, crypto, server, account } = scene;
+      const names = Array.from({ length: 12 }, (_, at) => `peer-${at}`);
+      for (const name of names) {
+        const { userId } = server.doors.addAccount(name);
+        server.doors.addRoom({ creator: userId, join: [account.userId], messages: [] });
+      }
+      await alice.refresh(NEVER);
+      for (const name of [...names, 'carol'])
+        await alice.introduce({ a: 'bob@localhost', b: `${name}@localhost`, contextOfA: 'b', contextOfB: 'c' }, NEVER);
+      const lateDevices = crypto.lateDevices.bind(crypto);
+      crypto.lateDevices = async (target) => {
+        if (target.members.some((userId) => userId.includes('peer-'))) throw brokenStore();
+        return lateDevices(target);
+      };
+      crypto.devices.set('@carol:localhost', ['CAROL1']);
+      const again = transportFor(server, account, { parts: { crypto: async () => crypto } });
+      for (let turn = 0; turn < 2; turn += 1) await again.refresh(NEVER);
+      assert.ok([...crypto.reached].some((key) => key.endsWith('CAROL1')));
+    }),
+  );
+
   verifies(['R4.74', 'R4.36'], 'a broken store sends nothing, neither clear nor at all, and acknowledges nothing', () =>
     inScene(async (scene) => {
       const { alice, crypto, server } = scene;

@@ -1,6 +1,10 @@
 /** Introductions and contacts whose steps fail: one room, every line once, whatever breaks where. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
+import { systemClock } from '#base/clock.ts';
+import { createFetchHttp } from '#extensions/hive/matrix/http/fetch-http.ts';
+import type { MatrixHttp } from '#extensions/hive/matrix/http/matrix-http.ts';
+import { PeerError } from '#extensions/hive/peers/peer-error.ts';
 import type { PeerTransport } from '#extensions/hive/peers/peer-transport.ts';
 import { type FakeServer, startFake } from '../../../../contract/hive/hive-fake-server.ts';
 import type { TestAccount, WireFault } from '../../../../contract/hive/hive-homeserver.ts';
@@ -77,6 +81,27 @@ describe('introductions that fail on the way', () => {
           assert.deepEqual(await roomsOf(scene), [LINES], fault.type);
         });
     },
+  );
+
+  verifies(['R4.41', 'R4.72'], 'a room that the server is still making after a time-out is waited for', () =>
+    inScene(async (scene) => {
+      const direct = createFetchHttp(
+        { homeserver: scene.server.url, accessToken: scene.account.accessToken },
+        hastyClock,
+      );
+      let isSlow = true;
+      const http: MatrixHttp = async (call, signal) => {
+        if (!isSlow || !call.path.includes('createRoom')) return direct(call, signal);
+        isSlow = false;
+        void systemClock.sleep(40).then(() => direct(call, signal));
+        throw new PeerError('no answer in time', { code: 'peers-timeout' });
+      };
+      const alice = transportFor(scene.server, scene.account, { clock: hastyClock, parts: { http } });
+      await alice.refresh(NEVER);
+      await assert.rejects(introduce(alice));
+      await introduce(alice);
+      assert.deepEqual(await roomsOf(scene), [LINES]);
+    }),
   );
 
   verifies(['R4.41', 'R4.72'], 'each single request may fail: the same words again finish what was begun', async () => {

@@ -226,6 +226,15 @@ describe('notes of a sync', () => {
 });
 
 describe('answers that are malformed', () => {
+  test('a position that no next request could carry is refused', () => {
+    const at = (length: number) => readSync({ next_batch: 's'.repeat(length) }).next.length;
+    assert.equal(at(4_096), 4_096);
+    assert.throws(
+      () => at(4_097),
+      (error) => errorCode(error) === 'peers-bad-response',
+    );
+  });
+
   test('no answer to a sync is refused, everything else is read as far as it goes', () => {
     for (const answer of [{}, { next_batch: 7 }, { next_batch: '' }, { rooms: {} }])
       assert.throws(
