@@ -1,5 +1,6 @@
 // What is remembered of encrypted rooms, so that a server which leaves the encryption of a room out later is not believed.
 import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext } from 'node:test';
 import type { JsonObject } from '#base/json.ts';
@@ -30,6 +31,22 @@ describe('rooms that were seen encrypted', () => {
     assert.deepEqual((await open()).crypto.encryptedRooms(), all);
   });
 
+  verifies(
+    'R4.74',
+    'who signs in anew, or loses the key of the store, still knows which rooms are encrypted',
+    async (t) => {
+      const { open, folder } = bench(t);
+      const alice = await open();
+      await alice.crypto.noteEncrypted([{ roomId: '!a:x', settings: MEGOLM }]);
+      await alice.crypto.close();
+      const anew = await open('ALICE2');
+      assert.deepEqual(anew.crypto.encryptedRooms(), [{ roomId: '!a:x', settings: MEGOLM }]);
+      await anew.crypto.close();
+      rmSync(join(folder, 'store.key'));
+      assert.deepEqual((await open('ALICE2')).crypto.encryptedRooms(), [{ roomId: '!a:x', settings: MEGOLM }]);
+    },
+  );
+
   verifies('R4.74', 'settings nested deeper than anybody can write out are no way to stop the sync', async (t) => {
     const alice = await bench(t).open();
     let deep: JsonObject = {};
@@ -44,10 +61,10 @@ describe('rooms that were seen encrypted', () => {
 function bench(t: TestContext) {
   const server = new HiveKeyServer();
   const folder = join(createTempHome(t).path, 'peers');
-  const open = async () => {
-    const agent = await Agent.open({ server, userId: '@alice:x', deviceId: 'ALICE', folder });
+  const open = async (deviceId = 'ALICE') => {
+    const agent = await Agent.open({ server, userId: '@alice:x', deviceId, folder });
     t.after(() => agent.crypto.close());
     return agent;
   };
-  return { open };
+  return { open, folder };
 }

@@ -225,7 +225,7 @@ export class MachineCrypto implements RoomCrypto {
   /** The connection has marked the file as damaged: the next opening keeps it aside. */
   #reopen(damaged: CryptoFile): Promise<OpenStore> {
     damaged.close();
-    return this.#openKeys(this.#openFile());
+    return this.#openNew(this.#encrypted);
   }
 
   #closed(file: CryptoFile, error: TalariaError): TalariaError {
@@ -235,11 +235,19 @@ export class MachineCrypto implements RoomCrypto {
 
   /** Keeps the file that cannot be used, and opens a new one. */
   async #begin(file: CryptoFile, what: string): Promise<OpenStore> {
+    const encrypted = encryptedIn(file);
     const kept = file.setAside();
     this.#warn(
       `The keys in ${file.path} are ${what}; they were kept as ${kept}, and messages from before cannot be read.`,
     );
-    return this.#openKeys(this.#openFile());
+    return this.#openNew(encrypted);
+  }
+
+  /** What was encrypted once stays so, whatever became of the keys. */
+  async #openNew(encrypted: readonly EncryptedRoom[]): Promise<OpenStore> {
+    const open = await this.#openKeys(this.#openFile());
+    if (encrypted.length > 0) await open.file.database.transaction(() => open.encrypted.note(encrypted));
+    return open;
   }
 
   #openFile(): CryptoFile {
@@ -316,6 +324,14 @@ export class MachineCrypto implements RoomCrypto {
     if (this.#said.has(sentence)) return;
     this.#said.add(sentence);
     this.#options.warn(sentence);
+  }
+}
+
+function encryptedIn(file: CryptoFile): readonly EncryptedRoom[] {
+  try {
+    return new EncryptedRooms(file.database).all();
+  } catch {
+    return []; // the file is about to be kept aside because it cannot be read
   }
 }
 
