@@ -35,13 +35,13 @@ const server: TestHomeserver = {
   storedText: refuse,
 };
 const agent = await openAgent(server, account, { e2ee, encryptAccountData, folder });
-console.log('READY');
 await act(agent);
 console.log('OVER');
 
 async function act(who: HiveAgent): Promise<void> {
   const { act: what } = task;
   await who.prefetch();
+  console.log('READY');
   if (what.type === 'prefetch') await prefetchAll(who, what);
   else if (what.type === 'talk') await talk(who, what);
   else if (what.type === 'introduce') await introduceAll(who, what.pairs);

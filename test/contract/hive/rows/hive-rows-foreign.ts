@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import type { JsonObject } from '#base/json.ts';
+import { PeerError } from '#extensions/hive/peers/peer-error.ts';
 import { verifies } from '../../../verifies.ts';
 import { infoOf, messagesOf, namesOf, peersOf, refuses, send } from '../agent/hive-answers.ts';
 import { bobIntroduced, introduceByHand, localpart, NEVER, opaque, timeline } from '../agent/hive-scenes.ts';
-import type { Rows } from '../agent/hive-stage.ts';
+import type { HiveStage, Rows } from '../agent/hive-stage.ts';
 import { roomPath } from '../hive-raw-client.ts';
 
 const INJECTION = [
@@ -157,11 +158,7 @@ function ofTwoServers({ stage }: Rows): void {
       assert.equal((await infoOf(bob, ids[1] ?? '')).context, 'the other Carol');
       await send(bob, ids[1] ?? '', 'for the other');
       await send(bob, ids[0] ?? '', 'for the first');
-      const said = (where: string) =>
-        on.doors
-          .timeline(where)
-          .filter(({ sender, type }) => sender === bob.userId && type === 'm.room.message')
-          .map(({ content }) => (content as JsonObject).body);
+      const said = (where: string) => wordsOf(on, where, bob.userId);
       assert.deepEqual([said(room), said(elsewhere)], [['for the first'], ['for the other']]);
     }),
   );
@@ -189,14 +186,16 @@ function ofTwoServers({ stage }: Rows): void {
         '"quoted"',
         '\u202ereversed',
       ];
+      const rooms = new Map<string, string>();
       for (const local of locals) {
         const account = on.doors.addAccount(`@${local}:old.example`);
-        on.doors.addRoom({
+        const room = on.doors.addRoom({
           creator: alice.userId,
           invite: [bob.userId],
           join: [account.userId],
           messages: [`About ${account.userId}: of ${local}`],
         });
+        rooms.set(`${local}@old.example`, room);
       }
       for (let turn = 0; turn < 3; turn++) await bob.prefetch();
       const peers = await peersOf(bob);
@@ -210,7 +209,12 @@ function ofTwoServers({ stage }: Rows): void {
         assert.equal((await infoOf(bob, id)).context, `of ${local}`);
         await send(bob, id, 'hello');
       }
-      for (const peer of bob.transport.peers()) await bob.transport.send(peer.peer.id, `to ${peer.peer.id}`, NEVER);
+      for (const { peer } of bob.transport.peers())
+        await bob.transport.send(peer.id, `to ${peer.id}`, NEVER).catch(isTyped);
+      for (const [id, room] of rooms) {
+        const said = wordsOf(on, room, bob.userId).filter((word) => word !== 'hello' && word !== `to ${id}`);
+        assert.deepEqual(said, [], `in the room of ${id}`);
+      }
     }),
   );
 }
@@ -306,3 +310,14 @@ const SHAPES: readonly JsonObject[] = [
   { sparks: [null, 7, { id: 1 }, { peer_a: 'a', peer_b: 'b', status: 'pending' }] },
   { peer_id: '@', room_id: '', peer_name: '', status: 'odd', context: [], introduced_at: 'yesterday' },
 ];
+
+function wordsOf(on: HiveStage, room: string, userId: string): readonly unknown[] {
+  return on.doors
+    .timeline(room)
+    .filter(({ sender, type }) => sender === userId && type === 'm.room.message')
+    .map(({ content }) => (content as JsonObject).body);
+}
+
+function isTyped(error: unknown): void {
+  assert.ok(error instanceof PeerError, String(error));
+}

@@ -25,9 +25,9 @@ export function askedBy(on: HiveStage, agent: HiveAgent): readonly WireRequest[]
   return on.wire.requests().filter(({ headers }) => headers.authorization === bearer);
 }
 
-/** Without what encryption needs. */
+/** Without what encryption needs: keys, and once whose device this is. */
 const plain = (requests: readonly WireRequest[]): readonly WireRequest[] =>
-  requests.filter(({ path }) => !/\/v3\/(?:keys|sendToDevice)\//.test(path));
+  requests.filter(({ path }) => !/\/v3\/(?:keys\/|sendToDevice\/|account\/whoami$)/.test(path));
 
 function ofOneTurn({ stage }: Rows): void {
   verifies(
