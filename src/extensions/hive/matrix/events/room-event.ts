@@ -7,6 +7,7 @@ import { isUserId } from './user-id.ts';
 export interface RoomEvent {
   readonly id: string;
   readonly type: string;
+  /** Empty in a membership alone, of somebody whose id is none: who is in a room counts, whatever its name. */
   readonly sender: string;
   /** Epoch ms as the sender's server says; 0 when it says nothing usable. */
   readonly at: number;
@@ -30,12 +31,14 @@ export function readEvent(value: JsonValue | undefined): RoomEvent | undefined {
 export function readStripped(value: JsonValue | undefined): RoomEvent | undefined {
   if (!isJsonObject(value)) return undefined;
   const { type, sender, content } = value;
-  if (typeof type !== 'string' || !isUserId(sender) || !isJsonObject(content)) return undefined;
+  if (typeof type !== 'string' || !isJsonObject(content)) return undefined;
   const stateKey = textAt(value, 'state_key');
+  const isMembership = type === 'm.room.member' && stateKey !== undefined;
+  if (!isUserId(sender) && !isMembership) return undefined;
   return {
     id: '',
     type,
-    sender,
+    sender: isUserId(sender) ? sender : '',
     content,
     at: eventTime(value.origin_server_ts),
     isRedacted: isJsonObject(objectAt(value, 'unsigned').redacted_because),

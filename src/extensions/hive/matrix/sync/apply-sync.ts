@@ -63,5 +63,9 @@ function readInvite(roomId: string, room: JsonObject, selfId: string): Invite {
       type === 'm.room.member' && stateKey === selfId && textAt(content, 'membership') === 'invite',
   )?.sender;
   const creator = events.find(({ type, stateKey }) => type === 'm.room.create' && stateKey === '')?.sender;
-  return { roomId, ...(inviter === undefined ? {} : { inviter }), ...(creator === undefined ? {} : { creator }) };
+  return {
+    roomId,
+    ...(inviter === undefined || inviter === '' ? {} : { inviter }),
+    ...(creator === undefined ? {} : { creator }),
+  };
 }

@@ -84,7 +84,7 @@ function goneNotices(ground: MatrixGround, { before, answer }: Pulled): readonly
     const known = before.rooms.get(roomId);
     const verdict = known === undefined ? undefined : ground.viewer.judge(known);
     const by = readRoomNews(room).state.findLast(({ stateKey }) => stateKey === ground.selfId)?.sender;
-    if (verdict?.kind !== 'peer' || by === undefined || by === ground.selfId) return [];
+    if (verdict?.kind !== 'peer' || by === undefined || by === '' || by === ground.selfId) return [];
     return [`${opaqueId(by)} has cut our connection to ${opaqueId(verdict.userId)}.`];
   });
 }

@@ -5,6 +5,7 @@ import { errorCode } from '#base/errors.ts';
 import type { JsonObject } from '#base/json.ts';
 import { createAccountData } from '#extensions/hive/matrix/account-data/account-data.ts';
 import type { AccountDataCipher } from '#extensions/hive/matrix/account-data/account-data-cipher.ts';
+import { judgeRoom } from '#extensions/hive/matrix/rooms/judge-room.ts';
 import { EMPTY_BOOK, type RoomBook } from '#extensions/hive/matrix/rooms/room-book.ts';
 import { applySync } from '#extensions/hive/matrix/sync/apply-sync.ts';
 import { readSync } from '#extensions/hive/matrix/sync/read-sync.ts';
@@ -82,6 +83,18 @@ describe('applying a sync', () => {
     const once = apply(EMPTY_BOOK, answer);
     assert.deepEqual(apply(once, answer), once);
     assert.equal(apply(once, answerOf({})), once);
+  });
+
+  test('somebody with an id that is none is in the room all the same, and gives no peer', () => {
+    const odd = '@a b:x';
+    for (const event of [member(odd, 'join'), member(odd, 'invite', '@alice:x')]) {
+      const book = apply(first(), answerOf({ join: { [ROOM]: joined({ timeline: [event] }) } }));
+      assert.equal(roomIn(book).members.has(odd), true);
+      const verdict = judgeRoom(roomIn(book), { selfId: SELF, isWelcome: () => true });
+      assert.deepEqual([verdict.kind, verdict.kind === 'none' && verdict.isOdd], ['none', true]);
+    }
+    const invited = { invite: { '!i:x': { invite_state: { events: [member(SELF, 'invite', odd)] } } } };
+    assert.deepEqual(apply(first(), answerOf(invited)).invites.get('!i:x'), { roomId: '!i:x' });
   });
 
   test('what is over goes: left rooms, taken back invitations, and all that a whole answer does not name', () => {
