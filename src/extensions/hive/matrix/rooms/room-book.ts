@@ -107,5 +107,5 @@ export function presentMembers(record: RoomRecord): readonly string[] {
 }
 
 export function isRoomId(value: unknown): value is string {
-  return typeof value === 'string' && /^![^\s\p{Cc}]{1,254}$/u.test(value);
+  return typeof value === 'string' && value.isWellFormed() && /^![^\s\p{Cc}]{1,254}$/u.test(value);
 }

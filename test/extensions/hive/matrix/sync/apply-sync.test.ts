@@ -239,6 +239,11 @@ describe('notes of a sync', () => {
 });
 
 describe('answers that are malformed', () => {
+  test('a room id that no address could carry is none', () => {
+    const rooms = { invite: { '!\ud800:x': {}, '!i:x': {} } };
+    assert.deepEqual([...apply(EMPTY_BOOK, answerOf(rooms)).invites.keys()], ['!i:x']);
+  });
+
   test('a position that no next request could carry is refused', () => {
     const at = (length: number) => readSync({ next_batch: 's'.repeat(length) }).next.length;
     assert.equal(at(4_096), 4_096);
