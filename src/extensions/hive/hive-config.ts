@@ -7,7 +7,8 @@ const pattern = z
   .regex(/^[^\s@]*@[^\s@]+$/, 'must be NAME@SERVER; * stands for anything')
   .describe('NAME@SERVER; `*` stands for anything.');
 
-export const hiveSchema = z.object({
+/** A misspelt switch of privacy must not pass in silence, so unknown keys are errors. */
+export const hiveSchema = z.strictObject({
   e2ee: z.boolean().default(false).describe('Encrypt messages end to end; keeps a key store in `peers/` of the home.'),
   encrypt_account_data: z
     .boolean()
@@ -16,7 +17,7 @@ export const hiveSchema = z.object({
       'Encrypt what is noted about peers (contexts, summaries, suggestions) with a key in `peers/` of the home.',
     ),
   join: z
-    .object({
+    .strictObject({
       enabled: z.boolean().default(true).describe('Accept introductions by themselves.'),
       allow: z
         .array(pattern)

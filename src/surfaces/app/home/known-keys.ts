@@ -42,7 +42,8 @@ function isKnown(schema: unknown, [key, ...rest]: readonly string[]): boolean {
   if (bare instanceof z.ZodArray) return /^\d+$/.test(key) && isKnown(bare.element, rest);
   if (!(bare instanceof z.ZodObject)) return false;
   if (Object.hasOwn(bare.shape, key)) return isKnown(bare.shape[key], rest);
-  return bare.def.catchall !== undefined;
+  const { catchall } = bare.def;
+  return catchall !== undefined && !(catchall instanceof z.ZodNever);
 }
 
 /** Dotted names of all settings; where any name may stand, the typed one does, and only what is below it counts. */

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { createStage, runCommand } from '../../../surfaces/app/app-fixture.ts';
 import { verifies } from '../../../verifies.ts';
@@ -68,5 +70,9 @@ describe('the switches', () => {
     }
     assert.equal((await runCommand(stage, 'config set', { key: 'peers.e2e', value: 'true' })).failure?.exitCode, 3);
     assert.equal((await runCommand(stage, 'config set', { key: 'peers.e2ee', value: 'perhaps' })).failure?.exitCode, 2);
+    const path = join(stage.root, 'config.yaml');
+    writeFileSync(path, readFileSync(path, 'utf8').replace('e2ee: true', 'e2e: true'));
+    // Nothing goes out in clear by a slip of the pen.
+    await assert.rejects(runCommand(stage, 'peers list'), /config\.yaml:9:3: peers: Unrecognized key: "e2e"/);
   });
 });

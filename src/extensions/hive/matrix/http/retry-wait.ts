@@ -12,8 +12,8 @@ const LONGEST_WAIT_MS = 2_000;
 export function retryWait(error: PeerError, made: number, isRepeatable: boolean): number | undefined {
   if (made >= ATTEMPTS || !error.retryable) return undefined;
   if (error.code === 'peers-rate-limited') return askedWait(error.retryAfterMs);
-  // Who waited ten seconds for nothing waits no third time.
-  if (!isRepeatable || (error.code === 'peers-timeout' && made >= 2)) return undefined;
+  // Who waited ten seconds for nothing does not wait again.
+  if (!isRepeatable || error.code === 'peers-timeout') return undefined;
   return askedWait(error.retryAfterMs) ?? Math.round(FIRST_WAIT_MS * 3 ** (made - 1) * (0.5 + jitter()));
 }
 
