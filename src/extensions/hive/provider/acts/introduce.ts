@@ -25,7 +25,7 @@ export function findPair(peers: readonly KnownPeer[], askedA: string, askedB: st
   const b = findPeer(peers, askedB);
   if (a.peer.id !== b.peer.id) return { a, b };
   const text = 'both names are the same peer; it takes two';
-  throw new PeerError(text, { code: 'peer-ambiguous', forModel: text });
+  throw new PeerError(text, { code: 'peer-ambiguous', forModel: text, fix: 'Name two different peers.' });
 }
 
 /** Summary of each, else what we were told about it. Throws `peer-left`. */
