@@ -1,4 +1,4 @@
-/** The transport contract over the Matrix backend with both switches on, on strict fake homeservers. */
+/** The transport contract over the Matrix backend on further strict fake homeservers, and with both switches on. */
 import { onFake } from '../../contract/hive/hive-fake-server.ts';
 import { withSealedParts } from '../../contract/hive/hive-sealed-parts.ts';
 import { hiveTransportContract } from '../../contract/hive/hive-transport.contract.ts';
@@ -6,4 +6,7 @@ import { matrixGround } from '../../extensions/hive/matrix/hive-matrix-ground.ts
 
 hiveTransportContract('matrix, encrypted, notes sealed', () =>
   withSealedParts((partsOf) => matrixGround(onFake({ cachesSync: true }), partsOf)),
+);
+hiveTransportContract('matrix, rooms of version 12, a server with a port that caches', () =>
+  matrixGround(onFake({ roomVersion: '12', serverName: 'localhost:8448', cachesSync: true })),
 );
