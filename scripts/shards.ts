@@ -1,5 +1,5 @@
 /**
- * Runs `node --test` once for each core, each process with its share of the files: `node scripts/shards.ts ARGUMENT…`.
+ * Runs `node --test` in as many processes as there are cores and one more, each with its share of the files: `node scripts/shards.ts ARGUMENT…`.
  * Every argument goes to every process. The first one's lines are shown as they come, the others' when all are done;
  * the counts of all are added up and come last. One process that fails makes the run fail.
  */
@@ -11,7 +11,8 @@ import { createInterface } from 'node:readline';
 
 const counted = /^# (tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) ([\d.]+)$/;
 const began = performance.now();
-const shards = Number(process.env.TALARIA_TEST_SHARDS ?? Math.min(4, availableParallelism()));
+// One more than there are cores: tests wait, too.
+const shards = Number(process.env.TALARIA_TEST_SHARDS ?? Math.min(4, availableParallelism() + 1));
 const sums = new Map<string, number>();
 
 const runs = await Promise.all(Array.from({ length: shards }, (_, at) => runShard(at + 1)));

@@ -15,6 +15,12 @@ import { rowsOfSparks } from './hive-rows-sparks.ts';
 import { rowsOfSync } from './hive-rows-sync.ts';
 
 export function allRows(rows: Rows): void {
+  quickRows(rows);
+  rowsOfFaults(rows);
+}
+
+/** All but what waits for servers that fail. */
+export function quickRows(rows: Rows): void {
   rowsOfGuide(rows);
   rowsOfHost(rows);
   rowsOfPeers(rows);
@@ -27,7 +33,6 @@ export function allRows(rows: Rows): void {
   rowsOfSparks(rows);
   rowsOfModels(rows);
   rowsOfForeignWords(rows);
-  rowsOfFaults(rows);
 }
 
 /** Those in which keys matter most. */
