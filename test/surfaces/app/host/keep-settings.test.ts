@@ -5,8 +5,6 @@ import { TalariaError } from '#base/errors.ts';
 import { findHome } from '#surfaces/app/home/home.ts';
 import { keepSettings } from '#surfaces/app/host/keep-settings.ts';
 import { extensionGround } from '#surfaces/app/host/lend-ground.ts';
-import { childEnvironment } from '#surfaces/app/parts/compose-models.ts';
-import { createLiveRedaction } from '#surfaces/app/parts/live-redaction.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 
@@ -47,20 +45,6 @@ describe('settings that an extension reads and keeps', () => {
       secrets: { NEW: 'of another', OLD: undefined },
     });
     assert.equal(readFileSync(home.env, 'utf8'), 'KEPT=x\nNEW="of another"\n');
-  });
-
-  test('what is given as a secret is redacted, as it stands and by whatever variable, and no command sees the variable', (t) => {
-    const { home, environment } = stage(t, 'version: 1\n');
-    const around = {
-      ...environment,
-      variables: { ...environment.variables, BOB_TOKEN: 'token-of-bob-123', PATH: '/bin' },
-    };
-    const given = [{ MATRIX_ACCESS_TOKEN: 'written-literally-1' }, { MATRIX_ACCESS_TOKEN: '${BOB_TOKEN}' }];
-    const [literal, named] = given.map((env) => createLiveRedaction(home, around, env));
-    assert.equal(literal?.('a written-literally-1 b'), 'a [redacted] b');
-    assert.equal(named?.('a token-of-bob-123 b'), 'a [redacted] b');
-    assert.deepEqual(Object.keys(childEnvironment(home, around, given[1])).sort(), ['PATH', 'TALARIA_HOME']);
-    assert.ok('BOB_TOKEN' in childEnvironment(home, around, given[0]));
   });
 
   test('what does not fit is refused before anything is written, the secrets too', async (t) => {
