@@ -79,7 +79,7 @@ function ofOneFault({ stage }: Rows, { name, fault, codes }: Fault): void {
       const { bob: first, carol, room } = await bobIntroduced(on);
       await first.prefetch();
       await first.close();
-      const bob = await on.restart(first, { clock: hasty(fault.type === 'slow' ? 80 : 10) });
+      const bob = await on.restart(first, { clock: hasty(fault.type === 'slow' ? 20 : 10) });
       await bob.prefetch();
       const heal = on.wire.fail(isOf(bob), fault, Number.POSITIVE_INFINITY);
       const began = performance.now();
