@@ -130,9 +130,13 @@ describe('the scan holds against any text', () => {
     ];
     for (const { id, pattern } of ALL_RULES)
       for (const line of lines) {
-        const start = performance.now();
-        pattern.exec(line);
-        assert.ok(performance.now() - start < 250, `${id} on ${line.slice(0, 12)}`);
+        // The shortest of some tries: on a busy machine one may be held up.
+        const tries = Array.from({ length: 4 }, () => {
+          const start = performance.now();
+          pattern.exec(line);
+          return performance.now() - start;
+        });
+        assert.ok(Math.min(...tries) < 250, `${id} on ${line.slice(0, 12)}`);
       }
   });
 
