@@ -27,7 +27,7 @@ export function rowsOfRestarts(rows: Rows): void {
   });
 }
 
-export function rowsOfSurvival(rows: Rows): void {
+function rowsOfSurvival(rows: Rows): void {
   describe(`restarts: ${rows.title}`, () => {
     ofSurvivors(rows);
     if (rows.mode.e2ee) ofKeys(rows);

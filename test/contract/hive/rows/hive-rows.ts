@@ -10,7 +10,7 @@ import { rowsOfModels } from './hive-rows-models.ts';
 import { rowsOfNotes } from './hive-rows-notes.ts';
 import { rowsOfPeers } from './hive-rows-peers.ts';
 import { rowsOfProtection } from './hive-rows-protection.ts';
-import { rowsOfRestarts, rowsOfSurvival } from './hive-rows-restart.ts';
+import { rowsOfRestarts } from './hive-rows-restart.ts';
 import { rowsOfSparks } from './hive-rows-sparks.ts';
 import { rowsOfSync } from './hive-rows-sync.ts';
 
@@ -33,10 +33,4 @@ export function quickRows(rows: Rows): void {
   rowsOfSparks(rows);
   rowsOfModels(rows);
   rowsOfForeignWords(rows);
-}
-
-/** Those in which keys matter most. */
-export function rowsWithKeys(rows: Rows): void {
-  rowsOfNotes(rows);
-  rowsOfSurvival(rows);
 }

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe } from 'node:test';
+import { createCliStage } from '../../scenario/cli-process.ts';
 import { verifies } from '../../verifies.ts';
-import { createCliStage } from '../cli-process.ts';
 
 describe('talaria rlm demo', () => {
   verifies(

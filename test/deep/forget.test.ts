@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { startScriptedServer } from '#testing/scripted-server.ts';
-import { createCliStage } from './cli-process.ts';
+import { createCliStage } from '../scenario/cli-process.ts';
 
 const SENTINEL = 'quorndelta-7719';
 
