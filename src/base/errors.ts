@@ -36,3 +36,11 @@ export function errorText(error: unknown): string {
   if (error instanceof Error) return error.message === '' ? error.name : error.message;
   return String(error);
 }
+
+/** The innermost error, at most six causes deep: what a platform wraps around a broken connection says nothing. */
+export function rootCause(error: unknown): unknown {
+  let current = error;
+  for (let depth = 0; depth < 6 && current instanceof Error && current.cause instanceof Error; depth += 1)
+    current = current.cause;
+  return current;
+}

@@ -6,10 +6,10 @@ import type { HiveGround } from '../hive-ground.ts';
 import { findPeer } from '../peers/find-peer.ts';
 import type { PeerSummary } from '../peers/peer.ts';
 import type { KnownPeer } from '../peers/peer-transport.ts';
+import { plainName } from '../peers/plain-text.ts';
 import { type Introducer, introducers } from '../provider/view/introducer.ts';
 import { callNames, peersKnown } from '../provider/view/peers-known.ts';
 import { renderPeers } from '../provider/view/peers-view.ts';
-import { plainName } from '../provider/view/plain-text.ts';
 import { shownBlock, shownLine } from './shown-text.ts';
 import { type PeerCommand, withPeers } from './with-peers.ts';
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { wrongUse } from '#core/agent/command-failure.ts';
 import { type AnyCommand, defineCommand } from '#core/agent/command-spec.ts';
 import type { HiveGround } from '../hive-ground.ts';
-import { plainText } from '../provider/view/plain-text.ts';
+import { plainText } from '../peers/plain-text.ts';
 import { readUser } from './login/read-user.ts';
 import { shownLine } from './shown-text.ts';
 import { withPeers } from './with-peers.ts';

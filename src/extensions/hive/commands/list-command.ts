@@ -4,9 +4,9 @@ import type { JsonValue } from '#base/json.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { HiveGround } from '../hive-ground.ts';
 import type { KnownPeer } from '../peers/peer-transport.ts';
+import { plainName } from '../peers/plain-text.ts';
 import { callNames, type PeersKnown, peersKnown } from '../provider/view/peers-known.ts';
 import { renderPeers } from '../provider/view/peers-view.ts';
-import { plainName } from '../provider/view/plain-text.ts';
 import { type PeerCommand, withPeers } from './with-peers.ts';
 
 export function listCommand(ground: HiveGround): AnyCommand {

@@ -6,9 +6,9 @@ import { plural } from '#base/text.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { HiveGround } from '../hive-ground.ts';
 import { findPeer } from '../peers/find-peer.ts';
+import { plainName } from '../peers/plain-text.ts';
 import { type ReadMessage, readMessages, readNews } from '../provider/acts/read-messages.ts';
 import { callNames } from '../provider/view/peers-known.ts';
-import { plainName } from '../provider/view/plain-text.ts';
 import { shownBlock } from './shown-text.ts';
 import { type PeerCommand, withPeers } from './with-peers.ts';
 

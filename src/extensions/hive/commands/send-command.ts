@@ -5,8 +5,8 @@ import { wrongUse } from '#core/agent/command-failure.ts';
 import { type AnyCommand, defineCommand } from '#core/agent/command-spec.ts';
 import type { HiveGround } from '../hive-ground.ts';
 import { findPeer } from '../peers/find-peer.ts';
+import { plainName, plainText } from '../peers/plain-text.ts';
 import { callNames } from '../provider/view/peers-known.ts';
-import { plainName, plainText } from '../provider/view/plain-text.ts';
 import { withPeers } from './with-peers.ts';
 
 export function sendCommand(ground: HiveGround): AnyCommand {

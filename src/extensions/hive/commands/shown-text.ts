@@ -1,6 +1,6 @@
 // Owns showing words of others at a terminal: on one line, or as a block whose every line is marked, so that nothing in them can pass for a
 // line of ours. What is harmful in them is plain-text's business. Pure.
-import { oneLine, plainText } from '../provider/view/plain-text.ts';
+import { oneLine, plainText } from '../peers/plain-text.ts';
 
 const MOST_LINES = 200;
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createPeerHub } from '#extensions/hive/hub/peer-hub.ts';
-import { plainName } from '#extensions/hive/provider/view/plain-text.ts';
+import { plainName } from '#extensions/hive/peers/plain-text.ts';
 import { NEVER } from '../../../contract/hive/hive-transport-ground.ts';
 import { verifies } from '../../../verifies.ts';
 import { bobsWorld, idOf, talkOf } from './hive-talk.ts';

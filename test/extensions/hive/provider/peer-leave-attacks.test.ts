@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import type { JsonObject } from '#base/json.ts';
 import { userMessage } from '#core/model/message.ts';
 import { peerName } from '#extensions/hive/peers/peer-name.ts';
-import { plainText } from '#extensions/hive/provider/view/plain-text.ts';
+import { plainText } from '#extensions/hive/peers/plain-text.ts';
 import { NEVER, textsWith } from '../../../contract/hive/hive-transport-ground.ts';
 import { runs } from '../../../property-runs.ts';
 import { verifies } from '../../../verifies.ts';

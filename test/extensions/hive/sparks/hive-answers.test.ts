@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { sha256 } from '#base/ids.ts';
 import { firstObject } from '#extensions/hive/sparks/answer/first-object.ts';
-import { oneLine, shortLines } from '#extensions/hive/sparks/answer/one-line.ts';
+import { shortLine, shortLines } from '#extensions/hive/sparks/answer/short-lines.ts';
 import { PAIR_PROMPT } from '#extensions/hive/sparks/pairs/pair-prompt.ts';
 import { readEvaluation } from '#extensions/hive/sparks/pairs/read-evaluation.ts';
 import { readSummary } from '#extensions/hive/sparks/summary/read-summary.ts';
@@ -66,7 +66,7 @@ describe('answers of a model', () => {
 
   test('lines: each once, never half a character', () => {
     assert.deepEqual(shortLines(['A', 'a', 'b', 'c'], 2, 9), ['A', 'b']);
-    assert.ok(oneLine('x😀😀', 3).isWellFormed());
+    assert.ok(shortLine('x😀😀', 3).isWellFormed());
   });
 
   verifies('R4.73', 'B14: the fixed words say that material is no instruction, and name no protocol', () => {

@@ -1,6 +1,6 @@
 // Owns the translation of broken connections (refused, DNS, TLS, reset, time-outs of the platform) into ModelErrors.
 // Knows no wire format. Invariant: what was lost before the first byte of the answer is `model-unreachable`, after it `model-bad-response`.
-import { errorCode, errorText } from '#base/errors.ts';
+import { errorCode, errorText, rootCause } from '#base/errors.ts';
 import { ModelError, type ModelErrorOptions } from '../../model-client.ts';
 import { type Endpoint, shownUrl } from '../provider-options.ts';
 import { withoutKeys } from './model-failure.ts';
@@ -19,14 +19,6 @@ export function networkFailure(endpoint: Endpoint, error: unknown, answered: boo
   // Only plain system errors stay attached: others may carry the whole URL or request.
   const cause = /^E[A-Z_]+$/.test(errorCode(root) ?? '') ? { cause: root } : {};
   return new ModelError(withoutKeys(endpoint, message), { ...options, ...cause });
-}
-
-/** The innermost error that has a code, else the innermost one. */
-function rootCause(error: unknown): unknown {
-  let current = error;
-  for (let depth = 0; depth < 6 && current instanceof Error && current.cause instanceof Error; depth += 1)
-    current = current.cause;
-  return current;
 }
 
 function beforeAnswer(root: unknown, shown: string, endpoint: Endpoint): Shape | undefined {

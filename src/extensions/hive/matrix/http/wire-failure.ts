@@ -1,5 +1,5 @@
 // Owns what a broken connection means: refused, unknown name, TLS, reset and platform time-outs become one PeerError. Knows no endpoint. Pure.
-import { errorCode, errorText } from '#base/errors.ts';
+import { errorCode, errorText, rootCause } from '#base/errors.ts';
 import { PeerError } from '../../peers/peer-error.ts';
 
 /** @param server origin of the homeserver */
@@ -42,12 +42,4 @@ function reasonOf(code: string, server: string, text: string): Reason {
     return [`${server} is no usable address`, false, 'Correct MATRIX_HOMESERVER.'];
   const why = code === '' ? 'connection lost' : code;
   return [`the connection to ${server} broke (${why})`, true, 'Check the network and the server, then try again.'];
-}
-
-/** The innermost error that has a cause no more. */
-function rootCause(error: unknown): unknown {
-  let current = error;
-  for (let depth = 0; depth < 6 && current instanceof Error && current.cause instanceof Error; depth += 1)
-    current = current.cause;
-  return current;
 }

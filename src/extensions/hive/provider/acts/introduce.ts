@@ -1,16 +1,16 @@
 // Owns introducing two peers: what both will be told, and what becomes of the suggestion (R4.30, R4.41, R4.42). Knows no tool and no surface.
 // Invariant: what is sent is exactly what was drafted, with nothing in it that a reader of the draft cannot see; whoever asks for a yes shows
 // the draft.
-import { type Clock, isoTime } from '#base/clock.ts';
+import type { Clock } from '#base/clock.ts';
 import { errorText } from '#base/errors.ts';
-import { randomHex } from '#base/ids.ts';
 import { sliceText } from '#base/text.ts';
 import { findPeer } from '../../peers/find-peer.ts';
-import { pairKey } from '../../peers/pair-key.ts';
+import { newSpark } from '../../peers/new-spark.ts';
+import { pairKey, pairOf } from '../../peers/pair-key.ts';
 import type { Spark, SparkStatus } from '../../peers/peer.ts';
 import { PeerError } from '../../peers/peer-error.ts';
 import type { Introduction, KnownPeer, PeerTransport } from '../../peers/peer-transport.ts';
-import { plainText } from '../view/plain-text.ts';
+import { plainText } from '../../peers/plain-text.ts';
 
 export interface PeerPair {
   readonly a: KnownPeer;
@@ -92,7 +92,7 @@ export async function dismissPair(
   signal: AbortSignal,
 ): Promise<{ readonly matched: number }> {
   const key = pairKey(pair.a.peer.id, pair.b.peer.id);
-  const isPending = (spark: Spark) => spark.status === 'pending' && keyOf(spark) === key;
+  const isPending = (spark: Spark) => spark.status === 'pending' && pairOf(spark) === key;
   let matched = 0;
   const count = (sparks: readonly Spark[]) => {
     matched = Math.max(matched, sparks.filter(isPending).length);
@@ -108,25 +108,11 @@ async function settlePair(
   signal: AbortSignal,
 ): Promise<void> {
   const key = pairKey(a.peer.id, b.peer.id);
-  const record: Spark = {
-    id: randomHex(4),
-    peer_a: a.peer.name,
-    peer_b: b.peer.name,
-    peer_a_id: a.peer.id,
-    peer_b_id: b.peer.id,
-    reason: to.reason,
-    confidence: 'low',
-    created_at: isoTime(clock.now()),
-    status: to.status,
-    by: 'rule',
-  };
+  const { status, reason } = to;
+  const record = newSpark(clock, [a.peer, b.peer], { reason, confidence: 'low', status, by: 'rule' });
   await transport.changeSparks((sparks) => {
     to.seen?.(sparks);
-    const settled = sparks.map((spark) => (keyOf(spark) === key ? { ...spark, status: to.status } : spark));
-    return settled.some((spark) => keyOf(spark) === key) ? settled : [...settled, record];
+    const settled = sparks.map((spark) => (pairOf(spark) === key ? { ...spark, status } : spark));
+    return settled.some((spark) => pairOf(spark) === key) ? settled : [...settled, record];
   }, signal);
-}
-
-function keyOf({ peer_a_id, peer_b_id }: Spark): string {
-  return pairKey(peer_a_id, peer_b_id);
 }

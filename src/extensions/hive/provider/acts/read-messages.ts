@@ -9,8 +9,8 @@ import type { PeerMessage } from '../../peers/peer.ts';
 import { PeerError } from '../../peers/peer-error.ts';
 import { peerName } from '../../peers/peer-name.ts';
 import type { KnownPeer, PeerTraffic, PeerTransport } from '../../peers/peer-transport.ts';
+import { plainText } from '../../peers/plain-text.ts';
 import { byInterest, callNames } from '../view/peers-known.ts';
-import { plainText } from '../view/plain-text.ts';
 
 export interface ReadMessage {
   readonly from: string;

@@ -3,7 +3,7 @@
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '#base/json.ts';
 import type { ReflexQuote, ReflexStep } from '#core/agent/reflex-rule.ts';
 import type { ToolResultPart } from '#core/model/message.ts';
-import { oneLine, plainName, plainText } from '../view/plain-text.ts';
+import { oneLine, plainName, plainText } from '../../peers/plain-text.ts';
 import { peerTexts } from './peer-lines.ts';
 
 /** `shown` gets the answer of a call that went well. */

@@ -5,8 +5,8 @@ import type { JsonValue } from '#base/json.ts';
 import { ellipsize } from '#base/text.ts';
 import { type AnyTool, defineTool } from '#core/agent/tool.ts';
 import { findPeer } from '../../peers/find-peer.ts';
+import { oneLine } from '../../peers/plain-text.ts';
 import { type ReadMessage, readMessages, readNews } from '../acts/read-messages.ts';
-import { oneLine } from '../view/plain-text.ts';
 import { answer, type PeerToolParts, peerInput, peerName, TOOLSET } from './peer-tool.ts';
 
 /** Characters of all texts of one answer; where they are more, each gets the same share. */

@@ -1,9 +1,9 @@
 // Owns the tool hivemind_dismiss_spark: a suggestion declined for good (notes 1 and 6, B16; R4.28, R4.30). Nothing is sent to anybody.
 import type { z } from 'zod';
 import { type AnyTool, defineTool } from '#core/agent/tool.ts';
+import { oneLine } from '../../peers/plain-text.ts';
 import { dismissPair, findPair } from '../acts/introduce.ts';
 import { callNames } from '../view/peers-known.ts';
-import { oneLine } from '../view/plain-text.ts';
 import { answer, type PeerToolParts, peerInput, peerName, TOOLSET } from './peer-tool.ts';
 import { shownName } from './shown-peer.ts';
 

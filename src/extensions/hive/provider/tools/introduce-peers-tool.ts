@@ -5,9 +5,9 @@ import { type AnyTool, defineTool, type Risk, type ToolContext } from '#core/age
 import { pairKey } from '../../peers/pair-key.ts';
 import { PeerError } from '../../peers/peer-error.ts';
 import type { Introduction, KnownPeer, PeerTransport } from '../../peers/peer-transport.ts';
+import { oneLine } from '../../peers/plain-text.ts';
 import { draftIntroduction, findPair, introducePair, introductionText, type PeerPair } from '../acts/introduce.ts';
 import { callNames } from '../view/peers-known.ts';
-import { oneLine } from '../view/plain-text.ts';
 import { refuseSecrets } from './no-secret.ts';
 import { addresseeOf, ordersIntroduction } from './owner-orders.ts';
 import { ownerWords } from './owner-words.ts';

@@ -2,8 +2,8 @@
 import type { z } from 'zod';
 import { type AnyTool, defineTool } from '#core/agent/tool.ts';
 import { findPeer } from '../../peers/find-peer.ts';
+import { oneLine } from '../../peers/plain-text.ts';
 import { introducers } from '../view/introducer.ts';
-import { oneLine } from '../view/plain-text.ts';
 import { answer, type PeerToolParts, peerInput, peerName, TOOLSET } from './peer-tool.ts';
 import { shownPeer } from './shown-peer.ts';
 

@@ -5,8 +5,8 @@ import { type AnyTool, defineTool, type Risk, type ToolContext } from '#core/age
 import { findPeer } from '../../peers/find-peer.ts';
 import { PeerError } from '../../peers/peer-error.ts';
 import type { KnownPeer, PeerTransport } from '../../peers/peer-transport.ts';
+import { oneLine, plainText } from '../../peers/plain-text.ts';
 import { callNames } from '../view/peers-known.ts';
-import { oneLine, plainText } from '../view/plain-text.ts';
 import { refuseSecrets } from './no-secret.ts';
 import { addresseeOf, ordersMessage } from './owner-orders.ts';
 import { ownerWords } from './owner-words.ts';

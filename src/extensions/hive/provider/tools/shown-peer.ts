@@ -5,8 +5,8 @@ import { ellipsize } from '#base/text.ts';
 import { looksLikeId } from '../../peers/namesakes.ts';
 import type { Spark } from '../../peers/peer.ts';
 import type { KnownPeer } from '../../peers/peer-transport.ts';
+import { plainText } from '../../peers/plain-text.ts';
 import type { Introducer } from '../view/introducer.ts';
-import { plainText } from '../view/plain-text.ts';
 
 const NAME_LIMIT = 300;
 

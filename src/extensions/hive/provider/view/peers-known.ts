@@ -2,6 +2,7 @@
 // Invariant: a suggestion is pending, and both of its peers are there (R4.29).
 import { foldName } from '../../peers/fold-name.ts';
 import { looksLikeId } from '../../peers/namesakes.ts';
+import { openSparks } from '../../peers/open-sparks.ts';
 import type { Spark } from '../../peers/peer.ts';
 import type { KnownPeer, PeerTransport } from '../../peers/peer-transport.ts';
 
@@ -14,14 +15,7 @@ export interface PeersKnown {
 export function peersKnown(transport: PeerTransport): PeersKnown {
   const { selfId } = transport;
   const peers = transport.peers();
-  return { selfId, peers, sparks: pendingSparks(peers, transport.sparks()) };
-}
-
-function pendingSparks(peers: readonly KnownPeer[], sparks: readonly Spark[]): readonly Spark[] {
-  const here = new Set(peers.flatMap(({ peer }) => (peer.status === 'left' ? [] : [peer.id])));
-  return sparks.filter(
-    ({ status, peer_a_id, peer_b_id }) => status === 'pending' && here.has(peer_a_id) && here.has(peer_b_id),
-  );
+  return { selfId, peers, sparks: openSparks(peers, transport.sparks()) };
 }
 
 /** Those with new messages first, then those who were last heard of or introduced; who left comes last. */

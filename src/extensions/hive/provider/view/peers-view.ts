@@ -3,9 +3,9 @@
 import { plural } from '#base/text.ts';
 import type { Spark } from '../../peers/peer.ts';
 import type { KnownPeer } from '../../peers/peer-transport.ts';
+import { plainName, quoted } from '../../peers/plain-text.ts';
 import { type Introducer, introducers } from './introducer.ts';
 import { byInterest, callNames, type PeersKnown } from './peers-known.ts';
-import { plainName, quoted } from './plain-text.ts';
 
 const CONTEXT_SHOWN = 120;
 const REASON_SHOWN = 160;

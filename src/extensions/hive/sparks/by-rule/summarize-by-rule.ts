@@ -1,7 +1,7 @@
 // Owns summing up a peer without a model: needs, offers and fields that patterns find in its introduction and in its own messages (issue;
 // notes on seed 004). Knows no engine. Invariant: pure and total; a message that anybody else wrote says nothing about the peer; every item
 // is a piece of what was said.
-import { shortLines } from '../answer/one-line.ts';
+import { shortLines } from '../answer/short-lines.ts';
 import { SUMMARY_CAPS, type SummaryAnswer, type SummaryInput } from '../summary/summary-shape.ts';
 import { contentTokens, sharedTokens } from '../words/content-tokens.ts';
 import type { Claim } from './claims/claim.ts';

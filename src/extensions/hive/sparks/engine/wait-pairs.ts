@@ -1,8 +1,7 @@
 // Owns which pairs wait to be weighed: those with a changed member and no spark of any status (seed 004; notes 6, B12). Asks nobody.
 // Invariant: at most `MOST_WAITING`, the best fits; a pair that has a spark, or whose member left, does not wait.
 
-import { pairKey } from '../../peers/pair-key.ts';
-import type { Spark } from '../../peers/peer.ts';
+import { pairKey, pairOf } from '../../peers/pair-key.ts';
 import type { PeerTransport } from '../../peers/peer-transport.ts';
 import { type Pair, rankPairs } from '../pairs/rank-pairs.ts';
 import { summarisedPeers } from '../pairs/summarised-peer.ts';
@@ -29,9 +28,4 @@ export function pairsToWeigh(transport: PeerTransport, { waiting, unsaved }: Eng
   const ranked = rankPairs(pairs);
   for (const [a, b] of ranked.slice(MOST_WAITING)) waiting.delete(pairKey(a.peer.id, b.peer.id));
   return ranked.slice(0, MOST_WAITING);
-}
-
-/** Key of the two peers that a spark is about. */
-export function pairOf({ peer_a_id, peer_b_id }: Pick<Spark, 'peer_a_id' | 'peer_b_id'>): string {
-  return pairKey(peer_a_id, peer_b_id);
 }

@@ -1,10 +1,10 @@
 // Owns the sparks of one run: waiting pairs are weighed, best fit first, and what fits is stored as a suggestion (seed 004, spark detector).
 // Knows no model and no protocol. Invariant: at most ten questions to a model a run; one spark a pair for ever; nobody is introduced here.
 import { throwIfAborted } from '#base/abort.ts';
-import { isoTime } from '#base/clock.ts';
 import { errorText } from '#base/errors.ts';
-import { randomHex } from '#base/ids.ts';
-import { pairKey } from '../../peers/pair-key.ts';
+import { newSpark } from '../../peers/new-spark.ts';
+import { openSparks } from '../../peers/open-sparks.ts';
+import { pairKey, pairOf } from '../../peers/pair-key.ts';
 import type { Spark } from '../../peers/peer.ts';
 import { evaluateByRule } from '../by-rule/evaluate-by-rule.ts';
 import { pairInput } from '../pairs/pair-input.ts';
@@ -13,7 +13,7 @@ import { type Evaluation, PAIR_CAPS } from '../pairs/pair-shape.ts';
 import type { Pair } from '../pairs/rank-pairs.ts';
 import { readEvaluation } from '../pairs/read-evaluation.ts';
 import { type EngineRun, inferOnce } from './engine-parts.ts';
-import { pairOf, pairsToWeigh } from './wait-pairs.ts';
+import { pairsToWeigh } from './wait-pairs.ts';
 
 const MOST_BY_MODEL = 10;
 const MOST_BY_RULE = 200;
@@ -23,7 +23,7 @@ const MOST_PENDING = 100;
 export async function weighPairs(run: EngineRun, signal: AbortSignal): Promise<void> {
   const { transport, memory } = run;
   await storeSparks(run, signal);
-  let pending = countPending(run);
+  let pending = openSparks(transport.peers(), transport.sparks()).length;
   const spent = { model: 0, rule: 0 };
   for (const pair of pairsToWeigh(transport, memory)) {
     throwIfAborted(signal);
@@ -77,18 +77,8 @@ function fits(evaluation: Evaluation | undefined): boolean {
 }
 
 function sparkOf({ clock }: EngineRun, [a, b]: Pair, { evaluation, by }: Weighed): Spark {
-  return {
-    id: randomHex(4),
-    peer_a: a.peer.name,
-    peer_b: b.peer.name,
-    peer_a_id: a.peer.id,
-    peer_b_id: b.peer.id,
-    reason: evaluation?.reason ?? '',
-    confidence: evaluation?.confidence ?? 'low',
-    created_at: isoTime(clock.now()),
-    status: 'pending',
-    by,
-  };
+  const { reason = '', confidence = 'low' } = evaluation ?? {};
+  return newSpark(clock, [a.peer, b.peer], { reason, confidence, status: 'pending', by });
 }
 
 /** What cannot be stored waits for the next run. */
@@ -108,16 +98,4 @@ async function storeSparks({ transport, memory, warn }: EngineRun, signal: Abort
 function withNew(kept: readonly Spark[], found: readonly Spark[]): readonly Spark[] {
   const settled = new Set(kept.map(pairOf));
   return [...kept, ...found.filter((spark) => !settled.has(pairOf(spark)))];
-}
-
-function countPending({ transport }: EngineRun): number {
-  const here = new Set(
-    transport
-      .peers()
-      .filter(({ peer }) => peer.status !== 'left')
-      .map(({ peer }) => peer.id),
-  );
-  const isOpen = ({ status, peer_a_id, peer_b_id }: Spark) =>
-    status === 'pending' && here.has(peer_a_id) && here.has(peer_b_id);
-  return transport.sparks().filter(isOpen).length;
 }

@@ -1,5 +1,5 @@
 // Owns what of two peers is shown to whoever weighs them: their summaries, capped. Knows no model. Seed 004, spark detector.
-import { oneLine, shortLines } from '../answer/one-line.ts';
+import { shortLine, shortLines } from '../answer/short-lines.ts';
 import { SUMMARY_CAPS } from '../summary/summary-shape.ts';
 import { PAIR_SCHEMA, type PairInput, type PairMember } from './pair-shape.ts';
 import type { SummarisedPeer } from './summarised-peer.ts';
@@ -14,10 +14,10 @@ export function pairInput(a: SummarisedPeer, b: SummarisedPeer): PairInput {
 function member({ peer, summary }: SummarisedPeer): PairMember {
   const { items, item, text } = SUMMARY_CAPS;
   return {
-    name: oneLine(peer.name, LONGEST_NAME),
+    name: shortLine(peer.name, LONGEST_NAME),
     needs: shortLines(summary.needs, items, item),
     offers: shortLines(summary.offers, items, item),
     expertise: shortLines(summary.expertise, items, item),
-    summary_text: oneLine(summary.summary_text, text),
+    summary_text: shortLine(summary.summary_text, text),
   };
 }

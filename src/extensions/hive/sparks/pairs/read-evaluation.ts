@@ -2,7 +2,7 @@
 // reason is one plain line. Notes on seed 004, B11.
 import { ok, type Result, refuse } from '#base/result.ts';
 import { firstObject } from '../answer/first-object.ts';
-import { oneLine } from '../answer/one-line.ts';
+import { shortLine } from '../answer/short-lines.ts';
 import { type Evaluation, evaluationSchema, PAIR_CAPS } from './pair-shape.ts';
 
 export function readEvaluation(reply: string): Result<Evaluation, 'no-object' | 'bad-shape'> {
@@ -10,5 +10,5 @@ export function readEvaluation(reply: string): Result<Evaluation, 'no-object' | 
   if (object === undefined) return refuse('no-object', 'the answer holds no JSON object');
   const answer = evaluationSchema.safeParse(object);
   if (!answer.success) return refuse('bad-shape', 'the answer is no evaluation');
-  return ok({ ...answer.data, reason: oneLine(answer.data.reason, PAIR_CAPS.reason) });
+  return ok({ ...answer.data, reason: shortLine(answer.data.reason, PAIR_CAPS.reason) });
 }

@@ -2,7 +2,7 @@
 // another shape gives nothing at all. Notes on seed 004, B11.
 import { ok, type Result, refuse } from '#base/result.ts';
 import { firstObject } from '../answer/first-object.ts';
-import { oneLine, shortLines } from '../answer/one-line.ts';
+import { shortLine, shortLines } from '../answer/short-lines.ts';
 import { SUMMARY_CAPS, type SummaryAnswer, summaryAnswerSchema } from './summary-shape.ts';
 
 export function readSummary(reply: string): Result<SummaryAnswer, 'no-object' | 'bad-shape'> {
@@ -15,6 +15,6 @@ export function readSummary(reply: string): Result<SummaryAnswer, 'no-object' | 
     needs: shortLines(answer.data.needs, items, item),
     offers: shortLines(answer.data.offers, items, item),
     expertise: shortLines(answer.data.expertise, items, item),
-    summary_text: oneLine(answer.data.summary_text, text),
+    summary_text: shortLine(answer.data.summary_text, text),
   });
 }

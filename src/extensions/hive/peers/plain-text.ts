@@ -2,7 +2,7 @@
 // Pure and linear. Invariant: no control character, no escape sequence, no direction mark, nothing invisible is left; a quotation is one line
 // of JSON text, so that nothing inside can end it.
 import { stripVTControlCharacters } from 'node:util';
-import { sliceText, wellFormed } from '#base/text.ts';
+import { oneLine as folded, sliceText, wellFormed } from '#base/text.ts';
 
 const LINE_ENDS = /\r\n?|[\v\f\u0085\u2028\u2029]/g;
 /** All but the joiners, one in a row, and the mark of emoji, which scripts and emoji need. */
@@ -23,7 +23,7 @@ export function plainText(text: string): string {
 export function oneLine(text: string, max: number): string {
   // Cut first: what a peer wrote may be a megabyte, of which a line is shown.
   const start = text.slice(0, max * 8);
-  const line = plainText(start).replace(/\s+/g, ' ').trim();
+  const line = folded(plainText(start));
   return line.length <= max ? line : `${sliceText(line, max)}…`;
 }
 
