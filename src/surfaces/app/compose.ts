@@ -52,7 +52,8 @@ export async function composeApp(options: AppOptions): Promise<App> {
     endings.add(() => extensions.shutdown());
     const { environment: surroundings } = options;
     const { notice } = ground;
-    const lent = extensionGround({ environment: surroundings, home, clock, notice, app: async () => composed(app) });
+    const place = { environment: surroundings, home, clock, notice, loaded };
+    const lent = extensionGround({ ...place, app: async () => composed(app) });
     for (const line of EXTENSIONS) await extensions.activate(await line.activate(lent));
     for (const extension of options.extra?.extensions ?? []) await extensions.activate(extension);
     const { provider: name } = loaded.config.memory;

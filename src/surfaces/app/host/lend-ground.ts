@@ -3,10 +3,10 @@
 import type { Clock } from '#base/clock.ts';
 import type { App } from '../app.ts';
 import type { Environment } from '../environment.ts';
-import { loadConfig } from '../home/config.ts';
+import { type LoadedConfig, loadConfig } from '../home/config.ts';
 import { readConfigSection } from '../home/config-section.ts';
 import type { Home } from '../home/home.ts';
-import { fillVariables } from '../models/find-providers.ts';
+import { fillVariables, type Variables } from '../models/find-providers.ts';
 import { mergedVariables } from '../parts/compose-models.ts';
 import { externalSkillFolders } from '../parts/mind/external-skills.ts';
 import type { ExtensionGround, ExtensionMind, ExtensionSettings } from './extension-ground.ts';
@@ -17,12 +17,15 @@ export function extensionGround({
   clock,
   app,
   notice,
+  loaded,
 }: {
   readonly environment: Environment;
   readonly home: Home;
   readonly clock: Clock;
   readonly app: () => Promise<App>;
   readonly notice?: (text: string) => void;
+  /** What config.yaml says, when it was read already; absent: it is read whenever somebody asks. */
+  readonly loaded?: LoadedConfig;
 }): ExtensionGround {
   const { skills, skillBackups, stateDatabase, evidenceDatabase, engines, models, config, root } = home;
   const { userHome, program = ['talaria'] } = environment;
@@ -38,7 +41,7 @@ export function extensionGround({
     },
     program,
     ...(notice ? { notice } : {}),
-    settings: () => settingsOf(home, environment),
+    settings: async () => settingsOf(loaded ?? (await loadConfig(home.config)), mergedVariables(home, environment)),
     keep: async (change) => (await import('./keep-settings.ts')).keepSettings(home, change),
     open: async () => mindOf(await app()),
   };
@@ -60,10 +63,8 @@ function mindOf(app: App): ExtensionMind {
   };
 }
 
-async function settingsOf(home: Home, environment: Environment): Promise<ExtensionSettings> {
-  const loaded = await loadConfig(home.config);
+function settingsOf(loaded: LoadedConfig, variables: Variables): ExtensionSettings {
   const { provider, env } = loaded.config.memory;
-  const variables = mergedVariables(home, environment);
   const filled = Object.entries(env).flatMap(([name, text]) => {
     const value = fillVariables(text, variables);
     return value.ok ? [[name, value.value] as const] : [];

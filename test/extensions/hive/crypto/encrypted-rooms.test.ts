@@ -16,9 +16,11 @@ describe('rooms that were seen encrypted', () => {
     const { open } = bench(t);
     const alice = await open();
     assert.deepEqual(alice.crypto.encryptedRooms(), []);
-    const encrypted = [{ roomId: '!a:x', settings: MEGOLM }];
+    const encrypted = [
+      { roomId: '!a:x', settings: MEGOLM },
+      { roomId: '!b:x', settings: { ...MEGOLM, rotation_period_msgs: 7 } },
+    ];
     await alice.crypto.receive({ ...QUIET, next: '1', encrypted }, never());
-    await alice.crypto.noteEncrypted([{ roomId: '!b:x', settings: { ...MEGOLM, rotation_period_msgs: 7 } }]);
     await alice.crypto.receive({ ...QUIET, next: '2', isInitial: true, encrypted: [] }, never());
     await alice.say(room('!c:x', '@alice:x'), 'a room of which no sync has told yet');
     const all = [
@@ -37,7 +39,7 @@ describe('rooms that were seen encrypted', () => {
     async (t) => {
       const { open, folder } = bench(t);
       const alice = await open();
-      await alice.crypto.noteEncrypted([{ roomId: '!a:x', settings: MEGOLM }]);
+      await alice.crypto.receive({ ...QUIET, next: '1', encrypted: [{ roomId: '!a:x', settings: MEGOLM }] }, never());
       await alice.crypto.close();
       const anew = await open('ALICE2');
       assert.deepEqual(anew.crypto.encryptedRooms(), [{ roomId: '!a:x', settings: MEGOLM }]);

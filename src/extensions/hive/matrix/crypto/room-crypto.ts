@@ -62,8 +62,6 @@ export interface RoomCrypto {
    * less, later, is not believed. Costs a query of all of them; before the store was opened, and after it failed, the last known ones.
    */
   encryptedRooms(): readonly EncryptedRoom[];
-  /** Remembers rooms that are encrypted, on disk when it returns. What is known already costs nothing; `encrypt` notes its room itself. */
-  noteEncrypted(rooms: readonly EncryptedRoom[]): Promise<void>;
   /** Shares the key with every device of every member, encrypts all contents, stores once, then sends the keys; gives contents of `m.room.encrypted`. */
   encrypt(target: EncryptionTarget, events: readonly ClearEvent[], signal: AbortSignal): Promise<readonly JsonObject[]>;
   /**

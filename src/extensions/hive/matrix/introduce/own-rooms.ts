@@ -4,6 +4,7 @@
 import { newId } from '#base/ids.ts';
 import type { JsonObject } from '#base/json.ts';
 import { PeerError } from '../../peers/peer-error.ts';
+import { wasRefused } from '../http/was-refused.ts';
 import type { MatrixGround } from '../matrix-ground.ts';
 import { DIRECT_KEY, MARK_KEY } from '../rooms/apply-state.ts';
 import { emptyRoom, isRoomId, type RoomRecord } from '../rooms/room-book.ts';
@@ -118,8 +119,7 @@ async function askForRoom(
   try {
     return await http({ method: 'POST', path: ['v3', 'createRoom'], body }, signal);
   } catch (error) {
-    // Who says no is not making it.
-    if (error instanceof PeerError && error.status !== undefined && error.status < 500) progress.isUnderWay = false;
+    if (wasRefused(error)) progress.isUnderWay = false;
     throw error;
   }
 }

@@ -92,7 +92,7 @@ export async function attempt(ground: MatrixGround, job: Job, signal: AbortSigna
     return true;
   } catch (error) {
     if (!(error instanceof PeerError)) throw error;
-    ground.warn(`a note about a peer could not be kept yet: ${error.message}`);
+    ground.warn(`what is known of a peer could not be completed yet: ${error.message}`);
     return error.code === 'peers-forbidden' || error.code === 'peers-encryption';
   }
 }

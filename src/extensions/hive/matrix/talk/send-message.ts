@@ -2,6 +2,7 @@
 // who is in the room is asked right before, since a message cannot be taken back.
 import { throwIfAborted } from '#base/abort.ts';
 import { sha256 } from '#base/ids.ts';
+import { wasRefused } from '../http/was-refused.ts';
 import type { MatrixGround } from '../matrix-ground.ts';
 import type { RoomRecord } from '../rooms/room-book.ts';
 import { roomToWrite } from './find-entry.ts';
@@ -11,7 +12,7 @@ const MAX_REMEMBERED = 50;
 
 /** @param look takes in who is there now */
 export function createSender(ground: MatrixGround, look: (signal: AbortSignal) => Promise<void>) {
-  /** By room and text: left in the middle. */
+  /** By room and text: may have arrived. */
   const unsure = new Map<string, Parcel>();
   return async (id: string, text: string, signal: AbortSignal): Promise<{ readonly messageId: string }> => {
     throwIfAborted(signal);
@@ -27,7 +28,7 @@ export function createSender(ground: MatrixGround, look: (signal: AbortSignal) =
     try {
       return { messageId: await sendParcel(ground, parcel, signal) };
     } catch (error) {
-      unsure.set(key, parcel);
+      if (!wasRefused(error)) unsure.set(key, parcel);
       forgetOldest(unsure);
       throw error;
     }

@@ -22,15 +22,11 @@ export class RecordedCrypto implements RoomCrypto {
   async receive(changes: KeyChanges): Promise<void> {
     this.#check();
     this.received.push(changes);
-    await this.noteEncrypted(changes.encrypted ?? []);
+    for (const room of changes.encrypted ?? []) this.encrypted.set(room.roomId, room);
   }
 
   encryptedRooms(): readonly EncryptedRoom[] {
     return [...this.encrypted.values()];
-  }
-
-  async noteEncrypted(rooms: readonly EncryptedRoom[]): Promise<void> {
-    for (const room of rooms) this.encrypted.set(room.roomId, room);
   }
 
   async encrypt(target: { readonly members: readonly string[] }, events: readonly { readonly content: JsonObject }[]) {

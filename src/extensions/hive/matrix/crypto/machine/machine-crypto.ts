@@ -102,14 +102,6 @@ export class MachineCrypto implements RoomCrypto {
     return this.#encrypted;
   }
 
-  noteEncrypted(rooms: readonly EncryptedRoom[]): Promise<void> {
-    return this.#alone(async () => {
-      const open = await this.#current();
-      const news = open.encrypted.news(rooms);
-      if (news.length > 0) await open.file.database.transaction(() => open.encrypted.note(news));
-    });
-  }
-
   encrypt(
     target: EncryptionTarget,
     events: readonly ClearEvent[],
