@@ -3,45 +3,27 @@ import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { systemClock } from '#base/clock.ts';
 import type { JsonObject } from '#base/json.ts';
-import { killAt, killStage, PAIR, SAY } from '../../extensions/hive/crypto/hive-kill-stage.ts';
+import {
+  diesAtFirstKeys,
+  diesWhileSaying,
+  killStage,
+  PAIR,
+  SAY,
+} from '../../extensions/hive/crypto/hive-kill-stage.ts';
 import { verifies } from '../../verifies.ts';
 
 describe('an agent that is killed, at more moments', () => {
   for (const [moment, step] of [
     ['after', 'claim'],
     ['after', 'm.room.encrypted'],
-  ] as const) {
-    verifies(['R4.36', 'R4.75'], `${moment} the server got its ${step}: the next message can be read`, async (t) => {
-      const { server, alice, start } = await killStage(t);
-      const first = await start();
-      await first.run({ do: 'sync' });
-      server[moment] = killAt(first, step);
-      assert.equal(await first.run({ ...SAY, text: 'never sent' }), undefined);
-      server[moment] = () => undefined;
-      const second = await start();
-      await second.run({ do: 'sync' });
-      const said = await second.run<JsonObject>({ ...SAY, text: 'sent' });
-      await alice.sync();
-      assert.equal(await alice.read(said ?? {}), 'sent');
-      const answer = await alice.say(PAIR, 'answer');
-      await second.run({ do: 'sync' });
-      assert.equal(await second.run({ do: 'read', event: answer }), 'answer');
-    });
-  }
+  ] as const)
+    verifies(['R4.36', 'R4.75'], `${moment} the server got its ${step}: the next message can be read`, (t) =>
+      diesWhileSaying(t, moment, step),
+    );
 
-  verifies('R4.75', 'before the server got its first keys: the same device goes on', async (t) => {
-    const { server, alice, start } = await killStage(t);
-    const first = await start();
-    server.before = killAt(first, 'upload');
-    assert.equal(await first.run({ do: 'sync' }), undefined);
-    server.before = () => undefined;
-    const second = await start();
-    await second.run({ do: 'sync' });
-    const said = await alice.say(PAIR, 'hello');
-    await second.run({ do: 'sync' });
-    assert.equal(await second.run({ do: 'read', event: said }), 'hello');
-    assert.deepEqual(await second.run({ do: 'warnings' }), []);
-  });
+  verifies('R4.75', 'before the server got its first keys: the same device goes on', (t) =>
+    diesAtFirstKeys(t, 'before'),
+  );
 
   verifies(
     ['R4.36', 'R4.37', 'R4.75'],

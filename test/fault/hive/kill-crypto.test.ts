@@ -1,45 +1,17 @@
 // An agent with keys on disk is killed (SIGKILL) between any two of its steps: what the server has was stored before, nothing is lost.
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
-import type { JsonObject } from '#base/json.ts';
-import { killAt, killStage, PAIR, SAY } from '../../extensions/hive/crypto/hive-kill-stage.ts';
+import { diesAtFirstKeys, diesWhileSaying, killStage, PAIR } from '../../extensions/hive/crypto/hive-kill-stage.ts';
 import { verifies } from '../../verifies.ts';
 
 describe('an agent that is killed', () => {
-  verifies(
-    ['R4.36', 'R4.75'],
-    'after keys were stored, before they were sent: the next message can be read',
-    async (t) => {
-      const { server, alice, start } = await killStage(t);
-      const first = await start();
-      await first.run({ do: 'sync' });
-      server.before = killAt(first, 'm.room.encrypted');
-      assert.equal(await first.run({ ...SAY, text: 'never sent' }), undefined);
-      server.before = () => undefined;
-      const second = await start();
-      await second.run({ do: 'sync' });
-      const said = await second.run<JsonObject>({ ...SAY, text: 'sent' });
-      await alice.sync();
-      assert.equal(await alice.read(said ?? {}), 'sent');
-      const answer = await alice.say(PAIR, 'answer');
-      await second.run({ do: 'sync' });
-      assert.equal(await second.run({ do: 'read', event: answer }), 'answer');
-    },
+  verifies(['R4.36', 'R4.75'], 'after keys were stored, before they were sent: the next message can be read', (t) =>
+    diesWhileSaying(t, 'before', 'm.room.encrypted'),
   );
 
-  verifies('R4.75', 'after the server got its first keys, before it said so: the same device goes on', async (t) => {
-    const { server, alice, start } = await killStage(t);
-    const first = await start();
-    server.after = killAt(first, 'upload');
-    assert.equal(await first.run({ do: 'sync' }), undefined);
-    server.after = () => undefined;
-    const second = await start();
-    await second.run({ do: 'sync' });
-    const said = await alice.say(PAIR, 'hello');
-    await second.run({ do: 'sync' });
-    assert.equal(await second.run({ do: 'read', event: said }), 'hello');
-    assert.deepEqual(await second.run({ do: 'warnings' }), []);
-  });
+  verifies('R4.75', 'after the server got its first keys, before it said so: the same device goes on', (t) =>
+    diesAtFirstKeys(t, 'after'),
+  );
 
   verifies(
     ['R4.37', 'R4.75'],

@@ -1,12 +1,10 @@
 // Events that are not what they claim to be: another's words under one's own name, of another room, damaged, or no event at all.
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { describe, type TestContext } from 'node:test';
 import fc from 'fast-check';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
-import { createTempHome } from '#testing/temp-home.ts';
 import { verifies } from '../../../verifies.ts';
-import { Agent, never, room } from './hive-crypto-bench.ts';
+import { type Agent, agentsOn, never, room } from './hive-crypto-bench.ts';
 import { HiveKeyServer } from './hive-key-server.ts';
 
 const ALL = room('!all:x', '@alice:x', '@bob:x', '@mallory:x');
@@ -121,14 +119,6 @@ describe('events that are not what they claim to be', () => {
 });
 
 async function three(t: TestContext): Promise<[Agent, Agent, Agent]> {
-  const server = new HiveKeyServer();
-  const home = createTempHome(t);
-  const open = async (name: string) => {
-    const folder = join(home.path, name, 'peers');
-    const agent = await Agent.open({ server, userId: `@${name}:x`, deviceId: name.toUpperCase(), folder });
-    t.after(() => agent.crypto.close());
-    await agent.sync();
-    return agent;
-  };
+  const { open } = agentsOn(new HiveKeyServer(), t);
   return [await open('alice'), await open('bob'), await open('mallory')];
 }

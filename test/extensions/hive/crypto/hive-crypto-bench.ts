@@ -1,10 +1,13 @@
 // One agent with keys on disk, for the tests of this folder: opens, syncs, talks, and dies in several ways. The server is hive-key-server.
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
 import { systemClock } from '#base/clock.ts';
 import type { JsonObject } from '#base/json.ts';
 import { openMachineCrypto } from '#extensions/hive/matrix/crypto/open-machine-crypto.ts';
 import type { EncryptionTarget, KeyChanges, RoomCrypto } from '#extensions/hive/matrix/crypto/room-crypto.ts';
 import type { DatabaseOpener } from '#extensions/hive/matrix/crypto/store/crypto-file.ts';
 import type { MatrixHttp } from '#extensions/hive/matrix/http/matrix-http.ts';
+import { createTempHome } from '#testing/temp-home.ts';
 
 export const MEGOLM = { algorithm: 'm.megolm.v1.aes-sha2' };
 let events = 0;
@@ -87,4 +90,18 @@ export function eventOf(sender: string, roomId: string, content: JsonObject): Js
 
 export function never(): AbortSignal {
   return new AbortController().signal;
+}
+
+/** Opens agents by name on one server, each in a home of its own, synced once and closed with the test; again for the same name is a restart. */
+export function agentsOn(server: KeyServer, t: TestContext) {
+  const home = createTempHome(t);
+  const open = async (name: string): Promise<Agent> => {
+    const folder = folderOf(name);
+    const agent = await Agent.open({ server, userId: `@${name}:x`, deviceId: name.toUpperCase(), folder });
+    t.after(() => agent.crypto.close());
+    await agent.sync();
+    return agent;
+  };
+  const folderOf = (name: string) => join(home.path, name, 'peers');
+  return { open, folderOf };
 }

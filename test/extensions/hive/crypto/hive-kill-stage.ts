@@ -1,6 +1,8 @@
 // The ground of tests in which an agent with keys on disk is killed: a server, Alice in this process, and Bob as often as he is started.
+import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import type { JsonObject } from '#base/json.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 import { Agent, room } from './hive-crypto-bench.ts';
 import { HiveKeyServer, type ServerCall } from './hive-key-server.ts';
@@ -27,4 +29,39 @@ export async function killStage(t: TestContext) {
   await alice.sync();
   const place = { address, userId: '@bob:x', deviceId: 'BOB', folder: join(home.path, 'bob', 'peers') };
   return { server, alice, start: () => AgentProcess.start(place, t) };
+}
+
+type Moment = 'before' | 'after';
+
+/** He dies around a request of what he says; the next thing he says is read, and so is the answer. */
+export async function diesWhileSaying(t: TestContext, moment: Moment, step: string): Promise<void> {
+  const { server, alice, start } = await killStage(t);
+  const first = await start();
+  await first.run({ do: 'sync' });
+  server[moment] = killAt(first, step);
+  assert.equal(await first.run({ ...SAY, text: 'never sent' }), undefined);
+  server[moment] = () => undefined;
+  const second = await start();
+  await second.run({ do: 'sync' });
+  const said = await second.run<JsonObject>({ ...SAY, text: 'sent' });
+  await alice.sync();
+  assert.equal(await alice.read(said ?? {}), 'sent');
+  const answer = await alice.say(PAIR, 'answer');
+  await second.run({ do: 'sync' });
+  assert.equal(await second.run({ do: 'read', event: answer }), 'answer');
+}
+
+/** He dies around the upload of his first keys; the same device goes on. */
+export async function diesAtFirstKeys(t: TestContext, moment: Moment): Promise<void> {
+  const { server, alice, start } = await killStage(t);
+  const first = await start();
+  server[moment] = killAt(first, 'upload');
+  assert.equal(await first.run({ do: 'sync' }), undefined);
+  server[moment] = () => undefined;
+  const second = await start();
+  await second.run({ do: 'sync' });
+  const said = await alice.say(PAIR, 'hello');
+  await second.run({ do: 'sync' });
+  assert.equal(await second.run({ do: 'read', event: said }), 'hello');
+  assert.deepEqual(await second.run({ do: 'warnings' }), []);
 }

@@ -9,7 +9,7 @@ import { messagePlace } from '#extensions/hive/matrix/crypto/foreign/message-pla
 import { OpenedMessages } from '#extensions/hive/matrix/crypto/store/opened-messages.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 import { verifies } from '../../../verifies.ts';
-import { Agent, room } from './hive-crypto-bench.ts';
+import { agentsOn, room } from './hive-crypto-bench.ts';
 import { HiveKeyServer } from './hive-key-server.ts';
 
 const PAIR = room('!pair:x', '@alice:x', '@bob:x');
@@ -126,16 +126,8 @@ function number(value: number): number[] {
 }
 
 async function pair(t: TestContext) {
-  const server = new HiveKeyServer();
-  const home = createTempHome(t);
-  const agentOf = async (name: string) => {
-    const folder = join(home.path, name, 'peers');
-    const agent = await Agent.open({ server, userId: `@${name}:x`, deviceId: name.toUpperCase(), folder });
-    t.after(() => agent.crypto.close());
-    await agent.sync();
-    return agent;
-  };
-  const bob = await agentOf('bob');
+  const { open } = agentsOn(new HiveKeyServer(), t);
+  const bob = await open('bob');
   await bob.crypto.close();
-  return { alice: await agentOf('alice'), open: () => agentOf('bob') };
+  return { alice: await open('alice'), open: () => open('bob') };
 }

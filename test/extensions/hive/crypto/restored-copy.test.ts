@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { messagePlace } from '#extensions/hive/matrix/crypto/foreign/message-place.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 import { verifies } from '../../../verifies.ts';
-import { Agent, room } from './hive-crypto-bench.ts';
+import { Agent, agentsOn, room } from './hive-crypto-bench.ts';
 import { HiveKeyServer } from './hive-key-server.ts';
 import { copyOf, WAYS } from './hive-restored-home.ts';
 
@@ -15,17 +15,9 @@ const PAIR = room('!pair:x', '@alice:x', '@bob:x');
 describe('keys that were put back from a copy', () => {
   for (const [how, putBack] of Object.entries(WAYS)) {
     verifies(['R4.36', 'R4.75'], `put back ${how}: no message key is used twice, and all is read`, async (t) => {
-      const server = new HiveKeyServer();
-      const home = createTempHome(t);
-      const open = async (name: string) => {
-        const folder = join(home.path, name, 'peers');
-        const agent = await Agent.open({ server, userId: `@${name}:x`, deviceId: name.toUpperCase(), folder });
-        t.after(() => agent.crypto.close());
-        await agent.sync();
-        return agent;
-      };
+      const { open, folderOf } = agentsOn(new HiveKeyServer(), t);
       const bob = await open('bob');
-      const folder = join(home.path, 'alice', 'peers');
+      const folder = folderOf('alice');
       const first = await open('alice');
       const sent = [await first.say(PAIR, 'zero')];
       await first.crypto.close();
