@@ -3,12 +3,10 @@
 import { z } from 'zod';
 import type { Extension } from '#core/agent/extension-host.ts';
 import { PROVIDER_NAME } from './hive-account.ts';
-import type { HiveGround } from './hive-ground.ts';
 
 const memorySchema = z.object({ provider: z.string().default('') });
 
-/** @param _ground as every line of the app gives it; activating needs none of it */
-export function hiveExtension(_ground: HiveGround): Extension {
+export function hiveExtension(): Extension {
   return {
     name: 'peers',
     activate: async (host) => {

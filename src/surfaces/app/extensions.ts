@@ -60,7 +60,7 @@ export const EXTENSIONS: readonly ExtensionLine[] = [
   },
   {
     name: 'peers',
-    activate: async (ground) => (await import('#extensions/hive/extension.ts')).hiveExtension(ground),
+    activate: async () => (await import('#extensions/hive/extension.ts')).hiveExtension(),
     commands: async (ground) => (await import('#extensions/hive/commands.ts')).hiveCommands(ground),
     settings: async () => (await import('#extensions/hive/hive-config.ts')).hiveSchema,
     provider: {
