@@ -31,10 +31,33 @@ export function errorCode(error: unknown): string | undefined {
   return undefined;
 }
 
-/** A one-line text for any thrown value. */
+/** A one-line text for any thrown value; what the system says in its own code is put into words. */
 export function errorText(error: unknown): string {
-  if (error instanceof Error) return error.message === '' ? error.name : error.message;
-  return String(error);
+  if (!(error instanceof Error)) return String(error);
+  return systemErrorText(error) ?? (error.message === '' ? error.name : error.message);
+}
+
+const SYSTEM_WORDS: Readonly<Record<string, (place: string) => string>> = {
+  ENOENT: (place) => `there is no ${place}`,
+  EACCES: (place) => `no permission for ${place}`,
+  EPERM: (place) => `no permission for ${place}`,
+  EISDIR: (place) => `${place} is a folder`,
+  ENOTDIR: (place) => `a part of ${place} is no folder`,
+  EEXIST: (place) => `${place} is there already`,
+  ENOTEMPTY: (place) => `${place} is not empty`,
+  ENOSPC: () => 'the disk is full',
+  EROFS: (place) => `${place} lies on a disk that can only be read`,
+  ELOOP: (place) => `${place} is a link that leads in a circle`,
+  ENAMETOOLONG: (place) => `the name ${place} is too long`,
+  EMFILE: () => 'too many files are open',
+};
+
+/** Undefined for what is no raw error of Node about a file, `ENOENT: no such file or directory, open '/x'`. */
+function systemErrorText(error: Error): string | undefined {
+  const code = errorCode(error);
+  if (code === undefined || !error.message.startsWith(`${code}: `)) return undefined;
+  const place = 'path' in error && typeof error.path === 'string' ? error.path : 'what was asked for';
+  return Object.hasOwn(SYSTEM_WORDS, code) ? SYSTEM_WORDS[code]?.(place) : undefined;
 }
 
 /** The innermost error, at most six causes deep: what a platform wraps around a broken connection says nothing. */

@@ -70,6 +70,7 @@ class MemorySessionStore implements SessionStore {
       .map((kept) => structuredClone(kept.record))
       .filter((record) => filter.source === undefined || record.source === filter.source)
       .filter((record) => filter.cwd === undefined || record.cwd === filter.cwd)
+      .filter((record) => filter.spoken !== true || record.messageCount > 0)
       .sort((a, b) => b.lastActiveAt - a.lastActiveAt || order(b) - order(a))
       .slice(0, filter.limit ?? 20);
   }

@@ -60,7 +60,7 @@ describe('atomic write', () => {
       (error) =>
         errorCode(error) === 'write-failed' &&
         error instanceof Error &&
-        /cannot write .*x: ENOTDIR/.test(error.message),
+        /cannot write .*x: a part of .* is no folder/.test(error.message),
     );
   });
 

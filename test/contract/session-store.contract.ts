@@ -161,6 +161,7 @@ export function sessionStoreContract(name: string, make: (clock: ManualClock) =>
         assert.deepEqual(await listed({ source: 'cli' }), [ids[0], ids[2]]);
         assert.deepEqual(await listed({ cwd: '/a' }), [ids[1]]);
         assert.deepEqual(await listed({ limit: 1 }), [ids[0]]);
+        assert.deepEqual(await listed({ spoken: true }), [ids[0]]);
       }));
 
     test('titles can be set', () =>

@@ -92,6 +92,8 @@ export interface CostFilter {
 }
 
 export interface SessionFilter {
+  /** Only those in which something was said. */
+  readonly spoken?: boolean;
   readonly limit?: number;
   readonly source?: string;
   readonly cwd?: string;

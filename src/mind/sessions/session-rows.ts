@@ -76,6 +76,7 @@ export function listSessions(database: Database, filter: SessionFilter): readonl
     conditions.push('cwd = ?');
     values.push(filter.cwd);
   }
+  if (filter.spoken === true) conditions.push('message_count > 0');
   const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
   const limit = Math.max(0, Math.trunc(filter.limit ?? DEFAULT_LIMIT));
   return database.all<SessionRow>(

@@ -35,7 +35,7 @@ export async function composeApp(options: AppOptions): Promise<App> {
   const loaded = await loadConfig(home.config);
   makeHome(home);
   const ground = openGround({ home, clock, options, loaded });
-  for (const notice of loaded.notices) ground.notice(notice);
+  for (const notice of [...loaded.notices, ...(await misspelled(loaded))]) ground.notice(notice);
   const endings = createEndings();
   try {
     const variables = mergedVariables(home, options.environment);
@@ -89,6 +89,14 @@ export async function composeApp(options: AppOptions): Promise<App> {
     await endings.run();
     throw error;
   }
+}
+
+/** Settings that are nearly one: what was meant has no effect, and nobody would notice. */
+async function misspelled(loaded: LoadedConfig): Promise<readonly string[]> {
+  if (Object.keys(loaded.raw).length === 0) return [];
+  const { unknownSettings } = await import('./commands/config/settings-schema.ts');
+  const unknown = await unknownSettings(loaded);
+  return unknown.flatMap(({ text, near }) => (near === undefined ? [] : [`${text}; did you mean ${near}?`]));
 }
 
 /** The tier for small work, when one is configured; asked for after everything is composed. */

@@ -3,6 +3,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { issueText } from '#base/schema-issue.ts';
 import type { AnyCommand } from '#core/agent/command-spec.ts';
 
 /** A command line that made sense: the command and its validated input. */
@@ -61,7 +62,7 @@ function mountOne(
   target.action(async (...args: unknown[]) => {
     const raw = rawInput(target, args, command);
     const parsed = command.input.safeParse(raw);
-    if (!parsed.success) return target.error(`error: ${issueText(parsed.error)}`, { exitCode: 2 });
+    if (!parsed.success) return target.error(`error: ${problemText(parsed.error)}`, { exitCode: 2 });
     await onInvoke({ command, input: parsed.data, json: target.opts().json === true });
   });
 }
@@ -131,9 +132,9 @@ function rawInput(target: Command, args: readonly unknown[], command: AnyCommand
   return raw;
 }
 
-function issueText(error: z.ZodError): string {
+function problemText(error: z.ZodError): string {
   return error.issues
-    .map((issue) => `${issue.path.map((step) => kebab(String(step))).join('.') || 'input'}: ${issue.message}`)
+    .map((issue) => `${issue.path.map((step) => kebab(String(step))).join('.') || 'input'}: ${issueText(issue)}`)
     .join('; ');
 }
 

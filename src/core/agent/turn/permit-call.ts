@@ -3,6 +3,7 @@
 import { errorText } from '#base/errors.ts';
 import type { Refusal } from '#base/result.ts';
 import { refuse } from '#base/result.ts';
+import { issueText } from '#base/schema-issue.ts';
 import type { ToolCallPart } from '#core/model/message.ts';
 import type { Approver } from '../approver.ts';
 import type { ToolVerdict } from '../hooks.ts';
@@ -60,7 +61,7 @@ export function checkCall(call: ToolCallPart, access: ToolAccess): Permitted | R
   if (parsed.success) return { ok: true, tool, input: parsed.data as never };
   const issues = parsed.error.issues
     .slice(0, 5)
-    .map((issue) => `${issue.path.join('.') || 'arguments'}: ${issue.message}`);
+    .map((issue) => `${issue.path.join('.') || 'arguments'}: ${issueText(issue)}`);
   return refuse('invalid-arguments', `Invalid arguments for ${call.name}: ${issues.join('; ')}`);
 }
 

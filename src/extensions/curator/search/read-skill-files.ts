@@ -1,4 +1,4 @@
-// Owns reading every SKILL.md below a folder for a search (curator notes 6), archives included. Knows no ranking.
+// Owns reading every SKILL.md below a folder for a search (curator notes 6), but removed ones (decision 0019). Knows no ranking.
 // Invariants: sorted by path; bytes that are no UTF-8 become U+FFFD; links to folders are not followed; what cannot be read is named.
 import { type Dirent, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -12,6 +12,9 @@ export interface FoundSkillFiles {
   readonly problems: readonly string[];
 }
 
+/** Folders of what was removed or replaced: nobody is to be led back to it. */
+const KEPT_ASIDE: ReadonlySet<string> = new Set(['.archive', '.curator_backups', '.hub']);
+
 /** A folder that is not there has no skills. */
 export function readSkillFiles(root: string): FoundSkillFiles {
   const skills: RankableSkill[] = [];
@@ -20,7 +23,7 @@ export function readSkillFiles(root: string): FoundSkillFiles {
   for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
     for (const entry of entriesOf(folder, problems)) {
       const path = join(folder, entry.name);
-      if (entry.isDirectory()) waiting.push(path);
+      if (entry.isDirectory() && !KEPT_ASIDE.has(entry.name)) waiting.push(path);
       else if (entry.name === 'SKILL.md') readOne(path, { skills, problems });
     }
   }

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { z } from 'zod';
 import type { JsonValue } from '#base/json.ts';
 import { typedPath } from '#base/paths/typed-path.ts';
-import { refused, wrongUse } from '#core/agent/command-failure.ts';
+import { refused } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandContext, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { RlmGround } from '../rlm-ground.ts';
 import type { RunRecord } from '../trace/run-record.ts';
@@ -77,7 +77,7 @@ async function* showCall(record: RunRecord, typed: string): AsyncGenerator<Comma
   if (call === undefined || second !== undefined) {
     const ids = (call === undefined ? record.calls : found).slice(0, 8).map(({ call_id }) => call_id);
     const code = call === undefined ? 'call-not-found' : 'call-ambiguous';
-    yield wrongUse(
+    yield refused(
       code,
       `${found.length} calls of ${record.row.run_id} are ${typed}.`,
       `Type one of: ${ids.join(', ')}`,

@@ -1,6 +1,6 @@
 // Owns config.yaml as text with positions. Knows no key.
 // Invariant: every fault is an error that names line, column and the key it stands at.
-import { type Document, isNode, LineCounter, parseDocument } from 'yaml';
+import { type Document, isCollection, isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml';
 import { errorText, TalariaError } from '#base/errors.ts';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 
@@ -40,9 +40,17 @@ function plainData(path: string, document: Document.Parsed): unknown {
 function offsetOf(document: Document.Parsed, keys: readonly string[]): number {
   for (let depth = keys.length; depth > 0; depth -= 1) {
     const node = document.getIn(keys.slice(0, depth), true);
-    if (isNode(node) && node.range) return node.range[0];
+    // A group begins below its name: its name is what a person looks for.
+    const shown = isCollection(node) ? (keyNode(document, keys.slice(0, depth)) ?? node) : node;
+    if (isNode(shown) && shown.range) return shown.range[0];
   }
   return 0;
+}
+
+function keyNode(document: Document.Parsed, keys: readonly string[]): unknown {
+  const parent = keys.length === 1 ? document.contents : document.getIn(keys.slice(0, -1), true);
+  if (!isMap(parent)) return undefined;
+  return parent.items.find(({ key }) => isScalar(key) && String(key.value) === keys.at(-1))?.key;
 }
 
 /** The nearest key at or above a line: what a person looks for when the text itself is broken. */

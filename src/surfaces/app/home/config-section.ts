@@ -1,5 +1,6 @@
 // Owns checking one section of config.yaml that an extension reads. Knows no section. Invariant: what is wrong is named by line and key.
 import { TalariaError } from '#base/errors.ts';
+import { issueText, type SchemaIssue } from '#base/schema-issue.ts';
 import type { LoadedConfig } from './config.ts';
 
 /** A parser compiled for one use costs more than it saves. */
@@ -15,7 +16,7 @@ export function readConfigSection<T>(
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
   const keys = [section, ...(issue?.path ?? []).map(String)];
-  throw new TalariaError(`${loaded.locate(keys)}: ${keys.join('.')}: ${issue?.message ?? 'not valid'}`, {
+  throw new TalariaError(`${loaded.locate(keys)}: ${keys.join('.')}: ${issue ? issueText(issue) : 'not valid'}`, {
     code: 'config-invalid',
     fix: 'Correct this key; the file was not changed.',
   });
@@ -26,6 +27,6 @@ type SafeParsed<T> =
   | {
       readonly success: false;
       readonly error: {
-        readonly issues: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[];
+        readonly issues: readonly SchemaIssue[];
       };
     };

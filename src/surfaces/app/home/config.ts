@@ -3,6 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { errorText, TalariaError } from '#base/errors.ts';
 import type { JsonObject } from '#base/json.ts';
+import { issueText } from '#base/schema-issue.ts';
 import type { ParsedConfig } from './config-document.ts';
 import { CONFIG_VERSION, type Config, configSchema } from './config-schema.ts';
 
@@ -33,10 +34,13 @@ export async function loadConfig(path: string): Promise<LoadedConfig> {
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
     const keys = (issue?.path ?? []).map(String);
-    throw new TalariaError(`${locate(keys)}: ${keys.join('.') || 'the file'}: ${issue?.message ?? 'not valid'}`, {
-      code: 'config-invalid',
-      fix: 'Correct this key; the file was not changed.',
-    });
+    throw new TalariaError(
+      `${locate(keys)}: ${keys.join('.') || 'the file'}: ${issue ? issueText(issue) : 'not valid'}`,
+      {
+        code: 'config-invalid',
+        fix: 'Correct this key; the file was not changed.',
+      },
+    );
   }
   return { path, config: parsed.data, raw: data, locate, notices: [] };
 }

@@ -6,6 +6,7 @@ import type { z } from 'zod';
 import { atomicWrite } from '#base/atomic-write.ts';
 import type { JsonValue } from '#base/json.ts';
 import { ok, type Refusal, type Result, refuse } from '#base/result.ts';
+import { issueText } from '#base/schema-issue.ts';
 import { findSecrets } from '#base/secrets.ts';
 import { loadConfig, readConfigText } from './config.ts';
 import { CONFIG_VERSION, configSchema } from './config-schema.ts';
@@ -46,7 +47,7 @@ export function editConfigTogether(schema: z.ZodType) {
     }
     const document = edited(path, edits);
     const issue = schema.safeParse(document.toJS() ?? {}).error?.issues[0];
-    if (issue) return refuse('config-value', `${issue.path.join('.')}: ${issue.message}`);
+    if (issue) return refuse('config-value', `${issue.path.join('.')}: ${issueText(issue)}`);
     if (!dryRun) atomicWrite(path, document.toString({ lineWidth: 0 }));
     return ok(true);
   };

@@ -4,6 +4,19 @@ import { z } from 'zod';
 import { isJsonObject, type JsonValue } from '#base/json.ts';
 import { typingErrors } from '#mind/sessions/search/word-variants.ts';
 
+/** The names in `value`, each as far as it is unknown, that no setting of `schema` has. */
+export function unknownKeys(
+  schema: z.ZodType,
+  value: JsonValue | undefined,
+  keys: readonly string[] = [],
+): readonly (readonly string[])[] {
+  if (!isJsonObject(value)) return [];
+  return Object.entries(value).flatMap(([key, inner]) => {
+    const name = [...keys, key];
+    return isKnown(schema, name) ? unknownKeys(schema, inner, name) : [name];
+  });
+}
+
 /** The first name in `keys` and below it, in `value`, that no setting of `schema` has; undefined when all are known. */
 export function unknownKey(
   schema: z.ZodType,

@@ -80,7 +80,7 @@ describe('the evidence commands', () => {
   test('measure: a skill that nothing is known of fails, a written one has its versions', async (t) => {
     const stage = stageWithEvidence(t);
     const unknown = await runCommand(stage, 'curator measure', { skill: 'nobody' });
-    assert.deepEqual([unknown.failure?.exitCode, unknown.failure?.code], [1, 'nothing-to-measure']);
+    assert.deepEqual([unknown.failure?.exitCode, unknown.failure?.code], [3, 'nothing-to-measure']);
     const app = await stage.open({ model: 'reflex' });
     const content = '---\nname: release\ndescription: Cut a release.\n---\n\nTag it, then push it.\n';
     const change = { action: 'create', content } as const;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { createStage, runCommand as runAnywhere } from '../../../surfaces/app/app-fixture.ts';
+import { runCommand as runAnywhere } from '../../../surfaces/app/app-fixture.ts';
 import { verifies } from '../../../verifies.ts';
 import { stageWithEvidence } from '../commands/evidence-stage.ts';
 import { proposalStage } from './proposal-stage.ts';
@@ -126,10 +126,8 @@ describe('curator propose', () => {
   });
 
   test('without a language model it says what adds one', async (t) => {
-    const { text, failure } = await runAnywhere(createStage(t), 'curator propose', {
-      skill: 'x',
-      draftWithModel: true,
-    });
+    const stage = stageWithEvidence(t);
+    const { text, failure } = await runAnywhere(stage, 'curator propose', { skill: 'release', draftWithModel: true });
     assert.match(text, /Not made: There is no language model to ask: `talaria setup` adds one\./);
     assert.equal(failure?.exitCode, 1);
   });

@@ -102,7 +102,7 @@ describe('the queue commands', () => {
       [shared, 'ambiguous-id'],
     ]) {
       const { failure, data } = await runCommand(stage, 'curator candidates-accept', { ids: [one, id] });
-      assert.deepEqual([failure?.exitCode, failure?.code, data], [1, code, undefined]);
+      assert.deepEqual([failure?.exitCode, failure?.code, data], [3, code, undefined]);
     }
     assert.equal((await list(stage, { status: 'pending' })).count, 40);
   });

@@ -106,7 +106,7 @@ describe('rlm replay', () => {
     home.write('suite.json', '{"schema_version": "rlm.claim_aware_suite.v1"}');
     for (const name of ['replay', 'verify']) {
       assert.deepEqual(await failure(name, './missing.json'), [2, 'file-missing']);
-      assert.deepEqual(await failure(name, 'run_nothing'), [2, 'run-not-found']);
+      assert.deepEqual(await failure(name, 'run_nothing'), [3, 'run-not-found']);
       assert.deepEqual(await failure(name, 'text.txt'), [2, 'file-no-json']);
       assert.deepEqual(await failure(name, '.'), [2, 'file-unreadable']);
       assert.deepEqual(await failure(name, 'export.json'), [1, 'not-an-export']);

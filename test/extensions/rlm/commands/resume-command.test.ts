@@ -61,6 +61,6 @@ describe('rlm resume', () => {
     assert.match(alive?.fix ?? '', /--take-over/);
     assert.equal((await ran(ground, 'resume', { run: 'run_killed', takeOver: true })).failure, undefined);
     assert.equal((await ran(ground, 'resume', { run: 'run_done' })).failure?.code, 'run-ended');
-    assert.equal((await ran(ground, 'resume', { run: 'nobody' })).failure?.exitCode, 2);
+    assert.equal((await ran(ground, 'resume', { run: 'nobody' })).failure?.exitCode, 3);
   });
 });

@@ -73,7 +73,7 @@ describe('rlm show', () => {
     assert.match(one.text, /--- reply ---\n\{"mode":"execute_atomic"/);
     for (const call of ['nobody', '00']) {
       const { failure } = await ran(stored.ground, 'show', { run: 'run_one', call });
-      assert.equal(failure?.exitCode, 2);
+      assert.equal(failure?.exitCode, 3);
       assert.match(failure?.fix ?? '', /rlm_call_atomic_chunk_001/);
     }
   });
@@ -83,7 +83,7 @@ describe('rlm show', () => {
     await storeRun(stored, { run_id: 'run_a' });
     await storeRun(stored, { run_id: 'run_b' });
     const unknown = (await ran(stored.ground, 'show', { run: 'xyz' })).failure;
-    assert.deepEqual([unknown?.exitCode, unknown?.code], [2, 'run-not-found']);
+    assert.deepEqual([unknown?.exitCode, unknown?.code], [3, 'run-not-found']);
     assert.match(unknown?.fix ?? '', /talaria rlm runs/);
     const ambiguous = (await ran(stored.ground, 'show', { run: 'run_' })).failure;
     assert.equal(ambiguous?.code, 'run-ambiguous');

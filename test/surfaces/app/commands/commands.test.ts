@@ -318,7 +318,7 @@ describe('setup', () => {
       questions.push(question);
       return '';
     });
-    assert.equal(questions.length, 1);
+    assert.equal(questions.length, 2);
     assert.equal(existsSync(join(stage.root, '.env')), false);
   });
 

@@ -1,6 +1,7 @@
 // Owns `curator measure SKILL`: whether the edits of a skill helped, by its uses. Reads only.
 import { z } from 'zod';
 import type { JsonValue } from '#base/json.ts';
+import { refused } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { CuratorGround } from '../../curator-ground.ts';
 import { requiredText } from '../required-text.ts';
@@ -27,13 +28,11 @@ export function measureCommand({ open }: CuratorGround): AnyCommand {
       ]);
       const measured = readMeasurement(mind, skill);
       if (measured === undefined) {
-        yield {
-          type: 'failure',
-          exitCode: 1,
-          code: 'nothing-to-measure',
-          message: `Neither a write nor a use of ${skill} is known.`,
-          fix: '`talaria skills list` shows the skills; a use counts when a turn reads a skill and then works.',
-        };
+        yield refused(
+          'nothing-to-measure',
+          `Neither a write nor a use of ${skill} is known.`,
+          '`talaria skills list` shows the skills; a use counts when a turn reads a skill and then works.',
+        );
         return;
       }
       if (format === 'json') yield { type: 'line', text: dumpJson(measured) };

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { JsonValue } from '#base/json.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { CuratorGround } from '../../curator-ground.ts';
+import { noSuchSkill } from '../../proposal/skill-text.ts';
 import { requiredText } from '../required-text.ts';
 import { daysInput, formatInput } from './evidence-input.ts';
 
@@ -53,6 +54,11 @@ async function* printReport(
   const { mind, told } = await openEvidence(ground, signal);
   const question = { dbPath: ground.places.evidenceDatabase, days, skill, now: ground.clock.now() };
   const report = buildReport(ledgerReader(mind.evidence()), question);
+  const unknown = skill === null ? undefined : await noSuchSkill(ground, skill, signal);
+  if (unknown) {
+    yield unknown;
+    return;
+  }
   const result = told === undefined ? report : { ...report, notes: [told] };
   if (told !== undefined && format !== 'json') yield { type: 'line', text: told };
   yield { type: 'line', text: format === 'json' ? dumpJson(result) : reportMarkdown(report).trimEnd() };

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { typedPath } from '#base/paths/typed-path.ts';
 import type { Result } from '#base/result.ts';
-import { failed, wrongUse } from '#core/agent/command-failure.ts';
+import { type Failure, failed, wrongUse } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandContext, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { CuratorGround } from '../../curator-ground.ts';
 import type { OutputRefusal } from '../../proposal/output-file.ts';
@@ -36,23 +36,19 @@ export function proposeCommand(ground: CuratorGround): AnyCommand {
       'talaria curator propose --skill release-notes --draft-with-model --format json --output proposal.json',
     ],
     async *run(asked, context): AsyncGenerator<CommandOutput> {
-      const [{ namedFile }, { writeOutput }] = await Promise.all([
-        import('../../proposal/skill-text.ts'),
-        import('../../proposal/output-file.ts'),
-      ]);
-      const { userHome } = ground.places;
-      const place = { cwd: context.cwd, userHome };
-      const given = asked.skillFile === undefined ? undefined : namedFile(typedPath(asked.skillFile, place));
-      if (given?.ok === false) {
-        yield wrongUse(given.reason, given.detail, 'Name the SKILL.md, or leave --skill-file out.');
+      const given = await givenText(ground, asked, context);
+      if ('exitCode' in given) {
+        yield given;
         return;
       }
+      const { writeOutput } = await import('../../proposal/output-file.ts');
+      const place = { cwd: context.cwd, userHome: ground.places.userHome };
       const output = await outputOf(ground, asked, place);
       if (output?.ok === false) {
         yield wrongUse(output.reason, output.detail, FIXES[output.reason]);
         return;
       }
-      const proposal = await propose(ground, { asked, given: given?.value }, context);
+      const proposal = await propose(ground, { asked, given: given.text }, context);
       const { proposalMarkdown } = await import('../../proposal/proposal-markdown.ts');
       const shown = { result: proposal, format: asked.format, text: () => proposalMarkdown(proposal) };
       yield* printed(shown);
@@ -62,6 +58,19 @@ export function proposeCommand(ground: CuratorGround): AnyCommand {
         yield failed('no-draft', `No draft was made: ${draft.error}`, 'The proposal stands without it.');
     },
   });
+}
+
+/** The text of the file that was named; undefined: the library has the skill. */
+async function givenText(
+  ground: CuratorGround,
+  { skill, skillFile }: ProposeInput,
+  { cwd, signal }: CommandContext,
+): Promise<{ readonly text: string | undefined } | Failure> {
+  const { namedFile, noSuchSkill } = await import('../../proposal/skill-text.ts');
+  if (skillFile === undefined) return (await noSuchSkill(ground, skill, signal)) ?? { text: undefined };
+  const read = namedFile(typedPath(skillFile, { cwd, userHome: ground.places.userHome }));
+  if (read.ok) return { text: read.value };
+  return wrongUse(read.reason, read.detail, 'Name the SKILL.md, or leave --skill-file out.');
 }
 
 interface Asked {

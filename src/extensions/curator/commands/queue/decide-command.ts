@@ -1,7 +1,7 @@
 // Owns `curator candidates-accept` and `candidates-reject`: a person's word on candidates (ours; curator notes 21.12). Invariants: all of the
 // named ids are found before one is decided; only the status changes, and the output says what to do with it.
 import { z } from 'zod';
-import { type Failure, failed } from '#core/agent/command-failure.ts';
+import { type Failure, failed, refused } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { CuratorGround } from '../../curator-ground.ts';
 import type { CandidateStatus, QueuedCandidate } from '../../queue/queued-candidate.ts';
@@ -84,14 +84,14 @@ function findAll(queue: ReviewQueue, ids: readonly string[]): readonly QueuedCan
     const fitting = id.trim() === '' ? [] : queue.find(id.trim().toLowerCase());
     const [candidate, other] = fitting;
     if (candidate === undefined) {
-      return failed(
+      return refused(
         'no-such-candidate',
         `No candidate has the id ${id}. Nothing was changed.`,
         '`talaria curator candidates-list` shows them.',
       );
     }
     if (other !== undefined)
-      return failed('ambiguous-id', `More than one id begins with ${id}. Nothing was changed.`, 'Type more of it.');
+      return refused('ambiguous-id', `More than one id begins with ${id}. Nothing was changed.`, 'Type more of it.');
     found.set(candidate.id, candidate);
   }
   return [...found.values()];

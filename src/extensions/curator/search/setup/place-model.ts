@@ -58,17 +58,30 @@ async function fill(
   wanted: WantedModel,
   { from, hub }: PlaceGround,
   signal: AbortSignal,
-): Promise<Result<undefined, 'model-files-missing'>> {
-  const lookedIn = from === undefined ? `${hub.endpoint}/${wanted.source}` : findInFolder(from, wanted);
-  if (lookedIn === undefined) {
-    const tried = foldersOf(from ?? '', wanted).map((folder) => basename(folder));
-    return refuse('model-files-missing', `${from} has no folder of ${wanted.id} (looked for ${tried.join(', ')})`);
+): Promise<Result<unknown, 'model-files-missing'>> {
+  if (from !== undefined) {
+    const found = modelIn(from, wanted);
+    if (!found.ok) return found;
+    copyModel(found.value, staging, wanted.file);
+    return ok(undefined);
   }
-  if (from === undefined) await fetchModel(hub, { wanted, into: staging }, signal);
-  else copyModel(lookedIn, staging, wanted.file);
-  const missing = missingFiles(staging, wanted.file);
-  if (missing.length === 0) return ok(undefined);
-  return refuse('model-files-missing', `${lookedIn} has no ${missing.join(', no ')}`);
+  await fetchModel(hub, { wanted, into: staging }, signal);
+  return wholeModel(staging, wanted, `${hub.endpoint}/${wanted.source}`);
+}
+
+/** The folder below `from` that holds all files of the model. */
+export function modelIn(from: string, wanted: WantedModel): Result<string, 'model-files-missing'> {
+  const folder = findInFolder(from, wanted);
+  if (folder !== undefined) return wholeModel(folder, wanted, folder);
+  const tried = new Set(foldersOf(from, wanted).map((place) => basename(place)));
+  const looked = existsSync(from) ? `${from} has no folder of ${wanted.id}` : `there is no folder ${from}`;
+  return refuse('model-files-missing', `${looked} (looked for ${[...tried].join(', ')})`);
+}
+
+function wholeModel(folder: string, { file }: WantedModel, named: string): Result<string, 'model-files-missing'> {
+  const missing = missingFiles(folder, file);
+  if (missing.length === 0) return ok(folder);
+  return refuse('model-files-missing', `${named} has no ${missing.join(', no ')}`);
 }
 
 /** Between the two renames the old model waits under another name, from which `clearRemains` brings it back. */

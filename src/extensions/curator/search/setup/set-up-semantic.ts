@@ -3,12 +3,13 @@
 import { join } from 'node:path';
 import { errorCode, errorText, TalariaError } from '#base/errors.ts';
 import { withFileLock } from '#base/platform.ts';
+import type { Refusal } from '#base/result.ts';
 import { onnxEngineFolder } from '#core/model/onnx/onnx-engine.ts';
 import type { CuratorGround } from '../../curator-ground.ts';
 import type { SemanticConfig } from '../semantic-config.ts';
 import { installOnnxEngine } from './install-onnx-engine.ts';
 import { modelHub } from './model-hub.ts';
-import { type PlaceGround, placeModel } from './place-model.ts';
+import { modelIn, type PlaceGround, placeModel } from './place-model.ts';
 import { type WantedModel, wantedModels } from './wanted-model.ts';
 
 export interface SemanticSetup {
@@ -33,9 +34,14 @@ export interface SetupStep {
 
 const LOCK_WAIT_MS = 5_000;
 
-/** Ends early when the engine fails: nothing could be checked without it. */
+/** Ends early when the named folder holds none of the models, or the engine fails: nothing could be checked without it. */
 export async function* setUpSemantic(setup: SemanticSetup, signal: AbortSignal): AsyncGenerator<SetupStep> {
   const { engines, models } = setup.ground.places;
+  const lacking = setup.engineOnly ? [] : lackingModels(setup);
+  if (lacking.length > 0) {
+    yield* lacking;
+    return;
+  }
   const engine = await attempt('engine', signal, () => engineStep(setup, signal));
   yield engine;
   if (!engine.ok || setup.engineOnly) return;
@@ -49,6 +55,24 @@ export async function* setUpSemantic(setup: SemanticSetup, signal: AbortSignal):
       }),
     );
   }
+}
+
+/** Empty while at least one model can be taken from the folder that was named. */
+function lackingModels({ from, config }: SemanticSetup): readonly SetupStep[] {
+  if (from === undefined) return [];
+  const steps = wantedModels(config).flatMap((wanted) => {
+    const found = modelIn(from, wanted);
+    return found.ok ? [] : [missingStep(wanted, from, found)];
+  });
+  return steps.length === wantedModels(config).length ? steps : [];
+}
+
+function missingStep(wanted: WantedModel, from: string | undefined, { reason, detail }: Refusal<string>): SetupStep {
+  const fix =
+    from === undefined
+      ? 'Name a repository that has them as curator.semantic in the configuration, or give the files with --from.'
+      : `Put the files of ${wanted.source} into a folder ${wanted.id.replaceAll('/', '--')} there, then run it again.`;
+  return { step: wanted.role, ok: false, code: reason, text: detail, fix };
 }
 
 async function engineStep({ ground, machine }: SemanticSetup, signal: AbortSignal): Promise<SetupStep> {
@@ -65,11 +89,7 @@ async function modelStep(wanted: WantedModel, ground: PlaceGround, signal: Abort
     const { how, answer, folder } = placed.value;
     return { step, ok: true, text: `${wanted.id} ${how} and ${answer}: ${folder}` };
   }
-  const fix =
-    ground.from === undefined
-      ? 'Name a repository that has them as curator.semantic in the configuration, or give the files with --from.'
-      : `Put the files of ${wanted.source} into a folder ${wanted.id.replaceAll('/', '--')} there, then run it again.`;
-  return { step, ok: false, code: placed.reason, text: placed.detail, fix };
+  return missingStep(wanted, ground.from, placed);
 }
 
 /** What a step throws is its failure; an abort ends everything. */

@@ -1,6 +1,6 @@
 // Owns how a typed id leads to a stored run, and what is said when it leads nowhere. Reads the store, makes no file.
 import type { Failure } from '#core/agent/command-failure.ts';
-import { wrongUse } from '#core/agent/command-failure.ts';
+import { refused } from '#core/agent/command-failure.ts';
 import type { RlmGround } from '../../rlm-ground.ts';
 import { type OpenedTraceStore, openTraceStore } from '../../trace/open-trace-store.ts';
 import { type RunRecord, readRunRecord } from '../../trace/run-record.ts';
@@ -17,7 +17,7 @@ export function findRow(store: TraceStore, typed: string): RunRow | Failure {
   if (found.ok) return found.value;
   const fix =
     found.reason === 'run-ambiguous' ? 'Type more of the id.' : '`talaria rlm runs` lists the ids of all runs.';
-  return wrongUse(found.reason, found.detail, fix);
+  return refused(found.reason, found.detail, fix);
 }
 
 export function findRecord(store: TraceStore, typed: string): RunRecord | Failure {

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { isJsonObject, type JsonValue } from '#base/json.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
+import { issueText } from '#base/schema-issue.ts';
 import { RUN_STATES } from '../../tree/run-state.ts';
 import type { RunRecord } from '../run-record.ts';
 import { EXPORT_VERSION } from './export-run.ts';
@@ -95,7 +96,10 @@ export function readExport(value: JsonValue): Result<ExportedRun, 'not-an-export
   const read = exported.safeParse(value);
   if (!read.success) {
     const [issue] = read.error.issues;
-    return refuse('not-an-export', `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'not an exported run'}`);
+    return refuse(
+      'not-an-export',
+      `${issue?.path.join('.') ?? ''}: ${issue ? issueText(issue) : 'not an exported run'}`,
+    );
   }
   const { row, events, calls, texts: kept, context = null } = read.data;
   const record = { row, events, calls, textOf: (hash: string) => (Object.hasOwn(kept, hash) ? kept[hash] : undefined) };

@@ -41,11 +41,9 @@ function get(deps: CommandDeps): AnyCommand {
       const { config, raw } = await settings(deps);
       const value = valueAt(config, key) ?? valueAt(raw, key);
       if (value === undefined) {
-        yield failed(
-          'config-unset',
-          `${key} is not set and has no default.`,
-          '`talaria config show` lists every setting.',
-        );
+        const unknown = await unknownName(key, null);
+        yield unknown ??
+          failed('config-unset', `${key} is not set and has no default.`, '`talaria config show` lists every setting.');
         return;
       }
       yield line(shown(value));
@@ -68,7 +66,8 @@ function set(deps: CommandDeps): AnyCommand {
     examples: ['talaria config set terminal.timeout 60', 'talaria config set model openai/gpt-5-mini'],
     async *run({ key, value, force }): AsyncGenerator<CommandOutput> {
       const wanted = readValue(value);
-      const refusal = force ? undefined : await unknownName(key, wanted);
+      const then = ' Nothing was changed; --force sets it all the same.';
+      const refusal = force ? undefined : await unknownName(key, wanted, then);
       if (refusal) yield refusal;
       else yield* edit(deps, key, wanted);
     },
@@ -108,15 +107,14 @@ async function settings(deps: CommandDeps) {
   return { config: (parsed.success ? parsed.data : config) as JsonValue, raw, notices };
 }
 
-async function unknownName(key: string, value: JsonValue): Promise<CommandOutput | undefined> {
+async function unknownName(key: string, value: JsonValue, then = ''): Promise<CommandOutput | undefined> {
   const { nearestKey, unknownKey } = await import('../../home/known-keys.ts');
   const schema = await settingsSchema();
   const unknown = unknownKey(schema, keysOf(key), value);
   if (unknown === undefined || unknown.length === 0) return undefined;
   const near = nearestKey(schema, unknown);
   const hint = near === undefined ? '`talaria config show` lists the settings.' : `Did you mean ${near}?`;
-  const fix = `${hint} Nothing was changed; --force sets it all the same.`;
-  return refused('config-key', `There is no setting ${unknown.join('.')}.`, fix);
+  return refused('config-key', `There is no setting ${unknown.join('.')}.`, hint + then);
 }
 
 function keysOf(key: string): readonly string[] {

@@ -2,7 +2,9 @@
 // Invariant: an extension that is removed takes its section with it.
 import type { z } from 'zod';
 import { EXTENSIONS } from '../../extensions.ts';
+import type { LoadedConfig } from '../../home/config.ts';
 import { configSchema } from '../../home/config-schema.ts';
+import { nearestKey, unknownKeys } from '../../home/known-keys.ts';
 
 export async function settingsSchema(): Promise<z.ZodObject> {
   const sections: Record<string, z.ZodType> = {};
@@ -10,4 +12,21 @@ export async function settingsSchema(): Promise<z.ZodObject> {
     if (settings) sections[name] = (await settings()).prefault({}).describe(`Extension: ${name}.`);
   }
   return configSchema.extend(sections);
+}
+
+export interface UnknownSetting {
+  /** `path:line:column: agnet is no setting`. */
+  readonly text: string;
+  /** The setting that was probably meant. */
+  readonly near?: string;
+}
+
+/** What stands in the file and is no setting: it has no effect, and is kept when the file is written. */
+export async function unknownSettings({ raw, locate, readOnly }: LoadedConfig): Promise<readonly UnknownSetting[]> {
+  if (readOnly !== undefined) return [];
+  const schema = await settingsSchema();
+  return unknownKeys(schema, raw).map((keys) => {
+    const near = nearestKey(schema, keys);
+    return { text: `${locate(keys)}: ${keys.join('.')} is no setting`, ...(near === undefined ? {} : { near }) };
+  });
 }

@@ -5,6 +5,7 @@ import { errorText, TalariaError } from '#base/errors.ts';
 import { findSecrets } from '#base/secrets.ts';
 import { loadConfig, readConfigText } from '../../home/config.ts';
 import type { Home } from '../../home/home.ts';
+import { unknownSettings } from '../config/settings-schema.ts';
 import { fault, good, type HealthLine, warning } from './health-check.ts';
 
 const LOW_SPACE_BYTES = 200 * 1024 ** 2;
@@ -66,10 +67,13 @@ function checkSpace(root: string): HealthLine {
 export async function checkConfig(home: Home): Promise<readonly HealthLine[]> {
   if (!existsSync(home.config)) return [good('config', 'no config.yaml: every setting has its default')];
   try {
-    const { readOnly } = await loadConfig(home.config);
-    const lines: HealthLine[] = [
-      readOnly ? warning('config', readOnly, 'Update Talaria.') : good('config', home.config),
-    ];
+    const loaded = await loadConfig(home.config);
+    const { readOnly } = loaded;
+    const unknown = (await unknownSettings(loaded)).map(({ text, near }) =>
+      warning('config', text, near === undefined ? 'It has no effect.' : `Did you mean ${near}?`),
+    );
+    const whole = readOnly ? warning('config', readOnly, 'Update Talaria.') : good('config', home.config);
+    const lines: HealthLine[] = unknown.length > 0 ? [...unknown] : [whole];
     const secrets = findSecrets(readConfigText(home.config));
     if (secrets.length > 0) {
       lines.push(

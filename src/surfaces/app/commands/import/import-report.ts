@@ -62,6 +62,7 @@ export function createImportReport(): ImportReport {
           columns: ['what', dryRun ? 'would come' : 'came', 'here already', 'left'],
           rows: counted.map((row) => [row.kind, String(row.taken), String(row.here), String(row.left)]),
         },
+        ...(dryRun ? [...taken].map(comingLine).map(line) : []),
         ...leftLines(leftThings).map(line),
         ...notes.map(line),
         {
@@ -80,6 +81,15 @@ export function createImportReport(): ImportReport {
   };
 }
 
+function comingLine([kind, names]: readonly [ImportKind, readonly string[]]): string {
+  return `would come (${kind}): ${someOf(names)}`;
+}
+
+function someOf(names: readonly string[]): string {
+  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
+  return names.slice(0, MOST_NAMED).join(', ') + more;
+}
+
 /** One line a reason, with the names that it holds for. */
 function leftLines(things: readonly LeftThing[]): readonly string[] {
   const byReason = new Map<string, string[]>();
@@ -89,7 +99,6 @@ function leftLines(things: readonly LeftThing[]): readonly string[] {
   }
   return [...byReason].map(([key, names]) => {
     const [kind = '', reason = ''] = key.split('\0');
-    const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
-    return `left (${kind}): ${names.slice(0, MOST_NAMED).join(', ')}${more}: ${reason}`;
+    return `left (${kind}): ${someOf(names)}: ${reason}`;
   });
 }

@@ -27,7 +27,7 @@ function list(deps: CommandDeps): AnyCommand {
     }),
     async *run({ limit, source }): AsyncGenerator<CommandOutput> {
       const { store } = await deps.app();
-      const sessions = await store.list({ limit, ...(source ? { source } : {}) });
+      const sessions = await store.list({ limit, spoken: true, ...(source ? { source } : {}) });
       if (sessions.length === 0) yield line('no session yet');
       else
         yield {

@@ -1,6 +1,7 @@
 // Owns `setup`: what this machine has, and taking up a key, an address or the local engine, with questions or by flags alone.
 // Knows the keeping of keys through models/ only. Invariant: nothing is kept that did not answer a test call, unless told so.
 import { z } from 'zod';
+import { findSecrets } from '#base/secrets.ts';
 import { failed, refused, wrongUse } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandContext, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { ModelAddition } from '../../app.ts';
@@ -78,16 +79,59 @@ async function findAll(deps: CommandDeps, lists: ModelLists, signal: AbortSignal
   return [...providers, ...(await lists.probeLocal(signal))];
 }
 
-async function* askForModel(deps: CommandDeps, context: CommandContext): AsyncGenerator<CommandOutput> {
-  const answer =
-    (
-      await context.ask?.('Paste a key, or the address of an endpoint (empty: leave everything as it is):', 'secret')
-    )?.trim() ?? '';
-  if (answer === '') return;
-  const isAddress = /^https?:\/\//i.test(answer);
-  const model = (await context.ask?.('Which model? (empty: its default)'))?.trim();
-  const base = { local: false, untested: false, nonInteractive: false, ...(model ? { model } : {}) };
-  yield* setUpModel(deps, isAddress ? { ...base, baseUrl: answer } : { ...base, key: answer }, context.signal);
+type Ask = NonNullable<CommandContext['ask']>;
+type Typed = Pick<SetupInput, 'baseUrl' | 'key' | 'model'>;
+
+const UNASKED = { local: false, untested: false, nonInteractive: false } as const;
+
+/** Asks until it works or the person leaves; what was right stays, and only what was wrong is typed again. */
+async function* askForModel(deps: CommandDeps, { ask, signal }: CommandContext): AsyncGenerator<CommandOutput> {
+  if (!ask) return;
+  let typed = yield* askWhere(ask);
+  if (typed) typed = { ...typed, model: (await ask('Which model? (empty: its default)')).trim() || undefined };
+  while (typed) {
+    let problem: CommandOutput | undefined;
+    for await (const output of setUpModel(deps, { ...UNASKED, ...typed }, signal)) {
+      if (output.type === 'failure') problem = output;
+      else yield output;
+    }
+    if (problem?.type !== 'failure') return;
+    yield line(`${problem.message} ${problem.fix}`);
+    const corrected: Typed | undefined = yield* correct(typed, ask);
+    if (!corrected) {
+      yield problem;
+      return;
+    }
+    typed = corrected;
+  }
+}
+
+/** Undefined when the person leaves everything as it is. */
+async function* askWhere(ask: Ask): AsyncGenerator<CommandOutput, Typed | undefined> {
+  for (;;) {
+    const answer = (await ask('Address of an endpoint (http://…), or Enter to give a key:')).trim();
+    if (/^https?:\/\//i.test(answer))
+      return { baseUrl: answer, ...(await askKey(ask, 'Its key (empty: it needs none):')) };
+    if (answer === '') return askKey(ask, 'Paste the key (empty: leave everything as it is):');
+    if (findSecrets(answer).length > 0) return { key: answer };
+    yield line('That is no address: it begins with http:// or https://. For a key, press Enter first.');
+  }
+}
+
+async function askKey(ask: Ask, question: string): Promise<Typed | undefined> {
+  const key = (await ask(question, 'secret')).trim();
+  return key === '' ? undefined : { key };
+}
+
+/** Undefined when the person leaves. */
+async function* correct(typed: Typed, ask: Ask): AsyncGenerator<CommandOutput, Typed | undefined> {
+  const shown = [typed.baseUrl && `address ${typed.baseUrl}`, `model ${typed.model ?? 'its default'}`];
+  yield line(`Typed was: ${shown.filter(Boolean).join(', ')}${typed.key ? ', a key' : ''}.`);
+  const part = (await ask('Correct the a = address, k = key, m = model; Enter leaves:')).trim().toLowerCase();
+  if (part.startsWith('a')) return { ...typed, baseUrl: (await ask('Address:')).trim() || undefined };
+  if (part.startsWith('k')) return { ...typed, key: (await ask('Key:', 'secret')).trim() || undefined };
+  if (part.startsWith('m')) return { ...typed, model: (await ask('Model (empty: its default):')).trim() || undefined };
+  return undefined;
 }
 
 /** What cannot be meant is wrong use; what is missing here is refused. */

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { startScriptedServer } from '#testing/scripted-server.ts';
+import { createStage, openConversation, play, runCommand, type Stage } from '../app-fixture.ts';
+
+function writeConfig({ root }: Stage, text: string): void {
+  mkdirSync(root, { recursive: true, mode: 0o700 });
+  writeFileSync(join(root, 'config.yaml'), `version: 1\n${text}`, { mode: 0o600 });
+}
+
+describe('first hour 9: settings', () => {
+  test('first hour 9: a misspelled key is named with the nearest one, at the start and by doctor', async (t) => {
+    const stage = createStage(t);
+    writeConfig(stage, 'agnet:\n  max_steps: 3\nmemory:\n  enabeld: true\nzzzzzzzzzzzz: 1\n');
+    const { notices } = await stage.open();
+    const file = join(stage.root, 'config.yaml');
+    assert.deepEqual(notices, [
+      `${file}:2:1: agnet is no setting; did you mean agent?`,
+      `${file}:5:12: memory.enabeld is no setting; did you mean memory.enabled?`,
+    ]);
+    const { text } = await runCommand(stage, 'doctor', { offline: true });
+    assert.match(text, /config.*:2:1: agnet is no setting[\s\S]*Did you mean agent\?/);
+    assert.match(text, /zzzzzzzzzzzz is no setting/);
+    const unset = await runCommand(stage, 'config get', { key: 'agent.max_stepz' });
+    assert.match(unset.text, /no setting agent\.max_stepz.*Did you mean agent\.max_steps/);
+  });
+
+  test('first hour 9: a wrong value is told in words, not in those of a schema', async (t) => {
+    const stage = createStage(t);
+    const told: readonly (readonly [string, RegExp])[] = [
+      ['agent:\n  max_steps: many\n', /:3:14: agent\.max_steps: must be a number/],
+      ['agent:\n  max_steps: 0\n', /agent\.max_steps: must be at least 1/],
+      ['approvals:\n  mode: fast\n', /approvals\.mode: must be one of ask, off, deny/],
+      ['memory: 3\n', /:2:9: memory: must be a group of settings/],
+      ['model: [1]\n', /model: must be text, or a group of settings/],
+    ];
+    for (const [text, expected] of told) {
+      writeConfig(stage, text);
+      await assert.rejects(stage.open(), expected);
+    }
+  });
+});
+
+describe('first hour 9: commands', () => {
+  test('first hour 9: an unknown id is refused with exit code 3 everywhere', async (t) => {
+    const stage = createStage(t);
+    const inputs: readonly (readonly [string, object])[] = [
+      ['sessions show', { session: 'nothing' }],
+      ['skills show', { name: 'nothing' }],
+      ['pending show', { id: 'nothing' }],
+      ['config get', { key: 'nothing' }],
+      ['curator measure', { skill: 'nothing' }],
+      ['curator analyze', { skill: 'nothing' }],
+      ['curator propose', { skill: 'nothing' }],
+      ['rlm show', { run: 'nothing' }],
+      ['rlm verify', { run: 'nothing' }],
+    ];
+    for (const [name, input] of inputs) assert.equal((await runCommand(stage, name, input)).failure?.exitCode, 3, name);
+  });
+
+  test('first hour 9: what the system says of a file is said in words', async (t) => {
+    const stage = createStage(t);
+    await (await stage.open()).shutdown();
+    const { failure, text } = await runCommand(stage, 'backup', { file: '/nowhere/at/all.tar.gz' }).catch(
+      (error: Error) => ({
+        failure: undefined,
+        text: error.message,
+      }),
+    );
+    assert.match(failure?.message ?? text, /there is no \/nowhere/);
+    assert.doesNotMatch(failure?.message ?? text, /ENOENT/);
+  });
+
+  test('first hour 9: sessions in which nothing was said are not listed', async (t) => {
+    const stage = createStage(t);
+    const app = await stage.open({ model: 'reflex' });
+    const silent = await openConversation(app);
+    const spoken = await openConversation(app);
+    await play(spoken, 'help');
+    await Promise.all([silent.close(), spoken.close()]);
+    const { text } = await runCommand(stage, 'sessions list');
+    assert.match(text, new RegExp(spoken.session.id));
+    assert.doesNotMatch(text, new RegExp(silent.session.id));
+  });
+
+  test('first hour 9: import hermes --dry-run names what would come, and brings nothing', async (t) => {
+    const stage = createStage(t);
+    const from = join(stage.temp.path, '.hermes');
+    mkdirSync(join(from, 'skills/ops/restart'), { recursive: true });
+    writeFileSync(join(from, 'SOUL.md'), 'You are calm.\n');
+    writeFileSync(
+      join(from, 'skills/ops/restart/SKILL.md'),
+      '---\nname: restart\ndescription: Restart the service.\n---\n\n# Restart\n\nRun it.\n',
+    );
+    const { text } = await runCommand(stage, 'import hermes', { from, dryRun: true });
+    assert.match(text, /would come \(identity\): SOUL\.md/);
+    assert.match(text, /would come \(skills\): restart/);
+    assert.equal(existsSync(join(stage.root, 'SOUL.md')), false);
+  });
+
+  test('first hour 9: setup-semantic --from looks at the folder before it installs anything', async (t) => {
+    const stage = createStage(t);
+    const { text, failure } = await runCommand(stage, 'curator setup-semantic', { from: '/nowhere/models' });
+    assert.match(text, /there is no folder \/nowhere\/models/);
+    assert.equal(failure?.exitCode, 1);
+    assert.deepEqual([existsSync(join(stage.root, 'engines')), /engine/.test(text)], [false, false]);
+  });
+});
+
+describe('first hour 9: setup asks', () => {
+  /** Answers in order; whether each question was to be answered unseen. */
+  function answering(answers: readonly string[]) {
+    const asked: (readonly [string, boolean])[] = [];
+    const left = [...answers];
+    const ask = async (question: string, kind?: 'secret') => {
+      asked.push([question, kind === 'secret']);
+      const answer = left.shift();
+      assert.notEqual(answer, undefined, `nothing answers: ${question}`);
+      return answer ?? '';
+    };
+    return { ask, asked, left };
+  }
+
+  test('first hour 9: an address is typed in sight, and a mistake is corrected without starting over', async (t) => {
+    const server = await startScriptedServer([{ reply: 'ok' }], { context: t });
+    const stage = createStage(t);
+    const { ask, asked, left } = answering(['http://127.0.0.1:9/v1', '', 'stub-model', 'a', server.baseUrl]);
+    const { text, failure } = await runCommand(stage, 'setup', {}, ask);
+    assert.equal(failure, undefined, text);
+    assert.match(text, /Typed was: address http:\/\/127\.0\.0\.1:9\/v1, model stub-model\./);
+    assert.match(text, /it answers: .*stub-model is the model now/);
+    assert.deepEqual(
+      asked.filter(([, secret]) => secret).map(([question]) => question),
+      ['Its key (empty: it needs none):'],
+    );
+    assert.deepEqual(left, []);
+  });
+
+  test('first hour 9: what is no address is said at once, and leaving keeps nothing', async (t) => {
+    const stage = createStage(t);
+    const { ask, left } = answering(['htp://typo', 'http://127.0.0.1:9/v1', '', '', '']);
+    const { text, failure } = await runCommand(stage, 'setup', {}, ask);
+    assert.match(text, /That is no address/);
+    assert.equal(failure?.exitCode, 1);
+    assert.equal(existsSync(join(stage.root, 'config.yaml')), false);
+    assert.deepEqual(left, []);
+  });
+});
