@@ -79,6 +79,8 @@ export interface TakenBack {
   readonly text: string;
   /** What was piped in with it. */
   readonly extra: readonly TextPart[];
+  /** Tools ran, and what they did stays done. */
+  readonly acted: boolean;
 }
 
 export type OpenRequest = { readonly start: SessionStart } | { readonly resume: string };
@@ -318,5 +320,9 @@ function saidIn([first, ...rest]: readonly Message[]): TakenBack {
   const own = partsOf(first).findLast(({ label }) => label === undefined);
   const steers = rest.flatMap(partsOf).filter(({ label }) => label === 'steer');
   const text = [own, ...steers].flatMap((part) => (part ? [part.text] : [])).join('\n');
-  return { text, extra: partsOf(first).filter(({ label }) => label === 'stdin') };
+  return {
+    text,
+    extra: partsOf(first).filter(({ label }) => label === 'stdin'),
+    acted: rest.some(({ role }) => role === 'tool'),
+  };
 }

@@ -303,7 +303,7 @@ describe('conversation', () => {
         await assert.rejects(conversation.takeBackTurn(), (error) => errorCode(error) === 'turn-running');
     }
     const taken = await conversation.takeBackTurn();
-    assert.equal(taken?.text, 'second\nand be brief');
+    assert.deepEqual([taken?.text, taken?.acted], ['second\nand be brief', true]);
     assert.deepEqual(
       taken?.extra.map(({ text }) => text),
       ['piped'],
@@ -313,7 +313,7 @@ describe('conversation', () => {
     await say(conversation, 'second');
     assert.deepEqual(await storedNow(), conversation.history);
     assert.ok(!JSON.stringify(model.requests.at(-1)?.messages).includes('be brief'));
-    await conversation.takeBackTurn();
+    assert.equal((await conversation.takeBackTurn())?.acted, false);
     assert.equal((await conversation.takeBackTurn())?.text, 'first');
     assert.deepEqual([conversation.history, await storedNow()], [[], []]);
     await conversation.close();

@@ -90,7 +90,8 @@ function retryCommand(chat: ChatControl): AnyCommand {
         yield refused('nothing-said', 'There is no line of yours that could be sent again.', 'Say something first.');
         return;
       }
-      yield line('the last turn is taken back (what its tools did stays done) and sent again');
+      const stays = taken.acted ? '; what its tools did stays done' : '';
+      yield line(`the last turn is taken back and sent again${stays}`);
       chat.submit(taken.text, taken.extra);
     },
   });

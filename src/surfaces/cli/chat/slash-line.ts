@@ -19,7 +19,7 @@ export async function readSlashLine(line: string, commands: readonly AnyCommand[
   mountCommands(program, commands, ({ command, input, json }) => {
     found.push({ type: 'command', command, input, json });
   });
-  addAliases(program);
+  dress(program);
   try {
     await program.parseAsync(fullChatWords(words), { from: 'user' });
   } catch (error) {
@@ -41,12 +41,14 @@ function usage(message: string, fix: string): CommandOutput {
   return { type: 'failure', exitCode: 2, code: 'usage', message, fix };
 }
 
-/** A command that has such a name itself comes first. */
-function addAliases(program: Command): void {
+/** As it is in the chat: aliases, where no command has that name itself, and what a group does alone. */
+function dress(program: Command): void {
   const names = new Set(program.commands.map((command) => command.name()));
   for (const command of program.commands) {
     const alias = chatAlias(command.name());
     if (alias !== undefined && !names.has(alias)) command.alias(alias);
+    const alone = fullChatWords([command.name()]);
+    if (alone.length > 1) command.description(`/${command.name()} alone is /${alone.join(' ')}`);
   }
 }
 

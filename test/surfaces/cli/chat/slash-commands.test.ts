@@ -216,7 +216,7 @@ describe('slash commands', () => {
       assert.ok(usage.startsWith(`Usage: /${name}`), usage);
       assert.ok(!/Usage: \/ |\$ talaria/.test(usage), usage);
     }
-    assert.match(await say('/help skills'), /^Usage: \/skills \[list \| show/);
+    assert.match(await say('/help skills'), /^Usage: \/skills \[list \| show .*\n\n\/skills alone is \/skills list\n/);
     assert.match(await say('/help sessions list'), /^Usage: \/sessions list \[--limit <limit>\] .*\[--json\]$/m);
     assert.match(await say('/help clear'), /^Usage: \/new /);
     assert.match(await say('/help skils'), /usage 2\nunknown command 'skils'; did you mean skills\?/);
