@@ -218,6 +218,18 @@ else
       },
     );
 
+    test('first hour 7: /retry sends the line again, /copy draws nothing, /clear says how to come back', async (t) => {
+      const { screen } = await startChat(t, ['A first answer.', 'A second answer.']);
+      screen.type('a question', 'Enter');
+      await screen.shows('A first answer.');
+      screen.type('/retry', 'Enter');
+      await screen.shows(/› \/retry\n[\s\S]*taken back[\s\S]*› a question\n+A second answer\./);
+      screen.type('/copy', 'Enter');
+      assert.doesNotMatch(await screen.shows(/copied 16 characters/), /\]52|QSBzZWNvbmQ/);
+      screen.type('/clear', 'Enter');
+      await screen.shows(/new session \S+ · the one before is kept: \/resume/);
+    });
+
     verifies(
       'core:cli:wide-characters',
       'wide characters and a narrow window keep lines and cursor right',

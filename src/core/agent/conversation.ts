@@ -10,7 +10,8 @@ import type { Message, Origin, TextPart } from '#core/model/message.ts';
 import type { ModelClient, Purpose } from '#core/model/model-client.ts';
 import { type CompressionSettings, Compressor } from './compress/compressor.ts';
 import { LiveContext } from './compress/live-context.ts';
-import { countTurns } from './count-turns.ts';
+import { summaryText } from './compress/summary.ts';
+import { countTurns, isTurnStart } from './count-turns.ts';
 import { redactMessage } from './redact-message.ts';
 import { missingResults } from './repair-history.ts';
 import type { FrozenPrompt, SessionLease, SessionRecord, SessionStart, SessionStore, Span } from './session-store.ts';
@@ -63,8 +64,23 @@ export interface Conversation {
    * Throws TalariaError `turn-running` while a turn runs, and what the store or the signal throws; the old state then stands.
    */
   compress(signal: AbortSignal): AsyncGenerator<TurnEvent, void>;
+  /**
+   * Takes the last turn back, however it ended, as if it had not been asked: live context and store stay equal. What its tools did stays done.
+   * Undefined: there is none, or it was compressed away. Throws TalariaError `turn-running` while a turn runs.
+   */
+  takeBackTurn(): Promise<TakenBack | undefined>;
   /** Ends the session's life in this process: hooks, lease. Idempotent. */
   close(): Promise<void>;
+}
+
+/** What was said to a turn that is taken back. */
+export interface TakenBack {
+  /** The owner's text, with the lines that steered the turn. */
+  readonly text: string;
+  /** What was piped in with it. */
+  readonly extra: readonly TextPart[];
+  /** Tools ran, and what they did stays done. */
+  readonly acted: boolean;
 }
 
 export type OpenRequest = { readonly start: SessionStart } | { readonly resume: string };
@@ -168,15 +184,26 @@ class LiveConversation implements Conversation {
     yield* this.#alone(() => this.#compressor.byHand(signal));
   }
 
+  async takeBackTurn(): Promise<TakenBack | undefined> {
+    this.#begin();
+    try {
+      const { stored, prompt } = this.#context;
+      const from = stored.findLastIndex(({ message }) => isTurnStart(message) || summaryText(message) !== undefined);
+      const first = stored[from];
+      if (!first || !isTurnStart(first.message)) return undefined;
+      const { store } = this.#parts;
+      await store.rewind(this.session.id, first.id);
+      const ids = stored.map(({ id }) => id);
+      this.#context.replace(ids, await store.messages(this.session.id), prompt);
+      return saidIn(stored.slice(from).map(({ message }) => message));
+    } finally {
+      this.#running = false;
+    }
+  }
+
   /** One at a time, on a legal history; what it yields goes to the event sink too. */
   async *#alone(run: () => AsyncGenerator<TurnEvent, void>): AsyncGenerator<TurnEvent, void> {
-    if (this.#closed) throw new TalariaError('this conversation is closed', { code: 'conversation-closed' });
-    if (this.#running)
-      throw new TalariaError('a turn is running in this conversation', {
-        code: 'turn-running',
-        fix: 'Steer it or wait for its end.',
-      });
-    this.#running = true;
+    this.#begin();
     try {
       await this.#repair();
       for await (const event of run()) {
@@ -186,6 +213,16 @@ class LiveConversation implements Conversation {
     } finally {
       this.#running = false;
     }
+  }
+
+  #begin(): void {
+    if (this.#closed) throw new TalariaError('this conversation is closed', { code: 'conversation-closed' });
+    if (this.#running)
+      throw new TalariaError('a turn is running in this conversation', {
+        code: 'turn-running',
+        fix: 'Steer it or wait for its end.',
+      });
+    this.#running = true;
   }
 
   async close(): Promise<void> {
@@ -235,6 +272,8 @@ class LiveConversation implements Conversation {
     const line = text.split('\n').find((candidate) => candidate.trim() !== '');
     if (!line) return;
     try {
+      // A title that was given before the first turn stands.
+      if ((await this.#parts.store.get(this.session.id))?.title !== undefined) return;
       await this.#parts.store.setTitle(this.session.id, ellipsize(this.#parts.machine.place.redact(line.trim()), 60));
     } catch (error) {
       yield { type: 'notice', text: `the session has no title: ${errorText(error)}` };
@@ -273,4 +312,17 @@ class LiveConversation implements Conversation {
 /** The reason a surface gives when it stops a turn on the owner's request. */
 export function stopRequest(): AbortedError {
   return new AbortedError('stopped by the owner');
+}
+
+/** Of the messages of one turn: the words that began it come last in their message, after what was added to them. */
+function saidIn([first, ...rest]: readonly Message[]): TakenBack {
+  const partsOf = (message: Message | undefined) => (message?.role === 'user' ? message.parts : []);
+  const own = partsOf(first).findLast(({ label }) => label === undefined);
+  const steers = rest.flatMap(partsOf).filter(({ label }) => label === 'steer');
+  const text = [own, ...steers].flatMap((part) => (part ? [part.text] : [])).join('\n');
+  return {
+    text,
+    extra: partsOf(first).filter(({ label }) => label === 'stdin'),
+    acted: rest.some(({ role }) => role === 'tool'),
+  };
 }

@@ -15,6 +15,7 @@ import type { AnyTool } from '#core/agent/tool.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
 import type { ModelClient, Tier } from '#core/model/model-client.ts';
 import type { ToolSelection } from '#core/tools/registry/tool-registry.ts';
+import type { RememberedApprovals } from '#core/tools/risk/allow-list.ts';
 import type { ProposalLedger } from '#mind/evidence/proposal.ts';
 import type { Learning } from '#mind/learning/learning.ts';
 import type { MemoryFiles } from '#mind/memory/memory-files.ts';
@@ -113,6 +114,8 @@ export interface App {
     addition: ModelAddition,
     signal: AbortSignal,
   ): Promise<Result<ModelInfo, 'missing-key' | 'no-provider' | 'no-model' | 'model-failed'>>;
+  /** What may run without being asked for again, because the owner said so. */
+  readonly approvals: () => RememberedApprovals;
   /** What a new session would be shown, and what it would not, with the reason. */
   readonly tools: () => ToolSelection;
   /** What the prompt of a new session in `cwd` is made of. */

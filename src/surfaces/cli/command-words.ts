@@ -2,10 +2,34 @@
 // Invariant: pure; words that are no short form come back as they are.
 
 /** What a group does when nothing, or only flags, follow it: `talaria sessions` lists. */
-const ALONE: Readonly<Record<string, string>> = { sessions: 'list', memory: 'show', config: 'show', curator: 'status' };
+const ALONE: Readonly<Record<string, string>> = {
+  sessions: 'list',
+  memory: 'show',
+  skills: 'list',
+  pending: 'list',
+  permissions: 'show',
+  config: 'show',
+  curator: 'status',
+  rlm: 'runs',
+  peers: 'list',
+  import: '--help',
+};
 
 /** Short forms of the chat only. */
 const CHAT: Readonly<Record<string, readonly string[]>> = { search: ['sessions', 'search'] };
+
+/** What users of other agents type for a command of the chat. */
+const CHAT_ALIASES: Readonly<Record<string, string>> = { new: 'clear', compress: 'compact', quit: 'exit' };
+
+/** The list of `/help`, by what one wants; what is in none comes last. */
+export const CHAT_TOPICS: Readonly<Record<string, readonly string[]>> = {
+  talk: ['help', 'retry', 'new', 'compress', 'copy', 'quit'],
+  model: ['model', 'model add', 'models'],
+  'memory and skills': ['memory', 'skills', 'pending', 'learn', 'curator'],
+  files: ['diff', 'undo', 'init'],
+  sessions: ['sessions', 'search', 'resume', 'title', 'export'],
+  machine: ['status', 'permissions', 'tools', 'context', 'cost', 'trace', 'config', 'doctor', 'peers', 'rlm'],
+};
 
 export function fullWords(words: readonly string[]): string[] {
   const [first = '', second] = words;
@@ -27,6 +51,10 @@ export function chatName(name: string): string {
   if (short !== undefined) return short;
   const [group = '', sub] = name.split(' ');
   return Object.hasOwn(ALONE, group) && ALONE[group] === sub ? group : name;
+}
+
+export function chatAlias(name: string): string | undefined {
+  return Object.hasOwn(CHAT_ALIASES, name) ? CHAT_ALIASES[name] : undefined;
 }
 
 /** `exit` and `quit` leave the chat, with or without a slash. */

@@ -24,8 +24,26 @@ export function mountCommands(program: Command, commands: readonly AnyCommand[],
     mountOne(parent, words.at(-1) ?? command.name, { command, onInvoke });
   }
   for (const group of program.commands) {
-    if (group.description() === '') group.description(group.commands.map((inner) => inner.name()).join(' · '));
+    if (group.description() === '') group.description(namesIn(group));
   }
+  for (const group of groupsIn(program)) group.showHelpAfterError(`(${typedAs(group)} takes ${namesIn(group)})`);
+}
+
+function namesIn(group: Command): string {
+  return group.commands.map((inner) => inner.name()).join(' · ');
+}
+
+/** Commands that hold others and are none themselves: what is mounted has at least `--json`. */
+function groupsIn(parent: Command): readonly Command[] {
+  const own = parent.commands.filter((inner) => inner.commands.length > 0 && inner.options.length === 0);
+  return [...own, ...parent.commands.flatMap(groupsIn)];
+}
+
+/** `talaria skills list` in the shell, `/skills list` in the chat, whose program is called `/`. */
+export function typedAs(command: Command): string {
+  const { parent } = command;
+  if (parent === null) return command.name();
+  return `${typedAs(parent)}${parent.name() === '/' ? '' : ' '}${command.name()}`;
 }
 
 function groupOf(parent: Command, name: string): Command {
@@ -49,7 +67,7 @@ function mountOne(
     target.copyInheritedSettings(parent);
     parent.addCommand(target);
   }
-  target.description(command.summary);
+  target.description(command.summary).showHelpAfterError(`(${typedAs(target)} --help shows how it is typed)`);
   const properties = propertiesOf(command);
   for (const name of command.positional ?? []) addArgument(target, name, properties);
   const positional = new Set((command.positional ?? []).map((word) => word.replace(/\.\.\.$/, '')));

@@ -30,6 +30,16 @@ export async function renderOutput(
   return 0;
 }
 
+/** What `--json` shows where lines are shown: one line, or the failure that ended the command. */
+export async function* asJson(outputs: AsyncIterable<CommandOutput>): AsyncGenerator<CommandOutput, void> {
+  const gathered: CommandOutput[] = [];
+  for await (const output of outputs) {
+    if (output.type === 'failure') yield output;
+    else gathered.push(output);
+  }
+  if (gathered.length > 0) yield { type: 'line', text: JSON.stringify(jsonOf(gathered), null, 2) };
+}
+
 /** Data is for machines: a person sees it only when the command said nothing else before. */
 function shownLines(
   output: Exclude<CommandOutput, { type: 'failure' }>,

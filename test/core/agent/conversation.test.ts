@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, type TestContext } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import { errorCode } from '#base/errors.ts';
 import { absentAsker, denyingApprover } from '#core/agent/approver.ts';
 import { type Conversation, type ConversationParts, openConversation } from '#core/agent/conversation.ts';
@@ -283,6 +283,39 @@ describe('conversation', () => {
     const conversation = await open(parts(world, store, createScriptedModel(['ok'], { context: t })));
     await Array.fromAsync(conversation.send('from a schedule', { signal, origin: 'model' }));
     assert.equal(conversation.history[0]?.parts[0]?.origin, 'model');
+    await conversation.close();
+    await store.close();
+  });
+
+  it('first hour 7: a turn is taken back however it ended, and live context and store stay equal', async (t) => {
+    const store = createSqliteSessionStore({ path: newWorld(t).path });
+    const model = createScriptedModel([...turnScript(0), ...turnScript(1), 'again'], { context: t });
+    const conversation = await open(parts(newWorld(t), store, model));
+    const { id } = conversation.session;
+    const storedNow = async () => (await store.messages(id)).map(({ message }) => message);
+    assert.equal(await conversation.takeBackTurn(), undefined);
+    await say(conversation, 'first');
+    const before = [...conversation.history];
+    const piped = { type: 'text' as const, text: 'piped', origin: 'foreign' as const, label: 'stdin' as const };
+    for await (const event of conversation.send('second', { signal, extra: [piped] })) {
+      if (event.type === 'tool-start') conversation.steer('and be brief');
+      if (event.type === 'tool-start')
+        await assert.rejects(conversation.takeBackTurn(), (error) => errorCode(error) === 'turn-running');
+    }
+    const taken = await conversation.takeBackTurn();
+    assert.deepEqual([taken?.text, taken?.acted], ['second\nand be brief', true]);
+    assert.deepEqual(
+      taken?.extra.map(({ text }) => text),
+      ['piped'],
+    );
+    assert.deepEqual(conversation.history, before);
+    assert.deepEqual(await storedNow(), before);
+    await say(conversation, 'second');
+    assert.deepEqual(await storedNow(), conversation.history);
+    assert.ok(!JSON.stringify(model.requests.at(-1)?.messages).includes('be brief'));
+    assert.equal((await conversation.takeBackTurn())?.acted, false);
+    assert.equal((await conversation.takeBackTurn())?.text, 'first');
+    assert.deepEqual([conversation.history, await storedNow()], [[], []]);
     await conversation.close();
     await store.close();
   });

@@ -1,6 +1,6 @@
 /** Runs the tool and approver contracts for what this room and the core bring. */
 import assert from 'node:assert/strict';
-import { after, before, describe } from 'node:test';
+import { after, before, describe, it } from 'node:test';
 import { ok } from '#base/result.ts';
 import type { ApprovalAnswer, Approver } from '#core/agent/approver.ts';
 import { denyingApprover } from '#core/agent/approver.ts';
@@ -135,7 +135,14 @@ describe('core/tools: contracts', () => {
     '"always" is made durable, "session" is not, and nothing wider is allowed',
     async () => {
       const saved: (readonly string[])[] = [];
-      const list = createAllowList({ always: ['git push --force'], persist: (keys) => void saved.push(keys) });
+      let kept: readonly string[] = ['git push --force', 'meanwhile by another process'];
+      const list = createAllowList({
+        always: ['git push --force'],
+        persist: (edit) => {
+          kept = edit(kept);
+          saved.push(kept);
+        },
+      });
       assert.ok(list.has('git push --force'));
       assert.ok(!list.has('git push') && !list.has('git push --force\nsudo ls') && !list.has(''));
       await list.add('rm -r /w/build', 'session');
@@ -143,10 +150,32 @@ describe('core/tools: contracts', () => {
       assert.deepEqual(saved, []);
       await list.add('sudo ls\nkill -9 3', 'always');
       assert.ok(list.has('sudo ls') && list.has('kill -9 3\nsudo ls'));
-      assert.deepEqual(saved, [['git push --force', 'kill -9 3', 'sudo ls']]);
-      assert.deepEqual(list.always(), ['git push --force', 'kill -9 3', 'sudo ls']);
+      assert.deepEqual(saved, [['git push --force', 'kill -9 3', 'meanwhile by another process', 'sudo ls']]);
+      const [always, session] = ['always' as const, 'session' as const];
+      assert.deepEqual(list.list(), [
+        { key: 'git push --force', scope: always },
+        { key: 'kill -9 3', scope: always },
+        { key: 'sudo ls', scope: always },
+        { key: 'rm -r /w/build', scope: session },
+      ]);
     },
   );
+
+  it('first hour 7: what was allowed is taken back at once, and of the list as it is kept by now', async () => {
+    let kept: readonly string[] = ['sudo ls', 'kill -9 3', 'meanwhile by another process'];
+    const list = createAllowList({
+      always: ['sudo ls', 'kill -9 3'],
+      persist: (edit) => {
+        kept = edit(kept);
+      },
+    });
+    await list.add('rm -r /w/build', 'session');
+    assert.equal(await list.revoke('sudo ls'), true);
+    assert.equal(await list.revoke('rm -r /w/build'), true);
+    assert.equal(await list.revoke('sudo ls'), false);
+    assert.ok(!list.has('sudo ls') && !list.has('rm -r /w/build') && list.has('kill -9 3'));
+    assert.deepEqual(kept, ['kill -9 3', 'meanwhile by another process']);
+  });
 
   verifies(
     'core:approval:remembered',
@@ -159,7 +188,7 @@ describe('core/tools: contracts', () => {
       });
       await assert.rejects(async () => list.add('sudo ls', 'always'), /disk full/);
       assert.ok(list.has('sudo ls'));
-      assert.deepEqual(list.always(), []);
+      assert.deepEqual(list.list(), [{ key: 'sudo ls', scope: 'session' }]);
     },
   );
 });

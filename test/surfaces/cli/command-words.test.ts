@@ -2,9 +2,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { CommanderError } from 'commander';
+import type { AnyCommand } from '#core/agent/command-spec.ts';
+import { extensionCommands, shellCommands } from '#surfaces/app/commands/shell-commands.ts';
 import { createProgram, flagProblem } from '#surfaces/cli/cli-program.ts';
-import { chatName, fullChatWords, fullWords, isExitLine } from '#surfaces/cli/command-words.ts';
+import { chatAlias, chatName, fullChatWords, fullWords, isExitLine } from '#surfaces/cli/command-words.ts';
 import { verifies } from '../../verifies.ts';
+import { createStage } from '../app/app-fixture.ts';
 
 function problemOf(argv: readonly string[]): string | undefined {
   const program = createProgram('1.2.3').argument('[words...]');
@@ -30,6 +33,28 @@ describe('command words', () => {
     assert.equal(chatName('sessions search'), 'search');
     assert.equal(chatName('sessions list'), 'sessions');
     assert.equal(chatName('sessions show'), 'sessions show');
+  });
+
+  it('first hour 7: every group that is mounted has a most likely act, in the shell and in the chat', async (t) => {
+    const { environment } = createStage(t);
+    const options = { environment, app: () => Promise.reject(new Error('no command runs here')) };
+    const all = [...shellCommands(options), ...(await extensionCommands(options))];
+    const wordsOf = (commands: readonly AnyCommand[]) => commands.map(({ name }) => name.split(' '));
+    for (const surface of ['cli', 'chat'] as const) {
+      const words = wordsOf(all.filter(({ surfaces }) => surfaces.includes(surface)));
+      const names = new Set(words.map((each) => each.join(' ')));
+      const groups = new Set(words.flatMap(([first = '', ...rest]) => (rest.length > 0 ? [first] : [])));
+      assert.ok(groups.size >= 6, `${groups.size} groups`);
+      for (const group of groups) {
+        const full = (surface === 'cli' ? fullWords([group]) : fullChatWords([group])).join(' ');
+        assert.ok(names.has(full) || full === `${group} --help`, `${surface}: ${full}`);
+      }
+    }
+  });
+
+  it('first hour 7: words that users of other agents type mean what they expect', () => {
+    const meant = ['new', 'compress', 'quit', 'help'].map((name) => chatAlias(name));
+    assert.deepEqual(meant, ['clear', 'compact', 'exit', undefined]);
   });
 
   verifies('core:cli:exit-words', 'exit and quit leave, with or without a slash', () => {

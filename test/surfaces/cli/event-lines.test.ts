@@ -97,10 +97,14 @@ describe('event lines', () => {
     assert.equal(oneLine('a\n  b', 3), 'a b');
   });
 
-  verifies(['core:cli:slash-commands'], 'a typed line is split into words as a shell would', () => {
-    assert.deepEqual(splitWords('search "two words" it\'s'), ['search', 'two words', 'its']);
-    assert.deepEqual(splitWords('  a  b '), ['a', 'b']);
-    assert.deepEqual(splitWords('x "open quote'), ['x', 'open quote']);
-    assert.deepEqual(splitWords(''), []);
-  });
+  verifies(
+    ['core:cli:slash-commands'],
+    'a typed line is split into words as a shell would, but for an apostrophe',
+    () => {
+      assert.deepEqual(splitWords('search "two words" it\'s'), ['search', 'two words', "it's"]);
+      assert.deepEqual(splitWords('  a  b '), ['a', 'b']);
+      assert.deepEqual(splitWords('x "open quote'), ['x', 'open quote']);
+      assert.deepEqual(splitWords(''), []);
+    },
+  );
 });

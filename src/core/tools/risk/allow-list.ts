@@ -5,29 +5,45 @@ import type { AllowList } from '#core/agent/turn/permit-call.ts';
 export interface AllowListOptions {
   /** Keys that were allowed for always, from the configuration. */
   readonly always?: readonly string[];
-  /** Makes the whole list of `always` keys durable; a rejection reaches the caller of `add`, and the key then holds for the session. */
-  readonly persist?: (keys: readonly string[]) => void | Promise<void>;
+  /**
+   * Makes a change of the `always` keys durable, made to the list as it is kept now: another process may have changed it. A rejection
+   * reaches the caller; a new key then holds for the session, one that was taken back is gone for the session.
+   */
+  readonly persist?: (edit: (keys: readonly string[]) => readonly string[]) => void | Promise<void>;
+}
+
+export interface GivenApproval {
+  readonly key: string;
+  readonly scope: 'session' | 'always';
 }
 
 export interface RememberedApprovals extends AllowList {
-  /** Keys that outlive the session, sorted. */
-  readonly always: () => readonly string[];
+  /** Those that outlive the session first, each part sorted. */
+  list(): readonly GivenApproval[];
+  /** From now on it is asked again. False: there is no such key. */
+  revoke(key: string): Promise<boolean>;
 }
 
 export function createAllowList(options: AllowListOptions = {}): RememberedApprovals {
   const always = new Set(options.always ?? []);
   const session = new Set<string>();
+  const sorted = (keys: Iterable<string>, scope: GivenApproval['scope']) =>
+    [...keys].sort().map((key) => ({ key, scope }));
   return {
     has: (key) => splitKey(key).every((part) => always.has(part) || session.has(part)) && key !== '',
     async add(key, scope) {
       const parts = splitKey(key);
       for (const part of parts) session.add(part);
       if (scope === 'session') return;
-      const next = [...new Set([...always, ...parts])].sort();
-      await options.persist?.(next);
+      await options.persist?.((kept) => [...new Set([...kept, ...parts])].sort());
       for (const part of parts) always.add(part);
     },
-    always: () => [...always].sort(),
+    list: () => [...sorted(always, 'always'), ...sorted(session.difference(always), 'session')],
+    async revoke(key) {
+      const [wasSession, wasAlways] = [session.delete(key), always.delete(key)];
+      if (wasAlways) await options.persist?.((kept) => kept.filter((other) => other !== key));
+      return wasSession || wasAlways;
+    },
   };
 }
 

@@ -12,7 +12,7 @@ import { type PeerCommand, withPeers } from './with-peers.ts';
 export function listCommand(ground: HiveGround): AnyCommand {
   return defineCommand({
     name: 'peers list',
-    summary: 'List the agents that yours knows, with what is new and suggested introductions',
+    summary: 'List the agents that yours knows, and what is new',
     surfaces: ['cli', 'chat'],
     input: z.object({}),
     examples: ['talaria peers list', 'talaria peers list --json'],

@@ -26,7 +26,7 @@ export function showCommands(ground: RlmGround): readonly AnyCommand[] {
     defineCommand({
       name: 'rlm show',
       summary: 'Show a recursive run: what is cited, what was refused and why, what was not read',
-      surfaces: ['cli'],
+      surfaces: ['cli', 'chat'],
       input,
       positional: ['run'],
       examples: [

@@ -20,7 +20,7 @@ const LONGEST_DAYS = 365;
 export function costCommand(deps: CommandDeps): AnyCommand {
   return defineCommand({
     name: 'cost',
-    summary: 'Show tokens and money by purpose, model and day, and what learning takes',
+    summary: 'Show tokens and money by purpose, model and day',
     surfaces: ['cli', 'chat'],
     input: z.object({
       session: z.string().optional().describe('Only this session: id, its beginning, or `last`'),

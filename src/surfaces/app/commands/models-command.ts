@@ -8,7 +8,7 @@ export function modelsCommand(deps: CommandDeps): AnyCommand {
   return defineCommand({
     name: 'models',
     summary: 'Show which model answers and why, and what else is there',
-    surfaces: ['cli'],
+    surfaces: ['cli', 'chat'],
     input: z.object({}),
     async *run(): AsyncGenerator<CommandOutput> {
       const app = await deps.app();

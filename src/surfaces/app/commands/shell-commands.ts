@@ -20,6 +20,7 @@ import { learnCommand } from './learn-command.ts';
 import { memoryCommands } from './memory/memory-commands.ts';
 import { modelsCommand } from './models-command.ts';
 import { pendingCommands } from './pending/pending-commands.ts';
+import { permissionsCommands } from './permissions-command.ts';
 import { restoreCommand } from './restore-command.ts';
 import { exportCommand } from './sessions/export-command.ts';
 import { searchCommand } from './sessions/search-command.ts';
@@ -58,6 +59,7 @@ export function shellCommands({ environment, app }: ShellCommandOptions): readon
     undoCommand(deps),
     modelsCommand(deps),
     toolsCommand(deps),
+    ...permissionsCommands(deps),
     contextCommand(deps),
     ...configCommands(deps),
     traceCommand(deps),

@@ -11,7 +11,7 @@ import { type CommandDeps, line } from './command-deps.ts';
 export function traceCommand(deps: CommandDeps): AnyCommand {
   return defineCommand({
     name: 'trace',
-    summary: 'Show every model call and tool of a session: tokens, time, cost',
+    summary: 'Show each model call and tool of a session: time, cost',
     surfaces: ['cli', 'chat'],
     positional: ['session'],
     input: z.object({ session: z.string().default('last').describe('Session id, its beginning, or `last`') }),

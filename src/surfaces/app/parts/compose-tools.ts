@@ -3,12 +3,11 @@
 import type { Clock } from '#base/clock.ts';
 import { TalariaError } from '#base/errors.ts';
 import type { AnyTool } from '#core/agent/tool.ts';
-import type { AllowList } from '#core/agent/turn/permit-call.ts';
 import type { ModelClient } from '#core/model/model-client.ts';
 import { createClarifyTool } from '#core/tools/clarify-tool.ts';
 import { createFileTools } from '#core/tools/file/file-tools.ts';
 import { createToolRegistry, type ToolRegistry, type ToolSelection } from '#core/tools/registry/tool-registry.ts';
-import { createAllowList } from '#core/tools/risk/allow-list.ts';
+import { createAllowList, type RememberedApprovals } from '#core/tools/risk/allow-list.ts';
 import { createTerminalTool, type TerminalTools } from '#core/tools/terminal/terminal-tool.ts';
 import { createTodoTool } from '#core/tools/todo-tool.ts';
 import { createWebFetchTool } from '#core/tools/web/web-fetch-tool.ts';
@@ -33,7 +32,7 @@ export interface ComposedTools {
   readonly selection: ToolSelection;
   readonly byName: ReadonlyMap<string, AnyTool>;
   readonly reflex: LazyReflex;
-  readonly allowList: AllowList;
+  readonly allowList: RememberedApprovals;
   /** What skills are offered by. */
   readonly conditions: () => SkillConditions;
   /** Ends what tools left running in the background. */
@@ -182,12 +181,16 @@ function select(registry: ToolRegistry, options: AppOptions, { loaded, notice }:
 }
 
 /** What is allowed for good goes into config.yaml; where that cannot be written it holds for the session. */
-function allowListOf({ home, loaded }: ToolParts): AllowList {
+function allowListOf({ home, loaded }: ToolParts): RememberedApprovals {
   return createAllowList({
     always: loaded.config.command_allowlist,
-    persist: async (keys) => {
-      const { editConfig } = await import('../home/edit-config.ts');
-      const edited = await editConfig(home.config, ['command_allowlist'], [...keys]);
+    persist: async (edit) => {
+      const [{ editConfig }, { loadConfig }] = await Promise.all([
+        import('../home/edit-config.ts'),
+        import('../home/config.ts'),
+      ]);
+      const kept = (await loadConfig(home.config)).config.command_allowlist;
+      const edited = await editConfig(home.config, ['command_allowlist'], [...edit(kept)]);
       if (!edited.ok) throw new TalariaError(edited.detail, { code: edited.reason });
     },
   });

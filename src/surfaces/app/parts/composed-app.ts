@@ -19,6 +19,7 @@ import { defaultStopConditions } from '#core/agent/turn/stop-conditions.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
 import type { ModelClient, Tier } from '#core/model/model-client.ts';
 import type { ToolSelection } from '#core/tools/registry/tool-registry.ts';
+import type { RememberedApprovals } from '#core/tools/risk/allow-list.ts';
 import type { Learning } from '#mind/learning/learning.ts';
 import type { App, ConversationOptions, ModelAddition, ModelInfo, OpenRefusal } from '../app.ts';
 import { findSession } from '../find-session.ts';
@@ -101,6 +102,7 @@ export class ComposedApp implements App {
   readonly model = (): ModelInfo => this.#parts.models.desk.info();
   readonly windowOf = (tier: Tier): number => this.#parts.models.desk.forTier(tier).traits.contextWindow;
   readonly models = (): readonly ModelInfo[] => this.#parts.models.desk.list();
+  readonly approvals = (): RememberedApprovals => this.#parts.tools.allowList;
   readonly tools = (): ToolSelection => this.#parts.tools.selection;
   readonly reflexRules = (): Promise<readonly ReflexRule[]> => this.#parts.tools.reflex.rules();
 

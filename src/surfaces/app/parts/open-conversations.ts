@@ -75,6 +75,7 @@ function tracked(inner: Conversation, own: Pick<Conversation, 'send' | 'compress
     steer: (text) => inner.steer(text),
     switchModel: (model) => inner.switchModel(model),
     compress: own.compress,
+    takeBackTurn: () => inner.takeBackTurn(),
     close: own.close,
   };
 }

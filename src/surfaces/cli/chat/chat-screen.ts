@@ -73,6 +73,8 @@ class ChatScreen {
       ask,
       approver: createTerminalApprover(ask),
       asker: createTerminalAsker(ask),
+      submit: (line) => this.#take(line),
+      writeTerminal: (sequence) => this.#tui.terminal.write(sequence),
       continueLast: options.continueLast,
       ...(options.resume === undefined ? {} : { resume: options.resume }),
     });

@@ -7,9 +7,11 @@ import type { Approver, Asker } from '#core/agent/approver.ts';
 import type { AnyCommand, CommandContext, CommandOutput } from '#core/agent/command-spec.ts';
 import { type Conversation, stopRequest } from '#core/agent/conversation.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
+import type { TextPart } from '#core/model/message.ts';
 import type { App } from '#surfaces/app/app.ts';
 import { openProblem } from '../open-problem.ts';
 import type { Ask } from '../questions.ts';
+import { asJson } from '../render-output.ts';
 import { type BetweenTurns, createBetweenTurns } from './between-turns.ts';
 import type { ChatControl, CommandFailure } from './chat-control.ts';
 import { chatCommands } from './slash-commands.ts';
@@ -21,6 +23,10 @@ export interface ChatOptions {
   readonly asker: Asker;
   readonly resume?: string;
   readonly continueLast: boolean;
+  /** Takes a line as if it had been typed, after what waits. */
+  readonly submit: (line: string) => void;
+  /** Gives the terminal a sequence that draws nothing; absent where there is no screen. */
+  readonly writeTerminal?: (sequence: string) => void;
   /** Asks for a line in mid-command, e.g. a key; absent where nobody can answer. */
   readonly ask?: Ask;
 }
@@ -33,6 +39,7 @@ export class ChatSession implements ChatControl {
   #conversation: Conversation | undefined;
   #turn: AbortController | undefined;
   #leaving = false;
+  #again: { readonly line: string; readonly extra: readonly TextPart[] } | undefined;
 
   constructor(options: ChatOptions) {
     this.app = options.app;
@@ -69,6 +76,15 @@ export class ChatSession implements ChatControl {
     return this.#conversation && this.#conversation.history.length > 0 ? this.#conversation.session.id : undefined;
   }
 
+  get writeTerminal(): ((sequence: string) => void) | undefined {
+    return this.#options.writeTerminal;
+  }
+
+  submit(line: string, extra: readonly TextPart[] = []): void {
+    this.#again = extra.length > 0 ? { line, extra } : undefined;
+    this.#options.submit(line);
+  }
+
   leave(): void {
     this.#leaving = true;
   }
@@ -92,8 +108,10 @@ export class ChatSession implements ChatControl {
     if (!conversation) throw new Error('the chat has no open conversation');
     const turn = new AbortController();
     this.#turn = turn;
+    const extra = this.#again?.line === text ? this.#again.extra : [];
+    if (extra.length > 0) this.#again = undefined;
     try {
-      yield* conversation.send(text, { signal: turn.signal });
+      yield* conversation.send(text, { signal: turn.signal, extra });
     } finally {
       this.#turn = undefined;
     }
@@ -119,7 +137,8 @@ export class ChatSession implements ChatControl {
     const control = new AbortController();
     this.#commands.add(control);
     try {
-      yield* read.command.run(read.input as never, this.#context(control.signal));
+      const outputs = read.command.run(read.input as never, this.#context(control.signal));
+      yield* read.json ? asJson(outputs) : outputs;
     } catch (error) {
       yield isAborted(error) ? failure('stopped', 'stopped on request') : failure('failed', errorText(error));
     } finally {

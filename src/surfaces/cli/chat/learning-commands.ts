@@ -35,7 +35,7 @@ const UNDO_FIXES: Readonly<Record<string, string>> = {
 function learnCommand(chat: ChatControl): AnyCommand {
   return defineCommand({
     name: 'learn',
-    summary: 'review this conversation now: /learn, or /learn what to look for',
+    summary: 'review this conversation now; /learn HINT says for what',
     surfaces: ['chat'],
     positional: ['hint...'],
     input: z.object({ hint: z.array(z.string()).default([]).describe('what to look for, or a name for the skill') }),

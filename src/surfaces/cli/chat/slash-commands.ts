@@ -1,11 +1,14 @@
-// Owns the commands that only a chat has: help, model, new, resume, quit. The others come from the app.
+// Owns the commands that only a chat has: help, model, quit, and the lists of the rest. The others come from the app.
 // Knows no screen. Invariant: each is a CommandSpec like any other.
 import { z } from 'zod';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { ModelAddition, ModelInfo } from '#surfaces/app/app.ts';
-import { chatName } from '../command-words.ts';
+import { CHAT_TOPICS, chatAlias, chatName } from '../command-words.ts';
 import type { ChatControl } from './chat-control.ts';
+import { initCommand } from './init-command.ts';
 import { learningCommands } from './learning-commands.ts';
+import { sessionCommands } from './session-commands.ts';
+import { readSlashLine } from './slash-line.ts';
 
 const line = (text: string): CommandOutput => ({ type: 'line', text });
 
@@ -18,8 +21,8 @@ export function chatCommands(chat: ChatControl): readonly AnyCommand[] {
     helpCommand(chat),
     modelCommand(chat),
     modelAddCommand(chat),
-    newCommand(chat),
-    resumeCommand(chat),
+    ...sessionCommands(chat),
+    initCommand(chat),
     ...learningCommands(chat),
     quitCommand(chat),
   ];
@@ -28,29 +31,66 @@ export function chatCommands(chat: ChatControl): readonly AnyCommand[] {
 function helpCommand(chat: ChatControl): AnyCommand {
   return defineCommand({
     name: 'help',
-    summary: 'what can be typed here',
+    summary: 'what can be typed here; /help NAME shows how',
     surfaces: ['chat'],
-    input: z.object({}),
-    run: async function* () {
-      const commands = await chat.commands();
-      yield {
-        type: 'table',
-        columns: ['command', 'what it does'],
-        rows: commands.map((command) => [`/${chatName(command.name)}`, command.summary]),
-      };
-      yield line('');
-      yield line(
-        'Enter sends, Shift-Enter or \\ Enter starts a new line, Up brings back earlier lines, Ctrl-C stops a turn, twice leaves.',
-      );
-      yield line('While a turn runs, what you type is taken into account at its next step.');
-      if (chat.app.model().tier === 'T0') yield* reflexHelp(chat);
+    positional: ['name...'],
+    input: z.object({
+      name: z.array(z.string()).default([]).describe('a command, or reflex: what is understood without a model'),
+    }),
+    run: async function* ({ name }) {
+      if (name[0] === 'reflex') yield* reflexHelp(chat);
+      else if (name.length > 0) yield* commandHelp(name, await chat.commands());
+      else yield* allHelp(chat);
     },
   });
 }
 
-async function* reflexHelp(chat: ChatControl): AsyncGenerator<CommandOutput, void> {
+async function* allHelp(chat: ChatControl): AsyncGenerator<CommandOutput, void> {
+  const rows = helpRows(await chat.commands()).map(([name, summary]) => [
+    name,
+    summary.replace(/^./, (first) => first.toUpperCase()),
+  ]);
+  yield { type: 'table', columns: ['command', 'what it does'], rows };
   yield line('');
-  yield line('No model is configured: reflex/1 answers, by rules. It understands lines such as:');
+  yield line('/help NAME shows how one is typed; those with … hold more: /help skills.');
+  yield line('Enter sends, Shift-Enter or \\ Enter starts a new line, Up brings back old ones.');
+  yield line('Ctrl-C stops a turn, twice leaves; lines typed meanwhile are taken into it.');
+  if (chat.app.model().tier === 'T0')
+    yield line('No model is set up: reflex/1 answers by rules; /help reflex lists its lines.');
+}
+
+/** By topic, a group as what it does alone. */
+function helpRows(commands: readonly AnyCommand[]): readonly (readonly [string, string])[] {
+  const names = new Set(Object.values(CHAT_TOPICS).flat());
+  const single = commands.filter(({ name }) => names.has(chatName(name)) || !chatName(name).includes(' '));
+  const groups = new Set(
+    commands.map(({ name }) => name.split(' ')).flatMap(([first = '', ...rest]) => (rest.length > 0 ? [first] : [])),
+  );
+  const rowOf = ({ name, summary }: AnyCommand): readonly [string, string] => {
+    const short = chatName(name);
+    const alias = chatAlias(name);
+    const more = groups.has(short) && short !== name ? ' …' : '';
+    return [`  /${short}${alias === undefined ? '' : ` /${alias}`}${more}`, summary];
+  };
+  const topics = { ...CHAT_TOPICS, more: single.map(({ name }) => chatName(name)).filter((name) => !names.has(name)) };
+  return Object.entries(topics).flatMap(([topic, members]) => {
+    const rows = members.flatMap((member) => single.filter(({ name }) => chatName(name) === member).map(rowOf));
+    return rows.length === 0 ? [] : [[topic, ''] as const, ...rows];
+  });
+}
+
+async function* commandHelp(
+  words: readonly string[],
+  commands: readonly AnyCommand[],
+): AsyncGenerator<CommandOutput, void> {
+  const [first = '', ...rest] = words.map((word) => word.replace(/^\//, ''));
+  const isKnown = commands.some(({ name }) => [name.split(' ')[0], chatName(name), chatAlias(name)].includes(first));
+  const read = await readSlashLine(`/${[first, ...rest, ...(isKnown ? ['--help'] : [])].join(' ')}`, commands);
+  if (read.type === 'said') yield* read.outputs;
+}
+
+async function* reflexHelp(chat: ChatControl): AsyncGenerator<CommandOutput, void> {
+  yield line('reflex/1 answers by rules, without a model. It understands lines such as:');
   for (const rule of await chat.app.reflexRules()) {
     const [example] = rule.examples;
     if (example) yield line(`  ${example}`);
@@ -65,7 +105,7 @@ function modelLine(model: ModelInfo): string {
 function modelCommand(chat: ChatControl): AnyCommand {
   return defineCommand({
     name: 'model',
-    summary: 'show the model, or switch to another: /model NAME, /model reflex',
+    summary: 'show the model, or switch: /model NAME, /model reflex',
     surfaces: ['chat'],
     input: z.object({
       name: z.string().optional().describe('provider/model, a model of the present provider, or reflex'),
@@ -97,7 +137,7 @@ const ADD_INPUT = z.object({
 function modelAddCommand(chat: ChatControl): AnyCommand {
   return defineCommand({
     name: 'model add',
-    summary: 'add a model by key or URL, test it with one call, and go on with it',
+    summary: 'add a model by key or URL: tried with one call, then used',
     surfaces: ['chat'],
     input: ADD_INPUT,
     positional: ['where', 'key'],
@@ -126,47 +166,6 @@ function additionOf(where: string, input: z.infer<typeof ADD_INPUT>): ModelAddit
     model: input.model,
   };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-}
-
-function newCommand(chat: ChatControl): AnyCommand {
-  return defineCommand({
-    name: 'new',
-    summary: 'start a new session',
-    surfaces: ['chat'],
-    input: z.object({}),
-    run: async function* () {
-      const problem = await chat.startNew();
-      yield problem ?? line(`new session ${chat.conversation?.session.id ?? ''}`);
-    },
-  });
-}
-
-function resumeCommand(chat: ChatControl): AnyCommand {
-  return defineCommand({
-    name: 'resume',
-    summary: 'go on with an earlier session: /resume ID, or the last one of this folder',
-    surfaces: ['chat'],
-    input: z.object({ id: z.string().optional().describe('session id as /sessions shows it') }),
-    positional: ['id'],
-    run: async function* ({ id }) {
-      const current = chat.conversation?.session.id;
-      const recent = await chat.app.store.list({ limit: 20, cwd: chat.app.environment.cwd });
-      const target = id ?? recent.find((session) => session.id !== current && session.messageCount > 0)?.id;
-      if (target === undefined) {
-        yield failure(
-          'no-such-session',
-          'There is no earlier session of this folder.',
-          '/sessions lists those of all folders.',
-        );
-        return;
-      }
-      const problem = await chat.resume(target);
-      yield problem ??
-        line(
-          `in session ${chat.conversation?.session.id ?? ''}, ${chat.conversation?.history.length ?? 0} messages so far`,
-        );
-    },
-  });
 }
 
 function quitCommand(chat: ChatControl): AnyCommand {

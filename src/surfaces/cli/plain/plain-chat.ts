@@ -39,7 +39,13 @@ export async function runPlainChat(app: App, options: PlainChatOptions, target: 
   const questions = new QuestionQueue(() => asking.change());
   const lines = readLines(options.input, questions);
   const asking = createAsking(questions, lines, target);
-  const chat = new ChatSession({ app, continueLast: options.continueLast, ...answering(options, questions.ask) });
+  const waiting: string[] = [];
+  const chat = new ChatSession({
+    app,
+    continueLast: options.continueLast,
+    submit: (line) => waiting.push(line),
+    ...answering(options, questions.ask),
+  });
   const stop = () => {
     chat.stop();
     lines.close();
@@ -52,7 +58,7 @@ export async function runPlainChat(app: App, options: PlainChatOptions, target: 
     return true;
   });
   try {
-    return await talk(chat, { options, lines, target });
+    return await talk(chat, { options, lines, waiting, target });
   } finally {
     options.onInterrupt(undefined);
     target.signal.removeEventListener('abort', stop);
@@ -93,17 +99,20 @@ function answering({ interactive, resume }: PlainChatOptions, ask: Ask) {
 interface Talk {
   readonly options: PlainChatOptions;
   readonly lines: TypedLines;
+  /** Lines that a command gave, answered before the next typed one. */
+  readonly waiting: string[];
   readonly target: Target;
 }
 
-async function talk(chat: ChatSession, { options, lines, target }: Talk): Promise<number> {
+async function talk(chat: ChatSession, seat: Talk): Promise<number> {
+  const { options, target } = seat;
   for (const text of options.greeting) target.out(`${text}\n`);
   const problem = await chat.open();
   if (problem !== undefined) {
     for (const text of failureLines(problem)) target.err(`talaria: ${text}\n`);
     return problem.exitCode;
   }
-  const isLastDone = await answerAll(chat, { options, lines, target });
+  const isLastDone = await answerAll(chat, seat);
   const session = chat.resumable();
   if (!options.interactive) return isLastDone ? 0 : 1;
   if (session !== undefined) target.out(`\nsession ${session} · talaria --resume ${session}\n`);
@@ -111,7 +120,7 @@ async function talk(chat: ChatSession, { options, lines, target }: Talk): Promis
 }
 
 /** False when the last line was not done as asked. */
-async function answerAll(chat: ChatSession, { options, lines, target }: Talk): Promise<boolean> {
+async function answerAll(chat: ChatSession, { options, lines, waiting, target }: Talk): Promise<boolean> {
   const prompt = () => {
     if (options.interactive) target.out('you: ');
   };
@@ -126,6 +135,8 @@ async function answerAll(chat: ChatSession, { options, lines, target }: Talk): P
   for await (const line of lines) {
     if (isExitLine(line)) break;
     if (line.trim() !== '') isDone = await answer(chat, line, target);
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift())
+      isDone = await answer(chat, next, target);
     if (chat.isLeaving || target.signal.aborted) break;
     await between();
     prompt();

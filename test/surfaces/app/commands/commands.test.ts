@@ -39,6 +39,7 @@ describe('the contract of the built-in commands', () => {
     'config unset': { key: 'agent.max_steps' },
     doctor: { offline: true },
     'memory why': { text: [] },
+    'permissions revoke': { which: ['1'] },
     'skills show': { name: 'none' },
     'skills install': { from: 'nowhere', force: false },
     'skills remove': { name: 'none', yes: true },

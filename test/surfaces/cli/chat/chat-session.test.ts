@@ -11,7 +11,7 @@ import { openServed, until } from '../cli-fixture.ts';
 
 async function openChat(t: TestContext, steps: readonly ServerStep[], options: Partial<ChatOptions> = {}) {
   const served = await openServed(t, steps);
-  const seats = { approver: denyingApprover, asker: absentAsker, continueLast: false };
+  const seats = { approver: denyingApprover, asker: absentAsker, continueLast: false, submit: () => undefined };
   const chat = new ChatSession({ app: served.app, ...seats, ...options });
   assert.equal(await chat.open(), undefined);
   t.after(() => chat.close());
@@ -44,20 +44,20 @@ describe('chat session', () => {
       '/help',
       '/model',
       '/model add',
-      '/new',
+      '/new /clear',
       '/resume',
-      '/sessions',
+      '/sessions …',
       '/search',
-      '/memory',
+      '/memory …',
       '/tools',
       '/cost',
       '/context',
-      '/quit',
+      '/quit /exit',
     ])
-      assert.match(help, new RegExp(`^${name} \\|`, 'm'));
-    for (const [, name] of help.matchAll(/^\/([a-z ]+) \|/gm)) {
-      const usage = textOf(await collect(chat.slash(`/${name} --help`)));
-      assert.match(usage, /Usage: \/ /, name);
+      assert.match(help, new RegExp(`^  ${name} \\|`, 'm'));
+    for (const command of await chat.commands()) {
+      const usage = textOf(await collect(chat.slash(`/${command.name} --help`)));
+      assert.ok(usage.startsWith(`Usage: /${command.name}`), usage);
     }
   });
 
@@ -65,9 +65,9 @@ describe('chat session', () => {
     const { chat } = await openChat(t, []);
     const say = async (line: string) => textOf(await collect(chat.slash(line)));
     assert.match(await say('/hepl'), /unknown command 'hepl'; did you mean help\?.*\/help/);
-    assert.match(await say('/search'), /words.*\/search --help/);
+    assert.match(await say('/search'), /words.*\/sessions search --help/);
     assert.match(await say('/'), /name of a command/);
-    assert.match(await say('/sessions frob'), /unknown command 'frob'/);
+    assert.match(await say('/sessions frob'), /unknown command 'frob' \/sessions takes list · show/);
     assert.match(await say('/cost --frob'), /unknown option '--frob'.*\/cost --help/);
     assert.match(await say('/resume nope'), /no-such-session: There is no session nope/);
   });

@@ -52,6 +52,14 @@ describe('plain chat', () => {
     },
   );
 
+  it('first hour 7: /retry is answered before the next line, and its answer counts', async (t) => {
+    const broken = { status: 400, body: { error: { message: 'not now' } } };
+    const { input, ended, written } = await startChat(t, [broken, 'Second try.']);
+    input.end('a question\n/retry\n');
+    assert.equal(await ended, 0);
+    assert.match(written.out, /= failed[\s\S]*taken back[\s\S]*\nSecond try\.\n= 1 step/);
+  });
+
   verifies('core:cli:exit-words', 'exit and quit leave, what comes after is not read', async (t) => {
     for (const word of ['exit', 'quit', '/exit', '/quit']) {
       const { input, ended, server } = await startChat(t, []);

@@ -12,7 +12,7 @@ const ALL_DAYS = 3650;
 export function statusCommand(ground: CuratorGround): AnyCommand {
   return defineCommand({
     name: 'curator status',
-    summary: 'Show how much evidence there is and which skills it speaks of',
+    summary: 'Show how much evidence there is, and on which skills',
     surfaces: ['cli', 'chat'],
     input: z.object({ days: daysInput(ALL_DAYS) }),
     examples: ['talaria curator', 'talaria curator --days 7'],

@@ -13,8 +13,8 @@ import { fault, type HealthLine } from './health-check.ts';
 export function doctorCommand(deps: CommandDeps): AnyCommand {
   return defineCommand({
     name: 'doctor',
-    summary: 'Check home, database, models and this machine, and say what to do',
-    surfaces: ['cli'],
+    summary: 'Check home, database, models, machine; say what to do',
+    surfaces: ['cli', 'chat'],
     input: z.object({
       repair: z.boolean().default(false).describe('Build a search index that differs anew'),
       offline: z.boolean().default(false).describe('Ask no provider'),

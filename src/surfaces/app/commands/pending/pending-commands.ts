@@ -29,7 +29,7 @@ async function scanByGuard(folder: string): Promise<readonly string[]> {
 function list(deps: CommandDeps): AnyCommand {
   return defineCommand({
     name: 'pending list',
-    summary: 'List what waits for your yes: drafts of skills, and memory that rests on foreign text',
+    summary: 'List the skills and memories that wait for your yes',
     surfaces: ['cli', 'chat'],
     input: z.object({}),
     async *run(): AsyncGenerator<CommandOutput> {

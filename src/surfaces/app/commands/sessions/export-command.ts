@@ -4,9 +4,10 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { atomicWrite } from '#base/atomic-write.ts';
 import { isoTime } from '#base/clock.ts';
+import { plural } from '#base/text.ts';
 import { refused } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
-import type { SessionRecord, StoredMessage } from '#core/agent/session-store.ts';
+import type { SessionRecord, SessionStore, StoredMessage } from '#core/agent/session-store.ts';
 import type { Part } from '#core/model/message.ts';
 import { findSession } from '../../find-session.ts';
 import { type CommandDeps, line } from '../command-deps.ts';
@@ -15,7 +16,7 @@ export function exportCommand(deps: CommandDeps): AnyCommand {
   return defineCommand({
     name: 'sessions export',
     summary: 'Write a session as Markdown or JSON lines',
-    surfaces: ['cli'],
+    surfaces: ['cli', 'chat'],
     positional: ['session', 'file'],
     input: z.object({
       session: z.string().default('last').describe('Session id, its beginning, or `last`'),
@@ -24,31 +25,42 @@ export function exportCommand(deps: CommandDeps): AnyCommand {
       format: z.enum(['markdown', 'jsonl']).default('markdown').describe('markdown or jsonl'),
     }),
     examples: ['talaria sessions export last notes.md', 'talaria sessions export last --format jsonl'],
-    async *run({ session, file, force, format }, context): AsyncGenerator<CommandOutput> {
-      const target = file === undefined ? undefined : resolve(context.cwd, file);
-      if (target !== undefined && !force && existsSync(target)) {
-        yield refused(
-          'file-exists',
-          `${target} is already there.`,
-          'Name another file, or add --force to write over it.',
-        );
-        return;
-      }
-      const { store } = await deps.app();
-      const found = await findSession(store, session);
-      if (!found.ok) {
-        yield refused(found.reason, found.detail);
-        return;
-      }
-      const messages = await store.messages(found.value.id);
-      const text = format === 'jsonl' ? asJsonLines(found.value, messages) : asMarkdown(found.value, messages);
-      if (target === undefined) yield line(text);
-      else {
-        atomicWrite(target, `${text}\n`);
-        yield line(`${target} (${messages.length} messages)`);
-      }
+    run: async function* (asked, context) {
+      yield* writeExport((await deps.app()).store, asked, context.cwd);
     },
   });
+}
+
+export interface ExportRequest {
+  readonly session: string;
+  /** Absent: it is printed. */
+  readonly file?: string | undefined;
+  readonly force: boolean;
+  readonly format: 'markdown' | 'jsonl';
+}
+
+export async function* writeExport(
+  store: SessionStore,
+  { session, file, force, format }: ExportRequest,
+  cwd: string,
+): AsyncGenerator<CommandOutput> {
+  const target = file === undefined ? undefined : resolve(cwd, file);
+  if (target !== undefined && !force && existsSync(target)) {
+    yield refused('file-exists', `${target} is already there.`, 'Name another file, or add --force to write over it.');
+    return;
+  }
+  const found = await findSession(store, session);
+  if (!found.ok) {
+    yield refused(found.reason, found.detail);
+    return;
+  }
+  const messages = await store.messages(found.value.id);
+  const text = format === 'jsonl' ? asJsonLines(found.value, messages) : asMarkdown(found.value, messages);
+  if (target === undefined) yield line(text);
+  else {
+    atomicWrite(target, `${text}\n`);
+    yield line(`${target} (${plural(messages.length, 'message')})`);
+  }
 }
 
 function asJsonLines(session: SessionRecord, messages: readonly StoredMessage[]): string {

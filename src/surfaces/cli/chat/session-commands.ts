@@ -1,0 +1,227 @@
+// Owns the chat's commands on the session it is in: new, resume, retry, title, export, copy, status. Knows no screen and no store's insides.
+// Invariant: nothing is overwritten or taken back without a line that says so.
+import { z } from 'zod';
+import { plural } from '#base/text.ts';
+import { refused } from '#core/agent/command-failure.ts';
+import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
+import { messageTokens, promptTokens } from '#core/agent/compress/context-size.ts';
+import type { Conversation } from '#core/agent/conversation.ts';
+import { messageText } from '#core/model/message.ts';
+import { writeExport } from '#surfaces/app/commands/sessions/export-command.ts';
+import { formatCost, plain } from '../terminal-text.ts';
+import type { ChatControl } from './chat-control.ts';
+
+export function sessionCommands(chat: ChatControl): readonly AnyCommand[] {
+  return [
+    newCommand(chat),
+    resumeCommand(chat),
+    retryCommand(chat),
+    titleCommand(chat),
+    exportSessionCommand(chat),
+    copyCommand(chat),
+    statusCommand(chat),
+  ];
+}
+
+const line = (text: string): CommandOutput => ({ type: 'line', text });
+
+const nothingSaid = () => refused('nothing-said', 'Nothing was said in this session yet.', 'Say something first.');
+
+function spoken({ conversation }: ChatControl): Conversation | undefined {
+  return conversation && conversation.history.length > 0 ? conversation : undefined;
+}
+
+function newCommand(chat: ChatControl): AnyCommand {
+  return defineCommand({
+    name: 'new',
+    summary: 'start a new session; /resume goes back',
+    surfaces: ['chat'],
+    input: z.object({}),
+    run: async function* () {
+      const before = spoken(chat)?.session.id;
+      const problem = await chat.startNew();
+      const back = before === undefined ? '' : ` · the one before is kept: /resume ${before}`;
+      yield problem ?? line(`new session ${chat.conversation?.session.id ?? ''}${back}`);
+    },
+  });
+}
+
+function resumeCommand(chat: ChatControl): AnyCommand {
+  return defineCommand({
+    name: 'resume',
+    summary: 'go on with an earlier session: /resume ID, or the last one',
+    surfaces: ['chat'],
+    input: z.object({ id: z.string().optional().describe('session id as /sessions shows it') }),
+    positional: ['id'],
+    run: async function* ({ id }) {
+      const current = chat.conversation?.session.id;
+      const recent = await chat.app.store.list({ limit: 20, cwd: chat.app.environment.cwd });
+      const target = id ?? recent.find((session) => session.id !== current && session.messageCount > 0)?.id;
+      if (target === undefined) {
+        yield refused(
+          'no-such-session',
+          'There is no earlier session of this folder.',
+          '/sessions lists those of all folders.',
+        );
+        return;
+      }
+      const problem = await chat.resume(target);
+      yield problem ??
+        line(
+          `in session ${chat.conversation?.session.id ?? ''}, ${chat.conversation?.history.length ?? 0} messages so far`,
+        );
+    },
+  });
+}
+
+function retryCommand(chat: ChatControl): AnyCommand {
+  return defineCommand({
+    name: 'retry',
+    summary: 'take the last turn back and send your line again',
+    surfaces: ['chat'],
+    input: z.object({}),
+    run: async function* () {
+      if (chat.isRunning) {
+        yield refused('turn-running', 'A turn is running in this session.', 'Ctrl-C stops it; then type /retry.');
+        return;
+      }
+      const taken = await chat.conversation?.takeBackTurn();
+      if (!taken) {
+        yield refused('nothing-said', 'There is no line of yours that could be sent again.', 'Say something first.');
+        return;
+      }
+      const stays = taken.acted ? '; what its tools did stays done' : '';
+      yield line(`the last turn is taken back and sent again${stays}`);
+      chat.submit(taken.text, taken.extra);
+    },
+  });
+}
+
+function titleCommand(chat: ChatControl): AnyCommand {
+  return defineCommand({
+    name: 'title',
+    summary: 'show the title of this session, or set it: /title TEXT',
+    surfaces: ['chat'],
+    positional: ['text...'],
+    input: z.object({ text: z.array(z.string()).default([]).describe('the new title') }),
+    run: async function* ({ text }) {
+      const id = chat.conversation?.session.id ?? '';
+      const title = text.join(' ').trim();
+      if (title !== '') {
+        await chat.app.store.setTitle(id, title);
+        yield line(`${id} is now "${title}"`);
+        return;
+      }
+      const present = (await chat.app.store.get(id))?.title;
+      yield line(present ?? 'no title yet: the first line gives it, or /title TEXT');
+    },
+  });
+}
+
+function exportSessionCommand(chat: ChatControl): AnyCommand {
+  return defineCommand({
+    name: 'export',
+    summary: 'write this session to a file in this folder: /export FILE',
+    surfaces: ['chat'],
+    positional: ['file'],
+    input: z.object({
+      file: z.string().optional().describe('default: talaria-SESSION.md in this folder'),
+      force: z.boolean().default(false).describe('write over a file that is already there'),
+      format: z.enum(['markdown', 'jsonl']).default('markdown').describe('markdown or jsonl'),
+    }),
+    run: async function* ({ file, ...how }, { cwd }) {
+      const session = spoken(chat)?.session.id;
+      if (session === undefined) {
+        yield nothingSaid();
+        return;
+      }
+      const named = file ?? `talaria-${session}.${how.format === 'jsonl' ? 'jsonl' : 'md'}`;
+      const target = named.replace(/^~(?=\/)/, () => chat.app.environment.userHome);
+      yield* writeExport(chat.app.store, { session, file: target, ...how }, cwd);
+    },
+  });
+}
+
+function copyCommand(chat: ChatControl): AnyCommand {
+  return defineCommand({
+    name: 'copy',
+    summary: 'put the last answer on the clipboard, also over ssh',
+    surfaces: ['chat'],
+    input: z.object({}),
+    run: async function* () {
+      const answer = chat.conversation?.history.findLast(
+        (message) => message.role === 'assistant' && messageText(message) !== '',
+      );
+      if (!answer) {
+        yield refused('no-answer', 'There is no answer in this session yet.', 'Say something first.');
+        return;
+      }
+      if (!chat.writeTerminal) {
+        yield refused(
+          'no-screen',
+          'The clipboard is reached through the screen of the chat alone.',
+          'Start `talaria` at a terminal, without --plain.',
+        );
+        return;
+      }
+      const text = plain(messageText(answer));
+      chat.writeTerminal(`\u001b]52;c;${Buffer.from(text, 'utf8').toString('base64')}\u0007`);
+      const held =
+        chat.app.environment.variables.TMUX === undefined ? '' : '; tmux lets it through with: set -g set-clipboard on';
+      yield line(`copied ${plural([...text].length, 'character')}${held}`);
+    },
+  });
+}
+
+function statusCommand(chat: ChatControl): AnyCommand {
+  return defineCommand({
+    name: 'status',
+    summary: 'show model, session, context, cost, approvals, home',
+    surfaces: ['chat'],
+    input: z.object({}),
+    run: async function* () {
+      const rows = await statusRows(chat);
+      yield { type: 'table', columns: ['what', 'now'], rows };
+      yield { type: 'data', value: Object.fromEntries(rows) };
+    },
+  });
+}
+
+async function statusRows(chat: ChatControl): Promise<readonly (readonly [string, string])[]> {
+  const { app } = chat;
+  const { id, tier, reason } = app.model();
+  const { config } = app.loaded;
+  const allowed = app.approvals().list().length;
+  const { library } = app.skills;
+  await library.ready();
+  const [work, you] = (['memory', 'user'] as const).map((target) => {
+    const state = app.memory.read(target);
+    return state.ok ? state.value.entries.length : 0;
+  });
+  return [
+    ['model', `${id} (${tier}): ${reason}`],
+    ['folder', app.environment.cwd],
+    ...(await sessionRows(chat)),
+    ['approvals', `${config.approvals.mode}; ${allowed} allowed without asking: /permissions`],
+    ['sandbox', config.terminal.sandbox ? 'on' : 'off'],
+    ['memory', `${work} about the work, ${you} about you`],
+    ['skills', String(library.list().length)],
+    ['home', app.home.root],
+  ];
+}
+
+async function sessionRows({ app, conversation }: ChatControl): Promise<readonly (readonly [string, string])[]> {
+  if (!conversation) return [];
+  const { history, prompt, session } = conversation;
+  const stored = await app.store.get(session.id);
+  const used = history.reduce((sum, message) => sum + messageTokens(message), promptTokens(prompt));
+  const window = app.model().contextWindow;
+  const calls = await app.store.costs({ sessionId: session.id });
+  const unpriced = calls.reduce((sum, row) => sum + row.unpriced, 0);
+  const cost = formatCost(calls.reduce((sum, row) => sum + row.cost, 0));
+  return [
+    ['session', [session.id, stored?.title, plural(stored?.messageCount ?? 0, 'message')].filter(Boolean).join(' · ')],
+    ['context', `about ${used} of ${window} tokens (${Math.round((used / window) * 100)} %): /context`],
+    ['cost', unpriced === 0 ? cost : `${cost}, and ${plural(unpriced, 'call')} whose price is unknown`],
+  ];
+}
