@@ -182,7 +182,7 @@ else
       screen.press('C-c');
       await screen.shows('left with 0');
       start('-c');
-      await screen.shows('› nor this');
+      await screen.shows(/› nor this[\s\S]*\/help/);
       screen.type('are you back?', 'Enter');
       await screen.shows('Back.');
     });
@@ -249,6 +249,45 @@ else
         await screen.shows(/\n入かな\n/);
       },
     );
+
+    for (const columns of [80, 140]) {
+      test(`first hour 1: what a file holds is shown as it is, ${columns} columns wide`, async (t) => {
+        const screen = openTerminal(t, columns, 30);
+        const text = '    `a` <b> **c**\n\n\n# d\n';
+        writeFileSync(join(screen.work, 'note.txt'), text);
+        screen.start('-m reflex');
+        await screen.shows('/help');
+        screen.type('show me @note', 'Tab');
+        await screen.shows('show me @note.txt');
+        screen.press('Enter');
+        assert.match(await screen.shows('2 steps'), /note\.txt:1-4\n {6}`a` <b> \*\*c\*\*\n\n\n {2}# d\n/);
+        screen.type('!cat note.txt', 'Enter');
+        assert.match(await screen.shows('ok · exit 0'), /⏺ \$ cat note\.txt\n {4}`a` <b> \*\*c\*\*\n\n\n# d\n {2}⎿ ok/);
+      });
+
+      test(`first hour 2: what is typed while a turn runs stands above the editor, ${columns} columns wide`, async (t) => {
+        const slow = call('while [ ! -e go ]; do sleep 0.05; done');
+        const { screen, server } = await startChat(t, [slow], columns);
+        screen.type('work', 'Enter');
+        await screen.shows('running');
+        for (const line of ['be brief', 'look at @note.txt']) screen.type(line, 'Enter');
+        writeFileSync(join(screen.work, 'note.txt'), 'a note\n');
+        screen.type('x'.repeat(200), 'Enter');
+        const rule = '─'.repeat(columns);
+        const waiting = await screen.shows('› xxx');
+        assert.ok(
+          waiting.includes(`› look at @note.txt\n› ${'x'.repeat(columns - 3)}…\n\n${rule}\n\n${rule}`),
+          waiting,
+        );
+        screen.press('Up');
+        await screen.shows(/\nx{70,}\n/);
+        screen.press('C-c');
+        await screen.shows(/› work[\s\S]*stopped on request[\s\S]*\nbe brief\nlook at @note\.txt\nx{70}/);
+        screen.press('C-c', 'C-c');
+        await screen.shows('left with 0');
+        assert.equal(server.requests.length, 1);
+      });
+    }
 
     verifies('core:cli:plain', 'NO_COLOR, a dumb terminal and --plain get lines without escape codes', async (t) => {
       for (const [args, env] of [

@@ -17,7 +17,7 @@ import { missingResults } from './repair-history.ts';
 import type { FrozenPrompt, SessionLease, SessionRecord, SessionStart, SessionStore, Span } from './session-store.ts';
 import { resultLimitFor } from './turn/cap-output.ts';
 import { createHookRunner } from './turn/hook-runner.ts';
-import { runTurn, type TurnLinks, type TurnMachine } from './turn/run-turn.ts';
+import { type OwnersCall, runTurn, type TurnLinks, type TurnMachine } from './turn/run-turn.ts';
 import type { TurnEvent } from './turn-event.ts';
 
 /** What a conversation is made with; the model can be changed later by `switchModel`. */
@@ -44,6 +44,8 @@ export interface SendOptions {
   readonly origin?: Origin;
   /** Narrows what may run in this turn. */
   readonly runnable?: ReadonlySet<string>;
+  /** A call that the owner spelled out: the turn makes it, with all that goes with a call, and asks no model. */
+  readonly call?: OwnersCall;
 }
 
 export interface Conversation {
@@ -57,6 +59,8 @@ export interface Conversation {
   send(text: string, options: SendOptions): AsyncGenerator<TurnEvent, void>;
   /** A line for the turn under way, taken between two steps; without a turn it is the first of the next. */
   steer(text: string): void;
+  /** Gives back the lines of `steer` that no step has taken, oldest first; they are not taken any more. */
+  takeBack(): readonly string[];
   /** Counts from the next step on. */
   switchModel(model: ModelClient): void;
   /**
@@ -170,6 +174,10 @@ class LiveConversation implements Conversation {
     this.#steers.push(text);
   }
 
+  takeBack(): readonly string[] {
+    return this.#steers.splice(0);
+  }
+
   switchModel(model: ModelClient): void {
     if (model.traits.toolCalling !== this.#model.traits.toolCalling && this.history.length > 0)
       this.#strategySwitched = true;
@@ -240,19 +248,21 @@ class LiveConversation implements Conversation {
       yield { type: 'prefix-break', reason: 'strategy-switch' };
     }
     const { machine } = this.#parts;
+    const { extra, call } = options;
+    const given = { ...(extra ? { extra } : {}), ...(call ? { call } : {}) };
     const material = {
       info: { ...this.#info(), turn: countTurns(this.history) + 1 },
       purpose: options.purpose ?? ('answer' as const),
       prompt: this.prompt,
       history: [...this.history],
-      input: { text, origin: options.origin ?? ('owner' as const), ...(options.extra ? { extra: options.extra } : {}) },
+      input: { text, origin: options.origin ?? ('owner' as const), ...given },
     };
     const shown = new Set(this.prompt.tools.map((tool) => tool.name));
     const access = { ...machine.access, shown, ...(options.runnable ? { runnable: options.runnable } : {}) };
     const links = {
       journal: this.#journal,
       recordSpans: this.#recordSpans,
-      takeSteers: () => this.#steers.splice(0),
+      takeSteers: () => this.#nextSteers(),
       makeRoom: this.#makeRoomFor(text, options),
     };
     const place = { ...machine.place, resultLimit: resultLimitFor(this.#model.traits.contextWindow) };
@@ -264,6 +274,10 @@ class LiveConversation implements Conversation {
       if (event.type === 'turn-end') yield* this.#giveTitle(text);
       yield event;
     }
+  }
+
+  *#nextSteers(): Generator<string, void> {
+    for (let line = this.#steers.shift(); line !== undefined; line = this.#steers.shift()) yield line;
   }
 
   async *#giveTitle(text: string): AsyncGenerator<TurnEvent, void> {

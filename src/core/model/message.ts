@@ -12,8 +12,8 @@ export interface TextPart {
   readonly type: 'text';
   readonly text: string;
   readonly origin: Origin;
-  /** What put it there when it was not typed: volatile context of a hook, piped input, a steer in mid-turn, our own notice, a compression. */
-  readonly label?: 'context' | 'stdin' | 'steer' | 'notice' | 'summary';
+  /** What put it there when it was not typed: volatile context of a hook, piped input, an attached file, a steer in mid-turn, our own notice, a compression. */
+  readonly label?: 'context' | 'stdin' | 'file' | 'steer' | 'notice' | 'summary';
 }
 
 export interface ReasoningPart {

@@ -3,13 +3,22 @@
 
 import { plural } from '#base/text.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
-import type { Message, ToolResultPart } from '#core/model/message.ts';
+import type { AssistantMessage, ToolResultPart } from '#core/model/message.ts';
 import { withFix } from '#surfaces/app/with-fix.ts';
 import { formatBytes, formatCost, formatMs, oneLine, plain } from './terminal-text.ts';
 
 export interface EventLine {
-  readonly kind: 'tool' | 'result' | 'error' | 'notice' | 'answer' | 'end';
+  /** `answer`: Markdown of a language model. `output`: text that is shown as it is. */
+  readonly kind: 'tool' | 'result' | 'error' | 'notice' | 'answer' | 'output' | 'end';
   readonly text: string;
+}
+
+/** What it answers quotes files and results of tools. */
+const REFLEX = 'reflex/1';
+
+/** What `model` answers is Markdown, and not a quotation that a backtick or a blank line is part of. */
+export function writesMarkdown(model: string): boolean {
+  return model !== REFLEX;
 }
 
 /** Lines for one event; most events have none. */
@@ -20,7 +29,7 @@ export function eventLines(event: TurnEvent): readonly EventLine[] {
     case 'tool-end':
       return [resultLine(event.result)];
     case 'message':
-      return answerLines(event.message);
+      return event.message.role === 'assistant' ? answerLines(event.message) : [];
     case 'model-retry':
       return [
         notice(
@@ -34,7 +43,7 @@ export function eventLines(event: TurnEvent): readonly EventLine[] {
     case 'approval':
       return approvalLines(event);
     case 'steer':
-      return [notice(`taken into account: ${event.text}`)];
+      return [notice(`you: ${event.text}`)];
     case 'notice':
       return [notice(event.text)];
     case 'prefix-break':
@@ -55,31 +64,53 @@ export function eventLines(event: TurnEvent): readonly EventLine[] {
   }
 }
 
+/** The same for a command that the owner typed: what it printed stands there as it is, and nobody says anything about it. */
+export function commandLines(event: TurnEvent): readonly EventLine[] {
+  if (event.type === 'tool-end') {
+    const { result } = event;
+    if (result.observed.refused) return [resultLine(result)];
+    return [{ kind: 'output', text: plain(result.text) }, factsLine(result)];
+  }
+  return event.type === 'turn-end' && event.outcome === 'done' ? [] : eventLines(event);
+}
+
 function notice(text: string): EventLine {
   return { kind: 'notice', text: oneLine(text, 400) };
 }
 
 /** `ok · exit 0 · 12 lines · 35 ms`, or the first line of what went wrong. */
 export function resultLine(result: ToolResultPart): EventLine {
-  const { exitCode, ms, bytes, spill, refused } = result.observed;
+  const { refused } = result.observed;
   if (refused) return { kind: 'error', text: `not run (${refused}): ${oneLine(result.text)}` };
+  const { kind, text } = factsLine(result);
+  return { kind, text: result.isError ? `${text} · ${oneLine(result.text)}` : text };
+}
+
+function factsLine({ text, isError, observed: { exitCode, ms, bytes, spill } }: ToolResultPart): EventLine {
   const facts = [
     exitCode === undefined ? undefined : `exit ${exitCode}`,
-    plural(plain(result.text).split('\n').length, 'line'),
+    plural(plain(text).split('\n').length, 'line'),
     formatBytes(bytes),
     formatMs(ms),
     spill === undefined ? undefined : 'whole output kept in a file',
   ].filter((fact) => fact !== undefined);
-  if (result.isError) return { kind: 'error', text: `failed · ${facts.join(' · ')} · ${oneLine(result.text)}` };
-  return { kind: 'result', text: `ok · ${facts.join(' · ')}` };
+  return isError
+    ? { kind: 'error', text: `failed · ${facts.join(' · ')}` }
+    : { kind: 'result', text: `ok · ${facts.join(' · ')}` };
 }
 
-function answerLines(message: Message): readonly EventLine[] {
-  if (message.role !== 'assistant') return [];
-  const text = message.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('');
+function answerLines({ model, parts, cut }: AssistantMessage): readonly EventLine[] {
+  const text = plain(parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join(''));
   if (text.trim() === '') return [];
-  const cut = message.cut === undefined ? '' : `\n[${CUTS[message.cut]}]`;
-  return [{ kind: 'answer', text: plain(text).trim() + cut }];
+  const end = cut === undefined ? '' : `\n[${CUTS[cut]}]`;
+  return writesMarkdown(model)
+    ? [{ kind: 'answer', text: text.trim() + end }]
+    : [{ kind: 'output', text: withoutEdges(text) + end }];
+}
+
+/** Without blank lines around it; how far its first line is set in stays. */
+export function withoutEdges(text: string): string {
+  return text.replace(/^(?:[^\S\n]*\n)+/, '').trimEnd();
 }
 
 const CUTS = {

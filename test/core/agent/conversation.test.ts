@@ -319,4 +319,43 @@ describe('conversation', () => {
     await conversation.close();
     await store.close();
   });
+
+  verifies(['core:turn:steering'], 'first hour 2: lines that no step took are given back', async (t) => {
+    const store = createSqliteSessionStore({ path: newWorld(t).path });
+    const model = createScriptedModel(['first', 'second'], { context: t });
+    const conversation = await open(parts(newWorld(t), store, model));
+    for (const line of ['one', 'two', 'three']) conversation.steer(line);
+    const steers: string[] = [];
+    const left: string[] = [];
+    for await (const event of conversation.send('go', { signal })) {
+      if (event.type !== 'steer') continue;
+      steers.push(event.text);
+      if (steers.length === 2) left.push(...conversation.takeBack());
+    }
+    assert.deepEqual([steers, left, conversation.takeBack()], [['one', 'two'], ['three'], []]);
+    await conversation.close();
+    await store.close();
+  });
+
+  it('first hour 7: a call that the owner spelled out is made without a model, and is in the history', async (t) => {
+    const store = createSqliteSessionStore({ path: newWorld(t).path });
+    const model = createScriptedModel(['I saw it.'], { context: t });
+    const conversation = await open(parts(newWorld(t), store, model));
+    const call = { name: 'echo', arguments: { text: 'hi' } };
+    const events = await Array.fromAsync(conversation.send('!echo hi', { signal, call }));
+    assert.equal(model.requests.length, 0);
+    assert.deepEqual(
+      events.flatMap((event) => (event.type === 'tool-end' ? [event.result.text] : [])),
+      ['echo: hi'],
+    );
+    assert.equal(events.find((event) => event.type === 'turn-end')?.outcome, 'done');
+    await say(conversation, 'what was it?');
+    assert.deepEqual(
+      model.requests[0]?.messages.map(({ role }) => role),
+      ['user', 'assistant', 'tool', 'user'],
+    );
+    assert.deepEqual(unansweredCalls(conversation.history), []);
+    await conversation.close();
+    await store.close();
+  });
 });

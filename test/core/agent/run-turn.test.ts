@@ -208,6 +208,29 @@ describe('run-turn', () => {
     assert.equal(turn.end.text, 'with the steer');
   });
 
+  verifies(['core:turn:steering'], 'first hour 2: a turn that was stopped takes no line', async (t) => {
+    const model = createScriptedModel([{ calls: [call('a')] }], { context: t });
+    const steers = ['for later'];
+    const stop = new AbortController();
+    const turn = await playTurn(
+      'go',
+      { model, tools: [echoTool()] },
+      { steers, signal: stop.signal, onEvent: (e) => e.type === 'tool-end' && stop.abort() },
+    );
+    assert.equal(turn.end.outcome, 'aborted');
+    assert.deepEqual(steers, ['for later']);
+    assert.ok(!turn.events.some((event) => event.type === 'steer'));
+  });
+
+  verifies(['core:turn:steering'], 'first hour 2: a line is durable before it is said to be taken', async (t) => {
+    const model = createScriptedModel([{ calls: [call('a')] }], { context: t });
+    const turn = await playTurn('go', { model, tools: [echoTool()] }, { steers: ['one', 'two'], failJournalAt: 5 });
+    assert.deepEqual(
+      turn.events.flatMap((event) => (event.type === 'steer' ? [event.text] : [])),
+      ['one'],
+    );
+  });
+
   verifies(
     ['core:turn:empty-reply'],
     'an empty reply is asked for once more, then the turn fails with a way out',

@@ -4,6 +4,7 @@
 import { AbortedError, isAborted, throwIfAborted } from '#base/abort.ts';
 import type { Clock } from '#base/clock.ts';
 import { errorCode, errorText, TalariaError } from '#base/errors.ts';
+import { newId } from '#base/ids.ts';
 import type { Message, Origin, TextPart, ToolCallPart, ToolResultPart, UserMessage } from '#core/model/message.ts';
 import { messageText, toolCalls } from '#core/model/message.ts';
 import type { ModelClient, Purpose, Tier, Usage } from '#core/model/model-client.ts';
@@ -34,7 +35,11 @@ export interface TurnInput {
   readonly extra?: readonly TextPart[];
   /** Whose words the text is; `owner` only for what a person typed or handed over as the message. */
   readonly origin: Origin;
+  /** A call that the owner spelled out: it is made, and no model is asked. */
+  readonly call?: OwnersCall;
 }
+
+export type OwnersCall = Pick<ToolCallPart, 'name' | 'arguments'>;
 
 /** What the turn works with. */
 export interface TurnMachine {
@@ -52,8 +57,8 @@ export interface TurnLinks {
   /** Resolves when message and spans are durable. */
   readonly journal: (message: Message, spans: readonly Span[]) => Promise<StoredMessage>;
   readonly recordSpans: (spans: readonly Span[]) => Promise<void>;
-  /** Lines that the owner typed while the turn runs; taken between steps. */
-  readonly takeSteers: () => readonly string[];
+  /** Lines that the owner typed while the turn runs; taken between steps, each when it is asked for. */
+  readonly takeSteers: () => Iterable<string>;
   /** Compresses the conversation when it must; gives what the turn goes on with, undefined when nothing has changed. */
   readonly makeRoom?: (at: RoomPoint, signal: AbortSignal) => AsyncGenerator<TurnEvent, Room | undefined>;
 }
@@ -163,6 +168,8 @@ async function* steps(scope: TurnScope): AsyncGenerator<TurnEvent, Ending> {
   const { machine, state, signal } = scope;
   yield* makeRoom(scope, 'turn');
   yield* receiveInput(scope);
+  const { call } = scope.material.input;
+  if (call) return yield* makeOwnersCall(scope, call);
   for (;;) {
     throwIfAborted(signal);
     const answer = yield* answerStep(scope);
@@ -189,6 +196,14 @@ async function* receiveInput(scope: TurnScope): AsyncGenerator<TurnEvent, void> 
   const typed: TextPart = { type: 'text', text: text.toWellFormed(), origin };
   const message: UserMessage = { role: 'user', parts: [...context.map(asContext), ...extra, typed] };
   yield await keep(scope, message);
+}
+
+async function* makeOwnersCall(scope: TurnScope, call: OwnersCall): AsyncGenerator<TurnEvent, Ending> {
+  const part: ToolCallPart = { type: 'tool-call', callId: newId('call'), ...call, origin: 'model' };
+  yield await keep(scope, { role: 'assistant', model: 'owner', parts: [part] });
+  yield* runCalls(scope, [part]);
+  throwIfAborted(scope.signal);
+  return { outcome: 'done', text: '' };
 }
 
 function asContext(part: TextPart): TextPart {
@@ -303,12 +318,16 @@ function finished(call: ToolCallPart, result: ToolResultPart): FinishedCall {
 }
 
 async function* takeSteers(scope: TurnScope): AsyncGenerator<TurnEvent, boolean> {
-  const lines = scope.links.takeSteers();
-  for (const text of lines) {
+  let steered = false;
+  if (scope.signal.aborted) return steered;
+  for (const text of scope.links.takeSteers()) {
+    const kept = await keep(scope, { role: 'user', parts: [{ type: 'text', text, origin: 'owner', label: 'steer' }] });
     yield { type: 'steer', text };
-    yield await keep(scope, { role: 'user', parts: [{ type: 'text', text, origin: 'owner', label: 'steer' }] });
+    yield kept;
+    steered = true;
+    if (scope.signal.aborted) break;
   }
-  return lines.length > 0;
+  return steered;
 }
 
 /** Makes a message durable, then part of the conversation. */

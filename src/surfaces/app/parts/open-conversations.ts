@@ -73,6 +73,7 @@ function tracked(inner: Conversation, own: Pick<Conversation, 'send' | 'compress
     },
     send: own.send,
     steer: (text) => inner.steer(text),
+    takeBack: () => inner.takeBack(),
     switchModel: (model) => inner.switchModel(model),
     compress: own.compress,
     takeBackTurn: () => inner.takeBackTurn(),

@@ -1,11 +1,22 @@
 // Owns the interactive chat: what is on the screen, and which key does what. Knows no session logic (chat-session) and no model.
-// Invariants: Ctrl-C stops what runs, pressed again it leaves; the terminal is given back as it was, whatever fails.
-import { Container, Editor, matchesKey, ProcessTerminal, Spacer, TuiMainScreen } from '@earendil-works/pi-tui';
+// Invariants: Ctrl-C stops what runs, pressed again on an empty line it leaves; no line that was typed is lost: it is answered, or comes
+// back to the editor; the terminal is given back as it was, whatever fails.
+import {
+  Container,
+  decodeKittyPrintable,
+  Editor,
+  matchesKey,
+  ProcessTerminal,
+  Spacer,
+  type Terminal,
+  TuiMainScreen,
+} from '@earendil-works/pi-tui';
 import { systemClock } from '#base/clock.ts';
 import { errorText } from '#base/errors.ts';
 import type { CommandOutput } from '#core/agent/command-spec.ts';
 import type { App } from '#surfaces/app/app.ts';
 import { isExitLine } from '../command-words.ts';
+import { commandLines, eventLines } from '../event-lines.ts';
 import { QuestionQueue } from '../questions.ts';
 import { failureLines } from '../render-output.ts';
 import { createTerminalApprover, createTerminalAsker } from '../terminal-approver.ts';
@@ -13,11 +24,13 @@ import { createPaint } from '../terminal-text.ts';
 import { ChatSession } from './chat-session.ts';
 import { createCompletions } from './completions.ts';
 import { type InputHistory, isSecret, openInputHistory } from './input-history.ts';
+import { commandOf, linePlace, mentionsIn } from './typed-line.ts';
 import { editorTheme } from './view/chat-theme.ts';
+import { HistorySearch, keysPanel, WaitingPanel } from './view/editor-panels.ts';
 import { Footer } from './view/footer.ts';
 import { letGoOfOldParts } from './view/let-go.ts';
 import { QuestionPanel, SecretInput } from './view/question-panel.ts';
-import { holdTerminal } from './view/terminal-hold.ts';
+import { holdTerminal, type TerminalHold } from './view/terminal-hold.ts';
 import { Transcript } from './view/transcript.ts';
 import { TurnMeter } from './view/turn-meter.ts';
 import { WorkingLine } from './view/working-line.ts';
@@ -27,6 +40,8 @@ export interface ChatScreenOptions {
   readonly resume?: string;
   readonly continueLast: boolean;
   readonly historyFile: string;
+  /** Default: that of the process. */
+  readonly terminal?: Terminal;
 }
 
 const LEAVE_WITHIN_MS = 2_000;
@@ -45,14 +60,17 @@ export async function runChatScreen(app: App, options: ChatScreenOptions, signal
 class ChatScreen {
   readonly #options: ChatScreenOptions;
   readonly #paint = createPaint(true);
-  readonly #tui = new TuiMainScreen(new ProcessTerminal());
-  readonly #hold = holdTerminal(this.#tui);
+  readonly #tui: TuiMainScreen;
+  readonly #hold: TerminalHold;
   readonly #transcript = new Transcript(this.#paint);
   readonly #panel = new QuestionPanel(this.#paint);
-  readonly #editor = new Editor(this.#tui, editorTheme(this.#paint));
+  readonly #editor: Editor;
   readonly #input = new Container();
+  readonly #waiting = new WaitingPanel(this.#paint);
+  /** What `?` shows; empty otherwise. */
+  readonly #keys = new Container();
   readonly #footer = new Footer(this.#paint);
-  readonly #working = new WorkingLine(this.#tui, this.#paint, (elapsed) => this.#activity(elapsed));
+  readonly #working: WorkingLine;
   readonly #questions = new QuestionQueue(() => this.#showQuestion());
   readonly #meter = new TurnMeter();
   readonly #ended = Promise.withResolvers<number>();
@@ -63,9 +81,14 @@ class ChatScreen {
   #work: Promise<void> = Promise.resolve();
   #interruptedAt = Number.NEGATIVE_INFINITY;
   #hasChosen = false;
+  #isSearching = false;
 
   constructor(app: App, options: ChatScreenOptions) {
     this.#options = options;
+    this.#tui = new TuiMainScreen(options.terminal ?? new ProcessTerminal());
+    this.#hold = holdTerminal(this.#tui);
+    this.#editor = new Editor(this.#tui, editorTheme(this.#paint));
+    this.#working = new WorkingLine(this.#tui, this.#paint, (elapsed) => this.#activity(elapsed));
     this.#history = openInputHistory(options.historyFile, (error) => this.#transcript.addLine(errorText(error), 'red'));
     const { ask } = this.#questions;
     this.#chat = new ChatSession({
@@ -104,7 +127,7 @@ class ChatScreen {
     const session = this.#chat.resumable();
     this.#hold.end(this.#transcript.container);
     await this.#chat.close();
-    if (session !== undefined) process.stdout.write(`session ${session} · talaria --resume ${session}\n`);
+    if (session !== undefined) this.#tui.terminal.write(`session ${session} · talaria --resume ${session}\n`);
   }
 
   async #lay(): Promise<void> {
@@ -117,45 +140,110 @@ class ChatScreen {
     };
     this.#input.addChild(this.#editor);
     const { container } = this.#transcript;
-    for (const part of [container, this.#working.container, this.#panel.container, new Spacer(1), this.#input])
+    const { container: working } = this.#working;
+    const { container: question } = this.#panel;
+    for (const part of [
+      container,
+      working,
+      this.#waiting,
+      question,
+      this.#keys,
+      new Spacer(1),
+      this.#input,
+      this.#footer,
+    ])
       this.#tui.addChild(part);
-    this.#tui.addChild(this.#footer);
     this.#tui.setFocus(this.#editor);
     this.#tui.addInputListener((data) => this.#onKey(data));
   }
 
   #onKey(data: string): { consume: boolean } | undefined {
+    if (this.#closesKeys(data)) return { consume: true };
     if (matchesKey(data, 'ctrl+c')) return this.#interrupt();
-    if (matchesKey(data, 'ctrl+d') && this.#editor.getText() === '') return this.#leave();
     if (matchesKey(data, 'ctrl+z')) {
       this.#hold.suspend();
       return { consume: true };
     }
+    if (this.#isSearching) return undefined;
+    if (this.#editor.getText() === '' && this.#onKeyOfEmptyLine(data)) return { consume: true };
+    if (matchesKey(data, 'ctrl+r') && !this.#questions.current) return this.#search();
     if (matchesKey(data, 'escape') && this.#chat.isBusy && !this.#editor.isShowingAutocomplete()) {
-      this.#chat.stop();
+      this.#stop();
       return { consume: true };
     }
     this.#keepTyped(data);
     return undefined;
   }
 
-  /** Enter runs a command with the words as they were typed; what is offered counts when it was chosen with an arrow key. */
+  /** True when the key did something that an empty line alone lets it do. */
+  #onKeyOfEmptyLine(data: string): boolean {
+    if (matchesKey(data, 'ctrl+d')) this.#leave();
+    else if (this.#questions.current) return false;
+    else if (data === '?' || decodeKittyPrintable(data) === '?') this.#keys.addChild(keysPanel(this.#paint));
+    else if (matchesKey(data, 'up') && this.#chat.waiting.length > 0) this.#editor.setText(this.#chat.takeLast() ?? '');
+    else return false;
+    this.#update();
+    return true;
+  }
+
+  /** The next key closes what `?` has opened, and is taken as any other unless that is all it is for. */
+  #closesKeys(data: string): boolean {
+    if (this.#keys.children.length === 0) return false;
+    this.#keys.clear();
+    this.#tui.requestRender();
+    return data === '?' || matchesKey(data, 'escape') || matchesKey(data, 'ctrl+c');
+  }
+
+  /**
+   * Enter runs a command with the words as they were typed, and sends a line that names a file; what is offered counts when it was
+   * chosen with an arrow key.
+   */
   #keepTyped(data: string): void {
     if (!this.#editor.isShowingAutocomplete()) return;
     if (matchesKey(data, 'up') || matchesKey(data, 'down')) this.#hasChosen = true;
-    const hasWords = /^\/\S+\s/.test(this.#editor.getText());
-    if (matchesKey(data, 'enter') && hasWords && !this.#hasChosen) this.#editor.handleInput(ESCAPE);
+    if (!matchesKey(data, 'enter') || this.#hasChosen) return;
+    const { line, col } = this.#editor.getCursor();
+    const before = this.#editor.getLines()[line]?.slice(0, col) ?? '';
+    const isWhole = mentionsIn(before, linePlace(this.#chat.app)).some(({ to }) => to === col);
+    if (isWhole || /^\/\S+\s/.test(this.#editor.getText())) this.#editor.handleInput(ESCAPE);
   }
 
   #interrupt(): { consume: boolean } {
     const now = systemClock.monotonic();
     const again = now - this.#interruptedAt < LEAVE_WITHIN_MS;
     this.#interruptedAt = now;
-    if (again) return this.#leave();
-    if (this.#chat.isBusy) this.#chat.stop();
-    else if (this.#editor.getText() !== '') this.#editor.setText('');
+    const draft = this.#editor.getExpandedText().trim();
+    if (this.#isSearching) this.#showInput();
+    else if (again && draft === '') return this.#leave();
+    else if (this.#chat.isBusy && !this.#chat.isStopping) this.#stop();
+    else if (draft !== '') this.#setAside(draft);
     else this.#transcript.addLine('Ctrl-C again leaves', 'dim');
     this.#tui.requestRender();
+    return { consume: true };
+  }
+
+  /** What waits comes back to the editor, before what stands there. */
+  #stop(): void {
+    const lines = this.#chat.takeBack();
+    if (lines.length > 0) this.#editor.setText([...lines, this.#editor.getExpandedText()].join('\n').trimEnd());
+    this.#chat.stop();
+    this.#update();
+  }
+
+  /** Clears the line; Up brings it back. */
+  #setAside(draft: string): void {
+    this.#history.add(draft);
+    this.#editor.addToHistory(draft);
+    this.#editor.setText('');
+  }
+
+  #search(): { consume: boolean } {
+    this.#showInput(
+      new HistorySearch(this.#history.lines, this.#paint, (line) => {
+        this.#showInput();
+        if (line !== undefined) this.#editor.setText(line);
+      }),
+    );
     return { consume: true };
   }
 
@@ -175,25 +263,23 @@ class ChatScreen {
     this.#tui.requestRender();
   }
 
+  /** A command runs at once, also beside a turn; any other line waits until it is its turn. */
   #take(line: string): void {
+    this.#interruptedAt = Number.NEGATIVE_INFINITY;
     this.#history.add(line);
     if (!isSecret(line)) this.#editor.addToHistory(line);
     if (isExitLine(line)) return void this.#leave();
-    const isCommand = line.startsWith('/');
-    if (this.#chat.isRunning && !isCommand) {
-      this.#chat.steer(line);
-      this.#transcript.addLine(`› ${line} (at the next step)`, 'dim');
+    if (line.startsWith('/')) {
+      this.#transcript.addOwner(line);
+      this.#queue(() => this.#runSlash(line), this.#chat.isRunning ? Promise.resolve() : this.#work);
       return;
     }
-    this.#transcript.addOwner(isSecret(line) ? `${line.split(/\s+/).slice(0, 2).join(' ')} (hidden)` : line);
-    this.#queue(async () => {
-      await (isCommand ? this.#runSlash(line) : this.#runTurn(line));
-      await this.#between();
-    });
+    this.#chat.wait(line);
+    this.#update();
+    this.#queue(() => this.#runNext());
   }
 
-  #queue(work: () => Promise<void>): void {
-    const before = this.#chat.isRunning ? Promise.resolve() : this.#work;
+  #queue(work: () => Promise<void>, before = this.#work): void {
     const done = before.then(work).catch((error: unknown) => {
       if (!this.#leaving.signal.aborted) this.#transcript.addLine(errorText(error), 'red');
     });
@@ -202,7 +288,7 @@ class ChatScreen {
 
   /** What was learned, and what waits for a yes; a line typed instead of an answer is taken as any other. */
   async #between(): Promise<void> {
-    if (this.#chat.isRunning) return;
+    if (this.#chat.isRunning || this.#chat.waiting.length > 0) return;
     const { betweenTurns } = this.#chat;
     for await (const text of betweenTurns.say(this.#leaving.signal)) {
       for (const row of text.split('\n')) this.#transcript.addLine(row, 'dim');
@@ -212,13 +298,25 @@ class ChatScreen {
     if (instead !== undefined) this.#take(instead);
   }
 
+  /** The line that has waited longest, unless it was taken meanwhile. */
+  async #runNext(): Promise<void> {
+    const line = this.#chat.next();
+    if (line === undefined) return;
+    this.#transcript.addOwner(line);
+    this.#update();
+    await this.#runTurn(line);
+    await this.#between();
+  }
+
   async #runTurn(line: string): Promise<void> {
+    const linesOf = commandOf(line) === undefined ? eventLines : commandLines;
     for (const text of await this.#chat.betweenTurns.news()) this.#transcript.addLine(text, 'dim');
     this.#working.show();
     try {
       for await (const event of this.#chat.send(line)) {
         this.#meter.take(event);
-        this.#transcript.addEvent(event);
+        this.#transcript.addEvent(event, linesOf(event));
+        if (event.type === 'steer') this.#update();
         letGoOfOldParts(this.#tui, this.#transcript.container);
         this.#tui.requestRender();
       }
@@ -241,6 +339,7 @@ class ChatScreen {
     if (conversation && conversation !== before) this.#transcript.addPast(conversation.history);
     if (this.#chat.isLeaving) this.#leave();
     this.#update();
+    await this.#between();
   }
 
   #showOutput(output: CommandOutput): void {
@@ -253,8 +352,12 @@ class ChatScreen {
   #showQuestion(): void {
     const { current } = this.#questions;
     this.#panel.show(current);
+    this.#showInput(current?.secret ? this.#secretInput() : this.#editor);
+  }
+
+  #showInput(input: Editor | SecretInput | HistorySearch = this.#editor): void {
+    this.#isSearching = input instanceof HistorySearch;
     this.#input.clear();
-    const input = current?.secret ? this.#secretInput() : this.#editor;
     this.#input.addChild(input);
     this.#tui.setFocus(input);
     this.#tui.requestRender();
@@ -276,6 +379,7 @@ class ChatScreen {
     const { app, conversation } = this.#chat;
     const { id, contextWindow } = app.model();
     const session = conversation?.session.id ?? '';
+    this.#waiting.show(this.#chat.waiting);
     this.#footer.show({ model: id, cost: this.#meter.cost, context: this.#meter.contextOf(contextWindow), session });
     this.#tui.requestRender();
   }

@@ -1,6 +1,6 @@
-// Owns what a chat is beneath its screen: the conversation it is in, changing it, stopping what runs. Plain chat and the
-// screen both drive it. Knows no terminal. Invariants: one open conversation at a time; a failed change leaves the old one
-// open; whatever runs can be stopped.
+// Owns what a chat is beneath its screen: the conversation it is in, changing it, stopping what runs, the lines that wait. Plain chat
+// and the screen both drive it. Knows no terminal. Invariants: one open conversation at a time; a failed change leaves the old one
+// open; whatever runs can be stopped; a line waits until it is sent, taken back, or a running turn says that it took it.
 import { isAborted } from '#base/abort.ts';
 import { errorText } from '#base/errors.ts';
 import type { Approver, Asker } from '#core/agent/approver.ts';
@@ -16,6 +16,7 @@ import { type BetweenTurns, createBetweenTurns } from './between-turns.ts';
 import type { ChatControl, CommandFailure } from './chat-control.ts';
 import { chatCommands } from './slash-commands.ts';
 import { readSlashLine } from './slash-line.ts';
+import { attach, BANG_ALONE, commandOf, linePlace, mentionsIn, withoutSigns } from './typed-line.ts';
 
 export interface ChatOptions {
   readonly app: App;
@@ -31,11 +32,18 @@ export interface ChatOptions {
   readonly ask?: Ask;
 }
 
+interface WaitingLine {
+  readonly line: string;
+  /** The running turn has it, and has not taken it yet. */
+  steered: boolean;
+}
+
 export class ChatSession implements ChatControl {
   readonly app: App;
   readonly #options: ChatOptions;
   readonly betweenTurns: BetweenTurns;
   readonly #commands = new Set<AbortController>();
+  readonly #waiting: WaitingLine[] = [];
   #conversation: Conversation | undefined;
   #turn: AbortController | undefined;
   #leaving = false;
@@ -103,22 +111,58 @@ export class ChatSession implements ChatControl {
     return this.#change({ resume: sessionId });
   }
 
-  async *send(text: string): AsyncGenerator<TurnEvent, void> {
+  /** One turn: what the line says, with the files it names, or the command it is. */
+  async *send(line: string): AsyncGenerator<TurnEvent, void> {
     const conversation = this.#conversation;
     if (!conversation) throw new Error('the chat has no open conversation');
     const turn = new AbortController();
     this.#turn = turn;
-    const extra = this.#again?.line === text ? this.#again.extra : [];
-    if (extra.length > 0) this.#again = undefined;
     try {
-      yield* conversation.send(text, { signal: turn.signal, extra });
+      for await (const event of this.#answer(line, conversation, turn.signal)) {
+        if (event.type === 'steer') this.#dropTaken(event.text);
+        yield event;
+      }
     } finally {
       this.#turn = undefined;
+      this.#unsteer();
     }
   }
 
-  steer(text: string): void {
-    this.#conversation?.steer(text);
+  /** Lines that were typed while something ran, oldest first. */
+  get waiting(): readonly string[] {
+    return this.#waiting.map(({ line }) => line);
+  }
+
+  /** Keeps a line until it is its turn; a running turn that can be steered has it at once, unless others wait before it. */
+  wait(line: string): void {
+    const steered = this.#canSteer(line) && this.#waiting.every((other) => other.steered);
+    this.#waiting.push({ line, steered });
+    if (steered) this.#conversation?.steer(line);
+  }
+
+  /** The line that has waited longest; it waits no more. */
+  next(): string | undefined {
+    return this.#waiting.shift()?.line;
+  }
+
+  /** Takes back every line that waits. */
+  takeBack(): readonly string[] {
+    this.#unsteer();
+    const left = this.#waiting.filter(({ steered }) => !steered);
+    for (const one of left) this.#waiting.splice(this.#waiting.indexOf(one), 1);
+    return left.map(({ line }) => line);
+  }
+
+  /** Takes back the line that was typed last. */
+  takeLast(): string | undefined {
+    const untaken = this.#unsteer();
+    const last = this.#waiting.at(-1);
+    if (last && !last.steered) this.#waiting.pop();
+    for (const other of untaken.filter((one) => one !== last)) {
+      other.steered = true;
+      this.#conversation?.steer(other.line);
+    }
+    return last?.steered ? undefined : last?.line;
   }
 
   /** Stops the turn and the commands that run. */
@@ -160,6 +204,52 @@ export class ChatSession implements ChatControl {
     this.stop();
     await this.#conversation?.close();
     this.#conversation = undefined;
+  }
+
+  async *#answer(line: string, conversation: Conversation, signal: AbortSignal): AsyncGenerator<TurnEvent, void> {
+    const command = commandOf(line);
+    if (command === '') {
+      yield { type: 'notice', text: BANG_ALONE };
+      return;
+    }
+    if (command !== undefined) {
+      yield* conversation.send(line, { signal, call: { name: 'terminal', arguments: { command } } });
+      return;
+    }
+    const again = this.#takeAgain(line);
+    if (this.app.model().tier === 'T0') {
+      yield* conversation.send(withoutSigns(line, linePlace(this.app)), { signal, extra: again });
+      return;
+    }
+    const { parts, notes } = again.length > 0 ? { parts: again, notes: [] } : await attach(line, this.app, signal);
+    for (const text of notes) yield { type: 'notice', text };
+    yield* conversation.send(line, { signal, extra: parts });
+  }
+
+  /** What goes along with a line that is sent once more, once. */
+  #takeAgain(line: string): readonly TextPart[] {
+    const extra = this.#again?.line === line ? this.#again.extra : [];
+    this.#again = undefined;
+    return extra;
+  }
+
+  /** A steer is text alone, and the model-free tier reads one line a turn. */
+  #canSteer(line: string): boolean {
+    const isText = commandOf(line) === undefined && mentionsIn(line, linePlace(this.app)).length === 0;
+    return isText && this.isRunning && !this.isStopping && this.app.model().tier !== 'T0';
+  }
+
+  #dropTaken(line: string): void {
+    const index = this.#waiting.findIndex((other) => other.steered && other.line === line);
+    if (index >= 0) this.#waiting.splice(index, 1);
+  }
+
+  /** What the turn has not taken, taken from it: these still wait. */
+  #unsteer(): readonly WaitingLine[] {
+    const { length } = this.#conversation?.takeBack() ?? [];
+    const untaken = length === 0 ? [] : this.#waiting.filter(({ steered }) => steered).slice(-length);
+    for (const one of untaken) one.steered = false;
+    return untaken;
   }
 
   #context(signal: AbortSignal): CommandContext {

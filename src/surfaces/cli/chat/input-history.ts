@@ -41,6 +41,11 @@ export function isSecret(line: string): boolean {
   return /^\/model\s+add\b/.test(line) || /--key\b/.test(line) || findSecrets(line).length > 0;
 }
 
+/** What the screen shows of a line: of one that carries a key, its first words. */
+export function shownLine(line: string): string {
+  return isSecret(line) ? `${line.split(/\s+/).slice(0, 2).join(' ')} (hidden)` : line;
+}
+
 function startLines(path: string, onFailure: (error: unknown) => void): string[] {
   try {
     return readLines(path);

@@ -53,8 +53,7 @@ async function* allHelp(chat: ChatControl): AsyncGenerator<CommandOutput, void> 
   yield { type: 'table', columns: ['command', 'what it does'], rows };
   yield line('');
   yield line('/help NAME shows how one is typed; those with … hold more: /help skills.');
-  yield line('Enter sends, Shift-Enter or \\ Enter starts a new line, Up brings back old ones.');
-  yield line('Ctrl-C stops a turn, twice leaves; lines typed meanwhile are taken into it.');
+  yield line('? shows the keys. Lines typed while something runs wait above, and go in order.');
   if (chat.app.model().tier === 'T0')
     yield line('No model is set up: reflex/1 answers by rules; /help reflex lists its lines.');
 }

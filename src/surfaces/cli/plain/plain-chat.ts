@@ -5,8 +5,9 @@ import { systemClock } from '#base/clock.ts';
 import { absentAsker, denyingApprover } from '#core/agent/approver.ts';
 import type { App } from '#surfaces/app/app.ts';
 import { ChatSession } from '../chat/chat-session.ts';
+import { commandOf } from '../chat/typed-line.ts';
 import { isExitLine } from '../command-words.ts';
-import { type EventLine, eventLines } from '../event-lines.ts';
+import { commandLines, type EventLine, eventLines } from '../event-lines.ts';
 import { type Ask, QuestionQueue } from '../questions.ts';
 import { failureLines, type OutputTarget, outputLines } from '../render-output.ts';
 import { createTerminalApprover, createTerminalAsker } from '../terminal-approver.ts';
@@ -32,6 +33,7 @@ const MARKS: Readonly<Record<EventLine['kind'], string>> = {
   error: '! ',
   notice: '* ',
   answer: '',
+  output: '',
   end: '= ',
 };
 
@@ -148,8 +150,9 @@ async function answerAll(chat: ChatSession, { options, lines, waiting, target }:
 async function answer(chat: ChatSession, line: string, target: Target): Promise<boolean> {
   if (line.startsWith('/')) return runSlash(chat, line, target);
   let done = false;
+  const linesOf = commandOf(line) === undefined ? eventLines : commandLines;
   for await (const event of chat.send(line)) {
-    for (const shown of eventLines(event)) target.out(`${MARKS[shown.kind]}${plain(shown.text)}\n`);
+    for (const shown of linesOf(event)) target.out(`${MARKS[shown.kind]}${plain(shown.text)}\n`);
     if (event.type === 'turn-end') done = event.outcome === 'done';
   }
   return done;

@@ -1,10 +1,14 @@
 /** What a chat is beneath its screen: its session, its commands, stopping what runs. */
 import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { absentAsker, denyingApprover } from '#core/agent/approver.ts';
 import type { CommandOutput } from '#core/agent/command-spec.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
+import type { Part } from '#core/model/message.ts';
 import { type ChatOptions, ChatSession } from '#surfaces/cli/chat/chat-session.ts';
+import { commandLines } from '#surfaces/cli/event-lines.ts';
 import type { ServerStep } from '#testing/server/server-step.ts';
 import { verifies } from '../../../verifies.ts';
 import { openServed, until } from '../cli-fixture.ts';
@@ -33,6 +37,36 @@ function textOf(outputs: readonly CommandOutput[]): string {
     })
     .join('\n');
 }
+
+const echo = (text: string): ServerStep => ({ calls: [{ name: 'terminal', arguments: { command: `echo ${text}` } }] });
+
+/** A file in the folder of the chat. */
+function stage(chat: ChatSession, name: string, text: string): void {
+  const path = join(chat.app.environment.cwd, name);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
+
+/** One turn; `during` is called with the first tool that starts. */
+async function play(
+  chat: ChatSession,
+  line: string,
+  during: () => void,
+  onEvent: (event: TurnEvent) => void = () => undefined,
+): Promise<TurnEvent[]> {
+  const events: TurnEvent[] = [];
+  for await (const event of chat.send(line)) {
+    if (event.type === 'tool-start' && !events.some(({ type }) => type === 'tool-start')) during();
+    onEvent(event);
+    events.push(event);
+  }
+  return events;
+}
+
+const messageLength = (part: Part) => ('text' in part ? part.text.length : 0);
+
+const steersOf = (events: readonly TurnEvent[]) =>
+  events.flatMap((event) => (event.type === 'steer' ? [event.text] : []));
 
 const endOf = (events: readonly TurnEvent[]) => events.find((event) => event.type === 'turn-end');
 
@@ -174,10 +208,118 @@ describe('chat session', () => {
     assert.equal(chat.isLeaving, true);
   });
 
-  it('a line for a running turn is taken at its next step', async (t) => {
-    const slow = { calls: [{ name: 'terminal', arguments: { command: 'sleep 0.3' } }] };
-    const { chat, server } = await openChat(t, [slow, 'Done.']);
-    for await (const event of chat.send('work')) if (event.type === 'tool-start') chat.steer('and be brief');
-    assert.match(server.requests[1]?.raw ?? '', /and be brief/);
+  it('first hour 2: a line waits until the running turn says that it took it', async (t) => {
+    const { chat, server } = await openChat(t, [echo('one'), echo('two'), 'Done.']);
+    const waiting: (readonly string[])[] = [];
+    await play(
+      chat,
+      'work',
+      () => ['be brief', 'be kind'].map((line) => chat.wait(line)),
+      (event) => event.type === 'steer' && waiting.push(chat.waiting),
+    );
+    assert.deepEqual(waiting, [['be kind'], []]);
+    assert.match(server.requests[1]?.raw ?? '', /be brief[\s\S]*be kind/);
+    assert.doesNotMatch(server.requests[0]?.raw ?? '', /be brief/);
+    assert.equal(chat.next(), undefined);
+  });
+
+  it('first hour 2: what the turn did not take waits, in order, and so does what was typed behind it', async (t) => {
+    const { chat } = await openChat(t, [echo('one'), 'Done.']);
+    stage(chat, 'a.txt', 'a file');
+    const lines = ['first', 'read @a.txt', 'third', '!ls'];
+    const events = await play(chat, 'work', () => lines.map((line) => chat.wait(line)));
+    assert.deepEqual(steersOf(events), ['first']);
+    assert.deepEqual(chat.waiting, ['read @a.txt', 'third', '!ls']);
+    chat.wait('after the turn');
+    assert.deepEqual([chat.next(), chat.takeLast()], ['read @a.txt', 'after the turn']);
+    assert.deepEqual(chat.takeBack(), ['third', '!ls']);
+  });
+
+  it('first hour 2: a line that was taken back is not read by the turn', async (t) => {
+    const { chat, server } = await openChat(t, [echo('one'), 'Done.']);
+    await play(chat, 'work', () => {
+      for (const line of ['keep this', 'not this']) chat.wait(line);
+      assert.equal(chat.takeLast(), 'not this');
+    });
+    assert.match(server.requests[1]?.raw ?? '', /keep this/);
+    assert.doesNotMatch(server.requests[1]?.raw ?? '', /not this/);
+    assert.deepEqual(chat.waiting, []);
+  });
+
+  it('first hour 2: a turn that is being stopped takes no line; reflex never does', async (t) => {
+    const { chat, server } = await openChat(t, [echo('one')]);
+    await play(chat, 'work', () => {
+      chat.wait('before');
+      chat.stop();
+      chat.wait('behind');
+    });
+    assert.deepEqual(chat.takeBack(), ['before', 'behind']);
+    await collect(chat.slash('/model reflex'));
+    const events = await play(chat, 'run `echo hi`', () => chat.wait('run `echo ho`'));
+    assert.deepEqual([chat.waiting, steersOf(events)], [['run `echo ho`'], []]);
+    assert.equal(server.requests.length, 1);
+  });
+
+  it('first hour 7: !command runs through the same door as any call, and the model sees what it printed', async (t) => {
+    const { chat, server } = await openChat(t, ['I saw it.']);
+    const shown = (await collect(chat.send("!printf '  `a` <b>\\n\\nc'"))).flatMap(commandLines);
+    assert.deepEqual(
+      shown.map(({ kind, text }) => (kind === 'result' ? kind : text)),
+      ["$ printf '  `a` <b>\\n\\nc'", '  `a` <b>\n\nc', 'result'],
+    );
+    const refused = (await collect(chat.send('!rm -rf gone'))).flatMap(commandLines);
+    assert.match(refused.at(-1)?.text ?? '', /not run \(denied\)/);
+    const failed = (await collect(chat.send('!exit 3'))).flatMap(commandLines);
+    assert.match(failed.at(-1)?.text ?? '', /^failed · exit 3/);
+    assert.equal(server.requests.length, 0);
+    const alone = await collect(chat.send('!'));
+    assert.deepEqual(
+      alone.map(({ type }) => type),
+      ['notice'],
+    );
+    await collect(chat.send('what was that?'));
+    assert.match(server.requests[0]?.raw ?? '', /!printf[\s\S]*`a` <b>[\s\S]*what was that/);
+  });
+
+  it('first hour 7: @path goes along, up to a bound; secrets do not, what does not exist is a word', async (t) => {
+    const { chat, server } = await openChat(t, ['One.', 'Two.']);
+    stage(chat, 'src/a.js', 'const a = `1`;\n\n  b();\n');
+    stage(chat, 'my notes.txt', 'remember\n');
+    stage(chat, '.env', 'KEY=sentinel\n');
+    stage(chat, 'long.txt', `${'0123456789'.repeat(10)}\n`.repeat(3_000));
+    const events = await collect(chat.send('@src/a.js, @"my notes.txt" @.env @nobody @src and a@b.c'));
+    const notes = events.flatMap((event) => (event.type === 'notice' ? [event.text] : []));
+    assert.deepEqual(notes, [
+      '@src/a.js goes along, 3 lines',
+      '@my notes.txt goes along, 1 line',
+      '@.env does not go along: it holds keys or passwords',
+      '@src goes along as a list, 1 name',
+    ]);
+    const parts = chat.conversation?.history[0]?.parts ?? [];
+    const files = parts.filter((part) => part.type === 'text' && part.label === 'file');
+    assert.deepEqual(
+      files.map((part) => part.type === 'text' && [part.origin, part.text]),
+      [
+        ['foreign', '[file src/a.js, 3 lines]\nconst a = `1`;\n\n  b();\n[end of src/a.js]'],
+        ['foreign', '[file my notes.txt, 1 line]\nremember\n[end of my notes.txt]'],
+        ['foreign', '[folder src, 1 name]\na.js\n[end of src]'],
+      ],
+    );
+    assert.match(server.requests[0]?.raw ?? '', /@nobody @src and a@b\.c/);
+    assert.doesNotMatch(server.requests[0]?.raw ?? '', /sentinel/);
+    const cut = await collect(chat.send('@long.txt @src/a.js'));
+    const said = cut.flatMap((event) => (event.type === 'notice' ? [event.text] : []));
+    assert.match(said[0] ?? '', /^@long\.txt goes along, cut: \d+ lines of 3000$/);
+    assert.match(said[1] ?? '', /^@src\/a\.js (?:goes along, cut|does not go along)/);
+    const sent = chat.conversation?.history.at(-2)?.parts.reduce((sum, part) => sum + messageLength(part), 0) ?? 0;
+    assert.ok(sent > 8_000 && sent < chat.app.model().contextWindow + 1_000, `${sent}`);
+  });
+
+  it('first hour 7: reflex reads @path by its own tool', async (t) => {
+    const { chat } = await openChat(t, []);
+    stage(chat, 'a.txt', 'the text\n');
+    await collect(chat.slash('/model reflex'));
+    const events = await collect(chat.send('show me @a.txt'));
+    assert.match(endOf(events)?.text ?? '', /the text/);
   });
 });

@@ -1,5 +1,7 @@
 /** The chat as lines: what is typed, what comes out, and what Ctrl-C does, without a terminal. */
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, it, type TestContext } from 'node:test';
 import { type PlainChatOptions, runPlainChat } from '#surfaces/cli/plain/plain-chat.ts';
@@ -150,5 +152,25 @@ describe('plain chat', () => {
     assert.ok(!written.out.includes(server.baseUrl));
     assert.equal(server.requests.length, 1);
     assert.deepEqual(modes, [true, false, true, false]);
+  });
+
+  it('first hour 2: lines typed while a turn runs are answered in order, !command among them', async (t) => {
+    const wait = { calls: [{ name: 'terminal', arguments: { command: 'while [ ! -e go ]; do sleep 0.05; done' } }] };
+    const { input, ended, written, shows, app } = await startChat(t, [wait, 'It ran.', 'Last.']);
+    input.write('work\n');
+    await shows('> $ while');
+    input.end("!printf '  `a` <b>\\n\\nc'; touch went\nlast\n");
+    writeFileSync(join(app.environment.cwd, 'go'), '');
+    assert.equal(await ended, 0);
+    const lines = written.out.split('\n').filter((line) => !/^[<=]/.test(line));
+    assert.deepEqual(lines.slice(2), [
+      'It ran.',
+      "> $ printf '  `a` <b>\\n\\nc'; touch went",
+      '  `a` <b>',
+      '',
+      'c',
+      'Last.',
+      '',
+    ]);
   });
 });

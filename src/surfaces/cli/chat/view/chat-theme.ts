@@ -42,6 +42,7 @@ const MARKS: Readonly<Record<EventLine['kind'], string>> = {
   error: '  ⎿ ',
   notice: '· ',
   answer: '',
+  output: '',
   end: '',
 };
 
@@ -58,6 +59,7 @@ export function paintLine(line: EventLine, paint: Paint): string {
     case 'end':
       return paint('dim', text);
     case 'answer':
+    case 'output':
       return text;
   }
 }

@@ -1,7 +1,7 @@
 // Owns what is shown of a session that is gone on with: its last messages, tool calls in one line each. Knows no screen.
 // Invariant: a pure function; every line is safe to print.
-import type { Message } from '#core/model/message.ts';
-import { type EventLine, resultLine } from '../../event-lines.ts';
+import type { Message, TextPart } from '#core/model/message.ts';
+import { type EventLine, resultLine, withoutEdges, writesMarkdown } from '../../event-lines.ts';
 import { oneLine, plain } from '../../terminal-text.ts';
 
 export type PastLine = EventLine | { readonly kind: 'owner'; readonly text: string };
@@ -19,13 +19,10 @@ export function pastLines(messages: readonly Message[]): readonly PastLine[] {
 function messageLines(message: Message): readonly PastLine[] {
   switch (message.role) {
     case 'user':
-      return textLines(
-        message.parts.map((part) => (part.label === undefined ? part.text : `[${part.label}]`)),
-        'owner',
-      );
+      return textLines(message.parts.map(ownersPart), 'owner');
     case 'assistant':
       return message.parts.flatMap((part): readonly PastLine[] => {
-        if (part.type === 'text') return textLines([part.text], 'answer');
+        if (part.type === 'text') return textLines([part.text], writesMarkdown(message.model) ? 'answer' : 'output');
         if (part.type !== 'tool-call') return [];
         return [{ kind: 'tool', text: oneLine(`${part.name} ${JSON.stringify(part.arguments)}`, 200) }];
       });
@@ -34,8 +31,14 @@ function messageLines(message: Message): readonly PastLine[] {
   }
 }
 
-function textLines(texts: readonly string[], kind: 'owner' | 'answer'): readonly PastLine[] {
-  const text = plain(texts.join('\n')).trim();
+/** A part that nobody typed is named only: a file by its first line, which says which. */
+function ownersPart({ text, label }: TextPart): string {
+  if (label === undefined || label === 'steer') return text;
+  return label === 'file' ? (text.split('\n', 1)[0] ?? '') : `[${label}]`;
+}
+
+function textLines(texts: readonly string[], kind: 'owner' | 'answer' | 'output'): readonly PastLine[] {
+  const text = withoutEdges(plain(texts.join('\n')));
   if (text === '') return [];
   return [{ kind, text: text.length <= LONGEST ? text : `${text.slice(0, LONGEST).toWellFormed()}\n…` }];
 }

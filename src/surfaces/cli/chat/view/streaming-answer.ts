@@ -1,6 +1,7 @@
 // Owns showing an answer while it is written. Knows no event. Invariants: finished blocks are laid out once; laying out the rest
-// takes at most a ninth of the time, however long it is and however fast it comes; `finish` shows all of it.
-import { type Component, Markdown, type MarkdownTheme } from '@earendil-works/pi-tui';
+// takes at most a ninth of the time, however long it is and however fast it comes; `finish` shows all of it; what is no Markdown
+// is shown as it is.
+import { type Component, Markdown, type MarkdownTheme, Text } from '@earendil-works/pi-tui';
 import { systemClock } from '#base/clock.ts';
 
 /** Text that is laid out anew with each frame, in characters, before finished blocks are split off. */
@@ -9,20 +10,21 @@ const OPEN_LIMIT = 4_000;
 const REST = 8;
 
 export class StreamingAnswer implements Component {
-  readonly #theme: MarkdownTheme;
+  readonly #theme: MarkdownTheme | undefined;
   readonly #now: () => number;
-  readonly #settled: Markdown[] = [];
-  #open: Markdown;
+  readonly #settled: (Markdown | Text)[] = [];
+  #open: Markdown | Text;
   #text = '';
   #openText = '';
   #isDirty = false;
   #nextLayoutAt = Number.NEGATIVE_INFINITY;
   #shown: { readonly width: number; readonly lines: string[] } | undefined;
 
-  constructor(theme: MarkdownTheme, now: () => number = systemClock.monotonic) {
+  /** @param theme of Markdown; without one the text is shown as it is */
+  constructor(theme: MarkdownTheme | undefined, now: () => number = systemClock.monotonic) {
     this.#theme = theme;
     this.#now = now;
-    this.#open = new Markdown('', 0, 0, theme);
+    this.#open = this.#block('');
   }
 
   /** All that was appended. */
@@ -31,11 +33,11 @@ export class StreamingAnswer implements Component {
   }
 
   append(text: string): void {
-    const added = this.#text === '' ? text.replace(/^\s+/, '') : text;
+    const added = this.#text === '' ? text.replace(this.#theme ? /^\s+/ : /^\n+/, '') : text;
     this.#text += added;
     this.#openText += added;
     this.#isDirty = true;
-    if (this.#openText.length > OPEN_LIMIT) this.#settle();
+    if (this.#theme && this.#openText.length > OPEN_LIMIT) this.#settle();
   }
 
   finish(): void {
@@ -64,10 +66,14 @@ export class StreamingAnswer implements Component {
   #settle(): void {
     const cut = lastBlockEnd(this.#openText);
     if (cut === undefined) return;
-    this.#settled.push(new Markdown(this.#openText.slice(0, cut), 0, 0, this.#theme));
+    this.#settled.push(this.#block(this.#openText.slice(0, cut)));
     this.#openText = this.#openText.slice(cut).replace(/^\n+/, '');
     this.#shown = undefined;
-    this.#open = new Markdown('', 0, 0, this.#theme);
+    this.#open = this.#block('');
+  }
+
+  #block(text: string): Markdown | Text {
+    return this.#theme ? new Markdown(text, 0, 0, this.#theme) : new Text(text, 0, 0);
   }
 }
 

@@ -1,12 +1,14 @@
 // Owns what has been said and done on the chat's screen: streaming answers, tool lines, notices. Knows no input.
-// Invariant: the streamed text of a step is replaced by what was stored; text dropped by a retry disappears.
+// Invariants: the streamed text of a step is replaced by what was stored; text dropped by a retry disappears; only the text of a
+// language model is Markdown.
 import { type Component, Container, Markdown, Spacer, Text } from '@earendil-works/pi-tui';
 import type { CommandOutput } from '#core/agent/command-spec.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
 import type { Message } from '#core/model/message.ts';
-import { eventLines } from '../../event-lines.ts';
+import { type EventLine, eventLines, writesMarkdown } from '../../event-lines.ts';
 import { outputLines } from '../../render-output.ts';
 import { type Paint, plain, type Style } from '../../terminal-text.ts';
+import { shownLine } from '../input-history.ts';
 import { markdownTheme, paintLine } from './chat-theme.ts';
 import { pastLines } from './past-lines.ts';
 import { StreamingAnswer } from './streaming-answer.ts';
@@ -25,6 +27,7 @@ export class Transcript {
   readonly #theme: ReturnType<typeof markdownTheme>;
   readonly #live = new Map<string, LiveOutput>();
   #stream: StreamingAnswer | undefined;
+  #isMarkdown = true;
 
   constructor(paint: Paint) {
     this.#paint = paint;
@@ -38,7 +41,7 @@ export class Transcript {
 
   addOwner(text: string): void {
     this.#add(new Spacer(1));
-    const lines = plain(text)
+    const lines = plain(shownLine(text))
       .split('\n')
       .map((line) => `› ${line}`);
     this.addLine(lines.join('\n'), 'bold');
@@ -61,16 +64,26 @@ export class Transcript {
     }
   }
 
-  addEvent(event: TurnEvent): void {
+  /** @param lines what it says beside what is streamed */
+  addEvent(event: TurnEvent, lines: readonly EventLine[] = eventLines(event)): void {
     switch (event.type) {
       case 'text-delta':
         this.#grow(event.text);
         return;
+      case 'step-start':
+        this.#isMarkdown = writesMarkdown(event.model);
+        return;
+      case 'steer':
+        this.addOwner(event.text);
+        return;
       case 'tool-output':
         this.#showLive(event.callId, event.chunk);
         return;
-      case 'model-retry':
       case 'model-fallback':
+        this.#isMarkdown = writesMarkdown(event.to);
+        this.#dropStream();
+        break;
+      case 'model-retry':
         this.#dropStream();
         break;
       case 'tool-end':
@@ -79,28 +92,28 @@ export class Transcript {
       default:
         break;
     }
-    const lines = eventLines(event);
-    if (event.type === 'message' && event.message.role === 'assistant' && this.#keepsStream(lines[0]?.text)) return;
+    if (event.type === 'message' && event.message.role === 'assistant' && this.#keepsStream(lines[0])) return;
     for (const line of lines) this.#addEventLine(line);
   }
 
-  #addEventLine(line: Parameters<typeof paintLine>[0]): void {
+  #addEventLine(line: EventLine): void {
     if (line.kind === 'answer') this.#add(new Markdown(line.text, 0, 0, this.#theme));
     else this.#add(new Text(paintLine(line, this.#paint), 0, 0));
   }
 
   #grow(text: string): void {
     if (!this.#stream) {
-      this.#stream = new StreamingAnswer(this.#theme);
+      this.#stream = new StreamingAnswer(this.#isMarkdown ? this.#theme : undefined);
       this.#add(this.#stream);
     }
     this.#stream.append(plain(text));
   }
 
   /** True when what was streamed is what was stored: it stays as it is, so that nothing moves. */
-  #keepsStream(stored: string | undefined): boolean {
+  #keepsStream(stored: EventLine | undefined): boolean {
     const stream = this.#stream;
-    if (!stream || stored === undefined || stream.text.trim() !== stored) {
+    const isSame = stream?.text.trim() === stored?.text.trim() && (stored?.kind === 'answer') === this.#isMarkdown;
+    if (!stream || !isSame) {
       this.#dropStream();
       return false;
     }

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Container, Text, TuiMainScreen, visibleWidth } from '@earendil-works/pi-tui';
 import { NO_USAGE } from '#core/model/model-client.ts';
+import { KEYS } from '#surfaces/cli/chat/typed-line.ts';
+import { HistorySearch, keysPanel, WaitingPanel } from '#surfaces/cli/chat/view/editor-panels.ts';
 import { Footer } from '#surfaces/cli/chat/view/footer.ts';
 import { letGoOfOldParts } from '#surfaces/cli/chat/view/let-go.ts';
 import { QuestionPanel, SecretInput } from '#surfaces/cli/chat/view/question-panel.ts';
@@ -113,5 +115,52 @@ describe('screen parts', () => {
     tui.renderNow();
     assert.match(plain(terminal.take()), /^the last\s+footer/);
     tui.stop();
+  });
+
+  it('first hour 2: lines that wait are shown in order, the first ones in full, the others are counted', () => {
+    const panel = new WaitingPanel(paint);
+    const look = (width: number) => panel.render(width).map(plain);
+    assert.deepEqual(look(60), []);
+    panel.show(['one', `two\nlines \u001b[2J`, `/model add sk-sentinel`, 'four', 'five']);
+    assert.deepEqual(look(60), [
+      '',
+      'waiting, Up takes the last one back:',
+      '› one',
+      '› two lines',
+      '› /model add (hidden)',
+      'and 2 more',
+    ]);
+    for (const width of [1, 2, 5, 20]) for (const row of look(width)) assert.ok(visibleWidth(row) <= width);
+  });
+
+  it('first hour 7: the keys fit into 80 columns, and into fewer without breaking a line', () => {
+    const panel = keysPanel(paint);
+    const rows = panel.render(80).map(plain);
+    assert.equal(rows.length, KEYS.length + 1);
+    for (const [keys, what] of KEYS)
+      assert.ok(
+        rows.some((row) => row.startsWith(keys) && row.endsWith(what)),
+        what,
+      );
+    for (const row of panel.render(20)) assert.ok(visibleWidth(row) <= 20);
+  });
+
+  it('first hour 7: earlier lines are searched from the newest, whatever case they are in', () => {
+    const picked: (string | undefined)[] = [];
+    const search = new HistorySearch(['git log', 'show A', 'Git status', 'git log'], paint, (line) =>
+      picked.push(line),
+    );
+    const look = () => search.render(40).map((row) => plain(row).trimEnd());
+    for (const key of 'git') search.handleInput(key);
+    assert.deepEqual(look(), ['  Git status', '→ git log', 'search: git']);
+    search.handleInput('\u0012');
+    assert.deepEqual(look().slice(0, 2), ['→ Git status', '  git log']);
+    search.handleInput('\u001b[A');
+    search.handleInput('\r');
+    search.handleInput('x');
+    assert.deepEqual(look(), ['  no earlier line has this', 'search: gitx']);
+    search.handleInput('\r');
+    search.handleInput('\u001b');
+    assert.deepEqual(picked, ['Git status', undefined, undefined]);
   });
 });

@@ -9,9 +9,9 @@ import { Transcript } from '#surfaces/cli/chat/view/transcript.ts';
 import { createPaint, plain } from '#surfaces/cli/terminal-text.ts';
 import { verifies } from '../../../../verifies.ts';
 
-const assistant = (text: string): AssistantMessage => ({
+const assistant = (text: string, model = 'm'): AssistantMessage => ({
   role: 'assistant',
-  model: 'm',
+  model,
   parts: [{ type: 'text', text, origin: 'model' }],
 });
 
@@ -27,7 +27,24 @@ const result: ToolResultPart = {
 
 const start: TurnEvent = { type: 'tool-start', callId: 'c1', name: 'terminal', arguments: {}, summary: '$ make' };
 const delta = (text: string): TurnEvent => ({ type: 'text-delta', text });
-const stored = (text: string): TurnEvent => ({ type: 'message', messageId: 1, message: assistant(text) });
+const stored = (text: string, model?: string): TurnEvent => ({
+  type: 'message',
+  messageId: 1,
+  message: assistant(text, model),
+});
+const step = (model: string): TurnEvent => ({ type: 'step-start', step: 1, model });
+
+/** What a file or a command may print: nothing in it is markup. */
+const QUOTED = [
+  '    set in: `a` and **b**',
+  '',
+  '',
+  '# no heading',
+  '- * not a list',
+  'Author: A B <a@b.c>',
+  '```',
+  '  x < y',
+].join('\n');
 
 function played(events: readonly TurnEvent[], width = 60): string[] {
   const transcript = new Transcript(createPaint(true));
@@ -103,6 +120,38 @@ describe('transcript', () => {
       assert.equal(long.length, 13);
     },
   );
+
+  it('first hour 1: what reflex answers is shown as it is, what a language model writes is Markdown', () => {
+    const asIs = QUOTED.split('\n');
+    assert.deepEqual(played([step('reflex/1'), delta(QUOTED)]), asIs);
+    assert.deepEqual(played([step('reflex/1'), delta(QUOTED), stored(`\n${QUOTED}\n`, 'reflex/1')]), asIs);
+    assert.deepEqual(played([stored(QUOTED, 'reflex/1')]), asIs);
+    const markdown = played([step('m'), delta('`a` and **b**'), stored('`a` and **b**')]);
+    assert.deepEqual(markdown, ['a and b']);
+  });
+
+  it('first hour 1: the model that is stored decides, whoever was asked first', () => {
+    const asIs = QUOTED.split('\n');
+    assert.deepEqual(played([step('m'), delta(QUOTED), stored(QUOTED, 'reflex/1')]), asIs);
+    const fallback: TurnEvent = { type: 'model-fallback', from: 'reflex/1', to: 'm', reason: 'asked' };
+    assert.deepEqual(played([step('reflex/1'), fallback, delta('`a`'), stored('`a`')]).slice(1), ['a']);
+  });
+
+  it('first hour 1: what a command prints, now or in an earlier start, keeps every sign', () => {
+    const transcript = new Transcript(createPaint(true));
+    transcript.addEvent({ type: 'tool-end', callId: 'c1', name: 'terminal', result: { ...result, text: QUOTED } }, [
+      { kind: 'output', text: QUOTED },
+    ]);
+    transcript.addPast([assistant(QUOTED, 'reflex/1'), assistant('`a`')]);
+    const lines = transcript.container.render(60).map((line) => plain(line).trimEnd());
+    assert.deepEqual(lines, [...QUOTED.split('\n'), ...QUOTED.split('\n'), 'a']);
+    const live: TurnEvent = { type: 'tool-output', callId: 'c1', chunk: '`a` <b>\n**c**\n' };
+    assert.deepEqual(played([start, live]), ['⏺ $ make', '  `a` <b>', '  **c**']);
+  });
+
+  it("first hour 2: a line that a turn took stands there as the owner's", () => {
+    assert.deepEqual(played([start, { type: 'steer', text: 'be brief' }]), ['⏺ $ make', '', '› be brief']);
+  });
 
   it('a turn that was stopped says so', () => {
     const end: TurnEvent = {

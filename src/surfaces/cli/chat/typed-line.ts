@@ -1,0 +1,162 @@
+// Owns what a typed line says beside its words: `!command`, which the owner runs, and `@path`, whose text goes along; and the one text
+// about keys and signs. Knows no session and no screen. Invariants: no more goes along than the model can well read, and what is left
+// out is said; a file that holds secrets never goes along; a path that does not exist is a word like any other.
+import { plural } from '#base/text.ts';
+import type { TextPart } from '#core/model/message.ts';
+import { type FileToolsOptions, fullPath, readRisk } from '#core/tools/file/file-access.ts';
+import { readWindow } from '#core/tools/file/read-window.ts';
+import { describeBinary, sniffFile, statFile } from '#core/tools/file/text-file.ts';
+import { walkFolder } from '#core/tools/search/walk-folder.ts';
+import type { App } from '#surfaces/app/app.ts';
+
+/** What `?` shows. */
+export const KEYS: readonly (readonly [keys: string, what: string])[] = [
+  ['Enter', 'sends; \\ Enter and Shift-Enter start a new line'],
+  ['/', 'commands: /help lists them'],
+  ['!command', 'runs it in this folder; the model sees what it printed'],
+  ['@path', 'the file goes along; Tab completes it'],
+  ['Up, Down', 'earlier lines; Up takes back the last line that waits'],
+  ['Ctrl-R', 'searches earlier lines'],
+  ['Ctrl-C, Esc', 'stop what runs; lines that wait come back'],
+  ['Ctrl-C', 'clears the line, Up brings it back; twice on an empty line leaves'],
+  ['Ctrl-D', 'leaves, on an empty line'],
+  ['Ctrl-Z', 'back to the shell; fg goes on'],
+];
+
+export const BANG_ALONE = '!command runs a command in this folder, e.g. !git status; the model sees what it printed.';
+
+/** The command of a line that begins with `!`; empty for `!` alone. */
+export function commandOf(line: string): string | undefined {
+  return line.startsWith('!') ? line.slice(1).trim() : undefined;
+}
+
+/** Characters of all that goes along with one line; of a smaller window about a quarter. */
+const ATTACHED_MAX = 200_000;
+/** Files that the listing of a folder names. */
+const LISTED_MAX = 1_000;
+
+export interface LinePlace extends FileToolsOptions {
+  readonly cwd: string;
+}
+
+export function linePlace({ environment: { cwd, userHome }, home }: App): LinePlace {
+  return { cwd, userHome, home: home.root };
+}
+
+interface Mention {
+  /** As it was typed, without the `@` and its quotes. */
+  readonly path: string;
+  readonly full: string;
+  readonly kind: 'file' | 'folder';
+  /** Where it stands in the line. */
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Each `@path` of something that exists, in the order of the line. */
+export function mentionsIn(line: string, place: LinePlace): readonly Mention[] {
+  return [...line.matchAll(/(?<=^|[\s(])@(?:"[^"\n]{1,4096}"|[^\s"]{1,4096})/g)].flatMap(({ 0: word, index }) => {
+    const spoken = word.replace(/[.,;:!?)]+$/, '');
+    return named(word, index, place) ?? named(spoken, index, place) ?? [];
+  });
+}
+
+function named(word: string, from: number, place: LinePlace): Mention | undefined {
+  const path = word.slice(1).replaceAll('"', '');
+  const full = fullPath(path, place.cwd, place);
+  const kind = path === '' ? undefined : kindOf(full);
+  return kind && { path, full, kind, from, to: from + word.length };
+}
+
+function kindOf(full: string): Mention['kind'] | undefined {
+  const stats = statFile(full);
+  if (stats.ok) return 'file';
+  return stats.reason === 'folder' ? 'folder' : undefined;
+}
+
+/** The line with plain paths, for who reads files by itself. */
+export function withoutSigns(line: string, place: LinePlace): string {
+  let text = line;
+  for (const { from } of mentionsIn(line, place).toReversed()) text = text.slice(0, from) + text.slice(from + 1);
+  return text;
+}
+
+export interface Attached {
+  readonly parts: readonly TextPart[];
+  /** What went along and what did not, for the owner. */
+  readonly notes: readonly string[];
+}
+
+export async function attach(line: string, app: App, signal: AbortSignal): Promise<Attached> {
+  const place = linePlace(app);
+  const parts: TextPart[] = [];
+  const notes: string[] = [];
+  let room = Math.min(ATTACHED_MAX, app.model().contextWindow);
+  const seen = new Set<string>();
+  for (const mention of mentionsIn(line, place)) {
+    if (seen.has(mention.full)) continue;
+    seen.add(mention.full);
+    const taken = await take(mention, { place, room, signal });
+    notes.push(`@${mention.path} ${taken.note}`);
+    if (taken.text === undefined) continue;
+    room -= taken.text.length;
+    parts.push({ type: 'text', text: taken.text, origin: 'foreign', label: 'file' });
+  }
+  return { parts, notes };
+}
+
+interface Taking {
+  readonly place: LinePlace;
+  readonly room: number;
+  readonly signal: AbortSignal;
+}
+
+interface Taken {
+  readonly note: string;
+  /** Absent when it does not go along. */
+  readonly text?: string;
+}
+
+async function take(mention: Mention, taking: Taking): Promise<Taken> {
+  const { path, full, kind } = mention;
+  const kept = whyKept(mention, taking);
+  if (kept !== undefined) return { note: `does not go along: ${kept}` };
+  if (kind === 'folder') return takeListing(path, full, taking);
+  const window = { offset: 1, limit: Number.POSITIVE_INFINITY, maxChars: taking.room, maxLine: taking.room };
+  const { lines, more, cutLines, totalLines } = await readWindow(full, window, taking.signal);
+  const count = plural(lines.length, 'line');
+  const isCut = more || cutLines > 0;
+  const extent = isCut ? `cut: ${count} of ${totalLines ?? 'many'}` : count;
+  return {
+    note: `goes along, ${extent}`,
+    text: `[file ${path}, ${extent}]\n${lines.join('\n')}\n[end of ${path}${isCut ? ' as far as it goes along' : ''}]`,
+  };
+}
+
+function whyKept({ full, kind }: Mention, { place, room }: Taking): string | undefined {
+  const risk = readRisk(full, place.cwd, place);
+  if (risk.level !== 'none') return risk.reason.replace('it reads', 'it holds');
+  if (room <= 0) return 'as much goes along already as the model may be given at once';
+  if (kind === 'folder') return undefined;
+  const start = sniffFile(full);
+  if (!start.ok) return start.detail;
+  const binary = describeBinary(start.value.bytes);
+  return binary === undefined ? undefined : `it is ${binary}`;
+}
+
+async function takeListing(path: string, full: string, { room, signal }: Taking): Promise<Taken> {
+  const names: string[] = [];
+  let left = room;
+  let isCut = false;
+  for await (const { name } of walkFolder(full, {}, signal)) {
+    left -= name.length + 1;
+    isCut = names.length === LISTED_MAX || left < 0;
+    if (isCut) break;
+    names.push(name);
+  }
+  const extent = `${isCut ? 'cut: the first ' : ''}${plural(names.length, 'name')}`;
+  return {
+    note: `goes along as a list, ${extent}`,
+    text: `[folder ${path}, ${extent}]\n${names.join('\n')}\n[end of ${path}${isCut ? ' as far as it goes along' : ''}]`,
+  };
+}
