@@ -44,7 +44,7 @@ describe('command words', () => {
       const cases: readonly [readonly string[], RegExp][] = [
         [['--frob'], /unknown option '--frob'/],
         [['--modle', 'x'], /unknown option '--modle'[\s\S]*--model/],
-        [['--resume'], /argument missing/],
+        [['-p', 'hi', '--resume'], /--resume needs an id with -p/],
         [['-p', 'hi', 'there', 'you'], /"there you".*quotes/],
         [['-p', 'hi', '--output-format', 'yaml'], /text, json, stream-json/],
         [['--output-format', 'json'], /goes with -p/],

@@ -25,6 +25,9 @@ import { WorkingLine } from './view/working-line.ts';
 export interface ChatScreenOptions {
   readonly greeting: readonly string[];
   readonly resume?: string;
+  readonly newId?: string;
+  /** The first line, taken as if it had been typed. */
+  readonly prompt?: string;
   readonly continueLast: boolean;
   readonly historyFile: string;
 }
@@ -75,6 +78,7 @@ class ChatScreen {
       asker: createTerminalAsker(ask),
       continueLast: options.continueLast,
       ...(options.resume === undefined ? {} : { resume: options.resume }),
+      ...(options.newId === undefined ? {} : { newId: options.newId }),
     });
   }
 
@@ -90,6 +94,7 @@ class ChatScreen {
     this.#update();
     if (!signal.aborted) this.#hold.start();
     this.#queue(() => this.#between());
+    if (this.#options.prompt !== undefined) this.#take(this.#options.prompt);
     return this.#ended.promise;
   }
 

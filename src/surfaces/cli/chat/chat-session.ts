@@ -7,6 +7,7 @@ import type { Approver, Asker } from '#core/agent/approver.ts';
 import type { AnyCommand, CommandContext, CommandOutput } from '#core/agent/command-spec.ts';
 import { type Conversation, stopRequest } from '#core/agent/conversation.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
+import type { TextPart } from '#core/model/message.ts';
 import type { App } from '#surfaces/app/app.ts';
 import { openProblem } from '../open-problem.ts';
 import type { Ask } from '../questions.ts';
@@ -20,6 +21,8 @@ export interface ChatOptions {
   readonly approver: Approver;
   readonly asker: Asker;
   readonly resume?: string;
+  /** Id of the session that the chat begins, when it begins one. */
+  readonly newId?: string;
   readonly continueLast: boolean;
   /** Asks for a line in mid-command, e.g. a key; absent where nobody can answer. */
   readonly ask?: Ask;
@@ -75,8 +78,9 @@ export class ChatSession implements ChatControl {
 
   /** Opens the session the chat was started for; yields what went wrong. */
   async open(): Promise<CommandFailure | undefined> {
-    const { resume, continueLast } = this.#options;
-    return this.#change({ continueLast, ...(resume === undefined ? {} : { resume }) });
+    const { resume, newId, continueLast } = this.#options;
+    const named = { ...(resume === undefined ? {} : { resume }), ...(newId === undefined ? {} : { newId }) };
+    return this.#change({ continueLast, ...named });
   }
 
   async startNew(): Promise<CommandFailure | undefined> {
@@ -87,13 +91,13 @@ export class ChatSession implements ChatControl {
     return this.#change({ resume: sessionId });
   }
 
-  async *send(text: string): AsyncGenerator<TurnEvent, void> {
+  async *send(text: string, extra: readonly TextPart[] = []): AsyncGenerator<TurnEvent, void> {
     const conversation = this.#conversation;
     if (!conversation) throw new Error('the chat has no open conversation');
     const turn = new AbortController();
     this.#turn = turn;
     try {
-      yield* conversation.send(text, { signal: turn.signal });
+      yield* conversation.send(text, { signal: turn.signal, extra });
     } finally {
       this.#turn = undefined;
     }
@@ -154,6 +158,7 @@ export class ChatSession implements ChatControl {
 
   async #change(target: {
     readonly resume?: string;
+    readonly newId?: string;
     readonly continueLast?: boolean;
   }): Promise<CommandFailure | undefined> {
     if (this.isRunning)

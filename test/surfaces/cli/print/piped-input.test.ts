@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { PassThrough, Readable } from 'node:stream';
 import { describe, it } from 'node:test';
-import { readPipedInput } from '#surfaces/cli/print/piped-input.ts';
+import { NO_INPUT, readPipedInput } from '#surfaces/cli/print/piped-input.ts';
 import { verifies } from '../../../verifies.ts';
 
 const signal = new AbortController().signal;
@@ -12,6 +12,8 @@ describe('piped input', () => {
   verifies('core:cli:stdin-is-context', 'is read to its end, also when a character is cut in two', async () => {
     assert.deepEqual(await readPipedInput(bytes('one\n', 'two\n'), { signal }), {
       text: 'one\ntwo',
+      whole: 'one\ntwo\n',
+      leftOut: 0,
       silent: false,
       binary: false,
     });
@@ -35,7 +37,7 @@ describe('piped input', () => {
 
   it('is not waited for when nobody writes', async () => {
     const open = new PassThrough();
-    assert.deepEqual(await readPipedInput(open, { patienceMs: 20, signal }), { text: '', silent: true, binary: false });
+    assert.deepEqual(await readPipedInput(open, { patienceMs: 20, signal }), { ...NO_INPUT, silent: true });
     const slow = new PassThrough();
     slow.write('first');
     setTimeout(() => slow.end(' and last'), 60);

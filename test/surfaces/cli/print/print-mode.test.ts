@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { messageText } from '#core/model/message.ts';
+import type { RunSettings } from '#surfaces/app/app.ts';
 import { NO_INPUT } from '#surfaces/cli/print/piped-input.ts';
 import { type PrintRequest, runPrintMode } from '#surfaces/cli/print/print-mode.ts';
 import type { ServerStep } from '#testing/server/server-step.ts';
@@ -9,10 +10,12 @@ import { verifies } from '../../../verifies.ts';
 import { createStage, openConversation } from '../../app/app-fixture.ts';
 import { createTarget, openServed } from '../cli-fixture.ts';
 
-const request: PrintRequest = { text: 'hello', format: 'text', continueLast: false, yes: false };
+const request: PrintRequest = { text: 'hello', format: 'text', continueLast: false };
 
-async function print(t: TestContext, steps: readonly ServerStep[], asked: Partial<PrintRequest> = {}, stdin = '') {
-  const served = await openServed(t, steps);
+type Asked = Partial<PrintRequest> & { readonly run?: RunSettings };
+
+async function print(t: TestContext, steps: readonly ServerStep[], { run = {}, ...asked }: Asked = {}, stdin = '') {
+  const served = await openServed(t, steps, { run });
   const { target, written } = createTarget();
   const ground = { open: async () => served.app, piped: async () => ({ ...NO_INPUT, text: stdin }) };
   const code = await runPrintMode(ground, { ...request, ...asked }, target);
@@ -35,6 +38,7 @@ describe('print mode', () => {
     assert.deepEqual(
       { ...got, session_id: '' },
       {
+        type: 'result',
         session_id: '',
         result: 'Hi.',
         is_error: false,
@@ -55,10 +59,10 @@ describe('print mode', () => {
       .split('\n')
       .map((line) => JSON.parse(line));
     const types = lines.map((line) => line.type);
-    assert.equal(types[0], 'turn-start');
+    assert.deepEqual(types.slice(0, 2), ['session-start', 'turn-start']);
     assert.equal(types.at(-2), 'turn-end');
     assert.equal(types.filter((type) => type === 'turn-end').length, 1);
-    assert.equal(types.at(-1), undefined);
+    assert.equal(types.at(-1), 'result');
     assert.equal(lines.at(-1).result, 'Hi.');
   });
 
@@ -80,7 +84,7 @@ describe('print mode', () => {
     const served = await openServed(t, ['Yes.']);
     const { target, written } = createTarget();
     const ground = { open: async () => served.app, piped: async () => ({ ...NO_INPUT, text: 'are you there?' }) };
-    const code = await runPrintMode(ground, { format: 'text', continueLast: false, yes: false }, target);
+    const code = await runPrintMode(ground, { format: 'text', continueLast: false }, target);
     assert.deepEqual([code, written.out], [0, 'Yes.\n']);
     const [session] = await served.app.store.list();
     assert.equal(session?.title, 'are you there?');
@@ -92,7 +96,7 @@ describe('print mode', () => {
     assert.match(nothing.err, /-p needs a text/);
     const served = await openServed(t, []);
     const { target, written } = createTarget();
-    const piped = async () => ({ text: 'a\u0000', silent: false, binary: true });
+    const piped = async () => ({ ...NO_INPUT, text: 'a\u0000', binary: true });
     const ground = { open: async () => served.app, piped };
     assert.equal(await runPrintMode(ground, { ...request, format: 'json' }, target), 2);
     assert.equal(JSON.parse(written.out).error.code, 'usage');
@@ -123,9 +127,9 @@ describe('print mode', () => {
     const denied = await print(t, [risky, 'ok'], { format: 'stream-json' });
     assert.match(denied.out, /"refused":"denied"/);
     assert.match(denied.out, /start with --yes/);
-    const allowed = await print(t, [risky, 'ok'], { format: 'stream-json', yes: true });
+    const allowed = await print(t, [risky, 'ok'], { format: 'stream-json', run: { permission: 'auto' } });
     assert.match(allowed.out, /"exitCode":0/);
-    const never = await print(t, [hard, 'ok'], { format: 'stream-json', yes: true });
+    const never = await print(t, [hard, 'ok'], { format: 'stream-json', run: { permission: 'auto' } });
     assert.match(never.out, /"refused":"forbidden"/);
   });
 
