@@ -141,8 +141,8 @@ async function runWords(argv: readonly string[], words: readonly string[], { fla
 }
 
 function misspelled(words: readonly string[], near: string): string {
-  const text = words.join(' ');
-  return `error: there is no command "${words[0]}"; did you mean "${near}"? A question goes with -p: talaria -p "${text}"`;
+  const [typed] = words;
+  return `error: unknown command '${typed}'\n(Did you mean ${near}? A question goes with -p: talaria -p "${words.join(' ')}")`;
 }
 
 /** What is said about models is for these; others do without one. */

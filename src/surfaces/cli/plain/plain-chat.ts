@@ -158,10 +158,14 @@ interface FirstLine {
 async function answerFirst(chat: ChatSession, { prompt, piped }: FirstLine, target: Target): Promise<boolean> {
   const { app, conversation } = chat;
   if (!conversation || !piped || piped.text === '') return answer(chat, prompt, target);
-  const { BINARY, leftOutText, stdinPart } = await import('../print/print-mode.ts');
+  const [{ BINARY, leftOutText, stdinPart }, { forOneTurn }] = await Promise.all([
+    import('../print/print-mode.ts'),
+    import('../print/piped-input.ts'),
+  ]);
   if (piped.binary) target.err(`talaria: ${BINARY}\n`);
   if (piped.binary) return false;
-  if (piped.leftOut > 0) target.err(`talaria: ${leftOutText(piped.leftOut, prompt)}\n`);
+  const { leftOut } = forOneTurn(piped, app.model().contextWindow);
+  if (leftOut > 0) target.err(`talaria: ${leftOutText(leftOut, prompt)}\n`);
   return showTurn(chat.send(prompt, [stdinPart(app, conversation, piped)]), target);
 }
 

@@ -6,25 +6,27 @@ import type { Readable } from 'node:stream';
 import { throwIfAborted } from '#base/abort.ts';
 import { systemClock } from '#base/clock.ts';
 import { isJsonObject, type JsonValue, parseJson } from '#base/json.ts';
-import { sliceText } from '#base/text.ts';
+import { estimateTokens, headTail, sliceText } from '#base/text.ts';
 
-/** Characters of piped input that a turn takes; more is cut in the middle, saying so. */
+/** Characters of piped input that are kept; tools can search what a turn does not take. */
+const KEPT = 32_000_000;
+/** Characters that a turn takes, and its share of a small window; more is cut in the middle, saying so. */
 const LIMIT = 400_000;
-/** Characters that are kept at all: tools can search what the turn does not take. */
-const WHOLE_LIMIT = 32_000_000;
+const WINDOW_SHARE = 0.4;
+/** What of a text tells how many characters a token has. */
+const SAMPLE = 100_000;
 
 export interface PipedInput {
   readonly text: string;
-  readonly whole: string;
-  /** Characters in the middle that are not in `text`. */
-  readonly leftOut: number;
+  /** Characters that came, also those that were not kept. */
+  readonly total: number;
   /** Nothing came in time, and the pipe was still open. */
   readonly silent: boolean;
   /** It holds NUL characters: no text. */
   readonly binary: boolean;
 }
 
-export const NO_INPUT: PipedInput = { text: '', whole: '', leftOut: 0, silent: false, binary: false };
+export const NO_INPUT: PipedInput = { text: '', total: 0, silent: false, binary: false };
 
 export function hasPipedInput(): boolean {
   try {
@@ -65,8 +67,8 @@ export async function readPipedInput(stream: Readable, { patienceMs, signal }: R
     signal.removeEventListener('abort', stop);
   }
   throwIfAborted(signal);
-  const { text, whole, leftOut } = kept.end();
-  return { text: text.replace(/\n$/, ''), whole, leftOut, silent, binary: text.includes('\u0000') };
+  const { text, total } = kept.end();
+  return { text, total, silent, binary: text.includes('\u0000') };
 }
 
 /** Head and tail of a stream of any length, in memory of a fixed size. */
@@ -77,21 +79,33 @@ function createKept() {
   let total = 0;
   const put = (text: string) => {
     total += text.length;
-    if (head.length < WHOLE_LIMIT) head += text;
+    if (head.length < KEPT) head += text;
     tail = (tail + text).slice(-LIMIT);
-  };
-  const cut = (limit: number) => {
-    if (total <= limit) return { text: head, leftOut: 0 };
-    const kept = sliceText(head, limit - LIMIT / 4);
-    const last = tail.slice(-LIMIT / 4).toWellFormed();
-    const leftOut = total - kept.length - last.length;
-    return { text: `${kept}\n[… ${leftOut} characters left out …]\n${last}`, leftOut };
   };
   const end = () => {
     put(decoder.decode());
-    return { ...cut(LIMIT), whole: cut(WHOLE_LIMIT).text };
+    return { text: total <= KEPT ? head : joined(head, tail, total), total };
   };
   return { add: (chunk: Uint8Array) => put(decoder.decode(chunk, { stream: true })), end };
+}
+
+function joined(head: string, tail: string, total: number): string {
+  const kept = sliceText(head, KEPT - LIMIT);
+  const last = tail.toWellFormed();
+  return `${kept}\n[… ${total - kept.length - last.length} characters left out …]\n${last}`;
+}
+
+/** What a turn takes of it, for a model that reads `window` tokens at once, and how many characters it does not take. */
+export function forOneTurn(
+  { text, total }: PipedInput,
+  window: number,
+): { readonly text: string; readonly leftOut: number } {
+  const sample = text.slice(0, SAMPLE);
+  const room = (window * WINDOW_SHARE * sample.length) / Math.max(1, estimateTokens(sample));
+  const limit = Math.min(LIMIT, Math.max(1_000, Math.floor(room)));
+  if (text.length <= limit) return { text: text.replace(/\n$/, ''), leftOut: 0 };
+  const tail = Math.floor(limit / 4);
+  return { text: headTail(text, limit - tail, tail), leftOut: total - limit };
 }
 
 /** One line of `--input-format stream-json`: a message of the owner, or what is wrong with the line. */

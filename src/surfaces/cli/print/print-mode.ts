@@ -16,7 +16,7 @@ import { eventLines } from '../event-lines.ts';
 import { openProblem } from '../open-problem.ts';
 import type { OutputTarget } from '../render-output.ts';
 import { oneLine, plain } from '../terminal-text.ts';
-import { type InputLine, NO_INPUT, type PipedInput } from './piped-input.ts';
+import { forOneTurn, type InputLine, NO_INPUT, type PipedInput } from './piped-input.ts';
 import { type PrintError, refusalResult, turnResult, type Verdict } from './print-result.ts';
 import { watchTurn } from './unanswered.ts';
 
@@ -115,10 +115,11 @@ function inputProblem({ text }: PrintRequest, piped: PipedInput): string | undef
 
 async function playMessage(print: Print, piped: PipedInput): Promise<number> {
   const { app, conversation, request } = print;
-  const text = request.text ?? piped.text;
-  if (piped.leftOut > 0) sayNotice(print, leftOutText(piped.leftOut, request.text));
-  if (request.text === undefined || piped.text === '') return playTurn(print, { text, extra: [] });
-  return playTurn(print, { text, extra: [stdinPart(app, conversation, piped)] });
+  if (piped.text.trim() === '') return playTurn(print, { text: request.text ?? '', extra: [] });
+  const taken = forOneTurn(piped, app.model().contextWindow);
+  if (taken.leftOut > 0) sayNotice(print, leftOutText(taken.leftOut, request.text));
+  if (request.text === undefined) return playTurn(print, { text: taken.text, extra: [] });
+  return playTurn(print, { text: request.text, extra: [stdinPart(app, conversation, piped)] });
 }
 
 function sayNotice({ request, target }: Print, text: string): void {
@@ -199,16 +200,15 @@ function reportNotices(event: TurnEvent, target: OutputTarget): void {
 }
 
 /** What is cut, and what only fixed rules will look at, lies in a file for tools too. */
-export function stdinPart(
-  app: App,
-  { session, history }: Conversation,
-  { text, whole, leftOut }: PipedInput,
-): TextPart {
+export function stdinPart(app: App, { session, history }: Conversation, piped: PipedInput): TextPart {
+  const { tier, contextWindow } = app.model();
+  const { text, leftOut } = forOneTurn(piped, contextWindow);
+  const isForTools = leftOut > 0 || tier === 'T0' || app.loaded.config.reflex.first;
   const name = history.length === 0 ? 'stdin' : newId('stdin');
-  const isForTools = leftOut > 0 || app.model().tier === 'T0' || app.loaded.config.reflex.first;
   const spill = isForTools ? join(app.home.spill, session.id, `${name}.txt`) : undefined;
-  if (spill !== undefined) atomicWrite(spill, app.redact(whole));
-  const place = leftOut > 0 ? `; more of it is in ${spill} (read_file with offset, or search_files)` : '';
+  if (spill !== undefined) atomicWrite(spill, app.redact(piped.text));
+  const share = piped.text.length < piped.total ? 'more' : 'all';
+  const place = leftOut > 0 ? `; ${share} of it is in ${spill} (read_file with offset, or search_files)` : '';
   return {
     type: 'text',
     text: `[piped input${place}]\n${text}\n[end of piped input]`,
