@@ -36,7 +36,7 @@ describe('the command line in its first hour', () => {
   it('first hour 7: words that name no command are the first line of a chat, a slip in a command is told', async (t) => {
     const stage = createCliStage(t);
     writeFileSync(join(stage.cwd, 'a.txt'), 'one\n');
-    for (const args of [['list the files here'], ['list', 'the', 'files', 'here', '--plain']]) {
+    for (const args of [['list the files here'], ['list', 'the', 'files', 'here', '--plain'], ['ls', '--plain']]) {
       const run = await stage.run([...reflex, ...args], { stdin: '' });
       assert.equal(run.code, 0, run.err);
       assert.match(run.out, /> \$ ls -la[\s\S]*a\.txt/);

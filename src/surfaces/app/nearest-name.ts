@@ -2,7 +2,7 @@
 import { typingErrors } from '#mind/sessions/search/word-variants.ts';
 
 export function nearestName(typed: string, names: readonly string[]): string | undefined {
-  const most = typed.length < 5 ? 1 : 2;
+  const most = typed.length < 6 ? 1 : 2;
   const rated = names.map((name) => ({ name, errors: typingErrors(typed.toLowerCase(), name.toLowerCase(), most) }));
   const [best] = rated.sort((a, b) => a.errors - b.errors);
   return best && best.errors <= most ? best.name : undefined;
