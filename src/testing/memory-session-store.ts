@@ -52,7 +52,7 @@ class MemorySessionStore implements SessionStore {
   }
 
   async create(start: SessionStart): Promise<SessionRecord> {
-    const id = newSessionId(this.#clock);
+    const id = start.id ?? newSessionId(this.#clock);
     const now = this.#clock.now();
     const record = { ...start, id, startedAt: now, lastActiveAt: now, messageCount: 0, toolCallCount: 0 };
     this.#sessions.set(id, { record, messages: [], spans: new Map(), leased: false });

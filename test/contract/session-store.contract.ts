@@ -63,6 +63,7 @@ export function sessionStoreContract(name: string, make: (clock: ManualClock) =>
   describe(`SessionStore: ${name}`, () => {
     verifies('core:session:create', 'a new session has id, source, start, counters and title', () =>
       using(async ({ store, clock }) => {
+        assert.equal((await store.create({ id: 'of-my-own', source: 'cli', cwd: '/work' })).id, 'of-my-own');
         const made = await store.create({ source: 'cli', cwd: '/work', userId: 'u', chatId: 'c', title: 'First' });
         assert.match(made.id, /^\d{8}_\d{6}_[0-9a-f]{6}$/);
         assert.deepEqual(

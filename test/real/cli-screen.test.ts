@@ -143,6 +143,29 @@ else
       },
     );
 
+    test('first hour 7: --resume without an id lets one pick, and a prompt is the first line', async (t) => {
+      const { screen, start } = await startChat(t, ['First answer.', 'Second answer.', 'Third answer.']);
+      screen.type('the older talk', 'Enter');
+      await screen.shows('First answer.');
+      screen.press('C-d');
+      await screen.shows('left with 0');
+      start('"the newer talk"');
+      await screen.shows('Second answer.');
+      screen.press('C-d');
+      await screen.shows('left with 0');
+      start('--resume');
+      const list = await screen.shows('Go on with which session?');
+      assert.match(list, /→ the newer talk .* 2 messages\n {2}the older talk .* 2 messages/);
+      screen.press('Escape');
+      await screen.shows('left with 0');
+      start('--resume');
+      await screen.shows('Go on with which session?');
+      screen.press('Down', 'Enter');
+      await screen.shows(/› the older talk\s+First answer\./);
+      screen.type('and on', 'Enter');
+      await screen.shows('Third answer.');
+    });
+
     verifies(
       'core:cli:multi-line',
       'several lines are one message; earlier lines come back, after a restart too',

@@ -32,7 +32,7 @@ export interface ConversationParts {
 }
 
 export type ConversationMachine = Pick<TurnMachine, 'clock' | 'place' | 'hooks' | 'stop'> & {
-  readonly access: Omit<TurnMachine['access'], 'shown' | 'runnable'>;
+  readonly access: Omit<TurnMachine['access'], 'shown'>;
 };
 
 export interface SendOptions {
@@ -42,7 +42,7 @@ export interface SendOptions {
   readonly purpose?: Purpose;
   /** Whose words the text is; default `owner`. Programs that send text nobody typed say `model` or `foreign`. */
   readonly origin?: Origin;
-  /** Narrows what may run in this turn. */
+  /** Narrows what may run in this turn; it counts instead of what the conversation was opened with. */
   readonly runnable?: ReadonlySet<string>;
   /** A call that the owner spelled out: the turn makes it, with all that goes with a call, and asks no model. */
   readonly call?: OwnersCall;

@@ -5,6 +5,8 @@ import type { Message } from '#core/model/message.ts';
 import type { Purpose, Tier, ToolSchema, Usage } from '#core/model/model-client.ts';
 
 export interface SessionStart {
+  /** Of the caller's own making, and not in the store yet; absent: the store makes one. */
+  readonly id?: string;
   /** `cli`, `api`, `demo`, `review`, … */
   readonly source: string;
   readonly cwd: string;

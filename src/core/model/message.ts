@@ -14,6 +14,8 @@ export interface TextPart {
   readonly origin: Origin;
   /** What put it there when it was not typed: volatile context of a hook, piped input, an attached file, a steer in mid-turn, our own notice, a compression. */
   readonly label?: 'context' | 'stdin' | 'file' | 'steer' | 'notice' | 'summary';
+  /** File that holds what was piped in, for tools. */
+  readonly spill?: string;
 }
 
 export interface ReasoningPart {

@@ -2,7 +2,7 @@
 // Stateless: the conversation's own messages are the only memory. Knows no tool.
 // Invariant: nothing is called unless one rule stands clear of the others, or the owner picked it from our own question (reflex 8).
 import type { ReflexInput, ReflexQuestion, ReflexRule, ReflexStep } from '#core/agent/reflex-rule.ts';
-import { type Message, messageText, type ToolResultPart } from '#core/model/message.ts';
+import { type Message, messageText, type TextPart, type ToolResultPart } from '#core/model/message.ts';
 import type { Language } from './language.ts';
 import { type RankedRule, type ReflexSurroundings, rankRules, reflexInput, THRESHOLDS } from './rank-rules.ts';
 import { readAnswer } from './read-answer.ts';
@@ -23,13 +23,16 @@ const MAX_CHOICES = 4;
 /** Questions in a row that an answer is traced back through. */
 const MAX_DEPTH = 4;
 
-export function decideTurn(turn: ReflexTurn, depth = 0): ReflexStep {
-  const place = turn.messages.findLastIndex((message) => message.role === 'user');
+export function decideTurn(given: ReflexTurn, depth = 0): ReflexStep {
+  const place = given.messages.findLastIndex((message) => message.role === 'user');
+  const piped = pipedPart(given.messages[place]);
+  const turn = piped === undefined ? given : { ...given, language: aboutPiped(given.language) };
   const text = ownerLine(turn.messages[place]);
   if (text === '') return { type: 'say', text: turn.language.templates.refusal };
   const history = turn.messages.slice(0, place);
   const results = turn.messages.slice(place + 1).flatMap((message) => (message.role === 'tool' ? message.parts : []));
-  const surroundings = { ...turn.surroundings, history };
+  const before: readonly Message[] = piped === undefined ? history : [...history, { role: 'user', parts: [piped] }];
+  const surroundings = { ...turn.surroundings, history: before };
   const plain = reflexInput(text, surroundings, turn.language);
   const question = depth < MAX_DEPTH ? openQuestion({ ...turn, messages: history }, depth) : undefined;
   const answer = question === undefined ? undefined : readAnswer(text, question, turn.language);
@@ -57,8 +60,26 @@ export function ownerLine(message: Message | undefined): string {
     .trim();
 }
 
+/** What was piped in with the line, where tools can look at it: the line is about it. */
+function pipedPart(message: Message | undefined): TextPart | undefined {
+  if (message?.role !== 'user') return undefined;
+  return message.parts.find(({ label, spill }) => label === 'stdin' && spill !== undefined);
+}
+
+const pipedLanguages = new WeakMap<Language, Language>();
+
+/** The language with the words for what was piped in among those for the file that the talk is about. */
+function aboutPiped(language: Language): Language {
+  const known = pipedLanguages.get(language);
+  if (known !== undefined) return known;
+  const { slots } = language;
+  const made = { ...language, slots: { ...slots, sameFile: [...slots.sameFile, ...slots.pipedFile] } };
+  pipedLanguages.set(language, made);
+  return made;
+}
+
 /** Our question that ended the turn before, derived again rather than read: quoted text can never pose as one. */
-function openQuestion(turn: ReflexTurn, depth: number): ReflexQuestion | undefined {
+export function openQuestion(turn: ReflexTurn, depth = 0): ReflexQuestion | undefined {
   const last = turn.messages.at(-1);
   if (last?.role !== 'assistant' || last.model !== REFLEX_ID) return undefined;
   if (!/^\d\) /m.test(messageText(last))) return undefined;

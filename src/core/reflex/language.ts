@@ -131,6 +131,8 @@ export interface SlotWords {
   readonly home: readonly string[];
   /** Phrases for the file that was last spoken of. */
   readonly sameFile: readonly string[];
+  /** What was piped in with the line; counts only when something was. */
+  readonly pipedFile: readonly string[];
   /** Phrases for all files of the project. */
   readonly everywhere: readonly string[];
   /** Spoken names of well-known files. */

@@ -33,7 +33,7 @@ export function insertSession(
   given: { readonly clock: Clock; readonly id?: string },
 ): SessionRow {
   const now = given.clock.now();
-  const id = given.id ?? newSessionId(given.clock);
+  const id = given.id ?? start.id ?? newSessionId(given.clock);
   database.run(
     `INSERT INTO sessions(id, source, user_id, chat_id, title, parent_id, cwd, started_at, last_active_at)
      VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)`,

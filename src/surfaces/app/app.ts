@@ -35,8 +35,20 @@ export interface AppOptions {
   readonly clock?: Clock;
   /** One turn and out: reviews are recorded and left to a start that stays. */
   readonly oneShot?: boolean;
+  readonly run?: RunSettings;
   /** What an embedding program or a test brings along. */
   readonly extra?: AppExtras;
+}
+
+/** For this run only, before config. */
+export interface RunSettings {
+  /** The others are shown as ever, for the prompt's cache, and answer `tool-not-allowed`. */
+  readonly allowedTools?: readonly string[];
+  readonly maxSteps?: number;
+  /** `read-only`: what may change something is refused. `auto`: what would be asked is answered with yes, unless the configuration denies it. */
+  readonly permission?: 'ask' | 'read-only' | 'auto';
+  /** Stands at the end of the prompt of each new session. */
+  readonly appendPrompt?: string;
 }
 
 export interface AppExtras {
@@ -64,13 +76,15 @@ export interface ConversationOptions {
   readonly resume?: string;
   /** Go on with the last session of this source and folder. */
   readonly continueLast?: boolean;
+  /** Id of the new session; refused as `session-exists` when there is one of that name. */
+  readonly newId?: string;
   readonly source: string;
   readonly cwd: string;
   readonly approver: Approver;
   readonly asker: Asker;
 }
 
-export type OpenRefusal = 'no-such-session' | 'owned-elsewhere';
+export type OpenRefusal = 'no-such-session' | 'owned-elsewhere' | 'session-exists';
 
 /** A place to ask that is added while talking: a key, or the address of an endpoint. */
 export interface ModelAddition {

@@ -142,7 +142,7 @@ function endLines(event: Extract<TurnEvent, { type: 'turn-end' }>): readonly Eve
   return [{ kind: 'end', text: `${what} · ${facts}` }];
 }
 
-export function failureText(event: Extract<TurnEvent, { type: 'turn-end' }>): string {
+function failureText(event: Extract<TurnEvent, { type: 'turn-end' }>): string {
   const { error } = event;
   if (!error) return event.outcome;
   return oneLine(withFix(error.message, error.fix), 600);

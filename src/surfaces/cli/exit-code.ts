@@ -7,7 +7,7 @@ import { errorText, TalariaError } from '#base/errors.ts';
 const ASKED_FOR = new Set(['commander.helpDisplayed', 'commander.version']);
 
 /** What was typed cannot be meant; found only where the toolsets are known. */
-const USAGE = new Set(['unknown-toolset', 'toolset-circle']);
+const USAGE = new Set(['unknown-toolset', 'toolset-circle', 'unknown-tool']);
 
 export function reportError(error: unknown, err: (text: string) => void): number {
   if (error instanceof CommanderError) return ASKED_FOR.has(error.code) || error.exitCode === 0 ? 0 : 2;

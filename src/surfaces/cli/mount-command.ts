@@ -1,10 +1,11 @@
 // Owns putting CommandSpecs onto a commander program: positionals, flags from the zod schema, help, examples.
-// Knows no single command. The same mounting serves the shell and the chat. Invariant: what reaches `run` has passed the schema.
+// Tells a command from a prompt. Knows no single command. The same mounting serves the shell and the chat. Invariant: what reaches `run` has passed the schema.
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { issueText } from '#base/schema-issue.ts';
 import type { AnyCommand } from '#core/agent/command-spec.ts';
+import { nearestName } from '#surfaces/app/nearest-name.ts';
 
 /** A command line that made sense: the command and its validated input. */
 export interface Invocation {
@@ -44,6 +45,19 @@ export function typedAs(command: Command): string {
   const { parent } = command;
   if (parent === null) return command.name();
   return `${typedAs(parent)}${parent.name() === '/' ? '' : ' '}${command.name()}`;
+}
+
+/** What a shell line without dashes is: the words of a command, of what is nearly one, or of a prompt. */
+export type LineKind = { readonly type: 'command' | 'prompt' } | { readonly type: 'misspelled'; readonly near: string };
+
+export function lineKind(words: readonly string[], commands: readonly AnyCommand[]): LineKind {
+  const [first = '', second] = words;
+  const full = commands.map(({ name }) => name);
+  const names = [...new Set(['help', ...full.map((name) => name.split(' ')[0] ?? name)])];
+  if (names.includes(first)) return { type: 'command' };
+  const near = first.startsWith('/') ? undefined : nearestName(first, names);
+  const goesOn = second === undefined || second.startsWith('-') || full.includes(`${near} ${second}`);
+  return near !== undefined && goesOn ? { type: 'misspelled', near } : { type: 'prompt' };
 }
 
 function groupOf(parent: Command, name: string): Command {

@@ -12,6 +12,7 @@ const FIXES: Readonly<Record<OpenRefusal, string>> = {
   'no-such-session': '',
   'owned-elsewhere':
     'Close it there, read it with `talaria sessions show ID`, or go on with a copy: `talaria sessions fork ID`.',
+  'session-exists': 'Go on with it: --resume ID. A new one needs another id.',
 };
 
 export function openProblem({ reason, detail }: Refusal<OpenRefusal>): OpenProblem {

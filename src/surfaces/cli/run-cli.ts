@@ -1,13 +1,16 @@
 // Owns the shell's side of `talaria`: which surface a command line starts, and how it ends. Knows no command's work.
 // Invariant: usage errors exit 2 with the word named; whatever was opened is shut down, also on SIGTERM and SIGINT.
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import { errorCode, errorText } from '#base/errors.ts';
 import type { App } from '#surfaces/app/app.ts';
 import { readEnvironment } from '#surfaces/app/environment.ts';
-import { type CliOptions, createProgram, flagProblem, namesOf } from './cli-program.ts';
+import { type CliOptions, createProgram, flagProblem, HOW_TO_RESUME, namesOf, runSettings } from './cli-program.ts';
 import { fullWords } from './command-words.ts';
 import { reportError } from './exit-code.ts';
 import type { Invocation } from './mount-command.ts';
 import { watchOutput } from './output-watch.ts';
+import type { PipedInput } from './print/piped-input.ts';
 import { type SignalWatch, watchSignals } from './process-signals.ts';
 import type { OutputTarget } from './render-output.ts';
 
@@ -43,11 +46,31 @@ async function dispatch(argv: readonly string[], run: Run): Promise<number> {
   const wantsHelp = argv.includes('--help') || argv.includes('-h');
   if (!wantsHelp) flags.parse([...argv], { from: 'user' });
   const words = wantsHelp ? [] : flags.args;
-  const opening = lazyApp(flags.opts<CliOptions>());
+  const [first] = words;
+  if (!wantsHelp && first === undefined) return start(flags, run);
+  const { print } = flags.opts<CliOptions>();
+  if (typeof print === 'string') refuseProblem(flags, words);
+  if (print === true || (first !== undefined && /\s/.test(first))) return start(promptProgram(argv, run), run);
+  return runWords(argv, words, { flags, run });
+}
+
+/** The words are a prompt: flags may stand behind it too. */
+function promptProgram(argv: readonly string[], { version }: Run): Command {
+  const program = createProgram(version).passThroughOptions(false).argument('[words...]');
+  program.parse([...argv], { from: 'user' });
+  if (program.args.join(' ').trim() === '') program.error('error: the prompt is empty', { exitCode: 2 });
+  return program;
+}
+
+/** A chat or one turn. */
+async function start(program: Command, run: Run): Promise<number> {
+  refuseProblem(program, []);
+  enterFolder(program);
+  const options = program.opts<CliOptions>();
+  const prompt = program.args.length === 0 ? {} : { prompt: program.args.join(' ') };
+  const opening = lazyApp(options);
   try {
-    if (wantsHelp || words.length > 0) return await runWords(argv, words, { flags, opening, run });
-    refuseProblem(flags, []);
-    return await startSurface(opening, { options: flags.opts<CliOptions>(), run });
+    return await startSurface(opening, { program, options, run, ...prompt });
   } finally {
     await opening.shutdown();
   }
@@ -58,19 +81,39 @@ function refuseProblem(program: Command, words: readonly string[]): void {
   if (problem !== undefined) program.error(`error: ${problem}`, { exitCode: 2 });
 }
 
+const STARTED_IN = process.cwd();
+
+const NO_FOLDER: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such folder',
+  ENOTDIR: 'it is no folder',
+  EACCES: 'it may not be entered',
+};
+
+/** From here on everything is as if it had been started in the folder of `--cwd`. */
+function enterFolder(program: Command): void {
+  const { cwd } = program.opts<CliOptions>();
+  if (cwd === undefined) return;
+  try {
+    process.chdir(resolve(STARTED_IN, cwd));
+  } catch (error) {
+    const reason = NO_FOLDER[errorCode(error) ?? ''] ?? errorText(error);
+    program.error(`error: --cwd ${cwd}: ${reason}`, { exitCode: 2 });
+  }
+}
+
 interface Words {
   readonly flags: Command;
-  readonly opening: LazyApp;
   readonly run: Run;
 }
 
-/** A command, or help: only then the commands are loaded. */
-async function runWords(argv: readonly string[], words: readonly string[], ground: Words): Promise<number> {
-  const { opening, run } = ground;
-  const [{ mountCommands }, { extensionCommands, shellCommands }] = await Promise.all([
+/** A command, or help: only then the commands are loaded. Words that are no command are a prompt. */
+async function runWords(argv: readonly string[], words: readonly string[], { flags, run }: Words): Promise<number> {
+  const [{ lineKind, mountCommands }, { extensionCommands, shellCommands }] = await Promise.all([
     import('./mount-command.ts'),
     import('#surfaces/app/commands/shell-commands.ts'),
   ]);
+  enterFolder(flags);
+  const opening = lazyApp(flags.opts<CliOptions>());
   const program = createProgram(run.version);
   const found: Invocation[] = [];
   const usesModel = () => found.some(({ command }) => MODEL_COMMANDS.has(command.name));
@@ -78,14 +121,28 @@ async function runWords(argv: readonly string[], words: readonly string[], groun
   const own = shellCommands(options);
   const isOwn = own.some(({ name }) => name.split(' ')[0] === words[0]);
   const commands = isOwn ? own : [...own, ...(await extensionCommands(options))];
+  if (words.length > 0) {
+    const kind = lineKind(words, commands);
+    if (kind.type === 'prompt') return start(promptProgram(argv, run), run);
+    if (kind.type === 'misspelled') flags.error(misspelled(words, kind.near), { exitCode: 2 });
+    refuseProblem(flags, words);
+  }
   mountCommands(program, commands, (invocation) => {
     found.push(invocation);
   });
   const before = argv.slice(0, argv.length - words.length);
-  if (words.length > 0) refuseProblem(ground.flags, words);
-  await program.parseAsync([...before, ...fullWords(words)], { from: 'user' });
-  const [invocation] = found;
-  return invocation === undefined ? 0 : runCommand(invocation, run);
+  try {
+    await program.parseAsync([...before, ...fullWords(words)], { from: 'user' });
+    const [invocation] = found;
+    return invocation === undefined ? 0 : await runCommand(invocation, run);
+  } finally {
+    await opening.shutdown();
+  }
+}
+
+function misspelled(words: readonly string[], near: string): string {
+  const [typed] = words;
+  return `error: unknown command '${typed}'\n(Did you mean ${near}? A question goes with -p: talaria -p "${words.join(' ')}")`;
 }
 
 /** What is said about models is for these; others do without one. */
@@ -111,13 +168,15 @@ interface LazyApp {
   readonly shutdown: () => Promise<void>;
 }
 
-function lazyApp({ model, toolsets, print }: CliOptions): LazyApp {
+function lazyApp(options: CliOptions): LazyApp {
+  const { model, toolsets, print } = options;
   let app: Promise<App> | undefined;
   const compose = async () => {
     const { composeApp } = await import('#surfaces/app/compose.ts');
     return composeApp({
       ...(print === undefined ? {} : { oneShot: true }),
       environment: readEnvironment(),
+      run: runSettings(options),
       ...(model === undefined ? {} : { model }),
       ...(toolsets === undefined ? {} : { toolsets: namesOf(toolsets) }),
     });
@@ -145,59 +204,84 @@ async function runCommand(invocation: Invocation, run: Run): Promise<number> {
 }
 
 interface SurfaceRun {
+  readonly program: Command;
   readonly options: CliOptions;
   readonly run: Run;
-}
-
-async function startSurface(opening: LazyApp, { options, run }: SurfaceRun): Promise<number> {
-  const session = {
-    continueLast: options.continue === true,
-    ...(options.resume === undefined ? {} : { resume: options.resume }),
-  };
-  const target = { ...TARGET, signal: run.signal };
-  if (options.print !== undefined) return printOnce(opening, { options, session, target });
-  const app = await opening.get();
-  sayNotices([...app.notices, ...app.modelNotices]);
-  const greeting = await app.firstScreen();
-  const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
-  if (!isTerminal || options.plain || wantsPlain(app.environment.variables)) {
-    const { runPlainChat } = await import('./plain/plain-chat.ts');
-    const { onInterrupt } = run.signals;
-    const io = { input: process.stdin, interactive: process.stdin.isTTY === true, onInterrupt };
-    return runPlainChat(app, { ...io, greeting, ...session }, target);
-  }
-  const { runChatScreen } = await import('./chat/chat-screen.ts');
-  return runChatScreen(app, { greeting, historyFile: app.home.inputHistory, ...session }, run.signal);
-}
-
-interface PrintRun {
-  readonly options: CliOptions;
-  readonly session: { readonly continueLast: boolean; readonly resume?: string };
-  readonly target: OutputTarget & { readonly signal: AbortSignal };
+  readonly prompt?: string;
 }
 
 /** How long a pipe that nobody writes to is waited for, when the command line says what to do, ms. */
 const PIPE_PATIENCE_MS = 3_000;
 
-async function printOnce(opening: LazyApp, { options, session, target }: PrintRun): Promise<number> {
-  const [{ runPrintMode }, { hasPipedInput, NO_INPUT, readPipedInput }] = await Promise.all([
+async function startSurface(opening: LazyApp, surface: SurfaceRun): Promise<number> {
+  const { program, options, run, prompt } = surface;
+  if (options.print !== undefined) return printOnce(opening, surface);
+  const variables = readEnvironment().variables;
+  const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
+  const isScreen = isTerminal && !options.plain && !wantsPlain(variables);
+  if (options.resume === true && !isScreen)
+    program.error(`error: --resume needs an id where no list can be shown; ${HOW_TO_RESUME}`, { exitCode: 2 });
+  const app = await opening.get();
+  sayNotices([...app.notices, ...app.modelNotices]);
+  const resume = options.resume === true ? await pick(app, run.signal) : options.resume;
+  if (typeof resume === 'number') return resume;
+  const greeting = await app.firstScreen();
+  const session = { ...sessionOf(options), ...(resume === undefined ? {} : { resume }) };
+  if (!isScreen) {
+    const { runPlainChat } = await import('./plain/plain-chat.ts');
+    const first =
+      prompt === undefined
+        ? {}
+        : { prompt, once: !isTerminal, piped: await pipedContext(run.signal, PIPE_PATIENCE_MS) };
+    const io = {
+      input: process.stdin,
+      interactive: process.stdin.isTTY === true,
+      onInterrupt: run.signals.onInterrupt,
+    };
+    return runPlainChat(app, { ...io, greeting, ...session, ...first }, { ...TARGET, signal: run.signal });
+  }
+  const { runChatScreen } = await import('./chat/chat-screen.ts');
+  const first = prompt === undefined ? {} : { prompt };
+  return runChatScreen(app, { greeting, historyFile: app.home.inputHistory, ...session, ...first }, run.signal);
+}
+
+/** The id of the session that was picked, or the exit code when none was. */
+async function pick(app: App, signal: AbortSignal): Promise<string | number> {
+  const { pickSession } = await import('./chat/session-picker.ts');
+  return pickSession(app, { out: TARGET.err, signal });
+}
+
+function sessionOf({ continue: isGoingOn, sessionId }: CliOptions) {
+  return { continueLast: isGoingOn === true, ...(sessionId === undefined ? {} : { newId: sessionId }) };
+}
+
+async function printOnce(opening: LazyApp, { options, run, prompt }: SurfaceRun): Promise<number> {
+  const [{ runPrintMode }, { readInputLines }] = await Promise.all([
     import('./print/print-mode.ts'),
     import('./print/piped-input.ts'),
   ]);
-  const text = typeof options.print === 'string' ? options.print : undefined;
-  const patience = text === undefined ? {} : { patienceMs: PIPE_PATIENCE_MS };
-  const piped = async () =>
-    hasPipedInput() ? readPipedInput(process.stdin, { ...patience, signal: target.signal }) : NO_INPUT;
-  const request = { format: options.outputFormat, yes: options.yes === true, ...session };
+  const { signal } = run;
+  const text = typeof options.print === 'string' ? options.print : prompt;
+  const patience = text === undefined ? undefined : PIPE_PATIENCE_MS;
+  const lines = options.inputFormat === 'stream-json' ? { lines: readInputLines(process.stdin, signal) } : {};
+  const resume = typeof options.resume === 'string' ? { resume: options.resume } : {};
+  const request = { format: options.outputFormat, ...sessionOf(options), ...resume };
   try {
     return await runPrintMode(
-      { open: opening.get, piped },
+      { open: opening.get, piped: () => pipedContext(signal, patience), ...lines },
       text === undefined ? request : { ...request, text },
-      target,
+      { ...TARGET, signal },
     );
   } finally {
     process.stdin.destroy();
   }
+}
+
+/** @param patienceMs how long a pipe that nobody writes to is waited for; absent: to its end */
+async function pipedContext(signal: AbortSignal, patienceMs?: number): Promise<PipedInput> {
+  const { hasPipedInput, NO_INPUT, readPipedInput } = await import('./print/piped-input.ts');
+  const patience = patienceMs === undefined ? {} : { patienceMs };
+  return hasPipedInput() ? readPipedInput(process.stdin, { ...patience, signal }) : NO_INPUT;
 }
 
 /** NO_COLOR and a dumb terminal ask for lines without escape codes. */

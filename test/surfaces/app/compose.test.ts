@@ -225,6 +225,47 @@ describe('a composed agent', () => {
     assert.deepEqual(asked, ['risky']);
   });
 
+  test('first hour 7: the permission of a run comes before the configuration, but for what that denies', async (t) => {
+    const asked: string[] = [];
+    const approver = {
+      approve: async ({ preview }: { readonly preview: string }) => {
+        asked.push(preview);
+        return { decision: 'once' as const };
+      },
+    };
+    const cases = [
+      ['ask', 'auto', 'ran', 0],
+      ['off', 'ask', 'ran', 1],
+      ['deny', 'auto', 'denied', 0],
+      ['off', 'read-only', 'read-only', 0],
+    ] as const;
+    for (const [mode, permission, expected, questions] of cases) {
+      const stage = createStage(t);
+      stage.temp.write('home/config.yaml', `approvals:\n  mode: ${mode}\n`);
+      const client = createScriptedModel([call('risky'), 'done'], { context: t });
+      const app = await stage.open({ extra: { client, tools: [echo] }, run: { permission } });
+      const { events } = await play(await openConversation(app, { approver }), 'go');
+      const end = events.find((event) => event.type === 'tool-end');
+      const said = end?.type === 'tool-end' ? (end.result.observed.refused ?? 'ran') : 'nothing';
+      assert.deepEqual([said, asked.splice(0).length], [expected, questions], `${mode}, ${permission}`);
+    }
+  });
+
+  test('first hour 7: tools that are not allowed in a run are shown as ever, and refused', async (t) => {
+    const client = createScriptedModel([call('x'), 'done'], { context: t });
+    const stage = createStage(t);
+    const app = await stage.open({ extra: { client, tools: [echo] }, run: { allowedTools: ['read_file'] } });
+    const conversation = await openConversation(app);
+    const { events } = await play(conversation, 'go');
+    assert.ok(conversation.prompt.tools.some(({ name }) => name === 'echo'));
+    const end = events.find((event) => event.type === 'tool-end');
+    assert.equal(end?.type === 'tool-end' && end.result.observed.refused, 'tool-not-allowed');
+    await assert.rejects(stage.open({ run: { allowedTools: ['serch_files'] } }), {
+      code: 'unknown-tool',
+      fix: /Did you mean search_files/,
+    });
+  });
+
   verifies('core:approval:remembered', 'what is allowed for good is remembered in the configuration', async (t) => {
     const stage = createStage(t);
     const approver = { approve: async () => ({ decision: 'always' as const }) };
@@ -241,6 +282,35 @@ describe('a composed agent', () => {
 });
 
 describe('sessions of a composed agent', () => {
+  test('first hour 7: what a run adds to the prompt stays with its session, also when that is built anew', async (t) => {
+    const stage = createStage(t);
+    const first = await stage.open({ model: 'reflex', run: { appendPrompt: 'Speak like a pirate.' } });
+    const conversation = await openConversation(first);
+    for (let turn = 0; turn < 16; turn += 1) await play(conversation, `${turn} ${'and more words '.repeat(2_000)}`);
+    assert.match(conversation.prompt.system, /\n\n## Added for this session\nSpeak like a pirate\.$/);
+    await first.shutdown();
+    const second = await stage.open({ model: 'reflex' });
+    const resumed = await openConversation(second, { resume: conversation.session.id });
+    assert.equal(resumed.prompt.system, conversation.prompt.system);
+    const events = [];
+    for await (const event of resumed.compress(new AbortController().signal)) events.push(event);
+    assert.ok(
+      events.some(({ type }) => type === 'prefix-break'),
+      JSON.stringify(events),
+    );
+    assert.match(resumed.prompt.system, /Speak like a pirate\.$/);
+    assert.doesNotMatch((await openConversation(second)).prompt.system, /pirate/);
+  });
+
+  test('first hour 7: a new session takes the id that it is given, once', async (t) => {
+    const app = await createStage(t).open({ model: 'reflex' });
+    const options = { source: 'cli', cwd: '/', approver: denyingApprover, asker: absentAsker, newId: 'mine' };
+    const opened = await app.openConversation(options);
+    assert.equal(opened.ok && opened.value.session.id, 'mine');
+    const again = await app.openConversation(options);
+    assert.equal(again.ok ? 'opened' : again.reason, 'session-exists');
+  });
+
   verifies(
     'core:cli:continue-resume',
     'resume by id, continue the last of this folder, refuse an unknown id',

@@ -1,6 +1,6 @@
 /** A composed agent in a throw-away home that talks to a scripted provider over HTTP. */
 import type { TestContext } from 'node:test';
-import type { App } from '#surfaces/app/app.ts';
+import type { App, AppOptions } from '#surfaces/app/app.ts';
 import { type ScriptedServer, startScriptedServer } from '#testing/scripted-server.ts';
 import type { ServerStep } from '#testing/server/server-step.ts';
 import { createStage, type Stage } from '../app/app-fixture.ts';
@@ -11,10 +11,14 @@ export interface Served {
   readonly app: App;
 }
 
-export async function openServed(t: TestContext, steps: readonly ServerStep[]): Promise<Served> {
+export async function openServed(
+  t: TestContext,
+  steps: readonly ServerStep[],
+  options: Partial<AppOptions> = {},
+): Promise<Served> {
   const server = await startScriptedServer(steps, { models: ['m', 'other'], context: t });
   const stage = createStage(t, { OPENAI_BASE_URL: server.baseUrl, OPENAI_API_KEY: 'a-key-for-tests' });
-  return { stage, server, app: await stage.open() };
+  return { stage, server, app: await stage.open(options) };
 }
 
 export interface Written {

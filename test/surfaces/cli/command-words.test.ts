@@ -69,7 +69,7 @@ describe('command words', () => {
       const cases: readonly [readonly string[], RegExp][] = [
         [['--frob'], /unknown option '--frob'/],
         [['--modle', 'x'], /unknown option '--modle'[\s\S]*--model/],
-        [['--resume'], /argument missing/],
+        [['-p', 'hi', '--resume'], /--resume needs an id with -p/],
         [['-p', 'hi', 'there', 'you'], /"there you".*quotes/],
         [['-p', 'hi', '--output-format', 'yaml'], /text, json, stream-json/],
         [['--output-format', 'json'], /goes with -p/],
@@ -78,10 +78,30 @@ describe('command words', () => {
         [['--resume', ' '], /--resume needs/],
         [['--model', ''], /--model needs/],
         [['--toolsets', ', ,'], /--toolsets needs/],
+        [['--permission-mode', 'no'], /ask, read-only, auto/],
+        [['-p', 'hi', '--yes', '--permission-mode', 'ask'], /--yes approves/],
+        [['--max-turns', '0'], /whole number from 1/],
+        [['--allowed-tools', ' ,'], /--allowed-tools needs/],
+        [['--session-id', '../up'], /--session-id takes/],
+        [['--session-id', 'last'], /"last" names/],
+        [['--session-id', 'mine', '--continue'], /cannot be used with/],
+        [['--append-system-prompt', 'x', '--resume', 'y'], /goes with a new session/],
+        [['--append-system-prompt', ' '], /needs a text/],
+        [['--cwd', ''], /--cwd needs/],
+        [['--input-format', 'stream-json'], /goes with -p/],
+        [['-p', 'hi', '--input-format', 'stream-json'], /leave out the text/],
+        [['-p', '--input-format', 'stream-json'], /--output-format stream-json/],
+        [['--max-turns', '3', 'sessions'], /--max-turns does not go with the command "sessions"/],
         [['--plain', 'sessions'], /--plain does not go with the command "sessions"/],
       ];
       for (const [argv, expected] of cases) assert.match(problemOf(argv) ?? 'nothing', expected, argv.join(' '));
-      for (const argv of [[], ['-p'], ['-p', 'hi', '--yes', '--output-format', 'json'], ['-m', 'reflex', 'tools']])
+      for (const argv of [
+        [],
+        ['-p'],
+        ['-p', 'hi', '--yes', '--output-format', 'json'],
+        ['-m', 'reflex', 'tools'],
+        ['--resume'],
+      ])
         assert.equal(problemOf(argv), undefined, argv.join(' '));
     },
   );

@@ -18,10 +18,12 @@ export interface PromptSources {
   readonly skills: string;
   /** Frozen snapshot of the memory files, empty when there is nothing. */
   readonly memory: string;
+  /** What the owner added for this one session. */
+  readonly appended?: string;
 }
 
 export interface PromptSection {
-  readonly name: 'identity' | 'guidance' | 'environment' | 'project' | 'skills' | 'memory' | 'schemas';
+  readonly name: 'identity' | 'guidance' | 'environment' | 'project' | 'skills' | 'memory' | 'appended' | 'schemas';
   readonly text: string;
 }
 
@@ -47,6 +49,14 @@ export function buildFrozenPrompt(sources: PromptSources, tools: readonly ToolSc
   return { system: normalizeText(fitted.sections.map((section) => section.text).join('\n\n')), tools: fitted.tools };
 }
 
+const APPENDED = '## Added for this session\n';
+
+/** What was added to a prompt when it was built: one that is built anew for the same session keeps it. */
+export function appendedTo({ system }: FrozenPrompt): string | undefined {
+  const at = system.lastIndexOf(`\n\n${APPENDED}`);
+  return at < 0 ? undefined : system.slice(at + 2 + APPENDED.length);
+}
+
 interface Fitted {
   readonly sections: readonly PromptSection[];
   readonly tools: readonly ToolSchema[];
@@ -68,7 +78,7 @@ function fit(sources: PromptSources, tools: readonly ToolSchema[], window: numbe
 }
 
 function assemble(sources: PromptSources, projectLimit: number): readonly PromptSection[] {
-  const { identity, environment, project, skills, memory } = sources;
+  const { identity, environment, project, skills, memory, appended } = sources;
   const sections: PromptSection[] = [
     { name: 'identity', text: identity?.trim() || IDENTITY },
     { name: 'guidance', text: GUIDANCE },
@@ -80,6 +90,7 @@ function assemble(sources: PromptSources, projectLimit: number): readonly Prompt
   }
   if (skills.trim()) sections.push({ name: 'skills', text: skills });
   if (memory.trim()) sections.push({ name: 'memory', text: memory });
+  if (appended?.trim()) sections.push({ name: 'appended', text: APPENDED + appended });
   return sections.map((section) => ({ ...section, text: normalizeText(section.text) }));
 }
 

@@ -22,6 +22,8 @@ export interface ToolAccess {
   readonly shown: ReadonlySet<string>;
   /** A turn may narrow what is runnable; absent: all that is shown. */
   readonly runnable?: ReadonlySet<string>;
+  /** Only tools of effect `read` run. */
+  readonly readOnly?: boolean;
   readonly approver: Approver;
   readonly allowList: AllowList;
 }
@@ -29,6 +31,7 @@ export interface ToolAccess {
 export type PermitRefusal =
   | 'unknown-tool'
   | 'tool-not-allowed'
+  | 'read-only'
   | 'invalid-arguments'
   | 'forbidden'
   | 'denied'
@@ -51,6 +54,8 @@ export function checkCall(call: ToolCallPart, access: ToolAccess): Permitted | R
       `${call.name} may not run in this turn. Runnable: ${[...access.runnable].join(', ') || 'none'}.`,
     );
   }
+  if (access.readOnly && tool.effect !== 'read')
+    return refuse('read-only', `${call.name} may change something, and this run only reads.`);
   if (call.malformed !== undefined) {
     return refuse(
       'invalid-arguments',

@@ -21,6 +21,9 @@ export const slots: SlotWords = {
   sameFile: phrases(
     'it|(that|this|the same) (file|one|document)|that same file|the file (i|we) just (opened|read|saw|saved)|the file',
   ),
+  pipedFile: phrases(
+    'this|that|these|those|them|[the|this|that|my] (input|stdin|standard input|piped input|pipe|text|data|piped text)|(what i|what was|the text i) piped [in]',
+  ),
   everywhere: phrases(`
     [the|our|my|this|all the|all of the|the whole|the entire|whole|entire|all] (code|codebase|code base|source|source code|sources|source files|source tree|tree|project|repo|repository|workspace|files|file tree|thing)|
     (every|any|each|all) [of] [the|my|our|these] (file|files|code)|these files|everywhere|anywhere|everything|anything|the lot

@@ -41,16 +41,28 @@ function textOf(data: JsonObject, key: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** `it` in place of a path becomes the file that was last read or written; undefined when there is none. */
+/**
+ * `it` in place of a path becomes the file that was last read, written or piped in; undefined when there is none.
+ * A text that is looked for nowhere in particular is looked for in what was piped in with the line.
+ */
 export function resolvePath(match: ReflexMatch, history: readonly Message[]): ReflexMatch | undefined {
-  if (match.slots.path !== '@same') return match;
-  const path = lastPath(history);
+  const { path: said, what } = match.slots;
+  const piped = said === undefined && what !== 'files' ? pipedFile(history.at(-1)) : undefined;
+  if (said !== '@same' && piped === undefined) return match;
+  const path = piped ?? lastPath(history);
   return path === undefined ? undefined : { ...match, slots: { ...match.slots, path } };
 }
 
-/** The file that was read or written last. */
+/** The file that was read, written or piped in last. */
 export function lastPath(history: readonly Message[]): string | undefined {
-  const files = doneCalls(history).filter(({ call }) => ['read_file', 'write_file', 'patch'].includes(call.name));
-  const path = textOf(files.at(-1)?.call.arguments ?? {}, 'path');
-  return path === '' ? undefined : path;
+  const at = history.findLastIndex((message) => pipedFile(message) !== undefined);
+  const calls = doneCalls(history.slice(at + 1)).filter(({ call }) => FILE_TOOLS.has(call.name));
+  const path = textOf(calls.at(-1)?.call.arguments ?? {}, 'path');
+  return path === '' ? pipedFile(history[at]) : path;
+}
+
+const FILE_TOOLS: ReadonlySet<string> = new Set(['read_file', 'write_file', 'patch']);
+
+function pipedFile(message: Message | undefined): string | undefined {
+  return message?.role === 'user' ? message.parts.find(({ label }) => label === 'stdin')?.spill : undefined;
 }

@@ -185,6 +185,6 @@ function selected(session: SessionRow, rows: readonly Row[], whole: boolean): Se
 }
 
 function spillOf(role: string, body: string): { readonly spill?: string } {
-  const spill = role === 'tool' ? /"spill":"((?:[^"\\]|\\.)*)"/.exec(body)?.[1] : undefined;
+  const spill = role !== 'assistant' ? /"spill":"((?:[^"\\]|\\.)*)"/.exec(body)?.[1] : undefined;
   return spill === undefined ? {} : { spill: spill.replace(/\\(.)/g, '$1') };
 }

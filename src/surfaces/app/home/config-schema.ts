@@ -55,7 +55,9 @@ const approvals = z.object({
   mode: z
     .enum(['ask', 'off', 'deny'])
     .default('ask')
-    .describe('Risky commands: ask the person, run them (`off`; the hard list stays), or deny them.'),
+    .describe(
+      'Risky commands: ask the person, run them (`off`; the hard list stays), or deny them. For one run: --permission-mode ask, auto (as `off`) or read-only; what is denied here stays denied.',
+    ),
 });
 
 const memory = z.object({

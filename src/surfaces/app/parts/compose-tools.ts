@@ -23,6 +23,7 @@ import type { AppOptions } from '../app.ts';
 import type { LoadedConfig } from '../home/config.ts';
 import type { Home } from '../home/home.ts';
 import type { Extensions } from '../host/extension-host.ts';
+import { nearestName } from '../nearest-name.ts';
 import { mergedVariables } from './compose-models.ts';
 import { createLazyReflex, type LazyReflex } from './lazy-reflex.ts';
 import type { ComposedMind } from './mind/compose-mind.ts';
@@ -82,6 +83,7 @@ export function composeTools(options: AppOptions, parts: ToolParts): ComposedToo
   for (const tool of [...terminal.tools, ...plainTools(options, parts), ...skills, ...extra]) registry.register(tool);
   offerByDefault(registry, parts);
   const selection = select(registry, options, parts);
+  refuseUnknown(options.run?.allowedTools ?? [], selection);
   chosen.selection = selection;
   return {
     selection,
@@ -178,6 +180,19 @@ function select(registry: ToolRegistry, options: AppOptions, { loaded, notice }:
   const fallback = registry.select(['default', ...extra]);
   if (!fallback.ok) throw new TalariaError(fallback.detail, { code: fallback.reason });
   return fallback.value;
+}
+
+/** What is typed for one run is an error there, as an unknown toolset is. */
+function refuseUnknown(allowed: readonly string[], { schemas, unavailable }: ToolSelection): void {
+  const names = schemas.map(({ name }) => name);
+  const unknown = allowed.find((name) => !names.includes(name));
+  if (unknown === undefined) return;
+  const reason = unavailable.find(({ name }) => name === unknown)?.reason;
+  const near = nearestName(unknown, names);
+  throw new TalariaError(
+    reason === undefined ? `there is no tool ${unknown} in this run` : `${unknown} cannot be used here: ${reason}`,
+    { code: 'unknown-tool', fix: `${near ? `Did you mean ${near}? ` : ''}Tools: ${names.join(', ')}.` },
+  );
 }
 
 /** What is allowed for good goes into config.yaml; where that cannot be written it holds for the session. */

@@ -2,7 +2,7 @@
 // Knows the rooms by their contracts. Invariant: `shutdown` runs once, whoever calls it and however often.
 import { AbortedError } from '#base/abort.ts';
 import type { Database } from '#base/database/connection.ts';
-import { ok, type Result } from '#base/result.ts';
+import { ok, type Result, refuse } from '#base/result.ts';
 import { redactSecrets } from '#base/secrets.ts';
 import { type Approver, absentAsker, denyingApprover } from '#core/agent/approver.ts';
 import type { AnyCommand } from '#core/agent/command-spec.ts';
@@ -13,15 +13,16 @@ import {
   openConversation,
 } from '#core/agent/conversation.ts';
 import type { TurnRequest } from '#core/agent/extension-host.ts';
-import { buildFrozenPrompt, type PromptSection, promptSections } from '#core/agent/prompt/frozen-prompt.ts';
+import { appendedTo, buildFrozenPrompt, type PromptSection, promptSections } from '#core/agent/prompt/frozen-prompt.ts';
 import type { ReflexRule } from '#core/agent/reflex-rule.ts';
+import type { ToolAccess } from '#core/agent/turn/permit-call.ts';
 import { defaultStopConditions } from '#core/agent/turn/stop-conditions.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
 import type { ModelClient, Tier } from '#core/model/model-client.ts';
 import type { ToolSelection } from '#core/tools/registry/tool-registry.ts';
 import type { RememberedApprovals } from '#core/tools/risk/allow-list.ts';
 import type { Learning } from '#mind/learning/learning.ts';
-import type { App, ConversationOptions, ModelAddition, ModelInfo, OpenRefusal } from '../app.ts';
+import type { App, ConversationOptions, ModelAddition, ModelInfo, OpenRefusal, RunSettings } from '../app.ts';
 import { findSession } from '../find-session.ts';
 import { refuseNewerHome } from '../home/newer-home.ts';
 import type { ChoiceRefusal } from '../models/model-choice.ts';
@@ -48,6 +49,8 @@ interface Seat {
   readonly maxCost?: number;
   /** Narrows what is shown; absent: all of the toolsets. */
   readonly shown?: readonly string[];
+  /** Stands at the end of the prompt. */
+  readonly appended?: string;
 }
 
 export class ComposedApp implements App {
@@ -108,7 +111,12 @@ export class ComposedApp implements App {
 
   promptSections(cwd: string): readonly PromptSection[] {
     const window = this.#parts.models.desk.current().traits.contextWindow;
-    return promptSections(this.#sources(cwd, window), this.#parts.tools.selection.schemas, window);
+    const appended = this.#parts.options.run?.appendPrompt;
+    return promptSections(
+      this.#sources({ cwd, ...(appended ? { appended } : {}) }, window),
+      this.#parts.tools.selection.schemas,
+      window,
+    );
   }
 
   async firstScreen(): Promise<readonly string[]> {
@@ -146,12 +154,16 @@ export class ComposedApp implements App {
     await this.skills.library.ready();
     if (!request.ok) return request;
     const { cwd, asker } = options;
-    const { max_steps: maxSteps, max_cost: maxCost } = this.#parts.loaded.config.agent;
+    const { max_steps, max_cost: maxCost } = this.#parts.loaded.config.agent;
+    const { maxSteps = max_steps, permission } = this.#parts.options.run ?? {};
     const budget = { maxSteps, ...(maxCost === undefined ? {} : { maxCost }) };
-    const seat = { cwd, asker, approver: this.#approver(options.approver), model: this.#answering(), ...budget };
+    const approver = this.#approver(options.approver);
+    const appended = await this.#appended(request.value);
+    const seat = { cwd, asker, approver, model: this.#answering(), ...budget, ...(appended ? { appended } : {}) };
     const opened = await openConversation(request.value, this.#partsFor(seat), this.#parts.background.signal);
     if (!opened.ok) return opened;
-    if (options.approver !== denyingApprover) this.#parts.attended.add(opened.value.session.id);
+    if (options.approver !== denyingApprover || permission === 'auto')
+      this.#parts.attended.add(opened.value.session.id);
     return ok(this.#open.track(opened.value));
   }
 
@@ -205,9 +217,19 @@ export class ComposedApp implements App {
 
   #approver(asked: Approver): Approver {
     const { mode } = this.#parts.loaded.config.approvals;
-    if (mode === 'deny') return denyingApprover;
-    if (mode === 'off') return { approve: async () => ({ decision: 'once', reason: 'approvals.mode is off' }) };
+    const { permission } = this.#parts.options.run ?? {};
+    if (mode === 'deny') return { approve: async () => ({ decision: 'deny', reason: 'approvals.mode is deny' }) };
+    if (permission === 'auto') return { approve: async () => ({ decision: 'once', reason: 'this run approves all' }) };
+    if (mode === 'off' && permission === undefined)
+      return { approve: async () => ({ decision: 'once', reason: 'approvals.mode is off' }) };
     return asked;
+  }
+
+  /** What a session's prompt ends with: for a new one what this run adds, for an old one what was added when it was new. */
+  async #appended(request: OpenRequest): Promise<string | undefined> {
+    if ('start' in request) return this.#parts.options.run?.appendPrompt;
+    const prompt = await this.store.loadPrompt(request.resume);
+    return prompt && appendedTo(prompt);
   }
 
   async #requestOf(options: ConversationOptions): Promise<Result<OpenRequest, OpenRefusal>> {
@@ -221,7 +243,10 @@ export class ComposedApp implements App {
       const last = recent.find((session) => session.messageCount > 0);
       if (last) return ok({ resume: last.id });
     }
-    return ok({ start: { source, cwd } });
+    const { newId: id } = options;
+    if (id === undefined) return ok({ start: { source, cwd } });
+    const known = await this.store.get(id);
+    return known ? refuse('session-exists', `There is a session ${id} already.`) : ok({ start: { id, source, cwd } });
   }
 
   #partsFor(seat: Seat): ConversationParts {
@@ -233,7 +258,7 @@ export class ComposedApp implements App {
     return {
       store: mind.store,
       model: seat.model,
-      buildPrompt: (window) => buildFrozenPrompt(this.#sources(seat.cwd, window), schemas, window),
+      buildPrompt: (window) => buildFrozenPrompt(this.#sources(seat, window), schemas, window),
       machine: {
         clock,
         place: { cwd: seat.cwd, clock, asker: seat.asker, spillFolder: home.spill, redact },
@@ -245,7 +270,7 @@ export class ComposedApp implements App {
           ...extensions.hooks,
         ],
         stop: defaultStopConditions(seat.maxSteps, seat.maxCost),
-        access: { tools: tools.byName, approver: seat.approver, allowList: tools.allowList },
+        access: { tools: tools.byName, approver: seat.approver, allowList: tools.allowList, ...narrowed(options.run) },
       },
       events,
       compression: this.#compression(),
@@ -267,12 +292,27 @@ export class ComposedApp implements App {
     return mind.skills.index.render({ conditions: tools.conditions(), budget }).text;
   }
 
-  #sources(cwd: string, window: number) {
+  #sources({ cwd, appended }: Pick<Seat, 'cwd' | 'appended'>, window: number) {
     const { home, clock, mind, loaded } = this.#parts;
     const { providers } = this.#parts;
     const memory = loaded.config.memory.enabled ? joined(mind.snapshot(), providers?.promptBlock()) : '';
-    return gatherPromptSources({ home, cwd, clock, memory, skills: this.#skillIndex(window) });
+    return gatherPromptSources({
+      home,
+      cwd,
+      clock,
+      memory,
+      skills: this.#skillIndex(window),
+      ...(appended ? { appended } : {}),
+    });
   }
+}
+
+/** What of the tools may run in this run. */
+function narrowed({ allowedTools, permission }: RunSettings = {}): Pick<ToolAccess, 'runnable' | 'readOnly'> {
+  return {
+    ...(allowedTools ? { runnable: new Set(allowedTools) } : {}),
+    ...(permission === 'read-only' ? { readOnly: true } : {}),
+  };
 }
 
 function joined(...blocks: readonly (string | undefined)[]): string {

@@ -18,9 +18,11 @@ export interface PromptPlace {
   readonly memory: string;
   /** Index of the skills that fit here; empty when there are none. */
   readonly skills: string;
+  readonly appended?: string;
 }
 
-export function gatherPromptSources({ home, cwd, clock, memory, skills }: PromptPlace): PromptSources {
+export function gatherPromptSources(place: PromptPlace): PromptSources {
+  const { home, cwd, clock, memory, skills, appended } = place;
   const identity = readSoul(home.soul);
   const project = findProjectFile(cwd);
   return {
@@ -29,6 +31,7 @@ export function gatherPromptSources({ home, cwd, clock, memory, skills }: Prompt
     environment: environmentLine(cwd, clock),
     skills,
     memory,
+    ...(appended === undefined ? {} : { appended }),
   };
 }
 

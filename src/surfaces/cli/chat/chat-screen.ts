@@ -38,6 +38,9 @@ import { WorkingLine } from './view/working-line.ts';
 export interface ChatScreenOptions {
   readonly greeting: readonly string[];
   readonly resume?: string;
+  readonly newId?: string;
+  /** The first line, taken as if it had been typed. */
+  readonly prompt?: string;
   readonly continueLast: boolean;
   readonly historyFile: string;
   /** Default: that of the process. */
@@ -100,6 +103,7 @@ class ChatScreen {
       writeTerminal: (sequence) => this.#tui.terminal.write(sequence),
       continueLast: options.continueLast,
       ...(options.resume === undefined ? {} : { resume: options.resume }),
+      ...(options.newId === undefined ? {} : { newId: options.newId }),
     });
   }
 
@@ -115,6 +119,7 @@ class ChatScreen {
     this.#update();
     if (!signal.aborted) this.#hold.start();
     this.#queue(() => this.#between());
+    if (this.#options.prompt !== undefined) this.#take(this.#options.prompt);
     return this.#ended.promise;
   }
 

@@ -23,6 +23,8 @@ export interface ChatOptions {
   readonly approver: Approver;
   readonly asker: Asker;
   readonly resume?: string;
+  /** Id of the session that the chat begins, when it begins one. */
+  readonly newId?: string;
   readonly continueLast: boolean;
   /** Takes a line as if it had been typed, after what waits. */
   readonly submit: (line: string) => void;
@@ -99,8 +101,9 @@ export class ChatSession implements ChatControl {
 
   /** Opens the session the chat was started for; yields what went wrong. */
   async open(): Promise<CommandFailure | undefined> {
-    const { resume, continueLast } = this.#options;
-    return this.#change({ continueLast, ...(resume === undefined ? {} : { resume }) });
+    const { resume, newId, continueLast } = this.#options;
+    const named = { ...(resume === undefined ? {} : { resume }), ...(newId === undefined ? {} : { newId }) };
+    return this.#change({ continueLast, ...named });
   }
 
   async startNew(): Promise<CommandFailure | undefined> {
@@ -111,12 +114,13 @@ export class ChatSession implements ChatControl {
     return this.#change({ resume: sessionId });
   }
 
-  /** One turn: what the line says, with the files it names, or the command it is. */
-  async *send(line: string): AsyncGenerator<TurnEvent, void> {
+  /** One turn: what the line says, with the files it names, or the command it is; `extra` goes along. */
+  async *send(line: string, extra: readonly TextPart[] = []): AsyncGenerator<TurnEvent, void> {
     const conversation = this.#conversation;
     if (!conversation) throw new Error('the chat has no open conversation');
     const turn = new AbortController();
     this.#turn = turn;
+    if (extra.length > 0) this.#again = { line, extra };
     try {
       for await (const event of this.#answer(line, conversation, turn.signal)) {
         if (event.type === 'steer') this.#dropTaken(event.text);
@@ -263,6 +267,7 @@ export class ChatSession implements ChatControl {
 
   async #change(target: {
     readonly resume?: string;
+    readonly newId?: string;
     readonly continueLast?: boolean;
   }): Promise<CommandFailure | undefined> {
     if (this.isRunning)

@@ -3,11 +3,13 @@
 import type { Readable } from 'node:stream';
 import { systemClock } from '#base/clock.ts';
 import { absentAsker, denyingApprover } from '#core/agent/approver.ts';
+import type { TurnEvent } from '#core/agent/turn-event.ts';
 import type { App } from '#surfaces/app/app.ts';
 import { ChatSession } from '../chat/chat-session.ts';
 import { commandOf } from '../chat/typed-line.ts';
 import { isExitLine } from '../command-words.ts';
 import { commandLines, type EventLine, eventLines } from '../event-lines.ts';
+import type { PipedInput } from '../print/piped-input.ts';
 import { type Ask, QuestionQueue } from '../questions.ts';
 import { failureLines, type OutputTarget, outputLines } from '../render-output.ts';
 import { createTerminalApprover, createTerminalAsker } from '../terminal-approver.ts';
@@ -19,7 +21,12 @@ export interface PlainChatOptions {
   /** A person sits at the input: questions are asked and a prompt is shown. */
   readonly interactive: boolean;
   readonly resume?: string;
+  readonly newId?: string;
   readonly continueLast: boolean;
+  /** The first line, with what was piped in; `once`: nothing is read after it. */
+  readonly prompt?: string;
+  readonly piped?: PipedInput;
+  readonly once?: boolean;
   readonly greeting: readonly string[];
   /** Takes SIGINT for the chat while it runs. */
   readonly onInterrupt: (handler: (() => boolean) | undefined) => void;
@@ -91,8 +98,8 @@ function createAsking(questions: QuestionQueue, lines: TypedLines, target: Targe
   };
 }
 
-function answering({ interactive, resume }: PlainChatOptions, ask: Ask) {
-  const start = resume === undefined ? {} : { resume };
+function answering({ interactive, resume, newId }: PlainChatOptions, ask: Ask) {
+  const start = { ...(resume === undefined ? {} : { resume }), ...(newId === undefined ? {} : { newId }) };
   return interactive
     ? { ...start, ask, approver: createTerminalApprover(ask), asker: createTerminalAsker(ask) }
     : { ...start, approver: denyingApprover, asker: absentAsker };
@@ -116,7 +123,7 @@ async function talk(chat: ChatSession, seat: Talk): Promise<number> {
   }
   const isLastDone = await answerAll(chat, seat);
   const session = chat.resumable();
-  if (!options.interactive) return isLastDone ? 0 : 1;
+  if (!options.interactive || options.once) return isLastDone ? 0 : 1;
   if (session !== undefined) target.out(`\nsession ${session} · talaria --resume ${session}\n`);
   return 0;
 }
@@ -133,12 +140,16 @@ async function answerAll(chat: ChatSession, { options, lines, waiting, target }:
   };
   let isDone = true;
   await between();
+  if (options.prompt !== undefined) {
+    isDone = await answerFirst(chat, { prompt: options.prompt, piped: options.piped }, target);
+    if (options.once) return isDone;
+    await between();
+  }
   prompt();
   for await (const line of lines) {
     if (isExitLine(line)) break;
-    if (line.trim() !== '') isDone = await answer(chat, line, target);
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift())
-      isDone = await answer(chat, next, target);
+    if (line.trim() !== '') waiting.unshift(line);
+    for (const next of takeAll(waiting)) isDone = await answer(chat, next, target);
     if (chat.isLeaving || target.signal.aborted) break;
     await between();
     prompt();
@@ -146,12 +157,43 @@ async function answerAll(chat: ChatSession, { options, lines, waiting, target }:
   return isDone;
 }
 
+/** Also what is added while it is read. */
+function* takeAll(waiting: string[]): Generator<string> {
+  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) yield next;
+}
+
 /** True when the line was done as asked. */
 async function answer(chat: ChatSession, line: string, target: Target): Promise<boolean> {
   if (line.startsWith('/')) return runSlash(chat, line, target);
+  return showTurn(chat.send(line), target, commandOf(line) === undefined ? eventLines : commandLines);
+}
+
+interface FirstLine {
+  readonly prompt: string;
+  readonly piped: PipedInput | undefined;
+}
+
+async function answerFirst(chat: ChatSession, { prompt, piped }: FirstLine, target: Target): Promise<boolean> {
+  const { app, conversation } = chat;
+  if (!conversation || !piped || piped.text === '') return answer(chat, prompt, target);
+  const [{ BINARY, leftOutText, stdinPart }, { forOneTurn }] = await Promise.all([
+    import('../print/print-mode.ts'),
+    import('../print/piped-input.ts'),
+  ]);
+  if (piped.binary) target.err(`talaria: ${BINARY}\n`);
+  if (piped.binary) return false;
+  const { leftOut } = forOneTurn(piped, app.model().contextWindow);
+  if (leftOut > 0) target.err(`talaria: ${leftOutText(leftOut, prompt)}\n`);
+  return showTurn(chat.send(prompt, [stdinPart(app, conversation, piped)]), target);
+}
+
+async function showTurn(
+  events: AsyncIterable<TurnEvent>,
+  target: Target,
+  linesOf: (event: TurnEvent) => readonly EventLine[] = eventLines,
+): Promise<boolean> {
   let done = false;
-  const linesOf = commandOf(line) === undefined ? eventLines : commandLines;
-  for await (const event of chat.send(line)) {
+  for await (const event of events) {
     for (const shown of linesOf(event)) target.out(`${MARKS[shown.kind]}${plain(shown.text)}\n`);
     if (event.type === 'turn-end') done = event.outcome === 'done';
   }

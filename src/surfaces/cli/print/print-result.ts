@@ -10,13 +10,30 @@ export interface PrintError {
   readonly code: string;
   readonly message: string;
   readonly fix?: string | undefined;
+  /** What would have needed an approval. */
+  readonly calls?: readonly MissingCall[];
 }
 
-export function turnResult(sessionId: string, end: TurnEnd): JsonObject {
+export interface MissingCall {
+  readonly tool: string;
+  /** What would run, in full: the command, the path. */
+  readonly call: string;
+}
+
+/** How a turn ended, as a script should read it. */
+export interface Verdict {
+  readonly end: TurnEnd;
+  readonly exitCode: number;
+  /** There when `exitCode` is not 0. */
+  readonly error?: PrintError;
+}
+
+export function turnResult(sessionId: string, { end, exitCode, error }: Verdict): JsonObject {
   return {
+    type: 'result',
     session_id: sessionId,
     result: end.text,
-    is_error: end.outcome !== 'done',
+    is_error: exitCode !== 0,
     outcome: end.outcome,
     num_steps: end.steps,
     usage: usageObject(end.usage),
@@ -24,13 +41,14 @@ export function turnResult(sessionId: string, end: TurnEnd): JsonObject {
     model: end.model,
     tier: end.tier,
     ...(end.stopped ? { stopped: end.stopped } : {}),
-    ...(end.error ? { error: errorObject(end.error) } : {}),
+    ...(error ? { error: errorObject(error) } : {}),
   };
 }
 
 /** No turn was run. */
 export function refusalResult(error: PrintError): JsonObject {
   return {
+    type: 'result',
     session_id: null,
     result: '',
     is_error: true,
@@ -44,8 +62,8 @@ export function refusalResult(error: PrintError): JsonObject {
   };
 }
 
-function errorObject({ code, message, fix }: PrintError): JsonObject {
-  return { code, message, ...(fix ? { fix } : {}) };
+function errorObject({ code, message, fix, calls }: PrintError): JsonObject {
+  return { code, message, ...(fix ? { fix } : {}), ...(calls ? { calls: calls.map((call) => ({ ...call })) } : {}) };
 }
 
 function usageObject(usage: Usage): JsonObject {

@@ -1,47 +1,119 @@
-// Owns one judgement for scripts: was the question answered at all? The refusal of reflex/1 is no answer, nor is what it says
-// without acting when every configured model failed before it. Knows no printing.
+// Owns one judgement for scripts: was it done as asked? The refusal of reflex/1 is no answer, nor is what it says without acting when
+// every configured model failed before it, nor an act of its that was refused or failed; and whoever could approve a call was not there.
+// Knows no printing.
+import type { ReflexQuestion } from '#core/agent/reflex-rule.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
-import type { Message } from '#core/model/message.ts';
-import type { PrintError, TurnEnd } from './print-result.ts';
+import type { Message, ToolResultPart } from '#core/model/message.ts';
+import type { MissingCall, PrintError, TurnEnd, Verdict } from './print-result.ts';
 
 export interface TurnWatch {
   see(event: TurnEvent): void;
   /** The turn's end as a script should read it. */
-  judge(end: TurnEnd): Promise<TurnEnd>;
+  judge(end: TurnEnd, asked: Asked): Promise<Verdict>;
 }
 
-export function watchTurn(): TurnWatch {
-  let failed: { readonly from: string; readonly reason: string } | undefined;
-  let acted = false;
-  let last: Message | undefined;
+/** The question with which reflex/1 ended the turn. */
+export type Asked = () => Promise<ReflexQuestion | undefined>;
+
+const FAILED = 1;
+const REFUSED = 3;
+const STOPPED = 130;
+
+/** What of a turn counts when it is judged. */
+interface Seen {
+  failed?: { readonly from: string; readonly reason: string };
+  last?: Message;
+  result?: ToolResultPart;
+  /** Name by id of each call. */
+  readonly calls: Map<string, string>;
+  readonly missing: MissingCall[];
+}
+
+/** @param approvals what the configuration says of risky calls */
+export function watchTurn(approvals: 'ask' | 'deny'): TurnWatch {
+  const seen: Seen = { calls: new Map(), missing: [] };
   return {
-    see(event) {
-      if (event.type === 'model-fallback' && event.to === 'reflex/1')
-        failed = { from: event.from, reason: event.reason };
-      if (event.type === 'tool-start') acted = true;
-      if (event.type === 'message') last = event.message;
-    },
-    async judge(end) {
-      if (acted || end.outcome !== 'done') return end;
-      if (failed) return unanswered(end, modelFailed(failed));
-      return last && end.tier === 'T0' && (await refused(last)) ? unanswered(end, NO_MODEL) : end;
+    see: (event) => take(seen, event),
+    judge: async (end, asked) => {
+      const { missing, calls, failed } = seen;
+      if (end.outcome === 'aborted' || end.outcome === 'failed') return failure(end);
+      if (missing.length > 0) return { end, exitCode: REFUSED, error: approvalMissing(missing, HOW[approvals]) };
+      if (end.outcome !== 'done') return failure(end);
+      if (failed && calls.size === 0) return failure({ ...end, text: '' }, modelFailed(failed));
+      return end.tier === 'T0' ? judgeReflex(end, seen, asked) : { end, exitCode: 0 };
     },
   };
 }
 
-/** The rules are in memory already when it was them that answered. */
-async function refused(message: Message): Promise<boolean> {
-  const { isRefusal } = await import('#core/reflex/is-refusal.ts');
-  return isRefusal(message);
+function take(seen: Seen, event: TurnEvent): void {
+  switch (event.type) {
+    case 'model-fallback':
+      if (event.to === 'reflex/1') seen.failed = { from: event.from, reason: event.reason };
+      break;
+    case 'tool-start':
+      seen.calls.set(event.callId, event.name);
+      break;
+    case 'tool-end':
+      seen.result = event.result;
+      break;
+    case 'message':
+      seen.last = event.message;
+      break;
+    case 'approval':
+      if (event.decision === 'deny')
+        seen.missing.push({ tool: seen.calls.get(event.callId) ?? '', call: event.preview });
+      break;
+    default:
+  }
 }
 
-type Unanswered = PrintError & { readonly fix: string };
-
-function unanswered(end: TurnEnd, { code, message, fix }: Unanswered): TurnEnd {
-  return { ...end, outcome: 'failed', text: '', error: { code, message, fix } };
+/** @param found what we found; absent: the end says itself how it failed */
+function failure(end: TurnEnd, found?: PrintError): Verdict {
+  if (found) {
+    const { code, message, fix } = found;
+    const error = { code, message, ...(fix ? { fix } : {}) };
+    return { end: { ...end, outcome: 'failed', error }, exitCode: FAILED, error: found };
+  }
+  const code = end.stopped ?? end.outcome;
+  const exitCode = end.outcome === 'aborted' ? STOPPED : FAILED;
+  return { end, exitCode, error: end.error ?? { code, message: `the turn ended early: ${code}` } };
 }
 
-function modelFailed({ from, reason }: { readonly from: string; readonly reason: string }): Unanswered {
+/** Fixed rules have no second thought: how their last call ended is how the turn ended, and what they ask nobody answers. */
+async function judgeReflex(end: TurnEnd, { last, result }: Seen, asked: Asked): Promise<Verdict> {
+  // The rules are in memory already when it was them that answered.
+  const { isRefusal, isStopped } = await import('#core/reflex/is-refusal.ts');
+  if (last && isRefusal(last)) return failure({ ...end, text: '' }, NO_MODEL);
+  if (last && isStopped(last)) return failure({ ...end, text: '' }, { code: 'refused', message: end.text });
+  if (result?.observed.refused) return failure(end, { code: result.observed.refused, message: result.text });
+  if (result?.isError) return failure(end, { code: 'call-failed', message: `${result.name}: ${result.text}` });
+  const question = await asked();
+  if (question?.confirms) {
+    const calls = question.choices.map((call) => ({ tool: end.model, call }));
+    return { end, exitCode: REFUSED, error: approvalMissing(calls, HOW.confirm) };
+  }
+  return question ? failure(end, QUESTION) : { end, exitCode: 0 };
+}
+
+/** Ways to an approval by `approvals.mode`, and where fixed rules ask whether exactly that was meant. */
+const HOW = {
+  ask: '--yes (or --permission-mode auto) approves such calls; or allow it for good in a chat: answer a = always.',
+  deny: 'approvals.mode is deny: `talaria config set approvals.mode ask` lets --yes count.',
+  confirm: 'Answer the question: `talaria -p 1 --continue --yes`.',
+} as const;
+
+function approvalMissing(calls: readonly MissingCall[], fix: string): PrintError {
+  const what = calls.map(({ tool, call }) => (call === tool ? tool : `${tool}: ${call}`)).join('; ');
+  return { code: 'approval-missing', message: `not approved, since nobody could answer: ${what}`, fix, calls };
+}
+
+const QUESTION: PrintError = {
+  code: 'question',
+  message: 'reflex/1 asked what was meant, and nobody could answer',
+  fix: 'Say it so that it can mean one thing, or answer with a number: `talaria -p 1 --continue`.',
+};
+
+function modelFailed({ from, reason }: { readonly from: string; readonly reason: string }): PrintError {
   return {
     code: 'model-failed',
     message: `no model answered; ${from}: ${reason}`,
@@ -49,7 +121,7 @@ function modelFailed({ from, reason }: { readonly from: string; readonly reason:
   };
 }
 
-const NO_MODEL: Unanswered = {
+const NO_MODEL: PrintError = {
   code: 'no-model',
   message: 'this needs a language model: reflex/1 was asked, and it has no rule for this',
   fix: '`talaria setup` adds a model, -m NAME uses another; `talaria -p help` shows what works without.',

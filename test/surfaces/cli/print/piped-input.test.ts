@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { PassThrough, Readable } from 'node:stream';
 import { describe, it } from 'node:test';
-import { readPipedInput } from '#surfaces/cli/print/piped-input.ts';
+import { forOneTurn, NO_INPUT, readPipedInput } from '#surfaces/cli/print/piped-input.ts';
 import { verifies } from '../../../verifies.ts';
 
 const signal = new AbortController().signal;
@@ -11,7 +11,8 @@ const bytes = (...texts: readonly string[]) => Readable.from(texts.map((text) =>
 describe('piped input', () => {
   verifies('core:cli:stdin-is-context', 'is read to its end, also when a character is cut in two', async () => {
     assert.deepEqual(await readPipedInput(bytes('one\n', 'two\n'), { signal }), {
-      text: 'one\ntwo',
+      text: 'one\ntwo\n',
+      total: 8,
       silent: false,
       binary: false,
     });
@@ -22,11 +23,15 @@ describe('piped input', () => {
 
   it('keeps head and tail of what is too long, saying how much is left out', async () => {
     const chunk = 'x'.repeat(1_000_000);
-    const { text } = await readPipedInput(bytes('START', ...Array.from({ length: 5 }, () => chunk), 'END'), { signal });
-    assert.ok(text.length < 401_000);
-    assert.ok(text.startsWith('START') && text.endsWith('END'));
-    const left = Number(/\[… (\d+) characters left out …\]/.exec(text)?.[1]);
-    assert.equal(left + text.replace(/\n\[….*?…\]\n/, '').length, 5_000_008);
+    const long = await readPipedInput(bytes('START', ...Array.from({ length: 40 }, () => chunk), 'END'), { signal });
+    for (const { text } of [long, forOneTurn(long, 1_000_000), forOneTurn(long, 8_000)]) {
+      assert.ok(text.startsWith('START') && text.endsWith('END'));
+      assert.match(text, /\[… \d+ characters left out …\]/);
+    }
+    assert.deepEqual([long.total, forOneTurn(long, 1_000_000).leftOut], [40_000_008, 39_600_008]);
+    assert.ok(forOneTurn(long, 8_000).text.length < 13_000);
+    const cjk = { ...NO_INPUT, text: '漢'.repeat(20_000), total: 20_000 };
+    assert.ok(forOneTurn(cjk, 8_000).text.length < 5_000);
   });
 
   it('says so when it is no text', async () => {
@@ -35,7 +40,7 @@ describe('piped input', () => {
 
   it('is not waited for when nobody writes', async () => {
     const open = new PassThrough();
-    assert.deepEqual(await readPipedInput(open, { patienceMs: 20, signal }), { text: '', silent: true, binary: false });
+    assert.deepEqual(await readPipedInput(open, { patienceMs: 20, signal }), { ...NO_INPUT, silent: true });
     const slow = new PassThrough();
     slow.write('first');
     setTimeout(() => slow.end(' and last'), 60);

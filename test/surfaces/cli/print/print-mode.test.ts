@@ -1,20 +1,28 @@
 /** `-p` without a process: one turn, its answer as text or JSON, its exit code. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { Readable } from 'node:stream';
 import { describe, it, type TestContext } from 'node:test';
 import { messageText } from '#core/model/message.ts';
-import { NO_INPUT } from '#surfaces/cli/print/piped-input.ts';
+import type { RunSettings } from '#surfaces/app/app.ts';
+import { NO_INPUT, readInputLines, readPipedInput } from '#surfaces/cli/print/piped-input.ts';
 import { type PrintRequest, runPrintMode } from '#surfaces/cli/print/print-mode.ts';
 import type { ServerStep } from '#testing/server/server-step.ts';
 import { verifies } from '../../../verifies.ts';
 import { createStage, openConversation } from '../../app/app-fixture.ts';
 import { createTarget, openServed } from '../cli-fixture.ts';
 
-const request: PrintRequest = { text: 'hello', format: 'text', continueLast: false, yes: false };
+const request: PrintRequest = { text: 'hello', format: 'text', continueLast: false };
 
-async function print(t: TestContext, steps: readonly ServerStep[], asked: Partial<PrintRequest> = {}, stdin = '') {
-  const served = await openServed(t, steps);
+type Asked = Partial<PrintRequest> & { readonly run?: RunSettings };
+
+async function print(t: TestContext, steps: readonly ServerStep[], { run = {}, ...asked }: Asked = {}, stdin = '') {
+  const served = await openServed(t, steps, { run });
   const { target, written } = createTarget();
-  const ground = { open: async () => served.app, piped: async () => ({ ...NO_INPUT, text: stdin }) };
+  const ground = {
+    open: async () => served.app,
+    piped: async () => ({ ...NO_INPUT, text: stdin, total: stdin.length }),
+  };
   const code = await runPrintMode(ground, { ...request, ...asked }, target);
   return { ...served, ...written, code };
 }
@@ -35,6 +43,7 @@ describe('print mode', () => {
     assert.deepEqual(
       { ...got, session_id: '' },
       {
+        type: 'result',
         session_id: '',
         result: 'Hi.',
         is_error: false,
@@ -55,10 +64,10 @@ describe('print mode', () => {
       .split('\n')
       .map((line) => JSON.parse(line));
     const types = lines.map((line) => line.type);
-    assert.equal(types[0], 'turn-start');
+    assert.deepEqual(types.slice(0, 2), ['session-start', 'turn-start']);
     assert.equal(types.at(-2), 'turn-end');
     assert.equal(types.filter((type) => type === 'turn-end').length, 1);
-    assert.equal(types.at(-1), undefined);
+    assert.equal(types.at(-1), 'result');
     assert.equal(lines.at(-1).result, 'Hi.');
   });
 
@@ -79,8 +88,11 @@ describe('print mode', () => {
   it('takes what is piped in as the message when none is given', async (t) => {
     const served = await openServed(t, ['Yes.']);
     const { target, written } = createTarget();
-    const ground = { open: async () => served.app, piped: async () => ({ ...NO_INPUT, text: 'are you there?' }) };
-    const code = await runPrintMode(ground, { format: 'text', continueLast: false, yes: false }, target);
+    const ground = {
+      open: async () => served.app,
+      piped: async () => ({ ...NO_INPUT, text: 'are you there?', total: 14 }),
+    };
+    const code = await runPrintMode(ground, { format: 'text', continueLast: false }, target);
     assert.deepEqual([code, written.out], [0, 'Yes.\n']);
     const [session] = await served.app.store.list();
     assert.equal(session?.title, 'are you there?');
@@ -92,7 +104,7 @@ describe('print mode', () => {
     assert.match(nothing.err, /-p needs a text/);
     const served = await openServed(t, []);
     const { target, written } = createTarget();
-    const piped = async () => ({ text: 'a\u0000', silent: false, binary: true });
+    const piped = async () => ({ ...NO_INPUT, text: 'a\u0000', binary: true });
     const ground = { open: async () => served.app, piped };
     assert.equal(await runPrintMode(ground, { ...request, format: 'json' }, target), 2);
     assert.equal(JSON.parse(written.out).error.code, 'usage');
@@ -123,9 +135,9 @@ describe('print mode', () => {
     const denied = await print(t, [risky, 'ok'], { format: 'stream-json' });
     assert.match(denied.out, /"refused":"denied"/);
     assert.match(denied.out, /start with --yes/);
-    const allowed = await print(t, [risky, 'ok'], { format: 'stream-json', yes: true });
+    const allowed = await print(t, [risky, 'ok'], { format: 'stream-json', run: { permission: 'auto' } });
     assert.match(allowed.out, /"exitCode":0/);
-    const never = await print(t, [hard, 'ok'], { format: 'stream-json', yes: true });
+    const never = await print(t, [hard, 'ok'], { format: 'stream-json', run: { permission: 'auto' } });
     assert.match(never.out, /"refused":"forbidden"/);
   });
 
@@ -153,7 +165,7 @@ describe('print mode', () => {
     },
   );
 
-  verifies('core:cli:exit-codes', 'a refusal of the reflex is no answer; its help and its questions are', async (t) => {
+  verifies('core:cli:exit-codes', 'a refusal of the reflex is no answer; its help is', async (t) => {
     const cases: readonly [string, number][] = [
       ['why is the sky blue', 1],
       ['help', 0],
@@ -193,6 +205,97 @@ describe('print mode', () => {
       );
     },
   );
+
+  it('first hour 6: an approval that was missing exits 3 with the calls and the fix, also when the model talked on', async (t) => {
+    const risky = { calls: [{ name: 'terminal', arguments: { command: 'rm -rf build' } }] };
+    const talked = await print(t, [risky, 'All done.'], { format: 'json' });
+    const { error, ...result } = JSON.parse(talked.out);
+    assert.deepEqual([talked.code, result.is_error, result.result], [3, true, 'All done.']);
+    assert.equal(error.code, 'approval-missing');
+    assert.deepEqual(error.calls, [{ tool: 'terminal', call: 'rm -rf build' }]);
+    assert.match(error.fix, /--yes.*--permission-mode auto.*always/);
+    const stubborn = await print(t, [risky, risky, risky], { format: 'json' });
+    assert.deepEqual([stubborn.code, JSON.parse(stubborn.out).error.calls.length], [3, 3]);
+    const plain = await print(t, [risky, 'All done.']);
+    assert.deepEqual([plain.code, plain.out], [3, 'All done.\n']);
+    assert.match(plain.err, /not approved.*rm -rf build/);
+  });
+
+  it('first hour 6: what reflex refused, what failed, what it only asked and what met a limit is not done', async (t) => {
+    const stage = createStage(t);
+    const cases: readonly [string, RunSettings, number, string][] = [
+      ['run `echo hi`', {}, 0, 'undefined'],
+      ['run `echo hi`', { permission: 'read-only' }, 1, 'read-only'],
+      ['run `echo hi`', { allowedTools: ['read_file'] }, 1, 'tool-not-allowed'],
+      ['read nosuch.txt', {}, 1, 'call-failed'],
+      ['run `exit 4`', {}, 1, 'call-failed'],
+      ['run `echo hi`', { maxSteps: 1 }, 1, 'max-steps'],
+      ['run `rm -rf build`', {}, 3, 'approval-missing'],
+    ];
+    for (const [text, run, expected, reason] of cases) {
+      const app = await stage.open({ model: 'reflex', run });
+      const { target, written } = createTarget();
+      const ground = { open: async () => app, piped: async () => NO_INPUT };
+      const code = await runPrintMode(ground, { ...request, text, format: 'json' }, target);
+      const { is_error, error } = JSON.parse(written.out);
+      assert.deepEqual([code, is_error, String(error?.code)], [expected, expected !== 0, reason], text);
+    }
+  });
+
+  it('first hour 6: each line of stream-json has a type, the first says who answers where', async (t) => {
+    const { out, app } = await print(t, ['Hi.'], { format: 'stream-json' });
+    const lines = out
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    assert.ok(lines.every(({ type }) => typeof type === 'string'));
+    const [first] = lines;
+    assert.deepEqual([first.type, first.model, first.cwd], ['session-start', 'openai/m', app.environment.cwd]);
+    assert.ok(first.tools.includes('terminal'));
+    assert.deepEqual([lines.at(-1).type, lines.at(-1).session_id], ['result', first.session_id]);
+  });
+
+  it('first hour 6: what is too long is not cut in silence, and lies in a file whole', async (t) => {
+    const served = await openServed(t, ['Seen.']);
+    const { target, written } = createTarget();
+    const { signal } = new AbortController();
+    const text = `START${'x'.repeat(500_000)}MIDDLE${'y'.repeat(1_500_000)}END`;
+    const piped = () => readPipedInput(Readable.from([Buffer.from(text)]), { signal });
+    const asked = { ...request, text: "what's in it", format: 'stream-json' as const };
+    assert.equal(await runPrintMode({ open: async () => served.app, piped }, asked, target), 0, written.err);
+    const command = /pipe it into: talaria rlm ask --context - 'what'\\''s in it'/;
+    assert.match(written.err, command);
+    const lines = written.out.split('\n').filter((line) => line !== '');
+    const notice = lines.map((line) => JSON.parse(line)).find(({ type }) => type === 'notice');
+    assert.match(notice.text, command);
+    const file = /all of it is in (\S+) \(/.exec(served.server.requests[0]?.raw ?? '')?.[1] ?? '';
+    assert.equal(readFileSync(file, 'utf8'), text);
+  });
+
+  it('first hour 7: messages come as lines of JSON; a bad line is named and ends nothing', async (t) => {
+    const served = await openServed(t, ['One.', 'Two.']);
+    const { target, written } = createTarget();
+    const typed = [
+      '{"type":"user","message":{"content":"first"}}',
+      'no JSON',
+      '',
+      '{"type":"system","text":"x"}',
+      '{"type":"user","text":"second"}',
+    ];
+    const lines = readInputLines(Readable.from([typed.join('\n')]), target.signal);
+    const ground = { open: async () => served.app, piped: async () => NO_INPUT, lines };
+    const code = await runPrintMode(ground, { format: 'stream-json', continueLast: false }, target);
+    const said = written.out
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const shown = said.flatMap(({ type, result, line }) =>
+      ['result', 'error'].includes(type) ? [result ?? line] : [],
+    );
+    assert.deepEqual([code, shown], [1, ['One.', 2, 4, 'Two.']]);
+    assert.match(written.err, /line 2 of the input: it is no JSON[\s\S]*line 4 of the input: its "type" is "system"/);
+    assert.equal((await served.app.store.list()).length, 1);
+  });
 
   it('prints the one object also when the agent cannot be composed', async () => {
     const { target, written } = createTarget();
