@@ -1,6 +1,7 @@
 // Owns the difference of two texts as unified lines, by the npm package `diff`, which is loaded with the first one. Knows no file.
 // Invariant: taking the lines with `-` out and the ones with `+` in turns the old text into the new one; very different texts are shown
 // as gone and come as a whole, never slowly.
+import { sliceText } from '../text.ts';
 
 export interface LineDiff {
   /** `@@ … @@` hunks, every line ended; empty for equal texts. */
@@ -12,6 +13,16 @@ export interface LineDiff {
 const CONTEXT = 3;
 /** Edits looked for before everything is given up as one replaced block. */
 const MAX_EDITS = 1_500;
+
+const SHOWN_LINES = 120;
+const SHOWN_CHARACTERS = 500;
+
+/** As much of a difference as is shown unasked, and how many lines are left out. */
+export function shownDiff(text: string): { readonly text: string; readonly more: number } {
+  const lines = text.replace(/\n$/, '').split('\n');
+  const shown = lines.slice(0, SHOWN_LINES).map((line) => sliceText(line, SHOWN_CHARACTERS));
+  return { text: shown.join('\n'), more: lines.length - shown.length };
+}
 
 interface Hunk {
   readonly oldStart: number;

@@ -8,6 +8,8 @@ export type CommandFailure = Extract<CommandOutput, { type: 'failure' }>;
 export interface ChatControl {
   readonly app: App;
   readonly conversation: Conversation | undefined;
+  /** A turn is under way. */
+  readonly isRunning: boolean;
   /** Commands that can be typed after a slash, the chat's own first. */
   commands(): Promise<readonly AnyCommand[]>;
   /** Each gives the reason when it could not be done; the old session then stays open. */

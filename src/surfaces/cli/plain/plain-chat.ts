@@ -29,6 +29,7 @@ type Target = OutputTarget & { readonly signal: AbortSignal };
 const MARKS: Readonly<Record<EventLine['kind'], string>> = {
   tool: '> ',
   result: '< ',
+  diff: '  ',
   error: '! ',
   notice: '* ',
   answer: '',
