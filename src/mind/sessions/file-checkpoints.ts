@@ -164,7 +164,7 @@ export class FileCheckpoints implements FileKeeper {
     if (path === undefined || bytes === undefined) return UNKEPT[key.split(' ', 1)[0] ?? ''];
     if (existsSync(path)) return undefined;
     const size = this.#sizes.get(sessionId) ?? this.#measure(copiesOf(folder, sessionId));
-    if (size + bytes.length > MOST_SESSION_BYTES) return `the copies of this session have ${sizeText(size)}`;
+    if (size + bytes.length > MOST_SESSION_BYTES) return `the copies of this session take ${sizeText(size)} already`;
     try {
       atomicWrite(path, bytes);
     } catch (error) {

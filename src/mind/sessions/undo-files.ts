@@ -116,7 +116,7 @@ function putBack(place: CheckpointPlace, { sessionId, cwd }: Seat, one: Planned)
   const { path, before, unkept, after, now, was } = one;
   const shown = shownPath(path, cwd);
   if (now.key === before) return after === before ? [] : [`${shown} was already as before`];
-  if (unkept !== null) return [`${shown} stays as it is: ${unkept}, and was not kept`];
+  if (unkept !== null) return [`${shown} stays as it is, nothing of it was kept: ${unkept}`];
   const copy = after === null ? copyPath(place.folder, sessionId, now.key) : undefined;
   const note = copy ? ` (its change was cut off or goes on; what stood there is kept: ${copy})` : '';
   if (was.bytes === undefined) {

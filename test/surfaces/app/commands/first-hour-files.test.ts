@@ -11,6 +11,8 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -227,7 +229,7 @@ describe('what a turn did to files', () => {
     const unkept = changes.find(({ path }) => path === 'big.bin')?.unkept;
     assert.equal(unkept, 'it was larger than 10 MB');
     const text = await scene.undo();
-    assert.match(text, /big\.bin stays as it is: it was larger than 10 MB, and was not kept/);
+    assert.match(text, /big\.bin stays as it is, nothing of it was kept: it was larger than 10 MB/);
     assert.equal(scene.read('small.txt'), 'before\n');
     assert.equal(statSync(scene.path('big.bin')).size, 10 * 1024 ** 2 + 3);
   });
@@ -296,6 +298,28 @@ describe('what a turn did to files', () => {
     assert.match(all, /--- \/dev\/null\n\+\+\+ b\/new\.txt\n@@ -0,0 \+1,1 @@\n\+n\n2 files, \+2 -1/);
     const last = (await runCommand(scene.stage, 'diff', { which: 'last' })).text;
     assert.match(last, /-second\n\+third\n1 file, \+1 -1$/);
+  });
+
+  test('first hour 5: copies have a limit and an age, stay out of a backup, and an open session is undone where it is open', async (t) => {
+    const scene = await open(t);
+    const folder = join(scene.stage.root, 'checkpoints');
+    const own = join(folder, scene.talk.session.id);
+    mkdirSync(join(folder, 'old'), { recursive: true });
+    utimesSync(join(folder, 'old'), 1, 1);
+    mkdirSync(own);
+    writeFileSync(join(own, 'x'), '');
+    truncateSync(join(own, 'x'), 256 * 1024 ** 2);
+    scene.write('a.txt', 'before');
+    const [change] = await scene.turn(write('a.txt', 'after'));
+    assert.equal(change?.unkept, 'the copies of this session take 256.0 MB already');
+    assert.deepEqual(readdirSync(folder), [scene.talk.session.id]);
+    const { failure } = await runCommand(scene.stage, 'undo', { what: 'files' });
+    assert.equal(failure?.code, 'owned-elsewhere');
+    const file = join(scene.stage.cwd, 'b.tar.gz');
+    assert.match(
+      (await runCommand(scene.stage, 'backup', { file })).text,
+      /checkpoints \(copies of your files for `talaria undo`\)/,
+    );
   });
 
   test('first hour 5: forget takes the copies along, of a session and of a text', async (t) => {
