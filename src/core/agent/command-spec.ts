@@ -4,7 +4,8 @@ import type { z } from 'zod';
 import type { JsonValue } from '#base/json.ts';
 
 export type CommandOutput =
-  | { readonly type: 'line'; readonly text: string }
+  /** `tone`: a line of a difference, for surfaces with colour. */
+  | { readonly type: 'line'; readonly text: string; readonly tone?: 'added' | 'removed' }
   | { readonly type: 'table'; readonly columns: readonly string[]; readonly rows: readonly (readonly string[])[] }
   /** Machine-readable result; printed as JSON when the caller asked for JSON, else left out when lines or tables came before. */
   | { readonly type: 'data'; readonly value: JsonValue }

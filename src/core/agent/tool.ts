@@ -22,6 +22,42 @@ export interface ToolContext {
   readonly redact: (text: string) => string;
   /** Live output for the surface; never part of the result. */
   readonly progress: (chunk: string) => void;
+  /** Did this session make the file at this absolute path, and nobody change it since? Absent: not known. */
+  readonly isOwnFile?: (path: string) => boolean;
+}
+
+/** What one call did to one file, for surfaces: the model never sees it. */
+export interface FileChange {
+  /** Relative in the working folder, absolute elsewhere. */
+  readonly path: string;
+  readonly kind: 'created' | 'changed' | 'deleted';
+  /** Lines. */
+  readonly added: number;
+  readonly removed: number;
+  /** Unified hunks, or one line about files that are no text; not the whole when `more` lines are left out. */
+  readonly diff: string;
+  readonly more: number;
+  /** Why the file as it was could not be kept: an undo cannot bring it back. */
+  readonly unkept?: string;
+}
+
+/** The call that changes files, and the folder that paths are shown relative to. */
+export interface FileCall {
+  readonly sessionId: string;
+  readonly turn: number;
+  readonly callId: string;
+  readonly cwd: string;
+}
+
+/**
+ * Contract. `keep` makes durable what stands at these absolute, link-free paths and throws when it cannot record it: the call does not run
+ * then. What it gives is called once, when the call has ended; it never throws. `stillRuns`: the call left a command running that may
+ * write on, so nothing is told yet.
+ */
+export interface FileKeeper {
+  keep(call: FileCall, paths: readonly string[]): Promise<(stillRuns: boolean) => Promise<readonly FileChange[]>>;
+  /** Did this session make the file, and nobody change it since? */
+  isOwn(sessionId: string, path: string): boolean;
 }
 
 export interface ToolOutput {
@@ -35,6 +71,8 @@ export interface ToolOutput {
   readonly spill?: string;
   /** Size of the whole output when `text` is not all of it. */
   readonly totalBytes?: number;
+  /** The call left a command running. */
+  readonly stillRuns?: boolean;
 }
 
 /** How dangerous one call is. `never` cannot be approved; `ask` needs an approval that may be remembered under `key`. */
@@ -59,6 +97,10 @@ export interface Tool<Input = unknown> {
   /** Refusal = why it cannot be used here and what would mend it; asked once when a session's tool list is frozen. */
   readonly available?: () => Result<true>;
   readonly risk?: (input: Input, context: ToolContext) => Risk;
+  /** Absolute, link-free paths of files that the call may make, change or remove: each is kept before it runs. */
+  readonly writes?: (input: Input, context: ToolContext) => readonly string[];
+  /** What an owner who is asked sees behind the risk's own preview, e.g. a difference; it changes nothing. */
+  readonly preview?: (input: Input, context: ToolContext) => Promise<string>;
   /** One line for the surface, e.g. `$ ls -la`. Default: the name and its first argument. */
   readonly summary?: (input: Input) => string;
   /** Characters of output that the model sees before the rest is spilled; default the loop's cap. */

@@ -5,6 +5,7 @@ import type { JsonObject } from '#base/json.ts';
 import type { Message, ToolResultPart } from '#core/model/message.ts';
 import type { FinishReason, Tier, Usage } from '#core/model/model-client.ts';
 import type { ApprovalDecision } from './approver.ts';
+import type { FileChange } from './tool.ts';
 
 /** `done`: the model ended with plain text. `stopped`: a stop condition or budget. `aborted`: on request. `failed`: an error, named. */
 export type TurnOutcome = 'done' | 'stopped' | 'aborted' | 'failed';
@@ -49,6 +50,8 @@ export type TurnEvent =
       readonly summary: string;
     }
   | { readonly type: 'tool-output'; readonly callId: string; readonly chunk: string }
+  /** Comes before the `tool-end` of its call, once for each file. */
+  | ({ readonly type: 'file-change'; readonly callId: string } & FileChange)
   | { readonly type: 'tool-end'; readonly callId: string; readonly name: string; readonly result: ToolResultPart }
   | {
       readonly type: 'approval';

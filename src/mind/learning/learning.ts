@@ -56,6 +56,8 @@ export interface Learning {
   keepsNewSkills(): boolean;
   /** Gives or takes back that standing yes. */
   keepNewSkills(isKept: boolean): Promise<void>;
+  /** The write that `undoLast` means now: when the owner came to know of it, and whether here or in another session. */
+  undoable(sessionId?: string): { readonly at: number; readonly isHere: boolean; readonly line: string } | undefined;
   /** Takes back the last write that the owner heard of here or that the session brought, else of this home; gives one sentence. */
   undoLast(sessionId?: string): Promise<Result<string, 'nothing-to-undo' | (string & {})>>;
   /** `/learn [hint]`: a review of the session now, whatever the counters and the budget say. */

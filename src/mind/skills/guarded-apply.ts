@@ -26,7 +26,7 @@ export interface GuardedSkillDoor extends SkillDoor {
   /** Call once at start-up, before anything is read: mends what a killed process left. Gives what was decided. */
   reconcile(): Promise<readonly Proposal[]>;
   /** Unified text; version 0 is what stood there before the first known write. */
-  diff(skill: string, range: { readonly from: number; readonly to: number }): Result<string, DiffReason>;
+  diff(skill: string, range: { readonly from: number; readonly to: number }): Promise<Result<string, DiffReason>>;
 }
 
 export function createSkillDoor(options: SkillDoorOptions): GuardedSkillDoor {

@@ -2,6 +2,7 @@
 // Knows no terminal. Invariant: a pure function; every line is safe to print.
 
 import { plural } from '#base/text.ts';
+import type { FileChange } from '#core/agent/tool.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
 import type { AssistantMessage, ToolResultPart } from '#core/model/message.ts';
 import { withFix } from '#surfaces/app/with-fix.ts';
@@ -9,7 +10,7 @@ import { formatBytes, formatCost, formatMs, oneLine, plain } from './terminal-te
 
 export interface EventLine {
   /** `answer`: Markdown of a language model. `output`: text that is shown as it is. */
-  readonly kind: 'tool' | 'result' | 'error' | 'notice' | 'answer' | 'output' | 'end';
+  readonly kind: 'tool' | 'result' | 'diff' | 'error' | 'notice' | 'answer' | 'output' | 'end';
   readonly text: string;
 }
 
@@ -26,6 +27,8 @@ export function eventLines(event: TurnEvent): readonly EventLine[] {
   switch (event.type) {
     case 'tool-start':
       return [{ kind: 'tool', text: oneLine(event.summary, 300) }];
+    case 'file-change':
+      return changeLines(event);
     case 'tool-end':
       return [resultLine(event.result)];
     case 'message':
@@ -97,6 +100,20 @@ function factsLine({ text, isError, observed: { exitCode, ms, bytes, spill } }: 
   return isError
     ? { kind: 'error', text: `failed · ${facts.join(' · ')}` }
     : { kind: 'result', text: `ok · ${facts.join(' · ')}` };
+}
+
+/** A new file and one that is gone have nothing to compare: `/diff` shows them whole. */
+function changeLines({ path, kind, added, removed, diff, more, unkept }: FileChange): readonly EventLine[] {
+  const counts = [added > 0 ? `+${added}` : '', removed > 0 ? `-${removed}` : ''].filter((count) => count !== '');
+  const lines = kind === 'changed' ? diff.split('\n') : [];
+  return [
+    { kind: 'result', text: [`${kind} ${oneLine(path)}`, ...counts].join(' ') },
+    ...lines.map((text) => ({ kind: 'diff', text: plain(text) }) as const),
+    ...(more > 0 && kind === 'changed'
+      ? [{ kind: 'diff', text: `… ${plural(more, 'more line')}: /diff last` } as const]
+      : []),
+    ...(unkept === undefined ? [] : [notice(`/undo cannot bring ${path} back: ${unkept}`)]),
+  ];
 }
 
 function answerLines({ model, parts, cut }: AssistantMessage): readonly EventLine[] {

@@ -1,6 +1,6 @@
 /** What a person reads of a turn: safe lines, whatever a tool or file contains. */
 import assert from 'node:assert/strict';
-import { describe } from 'node:test';
+import { describe, test } from 'node:test';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
 import type { ToolResultPart } from '#core/model/message.ts';
 import { NO_USAGE } from '#core/model/model-client.ts';
@@ -36,6 +36,22 @@ const end = (extra: Partial<Extract<TurnEvent, { type: 'turn-end' }>>): TurnEven
 });
 
 describe('event lines', () => {
+  test('first hour 5: a changed file is one line and its difference, a new one is one line', () => {
+    const change = { type: 'file-change', callId: 'c', path: 'a.ts', kind: 'changed', added: 1, removed: 1 } as const;
+    const diff = '@@ -1,1 +1,1 @@\n-old\u001b[2J\n+**new**';
+    assert.deepEqual(eventLines({ ...change, diff, more: 2 }), [
+      { kind: 'result', text: 'changed a.ts +1 -1' },
+      { kind: 'diff', text: '@@ -1,1 +1,1 @@' },
+      { kind: 'diff', text: '-old' },
+      { kind: 'diff', text: '+**new**' },
+      { kind: 'diff', text: '… 2 more lines: /diff last' },
+    ]);
+    const created = { ...change, kind: 'created', added: 9, removed: 0 } as const;
+    assert.deepEqual(eventLines({ ...created, diff, more: 0 }), [{ kind: 'result', text: 'created a.ts +9' }]);
+    const lost = eventLines({ ...created, kind: 'deleted', diff, more: 0, unkept: 'it was a folder' });
+    assert.deepEqual(lost.at(-1), { kind: 'notice', text: '/undo cannot bring a.ts back: it was a folder' });
+  });
+
   verifies(['core:cli:plain'], 'one line an event, with what matters in it', () => {
     const started = eventLines({
       type: 'tool-start',

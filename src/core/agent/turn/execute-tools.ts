@@ -7,7 +7,7 @@ import { errorText } from '#base/errors.ts';
 import type { Message, Observation, ToolCallPart, ToolResultPart } from '#core/model/message.ts';
 import type { Asker } from '../approver.ts';
 import type { TurnInfo } from '../hooks.ts';
-import type { ToolContext, ToolOutput } from '../tool.ts';
+import type { FileKeeper, ToolContext, ToolOutput } from '../tool.ts';
 import type { TurnEvent } from '../turn-event.ts';
 import { type CappedOutput, capOutput, type OutputCap, previewOf, RESULT_LIMIT } from './cap-output.ts';
 import type { HookRunner } from './hook-runner.ts';
@@ -25,6 +25,8 @@ export interface ToolPlace {
   readonly resultLimit?: number;
   /** Takes known secrets out of a result before anything sees it. */
   readonly redact: (text: string) => string;
+  /** Keeps what calls change; absent: nothing can be taken back. */
+  readonly files?: FileKeeper;
 }
 
 export interface ToolRun {
@@ -116,7 +118,7 @@ async function outcomeOf(
       scope.signal,
     );
     if (refused) return refusal(refused.reason, refused.detail);
-    const output = await checked.tool.run(checked.input, context, scope.signal);
+    const output = await runKept(run, checked, context, scope);
     const limit = checked.tool.outputLimit;
     return { output, aborted: scope.signal.aborted, ...(limit === undefined ? {} : { limit }) };
   } catch (error) {
@@ -126,14 +128,36 @@ async function outcomeOf(
   }
 }
 
+/** What the call may change is kept before it runs, and told when it has ended, however it ends. */
+async function runKept(
+  { turn, place }: ToolRun,
+  { tool, input }: Permitted,
+  context: ToolContext,
+  { emit, signal }: CallScope,
+): Promise<ToolOutput> {
+  const { callId } = context;
+  const paths = place.files ? (tool.writes?.(input, context) ?? []) : [];
+  if (paths.length === 0) return tool.run(input, context, signal);
+  const settle = await place.files?.keep({ ...turn, callId }, paths);
+  let output: ToolOutput | undefined;
+  try {
+    output = await tool.run(input, context, signal);
+    return output;
+  } finally {
+    for (const change of (await settle?.(output?.stillRuns === true)) ?? [])
+      emit({ type: 'file-change', callId, ...change, diff: place.redact(change.diff) });
+  }
+}
+
 function refusal(reason: string, detail: string): Draft {
   return { refused: reason, output: { text: detail, isError: true, origin: 'observed' } };
 }
 
 function contextOf(run: ToolRun, call: ToolCallPart, scope: CallScope): ToolContext {
-  const { cwd, clock, asker, spillFolder, redact } = run.place;
+  const { cwd, clock, asker, spillFolder, redact, files } = run.place;
+  const { sessionId } = run.turn;
   return {
-    sessionId: run.turn.sessionId,
+    sessionId,
     callId: call.callId,
     cwd,
     clock,
@@ -141,6 +165,7 @@ function contextOf(run: ToolRun, call: ToolCallPart, scope: CallScope): ToolCont
     spillFolder,
     redact,
     history: run.history,
+    ...(files ? { isOwnFile: (path: string) => files.isOwn(sessionId, path) } : {}),
     progress: (chunk) => scope.emit({ type: 'tool-output', callId: call.callId, chunk: run.place.redact(chunk) }),
   };
 }

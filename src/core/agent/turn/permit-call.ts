@@ -119,8 +119,11 @@ async function approve(
     return undefined;
   }
   const { callId, name } = request.call;
+  const { tool, input } = request.permitted;
+  const more = (await tool.preview?.(input, request.context)) ?? '';
+  const preview = more === '' ? risk.preview : `${risk.preview}\n${more}`;
   const answer = await access.approver.approve(
-    { callId, tool: name, preview: risk.preview, reason: risk.reason, key: risk.key },
+    { callId, tool: name, preview, reason: risk.reason, key: risk.key },
     signal,
   );
   report(request, risk.preview, answer.decision, answer.reason ?? risk.reason);

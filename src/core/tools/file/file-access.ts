@@ -45,7 +45,12 @@ export function realPath(path: string, links = 0): string {
 }
 
 function linkTarget(path: string): string | undefined {
-  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? readlinkSync(path) : undefined;
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? readlinkSync(path) : undefined;
+  } catch (error) {
+    if (errorCode(error) === undefined) throw error;
+    return undefined; // below a file, or where we may not look: no link that we could follow
+  }
 }
 
 function placeOf(cwd: string, options: FileToolsOptions): Place {

@@ -1,13 +1,14 @@
 // Owns the patch tool: one piece of a file replaced by another.
 // Knows no other tool. Invariant: exactly one place changes (or all, when asked); in doubt nothing does, and the answer says why.
 import { z } from 'zod';
+import { ok, type Result, refuse } from '#base/result.ts';
 import { plural } from '#base/text.ts';
-import { defineTool, type ToolContext, type ToolOutput } from '#core/agent/tool.ts';
+import { defineTool, type ToolOutput } from '#core/agent/tool.ts';
 import { lenientInput } from '../registry/lenient-input.ts';
-import { type FileToolsOptions, fullPath, writeRisk } from './file-access.ts';
+import { type FileToolsOptions, fullPath, realPath, writeRisk } from './file-access.ts';
 import { type Replacement, replaceText } from './replace-text.ts';
-import { readTextFile } from './text-file.ts';
-import { tryWrite } from './write-file-tool.ts';
+import { readTextFile, type TextFile } from './text-file.ts';
+import { changePreview, tryWrite } from './write-file-tool.ts';
 import { writeText } from './write-text.ts';
 
 const input = lenientInput({
@@ -27,21 +28,34 @@ export function createPatchTool(options: FileToolsOptions) {
     toolset: 'file',
     effect: 'write',
     risk: ({ path }, { cwd }) => writeRisk(path, cwd, options),
+    preview: async (request, { cwd }) => {
+      const path = fullPath(request.path, cwd, options);
+      const replaced = patchedText(path, request);
+      return replaced.ok ? changePreview(path, replaced.value.text) : '';
+    },
+    writes: ({ path }, { cwd }) => [realPath(fullPath(path, cwd, options))],
     summary: ({ path }) => `patch ${path}`,
-    run: async (request, context) => patchFile(fullPath(request.path, context.cwd, options), request, context),
+    run: async (request, { cwd }) => patchFile(fullPath(request.path, cwd, options), request),
   });
 }
 
-function patchFile(path: string, request: PatchInput, context: ToolContext): ToolOutput {
-  const file = readTextFile(path);
-  if (!file.ok) return { text: `cannot patch ${request.path}: ${file.detail}`, isError: true };
-  const { old_string: old, new_string: put, replace_all: all } = request;
-  const replaced = replaceText({ text: file.value.text, old, new: put.toWellFormed(), all: all ?? false });
-  if (!replaced.ok) return { text: `${request.path} is unchanged: ${replaced.detail}`, isError: true };
-  const failed = tryWrite(request.path, () => writeText(path, replaced.value.text, file.value));
+function patchFile(path: string, request: PatchInput): ToolOutput {
+  const replaced = patchedText(path, request);
+  if (!replaced.ok) return { text: replaced.detail, isError: true };
+  const failed = tryWrite(request.path, () => writeText(path, replaced.value.text, replaced.value.file));
   if (failed) return failed;
-  context.progress(smallDiff(old, put, replaced.value.line));
   return { text: report(request.path, replaced.value), origin: 'observed' };
+}
+
+function patchedText(
+  path: string,
+  { path: shown, old_string: old, new_string: put, replace_all: all = false }: PatchInput,
+): Result<Replacement & { readonly file: TextFile }> {
+  const file = readTextFile(path);
+  if (!file.ok) return refuse(file.reason, `cannot patch ${shown}: ${file.detail}`);
+  const replaced = replaceText({ text: file.value.text, old, new: put.toWellFormed(), all });
+  if (!replaced.ok) return refuse(replaced.reason, `${shown} is unchanged: ${replaced.detail}`);
+  return ok({ ...replaced.value, file: file.value });
 }
 
 const HOW: Readonly<Record<Replacement['how'], string>> = {
@@ -53,16 +67,4 @@ const HOW: Readonly<Record<Replacement['how'], string>> = {
 
 function report(path: string, { places, line, how }: Replacement): string {
   return `patched ${path}: ${places === 1 ? `line ${line}` : `${plural(places, 'place')}, the first in line ${line}`}${HOW[how]}`;
-}
-
-/** For the surface only: the lines that went and came. */
-function smallDiff(old: string, put: string, line: number): string {
-  const mark = (text: string, sign: string) =>
-    text === ''
-      ? []
-      : text
-          .replace(/\n$/, '')
-          .split('\n')
-          .map((row) => `${sign}${row}`);
-  return [`@@ line ${line} @@`, ...mark(old, '-'), ...mark(put, '+'), ''].join('\n');
 }

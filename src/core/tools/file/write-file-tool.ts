@@ -2,10 +2,11 @@
 // Knows no other tool. Invariant: a reader sees the old or the new file; folders, pipes and the agent's own records are refused.
 import { z } from 'zod';
 import { errorCode, errorText } from '#base/errors.ts';
+import { lineDiff, shownDiff } from '#base/text/line-diff.ts';
 import { plural } from '#base/text.ts';
 import { defineTool, type ToolOutput } from '#core/agent/tool.ts';
 import { lenientInput } from '../registry/lenient-input.ts';
-import { type FileToolsOptions, fullPath, writeRisk } from './file-access.ts';
+import { type FileToolsOptions, fullPath, realPath, writeRisk } from './file-access.ts';
 import { readTextFile, type TextFile } from './text-file.ts';
 import { writeText } from './write-text.ts';
 
@@ -21,6 +22,8 @@ export function createWriteFileTool(options: FileToolsOptions) {
     toolset: 'file',
     effect: 'write',
     risk: ({ path }, { cwd }) => writeRisk(path, cwd, options),
+    preview: async ({ path, content }, { cwd }) => changePreview(fullPath(path, cwd, options), content),
+    writes: ({ path }, { cwd }) => [realPath(fullPath(path, cwd, options))],
     summary: ({ path, content }) => `write ${path} (${plural(countLines(content), 'line')})`,
     run: async (request, { cwd }) => writeFile(fullPath(request.path, cwd, options), request),
   });
@@ -40,6 +43,14 @@ function writeFile(path: string, { path: shown, content }: WriteInput): ToolOutp
     text: `${old.ok || old.reason !== 'missing' ? 'replaced' : 'wrote'} ${shown} (${size})`,
     origin: 'observed',
   };
+}
+
+/** What would change in the file that is there; empty where there is none, or no text. */
+export async function changePreview(path: string, next: string): Promise<string> {
+  const old = readTextFile(path);
+  if (!old.ok) return '';
+  const { text, more } = shownDiff((await lineDiff(old.value.text, keepLineEnds(next, old.value))).text);
+  return more === 0 ? text : `${text}\n… ${plural(more, 'more line')}`;
 }
 
 /** A disk that is full or read-only is something the model can tell the owner; anything else is a fault. */

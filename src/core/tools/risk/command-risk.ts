@@ -10,7 +10,7 @@ import { makePlace, type Place, type PlaceOptions, targetOf } from './place.ts';
 import { programFindings } from './program-rules.ts';
 import { unwrapCommand } from './unwrap-command.ts';
 import { verbFindings } from './verb-rules.ts';
-import { inputFindings, redirectFindings, secretFindings, writeFindings } from './write-rules.ts';
+import { inputFindings, redirectFindings, secretFindings, writeFindings, writtenPaths } from './write-rules.ts';
 
 /** How dangerous `command` is when a shell runs it in `place.cwd`. */
 export function commandRisk(command: string, options: PlaceOptions): Risk {
@@ -27,9 +27,33 @@ const MAX_DEPTH = 6;
 /** No file system has longer paths. */
 const MAX_PATH = 4_096;
 
+/** Absolute paths of what `command` names as written, with what it hands to further shells; folders are among them. */
+export function pathsWritten(command: string, options: PlaceOptions): readonly string[] {
+  return [...new Set(findWritten(command, makePlace(options)))];
+}
+
+function findWritten(text: string, place: Place, depth = 0): readonly string[] {
+  if (depth > MAX_DEPTH) return [];
+  let here = place;
+  return readScript(text, place).commands.flatMap((command) => {
+    const at = here;
+    here = afterCommand(command, here);
+    const { words, scripts, openEnded } = unwrapCommand(command.words);
+    const [first, ...args] = words;
+    const call = first && { program: programName(first.text), args, command, place: at, openEnded };
+    const code = call ? judgeCode(call, false).scripts : [];
+    const nested = [...scripts.filter(({ certain }) => certain).map((word) => word.text), ...code];
+    return [...writtenPaths({ command, place: at }, call), ...nested.flatMap((one) => findWritten(one, at, depth + 1))];
+  });
+}
+
+function readScript(text: string, { home, cwd }: Place): ShellScript {
+  return lexScript(text, { HOME: home, ...(cwd === undefined ? {} : { PWD: cwd }) });
+}
+
 function findRisks(text: string, place: Place, depth = 0): readonly Finding[] {
   if (depth > MAX_DEPTH) return [ask('hides commands inside commands', `nested ${text}`)];
-  const script = lexScript(text, { HOME: place.home, ...(place.cwd === undefined ? {} : { PWD: place.cwd }) });
+  const script = readScript(text, place);
   const findings: Finding[] = script.doubts.map((doubt) => ask(`cannot be judged: ${doubt}`, text));
   let here = place;
   for (const command of script.commands) {

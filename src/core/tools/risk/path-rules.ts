@@ -77,6 +77,8 @@ export function secretAt(
 ): { readonly level: 'ask' | 'never'; readonly what: string } | undefined {
   if (place.dataHome !== undefined && path === `${place.dataHome}/.env`)
     return { level: 'never', what: "the agent's own keys" };
+  if (place.dataHome !== undefined && isWithin(path, `${place.dataHome}/checkpoints`))
+    return { level: 'ask', what: 'copies of your files' };
   if (/^\/(?:private\/)?etc\/(?:g?shadow|sudoers|ssl\/private\/.*|ssh\/ssh_host_.*_key)$/.test(path)) {
     return { level: 'ask', what: 'passwords or keys of the system' };
   }
@@ -98,7 +100,10 @@ const OWN_ENTRIES: readonly { readonly entry: RegExp; readonly instead: string }
     entry: /^(?:state\.db|evidence\.sqlite|rlm\/|golems\/|meta\/|library\/|market\/|peers\/)/,
     instead: 'this is a record that only the agent itself keeps',
   },
-  { entry: /^(?:pending|backups|logs)(?:\/|$)/, instead: 'this is a record that only the agent itself keeps' },
+  {
+    entry: /^(?:pending|backups|checkpoints|logs)(?:\/|$)/,
+    instead: 'this is a record that only the agent itself keeps',
+  },
   { entry: /^SOUL\.md$/, instead: 'the identity is changed only by the owner' },
 ];
 

@@ -16,6 +16,8 @@ export interface Place {
   readonly scratch: readonly string[];
   /** Is there something at this absolute path? */
   readonly exists: (path: string) => boolean;
+  /** Is there a file with something in it that would be lost? */
+  readonly isFilled: (path: string) => boolean;
 }
 
 export interface PlaceOptions {
@@ -24,6 +26,7 @@ export interface PlaceOptions {
   readonly dataHome?: string | undefined;
   readonly scratch?: readonly string[];
   readonly exists?: (path: string) => boolean;
+  readonly isFilled?: (path: string) => boolean;
 }
 
 /** As written and, on macOS, as they really are. */
@@ -37,6 +40,7 @@ export function makePlace(options: PlaceOptions): Place {
     ...(options.dataHome === undefined ? {} : { dataHome: options.dataHome }),
     scratch: [...TEMP_FOLDERS, tmpdir(), ...(options.scratch ?? [])],
     exists: options.exists ?? (() => false),
+    isFilled: options.isFilled ?? (() => false),
   };
 }
 

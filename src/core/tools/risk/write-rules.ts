@@ -1,7 +1,8 @@
 // Owns where a command writes and what secrets it reads: redirects, copies, downloads, and every argument that names a secret.
 // Knows programs only by which of their arguments are written. Invariant: disk, vital file and own record are never written.
-
-import type { ShellWord } from '../shell/shell-script.ts';
+import { globSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import type { ShellCommand, ShellRedirect, ShellWord } from '../shell/shell-script.ts';
 import { ask, type Call, type Finding, hasFlag, never, operandsOf } from './finding.ts';
 import { hiddenSecret } from './hidden-secret.ts';
 import { isHarmlessDevice, isRawDevice, isVitalFile, ownFileAt, secretAt, steersLater } from './path-rules.ts';
@@ -33,10 +34,46 @@ export function writeFindings(call: Call): readonly Finding[] {
   return [...writtenWords(call)].flatMap((word) => judgeWrite(word, call.place));
 }
 
-export function redirectFindings(call: Pick<Call, 'command' | 'place'>): readonly Finding[] {
-  return call.command.redirects
-    .filter(({ operator }) => operator !== '<' && operator !== '<&')
-    .flatMap(({ target }) => judgeWrite(target, call.place));
+export function redirectFindings({ command, place }: Pick<Call, 'command' | 'place'>): readonly Finding[] {
+  return redirectedTo(command).flatMap(({ operator, target }) => [
+    ...judgeWrite(target, place),
+    ...(/^(?:>\|?|&>|>&)$/.test(operator) ? judgeEmptied(target, place) : []),
+  ]);
+}
+
+function redirectedTo({ redirects }: ShellCommand): readonly ShellRedirect[] {
+  return redirects.filter(({ operator }) => operator !== '<' && operator !== '<&');
+}
+
+/** The shell empties the file before the program runs: what was in it is gone even when the program fails. */
+function judgeEmptied(word: ShellWord, place: Place): readonly Finding[] {
+  const { path, certain } = targetOf(word, place);
+  const isLost = path !== undefined && certain && !word.glob && place.isFilled(path);
+  return isLost ? [ask('empties a file that is already there', `> ${path}`)] : [];
+}
+
+/** Absolute paths that the redirects of a command, and the program with its arguments, write; `call` is absent where no program runs. */
+export function writtenPaths({ command, place }: Pick<Call, 'command' | 'place'>, call?: Call): readonly string[] {
+  const words = [...redirectedTo(command).map(({ target }) => target), ...(call ? writtenWords(call) : [])];
+  const paths = words.flatMap((word) => namedPaths(word, place));
+  if (!call || !/^(?:cp|mv|install)$/.test(call.program)) return paths;
+  const sources = operandsOf(call).slice(0, -1);
+  const inside = sources.flatMap(({ text }) => paths.slice(-1).map((folder) => join(folder, basename(text))));
+  return [...paths, ...inside];
+}
+
+const MOST_MATCHES = 200;
+const MOST_CHARACTERS = 4_096;
+
+/** What is only known at run time is nobody's path; of a pattern, what it names in one folder. */
+function namedPaths(word: ShellWord, place: Place): readonly string[] {
+  const { cwd } = place;
+  if (!word.certain || word.text === '' || word.text === '-' || word.text.length > MOST_CHARACTERS) return [];
+  if (!word.glob) return [absolutePath(word.text, place) ?? []].flat();
+  if (cwd === undefined || /[*?[].*\/|\*\*/.test(word.text)) return [];
+  return globSync(word.text, { cwd })
+    .slice(0, MOST_MATCHES)
+    .map((path) => resolve(cwd, path));
 }
 
 function writtenWords(call: Call): readonly ShellWord[] {

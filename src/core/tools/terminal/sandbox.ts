@@ -73,7 +73,7 @@ export function sandboxArguments(options: SandboxOptions, place: SandboxPlace): 
 function ownSecrets(dataHome: string | undefined): readonly string[] {
   return dataHome === undefined
     ? []
-    : ['.env', 'state.db', 'evidence.sqlite', 'memories', 'peers'].map((name) => join(dataHome, name));
+    : ['.env', 'state.db', 'evidence.sqlite', 'memories', 'peers', 'checkpoints'].map((name) => join(dataHome, name));
 }
 
 function hide(path: string): readonly string[] {

@@ -9,10 +9,11 @@ import { type ProcessRequest, runProcess, withoutVariables } from '#base/process
 import { ok, type Result, refuse } from '#base/result.ts';
 import { ellipsize, sliceText } from '#base/text.ts';
 import { type AnyTool, defineTool, type ToolContext, type ToolOutput } from '#core/agent/tool.ts';
-import { fullPath } from '../file/file-access.ts';
+import { fullPath, realPath } from '../file/file-access.ts';
 import { OUTPUT_LIMITS } from '../output-limits.ts';
 import { lenientInput } from '../registry/lenient-input.ts';
-import { commandRisk } from '../risk/command-risk.ts';
+import { commandRisk, pathsWritten } from '../risk/command-risk.ts';
+import type { PlaceOptions } from '../risk/place.ts';
 import { createBackgroundJobs } from './background-jobs.ts';
 import { commandOutput } from './command-output.ts';
 import { createProcessTool } from './process-tool.ts';
@@ -62,17 +63,13 @@ export function createTerminalTool(options: TerminalOptions): TerminalTools {
     effect: 'write',
     outputLimit: OUTPUT_LIMITS.terminalHeadBytes + OUTPUT_LIMITS.terminalTailBytes + 2_000,
     available: () => launcher.available(),
-    risk: ({ command, workdir }, { cwd }) => {
-      const place = {
-        ...(options.home === undefined ? {} : { dataHome: options.home }),
-        scratch: options.scratch ?? [],
-        exists: existsSync,
-      };
-      const folder = workdir === undefined ? cwd : fullPath(workdir, cwd, {});
-      const moved = folder === cwd ? command : `cd ${quote(folder)} && ${command}`;
-      const risk = commandRisk(moved, { ...place, cwd, home: homeOf(options) });
+    risk: (request, context) => {
+      const moved = movedCommand(request, context.cwd);
+      const risk = commandRisk(moved, placeOf(options, context));
       return risk.level === 'ask' ? { ...risk, preview: moved } : risk;
     },
+    writes: (request, context) =>
+      pathsWritten(movedCommand(request, context.cwd), placeOf(options, context)).map((path) => realPath(path)),
     summary: ({ command }) => `$ ${ellipsize(command.replace(/\s*\n\s*/g, ' ⏎ '), 200)}`,
     run: async (request, context, signal) => {
       const launch = launcher.prepare(request, context);
@@ -85,7 +82,8 @@ export function createTerminalTool(options: TerminalOptions): TerminalTools {
       });
       const failed = job.running.pid === undefined ? (await job.running.result).error : undefined;
       if (failed !== undefined) return { text: failed, isError: true };
-      return { text: `${job.id} runs in the background (process: log, wait, kill)`, origin: 'observed' };
+      const text = `${job.id} runs in the background (process: log, wait, kill)`;
+      return { text, origin: 'observed', stillRuns: true };
     },
   });
   const closeAll = async (sessionId?: string) => {
@@ -93,6 +91,29 @@ export function createTerminalTool(options: TerminalOptions): TerminalTools {
     if (sessionId === undefined) launcher.close();
   };
   return { tools: [terminal, createProcessTool(jobs)], closeAll };
+}
+
+/** As it would be typed in the session's folder. */
+function movedCommand({ command, workdir }: TerminalInput, cwd: string): string {
+  const folder = workdir === undefined ? cwd : fullPath(workdir, cwd, {});
+  return folder === cwd ? command : `cd ${quote(folder)} && ${command}`;
+}
+
+/** A file that the session itself made may be emptied by it. */
+function placeOf(options: TerminalOptions, { cwd, isOwnFile }: ToolContext): PlaceOptions {
+  return {
+    cwd,
+    home: homeOf(options),
+    ...(options.home === undefined ? {} : { dataHome: options.home }),
+    scratch: options.scratch ?? [],
+    exists: existsSync,
+    isFilled: (path) => isFilledFile(path) && !isOwnFile?.(realPath(path)),
+  };
+}
+
+function isFilledFile(path: string): boolean {
+  const facts = statSync(path, { throwIfNoEntry: false });
+  return facts?.isFile() === true && facts.size > 0;
 }
 
 interface InFront {

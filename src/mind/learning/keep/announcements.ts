@@ -14,9 +14,17 @@ export interface Announcements {
    * Writes that an undo may mean, the likeliest first: what the owner heard of here or what this session brought, newest first; then
    * what was heard of in other chats, and what the agent itself wrote there lately.
    */
-  undoable(sessionId?: string): readonly Proposal[];
+  undoable(sessionId?: string): readonly KnownWrite[];
   /** Is never meant again, also after a restart. */
   undone(id: string): void;
+}
+
+export interface KnownWrite {
+  readonly proposal: Proposal;
+  /** When the owner came to know of it, epoch ms, as far as is known. */
+  readonly at: number;
+  /** Heard of here, or brought by this session. */
+  readonly isHere: boolean;
 }
 
 export interface AnnouncementParts {
@@ -63,12 +71,14 @@ class SaidWrites implements Announcements {
     database.tryRun('INSERT OR IGNORE INTO announced(proposal, at) VALUES(?, ?)', id, clock.now());
   }
 
-  undoable(sessionId?: string): readonly Proposal[] {
+  undoable(sessionId?: string): readonly KnownWrite[] {
     const isHere = ({ id, sessionId: own }: Proposal) =>
       this.#said.has(id) || (sessionId !== undefined && own === sessionId);
     const known = [...this.#knownWrites(sessionId)].filter(([{ id }]) => !this.#isUndone(id));
-    const found = known.toSorted(([, a], [, b]) => b - a).map(([proposal]) => proposal);
-    return [...found.filter(isHere), ...found.filter((one) => !isHere(one))];
+    const found = known
+      .toSorted(([, a], [, b]) => b - a)
+      .map(([proposal, at]) => ({ proposal, at, isHere: isHere(proposal) }));
+    return [...found.filter((one) => one.isHere), ...found.filter((one) => !one.isHere)];
   }
 
   undone(id: string): void {

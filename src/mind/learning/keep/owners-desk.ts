@@ -11,11 +11,11 @@ import { createConsents } from './consents.ts';
 import type { KeepDoors } from './keep-proposal.ts';
 import { createPendingDesk } from './pending-desk.ts';
 import { type SettleParts, spread } from './settle-outcomes.ts';
-import { takeBackLast } from './take-back.ts';
+import { takeBackLast, undoableNow } from './take-back.ts';
 
 export type OwnersDesk = Pick<
   Learning,
-  'offers' | 'accept' | 'reject' | 'undoLast' | 'announcements' | 'keepsNewSkills' | 'keepNewSkills'
+  'offers' | 'accept' | 'reject' | 'undoable' | 'undoLast' | 'announcements' | 'keepsNewSkills' | 'keepNewSkills'
 >;
 
 export interface OwnersDeskParts {
@@ -31,7 +31,7 @@ export function createOwnersDesk(parts: OwnersDeskParts): OwnersDesk {
   const { doors, database, clock, settling, background, reviews } = parts;
   const announcements = createAnnouncements({ ledger: doors.ledger, database, clock });
   const consents = createConsents(database, clock);
-  const { skillWritten } = settling;
+  const takeBack = { doors, door: doors.skills.door, announcements, skillWritten: settling.skillWritten };
   return {
     ...createPendingDesk({
       doors,
@@ -40,7 +40,8 @@ export function createOwnersDesk(parts: OwnersDeskParts): OwnersDesk {
       accepted: (proposal) => background.hold('spread a kept change', spread(settling, proposal)),
       settled: reviews.draftDecided,
     }),
-    undoLast: (sessionId) => takeBackLast({ doors, door: doors.skills.door, announcements, skillWritten }, sessionId),
+    undoable: (sessionId) => undoableNow(takeBack, sessionId),
+    undoLast: (sessionId) => takeBackLast(takeBack, sessionId),
     announcements: (sessionId) => announcements.take(sessionId),
     keepsNewSkills: () => consents.has('create-skills'),
     keepNewSkills: (isKept) => (isKept ? consents.give('create-skills') : consents.take('create-skills')),

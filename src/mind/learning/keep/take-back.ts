@@ -5,8 +5,9 @@ import { ok, type Result, refuse } from '#base/result.ts';
 import type { Proposal } from '#mind/evidence/proposal.ts';
 import { undoMemoryWrite } from '#mind/memory/journal/undo-memory-write.ts';
 import type { SkillDoor, SkillVersion } from '#mind/skills/skill-door.ts';
-import type { Announcements } from './announcements.ts';
-import { takenBackLine } from './describe-change.ts';
+import type { Learning } from '../learning.ts';
+import type { Announcements, KnownWrite } from './announcements.ts';
+import { doneLine, takenBackLine } from './describe-change.ts';
 import type { KeepDoors } from './keep-proposal.ts';
 
 export interface TakeBackParts {
@@ -26,13 +27,23 @@ const FINAL: ReadonlySet<string> = new Set([
   'manifest-changed',
 ]);
 
+/** What `takeBackLast` would mean now. */
+export function undoableNow(parts: TakeBackParts, sessionId?: string): ReturnType<Learning['undoable']> {
+  const known = nextOf(parts, sessionId);
+  return known && { at: known.at, isHere: known.isHere, line: doneLine(known.proposal) };
+}
+
+function nextOf(parts: TakeBackParts, sessionId?: string): KnownWrite | undefined {
+  return parts.announcements.undoable(sessionId).find(({ proposal }) => stands(parts, proposal));
+}
+
 /** Gives one sentence. */
 export async function takeBackLast(
   parts: TakeBackParts,
   sessionId?: string,
 ): Promise<Result<string, 'nothing-to-undo' | (string & {})>> {
   const { announcements } = parts;
-  const proposal = announcements.undoable(sessionId).find((one) => stands(parts, one));
+  const proposal = nextOf(parts, sessionId)?.proposal;
   if (proposal === undefined) return refuse('nothing-to-undo', 'Nothing was kept lately that could be taken back.');
   const undone = proposal.kind === 'memory' ? await undoMemory(parts, proposal) : await undoSkill(parts, proposal);
   if (undone.ok || FINAL.has(undone.reason)) announcements.undone(proposal.id);

@@ -196,5 +196,6 @@ export const texts = {
   source: 'It rests on this:',
   nothingToUndo: 'There is no memory change in this conversation to undo.',
   cannotUndo: 'This cannot be undone by me: {}',
+  undoFiles: 'What it did to files goes back with /undo.',
   undone: 'Undone, in {}:',
 } as const;

@@ -73,7 +73,8 @@ function lastingCall(history: readonly Message[]): { readonly call: ToolCallPart
 
 function cannot(call: ToolCallPart, write: MemoryWrite | undefined): ReflexStep {
   const what = call.arguments.command ?? call.arguments.path ?? '';
-  const text = texts.cannotUndo.replace('{}', () => `${call.name} ${typeof what === 'string' ? what : ''}`.trim());
+  const called = `${call.name} ${typeof what === 'string' ? what : ''}`.trim();
+  const text = `${texts.cannotUndo.replace('{}', () => called)}\n${texts.undoFiles}`;
   return write === undefined
     ? { type: 'say', text }
     : { type: 'ask', question: text, choices: ['undo the last memory change'] };

@@ -103,6 +103,7 @@ function visitFolder(root: string, folder: string, take: (path: string, entry: D
 /** Undefined: it goes in. Empty: it is left out without a word. */
 function verdict(path: string, entry: Dirent, withSecrets: boolean): string | undefined {
   if (isSecret(path) && !withSecrets) return 'secrets; --with-secrets takes it along';
+  if (path === 'checkpoints') return 'copies of your files for `talaria undo`';
   if (LEFT_OUT_FOLDERS.has(path)) return 'large, or made again by itself';
   if (LEFT_OUT_FILES.test(entry.name) && !isOfSkill(path)) return '';
   return entry.isFile() || entry.isDirectory() ? undefined : 'no plain file';

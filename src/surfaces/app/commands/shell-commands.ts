@@ -29,7 +29,7 @@ import { setupCommand } from './setup/setup-command.ts';
 import { skillsCommands } from './skills/skills-commands.ts';
 import { toolsCommand } from './tools-command.ts';
 import { traceCommand } from './trace-command.ts';
-import { undoCommand } from './undo-command.ts';
+import { diffCommand, shellSeat, undoCommand } from './undo-command.ts';
 
 /** Commands of the extensions; loaded when none of the built-in ones was typed. */
 export async function extensionCommands({ environment, app }: ShellCommandOptions): Promise<readonly AnyCommand[]> {
@@ -56,7 +56,8 @@ export function shellCommands({ environment, app }: ShellCommandOptions): readon
     ...skillsCommands(deps),
     ...pendingCommands(deps),
     learnCommand(deps),
-    undoCommand(deps),
+    undoCommand(shellSeat(deps)),
+    diffCommand(shellSeat(deps)),
     modelsCommand(deps),
     toolsCommand(deps),
     ...permissionsCommands(deps),

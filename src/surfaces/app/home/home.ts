@@ -21,6 +21,8 @@ export interface Home {
   readonly backups: string;
   /** What stood there before each write to a skill. */
   readonly skillBackups: string;
+  /** What stood in files before the agent changed them, for `/undo`. */
+  readonly checkpoints: string;
   readonly cache: string;
   /** Held by whoever writes while nobody looks on. */
   readonly unattendedLease: string;
@@ -47,6 +49,7 @@ export function homeAt(root: string): Home {
     pending: at('pending'),
     backups: at('backups'),
     skillBackups: at('backups', 'skills'),
+    checkpoints: at('checkpoints'),
     cache: at('cache'),
     unattendedLease: at('cache', 'unattended.lock'),
     spill: at('cache', 'spill'),

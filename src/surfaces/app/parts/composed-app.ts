@@ -261,7 +261,7 @@ export class ComposedApp implements App {
       buildPrompt: (window) => buildFrozenPrompt(this.#sources(seat, window), schemas, window),
       machine: {
         clock,
-        place: { cwd: seat.cwd, clock, asker: seat.asker, spillFolder: home.spill, redact },
+        place: { cwd: seat.cwd, clock, asker: seat.asker, spillFolder: home.spill, redact, files: mind.files },
         hooks: [
           ...(options.extra?.hooks ?? []),
           ...mindHooks.hooks,

@@ -49,6 +49,7 @@ export interface ChatScreenOptions {
 
 const LEAVE_WITHIN_MS = 2_000;
 const ESCAPE = '\u001b';
+const TONES = { added: 'green', removed: 'red' } as const;
 
 /** Runs until the person leaves or `signal` aborts; resolves to the exit code. */
 export async function runChatScreen(app: App, options: ChatScreenOptions, signal: AbortSignal): Promise<number> {
@@ -349,7 +350,7 @@ class ChatScreen {
 
   #showOutput(output: CommandOutput): void {
     if (output.type === 'failure') for (const text of failureLines(output)) this.#transcript.addLine(text, 'red');
-    else if (output.type === 'line') this.#transcript.addLine(output.text);
+    else if (output.type === 'line') this.#transcript.addLine(output.text, output.tone && TONES[output.tone]);
     else if (output.type === 'table') this.#transcript.addTable(output);
     this.#tui.requestRender();
   }

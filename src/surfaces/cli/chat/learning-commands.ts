@@ -1,36 +1,29 @@
-// Owns the chat's commands on what is learned in this very conversation: undo, learn, compress. Knows learning by its contract.
+// Owns the chat's commands on what is learned in this very conversation, and done to files: undo, diff, learn, compress. Knows learning by its contract.
 import { z } from 'zod';
+import { ok, refuse } from '#base/result.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { Conversation } from '#core/agent/conversation.ts';
+import { diffCommand, type UndoSeat, undoCommand } from '#surfaces/app/commands/undo-command.ts';
 import { eventLines } from '../event-lines.ts';
 import type { ChatControl } from './chat-control.ts';
 
 export function learningCommands(chat: ChatControl): readonly AnyCommand[] {
-  return [undoCommand(chat), learnCommand(chat), compressCommand(chat)];
+  const seat = chatSeat(chat);
+  return [undoCommand(seat), diffCommand(seat), learnCommand(chat), compressCommand(chat)];
 }
 
-function undoCommand(chat: ChatControl): AnyCommand {
-  return defineCommand({
-    name: 'undo',
-    summary: 'take back the last thing that was learned',
-    surfaces: ['chat'],
-    input: z.object({}),
-    run: async function* () {
-      const undone = await (await chat.app.learning()).undoLast(chat.conversation?.session.id);
-      yield undone.ok ? line(undone.value) : refusal(undone.reason, undone.detail, UNDO_FIXES[undone.reason] ?? ANEW);
-    },
-  });
+/** The conversation that is open; a turn under way may still change files. */
+function chatSeat(chat: ChatControl): UndoSeat {
+  return {
+    surface: 'chat',
+    app: async () => chat.app,
+    sessionOf: async () => chat.conversation?.session.id,
+    alone: async (_app, _sessionId, work) =>
+      chat.isRunning
+        ? refuse('turn-running', 'Nothing was undone: a turn is running and may change files. Ctrl-C stops it.')
+        : ok(await work()),
+  };
 }
-
-const ANEW = 'Mend that, then type /undo again.';
-
-const UNDO_FIXES: Readonly<Record<string, string>> = {
-  'nothing-to-undo': '/memory remove takes an entry out, /skills rollback NAME undoes an older change of a skill.',
-  'target-changed': '/memory show and /skills log NAME show what stands; /undo again means the write before it.',
-  'later-version': 'Then /undo means the same write again.',
-  'backup-not-found': '/skills log NAME shows its versions; /undo again means the write before it.',
-  'manifest-changed': '/skills log NAME shows its versions; /undo again means the write before it.',
-};
 
 function learnCommand(chat: ChatControl): AnyCommand {
   return defineCommand({

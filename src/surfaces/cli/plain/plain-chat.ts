@@ -37,6 +37,7 @@ type Target = OutputTarget & { readonly signal: AbortSignal };
 const MARKS: Readonly<Record<EventLine['kind'], string>> = {
   tool: '> ',
   result: '< ',
+  diff: '  ',
   error: '! ',
   notice: '* ',
   answer: '',
@@ -133,17 +134,12 @@ async function answerAll(chat: ChatSession, { options, lines, waiting, target }:
   const prompt = () => {
     if (options.interactive) target.out('you: ');
   };
-  const between = async () => {
-    for await (const text of chat.betweenTurns.say(target.signal)) target.out(`${MARKS.notice}${plain(text)}\n`);
-    const instead = chat.betweenTurns.takeLine();
-    if (instead !== undefined) await answer(chat, instead, target);
-  };
   let isDone = true;
-  await between();
+  await between(chat, target);
   if (options.prompt !== undefined) {
     isDone = await answerFirst(chat, { prompt: options.prompt, piped: options.piped }, target);
     if (options.once) return isDone;
-    await between();
+    await between(chat, target);
   }
   prompt();
   for await (const line of lines) {
@@ -151,10 +147,17 @@ async function answerAll(chat: ChatSession, { options, lines, waiting, target }:
     if (line.trim() !== '') waiting.unshift(line);
     for (const next of takeAll(waiting)) isDone = await answer(chat, next, target);
     if (chat.isLeaving || target.signal.aborted) break;
-    await between();
+    await between(chat, target);
     prompt();
   }
   return isDone;
+}
+
+/** What was learned, and what waits for a yes; a line typed instead of an answer is answered as any other. */
+async function between(chat: ChatSession, target: Target): Promise<void> {
+  for await (const text of chat.betweenTurns.say(target.signal)) target.out(`${MARKS.notice}${plain(text)}\n`);
+  const instead = chat.betweenTurns.takeLine();
+  if (instead !== undefined) await answer(chat, instead, target);
 }
 
 /** Also what is added while it is read. */

@@ -168,11 +168,12 @@ describe('core/tools/file', () => {
       assert.match((await patch({ path: 'gone', old_string: 'a', new_string: 'b' })).text, /no such file/);
     });
 
-    it('shows the change to the surface only', async () => {
-      place.write('d.txt', 'a\nb\n');
-      place.chunks.length = 0;
-      await patch({ path: 'd.txt', old_string: 'b', new_string: 'c' });
-      assert.equal(place.chunks.join(''), '@@ line 2 @@\n-b\n+c\n');
+    it('names the file behind a link as the one that it changes', () => {
+      const target = place.write('d.txt', 'a\nb\n');
+      symlinkSync('d.txt', join(place.cwd, 'to-d'));
+      const input = { path: 'to-d', content: '', old_string: 'b', new_string: 'c' };
+      for (const name of ['patch', 'write_file'])
+        assert.deepEqual(tool(name).writes?.(input as never, place.context()), [target]);
     });
   });
 

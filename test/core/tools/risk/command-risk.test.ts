@@ -3,7 +3,9 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { parseJson } from '#base/json.ts';
-import { commandRisk } from '#core/tools/risk/command-risk.ts';
+import { realPath } from '#core/tools/file/file-access.ts';
+import { commandRisk, pathsWritten } from '#core/tools/risk/command-risk.ts';
+import { readState } from '#mind/sessions/file-checkpoints.ts';
 import { verifies } from '../../../verifies.ts';
 
 const place = {
@@ -114,6 +116,7 @@ describe('core/tools/risk/command-risk', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(pieces, fc.string({ maxLength: 5 })), { maxLength: 60 }), (parts) => {
         commandRisk(parts.join(''), place);
+        for (const path of pathsWritten(parts.join(''), place)) readState(realPath(path));
       }),
       { numRuns: 3_000 },
     );
@@ -164,6 +167,19 @@ describe('core/tools/risk/command-risk', () => {
   it('asks for what is too long to be read', () => {
     assert.equal(level(`echo ${'a'.repeat(200_000)}`), 'ask');
     assert.equal(level(`echo ${'$('.repeat(40)}`), 'ask');
+  });
+
+  it('names the files that a command writes, as far as a reader can know them', () => {
+    const written = (command: string) => pathsWritten(command, { cwd: '/w', home: '/home/u' });
+    const named: readonly (readonly [command: string, paths: readonly string[]])[] = [
+      ['echo a > x; cd sub && echo b >> y 2>err', ['/w/x', '/w/sub/y', '/w/sub/err']],
+      ['sed -i s/a/b/ f1 f2', ['/w/f1', '/w/f2']],
+      ['cat x | tee -a ~/log /w/../z', ['/home/u/log', '/z']],
+      ['sudo bash -c "rm deep/k"', ['/w/deep/k']],
+      ['cp a b', ['/w/b', '/w/b/a']],
+      ['echo $(date) > "$UNKNOWN"; ls 2>&1; cat < in; grep -r a .', []],
+    ];
+    for (const [command, paths] of named) assert.deepEqual(written(command), paths, command);
   });
 });
 

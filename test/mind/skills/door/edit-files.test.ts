@@ -72,7 +72,7 @@ describe('skill door: an edit with support files', () => {
           ['scripts/run.sh', 'replaced', sha256('echo 2\n'), sha256('echo 1\n')],
         ],
       );
-      assert.equal(door.diff('csv', { from: 3, to: 4 }).ok, true);
+      assert.equal((await door.diff('csv', { from: 3, to: 4 })).ok, true);
       const back = await door.rollback({ manifestPath: done.value.manifestPath });
       assert.ok(back.ok, back.ok ? '' : back.detail);
       assert.deepEqual(

@@ -103,23 +103,23 @@ describe('skill door: rollback', () => {
 describe('skill door: diff', () => {
   test('any two versions, support files and hand edits included', async (context) => {
     const opened = await three(context);
-    const diff = (from: number, to: number) => {
-      const made = opened.door.diff('csv', { from, to });
+    const diff = async (from: number, to: number) => {
+      const made = await opened.door.diff('csv', { from, to });
       return made.ok ? made.value : made.reason;
     };
     assert.match(
-      diff(1, 2),
+      await diff(1, 2),
       /^--- a\/csv\/SKILL\.md\n\+\+\+ b\/csv\/SKILL\.md\n@@ .* @@\n(?:.*\n)*-Step one\.\n\+First\.\n/,
     );
-    assert.match(diff(2, 3), /--- \/dev\/null\n\+\+\+ b\/csv\/references\/a\.md\n@@ -0,0 \+1,1 @@\n\+a\n$/);
-    assert.match(diff(0, 1), /^--- \/dev\/null\n/);
-    assert.match(diff(3, 1), /-a\n$/);
-    assert.equal(diff(2, 2), '');
-    assert.equal(diff(1, 7), 'no-such-version');
+    assert.match(await diff(2, 3), /--- \/dev\/null\n\+\+\+ b\/csv\/references\/a\.md\n@@ -0,0 \+1,1 @@\n\+a\n$/);
+    assert.match(await diff(0, 1), /^--- \/dev\/null\n/);
+    assert.match(await diff(3, 1), /-a\n$/);
+    assert.equal(await diff(2, 2), '');
+    assert.equal(await diff(1, 7), 'no-such-version');
     writeFileSync(join(opened.root, 'data/csv/SKILL.md'), skillText('csv', 'By hand.\n'));
-    assert.match(diff(2, 3), /\+By hand\./);
+    assert.match(await diff(2, 3), /\+By hand\./);
     await opened.write('csv', { action: 'delete' });
-    assert.match(diff(3, 4), /\+\+\+ \/dev\/null/);
+    assert.match(await diff(3, 4), /\+\+\+ \/dev\/null/);
   });
 });
 

@@ -128,7 +128,7 @@ describe('undoing a version of a name that lies elsewhere now', () => {
     opened.put('csv');
     const patch = { action: 'patch', oldString: 'The owner', newString: 'Its owner' } as const;
     assert.ok((await opened.write('csv', patch, { actor: 'owner' })).ok);
-    const mixed = opened.door.diff('csv', { from: 1, to: 2 });
+    const mixed = await opened.door.diff('csv', { from: 1, to: 2 });
     assert.ok(!mixed.ok && mixed.reason === 'no-such-version');
     assert.match(mixed.detail, /Version 1 of csv was written in data\/csv; what is called so now was written in csv/);
     assert.ok((await opened.door.rollback({ skill: 'csv' })).ok, 'the own version is undone in its own folder');

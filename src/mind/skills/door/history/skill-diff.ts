@@ -3,6 +3,7 @@
 // they were made on.
 import { join } from 'node:path';
 import { ok, type Refusal, type Result, refuse } from '#base/result.ts';
+import { lineDiff } from '#base/text/line-diff.ts';
 import { readBackup, readManifest } from '../backup/skill-backup.ts';
 import type { DoorParts } from '../door-parts.ts';
 import {
@@ -14,7 +15,6 @@ import {
   treeOf,
   withFileOf,
 } from '../skill-tree.ts';
-import { textDiff } from './text-diff.ts';
 import { allVersions, type VersionRow } from './version-rows.ts';
 
 export type DiffReason = 'no-such-version' | 'backup-not-found' | 'manifest-changed' | 'too-large';
@@ -67,23 +67,24 @@ function takeBackFrom(
 }
 
 /** Unified text, a header for each file; empty when nothing differs. */
-export function skillDiff(
+export async function skillDiff(
   parts: Pick<DoorParts, 'database' | 'places'>,
   skill: string,
   range: { readonly from: number; readonly to: number },
-): Result<string, DiffReason> {
+): Promise<Result<string, DiffReason>> {
   const before = skillAt(parts, skill, range.from);
   if (!before.ok) return before;
   const after = skillAt(parts, skill, range.to);
   if (!after.ok) return after;
   const changes = changesBetween(before.value, after.value);
-  return ok(changes.map((change) => fileDiff(`${skill}/${change.path}`, change.before, change.after)).join(''));
+  const files = changes.map((change) => fileDiff(`${skill}/${change.path}`, change.before, change.after));
+  return ok((await Promise.all(files)).join(''));
 }
 
-function fileDiff(path: string, before: SkillFile | undefined, after: SkillFile | undefined): string {
+async function fileDiff(path: string, before: SkillFile | undefined, after: SkillFile | undefined): Promise<string> {
   const old = before === undefined ? '' : textOf(before);
   const now = after === undefined ? '' : textOf(after);
   const names = `--- ${before ? `a/${path}` : '/dev/null'}\n+++ ${after ? `b/${path}` : '/dev/null'}\n`;
   if (old === undefined || now === undefined) return `${names}Files that are no text differ.\n`;
-  return `${names}${textDiff(old, now)}`;
+  return `${names}${(await lineDiff(old, now)).text}`;
 }

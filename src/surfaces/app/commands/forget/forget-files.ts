@@ -7,6 +7,7 @@ import { atomicWrite } from '#base/atomic-write.ts';
 import { parseTime } from '#base/clock.ts';
 import { isJsonObject, type JsonValue, parseJson } from '#base/json.ts';
 import { messageIdOf } from '#mind/evidence/message-handle.ts';
+import { copiesOf } from '#mind/sessions/file-checkpoints.ts';
 import { someStoredText } from '#mind/sessions/forget/json-texts.ts';
 import { type SelectedSession, variantsOf } from '#mind/sessions/forget/select-messages.ts';
 import { FORGOTTEN, replacing } from '#mind/sessions/forget/sweep-text.ts';
@@ -30,7 +31,7 @@ export interface ForgottenFiles {
 }
 
 export function forgetFiles(home: Home, what: FilesToForget): ForgottenFiles {
-  const removed = [...spills(home, what), ...waiting(home, what), ...cached(home, what)];
+  const removed = [...spills(home, what), ...copies(home, what), ...waiting(home, what), ...cached(home, what)];
   for (const path of new Set(removed)) rmSync(path, { recursive: true, force: true });
   const lines = historyLines(home, what) + logLines(home.log, what) + logLines(`${home.log}.1`, what);
   return { removed: new Set(removed).size, lines, rewritten: manifests(home, what) };
@@ -42,6 +43,13 @@ function spills({ spill }: Home, { sessions, text }: FilesToForget): readonly st
   const files = sessions.flatMap(({ messages }) => messages.flatMap((message) => message.spill ?? []));
   const holding = text === undefined ? [] : holdingFiles(spill, text);
   return [...folders, ...files, ...holding].filter((path) => path.startsWith(spill + sep) && existsSync(path));
+}
+
+/** What stood in files before the agent changed them: of sessions that go, and what holds the text. */
+function copies({ checkpoints }: Home, { sessions, text }: FilesToForget): readonly string[] {
+  const folders = sessions.filter(({ whole }) => whole).map(({ id }) => copiesOf(checkpoints, id));
+  const holding = text === undefined ? [] : holdingFiles(checkpoints, text);
+  return [...folders.filter((path) => existsSync(path)), ...holding];
 }
 
 function waiting({ pending }: Home, { pending: ids, text }: FilesToForget): readonly string[] {

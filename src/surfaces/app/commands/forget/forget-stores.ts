@@ -10,6 +10,7 @@ import { openDatabase } from '#base/database.ts';
 import { forgetEvents } from '#mind/evidence/forget/forget-events.ts';
 import { type ForgottenProposals, forgetProposals } from '#mind/evidence/forget/forget-proposals.ts';
 import { forgetHints, forgetReviews } from '#mind/learning/forget/forget-reviews.ts';
+import { forgetFileChanges } from '#mind/sessions/file-checkpoints.ts';
 import { eraseFreed } from '#mind/sessions/forget/erase-freed.ts';
 import { type ForgottenRows, forgetMessages } from '#mind/sessions/forget/forget-messages.ts';
 import type { SelectedSession } from '#mind/sessions/forget/select-messages.ts';
@@ -98,6 +99,7 @@ export function forgetInState(database: Database, what: StoresToForget): Promise
       ? forgetProposals(database, { messageIds, sessionIds: wholeIds(sessions), ...shared })
       : { quotes: 0, proposals: 0, pending: [] };
     const rows = forgetMessages(database, lanes, { sessions, ...shared });
+    if (hasTable(database, 'file_changes')) forgetFileChanges(database, shared);
     return { ...proposals, ...rows, reviews: hasTable(database, 'reviews') ? inReviews(database, what) : 0 };
   });
 }

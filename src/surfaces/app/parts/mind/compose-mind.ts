@@ -13,6 +13,7 @@ import { learningSchema } from '#mind/learning/learning-schema.ts';
 import { reconcileMemory } from '#mind/memory/journal/reconcile-memory.ts';
 import { renderMemoryBlock } from '#mind/memory/memory-block.ts';
 import { createMemoryFiles, type MemoryFiles } from '#mind/memory/memory-files.ts';
+import { checkpointSchema, FileCheckpoints } from '#mind/sessions/file-checkpoints.ts';
 import { createSqliteSessionStore, type SqliteSessionStore } from '#mind/sessions/sqlite-session-store.ts';
 import { mayHaveSkillLeftovers } from '#mind/skills/skill-leftovers.ts';
 import { skillSchema } from '#mind/skills/skill-schema.ts';
@@ -26,6 +27,8 @@ export interface ComposedMind {
   readonly ledger: ProposalLedger;
   readonly memory: MemoryFiles;
   readonly skills: ComposedSkills;
+  /** Keeps what stood in files before calls changed them. */
+  readonly files: FileCheckpoints;
   /** What a foreground write of a session rests on. */
   readonly citationsOf: (sessionId: string) => readonly Citation[];
   /** Both memory files as they would stand in the prompt of a session that starts now. */
@@ -45,7 +48,7 @@ export interface MindGround {
 
 export function composeMind({ home, userHome, clock, loaded, notice, redact, embedder }: MindGround): ComposedMind {
   makeHome(home);
-  const rooms = [evidenceSchema, skillSchema, learningSchema];
+  const rooms = [evidenceSchema, skillSchema, learningSchema, checkpointSchema];
   const store = createSqliteSessionStore({ path: home.stateDatabase, clock, rooms });
   for (const { message } of store.notices) notice(message);
   const { database } = store;
@@ -54,7 +57,8 @@ export function composeMind({ home, userHome, clock, loaded, notice, redact, emb
   const memory = createMemoryFiles({ root: home.memories, clock, journal: { ledger, citationsOf } });
   const external = externalSkillFolders(loaded, { home, userHome });
   const skills = composeSkills({ home, clock, database, ledger, external, notice, ...(embedder ? { embedder } : {}) });
-  return { store, ledger, memory, skills, citationsOf, snapshot: snapshotOf(memory, notice) };
+  const files = new FileCheckpoints({ database, folder: home.checkpoints, clock });
+  return { store, ledger, memory, skills, files, citationsOf, snapshot: snapshotOf(memory, notice) };
 }
 
 /** Mends what a killed process left half written; once, before anything is read. */

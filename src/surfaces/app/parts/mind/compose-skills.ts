@@ -11,10 +11,7 @@ import { createLazyReading } from './lazy-library.ts';
 import type { SkillGround } from './skill-ground.ts';
 
 /** The door, and what of it is more than a tool or a review may do. */
-export interface HomeSkillDoor extends SkillDoor {
-  readonly diff: (...asked: Parameters<GuardedSkillDoor['diff']>) => Promise<ReturnType<GuardedSkillDoor['diff']>>;
-  readonly reconcile: GuardedSkillDoor['reconcile'];
-}
+export type HomeSkillDoor = Pick<GuardedSkillDoor, keyof SkillDoor | 'diff' | 'reconcile'>;
 
 export interface ComposedSkills {
   readonly library: OpenLibrary;

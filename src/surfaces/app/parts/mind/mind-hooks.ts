@@ -49,7 +49,7 @@ export function composeMindHooks(ground: HookGround): MindHooks {
     },
   });
   const own = loaded.config.skills.enabled ? [skillOffers(ground), uses.hooks] : [];
-  return { hooks: [...own, evidence.hooks], uses, evidence };
+  return { hooks: [...own, evidence.hooks, mind.files.hooks], uses, evidence };
 }
 
 /** What the session's frozen index has no room for, or did not know. */

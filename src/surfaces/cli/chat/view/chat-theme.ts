@@ -1,7 +1,7 @@
 // Owns the look of the chat: which style each kind of text has. Knows no component's state. Without colour all styles are plain.
 import type { EditorTheme, MarkdownTheme } from '@earendil-works/pi-tui';
 import type { EventLine } from '../../event-lines.ts';
-import type { Paint } from '../../terminal-text.ts';
+import type { Paint, Style } from '../../terminal-text.ts';
 
 export function markdownTheme(paint: Paint): MarkdownTheme {
   return {
@@ -39,12 +39,15 @@ export function editorTheme(paint: Paint): EditorTheme {
 const MARKS: Readonly<Record<EventLine['kind'], string>> = {
   tool: '⏺ ',
   result: '  ⎿ ',
+  diff: '',
   error: '  ⎿ ',
   notice: '· ',
   answer: '',
   output: '',
   end: '',
 };
+
+const DIFF_STYLES: Readonly<Record<string, Style>> = { '+': 'green', '-': 'red', '@': 'cyan' };
 
 export function paintLine(line: EventLine, paint: Paint): string {
   const text = MARKS[line.kind] + line.text;
@@ -55,6 +58,8 @@ export function paintLine(line: EventLine, paint: Paint): string {
       return paint('red', text);
     case 'notice':
       return paint('yellow', text);
+    case 'diff':
+      return paint(DIFF_STYLES[line.text[0] ?? ''] ?? 'dim', text);
     case 'result':
     case 'end':
       return paint('dim', text);

@@ -13,6 +13,8 @@ import { markdownTheme, paintLine } from './chat-theme.ts';
 import { pastLines } from './past-lines.ts';
 import { StreamingAnswer } from './streaming-answer.ts';
 
+/** Of a difference, also where its lines are wrapped. */
+const DIFF_INDENT = 4;
 /** Lines of a running command that are shown. */
 const LIVE_LINES = 3;
 
@@ -98,7 +100,8 @@ export class Transcript {
 
   #addEventLine(line: EventLine): void {
     if (line.kind === 'answer') this.#add(new Markdown(line.text, 0, 0, this.#theme));
-    else this.#add(new Text(paintLine(line, this.#paint), 0, 0));
+    else if (line.text.trim() === '') this.#add(new Spacer(1));
+    else this.#add(new Text(paintLine(line, this.#paint), line.kind === 'diff' ? DIFF_INDENT : 0, 0));
   }
 
   #grow(text: string): void {
