@@ -145,7 +145,7 @@ async function answerAll(chat: ChatSession, { options, lines, waiting, target }:
   for await (const line of lines) {
     if (isExitLine(line)) break;
     if (line.trim() !== '') waiting.unshift(line);
-    for (const next of takeAll(waiting)) isDone = await answer(chat, next, target);
+    isDone = (await answerWaiting(chat, waiting, target)) ?? isDone;
     if (chat.isLeaving || target.signal.aborted) break;
     await between(chat, target);
     prompt();
@@ -160,9 +160,12 @@ async function between(chat: ChatSession, target: Target): Promise<void> {
   if (instead !== undefined) await answer(chat, instead, target);
 }
 
-/** Also what is added while it is read. */
-function* takeAll(waiting: string[]): Generator<string> {
-  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) yield next;
+/** Also what is added meanwhile; whether the last was done as asked, undefined when nothing waited. */
+async function answerWaiting(chat: ChatSession, waiting: string[], target: Target): Promise<boolean | undefined> {
+  let isDone: boolean | undefined;
+  for (let next = waiting.shift(); next !== undefined; next = waiting.shift())
+    isDone = await answer(chat, next, target);
+  return isDone;
 }
 
 /** True when the line was done as asked. */
