@@ -34,7 +34,7 @@ export interface PrintGround {
 type Target = OutputTarget & { readonly signal: AbortSignal };
 
 /** Exit codes of a turn by outcome. */
-const EXIT = { done: 0, failed: 1, stopped: 1, aborted: 130 } as const;
+const EXIT = { done: 0, failed: 1, stopped: 1, length: 1, aborted: 130 } as const;
 const USAGE = 2;
 const REFUSED = 3;
 
@@ -120,6 +120,8 @@ async function watchEvents(events: AsyncIterable<TurnEvent>, request: PrintReque
 function endText(end: TurnEnd, signal: AbortSignal): string {
   if (end.outcome === 'failed') return `failed: ${failureText(end)}`;
   if (end.outcome === 'aborted') return signal.reason instanceof Error ? signal.reason.message : 'stopped on request';
+  if (end.outcome === 'length')
+    return 'cut off at the length limit of the model; -c -p "go on" gives the rest, or ask for less at once';
   return `stopped: ${end.stopped ?? 'a limit'}`;
 }
 
