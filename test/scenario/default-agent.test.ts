@@ -24,23 +24,22 @@ describe('the default agent', () => {
   );
 
   verifies(
-    'core:reflex:fallback',
-    'a model that cannot be reached is named, and reflex/1 does what it understands',
+    'core:reflex:beside-a-model',
+    'first hour 3: a model that cannot be reached fails the turn by name, and reflex/1 does not answer for it',
     async (t) => {
       const stage = createStage(t, { OPENAI_BASE_URL: 'http://127.0.0.1:9/v1', OPENAI_API_KEY: 'test-key-0000' });
       writeFileSync(join(stage.cwd, 'notes.txt'), 'the harbour opens at six\n');
       const app = await stage.open({ model: 'openai/some-model' });
       const { events, end } = await play(await openConversation(app), 'read notes.txt');
-      const fallback = events.find((event) => event.type === 'model-fallback');
-      assert.ok(fallback?.type === 'model-fallback' && fallback.to === 'reflex/1', JSON.stringify(events));
-      assert.equal(end.outcome, 'done');
-      assert.equal(end.model, 'reflex/1');
-      assert.match(end.text, /the harbour opens at six/);
+      assert.ok(!events.some((event) => event.type === 'model-fallback' || event.type === 'tool-start'));
+      assert.deepEqual([end.outcome, end.model, end.text], ['failed', 'openai/some-model', '']);
+      assert.match(end.error?.message ?? '', /127\.0\.0\.1:9/);
+      assert.equal(app.model().id, 'openai/some-model');
     },
   );
 
   verifies(
-    'core:reflex:fallback',
+    'core:reflex:beside-a-model',
     'if the owner says so, reflex goes first for what it can run, and the model gets the rest',
     async (t) => {
       const stage = createStage(t);
