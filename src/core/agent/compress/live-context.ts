@@ -64,7 +64,7 @@ export class LiveContext {
     if (this.#counted) {
       const { tokens, messages } = this.#counted;
       const ours = this.#messages.slice(0, messages).reduce((sum, one) => sum + messageTokens(one), this.promptTokens);
-      this.#factor = { model: this.#counted.model, of: countFactor(tokens, ours) };
+      this.#factor = { model: this.#counted.model, of: countFactor(tokens, ours) ?? 1 };
       this.#counted = undefined;
     }
     return this.#factor?.model === model ? this.#factor.of : 1;

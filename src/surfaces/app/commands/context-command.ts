@@ -118,7 +118,8 @@ function countedFor(
   if (!step || tokens === 0 || answer < 0 || sent.some(({ at }) => at > step.startedAt + step.ms)) return undefined;
   const estimate = sent.reduce((sum, { message }) => sum + messageTokens(message), promptTokens(prompt));
   const model = step.detail ?? step.name;
-  return { model, tokens, factor: countFactor(tokens, estimate) };
+  const factor = countFactor(tokens, estimate);
+  return factor === undefined ? undefined : { model, tokens, factor };
 }
 
 function percent(tokens: number, window: number): string {
