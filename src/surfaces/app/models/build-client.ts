@@ -77,8 +77,7 @@ function withNearest(client: ModelClient, provider: FoundProvider, lists: ModelL
 
 /** A model that was configured and cannot be had: it stays the one that was chosen, and each call says what is missing. */
 export function absentClient(id: string, message: string): ModelClient {
-  const fix =
-    'Another one: /model NAME, /model add KEY-OR-URL, or /model reflex, which works by rules (-m NAME at the start).';
+  const fix = 'Or take another: /model NAME (-m NAME); reflex works by rules.';
   return {
     id,
     tier: 'T2',

@@ -67,8 +67,8 @@ function configuredFile(home: Home, name: string, settings: ProviderConfig): Loc
   if (path === undefined) return undefined;
   const model = withoutEnding(basename(path));
   const aliases = [name, `${name}/${model}`, `${name}/${settings.default_model ?? model}`];
-  const reason = `config.yaml names the model file ${path}`;
-  return { model, path, settings, reason, names: [`llama/${model}`, ...aliases], ...missingFor(home, path) };
+  const names = [`llama/${model}`, ...aliases];
+  return { model, path, settings, names, ...stateOf(home, path, `config.yaml names the model file ${path}`) };
 }
 
 function homeFiles(home: Home, settings: ProviderConfig): readonly LocalFile[] {
@@ -76,14 +76,15 @@ function homeFiles(home: Home, settings: ProviderConfig): readonly LocalFile[] {
   const paths = readdirSync(home.models).filter((name) => name.toLowerCase().endsWith('.gguf'));
   return paths.sort().map((path) => {
     const model = withoutEnding(path);
-    const reason = `${path} lies in the home's models folder`;
-    return { model, path, settings, reason, names: [`llama/${model}`], ...missingFor(home, path) };
+    const state = stateOf(home, path, `${path} lies in the home's models folder`);
+    return { model, path, settings, names: [`llama/${model}`], ...state };
   });
 }
 
-function missingFor(home: Home, path: string): { readonly missing?: string } {
-  if (!existsSync(engineFolder(home))) return { missing: 'the local engine is not installed: `talaria setup --local`' };
-  return existsSync(placeOf(home, path)) ? {} : { missing: `there is no file ${path}` };
+function stateOf(home: Home, path: string, reason: string): Pick<LocalFile, 'reason' | 'missing'> {
+  const lacks = (missing: string) => ({ missing, reason: `${reason}; ${missing}` });
+  if (!existsSync(engineFolder(home))) return lacks('the local engine is not installed: `talaria setup --local`');
+  return existsSync(placeOf(home, path)) ? { reason } : lacks(`there is no file ${path}`);
 }
 
 /** What config.yaml says comes first: a file of the same name in the home is another model that nobody can name. */

@@ -190,7 +190,7 @@ function placed(choice: ModelChoice, ground: ModelGround): Placed {
   const { provider, model } = choice;
   if (model === undefined) return ok(choice);
   const file = fileOf(provider, model);
-  if (file?.missing) return refuse('no-provider', `llama/${file.model} cannot answer: ${file.missing}.`);
+  if (file?.missing) return refuse('no-provider', `llama/${file.model}: ${file.missing}.`);
   if (file) return ok({ ...choice, model: file.model });
   if (serves(provider, model, ground) !== 'no') return ok(choice);
   const near = saidNearest(nearestNames(`${provider.name}/${model}`, [provider], ground.listed));

@@ -93,7 +93,7 @@ class Desk implements ModelDesk {
     const rows = this.#providers.flatMap((provider) => {
       const { files, defaultModel, reason } = provider;
       const row = (model: string, why: string) => infoOf(this.#build({ provider, model, reason: '' }, 'T2'), why);
-      if (files) return files.map((file) => row(file.model, [file.reason, file.missing].filter(Boolean).join('; ')));
+      if (files) return files.map((file) => row(file.model, file.reason));
       const names = new Set([...(defaultModel ? [defaultModel] : []), ...this.#listed(provider)]);
       return [...names].map((model) => row(model, reason));
     });

@@ -1,6 +1,6 @@
 /** `-p` without a process: one turn, its answer as text or JSON, its exit code. */
 import assert from 'node:assert/strict';
-import { describe, it, type TestContext } from 'node:test';
+import { describe, it, type TestContext, test } from 'node:test';
 import { messageText } from '#core/model/message.ts';
 import { NO_INPUT } from '#surfaces/cli/print/piped-input.ts';
 import { type PrintRequest, runPrintMode } from '#surfaces/cli/print/print-mode.ts';
@@ -154,6 +154,13 @@ describe('print mode', () => {
       }
     },
   );
+
+  test('first hour 4: an answer that was cut is an error with outcome length, and the way to the rest', async (t) => {
+    const { code, out, err } = await print(t, [{ reply: 'and the', finish: 'length' }], { format: 'json' });
+    const result = JSON.parse(out);
+    assert.deepEqual([code, result.is_error, result.outcome, result.result], [1, true, 'length', 'and the']);
+    assert.match(err, /cut off at the length limit of the model; -c -p "go on"/);
+  });
 
   verifies('core:cli:exit-codes', 'a refusal of the reflex is no answer; its help and its questions are', async (t) => {
     const cases: readonly [string, number][] = [

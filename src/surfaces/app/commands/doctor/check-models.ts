@@ -52,8 +52,8 @@ async function checkProvider(provider: FoundProvider, lists: ModelLists, signal:
 
 function checkFiles(name: string, files: readonly LocalFile[]): HealthLine {
   const short = files.find(({ missing }) => missing !== undefined);
-  const said = files.map(({ reason }) => reason).join('; ');
-  return short?.missing === undefined ? good(name, said) : warning(name, said, `${short.model}: ${short.missing}`);
+  if (short?.missing === undefined) return good(name, files.map(({ reason }) => reason).join('; '));
+  return warning(name, `${short.model} cannot answer`, short.missing);
 }
 
 export async function checkSandbox({ home, environment }: ModelCheck): Promise<HealthLine> {
