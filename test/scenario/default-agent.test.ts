@@ -109,7 +109,10 @@ describe('the default agent', () => {
     assert.equal(asked.code, 3, asked.err);
     assert.match(asked.err, /openai has no model harbour-smal\. Nearest: openai\/harbour-small/);
     assert.equal(JSON.parse(asked.out).error.code, 'no-model');
-    await stage.run(['config', 'set', 'model', 'harbour-lagre'], { env });
+    const set = await stage.run(['config', 'set', 'model', 'harbour-lagre'], { env });
+    assert.equal(set.code, 3, set.out);
+    assert.match(set.err, /Nearest: openai\/harbour-large.*\nNothing was changed/);
+    await stage.run(['config', 'set', 'model', 'harbour-lagre', '--force'], { env });
     const configured = await stage.run(['-p', 'hi'], { env });
     assert.deepEqual([configured.code, configured.out], [1, '']);
     assert.match(configured.err, /harbour-lagre cannot answer: .*Nearest: openai\/harbour-large/);

@@ -51,6 +51,10 @@ export function firstChoice(providers: readonly FoundProvider[]): ModelChoice | 
   return first && { provider: first, model: file?.model ?? first.defaultModel, reason: file?.reason ?? first.reason };
 }
 
+export function isReflex(name: string | undefined): boolean {
+  return name === 'reflex' || name === 'reflex/1';
+}
+
 interface Why {
   readonly reason: string;
   /** Provider that config.yaml gives beside the name. */

@@ -14,6 +14,7 @@ import {
   configuredModel,
   configuredProvider,
   firstChoice,
+  isReflex,
   type ModelChoice,
   type ModelGround,
   named,
@@ -249,10 +250,6 @@ class Desk implements ModelDesk {
       surroundings: this.#options.surroundings,
     });
   }
-}
-
-function isReflex(name: string | undefined): boolean {
-  return name === 'reflex' || name === 'reflex/1';
 }
 
 function infoOf(client: ModelClient, reason: string): ModelInfo {

@@ -4,14 +4,14 @@ import type { Clock } from '#base/clock.ts';
 import type { ModelClient } from '#core/model/model-client.ts';
 import type { AppOptions } from '../app.ts';
 import { EXTENSIONS } from '../extensions.ts';
-import type { LoadedConfig } from '../home/config.ts';
+import { type LoadedConfig, loadConfig } from '../home/config.ts';
 import { readEnvFile } from '../home/env-file.ts';
 import type { Home } from '../home/home.ts';
 import type { ClientSurroundings } from '../models/build-client.ts';
 import { fillVariables, findProviders, type Variables } from '../models/find-providers.ts';
 import type { FoundProvider } from '../models/found-provider.ts';
 import { createLocalModels, findLocalModels } from '../models/local-models.ts';
-import { firstChoice } from '../models/model-choice.ts';
+import { firstChoice, type ModelGround } from '../models/model-choice.ts';
 import { type ModelDesk, openModelDesk } from '../models/model-desk.ts';
 import { createModelLists, type ModelLists } from '../models/model-lists.ts';
 import { PROVIDERS } from '../models/provider-table.ts';
@@ -107,6 +107,18 @@ export async function composeModels(options: AppOptions, parts: ModelParts): Pro
     background.signal,
   );
   return { desk, surroundings };
+}
+
+/** Providers and lists of a home as they are known, for whoever only looks a name up. */
+export async function knownModels({ home, environment, clock }: KnownIn): Promise<ModelGround> {
+  const { config } = await loadConfig(home.config);
+  const lists = createModelLists(home.cache, clock);
+  const found = findProviders(config, mergedVariables(home, environment), findLocalModels(home, config));
+  return { ...found, listed: ({ baseUrl }) => lists.cached(baseUrl).map(({ id }) => id) };
+}
+
+interface KnownIn extends Pick<ModelParts, 'home' | 'clock'> {
+  readonly environment: AppOptions['environment'];
 }
 
 /** Servers that were there last time are used at once and looked for again after the first turn; else each port is asked, briefly. */

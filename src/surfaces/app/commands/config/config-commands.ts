@@ -68,7 +68,7 @@ function set(deps: CommandDeps): AnyCommand {
     examples: ['talaria config set terminal.timeout 60', 'talaria config set model openai/gpt-5-mini'],
     async *run({ key, value, force }): AsyncGenerator<CommandOutput> {
       const wanted = readValue(value);
-      const refusal = force ? undefined : await unknownName(key, wanted);
+      const refusal = force ? undefined : ((await unknownName(key, wanted)) ?? (await unknownModel(deps, key, wanted)));
       if (refusal) yield refusal;
       else yield* edit(deps, key, wanted);
     },
@@ -117,6 +117,17 @@ async function unknownName(key: string, value: JsonValue): Promise<CommandOutput
   const hint = near === undefined ? '`talaria config show` lists the settings.' : `Did you mean ${near}?`;
   const fix = `${hint} Nothing was changed; --force sets it all the same.`;
   return refused('config-key', `There is no setting ${unknown.join('.')}.`, fix);
+}
+
+/** A model that a list here speaks against; nobody is asked, and what only lacks its key may be set before it. */
+async function unknownModel(deps: CommandDeps, key: string, value: JsonValue): Promise<CommandOutput | undefined> {
+  if (key !== 'model' || typeof value !== 'string') return undefined;
+  const { knownModels } = await import('../../parts/compose-models.ts');
+  const { isReflex, named } = await import('../../models/model-choice.ts');
+  if (isReflex(value)) return undefined;
+  const choice = named(value, await knownModels(deps), { reason: '' });
+  if (choice.ok || choice.reason !== 'no-model') return undefined;
+  return refused(choice.reason, choice.detail, 'Nothing was changed; --force sets it all the same.');
 }
 
 function keysOf(key: string): readonly string[] {
