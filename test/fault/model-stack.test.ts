@@ -2,12 +2,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createCascade } from '#core/model/cascade.ts';
-import type { ModelClient, ModelEvent } from '#core/model/model-client.ts';
+import { type ModelClient, ModelError, type ModelEvent } from '#core/model/model-client.ts';
 import { createOpenAiClient } from '#core/model/providers/openai-client.ts';
 import { withRetry } from '#core/model/retry.ts';
 import { withToolStrategy } from '#core/model/tool-mode.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
-import { createScriptedModel } from '#testing/scripted-model.ts';
 import { type ScriptedServer, startScriptedServer } from '#testing/scripted-server.ts';
 import type { ServerStep } from '#testing/server/server-step.ts';
 import { collect, GREETING, textOf } from '../contract/model-client.contract.ts';
@@ -31,7 +30,6 @@ async function stackOver(steps: readonly ServerStep[], model = 'm-1'): Promise<S
   const client = createCascade({
     tier: 'T2',
     clients: [withToolStrategy(withRetry(inner, { clock }))],
-    fallback: createScriptedModel(['by rule'], { id: 'reflex/1', tier: 'T0' }),
     clock,
   });
   return { client, server, slept: clock.slept };
@@ -83,15 +81,19 @@ describe('model stack', () => {
     ['a wait of an hour', [{ status: 429, headers: { 'retry-after': '3600' } }]],
   ];
   for (const [name, faults] of LOST) {
-    verifies('core:model:fallback-reflex', `${name}: the reflex answers, announced`, async () => {
-      const { client, server } = await stackOver(faults);
-      const events = await collect(client, GREETING);
-      const fallback = events.find((event) => event.type === 'fallback');
-      assert.ok(fallback && fallback.to === 'reflex/1' && !fallback.reason.includes('\n'));
-      assert.equal(textOf(kept(events)), 'by rule');
-      server.done();
-      await server.close();
-    });
+    verifies(
+      'core:model:chosen-or-nobody',
+      `${name}: an error that says what to do, and nobody else answers`,
+      async () => {
+        const { client, server } = await stackOver(faults);
+        await assert.rejects(collect(client, GREETING), (error: unknown) => {
+          assert.ok(error instanceof ModelError);
+          return error.fix !== undefined && !error.message.includes('\n');
+        });
+        server.done();
+        await server.close();
+      },
+    );
   }
 
   test('a model without tools in its template is asked in text', async () => {

@@ -50,7 +50,7 @@ export const coreSurfacesRows: readonly Requirement[] = [
   { id: 'core:reflex:asks-before-writing', source: 'reflex 8', text: 'What writes or deletes outside the home asks first.' },
   { id: 'core:reflex:refuses-understanding', source: 'reflex 9', text: 'What needs understanding is refused in two lines with the way to add a model, and the question is kept for later.' },
   { id: 'core:reflex:named-and-free', source: 'reflex 10', text: 'Every header and transcript row of reflex says reflex/1 and cost 0.' },
-  { id: 'core:reflex:fallback', source: 'reflex 11', text: 'With a model configured reflex stays the announced fallback, and goes first for run and recall if the owner says so.' },
+  { id: 'core:reflex:beside-a-model', source: 'reflex 11', text: 'With a model configured reflex never answers in its place; it goes first for its own forms if the owner says so.' },
   { id: 'core:reflex:phrasings', source: 'reflex 12', text: 'Of 300 phrasings written without sight of the rules at least 90 % give the right tool and arguments.' },
   { id: 'core:reflex:no-false-action', source: 'reflex 12', text: 'Of 300 other sentences none runs anything and at least 98 % are refused or asked about.' },
   { id: 'core:reflex:fast', source: 'reflex 12', text: 'A reflex turn takes at most 20 ms beside its tools.' },

@@ -54,7 +54,7 @@ export const coreTurnRows: readonly Requirement[] = [
   { id: 'core:model:abort', source: 'milestone spine', text: 'An abort ends a model call at once and leaves no open socket or timer.' },
   { id: 'core:model:cascade-order', source: 'design 5', text: 'A tier tries its providers in configured order and says in one line why it fell through.' },
   { id: 'core:model:no-retry-after-output', source: 'milestone spine', text: 'A call that failed after output was shown is not silently repeated with doubled text.' },
-  { id: 'core:model:fallback-reflex', source: 'design 5', text: 'When every provider fails the turn is answered by the reflex tier, announced as such.' },
+  { id: 'core:model:chosen-or-nobody', source: 'design 5', text: 'The model that was chosen answers, or nobody: only a list of the configuration goes on to its next, and says so.' },
   { id: 'core:model:cost-by-purpose', source: 'milestone spine', text: 'Every call is priced from a table and recorded with its purpose; an unknown model costs "unknown", never zero.' },
   { id: 'core:model:choice-order', source: 'design 5', text: "The model is the flag's, else the configuration's, else the provider's default, else the first id that the endpoint lists." },
   { id: 'core:model:scripted-fails-loudly', source: 'milestone spine', text: 'The scripted model throws on an unexpected call and on leftover steps, and shows frozen snapshots of the requests.' },

@@ -2,12 +2,16 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe } from 'node:test';
+import { describe, test } from 'node:test';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { GUIDANCE, IDENTITY } from '#core/agent/prompt/prompt-text.ts';
 import { createScriptedModel } from '#testing/scripted-model.ts';
+import { startScriptedServer } from '#testing/scripted-server.ts';
 import { createStage, openConversation, play } from '../surfaces/app/app-fixture.ts';
 import { verifies } from '../verifies.ts';
+import { createCliStage } from './cli-process.ts';
+
+const LOOK = { name: 'search_files', arguments: { pattern: '*' } };
 
 describe('the default agent', () => {
   verifies(
@@ -24,23 +28,22 @@ describe('the default agent', () => {
   );
 
   verifies(
-    'core:reflex:fallback',
-    'a model that cannot be reached is named, and reflex/1 does what it understands',
+    'core:reflex:beside-a-model',
+    'first hour 3: a model that cannot be reached fails the turn by name, and reflex/1 does not answer for it',
     async (t) => {
       const stage = createStage(t, { OPENAI_BASE_URL: 'http://127.0.0.1:9/v1', OPENAI_API_KEY: 'test-key-0000' });
       writeFileSync(join(stage.cwd, 'notes.txt'), 'the harbour opens at six\n');
       const app = await stage.open({ model: 'openai/some-model' });
       const { events, end } = await play(await openConversation(app), 'read notes.txt');
-      const fallback = events.find((event) => event.type === 'model-fallback');
-      assert.ok(fallback?.type === 'model-fallback' && fallback.to === 'reflex/1', JSON.stringify(events));
-      assert.equal(end.outcome, 'done');
-      assert.equal(end.model, 'reflex/1');
-      assert.match(end.text, /the harbour opens at six/);
+      assert.ok(!events.some((event) => event.type === 'model-fallback' || event.type === 'tool-start'));
+      assert.deepEqual([end.outcome, end.model, end.text], ['failed', 'openai/some-model', '']);
+      assert.match(end.error?.message ?? '', /127\.0\.0\.1:9/);
+      assert.equal(app.model().id, 'openai/some-model');
     },
   );
 
   verifies(
-    'core:reflex:fallback',
+    'core:reflex:beside-a-model',
     'if the owner says so, reflex goes first for what it can run, and the model gets the rest',
     async (t) => {
       const stage = createStage(t);
@@ -55,4 +58,65 @@ describe('the default agent', () => {
       assert.equal((await play(conversation, 'write a poem about the sea')).end.text, 'a poem');
     },
   );
+
+  test('first hour 4: a model that only talks where a form of reflex matches gets one line of ours, once a session', async (t) => {
+    const stage = createStage(t);
+    const script = ['I would explain it so.', 'You could run git status.', 'Or this.', { calls: [LOOK] }, 'noted'];
+    const model = createScriptedModel(script, { id: 'stub/stub-model', context: t });
+    const app = await stage.open({ extra: { client: model } });
+    const conversation = await openConversation(app);
+    const hints = async (text: string, talk = conversation) => {
+      const { events } = await play(talk, text);
+      assert.equal(events.at(-1)?.type, 'turn-end');
+      return events.flatMap((event) => (event.type === 'notice' ? [event.text] : []));
+    };
+    assert.deepEqual(await hints('explain why the sea is salty'), []);
+    const [hint = '', ...more] = await hints('git status');
+    assert.match(
+      hint,
+      /^stub\/stub-model answered without acting\. reflex\/1 would do it: run `git status` — \/model reflex/,
+    );
+    assert.deepEqual(more, []);
+    assert.deepEqual(await hints('run `git status`'), [], 'once is enough');
+    await conversation.close();
+    assert.deepEqual(
+      await hints('list the files here', await openConversation(app)),
+      [],
+      'a model that acts needs none',
+    );
+  });
+
+  test('first hour 3: a review that fails leaves the chat and its model as they are', async (t) => {
+    const body = { error: { message: 'no such key' } };
+    const server = await startScriptedServer([{ status: 401, body }, 'the second', 'and again'], { context: t });
+    const stage = createStage(t, { OPENAI_BASE_URL: server.baseUrl });
+    stage.temp.write('home/config.yaml', 'version: 1\ntiers:\n  T2: [openai/first, openai/second]\n');
+    const app = await stage.open();
+    const request = { tier: 'T2', purpose: 'review', text: 'look back', tools: [], maxSteps: 1 } as const;
+    for await (const _ of app.runExtensionTurn(request, new AbortController().signal));
+    assert.equal(app.model().id, 'openai/first');
+    const { end, events } = await play(await openConversation(app), 'tell me something');
+    assert.deepEqual([end.outcome, end.model], ['done', 'openai/first']);
+    assert.ok(!events.some(({ type }) => type === 'model-fallback'));
+  });
+
+  test('first hour 3: a name that the endpoint does not list is exit 3 with the nearest, whoever names it', async (t) => {
+    const server = await startScriptedServer([], { models: ['harbour-large', 'harbour-small'], context: t });
+    const stage = createCliStage(t);
+    const env = { OPENAI_BASE_URL: server.baseUrl };
+    assert.match((await stage.run(['models'], { env })).out, /openai\/harbour-small/);
+    const asked = await stage.run(['-p', 'hi', '-m', 'openai/harbour-smal', '--output-format', 'json'], { env });
+    assert.equal(asked.code, 3, asked.err);
+    assert.match(asked.err, /openai has no model harbour-smal\. Nearest: openai\/harbour-small/);
+    assert.equal(JSON.parse(asked.out).error.code, 'no-model');
+    const set = await stage.run(['config', 'set', 'model', 'harbour-lagre'], { env });
+    assert.equal(set.code, 3, set.out);
+    assert.match(set.err, /Nearest: openai\/harbour-large.*\nNothing was changed/);
+    await stage.run(['config', 'set', 'model', 'harbour-lagre', '--force'], { env });
+    const configured = await stage.run(['-p', 'hi'], { env });
+    assert.deepEqual([configured.code, configured.out], [1, '']);
+    assert.match(configured.err, /harbour-lagre cannot answer: .*Nearest: openai\/harbour-large/);
+    assert.doesNotMatch(configured.err, /\/retry/);
+    assert.match((await stage.run(['models'], { env })).out, /^harbour-lagre \(T2\): cannot answer/);
+  });
 });

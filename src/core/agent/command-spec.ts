@@ -21,6 +21,8 @@ export type CommandOutput =
 export interface CommandContext {
   readonly cwd: string;
   readonly signal: AbortSignal;
+  /** The session that the command was typed in; absent at the shell. */
+  readonly sessionId?: string;
   /** Present when a person can answer. The answer to a `secret` question, a key, is neither shown nor kept. */
   readonly ask?: (question: string, kind?: 'secret') => Promise<string>;
 }

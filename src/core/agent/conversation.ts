@@ -271,6 +271,7 @@ class LiveConversation implements Conversation {
       { ...machine, ...links, access, place, model: () => this.#model },
       options.signal,
     )) {
+      if (event.type === 'step-end') this.#context.counted(event.model, event.usage.inputTokens);
       if (event.type === 'turn-end') yield* this.#giveTitle(text);
       yield event;
     }

@@ -29,9 +29,11 @@ export interface Hooks {
   /** May refuse a call or demand an approval; the strictest verdict of all hooks counts. */
   beforeTool?(turn: TurnInfo, call: ToolCallPart, signal: AbortSignal): Promise<ToolVerdict>;
   afterTool?(turn: TurnInfo, call: ToolCallPart, result: ToolResultPart): Promise<void>;
+  /** `notice` says one line to the owner, before the turn's end. */
   afterTurn?(
     turn: TurnInfo,
     ended: { readonly outcome: TurnOutcome; readonly messages: readonly Message[] },
+    notice?: (text: string) => void,
   ): Promise<void>;
   /** Before messages leave the context, while all of them still stand in it; may ask a model, as a flush does. */
   beforeCompress?(session: SessionInfo, messages: readonly Message[], signal: AbortSignal): Promise<void>;

@@ -7,8 +7,11 @@ import type { FinishReason, Tier, Usage } from '#core/model/model-client.ts';
 import type { ApprovalDecision } from './approver.ts';
 import type { FileChange } from './tool.ts';
 
-/** `done`: the model ended with plain text. `stopped`: a stop condition or budget. `aborted`: on request. `failed`: an error, named. */
-export type TurnOutcome = 'done' | 'stopped' | 'aborted' | 'failed';
+/**
+ * `done`: the model ended with plain text. `length`: its answer was cut at the length limit. `stopped`: a stop condition or budget.
+ * `aborted`: on request. `failed`: an error, named.
+ */
+export type TurnOutcome = 'done' | 'length' | 'stopped' | 'aborted' | 'failed';
 
 export interface TurnError {
   readonly code: string;

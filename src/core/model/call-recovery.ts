@@ -108,7 +108,7 @@ async function* finishEvents(
   for (const { name, raw } of found.malformed) {
     yield { type: 'tool-call', callId: newId('call'), name: name ?? 'unknown', arguments: {}, malformed: raw };
   }
-  yield { ...finish, reason: 'tool-calls' };
+  yield finish.reason === 'length' ? finish : { ...finish, reason: 'tool-calls' };
 }
 
 /** The parser is loaded when something looks like a call, since most answers of such models need none. */

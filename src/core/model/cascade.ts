@@ -1,6 +1,7 @@
-// Owns the order of models within one tier: first the configured ones, at last the reflex. Knows no provider.
-// Invariant: going on to the next model is always announced by one `fallback` event with its reason; a request that is itself at
-// fault (`model-bad-request`, `model-context-full`) is never passed on: another model would hide what has to be mended.
+// Owns the order of models within one list of the owner's. Knows no provider.
+// Invariant: nobody outside the list ever answers; going on to the next is always announced by one `fallback` event with its reason; a
+// request that is itself at fault (`model-bad-request`, `model-context-full`) is never passed on: another model would hide what has to
+// be mended; a failed call beside the conversation (review, flush, recall) changes nothing about who answers.
 import { throwIfAborted } from '#base/abort.ts';
 import type { Clock } from '#base/clock.ts';
 import { errorText } from '#base/errors.ts';
@@ -17,8 +18,6 @@ export interface CascadeOptions {
   readonly tier: Tier;
   /** In order of preference. */
   readonly clients: readonly ModelClient[];
-  /** Answers when every client failed: the reflex. */
-  readonly fallback?: ModelClient;
   readonly clock: Clock;
   /** How long a client that failed is passed over, ms; default 60 000, more when it asked for more. */
   readonly coolDownMs?: number;
@@ -37,22 +36,27 @@ interface Rest {
   readonly reason: string;
 }
 
+type Rests = Map<ModelClient, Rest>;
+
 const STAYS: ReadonlySet<string> = new Set(['model-bad-request', 'model-context-full']);
 
 export function createCascade(options: CascadeOptions): Cascade {
-  const rests = new Map<ModelClient, Rest>();
-  const { clients, fallback, clock, tier } = options;
-  const restOf = (client: ModelClient): Rest | undefined => {
+  const { clients, clock, tier } = options;
+  const answers: Rests = new Map();
+  const besides: Rests = new Map();
+  const restOf = (client: ModelClient, rests = answers): Rest | undefined => {
     const rest = rests.get(client);
     return rest && rest.until > clock.monotonic() ? rest : undefined;
   };
   const active = (): ModelClient => {
-    const ready = clients.find((client) => !restOf(client)) ?? clients[0] ?? fallback;
+    const ready = clients.find((client) => !restOf(client)) ?? clients[0];
     if (!ready) throw nothingConfigured();
     return ready;
   };
-  const stream = (request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent> =>
-    streamCascade({ options, request, rests, restOf }, signal);
+  const stream = (request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent> => {
+    const rests = request.purpose === 'answer' ? answers : besides;
+    return streamCascade({ options, request, rests, restOf: (client) => restOf(client, rests) }, signal);
+  };
   return {
     get id() {
       return active().id;
@@ -74,7 +78,7 @@ export function createCascade(options: CascadeOptions): Cascade {
 interface Run {
   readonly options: CascadeOptions;
   readonly request: ModelRequest;
-  readonly rests: Map<ModelClient, Rest>;
+  readonly rests: Rests;
   readonly restOf: (client: ModelClient) => Rest | undefined;
 }
 
@@ -87,7 +91,7 @@ async function* streamCascade(run: Run, signal: AbortSignal): AsyncGenerator<Mod
     if (failure === undefined) return;
     if (failure instanceof ModelError) failures.push(failure);
     const next = line[place + 1]?.client;
-    if (next) yield { type: 'fallback', from: client.id, to: next.id, reason: reasonOf(failure, run.options.clock) };
+    if (next) yield { type: 'fallback', from: client.id, to: next.id, reason: reasonOf(failure, run.options) };
   }
   throw allFailed(failures);
 }
@@ -98,9 +102,8 @@ interface Place {
   readonly rest: Rest | undefined;
 }
 
-function callOrder({ options: { clients, fallback }, restOf }: Run): readonly Place[] {
+function callOrder({ options: { clients }, restOf }: Run): readonly Place[] {
   const places = clients.map((client) => ({ client, rest: restOf(client) }));
-  if (fallback) return [...places, { client: fallback, rest: undefined }];
   // With nothing else to ask, a resting model is better than none.
   return places.every((place) => place.rest) ? clients.map((client) => ({ client, rest: undefined })) : places;
 }
@@ -118,7 +121,7 @@ async function* tryOne(
   } catch (error) {
     throwIfAborted(signal);
     const failure = passedOn(error);
-    if (client !== options.fallback) rests.set(client, restAfter(failure, options));
+    rests.set(client, restAfter(failure, options));
     return failure;
   }
 }
@@ -134,10 +137,11 @@ function restAfter(failure: ModelError, options: CascadeOptions): Rest {
   return { until: options.clock.monotonic() + forMs, reason: errorText(failure) };
 }
 
-function reasonOf(failure: Rest | ModelError, clock: Clock): string {
-  if (failure instanceof ModelError) return errorText(failure);
+function reasonOf(failure: Rest | ModelError, { clock, tier }: CascadeOptions): string {
+  const next = `(tiers.${tier} of config.yaml goes on)`;
+  if (failure instanceof ModelError) return `${errorText(failure)} ${next}`;
   const seconds = Math.ceil((failure.until - clock.monotonic()) / 1000);
-  return `passed over for another ${seconds} s: ${failure.reason}`;
+  return `passed over for another ${seconds} s: ${failure.reason} ${next}`;
 }
 
 function nothingConfigured(): ModelError {

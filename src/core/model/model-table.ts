@@ -96,3 +96,10 @@ function knownWindow(modelId: string): number | undefined {
 export function replaysReasoning(modelId: string): boolean {
   return REPLAYS_REASONING.test(bareModelName(modelId));
 }
+
+const MOST_ANSWER = 32_000;
+
+/** What an endpoint that wants a limit is told for a model that its library does not know, in tokens; it would say 4096, and cut. */
+export function answerLimit(model: string, contextWindow: number): number | undefined {
+  return model.toLowerCase().includes('claude') ? undefined : Math.min(MOST_ANSWER, Math.floor(contextWindow / 4));
+}

@@ -3,7 +3,7 @@
 // stream looks exactly like that of a model with structured calls.
 import { newId } from '#base/ids.ts';
 import type { JsonObject } from '#base/json.ts';
-import type { FinishReason, ModelClient, ModelEvent, ModelRequest } from './model-client.ts';
+import type { ModelClient, ModelEvent, ModelRequest } from './model-client.ts';
 import { toTextHistory } from './text/text-history.ts';
 import { withToolPrompt } from './text/text-prompt.ts';
 import type { TextCallEvent } from './tool-calls/text-call.ts';
@@ -66,7 +66,8 @@ async function* streamText(
         break;
       case 'finish':
         yield* translate(parser.end());
-        yield { ...event, reason: finishReason(event.reason, called) };
+        // A cut answer stays one: its last call may have been cut with it.
+        yield { ...event, reason: called && event.reason !== 'length' ? 'tool-calls' : event.reason };
         break;
       case 'reasoning-delta':
       case 'tool-call':
@@ -74,10 +75,6 @@ async function* streamText(
         break;
     }
   }
-}
-
-function finishReason(reason: FinishReason, called: boolean): FinishReason {
-  return called ? 'tool-calls' : reason;
 }
 
 function toModelEvents(event: TextCallEvent, model: string): readonly ModelEvent[] {

@@ -152,9 +152,11 @@ function endLines(event: Extract<TurnEvent, { type: 'turn-end' }>): readonly Eve
   if (event.outcome === 'done') return [{ kind: 'end', text: facts }];
   if (event.outcome === 'failed')
     return [
-      { kind: 'error', text: failureText(event) },
+      { kind: 'error', text: withFix(failureText(event), '/retry sends it again.') },
       { kind: 'end', text: `failed · ${facts}` },
     ];
+  if (event.outcome === 'length')
+    return [notice('say "go on" for the rest, or ask for less at once'), { kind: 'end', text: `cut off · ${facts}` }];
   const what = event.outcome === 'aborted' ? 'stopped on request' : `stopped (${event.stopped ?? 'a limit'})`;
   return [{ kind: 'end', text: `${what} · ${facts}` }];
 }

@@ -1,11 +1,12 @@
 /** The turn function: what it journals, in which order, and how it always ends. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { describe } from 'node:test';
+import { describe, test } from 'node:test';
 import { z } from 'zod';
 import type { Approver } from '#core/agent/approver.ts';
 import { defineTool } from '#core/agent/tool.ts';
 import { defaultStopConditions, maxSteps } from '#core/agent/turn/stop-conditions.ts';
+import { withToolStrategy } from '#core/model/tool-mode.ts';
 import { createScriptedModel } from '#testing/scripted-model.ts';
 import { verifies } from '../../verifies.ts';
 import { echoTool, playTurn, unansweredCalls } from './turn-fixture.ts';
@@ -53,13 +54,93 @@ describe('run-turn', () => {
     ['core:loop:iteration-cap', 'core:turn:stop-conditions'],
     'the iteration budget stops the turn and says so',
     async (t) => {
-      const model = createScriptedModel([{ calls: [call('1')] }, { calls: [call('2')] }], { context: t });
+      const model = createScriptedModel([{ calls: [call('1')] }, { calls: [call('2')] }, 'so far'], { context: t });
       const turn = await playTurn('go', { model, tools: [echoTool()], stop: [maxSteps(2)] });
       assert.equal(turn.end.outcome, 'stopped');
       assert.equal(turn.end.stopped, 'max-steps');
       assert.deepEqual(unansweredCalls(turn.journal), []);
     },
   );
+
+  describe('the last word', () => {
+    test('first hour 8: at the cap the model is asked for a last word, which is the text of the stopped turn', async (t) => {
+      const ran: string[] = [];
+      const model = createScriptedModel([{ calls: [call('1')] }, 'I found one thing.'], { context: t });
+      const turn = await playTurn('go', { model, tools: [echoTool(ran)], stop: [maxSteps(1)] });
+      assert.deepEqual(
+        [turn.end.outcome, turn.end.stopped, turn.end.text],
+        ['stopped', 'max-steps', 'I found one thing.'],
+      );
+      assert.deepEqual(ran, ['1']);
+      const said = turn.events.flatMap((event) => (event.type === 'notice' ? [event.text] : []));
+      assert.match(said.join(), /agent\.max_steps is 1.*last word/);
+      const [first, last] = model.requests;
+      assert.ok(first && last);
+      assert.deepEqual(last.tools, first.tools, 'the shown tools stay: the prefix is the cached one');
+      assert.deepEqual(last.messages.slice(0, first.messages.length), first.messages);
+      const asked = last.messages.at(-1);
+      assert.deepEqual(
+        asked?.parts.map((part) => [part.origin, 'label' in part ? part.label : '']),
+        [['observed', 'notice']],
+      );
+    });
+
+    test('first hour 8: a call in the last word is refused as data, and the turn ends', async (t) => {
+      const ran: string[] = [];
+      const model = createScriptedModel([{ calls: [call('1')] }, { calls: [call('2')], text: 'one more' }], {
+        context: t,
+      });
+      const turn = await playTurn('go', { model, tools: [echoTool(ran)], stop: [maxSteps(1)] });
+      assert.deepEqual([turn.end.outcome, turn.end.text, ran], ['stopped', 'one more', ['1']]);
+      assert.deepEqual(unansweredCalls(turn.journal), []);
+      const result = turn.journal.at(-1)?.parts[0];
+      assert.ok(result?.type === 'tool-result' && result.observed.refused === 'max-steps');
+    });
+
+    test('a last word that fails leaves the turn stopped, and says why there is none', async (t) => {
+      const model = createScriptedModel([{ calls: [call('1')] }, { error: 'model-overloaded' }], { context: t });
+      const turn = await playTurn('go', { model, tools: [echoTool()], stop: [maxSteps(1)] });
+      assert.equal(turn.end.outcome, 'stopped');
+      assert.ok(turn.events.some((event) => event.type === 'notice' && /no last word: scripted/.test(event.text)));
+    });
+  });
+
+  describe('an answer that was cut', () => {
+    test('first hour 4: a reply that was cut at the limit ends as length', async (t) => {
+      const model = createScriptedModel([{ reply: 'and the', finish: 'length' }], { context: t });
+      const turn = await playTurn('go', { model });
+      assert.deepEqual([turn.end.outcome, turn.end.text, turn.end.error], ['length', 'and the', undefined]);
+    });
+
+    test('first hour 4: the call that was cut is not run, those before it are, and the model hears of it', async (t) => {
+      const ran: string[] = [];
+      const cut = { calls: [call('whole'), call('cu')], finish: 'length' } as const;
+      const model = createScriptedModel([cut, 'shorter'], { context: t });
+      const turn = await playTurn('go', { model, tools: [echoTool(ran)] });
+      assert.deepEqual([turn.end.outcome, turn.end.text, ran], ['done', 'shorter', ['whole']]);
+      const heard = model.requests[1]?.messages.at(-1)?.parts[0];
+      assert.ok(heard?.type === 'tool-result' && heard.observed.refused === 'cut', JSON.stringify(heard));
+    });
+
+    test('cut twice in a row the turn ends', async (t) => {
+      const cut = { calls: [call('cu')], finish: 'length' } as const;
+      const model = createScriptedModel([cut, cut], { context: t });
+      const turn = await playTurn('go', { model, tools: [echoTool()] });
+      assert.equal(turn.end.outcome, 'length');
+      assert.deepEqual(unansweredCalls(turn.journal), []);
+    });
+
+    test('first hour 4: a call in text that was cut is not run either', async (t) => {
+      const ran: string[] = [];
+      const half = '<tool_call>{"name":"echo","arguments":{"text":"a"}}</tool_call>';
+      const inner = createScriptedModel([{ reply: half, finish: 'length' }, 'well'], {
+        context: t,
+        traits: { toolCalling: 'text' },
+      });
+      const turn = await playTurn('go', { model: withToolStrategy(inner), tools: [echoTool(ran)] });
+      assert.deepEqual([turn.end.outcome, ran], ['done', []]);
+    });
+  });
 
   verifies('core:turn:stop-conditions', 'a turn that costs more than it may stops between two steps', async (t) => {
     const model = createScriptedModel([{ calls: [call('1')] }, { calls: [call('2')] }], { context: t, cost: 0.3 });

@@ -35,6 +35,18 @@ async function exchange(
   }
 }
 
+describe('how long an answer may be', () => {
+  test('first hour 8: a model that the library does not know gets a share of its window, at most 32 000', async () => {
+    const limitOf = async (model: string, contextWindow: number) =>
+      (await exchange('ok', GREETING, { model, overrides: { contextWindow } })).sent.body.max_tokens;
+    assert.equal(await limitOf('glm-next', 40_000), 10_000);
+    assert.equal(await limitOf('glm-next', 1_000_000), 32_000);
+    assert.equal(await limitOf('claude-sonnet-4-5', 40_000), 64_000);
+    const asked = await exchange('ok', { ...GREETING, maxOutputTokens: 64 }, { model: 'glm-next' });
+    assert.equal(asked.sent.body.max_tokens, 64);
+  });
+});
+
 const result = (callId: string, text: string, isError: boolean): Message => ({
   role: 'tool',
   parts: [

@@ -8,13 +8,12 @@ import { createScriptedModel, type ScriptedStep } from '#testing/scripted-model.
 import { collect, GREETING, textOf } from '../../contract/model-client.contract.ts';
 import { verifies } from '../../verifies.ts';
 
-function setUp(first: readonly ScriptedStep[], second: readonly ScriptedStep[], withReflex = false) {
+function setUp(first: readonly ScriptedStep[], second: readonly ScriptedStep[]) {
   const clock = createManualClock();
   const a = createScriptedModel(first, { id: 'local/a', traits: { contextWindow: 8192 } });
   const b = createScriptedModel(second, { id: 'cloud/b' });
-  const reflex = createScriptedModel(['by rule', 'by rule'], { id: 'reflex/1', tier: 'T0' });
-  const cascade = createCascade({ tier: 'T2', clients: [a, b], clock, ...(withReflex ? { fallback: reflex } : {}) });
-  return { clock, a, b, reflex, cascade };
+  const cascade = createCascade({ tier: 'T2', clients: [a, b], clock });
+  return { clock, a, b, cascade };
 }
 
 const fallbacks = (events: readonly ModelEvent[]) =>
@@ -37,15 +36,14 @@ describe('cascade', () => {
     async () => {
       const { cascade, clock, a, b } = setUp([{ error: 'model-unreachable' }, 'back'], ['hi', 'hi again']);
       const events = await collect(cascade, GREETING);
-      assert.deepEqual(fallbacks(events), ['local/a > cloud/b: scripted model-unreachable']);
+      const why = 'scripted model-unreachable (tiers.T2 of config.yaml goes on)';
+      assert.deepEqual(fallbacks(events), [`local/a > cloud/b: ${why}`]);
       assert.equal(textOf(events), 'hi');
       assert.equal(cascade.active(), b);
       assert.deepEqual(cascade.resting(), [{ id: 'local/a', reason: 'scripted model-unreachable', forMs: 60_000 }]);
       await clock.advance(20_000);
       const second = await collect(cascade, GREETING);
-      assert.deepEqual(fallbacks(second), [
-        'local/a > cloud/b: passed over for another 40 s: scripted model-unreachable',
-      ]);
+      assert.deepEqual(fallbacks(second), [`local/a > cloud/b: passed over for another 40 s: ${why}`]);
       await clock.advance(40_000);
       assert.equal(cascade.active(), a);
       assert.equal(textOf(await collect(cascade, GREETING)), 'back');
@@ -62,18 +60,15 @@ describe('cascade', () => {
     assert.equal(textOf(events.slice(at)), 'whole');
   });
 
-  verifies('core:model:fallback-reflex', 'when all fail the reflex answers, announced', async () => {
-    const { cascade } = setUp([{ error: 'model-auth' }], [{ error: 'model-overloaded' }], true);
-    const events = await collect(cascade, GREETING);
-    assert.deepEqual(fallbacks(events), [
-      'local/a > cloud/b: scripted model-auth',
-      'cloud/b > reflex/1: scripted model-overloaded',
-    ]);
-    assert.equal(textOf(events), 'by rule');
-    const finish = events.at(-1);
-    assert.ok(finish?.type === 'finish' && finish.model === 'reflex/1' && finish.tier === 'T0');
-    const again = await collect(cascade, GREETING);
-    assert.equal(fallbacks(again).length, 2);
+  test('first hour 3: a failed call beside the conversation changes nothing about who answers', async () => {
+    const { cascade, a, b } = setUp([{ error: 'model-unreachable' }, 'hi'], ['reviewed']);
+    assert.equal(textOf(await collect(cascade, { ...GREETING, purpose: 'review' })), 'reviewed');
+    assert.equal(cascade.id, 'local/a');
+    assert.deepEqual(cascade.resting(), []);
+    const answer = await collect(cascade, GREETING);
+    assert.deepEqual([textOf(answer), fallbacks(answer)], ['hi', []]);
+    a.done();
+    b.done();
   });
 
   test('with nothing else to ask, a resting model is asked', async () => {
@@ -86,7 +81,7 @@ describe('cascade', () => {
 
   for (const code of ['model-bad-request', 'model-context-full'] as const) {
     test(`${code} is thrown, not passed on`, async () => {
-      const { cascade, b } = setUp([{ error: code }], ['never'], true);
+      const { cascade, b } = setUp([{ error: code }], ['never']);
       await assert.rejects(collect(cascade, GREETING), { code });
       assert.equal(b.left, 1);
     });

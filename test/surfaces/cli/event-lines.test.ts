@@ -68,7 +68,7 @@ describe('event lines', () => {
       failed.map((line) => line.kind),
       ['error', 'end'],
     );
-    assert.equal(failed[0]?.text, 'no key. set one');
+    assert.equal(failed[0]?.text, 'no key. set one. /retry sends it again.');
   });
 
   verifies(['core:cli:plain'], 'no escape sequence of a tool or a model reaches the terminal', () => {

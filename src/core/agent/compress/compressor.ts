@@ -72,7 +72,7 @@ export class Compressor {
     if (!over && (at !== 'turn' || size < budget.soft || !this.#isWorthTrying(size))) return undefined;
     const attempt = yield* this.#compress({ size, budget, pressing: over }, signal);
     if (attempt === 'done') return { messages: context.messages, prompt: context.prompt };
-    if (at !== 'turn' && this.#useless >= USELESS_LIMIT) throw contextFull(this.#parts.model(), size);
+    if (at !== 'turn' && this.#useless >= USELESS_LIMIT) throw this.#contextFull(size);
     return undefined;
   }
 
@@ -88,7 +88,7 @@ export class Compressor {
   #isSurelyRoom(incoming: number): boolean {
     const { context, settings } = this.#parts;
     const threshold = settings.threshold ?? DEFAULT_THRESHOLD;
-    return isSurelyRoom(context.mostTokens + incoming, { contextWindow: this.#window(), threshold });
+    return isSurelyRoom(context.mostTokens + incoming, { contextWindow: this.#reach(), threshold });
   }
 
   #isWorthTrying(size: number): boolean {
@@ -98,7 +98,14 @@ export class Compressor {
   #budget(): CompressionBudget {
     const { context, settings } = this.#parts;
     const threshold = settings.threshold ?? DEFAULT_THRESHOLD;
-    return compressionBudget({ contextWindow: this.#window(), promptTokens: context.promptTokens, threshold });
+    return compressionBudget({ contextWindow: this.#reach(), promptTokens: context.promptTokens, threshold });
+  }
+
+  /** The window in tokens as we estimate them. */
+  #reach(): number {
+    const { id, traits } = this.#parts.model();
+    const full = this.#fullAt.get(id) ?? Number.POSITIVE_INFINITY;
+    return Math.min(Math.floor(traits.contextWindow / this.#parts.context.factor(id)), full);
   }
 
   #window(): number {
@@ -128,7 +135,7 @@ export class Compressor {
     yield* this.#tellHooks(scope.spans, signal);
     const message = yield* this.#summary(plan, scope, signal);
     if (!message) {
-      this.#retryFrom = scope.size + this.#window() * GROWTH_BEFORE_RETRY;
+      this.#retryFrom = scope.size + this.#reach() * GROWTH_BEFORE_RETRY;
       return 'failed';
     }
     if (savedShare(plan, message, scope.size) < LEAST_SAVED) return yield* this.#noteUseless();
@@ -192,8 +199,21 @@ export class Compressor {
     this.#useless = 0;
     this.#retryFrom = 0;
     yield { type: 'prefix-break', reason: 'compression' };
-    const sizes = `about ${inThousands(before)} tokens became ${inThousands(context.tokens)}`;
+    const factor = context.factor(this.#parts.model().id);
+    const sizes = `about ${inThousands(before * factor)} tokens became ${inThousands(context.tokens * factor)}`;
     yield { type: 'notice', text: `compressed ${plan.middle.length} messages: ${sizes}; session_search finds them` };
+  }
+
+  #contextFull(size: number): TalariaError {
+    const { id, traits } = this.#parts.model();
+    const tokens = inThousands(size * this.#parts.context.factor(id));
+    return new TalariaError(
+      `this conversation no longer fits ${id} (about ${tokens} of ${inThousands(traits.contextWindow)} tokens), and compressing it frees almost nothing`,
+      {
+        code: 'context-full',
+        fix: 'Start a new session with /new, or choose a model with a larger window with /model.',
+      },
+    );
   }
 
   #spans() {
@@ -215,11 +235,4 @@ interface AttemptScope {
 
 function inThousands(tokens: number): string {
   return tokens < 10_000 ? `${(tokens / 1000).toFixed(1)}K` : `${Math.round(tokens / 1000)}K`;
-}
-
-function contextFull({ id, traits }: ModelClient, size: number): TalariaError {
-  return new TalariaError(
-    `this conversation no longer fits ${id} (about ${inThousands(size)} of ${inThousands(traits.contextWindow)} tokens), and compressing it frees almost nothing`,
-    { code: 'context-full', fix: 'Start a new session with /new, or choose a model with a larger window with /model.' },
-  );
 }

@@ -33,6 +33,12 @@ export function promptTokens({ system, tools }: FrozenPrompt): number {
   return estimateTokens(system) + estimateTokens(JSON.stringify(tools));
 }
 
+/** A provider's count over our estimate of the same request; undefined when they are so far apart that it counted something else, e.g. what was not cached. */
+export function countFactor(counted: number, estimated: number): number | undefined {
+  const factor = counted / Math.max(1, estimated);
+  return factor >= 0.5 && factor <= 4 ? factor : undefined;
+}
+
 function partText(part: Part): string {
   if (part.type === 'tool-call') return `${part.name} ${part.malformed ?? JSON.stringify(part.arguments)}`;
   return part.text;

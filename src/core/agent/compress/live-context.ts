@@ -2,7 +2,7 @@
 // Knows no store and no model. Invariant: after a replacement it holds what the store would give for the same session, in that order.
 import type { Message } from '#core/model/message.ts';
 import type { FrozenPrompt, StoredMessage } from '../session-store.ts';
-import { messageTokens, mostMessageTokens, mostPromptTokens, promptTokens } from './context-size.ts';
+import { countFactor, messageTokens, mostMessageTokens, mostPromptTokens, promptTokens } from './context-size.ts';
 
 export class LiveContext {
   #stored: StoredMessage[];
@@ -12,6 +12,9 @@ export class LiveContext {
   #messageTokens: number | undefined;
   #promptTokens: number | undefined;
   #mostTokens: number | undefined;
+  /** What the provider counted for the last request, and how many messages it held. */
+  #counted: { readonly model: string; readonly tokens: number; readonly messages: number } | undefined;
+  #factor: { readonly model: string; readonly of: number } | undefined;
 
   constructor(prompt: FrozenPrompt, stored: readonly StoredMessage[]) {
     this.#prompt = prompt;
@@ -51,6 +54,22 @@ export class LiveContext {
     return this.#mostTokens;
   }
 
+  /** What a provider counted for a request of the prompt and all messages of now. Reckons nothing yet. */
+  counted(model: string, tokens: number): void {
+    if (tokens > 0) this.#counted = { model, tokens, messages: this.#messages.length };
+  }
+
+  /** How many tokens of this model stand for one of ours; 1 while nobody has counted. */
+  factor(model: string): number {
+    if (this.#counted) {
+      const { tokens, messages } = this.#counted;
+      const ours = this.#messages.slice(0, messages).reduce((sum, one) => sum + messageTokens(one), this.promptTokens);
+      this.#factor = { model: this.#counted.model, of: countFactor(tokens, ours) ?? 1 };
+      this.#counted = undefined;
+    }
+    return this.#factor?.model === model ? this.#factor.of : 1;
+  }
+
   push(stored: StoredMessage): void {
     this.#stored.push(stored);
     this.#messages.push(stored.message);
@@ -60,6 +79,7 @@ export class LiveContext {
 
   /** What `SessionStore.compact` did, done here: `inserted` stands where the last of `ids` stood. */
   replace(ids: readonly number[], inserted: readonly StoredMessage[], prompt: FrozenPrompt): void {
+    this.factor('');
     const gone = new Set(ids);
     const last = this.#stored.findLastIndex((stored) => gone.has(stored.id));
     const stays = (stored: StoredMessage) => !gone.has(stored.id);

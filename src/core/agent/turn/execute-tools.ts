@@ -4,6 +4,7 @@ import { throwIfAborted } from '#base/abort.ts';
 import { createAsyncQueue } from '#base/async-queue.ts';
 import type { Clock } from '#base/clock.ts';
 import { errorText } from '#base/errors.ts';
+import type { Refusal } from '#base/result.ts';
 import type { Message, Observation, ToolCallPart, ToolResultPart } from '#core/model/message.ts';
 import type { Asker } from '../approver.ts';
 import type { TurnInfo } from '../hooks.ts';
@@ -36,6 +37,8 @@ export interface ToolRun {
   readonly hooks: HookRunner;
   readonly spans: SpanRecorder;
   readonly history: () => readonly Message[];
+  /** Why a call may not run in this step, whatever it is. */
+  readonly refuse?: (call: ToolCallPart) => { readonly reason: string; readonly detail: string } | undefined;
 }
 
 /** Each `result` comes in call order and before the next writing call starts, so that the caller can make it durable and then show it. */
@@ -84,7 +87,7 @@ async function runCall(run: ToolRun, call: ToolCallPart, scope: CallScope): Prom
   const { clock } = run.place;
   const from = clock.monotonic();
   const span = run.spans.start('tool', call.name);
-  const checked = checkCall(call, run.access);
+  const checked = checkedCall(run, call);
   const summary = run.place.redact(checked.ok ? summaryOf(call, checked) : call.name);
   scope.emit({ type: 'tool-start', callId: call.callId, name: call.name, arguments: call.arguments, summary });
   const draft = await outcomeOf(run, call, checked, scope);
@@ -94,6 +97,13 @@ async function runCall(run: ToolRun, call: ToolCallPart, scope: CallScope): Prom
   return result;
 }
 
+type CheckedCall = Permitted | Refusal<string>;
+
+function checkedCall({ access, refuse }: ToolRun, call: ToolCallPart): CheckedCall {
+  const refused = refuse?.(call);
+  return refused ? { ok: false, ...refused } : checkCall(call, access);
+}
+
 interface Draft {
   readonly output: ToolOutput;
   readonly refused?: string;
@@ -101,12 +111,7 @@ interface Draft {
   readonly limit?: number;
 }
 
-async function outcomeOf(
-  run: ToolRun,
-  call: ToolCallPart,
-  checked: ReturnType<typeof checkCall>,
-  scope: CallScope,
-): Promise<Draft> {
+async function outcomeOf(run: ToolRun, call: ToolCallPart, checked: CheckedCall, scope: CallScope): Promise<Draft> {
   if (!checked.ok) return refusal(checked.reason, checked.detail);
   try {
     throwIfAborted(scope.signal);

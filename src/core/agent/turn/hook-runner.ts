@@ -51,7 +51,8 @@ export function createHookRunner(options: HookRunnerOptions): HookRunner {
       await each('afterTool', quiet, (hook) => hook.afterTool?.(turn, call, result));
     },
     afterTurn: async (turn, ended) => {
-      await each('afterTurn', quiet, (hook) => hook.afterTurn?.(turn, ended));
+      const notice = (text: string) => options.emit({ type: 'notice', text });
+      await each('afterTurn', quiet, (hook) => hook.afterTurn?.(turn, ended, notice));
     },
     beforeCompress: async (session, messages, signal) => {
       const run = (hook: Hooks, limit: AbortSignal) => hook.beforeCompress?.(session, messages, limit);

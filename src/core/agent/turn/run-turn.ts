@@ -5,14 +5,22 @@ import { AbortedError, isAborted, throwIfAborted } from '#base/abort.ts';
 import type { Clock } from '#base/clock.ts';
 import { errorCode, errorText, TalariaError } from '#base/errors.ts';
 import { newId } from '#base/ids.ts';
-import type { Message, Origin, TextPart, ToolCallPart, ToolResultPart, UserMessage } from '#core/model/message.ts';
+import type {
+  AssistantMessage,
+  Message,
+  Origin,
+  TextPart,
+  ToolCallPart,
+  ToolResultPart,
+  UserMessage,
+} from '#core/model/message.ts';
 import { messageText, toolCalls } from '#core/model/message.ts';
 import type { ModelClient, Purpose, Tier, Usage } from '#core/model/model-client.ts';
 import { ModelError, NO_USAGE } from '#core/model/model-client.ts';
 import type { Hooks, TurnInfo } from '../hooks.ts';
 import type { FrozenPrompt, Span, StoredMessage } from '../session-store.ts';
 import type { TurnError, TurnEvent, TurnOutcome } from '../turn-event.ts';
-import { executeTools, type ToolPlace } from './execute-tools.ts';
+import { executeTools, type ToolPlace, type ToolRun } from './execute-tools.ts';
 import { createHookRunner, type HookRunner } from './hook-runner.ts';
 import type { ToolAccess } from './permit-call.ts';
 import { type PartialStep, runStep, type StepResult } from './run-step.ts';
@@ -79,6 +87,8 @@ interface TurnState {
   readonly spans: SpanRecorder;
   readonly hooks: HookRunner;
   steps: number;
+  /** The answer before was cut at the length limit. */
+  cutBefore: boolean;
   usage: Usage;
   cost: number | null;
   model: string;
@@ -157,6 +167,7 @@ function openState(material: TurnMaterial, machine: TurnMachine): TurnState {
     spans,
     hooks,
     steps: 0,
+    cutBefore: false,
     usage: NO_USAGE,
     cost: 0,
     model: id,
@@ -173,10 +184,11 @@ async function* steps(scope: TurnScope): AsyncGenerator<TurnEvent, Ending> {
   for (;;) {
     throwIfAborted(signal);
     const answer = yield* answerStep(scope);
-    const calls = toolCalls(answer);
-    if (calls.length > 0) yield* runCalls(scope, calls);
+    yield* runCalls(scope, toolCalls(answer), refuseCut(answer));
     const steered = yield* takeSteers(scope);
-    if (calls.length === 0 && !steered) return { outcome: 'done', text: messageText(answer) };
+    const ending = steered ? undefined : endingWith(answer, state.cutBefore);
+    if (ending) return ending;
+    state.cutBefore = answer.cut === 'length';
     throwIfAborted(signal);
     const stopped = firstReason(machine.stop, {
       steps: state.steps,
@@ -184,7 +196,46 @@ async function* steps(scope: TurnScope): AsyncGenerator<TurnEvent, Ending> {
       outputTokens: state.usage.outputTokens,
       cost: state.cost ?? 0,
     });
-    if (stopped) return { outcome: 'stopped', text: messageText(answer), stopped };
+    if (stopped) return { outcome: 'stopped', text: (yield* lastWord(scope, stopped)) ?? messageText(answer), stopped };
+  }
+}
+
+/** Undefined while there is something to go on with; a model whose answers are cut again and again has nothing. */
+function endingWith(answer: AssistantMessage, cutBefore: boolean): Ending | undefined {
+  const cut = answer.cut === 'length';
+  if (toolCalls(answer).length > 0 && !(cut && cutBefore)) return undefined;
+  return { outcome: cut ? 'length' : 'done', text: messageText(answer) };
+}
+
+type Refuse = NonNullable<ToolRun['refuse']>;
+
+/** The last call of an answer that was cut was cut with it, however whole it reads; what came before it is whole. */
+function refuseCut(answer: AssistantMessage): Refuse | undefined {
+  if (answer.cut !== 'length') return undefined;
+  const last = toolCalls(answer).at(-1);
+  const detail =
+    'Not run: the answer was cut at the length limit in the middle of this call. Say less in one answer: make the call shorter, or do it in parts.';
+  return (call) => (call === last ? { reason: 'cut', detail } : undefined);
+}
+
+/** At the cap of steps the model may still say what it found: one more step, in which nothing runs. Undefined: it said nothing. */
+async function* lastWord(
+  scope: TurnScope,
+  { code, detail }: StopReason,
+): AsyncGenerator<TurnEvent, string | undefined> {
+  const { machine, material, signal } = scope;
+  if (code !== 'max-steps' || material.purpose !== 'answer' || machine.model().tier === 'T0') return undefined;
+  yield { type: 'notice', text: `${detail}; the model was asked for a last word` };
+  const text = `The turn is ${detail}. No tool runs any more in this turn. Say now, in words, what you found, what is done and what is left.`;
+  yield await keep(scope, { role: 'user', parts: [{ type: 'text', text, origin: 'observed', label: 'notice' }] });
+  try {
+    const answer = yield* answerStep(scope);
+    yield* runCalls(scope, toolCalls(answer), () => ({ reason: code, detail: 'Not run: the turn is over.' }));
+    return messageText(answer);
+  } catch (error) {
+    throwIfAborted(signal);
+    yield { type: 'notice', text: `there was no last word: ${errorText(error)}` };
+    return undefined;
   }
 }
 
@@ -294,11 +345,19 @@ async function* oneStep(scope: TurnScope): AsyncGenerator<TurnEvent, StepResult>
   }
 }
 
-async function* runCalls(scope: TurnScope, calls: readonly ToolCallPart[]): AsyncGenerator<TurnEvent, void> {
+async function* runCalls(
+  scope: TurnScope,
+  calls: readonly ToolCallPart[],
+  refuse?: Refuse,
+): AsyncGenerator<TurnEvent, void> {
   const { material, machine, state, signal } = scope;
   const before = [...state.messages];
   const { access, place } = machine;
-  const run = { turn: material.info, access, place, hooks: state.hooks, spans: state.spans, history: () => before };
+  const { hooks, spans } = state;
+  const run: ToolRun = {
+    ...{ turn: material.info, access, place, hooks, spans, history: () => before },
+    ...(refuse ? { refuse } : {}),
+  };
   for await (const event of executeTools(run, calls, signal)) {
     yield* drain(state);
     if (event.type !== 'result') {
@@ -371,6 +430,7 @@ function addUsage(state: TurnState, finish: StepResult['finish']): void {
 const SPAN_STATUS: Readonly<Record<TurnOutcome, Span['status']>> = {
   done: 'ok',
   stopped: 'ok',
+  length: 'ok',
   aborted: 'aborted',
   failed: 'error',
 };

@@ -2,7 +2,7 @@
 // Invariant: thinking goes back only with the signature it came with, and cache marks only onto a copy of the prompt.
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import type { ModelClient, ModelEvent, ModelRequest } from '../model-client.ts';
-import { modelTraits } from '../model-table.ts';
+import { answerLimit, modelTraits } from '../model-table.ts';
 import { type CacheTtl, cacheMark, markedIndexes } from '../prompt-cache.ts';
 import { isLocalAddress, type ProviderClientOptions } from './provider-options.ts';
 import { streamSdkCall } from './sdk-call.ts';
@@ -23,7 +23,8 @@ export function createAnthropicClient(options: ProviderClientOptions): ModelClie
         open: async (exchange) => {
           const { anthropicModel } = await import('./anthropic-sdk.ts');
           const library = anthropicModel({ endpoint, model, fetch: exchange.fetch });
-          const call = callOptions(request, traits.cacheMarks ? (options.cacheTtl ?? '5m') : undefined);
+          const limit = request.maxOutputTokens ?? answerLimit(model, traits.contextWindow);
+          const call = callOptions(request, limit, traits.cacheMarks ? (options.cacheTtl ?? '5m') : undefined);
           return (await library.doStream({ ...call, abortSignal: exchange.signal })).stream;
         },
         replay,
@@ -34,13 +35,13 @@ export function createAnthropicClient(options: ProviderClientOptions): ModelClie
   return { id, tier, traits, stream };
 }
 
-function callOptions(request: ModelRequest, ttl: CacheTtl | undefined) {
+function callOptions(request: ModelRequest, limit: number | undefined, ttl: CacheTtl | undefined) {
   const tools = toSdkTools(request.tools);
   const prompt = toSdkPrompt(request);
   return {
     prompt: ttl === undefined ? prompt : withMarks(prompt, ttl),
     ...(tools ? { tools } : {}),
-    ...(request.maxOutputTokens === undefined ? {} : { maxOutputTokens: request.maxOutputTokens }),
+    ...(limit === undefined ? {} : { maxOutputTokens: limit }),
     // Arguments then arrive as JSON that the endpoint has checked.
     providerOptions: { anthropic: { toolStreaming: false } },
   };

@@ -1,9 +1,12 @@
 // Owns `context`: where the tokens of a request go, part by part. Knows no prompt's content.
-// Invariant: figures are estimates and say so; a stored session counts its own frozen prompt, not today's.
+// Invariant: a session counts what it really sends, its own frozen prompt and its live messages; figures are estimates and say so,
+// corrected by what its provider counted.
 import { z } from 'zod';
 import { estimateTokens } from '#base/text.ts';
 import { refused } from '#core/agent/command-failure.ts';
-import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
+import { type AnyCommand, type CommandContext, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
+import { countFactor, messageTokens, promptTokens } from '#core/agent/compress/context-size.ts';
+import type { FrozenPrompt, Span, StoredMessage } from '#core/agent/session-store.ts';
 import type { App } from '../app.ts';
 import { findSession } from '../find-session.ts';
 import { type CommandDeps, line } from './command-deps.ts';
@@ -13,57 +16,110 @@ interface Share {
   readonly tokens: number;
 }
 
+/** What a provider counted for the session's last request, over our estimate of that request. */
+interface Counted {
+  readonly model: string;
+  readonly tokens: number;
+  readonly factor: number;
+}
+
+interface Weighed {
+  readonly of: string;
+  readonly shares: readonly Share[];
+  readonly counted?: Counted | undefined;
+}
+
 export function contextCommand(deps: CommandDeps): AnyCommand {
   return defineCommand({
     name: 'context',
     summary: "Show where the prompt's tokens go",
     surfaces: ['cli', 'chat'],
     positional: ['session'],
-    input: z.object({ session: z.string().optional().describe('Session id or `last`; default: a new session here') }),
+    input: z.object({
+      session: z
+        .string()
+        .optional()
+        .describe('Session id, `last`, or `new`; default: the session you are in, else the last one of this folder'),
+    }),
     async *run({ session }, context): AsyncGenerator<CommandOutput> {
       const app = await deps.app();
-      const shares = session === undefined ? newSession(app, context.cwd) : await storedSession(app, session);
-      if (!shares) {
-        yield refused('no-such-session', `There is no session ${session}.`, '`talaria sessions list` shows them.');
+      const id = session ?? context.sessionId ?? (await lastHere(app, context));
+      const weighed = id === 'new' ? newSession(app, context.cwd) : await storedSession(app, id);
+      if (!weighed) {
+        yield refused('no-such-session', `There is no session ${id}.`, '`talaria sessions list` shows them.');
         return;
       }
-      const window = app.model().contextWindow;
-      const total = shares.reduce((sum, share) => sum + share.tokens, 0);
-      yield {
-        type: 'table',
-        columns: ['part', 'tokens', 'of the window'],
-        rows: [...shares, { part: 'total', tokens: total }].map(({ part, tokens }) => [
-          part,
-          `~${tokens}`,
-          percent(tokens, window),
-        ]),
-      };
-      yield line(`estimated at four characters a token; window of ${app.model().id}: ${window} tokens`);
-      yield {
-        type: 'data',
-        value: { window, total, estimated: true, parts: shares.map(({ part, tokens }) => ({ part, tokens })) },
-      };
+      yield* shown(weighed, app);
     },
   });
 }
 
-function newSession(app: App, cwd: string): readonly Share[] {
-  return app.promptSections(cwd).map(({ name, text }) => ({ part: name, tokens: estimateTokens(text) }));
+async function lastHere({ store }: App, { cwd }: CommandContext): Promise<string> {
+  const recent = await store.list({ cwd, source: 'cli', limit: 20 });
+  return recent.find(({ messageCount }) => messageCount > 0)?.id ?? 'new';
 }
 
-async function storedSession(app: App, name: string): Promise<readonly Share[] | undefined> {
-  const found = await findSession(app.store, name);
+function* shown({ of, shares, counted }: Weighed, app: App): Generator<CommandOutput> {
+  const { id, contextWindow: window } = app.model();
+  const parts = shares.map(({ part, tokens }) => ({ part, tokens: Math.round(tokens * (counted?.factor ?? 1)) }));
+  const total = parts.reduce((sum, share) => sum + share.tokens, 0);
+  yield {
+    type: 'table',
+    columns: ['part', 'tokens', 'of the window'],
+    rows: [...parts, { part: 'total', tokens: total }].map(({ part, tokens }) => [
+      part,
+      `~${tokens}`,
+      percent(tokens, window),
+    ]),
+  };
+  const how = counted
+    ? `estimated, corrected by what ${counted.model} counted for the last request (${counted.tokens} tokens)`
+    : 'estimated at four characters a token';
+  yield line(`${of}; ${how}; window of ${id}: ${window} tokens`);
+  const corrected = counted ? { counted: { model: counted.model, tokens: counted.tokens } } : {};
+  yield { type: 'data', value: { window, total, estimated: true, ...corrected, parts } };
+}
+
+function newSession(app: App, cwd: string): Weighed {
+  const shares = app.promptSections(cwd).map(({ name, text }) => ({ part: name, tokens: estimateTokens(text) }));
+  return { of: 'a new session here', shares };
+}
+
+async function storedSession({ store }: App, name: string): Promise<Weighed | undefined> {
+  const found = await findSession(store, name);
   if (!found.ok) return undefined;
-  const prompt = await app.store.loadPrompt(found.value.id);
-  const messages = await app.store.messages(found.value.id);
-  return [
-    { part: 'system prompt', tokens: estimateTokens(prompt?.system ?? '') },
-    { part: 'schemas', tokens: estimateTokens(JSON.stringify(prompt?.tools ?? [])) },
-    {
-      part: `history (${messages.length} messages)`,
-      tokens: estimateTokens(JSON.stringify(messages.map((stored) => stored.message.parts))),
-    },
+  const { id } = found.value;
+  const [prompt = { system: '', tools: [] }, messages, spans] = await Promise.all([
+    store.loadPrompt(id),
+    store.messages(id),
+    store.spans(id),
+  ]);
+  const history = messages.reduce((sum, { message }) => sum + messageTokens(message), 0);
+  const shares = [
+    { part: 'system prompt', tokens: estimateTokens(prompt.system) },
+    { part: 'schemas', tokens: estimateTokens(JSON.stringify(prompt.tools)) },
+    { part: `history (${messages.length} messages)`, tokens: history },
   ];
+  return { of: `session ${id}`, shares, counted: countedFor(prompt, messages, spans) };
+}
+
+/** Undefined when nobody counted, or when the conversation was compressed since. */
+function countedFor(
+  prompt: FrozenPrompt,
+  messages: readonly StoredMessage[],
+  spans: readonly Span[],
+): Counted | undefined {
+  const step = spans.findLast((span) => span.kind === 'step' && span.purpose === 'answer' && span.status === 'ok');
+  const tokens = step?.usage?.inputTokens ?? 0;
+  const isWhole = ({ message }: StoredMessage) =>
+    message.role === 'assistant' && message.cut !== 'failed' && message.cut !== 'aborted';
+  const answer = messages.findLastIndex(isWhole);
+  const sent = messages.slice(0, Math.max(0, answer));
+  if (!step || tokens === 0 || answer < 0 || sent.some(({ at }) => at > step.startedAt + step.ms)) return undefined;
+  const estimate = sent.reduce((sum, { message }) => sum + messageTokens(message), promptTokens(prompt));
+  const model = step.detail ?? step.name;
+  const factor = countFactor(tokens, estimate);
+  return factor === undefined ? undefined : { model, tokens, factor };
 }
 
 function percent(tokens: number, window: number): string {

@@ -1,4 +1,4 @@
-// Owns the search for usable providers: config.yaml first, then keys in the environment (table as data). No network here.
+// Owns the search for usable providers: config.yaml first, then keys in the environment (table as data), then local files. No network here.
 // Invariant: a reference to a variable that is not set is a problem that names the variable, never a silent gap.
 import { ok, type Result, refuse } from '#base/result.ts';
 import { isLocalAddress } from '#core/model/providers/provider-options.ts';
@@ -20,11 +20,18 @@ export interface ProviderSearch {
   readonly problems: readonly ProviderProblem[];
 }
 
-/** `variables` holds the process's environment over the home's .env. */
-export function findProviders(config: Config, variables: Variables): ProviderSearch {
+/** `variables` holds the process's environment over the home's .env; `local` stands where config.yaml first names a file, else last. */
+export function findProviders(config: Config, variables: Variables, local?: FoundProvider): ProviderSearch {
   const providers: FoundProvider[] = [];
   const problems: ProviderProblem[] = [];
+  const addLocal = () => {
+    if (local && !providers.includes(local)) providers.push(local);
+  };
   for (const [name, settings] of configured(config)) {
+    if (settings.kind === 'llama') {
+      addLocal();
+      continue;
+    }
     const found = fromConfig(name, settings, variables);
     if (found.ok) providers.push(found.value);
     else problems.push({ provider: name, message: found.detail, fix: keyFix(name, settings) });
@@ -34,6 +41,7 @@ export function findProviders(config: Config, variables: Variables): ProviderSea
     const found = fromEnvironment(row, variables);
     if (found) providers.push(found);
   }
+  addLocal();
   return { providers, problems };
 }
 
@@ -79,7 +87,6 @@ function fromConfig(
 ): Result<FoundProvider, 'missing-key' | 'no-address'> {
   const row = providerRow(name);
   const kind = settings.kind ?? row?.kind ?? 'openai';
-  if (kind === 'llama') return ok(localEngine(name, settings));
   const address = settings.base_url ?? (row && addressOf(row, variables));
   if (!address) return refuse('no-address', `providers.${name} has no base_url`);
   const baseUrl = fillVariables(address, variables);
@@ -88,7 +95,7 @@ function fromConfig(
   if (!key.ok) return key;
   return ok({
     name,
-    kind,
+    kind: kind === 'anthropic' ? kind : 'openai',
     baseUrl: trimUrl(baseUrl.value),
     ...(key.value ? { apiKey: key.value } : {}),
     ...keyVariable(settings, row),
@@ -131,19 +138,6 @@ function fromEnvironment(row: ProviderRow, variables: Variables): FoundProvider 
     local: isLocalAddress(baseUrl),
     reason: `${set.join(' and ')} ${set.length > 1 ? 'are' : 'is'} set`,
     settings: {},
-  };
-}
-
-function localEngine(name: string, settings: ProviderConfig): FoundProvider {
-  return {
-    name,
-    kind: 'llama',
-    baseUrl: '',
-    defaultModel: settings.default_model ?? 'local',
-    aggregator: false,
-    local: true,
-    reason: 'config.yaml names a local model file',
-    settings,
   };
 }
 

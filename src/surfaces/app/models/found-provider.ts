@@ -18,4 +18,19 @@ export interface FoundProvider {
   readonly reason: string;
   /** What config.yaml says about it. */
   readonly settings: ProviderConfig;
+  /** Of `llama` alone: all models that it has. */
+  readonly files?: readonly LocalFile[];
+}
+
+/** A GGUF file. */
+export interface LocalFile {
+  readonly model: string;
+  /** Relative paths start in the home's `models`. */
+  readonly path: string;
+  /** Whole names that mean it: `llama/<model>`, and those of its section in config.yaml. */
+  readonly names: readonly string[];
+  readonly reason: string;
+  readonly settings: ProviderConfig;
+  /** Why it cannot answer now. */
+  readonly missing?: string;
 }

@@ -1,13 +1,25 @@
-// Owns which model answers now, and the cascades per tier (design 5): the chosen model, the configured ones, at last the reflex.
-// Knows no conversation. Invariant: there is always a model: without any provider it is the reflex, named as such.
+// Owns which model answers now, and the cascades per tier (design 5): the lists of config.yaml. Knows no conversation.
+// Invariant: the model that was chosen answers, or nobody; only where nothing at all is set up it is the reflex, named as such.
+import { TalariaError } from '#base/errors.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 import { createCascade } from '#core/model/cascade.ts';
 import type { ModelClient, Tier } from '#core/model/model-client.ts';
 import type { ModelInfo } from '../app.ts';
 import { withFix } from '../with-fix.ts';
-import { buildClient, type ClientSurroundings, UNNAMED_MODEL } from './build-client.ts';
+import { absentClient, buildClient, type ClientSurroundings, UNNAMED_MODEL } from './build-client.ts';
+import type { ProviderProblem } from './find-providers.ts';
 import type { FoundProvider } from './found-provider.ts';
-import { type ChoiceRefusal, chooseModel, configuredModel, type ModelChoice, named } from './model-choice.ts';
+import {
+  type ChoiceRefusal,
+  configuredModel,
+  configuredProvider,
+  firstChoice,
+  isReflex,
+  type ModelChoice,
+  type ModelGround,
+  named,
+  serves,
+} from './model-choice.ts';
 
 export interface ModelDesk {
   /** For answers of the owner's turns. */
@@ -28,6 +40,8 @@ export interface ModelDesk {
 export interface DeskOptions {
   readonly surroundings: ClientSurroundings;
   readonly providers: readonly FoundProvider[];
+  /** Providers of config.yaml that cannot be used. */
+  readonly problems?: readonly ProviderProblem[];
   readonly reflex: ModelClient;
   /** `--model`. */
   readonly flag?: string;
@@ -43,7 +57,11 @@ interface Present {
   readonly reason: string;
 }
 
-/** Asks the network only for a model's name that nothing else tells. A refused `--model` or config name leaves the reflex, with a notice. */
+/**
+ * Asks the network only for a model's name that nothing else tells, and for a list that speaks against the name that was chosen.
+ * Throws TalariaError `missing-key`, `no-provider` or `no-model` when `--model` names what cannot be had; what config.yaml names stays
+ * chosen, and each call says what is missing.
+ */
 export async function openModelDesk(options: DeskOptions, signal: AbortSignal): Promise<ModelDesk> {
   const desk = new Desk(options);
   await desk.start(signal);
@@ -74,42 +92,47 @@ class Desk implements ModelDesk {
 
   readonly list = (): readonly ModelInfo[] => {
     const rows = this.#providers.flatMap((provider) => {
-      const listed = this.#options.surroundings.lists.cached(provider.baseUrl).map((model) => model.id);
-      const names = new Set([...(provider.defaultModel ? [provider.defaultModel] : []), ...listed]);
-      return [...names].map((model) => infoOf(this.#build({ provider, model, reason: '' }, 'T2'), provider.reason));
+      const { files, defaultModel, reason } = provider;
+      const row = (model: string, why: string) => infoOf(this.#build({ provider, model, reason: '' }, 'T2'), why);
+      if (files) return files.map((file) => row(file.model, file.reason));
+      const names = new Set([...(defaultModel ? [defaultModel] : []), ...this.#listed(provider)]);
+      return [...names].map((model) => row(model, reason));
     });
     return [...rows, infoOf(this.#options.reflex, 'always there')];
   };
 
   readonly forTier = (tier: Tier): ModelClient => {
     if (tier === 'T0') return this.#options.reflex;
-    const known = this.#tiers.get(tier);
-    if (known) return known;
-    const built = this.#cascade(tier, []);
-    this.#tiers.set(tier, built);
-    return built;
+    const built = this.#tiers.get(tier) ?? this.#cascade(tier);
+    if (built) this.#tiers.set(tier, built);
+    return built ?? this.#present.client;
   };
 
   readonly byName = (name: string): Result<ModelClient, ChoiceRefusal> => {
     if (isReflex(name)) return ok(this.#options.reflex);
     if (this.#options.fixed?.id === name) return ok(this.#options.fixed);
-    const choice = named(name, this.#inOrder(), 'it is asked for');
+    const choice = named(name, this.#ground(), { reason: 'it is asked for' });
     return choice.ok ? ok(this.#build(choice.value, 'T2')) : choice;
   };
 
   async start(signal: AbortSignal): Promise<void> {
-    const { flag, fixed, surroundings, notice } = this.#options;
+    const { flag, fixed, surroundings } = this.#options;
     if (fixed) return;
-    if (isReflex(flag ?? configuredModel(surroundings.config))) {
-      const reason = flag === undefined ? 'config.yaml names it' : '--model asks for it';
+    const { config } = surroundings;
+    const wish = flag ?? configuredModel(config);
+    const reason = flag === undefined ? 'config.yaml names it' : '--model asks for it';
+    if (wish === undefined) return this.#startUnnamed(signal);
+    if (isReflex(wish)) {
       this.#present = { client: this.#options.reflex, reason };
       return;
     }
-    const chosen = chooseModel(surroundings.config, this.#providers, flag);
-    if (!chosen.ok) notice(chosen.detail);
-    else if (chosen.value) await this.#take(chosen.value, signal);
-    else if (surroundings.config.tiers.T2.length > 0)
-      this.#present = { client: this.forTier('T2'), reason: 'config.yaml names it' };
+    const preferred = flag === undefined ? configuredProvider(config) : undefined;
+    // Before the first request only a list that speaks against the name is asked again.
+    const known = (provider: FoundProvider) => this.#listed(provider).length > 0;
+    const choice = await this.#find(wish, { reason, preferred }, { signal, mayAsk: known });
+    if (choice.ok) await this.#take(choice.value, signal);
+    else if (flag !== undefined) throw new TalariaError(choice.detail, { code: choice.reason });
+    else this.#keepAbsent(wish, choice.detail);
   }
 
   async switchTo(name: string, signal: AbortSignal): Promise<Result<ModelInfo, ChoiceRefusal>> {
@@ -118,8 +141,8 @@ class Desk implements ModelDesk {
       return ok(this.info());
     }
     if (this.#options.fixed) return refuse('no-provider', 'This program brought its own model along.');
-    const choice = named(name, this.#inOrder(), 'you chose it');
-    if (!choice.ok) return choice;
+    const choice = await this.#find(name, { reason: 'you chose it' }, { signal, mayAsk: () => true });
+    if (!choice.ok) return refuse(choice.reason, choice.detail);
     await this.#take(choice.value, signal);
     return ok(this.info());
   }
@@ -127,7 +150,7 @@ class Desk implements ModelDesk {
   adopt(provider: FoundProvider, model: string, reason: string): ModelInfo {
     this.#providers = [provider, ...this.#providers.filter((other) => other.name !== provider.name)];
     this.#tiers.clear();
-    this.#present = { client: this.#cascade('T2', [this.#build({ provider, model, reason }, 'T2')]), reason };
+    this.#present = { client: this.#build({ provider, model, reason }, 'T2'), reason };
     return this.info();
   }
 
@@ -135,16 +158,55 @@ class Desk implements ModelDesk {
     await this.#options.surroundings.locals.close();
   }
 
-  /** The present provider first, so that a bare name means one of its models. */
-  #inOrder(): readonly FoundProvider[] {
-    const present = this.#present.client.id.split('/')[0];
-    return this.#providers.toSorted((a, b) => Number(b.name === present) - Number(a.name === present));
+  /** Nobody named one: the list of config.yaml, else the first provider that can answer, else the reflex. */
+  async #startUnnamed(signal: AbortSignal): Promise<void> {
+    const { surroundings, problems = [] } = this.#options;
+    const { T2 } = surroundings.config.tiers;
+    const first = firstChoice(this.#providers);
+    const [problem] = problems;
+    if (T2.length > 0) {
+      const client = this.#cascade('T2');
+      if (client) this.#present = { client, reason: 'first of tiers.T2 in config.yaml that answers' };
+      else this.#keepAbsent(T2[0] ?? '', 'no model of tiers.T2 in config.yaml can be had');
+    } else if (first) await this.#take(first, signal);
+    else if (problem) this.#keepAbsent(problem.provider, withFix(problem.message, problem.fix));
+  }
+
+  /** What was chosen and cannot be had is not exchanged for anything else. */
+  #keepAbsent(name: string, why: string): void {
+    this.#present = { client: absentClient(name, `${name} cannot answer: ${why}`), reason: `cannot answer: ${why}` };
+  }
+
+  #ground(): ModelGround {
+    const [present = ''] = this.#present.client.id.split('/');
+    const { problems = [] } = this.#options;
+    return { providers: this.#providers, problems, present, listed: this.#listed };
+  }
+
+  readonly #listed = ({ baseUrl }: FoundProvider): readonly string[] =>
+    baseUrl === '' ? [] : this.#options.surroundings.lists.cached(baseUrl).map(({ id }) => id);
+
+  /** By what is known; a name that this speaks against, or that nothing tells of, is looked up once more where that is allowed. */
+  async #find(
+    name: string,
+    why: { readonly reason: string; readonly preferred?: string | undefined },
+    { signal, mayAsk }: { readonly signal: AbortSignal; readonly mayAsk: (provider: FoundProvider) => boolean },
+  ): Promise<ReturnType<typeof named>> {
+    const found = named(name, this.#ground(), why);
+    const ask = (found.ok ? this.#unlisted(found.value) : (found.ask ?? [])).filter(mayAsk);
+    if (ask.length === 0) return found;
+    const { lists } = this.#options.surroundings;
+    await Promise.all(ask.map((provider) => lists.fetch(provider, signal)));
+    return named(name, this.#ground(), why);
+  }
+
+  #unlisted({ provider, model }: ModelChoice): readonly FoundProvider[] {
+    return model !== undefined && serves(provider, model, this.#ground()) === 'unknown' ? [provider] : [];
   }
 
   async #take(choice: ModelChoice, signal: AbortSignal): Promise<void> {
     const model = choice.model ?? (await this.#firstListed(choice.provider, signal));
-    const client = this.#build({ ...choice, model }, 'T2');
-    this.#present = { client: this.#cascade('T2', [client]), reason: choice.reason };
+    this.#present = { client: this.#build({ ...choice, model }, 'T2'), reason: choice.reason };
   }
 
   async #firstListed(provider: FoundProvider, signal: AbortSignal): Promise<string> {
@@ -167,18 +229,16 @@ class Desk implements ModelDesk {
     return UNNAMED_MODEL;
   }
 
-  #cascade(tier: Tier, first: readonly ModelClient[]): ModelClient {
+  /** The list of config.yaml; small work goes on to the large models. Undefined: nothing of it can be had. */
+  #cascade(tier: 'T1' | 'T2'): ModelClient | undefined {
     const { config, clock } = this.#options.surroundings;
     const names = tier === 'T1' ? [...config.tiers.T1, ...config.tiers.T2] : config.tiers.T2;
-    const configured = names.flatMap((name) => this.#named(name, tier));
-    const clients = uniqueById([...first, ...configured]);
-    if (clients.length === 0 && first.length === 0 && this.#present.client !== this.#options.reflex)
-      return this.#present.client;
-    return createCascade({ tier, clients, fallback: this.#options.reflex, clock });
+    const clients = uniqueById(names.flatMap((name) => this.#named(name, tier)));
+    return clients.length === 0 ? undefined : createCascade({ tier, clients, clock });
   }
 
   #named(name: string, tier: Tier): readonly ModelClient[] {
-    const choice = named(name, this.#providers, 'config.yaml names it');
+    const choice = named(name, this.#ground(), { reason: 'config.yaml names it' });
     if (choice.ok) return [this.#build(choice.value, tier)];
     this.#options.notice(`tiers.${tier}: ${choice.detail}`);
     return [];
@@ -190,10 +250,6 @@ class Desk implements ModelDesk {
       surroundings: this.#options.surroundings,
     });
   }
-}
-
-function isReflex(name: string | undefined): boolean {
-  return name === 'reflex' || name === 'reflex/1';
 }
 
 function infoOf(client: ModelClient, reason: string): ModelInfo {

@@ -80,7 +80,7 @@ export function createModelLists(cacheFolder: string, clock: Clock): ModelLists 
   return lists;
 }
 
-function localProvider(row: (typeof LOCAL_ENDPOINTS)[number]): FoundProvider {
+export function localProvider(row: (typeof LOCAL_ENDPOINTS)[number]): FoundProvider {
   return {
     name: row.name,
     kind: 'openai',

@@ -1,18 +1,17 @@
 // Owns composing the models of one run: variables, providers, local endpoints, the desk. Knows no conversation.
 // Invariant: local ports are asked only when nothing else is set up; keys stay inside the providers.
 import type { Clock } from '#base/clock.ts';
-import { TalariaError } from '#base/errors.ts';
 import type { ModelClient } from '#core/model/model-client.ts';
 import type { AppOptions } from '../app.ts';
 import { EXTENSIONS } from '../extensions.ts';
-import type { LoadedConfig } from '../home/config.ts';
+import { type LoadedConfig, loadConfig } from '../home/config.ts';
 import { readEnvFile } from '../home/env-file.ts';
 import type { Home } from '../home/home.ts';
 import type { ClientSurroundings } from '../models/build-client.ts';
 import { fillVariables, findProviders, type Variables } from '../models/find-providers.ts';
 import type { FoundProvider } from '../models/found-provider.ts';
-import { createLocalModels, findModelFiles } from '../models/local-models.ts';
-import { chooseModel } from '../models/model-choice.ts';
+import { createLocalModels, findLocalModels } from '../models/local-models.ts';
+import { firstChoice, type ModelGround } from '../models/model-choice.ts';
 import { type ModelDesk, openModelDesk } from '../models/model-desk.ts';
 import { createModelLists, type ModelLists } from '../models/model-lists.ts';
 import { PROVIDERS } from '../models/provider-table.ts';
@@ -83,25 +82,22 @@ function secretNames(): readonly string[] {
   return [...PROVIDERS.flatMap((row) => row.keyVariables), ...ofExtensions()];
 }
 
-/** Throws TalariaError `missing-key` or `no-provider` when `--model` names what cannot be had. */
+/** Throws TalariaError `missing-key`, `no-provider` or `no-model` when `--model` names what cannot be had. */
 export async function composeModels(options: AppOptions, parts: ModelParts): Promise<ComposedModels> {
   const { home, loaded, clock, background, notice, reflex } = parts;
   const lists = createModelLists(home.cache, clock);
   const variables = mergedVariables(home, options.environment);
-  const search = findProviders(loaded.config, variables);
+  const search = findProviders(loaded.config, variables, findLocalModels(home, loaded.config));
   for (const { message, fix } of search.problems) notice(withFix(message, fix));
   const fixed = options.extra?.client;
-  const isAlone = search.providers.length === 0 && fixed === undefined && options.model !== 'reflex';
-  const providers = isAlone ? await findLocal(lists, parts) : search.providers;
-  if (options.model !== undefined && options.model !== 'reflex' && options.model !== 'reflex/1' && !fixed) {
-    const chosen = chooseModel(loaded.config, providers, options.model);
-    if (!chosen.ok) throw new TalariaError(chosen.detail, { code: chosen.reason });
-  }
+  const isAlone = firstChoice(search.providers) === undefined && fixed === undefined && options.model !== 'reflex';
+  const providers = [...(isAlone ? await findLocal(lists, parts) : []), ...search.providers];
   const surroundings = { home, config: loaded.config, clock, lists, locals: createLocalModels(home) };
   const desk = await openModelDesk(
     {
       surroundings,
       providers,
+      problems: search.problems,
       reflex,
       ...(options.model === undefined ? {} : { flag: options.model }),
       ...(fixed ? { fixed } : {}),
@@ -113,13 +109,20 @@ export async function composeModels(options: AppOptions, parts: ModelParts): Pro
   return { desk, surroundings };
 }
 
-/** A model file of the home needs nobody. Servers that were there last time are used at once and looked for again after the first turn; else each port is asked, briefly. */
-async function findLocal(
-  lists: ModelLists,
-  { home, background, later }: ModelParts,
-): Promise<readonly FoundProvider[]> {
-  const files = findModelFiles(home);
-  if (files.length > 0) return files;
+/** Providers and lists of a home as they are known, for whoever only looks a name up. */
+export async function knownModels({ home, environment, clock }: KnownIn): Promise<ModelGround> {
+  const { config } = await loadConfig(home.config);
+  const lists = createModelLists(home.cache, clock);
+  const found = findProviders(config, mergedVariables(home, environment), findLocalModels(home, config));
+  return { ...found, listed: ({ baseUrl }) => lists.cached(baseUrl).map(({ id }) => id) };
+}
+
+interface KnownIn extends Pick<ModelParts, 'home' | 'clock'> {
+  readonly environment: AppOptions['environment'];
+}
+
+/** Servers that were there last time are used at once and looked for again after the first turn; else each port is asked, briefly. */
+async function findLocal(lists: ModelLists, { background, later }: ModelParts): Promise<readonly FoundProvider[]> {
   const cached = lists.cachedLocal();
   if (!cached?.length) return await lists.probeLocal(background.signal);
   later('look for local endpoints', () => lists.probeLocal(AbortSignal.timeout(1_000)));

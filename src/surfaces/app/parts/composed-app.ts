@@ -13,6 +13,7 @@ import {
   openConversation,
 } from '#core/agent/conversation.ts';
 import type { TurnRequest } from '#core/agent/extension-host.ts';
+import type { Hooks } from '#core/agent/hooks.ts';
 import { appendedTo, buildFrozenPrompt, type PromptSection, promptSections } from '#core/agent/prompt/frozen-prompt.ts';
 import type { ReflexRule } from '#core/agent/reflex-rule.ts';
 import type { ToolAccess } from '#core/agent/turn/permit-call.ts';
@@ -26,7 +27,7 @@ import type { App, ConversationOptions, ModelAddition, ModelInfo, OpenRefusal, R
 import { findSession } from '../find-session.ts';
 import { refuseNewerHome } from '../home/newer-home.ts';
 import type { ChoiceRefusal } from '../models/model-choice.ts';
-import { reflexFirst } from '../models/reflex-first.ts';
+import { actingHint, reflexFirst } from '../models/reflex-first.ts';
 import type { AppParts } from './app-parts.ts';
 import type { RunInnerTurn } from './inner-turns.ts';
 import { createOpenConversations, type OpenConversations } from './open-conversations.ts';
@@ -58,9 +59,13 @@ export class ComposedApp implements App {
   readonly #open: OpenConversations;
   #ending: Promise<void> | undefined;
   #innerTurns: RunInnerTurn | undefined;
+  readonly #hints: readonly Hooks[];
 
   constructor(parts: AppParts) {
     this.#parts = parts;
+    const { tools, clock, loaded } = parts;
+    const hint = () => actingHint({ reflex: tools.reflex, tools: () => tools.selection.schemas, clock });
+    this.#hints = loaded.config.reflex.first ? [] : [hint()];
     this.#open = createOpenConversations(parts.clock);
   }
 
@@ -268,6 +273,7 @@ export class ComposedApp implements App {
           ...(providers?.hooks ?? []),
           ...learning.hooks,
           ...extensions.hooks,
+          ...this.#hints,
         ],
         stop: defaultStopConditions(seat.maxSteps, seat.maxCost),
         access: { tools: tools.byName, approver: seat.approver, allowList: tools.allowList, ...narrowed(options.run) },

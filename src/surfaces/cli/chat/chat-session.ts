@@ -258,11 +258,12 @@ export class ChatSession implements ChatControl {
 
   #context(signal: AbortSignal): CommandContext {
     const { ask } = this.#options;
-    const cwd = this.app.environment.cwd;
-    if (!ask) return { cwd, signal };
+    const sessionId = this.#conversation?.session.id;
+    const here = { cwd: this.app.environment.cwd, signal, ...(sessionId === undefined ? {} : { sessionId }) };
+    if (!ask) return here;
     const askLine = async (question: string, kind?: 'secret') =>
       (await ask({ lines: [question], ...(kind === 'secret' ? { secret: true } : {}) }, signal)) ?? '';
-    return { cwd, signal, ask: askLine };
+    return { ...here, ask: askLine };
   }
 
   async #change(target: {

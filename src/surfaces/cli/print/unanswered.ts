@@ -1,6 +1,5 @@
-// Owns one judgement for scripts: was it done as asked? The refusal of reflex/1 is no answer, nor is what it says without acting when
-// every configured model failed before it, nor an act of its that was refused or failed; and whoever could approve a call was not there.
-// Knows no printing.
+// Owns one judgement for scripts: was it done as asked? The refusal of reflex/1 is no answer, nor an act of its that was refused or
+// failed; and whoever could approve a call was not there. Knows no printing.
 import type { ReflexQuestion } from '#core/agent/reflex-rule.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
 import type { Message, ToolResultPart } from '#core/model/message.ts';
@@ -21,7 +20,6 @@ const STOPPED = 130;
 
 /** What of a turn counts when it is judged. */
 interface Seen {
-  failed?: { readonly from: string; readonly reason: string };
   last?: Message;
   result?: ToolResultPart;
   /** Name by id of each call. */
@@ -35,11 +33,10 @@ export function watchTurn(approvals: 'ask' | 'deny'): TurnWatch {
   return {
     see: (event) => take(seen, event),
     judge: async (end, asked) => {
-      const { missing, calls, failed } = seen;
+      const { missing } = seen;
       if (end.outcome === 'aborted' || end.outcome === 'failed') return failure(end);
       if (missing.length > 0) return { end, exitCode: REFUSED, error: approvalMissing(missing, HOW[approvals]) };
       if (end.outcome !== 'done') return failure(end);
-      if (failed && calls.size === 0) return failure({ ...end, text: '' }, modelFailed(failed));
       return end.tier === 'T0' ? judgeReflex(end, seen, asked) : { end, exitCode: 0 };
     },
   };
@@ -47,9 +44,6 @@ export function watchTurn(approvals: 'ask' | 'deny'): TurnWatch {
 
 function take(seen: Seen, event: TurnEvent): void {
   switch (event.type) {
-    case 'model-fallback':
-      if (event.to === 'reflex/1') seen.failed = { from: event.from, reason: event.reason };
-      break;
     case 'tool-start':
       seen.calls.set(event.callId, event.name);
       break;
@@ -74,6 +68,7 @@ function failure(end: TurnEnd, found?: PrintError): Verdict {
     const error = { code, message, ...(fix ? { fix } : {}) };
     return { end: { ...end, outcome: 'failed', error }, exitCode: FAILED, error: found };
   }
+  if (end.outcome === 'length') return { end, exitCode: FAILED, error: CUT };
   const code = end.stopped ?? end.outcome;
   const exitCode = end.outcome === 'aborted' ? STOPPED : FAILED;
   return { end, exitCode, error: end.error ?? { code, message: `the turn ended early: ${code}` } };
@@ -113,13 +108,11 @@ const QUESTION: PrintError = {
   fix: 'Say it so that it can mean one thing, or answer with a number: `talaria -p 1 --continue`.',
 };
 
-function modelFailed({ from, reason }: { readonly from: string; readonly reason: string }): PrintError {
-  return {
-    code: 'model-failed',
-    message: `no model answered; ${from}: ${reason}`,
-    fix: '`talaria doctor` checks the models; -m NAME uses another.',
-  };
-}
+const CUT: PrintError = {
+  code: 'length',
+  message: 'cut off at the length limit of the model',
+  fix: '-c -p "go on" gives the rest, or ask for less at once.',
+};
 
 const NO_MODEL: PrintError = {
   code: 'no-model',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { errorCode, TalariaError } from '#base/errors.ts';
 import { absentAsker } from '#core/agent/approver.ts';
-import { promptTokens } from '#core/agent/compress/context-size.ts';
+import { messageTokens, promptTokens } from '#core/agent/compress/context-size.ts';
 import { isSummary, summaryText } from '#core/agent/compress/summary.ts';
 import type { Conversation } from '#core/agent/conversation.ts';
 import type { Hooks } from '#core/agent/hooks.ts';
@@ -364,5 +364,35 @@ describe('a conversation that fills its window', () => {
     assert.deepEqual(conversation.history, before);
     assert.equal((await store.messages(conversation.session.id)).length, 40);
     await conversation.close();
+  });
+});
+
+describe('what the provider counts', () => {
+  const sizeOf = ({ system, tools, messages }: ModelRequest) =>
+    messages.reduce((sum, message) => sum + messageTokens(message), promptTokens({ system, tools }));
+
+  /** A model whose tokenizer makes so many tokens of one of ours. */
+  const counting = (factor: number) =>
+    answering({
+      contextWindow: 64_000,
+      answer: (request) => ({ reply: 'Noted.', usage: { inputTokens: Math.round(factor * sizeOf(request)) } }),
+    });
+
+  test('first hour 8: a provider that counts twice our estimate has its conversation compressed at half the size', async () => {
+    const { conversation } = await filled({ model: counting(2) }, 80);
+    assert.deepEqual(breaks(await say(conversation, 'one')), [], 'nobody has counted yet');
+    const events = await say(conversation, 'two');
+    assert.deepEqual(breaks(events), ['compression']);
+    assert.match(notices(events).join(), /about (?:4\d|5\d)K tokens became/);
+    assert.deepEqual(breaks(await say(conversation, 'three')), []);
+  });
+
+  test('first hour 8: one that counts less lets it grow, and a count of something else is not believed', async () => {
+    const { conversation } = await filled({ model: counting(0.6) }, 80);
+    await say(conversation, 'one');
+    assert.deepEqual(breaks(await say(conversation, words(9_000))), []);
+    const cached = await filled({ model: counting(0.01) }, 80);
+    await say(cached.conversation, 'one');
+    assert.deepEqual(breaks(await say(cached.conversation, words(9_000))), ['compression']);
   });
 });

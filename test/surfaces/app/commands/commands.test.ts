@@ -206,12 +206,59 @@ describe('trace, cost and context', () => {
     const stage = createStage(t);
     stage.temp.write('work/AGENTS.md', '# Rules\nUse tabs.');
     await runCommand(stage, 'memory add', { text: ['staging', 'is', 'bree'] });
-    const fresh = await runCommand(stage, 'context');
+    const fresh = await runCommand(stage, 'context', { session: 'new' });
     for (const part of ['identity', 'guidance', 'environment', 'project', 'memory', 'schemas', 'total'])
       assert.match(fresh.text, new RegExp(`${part} \\| ~\\d+`), part);
     assert.match(fresh.text, /estimated/);
     await withSession(stage);
     assert.match((await runCommand(stage, 'context', { session: 'last' })).text, /history \(4 messages\) \| ~\d+/);
+  });
+});
+
+describe('what a session really sends', () => {
+  test('first hour 8: context counts the stored prompt and the live messages, corrected by what the provider counted', async (t) => {
+    const stage = createStage(t);
+    stage.temp.write('work/AGENTS.md', 'Use tabs.');
+    const server = await startScriptedServer([{ reply: 'Hi.', usage: { inputTokens: 3_000, outputTokens: 2 } }], {
+      context: t,
+    });
+    const app = await stage.open({ extra: { client: createScriptedModel(['Hello.'], { id: 'un/counted' }) } });
+    const conversation = await openConversation(app);
+    const parts = async (sessionId?: string) => {
+      const command = shellCommands({ environment: stage.environment, app: async () => app }).find(
+        ({ name }) => name === 'context',
+      );
+      assert.ok(command);
+      const where = { cwd: stage.cwd, signal: new AbortController().signal, ...(sessionId ? { sessionId } : {}) };
+      const outputs = await Array.fromAsync(command.run(command.input.parse({}) as never, where));
+      return outputs.find((output) => output.type === 'data')?.value as {
+        readonly total: number;
+        readonly counted?: { readonly tokens: number };
+        readonly parts: readonly { readonly part: string; readonly tokens: number }[];
+      };
+    };
+    const before = await parts(conversation.session.id);
+    stage.temp.write('work/AGENTS.md', 'x'.repeat(40_000));
+    assert.deepEqual(await parts(conversation.session.id), before, 'a new session would be another matter');
+    assert.deepEqual(
+      before.parts.map(({ part }) => part),
+      ['system prompt', 'schemas', 'history (0 messages)'],
+    );
+    await play(conversation, 'hello');
+    assert.match((await parts()).parts[2]?.part ?? '', /2 messages/, 'at the shell the last session of the folder');
+    await app.shutdown();
+    const served = await stage.open({
+      environment: {
+        ...stage.environment,
+        variables: { ...stage.environment.variables, OPENAI_BASE_URL: server.baseUrl },
+      },
+    });
+    const again = await openConversation(served, { resume: conversation.session.id });
+    await play(again, 'and now?');
+    const shown = await runCommand(stage, 'context', { session: conversation.session.id });
+    assert.match(shown.text, /corrected by what openai\/scripted-model counted for the last request \(3000 tokens\)/);
+    const total = (shown.data as { readonly total: number }).total;
+    assert.ok(Math.abs(total - 3_000) < 200, `${total} is the count and the last answer`);
   });
 });
 

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { mkdirSync } from 'node:fs';
+import { describe, type TestContext, test } from 'node:test';
 import { type Config, configSchema } from '#surfaces/app/home/config-schema.ts';
+import { homeAt } from '#surfaces/app/home/home.ts';
 import { fillVariables, findProviders } from '#surfaces/app/models/find-providers.ts';
-import { chooseModel } from '#surfaces/app/models/model-choice.ts';
+import type { FoundProvider } from '#surfaces/app/models/found-provider.ts';
+import { engineFolder, findLocalModels } from '#surfaces/app/models/local-models.ts';
+import { configuredProvider, firstChoice, type ModelGround, named } from '#surfaces/app/models/model-choice.ts';
 import { PROVIDERS } from '#surfaces/app/models/provider-table.ts';
+import { createTempHome } from '#testing/temp-home.ts';
 import { verifies } from '../../../verifies.ts';
 
 function configOf(data: unknown): Config {
@@ -75,63 +80,120 @@ describe('finding providers', () => {
 describe('choosing the model', () => {
   const keys = { OPENAI_API_KEY: 'o', OPENROUTER_API_KEY: 'r' };
   const { providers } = findProviders(NOTHING, keys);
+  const why = { reason: 'a test asks' };
 
-  verifies(
-    'core:model:choice-order',
-    'flag, then configuration, then the default of the provider, then its list',
-    () => {
-      const config = configOf({ model: 'openrouter/some/model' });
-      const flagged = chooseModel(config, providers, 'openai/gpt-x');
-      assert.deepEqual(flagged.ok && [flagged.value?.provider.name, flagged.value?.model], ['openai', 'gpt-x']);
-      const configured = chooseModel(config, providers);
-      assert.deepEqual(configured.ok && [configured.value?.provider.name, configured.value?.model], [
-        'openrouter',
-        'some/model',
-      ]);
-      const byDefault = chooseModel(NOTHING, providers);
-      assert.equal(byDefault.ok && byDefault.value?.model, providers[0]?.defaultModel);
-      const unlisted = findProviders(NOTHING, { OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' }).providers;
-      const listed = chooseModel(NOTHING, unlisted);
-      assert.equal(listed.ok && listed.value?.model, undefined);
-    },
-  );
+  /** By what is known: `lists` by provider. */
+  const choose = (
+    name: string,
+    found: readonly FoundProvider[],
+    lists: Readonly<Record<string, readonly string[]>> = {},
+  ) => {
+    const choice = named(name, { providers: found, listed: (provider) => lists[provider.name] ?? [] }, why);
+    return choice.ok ? `${choice.value.provider.name}: ${choice.value.model}` : `${choice.reason}: ${choice.detail}`;
+  };
 
-  test('nothing found and nothing wished is no choice', () => {
-    assert.deepEqual(chooseModel(NOTHING, []), { ok: true, value: undefined });
+  test('without a wish the first provider is taken with its default, and nothing found is no choice', () => {
+    assert.equal(firstChoice(providers)?.model, providers[0]?.defaultModel);
+    assert.equal(firstChoice([]), undefined);
   });
 
-  test('a map names endpoint and model at once', () => {
-    const config = configOf({ model: { default: 'qwen', base_url: 'http://127.0.0.1:1/v1', api_key: `\${K}` } });
+  test('a map names endpoint and model at once, whatever the name looks like', () => {
+    const config = configOf({ model: { default: 'openai/qwen', base_url: 'http://127.0.0.1:1/v1', api_key: `\${K}` } });
     const found = findProviders(config, { K: 'k', OPENAI_API_KEY: 'o' });
-    const chosen = chooseModel(config, found.providers);
-    assert.deepEqual(chosen.ok && [chosen.value?.provider.name, chosen.value?.model], ['custom', 'qwen']);
+    const preferred = configuredProvider(config);
+    const choice = named('openai/qwen', { providers: found.providers, listed: () => [] }, { ...why, preferred });
+    assert.deepEqual(choice.ok && [choice.value.provider.name, choice.value.model], ['custom', 'openai/qwen']);
   });
 
   test('a known maker without a key is not sent to somebody else, but a router may serve it', () => {
     const only = findProviders(NOTHING, { DEEPSEEK_API_KEY: 'd' }).providers;
-    const refused = chooseModel(NOTHING, only, 'anthropic/claude');
-    assert.equal(!refused.ok && refused.reason, 'missing-key');
-    assert.match(!refused.ok ? refused.detail : '', /ANTHROPIC_API_KEY/);
-    const routed = chooseModel(
-      NOTHING,
-      findProviders(NOTHING, { OPENROUTER_API_KEY: 'r' }).providers,
-      'anthropic/claude',
-    );
-    assert.deepEqual(routed.ok && [routed.value?.provider.name, routed.value?.model], [
-      'openrouter',
-      'anthropic/claude',
-    ]);
+    assert.match(choose('anthropic/claude', only), /^missing-key: .*ANTHROPIC_API_KEY/);
+    const router = findProviders(NOTHING, { OPENROUTER_API_KEY: 'r' }).providers;
+    assert.equal(choose('anthropic/claude', router), 'openrouter: anthropic/claude');
   });
 
-  test('a bare name is a model of the first provider; a bare provider is its default', () => {
-    const bare = chooseModel(NOTHING, providers, 'gpt-x');
-    assert.deepEqual(bare.ok && [bare.value?.provider.name, bare.value?.model], ['openai', 'gpt-x']);
-    const provider = chooseModel(NOTHING, providers, 'openrouter');
-    assert.deepEqual(provider.ok && [provider.value?.provider.name, provider.value?.model], [
-      'openrouter',
-      'openrouter/auto',
-    ]);
-    const none = chooseModel(NOTHING, [], 'gpt-x');
-    assert.equal(!none.ok && none.reason, 'no-provider');
+  test('what config.yaml sets up in vain is sent to nobody else', () => {
+    const config = configOf({ providers: { mine: { base_url: 'http://h.example', api_key: `\${MY_KEY}` } } });
+    const found = findProviders(config, { OPENROUTER_API_KEY: 'r' });
+    const choice = named('mine/x', { ...found, listed: () => [] }, why);
+    assert.match(choice.ok ? 'taken' : choice.detail, /mine cannot be used: MY_KEY is not set/);
+  });
+
+  test('first hour 3: a bare name goes where it is sure, and is refused where nobody is', () => {
+    assert.match(choose('gpt-x', providers), /^no-model: .*openai\/gpt-x, openrouter\/gpt-x/);
+    assert.equal(choose('gpt-5-mini', providers), 'openai: gpt-5-mini', 'the default of one is a name of it');
+    assert.equal(choose('x-1', providers, { openrouter: ['x-1'], openai: ['y'] }), 'openrouter: x-1');
+    assert.match(choose('x-1', providers, { openrouter: ['x-1'], openai: ['x-1'] }), /^no-model: .*Say one of/);
+    assert.equal(choose('gpt-x', providers.slice(0, 1)), 'openai: gpt-x', 'with one provider there is no doubt');
+    assert.equal(choose('openrouter', providers), 'openrouter: openrouter/auto');
+    assert.match(choose('gpt-x', []), /^no-provider/);
+    assert.match(choose('nosuch/model', providers.slice(0, 1)), /^no-provider/);
+  });
+
+  test('first hour 3: a name that the list lacks is refused with the nearest ones', () => {
+    const lists = { openai: ['gpt-5-mini', 'gpt-5-nano', 'o4', 'whisper-1'] };
+    assert.match(
+      choose('openai/gpt-5-mni', providers, lists),
+      /^no-model: openai has no model gpt-5-mni\. Nearest: openai\/gpt-5-mini, openai\/gpt-5-nano\.$/,
+    );
+    assert.match(choose('openai/zzzzzz', providers, lists), /`talaria models` lists what there is/);
+    assert.match(choose('gpt-5-mni', providers.slice(0, 1), lists), /^no-model: .*Nearest: openai\/gpt-5-mini/);
+    const claude = findProviders(NOTHING, { ANTHROPIC_API_KEY: 'a' }).providers;
+    const dated = { anthropic: ['claude-opus-4-1-20250805'] };
+    assert.equal(choose('anthropic/claude-opus-4-1', claude, dated), 'anthropic: claude-opus-4-1', 'a short form');
+    assert.match(choose('anthropic/claude-opus-4', claude, dated), /^no-model/);
+  });
+
+  test('a server of this machine may be named before it was found', () => {
+    assert.equal(choose('ollama/qwen3:8b', providers), 'ollama: qwen3:8b');
+  });
+});
+
+describe('model files', () => {
+  const files = (t: TestContext, settings: unknown = {}, engine = true) => {
+    const temp = createTempHome(t);
+    temp.write('models/small.gguf', '');
+    temp.write('models/large.gguf', '');
+    const home = homeAt(temp.path);
+    if (engine) mkdirSync(engineFolder(home), { recursive: true });
+    const config = configOf(settings);
+    const { providers } = findProviders(config, { OPENAI_API_KEY: 'o' }, findLocalModels(home, config));
+    return { providers, ground: { providers, listed: () => [] } };
+  };
+  const pathOf = (name: string, ground: ModelGround) => {
+    const choice = named(name, ground, { reason: 'a test asks' });
+    if (!choice.ok) return choice.detail;
+    return choice.value.provider.files?.find(({ model }) => model === choice.value.model)?.path ?? 'no file';
+  };
+
+  test('first hour 3: each file is a model of llama, and a name runs that file or none', (t) => {
+    const { providers, ground } = files(t);
+    assert.deepEqual(
+      providers.map(({ name }) => name),
+      ['openai', 'llama'],
+    );
+    for (const name of ['llama/small', 'small', 'small.gguf', 'llama/small.gguf'])
+      assert.equal(pathOf(name, ground), 'small.gguf');
+    assert.equal(pathOf('llama/large', ground), 'large.gguf');
+    assert.match(pathOf('llama/smal', ground), /There is no model file for .*smal\. Nearest: llama\/small\./);
+    assert.equal(pathOf('llama', ground), 'large.gguf');
+  });
+
+  test('a section of config.yaml is another name for its file, and comes first', (t) => {
+    const section = { kind: 'llama', path: 'small.gguf', context_length: 2048 };
+    const { providers, ground } = files(t, { providers: { mine: section } });
+    assert.equal(providers[0]?.name, 'llama');
+    for (const name of ['mine', 'mine/small', 'llama/small', 'small', 'llama'])
+      assert.equal(pathOf(name, ground), 'small.gguf', name);
+    assert.equal(providers[0]?.files?.find(({ model }) => model === 'small')?.settings.context_length, 2048);
+    assert.match(pathOf('mine/other', ground), /no model file/);
+    const gone = files(t, { providers: { mine: { ...section, path: '/nowhere/gone.gguf' } } });
+    assert.match(pathOf('mine', gone.ground), /there is no file/);
+  });
+
+  test('first hour 3: without the engine a file is listed with what is missing, and never taken by itself', (t) => {
+    const { providers, ground } = files(t, {}, false);
+    assert.match(pathOf('llama/small', ground), /the local engine is not installed: `talaria setup --local`/);
+    assert.equal(firstChoice(providers.filter(({ files: local }) => local)), undefined);
   });
 });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { systemClock } from '#base/clock.ts';
 import { userMessage } from '#core/model/message.ts';
+import { type ModelClient, ModelError, type ModelEvent } from '#core/model/model-client.ts';
 import { createReflexClient } from '#core/reflex/reflex-client.ts';
 import { loadConfig } from '#surfaces/app/home/config.ts';
 import { configSchema } from '#surfaces/app/home/config-schema.ts';
@@ -12,7 +13,7 @@ import { readEnvFile } from '#surfaces/app/home/env-file.ts';
 import { homeAt } from '#surfaces/app/home/home.ts';
 import { addModel } from '#surfaces/app/models/add-model.ts';
 import { findProviders } from '#surfaces/app/models/find-providers.ts';
-import { createLocalModels } from '#surfaces/app/models/local-models.ts';
+import { createLocalModels, findLocalModels } from '#surfaces/app/models/local-models.ts';
 import { openModelDesk } from '#surfaces/app/models/model-desk.ts';
 import { createModelLists } from '#surfaces/app/models/model-lists.ts';
 import { reflexFirst } from '#surfaces/app/models/reflex-first.ts';
@@ -37,13 +38,14 @@ function surroundingsOf(temp: TempHome, config: unknown = {}) {
 
 async function deskOf(temp: TempHome, setup: { config?: unknown; variables?: Record<string, string>; flag?: string }) {
   const surroundings = surroundingsOf(temp, setup.config);
-  const { providers } = findProviders(surroundings.config, setup.variables ?? {});
+  const local = findLocalModels(surroundings.home, surroundings.config);
+  const found = findProviders(surroundings.config, setup.variables ?? {}, local);
   const notices: string[] = [];
   const later: (() => Promise<unknown>)[] = [];
   const desk = await openModelDesk(
     {
       surroundings,
-      providers,
+      ...found,
       reflex,
       ...(setup.flag ? { flag: setup.flag } : {}),
       notice: (text) => notices.push(text),
@@ -52,6 +54,13 @@ async function deskOf(temp: TempHome, setup: { config?: unknown; variables?: Rec
     signal,
   );
   return { desk, notices, later, surroundings };
+}
+
+async function answerOf(model: ModelClient): Promise<readonly ModelEvent[]> {
+  const request = { system: '', messages: [userMessage('hello')], tools: [], purpose: 'answer' } as const;
+  const events: ModelEvent[] = [];
+  for await (const event of model.stream(request, signal)) events.push(event);
+  return events;
 }
 
 /** A port on which nobody listens. */
@@ -115,43 +124,122 @@ describe('the model desk', () => {
     assert.equal(desk.info().id, 'openai/default');
   });
 
-  verifies('core:model:fallback-reflex', 'when the provider fails the reflex takes over, announced', async (t) => {
-    const temp = createTempHome(t);
-    const server = await startScriptedServer([{ status: 401, body: { error: { message: 'bad key' } } }], {
-      context: t,
-    });
-    const { desk } = await deskOf(temp, {
-      variables: { OPENAI_BASE_URL: server.baseUrl, OPENAI_API_KEY: 'k' },
-      flag: 'openai/x',
-    });
-    const events = [];
-    const request = { system: '', messages: [userMessage('hello')], tools: [], purpose: 'answer' } as const;
-    for await (const event of desk.current().stream(request, signal)) events.push(event);
+  verifies(
+    'core:model:chosen-or-nobody',
+    'first hour 3: a provider that fails is the failure, and nobody answers in its place',
+    async (t) => {
+      const temp = createTempHome(t);
+      const server = await startScriptedServer([{ status: 401, body: { error: { message: 'bad key' } } }], {
+        context: t,
+      });
+      const variables = { OPENAI_BASE_URL: server.baseUrl, OPENAI_API_KEY: 'k' };
+      const { desk } = await deskOf(temp, { variables, flag: 'openai/x', config: { tiers: { T2: ['openai/other'] } } });
+      await assert.rejects(answerOf(desk.current()), { code: 'model-auth' });
+      assert.equal(desk.info().id, 'openai/x');
+    },
+  );
+
+  test('first hour 3: a list of config.yaml falls through, and says so', async (t) => {
+    const body = { error: { message: 'bad key' } };
+    const server = await startScriptedServer([{ status: 401, body }, 'from the second'], { context: t });
+    const config = { tiers: { T2: ['openai/first', 'openai/second'] } };
+    const variables = { OPENAI_BASE_URL: server.baseUrl };
+    const { desk } = await deskOf(createTempHome(t), { variables, config });
+    assert.match(desk.info().reason, /tiers\.T2/);
+    const events = await answerOf(desk.current());
     const fallback = events.find((event) => event.type === 'fallback');
-    assert.equal(fallback?.type === 'fallback' && fallback.to, 'reflex/1');
-    const finish = events.at(-1);
-    assert.equal(finish?.type === 'finish' && finish.tier, 'T0');
+    assert.ok(fallback?.type === 'fallback' && /tiers\.T2 of config\.yaml goes on/.test(fallback.reason));
+    assert.equal(fallback.to, 'openai/second');
+  });
+
+  test('first hour 3: a model of config.yaml without its key stays the model, and each call says what is missing', async (t) => {
+    for (const config of [
+      { model: 'anthropic/claude-x' },
+      { model: { default: 'claude-x', provider: 'anthropic' } },
+      { providers: { anthropic: {} } },
+    ]) {
+      const { desk } = await deskOf(createTempHome(t), { config });
+      assert.equal(desk.info().tier, 'T2');
+      assert.match(desk.info().reason, /cannot answer: .*ANTHROPIC_API_KEY/);
+      await assert.rejects(answerOf(desk.current()), { code: 'model-none', message: /ANTHROPIC_API_KEY/ });
+    }
+    const { desk } = await deskOf(createTempHome(t), {
+      config: { model: 'anthropic/claude-x' },
+      variables: { OPENAI_API_KEY: 'k' },
+    });
+    assert.equal(desk.info().id, 'anthropic/claude-x', 'another key does not answer for it');
+    const switched = await desk.switchTo('reflex', signal);
+    assert.equal(switched.ok && switched.value.id, 'reflex/1');
   });
 
   test('switching goes to reflex and back, and refuses what is not there', async (t) => {
-    const { desk } = await deskOf(createTempHome(t), { variables: { OPENAI_API_KEY: 'k' }, flag: 'openai/a' });
+    const server = await startScriptedServer([], { models: ['a', 'b', 'c-large'], context: t });
+    const variables = { OPENAI_BASE_URL: server.baseUrl, OPENAI_API_KEY: 'k' };
+    const { desk } = await deskOf(createTempHome(t), { variables, flag: 'openai/a' });
     const away = await desk.switchTo('reflex', signal);
     assert.equal(away.ok && away.value.id, 'reflex/1');
     const back = await desk.switchTo('openai/b', signal);
     assert.equal(back.ok && back.value.id, 'openai/b');
-    const bare = await desk.switchTo('c', signal);
-    assert.equal(bare.ok && bare.value.id, 'openai/c');
-    const refused = await desk.switchTo('anthropic/claude', signal);
+    const bare = await desk.switchTo('c-large', signal);
+    assert.equal(bare.ok && bare.value.id, 'openai/c-large');
+    const refused = await desk.switchTo('groq/claude', signal);
     assert.equal(!refused.ok && refused.reason, 'missing-key');
-    assert.equal(desk.info().id, 'openai/c');
+    const unknown = await desk.switchTo('c-lrage', signal);
+    assert.match(unknown.ok ? 'taken' : unknown.detail, /Nearest: openai\/c-large/);
+    assert.equal(desk.info().id, 'openai/c-large');
   });
 
-  test('tiers of the configuration are cascades, the chosen model is the last resort before reflex', async (t) => {
+  test('first hour 3: at the start a name goes as typed, unless the list that is known speaks against it', async (t) => {
+    const temp = createTempHome(t);
+    const server = await startScriptedServer([], { models: ['model-one', 'model-two'], context: t });
+    const variables = { OPENAI_BASE_URL: server.baseUrl, OPENAI_API_KEY: 'k' };
+    const typed = await deskOf(temp, { variables, flag: 'openai/model-thre' });
+    assert.equal(typed.desk.info().id, 'openai/model-thre');
+    assert.deepEqual(typed.surroundings.lists.cached(server.baseUrl), [], 'no network before the first request');
+    await deskOf(temp, { variables });
+    await assert.rejects(deskOf(temp, { variables, flag: 'openai/model-twoo' }), {
+      code: 'no-model',
+      message: /openai has no model model-twoo\. Nearest: openai\/model-two/,
+    });
+    temp.write('cache/models.json', temp.read('cache/models.json').replace('model-two', 'model-old'));
+    const fresh = await deskOf(temp, { variables, flag: 'openai/model-two' });
+    assert.equal(fresh.desk.info().id, 'openai/model-two', 'the list was asked for once more');
+  });
+
+  test('first hour 3: where the endpoint alone knows, its 404 is shown with the nearest names', async (t) => {
+    const missing = { status: 404, body: { error: { message: 'The model `model-on` does not exist' } } };
+    const server = await startScriptedServer([missing], { models: ['model-one'], context: t });
+    const variables = { OPENAI_BASE_URL: server.baseUrl, OPENAI_API_KEY: 'k' };
+    const { desk } = await deskOf(createTempHome(t), { variables, flag: 'openai/model-on' });
+    await assert.rejects(answerOf(desk.current()), (error: unknown) => {
+      assert.ok(error instanceof ModelError);
+      return error.code === 'model-not-found' && /Nearest: openai\/model-one\./.test(error.fix ?? '');
+    });
+  });
+
+  test('tiers of the configuration are cascades, and the model that answers does the rest', async (t) => {
     const config = { model: 'openai/big', tiers: { T1: ['openai/small'], T2: ['openai/other'] } };
-    const { desk } = await deskOf(createTempHome(t), { config, variables: { OPENAI_API_KEY: 'k' } });
+    const variables = { OPENAI_API_KEY: 'k' };
+    const { desk } = await deskOf(createTempHome(t), { config, variables });
     assert.equal(desk.info().id, 'openai/big');
     assert.equal(desk.forTier('T1').id, 'openai/small');
     assert.equal(desk.forTier('T0').id, 'reflex/1');
+    const plain = await deskOf(createTempHome(t), { config: { model: 'openai/big' }, variables });
+    assert.equal(plain.desk.forTier('T1').id, 'openai/big');
+    await plain.desk.switchTo('reflex', signal);
+    assert.equal(plain.desk.forTier('T1').id, 'reflex/1');
+  });
+
+  test('first hour 3: local files are listed beside a key, with what is missing', async (t) => {
+    const temp = createTempHome(t);
+    temp.write('models/small.gguf', '');
+    const { desk } = await deskOf(temp, { variables: { OPENAI_API_KEY: 'k' } });
+    const row = desk.list().find(({ id }) => id === 'llama/small');
+    assert.match(
+      row?.reason ?? '',
+      /small\.gguf lies in .*; the local engine is not installed: `talaria setup --local`/,
+    );
+    await assert.rejects(deskOf(temp, { flag: 'llama/small' }), { message: /talaria setup --local/ });
   });
 
   test('no cache folder appears when nothing was asked', async (t) => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
-import { describe, it, type TestContext } from 'node:test';
+import { describe, it, type TestContext, test } from 'node:test';
 import { messageText } from '#core/model/message.ts';
 import type { RunSettings } from '#surfaces/app/app.ts';
 import { NO_INPUT, readInputLines, readPipedInput } from '#surfaces/cli/print/piped-input.ts';
@@ -143,7 +143,7 @@ describe('print mode', () => {
 
   verifies(
     'core:bad-input:http-errors',
-    'HTTP 401, 404, 429 and 500 are each named; a refusal of the fallback is no answer, and the exit code says so',
+    'HTTP 401, 404, 429 and 500 are each named, nobody else answers, and the exit code says so',
     async (t) => {
       const body = { error: { message: 'no good' } };
       const cases: readonly [number, number, RegExp][] = [
@@ -152,18 +152,27 @@ describe('print mode', () => {
         [429, 3, /how often.*HTTP 429.*trying again/],
         [500, 3, /failed inside \(HTTP 500\).*trying again/],
       ];
+      const codes = { 401: 'model-auth', 404: 'model-not-found', 429: 'model-rate-limited', 500: 'model-overloaded' };
       for (const [status, calls, expected] of cases) {
         const steps = Array.from({ length: calls }, () => ({ status, body, headers: { 'retry-after': '0' } }));
         const { err, out, server, code } = await print(t, steps, { format: 'json' });
         assert.match(err, expected);
-        assert.match(err, /reflex\/1 answers/);
+        assert.doesNotMatch(err, /reflex|\/retry/);
         const result = JSON.parse(out);
-        assert.deepEqual([code, result.is_error, result.error.code, result.result], [1, true, 'model-failed', '']);
+        const expectedCode = codes[status as keyof typeof codes];
+        assert.deepEqual([code, result.is_error, result.error.code, result.result], [1, true, expectedCode, '']);
         assert.match(result.error.message, new RegExp(`HTTP ${status}`));
         assert.equal(server.requests.length, calls);
       }
     },
   );
+
+  test('first hour 4: an answer that was cut is an error with outcome length, and the way to the rest', async (t) => {
+    const { code, out, err } = await print(t, [{ reply: 'and the', finish: 'length' }], { format: 'json' });
+    const result = JSON.parse(out);
+    assert.deepEqual([code, result.is_error, result.outcome, result.result], [1, true, 'length', 'and the']);
+    assert.match(err, /cut off at the length limit of the model\. -c -p "go on"/);
+  });
 
   verifies('core:cli:exit-codes', 'a refusal of the reflex is no answer; its help is', async (t) => {
     const cases: readonly [string, number][] = [

@@ -67,7 +67,9 @@ function set(deps: CommandDeps): AnyCommand {
     async *run({ key, value, force }): AsyncGenerator<CommandOutput> {
       const wanted = readValue(value);
       const then = ' Nothing was changed; --force sets it all the same.';
-      const refusal = force ? undefined : await unknownName(key, wanted, then);
+      const refusal = force
+        ? undefined
+        : ((await unknownName(key, wanted, then)) ?? (await unknownModel(deps, key, wanted)));
       if (refusal) yield refusal;
       else yield* edit(deps, key, wanted);
     },
@@ -115,6 +117,17 @@ async function unknownName(key: string, value: JsonValue, then = ''): Promise<Co
   const near = nearestKey(schema, unknown);
   const hint = near === undefined ? '`talaria config show` lists the settings.' : `Did you mean ${near}?`;
   return refused('config-key', `There is no setting ${unknown.join('.')}.`, hint + then);
+}
+
+/** A model that a list here speaks against; nobody is asked, and what only lacks its key may be set before it. */
+async function unknownModel(deps: CommandDeps, key: string, value: JsonValue): Promise<CommandOutput | undefined> {
+  if (key !== 'model' || typeof value !== 'string') return undefined;
+  const { knownModels } = await import('../../parts/compose-models.ts');
+  const { isReflex, named } = await import('../../models/model-choice.ts');
+  if (isReflex(value)) return undefined;
+  const choice = named(value, await knownModels(deps), { reason: '' });
+  if (choice.ok || choice.reason !== 'no-model') return undefined;
+  return refused(choice.reason, choice.detail, 'Nothing was changed; --force sets it all the same.');
 }
 
 function keysOf(key: string): readonly string[] {

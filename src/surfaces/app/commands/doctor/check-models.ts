@@ -5,7 +5,8 @@ import type { Environment } from '../../environment.ts';
 import { loadConfig } from '../../home/config.ts';
 import type { Home } from '../../home/home.ts';
 import { findProviders } from '../../models/find-providers.ts';
-import type { FoundProvider } from '../../models/found-provider.ts';
+import type { FoundProvider, LocalFile } from '../../models/found-provider.ts';
+import { findLocalModels } from '../../models/local-models.ts';
 import { createModelLists, type ModelLists } from '../../models/model-lists.ts';
 import { mergedVariables } from '../../parts/compose-models.ts';
 import { fault, good, type HealthLine, warning } from './health-check.ts';
@@ -21,7 +22,7 @@ export async function checkModels(
   signal: AbortSignal,
 ): Promise<readonly HealthLine[]> {
   const { config } = await loadConfig(home.config);
-  const search = findProviders(config, mergedVariables(home, environment));
+  const search = findProviders(config, mergedVariables(home, environment), findLocalModels(home, config));
   const lists = createModelLists(home.cache, clock);
   const problems = search.problems.map(({ provider, message, fix }) => fault(`model ${provider}`, message, fix));
   const answers = await Promise.all(search.providers.map((provider) => checkProvider(provider, lists, signal)));
@@ -39,7 +40,7 @@ export async function checkModels(
 
 async function checkProvider(provider: FoundProvider, lists: ModelLists, signal: AbortSignal): Promise<HealthLine> {
   const name = `model ${provider.name}`;
-  if (provider.kind === 'llama') return good(name, provider.reason);
+  if (provider.files) return checkFiles(name, provider.files);
   const listed = await lists.fetch(provider, signal);
   if (listed.ok) return good(name, `${provider.baseUrl} answers, ${listed.value.length} models (${provider.reason})`);
   const fix =
@@ -47,6 +48,12 @@ async function checkProvider(provider: FoundProvider, lists: ModelLists, signal:
       ? `Check ${provider.keyVariable ?? 'the key'}: \`talaria setup --provider ${provider.name} --key …\`.`
       : 'Check the address and that the server runs.';
   return fault(name, listed.detail, fix);
+}
+
+function checkFiles(name: string, files: readonly LocalFile[]): HealthLine {
+  const short = files.find(({ missing }) => missing !== undefined);
+  if (short?.missing === undefined) return good(name, files.map(({ reason }) => reason).join('; '));
+  return warning(name, `${short.model} cannot answer`, short.missing);
 }
 
 export async function checkSandbox({ home, environment }: ModelCheck): Promise<HealthLine> {

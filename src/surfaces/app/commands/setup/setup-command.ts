@@ -9,7 +9,7 @@ import { loadConfig } from '../../home/config.ts';
 import { hardwareLine, localModelAdvice, readHardware } from '../../home/hardware.ts';
 import { refuseNewerConfig } from '../../home/newer-home.ts';
 import { findProviders, type Variables } from '../../models/find-providers.ts';
-import { createLocalModels, engineFolder } from '../../models/local-models.ts';
+import { createLocalModels, engineFolder, findLocalModels } from '../../models/local-models.ts';
 import { createModelLists, type ModelLists } from '../../models/model-lists.ts';
 import { PROVIDERS, providerRow } from '../../models/provider-table.ts';
 import { childEnvironment, mergedVariables } from '../../parts/compose-models.ts';
@@ -75,7 +75,8 @@ async function* lookAround(
 
 async function findAll(deps: CommandDeps, lists: ModelLists, signal: AbortSignal) {
   const { config } = await loadConfig(deps.home.config);
-  const { providers } = findProviders(config, mergedVariables(deps.home, deps.environment));
+  const local = findLocalModels(deps.home, config);
+  const { providers } = findProviders(config, mergedVariables(deps.home, deps.environment), local);
   return [...providers, ...(await lists.probeLocal(signal))];
 }
 
