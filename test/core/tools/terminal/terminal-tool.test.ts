@@ -3,11 +3,21 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { isProcessAlive } from '#base/platform.ts';
+import { endHelper, warmHelper } from '#base/process/command-helper.ts';
 import { createTerminalTool, type TerminalOptions } from '#core/tools/terminal/terminal-tool.ts';
 import { verifies } from '../../../verifies.ts';
 import { makeToolPlace, type ToolPlaceForTest } from '../place.ts';
 
-describe('core/tools/terminal', () => {
+describe('core/tools/terminal, commands started here', () => {
+  before(endHelper);
+  sameEitherWay();
+});
+describe('core/tools/terminal, commands started by the helper', () => {
+  before(async () => assert.ok(await warmHelper()));
+  sameEitherWay();
+});
+
+function sameEitherWay(): void {
   let place: ToolPlaceForTest;
   before(() => {
     place = makeToolPlace();
@@ -225,7 +235,7 @@ describe('core/tools/terminal', () => {
         { sandbox: {}, home: place.home },
       ),
   });
-});
+}
 
 interface Run {
   readonly terminal: (input: unknown, extra?: object, signal?: AbortSignal) => ReturnType<ToolPlaceForTest['run']>;
