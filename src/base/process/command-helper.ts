@@ -9,9 +9,10 @@ import { existsSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '../clock.ts';
+import { errorCode } from '../errors.ts';
 import { type JsonObject, parseJsonObject } from '../json.ts';
 import { type CommandChild, type CommandExit, type CommandRequest, plainChild, signalGroup } from './command-child.ts';
-import { FRAME, type Frame, frameOf, frameReader } from './frames.ts';
+import { badFrame, FRAME, type Frame, frameOf, frameReader } from './frames.ts';
 
 /** A process that starts a single command does not pay for a helper. */
 const STARTS_AT = 2;
@@ -131,8 +132,8 @@ class Helper {
       read(chunk);
       return true;
     } catch (error) {
-      if (error instanceof RangeError) return false;
-      throw error;
+      if (errorCode(error) !== 'bad-frame') throw error;
+      return false;
     }
   }
 
@@ -275,7 +276,7 @@ type Listener = (chunk: Buffer, stream: 'out' | 'err') => void;
 
 function fields(body: Buffer): JsonObject {
   const parsed = parseJsonObject(body.toString('utf8'));
-  if (!parsed.ok) throw new RangeError(parsed.detail);
+  if (!parsed.ok) throw badFrame(parsed.detail);
   return parsed.value;
 }
 

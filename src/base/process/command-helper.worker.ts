@@ -7,7 +7,7 @@ import { systemClock } from '../clock.ts';
 import { errorCode, errorText } from '../errors.ts';
 import { parseJson } from '../json.ts';
 import { type CommandRequest, closePipes, signalGroup, spawnGroup } from './command-child.ts';
-import { FRAME, type Frame, frameOf, frameReader } from './frames.ts';
+import { badFrame, FRAME, type Frame, frameOf, frameReader } from './frames.ts';
 
 const GRACE_MS = 2_000;
 const running = new Map<number, ChildProcess>();
@@ -26,7 +26,7 @@ function hear({ kind, id, body }: Frame): void {
   if (kind === FRAME.release) release(id);
   if (kind !== FRAME.start) return;
   const request = parseJson(body.toString('utf8'));
-  if (!request.ok) throw new Error(request.detail);
+  if (!request.ok) throw badFrame(request.detail);
   socket.write(frameOf(FRAME.taken, id), (error) => {
     if (!error && !isOver) start(id, request.value as unknown as CommandRequest);
   });

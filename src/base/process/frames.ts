@@ -1,5 +1,6 @@
 // Owns how the helper that starts commands and the process it works for talk: frames on one socket, each a length, a kind, the number of
 // a command and a body. Knows no command. Invariant: frames arrive whole and in order, whatever pieces the bytes come in.
+import { TalariaError } from '../errors.ts';
 
 export const FRAME = {
   /** From the helper: it can be used. */
@@ -39,7 +40,7 @@ export function frameOf(kind: number, id: number, body: Buffer | string = ''): B
   return frame;
 }
 
-/** Takes bytes as they come; throws RangeError on what is no frame. */
+/** Takes bytes as they come; throws TalariaError `bad-frame` on what is no frame. */
 export function frameReader(hear: (frame: Frame) => void): (chunk: Buffer) => void {
   let parts: Buffer[] = [];
   let have = 0;
@@ -63,6 +64,10 @@ export function frameReader(hear: (frame: Frame) => void): (chunk: Buffer) => vo
 function lengthOf(bytes: Buffer): number {
   if (bytes.length < HEAD) return HEAD;
   const length = bytes.readUInt32LE(0);
-  if (length < KIND_AND_ID) throw new RangeError(`a frame of ${length} bytes`);
+  if (length < KIND_AND_ID) throw badFrame(`it is of ${length} bytes`);
   return HEAD + length;
+}
+
+export function badFrame(why: string): TalariaError {
+  return new TalariaError(`this is no frame: ${why}`, { code: 'bad-frame' });
 }
