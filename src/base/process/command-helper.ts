@@ -2,7 +2,7 @@
 // when it dies. A `spawn` copies the page tables of who calls it, so it costs a process of 120 MB twice what it costs a small one, and one
 // of 400 MB five times; the helper stays small. It is this program's own Node, since only that starts a command exactly as we would (its
 // own session, the same errors, the same exit); a shell loop has neither sessions nor the reason why a program did not start, Perl is not
-// everywhere, and was no faster. Its 30 MB are paid only while commands come one after the other: the second starts it, and a minute
+// everywhere, and was no faster. Its 15 MB are paid only while commands come one after the other: the second starts it, and a minute
 // without any ends it. Invariant: no command is started twice, none is lost in silence; its own environment is empty.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -17,6 +17,8 @@ import { badFrame, FRAME, type Frame, frameOf, frameReader } from './frames.ts';
 /** A process that starts a single command does not pay for a helper. */
 const STARTS_AT = 2;
 const IDLE_MS = 60_000;
+/** It keeps nothing: no large nursery, no threads that collect garbage. */
+const SMALL = ['--max-semi-space-size=1', '--v8-pool-size=0'];
 /** How long the helper may leave a request, or the end of a killed command, without an answer. */
 const ANSWER_MS = 10_000;
 
@@ -76,7 +78,7 @@ class Helper {
   #stopIdling: (() => void) | undefined;
 
   constructor(file: string) {
-    const argv = ['--max-semi-space-size=1', file];
+    const argv = [...SMALL, file];
     const stdio = ['ignore', 'ignore', 'ignore', 'pipe'] as const;
     this.#process = spawn(process.execPath, argv, { cwd: '/', env: {}, detached: true, stdio: [...stdio] });
     this.#process.on('error', () => this.#over());
