@@ -1,10 +1,11 @@
 // Owns running a command of the operating system: its own process group, bounded output, time-out, abort. Knows no shell syntax.
 // Invariant: when `result` settles, the group that was started is gone, every listener is removed and no timer is left.
-import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 import { type Clock, systemClock } from './clock.ts';
 import { errorCode, errorText } from './errors.ts';
+import { type CommandChild, type CommandRequest, plainChild, signalGroup } from './process/command-child.ts';
+import { startByHelper } from './process/command-helper.ts';
 import {
   type CapturedOutput,
   type CaptureLimits,
@@ -12,21 +13,12 @@ import {
   type OutputCapture,
 } from './process/output-capture.ts';
 
-export interface ProcessRequest {
-  /** Program and arguments; nothing is interpreted by a shell unless the program is one. */
-  readonly argv: readonly string[];
-  readonly cwd: string;
-  /** The whole environment of the child. */
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Text given on standard input, which is then closed; without it standard input is empty. */
-  readonly stdin?: string;
+export interface ProcessRequest extends CommandRequest {
   readonly limits?: ProcessLimits;
   /** Output as it comes, both streams, decoded; never half a character. */
-  readonly onOutput?: (chunk: string, stream: OutputStream) => void;
+  readonly onOutput?: (chunk: string, stream: 'out' | 'err') => void;
   readonly clock?: Clock;
 }
-
-export type OutputStream = 'out' | 'err';
 
 export interface ProcessLimits extends CaptureLimits {
   readonly timeoutMs?: number;
@@ -36,15 +28,15 @@ export interface ProcessLimits extends CaptureLimits {
   readonly graceMs?: number;
 }
 
-/** Why the process is over: by itself, or what made us end it. */
-export type ProcessEnd = 'exit' | 'timeout' | 'aborted' | 'too-much-output' | 'not-started';
+/** Why the process is over: by itself, or what made us end it; `lost`: who had started it died, and nothing is known of its end. */
+export type ProcessEnd = 'exit' | 'timeout' | 'aborted' | 'too-much-output' | 'not-started' | 'lost';
 
 export interface ProcessResult {
   readonly ended: ProcessEnd;
   /** Absent when a signal ended it or it never started. */
   readonly exitCode?: number;
   readonly signal?: NodeJS.Signals;
-  /** Why it could not be started. */
+  /** Why it could not be started, or what is known of it when it is lost. */
   readonly error?: string;
   readonly ms: number;
   readonly output: CapturedOutput;
@@ -66,23 +58,32 @@ const GRACE_MS = 2_000;
 /** How long pipes may stay open after the process has ended: someone else may hold them. */
 const PIPE_MS = 300;
 
-/** Runs to the end. Never rejects: an abort, a time-out and a missing program are results. */
+/** Runs to the end. Never rejects: an abort, a time-out and a missing program are results. Started by the helper when there is one. */
 export function runProcess(request: ProcessRequest, signal: AbortSignal): Promise<ProcessResult> {
-  return startProcess(request, signal).result;
+  return start(request, signal, (command) => startByHelper(command) ?? plainChild(command)).result;
 }
 
+/** As `runProcess`, and what is known while it runs. A child of this process: when the call returns, it is there or cannot be. */
 export function startProcess(request: ProcessRequest, signal: AbortSignal): RunningProcess {
+  return start(request, signal, plainChild);
+}
+
+function start(
+  request: ProcessRequest,
+  signal: AbortSignal,
+  begin: (command: CommandRequest) => CommandChild,
+): RunningProcess {
   const capture = captureOutput(request.limits);
   const clock = request.clock ?? systemClock;
   const from = clock.monotonic();
-  const finish = (end: Omit<ProcessResult, 'ms' | 'output'>): ProcessResult => {
+  const finish = (end: Ending): ProcessResult => {
     capture.close();
     return { ...end, ms: Math.round(clock.monotonic() - from), output: capture.snapshot() };
   };
   if (signal.aborted) return neverStarted(capture, finish({ ended: 'aborted', leftovers: false }));
-  let child: ChildProcess;
+  let child: CommandChild;
   try {
-    child = spawnGroup(request);
+    child = begin(request);
   } catch (error) {
     return neverStarted(capture, finish({ ended: 'not-started', error: startError(request, error), leftovers: false }));
   }
@@ -92,17 +93,6 @@ export function startProcess(request: ProcessRequest, signal: AbortSignal): Runn
 
 function neverStarted(capture: OutputCapture, result: ProcessResult): RunningProcess {
   return { pid: undefined, output: capture.snapshot, result: Promise.resolve(result) };
-}
-
-function spawnGroup(request: ProcessRequest): ChildProcess {
-  const [program = '', ...args] = request.argv;
-  return spawn(program, args, {
-    cwd: request.cwd,
-    env: { ...request.env },
-    detached: true,
-    stdio: [request.stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
-    windowsHide: true,
-  });
 }
 
 function startError(request: ProcessRequest, error: unknown): string {
@@ -115,8 +105,17 @@ function startError(request: ProcessRequest, error: unknown): string {
   return `cannot start ${request.argv[0]}: ${errorText(error)}`;
 }
 
+const LOST = 'the process that starts commands died';
+
+/** Nobody knows how it ended: what is left of it is ended, so that it does not run on unseen. */
+function lostError(pid: number | undefined): string {
+  return pid === undefined
+    ? `${LOST} while it started this one: whether it ran, or still runs, is not known`
+    : `${LOST}: how this one ended is not known; what was left of it was ended`;
+}
+
 interface Supervised {
-  readonly child: ChildProcess;
+  readonly child: CommandChild;
   readonly request: ProcessRequest;
   readonly capture: OutputCapture;
   readonly clock: Clock;
@@ -132,76 +131,54 @@ async function superviseChild(run: Supervised, signal: AbortSignal): Promise<End
   const timeout = request.limits?.timeoutMs;
   const cancelTimeout = timeout === undefined ? undefined : clock.after(timeout, () => stop.now('timeout'));
   readOutput(run, () => stop.now('too-much-output'));
-  feedInput(child, request.stdin);
-  const closed = new Promise<true>((resolve) => child.once('close', () => resolve(true)));
   try {
-    const exit = await waitForExit(child);
+    const exit = await child.exit;
     if ('error' in exit) return { ended: 'not-started', error: startError(request, exit.error), leftovers: false };
-    const leftovers = await endGroup(child, stop.cause() !== undefined);
-    await drainPipes(closed, run.capture);
-    const ended = stop.cause() ?? 'exit';
+    const isLost = 'lost' in exit;
+    const leftovers = await endGroup(child, isLost || stop.cause() !== undefined);
+    await drainPipes(child.closed, run.capture);
+    const ended = stop.cause();
+    if (isLost) return { ended: ended ?? 'lost', ...(ended ? {} : { error: lostError(child.pid) }), leftovers };
     const status = exit.code === null ? {} : { exitCode: exit.code };
-    return { ended, ...status, ...(exit.signal ? { signal: exit.signal } : {}), leftovers };
+    return { ended: ended ?? 'exit', ...status, ...(exit.signal ? { signal: exit.signal } : {}), leftovers };
   } finally {
     signal.removeEventListener('abort', onAbort);
     cancelTimeout?.();
     stop.clear();
-    closePipes(child);
+    child.release();
   }
 }
 
-type Exit = { readonly code: number | null; readonly signal: NodeJS.Signals | null } | { readonly error: unknown };
-
-function waitForExit(child: ChildProcess): Promise<Exit> {
-  return new Promise((resolve) => {
-    child.once('exit', (code, signal) => resolve({ code, signal }));
-    child.on('error', (error) => {
-      if (child.pid === undefined) resolve({ error });
-    });
-  });
-}
-
 /** TERM to the group at the first call, KILL when the grace is over (real time: the processes are real). The first cause counts. */
-function createStopper(child: ChildProcess, graceMs: number) {
-  let cause: Exclude<ProcessEnd, 'exit' | 'not-started'> | undefined;
+function createStopper(child: CommandChild, graceMs: number) {
+  let cause: Exclude<ProcessEnd, 'exit' | 'not-started' | 'lost'> | undefined;
   let cancelKill: (() => void) | undefined;
   return {
     cause: () => cause,
     now(why: NonNullable<typeof cause>): void {
       if (cause !== undefined) return;
       cause = why;
-      signalGroup(child, 'SIGTERM');
-      cancelKill = systemClock.after(graceMs, () => signalGroup(child, 'SIGKILL'));
+      child.kill('SIGTERM');
+      cancelKill = systemClock.after(graceMs, () => child.kill('SIGKILL'));
     },
     clear: () => cancelKill?.(),
   };
 }
 
-/** True when somebody got the signal. */
-function signalGroup(child: ChildProcess, name: NodeJS.Signals | 0): boolean {
-  if (child.pid === undefined) return false;
-  try {
-    return process.kill(-child.pid, name);
-  } catch (error) {
-    if (errorCode(error) === 'ESRCH' || errorCode(error) === 'EPERM') return false;
-    throw error;
-  }
-}
-
 /** The leader is gone: ends everybody who is still in its group. True when that was somebody nobody had asked to stop. */
-async function endGroup(child: ChildProcess, stopped: boolean): Promise<boolean> {
-  if (!isGroupAlive(child)) return false;
-  signalGroup(child, 'SIGTERM');
-  for (let waited = 0; waited < GRACE_MS && isGroupAlive(child); waited += 20) await systemClock.sleep(20);
-  signalGroup(child, 'SIGKILL');
+async function endGroup({ pid }: CommandChild, stopped: boolean): Promise<boolean> {
+  if (!isGroupAlive(pid)) return false;
+  signalGroup(pid, 'SIGTERM');
+  for (let waited = 0; waited < GRACE_MS && isGroupAlive(pid); waited += 20) await systemClock.sleep(20);
+  signalGroup(pid, 'SIGKILL');
   return !stopped;
 }
 
 /** Zombies answer to signals, and in a container nobody may ever collect them: on Linux the process table has the truth. */
-function isGroupAlive(child: ChildProcess): boolean {
-  if (!signalGroup(child, 0)) return false;
+function isGroupAlive(leader: number | undefined): boolean {
+  if (!signalGroup(leader, 0)) return false;
   if (process.platform !== 'linux') return true;
-  return readdirSync('/proc').some((name) => /^\d+$/.test(name) && isLivingMember(name, String(child.pid)));
+  return readdirSync('/proc').some((name) => /^\d+$/.test(name) && isLivingMember(name, String(leader)));
 }
 
 function isLivingMember(pid: string, group: string): boolean {
@@ -219,17 +196,13 @@ function isLivingMember(pid: string, group: string): boolean {
 async function drainPipes(closed: Promise<true>, capture: OutputCapture): Promise<void> {
   for (;;) {
     const before = capture.totalBytes;
-    const timer = new AbortController();
-    // Two sleeps: a timer that is overdue fires before pending data is read.
-    const idle = systemClock
-      .sleep(PIPE_MS, timer.signal)
-      .then(() => systemClock.sleep(5, timer.signal))
-      .then(
-        () => false,
-        () => true,
-      );
-    const done = await Promise.race([closed, idle]);
-    timer.abort();
+    const quiet = Promise.withResolvers<false>();
+    // Two waits: a timer that is overdue fires before pending data is read.
+    let cancel = systemClock.after(PIPE_MS, () => {
+      cancel = systemClock.after(5, () => quiet.resolve(false));
+    });
+    const done = await Promise.race([closed, quiet.promise]);
+    cancel();
     if (done || capture.totalBytes === before) return;
   }
 }
@@ -237,26 +210,13 @@ async function drainPipes(closed: Promise<true>, capture: OutputCapture): Promis
 function readOutput(run: Supervised, onTooMuch: () => void): void {
   const { child, request, capture } = run;
   const maxBytes = request.limits?.maxBytes ?? MAX_BYTES;
-  for (const name of ['out', 'err'] as const) {
-    const decoder = new StringDecoder('utf8');
-    child[`std${name}`]?.on('data', (chunk: Buffer) => {
-      if (capture.totalBytes >= maxBytes) return onTooMuch();
-      capture.write(chunk);
-      const text = request.onOutput ? decoder.write(chunk) : '';
-      if (text !== '') request.onOutput?.(text, name);
-    });
-  }
-}
-
-function feedInput(child: ChildProcess, text: string | undefined): void {
-  if (!child.stdin || text === undefined) return;
-  // A child that does not read its input closes the pipe; that is its right.
-  child.stdin.on('error', () => child.stdin?.destroy());
-  child.stdin.end(text);
-}
-
-function closePipes(child: ChildProcess): void {
-  for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy();
+  const decoders = { out: new StringDecoder('utf8'), err: new StringDecoder('utf8') };
+  child.hear((chunk, name) => {
+    if (capture.totalBytes >= maxBytes) return onTooMuch();
+    capture.write(chunk);
+    const text = request.onOutput ? decoders[name].write(chunk) : '';
+    if (text !== '') request.onOutput?.(text, name);
+  });
 }
 
 /** A copy of `env` without the names given (exact names). */

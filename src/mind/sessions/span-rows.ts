@@ -23,12 +23,18 @@ type Extra = Pick<Span, 'purpose' | 'tier' | 'usage' | 'cost'>;
 
 /** Inside a transaction. A span that comes again replaces itself, so a repeated batch changes nothing. */
 export function insertSpans(database: Database, spans: readonly Span[]): void {
+  const keys = new Map<string, number>();
   for (const span of spans) {
-    const { key } = needSession(database, span.sessionId);
-    const known = database.get('SELECT 1 FROM spans WHERE id = ?', span.id) !== undefined;
+    const key = keys.get(span.sessionId) ?? needSession(database, span.sessionId).key;
+    keys.set(span.sessionId, key);
+    const isFirst = span.kind === 'step' && span.usage !== undefined && !isKnown(database, span);
     insertSpan(database, span, key);
-    if (!known && span.kind === 'step' && span.usage !== undefined) insertUsage(database, span, key);
+    if (isFirst) insertUsage(database, span, key);
   }
+}
+
+function isKnown(database: Database, span: Span): boolean {
+  return database.get('SELECT 1 FROM spans WHERE id = ?', span.id) !== undefined;
 }
 
 function insertSpan(database: Database, span: Span, key: number): void {

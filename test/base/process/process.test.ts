@@ -2,11 +2,19 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, it, test } from 'node:test';
 import { isProcessAlive } from '#base/platform.ts';
+import { warmHelper } from '#base/process/command-helper.ts';
 import { type ProcessRequest, runProcess, startProcess, withoutVariables } from '#base/process.ts';
 
-describe('base/process', () => {
+describe('base/process, started here', () => sameEitherWay((request, signal) => startProcess(request, signal).result));
+describe('base/process, started by the helper', () => {
+  before(async () => assert.ok(await warmHelper()));
+  sameEitherWay(runProcess);
+});
+
+/** Whoever starts the commands, this is what they do. */
+function sameEitherWay(runProcess: Run): void {
   let folder = '';
   const never = new AbortController().signal;
   const shell = (script: string, extra: Partial<ProcessRequest> = {}): ProcessRequest => ({
@@ -61,19 +69,18 @@ describe('base/process', () => {
   it('ends grandchildren on abort and leaves none alive', async () => {
     const control = new AbortController();
     let seen = '';
-    const running = startProcess(
-      shell("sh -c 'sleep 60 & echo pid:$!; wait'; echo after", {
+    const result = await runProcess(
+      shell("echo pid:$$; sh -c 'sleep 60 & echo pid:$!; wait'; echo after", {
         onOutput: (chunk) => {
           seen += chunk;
-          if (/pid:\d+\n/.test(seen)) control.abort();
+          if (/pid:\d+\npid:\d+\n/.test(seen)) control.abort();
         },
       }),
       control.signal,
     );
-    const result = await running.result;
     assert.equal(result.ended, 'aborted');
-    const grandchild = Number(/pid:(\d+)/.exec(seen)?.[1]);
-    assert.ok(!isRunning(grandchild) && !isRunning(running.pid ?? 0));
+    const pids = [...seen.matchAll(/pid:(\d+)/g)].map(([, pid]) => Number(pid));
+    assert.deepEqual(pids.filter(isRunning), []);
   });
 
   it('does not start when the signal has already aborted', async () => {
@@ -159,10 +166,24 @@ describe('base/process', () => {
     assert.deepEqual(zombies(), []);
   });
 
-  it('takes named variables out of an environment', () => {
-    assert.deepEqual(withoutVariables({ A: '1', SECRET: 'x', B: '2' }, ['SECRET']), { A: '1', B: '2' });
+  it('gives exactly the folder, the words and the environment that were asked for, and a session of its own', async () => {
+    const env = { PATH: process.env.PATH, EMPTY: '', ODD: "a 'b'\n$c ü", GONE: undefined };
+    const script = 'pwd; printf "%s|" "$@"; env -0 | sort -z | tr "\\0" "|"; ps -o pid=,pgid=,sid=,tty= -p $$';
+    const argv = ['/bin/bash', '-c', script, 'x', '', "two 'words'", '$HOME\n'];
+    const { output } = await runProcess({ argv, cwd: folder, env }, never);
+    const [words = '', ids = ''] = output.text.split(/\|\s*(?=\d+ +\d+ +\d+ +\S+\n$)/);
+    assert.ok(words.startsWith(`${folder}\n|two 'words'|$HOME\n|EMPTY=|ODD=a 'b'\n$c ü|PATH=`), words);
+    assert.ok(!words.includes('GONE'));
+    const [pid, group, session, terminal] = ids.trim().split(/ +/);
+    assert.deepEqual([group, session, terminal], [pid, pid, '?']);
   });
+}
+
+test('base/process takes named variables out of an environment', () => {
+  assert.deepEqual(withoutVariables({ A: '1', SECRET: 'x', B: '2' }, ['SECRET']), { A: '1', B: '2' });
 });
+
+type Run = typeof runProcess;
 
 function isRunning(pid: number): boolean {
   return isProcessAlive(pid) && !/ Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));

@@ -40,7 +40,7 @@ export function commandOutput(command: string, result: ProcessResult, seconds: n
 function endNotes(result: ProcessResult, seconds: number): readonly string[] {
   const { ended, exitCode, signal, output, leftovers } = result;
   const notes: string[] = [];
-  if (ended === 'not-started') notes.push(result.error ?? 'it could not be started');
+  if (result.error !== undefined) notes.push(result.error);
   if (ended === 'timeout')
     notes.push(`[ended after its time-out of ${seconds} s; give a longer timeout, or background: true]`);
   if (ended === 'aborted') notes.push('[stopped on request]');

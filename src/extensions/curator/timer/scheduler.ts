@@ -74,7 +74,7 @@ async function runStep(
   const env = Object.fromEntries(PASSED.map((name) => [name, variables[name]]));
   const result = await runProcess({ argv, cwd: tmpdir(), env, clock, limits: { timeoutMs: STEP_MS } }, signal);
   if (result.ended === 'aborted') throwIfAborted(signal);
-  if (result.ended === 'not-started') return { exit_code: 125, output: result.error ?? '' };
+  if (result.ended === 'not-started' || result.ended === 'lost') return { exit_code: 125, output: result.error ?? '' };
   return { exit_code: result.ended === 'timeout' ? 124 : (result.exitCode ?? 1), output: result.output.text };
 }
 

@@ -123,7 +123,7 @@ function outcomeOf(ended: Ended): Outcome {
   const { ended: how, exitCode, signal: killer, error = 'it could not be started' } = result;
   const said = watch.complaint(parts.surroundings.redact);
   const who = `${parts.family} (${basename(parts.command[0] ?? '')})`;
-  if (how === 'not-started') return refuse('runtime_error', error);
+  if (how === 'not-started' || how === 'lost') return refuse('runtime_error', error);
   if (how === 'timeout')
     return refuse('timeout', `${who} gave no whole reply within ${seconds(request.timeout_ms)}${said}`);
   if (how === 'too-much-output') return refuse('reply_too_large', `${who} printed more than ${MAX_BYTES} bytes${said}`);

@@ -3,11 +3,21 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { isProcessAlive } from '#base/platform.ts';
+import { endHelper, warmHelper } from '#base/process/command-helper.ts';
 import { createTerminalTool, type TerminalOptions } from '#core/tools/terminal/terminal-tool.ts';
 import { verifies } from '../../../verifies.ts';
 import { makeToolPlace, type ToolPlaceForTest } from '../place.ts';
 
-describe('core/tools/terminal', () => {
+describe('core/tools/terminal, commands started here', () => {
+  before(endHelper);
+  sameEitherWay();
+});
+describe('core/tools/terminal, commands started by the helper', () => {
+  before(async () => assert.ok(await warmHelper()));
+  sameEitherWay();
+});
+
+function sameEitherWay(): void {
   let place: ToolPlaceForTest;
   before(() => {
     place = makeToolPlace();
@@ -160,16 +170,20 @@ describe('core/tools/terminal', () => {
       const waited = await jobs({ action: 'wait', id: 'job2' });
       assert.match(waited.text, /^job2 {2}exit 4 after 0 s {2}\$ echo quick; exit 4\nquick$/);
       assert.equal(waited.exitCode, 4);
-      assert.match((await jobs({ action: 'log', id: 'job1' })).text, /^job1 {2}running for 0 s since .*\nup$/);
+      const log = async () => (await jobs({ action: 'log', id: 'job1' })).text;
+      while (!(await log()).endsWith('\nup')) await new Promise((resolve) => setTimeout(resolve, 5));
+      assert.match(await log(), /^job1 {2}running for \d+ s since .*\nup$/);
       assert.equal((await jobs({ action: 'list' })).text.split('\n').length, 2);
       assert.match((await jobs({ action: 'kill', id: 'job1' })).text, /^job1 {2}stopped after/);
       assert.match((await jobs({ action: 'log', id: 'job9' })).text, /no background command job9; known: job1, job2/);
       assert.match((await jobs({ action: 'log', id: 'job1' }, { sessionId: 'other' })).text, /known: none/);
       const sleeper = await terminal({ command: `echo $$ > ${join(place.cwd, 'job')}; sleep 30`, background: true });
       assert.match(sleeper.text, /^job3/);
-      while (!existsSync(join(place.cwd, 'job'))) await new Promise((resolve) => setTimeout(resolve, 5));
+      const pidFile = join(place.cwd, 'job');
+      while (!existsSync(pidFile) || readFileSync(pidFile, 'utf8') === '')
+        await new Promise((resolve) => setTimeout(resolve, 5));
       await closeAll();
-      assert.ok(!isLiving(Number(readFileSync(join(place.cwd, 'job'), 'utf8'))));
+      assert.ok(!isLiving(Number(readFileSync(pidFile, 'utf8'))));
     }),
   );
 
@@ -225,7 +239,7 @@ describe('core/tools/terminal', () => {
         { sandbox: {}, home: place.home },
       ),
   });
-});
+}
 
 interface Run {
   readonly terminal: (input: unknown, extra?: object, signal?: AbortSignal) => ReturnType<ToolPlaceForTest['run']>;

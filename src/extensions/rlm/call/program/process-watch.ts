@@ -1,7 +1,6 @@
 // Owns listening to a program that answers: what it printed, what it complained about, and when it has been silent or talkative too long.
 // Knows no program. Invariant: memory is bounded by the longest reply and a tail of the complaints; no timer outlives `clear`.
 import type { Clock } from '#base/clock.ts';
-import type { OutputStream } from '#base/process.ts';
 import { sliceText } from '#base/text.ts';
 
 export interface WatchLimits {
@@ -19,7 +18,7 @@ export interface ProcessWatch {
   readonly signal: AbortSignal;
   /** Why it aborted by itself. */
   readonly cause: () => WatchCause | undefined;
-  readonly hear: (chunk: string, stream: OutputStream) => void;
+  readonly hear: (chunk: string, stream: 'out' | 'err') => void;
   readonly printed: () => string;
   /** `: <end of its standard error>`, in one line, or nothing. */
   readonly complaint: (redact: (text: string) => string) => string;

@@ -95,6 +95,7 @@ function reasonOf({ ended, error, signal }: ProcessResult, timeoutMs: number): s
     case 'timeout':
       return `[ended after ${timeoutMs.toLocaleString('en-US')} ms]`;
     case 'not-started':
+    case 'lost':
       return error ?? 'the command could not be started';
     case 'aborted':
       return '[stopped from outside]';
