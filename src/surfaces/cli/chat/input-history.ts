@@ -37,7 +37,11 @@ export function openInputHistory(path: string, onFailure: (error: unknown) => vo
   };
 }
 
+/** An address alone is none. */
+const ADDRESS_ALONE = /^\/model\s+add\s+https?:\/\/[^\s@?]+$/;
+
 export function isSecret(line: string): boolean {
+  if (ADDRESS_ALONE.test(line)) return false;
   return /^\/model\s+add\b/.test(line) || /--key\b/.test(line) || findSecrets(line).length > 0;
 }
 
