@@ -1,12 +1,14 @@
 /**
  * Runs `node --test` in as many processes as there are cores and one more, each with its share of the files: `node scripts/shards.ts ARGUMENT…`.
  * Every argument goes to every process. The first one's lines are shown as they come, the others' when all are done;
- * the counts of all are added up and come last. One process that fails makes the run fail.
+ * the counts of all are added up and come last. One process that fails makes the run fail. What was compiled once is kept for
+ * the next process, and the tests start many.
  */
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
 const counted = /^# (tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) ([\d.]+)$/;
@@ -23,7 +25,8 @@ process.exitCode = runs.find(({ code }) => code !== 0)?.code ?? 0;
 
 async function runShard(shard: number): Promise<{ code: number; held: readonly string[] }> {
   const flags = ['--test', `--test-shard=${shard}/${shards}`, ...process.argv.slice(2)];
-  const child = spawn(process.execPath, flags, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const env = { NODE_COMPILE_CACHE: join(import.meta.dirname, '../node_modules/.cache/compiled'), ...process.env };
+  const child = spawn(process.execPath, flags, { env, stdio: ['ignore', 'pipe', 'inherit'] });
   const closed = once(child, 'close');
   const held: string[] = [];
   for await (const line of createInterface({ input: child.stdout })) {

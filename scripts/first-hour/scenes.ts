@@ -16,8 +16,7 @@ export interface Step {
 }
 
 const CHAT = /reflex\/1 · \$0 · \/help/;
-const GREET =
-  "printf 'export function greet(name) {\\n  return `Hello, ${name}.`;\\n}\\n' > greet.js";
+const GREET = String.raw`printf "export function greet(name) {\n  return 'Hello, ' + name + '.';\n}\n" > greet.js`;
 const NOTES = String.raw`printf '# Greet\n\nTODO: say when it shouts.\n' > README.md`;
 
 export function scenes(baseUrl: string): readonly Scene[] {

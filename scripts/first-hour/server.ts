@@ -9,9 +9,9 @@ const CALLS = 1_000;
 
 const LOUD = {
   path: 'greet.js',
-  old_string: 'export function greet(name) {\n  return `Hello, ${name}.`;\n}',
+  old_string: "export function greet(name) {\n  return 'Hello, ' + name + '.';\n}",
   new_string:
-    'export function greet(name, { loud = false } = {}) {\n  const text = `Hello, ${name}.`;\n  return loud ? text.toUpperCase() : text;\n}',
+    "export function greet(name, { loud = false } = {}) {\n  const text = 'Hello, ' + name + '.';\n  return loud ? text.toUpperCase() : text;\n}",
 };
 
 /** Answers of one line of the guide, one a step. */

@@ -50,7 +50,7 @@ describe('file locks', () => {
       const path = join(folder(), 'x.lock');
       writeFileSync(path, `${deadPid()} ${hostname()}\n`);
       writeFileSync(`${path}.break`, content);
-      await withFileLock(path, () => undefined, { waitMs: 100 });
+      await withFileLock(path, () => undefined, { waitMs: 60_000 });
       assert.deepEqual(readdirSync(dirname(path)), []);
     }
   });

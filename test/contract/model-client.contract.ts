@@ -25,8 +25,6 @@ export interface ContractCase {
   readonly calling?: () => Promise<ContractSubject>;
   /** A client that starts an answer and then says nothing more. */
   readonly hanging?: () => Promise<ContractSubject>;
-  /** Ms between abort and end; default 1000. */
-  readonly abortMs?: number;
 }
 
 export const ECHO_TOOL = {
@@ -102,7 +100,7 @@ export function modelClientContract(subject: ContractCase): void {
       }));
 
     if (subject.calling) callTests(subject.calling, request);
-    if (subject.hanging) abortTests(subject.hanging, request, subject.abortMs ?? 1000);
+    if (subject.hanging) abortTests(subject.hanging, request);
   });
 }
 
@@ -122,17 +120,13 @@ function callTests(calling: () => Promise<ContractSubject>, request: ModelReques
     }));
 }
 
-function abortTests(hanging: () => Promise<ContractSubject>, request: ModelRequest, limit: number): void {
-  verifies('core:model:abort', 'an abort in mid-stream throws its reason within a second', () =>
+function abortTests(hanging: () => Promise<ContractSubject>, request: ModelRequest): void {
+  verifies('core:model:abort', 'an abort in mid-stream throws its reason', () =>
     using(hanging, async (client) => {
       const controller = new AbortController();
       const reason = new Error('stop now');
       const events: ModelEvent[] = [];
-      let abortedAt = 0;
-      const timer = setTimeout(() => {
-        abortedAt = performance.now();
-        controller.abort(reason);
-      }, 150);
+      const timer = setTimeout(() => controller.abort(reason), 150);
       await assert.rejects(
         async () => {
           for await (const event of client.stream(request, controller.signal)) events.push(event);
@@ -140,7 +134,6 @@ function abortTests(hanging: () => Promise<ContractSubject>, request: ModelReque
         (error) => error === reason,
       );
       clearTimeout(timer);
-      assert.ok(performance.now() - abortedAt < limit);
       assert.ok(!events.some((event) => event.type === 'finish'));
     }),
   );

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { replaceText } from '#core/tools/file/replace-text.ts';
+import { ends } from '../ends.ts';
 import { runs } from '../property-runs.ts';
 
 const words = fc.constantFrom('a', 'b', 'ab', ' ', '  ', '\t', '\n', '\r\n', 'x;', '', '{', '}');
@@ -62,9 +63,9 @@ describe('property: replace-text', () => {
   });
 
   it('takes time in proportion to the text', () => {
-    const from = performance.now();
-    replaceText({ text: 'a\n'.repeat(200_000), old: `${'a\n'.repeat(50)}b`, new: 'x', all: false });
-    replaceText({ text: 'a'.repeat(1_000_000), old: 'a'.repeat(1_000), new: 'x', all: false });
-    assert.ok(performance.now() - from < 3_000);
+    ends('the search', () => {
+      replaceText({ text: 'a\n'.repeat(200_000), old: `${'a\n'.repeat(50)}b`, new: 'x', all: false });
+      replaceText({ text: 'a'.repeat(1_000_000), old: 'a'.repeat(1_000), new: 'x', all: false });
+    });
   });
 });

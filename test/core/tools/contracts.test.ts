@@ -84,7 +84,7 @@ describe('core/tools: contracts', () => {
       close,
       good,
       hopeless: () => ({ command: 'no-such-program' }),
-      slow: () => ({ command: 'sleep 20' }),
+      slow: () => ({ command: 'sleep 600' }),
     };
   });
   toolContract('process', () => {

@@ -88,14 +88,15 @@ describe('a broken state.db', () => {
       withFolder(async (folder) => {
         const path = join(folder, 'state.db');
         const id = await filled(path, 1);
-        const store = createSqliteSessionStore({ path, busyMs: 300 });
+        const store = createSqliteSessionStore({ path, busyMs: 60_000 });
+        const hasty = createSqliteSessionStore({ path, busyMs: 100 });
         const other = createSqliteSessionStore({ path });
         other.database.exec('BEGIN IMMEDIATE');
         const waiting = [1, 2, 3].map((at) => store.append(id, userMessage(`waited ${at}`)));
         setTimeout(() => other.database.exec('COMMIT'), 60);
         await Promise.all(waiting);
         other.database.exec('BEGIN IMMEDIATE');
-        await assert.rejects(() => store.append(id, userMessage('refused')), hasCode('database-locked'));
+        await assert.rejects(() => hasty.append(id, userMessage('refused')), hasCode('database-locked'));
         other.database.exec('ROLLBACK');
         await store.append(id, userMessage('after'));
         const texts = (await store.messages(id)).map(({ message }) => message);
@@ -104,8 +105,7 @@ describe('a broken state.db', () => {
           texts,
           expected.map((text) => userMessage(text)),
         );
-        await store.close();
-        await other.close();
+        for (const open of [store, hasty, other]) await open.close();
       }),
   );
 

@@ -7,6 +7,7 @@ import { describe, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '#base/clock.ts';
 import { createTempHome } from '#testing/temp-home.ts';
+import { until } from '../../ends.ts';
 import { listTree, type OpenDoor, openDoor, skillText } from '../../mind/skills/door/open-door.ts';
 import { verifies } from '../../verifies.ts';
 import { assertAgreement } from './agreement.ts';
@@ -19,7 +20,7 @@ async function killed(context: TestContext): Promise<string> {
   const child = spawn(process.execPath, [WRITER, home], { stdio: ['ignore', 'ignore', 'inherit'] });
   const closed = new Promise<void>((done) => child.once('close', () => done()));
   const note = join(home, 'verifier.pid');
-  for (let i = 0; i < 1_000 && !existsSync(note); i += 1) await systemClock.sleep(10);
+  await until(() => existsSync(note));
   child.kill('SIGKILL');
   await closed;
   process.kill(Number(readFileSync(note, 'utf8')), 'SIGKILL');

@@ -42,12 +42,3 @@ export function createTarget(signal: AbortSignal = new AbortController().signal)
     },
   };
 }
-
-/** Waits until `check` holds; fails after `ms`. */
-export async function until(check: () => boolean, ms = 5_000): Promise<void> {
-  const end = performance.now() + ms;
-  while (!check()) {
-    if (performance.now() > end) throw new Error('it did not come to that');
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}

@@ -1,5 +1,6 @@
 /** How agents come to know each other in the rows: by hand over plain HTTP, or by what the agents themselves do. */
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { type HiveRawClient, type RawEvent, roomPath } from '../hive-raw-client.ts';
 import type { HiveAgent } from './hive-agent.ts';
 import type { HiveStage } from './hive-stage.ts';
@@ -153,11 +154,7 @@ export async function accountData(
 }
 
 export async function redact(client: HiveRawClient, room: string, eventId: string): Promise<void> {
-  await client.call(
-    'PUT',
-    `${roomPath(room)}/redact/${encodeURIComponent(eventId)}/${eventId.length}${Date.now()}`,
-    {},
-  );
+  await client.call('PUT', `${roomPath(room)}/redact/${encodeURIComponent(eventId)}/${randomUUID()}`, {});
 }
 
 export function localpart(userId: string): string {

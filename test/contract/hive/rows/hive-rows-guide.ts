@@ -178,7 +178,7 @@ function ofViews({ stage }: Rows): void {
       speaksOfPeersOnly(shown, 'prefetch');
       assert.equal((await suggestionsOf(bob)).length, 1);
       assert.equal(await bob.prefetch(), '');
-      const before = await bob.provider.beforeCompress?.([], AbortSignal.timeout(10_000));
+      const before = await bob.provider.beforeCompress?.([], AbortSignal.timeout(30_000));
       for (const word of ['alpha-person', 'beta-person', 'Beta has apples.']) assert.ok(before?.includes(word), before);
     }),
   );

@@ -42,7 +42,7 @@ export function rowsOfHost({ title, stage }: Rows): void {
         });
         const provider = await hivemindProvider(ground);
         await provider.start(SESSION, NEVER);
-        await provider.prefetch('hello', AbortSignal.timeout(20_000));
+        await provider.prefetch('hello', AbortSignal.timeout(30_000));
         await provider.turnEnded?.(SESSION, []);
         await provider.stop();
         assert.equal(asked.length, 1);
@@ -64,7 +64,7 @@ export function rowsOfHost({ title, stage }: Rows): void {
         const ground = replacing(await groundFor(on), { MATRIX_ACCESS_TOKEN: 'syt_no_such_token' });
         const provider = await hivemindProvider({ ...ground, notice: (text) => void notices.push(text) });
         await provider.start(SESSION, NEVER);
-        const parts = await provider.prefetch('hello', AbortSignal.timeout(20_000)).catch(() => []);
+        const parts = await provider.prefetch('hello', AbortSignal.timeout(30_000)).catch(() => []);
         for (const { text } of parts) speaksOfPeersOnly(text, 'prefetch');
         await provider.turnEnded?.(SESSION, []);
         await provider.stop();

@@ -250,7 +250,7 @@ function ofOddEvents({ stage }: Rows): void {
       assert.deepEqual(await talkOf(carol, bob.name), []);
       await send(bob, carol.name, 'y'.repeat(30_000));
       await carol.prefetch();
-      const [long] = await carol.transport.messages(bob.id, {}, AbortSignal.timeout(10_000));
+      const [long] = await carol.transport.messages(bob.id, {}, AbortSignal.timeout(30_000));
       assert.match(long?.text ?? '', /^y{1000}/);
     }),
   );
@@ -322,7 +322,7 @@ function ofOddEvents({ stage }: Rows): void {
       assert.equal(placeholder?.from, localpart(carol.userId));
       assert.match(String(placeholder?.time), ISO);
       assert.doesNotMatch(String(placeholder?.text), /AwgAEn|megolm/i);
-      const [state] = (await bob.transport.messages(opaque(carol), {}, AbortSignal.timeout(10_000))).map(
+      const [state] = (await bob.transport.messages(opaque(carol), {}, AbortSignal.timeout(30_000))).map(
         (m) => m.state,
       );
       assert.equal(state, 'unreadable');

@@ -178,7 +178,7 @@ function ofPairs({ stage, mode }: Rows): void {
       }
       assert.equal((await joinedRooms(on.rawOf(bob))).length, 2);
       await bob.prefetch();
-      assert.match((await bob.provider.beforeCompress?.([], AbortSignal.timeout(5_000))) ?? '', /alpha/);
+      assert.match((await bob.provider.beforeCompress?.([], AbortSignal.timeout(30_000))) ?? '', /alpha/);
     }),
   );
 

@@ -37,9 +37,7 @@ function ofOneTurn({ stage }: Rows): void {
       const { bob, carol } = await bobIntroduced(on);
       for (let turn = 0; turn < 3; turn++) await bob.prefetch();
       on.wire.clear();
-      const began = performance.now();
       await bob.prefetch();
-      assert.ok(performance.now() - began < 1_000);
       const asked = askedBy(on, bob);
       assert.deepEqual(
         asked.map(({ method, path }) => `${method} ${path}`),
@@ -152,7 +150,7 @@ function ofRequests({ stage }: Rows): void {
     'H9: every request is one of the standard interface, escaped, with a token in its header and JSON in each POST and PUT',
     stage(async (on) => {
       const { alice, bob } = await import('../agent/hive-scenes.ts').then(({ allIntroduced }) => allIntroduced(on));
-      await bob.transport.examine(AbortSignal.timeout(10_000));
+      await bob.transport.examine(AbortSignal.timeout(30_000));
       const asked = [...askedBy(on, alice), ...askedBy(on, bob)];
       assert.ok(asked.length > 10);
       for (const { method, path, body, headers, query } of asked) {

@@ -7,6 +7,7 @@ import { createFileTools } from '#core/tools/file/file-tools.ts';
 import { globTest } from '#core/tools/search/glob.ts';
 import { isIgnored, parseIgnoreFile } from '#core/tools/search/ignore-rules.ts';
 import { createLineMatcher } from '#core/tools/search/line-matcher.ts';
+import { ends } from '../../../ends.ts';
 import { verifies } from '../../../verifies.ts';
 import { makeToolPlace, type ToolPlaceForTest } from '../place.ts';
 
@@ -94,11 +95,9 @@ describe('core/tools/search', () => {
   it('ends patterns that would run for ever', () => {
     const matcher = createLineMatcher('(a+)+$');
     assert.ok(matcher.ok);
-    const from = performance.now();
     const result = matcher.value.match(`${'a'.repeat(40)}!\n`, 10, 200);
     assert.ok(!result.ok && result.reason === 'too-slow');
-    assert.ok(performance.now() - from < 2_000);
-    const again = matcher.value.match('aaa\nb\n', 10, 200);
+    const again = matcher.value.match('aaa\nb\n', 10, 30_000);
     assert.deepEqual(again.ok && again.value, [{ line: 1, text: 'aaa' }]);
   });
 
@@ -150,9 +149,7 @@ describe('core/tools/search', () => {
       }),
       { numRuns: 2_000 },
     );
-    const from = performance.now();
-    globTest(`${'*a'.repeat(30)}b`)('a'.repeat(250));
-    globTest(`${'**/'.repeat(30)}b`)('a/'.repeat(120));
-    assert.ok(performance.now() - from < 500);
+    ends('stars', () => globTest(`${'*a'.repeat(30)}b`)('a'.repeat(250)));
+    ends('folders', () => globTest(`${'**/'.repeat(30)}b`)('a/'.repeat(120)));
   });
 });

@@ -5,6 +5,8 @@ import { after, before, describe, it } from 'node:test';
 import { isProcessAlive } from '#base/platform.ts';
 import { endHelper, warmHelper } from '#base/process/command-helper.ts';
 import { createTerminalTool, type TerminalOptions } from '#core/tools/terminal/terminal-tool.ts';
+import { createManualClock } from '#testing/manual-clock.ts';
+import { until } from '../../../ends.ts';
 import { verifies } from '../../../verifies.ts';
 import { makeToolPlace, type ToolPlaceForTest } from '../place.ts';
 
@@ -111,8 +113,13 @@ function sameEitherWay(): void {
 
   verifies('core:terminal:timeout', 'ends a command after its time-out and says so', () =>
     withTools(async ({ terminal }) => {
-      const output = await terminal({ command: 'echo started; sleep 30', timeout: 0.3 });
-      assert.match(output.text, /^started\n\[ended after its time-out of 0.3 s/);
+      const clock = createManualClock();
+      place.chunks.length = 0;
+      const running = terminal({ command: 'echo started; sleep 600', timeout: 120 }, { clock });
+      await until(() => place.chunks.length > 0);
+      await clock.advance(120_000);
+      const output = await running;
+      assert.match(output.text, /^started\n\[ended after its time-out of 120 s/);
       assert.equal(output.isError, true);
     }),
   );
@@ -121,9 +128,12 @@ function sameEitherWay(): void {
     withTools(async ({ terminal }) => {
       const control = new AbortController();
       const pidFile = join(place.cwd, 'pid');
-      const running = terminal({ command: `(sleep 30 & echo $! > ${pidFile}; wait) ; echo after` }, {}, control.signal);
-      while (!existsSync(pidFile) || readFileSync(pidFile, 'utf8') === '')
-        await new Promise((resolve) => setTimeout(resolve, 5));
+      const running = terminal(
+        { command: `(sleep 600 & echo $! > ${pidFile}; wait) ; echo after` },
+        {},
+        control.signal,
+      );
+      await until(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8') !== '');
       control.abort();
       const output = await running;
       assert.match(output.text, /stopped on request/);
@@ -133,7 +143,7 @@ function sameEitherWay(): void {
 
   it('ends what a command in front leaves running, and says how to keep it', () =>
     withTools(async ({ terminal }) => {
-      const { text } = await terminal({ command: 'sleep 30 & echo $!' });
+      const { text } = await terminal({ command: 'sleep 600 & echo $!' });
       assert.match(text, /^\d+\n\[processes that it left running were ended; use background: true/);
       assert.ok(!isLiving(Number.parseInt(text, 10)));
     }));
@@ -164,11 +174,11 @@ function sameEitherWay(): void {
   verifies('core:terminal:background', 'runs commands in the background until they end or are ended', () =>
     withTools(async ({ terminal, jobs, closeAll }) => {
       assert.match((await jobs({ action: 'list' })).text, /no background commands/);
-      assert.match((await terminal({ command: 'echo up; sleep 30', background: true })).text, /^job1 runs/);
+      assert.match((await terminal({ command: 'echo up; sleep 600', background: true })).text, /^job1 runs/);
       const done = await terminal({ command: 'echo quick; exit 4', background: true });
       assert.match(done.text, /^job2 runs/);
       const waited = await jobs({ action: 'wait', id: 'job2' });
-      assert.match(waited.text, /^job2 {2}exit 4 after 0 s {2}\$ echo quick; exit 4\nquick$/);
+      assert.match(waited.text, /^job2 {2}exit 4 after \d+ s {2}\$ echo quick; exit 4\nquick$/);
       assert.equal(waited.exitCode, 4);
       const log = async () => (await jobs({ action: 'log', id: 'job1' })).text;
       while (!(await log()).endsWith('\nup')) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -177,13 +187,12 @@ function sameEitherWay(): void {
       assert.match((await jobs({ action: 'kill', id: 'job1' })).text, /^job1 {2}stopped after/);
       assert.match((await jobs({ action: 'log', id: 'job9' })).text, /no background command job9; known: job1, job2/);
       assert.match((await jobs({ action: 'log', id: 'job1' }, { sessionId: 'other' })).text, /known: none/);
-      const sleeper = await terminal({ command: `echo $$ > ${join(place.cwd, 'job')}; sleep 30`, background: true });
+      const sleeper = await terminal({ command: `echo $$ > ${join(place.cwd, 'job')}; sleep 600`, background: true });
       assert.match(sleeper.text, /^job3/);
-      const pidFile = join(place.cwd, 'job');
-      while (!existsSync(pidFile) || readFileSync(pidFile, 'utf8') === '')
-        await new Promise((resolve) => setTimeout(resolve, 5));
+      const note = join(place.cwd, 'job');
+      await until(() => existsSync(note) && readFileSync(note, 'utf8') !== '');
       await closeAll();
-      assert.ok(!isLiving(Number(readFileSync(pidFile, 'utf8'))));
+      assert.ok(!isLiving(Number(readFileSync(note, 'utf8'))));
     }),
   );
 
@@ -233,7 +242,7 @@ function sameEitherWay(): void {
           assert.ok(!existsSync('/tmp/scratch'));
           assert.equal((await terminal({ command: 'ls /sys/class/net' })).isError, undefined);
           assert.equal((await terminal({ command: 'exec 3<>/dev/tcp/127.0.0.1/1' })).isError, true);
-          const stopped = await terminal({ command: 'sleep 30', timeout: 0.3 });
+          const stopped = await terminal({ command: 'sleep 600', timeout: 0.3 });
           assert.match(stopped.text, /time-out/);
         },
         { sandbox: {}, home: place.home },

@@ -8,6 +8,7 @@ import { htmlText } from '#core/tools/web/html-text.ts';
 import { isPublicAddress } from '#core/tools/web/public-address.ts';
 import { createWebFetchTool } from '#core/tools/web/web-fetch-tool.ts';
 import { toolContract } from '../../../contract/tool.contract.ts';
+import { ends } from '../../../ends.ts';
 import { verifies } from '../../../verifies.ts';
 import { makeToolPlace, type ToolPlaceForTest } from '../place.ts';
 
@@ -56,16 +57,16 @@ describe('core/tools/web', () => {
     server.close();
     place.remove();
   });
-  const open = (path: string, signal?: AbortSignal) =>
+  const open = (path: string, signal?: AbortSignal, seconds = 60) =>
     place.run(
-      createWebFetchTool({ privateHosts: ['127.0.0.1'], seconds: 1 }),
+      createWebFetchTool({ privateHosts: ['127.0.0.1'], seconds }),
       { url: path.startsWith('/') ? base + path : path },
       {},
       signal,
     );
 
   toolContract('web_fetch', () => ({
-    tool: createWebFetchTool({ privateHosts: ['127.0.0.1'], seconds: 20 }),
+    tool: createWebFetchTool({ privateHosts: ['127.0.0.1'], seconds: 600 }),
     context: () => place.context(),
     good: () => ({ url: `${base}/gzip` }),
     hopeless: () => ({ url: 'ftp://x' }),
@@ -95,7 +96,7 @@ describe('core/tools/web', () => {
     assert.match(bomb.text, /5000000 bytes, cut\)/);
     assert.ok(bomb.text.length < 40_000);
     assert.match((await open('/loop')).text, /more than 5 redirects/);
-    assert.match((await open('/silent')).text, /no whole answer within 1 s/);
+    assert.match((await open('/silent', undefined, 1)).text, /no whole answer within 1 s/);
     assert.match((await open('/half')).text, /broken off/);
     const control = new AbortController();
     setTimeout(() => control.abort(), 30);
@@ -106,7 +107,7 @@ describe('core/tools/web', () => {
     'core:web-fetch:off-by-default',
     'reaches no address of this machine or its network, by any way of writing it',
     async () => {
-      const strict = createWebFetchTool({ seconds: 2 });
+      const strict = createWebFetchTool({ seconds: 60 });
       for (const url of [
         base,
         'http://localhost:1',
@@ -196,9 +197,7 @@ describe('core/tools/web', () => {
       '\n ',
       '<title',
     ]) {
-      const from = performance.now();
-      htmlText(shape.repeat(500_000 / shape.length), 'http://x/');
-      assert.ok(performance.now() - from < 1_500, shape);
+      ends(shape, () => htmlText(shape.repeat(500_000 / shape.length), 'http://x/'));
     }
   });
 });

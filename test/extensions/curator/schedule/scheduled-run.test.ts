@@ -3,10 +3,11 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
-import { parseJsonObject } from '#base/json.ts';
+import { type JsonObject, parseJsonObject } from '#base/json.ts';
 import { lastRunFile } from '#extensions/curator/schedule/last-run.ts';
 import { RETRY_MS } from '#extensions/curator/schedule/run-due.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
+import { until } from '../../../ends.ts';
 import { createStage } from '../../../surfaces/app/app-fixture.ts';
 
 const MINUTE = 60_000;
@@ -22,12 +23,13 @@ async function openWith(t: TestContext, settings: string) {
 
 /** What the last run wrote down, once it has ended. */
 async function ended(path: string) {
-  for (let i = 0; i < 400; i++) {
+  let found: JsonObject = {};
+  await until(() => {
     const parsed = existsSync(path) ? parseJsonObject(readFileSync(path, 'utf8')) : undefined;
-    if (parsed?.ok && Object.keys(parsed.value).length > 2) return parsed.value;
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-  return assert.fail('no run ended');
+    if (parsed?.ok) found = parsed.value;
+    return Object.keys(found).length > 2;
+  });
+  return found;
 }
 
 describe('a composed agent with a schedule', () => {

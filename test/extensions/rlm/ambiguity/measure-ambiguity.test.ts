@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { ambiguityGate } from '#extensions/rlm/ambiguity/ambiguity-gate.ts';
 import { AMBIGUITY_TERMS, AMBIGUITY_THRESHOLD } from '#extensions/rlm/ambiguity/ambiguity-terms.ts';
 import { type AmbiguityRequest, measureAmbiguity } from '#extensions/rlm/ambiguity/measure-ambiguity.ts';
+import { ends } from '../../../ends.ts';
 import { verifies } from '../../../verifies.ts';
 
 type Labelled = AmbiguityRequest & { readonly id: string; readonly label: 'clear' | 'vague' };
@@ -149,8 +150,7 @@ test('property: any text has a score between 0 and 1, the same each time, never 
   );
 });
 
-test('a request of megabytes is measured at once', () => {
-  const started = performance.now();
-  for (const part of ['it ', 'list the dates ', '"', 'as ', '.', 'and so ', 'a/']) scoreOf(part.repeat(1_000_000));
-  assert.ok(performance.now() - started < 2000);
+test('a request of megabytes is measured in linear time', () => {
+  for (const part of ['it ', 'list the dates ', '"', 'as ', '.', 'and so ', 'a/'])
+    ends(part, () => scoreOf(part.repeat(1_000_000)));
 });

@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { chunkId, fileListId, parseChunkId } from '#extensions/rlm/chunk/chunk-id.ts';
 import { planChunks } from '#extensions/rlm/chunk/plan-chunks.ts';
 import { promptChunk, readChunk, readCore } from '#extensions/rlm/chunk/read-chunk.ts';
+import { ends } from '../../../ends.ts';
 import { verifies } from '../../../verifies.ts';
 import { anyLimits, anyText, assertWhole, planned, textsOf } from './chunk-cases.ts';
 
@@ -135,12 +136,10 @@ test('property: a chunk id gives its path and lines back', () => {
     assert.equal(parseChunkId(id), null);
 });
 
-test('fifty megabytes in one line are parted in linear time', () => {
-  const bytes = Buffer.alloc(50_000_000, 'lorem ipsum ');
-  const started = performance.now();
-  const plan = planned(bytes, { overlap_lines: 2, byte_limit: 65_536 });
+test('twenty megabytes in one line are parted in linear time', () => {
+  const bytes = Buffer.alloc(20_000_000, 'lorem ipsum ');
+  const plan = ends('the plan', () => planned(bytes, { overlap_lines: 2, byte_limit: 65_536 }));
   assertWhole(bytes, plan, { line_limit: 80, byte_limit: 65_536 });
-  assert.ok(performance.now() - started < 5000);
 });
 
 test('the committed fixture has the stated chunks', {

@@ -86,7 +86,7 @@ describe('an exported ask that somebody changed', () => {
       assert.equal(code, 'context-changed');
     });
 
-  test('a pipe is no context, and nobody waits for it', { timeout: 20_000 }, async () => {
+  test('a pipe is no context, and nobody waits for it', async () => {
     execFileSync('mkfifo', [join(scene.cwd, 'pipe')]);
     const code = await replayed((sent) => {
       delete sent.context;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { validateParentSynthesis } from '#extensions/rlm/guard/validate-parent-synthesis.ts';
+import { ends } from '../../../ends.ts';
 import { verifies } from '../../../verifies.ts';
 import { CUT_QUOTATIONS, SOUND_QUOTATIONS } from './cut-quotations.ts';
 
@@ -48,15 +49,12 @@ describe('a claim cut from the words that turn or limit it', () => {
 
   test('is found in linear time', () => {
     const long = 'the lamp burns and '.repeat(50_000);
-    const from = performance.now();
-    assert.deepEqual(reasonsOf(`${long} not`, { ...NAME, text: 'lamp burns and the lamp' }), [
-      'evidence_text_mismatch',
-    ]);
-    assert.deepEqual(reasonsOf('a. '.repeat(200_000), { ...NAME, quoted_evidence: 'a. a.' }), []);
-    assert.deepEqual(
-      reasonsOf(`x${' '.repeat(200_000)}y${'.'.repeat(200_000)}`, { ...NAME, quoted_evidence: 'x' }),
-      [],
-    );
-    assert.ok(performance.now() - from < 4_000);
+    const dots = `x${' '.repeat(200_000)}y${'.'.repeat(200_000)}`;
+    ends('the search', () => {
+      const lamp = { ...NAME, text: 'lamp burns and the lamp' };
+      assert.deepEqual(reasonsOf(`${long} not`, lamp), ['evidence_text_mismatch']);
+      assert.deepEqual(reasonsOf('a. '.repeat(200_000), { ...NAME, quoted_evidence: 'a. a.' }), []);
+      assert.deepEqual(reasonsOf(dots, { ...NAME, quoted_evidence: 'x' }), []);
+    });
   });
 });

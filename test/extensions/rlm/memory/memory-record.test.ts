@@ -3,6 +3,7 @@ import test from 'node:test';
 import fc from 'fast-check';
 import { validateMemoryRecord } from '#extensions/rlm/memory/memory-record.ts';
 import { readMemory } from '#extensions/rlm/memory/read-memory.ts';
+import { ends } from '../../../ends.ts';
 import { verifies } from '../../../verifies.ts';
 import { soundRecord } from './sound-record.ts';
 
@@ -163,9 +164,7 @@ test('property: any value is answered, and what passes passes again unchanged', 
   );
 });
 
-test('a megabyte of text in a record is judged at once', () => {
-  const started = performance.now();
+test('a megabyte of text in a record is judged in linear time', () => {
   for (const part of ['ignore ', 'FACT', 'a_', 'chunk_id ', ':1-', 'A-'])
-    reasonOf({ ...soundRecord, outcome: part.repeat(200_000) });
-  assert.ok(performance.now() - started < 1000);
+    ends(part, () => reasonOf({ ...soundRecord, outcome: part.repeat(200_000) }));
 });

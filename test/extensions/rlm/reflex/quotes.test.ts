@@ -8,6 +8,7 @@ import { pickQuotes } from '#extensions/rlm/reflex/rank/pick-quotes.ts';
 import { cutPassages } from '#extensions/rlm/reflex/read/cut-passages.ts';
 import { readQuestion } from '#extensions/rlm/reflex/read/read-question.ts';
 import { reflexTasks } from '#extensions/rlm/reflex/reflex-tasks.ts';
+import { ends } from '../../../ends.ts';
 import { DOCUMENT_QUESTIONS, type DocumentQuestion, LATER_QUESTIONS } from './questions.ts';
 import { answerByRule } from './reflex-inner.ts';
 
@@ -145,11 +146,10 @@ test('property: every rule answers every object, in JSON or as code', async () =
   );
 });
 
-test('a chunk of megabytes is read in a moment, whatever it holds', async () => {
-  const started = performance.now();
+test('a chunk of megabytes is read in linear time, whatever it holds', async () => {
   for (const part of ['a ', 'bell. ', '\n', '```\n', '. ', '| ', 'FACT:x y\n', '€', '"', '.   ']) {
     const piece = part.repeat(Math.floor(1_000_000 / part.length));
-    await answerByRule({ schema_version: 'talaria.rlm.sub.v1', piece, question: 'How often is the bell rung?' });
+    const question = 'How often is the bell rung?';
+    await ends(part, () => answerByRule({ schema_version: 'talaria.rlm.sub.v1', piece, question }));
   }
-  assert.ok(performance.now() - started < 8_000);
 });

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { proseLines } from '#extensions/rlm/run/evidence/claimed-facts.ts';
 import { quoteFinder } from '#extensions/rlm/run/evidence/quote-finder.ts';
+import { ends } from '../../../ends.ts';
 
 describe('a quotation', () => {
   for (const [text, quote, stands] of [
@@ -54,10 +55,11 @@ describe('a quotation', () => {
   });
 
   test('is looked for in linear time, also when it nearly stands everywhere', () => {
-    const text = 'ab'.repeat(200_000);
-    const from = performance.now();
-    assert.equal(quoteFinder(text).find('ab'.repeat(500)), undefined);
-    assert.ok(performance.now() - from < 2_000);
+    const finder = quoteFinder('ab'.repeat(2_000_000));
+    assert.equal(
+      ends('find', () => finder.find('ab'.repeat(100_000))),
+      undefined,
+    );
   });
 
   test('of prose is a line without its list mark and quotation marks', () => {

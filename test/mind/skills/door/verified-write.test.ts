@@ -121,14 +121,15 @@ describe('skill door: a curated write', () => {
     'a command that fails, hangs or kills itself puts everything back, with its exit code',
     async (context) => {
       const opened = await curated(context);
-      const command = (text: string) => commandVerifier({ name: 'verify-command', command: text, timeoutMs: 300 });
+      const command = (text: string, timeoutMs = 60_000) =>
+        commandVerifier({ name: 'verify-command', command: text, timeoutMs });
       const cases = [
         ['echo bad; exit 7', 7],
         ['sleep 30', 124],
         ['kill -9 $$', 137],
       ] as const;
       for (const [text, exitCode] of cases) {
-        const refusal = await opened.curate({ verifiers: [command(text)] });
+        const refusal = await opened.curate({ verifiers: [command(text, exitCode === 124 ? 300 : undefined)] });
         assert.ok(!refusal.ok);
         assert.deepEqual([refusal.reason, refusal.verify?.exit_code], ['verify-failed', exitCode], text);
         assert.deepEqual(listTree(opened.folder), ['SKILL.md']);

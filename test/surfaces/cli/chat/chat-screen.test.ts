@@ -7,7 +7,8 @@ import type { App } from '#surfaces/app/app.ts';
 import { runChatScreen } from '#surfaces/cli/chat/chat-screen.ts';
 import { plain } from '#surfaces/cli/terminal-text.ts';
 import type { ServerStep } from '#testing/server/server-step.ts';
-import { openServed, until } from '../cli-fixture.ts';
+import { until } from '../../../ends.ts';
+import { openServed } from '../cli-fixture.ts';
 import { MemoryTerminal } from './view/memory-terminal.ts';
 
 const ENTER = '\r';
@@ -35,7 +36,7 @@ function startScreen(t: TestContext, app: App) {
     /** All that was written since the last `forget`. */
     text: () => plain(terminal.written),
     forget: () => terminal.take(),
-    shows: (text: string) => until(() => plain(terminal.written).includes(text), 30_000),
+    shows: (text: string) => until(() => plain(terminal.written).includes(text)),
     type: (text: string, ...keys: readonly string[]) => {
       for (const key of [...text, ...keys]) terminal.press(key);
     },
@@ -120,7 +121,7 @@ describe('chat screen', () => {
     screen.type('hold on', ENTER);
     await screen.shows('The first half');
     screen.type('exit', ENTER);
-    await until(screen.isOver, 30_000);
+    await until(screen.isOver);
     assert.equal(server.requests.length, 1);
   });
 
@@ -147,7 +148,7 @@ describe('chat screen', () => {
     await screen.shows('Still here.');
     assert.equal(screen.isOver(), false);
     screen.type('', CTRL_C, CTRL_C);
-    await until(screen.isOver, 30_000);
+    await until(screen.isOver);
   });
 
   it('first hour 7: the first Ctrl-C stops what runs, the second leaves unless a line was begun', async (t) => {
@@ -161,7 +162,7 @@ describe('chat screen', () => {
     screen.type('again', ENTER);
     await screen.shows('The first half');
     screen.type('', CTRL_C, CTRL_C);
-    await until(screen.isOver, 30_000);
+    await until(screen.isOver);
   });
 
   it('first hour 7: ? shows the keys until the next one, Ctrl-R finds an earlier line', async (t) => {

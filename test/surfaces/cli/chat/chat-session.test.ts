@@ -10,8 +10,9 @@ import type { Part } from '#core/model/message.ts';
 import { type ChatOptions, ChatSession } from '#surfaces/cli/chat/chat-session.ts';
 import { commandLines } from '#surfaces/cli/event-lines.ts';
 import type { ServerStep } from '#testing/server/server-step.ts';
+import { until } from '../../../ends.ts';
 import { verifies } from '../../../verifies.ts';
-import { openServed, until } from '../cli-fixture.ts';
+import { openServed } from '../cli-fixture.ts';
 
 async function openChat(t: TestContext, steps: readonly ServerStep[], options: Partial<ChatOptions> = {}) {
   const served = await openServed(t, steps);

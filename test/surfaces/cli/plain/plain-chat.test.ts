@@ -6,8 +6,9 @@ import { PassThrough } from 'node:stream';
 import { describe, it, type TestContext } from 'node:test';
 import { type PlainChatOptions, runPlainChat } from '#surfaces/cli/plain/plain-chat.ts';
 import type { ServerStep } from '#testing/server/server-step.ts';
+import { until } from '../../../ends.ts';
 import { verifies } from '../../../verifies.ts';
-import { createTarget, openServed, until } from '../cli-fixture.ts';
+import { createTarget, openServed } from '../cli-fixture.ts';
 
 async function startChat(t: TestContext, steps: readonly ServerStep[], options: Partial<PlainChatOptions> = {}) {
   const served = await openServed(t, steps);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { evaluateByRule } from '#extensions/hive/sparks/by-rule/evaluate-by-rule.ts';
 import { summarizeByRule } from '#extensions/hive/sparks/by-rule/summarize-by-rule.ts';
+import { ends } from '../../../../ends.ts';
 import type { LabelledText } from './hive-sentence.ts';
 import { freshTexts } from './hive-sentences-fresh.ts';
 import { knownTexts } from './hive-sentences-known.ts';
@@ -72,8 +73,7 @@ describe('needs and offers by rule', () => {
     assert.equal(summarize('hermes-of-bob', '', ['hello']).summary_text, '');
   });
 
-  test('a hostile text costs no time', () => {
-    const from = performance.now();
+  test('a hostile text is read in linear time', () => {
     for (const part of [
       'I need ',
       'who which that ',
@@ -86,12 +86,13 @@ describe('needs and offers by rule', () => {
       'my team ',
     ])
       for (const end of ['', '?', ' expert in', '\n'])
-        summarize(
-          'hermes-of-bob',
-          part.repeat(4_000) + end,
-          Array.from({ length: 30 }, () => part.repeat(1_000) + end),
+        ends(part, () =>
+          summarize(
+            'hermes-of-bob',
+            part.repeat(4_000) + end,
+            Array.from({ length: 30 }, () => part.repeat(1_000) + end),
+          ),
         );
-    assert.ok(performance.now() - from < 20_000, `${performance.now() - from} ms`);
   });
 });
 

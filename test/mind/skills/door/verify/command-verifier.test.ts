@@ -1,14 +1,16 @@
 /** A verifier that is a command: what it is told, how it ends, and that nothing of it stays behind. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { systemClock } from '#base/clock.ts';
 import { type CommandVerifierOptions, commandVerifier } from '#mind/skills/door/verify/command-verifier.ts';
 import { runVerifiers } from '#mind/skills/door/verify/run-verifiers.ts';
 import type { Verifier } from '#mind/skills/door/verify/verifier.ts';
+import { createManualClock } from '#testing/manual-clock.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 import { verifierContract, verifierSample } from '../../../../contract/verifier.contract.ts';
+import { until } from '../../../../ends.ts';
 import { verifies } from '../../../../verifies.ts';
 
 const GOOD = 'grep good "$HERMES_CURATOR_TARGET_PATH" || { echo "it does not say so" >&2; exit 4; }';
@@ -108,9 +110,14 @@ describe('command verifier', () => {
     const home = createTempHome(context);
     const note = join(home.path, 'pids');
     const deaf = `trap "" TERM; (trap "" TERM; echo $$ >> ${note}; sleep 60) & sleep 60 & echo $! >> ${note}; echo begun; wait`;
-    const { passed, exitCode, detail } = await asked(context, deaf, { timeoutMs: 200 }).result;
+    const clock = createManualClock();
+    const { result } = asked(context, deaf, { timeoutMs: 60_000, clock });
+    const begun = () => existsSync(note) && readFileSync(note, 'utf8').trim().split('\n').length === 2;
+    await until(begun);
+    await clock.advance(60_000);
+    const { passed, exitCode, detail } = await result;
     assert.deepEqual([passed, exitCode], [false, 124]);
-    assert.match(detail, /^begun\n\[ended after 200 ms\]$/);
+    assert.match(detail, /^(?:begun\n)?\[ended after 60,?000 ms\]$/);
     for (const pid of readFileSync(note, 'utf8').trim().split('\n'))
       assert.ok(!isRunning(Number(pid)), `${pid} still runs`);
   });
