@@ -31,13 +31,19 @@ export function buildClient(
   { tier, surroundings }: { readonly tier: Tier; readonly surroundings: ClientSurroundings },
 ): ModelClient {
   const { clock, config, lists } = surroundings;
-  const { name, kind, baseUrl, apiKey, settings } = provider;
+  const { name, kind, baseUrl, apiKey, proxies, settings } = provider;
   if (kind === 'llama') {
     const path = settings.path ?? `${model}.gguf`;
     return withToolStrategy(surroundings.locals.client(path, tier, overridesOf(provider, model, lists)));
   }
   const options: ProviderClientOptions = {
-    endpoint: { provider: name, kind: kind === 'anthropic' ? kind : 'openai', baseUrl, ...(apiKey ? { apiKey } : {}) },
+    endpoint: {
+      provider: name,
+      kind: kind === 'anthropic' ? kind : 'openai',
+      baseUrl,
+      ...(apiKey ? { apiKey } : {}),
+      ...(proxies ? { proxies } : {}),
+    },
     model,
     tier,
     overrides: overridesOf(provider, model, lists),
