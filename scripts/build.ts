@@ -17,7 +17,8 @@ import {
 import { basename, join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
-import { smallStartModules, startChunk } from './build/start-chunk.ts';
+import { builtinModulesLater } from './build/builtin-modules.ts';
+import { startChunk, startModules } from './build/start-chunk.ts';
 import { noticesFor } from './build/third-party-notices.ts';
 import { wasmFiles } from './build/wasm-files.ts';
 
@@ -37,7 +38,7 @@ try {
   const { version } = readPackage();
   const options: BuildOptions = {
     absWorkingDir: root,
-    entryPoints: entryPoints(),
+    entryPoints: { main: 'src/surfaces/cli/main.ts' },
     outdir: staging,
     bundle: true,
     splitting: true,
@@ -48,17 +49,23 @@ try {
     assetNames: 'chunks/[name]-[hash]',
     loader: { '.wasm': 'file' },
     logLevel: 'warning',
-    plugins: [oneLocale(), wasmFiles()],
+    plugins: [oneLocale(), wasmFiles(), builtinModulesLater()],
     define: { TALARIA_VERSION: JSON.stringify(version) },
     external: ['node-llama-cpp', '@huggingface/transformers'],
     banner: { js: requireBanner },
+    minifyWhitespace: true,
+    minifySyntax: true,
+    metafile: true,
   };
-  const together = startChunk(root, await smallStartModules(options));
-  const result = await build({ ...options, metafile: true, plugins: [oneLocale(), wasmFiles(), together] });
-  const threads = await build({ ...options, metafile: true, splitting: false, entryPoints: threadEntries() });
-  const warnings = [...result.warnings, ...threads.warnings];
+  const together = startChunk(root, await startModules(options));
+  const results = await Promise.all([
+    build({ ...options, plugins: [...(options.plugins ?? []), together] }),
+    build({ ...options, entryPoints: publicEntries() }),
+    build({ ...options, splitting: false, entryPoints: threadEntries() }),
+  ]);
+  const warnings = results.flatMap((result) => result.warnings);
   if (warnings.length > 0) throw new Error(warnings.map((warning) => warning.text).join('\n'));
-  const inputs = [result, threads].flatMap(({ metafile }) => Object.keys(metafile.inputs));
+  const inputs = results.flatMap(({ metafile }) => Object.keys(metafile?.inputs ?? {}));
   writeFileSync(join(staging, 'THIRD_PARTY_NOTICES'), noticesFor(root, inputs));
   dropNeedlessBanners();
   publish();
@@ -79,9 +86,9 @@ function readPackage(): { readonly version: string; readonly exports: Readonly<R
   return JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 }
 
-/** `src/public/sessions.ts` → `dist/sessions.js`, beside `dist/main.js`. */
-function entryPoints(): Record<string, string> {
-  const entries: Record<string, string> = { main: 'src/surfaces/cli/main.ts' };
+/** `src/public/sessions.ts` → `dist/sessions.js`, beside `dist/main.js` but with chunks of their own, which stay as light as they are. */
+function publicEntries(): Record<string, string> {
+  const entries: Record<string, string> = {};
   for (const path of Object.values(readPackage().exports)) {
     if (path.endsWith('.ts')) entries[path.split('/').at(-1)?.replace(/\.ts$/, '') ?? path] = path;
   }
