@@ -3,6 +3,7 @@
  * `node scripts/build.ts [--clean] [--out DIR]`. A warning of the bundler is a failure. Files are moved in
  * by rename, entries last; chunks of earlier builds stay a day for processes that may still load them.
  */
+import { createHash } from 'node:crypto';
 import {
   existsSync,
   mkdirSync,
@@ -18,13 +19,17 @@ import { basename, join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 import { builtinModulesLater } from './build/builtin-modules.ts';
+import { schemasLater } from './build/schemas-later.ts';
 import { startChunk, startModules } from './build/start-chunk.ts';
 import { noticesFor } from './build/third-party-notices.ts';
 import { wasmFiles } from './build/wasm-files.ts';
 
-/** Packages written as CommonJS ask for `require`, which an ES module does not have. */
-const requireBanner =
-  "import { createRequire as bundleRequire } from 'node:module'; const require = bundleRequire(import.meta.url);";
+/** Packages written as CommonJS ask for `require`, which an ES module does not have. Made when it is called: a start pays nothing for it. */
+const requireBanner = [
+  "const bundleRequire = () => process.getBuiltinModule('node:module').createRequire(import.meta.url);",
+  'const require = (name) => bundleRequire()(name);',
+  'require.resolve = (...wanted) => bundleRequire().resolve(...wanted);',
+].join(' ');
 const keepChunksMs = 24 * 60 * 60 * 1000;
 const abandonedMs = 5 * 60 * 1000;
 const { values } = parseArgs({ options: { clean: { type: 'boolean' }, out: { type: 'string', default: 'dist' } } });
@@ -57,9 +62,12 @@ try {
     minifySyntax: true,
     metafile: true,
   };
-  const together = startChunk(root, await startModules(options));
+  const late = [schemasLater(root), ...(options.plugins ?? [])];
+  const { metafile: parts } = await build({ ...options, plugins: late, metafile: true, write: false });
+  const together = startChunk(root, startModules(parts));
+  const define = { ...options.define, TALARIA_BUILD: JSON.stringify(fingerprint(Object.keys(parts.inputs))) };
   const results = await Promise.all([
-    build({ ...options, plugins: [...(options.plugins ?? []), together] }),
+    build({ ...options, define, plugins: [...late, together] }),
     build({ ...options, entryPoints: publicEntries() }),
     build({ ...options, splitting: false, entryPoints: threadEntries() }),
   ]);
@@ -67,10 +75,19 @@ try {
   if (warnings.length > 0) throw new Error(warnings.map((warning) => warning.text).join('\n'));
   const inputs = results.flatMap(({ metafile }) => Object.keys(metafile?.inputs ?? {}));
   writeFileSync(join(staging, 'THIRD_PARTY_NOTICES'), noticesFor(root, inputs));
-  dropNeedlessBanners();
   publish();
 } finally {
   rmSync(staging, { recursive: true, force: true });
+}
+
+/** Changes with every file that is built in. */
+function fingerprint(files: readonly string[]): string {
+  const hash = createHash('sha256');
+  for (const file of [...files].sort()) {
+    const path = join(root, file);
+    if (existsSync(path)) hash.update(`${file}\n`).update(readFileSync(path));
+  }
+  return hash.digest('hex').slice(0, 24);
 }
 
 /** zod carries its messages in some fifty languages; a start would load them all. */
@@ -99,15 +116,6 @@ function publicEntries(): Record<string, string> {
 function threadEntries(): Record<string, string> {
   const files = filesIn(join(root, 'src')).filter((path) => path.endsWith('.worker.ts'));
   return Object.fromEntries(files.map((path) => [basename(path, '.ts'), join('src', path)]));
-}
-
-/** Making `require` takes 2 ms, which `--version` would pay too. */
-function dropNeedlessBanners(): void {
-  for (const file of filesIn(staging).filter((name) => name.endsWith('.js'))) {
-    const path = join(staging, file);
-    const code = readFileSync(path, 'utf8').replace(requireBanner, '');
-    if (!/\brequire\b/.test(code)) writeFileSync(path, code);
-  }
 }
 
 /** What a build leaves that was killed. */

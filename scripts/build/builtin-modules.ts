@@ -9,7 +9,7 @@ const IMPORTED = 'builtin-imported';
 const REQUIRED = 'builtin-required';
 /** Cost a start milliseconds each; their functions load them when they are called. */
 const HEAVY: ReadonlySet<string> = new Set(
-  ['child_process', 'crypto', 'dns', 'http', 'https', 'readline', 'zlib'].map((name) => `node:${name}`),
+  ['child_process', 'crypto', 'dns', 'fs/promises', 'http', 'https', 'readline', 'zlib'].map((name) => `node:${name}`),
 );
 
 export function builtinModulesLater(): Plugin {
@@ -42,5 +42,7 @@ function imported(path: string): string {
       : `/* @__PURE__ */ (() => ${loading(path)}.${name})()`;
     return `const own_${name} = ${value}; export { own_${name} as ${name} };`;
   });
-  return [...lines, `export default ${loading(path)};`].join('\n');
+  const getters = names.map((name) => `get ${name}() { return ${loading(path)}.${name}; }`);
+  const whole = HEAVY.has(path) ? `{ ${getters.join(', ')} }` : loading(path);
+  return [...lines, `export default ${whole};`].join('\n');
 }

@@ -5,7 +5,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
+import type { Metafile, Plugin } from 'esbuild';
 
 const ENTRY = 'entry';
 const SHARED = 'shared';
@@ -23,9 +23,7 @@ const ALWAYS = [
 const LATER = /(?<!typeof )\bimport\('([^']+)'\)/g;
 
 /** Modules of the start, relative to the root. */
-export async function startModules(options: BuildOptions): Promise<readonly string[]> {
-  const { metafile } = await build({ ...options, metafile: true, write: false });
-  if (metafile === undefined) throw new Error('the bundler gave no metafile');
+export function startModules(metafile: Metafile): readonly string[] {
   return reached(metafile).filter((path) => path.startsWith('src/') && path !== FIRST);
 }
 

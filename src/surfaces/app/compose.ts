@@ -12,6 +12,7 @@ import type { App, AppOptions } from './app.ts';
 import { EXTENSIONS } from './extensions.ts';
 import { type LoadedConfig, loadConfig } from './home/config.ts';
 import { findHome, type Home, makeHome } from './home/home.ts';
+import { openStartCache } from './home/start-cache.ts';
 import { createExtensions, type Extensions } from './host/extension-host.ts';
 import { extensionGround } from './host/lend-ground.ts';
 import { configuredEmbedder } from './models/configured-embedder.ts';
@@ -32,7 +33,8 @@ import { composeMindHooks } from './parts/mind/mind-hooks.ts';
 export async function composeApp(options: AppOptions): Promise<App> {
   const clock = options.clock ?? systemClock;
   const home = findHome(options.environment);
-  const loaded = await loadConfig(home.config);
+  const cache = openStartCache(home.cache);
+  const loaded = await loadConfig(home.config, cache);
   makeHome(home);
   const ground = openGround({ home, clock, options, loaded });
   for (const notice of loaded.notices) ground.notice(notice);
@@ -81,6 +83,7 @@ export async function composeApp(options: AppOptions): Promise<App> {
     const learning = lazyLearning({ ...minded, model: models.desk.current });
     endings.add(() => finishLearning(learning, clock));
     app.current = new ComposedApp({ ...minded, mindHooks, learning, options, models, endings });
+    ground.later('start cache', async () => cache?.keep());
     ground.later('skills', () => readSkills(mind, ground.background.signal));
     if (loaded.config.learning.enabled && !options.oneShot)
       ground.later('reviews that are due', async () => (await learning.load()).runDue(ground.background.signal));
