@@ -1,6 +1,6 @@
 /**
  * Builds `dist`: one bundle with shared chunks, an entry for the command and one for every public entry.
- * `node scripts/build.ts [--clean] [--out DIR]`. A warning of the bundler is a failure. Files are moved in
+ * `node scripts/build.ts [--clean] [--if-stale] [--out DIR]`. A warning of the bundler is a failure. Files are moved in
  * by rename, entries last; chunks of earlier builds stay a day for processes that may still load them.
  */
 import { createHash } from 'node:crypto';
@@ -32,10 +32,13 @@ const requireBanner = [
 ].join(' ');
 const keepChunksMs = 24 * 60 * 60 * 1000;
 const abandonedMs = 5 * 60 * 1000;
-const { values } = parseArgs({ options: { clean: { type: 'boolean' }, out: { type: 'string', default: 'dist' } } });
+const { values } = parseArgs({
+  options: { clean: { type: 'boolean' }, 'if-stale': { type: 'boolean' }, out: { type: 'string', default: 'dist' } },
+});
 const root = resolve(import.meta.dirname, '..');
 const out = resolve(root, values.out);
 
+if (values['if-stale'] === true && isFresh()) process.exit(0);
 mkdirSync(out, { recursive: true });
 removeAbandoned();
 const staging = mkdtempSync(join(out, '.building-'));
@@ -78,6 +81,15 @@ try {
   publish();
 } finally {
   rmSync(staging, { recursive: true, force: true });
+}
+
+/** No file that goes into the bundle, or says how it is made, is newer than it. */
+function isFresh(): boolean {
+  const main = join(out, 'main.js');
+  if (!existsSync(main)) return false;
+  const built = statSync(main).mtimeMs;
+  const sources = ['src', 'scripts'].flatMap((folder) => filesIn(join(root, folder)).map((file) => join(folder, file)));
+  return ['package.json', ...sources].every((file) => statSync(join(root, file)).mtimeMs <= built);
 }
 
 /** Changes with every file that is built in. */

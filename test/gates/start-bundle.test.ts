@@ -1,7 +1,7 @@
 /** The bundle that a start runs: what it loads before the first request to a model leaves, cold, warm, and with a cache that is broken or old. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
@@ -117,6 +117,36 @@ describe('the bundle of the start', () => {
     const refused = await start('-p', 'hello');
     assert.equal(refused.code, 1);
     assert.match(refused.text, /config\.yaml:4:14: agent\.max_steps: /);
+  });
+});
+
+describe('a bundle that is older than the source', () => {
+  test('first hour start: a session says so in one line when it ends, and a fresh one says nothing', async (context) => {
+    const { home, start } = await stage(context);
+    await start('-p', 'hello');
+    const source = join(folder, 'src/surfaces/cli');
+    mkdirSync(source, { recursive: true });
+    context.after(() => rmSync(join(folder, 'src'), { recursive: true, force: true }));
+    writeFileSync(join(source, 'main.ts'), '');
+    utimesSync(join(source, 'main.ts'), 1_000, 1_000);
+    assert.equal((await start('-p', 'hello')).text, 'Hello there.\n');
+    const later = statSync(join(folder, 'dist/main.js')).mtimeMs / 1000 + 60;
+    utimesSync(join(source, 'main.ts'), later, later);
+    const { code, text } = await start('-p', 'hello');
+    assert.equal(code, 0, home);
+    assert.equal(text, 'Hello there.\ntalaria: the source is newer than the bundle: npm run build\n');
+  });
+
+  test('first hour start: building if stale builds what was edited since, and nothing else', () => {
+    const main = join(folder, 'dist/main.js');
+    const build = () =>
+      run(process.execPath, ['scripts/build.ts', '--if-stale', '--out', join(folder, 'dist')], { cwd: repository });
+    const before = statSync(main).mtimeMs;
+    assert.deepEqual(build(), { code: 0, text: '' });
+    assert.equal(statSync(main).mtimeMs, before);
+    utimesSync(main, 1_000, 1_000);
+    assert.equal(build().code, 0);
+    assert.ok(statSync(main).mtimeMs > 1_000_000);
   });
 });
 

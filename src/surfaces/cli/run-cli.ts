@@ -1,5 +1,7 @@
 // Owns the shell's side of `talaria`: which surface a command line starts, and how it ends. Knows no command's work.
 // Invariant: usage errors exit 2 with the word named; whatever was opened is shut down, also on SIGTERM and SIGINT.
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import type { App } from '#surfaces/app/app.ts';
 import { readEnvironment } from '#surfaces/app/environment.ts';
@@ -47,10 +49,23 @@ async function dispatch(argv: readonly string[], run: Run): Promise<number> {
   try {
     if (wantsHelp || words.length > 0) return await runWords(argv, words, { flags, opening, run });
     refuseProblem(flags, []);
-    return await startSurface(opening, { options: flags.opts<CliOptions>(), run });
+    const code = await startSurface(opening, { options: flags.opts<CliOptions>(), run });
+    if (sourceIsNewer()) TARGET.err('talaria: the source is newer than the bundle: npm run build\n');
+    return code;
   } finally {
     await opening.shutdown();
   }
+}
+
+/** In a checkout, whose launcher does not look at the source: was some of it edited since the bundle was built? */
+function sourceIsNewer(): boolean {
+  const main = process.argv[1] ?? '';
+  const source = join(dirname(main), '../src');
+  if (basename(main) !== 'main.js' || !existsSync(join(source, 'surfaces/cli/main.ts'))) return false;
+  const built = statSync(main).mtimeMs;
+  return readdirSync(source, { recursive: true, withFileTypes: true }).some(
+    (entry) => entry.isFile() && statSync(join(entry.parentPath, entry.name)).mtimeMs > built,
+  );
 }
 
 function refuseProblem(program: Command, words: readonly string[]): void {
