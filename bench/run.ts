@@ -12,6 +12,7 @@ import { root } from './stub.ts';
 const BENCHES: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
   version: async () => (await import('./start.ts')).benchVersion(),
   'first-request': async () => (await import('./start.ts')).benchFirstRequest(),
+  idle: async () => (await import('./idle.ts')).benchIdle(),
   'tool-rounds': async () => (await import('./tool-rounds.ts')).benchToolRounds(),
   'fixed-prompt': async () => (await import('./prompt-size.ts')).benchFixedPrompt(),
   prefix: async () => (await import('./prefix.ts')).benchPrefix(),

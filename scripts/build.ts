@@ -1,8 +1,9 @@
 /**
  * Builds `dist`: one bundle with shared chunks, an entry for the command and one for every public entry.
- * `node scripts/build.ts [--clean] [--out DIR]`. A warning of the bundler is a failure. Files are moved in
+ * `node scripts/build.ts [--clean] [--if-stale] [--out DIR]`. A warning of the bundler is a failure. Files are moved in
  * by rename, entries last; chunks of earlier builds stay a day for processes that may still load them.
  */
+import { createHash } from 'node:crypto';
 import {
   existsSync,
   mkdirSync,
@@ -17,19 +18,27 @@ import {
 import { basename, join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
-import { smallStartModules, startChunk } from './build/start-chunk.ts';
+import { builtinModulesLater } from './build/builtin-modules.ts';
+import { schemasLater } from './build/schemas-later.ts';
+import { startChunk, startModules } from './build/start-chunk.ts';
 import { noticesFor } from './build/third-party-notices.ts';
 import { wasmFiles } from './build/wasm-files.ts';
 
-/** Packages written as CommonJS ask for `require`, which an ES module does not have. */
-const requireBanner =
-  "import { createRequire as bundleRequire } from 'node:module'; const require = bundleRequire(import.meta.url);";
+/** Packages written as CommonJS ask for `require`, which an ES module does not have. Made when it is called: a start pays nothing for it. */
+const requireBanner = [
+  "const bundleRequire = () => process.getBuiltinModule('node:module').createRequire(import.meta.url);",
+  'const require = (name) => bundleRequire()(name);',
+  'require.resolve = (...wanted) => bundleRequire().resolve(...wanted);',
+].join(' ');
 const keepChunksMs = 24 * 60 * 60 * 1000;
 const abandonedMs = 5 * 60 * 1000;
-const { values } = parseArgs({ options: { clean: { type: 'boolean' }, out: { type: 'string', default: 'dist' } } });
+const { values } = parseArgs({
+  options: { clean: { type: 'boolean' }, 'if-stale': { type: 'boolean' }, out: { type: 'string', default: 'dist' } },
+});
 const root = resolve(import.meta.dirname, '..');
 const out = resolve(root, values.out);
 
+if (values['if-stale'] === true && isFresh()) process.exit(0);
 mkdirSync(out, { recursive: true });
 removeAbandoned();
 const staging = mkdtempSync(join(out, '.building-'));
@@ -37,7 +46,7 @@ try {
   const { version } = readPackage();
   const options: BuildOptions = {
     absWorkingDir: root,
-    entryPoints: entryPoints(),
+    entryPoints: { main: 'src/surfaces/cli/main.ts' },
     outdir: staging,
     bundle: true,
     splitting: true,
@@ -48,22 +57,49 @@ try {
     assetNames: 'chunks/[name]-[hash]',
     loader: { '.wasm': 'file' },
     logLevel: 'warning',
-    plugins: [oneLocale(), wasmFiles()],
+    plugins: [oneLocale(), wasmFiles(), builtinModulesLater()],
     define: { TALARIA_VERSION: JSON.stringify(version) },
     external: ['node-llama-cpp', '@huggingface/transformers'],
     banner: { js: requireBanner },
+    minifyWhitespace: true,
+    minifySyntax: true,
+    metafile: true,
   };
-  const together = startChunk(root, await smallStartModules(options));
-  const result = await build({ ...options, metafile: true, plugins: [oneLocale(), wasmFiles(), together] });
-  const threads = await build({ ...options, metafile: true, splitting: false, entryPoints: threadEntries() });
-  const warnings = [...result.warnings, ...threads.warnings];
+  const late = [schemasLater(root), ...(options.plugins ?? [])];
+  const { metafile: parts } = await build({ ...options, plugins: late, metafile: true, write: false });
+  const together = startChunk(root, startModules(parts));
+  const define = { ...options.define, TALARIA_BUILD: JSON.stringify(fingerprint(Object.keys(parts.inputs))) };
+  const results = await Promise.all([
+    build({ ...options, define, plugins: [...late, together] }),
+    build({ ...options, entryPoints: publicEntries() }),
+    build({ ...options, splitting: false, entryPoints: threadEntries() }),
+  ]);
+  const warnings = results.flatMap((result) => result.warnings);
   if (warnings.length > 0) throw new Error(warnings.map((warning) => warning.text).join('\n'));
-  const inputs = [result, threads].flatMap(({ metafile }) => Object.keys(metafile.inputs));
+  const inputs = results.flatMap(({ metafile }) => Object.keys(metafile?.inputs ?? {}));
   writeFileSync(join(staging, 'THIRD_PARTY_NOTICES'), noticesFor(root, inputs));
-  dropNeedlessBanners();
   publish();
 } finally {
   rmSync(staging, { recursive: true, force: true });
+}
+
+/** No file that goes into the bundle, or says how it is made, is newer than it. */
+function isFresh(): boolean {
+  const main = join(out, 'main.js');
+  if (!existsSync(main)) return false;
+  const built = statSync(main).mtimeMs;
+  const sources = ['src', 'scripts'].flatMap((folder) => filesIn(join(root, folder)).map((file) => join(folder, file)));
+  return ['package.json', ...sources].every((file) => statSync(join(root, file)).mtimeMs <= built);
+}
+
+/** Changes with every file that is built in. */
+function fingerprint(files: readonly string[]): string {
+  const hash = createHash('sha256');
+  for (const file of [...files].sort()) {
+    const path = join(root, file);
+    if (existsSync(path)) hash.update(`${file}\n`).update(readFileSync(path));
+  }
+  return hash.digest('hex').slice(0, 24);
 }
 
 /** zod carries its messages in some fifty languages; a start would load them all. */
@@ -79,9 +115,9 @@ function readPackage(): { readonly version: string; readonly exports: Readonly<R
   return JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 }
 
-/** `src/public/sessions.ts` → `dist/sessions.js`, beside `dist/main.js`. */
-function entryPoints(): Record<string, string> {
-  const entries: Record<string, string> = { main: 'src/surfaces/cli/main.ts' };
+/** `src/public/sessions.ts` → `dist/sessions.js`, beside `dist/main.js` but with chunks of their own, which stay as light as they are. */
+function publicEntries(): Record<string, string> {
+  const entries: Record<string, string> = {};
   for (const path of Object.values(readPackage().exports)) {
     if (path.endsWith('.ts')) entries[path.split('/').at(-1)?.replace(/\.ts$/, '') ?? path] = path;
   }
@@ -92,15 +128,6 @@ function entryPoints(): Record<string, string> {
 function threadEntries(): Record<string, string> {
   const files = filesIn(join(root, 'src')).filter((path) => path.endsWith('.worker.ts'));
   return Object.fromEntries(files.map((path) => [basename(path, '.ts'), join('src', path)]));
-}
-
-/** Making `require` takes 2 ms, which `--version` would pay too. */
-function dropNeedlessBanners(): void {
-  for (const file of filesIn(staging).filter((name) => name.endsWith('.js'))) {
-    const path = join(staging, file);
-    const code = readFileSync(path, 'utf8').replace(requireBanner, '');
-    if (!/\brequire\b/.test(code)) writeFileSync(path, code);
-  }
 }
 
 /** What a build leaves that was killed. */

@@ -1,15 +1,19 @@
 /**
  * Runs `node --test` in as many processes as there are cores and one more, each with its share of the files: `node scripts/shards.ts ARGUMENT…`.
- * Every argument goes to every process. The first one's lines are shown as they come, the others' when all are done;
- * the counts of all are added up and come last. One process that fails makes the run fail. What was compiled once is kept for
- * the next process, and the tests start many.
+ * The bundle is built first when it is older than the source. Every argument goes to every process. The first one's lines are shown as
+ * they come, the others' when all are done; the counts of all are added up and come last. One process that fails makes the run fail.
+ * What was compiled once is kept for the next process, and the tests start many.
  */
 
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+
+// Tests of the bundle test what stands in the source.
+const built = spawnSync(process.execPath, [join(import.meta.dirname, 'build.ts'), '--if-stale'], { stdio: 'inherit' });
+if (built.status !== 0) process.exit(built.status ?? 1);
 
 const counted = /^# (tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) ([\d.]+)$/;
 const began = performance.now();

@@ -1,7 +1,8 @@
 #!/bin/sh
-# `npm start`: the chat on the folder where it was typed; the demo when there is no terminal.
+# `npm start`: a fresh bundle, then the chat on the folder where it was typed; the demo when there is no terminal.
 set -eu
 home=$(cd "$(dirname "$0")/.." && pwd)
+node "$home/scripts/build.ts" --if-stale >/dev/null 2>&1 || :
 cd "${INIT_CWD:-$home}"
 if [ -t 0 ] && [ -t 1 ]; then
   exec sh "$home/bin/talaria" "$@"

@@ -1,67 +1,59 @@
 /**
- * Keeps the start in few files. The bundler makes a chunk of every set of modules that the same entries reach, and each part that is loaded
- * later is an entry: left alone, a start reads some eighty files, most of them of one small module. Here all that is loaded later
- * reaches the small modules of the start, so that most of them share one chunk. Public entries are left as light as they are.
+ * Keeps the start in one file. The bundler makes a chunk of every set of modules that the same entries reach, and each part that is loaded
+ * later is an entry: left alone, a start reads some eighty files. Here all that is loaded later reaches every module of the start, so that
+ * these share one chunk, and what a start asks for in any case it asks for at once. Public entries are another build.
  */
+import { readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
+import type { Metafile, Plugin } from 'esbuild';
 
 const ENTRY = 'entry';
 const SHARED = 'shared';
-/** Bytes of a chunk that is not worth a file of its own. */
-const SMALL = 16_000;
-/** What `talaria -p` loads before it asks the model. */
-const START = ['src/surfaces/cli/main.ts', 'src/surfaces/cli/run-cli.ts', 'src/surfaces/cli/print/print-mode.ts'];
-const COMPOSE = 'src/surfaces/app/compose.ts';
+const FIRST = 'src/surfaces/cli/run-cli.ts';
+/** What `talaria -p` imports before it asks the model, although it stands there as an import for later. */
+const ALWAYS = [
+  'src/surfaces/cli/print/print-mode.ts',
+  'src/surfaces/cli/print/piped-input.ts',
+  'src/surfaces/app/compose.ts',
+  'src/extensions/curator/extension.ts',
+  'src/extensions/rlm/extension.ts',
+  'src/extensions/hive/extension.ts',
+];
+/** `typeof import('…')` is a type. */
+const LATER = /(?<!typeof )\bimport\('([^']+)'\)/g;
 
-/** Modules, relative to the root, that all of it is to reach: small ones of the start that need no package. */
-export async function smallStartModules(options: BuildOptions): Promise<readonly string[]> {
-  const { metafile } = await build({ ...options, metafile: true, write: false });
-  if (metafile === undefined) throw new Error('the bundler gave no metafile');
-  const chunks = startChunks(metafile).filter((path) => (metafile.outputs[path]?.bytes ?? 0) < SMALL);
-  const found = chunks.flatMap((path) => Object.keys(metafile.outputs[path]?.inputs ?? {}));
-  const own = new Set(START);
-  return found.filter((path) => path.startsWith('src/') && !own.has(path) && needsNoPackage(metafile, path)).sort();
+/** Modules of the start, relative to the root. */
+export function startModules(metafile: Metafile): readonly string[] {
+  return reached(metafile).filter((path) => path.startsWith('src/') && path !== FIRST);
 }
 
-function startChunks({ outputs }: Metafile): readonly string[] {
-  const entries = new Set([...START, COMPOSE]);
-  const waiting = Object.keys(outputs).filter((path) => entries.has(outputs[path]?.entryPoint ?? ''));
+function reached({ inputs }: Metafile): readonly string[] {
+  const waiting = [FIRST, ...ALWAYS];
   const seen = new Set(waiting);
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
-    for (const { kind, path: next } of outputs[path]?.imports ?? []) {
-      if (kind !== 'import-statement' || seen.has(next)) continue;
+    for (const { kind, path: next, external } of inputs[path]?.imports ?? []) {
+      if (kind !== 'import-statement' || external === true || seen.has(next)) continue;
       seen.add(next);
       waiting.push(next);
     }
   }
-  return [...seen];
-}
-
-function needsNoPackage({ inputs }: Metafile, path: string, seen = new Set<string>()): boolean {
-  if (seen.has(path)) return true;
-  seen.add(path);
-  if (path.includes('node_modules/')) return false;
-  const needs = inputs[path]?.imports.filter(({ kind, external }) => kind === 'import-statement' && external !== true);
-  return (needs ?? []).every((one) => needsNoPackage({ inputs, outputs: {} }, one.path, seen));
+  return [...seen].sort();
 }
 
 /** What is imported later imports `modules` first. */
 export function startChunk(root: string, modules: readonly string[]): Plugin {
+  const own = (path: string) => relative(root, path).replaceAll('\\', '/');
+  const always = new Set(ALWAYS);
+  const known = new Set([...modules, FIRST]);
   return {
     name: 'start-chunk',
     setup(bundler) {
       bundler.onResolve({ filter: /./ }, async ({ path, kind, importer, resolveDir, pluginData }) => {
         if (pluginData === ENTRY || kind !== 'dynamic-import') return undefined;
-        const found = await bundler.resolve(path, {
-          kind: 'import-statement',
-          importer,
-          resolveDir,
-          pluginData: ENTRY,
-        });
-        const own = relative(root, found.path);
-        if (found.external || !own.startsWith('src')) return undefined;
-        return { path: own.replaceAll('\\', '/'), namespace: ENTRY };
+        const later = { kind: 'import-statement', importer, resolveDir, pluginData: ENTRY } as const;
+        const found = await bundler.resolve(path, later);
+        if (found.external || !own(found.path).startsWith('src')) return undefined;
+        return { path: own(found.path), namespace: ENTRY };
       });
       bundler.onLoad({ filter: /./, namespace: ENTRY }, ({ path }) => ({
         contents: `import '${SHARED}:start'; export * from './${path.split('/').at(-1)}';`,
@@ -72,6 +64,33 @@ export function startChunk(root: string, modules: readonly string[]): Plugin {
         contents: modules.map((path) => `import './${path}';`).join('\n'),
         resolveDir: root,
       }));
+      bundler.onLoad({ filter: /src[\\/].*\.ts$/ }, async ({ path }) => {
+        if (!known.has(own(path))) return undefined;
+        const contents = await importedAtOnce(readFileSync(path, 'utf8'), async (wanted) => {
+          const from = {
+            kind: 'import-statement',
+            importer: path,
+            resolveDir: dirname(path),
+            pluginData: ENTRY,
+          } as const;
+          return always.has(own((await bundler.resolve(wanted, from)).path));
+        });
+        return contents === undefined ? undefined : { contents, loader: 'ts' };
+      });
     },
   };
+}
+
+/** `import('./x.ts')` of what is there anyway, as a module that is there. */
+async function importedAtOnce(code: string, isThere: (path: string) => Promise<boolean>): Promise<string | undefined> {
+  const wanted = [...new Set([...code.matchAll(LATER)].map(([, path = '']) => path))];
+  const there = (await Promise.all(wanted.map(async (path) => ((await isThere(path)) ? [path] : [])))).flat();
+  if (there.length === 0) return undefined;
+  const names = new Map(there.map((path, at) => [path, `presentModule${at}`]));
+  const replaced = code.replace(LATER, (whole, path: string) => {
+    const name = names.get(path);
+    return name === undefined ? whole : `Promise.resolve(${name})`;
+  });
+  const imports = [...names].map(([path, name]) => `import * as ${name} from '${path}';`);
+  return `${imports.join(' ')} ${replaced}`;
 }

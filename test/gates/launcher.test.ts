@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict';
-import { chmodSync, copyFileSync, mkdirSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
-import { describe, type TestContext } from 'node:test';
+import { describe, type TestContext, test } from 'node:test';
 import { verifies } from '../verifies.ts';
 import { type Run, repository, run, tempTree } from './temp-tree.ts';
 
@@ -80,4 +90,51 @@ describe('the launcher', () => {
       assert.match(text, /^ran a b c/);
     },
   );
+
+  /** A checkout, whose build writes down that it ran. */
+  function checkout(context: TestContext): {
+    readonly root: string;
+    readonly start: () => Run;
+    readonly builds: () => number;
+  } {
+    const root = installed(context);
+    for (const folder of ['src', 'scripts', '.git/logs']) mkdirSync(join(root, folder), { recursive: true });
+    writeFileSync(
+      join(root, 'scripts/build.ts'),
+      "import { appendFileSync } from 'node:fs'; appendFileSync('builds', 'x');",
+    );
+    writeFileSync(join(root, 'src/some.ts'), '');
+    writeFileSync(join(root, '.git/logs/HEAD'), '');
+    const age = (path: string, seconds: number) => utimesSync(join(root, path), seconds, seconds);
+    for (const path of ['package.json', 'src/some.ts', '.git/logs/HEAD']) age(path, 1_000);
+    age('dist/main.js', 2_000);
+    // Only what the shell itself can: a `find`, a `stat` or a `git` would not be found.
+    const env = { TALARIA_NODE: process.execPath, PATH: join(root, 'tools'), HOME: root };
+    mkdirSync(join(root, 'tools'));
+    return {
+      root,
+      start: () => launch(join(root, 'bin/talaria'), env),
+      builds: () => (existsSync(join(root, 'builds')) ? readFileSync(join(root, 'builds'), 'utf8').length : 0),
+    };
+  }
+
+  test('first hour start: in a checkout a fresh bundle is run with nothing but what the shell has built in', (context) => {
+    const { root, start, builds } = checkout(context);
+    const { code, text } = start();
+    assert.equal(code, 0, text);
+    assert.match(text, /^ran a b c/);
+    utimesSync(join(root, 'src/some.ts'), 3_000, 3_000);
+    assert.equal(start().code, 0);
+    assert.equal(builds(), 0, 'an edited file is not looked for');
+  });
+
+  for (const path of ['package.json', '.git/logs/HEAD', 'no bundle']) {
+    test(`first hour start: in a checkout ${path} makes it build anew`, (context) => {
+      const { root, start, builds } = checkout(context);
+      if (path === 'no bundle') renameSync(join(root, 'dist/main.js'), join(root, 'dist/aside.js'));
+      else utimesSync(join(root, path), 3_000, 3_000);
+      start();
+      assert.equal(builds(), 1);
+    });
+  }
 });

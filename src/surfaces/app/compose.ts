@@ -9,9 +9,11 @@ import { createFabric, type Fabric } from '#base/fabric.ts';
 import { redactSecrets } from '#base/secrets.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
 import type { App, AppOptions } from './app.ts';
+import type { UnknownSetting } from './commands/config/settings-schema.ts';
 import { EXTENSIONS } from './extensions.ts';
 import { type LoadedConfig, loadConfig } from './home/config.ts';
 import { findHome, type Home, makeHome } from './home/home.ts';
+import { openStartCache } from './home/start-cache.ts';
 import { createExtensions, type Extensions } from './host/extension-host.ts';
 import { extensionGround } from './host/lend-ground.ts';
 import { configuredEmbedder } from './models/configured-embedder.ts';
@@ -32,7 +34,8 @@ import { composeMindHooks } from './parts/mind/mind-hooks.ts';
 export async function composeApp(options: AppOptions): Promise<App> {
   const clock = options.clock ?? systemClock;
   const home = findHome(options.environment);
-  const loaded = await loadConfig(home.config);
+  const cache = openStartCache(home.cache);
+  const loaded = await loadConfig(home.config, cache);
   makeHome(home);
   const ground = openGround({ home, clock, options, loaded });
   for (const notice of [...loaded.notices, ...(await misspelled(loaded))]) ground.notice(notice);
@@ -81,6 +84,7 @@ export async function composeApp(options: AppOptions): Promise<App> {
     const learning = lazyLearning({ ...minded, model: models.desk.current });
     endings.add(() => finishLearning(learning, clock));
     app.current = new ComposedApp({ ...minded, mindHooks, learning, options, models, endings });
+    ground.later('start cache', async () => cache?.keep());
     ground.later('skills', () => readSkills(mind, ground.background.signal));
     if (loaded.config.learning.enabled && !options.oneShot)
       ground.later('reviews that are due', async () => (await learning.load()).runDue(ground.background.signal));
@@ -92,11 +96,15 @@ export async function composeApp(options: AppOptions): Promise<App> {
 }
 
 /** Settings that are nearly one: what was meant has no effect, and nobody would notice. */
-async function misspelled(loaded: LoadedConfig): Promise<readonly string[]> {
-  if (Object.keys(loaded.raw).length === 0) return [];
-  const { unknownSettings } = await import('./commands/config/settings-schema.ts');
-  const unknown = await unknownSettings(loaded);
-  return unknown.flatMap(({ text, near }) => (near === undefined ? [] : [`${text}; did you mean ${near}?`]));
+async function misspelled({ raw, locate, readOnly, cache }: LoadedConfig): Promise<readonly string[]> {
+  if (Object.keys(raw).length === 0 || readOnly !== undefined) return [];
+  const key = `unknown settings ${JSON.stringify(raw)}`;
+  const kept = cache?.get(key) as readonly UnknownSetting[] | undefined;
+  const unknown = kept ?? (await (await import('./commands/config/settings-schema.ts')).unknownSettings(raw));
+  if (!kept) cache?.set(key, unknown);
+  return unknown.flatMap(({ keys, near }) =>
+    near === undefined ? [] : [`${locate(keys)}: ${keys.join('.')} is no setting; did you mean ${near}?`],
+  );
 }
 
 /** The tier for small work, when one is configured; asked for after everything is composed. */

@@ -1,6 +1,7 @@
 // Owns the shell's side of `talaria`: which surface a command line starts, and how it ends. Knows no command's work.
 // Invariant: usage errors exit 2 with the word named; whatever was opened is shut down, also on SIGTERM and SIGINT.
-import { resolve } from 'node:path';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { errorCode, errorText } from '#base/errors.ts';
 import type { App } from '#surfaces/app/app.ts';
@@ -70,10 +71,23 @@ async function start(program: Command, run: Run): Promise<number> {
   const prompt = program.args.length === 0 ? {} : { prompt: program.args.join(' ') };
   const opening = lazyApp(options);
   try {
-    return await startSurface(opening, { program, options, run, ...prompt });
+    const code = await startSurface(opening, { program, options, run, ...prompt });
+    if (sourceIsNewer()) TARGET.err('talaria: the source is newer than the bundle: npm run build\n');
+    return code;
   } finally {
     await opening.shutdown();
   }
+}
+
+/** In a checkout, whose launcher does not look at the source: was some of it edited since the bundle was built? */
+function sourceIsNewer(): boolean {
+  const main = process.argv[1] ?? '';
+  const source = join(dirname(main), '../src');
+  if (basename(main) !== 'main.js' || !existsSync(join(source, 'surfaces/cli/main.ts'))) return false;
+  const built = statSync(main).mtimeMs;
+  return readdirSync(source, { recursive: true, withFileTypes: true }).some(
+    (entry) => entry.isFile() && statSync(join(entry.parentPath, entry.name)).mtimeMs > built,
+  );
 }
 
 function refuseProblem(program: Command, words: readonly string[]): void {

@@ -5,6 +5,7 @@ import type { Clock } from '#base/clock.ts';
 import { parseJsonObject } from '#base/json.ts';
 import { ModelError } from '../model-client.ts';
 import { inBandFailure, isHtml, saidBy, statusFailure } from './failure/model-failure.ts';
+import { type HttpAnswer, type HttpRequest, sendRequest } from './http-request.ts';
 import { type Endpoint, isLocalAddress, type ModelTimeouts, shownUrl } from './provider-options.ts';
 
 export interface ExchangeOptions {
@@ -17,7 +18,10 @@ export interface ExchangeOptions {
 }
 
 export interface Exchange {
-  readonly fetch: typeof fetch;
+  /** As a `fetch` that knows strings for addresses and bodies, and refuses every answer but a good one. */
+  readonly fetch: (address: string | URL | Request, init?: RequestInit) => Promise<Response>;
+  /** The request has left, or never will. */
+  readonly sent: Promise<void>;
   /** Aborts with the caller's signal, with a time-out, and with `close`. */
   readonly signal: AbortSignal;
   /** The time-out or refusal that ended the exchange. */
@@ -32,6 +36,7 @@ export function openExchange(options: ExchangeOptions, parent: AbortSignal): Exc
   const { endpoint, clock } = options;
   const limits = timeLimits(endpoint, options.timeouts);
   const controller = new AbortController();
+  const { promise: sent, resolve: onSent } = Promise.withResolvers<void>();
   let failure: ModelError | undefined;
   let answered = false;
   let cancel: () => void = () => undefined;
@@ -52,17 +57,20 @@ export function openExchange(options: ExchangeOptions, parent: AbortSignal): Exc
   if (parent.aborted) onParent();
   else parent.addEventListener('abort', onParent, { once: true });
 
-  const guarded: typeof fetch = async (input, init) => {
+  const guarded = async (address: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
     watch(limits.connectMs, `${shownUrl(endpoint.baseUrl)} did not answer within ${seconds(limits.connectMs)}`);
-    const response = await fetch(input, { ...init, signal: controller.signal });
+    const { proxies } = endpoint;
+    const ways = { ...(proxies ? { proxies } : {}), signal: controller.signal, onSent, onBytes: idle };
+    const answer = await sendRequest(String(address), { ...plainRequest(init), ...ways }).finally(onSent);
     answered = true;
     idle();
-    const problem = await problemOf(response, options);
+    const problem = await problemOf(answer, options);
     if (problem) return refuse(problem);
-    return watched(response, idle);
+    return answer as Response;
   };
   return {
     fetch: guarded,
+    sent,
     signal: controller.signal,
     failure: () => failure,
     answered: () => answered,
@@ -72,6 +80,18 @@ export function openExchange(options: ExchangeOptions, parent: AbortSignal): Exc
       controller.abort(new DOMException('the exchange is over', 'AbortError'));
     },
   };
+}
+
+function plainRequest({
+  method = 'GET',
+  headers = {},
+  body,
+}: RequestInit): Pick<HttpRequest, 'method' | 'headers' | 'body'> {
+  const pairs = Symbol.iterator in headers ? [...headers] : Object.entries(headers);
+  const named = Object.fromEntries(
+    pairs.flatMap(([name, value]) => (name && value !== undefined ? [[name, String(value)]] : [])),
+  );
+  return { method, headers: named, ...(typeof body === 'string' ? { body } : {}) };
 }
 
 function timeLimits(endpoint: Endpoint, timeouts: ModelTimeouts = {}): Required<ModelTimeouts> {
@@ -94,7 +114,7 @@ function seconds(ms: number): string {
   return ms >= 1000 ? `${Math.round(ms / 1000)} s` : `${ms} ms`;
 }
 
-async function problemOf(response: Response, options: ExchangeOptions): Promise<ModelError | undefined> {
+async function problemOf(response: HttpAnswer, options: ExchangeOptions): Promise<ModelError | undefined> {
   const { endpoint, clock, model } = options;
   if (!response.ok) {
     const body = await readSome(response);
@@ -122,26 +142,12 @@ function wrongBody(endpoint: Endpoint, body: string, { clock }: ExchangeOptions)
 }
 
 /** At most 64 K characters of the body. */
-async function readSome(response: Response): Promise<string> {
+async function readSome(response: HttpAnswer): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';
-  if (!response.body) return text;
   for await (const chunk of response.body) {
     text += decoder.decode(chunk, { stream: true });
     if (text.length >= BODY_LIMIT) break;
   }
   return text.slice(0, BODY_LIMIT);
-}
-
-function watched(response: Response, touch: () => void): Response {
-  if (!response.body) return response;
-  const body = response.body.pipeThrough(
-    new TransformStream<Uint8Array, Uint8Array>({
-      transform: (chunk, controller) => {
-        touch();
-        controller.enqueue(chunk);
-      },
-    }),
-  );
-  return new Response(body, { status: response.status, statusText: response.statusText, headers: response.headers });
 }

@@ -1,7 +1,6 @@
 // Owns the ModelClient for every endpoint that speaks OpenAI's chat completions (OpenAI, OpenRouter, Ollama, llama.cpp, vLLM, …).
 // Knows the dialect, not the transport. Invariant: the request leaves before the library that reads the answer is loaded;
 // nothing here waits or retries.
-import { systemClock } from '#base/clock.ts';
 import type { JsonObject } from '#base/json.ts';
 import type { ModelClient, ModelEvent, ModelRequest } from '../model-client.ts';
 import { modelTraits, replaysReasoning } from '../model-table.ts';
@@ -35,9 +34,6 @@ export function createOpenAiClient(options: ProviderClientOptions): ModelClient 
   return { id, tier, traits, stream };
 }
 
-/** Long enough for a connection on this machine to be made and the request to be written; an answer that comes sooner ends it. */
-const SENDING_MS = 25;
-
 let library: Promise<typeof import('./openai-sdk.ts')> | undefined;
 
 async function openChat(exchange: Exchange, endpoint: Endpoint, body: string): Promise<SdkStream> {
@@ -47,7 +43,7 @@ async function openChat(exchange: Exchange, endpoint: Endpoint, body: string): P
     body,
   });
   // Loading the library blocks the thread: let the request leave first.
-  if (!library) await Promise.race([answer, systemClock.sleep(SENDING_MS)]);
+  if (!library) await Promise.race([answer, exchange.sent]);
   library ??= import('./openai-sdk.ts');
   const [{ readChatCompletion }] = await Promise.all([library, answer]);
   return readChatCompletion(answer, exchange.signal);

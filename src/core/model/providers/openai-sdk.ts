@@ -12,7 +12,7 @@ const reader = createOpenAICompatible({
   name: 'openaiCompatible',
   baseURL: 'http://sent.invalid',
   fetch: (_url, init) => {
-    const ticket = new Headers(init?.headers).get(TICKET) ?? '';
+    const ticket = String(new Map(Object.entries(init?.headers ?? {})).get(TICKET));
     const answer = answers.get(ticket) ?? Promise.reject(new Error('no answer was handed over'));
     answers.delete(ticket);
     return answer;

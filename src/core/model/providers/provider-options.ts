@@ -4,6 +4,7 @@ import type { Clock } from '#base/clock.ts';
 import type { Tier } from '../model-client.ts';
 import type { ModelOverrides } from '../model-table.ts';
 import type { CacheTtl } from '../prompt-cache.ts';
+import type { Proxies } from './http-request.ts';
 
 export interface Endpoint {
   /** Name for ids and messages, e.g. `openai`, `openrouter`, `ollama`. */
@@ -14,6 +15,8 @@ export interface Endpoint {
   readonly baseUrl: string;
   readonly apiKey?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** What the environment says about proxies. */
+  readonly proxies?: Proxies;
 }
 
 export interface ModelTimeouts {

@@ -4,7 +4,7 @@
 import { TalariaError } from '#base/errors.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 import type { AnyTool } from '#core/agent/tool.ts';
-import { type FunctionSchema, functionSchema } from './tool-schema.ts';
+import { type FunctionSchema, type KeptSchemas, keptSchema } from './tool-schema.ts';
 import { resolveToolsets, TOOLSETS, type Toolset, type ToolsetRefusal } from './toolsets.ts';
 
 export interface ToolSelection {
@@ -30,7 +30,10 @@ export interface ToolRegistry {
   select(toolsets: readonly string[]): Result<ToolSelection, ToolsetRefusal>;
 }
 
-export function createToolRegistry(base: Readonly<Record<string, Toolset>> = TOOLSETS): ToolRegistry {
+export function createToolRegistry(
+  base: Readonly<Record<string, Toolset>> = TOOLSETS,
+  kept?: KeptSchemas,
+): ToolRegistry {
   const tools = new Map<string, AnyTool>();
   let table = base;
   const withOwn = () => withOwnToolsets(table, tools.values());
@@ -65,7 +68,12 @@ export function createToolRegistry(base: Readonly<Record<string, Toolset>> = TOO
     select(names) {
       const resolved = resolveToolsets(names, withOwn());
       if (!resolved.ok) return refuse(resolved.reason, resolved.detail);
-      return ok(checkAvailability(resolved.value.flatMap((name) => tools.get(name) ?? [])));
+      return ok(
+        checkAvailability(
+          resolved.value.flatMap((name) => tools.get(name) ?? []),
+          kept,
+        ),
+      );
     },
   };
 }
@@ -84,7 +92,7 @@ function withOwnToolsets(
   return out;
 }
 
-function checkAvailability(tools: readonly AnyTool[]): ToolSelection {
+function checkAvailability(tools: readonly AnyTool[], kept?: KeptSchemas): ToolSelection {
   const usable: AnyTool[] = [];
   const unavailable: { readonly name: string; readonly reason: string }[] = [];
   for (const tool of sortByName(tools)) {
@@ -92,7 +100,7 @@ function checkAvailability(tools: readonly AnyTool[]): ToolSelection {
     if (verdict.ok) usable.push(tool);
     else unavailable.push({ name: tool.name, reason: verdict.detail });
   }
-  return { tools: usable, schemas: usable.map(functionSchema), unavailable };
+  return { tools: usable, schemas: usable.map((tool) => keptSchema(tool, kept)), unavailable };
 }
 
 function sortByName(tools: readonly AnyTool[]): readonly AnyTool[] {

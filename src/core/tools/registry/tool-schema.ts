@@ -2,6 +2,7 @@
 // Knows no tool. Invariant: the schema is an object schema; nothing that only restates a default is sent (every request pays for it).
 import { z } from 'zod';
 import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
+import { madeOf } from '#base/late-schema.ts';
 import type { AnyTool } from '#core/agent/tool.ts';
 
 /** What a request says about one tool: an OpenAI function schema without its wrapper. */
@@ -13,17 +14,36 @@ export interface FunctionSchema {
 
 const cache = new WeakMap<AnyTool, FunctionSchema>();
 
-/** The same object for the same tool. */
+/** Keeps JSON over the end of a program, by what it was made of. */
+export interface KeptSchemas {
+  get(key: string): JsonValue | undefined;
+  set(key: string, value: JsonObject): void;
+}
+
 export function functionSchema(tool: AnyTool): FunctionSchema {
+  return keptSchema(tool);
+}
+
+/** The same object for the same tool. */
+export function keptSchema(tool: AnyTool, kept?: KeptSchemas): FunctionSchema {
   const known = cache.get(tool);
   if (known) return known;
   const schema: FunctionSchema = {
     name: tool.name,
     description: tool.description,
-    parameters: compactSchema(tool.input),
+    parameters: parametersOf(tool.input, kept),
   };
   cache.set(tool, schema);
   return schema;
+}
+
+function parametersOf(input: z.ZodType, kept?: KeptSchemas): JsonObject {
+  const key = madeOf(input);
+  const known = key === undefined ? undefined : kept?.get(key);
+  if (isJsonObject(known)) return known;
+  const made = compactSchema(input);
+  if (key !== undefined) kept?.set(key, made);
+  return made;
 }
 
 /** JSON Schema of what a caller may send (defaults make a field optional). */

@@ -32,14 +32,20 @@ export function buildClient(
   { tier, surroundings }: { readonly tier: Tier; readonly surroundings: ClientSurroundings },
 ): ModelClient {
   const { clock, config, lists } = surroundings;
-  const { name, kind, baseUrl, apiKey } = provider;
+  const { name, kind, baseUrl, apiKey, proxies } = provider;
   if (kind === 'llama') {
     const file = provider.files?.find((one) => one.model === model);
     const overrides = overridesOf({ ...provider, settings: file?.settings ?? {} }, model, lists);
     return withToolStrategy(surroundings.locals.client(file?.path ?? `${model}.gguf`, tier, overrides));
   }
   const options: ProviderClientOptions = {
-    endpoint: { provider: name, kind: kind === 'anthropic' ? kind : 'openai', baseUrl, ...(apiKey ? { apiKey } : {}) },
+    endpoint: {
+      provider: name,
+      kind: kind === 'anthropic' ? kind : 'openai',
+      baseUrl,
+      ...(apiKey ? { apiKey } : {}),
+      ...(proxies ? { proxies } : {}),
+    },
     model,
     tier,
     overrides: overridesOf(provider, model, lists),

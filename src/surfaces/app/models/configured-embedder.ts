@@ -3,7 +3,7 @@ import type { Clock } from '#base/clock.ts';
 import type { Embedder } from '#core/model/embedder.ts';
 import { createOpenAiEmbedder } from '#core/model/embedders/openai-embedder.ts';
 import type { Config } from '../home/config-schema.ts';
-import { fillVariables, type Variables } from './find-providers.ts';
+import { fillVariables, proxiesOf, type Variables } from './find-providers.ts';
 
 export interface EmbedderGround {
   readonly config: Config;
@@ -29,6 +29,6 @@ export function configuredEmbedder({ config, variables, clock, notice }: Embedde
     notice(`embedding.base_url: ${address} is no address; words alone rank skills`);
     return undefined;
   }
-  const endpoint = { provider: host, baseUrl: address, ...(key ? { apiKey: key.value } : {}) };
+  const endpoint = { provider: host, baseUrl: address, ...(key ? { apiKey: key.value } : {}), ...proxiesOf(variables) };
   return createOpenAiEmbedder({ endpoint, model, dimensions, clock });
 }

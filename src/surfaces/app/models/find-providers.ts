@@ -1,6 +1,7 @@
 // Owns the search for usable providers: config.yaml first, then keys in the environment (table as data), then local files. No network here.
 // Invariant: a reference to a variable that is not set is a problem that names the variable, never a silent gap.
 import { ok, type Result, refuse } from '#base/result.ts';
+import type { Proxies } from '#core/model/providers/http-request.ts';
 import { isLocalAddress } from '#core/model/providers/provider-options.ts';
 import type { Config, ProviderConfig } from '../home/config-schema.ts';
 import type { FoundProvider } from './found-provider.ts';
@@ -42,7 +43,18 @@ export function findProviders(config: Config, variables: Variables, local?: Foun
     if (found) providers.push(found);
   }
   addLocal();
-  return { providers, problems };
+  const ways = proxiesOf(variables);
+  return { providers: providers.map((provider) => ({ ...provider, ...ways })), problems };
+}
+
+/** In capitals or not, with a scheme or not, as other programs read them. */
+export function proxiesOf(variables: Variables): { readonly proxies?: Proxies } {
+  const proxies: Partial<Record<keyof Proxies, string>> = {};
+  for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY'] as const) {
+    const value = (variables[name.toLowerCase()] || variables[name])?.trim();
+    if (value) proxies[name] = name === 'NO_PROXY' || /^\w+:\/\//.test(value) ? value : `http://${value}`;
+  }
+  return proxies.HTTP_PROXY || proxies.HTTPS_PROXY ? { proxies } : {};
 }
 
 /** Fills `${NAME}` in; refusal `missing-key` names the first variable that is not set. */

@@ -1,5 +1,6 @@
 // Owns what is known about an endpoint before it is asked anything. Knows no client and no network.
 // Invariant: `apiKey` is never part of a text; `reason` is what the header shows.
+import type { Proxies } from '#core/model/providers/http-request.ts';
 import type { ProviderConfig } from '../home/config-schema.ts';
 
 export interface FoundProvider {
@@ -14,6 +15,8 @@ export interface FoundProvider {
   readonly aggregator: boolean;
   /** On this machine. */
   readonly local: boolean;
+  /** Ways out that the environment names. */
+  readonly proxies?: Proxies;
   /** Why it is used: `OPENAI_API_KEY is set`. */
   readonly reason: string;
   /** What config.yaml says about it. */

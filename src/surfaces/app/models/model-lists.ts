@@ -93,12 +93,13 @@ export function localProvider(row: (typeof LOCAL_ENDPOINTS)[number]): FoundProvi
 }
 
 async function askModels(
-  { name: provider, kind, baseUrl, apiKey }: FoundProvider,
+  { name: provider, kind, baseUrl, apiKey, proxies }: FoundProvider,
   options: { readonly clock: Clock; readonly timeoutMs: number; readonly signal: AbortSignal },
 ): Promise<Result<readonly ListedModel[], ListRefusal>> {
   const wire = kind === 'anthropic' ? kind : 'openai';
   try {
-    return ok(await listModels({ provider, kind: wire, baseUrl, ...(apiKey ? { apiKey } : {}) }, options));
+    const ways = { ...(apiKey ? { apiKey } : {}), ...(proxies ? { proxies } : {}) };
+    return ok(await listModels({ provider, kind: wire, baseUrl, ...ways }, options));
   } catch (error) {
     if (options.signal.aborted) throw options.signal.reason;
     if (!(error instanceof ModelError)) throw error;

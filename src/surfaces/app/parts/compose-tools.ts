@@ -7,6 +7,7 @@ import type { ModelClient } from '#core/model/model-client.ts';
 import { createClarifyTool } from '#core/tools/clarify-tool.ts';
 import { createFileTools } from '#core/tools/file/file-tools.ts';
 import { createToolRegistry, type ToolRegistry, type ToolSelection } from '#core/tools/registry/tool-registry.ts';
+import { TOOLSETS } from '#core/tools/registry/toolsets.ts';
 import { createAllowList, type RememberedApprovals } from '#core/tools/risk/allow-list.ts';
 import { createTerminalTool, type TerminalTools } from '#core/tools/terminal/terminal-tool.ts';
 import { createTodoTool } from '#core/tools/todo-tool.ts';
@@ -71,7 +72,7 @@ export interface ToolParts {
 }
 
 export function composeTools(options: AppOptions, parts: ToolParts): ComposedTools {
-  const registry = createToolRegistry();
+  const registry = createToolRegistry(TOOLSETS, parts.loaded.cache);
   const terminal = terminalTools(parts);
   const extra = [...parts.extensions.tools.values(), ...(options.extra?.tools ?? [])];
   const chosen: { selection?: ToolSelection } = {};

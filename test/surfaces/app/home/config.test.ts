@@ -4,10 +4,14 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { z } from 'zod';
 import { TalariaError } from '#base/errors.ts';
+import { lateSchemas, madeOf } from '#base/late-schema.ts';
 import { loadConfig } from '#surfaces/app/home/config.ts';
+import { readConfigSection } from '#surfaces/app/home/config-section.ts';
 import { editConfig } from '#surfaces/app/home/edit-config.ts';
 import { readEnvFile } from '#surfaces/app/home/env-file.ts';
+import { openStartCache } from '#surfaces/app/home/start-cache.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 import { verifies } from '../../../verifies.ts';
 
@@ -170,5 +174,55 @@ describe('config.yaml', () => {
       }),
       { numRuns: 200 },
     );
+  });
+});
+
+describe('what a start keeps of config.yaml', () => {
+  test('first hour start: a configuration that was kept is the one that was read, places included', async (context) => {
+    const home = createTempHome(context);
+    const path = home.write(
+      'config.yaml',
+      'version: 1\nmodel:\n  provider: mine\n  name: m\nproviders:\n  mine:\n    base_url: http://127.0.0.1:9/v1\nown_key: [1, {a: b}]\n',
+    );
+    const open = () => openStartCache(join(home.path, 'cache'), 'a-build');
+    const first = open();
+    const read = await loadConfig(path, first);
+    first?.keep();
+    const kept = await loadConfig(path, open());
+    assert.deepEqual(kept.config, read.config);
+    assert.deepEqual(kept.raw, read.raw);
+    for (const keys of [
+      [],
+      ['model'],
+      ['model', 'name'],
+      ['providers', 'mine', 'nothing'],
+      ['own_key', '1', 'a'],
+      ['no'],
+    ])
+      assert.equal(kept.locate(keys), read.locate(keys), keys.join('.'));
+    const late = lateSchemas(() => z);
+    const section = late.object({ own_key: late.number().default(4) });
+    assert.equal(madeOf(section) === undefined, false);
+    assert.deepEqual(readConfigSection(kept, 'rlm', section), { own_key: 4 });
+    assert.deepEqual(readConfigSection(kept, 'rlm', section), { own_key: 4 });
+    assert.throws(
+      () => readConfigSection(kept, 'model', late.object({ name: late.number() })),
+      /config\.yaml:4:9: model\.name/,
+    );
+  });
+
+  test('first hour start: a cache that cannot be read or is of another build is empty, and one that was not made is not written', (context) => {
+    const home = createTempHome(context);
+    const made = openStartCache(home.path, 'a');
+    made?.keep();
+    assert.throws(() => home.read('start.json'));
+    made?.set('key', { is: 'kept' });
+    made?.keep();
+    assert.deepEqual(openStartCache(home.path, 'a')?.get('key'), { is: 'kept' });
+    assert.equal(openStartCache(home.path, 'b')?.get('key'), undefined);
+    assert.equal(openStartCache(home.path, 'a')?.get('toString'), undefined);
+    home.write('start.json', '{"build":"a","entries":[');
+    assert.equal(openStartCache(home.path, 'a')?.get('key'), undefined);
+    assert.equal(openStartCache(home.path), undefined, 'a checkout that runs its source keeps nothing');
   });
 });

@@ -43,6 +43,18 @@ describe('finding providers', () => {
     assert.equal(both.providers[0]?.reason, 'OPENAI_API_KEY and OPENAI_BASE_URL are set');
   });
 
+  test('first hour start: the proxies of the environment go with every provider', () => {
+    const proxied = { https_proxy: 'proxy.example:3128', NO_PROXY: 'intern.example', OPENAI_API_KEY: 'k' };
+    const { providers } = findProviders(configOf({ providers: { mine: { base_url: 'https://h.example' } } }), proxied);
+    const proxies = { HTTPS_PROXY: 'http://proxy.example:3128', NO_PROXY: 'intern.example' };
+    assert.deepEqual(
+      providers.map((provider) => provider.proxies),
+      [proxies, proxies],
+    );
+    const none = findProviders(NOTHING, { NO_PROXY: '*', OPENAI_API_KEY: 'k' });
+    assert.equal(none.providers[0]?.proxies, undefined);
+  });
+
   test('the configuration comes first, its references are filled', () => {
     const config = configOf({
       providers: { mine: { base_url: `\${WHERE}/v1`, api_key: `\${MY_KEY}`, default_model: 'm' } },

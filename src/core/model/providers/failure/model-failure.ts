@@ -7,12 +7,12 @@ import { ellipsize } from '#base/text.ts';
 import { ModelError, type ModelErrorCode } from '../../model-client.ts';
 import { saysToolsRefused } from '../../tools-refused.ts';
 import { type Endpoint, shownUrl } from '../provider-options.ts';
-import { retryAfterMs } from './retry-after.ts';
+import { type HeaderValues, retryAfterMs } from './retry-after.ts';
 
 /** An answer with an error status, or an error that came inside an answer. */
 export interface FailedAnswer {
   readonly status: number;
-  readonly headers: Headers;
+  readonly headers: HeaderValues;
   readonly body: string;
   /** Asked for; undefined for listings. */
   readonly model?: string;
@@ -39,7 +39,7 @@ const NO_MODEL = /model/i;
 const NO_MONEY =
   /insufficient_quota|exceeded your current quota|billing|credit balance|insufficient (?:credits|balance)|payment required/i;
 
-/** The error for an answer with status >= 400. */
+/** The error for an answer with a status that is not 2xx. */
 export function statusFailure(endpoint: Endpoint, answer: FailedAnswer, clock: Clock): ModelError {
   const reading: Reading = { endpoint, answer, said: saidBy(endpoint, answer.body), shown: shownUrl(endpoint.baseUrl) };
   const verdict = judge(reading);
@@ -57,7 +57,7 @@ export function statusFailure(endpoint: Endpoint, answer: FailedAnswer, clock: C
 export function inBandFailure(endpoint: Endpoint, error: unknown, clock: Clock): ModelError {
   const body = isJsonObject(error) ? error : { message: String(error) };
   const status = inBandStatus(body);
-  return statusFailure(endpoint, { status, headers: new Headers(), body: JSON.stringify({ error: body }) }, clock);
+  return statusFailure(endpoint, { status, headers: new Map(), body: JSON.stringify({ error: body }) }, clock);
 }
 
 const STATUS_OF_TYPE: Readonly<Record<string, number>> = {
@@ -80,6 +80,7 @@ function inBandStatus(error: JsonObject): number {
 
 function judge(reading: Reading): Verdict {
   const { status } = reading.answer;
+  if (status >= 300 && status < 400) return redirected(reading);
   if (NO_MONEY.test(reading.said) || status === 402) return noMoney(reading);
   if (status === 401 || status === 403) return refusedKey(reading);
   if (status === 404 || status === 405) return notFound(reading);
@@ -87,6 +88,16 @@ function judge(reading: Reading): Verdict {
   if (status === 408 || status === 409 || status === 425) return busy(reading, 'model-overloaded', 'asks to try again');
   if (status >= 500) return overloaded(reading);
   return badRequest(reading);
+}
+
+/** Not followed: the key would go to an address that nobody gave it to. */
+function redirected({ answer, shown }: Reading): Verdict {
+  const target = URL.parse(answer.headers.get('location') ?? '', `${shown}/`);
+  return {
+    code: 'model-not-found',
+    message: `${shown} sends its callers to another address${target ? `, ${shownUrl(target.href)}` : ''} (HTTP ${answer.status}).`,
+    fix: 'If that is the right one, give it as the base URL; nothing was sent there.',
+  };
 }
 
 function noMoney({ endpoint, answer, said }: Reading): Verdict {

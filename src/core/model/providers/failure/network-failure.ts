@@ -47,6 +47,14 @@ function beforeAnswer(root: unknown, shown: string, endpoint: Endpoint): Shape |
       fix: 'Check whether the address wants http or https, and the certificate of the server.',
     };
   }
+  if (code.startsWith('ERR_PROXY')) {
+    return {
+      code: 'model-unreachable',
+      retryable: false,
+      message: `the proxy lets nothing through to ${shown} (${code})`,
+      fix: 'Check HTTP_PROXY, HTTPS_PROXY and NO_PROXY in the environment.',
+    };
+  }
   if (
     code === 'ERR_INVALID_URL' ||
     /invalid url|failed to parse url|bad port|unknown scheme|includes credentials/i.test(errorText(root))

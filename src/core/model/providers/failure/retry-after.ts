@@ -1,8 +1,11 @@
 // Owns the reading of "come back later": the headers and body fields in which providers say how long. Pure.
 import { parseTime } from '#base/clock.ts';
 
+/** Names in lower case. */
+export type HeaderValues = { readonly get: (name: string) => string | null | undefined };
+
 /** Milliseconds to wait, at least 0; undefined when nothing readable was said. `now` is epoch ms. */
-export function retryAfterMs(headers: Headers, body: string, now: number): number | undefined {
+export function retryAfterMs(headers: HeaderValues, body: string, now: number): number | undefined {
   const exact = Number.parseFloat(headers.get('retry-after-ms') ?? '');
   if (Number.isFinite(exact)) return Math.max(0, exact);
   const value = headers.get('retry-after')?.trim();

@@ -1,8 +1,8 @@
 // Owns the shape of the whole config.yaml: Talaria's own settings and a section for each extension. Knows no key.
 // Invariant: an extension that is removed takes its section with it.
 import type { z } from 'zod';
+import type { JsonObject } from '#base/json.ts';
 import { EXTENSIONS } from '../../extensions.ts';
-import type { LoadedConfig } from '../../home/config.ts';
 import { configSchema } from '../../home/config-schema.ts';
 import { nearestKey, unknownKeys } from '../../home/known-keys.ts';
 
@@ -15,18 +15,16 @@ export async function settingsSchema(): Promise<z.ZodObject> {
 }
 
 export interface UnknownSetting {
-  /** `path:line:column: agnet is no setting`. */
-  readonly text: string;
+  readonly keys: readonly string[];
   /** The setting that was probably meant. */
   readonly near?: string;
 }
 
 /** What stands in the file and is no setting: it has no effect, and is kept when the file is written. */
-export async function unknownSettings({ raw, locate, readOnly }: LoadedConfig): Promise<readonly UnknownSetting[]> {
-  if (readOnly !== undefined) return [];
+export async function unknownSettings(raw: JsonObject): Promise<readonly UnknownSetting[]> {
   const schema = await settingsSchema();
   return unknownKeys(schema, raw).map((keys) => {
     const near = nearestKey(schema, keys);
-    return { text: `${locate(keys)}: ${keys.join('.')} is no setting`, ...(near === undefined ? {} : { near }) };
+    return { keys, ...(near === undefined ? {} : { near }) };
   });
 }

@@ -68,10 +68,11 @@ export async function checkConfig(home: Home): Promise<readonly HealthLine[]> {
   if (!existsSync(home.config)) return [good('config', 'no config.yaml: every setting has its default')];
   try {
     const loaded = await loadConfig(home.config);
-    const { readOnly } = loaded;
-    const unknown = (await unknownSettings(loaded)).map(({ text, near }) =>
-      warning('config', text, near === undefined ? 'It has no effect.' : `Did you mean ${near}?`),
-    );
+    const { readOnly, raw, locate } = loaded;
+    const unknown = (readOnly ? [] : await unknownSettings(raw)).map(({ keys, near }) => {
+      const text = `${locate(keys)}: ${keys.join('.')} is no setting`;
+      return warning('config', text, near === undefined ? 'It has no effect.' : `Did you mean ${near}?`);
+    });
     const whole = readOnly ? warning('config', readOnly, 'Update Talaria.') : good('config', home.config);
     const lines: HealthLine[] = unknown.length > 0 ? [...unknown] : [whole];
     const secrets = findSecrets(readConfigText(home.config));

@@ -1,0 +1,235 @@
+/** The way of a model request over real sockets: redirects, proxies, abort, kept connections, packed answers, and no library of `fetch`. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { type AddressInfo, createServer as createSocketServer, type Server, type Socket } from 'node:net';
+import { describe, type TestContext, test } from 'node:test';
+import { promisify } from 'node:util';
+import { brotliCompressSync, createGzip, deflateSync, gzipSync } from 'node:zlib';
+import { ModelError } from '#core/model/model-client.ts';
+import { listModels } from '#core/model/providers/list-models.ts';
+import { createOpenAiClient } from '#core/model/providers/openai-client.ts';
+import type { Endpoint } from '#core/model/providers/provider-options.ts';
+import { collect, GREETING, textOf } from '../../contract/model-client.contract.ts';
+
+const KEY = 'sentinel-0123456789-key';
+const ANSWER = [
+  { choices: [{ index: 0, delta: { role: 'assistant', content: 'Hello there.' }, finish_reason: null }] },
+  { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
+];
+const STREAM = `${ANSWER.map((part) => `data: ${JSON.stringify({ id: 'x', created: 0, model: 'm', ...part })}\n\n`).join('')}data: [DONE]\n\n`;
+const EVENTS = { 'content-type': 'text/event-stream' };
+
+async function listening(context: TestContext, server: Server): Promise<number> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => sockets.add(socket));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  context.after(() => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+async function serving(context: TestContext, answer: Answer): Promise<string> {
+  return `http://127.0.0.1:${await listening(context, createServer(answer))}/v1`;
+}
+
+function clientOf(baseUrl: string, more: Partial<Endpoint> = {}) {
+  const endpoint = { provider: 'acme', baseUrl, apiKey: KEY, ...more };
+  return createOpenAiClient({ endpoint, model: 'm-1', tier: 'T2' });
+}
+
+async function failureOf(work: Promise<unknown>): Promise<ModelError> {
+  const error = await work.then(
+    () => assert.fail('it should have failed'),
+    (thrown: unknown) => thrown,
+  );
+  assert.ok(error instanceof ModelError, String(error));
+  return error;
+}
+
+describe('a request to a model endpoint', () => {
+  for (const status of [301, 302, 303, 307, 308]) {
+    test(`first hour start: a redirect (${status}) is refused, and the other host hears nothing`, async (context) => {
+      const heard: string[] = [];
+      const other = await serving(context, (request, response) => {
+        heard.push(request.url ?? '');
+        response.writeHead(200, EVENTS).end(STREAM);
+      });
+      const location = `${other.replace('127.0.0.1', 'localhost')}/elsewhere?token=sentinel-token`;
+      const first = await serving(context, (_, response) => {
+        response.writeHead(status, { location }).end();
+      });
+      for (const work of [collect(clientOf(first), GREETING), listModels({ baseUrl: first, apiKey: KEY })]) {
+        const error = await failureOf(work);
+        assert.equal(error.code, 'model-not-found');
+        assert.equal(error.retryable, false);
+        assert.match(error.message, /another address, http:\/\/localhost:\d+\/v1\/elsewhere \(HTTP 30\d\)/);
+        assert.ok(!JSON.stringify([error.message, error.fix]).includes('sentinel'));
+      }
+      assert.deepEqual(heard, []);
+    });
+  }
+
+  test('first hour start: a plain request goes through the proxy of the environment', async (context) => {
+    const heard: string[] = [];
+    const proxy = await serving(context, (request, response) => {
+      heard.push(request.url ?? '');
+      response.writeHead(200, EVENTS).end(STREAM);
+    });
+    const proxies = { HTTP_PROXY: new URL(proxy).origin };
+    assert.equal(textOf(await collect(clientOf('http://model.invalid/v1', { proxies }), GREETING)), 'Hello there.');
+    assert.deepEqual(heard, ['http://model.invalid/v1/chat/completions']);
+  });
+
+  test('first hour start: neither NO_PROXY nor this machine goes through a proxy', async (context) => {
+    const own = await serving(context, (_, response) => {
+      response.writeHead(200, EVENTS).end(STREAM);
+    });
+    let asked = 0;
+    const proxy = await serving(context, (_, response) => {
+      asked += 1;
+      response.writeHead(500).end();
+    });
+    const proxies = { HTTP_PROXY: new URL(proxy).origin, NO_PROXY: 'model.invalid' };
+    assert.equal(textOf(await collect(clientOf(own, { proxies }), GREETING)), 'Hello there.');
+    const error = await failureOf(collect(clientOf('http://model.invalid/v1', { proxies }), GREETING));
+    assert.equal(error.code, 'model-unreachable');
+    assert.equal(asked, 0);
+  });
+
+  test('first hour start: a secure request goes through a tunnel, which never sees the key', async (context) => {
+    const seen: Buffer[] = [];
+    const proxy = createSocketServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.once('data', (head) => {
+        seen.push(head);
+        socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
+        socket.once('data', (inside) => {
+          seen.push(inside);
+          socket.destroy();
+        });
+      });
+    });
+    const proxies = { HTTPS_PROXY: `http://127.0.0.1:${await listening(context, proxy)}` };
+    const error = await failureOf(collect(clientOf('https://model.invalid/v1', { proxies }), GREETING));
+    assert.equal(error.code, 'model-unreachable');
+    const [head, inside] = seen;
+    assert.match(String(head), /^CONNECT model\.invalid:443 HTTP\/1\.1\r\n/);
+    assert.equal(inside?.[0], 0x16, 'what follows is the handshake of TLS');
+    assert.ok(!Buffer.concat(seen).includes(KEY));
+  });
+
+  test('first hour start: a proxy that refuses is named as the cause', async (context) => {
+    const proxy = createSocketServer((socket) => {
+      socket.once('data', () => socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n'));
+    });
+    const proxies = { HTTPS_PROXY: `http://me:sentinel@127.0.0.1:${await listening(context, proxy)}` };
+    const error = await failureOf(collect(clientOf('https://model.invalid/v1', { proxies }), GREETING));
+    assert.match(error.message, /the proxy lets nothing through to https:\/\/model\.invalid\/v1/);
+    assert.match(error.fix ?? '', /HTTPS_PROXY/);
+    assert.ok(!`${error.message}${error.stack}`.includes('sentinel'));
+  });
+
+  for (const when of ['before the headers', 'in the middle of the body'] as const) {
+    test(`first hour start: an abort ${when} closes the socket`, async (context) => {
+      const { promise: closed, resolve: onClosed } = Promise.withResolvers<void>();
+      const { promise: begun, resolve: onBegun } = Promise.withResolvers<void>();
+      const baseUrl = await serving(context, (request, response) => {
+        request.socket.once('close', () => onClosed());
+        if (when === 'in the middle of the body') response.writeHead(200, EVENTS).write(STREAM.slice(0, 20));
+        request.resume().once('end', () => onBegun());
+      });
+      const stop = new AbortController();
+      const reason = new Error('enough');
+      const call = collect(clientOf(baseUrl), GREETING, stop.signal);
+      await begun;
+      stop.abort(reason);
+      await assert.rejects(call, reason);
+      await closed;
+    });
+  }
+
+  test('first hour start: one connection serves call after call, and one that the server closed is made anew', async (context) => {
+    const ports: (number | undefined)[] = [];
+    let drop = false;
+    const server = createServer((request, response) => {
+      ports.push(request.socket.remotePort);
+      if (drop) {
+        drop = false;
+        request.socket.resetAndDestroy();
+        return;
+      }
+      response.writeHead(200, EVENTS).end(STREAM);
+    });
+    const client = clientOf(`http://127.0.0.1:${await listening(context, server)}/v1`);
+    for (let i = 0; i < 3; i += 1) assert.equal(textOf(await collect(client, GREETING)), 'Hello there.');
+    assert.equal(new Set(ports).size, 1);
+    drop = true;
+    assert.equal(textOf(await collect(client, GREETING)), 'Hello there.');
+    assert.equal(new Set(ports).size, 2);
+  });
+
+  const packed: Readonly<Record<string, (text: string) => Buffer>> = {
+    gzip: gzipSync,
+    br: brotliCompressSync,
+    deflate: deflateSync,
+  };
+  for (const [encoding, pack] of Object.entries(packed)) {
+    test(`first hour start: an answer in ${encoding} is unpacked, although nobody asked for one`, async (context) => {
+      const asked: unknown[] = [];
+      const baseUrl = await serving(context, (request, response) => {
+        asked.push(request.headers['accept-encoding']);
+        response.writeHead(200, { ...EVENTS, 'content-encoding': encoding }).end(pack(STREAM));
+      });
+      assert.equal(textOf(await collect(clientOf(baseUrl), GREETING)), 'Hello there.');
+      assert.deepEqual(asked, [undefined]);
+    });
+  }
+
+  test('first hour start: a packed answer comes piece by piece, and an unreadable one is a failure', async (context) => {
+    const { promise: gotFirst, resolve: onFirst } = Promise.withResolvers<void>();
+    const piecewise = await serving(context, (_, response) => {
+      response.writeHead(200, { ...EVENTS, 'content-encoding': 'gzip' });
+      const gzip = createGzip();
+      gzip.pipe(response);
+      const half = STREAM.indexOf('\n\n') + 2;
+      gzip.write(STREAM.slice(0, half));
+      gzip.flush();
+      gotFirst.then(
+        () => gzip.end(STREAM.slice(half)),
+        () => undefined,
+      );
+    });
+    for await (const event of clientOf(piecewise).stream(GREETING, new AbortController().signal)) {
+      if (event.type === 'text-delta') onFirst();
+    }
+    const broken = await serving(context, (_, response) => {
+      response.writeHead(200, { ...EVENTS, 'content-encoding': 'gzip' }).end('not packed at all');
+    });
+    const error = await failureOf(collect(clientOf(broken), GREETING));
+    assert.equal(error.code, 'model-bad-response');
+    assert.equal(error.retryable, true);
+  });
+
+  test('first hour start: when the request arrives, the library of fetch is not loaded', async () => {
+    const client = new URL('../../../src/core/model/providers/openai-client.ts', import.meta.url).href;
+    const script = `
+      const { createServer } = process.getBuiltinModule('node:http');
+      const { createOpenAiClient } = await import(${JSON.stringify(client)});
+      const server = createServer(() => {
+        console.log(JSON.stringify(process.moduleLoadList.filter((name) => name.includes('undici'))));
+        process.exit(0);
+      });
+      server.listen(0, '127.0.0.1', () => {
+        const endpoint = { provider: 'acme', baseUrl: 'http://127.0.0.1:' + server.address().port };
+        const made = createOpenAiClient({ endpoint, model: 'm', tier: 'T2' });
+        made.stream({ system: '', messages: [], tools: [] }, new AbortController().signal).next();
+      });`;
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
+    assert.deepEqual(JSON.parse(stdout), []);
+  });
+});
