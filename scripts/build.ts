@@ -76,7 +76,10 @@ try {
   ]);
   const warnings = results.flatMap((result) => result.warnings);
   if (warnings.length > 0) throw new Error(warnings.map((warning) => warning.text).join('\n'));
-  const inputs = results.flatMap(({ metafile }) => Object.keys(metafile?.inputs ?? {}));
+  // Files of a plugin's own (`entry:…`) are nobody's work.
+  const inputs = results
+    .flatMap(({ metafile }) => Object.keys(metafile?.inputs ?? {}))
+    .filter((path) => !path.includes(':'));
   writeFileSync(join(staging, 'THIRD_PARTY_NOTICES'), noticesFor(root, inputs));
   publish();
 } finally {

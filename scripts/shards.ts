@@ -29,7 +29,11 @@ process.exitCode = runs.find(({ code }) => code !== 0)?.code ?? 0;
 
 async function runShard(shard: number): Promise<{ code: number; held: readonly string[] }> {
   const flags = ['--test', `--test-shard=${shard}/${shards}`, ...process.argv.slice(2)];
-  const env = { NODE_COMPILE_CACHE: join(import.meta.dirname, '../node_modules/.cache/compiled'), ...process.env };
+  const env = {
+    NODE_COMPILE_CACHE: join(import.meta.dirname, '../node_modules/.cache/compiled'),
+    TALARIA_TEST_MAIN: join(import.meta.dirname, '../dist/main.js'),
+    ...process.env,
+  };
   const child = spawn(process.execPath, flags, { env, stdio: ['ignore', 'pipe', 'inherit'] });
   const closed = once(child, 'close');
   const held: string[] = [];

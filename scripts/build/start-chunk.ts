@@ -52,7 +52,7 @@ export function startChunk(root: string, modules: readonly string[]): Plugin {
         if (pluginData === ENTRY || kind !== 'dynamic-import') return undefined;
         const later = { kind: 'import-statement', importer, resolveDir, pluginData: ENTRY } as const;
         const found = await bundler.resolve(path, later);
-        if (found.external || !own(found.path).startsWith('src')) return undefined;
+        if (found.external) return undefined;
         return { path: own(found.path), namespace: ENTRY };
       });
       bundler.onLoad({ filter: /./, namespace: ENTRY }, ({ path }) => ({

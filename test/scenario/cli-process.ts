@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import type { Teardown } from '#testing/teardown.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 
-const MAIN = join(import.meta.dirname, '../../src/surfaces/cli/main.ts');
+/** A whole run builds the bundle first and tests that; one file alone runs the source. */
+const MAIN = process.env.TALARIA_TEST_MAIN ?? join(import.meta.dirname, '../../src/surfaces/cli/main.ts');
 
 /** Shared by the processes of one run, which else compile the whole program each. */
 export const COMPILE_CACHE = mkdtempSync(join(tmpdir(), 'talaria-compiled-'));

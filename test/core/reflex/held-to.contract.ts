@@ -30,7 +30,7 @@ export function heldTo(name: string, batches: readonly number[]): void {
 
   describe(`reflex is held to, ${name}`, () => {
     verifies('core:reflex:phrasings', 'nine of ten phrasings give the right tool and arguments', async () => {
-      assert.ok(commands.length >= 300);
+      assert.ok(commands.length >= 50 * batches.length);
       const wrong: string[] = [];
       for (const phrasing of commands) {
         const verdict = await judgePhrasing(phrasing);
@@ -48,7 +48,7 @@ export function heldTo(name: string, batches: readonly number[]): void {
     });
 
     verifies('core:reflex:no-false-action', 'other sentences run nothing and are refused or asked about', async () => {
-      assert.ok(others.length >= 300);
+      assert.ok(others.length >= 50 * batches.length);
       let refused = 0;
       for (const { text } of others) {
         const turn = await new ReflexConversation().say(text);

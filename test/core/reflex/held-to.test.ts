@@ -1,3 +1,3 @@
 import { heldTo } from './held-to.contract.ts';
 
-heldTo('the first three batches', [1, 2, 3]);
+heldTo('the first batch', [1]);

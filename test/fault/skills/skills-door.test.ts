@@ -1,3 +1,3 @@
 import { doorFaults } from './door-faults.contract.ts';
 
-doorFaults(13);
+doorFaults(29);

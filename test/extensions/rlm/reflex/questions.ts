@@ -22,7 +22,7 @@ const row = (document: string, question: string, answer: string): DocumentQuesti
 
 export const DOCUMENT_QUESTIONS = askable([
   row('docs/guide/approvals.md', 'What happens in a script where nobody can answer an approval?', 'it does not run'),
-  row('docs/guide/approvals.md', 'How do I take an always back?', 'talaria config unset command_allowlist'),
+  row('docs/guide/approvals.md', 'How do I take an always back?', 'talaria permissions'),
   row(
     'docs/guide/approvals.md',
     'Which commands run under no setting, not even --yes?',
@@ -33,7 +33,7 @@ export const DOCUMENT_QUESTIONS = askable([
   row(
     'docs/guide/models.md',
     'What happens when I name a model that nobody offers?',
-    'is an error, never a silent change',
+    'is refused with the nearest names, exit code 3',
   ),
   row(
     'docs/guide/memory-and-recall.md',

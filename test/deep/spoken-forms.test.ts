@@ -1,7 +1,7 @@
 // How a person asks the reflex tier for skills: the forms that newcomers type.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { answerOf, openWorld, say, type World } from '../learning-world.ts';
+import { answerOf, openWorld, say, type World } from '../mind/learning/learning-world.ts';
 
 async function didTwoThings(world: World) {
   const talk = await world.open();

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { createTempHome } from '#testing/temp-home.ts';
-import { COMPILE_CACHE } from './cli-process.ts';
+import { COMPILE_CACHE } from '../scenario/cli-process.ts';
 
 const FOLDER = join(import.meta.dirname, '../../examples');
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { startScriptedServer } from '#testing/scripted-server.ts';
 import { createTempHome } from '#testing/temp-home.ts';
-import { repository, run } from './temp-tree.ts';
+import { repository, run } from '../gates/temp-tree.ts';
 
 interface Seen {
   readonly code: number | null;
