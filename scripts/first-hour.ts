@@ -51,7 +51,7 @@ async function playScene(terminal: Terminal, scene: Scene, root: string): Promis
     await terminal.shows(until);
   }
   const lines = terminal.look().split('\n');
-  const from = scene.from ? lines.findLastIndex((line) => scene.from?.test(line)) : 0;
+  const from = scene.from ? lines.findIndex((line) => scene.from?.test(line)) : 0;
   return lines.slice(Math.max(0, from)).join('\n').replaceAll(`${root}/home`, '~');
 }
 
@@ -117,6 +117,9 @@ function steady(text: string): string {
     .replace(/127\.0\.0\.1:\d+/g, '127.0.0.1:PORT')
     .replace(/[\d.]+ (?:B|KB|MB|GB)\b/g, 'SIZE')
     .replace(/\d+ cores/g, 'CORES')
+    .replace(/[\u2800-\u28ff]/g, '*')
+    .replace(/[d-][rwx-]{9} .*? (\S+)$/gm, 'FILE $1')
+    .replace(/~?\b\d+(?:\.\d+)?(?= *%|\s+tokens| of \d)|~\d+/g, 'N')
     .replace(/ +/g, ' ')
     .replace(/─+/g, '─');
 }

@@ -116,8 +116,8 @@ function fromTheShell(): readonly Scene[] {
     },
     {
       name: 'resume',
-      steps: [{ type: 'clear; talaria --resume', until: /shout/ }],
+      steps: [{ type: 'clear; talaria --resume', until: /show me greet/ }],
     },
-    { name: 'resumed', steps: [{ press: ['Enter'], until: /\/help/ }] },
+    { name: 'resumed', steps: [{ press: ['Down', 'Down', 'Enter'], until: /\/help/ }] },
   ];
 }

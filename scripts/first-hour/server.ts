@@ -3,7 +3,7 @@
  * lines of the guide from a table. It is no model; `node scripts/first-hour/server.ts` starts it and prints its address.
  */
 import { type ScriptedServer, startScriptedServer } from '#testing/scripted-server.ts';
-import type { ServerRequest, ServerStep } from '#testing/server/server-step.ts';
+import type { ServerAnswer, ServerRequest, ServerStep } from '#testing/server/server-step.ts';
 
 const CALLS = 1_000;
 
@@ -15,8 +15,8 @@ const LOUD = {
 };
 
 /** Answers of one line of the guide, one a step. */
-const LINES: readonly (readonly [RegExp, readonly ServerStep[]])[] = [
-  [/^Say ok/, ['ok']],
+const LINES: readonly (readonly [RegExp, readonly ServerAnswer[]])[] = [
+  [/^Say ok/, [{ reply: 'ok' }]],
   [
     /shout/,
     [
@@ -32,11 +32,14 @@ const LINES: readonly (readonly [RegExp, readonly ServerStep[]])[] = [
           },
         ],
       },
-      'Done. `greet` takes **loud** now:\n\n- `greet("Ada")` says `Hello, Ada.`\n- `greet("Ada", { loud: true })` says `HELLO, ADA.`',
+      {
+        reply:
+          'Done. `greet` takes **loud** now:\n\n- `greet("Ada")` says `Hello, Ada.`\n- `greet("Ada", { loud: true })` says `HELLO, ADA.`',
+      },
     ],
   ],
-  [/git status/, ['You could look with `git status`.']],
-  [/Dutch/, ['In Dutch it would be `Hallo, Ada.`']],
+  [/git status/, [{ reply: 'You could look with `git status`.' }]],
+  [/Dutch/, [{ reply: 'In Dutch it would be `Hallo, Ada.`' }]],
 ];
 
 export async function startFirstHourServer(): Promise<ScriptedServer> {
@@ -47,8 +50,8 @@ export async function startFirstHourServer(): Promise<ScriptedServer> {
       failed.add(line);
       return { status: 402, body: { error: { message: 'Your credit balance is too low.' } } };
     }
-    const steps = LINES.find(([pattern]) => pattern.test(line))?.[1] ?? ['This line is not in the script.'];
-    return steps[Math.min(step, steps.length - 1)] ?? '';
+    const steps = LINES.find(([pattern]) => pattern.test(line))?.[1] ?? [{ reply: 'This line is not in the script.' }];
+    return { ...steps[Math.min(step, steps.length - 1)], usage: { inputTokens: Math.round(request.raw.length / 4) } };
   };
   return startScriptedServer(
     Array.from({ length: CALLS }, () => answer),

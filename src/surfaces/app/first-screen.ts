@@ -1,6 +1,7 @@
 // Owns what the first screen says: what Talaria is, what it found, three things to type (reflex notes, last line).
 // Knows no terminal. Invariant: every line is true of this machine and this folder; each suggestion works as it stands.
 import { readdirSync } from 'node:fs';
+import { shownPath } from '#base/paths/typed-path.ts';
 import { firstScreenSuggestions } from '#core/reflex/first-screen.ts';
 import type { ModelInfo } from './app.ts';
 import { hardwareLine, readHardware } from './home/hardware.ts';
@@ -11,17 +12,19 @@ export interface FirstScreenFacts {
   readonly providers: readonly FoundProvider[];
   readonly cwd: string;
   readonly homeRoot: string;
+  /** The person's own folder. */
+  readonly userHome: string;
 }
 
 const MOST_ENTRIES = 500;
 
-export function firstScreen({ model, providers, cwd, homeRoot }: FirstScreenFacts): readonly string[] {
+export function firstScreen({ model, providers, cwd, homeRoot, userHome }: FirstScreenFacts): readonly string[] {
   const suggestions = firstScreenSuggestions({ entries: entriesOf(cwd) });
   return [
     'Talaria: an agent that acts in this folder, remembers across sessions, and says what its answers rest on.',
     `model   ${model.id} (${model.tier}): ${model.reason}`,
     ...foundLines(model, providers),
-    `folder  ${cwd} · home ${homeRoot} · ${hardwareLine(readHardware())}`,
+    `folder  ${shownPath(cwd, userHome)} · home ${shownPath(homeRoot, userHome)} · ${hardwareLine(readHardware())}`,
     'Try:',
     ...suggestions.map((text) => `  ${text}`),
   ];

@@ -127,7 +127,8 @@ export class ComposedApp implements App {
   async firstScreen(): Promise<readonly string[]> {
     const { firstScreen } = await import('../first-screen.ts');
     const providers = this.#parts.models.desk.providers();
-    return firstScreen({ model: this.model(), providers, cwd: this.environment.cwd, homeRoot: this.home.root });
+    const { cwd, userHome } = this.environment;
+    return firstScreen({ model: this.model(), providers, cwd, homeRoot: this.home.root, userHome });
   }
 
   async commands(): Promise<readonly AnyCommand[]> {

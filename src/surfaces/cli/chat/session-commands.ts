@@ -1,6 +1,7 @@
 // Owns the chat's commands on the session it is in: new, resume, retry, title, export, copy, status. Knows no screen and no store's insides.
 // Invariant: nothing is overwritten or taken back without a line that says so.
 import { z } from 'zod';
+import { shownPath } from '#base/paths/typed-path.ts';
 import { plural } from '#base/text.ts';
 import { refused } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
@@ -200,13 +201,13 @@ async function statusRows(chat: ChatControl): Promise<readonly (readonly [string
   });
   return [
     ['model', `${id} (${tier}): ${reason}`],
-    ['folder', app.environment.cwd],
+    ['folder', shownPath(app.environment.cwd, app.environment.userHome)],
     ...(await sessionRows(chat)),
     ['approvals', `${config.approvals.mode}; ${allowed} allowed without asking: /permissions`],
     ['sandbox', config.terminal.sandbox ? 'on' : 'off'],
     ['memory', `${work} about the work, ${you} about you`],
     ['skills', String(library.list().length)],
-    ['home', app.home.root],
+    ['home', shownPath(app.home.root, app.environment.userHome)],
   ];
 }
 
