@@ -90,7 +90,7 @@ describe('slash commands', () => {
     const status = await say('/status');
     for (const expected of [
       /^model +openai\/m \(T2\): /m,
-      /^folder +\//m,
+      /^folder +~\/work$/m,
       new RegExp(`^session +${chat.conversation?.session.id} · first words · 2 messages$`, 'm'),
       /^context +about \d+ of \d+ tokens \(\d+ %\)/m,
       /^cost +\$0, and 1 call whose price is unknown$|^cost +\$/m,
@@ -98,7 +98,7 @@ describe('slash commands', () => {
       /^sandbox +off$/m,
       /^memory +0 about the work, 0 about you$/m,
       /^skills +0$/m,
-      /^home +\//m,
+      /^home +~\/home$/m,
     ])
       assert.match(status, expected);
     assert.ok(status.split('\n').length <= 20);
