@@ -75,6 +75,8 @@ class Helper {
   readonly #ready = Promise.withResolvers<boolean>();
   #started = 0;
   #isClosing = false;
+  /** A write failed: what the helper had still said may be unread. */
+  #isBroken = false;
   #stopIdling: (() => void) | undefined;
 
   constructor(file: string) {
@@ -83,7 +85,10 @@ class Helper {
     this.#process = spawn(process.execPath, argv, { cwd: '/', env: {}, detached: true, stdio: [...stdio] });
     this.#process.on('error', () => this.#over());
     this.#socket = this.#process.stdio[3] as Socket;
-    this.#socket.on('error', () => this.#socket.destroy());
+    this.#socket.on('error', (error) => {
+      this.#isBroken = errorCode(error) === 'EPIPE';
+      this.#socket.destroy();
+    });
     this.#socket.on('close', () => this.#over());
     const read = frameReader((frame) => this.#hear(frame));
     this.#socket.on('data', (chunk: Buffer) => {
@@ -166,7 +171,8 @@ class Helper {
     this.#ready.resolve(false);
     if (!this.#isClosing) isOff = true;
     if (helper === this) forgetHelper();
-    for (const child of this.#running.values()) child.lose();
+    // The request whose write failed was read by nobody; of those before it that cannot be known.
+    for (const [id, child] of this.#running) child.lose(this.#isBroken && id !== this.#started);
     this.#running.clear();
   }
 }
@@ -232,10 +238,10 @@ class RemoteChild implements CommandChild {
     else this.#turn(kind, body);
   }
 
-  /** The helper is gone. What settles first counts. */
-  lose(): void {
+  /** The helper is gone. What settles first counts. `mayRun`: it may have been taken up all the same. */
+  lose(mayRun: boolean): void {
     this.#stopWatching();
-    if (!this.#isTaken && this.#due === undefined) this.#startHere();
+    if (!this.#isTaken && !mayRun && this.#due === undefined) this.#startHere();
     this.#exited.resolve({ lost: true });
     this.#ended.resolve(true);
   }

@@ -51,6 +51,9 @@ export interface RunSettings {
   readonly appendPrompt?: string;
 }
 
+/** What becomes of a risky call in this run: asked, denied, run; `read-only`: nothing that may change something runs at all. */
+export type ApprovalMode = 'ask' | 'deny' | 'off' | 'read-only';
+
 export interface AppExtras {
   readonly tools?: readonly AnyTool[];
   readonly hooks?: readonly Hooks[];
@@ -130,6 +133,8 @@ export interface App {
   ): Promise<Result<ModelInfo, 'missing-key' | 'no-provider' | 'no-model' | 'model-failed'>>;
   /** What may run without being asked for again, because the owner said so. */
   readonly approvals: () => RememberedApprovals;
+  /** What holds in this run: its own word comes before the configuration's, but for what that denies. */
+  readonly approvalMode: () => ApprovalMode;
   /** What a new session would be shown, and what it would not, with the reason. */
   readonly tools: () => ToolSelection;
   /** What the prompt of a new session in `cwd` is made of. */

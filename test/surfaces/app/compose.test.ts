@@ -217,6 +217,7 @@ describe('a composed agent', () => {
       stage.temp.write('home/config.yaml', `approvals:\n  mode: ${mode}\n`);
       const client = createScriptedModel([call('risky'), 'done'], { context: t });
       const app = await stage.open({ extra: { client, tools: [echo] } });
+      assert.equal(app.approvalMode(), shown, 'what /permissions and /status say');
       const { events } = await play(await openConversation(app, { approver }), 'go');
       const end = events.find((event) => event.type === 'tool-end');
       results.push(end?.type === 'tool-end' && end.result.isError ? 'denied' : 'ran');
@@ -234,12 +235,12 @@ describe('a composed agent', () => {
       },
     };
     const cases = [
-      ['ask', 'auto', 'ran', 0],
-      ['off', 'ask', 'ran', 1],
-      ['deny', 'auto', 'denied', 0],
-      ['off', 'read-only', 'read-only', 0],
+      ['ask', 'auto', 'ran', 0, 'off'],
+      ['off', 'ask', 'ran', 1, 'ask'],
+      ['deny', 'auto', 'denied', 0, 'deny'],
+      ['off', 'read-only', 'read-only', 0, 'read-only'],
     ] as const;
-    for (const [mode, permission, expected, questions] of cases) {
+    for (const [mode, permission, expected, questions, shown] of cases) {
       const stage = createStage(t);
       stage.temp.write('home/config.yaml', `approvals:\n  mode: ${mode}\n`);
       const client = createScriptedModel([call('risky'), 'done'], { context: t });

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { refused } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
-import type { App } from '../app.ts';
+import type { ApprovalMode } from '../app.ts';
 import { refuseNewerHome } from '../home/newer-home.ts';
 import { type CommandDeps, line } from './command-deps.ts';
 
@@ -13,10 +13,11 @@ export function permissionsCommands(deps: CommandDeps): readonly AnyCommand[] {
 
 const RISKY = 'what deletes, publishes, overwrites, changes the machine, reads keys or writes outside the folder';
 
-const MODES: Readonly<Record<App['loaded']['config']['approvals']['mode'], string>> = {
+const MODES: Readonly<Record<ApprovalMode, string>> = {
   ask: `You are asked before anything risky runs: ${RISKY}.`,
   deny: `Nothing risky runs: ${RISKY}.`,
   off: `Nothing is asked: also what is risky runs (${RISKY}). What is never run still is not.`,
+  'read-only': 'Only tools that read run; nothing else does, asked or not.',
 };
 
 function show(deps: CommandDeps): AnyCommand {
@@ -27,10 +28,12 @@ function show(deps: CommandDeps): AnyCommand {
     input: z.object({}),
     async *run(): AsyncGenerator<CommandOutput> {
       const app = await deps.app();
-      const { mode } = app.loaded.config.approvals;
+      const { mode: configured } = app.loaded.config.approvals;
+      const mode = app.approvalMode();
       const allowed = app.approvals().list();
       yield line(MODES[mode]);
-      yield line(`approvals.mode is ${mode}; \`talaria config set approvals.mode ask|deny|off\` changes it.`);
+      if (mode !== configured) yield line('So it was started (--permission-mode or --yes); it holds for this run.');
+      yield line(`approvals.mode is ${configured}; \`talaria config set approvals.mode ask|deny|off\` changes it.`);
       if (allowed.length === 0) yield line('You have allowed nothing for more than once.');
       else {
         yield {

@@ -23,7 +23,15 @@ import type { ModelClient, Tier } from '#core/model/model-client.ts';
 import type { ToolSelection } from '#core/tools/registry/tool-registry.ts';
 import type { RememberedApprovals } from '#core/tools/risk/allow-list.ts';
 import type { Learning } from '#mind/learning/learning.ts';
-import type { App, ConversationOptions, ModelAddition, ModelInfo, OpenRefusal, RunSettings } from '../app.ts';
+import type {
+  App,
+  ApprovalMode,
+  ConversationOptions,
+  ModelAddition,
+  ModelInfo,
+  OpenRefusal,
+  RunSettings,
+} from '../app.ts';
 import { findSession } from '../find-session.ts';
 import { refuseNewerHome } from '../home/newer-home.ts';
 import type { ChoiceRefusal } from '../models/model-choice.ts';
@@ -221,14 +229,20 @@ export class ComposedApp implements App {
     return loaded.config.reflex.first && model.tier !== 'T0' ? reflexFirst(tools.reflex.client, model) : model;
   }
 
-  #approver(asked: Approver): Approver {
+  readonly approvalMode = (): ApprovalMode => {
     const { mode } = this.#parts.loaded.config.approvals;
     const { permission } = this.#parts.options.run ?? {};
+    if (permission === 'read-only') return 'read-only';
+    if (mode === 'deny' || permission === undefined) return mode;
+    return permission === 'auto' ? 'off' : 'ask';
+  };
+
+  #approver(asked: Approver): Approver {
+    const { mode } = this.#parts.loaded.config.approvals;
     if (mode === 'deny') return { approve: async () => ({ decision: 'deny', reason: 'approvals.mode is deny' }) };
-    if (permission === 'auto') return { approve: async () => ({ decision: 'once', reason: 'this run approves all' }) };
-    if (mode === 'off' && permission === undefined)
-      return { approve: async () => ({ decision: 'once', reason: 'approvals.mode is off' }) };
-    return asked;
+    if (this.approvalMode() !== 'off') return asked;
+    const reason = this.#parts.options.run?.permission === 'auto' ? 'this run approves all' : 'approvals.mode is off';
+    return { approve: async () => ({ decision: 'once', reason }) };
   }
 
   /** What a session's prompt ends with: for a new one what this run adds, for an old one what was added when it was new. */

@@ -225,9 +225,10 @@ export class ChatSession implements ChatControl {
       yield* conversation.send(withoutSigns(line, linePlace(this.app)), { signal, extra: again });
       return;
     }
-    const { parts, notes } = again.length > 0 ? { parts: again, notes: [] } : await attach(line, this.app, signal);
+    const isAttached = again.some(({ label }) => label === 'file');
+    const { parts, notes } = isAttached ? { parts: [], notes: [] } : await attach(line, this.app, signal);
     for (const text of notes) yield { type: 'notice', text };
-    yield* conversation.send(line, { signal, extra: parts });
+    yield* conversation.send(line, { signal, extra: [...again, ...parts] });
   }
 
   /** What goes along with a line that is sent once more, once. */

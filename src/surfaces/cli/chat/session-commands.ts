@@ -203,7 +203,7 @@ async function statusRows(chat: ChatControl): Promise<readonly (readonly [string
     ['model', `${id} (${tier}): ${reason}`],
     ['folder', shownPath(app.environment.cwd, app.environment.userHome)],
     ...(await sessionRows(chat)),
-    ['approvals', `${config.approvals.mode}; ${allowed} allowed without asking: /permissions`],
+    ['approvals', `${app.approvalMode()}; ${allowed} allowed without asking: /permissions`],
     ['sandbox', config.terminal.sandbox ? 'on' : 'off'],
     ['memory', `${work} about the work, ${you} about you`],
     ['skills', String(library.list().length)],
