@@ -125,24 +125,33 @@ function answerOf(message: IncomingMessage, request: HttpRequest): HttpAnswer {
 /** As it comes, decompressed; what nobody takes is not read from the socket either. */
 function bodyOf(message: IncomingMessage, { signal, onBytes }: HttpRequest): ReadableStream<Uint8Array> {
   const source = decompressed(message);
+  // What is under way when nobody reads any more still comes, and a closed controller throws at it.
+  let isOpen = true;
   return new ReadableStream<Uint8Array>(
     {
       start: (controller) => {
         source.on('data', (chunk: Buffer) => {
+          if (!isOpen) return;
           onBytes();
           controller.enqueue(new Uint8Array(chunk));
           if ((controller.desiredSize ?? 0) <= 0) source.pause();
         });
-        source.once('end', () => controller.close());
-        source.once('error', (cause) =>
-          controller.error(signal.aborted ? reasonOf(signal) : new TypeError('terminated', { cause })),
-        );
+        source.once('end', () => {
+          if (isOpen) controller.close();
+          isOpen = false;
+        });
+        source.on('error', (cause) => {
+          if (isOpen) controller.error(signal.aborted ? reasonOf(signal) : new TypeError('terminated', { cause }));
+          isOpen = false;
+        });
         source.pause();
       },
       pull: () => {
         source.resume();
       },
       cancel: () => {
+        isOpen = false;
+        source.destroy();
         message.destroy();
       },
     },
@@ -154,7 +163,7 @@ function decompressed(message: IncomingMessage): Readable {
   const encoding = message.headers['content-encoding']?.trim().toLowerCase() ?? '';
   const decoder = /^(?:x-)?gzip$|^deflate$|^br$|^zstd$/.test(encoding) ? decoderFor(encoding) : undefined;
   if (!decoder) return message;
-  message.once('error', (error) => decoder.destroy(error));
+  message.on('error', (error) => decoder.destroy(error));
   decoder.once('close', () => message.destroy());
   return message.pipe(decoder);
 }
