@@ -52,8 +52,8 @@ async function failureOf(work: Promise<unknown>): Promise<ModelError> {
   return error;
 }
 
-/** What a broken off body throws afterwards, nobody can catch: the test that runs then fails. */
-async function nothingComesAfter(): Promise<void> {
+/** Long enough for what is under way: the end of a connection to be seen, or a broken off body to throw what nobody can catch. */
+async function turns(): Promise<void> {
   for (let i = 0; i < 20; i += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
@@ -161,22 +161,35 @@ describe('a request to a model endpoint', () => {
 
   test('first hour start: one connection serves call after call, and one that the server closed is made anew', async (context) => {
     const ports: (number | undefined)[] = [];
-    let drop = false;
     const server = createServer((request, response) => {
       ports.push(request.socket.remotePort);
-      if (drop) {
-        drop = false;
-        request.socket.resetAndDestroy();
-        return;
-      }
       response.writeHead(200, EVENTS).end(STREAM);
     });
+    const closed = Promise.withResolvers<void>();
+    server.on('connection', (socket: Socket) => socket.once('close', () => closed.resolve()));
     const client = clientOf(`http://127.0.0.1:${await listening(context, server)}/v1`);
     for (let i = 0; i < 3; i += 1) assert.equal(textOf(await collect(client, GREETING)), 'Hello there.');
     assert.equal(new Set(ports).size, 1);
-    drop = true;
+    server.closeIdleConnections();
+    await closed.promise;
+    await turns();
     assert.equal(textOf(await collect(client, GREETING)), 'Hello there.');
     assert.equal(new Set(ports).size, 2);
+  });
+
+  test('first hour start: a request that was read before a kept connection broke is not sent again', async (context) => {
+    let read = 0;
+    const baseUrl = await serving(context, (request, response) => {
+      request.resume().once('end', () => {
+        read += 1;
+        if (read === 1) response.writeHead(200, EVENTS).end(STREAM);
+        else request.socket.resetAndDestroy();
+      });
+    });
+    const client = clientOf(baseUrl);
+    await collect(client, GREETING);
+    const error = await failureOf(collect(client, GREETING));
+    assert.deepEqual([error.code, error.retryable, read], ['model-unreachable', true, 2]);
   });
 
   const packed: Readonly<Record<string, (text: string) => Buffer>> = {
@@ -229,7 +242,7 @@ describe('a request to a model endpoint', () => {
       });
       for (let i = 0; i < 20; i += 1)
         assert.equal((await failureOf(collect(clientOf(baseUrl), GREETING))).retryable, true);
-      await nothingComesAfter();
+      await turns();
     });
   }
 
@@ -244,7 +257,7 @@ describe('a request to a model endpoint', () => {
       const reader = body.getReader();
       for (let read = 0; read < i % 4; read += 1) await reader.read();
       await reader.cancel();
-      await nothingComesAfter();
+      await turns();
     }
   });
 
