@@ -1,7 +1,7 @@
 /** The bundle that a start runs: what it loads before the first request to a model leaves, cold, warm, and with a cache that is broken or old. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
@@ -118,6 +118,19 @@ describe('the bundle of the start', () => {
     assert.equal(refused.code, 1);
     assert.match(refused.text, /config\.yaml:4:14: agent\.max_steps: /);
   });
+});
+
+test('first hour start: zod is built in with one of its languages', () => {
+  const dist = join(folder, 'dist');
+  const files = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.js'));
+  const text = files.map((name) => readFileSync(join(dist, name), 'utf8')).join('\n');
+  const [english, dutch, italian] = ['Invalid input: expected', 'Ongeldige invoer', 'Input non valido'];
+  assert.deepEqual(
+    [english, dutch, italian].map((words) => text.includes(words)),
+    [true, false, false],
+  );
+  const names = new Set([...text.matchAll(/zod\/v4\/locales\/([\w-]+)\.c?js/g)].map(([, name]) => name));
+  assert.deepEqual([...names].sort(), ['en', 'index']);
 });
 
 describe('a bundle that is older than the source', () => {
