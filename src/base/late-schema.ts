@@ -49,15 +49,13 @@ function late(load: () => object, madeFrom: () => string | undefined, isNamespac
   };
   const part = (key: string | symbol): unknown => Reflect.get(real(), key);
   const get = (_: object, key: string | symbol): unknown => {
-    if (typeof key === 'string') {
-      if (isNamespace && NAMESPACES.has(key))
-        return late(
-          () => part(key) as object,
-          () => `${madeFrom()}.${key}`,
-          true,
-        );
-      if (BUILDING.has(key) || (isNamespace && BEGINNING.has(key))) return (...given: unknown[]) => build(key, given);
-    }
+    if (builds(key, isNamespace)) return (...given: unknown[]) => build(key, given);
+    if (isNamespace && NAMESPACES.has(String(key)))
+      return late(
+        () => part(key) as object,
+        () => `${madeFrom()}.${String(key)}`,
+        true,
+      );
     const value = part(key);
     const isMethod = typeof value === 'function' && !/^[A-Z]/.test(String(key));
     return isMethod ? (...given: unknown[]) => value.apply(real(), given.map(itself)) : value;
@@ -80,6 +78,10 @@ function late(load: () => object, madeFrom: () => string | undefined, isNamespac
   );
   lates.set(proxy, { real, madeOf: madeFrom });
   return proxy;
+}
+
+function builds(key: string | symbol, onNamespace: boolean): key is string {
+  return typeof key === 'string' && (BUILDING.has(key) || (onNamespace && BEGINNING.has(key)));
 }
 
 function itself(value: unknown): unknown {
