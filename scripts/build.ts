@@ -107,10 +107,14 @@ function fingerprint(files: readonly string[]): string {
 
 /** zod carries its messages in some fifty languages; a start would load them all. */
 function oneLocale(): Plugin {
-  const contents = "export { default as en } from './en.js';";
+  const asModule = "export { default as en } from './en.js';";
+  const asCommonJs = "exports.en = require('./en.cjs').default;";
   return {
     name: 'one-locale',
-    setup: ({ onLoad }) => onLoad({ filter: /zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({ contents })),
+    setup: ({ onLoad }) =>
+      onLoad({ filter: /zod[\\/]v4[\\/]locales[\\/]index\.c?js$/ }, ({ path }) => ({
+        contents: path.endsWith('.cjs') ? asCommonJs : asModule,
+      })),
   };
 }
 

@@ -4,34 +4,44 @@
 
 interface Late {
   readonly real: () => object;
-  readonly madeOf: () => string;
+  readonly madeOf: () => string | undefined;
 }
 
 const lates = new WeakMap<object, Late>();
 
-/** Their answer is a schema again, or a namespace of such functions, and making it has no effect. */
+/** Their answer is a schema again, and making it has no effect. */
 const BUILDING: ReadonlySet<string> = new Set(
   (
-    'string number boolean int bigint date any unknown never null undefined literal enum array tuple object strictObject looseObject record ' +
-    'union discriminatedUnion intersection custom preprocess lazy stringbool optional nullable nullish default prefault catch describe meta ' +
-    'min max length nonempty positive nonnegative negative gt gte lt lte multipleOf finite regex startsWith endsWith includes trim ' +
-    'toLowerCase toUpperCase url email uuid datetime refine superRefine transform pipe check overwrite strict loose passthrough strip ' +
-    'extend safeExtend pick omit partial required readonly brand or and'
+    'int array optional nullable nullish default prefault catch describe meta min max length nonempty positive nonnegative negative ' +
+    'gt gte lt lte multipleOf finite regex startsWith endsWith includes trim toLowerCase toUpperCase url email uuid datetime refine ' +
+    'superRefine transform pipe check overwrite strict loose passthrough strip extend safeExtend pick omit partial required readonly ' +
+    'brand or and'
+  ).split(' '),
+);
+/** These on the namespace alone: on a schema some of them are data (`enum`). */
+const BEGINNING: ReadonlySet<string> = new Set(
+  (
+    'string number boolean bigint date any unknown never null undefined literal enum tuple object strictObject looseObject record ' +
+    'union discriminatedUnion intersection custom preprocess lazy stringbool'
   ).split(' '),
 );
 const NAMESPACES: ReadonlySet<string> = new Set(['coerce', 'iso']);
 
 /** Stands for `load()`, which is called when something else than building is asked for. */
 export function lateSchemas<T extends object>(load: () => T): T {
-  return late(load, () => 'z') as T;
+  return late(load, () => 'z', true) as T;
 }
 
-/** How a schema was put together, as a text that is the same for the same schema; undefined for one that was made at once. */
+/**
+ * How a schema was put together, as a text that is the same for the same schema; undefined for one that was made at once, or of something
+ * that no text tells apart. A function counts as its code: that holds within one build of the program, so keep the text with its build,
+ * and only for schemas whose functions use constants of their modules or what also stands in the schema (`lenientInput`).
+ */
 export function madeOf(schema: object): string | undefined {
   return lates.get(schema)?.madeOf();
 }
 
-function late(load: () => object, madeFrom: () => string): object {
+function late(load: () => object, madeFrom: () => string | undefined, isNamespace = false): object {
   let made: object | undefined;
   const real = (): object => {
     made ??= load();
@@ -39,14 +49,13 @@ function late(load: () => object, madeFrom: () => string): object {
   };
   const part = (key: string | symbol): unknown => Reflect.get(real(), key);
   const get = (_: object, key: string | symbol): unknown => {
-    if (typeof key === 'string') {
-      if (NAMESPACES.has(key))
-        return late(
-          () => part(key) as object,
-          () => `${madeFrom()}.${key}`,
-        );
-      if (BUILDING.has(key)) return (...given: unknown[]) => build(key, given);
-    }
+    if (builds(key, isNamespace)) return (...given: unknown[]) => build(key, given);
+    if (isNamespace && NAMESPACES.has(String(key)))
+      return late(
+        () => part(key) as object,
+        () => `${madeFrom()}.${String(key)}`,
+        true,
+      );
     const value = part(key);
     const isMethod = typeof value === 'function' && !/^[A-Z]/.test(String(key));
     return isMethod ? (...given: unknown[]) => value.apply(real(), given.map(itself)) : value;
@@ -54,7 +63,10 @@ function late(load: () => object, madeFrom: () => string): object {
   const build = (key: string, given: readonly unknown[]): unknown => {
     const call = (): object => (part(key) as (...given: unknown[]) => object).apply(real(), given.map(realOf));
     if (key === 'meta' && given.length === 0) return call();
-    return late(call, () => `${madeFrom()}.${key}(${given.map(textOf).join(',')})`);
+    return late(call, () => {
+      const [from, texts] = [madeFrom(), listed(given)];
+      return from && texts && `${from}.${key}${texts}`;
+    });
   };
   const proxy = new Proxy(
     {},
@@ -66,6 +78,10 @@ function late(load: () => object, madeFrom: () => string): object {
   );
   lates.set(proxy, { real, madeOf: madeFrom });
   return proxy;
+}
+
+function builds(key: string | symbol, onNamespace: boolean): key is string {
+  return typeof key === 'string' && (BUILDING.has(key) || (onNamespace && BEGINNING.has(key)));
 }
 
 function itself(value: unknown): unknown {
@@ -87,13 +103,22 @@ function isPlain(value: object): boolean {
   return Object.values(Object.getOwnPropertyDescriptors(value)).every(({ get }) => get === undefined);
 }
 
-function textOf(value: unknown): string {
-  if (typeof value !== 'object' || value === null)
-    return typeof value === 'string' ? JSON.stringify(value) : String(value);
+function textOf(value: unknown): string | undefined {
+  if (typeof value === 'string') return JSON.stringify(value);
+  if (typeof value === 'symbol') return undefined;
+  if (typeof value === 'bigint') return `${value}n`;
+  if (typeof value !== 'object' || value === null) return String(value);
   const own = lates.get(value);
   if (own) return own.madeOf();
-  if (Array.isArray(value)) return `[${value.map(textOf).join(',')}]`;
+  if (Array.isArray(value)) return listed(value);
   if (value instanceof RegExp) return String(value);
+  if (Object.getPrototypeOf(value) !== Object.prototype) return undefined;
   const parts = Object.entries(Object.getOwnPropertyDescriptors(value));
-  return `{${parts.map(([key, part]) => `${JSON.stringify(key)}:${textOf(part.get ?? part.value)}`).join(',')}}`;
+  const texts = listed(parts.flatMap(([key, part]) => [key, part.get ?? part.value]));
+  return texts && `{${texts}}`;
+}
+
+function listed(values: readonly unknown[]): string | undefined {
+  const texts = values.map(textOf);
+  return texts.includes(undefined) ? undefined : `[${texts.join(',')}]`;
 }

@@ -78,6 +78,27 @@ describe('schemas that are made late', () => {
     assert.deepEqual(tree.parse({ children: [{ children: [] }] }), { children: [{ children: [] }] });
   });
 
+  test('first hour start: a word that builds on the namespace alone is a property of a schema', () => {
+    const { z } = counted();
+    const words = z.enum(['x', 'y']);
+    assert.deepEqual(words.enum, { x: 'x', y: 'y' });
+    assert.deepEqual(words.options, ['x', 'y']);
+    assert.equal(z.literal('a').value, 'a');
+    assert.deepEqual(z.object({ a: words }).shape.a.enum, { x: 'x', y: 'y' });
+    assert.deepEqual(z.string().array().parse(['b']), ['b']);
+    assert.equal(z.number().int().safeParse(1.5).success, false);
+  });
+
+  test('first hour start: what a text cannot tell apart is not told by one', () => {
+    const { z } = counted();
+    const { z: other } = zod;
+    for (const given of [new Set(['a']), new Map([['a', 1]]), new Date(0), new (class Own {})(), Symbol('a')])
+      assert.equal(madeOf(z.object({ a: z.array(z.any().default(given)) })), undefined, String(given));
+    assert.equal(madeOf(z.object({ a: other.string() })), undefined, 'one that was made at once');
+    assert.notEqual(madeOf(z.literal(1n)), madeOf(z.literal(1)));
+    assert.ok(madeOf(z.string().refine((text) => text !== '')));
+  });
+
   test('how it was made is a text: the same for the same, another for another', () => {
     const { z } = counted();
     const text = (choices: [string, ...string[]], about: string) =>

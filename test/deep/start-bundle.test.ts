@@ -1,7 +1,17 @@
 /** The bundle that a start runs: what it loads before the first request to a model leaves, cold, warm, and with a cache that is broken or old. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
@@ -55,7 +65,7 @@ interface Stage {
 
 async function stage(context: TestContext): Promise<Stage> {
   const temp = createTempHome(context);
-  const server = await startScriptedServer(['Hello there.', 'Hello there.', 'Hello there.']);
+  const server = await startScriptedServer(Array.from({ length: 9 }, () => 'Hello there.'));
   context.after(() => server.close());
   temp.write('config.yaml', 'version: 1\nmodel: openai/some-model\nagent:\n  max_steps: 7\n');
   const seenFile = join(temp.path, 'seen.json');
@@ -120,8 +130,21 @@ describe('the bundle of the start', () => {
   });
 });
 
+test('first hour start: zod is built in with one of its languages', () => {
+  const dist = join(folder, 'dist');
+  const files = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.js'));
+  const text = files.map((name) => readFileSync(join(dist, name), 'utf8')).join('\n');
+  const [english, dutch, italian] = ['Invalid input: expected', 'Ongeldige invoer', 'Input non valido'];
+  assert.deepEqual(
+    [english, dutch, italian].map((words) => text.includes(words)),
+    [true, false, false],
+  );
+  const names = new Set([...text.matchAll(/zod\/v4\/locales\/([\w-]+)\.c?js/g)].map(([, name]) => name));
+  assert.deepEqual([...names].sort(), ['en', 'index']);
+});
+
 describe('a bundle that is older than the source', () => {
-  test('first hour start: a session says so in one line when it ends, and a fresh one says nothing', async (context) => {
+  test('first hour start: a chat says so in one line when it ends; a fresh one and a single answer say nothing', async (context) => {
     const { home, start } = await stage(context);
     await start('-p', 'hello');
     const source = join(folder, 'src/surfaces/cli');
@@ -129,12 +152,15 @@ describe('a bundle that is older than the source', () => {
     context.after(() => rmSync(join(folder, 'src'), { recursive: true, force: true }));
     writeFileSync(join(source, 'main.ts'), '');
     utimesSync(join(source, 'main.ts'), 1_000, 1_000);
-    assert.equal((await start('-p', 'hello')).text, 'Hello there.\n');
+    const line = 'talaria: the source is newer than the bundle: npm run build\n';
+    assert.ok(!(await start('hello there')).text.includes(line));
     const later = statSync(join(folder, 'dist/main.js')).mtimeMs / 1000 + 60;
     utimesSync(join(source, 'main.ts'), later, later);
-    const { code, text } = await start('-p', 'hello');
+    const { code, text } = await start('hello there');
     assert.equal(code, 0, home);
-    assert.equal(text, 'Hello there.\ntalaria: the source is newer than the bundle: npm run build\n');
+    assert.ok(text.endsWith(line), text);
+    assert.equal(text.split(line).length, 2);
+    assert.equal((await start('-p', 'hello')).text, 'Hello there.\n', 'what a program asks for is not kept waiting');
   });
 
   test('first hour start: building if stale builds what was edited since, and nothing else', () => {

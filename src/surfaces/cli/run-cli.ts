@@ -72,7 +72,8 @@ async function start(program: Command, run: Run): Promise<number> {
   const opening = lazyApp(options);
   try {
     const code = await startSurface(opening, { program, options, run, ...prompt });
-    if (sourceIsNewer()) TARGET.err('talaria: the source is newer than the bundle: npm run build\n');
+    if (options.print === undefined && sourceIsNewer())
+      TARGET.err('talaria: the source is newer than the bundle: npm run build\n');
     return code;
   } finally {
     await opening.shutdown();
@@ -84,10 +85,14 @@ function sourceIsNewer(): boolean {
   const main = process.argv[1] ?? '';
   const source = join(dirname(main), '../src');
   if (basename(main) !== 'main.js' || !existsSync(join(source, 'surfaces/cli/main.ts'))) return false;
-  const built = statSync(main).mtimeMs;
-  return readdirSync(source, { recursive: true, withFileTypes: true }).some(
-    (entry) => entry.isFile() && statSync(join(entry.parentPath, entry.name)).mtimeMs > built,
-  );
+  return hasNewer(source, statSync(main).mtimeMs);
+}
+
+function hasNewer(folder: string, built: number): boolean {
+  return readdirSync(folder, { withFileTypes: true }).some((entry) => {
+    const path = join(folder, entry.name);
+    return entry.isDirectory() ? hasNewer(path, built) : entry.isFile() && statSync(path).mtimeMs > built;
+  });
 }
 
 function refuseProblem(program: Command, words: readonly string[]): void {

@@ -7,6 +7,7 @@ import { describe, type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import { brotliCompressSync, createGzip, deflateSync, gzipSync } from 'node:zlib';
 import { ModelError } from '#core/model/model-client.ts';
+import { sendRequest } from '#core/model/providers/http-request.ts';
 import { listModels } from '#core/model/providers/list-models.ts';
 import { createOpenAiClient } from '#core/model/providers/openai-client.ts';
 import type { Endpoint } from '#core/model/providers/provider-options.ts';
@@ -49,6 +50,11 @@ async function failureOf(work: Promise<unknown>): Promise<ModelError> {
   );
   assert.ok(error instanceof ModelError, String(error));
   return error;
+}
+
+/** Long enough for what is under way: the end of a connection to be seen, or a broken off body to throw what nobody can catch. */
+async function turns(): Promise<void> {
+  for (let i = 0; i < 20; i += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
 describe('a request to a model endpoint', () => {
@@ -155,22 +161,35 @@ describe('a request to a model endpoint', () => {
 
   test('first hour start: one connection serves call after call, and one that the server closed is made anew', async (context) => {
     const ports: (number | undefined)[] = [];
-    let drop = false;
     const server = createServer((request, response) => {
       ports.push(request.socket.remotePort);
-      if (drop) {
-        drop = false;
-        request.socket.resetAndDestroy();
-        return;
-      }
       response.writeHead(200, EVENTS).end(STREAM);
     });
+    const closed = Promise.withResolvers<void>();
+    server.on('connection', (socket: Socket) => socket.once('close', () => closed.resolve()));
     const client = clientOf(`http://127.0.0.1:${await listening(context, server)}/v1`);
     for (let i = 0; i < 3; i += 1) assert.equal(textOf(await collect(client, GREETING)), 'Hello there.');
     assert.equal(new Set(ports).size, 1);
-    drop = true;
+    server.closeIdleConnections();
+    await closed.promise;
+    await turns();
     assert.equal(textOf(await collect(client, GREETING)), 'Hello there.');
     assert.equal(new Set(ports).size, 2);
+  });
+
+  test('first hour start: a request that was read before a kept connection broke is not sent again', async (context) => {
+    let read = 0;
+    const baseUrl = await serving(context, (request, response) => {
+      request.resume().once('end', () => {
+        read += 1;
+        if (read === 1) response.writeHead(200, EVENTS).end(STREAM);
+        else request.socket.resetAndDestroy();
+      });
+    });
+    const client = clientOf(baseUrl);
+    await collect(client, GREETING);
+    const error = await failureOf(collect(client, GREETING));
+    assert.deepEqual([error.code, error.retryable, read], ['model-unreachable', true, 2]);
   });
 
   const packed: Readonly<Record<string, (text: string) => Buffer>> = {
@@ -213,6 +232,33 @@ describe('a request to a model endpoint', () => {
     const error = await failureOf(collect(clientOf(broken), GREETING));
     assert.equal(error.code, 'model-bad-response');
     assert.equal(error.retryable, true);
+  });
+
+  for (const [encoding, pack] of Object.entries({ gzip: gzipSync, br: brotliCompressSync })) {
+    test(`first hour start: a long failure in ${encoding} is broken off, and nothing comes after it`, async (context) => {
+      const page = pack(`<html>${'bad gateway '.repeat(9_000)}</html>`);
+      const baseUrl = await serving(context, (request, response) => {
+        request.resume().once('end', () => response.writeHead(502, { 'content-encoding': encoding }).end(page));
+      });
+      for (let i = 0; i < 20; i += 1)
+        assert.equal((await failureOf(collect(clientOf(baseUrl), GREETING))).retryable, true);
+      await turns();
+    });
+  }
+
+  test('first hour start: a plain body that is broken off early ends there', async (context) => {
+    const baseUrl = await serving(context, (_, response) => {
+      for (let i = 0; i < 40; i += 1) response.write('x'.repeat(2_000));
+      response.end();
+    });
+    const unused = { onSent: () => undefined, onBytes: () => undefined, signal: new AbortController().signal };
+    for (let i = 0; i < 100; i += 1) {
+      const { body } = await sendRequest(baseUrl, { method: 'GET', headers: {}, ...unused });
+      const reader = body.getReader();
+      for (let read = 0; read < i % 4; read += 1) await reader.read();
+      await reader.cancel();
+      await turns();
+    }
   });
 
   test('first hour start: when the request arrives, the library of fetch is not loaded', async () => {

@@ -1,6 +1,7 @@
 // Owns one HTTP request over node:http and node:https: connections that are kept, proxies, decompression, abort. In place of `fetch`,
 // whose library costs a start a third of the time until the request leaves. Knows no model and no time-out.
-// Invariant: exactly one request to exactly the address that was given, with no redirect followed; after an abort the socket is closed.
+// Invariant: at most one request, to exactly the address that was given: no redirect is followed and nothing is sent again; after an
+// abort the socket is closed.
 import type { Agent, ClientRequest, IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { HeaderValues } from './failure/retry-after.ts';
@@ -39,12 +40,7 @@ const agents = new Map<string, Agent>();
 export async function sendRequest(address: string, request: HttpRequest): Promise<HttpAnswer> {
   const url = usableUrl(address);
   request.signal.throwIfAborted();
-  const message = await exchange(url, request).catch((error: unknown) => {
-    // A kept connection that the server was just closing: nothing of the request was read.
-    if (error instanceof StaleConnection) return exchange(url, request);
-    throw error;
-  });
-  return answerOf(message, request);
+  return answerOf(await exchange(url, request), request);
 }
 
 /** Ports of other protocols, which a request may not be played to (the list of the fetch standard). */
@@ -65,8 +61,6 @@ function usableUrl(address: string): URL {
   return url;
 }
 
-class StaleConnection extends Error {}
-
 function exchange(url: URL, { method, headers, body, proxies, signal, onSent }: HttpRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const { request } = platform(url);
@@ -79,10 +73,8 @@ function exchange(url: URL, { method, headers, body, proxies, signal, onSent }: 
     signal.addEventListener('abort', stop, { once: true });
     sent.once('finish', onSent);
     sent.once('response', resolve);
-    sent.on('error', (error) => {
-      const stale = sent.reusedSocket && 'code' in error && error.code === 'ECONNRESET' && !signal.aborted;
-      reject(stale ? new StaleConnection(error.message, { cause: error }) : error);
-    });
+    // Nor is it sent again when a kept connection turns out closed: what the server read of it, nobody here can know.
+    sent.on('error', reject);
     sent.once('close', () => {
       signal.removeEventListener('abort', stop);
       reject(new Error('the socket was closed before an answer came'));
@@ -125,24 +117,33 @@ function answerOf(message: IncomingMessage, request: HttpRequest): HttpAnswer {
 /** As it comes, decompressed; what nobody takes is not read from the socket either. */
 function bodyOf(message: IncomingMessage, { signal, onBytes }: HttpRequest): ReadableStream<Uint8Array> {
   const source = decompressed(message);
+  // What is under way when nobody reads any more still comes, and a closed controller throws at it.
+  let isOpen = true;
   return new ReadableStream<Uint8Array>(
     {
       start: (controller) => {
         source.on('data', (chunk: Buffer) => {
+          if (!isOpen) return;
           onBytes();
           controller.enqueue(new Uint8Array(chunk));
           if ((controller.desiredSize ?? 0) <= 0) source.pause();
         });
-        source.once('end', () => controller.close());
-        source.once('error', (cause) =>
-          controller.error(signal.aborted ? reasonOf(signal) : new TypeError('terminated', { cause })),
-        );
+        source.once('end', () => {
+          if (isOpen) controller.close();
+          isOpen = false;
+        });
+        source.on('error', (cause) => {
+          if (isOpen) controller.error(signal.aborted ? reasonOf(signal) : new TypeError('terminated', { cause }));
+          isOpen = false;
+        });
         source.pause();
       },
       pull: () => {
         source.resume();
       },
       cancel: () => {
+        isOpen = false;
+        source.destroy();
         message.destroy();
       },
     },
@@ -154,7 +155,7 @@ function decompressed(message: IncomingMessage): Readable {
   const encoding = message.headers['content-encoding']?.trim().toLowerCase() ?? '';
   const decoder = /^(?:x-)?gzip$|^deflate$|^br$|^zstd$/.test(encoding) ? decoderFor(encoding) : undefined;
   if (!decoder) return message;
-  message.once('error', (error) => decoder.destroy(error));
+  message.on('error', (error) => decoder.destroy(error));
   decoder.once('close', () => message.destroy());
   return message.pipe(decoder);
 }

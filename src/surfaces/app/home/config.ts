@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { errorText, TalariaError } from '#base/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
 import { issueText } from '#base/schema-issue.ts';
+import { findSecrets } from '#base/secrets.ts';
 import type { ParsedConfig } from './config-document.ts';
 import { CONFIG_VERSION, type Config, configSchema } from './config-schema.ts';
 import type { StartCache } from './start-cache.ts';
@@ -28,15 +29,16 @@ const ONCE = { jitless: true };
 
 /**
  * Throws TalariaError `config-invalid` (line, column, key in the message) or `config-unreadable`; the file stays as it is.
- * What the cache knows is neither read as YAML nor checked again.
+ * What the cache knows is neither read as YAML nor checked again. Of a file with a key in it nothing is kept: the key stands in one place.
  */
 export async function loadConfig(path: string, cache?: StartCache): Promise<LoadedConfig> {
   const text = existsSync(path) ? readConfigText(path) : undefined;
   const key = `config.yaml ${text ?? '(none)'}`;
   const kept = cache?.get(key) as KeptConfig | undefined;
   const loaded = kept ? keptConfig(path, kept) : text === undefined ? noConfig(path) : await checkConfig(path, text);
-  if (!kept && loaded.readOnly === undefined) cache?.set(key, keepable(loaded));
-  return { ...loaded, ...(cache ? { cache } : {}) };
+  if (!cache || (!kept && findSecrets(text ?? '').length > 0)) return loaded;
+  if (!kept && loaded.readOnly === undefined) cache.set(key, keepable(loaded));
+  return { ...loaded, cache };
 }
 
 interface KeptConfig extends Pick<LoadedConfig, 'config' | 'raw'> {

@@ -1,9 +1,10 @@
 // Owns what a start need not work out again: config.yaml as checked, settings of extensions, what a request says about tools. Kept by
-// their whole content in `cache/start.json`, for the one build of the program that made it. Knows none of it.
+// the hash of all that decides them in `cache/start.json`, for the one build of the program that made it. Knows none of it.
 // Invariant: nothing depends on it: a file that is missing, broken, of another build or cannot be written is an empty one.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { atomicWrite } from '#base/atomic-write.ts';
+import { sha256 } from '#base/ids.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJsonObject } from '#base/json.ts';
 
 export interface StartCache {
@@ -24,12 +25,13 @@ export function openStartCache(cacheFolder: string, build = buildOf()): StartCac
   let isNew = false;
   return {
     get(key) {
-      const value = Object.hasOwn(known, key) ? known[key] : undefined;
-      if (value !== undefined) asked[key] = value;
+      const name = sha256(key);
+      const value = known[name];
+      if (value !== undefined) asked[name] = value;
       return value;
     },
     set(key, value) {
-      asked[key] = value as JsonObject;
+      asked[sha256(key)] = value as JsonObject;
       isNew = true;
     },
     keep() {

@@ -57,6 +57,13 @@ export function proxiesOf(variables: Variables): { readonly proxies?: Proxies } 
   return proxies.HTTP_PROXY || proxies.HTTPS_PROXY ? { proxies } : {};
 }
 
+/** What a person is told whose proxy goes unheard: `node:http` knows proxies since Node 24.5. */
+export function proxyProblem(variables: Variables, node = process.versions.node): string | undefined {
+  const [major = 0, minor = 0] = node.split('.').map(Number);
+  if (!proxiesOf(variables).proxies || major > 24 || (major === 24 && minor >= 5)) return undefined;
+  return `The proxy of HTTP_PROXY and HTTPS_PROXY is not used: that takes Node 24.5 or later, and this is ${node}.`;
+}
+
 /** Fills `${NAME}` in; refusal `missing-key` names the first variable that is not set. */
 export function fillVariables(text: string, variables: Variables): Result<string, 'missing-key'> {
   let missing: string | undefined;

@@ -8,7 +8,7 @@ import { type LoadedConfig, loadConfig } from '../home/config.ts';
 import { readEnvFile } from '../home/env-file.ts';
 import type { Home } from '../home/home.ts';
 import type { ClientSurroundings } from '../models/build-client.ts';
-import { fillVariables, findProviders, type Variables } from '../models/find-providers.ts';
+import { fillVariables, findProviders, proxyProblem, type Variables } from '../models/find-providers.ts';
 import type { FoundProvider } from '../models/found-provider.ts';
 import { createLocalModels, findLocalModels } from '../models/local-models.ts';
 import { firstChoice, type ModelGround } from '../models/model-choice.ts';
@@ -89,6 +89,8 @@ export async function composeModels(options: AppOptions, parts: ModelParts): Pro
   const variables = mergedVariables(home, options.environment);
   const search = findProviders(loaded.config, variables, findLocalModels(home, loaded.config));
   for (const { message, fix } of search.problems) notice(withFix(message, fix));
+  const unheard = proxyProblem(variables);
+  if (unheard) notice(unheard);
   const fixed = options.extra?.client;
   const isAlone = firstChoice(search.providers) === undefined && fixed === undefined && options.model !== 'reflex';
   const providers = [...(isAlone ? await findLocal(lists, parts) : []), ...search.providers];

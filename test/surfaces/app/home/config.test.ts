@@ -211,6 +211,25 @@ describe('what a start keeps of config.yaml', () => {
     );
   });
 
+  test('first hour start: a key in the file stands in no other, and the text of a file in none', async (context) => {
+    const home = createTempHome(context);
+    const provider = 'version: 1\nproviders:\n  mine:\n    base_url: http://127.0.0.1:9/v1\n';
+    const section = lateSchemas(() => z).object({ mine: z.unknown() });
+    const keptOf = async (text: string): Promise<string> => {
+      const cache = openStartCache(home.path, 'a-build');
+      const loaded = await loadConfig(home.write('config.yaml', text), cache);
+      readConfigSection(loaded, 'providers', section);
+      cache?.set('something', { is: 'new' });
+      cache?.keep();
+      return home.read('start.json');
+    };
+    const plain = await keptOf(provider);
+    assert.match(plain, /127\.0\.0\.1:9/);
+    assert.ok(!plain.includes('config.yaml'), 'the names of what is kept are hashes');
+    const secret = ['sk-', 'proj-', 'q8Zt3Lw0Xc7Vb2Nm5Kj9Hg4Fd1Sa6Pq'].join('');
+    assert.ok(!(await keptOf(`${provider}    api_key: ${secret}\n`)).includes(secret));
+  });
+
   test('first hour start: a cache that cannot be read or is of another build is empty, and one that was not made is not written', (context) => {
     const home = createTempHome(context);
     const made = openStartCache(home.path, 'a');

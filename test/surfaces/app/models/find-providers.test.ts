@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { describe, type TestContext, test } from 'node:test';
 import { type Config, configSchema } from '#surfaces/app/home/config-schema.ts';
 import { homeAt } from '#surfaces/app/home/home.ts';
-import { fillVariables, findProviders } from '#surfaces/app/models/find-providers.ts';
+import { fillVariables, findProviders, proxyProblem } from '#surfaces/app/models/find-providers.ts';
 import type { FoundProvider } from '#surfaces/app/models/found-provider.ts';
 import { engineFolder, findLocalModels } from '#surfaces/app/models/local-models.ts';
 import { configuredProvider, firstChoice, type ModelGround, named } from '#surfaces/app/models/model-choice.ts';
@@ -41,6 +41,13 @@ describe('finding providers', () => {
     assert.equal(providers[0]?.local, true);
     const both = findProviders(NOTHING, { OPENAI_BASE_URL: 'https://x.example/v1', OPENAI_API_KEY: 'k' });
     assert.equal(both.providers[0]?.reason, 'OPENAI_API_KEY and OPENAI_BASE_URL are set');
+  });
+
+  test('first hour start: a proxy that this Node cannot use is told', () => {
+    const proxied = { https_proxy: 'proxy.example:3128' };
+    assert.match(proxyProblem(proxied, '24.4.1') ?? '', /Node 24\.5 or later, and this is 24\.4\.1/);
+    for (const node of ['24.5.0', '24.21.0', '25.0.0', undefined]) assert.equal(proxyProblem(proxied, node), undefined);
+    assert.equal(proxyProblem({ NO_PROXY: '*' }, '24.4.1'), undefined);
   });
 
   test('first hour start: the proxies of the environment go with every provider', () => {
