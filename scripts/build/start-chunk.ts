@@ -28,7 +28,7 @@ export function startModules(metafile: Metafile): readonly string[] {
 }
 
 function reached({ inputs }: Metafile): readonly string[] {
-  const waiting = [FIRST, ...ALWAYS];
+  const waiting = [FIRST, ...ALWAYS.filter((path) => path in inputs)];
   const seen = new Set(waiting);
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
     for (const { kind, path: next, external } of inputs[path]?.imports ?? []) {

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { readSlashLine } from '#surfaces/cli/chat/slash-line.ts';
 import { createScriptedModel } from '#testing/scripted-model.ts';
-import { openConversation, play, runCommand } from '../../../surfaces/app/app-fixture.ts';
+import { createStage, openConversation, play, runCommand } from '../../../surfaces/app/app-fixture.ts';
 import { stageWithEvidence } from './evidence-stage.ts';
 
 interface Printed {
@@ -75,6 +77,21 @@ describe('the evidence commands', () => {
     assert.deepEqual([filters, summary.tool_events], [{ days: 30, skill: 'release' }, 5]);
     assert.ok(rows.length === 5 && rows.every(({ skill_name }) => skill_name === 'release'));
     await assert.rejects(() => runCommand(stage, 'curator analyze'), /--skill/);
+  });
+
+  test('first hour 9: a skill that nobody has is refused by analyze and propose', async (t) => {
+    for (const name of ['curator analyze', 'curator propose']) {
+      const { failure } = await runCommand(createStage(t), name, { skill: 'nothing' });
+      assert.deepEqual([failure?.exitCode, failure?.code], [3, 'no-such-skill'], name);
+    }
+  });
+
+  test('first hour 9: setup-semantic --from looks at the folder before it installs anything', async (t) => {
+    const stage = createStage(t);
+    const { text, failure } = await runCommand(stage, 'curator setup-semantic', { from: '/nowhere/models' });
+    assert.match(text, /there is no folder \/nowhere\/models/);
+    assert.equal(failure?.exitCode, 1);
+    assert.deepEqual([existsSync(join(stage.root, 'engines')), /engine/.test(text)], [false, false]);
   });
 
   test('measure: a skill that nothing is known of fails, a written one has its versions', async (t) => {

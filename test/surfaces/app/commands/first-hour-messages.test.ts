@@ -51,11 +51,6 @@ describe('first hour 9: commands', () => {
       ['skills show', { name: 'nothing' }],
       ['pending show', { id: 'nothing' }],
       ['config get', { key: 'nothing' }],
-      ['curator measure', { skill: 'nothing' }],
-      ['curator analyze', { skill: 'nothing' }],
-      ['curator propose', { skill: 'nothing' }],
-      ['rlm show', { run: 'nothing' }],
-      ['rlm verify', { run: 'nothing' }],
     ];
     for (const [name, input] of inputs) assert.equal((await runCommand(stage, name, input)).failure?.exitCode, 3, name);
   });
@@ -98,14 +93,6 @@ describe('first hour 9: commands', () => {
     assert.match(text, /would come \(identity\): SOUL\.md/);
     assert.match(text, /would come \(skills\): restart/);
     assert.equal(existsSync(join(stage.root, 'SOUL.md')), false);
-  });
-
-  test('first hour 9: setup-semantic --from looks at the folder before it installs anything', async (t) => {
-    const stage = createStage(t);
-    const { text, failure } = await runCommand(stage, 'curator setup-semantic', { from: '/nowhere/models' });
-    assert.match(text, /there is no folder \/nowhere\/models/);
-    assert.equal(failure?.exitCode, 1);
-    assert.deepEqual([existsSync(join(stage.root, 'engines')), /engine/.test(text)], [false, false]);
   });
 });
 
