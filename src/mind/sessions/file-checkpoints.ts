@@ -34,7 +34,9 @@ CREATE TABLE file_changes(
 CREATE INDEX file_changes_by_session ON file_changes(session, id);
 `;
 
-export const checkpointSchema: RoomSchema = { room: 'checkpoints', steps: [FILE_CHANGES] };
+const AT_END = 'ALTER TABLE file_changes ADD COLUMN at_end TEXT';
+
+export const checkpointSchema: RoomSchema = { room: 'checkpoints', steps: [FILE_CHANGES, AT_END] };
 
 export interface FileChangeRow {
   readonly id: number;
@@ -44,7 +46,10 @@ export interface FileChangeRow {
   /** State before the call, as `FileState` says it. */
   readonly before: string;
   readonly unkept: string | null;
+  /** What the call itself left. */
   readonly after: string | null;
+  /** What stood there at the end of the turn or when it was taken back, where that is not what a call left: whoever wrote it. */
+  readonly at_end: string | null;
 }
 
 export interface CheckpointPlace {
@@ -120,6 +125,8 @@ export class FileCheckpoints implements FileKeeper {
   readonly #place: CheckpointPlace;
   /** Bytes of copies by session, as far as this process has asked. */
   readonly #sizes = new Map<string, number>();
+  /** The last row before the turn that runs, by session: a retried turn has the number of the first attempt. */
+  readonly #lastBefore = new Map<string, number>();
 
   constructor(place: CheckpointPlace) {
     this.#place = place;
@@ -219,11 +226,13 @@ export class FileCheckpoints implements FileKeeper {
     );
   }
 
-  /** What the owner took back is told to the model; what a turn's other commands made of its files counts as what it left. */
+  /** What the owner took back is told to the model; what stands at a turn's end may be its commands' work, and is noted beside theirs. */
   readonly hooks: Hooks = {
     name: 'file-checkpoints',
     beforeTurn: async ({ sessionId }) => {
       const { database } = this.#place;
+      const [newest] = database.all<{ id: number | null }>('SELECT max(id) AS id FROM file_changes');
+      this.#lastBefore.set(sessionId, newest?.id ?? 0);
       const own =
         'session = (SELECT key FROM sessions WHERE id = ?) AND undone_at IS NOT NULL AND unkept IS NULL AND told = 0';
       const rows = database.all<FileChangeRow>(`SELECT * FROM file_changes WHERE ${own} ORDER BY id`, sessionId);
@@ -233,20 +242,20 @@ export class FileCheckpoints implements FileKeeper {
       const text = `[The owner took back the changes to ${plural(paths.length, 'file')}; each is again as it was before: ${paths.join(', ')}]`;
       return [{ type: 'text', text, origin: 'observed' }];
     },
-    afterTurn: async ({ sessionId, turn }) => {
+    afterTurn: async ({ sessionId }) => {
       const { database } = this.#place;
       const rows = database.all<FileChangeRow>(
         `SELECT max(id) AS id, path, after FROM file_changes
-         WHERE session = (SELECT key FROM sessions WHERE id = ?) AND turn = ? AND undone_at IS NULL AND after IS NOT NULL GROUP BY path`,
+         WHERE session = (SELECT key FROM sessions WHERE id = ?) AND id > ? AND undone_at IS NULL AND after IS NOT NULL GROUP BY path`,
         sessionId,
-        turn,
+        this.#lastBefore.get(sessionId) ?? Number.MAX_SAFE_INTEGER,
       );
       const left = rows
         .map((row) => ({ ...row, now: readState(row.path).key }))
         .filter(({ after, now }) => after !== now && now !== 'unreadable');
       if (left.length === 0) return;
       await database.lightTransaction(() => {
-        for (const { id, now } of left) database.run('UPDATE file_changes SET after = ? WHERE id = ?', now, id);
+        for (const { id, now } of left) database.run('UPDATE file_changes SET at_end = ? WHERE id = ?', now, id);
       });
     },
   };

@@ -36,6 +36,7 @@ interface Scene {
   readonly talk: Conversation;
   /** One turn in which the model makes these calls, one step each. */
   turn(...calls: readonly ScriptedCall[]): Promise<readonly FileChanged[]>;
+  run(steps: readonly ScriptedStep[]): Promise<readonly FileChanged[]>;
   path(name: string): string;
   read(name: string): string;
   write(name: string, text: string | Buffer): void;
@@ -55,16 +56,18 @@ async function open(t: TestContext, steps: ScriptedStep[] = []): Promise<Scene> 
   const app = await stage.open({ extra: { client } });
   const talk = await openConversation(app, { approver: yes });
   const path = (name: string) => join(stage.cwd, name);
+  const run = async (script: readonly ScriptedStep[]) => {
+    queue.push(...script, 'done');
+    const { events } = await play(talk, 'go on');
+    return events.filter((event) => event.type === 'file-change');
+  };
   return {
     stage,
     app,
     talk,
     path,
-    turn: async (...calls) => {
-      queue.push(...calls.map((call) => ({ calls: [call] })), 'done');
-      const { events } = await play(talk, 'go on');
-      return events.filter((event) => event.type === 'file-change');
-    },
+    run,
+    turn: (...calls) => run(calls.map((call) => ({ calls: [call] }))),
     read: (name) => readFileSync(path(name), 'utf8'),
     write: (name, text) => {
       mkdirSync(join(path(name), '..'), { recursive: true });
@@ -252,6 +255,43 @@ describe('what a turn did to files', () => {
     assert.equal(scene.read('a.js'), 'let a = 2;\n');
     assert.match(await scene.undo(), /restored a\.js/);
     assert.equal(scene.read('a.js'), 'let a=1\n');
+  });
+
+  test('first hour 5: what the owner wrote between two attempts of a turn is not taken for what the turn left', async (t) => {
+    const scene = await open(t);
+    scene.write('a.txt', 'A\n');
+    scene.write('b.txt', 'A\n');
+    await scene.turn(write('a.txt', 'B\n'), write('b.txt', 'B\n'));
+    await scene.talk.takeBackTurn();
+    scene.write('a.txt', 'C\n');
+    await scene.turn(write('b.txt', 'B2\n'));
+    assert.match(await scene.undo(), /Nothing was undone: a\.txt was changed since\./);
+    assert.equal(scene.read('a.txt'), 'C\n');
+  });
+
+  test('first hour 5: what the owner wrote between calls of a turn, or after the last, is kept and named', async (t) => {
+    const scene = await open(t);
+    scene.write('a.txt', 'A\n');
+    scene.write('b.txt', 'A\n');
+    const byHand =
+      (name: string): ScriptedStep =>
+      () => {
+        scene.write(name, `owner's ${name}\n`);
+        return { calls: [shell('true')] };
+      };
+    await scene.run([
+      { calls: [write('a.txt', 'B\n')] },
+      { calls: [write('b.txt', 'B\n')] },
+      byHand('a.txt'),
+      byHand('b.txt'),
+      { calls: [write('b.txt', 'D\n')] },
+    ]);
+    const text = await scene.undo();
+    for (const name of ['a.txt', 'b.txt']) {
+      const copy = new RegExp(`restored ${name} \\(.*what stood there is kept: (.*)\\)`).exec(text)?.[1];
+      assert.equal(readFileSync(copy ?? '', 'utf8'), `owner's ${name}\n`, text);
+      assert.equal(scene.read(name), 'A\n');
+    }
   });
 
   test('first hour 5: a command in the background: its file comes back, and what stood there is kept', async (t) => {
