@@ -3,7 +3,7 @@
 import { globSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import type { ShellCommand, ShellRedirect, ShellWord } from '../shell/shell-script.ts';
-import { ask, type Call, type Finding, hasFlag, never, operandsOf } from './finding.ts';
+import { ask, type Call, copyOperands, type Finding, hasFlag, never, operandsOf } from './finding.ts';
 import { hiddenSecret } from './hidden-secret.ts';
 import { isHarmlessDevice, isRawDevice, isVitalFile, ownFileAt, secretAt, steersLater } from './path-rules.ts';
 import { absolutePath, isInWorkspace, type Place, parentFolder, targetOf } from './place.ts';
@@ -29,6 +29,9 @@ const WRITERS: Readonly<Record<string, 'all' | 'last' | 'rest'>> = {
   chown: 'rest',
   chgrp: 'rest',
 };
+
+/** Programs that put files into a folder under their own names. */
+const COPIERS = /^(?:cp|mv|install|ln)$/;
 
 export function writeFindings(call: Call): readonly Finding[] {
   return [...writtenWords(call)].flatMap((word) => judgeWrite(word, call.place));
@@ -56,9 +59,13 @@ function judgeEmptied(word: ShellWord, place: Place): readonly Finding[] {
 export function writtenPaths({ command, place }: Pick<Call, 'command' | 'place'>, call?: Call): readonly string[] {
   const words = [...redirectedTo(command).map(({ target }) => target), ...(call ? writtenWords(call) : [])];
   const paths = words.flatMap((word) => namedPaths(word, place));
-  if (!call || !/^(?:cp|mv|install)$/.test(call.program)) return paths;
-  const sources = operandsOf(call).slice(0, -1);
-  const inside = sources.flatMap(({ text }) => paths.slice(-1).map((folder) => join(folder, basename(text))));
+  if (!call || !COPIERS.test(call.program)) return paths;
+  const { operands, folder: named } = copyOperands(call);
+  const sources = named ? operands : operands.slice(0, -1);
+  const into = [named ?? operands.at(-1) ?? []].flat().flatMap((word) => namedPaths(word, place));
+  const inside = sources
+    .flatMap((word) => namedPaths(word, place))
+    .flatMap((path) => into.map((folder) => join(folder, basename(path))));
   return [...paths, ...inside];
 }
 
@@ -77,22 +84,12 @@ function namedPaths(word: ShellWord, place: Place): readonly string[] {
 }
 
 function writtenWords(call: Call): readonly ShellWord[] {
-  const operands = operandsOf(call);
-  const named = valuesOf(call, [
-    '-o',
-    '-O',
-    '--output',
-    '--output-document',
-    '-t',
-    '--target-directory',
-    '-C',
-    '-d',
-    '--directory',
-  ]);
+  const { operands, folder } = COPIERS.test(call.program) ? copyOperands(call) : { operands: operandsOf(call) };
+  const named = valuesOf(call, ['-o', '-O', '--output', '--output-document', '-C', '-d', '--directory']);
   const which = Object.hasOwn(WRITERS, call.program) ? WRITERS[call.program] : undefined;
-  if (which === 'all') return operands;
+  if (which === 'all') return folder ? [...operands, folder] : operands;
   if (which === 'rest') return operands.slice(1);
-  if (which === 'last') return hasFlag(call, '-t', '--target-directory') ? named : operands.slice(1).slice(-1);
+  if (which === 'last') return folder ? [folder] : operands.slice(1).slice(-1);
   if (call.program === 'sed' && hasFlag(call, '-i', '--in-place')) return operands.slice(1);
   if (call.program === 'perl' && hasFlag(call, '-i')) return operands.slice(1);
   return ['curl', 'wget', 'tar', 'unzip', 'dd', 'sort', 'gcc', 'cc'].includes(call.program)
