@@ -68,16 +68,18 @@ export interface FileState {
 const MEGABYTE = 1024 ** 2;
 const MOST_FILE_BYTES = 10 * MEGABYTE;
 const MOST_SESSION_BYTES = 256 * MEGABYTE;
+/** Of one call; the others are only looked at from outside, so that a change to them is told. */
+const MOST_FILES = 2_000;
 /** A copy is for taking back what has just been done. */
 const KEPT_MS = 30 * 86_400_000;
 
-export function readState(path: string): FileState {
+export function readState(path: string, mostBytes = MOST_FILE_BYTES): FileState {
   try {
     const facts = lstatSync(path);
     if (facts.isSymbolicLink()) return { key: 'link' };
     if (facts.isDirectory()) return { key: 'folder' };
     if (!facts.isFile()) return { key: 'special' };
-    if (facts.size > MOST_FILE_BYTES) return { key: `large ${facts.size} ${facts.mtimeMs}` };
+    if (facts.size > mostBytes) return { key: `large ${facts.size} ${facts.mtimeMs}` };
     const bytes = readFileSync(path);
     return { key: `${(facts.mode & 0o7777).toString(8)} ${sha256(bytes)}`, bytes };
   } catch (error) {
@@ -121,6 +123,18 @@ export function forgetFileChanges(
   for (const { path } of rows) if (holds?.(path)) database.run('DELETE FROM file_changes WHERE path = ?', path);
 }
 
+const BEYOND = `it was one of more files than a call keeps (${MOST_FILES}, ${MOST_SESSION_BYTES / MEGABYTE} MB)`;
+
+function statesOf(paths: readonly string[]) {
+  let bytes = 0;
+  return paths.map((path, i) => {
+    const isBeyond = i >= MOST_FILES || bytes > MOST_SESSION_BYTES;
+    const state = readState(path, isBeyond ? -1 : undefined);
+    bytes += state.bytes?.length ?? 0;
+    return { path, state, isBeyond };
+  });
+}
+
 export class FileCheckpoints implements FileKeeper {
   readonly #place: CheckpointPlace;
   /** Bytes of copies by session, as far as this process has asked. */
@@ -134,10 +148,14 @@ export class FileCheckpoints implements FileKeeper {
 
   async keep(call: FileCall, paths: readonly string[]) {
     const { database, clock } = this.#place;
-    const found = [...new Set(paths)].map((path) => ({ path, state: readState(path) }));
-    const kept = found
+    const kept = statesOf([...new Set(paths)])
       .filter(({ state: { key } }) => key !== 'link' && key !== 'special')
-      .map(({ path, state }) => ({ path, state, unkept: this.copy(call.sessionId, state) }));
+      .map(({ path, state, isBeyond }) => ({
+        path,
+        state,
+        isBeyond,
+        unkept: isBeyond && state.key.startsWith('large') ? BEYOND : this.copy(call.sessionId, state),
+      }));
     const rows = await database.transaction(() =>
       kept.map((one) => {
         const { id } = database.run(
@@ -197,13 +215,14 @@ export class FileCheckpoints implements FileKeeper {
       readonly id: number;
       readonly path: string;
       readonly state: FileState;
+      readonly isBeyond: boolean;
       readonly unkept?: string | undefined;
     }[],
     cwd: string,
   ): Promise<readonly FileChange[]> {
     const { database } = this.#place;
     const seen = rows
-      .map((row) => ({ ...row, now: readState(row.path) }))
+      .map((row) => ({ ...row, now: readState(row.path, row.isBeyond ? -1 : undefined) }))
       .filter(({ now }) => now.key !== 'unreadable');
     const isSame = ({ state, now }: (typeof seen)[number]) =>
       now.key === state.key || (state.key === 'none' && now.key === 'folder');

@@ -69,7 +69,6 @@ export function writtenPaths({ command, place }: Pick<Call, 'command' | 'place'>
   return [...paths, ...inside];
 }
 
-const MOST_MATCHES = 200;
 const MOST_CHARACTERS = 4_096;
 
 /** What is only known at run time is nobody's path; of a pattern, what it names in one folder. */
@@ -78,9 +77,7 @@ function namedPaths(word: ShellWord, place: Place): readonly string[] {
   if (!word.certain || word.text === '' || word.text === '-' || word.text.length > MOST_CHARACTERS) return [];
   if (!word.glob) return [absolutePath(word.text, place) ?? []].flat();
   if (cwd === undefined || /[*?[].*\/|\*\*/.test(word.text)) return [];
-  return globSync(word.text, { cwd })
-    .slice(0, MOST_MATCHES)
-    .map((path) => resolve(cwd, path));
+  return globSync(word.text, { cwd }).map((path) => resolve(cwd, path));
 }
 
 function writtenWords(call: Call): readonly ShellWord[] {

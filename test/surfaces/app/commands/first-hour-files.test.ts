@@ -247,6 +247,18 @@ describe('what a turn did to files', () => {
     assert.equal(change?.added, 300);
   });
 
+  test('first hour 5: of a pattern every file is kept up to 2,000 of a call, and the others are said', async (t) => {
+    const scene = await open(t);
+    const names = Array.from({ length: 2_003 }, (_, i) => `${i}.txt`);
+    for (const name of names) scene.write(name, 'x');
+    const changes = await scene.turn(shell('rm *.txt'));
+    assert.equal(changes.filter(({ kind }) => kind === 'deleted').length, names.length);
+    const unkept = changes.flatMap((change) => change.unkept ?? []);
+    assert.deepEqual(unkept, Array(3).fill('it was one of more files than a call keeps (2000, 256 MB)'));
+    assert.match(await scene.undo(), /stays as it is, nothing of it was kept: it was one of more files/);
+    assert.equal(names.filter((name) => existsSync(scene.path(name))).length, 2_000);
+  });
+
   test('first hour 5: a long line of a diff is cut with a mark', async (t) => {
     const scene = await open(t);
     scene.write('long.txt', 'short\n');
