@@ -2,7 +2,7 @@
 // Invariants: every file of the turn that was kept is put back, or none is and each reason is said; a file that is no longer what the turn
 // left is never touched; what no call of the turn is known to have written is kept and named; a stopped undo is mended by the same undo
 // again; mode bits come back with the bytes.
-import { existsSync, rmSync } from 'node:fs';
+import { accessSync, constants, existsSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { atomicWrite, makeFolders, syncFolder } from '#base/atomic-write.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
@@ -118,7 +118,20 @@ function obstacle({ path, before, unkept, after, now, was }: Planned): string | 
   if (now.key === 'unreadable') return 'cannot be read';
   if (after !== null && now.key !== after) return now.key === 'none' ? 'was deleted since' : 'was changed since';
   if (before !== 'none' && was.bytes === undefined) return 'has no copy any more in the home of Talaria';
-  return undefined;
+  return closedFolder(path);
+}
+
+/** Why nothing can be written below the nearest folder of this path that is there. */
+function closedFolder(path: string): string | undefined {
+  let folder = dirname(path);
+  while (!existsSync(folder) && folder !== dirname(folder)) folder = dirname(folder);
+  if (!statSync(folder).isDirectory()) return `cannot be put back: ${folder} is a file now`;
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK);
+    return undefined;
+  } catch {
+    return `cannot be put back: ${folder} may not be written`;
+  }
 }
 
 function putBack(place: CheckpointPlace, { sessionId, cwd }: Seat, one: Planned): readonly string[] {

@@ -153,6 +153,33 @@ describe('what a turn did to files', () => {
     assert.equal(scene.read('elsewhere.txt'), 'after\n');
   });
 
+  test('first hour 5: a folder that became a file, or may not be written, is an obstacle before anything is put back', async (t) => {
+    const scene = await open(t);
+    scene.write('a.txt', 'before\n');
+    scene.write('sub/deep/b.txt', 'before\n');
+    scene.write('shut/c.txt', 'before\n');
+    await scene.turn(write('a.txt', 'after\n'), shell('rm sub/deep/b.txt'), write('shut/c.txt', 'after\n'));
+    rmSync(scene.path('sub'), { recursive: true });
+    scene.write('sub', 'a file\n');
+    chmodSync(scene.path('shut'), 0o555);
+    const text = await scene.undo();
+    chmodSync(scene.path('shut'), 0o755);
+    assert.match(text, /Nothing was undone: sub\/deep\/b\.txt cannot be put back: .*sub is a file now/);
+    if (process.getuid?.() !== 0) assert.match(text, /shut\/c\.txt cannot be put back: .*shut may not be written/);
+    assert.equal(scene.read('a.txt'), 'after\n');
+  });
+
+  test('first hour 5: in a shell undo means the last session of a terminal, not one that ran by itself', async (t) => {
+    const scene = await open(t);
+    scene.write('a.txt', 'before\n');
+    await scene.turn(write('a.txt', 'after\n'));
+    const { cwd } = scene.stage;
+    const other = await openConversation(scene.app, { source: 'cron', cwd });
+    await play(other, 'go on');
+    await other.close();
+    assert.match(await scene.undo(), /restored a\.txt/);
+  });
+
   test('first hour 5: a folder on the way that became a link is not written through', async (t) => {
     const scene = await open(t);
     scene.write('src/a.txt', 'before\n');
