@@ -2,8 +2,8 @@
 // beside it. Knows no tool; taking back is undo-files.ts. Invariants: copy and row are durable before the call runs; what could not be
 // kept says why; a row without `after` is a call whose end nobody saw (a crash, a command in the background).
 import { isUtf8 } from 'node:buffer';
-import { existsSync, lstatSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { existsSync, lstatSync, readdirSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { atomicWrite } from '#base/atomic-write.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Database } from '#base/database/connection.ts';
@@ -187,7 +187,7 @@ export class FileCheckpoints implements FileKeeper {
     const { folder } = this.#place;
     const path = copyPath(folder, sessionId, key);
     if (path === undefined || bytes === undefined) return UNKEPT[key.split(' ', 1)[0] ?? ''];
-    if (existsSync(path)) return undefined;
+    if (this.#reuse(path)) return undefined;
     const size = this.#sizes.get(sessionId) ?? this.#measure(copiesOf(folder, sessionId));
     if (size + bytes.length > MOST_SESSION_BYTES) return `the copies of this session take ${sizeText(size)} already`;
     try {
@@ -200,13 +200,27 @@ export class FileCheckpoints implements FileKeeper {
     return undefined;
   }
 
+  /** A folder in use is not old. */
+  #reuse(path: string): boolean {
+    if (!existsSync(path)) return false;
+    const at = this.#place.clock.now() / 1_000;
+    try {
+      utimesSync(dirname(path), at, at);
+    } catch (error) {
+      if (errorCode(error) === undefined) throw error; // gone meanwhile, or not to be touched: what is there counts
+    }
+    return existsSync(path);
+  }
+
   /** Folders that are too old go when the first copy of a session is made. */
   #measure(own: string): number {
     const { folder, clock } = this.#place;
     const all = existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : [];
-    const old = all.filter((path) => path !== own && statSync(path).mtimeMs < clock.now() - KEPT_MS);
+    const madeAt = (path: string) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? clock.now();
+    const old = all.filter((path) => path !== own && madeAt(path) < clock.now() - KEPT_MS);
     for (const path of old) rmSync(path, { recursive: true, force: true });
-    return all.includes(own) ? readdirSync(own).reduce((sum, name) => sum + statSync(join(own, name)).size, 0) : 0;
+    const sizeOf = (name: string) => statSync(join(own, name), { throwIfNoEntry: false })?.size ?? 0;
+    return all.includes(own) ? readdirSync(own).reduce((sum, name) => sum + sizeOf(name), 0) : 0;
   }
 
   /** What did not change leaves no row. */

@@ -408,6 +408,20 @@ describe('what a turn did to files', () => {
     );
   });
 
+  test('first hour 5: a folder of copies that is used again is not old, and a link to nowhere among them stops nothing', async (t) => {
+    const scene = await open(t);
+    const folder = join(scene.stage.root, 'checkpoints');
+    mkdirSync(folder, { recursive: true });
+    symlinkSync('nowhere', join(folder, 'gone'));
+    scene.write('a.txt', 'before');
+    assert.equal((await scene.turn(write('a.txt', 'after'))).length, 1);
+    const own = join(folder, scene.talk.session.id);
+    utimesSync(own, 1, 1);
+    scene.write('a.txt', 'before');
+    await scene.turn(write('a.txt', 'again'));
+    assert.ok(statSync(own).mtimeMs > 1_000);
+  });
+
   test('first hour 5: forget takes the copies along, of a session and of a text', async (t) => {
     const scene = await open(t);
     scene.write('a.txt', 'the word xylophone\n');
