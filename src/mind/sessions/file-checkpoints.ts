@@ -113,14 +113,29 @@ export function keptState(folder: string, sessionId: string, key: string): FileS
   return key.endsWith(sha256(bytes)) ? { key, bytes } : { key };
 }
 
-/** Inside a transaction. A session that goes as a whole takes its rows along; copies are files, and go with the other files. */
+export interface FileCopy {
+  readonly session: string;
+  readonly key: string;
+}
+
+/** Inside a transaction. A session that goes as a whole takes its rows along. Gives the copies that no row names any more: they are files. */
 export function forgetFileChanges(
   database: Database,
   { before, holds }: { readonly before?: number; readonly holds?: (text: string) => boolean },
-): void {
+): readonly FileCopy[] {
+  const named = new Map(namedCopies(database).map((copy) => [`${copy.session} ${copy.key}`, copy]));
   if (before !== undefined) database.run('DELETE FROM file_changes WHERE at < ?', before);
   const rows = holds ? database.all<{ path: string }>('SELECT DISTINCT path FROM file_changes') : [];
   for (const { path } of rows) if (holds?.(path)) database.run('DELETE FROM file_changes WHERE path = ?', path);
+  const hashOf = ({ session, key }: FileCopy) => `${session} ${key.split(' ')[1]}`;
+  const still = new Set(namedCopies(database).map(hashOf));
+  return [...named.values()].filter((copy) => !still.has(hashOf(copy)));
+}
+
+function namedCopies(database: Database): readonly FileCopy[] {
+  const of = (column: string) =>
+    `SELECT sessions.id AS session, ${column} AS key FROM file_changes JOIN sessions ON sessions.key = file_changes.session`;
+  return database.all<FileCopy>(`${of('before')} UNION ${of('at_end')} WHERE at_end IS NOT NULL`);
 }
 
 const BEYOND = `it was one of more files than a call keeps (${MOST_FILES}, ${MOST_SESSION_BYTES / MEGABYTE} MB)`;

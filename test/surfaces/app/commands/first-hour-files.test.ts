@@ -442,6 +442,20 @@ describe('what a turn did to files', () => {
   });
 });
 
+test('first hour 5: forget by a word of a path takes the copies that nothing names any more', async (t) => {
+  const scene = await open(t);
+  scene.write('xylophone.txt', 'harmless\n');
+  scene.write('same.txt', 'shared\n');
+  scene.write('xylophone2.txt', 'shared\n');
+  await scene.turn(shell('rm xylophone.txt xylophone2.txt same.txt'));
+  const own = join(scene.stage.root, 'checkpoints', scene.talk.session.id);
+  await scene.talk.close();
+  assert.equal(readdirSync(own).length, 2);
+  await runCommand(scene.stage, 'forget', { match: 'xylophone', yes: true });
+  assert.equal(readdirSync(own).length, 1);
+  assert.equal(readFileSync(join(own, readdirSync(own)[0] ?? ''), 'utf8'), 'shared\n');
+});
+
 test("first hour 5: undo takes the newer of a turn's files and what was learned; either can be named", async (t) => {
   const scene = await open(t);
   const { app, talk } = scene;
