@@ -8,7 +8,7 @@ import { hiddenSecret } from './hidden-secret.ts';
 import { isHarmlessDevice, isRawDevice, isVitalFile, ownFileAt, secretAt, steersLater } from './path-rules.ts';
 import { absolutePath, isInWorkspace, type Place, parentFolder, targetOf } from './place.ts';
 
-/** Which operands a program writes: all, the last, or all but the first. */
+/** Which operands a program writes: all, the last, or all but the first; COPIERS are read by themselves. */
 const WRITERS: Readonly<Record<string, 'all' | 'last' | 'rest'>> = {
   tee: 'all',
   touch: 'all',
@@ -19,10 +19,6 @@ const WRITERS: Readonly<Record<string, 'all' | 'last' | 'rest'>> = {
   unlink: 'all',
   truncate: 'all',
   shred: 'all',
-  mv: 'all',
-  cp: 'last',
-  ln: 'last',
-  install: 'last',
   rsync: 'last',
   scp: 'last',
   chmod: 'rest',
@@ -81,17 +77,24 @@ function namedPaths(word: ShellWord, place: Place): readonly string[] {
 }
 
 function writtenWords(call: Call): readonly ShellWord[] {
-  const { operands, folder } = COPIERS.test(call.program) ? copyOperands(call) : { operands: operandsOf(call) };
+  if (COPIERS.test(call.program)) return placedWords(call);
+  const operands = operandsOf(call);
   const named = valuesOf(call, ['-o', '-O', '--output', '--output-document', '-C', '-d', '--directory']);
   const which = Object.hasOwn(WRITERS, call.program) ? WRITERS[call.program] : undefined;
-  if (which === 'all') return folder ? [...operands, folder] : operands;
+  if (which === 'all') return operands;
   if (which === 'rest') return operands.slice(1);
-  if (which === 'last') return folder ? [folder] : operands.slice(1).slice(-1);
+  if (which === 'last') return operands.slice(1).slice(-1);
   if (call.program === 'sed' && hasFlag(call, '-i', '--in-place')) return operands.slice(1);
   if (call.program === 'perl' && hasFlag(call, '-i')) return operands.slice(1);
   return ['curl', 'wget', 'tar', 'unzip', 'dd', 'sort', 'gcc', 'cc'].includes(call.program)
     ? [...named, ...ddTarget(call)]
     : [];
+}
+
+function placedWords(call: Call): readonly ShellWord[] {
+  const { operands, folder } = copyOperands(call);
+  const into = folder ? [folder] : operands.slice(1).slice(-1);
+  return call.program === 'mv' ? [...new Set([...operands, ...into])] : into;
 }
 
 function valuesOf(call: Call, flags: readonly string[]): readonly ShellWord[] {
