@@ -1,7 +1,7 @@
 // Owns the difference of two texts as unified lines, by the npm package `diff`, which is loaded with the first one. Knows no file.
 // Invariant: taking the lines with `-` out and the ones with `+` in turns the old text into the new one; very different texts are shown
 // as gone and come as a whole, never slowly.
-import { sliceText } from '../text.ts';
+import { plural, sliceText } from '../text.ts';
 
 export interface LineDiff {
   /** `@@ … @@` hunks, every line ended; empty for equal texts. */
@@ -17,11 +17,28 @@ const MAX_EDITS = 1_500;
 const SHOWN_LINES = 120;
 const SHOWN_CHARACTERS = 500;
 
-/** As much of a difference as is shown unasked, and how many lines are left out. */
+const DECIDED_CHARACTERS = 20_000;
+
+/** A difference that somebody decides by: whole; of a very long one the lines that come in, and what is not shown is said at its end. */
+export function decidedDiff(text: string): string {
+  const whole = text.replace(/\n$/, '');
+  if (whole.length <= DECIDED_CHARACTERS) return whole;
+  const added = whole.split('\n').filter((line) => /^(?:\+|@@)/.test(line));
+  const shown = sliceText(added.join('\n'), DECIDED_CHARACTERS);
+  const left = whole.length - shown.length;
+  return `${shown}\n… NOT SHOWN: ${plural(left, 'more character')} of this change`;
+}
+
+/** As much of a difference as is shown unasked, and how many lines are left out; a line that is cut says so. */
 export function shownDiff(text: string): { readonly text: string; readonly more: number } {
   const lines = text.replace(/\n$/, '').split('\n');
-  const shown = lines.slice(0, SHOWN_LINES).map((line) => sliceText(line, SHOWN_CHARACTERS));
+  const shown = lines.slice(0, SHOWN_LINES).map(shownLine);
   return { text: shown.join('\n'), more: lines.length - shown.length };
+}
+
+function shownLine(line: string): string {
+  const shown = sliceText(line, SHOWN_CHARACTERS);
+  return shown === line ? line : `${shown}… ${plural(line.length - shown.length, 'more character')}`;
 }
 
 interface Hunk {

@@ -2,8 +2,8 @@
 // beside it. Knows no tool; taking back is undo-files.ts. Invariants: copy and row are durable before the call runs; what could not be
 // kept says why; a row without `after` is a call whose end nobody saw (a crash, a command in the background).
 import { isUtf8 } from 'node:buffer';
-import { existsSync, lstatSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { existsSync, lstatSync, readdirSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { atomicWrite } from '#base/atomic-write.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Database } from '#base/database/connection.ts';
@@ -34,7 +34,9 @@ CREATE TABLE file_changes(
 CREATE INDEX file_changes_by_session ON file_changes(session, id);
 `;
 
-export const checkpointSchema: RoomSchema = { room: 'checkpoints', steps: [FILE_CHANGES] };
+const AT_END = 'ALTER TABLE file_changes ADD COLUMN at_end TEXT';
+
+export const checkpointSchema: RoomSchema = { room: 'checkpoints', steps: [FILE_CHANGES, AT_END] };
 
 export interface FileChangeRow {
   readonly id: number;
@@ -44,7 +46,10 @@ export interface FileChangeRow {
   /** State before the call, as `FileState` says it. */
   readonly before: string;
   readonly unkept: string | null;
+  /** What the call itself left. */
   readonly after: string | null;
+  /** What stood there at the end of the turn or when it was taken back, where that is not what a call left: whoever wrote it. */
+  readonly at_end: string | null;
 }
 
 export interface CheckpointPlace {
@@ -63,16 +68,18 @@ export interface FileState {
 const MEGABYTE = 1024 ** 2;
 const MOST_FILE_BYTES = 10 * MEGABYTE;
 const MOST_SESSION_BYTES = 256 * MEGABYTE;
+/** Of one call; the others are only looked at from outside, so that a change to them is told. */
+const MOST_FILES = 2_000;
 /** A copy is for taking back what has just been done. */
 const KEPT_MS = 30 * 86_400_000;
 
-export function readState(path: string): FileState {
+export function readState(path: string, mostBytes = MOST_FILE_BYTES): FileState {
   try {
     const facts = lstatSync(path);
     if (facts.isSymbolicLink()) return { key: 'link' };
     if (facts.isDirectory()) return { key: 'folder' };
     if (!facts.isFile()) return { key: 'special' };
-    if (facts.size > MOST_FILE_BYTES) return { key: `large ${facts.size} ${facts.mtimeMs}` };
+    if (facts.size > mostBytes) return { key: `large ${facts.size} ${facts.mtimeMs}` };
     const bytes = readFileSync(path);
     return { key: `${(facts.mode & 0o7777).toString(8)} ${sha256(bytes)}`, bytes };
   } catch (error) {
@@ -106,20 +113,49 @@ export function keptState(folder: string, sessionId: string, key: string): FileS
   return key.endsWith(sha256(bytes)) ? { key, bytes } : { key };
 }
 
-/** Inside a transaction. A session that goes as a whole takes its rows along; copies are files, and go with the other files. */
+export interface FileCopy {
+  readonly session: string;
+  readonly key: string;
+}
+
+/** Inside a transaction. A session that goes as a whole takes its rows along. Gives the copies that no row names any more: they are files. */
 export function forgetFileChanges(
   database: Database,
   { before, holds }: { readonly before?: number; readonly holds?: (text: string) => boolean },
-): void {
+): readonly FileCopy[] {
+  const named = new Map(namedCopies(database).map((copy) => [`${copy.session} ${copy.key}`, copy]));
   if (before !== undefined) database.run('DELETE FROM file_changes WHERE at < ?', before);
   const rows = holds ? database.all<{ path: string }>('SELECT DISTINCT path FROM file_changes') : [];
   for (const { path } of rows) if (holds?.(path)) database.run('DELETE FROM file_changes WHERE path = ?', path);
+  const hashOf = ({ session, key }: FileCopy) => `${session} ${key.split(' ')[1]}`;
+  const still = new Set(namedCopies(database).map(hashOf));
+  return [...named.values()].filter((copy) => !still.has(hashOf(copy)));
+}
+
+function namedCopies(database: Database): readonly FileCopy[] {
+  const of = (column: string) =>
+    `SELECT sessions.id AS session, ${column} AS key FROM file_changes JOIN sessions ON sessions.key = file_changes.session`;
+  return database.all<FileCopy>(`${of('before')} UNION ${of('at_end')} WHERE at_end IS NOT NULL`);
+}
+
+const BEYOND = `it was one of more files than a call keeps (${MOST_FILES}, ${MOST_SESSION_BYTES / MEGABYTE} MB)`;
+
+function statesOf(paths: readonly string[]) {
+  let bytes = 0;
+  return paths.map((path, i) => {
+    const isBeyond = i >= MOST_FILES || bytes > MOST_SESSION_BYTES;
+    const state = readState(path, isBeyond ? -1 : undefined);
+    bytes += state.bytes?.length ?? 0;
+    return { path, state, isBeyond };
+  });
 }
 
 export class FileCheckpoints implements FileKeeper {
   readonly #place: CheckpointPlace;
   /** Bytes of copies by session, as far as this process has asked. */
   readonly #sizes = new Map<string, number>();
+  /** The last row before the turn that runs, by session: a retried turn has the number of the first attempt. */
+  readonly #lastBefore = new Map<string, number>();
 
   constructor(place: CheckpointPlace) {
     this.#place = place;
@@ -127,10 +163,14 @@ export class FileCheckpoints implements FileKeeper {
 
   async keep(call: FileCall, paths: readonly string[]) {
     const { database, clock } = this.#place;
-    const found = [...new Set(paths)].map((path) => ({ path, state: readState(path) }));
-    const kept = found
+    const kept = statesOf([...new Set(paths)])
       .filter(({ state: { key } }) => key !== 'link' && key !== 'special')
-      .map(({ path, state }) => ({ path, state, unkept: this.copy(call.sessionId, state) }));
+      .map(({ path, state, isBeyond }) => ({
+        path,
+        state,
+        isBeyond,
+        unkept: isBeyond && state.key.startsWith('large') ? BEYOND : this.copy(call.sessionId, state),
+      }));
     const rows = await database.transaction(() =>
       kept.map((one) => {
         const { id } = database.run(
@@ -162,7 +202,7 @@ export class FileCheckpoints implements FileKeeper {
     const { folder } = this.#place;
     const path = copyPath(folder, sessionId, key);
     if (path === undefined || bytes === undefined) return UNKEPT[key.split(' ', 1)[0] ?? ''];
-    if (existsSync(path)) return undefined;
+    if (this.#reuse(path)) return undefined;
     const size = this.#sizes.get(sessionId) ?? this.#measure(copiesOf(folder, sessionId));
     if (size + bytes.length > MOST_SESSION_BYTES) return `the copies of this session take ${sizeText(size)} already`;
     try {
@@ -175,13 +215,27 @@ export class FileCheckpoints implements FileKeeper {
     return undefined;
   }
 
+  /** A folder in use is not old. */
+  #reuse(path: string): boolean {
+    if (!existsSync(path)) return false;
+    const at = this.#place.clock.now() / 1_000;
+    try {
+      utimesSync(dirname(path), at, at);
+    } catch (error) {
+      if (errorCode(error) === undefined) throw error; // gone meanwhile, or not to be touched: what is there counts
+    }
+    return existsSync(path);
+  }
+
   /** Folders that are too old go when the first copy of a session is made. */
   #measure(own: string): number {
     const { folder, clock } = this.#place;
     const all = existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : [];
-    const old = all.filter((path) => path !== own && statSync(path).mtimeMs < clock.now() - KEPT_MS);
+    const madeAt = (path: string) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? clock.now();
+    const old = all.filter((path) => path !== own && madeAt(path) < clock.now() - KEPT_MS);
     for (const path of old) rmSync(path, { recursive: true, force: true });
-    return all.includes(own) ? readdirSync(own).reduce((sum, name) => sum + statSync(join(own, name)).size, 0) : 0;
+    const sizeOf = (name: string) => statSync(join(own, name), { throwIfNoEntry: false })?.size ?? 0;
+    return all.includes(own) ? readdirSync(own).reduce((sum, name) => sum + sizeOf(name), 0) : 0;
   }
 
   /** What did not change leaves no row. */
@@ -190,13 +244,14 @@ export class FileCheckpoints implements FileKeeper {
       readonly id: number;
       readonly path: string;
       readonly state: FileState;
+      readonly isBeyond: boolean;
       readonly unkept?: string | undefined;
     }[],
     cwd: string,
   ): Promise<readonly FileChange[]> {
     const { database } = this.#place;
     const seen = rows
-      .map((row) => ({ ...row, now: readState(row.path) }))
+      .map((row) => ({ ...row, now: readState(row.path, row.isBeyond ? -1 : undefined) }))
       .filter(({ now }) => now.key !== 'unreadable');
     const isSame = ({ state, now }: (typeof seen)[number]) =>
       now.key === state.key || (state.key === 'none' && now.key === 'folder');
@@ -219,11 +274,13 @@ export class FileCheckpoints implements FileKeeper {
     );
   }
 
-  /** What the owner took back is told to the model; what a turn's other commands made of its files counts as what it left. */
+  /** What the owner took back is told to the model; what stands at a turn's end may be its commands' work, and is noted beside theirs. */
   readonly hooks: Hooks = {
     name: 'file-checkpoints',
     beforeTurn: async ({ sessionId }) => {
       const { database } = this.#place;
+      const [newest] = database.all<{ id: number | null }>('SELECT max(id) AS id FROM file_changes');
+      this.#lastBefore.set(sessionId, newest?.id ?? 0);
       const own =
         'session = (SELECT key FROM sessions WHERE id = ?) AND undone_at IS NOT NULL AND unkept IS NULL AND told = 0';
       const rows = database.all<FileChangeRow>(`SELECT * FROM file_changes WHERE ${own} ORDER BY id`, sessionId);
@@ -233,20 +290,20 @@ export class FileCheckpoints implements FileKeeper {
       const text = `[The owner took back the changes to ${plural(paths.length, 'file')}; each is again as it was before: ${paths.join(', ')}]`;
       return [{ type: 'text', text, origin: 'observed' }];
     },
-    afterTurn: async ({ sessionId, turn }) => {
+    afterTurn: async ({ sessionId }) => {
       const { database } = this.#place;
       const rows = database.all<FileChangeRow>(
         `SELECT max(id) AS id, path, after FROM file_changes
-         WHERE session = (SELECT key FROM sessions WHERE id = ?) AND turn = ? AND undone_at IS NULL AND after IS NOT NULL GROUP BY path`,
+         WHERE session = (SELECT key FROM sessions WHERE id = ?) AND id > ? AND undone_at IS NULL AND after IS NOT NULL GROUP BY path`,
         sessionId,
-        turn,
+        this.#lastBefore.get(sessionId) ?? Number.MAX_SAFE_INTEGER,
       );
       const left = rows
         .map((row) => ({ ...row, now: readState(row.path).key }))
         .filter(({ after, now }) => after !== now && now !== 'unreadable');
       if (left.length === 0) return;
       await database.lightTransaction(() => {
-        for (const { id, now } of left) database.run('UPDATE file_changes SET after = ? WHERE id = ?', now, id);
+        for (const { id, now } of left) database.run('UPDATE file_changes SET at_end = ? WHERE id = ?', now, id);
       });
     },
   };

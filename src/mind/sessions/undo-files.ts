@@ -1,7 +1,8 @@
 // Owns taking back the file changes of a session's last turn, and showing what the session changed. Knows no surface.
 // Invariants: every file of the turn that was kept is put back, or none is and each reason is said; a file that is no longer what the turn
-// left is never touched; a stopped undo is mended by the same undo again; mode bits come back with the bytes.
-import { rmSync } from 'node:fs';
+// left is never touched; what no call of the turn is known to have written is kept and named; a stopped undo is mended by the same undo
+// again; mode bits come back with the bytes.
+import { accessSync, constants, existsSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { atomicWrite, makeFolders, syncFolder } from '#base/atomic-write.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
@@ -40,7 +41,12 @@ interface FileSpan {
   readonly path: string;
   readonly before: string;
   readonly unkept: string | null;
+  /** What the turn left. */
   readonly after: string | null;
+  /** What its calls left, each. */
+  readonly written: readonly (string | null)[];
+  /** What somebody else wrote between its calls. */
+  readonly between: readonly string[];
 }
 
 const OPEN_ROWS =
@@ -66,7 +72,10 @@ function spansOf(rows: readonly FileChangeRow[]): readonly FileSpan[] {
   return paths.flatMap((path) => {
     const own = rows.filter((row) => row.path === path);
     const [first, last] = [own[0], own.at(-1)];
-    return first && last ? [{ path, before: first.before, unkept: first.unkept, after: last.after }] : [];
+    if (!first || !last) return [];
+    const written = own.map(({ after }) => after);
+    const between = own.map(({ before }) => before).filter((key) => key !== first.before && !written.includes(key));
+    return [{ path, before: first.before, unkept: first.unkept, after: last.at_end ?? last.after, written, between }];
   });
 }
 
@@ -109,16 +118,33 @@ function obstacle({ path, before, unkept, after, now, was }: Planned): string | 
   if (now.key === 'unreadable') return 'cannot be read';
   if (after !== null && now.key !== after) return now.key === 'none' ? 'was deleted since' : 'was changed since';
   if (before !== 'none' && was.bytes === undefined) return 'has no copy any more in the home of Talaria';
-  return undefined;
+  return closedFolder(path);
+}
+
+/** Why nothing can be written below the nearest folder of this path that is there. */
+function closedFolder(path: string): string | undefined {
+  let folder = dirname(path);
+  while (!existsSync(folder) && folder !== dirname(folder)) folder = dirname(folder);
+  if (!statSync(folder).isDirectory()) return `cannot be put back: ${folder} is a file now`;
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK);
+    return undefined;
+  } catch {
+    return `cannot be put back: ${folder} may not be written`;
+  }
 }
 
 function putBack(place: CheckpointPlace, { sessionId, cwd }: Seat, one: Planned): readonly string[] {
-  const { path, before, unkept, after, now, was } = one;
+  const { path, before, unkept, after, between, now, was } = one;
   const shown = shownPath(path, cwd);
   if (now.key === before) return after === before ? [] : [`${shown} was already as before`];
   if (unkept !== null) return [`${shown} stays as it is, nothing of it was kept: ${unkept}`];
-  const copy = after === null ? copyPath(place.folder, sessionId, now.key) : undefined;
-  const note = copy ? ` (its change was cut off or goes on; what stood there is kept: ${copy})` : '';
+  const others = new Set(isWritten(one) ? between : [...between, now.key]);
+  const copies = [...others]
+    .flatMap((key) => copyPath(place.folder, sessionId, key) ?? [])
+    .filter((copy) => existsSync(copy));
+  const why = after === null ? 'its change was cut off or goes on' : 'not all of it was written by calls of the turn';
+  const note = copies.length === 0 ? '' : ` (${why}; what stood there is kept: ${copies.join(', ')})`;
   if (was.bytes === undefined) {
     rmSync(path, { force: true });
     syncFolder(dirname(path));
@@ -129,9 +155,14 @@ function putBack(place: CheckpointPlace, { sessionId, cwd }: Seat, one: Planned)
   return [`restored ${shown}${note}`];
 }
 
-/** The end of the call was not seen: what stands there may be somebody else's, so it is kept. Gives why it could not be. */
-function keepAside(place: CheckpointPlace, sessionId: string, { after, before, now }: Planned): string | undefined {
-  if (after !== null || now.key === 'none' || now.key === before) return undefined;
+function isWritten({ written, now }: Planned): boolean {
+  return now.key === 'none' || written.includes(now.key);
+}
+
+/** What stands there may be somebody else's, so it is kept. Gives why it could not be. */
+function keepAside(place: CheckpointPlace, sessionId: string, one: Planned): string | undefined {
+  const { before, unkept, now } = one;
+  if (now.key === before || unkept !== null || isWritten(one)) return undefined;
   const problem = new FileCheckpoints(place).copy(sessionId, now);
   return problem && `could not be kept as it is now (${problem})`;
 }

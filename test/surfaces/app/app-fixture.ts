@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { type Approver, absentAsker, denyingApprover } from '#core/agent/approver.ts';
+import { absentAsker, denyingApprover } from '#core/agent/approver.ts';
 import type { CommandOutput } from '#core/agent/command-spec.ts';
 import type { Conversation } from '#core/agent/conversation.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
@@ -47,7 +47,9 @@ export function createStage(t: TestContext, variables: Record<string, string> = 
 
 export async function openConversation(
   app: App,
-  options: { readonly resume?: string; readonly continueLast?: boolean; readonly approver?: Approver } = {},
+  options: Partial<
+    Pick<Parameters<App['openConversation']>[0], 'source' | 'cwd' | 'resume' | 'continueLast' | 'approver'>
+  > = {},
 ): Promise<Conversation> {
   const { approver = denyingApprover, ...rest } = options;
   const opened = await app.openConversation({

@@ -28,10 +28,10 @@ export function createPatchTool(options: FileToolsOptions) {
     toolset: 'file',
     effect: 'write',
     risk: ({ path }, { cwd }) => writeRisk(path, cwd, options),
-    preview: async (request, { cwd }) => {
+    preview: async (request, { cwd, redact }) => {
       const path = fullPath(request.path, cwd, options);
       const replaced = patchedText(path, request);
-      return replaced.ok ? changePreview(path, replaced.value.text) : '';
+      return replaced.ok ? changePreview(path, replaced.value.text, redact) : '';
     },
     writes: ({ path }, { cwd }) => [realPath(fullPath(path, cwd, options))],
     summary: ({ path }) => `patch ${path}`,

@@ -2,7 +2,7 @@
 // Knows no other tool. Invariant: a reader sees the old or the new file; folders, pipes and the agent's own records are refused.
 import { z } from 'zod';
 import { errorCode, errorText } from '#base/errors.ts';
-import { lineDiff, shownDiff } from '#base/text/line-diff.ts';
+import { decidedDiff, lineDiff } from '#base/text/line-diff.ts';
 import { plural } from '#base/text.ts';
 import { defineTool, type ToolOutput } from '#core/agent/tool.ts';
 import { lenientInput } from '../registry/lenient-input.ts';
@@ -22,7 +22,7 @@ export function createWriteFileTool(options: FileToolsOptions) {
     toolset: 'file',
     effect: 'write',
     risk: ({ path }, { cwd }) => writeRisk(path, cwd, options),
-    preview: async ({ path, content }, { cwd }) => changePreview(fullPath(path, cwd, options), content),
+    preview: async ({ path, content }, { cwd, redact }) => changePreview(fullPath(path, cwd, options), content, redact),
     writes: ({ path }, { cwd }) => [realPath(fullPath(path, cwd, options))],
     summary: ({ path, content }) => `write ${path} (${plural(countLines(content), 'line')})`,
     run: async (request, { cwd }) => writeFile(fullPath(request.path, cwd, options), request),
@@ -46,11 +46,11 @@ function writeFile(path: string, { path: shown, content }: WriteInput): ToolOutp
 }
 
 /** What would change in the file that is there; empty where there is none, or no text. */
-export async function changePreview(path: string, next: string): Promise<string> {
+export async function changePreview(path: string, next: string, redact: (text: string) => string): Promise<string> {
   const old = readTextFile(path);
   if (!old.ok) return '';
-  const { text, more } = shownDiff((await lineDiff(old.value.text, keepLineEnds(next, old.value))).text);
-  return more === 0 ? text : `${text}\n… ${plural(more, 'more line')}`;
+  const { text } = await lineDiff(old.value.text, keepLineEnds(next, old.value));
+  return decidedDiff(redact(text));
 }
 
 /** A disk that is full or read-only is something the model can tell the owner; anything else is a fault. */

@@ -68,6 +68,25 @@ export function operandsOf(call: Call): readonly ShellWord[] {
   return [...before.filter(({ text }) => !text.startsWith('-') || text === '-'), ...after];
 }
 
+/** What `cp`, `mv`, `install` and `ln` take, and the folder that `-t` names: then every operand is a source. */
+export function copyOperands(call: Call): { readonly operands: readonly ShellWord[]; readonly folder?: ShellWord } {
+  const end = call.args.findIndex(({ text }) => text === '--');
+  const at = call.args.findLastIndex(({ text }, i) => (end < 0 || i < end) && folderFlag(text) !== undefined);
+  const flag = call.args[at];
+  const value = folderFlag(flag?.text ?? '');
+  if (flag === undefined || value === undefined) return { operands: operandsOf(call) };
+  const next = value === '' ? call.args[at + 1] : undefined;
+  const args = call.args.filter((word) => word !== next);
+  return { operands: operandsOf({ ...call, args }), folder: next ?? { ...flag, text: value } };
+}
+
+/** The value that stands in the flag itself, empty where it is the next word. */
+function folderFlag(text: string): string | undefined {
+  const [name = '', ...value] = text.split('=');
+  if (/^--t/.test(name) && '--target-directory'.startsWith(name)) return value.join('=');
+  return /^-[^-tgmoST]*t(.*)$/s.exec(text)?.[1];
+}
+
 /** All arguments as one text, for rules that read code or SQL. */
 export function argumentText(call: Call): string {
   return call.args.map(({ text }) => text).join(' ');

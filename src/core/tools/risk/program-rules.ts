@@ -1,6 +1,6 @@
 // Owns the rules of programs whose danger depends on what they are pointed at: rm, chmod, kill, dd, mkfs, find, git refs, crontab.
 // Knows the path rules and nothing of shells. Invariant: an unknown target counts as a dangerous one.
-import { ask, type Call, type Finding, flagsOf, hasFlag, never, operandsOf } from './finding.ts';
+import { ask, type Call, copyOperands, type Finding, flagsOf, hasFlag, never, operandsOf } from './finding.ts';
 import { isHarmlessDevice, isRawDevice, isVitalFolder } from './path-rules.ts';
 import { type Target, targetOf } from './place.ts';
 
@@ -204,12 +204,14 @@ function editCrontab(call: Call): readonly Finding[] {
 
 /** Moving a vital folder away is as bad as deleting it; moving onto something replaces it. */
 function moveFiles(call: Call): readonly Finding[] {
-  const targets = targetsOf(call);
+  const { operands, folder } = copyOperands(call);
+  const targets = [...operands, ...(folder ? [folder] : [])].map((word) => targetOf(word, call.place));
   const sources = targets.slice(0, -1);
   if (sources.some(isVital(call))) return [never('moves a folder away that the system or the account needs')];
-  const last = operandsOf(call).at(-1);
+  const last = operands.at(-1);
   const path = targets.at(-1)?.path;
-  const intoFolder = last?.text.endsWith('/') || last?.text === '.' || last?.text === '..' || sources.length > 1;
+  const intoFolder =
+    folder || last?.text.endsWith('/') || last?.text === '.' || last?.text === '..' || sources.length > 1;
   if (intoFolder || path === undefined || hasFlag(call, '-n', '--no-clobber') || !call.place.exists(path)) return [];
   return [ask('may replace what is already there', `mv onto ${path}`)];
 }

@@ -3,12 +3,12 @@
 import { globSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import type { ShellCommand, ShellRedirect, ShellWord } from '../shell/shell-script.ts';
-import { ask, type Call, type Finding, hasFlag, never, operandsOf } from './finding.ts';
+import { ask, type Call, copyOperands, type Finding, hasFlag, never, operandsOf } from './finding.ts';
 import { hiddenSecret } from './hidden-secret.ts';
 import { isHarmlessDevice, isRawDevice, isVitalFile, ownFileAt, secretAt, steersLater } from './path-rules.ts';
 import { absolutePath, isInWorkspace, type Place, parentFolder, targetOf } from './place.ts';
 
-/** Which operands a program writes: all, the last, or all but the first. */
+/** Which operands a program writes: all, the last, or all but the first; COPIERS are read by themselves. */
 const WRITERS: Readonly<Record<string, 'all' | 'last' | 'rest'>> = {
   tee: 'all',
   touch: 'all',
@@ -19,16 +19,15 @@ const WRITERS: Readonly<Record<string, 'all' | 'last' | 'rest'>> = {
   unlink: 'all',
   truncate: 'all',
   shred: 'all',
-  mv: 'all',
-  cp: 'last',
-  ln: 'last',
-  install: 'last',
   rsync: 'last',
   scp: 'last',
   chmod: 'rest',
   chown: 'rest',
   chgrp: 'rest',
 };
+
+/** Programs that put files into a folder under their own names. */
+const COPIERS = /^(?:cp|mv|install|ln)$/;
 
 export function writeFindings(call: Call): readonly Finding[] {
   return [...writtenWords(call)].flatMap((word) => judgeWrite(word, call.place));
@@ -56,13 +55,16 @@ function judgeEmptied(word: ShellWord, place: Place): readonly Finding[] {
 export function writtenPaths({ command, place }: Pick<Call, 'command' | 'place'>, call?: Call): readonly string[] {
   const words = [...redirectedTo(command).map(({ target }) => target), ...(call ? writtenWords(call) : [])];
   const paths = words.flatMap((word) => namedPaths(word, place));
-  if (!call || !/^(?:cp|mv|install)$/.test(call.program)) return paths;
-  const sources = operandsOf(call).slice(0, -1);
-  const inside = sources.flatMap(({ text }) => paths.slice(-1).map((folder) => join(folder, basename(text))));
+  if (!call || !COPIERS.test(call.program)) return paths;
+  const { operands, folder: named } = copyOperands(call);
+  const sources = named ? operands : operands.slice(0, -1);
+  const into = [named ?? operands.at(-1) ?? []].flat().flatMap((word) => namedPaths(word, place));
+  const inside = sources
+    .flatMap((word) => namedPaths(word, place))
+    .flatMap((path) => into.map((folder) => join(folder, basename(path))));
   return [...paths, ...inside];
 }
 
-const MOST_MATCHES = 200;
 const MOST_CHARACTERS = 4_096;
 
 /** What is only known at run time is nobody's path; of a pattern, what it names in one folder. */
@@ -71,33 +73,28 @@ function namedPaths(word: ShellWord, place: Place): readonly string[] {
   if (!word.certain || word.text === '' || word.text === '-' || word.text.length > MOST_CHARACTERS) return [];
   if (!word.glob) return [absolutePath(word.text, place) ?? []].flat();
   if (cwd === undefined || /[*?[].*\/|\*\*/.test(word.text)) return [];
-  return globSync(word.text, { cwd })
-    .slice(0, MOST_MATCHES)
-    .map((path) => resolve(cwd, path));
+  return globSync(word.text, { cwd }).map((path) => resolve(cwd, path));
 }
 
 function writtenWords(call: Call): readonly ShellWord[] {
+  if (COPIERS.test(call.program)) return placedWords(call);
   const operands = operandsOf(call);
-  const named = valuesOf(call, [
-    '-o',
-    '-O',
-    '--output',
-    '--output-document',
-    '-t',
-    '--target-directory',
-    '-C',
-    '-d',
-    '--directory',
-  ]);
+  const named = valuesOf(call, ['-o', '-O', '--output', '--output-document', '-C', '-d', '--directory']);
   const which = Object.hasOwn(WRITERS, call.program) ? WRITERS[call.program] : undefined;
   if (which === 'all') return operands;
   if (which === 'rest') return operands.slice(1);
-  if (which === 'last') return hasFlag(call, '-t', '--target-directory') ? named : operands.slice(1).slice(-1);
+  if (which === 'last') return operands.slice(1).slice(-1);
   if (call.program === 'sed' && hasFlag(call, '-i', '--in-place')) return operands.slice(1);
   if (call.program === 'perl' && hasFlag(call, '-i')) return operands.slice(1);
   return ['curl', 'wget', 'tar', 'unzip', 'dd', 'sort', 'gcc', 'cc'].includes(call.program)
     ? [...named, ...ddTarget(call)]
     : [];
+}
+
+function placedWords(call: Call): readonly ShellWord[] {
+  const { operands, folder } = copyOperands(call);
+  const into = folder ? [folder] : operands.slice(1).slice(-1);
+  return call.program === 'mv' ? [...new Set([...operands, ...into])] : into;
 }
 
 function valuesOf(call: Call, flags: readonly string[]): readonly ShellWord[] {

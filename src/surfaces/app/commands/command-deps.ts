@@ -13,6 +13,12 @@ export interface CommandDeps {
   readonly app: () => Promise<App>;
 }
 
+/** The last session that somebody had here, in a terminal. */
+export async function lastSessionHere({ store }: App, cwd: string): Promise<string | undefined> {
+  const recent = await store.list({ cwd, source: 'cli', limit: 20 });
+  return recent.find(({ messageCount }) => messageCount > 0)?.id;
+}
+
 export function line(text: string): CommandOutput {
   return { type: 'line', text };
 }

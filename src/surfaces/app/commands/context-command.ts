@@ -4,12 +4,12 @@
 import { z } from 'zod';
 import { estimateTokens } from '#base/text.ts';
 import { refused } from '#core/agent/command-failure.ts';
-import { type AnyCommand, type CommandContext, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
+import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import { countFactor, messageTokens, promptTokens } from '#core/agent/compress/context-size.ts';
 import type { FrozenPrompt, Span, StoredMessage } from '#core/agent/session-store.ts';
 import type { App } from '../app.ts';
 import { findSession } from '../find-session.ts';
-import { type CommandDeps, line } from './command-deps.ts';
+import { type CommandDeps, lastSessionHere, line } from './command-deps.ts';
 
 interface Share {
   readonly part: string;
@@ -43,7 +43,7 @@ export function contextCommand(deps: CommandDeps): AnyCommand {
     }),
     async *run({ session }, context): AsyncGenerator<CommandOutput> {
       const app = await deps.app();
-      const id = session ?? context.sessionId ?? (await lastHere(app, context));
+      const id = session ?? context.sessionId ?? (await lastSessionHere(app, context.cwd)) ?? 'new';
       const weighed = id === 'new' ? newSession(app, context.cwd) : await storedSession(app, id);
       if (!weighed) {
         yield refused('no-such-session', `There is no session ${id}.`, '`talaria sessions list` shows them.');
@@ -52,11 +52,6 @@ export function contextCommand(deps: CommandDeps): AnyCommand {
       yield* shown(weighed, app);
     },
   });
-}
-
-async function lastHere({ store }: App, { cwd }: CommandContext): Promise<string> {
-  const recent = await store.list({ cwd, source: 'cli', limit: 20 });
-  return recent.find(({ messageCount }) => messageCount > 0)?.id ?? 'new';
 }
 
 function* shown(weighed: Weighed, app: App): Generator<CommandOutput> {

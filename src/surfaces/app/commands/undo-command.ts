@@ -16,7 +16,7 @@ import {
 } from '#mind/sessions/undo-files.ts';
 import type { App } from '../app.ts';
 import { refuseNewerHome } from '../home/newer-home.ts';
-import { type CommandDeps, line } from './command-deps.ts';
+import { type CommandDeps, lastSessionHere, line } from './command-deps.ts';
 
 /** Where it is asked for. */
 export interface UndoSeat {
@@ -33,8 +33,7 @@ export function shellSeat({ app }: CommandDeps): UndoSeat {
   return {
     surface: 'cli',
     app,
-    sessionOf: async ({ store }, cwd) =>
-      (await store.list({ cwd, limit: 20 })).find(({ messageCount }) => messageCount > 0)?.id,
+    sessionOf: lastSessionHere,
     alone: async ({ store }, sessionId, work) => {
       const lease = await store.claim(sessionId);
       if (!lease.ok) return lease;

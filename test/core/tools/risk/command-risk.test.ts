@@ -167,6 +167,18 @@ describe('core/tools/risk/command-risk', () => {
     assert.equal(level(`echo ${'$('.repeat(40)}`), 'ask');
   });
 
+  it('first hour 5: the folder behind -t is where mv, cp and install write, and every operand is a source', () => {
+    const written = (command: string) => pathsWritten(command, { cwd: '/w', home: '/home/u' });
+    for (const flag of ['-t d', '-td', '-vt d', '--target-directory d', '--target-directory=d', '--target=d']) {
+      assert.deepEqual(written(`mv ${flag} f g`), ['/w/f', '/w/g', '/w/d', '/w/d/f', '/w/d/g'], flag);
+      assert.deepEqual(written(`cp ${flag} f`), ['/w/d', '/w/d/f'], flag);
+      assert.deepEqual(written(`install -m 644 f ${flag}`).slice(-1), ['/w/d/f'], flag);
+      assert.equal(level(`mv ${flag} old.txt`), level('mv old.txt d/'), flag);
+    }
+    assert.equal(level('mv -t /tmp /etc'), 'never');
+    assert.equal(level('cp f -t/opt'), level('cp f /opt/'));
+  });
+
   it('names the files that a command writes, as far as a reader can know them', () => {
     const written = (command: string) => pathsWritten(command, { cwd: '/w', home: '/home/u' });
     const named: readonly (readonly [command: string, paths: readonly string[]])[] = [

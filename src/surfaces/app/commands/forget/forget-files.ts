@@ -7,7 +7,7 @@ import { atomicWrite } from '#base/atomic-write.ts';
 import { parseTime } from '#base/clock.ts';
 import { isJsonObject, type JsonValue, parseJson } from '#base/json.ts';
 import { messageIdOf } from '#mind/evidence/message-handle.ts';
-import { copiesOf } from '#mind/sessions/file-checkpoints.ts';
+import { copiesOf, copyPath, type FileCopy } from '#mind/sessions/file-checkpoints.ts';
 import { someStoredText } from '#mind/sessions/forget/json-texts.ts';
 import { type SelectedSession, variantsOf } from '#mind/sessions/forget/select-messages.ts';
 import { FORGOTTEN, replacing } from '#mind/sessions/forget/sweep-text.ts';
@@ -22,6 +22,8 @@ export interface FilesToForget {
   readonly before?: number;
   /** Ids of proposals that wait no longer. */
   readonly pending: readonly string[];
+  /** Copies of files that no row names any more. */
+  readonly copies: readonly FileCopy[];
 }
 
 export interface ForgottenFiles {
@@ -45,11 +47,12 @@ function spills({ spill }: Home, { sessions, text }: FilesToForget): readonly st
   return [...folders, ...files, ...holding].filter((path) => path.startsWith(spill + sep) && existsSync(path));
 }
 
-/** What stood in files before the agent changed them: of sessions that go, and what holds the text. */
-function copies({ checkpoints }: Home, { sessions, text }: FilesToForget): readonly string[] {
+/** What stood in files before the agent changed them: of sessions and rows that go, and what holds the text. */
+function copies({ checkpoints }: Home, { sessions, text, copies: unnamed }: FilesToForget): readonly string[] {
   const folders = sessions.filter(({ whole }) => whole).map(({ id }) => copiesOf(checkpoints, id));
   const holding = text === undefined ? [] : holdingFiles(checkpoints, text);
-  return [...folders.filter((path) => existsSync(path)), ...holding];
+  const loose = unnamed.flatMap(({ session, key }) => copyPath(checkpoints, session, key) ?? []);
+  return [...[...folders, ...loose].filter((path) => existsSync(path)), ...holding];
 }
 
 function waiting({ pending }: Home, { pending: ids, text }: FilesToForget): readonly string[] {

@@ -10,7 +10,7 @@ import { openDatabase } from '#base/database.ts';
 import { forgetEvents } from '#mind/evidence/forget/forget-events.ts';
 import { type ForgottenProposals, forgetProposals } from '#mind/evidence/forget/forget-proposals.ts';
 import { forgetHints, forgetReviews } from '#mind/learning/forget/forget-reviews.ts';
-import { forgetFileChanges } from '#mind/sessions/file-checkpoints.ts';
+import { type FileCopy, forgetFileChanges } from '#mind/sessions/file-checkpoints.ts';
 import { eraseFreed } from '#mind/sessions/forget/erase-freed.ts';
 import { type ForgottenRows, forgetMessages } from '#mind/sessions/forget/forget-messages.ts';
 import type { SelectedSession } from '#mind/sessions/forget/select-messages.ts';
@@ -39,6 +39,8 @@ export interface ForgottenElsewhere {
 
 export interface ForgottenInState extends ForgottenRows, ForgottenProposals {
   readonly reviews: number;
+  /** Copies of files that no row names any more. */
+  readonly copies: readonly FileCopy[];
 }
 
 /** The databases beside `state.db`: events go with their sessions, anything else loses the text. */
@@ -99,8 +101,8 @@ export function forgetInState(database: Database, what: StoresToForget): Promise
       ? forgetProposals(database, { messageIds, sessionIds: wholeIds(sessions), ...shared })
       : { quotes: 0, proposals: 0, pending: [] };
     const rows = forgetMessages(database, lanes, { sessions, ...shared });
-    if (hasTable(database, 'file_changes')) forgetFileChanges(database, shared);
-    return { ...proposals, ...rows, reviews: hasTable(database, 'reviews') ? inReviews(database, what) : 0 };
+    const copies = hasTable(database, 'file_changes') ? forgetFileChanges(database, shared) : [];
+    return { ...proposals, ...rows, copies, reviews: hasTable(database, 'reviews') ? inReviews(database, what) : 0 };
   });
 }
 

@@ -86,9 +86,9 @@ async function forgetAll(place: ForgetPlace, chosen: Chosen): Promise<Forgotten>
   const kept = await forgetOwn(place, chosen);
   const extensions = await forgetInExtensions(place, what);
   const elsewhere = await forgetElsewhere(home, what, clock);
-  const first = forgetFiles(home, { ...what, pending: [] });
+  const first = forgetFiles(home, { ...what, pending: [], copies: [] });
   const state = await forgetInState(store.database, what);
-  const last = forgetFiles(home, { ...what, pending: state.pending });
+  const last = forgetFiles(home, { ...what, pending: state.pending, copies: state.copies });
   const old = chosen.everywhere && what.text !== undefined ? removeOldTexts(home, what.text) : 0;
   const isBusy = (await eraseFreed(store.database, clock)) === 'busy';
   const files = {
