@@ -43,6 +43,30 @@ describe('first hour 9: settings', () => {
   });
 });
 
+describe('first hour 3: names of models', () => {
+  const lists = ({ temp }: Stage, known: Readonly<Record<string, readonly string[]>>) => {
+    const rows = Object.entries(known).map(([url, ids]) => [url, { at: Date.now(), models: ids.map((id) => ({ id })) }]);
+    temp.write('home/cache/models.json', JSON.stringify(Object.fromEntries(rows)));
+  };
+  const LOCAL = 'providers:\n  local: {base_url: "http://127.0.0.1:9/v1"}\n';
+  const KNOWN = { 'http://127.0.0.1:9/v1': ['good-model', 'other-model'] };
+
+  test('first hour 3: config set model refuses what -m would refuse, and takes what only lacks its key', async (t) => {
+    const stage = createStage(t);
+    writeConfig(stage, LOCAL);
+    lists(stage, KNOWN);
+    const set = async (value: string, force = false) => {
+      const { failure } = await runCommand(stage, 'config set', { key: 'model', value, force });
+      return [failure?.exitCode, failure?.code];
+    };
+    assert.deepEqual(await set('nosuch/model'), [3, 'no-provider']);
+    assert.deepEqual(await set('llama/nosuch'), [3, 'no-provider']);
+    assert.deepEqual(await set('local/good-modle'), [3, 'no-model']);
+    assert.deepEqual(await set('anthropic/claude-x'), [undefined, undefined]);
+    assert.deepEqual(await set('nosuch/model', true), [undefined, undefined]);
+  });
+});
+
 describe('first hour 9: commands', () => {
   test('first hour 9: an unknown id is refused with exit code 3 everywhere', async (t) => {
     const stage = createStage(t);
