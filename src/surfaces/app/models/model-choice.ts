@@ -44,6 +44,11 @@ export function configuredProvider({ model }: Config): string | undefined {
   return typeof model === 'object' ? (model.provider ?? (model.base_url ? 'custom' : undefined)) : undefined;
 }
 
+/** What is said of a model that was chosen and cannot be had. */
+export function cannotAnswer(name: string, why: string): string {
+  return `${name} cannot answer: ${why}`;
+}
+
 /** Without any wish: the first provider that can answer. */
 export function firstChoice(providers: readonly FoundProvider[]): ModelChoice | undefined {
   const first = providers.find(({ files }) => files === undefined || files.some(({ missing }) => !missing));

@@ -11,6 +11,7 @@ import type { ProviderProblem } from './find-providers.ts';
 import type { FoundProvider } from './found-provider.ts';
 import {
   type ChoiceRefusal,
+  cannotAnswer,
   configuredModel,
   configuredProvider,
   firstChoice,
@@ -174,7 +175,7 @@ class Desk implements ModelDesk {
 
   /** What was chosen and cannot be had is not exchanged for anything else. */
   #keepAbsent(name: string, why: string): void {
-    this.#present = { client: absentClient(name, `${name} cannot answer: ${why}`), reason: `cannot answer: ${why}` };
+    this.#present = { client: absentClient(name, cannotAnswer(name, why)), reason: `cannot answer: ${why}` };
   }
 
   #ground(): ModelGround {

@@ -65,6 +65,29 @@ describe('first hour 3: names of models', () => {
     assert.deepEqual(await set('anthropic/claude-x'), [undefined, undefined]);
     assert.deepEqual(await set('nosuch/model', true), [undefined, undefined]);
   });
+
+  test('first hour 3: doctor says of the chosen model what a turn says of it', async (t) => {
+    const server = await startScriptedServer([], { models: ['good-model', 'other-model'], context: t });
+    const stage = createStage(t);
+    const provider = `providers:\n  local: {base_url: "${server.baseUrl}"}\n`;
+    for (const [config, expected] of [
+      ['model: nosuch/x\n', /^nosuch\/x cannot answer: No provider is set up for nosuch\/x/],
+      [`model: local/good-modle\n${provider}`, /good-modle cannot answer: .*Nearest: local\/good-model/],
+      ['model: anthropic/claude-x\n', /ANTHROPIC_API_KEY/],
+    ] as const) {
+      writeConfig(stage, config);
+      const { text, failure } = await runCommand(stage, 'doctor');
+      assert.equal(failure?.code, 'unhealthy', text);
+      const { end } = await play(await openConversation(await stage.open()), 'hello');
+      const said = end.error?.message ?? '';
+      assert.match(said, expected);
+      assert.ok(text.includes(`fail  model: ${said}`), `${said}\n${text}`);
+    }
+    writeConfig(stage, 'model: reflex\n');
+    assert.match((await runCommand(stage, 'doctor')).text, /ok +model: reflex\/1: config\.yaml names it/);
+    writeConfig(stage, `model: local/good-model\n${provider}`);
+    assert.equal((await runCommand(stage, 'doctor')).failure?.code, undefined);
+  });
 });
 
 describe('first hour 9: commands', () => {
