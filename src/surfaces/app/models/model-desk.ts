@@ -99,8 +99,26 @@ class Desk implements ModelDesk {
       const names = new Set([...(defaultModel ? [defaultModel] : []), ...this.#listed(provider)]);
       return [...names].map((model) => row(model, reason));
     });
-    return [...rows, infoOf(this.#options.reflex, 'always there')];
+    const { reflex } = this.#options;
+    const present = this.#present.client === reflex ? [] : [this.info()];
+    return uniqueById([...present, ...this.#configured(), ...rows, infoOf(reflex, 'always there')]);
   };
+
+  /** Whatever config.yaml names stands in the list, had or not. */
+  #configured(): readonly ModelInfo[] {
+    const { config } = this.#options.surroundings;
+    const wish = configuredModel(config);
+    const own = wish === undefined ? [] : [{ name: wish, preferred: configuredProvider(config) }];
+    const tiers = [...config.tiers.T2, ...config.tiers.T1].map((name) => ({ name, preferred: undefined }));
+    return [...own, ...tiers].flatMap(({ name, preferred }) => {
+      if (isReflex(name)) return [];
+      const reason = 'config.yaml names it';
+      const choice = named(name, this.#ground(), { reason, preferred });
+      if (choice.ok) return [infoOf(this.#build(choice.value, 'T2'), reason)];
+      const why = `${reason}; it cannot answer: ${choice.detail}`;
+      return [infoOf(absentClient(name, why), why)];
+    });
+  }
 
   readonly forTier = (tier: Tier): ModelClient => {
     if (tier === 'T0') return this.#options.reflex;
@@ -167,7 +185,7 @@ class Desk implements ModelDesk {
     const [problem] = problems;
     if (T2.length > 0) {
       const client = this.#cascade('T2');
-      if (client) this.#present = { client, reason: 'first of tiers.T2 in config.yaml that answers' };
+      if (client) this.#present = { client, reason: 'first of tiers.T2 in config.yaml; the next one follows when it fails' };
       else this.#keepAbsent(T2[0] ?? '', 'no model of tiers.T2 in config.yaml can be had');
     } else if (first) await this.#take(first, signal);
     else if (problem) this.#keepAbsent(problem.provider, withFix(problem.message, problem.fix));
@@ -257,6 +275,6 @@ function infoOf(client: ModelClient, reason: string): ModelInfo {
   return { id: client.id, tier: client.tier, reason, contextWindow: client.traits.contextWindow };
 }
 
-function uniqueById(clients: readonly ModelClient[]): readonly ModelClient[] {
-  return clients.filter((client, at) => clients.findIndex((other) => other.id === client.id) === at);
+function uniqueById<Known extends { readonly id: string }>(all: readonly Known[]): readonly Known[] {
+  return all.filter(({ id }, at) => all.findIndex((other) => other.id === id) === at);
 }

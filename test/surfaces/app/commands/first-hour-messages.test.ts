@@ -88,6 +88,27 @@ describe('first hour 3: names of models', () => {
     writeConfig(stage, `model: local/good-model\n${provider}`);
     assert.equal((await runCommand(stage, 'doctor')).failure?.code, undefined);
   });
+
+  test('first hour 3: models lists the present model and every name of config.yaml', async (t) => {
+    const stage = createStage(t);
+    const providers = `${LOCAL}  far: {base_url: "http://127.0.0.1:9/far"}\n`;
+    const models = async (names: string, known: typeof KNOWN | object = {}) => {
+      writeConfig(stage, names + providers);
+      lists(stage, known as typeof KNOWN);
+      return (await runCommand(stage, 'models')).text.split('\n');
+    };
+    const tiers = 'tiers: {T1: [far/small, anthropic/x], T2: [local/other-model]}\n';
+    const one = await models(`model: local/good-model\n${tiers}`);
+    const rows = (lines: readonly string[]) => lines.slice(2).map((row) => row.split(' | ')[0]);
+    assert.deepEqual(rows(one), ['local/good-model', 'local/other-model', 'far/small', 'anthropic/x', 'reflex/1']);
+    assert.match(one.find((row) => row.startsWith('anthropic/x')) ?? '', /cannot answer: .*ANTHROPIC_API_KEY/);
+    const listed = await models('model: local/good-model\n', KNOWN);
+    assert.match(listed[2] ?? '', /^local\/good-model .*config\.yaml names it$/);
+    assert.match(listed[3] ?? '', /^local\/other-model .*config\.yaml sets local up$/);
+    const [head = ''] = await models('tiers: {T2: [far/large]}\n');
+    assert.match(head, /^far\/large .*first of tiers\.T2/);
+    assert.doesNotMatch(head, /answers/);
+  });
 });
 
 describe('first hour 9: commands', () => {
