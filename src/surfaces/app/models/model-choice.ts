@@ -78,6 +78,19 @@ export function named(name: string, ground: ModelGround, why: Why): Placed {
   return inferred(name, { ground, why, wanted });
 }
 
+/** Names in the lists of config.yaml that nobody can be found for; the rest of the list answers, else the present model. */
+export function unplacedTiers(
+  tiers: Config['tiers'],
+  ground: ModelGround,
+): readonly { readonly tier: string; readonly detail: string }[] {
+  return (['T1', 'T2'] as const).flatMap((tier) =>
+    tiers[tier].flatMap((name) => {
+      const choice = isReflex(name) ? undefined : named(name, ground, { reason: '' });
+      return choice?.ok === false ? [{ tier: `tiers.${tier}`, detail: choice.detail }] : [];
+    }),
+  );
+}
+
 function prefixOf(name: string): string {
   return name.slice(0, Math.max(0, name.indexOf('/')));
 }

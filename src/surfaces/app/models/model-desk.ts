@@ -20,6 +20,7 @@ import {
   type ModelGround,
   named,
   serves,
+  unplacedTiers,
 } from './model-choice.ts';
 
 export interface ModelDesk {
@@ -135,8 +136,14 @@ class Desk implements ModelDesk {
   };
 
   async start(signal: AbortSignal): Promise<void> {
-    const { flag, fixed, surroundings } = this.#options;
-    if (fixed) return;
+    if (this.#options.fixed) return;
+    await this.#choose(signal);
+    const { tiers } = this.#options.surroundings.config;
+    for (const said of unplacedTiers(tiers, this.#ground())) this.#options.notice(`${said.tier}: ${said.detail}`);
+  }
+
+  async #choose(signal: AbortSignal): Promise<void> {
+    const { flag, surroundings } = this.#options;
     const { config } = surroundings;
     const wish = flag ?? configuredModel(config);
     const reason = flag === undefined ? 'config.yaml names it' : '--model asks for it';
@@ -252,15 +259,14 @@ class Desk implements ModelDesk {
   #cascade(tier: 'T1' | 'T2'): ModelClient | undefined {
     const { config, clock } = this.#options.surroundings;
     const names = tier === 'T1' ? [...config.tiers.T1, ...config.tiers.T2] : config.tiers.T2;
-    const clients = uniqueById(names.flatMap((name) => this.#named(name, tier)));
+    const clients = uniqueById(
+      names.flatMap((name) => {
+        if (isReflex(name)) return [this.#options.reflex];
+        const choice = named(name, this.#ground(), { reason: 'config.yaml names it' });
+        return choice.ok ? [this.#build(choice.value, tier)] : [];
+      }),
+    );
     return clients.length === 0 ? undefined : createCascade({ tier, clients, clock });
-  }
-
-  #named(name: string, tier: Tier): readonly ModelClient[] {
-    const choice = named(name, this.#ground(), { reason: 'config.yaml names it' });
-    if (choice.ok) return [this.#build(choice.value, tier)];
-    this.#options.notice(`tiers.${tier}: ${choice.detail}`);
-    return [];
   }
 
   #build(choice: ModelChoice, tier: Tier): ModelClient {

@@ -109,6 +109,22 @@ describe('first hour 3: names of models', () => {
     assert.match(head, /^far\/large .*first of tiers\.T2/);
     assert.doesNotMatch(head, /answers/);
   });
+
+  test('first hour 3: a wrong name in tiers is said once at the start, and by doctor', async (t) => {
+    const server = await startScriptedServer([], { models: ['good-model', 'gone-modle'], context: t });
+    const stage = createStage(t);
+    const provider = `providers:\n  local: {base_url: "${server.baseUrl}"}\n`;
+    writeConfig(stage, `model: local/good-model\ntiers: {T1: [local/gone-model]}\n${provider}`);
+    lists(stage, { [server.baseUrl]: ['good-model', 'gone-modle'] });
+    const expected = /^tiers\.T1: local has no model gone-model\. Nearest: local\/gone-modle/;
+    const app = await stage.open();
+    const [first = '', ...more] = app.modelNotices;
+    assert.match(first, expected);
+    assert.deepEqual(more, []);
+    const { text, failure } = await runCommand(stage, 'doctor');
+    assert.ok(text.includes(`fail  ${first}`), text);
+    assert.equal(failure?.code, 'unhealthy');
+  });
 });
 
 describe('first hour 9: commands', () => {

@@ -16,6 +16,7 @@ import {
   isReflex,
   type ModelGround,
   named,
+  unplacedTiers,
 } from '../../models/model-choice.ts';
 import { createModelLists, type ModelLists } from '../../models/model-lists.ts';
 import { mergedVariables } from '../../parts/compose-models.ts';
@@ -42,7 +43,8 @@ export async function checkModels(
   const ground = { ...search, providers: [...local, ...search.providers], listed };
   const chosen = await checkChosen(config, ground, (provider) => checkProvider(provider, lists, signal));
   const found = local.map((provider) => good(`model ${provider.name}`, provider.reason));
-  const all = [...problems, ...answers, ...found, ...chosen];
+  const tiers = unplacedTiers(config.tiers, ground).map(({ tier, detail }) => fault(tier, detail, `\`talaria config set ${tier} …\` changes the list.`));
+  const all = [...problems, ...answers, ...found, ...chosen, ...tiers];
   return all.length > 0 ? all : [NONE];
 }
 
