@@ -205,8 +205,9 @@ class Desk implements ModelDesk {
 
   #ground(): ModelGround {
     const [present = ''] = this.#present.client.id.split('/');
-    const { problems = [] } = this.#options;
-    return { providers: this.#providers, problems, present, listed: this.#listed };
+    const { problems = [], surroundings } = this.#options;
+    const modelsFolder = surroundings.home.models;
+    return { providers: this.#providers, problems, present, listed: this.#listed, modelsFolder };
   }
 
   readonly #listed = ({ baseUrl }: FoundProvider): readonly string[] =>

@@ -120,6 +120,7 @@ export async function knownModels({ home, environment, clock }: KnownIn, signal:
   return {
     providers: [...(isAlone ? local : []), ...found.providers],
     problems: found.problems,
+    modelsFolder: home.models,
     listed: ({ baseUrl }) => lists.cached(baseUrl).map(({ id }) => id),
   };
 }

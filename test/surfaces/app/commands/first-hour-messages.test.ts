@@ -60,7 +60,7 @@ describe('first hour 3: names of models', () => {
       return [failure?.exitCode, failure?.code];
     };
     assert.deepEqual(await set('nosuch/model'), [3, 'no-provider']);
-    assert.deepEqual(await set('llama/nosuch'), [3, 'no-provider']);
+    assert.deepEqual(await set('llama/nosuch'), [3, 'no-model']);
     assert.deepEqual(await set('local/good-modle'), [3, 'no-model']);
     assert.deepEqual(await set('anthropic/claude-x'), [undefined, undefined]);
     assert.deepEqual(await set('nosuch/model', true), [undefined, undefined]);
@@ -124,6 +124,22 @@ describe('first hour 3: names of models', () => {
     const { text, failure } = await runCommand(stage, 'doctor');
     assert.ok(text.includes(`fail  ${first}`), text);
     assert.equal(failure?.code, 'unhealthy');
+  });
+
+  test('first hour 3: a model file that is not there is refused as a file, with the folder and the nearest', async (t) => {
+    const stage = createStage(t, { OPENROUTER_API_KEY: 'k' });
+    const refusal = async (model: string) => {
+      const opened = await stage.open({ model }).catch((error: Error) => error);
+      return opened instanceof Error ? opened.message : 'taken';
+    };
+    const folder = `in the models folder (${join(stage.root, 'models')})`;
+    for (const name of ['/nosuch/smal.gguf', 'smal.gguf', 'llama/smal'])
+      assert.ok((await refusal(name)).startsWith(`There is no model file for ${name} ${folder}`), name);
+    stage.temp.write('home/models/small.gguf', '');
+    for (const name of ['/nosuch/smal.gguf', 'smal.gguf', 'llama/smal'])
+      assert.match(await refusal(name), /no model file for .*smal.* in the models folder .*Nearest: llama\/small/);
+    const added = await (await stage.open({ model: 'reflex' })).addModel({ key: './x.gguf' }, new AbortController().signal);
+    assert.match(added.ok ? 'taken' : added.detail, /x\.gguf is a model file, no key\. Put it into .*kind: llama, path: /);
   });
 });
 

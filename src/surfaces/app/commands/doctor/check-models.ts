@@ -40,7 +40,7 @@ export async function checkModels(
   const isAlone = firstChoice(search.providers) === undefined;
   const local = isAlone ? await lists.probeLocal(signal) : [];
   const listed = ({ baseUrl }: FoundProvider) => lists.cached(baseUrl).map(({ id }) => id);
-  const ground = { ...search, providers: [...local, ...search.providers], listed };
+  const ground = { ...search, providers: [...local, ...search.providers], modelsFolder: home.models, listed };
   const chosen = await checkChosen(config, ground, (provider) => checkProvider(provider, lists, signal));
   const found = local.map((provider) => good(`model ${provider.name}`, provider.reason));
   const tiers = unplacedTiers(config.tiers, ground).map(({ tier, detail }) => fault(tier, detail, `\`talaria config set ${tier} …\` changes the list.`));
