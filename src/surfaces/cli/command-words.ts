@@ -21,6 +21,15 @@ const CHAT: Readonly<Record<string, readonly string[]>> = { search: ['sessions',
 /** What users of other agents type for a command of the chat. */
 const CHAT_ALIASES: Readonly<Record<string, string>> = { new: 'clear', compress: 'compact', quit: 'exit' };
 
+/** Commands of the chat that change the conversation: typed while a turn runs they wait for its end. */
+const AFTER_THE_TURN: ReadonlySet<string> = new Set([
+  ...['new', 'clear', 'resume', 'compress', 'compact', 'retry', 'undo', 'learn', 'init'],
+]);
+
+export function waitsForTurn(line: string): boolean {
+  return AFTER_THE_TURN.has(/^\/(\S+)/.exec(line)?.[1] ?? '');
+}
+
 /** The list of `/help`, by what one wants; what is in none comes last. */
 export const CHAT_TOPICS: Readonly<Record<string, readonly string[]>> = {
   talk: ['help', 'retry', 'new', 'compress', 'copy', 'quit'],

@@ -217,7 +217,6 @@ describe('a composed agent', () => {
       stage.temp.write('home/config.yaml', `approvals:\n  mode: ${mode}\n`);
       const client = createScriptedModel([call('risky'), 'done'], { context: t });
       const app = await stage.open({ extra: { client, tools: [echo] } });
-      assert.equal(app.approvalMode(), shown, 'what /permissions and /status say');
       const { events } = await play(await openConversation(app, { approver }), 'go');
       const end = events.find((event) => event.type === 'tool-end');
       results.push(end?.type === 'tool-end' && end.result.isError ? 'denied' : 'ran');
@@ -245,6 +244,7 @@ describe('a composed agent', () => {
       stage.temp.write('home/config.yaml', `approvals:\n  mode: ${mode}\n`);
       const client = createScriptedModel([call('risky'), 'done'], { context: t });
       const app = await stage.open({ extra: { client, tools: [echo] }, run: { permission } });
+      assert.equal(app.approvalMode(), shown, 'what /permissions and /status say');
       const { events } = await play(await openConversation(app, { approver }), 'go');
       const end = events.find((event) => event.type === 'tool-end');
       const said = end?.type === 'tool-end' ? (end.result.observed.refused ?? 'ran') : 'nothing';

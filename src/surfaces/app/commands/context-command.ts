@@ -59,9 +59,10 @@ async function lastHere({ store }: App, { cwd }: CommandContext): Promise<string
   return recent.find(({ messageCount }) => messageCount > 0)?.id ?? 'new';
 }
 
-function* shown({ of, shares, counted }: Weighed, app: App): Generator<CommandOutput> {
+function* shown(weighed: Weighed, app: App): Generator<CommandOutput> {
+  const { of, counted } = weighed;
   const { id, contextWindow: window } = app.model();
-  const parts = shares.map(({ part, tokens }) => ({ part, tokens: Math.round(tokens * (counted?.factor ?? 1)) }));
+  const parts = correctedShares(weighed);
   const total = parts.reduce((sum, share) => sum + share.tokens, 0);
   yield {
     type: 'table',
@@ -77,12 +78,25 @@ function* shown({ of, shares, counted }: Weighed, app: App): Generator<CommandOu
     : 'estimated at four characters a token';
   yield line(`${of}; ${how}; window of ${id}: ${window} tokens`);
   const corrected = counted ? { counted: { model: counted.model, tokens: counted.tokens } } : {};
-  yield { type: 'data', value: { window, total, estimated: true, ...corrected, parts } };
+  yield {
+    type: 'data',
+    value: { window, total, estimated: true, ...corrected, parts: parts.map((share) => ({ ...share })) },
+  };
 }
 
 function newSession(app: App, cwd: string): Weighed {
   const shares = app.promptSections(cwd).map(({ name, text }) => ({ part: name, tokens: estimateTokens(text) }));
   return { of: 'a new session here', shares };
+}
+
+/** Tokens that the next request of a stored session takes, as `context` counts them; undefined when there is no such session. */
+export async function contextTokens(app: App, sessionId: string): Promise<number | undefined> {
+  const weighed = await storedSession(app, sessionId);
+  return weighed && correctedShares(weighed).reduce((sum, { tokens }) => sum + tokens, 0);
+}
+
+function correctedShares({ shares, counted }: Weighed): readonly Share[] {
+  return shares.map(({ part, tokens }) => ({ part, tokens: Math.round(tokens * (counted?.factor ?? 1)) }));
 }
 
 async function storedSession({ store }: App, name: string): Promise<Weighed | undefined> {

@@ -15,7 +15,7 @@ import { systemClock } from '#base/clock.ts';
 import { errorText } from '#base/errors.ts';
 import type { CommandOutput } from '#core/agent/command-spec.ts';
 import type { App } from '#surfaces/app/app.ts';
-import { isExitLine } from '../command-words.ts';
+import { isExitLine, waitsForTurn } from '../command-words.ts';
 import { commandLines, eventLines } from '../event-lines.ts';
 import { QuestionQueue } from '../questions.ts';
 import { failureLines } from '../render-output.ts';
@@ -238,6 +238,7 @@ class ChatScreen {
 
   /** Clears the line; Up brings it back. */
   #setAside(draft: string): void {
+    this.#interruptedAt = Number.NEGATIVE_INFINITY;
     this.#history.add(draft);
     this.#editor.addToHistory(draft);
     this.#editor.setText('');
@@ -253,7 +254,9 @@ class ChatScreen {
     return { consume: true };
   }
 
+  /** What waits is not sent any more. */
   #leave(): { consume: boolean } {
+    this.#chat.takeBack();
     this.#ended.resolve(0);
     return { consume: true };
   }
@@ -261,7 +264,8 @@ class ChatScreen {
   #submit(text: string): void {
     const line = text.trim();
     const { current } = this.#questions;
-    if (current) {
+    // A command is no answer: the question waits for one.
+    if (current && (current.secret || !line.startsWith('/'))) {
       for (const said of current.lines) this.#transcript.addLine(said, 'yellow');
       this.#transcript.addLine(`› ${current.secret || isSecret(line) ? '(hidden)' : line}`, 'dim');
       this.#questions.answer(line);
@@ -269,7 +273,7 @@ class ChatScreen {
     this.#tui.requestRender();
   }
 
-  /** A command runs at once, also beside a turn; any other line waits until it is its turn. */
+  /** A command runs at once, also beside a turn, unless it changes the conversation; any other line waits until it is its turn. */
   #take(line: string): void {
     this.#interruptedAt = Number.NEGATIVE_INFINITY;
     this.#history.add(line);
@@ -277,7 +281,9 @@ class ChatScreen {
     if (isExitLine(line)) return void this.#leave();
     if (line.startsWith('/')) {
       this.#transcript.addOwner(line);
-      this.#queue(() => this.#runSlash(line), this.#chat.isRunning ? Promise.resolve() : this.#work);
+      const isBeside = this.#chat.isRunning && !waitsForTurn(line);
+      if (this.#chat.isRunning && !isBeside) this.#transcript.addLine('after this turn', 'dim');
+      this.#queue(() => this.#runSlash(line), isBeside ? Promise.resolve() : this.#work);
       return;
     }
     this.#chat.wait(line);
@@ -342,7 +348,10 @@ class ChatScreen {
       if (isAlone) this.#working.hide();
     }
     const { conversation } = this.#chat;
-    if (conversation && conversation !== before) this.#transcript.addPast(conversation.history);
+    if (conversation && conversation !== before) {
+      this.#meter.forgetContext();
+      this.#transcript.addPast(conversation.history);
+    }
     if (this.#chat.isLeaving) this.#leave();
     this.#update();
     await this.#between();

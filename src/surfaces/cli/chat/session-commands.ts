@@ -5,7 +5,6 @@ import { shownPath } from '#base/paths/typed-path.ts';
 import { plural } from '#base/text.ts';
 import { refused } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
-import { messageTokens, promptTokens } from '#core/agent/compress/context-size.ts';
 import type { Conversation } from '#core/agent/conversation.ts';
 import { messageText } from '#core/model/message.ts';
 import { writeExport } from '#surfaces/app/commands/sessions/export-command.ts';
@@ -213,9 +212,10 @@ async function statusRows(chat: ChatControl): Promise<readonly (readonly [string
 
 async function sessionRows({ app, conversation }: ChatControl): Promise<readonly (readonly [string, string])[]> {
   if (!conversation) return [];
-  const { history, prompt, session } = conversation;
+  const { session } = conversation;
   const stored = await app.store.get(session.id);
-  const used = history.reduce((sum, message) => sum + messageTokens(message), promptTokens(prompt));
+  const { contextTokens } = await import('#surfaces/app/commands/context-command.ts');
+  const used = (await contextTokens(app, session.id)) ?? 0;
   const window = app.model().contextWindow;
   const calls = await app.store.costs({ sessionId: session.id });
   const unpriced = calls.reduce((sum, row) => sum + row.unpriced, 0);

@@ -189,7 +189,7 @@ async function answerFirst(chat: ChatSession, { prompt, piped }: FirstLine, targ
   if (piped.binary) target.err(`talaria: ${BINARY}\n`);
   if (piped.binary) return false;
   const { leftOut } = forOneTurn(piped, app.model().contextWindow);
-  if (leftOut > 0) target.err(`talaria: ${leftOutText(leftOut, prompt)}\n`);
+  if (leftOut > 0) target.err(`talaria: ${leftOutText(leftOut, app.model().tier, prompt)}\n`);
   return showTurn(chat.send(prompt, [stdinPart(app, conversation, piped)]), target);
 }
 

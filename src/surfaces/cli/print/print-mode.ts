@@ -10,6 +10,7 @@ import type { Conversation } from '#core/agent/conversation.ts';
 import type { ReflexQuestion } from '#core/agent/reflex-rule.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
 import type { TextPart } from '#core/model/message.ts';
+import type { Tier } from '#core/model/model-client.ts';
 import type { App } from '#surfaces/app/app.ts';
 import { withFix } from '#surfaces/app/with-fix.ts';
 import { eventLines } from '../event-lines.ts';
@@ -117,7 +118,7 @@ async function playMessage(print: Print, piped: PipedInput): Promise<number> {
   const { app, conversation, request } = print;
   if (piped.text.trim() === '') return playTurn(print, { text: request.text ?? '', extra: [] });
   const taken = forOneTurn(piped, app.model().contextWindow);
-  if (taken.leftOut > 0) sayNotice(print, leftOutText(taken.leftOut, request.text));
+  if (taken.leftOut > 0) sayNotice(print, leftOutText(taken.leftOut, app.model().tier, request.text));
   if (request.text === undefined) return playTurn(print, { text: taken.text, extra: [] });
   return playTurn(print, { text: request.text, extra: [stdinPart(app, conversation, piped)] });
 }
@@ -218,9 +219,12 @@ export function stdinPart(app: App, { session, history }: Conversation, piped: P
   };
 }
 
-export function leftOutText(leftOut: number, question?: string): string {
+export function leftOutText(leftOut: number, tier: Tier, question?: string): string {
   const asked = question === undefined ? 'QUESTION' : `'${question.replaceAll("'", "'\\''")}'`;
-  const what = `the piped input is too long for one turn: ${leftOut} characters in its middle were left out`;
+  // Fixed rules look into the file that holds all of it.
+  const rules = 'the piped input is longer than a model reads in one turn; rules count and find in all of it';
+  const cut = `the piped input is too long for one turn: ${leftOut} characters in its middle were left out`;
+  const what = tier === 'T0' ? rules : cut;
   return `${what}; to have all of it read, pipe it into: talaria rlm ask --context - ${asked}`;
 }
 

@@ -120,9 +120,39 @@ describe('chat screen', () => {
     const { screen, server } = await openScreen(t, [{ fault: 'hang-after' }]);
     screen.type('hold on', ENTER);
     await screen.shows('The first half');
+    screen.type('and then act', ENTER);
+    await screen.shows('› and then act');
     screen.type('exit', ENTER);
     await until(screen.isOver);
-    assert.equal(server.requests.length, 1);
+    assert.equal(server.requests.length, 1, 'what waited is not sent any more');
+  });
+
+  it('first hour 2: a command that changes the conversation waits for the turn, others run beside it', async (t) => {
+    const { screen, app } = await openScreen(t, [], 'reflex');
+    screen.type(`!${UNTIL_GO}`, ENTER);
+    await screen.shows('running');
+    screen.type('/clear', ENTER);
+    await screen.shows('after this turn');
+    screen.type('/permissions', ENTER);
+    await screen.shows('You are asked before');
+    assert.doesNotMatch(screen.text(), /new session/);
+    letGo(app);
+    await screen.shows('new session');
+  });
+
+  it('first hour 7: a command is no answer to a question: it runs, and the question waits', async (t) => {
+    const { screen, app } = await openScreen(t, [
+      { calls: [{ name: 'terminal', arguments: { command: 'echo new > kept.txt' } }] },
+      'Written.',
+    ]);
+    writeFileSync(join(app.environment.cwd, 'kept.txt'), 'old\n');
+    screen.type('write it', ENTER);
+    await screen.shows('asks to run this');
+    screen.type('/permissions', ENTER);
+    await screen.shows('You are asked before');
+    screen.type('y', ENTER);
+    await screen.shows('Written.');
+    assert.equal(readFileSync(join(app.environment.cwd, 'kept.txt'), 'utf8'), 'new\n');
   });
 
   it('first hour 7: a line cleared by Ctrl-C comes back with Up, also after a restart unless it holds a key', async (t) => {

@@ -102,6 +102,8 @@ describe('slash commands', () => {
     ])
       assert.match(status, expected);
     assert.ok(status.split('\n').length <= 20);
+    const total = /^total +~(\d+)/m.exec(await say('/context'))?.[1];
+    assert.match(status, new RegExp(`^context +about ${total} of`, 'm'), '/status counts as /context does');
   });
 
   it('first hour 7: /copy gives the terminal the last answer for its clipboard, and refuses where there is no screen', async (t) => {

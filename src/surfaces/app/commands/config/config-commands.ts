@@ -84,7 +84,10 @@ function unset(deps: CommandDeps): AnyCommand {
     positional: ['key'],
     input: z.object({ key: z.string().describe('Dotted name, e.g. terminal.timeout') }),
     async *run({ key }): AsyncGenerator<CommandOutput> {
-      yield* edit(deps, key, undefined);
+      const { raw } = await loadConfig(deps.home.config);
+      const unknown = valueAt(raw, key) === undefined ? await unknownName(key, null) : undefined;
+      if (unknown) yield unknown;
+      else yield* edit(deps, key, undefined);
     },
   });
 }

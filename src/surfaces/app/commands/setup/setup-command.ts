@@ -128,7 +128,8 @@ async function askKey(ask: Ask, question: string): Promise<Typed | undefined> {
 async function* correct(typed: Typed, ask: Ask): AsyncGenerator<CommandOutput, Typed | undefined> {
   const shown = [typed.baseUrl && `address ${typed.baseUrl}`, `model ${typed.model ?? 'its default'}`];
   yield line(`Typed was: ${shown.filter(Boolean).join(', ')}${typed.key ? ', a key' : ''}.`);
-  const part = (await ask('Correct the a = address, k = key, m = model; Enter leaves:')).trim().toLowerCase();
+  const part = (await ask('Correct the a = address, k = key, m = model, or type the address; Enter leaves:')).trim();
+  if (/^https?:\/\//i.test(part)) return { ...typed, baseUrl: part };
   if (part.startsWith('a')) return { ...typed, baseUrl: (await ask('Address:')).trim() || undefined };
   if (part.startsWith('k')) return { ...typed, key: (await ask('Key:', 'secret')).trim() || undefined };
   if (part.startsWith('m')) return { ...typed, model: (await ask('Model (empty: its default):')).trim() || undefined };

@@ -21,6 +21,11 @@ export class TurnMeter {
     return this.#inputTokens === undefined || tokens <= 0 ? undefined : this.#inputTokens / tokens;
   }
 
+  /** Another conversation: its last request is not known. */
+  forgetContext(): void {
+    this.#inputTokens = undefined;
+  }
+
   take(event: TurnEvent): void {
     switch (event.type) {
       case 'reasoning-delta':
