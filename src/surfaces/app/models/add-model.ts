@@ -1,5 +1,6 @@
 // Owns taking up a key or an address while talking, and in `setup`: recognise, test with one call, keep. Knows no terminal.
 // Invariant: nothing is kept when the test fails; the key goes into .env and nowhere else, the rest into config.yaml.
+import { basename } from 'node:path';
 import { errorText } from '#base/errors.ts';
 import type { JsonValue } from '#base/json.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
@@ -9,7 +10,7 @@ import { isLocalAddress } from '#core/model/providers/provider-options.ts';
 import type { ModelAddition } from '../app.ts';
 import { editConfig } from '../home/edit-config.ts';
 import { setEnvValue } from '../home/env-file.ts';
-import { makeHome } from '../home/home.ts';
+import { type Home, makeHome } from '../home/home.ts';
 import { withFix } from '../with-fix.ts';
 import { buildClient, type ClientSurroundings, UNNAMED_MODEL } from './build-client.ts';
 import { missingKeyFix } from './find-providers.ts';
@@ -51,7 +52,7 @@ export async function addModel(
   signal: AbortSignal,
 ): Promise<Result<AddedModel, AddRefusal>> {
   const { surroundings } = options;
-  const recognised = recognise(addition);
+  const recognised = recognise(addition, surroundings.home);
   if (!recognised.ok) return recognised;
   const provider = recognised.value;
   const model = await findModel(provider, addition, surroundings, signal);
@@ -89,8 +90,13 @@ async function testModel(
   }
 }
 
-function recognise(addition: ModelAddition): Result<FoundProvider, 'missing-key' | 'no-provider'> {
+function recognise(addition: ModelAddition, home: Home): Result<FoundProvider, 'missing-key' | 'no-provider'> {
   const key = addition.key?.trim() || undefined;
+  if (key !== undefined && /\.gguf$/i.test(key))
+    return refuse(
+      'no-provider',
+      `${key} is a model file, no key. Put it into ${home.models} and name it with -m, or write into config.yaml: providers: {mine: {kind: llama, path: /…/${basename(key)}}}.`,
+    );
   const baseUrl = addition.baseUrl?.trim().replace(/\/+$/, '') || undefined;
   if (baseUrl !== undefined && !/^https?:\/\/[^\s/]+/.test(baseUrl))
     return refuse('no-provider', `${baseUrl} is no address; it begins with http:// or https://.`);

@@ -121,7 +121,7 @@ function fromConfig(
     ...defaultModel(settings, row),
     aggregator: row?.aggregator ?? false,
     local: isLocalAddress(baseUrl.value),
-    reason: 'config.yaml names it',
+    reason: `config.yaml sets ${name} up`,
     settings,
   });
 }

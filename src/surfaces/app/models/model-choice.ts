@@ -32,6 +32,8 @@ export interface ModelGround {
   readonly listed: (provider: FoundProvider) => readonly string[];
   /** Provider of the model that answers now: a bare name that others may have too is its own. */
   readonly present?: string;
+  /** Where model files lie. */
+  readonly modelsFolder?: string;
 }
 
 /** The name in config.yaml, whichever way it is written there. */
@@ -42,6 +44,11 @@ export function configuredModel(config: Config): string | undefined {
 /** The provider in config.yaml that a bare name there belongs to. */
 export function configuredProvider({ model }: Config): string | undefined {
   return typeof model === 'object' ? (model.provider ?? (model.base_url ? 'custom' : undefined)) : undefined;
+}
+
+/** What is said of a model that was chosen and cannot be had. */
+export function cannotAnswer(name: string, why: string): string {
+  return `${name} cannot answer: ${why}`;
 }
 
 /** Without any wish: the first provider that can answer. */
@@ -71,6 +78,19 @@ export function named(name: string, ground: ModelGround, why: Why): Placed {
   const wanted = preferred || prefixOf(name) || name;
   if (isSetUpInVain(wanted, ground) || providerRow(preferred)) return nowhere(name, wanted, ground);
   return inferred(name, { ground, why, wanted });
+}
+
+/** Names in the lists of config.yaml that nobody can be found for; the rest of the list answers, else the present model. */
+export function unplacedTiers(
+  tiers: Config['tiers'],
+  ground: ModelGround,
+): readonly { readonly tier: string; readonly detail: string }[] {
+  return (['T1', 'T2'] as const).flatMap((tier) =>
+    tiers[tier].flatMap((name) => {
+      const choice = isReflex(name) ? undefined : named(name, ground, { reason: '' });
+      return choice?.ok === false ? [{ tier: `tiers.${tier}`, detail: choice.detail }] : [];
+    }),
+  );
 }
 
 function prefixOf(name: string): string {
@@ -103,6 +123,7 @@ function inferred(
     providers.filter((provider) => serves(provider, name, ground) === answer);
   const sure = those('yes');
   const open = those('unknown').filter((provider) => mayTake(provider, name));
+  if (sure.length === 0 && isFileName(name)) return { ...noFile(name, ground), ask: open };
   const candidates = sure.length > 0 ? sure : open;
   const [first] = candidates;
   const one = candidates.length === 1 ? first : candidates.find((provider) => provider.name === present);
@@ -197,11 +218,21 @@ function placed(choice: ModelChoice, ground: ModelGround): Placed {
   if (file?.missing) return refuse('no-provider', `llama/${file.model}: ${file.missing}.`);
   if (file) return ok({ ...choice, model: file.model });
   if (serves(provider, model, ground) !== 'no') return ok(choice);
+  if (provider.files) return noFile(model, ground);
   const near = saidNearest(nearestNames(`${provider.name}/${model}`, [provider], ground.listed));
-  const detail = provider.files
-    ? `There is no model file for ${model}. ${near}`
-    : `${provider.name} has no model ${model}. ${near}`;
-  return { ...refuse('no-model', detail), ask: provider.files ? [] : [provider] };
+  return { ...refuse('no-model', `${provider.name} has no model ${model}. ${near}`), ask: [provider] };
+}
+
+/** A path or a file name, or one of `llama`, which has nothing but files. */
+function isFileName(name: string): boolean {
+  return name.toLowerCase().endsWith('.gguf') || name === 'llama' || name.startsWith('llama/');
+}
+
+function noFile(name: string, { providers, listed, modelsFolder }: ModelGround): Refusal<ChoiceRefusal> {
+  const files = providers.filter((provider) => provider.files);
+  const where = modelsFolder === undefined ? '' : ` in the models folder (${modelsFolder})`;
+  const near = saidNearest(nearestNames(withoutEnding(name), files, listed));
+  return refuse('no-model', `There is no model file for ${name}${where}. ${near}`);
 }
 
 function ambiguous(name: string, candidates: readonly FoundProvider[]): Refusal<ChoiceRefusal> {

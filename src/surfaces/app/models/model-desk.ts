@@ -11,6 +11,7 @@ import type { ProviderProblem } from './find-providers.ts';
 import type { FoundProvider } from './found-provider.ts';
 import {
   type ChoiceRefusal,
+  cannotAnswer,
   configuredModel,
   configuredProvider,
   firstChoice,
@@ -19,6 +20,7 @@ import {
   type ModelGround,
   named,
   serves,
+  unplacedTiers,
 } from './model-choice.ts';
 
 export interface ModelDesk {
@@ -98,8 +100,26 @@ class Desk implements ModelDesk {
       const names = new Set([...(defaultModel ? [defaultModel] : []), ...this.#listed(provider)]);
       return [...names].map((model) => row(model, reason));
     });
-    return [...rows, infoOf(this.#options.reflex, 'always there')];
+    const { reflex } = this.#options;
+    const present = this.#present.client === reflex ? [] : [this.info()];
+    return uniqueById([...present, ...this.#configured(), ...rows, infoOf(reflex, 'always there')]);
   };
+
+  /** Whatever config.yaml names stands in the list, had or not. */
+  #configured(): readonly ModelInfo[] {
+    const { config } = this.#options.surroundings;
+    const wish = configuredModel(config);
+    const own = wish === undefined ? [] : [{ name: wish, preferred: configuredProvider(config) }];
+    const tiers = [...config.tiers.T2, ...config.tiers.T1].map((name) => ({ name, preferred: undefined }));
+    return [...own, ...tiers].flatMap(({ name, preferred }) => {
+      if (isReflex(name)) return [];
+      const reason = 'config.yaml names it';
+      const choice = named(name, this.#ground(), { reason, preferred });
+      if (choice.ok) return [infoOf(this.#build(choice.value, 'T2'), reason)];
+      const why = `${reason}; it cannot answer: ${choice.detail}`;
+      return [infoOf(absentClient(name, why), why)];
+    });
+  }
 
   readonly forTier = (tier: Tier): ModelClient => {
     if (tier === 'T0') return this.#options.reflex;
@@ -116,8 +136,14 @@ class Desk implements ModelDesk {
   };
 
   async start(signal: AbortSignal): Promise<void> {
-    const { flag, fixed, surroundings } = this.#options;
-    if (fixed) return;
+    if (this.#options.fixed) return;
+    await this.#choose(signal);
+    const { tiers } = this.#options.surroundings.config;
+    for (const said of unplacedTiers(tiers, this.#ground())) this.#options.notice(`${said.tier}: ${said.detail}`);
+  }
+
+  async #choose(signal: AbortSignal): Promise<void> {
+    const { flag, surroundings } = this.#options;
     const { config } = surroundings;
     const wish = flag ?? configuredModel(config);
     const reason = flag === undefined ? 'config.yaml names it' : '--model asks for it';
@@ -166,7 +192,7 @@ class Desk implements ModelDesk {
     const [problem] = problems;
     if (T2.length > 0) {
       const client = this.#cascade('T2');
-      if (client) this.#present = { client, reason: 'first of tiers.T2 in config.yaml that answers' };
+      if (client) this.#present = { client, reason: 'first of tiers.T2 in config.yaml; the next one follows when it fails' };
       else this.#keepAbsent(T2[0] ?? '', 'no model of tiers.T2 in config.yaml can be had');
     } else if (first) await this.#take(first, signal);
     else if (problem) this.#keepAbsent(problem.provider, withFix(problem.message, problem.fix));
@@ -174,13 +200,14 @@ class Desk implements ModelDesk {
 
   /** What was chosen and cannot be had is not exchanged for anything else. */
   #keepAbsent(name: string, why: string): void {
-    this.#present = { client: absentClient(name, `${name} cannot answer: ${why}`), reason: `cannot answer: ${why}` };
+    this.#present = { client: absentClient(name, cannotAnswer(name, why)), reason: `cannot answer: ${why}` };
   }
 
   #ground(): ModelGround {
     const [present = ''] = this.#present.client.id.split('/');
-    const { problems = [] } = this.#options;
-    return { providers: this.#providers, problems, present, listed: this.#listed };
+    const { problems = [], surroundings } = this.#options;
+    const modelsFolder = surroundings.home.models;
+    return { providers: this.#providers, problems, present, listed: this.#listed, modelsFolder };
   }
 
   readonly #listed = ({ baseUrl }: FoundProvider): readonly string[] =>
@@ -233,15 +260,14 @@ class Desk implements ModelDesk {
   #cascade(tier: 'T1' | 'T2'): ModelClient | undefined {
     const { config, clock } = this.#options.surroundings;
     const names = tier === 'T1' ? [...config.tiers.T1, ...config.tiers.T2] : config.tiers.T2;
-    const clients = uniqueById(names.flatMap((name) => this.#named(name, tier)));
+    const clients = uniqueById(
+      names.flatMap((name) => {
+        if (isReflex(name)) return [this.#options.reflex];
+        const choice = named(name, this.#ground(), { reason: 'config.yaml names it' });
+        return choice.ok ? [this.#build(choice.value, tier)] : [];
+      }),
+    );
     return clients.length === 0 ? undefined : createCascade({ tier, clients, clock });
-  }
-
-  #named(name: string, tier: Tier): readonly ModelClient[] {
-    const choice = named(name, this.#ground(), { reason: 'config.yaml names it' });
-    if (choice.ok) return [this.#build(choice.value, tier)];
-    this.#options.notice(`tiers.${tier}: ${choice.detail}`);
-    return [];
   }
 
   #build(choice: ModelChoice, tier: Tier): ModelClient {
@@ -256,6 +282,6 @@ function infoOf(client: ModelClient, reason: string): ModelInfo {
   return { id: client.id, tier: client.tier, reason, contextWindow: client.traits.contextWindow };
 }
 
-function uniqueById(clients: readonly ModelClient[]): readonly ModelClient[] {
-  return clients.filter((client, at) => clients.findIndex((other) => other.id === client.id) === at);
+function uniqueById<Known extends { readonly id: string }>(all: readonly Known[]): readonly Known[] {
+  return all.filter(({ id }, at) => all.findIndex((other) => other.id === id) === at);
 }

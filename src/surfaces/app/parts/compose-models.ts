@@ -111,12 +111,20 @@ export async function composeModels(options: AppOptions, parts: ModelParts): Pro
   return { desk, surroundings };
 }
 
-/** Providers and lists of a home as they are known, for whoever only looks a name up. */
-export async function knownModels({ home, environment, clock }: KnownIn): Promise<ModelGround> {
+/** Providers and lists of a home as a run would find them, for whoever only looks a name up. */
+export async function knownModels({ home, environment, clock }: KnownIn, signal: AbortSignal): Promise<ModelGround> {
   const { config } = await loadConfig(home.config);
   const lists = createModelLists(home.cache, clock);
   const found = findProviders(config, mergedVariables(home, environment), findLocalModels(home, config));
-  return { ...found, listed: ({ baseUrl }) => lists.cached(baseUrl).map(({ id }) => id) };
+  const cached = lists.cachedLocal() ?? [];
+  const isAlone = firstChoice(found.providers) === undefined;
+  const local = isAlone && cached.length === 0 ? await lists.probeLocal(signal) : cached;
+  return {
+    providers: [...(isAlone ? local : []), ...found.providers],
+    problems: found.problems,
+    modelsFolder: home.models,
+    listed: ({ baseUrl }) => lists.cached(baseUrl).map(({ id }) => id),
+  };
 }
 
 interface KnownIn extends Pick<ModelParts, 'home' | 'clock'> {

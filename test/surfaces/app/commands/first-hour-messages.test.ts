@@ -43,6 +43,106 @@ describe('first hour 9: settings', () => {
   });
 });
 
+describe('first hour 3: names of models', () => {
+  const lists = ({ temp }: Stage, known: Readonly<Record<string, readonly string[]>>) => {
+    const rows = Object.entries(known).map(([url, ids]) => [url, { at: Date.now(), models: ids.map((id) => ({ id })) }]);
+    temp.write('home/cache/models.json', JSON.stringify(Object.fromEntries(rows)));
+  };
+  const LOCAL = 'providers:\n  local: {base_url: "http://127.0.0.1:9/v1"}\n';
+  const KNOWN = { 'http://127.0.0.1:9/v1': ['good-model', 'other-model'] };
+
+  test('first hour 3: config set model refuses what -m would refuse, and takes what only lacks its key', async (t) => {
+    const stage = createStage(t);
+    writeConfig(stage, LOCAL);
+    lists(stage, KNOWN);
+    const set = async (value: string, force = false) => {
+      const { failure } = await runCommand(stage, 'config set', { key: 'model', value, force });
+      return [failure?.exitCode, failure?.code];
+    };
+    assert.deepEqual(await set('nosuch/model'), [3, 'no-provider']);
+    assert.deepEqual(await set('llama/nosuch'), [3, 'no-model']);
+    assert.deepEqual(await set('local/good-modle'), [3, 'no-model']);
+    assert.deepEqual(await set('anthropic/claude-x'), [undefined, undefined]);
+    assert.deepEqual(await set('nosuch/model', true), [undefined, undefined]);
+  });
+
+  test('first hour 3: doctor says of the chosen model what a turn says of it', async (t) => {
+    const server = await startScriptedServer([], { models: ['good-model', 'other-model'], context: t });
+    const stage = createStage(t);
+    const provider = `providers:\n  local: {base_url: "${server.baseUrl}"}\n`;
+    for (const [config, expected] of [
+      ['model: nosuch/x\n', /^nosuch\/x cannot answer: No provider is set up for nosuch\/x/],
+      [`model: local/good-modle\n${provider}`, /good-modle cannot answer: .*Nearest: local\/good-model/],
+      ['model: anthropic/claude-x\n', /ANTHROPIC_API_KEY/],
+    ] as const) {
+      writeConfig(stage, config);
+      const { text, failure } = await runCommand(stage, 'doctor');
+      assert.equal(failure?.code, 'unhealthy', text);
+      const { end } = await play(await openConversation(await stage.open()), 'hello');
+      const said = end.error?.message ?? '';
+      assert.match(said, expected);
+      assert.ok(text.includes(`fail  model: ${said}`), `${said}\n${text}`);
+    }
+    writeConfig(stage, 'model: reflex\n');
+    assert.match((await runCommand(stage, 'doctor')).text, /ok +model: reflex\/1: config\.yaml names it/);
+    writeConfig(stage, `model: local/good-model\n${provider}`);
+    assert.equal((await runCommand(stage, 'doctor')).failure?.code, undefined);
+  });
+
+  test('first hour 3: models lists the present model and every name of config.yaml', async (t) => {
+    const stage = createStage(t);
+    const providers = `${LOCAL}  far: {base_url: "http://127.0.0.1:9/far"}\n`;
+    const models = async (names: string, known: typeof KNOWN | object = {}) => {
+      writeConfig(stage, names + providers);
+      lists(stage, known as typeof KNOWN);
+      return (await runCommand(stage, 'models')).text.split('\n');
+    };
+    const tiers = 'tiers: {T1: [far/small, anthropic/x], T2: [local/other-model]}\n';
+    const one = await models(`model: local/good-model\n${tiers}`);
+    const rows = (lines: readonly string[]) => lines.slice(2).map((row) => row.split(' | ')[0]);
+    assert.deepEqual(rows(one), ['local/good-model', 'local/other-model', 'far/small', 'anthropic/x', 'reflex/1']);
+    assert.match(one.find((row) => row.startsWith('anthropic/x')) ?? '', /cannot answer: .*ANTHROPIC_API_KEY/);
+    const listed = await models('model: local/good-model\n', KNOWN);
+    assert.match(listed[2] ?? '', /^local\/good-model .*config\.yaml names it$/);
+    assert.match(listed[3] ?? '', /^local\/other-model .*config\.yaml sets local up$/);
+    const [head = ''] = await models('tiers: {T2: [far/large]}\n');
+    assert.match(head, /^far\/large .*first of tiers\.T2/);
+    assert.doesNotMatch(head, /answers/);
+  });
+
+  test('first hour 3: a wrong name in tiers is said once at the start, and by doctor', async (t) => {
+    const server = await startScriptedServer([], { models: ['good-model', 'gone-modle'], context: t });
+    const stage = createStage(t);
+    const provider = `providers:\n  local: {base_url: "${server.baseUrl}"}\n`;
+    writeConfig(stage, `model: local/good-model\ntiers: {T1: [local/gone-model]}\n${provider}`);
+    lists(stage, { [server.baseUrl]: ['good-model', 'gone-modle'] });
+    const expected = /^tiers\.T1: local has no model gone-model\. Nearest: local\/gone-modle/;
+    const app = await stage.open();
+    const [first = '', ...more] = app.modelNotices;
+    assert.match(first, expected);
+    assert.deepEqual(more, []);
+    const { text, failure } = await runCommand(stage, 'doctor');
+    assert.ok(text.includes(`fail  ${first}`), text);
+    assert.equal(failure?.code, 'unhealthy');
+  });
+
+  test('first hour 3: a model file that is not there is refused as a file, with the folder and the nearest', async (t) => {
+    const stage = createStage(t, { OPENROUTER_API_KEY: 'k' });
+    const refusal = async (model: string) => {
+      const opened = await stage.open({ model }).catch((error: Error) => error);
+      return opened instanceof Error ? opened.message : 'taken';
+    };
+    const folder = `in the models folder (${join(stage.root, 'models')})`;
+    for (const name of ['/nosuch/smal.gguf', 'smal.gguf', 'llama/smal'])
+      assert.ok((await refusal(name)).startsWith(`There is no model file for ${name} ${folder}`), name);
+    stage.temp.write('home/models/small.gguf', '');
+    for (const name of ['/nosuch/smal.gguf', 'smal.gguf', 'llama/smal'])
+      assert.match(await refusal(name), /no model file for .*smal.* in the models folder .*Nearest: llama\/small/);
+    const added = await (await stage.open({ model: 'reflex' })).addModel({ key: './x.gguf' }, new AbortController().signal);
+    assert.match(added.ok ? 'taken' : added.detail, /x\.gguf is a model file, no key\. Put it into .*kind: llama, path: /);
+  });
+});
+
 describe('first hour 9: commands', () => {
   test('first hour 9: an unknown id is refused with exit code 3 everywhere', async (t) => {
     const stage = createStage(t);

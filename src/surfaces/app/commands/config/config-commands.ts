@@ -64,12 +64,12 @@ function set(deps: CommandDeps): AnyCommand {
       force: z.boolean().default(false).describe('Also a name that is no setting of this version'),
     }),
     examples: ['talaria config set terminal.timeout 60', 'talaria config set model openai/gpt-5-mini'],
-    async *run({ key, value, force }): AsyncGenerator<CommandOutput> {
+    async *run({ key, value, force }, { signal }): AsyncGenerator<CommandOutput> {
       const wanted = readValue(value);
       const then = ' Nothing was changed; --force sets it all the same.';
       const refusal = force
         ? undefined
-        : ((await unknownName(key, wanted, then)) ?? (await unknownModel(deps, key, wanted)));
+        : ((await unknownName(key, wanted, then)) ?? (await unknownModel(deps, key, wanted, signal)));
       if (refusal) yield refusal;
       else yield* edit(deps, key, wanted);
     },
@@ -122,14 +122,19 @@ async function unknownName(key: string, value: JsonValue, then = ''): Promise<Co
   return refused('config-key', `There is no setting ${unknown.join('.')}.`, hint + then);
 }
 
-/** A model that a list here speaks against; nobody is asked, and what only lacks its key may be set before it. */
-async function unknownModel(deps: CommandDeps, key: string, value: JsonValue): Promise<CommandOutput | undefined> {
+/** A model that `--model` would refuse; no list is asked for, and what only lacks its key may be set before it. */
+async function unknownModel(
+  deps: CommandDeps,
+  key: string,
+  value: JsonValue,
+  signal: AbortSignal,
+): Promise<CommandOutput | undefined> {
   if (key !== 'model' || typeof value !== 'string') return undefined;
   const { knownModels } = await import('../../parts/compose-models.ts');
   const { isReflex, named } = await import('../../models/model-choice.ts');
   if (isReflex(value)) return undefined;
-  const choice = named(value, await knownModels(deps), { reason: '' });
-  if (choice.ok || choice.reason !== 'no-model') return undefined;
+  const choice = named(value, await knownModels(deps, signal), { reason: '' });
+  if (choice.ok || choice.reason === 'missing-key') return undefined;
   return refused(choice.reason, choice.detail, 'Nothing was changed; --force sets it all the same.');
 }
 
