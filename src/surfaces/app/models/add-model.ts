@@ -52,7 +52,9 @@ export async function addModel(
   signal: AbortSignal,
 ): Promise<Result<AddedModel, AddRefusal>> {
   const { surroundings } = options;
-  const recognised = recognise(addition, surroundings.home);
+  const file = /^.*\.gguf$/i.exec(addition.key?.trim() ?? '')?.[0];
+  if (file !== undefined) return refuse('no-provider', fileAdvice(file, surroundings.home));
+  const recognised = recognise(addition);
   if (!recognised.ok) return recognised;
   const provider = recognised.value;
   const model = await findModel(provider, addition, surroundings, signal);
@@ -63,6 +65,11 @@ export async function addModel(
   }
   const kept = await keep(provider, model.value, surroundings);
   return kept.ok ? ok({ provider, model: model.value }) : kept;
+}
+
+function fileAdvice(file: string, { models }: Home): string {
+  const section = `providers: {mine: {kind: llama, path: /…/${basename(file)}}}`;
+  return `${file} is a model file, no key. Put it into ${models} and name it with -m, or write into config.yaml: ${section}.`;
 }
 
 /** One small call; `ok` when the endpoint answers in its protocol at all. */
@@ -90,13 +97,8 @@ async function testModel(
   }
 }
 
-function recognise(addition: ModelAddition, home: Home): Result<FoundProvider, 'missing-key' | 'no-provider'> {
+function recognise(addition: ModelAddition): Result<FoundProvider, 'missing-key' | 'no-provider'> {
   const key = addition.key?.trim() || undefined;
-  if (key !== undefined && /\.gguf$/i.test(key))
-    return refuse(
-      'no-provider',
-      `${key} is a model file, no key. Put it into ${home.models} and name it with -m, or write into config.yaml: providers: {mine: {kind: llama, path: /…/${basename(key)}}}.`,
-    );
   const baseUrl = addition.baseUrl?.trim().replace(/\/+$/, '') || undefined;
   if (baseUrl !== undefined && !/^https?:\/\/[^\s/]+/.test(baseUrl))
     return refuse('no-provider', `${baseUrl} is no address; it begins with http:// or https://.`);

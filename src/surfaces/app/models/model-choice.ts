@@ -132,17 +132,22 @@ function inferred(
   return { ...nowhere(name, wanted, ground), ask: providers.filter(({ files }) => files === undefined) };
 }
 
-/** Names in the order of their likeness; of all that are known here. */
+/** Names in the order of their likeness, of all that are known here; of one provider with few models every one. */
 export function nearestNames(
   name: string,
   providers: readonly FoundProvider[],
   listed: ModelGround['listed'],
 ): readonly string[] {
-  const rated = providers
-    .flatMap((provider) => modelsOf(provider, listed(provider)).map((model) => `${provider.name}/${model}`))
-    .map((known) => ({ known, errors: unlikeness(name.toLowerCase(), known.toLowerCase()) }));
-  const near = rated.filter(({ errors }) => errors < FAR).sort((a, b) => a.errors - b.errors);
-  return [...new Set(near.map(({ known }) => known))].slice(0, 3);
+  const known = providers.flatMap((provider) =>
+    modelsOf(provider, listed(provider)).map((model) => `${provider.name}/${model}`),
+  );
+  const unique = [...new Set(known)];
+  const isShort = providers.length === 1 && unique.length <= FEW;
+  const rated = [...unique, 'reflex']
+    .map((one) => ({ one, errors: unlikeness(name.toLowerCase(), one.toLowerCase()) }))
+    .sort((a, b) => a.errors - b.errors);
+  const near = rated.filter(({ errors, one }) => errors < FAR || (isShort && one !== 'reflex'));
+  return near.slice(0, isShort ? FEW : 3).map(({ one }) => one);
 }
 
 export function saidNearest(near: readonly string[]): string {
@@ -150,6 +155,8 @@ export function saidNearest(near: readonly string[]): string {
 }
 
 const FAR = 100;
+/** So many names are read at a glance. */
+const FEW = 5;
 /** So short a piece is part of too many names. */
 const LEAST_PART = 3;
 

@@ -192,7 +192,8 @@ class Desk implements ModelDesk {
     const [problem] = problems;
     if (T2.length > 0) {
       const client = this.#cascade('T2');
-      if (client) this.#present = { client, reason: 'first of tiers.T2 in config.yaml; the next one follows when it fails' };
+      if (client)
+        this.#present = { client, reason: 'first of tiers.T2 in config.yaml; the next one follows when it fails' };
       else this.#keepAbsent(T2[0] ?? '', 'no model of tiers.T2 in config.yaml can be had');
     } else if (first) await this.#take(first, signal);
     else if (problem) this.#keepAbsent(problem.provider, withFix(problem.message, problem.fix));

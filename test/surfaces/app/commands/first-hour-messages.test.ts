@@ -45,7 +45,7 @@ describe('first hour 9: settings', () => {
 
 describe('first hour 3: names of models', () => {
   const lists = ({ temp }: Stage, known: Readonly<Record<string, readonly string[]>>) => {
-    const rows = Object.entries(known).map(([url, ids]) => [url, { at: Date.now(), models: ids.map((id) => ({ id })) }]);
+    const rows = Object.entries(known).map(([url, ids]) => [url, { at: 1, models: ids.map((id) => ({ id })) }]);
     temp.write('home/cache/models.json', JSON.stringify(Object.fromEntries(rows)));
   };
   const LOCAL = 'providers:\n  local: {base_url: "http://127.0.0.1:9/v1"}\n';
@@ -138,8 +138,14 @@ describe('first hour 3: names of models', () => {
     stage.temp.write('home/models/small.gguf', '');
     for (const name of ['/nosuch/smal.gguf', 'smal.gguf', 'llama/smal'])
       assert.match(await refusal(name), /no model file for .*smal.* in the models folder .*Nearest: llama\/small/);
-    const added = await (await stage.open({ model: 'reflex' })).addModel({ key: './x.gguf' }, new AbortController().signal);
-    assert.match(added.ok ? 'taken' : added.detail, /x\.gguf is a model file, no key\. Put it into .*kind: llama, path: /);
+    const added = await (await stage.open({ model: 'reflex' })).addModel(
+      { key: './x.gguf' },
+      new AbortController().signal,
+    );
+    assert.match(
+      added.ok ? 'taken' : added.detail,
+      /x\.gguf is a model file, no key\. Put it into .*kind: llama, path: /,
+    );
   });
 });
 

@@ -153,14 +153,23 @@ describe('choosing the model', () => {
     const lists = { openai: ['gpt-5-mini', 'gpt-5-nano', 'o4', 'whisper-1'] };
     assert.match(
       choose('openai/gpt-5-mni', providers, lists),
-      /^no-model: openai has no model gpt-5-mni\. Nearest: openai\/gpt-5-mini, openai\/gpt-5-nano\.$/,
+      /^no-model: openai has no model gpt-5-mni\. Nearest: openai\/gpt-5-mini, openai\/gpt-5-nano, /,
     );
-    assert.match(choose('openai/zzzzzz', providers, lists), /`talaria models` lists what there is/);
     assert.match(choose('gpt-5-mni', providers.slice(0, 1), lists), /^no-model: .*Nearest: openai\/gpt-5-mini/);
     const claude = findProviders(NOTHING, { ANTHROPIC_API_KEY: 'a' }).providers;
     const dated = { anthropic: ['claude-opus-4-1-20250805'] };
     assert.equal(choose('anthropic/claude-opus-4-1', claude, dated), 'anthropic: claude-opus-4-1', 'a short form');
     assert.match(choose('anthropic/claude-opus-4', claude, dated), /^no-model/);
+  });
+
+  test('first hour 3: nearest names hold reflex, and of few models all; a list that has the name decides', () => {
+    const lists = { openai: ['alpha', 'beta', 'gamma'] };
+    const own = findProviders(NOTHING, { OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' }).providers;
+    assert.match(choose('refle', own, lists), /Nearest: reflex/);
+    assert.match(choose('openai/zzzzzz', own, lists), /Nearest: openai\/alpha, openai\/beta, openai\/gamma\.$/);
+    assert.match(choose('alpha', providers, lists), /^openai: alpha$/);
+    const both = findProviders(NOTHING, { OPENAI_API_KEY: 'o', OPENROUTER_API_KEY: 'r', GROQ_API_KEY: 'g' }).providers;
+    assert.doesNotMatch(choose('zeta', both, lists), /openai\/zeta/, 'its list speaks against it');
   });
 
   test('a server of this machine may be named before it was found', () => {
@@ -194,7 +203,10 @@ describe('model files', () => {
     for (const name of ['llama/small', 'small', 'small.gguf', 'llama/small.gguf'])
       assert.equal(pathOf(name, ground), 'small.gguf');
     assert.equal(pathOf('llama/large', ground), 'large.gguf');
-    assert.match(pathOf('llama/smal', ground), /There is no model file for .*smal\. Nearest: llama\/small\./);
+    assert.match(
+      pathOf('llama/smal', ground),
+      /There is no model file for .*smal\. Nearest: llama\/small, llama\/large\./,
+    );
     assert.equal(pathOf('llama', ground), 'large.gguf');
   });
 

@@ -43,7 +43,9 @@ export async function checkModels(
   const ground = { ...search, providers: [...local, ...search.providers], modelsFolder: home.models, listed };
   const chosen = await checkChosen(config, ground, (provider) => checkProvider(provider, lists, signal));
   const found = local.map((provider) => good(`model ${provider.name}`, provider.reason));
-  const tiers = unplacedTiers(config.tiers, ground).map(({ tier, detail }) => fault(tier, detail, `\`talaria config set ${tier} …\` changes the list.`));
+  const tiers = unplacedTiers(config.tiers, ground).map(({ tier, detail }) =>
+    fault(tier, detail, `\`talaria config set ${tier} …\` changes the list.`),
+  );
   const all = [...problems, ...answers, ...found, ...chosen, ...tiers];
   return all.length > 0 ? all : [NONE];
 }
