@@ -198,9 +198,6 @@ describe('slash commands', () => {
     assert.match(await say('/doctor --offline'), /ok +database/);
     assert.match(await say('/skills'), /No skills yet/);
     assert.match(await say('/pending'), /Nothing waits/);
-    assert.match(await say('/peers'), /peers are not configured/);
-    assert.match(await say('/rlm'), /no runs yet/);
-    assert.match(await say('/curator'), /Evidence: /);
     assert.match(await say('/skills lst'), /unknown command 'lst'; did you mean list\?\n\/skills takes list · show/);
     assert.match(await say('/skills show'), /missing required argument 'name'\n\/skills show --help shows/);
     assert.deepEqual(JSON.parse(await say('/sessions --source nobody --json')), []);
