@@ -58,7 +58,7 @@ function withoutModel(): readonly Scene[] {
       name: 'queue',
       from: /^› !sleep/,
       steps: [
-        { type: '!sleep 4', until: /running/ },
+        { type: '!sleep 8', until: /running/ },
         { type: 'list the files here', until: /waiting, Up takes/ },
         { type: 'what do you know about tabs', until: /waiting[\s\S]*› what do you know/ },
       ],
