@@ -94,7 +94,7 @@ async function endOf(conversation: Conversation, prompt: string): Promise<End> {
   assert.ok(end?.type === 'turn-end', `${prompt}: ${end?.type}`);
   assert.equal(events.filter((event) => event.type === 'turn-end').length, 1, prompt);
   assert.ok(systemClock.monotonic() - began < PATIENCE_MS + STOP_MS, `${prompt}: hangs`);
-  const proper = signal.aborted ? ['done', 'stopped', 'aborted'] : ['done', 'stopped'];
+  const proper = ['done', 'stopped', 'length', ...(signal.aborted ? ['aborted'] : [])];
   assert.ok(proper.includes(end.outcome), `${prompt}: ${end.outcome} ${JSON.stringify(end.error)}`);
   assert.match(end.model, /^llama\//, `${prompt}: another model answered`);
   assert.deepEqual(unansweredCalls(conversation.history), [], prompt);
