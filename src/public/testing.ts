@@ -20,6 +20,7 @@ export type {
 } from '#testing/homeserver/fake-homeserver.ts';
 export { startFakeHomeserver } from '#testing/homeserver/start-fake-homeserver.ts';
 export { createManualClock, type ManualClock, type ManualClockOptions } from '#testing/manual-clock.ts';
+export { createScriptedJudge, type JudgeQuestion, type ScriptedJudge } from '#testing/scripted-judge.ts';
 export {
   createScriptedModel,
   type ScriptedCall,

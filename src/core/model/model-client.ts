@@ -16,6 +16,7 @@ export type Purpose =
   | 'recall'
   | 'recurse'
   | 'peers'
+  | 'judge'
   | 'probe';
 
 /** T0 reflex, T1 small and fast, T2 deliberate. */

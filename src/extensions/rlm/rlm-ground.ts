@@ -3,6 +3,7 @@
 import type { Clock } from '#base/clock.ts';
 import type { ExtensionHost } from '#core/agent/extension-host.ts';
 import type { Tier } from '#core/model/model-client.ts';
+import type { Judge } from '#mind/evidence/judge/judge.ts';
 
 /** Absolute paths. */
 export interface RlmPlaces {
@@ -26,6 +27,8 @@ export interface RlmGround {
 export interface RlmMind {
   /** The one turn function. With `system` nothing of memory, skills or the project is in the prompt, and no session is kept. */
   readonly runTurn: ExtensionHost['runTurn'];
+  /** Whether source words carry a claim; asks a model of the small tier. */
+  readonly judge: Judge;
   /** A section of config.yaml, checked. Throws `config-invalid` naming line and key. */
   readonly config: ExtensionHost['config'];
   /** Tier of what would answer a turn now; T0: there is no language model. */

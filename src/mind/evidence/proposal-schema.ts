@@ -1,6 +1,7 @@
 // Owns the tables of state.db that hold proposals, what they cite, and what came of them (design 2, write doors). Knows no query.
 // Invariant: a released step never changes; a proposal is never deleted by deciding it.
 import type { RoomSchema } from '#base/database/migrate.ts';
+import { VERDICTS_TABLE } from './judge/verdict-rows.ts';
 
 const PROPOSALS = `
 CREATE TABLE proposals(
@@ -48,4 +49,4 @@ CREATE TABLE provenance(
 CREATE UNIQUE INDEX provenance_by_thing ON provenance(kind, target, thing, proposal);
 `;
 
-export const evidenceSchema: RoomSchema = { room: 'evidence', steps: [PROPOSALS] };
+export const evidenceSchema: RoomSchema = { room: 'evidence', steps: [PROPOSALS, VERDICTS_TABLE] };

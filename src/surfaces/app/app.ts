@@ -16,6 +16,7 @@ import type { TurnEvent } from '#core/agent/turn-event.ts';
 import type { ModelClient, Tier } from '#core/model/model-client.ts';
 import type { ToolSelection } from '#core/tools/registry/tool-registry.ts';
 import type { RememberedApprovals } from '#core/tools/risk/allow-list.ts';
+import type { Judge } from '#mind/evidence/judge/judge.ts';
 import type { ProposalLedger } from '#mind/evidence/proposal.ts';
 import type { Learning } from '#mind/learning/learning.ts';
 import type { MemoryFiles } from '#mind/memory/memory-files.ts';
@@ -110,6 +111,8 @@ export interface App {
   readonly proposals: ProposalLedger;
   /** evidence.sqlite; opened when first asked for. */
   readonly evidence: () => Database;
+  /** Asks the small tier whether words carry a claim. */
+  readonly judge: Judge;
   /** Loaded when first asked for. */
   readonly learning: () => Promise<Learning>;
   /** False: learning has nothing to tell and nothing to ask, and need not be loaded for it. */

@@ -1,4 +1,5 @@
 /** The composed agent with the real small model and engine in its home, and what recursion sees of it. */
+
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -6,6 +7,7 @@ import { systemClock } from '#base/clock.ts';
 import { openFamilies } from '#extensions/rlm/call/families.ts';
 import type { InnerCall } from '#extensions/rlm/call/inner-call.ts';
 import type { RlmGround, RlmMind } from '#extensions/rlm/rlm-ground.ts';
+import { noJudge } from '#mind/evidence/judge/judge.ts';
 import { readConfigSection } from '#surfaces/app/home/config-section.ts';
 import { homeAt } from '#surfaces/app/home/home.ts';
 import { engineFolder as placeOfEngine } from '#surfaces/app/models/local-models.ts';
@@ -30,6 +32,7 @@ export async function smolScene(t: TestContext, { modelPath, engineFolder }: Smo
   const mind: RlmMind = {
     runTurn: app.runExtensionTurn.bind(app),
     config: (section, schema) => readConfigSection(app.loaded, section, schema),
+    judge: noJudge,
     answering: () => app.model().tier,
     window: app.windowOf,
     redact: app.redact,

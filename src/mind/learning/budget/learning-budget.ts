@@ -15,7 +15,7 @@ export const BUDGET_MS = BUDGET_DAYS * 86_400_000;
 
 /** Tokens of the last 7 days. */
 export interface TokensSpent {
-  /** Review, flush, recall summaries. */
+  /** Reviews, flushes, recall summaries, judgements. */
   readonly learning: number;
   /** Everything else. */
   readonly other: number;

@@ -4,7 +4,7 @@ import type { CostRow, SessionStore } from '#core/agent/session-store.ts';
 import type { Purpose, Usage } from '#core/model/model-client.ts';
 import { BUDGET_MS, type TokensSpent } from './learning-budget.ts';
 
-const LEARNING: ReadonlySet<Purpose> = new Set(['review', 'flush', 'recall']);
+const LEARNING: ReadonlySet<Purpose> = new Set(['review', 'flush', 'recall', 'judge']);
 
 export async function spentTokens(store: Pick<SessionStore, 'costs'>, now: number): Promise<TokensSpent> {
   const rows = await store.costs({ since: now - BUDGET_MS });

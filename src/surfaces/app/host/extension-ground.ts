@@ -5,6 +5,7 @@ import type { Database } from '#base/database/connection.ts';
 import type { JsonValue } from '#base/json.ts';
 import type { ExtensionHost } from '#core/agent/extension-host.ts';
 import type { Tier } from '#core/model/model-client.ts';
+import type { Judge } from '#mind/evidence/judge/judge.ts';
 import type { OpenLibrary } from '#mind/skills/library/skill-library.ts';
 import type { SkillDoor } from '#mind/skills/skill-door.ts';
 
@@ -29,6 +30,7 @@ export interface ExtensionMind {
   readonly evidence: () => Database;
   readonly state: Database;
   readonly runTurn: ExtensionHost['runTurn'];
+  readonly judge: Judge;
   readonly config: ExtensionHost['config'];
   /** Tier of what would answer a turn now; T0: there is no language model. */
   readonly answering: () => Tier;

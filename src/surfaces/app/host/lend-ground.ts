@@ -55,6 +55,7 @@ function mindOf(app: App): ExtensionMind {
     evidence: app.evidence,
     state: app.store.database,
     runTurn: (request, signal) => app.runExtensionTurn(request, signal),
+    judge: app.judge,
     config: (section, schema) => readConfigSection(app.loaded, section, schema),
     answering: () => app.model().tier,
     window: app.windowOf,

@@ -22,6 +22,7 @@ import type { TurnEvent } from '#core/agent/turn-event.ts';
 import type { ModelClient, Tier } from '#core/model/model-client.ts';
 import type { ToolSelection } from '#core/tools/registry/tool-registry.ts';
 import type { RememberedApprovals } from '#core/tools/risk/allow-list.ts';
+import type { Judge } from '#mind/evidence/judge/judge.ts';
 import type { Learning } from '#mind/learning/learning.ts';
 import type {
   App,
@@ -38,6 +39,7 @@ import type { ChoiceRefusal } from '../models/model-choice.ts';
 import { actingHint, reflexFirst } from '../models/reflex-first.ts';
 import type { AppParts } from './app-parts.ts';
 import type { RunInnerTurn } from './inner-turns.ts';
+import { composeJudge } from './mind/compose-judge.ts';
 import { createOpenConversations, type OpenConversations } from './open-conversations.ts';
 import { gatherPromptSources } from './prompt-sources.ts';
 
@@ -67,6 +69,7 @@ export class ComposedApp implements App {
   readonly #open: OpenConversations;
   #ending: Promise<void> | undefined;
   #innerTurns: RunInnerTurn | undefined;
+  readonly judge: Judge;
   readonly #hints: readonly Hooks[];
 
   constructor(parts: AppParts) {
@@ -75,6 +78,14 @@ export class ComposedApp implements App {
     const hint = () => actingHint({ reflex: tools.reflex, tools: () => tools.selection.schemas, clock });
     this.#hints = loaded.config.reflex.first ? [] : [hint()];
     this.#open = createOpenConversations(parts.clock);
+    const { models, mind } = parts;
+    this.judge = composeJudge({
+      store: mind.store,
+      clock,
+      redact: this.redact,
+      runTurn: (request, signal) => this.runExtensionTurn(request, signal),
+      answering: () => models.desk.forTier('T1').tier,
+    });
   }
 
   get home() {

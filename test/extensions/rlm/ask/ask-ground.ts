@@ -1,4 +1,5 @@
 // Owns a ground for tests of what a person types: a home, files, a model that answers by script through the turn. Knows no test.
+
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -8,6 +9,7 @@ import type { TurnRequest } from '#core/agent/extension-host.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
 import { NO_USAGE } from '#core/model/model-client.ts';
 import type { RlmGround, RlmMind } from '#extensions/rlm/rlm-ground.ts';
+import { noJudge } from '#mind/evidence/judge/judge.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 
 export interface AskGround {
@@ -34,7 +36,14 @@ export function askGround(
     yield { type: 'turn-end', outcome: 'done', text, ...facts };
   }
   const config = <T>(_: string, schema: z.ZodType<T>): T => schema.parse({});
-  const mind: RlmMind = { runTurn, config, answering: () => 'T2', window: () => 8_192, redact: (text) => text };
+  const mind: RlmMind = {
+    runTurn,
+    config,
+    judge: noJudge,
+    answering: () => 'T2',
+    window: () => 8_192,
+    redact: (text) => text,
+  };
   const places = { home, userHome: folder };
   const ground: RlmGround = { clock: systemClock, places, variables, program: [], open: async () => mind };
   const write = (path: string, content: string | Uint8Array): string => {

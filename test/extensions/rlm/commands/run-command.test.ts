@@ -12,6 +12,7 @@ import { runCommands } from '#extensions/rlm/commands/run-command.ts';
 import type { RlmGround } from '#extensions/rlm/rlm-ground.ts';
 import type { RunRequest } from '#extensions/rlm/run/run-request.ts';
 import { openTraceStore } from '#extensions/rlm/trace/open-trace-store.ts';
+import { noJudge } from '#mind/evidence/judge/judge.ts';
 import { verifies } from '../../../verifies.ts';
 import { harbour, honest } from '../run/run-ground.ts';
 
@@ -56,6 +57,7 @@ function ground(reply: (prompt: string) => string = byRule): RlmGround {
     open: async () => ({
       runTurn: turnSaying(reply),
       config: (_section, schema) => schema.parse({}),
+      judge: noJudge,
       answering: () => 'T1',
       window: () => window,
       redact: (text) => text,

@@ -1,4 +1,5 @@
 /** The tool with its engine: a real file, the real sandbox and store, a scripted model behind the turn; and the same with reflex alone. */
+
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,6 +12,7 @@ import type { RlmGround } from '#extensions/rlm/rlm-ground.ts';
 import { answerByAsking } from '#extensions/rlm/tool/answer-by-asking.ts';
 import { recursiveReadTool } from '#extensions/rlm/tool/recursive-read-tool.ts';
 import { openTraceStore } from '#extensions/rlm/trace/open-trace-store.ts';
+import { noJudge } from '#mind/evidence/judge/judge.ts';
 import type { App } from '#surfaces/app/app.ts';
 import { readConfigSection } from '#surfaces/app/home/config-section.ts';
 import { createScriptedModel, type ScriptedModel, type ScriptedStep } from '#testing/scripted-model.ts';
@@ -35,6 +37,7 @@ function groundOf(stage: Stage, app: App): RlmGround {
     config: ((section, schema) => readConfigSection(app.loaded, section, schema)) as Awaited<
       ReturnType<RlmGround['open']>
     >['config'],
+    judge: noJudge,
     answering: () => app.model().tier,
     window: app.windowOf,
     redact: app.redact,

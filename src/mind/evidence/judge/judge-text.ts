@@ -1,0 +1,66 @@
+// Owns the judge's question and the reading of its answer. Pure; knows no model. Invariants: what is judged stands between lines that hold
+// a mark which it cannot know; a claim with no verdict, with two different ones or with an unknown word has none; ids that were not
+// asked about count for nothing.
+import type { JudgedClaim, JudgedSource, JudgePolicy, Verdict } from './judge.ts';
+
+export interface JudgeQuestion {
+  readonly claims: readonly JudgedClaim[];
+  readonly sources: readonly JudgedSource[];
+  readonly task: JudgePolicy['task'];
+  /** Drawn anew for each question. */
+  readonly mark: string;
+}
+
+const SAYS_WHO = {
+  owner: 'typed by the owner',
+  observed: 'record of what was run',
+  foreign: 'from a file, page, tool or peer; not the owner',
+  model: 'written by a model',
+} as const;
+
+/** Claims are asked about as c1, c2, …; sources stand as s1, s2, …: ids of ours say nothing to a model. */
+export function judgeText({ claims, sources, task, mark }: JudgeQuestion): string {
+  const names = new Map(sources.map(({ id }, index) => [id, `s${index + 1}`]));
+  const fenced = (head: string, text: string) => `--- ${mark} ${head}\n${text}\n--- ${mark} end`;
+  const source = ({ origin, text }: JudgedSource, index: number) =>
+    fenced(`source s${index + 1} (${SAYS_WHO[origin]})`, text);
+  const claim = ({ text, before, sources: cited }: JudgedClaim, index: number) => {
+    const rests = cited.flatMap((id) => names.get(id) ?? []).join(', ') || 'nothing';
+    const head = `claim c${index + 1} (to ${task}) rests on ${rests}`;
+    return before === undefined
+      ? fenced(head, text)
+      : `${fenced(`${head}: old text`, before)}\n${fenced('new text', text)}`;
+  };
+  return [
+    `Sources (mark ${mark}):`,
+    ...sources.map(source),
+    'Claims:',
+    ...claims.map(claim),
+    `Verdicts, one line each, c1 to c${claims.length}:`,
+  ].join('\n');
+}
+
+const LINE =
+  /^[\s>|*_`"'\-–•]{0,12}c(\d{1,4})\b[\s:*_`|=.)\]–—-]{0,8}(supported|goes-beyond|contradicts|one-off)\b[\s:*_`|.–—-]{0,8}(.*)$/gim;
+const LONGEST_WHY = 240;
+
+export interface ReadVerdict {
+  readonly verdict: Verdict;
+  readonly why: string;
+}
+
+/** By the position of the claim. */
+export function readVerdicts(answer: string, count: number): readonly (ReadVerdict | undefined)[] {
+  const found = new Map<number, ReadVerdict | 'torn'>();
+  for (const [, number, word, why = ''] of answer.matchAll(LINE)) {
+    const at = Number(number) - 1;
+    const verdict = (word ?? '').toLowerCase() as Verdict;
+    const known = found.get(at);
+    if (known === undefined) found.set(at, { verdict, why: why.trim().slice(0, LONGEST_WHY).toWellFormed() });
+    else if (known !== 'torn' && known.verdict !== verdict) found.set(at, 'torn');
+  }
+  return Array.from({ length: count }, (_, at) => {
+    const read = found.get(at);
+    return read === 'torn' ? undefined : read;
+  });
+}
