@@ -41,7 +41,7 @@ export interface Proposal extends ProposalDraft {
   /** `prop_…` */
   readonly id: string;
   readonly status: ProposalStatus;
-  /** Reason code of a refusal, or why it is pending: `origin-not-allowed`, `needs-owner`. */
+  /** Reason code of a refusal, or why it is pending: `origin-not-allowed`, `value-not-cited`, `foreign-words`, `goes-beyond`, `not-judged`, `needs-owner`. */
   readonly reason?: string;
   readonly detail?: string;
   /** Absolute path of the file or folder that was written. */

@@ -44,8 +44,9 @@ export function createLearning(parts: LearningParts): Learning {
   const keep = keeper(parts, doors, { rows, alwaysCreate: owners.keepsNewSkills });
   const review = reviewParts(parts, keep);
   const isReflex = () => turn.model().tier === 'T0';
+  const keepByRule = keeper(parts, doors, { rows, alwaysCreate: owners.keepsNewSkills, byRule: true });
   const byRule = (order: Pick<Review, 'sessionId' | 'kind' | 'reasons' | 'hint'>, signal: AbortSignal) =>
-    reviewByRule({ store: stores.sessions, reviews: rows, doors, keep }, order, signal);
+    reviewByRule({ store: stores.sessions, reviews: rows, doors, keep: keepByRule }, order, signal);
   const mayRun = async () => isReflex() || (await budgetLeft(parts)) > 0;
   const settled = async <Run extends ReviewRun>(run: Run): Promise<Run> => {
     await settleOutcomes(settling, run.outcomes);
@@ -106,8 +107,10 @@ function kept(intervals: NudgeIntervals, keeps: Keeps): NudgeIntervals {
   return { memory: keeps.memory ? intervals.memory : 0, skills: keeps.skills ? intervals.skills : 0 };
 }
 
-function doorsOf({ stores, memory, skills, places }: LearningParts): KeepDoors {
+function doorsOf({ stores, memory, skills, places, turn, ground }: LearningParts): KeepDoors {
   return {
+    judge: turn.judge,
+    ...(ground.redact ? { redact: ground.redact } : {}),
     ledger: stores.ledger,
     messagesOf: (sessionId) => sessionMessages(stores.database, sessionId),
     memory: memory.files,
@@ -119,14 +122,24 @@ function doorsOf({ stores, memory, skills, places }: LearningParts): KeepDoors {
 interface KeepRules {
   readonly rows: Pick<ReviewRows, 'wasAttended'>;
   readonly alwaysCreate: () => boolean;
+  readonly byRule?: true;
 }
 
 /** A review that runs late, in another program, is of a session at which a person sat when it was ordered. */
-function keeper(parts: LearningParts, doors: KeepDoors, { rows, alwaysCreate }: KeepRules): ReviewParts['keep'] {
+function keeper(
+  parts: LearningParts,
+  doors: KeepDoors,
+  { rows, alwaysCreate, byRule }: KeepRules,
+): ReviewParts['keep'] {
   return async (draft, signal) => {
     const { sessionId } = draft;
     const attended = sessionId !== undefined && (rows.wasAttended(sessionId) || (await isAttended(parts, sessionId)));
-    const setting = { attended, unattended: parts.settings.writeApproval, alwaysCreate: alwaysCreate() };
+    const setting = {
+      attended,
+      unattended: parts.settings.writeApproval,
+      alwaysCreate: alwaysCreate(),
+      ...(byRule ? { byRule } : {}),
+    };
     return keepProposal(doors, draft, setting, signal);
   };
 }
@@ -141,6 +154,7 @@ function reviewParts({ stores, turn, skills }: LearningParts, keep: ReviewParts[
     forkTurn: turn.forkTurn,
     messagesOf: (sessionId): Promise<readonly StoredMessage[]> => stores.sessions.messages(sessionId),
     readingTools: skills.readingTools,
+    citable: (sessionId) => sessionMessages(stores.database, sessionId),
     keep,
     window: () => turn.model().traits.contextWindow,
   };

@@ -5,6 +5,7 @@ import type { ForkTurn } from '#core/agent/fork-turn.ts';
 import type { SessionRecord, SessionStore } from '#core/agent/session-store.ts';
 import type { AnyTool } from '#core/agent/tool.ts';
 import type { ModelClient } from '#core/model/model-client.ts';
+import type { Judge } from '#mind/evidence/judge/judge.ts';
 import type { ProposalLedger } from '#mind/evidence/proposal.ts';
 import type { MemoryFiles } from '#mind/memory/memory-files.ts';
 import type { SkillReader } from '#mind/skills/skill.ts';
@@ -47,7 +48,7 @@ export interface LearningParts {
     /** Called after a skill was written. */
     readonly written?: () => Promise<void>;
   };
-  readonly turn: { readonly forkTurn: ForkTurn; readonly model: () => ModelClient };
+  readonly turn: { readonly forkTurn: ForkTurn; readonly model: () => ModelClient; readonly judge: Judge };
   /** Absolute paths: the folder of what waits, the file of the lease for unattended writers. */
   readonly places: { readonly pending: string; readonly lease: string };
   readonly settings: LearningSettings;
@@ -56,5 +57,7 @@ export interface LearningParts {
     readonly background: Background;
     readonly notice: (text: string) => void;
     readonly log: (event: string, text: string) => void;
+    /** Takes secrets out. */
+    readonly redact?: (text: string) => string;
   };
 }

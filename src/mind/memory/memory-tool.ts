@@ -2,11 +2,22 @@
 // Knows no file; everything goes through the door. Invariants: a failure is an answer that lets the model go on, and the third
 // failure of a turn tells it to stop; no answer shows an entry that the prompt would block.
 import { z } from 'zod';
-import type { JsonObject } from '#base/json.ts';
+import type { JsonObject, JsonValue } from '#base/json.ts';
+import type { Result } from '#base/result.ts';
 import { ellipsize } from '#base/text.ts';
 import { type AnyTool, defineTool, type ToolContext, type ToolOutput } from '#core/agent/tool.ts';
 import type { Message } from '#core/model/message.ts';
-import { operationsOf } from '#mind/evidence/memory-operation.ts';
+import { evidenceArgument } from '#mind/evidence/evidence-argument.ts';
+import {
+  behindTexts,
+  citationsBehind,
+  type ForegroundGate,
+  foreignRisk,
+  type KeptDraft,
+  sourceLines,
+} from '#mind/evidence/gate/foreground-gate.ts';
+import { type MemoryOperation, operationsOf } from '#mind/evidence/memory-operation.ts';
+import type { Citation } from '#mind/evidence/trace-guard/claim.ts';
 import type { MemoryFiles, MemoryRefusal, MemoryState, MemoryWritten } from './memory-files.ts';
 import { entryHandle, showEntry } from './memory-view.ts';
 
@@ -29,9 +40,12 @@ const input = z.looseObject({
   content: z.string().optional(),
   old_text: z.string().optional(),
   operations: z.array(step).optional(),
+  evidence: evidenceArgument,
 });
 type MemoryInput = z.infer<typeof input>;
-export function createMemoryTool(files: MemoryFiles): AnyTool {
+
+/** Without a gate every write is made at once: for embedding programs that have no owner to ask. */
+export function createMemoryTool(files: MemoryFiles, gate?: ForegroundGate): AnyTool {
   return defineTool<MemoryInput>({
     name: MEMORY_TOOL_NAME,
     description: DESCRIPTION,
@@ -42,14 +56,78 @@ export function createMemoryTool(files: MemoryFiles): AnyTool {
       operations
         ? `memory ${target}: ${operations.length} operations`
         : `memory ${asked ?? ''} ${target}: ${ellipsize(content ?? old_text ?? '', 60)}`,
-    run: async (asked, context, signal) => {
+    risk: (asked, { sessionId }) => {
       const operations = operationsOf(asked as JsonObject);
+      if (gate === undefined || typeof operations === 'string' || gate.say(sessionId) === 'draft')
+        return { level: 'none' };
+      const source = behindTexts(gate, sessionId, textsOf(operations));
+      return source ? foreignRisk(MEMORY_TOOL_NAME, previewOf(asked.target, operations), source) : { level: 'none' };
+    },
+    run: async ({ evidence, ...change }, context, signal) => {
+      const operations = operationsOf(change as JsonObject);
       if (typeof operations === 'string') return failure({ error: operations, reason: 'incomplete' }, context);
       const { sessionId } = context;
-      const result = await files.apply(asked.target, operations, { actor: 'agent', sessionId, signal });
-      return result.ok ? success(result.value) : failure(describeRefusal(result, asked.target), context);
+      const asked = {
+        change: change as JsonObject,
+        target: change.target,
+        operations,
+        evidence: evidence as JsonValue,
+      };
+      const held = gate && (await holdBack(gate, sessionId, asked));
+      if (held?.waits) return waiting(held.waits, held.from, context);
+      const cited = held === undefined || held.citations.length === 0 ? {} : { citations: held.citations };
+      const result = await files.apply(change.target, operations, { actor: 'agent', sessionId, signal, ...cited });
+      return result.ok ? success(result.value) : failure(describeRefusal(result, change.target), context);
     },
   });
+}
+
+interface AskedWrite {
+  readonly change: JsonObject;
+  readonly target: 'memory' | 'user';
+  readonly operations: readonly MemoryOperation[];
+  readonly evidence: JsonValue | undefined;
+}
+
+interface HeldWrite {
+  readonly citations: readonly Citation[];
+  /** Where the words may have come from. */
+  readonly from: string;
+  /** Nobody can be asked: the draft that was kept instead. */
+  readonly waits?: Result<KeptDraft>;
+}
+
+async function holdBack(
+  gate: ForegroundGate,
+  sessionId: string,
+  { change, target, operations, evidence }: AskedWrite,
+): Promise<HeldWrite> {
+  const source = behindTexts(gate, sessionId, textsOf(operations));
+  const citations = citationsBehind(evidence, gate.messagesOf(sessionId), source);
+  if (source === undefined || gate.say(sessionId) === 'ask') return { citations, from: '' };
+  const action = operations.length === 1 ? (operations[0]?.action ?? 'add') : 'batch';
+  const draft = { kind: 'memory', actor: 'agent', target, action, change, sessionId, citations } as const;
+  return { citations, from: sourceLines(source), waits: await gate.draft(draft) };
+}
+
+/** What would stand in the file, or go from it. */
+function textsOf(operations: readonly MemoryOperation[]): readonly string[] {
+  return operations.map((operation) => (operation.action === 'remove' ? operation.oldText : operation.content));
+}
+
+function previewOf(target: string, operations: readonly MemoryOperation[]): string {
+  const lines = operations.map((operation) => {
+    if (operation.action === 'add') return `+ ${operation.content}`;
+    return operation.action === 'remove' ? `- ${operation.oldText}` : `- ${operation.oldText}\n+ ${operation.content}`;
+  });
+  return `memory ${target}\n${lines.join('\n')}`;
+}
+
+function waiting(kept: Result<KeptDraft>, from: string, context: ToolContext): ToolOutput {
+  if (!kept.ok) return failure({ error: kept.detail, reason: kept.reason }, context);
+  const { id, isKnown } = kept.value;
+  const message = `It waits for the owner as ${id}${isKnown ? ' already' : ''}: it may rest on text that the owner did not write. Do not repeat this call; go on with the task.`;
+  return { ...json({ success: true, staged: true, pending_id: id, message, from }), origin: 'foreign' };
 }
 
 function success(written: MemoryWritten): ToolOutput {

@@ -8,6 +8,7 @@ import { createEventLog } from '#base/event-log.ts';
 import { createFabric, type Fabric } from '#base/fabric.ts';
 import { redactSecrets } from '#base/secrets.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
+import type { Judge } from '#mind/evidence/judge/judge.ts';
 import type { App, AppOptions } from './app.ts';
 import type { UnknownSetting } from './commands/config/settings-schema.ts';
 import { EXTENSIONS } from './extensions.ts';
@@ -27,6 +28,7 @@ import { createLiveRedaction } from './parts/live-redaction.ts';
 import type { LearningGround } from './parts/mind/compose-learning.ts';
 import { type ComposedMind, composeMind, reconcileMind } from './parts/mind/compose-mind.ts';
 import { openProviders, providersOf } from './parts/mind/compose-providers.ts';
+import { createForegroundGate } from './parts/mind/foreground-drafts.ts';
 import { createLazyLearning, type LazyLearning } from './parts/mind/lazy-learning.ts';
 import { composeMindHooks } from './parts/mind/mind-hooks.ts';
 
@@ -61,15 +63,17 @@ export async function composeApp(options: AppOptions): Promise<App> {
     for (const extension of options.extra?.extensions ?? []) await extensions.activate(extension);
     const { provider: name } = loaded.config.memory;
     const known = [...(options.extra?.memoryProviders ?? []), ...(await providersOf(name, lent))];
-    const providers = openProviders({ ...ground, known, name, mind, clock });
-    if (providers) endings.add(() => providers.stop());
     const attended = new Set<string>();
-    const parts = { ...ground, home, clock, loaded, mind, extensions, attended, ...(providers ? { providers } : {}) };
     const isAttended = (sessionId: string) => attended.has(sessionId);
+    const isAsked = (sessionId: string) => isAttended(sessionId) && asksOwner(options, loaded);
+    const gate = createForegroundGate({ mind, pending: home.pending, isAsked });
+    const providers = openProviders({ ...ground, known, name, mind, clock, gate });
+    if (providers) endings.add(() => providers.stop());
+    const parts = { ...ground, home, clock, loaded, mind, extensions, attended, ...(providers ? { providers } : {}) };
     const environment = childEnvironment(home, options.environment, loaded.config.memory.env);
     const late: { models?: ComposedModels } = {};
     const small = smallModel(loaded, late);
-    const tools = composeTools(options, { ...parts, isAttended, childEnvironment: environment, ...small });
+    const tools = composeTools(options, { ...parts, gate, isAttended, childEnvironment: environment, ...small });
     endings.add(() => tools.close());
     const models = await composeModels(options, {
       ...parts,
@@ -81,7 +85,7 @@ export async function composeApp(options: AppOptions): Promise<App> {
     const minded = { ...parts, tools };
     const mindHooks = composeMindHooks(minded);
     endings.add(() => mindHooks.evidence.close());
-    const learning = lazyLearning({ ...minded, model: models.desk.current });
+    const learning = lazyLearning({ ...minded, model: models.desk.current }, () => composed(app).judge);
     endings.add(() => finishLearning(learning, clock));
     app.current = new ComposedApp({ ...minded, mindHooks, learning, options, models, endings });
     ground.later('start cache', async () => cache?.keep());
@@ -93,6 +97,11 @@ export async function composeApp(options: AppOptions): Promise<App> {
     await endings.run();
     throw error;
   }
+}
+
+/** Are risky calls of this run put to a person? */
+function asksOwner({ run }: AppOptions, { config }: LoadedConfig): boolean {
+  return config.approvals.mode === 'ask' && run?.permission !== 'auto';
 }
 
 /** Settings that are nearly one: what was meant has no effect, and nobody would notice. */
@@ -132,11 +141,11 @@ async function readSkills({ skills, store }: ComposedMind, signal: AbortSignal):
 /** A review by rule takes moments; one that waits for a model goes on at the next start instead of holding up the exit. */
 const REVIEW_PATIENCE_MS = 2_000;
 
-function lazyLearning(ground: LearningGround): LazyLearning {
+function lazyLearning(ground: Omit<LearningGround, 'judge'>, judge: () => Judge): LazyLearning {
   const { memory, learning } = ground.loaded.config;
   const make = async () => {
     const { composeLearning } = await import('./parts/mind/compose-learning.ts');
-    return composeLearning(ground);
+    return composeLearning({ ...ground, judge: judge() });
   };
   const wish = { reviews: learning.enabled, flush: memory.enabled };
   return createLazyLearning(make, { wish, ledger: ground.mind.ledger });

@@ -17,6 +17,7 @@ import { createReflexClient } from '#core/reflex/reflex-client.ts';
 import { toolRules } from '#core/tools/reflex-rules.ts';
 import { functionSchema } from '#core/tools/registry/tool-schema.ts';
 import { foregroundCitations } from '#mind/evidence/foreground-citations.ts';
+import type { Judge } from '#mind/evidence/judge/judge.ts';
 import { createProposalLedger } from '#mind/evidence/proposal-ledger.ts';
 import { evidenceSchema } from '#mind/evidence/proposal-schema.ts';
 import { createLearning } from '#mind/learning/create-learning.ts';
@@ -39,6 +40,7 @@ import { createSkillManageTool, type OwnerSay } from '#mind/skills/tools/skill-m
 import { createSkillViewTool } from '#mind/skills/tools/skill-view-tool.ts';
 import { createSkillsListTool } from '#mind/skills/tools/skills-list-tool.ts';
 import { createManualClock, type ManualClock } from '#testing/manual-clock.ts';
+import { createScriptedJudge } from '#testing/scripted-judge.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 import { wordGuard } from '../skills/door/open-door.ts';
 
@@ -58,6 +60,8 @@ export interface WorldOptions {
   readonly hidden?: readonly string[];
   /** Default: one whose waiting takes no time. */
   readonly clock?: ManualClock;
+  /** Default: says yes to everything. */
+  readonly judge?: Judge;
 }
 
 export type World = ReturnType<typeof openWorld>;
@@ -127,7 +131,7 @@ export function openWorld(t: TestContext, options: WorldOptions = {}) {
     stores: { sessions: store, database, ledger },
     memory: { files: memory, ...(options.providers ? { providers: options.providers } : {}) },
     skills: { reader: library, door, readingTools: reading, ready: () => library.ready(), written: refresh },
-    turn: { forkTurn, model: () => state.model },
+    turn: { forkTurn, model: () => state.model, judge: options.judge ?? createScriptedJudge('supported') },
     places: { pending: join(home, 'pending'), lease: join(home, 'unattended.lock') },
     settings: {
       enabled: true,

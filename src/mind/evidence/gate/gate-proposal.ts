@@ -1,54 +1,173 @@
-// Owns the gate that what an unattended writer wants to keep must pass: the added text of a proposal as claims on its session's messages.
-// Knows no ledger and no file. Invariants: pure; nothing is accepted whose citations do not support it; what is refused for its origin
-// alone waits for the owner. A removal keeps nothing, yet what it cites must be there and of an allowed origin.
+// Owns the gate by rule that everything a model wants to keep must pass: what is cited stands there, may speak, and holds the hard values.
+// Knows no ledger, no file and no model; what passes still needs a judge, unless it is exact. Pure.
+// Invariants: a fact about the owner needs the owner's words, everything else these or a call that ended well; what is only out of place
+// waits for the owner, what is not there at all is refused.
 import type { StoredMessage } from '#core/agent/session-store.ts';
+import type { JudgedClaim, JudgedSource } from '../judge/judge.ts';
 import type { ProposalDraft } from '../proposal.ts';
-import { checkClaims } from '../trace-guard/check-claims.ts';
-import type { ClaimRefusalReason, EvidenceEntry } from '../trace-guard/claim.ts';
-import { type AddedText, type AddedTextOptions, addedTexts } from './added-text.ts';
-import { policyFor } from './gate-policy.ts';
+import { type CitedText, type CitedVerdict, checkCited } from '../trace-guard/check-cited.ts';
+import type { ClaimPolicy, ClaimRefusalReason, EvidenceEntry } from '../trace-guard/claim.ts';
+import { WAITING_REASONS } from '../trace-guard/claim.ts';
+import { findQuote, foldQuote, isWholeUnit } from '../trace-guard/find-quote.ts';
+import { foldText } from '../trace-guard/fold-text.ts';
+import { type ChangedText, type ChangeOptions, changedTexts } from './changed-text.ts';
+import { foreignWords } from './foreign-words.ts';
 import { messageEvidence } from './message-evidence.ts';
 
 export type GateVerdict =
-  | { readonly decision: 'accepted' }
-  | { readonly decision: 'pending'; readonly reason: 'origin-not-allowed'; readonly detail: string }
+  | {
+      readonly decision: 'accepted';
+      /** All of it is words that the owner wrote, whole: it may be kept where no model can judge. */
+      readonly isExact: boolean;
+      /** What a judge is asked. */
+      readonly claims: readonly JudgedClaim[];
+      readonly sources: readonly JudgedSource[];
+    }
+  | { readonly decision: 'pending'; readonly reason: ClaimRefusalReason; readonly detail: string }
   | { readonly decision: 'refused'; readonly reason: ClaimRefusalReason | 'incomplete'; readonly detail: string };
+
+export interface GateOptions extends ChangeOptions {
+  /** Takes secrets out, as they were taken out of what is quoted. */
+  readonly redact?: (text: string) => string;
+}
 
 /** `messages`: all of the proposal's session, oldest first (`sessionMessages`), and of no other. */
 export function gateProposal(
   draft: ProposalDraft,
   messages: readonly StoredMessage[],
-  options: AddedTextOptions = {},
+  options: GateOptions = {},
 ): GateVerdict {
-  const added = addedTexts(draft, options);
-  if (typeof added === 'string') return { decision: 'refused', reason: 'incomplete', detail: added };
-  const entries = messageEvidence(messages, { observedArguments: draft.kind === 'skill' ? 'all' : 'short' });
-  const failed = added.flatMap((one, index) => judge(draft, one, { id: String(index), entries }));
-  const refused = failed.find(({ reason }) => reason !== 'origin-not-allowed') ?? failed[0];
-  if (added.length === 0) return { decision: 'refused', reason: 'incomplete', detail: 'It asks for no change.' };
-  if (refused === undefined) return { decision: 'accepted' };
-  const { reason, detail } = refused;
-  return reason === 'origin-not-allowed'
-    ? { decision: 'pending', reason, detail }
-    : { decision: 'refused', reason, detail };
+  const changed = changedTexts(draft, options);
+  if (typeof changed === 'string') return { decision: 'refused', reason: 'incomplete', detail: changed };
+  if (changed.length === 0) return { decision: 'refused', reason: 'incomplete', detail: 'It asks for no change.' };
+  const entries = entriesOf(draft, messages, options);
+  const printed = draft.kind === 'skill' ? printedBy(messages) : [];
+  const checked = changed.map((one, index) => ({
+    one,
+    verdict: check(draft, one, { id: `c${index}`, entries, printed }),
+  }));
+  const failed = checked.flatMap(({ verdict }) => (verdict.accepted ? [] : [verdict]));
+  const worst = failed.find(({ reason }) => !WAITING_REASONS.has(reason)) ?? failed[0];
+  if (worst !== undefined) {
+    const { reason, detail } = worst;
+    return WAITING_REASONS.has(reason)
+      ? { decision: 'pending', reason, detail }
+      : { decision: 'refused', reason, detail };
+  }
+  const passed = checked.flatMap(({ one, verdict }) => (verdict.accepted ? [{ one, texts: verdict.texts }] : []));
+  const isExact = passed.every(({ one, texts }) => isCopied(one, texts));
+  return { decision: 'accepted', isExact, ...questionOf(passed) };
 }
 
-interface Failure {
-  readonly reason: ClaimRefusalReason;
-  readonly detail: string;
+function entriesOf(
+  { kind }: ProposalDraft,
+  messages: readonly StoredMessage[],
+  { redact }: GateOptions,
+): readonly EvidenceEntry[] {
+  const entries = messageEvidence(messages, { observedArguments: kind === 'skill' ? 'all' : 'short' });
+  if (redact === undefined) return entries;
+  return entries.map(({ handle, texts }) => ({
+    handle,
+    texts: texts.map((one) => ({ ...one, text: redact(one.text) })),
+  }));
 }
 
-/** What only goes needs a true quote; a grant that nobody spoke of waits, since the owner may give it by his yes. */
-function judge(
+interface Sources {
+  readonly id: string;
+  readonly entries: readonly EvidenceEntry[];
+  readonly printed: readonly string[];
+}
+
+function check(draft: ProposalDraft, changed: ChangedText, { id, entries, printed }: Sources): CitedVerdict {
+  const { text, before, isGrant } = changed;
+  const claim = { id, text, citations: draft.citations };
+  const policy = policyOf(draft, changed, { entries, printed });
+  const verdict = checkCited(
+    entries,
+    claim,
+    before === undefined ? policy : { ...policy, known: [...(policy.known ?? []), before] },
+  );
+  if (!verdict.accepted || text === '') return verdict;
+  if (isGrant) return grantVerdict(text, verdict);
+  const taken = foreignWords(text, entries);
+  if (taken.length === 0) return verdict;
+  const shown = taken.slice(0, 5).join(', ');
+  return {
+    accepted: false,
+    reason: 'foreign-words',
+    detail: `Its words come from what the owner did not write (${shown}).`,
+  };
+}
+
+/** A grant that nobody spoke of waits, since the owner may give it by his yes. */
+function grantVerdict(text: string, verdict: Extract<CitedVerdict, { accepted: true }>): CitedVerdict {
+  const said = verdict.texts.some((one) => findQuote(foldText(one.text), foldQuote(text)).length > 0);
+  return said
+    ? verdict
+    : {
+        accepted: false,
+        reason: 'origin-not-allowed',
+        detail: `"${text}" is asked for, and the owner did not say so.`,
+      };
+}
+
+const OWNER: ClaimPolicy = { origins: ['owner'] };
+const OWNER_OR_OBSERVED: ClaimPolicy = { origins: ['owner', 'observed'] };
+
+/** Wherever the change names the file of the owner, it would stand there. Steps may use whatever was run and ended well. */
+function policyOf(
   draft: ProposalDraft,
-  added: AddedText,
-  { id, entries }: { readonly id: string; readonly entries: readonly EvidenceEntry[] },
-): readonly Failure[] {
-  const quoted = draft.citations.map(({ quote }) => quote).join('\n');
-  const claim = { id, text: added.text === '' ? quoted : added.text, citations: draft.citations };
-  return checkClaims(entries, [claim], policyFor(draft, added)).flatMap((verdict) => {
-    if (verdict.accepted) return [];
-    const { reason, detail } = verdict;
-    return [{ reason: added.isGrant && reason === 'evidence_text_mismatch' ? 'origin-not-allowed' : reason, detail }];
+  { text, isGrant }: ChangedText,
+  { entries, printed }: Omit<Sources, 'id'>,
+): ClaimPolicy {
+  if (isGrant) return OWNER;
+  if (draft.kind === 'memory')
+    return draft.target === 'user' || draft.change.target === 'user' ? OWNER : OWNER_OR_OBSERVED;
+  const records = entries.flatMap((entry) =>
+    entry.texts.flatMap((one) => (one.origin === 'observed' ? [one.text] : [])),
+  );
+  return { ...OWNER_OR_OBSERVED, known: [...records, stepNumbers(text)], printed };
+}
+
+/** A skill may name its own steps. */
+function stepNumbers(text: string): string {
+  return (text.match(/^\s*\d{1,2}[.)]\s/gm) ?? []).map((_, at) => at + 1).join(' ');
+}
+
+/** What commands of the session put out. */
+function printedBy(messages: readonly StoredMessage[]): readonly string[] {
+  return messages.flatMap(({ message }) => {
+    if (message.role !== 'tool') return [];
+    const [{ text, observed }] = message.parts;
+    return observed.exitCode === undefined ? [] : [text];
   });
+}
+
+function isCopied({ text, isGrant }: ChangedText, texts: readonly CitedText[]): boolean {
+  if (isGrant) return true;
+  return text !== '' && texts.some((one) => one.origin === 'owner' && isWholeUnit(text, one.text));
+}
+
+interface Passed {
+  readonly one: ChangedText;
+  readonly texts: readonly CitedText[];
+}
+
+/** Grants were compared word for word: nothing is left to judge of them. */
+function questionOf(passed: readonly Passed[]): {
+  readonly claims: readonly JudgedClaim[];
+  readonly sources: readonly JudgedSource[];
+} {
+  const sources = new Map<string, JudgedSource>();
+  const claims = passed.flatMap(({ one: { text, before, isGrant }, texts }, index): readonly JudgedClaim[] => {
+    if (isGrant) return [];
+    const ids = texts.map((source, at) => {
+      const id = `${source.handle}/${source.origin}/${at}`;
+      sources.set(id, { id, origin: source.origin, text: source.text });
+      return id;
+    });
+    const said = text === '' ? '(It is taken out: no longer true, or no longer wanted.)' : text;
+    return [{ id: `c${index}`, text: said, sources: ids, ...(before === undefined ? {} : { before }) }];
+  });
+  return { claims, sources: [...sources.values()] };
 }

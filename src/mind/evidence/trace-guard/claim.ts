@@ -6,7 +6,10 @@ import type { Origin } from '#core/model/message.ts';
 export interface Citation {
   /** Handle of an evidence entry, e.g. `message:123`. */
   readonly handle: string;
-  /** Verbatim, white space and case folded when compared; three words or an identifier at least. */
+  /**
+   * Verbatim, white space and case folded when compared: two words, an identifier or a whole message. Empty: the tool call of that message,
+   * which ended well.
+   */
   readonly quote: string;
 }
 
@@ -32,15 +35,12 @@ export interface EvidenceEntry {
 
 /** What a kind of claim needs. */
 export interface ClaimPolicy {
-  /** At least one quote must stand in a text of one of these origins, and such texts of the cited entries alone must support the claim. */
+  /** At least one citation must stand in a text of one of these origins; only such texts carry hard values. */
   readonly origins: readonly Origin[];
-  /** Words a quote needs, unless it is an identifier. */
-  readonly minQuoteWords: number;
-  /**
-   * Share of the claim's content words (stemmed) that the cited texts must hold; numbers, paths, identifiers, URLs and names: all. What is
-   * denied must be denied there too.
-   */
-  readonly minSupport: number;
+  /** Texts whose hard values need no citation: what the change replaces; for steps of a skill, every call that ended well. */
+  readonly known?: readonly string[];
+  /** What own commands printed: numbers and names of errors may come from there, no place and no command. */
+  readonly printed?: readonly string[];
 }
 
 export type ClaimRefusalReason =
@@ -48,16 +48,12 @@ export type ClaimRefusalReason =
   | 'unknown-handle'
   | 'quote-too-short'
   | 'quote-not-found'
-  /** The text is supported, but only by origins that the policy does not take: it waits for the owner. */
+  /** It rests on words that may not speak for it: it waits for the owner. */
   | 'origin-not-allowed'
-  | 'evidence_text_mismatch';
+  /** A number, path or other hard value occurs in nothing that is cited: it waits. */
+  | 'value-not-cited'
+  /** Most of its words stand in what the owner did not write, and not in what he did: it waits. */
+  | 'foreign-words';
 
-export type ClaimVerdict =
-  | { readonly claim: Claim; readonly accepted: true }
-  | {
-      readonly claim: Claim;
-      readonly accepted: false;
-      readonly reason: ClaimRefusalReason;
-      /** One sentence that names the handle, quote or word that failed. */
-      readonly detail: string;
-    };
+/** What waits for the owner instead of being refused. */
+export const WAITING_REASONS: ReadonlySet<string> = new Set(['origin-not-allowed', 'value-not-cited', 'foreign-words']);

@@ -1,7 +1,7 @@
 // Owns whether a quote is long enough and where it stands. Knows no claim.
 // Invariant: a quote stands only at the edges of words and numbers: `port 80` does not stand in `port 8080`.
 import { isIdentifier } from './exact-terms.ts';
-import { foldText } from './fold-text.ts';
+import { foldSentences, foldText } from './fold-text.ts';
 
 export function foldQuote(quote: string): string {
   return bare(foldText(quote));
@@ -22,19 +22,20 @@ function isAround(text: string, at: number, inward: 1 | -1): boolean {
   return /["'`…\s“”‘’«»]/u.test(mark);
 }
 
+const DENSE = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/gu;
+
+/** Words between blanks and marks; two characters of a script without blanks count as one word. */
+export function countWords(text: string): number {
+  const inner = bare(text);
+  const dense = inner.match(DENSE)?.length ?? 0;
+  const spaced = inner.replace(DENSE, ' ').match(/[\p{L}\p{N}][\p{L}\p{N}\p{M}'’_.-]*/gu)?.length ?? 0;
+  return spaced + Math.floor(dense / 2);
+}
+
 /** Enough words, or one identifier, path, address or flag. */
 export function isLongEnough(quote: string, minWords: number): boolean {
   const inner = bare(quote);
   return countWords(inner) >= minWords || (!/\s/u.test(inner) && isIdentifier(inner));
-}
-
-const DENSE = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/gu;
-
-/** Words between blanks and marks; two characters of a script without blanks count as one word. */
-function countWords(text: string): number {
-  const dense = text.match(DENSE)?.length ?? 0;
-  const spaced = text.replace(DENSE, ' ').match(/[\p{L}\p{N}][\p{L}\p{N}\p{M}'’_.-]*/gu)?.length ?? 0;
-  return spaced + Math.floor(dense / 2);
 }
 
 /** Of a quote that stands everywhere a few places tell as much as all. */
@@ -85,4 +86,19 @@ function charBefore(text: string, at: number): string {
   if (at <= 0) return '';
   const unit = text.charCodeAt(at - 1);
   return charAt(text, unit >= 0xdc00 && unit <= 0xdfff ? at - 2 : at - 1);
+}
+
+/** Is this text all of a message, a line of it or a sentence, as its writer wrote it? */
+export function isWholeUnit(text: string, source: string): boolean {
+  const wanted = bareUnit(text);
+  if (wanted === '') return false;
+  if (bareUnit(source) === wanted) return true;
+  if (source.split('\n').some((line) => bareUnit(line) === wanted)) return true;
+  return foldSentences(source).sentences.some(({ raw }) => bareUnit(raw) === wanted);
+}
+
+function bareUnit(text: string): string {
+  return foldQuote(text)
+    .replace(/^(?:[-*+•>#]|\d{1,3}[.)])\s+/u, '')
+    .replace(/[\s.!。！]+$/u, '');
 }

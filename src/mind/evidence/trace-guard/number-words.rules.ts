@@ -19,6 +19,7 @@ trente=30 quarante=40 cinquante=50 soixante=60 septante=70 octante/huitante=80 n
 восемнадцать/восемнадцати=18 девятнадцать/девятнадцати=19 двадцать/двадцати=20 тридцать/тридцати=30 сорок/сорока=40 пятьдесят/пятидесяти=50
 шестьдесят/шестидесяти=60 семьдесят/семидесяти=70 восемьдесят/восьмидесяти=80 девяносто/девяноста=90 сто/ста=100 двести=200 триста=300
 четыреста=400 пятьсот=500 шестьсот=600 семьсот=700 восемьсот=800 девятьсот=900
+второго=2 третьего=3 четвертого=4 пятого=5 шестого=6 седьмого=7 восьмого=8 девятого=9 десятого=10 одиннадцатого=11 двенадцатого=12
 cien/ciento=100 doscientos/doscientas=200 trescientos/trescientas=300 cuatrocientos/cuatrocientas=400 quinientos/quinientas=500
 seiscientos/seiscientas=600 setecientos/setecientas=700 ochocientos/ochocientas=800 novecientos/novecientas=900`;
 
@@ -108,13 +109,16 @@ export const SPOKEN_TIMES: readonly (readonly [pattern: RegExp, hours: number, m
   [/\b(\d{1,2}) ?h(?:eures?)? et quart\b/g, 0, 15],
   [/\b(\d{1,2}) ?h(?:eures?)? et demie?\b/g, 0, 30],
   [/\b(\d{1,2}) ?h(?:eures?)? moins le quart\b/g, -1, 45],
+  [/(?<!\p{L})половин\p{L} (\d{1,2})\b/gu, -1, 30],
+  [/(?<!\p{L})четверть (\d{1,2})\b/gu, -1, 15],
+  [/(?<!\p{L})без четверти (\d{1,2})\b/gu, -1, 45],
   [/(\d{1,2})時半/g, 0, 30],
 ];
 
 /** An hour, and minutes perhaps, said with a word of time between or behind them. */
 export const CLOCK_TIMES: readonly RegExp[] = [
   /(?<![\d.:])(\d{1,2})[:.h](\d{2})(?![\d:]|\.\d)/g,
-  /(?<![\d.:])(\d{1,2}) (?:uhr|heures|часов|часа|час) (\d{1,2})(?!\d)/g,
+  /(?<![\d.:])(\d{1,2}) ?(?:h|uhr|heures|часов|часа|час) (\d{1,2})(?!\d)/g,
   /(?<![\d.:])(\d{1,2})時(\d{1,2})分/g,
   /(?<![\d.:])(\d{1,2}) ?(?:a\.?m\.?|p\.?m\.?|uhr|o'?clock|h|heures?|時|点)(?![\p{L}\d])/gu,
   /(?:\bat|\bum|a las|a la|\bà|\ba|\bв) (\d{1,2})(?![\d:.%])/g,

@@ -1,11 +1,13 @@
-// Owns the one way from a proposal of an unattended writer to a file: ledger, gate, policy, door. Reviews, the flush, the owner's yes and
-// later the curator use it (design 2, write doors). Knows no model and no surface.
-// Invariants: nothing is written that the gate did not accept, but by the owner's yes; every proposal ends decided or pending.
+// Owns the one way from a proposal of an unattended writer to a file: ledger, gate, judge, policy, door. Reviews, the flush, the owner's
+// yes and later the curator use it (design 1 and 2). Knows no model and no surface.
+// Invariants: nothing is written that the gate did not accept and a judge did not call supported, but what is exact by construction and
+// by the owner's yes; no verdict means that it waits; every proposal ends decided or pending.
 import { canonicalJson } from '#base/json.ts';
 import type { Ok, Refusal } from '#base/result.ts';
 import type { StoredMessage } from '#core/agent/session-store.ts';
-import type { AddedTextOptions } from '#mind/evidence/gate/added-text.ts';
-import { gateProposal } from '#mind/evidence/gate/gate-proposal.ts';
+import type { ChangeOptions } from '#mind/evidence/gate/changed-text.ts';
+import { weighProposal } from '#mind/evidence/gate/weigh-proposal.ts';
+import type { Judge } from '#mind/evidence/judge/judge.ts';
 import { operationsOf } from '#mind/evidence/memory-operation.ts';
 import type { Actor, Proposal, ProposalDraft, ProposalLedger } from '#mind/evidence/proposal.ts';
 import type { MemoryFiles } from '#mind/memory/memory-files.ts';
@@ -33,6 +35,9 @@ export interface KeepDoors {
     readonly ready?: () => Promise<void>;
   };
   readonly pending: PendingFiles;
+  readonly judge: Judge;
+  /** Takes secrets out of texts, as the ledger takes them out of quotes. */
+  readonly redact?: (text: string) => string;
 }
 
 export type Kept =
@@ -41,7 +46,10 @@ export type Kept =
   | { readonly status: 'refused'; readonly proposal: Proposal; readonly reason: string; readonly detail: string };
 
 /** What the policy needs to know beside the proposal. */
-export type KeepSetting = Pick<KeepSituation, 'attended' | 'unattended' | 'alwaysCreate'>;
+export interface KeepSetting extends Pick<KeepSituation, 'attended' | 'unattended' | 'alwaysCreate'> {
+  /** Made by a rule that only copies, counts or cuts the owner's words and recorded calls: there is nothing to judge. */
+  readonly byRule?: boolean;
+}
 
 /** Throws TalariaError for broken I/O, with the old state intact. */
 export async function keepProposal(
@@ -55,9 +63,14 @@ export async function keepProposal(
   if (isAltered(checked.draft, proposal)) return refused(doors, proposal, SECRET);
   if (checked.refusal) return refused(doors, proposal, checked.refusal);
   const messages = proposal.sessionId === undefined ? [] : doors.messagesOf(proposal.sessionId);
-  const verdict = gateProposal(proposal, messages, { before: textsBefore(doors, proposal), ...checked.texts });
-  if (verdict.decision === 'refused') return refused(doors, proposal, verdict);
-  if (verdict.decision === 'pending') return waits(doors, proposal, verdict);
+  const options = {
+    before: textsBefore(doors, proposal),
+    ...checked.texts,
+    ...(setting.byRule ? { byRule: true } : {}),
+  };
+  const held = await weighProposal(doors, { draft: proposal, subject: proposal.id, messages, ...options }, signal);
+  if (held?.decision === 'refused') return refused(doors, proposal, held);
+  if (held !== undefined) return waits(doors, proposal, held);
   const way = keepWay(proposal, { ...setting, agentMade: isAgentMade(doors, proposal) });
   if (way === 'draft') return waits(doors, proposal, { reason: 'needs-owner', detail: 'The owner decides.' });
   return applyProposal(doors, proposal, { actor: proposal.actor, ...(signal ? { signal } : {}) });
@@ -142,7 +155,7 @@ async function applySkill(
 interface Prepared {
   readonly draft: ProposalDraft;
   readonly refusal?: { readonly reason: string; readonly detail: string };
-  readonly texts?: Pick<AddedTextOptions, 'skill'>;
+  readonly texts?: Pick<ChangeOptions, 'skill'>;
 }
 
 /** What can be known before anything is asked: is it a change at all, and can it be made? A skill's hash goes along. */
@@ -152,21 +165,27 @@ async function preparedDraft(doors: KeepDoors, draft: ProposalDraft): Promise<Pr
     const operations = operationsOf(draft.change);
     if (typeof operations === 'string') return { draft, refusal: { reason: 'incomplete', detail: operations } };
     const declined = findDeclinedEntry({ ledger, entries: entriesOf(memory, draft.change) }, draft, operations);
-    return declined ? { draft, refusal: declined } : { draft };
+    const refusal = declined ?? waitingAlready(ledger, draft);
+    return refusal ? { draft, refusal } : { draft };
   }
   const read = readSkillChange(draft.change);
   if (!read.ok) return { draft, refusal: read };
   await skills.ready?.();
   const again = findDeclinedSkill({ ledger, isThere: (name) => skills.reader.get(name) !== undefined }, draft);
   if (again) return { draft, refusal: again };
-  const same = findWaiting(ledger, draft);
-  if (same) return { draft, refusal: { reason: 'already-pending', detail: `The same waits already: ${same.id}.` } };
+  const same = waitingAlready(ledger, draft);
+  if (same) return { draft, refusal: same };
   const checked = await checkSkillChange(skills.reader, draft.target, read.value);
   if (!checked.ok) return { draft, refusal: checked };
   const { hash } = checked.value;
   const texts = await readSkillTexts(skills.reader.get(draft.target), read.value);
   if (hash === undefined) return { draft, texts };
   return { draft: { ...draft, change: { ...draft.change, expected_hash: hash } }, texts };
+}
+
+function waitingAlready(ledger: ProposalLedger, draft: ProposalDraft): Prepared['refusal'] {
+  const same = findWaiting(ledger, draft);
+  return same && { reason: 'already-pending', detail: `The same waits already: ${same.id}.` };
 }
 
 /** What the change would replace: the gate asks for evidence of what is new alone. */

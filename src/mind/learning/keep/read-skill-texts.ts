@@ -1,6 +1,6 @@
 // Owns what a change makes of a SKILL.md, as the loader will read it: the gate asks for evidence of its fields. Writes nothing.
 // Invariant: made by the same rules as at the door; absent when another file changes, something goes or it cannot be read.
-import type { AddedTextOptions } from '#mind/evidence/gate/added-text.ts';
+import type { ChangeOptions } from '#mind/evidence/gate/changed-text.ts';
 import { changeSkill } from '#mind/skills/door/change-skill.ts';
 import { readSkillTree, type SkillTree, textOf } from '#mind/skills/door/skill-tree.ts';
 import { SKILL_FILE } from '#mind/skills/format/skill-limits.ts';
@@ -10,7 +10,7 @@ import type { SkillChange } from '#mind/skills/skill-door.ts';
 export async function readSkillTexts(
   skill: Skill | undefined,
   change: SkillChange,
-): Promise<Pick<AddedTextOptions, 'skill'>> {
+): Promise<Pick<ChangeOptions, 'skill'>> {
   const tree = skill === undefined ? undefined : readSkillTree(skill.folder);
   if (tree?.ok === false) return {};
   const changed = changeSkill(tree?.value, change);

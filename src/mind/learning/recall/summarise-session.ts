@@ -1,6 +1,7 @@
-// Owns the summary of one found session for recall (seed 001 ch 9): one call of a small model, checked sentence by sentence.
-// Knows no search. Invariants: without a language model there is none; what a failed call costs is recorded, its failure hides nothing:
-// the caller shows the words themselves then.
+// Owns the summary of one found session for recall (seed 001 ch 9): one call of a small model. Knows no search. What is shown names the
+// messages that it rests on, and its hard values stand in them; whether it retells them well nobody checked, and nothing is kept of it.
+// Invariants: without a language model there is none; what a failed call costs is recorded, its failure hides nothing: the caller shows
+// the words themselves then.
 import { type Clock, localDate } from '#base/clock.ts';
 import { newId } from '#base/ids.ts';
 import { contentStems } from '#base/text/content-stems.ts';
@@ -8,8 +9,8 @@ import { estimateTokens, sliceText } from '#base/text.ts';
 import type { SessionStore, StoredMessage } from '#core/agent/session-store.ts';
 import { messageText } from '#core/model/message.ts';
 import { type ModelClient, ModelError, type ModelRequest } from '#core/model/model-client.ts';
+import { missingValue, sourceValues } from '#mind/evidence/trace-guard/hard-values.ts';
 import type { SummariseSession } from '#mind/sessions/tool/session-search-tool.ts';
-import { checkSummary } from './check-summary.ts';
 
 export interface SummariserParts {
   readonly store: Pick<SessionStore, 'recordSpans'>;
@@ -49,7 +50,7 @@ export function createSummariser({ store, messagesOf, model, clock }: Summariser
       cost,
     } as const;
     await store.recordSpans([{ ...base, ...spent }]);
-    const { sentences, dropped } = checkSummary(answer.text, shown);
+    const { sentences, dropped } = citedSentences(answer.text, shown);
     if (sentences.length === 0) return undefined;
     const text = sentences
       .map((one) => `${one.text.replace(/[.\s]+$/, '')} [${one.ids.map((id) => `#${id}`).join(', ')}].`)
@@ -109,4 +110,36 @@ function dayOf(shown: readonly StoredMessage[], id: number | undefined): string 
   const { year, month, day } = localDate(shown.find((one) => one.id === id)?.at ?? shown[0]?.at ?? 0);
   const two = (value: number) => String(value).padStart(2, '0');
   return `${year}-${two(month)}-${two(day)}`;
+}
+
+interface CitingSentence {
+  readonly text: string;
+  readonly ids: readonly number[];
+}
+
+const MOST_SENTENCES = 6;
+const LONGEST_ANSWER = 4_000;
+/** Words up to the ids behind them; what follows no id cites nothing. */
+const CITED = /([^[\]\n]{3,}?)\s*((?:\[\s*#\d+(?:\s*[,;]\s*#?\d+)*\s*\]\s*)+)[.]?|([^[\]\n]{3,})/g;
+
+/** Sentences whose messages are there and hold their hard values. */
+function citedSentences(
+  answer: string,
+  messages: readonly StoredMessage[],
+): { readonly sentences: readonly CitingSentence[]; readonly dropped: number } {
+  const said = [...sliceText(answer, LONGEST_ANSWER).matchAll(CITED)].map(
+    ([, cited, ids, uncited = '']): CitingSentence => {
+      const text = (cited ?? uncited).replace(/^[\s\-*•.]+/, '').trim();
+      return { text, ids: [...(ids ?? '').matchAll(/\d+/g)].map(([id]) => Number(id)) };
+    },
+  );
+  const found = said.filter(({ text }) => /\p{L}/u.test(text));
+  const sentences = found.filter((one) => holds(one, messages)).slice(0, MOST_SENTENCES);
+  return { sentences, dropped: found.length - sentences.length };
+}
+
+function holds({ text, ids }: CitingSentence, messages: readonly StoredMessage[]): boolean {
+  const cited = ids.map((id) => messages.find((one) => one.id === id));
+  const texts = cited.flatMap((stored) => (stored === undefined ? [] : [messageText(stored.message)]));
+  return ids.length > 0 && texts.length === ids.length && missingValue(text, sourceValues(texts)) === undefined;
 }

@@ -3,16 +3,19 @@
 // answer, never an error of the turn; the same proposal twice in one run is made once.
 import { z } from 'zod';
 import { canonicalJson, type JsonObject } from '#base/json.ts';
+import type { StoredMessage } from '#core/agent/session-store.ts';
 import { type AnyTool, defineTool, type ToolOutput } from '#core/agent/tool.ts';
+import { readEvidence, withoutEvidence } from '#mind/evidence/evidence-argument.ts';
 import type { Actor, ProposalDraft } from '#mind/evidence/proposal.ts';
 import type { Kept } from '../keep/keep-proposal.ts';
 import { memoryTarget } from '../keep/memory-target.ts';
-import { readEvidence, withoutEvidence } from './evidence-argument.ts';
 
 export interface Proposing {
   readonly sessionId: string;
   readonly actor: Actor;
   readonly keep: (draft: ProposalDraft, signal: AbortSignal) => Promise<Kept>;
+  /** All of the session, oldest first: what can be cited. */
+  readonly messages: readonly StoredMessage[];
   /** Told of each outcome. */
   readonly outcome: (kept: Kept) => void;
 }
@@ -45,10 +48,16 @@ export function proposingSkillManage(proposing: Proposing): AnyTool {
   }));
 }
 
+/** Verdicts that go back to the model once; a second one of the same target drops it. */
+const SENT_BACK: ReadonlySet<string> = new Set(['contradicts', 'one-off']);
+const MOST_SENT_BACK = 1;
+const DROPPED = 'Dropped: what was cited did not carry it twice. Leave it.';
+
 type DraftOf = (change: JsonObject, citations: ProposalDraft['citations']) => ProposalDraft;
 
 function proposingTool(name: 'memory' | 'skill_manage', proposing: Proposing, draftOf: DraftOf): AnyTool {
   const seen = new Set<string>();
+  const sentBack = new Map<string, number>();
   return defineTool<Given>({
     name,
     description: name,
@@ -60,8 +69,13 @@ function proposingTool(name: 'memory' | 'skill_manage', proposing: Proposing, dr
       const key = canonicalJson(change);
       if (seen.has(key)) return answer({ success: false, error: 'This was proposed already; do not repeat it.' });
       seen.add(key);
-      const kept = await proposing.keep(draftOf(withoutEvidence(change), readEvidence(change.evidence)), signal);
+      const cited = readEvidence(change.evidence, proposing.messages);
+      const draft = draftOf(withoutEvidence(change), cited);
+      if ((sentBack.get(draft.target) ?? 0) > MOST_SENT_BACK) return answer({ success: false, error: DROPPED });
+      const kept = await proposing.keep(draft, signal);
       proposing.outcome(kept);
+      if (kept.status === 'refused' && SENT_BACK.has(kept.reason))
+        sentBack.set(draft.target, (sentBack.get(draft.target) ?? 0) + 1);
       return answerOf(kept);
     },
   });

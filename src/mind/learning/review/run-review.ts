@@ -26,6 +26,8 @@ export interface ReviewParts {
   /** The session's own reading tools that a review may run: `skill_view`, `skills_list`. */
   readonly readingTools: readonly AnyTool[];
   readonly keep: (draft: ProposalDraft, signal: AbortSignal) => Promise<Kept>;
+  /** All messages of a session, those that were compressed away too: what can be cited. */
+  readonly citable: (sessionId: string) => readonly StoredMessage[];
   /** Context window of the conversation's model, tokens. */
   readonly window: () => number;
 }
@@ -63,7 +65,8 @@ export async function runProposing(
 ): Promise<ReviewRun> {
   const outcomes: Kept[] = [];
   const { sessionId, actor } = run;
-  const proposing = { sessionId, actor, keep: parts.keep, outcome: (kept: Kept) => void outcomes.push(kept) };
+  const messages = parts.citable(sessionId);
+  const proposing = { sessionId, actor, keep: parts.keep, messages, outcome: (kept: Kept) => void outcomes.push(kept) };
   const tools = toolsOf(run.kind, proposing, parts.readingTools);
   const runnable = new Map(tools.map((tool) => [tool.name, tool]));
   const { text, purpose, maxSteps } = run;

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { isJsonObject, type JsonValue } from '#base/json.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
+import { evidenceArgument } from '#mind/evidence/evidence-argument.ts';
 import type { SkillChange, SkillFileEdit } from '../skill-door.ts';
 
 export const SKILL_MANAGE_TOOL_NAME = 'skill_manage';
@@ -25,6 +26,7 @@ const fields = z.looseObject({
   file_path: z.string().describe('below references/, templates/, scripts/ or assets/').optional(),
   file_content: text,
   absorbed_into: text,
+  evidence: evidenceArgument,
 });
 
 export type SkillManageInput = z.infer<typeof fields>;

@@ -2,10 +2,17 @@
 // seed 001 ch 10 to 12). Knows no file; everything goes through the door. Invariants: where a person is, a skill is made, deleted, or
 // changed that is not the agent's own only after that person agreed; a refusal is an answer that lets the model go on.
 import { readFileSync } from 'node:fs';
-import type { JsonObject } from '#base/json.ts';
+import type { JsonObject, JsonValue } from '#base/json.ts';
 import type { Refusal, Result } from '#base/result.ts';
 import { ellipsize } from '#base/text.ts';
 import { type AnyTool, defineTool, type Risk, type ToolOutput } from '#core/agent/tool.ts';
+import {
+  behindTexts,
+  citationsBehind,
+  type ForegroundGate,
+  foreignRisk,
+  type KeptDraft,
+} from '#mind/evidence/gate/foreground-gate.ts';
 import type { Citation } from '#mind/evidence/trace-guard/claim.ts';
 import { checkSkillChange, quickRefusal } from '../door/check/check-skill-change.ts';
 import type { SkillReader } from '../skill.ts';
@@ -22,13 +29,6 @@ import {
 /** What happens with a change that is the owner's to decide: asked at once, kept as a draft, or made. */
 export type OwnerSay = 'ask' | 'draft' | 'apply';
 
-export interface KeptDraft {
-  /** Under which it waits. */
-  readonly id: string;
-  /** It waited before. */
-  readonly isKnown: boolean;
-}
-
 export interface SkillManageOptions {
   readonly door: Pick<SkillDoor, 'write'>;
   readonly reader: Pick<SkillReader, 'get' | 'record'> & {
@@ -41,6 +41,8 @@ export interface SkillManageOptions {
   readonly draft: (write: SkillWrite) => Promise<Result<KeptDraft>>;
   /** What a write of this session rests on: the owner's words of the turn, and the call. */
   readonly citationsOf?: (sessionId: string) => readonly Citation[];
+  /** What was written after foreign words were read is the owner's to decide as well. Absent: nothing is asked for that. */
+  readonly gate?: Pick<ForegroundGate, 'messagesOf' | 'say'>;
   /** Called after a write, so that readers see it. */
   readonly written?: () => Promise<void>;
 }
@@ -56,11 +58,13 @@ export function createSkillManageTool(options: SkillManageOptions): AnyTool {
     summary: ({ action, name, file_path: path }) =>
       `skill_manage ${action} ${ellipsize(name, 64)}${path ? ` ${ellipsize(path, 60)}` : ''}`,
     risk: (input, { sessionId }) => {
-      const asked = needsYes(options, input, sessionId);
-      if (asked === undefined) return { level: 'none' };
-      const refusal = quickRefusal(options.reader, asked.name, asked.change);
+      const asked = readSkillChange(input);
+      if (!asked.ok) return { level: 'none' };
+      const risk = riskHere(options, asked.value, sessionId);
+      if (risk.level === 'none') return risk;
+      const refusal = quickRefusal(options.reader, asked.value.name, asked.value.change);
       if (refusal) impossible.set(input, refusal);
-      return refusal ? { level: 'none' } : riskOf(asked);
+      return refusal ? { level: 'none' } : risk;
     },
     run: async (input, context, signal) => {
       const asked = readSkillChange(input);
@@ -69,15 +73,8 @@ export function createSkillManageTool(options: SkillManageOptions): AnyTool {
       const refusal = impossible.get(input);
       if (refusal) return refused(refusal);
       const { sessionId } = context;
-      const citations = options.citationsOf?.(sessionId);
-      const write: SkillWrite = {
-        ...asked.value,
-        actor: 'agent',
-        approved: true,
-        sessionId,
-        ...(citations ? { citations } : {}),
-      };
-      if (options.ownerSay(sessionId) === 'draft' && isOwners(options, asked.value)) return draft(options, write);
+      const write = writeOf(options, { asked: asked.value, evidence: (input as JsonObject).evidence }, sessionId);
+      if (mustWait(options, asked.value, sessionId)) return draft(options, write);
       const done = await options.door.write(write, signal);
       if (!done.ok) return refused(done);
       await options.written?.();
@@ -86,18 +83,47 @@ export function createSkillManageTool(options: SkillManageOptions): AnyTool {
   });
 }
 
+function writeOf(
+  { gate, citationsOf }: SkillManageOptions,
+  { asked, evidence }: { readonly asked: AskedChange; readonly evidence: JsonValue | undefined },
+  sessionId: string,
+): SkillWrite {
+  const source = gate && behindTexts(gate, sessionId, [writtenText(asked.change)]);
+  const named = gate ? citationsBehind(evidence, gate.messagesOf(sessionId), source) : [];
+  const citations = named.length > 0 ? named : citationsOf?.(sessionId);
+  return { ...asked, actor: 'agent', approved: true, sessionId, ...(citations ? { citations } : {}) };
+}
+
+function writtenText(change: SkillChange): string {
+  if (change.action === 'patch') return change.newString;
+  return change.action === 'create' || change.action === 'edit' || change.action === 'write_file' ? change.content : '';
+}
+
+/** Asked where somebody is there to be asked. */
+function riskHere(options: SkillManageOptions, asked: AskedChange, sessionId: string): Risk {
+  const own = riskOf(asked);
+  const { gate } = options;
+  const source = gate?.say(sessionId) === 'ask' ? behindTexts(gate, sessionId, [writtenText(asked.change)]) : undefined;
+  if (source)
+    return {
+      ...foreignRisk(SKILL_MANAGE_TOOL_NAME, own.preview, source),
+      ...(isOwners(options, asked) ? { reason: own.reason, key: own.key } : {}),
+    };
+  return options.ownerSay(sessionId) === 'ask' && isOwners(options, asked) ? own : { level: 'none' };
+}
+
+function mustWait(options: SkillManageOptions, asked: AskedChange, sessionId: string): boolean {
+  const { gate, ownerSay } = options;
+  if (ownerSay(sessionId) === 'draft' && isOwners(options, asked)) return true;
+  return gate?.say(sessionId) === 'draft' && behindTexts(gate, sessionId, [writtenText(asked.change)]) !== undefined;
+}
+
 /** Making and deleting is always the owner's to decide; so is every change of what the agent did not make. */
 function isOwners({ reader }: SkillManageOptions, { name, change }: AskedChange): boolean {
   return change.action === 'create' || change.action === 'delete' || reader.record(name)?.createdBy !== 'agent';
 }
 
-/** The change, where somebody is there to be asked about it and must be. */
-function needsYes(options: SkillManageOptions, input: SkillManageInput, sessionId: string): AskedChange | undefined {
-  const asked = readSkillChange(input);
-  return asked.ok && options.ownerSay(sessionId) === 'ask' && isOwners(options, asked.value) ? asked.value : undefined;
-}
-
-function riskOf({ name, change }: AskedChange): Risk {
+function riskOf({ name, change }: AskedChange): Extract<Risk, { level: 'ask' }> {
   return {
     level: 'ask',
     reason: REASONS[change.action],

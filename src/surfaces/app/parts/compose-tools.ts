@@ -12,6 +12,7 @@ import { createAllowList, type RememberedApprovals } from '#core/tools/risk/allo
 import { createTerminalTool, type TerminalTools } from '#core/tools/terminal/terminal-tool.ts';
 import { createTodoTool } from '#core/tools/todo-tool.ts';
 import { createWebFetchTool } from '#core/tools/web/web-fetch-tool.ts';
+import type { ForegroundGate } from '#mind/evidence/gate/foreground-gate.ts';
 import type { MemoryProviders } from '#mind/learning/provider/compose-providers.ts';
 import { createMemoryTool } from '#mind/memory/memory-tool.ts';
 import { sessionMessages } from '#mind/sessions/find-message.ts';
@@ -28,7 +29,7 @@ import { nearestName } from '../nearest-name.ts';
 import { mergedVariables } from './compose-models.ts';
 import { createLazyReflex, type LazyReflex } from './lazy-reflex.ts';
 import type { ComposedMind } from './mind/compose-mind.ts';
-import { createForegroundDrafts } from './mind/foreground-drafts.ts';
+import { skillDraft } from './mind/foreground-drafts.ts';
 
 export interface ComposedTools {
   readonly selection: ToolSelection;
@@ -69,6 +70,8 @@ export interface ToolParts {
   readonly small?: () => ModelClient | undefined;
   /** Can a person answer in this session? */
   readonly isAttended: (sessionId: string) => boolean;
+  /** What becomes of a write after foreign words were read. */
+  readonly gate: ForegroundGate;
 }
 
 export function composeTools(options: AppOptions, parts: ToolParts): ComposedTools {
@@ -114,7 +117,7 @@ function plainTools({ environment }: AppOptions, parts: ToolParts): readonly Any
   const { mind, loaded, home, providers } = parts;
   const search = createSessionSearchTool(mind.store, summaries(parts));
   const { enabled } = loaded.config.memory;
-  const memory = (providers?.tools() ?? [createMemoryTool(mind.memory)]).filter(
+  const memory = (providers?.tools() ?? [createMemoryTool(mind.memory, parts.gate)]).filter(
     ({ name }) => enabled || name !== 'memory',
   );
   const files = createFileTools({ home: home.root, userHome: environment.userHome, scratch: [home.spill] });
@@ -137,7 +140,7 @@ function summaries({ mind, small, clock }: ToolParts): { readonly summarise?: Su
 
 function skillTools(
   { environment }: AppOptions,
-  { mind, loaded, home, isAttended }: ToolParts,
+  { mind, loaded, home, isAttended, gate }: ToolParts,
   conditions: () => SkillConditions,
 ): readonly AnyTool[] {
   if (!loaded.config.skills.enabled) return [];
@@ -152,7 +155,8 @@ function skillTools(
       door,
       reader: library,
       ownerSay: (sessionId) => (isAttended(sessionId) ? 'ask' : unattended),
-      draft: createForegroundDrafts(mind.ledger, home.pending),
+      draft: (write) => gate.draft(skillDraft(write)),
+      gate,
       citationsOf: mind.citationsOf,
       written: async () => void (await library.refresh()),
     }),

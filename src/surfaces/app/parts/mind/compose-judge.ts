@@ -3,9 +3,7 @@ import type { Clock } from '#base/clock.ts';
 import type { TurnRequest } from '#core/agent/extension-host.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
 import type { Tier } from '#core/model/model-client.ts';
-import { createJudge } from '#mind/evidence/judge/create-judge.ts';
 import type { Judge } from '#mind/evidence/judge/judge.ts';
-import { recordVerdicts } from '#mind/evidence/judge/verdict-rows.ts';
 import type { SqliteSessionStore } from '#mind/sessions/sqlite-session-store.ts';
 
 export interface JudgeGround {
@@ -17,11 +15,17 @@ export interface JudgeGround {
   readonly answering: () => Tier;
 }
 
+/** Its modules are loaded with the first question. */
 export function composeJudge({ store, clock, redact, runTurn, answering }: JudgeGround): Judge {
-  const record = { database: store.database, clock, redact };
-  return createJudge({
-    ...{ clock, redact, runTurn },
-    isThere: () => answering() !== 'T0',
-    record: (...verdicts) => recordVerdicts(record, ...verdicts),
-  });
+  const isThere = () => answering() !== 'T0';
+  const load = async (): Promise<Judge> => {
+    const { createJudge } = await import('#mind/evidence/judge/create-judge.ts');
+    const { recordVerdicts } = await import('#mind/evidence/judge/verdict-rows.ts');
+    const record = { database: store.database, clock, redact };
+    return createJudge({
+      ...{ clock, redact, runTurn, isThere },
+      record: (...verdicts) => recordVerdicts(record, ...verdicts),
+    });
+  };
+  return { isThere, judge: async (...asked) => (await load()).judge(...asked) };
 }

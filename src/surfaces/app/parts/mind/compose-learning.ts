@@ -1,9 +1,11 @@
 // Owns composing the learning loop for one app: its doors, its settings, the turns it forks. Knows no surface.
 // Invariant: reviews run on the prompt and the shown tools of the session they review, and with nothing runnable but what proposes.
+import { redactSecrets } from '#base/secrets.ts';
 import { absentAsker } from '#core/agent/approver.ts';
 import { createForkTurn } from '#core/agent/fork-turn.ts';
 import type { AnyTool } from '#core/agent/tool.ts';
 import type { ModelClient } from '#core/model/model-client.ts';
+import type { Judge } from '#mind/evidence/judge/judge.ts';
 import { createLearning } from '#mind/learning/create-learning.ts';
 import type { Learning } from '#mind/learning/learning.ts';
 import type { AppParts } from '../app-parts.ts';
@@ -13,6 +15,7 @@ export type LearningGround = Pick<
   'home' | 'clock' | 'loaded' | 'mind' | 'tools' | 'background' | 'redact' | 'log' | 'providers' | 'attended'
 > & {
   readonly notice: (text: string) => void;
+  readonly judge: Judge;
   /** What answers now. */
   readonly model: () => ModelClient;
 };
@@ -34,7 +37,7 @@ export function composeLearning(ground: LearningGround): Learning {
       ready: () => mind.skills.library.ready(),
       written: async () => void (await mind.skills.library.refresh()),
     },
-    turn: { forkTurn: forkOf(ground), model },
+    turn: { forkTurn: forkOf(ground), model, judge: ground.judge },
     places: { pending: home.pending, lease: home.unattendedLease },
     settings: {
       enabled: config.learning.enabled,
@@ -44,7 +47,7 @@ export function composeLearning(ground: LearningGround): Learning {
       keeps: { memory: config.memory.enabled, skills: config.skills.enabled },
       isAttended: ({ id }) => ground.attended.has(id),
     },
-    ground: { clock, background, notice, log },
+    ground: { clock, background, notice, log, redact: (text) => redactSecrets(ground.redact(text)) },
   });
 }
 

@@ -1,0 +1,118 @@
+// Owns the gate of writes in mid-conversation (design 1): what a model writes after it read foreign words, and not in the owner's own, is
+// the owner's to decide, who is shown where the words came from. Knows no tool and no file.
+// Invariant: a conversation without foreign words is asked nothing.
+import { sha256 } from '#base/ids.ts';
+import type { JsonValue } from '#base/json.ts';
+import type { Result } from '#base/result.ts';
+import { splitWords } from '#base/text/split-words.ts';
+import type { StoredMessage } from '#core/agent/session-store.ts';
+import type { Risk } from '#core/agent/tool.ts';
+import type { Part } from '#core/model/message.ts';
+import { readEvidence } from '../evidence-argument.ts';
+import { messageHandle } from '../message-handle.ts';
+import type { ProposalDraft } from '../proposal.ts';
+import type { Citation } from '../trace-guard/claim.ts';
+import { isWholeUnit } from '../trace-guard/find-quote.ts';
+
+export interface KeptDraft {
+  /** Under which it waits. */
+  readonly id: string;
+  /** It waited before. */
+  readonly isKnown: boolean;
+}
+
+export interface ForegroundGate {
+  /** `ask` where a person answers; elsewhere such a write waits. */
+  readonly say: (sessionId: string) => 'ask' | 'draft';
+  /** All of a session, oldest first. */
+  readonly messagesOf: (sessionId: string) => readonly StoredMessage[];
+  /** Keeps a change as a pending proposal, unless the same waits already. */
+  readonly draft: (draft: ProposalDraft) => Promise<Result<KeptDraft>>;
+}
+
+/** The first of these texts that is not the owner's own, and what may have put it there. */
+export function behindTexts(
+  { messagesOf }: Pick<ForegroundGate, 'messagesOf'>,
+  sessionId: string,
+  texts: readonly string[],
+): ForeignSource | undefined {
+  const messages = messagesOf(sessionId);
+  return texts.map((text) => foreignBehind(text, messages)).find((one) => one !== undefined);
+}
+
+/** What the owner decides on: the change whole, then the words it came from. */
+export function foreignRisk(tool: string, preview: string, source: ForeignSource): Extract<Risk, { level: 'ask' }> {
+  return {
+    level: 'ask',
+    reason: 'keeps what may come from text that you did not write',
+    key: `${tool}:${sha256(preview).slice(0, 16)}`,
+    preview: `${preview}\n${sourceLines(source)}`,
+  };
+}
+
+export function sourceLines({ from, line }: ForeignSource): string {
+  return `Read before it was written, nearest to it (${from}):\n  "${line}"`;
+}
+
+/** What the writer named, as far as it stands there, and the foreign words: `why` shows both. */
+export function citationsBehind(
+  evidence: JsonValue | undefined,
+  messages: readonly StoredMessage[],
+  source: ForeignSource | undefined,
+): readonly Citation[] {
+  const ids = new Set(messages.map(({ id }) => messageHandle(id)));
+  const named = readEvidence(evidence, messages).filter(({ handle }) => ids.has(handle));
+  return source === undefined ? named : [...named, { handle: messageHandle(source.messageId), quote: source.line }];
+}
+
+/** Where foreign words came into a conversation. */
+export interface ForeignSource {
+  /** Of the stored message. */
+  readonly messageId: number;
+  /** `read_file`, `web_fetch`, …, or what put it beside the owner's line. */
+  readonly from: string;
+  /** The line that has most in common with the text, cut. */
+  readonly line: string;
+}
+
+const SHOWN = 200;
+/** Characters of one text that are looked through. */
+const MOST_READ = 1_000_000;
+
+/**
+ * What had been read in the session when a model wrote this; undefined when nothing foreign was, or when the text is the owner's own: a
+ * whole message, line or sentence of his. What a rule wrote copies the owner's words.
+ */
+function foreignBehind(text: string, messages: readonly StoredMessage[]): ForeignSource | undefined {
+  const writer = messages.findLast(({ message }) => message.role === 'assistant')?.message;
+  if (text === '' || (writer?.role === 'assistant' && writer.model.startsWith('reflex/'))) return undefined;
+  const parts = messages.flatMap(({ id, message }) => message.parts.map((part: Part) => ({ id, part })));
+  const isOwned = ({ part }: { readonly part: Part }) =>
+    part.type === 'text' && part.origin === 'owner' && isWholeUnit(text, part.text);
+  if (parts.some(isOwned)) return undefined;
+  const wanted = new Set(splitWords(text).filter((word) => word.length > 3));
+  const lines = parts.flatMap(({ id, part }) => {
+    const from = foreignFrom(part);
+    return from === undefined || !('text' in part) ? [] : [bestLine(part.text, wanted, { messageId: id, from })];
+  });
+  const best = lines.reduce<ScoredLine | undefined>((a, b) => (a && a.score >= b.score ? a : b), undefined);
+  return best && { messageId: best.messageId, from: best.from, line: best.line };
+}
+
+function foreignFrom(part: Part): string | undefined {
+  if (part.origin !== 'foreign') return undefined;
+  return part.type === 'tool-result' ? part.name : part.type === 'text' ? (part.label ?? 'text') : undefined;
+}
+
+interface ScoredLine extends ForeignSource {
+  readonly score: number;
+}
+
+function bestLine(text: string, wanted: ReadonlySet<string>, place: Omit<ForeignSource, 'line'>): ScoredLine {
+  let best: ScoredLine = { ...place, line: '', score: -1 };
+  for (const line of text.slice(0, MOST_READ).split('\n')) {
+    const score = new Set(splitWords(line).filter((word) => wanted.has(word))).size;
+    if (score > best.score) best = { ...place, line: line.trim().slice(0, SHOWN), score };
+  }
+  return best;
+}

@@ -1,0 +1,60 @@
+// Owns where the words of a text come from: the owner, our own record, or something that the agent read. Pure. Knows no language: words are
+// compared by their letters. Invariant: a session without foreign words gives nothing; what it gives is a reason to wait, never to refuse.
+import { splitWords } from '#base/text/split-words.ts';
+import type { EvidenceEntry } from '../trace-guard/claim.ts';
+import { hardValues } from '../trace-guard/hard-values.ts';
+
+/** Words that occur in what is foreign alone. */
+const MOST_FOREIGN = 3;
+const RUN = 4;
+/** Characters of the foreign texts that are looked through, newest first. */
+const MOST_READ = 4_000_000;
+
+/** Words of the text that stand in foreign texts alone, when they are most of it or a run of them was taken over; else empty. */
+export function foreignWords(text: string, entries: readonly EvidenceEntry[]): readonly string[] {
+  const texts = entries.flatMap((entry) => entry.texts);
+  const foreign = texts.filter(({ origin }) => origin === 'foreign');
+  if (foreign.length === 0) return [];
+  const own = new Set(
+    texts.flatMap((one) => (one.origin === 'owner' || one.origin === 'observed' ? splitWords(one.text) : [])),
+  );
+  const read = readWords(foreign.map((one) => one.text));
+  const words = splitWords(hardValues(text).reduce((rest, { shown }) => rest.replaceAll(shown, ' '), text));
+  const taken = words.map((word) => isContent(word) && read.words.has(word) && !own.has(word));
+  const alone = [...new Set(words.filter((_, at) => taken[at]))];
+  const known = new Set(words.filter((word) => isContent(word) && (own.has(word) || read.words.has(word))));
+  const isMost = alone.length >= MOST_FOREIGN && alone.length * 2 > known.size;
+  return isMost || words.some((_, at) => isTakenRun(words, at, { taken, runs: read.runs })) ? alone : [];
+}
+
+function isContent(word: string): boolean {
+  return word.length > 3 || /[^\p{Script=Latin}\p{Script=Cyrillic}]/u.test(word);
+}
+
+function isTakenRun(
+  words: readonly string[],
+  at: number,
+  { taken, runs }: { readonly taken: readonly boolean[]; readonly runs: ReadonlySet<string> },
+): boolean {
+  const run = words.slice(at, at + RUN);
+  return run.length === RUN && taken.slice(at, at + RUN).filter(Boolean).length >= 2 && runs.has(run.join(' '));
+}
+
+function readWords(texts: readonly string[]): {
+  readonly words: ReadonlySet<string>;
+  readonly runs: ReadonlySet<string>;
+} {
+  const words = new Set<string>();
+  const runs = new Set<string>();
+  let left = MOST_READ;
+  for (const text of texts.toReversed()) {
+    const list = splitWords(text.slice(0, left));
+    for (const [at, word] of list.entries()) {
+      words.add(word);
+      if (at + RUN <= list.length) runs.add(list.slice(at, at + RUN).join(' '));
+    }
+    left -= text.length;
+    if (left <= 0) break;
+  }
+  return { words, runs };
+}

@@ -1,0 +1,275 @@
+// Owns what of a text a rule can compare (design 1): numbers with their units, times, dates, paths, addresses, flags, identifiers, code.
+// Knows no claim's meaning and no verdict. Invariants: total and linear; the same quantity has one key in every spelling and language
+// that the data knows; more text never says less; names and other words are no hard values.
+
+import { type Piece, readPieces } from './exact-terms.ts';
+import { findQuote } from './find-quote.ts';
+import { foldText } from './fold-text.ts';
+import { MONTH_NAMES, UNIT_NAMES } from './number-words.rules.ts';
+import { clockTimes, plainWord, spokenDigits } from './spoken-numbers.ts';
+
+export interface HardValue {
+  readonly shown: string;
+  readonly kind: 'number' | 'identifier' | 'place' | 'code';
+  /** One of them must be among the source's. */
+  readonly keys: readonly string[];
+  /** Or, of code: all of these pieces must stand in one text. */
+  readonly code?: readonly string[];
+}
+
+/** What the texts of a source say. */
+export interface SourceValues {
+  readonly keys: ReadonlySet<string>;
+  /** Each text in the form in which quotes are compared. */
+  readonly folded: readonly string[];
+}
+
+export function sourceValues(texts: readonly string[]): SourceValues {
+  const keys = new Set(texts.flatMap(sourceKeys));
+  return { keys, folded: texts.map(foldText) };
+}
+
+/** The first value that the source does not hold; `printed` may hold numbers and identifiers, never a place or a command. */
+export function missingValue(text: string, source: SourceValues, printed?: SourceValues): HardValue | undefined {
+  const isPrinted = (value: HardValue) =>
+    printed !== undefined && (value.kind === 'number' || value.kind === 'identifier') && holdsValue(printed, value);
+  return hardValues(text).find((value) => !holdsValue(source, value) && !isPrinted(value));
+}
+
+/** Does the first text name a hard value that the second does not? */
+export function leavesValueOut(text: string, other: string): boolean {
+  const said = sourceValues([other]);
+  return hardValues(text).some((value) => !holdsValue(said, value));
+}
+
+export function holdsValue({ keys, folded }: SourceValues, { keys: wanted, code }: HardValue): boolean {
+  if (wanted.some((key) => keys.has(key))) return true;
+  return code !== undefined && folded.some((text) => holdsCode(text, code, keys));
+}
+
+/** Tokens of a command that may come from elsewhere, as a flag that the owner asked for. */
+const MOST_ADDED = 2;
+
+function holdsCode(text: string, code: readonly string[], keys: ReadonlySet<string>): boolean {
+  const [only = '', ...more] = code;
+  if (more.length > 0 ? code.every((piece) => text.includes(piece)) : findQuote(text, only).length > 0) return true;
+  const tokens = code.flatMap((piece) => piece.split(' '));
+  const added = tokens.filter((token) => findQuote(text, token).length === 0);
+  return tokens.length > 2 * added.length && added.length <= MOST_ADDED && added.every((token) => keys.has(token));
+}
+
+/** In order of appearance, code last. */
+export function hardValues(text: string): readonly HardValue[] {
+  const { prose, code } = splitCode(text);
+  const spoken = spokenText(prose);
+  const times = clockTimes(spokenDigits(prose));
+  const named = readPieces(prose).flatMap(namedValue);
+  const pieces = readPieces(spoken);
+  const numbers = pieces.flatMap((piece, at) => numberValue(piece, { at, pieces, times }));
+  return [...named, ...numbers, ...code.flatMap(codeValues)];
+}
+
+/** URLs, e-mails, paths, flags, identifiers. */
+function namedValue({ kind, shown, keys }: Piece): readonly HardValue[] {
+  if (kind === 'number' || kind === 'word' || kind === 'compound') return [];
+  const [key = ''] = keys;
+  if (kind === 'identifier' && /^\d+\p{L}{1,3}$/u.test(key)) return [];
+  const isPlace = kind !== 'identifier';
+  return [
+    {
+      shown,
+      kind: isPlace ? 'place' : 'identifier',
+      keys: kind === 'url' ? [key.replace(/\/$/, ''), ...keys] : keys,
+    },
+  ];
+}
+
+interface Around {
+  readonly at: number;
+  readonly pieces: readonly Piece[];
+  readonly times: readonly string[];
+}
+
+function numberValue({ kind, shown, keys: [key = ''] }: Piece, { at, pieces, times }: Around): readonly HardValue[] {
+  if (kind !== 'number') return [];
+  const time = /^(\d{1,2})[:.](\d{2})$/.exec(key);
+  const own = time ? `t${Number(time[1])}:${time[2]}` : '';
+  if (key.includes(':') && own !== '') return [{ shown, kind: 'number', keys: [own, ...wholeHour(own)] }];
+  if (/^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}$/.test(key)) return dateValues(shown, key);
+  const unit = unitOf(pieces[at + 1]);
+  const month = monthBeside(pieces, at);
+  const value = plainNumber(key);
+  const said = times.filter((one) => one === own || isPartOf(one, Number(value)));
+  const keys = [...(unit === undefined ? [value] : [`${value} ${unit}`, `~${value}`]), ...said];
+  return [
+    { shown, kind: 'number', keys },
+    ...(month === undefined ? [] : [{ shown: month.shown, kind: 'number', keys: [`month ${month.number}`] } as const]),
+  ];
+}
+
+/** An hour, or the minutes beside it, of a time that the text names. */
+function isPartOf(time: string, value: number): boolean {
+  const [hour = 0, minute = 0] = time.slice(1).split(':').map(Number);
+  return value === minute || value % 12 === hour % 12;
+}
+
+/** `9:00` is a nine that stands alone. */
+function wholeHour(time: string): readonly string[] {
+  const hour = /^t(\d+):00$/.exec(time)?.[1];
+  return hour === undefined ? [] : [`~${hour}`, `~${Number(hour) % 12}`];
+}
+
+/** Every part of a date must stand; a month as a number or by its name. */
+function dateValues(shown: string, key: string): readonly HardValue[] {
+  return key
+    .split(/[-/.]/)
+    .map((part) => ({ shown, kind: 'number', keys: [key, String(Number(part)), `month ${Number(part)}`] }));
+}
+
+function monthBeside(
+  pieces: readonly Piece[],
+  at: number,
+): { readonly shown: string; readonly number: string } | undefined {
+  for (const piece of [pieces[at + 1], pieces[at - 1]]) {
+    const number = piece?.kind === 'word' ? MONTH_NAMES.get(plainWord(piece.shown)) : undefined;
+    if (piece !== undefined && number !== undefined) return { shown: piece.shown, number };
+  }
+  return undefined;
+}
+
+function unitOf(piece: Piece | undefined): string | undefined {
+  return piece?.kind === 'word' ? UNIT_NAMES.get(plainWord(piece.shown)) : undefined;
+}
+
+/** `007` and `7.0` are 7; versions and long digits stay as they are. */
+function plainNumber(key: string): string {
+  const bare = key.replace(/^[$€£¥+]/, '').replace(/[%$€£¥°]$/, '');
+  return /^-?\d{1,15}(?:\.\d{1,6})?$/.test(bare) ? String(Number(bare)) : bare.replace(/^v(?=\d)/, '');
+}
+
+const CJK_UNIT = [...UNIT_NAMES.keys()].filter((name) => /[^\p{Script=Latin}\p{Script=Cyrillic}%$€£¥₽°]/u.test(name));
+const AFTER_DIGITS = new RegExp(`(?<=\\d)\\s?(${CJK_UNIT.sort((a, b) => b.length - a.length).join('|')})`, 'gu');
+
+/** Number words as digits, units apart from their numbers and in one spelling where scripts write no blanks, one decimal mark. */
+function spokenText(text: string): string {
+  return spokenDigits(text.replace(/(?<=\d)[ºª](?!\p{L})/gu, ''))
+    .replace(
+      /([$€£¥₽])\s?(\d+(?:[.,]\d+)*)/g,
+      (_, sign: string, digits: string) => `${digits} ${UNIT_NAMES.get(sign) === undefined ? sign : unitWords(sign)}`,
+    )
+    .replace(AFTER_DIGITS, (_, unit: string) => ` ${unitWords(unit)} ${unit}`)
+    .replace(/(?<=\d)(%|€|£|¥|₽|\$)/g, (sign) => ` ${unitWords(sign)}`)
+    .replace(/(?<=\d)\p{L}{1,12}(?![\p{L}\d])/gu, (word) => (UNIT_NAMES.has(plainWord(word)) ? ` ${word}` : word))
+    .replace(/(\d)k(?![\p{L}\d])/gu, '$1000')
+    .replace(/(?<=\d),(?=\d{1,2}(?!\d))/g, '.')
+    .replace(/(?<=(?<!\d)\d{1,3})[., ](?=\d{3}(?!\d))/g, '');
+}
+
+/** A unit as a word that `UNIT_NAMES` knows and that survives cutting into pieces. */
+function unitWords(sign: string): string {
+  return (
+    { '%': 'percent', $: 'dollar', '€': 'euro', '£': 'pounds', '¥': 'yen', '₽': 'rub' }[UNIT_NAMES.get(sign) ?? sign] ??
+    UNIT_NAMES.get(sign) ??
+    sign
+  );
+}
+
+function sourceKeys(text: string): readonly string[] {
+  const spoken = spokenText(text);
+  const pieces = readPieces(spoken);
+  const numbers = pieces.flatMap((piece, at) => numberKeysOf(piece, pieces[at + 1]));
+  const months = pieces.flatMap((piece) => monthKey(piece));
+  return [
+    ...readPieces(text).flatMap(namedKeys),
+    ...readPieces(text.toLowerCase()).flatMap((piece, at, all) => numberKeysOf(piece, all[at + 1])),
+    ...numbers,
+    ...months,
+    ...clockTimes(spokenDigits(text)),
+    ...(ONE.test(text) ? ['1', '~1'] : []),
+  ];
+}
+
+/** An article or a number: in a source it may be both. */
+const ONE =
+  /(?<!\p{L})(?:one|first|eins?|eine[nmrs]?|une?|premiere?|uno|una|primero|один|одна|одно|перв\p{L}{1,3})(?!\p{L})|一/iu;
+
+function monthKey(piece: Piece): readonly string[] {
+  const number = piece.kind === 'word' ? MONTH_NAMES.get(plainWord(piece.shown)) : undefined;
+  return number === undefined ? [] : [`month ${number}`];
+}
+
+function numberKeysOf(piece: Piece, next: Piece | undefined): readonly string[] {
+  if (piece.kind !== 'number') return [];
+  const [key = ''] = piece.keys;
+  const unit = unitOf(next);
+  const value = plainNumber(key);
+  const parts = /[-/:.]/.test(key) ? key.split(/[-/:.t]/) : [];
+  const isDate = /^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}$/.test(key);
+  const held = isDate || /[-/:]/.test(key) ? parts.flatMap((part) => [part, plainNumber(part)]) : [];
+  return [
+    key,
+    value,
+    ...held,
+    ...(isDate ? [`month ${Number(parts[1])}`, `month ${Number(parts[0])}`] : []),
+    unit === undefined ? `~${value}` : `${value} ${unit}`,
+  ];
+}
+
+const MOST_SEGMENTS = 24;
+
+/** What a reader may rightly take out of a longer term: `b/c.ts` and `c.ts` of `/a/b/c.ts`, never `/a`. */
+function namedKeys({ kind, shown, keys }: Piece): readonly string[] {
+  const [key = ''] = keys;
+  const lower = shown.toLowerCase();
+  if (kind === 'path') return [...keys, lower, ...pathTails(key), ...lower.split(/[/.]/)];
+  if (kind === 'url') return [...keys, key.replace(/\/$/, ''), ...pathTails(keys[1] ?? '')];
+  return [...keys, lower, ...(kind === 'compound' || kind === 'identifier' ? lower.split(/[-.]/) : [])];
+}
+
+function pathTails(key: string): readonly string[] {
+  const segments = key
+    .replace(/^(?:[a-z]:|~)?\//, '')
+    .replace(/\/$/, '')
+    .split('/')
+    .slice(-MOST_SEGMENTS);
+  return segments.map((_, index) => segments.slice(index).join('/'));
+}
+
+const FENCED =
+  /^[ \t>]*(?:(?:[-*+]|\d{1,3}[.)])[ \t]+)?(`{3,})[^\n`]{0,40}\n([\s\S]*?)(?:\n[ \t]*\1`*[ \t]*$|(?![\s\S]))/gm;
+const SPAN = /(?<!`)(`{1,8})(?!`)([^\n]{1,400}?)(?<!`)\1(?!`)/g;
+
+/** Lines of code blocks and the inside of back-ticks are code; markers of lists, headings, quotes and steps say nothing. */
+function splitCode(text: string): { readonly prose: string; readonly code: readonly string[] } {
+  const code: string[] = [];
+  const keep = (_whole: string, _marks: string, inside: string): string => {
+    code.push(...inside.split('\n'));
+    return ' ';
+  };
+  const prose = text
+    .replace(FENCED, keep)
+    .replace(SPAN, keep)
+    .replace(/^\s*(?:[>#]+\s*|[-*+•]\s+|\d{1,3}[.)]\s+|\[[ x]\]\s+)+/gmu, '')
+    .replace(/^(?:step|phase|part)\s+\d{1,2}\s*[:.)–-]\s*/gimu, '');
+  return { prose, code };
+}
+
+/** A place to fill in is no value. */
+const PLACEHOLDER =
+  /<[^<>\n]{1,60}>|\{\{[^{}\n]{1,40}\}\}|\$?\{[\w .-]{1,40}\}|\$[A-Z_][A-Z0-9_]*|\b[vV]?X\.Y(?:\.Z)?\b|\bY{4}-MM(?:-DD)?\b|…|\.{3}|N{2,4}(?![A-Za-z])|X{2,4}(?![A-Za-z])/g;
+
+function codeValues(line: string): readonly HardValue[] {
+  const bare = line
+    .replace(/^\s*(?:[$%>]\s+)?/, '')
+    .replace(/(?:^|\s)#\s.*$/, '')
+    .trim();
+  return bare.split(/\s(?:&&|\|\||;|\|)\s|;\s/).flatMap((command) => {
+    const code = command
+      .split(PLACEHOLDER)
+      .map((piece) => foldText(piece).replace(/^["'=\s]+|["'=\s]+$/g, ''))
+      .filter((piece) => /[\p{L}\p{N}]/u.test(piece));
+    return code.length === 0
+      ? []
+      : [{ shown: command.trim(), kind: 'code', keys: code.length === 1 ? code : [], code } as const];
+  });
+}
