@@ -85,7 +85,8 @@ class MemoryProposalLedger implements ProposalLedger {
     return attached.map(({ proposalId }) => {
       const proposal = structuredClone(this.#need(proposalId));
       const stored = (handle: string) => this.#messageOf(messageIdOf(handle) ?? -1);
-      return { proposal, citations: proposal.citations.map((one) => showCitation(one, stored(one.handle))) };
+      const citations = proposal.citations.map((one) => showCitation(one, stored(one.handle)));
+      return { proposal, citations, verdicts: [] };
     });
   }
 

@@ -36,6 +36,7 @@ const ENTRIES = {
   './testing': [
     'createFaults',
     'createManualClock',
+    'createScriptedJudge',
     'createScriptedModel',
     'createTempHome',
     'failEachOperation',

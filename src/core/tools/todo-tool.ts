@@ -26,7 +26,7 @@ const item = z.object({
 
 const input = lenientInput({
   todos: z.array(item).max(100).optional(),
-  merge: z.boolean().optional(),
+  merge: z.boolean().describe('change items by id; else replace all').optional(),
 });
 
 type TodoInput = z.infer<typeof input>;
@@ -35,7 +35,7 @@ type GivenItem = NonNullable<TodoInput['todos']>[number];
 export function createTodoTool() {
   return defineTool<TodoInput>({
     name: 'todo',
-    description: 'Task list for longer work. merge changes items by id.',
+    description: 'Task list for longer work.',
     input,
     toolset: 'todo',
     effect: 'write',

@@ -10,6 +10,7 @@ import { isProcessAlive } from '#base/platform.ts';
 import { redactSecrets } from '#base/secrets.ts';
 import type { StoredMessage } from '#core/agent/session-store.ts';
 import { findMessage } from '#mind/sessions/find-message.ts';
+import { verdictsOf } from './judge/verdict-rows.ts';
 import { messageIdOf } from './message-handle.ts';
 import type {
   Decision,
@@ -125,7 +126,8 @@ class SqliteProposalLedger implements ProposalLedger {
     );
     return rows.map((row) => {
       const proposal = this.#read(row);
-      return { proposal, citations: proposal.citations.map((one) => showCitation(one, this.#message(one.handle))) };
+      const citations = proposal.citations.map((one) => showCitation(one, this.#message(one.handle)));
+      return { proposal, citations, verdicts: verdictsOf(this.#database, proposal.id) };
     });
   }
 

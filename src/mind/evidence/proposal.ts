@@ -2,6 +2,7 @@
 // Knows no memory file and no skill: the doors tell it hashes. Invariant (design 2): proposal row committed, then the file by temp
 // and rename, then the row marked applied; start-up reconciles by hash.
 import type { JsonObject } from '#base/json.ts';
+import type { VerdictRow } from './judge/verdict-rows.ts';
 import type { Citation } from './trace-guard/claim.ts';
 
 export type ProposalKind = 'memory' | 'skill';
@@ -91,6 +92,8 @@ export interface ShownCitation extends Citation {
 export interface Provenance {
   readonly proposal: Proposal;
   readonly citations: readonly ShownCitation[];
+  /** What a judge said of it, oldest first. */
+  readonly verdicts: readonly VerdictRow[];
 }
 
 /**

@@ -68,13 +68,13 @@ function reasonsLine(reasons: ReadonlyMap<string, number>): string {
   return more.length === 0 ? `: ${only}` : `: ${[...counts].map(([words, count]) => `${count} ${words}`).join(', ')}`;
 }
 
-const UNSUPPORTED = 'not supported by what was said';
 const UNCITED = 'without words of this conversation behind it';
 const THERE = 'kept already';
 const MISFIT = 'no valid change';
 
 const WORDS: Readonly<Record<string, string>> = {
-  evidence_text_mismatch: UNSUPPORTED,
+  contradicts: 'against what was said',
+  'one-off': 'of no use later',
   'no-citation': UNCITED,
   'unknown-handle': UNCITED,
   'quote-too-short': UNCITED,

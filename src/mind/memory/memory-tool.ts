@@ -25,21 +25,20 @@ const MEMORY_TOOL_NAME = 'memory';
 
 /** What belongs into which target, and what into none, stands in the guidance of the prompt. */
 const DESCRIPTION =
-  'Save short durable facts, no task progress. old_text: unique piece of the entry. ' +
-  'operations: atomic batch; when full, merge or remove in it.';
+  'Keep facts across sessions: 2,200 characters in memory, 1,375 in user. When full, merge or remove.';
 
 const PREVIEW = 80;
 const FAILURES_UNTIL_STOP = 3;
 
 const action = z.enum(['add', 'replace', 'remove']);
-/** Loose, so that the alias `new_text` is read without costing every request its schema. */
-const step = z.looseObject({ action, content: z.string().optional(), old_text: z.string().optional() });
+/** Read by `operationsOf`: the single change's own arguments, whose schema stands above. */
+const step = z.looseObject({});
 const input = z.looseObject({
-  target: z.enum(['memory', 'user']).default('memory'),
+  target: z.enum(['memory', 'user']).default('memory').describe('default memory'),
   action: action.optional(),
   content: z.string().optional(),
-  old_text: z.string().optional(),
-  operations: z.array(step).optional(),
+  old_text: z.string().describe('unique piece of the entry').optional(),
+  operations: z.array(step).describe('several changes, all or none').optional(),
   evidence: evidenceArgument,
 });
 type MemoryInput = z.infer<typeof input>;

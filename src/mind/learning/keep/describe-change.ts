@@ -57,14 +57,23 @@ function plainText(text: string): string {
   return oneLine(text);
 }
 
-/** What waits unasked, since its words are not the owner's. */
+/** What waits unasked, and why. */
 export function heldLine(proposal: Proposal): string {
   const what =
     proposal.kind === 'memory'
       ? `an entry for ${fileOf(proposal.target)}`
       : `${proposal.action} of the skill ${proposal.target}`;
-  return `Waits: ${what}, since it rests on text that you did not write · talaria pending show ${proposal.id}`;
+  const why = HELD[proposal.reason ?? ''] ?? 'it is yours to decide';
+  return `Waits: ${what}, since ${why} · talaria pending show ${proposal.id}`;
 }
+
+const HELD: Readonly<Record<string, string>> = {
+  'origin-not-allowed': 'it rests on text that you did not write',
+  'foreign-words': 'its words come from text that you did not write',
+  'value-not-cited': 'it names what stands in nothing it cites',
+  'goes-beyond': 'it says more than what it cites',
+  'not-judged': 'no model judged it',
+};
 
 /** The change whole, then the words that it cites. */
 export function offerText({ change, action, citations }: Proposal): string {

@@ -19,7 +19,7 @@ export function citableMessages(messages: readonly StoredMessage[], window: numb
     if (used > room) break;
     if (line !== undefined) lines.unshift(line);
   }
-  return lines.length === 0 ? '' : `Messages that can be cited (message_id, who, first words):\n${lines.join('\n')}`;
+  return lines.length === 0 ? '' : `Messages that can be cited (number, who, first words):\n${lines.join('\n')}`;
 }
 
 function lineOf(id: number, message: Message): string | undefined {

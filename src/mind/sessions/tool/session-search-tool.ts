@@ -12,10 +12,10 @@ const input = z.object({
   query: z.string().optional(),
   limit: z.number().optional(),
   sort: z.enum(['newest', 'oldest']).optional(),
-  detail: z.enum(['adaptive', 'full']).optional(),
+  detail: z.enum(['adaptive', 'full']).describe('full: uncut').optional(),
   session_id: z.string().optional(),
   around_message_id: z.number().optional(),
-  window: z.number().optional(),
+  window: z.number().describe('messages each side').optional(),
   role_filter: z.string().describe('default user,assistant; also tool').optional(),
 });
 
@@ -44,7 +44,7 @@ export interface SessionSearchOptions {
 }
 
 const DESCRIPTION =
-  'Search past conversations, this one included; quotes verbatim. query: find. session_id: read; with around_message_id: scroll. None: list recent.';
+  'Search past conversations, this one too. session_id: read one; with around_message_id: scroll. Nothing: list recent.';
 
 const DEFAULT_LIMIT = 3;
 const MOST_RESULTS = 10;

@@ -10,8 +10,7 @@ export const SKILL_MANAGE_TOOL_NAME = 'skill_manage';
 
 /** Model-facing; the same for the tool that proposes. Whom to ask before create and delete stands in the guidance of the prompt. */
 export const SKILL_MANAGE_DESCRIPTION =
-  'Save or improve a reusable procedure. create, edit: whole SKILL.md with front matter name, description (max 60 chars). ' +
-  'Prefer patch.';
+  'Save or improve a procedure. create, edit: whole SKILL.md with front matter name, description (max 60 chars). Prefer patch.';
 
 const text = z.string().optional();
 
@@ -23,9 +22,9 @@ const fields = z.looseObject({
   new_string: text,
   replace_all: z.boolean().optional(),
   category: text,
-  file_path: z.string().describe('below references/, templates/, scripts/ or assets/').optional(),
+  file_path: z.string().describe('in references/, templates/, scripts/, assets/').optional(),
   file_content: text,
-  absorbed_into: text,
+  absorbed_into: z.string().describe('on delete: the skill that took it over').optional(),
   evidence: evidenceArgument,
 });
 

@@ -6,19 +6,23 @@ import type { Proposal, Provenance, ShownCitation } from '#mind/evidence/proposa
 const SHOWN = 400;
 
 /** A proposal as a person reads it before saying yes: the change, then the words that it rests on. */
-export function proposalLines({ action, target, change, citations }: Proposal): readonly string[] {
+export function proposalLines({ action, target, change, citations, detail }: Proposal): readonly string[] {
   const text = Object.entries(change).flatMap(([key, value]) => {
     if (key === 'action' || key === 'target') return [];
     return `  ${key}: ${typeof value === 'string' ? value : JSON.stringify(value)}`;
   });
-  return [`${action} ${target}`, ...text, ...citations.map(({ handle, quote }) => `  ${handle}: "${quote}"`)];
+  const why = detail === undefined ? [] : [`  it waits: ${detail}`];
+  return [`${action} ${target}`, ...text, ...citations.map(({ handle, quote }) => `  ${handle}: "${quote}"`), ...why];
 }
 
-export function provenanceLines({ proposal, citations }: Provenance): readonly string[] {
+export function provenanceLines({ proposal, citations, verdicts }: Provenance): readonly string[] {
   const { actor, createdAt, sessionId } = proposal;
   const head = `  written by ${actor}, ${isoTime(createdAt)}${sessionId === undefined ? '' : `, session ${sessionId}`}`;
   const none = actor === 'owner' ? '  your own words, by a command' : '  it cites no message';
-  return [head, ...(citations.length === 0 ? [none] : ordered(citations).flatMap(citationLines))];
+  const read = verdicts.map(
+    ({ model, verdict, why }) => `  read by ${model || 'no model'}: ${verdict}${why === '' ? '' : `, ${why}`}`,
+  );
+  return [head, ...(citations.length === 0 ? [none] : ordered(citations).flatMap(citationLines)), ...read];
 }
 
 function ordered(citations: readonly ShownCitation[]): readonly ShownCitation[] {

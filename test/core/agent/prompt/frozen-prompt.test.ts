@@ -61,7 +61,7 @@ describe('frozen prompt', () => {
 
   verifies(['core:prompt:bytes-pinned'], 'the fixed words are pinned: a change costs every user the cache', () => {
     assert.equal(sha256(IDENTITY), '55e15bc2aaba7f8895ab13f7d7ac9f896bfdda5a4b9632254fb47c3c51799866');
-    assert.equal(sha256(GUIDANCE), '985fa47f450731e82e08c1ceb93d754d5972d489e892dcba28c12f6799dfdc36');
+    assert.equal(sha256(GUIDANCE), 'd0dc5935555bba7be0848a7be272282f3beef697732877bfb0e586de57ded309');
   });
 
   verifies(

@@ -57,6 +57,10 @@ function list(deps: CommandDeps): AnyCommand {
 
 const REASONS: Readonly<Record<string, string>> = {
   'origin-not-allowed': 'it rests on text that neither you nor our own record said',
+  'value-not-cited': 'it names something that stands in nothing it cites',
+  'foreign-words': 'its words come from text that you did not write',
+  'goes-beyond': 'it says more than what it cites',
+  'not-judged': 'no model judged it',
   'guard-asks': 'the guard found something: look at it first',
 };
 
