@@ -54,6 +54,7 @@ export const coreLaterRows: readonly Requirement[] = [
   { id: 'core:learning:no-recursion', source: 'seed 001 ch 13', text: 'A review never starts a review.' },
   { id: 'core:learning:budget', source: 'design 7', text: 'A review takes no step that the tokens of the hour or of the day have no room for.' },
   { id: 'core:learning:back-off', source: 'design 7', text: 'Three reviews in a row that kept nothing make the next ones rarer, until something is kept.' },
+  { id: 'core:learning:no-repeat', source: 'design 7', text: 'A draft with the commands of a kept or offered skill is refused in favour of a patch.' },
   { id: 'core:learning:iteration-cap', source: 'seed 001 ch 13', text: 'A review has at most eight iterations.' },
   { id: 'core:learning:shared-stores', source: 'seed 001 ch 13', text: 'Review and conversation write to the same stores without losing a write.' },
   { id: 'core:learning:retrospective', source: 'seed 001 ch 11', text: 'A review weighs facts for memory, a new skill, and the update of a used skill, and may keep nothing.' },
