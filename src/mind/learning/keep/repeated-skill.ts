@@ -13,6 +13,8 @@ export interface SkillText {
 const MOST = 0.6;
 /** So many must be shared, or all that the other one has. */
 const FEWEST = 2;
+/** Of one skill; no procedure is longer. */
+const READ = 200;
 
 /** The one that shares most; of two the first. */
 export function findRepeated(draft: SkillText, others: readonly SkillText[]): string | undefined {
@@ -41,7 +43,7 @@ function commandsOf(text: string): readonly Command[] {
       const words = line.replace(/^\s*\$\s/, '').match(WORDS) ?? [];
       if (words.length > 1 && !line.trimStart().startsWith('#')) found.set(words.join(' '), words);
     }
-  return [...found.values()];
+  return [...found.values()].slice(0, READ);
 }
 
 /** The same program and words; a placeholder stands for any word, but not for the program. */

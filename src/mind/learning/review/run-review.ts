@@ -1,6 +1,6 @@
 // Owns one review by a model: a forked turn with proposing tools, its prompt, and what came of it (seed 001 ch 13).
-// Knows no row and no trigger. Invariants: at most eight steps, none that the budget has no room for; nothing is added to the conversation; whatever the model says but calls
-// of these tools has no effect.
+// Knows no row and no trigger. Invariants: at most eight steps, and none after what is left of the budget; nothing is added to the
+// conversation; whatever the model says but calls of these tools has no effect.
 import { AbortedError } from '#base/abort.ts';
 import { TalariaError } from '#base/errors.ts';
 import type { ForkTurn } from '#core/agent/fork-turn.ts';
