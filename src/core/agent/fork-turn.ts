@@ -13,7 +13,7 @@ import type { FrozenPrompt, SessionStore, StoredMessage } from './session-store.
 import type { AnyTool } from './tool.ts';
 import { resultLimitFor } from './turn/cap-output.ts';
 import { runTurn, type TurnLinks, type TurnMachine, type TurnMaterial } from './turn/run-turn.ts';
-import { defaultStopConditions } from './turn/stop-conditions.ts';
+import { defaultStopConditions, type StopCondition } from './turn/stop-conditions.ts';
 import type { TurnEvent } from './turn-event.ts';
 
 export interface ForkRequest {
@@ -24,6 +24,8 @@ export interface ForkRequest {
   /** What may run, by name; also what runs: a tool here stands in for the session's tool of that name. Everything else is `tool-not-allowed`. */
   readonly runnable: ReadonlyMap<string, AnyTool>;
   readonly maxSteps: number;
+  /** Further reasons to stop it before a step. */
+  readonly stop?: readonly StopCondition[];
   /** Instead of the conversation's model. */
   readonly model?: ModelClient;
   /** Instead of the session's prompt; nothing of it is sent then, and no tool is shown. */
@@ -85,7 +87,7 @@ function forkMachine(
     clock,
     model: () => model,
     hooks: [],
-    stop: defaultStopConditions(request.maxSteps),
+    stop: [...defaultStopConditions(request.maxSteps), ...(request.stop ?? [])],
     place: { ...place, cwd, asker: absentAsker, resultLimit: resultLimitFor(model.traits.contextWindow) },
     access: {
       tools: new Map([...access.tools, ...request.runnable]),

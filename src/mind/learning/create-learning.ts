@@ -4,9 +4,7 @@ import type { Hooks } from '#core/agent/hooks.ts';
 import type { StoredMessage } from '#core/agent/session-store.ts';
 import type { MemoryWriteNotice } from '#mind/memory/memory-provider.ts';
 import { sessionMessages } from '#mind/sessions/find-message.ts';
-import { budgetState, intervalFactor, stretchIntervals } from './budget/learning-budget.ts';
-import { learningReport, REVIEWS_READ } from './budget/learning-report.ts';
-import { spentTokens } from './budget/spent-tokens.ts';
+import { createBudgetDesk } from './budget/budget-desk.ts';
 import type { NudgeIntervals } from './counters/nudge-counters.ts';
 import { flushHook } from './flush/flush-hook.ts';
 import { createFlushMarks } from './flush/flush-marks.ts';
@@ -47,7 +45,9 @@ export function createLearning(parts: LearningParts): Learning {
   const keepByRule = keeper(parts, doors, { rows, alwaysCreate: owners.keepsNewSkills, byRule: true });
   const byRule = (order: Pick<Review, 'sessionId' | 'kind' | 'reasons' | 'hint'>, signal: AbortSignal) =>
     reviewByRule({ store: stores.sessions, reviews: rows, doors, keep: keepByRule }, order, signal);
-  const mayRun = async () => isReflex() || (await budgetLeft(parts)) > 0;
+  const { intervals, budget: rules } = settings;
+  const budget = createBudgetDesk({ store: stores.sessions, rows, rules, intervals, clock });
+  const mayRun = async (sessionId: string) => isReflex() || budget.hasRoom(sessionId);
   const settled = async <Run extends ReviewRun>(run: Run): Promise<Run> => {
     await settleOutcomes(settling, run.outcomes);
     return run;
@@ -56,7 +56,7 @@ export function createLearning(parts: LearningParts): Learning {
   const run = async (due: Review, signal: AbortSignal): Promise<ReviewOutcome> => {
     const kind = narrowKind(due.kind, isReflex() ? keeps : await shownKeeps(parts, due.sessionId, keeps));
     if (kind === undefined) return NOTHING_KEPT;
-    const order = { ...due, kind };
+    const order = { ...due, kind, ...(due.reasons.includes('asked') ? {} : { left: budget.left }) };
     return settled(await (isReflex() ? byRule(order, signal) : runReview(review, order, signal)));
   };
   const delayMs = () => (isReflex() ? 0 : REVIEW_DELAY_MS);
@@ -67,8 +67,9 @@ export function createLearning(parts: LearningParts): Learning {
     store: stores.sessions,
     reviewsOf: (sessionId) => rows.list({ sessionId }).filter(({ status }) => status !== 'failed'),
     order,
-    intervals: () => stretchIntervals(kept(settings.intervals, keeps), intervalFactor(rows.keptCounts(REVIEWS_READ))),
+    intervals: () => kept(budget.intervals(), keeps),
     mayRun,
+    isResting: budget.isResting,
     isReflex,
     keepsSkills: keeps.skills,
     statementsIn: (messages) => (keeps.memory ? ownerStatements(messages, keptEntries(doors.memory)).length : 0),
@@ -89,7 +90,7 @@ export function createLearning(parts: LearningParts): Learning {
       learnNow({ store: stores.sessions, rows, desk }, { sessionId, hint }, signal),
     runDue: (signal) => (settings.enabled ? desk.runDue(signal) : Promise.resolve(0)),
     drain: (signal) => desk.drain(signal),
-    report: () => report(parts, rows),
+    report: budget.report,
     memoryWritten: mirror,
   };
 }
@@ -158,19 +159,4 @@ function reviewParts({ stores, turn, skills }: LearningParts, keep: ReviewParts[
     keep,
     window: () => turn.model().traits.contextWindow,
   };
-}
-
-async function budgetLeft({ stores, settings, ground }: LearningParts): Promise<number> {
-  return budgetState(await spentTokens(stores.sessions, ground.clock.now()), settings.budget).left;
-}
-
-function report({ stores, settings, ground }: LearningParts, rows: ReviewRows): ReturnType<Learning['report']> {
-  return learningReport({
-    store: stores.sessions,
-    kept: rows.keptCounts(REVIEWS_READ),
-    due: rows.due().length,
-    rules: settings.budget,
-    intervals: settings.intervals,
-    now: ground.clock.now(),
-  });
 }

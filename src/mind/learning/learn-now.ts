@@ -84,6 +84,7 @@ const WORDS: Readonly<Record<string, string>> = {
   'taken-back': 'you took it back before',
   unchanged: THERE,
   duplicate: THERE,
+  'repeats-skill': THERE,
   'name-taken': THERE,
   over_limit: 'no room in the memory file',
   'guard-refused': 'refused by the guard',

@@ -15,7 +15,7 @@ import {
   rebuildCounters,
 } from './counters/nudge-counters.ts';
 import { followsSkill, ownTurns } from './counters/own-turns.ts';
-import { splitTurns, type Turn } from './counters/split-turns.ts';
+import { ownerWords, splitTurns, type Turn } from './counters/split-turns.ts';
 import { repeatedCalls } from './reflex/procedure/repeated-calls.ts';
 import type { Review, ReviewOrder, ReviewReason } from './review/review.ts';
 
@@ -26,7 +26,9 @@ export interface LoopParts {
   readonly order: (order: ReviewOrder) => Promise<void>;
   /** As they are now: stretched by a low yield. */
   readonly intervals: () => NudgeIntervals;
-  readonly mayRun: () => Promise<boolean>;
+  readonly mayRun: (sessionId: string) => Promise<boolean>;
+  /** The last reviews kept nothing: the end of a session alone is no reason for another one yet. */
+  readonly isResting: () => boolean;
   /** No language model answers: rules do. */
   readonly isReflex: () => boolean;
   /** Sentences of the owner that are worth keeping and are not kept, by rule. */
@@ -104,7 +106,7 @@ const NUDGES: Readonly<Record<NudgeKind, ReviewReason>> = { memory: 'memory-nudg
 /** Without budget the counters stay where they are: the review fires as soon as there is some. */
 async function fireNudges(parts: LoopParts, { sessionId }: SessionInfo, session: LiveSession): Promise<void> {
   const due = dueNudges(session.counters, parts.intervals());
-  if (due.length === 0 || !(await parts.mayRun())) return;
+  if (due.length === 0 || !(await parts.mayRun(sessionId))) return;
   session.counters = afterReview(session.counters, due);
   await parts.order({ sessionId, reasons: due.map((kind) => NUDGES[kind]), through: await lastId(parts, sessionId) });
 }
@@ -112,11 +114,13 @@ async function fireNudges(parts: LoopParts, { sessionId }: SessionInfo, session:
 async function reviewAtEnd(parts: LoopParts, sessionId: string): Promise<void> {
   const through = lastThrough(parts.reviewsOf(sessionId), 'skills');
   const stretch = messagesBehind(await parts.store.messages(sessionId), through);
+  if (!stretch.some((message) => ownerWords(message) !== '')) return;
   const triggers = parts.keepsSkills ? creationTriggers(stretch, { acrossTurns: parts.isReflex() }) : [];
   const isTask = triggers.includes('correction') || (triggers.length > 0 && hasOwnTask(stretch));
   // By rule a look costs nothing; a model is asked about facts by the nudge.
   const hasFacts = parts.isReflex() && parts.statementsIn(stretch) > 0;
   if (!isTask && !hasFacts) return;
+  if (!triggers.includes('correction') && !parts.isReflex() && parts.isResting()) return;
   await parts.order({ sessionId, reasons: ['session-end', ...triggers], through: await lastId(parts, sessionId) });
 }
 

@@ -39,7 +39,7 @@ export interface LearningParts {
   };
   readonly memory: { readonly files: MemoryFiles; readonly providers?: MemoryProviders };
   readonly skills: {
-    readonly reader: Pick<SkillReader, 'get' | 'record'>;
+    readonly reader: Pick<SkillReader, 'get' | 'list' | 'record'>;
     readonly door: SkillDoor;
     /** `skill_view` and `skills_list`, for reviews. */
     readonly readingTools: readonly AnyTool[];

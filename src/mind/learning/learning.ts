@@ -4,7 +4,7 @@ import type { Result } from '#base/result.ts';
 import type { Hooks } from '#core/agent/hooks.ts';
 import type { ReflexRule } from '#core/agent/reflex-rule.ts';
 import type { MemoryWriteNotice } from '#mind/memory/memory-provider.ts';
-import type { LearningReport } from './budget/learning-report.ts';
+import type { LearningReport } from './budget/budget-desk.ts';
 import type { ReviewKind } from './review/review.ts';
 
 /** A change that waits for the owner. */

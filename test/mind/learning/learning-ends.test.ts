@@ -244,20 +244,62 @@ describe('when the learning loop runs', () => {
     assert.equal(again.ok || again.reason, 'nothing-to-undo');
   });
 
-  test('ten reviews that keep nothing double the interval, a kept entry resets it', async (t) => {
-    const world = openWorld(t, { model: scripted(t, []) });
-    const add = (kept: number, at: number) =>
-      world.database.run(
-        `INSERT INTO reviews(id, session_id, kind, reasons, status, kept, tokens, at, ended_at) VALUES(?, 's', 'memory', '[]', 'done', ?, 9, ?, ?)`,
-        ...[`rev_${at}`, kept, at, at],
-      );
-    for (let at = 1; at <= 10; at += 1) add(0, at);
-    const low = await world.learning.report();
-    assert.deepEqual([low.yield, low.factor, low.intervals], [0, 2, { memory: 20, skills: 20 }]);
-    add(1, 11);
-    const reset = await world.learning.report();
-    assert.deepEqual([reset.yield, reset.factor, reset.intervals], [0.1, 1, { memory: 10, skills: 10 }]);
-  });
+  verifies(
+    'core:learning:back-off',
+    'after three reviews that kept nothing the end of a session brings none for a while; a kept entry ends that',
+    async (t) => {
+      const model = scripted(t, [...RELEASE, 'Released.', ...RELEASE, 'Released.', 'Nothing to keep.']);
+      const world = openWorld(t, { model });
+      const release = async () => {
+        const talk = await world.open();
+        await say(talk, 'release a new version');
+        await talk.close();
+        await settle(world);
+      };
+      const add = (kept: number, at: number) =>
+        world.database.run(
+          `INSERT INTO reviews(id, session_id, kind, reasons, status, kept, tokens, at, ended_at) VALUES(?, 's', 'memory', '[]', 'done', ?, 9, ?, ?)`,
+          ...[`rev_${at}`, kept, at, world.clock.now()],
+        );
+      for (let at = 1; at <= 3; at += 1) add(0, at);
+      const low = await world.learning.report();
+      assert.deepEqual([low.yield.kept, low.factor, low.intervals], [0, 2, { memory: 20, skills: 20 }]);
+      await release();
+      assert.equal(reviewRequests(model).length, 0);
+      await world.clock.advance(2 * 3_600_000);
+      await release();
+      assert.equal(reviewRequests(model).length, 1);
+      add(1, 9);
+      const reset = await world.learning.report();
+      assert.deepEqual([reset.yield.kept, reset.factor, reset.intervals], [1, 1, { memory: 10, skills: 10 }]);
+    },
+  );
+
+  verifies(
+    'core:learning:budget',
+    'a review stops before a step that the hour has no room for, and one whose first step has none stays due',
+    async (t) => {
+      const usage = { inputTokens: 1_000, outputTokens: 0, cachedTokens: 0 };
+      const look: ScriptedStep = { calls: [{ name: 'skills_list', arguments: {} }], usage };
+      const work = RELEASE.map((step) => ({ ...(step as object), usage }) as ScriptedStep);
+      for (const [hour, requests, due] of [
+        [999, 0, 1],
+        [1_000, 1, 0],
+        [2_500, 2, 0],
+      ] as const) {
+        const model = createScriptedModel([...work, { reply: 'Released.', usage }, look, look, look]);
+        const budget = { hour, share: 0, floorPerDay: 100_000 };
+        const world = openWorld(t, { model, settings: { budget } });
+        const talk = await world.open();
+        await say(talk, 'release a new version');
+        await talk.close();
+        await settle(world);
+        const report = await world.learning.report();
+        assert.deepEqual([reviewRequests(model).length, report.reviews.due], [requests, due], `${hour}`);
+        assert.equal(report.budget.hour.learning, requests * 1_000);
+      }
+    },
+  );
 
   test('a session that shows no tool to keep with is not reviewed for it', async (t) => {
     const model = scripted(t, [...RELEASE, 'Released.']);

@@ -136,7 +136,7 @@ export function openWorld(t: TestContext, options: WorldOptions = {}) {
     settings: {
       enabled: true,
       intervals: { memory: 10, skills: 10 },
-      budget: { share: 0.1, floorPerDay: 20_000 },
+      budget: { share: 0.1, floorPerDay: 100_000 },
       writeApproval: 'draft',
       isAttended: ({ source }) => source === 'cli',
       ...options.settings,

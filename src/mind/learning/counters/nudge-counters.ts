@@ -1,6 +1,6 @@
 // Owns the two nudge counters of seed 001 ch 13: turns of the owner since memory was used, steps with tool calls since a skill was.
 // Pure: a fold over turns, so that counters of a resumed session are those of the live one. Knows no clock and no review.
-// Invariant: an interval of 0 is never due.
+// Invariants: an interval of 0 is never due; a turn without a word of the owner counts nothing.
 import type { Message } from '#core/model/message.ts';
 import { doneCalls, wroteWith } from './done-calls.ts';
 import { ownerWords, splitTurns, type Turn } from './split-turns.ts';
@@ -27,8 +27,8 @@ export function countTurn(counters: NudgeCounters, turn: Turn): NudgeCounters {
   const calls = doneCalls(turn);
   const memory = calls.some((call) => wroteWith('memory', call));
   const lastSkill = calls.findLast((call) => wroteWith('skill_manage', call))?.at;
-  const steps = turn.slice((lastSkill ?? -1) + 1).filter(callsTools).length;
   const isOwners = turn.some((message) => ownerWords(message) !== '');
+  const steps = isOwners ? turn.slice((lastSkill ?? -1) + 1).filter(callsTools).length : 0;
   return {
     turnsSinceMemory: memory ? 0 : counters.turnsSinceMemory + (isOwners ? 1 : 0),
     iterationsSinceSkill: (lastSkill === undefined ? counters.iterationsSinceSkill : 0) + steps,

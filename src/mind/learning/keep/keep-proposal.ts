@@ -22,6 +22,7 @@ import { memoryTarget } from './memory-target.ts';
 import type { PendingFiles } from './pending-files.ts';
 import { readSkillChange } from './read-skill-change.ts';
 import { readSkillTexts } from './read-skill-texts.ts';
+import { findRepeated } from './repeated-skill.ts';
 
 export interface KeepDoors {
   readonly ledger: ProposalLedger;
@@ -29,7 +30,7 @@ export interface KeepDoors {
   readonly messagesOf: (sessionId: string) => readonly StoredMessage[];
   readonly memory: MemoryFiles;
   readonly skills: {
-    readonly reader: Pick<SkillReader, 'get' | 'record'>;
+    readonly reader: Pick<SkillReader, 'get' | 'list' | 'record'>;
     readonly door: Pick<SkillDoor, 'write'>;
     /** Awaited before the first look: the reader then knows every skill. */
     readonly ready?: () => Promise<void>;
@@ -175,6 +176,8 @@ async function preparedDraft(doors: KeepDoors, draft: ProposalDraft): Promise<Pr
   if (again) return { draft, refusal: again };
   const same = waitingAlready(ledger, draft);
   if (same) return { draft, refusal: same };
+  const repeated = repeatOf(doors, draft);
+  if (repeated) return { draft, refusal: { reason: 'repeats-skill', detail: repeated } };
   const checked = await checkSkillChange(skills.reader, draft.target, read.value);
   if (!checked.ok) return { draft, refusal: checked };
   const { hash } = checked.value;
@@ -186,6 +189,21 @@ async function preparedDraft(doors: KeepDoors, draft: ProposalDraft): Promise<Pr
 function waitingAlready(ledger: ProposalLedger, draft: ProposalDraft): Prepared['refusal'] {
   const same = findWaiting(ledger, draft);
   return same && { reason: 'already-pending', detail: `The same waits already: ${same.id}.` };
+}
+
+/** A new skill whose steps stand in another one is a patch of that one. */
+function repeatOf({ skills, ledger }: KeepDoors, { target, action, change }: ProposalDraft): string | undefined {
+  if (action !== 'create' || typeof change.content !== 'string') return undefined;
+  const draft = { name: target, text: change.content };
+  const kept = findRepeated(
+    draft,
+    skills.reader.list().filter((skill) => skill.writable && skill.name !== target),
+  );
+  if (kept !== undefined) return `Most of its commands stand in the skill ${kept}: patch ${kept} instead.`;
+  const waiting = ledger.list({ kind: 'skill', status: 'pending' }).filter((one) => one.action === 'create');
+  const texts = waiting.map((one) => ({ name: one.target, text: String(one.change.content ?? '') }));
+  const offered = findRepeated(draft, texts);
+  return offered && `Most of its commands stand in the skill ${offered}, which waits for the owner: leave it at that.`;
 }
 
 /** What the change would replace: the gate asks for evidence of what is new alone. */

@@ -17,8 +17,8 @@ export interface Background {
 export interface ReviewDeskParts {
   readonly rows: ReviewRows;
   readonly run: (review: Review, signal: AbortSignal) => Promise<ReviewOutcome>;
-  /** Is there budget for one more? Asked before each review that nobody asked for by hand. */
-  readonly mayRun: () => Promise<boolean>;
+  /** Is there budget for one more of this session? Asked before each review that nobody asked for by hand. */
+  readonly mayRun: (sessionId: string) => Promise<boolean>;
   readonly background: Background;
   readonly clock: Clock;
   /** File of the home's lease for unattended writers. */
@@ -56,9 +56,9 @@ export function createReviewDesk(parts: ReviewDeskParts): ReviewDesk {
     return mine;
   };
   const quietly = async (review: Review, signal: AbortSignal): Promise<boolean> => {
-    if (signal.aborted || !(await parts.mayRun())) return false;
+    if (signal.aborted) return false;
     try {
-      return (await takeAndRun(parts, review, signal)) !== undefined;
+      return (await parts.mayRun(review.sessionId)) && (await takeAndRun(parts, review, signal)) !== undefined;
     } catch (error) {
       parts.log('review-failed', `${review.id} of ${review.sessionId}: ${errorText(error)}`);
       return false;

@@ -6,6 +6,7 @@ import type { Database } from '#base/database/connection.ts';
 import { newId } from '#base/ids.ts';
 import { parseJson } from '#base/json.ts';
 import { isProcessAlive } from '#base/platform.ts';
+import type { FinishedReview } from '../budget/learning-budget.ts';
 import type { DraftEnd } from '../keep/pending-desk.ts';
 import {
   kindOf,
@@ -61,8 +62,10 @@ export interface ReviewRows {
   get(id: string): Review | undefined;
   /** Newest first. */
   list(filter?: { readonly sessionId?: string; readonly limit?: number }): readonly Review[];
-  /** Kept entries of the last finished reviews that cost tokens, oldest first: what a review by rule keeps says nothing about a model. */
-  keptCounts(limit: number): readonly number[];
+  /** The last ones that cost tokens, oldest first: what a review by rule keeps says nothing about a model. */
+  finished(limit: number): readonly FinishedReview[];
+  /** Entries that they kept since then. */
+  keptSince(at: number): number;
 }
 
 export function createReviewRows(database: Database, clock: Clock): ReviewRows {
@@ -97,14 +100,18 @@ export function createReviewRows(database: Database, clock: Clock): ReviewRows {
           limit ?? -1,
         )
         .map(reviewOf),
-    keptCounts: (limit) =>
+    finished: (limit) =>
       database
-        .all<{ kept: number }>(
-          "SELECT kept FROM reviews WHERE status = 'done' AND tokens > 0 ORDER BY ended_at DESC, key DESC LIMIT ?",
+        .all<FinishedReview>(
+          "SELECT kept, ended_at AS endedAt FROM reviews WHERE status = 'done' AND tokens > 0 ORDER BY ended_at DESC, key DESC LIMIT ?",
           limit,
         )
-        .map(({ kept }) => kept)
         .reverse(),
+    keptSince: (at) =>
+      database.get<{ kept: number | null }>(
+        "SELECT sum(kept) AS kept FROM reviews WHERE status = 'done' AND tokens > 0 AND ended_at >= ?",
+        at,
+      )?.kept ?? 0,
   };
 }
 

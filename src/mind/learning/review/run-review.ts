@@ -1,6 +1,6 @@
 // Owns one review by a model: a forked turn with proposing tools, its prompt, and what came of it (seed 001 ch 13).
-// Knows no row and no trigger. Invariants: at most eight steps; nothing is added to the conversation; whatever the model says but calls
-// of these tools has no effect.
+// Knows no row and no trigger. Invariants: at most eight steps, and none after what is left of the budget; nothing is added to the
+// conversation; whatever the model says but calls of these tools has no effect.
 import { AbortedError } from '#base/abort.ts';
 import { TalariaError } from '#base/errors.ts';
 import type { ForkTurn } from '#core/agent/fork-turn.ts';
@@ -36,6 +36,8 @@ export interface ReviewRequest {
   readonly sessionId: string;
   readonly kind: ReviewKind;
   readonly hint?: string;
+  /** Tokens that the budget has left, with what was spent by now; absent: as many as it takes. */
+  readonly left?: () => Promise<number>;
 }
 
 export interface ReviewRun extends ReviewOutcome {
@@ -55,6 +57,7 @@ export interface ProposingRun {
   readonly purpose: Purpose;
   readonly actor: 'review' | 'flush';
   readonly maxSteps: number;
+  readonly left?: () => Promise<number>;
 }
 
 /** A forked turn in which nothing but proposals can be made; the flush is one too. */
@@ -70,9 +73,17 @@ export async function runProposing(
   const tools = toolsOf(run.kind, proposing, parts.readingTools);
   const runnable = new Map(tools.map((tool) => [tool.name, tool]));
   const { text, purpose, maxSteps } = run;
-  const events = parts.forkTurn({ sessionId, text, purpose, runnable, maxSteps }, signal);
+  const room = { left: Number.POSITIVE_INFINITY, step: Number.POSITIVE_INFINITY };
+  const stop = () =>
+    room.left < room.step ? { code: 'over-budget', detail: 'learning.budget has no room for another step' } : undefined;
+  const events = parts.forkTurn({ sessionId, text, purpose, runnable, maxSteps, stop: [stop] }, signal);
   const spent = { tokens: 0, cost: 0 as number | null, model: '' };
-  for await (const event of events) takeEvent(event, spent);
+  for await (const event of events) {
+    takeEvent(event, spent);
+    // The next step costs what the cheapest one before it did, or more; a message is sent when its cost is in the store.
+    if (event.type === 'step-end') room.step = Math.min(room.step, freshTokens(event.usage));
+    if (event.type === 'message' && run.left) room.left = await run.left();
+  }
   if (spent.model.startsWith('reflex/'))
     throw new TalariaError('no language model could be reached', { code: 'model-unreachable', retryable: true });
   return { ...countOutcomes(outcomes), ...spent, outcomes };

@@ -6,7 +6,7 @@ import { refused } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { CostFilter, CostRow, SessionStore } from '#core/agent/session-store.ts';
 import type { Usage } from '#core/model/model-client.ts';
-import type { LearningReport } from '#mind/learning/budget/learning-report.ts';
+import type { LearningReport } from '#mind/learning/budget/budget-desk.ts';
 import type { App } from '../app.ts';
 import { findSession } from '../find-session.ts';
 import { type CommandDeps, line } from './command-deps.ts';
@@ -114,12 +114,14 @@ function figures({ calls, cost, unpriced }: CostRow, usage: Usage): readonly str
   return [calls, usage.inputTokens, usage.cachedTokens, usage.outputTokens].map(String).concat(money);
 }
 
-function learningLines({ budget, yield: kept, intervals, factor, reviews }: LearningReport): readonly string[] {
+function learningLines({ budget, yield: brought, intervals, factor, reviews }: LearningReport): readonly string[] {
+  const { hour, day } = budget;
   const rate =
-    kept === undefined ? 'fewer than ten reviews so far' : `${kept.toFixed(1)} kept a review over the last ten`;
-  const stretched = factor > 1 ? ` (${factor} times longer, since little was worth keeping)` : '';
+    brought.perThousand === undefined ? '' : `, ${brought.perThousand.toFixed(2)} per 1,000 tokens of learning`;
+  const stretched = factor > 1 ? ` (${factor} times longer, since nothing was worth keeping)` : '';
   return [
-    `learning: ${budget.learning} of ${budget.allowed} tokens in the last 7 days; ${rate}`,
+    `learning: ${hour.learning} of ${hour.allowed} tokens in the last hour, ${day.learning} of ${day.allowed} in the last day`,
+    `kept by reviews in the last 7 days: ${brought.kept}${rate}`,
     `reviews: ${reviews.finished} done, ${reviews.kept} kept, ${reviews.due} due; the next after ${intervals.memory} turns or ${intervals.skills} steps with tools${stretched}`,
   ];
 }

@@ -115,13 +115,24 @@ const compression = z.object({
 
 const learning = z.object({
   enabled: z.boolean().default(true).describe('Review conversations in the background.'),
+  budget: z
+    .object({
+      hour: z.int().min(0).optional().describe('Tokens of any 60 minutes; none: a fifth of the day.'),
+      day: z.int().min(0).optional().describe('Tokens of any 24 hours; none: by `budget_share` and `budget_floor`.'),
+    })
+    .prefault({})
+    .describe('What learning may cost at most.'),
   budget_share: z
     .number()
     .min(0)
     .max(1)
     .default(0.1)
-    .describe('Share of all tokens of the last 7 days that learning may take.'),
-  budget_floor: z.int().min(0).default(20_000).describe('Tokens a day that learning may take in any case.'),
+    .describe('Share of all other tokens of a day that learning may take, where `budget.day` says nothing.'),
+  budget_floor: z
+    .int()
+    .min(0)
+    .default(100_000)
+    .describe('Tokens a day that it may take at least, where `budget.day` says nothing.'),
 });
 
 /** `web.enabled` alone decides whether the web toolset is shown. */
@@ -165,7 +176,7 @@ export const configSchema = z.object({
   reflex: reflex.prefault({}).describe('The tier that needs no model.'),
   skills: skills.prefault({}).describe('Procedures that are kept.'),
   embedding: embedding.prefault({}).describe('Vectors beside words, for finding skills by meaning.'),
-  learning: learning.prefault({}).describe('What reviews may cost.'),
+  learning: learning.prefault({}).describe('Reviews and what they may cost.'),
   compression: compression.prefault({}).describe('Long conversations.'),
 });
 

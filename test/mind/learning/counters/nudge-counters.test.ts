@@ -58,6 +58,12 @@ describe('nudge counters', () => {
     },
   );
 
+  test('a turn without a word of the owner counts nothing', () => {
+    const [, ...rest] = turn('a', [call('x'), call('y')]);
+    const woken: Message = { role: 'user', parts: [{ type: 'text', text: 'It is nine.', origin: 'observed' }] };
+    assert.deepEqual(after([[woken, ...rest]]), FRESH_COUNTERS);
+  });
+
   test('a refused or failed use of the tool starts nothing again', () => {
     const some = after([turn('a')]);
     for (const one of [

@@ -206,7 +206,7 @@ describe('a draft of a review', () => {
     test(`${attended ? 'waits' : 'is written'} where ${attended ? 'a' : 'no'} person can answer${later ? ', also when the review runs later' : ''}`, async (t) => {
       const apply = { writeApproval: 'apply', isAttended: () => false } as const;
       const poor = { share: 0, floorPerDay: 0 };
-      const rich = { share: 0, floorPerDay: 20_000 };
+      const rich = { share: 0, floorPerDay: 100_000 };
       const model = scripted(t, [...RELEASE, 'Released.', proposeSkill, 'Done.']);
       const settings = { ...apply, isAttended: () => attended, budget: later ? poor : rich };
       const world = openWorld(t, { model, settings });

@@ -110,7 +110,7 @@ describe('reflex learns', () => {
     assert.ok((await world.learning.accept(world.learning.offers()[0]?.id ?? '')).ok);
     await doTask(world);
     assert.deepEqual(world.learning.offers(), []);
-    await doTask(world, [...COMMANDS.slice(0, 4), 'npm audit']);
+    await doTask(world, [...COMMANDS.slice(0, 4), 'npm audit', 'npm fund --json', 'npm outdated --long']);
     assert.match(world.learning.offers()[0]?.line ?? '', /^New skill "ci-lint-build-test-2"/);
   });
 

@@ -143,7 +143,12 @@ describe('pieces of a review', () => {
     const free = await rows.order({ sessionId: 's2', reasons: ['repeated'], through: 1 });
     await rows.take(free.id);
     await rows.finish(free.id, { kept: 0, refused: 0, pending: 1, tokens: 0, cost: 0, model: 'reflex/1' });
-    assert.deepEqual(rows.keptCounts(10), [2], 'what costs nothing does not count');
+    assert.deepEqual(
+      rows.finished(10).map(({ kept }) => kept),
+      [2],
+      'what costs nothing does not count',
+    );
+    assert.deepEqual([rows.keptSince(clock.now()), rows.keptSince(clock.now() + 1)], [2, 0]);
     assert.equal(rows.list({ sessionId: 's1' }).length, 2);
   });
 

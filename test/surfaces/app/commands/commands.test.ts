@@ -202,6 +202,29 @@ describe('trace, cost and context', () => {
     },
   );
 
+  verifies(
+    ['core:learning:budget', 'core:cli:cost-command'],
+    'what learning may take in an hour and a day, and what it kept for its tokens',
+    async (t) => {
+      const stage = createStage(t);
+      stage.temp.write('home/config.yaml', 'learning:\n  budget:\n    hour: 500\n');
+      const sessionId = await withSession(stage);
+      const { store, clock } = await stage.open();
+      const usage = { inputTokens: 390, outputTokens: 10, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
+      const span = { sessionId, turn: 1, kind: 'step', name: 'm', ms: 1, status: 'ok', usage, cost: 0 } as const;
+      await store.recordSpans([{ ...span, id: 'j', purpose: 'judge', startedAt: clock.now() }]);
+      store.database.run(
+        `INSERT INTO reviews(id, session_id, kind, reasons, status, kept, tokens, at, ended_at) VALUES('r', ?, 'memory', '[]', 'done', 2, 9, 0, ?)`,
+        ...[sessionId, clock.now()],
+      );
+      const cost = await runCommand(stage, 'cost');
+      assert.match(cost.text, /learning: 400 of 500 tokens in the last hour, 400 of 100000 in the last day/);
+      assert.match(cost.text, /kept by reviews in the last 7 days: 2, 5\.00 per 1,000 tokens of learning/);
+      const { learning } = cost.data as { learning: Record<string, unknown> };
+      assert.deepEqual(learning.yield, { kept: 2, tokens: 400, perThousand: 5 });
+    },
+  );
+
   verifies('core:cli:context-command', 'each part of the prompt with its tokens, estimated and said so', async (t) => {
     const stage = createStage(t);
     stage.temp.write('work/AGENTS.md', '# Rules\nUse tabs.');

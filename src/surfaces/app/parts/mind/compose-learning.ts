@@ -42,7 +42,10 @@ export function composeLearning(ground: LearningGround): Learning {
     settings: {
       enabled: config.learning.enabled,
       intervals: { memory: config.memory.nudge_interval, skills: config.skills.creation_nudge_interval },
-      budget: { share: config.learning.budget_share, floorPerDay: config.learning.budget_floor },
+      budget: {
+        ...config.learning.budget,
+        ...{ share: config.learning.budget_share, floorPerDay: config.learning.budget_floor },
+      },
       writeApproval: config.skills.write_approval,
       keeps: { memory: config.memory.enabled, skills: config.skills.enabled },
       isAttended: ({ id }) => ground.attended.has(id),
