@@ -2,6 +2,7 @@
 // compared by their letters. Invariant: a session without foreign words gives nothing; what it gives is a reason to wait, never to refuse.
 import { splitWords } from '#base/text/split-words.ts';
 import type { EvidenceEntry } from '../trace-guard/claim.ts';
+import { countWords } from '../trace-guard/find-quote.ts';
 import { hardValues } from '../trace-guard/hard-values.ts';
 
 /** Words that occur in what is foreign alone. */
@@ -25,6 +26,20 @@ export function foreignWords(text: string, entries: readonly EvidenceEntry[]): r
   const known = new Set(words.filter((word) => isContent(word) && (own.has(word) || read.words.has(word))));
   const isMost = alone.length >= MOST_FOREIGN && alone.length * 2 > known.size;
   return isMost || words.some((_, at) => isTakenRun(words, at, { taken, runs: read.runs })) ? alone : [];
+}
+
+/** A quote of so few words says nothing that it does not name. */
+const FEW_WORDS = 4;
+
+/**
+ * Where foreign words were read: do the owner's quotes say little and nothing of this text? An `ok` that follows a page agrees to the
+ * page. Quotes of some length are for a judge.
+ */
+export function agreesToForeign(text: string, quotes: readonly string[], entries: readonly EvidenceEntry[]): boolean {
+  const isRead = entries.some(({ texts }) => texts.some(({ origin }) => origin === 'foreign'));
+  if (!isRead || quotes.length === 0) return false;
+  const words = new Set(splitWords(text));
+  return quotes.every((quote) => countWords(quote) < FEW_WORDS && !splitWords(quote).some((word) => words.has(word)));
 }
 
 function isContent(word: string): boolean {

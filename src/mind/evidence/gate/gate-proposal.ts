@@ -11,7 +11,7 @@ import { WAITING_REASONS } from '../trace-guard/claim.ts';
 import { findQuote, foldQuote, isWholeUnit } from '../trace-guard/find-quote.ts';
 import { foldText } from '../trace-guard/fold-text.ts';
 import { type ChangedText, type ChangeOptions, changedTexts } from './changed-text.ts';
-import { foreignWords } from './foreign-words.ts';
+import { agreesToForeign, foreignWords } from './foreign-words.ts';
 import { messageEvidence } from './message-evidence.ts';
 
 export type GateVerdict =
@@ -89,14 +89,33 @@ function check(draft: ProposalDraft, changed: ChangedText, { id, entries, printe
   );
   if (!verdict.accepted || text === '') return verdict;
   if (isGrant) return grantVerdict(text, verdict);
+  return foreignVerdict(draft, text, entries) ?? verdict;
+}
+
+/** Calls cited beside them are our own record: what they carry was checked already. */
+function foreignVerdict(
+  { citations }: ProposalDraft,
+  text: string,
+  entries: readonly EvidenceEntry[],
+): CitedVerdict | undefined {
   const taken = foreignWords(text, entries);
-  if (taken.length === 0) return verdict;
   const shown = taken.slice(0, 5).join(', ');
-  return {
-    accepted: false,
-    reason: 'foreign-words',
-    detail: `Its words come from what the owner did not write (${shown}).`,
-  };
+  const isCalled = citations.some(({ quote }) => quote.trim() === '');
+  if (
+    taken.length === 0 &&
+    (isCalled ||
+      !agreesToForeign(
+        text,
+        citations.map(({ quote }) => quote),
+        entries,
+      ))
+  )
+    return undefined;
+  const detail =
+    taken.length > 0
+      ? `Its words come from what the owner did not write (${shown}).`
+      : 'The quoted words are few and name none of it, and other words had been read before.';
+  return { accepted: false, reason: 'foreign-words', detail };
 }
 
 /** A grant that nobody spoke of waits, since the owner may give it by his yes. */
