@@ -12,7 +12,7 @@ import { findQuote, foldQuote, isWholeUnit } from '../trace-guard/find-quote.ts'
 import { foldText } from '../trace-guard/fold-text.ts';
 import { type ChangedText, type ChangeOptions, changedTexts } from './changed-text.ts';
 import { agreesToForeign, foreignWords } from './foreign-words.ts';
-import { messageEvidence } from './message-evidence.ts';
+import { messageEvidence, ranLines } from './message-evidence.ts';
 
 export type GateVerdict =
   | {
@@ -41,10 +41,12 @@ export function gateProposal(
   if (typeof changed === 'string') return { decision: 'refused', reason: 'incomplete', detail: changed };
   if (changed.length === 0) return { decision: 'refused', reason: 'incomplete', detail: 'It asks for no change.' };
   const entries = entriesOf(draft, messages, options);
-  const printed = draft.kind === 'skill' ? printedBy(messages) : [];
+  const isSkill = draft.kind === 'skill';
+  const printed = isSkill ? printedBy(messages) : [];
+  const known = isSkill ? [...ranLines(messages), ...(options.before ?? [])] : [];
   const checked = changed.map((one, index) => ({
     one,
-    verdict: check(draft, one, { id: `c${index}`, entries, printed }),
+    verdict: check(draft, one, { id: `c${index}`, entries, printed, known }),
   }));
   const failed = checked.flatMap(({ verdict }) => (verdict.accepted ? [] : [verdict]));
   const worst = failed.find(({ reason }) => !WAITING_REASONS.has(reason)) ?? failed[0];
@@ -76,12 +78,14 @@ interface Sources {
   readonly id: string;
   readonly entries: readonly EvidenceEntry[];
   readonly printed: readonly string[];
+  /** Of a skill: what was run, and what stands in it already. */
+  readonly known: readonly string[];
 }
 
-function check(draft: ProposalDraft, changed: ChangedText, { id, entries, printed }: Sources): CitedVerdict {
+function check(draft: ProposalDraft, changed: ChangedText, { id, entries, printed, known }: Sources): CitedVerdict {
   const { text, before, isGrant } = changed;
   const claim = { id, text, citations: draft.citations };
-  const policy = policyOf(draft, changed, { entries, printed });
+  const policy = policyOf(draft, changed, { entries, printed, known });
   const verdict = checkCited(
     entries,
     claim,
@@ -137,7 +141,7 @@ const OWNER_OR_OBSERVED: ClaimPolicy = { origins: ['owner', 'observed'] };
 function policyOf(
   draft: ProposalDraft,
   { text, isGrant }: ChangedText,
-  { entries, printed }: Omit<Sources, 'id'>,
+  { entries, printed, known }: Omit<Sources, 'id'>,
 ): ClaimPolicy {
   if (isGrant) return OWNER;
   if (draft.kind === 'memory')
@@ -145,7 +149,7 @@ function policyOf(
   const records = entries.flatMap((entry) =>
     entry.texts.flatMap((one) => (one.origin === 'observed' ? [one.text] : [])),
   );
-  return { ...OWNER_OR_OBSERVED, known: [...records, stepNumbers(text)], printed };
+  return { ...OWNER_OR_OBSERVED, known: [...records, ...known, stepNumbers(text)], printed };
 }
 
 /** A skill may name its own steps. */

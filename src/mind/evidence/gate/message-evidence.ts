@@ -30,6 +30,18 @@ export function messageEvidence(
   });
 }
 
+/** What was run and ended well, uncut: commands, paths and addresses, for steps that repeat them. */
+export function ranLines(messages: readonly StoredMessage[]): readonly string[] {
+  const runs = new Runs(messages);
+  return messages.flatMap(({ message }) =>
+    toolCalls(message).flatMap((call) => {
+      const result = runs.resultOf(call);
+      if (call.malformed !== undefined || result === undefined || !wentWell(result)) return [];
+      return argumentLines(call.arguments).filter((line) => RECORDS.test(line));
+    }),
+  );
+}
+
 interface Surroundings {
   readonly runs: Runs;
   /** Could the model have read foreign text before it wrote this? */

@@ -73,7 +73,8 @@ export function hardValues(text: string): readonly HardValue[] {
 function namedValue({ kind, shown, keys }: Piece): readonly HardValue[] {
   if (kind === 'number' || kind === 'word' || kind === 'compound') return [];
   const [key = ''] = keys;
-  if (kind === 'identifier' && /^\d+\p{L}{1,3}$/u.test(key)) return [];
+  if (kind === 'identifier' && (/^\d+\p{L}{1,3}$/u.test(key) || isBrand(shown))) return [];
+  if (shown.search(PLACEHOLDER) >= 0) return [];
   const isPlace = kind !== 'identifier';
   return [
     {
@@ -82,6 +83,11 @@ function namedValue({ kind, shown, keys }: Piece): readonly HardValue[] {
       keys: kind === 'url' ? [key.replace(/\/$/, ''), ...keys] : keys,
     },
   ];
+}
+
+/** `GitHub`, `JavaScript`: a name as others are, no identifier. */
+function isBrand(shown: string): boolean {
+  return /^(?:\p{Lu}\p{Ll}+){2}$/u.test(shown);
 }
 
 interface Around {

@@ -103,6 +103,7 @@ export const SPOKEN_TIMES: readonly (readonly [pattern: RegExp, hours: number, m
   [/\bviertel vor (\d{1,2})\b/g, -1, 45],
   [/\bdreiviertel (\d{1,2})\b/g, -1, 45],
   [/\bhalb (\d{1,2})\b/g, -1, 30],
+  [/\bhalf (\d{1,2})\b/g, 0, 30],
   [/\b(\d{1,2}) y cuarto\b/g, 0, 15],
   [/\b(\d{1,2}) y media\b/g, 0, 30],
   [/\b(\d{1,2}) menos cuarto\b/g, -1, 45],

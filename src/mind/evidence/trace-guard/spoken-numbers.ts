@@ -18,11 +18,15 @@ const JOINS: ReadonlySet<string> = new Set(['and', 'und', 'y', 'et', 'и']);
 
 /** The text in lower case with runs of number words as digits: `thirty-two gigs` becomes `32 gigs`. */
 export function spokenDigits(text: string): string {
-  return kanjiDigits(plainWord(text))
-    .replace(/quatre[- ]vingts?/g, 'huitante')
-    .split(/(?<=[.,;:!?()])(?=\s)|(?=\n)/u)
-    .map(digitsOfPart)
-    .join('');
+  return (
+    kanjiDigits(plainWord(text))
+      .replace(/quatre[- ]vingts?/g, 'huitante')
+      // Dutch means the half hour before, as German does; British the one after.
+      .replace(/\bhalf (?=(?:acht|elf)\b)/g, 'halb ')
+      .split(/(?<=[.,;:!?()])(?=\s)|(?=\n)/u)
+      .map(digitsOfPart)
+      .join('')
+  );
 }
 
 interface Run {
