@@ -1,6 +1,7 @@
 /**
- * Writes docs/shape.md: the measures of the source beside their targets, `node scripts/shape.ts [--print]`.
- * It measures and judges nothing; the caps are held by the lint and by the floor check.
+ * Writes docs/shape.md: the measures of the source beside their targets, `node scripts/shape.ts [--print]`. `--rooms` prints the files and
+ * non-blank lines of each room instead, and of the parts that have a limit. It measures and judges nothing; the caps are held by the lint
+ * and by the floor check.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -9,11 +10,20 @@ import { judgeArrows } from './graph/arrow-rules.ts';
 import { loadTree, type SourceFile } from './graph/load-tree.ts';
 import { readFunctions } from './shape/read-functions.ts';
 
-const { values } = parseArgs({ options: { print: { type: 'boolean' } } });
+const { values } = parseArgs({ options: { print: { type: 'boolean' }, rooms: { type: 'boolean' } } });
+/** Parts of rooms that have a limit of their own, non-blank lines. */
+const PARTS: readonly (readonly [name: string, path: RegExp, limit: number])[] = [
+  ['guard', /^src\/mind\/evidence\/guard\//, 2_400],
+  ['reflex, in all rooms', /(?:^|\/)reflex(?:-[\w-]+)?(?:\/|\.ts$)|\/[\w-]*-reflex(?:\/|\.ts$)/, 4_000],
+  ['rlm ask/gate', /^src\/extensions\/rlm\/ask\/gate\//, 250],
+  ['sparks by rule', /^src\/extensions\/hive\/sparks\/(?:by-rule|reflex)/, 80],
+  ['rlm ambiguity', /^src\/extensions\/rlm\/ambiguity\//, 250],
+];
+
 const tree = loadTree('.');
-const report = render(tree.sources);
-if (values.print === true) console.log(report);
-else writeFileSync(join('docs', 'shape.md'), report);
+if (values.rooms === true) console.log(rooms(tree.sources));
+else if (values.print === true) console.log(render(tree.sources));
+else writeFileSync(join('docs', 'shape.md'), render(tree.sources));
 
 function render(files: readonly SourceFile[]): string {
   const lines = files.map((file) => file.text.lines);
@@ -57,4 +67,35 @@ function spread(numbers: readonly number[], high: number): string {
 
 function total(numbers: readonly number[]): number {
   return numbers.reduce((sum, one) => sum + one, 0);
+}
+
+function rooms(files: readonly SourceFile[]): string {
+  const measured = files.map(({ path, room }) => ({ path, room, lines: nonBlank(path) }));
+  const names = [...new Set(measured.map(({ room }) => room))].sort();
+  const row = (name: string, own: typeof measured, limit = '') =>
+    `${name.padEnd(24)}${String(own.length).padStart(6)}${String(total(own.map(({ lines }) => lines))).padStart(9)}${limit}`;
+  return [
+    `${'room'.padEnd(24)}${'files'.padStart(6)}${'lines'.padStart(9)}`,
+    ...names.map((name) =>
+      row(
+        name,
+        measured.filter(({ room }) => room === name),
+      ),
+    ),
+    row('all', measured),
+    '',
+    ...PARTS.map(([name, path, limit]) =>
+      row(
+        name,
+        measured.filter((file) => path.test(file.path)),
+        `  ≤ ${limit}`,
+      ),
+    ),
+  ].join('\n');
+}
+
+function nonBlank(path: string): number {
+  return readFileSync(path, 'utf8')
+    .split('\n')
+    .filter((line) => line.trim() !== '').length;
 }
