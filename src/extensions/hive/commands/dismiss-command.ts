@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { HiveGround } from '../hive-ground.ts';
 import { plainName } from '../peers/plain-text.ts';
-import { dismissPair, findPair } from '../provider/acts/introduce.ts';
+import { dismissPair, findPair } from '../provider/introduce.ts';
 import { namedPair } from './named-pair.ts';
 import { type PeerCommand, withPeers } from './with-peers.ts';
 

@@ -7,9 +7,8 @@ import { findPeer } from '../peers/find-peer.ts';
 import type { PeerSummary } from '../peers/peer.ts';
 import type { KnownPeer } from '../peers/peer-transport.ts';
 import { plainName } from '../peers/plain-text.ts';
-import { type Introducer, introducers } from '../provider/view/introducer.ts';
-import { callNames, peersKnown } from '../provider/view/peers-known.ts';
-import { renderPeers } from '../provider/view/peers-view.ts';
+import { callNames, type Introducer, introducers, peersKnown } from '../provider/peers-known.ts';
+import { renderPeers } from '../provider/peers-view.ts';
 import { shownBlock, shownLine } from './shown-text.ts';
 import { type PeerCommand, withPeers } from './with-peers.ts';
 
@@ -61,8 +60,8 @@ function factLines({ peer, traffic, isProtected }: KnownPeer, introducer: Introd
 }
 
 function introducedBy(introducer: Introducer): string {
-  if (introducer.kind === 'peer') return 'itself';
-  return introducer.kind === 'self' ? 'you' : plainName(introducer.called);
+  if (introducer.kind === 'peer') return 'nobody: it made contact';
+  return introducer.kind === 'self' ? 'nobody: you made contact' : plainName(introducer.called);
 }
 
 function summaryLines(summary: PeerSummary | undefined): readonly string[] {

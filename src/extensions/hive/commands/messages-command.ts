@@ -7,8 +7,8 @@ import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/
 import type { HiveGround } from '../hive-ground.ts';
 import { findPeer } from '../peers/find-peer.ts';
 import { plainName } from '../peers/plain-text.ts';
-import { type ReadMessage, readMessages, readNews } from '../provider/acts/read-messages.ts';
-import { callNames } from '../provider/view/peers-known.ts';
+import { callNames } from '../provider/peers-known.ts';
+import { type ReadMessage, readMessages, readNews } from '../provider/read-messages.ts';
 import { shownBlock } from './shown-text.ts';
 import { type PeerCommand, withPeers } from './with-peers.ts';
 

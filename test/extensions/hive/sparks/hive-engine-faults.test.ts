@@ -78,7 +78,7 @@ describe('the spark engine: faults', () => {
     assert.equal(transport.stored.length, 1);
   });
 
-  test('a pair that cannot be weighed now is weighed later; one question fails, not ten', async () => {
+  test('pairs that cannot be weighed now are weighed later', async () => {
     let isDown = true;
     const { run, spy, transport } = stageEngine([...summarised(4), { name: 'new' }], {
       spark: () => (isDown ? new Error('down') : GOOD_SPARK),
