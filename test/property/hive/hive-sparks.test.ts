@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import fc from 'fast-check';
 import { canonicalJson, type JsonObject, parseJsonObject } from '#base/json.ts';
-import { pairKey } from '#extensions/hive/peers/pair-key.ts';
+import { pairKey } from '#extensions/hive/peers/sparks.ts';
 import { sparkTasks } from '#extensions/hive/sparks/by-rule.ts';
 import {
   PAIRS_SCHEMA,

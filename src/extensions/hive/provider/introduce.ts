@@ -5,12 +5,11 @@ import type { Clock } from '#base/clock.ts';
 import { errorText } from '#base/errors.ts';
 import { sliceText } from '#base/text.ts';
 import { findPeer } from '../peers/find-peer.ts';
-import { newSpark } from '../peers/new-spark.ts';
-import { pairKey, pairOf } from '../peers/pair-key.ts';
 import type { Spark, SparkStatus } from '../peers/peer.ts';
 import { PeerError } from '../peers/peer-error.ts';
 import type { Introduction, KnownPeer, PeerTransport } from '../peers/peer-transport.ts';
 import { plainText } from '../peers/plain-text.ts';
+import { newSpark, pairKey, pairOf } from '../peers/sparks.ts';
 
 export interface PeerPair {
   readonly a: KnownPeer;

@@ -1,12 +1,10 @@
 // Owns what is shown of a transport's knowledge: peers in the order of interest, suggestions that can be acted on (R4.29), what to call a
 // peer, and who is said to have introduced it (ADR 0023; R4.71). Pure. Invariant: ids are compared, since anybody can take a name; a name
 // alone is said only of one whose name nobody else has, and of an introducer only who is on our server and the peer's.
-import { foldName } from '../peers/fold-name.ts';
-import { looksLikeId } from '../peers/namesakes.ts';
-import { openSparks } from '../peers/open-sparks.ts';
+import { foldName, looksLikeId, peerName } from '../peers/find-peer.ts';
 import type { Spark } from '../peers/peer.ts';
-import { peerName } from '../peers/peer-name.ts';
 import type { KnownPeer, PeerTransport } from '../peers/peer-transport.ts';
+import { openSparks } from '../peers/sparks.ts';
 
 export interface PeersKnown {
   readonly selfId: string;

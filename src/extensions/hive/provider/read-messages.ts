@@ -3,11 +3,9 @@
 import { parseTime } from '#base/clock.ts';
 import { errorText } from '#base/errors.ts';
 import { ellipsize } from '#base/text.ts';
-import { foldName } from '../peers/fold-name.ts';
-import { looksLikeId } from '../peers/namesakes.ts';
+import { foldName, looksLikeId, peerName } from '../peers/find-peer.ts';
 import type { PeerMessage } from '../peers/peer.ts';
 import { PeerError } from '../peers/peer-error.ts';
-import { peerName } from '../peers/peer-name.ts';
 import type { KnownPeer, PeerTraffic, PeerTransport } from '../peers/peer-transport.ts';
 import { plainText } from '../peers/plain-text.ts';
 import { byInterest, callNames } from './peers-known.ts';

@@ -5,11 +5,9 @@
 import { raceAbort, throwIfAborted } from '#base/abort.ts';
 import type { Clock } from '#base/clock.ts';
 import { errorText } from '#base/errors.ts';
-import { newSpark } from '../peers/new-spark.ts';
-import { knowEachOther, openSparks } from '../peers/open-sparks.ts';
-import { pairKey, pairOf } from '../peers/pair-key.ts';
 import type { Spark } from '../peers/peer.ts';
 import type { KnownPeer, PeerTransport } from '../peers/peer-transport.ts';
+import { knowEachOther, newSpark, openSparks, pairKey, pairOf } from '../peers/sparks.ts';
 import type { Infer } from './infer.ts';
 import { PAIRS_CAPS, PAIRS_PROMPT, type Pair, pairsInput, readPairs, type Summarised } from './questions.ts';
 import { createSummaryMemory, type SummaryMemory, writeSummaries } from './summaries.ts';

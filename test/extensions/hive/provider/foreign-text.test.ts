@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { type JsonObject, type JsonValue, parseJson } from '#base/json.ts';
-import { peerName } from '#extensions/hive/peers/peer-name.ts';
+import { peerName } from '#extensions/hive/peers/find-peer.ts';
 import type { KnownPeer } from '#extensions/hive/peers/peer-transport.ts';
 import { plainName, plainText, quoted } from '#extensions/hive/peers/plain-text.ts';
 import { renderPeers } from '#extensions/hive/provider/peers-view.ts';

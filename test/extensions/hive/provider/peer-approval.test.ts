@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { type JsonObject, parseJson } from '#base/json.ts';
 import { userMessage } from '#core/model/message.ts';
-import { peerName } from '#extensions/hive/peers/peer-name.ts';
+import { peerName } from '#extensions/hive/peers/find-peer.ts';
 import { plainText } from '#extensions/hive/peers/plain-text.ts';
 import { NEVER, summaryOf, textsWith } from '../../../contract/hive/hive-transport-ground.ts';
 import { runs } from '../../../property-runs.ts';
