@@ -4,8 +4,7 @@ import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/
 import type { HiveGround } from '../hive-ground.ts';
 import { plainName } from '../peers/plain-text.ts';
 import { dismissPair, findPair } from '../provider/introduce.ts';
-import { namedPair } from './named-pair.ts';
-import { type PeerCommand, withPeers } from './with-peers.ts';
+import { namedPair, type PeerCommand, withPeers } from './with-peers.ts';
 
 const input = z.object(namedPair);
 

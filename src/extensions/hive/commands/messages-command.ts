@@ -9,8 +9,7 @@ import { findPeer } from '../peers/find-peer.ts';
 import { plainName } from '../peers/plain-text.ts';
 import { callNames } from '../provider/peers-known.ts';
 import { type ReadMessage, readMessages, readNews } from '../provider/read-messages.ts';
-import { shownBlock } from './shown-text.ts';
-import { type PeerCommand, withPeers } from './with-peers.ts';
+import { type PeerCommand, shownBlock, withPeers } from './with-peers.ts';
 
 export function messagesCommand(ground: HiveGround): AnyCommand {
   return defineCommand<{ readonly peer?: string | undefined }>({

@@ -17,7 +17,7 @@ export function foldName(text: string): string {
 }
 
 /** All whose name looks like that one. */
-export function namesakes(peers: readonly KnownPeer[], name: string): readonly KnownPeer[] {
+function namesakes(peers: readonly KnownPeer[], name: string): readonly KnownPeer[] {
   const folded = foldName(name);
   return peers.filter(({ peer }) => foldName(peer.name) === folded);
 }
