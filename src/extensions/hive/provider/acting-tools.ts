@@ -204,7 +204,7 @@ function keepDrafts<Input extends object, Draft>(
 }
 
 function refused(text: string): PeerError {
-  return new PeerError(text, { code: 'peer-unknown', forModel: text });
+  return new PeerError(text, { code: 'peer-not-sent', forModel: text });
 }
 
 const UNSEEN = /(?![\n\t])[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;

@@ -4,13 +4,13 @@
 // remembers is bounded and can be lost; only an abort is thrown; nothing is sent to a peer and nobody is introduced.
 import { raceAbort, throwIfAborted } from '#base/abort.ts';
 import type { Clock } from '#base/clock.ts';
-import { errorText } from '#base/errors.ts';
+import { errorText, TalariaError } from '#base/errors.ts';
 import type { Spark } from '../peers/peer.ts';
 import type { KnownPeer, PeerTransport } from '../peers/peer-transport.ts';
 import { knowEachOther, newSpark, openSparks, pairKey, pairOf } from '../peers/sparks.ts';
 import type { Infer } from './infer.ts';
 import { PAIRS_CAPS, PAIRS_PROMPT, type Pair, pairsInput, readPairs, type Summarised } from './questions.ts';
-import { createSummaryMemory, type SummaryMemory, writeSummaries } from './summaries.ts';
+import { createSummaryMemory, restAfter, type SummaryMemory, writeSummaries } from './summaries.ts';
 
 export interface SparkEngine {
   /**
@@ -32,6 +32,8 @@ interface EngineMemory {
   readonly summaries: SummaryMemory;
   /** Pairs that are still to be weighed, by key: ids. */
   readonly waiting: Map<string, readonly [string, string]>;
+  /** Questions about pairs that got no answer, one after the other, and when the next may be asked: on the monotonic clock, ms. */
+  unanswered: { readonly tries: number; readonly until: number };
   /** Found, and not yet stored. */
   readonly unsaved: Spark[];
   /** Settles, never rejects, when the run under way is over. */
@@ -65,8 +67,10 @@ export function createSparkEngine(parts: EngineParts): SparkEngine {
   };
 }
 
+const NONE = { unanswered: { tries: 0, until: 0 } };
+
 function newMemory(): EngineMemory {
-  return { summaries: createSummaryMemory(), waiting: new Map(), unsaved: [], tail: Promise.resolve() };
+  return { summaries: createSummaryMemory(), waiting: new Map(), ...NONE, unsaved: [], tail: Promise.resolve() };
 }
 
 async function runOnce(run: EngineRun, signal: AbortSignal): Promise<void> {
@@ -90,27 +94,30 @@ function awaitPairsOf(id: string, transport: PeerTransport, { waiting }: EngineM
 
 /** One question, about as many pairs as it holds. True when the rules answered it, and may be asked for more at once. */
 async function weighPairs(run: EngineRun, signal: AbortSignal): Promise<boolean> {
-  const { transport, memory, warn } = run;
+  const { transport, memory, warn, clock } = run;
   const pairs = pairsToWeigh(transport, memory);
   const pending = openSparks(transport.peers(), [...transport.sparks(), ...memory.unsaved]).length;
-  if (pairs.length === 0 || pending >= MOST_PENDING) return false;
+  const { tries, until } = memory.unanswered;
+  if (pairs.length === 0 || pending >= MOST_PENDING || clock.monotonic() < until) return false;
   const input = pairsInput(pairs);
   const asked = pairs.slice(0, input.pairs.length);
   const request = { kind: 'spark', system: PAIRS_PROMPT, input, maxOutputTokens: PAIRS_CAPS.tokens } as const;
   throwIfAborted(signal);
   try {
     const { text, byRule } = await raceAbort(run.infer(request, signal), signal);
-    for (const [a, b] of asked) memory.waiting.delete(pairKey(a.peer.id, b.peer.id));
     const found = readPairs(text, asked.length);
-    if (!found.ok) warn(`peers could not be weighed: ${found.detail}`);
-    for (const { pair, ...about } of found.ok ? found.value : []) {
+    if (!found.ok) throw new TalariaError(found.detail, { code: found.reason });
+    memory.unanswered = NONE.unanswered;
+    for (const [a, b] of asked) memory.waiting.delete(pairKey(a.peer.id, b.peer.id));
+    for (const { pair, ...about } of found.value) {
       const [a, b] = asked[pair - 1] ?? [];
-      if (a && b) memory.unsaved.push(newSpark(run.clock, [a.peer, b.peer], { ...about, ...pendingBy(byRule) }));
+      if (a && b) memory.unsaved.push(newSpark(clock, [a.peer, b.peer], { ...about, ...pendingBy(byRule) }));
     }
     await storeSparks(run, signal);
     return byRule;
   } catch (error) {
     throwIfAborted(signal);
+    memory.unanswered = { tries: tries + 1, until: clock.monotonic() + restAfter(tries + 1) };
     warn(`peers could not be weighed: ${errorText(error)}`);
     return false;
   }

@@ -37,7 +37,7 @@ const MOST_LOOKED_AT = 10;
 const MOST_SUMMARIES = 2;
 /** Messages that are read for one summary. */
 const WINDOW = 30;
-/** A peer rests so long after its first failure, twice as long after the second, a day at most. */
+/** What failed rests so long after the first time, twice as long after the second, a day at most. */
 const FIRST_REST_MS = 5 * 60_000;
 const LONGEST_REST_MS = 24 * 60 * 60_000;
 
@@ -90,8 +90,11 @@ function rests(one: KnownPeer, memory: SummaryMemory, now: number): boolean {
 
 function rest({ memory, clock }: SummaryRun, one: KnownPeer): void {
   const tries = (memory.resting.get(one.peer.id)?.tries ?? 0) + 1;
-  const ms = Math.min(LONGEST_REST_MS, FIRST_REST_MS * 2 ** Math.min(tries - 1, 20));
-  memory.resting.set(one.peer.id, { stamp: stampOf(one), tries, until: clock.monotonic() + ms });
+  memory.resting.set(one.peer.id, { stamp: stampOf(one), tries, until: clock.monotonic() + restAfter(tries) });
+}
+
+export function restAfter(tries: number): number {
+  return Math.min(LONGEST_REST_MS, FIRST_REST_MS * 2 ** Math.min(tries - 1, 20));
 }
 
 function newestFirst(left: KnownPeer, right: KnownPeer): number {

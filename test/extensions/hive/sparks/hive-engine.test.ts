@@ -196,6 +196,28 @@ describe('the spark engine: pairs', () => {
     );
   });
 
+  verifies(['R4.21', 'R4.28'], 'of thirty peers a model that can tell finds the ten pairs, and no other', async () => {
+    const peers = Array.from({ length: 30 }, (_, at) => ({ name: `p${at}` }));
+    const fits = new Set(Array.from({ length: 10 }, (_, at) => `p${at} p${29 - at}`));
+    const { run, transport, spy } = stageEngine(peers, {
+      spark: ({ input }) => {
+        const { agents, pairs } = input as unknown as {
+          readonly agents: readonly { readonly id: string; readonly name: string }[];
+          readonly pairs: readonly { readonly pair: number; readonly a: string; readonly b: string }[];
+        };
+        const name = (id: string) => agents.find((agent) => agent.id === id)?.name;
+        const found = pairs.filter(
+          ({ a, b }) => fits.has(`${name(a)} ${name(b)}`) || fits.has(`${name(b)} ${name(a)}`),
+        );
+        return { introduce: found.map(({ pair }) => ({ pair, reason: 'fits', confidence: 'high' })) };
+      },
+    });
+    for (let turn = 0; turn < 20; turn += 1) await run();
+    const stored = transport.stored.map(({ peer_a, peer_b }) => [peer_a, peer_b].sort().join(' '));
+    assert.deepEqual(stored.sort(), [...fits].map((pair) => pair.split(' ').sort().join(' ')).sort());
+    assert.ok(spy.count('spark') <= 20, `${spy.count('spark')} questions for 435 pairs`);
+  });
+
   verifies('R4.31', 'the engine writes to nobody and introduces nobody', async () => {
     const { run, transport } = stageEngine([{ name: 'a', says: lines(9) }, { name: 'b' }], { spark: GOOD_SPARK });
     await run();
