@@ -17,7 +17,7 @@ import type { MatrixHttp } from '#extensions/hive/matrix/http/matrix-http.ts';
 import { createMatrixTransport } from '#extensions/hive/matrix/matrix-transport.ts';
 import type { PeerTransport } from '#extensions/hive/peers/peer-transport.ts';
 import { createHivemindProvider } from '#extensions/hive/provider/hivemind-provider.ts';
-import { sparkTasks } from '#extensions/hive/sparks/reflex/spark-tasks.ts';
+import { sparkTasks } from '#extensions/hive/sparks/by-rule.ts';
 import { createSparkEngine } from '#extensions/hive/sparks/spark-engine.ts';
 import type { MemoryProvider } from '#mind/memory/memory-provider.ts';
 import { startFakeHomeserver } from '#testing/homeserver/start-fake-homeserver.ts';

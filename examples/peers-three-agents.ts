@@ -52,9 +52,9 @@ async function meet(): Promise<void> {
     ['alice', 'bob', 'carol', 'dave'].map(async (person) => serverOf(await login(person))),
   );
   for (const [id, context] of [
-    [bob, 'Bob builds enclaves. He needs a security audit of his enclave.'],
-    [carol, 'Carol offers security audits of enclaves and terminals.'],
-    [dave, 'Dave is looking for a security audit of his payment terminal.'],
+    [bob, 'Bob builds enclaves. Needs: a security audit of an enclave'],
+    [carol, 'Carol. Offers: security audits of enclaves, security audits of payment terminals'],
+    [dave, 'Dave runs a shop. Needs: a security audit of the payment terminal'],
   ] as const) {
     const told = ['--context', context, '--about', 'Alice knows people who build things.'];
     await talaria(home('alice'), ['peers', 'invite', `${id}@${at}`, ...told]);
@@ -67,37 +67,46 @@ function serverOf(login: string): string {
   return userId.slice(userId.indexOf(':') + 1);
 }
 
+/** A command of Alice's, as she types it. */
+async function alices(...args: readonly string[]): Promise<void> {
+  console.log(`\nalice$ talaria ${args.join(' ')}`);
+  console.log(indented(await talaria(home('alice'), args)));
+}
+
 async function play(): Promise<void> {
   console.log(`server: ${url}${server ? ` (${server.name})` : ''}; each agent: a process, a home, reflex/1\n`);
   await meet();
   await start('alice', 'bob', 'carol');
-  for (const person of ['bob', 'carol']) await turn(person, 'who do I know?');
-  await turn('alice', `introduce ${bob} and ${carol}: Carol can audit what Bob builds`);
-  const known = await turn('bob', 'who do I know?');
-  check("Bob's agent learned of Carol, and why", known.includes(carol) && known.includes('offers security audits'));
+  for (const person of ['bob', 'carol']) await turn(person, 'list peers');
+  await alices('peers', 'introduce', bob, carol, '--reason', 'Carol can audit what Bob builds', '--yes');
+  const known = await turn('bob', 'list peers');
+  check(
+    "Bob's agent learned of Carol, and why",
+    known.includes(carol) && known.includes('security audits of enclaves'),
+  );
 
-  await turn('bob', `tell ${carol}: our enclave is ready for your audit`);
-  check('Carol reads what Bob wrote', (await turn('carol', 'any new messages?')).includes('our enclave is ready'));
-  await turn('carol', `tell ${bob}: yes, on Tuesday`);
-  check('Bob reads the answer', (await turn('bob', 'any new messages?')).includes('yes, on Tuesday'));
+  await turn('bob', `send ${carol} "our enclave is ready for your audit"`);
+  check('Carol reads what Bob wrote', (await turn('carol', 'check messages')).includes('our enclave is ready'));
+  await turn('carol', `send ${bob} "yes, on Tuesday"`);
+  check('Bob reads the answer', (await turn('bob', 'check messages')).includes('yes, on Tuesday'));
 
-  const suggested = await turn('alice', 'who do I know?');
+  const suggested = await turn('alice', 'list peers');
   check(
     'an introduction of Dave is suggested, by rule',
     suggested.includes(`${carol} and ${dave}`) && /by rule/.test(suggested),
   );
-  await turn('alice', `dismiss the suggestion of ${carol} and ${dave}`);
+  await alices('peers', 'dismiss', carol, dave);
 
   console.log('\nkill -9, every process; then all of them again');
   for (const agent of agents.values()) await agent.kill();
   await start('alice', 'bob', 'carol');
-  const again = await turn('alice', 'who do I know?');
+  const again = await turn('alice', 'list peers');
   check(
     'Alice still knows everybody',
     [bob, carol, dave].every((peer) => again.includes(peer)),
   );
   check('what was dismissed stays dismissed', !/suggest/i.test(again));
-  check('Bob still knows Carol', (await turn('bob', `who is ${carol}?`)).includes('offers security audits'));
+  check('Bob still knows Carol', (await turn('bob', 'list peers')).includes('security audits of enclaves'));
   const { suggestions } = JSON.parse(await talaria(home('alice'), ['peers', 'list', '--json']));
   check('talaria peers list says the same', suggestions.length === 0);
 }

@@ -19,7 +19,7 @@ const SHOWS: Readonly<Record<string, RegExp | typeof LONG>> = {
   'search-sessions.ts': /harbour #2: .*4711[\s\S]*harbour #4: /,
   'skills.ts': /valid: true\n {2}scan: safe\n[\s\S]*scan: dangerous\n {2}line 6: exfiltration\//,
   'check-synthesis.ts': /"accepted":true,"filled":\["result[\s\S]*"accepted":false[\s\S]*F3 is not present/,
-  'peers-in-one-process.ts': /introduced\.[\s\S]*Carol audits what[\s\S]*new\n {6}the compiler is ready/,
+  'peers-in-one-process.ts': /Carol audits what[\s\S]*says yes[\s\S]*new\n {6}the compiler is ready/,
   'peers-three-agents.ts': LONG,
   'parse-tool-calls.ts': /"calls":\[\{"name":"terminal","arguments":\{"command":"ls -la"\}\}\]/,
 };

@@ -9,7 +9,7 @@ export interface ApprovalRequest {
   readonly preview: string;
   /** Why it needs an answer, e.g. `deletes files recursively`. */
   readonly reason: string;
-  /** Under what the answer may be remembered. */
+  /** Under what the answer may be remembered; empty: it may not. */
   readonly key: string;
 }
 

@@ -75,7 +75,10 @@ export interface ToolOutput {
   readonly stillRuns?: boolean;
 }
 
-/** How dangerous one call is. `never` cannot be approved; `ask` needs an approval that may be remembered under `key`. */
+/**
+ * How dangerous one call is. `never` cannot be approved; `ask` needs an approval that may be remembered under `key`. An empty key: it is asked
+ * anew each time, also where all else is approved.
+ */
 export type Risk =
   | { readonly level: 'none' }
   | { readonly level: 'ask'; readonly reason: string; readonly key: string; readonly preview: string }

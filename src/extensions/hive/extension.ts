@@ -12,8 +12,8 @@ export function hiveExtension(): Extension {
     activate: async (host) => {
       if (host.config('memory', memorySchema).provider !== PROVIDER_NAME) return;
       const [{ sparkTasks }, { peerRules }] = await Promise.all([
-        import('./sparks/reflex/spark-tasks.ts'),
-        import('./provider/reflex/peer-rules.ts'),
+        import('./sparks/by-rule.ts'),
+        import('./provider/peer-rules.ts'),
       ]);
       for (const task of sparkTasks()) host.addReflexTask(task);
       for (const rule of peerRules()) host.addReflexRule(rule);

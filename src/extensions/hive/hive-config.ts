@@ -7,6 +7,11 @@ const pattern = z
   .regex(/^[^\s@]*@[^\s@]+$/, 'must be NAME@SERVER; * stands for anything')
   .describe('NAME@SERVER; `*` stands for anything.');
 
+const peerId = z
+  .string()
+  .regex(/^[^\s*]+@[^\s@*]+$/, 'must be the whole id of one peer, NAME@SERVER')
+  .describe('NAME@SERVER, one peer.');
+
 /** A misspelt switch of privacy must not pass in silence, so unknown keys are errors. */
 export const hiveSchema = z.strictObject({
   e2ee: z.boolean().default(false).describe('Encrypt messages end to end; keeps a key store in `peers/` of the home.'),
@@ -28,6 +33,10 @@ export const hiveSchema = z.strictObject({
     })
     .prefault({})
     .describe('Who may introduce.'),
+  allow_send: z
+    .array(peerId)
+    .default([])
+    .describe('Peers to whom the agent may write without asking you, also where nobody can be asked.'),
   suggestions: z.boolean().default(true).describe('Summarise peers and suggest introductions.'),
 });
 

@@ -13,7 +13,7 @@ import { createMatrixTransport } from './matrix/matrix-transport.ts';
 import { PeerError } from './peers/peer-error.ts';
 import type { PeerTransport } from './peers/peer-transport.ts';
 import { createHivemindProvider } from './provider/hivemind-provider.ts';
-import { hostInfer } from './sparks/host-infer.ts';
+import { hostInfer } from './sparks/infer.ts';
 import { createSparkEngine } from './sparks/spark-engine.ts';
 
 export interface OpenedPeers {
@@ -53,6 +53,7 @@ export async function hivemindProvider(ground: HiveGround): Promise<MemoryProvid
     clock,
     warn,
     available: () => (account.ok ? ok(true) : refuse(account.reason, `${account.detail}. ${SIGN_IN}`)),
+    allowSend: config.allow_send,
     ...(config.suggestions ? { engine } : {}),
   });
 }

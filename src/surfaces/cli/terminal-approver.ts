@@ -23,10 +23,11 @@ export function createTerminalApprover(ask: Ask): Approver {
       const lines = [
         `${request.tool} asks to run this (${oneLine(request.reason)}):`,
         ...preview,
-        'y = once · s = this session · a = always · n = no, or say what to do instead',
+        `${request.key === '' ? 'y = yes' : 'y = once · s = this session · a = always'} · n = no, or say what to do instead`,
       ];
       const answer = await ask({ lines }, signal);
-      const decision = ANSWERS.get(answer?.trim().toLowerCase() ?? '');
+      const given = ANSWERS.get(answer?.trim().toLowerCase() ?? '');
+      const decision = given !== undefined && request.key === '' ? 'once' : given;
       return decision === undefined ? { decision: 'deny', reason: denial(answer) } : { decision };
     },
   };

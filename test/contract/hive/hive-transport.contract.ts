@@ -218,16 +218,6 @@ function talkingContract(name: string, using: Using): void {
         assert.deepEqual([own?.mine, own?.text, own?.id], [true, text, messageId]);
       }));
 
-    test('who was written to is told, also after the next refresh; who only wrote to us was not', () =>
-      using(async (ground) => {
-        const { bob, carol } = await introduced(ground);
-        assert.notEqual(known(bob, carol.selfId).wasWrittenTo, true);
-        await bob.send(carol.selfId, 'hello', NEVER);
-        for (const one of [bob, carol]) await one.refresh(NEVER);
-        assert.equal(known(bob, carol.selfId).wasWrittenTo, true);
-        assert.notEqual(known(carol, bob.selfId).wasWrittenTo, true);
-      }));
-
     test('messages come newest first, twenty unless more or fewer are wanted', () =>
       using(async (ground) => {
         const { bob, carol } = await introduced(ground);

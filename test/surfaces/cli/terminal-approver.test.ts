@@ -41,6 +41,21 @@ describe('terminal approver', () => {
     assert.equal(seen.filter((line) => line.startsWith('  line ')).length, 60);
   });
 
+  it('offers no memory of what is asked each time', async () => {
+    for (const [typed, decision] of [
+      ['a', 'once'],
+      ['n', 'deny'],
+    ] as const) {
+      const seen: string[] = [];
+      const answer = await createTerminalApprover(answered(typed, seen)).approve(
+        { ...SAMPLE_REQUEST, key: '' },
+        live(),
+      );
+      assert.equal(answer.decision, decision);
+      assert.equal(seen.at(-1), 'y = yes · n = no, or say what to do instead');
+    }
+  });
+
   it('writes out what a terminal would swallow', async () => {
     const seen: string[] = [];
     const preview = 'echo hi \u001b[8m; rm -rf ~\u001b[0m \u202etxt.exe';

@@ -3,9 +3,8 @@ import { z } from 'zod';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { HiveGround } from '../hive-ground.ts';
 import { plainName } from '../peers/plain-text.ts';
-import { dismissPair, findPair } from '../provider/acts/introduce.ts';
-import { namedPair } from './named-pair.ts';
-import { type PeerCommand, withPeers } from './with-peers.ts';
+import { dismissPair, findPair } from '../provider/introduce.ts';
+import { namedPair, type PeerCommand, withPeers } from './with-peers.ts';
 
 const input = z.object(namedPair);
 

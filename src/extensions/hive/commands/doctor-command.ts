@@ -7,7 +7,7 @@ import { PROVIDER_NAME, readAccount, SIGN_IN } from '../hive-account.ts';
 import type { HiveGround } from '../hive-ground.ts';
 import { PeerError } from '../peers/peer-error.ts';
 import type { TransportReport } from '../peers/peer-transport.ts';
-import { shownLine } from './shown-text.ts';
+import { shownLine } from './with-peers.ts';
 
 type Check = TransportReport['checks'][number];
 

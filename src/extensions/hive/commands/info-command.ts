@@ -7,11 +7,9 @@ import { findPeer } from '../peers/find-peer.ts';
 import type { PeerSummary } from '../peers/peer.ts';
 import type { KnownPeer } from '../peers/peer-transport.ts';
 import { plainName } from '../peers/plain-text.ts';
-import { type Introducer, introducers } from '../provider/view/introducer.ts';
-import { callNames, peersKnown } from '../provider/view/peers-known.ts';
-import { renderPeers } from '../provider/view/peers-view.ts';
-import { shownBlock, shownLine } from './shown-text.ts';
-import { type PeerCommand, withPeers } from './with-peers.ts';
+import { callNames, type Introducer, introducers, peersKnown } from '../provider/peers-known.ts';
+import { renderPeers } from '../provider/peers-view.ts';
+import { type PeerCommand, shownBlock, shownLine, withPeers } from './with-peers.ts';
 
 export function infoCommand(ground: HiveGround): AnyCommand {
   return defineCommand({
@@ -53,7 +51,7 @@ function factLines({ peer, traffic, isProtected }: KnownPeer, introducer: Introd
   return [
     plainName(peer.id),
     `  status      ${STATUS[peer.status]}`,
-    `  introduced  by ${introducedBy(introducer)}, ${peer.introduced_at.slice(0, 10)}`,
+    `  introduced  ${introducedBy(introducer)}, ${peer.introduced_at.slice(0, 10)}`,
     `  messages    ${traffic.unread === 0 ? 'none new' : `${traffic.unread}${traffic.atLeast ? ' or more' : ''} new`}`,
     `  encrypted   ${isProtected ? 'yes' : 'no'}`,
     ...(context === '' ? ['  nothing was said about it'] : ['  what was said about it:', context]),
@@ -61,17 +59,18 @@ function factLines({ peer, traffic, isProtected }: KnownPeer, introducer: Introd
 }
 
 function introducedBy(introducer: Introducer): string {
-  if (introducer.kind === 'peer') return 'itself';
-  return introducer.kind === 'self' ? 'you' : plainName(introducer.called);
+  if (introducer.kind === 'peer') return 'nobody: it made contact';
+  return introducer.kind === 'self' ? 'nobody: you made contact' : `by ${plainName(introducer.called)}`;
 }
 
 function summaryLines(summary: PeerSummary | undefined): readonly string[] {
-  if (!summary) return [];
+  if (!summary || ![summary.summary_text, ...summary.needs, ...summary.offers, ...summary.expertise].some(Boolean))
+    return [];
   const list = (name: string, items: readonly string[]) =>
     items.length === 0 ? [] : [`  ${name}:`, ...items.map((item) => `  | ${shownLine(item)}`)];
   return [
     `  summary (by ${summary.by}, ${summary.last_updated.slice(0, 10)}):`,
-    shownBlock(summary.summary_text) || '  | (nothing)',
+    ...(summary.summary_text === '' ? [] : [shownBlock(summary.summary_text)]),
     ...list('needs', summary.needs),
     ...list('offers', summary.offers),
     ...list('expertise', summary.expertise),

@@ -4,11 +4,8 @@ import { refused } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandContext, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { HiveGround } from '../hive-ground.ts';
 import { plainName } from '../peers/plain-text.ts';
-import { draftIntroduction, findPair, introducePair, introductionText } from '../provider/acts/introduce.ts';
-import { agreed } from './agreed.ts';
-import { namedPair } from './named-pair.ts';
-import { shownBlock } from './shown-text.ts';
-import { type PeerCommand, withPeers } from './with-peers.ts';
+import { draftIntroduction, findPair, introducePair, introductionText } from '../provider/introduce.ts';
+import { agreed, namedPair, type PeerCommand, shownBlock, withPeers } from './with-peers.ts';
 
 const input = z.object({
   ...namedPair,

@@ -4,9 +4,8 @@ import { wrongUse } from '#core/agent/command-failure.ts';
 import { type AnyCommand, defineCommand } from '#core/agent/command-spec.ts';
 import type { HiveGround } from '../hive-ground.ts';
 import { plainText } from '../peers/plain-text.ts';
-import { readUser } from './login/read-user.ts';
-import { shownLine } from './shown-text.ts';
-import { withPeers } from './with-peers.ts';
+import { readUser } from './find-server.ts';
+import { shownLine, withPeers } from './with-peers.ts';
 
 export function inviteCommand(ground: HiveGround): AnyCommand {
   return defineCommand({

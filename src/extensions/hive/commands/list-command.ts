@@ -5,8 +5,8 @@ import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/
 import type { HiveGround } from '../hive-ground.ts';
 import type { KnownPeer } from '../peers/peer-transport.ts';
 import { plainName } from '../peers/plain-text.ts';
-import { callNames, type PeersKnown, peersKnown } from '../provider/view/peers-known.ts';
-import { renderPeers } from '../provider/view/peers-view.ts';
+import { callNames, type PeersKnown, peersKnown } from '../provider/peers-known.ts';
+import { renderPeers } from '../provider/peers-view.ts';
 import { type PeerCommand, withPeers } from './with-peers.ts';
 
 export function listCommand(ground: HiveGround): AnyCommand {

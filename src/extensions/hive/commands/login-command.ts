@@ -7,15 +7,9 @@ import { type Failure, failed, refused, wrongUse } from '#core/agent/command-fai
 import { type AnyCommand, type CommandContext, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { HiveGround, HiveSettings } from '../hive-ground.ts';
 import { PeerError } from '../peers/peer-error.ts';
-import { agreed } from './agreed.ts';
-import { type AskServer, createAskServer } from './login/ask-server.ts';
-import { findServer } from './login/find-server.ts';
-import { keepSignIn, replacedBy } from './login/keep-sign-in.ts';
-import { presentDevice } from './login/present-device.ts';
-import { isUser, readUser, type TypedUser } from './login/read-user.ts';
-import { type SignedIn, signIn, signOut } from './login/sign-in.ts';
-import { peerFailure } from './peer-failure.ts';
-import { shownLine } from './shown-text.ts';
+import { type AskServer, createAskServer, findServer, isUser, readUser, type TypedUser } from './find-server.ts';
+import { keepSignIn, presentDevice, register, replacedBy, type SignedIn, signIn, signOut } from './sign-in.ts';
+import { agreed, peerFailure, shownLine } from './with-peers.ts';
 
 const input = z.object({
   url: z.string('type the address of a server').describe('Address or name of a Matrix server'),
@@ -131,7 +125,6 @@ async function enter(login: Login, entry: Entry): Promise<SignedIn> {
 }
 
 async function signUp({ ground, context, ask }: Login, { user, url, password }: Entry): Promise<SignedIn> {
-  const { register } = await import('./login/register.ts');
   return register({ url, name: user.name, password, ...tokenOf(ground) }, ask, context.signal);
 }
 

@@ -7,10 +7,9 @@ import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/
 import type { HiveGround } from '../hive-ground.ts';
 import { findPeer } from '../peers/find-peer.ts';
 import { plainName } from '../peers/plain-text.ts';
-import { type ReadMessage, readMessages, readNews } from '../provider/acts/read-messages.ts';
-import { callNames } from '../provider/view/peers-known.ts';
-import { shownBlock } from './shown-text.ts';
-import { type PeerCommand, withPeers } from './with-peers.ts';
+import { callNames } from '../provider/peers-known.ts';
+import { type ReadMessage, readMessages, readNews } from '../provider/read-messages.ts';
+import { type PeerCommand, shownBlock, withPeers } from './with-peers.ts';
 
 export function messagesCommand(ground: HiveGround): AnyCommand {
   return defineCommand<{ readonly peer?: string | undefined }>({

@@ -6,7 +6,7 @@ import { type AnyCommand, defineCommand } from '#core/agent/command-spec.ts';
 import type { HiveGround } from '../hive-ground.ts';
 import { findPeer } from '../peers/find-peer.ts';
 import { plainName, plainText } from '../peers/plain-text.ts';
-import { callNames } from '../provider/view/peers-known.ts';
+import { callNames } from '../provider/peers-known.ts';
 import { withPeers } from './with-peers.ts';
 
 export function sendCommand(ground: HiveGround): AnyCommand {

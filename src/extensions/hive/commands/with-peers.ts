@@ -1,13 +1,19 @@
-// Owns the frame of every command about peers: open, take in what is new within a time limit, say what was not reached, close. Knows no
-// command. Invariants: nothing is open afterwards; an error of the peer layer ends as a failure with its fix, never as a stack.
+// Owns the frame of every command about peers: open, take in what is new within a time limit, say what was not reached, close; a yes for what
+// cannot be taken back; how words of others look at a terminal. Knows no command. Invariants: nothing is open afterwards; an error of the
+// peer layer ends as a failure with its fix, never as a stack; without a person only --yes agrees; nothing in others' words can pass for a
+// line of ours.
+
+import { z } from 'zod';
 import { deadline } from '#base/abort.ts';
 import type { Clock } from '#base/clock.ts';
+import { ok, type Refusal, type Result, refuse } from '#base/result.ts';
+import { type Failure, failed, refused, wrongUse } from '#core/agent/command-failure.ts';
 import type { CommandContext, CommandOutput } from '#core/agent/command-spec.ts';
+import { SIGN_IN } from '../hive-account.ts';
 import type { HiveGround } from '../hive-ground.ts';
 import type { OpenedPeers } from '../open-hive.ts';
-import { PeerError } from '../peers/peer-error.ts';
-import { notConfigured, peerFailure } from './peer-failure.ts';
-import { shownLine } from './shown-text.ts';
+import { PeerError, type PeerErrorCode } from '../peers/peer-error.ts';
+import { oneLine, plainText } from '../peers/plain-text.ts';
 
 export interface PeerCommand extends OpenedPeers {
   readonly clock: Clock;
@@ -73,4 +79,72 @@ async function refreshed(
   } finally {
     limit.clear();
   }
+}
+
+/** It may not be, as things stand; what is not named here was tried and did not work out. */
+const REFUSED: ReadonlySet<PeerErrorCode> = new Set([
+  'peers-not-configured',
+  'peers-forbidden',
+  'peers-encryption',
+  'peer-unknown',
+  'peer-ambiguous',
+  'peer-left',
+]);
+
+const FIXES: Readonly<Partial<Record<PeerErrorCode, string>>> = {
+  'peers-not-configured': SIGN_IN,
+  'peers-auth': SIGN_IN,
+  'peers-too-large': 'Say it in fewer words, or in several messages.',
+  'peers-encryption': 'See what is missing: talaria peers doctor',
+  'peer-left': 'It has to be introduced again.',
+};
+
+export function peerFailure(error: PeerError): Failure {
+  const code = error.code as PeerErrorCode;
+  const fix = error.fix ?? FIXES[code] ?? 'See what is wrong: talaria peers doctor';
+  if (code === 'peers-too-large') return wrongUse(code, error.message, fix);
+  return (REFUSED.has(code) ? refused : failed)(code, error.message, fix);
+}
+
+function notConfigured({ reason, detail }: Refusal): Failure {
+  return refused(reason, detail, SIGN_IN);
+}
+
+export async function agreed(
+  { ask }: CommandContext,
+  { yes, question }: { readonly yes: boolean; readonly question: string },
+): Promise<Result<true, 'needs-yes' | 'not-agreed'>> {
+  if (yes) return ok(true);
+  if (!ask) return refuse('needs-yes', 'nobody is here to agree: add --yes');
+  const answer = await ask(`${question} [y/N]`);
+  return /^\s*y(?:es)?\s*$/i.test(answer) ? ok(true) : refuse('not-agreed', 'you did not agree');
+}
+
+function peer(which: string) {
+  return z.string(`name the ${which} peer`).min(1, `name the ${which} peer`);
+}
+
+export const namedPair = {
+  peerA: peer('first').describe('Name or id of a peer'),
+  peerB: peer('second').describe('Name or id of another'),
+} as const;
+
+const MOST_LINES = 200;
+
+/** One line of at most `max` characters. */
+export function shownLine(text: string, max = 300): string {
+  return oneLine(text, max);
+}
+
+/** Every line begins with `mark`. Empty for nothing. `most` lines, and how many there are beside. */
+export function shownBlock(text: string, mark = '  | ', most = MOST_LINES): string {
+  const clean = plainText(text)
+    .replace(/\t/g, '  ')
+    .replace(/\n{3,}/g, '\n\n')
+    .trim();
+  if (clean === '') return '';
+  const lines = clean.split('\n');
+  const rest = lines.length - most;
+  const kept = rest > 0 ? [...lines.slice(0, most), `… ${rest} lines more`] : lines;
+  return kept.map((line) => `${mark}${line}`.trimEnd()).join('\n');
 }

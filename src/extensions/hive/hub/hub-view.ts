@@ -76,7 +76,6 @@ function knownPeer({ meeting, status, lines, notes }: Taken, self: string, id: s
     traffic,
     isProtected: false,
     introducedById: meeting.creator,
-    wasWrittenTo: seen.some(({ from }) => from === self),
   };
 }
 

@@ -2,8 +2,8 @@
 // Invariant: exactly one besides self and creator is the peer; with none there it is the creator; with more, or in one's own introduction, nobody is.
 import { isoTime } from '#base/clock.ts';
 import { sliceText } from '#base/text.ts';
+import { peerName } from '../peers/find-peer.ts';
 import type { Peer } from '../peers/peer.ts';
-import { peerName } from '../peers/peer-name.ts';
 import type { HubLine, Meeting, MeetingNotes } from './hub-state.ts';
 
 const CONTEXT_LIMIT = 4_000;

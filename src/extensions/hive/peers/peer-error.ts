@@ -16,6 +16,7 @@ export type PeerErrorCode =
   | 'peer-unknown'
   | 'peer-ambiguous'
   | 'peer-left'
+  | 'peer-not-sent' // nothing to send, too much, or not shown to the owner
   | 'peer-secret'; // holds a secret: nothing was sent
 
 export interface PeerErrorOptions extends TalariaErrorOptions {
@@ -43,6 +44,7 @@ const FOR_MODEL: Readonly<Record<PeerErrorCode, string>> = {
   'peer-unknown': 'there is no such peer',
   'peer-ambiguous': 'several peers have this name',
   'peer-left': 'this peer has left',
+  'peer-not-sent': 'nothing was sent',
   'peer-secret': 'this holds a secret, so nothing was sent; say it without the secret',
 };
 

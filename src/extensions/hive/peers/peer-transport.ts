@@ -11,8 +11,6 @@ export interface KnownPeer {
   readonly isProtected: boolean;
   /** Opaque id of who introduced it: names can be shared, so ids are compared. Its own when it made contact, ours when we did. */
   readonly introducedById?: string;
-  /** Something of ours was said to it before. Absent: not that we know. */
-  readonly wasWrittenTo?: boolean;
 }
 
 export interface PeerTraffic {

@@ -8,17 +8,19 @@ import type { Message, TextPart } from '#core/model/message.ts';
 import type { MemoryAudience, MemoryProvider } from '#mind/memory/memory-provider.ts';
 import { SOCIAL_AWARENESS } from '../guide/social-awareness.ts';
 import type { PeerTransport } from '../peers/peer-transport.ts';
-import { createPeerLink, type LinkParts, type PeerLink } from './peer-link.ts';
-import { settledWithin } from './settle-within.ts';
-import { createPeerTools } from './tools/peer-tools.ts';
-import { type PeersKnown, peersKnown } from './view/peers-known.ts';
-import { createShownPeers } from './view/shown-peers.ts';
+import { dismissSparkTool, introducePeersTool, sendToPeerTool } from './acting-tools.ts';
+import { createPeerLink, type LinkParts, type PeerLink, settledWithin } from './peer-link.ts';
+import { type PeersKnown, peersKnown } from './peers-known.ts';
+import { createShownPeers } from './peers-view.ts';
+import { checkMessagesTool, listPeersTool, peerInfoTool } from './reading-tools.ts';
 
 export interface HivemindParts extends Pick<LinkParts, 'open' | 'engine'> {
   /** Default: the machine's. */
   readonly clock?: LinkParts['clock'];
   /** One sentence for the owner. Default: nobody hears it. */
   readonly warn?: LinkParts['warn'];
+  /** Ids of peers to whom messages go without asking. Default: none. */
+  readonly allowSend?: readonly string[];
   /** What is missing and how to mend it; reads settings only. Default: nothing. */
   readonly available?: () => Result<true>;
 }
@@ -34,7 +36,15 @@ export function createHivemindProvider(given: HivemindParts): MemoryProvider {
   const link = createPeerLink(parts);
   const shown = createShownPeers();
   const suggests = parts.engine !== undefined;
-  const tools = createPeerTools({ link, suggests, clock: parts.clock, warn: parts.warn });
+  const ground = { link, suggests, allowSend: given.allowSend ?? [], clock: parts.clock, warn: parts.warn };
+  const tools = [
+    listPeersTool(ground),
+    checkMessagesTool(ground),
+    sendToPeerTool(ground),
+    peerInfoTool(ground),
+    introducePeersTool(ground),
+    dismissSparkTool(ground),
+  ];
   let audience: MemoryAudience = 'primary';
   return {
     name: 'hivemind',

@@ -252,8 +252,14 @@ export class ComposedApp implements App {
     const { mode } = this.#parts.loaded.config.approvals;
     if (mode === 'deny') return { approve: async () => ({ decision: 'deny', reason: 'approvals.mode is deny' }) };
     if (this.approvalMode() !== 'off') return asked;
-    const reason = this.#parts.options.run?.permission === 'auto' ? 'this run approves all' : 'approvals.mode is off';
-    return { approve: async () => ({ decision: 'once', reason }) };
+    const isForRun = this.#parts.options.run?.permission === 'auto';
+    const reason = isForRun ? 'this run approves all' : 'approvals.mode is off';
+    return {
+      approve: async (request, signal) => {
+        const isAsked = request.key === '' && !(isForRun && asked === denyingApprover);
+        return isAsked ? asked.approve(request, signal) : { decision: 'once', reason };
+      },
+    };
   }
 
   /** What a session's prompt ends with: for a new one what this run adds, for an old one what was added when it was new. */

@@ -141,7 +141,7 @@ function turnsOf(provider: MemoryProvider): Pick<HiveAgent, 'prefetch' | 'parts'
 
 const NOTHING_FOUND: Readonly<Record<InferRequest['kind'], InferReply>> = {
   summary: { text: '{"needs":[],"offers":[],"expertise":[],"summary_text":""}', byRule: false },
-  spark: { text: '{"should_introduce":false,"reason":"nothing in common","confidence":"low"}', byRule: false },
+  spark: { text: '{"introduce":[]}', byRule: false },
 };
 
 let calls = 0;

@@ -46,4 +46,4 @@ export const PEOPLE = { alpha: ALPHA, beta: BETA, gamma: GAMMA };
 /** Every pair fits. */
 export const always =
   (confidence = 'high') =>
-  () => ({ should_introduce: true, reason: 'Each needs what the other offers.', confidence });
+  () => ({ reason: 'Each needs what the other offers.', confidence });

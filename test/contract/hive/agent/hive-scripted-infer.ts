@@ -11,13 +11,12 @@ export interface SaidOfPeer {
   readonly summary_text?: string;
 }
 
-export type SaidOfPair =
-  | { readonly should_introduce: boolean; readonly reason: string; readonly confidence: string }
-  | undefined;
+/** Undefined: the two have nothing for each other. */
+export type SaidOfPair = { readonly reason: string; readonly confidence: string } | undefined;
 
 /**
  * @param summaries by a word that occurs in the question, such as a name; the first that occurs
- * @param pair asked with the whole question as text
+ * @param pair asked for each pair of a question, with what it says of the two as text
  */
 export function inferring(
   summaries: Readonly<Record<string, SaidOfPeer>>,
@@ -26,12 +25,25 @@ export function inferring(
   return async (request) => {
     const question = questionOf(request);
     if (request.kind === 'spark') {
-      const said = pair(question);
-      return said === undefined ? undefined : reply(said);
+      return reply({
+        introduce: pairsOf(request).flatMap((text, at) => {
+          const said = pair(text);
+          return said === undefined ? [] : [{ pair: at + 1, ...said }];
+        }),
+      });
     }
     const [, said] = Object.entries(summaries).find(([word]) => question.includes(word)) ?? [];
     return said === undefined ? undefined : reply({ needs: [], offers: [], expertise: [], summary_text: '', ...said });
   };
+}
+
+/** What a question says of each pair, as text. */
+export function pairsOf({ input }: InferRequest): readonly string[] {
+  const { agents, pairs } = input as unknown as {
+    readonly agents: readonly { readonly id: string }[];
+    readonly pairs: readonly { readonly a: string; readonly b: string }[];
+  };
+  return pairs.map(({ a, b }) => JSON.stringify(agents.filter(({ id }) => id === a || id === b)));
 }
 
 export function questionOf({ input }: InferRequest): string {

@@ -41,12 +41,12 @@ const toolNames = (agent: HiveAgent): readonly string[] =>
 function ofGuide({ stage, ground }: Rows): void {
   verifies(
     ['R4.4', 'R4.5', 'R4.6', 'R4.7', 'R4.31'],
-    'system prompt block: the guide speaks of peers and introductions, names the six tools, asks before introducing, knows no protocol',
+    'system prompt block: the guide speaks of peers and introductions, leaves the tools to their schemas, asks before introducing, knows no protocol',
     stage(async (on) => {
       const bob = await on.agent('hermes-of-bob');
       const block = bob.provider.promptBlock();
       speaksOfPeersOnly(block, 'the guide');
-      assert.deepEqual([...new Set(block.match(/hivemind_\w+/g) ?? [])].sort(), SIX);
+      assert.deepEqual(block.match(/hivemind_\w+/g), ['hivemind_list_peers']);
       for (const word of [
         /\bpeers?\b/i,
         /other agents/i,
@@ -93,7 +93,11 @@ function ofTools({ stage }: Rows): void {
         speaksOfPeersOnly(JSON.stringify(schema), name);
         const { properties, required = [] } = schema.parameters as { properties: object; required?: readonly string[] };
         const wanted = [...(REQUIRED[name] ?? []), ...(OPTIONAL[name] ?? [])];
-        for (const parameter of wanted) assert.ok(parameter in properties, `${name} ${parameter}`);
+        for (const parameter of wanted)
+          assert.ok(
+            (properties as Record<string, { description?: string }>)[parameter]?.description,
+            `${name} ${parameter}`,
+          );
         for (const parameter of required) assert.ok(REQUIRED[name]?.includes(parameter), `${name} needs ${parameter}`);
       }
     }),
@@ -154,7 +158,7 @@ function ofViews({ stage }: Rows): void {
         beta: { offers: ['apples'], summary_text: 'Beta.' },
       };
       const bob = await on.agent('hermes-of-bob', {
-        infer: inferring(people, () => ({ should_introduce: true, reason: 'Beta has apples.', confidence: 'medium' })),
+        infer: inferring(people, () => ({ reason: 'Beta has apples.', confidence: 'medium' })),
       });
       assert.equal(await bob.prefetch(), '');
       for (const word of ['alpha', 'beta']) {

@@ -125,10 +125,10 @@ function ofWhatBothAreTold({ stage, mode }: Rows): void {
   );
 }
 
-function ofConsent({ stage }: Rows): void {
+function ofConsent({ stage, mode }: Rows): void {
   verifies(
     ['R4.31', 'R4.73'],
-    'introducing asks, with the very words that both will read, unless the owner named both',
+    'introducing asks each time, with the very words that both will read, whatever the owner typed',
     stage(async (on) => {
       const alice = await on.agent('hermes-of-alice');
       const { bob, carol } = await acquainted(on, alice, { bob: OF_BOB, carol: OF_CAROL });
@@ -138,26 +138,24 @@ function ofConsent({ stage }: Rows): void {
       if (risk.level === 'ask')
         for (const words of [OF_BOB, 'Carol specializes in TEE', 'slow in August', REASON, bob.name, carol.name])
           assert.ok(risk.preview.includes(words), risk.preview);
-      assert.equal(alice.risk(TOOL, args, `say hello to ${bob.name}`).level, 'ask');
-      assert.equal(alice.risk(TOOL, args, `introduce ${bob.name} to ${carol.name}, please`).level, 'none');
+      assert.ok(risk.level === 'ask' && risk.key === '');
+      assert.deepEqual(alice.risk(TOOL, args, `introduce ${bob.name} to ${carol.name}, please`), risk);
       assert.equal((await joinedRooms(on.rawOf(alice))).length, 2);
     }),
   );
 
   verifies(
     ['R4.31', 'R4.73'],
-    'a message asks unless the owner named the peer; a part of another word names nobody',
+    'a message asks, under a key of its peer, with everybody who reads it',
     stage(async (on) => {
       const alice = await on.agent('hermes-of-alice');
       const { bob, carol } = await acquainted(on, alice, { bob: OF_BOB, carol: OF_CAROL });
       const args = { peer: bob.name, message: 'hello' };
       const risk = alice.risk('hivemind_send_to_peer', args);
       assert.equal(risk.level, 'ask');
-      if (risk.level === 'ask') assert.equal(risk.key, `send-peer:${bob.id}`);
-      assert.equal(alice.risk('hivemind_send_to_peer', args, `tell ${carol.name} hello`).level, 'ask');
-      assert.equal(alice.risk('hivemind_send_to_peer', args, `tell ${bob.name}by hello`).level, 'ask');
-      for (const owner of [`tell ${bob.name} hello`, `tell ${bob.id} hello`, `Tell "${bob.name}": hello`])
-        assert.equal(alice.risk('hivemind_send_to_peer', args, owner).level, 'none', owner);
+      assert.ok(risk.level === 'ask' && risk.key === `send-peer:${bob.id}`);
+      assert.equal(risk.preview, `to ${bob.id}${mode.e2ee ? '' : ' (not encrypted)'}:\nhello`);
+      assert.deepEqual(alice.risk('hivemind_send_to_peer', args, `tell ${bob.name} hello`), risk);
       assert.equal(alice.risk('hivemind_dismiss_spark', { peer_a: bob.name, peer_b: carol.name }).level, 'none');
     }),
   );
@@ -166,7 +164,7 @@ function ofConsent({ stage }: Rows): void {
 function ofSparksInThem({ stage }: Rows): void {
   const suggesting = inferring(
     { enclaves: { needs: ['an audit'], summary_text: 'Bob' }, TEE: { offers: ['audits'], summary_text: 'Carol' } },
-    () => ({ should_introduce: true, reason: 'Bob needs what Carol offers.', confidence: 'high' }),
+    () => ({ reason: 'Bob needs what Carol offers.', confidence: 'high' }),
   );
 
   verifies(

@@ -58,12 +58,13 @@ export function rowsOfModels({ title, stage }: Rows): void {
 
     verifies(
       ['R4.27', 'R4.25', 'R4.73'],
-      'B11: of a pair only a whole evaluation counts',
+      'B11: of a list of pairs only whole entries count',
       stage(async (on) => {
         const said = [
           'no JSON',
-          '{"should_introduce":"yes","confidence":"high","reason":"x"}',
-          '{"should_introduce":true,"confidence":"certain","reason":"x"}',
+          '{"introduce":"all"}',
+          '{"introduce":[{"pair":"1","confidence":"high","reason":"x"},{"pair":2,"confidence":"high","reason":"x"}]}',
+          '{"introduce":[{"pair":1,"confidence":"certain","reason":"x"},7,null]}',
           '[]',
         ];
         for (const text of said) {
@@ -86,7 +87,7 @@ export function rowsOfModels({ title, stage }: Rows): void {
         const { bob } = await bobKnows(
           on,
           ['alpha', 'beta'],
-          inferring(PEOPLE, () => ({ should_introduce: true, confidence: 'high', reason })),
+          inferring(PEOPLE, () => ({ confidence: 'high', reason })),
         );
         for (let turn = 0; turn < 2; turn++) await bob.prefetch();
         const [suggestion] = await suggestionsOf(bob);

@@ -99,7 +99,7 @@ async function twoPeople(on: HiveStage) {
   const bob = await on.agent('hermes-of-bob', {
     infer: inferring(
       { alpha: { needs: ['apples'], summary_text: 'Alpha.' }, beta: { offers: ['apples'], summary_text: 'Beta.' } },
-      () => ({ should_introduce: true, reason: 'apples', confidence: 'high' }),
+      () => ({ reason: 'apples', confidence: 'high' }),
     ),
   });
   const [alpha, beta] = [await on.raw('alpha'), await on.raw('beta')];

@@ -67,7 +67,7 @@ function ofSurvivors({ stage }: Rows): void {
           enclaves: { needs: ['an audit'], summary_text: 'Bob builds.' },
           TEE: { offers: ['an audit'], summary_text: 'Carol audits.' },
         },
-        () => ({ should_introduce: true, reason: 'an audit', confidence: 'high' }),
+        () => ({ reason: 'an audit', confidence: 'high' }),
       );
       const alice = await on.agent('hermes-of-alice', { infer });
       const { bob, carol } = await acquainted(on, alice, { bob: OF_BOB, carol: OF_CAROL });
@@ -162,7 +162,6 @@ function ofTwoAtOnce({ stage }: Rows): void {
       const infer = inferring(
         { Bob: { summary_text: 'Bob' }, Carol: { summary_text: 'Carol' }, Dave: { summary_text: 'Dave' } },
         () => ({
-          should_introduce: true,
           reason: 'they fit',
           confidence: 'high',
         }),

@@ -86,7 +86,7 @@ async function sayAll(on: HiveStage): Promise<void> {
       byRule: false,
       text:
         kind === 'spark'
-          ? JSON.stringify({ should_introduce: true, confidence: 'high', reason })
+          ? JSON.stringify({ introduce: [{ pair: 1, confidence: 'high', reason }] })
           : JSON.stringify(summary(JSON.stringify(input).includes('sentinel-0-') ? 10 : 14)),
     }),
   });

@@ -7,7 +7,7 @@ import type { HiveAgent } from '../agent/hive-agent.ts';
 import { namesOf, speaksOfPeersOnly, suggestionsOf } from '../agent/hive-answers.ts';
 import { ALPHA, always, bobKnows, type Introduced, PEOPLE } from '../agent/hive-many-peers.ts';
 import { accountData, joinedRooms, localpart } from '../agent/hive-scenes.ts';
-import { inferring, questionOf } from '../agent/hive-scripted-infer.ts';
+import { inferring, pairsOf, questionOf } from '../agent/hive-scripted-infer.ts';
 import type { Rows } from '../agent/hive-stage.ts';
 
 export function rowsOfSparks(rows: Rows): void {
@@ -165,7 +165,7 @@ function ofPairs({ stage, mode }: Rows): void {
       );
       assert.deepEqual(
         of(bob, 'spark').map(({ maxOutputTokens }) => maxOutputTokens),
-        [150],
+        [600],
       );
       const stored = await accountData(on.rawOf(bob), 'social.awareness.sparks');
       if (mode.encryptAccountData)
@@ -204,11 +204,14 @@ function ofPairs({ stage, mode }: Rows): void {
 
   verifies(
     ['R4.21', 'R4.20', 'R4.28', 'R4.29'],
-    'three peers are three pairs, each asked once for good, in either order; no update, no question',
+    'three peers are three pairs, each weighed once for good, a turn’s in one question; no update, no question',
     stage(async (on) => {
       const { bob } = await bobKnows(on, ['alpha', 'beta', 'gamma'], inferring(PEOPLE, always('medium')));
       for (let turn = 0; turn < 4; turn++) await bob.prefetch();
-      assert.equal(of(bob, 'spark').length, 3);
+      assert.deepEqual(
+        of(bob, 'spark').map((question) => pairsOf(question).length),
+        [1, 2],
+      );
       assert.equal((await suggestionsOf(bob)).length, 3);
       const pairs = bob.transport.sparks().map((spark) => [spark.peer_a_id, spark.peer_b_id].sort().join());
       assert.equal(new Set(pairs).size, 3);
@@ -219,11 +222,7 @@ function ofPairs({ stage, mode }: Rows): void {
     ['R4.27', 'R4.29'],
     'no match, low confidence filtered: neither is kept',
     stage(async (on) => {
-      const infer = inferring(PEOPLE, (question) =>
-        question.includes('wine')
-          ? { should_introduce: false, reason: 'nothing', confidence: 'high' }
-          : always('low')(),
-      );
+      const infer = inferring(PEOPLE, (question) => (question.includes('wine') ? undefined : always('low')()));
       const { bob } = await bobKnows(on, ['alpha', 'beta', 'gamma'], infer);
       for (let turn = 0; turn < 3; turn++) await bob.prefetch();
       assert.deepEqual(await suggestionsOf(bob), []);
@@ -244,7 +243,7 @@ function ofPairs({ stage, mode }: Rows): void {
       const [{ who, room }] = peers as [Introduced];
       for (let i = 0; i < 5; i++) await who.say(room, `alpha changed ${i}`);
       for (let turn = 0; turn < 2; turn++) await bob.prefetch();
-      const later = of(bob, 'spark').slice(before).map(questionOf);
+      const later = of(bob, 'spark').slice(before).flatMap(pairsOf);
       assert.deepEqual(
         later.map((question) => [/Alpha|alpha|apples/.test(question), /Gamma|gamma|wine/.test(question)]),
         [[true, false]],

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { JsonObject } from '#base/json.ts';
-import type { AskServer } from '#extensions/hive/commands/login/ask-server.ts';
-import { findServer } from '#extensions/hive/commands/login/find-server.ts';
-import { isPrivateHost, readAddress } from '#extensions/hive/commands/login/read-address.ts';
-import { isUser, readUser } from '#extensions/hive/commands/login/read-user.ts';
-import { register } from '#extensions/hive/commands/login/register.ts';
-import { signIn } from '#extensions/hive/commands/login/sign-in.ts';
+import {
+  type AskServer,
+  findServer,
+  isPrivateHost,
+  isUser,
+  readAddress,
+  readUser,
+} from '#extensions/hive/commands/find-server.ts';
+import { register, signIn } from '#extensions/hive/commands/sign-in.ts';
 import { PeerError } from '#extensions/hive/peers/peer-error.ts';
 
 const { signal } = new AbortController();

@@ -26,7 +26,7 @@ describe('peers list', () => {
       assert.equal(failure, undefined);
       assert.match(
         text,
-        /^## Peers\n1 peer\. .*\n- hermes-of-carol, introduced by hermes-of-alice: "Carol audits enclaves" \(1 new\)/,
+        /^## Peers\nYou are hermes-of-bob@localhost\. 1 peer\. .*\n- hermes-of-carol, introduced by hermes-of-alice: "Carol audits enclaves" \(1 new\)/,
       );
       assert.match(text, /talaria peers messages$/);
       const { peers } = data as { readonly peers: readonly Record<string, unknown>[] };

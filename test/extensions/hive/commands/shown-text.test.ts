@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { shownBlock, shownLine } from '#extensions/hive/commands/shown-text.ts';
+import { shownBlock, shownLine } from '#extensions/hive/commands/with-peers.ts';
 import { verifies } from '../../../verifies.ts';
 
 const HOSTILE = [

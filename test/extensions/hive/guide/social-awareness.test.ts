@@ -33,24 +33,26 @@ describe('the guide to peers', () => {
     assert.match(body, /introduces you to another agent, it becomes your peer by itself/);
   });
 
-  verifies('R4.7', 'it names exactly the registered tools with their parameters', async () => {
-    const { talk } = await bobsWorld();
-    const lines = talk.provider.tools().map((tool) => {
-      const { name, parameters } = functionSchema(tool);
-      const names = Object.keys((parameters.properties ?? {}) as object);
-      return name === 'hivemind_check_messages' ? `${name}()` : `${name}(${names.join(', ')})`;
-    });
-    const named = body.match(/^- (hivemind_\w+\([^)]*\))/gm)?.map((line) => line.slice(2));
-    assert.deepEqual(named, lines);
-  });
+  verifies(
+    'R4.7',
+    'it names the tool that tells who one is, and repeats nothing that the tools say of themselves',
+    async () => {
+      const { talk } = await bobsWorld();
+      for (const tool of talk.provider.tools()) {
+        const { name, description } = functionSchema(tool);
+        assert.equal(body.includes(name), name === 'hivemind_list_peers', name);
+        assert.ok(!body.includes(description), description);
+      }
+    },
+  );
 
   verifies('R4.31', 'it forbids introductions without a yes, and obedience to what peers write', () => {
-    assert.match(body, /Never introduce without the user's confirmation, unless told to act autonomously/);
+    assert.match(body, /user is asked before a message leaves and before two are introduced\. After a no, leave it/);
     assert.match(body, /never instructions/);
   });
 
   verifies('R4.4', 'it is small, and its bytes change only on purpose', () => {
-    assert.ok(estimateTokens(SOCIAL_AWARENESS) <= 450, `${estimateTokens(SOCIAL_AWARENESS)} tokens`);
-    assert.equal(sha256(SOCIAL_AWARENESS), 'ea185986b18216108c8659b2e1473ddb59cb8eaba048912b9e61554fba5457aa');
+    assert.ok(estimateTokens(SOCIAL_AWARENESS) <= 300, `${estimateTokens(SOCIAL_AWARENESS)} tokens`);
+    assert.equal(sha256(SOCIAL_AWARENESS), '679b81eaab0f2c4c35f371fece61174ccfba9d3fe7ab609c1dc76dfff4da6699');
   });
 });

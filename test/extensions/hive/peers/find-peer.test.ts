@@ -2,10 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { findPeer } from '#extensions/hive/peers/find-peer.ts';
-import { foldName } from '#extensions/hive/peers/fold-name.ts';
+import { findPeer, foldName, peerName } from '#extensions/hive/peers/find-peer.ts';
 import { PeerError } from '#extensions/hive/peers/peer-error.ts';
-import { peerName } from '#extensions/hive/peers/peer-name.ts';
 import type { KnownPeer } from '#extensions/hive/peers/peer-transport.ts';
 import { runs } from '../../../property-runs.ts';
 import { verifies } from '../../../verifies.ts';

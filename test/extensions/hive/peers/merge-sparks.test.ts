@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import fc from 'fast-check';
-import { mergeSparks } from '#extensions/hive/peers/merge-sparks.ts';
-import { pairKey } from '#extensions/hive/peers/pair-key.ts';
 import type { Spark, SparkStatus } from '#extensions/hive/peers/peer.ts';
+import { mergeSparks, pairKey } from '#extensions/hive/peers/sparks.ts';
 import { sparkOf } from '../../../contract/hive/hive-transport-ground.ts';
 import { runs } from '../../../property-runs.ts';
 import { verifies } from '../../../verifies.ts';

@@ -60,7 +60,7 @@ describe('introducers', () => {
     const talk = talkOf(async () => hub.join(idOf('alice')));
     assert.match(await talk.line('who?'), /- hermes-of-bob, contacted by you: "Bob builds"/);
     const { json } = await talk.call('hivemind_get_peer_info', { peer: 'hermes-of-bob' });
-    assert.equal((json as { introduced_by: string }).introduced_by, 'you');
+    assert.equal((json as { introduced_by: string }).introduced_by, 'nobody: you made contact');
   });
 
   verifies(

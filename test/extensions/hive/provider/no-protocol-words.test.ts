@@ -29,6 +29,7 @@ const CODES: Readonly<Record<PeerErrorCode, true>> = {
   'peer-unknown': true,
   'peer-ambiguous': true,
   'peer-left': true,
+  'peer-not-sent': true,
   'peer-secret': true,
 };
 /** What an owner may read of a failure, and a model may not. */

@@ -50,30 +50,34 @@ async function error(talk: HiveTalk, name: string, args: Record<string, JsonValu
 }
 
 describe('peer tools: schemas', () => {
-  verifies(['R4.11', 'R4.12'], 'there are exactly the six, with the stated parameters', async () => {
-    const { talk } = await bobsWorld();
-    const schemas = talk.provider.tools().map((tool) => functionSchema(tool));
-    assert.deepEqual(
-      schemas.map(({ name }) => name),
-      NAMES,
-    );
-    const text = { type: 'string' };
-    const parameters = Object.fromEntries(
-      schemas.map(({ name, parameters: { properties, required = [] } }) => [name, { properties, required }]),
-    );
-    assert.deepEqual(parameters, {
-      hivemind_list_peers: { properties: {}, required: [] },
-      hivemind_check_messages: { properties: { peer: text }, required: [] },
-      hivemind_send_to_peer: { properties: { peer: text, message: text }, required: ['peer', 'message'] },
-      hivemind_get_peer_info: { properties: { peer: text }, required: ['peer'] },
-      hivemind_introduce_peers: {
-        properties: { peer_a: text, peer_b: text, reason: text },
-        required: ['peer_a', 'peer_b'],
-      },
-      hivemind_dismiss_spark: { properties: { peer_a: text, peer_b: text }, required: ['peer_a', 'peer_b'] },
-    });
-    for (const tool of talk.provider.tools()) assert.equal(tool.toolset, 'peers');
-  });
+  verifies(
+    ['R4.7', 'R4.11', 'R4.12'],
+    'there are exactly the six, with the stated parameters, each described',
+    async () => {
+      const { talk } = await bobsWorld();
+      const schemas = talk.provider.tools().map((tool) => functionSchema(tool));
+      assert.deepEqual(
+        schemas.map(({ name }) => name),
+        NAMES,
+      );
+      const asked = schemas.map(({ name, parameters: { properties = {}, required = [] } }) => {
+        for (const [parameter, schema] of Object.entries(properties as Record<string, Record<string, unknown>>)) {
+          assert.equal(schema.type, 'string', parameter);
+          assert.match(String(schema.description), /^\w.{6,80}$/, `${name}: ${parameter} is described`);
+        }
+        return [name, Object.keys(properties as object), required];
+      });
+      assert.deepEqual(asked, [
+        ['hivemind_list_peers', [], []],
+        ['hivemind_check_messages', ['peer'], []],
+        ['hivemind_send_to_peer', ['peer', 'message'], ['peer', 'message']],
+        ['hivemind_get_peer_info', ['peer'], ['peer']],
+        ['hivemind_introduce_peers', ['peer_a', 'peer_b', 'reason'], ['peer_a', 'peer_b']],
+        ['hivemind_dismiss_spark', ['peer_a', 'peer_b'], ['peer_a', 'peer_b']],
+      ]);
+      for (const tool of talk.provider.tools()) assert.equal(tool.toolset, 'peers');
+    },
+  );
 
   test('other names of the parameters are read as well', async () => {
     const { talk, carol } = await bobsWorld();
@@ -92,24 +96,44 @@ describe('peer tools: schemas', () => {
 });
 
 describe('peer tools: results', () => {
-  verifies(['R4.62', 'R4.64', 'R4.29'], 'list gives peers with six fields and suggestions', async () => {
-    const { talk, bob } = await bobsWorld({ engine: { run: async () => undefined } });
-    await bob.changeSparks(() => [sparkOf(idOf('alice'), idOf('carol'), { reason: 'both audit' })], NEVER);
-    await talk.line('who do I know?');
-    const { json } = await talk.call('hivemind_list_peers');
-    const { peers, suggestions } = json as unknown as { peers: JsonObject[]; suggestions: JsonObject[] };
-    assert.deepEqual(Object.keys(json as JsonObject), ['peers', 'suggestions']);
-    const { introduced_at, ...rest } = peers.find(({ name }) => name === CAROL) ?? {};
-    assert.deepEqual(rest, {
-      name: CAROL,
-      id: idOf('carol'),
-      context: 'Carol specializes in TEE attestation',
-      introduced_by: 'hermes-of-alice',
-      status: 'active',
-    });
-    assert.match(String(introduced_at), /^\d{4}-.*Z$/);
-    assert.deepEqual(suggestions, [{ ...BOTH, reason: 'both audit', confidence: 'medium', by: 'rule' }]);
-  });
+  verifies(
+    ['R4.62', 'R4.64', 'R4.29'],
+    'list says who one is, gives peers with six fields, and suggestions of two who do not know each other',
+    async () => {
+      const { talk, bob, hub } = await bobsWorld({ engine: { run: async () => undefined } });
+      await introduceMore(hub, [idOf('dave')]);
+      await bob.refresh(NEVER);
+      await bob.changeSparks(
+        () => [
+          sparkOf(idOf('carol'), idOf('dave'), { reason: 'both audit' }),
+          sparkOf(idOf('alice'), idOf('carol'), { reason: 'one introduced the other' }),
+        ],
+        NEVER,
+      );
+      await talk.line('who do I know?');
+      const { json } = await talk.call('hivemind_list_peers');
+      const { you, peers, suggestions } = json as unknown as {
+        you: string;
+        peers: JsonObject[];
+        suggestions: JsonObject[];
+      };
+      assert.deepEqual(Object.keys(json as JsonObject), ['you', 'peers', 'suggestions']);
+      assert.equal(you, idOf('bob'));
+      assert.equal(peers.find(({ name }) => name === 'hermes-of-alice')?.introduced_by, 'nobody: it made contact');
+      const { introduced_at, ...rest } = peers.find(({ name }) => name === CAROL) ?? {};
+      assert.deepEqual(rest, {
+        name: CAROL,
+        id: idOf('carol'),
+        context: 'Carol specializes in TEE attestation',
+        introduced_by: 'hermes-of-alice',
+        status: 'active',
+      });
+      assert.match(String(introduced_at), /^\d{4}-.*Z$/);
+      assert.deepEqual(suggestions, [
+        { peer_a: CAROL, peer_b: 'hermes-of-dave', reason: 'both audit', confidence: 'medium', by: 'rule' },
+      ]);
+    },
+  );
 
   verifies('R4.69', 'info gives one peer, or the error', async () => {
     const { talk } = await bobsWorld();
@@ -185,7 +209,7 @@ describe('peer tools: results', () => {
     const { talk, carol } = await bobsWorld();
     await talk.line('tell hermes-of-carol: hello');
     const { json, risk } = await talk.call('hivemind_send_to_peer', { peer: CAROL, message: 'hello' });
-    assert.deepEqual([json, risk.level], [{ sent: true, to: CAROL }, 'none']);
+    assert.deepEqual([json, risk.level], [{ sent: true, to: CAROL }, 'ask']);
     assert.match(await error(talk, 'hivemind_send_to_peer', { peer: CAROL, message: '€'.repeat(11_000) }), /too large/);
     await carol.refresh(NEVER);
     assert.deepEqual(await textsWith(carol, idOf('bob')), ['hello']);
@@ -203,7 +227,7 @@ describe('peer tools: results', () => {
       await talk.line('introduce hermes-of-dave and hermes-of-erin');
       const both = { peer_a: 'hermes-of-dave', peer_b: 'hermes-of-erin' };
       const { json, risk } = await talk.call('hivemind_introduce_peers', { ...both, reason: 'digging' });
-      assert.deepEqual([json, risk.level], [{ introduced: true, ...both, reason: 'digging' }, 'none']);
+      assert.deepEqual([json, risk.level], [{ introduced: true, ...both, reason: 'digging' }, 'ask']);
       const erin = hub.join(idOf('erin'));
       for (const transport of [erin, bob]) await transport.refresh(NEVER);
       assert.deepEqual(

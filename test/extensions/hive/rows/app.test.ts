@@ -4,7 +4,7 @@ import { describe, type TestContext } from 'node:test';
 import { type Approver, denyingApprover } from '#core/agent/approver.ts';
 import { createScriptedModel, type ScriptedStep } from '#testing/scripted-model.ts';
 import { speaksOfPeersOnly } from '../../../contract/hive/agent/hive-answers.ts';
-import { introduceByHand, localpart, OF_BOB, OF_CAROL } from '../../../contract/hive/agent/hive-scenes.ts';
+import { introduceByHand, localpart, OF_BOB, OF_CAROL, opaque } from '../../../contract/hive/agent/hive-scenes.ts';
 import { startFake } from '../../../contract/hive/hive-fake-server.ts';
 import { HiveRawClient } from '../../../contract/hive/hive-raw-client.ts';
 import { createStage, openConversation, play } from '../../../surfaces/app/app-fixture.ts';
@@ -52,40 +52,80 @@ describe('peers in the composed agent', () => {
 
   verifies(
     ['R4.48', 'R4.46', 'R4.73', 'R4.31', 'R4.36'],
-    'a turn: the peer comes with the line as foreign context; a message to a peer that the owner did not name needs a yes',
+    'a turn: the peer comes with the line as foreign context; a message needs a yes, or its peer in peers.allow_send',
     async (t) => {
       const { stage, carol, room } = await stageWithPeers(t);
       const peer = localpart(carol.userId);
       const sends = (message: string): ScriptedStep => ({
         calls: [{ name: 'hivemind_send_to_peer', arguments: { peer, message } }],
       });
-      const asked: string[] = [];
-      const approver: Approver = {
-        approve: async (request, signal) => {
-          asked.push(request.preview);
-          return denyingApprover.approve(request, signal);
-        },
-      };
-      const replies: ScriptedStep[] = [sends('unasked'), 'it was denied', sends('asked for'), 'told'];
-      const app = await stage.open({ extra: { client: createScriptedModel(replies, { context: t }) } });
-      const conversation = await openConversation(app, { approver });
-      await play(conversation, 'what is new?');
+      const replies: ScriptedStep[] = [sends('unasked'), 'it was denied', sends('allowed'), 'told'];
+      const client = createScriptedModel(replies, { context: t });
+      const app = await stage.open({ extra: { client } });
+      const conversation = await openConversation(app);
+      const { events } = await play(conversation, `please tell ${peer} something`);
       const first = conversation.history.at(0);
       const context = first?.role === 'user' ? first.parts.filter(({ label }) => label === 'context') : [];
       const about = context.find(({ text }) => text.includes(peer));
       assert.equal(about?.origin, 'foreign');
       assert.ok(about?.text.includes('Carol specializes in TEE'));
-      assert.equal(asked.length, 1);
-      assert.match(asked[0] ?? '', /unasked/);
-      await play(conversation, `please tell ${peer} something`);
-      assert.equal(asked.length, 1);
-      assert.deepEqual(
-        (await carol.texts(room)).filter((text) => text.endsWith('asked') || text.endsWith('for')),
-        ['asked for'],
-      );
+      const end = events.find((event) => event.type === 'tool-end');
+      assert.match(end?.type === 'tool-end' ? end.result.text : '', /start with --yes.*peers\.allow_send/);
       await app.shutdown();
+      const settings = stage.temp.read('home/config.yaml');
+      stage.temp.write('home/config.yaml', `${settings}  allow_send: ["${opaque(carol)}"]\n`);
+      const again = await stage.open({ extra: { client } });
+      await play(await openConversation(again), 'what is new?');
+      const sent = (await carol.texts(room)).filter((text) => !/^(?:About|Why)/.test(text));
+      assert.deepEqual(sent, ['allowed']);
+      await again.shutdown();
     },
   );
+
+  verifies('R4.31', 'an introduction asks in every mode; where nobody can answer only --yes agrees', async (t) => {
+    const { stage, server, carol, alice } = await stageWithPeers(t);
+    const dave = await HiveRawClient.register(server, 'hermes-of-dave');
+    const introduce = (): ScriptedStep => ({
+      calls: [
+        {
+          name: 'hivemind_introduce_peers',
+          arguments: { peer_a: localpart(carol.userId), peer_b: localpart(dave.userId) },
+        },
+      ],
+    });
+    const bob = stage.temp.read('home/config.yaml').match(/@[^"]+/)?.[0] ?? '';
+    await dave.join(
+      await introduceByHand(alice, [
+        [{ userId: bob }, OF_BOB],
+        [dave, 'Dave cooks.'],
+      ]),
+    );
+    const asked: string[] = [];
+    const approver: Approver = {
+      approve: async ({ key }) => {
+        asked.push(key);
+        return { decision: 'always' };
+      },
+    };
+    const settings = stage.temp.read('home/config.yaml');
+    const cases = [
+      ['off', undefined, denyingApprover, 'denied', 0],
+      ['off', undefined, approver, 'ran', 1],
+      ['ask', 'auto', approver, 'ran', 1],
+      ['ask', 'auto', denyingApprover, 'ran', 0],
+      ['ask', undefined, approver, 'ran', 1],
+    ] as const;
+    for (const [mode, permission, who, expected, questions] of cases) {
+      stage.temp.write('home/config.yaml', `${settings}approvals:\n  mode: ${mode}\n`);
+      const client = createScriptedModel([introduce(), 'done'], { context: t });
+      const app = await stage.open({ extra: { client }, ...(permission ? { run: { permission } } : {}) });
+      const { events } = await play(await openConversation(app, { approver: who }), 'introduce the two of them');
+      const end = events.find((event) => event.type === 'tool-end');
+      const said = end?.type === 'tool-end' ? (end.result.observed.refused ?? 'ran') : 'nothing';
+      assert.deepEqual([said, asked.splice(0).length], [expected, questions], `${mode}, ${permission}`);
+      await app.shutdown();
+    }
+  });
 
   verifies(['R4.72', 'R4.25', 'R4.70'], 'a homeserver that is down does not cost a turn its answer', async (t) => {
     const { stage, server } = await stageWithPeers(t);
@@ -123,5 +163,5 @@ async function stageWithPeers(t: TestContext, variables?: Record<string, string>
     '  suggestions: false',
   ];
   stage.temp.write('home/config.yaml', `${lines.join('\n')}\n`);
-  return { server, stage, carol, room, requests: server.wire.requests().length };
+  return { server, stage, alice, carol, room, requests: server.wire.requests().length };
 }

@@ -1,6 +1,7 @@
 // The spark engine: what bounds its cost, and what is left for the next run.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { Spark } from '#extensions/hive/peers/peer.ts';
 import { verifies } from '../../../verifies.ts';
 import { lines, stageEngine, summarised } from './hive-engine-stage.ts';
 import { GOOD_SPARK, NO_SPARK } from './hive-spy-infer.ts';
@@ -14,56 +15,59 @@ describe('the spark engine: bounds', () => {
       [
         ['summary', 300],
         ['summary', 300],
-        ['spark', 150],
+        ['spark', 600],
       ],
     );
   });
 
-  test('ten pairs are put to a model in one run, the best fit first; the rest waits for the next', async () => {
-    const peers = summarised(25, (at) =>
-      at === 20 ? { offers: ['audits of enclave firmware'] } : { offers: ['pottery'] },
-    );
-    const need = { needs: ['an enclave firmware audit'], offers: [], expertise: [], summary_text: '' };
-    const { run, spy } = stageEngine([...peers, { name: 'new' }], { summary: need });
-    await run();
-    assert.equal(spy.count('spark'), 10);
-    assert.equal(spy.about[1], 'new+p20');
-    await run();
-    assert.equal(spy.count('spark'), 20);
-    await run();
-    await run();
-    assert.equal(spy.count('spark'), 25);
-    assert.equal(new Set(spy.about).size, spy.about.length, 'no pair twice');
+  test('one question to a model a run, about forty pairs at most; the rest waits for the next', async () => {
+    const { run, spy } = stageEngine([...summarised(65), { name: 'new' }]);
+    for (const asked of [40, 65, 65]) {
+      await run();
+      const pairs = spy.about.filter((names) => names.includes('+')).flatMap((names) => names.split(' '));
+      assert.deepEqual([pairs.length, new Set(pairs).size], [asked, asked]);
+    }
+    assert.equal(spy.count('spark'), 2);
   });
 
-  test('by rule two hundred pairs are weighed in one run, with one question', async () => {
-    const peers = summarised(230, (at) => ({ offers: [at % 100 === 0 ? 'firmware audits for enclaves' : 'pottery'] }));
-    const need = { needs: ['an audit of enclave firmware'], offers: [], expertise: [], summary_text: '' };
-    const { run, spy, transport } = stageEngine([...peers, { name: 'new' }], {
-      summary: need,
-      spark: { should_introduce: true, reason: 'told by rule', confidence: 'medium' },
+  test('long notes make a question of fewer pairs, of one at least', async () => {
+    const item = 'x'.repeat(120);
+    const needs = Array.from({ length: 6 }, (_, at) => `${at} ${item}`);
+    const long = { needs, offers: needs, expertise: needs, summary_text: 'y'.repeat(400) };
+    const { run, spy } = stageEngine([...summarised(30, () => long), { name: 'new' }], { summary: long });
+    for (let turn = 0; turn < 4; turn += 1) await run();
+    const questions = spy.asked.filter(({ kind }) => kind === 'spark');
+    assert.ok(questions.length > 2 && questions.every(({ input }) => JSON.stringify(input).length < 30_000));
+    const [first] = questions;
+    assert.match(JSON.stringify(first?.input), /"pair":2/);
+  });
+
+  test('rules are asked on in one run, until nothing waits', async () => {
+    const { run, spy, transport } = stageEngine([...summarised(230), { name: 'new' }], {
+      spark: { introduce: [{ pair: 1, reason: 'told by rule', confidence: 'medium' }] },
       byRule: true,
     });
     await run();
-    assert.equal(spy.count('spark'), 1);
-    assert.deepEqual(transport.stored.map(({ peer_b_id }) => peer_b_id).sort(), ['p0@hub', 'p100@hub', 'p200@hub']);
+    assert.equal(spy.count('spark'), 6);
+    assert.equal(transport.stored.length, 6);
     assert.ok(transport.stored.every(({ by, confidence }) => by === 'rule' && confidence === 'medium'));
   });
 
-  test('no more than a hundred suggestions wait for the owner', async () => {
-    const peers = summarised(150, () => ({ offers: ['firmware audits for enclaves'] }));
-    const need = { needs: ['an audit of enclave firmware'], offers: [], expertise: [], summary_text: '' };
-    const { run, transport } = stageEngine([...peers, { name: 'new' }], {
-      summary: need,
-      spark: { ...GOOD_SPARK, confidence: 'medium' },
+  test('with a hundred suggestions before the owner nobody is asked for more', async () => {
+    const { run, spy, transport } = stageEngine([...summarised(150), { name: 'new' }], {
+      spark: GOOD_SPARK,
       byRule: true,
     });
+    for (let turn = 0; turn < 3; turn += 1) await run();
+    const found = transport.stored.length;
+    assert.ok(found > 15 && spy.count('spark') === 4, `${found}`);
+    const { stored } = transport;
+    const [spark] = stored;
+    transport.stored = Array.from({ length: 100 }, (_, at) => ({ ...spark, id: `${at}`, status: 'pending' }) as Spark);
+    transport.stored = [...transport.stored, ...stored];
+    for (const line of lines(6)) transport.say('new', line);
     await run();
-    await run();
-    assert.equal(transport.stored.length, 100);
-    transport.stored = transport.stored.map((spark) => ({ ...spark, status: 'dismissed' }));
-    await run();
-    assert.equal(transport.stored.length, 150);
+    assert.equal(spy.count('spark'), 4);
   });
 
   test('a run that finds nothing to do asks nobody, with ten thousand peers', async () => {

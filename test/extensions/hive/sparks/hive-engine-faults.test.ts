@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { verifies } from '../../../verifies.ts';
 import { lines, stageEngine, summarised } from './hive-engine-stage.ts';
 import { idOf } from './hive-memory-transport.ts';
-import { EMPTY_SUMMARY, GOOD_SPARK } from './hive-spy-infer.ts';
+import { type Answer, EMPTY_SUMMARY, GOOD_SPARK } from './hive-spy-infer.ts';
 
 describe('the spark engine: faults', () => {
   verifies('R4.25', 'a model that fails breaks nothing, and is told to the owner', async () => {
@@ -78,16 +78,24 @@ describe('the spark engine: faults', () => {
     assert.equal(transport.stored.length, 1);
   });
 
-  test('a pair that cannot be weighed now is weighed later; one question fails, not ten', async () => {
-    let isDown = true;
-    const { run, spy, transport } = stageEngine([...summarised(4), { name: 'new' }], {
-      spark: () => (isDown ? new Error('down') : GOOD_SPARK),
+  test('pairs that get no answer, or none that can be read, wait a while and are weighed then', async () => {
+    const answers: Answer[] = [new Error('down'), 'I would introduce them all!', { introduce: 'all' }, GOOD_SPARK];
+    const { run, spy, transport, clock } = stageEngine([...summarised(4), { name: 'new' }], {
+      spark: () => answers.shift() as Error,
     });
+    for (const [minutes, asked] of [
+      [0, 1],
+      [5, 2],
+      [5, 2],
+      [5, 3],
+    ] as const) {
+      await clock.advance(minutes * 60_000);
+      for (let turn = 0; turn < 3; turn += 1) await run();
+      assert.equal(spy.count('spark'), asked, `${minutes}`);
+    }
+    await clock.advance(20 * 60_000);
     await run();
-    assert.equal(spy.count('spark'), 1);
-    isDown = false;
-    await run();
-    assert.equal(transport.stored.length, 4);
+    assert.deepEqual([spy.count('spark'), transport.stored.length], [4, 4]);
   });
 
   test('an abort is thrown; what was finished is kept, and the rest is done by the next run', async () => {

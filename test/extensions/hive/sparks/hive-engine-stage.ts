@@ -1,4 +1,5 @@
 /** One engine on one transport, with what it warned of. */
+import type { Infer } from '#extensions/hive/sparks/infer.ts';
 import { createSparkEngine } from '#extensions/hive/sparks/spark-engine.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
 import { createMemoryTransport, type StagedPeer } from './hive-memory-transport.ts';
@@ -9,7 +10,8 @@ export function stageEngine(peers: readonly StagedPeer[], answers: SpyAnswers = 
   const warnings: string[] = [];
   const spy = spyInfer(answers);
   const transport = createMemoryTransport(peers);
-  const restart = () => createSparkEngine({ infer: spy.infer, clock, warn: (problem) => warnings.push(problem) });
+  const restart = (infer: Infer = spy.infer) =>
+    createSparkEngine({ infer, clock, warn: (problem) => warnings.push(problem) });
   const engine = restart();
   const run = (signal = new AbortController().signal) => engine.run(transport, signal);
   return { clock, warnings, spy, transport, engine, run, restart };

@@ -91,19 +91,20 @@ describe('the spark engine: pairs', () => {
   verifies(['R4.20', 'R4.21'], 'B12: pairs of a changed peer are weighed, and none when nothing changed', async () => {
     const { run, spy, transport } = stageEngine([...summarised(3), { name: 'new' }]);
     await run();
-    assert.deepEqual(spy.about.slice(1).sort(), ['new+p0', 'new+p1', 'new+p2']);
+    assert.deepEqual(spy.about.slice(1), ['new+p0 new+p1 new+p2'], 'one question');
     await run();
-    assert.equal(spy.asked.length, 4);
+    assert.equal(spy.asked.length, 2);
     for (const line of lines(5)) transport.say('p1', line);
     await run();
-    assert.deepEqual(spy.about.slice(5).sort(), ['new+p1', 'p0+p1', 'p1+p2']);
+    assert.deepEqual(spy.about.slice(3), ['p0+p1 p1+p2 new+p1']);
   });
 
   verifies('R4.21', 'three new peers are weighed as three pairs, one alone as none', async () => {
     const three = stageEngine([{ name: 'a' }, { name: 'b' }, { name: 'c' }]);
     await three.run();
     await three.run();
-    assert.deepEqual(three.spy.about.filter((names) => names.includes('+')).sort(), ['a+b', 'a+c', 'b+c']);
+    const pairs = three.spy.about.filter((names) => names.includes('+')).flatMap((names) => names.split(' '));
+    assert.deepEqual(pairs.sort(), ['a+b', 'a+c', 'b+c']);
     const one = stageEngine([{ name: 'a' }]);
     await one.run();
     assert.equal(one.spy.count('spark'), 0);
@@ -113,18 +114,14 @@ describe('the spark engine: pairs', () => {
     ['R4.23', 'R4.27'],
     'sparks of high and medium confidence are kept, low ones and refusals are not',
     async () => {
-      const answers = [
-        { should_introduce: true, reason: 'sure', confidence: 'high' },
-        { should_introduce: true, reason: 'likely', confidence: 'medium' },
-        { should_introduce: true, reason: 'perhaps', confidence: 'low' },
-        { should_introduce: false, reason: 'no', confidence: 'high' },
+      const introduce = [
+        { pair: 2, reason: 'likely', confidence: 'medium' },
+        { pair: 3, reason: 'perhaps', confidence: 'low' },
+        { pair: 1, reason: 'sure', confidence: 'high' },
       ];
-      let at = 0;
-      const { run, transport } = stageEngine([...summarised(4), { name: 'new' }], {
-        spark: () => answers[at++] ?? 'none',
-      });
+      const { run, transport, spy } = stageEngine([...summarised(4), { name: 'new' }], { spark: { introduce } });
       await run();
-      assert.equal(at, 4);
+      assert.equal(spy.count('spark'), 1);
       assert.deepEqual(
         transport.stored.map(({ reason, confidence, status, by }) => [reason, confidence, status, by]),
         [
@@ -133,7 +130,13 @@ describe('the spark engine: pairs', () => {
         ],
       );
       for (const spark of transport.stored) assert.match(spark.id, /^[0-9a-f]{8}$/);
-      assert.deepEqual([transport.stored[0]?.peer_a, transport.stored[0]?.peer_a_id], ['new', 'new@hub']);
+      assert.deepEqual(
+        transport.stored.map(({ peer_a, peer_a_id, peer_b_id }) => [peer_a, peer_a_id, peer_b_id]),
+        [
+          ['new', 'new@hub', 'p0@hub'],
+          ['new', 'new@hub', 'p1@hub'],
+        ],
+      );
     },
   );
 
@@ -178,6 +181,41 @@ describe('the spark engine: pairs', () => {
     await run();
     const [spark] = transport.stored;
     assert.deepEqual([spark?.peer_a_id, spark?.peer_b_id], ['bob@hub', 'carol@hub']);
+  });
+
+  verifies('R4.21', 'nobody is suggested to the one by whom it was introduced', async () => {
+    const { run, spy } = stageEngine([
+      { name: 'alice' },
+      { name: 'carol', by: 'alice' },
+      { name: 'dave', by: 'alice' },
+    ]);
+    for (let turn = 0; turn < 3; turn += 1) await run();
+    assert.deepEqual(
+      spy.about.filter((names) => names.includes('+')),
+      ['carol+dave'],
+    );
+  });
+
+  verifies(['R4.21', 'R4.28'], 'of thirty peers a model that can tell finds the ten pairs, and no other', async () => {
+    const peers = Array.from({ length: 30 }, (_, at) => ({ name: `p${at}` }));
+    const fits = new Set(Array.from({ length: 10 }, (_, at) => `p${at} p${29 - at}`));
+    const { run, transport, spy } = stageEngine(peers, {
+      spark: ({ input }) => {
+        const { agents, pairs } = input as unknown as {
+          readonly agents: readonly { readonly id: string; readonly name: string }[];
+          readonly pairs: readonly { readonly pair: number; readonly a: string; readonly b: string }[];
+        };
+        const name = (id: string) => agents.find((agent) => agent.id === id)?.name;
+        const found = pairs.filter(
+          ({ a, b }) => fits.has(`${name(a)} ${name(b)}`) || fits.has(`${name(b)} ${name(a)}`),
+        );
+        return { introduce: found.map(({ pair }) => ({ pair, reason: 'fits', confidence: 'high' })) };
+      },
+    });
+    for (let turn = 0; turn < 20; turn += 1) await run();
+    const stored = transport.stored.map(({ peer_a, peer_b }) => [peer_a, peer_b].sort().join(' '));
+    assert.deepEqual(stored.sort(), [...fits].map((pair) => pair.split(' ').sort().join(' ')).sort());
+    assert.ok(spy.count('spark') <= 20, `${spy.count('spark')} questions for 435 pairs`);
   });
 
   verifies('R4.31', 'the engine writes to nobody and introduces nobody', async () => {

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import type { TurnRequest } from '#core/agent/extension-host.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
 import { NO_USAGE } from '#core/model/model-client.ts';
-import { hostInfer } from '#extensions/hive/sparks/host-infer.ts';
+import { hostInfer } from '#extensions/hive/sparks/infer.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
 import { verifies } from '../../../verifies.ts';
 

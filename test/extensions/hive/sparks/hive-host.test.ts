@@ -5,8 +5,8 @@ import { systemClock } from '#base/clock.ts';
 import type { Extension } from '#core/agent/extension-host.ts';
 import { messageText } from '#core/model/message.ts';
 import type { ModelRequest } from '#core/model/model-client.ts';
-import { hostInfer } from '#extensions/hive/sparks/host-infer.ts';
-import { sparkTasks } from '#extensions/hive/sparks/reflex/spark-tasks.ts';
+import { sparkTasks } from '#extensions/hive/sparks/by-rule.ts';
+import { hostInfer } from '#extensions/hive/sparks/infer.ts';
 import { createSparkEngine } from '#extensions/hive/sparks/spark-engine.ts';
 import type { App, AppOptions } from '#surfaces/app/app.ts';
 import { createScriptedModel } from '#testing/scripted-model.ts';
@@ -33,8 +33,8 @@ function engineOf(app: App) {
   };
 }
 
-const bob = { name: 'hermes-of-bob', context: 'Bob needs TEE security audits before launch.' };
-const dave = { name: 'hermes-of-dave', says: ['Hi! I offer TEE security audits and penetration tests.'] };
+const bob = { name: 'hermes-of-bob', context: 'Bob builds enclaves. Needs: a TEE security audit.' };
+const dave = { name: 'hermes-of-dave', says: ['Hi! Offers: TEE security audits, penetration tests'] };
 
 describe('the spark engine in the composed agent', () => {
   verifies(
@@ -52,7 +52,7 @@ describe('the spark engine in the composed agent', () => {
         [
           say(summary),
           say({ ...summary, summary_text: 'y' }),
-          say({ should_introduce: true, reason: 'fits', confidence: 'high' }),
+          say({ introduce: [{ pair: 1, reason: 'fits', confidence: 'high' }] }),
         ],
         { context: t },
       );
@@ -71,12 +71,12 @@ describe('the spark engine in the composed agent', () => {
         [
           ['peers', 300, 0],
           ['peers', 300, 0],
-          ['peers', 150, 0],
+          ['peers', 600, 0],
         ],
       );
       for (const { system, messages } of asked) {
         assert.doesNotMatch(JSON.stringify(system), /TEE|Talaria/);
-        assert.match(messageText(messages.at(-1) ?? assert.fail()), /^\{.*"schema_version":"peer-(summary|spark)\/1"/);
+        assert.match(messageText(messages.at(-1) ?? assert.fail()), /^\{.*"schema_version":"peer-(summary|pairs)\/1"/);
       }
     },
   );
@@ -88,17 +88,11 @@ describe('the spark engine in the composed agent', () => {
     const { engine, warnings } = engineOf(app);
     await engine.run(transport, never);
     assert.deepEqual(warnings, []);
-    assert.deepEqual(transport.kept.get(idOf('hermes-of-bob'))?.needs, ['TEE security audits']);
-    assert.deepEqual(transport.kept.get(idOf('hermes-of-dave'))?.offers, ['TEE security audits and penetration tests']);
+    assert.deepEqual(transport.kept.get(idOf('hermes-of-bob'))?.needs, ['a TEE security audit']);
+    assert.deepEqual(transport.kept.get(idOf('hermes-of-dave'))?.offers, ['TEE security audits', 'penetration tests']);
     assert.deepEqual(
       transport.stored.map(({ by, confidence, reason }) => [by, confidence, reason]),
-      [
-        [
-          'rule',
-          'medium',
-          'hermes-of-bob needs "TEE security audits"; hermes-of-dave offers "TEE security audits and penetration tests".',
-        ],
-      ],
+      [['rule', 'medium', 'hermes-of-bob needs "a TEE security audit"; hermes-of-dave offers "TEE security audits".']],
     );
   });
 

@@ -11,6 +11,8 @@ export interface StagedPeer {
   /** Oldest first; a text is the peer's own. */
   readonly says?: readonly (string | Partial<PeerMessage>)[];
   readonly lastAt?: number;
+  /** Name of who introduced it to us. */
+  readonly by?: string;
 }
 
 export interface MemoryTransport extends PeerTransport {
@@ -46,6 +48,7 @@ export function createMemoryTransport(staged: readonly StagedPeer[]): MemoryTran
   const talk = new Map<string, PeerMessage[]>();
   const peers = new Map<string, Peer>();
   const lastAt = new Map<string, number>();
+  const by = new Map<string, string>();
   const calls: string[] = [];
   const failing = new Set<string>();
   let count = 0;
@@ -73,6 +76,7 @@ export function createMemoryTransport(staged: readonly StagedPeer[]): MemoryTran
     peers.set(id, { name, id, context, introduced_by: 'hermes-of-alice', introduced_at, status });
     for (const said of (one.says ?? []).map(messageOf)) say(name, said.text ?? '', said);
     if (one.summary !== undefined) kept.set(id, summaryOf(name, one.summary));
+    if (one.by !== undefined) by.set(id, idOf(one.by));
     if (one.lastAt !== undefined) lastAt.set(id, one.lastAt);
   };
   staged.forEach(stage);
@@ -88,7 +92,9 @@ export function createMemoryTransport(staged: readonly StagedPeer[]): MemoryTran
     const last = messages.findIndex(({ id }) => id === summary?.last_message_id);
     const sinceSummary = last === -1 ? messages.length : last;
     const traffic = { sinceSummary, unread: 0, atLeast: false, lastAt: lastAt.get(peer.id) ?? 0 };
-    return { peer, traffic, isProtected: false, ...(summary === undefined ? {} : { summary }) };
+    const introducedById = by.get(peer.id);
+    const told = introducedById === undefined ? {} : { introducedById };
+    return { peer, traffic, isProtected: false, ...told, ...(summary === undefined ? {} : { summary }) };
   };
   const unexpected = (what: string) => async (): Promise<never> => {
     calls.push(what);

@@ -19,8 +19,15 @@ export interface SpyAnswers {
 }
 
 export const EMPTY_SUMMARY = { needs: [], offers: [], expertise: [], summary_text: 'somebody' };
-export const NO_SPARK = { should_introduce: false, reason: 'nothing fits', confidence: 'low' };
-export const GOOD_SPARK = { should_introduce: true, reason: 'it fits', confidence: 'high' };
+export const NO_SPARK = { introduce: [] };
+/** Suggests the first ten pairs of a question. */
+export const GOOD_SPARK = {
+  introduce: Array.from({ length: 10 }, (_, at) => at + 1).map((pair) => ({
+    pair,
+    reason: 'it fits',
+    confidence: 'high',
+  })),
+};
 
 export function spyInfer({ summary = EMPTY_SUMMARY, spark = NO_SPARK, byRule = false }: SpyAnswers = {}): SpyInfer {
   const asked: InferRequest[] = [];
@@ -43,5 +50,8 @@ export function spyInfer({ summary = EMPTY_SUMMARY, spark = NO_SPARK, byRule = f
 
 function namesIn({ kind, input }: InferRequest): string {
   if (kind === 'summary') return (input.peer as { name: string }).name;
-  return (input.peers as unknown as readonly { name: string }[]).map(({ name }) => name).join('+');
+  const agents = input.agents as unknown as readonly { id: string; name: string }[];
+  const name = (id: string) => agents.find((agent) => agent.id === id)?.name;
+  const pairs = input.pairs as unknown as readonly { a: string; b: string }[];
+  return pairs.map(({ a, b }) => `${name(a)}+${name(b)}`).join(' ');
 }

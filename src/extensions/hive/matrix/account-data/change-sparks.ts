@@ -2,9 +2,9 @@
 // Invariant: what another process wrote meanwhile is never lost, and nothing that was done or dismissed becomes pending again.
 import { throwIfAborted } from '#base/abort.ts';
 import { isJsonObject } from '#base/json.ts';
-import { holdsSparks, mergeSparks } from '../../peers/merge-sparks.ts';
 import type { Spark } from '../../peers/peer.ts';
 import { PeerError } from '../../peers/peer-error.ts';
+import { holdsSparks, mergeSparks } from '../../peers/sparks.ts';
 import type { MatrixGround } from '../matrix-ground.ts';
 import { SPARKS_KEY } from './account-data.ts';
 import { NO_SPARKS, readSparks, type SparkShelf, writeSparks } from './stored-sparks.ts';

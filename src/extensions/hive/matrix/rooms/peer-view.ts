@@ -81,7 +81,6 @@ function entry(group: Omit<PeerEntry, 'known'>, { selfId, canEncrypt }: PeerView
       introducedById: opaqueId(first.verdict.introducerId),
       ...(summary === undefined ? {} : { summary }),
       traffic: countTraffic(records, { selfId, peerId: userId, lastSummarised }),
-      wasWrittenTo: records.some(({ seen }) => seen.some(({ sender }) => sender === selfId)),
       isProtected: first.room.encryption !== undefined && canEncrypt,
     },
   };

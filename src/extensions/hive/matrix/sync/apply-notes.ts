@@ -1,7 +1,7 @@
 // Owns what account data of a sync change in the book. Pure but for the cipher. Invariant: a note that cannot be read is as one that is not
 // there, but for sparks, which are never lost by it.
 import type { JsonObject } from '#base/json.ts';
-import { holdsSparks, mergeSparks } from '../../peers/merge-sparks.ts';
+import { holdsSparks, mergeSparks } from '../../peers/sparks.ts';
 import { type AccountData, PEER_KEY, READ_KEY, SPARKS_KEY, SUMMARY_KEY } from '../account-data/account-data.ts';
 import { type ReadMark, readReadMark } from '../account-data/read-mark.ts';
 import { readStoredPeer } from '../account-data/stored-peer.ts';
