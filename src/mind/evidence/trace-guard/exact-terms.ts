@@ -1,6 +1,5 @@
 // Owns finding what a text says exactly: numbers, paths, identifiers, flags, addresses; the rest are words. Knows no claim and no name.
 // Invariant: total, linear (every gap is bounded), and the same for a claim and for its source.
-import { isCommonWord } from './common-words.ts';
 import { plainQuotes } from './fold-text.ts';
 import { joinThousands, numberKeys } from './number-terms.ts';
 
@@ -37,7 +36,7 @@ export function isIdentifier(text: string): boolean {
   const [piece, ...more] = readPieces(text);
   if (piece === undefined || more.length > 0 || piece.shown.length < 3) return false;
   if (piece.kind === 'number') return /\d\.\d+\.\d/.test(piece.shown);
-  return piece.kind !== 'word' && !(piece.kind === 'compound' && isCommonCompound(piece.shown));
+  return piece.kind !== 'word' && piece.kind !== 'compound';
 }
 
 function readAddress(raw: string): readonly Piece[] {
@@ -96,9 +95,8 @@ function isPath(piece: string): boolean {
   if (/^(?:[A-Za-z]:|~|\.{1,2})?[\\/][\w.@~$-]/.test(piece) || /^\.[A-Za-z]\w/.test(piece)) return true;
   if (!/^[\w.@~$+-]+(?:[\\/][\w.@~$+%:-]*)+$/.test(piece)) return false;
   const segments = piece.split(/[\\/]/);
-  return (
-    segments.length > 2 || segments.some((one) => one === '' || /[._\d$~-]/.test(one)) || !segments.every(isCommonWord)
-  );
+  // `and/or`, `tabs/spaces`: two plain words are no path.
+  return segments.length > 2 || segments.some((one) => one === '' || /[._\d$~-]/.test(one));
 }
 
 function pathKeys(key: string): readonly string[] {
