@@ -2,8 +2,8 @@
 // Invariant of ours: literal, idempotent, every byte outside the markers stays; a text with broken markers and a block that is not exactly
 // one block come back unchanged.
 import type { CompatOptions } from '#mind/evidence/ledger/compact-preview.ts';
+import { END_MARKER, locateBlock, START_MARKER } from '#mind/skills/format/managed-block.ts';
 import { expandTemplate } from '../text/expand-template.ts';
-import { END_MARKER, locateBlock, START_MARKER } from './markers.ts';
 
 /**
  * Puts a managed block into a skill's text (seed 002, "autorun replaces only that managed block"; notes 10). Out: the text with the block

@@ -3,6 +3,7 @@
 import type { JsonObject, JsonValue } from '#base/json.ts';
 import { redactSecrets } from '#base/secrets.ts';
 import type { CompatOptions } from '#mind/evidence/ledger/compact-preview.ts';
+import { withoutBlock } from '#mind/skills/format/managed-block.ts';
 import { type Candidate, type CandidateType, createCandidate } from './candidate.ts';
 import { type EvidenceLine, readEvidenceLine } from './evidence-line.ts';
 import { innerText } from './inner-text.ts';
@@ -25,14 +26,15 @@ interface Seen {
  * What one line of evidence could become, by the first rule that fits (seed 002, candidates for review; notes 7). In: an object with
  * `text`, `evidence_ref` or `evidence_refs`, `target_skill`, `tool_name`, `is_error` and `skill_md_size` (bytes), its JSON text, or bare
  * text; fields of a wrong kind count as absent. Out: a candidate for a person, never one to be applied by itself: its `confidence` is 0
- * to 1, its `rationale` 140 code points at most, its `id` 32 hex digits. Ours redacts and takes no "exit code 0" for a failure. Throws
- * nothing.
+ * to 1, its `rationale` 140 code points at most, its `id` 32 hex digits. Ours redacts, does not read
+ * managed blocks and takes no "exit code 0" for a failure. Throws nothing.
  */
 export function classifyCandidate(evidenceLine: JsonValue, options: CompatOptions = {}): Candidate {
   const upstream = options.compat === 'upstream';
   const read = readEvidenceLine(evidenceLine, options);
   const line = upstream ? read : withoutSecrets(read);
-  const inner = innerText(line.text);
+  const said = innerText(line.text);
+  const inner = upstream ? said : withoutBlock(said);
   const { type, title, confidence, metadata } = decide({ line, inner, upstream });
   return createCandidate({
     candidate_type: type,

@@ -1,4 +1,4 @@
-// Owns the question that a report puts to the evidence. Knows no database: rows in memory and the tables of evidence.sqlite answer alike.
+// Owns the question that a report puts to the evidence. Knows no database.
 import type { EvidenceRow, EvidenceSummary, TurnRow } from './evidence.ts';
 
 export interface EvidenceWindow {
@@ -13,6 +13,8 @@ export interface EvidenceReader {
   summary(window: EvidenceWindow, top: number): EvidenceSummary;
   /** Newest tool calls first. */
   evidence(window: EvidenceWindow, limit: number): readonly EvidenceRow[];
+  /** The newest calls that failed, 500 at most, and those of the same sessions and tools that went well afterwards. */
+  failures(window: EvidenceWindow): readonly EvidenceRow[];
   /** Newest turns first, of every skill. */
   turns(window: EvidenceWindow, limit: number): readonly TurnRow[];
 }

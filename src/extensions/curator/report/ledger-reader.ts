@@ -1,18 +1,22 @@
-// Owns answering a report's question from evidence.sqlite. Knows no SQL: the ledger's room has it. Invariant: the same figures as
-// `rowsReader` over the same rows; reads only, and never more rows than were asked for.
+// Owns answering a report's question from evidence.sqlite. Knows no SQL: the ledger's room has it. Invariant: reads only, and never more
+// rows than were asked for.
 import type { Database } from '#base/database/connection.ts';
 import type { CompatOptions } from '#mind/evidence/ledger/compact-preview.ts';
 import {
   countEventsSince,
   countToolEvents,
+  failedToolEvents,
   newestToolEvents,
   newestTurnEvents,
+  type ToolEventRow,
   tallySkills,
   tallyTools,
 } from '#mind/evidence/ledger/event-report.ts';
 import type { EvidenceRow, TurnRow } from './evidence.ts';
 import type { EvidenceReader } from './evidence-reader.ts';
 import { LEDGER_ORDER } from './ledger-order.ts';
+
+const MOST_FAILED = 500;
 
 export function ledgerReader(database: Database, options: CompatOptions = {}): EvidenceReader {
   return {
@@ -33,10 +37,12 @@ export function ledgerReader(database: Database, options: CompatOptions = {}): E
         tools: tallyTools(database, window, cut).map((row) => ({ tool_name: row.name, ...counts(row) })),
       };
     },
-    evidence: (window, limit) =>
-      newestToolEvents(database, window, { limit, ...options }).map(
-        ({ id, ...row }): EvidenceRow => ({ ...row, [LEDGER_ORDER]: id }),
-      ),
+    evidence: (window, limit) => newestToolEvents(database, window, { limit, ...options }).map(inOrder),
+    failures: (window) => failedToolEvents(database, window, { limit: MOST_FAILED, ...options }).map(inOrder),
     turns: (window, limit) => newestTurnEvents(database, window.since, limit).map((row): TurnRow => ({ ...row })),
   };
+}
+
+function inOrder({ id, ...row }: ToolEventRow): EvidenceRow {
+  return { ...row, [LEDGER_ORDER]: id };
 }

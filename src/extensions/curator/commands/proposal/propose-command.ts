@@ -79,16 +79,18 @@ interface Asked {
 }
 
 async function propose(ground: CuratorGround, { asked, given }: Asked, context: CommandContext): Promise<Proposal> {
-  const [{ skillText }, { reportOf }, { buildProposal, withModelDraft }, { openEvidence }] = await Promise.all([
-    import('../../proposal/skill-text.ts'),
-    import('../../proposal/report-of.ts'),
-    import('../../verify/proposal.ts'),
-    import('../../backfill/open-evidence.ts'),
-  ]);
+  const [{ skillText }, { failuresIn, reportOf }, { buildProposal, withModelDraft }, { openEvidence }] =
+    await Promise.all([
+      import('../../proposal/skill-text.ts'),
+      import('../../proposal/report-of.ts'),
+      import('../../verify/proposal.ts'),
+      import('../../backfill/open-evidence.ts'),
+    ]);
   const { mind } = await openEvidence(ground, context.signal);
   const text = given ?? (await skillText(mind, asked.skill, context.signal));
   const report = reportOf(ground, mind, { days: asked.days, skill: asked.skill });
-  const proposal = buildProposal({ skill: asked.skill, skillText: text, report });
+  const failures = failuresIn(ground, mind, { report, text });
+  const proposal = buildProposal({ skill: asked.skill, skillText: text, report, failures });
   if (!asked.draftWithModel) return proposal;
   const { draftWithModel } = await import('../../proposal/draft-with-model.ts');
   const timeoutMs = Math.min(3600, Math.max(1, asked.modelTimeout)) * 1000;

@@ -1,4 +1,4 @@
-// Owns the evidence of one run: the whole window, and a skill's own rows when it is planned (seed 002, steps 1, 2 and 7f). Knows no table.
+// Owns the evidence of one run: the whole window, and a skill's failures when it is planned (seed 002, steps 1, 2 and 7f). Knows no table.
 // Invariant: every skill of the window is counted, not the first twenty: who is protected keeps nobody from being seen.
 import { eventTime } from '#mind/evidence/ledger/event-rows.ts';
 import type { PlanningReport, SkillReport } from '../../plan/auto-run-request.ts';
@@ -23,7 +23,7 @@ export function planningEvidence(
     report: { db_path: dbPath, summary: reader.summary(whole, ALL), skill_evidence: reader.evidence(whole, MOST_ROWS) },
     reportOf: (skill) => {
       const window = { since, skill };
-      return { summary: reader.summary(window, 1), skill_evidence: reader.evidence(window, MOST_ROWS) };
+      return { summary: reader.summary(window, 1), skill_evidence: reader.failures(window) };
     },
   };
 }

@@ -49,7 +49,7 @@ function withoutRefused(request: AutoRunRequest, outcomes: ReadonlyMap<string, A
 async function writeOne(parts: PassParts, { entry, update }: PlannedWrite, signal: AbortSignal): Promise<AppliedEntry> {
   const { skill_name: name, target_path: target } = entry;
   if (target === null || entry.current_sha256 === undefined) throw new TypeError('a planned entry has a file');
-  const pruned = staleReferences(target, name, update.supportFiles);
+  const pruned = staleReferences(target, name, update);
   const files = [
     ...update.supportFiles.map(({ path, text }) => ({ path, content: text })),
     ...pruned.map((path) => ({ path, content: null })),
