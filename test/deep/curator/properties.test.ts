@@ -6,11 +6,7 @@ import {
   splicingTouchesNothingElse,
   updatesAreWholeAndMadeOnce,
 } from '../../property/curator/block-properties.ts';
-import {
-  blocksIgnoreOrder,
-  plansIgnoreOrder,
-  searchIgnoresOrder,
-} from '../../property/curator/order-properties.ts';
+import { blocksIgnoreOrder, plansIgnoreOrder, searchIgnoresOrder } from '../../property/curator/order-properties.ts';
 import { pagesKeepTheirShape } from '../../property/curator/page-properties.ts';
 
 describe('a managed block, many times', () => {

@@ -123,7 +123,7 @@ describe('measuring what edits did', () => {
       assert.equal(await curate(), 'applied (apply');
       assert.match(
         readFileSync(path, 'utf8'),
-        /- cat: cat: site\.text: [^\n]+ \(2 times, in step 1\)\n {2}last: \S+ terminal error: cat site\.text\n/,
+        /- cat: site\.text: [^\n]+ \(2 times, in step 1\)\n {2}last: \S+ terminal error: cat site\.text\n/,
       );
       await playUses(t, stage, [wrong, wrong, 'cat site.txt']);
       assert.equal(await curate(), 'applied (apply');

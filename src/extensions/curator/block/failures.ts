@@ -8,7 +8,7 @@ import { unwrapCommand } from '#core/tools/risk/unwrap-command.ts';
 import { lexScript } from '#core/tools/shell/lex-script.ts';
 import { stepOf } from '#mind/skills/format/skill-commands.ts';
 import { innerText } from '../mine/inner-text.ts';
-import type { EvidenceRow } from '../report/evidence.ts';
+import type { EvidenceRow, SkillCounts } from '../report/evidence.ts';
 import { LEDGER_ORDER } from '../report/ledger-order.ts';
 import { inlineText } from '../text/inline-text.ts';
 
@@ -173,10 +173,15 @@ export function safeName(name: unknown): string {
   return cutPoints(plain.trim(), LONGEST_NAME);
 }
 
+/** The counts of a window as a block of ours says them: of errors those that it speaks of. */
+export function countsOf(summary: Partial<SkillCounts>, failures: readonly Failure[]): Partial<SkillCounts> {
+  return { ...summary, error_events: failures.reduce((sum, { times }) => sum + times, 0) };
+}
+
 /** Two or three lines each, for a fence. Time and tool stand before each call: by them `forget` finds the note again. */
 export function failureLines(failures: readonly Failure[]): readonly string[] {
   return failures.flatMap(({ program, error, times, last, step, worked }) => [
-    `- ${program}: ${error || '(said nothing)'} (${times === 1 ? 'once' : `${times} times`}${step === undefined ? '' : `, in ${step}`})`,
+    `- ${error.startsWith(`${program}: `) ? '' : `${program}: `}${error || '(said nothing)'} (${times === 1 ? 'once' : `${times} times`}${step === undefined ? '' : `, in ${step}`})`,
     `  last: ${last.at} ${last.tool} error: ${last.text}`,
     ...(worked === undefined ? [] : [`  worked afterwards: ${worked.at} ${worked.tool} ok: ${worked.text}`]),
   ]);

@@ -6,7 +6,7 @@ import type { CompatOptions } from '#mind/evidence/ledger/compact-preview.ts';
 import { END_MARKER, START_MARKER } from '#mind/skills/format/managed-block.ts';
 import type { SkillCounts } from '../report/evidence.ts';
 import { type Instant, timeStamp } from '../text/time-stamp.ts';
-import { type BlockRow, type FailureQuestion, failureLines, failuresOf, safeName } from './failures.ts';
+import { type BlockRow, countsOf, type FailureQuestion, failureLines, failuresOf, safeName } from './failures.ts';
 import { type GivenVariant, GUIDANCE, MOST_ROWS, specOf } from './variant.ts';
 
 /** Of the original's rows the newest come first. */
@@ -68,8 +68,9 @@ export function verdictOf(row: BlockRow): 'error' | 'ok' {
 }
 
 function frame(request: BlockRequest, evidence: readonly string[], options: CompatOptions): string {
-  const { days = DEFAULT_DAYS, summary } = request;
+  const { days = DEFAULT_DAYS } = request;
   const upstream = options.compat === 'upstream';
+  const summary = upstream ? request.summary : countsOf(request.summary, failuresOf(request));
   return `${[
     START_MARKER,
     '## Auto-curated evidence notes',

@@ -5,7 +5,7 @@ import { caseFold } from '#base/text/case-fold.ts';
 import { comparePoints } from '#base/text/code-points.ts';
 import type { CompatOptions } from '#mind/evidence/ledger/compact-preview.ts';
 import { timeStamp } from '../text/time-stamp.ts';
-import { type BlockRow, failureLines, failuresOf, safeName } from './failures.ts';
+import { type BlockRow, countsOf, failureLines, failuresOf, safeName } from './failures.ts';
 import { type BlockRequest, DEFAULT_DAYS, fenced, previewOf, verdictOf } from './managed-block.ts';
 
 export interface SupportFile {
@@ -21,7 +21,8 @@ const KEPT_REFERENCES = 2;
 export function referenceFile(request: BlockRequest, options: CompatOptions = {}): SupportFile {
   const upstream = options.compat === 'upstream';
   const { iso, file } = timeStamp(request.now);
-  const { days = DEFAULT_DAYS, summary, rows } = request;
+  const { days = DEFAULT_DAYS, rows } = request;
+  const summary = upstream ? request.summary : countsOf(request.summary, failuresOf(request));
   const evidence = upstream
     ? rows.slice(0, MOST_ROWS).flatMap(upstreamSection)
     : fenced(failureLines(failuresOf(request).slice(0, MOST_ROWS)));

@@ -117,7 +117,7 @@ describe('use tracker', () => {
   });
 
   test('a note in the text is no version: its uses count for the text, and go back with it', async (context) => {
-    const { create, write, play, counts, told, read, door } = tracking(context);
+    const { create, write, play, counts, told, read } = tracking(context);
     await create('csv');
     const note = (what: string) => `\n${START_MARKER}\n${what}\n${END_MARKER}\n`;
     const noted = async (what: string) => {
