@@ -40,6 +40,7 @@ const MAKING = { name: 'deploy', actor: 'agent', approved: true } as const;
 async function stageWithSkill(t: TestContext): Promise<Stage> {
   const stage = createStage(t);
   writeFileSync(join(stage.cwd, 'site.txt'), 'here');
+  stage.temp.write('home/config.yaml', 'learning:\n  enabled: false\n');
   const app = await stage.open();
   assert.ok((await app.skills.door.write({ ...MAKING, change: { action: 'create', content: TEXT } })).ok);
   await app.shutdown();
@@ -125,19 +126,18 @@ describe('measuring what edits did', () => {
         readFileSync(path, 'utf8'),
         /- cat: site\.text: [^\n]+ \(2 times, in step 1\)\n {2}last: \S+ terminal error: cat site\.text\n/,
       );
-      await playUses(t, stage, [wrong, wrong, 'cat site.txt']);
+      await playUses(t, stage, [wrong, 'cat site.txt']);
       assert.equal(await curate(), 'applied (apply');
       assert.match(readFileSync(path, 'utf8'), / {2}worked afterwards: \S+ terminal ok: cat site\.txt\n/);
       const before = (await measured(stage)).versions.map(({ version, uses, worked }) => [version, uses, worked]);
       assert.deepEqual(before, [
         [1, 8, 8],
-        [2, 5, 1],
+        [2, 4, 1],
       ]);
-      await playUses(t, stage, Array(5).fill(wrong));
-      assert.equal(readFileSync(path, 'utf8'), TEXT);
+      await playUses(t, stage, [wrong]);
+      assert.equal(readFileSync(path, 'utf8'), TEXT, 'the text of the first version, without a note');
       const { versions } = await measured(stage);
-      assert.deepEqual(versions.at(1)?.uses, 10);
-      assert.equal(versions.at(1)?.verdict.verdict, 'worse');
+      assert.deepEqual([versions[1]?.uses, versions[1]?.verdict.verdict, versions.length], [5, 'worse', 3]);
     },
   );
 });

@@ -1,6 +1,7 @@
 /** What counts as a use of a skill, how it ends, and what many bad ends lead to. */
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
+import { sha256 } from '#base/ids.ts';
 import type { TurnInfo } from '#core/agent/hooks.ts';
 import type { TurnOutcome } from '#core/agent/turn-event.ts';
 import type { Message, ToolCallPart, ToolResultPart } from '#core/model/message.ts';
@@ -121,8 +122,9 @@ describe('use tracker', () => {
     await create('csv');
     const note = (what: string) => `\n${START_MARKER}\n${what}\n${END_MARKER}\n`;
     const noted = async (what: string) => {
-      const content = `${withoutBlock(read('data/csv/SKILL.md'))}${note(what)}`;
-      const done = await write('csv', { action: 'edit', content }, { actor: 'curator' });
+      const text = read('data/csv/SKILL.md');
+      const content = `${withoutBlock(text)}${note(what)}`;
+      const done = await write('csv', { action: 'edit', content }, { actor: 'curator', expectedHash: sha256(text) });
       assert.ok(done.ok, done.ok ? '' : done.detail);
     };
     const work = () => [[view('csv')], [call('terminal')]];
