@@ -5,11 +5,10 @@ import { candidatesMarkdown } from '#extensions/curator/mine/candidates-markdown
 import { classifyCandidate } from '#extensions/curator/mine/classify-candidate.ts';
 import { planAutoRun } from '#extensions/curator/plan/plan-auto-run.ts';
 import { planMarkdown } from '#extensions/curator/plan/plan-markdown.ts';
-import { proposalMarkdown } from '#extensions/curator/proposal/proposal-markdown.ts';
 import { buildReport } from '#extensions/curator/report/build-report.ts';
 import type { EvidenceRow } from '#extensions/curator/report/evidence.ts';
 import { reportMarkdown } from '#extensions/curator/report/report-markdown.ts';
-import { buildProposal } from '#extensions/curator/verify/proposal.ts';
+import { buildProposal, proposalMarkdown } from '#extensions/curator/verify/proposal.ts';
 import { LINE_ENDS, readLines } from './markdown-reader.ts';
 import { anyRow, anyText, NOW } from './nasty-evidence.ts';
 

@@ -9,7 +9,7 @@ import { lexScript } from '#core/tools/shell/lex-script.ts';
 import { stepOf } from '#mind/skills/format/skill-commands.ts';
 import { innerText } from '../mine/inner-text.ts';
 import type { EvidenceRow, SkillCounts } from '../report/evidence.ts';
-import { LEDGER_ORDER } from '../report/ledger-order.ts';
+import { LEDGER_ORDER } from '../report/evidence.ts';
 import { inlineText } from '../text/inline-text.ts';
 
 /** Rows as callers have them: a field that is missing is empty. */
@@ -104,8 +104,8 @@ function readCall(row: BlockRow): Call {
 }
 
 /** Also of arguments that were too long to be kept whole. */
-function argumentsOf(json: string | undefined): JsonObject {
-  const read = parseJsonObject(json ?? '');
+function argumentsOf(json: unknown): JsonObject {
+  const read = parseJsonObject(String(json ?? ''));
   const given = read.ok ? read.value : {};
   const start = typeof given.preview === 'string' ? /"command":("(?:[^"\\]|\\.)*)/.exec(given.preview)?.[1] : undefined;
   if (start === undefined) return given;

@@ -54,17 +54,9 @@ export function fenced(lines: readonly string[]): readonly string[] {
 }
 
 function upstreamLine(row: BlockRow): string {
-  const preview = cutPoints(previewOf(row).replaceAll('\n', ' '), LONGEST_PREVIEW);
-  const lead = `- ${row.created_at ?? ''}: \`${row.tool_name ?? ''}\` ${verdictOf(row)}`;
+  const preview = cutPoints(String(row.result_preview ?? '').replaceAll('\n', ' '), LONGEST_PREVIEW);
+  const lead = `- ${row.created_at ?? ''}: \`${row.tool_name ?? ''}\` ${row.is_error ? 'error' : 'ok'}`;
   return preview === '' ? lead : `${lead} — ${preview}`;
-}
-
-export function previewOf({ result_preview: preview }: BlockRow): string {
-  return String(preview ?? '');
-}
-
-export function verdictOf(row: BlockRow): 'error' | 'ok' {
-  return row.is_error ? 'error' : 'ok';
 }
 
 function frame(request: BlockRequest, evidence: readonly string[], options: CompatOptions): string {

@@ -53,7 +53,7 @@ export function prepareUpdate(text: string, given: BlockRequest, options: Compat
       return { content, sizeStrategy: 'inline', skippedReason: null, supportFiles: [] };
     }
   }
-  const reference = referenceFile(request, options);
+  const reference = referenceFile(request);
   const content = put(text, buildCompactBlock(request, reference.path, options), options);
   if (codeLength(content) > HARD_LIMIT) return skip(text, 'skip-hard-cap', 'skill-content-hard-cap');
   const supportFiles = !upstream && content === text ? [] : [reference];

@@ -1,12 +1,12 @@
 // Owns the file that bulky evidence spills into: its name, its text, and which old ones may go (curator notes 10, 21.6). Pure.
-// Invariant of ours: what was recorded stands in a fence that it cannot close; the files of one skill are at most `KEPT_REFERENCES` and the new one.
+// Of the original's file only the name is kept. Invariant: what was recorded stands in a fence that it cannot close; the files of one skill
+// are at most `KEPT_REFERENCES` and the new one.
 
 import { caseFold } from '#base/text/case-fold.ts';
 import { comparePoints } from '#base/text/code-points.ts';
-import type { CompatOptions } from '#mind/evidence/ledger/compact-preview.ts';
 import { timeStamp } from '../text/time-stamp.ts';
-import { type BlockRow, countsOf, failureLines, failuresOf, safeName } from './failures.ts';
-import { type BlockRequest, DEFAULT_DAYS, fenced, previewOf, verdictOf } from './managed-block.ts';
+import { countsOf, failureLines, failuresOf, safeName } from './failures.ts';
+import { type BlockRequest, DEFAULT_DAYS, fenced } from './managed-block.ts';
 
 export interface SupportFile {
   /** Below the skill's folder, with slashes. */
@@ -18,19 +18,15 @@ const MOST_ROWS = 20;
 /** Older reference files that stay beside a new one. */
 const KEPT_REFERENCES = 2;
 
-export function referenceFile(request: BlockRequest, options: CompatOptions = {}): SupportFile {
-  const upstream = options.compat === 'upstream';
+export function referenceFile(request: BlockRequest): SupportFile {
   const { iso, file } = timeStamp(request.now);
-  const { days = DEFAULT_DAYS, rows } = request;
-  const summary = upstream ? request.summary : countsOf(request.summary, failuresOf(request));
-  const evidence = upstream
-    ? rows.slice(0, MOST_ROWS).flatMap(upstreamSection)
-    : fenced(failureLines(failuresOf(request).slice(0, MOST_ROWS)));
+  const failures = failuresOf(request);
+  const summary = countsOf(request.summary, failures);
   const lines = [
-    `# Auto-curated evidence: \`${upstream ? request.skill : safeName(request.skill)}\``,
+    `# Auto-curated evidence: \`${safeName(request.skill)}\``,
     '',
     `- Generated at: \`${iso}\``,
-    `- Evidence window: last ${days} day(s)`,
+    `- Evidence window: last ${request.days ?? DEFAULT_DAYS} day(s)`,
     '',
     '## Summary',
     `- Tool events: ${summary.tool_events ?? 0}`,
@@ -39,14 +35,9 @@ export function referenceFile(request: BlockRequest, options: CompatOptions = {}
     '',
     '## Evidence',
     '',
-    ...evidence,
+    ...fenced(failureLines(failures.slice(0, MOST_ROWS))),
   ];
   return { path: `references/${PREFIX}${slugOf(request.skill)}-${file}.md`, text: `${lines.join('\n').trimEnd()}\n` };
-}
-
-function upstreamSection(row: BlockRow, at: number): readonly string[] {
-  const lead = `### ${at + 1}. ${row.created_at ?? ''} \`${row.tool_name ?? ''}\` ${verdictOf(row)}`;
-  return [lead, '', ...fenced([previewOf(row)]), ''];
 }
 
 const PREFIX = 'curator-evolver-auto-';

@@ -12,9 +12,25 @@ import {
   tallySkills,
   tallyTools,
 } from '#mind/evidence/ledger/event-report.ts';
-import type { EvidenceRow, TurnRow } from './evidence.ts';
-import type { EvidenceReader } from './evidence-reader.ts';
-import { LEDGER_ORDER } from './ledger-order.ts';
+import { type EvidenceRow, type EvidenceSummary, LEDGER_ORDER, type TurnRow } from './evidence.ts';
+
+interface EvidenceWindow {
+  /** Rows from this time on, compared as text in the form of `created_at`. */
+  readonly since: string;
+  /** One skill, or null for all. */
+  readonly skill: string | null;
+}
+
+export interface EvidenceReader {
+  /** Counts of the window; `skills` and `tools` by events, then by name, at most `top` of each. */
+  summary(window: EvidenceWindow, top: number): EvidenceSummary;
+  /** Newest tool calls first. */
+  evidence(window: EvidenceWindow, limit: number): readonly EvidenceRow[];
+  /** The newest calls that failed, 500 at most, and those of the same sessions and tools that went well afterwards. */
+  failures(window: EvidenceWindow): readonly EvidenceRow[];
+  /** Newest turns first, of every skill. */
+  turns(window: EvidenceWindow, limit: number): readonly TurnRow[];
+}
 
 const MOST_FAILED = 500;
 

@@ -6,7 +6,7 @@ import { atomicWrite } from '#base/atomic-write.ts';
 import { isoTime, parseTime } from '#base/clock.ts';
 import { errorCode, errorText, TalariaError } from '#base/errors.ts';
 import { type JsonObject, parseJsonObject } from '#base/json.ts';
-import type { LastRun } from './run-due.ts';
+import type { LastRun } from './schedule-job.ts';
 
 export function lastRunFile(home: string): string {
   return join(home, 'curator', 'last-run.json');

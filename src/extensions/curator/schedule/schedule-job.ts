@@ -8,7 +8,6 @@ import type { JsonObject } from '#base/json.ts';
 import type { ScheduledJob } from '#core/agent/extension-host.ts';
 import type { CuratorGround, CuratorMind } from '../curator-ground.ts';
 import { lastRunFile, readLastRun, writeLastRun } from './last-run.ts';
-import { PERIOD_MS, RETRY_MS, runDue } from './run-due.ts';
 import type { ScheduleConfig } from './schedule-config.ts';
 
 /** How often it is looked whether a run is due, ms. */
@@ -79,4 +78,24 @@ class ScheduleTurn {
     const { clock, places } = this.#ground;
     createEventLog(join(places.home, 'logs', 'curator.log'), clock).write('scheduled-run', outcome);
   }
+}
+
+/** The last attempt; `failed` until it has ended well. */
+export interface LastRun {
+  /** Epoch ms. */
+  readonly at: number;
+  readonly failed: boolean;
+}
+
+const HOUR_MS = 3_600_000;
+export const PERIOD_MS = { hourly: HOUR_MS, daily: 24 * HOUR_MS, weekly: 7 * 24 * HOUR_MS } as const;
+
+/** What failed, or found another writer at work, is tried again after this, ms. */
+export const RETRY_MS = 600_000;
+
+/** `clock-back`: the last run lies in the future, so its time says nothing; count from now. */
+export function runDue(last: LastRun | undefined, now: number, periodMs: number): 'due' | 'waiting' | 'clock-back' {
+  if (last === undefined) return 'due';
+  if (last.at > now) return 'clock-back';
+  return now - last.at >= (last.failed ? Math.min(RETRY_MS, periodMs) : periodMs) ? 'due' : 'waiting';
 }

@@ -1,11 +1,9 @@
 // Owns finding skills by shared words (seed 002, candidates; curator notes 6). Pure and deterministic: the order of the input does not
 // matter. Skills that share no word come last, with a score of 0.
-
 import { roundHalfEven } from '#base/number/round-half-even.ts';
 import { comparePoints } from '#base/text/code-points.ts';
 import type { CompatOptions } from '#mind/evidence/ledger/compact-preview.ts';
 import { withoutBlock } from '#mind/skills/format/managed-block.ts';
-import { tokensOf } from './tokens.ts';
 
 export interface SearchedSkill {
   readonly name: string;
@@ -68,4 +66,12 @@ function scoreSkill({ name, text }: SearchedSkill, asked: ReadonlySet<string>): 
   const score = roundHalfEven(shared.length / Math.max(asked.size, 1), 4);
   const reasons = shared.slice(0, MOST_REASONS);
   return { skill_name: name, score, reasons };
+}
+
+/** Letters, digits and underscore of every script, as the original's language counts word characters. */
+const WORD = /[\p{L}\p{N}_-]+/gu;
+
+function tokensOf(text: string): ReadonlySet<string> {
+  const words = text.match(WORD) ?? [];
+  return new Set(words.filter((word) => /../u.test(word)).map((word) => word.toLowerCase()));
 }

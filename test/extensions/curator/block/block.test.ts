@@ -171,7 +171,6 @@ describe('the size of a skill', () => {
         file?.text ?? '',
         /## Summary\n- Tool events: 4[\s\S]*## Evidence\n\n[\s\S]*```text\n[\s\S]*no such/,
       );
-      assert.equal(file?.text.includes('### 2.'), options === upstream);
     }
   });
 
@@ -200,7 +199,6 @@ describe('the size of a skill', () => {
       ...REQUEST,
       rows: Array.from({ length: 30 }, (_, at) => ({ ...ROWS[0], result_preview: `no ${at}` })),
     };
-    assert.equal(referenceFile(many, upstream).text.match(/^###/gm)?.length, 20);
     assert.equal(referenceFile(many).text.match(/^- terminal: /gm)?.length, 20);
     assert.equal(buildManagedBlock(many).match(/^- terminal: /gm)?.length, 10);
     const paths = [1, 2, 3, 4].map((day) => `references/curator-evolver-auto-x-2026050${day}-000000.md`);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type BlockRow, failuresOf } from '#extensions/curator/block/failures.ts';
 import { prepareUpdate } from '#extensions/curator/block/prepare-update.ts';
-import { LEDGER_ORDER } from '#extensions/curator/report/ledger-order.ts';
+import { LEDGER_ORDER } from '#extensions/curator/report/evidence.ts';
 import { stepOf } from '#mind/skills/format/skill-commands.ts';
 import { verifies } from '../../../verifies.ts';
 

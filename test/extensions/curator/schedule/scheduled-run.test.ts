@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { type JsonObject, parseJsonObject } from '#base/json.ts';
 import { lastRunFile } from '#extensions/curator/schedule/last-run.ts';
-import { RETRY_MS } from '#extensions/curator/schedule/run-due.ts';
+import { RETRY_MS } from '#extensions/curator/schedule/schedule-job.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
 import { until } from '../../../ends.ts';
 import { createStage } from '../../../surfaces/app/app-fixture.ts';

@@ -4,7 +4,7 @@ import { isoTime } from '#base/clock.ts';
 import type { JsonValue } from '#base/json.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { CuratorGround, CuratorMind } from '../../curator-ground.ts';
-import { daysInput } from './evidence-input.ts';
+import { daysInput } from '../flags.ts';
 
 const SHOWN_SKILLS = 5;
 const ALL_DAYS = 3650;

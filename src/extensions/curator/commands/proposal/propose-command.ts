@@ -8,9 +8,8 @@ import { type AnyCommand, type CommandContext, type CommandOutput, defineCommand
 import type { CuratorGround } from '../../curator-ground.ts';
 import type { OutputRefusal } from '../../proposal/output-file.ts';
 import type { Proposal } from '../../verify/proposal.ts';
+import { daysFlag, requiredText } from '../flags.ts';
 import { printed, printedText } from '../printed.ts';
-import { requiredText } from '../required-text.ts';
-import { daysFlag } from './days-flag.ts';
 
 const input = z.object({
   skill: requiredText('name it: --skill NAME').describe('Name of the skill'),
@@ -49,7 +48,7 @@ export function proposeCommand(ground: CuratorGround): AnyCommand {
         return;
       }
       const proposal = await propose(ground, { asked, given: given.text }, context);
-      const { proposalMarkdown } = await import('../../proposal/proposal-markdown.ts');
+      const { proposalMarkdown } = await import('../../verify/proposal.ts');
       const shown = { result: proposal, format: asked.format, text: () => proposalMarkdown(proposal) };
       yield* printed(shown);
       if (output) writeOutput(output.value, printedText(shown));
