@@ -71,7 +71,7 @@ async function unattended(ground: CuratorGround, mind: CuratorMind): Promise<rea
   const [{ installedTimer }, { scheduleSchema }, { lastRunFile, readLastRun }] = await Promise.all([
     import('../../timer/timer-places.ts'),
     import('../../schedule/schedule-config.ts'),
-    import('../../schedule/last-run.ts'),
+    import('../../schedule/schedule-job.ts'),
   ]);
   const { timer_path: timer, plist_path: plist } = installedTimer(ground);
   const { schedule, write } = mind.config('curator', scheduleSchema);
