@@ -116,7 +116,7 @@ export function readLastRun(path: string): LastRun | undefined {
 }
 
 /** `outcome`: what the run did, or why it did not. Throws as `atomicWrite`. */
-export function writeLastRun(path: string, { at, failed }: LastRun, outcome: JsonObject): void {
+function writeLastRun(path: string, { at, failed }: LastRun, outcome: JsonObject): void {
   const record = { at: isoTime(at), state: failed ? 'open' : 'done', ...outcome };
   atomicWrite(path, `${JSON.stringify(record, null, 2)}\n`);
 }
