@@ -10,7 +10,7 @@ import { openDatabase } from '#base/database.ts';
 import { planWrites } from '#extensions/curator/plan/plan-auto-run.ts';
 import type { PlanningSkill } from '#extensions/curator/plan/planned-skill.ts';
 import { ledgerReader } from '#extensions/curator/report/ledger-reader.ts';
-import { planningEvidence } from '#extensions/curator/run/gather/planning-report.ts';
+import { planningEvidence } from '#extensions/curator/run/prepare-run.ts';
 import { insertToolEvent, type ToolEvent } from '#mind/evidence/ledger/event-rows.ts';
 import { ledgerSchema } from '#mind/evidence/ledger/ledger-schema.ts';
 import { type BenchRow, median, spread } from './bench-row.ts';

@@ -39,7 +39,7 @@ describe('the entry talaria/curator', () => {
   verifies(['curator:block:markers', 'curator:auto:min-evidence'], 'plans, builds and splices on plain data', () => {
     const skill = { name: 'csv', path: '/h/skills/csv/SKILL.md', text: '---\nname: csv\ndescription: d\n---\nBody.\n' };
     const now = '2026-05-21T00:00:00+00:00';
-    const summary = { tool_events: 2, skill_events: 2, error_events: 0 };
+    const summary = { tool_events: 2, skill_events: 2, error_events: 1 };
     const source = classifySource({
       path: skill.path,
       name: 'csv',
@@ -50,20 +50,23 @@ describe('the entry talaria/curator', () => {
       createdBy: 'agent',
     });
     const counts = { ...summary, turn_events: 0, session_events: 0, tools: [] };
-    const skills = [{ skill_name: 'csv', event_count: 2, errors: 0 }];
+    const skills = [{ skill_name: 'csv', event_count: 2, errors: 1 }];
+    const call = { session_id: 's', task_id: '', duration_ms: 1, skill_name: 'csv', created_at: now };
+    const make = { ...call, tool_name: 'terminal', args_json: '{"command":"make"}' };
+    const rows = [{ ...make, is_error: 1, result_preview: 'make: *** No rule to make target' }];
     const plan = planAutoRun({
-      report: { summary: { ...counts, skills }, skill_evidence: [] },
+      report: { summary: { ...counts, skills }, skill_evidence: rows },
       skills: [{ ...skill, source }],
       flags: {},
       now,
     });
-    const block = buildManagedBlock({ skill: 'csv', days: 7, now, summary, rows: [] });
+    const block = buildManagedBlock({ skill: 'csv', days: 7, now, summary, rows });
     const text = spliceManagedBlock(skill.text, block);
     assert.deepEqual([plan.schema_version, plan.summary.planned], ['0.8', 1]);
     assert.equal(plan.candidates[0]?.content_size?.updated_chars, text.length);
     assert.deepEqual(structuralCheck(text), { passed: true, failures: [] });
     assert.equal(
-      chooseVariant({ text: skill.text, skill: 'csv', summary, rows: [], now, variants: 1 }).variants[0]?.content_chars,
+      chooseVariant({ text: skill.text, skill: 'csv', summary, rows, now, variants: 1 }).variants[0]?.content_chars,
       text.length,
     );
     assert.equal(parseSkillHeader(text)?.name, 'csv');

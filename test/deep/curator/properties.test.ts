@@ -6,12 +6,7 @@ import {
   splicingTouchesNothingElse,
   updatesAreWholeAndMadeOnce,
 } from '../../property/curator/block-properties.ts';
-import {
-  blocksIgnoreOrder,
-  plansIgnoreOrder,
-  reportsIgnoreOrder,
-  searchIgnoresOrder,
-} from '../../property/curator/order-properties.ts';
+import { blocksIgnoreOrder, plansIgnoreOrder, searchIgnoresOrder } from '../../property/curator/order-properties.ts';
 import { pagesKeepTheirShape } from '../../property/curator/page-properties.ts';
 
 describe('a managed block, many times', () => {
@@ -27,7 +22,6 @@ describe('a page of the curator, many times', () => {
 
 describe('input in another order, many times', () => {
   test('makes the same block', () => blocksIgnoreOrder(1500));
-  test('makes the same report', () => reportsIgnoreOrder(1500));
   test('makes the same plan', () => plansIgnoreOrder(1500));
   test('finds the same skills', () => searchIgnoresOrder(10_000));
 });

@@ -75,7 +75,7 @@ function storeSession(stage: CliStage, id: string, daysAgo: number): string {
     { role: 'user', content: 'release notes please' },
     { role: 'assistant', content: '', tool_calls: calls },
     { role: 'tool', tool_call_id: 'c1', content: '{"success": true}' },
-    { role: 'tool', tool_call_id: 'c2', content: 'fatal: not a git repository' },
+    { role: 'tool', tool_call_id: 'c2', content: '{"exit_code": 128, "output": "fatal: not a git repository"}' },
     { role: 'assistant', content: 'There is no repository.' },
   ];
   const session = { session_id: id, session_start: start, model: 'm', platform: 'cli', messages };
@@ -142,7 +142,12 @@ describe('the curator, from evidence to undo', () => {
         const curated = readFileSync(file, 'utf8');
         assert.ok(curated.startsWith(`${SKILL}\n<!-- curator-evolver:auto:start -->`), curated.slice(0, 400));
         assert.ok(curated.endsWith('<!-- curator-evolver:auto:end -->\n'));
-        assert.match(curated, /no-such-folder-here/);
+        assert.match(curated, /- ls: [^\n]*no-such-folder-here[^\n]* \(once\)\n/);
+        assert.match(
+          curated,
+          /- git: fatal: not a git repository \(once, in step 1\)\n {2}last: \S+ terminal error: git log --oneline\n/,
+        );
+        assert.doesNotMatch(curated, /skill_view|skill_manage/);
         const { manifest_path: manifest } = result as JsonObject;
 
         const idle = await stage.run(auto(...WRITE));

@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { buildCompactBlock, buildManagedBlock } from '#extensions/curator/block/managed-block.ts';
-import { END_MARKER, locateBlock, START_MARKER } from '#extensions/curator/block/markers.ts';
 import { prepareUpdate } from '#extensions/curator/block/prepare-update.ts';
 import { referenceFile } from '#extensions/curator/block/reference-file.ts';
 import { spliceManagedBlock } from '#extensions/curator/block/splice-block.ts';
 import { parseSkillHeader } from '#extensions/curator/header/parse-skill-header.ts';
 import type { EvidenceRow } from '#extensions/curator/report/evidence.ts';
 import { structuralCheck } from '#extensions/curator/verify/structural-check.ts';
+import { END_MARKER, locateBlock, START_MARKER } from '#mind/skills/format/managed-block.ts';
 import { LINE_ENDS, type ReadLine, readLines } from './markdown-reader.ts';
 import { anyRow, harmless, NOW, ownText, summary } from './nasty-evidence.ts';
 
@@ -35,16 +35,11 @@ function blocks(rows: readonly EvidenceRow[], variant: number): readonly (readon
   ];
 }
 
-/** Both are read alike line by line, and lines that differ are no instructions to any reader. */
+/** Both are read alike but for lines that are no instructions to any reader; of those there may be more or fewer. */
 function assertReadAlike(nasty: string, plain: string, allowed: readonly ReadLine['kind'][]): void {
   for (const ends of Object.values(LINE_ENDS)) {
-    const [seen, expected] = [readLines(nasty, ends), readLines(plain, ends)];
-    assert.deepEqual(
-      seen.map(({ kind }) => kind),
-      expected.map(({ kind }) => kind),
-    );
-    for (const [at, { kind, line }] of seen.entries())
-      if (line !== expected[at]?.line) assert.ok(allowed.includes(kind), `${kind}: ${line}`);
+    const read = (text: string) => readLines(text, ends).filter(({ kind }) => !allowed.includes(kind));
+    assert.deepEqual(read(nasty), read(plain));
   }
 }
 
@@ -87,7 +82,7 @@ export function evidenceInstructsNobody(runs: number): void {
 /** Whether the text's own HTML is open where the evidence stands: then all of it is raw to the reader, with evidence or without. */
 function opensRaw(text: string): boolean {
   return Object.values(LINE_ENDS).some((ends) =>
-    readLines(text, ends).some(({ kind, line }) => kind === 'raw' && line.startsWith('- 2026')),
+    readLines(text, ends).some(({ kind, line }) => kind === 'raw' && line.startsWith('- terminal: ')),
   );
 }
 

@@ -6,7 +6,7 @@ import {
   splicingTouchesNothingElse,
   updatesAreWholeAndMadeOnce,
 } from './block-properties.ts';
-import { blocksIgnoreOrder, plansIgnoreOrder, reportsIgnoreOrder, searchIgnoresOrder } from './order-properties.ts';
+import { blocksIgnoreOrder, plansIgnoreOrder, searchIgnoresOrder } from './order-properties.ts';
 import { pagesKeepTheirShape } from './page-properties.ts';
 
 describe('a managed block, whatever the evidence says', () => {
@@ -33,7 +33,6 @@ describe('a page of the curator', () => {
 
 describe('input in another order', () => {
   verifies('curator:variants:deterministic', 'makes the same block and the same winner', () => blocksIgnoreOrder(30));
-  verifies('curator:report:skills-order', 'makes the same report', () => reportsIgnoreOrder(30));
   verifies('curator:auto:deterministic-order', 'makes the same plan', () => plansIgnoreOrder(30));
   verifies('curator:candidates:lexical', 'finds the same skills', () => searchIgnoresOrder(60));
 });

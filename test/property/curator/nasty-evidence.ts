@@ -1,7 +1,7 @@
 /** Texts and evidence rows made of whatever breaks splicing, fences, comments, front matter and lines, between any characters. */
 import fc from 'fast-check';
-import { END_MARKER, START_MARKER } from '#extensions/curator/block/markers.ts';
 import type { EvidenceRow } from '#extensions/curator/report/evidence.ts';
+import { END_MARKER, START_MARKER } from '#mind/skills/format/managed-block.ts';
 
 export const NOW = '2026-05-21T00:00:00+00:00';
 
@@ -77,7 +77,7 @@ export const anyRow: fc.Arbitrary<EvidenceRow> = fc.record({
   created_at: fc.oneof(fc.constantFrom('2026-05-20T00:00:00+00:00', '2026-05-20T00:00:01+00:00'), anyText),
   session_id: fc.oneof(fc.constant('s'), anyText),
   task_id: fc.constant(''),
-  tool_name: fc.oneof(fc.constantFrom('terminal', 'skill_view'), anyText),
+  tool_name: fc.oneof(fc.constantFrom('terminal', 'patch'), anyText),
   duration_ms: fc.constantFrom(null, 5),
   is_error: fc.constantFrom(0, 1),
   skill_name: fc.constantFrom('a', 'b'),

@@ -5,24 +5,28 @@ import { candidatesMarkdown } from '#extensions/curator/mine/candidates-markdown
 import { classifyCandidate } from '#extensions/curator/mine/classify-candidate.ts';
 import { planAutoRun } from '#extensions/curator/plan/plan-auto-run.ts';
 import { planMarkdown } from '#extensions/curator/plan/plan-markdown.ts';
-import { proposalMarkdown } from '#extensions/curator/proposal/proposal-markdown.ts';
 import { buildReport } from '#extensions/curator/report/build-report.ts';
 import type { EvidenceRow } from '#extensions/curator/report/evidence.ts';
 import { reportMarkdown } from '#extensions/curator/report/report-markdown.ts';
-import { rowsReader } from '#extensions/curator/report/rows-reader.ts';
-import { buildProposal } from '#extensions/curator/verify/proposal.ts';
+import { buildProposal, proposalMarkdown } from '#extensions/curator/verify/proposal.ts';
 import { LINE_ENDS, readLines } from './markdown-reader.ts';
 import { anyRow, anyText, NOW } from './nasty-evidence.ts';
 
 /** One session and one tool each, so that names cannot change how many lines there are. */
 function reportOf(row: EvidenceRow, skill: string) {
-  const tools = [{ ...row, created_at: NOW, is_error: 0, skill_name: skill }];
-  return buildReport(rowsReader({ tools, turns: [], sessions: [] }), {
-    dbPath: '/h/e.sqlite',
-    days: 7,
-    skill,
-    now: NOW,
-  });
+  const shown = { ...row, created_at: NOW, is_error: 0, skill_name: skill };
+  const counts = { event_count: 1, errors: 0 };
+  const reader = {
+    summary: () => ({
+      ...{ tool_events: 1, error_events: 0, skill_events: 1, turn_events: 0, session_events: 0 },
+      skills: [{ skill_name: skill, ...counts }],
+      tools: [{ tool_name: row.tool_name, ...counts }],
+    }),
+    evidence: () => [shown],
+    failures: () => [],
+    turns: () => [],
+  };
+  return buildReport(reader, { dbPath: '/h/e.sqlite', days: 7, skill, now: NOW });
 }
 
 function assertSameShape(nasty: string, plain: string): void {

@@ -1,17 +1,24 @@
-/** Real turns that use a skill, an edit between them: `curator measure` counts both sides. */
+/** Real turns that use a skill, edits between them: `curator measure` counts both sides, and what did worse goes back by itself. */
 import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { createScriptedModel, type ScriptedStep } from '#testing/scripted-model.ts';
 import { createStage, openConversation, play, runCommand, type Stage } from '../../surfaces/app/app-fixture.ts';
+import { verifies } from '../../verifies.ts';
 
-const TEXT = '---\nname: deploy\ndescription: Put the site online.\n---\n\nRun the script, then look.\n';
+const TEXT =
+  '---\nname: deploy\ndescription: Put the site online.\n---\n\n1. Run `cat site.txt` or `cat old.txt`, then look.\n';
 
 /** The skill is read, then work is done by it. */
-const USE: readonly ScriptedStep[] = [
-  { calls: [{ name: 'skill_view', arguments: { name: 'deploy' } }], usage: { inputTokens: 90, outputTokens: 10 } },
-  { calls: [{ name: 'todo', arguments: {} }], usage: { inputTokens: 90, outputTokens: 10 } },
-  { reply: 'It is online.', usage: { inputTokens: 90, outputTokens: 10 } },
-];
+function use(command = 'cat site.txt'): readonly ScriptedStep[] {
+  const usage = { inputTokens: 90, outputTokens: 10 };
+  return [
+    { calls: [{ name: 'skill_view', arguments: { name: 'deploy' } }], usage },
+    { calls: [{ name: 'terminal', arguments: { command } }], usage },
+    { reply: 'It is online.', usage },
+  ];
+}
 
 interface Measured {
   readonly versions: readonly {
@@ -27,22 +34,42 @@ interface Measured {
   }[];
 }
 
-const SECOND = ['put it online', 'no, that is wrong, do it again', 'and again', 'and again', 'and again', 'more'];
+const FAILING = ['cat old.txt', ...Array.from({ length: 5 }, () => 'cat site.txt')];
+const MAKING = { name: 'deploy', actor: 'agent', approved: true } as const;
 
-/** Five uses of the first version, six of the second, one of them taken back. */
-async function playEdit(t: TestContext, price: number | null): Promise<Stage> {
+async function stageWithSkill(t: TestContext): Promise<Stage> {
   const stage = createStage(t);
-  const steps = Array.from({ length: 5 + SECOND.length }, () => USE).flat();
-  const app = await stage.open({ extra: { client: createScriptedModel(steps, { context: t, cost: price }) } });
-  const write = { name: 'deploy', actor: 'owner', approved: true } as const;
-  assert.ok((await app.skills.door.write({ ...write, change: { action: 'create', content: TEXT } })).ok);
+  writeFileSync(join(stage.cwd, 'site.txt'), 'here');
+  stage.temp.write('home/config.yaml', 'learning:\n  enabled: false\n');
+  const app = await stage.open();
+  assert.ok((await app.skills.door.write({ ...MAKING, change: { action: 'create', content: TEXT } })).ok);
+  await app.shutdown();
+  return stage;
+}
+
+/** One conversation with a use for each command, after an edit if there is one. */
+async function playUses(
+  t: TestContext,
+  stage: Stage,
+  commands: readonly string[],
+  { edit, price = null }: { readonly edit?: (text: string) => string; readonly price?: number | null } = {},
+): Promise<void> {
+  const client = createScriptedModel(commands.flatMap(use), { context: t, cost: price });
+  const app = await stage.open({ extra: { client } });
+  const path = join(stage.root, 'skills/deploy/SKILL.md');
+  const content = edit?.(readFileSync(path, 'utf8'));
+  if (content) assert.ok((await app.skills.door.write({ ...MAKING, change: { action: 'edit', content } })).ok);
   await app.skills.library.refresh();
   const conversation = await openConversation(app);
-  for (let turn = 0; turn < 5; turn += 1) await play(conversation, 'put it online');
-  const content = TEXT.replace('then look', 'then look twice');
-  assert.ok((await app.skills.door.write({ ...write, change: { action: 'edit', content } })).ok);
-  for (const line of SECOND) await play(conversation, line);
+  for (const command of commands) await play(conversation, `put it online by ${command}`);
   await app.shutdown();
+}
+
+/** Five uses of the first version, six of the second, after one of which a command of the skill failed. */
+async function playEdit(t: TestContext, price: number | null): Promise<Stage> {
+  const stage = await stageWithSkill(t);
+  await playUses(t, stage, Array(5).fill('cat site.txt'), { price });
+  await playUses(t, stage, FAILING, { price, edit: (text) => text.replace('then look', 'then look twice') });
   return stage;
 }
 
@@ -79,4 +106,38 @@ describe('measuring what edits did', () => {
     );
     assert.match(text, /\| unknown \| 300 \|/);
   });
+
+  verifies(
+    'curator:block:no-version',
+    'a text that does worse goes back by itself, whatever was noted in it since',
+    async (t) => {
+      const stage = await stageWithSkill(t);
+      const path = join(stage.root, 'skills/deploy/SKILL.md');
+      const curate = async () => {
+        const { text } = await runCommand(stage, 'curator auto-run', { applyLowRisk: true, approveAutoApply: true });
+        return /- `deploy`: (\w+ \((?:reason )?[\w-]+)/.exec(text)?.[1];
+      };
+      await playUses(t, stage, Array(8).fill('cat site.txt'));
+      assert.equal(await curate(), 'skipped (reason no-failures');
+      const wrong = 'cat site.text';
+      await playUses(t, stage, [wrong, wrong], { edit: (text) => text.replace('site.txt', 'site.text') });
+      assert.equal(await curate(), 'applied (apply');
+      assert.match(
+        readFileSync(path, 'utf8'),
+        /- cat: site\.text: [^\n]+ \(2 times, in step 1\)\n {2}last: \S+ terminal error: cat site\.text\n/,
+      );
+      await playUses(t, stage, [wrong, 'cat site.txt']);
+      assert.equal(await curate(), 'applied (apply');
+      assert.match(readFileSync(path, 'utf8'), / {2}worked afterwards: \S+ terminal ok: cat site\.txt\n/);
+      const before = (await measured(stage)).versions.map(({ version, uses, worked }) => [version, uses, worked]);
+      assert.deepEqual(before, [
+        [1, 8, 8],
+        [2, 4, 1],
+      ]);
+      await playUses(t, stage, [wrong]);
+      assert.equal(readFileSync(path, 'utf8'), TEXT, 'the text of the first version, without a note');
+      const { versions } = await measured(stage);
+      assert.deepEqual([versions[1]?.uses, versions[1]?.verdict.verdict, versions.length], [5, 'worse', 3]);
+    },
+  );
 });

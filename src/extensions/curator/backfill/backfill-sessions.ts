@@ -10,7 +10,7 @@ import type { Redact } from '#mind/evidence/redact-json.ts';
 import type { CuratorMind, CuratorPlaces } from '../curator-ground.ts';
 import type { BackfillReport } from './backfill-report.ts';
 import { fillEvidence } from './fill-evidence.ts';
-import { soundLedger } from './sound-ledger.ts';
+import { soundLedger } from './kept-aside.ts';
 import { fileSessions } from './sources/file-sessions.ts';
 import { hermesSessions } from './sources/hermes-sessions.ts';
 import { ownSessions } from './sources/own-sessions.ts';

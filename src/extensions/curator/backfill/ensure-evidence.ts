@@ -8,8 +8,7 @@ import { hasToolMessages } from '#mind/sessions/transfer/told-sessions.ts';
 import { addedLine } from './backfill-report.ts';
 import type { BackfillSources } from './backfill-sessions.ts';
 import { fillEvidence } from './fill-evidence.ts';
-import { keptAside, LOST_WITH_IT } from './kept-aside.ts';
-import { soundLedger } from './sound-ledger.ts';
+import { keptAside, LOST_WITH_IT, soundLedger } from './kept-aside.ts';
 import { ownSessions } from './sources/own-sessions.ts';
 
 /** To be awaited before evidence is read. Gives the line to tell, if a file was put aside or events were added. */

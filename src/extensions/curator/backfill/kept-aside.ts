@@ -1,6 +1,7 @@
 // Owns naming the damaged evidence files that were put aside, and what a person lost with one. Reads one list of names, changes nothing.
-import { readdirSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { type Database, suspectMark } from '#base/database/connection.ts';
 import { errorCode } from '#base/errors.ts';
 
 /** Absolute paths beside the evidence file, oldest first. */
@@ -29,5 +30,25 @@ function namesIn(folder: string): readonly string[] {
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return [];
     throw error;
+  }
+}
+
+/** Larger files are looked at only after damage was met in them. */
+const QUICKLY_READ_BYTES = 64 * 1024 * 1024;
+
+/** A broken file is opened anew, which puts it aside. */
+export function soundLedger(evidence: () => Database): Database {
+  const ledger = evidence();
+  if (ledger.readOnly || !isDamaged(ledger)) return ledger;
+  closeSync(openSync(suspectMark(ledger.path), 'a', 0o600));
+  return evidence();
+}
+
+function isDamaged(ledger: Database): boolean {
+  try {
+    return statSync(ledger.path).size <= QUICKLY_READ_BYTES && ledger.findDamage() !== undefined;
+  } catch (error) {
+    if (errorCode(error) !== 'database-corrupt') throw error;
+    return true;
   }
 }

@@ -3,10 +3,15 @@
 
 import { codeLength } from '#base/text/code-points.ts';
 import type { CompatOptions } from '#mind/evidence/ledger/compact-preview.ts';
+import { failuresOf } from './failures.ts';
 import type { BlockRequest } from './managed-block.ts';
-import { type PreparedUpdate, prepareUpdate, type SizeStrategy } from './prepare-update.ts';
-import { scoreVariant, type VariantScore } from './score-variant.ts';
-import { VARIANTS, type Variant, type VariantSpec } from './variant.ts';
+import { HARD_LIMIT, type PreparedUpdate, prepareUpdate, type SizeStrategy, SOFT_LIMIT } from './prepare-update.ts';
+import { MOST_VARIANTS, type Variant, type VariantSpec, variantsOf } from './variant.ts';
+
+export interface VariantScore {
+  readonly score: number;
+  readonly score_breakdown: readonly string[];
+}
 
 export interface VariantQuestion extends Omit<BlockRequest, 'variant'> {
   /** SKILL.md as it stands. */
@@ -39,8 +44,6 @@ export interface VariantChoice {
   readonly selected: SelectedVariant;
 }
 
-export const MOST_VARIANTS = VARIANTS.length;
-
 /**
  * Weighs up to four bounded variants of a skill's managed block and names the winner (seed 002, multi-candidate evaluation; notes 10).
  * In: the skill's `text`, its name, counts and evidence `rows` (newest first; ours sorts them), `days` of the window, `now`, and how many
@@ -57,9 +60,15 @@ export function weighVariants(
   question: VariantQuestion,
   options: CompatOptions = {},
 ): { readonly choice: VariantChoice; readonly winner: PreparedUpdate } {
-  const { text, variants, ...request } = question;
+  const { text, variants, ...asked } = question;
+  const request = options.compat === 'upstream' ? asked : { ...asked, failures: failuresOf(question) };
   const count = Math.min(MOST_VARIANTS, Math.max(1, Math.trunc(Number(variants)) || 1));
-  const weighed = VARIANTS.slice(0, count).map((variant) => weigh(text, variant, request, options));
+  const weighed = variantsOf(options)
+    .slice(0, count)
+    .map((variant): Weighed => {
+      const update = prepareUpdate(text, { ...request, variant }, options);
+      return { variant, update, score: scoreVariant(text, update) };
+    });
   const best = weighed.reduce((kept, next) => (next.score.score > kept.score.score ? next : kept));
   const { index, name } = best.variant;
   return {
@@ -77,16 +86,6 @@ interface Weighed {
   readonly score: VariantScore;
 }
 
-function weigh(
-  text: string,
-  variant: Variant,
-  request: Omit<BlockRequest, 'variant'>,
-  options: CompatOptions,
-): Weighed {
-  const update = prepareUpdate(text, { ...request, variant }, options);
-  return { variant, update, score: scoreVariant(text, update) };
-}
-
 function summarize({ variant, update, score }: Weighed, selected: boolean): VariantSummary {
   return {
     ...variant,
@@ -96,5 +95,31 @@ function summarize({ variant, update, score }: Weighed, selected: boolean): Vari
     support_files: update.supportFiles.map(({ path }) => path),
     ...score,
     selected,
+  };
+}
+
+const SKIPPED_SCORE = -1_000_000;
+const INLINE_BONUS = 100;
+const MOST_SLACK = 10;
+const MOST_DIFFERENCE = 20;
+
+/** Integers. It prefers inline text, slack under the hard cap and a small difference; it says nothing of usefulness. */
+function scoreVariant(text: string, update: PreparedUpdate): VariantScore {
+  if (update.skippedReason !== null) {
+    return { score: SKIPPED_SCORE, score_breakdown: [`skipped:${update.skippedReason}`] };
+  }
+  const size = codeLength(update.content);
+  const inline = update.sizeStrategy === 'inline' ? INLINE_BONUS : 0;
+  const over = Math.max(0, Math.floor((size - SOFT_LIMIT) / 100));
+  const slack = Math.min(Math.floor((HARD_LIMIT - size) / 1000), MOST_SLACK);
+  const difference = Math.min(Math.floor(Math.abs(size - codeLength(text)) / 1000), MOST_DIFFERENCE);
+  return {
+    score: inline - over + slack - difference,
+    score_breakdown: [
+      inline > 0 ? `inline:+${inline}` : 'spillover:+0',
+      ...(size > SOFT_LIMIT ? [`over-soft-cap:-${over}`] : []),
+      `hard-cap-slack:+${slack}`,
+      `diff-from-original:-${difference}`,
+    ],
   };
 }

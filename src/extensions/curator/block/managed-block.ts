@@ -1,51 +1,68 @@
-// Owns the text of a managed block (seed 002, what gets written; curator notes 10). Pure. Invariant: begins with the start marker, ends
-// with the end marker and one line end, holds each once; equal evidence and equal time give equal bytes.
+// Owns the text of a managed block (seed 002, what gets written; curator notes 10; issue 12). Pure. Invariants: begins with the start marker,
+// ends with the end marker and one line end, holds each once; equal evidence and equal time give equal bytes. The original lists calls as
+// they came; ours says what failed, in a fence that nothing in it can close: data, never instructions.
+import { cutPoints } from '#base/text/code-points.ts';
 import type { CompatOptions } from '#mind/evidence/ledger/compact-preview.ts';
+import { END_MARKER, START_MARKER } from '#mind/skills/format/managed-block.ts';
 import type { SkillCounts } from '../report/evidence.ts';
 import { type Instant, timeStamp } from '../text/time-stamp.ts';
-import { type BlockRow, evidenceLines, orderRows, safeName } from './evidence-lines.ts';
-import { GUIDANCE } from './guidance.ts';
-import { END_MARKER, START_MARKER } from './markers.ts';
-import { type Variant, type VariantSpec, variantOf } from './variant.ts';
+import { type BlockRow, countsOf, type FailureQuestion, failureLines, failuresOf, safeName } from './failures.ts';
+import { type GivenVariant, GUIDANCE, MOST_ROWS, specOf } from './variant.ts';
 
-export interface BlockRequest {
+/** Of the original's rows the newest come first. */
+export interface BlockRequest extends FailureQuestion {
   readonly skill: string;
   /** Lookback window in days. */
   readonly days?: number;
   readonly now: Instant;
   readonly summary: Partial<SkillCounts>;
-  /** Evidence of this skill, newest first. */
-  readonly rows: readonly BlockRow[];
-  /** By index, by name or as a spec; default: variant 0. */
-  readonly variant?: number | string | VariantSpec | Variant | null;
+  readonly variant?: GivenVariant;
 }
 
 export const DEFAULT_DAYS = 7;
+const LONGEST_PREVIEW = 220;
 
 /**
- * The text of a managed block with its evidence inline (seed 002, what gets written; notes 10). In: name of the skill, window in `days`
- * (default 7), `now` (ISO text or epoch), counts of the window, evidence rows (newest first; ours sorts them) and the variant, which says
- * how many rows are shown. Out: from the start marker to the end marker and one line end. Previews are 220 code points at most; ours
- * stand in a fence, redacted, one line each, the original's as they are.
+ * The text of a managed block with its evidence inline (seed 002, what gets written; notes 10). In: name and text of the skill, window in
+ * `days` (default 7), `now` (ISO text or epoch), counts of the window, evidence rows (newest first; ours sorts them) and the variant, which
+ * says how many are shown. Out: from the start marker to the end marker and one line end. Ours has at most ten rows, one for each program and
+ * first line of its error, with the call that worked afterwards, in a fence; the original's are the calls, 220 code points each at most.
  * @throws TypeError when `now` is no instant.
  */
 export function buildManagedBlock(request: BlockRequest, options: CompatOptions = {}): string {
-  const upstream = options.compat === 'upstream';
-  const { spec } = variantOf(request.variant);
-  const rows = orderRows(request.rows, upstream).slice(0, spec.evidence_limit);
-  return frame(request, evidenceLines(rows, upstream), upstream);
+  const { evidence_limit: limit } = specOf(request.variant, options);
+  return frame(request, evidenceOf(request, limit, options), options);
 }
 
-/** With a pointer to the reference file and the newest row only. */
+/** With a pointer to the reference file and the first row only. */
 export function buildCompactBlock(request: BlockRequest, referencePath: string, options: CompatOptions = {}): string {
-  const upstream = options.compat === 'upstream';
-  const first = orderRows(request.rows, upstream).slice(0, 1);
-  const pointer = `- Detailed evidence: \`${referencePath}\``;
-  return frame(request, [pointer, ...(first.length > 0 ? evidenceLines(first, upstream) : [])], upstream);
+  const first = request.rows.length > 0 ? evidenceOf(request, 1, options) : [];
+  return frame(request, [`- Detailed evidence: \`${referencePath}\``, ...first], options);
 }
 
-function frame(request: BlockRequest, evidence: readonly string[], upstream: boolean): string {
-  const { days = DEFAULT_DAYS, summary } = request;
+/** The lines below "Recent evidence". */
+function evidenceOf(request: BlockRequest, limit: number, { compat }: CompatOptions): readonly string[] {
+  const isTheirs = compat === 'upstream';
+  const failures = isTheirs ? [] : failuresOf(request).slice(0, Math.min(limit, MOST_ROWS));
+  const shown = isTheirs ? request.rows.slice(0, limit).map(upstreamLine) : failureLines(failures);
+  if (shown.length === 0) return ['- No recent evidence rows in this window.'];
+  return isTheirs ? shown : fenced(shown);
+}
+
+export function fenced(lines: readonly string[]): readonly string[] {
+  return ['```text', ...lines, '```'];
+}
+
+function upstreamLine(row: BlockRow): string {
+  const preview = cutPoints(String(row.result_preview ?? '').replaceAll('\n', ' '), LONGEST_PREVIEW);
+  const lead = `- ${row.created_at ?? ''}: \`${row.tool_name ?? ''}\` ${row.is_error ? 'error' : 'ok'}`;
+  return preview === '' ? lead : `${lead} — ${preview}`;
+}
+
+function frame(request: BlockRequest, evidence: readonly string[], options: CompatOptions): string {
+  const { days = DEFAULT_DAYS } = request;
+  const upstream = options.compat === 'upstream';
+  const summary = upstream ? request.summary : countsOf(request.summary, failuresOf(request));
   return `${[
     START_MARKER,
     '## Auto-curated evidence notes',
@@ -65,16 +82,17 @@ function frame(request: BlockRequest, evidence: readonly string[], upstream: boo
     ...evidence,
     '',
     '### Agent guidance',
-    ...GUIDANCE[variantOf(request.variant).spec.guidance_style],
+    ...GUIDANCE[specOf(request.variant, options).guidance_style],
     END_MARKER,
   ].join('\n')}\n`;
 }
 
-const GENERATED = /^- Generated at: `[^`\n]*`$/m;
+/** What changes with each call, also with those that went well. */
+const PASSING = /^- (?:Generated at: `[^`\n]*`|(?:Tool|Skill|Error-like) events: \d+)$/gm;
 const POINTER = /(references\/curator-evolver-auto-[a-z0-9._-]*?)-\d{8}-\d{6}\.md/g;
 
-/** Whether two blocks say the same at different times: then nothing is to be written. */
+/** Whether two blocks say the same of what failed: then nothing is to be written. */
 export function isSameBlock(left: string, right: string): boolean {
-  const timeless = (block: string) => block.trimEnd().replace(GENERATED, '').replace(POINTER, '$1');
+  const timeless = (block: string) => block.trimEnd().replace(PASSING, '').replace(POINTER, '$1');
   return timeless(left) === timeless(right);
 }

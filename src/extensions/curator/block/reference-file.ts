@@ -1,12 +1,12 @@
 // Owns the file that bulky evidence spills into: its name, its text, and which old ones may go (curator notes 10, 21.6). Pure.
-// Invariant of ours: previews stand in fences that they cannot close; the files of one skill are at most `KEPT_REFERENCES` and the new one.
+// Of the original's file only the name is kept. Invariant: what was recorded stands in a fence that it cannot close; the files of one skill
+// are at most `KEPT_REFERENCES` and the new one.
 
 import { caseFold } from '#base/text/case-fold.ts';
 import { comparePoints } from '#base/text/code-points.ts';
-import type { CompatOptions } from '#mind/evidence/ledger/compact-preview.ts';
 import { timeStamp } from '../text/time-stamp.ts';
-import { type BlockRow, fenced, orderRows, previewOf, safeName, safePreview, verdict } from './evidence-lines.ts';
-import { type BlockRequest, DEFAULT_DAYS } from './managed-block.ts';
+import { countsOf, failureLines, failuresOf, safeName } from './failures.ts';
+import { type BlockRequest, DEFAULT_DAYS, fenced } from './managed-block.ts';
 
 export interface SupportFile {
   /** Below the skill's folder, with slashes. */
@@ -15,21 +15,18 @@ export interface SupportFile {
 }
 
 const MOST_ROWS = 20;
-/** More than any stored preview has. */
-const LONGEST_PREVIEW = 500;
 /** Older reference files that stay beside a new one. */
 const KEPT_REFERENCES = 2;
 
-export function referenceFile(request: BlockRequest, options: CompatOptions = {}): SupportFile {
-  const upstream = options.compat === 'upstream';
+export function referenceFile(request: BlockRequest): SupportFile {
   const { iso, file } = timeStamp(request.now);
-  const { days = DEFAULT_DAYS, summary } = request;
-  const rows = orderRows(request.rows, upstream).slice(0, MOST_ROWS);
+  const failures = failuresOf(request);
+  const summary = countsOf(request.summary, failures);
   const lines = [
-    `# Auto-curated evidence: \`${upstream ? request.skill : safeName(request.skill)}\``,
+    `# Auto-curated evidence: \`${safeName(request.skill)}\``,
     '',
     `- Generated at: \`${iso}\``,
-    `- Evidence window: last ${days} day(s)`,
+    `- Evidence window: last ${request.days ?? DEFAULT_DAYS} day(s)`,
     '',
     '## Summary',
     `- Tool events: ${summary.tool_events ?? 0}`,
@@ -38,18 +35,9 @@ export function referenceFile(request: BlockRequest, options: CompatOptions = {}
     '',
     '## Evidence',
     '',
-    ...rows.flatMap((row, at) => rowSection(row, at + 1, upstream)),
+    ...fenced(failureLines(failures.slice(0, MOST_ROWS))),
   ];
   return { path: `references/${PREFIX}${slugOf(request.skill)}-${file}.md`, text: `${lines.join('\n').trimEnd()}\n` };
-}
-
-/** Ours names nothing of the evidence outside the fence: a tool's name is also only what somebody called it. */
-function rowSection(row: BlockRow, number: number, upstream: boolean): readonly string[] {
-  const lead = upstream ? `${row.created_at ?? ''} \`${row.tool_name ?? ''}\` ` : '';
-  const lines = upstream
-    ? [previewOf(row)]
-    : [`- ${safeName(row.created_at)} ${safeName(row.tool_name)}`, `- ${safePreview(row, LONGEST_PREVIEW)}`];
-  return [`### ${number}. ${lead}${verdict(row)}`, '', ...fenced(lines), ''];
 }
 
 const PREFIX = 'curator-evolver-auto-';
@@ -61,10 +49,10 @@ export function slugOf(skill: string): string {
   return slug === '' ? 'skill' : slug;
 }
 
-/** Of the paths below a skill's folder, the reference files of this skill that may go once `current` stands; oldest first. */
-export function prunableReferences(paths: readonly string[], skill: string, current: string): readonly string[] {
+/** Of the paths below a skill's folder, the reference files of this skill that may go once `current` stands, or none; oldest first. */
+export function prunableReferences(paths: readonly string[], skill: string, current?: string): readonly string[] {
   const lead = `references/${PREFIX}${slugOf(skill)}-`;
   const own = paths.filter((path) => path.startsWith(lead) && /^\d{8}-\d{6}\.md$/.test(path.slice(lead.length)));
   const older = own.filter((path) => path !== current).sort(comparePoints);
-  return older.slice(0, Math.max(0, older.length - KEPT_REFERENCES));
+  return current === undefined ? older : older.slice(0, Math.max(0, older.length - KEPT_REFERENCES));
 }

@@ -2,8 +2,7 @@
 // Invariant of ours: literal, idempotent, every byte outside the markers stays; a text with broken markers and a block that is not exactly
 // one block come back unchanged.
 import type { CompatOptions } from '#mind/evidence/ledger/compact-preview.ts';
-import { expandTemplate } from '../text/expand-template.ts';
-import { END_MARKER, locateBlock, START_MARKER } from './markers.ts';
+import { END_MARKER, locateBlock, START_MARKER } from '#mind/skills/format/managed-block.ts';
 
 /**
  * Puts a managed block into a skill's text (seed 002, "autorun replaces only that managed block"; notes 10). Out: the text with the block
@@ -38,4 +37,38 @@ function spliceUpstream(text: string, block: string): string {
   const behind = end + END_MARKER.length;
   const until = text[behind] === '\n' ? behind + 1 : behind;
   return text.slice(0, start) + expandTemplate(block, text.slice(start, until)) + text.slice(until);
+}
+
+const LETTERS: Readonly<Record<string, string>> = {
+  a: '\u0007',
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  v: '\v',
+  '\\': '\\',
+};
+
+/** Octal escapes, the whole match's group, known letters, any other pair. */
+const ESCAPE = /\\(0[0-7]{0,2}|[1-3][0-7]{2}|g<0>|[\s\S]|$)/g;
+
+/** `whole`: what the template replaces, for `\\g<0>`. */
+export function expandTemplate(template: string, whole: string): string {
+  if (!template.includes('\\')) return template;
+  const expanded = Array.from(template.matchAll(ESCAPE), ([, code = '']) =>
+    code === 'g<0>' ? whole : expandOne(code),
+  );
+  if (expanded.some((part) => part === undefined)) return template;
+  let next = 0;
+  return template.replace(ESCAPE, () => expanded[next++] ?? '');
+}
+
+function expandOne(code: string): string | undefined {
+  if (/^[0-3][0-7]*$/.test(code) && (code[0] === '0' || code.length === 3)) {
+    return String.fromCharCode(Number.parseInt(code, 8));
+  }
+  if (code === '' || /^[0-9]/.test(code)) return undefined;
+  if (/^[A-Za-z]$/.test(code)) return LETTERS[code];
+  return LETTERS[code] ?? `\\${code}`;
 }

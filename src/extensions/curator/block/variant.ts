@@ -1,6 +1,22 @@
-// Owns the four bounded variants as data (seed 002, multi-variant evaluation; curator notes 10). Invariant: variant 0 is the default.
+// Owns the four bounded variants as data, with the guidance at the foot of a block (seed 002, multi-variant evaluation; curator notes 10).
+// Invariants: variant 0 is the default; of ours it shows all that a block may hold. Their bytes are what skills hold.
+
+import type { CompatOptions } from '#mind/evidence/ledger/compact-preview.ts';
 
 export type GuidanceStyle = 'verify-first' | 'evidence-first' | 'errors-first';
+
+const CHECK = '- When this skill is relevant, check these observed signals before choosing a workflow.';
+const TARGET = '- Prefer targeted verification over broad retries when similar errors recur.';
+const REPLACE =
+  '- If a repeated issue is understood, replace this evidence note with a concise human-readable SOP update.';
+const REUSE = '- Reuse matching evidence rows before re-running the same commands.';
+const REPLAY = '- Replay the newest error rows first before trying a new approach.';
+
+export const GUIDANCE: Readonly<Record<GuidanceStyle, readonly string[]>> = {
+  'verify-first': [CHECK, TARGET, REPLACE],
+  'evidence-first': [REUSE, CHECK, REPLACE],
+  'errors-first': [REPLAY, TARGET, REPLACE],
+};
 
 export interface VariantSpec {
   /** Inline evidence rows. */
@@ -16,35 +32,33 @@ export interface Variant {
   readonly spec: VariantSpec;
 }
 
-const DEFAULT_VARIANT: Variant = {
-  index: 0,
-  name: 'default-verify-first',
-  spec: { evidence_limit: 5, guidance_style: 'verify-first', force_spillover: false },
-};
+/** By index, by name or as a spec; nothing: the default. */
+export type GivenVariant = number | string | VariantSpec | Variant | null | undefined;
 
-export const VARIANTS: readonly Variant[] = [
-  DEFAULT_VARIANT,
-  {
-    index: 1,
-    name: 'compact-evidence-first',
-    spec: { evidence_limit: 3, guidance_style: 'evidence-first', force_spillover: false },
-  },
-  {
-    index: 2,
-    name: 'wide-errors-first',
-    spec: { evidence_limit: 8, guidance_style: 'errors-first', force_spillover: false },
-  },
-  {
-    index: 3,
-    name: 'spillover-minimal-inline',
-    spec: { evidence_limit: 2, guidance_style: 'verify-first', force_spillover: true },
-  },
-];
+/** A block of ours never holds more rows. */
+export const MOST_ROWS = 10;
 
-/** A variant by index, by name, or as its own spec; the default for anything else. */
-export function variantOf(given: number | string | VariantSpec | Variant | null | undefined): Variant {
-  if (typeof given === 'object' && given !== null) {
-    return 'spec' in given ? given : { ...DEFAULT_VARIANT, spec: { ...DEFAULT_VARIANT.spec, ...given } };
-  }
-  return VARIANTS.find(({ index, name }) => index === given || name === given) ?? DEFAULT_VARIANT;
+const spec = (evidence_limit: number, guidance_style: GuidanceStyle, force_spillover = false): VariantSpec => ({
+  evidence_limit,
+  guidance_style,
+  force_spillover,
+});
+
+export const MOST_VARIANTS = 4;
+
+/** The original's default shows five rows; ours all that there are. */
+export function variantsOf({ compat }: CompatOptions): readonly [Variant, ...Variant[]] {
+  return [
+    { index: 0, name: 'default-verify-first', spec: spec(compat === 'upstream' ? 5 : MOST_ROWS, 'verify-first') },
+    { index: 1, name: 'compact-evidence-first', spec: spec(3, 'evidence-first') },
+    { index: 2, name: 'wide-errors-first', spec: spec(8, 'errors-first') },
+    { index: 3, name: 'spillover-minimal-inline', spec: spec(2, 'verify-first', true) },
+  ];
+}
+
+/** By index, by name, or as its own spec; the default for anything else. */
+export function specOf(given: GivenVariant, options: CompatOptions): VariantSpec {
+  const variants = variantsOf(options);
+  if (typeof given === 'object' && given !== null) return 'spec' in given ? given.spec : given;
+  return (variants.find(({ index, name }) => index === given || name === given) ?? variants[0]).spec;
 }

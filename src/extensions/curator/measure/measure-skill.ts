@@ -1,10 +1,13 @@
-// Owns whether edits of a skill helped: each version's uses, rate and cost, and a verdict against the version before. Pure: rows come in
-// as data. Invariant: no verdict while either side has fewer than five uses; what has no known price has no sum that looks whole.
+// Owns whether edits of a skill helped: each version's uses, rate and cost, and a verdict against the version before; as
+// data and as a table. Reads versions of the door, uses and costs of state.db. Invariant: no verdict while either side has fewer than five uses; what has no known price has no sum that looks whole.
 import { isoTime } from '#base/clock.ts';
-import type { TurnCost } from '#mind/sessions/cost/turn-costs.ts';
+import { costOfTurns, type TurnCost } from '#mind/sessions/cost/turn-costs.ts';
+import { allVersions, countedVersions } from '#mind/skills/door/history/version-rows.ts';
 import type { SkillVersion } from '#mind/skills/skill-door.ts';
-import type { VersionUses } from '#mind/skills/use/read-uses.ts';
+import { usedTurns, usesByVersion, type VersionUses } from '#mind/skills/use/read-uses.ts';
 import { type UseCounts, worseProbability } from '#mind/skills/use/worse-probability.ts';
+import type { CuratorMind } from '../curator-ground.ts';
+import { inlineText } from '../text/inline-text.ts';
 
 export const MIN_USES = 5;
 const SURE = 0.95;
@@ -114,4 +117,72 @@ function wordOf(probabilityWorse: number): 'better' | 'worse' | 'no-clear-differ
 
 function usesOf({ successes, failures }: UseCounts): number {
   return successes + failures;
+}
+
+export const MEASURE_COLUMNS: readonly string[] = [
+  'version',
+  'by',
+  'what',
+  'when',
+  'uses',
+  'worked',
+  'failed',
+  'rate',
+  'US$ a use',
+  'tokens a use',
+  'verdict',
+];
+
+export function measurementRows({ versions }: SkillMeasurement): readonly (readonly string[])[] {
+  return versions.map((version) => [
+    String(version.version),
+    inlineText(version.actor ?? '-'),
+    whatOf(version),
+    version.at ?? '-',
+    String(version.uses),
+    String(version.worked),
+    String(version.failed),
+    version.success_rate === null ? '-' : `${Math.round(version.success_rate * 100)} %`,
+    moneyOf(version.cost),
+    version.cost.tokens_per_use === null ? '-' : String(Math.round(version.cost.tokens_per_use)),
+    verdictText(version.verdict),
+  ]);
+}
+
+function whatOf({ action, rolled_back_at: undone }: MeasuredVersion): string {
+  const what = inlineText(action ?? 'before the first known write');
+  return undone === null ? what : `${what}, undone`;
+}
+
+function moneyOf({ calls, unpriced_calls: unpriced, usd_per_use: usd }: MeasuredCost): string {
+  if (calls === 0) return '-';
+  if (usd === null) return 'unknown';
+  const shown = usd.toFixed(usd > 0 && usd < 0.01 ? 6 : 4);
+  return unpriced === 0 ? shown : `${shown} + unknown`;
+}
+
+function verdictText({
+  verdict,
+  against,
+  uses,
+  uses_needed: needed,
+  probability_worse: worse,
+}: MeasuredVerdict): string {
+  if (verdict === 'first') return '-';
+  if (verdict === 'not-enough-uses') return `not enough uses (${uses} of ${needed})`;
+  const word = verdict === 'no-clear-difference' ? 'no clear difference from' : `${verdict} than`;
+  return `${word} version ${against} (P(worse) ${(worse ?? 0).toFixed(2)})`;
+}
+
+/** A version that changed the managed block alone is none here. undefined: neither a write nor a use of such a skill is known. */
+export function readMeasurement({ door, state }: Pick<CuratorMind, 'door' | 'state'>, skill: string) {
+  const counted = countedVersions(allVersions(state, skill));
+  const versions = door.versions(skill).flatMap((one) => {
+    if (counted.get(one.version) !== one.version) return [];
+    return [one.parent === undefined ? one : { ...one, parent: counted.get(one.parent) ?? one.parent }];
+  });
+  const uses = usesByVersion(state, skill);
+  if (versions.length === 0 && uses.length === 0) return undefined;
+  const costs = new Map(uses.map(({ version }) => [version, costOfTurns(state, usedTurns(state, skill, version))]));
+  return measureSkill({ skill, versions, uses, costs }) satisfies SkillMeasurement;
 }

@@ -2,7 +2,6 @@
 // (curator notes 7). Pure, linear. Ours does not take "exit code 0" for a failure; the rest is the original's.
 import { isJsonObject, type JsonValue } from '#base/json.ts';
 import { isTruthy } from '#mind/evidence/ledger/upstream-value.ts';
-import { decimalValue } from '../text/decimal-value.ts';
 import { jsonInside } from './inner-text.ts';
 
 export function isSourceDump(text: string): boolean {
@@ -107,4 +106,18 @@ function inSequence(text: string, parts: readonly RegExp[]): boolean {
     at += found.index + found[0].length;
   }
   return true;
+}
+
+const DIGIT = /\p{Nd}/u;
+
+/** `digits`: nothing else; the digits of every script stand in rows of ten from its zero on. */
+export function decimalValue(digits: string): number {
+  return Number(Array.from(digits, digitValue).join(''));
+}
+
+function digitValue(digit: string): number {
+  const code = digit.codePointAt(0) ?? 0;
+  let below = 0;
+  while (DIGIT.test(String.fromCodePoint(code - below - 1))) below += 1;
+  return below % 10;
 }

@@ -1,9 +1,9 @@
 // Owns the shape of the plan as it is printed and stored (curator notes 8.5, schema 0.8). Pure. Invariant: exactly the notes' keys.
 import type { DrillGate } from '../verify/drill-gate.ts';
-import { CORE_PATTERNS } from './core-patterns.ts';
 import type { PlanEntry } from './planned-skill.ts';
 import type { RunFlags } from './run-flags.ts';
 import type { Selection } from './select-skills.ts';
+import { CORE_PATTERNS } from './write-policy.ts';
 
 export interface AutoRunPlan {
   readonly schema_version: '0.8';

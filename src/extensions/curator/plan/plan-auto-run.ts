@@ -1,14 +1,15 @@
 // Owns planning one unattended run (seed 002, current autorun algorithm; curator notes 8). Pure: report, skills, ranking and drill state
 // come in as data, nothing is written. Invariant of ours: a skipped or protected skill takes no slot from one that can be written, and the
 // order of the input changes nothing; the original slices first.
+
+import { comparePoints } from '#base/text/code-points.ts';
 import type { CompatOptions } from '#mind/evidence/ledger/compact-preview.ts';
 import type { PreparedUpdate } from '../block/prepare-update.ts';
 import { type DrillGate, drillGate } from '../verify/drill-gate.ts';
 import type { AutoRunRequest } from './auto-run-request.ts';
 import { type AutoRunPlan, describePlan } from './describe-plan.ts';
-import { localSkills } from './local-skills.ts';
 import { planEntries } from './plan-entries.ts';
-import type { PlanEntry } from './planned-skill.ts';
+import type { PlanEntry, PlanningSkill } from './planned-skill.ts';
 import { readRunFlags } from './run-flags.ts';
 import { describeSelection, eligibleSkills, orderSkills, semanticQuery, wantsModels } from './select-skills.ts';
 
@@ -68,4 +69,22 @@ function gateOf(
 ): DrillGate {
   const known = { ...(state === undefined ? {} : { state }), ...(stateError === undefined ? {} : { stateError }) };
   return drillGate({ statePath: drillStatePath, require: requireDrill, ...known }, options);
+}
+
+const NOT_SKILLS = new Set(['.archive', '.curator_backups', '.hub']);
+
+function localSkills(found: readonly PlanningSkill[]): ReadonlyMap<string, PlanningSkill> {
+  const split = found.map((skill) => ({ skill, parts: skill.path.split(/[\\/]/) }));
+  const live = split.filter(({ parts }) => !parts.some((part) => NOT_SKILLS.has(part)));
+  live.sort((a, b) => compareParts(a.parts, b.parts) || comparePoints(a.skill.text, b.skill.text));
+  return new Map(live.map(({ skill }) => [skill.name, skill]));
+}
+
+/** Folder by folder, as paths compare in the original's language. */
+function compareParts(a: readonly string[], b: readonly string[]): number {
+  for (let at = 0; at < Math.min(a.length, b.length); at += 1) {
+    const order = comparePoints(a[at] ?? '', b[at] ?? '');
+    if (order !== 0) return order;
+  }
+  return a.length - b.length;
 }

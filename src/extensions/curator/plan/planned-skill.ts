@@ -4,7 +4,7 @@ import { sha256 } from '#base/ids.ts';
 import { codeLength } from '#base/text/code-points.ts';
 import type { CompatOptions } from '#mind/evidence/ledger/compact-preview.ts';
 import { type SelectedVariant, type VariantSummary, weighVariants } from '../block/choose-variant.ts';
-import type { BlockRow } from '../block/evidence-lines.ts';
+import type { BlockRow } from '../block/failures.ts';
 import { HARD_LIMIT, type PreparedUpdate, type SizeStrategy, SOFT_LIMIT } from '../block/prepare-update.ts';
 import type { SkillCounts } from '../report/evidence.ts';
 import { isWritableSource } from '../sources/classify-source.ts';

@@ -1,7 +1,7 @@
 // Owns the flags of auto-run: every spelling, default and clamp (seed 002, inputs; curator notes 8.1). Pure. Invariant: total; writing is
 // on only when both write flags are literally on.
 import type { JsonObject, JsonValue } from '#base/json.ts';
-import { MOST_VARIANTS } from '../block/choose-variant.ts';
+import { MOST_VARIANTS } from '../block/variant.ts';
 
 export interface RunFlags {
   readonly limits: {

@@ -2,11 +2,33 @@
 // the home's own evidence file is, as everywhere.
 import { statSync } from 'node:fs';
 import type { Clock } from '#base/clock.ts';
+import type { RoomSchema } from '#base/database/migrate.ts';
 import { type DatabaseNotice, type OpenDatabaseOptions, openDatabase } from '#base/database.ts';
 import { errorCode, TalariaError } from '#base/errors.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
-import { queueSchema } from './queue-schema.ts';
 import { type ReviewQueue, reviewQueue } from './review-queue.ts';
+
+const REVIEW_CANDIDATES = `
+CREATE TABLE IF NOT EXISTS review_candidates(
+  id TEXT PRIMARY KEY,
+  candidate_type TEXT NOT NULL,
+  title TEXT NOT NULL,
+  rationale TEXT NOT NULL,
+  confidence REAL NOT NULL,
+  evidence_refs_json TEXT NOT NULL,
+  target_skill TEXT,
+  auto_apply_allowed INTEGER NOT NULL DEFAULT 0 CHECK (auto_apply_allowed = 0),
+  requires_human_review INTEGER NOT NULL DEFAULT 1 CHECK (requires_human_review = 1),
+  metadata_json TEXT NOT NULL DEFAULT '{}',
+  status TEXT NOT NULL DEFAULT 'pending',
+  created_at TEXT NOT NULL,
+  updated_at TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS idx_review_candidates_status ON review_candidates(status);
+CREATE INDEX IF NOT EXISTS idx_review_candidates_type ON review_candidates(candidate_type);
+`;
+
+const queueSchema: RoomSchema = { room: 'review-queue', steps: [REVIEW_CANDIDATES] };
 
 export interface QueueFile {
   readonly path: string;

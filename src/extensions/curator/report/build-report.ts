@@ -3,8 +3,8 @@
 import { eventTime } from '#mind/evidence/ledger/event-rows.ts';
 import { epochOf, type Instant } from '../text/time-stamp.ts';
 import type { EvidenceReport, EvidenceRow } from './evidence.ts';
-import type { EvidenceReader } from './evidence-reader.ts';
-import { LEDGER_ORDER } from './ledger-order.ts';
+import { LEDGER_ORDER } from './evidence.ts';
+import type { EvidenceReader } from './ledger-reader.ts';
 
 export interface ReportQuestion {
   readonly dbPath: string;

@@ -1,5 +1,7 @@
-// Owns the rows of evidence and of a report as data, in the spelling that every reader of the JSON knows (curator notes 2, 5). No code.
-import type { LEDGER_ORDER } from './ledger-order.ts';
+// Owns the rows of evidence and of a report as data, in the spelling that every reader of the JSON knows (curator notes 2, 5). No code
+// but a symbol for where a row stands in the ledger, which no report, block or JSON prints: of two rows of one second the larger is the newer.
+
+export const LEDGER_ORDER: unique symbol = Symbol('order in the ledger');
 
 /** A tool call as a report shows it. */
 export interface EvidenceRow {

@@ -1,17 +1,20 @@
 // Owns one unattended run from evidence to written skills (seed 002, current autorun algorithm; curator notes 8). An in-process schedule,
 // the timer and the command call the same. Knows no surface. Invariants: a dry run writes nothing and takes no lease; writing needs both
 // flags and the home's lease; a skill that the door refuses gives its slot to the next one.
+
+import type { Database } from '#base/database/connection.ts';
 import type { JsonObject } from '#base/json.ts';
 import { ok, refuse } from '#base/result.ts';
+import { plural } from '#base/text.ts';
+import { createProposalLedger } from '#mind/evidence/proposal-ledger.ts';
 import { withUnattendedLease } from '#mind/learning/review/unattended-lease.ts';
 import type { CuratorGround, CuratorMind } from '../curator-ground.ts';
+import type { AutoRunRequest } from '../plan/auto-run-request.ts';
 import { planWrites } from '../plan/plan-auto-run.ts';
-import type { EvidenceReader } from '../report/evidence-reader.ts';
-import { ledgerReader } from '../report/ledger-reader.ts';
+import { type EvidenceReader, ledgerReader } from '../report/ledger-reader.ts';
 import { installedTimer } from '../timer/timer-places.ts';
-import { boundedRun } from './bounded-run.ts';
+import { refusedSkill } from './gather/gather-skills.ts';
 import type { RankSkills } from './gather/rank-eligible.ts';
-import { withoutWaiting } from './gather/waiting-skills.ts';
 import { type PreparationParts, type PreparedRun, prepareRun } from './prepare-run.ts';
 import { type AutoRun, type AutoRunResult, withOutcomes } from './run-outcome.ts';
 import { runSettings } from './run-settings.ts';
@@ -90,4 +93,27 @@ async function writingRun(
   );
   if (done.summary.applied > 0) await mind.skills.refresh(signal);
   return done;
+}
+
+const MOST_MISSING = 500;
+
+function boundedRun(run: AutoRun, notes: readonly string[] = []): AutoRun {
+  const missing = run.candidates.filter(({ reason }) => reason === 'skill-file-not-found');
+  const cut = new Set(missing.slice(MOST_MISSING));
+  const said = cut.size === 0 ? notes : [...notes, `left out: ${plural(cut.size, 'more skill')} without a SKILL.md`];
+  if (said.length === 0) return run;
+  return { ...run, candidates: run.candidates.filter((entry) => !cut.has(entry)), notes: said };
+}
+
+const MOST = 1_000;
+
+/** The request with those skills refused as the guard refused them. */
+function withoutWaiting(request: AutoRunRequest, state: Database): AutoRunRequest {
+  const pending = createProposalLedger({ database: state }).list({
+    ...{ status: 'pending', kind: 'skill', actor: 'curator', limit: MOST },
+  });
+  const names = new Set(pending.map(({ target }) => target));
+  if (names.size === 0) return request;
+  const skills = request.skills.map((skill) => (names.has(skill.name) ? refusedSkill(skill, 'guard-asks') : skill));
+  return { ...request, skills };
 }

@@ -1,14 +1,14 @@
 // Owns gathering what one run is planned from: evidence, skills, ranking, drill state (curator notes 8.2, 8.3). Writes nothing.
 // Invariant: only eligible skills are asked about; what is gathered is data, so that planning again gives the same plan.
 import type { JsonObject } from '#base/json.ts';
+import { eventTime } from '#mind/evidence/ledger/event-rows.ts';
 import type { CuratorGround, CuratorMind } from '../curator-ground.ts';
-import type { AutoRunRequest, SkillReport } from '../plan/auto-run-request.ts';
+import type { AutoRunRequest, PlanningReport, SkillReport } from '../plan/auto-run-request.ts';
 import { eligibleSkills } from '../plan/select-skills.ts';
-import type { EvidenceReader } from '../report/evidence-reader.ts';
+import type { EvidenceReader } from '../report/ledger-reader.ts';
 import { readDrillState } from './drill/drill-state.ts';
 import { currentDrillState } from './drill/known-applies.ts';
 import { gatherSkills } from './gather/gather-skills.ts';
-import { planningEvidence } from './gather/planning-report.ts';
 import { type RankSkills, rankEligible } from './gather/rank-eligible.ts';
 import { type RunSettings, runSettings } from './run-settings.ts';
 
@@ -79,5 +79,29 @@ function kept(reportOf: (skill: string) => SkillReport): (skill: string) => Skil
     const report = reports.get(skill) ?? reportOf(skill);
     reports.set(skill, report);
     return report;
+  };
+}
+
+interface PlanningEvidence {
+  readonly report: PlanningReport;
+  readonly reportOf: (skill: string) => SkillReport;
+}
+
+const DAY_MS = 86_400_000;
+const MOST_ROWS = 20;
+const ALL = 1_000_000;
+
+export function planningEvidence(
+  reader: EvidenceReader,
+  { dbPath, days, now }: { readonly dbPath: string; readonly days: number; readonly now: number },
+): PlanningEvidence {
+  const since = eventTime(now - days * DAY_MS);
+  const whole = { since, skill: null };
+  return {
+    report: { db_path: dbPath, summary: reader.summary(whole, ALL), skill_evidence: reader.evidence(whole, MOST_ROWS) },
+    reportOf: (skill) => {
+      const window = { since, skill };
+      return { summary: reader.summary(window, 1), skill_evidence: reader.failures(window) };
+    },
   };
 }

@@ -72,8 +72,8 @@ const MOMENTS: ReadonlySet<string> = new Set([
   'target-not-found',
 ]);
 
-/** Nothing stood in the way: there is no such skill any more, or it says all of it already. */
-const NOTHING_TO_DO: ReadonlySet<string> = new Set(['skill-file-not-found', 'managed-block-unchanged']);
+/** Nothing stood in the way: there is no such skill any more, it says all of it already, or nothing failed. */
+const NOTHING_TO_DO: ReadonlySet<string> = new Set(['skill-file-not-found', 'managed-block-unchanged', 'no-failures']);
 
 /** 0: done; 1: something that was tried failed; 3: a gate kept everything back that was to be written. A folder elsewhere is only planned for. */
 export function autoRunExit(

@@ -5,7 +5,7 @@ import type { CuratorGround } from '../curator-ground.ts';
 import { runAutoRun } from '../run/auto-run.ts';
 import { autoRunExit } from '../run/run-outcome.ts';
 import { createRank } from '../search/create-rank.ts';
-import { ownVerifier } from '../timer/own-verifier.ts';
+import { ownVerifier } from '../timer/timer-request.ts';
 import { autoRunFlags, type ScheduleConfig } from './schedule-config.ts';
 import type { ScheduledRun } from './schedule-job.ts';
 

@@ -8,7 +8,7 @@ import { openOnnxReranker } from '#core/model/rerankers/onnx-reranker.ts';
 import type { CuratorGround } from '../curator-ground.ts';
 import type { RankParts } from './rank-skills.ts';
 import type { SemanticConfig } from './semantic-config.ts';
-import { semanticRuntime } from './semantic-runtime.ts';
+import { semanticRuntime } from './semantic-config.ts';
 
 /** Where the pieces lie, and the variables. */
 export type SemanticGround = Pick<CuratorGround, 'variables'> & {

@@ -2,10 +2,9 @@
 // their seams; loading them is given. Invariant: what fails is a result with its mode and reason, never an exception; only an abort is thrown.
 import { errorText } from '#base/errors.ts';
 import { roundHalfEven } from '#base/number/round-half-even.ts';
-import { comparePoints } from '#base/text/code-points.ts';
+import { codeLength, comparePoints, firstPoints } from '#base/text/code-points.ts';
 import type { Embedder } from '#core/model/embedder.ts';
 import type { Reranker } from '#core/model/rerankers/reranker.ts';
-import { cutToLimit } from './cut-to-limit.ts';
 import {
   executedResult,
   type FailedMode,
@@ -172,4 +171,12 @@ function withFix(error: unknown): string {
   const what = errorText(error).trimEnd();
   if (fix === '') return what;
   return /[.!?]$/.test(what) ? `${what} ${fix}` : `${what}. ${fix}`;
+}
+
+const MARK = '\n[truncated]';
+
+/** Never more than `limit` code points; what was cut ends with `mark`. */
+export function cutToLimit(text: string, limit: number, mark: string = MARK): string {
+  if (text.length <= limit || codeLength(text) <= limit) return text;
+  return `${firstPoints(text, limit - codeLength(mark))}${mark}`;
 }

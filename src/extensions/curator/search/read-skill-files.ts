@@ -1,9 +1,10 @@
-// Owns reading every SKILL.md below a folder for a search (curator notes 6), but removed ones (decision 0019). Knows no ranking.
+// Owns reading every SKILL.md below a folder for a search (curator notes 6), but removed ones (decision 0019) and managed blocks. Knows no ranking.
 // Invariants: sorted by path; bytes that are no UTF-8 become U+FFFD; links to folders are not followed; what cannot be read is named.
 import { type Dirent, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { errorCode, errorText } from '#base/errors.ts';
 import { comparePoints } from '#base/text/code-points.ts';
+import { withoutBlock } from '#mind/skills/format/managed-block.ts';
 import type { RankableSkill } from './rank-skills.ts';
 
 export interface FoundSkillFiles {
@@ -41,7 +42,7 @@ function entriesOf(folder: string, problems: string[]): readonly Dirent[] {
 
 function readOne(path: string, into: { readonly skills: RankableSkill[]; readonly problems: string[] }): void {
   try {
-    into.skills.push({ name: basename(join(path, '..')), path, text: readFileSync(path, 'utf8') });
+    into.skills.push({ name: basename(join(path, '..')), path, text: withoutBlock(readFileSync(path, 'utf8')) });
   } catch (error) {
     into.problems.push(`${path}: ${errorText(error)}`);
   }

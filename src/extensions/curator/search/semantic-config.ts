@@ -2,7 +2,7 @@
 // Invariant: without a section the seed's two models are used.
 import { z } from 'zod';
 import type { CuratorMind } from '../curator-ground.ts';
-import { EMBEDDING_MODEL, RERANKER_MODEL } from './search-result.ts';
+import { EMBEDDING_MODEL, RERANKER_MODEL, type SearchRuntime } from './search-result.ts';
 
 const repository = z
   .string()
@@ -43,4 +43,18 @@ export type SemanticConfig = z.infer<typeof semanticSchema>;
 /** Throws TalariaError `config-invalid` naming line and key. */
 export function readSemanticConfig(mind: Pick<CuratorMind, 'config'>): SemanticConfig {
   return mind.config('curator', z.looseObject({ semantic: semanticSchema.prefault({}) })).semantic;
+}
+
+const DEFAULT_LIMIT = 512;
+const LEAST_LIMIT = 200;
+
+/** Talaria's own names win over the original's. What is no whole number counts as not set. */
+export function semanticRuntime(variables: Readonly<Record<string, string | undefined>>): SearchRuntime {
+  const named = (name: string) =>
+    variables[`TALARIA_CURATOR_${name}`]?.trim() || variables[`HERMES_CURATOR_EVOLVER_${name}`]?.trim() || '';
+  const limit = named('SEMANTIC_TEXT_LIMIT');
+  return {
+    device: named('SEMANTIC_DEVICE') || 'auto',
+    text_limit_chars: /^[+-]?\d{1,9}$/.test(limit) ? Math.max(LEAST_LIMIT, Number(limit)) : DEFAULT_LIMIT,
+  };
 }

@@ -1,16 +1,19 @@
 // Owns installing the timer of the machine's scheduler (seed 002, install-auto; curator notes 15). Invariant: a refusal has written nothing;
 // the files are on disk, all of them, before the scheduler is told; the result says whether skills will be written unattended.
+
+import { readFileSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { atomicWrite } from '#base/atomic-write.ts';
+import { errorCode, errorText, TalariaError } from '#base/errors.ts';
 import type { JsonObject } from '#base/json.ts';
 import { privateFolder } from '#base/platform.ts';
 import type { Result } from '#base/result.ts';
 import type { CuratorGround } from '../curator-ground.ts';
-import { type PlanRefusal, planTimer, type TimerPlan } from './plan-timer.ts';
+import { type PlannedFile, type PlanRefusal, planTimer, type TimerPlan } from './plan-timer.ts';
 import { runSteps, type Scheduler, type StepsDone, schedulerFix } from './scheduler.ts';
 import { timerPlaces } from './timer-places.ts';
 import { type TimerRequest, timerSpec, verificationOf } from './timer-request.ts';
 import { TURN_OFF, timerStatement } from './timer-statement.ts';
-import { writeTimerFiles } from './write-timer-files.ts';
 
 export interface InstallOptions {
   readonly ground: CuratorGround;
@@ -102,4 +105,46 @@ function failure(scheduler: Scheduler, { exit_code, output }: StepsDone): Instal
     message: `The timer is written, but ${scheduler.name} did not turn it on: ${said}`,
     fix: schedulerFix(scheduler, output),
   };
+}
+
+/** Units are read by the scheduler, which may be another user's process. */
+const MODE = 0o644;
+
+/** Throws TalariaError as `atomicWrite`, always with a fix. */
+export function writeTimerFiles(files: readonly PlannedFile[]): void {
+  const changes = files.map(({ path, text }) => ({ path, text, before: bytesOf(path) }));
+  const written: typeof changes = [];
+  for (const change of changes) {
+    try {
+      atomicWrite(change.path, change.text, { mode: MODE });
+    } catch (error) {
+      for (const { path, before } of written) putBack(path, before);
+      throw withFix(change.path, error);
+    }
+    written.push(change);
+  }
+}
+
+function putBack(path: string, before: Buffer | undefined): void {
+  if (before === undefined) rmSync(path, { force: true });
+  else atomicWrite(path, before, { mode: MODE });
+}
+
+function bytesOf(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw withFix(
+      path,
+      new TalariaError(`cannot read ${path}: ${errorText(error)}`, { code: 'write-failed', cause: error }),
+    );
+  }
+}
+
+function withFix(path: string, error: unknown): unknown {
+  if (!(error instanceof TalariaError) || error.fix !== undefined) return error;
+  const fix = `Look at ${dirname(path)}: it must be a folder of your own, with nothing else under this name. No file was changed.`;
+  return new TalariaError(error.message, { code: error.code, cause: error.cause, fix });
 }

@@ -3,9 +3,8 @@
 import { userInfo } from 'node:os';
 import { ok, type Result, refuse } from '#base/result.ts';
 import type { CuratorGround } from '../curator-ground.ts';
-import { findProgram } from './find-program.ts';
 import { runSteps, type Scheduler, type Step } from './scheduler.ts';
-import { timerPlaces } from './timer-places.ts';
+import { findProgram, timerPlaces } from './timer-places.ts';
 import { holdsSecret, type TimerRequest, timerSpec } from './timer-request.ts';
 import { launchdPlist } from './units/launchd-plist.ts';
 import { systemdUnits } from './units/systemd-units.ts';

@@ -4,7 +4,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { throwIfAborted } from '#base/abort.ts';
 import { runProcess } from '#base/process.ts';
 import type { CuratorGround } from '../curator-ground.ts';
-import { findProgram } from './find-program.ts';
+import { findProgram } from './timer-places.ts';
 
 export type SchedulerName = 'systemd' | 'launchd';
 

@@ -1,6 +1,7 @@
 // Owns where a timer of the machine lies, by scheduler (curator notes 15). Reads only whether a file is there.
 import { existsSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
+import { findOnPath } from '#base/paths/find-on-path.ts';
 import type { CuratorGround } from '../curator-ground.ts';
 import { LAUNCHD_LABEL, SYSTEMD_SERVICE, SYSTEMD_TIMER } from './units/timer-spec.ts';
 
@@ -38,4 +39,11 @@ export function installedTimer(ground: PlacesGround): {
     ...(existsSync(timer) ? { timer_path: timer } : {}),
     ...(existsSync(plist) ? { plist_path: plist } : {}),
   };
+}
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/** Absolute path, or undefined. */
+export function findProgram(name: string, { PATH }: Variables): string | undefined {
+  return isAbsolute(name) ? name : findOnPath(name, PATH);
 }

@@ -3,8 +3,7 @@
 import { join } from 'node:path';
 import { findSecrets } from '#base/secrets.ts';
 import type { CuratorGround } from '../curator-ground.ts';
-import { findProgram } from './find-program.ts';
-import { ownVerifier } from './own-verifier.ts';
+import { findProgram } from './timer-places.ts';
 import type { TimerSpec } from './units/timer-spec.ts';
 
 export interface TimerRequest {
@@ -72,4 +71,13 @@ function runFlags({ skillsDir, writing, order, policy }: TimerRequest, verify: V
     ...when(verify.command !== null, '--verify-command', verify.command ?? ''),
     ...when(verify.cwd !== null, '--verify-cwd', verify.cwd ?? ''),
   ];
+}
+
+/** `program`: what starts Talaria. One line for `/bin/sh -c`. */
+export function ownVerifier(program: readonly string[]): string {
+  return [...program, 'curator', 'skill-validate'].map(shellWord).join(' ');
+}
+
+function shellWord(word: string): string {
+  return /^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,5 +1,5 @@
 // Owns the agent's tool `curator_evidence_report` (seed 002, plugin; curator notes 17): the evidence report, read only. What it gives is
-// what tools and files said, so its origin is foreign. Its toolset, `curator`, is one that a session starts with; days are clamped to 1..365.
+// what tools and files said, so its origin is foreign. Its toolset, `curator`, is shown where it is named; days are clamped to 1..365.
 import { z } from 'zod';
 import { type AnyTool, defineTool } from '#core/agent/tool.ts';
 import type { CuratorGround } from '../curator-ground.ts';

@@ -3,7 +3,7 @@
 
 import { codeLength } from '#base/text/code-points.ts';
 import type { CompatOptions } from '#mind/evidence/ledger/compact-preview.ts';
-import { countOf, END_MARKER, START_MARKER } from '../block/markers.ts';
+import { countOf, END_MARKER, START_MARKER } from '#mind/skills/format/managed-block.ts';
 import { HARD_LIMIT } from '../block/prepare-update.ts';
 import { type HeaderFault, headerFault } from './header-fault.ts';
 

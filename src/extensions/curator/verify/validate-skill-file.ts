@@ -2,8 +2,8 @@
 // marker order nor size: that is the structural stage.
 import { basename } from 'node:path';
 import { isJsonObject } from '#base/json.ts';
+import { countOf, END_MARKER, START_MARKER } from '#mind/skills/format/managed-block.ts';
 import { readYaml } from '#mind/skills/format/read-yaml.ts';
-import { countOf, END_MARKER, START_MARKER } from '../block/markers.ts';
 import { headerFault } from './header-fault.ts';
 import { headerOf } from './structural-check.ts';
 

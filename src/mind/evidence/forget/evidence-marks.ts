@@ -1,7 +1,8 @@
-// Owns recognising again which recorded calls a written note rests on: by time and tool, which stand in front of every quoted preview
+// Owns recognising again which recorded calls a written note rests on: by time and tool, which stand in front of every quoted call
 // (curator notes 10). Pure; knows no writer of notes. Invariant: found whatever became of the words behind it.
 
-const MARKED = /^- (\d{4}-\d\d-\d\dT[\d:.]+(?:[+-]\d\d:\d\d|Z)) (.+?)(?: (?:ok|error)(?::.*)?)?$/gm;
+const MARKED =
+  /^(?:- | {2}(?:last|worked afterwards): )(\d{4}-\d\d-\d\dT[\d:.]+(?:[+-]\d\d:\d\d|Z)) (.+?)(?: (?:ok|error)(?::.*)?)?$/gm;
 
 /** `created_at` and `tool_name` as the ledger holds them; a name that no tool has is not found again. */
 export function evidenceMark(row: { readonly created_at: string; readonly tool_name: string }): string {

@@ -1,15 +1,22 @@
-// Owns the question whether a tool's raw result looks like a failure (curator notes 3). Pure. The original looks for bare substrings and
-// so takes "0 errors" for one; ours wants a statement. Invariant: total on every value.
+// Owns the question whether a tool's raw result records a failure (curator notes 3). Pure. The original also looks for words and so takes
+// "0 errors" for one; ours goes by fields alone. Invariant: total on every value; no text is read for what it says.
 import { isJsonObject, type JsonObject, parseJson } from '#base/json.ts';
+import type { ToolResultPart } from '#core/model/message.ts';
 import { type CompatOptions, compactPreview } from './compact-preview.ts';
 import { isTruthy, stripBlanks } from './upstream-value.ts';
 
 const LOOKED_AT = 2048;
 
+/** Whether a call that we ran failed, by what was recorded of its end. The terminal itself says when 1 is no failure but an answer. */
+export function hasFailed({ isError, observed, name }: ToolResultPart): boolean {
+  const { exitCode = 0, refused } = observed;
+  return isError || refused !== undefined || (exitCode !== 0 && !(exitCode === 1 && name === 'terminal'));
+}
+
 /**
- * Whether a tool's result looks like a failure (seed 002, evidence; notes 3). `result`: what the tool gave back, before any cut, of any
- * kind; a text that is a JSON object counts as that object. An object fails by `error`, `success` or `exit_code`, never by its words; any
- * other value by what its first 2,047 characters say: for the original one of five bare words, for ours a statement. Throws nothing.
+ * Whether a tool's result records a failure (seed 002, evidence; notes 3). `result`: what the tool gave back, before any cut, of any
+ * kind; a text that is a JSON object counts as that object. An object fails by `error`, `success` or `exit_code`, never by its words. Any
+ * other value is no failure for ours; for the original one of five bare words in its first 2,047 characters is. Throws nothing.
  */
 export function isErrorLike(result: unknown, options: CompatOptions = {}): boolean {
   const value = parsed(result);
@@ -17,8 +24,7 @@ export function isErrorLike(result: unknown, options: CompatOptions = {}): boole
     return isJsonObject(value) ? isUpstreamFailure(value) : hasUpstreamWord(value, options);
   }
   if (isJsonObject(value)) return isFailure(value);
-  if (Array.isArray(value)) return value.some((item) => isJsonObject(item) && isErrorLike(item.text ?? item));
-  return typeof value === 'string' && saysFailure(compactPreview(value, LOOKED_AT));
+  return Array.isArray(value) && value.some((item) => isJsonObject(item) && isErrorLike(item.text ?? item));
 }
 
 function parsed(result: unknown): unknown {
@@ -55,21 +61,4 @@ function isFailure(result: JsonObject): boolean {
 
 function isNonZero(code: unknown): boolean {
   return (typeof code === 'number' || (typeof code === 'string' && code.trim() !== '')) && Number(code) !== 0;
-}
-
-const STATEMENTS: readonly RegExp[] = [
-  /traceback \(most recent call last\)/i,
-  /^\s*(?:[\w.]{0,60}(?:error|exception)|fatal|panic|npm err!|e)\b(?:\s?\[[^\]\n]{1,40}\])?:(?!\s*(?:0|none|null|false|no)\b)/im,
-  /(?::|\))\s(?:fatal )?error\b(?: \w{1,12})?:\s/i,
-  /^\s*(?:fatal|unhandled|uncaught)\s[^\n]{0,40}\b(?:error|exception)\b/im,
-  /\bexit(?:ed)?(?:[ _](?:with|code|status)){1,3}\s{0,2}[:=]?\s{0,2}-?[1-9]/i,
-  /\b[1-9]\d{0,6} (?:errors?|failures?|failed|failing)\b/i,
-  /\b(?:command|build|test|tests|request|connection|job|deploy|deployment|install|installation|operation|compilation|upload|download|login|authentication|it|has|have) failed\b/i,
-  /^\s*(?:FAILED|FAIL|ERROR)\b(?!\w|\s*[:=]\s*(?:0|none)\b)/m,
-  /\bfailed (?:to|with|because)\b/i,
-  /\b(?:command not found|no such file or directory|permission denied|connection refused|segmentation fault|out of memory)\b/i,
-];
-
-function saysFailure(text: string): boolean {
-  return STATEMENTS.some((statement) => statement.test(text));
 }

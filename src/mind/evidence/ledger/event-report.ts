@@ -43,6 +43,9 @@ export interface TurnEventRow {
   readonly assistant_preview: string;
 }
 
+/** Calls that went well, for each that failed, that are looked at for the one that worked afterwards. */
+const FINE_PER_FAILED = 10;
+
 interface Columns {
   readonly skill: string;
   readonly error: string;
@@ -135,6 +138,33 @@ export function newestToolEvents(
     ...values,
     limit,
   );
+}
+
+/** The newest calls of the window that failed, and those of the same sessions and tools that went well after the first of them. */
+export function failedToolEvents(
+  database: Database,
+  window: EventWindow,
+  { limit, ...options }: CompatOptions & { readonly limit: number },
+): readonly ToolEventRow[] {
+  const { skill, error } = columnsOf(options);
+  const { where, values } = filterOf(window, { skill, time: 'created_at' });
+  const columns = `id, created_at, session_id, task_id, tool_name, duration_ms, ${error} AS is_error, ${skill} AS skill_name,
+    args_json, result_preview`;
+  const failed = database.all<ToolEventRow>(
+    `SELECT ${columns} FROM tool_events WHERE ${where} AND ${error} = 1 ORDER BY created_at DESC, id DESC LIMIT ?`,
+    ...values,
+    limit,
+  );
+  const [sessions, tools] = [failed.map((row) => row.session_id), failed.map((row) => row.tool_name)];
+  const fine = database.all<ToolEventRow>(
+    `SELECT ${columns} FROM tool_events WHERE session_id IN (SELECT value FROM json_each(?))
+       AND tool_name IN (SELECT value FROM json_each(?)) AND ${error} = 0 AND id > ? ORDER BY id LIMIT ?`,
+    JSON.stringify([...new Set(sessions)]),
+    JSON.stringify([...new Set(tools)]),
+    Math.min(...failed.map(({ id }) => id), Number.MAX_SAFE_INTEGER),
+    FINE_PER_FAILED * limit,
+  );
+  return [...failed, ...fine];
 }
 
 /** Newest first, of every skill. */

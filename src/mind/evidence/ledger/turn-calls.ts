@@ -6,7 +6,7 @@ import { sliceText } from '#base/text.ts';
 import type { ToolCallPart, ToolResultPart } from '#core/model/message.ts';
 import type { Redact } from '../redact-json.ts';
 import { attributeSkill } from './attribute-skill.ts';
-import { isErrorLike } from './error-like.ts';
+import { hasFailed, isErrorLike } from './error-like.ts';
 import { toolEventKey } from './event-keys.ts';
 import { argumentsOf, previewOf, type ToolEvent } from './event-rows.ts';
 
@@ -23,7 +23,7 @@ export interface CallEnd {
 
 export interface CallRules {
   readonly redact: Redact;
-  /** Nobody observed how the calls ended: only what they gave back is left to judge by. */
+  /** Nobody observed how the calls ended: only the fields of what they gave back are left to go by. */
   readonly unobserved?: boolean;
 }
 
@@ -84,9 +84,10 @@ export class TurnCalls {
     if (skill !== null) this.#active = skill;
   }
 
+  /** By what was recorded of the call; where nobody recorded it, by the fields of what it gave back. Never by words. */
   #isFailure(result: ToolResultPart | undefined): boolean {
     if (result === undefined) return false;
-    return isFailure(result) || (this.#rules.unobserved === true && saysFailure(result));
+    return hasFailed(result) || (this.#rules.unobserved === true && isErrorLike(result.text));
   }
 }
 
@@ -97,18 +98,4 @@ function argumentsGiven({ arguments: given, malformed }: ToolCallPart): JsonObje
 
 function shortened(name: string | null): string | null {
   return name === null ? null : sliceText(name, LONGEST_NAME);
-}
-
-/** What we know counts before what the text looks like. */
-function isFailure({ isError, observed, text }: ToolResultPart): boolean {
-  if (isError || observed.refused !== undefined) return true;
-  if (observed.exitCode !== undefined) return observed.exitCode !== 0;
-  return text.trimStart().startsWith('{') && isErrorLike(text);
-}
-
-/** What these give back is somebody's text, which may speak of any failure. */
-const READING = /^(?:skills?_|read_|search_|list_|session_|web_|memory)/;
-
-function saysFailure({ name, observed, text }: ToolResultPart): boolean {
-  return observed.exitCode === undefined && !READING.test(name) && isErrorLike(text);
 }

@@ -52,8 +52,8 @@ CREATE TABLE vectors(
 ) WITHOUT ROWID;
 `;
 
-/** A change of the tables, of the header's fields or of the stems is a new number: the old file is left for the next clean-up. */
-const CACHE_VERSION = 2;
+/** A change of the tables, of the header's fields, of the stems or of what is read for words is a new number: the old file is left for the next clean-up. */
+const CACHE_VERSION = 3;
 
 export const skillsCacheName = `skills-${CACHE_VERSION}.sqlite`;
 

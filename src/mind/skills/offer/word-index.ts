@@ -6,6 +6,7 @@ import type { Database } from '#base/database/connection.ts';
 import { errorCode } from '#base/errors.ts';
 import { parseJsonObject } from '#base/json.ts';
 import { contentStems } from '#base/text/content-stems.ts';
+import { withoutBlock } from '../format/managed-block.ts';
 import { splitHeader } from '../format/split-header.ts';
 import { readText } from '../library/folder-files.ts';
 import { workSlices } from '../library/work-slices.ts';
@@ -87,7 +88,7 @@ function bodyOf(file: string): string {
   try {
     const read = readText(file, file);
     const split = read.ok ? splitHeader(read.value) : read;
-    return split.ok ? split.value.body : '';
+    return split.ok ? withoutBlock(split.value.body) : '';
   } catch (error) {
     if (errorCode(error) === undefined) throw error;
     return ''; // it went away: the next refresh removes its row

@@ -11,6 +11,8 @@ import { folderBelow, recordOfFolder } from './record-of-folder.ts';
 import { allRecords, asRecord, findRecord, newRecord, putRecord, type RecordRow } from './record-rows.ts';
 import { mirrorRecords, USAGE_FILE } from './usage-file.ts';
 
+export type UseOutcome = 'success' | 'failure' | 'late-failure';
+
 /** Contract. Unknown names get a record on the first change: the skill is then the owner's. */
 export interface SkillRecords {
   /** With the absolute `folder` of the skill that is meant: only when the record speaks of that folder. */
@@ -21,7 +23,8 @@ export interface SkillRecords {
   pin(name: string, pinned: boolean): Promise<void>;
   setStatus(name: string, status: SkillStatus): Promise<void>;
   viewed(name: string): Promise<void>;
-  used(name: string, outcome: 'success' | 'failure'): Promise<void>;
+  /** `late-failure`: a use that was counted as a success was none after all. */
+  used(name: string, outcome: UseOutcome): Promise<void>;
   /** Brings `.usage.json` up to date. Refusal: it is not in a form that can be kept. */
   mirror(): Promise<Result<true, 'unreadable'>>;
 }
@@ -63,14 +66,15 @@ export function createSkillRecords({ database, root, clock = systemClock }: Skil
 }
 
 /** Confidence is the mean of what its uses leave open: (successes + 1) / (uses + 2). */
-function afterUse(row: RecordRow, outcome: 'success' | 'failure', now: number): Partial<RecordRow> {
-  const successes = row.success_count + (outcome === 'success' ? 1 : 0);
-  const failures = row.failure_count + (outcome === 'failure' ? 1 : 0);
+function afterUse(row: RecordRow, outcome: UseOutcome, now: number): Partial<RecordRow> {
+  const worked = { success: 1, failure: 0, 'late-failure': -1 }[outcome];
+  const successes = Math.max(0, row.success_count + worked);
+  const failures = row.failure_count + (outcome === 'success' ? 0 : 1);
   return {
-    use_count: row.use_count + 1,
+    use_count: row.use_count + (outcome === 'late-failure' ? 0 : 1),
     success_count: successes,
     failure_count: failures,
-    validated_count: row.validated_count + (outcome === 'success' ? 1 : 0),
+    validated_count: Math.max(0, row.validated_count + worked),
     confidence: (successes + 1) / (successes + failures + 2),
     last_used_at: now,
   };

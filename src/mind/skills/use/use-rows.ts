@@ -1,7 +1,6 @@
 // Owns the rows of `skill_uses` and `skill_rollback_pairs`. Knows no turn. Invariant: one use a skill and turn; a pair of texts is kept
 // for good once it was rolled back.
 import type { Database } from '#base/database/connection.ts';
-import type { UseCounts } from './worse-probability.ts';
 
 export interface SkillUse {
   readonly skill: string;
@@ -9,7 +8,7 @@ export interface SkillUse {
   readonly sessionId: string;
   readonly turn: number;
   readonly outcome: 'success' | 'failure';
-  /** `corrected`, `undone`, `failed`, `aborted`, `next-turn`, `session-end`. */
+  /** `command-failed`, `undone`, `failed`, `aborted`, `next-turn`, `session-end`. */
   readonly reason: string;
   /** Epoch ms. */
   readonly at: number;
@@ -32,14 +31,21 @@ export function insertUse(database: Database, use: SkillUse): Promise<boolean> {
   });
 }
 
-export function countUses(database: Database, skill: string, version: number): UseCounts {
-  const row = database.get<{ successes: number | null; uses: number }>(
-    `SELECT sum(outcome = 'success') AS successes, count(*) AS uses FROM skill_uses WHERE skill = ? AND version = ?`,
-    skill,
-    version,
-  );
-  const successes = row?.successes ?? 0;
-  return { successes, failures: (row?.uses ?? 0) - successes };
+/** A use that counted as a success was none after all: the skill's last one of the session. Gives its version; undefined: there is none. */
+export function failUse(
+  database: Database,
+  { skill, sessionId, reason }: Pick<SkillUse, 'skill' | 'sessionId' | 'reason'>,
+) {
+  return database.transaction(() => {
+    const row = database.get<{ version: number }>(
+      `UPDATE skill_uses SET outcome = 'failure', reason = ? WHERE outcome = 'success' AND id =
+         (SELECT max(id) FROM skill_uses WHERE skill = ? AND session_id = ?) RETURNING version`,
+      reason,
+      skill,
+      sessionId,
+    );
+    return row?.version;
+  });
 }
 
 /** Two states of a skill by the hashes of their folders: the same text under another number is the same pair. */

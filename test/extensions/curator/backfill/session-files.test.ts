@@ -52,7 +52,7 @@ describe('evidence from session files', () => {
           .map((row) => [row.tool_name, row.skill_name, row.active_skill, row.is_error, row.is_error_upstream]),
         [
           ['skill_view', 'deploy', 'deploy', 0, 0],
-          ['terminal', null, 'deploy', 1, 1],
+          ['terminal', null, 'deploy', 0, 1],
           ['terminal', null, 'deploy', 0, 0],
         ],
       );

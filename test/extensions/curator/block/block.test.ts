@@ -6,10 +6,10 @@ import {
   buildManagedBlock,
   isSameBlock,
 } from '#extensions/curator/block/managed-block.ts';
-import { END_MARKER, START_MARKER } from '#extensions/curator/block/markers.ts';
 import { prepareUpdate } from '#extensions/curator/block/prepare-update.ts';
 import { prunableReferences, referenceFile, slugOf } from '#extensions/curator/block/reference-file.ts';
 import { spliceManagedBlock } from '#extensions/curator/block/splice-block.ts';
+import { END_MARKER, START_MARKER } from '#mind/skills/format/managed-block.ts';
 import { verifies } from '../../../verifies.ts';
 
 const upstream = { compat: 'upstream' } as const;
@@ -74,16 +74,16 @@ describe('the managed block', () => {
       );
   });
 
-  verifies('curator:block:content', 'of ours keeps the evidence in a fence, newest first', () => {
+  verifies('curator:block:content', 'of ours says in a fence what failed, and nothing when nothing did', () => {
     const text = buildManagedBlock({ ...REQUEST, rows: [...ROWS].reverse() });
     assert.equal(text, buildManagedBlock(REQUEST));
     assert.match(
       text,
-      /```text\n- 2026-05-20T10:00:00\+00:00 terminal error: no such file\n- 2026-05-20T09:00:00\+00:00 skill_view ok\n```\n/,
+      /```text\n- terminal: no such \(once\)\n {2}last: 2026-05-20T10:00:00\+00:00 terminal error: \n```\n/,
     );
     for (const line of UPSTREAM_BLOCK.split('\n').filter((one) => !/terminal|skill_view|hermes-curator/.test(one)))
       assert.ok(text.includes(line), line);
-    assert.doesNotMatch(buildManagedBlock({ ...REQUEST, rows: [] }), /```/);
+    assert.doesNotMatch(buildManagedBlock({ ...REQUEST, rows: ROWS.slice(1) }), /```/);
   });
 
   verifies('curator:block:no-injection', 'shows no secret and no mark of a preview', () => {
@@ -147,7 +147,10 @@ describe('the managed block', () => {
     const later = { ...REQUEST, now: '2026-05-22T00:00:00+00:00' };
     assert.equal(prepareUpdate(text, later).content, text);
     assert.notEqual(prepareUpdate(text, later, upstream).content, text);
-    assert.notEqual(prepareUpdate(text, { ...later, summary: { ...REQUEST.summary, tool_events: 5 } }).content, text);
+    const more = { ...REQUEST.summary, tool_events: 5 };
+    assert.equal(prepareUpdate(text, { ...later, summary: more }).content, text, 'calls that went well change nothing');
+    const rows = [...ROWS, { ...ROWS[0], created_at: '2026-05-20T11:00:00+00:00' }];
+    assert.notEqual(prepareUpdate(text, { ...later, rows }).content, text);
     const compact = buildCompactBlock(REQUEST, referenceFile(REQUEST).path);
     assert.ok(isSameBlock(compact, buildCompactBlock(later, referenceFile(later).path)));
   });
@@ -163,8 +166,11 @@ describe('the size of a skill', () => {
       assert.equal(sizeStrategy, 'reference-spillover');
       assert.equal(file?.path, 'references/curator-evolver-auto-example-skill-20260521-000000.md');
       assert.ok(content.includes(file?.path ?? '-'));
-      assert.ok(content.includes('no such file') && !content.includes('skill_view'));
-      assert.match(file?.text ?? '', /## Summary\n- Tool events: 4[\s\S]*### 1\.[\s\S]*```text\n[\s\S]*### 2\./);
+      assert.ok(content.includes('no such') && !content.includes('skill_view'));
+      assert.match(
+        file?.text ?? '',
+        /## Summary\n- Tool events: 4[\s\S]*## Evidence\n\n[\s\S]*```text\n[\s\S]*no such/,
+      );
     }
   });
 
@@ -189,13 +195,16 @@ describe('the size of a skill', () => {
     ]);
     const { text } = referenceFile({ ...REQUEST, rows: [{ ...ROWS[0], result_preview: '```\n# break out' }] });
     assert.equal(text.match(/^```/gm)?.length, 2);
-    assert.equal(
-      referenceFile({ ...REQUEST, rows: Array.from({ length: 30 }, () => ROWS[0] ?? {}) }).text.match(/^###/gm)?.length,
-      20,
-    );
+    const many = {
+      ...REQUEST,
+      rows: Array.from({ length: 30 }, (_, at) => ({ ...ROWS[0], result_preview: `no ${at}` })),
+    };
+    assert.equal(referenceFile(many).text.match(/^- terminal: /gm)?.length, 20);
+    assert.equal(buildManagedBlock(many).match(/^- terminal: /gm)?.length, 10);
     const paths = [1, 2, 3, 4].map((day) => `references/curator-evolver-auto-x-2026050${day}-000000.md`);
     const others = ['references/curator-evolver-auto-x-y-20260501-000000.md', 'references/notes.md'];
     assert.deepEqual(prunableReferences([...others, ...paths].reverse(), 'x', paths[3] ?? ''), [paths[0]]);
     assert.deepEqual(prunableReferences(paths.slice(2), 'x', 'new'), []);
+    assert.deepEqual(prunableReferences([...others, ...paths], 'x'), paths, 'without a block none stays');
   });
 });

@@ -23,7 +23,9 @@ const QUESTION: VariantQuestion = {
 
 describe('choosing a variant', () => {
   verifies('curator:variants:up-to-four', 'four at most, differing in rows, guidance and spill-over', () => {
-    const { variants } = chooseVariant({ ...QUESTION, variants: 9 });
+    const { variants } = chooseVariant({ ...QUESTION, variants: 9 }, { compat: 'upstream' });
+    const [ours] = chooseVariant(QUESTION).variants;
+    assert.deepEqual(Object.values(ours?.spec ?? {}), [10, 'verify-first', false], 'ours shows all that there are');
     assert.deepEqual(
       variants.map(({ index, name, spec, size_strategy }) => [index, name, Object.values(spec), size_strategy]),
       [

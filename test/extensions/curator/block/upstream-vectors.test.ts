@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { chooseVariant } from '#extensions/curator/block/choose-variant.ts';
 import { type BlockRequest, buildManagedBlock } from '#extensions/curator/block/managed-block.ts';
-import { END_MARKER, START_MARKER } from '#extensions/curator/block/markers.ts';
 import { prepareUpdate } from '#extensions/curator/block/prepare-update.ts';
 import { slugOf } from '#extensions/curator/block/reference-file.ts';
 import { spliceManagedBlock } from '#extensions/curator/block/splice-block.ts';
+import { END_MARKER, START_MARKER } from '#mind/skills/format/managed-block.ts';
 import { verifies } from '../../../verifies.ts';
 
 const upstream = { compat: 'upstream' } as const;

@@ -137,7 +137,7 @@ describe('the tool curator_evidence_report', () => {
       'Read.',
     ];
     const client = createScriptedModel(steps, { context: t });
-    const app = await stageWithEvidence(t).open({ extra: { client } });
+    const app = await stageWithEvidence(t).open({ extra: { client }, toolsets: ['default', 'curator'] });
     assert.ok(
       app.tools().tools.some(({ name, toolset }) => name === 'curator_evidence_report' && toolset === 'curator'),
     );
@@ -154,8 +154,14 @@ describe('the tool curator_evidence_report', () => {
     assert.deepEqual([markdown.format, typeof markdown.report], ['markdown', 'string']);
   });
 
-  test('other toolsets leave it out', async (t) => {
-    const app = await stageWithEvidence(t).open({ model: 'reflex', toolsets: ['file'] });
-    assert.ok(!app.tools().tools.some(({ name }) => name === 'curator_evidence_report'));
+  test('is shown where its toolset is named, also in the configuration, and not by default', async (t) => {
+    const stage = stageWithEvidence(t);
+    const isShown = async () => {
+      const app = await stage.open({ model: 'reflex' });
+      return app.tools().tools.some(({ name }) => name === 'curator_evidence_report');
+    };
+    assert.equal(await isShown(), false);
+    stage.temp.write('home/config.yaml', 'toolsets: [default, curator]\n');
+    assert.equal(await isShown(), true);
   });
 });

@@ -12,7 +12,9 @@ import { leaveTraces } from '../../../surfaces/app/commands/forget/traces.ts';
 /** A note in the skill, in a file beside it and in an earlier text, made from what the ledger has. */
 function leaveNotes({ home, temp, clock }: ForgetStage): void {
   const { database } = openDatabase(home.evidenceDatabase, { rooms: [], clock });
-  const rows = ledgerReader(database).evidence({ since: '', skill: null }, 20);
+  const rows = ledgerReader(database)
+    .evidence({ since: '', skill: null }, 20)
+    .map((row) => ({ ...row, is_error: 1 }));
   database.close();
   const note = { skill: 'open-vault', now: NOW, summary: {}, rows };
   temp.write('home/skills/ops/open-vault/SKILL.md', `---\nname: open-vault\n---\n\n${buildManagedBlock(note)}`);

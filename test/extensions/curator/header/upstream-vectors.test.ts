@@ -1,11 +1,11 @@
 /** Headers, sources, words and the structural stage as the original has them (notes 6, 8.3, 9, 11.3), in the corners. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
-import { END_MARKER, START_MARKER } from '#extensions/curator/block/markers.ts';
 import { parseSkillHeader } from '#extensions/curator/header/parse-skill-header.ts';
 import { lexicalCandidates } from '#extensions/curator/search/lexical-candidates.ts';
 import { classifySource, type SourceQuestion } from '#extensions/curator/sources/classify-source.ts';
 import { structuralCheck } from '#extensions/curator/verify/structural-check.ts';
+import { END_MARKER, START_MARKER } from '#mind/skills/format/managed-block.ts';
 import { verifies } from '../../../verifies.ts';
 
 const upstream = { compat: 'upstream' } as const;

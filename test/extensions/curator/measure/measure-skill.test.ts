@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { type MeasureQuestion, measureSkill } from '#extensions/curator/measure/measure-skill.ts';
-import { measurementRows } from '#extensions/curator/measure/measurement-table.ts';
+import { type MeasureQuestion, measurementRows, measureSkill } from '#extensions/curator/measure/measure-skill.ts';
 import { NO_TURN_COST, type TurnCost } from '#mind/sessions/cost/turn-costs.ts';
 import type { SkillVersion } from '#mind/skills/skill-door.ts';
 

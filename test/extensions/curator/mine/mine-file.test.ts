@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { mineFile } from '#extensions/curator/mine/mine-file.ts';
-import { LONGEST_LINE, readLines } from '#extensions/curator/mine/read-lines.ts';
+import { LONGEST_LINE, mineFile, readLines } from '#extensions/curator/mine/mine-file.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 
 const signal = new AbortController().signal;

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { parseJson } from '#base/json.ts';
-import { fenceForeign } from '#extensions/curator/proposal/fence-foreign.ts';
 import { jsonFaultLine } from '#extensions/curator/proposal/json-fault-line.ts';
+import { fenceForeign } from '#extensions/curator/verify/proposal.ts';
 
 describe('the line at which a text stops being JSON', () => {
   test('is that of the first character that cannot stand there', () => {

@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test';
 import { systemClock } from '#base/clock.ts';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import type { CommandOutput } from '#core/agent/command-spec.ts';
-import { proposalCommands } from '#extensions/curator/commands/proposal-commands.ts';
+import { curatorCommands } from '#extensions/curator/commands.ts';
 import type { CuratorGround } from '#extensions/curator/curator-ground.ts';
 import { findHome } from '#surfaces/app/home/home.ts';
 import { extensionGround } from '#surfaces/app/host/lend-ground.ts';
@@ -45,7 +45,7 @@ export async function runCommand(
   asked: { readonly name: string; readonly input: object; readonly cwd: string; readonly signal?: AbortSignal },
 ): Promise<Ran> {
   const { name, input, cwd, signal = new AbortController().signal } = asked;
-  const command = proposalCommands(ground).find((one) => one.name === name);
+  const command = curatorCommands(ground).find((one) => one.name === name);
   if (command === undefined) throw new Error(`no command ${name}`);
   const outputs: CommandOutput[] = [];
   for await (const output of command.run(command.input.parse(input), { cwd, signal })) outputs.push(output);

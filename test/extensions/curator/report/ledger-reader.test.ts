@@ -1,15 +1,10 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
 import type { Database } from '#base/database/connection.ts';
 import { openDatabase } from '#base/database.ts';
-import { buildManagedBlock } from '#extensions/curator/block/managed-block.ts';
-import { referenceFile } from '#extensions/curator/block/reference-file.ts';
 import { buildReport } from '#extensions/curator/report/build-report.ts';
-import type { EvidenceReport } from '#extensions/curator/report/evidence.ts';
 import { ledgerReader } from '#extensions/curator/report/ledger-reader.ts';
-import { type LedgerRow, rowsReader } from '#extensions/curator/report/rows-reader.ts';
 import { eventTime, insertSessionEvent, insertToolEvent, insertTurnEvent } from '#mind/evidence/ledger/event-rows.ts';
 import { ledgerSchema } from '#mind/evidence/ledger/ledger-schema.ts';
 import type { Teardown } from '#testing/teardown.ts';
@@ -47,52 +42,7 @@ function write(database: Database, calls: readonly Call[]): void {
   }
 }
 
-function rowOf(call: Call): LedgerRow {
-  return {
-    ...{ created_at: eventTime(call.at), session_id: 's', task_id: 't', tool_name: call.tool, duration_ms: 3 },
-    ...{ is_error: Number(call.isError), skill_name: call.skill, args_json: '{}', result_preview: 'p' },
-    ...{ active_skill: call.active, is_error_upstream: Number(call.upstreamError) },
-  };
-}
-
-/** What must agree; which of two rows of one second comes first is the ledger's own order. */
-function figures({ summary, skill_evidence }: EvidenceReport) {
-  return { summary, times: skill_evidence.map((row) => row.created_at) };
-}
-
-const name = fc.constantFrom('a', 'b', 'ä', '😀', 'ﬀ');
-const call = fc.record({
-  at: fc.integer({ min: NOW - 10 * DAY, max: NOW + 2 * DAY }),
-  tool: name,
-  skill: fc.option(name),
-  active: fc.option(name),
-  isError: fc.boolean(),
-  upstreamError: fc.boolean(),
-});
-
 describe('the report from the ledger', () => {
-  verifies('curator:report:summary', 'has the figures of the same rows in memory, ours and the original’s', (t) => {
-    const database = open(t);
-    fc.assert(
-      fc.property(
-        fc.array(call, { maxLength: 60 }),
-        fc.option(name),
-        fc.integer({ min: 1, max: 12 }),
-        (calls, skill, days) => {
-          database.exec('DELETE FROM tool_events');
-          write(database, calls);
-          const question = { dbPath: 'db', days, skill, now: NOW };
-          for (const options of [{}, { compat: 'upstream' }] as const) {
-            const rows = rowsReader({ tools: calls.map(rowOf), turns: [], sessions: [] }, options);
-            const ours = buildReport(ledgerReader(database, options), question);
-            assert.deepEqual(figures(ours), figures(buildReport(rows, question)));
-          }
-        },
-      ),
-      { numRuns: 40 },
-    );
-  });
-
   verifies('curator:store:window', 'counts from now and takes whole rows by their time', (t) => {
     const database = open(t);
     const at = (time: number) => ({
@@ -147,23 +97,23 @@ describe('the report from the ledger', () => {
     assert.equal(all.skills.length, 50);
   });
 
-  test('rows of one second keep the ledger’s order in the block and in the file beside it', (t) => {
+  test('what failed comes with what went well afterwards in its sessions, newest failure first', (t) => {
     const database = open(t);
-    const tools = ['m', 'z', 'b', 'a', 'y', 'c', 'x', 'k'];
     const call = { at: NOW, skill: 'a', active: null, isError: false, upstreamError: false };
-    const first = written + 1;
-    write(
-      database,
-      tools.map((tool) => ({ ...call, tool })),
+    write(database, [
+      { ...call, tool: 'x' },
+      { ...call, tool: 'x', isError: true },
+      { ...call, tool: 'x', skill: null },
+      { ...call, tool: 'y' },
+      { ...call, tool: 'x', isError: true, skill: 'b' },
+      { ...call, tool: 'x', isError: true, skill: null, active: 'a' },
+    ]);
+    const rows = ledgerReader(database).failures({ since: eventTime(NOW - DAY), skill: 'a' });
+    assert.deepEqual(
+      rows.map(({ result_preview: preview }) => Number(preview.slice(1)) - written),
+      [0, -4, -3],
     );
-    const rows = ledgerReader(database).evidence({ since: eventTime(NOW - DAY), skill: 'a' }, 20);
-    const newest = tools.map((_, at) => `p${first + at}`).reverse();
-    const shown = (text: string) => [...text.matchAll(/\bp\d+/g)].map(([preview]) => preview);
-    const request = { skill: 'a', now: NOW, summary: {}, rows: rows.toReversed() };
-    const block = shown(buildManagedBlock(request));
-    assert.ok(block.length > 1);
-    assert.deepEqual(block, newest.slice(0, block.length));
-    assert.deepEqual(shown(referenceFile(request).text), newest);
     assert.doesNotMatch(JSON.stringify(rows), /"id"|order/);
+    assert.deepEqual(ledgerReader(database).failures({ since: eventTime(NOW - DAY), skill: 'c' }), []);
   });
 });

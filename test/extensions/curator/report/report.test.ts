@@ -1,57 +1,62 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { join } from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
+import type { Database } from '#base/database/connection.ts';
+import { openDatabase } from '#base/database.ts';
 import { buildReport } from '#extensions/curator/report/build-report.ts';
+import { ledgerReader } from '#extensions/curator/report/ledger-reader.ts';
 import { reportMarkdown } from '#extensions/curator/report/report-markdown.ts';
-import { type EvidenceRows, type LedgerRow, rowsReader } from '#extensions/curator/report/rows-reader.ts';
+import type { CompatOptions } from '#mind/evidence/ledger/compact-preview.ts';
+import {
+  insertSessionEvent,
+  insertToolEvent,
+  insertTurnEvent,
+  type ToolEvent,
+} from '#mind/evidence/ledger/event-rows.ts';
+import { ledgerSchema } from '#mind/evidence/ledger/ledger-schema.ts';
+import { createTempHome } from '#testing/temp-home.ts';
 import { verifies } from '../../../verifies.ts';
 
 const NOW = '2026-05-21T00:00:00+00:00';
 
-function call(fields: Partial<LedgerRow>): LedgerRow {
-  return {
-    created_at: '2026-05-20T00:00:00+00:00',
-    session_id: 's',
-    task_id: '',
-    tool_name: 'terminal',
-    duration_ms: null,
-    is_error: 0,
-    skill_name: null,
-    args_json: '{}',
-    result_preview: 'done',
-    ...fields,
-  };
+const DAY_BEFORE = Date.parse('2026-05-20T00:00:00Z');
+const COUNTED = ['tool_events', 'turn_events', 'session_events'] as const;
+
+/** Of seven days two turns, one of them long ago, one end, and calls that name a skill or are made while one is active. */
+function evidence(t: TestContext): Database {
+  const { database } = openDatabase(join(createTempHome(t).path, 'evidence.sqlite'), { rooms: [ledgerSchema] });
+  t.after(() => database.close());
+  const call = (key: string, fields: Partial<ToolEvent>) =>
+    insertToolEvent(database, {
+      ...{ key, at: DAY_BEFORE, sessionId: 's', taskId: '', tool: 'skill_view', ms: null, isError: false, skill: null },
+      ...{ isErrorUpstream: fields.isError ?? false, activeSkill: null, argsJson: '{}', resultPreview: 'done' },
+      ...fields,
+    });
+  call('1', { skill: 'b' });
+  call('2', { skill: 'a', isError: true });
+  call('3', { skill: 'c' });
+  call('4', { skill: 'c', at: DAY_BEFORE + 36_000_000 });
+  call('5', { activeSkill: 'a', tool: 'terminal', isError: true, isErrorUpstream: false });
+  call('6', { skill: 'old', at: Date.parse('2026-05-13T23:59:59Z') });
+  for (const at of [DAY_BEFORE, DAY_BEFORE - 20 * 86_400_000])
+    insertTurnEvent(database, {
+      ...{ key: `turn ${at}`, at, sessionId: 's', model: 'm', platform: 'cli' },
+      ...{ userPreview: 'do', assistantPreview: 'done' },
+    });
+  insertSessionEvent(database, {
+    ...{ key: 'end', at: DAY_BEFORE, sessionId: 's', completed: true, interrupted: false, model: 'm', platform: 'cli' },
+  });
+  return database;
 }
 
-const turn = {
-  created_at: '2026-05-20T00:00:00+00:00',
-  session_id: 's',
-  model: 'm',
-  platform: 'cli',
-  user_preview: 'do',
-  assistant_preview: 'done',
-};
-
-const ROWS: EvidenceRows = {
-  tools: [
-    call({ skill_name: 'b', tool_name: 'skill_view' }),
-    call({ skill_name: 'a', tool_name: 'skill_view', is_error: 1 }),
-    call({ skill_name: 'c', tool_name: 'skill_view' }),
-    call({ skill_name: 'c', tool_name: 'skill_view', created_at: '2026-05-20T10:00:00+00:00' }),
-    call({ active_skill: 'a', is_error: 1, is_error_upstream: 0 }),
-    call({ skill_name: 'old', created_at: '2026-05-13T23:59:59+00:00' }),
-  ],
-  turns: [turn, { ...turn, created_at: '2026-05-01T00:00:00+00:00' }],
-  sessions: [{ created_at: '2026-05-20T00:00:00+00:00' }],
-};
-
-function report(skill?: string, compat?: 'upstream') {
-  const reader = rowsReader(ROWS, compat === undefined ? {} : { compat });
+function report(t: TestContext, skill?: string, options: CompatOptions = {}) {
+  const reader = ledgerReader(evidence(t), options);
   return buildReport(reader, { dbPath: '/h/evidence.sqlite', days: 7, now: NOW, ...(skill ? { skill } : {}) });
 }
 
 describe('the evidence report', () => {
-  verifies(['curator:report:read-only', 'curator:report:summary'], 'counts the window and changes nothing', () => {
-    const { read_only, filters, summary, recommendation_policy: policy, recent_turns } = report();
+  verifies(['curator:report:read-only', 'curator:report:summary'], 'counts the window and changes nothing', (t) => {
+    const { read_only, filters, summary, recommendation_policy: policy, recent_turns } = report(t);
     assert.deepEqual(
       [read_only, policy.v0_1, policy.mutation, policy.next_steps.length],
       [true, 'report_only', 'not_supported', 3],
@@ -67,21 +72,21 @@ describe('the evidence report', () => {
     assert.equal(recent_turns.length, 1);
   });
 
-  verifies('curator:report:skills-order', 'lists skills by events, then by name', () => {
-    assert.deepEqual(report().summary.skills, [
+  verifies('curator:report:skills-order', 'lists skills by events, then by name', (t) => {
+    assert.deepEqual(report(t).summary.skills, [
       { skill_name: 'a', event_count: 2, errors: 2 },
       { skill_name: 'c', event_count: 2, errors: 0 },
       { skill_name: 'b', event_count: 1, errors: 0 },
     ]);
-    assert.deepEqual(report(undefined, 'upstream').summary.skills, [
+    assert.deepEqual(report(t, undefined, { compat: 'upstream' }).summary.skills, [
       { skill_name: 'c', event_count: 2, errors: 0 },
       { skill_name: 'a', event_count: 1, errors: 1 },
       { skill_name: 'b', event_count: 1, errors: 0 },
     ]);
   });
 
-  verifies('curator:report:one-skill', "holds one skill's evidence, newest first", () => {
-    const { summary, skill_evidence, filters } = report('c');
+  verifies('curator:report:one-skill', "holds one skill's evidence, newest first", (t) => {
+    const { summary, skill_evidence, filters } = report(t, 'c');
     assert.equal(filters.skill, 'c');
     assert.deepEqual([summary.tool_events, summary.turn_events], [2, 1]);
     assert.deepEqual(
@@ -101,24 +106,24 @@ describe('the evidence report', () => {
     ]);
   });
 
-  verifies('curator:report:formats', 'has the same figures in Markdown', () => {
-    const text = reportMarkdown(report());
+  verifies('curator:report:formats', 'has the same figures in Markdown', (t) => {
+    const text = reportMarkdown(report(t));
     assert.match(
       text,
       /- Tool events: 5\n- Skill-related events: 5\n- Error-like events: 2\n- Turn events: 1\n- Session-end events: 1\n/,
     );
     assert.match(text, /- `a`: 2 event\(s\), 2 error-like\n- `c`: 2/);
-    const empty = rowsReader({ tools: [], turns: [], sessions: [] });
-    const none = reportMarkdown(buildReport(empty, { dbPath: 'd', days: 0, now: NOW }));
+    const empty = evidence(t);
+    for (const table of COUNTED) empty.exec(`DELETE FROM ${table}`);
+    const none = reportMarkdown(buildReport(ledgerReader(empty), { dbPath: 'd', days: 0, now: NOW }));
     assert.match(none, /last 1 day/);
     assert.equal(none.match(/ in this window\./g)?.length, 3);
   });
 
-  test('the order of the rows changes nothing, and the days are clamped', () => {
-    const shuffled = { ...ROWS, tools: [...ROWS.tools].reverse() };
-    const question = { dbPath: '/h/evidence.sqlite', days: 7, now: NOW };
-    assert.deepEqual(buildReport(rowsReader(shuffled), question), buildReport(rowsReader(ROWS), question));
-    assert.equal(buildReport(rowsReader(ROWS), { ...question, days: 9999 }).filters.days, 3650);
-    assert.equal(buildReport(rowsReader(ROWS), { ...question, days: 9999, longest: 365 }).filters.days, 365);
+  test('the days are clamped', (t) => {
+    const reader = ledgerReader(evidence(t));
+    const question = { dbPath: '/h/evidence.sqlite', days: 9999, now: NOW };
+    assert.equal(buildReport(reader, question).filters.days, 3650);
+    assert.equal(buildReport(reader, { ...question, longest: 365 }).filters.days, 365);
   });
 });

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe } from 'node:test';
-import { END_MARKER, START_MARKER } from '#extensions/curator/block/markers.ts';
 import { runAutoRun } from '#extensions/curator/run/auto-run.ts';
 import { autoRunExit } from '#extensions/curator/run/run-outcome.ts';
 import { withUnattendedLease } from '#mind/learning/review/unattended-lease.ts';
+import { END_MARKER, START_MARKER } from '#mind/skills/format/managed-block.ts';
 import { verifies } from '../../../verifies.ts';
 import { appliedManifest, entryOf, hashTree, never, openBench, skillText, WRITE } from './run-bench.ts';
 

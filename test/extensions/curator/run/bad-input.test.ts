@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe } from 'node:test';
-import { END_MARKER, START_MARKER } from '#extensions/curator/block/markers.ts';
 import { ledgerReader } from '#extensions/curator/report/ledger-reader.ts';
 import { runAutoRun } from '#extensions/curator/run/auto-run.ts';
 import { autoRunExit } from '#extensions/curator/run/run-outcome.ts';
+import { END_MARKER, START_MARKER } from '#mind/skills/format/managed-block.ts';
 import { verifies } from '../../../verifies.ts';
 import { edit, entryOf, hashTree, never, openBench, type RunBench, skillText, WRITE } from './run-bench.ts';
 
@@ -26,9 +26,9 @@ describe('a run and skills that are not as they should be', () => {
       const plain = ledgerReader(bench.mind.evidence());
       const reader = {
         ...plain,
-        evidence: (...asked: Parameters<typeof plain.evidence>) => {
-          if (asked[0].skill === 'deploy') edit(path, (text) => `${text}Edited meanwhile.\n`);
-          return plain.evidence(...asked);
+        failures: (window: Parameters<typeof plain.failures>[0]) => {
+          if (window.skill === 'deploy') edit(path, (text) => `${text}Edited meanwhile.\n`);
+          return plain.failures(window);
         },
       };
       const { ground, mind } = bench;

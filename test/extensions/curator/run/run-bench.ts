@@ -30,10 +30,13 @@ export interface RunBench {
   skill(name: string, body?: string): Promise<string>;
   /** A skill that nobody recorded. */
   handMade(name: string, text?: string): string;
-  /** Calls that name the skill, one a second, the last of them failed. */
+  /** Calls that name the skill, one a second, the last of them a command that failed while it was in use. */
   used(name: string, events?: number, preview?: string): void;
   run(flags?: JsonObject, rank?: Parameters<typeof runAutoRun>[0]['rank']): Promise<AutoRun>;
 }
+
+const VIEW = { tool: 'skill_view', isError: false, isErrorUpstream: false, argsJson: '{}' } as const;
+const COMMAND = { tool: 'terminal', isError: true, isErrorUpstream: true, argsJson: '{"command":"make all"}' } as const;
 
 export function skillText(name: string, body = 'Do it step by step.\n'): string {
   return `---\nname: ${name}\ndescription: Does ${name}\n---\n\n# ${name}\n\n${body}`;
@@ -65,7 +68,8 @@ export async function openBench(t: TestContext): Promise<RunBench> {
         const isError = at === count - 1;
         insertToolEvent(database, {
           ...{ key: `event-${events}`, at: clock.now() - 60_000 + events * 1000, sessionId: 's1', taskId: '', ms: 5 },
-          ...{ tool: 'skill_view', isError, isErrorUpstream: isError, skill: name, activeSkill: null, argsJson: '{}' },
+          ...(isError ? COMMAND : VIEW),
+          ...(isError ? { skill: null, activeSkill: name } : { skill: name, activeSkill: null }),
           resultPreview: preview,
         });
       }

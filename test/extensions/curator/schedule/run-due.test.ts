@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { type LastRun, PERIOD_MS, RETRY_MS, runDue } from '#extensions/curator/schedule/run-due.ts';
+import { type LastRun, PERIOD_MS, RETRY_MS, runDue } from '#extensions/curator/schedule/schedule-job.ts';
 
 const MINUTE = 60_000;
 

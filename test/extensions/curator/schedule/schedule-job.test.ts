@@ -3,10 +3,14 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import type { CuratorGround, CuratorMind } from '#extensions/curator/curator-ground.ts';
-import { lastRunFile, readLastRun } from '#extensions/curator/schedule/last-run.ts';
-import { RETRY_MS } from '#extensions/curator/schedule/run-due.ts';
 import { scheduleSchema } from '#extensions/curator/schedule/schedule-config.ts';
-import { type ScheduledRun, scheduleJob } from '#extensions/curator/schedule/schedule-job.ts';
+import {
+  lastRunFile,
+  RETRY_MS,
+  readLastRun,
+  type ScheduledRun,
+  scheduleJob,
+} from '#extensions/curator/schedule/schedule-job.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 

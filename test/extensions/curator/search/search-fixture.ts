@@ -7,7 +7,7 @@ import type { z } from 'zod';
 import { systemClock } from '#base/clock.ts';
 import type { CommandOutput } from '#core/agent/command-spec.ts';
 import { onnxEngineFolder } from '#core/model/onnx/onnx-engine.ts';
-import { searchCommands } from '#extensions/curator/commands/search-commands.ts';
+import { curatorCommands } from '#extensions/curator/commands.ts';
 import type { CuratorGround, CuratorMind } from '#extensions/curator/curator-ground.ts';
 import { writeFakeEngine, writeFakeModel } from '../../../core/model/onnx/fake-engine.ts';
 
@@ -71,7 +71,7 @@ interface Asked {
 }
 
 async function runCommand(ground: CuratorGround, { name, given = {}, signal }: Asked): Promise<Ran> {
-  const command = searchCommands(ground).find((one) => one.name === `curator ${name}`);
+  const command = curatorCommands(ground).find((one) => one.name === `curator ${name}`);
   if (!command) throw new Error(`no command ${name}`);
   const context = { cwd: dirname(ground.places.skills), signal: signal ?? new AbortController().signal };
   const outputs: CommandOutput[] = [];

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { classifyCandidate } from '#extensions/curator/mine/classify-candidate.ts';
 import { lexicalCandidates } from '#extensions/curator/search/lexical-candidates.ts';
 import { modelPlan } from '#extensions/curator/search/model-plan.ts';
 import { executedResult, failedResult, lexicalResult, planResult } from '#extensions/curator/search/search-result.ts';
+import { END_MARKER, START_MARKER } from '#mind/skills/format/managed-block.ts';
 import { verifies } from '../../../verifies.ts';
 
 const SKILLS = [
@@ -29,6 +31,14 @@ describe('lexical search', () => {
       { name: 's', text: '日本語, A-B_C 12 strasse x é' },
     ]);
     assert.deepEqual(found, { skill_name: 's', score: 1, reasons: ['12', 'a-b_c', 'strasse', '日本語'] });
+  });
+
+  test('a managed block is not read, neither by a search nor by mining; the original reads it', () => {
+    const text = `plain\n${START_MARKER}\nTraceback of a gateway\n${END_MARKER}\n`;
+    const found = (options = {}) => lexicalCandidates('gateway', [{ name: 'noted', text }], 1, options)[0]?.score;
+    assert.deepEqual([found(), found({ compat: 'upstream' })], [0, 1]);
+    const mined = (options = {}) => classifyCandidate({ text }, options).candidate_type;
+    assert.deepEqual([mined(), mined({ compat: 'upstream' })], ['ignore', 'replay_benchmark']);
   });
 
   test('limits and empty queries', () => {

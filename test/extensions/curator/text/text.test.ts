@@ -4,10 +4,10 @@ import fc from 'fast-check';
 import { roundHalfEven } from '#base/number/round-half-even.ts';
 import { caseFold } from '#base/text/case-fold.ts';
 import { codeLength, comparePoints, cutPoints, firstPoints } from '#base/text/code-points.ts';
-import { decimalValue } from '#extensions/curator/text/decimal-value.ts';
+import { expandTemplate } from '#extensions/curator/block/splice-block.ts';
+import { decimalValue } from '#extensions/curator/mine/signals.ts';
+import { matchesGlob } from '#extensions/curator/plan/write-policy.ts';
 import { dumpJson } from '#extensions/curator/text/dump-json.ts';
-import { expandTemplate } from '#extensions/curator/text/expand-template.ts';
-import { matchesGlob } from '#extensions/curator/text/glob.ts';
 import { inlineText } from '#extensions/curator/text/inline-text.ts';
 import { epochOf, timeStamp } from '#extensions/curator/text/time-stamp.ts';
 

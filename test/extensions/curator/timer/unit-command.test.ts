@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { test } from 'node:test';
 import { isJsonObject, parseJson } from '#base/json.ts';
-import { ownVerifier } from '#extensions/curator/timer/own-verifier.ts';
+import { ownVerifier } from '#extensions/curator/timer/timer-request.ts';
 import { createMachine } from './machine.ts';
 import { readAssignment, readExecStart } from './read-systemd.ts';
 

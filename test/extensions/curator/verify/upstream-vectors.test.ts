@@ -1,43 +1,51 @@
 /** Proposals, their check, and the verifier of skill files as the original has them (notes 5, 13, 14), in the corners. */
 import assert from 'node:assert/strict';
-import { describe } from 'node:test';
+import { join } from 'node:path';
+import { describe, type TestContext } from 'node:test';
+import { openDatabase } from '#base/database.ts';
 import type { JsonObject, JsonValue } from '#base/json.ts';
-import { END_MARKER, START_MARKER } from '#extensions/curator/block/markers.ts';
 import { buildReport } from '#extensions/curator/report/build-report.ts';
-import { rowsReader } from '#extensions/curator/report/rows-reader.ts';
-import { buildProposal } from '#extensions/curator/verify/proposal.ts';
+import { ledgerReader } from '#extensions/curator/report/ledger-reader.ts';
+import { buildProposal, verifyProposal } from '#extensions/curator/verify/proposal.ts';
 import { validateSkillFile, validateSkillFiles } from '#extensions/curator/verify/validate-skill-file.ts';
-import { verifyProposal } from '#extensions/curator/verify/verify-proposal.ts';
+import { insertSessionEvent, insertToolEvent } from '#mind/evidence/ledger/event-rows.ts';
+import { ledgerSchema } from '#mind/evidence/ledger/ledger-schema.ts';
+import { END_MARKER, START_MARKER } from '#mind/skills/format/managed-block.ts';
+import { createTempHome } from '#testing/temp-home.ts';
 import { verifies } from '../../../verifies.ts';
 
 const NOW = '2026-05-21T00:00:00Z';
-const tool = (created_at: string, skill_name: string | null, is_error = 0, tool_name = 't') => ({
-  ...{ created_at, skill_name, is_error, tool_name },
-  ...{ session_id: 's', task_id: '', duration_ms: null, args_json: '{}', result_preview: '' },
+const tool = (at: string, skill: string | null, isErrorUpstream = 0, name = 't') => ({
+  ...{ at: Date.parse(at), skill, isErrorUpstream: isErrorUpstream === 1, tool: name, isError: false },
+  ...{ sessionId: 's', taskId: '', ms: null, argsJson: '{}', resultPreview: '', activeSkill: null },
 });
 
-function report(tools: readonly ReturnType<typeof tool>[], skill: string | null = null, days = 7) {
-  const sessions = [{ created_at: '2026-05-20T00:00:00+00:00' }, { created_at: '2020-01-01T00:00:00+00:00' }];
-  return buildReport(rowsReader({ tools, turns: [], sessions }, { compat: 'upstream' }), {
-    dbPath: 'db',
-    days,
-    skill,
-    now: NOW,
-  });
+/** Of rows of one second the last one is the newest. */
+function reporter(t: TestContext, tools: readonly ReturnType<typeof tool>[]) {
+  const { database } = openDatabase(join(createTempHome(t).path, 'evidence.sqlite'), { rooms: [ledgerSchema] });
+  t.after(() => database.close());
+  for (const [at, call] of tools.entries()) insertToolEvent(database, { ...call, key: `${at}` });
+  for (const start of ['2026-05-20T00:00:00Z', '2020-01-01T00:00:00Z'])
+    insertSessionEvent(database, {
+      ...{ key: start, at: Date.parse(start), sessionId: 's', completed: true, interrupted: false },
+      ...{ model: 'm', platform: 'cli' },
+    });
+  const reader = ledgerReader(database, { compat: 'upstream' });
+  return (skill: string | null = null, days = 7) => buildReport(reader, { dbPath: 'db', days, skill, now: NOW });
 }
 
 describe("the original's report", () => {
   verifies(
     ['curator:report:summary', 'curator:report:skills-order'],
     'counts whole rows from the first second of the window',
-    () => {
-      const { summary, skill_evidence, filters } = report([
+    (t) => {
+      const { summary, skill_evidence, filters } = reporter(t, [
         tool('2026-05-14T00:00:00+00:00', 'a', 1),
         tool('2026-05-13T23:59:59+00:00', 'a', 1),
         tool('2026-05-20T00:00:00+00:00', 'b', 0, 'u'),
-        tool('2026-05-20T00:00:01+00:00', null, 1),
         tool('2026-05-20T00:00:01+00:00', 'B'),
-      ]);
+        tool('2026-05-20T00:00:01+00:00', null, 1),
+      ])();
       assert.deepEqual(filters, { days: 7, skill: null });
       assert.deepEqual(
         [summary.tool_events, summary.error_events, summary.skill_events, summary.turn_events, summary.session_events],
@@ -62,18 +70,27 @@ describe("the original's report", () => {
     },
   );
 
-  verifies('curator:report:one-skill', 'filters rows by the skill, sessions never; lists are cut at twenty', () => {
+  verifies('curator:report:one-skill', 'filters rows by the skill, sessions never; lists are cut at twenty', (t) => {
     const rows = Array.from({ length: 25 }, (_, at) => tool('2026-05-20T00:00:00+00:00', `s${at + 10}`));
-    const all = report(rows);
+    const report = reporter(t, rows);
+    const all = report();
     assert.deepEqual([all.summary.skills.length, all.skill_evidence.length, all.summary.tool_events], [20, 20, 25]);
-    const one = report(rows, 's11', 0);
+    const one = report('s11', 0);
     assert.deepEqual([one.filters.days, one.summary.tool_events, one.summary.session_events], [1, 1, 1]);
-    assert.equal(report(rows, null, 99_999).filters.days, 3650);
+    assert.equal(report(null, 99_999).filters.days, 3650);
   });
 });
 
 describe("the original's check of a proposal", () => {
-  const evidence = report([tool('2026-05-20T00:00:00+00:00', 'x', 1)], 'x');
+  const seen = (skill: string | null, events: number) => ({
+    filters: { days: 7, skill },
+    summary: {
+      ...{ tool_events: events, skill_events: events, error_events: events, turn_events: 0, session_events: 1 },
+      ...{ skills: [], tools: [] },
+    },
+    skill_evidence: [],
+  });
+  const evidence = seen('x', 1);
   const good = JSON.parse(
     JSON.stringify(buildProposal({ skill: 'x', skillText: 't', report: evidence })),
   ) as JsonObject;
@@ -88,9 +105,9 @@ describe("the original's check of a proposal", () => {
     for (const mutation_allowed of [0, null, 'false', true])
       assert.deepEqual(failures({ mutation_allowed }), ['mutation_blocked_by_default']);
     assert.deepEqual(failures({ grounding_event_count: 0 }), ['grounded_in_evidence']);
-    assert.deepEqual(failures({}, report([], 'x')), ['grounded_in_evidence']);
+    assert.deepEqual(failures({}, seen('x', 0)), ['grounded_in_evidence']);
     assert.deepEqual(failures({ skill_name: 'y' }), ['skill_matches_report']);
-    assert.deepEqual(failures({ skill_name: 'y' }, report([tool('2026-05-20T00:00:00+00:00', 'x')])), []);
+    assert.deepEqual(failures({ skill_name: 'y' }, seen(null, 1)), []);
     assert.equal(verifyProposal(null, evidence).passed, false);
   });
 

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { END_MARKER, START_MARKER } from '#extensions/curator/block/markers.ts';
-import { proposalMarkdown } from '#extensions/curator/proposal/proposal-markdown.ts';
 import { drillGate, drillStatus } from '#extensions/curator/verify/drill-gate.ts';
-import { buildProposal, withModelDraft } from '#extensions/curator/verify/proposal.ts';
+import {
+  buildProposal,
+  proposalMarkdown,
+  verifyProposal,
+  withModelDraft,
+} from '#extensions/curator/verify/proposal.ts';
 import { structuralCheck } from '#extensions/curator/verify/structural-check.ts';
 import { validateSkillFile, validateSkillFiles } from '#extensions/curator/verify/validate-skill-file.ts';
-import { verifyProposal } from '#extensions/curator/verify/verify-proposal.ts';
+import { END_MARKER, START_MARKER } from '#mind/skills/format/managed-block.ts';
 import { verifies } from '../../../verifies.ts';
 
 describe('the structural stage', () => {

@@ -105,7 +105,7 @@ describe('evidence ledger', () => {
     await ran(ledger, 'terminal', {}, { callId: 'a' });
     await ran(ledger, 'skill_view', { name: 'missing' }, { isError: true, callId: 'b' });
     await ran(ledger, 'skill_view', { name: 'deploy' }, { callId: 'c' });
-    await ran(ledger, 'terminal', {}, { exitCode: 1, callId: 'd' });
+    await ran(ledger, 'terminal', {}, { exitCode: 2, callId: 'd' });
     await ledger.hooks.afterTurn?.(TURN, ended([owner('x')]));
     await ran(ledger, 'terminal', {}, { callId: 'a' }, { ...TURN, turn: 2 });
     await ledger.hooks.afterTurn?.({ ...TURN, turn: 2 }, ended([owner('y')]));

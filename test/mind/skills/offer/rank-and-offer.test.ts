@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import type { Embedder } from '#core/model/embedder.ts';
+import { END_MARKER, START_MARKER } from '#mind/skills/format/managed-block.ts';
 import { createSkillRanker } from '#mind/skills/offer/rank-skills.ts';
 import { offerSkills } from '#mind/skills/offer/skill-offer.ts';
 import type { SkillRecord } from '#mind/skills/skill.ts';
@@ -57,9 +58,10 @@ describe('ranking of skills', () => {
     const { rank, skill, library } = await shelf(t);
     await rank('anything');
     skill('bake', 'name: bake\ndescription: Bake bread', 'Now about pretzels.');
-    skill('lye');
+    skill('lye', undefined, `${START_MARKER}\nghostly outages\n${END_MARKER}\n`);
     await library.refresh();
     assert.deepEqual(await rank('pretzels'), ['bake']);
+    assert.deepEqual(await rank('ghostly outages'), [], 'what the curator notes is not searched');
     assert.deepEqual(await rank('sourdough'), []);
     assert.deepEqual(await rank('lye'), ['lye']);
   });

@@ -4,7 +4,7 @@ import type { JsonValue } from '#base/json.ts';
 import { refused } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { CuratorGround } from '../../curator-ground.ts';
-import { requiredText } from '../required-text.ts';
+import { requiredText } from '../flags.ts';
 
 const NAME_IT = 'name it: curator measure SKILL';
 
@@ -22,8 +22,8 @@ export function measureCommand({ open }: CuratorGround): AnyCommand {
     async *run({ skill, format }): AsyncGenerator<CommandOutput> {
       const [mind, { readMeasurement }, { MEASURE_COLUMNS, measurementRows }, { dumpJson }] = await Promise.all([
         open(),
-        import('../../measure/read-measurement.ts'),
-        import('../../measure/measurement-table.ts'),
+        import('../../measure/measure-skill.ts'),
+        import('../../measure/measure-skill.ts'),
         import('../../text/dump-json.ts'),
       ]);
       const measured = readMeasurement(mind, skill);

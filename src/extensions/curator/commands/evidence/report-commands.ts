@@ -4,8 +4,7 @@ import type { JsonValue } from '#base/json.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { CuratorGround } from '../../curator-ground.ts';
 import { noSuchSkill } from '../../proposal/skill-text.ts';
-import { requiredText } from '../required-text.ts';
-import { daysInput, formatInput } from './evidence-input.ts';
+import { daysInput, formatInput, requiredText } from '../flags.ts';
 
 export function reportCommand(ground: CuratorGround): AnyCommand {
   return defineCommand({

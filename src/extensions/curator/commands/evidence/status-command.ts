@@ -4,7 +4,7 @@ import { isoTime } from '#base/clock.ts';
 import type { JsonValue } from '#base/json.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { CuratorGround, CuratorMind } from '../../curator-ground.ts';
-import { daysInput } from './evidence-input.ts';
+import { daysInput } from '../flags.ts';
 
 const SHOWN_SKILLS = 5;
 const ALL_DAYS = 3650;
@@ -71,7 +71,7 @@ async function unattended(ground: CuratorGround, mind: CuratorMind): Promise<rea
   const [{ installedTimer }, { scheduleSchema }, { lastRunFile, readLastRun }] = await Promise.all([
     import('../../timer/timer-places.ts'),
     import('../../schedule/schedule-config.ts'),
-    import('../../schedule/last-run.ts'),
+    import('../../schedule/schedule-job.ts'),
   ]);
   const { timer_path: timer, plist_path: plist } = installedTimer(ground);
   const { schedule, write } = mind.config('curator', scheduleSchema);

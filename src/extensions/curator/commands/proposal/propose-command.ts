@@ -8,9 +8,8 @@ import { type AnyCommand, type CommandContext, type CommandOutput, defineCommand
 import type { CuratorGround } from '../../curator-ground.ts';
 import type { OutputRefusal } from '../../proposal/output-file.ts';
 import type { Proposal } from '../../verify/proposal.ts';
+import { daysFlag, requiredText } from '../flags.ts';
 import { printed, printedText } from '../printed.ts';
-import { requiredText } from '../required-text.ts';
-import { daysFlag } from './days-flag.ts';
 
 const input = z.object({
   skill: requiredText('name it: --skill NAME').describe('Name of the skill'),
@@ -49,7 +48,7 @@ export function proposeCommand(ground: CuratorGround): AnyCommand {
         return;
       }
       const proposal = await propose(ground, { asked, given: given.text }, context);
-      const { proposalMarkdown } = await import('../../proposal/proposal-markdown.ts');
+      const { proposalMarkdown } = await import('../../verify/proposal.ts');
       const shown = { result: proposal, format: asked.format, text: () => proposalMarkdown(proposal) };
       yield* printed(shown);
       if (output) writeOutput(output.value, printedText(shown));
@@ -79,16 +78,18 @@ interface Asked {
 }
 
 async function propose(ground: CuratorGround, { asked, given }: Asked, context: CommandContext): Promise<Proposal> {
-  const [{ skillText }, { reportOf }, { buildProposal, withModelDraft }, { openEvidence }] = await Promise.all([
-    import('../../proposal/skill-text.ts'),
-    import('../../proposal/report-of.ts'),
-    import('../../verify/proposal.ts'),
-    import('../../backfill/open-evidence.ts'),
-  ]);
+  const [{ skillText }, { failuresIn, reportOf }, { buildProposal, withModelDraft }, { openEvidence }] =
+    await Promise.all([
+      import('../../proposal/skill-text.ts'),
+      import('../../proposal/report-of.ts'),
+      import('../../verify/proposal.ts'),
+      import('../../backfill/open-evidence.ts'),
+    ]);
   const { mind } = await openEvidence(ground, context.signal);
   const text = given ?? (await skillText(mind, asked.skill, context.signal));
   const report = reportOf(ground, mind, { days: asked.days, skill: asked.skill });
-  const proposal = buildProposal({ skill: asked.skill, skillText: text, report });
+  const failures = failuresIn(ground, mind, { report, text });
+  const proposal = buildProposal({ skill: asked.skill, skillText: text, report, failures });
   if (!asked.draftWithModel) return proposal;
   const { draftWithModel } = await import('../../proposal/draft-with-model.ts');
   const timeoutMs = Math.min(3600, Math.max(1, asked.modelTimeout)) * 1000;

@@ -6,9 +6,8 @@ import { typedPath } from '#base/paths/typed-path.ts';
 import { failed, wrongUse } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { CuratorGround } from '../../curator-ground.ts';
+import { daysFlag, requiredText } from '../flags.ts';
 import { printed } from '../printed.ts';
-import { requiredText } from '../required-text.ts';
-import { daysFlag } from './days-flag.ts';
 
 const input = z.object({
   proposalFile: requiredText('name it: --proposal-file FILE').describe(
@@ -37,7 +36,7 @@ export function verifyCommand(ground: CuratorGround): AnyCommand {
         import('../../proposal/skill-text.ts'),
         import('../../proposal/json-fault-line.ts'),
         import('../../proposal/report-of.ts'),
-        import('../../verify/verify-proposal.ts'),
+        import('../../verify/proposal.ts'),
         import('../../backfill/open-evidence.ts'),
       ]);
       const path = typedPath(proposalFile, { cwd: context.cwd, userHome: ground.places.userHome });

@@ -6,7 +6,7 @@ import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/
 import type { CuratorGround } from '../../curator-ground.ts';
 import type { CandidateStatus, QueuedCandidate } from '../../queue/queued-candidate.ts';
 import type { ReviewQueue } from '../../queue/review-queue.ts';
-import { queueFlag, queuePlace } from './queue-place.ts';
+import { queueFlag, queuePlace } from './foreign-queue.ts';
 
 type Decision = Exclude<CandidateStatus, 'pending'>;
 

@@ -6,7 +6,7 @@ import type { CuratorGround } from '../../curator-ground.ts';
 import { CANDIDATE_TYPES } from '../../mine/candidate.ts';
 import { CANDIDATE_STATUSES } from '../../queue/queued-candidate.ts';
 import { type PrintedResult, printed } from '../printed.ts';
-import { NEXT, queueFlag, queuePlace } from './queue-place.ts';
+import { NEXT, queueFlag, queuePlace } from './foreign-queue.ts';
 
 const input = z.object({
   queueDb: queueFlag,

@@ -6,9 +6,9 @@ import { typedPath } from '#base/paths/typed-path.ts';
 import { wrongUse } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { CuratorGround } from '../../curator-ground.ts';
+import { requiredText } from '../flags.ts';
 import { printed } from '../printed.ts';
-import { requiredText } from '../required-text.ts';
-import { NEXT, queueFlag, queuePlace } from './queue-place.ts';
+import { NEXT, queueFlag, queuePlace } from './foreign-queue.ts';
 
 const input = z.object({
   inputJsonl: requiredText('name it: --input-jsonl FILE').describe(

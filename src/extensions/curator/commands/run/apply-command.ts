@@ -4,10 +4,8 @@ import { typedPath } from '#base/paths/typed-path.ts';
 import { failed, refused, wrongUse } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { CuratorGround } from '../../curator-ground.ts';
-import { printed } from '../printed.ts';
-import { requiredText } from '../required-text.ts';
-import { editKept } from './edit-kept.ts';
-import { verifyFlags } from './verify-flags.ts';
+import { requiredText, verifyFlags } from '../flags.ts';
+import { editKept, printed } from '../printed.ts';
 
 const input = z.object({
   target: requiredText('name it: --target FILE').describe('SKILL.md of a skill in the home'),

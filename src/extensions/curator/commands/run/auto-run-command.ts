@@ -5,11 +5,9 @@ import { typedPath } from '#base/paths/typed-path.ts';
 import { type Failure, failed, refused } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { CuratorGround } from '../../curator-ground.ts';
-import { missingFolderNote } from '../missing-folder.ts';
-import { printed } from '../printed.ts';
+import { verifyFlags } from '../flags.ts';
+import { editKept, missingFolderNote, printed } from '../printed.ts';
 import { emptyPattern, patternFlags } from '../skill-patterns.ts';
-import { editKept } from './edit-kept.ts';
-import { verifyFlags } from './verify-flags.ts';
 
 const on = (what: string) => z.boolean().default(false).describe(what);
 const path = (what: string) => z.string().min(1).optional().describe(what);

@@ -4,8 +4,8 @@ import { typedPath } from '#base/paths/typed-path.ts';
 import { failed } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { CuratorGround } from '../../curator-ground.ts';
+import { requiredText } from '../flags.ts';
 import { printed } from '../printed.ts';
-import { requiredText } from '../required-text.ts';
 
 export function restoreDrillCommand(ground: CuratorGround): AnyCommand {
   return defineCommand({
@@ -22,7 +22,7 @@ export function restoreDrillCommand(ground: CuratorGround): AnyCommand {
     async *run({ manifest, targetDir, stateFile, format }, { cwd }): AsyncGenerator<CommandOutput> {
       const [{ drillManifest }, { drillMarkdown }] = await Promise.all([
         import('../../run/manual/drill-manifest.ts'),
-        import('../../run/manual/drill-markdown.ts'),
+        import('../../run/manual/drill-manifest.ts'),
       ]);
       const at = (path: string) => typedPath(path, { cwd, userHome: ground.places.userHome });
       const report = await drillManifest(ground, {

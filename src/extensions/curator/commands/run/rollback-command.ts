@@ -4,8 +4,8 @@ import { typedPath } from '#base/paths/typed-path.ts';
 import { refused } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { CuratorGround } from '../../curator-ground.ts';
+import { requiredText } from '../flags.ts';
 import { printed } from '../printed.ts';
-import { requiredText } from '../required-text.ts';
 
 export function rollbackCommand(ground: CuratorGround): AnyCommand {
   return defineCommand({

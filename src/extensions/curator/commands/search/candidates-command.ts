@@ -6,8 +6,8 @@ import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/
 import type { CuratorGround } from '../../curator-ground.ts';
 import type { CandidateResult } from '../../search/find-candidates.ts';
 import type { RankedSkill } from '../../search/search-result.ts';
-import { missingFolderNote } from '../missing-folder.ts';
-import { requiredText } from '../required-text.ts';
+import { requiredText } from '../flags.ts';
+import { missingFolderNote } from '../printed.ts';
 
 const SAY_IT = 'say what it should be about: --query TEXT';
 

@@ -1,13 +1,16 @@
 // Owns the skills of one run as the planner wants them (curator notes 8.3): from the library for the home's own folder, else by a walk.
 // Knows no evidence. Invariant: a SKILL.md of the own folder is read when the planner looks at it and not before; two looks see one text.
+
+import { type Dirent, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { errorCode } from '#base/errors.ts';
 import { recordOfFolder } from '#mind/skills/record/record-of-folder.ts';
 import type { CuratorGround, CuratorMind } from '../../curator-ground.ts';
 import { parseSkillHeader } from '../../header/parse-skill-header.ts';
 import type { PlanningSkill } from '../../plan/planned-skill.ts';
+import { realOf } from '../real-path.ts';
 import { readSkillFile } from './read-skill-file.ts';
 import { readOrigins, type SkillOrigins } from './skill-origins.ts';
-import { type SkillPath, walkSkillFiles } from './walk-skill-files.ts';
 
 export interface GatherQuestion {
   /** Absolute. */
@@ -117,4 +120,54 @@ function once<T>(make: () => T): () => T {
     kept ??= { value: make() };
     return kept.value;
   };
+}
+
+interface SkillPath {
+  /** Absolute, of SKILL.md, as it was reached. */
+  readonly path: string;
+  /** The way there, or the file itself, is a link. */
+  readonly linked: boolean;
+}
+
+const FILE = 'SKILL.md';
+const SKIPPED: ReadonlySet<string> = new Set(['.archive', '.curator_backups', '.hub', '.git', 'node_modules']);
+const DEEPEST = 12;
+
+function walkSkillFiles(root: string): readonly SkillPath[] {
+  return [...walk({ folder: root, linked: false, depth: 0 }, new Set())];
+}
+
+interface Place {
+  readonly folder: string;
+  readonly linked: boolean;
+  readonly depth: number;
+}
+
+function* walk(place: Place, seen: Set<string>): Generator<SkillPath, void, undefined> {
+  const { folder, linked, depth } = place;
+  const real = realOf(folder);
+  if (real === undefined || seen.has(real) || depth > DEEPEST) return;
+  seen.add(real);
+  for (const entry of entriesOf(folder)) {
+    const path = join(folder, entry.name);
+    const isLinked = linked || entry.isSymbolicLink();
+    if (entry.name === FILE && kindOf(path, entry) === 'file') yield { path, linked: isLinked };
+    else if (!SKIPPED.has(entry.name) && kindOf(path, entry) === 'folder')
+      yield* walk({ folder: path, linked: isLinked, depth: depth + 1 }, seen);
+  }
+}
+
+function entriesOf(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
+  } catch (error) {
+    if (errorCode(error) === undefined) throw error;
+    return [];
+  }
+}
+
+function kindOf(path: string, entry: Dirent): 'file' | 'folder' | 'other' {
+  const found = entry.isSymbolicLink() ? statSync(path, { throwIfNoEntry: false }) : entry;
+  if (found?.isFile()) return 'file';
+  return found?.isDirectory() ? 'folder' : 'other';
 }

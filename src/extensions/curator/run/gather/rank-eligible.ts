@@ -1,6 +1,7 @@
 // Owns asking the models in which order eligible skills are looked at (seed 002, steps 3 to 5; curator notes 8.2). Knows no model.
 // Invariant: only eligible skills are shown to a model; whatever fails, the run goes on in the order of the evidence and says why.
 import { errorText } from '#base/errors.ts';
+import { withoutBlock } from '#mind/skills/format/managed-block.ts';
 import type { PlanningReport } from '../../plan/auto-run-request.ts';
 import type { PlanningSkill } from '../../plan/planned-skill.ts';
 import type { RunFlags } from '../../plan/run-flags.ts';
@@ -25,7 +26,9 @@ export async function rankEligible(
   if (rank === undefined || !wantsModels(flags.order)) return null;
   const eligible = eligibleSkills(report, flags, false);
   const names = new Set(eligible.map(({ skill_name: name }) => name));
-  const asked = skills.filter(({ name, refusal }) => names.has(name) && !refusal);
+  const asked = skills
+    .filter(({ name, refusal }) => names.has(name) && !refusal)
+    .map(({ name, path, text }) => ({ name, path, text: withoutBlock(text) }));
   if (asked.length === 0) return null;
   const query = semanticQuery(report, eligible);
   const { rerank } = flags.order;

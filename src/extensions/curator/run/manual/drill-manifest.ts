@@ -1,4 +1,4 @@
-// Owns a restore drill that is remembered (seed 002; curator notes 12): the drill itself is the door's, the state file is the gate's.
+// Owns a restore drill that is remembered (seed 002; curator notes 12): the drill itself is the door's, the state file is the gate's; and its Markdown.
 // Invariant: every drill is remembered, a failed one too; where it cannot be, the report says so.
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -7,6 +7,7 @@ import type { DrillReport } from '#mind/skills/door/drill/drill-report.ts';
 import { runRestoreDrill } from '#mind/skills/door/drill/restore-drill.ts';
 import { isAsRecorded } from '#mind/skills/door/history/recorded-check.ts';
 import type { CuratorGround } from '../../curator-ground.ts';
+import { inlineText } from '../../text/inline-text.ts';
 import { recordDrill } from '../drill/drill-state.ts';
 
 export interface DrillOrder {
@@ -54,4 +55,35 @@ function remember(path: string, report: DrillReport): string | undefined {
     if (errorCode(error) === undefined) throw error;
     return errorText(error);
   }
+}
+
+export function drillMarkdown(report: RememberedDrill): string {
+  const { errors, warnings, state_error: stateError } = report;
+  return `${[
+    '# Restore drill',
+    '',
+    `- Status: ${report.status}`,
+    `- Manifest: ${code(report.manifest_path)}`,
+    `- Restored: ${report.restored_target === null ? '-' : code(report.restored_target)}`,
+    `- Report: ${report.report_path === null ? '-' : code(report.report_path)}`,
+    `- State: ${code(report.state_path)}${stateError === undefined ? '' : ` (not written: ${inlineText(stateError)})`}`,
+    '- No live file was touched.',
+    '',
+    '## Checks',
+    ...(report.checks.length === 0 ? ['- None could be made.'] : report.checks.map(checkLine)),
+    ...section('Warnings', warnings),
+    ...section('Errors', errors),
+  ].join('\n')}\n`;
+}
+
+function checkLine({ name, status, reason }: RememberedDrill['checks'][number]): string {
+  return `- ${name}: ${status}${reason === null ? '' : ` (${inlineText(reason)})`}`;
+}
+
+function section(title: string, lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : ['', `## ${title}`, ...lines.map((line) => `- ${inlineText(line)}`)];
+}
+
+function code(path: string): string {
+  return `\`${inlineText(path).replaceAll('`', "'")}\``;
 }

@@ -1,15 +1,21 @@
 // Owns the writing half of a run (curator notes 8.6): each planned entry through the door, in the plan's order. Knows no evidence.
 // Invariants: what is written is what was planned, for the text that it was planned for; an entry that a gate refuses is skipped and its
 // slot goes to the next skill, never is a gate overridden; the number of tries is bounded.
+
+import { readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { throwIfAborted } from '#base/abort.ts';
+import { errorCode } from '#base/errors.ts';
 import type { Verifier } from '#mind/skills/door/verify/verifier.ts';
+import { locateBlock } from '#mind/skills/format/managed-block.ts';
 import type { WriteTrail } from '#mind/skills/skill-door.ts';
+import type { PreparedUpdate } from '../../block/prepare-update.ts';
+import { prunableReferences } from '../../block/reference-file.ts';
 import type { AutoRunRequest } from '../../plan/auto-run-request.ts';
 import { type PlannedWrite, planWrites } from '../../plan/plan-auto-run.ts';
 import { skipped } from '../../plan/planned-skill.ts';
 import { refusedSkill } from '../gather/gather-skills.ts';
 import { type AppliedEntry, type AutoRun, GATES, withOutcomes } from '../run-outcome.ts';
-import { staleReferences } from './stale-references.ts';
 import { type WriteParts, writeSkill } from './write-skill.ts';
 
 export interface PassParts extends WriteParts {
@@ -49,7 +55,7 @@ function withoutRefused(request: AutoRunRequest, outcomes: ReadonlyMap<string, A
 async function writeOne(parts: PassParts, { entry, update }: PlannedWrite, signal: AbortSignal): Promise<AppliedEntry> {
   const { skill_name: name, target_path: target } = entry;
   if (target === null || entry.current_sha256 === undefined) throw new TypeError('a planned entry has a file');
-  const pruned = staleReferences(target, name, update.supportFiles);
+  const pruned = staleReferences(target, name, update);
   const files = [
     ...update.supportFiles.map(({ path, text }) => ({ path, content: text })),
     ...pruned.map((path) => ({ path, content: null })),
@@ -69,4 +75,21 @@ async function writeOne(parts: PassParts, { entry, update }: PlannedWrite, signa
   const reason = result.reason === 'read-only' && parts.isPinned(name) ? 'pinned-skill' : result.reason;
   const told = { ...result, reason };
   return { ...(GATES.has(reason) ? skipped(entry, reason) : entry), apply_result: told };
+}
+
+/** Paths below the skill's folder, oldest first; nothing when no new file comes and the block stays. */
+function staleReferences(target: string, skill: string, update: PreparedUpdate): readonly string[] {
+  const [current] = update.supportFiles;
+  if (current === undefined && locateBlock(update.content).state !== 'none') return [];
+  return prunableReferences(referencesIn(dirname(target)), skill, current?.path);
+}
+
+function referencesIn(folder: string): readonly string[] {
+  try {
+    const entries = readdirSync(join(folder, 'references'), { withFileTypes: true });
+    return entries.filter((entry) => entry.isFile()).map(({ name }) => `references/${name}`);
+  } catch (error) {
+    if (errorCode(error) === undefined) throw error;
+    return [];
+  }
 }

@@ -1,16 +1,19 @@
 // Owns one guarded write of the curator through the door and what is kept of it: result, drill state, copy of the backup (curator notes
 // 8.6, 11). Knows no plan. Invariants: the door alone writes skills; a fault of the disk is a result with its code, the old skill standing;
 // what fails after the version stands is a warning, never a failure.
+
+import { cpSync, existsSync, renameSync, rmSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { makeFolders } from '#base/atomic-write.ts';
 import { isoTime } from '#base/clock.ts';
 import { errorCode, errorText, TalariaError } from '#base/errors.ts';
-import { sha256 } from '#base/ids.ts';
+import { randomHex, sha256 } from '#base/ids.ts';
 import type { SkillDoor, SkillRefusal, SkillWrite, SkillWritten } from '#mind/skills/skill-door.ts';
 import type { CuratorGround } from '../../curator-ground.ts';
 import { recordApply } from '../drill/drill-state.ts';
 import { newestApplyAt } from '../drill/known-applies.ts';
 import { readSkillFile } from '../gather/read-skill-file.ts';
 import type { ApplyResult } from '../run-outcome.ts';
-import { copyBackup } from './copy-backup.ts';
 
 export interface WriteParts {
   readonly ground: CuratorGround;
@@ -110,4 +113,20 @@ function attempt<T>(told: string[], what: string, work: () => T): T | undefined 
     told.push(`${what}: ${errorText(error)}`);
     return undefined;
   }
+}
+
+/** Gives the path of the copied manifest. Throws the system's error, with nothing left behind. */
+function copyBackup(manifestPath: string, backupDir: string): string {
+  const from = dirname(manifestPath);
+  const to = join(backupDir, basename(from));
+  if (existsSync(to)) return join(to, basename(manifestPath));
+  const temp = join(backupDir, `.tmp_${basename(from)}_${randomHex(4)}`);
+  makeFolders(backupDir);
+  try {
+    cpSync(from, temp, { recursive: true, errorOnExist: true, force: false });
+    renameSync(temp, to);
+  } finally {
+    rmSync(temp, { recursive: true, force: true });
+  }
+  return join(to, basename(manifestPath));
 }

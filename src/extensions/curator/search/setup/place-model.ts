@@ -4,8 +4,13 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path';
 import { randomHex } from '#base/ids.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
+import { openOnnxEmbedder } from '#core/model/embedders/onnx-embedder.ts';
 import { findModelFolder, missingFiles, modelFolder } from '#core/model/onnx/model-files.ts';
-import { type CheckGround, checkModel } from './check-model.ts';
+import { onnxEngineFolder } from '#core/model/onnx/onnx-engine.ts';
+import type { OnnxModelFiles } from '#core/model/onnx/open-onnx-model.ts';
+import { openOnnxReranker } from '#core/model/rerankers/onnx-reranker.ts';
+import type { SemanticConfig } from '../semantic-config.ts';
+import { semanticRuntime } from '../semantic-config.ts';
 import { fetchModel, type ModelHub } from './model-hub.ts';
 import { copyModel, findInFolder, foldersOf } from './model-source.ts';
 import type { WantedModel } from './wanted-model.ts';
@@ -98,5 +103,43 @@ function clearRemains(models: string, place: string): void {
   rmSync(aside, { recursive: true, force: true });
   for (const name of readdirSync(models)) {
     if (name.startsWith(STAGING)) rmSync(join(models, name), { recursive: true, force: true });
+  }
+}
+
+interface CheckGround {
+  readonly engines: string;
+  readonly variables: Readonly<Record<string, string | undefined>>;
+  readonly config: SemanticConfig;
+}
+
+const QUERY = 'restart the gateway';
+const TEXT = 'How to restart the gateway service and read its log.';
+
+/** What it answered, in words. Throws ModelError. */
+async function checkModel(
+  folder: string,
+  { role, file }: WantedModel,
+  ground: CheckGround,
+  signal: AbortSignal,
+): Promise<string> {
+  const { embedding, reranker } = ground.config;
+  const files: OnnxModelFiles = {
+    ...{ folder, file, engineFolder: onnxEngineFolder(ground.engines) },
+    device: semanticRuntime(ground.variables).device,
+    maxLength: role === 'embedding' ? embedding.max_length : reranker.max_length,
+    fix: 'Run: talaria curator setup-semantic',
+  };
+  if (role === 'embedding') {
+    const { id, pooling } = embedding;
+    const model = await openOnnxEmbedder({ id, pooling, files }, signal);
+    await model.close();
+    return `gives vectors of ${model.dimensions} numbers`;
+  }
+  const model = await openOnnxReranker({ id: reranker.id, files }, signal);
+  try {
+    const [score] = await model.score(QUERY, [TEXT], signal);
+    return `gives scores (${score?.toFixed(4)} for a text that fits)`;
+  } finally {
+    await model.close();
   }
 }

@@ -109,6 +109,21 @@ export function allVersions(database: Database, skill: string): readonly Version
   return database.all<VersionRow>('SELECT * FROM skill_versions WHERE skill = ? ORDER BY version', skill);
 }
 
+/**
+ * For each version the one that its uses count for: the last that changed more than the managed block, which is all that the curator
+ * writes and all that undoing it takes back. 0: what stood there before the first write that is known.
+ */
+export function countedVersions(rows: readonly VersionRow[]): ReadonlyMap<number, number> {
+  const counted = new Map<number, number>([[0, 0]]);
+  const blocks = new Set<number>();
+  for (const { version, parent, actor, undoes } of rows) {
+    const isBlock = undoes === null ? actor === 'curator' : blocks.has(undoes);
+    if (isBlock) blocks.add(version);
+    counted.set(version, isBlock ? (counted.get(parent ?? 0) ?? 0) : version);
+  }
+  return counted;
+}
+
 export function asSkillVersion(row: VersionRow, backups: string): SkillVersion {
   return {
     skill: row.skill,

@@ -42,6 +42,7 @@ export function composeMindHooks(ground: HookGround): MindHooks {
     database: store.database,
     records: skills.records,
     door: skills.door,
+    textOf: (name) => skills.library.get(name)?.text,
     clock,
     tell: ({ text }) => {
       events.emit({ type: 'notice', text });

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { onnxEngineFolder } from '#core/model/onnx/onnx-engine.ts';
-import { ENGINE_FILES } from '#extensions/curator/search/setup/onnx-engine-package.ts';
+import { ENGINE_FILES } from '#extensions/curator/search/setup/install-onnx-engine.ts';
 import { writeFakeEngine, writeFakeModel } from '../../../../core/model/onnx/fake-engine.ts';
 import { verifies } from '../../../../verifies.ts';
 import { type SearchStage, type StageOptions, searchStage } from '../search-fixture.ts';

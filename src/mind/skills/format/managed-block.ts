@@ -1,4 +1,5 @@
-// Owns the two markers and finding the block between them (seed 002, what gets written; curator notes 10). Pure.
+// Owns where the curator's managed block stands in the text of a skill (seed 002, what gets written; curator notes 10). Pure. Knows nothing of
+// what it says: who searches, mines or follows a skill reads it without.
 
 export const START_MARKER = '<!-- curator-evolver:auto:start -->';
 export const END_MARKER = '<!-- curator-evolver:auto:end -->';
@@ -20,6 +21,15 @@ export function locateBlock(text: string): BlockPlace {
   const end = text.indexOf(END_MARKER);
   if (starts !== 1 || ends !== 1 || end < start) return { state: 'broken' };
   return { state: 'whole', start, end: end + END_MARKER.length };
+}
+
+/** The text as it was before a block was put into it; one with broken markers stays as it is. */
+export function withoutBlock(text: string): string {
+  const place = locateBlock(text);
+  if (place.state !== 'whole') return text;
+  const before = text.slice(0, place.start);
+  const after = text.slice(place.end).replace(/^\r?\n/, '');
+  return after === '' ? before.replace(/\n\n$/, '\n') : before + after;
 }
 
 export function countOf(text: string, part: string): number {
