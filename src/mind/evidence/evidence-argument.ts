@@ -18,7 +18,10 @@ export const evidenceArgument = z
 
 const MOST = 40;
 
-/** `messages`: of the session, oldest first; the newest that holds a quote without a number is meant, the owner's before any other. */
+/**
+ * `messages`: of the session, oldest first. For a quote without a number of this session the newest message that holds it is meant, the
+ * owner's before any other.
+ */
 export function readEvidence(value: JsonValue | undefined, messages: readonly StoredMessage[]): readonly Citation[] {
   const items = Array.isArray(value) ? value : isJsonObject(value) ? [value] : [];
   return items.slice(0, MOST).flatMap((item) => (isJsonObject(item) ? citationOf(item, messages) : []));
@@ -32,7 +35,8 @@ export function withoutEvidence({ evidence: _cited, ...change }: JsonObject): Js
 function citationOf(item: JsonObject, messages: readonly StoredMessage[]): readonly Citation[] {
   const { quote, call } = item;
   if (typeof quote === 'string' && quote.trim() !== '') {
-    const id = numberOf(item.message ?? item.message_id ?? item.id) ?? idOfQuote(quote, messages);
+    const named = numberOf(item.message ?? item.message_id ?? item.id);
+    const id = messages.some((one) => one.id === named) ? named : (idOfQuote(quote, messages) ?? named);
     return [{ handle: id === undefined ? 'message:?' : messageHandle(id), quote }];
   }
   const id = call === undefined ? undefined : (idOfCall(String(call), messages) ?? numberOf(call));

@@ -60,7 +60,7 @@ export function createMemoryTool(files: MemoryFiles, gate?: ForegroundGate): Any
       if (gate === undefined || typeof operations === 'string' || gate.say(sessionId) === 'draft')
         return { level: 'none' };
       const source = behindTexts(gate, sessionId, textsOf(operations));
-      return source ? foreignRisk(MEMORY_TOOL_NAME, previewOf(asked.target, operations), source) : { level: 'none' };
+      return source ? foreignRisk(previewOf(asked.target, operations), source) : { level: 'none' };
     },
     run: async ({ evidence, ...change }, context, signal) => {
       const operations = operationsOf(change as JsonObject);

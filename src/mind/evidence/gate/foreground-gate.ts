@@ -1,7 +1,6 @@
 // Owns the gate of writes in mid-conversation (design 1): what a model writes after it read foreign words, and not in the owner's own, is
 // the owner's to decide, who is shown where the words came from. Knows no tool and no file.
 // Invariant: a conversation without foreign words is asked nothing.
-import { sha256 } from '#base/ids.ts';
 import type { JsonValue } from '#base/json.ts';
 import type { Result } from '#base/result.ts';
 import { splitWords } from '#base/text/split-words.ts';
@@ -40,12 +39,12 @@ export function behindTexts(
   return texts.map((text) => foreignBehind(text, messages)).find((one) => one !== undefined);
 }
 
-/** What the owner decides on: the change whole, then the words it came from. */
-export function foreignRisk(tool: string, preview: string, source: ForeignSource): Extract<Risk, { level: 'ask' }> {
+/** What the owner decides on, each time: the change whole, then the words it came from. */
+export function foreignRisk(preview: string, source: ForeignSource): Extract<Risk, { level: 'ask' }> {
   return {
     level: 'ask',
     reason: 'keeps what may come from text that you did not write',
-    key: `${tool}:${sha256(preview).slice(0, 16)}`,
+    key: '',
     preview: `${preview}\n${sourceLines(source)}`,
   };
 }

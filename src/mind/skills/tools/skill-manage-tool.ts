@@ -106,8 +106,8 @@ function riskHere(options: SkillManageOptions, asked: AskedChange, sessionId: st
   const source = gate?.say(sessionId) === 'ask' ? behindTexts(gate, sessionId, [writtenText(asked.change)]) : undefined;
   if (source)
     return {
-      ...foreignRisk(SKILL_MANAGE_TOOL_NAME, own.preview, source),
-      ...(isOwners(options, asked) ? { reason: own.reason, key: own.key } : {}),
+      ...foreignRisk(own.preview, source),
+      ...(isOwners(options, asked) ? { reason: own.reason } : {}),
     };
   return options.ownerSay(sessionId) === 'ask' && isOwners(options, asked) ? own : { level: 'none' };
 }
