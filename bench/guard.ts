@@ -4,8 +4,8 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { scanSkill } from '#mind/skills/guard/scan-skill.ts';
-import { labelledSkills } from '../test/mind/skills/guard/corpus.ts';
+import { scanSkill } from '#mind/evidence/guard/scan-skill.ts';
+import { labelledSkills } from '../test/mind/evidence/guard/corpus.ts';
 import { type BenchRow, median } from './bench-row.ts';
 
 type Files = readonly { readonly path: string; readonly text: string }[];

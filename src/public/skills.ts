@@ -6,5 +6,5 @@ export {
   type SkillParseRefusal,
 } from '#mind/skills/format/parse-skill.ts';
 export { type SkillFinding, type SkillValidity, validateSkill } from '#mind/skills/format/validate-skill.ts';
-export type { Finding, ScanReport, SkillText } from '#mind/skills/guard/finding.ts';
-export { scanSkill } from '#mind/skills/guard/scan-skill.ts';
+export type { Finding, ScanReport, SkillText } from '#mind/evidence/guard/finding.ts';
+export { scanSkill } from '#mind/evidence/guard/scan-skill.ts';

@@ -19,7 +19,7 @@ import {
 } from './entry-format.ts';
 import { type JournalEntry, type MemoryJournal, type MemoryWriteOptions, openEntry } from './journal/memory-journal.ts';
 import { keepCopy, readMemoryFile, realPath, replaceMemoryFile } from './memory-disk.ts';
-import { scanMemoryText, type ThreatReason } from './threats/threat-scan.ts';
+import { scanMemoryText, type ThreatReason } from '#mind/evidence/guard/scan-memory.ts';
 
 export type MemoryTarget = 'memory' | 'user';
 export const MEMORY_TARGETS: readonly MemoryTarget[] = ['memory', 'user'];

@@ -3,7 +3,7 @@
 import type { Clock } from '#base/clock.ts';
 import type { Database } from '#base/database/connection.ts';
 import type { ProposalLedger } from '#mind/evidence/proposal.ts';
-import type { ScanReport } from '../guard/finding.ts';
+import type { ScanReport } from '#mind/evidence/guard/finding.ts';
 import type { Skill, SkillSource } from '../skill.ts';
 import type { SkillFile } from './skill-tree.ts';
 import type { Verifier } from './verify/verifier.ts';

@@ -10,8 +10,8 @@ import { evidenceSchema } from '#mind/evidence/proposal-schema.ts';
 import { sessionSchema } from '#mind/sessions/session-schema.ts';
 import type { LocatedSkill, SkillGuard } from '#mind/skills/door/door-parts.ts';
 import type { Verifier } from '#mind/skills/door/verify/verifier.ts';
-import { type Finding, scanReport } from '#mind/skills/guard/finding.ts';
-import { guardDecision } from '#mind/skills/guard/guard-policy.ts';
+import { type Finding, scanReport } from '#mind/evidence/guard/finding.ts';
+import { guardDecision } from '#mind/evidence/guard/finding.ts';
 import { createSkillDoor, type GuardedSkillDoor } from '#mind/skills/guarded-apply.ts';
 import { skillSchema } from '#mind/skills/skill-schema.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
@@ -24,7 +24,7 @@ export const wordGuard: SkillGuard = {
         const text = Buffer.from(bytes).toString('utf8');
         const finding = (severity: Finding['severity']): Finding => ({
           rule: 'test/word',
-          threat: 'exfiltration',
+          capability: 'network',
           severity,
           path,
           line: 1,
