@@ -11,6 +11,7 @@ export const CAPABILITIES = {
   hidden: 'holds text that people do not see',
   settings: "changes the agent's own rules, memory or approvals",
   persistence: 'starts again by itself after it has ended',
+  shields: 'switches protections of this machine off',
   privilege: 'takes more rights on this machine',
   destructive: 'deletes or locks files beyond its own',
   traversal: 'reaches files outside of its folder',

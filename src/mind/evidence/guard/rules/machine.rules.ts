@@ -11,12 +11,12 @@ const CLOCK = 'cron|schedul|recurring|periodic|daemon|service|launchd|systemd|ba
 const RC = '\\.?(?:bashrc|zshrc|bash_profile|zprofile|zshenv|zlogin|bash_aliases|profile|config/fish/config\\.fish)';
 
 const SETTINGS: readonly Rule[] = rules('settings')`
-  own-files       high     any soul,memory,user,identity,heartbeat,claude,claude_desktop_config,cursor,cursorrules,openclaw,clawdbot,talaria,hermes,codex,gemini,exec   (?:>{1,2}|\btee (?:-a )?|\bsed -i[^\n]{0,80}|\bmv [^\n]{1,40}|\bcp [^\n]{1,60}|\bwrite\w{0,12}\([^\n]{0,60}|\bappend\w{0,12}\([^\n]{0,60}|\bjq [^\n]{0,160}|\bln -\w{1,3} [^\n]{0,60})\s?["'$\w{}/~.-]{0,40}${OWN}|\bopen\([^\n]{0,80}${OWN}["'],\s?["'][wa]  ~~ ${AGENT_TRADE}
+  own-files       high     any soul,memory,user,identity,heartbeat,claude,claude_desktop_config,cursor,cursorrules,openclaw,clawdbot,talaria,hermes,codex,gemini,exec   (?:>{1,2}|\btee (?:-a )?|\bsed -i[^\n]{0,80}|\bmv [^\n]{1,40}|\bcp [^\n]{1,60}|\bwrite\w{0,12}\([^\n]{0,60}|\bappend\w{0,12}\([^\n]{0,60}|\bln -\w{1,3} [^\n]{0,60})\s?["'$\w{}/~.-]{0,40}${OWN}|\bopen\([^\n]{0,80}${OWN}["'],\s?["'][wa]  ~~ ${AGENT_TRADE}
   own-files-code  high     code  claude,cursor,openclaw,talaria,hermes,codex,mcpservers,settings,hooks   ${OWN}[^]{0,400}?(?:writefile|write_text|json\.dump|\.write\(|appendfile)  ~~ ${AGENT_TRADE}
   own-words       high     words soul,memory,agents,claude,user,identity,cursorrules    \b(?:add|append|insert|write|put|save|store|record|copy|edit|note)\b[^\n]{0,120}(?:soul\.md|\bmemory\.md|user\.md|~/\.claude/claude\.md|\.claude/claude\.md|identity\.md|\.cursorrules)[^\n]{0,200}(?:"|:|\bthat\b|never|always|every|stay)|\b(?:add|append|insert|write|put|copy)\b[^\n]{0,80}\b(?:agents|claude)\.md\b[^\n]{0,240}(?:\bnever ask|permanent|every (?:future |other )?(?:session|project)|all (?:future )?sessions|for good|must stay|so that (?:every|it))  ~~ ${AGENT_TRADE}
   gates-off       high     any   bypasspermissions,dangerouslyskippermissions,defaultmode,approvals,yolo,approval,permissions,dangerously,sandbox,confirm,bash,trusted,scanner,guard   bypasspermissions|dangerously-?skip-?permissions|dangerously-bypass|"allow"\s?:\s?\[[^\]\n]{0,60}"?bash\(\*|\b(?:exec\.)?approvals?(?:\.\w{2,12})?["':= ]{1,4}(?:off|never|none|false|yolo)\b|\b(?:disable|turn off|switch off|bypass|remove|skip|lift|loosen)\b[^\n.]{0,40}\b(?:approval (?:prompts?|gates?|rules?)|approvals|permission (?:checks?|prompts?)|the sandbox|sandbox off|(?:the |skill )?(?:scanner|guard) for|safety checks)|\bmark\b[^\n.]{0,40}\btrusted\b[^\n]{0,60}\b(?:skip|scanner|registry)|\bpre-?approved\b[^\n]{0,60}\b(?:skip|review|command)  ~~ claude|codex|permission|headless|\bci\b|sandbox|agent|automation
   hook-runs       critical any   pretooluse,posttooluse,sessionstart,userpromptsubmit,stop,notification   "(?:pretooluse|posttooluse|sessionstart|userpromptsubmit|stop|notification)"[^]{0,240}?"command"\s?:\s?"[^"\n]{0,120}(?:${FAR}|\|\s?${SHELL})
-  own-identity    high     words persona,identity,memory,memories,instructions  \b(?:update|change|rewrite|replace|overwrite)\b[^\n.]{0,30}\byour (?:own )?[^\n.]{0,40}\b(?:persona|identity|memory|memories|system prompt|personality|core rules)\b
+  own-identity    high     words persona,identity,memory,memories,instructions  \b(?:update|change|rewrite|replace|overwrite)\b[^\n.]{0,30}\byour (?:own [^\n.]{0,40}\b(?:memory|memories)|[^\n.]{0,30}\b(?:persona|identity|system prompt|personality|core rules))\b
   spreads         high     words skills,agents,skill   \b(?:copy|insert|write|add|spread|put)\b[^\n.]{0,60}\b(?:all|every|each|other)\b[^\n.]{0,30}\b(?:installed )?(?:skills|agents|repositor(?:y|ies))\b
 `;
 
@@ -40,10 +40,13 @@ const PRIVILEGE: readonly Rule[] = rules('privilege')`
   sudo-rules      high     any   nopasswd,sudoers,visudo,chpasswd,useradd,localgroup,setcap   nopasswd|(?:>{1,2}|tee (?:-a )?)\s?\S{0,8}/etc/(?:sudoers|passwd|shadow)|\buseradd\b[^\n]{0,40}-u ?0|\bchpasswd\b|net (?:user \S{1,30} \S{1,30} /add|localgroup administrators)|\bsetcap [^\n]{0,40}cap_setuid|\bdseditgroup -o edit  ~~ server|provision|ansible|raspberry|\bvm\b|user management|linux admin
   set-uid         critical any   chmod,install   \bchmod [^\n]{0,12}(?:u\+s|\+s|[46][0-7]{3})\b[^\n]{0,40}(?:sh\b|bash|/tmp|python|\.\w{1,3}\b)|\binstall -m ?0?[46]\d{3}\b
   host-mount      high     any   privileged,chroot,nsenter,docker   docker run[^\n]{0,120}(?:--privileged[^\n]{0,60}-v ?/:|-v ?/:/|--pid=host[^\n]{0,40}--privileged)|\bnsenter [^\n]{0,20}-t ?1\b|chroot /host  ~~ kubernetes|node debug|docker
-  walls-down      high     any   setenforce,ufw,auditd,tcc,apparmor,iptables,enablelua,csrutil,netsh   setenforce 0|ufw disable|systemctl (?:stop|disable)[^\n]{0,20}(?:auditd|apparmor|firewalld)|com\.apple\.tcc|iptables -f\b|enablelua[^\n]{0,40}0|advfirewall set \w{1,12} state off  ~~ firewall|selinux|hardening
   wide-open       high     any   chmod,chown   \bchmod (?:-\w{1,3} )?(?:0?777|a\+rwx) [^\n]{0,6}(?:/(?:\s|$|\*)|/(?:etc|usr|var|bin|home|opt)(?:/?(?:\s|$|\*))|~/?(?:\s|$))|\bchown -\w{0,2}r\w? [^\n]{0,30} /(?:etc|usr|\s|$)
   as-root         high     words root,sudoers,administrator,admin   \b(?:gain|get|obtain|become|escalate to)\b[^\n.]{0,20}\broot\b|\badd (?:yourself|the agent)\b[^\n.]{0,20}\b(?:sudoers|administrators?|admin)\b|\brun (?:the )?agent as root\b|echo [^\n|]{1,30}\|\s?sudo -s
   piped-password  high     any   sudo   \becho [^\n|]{1,40}\|\s?sudo -\w{0,2}s\b
+`;
+
+const WALLS: readonly Rule[] = rules('shields')`
+  walls-down      high     any   setenforce,ufw,auditd,tcc,apparmor,iptables,enablelua,csrutil,netsh   setenforce 0|ufw disable|systemctl (?:stop|disable)[^\n]{0,20}(?:auditd|apparmor|firewalld)|com\.apple\.tcc|iptables -f\b|enablelua[^\n]{0,40}0|advfirewall set \w{1,12} state off  ~~ firewall|selinux|hardening
 `;
 
 const DESTRUCTIVE: readonly Rule[] = rules('destructive')`
@@ -68,6 +71,7 @@ export const MACHINE_RULES: readonly Rule[] = [
   ...SETTINGS,
   ...PERSISTENCE,
   ...PRIVILEGE,
+  ...WALLS,
   ...DESTRUCTIVE,
   ...TRAVERSAL,
 ];
