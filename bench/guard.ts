@@ -38,7 +38,13 @@ export async function benchGuard(): Promise<readonly BenchRow[]> {
       note: note('bad, held out', 'good, held out'),
     },
     {
-      ...{ metric: 'guard, ordinary called dangerous', value: dangerous, unit: '%', target: '≤ 1 %', ok: dangerous <= 1 },
+      ...{
+        metric: 'guard, ordinary called dangerous',
+        value: dangerous,
+        unit: '%',
+        target: '≤ 1 %',
+        ok: dangerous <= 1,
+      },
       note: note('good', 'real'),
     },
     {

@@ -1,7 +1,8 @@
 // Owns the contract of the one door through which skill text is written (design 2). The owner's tool call, the review, the curator and
 // a dream all pass it, with the same guard, provenance and undo. Knows no caller. Implementation: guarded-apply.ts.
-import type { Judge } from '#mind/evidence/judge/judge.ts';
+
 import type { Refusal, Result } from '#base/result.ts';
+import type { Judge } from '#mind/evidence/judge/judge.ts';
 import type { Actor } from '#mind/evidence/proposal.ts';
 import type { Citation } from '#mind/evidence/trace-guard/claim.ts';
 import type { Verifier, VerifyReport } from './door/verify/verifier.ts';

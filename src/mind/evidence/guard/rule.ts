@@ -43,7 +43,9 @@ export const NET =
  * One rule a line: `name severity place words pattern`, then ` && pattern` for what must stand in the same sentence, ` !! unless` and
  * ` ~~ trade` where a rule has them; words are separated by commas. Patterns are Unicode and see folded text, so they are written in lower case; a backtick is written \x60.
  */
-export function rules(capability: Capability): (strings: TemplateStringsArray, ...parts: readonly string[]) => readonly Rule[] {
+export function rules(
+  capability: Capability,
+): (strings: TemplateStringsArray, ...parts: readonly string[]) => readonly Rule[] {
   return (strings, ...parts) =>
     String.raw(strings, ...parts)
       .split('\n')

@@ -3,7 +3,7 @@
 import { closeSync, lstatSync, openSync, readdirSync, readlinkSync, readSync, realpathSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import type { Finding, ScanReport } from './finding.ts';
-import { formFinding, SCANNED_BYTES, SKILL_BYTES_LIMIT, type SizedFile, scanSkillFiles } from './scan-skill.ts';
+import { formFinding, SCANNED_BYTES, type SizedFile, SKILL_BYTES_LIMIT, scanSkillFiles } from './scan-skill.ts';
 
 const READ_LIMIT = 16 * SKILL_BYTES_LIMIT;
 const WALK_LIMIT = 400;

@@ -44,7 +44,9 @@ export function scanMemoryText(text: string): Ok<true> | Threat {
     const detail = `Refused: invisible character ${invisible}. Write the text again in plain characters.`;
     return { ...refuse('invisible_text', detail), rule: 'invisible-character' };
   }
-  const found = scanText('entry', text.slice(0, MAX_SCANNED), CONTEXT, INDEX).filter(({ severity }) => isClear(severity));
+  const found = scanText('entry', text.slice(0, MAX_SCANNED), CONTEXT, INDEX).filter(({ severity }) =>
+    isClear(severity),
+  );
   const deed = found.find(({ capability }) => !INJECTIONS.includes(capability)) ?? found[0];
   if (!deed) return ok(true);
   const reason = reasonOf(deed.capability);

@@ -23,7 +23,10 @@ const INDEX = ruleIndex(SKILL_RULES);
 export function scanSkill(files: readonly SkillText[]): ScanReport {
   if (!Array.isArray(files) || !files.every((one) => typeof one?.path === 'string' && typeof one.text === 'string'))
     throw new TypeError('scanSkill(files): files must be an array of { path: string, text: string }');
-  return scanReport([...textFindings(files), ...sizeFindings(files.map(({ path, text }) => ({ path, size: text.length })))]);
+  return scanReport([
+    ...textFindings(files),
+    ...sizeFindings(files.map(({ path, text }) => ({ path, size: text.length }))),
+  ]);
 }
 
 export interface SizedFile extends SkillBytes {
@@ -36,7 +39,12 @@ export function scanSkillFiles(files: readonly SizedFile[], more: readonly Findi
   const unpacked = files.map(({ path, bytes }) => unpackFile({ path, bytes: bytes.subarray(0, SCANNED_BYTES) }));
   const sizes = files.map(({ path, bytes, size = bytes.length }) => ({ path, size }));
   const texts = unpacked.flatMap((one) => one.texts);
-  return scanReport([...textFindings(texts), ...unpacked.flatMap((one) => one.findings), ...sizeFindings(sizes), ...more]);
+  return scanReport([
+    ...textFindings(texts),
+    ...unpacked.flatMap((one) => one.findings),
+    ...sizeFindings(sizes),
+    ...more,
+  ]);
 }
 
 function textFindings(files: readonly SkillText[]): readonly Finding[] {
@@ -56,7 +64,8 @@ function skillContext(files: readonly SkillText[]): SkillContext {
   const title = /^#\s+(.{1,200})$/m.exec(text)?.[1] ?? '';
   const header = foldLine(`${front}\n${title}`).replace(/\S{0,12}:\/\/\S+/g, ' ');
   const words = new Set(header.match(/[a-z0-9][a-z0-9]{2,}/g));
-  for (const [whole] of header.matchAll(/[a-z0-9]+(?:-[a-z0-9]+){1,4}/g)) words.add(whole).add(whole.replaceAll('-', ''));
+  for (const [whole] of header.matchAll(/[a-z0-9]+(?:-[a-z0-9]+){1,4}/g))
+    words.add(whole).add(whole.replaceAll('-', ''));
   return { header, isSubject: (label) => words.has(label) || words.has(label.replaceAll('-', '')) };
 }
 

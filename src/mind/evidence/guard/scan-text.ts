@@ -3,8 +3,8 @@
 // encoded counts a step more.
 import type { Capability } from './capabilities.rules.ts';
 import { type Finding, lowered, type Severity } from './finding.ts';
-import { looksLikePackage } from './rules/package-names.ts';
 import type { Rule } from './rule.ts';
+import { looksLikePackage } from './rules/package-names.ts';
 import { EMBEDDED_PROGRAM, type HiddenText, hiddenTexts } from './text/decode.ts';
 import type { IsSubject } from './text/hosts.ts';
 import { hiddenMarks, lineOf, spelledOut } from './text/invisible.ts';
@@ -91,7 +91,10 @@ function sentenceAround(text: string, at: number): string {
   const before = text.slice(Math.max(0, at - SENTENCE), at);
   const after = text.slice(at, at + SENTENCE);
   const end = after.search(/[.!?;](?=[\s"')*]|$)|[。！？\n]/);
-  return before.slice(before.search(/[^\n]*$/)).replace(/^.*[.!?;。！？]["')*]?(?=\s)/su, '') + (end < 0 ? after : after.slice(0, end + 1));
+  return (
+    before.slice(before.search(/[^\n]*$/)).replace(/^.*[.!?;。！？]["')*]?(?=\s)/su, '') +
+    (end < 0 ? after : after.slice(0, end + 1))
+  );
 }
 
 interface Window {
@@ -153,7 +156,8 @@ function take(scan: Scan, { rule, match, read, base }: Matched): void {
   const isDeed = base > 0 || (read.kinds[at] === 'code' && !/^\s*(?:#|\/\/|\*|--)/.test(before));
   const isTalk = base === 0 && (read.talk[at] === true || (!isDeed && isTalkedOf(before)));
   const isTrade = rule.trade?.test(scan.context.header) === true;
-  const steps = base > 0 ? -1 : Math.max(isTalk ? 1 : 0, isTrade ? 1 : 0, rule.capability === 'hidden' ? 0 : scan.steps);
+  const steps =
+    base > 0 ? -1 : Math.max(isTalk ? 1 : 0, isTrade ? 1 : 0, rule.capability === 'hidden' ? 0 : scan.steps);
   const severity = lowered(rule.severity, isTalk && rule.capability === 'wording' ? 2 : steps);
   const excerpt = match[0].replace(/«[a-z]{3,12}»/g, '').trim();
   scan.findings.push({
@@ -173,7 +177,12 @@ function scanHidden(scan: Scan, text: string, { layer, base }: { layer: number; 
   for (const hidden of hiddenTexts(text)) {
     const line = layer === 1 ? lineOf(text, hidden.offset) : base;
     if (hidden.text === EMBEDDED_PROGRAM)
-      add(scan, 'obfuscation', { id: 'embedded-program', severity: 'critical', line, excerpt: 'an encoded executable' });
+      add(scan, 'obfuscation', {
+        id: 'embedded-program',
+        severity: 'critical',
+        line,
+        excerpt: 'an encoded executable',
+      });
     else {
       scanDecoded(scan, hidden, line);
       if (layer < LAYERS) scanHidden(scan, hidden.text, { layer: layer + 1, base: line });

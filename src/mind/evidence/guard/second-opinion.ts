@@ -29,5 +29,6 @@ export async function secondOpinion(
   if (judged === undefined || !isDoubted) return [];
   const severity = report.verdict === 'caution' && judged.verdict === 'contradicts' ? 'critical' : 'high';
   const excerpt = `${judged.model}: ${judged.why}`.slice(0, 160);
-  return [{ rule: 'wording/second-opinion', capability: 'wording', severity, path: 'SKILL.md', line: 0, excerpt }];
+  const opinion = { rule: 'wording/second-opinion', capability: 'wording', severity, excerpt } as const;
+  return [{ ...opinion, path: 'SKILL.md', line: 0, isTalk: true }];
 }

@@ -37,8 +37,12 @@ export async function askGuard(
   const word = report.verdict === 'dangerous' ? 'dangerous' : 'doubtful';
   const does = capabilityLines(report.findings).join('; ');
   const found = linesOf(report.findings).join('; ');
-  if (decision === 'refuse') return refuse('guard-refused', `The guard finds this ${word}. It ${does}. Seen at ${found}`);
-  return refuse('guard-asks', `The guard finds this ${word}; the owner must look at it first. It ${does}. Seen at ${found}`);
+  if (decision === 'refuse')
+    return refuse('guard-refused', `The guard finds this ${word}. It ${does}. Seen at ${found}`);
+  return refuse(
+    'guard-asks',
+    `The guard finds this ${word}; the owner must look at it first. It ${does}. Seen at ${found}`,
+  );
 }
 
 function linesOf(findings: readonly Finding[]): readonly string[] {

@@ -71,7 +71,10 @@ export function labelledSkills(name: 'bad' | 'good' | 'held-out-bad' | 'held-out
     id: row.id,
     threat: row.threat ?? 'good',
     files: [
-      { path: 'SKILL.md', text: row.carrier === undefined ? encoded(row.text) : planted(carriers[row.carrier] ?? '', row) },
+      {
+        path: 'SKILL.md',
+        text: row.carrier === undefined ? encoded(row.text) : planted(carriers[row.carrier] ?? '', row),
+      },
       ...Object.entries(row.files ?? {}).map(([path, text]) => ({ path, text: encoded(text) })),
     ],
   }));

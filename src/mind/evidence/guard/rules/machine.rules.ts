@@ -5,9 +5,11 @@ import { FAR, type Rule, rules, SHELL, STORE } from '../rule.ts';
 /** What makes up the agent itself, ours or another. */
 const OWN =
   '(?:soul\\.md|memory\\.md|user\\.md|identity\\.md|heartbeat\\.md|\\.claude/(?:settings[\\w.]{0,8}\\.json|claude\\.md|hooks)|\\.claude\\.json|claude_desktop_config\\.json|\\.cursor/(?:mcp\\.json|rules)|\\.cursorrules|\\.(?:openclaw|clawdbot|talaria|hermes)/[\\w./-]{1,60}|\\.codex/(?:config\\.toml|agents\\.md)|\\.gemini/settings\\.json|\\.windsurf\\w{0,6}|exec-approvals\\.json)';
-const AGENT_TRADE = 'claude|cursor|codex|agent|\\bmcp\\b|openclaw|memory|hook|settings|permission|onboard|persona|skill';
+const AGENT_TRADE =
+  'claude|cursor|codex|agent|\\bmcp\\b|openclaw|memory|hook|settings|permission|onboard|persona|skill';
 const LINES = '(?:curl|wget|nohup|disown|setsid|base64|/tmp/|python3? |node |\\.\\w[\\w/.-]{0,40}|&\\s?\\))';
-const CLOCK = 'cron|schedul|recurring|periodic|daemon|service|launchd|systemd|background|reminder|heartbeat|backup|monitor|automat|deploy|server';
+const CLOCK =
+  'cron|schedul|recurring|periodic|daemon|service|launchd|systemd|background|reminder|heartbeat|backup|monitor|automat|deploy|server';
 const RC = '\\.?(?:bashrc|zshrc|bash_profile|zprofile|zshenv|zlogin|bash_aliases|profile|config/fish/config\\.fish)';
 
 const SETTINGS: readonly Rule[] = rules('settings')`

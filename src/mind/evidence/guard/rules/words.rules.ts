@@ -40,13 +40,14 @@ const GUARD =
   '\\b(?:dangerous[- ]commands?(?: list)?|approvals?|threat scan\\w{0,5}|memory scan\\w{0,3}|(?:skills?|command|tool|memory) guard|hard[- ]?list|deny[- ]?list|allow[- ]?list|permissions?(?: checks?| prompts?)?|approval (?:rules|mode|prompts?)|the guard|security (?:checks?|scan\\w{0,5}|warnings)|guardrails?|sandbox|consent)\\b';
 const OFF =
   '\\b(?:off|disable|no longer|skip|bypass|never|none|yolo|without|remove|circumvent|evade|lift|void|unnecessary|always (?:allow|approve|say yes)|auto-?approve\\w?|ignored?|loosen|relax|weaken|deactivate|turn\\b[^.]{0,20}\\boff|false positives|automatic|add)\\b';
-const AGENT = "\\b(?:you|your|yourself|assistants?|agents?|ai|llms?|models?|chatbots?|talaria|hermes|respond|answer|reply|act|behave|commands?|tools?|skills?|host|owner|config|file)\\b";
+const AGENT =
+  '\\b(?:you|your|yourself|assistants?|agents?|ai|llms?|models?|chatbots?|talaria|hermes|respond|answer|reply|act|behave|commands?|tools?|skills?|host|owner|config|file)\\b';
 const THIS =
   '\\bthis (?:memory |hidden |secret )?(?:note|entry|memory|instruction|directive|paragraph|prompt|rule|text|line|message)s?\\b';
 const PRIVATE =
-  "\\b(?:api[ _-]?keys?|passwords?(?: store)?|credentials?|tokens?|secrets?|private (?:keys?|notes)|\\.env|cookies|(?:chat|conversation|session)s?(?: (?:history|transcripts?|logs?))?|transcripts?|messages|memory(?:\\.md| entries| files?)|memories|user\\.md|customer records|wallet\\.dat|seed phrase|bash_history|outgoing mail|repl(?:y|ies)|contents? of)\\b|\\.(?:ssh|env|netrc|aws|gnupg)\\b";
+  '\\b(?:api[ _-]?keys?|passwords?(?: store)?|credentials?|tokens?|secrets?|private (?:keys?|notes)|\\.env|cookies|(?:chat|conversation|session)s?(?: (?:history|transcripts?|logs?))?|transcripts?|messages|memory(?:\\.md| entries| files?)|memories|user\\.md|customer records|wallet\\.dat|seed phrase|bash_history|outgoing mail|repl(?:y|ies)|contents? of)\\b|\\.(?:ssh|env|netrc|aws|gnupg)\\b';
 const AWAY =
-  "\\b(?:send|forward|upload|post|e-?mail|mail|transmit|share|append|attach|put|include|reach|encode|place|mirror|repeat|print|pass on|bcc|load|open|zip)\\b";
+  '\\b(?:send|forward|upload|post|e-?mail|mail|transmit|share|append|attach|put|include|reach|encode|place|mirror|repeat|print|pass on|bcc|load|open|zip)\\b';
 const OUT =
   '(?:«(?!local)\\w{1,10}»|\\b[\\w.+-]{1,64}@[\\w-]{1,64}\\.\\w|\\b\\d{1,3}(?:\\.\\d{1,3}){3}\\b|\\b(?:peer|visitor|stranger|webhook|external|remote|recovery|public|commit message|image link|query)\\b|\\b[a-z-]{2,30}\\.example\\b|webhooks?\\.|your reply)';
 

@@ -105,7 +105,8 @@ function joined({ lines, kinds, talk }: Reading): ReadText {
     const next = lines[at + 1] ?? '';
     const pieces = kind === 'code' || line.includes('\x60') ? joinedPieces(line) : undefined;
     const shown = RUNS_ON.test(line) ? line.replace(RUNS_ON, ' ') : line;
-    const runsOn = shown !== line || (kind !== 'code' && kinds[at + 1] === kind && !NEW_BLOCK.test(line) && !NEW_BLOCK.test(next));
+    const runsOn =
+      shown !== line || (kind !== 'code' && kinds[at + 1] === kind && !NEW_BLOCK.test(line) && !NEW_BLOCK.test(next));
     const part = `${shown}${pieces === undefined ? '' : `  ${pieces}`}${runsOn ? ' ' : '\n'}`;
     starts.push(length);
     parts.push(part);

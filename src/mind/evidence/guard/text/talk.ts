@@ -17,12 +17,16 @@ export function leadsToExamples(folded: string): boolean {
 
 /** A comment that calls the code below it bad. */
 export function isBadExample(folded: string): boolean {
-  return /^\s*(?:#|\/\/|--|;|\/\*|\*|rem\b).{0,40}(?:\b(?:bad|wrong|vulnerable|unsafe|insecure|malicious|attack|anti-?pattern|never|don'?t|dangerous|incorrect)\b|❌|✗|✘|🚫)/u.test(folded);
+  return /^\s*(?:#|\/\/|--|;|\/\*|\*|rem\b).{0,40}(?:\b(?:bad|wrong|vulnerable|unsafe|insecure|malicious|attack|anti-?pattern|never|don'?t|dangerous|incorrect)\b|❌|✗|✘|🚫)/u.test(
+    folded,
+  );
 }
 
 /** A line of a scanner: it holds a pattern to look for, not the thing. */
 export function isPatternLine(line: string): boolean {
-  return /\b(?:re\.(?:compile|search|match|findall)|regexp?|patterns?|signature|blocked|deny|blocklist)\b.{0,200}(?:\\[sbwd.]|\.\*|\.\+|\[\^|\(\?:|["'\x60])|^\s*[([{,]{0,2}\s*\(?r?["'\x60/].{0,120}(?:\\[sbwd]|\.\*|\(\?:)/.test(line);
+  return /\b(?:re\.(?:compile|search|match|findall)|regexp?|patterns?|signature|blocked|deny|blocklist)\b.{0,200}(?:\\[sbwd.]|\.\*|\.\+|\[\^|\(\?:|["'\x60])|^\s*[([{,]{0,2}\s*\(?r?["'\x60/].{0,120}(?:\\[sbwd]|\.\*|\(\?:)/.test(
+    line,
+  );
 }
 
 /** Whether the words before a match, in its sentence, speak of it as of a danger, or as of something that others say. */
