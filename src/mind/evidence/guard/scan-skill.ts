@@ -8,9 +8,9 @@ import { WORD_RULES } from './rules/words.rules.ts';
 import { ruleIndex, type SkillContext, scanText } from './scan-text.ts';
 import { foldLine } from './text/fold.ts';
 
-export const SKILL_FILE_LIMIT = 50;
+const SKILL_FILE_LIMIT = 50;
 export const SKILL_BYTES_LIMIT = 1_048_576;
-export const FILE_BYTES_LIMIT = 262_144;
+const FILE_BYTES_LIMIT = 262_144;
 /** Bytes or characters that are scanned of one file; what is longer is a finding by itself. */
 export const SCANNED_BYTES = 4 * SKILL_BYTES_LIMIT;
 

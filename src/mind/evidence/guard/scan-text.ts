@@ -148,23 +148,35 @@ interface Matched {
 function take(scan: Scan, { rule, match, read, base }: Matched): void {
   const offset = match.index + (match[0].length - match[0].trimStart().length);
   const at = lineIndex(read.starts, offset);
-  if (base === 0 && !standsIn(rule, read, at)) return;
-  const start = read.starts[at] ?? 0;
-  const before = read.text.slice(Math.max(start, offset - 200), offset);
-  if (rule.unless?.test(match.sentence ?? `${before}${match[0].slice(0, 400)}`)) return;
-  if (rule.id.startsWith('prerequisite/package-name') && !looksLikePackage(match[0])) return;
-  const isDeed = base > 0 || (read.kinds[at] === 'code' && !/^\s*(?:#|\/\/|\*|--)/.test(before));
-  const isTalk = base === 0 && (read.talk[at] === true || (!isDeed && isTalkedOf(before)));
-  const isTrade = rule.trade?.test(scan.context.header) === true;
-  const steps =
-    base > 0 ? -1 : Math.max(isTalk ? 1 : 0, isTrade ? 1 : 0, rule.capability === 'hidden' ? 0 : scan.steps);
-  const severity = lowered(rule.severity, isTalk && rule.capability === 'wording' ? 2 : steps);
-  const excerpt = match[0].replace(/«[a-z]{3,12}»/g, '').trim();
+  const before = read.text.slice(Math.max(read.starts[at] ?? 0, offset - 200), offset);
+  if (isLetGo({ rule, match, read, base }, at, before)) return;
+  const isTalk = base === 0 && isTalkAt(read, at, before);
+  const severity = base > 0 ? lowered(rule.severity, -1) : loweredFor(scan, rule, isTalk);
   scan.findings.push({
     ...{ rule: rule.id, capability: rule.capability, severity, path: scan.path },
-    ...{ line: base > 0 ? base : at + 1, excerpt: spelledOut(excerpt) },
-    ...(steps > 0 ? { isTalk: true } : {}),
+    line: base > 0 ? base : at + 1,
+    excerpt: spelledOut(match[0].replace(/«[a-z]{3,12}»/g, '').trim()),
+    ...(isTalk || (base === 0 && severity !== rule.severity) ? { isTalk: true } : {}),
   });
+}
+
+function isLetGo({ rule, match, read, base }: Matched, at: number, before: string): boolean {
+  if (base === 0 && !standsIn(rule, read, at)) return true;
+  if (rule.unless?.test(match.sentence ?? `${before}${match[0].slice(0, 400)}`) === true) return true;
+  return rule.id.startsWith('prerequisite/package-name') && !looksLikePackage(match[0]);
+}
+
+/** Of words on a line of code only a comment talks. */
+function isTalkAt({ talk, kinds }: ReadText, at: number, before: string): boolean {
+  if (talk[at] === true) return true;
+  return (kinds[at] !== 'code' || /^\s*(?:#|\/\/|\*|--)/.test(before)) && isTalkedOf(before);
+}
+
+/** Talk of mere words is nothing; what a text can do is a step less where it is talked of, tested or the skill's trade. */
+function loweredFor({ context, steps }: Scan, { capability, severity, trade }: Rule, isTalk: boolean): Severity {
+  if (isTalk) return lowered(severity, capability === 'wording' ? 2 : 1);
+  if (trade?.test(context.header) === true) return lowered(severity, 1);
+  return lowered(severity, capability === 'hidden' ? 0 : steps);
 }
 
 function standsIn({ place }: Rule, { kinds }: ReadText, at: number): boolean {

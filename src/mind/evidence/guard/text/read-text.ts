@@ -45,21 +45,34 @@ export function readText(text: string, path: string, isSubject: IsSubject): Read
 }
 
 function takeMarkdown(reading: Reading, line: string): void {
-  const fence = FENCE.exec(line)?.[1] ?? '';
   if (reading.lines.length === 0 && /^---[a-z]*\s*$/.test(line)) reading.kind = 'header';
-  else if (reading.kind === 'header') endHeader(reading, line);
-  else if (reading.fence !== '') {
-    if (fence.startsWith(reading.fence) && line.trim() === fence) closeFence(reading);
-    else return takeCode(reading, line);
-  } else if (fence !== '' && reading.kind !== 'comment') {
-    reading.fence = fence;
-    reading.kind = 'code';
-  } else return takeProse(reading, line);
-  add(reading, line, false);
+  if (reading.kind === 'header') takeHeader(reading, line);
+  else if (reading.fence !== '') takeInFence(reading, line);
+  else takeOutside(reading, line);
 }
 
-function endHeader(reading: Reading, line: string): void {
-  if (/^(?:---|\.\.\.)\s*$/.test(line)) reading.kind = 'prose';
+function takeHeader(reading: Reading, line: string): void {
+  add(reading, line, false);
+  if (reading.lines.length > 1 && /^(?:---|\.\.\.)\s*$/.test(line)) reading.kind = 'prose';
+}
+
+function takeInFence(reading: Reading, line: string): void {
+  const fence = FENCE.exec(line)?.[1] ?? '';
+  if (!fence.startsWith(reading.fence) || line.trim() !== fence) takeCode(reading, line);
+  else {
+    closeFence(reading);
+    add(reading, line, false);
+  }
+}
+
+function takeOutside(reading: Reading, line: string): void {
+  const fence = FENCE.exec(line)?.[1] ?? '';
+  if (fence === '' || reading.kind === 'comment') takeProse(reading, line);
+  else {
+    reading.fence = fence;
+    reading.kind = 'code';
+    add(reading, line, false);
+  }
 }
 
 function closeFence(reading: Reading): void {
@@ -74,17 +87,21 @@ function takeCode(reading: Reading, line: string): void {
   if (reading.bad > 0) reading.bad -= 1;
 }
 
+const INDENTED = /^\s|^[-*+>|•]|^\d{1,3}[.)]/;
+
 function takeProse(reading: Reading, line: string): void {
   const level = HEADING.exec(line)?.[1]?.length ?? 0;
-  if (level > 0) {
-    if (level <= reading.guarded || reading.guarded === 0) reading.guarded = leadsToExamples(line) ? level : 0;
-    reading.lead = false;
-  } else if (line !== '' && !/^\s|^[-*+>|•]|^\d{1,3}[.)]/.test(line)) {
-    reading.lead = /:[\s*_]*$/.test(line) && leadsToExamples(line);
-  }
+  if (level > 0) takeHeading(reading, level, line);
+  else if (line !== '' && !INDENTED.test(line)) reading.lead = /:[\s*_]*$/.test(line) && leadsToExamples(line);
   if (line.includes('<!--')) reading.kind = 'comment';
   add(reading, line, reading.guarded > 0 || reading.lead);
   if (line.includes('-->')) reading.kind = 'prose';
+}
+
+function takeHeading(reading: Reading, level: number, line: string): void {
+  reading.lead = false;
+  const isInside = reading.guarded > 0 && level > reading.guarded;
+  if (!isInside) reading.guarded = leadsToExamples(line) ? level : 0;
 }
 
 function add({ lines, kinds, talk, kind }: Reading, line: string, isTalk: boolean): void {
