@@ -8,7 +8,7 @@ const NEGATION =
 const URGING =
   /\b(?:never|not|n'?t|cannot)(?: \w+){0,2} (?:skip|forget|fail|omit|miss|hesitate|worry|ignore|wait|proceed|continue|tell|mention|inform|ask|work|function|stop|panic|close|shown?|need|reveal|let)\b/u;
 const REPORTED =
-  /\b(?:asks?|says?|saying|tells?|contains?|containing|reads|like|phrases?|texts?|claims?|if)\b[^"\n]{0,80}["\x60“][^"\n]{0,60}$/u;
+  /\b(?:asks|asking|says?|saying|tells|contains?|containing|reads|like|phrases?|texts?|claims?)\b[^"\n]{0,80}["\x60“][^"\n]{0,60}$/u;
 
 /** A heading or a line that leads over to a list or a fence. */
 export function leadsToExamples(folded: string): boolean {
