@@ -34,6 +34,7 @@ const PERSISTENCE: readonly Rule[] = rules('persistence')`
   git-hook        high     any   hooks,post,pre,commit,checkout   (?:>{1,2}|\bcp [^\n]{1,60}|\btee |\bln -\w{1,3} [^\n]{1,60}|\bmv [^\n]{1,40})\s?["']?[^\n]{0,60}\.git/hooks/(?:pre|post|commit|update|applypatch|prepare)  ~~ hook|git|commit|lint|husky|\bci\b
   git-hook-far    critical any   hooks   (?:curl|wget|base64|/dev/tcp)[^\n]{0,160}>{1,2}\s?\S{0,40}\.git/hooks/
   login-keys      high     any   authorized_keys   (?:>>?|tee -a|append\w{0,6}|\badd|\bput|\bwrite\w{0,6}|\bopen\()[^\n]{0,60}authorized_keys  !! ssh-copy-id|ssh \S{1,40}@|\b(?:remote|server|vps|bastion)\b ~~ \bssh\b|server|provision|vps|homelab|deploy|ansible
+  given-key       high     any   authorized_keys   \becho [^\n]{0,20}ssh-(?:rsa|ed25519|dss) aaaa[^\n]{0,600}authorized_keys
   stays           high     words boot,login,reboot,restart,uninstalled,removal,deletes,restarts,background,reboots,startup,cron   \b(?:starts?|runs?|launch\w{0,2}|keeps? \w{0,8}running|put (?:them|it) back|reinstall|restore|survive|remains?|persist)\b[^\n]{0,100}\b(?:every (?:boot|login|restart)|at (?:boot|login)|even (?:if|after|when) the user|uninstall\w{0,3}|(?:the )?removal of (?:this|the) skill|deletes? (?:it|the helper|this))\b  ~~ ${CLOCK}
   in-background   high     words silently,quietly,background,session   \b(?:silently|quietly|secretly|unnoticed|in the background)\b[^\n.]{0,80}\b(?:each|every|start of|beginning of)\b[^\n.]{0,20}\b(?:sessions?|turns?|conversations?)
 `;
@@ -41,7 +42,7 @@ const PERSISTENCE: readonly Rule[] = rules('persistence')`
 const PRIVILEGE: readonly Rule[] = rules('privilege')`
   sudo-rules      high     any   nopasswd,sudoers,visudo,chpasswd,useradd,localgroup,setcap   nopasswd|(?:>{1,2}|tee (?:-a )?)\s?\S{0,8}/etc/(?:sudoers|passwd|shadow)|\buseradd\b[^\n]{0,40}-u ?0|\bchpasswd\b|net (?:user \S{1,30} \S{1,30} /add|localgroup administrators)|\bsetcap [^\n]{0,40}cap_setuid|\bdseditgroup -o edit  ~~ server|provision|ansible|raspberry|\bvm\b|user management|linux admin
   set-uid         critical any   chmod,install   \bchmod [^\n]{0,12}(?:u\+s|\+s|[46][0-7]{3})\b[^\n]{0,40}(?:sh\b|bash|/tmp|python|\.\w{1,3}\b)|\binstall -m ?0?[46]\d{3}\b
-  host-mount      high     any   privileged,chroot,nsenter,docker   docker run[^\n]{0,120}(?:--privileged[^\n]{0,60}-v ?/:|-v ?/:/|--pid=host[^\n]{0,40}--privileged)|\bnsenter [^\n]{0,20}-t ?1\b|chroot /host  ~~ kubernetes|node debug|docker
+  host-mount      high     any   privileged,chroot,nsenter,docker   docker run[^\n]{0,120}(?:/var/run/docker\.sock|--privileged[^\n]{0,60}-v ?/:|-v ?/:/|--pid=host[^\n]{0,40}--privileged)|\bnsenter [^\n]{0,20}-t ?1\b|chroot /host  ~~ kubernetes|node debug|docker
   wide-open       high     any   chmod,chown   \bchmod (?:-\w{1,3} )?(?:0?777|a\+rwx) [^\n]{0,6}(?:/(?:\s|$|\*)|/(?:etc|usr|var|bin|home|opt)(?:/?(?:\s|$|\*))|~/?(?:\s|$))|\bchown -\w{0,2}r\w? [^\n]{0,30} /(?:etc|usr|\s|$)
   as-root         high     words root,sudoers,administrator,admin   \b(?:gain|get|obtain|become|escalate to)\b[^\n.]{0,20}\broot\b|\badd (?:yourself|the agent)\b[^\n.]{0,20}\b(?:sudoers|administrators?|admin)\b|\brun (?:the )?agent as root\b|echo [^\n|]{1,30}\|\s?sudo -s
   piped-password  high     any   sudo   \becho [^\n|]{1,40}\|\s?sudo -\w{0,2}s\b
