@@ -156,7 +156,7 @@ function take(scan: Scan, { rule, match, read, base }: Matched): void {
     ...{ rule: rule.id, capability: rule.capability, severity, path: scan.path },
     line: base > 0 ? base : at + 1,
     excerpt: spelledOut(match[0].replace(/«[a-z]{3,12}»/g, '').trim()),
-    ...(isTalk || (base === 0 && severity !== rule.severity) ? { isTalk: true } : {}),
+    ...(isTalk || (base === 0 && (severity !== rule.severity || isOwnTrade(scan, rule))) ? { isTalk: true } : {}),
   });
 }
 
@@ -172,12 +172,24 @@ function isTalkAt({ talk, kinds }: ReadText, at: number, before: string): boolea
   return (kinds[at] !== 'code' || /^\s*(?:#|\/\/|\*|--)/.test(before)) && isTalkedOf(before);
 }
 
-/** Talk of mere words is nothing; what a text can do is a step less where it is talked of, tested or the skill's trade. */
-function loweredFor({ context, steps }: Scan, { capability, severity, trade }: Rule, isTalk: boolean): Severity {
-  if (isTalk) return lowered(severity, capability === 'wording' ? 2 : 1);
+/**
+ * Talk of mere words is nothing, and orders in words are a step less; commands and code stay what they are where they are talked of, but
+ * not worse than caution: "never" is quickly written above them. In tests and in the skill's trade most is a step less.
+ */
+function loweredFor({ context, steps }: Scan, rule: Rule, isTalk: boolean): Severity {
+  const { capability, severity, trade, place } = rule;
+  if (isTalk && capability === 'wording') return 'low';
+  if (isTalk) return severity === 'critical' || place === 'words' ? lowered(severity, 1) : severity;
   if (trade?.test(context.header) === true) return lowered(severity, 1);
-  return lowered(severity, capability === 'hidden' ? 0 : steps);
+  return severity === 'high' && NO_TRADE.has(capability)
+    ? severity
+    : lowered(severity, capability === 'hidden' ? 0 : steps);
 }
+
+const isOwnTrade = ({ steps }: Scan, { capability }: Rule): boolean => steps > 0 && capability !== 'hidden';
+
+/** What no defender and no test needs done on this machine: "security" is quickly written into a header. */
+const NO_TRADE: ReadonlySet<Capability> = new Set(['network', 'remote-code', 'prerequisite', 'settings', 'hidden']);
 
 function standsIn({ place }: Rule, { kinds }: ReadText, at: number): boolean {
   const kind = kinds[at] ?? 'prose';
