@@ -13,14 +13,12 @@ const LIMIT = 40;
 const SIZE = 65_536;
 
 interface Decoder {
-  readonly hint: RegExp;
+  /** Absent: `find` is as cheap. */
+  readonly hint?: RegExp;
   readonly find: RegExp;
   readonly decode: (match: RegExpExecArray) => string | undefined;
   readonly how: HiddenText['how'];
 }
-
-/** Shorter than any command worth hiding; longer than most words. */
-const LONG = /[A-Za-z0-9+/]{22}/;
 
 const codes = (list: string): string =>
   String.fromCodePoint(
@@ -29,13 +27,12 @@ const codes = (list: string): string =>
 
 const DECODERS: readonly Decoder[] = [
   {
-    hint: LONG,
-    find: /(?<![A-Za-z0-9+/])(?:(?:[A-Za-z0-9+/]{40,120}\r?\n[ \t]*){1,400}[A-Za-z0-9+/]{1,120}|[A-Za-z0-9+/]{22,8192})={0,2}/g,
+    find: /(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{22,8192}(?:(?<=[A-Za-z0-9+/]{40})\r?\n[ \t]*[A-Za-z0-9+/]{1,8192}){0,400}={0,2}/g,
     decode: ([stretch], ..._rest) => base64Text(stretch),
     how: 'base64',
   },
   {
-    hint: LONG,
+    hint: /[0-9a-fA-F]{24}/,
     find: /(?<![0-9A-Za-z])(?:0x)?((?:[0-9a-fA-F]{2}){12,8192})(?![0-9A-Za-z])/g,
     decode: ([, digits = '']) => readable(Buffer.from(digits, 'hex')),
     how: 'hex',
@@ -142,7 +139,7 @@ export function hiddenTexts(text: string): readonly HiddenText[] {
   const found: HiddenText[] = [];
   let room = SIZE;
   for (const decoder of DECODERS) {
-    if (!decoder.hint.test(text)) continue;
+    if (decoder.hint?.test(text) === false) continue;
     for (const hidden of textsOf(decoder, text)) {
       found.push({ ...hidden, text: hidden.text.slice(0, room) });
       room -= Math.min(room, hidden.text.length);
