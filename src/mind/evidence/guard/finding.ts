@@ -1,6 +1,6 @@
 // Owns what a scan says: findings and the verdict drawn from them. Knows no rule and no file system.
 // Invariants: the verdict follows from the findings alone; what is plainly meant to harm is dangerous, two capabilities together are
-// dangerous, one alone is caution; wording and form alone are never more than caution (core notes 2.8).
+// dangerous, one alone is caution; wording alone is never more than caution (core notes 2.8).
 import type { Capability } from './capabilities.rules.ts';
 
 /** `critical`: no innocent reading; `high`: one capability; `medium`: counts beside another one only; `low`: talk of it. */

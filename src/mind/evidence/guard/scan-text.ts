@@ -4,7 +4,7 @@
 import type { Capability } from './capabilities.rules.ts';
 import { type Finding, lowered, type Severity } from './finding.ts';
 import type { Rule } from './rule.ts';
-import { looksLikePackage } from './rules/package-names.ts';
+import { looksLikePackage } from './rules/code.rules.ts';
 import { EMBEDDED_PROGRAM, type HiddenText, hiddenTexts } from './text/decode.ts';
 import type { IsSubject } from './text/hosts.ts';
 import { hiddenMarks, lineOf, spelledOut } from './text/invisible.ts';

@@ -1,8 +1,7 @@
 // The policy by source, as its docstring has it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Verdict } from '#mind/evidence/guard/finding.ts';
-import { guardDecision } from '#mind/evidence/guard/finding.ts';
+import { guardDecision, type Verdict } from '#mind/evidence/guard/finding.ts';
 import type { SkillSource } from '#mind/skills/skill.ts';
 
 const TABLE: Readonly<Record<SkillSource, string>> = {

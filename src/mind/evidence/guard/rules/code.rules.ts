@@ -1,6 +1,7 @@
-// Owns the rules for what commands, programs and orders can do over the net and to secrets, and for how they hide it. Data; knows no file.
-// Critical alone, since no innocent reading exists: a shell given to a far host, code of a throw-away host or from an encoded text run at
-// once, secrets piped to a host, an archive under a password that has to be opened first.
+// Owns the rules for what commands, programs and orders can do over the net and to secrets, and for how they hide it, with the names that
+// look-alike packages are made from. Data; knows no file.
+// Critical alone, since no innocent reading exists: a shell given to a far host; code of a throw-away host, or from an encoded text, run at
+// once; secrets piped or ordered to a far host; an archive under a password that has to be opened; a command pasted from a throw-away host.
 import { BAD, FAR, FETCH, NET, RUNNER, type Rule, rules, SHELL, STORE, STORE_WORDS } from '../rule.ts';
 
 const DECODE =
@@ -28,7 +29,7 @@ const REMOTE: readonly Rule[] = rules('remote-code')`
   install-hook    high     any   postinstall,preinstall,prepare,cmdclass,install    "(?:post|pre)install"\s?:[^\n]{0,200}(?:https?|curl|wget|node -e|eval|base64)|class \w{1,40}\((?:install|develop|build_py|egg_info)\)[^]{0,300}?(?:os\.system|subprocess|urlopen|exec\()
   input-to-shell  high     any   os,exec,execsync,popen,subprocess,eval,system,shell_exec,getoutput,sh,echo,spawn,passthru,github    (?:os\.(?:system|popen)|subprocess\.\w{3,12}|(?<![.\w])(?:exec|execsync|spawn|eval|system|shell_exec|passthru|popen)|getoutput)\s?\([^\n]{0,100}${INPUT}|\$\{\{\s?github\.event\.(?:issue|comment|pull_request|head_commit|discussion)[\w.]{0,30}\.(?:title|body|message|ref|label|name)  ~~ \btests?\b|\beval\b|lint
   reply-to-shell  high     words run,execute,shell,command,orders,commands,poll,runs  \b(?:poll|fetch|get|ask|check|read|load|open|take|pull)\b[^\n]{0,120}${FAR}[^\n]{0,160}\b(?:run|execute|carry out|eval|in (?:the|a) shell)\b
-  far-orders      high     words fetch,open,load,read,apply,follow,rules,instructions,get,visit,check,update,download,written,http,https    (?:${FAR})\S{0,120}[^\n]{0,160}\b(?:follow|apply|obey|do what|execute|carry out|whatever|replaces?|overrid\w{1,3}|overwrite|takes? effect|counts? for more|wins)\b|\b(?:follow|apply|obey|do|execute|carry out|replace|overwrite|take)\b[^\n.]{0,80}\b(?:instructions?|rules|steps|commands?|guidelines|orders|whatever|skill\.md|way of working|everything)\b[^\n]{0,60}${FAR}  !! \b(?:api|docs?|documentation|reference|installation|install guide)\b
+  far-orders      high     words fetch,open,load,read,apply,follow,rules,instructions,get,visit,check,update,download,written    (?:${FAR})\S{0,120}[^\n]{0,160}\b(?:follow|apply|obey|do what|execute|carry out|whatever|replaces?|overrid\w{1,3}|overwrite|takes? effect|counts? for more|wins)\b|\b(?:follow|apply|obey|do|execute|carry out|replace|overwrite|take)\b[^\n.]{0,80}\b(?:instructions?|rules|steps|commands?|guidelines|orders|whatever|skill\.md|way of working|everything)\b[^\n]{0,60}${FAR}  !! \b(?:api|docs?|documentation|reference|installation|install guide)\b
   into-agent      high     any   curl,wget,iwr   ${FETCH}[^\n]{0,160}«(?!known|local|subject)\w{1,10}»[^\n]{0,120}(?:>|-o|-outfile)\s{0,2}["']?\S{0,40}(?:\bskills/|\.claude/|\.cursor/|\.codex/)
   bad-source      high     words load,fetch,read,open,get,visit,download,follow   \b(?:load|fetch|read|open|get|visit|download|follow)\b[^\n]{0,60}«(?:paste|shortener|tunnel|collector|address)»
   self-update     high     words update,overwrite,replace,refresh,newer,upgrade  \b(?:update|overwrite|replace|refresh)\b[^\n]{0,40}\b(?:this (?:skill|file)|skill\.md|itself)\b[^\n]{0,80}(?:from|with)[^\n]{0,60}(?:${FAR}|server|remote)
@@ -124,3 +125,47 @@ export const CODE_RULES: readonly Rule[] = [
   ...SHIELDS,
   ...UNSEEN,
 ];
+
+const PYTHON =
+  'requests numpy pandas scipy flask django fastapi boto3 urllib3 setuptools cryptography pillow matplotlib tensorflow torch pytorch selenium beautifulsoup4 sqlalchemy pydantic openai anthropic langchain transformers scikit-learn opencv-python python-dotenv pyyaml pytest aiohttp httpx colorama web3 playwright psycopg2 redis celery jinja2 paramiko click rich typer uvicorn gunicorn markdown lxml openpyxl pymupdf pypdf tqdm discord telethon ccxt yfinance streamlit gradio';
+const NODE =
+  'react express lodash axios chalk commander webpack typescript eslint prettier next vue angular moment dotenv mongoose puppeteer playwright cross-env discord.js socket.io electron jsonwebtoken bcrypt nodemon node-fetch request body-parser cheerio sharp ethers web3 openai tailwindcss vite esbuild rollup jest mocha husky uuid async debug underscore bluebird yargs inquirer rimraf colors openclaw clawhub claude-code moltbot clawdbot';
+const BOTH = new Set(
+  `${PYTHON} ${NODE} preact reacts requestx nuxt neo vitest vuex nest jose jsdom chai colorette request-promise requests-oauthlib requests-cache flask-cors test rest rich-cli async-lru mock ky tar ws zx pnpm yarn np panda pandoc plotly click-log lxml-stubs rust torchx axis express-session redux reflex rx debugpy nexts pillow-heif torchvision aiohttp-cors httpx-sse pydantic-settings uvloop tqdn husk mach sharp-cli chalk-cli ethers-v5 ether react-dom sympy clawdhub molthub numba nuitka pytext pytests dango flash`.split(
+    ' ',
+  ),
+);
+const PYTHON_NAMES = PYTHON.split(' ').filter((name) => name.length >= 5);
+const NODE_NAMES = NODE.split(' ').filter((name) => name.length >= 5);
+
+/** Whether one of the names in an install command is one slip away from a well-known one. */
+export function looksLikePackage(command: string): boolean {
+  const words = command.trim().split(/\s+/).slice(0, 10);
+  const node = /^(?:npm|pnpm|yarn|bun)$/.test(words[0] ?? '');
+  return words.some((word) => isLookAlike(word.replace(/(?:\[.*|[=~><!@^].*)$/, ''), node));
+}
+
+function isLookAlike(name: string, node: boolean): boolean {
+  if (name.length < 5 || name.length > 24 || !/^[a-z][a-z0-9._-]*$/.test(name) || BOTH.has(name)) return false;
+  const known = node ? NODE_NAMES : PYTHON_NAMES;
+  return known.some(
+    (other) => Math.abs(other.length - name.length) <= 1 && oneSlip(name, other) && !isPlural(name, other),
+  );
+}
+
+function isPlural(name: string, other: string): boolean {
+  return name === `${other}s` || other === `${name}s` || name.replace(/[\d.-]/g, '') === other.replace(/[\d.-]/g, '');
+}
+
+/** One letter more, less, other, or two neighbours swapped. */
+function oneSlip(a: string, b: string): boolean {
+  let start = 0;
+  while (start < a.length && a[start] === b[start]) start += 1;
+  let end = 0;
+  while (end < Math.min(a.length, b.length) - start && a[a.length - 1 - end] === b[b.length - 1 - end]) end += 1;
+  const left = a.slice(start, a.length - end);
+  const right = b.slice(start, b.length - end);
+  if (left.length + right.length === 0) return false;
+  if (left.length <= 1 && right.length <= 1) return true;
+  return left.length === 2 && right.length === 2 && left[0] === right[1] && left[1] === right[0];
+}

@@ -1,5 +1,6 @@
-// Owns the rules for what a text can do to this machine and to the agent on it. Data; knows no file. Critical alone: whole trees, disks and
-// snapshots deleted, a shell made root for all, links and archives that reach out of their folder over the whole disk.
+// Owns the rules for what a text can do to this machine and to the agent on it. Data; knows no file. Critical alone, since no innocent
+// reading exists: whole trees, disks and snapshots deleted; a shell or a hidden copy made root for all; a clock, a Git hook or a hook of
+// the agent that runs what a far host says.
 import { FAR, type Rule, rules, SHELL, STORE } from '../rule.ts';
 
 /** What makes up the agent itself, ours or another. */
@@ -66,7 +67,7 @@ const TRAVERSAL: readonly Rule[] = rules('traversal')`
   system-file     high     any   passwd,shadow,sam,hosts,proc,environ   (?:cat|open\(|read\w{0,8}\(|less|cp|type|get-content)[^\n]{0,60}(?:/etc/(?:passwd|shadow|sudoers)|/proc/(?:1|self)/environ|config\\sam)|(?:>{1,2}|tee (?:-a )?)\s?["']?(?:/etc/hosts|c:\\windows\\system32\\drivers\\etc)  ~~ hosts|dns|server|linux
   link-out        high     any   ln,symlink,mklink   \bln -\w{1,4} ["']?(?:/(?=\s)|~/?(?=\s)|\$home/?(?=\s)|/(?:etc|home|root|users)\b|[~/\w$]{0,12}${STORE})[^\n]{0,60}|os\.symlink\(["']/(?:etc|home|["'])  ~~ dotfile
   unpack-out      high     any   tar,extractall,unzip,extract,zipfile,tarfile,zip   \btar [^\n]{0,80}(?:--absolute-names|-\w{0,3}p\b[^\n]{0,20} -c /(?:\s|$))|\btar [^\n]{0,80} -c /(?:\s|$|\n)|extractall\(["']/["']\)|fully_trusted|filter=none
-  named-by-others high     code  filename,name,join,save,createwritestream,create,paths,file,path,readfile,send_file,require,open,dirname,infolist,s_islnk   (?:path\.join|filepath\.join|file\.join|os\.path\.join|paths\.get|createwritestream|send_file|readfile\w{0,4}|file\.read|(?<!\w)open|require|include|os\.create|sendfile|\.save)\s?\(?[^\n]{0,80}(?:(?:req|request|q)\.(?:args|query|params?|form|getparameter)|\$_get|params\[|\.filename\b|\.name\b\s?\)|\+ ?(?:params|name|f\.name)\b|p\["filename"\]|i\.filename)|(?:\$_get|\bgetparameter\()[^]{0,160}?(?:require|include|paths\.get)|s_islnk|curl[^\n]{0,60}/\$name["'\s][^\n]{0,40}-o  !! basename|secure_filename|safe|resolve\(\)|sanitiz|slug|relative_to|realpath|clean\(|path\(__file__|entry\.name|path\.name
+  named-by-others high     code  filename,join,save,createwritestream,params,query,getparameter,_get,readfile,send_file,infolist,s_islnk,request,req,form,views,zip,tar,manifest   (?:path\.join|filepath\.join|file\.join|os\.path\.join|paths\.get|createwritestream|send_file|readfile\w{0,4}|file\.read|(?<!\w)open|require|include|os\.create|sendfile|\.save)\s?\(?[^\n]{0,80}(?:(?:req|request|q)\.(?:args|query|params?|form|getparameter)|\$_get|params\[|\.filename\b|\.name\b\s?\)|\+ ?(?:params|name|f\.name)\b|p\["filename"\]|i\.filename)|(?:\$_get|\bgetparameter\()[^]{0,160}?(?:require|include|paths\.get)|s_islnk|curl[^\n]{0,60}/\$name["'\s][^\n]{0,40}-o  !! basename|secure_filename|safe|resolve\(\)|sanitiz|slug|relative_to|realpath|clean\(|path\(__file__|entry\.name|path\.name
   wanders         high     words parent,outside,directory,filesystem,folder,disk,file,absolute   \b(?:every|all|each) parent (?:director|folder)|\boutside (?:of )?(?:the|this) (?:workspace|vault|project|folder|repository)\b[^\n]{0,100}\b(?:read|copy|search|collect|find|too)\b|\b(?:read|search|copy|collect)\b[^\n.]{0,100}\b(?:outside (?:of )?the|(?:whole|entire) (?:file ?system|disk|home))\b|\babsolute or with\b|\bany path as it stands  !! \bnever|\bnot\b
 `;
 
