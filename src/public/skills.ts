@@ -1,4 +1,7 @@
 /** Public entry `talaria/skills`: read a SKILL.md, judge a skill folder by agentskills.io, scan what a skill holds. */
+
+export type { Finding, ScanReport, SkillText } from '#mind/evidence/guard/finding.ts';
+export { scanSkill } from '#mind/evidence/guard/scan-skill.ts';
 export {
   type ParsedSkill,
   parseSkill,
@@ -6,5 +9,3 @@ export {
   type SkillParseRefusal,
 } from '#mind/skills/format/parse-skill.ts';
 export { type SkillFinding, type SkillValidity, validateSkill } from '#mind/skills/format/validate-skill.ts';
-export type { Finding, ScanReport, SkillText } from '#mind/skills/guard/finding.ts';
-export { scanSkill } from '#mind/skills/guard/scan-skill.ts';

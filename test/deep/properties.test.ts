@@ -8,4 +8,4 @@ await import('../property/replace-text.test.ts');
 await import('../property/session-search.test.ts');
 await import('../property/trace-guard.test.ts');
 await import('../core/model/tool-calls/parse-cases.test.ts');
-await import('../mind/skills/guard/scan-skill.test.ts');
+await import('../mind/evidence/guard/scan-skill.test.ts');

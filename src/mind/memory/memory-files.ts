@@ -7,6 +7,7 @@ import { type Clock, systemClock } from '#base/clock.ts';
 import { errorText, TalariaError } from '#base/errors.ts';
 import { withFileLock } from '#base/platform.ts';
 import { type Ok, ok, type Refusal, type Result, refuse } from '#base/result.ts';
+import { scanMemoryText, type ThreatReason } from '#mind/evidence/guard/scan-memory.ts';
 import type { MemoryOperation } from '#mind/evidence/memory-operation.ts';
 import { applyOperations } from './apply-operations.ts';
 import {
@@ -19,7 +20,6 @@ import {
 } from './entry-format.ts';
 import { type JournalEntry, type MemoryJournal, type MemoryWriteOptions, openEntry } from './journal/memory-journal.ts';
 import { keepCopy, readMemoryFile, realPath, replaceMemoryFile } from './memory-disk.ts';
-import { scanMemoryText, type ThreatReason } from './threats/threat-scan.ts';
 
 export type MemoryTarget = 'memory' | 'user';
 export const MEMORY_TARGETS: readonly MemoryTarget[] = ['memory', 'user'];

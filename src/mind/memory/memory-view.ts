@@ -1,6 +1,6 @@
 // Owns how entries are shown to a model: the same everywhere, so that what is blocked in the prompt is blocked in tool answers too.
 // Knows no file. Invariant: an entry that the scan refuses is never shown; the file keeps it for the owner to see.
-import { scanMemoryText } from './threats/threat-scan.ts';
+import { scanMemoryText } from '#mind/evidence/guard/scan-memory.ts';
 
 export interface ShownEntry {
   readonly text: string;

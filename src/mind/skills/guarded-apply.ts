@@ -13,7 +13,7 @@ import type { DoorParts } from './door/door-parts.ts';
 import { rollBack } from './door/history/roll-back.ts';
 import { type DiffReason, skillDiff } from './door/history/skill-diff.ts';
 import { allVersions, asSkillVersion } from './door/history/version-rows.ts';
-import { actorOf, installTree, readInstall } from './door/install-skill.ts';
+import { actorOf, doubtsOf, installTree, readInstall } from './door/install-skill.ts';
 import { reconcileSkills } from './door/reconcile-skills.ts';
 import { withSkillLock } from './door/with-skill-lock.ts';
 import { writeSkillChange } from './door/write-skill-change.ts';
@@ -72,10 +72,11 @@ async function install(
   if (!ready.ok) return conclude(parts, proposal, ready);
   if (!request.approved)
     return conclude(parts, proposal, refuse('approval-required', `Installing ${name} needs an approval.`));
-  const work = () => installTree(parts, { request, ready: ready.value, proposalId: proposal.id });
-  return settled(parts, proposal, () =>
-    withSkillLock({ root: parts.places.root, name, clock: parts.clock, signal }, work),
-  );
+  return settled(parts, proposal, async () => {
+    const more = await doubtsOf(parts, request, ready.value, signal);
+    const work = () => installTree(parts, { request, ready: ready.value, more, proposalId: proposal.id });
+    return withSkillLock({ root: parts.places.root, name, clock: parts.clock, signal }, work);
+  });
 }
 
 /** `.usage.json` is derived: that it could not be written is a warning, and the next write mends it. */

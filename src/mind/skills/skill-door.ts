@@ -1,6 +1,8 @@
 // Owns the contract of the one door through which skill text is written (design 2). The owner's tool call, the review, the curator and
 // a dream all pass it, with the same guard, provenance and undo. Knows no caller. Implementation: guarded-apply.ts.
+
 import type { Refusal, Result } from '#base/result.ts';
+import type { Judge } from '#mind/evidence/judge/judge.ts';
 import type { Actor } from '#mind/evidence/proposal.ts';
 import type { Citation } from '#mind/evidence/trace-guard/claim.ts';
 import type { Verifier, VerifyReport } from './door/verify/verifier.ts';
@@ -130,6 +132,8 @@ export interface SkillDoor {
       readonly source: 'trusted' | 'community' | 'import';
       readonly approved: boolean;
       readonly force?: boolean;
+      /** Asked about what strangers made; it can only make the guard stricter. */
+      readonly judge?: Judge;
     },
     signal?: AbortSignal,
   ): Promise<{ readonly ok: true; readonly value: SkillWritten } | SkillRefusal>;

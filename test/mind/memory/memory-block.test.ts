@@ -60,7 +60,7 @@ describe('memory block', () => {
     const block = renderMemoryBlock(createMemoryFiles({ root }));
     assert.match(
       block.text,
-      /Likes tea\.\n§\n\[BLOCKED: user:2 holds prompt injection \([\w-]+\)[^\n]*\]\n§\nLikes cake\.$/,
+      /Likes tea\.\n§\n\[BLOCKED: user:2 holds prompt injection \([\w/-]+\)[^\n]*\]\n§\nLikes cake\.$/,
     );
     assert.doesNotMatch(block.text, /ignore the owner/);
     assert.equal(block.problems.length, 1);

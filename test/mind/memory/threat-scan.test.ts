@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { parseJson } from '#base/json.ts';
-import { scanMemoryText } from '#mind/memory/threats/threat-scan.ts';
+import { scanMemoryText } from '#mind/evidence/guard/scan-memory.ts';
 import { ends } from '../../ends.ts';
 import { verifies } from '../../verifies.ts';
 import { loadEntries } from './threat-corpus.ts';

@@ -36,7 +36,10 @@ describe('external skill folders', () => {
     const stage = createStage(t);
     team(stage, '["~/team"]');
     const run = await runCommand(stage, 'skills list');
-    assert.match(run.text, /thief is refused and not offered .*The guard finds this dangerous: SKILL\.md:\d+ /);
+    assert.match(
+      run.text,
+      /thief is refused and not offered .*The guard finds this dangerous: it [^.]+\. Seen at SKILL\.md:\d+ /,
+    );
     assert.equal((await runCommand(stage, 'skills show', { name: 'thief' })).failure?.code, 'no-such-skill');
     const app = await stage.open({ extra: { client: createScriptedModel([], { context: t }) } });
     const { system } = (await openConversation(app)).prompt;

@@ -2,7 +2,8 @@
 // by accepting the very proposal that waits for it, or by `force` on an installation.
 import { type Refusal, refuse } from '#base/result.ts';
 import { plural } from '#base/text.ts';
-import type { Finding } from '../guard/finding.ts';
+import { capabilityLines } from '#mind/evidence/guard/capabilities.rules.ts';
+import { type Finding, scanReport } from '#mind/evidence/guard/finding.ts';
 import type { SkillSource } from '../skill.ts';
 import type { SkillGuard } from './door-parts.ts';
 import type { SkillTree } from './skill-tree.ts';
@@ -12,6 +13,8 @@ export interface GuardQuestion {
   readonly source: SkillSource;
   /** The owner has seen the findings and said yes. */
   readonly isAccepted: boolean;
+  /** Found by others than the scan. */
+  readonly more?: readonly Finding[];
 }
 
 export interface GuardPassed {
@@ -24,16 +27,22 @@ const SHOWN = 8;
 
 export async function askGuard(
   guard: SkillGuard,
-  { tree, source, isAccepted }: GuardQuestion,
+  { tree, source, isAccepted, more = [] }: GuardQuestion,
 ): Promise<GuardPassed | Refusal<'guard-refused' | 'guard-asks'>> {
-  const report = await guard.scan([...tree.values()]);
+  const scanned = await guard.scan([...tree.values()]);
+  const report = more.length > 0 ? scanReport([...scanned.findings, ...more]) : scanned;
   const decision = guard.decide(report, source);
   if (decision === 'allow' || (decision === 'ask' && isAccepted))
     return { ok: true, warnings: linesOf(report.findings.filter(({ severity }) => severity !== 'low')) };
   const word = report.verdict === 'dangerous' ? 'dangerous' : 'doubtful';
+  const does = capabilityLines(report.findings).join('; ');
   const found = linesOf(report.findings).join('; ');
-  if (decision === 'refuse') return refuse('guard-refused', `The guard finds this ${word}: ${found}`);
-  return refuse('guard-asks', `The guard finds this ${word}; the owner must look at it first: ${found}`);
+  if (decision === 'refuse')
+    return refuse('guard-refused', `The guard finds this ${word}. It ${does}. Seen at ${found}`);
+  return refuse(
+    'guard-asks',
+    `The guard finds this ${word}; the owner must look at it first. It ${does}. Seen at ${found}`,
+  );
 }
 
 function linesOf(findings: readonly Finding[]): readonly string[] {

@@ -2,8 +2,8 @@
 // never reaches for the global home.
 import type { Clock } from '#base/clock.ts';
 import type { Database } from '#base/database/connection.ts';
+import type { ScanReport } from '#mind/evidence/guard/finding.ts';
 import type { ProposalLedger } from '#mind/evidence/proposal.ts';
-import type { ScanReport } from '../guard/finding.ts';
 import type { Skill, SkillSource } from '../skill.ts';
 import type { SkillFile } from './skill-tree.ts';
 import type { Verifier } from './verify/verifier.ts';

@@ -5,6 +5,7 @@ import { lstatSync, readdirSync, readFileSync, realpathSync, statSync } from 'no
 import { basename, join, sep } from 'node:path';
 import { errorText, TalariaError } from '#base/errors.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
+import type { Finding } from '#mind/evidence/guard/finding.ts';
 import { SKILL_FILE, skillLimits } from '../format/skill-limits.ts';
 import type { SkillSource } from '../skill.ts';
 import type { SkillDoor } from '../skill-door.ts';
@@ -53,14 +54,34 @@ export async function readInstall(
   return renamed.ok ? ok({ name, tree: withFile(tree.value, SKILL_FILE, Buffer.from(renamed.value)) }) : renamed;
 }
 
+/** What the judge has against a stranger's skill; before the lock, since a model takes its time. */
+export async function doubtsOf(
+  { guard }: DoorParts,
+  { source, force, judge }: InstallRequest,
+  { name, tree }: ReadyToInstall,
+  signal?: AbortSignal,
+): Promise<readonly Finding[]> {
+  if (source !== 'community' || force === true || judge === undefined) return [];
+  const texts = [...tree].flatMap(([path, file]) => ({ path, text: textOf(file) ?? '' }));
+  const report = await guard.scan([...tree.values()]);
+  const { secondOpinion } = await import('#mind/evidence/guard/second-opinion.ts');
+  return secondOpinion(judge, { name, report, files: texts }, signal);
+}
+
 /** Under the skill's lock. */
 export async function installTree(
   parts: DoorParts,
   {
     request,
     ready,
+    more,
     proposalId,
-  }: { readonly request: InstallRequest; readonly ready: ReadyToInstall; readonly proposalId: string },
+  }: {
+    readonly request: InstallRequest;
+    readonly ready: ReadyToInstall;
+    readonly more: readonly Finding[];
+    readonly proposalId: string;
+  },
 ): Promise<Committed> {
   const { name, tree } = ready;
   const isTaken = (await locateSkill(parts, name)) !== undefined;
@@ -70,6 +91,7 @@ export async function installTree(
     tree,
     source: GUARD_SOURCE[request.source],
     isAccepted: request.force === true,
+    more,
   });
   if (!passed.ok) return passed;
   return commitChange(parts, {

@@ -4,14 +4,13 @@ import { join } from 'node:path';
 import type { Clock } from '#base/clock.ts';
 import type { Database } from '#base/database/connection.ts';
 import { openDatabase } from '#base/database.ts';
+import { type Finding, guardDecision, scanReport } from '#mind/evidence/guard/finding.ts';
 import type { ProposalLedger } from '#mind/evidence/proposal.ts';
 import { createProposalLedger } from '#mind/evidence/proposal-ledger.ts';
 import { evidenceSchema } from '#mind/evidence/proposal-schema.ts';
 import { sessionSchema } from '#mind/sessions/session-schema.ts';
 import type { LocatedSkill, SkillGuard } from '#mind/skills/door/door-parts.ts';
 import type { Verifier } from '#mind/skills/door/verify/verifier.ts';
-import { type Finding, scanReport } from '#mind/skills/guard/finding.ts';
-import { guardDecision } from '#mind/skills/guard/guard-policy.ts';
 import { createSkillDoor, type GuardedSkillDoor } from '#mind/skills/guarded-apply.ts';
 import { skillSchema } from '#mind/skills/skill-schema.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
@@ -24,7 +23,7 @@ export const wordGuard: SkillGuard = {
         const text = Buffer.from(bytes).toString('utf8');
         const finding = (severity: Finding['severity']): Finding => ({
           rule: 'test/word',
-          threat: 'exfiltration',
+          capability: 'network',
           severity,
           path,
           line: 1,

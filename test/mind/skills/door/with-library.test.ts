@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { guardDecision } from '#mind/skills/guard/guard-policy.ts';
-import { scanSkill } from '#mind/skills/guard/scan-skill.ts';
+import { guardDecision } from '#mind/evidence/guard/finding.ts';
+import { scanSkill } from '#mind/evidence/guard/scan-skill.ts';
 import { createSkillLibrary } from '#mind/skills/library/skill-library.ts';
 import { createSkillRecords } from '#mind/skills/record/skill-records.ts';
 import { createTempHome } from '#testing/temp-home.ts';

@@ -30,7 +30,7 @@ describe('pending show', () => {
     assert.match(shown.text, /Append the lines/);
     assert.match(
       shown.text,
-      /The guard finds this doubtful:\n {2}assets\/blob\.bin structure\/unknown-binary \(high\)/,
+      /The guard finds this doubtful\.\nIt has a form that skills seldom have\.\nSeen at:\n {2}assets\/blob\.bin structure\/unknown-binary \(high\)/,
     );
     assert.doesNotMatch(shown.text, /force:|category:/);
     rmSync(join(stage.cwd, 'setup-box'), { recursive: true });

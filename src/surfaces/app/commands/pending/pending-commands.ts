@@ -20,7 +20,7 @@ export function pendingCommands(deps: CommandDeps, scan: ScanFolder = scanByGuar
 
 async function scanByGuard(folder: string): Promise<readonly string[]> {
   const [{ scanSkillFolder }, { findingLines }] = await Promise.all([
-    import('#mind/skills/guard/scan-folder.ts'),
+    import('#mind/evidence/guard/scan-folder.ts'),
     import('../../parts/mind/guard-words.ts'),
   ]);
   return findingLines(scanSkillFolder(folder));

@@ -32,7 +32,7 @@ export function installSkillCommand(deps: CommandDeps): AnyCommand {
       refuseNewerHome(app);
       await app.skills.library.ready();
       const installed = await app.skills.door.install(
-        { from: folder, source: 'community', approved: true, force, ...named(name, category) },
+        { from: folder, source: 'community', approved: true, force, judge: app.judge, ...named(name, category) },
         context.signal,
       );
       if (!installed.ok) {

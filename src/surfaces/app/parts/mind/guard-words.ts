@@ -1,17 +1,18 @@
 // Owns how a report of the guard reads to a person. Knows no rule and no policy. Invariant: the word is the verdict, never its code.
 import { plural } from '#base/text.ts';
-import type { Finding, ScanReport, Verdict } from '#mind/skills/guard/finding.ts';
+import { capabilityLines } from '#mind/evidence/guard/capabilities.rules.ts';
+import type { Finding, ScanReport, Verdict } from '#mind/evidence/guard/finding.ts';
 
 const WORDS: Readonly<Record<Verdict, string>> = { safe: 'harmless', caution: 'doubtful', dangerous: 'dangerous' };
 const SHOWN = 3;
 const MOST_LINES = 40;
 
-/** One line: the worst findings, and how many more there are. */
+/** One line: what it can do, the worst findings, and how many more there are. */
 export function findingLine({ verdict, findings }: ScanReport): string {
   if (verdict === 'safe') return '';
   const more = findings.length - SHOWN;
   const shown = findings.slice(0, SHOWN).map(findingText);
-  return `The guard finds this ${WORDS[verdict]}: ${[...shown, ...(more > 0 ? [plural(more, 'more finding')] : [])].join('; ')}`;
+  return `The guard finds this ${WORDS[verdict]}: it ${capabilityLines(findings).join('; ')}. Seen at ${[...shown, ...(more > 0 ? [plural(more, 'more finding')] : [])].join('; ')}`;
 }
 
 /** What was found, a line each, worst first, below the guard's word. */
@@ -20,7 +21,9 @@ export function findingLines({ verdict, findings }: ScanReport): readonly string
   const more = findings.length - MOST_LINES;
   const shown = findings.slice(0, MOST_LINES).map((one) => `  ${findingText(one)}`);
   return [
-    `The guard finds this ${WORDS[verdict]}:`,
+    `The guard finds this ${WORDS[verdict]}.`,
+    ...capabilityLines(findings).map((does) => `It ${does}.`),
+    'Seen at:',
     ...shown,
     ...(more > 0 ? [`  ${plural(more, 'more finding')}`] : []),
   ];

@@ -1,7 +1,7 @@
 // Owns composing the door through which skills are written, with its guard. Loaded only for a write, and to mend what one left behind.
 // Knows no reader but the one that locates. Invariant: one door for the home, whoever writes.
-import { guardDecision } from '#mind/skills/guard/guard-policy.ts';
-import { scanSkillFiles } from '#mind/skills/guard/scan-files.ts';
+import { guardDecision } from '#mind/evidence/guard/finding.ts';
+import { scanSkillFiles } from '#mind/evidence/guard/scan-skill.ts';
 import { createSkillDoor, type GuardedSkillDoor, type SkillDoorOptions } from '#mind/skills/guarded-apply.ts';
 import type { SkillGround } from './skill-ground.ts';
 
