@@ -52,15 +52,21 @@ const MOST_ADDED = 2;
 
 function holdsCode(text: string, code: readonly string[], keys: ReadonlySet<string>): boolean {
   const [only = '', ...more] = code;
-  if (more.length > 0 ? code.every((piece) => text.includes(piece)) : findQuote(text, only).length > 0) return true;
-  const tokens = code.flatMap((piece) => piece.split(' '));
-  const added = tokens.filter((token) => findQuote(text, token).length === 0);
+  if (more.length > 0 ? code.every((piece) => text.includes(piece)) : standsWhole(text, only)) return true;
+  const tokens = code.flatMap((piece) => piece.split(' ')).filter((token) => token !== '');
+  const added = tokens.filter((token) => !standsWhole(text, token));
   return tokens.length > 2 * added.length && added.length <= MOST_ADDED && added.every((token) => keys.has(token));
+}
+
+/** Where the term does not go on: `rm -rf /` does not stand in `rm -rf /tmp/x`. */
+function standsWhole(text: string, code: string): boolean {
+  const goesOn = (end: number) => /^(?:[/\\@.:=-]\w|.(?:[/\\@-]|[.:]\w))/u.test(text.slice(end - 1, end + 2));
+  return findQuote(text, code).some((at) => !goesOn(at + code.length));
 }
 
 /** In order of appearance, code last. */
 export function hardValues(text: string): readonly HardValue[] {
-  const { prose, code } = splitCode(text);
+  const { prose, code } = splitCode(text.replace(/\b(\d{1,2})h(?=\d{2}\b)/g, '$1:'));
   const spoken = spokenText(prose);
   const times = clockTimes(spokenDigits(prose));
   const named = readPieces(prose).flatMap(namedValue);
@@ -79,7 +85,8 @@ function namedValue({ kind, shown, keys }: Piece): readonly HardValue[] {
     {
       shown,
       kind: isPlace ? 'place' : 'identifier',
-      keys: kind === 'url' ? [key.replace(/\/$/, ''), ...keys] : keys,
+      // Its host alone is another place.
+      keys: kind === 'url' ? keys.slice(0, 2) : keys,
     },
   ];
 }
@@ -94,23 +101,37 @@ function numberValue({ kind, shown, keys: [key = ''] }: Piece, { at, pieces, tim
   if (kind !== 'number') return [];
   const time = /^(\d{1,2})[:.](\d{2})$/.exec(key);
   const own = time ? `t${Number(time[1])}:${time[2]}` : '';
-  if (key.includes(':') && own !== '') return [{ shown, kind: 'number', keys: [own, ...wholeHour(own)] }];
+  if (key.includes(':') && own !== '') {
+    const said = isHalfOfDay(pieces[at + 1]) ? times.filter((one) => isSameOnClock(one, own)) : [own];
+    return [{ shown, kind: 'number', keys: [...said, ...wholeHour(own)] }];
+  }
   if (/^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}$/.test(key)) return dateValues(shown, key);
   const unit = unitOf(pieces[at + 1]);
   const month = monthBeside(pieces, at);
   const value = plainNumber(key);
   const said = times.filter((one) => one === own || isPartOf(one, Number(value)));
-  const keys = [...(unit === undefined ? [value] : [`${value} ${unit}`, `~${value}`]), ...said];
+  const plain = unit === undefined ? value : `${value} ${unit}`;
+  const keys = isHalfOfDay(pieces[at + 1]) ? [`~${value}`, ...said] : [plain, `~${value}`, ...said];
   return [
     { shown, kind: 'number', keys },
     ...(month === undefined ? [] : [{ shown: month.shown, kind: 'number', keys: [`month ${month.number}`] } as const]),
   ];
 }
 
+/** Then the number is an hour, and no other one. */
+function isHalfOfDay(next: Piece | undefined): boolean {
+  return next?.kind === 'word' && /^[ap]m$/i.test(next.shown);
+}
+
 /** An hour, or the minutes beside it, of a time that the text names. */
 function isPartOf(time: string, value: number): boolean {
   const [hour = 0, minute = 0] = time.slice(1).split(':').map(Number);
   return value === minute || value % 12 === hour % 12;
+}
+
+function isSameOnClock(time: string, other: string): boolean {
+  const [a = '', b = ''] = [time, other].map((one) => one.slice(1));
+  return Number.parseInt(a, 10) % 12 === Number.parseInt(b, 10) % 12 && a.slice(-2) === b.slice(-2);
 }
 
 /** `9:00` is a nine that stands alone. */
@@ -153,13 +174,15 @@ const AFTER_DIGITS = new RegExp(`(?<=\\d)\\s?(${CJK_UNIT.sort((a, b) => b.length
 /** Number words as digits, units apart from their numbers and in one spelling where scripts write no blanks, one decimal mark. */
 function spokenText(text: string): string {
   return spokenDigits(text.replace(/(?<=\d)[ºª](?!\p{L})/gu, ''))
+    .replace(/(?<=\d)\s?([ap])\.?m\b\.?/g, ' $1m')
     .replace(
       /([$€£¥₽])\s?(\d+(?:[.,]\d+)*)/g,
       (_, sign: string, digits: string) => `${digits} ${UNIT_NAMES.get(sign) === undefined ? sign : unitWords(sign)}`,
     )
     .replace(AFTER_DIGITS, (_, unit: string) => ` ${unitWords(unit)} ${unit}`)
-    .replace(/(?<=\d)(%|€|£|¥|₽|\$)/g, (sign) => ` ${unitWords(sign)}`)
-    .replace(/(?<=\d)\p{L}{1,12}(?![\p{L}\d])/gu, (word) => (UNIT_NAMES.has(plainWord(word)) ? ` ${word}` : word))
+    .replace(/(?<=\d)\s?(%|€|£|¥|₽|\$)(?!\d)/g, (_, sign: string) => ` ${unitWords(sign)}`)
+    .replace(/(?<=\d) to (?=\d)/g, ' - ')
+    .replace(/(?<=\d)°?\p{L}{1,12}(?![\p{L}\d])/gu, (word) => (UNIT_NAMES.has(plainWord(word)) ? ` ${word}` : word))
     .replace(/(\d)k(?![\p{L}\d])/gu, '$1000')
     .replace(/(?<=\d),(?=\d{1,2}(?!\d))/g, '.')
     .replace(/(?<=(?<!\d)\d{1,3})[., ](?=\d{3}(?!\d))/g, '');
@@ -181,7 +204,7 @@ function sourceKeys(text: string): readonly string[] {
   const months = pieces.flatMap((piece) => monthKey(piece));
   return [
     ...readPieces(text).flatMap(namedKeys),
-    ...readPieces(text.toLowerCase()).flatMap((piece, at, all) => numberKeysOf(piece, all[at + 1])),
+    ...readPieces(text.toLowerCase()).flatMap(writtenKeys),
     ...numbers,
     ...months,
     ...clockTimes(spokenDigits(text)),
@@ -198,14 +221,20 @@ function monthKey(piece: Piece): readonly string[] {
   return number === undefined ? [] : [`month ${number}`];
 }
 
+/** Numbers as they are written, before marks and blanks in them are read: none of them stands alone. */
+function writtenKeys(piece: Piece, at: number, all: readonly Piece[]): readonly string[] {
+  return numberKeysOf(piece, all[at + 1]).filter((key) => !key.startsWith('~'));
+}
+
 function numberKeysOf(piece: Piece, next: Piece | undefined): readonly string[] {
   if (piece.kind !== 'number') return [];
   const [key = ''] = piece.keys;
   const unit = unitOf(next);
+  if (isHalfOfDay(next)) return [];
   const value = plainNumber(key);
-  const parts = /[-/:.]/.test(key) ? key.split(/[-/:.t]/) : [];
+  const parts = key.split(/[-/:.t]/);
   const isDate = /^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}$/.test(key);
-  const held = isDate || /[-/:]/.test(key) ? parts.flatMap((part) => [part, plainNumber(part)]) : [];
+  const held = isDate || /\d[-/:]/.test(key) ? parts.flatMap((part) => [part, plainNumber(part)]) : [];
   return [
     key,
     value,
@@ -221,6 +250,7 @@ const MOST_SEGMENTS = 24;
 function namedKeys({ kind, shown, keys }: Piece): readonly string[] {
   const [key = ''] = keys;
   const lower = shown.toLowerCase();
+  if (kind === 'number') return [];
   if (kind === 'path') return [...keys, lower, ...pathTails(key), ...lower.split(/[/.]/)];
   if (kind === 'url') return [...keys, key.replace(/\/$/, ''), ...pathTails(keys[1] ?? '')];
   return [...keys, lower, ...(kind === 'compound' || kind === 'identifier' ? lower.split(/[-.]/) : [])];
@@ -264,10 +294,12 @@ function codeValues(line: string): readonly HardValue[] {
     .replace(/(?:^|\s)#\s.*$/, '')
     .trim();
   return bare.split(/\s(?:&&|\|\||;|\|)\s|;\s/).flatMap((command) => {
-    const code = command
-      .split(PLACEHOLDER)
+    const pieces = command.split(PLACEHOLDER);
+    const said = pieces
       .map((piece) => foldText(piece).replace(/^["'=\s]+|["'=\s]+$/g, ''))
       .filter((piece) => /[\p{L}\p{N}]/u.test(piece));
+    // What goes on in a place to fill in need not end where the source's term ends.
+    const code = pieces.length > 1 && said.length === 1 ? [...said, ''] : said;
     return code.length === 0
       ? []
       : [{ shown: command.trim(), kind: 'code', keys: code.length === 1 ? code : [], code } as const];
