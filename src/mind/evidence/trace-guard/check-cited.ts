@@ -46,7 +46,8 @@ export function checkCited(entries: readonly EvidenceEntry[], claim: Claim, poli
   const said = texts.flatMap(({ origin, text }) => (origin === 'observed' || !isTurned ? [text] : []));
   const printed = policy.printed && sourceValues(policy.printed);
   const missing = missingValue(claim.text, sourceValues([...quoted, ...said, ...(policy.known ?? [])]), printed);
-  if (missing) return refuse('value-not-cited', `"${ellipsize(missing.shown, SHOWN)}" does not occur in what is cited.`);
+  if (missing)
+    return refuse('value-not-cited', `"${ellipsize(missing.shown, SHOWN)}" does not occur in what is cited.`);
   return { accepted: true, texts };
 }
 

@@ -97,6 +97,9 @@ interface Around {
   readonly times: readonly string[];
 }
 
+/** `1.2.3` is a version. */
+const DATE = /^(?:\d{4}([-/.])\d{1,2}\1\d{1,2}|\d{1,2}([-/.])\d{1,2}\2\d{4}|\d{1,2}([-/])\d{1,2}\3\d{2})$/;
+
 function numberValue({ kind, shown, keys: [key = ''] }: Piece, { at, pieces, times }: Around): readonly HardValue[] {
   if (kind !== 'number') return [];
   const time = /^(\d{1,2})[:.](\d{2})$/.exec(key);
@@ -105,7 +108,7 @@ function numberValue({ kind, shown, keys: [key = ''] }: Piece, { at, pieces, tim
     const said = isHalfOfDay(pieces[at + 1]) ? times.filter((one) => isSameOnClock(one, own)) : [own];
     return [{ shown, kind: 'number', keys: [...said, ...wholeHour(own)] }];
   }
-  if (/^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}$/.test(key)) return dateValues(shown, key);
+  if (DATE.test(key)) return dateValues(shown, key);
   const unit = unitOf(pieces[at + 1]);
   const month = monthBeside(pieces, at);
   const value = plainNumber(key);
@@ -233,7 +236,7 @@ function numberKeysOf(piece: Piece, next: Piece | undefined): readonly string[] 
   if (isHalfOfDay(next)) return [];
   const value = plainNumber(key);
   const parts = key.split(/[-/:.t]/);
-  const isDate = /^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}$/.test(key);
+  const isDate = DATE.test(key);
   const held = isDate || /\d[-/:]/.test(key) ? parts.flatMap((part) => [part, plainNumber(part)]) : [];
   return [
     key,
