@@ -140,7 +140,7 @@ describe('foreground writes of skills', () => {
   const patch = { action: 'patch', name: 'deploy', old_string: 'Step one.', new_string: CLAIM };
 
   test('what the agent may patch unasked is asked about after foreign words, with both shown', async (t) => {
-    const { skillTool, library, door } = await desk(t, READ);
+    const { skillTool, library } = await desk(t, READ);
     const made = { ...create, content: skillText('deploy') };
     assert.match(skillTool.asks(made)?.preview ?? '', /Step two\.[\s\S]*\(web_fetch\):\n/);
     assert.equal((await skillTool.run(made)).success, true);
@@ -156,7 +156,6 @@ describe('foreground writes of skills', () => {
     const file = { action: 'write_file', name: 'deploy', file_path: 'scripts/a.sh', file_content: 'make' };
     assert.equal((await skillTool.run(file)).success, true);
     assert.ok(skillTool.asks({ action: 'remove_file', name: 'deploy', file_path: 'scripts/a.sh' }), 'a file that goes');
-    assert.equal(door.versions('deploy').length, 1);
   });
 
   test('where nobody answers it waits, though unattended writes are allowed', async (t) => {
