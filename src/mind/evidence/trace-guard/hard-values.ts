@@ -110,15 +110,20 @@ function numberValue({ kind, shown, keys: [key = ''] }: Piece, { at, pieces, tim
   }
   if (DATE.test(key)) return dateValues(shown, key);
   const unit = unitOf(pieces[at + 1]);
-  const month = monthBeside(pieces, at);
   const value = plainNumber(key);
+  const month = monthBeside(pieces, at);
+  if (month !== undefined && isDay(value)) return dayValues(shown, [`d${month}-${value}`]);
   const said = times.filter((one) => one === own || isPartOf(one, Number(value)));
   const plain = unit === undefined ? value : `${value} ${unit}`;
   const keys = isHalfOfDay(pieces[at + 1]) ? [`~${value}`, ...said] : [plain, `~${value}`, ...said];
   return [
     { shown, kind: 'number', keys },
-    ...(month === undefined ? [] : [{ shown: month.shown, kind: 'number', keys: [`month ${month.number}`] } as const]),
+    ...(month === undefined ? [] : [{ shown, kind: 'number', keys: [`month ${month}`] } as const]),
   ];
+}
+
+function isDay(value: string): boolean {
+  return /^\d{1,2}$/.test(value) && Number(value) >= 1 && Number(value) <= 31;
 }
 
 /** Then the number is an hour, and no other one. */
@@ -143,22 +148,40 @@ function wholeHour(time: string): readonly string[] {
   return hour === undefined ? [] : [`~${hour}`, `~${Number(hour) % 12}`];
 }
 
-/** Every part of a date must stand; a month as a number or by its name. */
+/** Day and month in both orders where a date may be read so; the year stands for itself. */
 function dateValues(shown: string, key: string): readonly HardValue[] {
-  return key
-    .split(/[-/.]/)
-    .map((part) => ({ shown, kind: 'number', keys: [key, String(Number(part)), `month ${Number(part)}`] }));
+  const { days, year } = dateParts(key);
+  return [...dayValues(shown, [key, ...days]), { shown, kind: 'number', keys: [key, year] }];
 }
 
-function monthBeside(
-  pieces: readonly Piece[],
-  at: number,
-): { readonly shown: string; readonly number: string } | undefined {
-  for (const piece of [pieces[at + 1], pieces[at - 1]]) {
-    const number = piece?.kind === 'word' ? MONTH_NAMES.get(plainWord(piece.shown)) : undefined;
-    if (piece !== undefined && number !== undefined) return { shown: piece.shown, number };
-  }
-  return undefined;
+/** Day and month belong together; of a month without a day in figures (`d9-?`) the day must stand anywhere. */
+function dayValues(shown: string, days: readonly string[]): readonly HardValue[] {
+  const open = days.map((day) => day.replace(/-\d+$/, '-?'));
+  const alone = days.flatMap((day) => /^d\d+-(\d+)$/.exec(day)?.[1] ?? []);
+  return [
+    { shown, kind: 'number', keys: [...days, ...open] },
+    { shown, kind: 'number', keys: [...days, ...alone] },
+  ];
+}
+
+function dateParts(key: string): { readonly days: readonly string[]; readonly year: string } {
+  const [a = 0, b = 0, c = 0] = key.split(/[-/.]/).map(Number);
+  return a > 31 ? { days: [`d${b}-${c}`], year: String(a) } : { days: [`d${a}-${b}`, `d${b}-${a}`], year: String(c) };
+}
+
+/** The month whose name stands beside a number, with a short word between them perhaps. */
+function monthBeside(pieces: readonly Piece[], at: number): string | undefined {
+  const near = [pieces[at + 1], pieces[at - 1], ...[2, -2].map((by) => betweenShort(pieces, at, by))];
+  return near.map(monthOf).find((month) => month !== undefined);
+}
+
+/** `29th of May`, `5 de mayo`, `May the 29th`. */
+function betweenShort(pieces: readonly Piece[], at: number, by: number): Piece | undefined {
+  return /^(?:of|the|de|del)$/i.test(pieces[at + by / 2]?.shown ?? '') ? pieces[at + by] : undefined;
+}
+
+function monthOf(piece: Piece | undefined): string | undefined {
+  return piece?.kind === 'word' ? MONTH_NAMES.get(plainWord(piece.shown)) : undefined;
 }
 
 function unitOf(piece: Piece | undefined): string | undefined {
@@ -174,6 +197,11 @@ function plainNumber(key: string): string {
 const CJK_UNIT = [...UNIT_NAMES.keys()].filter((name) => /[^\p{Script=Latin}\p{Script=Cyrillic}%$€£¥₽°]/u.test(name));
 const AFTER_DIGITS = new RegExp(`(?<=\\d)\\s?(${CJK_UNIT.sort((a, b) => b.length - a.length).join('|')})`, 'gu');
 
+const MONTH_WORDS = [...MONTH_NAMES].reduceRight<string[]>((words, [word, month]) => {
+  words[Number(month)] = word;
+  return words;
+}, []);
+
 /** Number words as digits, units apart from their numbers and in one spelling where scripts write no blanks, one decimal mark. */
 function spokenText(text: string): string {
   return spokenDigits(text.replace(/(?<=\d)[ºª](?!\p{L})/gu, ''))
@@ -182,6 +210,7 @@ function spokenText(text: string): string {
       /([$€£¥₽])\s?(\d+(?:[.,]\d+)*)/g,
       (_, sign: string, digits: string) => `${digits} ${UNIT_NAMES.get(sign) === undefined ? sign : unitWords(sign)}`,
     )
+    .replace(/(\d{1,2})月(?=\d)/g, (_, month: string) => ` ${MONTH_WORDS[Number(month)] ?? ''} `)
     .replace(AFTER_DIGITS, (_, unit: string) => ` ${unitWords(unit)} ${unit}`)
     .replace(/(?<=\d)\s?(%|€|£|¥|₽|\$)(?!\d)/g, (_, sign: string) => ` ${unitWords(sign)}`)
     .replace(/(?<=\d) to (?=\d)/g, ' - ')
@@ -204,12 +233,11 @@ function sourceKeys(text: string): readonly string[] {
   const spoken = spokenText(text);
   const pieces = readPieces(spoken);
   const numbers = pieces.flatMap((piece, at) => numberKeysOf(piece, pieces[at + 1]));
-  const months = pieces.flatMap((piece) => monthKey(piece));
   return [
     ...readPieces(text).flatMap(namedKeys),
     ...readPieces(text.toLowerCase()).flatMap(writtenKeys),
     ...numbers,
-    ...months,
+    ...pieces.flatMap(monthKeys),
     ...clockTimes(spokenDigits(text)),
     ...(ONE.test(text) ? ['1', '~1'] : []),
   ];
@@ -219,9 +247,30 @@ function sourceKeys(text: string): readonly string[] {
 const ONE =
   /(?<!\p{L})(?:one|first|eins?|eine[nmrs]?|une?|premiere?|uno|una|primero|один|одна|одно|перв\p{L}{1,3})(?!\p{L})|一/iu;
 
-function monthKey(piece: Piece): readonly string[] {
-  const number = piece.kind === 'word' ? MONTH_NAMES.get(plainWord(piece.shown)) : undefined;
-  return number === undefined ? [] : [`month ${number}`];
+function monthKeys(piece: Piece, at: number, all: readonly Piece[]): readonly string[] {
+  const month = monthOf(piece);
+  if (month !== undefined) return [`month ${month}`, ...(hasDay(all, at) ? [] : [`d${month}-?`])];
+  const [key = ''] = piece.keys;
+  if (piece.kind !== 'number') return [];
+  if (DATE.test(key)) return dateKeys(key);
+  const beside = monthBeside(all, at);
+  return beside === undefined ? [] : [`d${beside}-${plainNumber(key)}`];
+}
+
+function hasDay(pieces: readonly Piece[], at: number): boolean {
+  const month = monthOf(pieces[at]);
+  const isItsDay = (piece: Piece, index: number) =>
+    piece.kind === 'number' && isDay(plainNumber(piece.keys[0] ?? '')) && monthBeside(pieces, index) === month;
+  return [-2, -1, 1, 2].some((by) => {
+    const piece = pieces[at + by];
+    return piece !== undefined && isItsDay(piece, at + by);
+  });
+}
+
+function dateKeys(key: string): readonly string[] {
+  const { days, year } = dateParts(key);
+  const parts = days.flatMap((day) => day.slice(1).split('-'));
+  return [...days, year, ...parts.slice(-1), ...parts.slice(0, -1).map((part) => `month ${part}`)];
 }
 
 /** Numbers as they are written, before marks and blanks in them are read: none of them stands alone. */
@@ -235,14 +284,11 @@ function numberKeysOf(piece: Piece, next: Piece | undefined): readonly string[] 
   const unit = unitOf(next);
   if (isHalfOfDay(next)) return [];
   const value = plainNumber(key);
-  const parts = key.split(/[-/:.t]/);
-  const isDate = DATE.test(key);
-  const held = isDate || /\d[-/:]/.test(key) ? parts.flatMap((part) => [part, plainNumber(part)]) : [];
+  const parts = /\d[-/:]/.test(key) && !DATE.test(key) ? key.split(/[-/:.t]/) : [];
   return [
     key,
     value,
-    ...held,
-    ...(isDate ? [`month ${Number(parts[1])}`, `month ${Number(parts[0])}`] : []),
+    ...parts.flatMap((part) => [part, plainNumber(part)]),
     unit === undefined ? `~${value}` : `${value} ${unit}`,
   ];
 }

@@ -49,6 +49,7 @@ const SAME: Readonly<Record<string, Rows>> = {
   ],
   dates: [
     ['on the 29th of May 2026', '2026-05-29', 'May 29, 2026', '29.05.2026'],
+    ['2026年5月29日', '29 May 2026', '2026-05-29'],
     ['2026-05-29', '29 May 2026', 'am 29. Mai 2026', 'le 29 mai', '29 мая'],
   ],
   'places and names': [
@@ -81,8 +82,9 @@ const OTHER: Rows = [
   ['halb zehn', '10:30'],
   ['at 3 am', '3 pm', '15:00'],
   ['14:05', '2:05 am', '14:50'],
-  ['2026-05-29', '2026-05-28', '2026-06-29', '2025-05-29'],
-  ['May 5', 'June 5', '6 May'],
+  ['2026-05-29', '2026-05-28', '2026-06-29', '2025-05-29', '5 cats'],
+  ['2026-05-15', '2026-05-05', 'May 5', '5 May'],
+  ['May 5 or June 7', 'June 5', '6 May', '7 May', 'the 7th of May', '5月7日'],
   ['/srv/app/cache', '/srv/app', '/srv/app/cash'],
   ['~/.ssh/config', '~/.ssh/id_rsa'],
   ['https://docs.example.com/guide', 'https://docs.example.org/guide', 'https://docs.example.com/other'],
