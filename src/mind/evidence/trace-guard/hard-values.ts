@@ -165,8 +165,11 @@ function dayValues(shown: string, days: readonly string[]): readonly HardValue[]
 }
 
 function dateParts(key: string): { readonly days: readonly string[]; readonly year: string } {
-  const [a = 0, b = 0, c = 0] = key.split(/[-/.]/).map(Number);
-  return a > 31 ? { days: [`d${b}-${c}`], year: String(a) } : { days: [`d${a}-${b}`, `d${b}-${a}`], year: String(c) };
+  const [first = '', ...more] = key.split(/[-/.]/);
+  const [a, b, c] = [first, ...more].map(Number);
+  return first.length === 4
+    ? { days: [`d${b}-${c}`], year: first }
+    : { days: [`d${a}-${b}`, `d${b}-${a}`], year: more.at(-1) ?? '' };
 }
 
 /** The month whose name stands beside a number, with a short word between them perhaps. */
