@@ -42,7 +42,7 @@ export function checkCited(entries: readonly EvidenceEntry[], claim: Claim, poli
     places[at]?.some((one) => speaking.includes(one)) ? [quote] : [],
   );
   // Who quotes one value and claims another rests it on nothing; else the words around the quote count too.
-  const isTurned = quoted.some((quote) => leavesValueOut(quote, claim.text));
+  const isTurned = citations.some(({ quote }) => leavesValueOut(quote, claim.text));
   const said = texts.flatMap(({ origin, text }) => (origin === 'observed' || !isTurned ? [text] : []));
   const printed = policy.printed && sourceValues(policy.printed);
   const missing = missingValue(claim.text, sourceValues([...quoted, ...said, ...(policy.known ?? [])]), printed);
