@@ -42,7 +42,7 @@ export function leavesValueOut(text: string, other: string): boolean {
   return hardValues(text).some((value) => !holdsValue(said, value));
 }
 
-export function holdsValue({ keys, folded }: SourceValues, { keys: wanted, code }: HardValue): boolean {
+function holdsValue({ keys, folded }: SourceValues, { keys: wanted, code }: HardValue): boolean {
   if (wanted.some((key) => keys.has(key))) return true;
   return code !== undefined && folded.some((text) => holdsCode(text, code, keys));
 }
@@ -64,10 +64,13 @@ function standsWhole(text: string, code: string): boolean {
   return findQuote(text, code).some((at) => !goesOn(at + code.length));
 }
 
+/** Numbers in one language, everyday words without a value in another. */
+const NO_NUMBERS = /\b(?:once|null)\b/gi;
+
 /** In order of appearance, code last. */
 export function hardValues(text: string): readonly HardValue[] {
   const { prose, code } = splitCode(text.replace(/\b(\d{1,2})h(?=\d{2}\b)/g, '$1:'));
-  const spoken = spokenText(prose);
+  const spoken = spokenText(prose.replace(NO_NUMBERS, ' '));
   const times = clockTimes(spokenDigits(prose));
   const named = readPieces(prose).flatMap(namedValue);
   const pieces = readPieces(spoken);

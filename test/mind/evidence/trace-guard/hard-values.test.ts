@@ -62,7 +62,15 @@ const SAME: Readonly<Record<string, Rows>> = {
     ['./d.sh --env staging /srv/web', '`./d.sh --env <environment> /srv/{app}`', '`./d.sh --env $ENV`'],
     ['make build TARGET=web', '`make build TARGET={target}`', '```sh\n$ make build TARGET=web\n```'],
   ],
-  'no values': [['whatever', 'Prefers Vim over Emacs, as Maria does', 'e.g. step-by-step', '1. First\n2. Then']],
+  'no values': [
+    [
+      'whatever',
+      'Prefers Vim over Emacs, as Maria does',
+      'e.g. step-by-step',
+      'Asks once, then returns null',
+      '1. First\n2. Then',
+    ],
+  ],
 };
 
 const OTHER: Rows = [
