@@ -75,7 +75,7 @@ export const coreLaterRows: readonly Requirement[] = [
   { id: 'core:compression:prompt-renewed', source: 'seed 001 ch 14', text: 'After a compression the prompt is rebuilt once with fresh memory.' },
   { id: 'core:reflex:repeats', source: 'reflex 5', text: 'Reflex replays a recorded procedure step by step, each approved as usual, and offers a skill at the third repetition.' },
   { id: 'core:origin:memory-needs-owner', source: 'design 7', text: "A fact about the user that an unattended writer proposes needs the user's own words as its source." },
-  { id: 'core:origin:foreign-waits', source: 'design 7', text: 'What rests on foreign text alone waits for the owner.' },
+  { id: 'core:origin:foreign-waits', source: 'design 7', text: 'What rests on foreign text alone waits for the owner, in a review and in a conversation; who is asked is shown the words.' },
   { id: 'core:gateway:one-process', source: 'seed 001 ch 15', text: 'One gateway process serves all configured platforms with the same memory, skills and sessions.', deferred: 'gateway' },
   { id: 'core:gateway:fresh-agent-stored-prompt', source: 'seed 001 ch 15', text: 'Every message builds its agent anew with the stored prompt of the session, so that the cached prefix still hits.', deferred: 'gateway' },
   { id: 'core:gateway:routed-by-user', source: 'seed 001 ch 15', text: 'Sessions are found by user, not by platform, so that a conversation continues across platforms.', deferred: 'gateway' },

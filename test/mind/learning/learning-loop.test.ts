@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { ModelRequest } from '#core/model/model-client.ts';
+import { createScriptedJudge } from '#testing/scripted-judge.ts';
 import type { ScriptedStep } from '#testing/scripted-model.ts';
 import { verifies } from '../../verifies.ts';
 import { answerOf, openWorld, say } from './learning-world.ts';
@@ -110,7 +111,7 @@ describe('the learning loop', () => {
 
   verifies(
     ['core:origin:memory-needs-owner', 'core:origin:foreign-waits'],
-    'what is not supported is refused with its reason; what rests on foreign text waits in pending',
+    'what cites nothing that is there goes back with its reason; what goes beyond or rests on foreign text waits in pending',
     async (t) => {
       const call = (content: string, evidence: readonly object[]): ScriptedStep => ({
         calls: [{ name: 'memory', arguments: { action: 'add', target: 'user', content, evidence: evidence as never } }],
@@ -120,17 +121,12 @@ describe('the learning loop', () => {
         'It says so.',
         call('The user lives in Paris.', []),
         call('The user lives in Paris.', [{ message_id: 99999, quote: 'lives in Paris' }]),
-        (request) =>
-          call('The user lives in Paris.', [
-            { message_id: idOf(request, /user: what/), quote: 'what does the profile say' },
-          ]),
-        (request) =>
-          call('The owner ran cat profile.', [
-            { message_id: idOf(request, /tool terminal/), quote: 'ran cat profile' },
-          ]),
+        call('The user lives in Paris.', [{ quote: 'what does the profile say' }]),
+        call('The owner ran cat profile.', [{ quote: 'ran cat profile' }]),
         'Done.',
       ]);
-      const world = openWorld(t, { model, settings: { intervals: { memory: 1, skills: 0 } } });
+      const judge = createScriptedJudge('goes-beyond');
+      const world = openWorld(t, { model, judge, settings: { intervals: { memory: 1, skills: 0 } } });
       const talk = await world.open();
       await say(talk, 'what does the profile say?');
       await settle(world);
@@ -139,19 +135,22 @@ describe('the learning loop', () => {
           .list()
           .map(({ status, reason }) => `${status} ${reason}`)
           .toReversed(),
-        [
-          'refused no-citation',
-          'refused unknown-handle',
-          'refused evidence_text_mismatch',
-          'pending origin-not-allowed',
-        ],
+        ['refused no-citation', 'refused unknown-handle', 'pending goes-beyond', 'pending origin-not-allowed'],
       );
-      assert.equal(world.logged.filter((line) => line.startsWith('proposal-refused')).length, 3);
-      assert.deepEqual(world.learning.offers(), [], 'foreign text is not offered by itself');
+      assert.equal(judge.asked.length, 1, 'what the rules hold back is not asked about');
+      assert.equal(world.logged.filter((line) => line.startsWith('proposal-refused')).length, 2);
+      assert.deepEqual(
+        world.learning.offers(),
+        [],
+        'what waits for its origin or its meaning is not offered by itself',
+      );
       const [waiting] = world.ledger.list({ status: 'pending' });
-      assert.deepEqual(world.learning.announcements(), [
-        `Waits: an entry for USER.md, since it rests on text that you did not write · talaria pending show ${waiting?.id}`,
-      ]);
+      const said = world.learning.announcements();
+      assert.equal(said.length, 2);
+      assert.match(
+        said[1] ?? '',
+        new RegExp(`^Waits: an entry for USER\\.md, .* talaria pending show ${waiting?.id}$`),
+      );
       const kept = await world.learning.accept(waiting?.id ?? '');
       assert.ok(kept.ok && kept.value.startsWith('Kept in USER.md'), JSON.stringify(kept));
       await talk.close();

@@ -8,6 +8,8 @@ import { hardValues } from '../trace-guard/hard-values.ts';
 /** Words that occur in what is foreign alone. */
 const MOST_FOREIGN = 3;
 const RUN = 4;
+/** Values of one text that are set aside. */
+const MOST_VALUES = 1_000;
 /** Characters of the foreign texts that are looked through, newest first. */
 const MOST_READ = 4_000_000;
 
@@ -20,7 +22,8 @@ export function foreignWords(text: string, entries: readonly EvidenceEntry[]): r
     texts.flatMap((one) => (one.origin === 'owner' || one.origin === 'observed' ? splitWords(one.text) : [])),
   );
   const read = readWords(foreign.map((one) => one.text));
-  const words = splitWords(hardValues(text).reduce((rest, { shown }) => rest.replaceAll(shown, ' '), text));
+  const values = [...new Set(hardValues(text).map(({ shown }) => shown))].slice(0, MOST_VALUES);
+  const words = splitWords(values.reduce((rest, shown) => rest.replaceAll(shown, ' '), text));
   const taken = words.map((word) => isContent(word) && read.words.has(word) && !own.has(word));
   const alone = [...new Set(words.filter((_, at) => taken[at]))];
   const known = new Set(words.filter((word) => isContent(word) && (own.has(word) || read.words.has(word))));

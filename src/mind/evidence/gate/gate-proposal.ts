@@ -2,6 +2,7 @@
 // Knows no ledger, no file and no model; what passes still needs a judge, unless it is exact. Pure.
 // Invariants: a fact about the owner needs the owner's words, everything else these or a call that ended well; what is only out of place
 // waits for the owner, what is not there at all is refused.
+import { ellipsize } from '#base/text.ts';
 import type { StoredMessage } from '#core/agent/session-store.ts';
 import type { JudgedClaim, JudgedSource } from '../judge/judge.ts';
 import type { ProposalDraft } from '../proposal.ts';
@@ -84,7 +85,7 @@ interface Sources {
 
 function check(draft: ProposalDraft, changed: ChangedText, { id, entries, printed, known }: Sources): CitedVerdict {
   const { text, before, isGrant } = changed;
-  const claim = { id, text, citations: draft.citations };
+  const claim = { id, text: withoutName(draft, text), citations: draft.citations };
   const policy = policyOf(draft, changed, { entries, printed, known });
   const verdict = checkCited(
     entries,
@@ -122,6 +123,12 @@ function foreignVerdict(
   return { accepted: false, reason: 'foreign-words', detail };
 }
 
+/** A skill may say its own name, which may hold a digit. */
+function withoutName({ kind, target }: ProposalDraft, text: string): string {
+  const isName = kind === 'skill' && /^[a-z]+(?:-[a-z0-9]+){1,9}$/.test(target);
+  return isName ? text.replace(new RegExp(`(?<![\\w-])${target}(?![\\w-])`, 'g'), ' ') : text;
+}
+
 /** A grant that nobody spoke of waits, since the owner may give it by his yes. */
 function grantVerdict(text: string, verdict: Extract<CitedVerdict, { accepted: true }>): CitedVerdict {
   const said = verdict.texts.some((one) => findQuote(foldText(one.text), foldQuote(text)).length > 0);
@@ -130,7 +137,7 @@ function grantVerdict(text: string, verdict: Extract<CitedVerdict, { accepted: t
     : {
         accepted: false,
         reason: 'origin-not-allowed',
-        detail: `"${text}" is asked for, and the owner did not say so.`,
+        detail: `"${ellipsize(text, 200)}" is asked for, and the owner did not say so.`,
       };
 }
 

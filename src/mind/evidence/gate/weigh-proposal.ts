@@ -51,7 +51,8 @@ async function judgeMeaning(
   if (claims.length === 0 || (isExact && !judge.isThere())) return undefined;
   const judged = await judge.judge(claims, sources, { task: 'keep', subject }, signal);
   const worst = WORST.map((verdict) => judged.find((one) => one.verdict === verdict)).find((one) => one !== undefined);
-  if (worst === undefined && judged.length >= claims.length) return undefined;
+  const said = new Set(judged.map(({ id }) => id));
+  if (worst === undefined && claims.every(({ id }) => said.has(id))) return undefined;
   return heldBy(worst);
 }
 

@@ -2,6 +2,7 @@
 // claim occur in it? Pure, synchronous, linear. Knows no store, no dialect and no meaning: whether the words carry the claim is a judge's.
 // Invariants: the reasons come in one order, those that only wait last; what passes rests on texts of allowed origins alone; taking
 // evidence away never lets more pass.
+import { ellipsize } from '#base/text.ts';
 import type { Citation, Claim, ClaimPolicy, ClaimRefusalReason, EvidenceEntry, EvidenceText } from './claim.ts';
 import { findQuote, foldQuote, isLongEnough } from './find-quote.ts';
 import { foldText } from './fold-text.ts';
@@ -19,6 +20,7 @@ export interface CitedText extends EvidenceText {
 }
 
 const MIN_QUOTE_WORDS = 2;
+const SHOWN = 200;
 
 /** Of two entries with one handle the first counts. */
 export function checkCited(entries: readonly EvidenceEntry[], claim: Claim, policy: ClaimPolicy): CitedVerdict {
@@ -40,11 +42,12 @@ export function checkCited(entries: readonly EvidenceEntry[], claim: Claim, poli
     places[at]?.some((one) => speaking.includes(one)) ? [quote] : [],
   );
   // Who quotes one value and claims another rests it on nothing; else the words around the quote count too.
-  const isTurned = quoted.some((quote) => leavesValueOut(quote, claim.text));
+  const isTurned = citations.some(({ quote }) => leavesValueOut(quote, claim.text));
   const said = texts.flatMap(({ origin, text }) => (origin === 'observed' || !isTurned ? [text] : []));
   const printed = policy.printed && sourceValues(policy.printed);
   const missing = missingValue(claim.text, sourceValues([...quoted, ...said, ...(policy.known ?? [])]), printed);
-  if (missing) return refuse('value-not-cited', `"${missing.shown}" does not occur in what is cited.`);
+  if (missing)
+    return refuse('value-not-cited', `"${ellipsize(missing.shown, SHOWN)}" does not occur in what is cited.`);
   return { accepted: true, texts };
 }
 
@@ -61,9 +64,10 @@ function placesOf({ quote }: Citation, texts: readonly EvidenceText[]): readonly
 
 function notThere({ handle, quote }: Citation): CitedVerdict {
   if (quote.trim() === '') return refuse('quote-not-found', `${handle} holds no call that ended well.`);
+  const shown = ellipsize(quote, SHOWN);
   return isLongEnough(quote, MIN_QUOTE_WORDS)
-    ? refuse('quote-not-found', `"${quote}" does not stand in ${handle}.`)
-    : refuse('quote-too-short', `"${quote}" is too short: quote two words, an identifier or the whole message.`);
+    ? refuse('quote-not-found', `"${shown}" does not stand in ${handle}.`)
+    : refuse('quote-too-short', `"${shown}" is too short: quote two words, an identifier or the whole message.`);
 }
 
 /** Of each cited source once, what may speak. */

@@ -42,7 +42,7 @@ export function leavesValueOut(text: string, other: string): boolean {
   return hardValues(text).some((value) => !holdsValue(said, value));
 }
 
-export function holdsValue({ keys, folded }: SourceValues, { keys: wanted, code }: HardValue): boolean {
+function holdsValue({ keys, folded }: SourceValues, { keys: wanted, code }: HardValue): boolean {
   if (wanted.some((key) => keys.has(key))) return true;
   return code !== undefined && folded.some((text) => holdsCode(text, code, keys));
 }
@@ -52,16 +52,25 @@ const MOST_ADDED = 2;
 
 function holdsCode(text: string, code: readonly string[], keys: ReadonlySet<string>): boolean {
   const [only = '', ...more] = code;
-  if (more.length > 0 ? code.every((piece) => text.includes(piece)) : findQuote(text, only).length > 0) return true;
-  const tokens = code.flatMap((piece) => piece.split(' '));
-  const added = tokens.filter((token) => findQuote(text, token).length === 0);
+  if (more.length > 0 ? code.every((piece) => text.includes(piece)) : standsWhole(text, only)) return true;
+  const tokens = code.flatMap((piece) => piece.split(' ')).filter((token) => token !== '');
+  const added = tokens.filter((token) => !standsWhole(text, token));
   return tokens.length > 2 * added.length && added.length <= MOST_ADDED && added.every((token) => keys.has(token));
 }
 
+/** Where the term does not go on: `rm -rf /` does not stand in `rm -rf /tmp/x`. */
+function standsWhole(text: string, code: string): boolean {
+  const goesOn = (end: number) => /^(?:[/\\@.:=-]\w|.(?:[/\\@-]|[.:]\w))/u.test(text.slice(end - 1, end + 2));
+  return findQuote(text, code).some((at) => !goesOn(at + code.length));
+}
+
+/** Numbers in one language, everyday words without a value in another. */
+const NO_NUMBERS = /\b(?:once|null)\b/gi;
+
 /** In order of appearance, code last. */
 export function hardValues(text: string): readonly HardValue[] {
-  const { prose, code } = splitCode(text);
-  const spoken = spokenText(prose);
+  const { prose, code } = splitCode(text.replace(/\b(\d{1,2})h(?=\d{2}\b)/g, '$1:'));
+  const spoken = spokenText(prose.replace(NO_NUMBERS, ' '));
   const times = clockTimes(spokenDigits(prose));
   const named = readPieces(prose).flatMap(namedValue);
   const pieces = readPieces(spoken);
@@ -80,7 +89,8 @@ function namedValue({ kind, shown, keys }: Piece): readonly HardValue[] {
     {
       shown,
       kind: isPlace ? 'place' : 'identifier',
-      keys: kind === 'url' ? [key.replace(/\/$/, ''), ...keys] : keys,
+      // Its host alone is another place.
+      keys: kind === 'url' ? keys.slice(0, 2) : keys,
     },
   ];
 }
@@ -96,21 +106,38 @@ interface Around {
   readonly times: readonly string[];
 }
 
+/** `1.2.3` is a version. */
+const DATE = /^(?:\d{4}([-/.])\d{1,2}\1\d{1,2}|\d{1,2}([-/.])\d{1,2}\2\d{4}|\d{1,2}([-/])\d{1,2}\3\d{2})$/;
+
 function numberValue({ kind, shown, keys: [key = ''] }: Piece, { at, pieces, times }: Around): readonly HardValue[] {
   if (kind !== 'number') return [];
   const time = /^(\d{1,2})[:.](\d{2})$/.exec(key);
   const own = time ? `t${Number(time[1])}:${time[2]}` : '';
-  if (key.includes(':') && own !== '') return [{ shown, kind: 'number', keys: [own, ...wholeHour(own)] }];
-  if (/^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}$/.test(key)) return dateValues(shown, key);
+  if (key.includes(':') && own !== '') {
+    const said = isHalfOfDay(pieces[at + 1]) ? times.filter((one) => isSameOnClock(one, own)) : [own];
+    return [{ shown, kind: 'number', keys: [...said, ...wholeHour(own)] }];
+  }
+  if (DATE.test(key)) return dateValues(shown, key);
   const unit = unitOf(pieces[at + 1]);
-  const month = monthBeside(pieces, at);
   const value = plainNumber(key);
+  const month = monthBeside(pieces, at);
+  if (month !== undefined && isDay(value)) return dayValues(shown, [`d${month}-${value}`]);
   const said = times.filter((one) => one === own || isPartOf(one, Number(value)));
-  const keys = [...(unit === undefined ? [value] : [`${value} ${unit}`, `~${value}`]), ...said];
+  const plain = unit === undefined ? value : `${value} ${unit}`;
+  const keys = isHalfOfDay(pieces[at + 1]) ? [`~${value}`, ...said] : [plain, `~${value}`, ...said];
   return [
     { shown, kind: 'number', keys },
-    ...(month === undefined ? [] : [{ shown: month.shown, kind: 'number', keys: [`month ${month.number}`] } as const]),
+    ...(month === undefined ? [] : [{ shown, kind: 'number', keys: [`month ${month}`] } as const]),
   ];
+}
+
+function isDay(value: string): boolean {
+  return /^\d{1,2}$/.test(value) && Number(value) >= 1 && Number(value) <= 31;
+}
+
+/** Then the number is an hour, and no other one. */
+function isHalfOfDay(next: Piece | undefined): boolean {
+  return next?.kind === 'word' && /^[ap]m$/i.test(next.shown);
 }
 
 /** An hour, or the minutes beside it, of a time that the text names. */
@@ -119,28 +146,54 @@ function isPartOf(time: string, value: number): boolean {
   return value === minute || value % 12 === hour % 12;
 }
 
+function isSameOnClock(time: string, other: string): boolean {
+  const [a = '', b = ''] = [time, other].map((one) => one.slice(1));
+  return Number.parseInt(a, 10) % 12 === Number.parseInt(b, 10) % 12 && a.slice(-2) === b.slice(-2);
+}
+
 /** `9:00` is a nine that stands alone. */
 function wholeHour(time: string): readonly string[] {
   const hour = /^t(\d+):00$/.exec(time)?.[1];
   return hour === undefined ? [] : [`~${hour}`, `~${Number(hour) % 12}`];
 }
 
-/** Every part of a date must stand; a month as a number or by its name. */
+/** Day and month in both orders where a date may be read so; the year stands for itself. */
 function dateValues(shown: string, key: string): readonly HardValue[] {
-  return key
-    .split(/[-/.]/)
-    .map((part) => ({ shown, kind: 'number', keys: [key, String(Number(part)), `month ${Number(part)}`] }));
+  const { days, year } = dateParts(key);
+  return [...dayValues(shown, [key, ...days]), { shown, kind: 'number', keys: [key, year] }];
 }
 
-function monthBeside(
-  pieces: readonly Piece[],
-  at: number,
-): { readonly shown: string; readonly number: string } | undefined {
-  for (const piece of [pieces[at + 1], pieces[at - 1]]) {
-    const number = piece?.kind === 'word' ? MONTH_NAMES.get(plainWord(piece.shown)) : undefined;
-    if (piece !== undefined && number !== undefined) return { shown: piece.shown, number };
-  }
-  return undefined;
+/** Day and month belong together; of a month without a day in figures (`d9-?`) the day must stand anywhere. */
+function dayValues(shown: string, days: readonly string[]): readonly HardValue[] {
+  const open = days.map((day) => day.replace(/-\d+$/, '-?'));
+  const alone = days.flatMap((day) => /^d\d+-(\d+)$/.exec(day)?.[1] ?? []);
+  return [
+    { shown, kind: 'number', keys: [...days, ...open] },
+    { shown, kind: 'number', keys: [...days, ...alone] },
+  ];
+}
+
+function dateParts(key: string): { readonly days: readonly string[]; readonly year: string } {
+  const [first = '', ...more] = key.split(/[-/.]/);
+  const [a, b, c] = [first, ...more].map(Number);
+  return first.length === 4
+    ? { days: [`d${b}-${c}`], year: first }
+    : { days: [`d${a}-${b}`, `d${b}-${a}`], year: more.at(-1) ?? '' };
+}
+
+/** The month whose name stands beside a number, with a short word between them perhaps. */
+function monthBeside(pieces: readonly Piece[], at: number): string | undefined {
+  const near = [pieces[at + 1], pieces[at - 1], ...[2, -2].map((by) => betweenShort(pieces, at, by))];
+  return near.map(monthOf).find((month) => month !== undefined);
+}
+
+/** `29th of May`, `5 de mayo`, `May the 29th`. */
+function betweenShort(pieces: readonly Piece[], at: number, by: number): Piece | undefined {
+  return /^(?:of|the|de|del)$/i.test(pieces[at + by / 2]?.shown ?? '') ? pieces[at + by] : undefined;
+}
+
+function monthOf(piece: Piece | undefined): string | undefined {
+  return piece?.kind === 'word' ? MONTH_NAMES.get(plainWord(piece.shown)) : undefined;
 }
 
 function unitOf(piece: Piece | undefined): string | undefined {
@@ -156,16 +209,24 @@ function plainNumber(key: string): string {
 const CJK_UNIT = [...UNIT_NAMES.keys()].filter((name) => /[^\p{Script=Latin}\p{Script=Cyrillic}%$€£¥₽°]/u.test(name));
 const AFTER_DIGITS = new RegExp(`(?<=\\d)\\s?(${CJK_UNIT.sort((a, b) => b.length - a.length).join('|')})`, 'gu');
 
+const MONTH_WORDS = [...MONTH_NAMES].reduceRight<string[]>((words, [word, month]) => {
+  words[Number(month)] = word;
+  return words;
+}, []);
+
 /** Number words as digits, units apart from their numbers and in one spelling where scripts write no blanks, one decimal mark. */
 function spokenText(text: string): string {
   return spokenDigits(text.replace(/(?<=\d)[ºª](?!\p{L})/gu, ''))
+    .replace(/(?<=\d)\s?([ap])\.?m\b\.?/g, ' $1m')
     .replace(
       /([$€£¥₽])\s?(\d+(?:[.,]\d+)*)/g,
       (_, sign: string, digits: string) => `${digits} ${UNIT_NAMES.get(sign) === undefined ? sign : unitWords(sign)}`,
     )
+    .replace(/(\d{1,2})月(?=\d)/g, (_, month: string) => ` ${MONTH_WORDS[Number(month)] ?? ''} `)
     .replace(AFTER_DIGITS, (_, unit: string) => ` ${unitWords(unit)} ${unit}`)
-    .replace(/(?<=\d)(%|€|£|¥|₽|\$)/g, (sign) => ` ${unitWords(sign)}`)
-    .replace(/(?<=\d)\p{L}{1,12}(?![\p{L}\d])/gu, (word) => (UNIT_NAMES.has(plainWord(word)) ? ` ${word}` : word))
+    .replace(/(?<=\d)\s?(%|€|£|¥|₽|\$)(?!\d)/g, (_, sign: string) => ` ${unitWords(sign)}`)
+    .replace(/(?<=\d) to (?=\d)/g, ' - ')
+    .replace(/(?<=\d)°?\p{L}{1,12}(?![\p{L}\d])/gu, (word) => (UNIT_NAMES.has(plainWord(word)) ? ` ${word}` : word))
     .replace(/(\d)k(?![\p{L}\d])/gu, '$1000')
     .replace(/(?<=\d),(?=\d{1,2}(?!\d))/g, '.')
     .replace(/(?<=(?<!\d)\d{1,3})[., ](?=\d{3}(?!\d))/g, '');
@@ -184,12 +245,11 @@ function sourceKeys(text: string): readonly string[] {
   const spoken = spokenText(text);
   const pieces = readPieces(spoken);
   const numbers = pieces.flatMap((piece, at) => numberKeysOf(piece, pieces[at + 1]));
-  const months = pieces.flatMap((piece) => monthKey(piece));
   return [
     ...readPieces(text).flatMap(namedKeys),
-    ...readPieces(text.toLowerCase()).flatMap((piece, at, all) => numberKeysOf(piece, all[at + 1])),
+    ...readPieces(text.toLowerCase()).flatMap(writtenKeys),
     ...numbers,
-    ...months,
+    ...pieces.flatMap(monthKeys),
     ...clockTimes(spokenDigits(text)),
     ...(ONE.test(text) ? ['1', '~1'] : []),
   ];
@@ -199,24 +259,48 @@ function sourceKeys(text: string): readonly string[] {
 const ONE =
   /(?<!\p{L})(?:one|first|eins?|eine[nmrs]?|une?|premiere?|uno|una|primero|один|одна|одно|перв\p{L}{1,3})(?!\p{L})|一/iu;
 
-function monthKey(piece: Piece): readonly string[] {
-  const number = piece.kind === 'word' ? MONTH_NAMES.get(plainWord(piece.shown)) : undefined;
-  return number === undefined ? [] : [`month ${number}`];
+function monthKeys(piece: Piece, at: number, all: readonly Piece[]): readonly string[] {
+  const month = monthOf(piece);
+  if (month !== undefined) return [`month ${month}`, ...(hasDay(all, at) ? [] : [`d${month}-?`])];
+  const [key = ''] = piece.keys;
+  if (piece.kind !== 'number') return [];
+  if (DATE.test(key)) return dateKeys(key);
+  const beside = monthBeside(all, at);
+  return beside === undefined ? [] : [`d${beside}-${plainNumber(key)}`];
+}
+
+function hasDay(pieces: readonly Piece[], at: number): boolean {
+  const month = monthOf(pieces[at]);
+  const isItsDay = (piece: Piece, index: number) =>
+    piece.kind === 'number' && isDay(plainNumber(piece.keys[0] ?? '')) && monthBeside(pieces, index) === month;
+  return [-2, -1, 1, 2].some((by) => {
+    const piece = pieces[at + by];
+    return piece !== undefined && isItsDay(piece, at + by);
+  });
+}
+
+function dateKeys(key: string): readonly string[] {
+  const { days, year } = dateParts(key);
+  const parts = days.flatMap((day) => day.slice(1).split('-'));
+  return [...days, year, ...parts.slice(-1), ...parts.slice(0, -1).map((part) => `month ${part}`)];
+}
+
+/** Numbers as they are written, before marks and blanks in them are read: none of them stands alone. */
+function writtenKeys(piece: Piece, at: number, all: readonly Piece[]): readonly string[] {
+  return numberKeysOf(piece, all[at + 1]).filter((key) => !key.startsWith('~'));
 }
 
 function numberKeysOf(piece: Piece, next: Piece | undefined): readonly string[] {
   if (piece.kind !== 'number') return [];
   const [key = ''] = piece.keys;
   const unit = unitOf(next);
+  if (isHalfOfDay(next)) return [];
   const value = plainNumber(key);
-  const parts = /[-/:.]/.test(key) ? key.split(/[-/:.t]/) : [];
-  const isDate = /^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}$/.test(key);
-  const held = isDate || /[-/:]/.test(key) ? parts.flatMap((part) => [part, plainNumber(part)]) : [];
+  const parts = /\d[-/:]/.test(key) && !DATE.test(key) ? key.split(/[-/:.t]/) : [];
   return [
     key,
     value,
-    ...held,
-    ...(isDate ? [`month ${Number(parts[1])}`, `month ${Number(parts[0])}`] : []),
+    ...parts.flatMap((part) => [part, plainNumber(part)]),
     unit === undefined ? `~${value}` : `${value} ${unit}`,
   ];
 }
@@ -227,6 +311,7 @@ const MOST_SEGMENTS = 24;
 function namedKeys({ kind, shown, keys }: Piece): readonly string[] {
   const [key = ''] = keys;
   const lower = shown.toLowerCase();
+  if (kind === 'number') return [];
   if (kind === 'path') return [...keys, lower, ...pathTails(key), ...lower.split(/[/.]/)];
   if (kind === 'url') return [...keys, key.replace(/\/$/, ''), ...pathTails(keys[1] ?? '')];
   return [...keys, lower, ...(kind === 'compound' || kind === 'identifier' ? lower.split(/[-.]/) : [])];
@@ -270,10 +355,12 @@ function codeValues(line: string): readonly HardValue[] {
     .replace(/(?:^|\s)#\s.*$/, '')
     .trim();
   return bare.split(/\s(?:&&|\|\||;|\|)\s|;\s/).flatMap((command) => {
-    const code = command
-      .split(PLACEHOLDER)
+    const pieces = command.split(PLACEHOLDER);
+    const said = pieces
       .map((piece) => foldText(piece).replace(/^["'=\s]+|["'=\s]+$/g, ''))
       .filter((piece) => /[\p{L}\p{N}]/u.test(piece));
+    // What goes on in a place to fill in need not end where the source's term ends.
+    const code = pieces.length > 1 && said.length === 1 ? [...said, ''] : said;
     return code.length === 0
       ? []
       : [{ shown: command.trim(), kind: 'code', keys: code.length === 1 ? code : [], code } as const];

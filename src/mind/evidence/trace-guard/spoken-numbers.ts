@@ -41,7 +41,7 @@ function digitsOfPart(part: string): string {
   let out = '';
   let from = 0;
   for (const { start, end, parts } of numberRuns(part)) {
-    out += part.slice(from, start) + valuesOf(parts).join(' ');
+    out += part.slice(from, start) + valuesOf(parts).join(', ');
     from = end;
   }
   return out + part.slice(from);

@@ -48,7 +48,7 @@ export function proposingSkillManage(proposing: Proposing): AnyTool {
   }));
 }
 
-/** Verdicts that go back to the model once; a second one of the same target drops it. */
+/** Verdicts that go back to the model once; a second one of the same skill, or of the same cited words, drops it. */
 const SENT_BACK: ReadonlySet<string> = new Set(['contradicts', 'one-off']);
 const MOST_SENT_BACK = 1;
 const DROPPED = 'Dropped: what was cited did not carry it twice. Leave it.';
@@ -71,11 +71,13 @@ function proposingTool(name: 'memory' | 'skill_manage', proposing: Proposing, dr
       seen.add(key);
       const cited = readEvidence(change.evidence, proposing.messages);
       const draft = draftOf(withoutEvidence(change), cited);
-      if ((sentBack.get(draft.target) ?? 0) > MOST_SENT_BACK) return answer({ success: false, error: DROPPED });
+      const subject =
+        draft.kind === 'skill' ? draft.target : canonicalJson(cited.map(({ quote, handle }) => [handle, quote]));
+      if ((sentBack.get(subject) ?? 0) > MOST_SENT_BACK) return answer({ success: false, error: DROPPED });
       const kept = await proposing.keep(draft, signal);
       proposing.outcome(kept);
       if (kept.status === 'refused' && SENT_BACK.has(kept.reason))
-        sentBack.set(draft.target, (sentBack.get(draft.target) ?? 0) + 1);
+        sentBack.set(subject, (sentBack.get(subject) ?? 0) + 1);
       return answerOf(kept);
     },
   });

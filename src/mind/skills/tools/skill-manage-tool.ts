@@ -94,9 +94,11 @@ function writeOf(
   return { ...asked, actor: 'agent', approved: true, sessionId, ...(citations ? { citations } : {}) };
 }
 
+/** What would stand there, or go from there. */
 function writtenText(change: SkillChange): string {
-  if (change.action === 'patch') return change.newString;
-  return change.action === 'create' || change.action === 'edit' || change.action === 'write_file' ? change.content : '';
+  if (change.action === 'patch') return change.newString || change.oldString;
+  if (change.action === 'remove_file') return change.filePath;
+  return change.action === 'delete' ? '' : change.content;
 }
 
 /** Asked where somebody is there to be asked. */

@@ -5,8 +5,8 @@ import { estimateTokens } from '#base/text.ts';
 import { absentAsker } from '#core/agent/approver.ts';
 import type { ToolContext } from '#core/agent/tool.ts';
 import { userMessage } from '#core/model/message.ts';
+import type { ModelRequest } from '#core/model/model-client.ts';
 import { functionSchema } from '#core/tools/registry/tool-schema.ts';
-import { checkSummary } from '#mind/learning/recall/check-summary.ts';
 import { createSummariser, RECALL_PROMPT } from '#mind/learning/recall/summarise-session.ts';
 import { sessionMessages } from '#mind/sessions/find-message.ts';
 import { createSessionSearchTool } from '#mind/sessions/tool/session-search-tool.ts';
@@ -60,6 +60,8 @@ async function search(steps: readonly ScriptedStep[], args: object) {
   return seen;
 }
 
+const textOf = ({ messages }: ModelRequest) =>
+  messages[0]?.parts.map((part) => ('text' in part ? part.text : '')).join('') ?? '';
 const idsOf = (text: string) => [...text.matchAll(/^#(\d+) /gm)].map(([, id]) => Number(id));
 
 describe('recall summaries', () => {
@@ -70,8 +72,7 @@ describe('recall summaries', () => {
       const { result, ids, purposes } = await search(
         [
           (request) => {
-            const text = request.messages[0]?.parts.map((part) => ('text' in part ? part.text : '')).join('') ?? '';
-            const [asked, answered, closed] = idsOf(text);
+            const [asked, answered, closed] = idsOf(textOf(request));
             return [
               `Bob decided that the staging server uses port 4010 [#${asked}, #${answered}].`,
               `Port 4020 is to be closed [#${closed}].`,
@@ -118,12 +119,16 @@ describe('recall summaries', () => {
     });
   });
 
-  test('a summary is bounded, whatever the model writes, and nothing that it writes throws', () => {
-    const stored = [{ id: 7, sessionId: 's', at: 0, message: userMessage('the cat sat on the mat near the door') }];
-    const long = checkSummary('The cat sat on the mat near the door [#7]. '.repeat(50), stored);
-    assert.equal(long.sentences.length, 6);
-    assert.equal(long.dropped, 44);
-    for (const text of ['', '[#7]', '[[[#7', 'a [#7] [#7]', '\u0000', '#7 '.repeat(500)]) checkSummary(text, stored);
+  test('a summary is bounded, whatever the model writes, and nothing that it writes throws', async () => {
+    const bad = ['[#7]', '[[[#7', 'a [#7] [#7]', '\u0000', '#7 '.repeat(500), 'Port 4010 [#0], no [#999].'];
+    const long = (request: ModelRequest): ScriptedStep =>
+      'The port was asked for. '.replace('.', ` [#${idsOf(textOf(request))[0]}].`).repeat(50);
+    for (const step of [...bad, long]) {
+      const { result } = await search([step], { query: 'staging server port', summarise: true });
+      const summary = result.summary as { text: string; dropped: number } | undefined;
+      assert.equal(summary?.text.split('].').length ?? 0, step === long ? 7 : 0);
+      assert.equal(summary?.dropped ?? 0, step === long ? 44 : 0);
+    }
   });
 
   test('the prompt stays as it is', () => {

@@ -9,7 +9,6 @@ import { keepWay } from '#mind/learning/keep/keep-policy.ts';
 import { learningSchema } from '#mind/learning/learning-schema.ts';
 import { ownerStatements } from '#mind/learning/reflex/owner-statements.ts';
 import { citableMessages } from '#mind/learning/review/citable-messages.ts';
-import { readEvidence, withoutEvidence } from '#mind/learning/review/evidence-argument.ts';
 import { kindOf } from '#mind/learning/review/review.ts';
 import { createReviewRows } from '#mind/learning/review/review-rows.ts';
 import { withUnattendedLease } from '#mind/learning/review/unattended-lease.ts';
@@ -46,28 +45,6 @@ describe('pieces of a review', () => {
       assert.ok(list.split('\n').every((line) => line.length <= 200));
     }
     assert.equal(citableMessages([], 8_000), '');
-  });
-
-  test('evidence is read in any form that models write, and nothing is made up', () => {
-    const cited = [{ handle: 'message:12', quote: 'three plain words' }];
-    for (const value of [
-      [{ message_id: 12, quote: 'three plain words' }],
-      { message_id: '#12', quote: 'three plain words' },
-      [{ id: 'message:12', quote: 'three plain words' }],
-    ])
-      assert.deepEqual(readEvidence(value), cited);
-    for (const value of [
-      undefined,
-      null,
-      'x',
-      3,
-      [null],
-      [{ message_id: 'twelve', quote: 'x' }],
-      [{ message_id: 12 }],
-      {},
-    ])
-      assert.deepEqual(readEvidence(value as never), []);
-    assert.deepEqual(withoutEvidence({ action: 'add', evidence: [] }), { action: 'add' });
   });
 
   test('the prompt is the one for what fired', () => {

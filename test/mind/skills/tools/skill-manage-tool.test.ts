@@ -95,12 +95,12 @@ function desk(context: TestContext, ownerSay: OwnerSay = 'ask', decision: Approv
 const create = { action: 'create', name: 'csv', category: 'data', content: skillText('csv') };
 
 describe('skill_manage', () => {
-  test('its schema costs at most 190 tokens, and takes more than it shows', (context) => {
+  test('its schema costs at most 240 tokens, evidence included, and takes more than it shows', (context) => {
     const { tool } = desk(context);
     const schema = JSON.stringify({ type: 'function', function: functionSchema(tool) });
     const tokens = encode(schema).length;
-    assert.ok(tokens <= 190, `${tokens} tokens`);
-    assert.doesNotMatch(schema, /evidence/);
+    assert.ok(tokens <= 240, `${tokens} tokens`);
+    assert.match(schema, /"evidence":\{"description":"What it rests on:/);
     const evidence = [{ message_id: 3, quote: 'run the tests first' }];
     const parsed = skillManageInput.parse({ ...create, evidence, old_string: null });
     assert.deepEqual(parsed.evidence, evidence);
