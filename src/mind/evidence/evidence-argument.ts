@@ -12,9 +12,14 @@ import { foldText } from './trace-guard/fold-text.ts';
 
 /** Optional in every schema; loose, so that other forms are read too. What is no list of objects cites nothing, and breaks no call. */
 export const evidenceArgument = z
-  .array(z.looseObject({}))
+  .preprocess(listOfObjects, z.array(z.looseObject({})))
   .describe('what it rests on: {quote, message?} exact words, {call} id of one that worked')
   .optional();
+
+function listOfObjects(value: unknown): readonly JsonObject[] {
+  const given = value as JsonValue | undefined;
+  return (Array.isArray(given) ? given : [given]).filter((item: JsonValue | undefined) => isJsonObject(item));
+}
 
 const MOST = 40;
 

@@ -17,11 +17,13 @@ const read = (value: JsonValue | undefined) => readEvidence(value, TALK).map(({ 
 
 test('evidence: a quote with the number of its message, in every form of the number', () => {
   const quote = 'plain words';
-  for (const message of [12, '12', '#12', 'message:12', ' 12 '])
-    assert.deepEqual(read([{ quote, message }]), [['message:12', quote]]);
-  assert.deepEqual(read({ quote, message: 12 }), [['message:12', quote]]);
-  assert.deepEqual(read([{ quote, message_id: 12 }]), [['message:12', quote]]);
-  assert.deepEqual(read([{ quote, id: '#12' }]), [['message:12', quote]]);
+  for (const message of [4, '4', '#4', 'message:4', ' 4 '])
+    assert.deepEqual(read([{ quote, message }]), [['message:4', quote]]);
+  assert.deepEqual(read({ quote, message: 4 }), [['message:4', quote]]);
+  assert.deepEqual(read([{ quote, message_id: 4 }]), [['message:4', quote]]);
+  assert.deepEqual(read([{ quote, id: '#4' }]), [['message:4', quote]]);
+  assert.deepEqual(read([{ quote, message: 99 }]), [['message:5', quote]], 'no message of this session');
+  assert.deepEqual(read([{ quote: 'never said', message: 99 }]), [['message:99', 'never said']]);
 });
 
 test('evidence: a quote without a number is that of the newest message that holds it, the owner’s before any other', () => {
@@ -50,7 +52,7 @@ test('evidence: nonsense is none, in the schema too, and no more than forty are 
   ];
   for (const value of nonsense) assert.deepEqual(read(value), [], JSON.stringify(value));
   assert.equal(read(Array.from({ length: 100 }, () => ({ quote: 'three plain', message: 1 }))).length, 40);
-  for (const value of ['x', 3, [null], null]) assert.equal(evidenceArgument.parse(value), undefined);
+  for (const value of ['x', 3, [null], null]) assert.deepEqual(evidenceArgument.parse(value), []);
   const loose = [{ quote: 'a b', message_id: 3 }];
   assert.deepEqual(evidenceArgument.parse(loose), loose);
   assert.deepEqual(withoutEvidence({ action: 'add', evidence: [] }), { action: 'add' });

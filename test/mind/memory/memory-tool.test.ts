@@ -213,7 +213,7 @@ describe('memory tool', () => {
     const schema = JSON.stringify({ type: 'function', function: functionSchema(tool) });
     const tokens = encode(schema).length;
     assert.ok(tokens <= 220, `${tokens} tokens: ${schema}`);
-    assert.match(schema, /"evidence":\{"description":"What it rests on:/);
+    assert.match(schema, /"evidence":\{"description":"what it rests on:/);
     assert.equal(tool.effect, 'write');
   });
 

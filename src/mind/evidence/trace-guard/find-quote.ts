@@ -25,7 +25,7 @@ function isAround(text: string, at: number, inward: 1 | -1): boolean {
 const DENSE = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/gu;
 
 /** Words between blanks and marks; two characters of a script without blanks count as one word. */
-function countWords(text: string): number {
+export function countWords(text: string): number {
   const inner = bare(text);
   const dense = inner.match(DENSE)?.length ?? 0;
   const spaced = inner.replace(DENSE, ' ').match(/[\p{L}\p{N}][\p{L}\p{N}\p{M}'’_.-]*/gu)?.length ?? 0;

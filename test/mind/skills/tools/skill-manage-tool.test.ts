@@ -100,7 +100,7 @@ describe('skill_manage', () => {
     const schema = JSON.stringify({ type: 'function', function: functionSchema(tool) });
     const tokens = encode(schema).length;
     assert.ok(tokens <= 240, `${tokens} tokens`);
-    assert.match(schema, /"evidence":\{"description":"What it rests on:/);
+    assert.match(schema, /"evidence":\{"description":"what it rests on:/);
     const evidence = [{ message_id: 3, quote: 'run the tests first' }];
     const parsed = skillManageInput.parse({ ...create, evidence, old_string: null });
     assert.deepEqual(parsed.evidence, evidence);
