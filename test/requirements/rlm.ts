@@ -22,7 +22,7 @@ export const rlmRows: readonly Requirement[] = [
   { id: 'rlm:guard:less-evidence', source: 'seed 003', text: 'Taking evidence away never accepts more.' },
   { id: 'rlm:strict:no-claims', source: 'seed 003', text: 'In strict mode a synthesis without a recognised claim is refused as no_claims.' },
   { id: 'rlm:strict:outside-schema', source: 'seed 003', text: 'An object or a list with text under a key that is no claim surface is refused as claim_outside_schema.' },
-  { id: 'rlm:strict:text-mismatch', source: 'seed 003', text: 'A claim whose text is not that of its evidence is refused as evidence_text_mismatch.' },
+  { id: 'rlm:strict:text-mismatch', source: 'seed 003', text: 'A claim that is not whole sentences of its evidence is refused as evidence_text_mismatch.' },
   { id: 'rlm:strict:required-facts', source: 'seed 003', text: 'A required fact that is dropped is refused as missing_required_fact.' },
   { id: 'rlm:strict:several-chunks', source: 'seed 003', text: 'A fact may rest on several chunks.' },
   { id: 'rlm:strict:gaps-allowed', source: 'seed 003', text: 'Summary, gaps and truncation report are allowed and never shown as checked.' },

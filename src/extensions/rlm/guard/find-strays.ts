@@ -2,6 +2,7 @@
 // Knows no rule for claims. `result.summary`, gaps and the truncation report are prose that nobody is shown as checked.
 // Seed 003, notes 2.5 (hole 3).
 import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
+import { holdsText } from './holds-text.ts';
 import type { ManifestIndex } from './manifest-index.ts';
 import type { RejectedClaim } from './parent-claim.ts';
 import {
@@ -14,7 +15,6 @@ import {
   surfacesOf,
   TEXT_FIELDS,
 } from './read-claims.ts';
-import { holdsText } from './text/holds-text.ts';
 
 const PROSE = ['summary', 'truncation_report', 'residual_gaps', 'mode', 'verdict', 'confidence'];
 const UNDER_RESULT: ReadonlySet<string> = new Set([...PROSE, ...FACT_LISTS]);

@@ -1,13 +1,13 @@
 // Owns our rules for one claim: the original's, on every chunk that a fact has, then its words against those of the evidence.
-// Invariant: a claim is accepted on one piece of evidence that says all of its words; taking evidence away never accepts more.
+// Invariant: a claim is accepted on one piece of evidence of which it is whole sentences; taking evidence away never accepts more.
 // Seed 003, notes 2.5 (holes 2 and 5).
 import type { JsonObject } from '#base/json.ts';
+import type { EvidenceWords } from './evidence-words.ts';
+import { holdsText } from './holds-text.ts';
 import { mismatch, missingHandle, type Refused, unsupported, withoutFact } from './judge-v1.ts';
 import type { ManifestIndex } from './manifest-index.ts';
 import type { LocatedClaim } from './read-claims.ts';
 import { TEXT_FIELDS } from './read-claims.ts';
-import type { EvidenceWords } from './text/evidence-words.ts';
-import { holdsText } from './text/holds-text.ts';
 
 /** Undefined: accepted. */
 export function judgeStrict({ claim, holder }: LocatedClaim, index: ManifestIndex): Refused | undefined {
@@ -29,11 +29,10 @@ function unsaidField(holder: JsonObject, evidence: readonly EvidenceWords[], sur
   const fields = TEXT_FIELDS.filter(
     (field) => holder[field] !== undefined && !(surface === 'result' && field === 'summary'),
   );
-  const problems = evidence.map((one) => fields.find((field) => !isSaid(one, field, holder[field])));
+  const problems = evidence.map((one) => fields.find((field) => !isSaid(one, holder[field])));
   return problems.includes(undefined) ? undefined : problems[0];
 }
 
-function isSaid(evidence: EvidenceWords, field: string, value: unknown): boolean {
-  if (typeof value !== 'string') return !holdsText(value);
-  return field === 'quoted_evidence' ? evidence.holds(value) : evidence.says(value);
+function isSaid(evidence: EvidenceWords, value: unknown): boolean {
+  return typeof value === 'string' ? evidence.says(value) : !holdsText(value);
 }

@@ -6,7 +6,7 @@ import type { HermesInput } from '#extensions/rlm/envelope/input-schema.ts';
 import { readReply } from '#extensions/rlm/envelope/read-output.ts';
 import { buildManifest } from '#extensions/rlm/guard/build-manifest.ts';
 import { validateParentSynthesis } from '#extensions/rlm/guard/validate-parent-synthesis.ts';
-import { claimedFacts } from '#extensions/rlm/run/evidence/claimed-facts.ts';
+import { claimedFacts } from '#extensions/rlm/run/reading/claimed-facts.ts';
 import { input as sampleInput } from '../envelope/envelope-samples.ts';
 import { answerByRule } from './reflex-inner.ts';
 

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { type ChunkText, checkFacts } from '#extensions/rlm/run/evidence/check-facts.ts';
-import { FactLedger } from '#extensions/rlm/run/evidence/fact-ledger.ts';
+import { type ChunkText, checkFacts, FactLedger } from '#extensions/rlm/run/fresh-facts.ts';
+import { proseLines } from '#extensions/rlm/run/reading/claimed-facts.ts';
 import type { FreshFact } from '#extensions/rlm/run/run-outcome.ts';
-import { CUT_QUOTATIONS, SOUND_QUOTATIONS } from '../../guard/cut-quotations.ts';
+import { ends } from '../../../ends.ts';
+import { CUT_QUOTATIONS } from '../guard/cut-quotations.ts';
 
 function chunkOf(text: string): ChunkText {
   const end_line = 6 + text.split('\n').length;
@@ -35,7 +36,7 @@ const asWritten = ([sentence, quote]: readonly [string, string]): readonly [stri
   return [sentence, sentence.slice(at, at + quote.length)];
 };
 
-describe('a quotation cut from the words that turn or limit it', () => {
+describe('a quotation of a child', () => {
   test('enters the evidence with its whole sentence, its bytes and its lines', () => {
     for (const [sentence, quote] of CUT_QUOTATIONS.map(asWritten)) {
       const text = `Thé lamp burns.\n\n- ${sentence}\n\nSo it is.`;
@@ -49,8 +50,43 @@ describe('a quotation cut from the words that turn or limit it', () => {
     }
   });
 
-  test('enters as it is where the rest turns nothing', () => {
-    for (const [text, quote] of SOUND_QUOTATIONS.slice(0, -1)) assert.equal(harvest(text, [quote])[0]?.text, quote);
+  test('enters with its line, item, row or sentence where that is all', () => {
+    for (const [text, quote, taken] of [
+      ['hello world\nTalaria needs Node 24.\nport is 8080', 'needs Node 24', 'Talaria needs Node 24.'],
+      ['- Paris is the capital of France. It may rain.', 'capital of France', 'Paris is the capital of France.'],
+      ['- only admins write\n- guests read', 'guests', 'guests read'],
+      ['| bell | 90 s |\n| lamp | 14 l |', '14 l', '| lamp | 14 l |'],
+      ['FACT:HB-1 The bell rings. It is old.', 'The bell rings.', 'The bell rings.'],
+      ['FACT:HB-1 The bell rings. It is old.', 'FACT:HB-1 The bell', 'FACT:HB-1 The bell rings.'],
+      ['东京都是日本的首都。大阪不是。', '日本的首都', '东京都是日本的首都。'],
+    ] as const)
+      assert.deepEqual(
+        harvest(text, [quote]).map((fact) => fact.text),
+        [taken],
+      );
+  });
+
+  test('that stands in no chunk, says no word or belongs to too long a sentence is refused', () => {
+    const reasonOf = (text: string, quote: string) =>
+      checkFacts([{ text: quote, fact_id: null, chunk_id: null }], [chunkOf(text)]).refused[0]?.reason;
+    for (const quote of ['The Lamp burns', 'amp burns', 'The lamp  burned', 'port 80', '0 % of it', '日'])
+      assert.equal(reasonOf('The lamp burns. It is port 8080, 3.0 % of it.', quote), 'not_in_chunk', quote);
+    assert.equal(reasonOf('The lamp burns.', '...'), 'no_words');
+    assert.equal(reasonOf(`not ${'wörd '.repeat(1_000)}here`, 'here'), 'too_long');
+    assert.equal(reasonOf('The lamp burns.', 'x'.repeat(2_001)), 'too_long');
+  });
+
+  test('is looked for in linear time, also when it nearly stands everywhere', () => {
+    const text = 'ab '.repeat(500_000);
+    const claimed = [{ text: `${'ab '.repeat(600)}c`, fact_id: null, chunk_id: null }];
+    ends('the check', () => assert.equal(checkFacts(claimed, [chunkOf(text)]).facts.length, 0));
+  });
+
+  test('of prose is a line without its list mark and quotation marks', () => {
+    assert.deepEqual(proseLines('- one two three four\n2. "five six seven"\nshort\n  * one two three four'), [
+      'one two three four',
+      'five six seven',
+    ]);
   });
 
   test('two of one sentence are one fact with one id', () => {
@@ -65,7 +101,7 @@ describe('a quotation cut from the words that turn or limit it', () => {
       facts.map((fact) => [fact.fact_id, fact.text]),
       [
         ['f001.01', 'Only admins of the town may delete a project.'],
-        ['f001.02', 'The lamp burns'],
+        ['f001.02', 'The lamp burns.'],
       ],
     );
     const chunk = chunkOf('F7 only admins may delete');
@@ -75,15 +111,8 @@ describe('a quotation cut from the words that turn or limit it', () => {
     ];
     assert.deepEqual(
       checkFacts(both, [chunk]).facts.map((fact) => [fact.fact_id, fact.text]),
-      [['F7', 'F7 only admins may delete']],
+      [['F7', 'only admins may delete']],
     );
-  });
-
-  test('of a sentence without end the words near by enter', () => {
-    const text = `${'wörd '.repeat(5_000)}not here ${'wörd '.repeat(5_000)}`;
-    const [fact] = harvest(text, ['here']);
-    assert.ok(fact?.text.includes('not here') && fact.text.length <= 2_010);
-    assert.match(fact?.text ?? '', /^(?:wörd )+not here(?: wörd)+$/);
   });
 
   test('whatever the text, the place only grows and holds what was quoted; a second reading changes nothing', () => {

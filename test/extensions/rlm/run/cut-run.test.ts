@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { readRunRecord } from '#extensions/rlm/trace/run-record.ts';
 import { verifyRun } from '#extensions/rlm/trace/verify/verify-run.ts';
-import { CUT_QUOTATIONS } from '../../guard/cut-quotations.ts';
-import { childReply, type Done, objectOf, parentReply, requestOver, run, scripted, shownFacts } from '../run-ground.ts';
+import { CUT_QUOTATIONS } from '../guard/cut-quotations.ts';
+import { childReply, type Done, objectOf, parentReply, requestOver, run, scripted, shownFacts } from './run-ground.ts';
 
 /** Each sentence a chunk; its child quotes the part, and so does the parent, under the ids and chunks that it was shown. */
 const CASES = CUT_QUOTATIONS.filter(([sentence, quote]) => sentence.includes(quote) && !sentence.includes('\n'));
