@@ -75,7 +75,6 @@ test('a question for every fact takes what is tagged as one; for the whole, how 
     await quoted('Summarize the document.', '# A\n\nOne stands first. Two.\n\n# B\n\nThree opens the next. Four.\n'),
     ['One stands first.', 'Three opens the next.'],
   );
-  assert.deepEqual(await quoted('List all dates.'), ['Bought on: 1902-05-03']);
 });
 
 test('the replies pass the strict reader, a synthesis the lenient one', async () => {

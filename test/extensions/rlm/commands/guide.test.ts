@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import test from 'node:test';
-import { AMBIGUITY_TERMS, AMBIGUITY_THRESHOLD } from '#extensions/rlm/ambiguity/ambiguity-terms.ts';
 import { rlmCommands } from '#extensions/rlm/commands.ts';
 import type { RejectionReason } from '#extensions/rlm/guard/parent-claim.ts';
 import { MEMORY_MODES } from '#extensions/rlm/memory/memory-mode.ts';
 import { REPL_CALLS } from '#extensions/rlm/repl/repl-api.ts';
 import type { RlmGround } from '#extensions/rlm/rlm-ground.ts';
+import { AMBIGUITY_TERMS, AMBIGUITY_THRESHOLD } from '#extensions/rlm/run/prepare/ambiguity.ts';
 
 const PATH = join(import.meta.dirname, '../../../../docs/guide/recursion.md');
 const guide = readFileSync(PATH, 'utf8');

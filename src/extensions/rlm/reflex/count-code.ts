@@ -1,6 +1,6 @@
 // Owns the code for a question that asks how often something stands in the material: it is counted, by code that can be run again.
 // Knows no prompt. Invariant: the sentence says exactly what was counted; the number comes from the computed handle.
-import { escaped, quotedPhrases } from './search-words.ts';
+import { escaped, quotedPhrases } from './quote-code.ts';
 
 const COUNTING =
   /\bhow\s+(?:many\s+(?:times|lines|mentions|occurrences)|often)\b|\bcount\s+(?:the\s+)?(?:lines|mentions|occurrences|how)\b|\bnumber\s+of\s+(?:times|lines|mentions|occurrences)\b/i;

@@ -1,9 +1,9 @@
 // Owns the answer by rule to the root of `rlm ask` (`talaria.rlm.repl.v1`): code that searches, asks sub-calls and finishes with quotations.
 // Invariant: total on any object; the code cites a handle for each sentence and writes no sentence of its own but a count.
 import type { JsonObject } from '#base/json.ts';
-import { fieldAt, objectsAt, textAt } from '../read/read-fields.ts';
 import { countCode, countedPhrase } from './count-code.ts';
 import { quoteCode } from './quote-code.ts';
+import { fieldAt, objectsAt, textAt } from './read-fields.ts';
 
 export function answerRoot(input: JsonObject): string {
   if (fieldAt(input, 'task') === 'final_answer') return JSON.stringify({ answer: quotedHandles(input) });

@@ -1,8 +1,9 @@
 // Owns the code that answers any other question: lines that hold most of its words are searched, stretches around the best of them go to
 // sub-calls, and what those quote is cited as spans. Knows no prompt. Invariant: every sentence of the code's answer is a stretch of the
 // context; nothing found: it finishes with nothing.
-import { readQuestion } from '../read/read-question.ts';
-import { searchWords } from './search-words.ts';
+import { splitWords } from '#base/text/split-words.ts';
+import { stemWord } from '#base/text/stem-word.ts';
+import { readQuestion } from './read-question.ts';
 
 /** Without sub-calls the best lines themselves are quoted. */
 export function quoteCode(question: string, { withSubCalls }: { readonly withSubCalls: boolean }): string {
@@ -11,7 +12,6 @@ export function quoteCode(question: string, { withSubCalls }: { readonly withSub
   const given = [
     `const question = ${JSON.stringify(question)};`,
     `const words = ${JSON.stringify(words.map(({ word, starts, pattern }) => [word, starts, pattern]))};`,
-    `const shapes = ${JSON.stringify(readQuestion(question).shapes.map(({ shown }) => [shown.source, shown.flags]))}.map(([source, flags]) => new RegExp(source, flags));`,
     'const most = 6;',
   ];
   return [...given, SCORE, gather, withSubCalls ? ASK : LINES, CITE].join('\n');
@@ -23,10 +23,7 @@ const patterns = words.map(([word, , source]) => [word, new RegExp(source, 'iu')
 const held = (text) => patterns.filter(([, pattern]) => pattern.test(text)).map(([word]) => word);
 const weight = (word) => 1 / (1 + Math.log(1 + seen.get(word)));
 const sum = (list) => list.reduce((total, word) => total + weight(word), 0);
-const score = (text) => {
-  const own = sum(held(text));
-  return own > 0 && shapes.some((shape) => shape.test(text)) ? own * 1.25 : own;
-};`;
+const score = (text) => sum(held(text));`;
 
 const SEARCH = `// Lines that hold words of the question.
 const lines = new Map();
@@ -84,3 +81,64 @@ parts.sort((a, b) => b.value - a.value || a.order - b.order);
 const good = parts.filter((part, at) => part.value >= parts[0].value / 3 && parts.findIndex(({ text }) => text === part.text) === at);
 const kept = good.slice(0, 6);
 finish(words.length === 0 ? kept.sort((a, b) => a.order - b.order) : kept);`;
+
+export interface SearchWord {
+  readonly word: string;
+  /** What is searched for, as it is. */
+  readonly starts: readonly string[];
+  /** Source of a pattern (flags iu) that a line must match. */
+  readonly pattern: string;
+}
+
+const MOST_WORDS = 12;
+const QUOTED = /["“„«`']([^"“”„«»`'\n]{2,80})["”»`'](?![\p{L}\p{N}])/gu;
+
+export function quotedPhrases(question: string): readonly string[] {
+  return [...question.matchAll(QUOTED)].map(([, phrase = '']) => phrase.trim()).filter((phrase) => phrase.length > 1);
+}
+
+export function searchWords(question: string): readonly SearchWord[] {
+  const wanted = new Set(readQuestion(question).stems);
+  const typed = new Map(originals(question).map((word) => [word.toLowerCase(), word]));
+  const words = [...new Set(splitWords(question))].filter((word) => wanted.has(stemWord(word)));
+  const phrases = quotedPhrases(question).map((phrase) => ({
+    word: phrase,
+    starts: [phrase],
+    pattern: escaped(phrase),
+  }));
+  return [...phrases, ...words.map((word) => searchWord(word, typed.get(word)))].slice(0, MOST_WORDS);
+}
+
+function searchWord(word: string, typed: string | undefined): SearchWord {
+  const stem = stemWord(word);
+  const start = beginning(word, stem);
+  const starts = [start, `${start.charAt(0).toUpperCase()}${start.slice(1)}`];
+  const pattern = `${escaped(start)}[\\p{L}]{0,${roomAfter(start)}}`;
+  return {
+    word,
+    starts: [...new Set([...starts, ...(typed === undefined ? [] : [typed])])],
+    pattern: `(?<![\\p{L}\\p{N}])(?:${pattern})(?![\\p{L}\\p{N}])`,
+  };
+}
+
+/** What word and stem have in common; "verifi" and "verify" begin with "verif". */
+function beginning(word: string, stem: string): string {
+  let at = 0;
+  while (at < stem.length && word[at] === stem[at]) at += 1;
+  const common = word.slice(0, at);
+  return common.length < 2 ? word : common.length > 4 && common.endsWith('i') ? common.slice(0, -1) : common;
+}
+
+/** Letters that may follow: after a short beginning few, or another word would match. */
+function roomAfter(start: string): number {
+  return start.length >= 5 ? 8 : start.length === 4 ? 4 : 2;
+}
+
+function originals(question: string): readonly string[] {
+  return question.match(/[\p{L}\p{N}_]{2,}/gu) ?? [];
+}
+
+/** Literal in a pattern with the flag u, where only marks of the syntax may be escaped. */
+export function escaped(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+}
