@@ -20,6 +20,7 @@ export const TOOLSETS: Readonly<Record<string, Toolset>> = {
   todo: { about: 'keep a task list', tools: ['todo'] },
   clarify: { about: 'ask the user', tools: ['clarify'] },
   web: { about: 'fetch pages from the web', tools: ['web_fetch'] },
+  rlm: { about: 'ask about material too long to read', tools: ['recursive_read'] },
   default: {
     about: 'what a session starts with',
     includes: ['terminal', 'file', 'memory', 'session_search', 'skills', 'todo', 'clarify'],
@@ -29,7 +30,7 @@ export const TOOLSETS: Readonly<Record<string, Toolset>> = {
     tools: ['read_file', 'search_files'],
     includes: ['session_search'],
   },
-  all: { about: 'everything', includes: ['default', 'web'] },
+  all: { about: 'everything', includes: ['default', 'web', 'rlm'] },
 };
 
 /** Tool names of the toolsets, without repeats, in the order in which they are first met. */

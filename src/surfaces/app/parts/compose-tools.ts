@@ -159,11 +159,11 @@ function skillTools(
   ];
 }
 
-/** A session starts with what the extensions and the memory provider add: switching one of its tools off is naming other toolsets. */
+/** A session starts with what the extensions and the memory provider add, but for toolsets that have a row of their own: those are named. */
 function offerByDefault(registry: ToolRegistry, { extensions, providers, notice }: ToolParts): void {
   const { default: start } = registry.toolsets();
   const brought = [...extensions.tools.values(), ...(providers?.tools() ?? [])];
-  const added = new Set(brought.map(({ toolset }) => toolset).filter((name) => !start?.includes?.includes(name)));
+  const added = new Set(brought.map(({ toolset }) => toolset).filter((name) => !Object.hasOwn(TOOLSETS, name)));
   if (!start || added.size === 0) return;
   const offered = registry.addToolsets({ default: { ...start, includes: [...(start.includes ?? []), ...added] } });
   if (!offered.ok) notice(`toolsets: ${offered.detail}`);
