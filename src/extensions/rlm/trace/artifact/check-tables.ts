@@ -1,6 +1,8 @@
 // Owns checking the original's tables by making them again: the claim-aware suite, the synthetic rows, the portability contracts. Prose that no
 // rule determines is left out of the comparison. Pure.
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
+import { claimAwareBench } from '../../bench/scorer/claim-aware-bench.ts';
+import { syntheticBench } from '../../bench/scorer/synthetic-bench.ts';
 import { claimAwareSuite } from '../../fixtures/claim-aware-suite.ts';
 import { checkPortabilityFixture } from '../../fixtures/portability-checks.ts';
 import type { PortabilityFixture } from '../../fixtures/portability-fixture.ts';
@@ -16,24 +18,49 @@ export function checkClaimAware(value: JsonObject, fixture: JsonValue): Artifact
   const what = 'the cases of the claim-aware suite, scored again';
   const valid = validateFixture(fixture);
   if (!valid.ok) return { what, problems: [{ code: valid.reason, where: 'the fixture', detail: valid.detail }] };
-  return { what, problems: compare(value, claimAwareSuite(fixture as unknown as TruncationFixture)) };
+  const made = fixture as unknown as TruncationFixture;
+  return {
+    what,
+    problems: compare(value, value.v2 === undefined ? claimAwareSuite(made) : claimAwareBench(made).document),
+  };
 }
 
 export function checkSynthetic(value: JsonObject): ArtifactReport {
   const rows = Array.isArray(value.evaluations) ? value.evaluations.length : 0;
-  return { what: `${rows} synthetic rows, made and scored again`, problems: compare(value, syntheticBenchmark()) };
+  const made = value.v2_strategy_summary === undefined ? syntheticBenchmark() : syntheticBench().document;
+  return { what: `${rows} synthetic rows, made and scored again`, problems: compare(value, made) };
 }
 
 export function checkMatrix(value: JsonObject): ArtifactReport {
   const fixtures = Array.isArray(value.fixtures) ? value.fixtures.filter(isFixture) : [];
+  const mode = value.guard_mode === 'strict' ? 'strict' : 'v1';
   const checked = fixtures.map((fixture) =>
     checkPortabilityFixture(fixture as unknown as PortabilityFixture, (one, synthesis) =>
-      validateParentSynthesis({ manifest: buildManifest(one), synthesis, mode: 'v1' }),
+      validateParentSynthesis({ manifest: buildManifest(one), synthesis, mode }),
     ),
   );
   const stored = { contracts: value.fixture_contract_results, count: value.fixture_count };
-  const problems = compare(stored, { contracts: checked, count: fixtures.length });
+  const contracts = value.run_mode === 'dry_plan' ? [] : checked;
+  const problems = compare(stored, { contracts, count: fixtures.length });
   return { what: `the contracts of ${fixtures.length} portability fixtures, judged again`, problems };
+}
+
+/** What a model said cannot be made again: what is said of the cells must be what they say; their runs are checked beside it. */
+export function checkLiveMatrix(value: JsonObject): ArtifactReport {
+  const cells = Array.isArray(value.cells) ? value.cells.filter(isJsonObject) : [];
+  const passed = cells.filter(({ status }) => status === 'live_contract_pass').length;
+  const stored = { cells: value.primary_cell_count, passed: value.passed_primary_cell_count };
+  return { what: `${cells.length} cells`, problems: compare(stored, { cells: cells.length, passed }) };
+}
+
+export async function checkAblation(value: JsonObject, signal: AbortSignal): Promise<ArtifactReport> {
+  const { ablationBench } = await import('../../bench/ablation/ablation-bench.ts');
+  return { what: 'the ablation, run again', problems: compare(value, (await ablationBench(signal)).document) };
+}
+
+export async function checkMemoryBench(value: JsonObject): Promise<ArtifactReport> {
+  const { memoryBench } = await import('../../bench/memory/memory-bench.ts');
+  return { what: 'the memory bench, run again', problems: compare(value, memoryBench().document) };
 }
 
 function isFixture(value: JsonValue): value is JsonObject {
