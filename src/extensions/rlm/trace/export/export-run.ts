@@ -13,7 +13,7 @@ export function exportRun(record: RunRecord, context?: PackedContext): string {
   return `${canonicalJson(exportedRun(record, context))}\n`;
 }
 
-export function exportedRun(record: RunRecord, context?: PackedContext): JsonObject {
+function exportedRun(record: RunRecord, context?: PackedContext): JsonObject {
   const texts = Object.fromEntries(
     [...namedTexts(record).keys()].flatMap((hash) => {
       const text = record.textOf(hash);
