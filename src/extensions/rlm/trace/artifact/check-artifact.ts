@@ -4,12 +4,12 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 import { validateFixture } from '../../fixtures/validate-fixture.ts';
 import { verifyRecords } from '../verify/verify-records.ts';
-import type { ArtifactReport } from './artifact-report.ts';
 import { checkComparison, checkEvaluation } from './check-comparison.ts';
-import { checkGuardDemo } from './check-guard-demo.ts';
+import type { ArtifactReport } from './check-tables.ts';
 import {
   checkAblation,
   checkClaimAware,
+  checkGuardDemo,
   checkLiveMatrix,
   checkMatrix,
   checkMemoryBench,

@@ -6,7 +6,7 @@ import { replayArtifact } from '../../score/replay-artifact.ts';
 import { scoreCompletion } from '../../score/score-completion.ts';
 import { textHash } from '../text-hash.ts';
 import { checkRecords } from '../verify/verify-records.ts';
-import type { ArtifactProblem, ArtifactReport } from './artifact-report.ts';
+import type { ArtifactProblem, ArtifactReport } from './check-tables.ts';
 
 export function checkComparison(value: JsonObject, fixture: JsonValue): ArtifactReport {
   const replay = replayArtifact({ artifact: value, fixture });
