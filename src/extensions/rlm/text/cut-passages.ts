@@ -77,6 +77,8 @@ const RULE = /^[|:\-=_*\s]+$/;
 /** `Owner: the town`, `port = 80`, a line of a log. */
 const ENTRY =
   /^(?:\p{L}[\p{L}\p{N}_./()-]{0,30}(?: [\p{L}\p{N}_./()-]{1,30}){0,3}:\s+\S|[\w.-]{1,60}\s*=|\[?\d{4}-\d\d-\d\d|\d\d:\d\d)/u;
+/** Such a line is never the second half of a sentence. */
+const SETTING = /^(?:[\w.-]{1,60}\s*=|\[[\w .-]{1,60}\]$)/;
 const INDENTED = /^(?: {4}|\t)\S/;
 
 interface Walk {
@@ -160,7 +162,7 @@ function takeText(walk: Walk, raw: string, { start, end }: Stretch): void {
   }
   const tag = TAG.exec(bare);
   const mark = MARK.exec(bare)?.[0] ?? '';
-  const begins = tag !== null || mark !== '' || ROW.test(bare);
+  const begins = tag !== null || mark !== '' || ROW.test(bare) || SETTING.test(bare);
   const last = walk.units.at(-1);
   if (walk.open && last !== undefined && !begins && goesOn(walk, raw)) {
     last.end = end;
