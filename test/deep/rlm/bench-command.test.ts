@@ -91,6 +91,7 @@ describe('rlm bench', () => {
       }
     }
     const path = join(stage.cwd, 'a.json');
+    assert.equal((JSON.parse(readFileSync(path, 'utf8')).recorded_runs as readonly unknown[]).length, 1);
     const changed = readFileSync(path, 'utf8').replace('"output_quality_score": 1', '"output_quality_score": 0.5');
     writeFileSync(path, changed);
     assert.match((await run({ stage, name: 'verify', flags: { run: 'a.json' } })).failure?.message ?? '', /1 problem/);
