@@ -1,2 +1,2 @@
 #!/bin/sh
-exec talaria rlm run --dry-run "$@"
+exec "$(dirname "$0")/../bin/talaria" rlm run --dry-run "$@"

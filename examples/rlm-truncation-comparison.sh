@@ -1,2 +1,2 @@
 #!/bin/sh
-exec talaria rlm run --truncation-benchmark "$@"
+exec "$(dirname "$0")/../bin/talaria" rlm run --truncation-benchmark "$@"

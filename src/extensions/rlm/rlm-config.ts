@@ -51,7 +51,10 @@ export const rlmSchema = z.object({
   idle_seconds: seconds(86_400).default(300).describe('Seconds that a program may be silent after that.'),
   recursive_read: z
     .object({
-      enabled: z.boolean().default(true).describe('Offer the tool recursive_read.'),
+      enabled: z
+        .boolean()
+        .default(true)
+        .describe('Give the toolset `rlm` its tool recursive_read; sessions have it when `toolsets` names `rlm`.'),
       max_calls: z.int().min(2).max(1_000).default(40).describe('Inner calls of one use.'),
       timeout_seconds: seconds(86_400).default(600).describe('Seconds that one use may take.'),
     })

@@ -6,8 +6,7 @@ import { describe, test } from 'node:test';
 import { systemClock } from '#base/clock.ts';
 import type { JsonObject } from '#base/json.ts';
 import type { CommandOutput } from '#core/agent/command-spec.ts';
-import { benchCommands } from '#extensions/rlm/commands/bench-command.ts';
-import { memoryCommands } from '#extensions/rlm/commands/memory-command.ts';
+import { rlmCommands } from '#extensions/rlm/commands.ts';
 import { extensionGround } from '#surfaces/app/host/lend-ground.ts';
 import { soundRecord } from '../../extensions/rlm/memory/sound-record.ts';
 import { createStage, type Stage } from '../../surfaces/app/app-fixture.ts';
@@ -34,8 +33,7 @@ async function run({ stage, name, flags = {}, signal }: Typed): Promise<Ran> {
     clock: systemClock,
     app: async () => app,
   });
-  const commands = [...benchCommands(ground), ...memoryCommands(ground)];
-  const command = commands.find((one) => one.name === `rlm ${name}`);
+  const command = rlmCommands(ground).find((one) => one.name === `rlm ${name}`);
   assert.ok(command, name);
   const outputs: CommandOutput[] = [];
   const context = { cwd: stage.cwd, signal: signal ?? new AbortController().signal };
@@ -70,6 +68,34 @@ describe('rlm bench', () => {
       assert.ok(text.endsWith(`written: ${path}`));
     },
   );
+
+  test('what a bench has written verifies and replays', async (t) => {
+    const stage = createStage(t);
+    const smoke = { mode: 'live-smoke', families: 'reflex', outputDir: 'cells' };
+    for (const [name, flags] of [
+      ['bench truncation', {}],
+      ['bench claim-aware', {}],
+      ['bench synthetic', {}],
+      ['bench memory', {}],
+      ['bench portability', { families: 'reflex' }],
+      ['bench portability', { mode: 'dry-plan', families: 'reflex' }],
+      ['bench portability', smoke],
+      ['run', { vanillaBaseline: true, baselineOutput: 'a.json' }],
+    ] as const) {
+      const written = await run({ stage, name, flags: { ...(name === 'run' ? {} : { output: 'a.json' }), ...flags } });
+      assert.equal(written.failure, undefined, name);
+      for (const look of ['verify', 'replay']) {
+        const { failure, text } = await run({ stage, name: look, flags: { run: 'a.json' } });
+        assert.equal(failure, undefined, `${look} ${name}: ${text}`);
+        assert.notEqual(text, '');
+      }
+    }
+    const path = join(stage.cwd, 'a.json');
+    assert.equal((JSON.parse(readFileSync(path, 'utf8')).recorded_runs as readonly unknown[]).length, 1);
+    const changed = readFileSync(path, 'utf8').replace('"output_quality_score": 1', '"output_quality_score": 0.5');
+    writeFileSync(path, changed);
+    assert.match((await run({ stage, name: 'verify', flags: { run: 'a.json' } })).failure?.message ?? '', /1 problem/);
+  });
 
   test('tables as text, Markdown and JSON; a file when one is named', async (t) => {
     const stage = createStage(t);
@@ -145,7 +171,7 @@ describe('rlm memory', () => {
     writeFileSync(path, `${JSON.stringify(soundRecord)}\nFACT:LP-01-001 is true\n`);
     const { text, data, failure } = await run({ stage, name: 'memory', flags: { store: 'm/store.jsonl' } });
     assert.equal(failure, undefined);
-    assert.match(text, /store\.jsonl: 1 records used, 1 lines refused\. Memory is never evidence\./);
+    assert.match(text, /store\.jsonl: 1 record used, 1 line refused\. Memory is never evidence\./);
     assert.match(text, /facts without fact_id and evidence_chunk_id are asked for again/);
     assert.match(text, /refused line 2: invalid_json/);
     assert.deepEqual([data.record_count, data.rejected_count], [1, 1]);
@@ -161,6 +187,6 @@ describe('rlm memory', () => {
     assert.match(live.text, /Memory was read-write: \d+ priors recalled, \d+ observations stored\. No clean run/);
     const { text, data } = await run({ stage, name: 'memory' });
     assert.equal(data.record_count, 16);
-    assert.match(text, /provider_schema_stability \| preserve_child_fact_identity/);
+    assert.match(text, /provider_schema_stability \| reflex \| \w+ \| preserve_child_fact_identity/);
   });
 });

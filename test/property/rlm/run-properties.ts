@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { InnerRefusal } from '#extensions/rlm/call/inner-call.ts';
-import { EvidenceWords } from '#extensions/rlm/guard/text/evidence-words.ts';
+import { EvidenceWords } from '#extensions/rlm/guard/evidence-words.ts';
 import { scaffoldEngine } from '#extensions/rlm/run/live-run.ts';
 import type { RunOutcome } from '#extensions/rlm/run/run-outcome.ts';
 import { replayRun } from '#extensions/rlm/trace/replay/replay-run.ts';

@@ -21,6 +21,7 @@ export const TOOLSETS: Readonly<Record<string, Toolset>> = {
   clarify: { about: 'ask the user', tools: ['clarify'] },
   web: { about: 'fetch pages from the web', tools: ['web_fetch'] },
   curator: { about: 'look at recorded calls and failures of skills', tools: ['curator_evidence_report'] },
+  rlm: { about: 'ask about material too long to read', tools: ['recursive_read'] },
   default: {
     about: 'what a session starts with',
     includes: ['terminal', 'file', 'memory', 'session_search', 'skills', 'todo', 'clarify'],
@@ -30,7 +31,7 @@ export const TOOLSETS: Readonly<Record<string, Toolset>> = {
     tools: ['read_file', 'search_files'],
     includes: ['session_search'],
   },
-  all: { about: 'everything', includes: ['default', 'web', 'curator'] },
+  all: { about: 'everything', includes: ['default', 'web', 'curator', 'rlm'] },
 };
 
 /** Tool names of the toolsets, without repeats, in the order in which they are first met. */

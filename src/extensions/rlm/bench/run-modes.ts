@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { atomicWrite } from '#base/atomic-write.ts';
 import type { JsonObject } from '#base/json.ts';
 import { ok, type Result } from '#base/result.ts';
+import { recordedRuns } from '../trace/export/export-run.ts';
 import type { OpenedEngine } from './engine/open-engine.ts';
 import { comparisonLines } from './modes/comparison-lines.ts';
 import { DOGFOOD_ID, dogfoodBenchmark } from './modes/dogfood.ts';
@@ -125,10 +126,11 @@ export async function dogfoodMode(
 }
 
 /** Throws TalariaError as `atomicWrite`. */
-function written(result: ModeResult, { notice }: OpenedEngine): ModeResult {
-  atomicWrite(result.output, `${JSON.stringify(result.artifact, null, 2)}\n`);
+function written(result: ModeResult, { notice, store }: OpenedEngine): ModeResult {
+  const artifact = { ...result.artifact, ...recordedRuns(store, result.run_ids) };
+  atomicWrite(result.output, `${JSON.stringify(artifact, null, 2)}\n`);
   const lines = [...result.lines, ...(notice === null ? [] : [notice]), `written: ${result.output}`];
-  return { ...result, lines };
+  return { ...result, artifact, lines };
 }
 
 function figuresOf(artifact: JsonObject): { readonly quality_score: number; readonly calls: number } {

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { JsonValue } from '#base/json.ts';
 import { typedPath } from '#base/paths/typed-path.ts';
+import { plural } from '#base/text.ts';
 import { failed } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandContext, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import type { MemoryFile } from '../memory/memory-file.ts';
@@ -51,7 +52,7 @@ async function* run(
 function headLine({ path, exists, records, rejected_count, passed_over }: MemoryFile): string {
   if (!exists) return `Nothing is remembered yet (${path}). Memory is off unless --memory-mode says otherwise.`;
   const older = passed_over > 0 ? `, ${passed_over} older passed over` : '';
-  return `${path}: ${records.length} records used, ${rejected_count} lines refused${older}. Memory is never evidence.`;
+  return `${path}: ${plural(records.length, 'record')} used, ${plural(rejected_count, 'line')} refused${older}. Memory is never evidence.`;
 }
 
 function* tables(report: MemoryReport): Generator<CommandOutput> {
@@ -59,15 +60,15 @@ function* tables(report: MemoryReport): Generator<CommandOutput> {
   const any = (text: string | null) => text ?? 'any';
   yield {
     type: 'table',
-    columns: ['kind', 'recommendation', 'task', 'family', 'category', 'count', 'confidence'],
+    columns: ['task', 'kind', 'family', 'category', 'recommendation', 'count', 'confidence'],
     rows: report.groups
       .slice(0, MOST_ROWS)
       .map((group) => [
-        group.kind,
-        group.recommendation,
         group.task,
+        group.kind,
         any(group.family_id),
         any(group.fixture_category),
+        group.recommendation,
         String(group.count),
         group.mean_confidence.toFixed(2),
       ]),

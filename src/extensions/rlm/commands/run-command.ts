@@ -8,6 +8,7 @@ import { type AnyCommand, type CommandContext, type CommandOutput, defineCommand
 import { secretTest } from '#core/tools/file/file-access.ts';
 import type { OpenedEngine } from '../bench/engine/open-engine.ts';
 import type { RlmGround } from '../rlm-ground.ts';
+import type { ClearGround } from '../run/prepare/ambiguity.ts';
 import type { PreparedRun, PrepareRefusal } from '../run/prepare/prepare-run.ts';
 import { LEAST_RUN_WINDOW, RUN_DEFAULTS } from '../run/prepare/run-options.ts';
 import type { RunOutcome } from '../run/run-outcome.ts';
@@ -73,7 +74,7 @@ async function* dryRun(ground: RlmGround, asked: Asked, context: CommandContext)
 
 const DEEPEST = RUN_DEFAULTS.max_depth;
 
-type Rate = ((request: string) => Promise<number | null>) | undefined;
+type Rate = ClearGround['rate'];
 
 async function prepare(
   rlm: RlmGround,
@@ -169,13 +170,10 @@ function failureOf({ verdict, detail, run_id }: RunOutcome): Failure | null {
 }
 
 function ambiguous({ request }: PreparedRun): Failure {
-  const { ambiguity_score: score, ambiguity_threshold: threshold, question } = request.ambiguity;
+  const { ambiguity_score: score, ambiguity_threshold: threshold, model_rating, question } = request.ambiguity;
+  const worst = Math.max(score, model_rating ?? 0);
   const fix = 'Say it with --question, or go on with --force "why".';
-  return refused(
-    'request-ambiguous',
-    `ambiguity ${score} is over ${threshold}: ${question ?? 'what exactly is wanted?'}`,
-    fix,
-  );
+  return refused('request-ambiguous', `ambiguity ${worst} is over ${threshold}: ${question ?? ''}`, fix);
 }
 
 const USAGE: readonly PrepareRefusal[] = [

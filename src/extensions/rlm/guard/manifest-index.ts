@@ -1,7 +1,8 @@
 // Owns finding evidence by fact and chunk. Knows no claim and no reason.
 // Invariant: `v1` sees one chunk a fact, the last; strict sees every pair, and the texts of each.
+
+import { EvidenceWords } from './evidence-words.ts';
 import type { Manifest, ManifestEntry } from './manifest.ts';
-import { EvidenceWords } from './text/evidence-words.ts';
 
 export class ManifestIndex {
   readonly manifest: Manifest;
@@ -32,9 +33,7 @@ export class ManifestIndex {
   /** Does any evidence say these words, or are they the name of a fact or a chunk? */
   isSaidAnywhere(text: string): boolean {
     if (this.#lastChunk.has(text) || this.chunkIds.includes(text)) return true;
-    return this.factIds.some((fact) =>
-      [...(this.chunksOf(fact)?.values() ?? [])].flat().some((one) => one.holds(text)),
-    );
+    return this.factIds.some((fact) => [...(this.chunksOf(fact)?.values() ?? [])].flat().some((one) => one.says(text)));
   }
 }
 

@@ -5,7 +5,7 @@ import type { MemoryFile } from './memory-file.ts';
 import type { MemoryRecord } from './memory-record.ts';
 import { MEMORY_TASKS, type MemoryTask } from './memory-words.ts';
 import { type PriorPolicy, priorPolicy, rankFamilies } from './prior-policy.ts';
-import { recallPriors } from './recall-priors.ts';
+import { byPlace, recallPriors } from './recall-priors.ts';
 
 export interface MemoryGroup extends Pick<MemoryRecord, 'kind' | 'task' | 'recommendation'> {
   readonly family_id: string | null;
@@ -54,11 +54,10 @@ export function memoryReport(file: Omit<MemoryFile, 'path' | 'exists'>): MemoryR
 }
 
 function groupsOf(records: readonly MemoryRecord[]): readonly MemoryGroup[] {
-  const groups = Map.groupBy(records, ({ kind, task, recommendation, family_id, fixture_category }) =>
-    JSON.stringify([task, kind, recommendation, family_id, fixture_category]),
+  const groups = Map.groupBy(records.toSorted(byPlace), ({ kind, task, recommendation, family_id, fixture_category }) =>
+    JSON.stringify([task, kind, family_id, fixture_category, recommendation]),
   );
-  return [...groups.keys()].sort().flatMap((key) => {
-    const same = groups.get(key) ?? [];
+  return [...groups.values()].flatMap((same) => {
     const [first] = same;
     if (first === undefined) return [];
     const { kind, task, recommendation, family_id, fixture_category } = first;
@@ -70,20 +69,25 @@ function groupsOf(records: readonly MemoryRecord[]): readonly MemoryGroup[] {
 
 function effectsOf(records: readonly MemoryRecord[]): readonly MemoryEffect[] {
   const places = new Map(
-    records.map(({ family_id, fixture_category }) => [
-      JSON.stringify([family_id, fixture_category]),
-      { family_id, fixture_category },
-    ]),
+    records
+      .toSorted(byFamily)
+      .map(({ family_id, fixture_category }) => [
+        JSON.stringify([family_id, fixture_category]),
+        { family_id, fixture_category },
+      ]),
   );
   return MEMORY_TASKS.flatMap((task) =>
-    [...places.keys()].sort().flatMap((key) => {
-      const place = places.get(key);
-      if (place === undefined) return [];
+    [...places.values()].flatMap((place) => {
       const policy = priorPolicy(recallPriors(records, { tasks: [task], ...place }));
       const does = effectWords(policy);
       return does.length === 0 ? [] : [{ task, ...place, policy, does }];
     }),
   );
+}
+
+function byFamily(left: MemoryRecord, right: MemoryRecord): number {
+  const { kind, task, recommendation } = left;
+  return byPlace(left, { ...right, kind, task, recommendation });
 }
 
 function effectWords(policy: PriorPolicy): readonly string[] {

@@ -21,7 +21,7 @@ export function recallPriors(records: readonly unknown[], query: RecallQuery): r
       const checked = validateMemoryRecord(value);
       return checked.ok && matches(checked.record, query) ? [priorOf(checked.record)] : [];
     })
-    .sort(compare);
+    .sort(byPlace);
 }
 
 function matches(record: MemoryRecord, { tasks, family_id, fixture_category }: RecallQuery): boolean {
@@ -36,7 +36,8 @@ function priorOf({ kind, task, recommendation, family_id, fixture_category, conf
   return { kind, task, recommendation, family_id, fixture_category, confidence };
 }
 
-function compare(left: MemoryPrior, right: MemoryPrior): number {
+/** The order in which memory is listed and told: task, kind, family (any first), category, recommendation. */
+export function byPlace(left: MemoryPrior, right: MemoryPrior): number {
   for (const key of ['task', 'kind', 'family_id', 'fixture_category', 'recommendation'] as const) {
     const [one, other] = [left[key] ?? '', right[key] ?? ''];
     if (one !== other) return one < other ? -1 : 1;

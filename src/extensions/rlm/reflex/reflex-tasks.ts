@@ -4,12 +4,12 @@ import type { ReflexTask } from '#core/agent/reflex-task.ts';
 
 export function reflexTasks(): readonly ReflexTask[] {
   return [
-    { schema: 'rlm.hermes.input.v1', load: async () => (await import('./answer/answer-hermes.ts')).answerHermes },
+    { schema: 'rlm.hermes.input.v1', load: async () => (await import('./answer-prompts.ts')).answerHermes },
     {
       schema: 'rlm.vanilla_baseline.input.v1',
-      load: async () => (await import('./answer/answer-vanilla.ts')).answerVanilla,
+      load: async () => (await import('./answer-prompts.ts')).answerVanilla,
     },
-    { schema: 'talaria.rlm.repl.v1', load: async () => (await import('./root/answer-root.ts')).answerRoot },
-    { schema: 'talaria.rlm.sub.v1', load: async () => (await import('./answer/answer-sub.ts')).answerSub },
+    { schema: 'talaria.rlm.repl.v1', load: async () => (await import('./answer-root.ts')).answerRoot },
+    { schema: 'talaria.rlm.sub.v1', load: async () => (await import('./answer-prompts.ts')).answerSub },
   ];
 }

@@ -1,6 +1,6 @@
 // Owns what a scaffold run is asked, as plain JSON (RunRow.request): with the texts that it names by hash and the replies, everything of the
 // run follows from it; no file is read again. Shapes only. Seed 003: the outer scaffold owns limits, ambiguity, scheduling.
-import type { AmbiguityVerdict } from '../ambiguity/ambiguity-gate.ts';
+
 import type { CallBudget, Calls } from '../call/calls.ts';
 import type { ChunkSpan } from '../chunk/plan-chunks.ts';
 import type { DroppedChunk, TruncationBoundary } from '../chunk/select-chunks.ts';
@@ -9,6 +9,7 @@ import type { MemoryModeName } from '../memory/memory-mode.ts';
 import type { MemoryPrior } from '../memory/recall-priors.ts';
 import type { RunTrace } from '../trace/trace-store.ts';
 import type { TreeLimits } from '../tree/rlm-tree.ts';
+import type { AmbiguityVerdict } from './prepare/ambiguity.ts';
 
 export const RUN_REQUEST_VERSION = 'talaria.rlm.run_request.v1';
 

@@ -1,13 +1,12 @@
 // Owns the first judgement of a completion, with its holes, for conformance (notes 6.2): guards count anywhere in a text, ids match as
 // parts of words, few fields are seen. Does not know weights. Invariant: equal input, equal judgement.
-import type { JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
+import { comparePoints } from '#base/text/code-points.ts';
 import { foldText } from './fold-text.ts';
 import { GUARD_PHRASES } from './guard-phrases.ts';
 import type { Judgement } from './judgement.ts';
-import { pythonJson } from './python-json.ts';
 import { readEntries } from './read-entries.ts';
 import type { Boundary, ScoreFact, ScoreFixture } from './score-fixture.ts';
-import { summaryTexts } from './summary-texts.ts';
 
 const BOUNDARY_MARKERS = [
   'truncation boundary',
@@ -48,4 +47,42 @@ function reportsBoundary(boundary: Boundary, completion: JsonObject): boolean {
   return (
     BOUNDARY_MARKERS.some((marker) => text.includes(marker)) && numbers.every((number) => text.includes(String(number)))
   );
+}
+
+function pythonJson(value: JsonValue | undefined): string {
+  if (typeof value === 'string') return quoted(value);
+  if (typeof value === 'number') return numberText(value);
+  if (Array.isArray(value)) return `[${value.map((item) => pythonJson(item)).join(', ')}]`;
+  if (!isJsonObject(value)) return String(value ?? null);
+  const members = Object.keys(value)
+    .filter((key) => value[key] !== undefined)
+    .sort(comparePoints)
+    .map((key) => `${quoted(key)}: ${pythonJson(value[key])}`);
+  return `{${members.join(', ')}}`;
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text).replace(/[\u007f-\uffff]/g, escapeUnit);
+}
+
+/** DEL is ASCII and stays; beyond the first plane the two halves of a character are escaped one by one. */
+function escapeUnit(unit: string): string {
+  const code = unit.charCodeAt(0);
+  return code === 0x7f ? unit : `\\u${code.toString(16).padStart(4, '0')}`;
+}
+
+function numberText(value: number): string {
+  if (Number.isInteger(value) && Math.abs(value) < 1e21) return BigInt(value).toString();
+  const magnitude = Math.abs(value);
+  if (magnitude >= 1e-4 && magnitude < 1e16) return String(value);
+  const [mantissa = '', exponent = ''] = value.toExponential().split('e');
+  const sign = exponent.startsWith('-') ? '-' : '+';
+  return `${mantissa}e${sign}${exponent.replace(/^[+-]/, '').padStart(2, '0')}`;
+}
+
+const SUMMARY_FIELDS = ['summary', 'answer', 'final_answer'];
+
+function summaryTexts(completion: JsonObject): readonly string[] {
+  const result = isJsonObject(completion.result) ? completion.result : {};
+  return SUMMARY_FIELDS.map((key) => result[key]).filter((text): text is string => typeof text === 'string');
 }

@@ -3,10 +3,10 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { roundHalfEven } from '#base/number/round-half-even.ts';
 import { judgeV1 } from './judge-v1.ts';
+import { judgeV2 } from './judge-v2.ts';
 import type { Judgement } from './judgement.ts';
 import { readCompletion } from './read-completion.ts';
 import { readScoreFixture, type ScoreFact, type ScoreFixture } from './score-fixture.ts';
-import { judgeV2 } from './v2/judge-v2.ts';
 
 export type ScoreVersion = 'v1' | 'v2';
 

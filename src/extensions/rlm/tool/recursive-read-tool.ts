@@ -1,6 +1,6 @@
 // Owns the agent's tool `recursive_read`: a question about material that is too long to read, answered in cited sentences. Knows no engine;
 // the path rules are those of read_file. Invariant: refused inside an inner call and at the deepest level, before anything is read; the
-// path that is judged is the path that is read. Seed 003; its toolset is `recursion`.
+// path that is judged is the path that is read. Seed 003; its toolset, `rlm`, is shown where it is named.
 import { z } from 'zod';
 import { type AnyTool, defineTool, type ToolContext, type ToolOutput } from '#core/agent/tool.ts';
 import { type FileToolsOptions, fullPath, readRisk, realPath, secretTest } from '#core/tools/file/file-access.ts';
@@ -30,7 +30,7 @@ export function recursiveReadTool({ ground, answer }: RecursiveReadParts): AnyTo
     name: 'recursive_read',
     description: 'Answer a question about long material, citing it.',
     input,
-    toolset: 'recursion',
+    toolset: 'rlm',
     effect: 'read',
     available: () => {
       const open = openNesting(ground.variables);

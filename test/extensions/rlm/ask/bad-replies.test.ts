@@ -65,7 +65,11 @@ describe('rlm/ask: reading a sub-reply', () => {
       '{"answer": "x", "claims": [{"text": "The owner is Bob."}, {"text": "Port: 808"}, {"text": "8080"}]}',
       [],
     ],
-    ['a denial that is cut', '{"answer": "x", "claims": ["enabled by default"]}', []],
+    [
+      'a denial that is cut',
+      '{"answer": "x", "claims": ["enabled by default"]}',
+      ['Telemetry is not enabled by default.'],
+    ],
     ['turned', '{"answer": "x", "claims": ["It is false that the owner is Alice."]}', []],
     ['lines of prose', '- The owner is Alice.\n- The owner is Bob.', ['The owner is Alice.']],
     ['an echo', `{"schema_version": "talaria.rlm.sub.v1", "piece": ${JSON.stringify(piece)}}`, []],

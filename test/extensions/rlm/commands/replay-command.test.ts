@@ -111,7 +111,7 @@ describe('rlm replay', () => {
       assert.deepEqual(await failure(name, '.'), [2, 'file-unreadable']);
       assert.deepEqual(await failure(name, 'export.json'), [1, 'not-an-export']);
     }
-    assert.deepEqual(await failure('replay', 'other.json'), [2, 'not_an_artifact']);
+    assert.deepEqual(await failure('replay', 'other.json'), [2, 'artifact-unknown']);
     assert.deepEqual(await failure('verify', 'other.json'), [2, 'artifact-unknown']);
     assert.deepEqual(await failure('verify', 'suite.json'), [2, 'fixture-missing']);
     assert.deepEqual(await failure('verify', 'suite.json', { fixture: 'missing.json' }), [2, 'fixture-missing']);

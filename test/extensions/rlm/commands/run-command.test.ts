@@ -119,7 +119,7 @@ describe('rlm run', () => {
       const { lines, failure, data } = await command({ target: 'harbour.txt', question, dryRun: true, chunkLines: 4 });
       assert.equal(failure, undefined);
       assert.match(lines, /Dry run: nothing was asked\. harbour\.txt, 4 chunks, 5 calls/);
-      assert.match(lines, /what is to be read is there/);
+      assert.match(lines, /it names what is wanted/);
       assert.equal(data?.verdict, 'dry_run');
     }
     assert.deepEqual(asked, []);

@@ -18,18 +18,18 @@ export const CUT_QUOTATIONS: readonly (readonly [sentence: string, quote: string
   ['It is a myth\nthat coffee harms plants.', 'coffee harms plants'],
   ['If the flag is set,\nthe cache is disabled.', 'the cache is disabled'],
   ['Is the bridge unsafe?', 'the bridge unsafe'],
+  ['Talaria needs Node 20 or later; nothing else.', 'Talaria needs Node 20'],
+  ['The bridge was opened in May 1932 by the mayor.', 'opened in May 1932'],
   ['It is false, e.g. in May, that the bridge is unsafe.', 'the bridge is unsafe'],
   ['Nur Verwalter löschen ein Projekt.', 'löschen ein Projekt'],
 ];
 
-/** Quotations that say what their sentence says. */
+/** Quotations that are whole sentences, items or lines of their text. */
 export const SOUND_QUOTATIONS: readonly (readonly [text: string, quote: string])[] = [
-  ['Talaria needs Node 20 or later; nothing else.', 'Talaria needs Node 20'],
   ['The bridge is safe. Critics claim otherwise.', 'The bridge is safe'],
-  ['The bridge was opened in May 1932 by the mayor.', 'opened in May 1932'],
-  ['The bridge was opened on 5 May by the mayor.', 'The bridge was opened'],
   ['- only admins write\n- guests read', 'guests read'],
-  ['Port: 80\nOnly for tests: 81', '80'],
+  ['Port: 80\nOnly for tests: 81', 'port: 80'],
+  ['- only admins write\n- guests read', '- only admins write\n- guests read'],
   ['Hermes must not be invoked with tools.', 'Hermes must not be invoked with tools'],
   [
     'It is a myth that coffee harms plants. Coffee harms plants when it is hot. Coffee harms plants.',

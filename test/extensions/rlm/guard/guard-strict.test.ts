@@ -113,8 +113,8 @@ describe('TraceGuard strict', () => {
       [],
       'F2',
       'a:3-4',
-      'the depth cap is 5',
-      { text: 'FACT:F1 the depth cap is 5' },
+      'hermes must not be invoked with tools',
+      { text: 'FACT:F1 the depth cap is 5 and the threshold is 0.2' },
       { note: 1 },
     ])
       assert.equal(judge({ result: { facts: [F1, piece] } }).accepted, true, JSON.stringify(piece));
@@ -126,14 +126,15 @@ describe('TraceGuard strict', () => {
       'FACT:F1 The depth cap is 5 and the threshold is 0.2.',
       'The depth cap is 5 and the threshold is 0.2.',
       '  the DEPTH cap\n is 5 and “the threshold” is 0.2. ',
-      'fact:f1 the depth cap is 5',
-      'threshold is 0.2',
-      'The child reports that the depth cap is 5 and the threshold is 0.2.',
+      'fact:f1 the depth cap is 5 and the threshold is 0.2',
       '"The depth cap is 5 and the threshold is 0.2."',
       '',
       'FACT:F1',
     ];
     const unsaid = [
+      'fact:f1 the depth cap is 5',
+      'threshold is 0.2',
+      'The child reports that the depth cap is 5 and the threshold is 0.2.',
       'The depth cap is 6 and the threshold is 0.2.',
       'The depth cap is 50',
       'depth cap is 5 and the threshold is 0',
@@ -154,20 +155,32 @@ describe('TraceGuard strict', () => {
     assert.deepEqual(reasonsOf(judge({ result: { facts: [denied] } })), ['evidence_text_mismatch']);
   });
 
-  test('a quotation is contained, never the other way round', () => {
+  test('a quotation is whole, and holds nothing else', () => {
     const quoted = (quoted_evidence: string): boolean => judge(withFact({ quoted_evidence })).accepted;
-    for (const quote of ['FACT:F1 The depth', 'f1 the depth cap', 'threshold is 0.2.', '“depth cap is 5”', 'is'])
+    for (const quote of ['FACT:F1', '“the depth cap is 5 and the threshold is 0.2”'])
       assert.equal(quoted(quote), true, quote);
-    for (const quote of ['The depth cap is 5 and the threshold is 0.2. Indeed.', 'cap is 5 … 0.2', 'ap is 5', 'is 0'])
+    for (const quote of [
+      'The depth cap is 5 and the threshold is 0.2. Indeed.',
+      'cap is 5 … 0.2',
+      'ap is 5',
+      'is 0',
+      'is',
+      'The depth',
+    ])
       assert.equal(quoted(quote), false, quote);
-    const both = { quoted_evidence: 'depth cap is 5', text: 'Nonsense.' };
+    const both = { quoted_evidence: 'The depth cap is 5 and the threshold is 0.2.', text: 'Nonsense.' };
     assert.deepEqual(reasonsOf(judge(withFact(both))), ['evidence_text_mismatch']);
   });
 
   test('a result that is itself a claim keeps its summary as prose', () => {
-    const result = { ...F1, text: 'The depth cap is 5', summary: 'All went well.', fact_ids: ['F1'] };
+    const result = {
+      ...F1,
+      text: 'The depth cap is 5 and the threshold is 0.2',
+      summary: 'All went well.',
+      fact_ids: ['F1'],
+    };
     assert.equal(judge({ result }).accepted, true);
-    assert.equal(judge({ result }).accepted_claims[0]?.text, 'The depth cap is 5');
+    assert.equal(judge({ result }).accepted_claims[0]?.text, 'The depth cap is 5 and the threshold is 0.2');
     assert.deepEqual(reasonsOf(judge({ result: { ...result, text: 'The depth cap is 6' } })), [
       'evidence_text_mismatch',
     ]);
@@ -215,7 +228,7 @@ describe('TraceGuard strict', () => {
         manifest: both,
         synthesis: { evidence_references: [{ fact_id: 'F1', chunk_id, text }] },
       });
-    assert.equal(at('a:1-2', 'the depth cap is 5').accepted, true);
+    assert.equal(at('a:1-2', 'the depth cap is 5 and the threshold is 0.2').accepted, true);
     assert.equal(at('b:1-1', 'Depth five at most.').accepted, true);
     assert.equal(at('b:1-1', 'no deeper than five').accepted, true);
     assert.deepEqual(reasonsOf(at('b:1-1', 'the depth cap is 5')), ['evidence_text_mismatch']);

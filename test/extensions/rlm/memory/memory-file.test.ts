@@ -183,8 +183,13 @@ describe('the memory file', () => {
       ],
     );
     assert.deepEqual(
-      report.groups.map(({ count }) => count),
-      [1, 1, 1, 1],
+      report.groups.map(({ kind, family_id, recommendation }) => [kind, family_id, recommendation]),
+      [
+        ['latency_bucket', null, 'record_latency_without_quality_claim'],
+        ['provider_schema_stability', 'steady', soundRecord.recommendation],
+        ['schema_hint_needed', 'shaky', 'avoid_chunk_only_citations'],
+        ['schema_hint_needed', 'shaky', 'prefer_strict_json_schema'],
+      ],
     );
   });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { escaped, searchWords } from '#extensions/rlm/reflex/root/search-words.ts';
+import { escaped, searchWords } from '#extensions/rlm/reflex/quote-code.ts';
 import { askByRule } from './reflex-ask.ts';
 import { answerByRule } from './reflex-inner.ts';
 

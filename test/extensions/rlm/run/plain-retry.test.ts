@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { ChunkText } from '#extensions/rlm/run/evidence/check-facts.ts';
+import type { ChunkText } from '#extensions/rlm/run/fresh-facts.ts';
 import { PLAIN_RULE, PLAIN_SYSTEM } from '#extensions/rlm/run/prompt/plain-prompt.ts';
 import { readPlain } from '#extensions/rlm/run/reading/read-plain.ts';
 import { createRecordedTrace } from '#extensions/rlm/trace/recorded-trace.ts';

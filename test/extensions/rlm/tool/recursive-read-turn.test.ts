@@ -22,7 +22,7 @@ describe('rlm/tool: recursive_read in a turn', () => {
       const model = createScriptedModel([call, CODE, 'At six.'], { context: t });
       const stage = createStage(t);
       writeFileSync(join(stage.cwd, 'log.txt'), TEXT);
-      const app = await stage.open({ extra: { client: model } });
+      const app = await stage.open({ toolsets: ['default', 'rlm'], extra: { client: model } });
       const { events, end } = await play(await openConversation(app), 'When does the harbour open?');
       assert.equal(end.text, 'At six.');
       const result = events.find((event) => event.type === 'tool-end');
@@ -42,16 +42,27 @@ describe('rlm/tool: recursive_read in a turn', () => {
     const model = createScriptedModel([call, call, ...Array.from({ length: 20 }, () => CODE)]);
     const stage = createStage(t);
     writeFileSync(join(stage.cwd, 'log.txt'), TEXT);
-    const app = await stage.open({ extra: { client: model } });
+    const app = await stage.open({ toolsets: ['default', 'rlm'], extra: { client: model } });
     const { events } = await play(await openConversation(app), 'When does the harbour open?');
     assert.equal(events.filter((event) => event.type === 'tool-start').length, 1);
     for (const { tools } of model.requests.filter(({ purpose }) => purpose === 'recurse')) assert.deepEqual(tools, []);
   });
 
+  test('a session has it when the configuration names its toolset, and not by default', async (t) => {
+    const stage = createStage(t);
+    const has = async () => (await stage.open()).tools().tools.some(({ name }) => name === 'recursive_read');
+    assert.equal(await has(), false);
+    stage.temp.write('home/config.yaml', 'toolsets: [default, rlm]\n');
+    assert.equal(await has(), true);
+  });
+
   test('config.yaml takes it away', async (t) => {
     const stage = createStage(t);
     await (await stage.open()).shutdown();
-    writeFileSync(join(stage.root, 'config.yaml'), 'version: 1\nrlm:\n  recursive_read:\n    enabled: false\n');
+    writeFileSync(
+      join(stage.root, 'config.yaml'),
+      'version: 1\ntoolsets: [default, rlm]\nrlm:\n  recursive_read:\n    enabled: false\n',
+    );
     const app = await stage.open();
     assert.ok(!app.tools().tools.some(({ name }) => name === 'recursive_read'));
   });

@@ -1,11 +1,11 @@
 // Owns what counts of a reply to a sub-call: its answer, and the claims whose words the piece holds. Reads JSON leniently, else prose lines.
-// Invariant: total; a claim that counts stands in the piece and is neither cut out of a denial nor turned. Seed 003: fresh child evidence.
+// Invariant: total; a claim that counts is whole sentences of the piece, as they stand there. Seed 003: fresh child evidence.
 import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
 import { isLongEnough } from '#mind/evidence/trace-guard/find-quote.ts';
-import { EvidenceWords } from '../../guard/text/evidence-words.ts';
-import { proseLines, proseSentences } from '../../run/evidence/claimed-facts.ts';
 import { beforeEcho, repeats } from '../../run/prompt/plain-prompt.ts';
+import { proseLines, proseSentences } from '../../run/reading/claimed-facts.ts';
 import { extractJson } from '../../text/extract-json.ts';
+import { WholeQuotes } from '../../text/whole-quotes.ts';
 import { SUB_SCHEMA } from '../prompt-shapes.ts';
 
 export interface SubReading {
@@ -30,16 +30,16 @@ export function readSubReply(completion: string, piece: string | null): SubReadi
   const isOurs = object !== undefined && (object.answer !== undefined || object.claims !== undefined);
   const answer = isOurs ? answerOf(object) : object?.schema_version === SUB_SCHEMA ? '' : reply;
   const claimed = (isOurs ? claimsOf(object.claims) : proseLines(answer)).slice(0, MOST_CLAIMS);
-  const held = piece === null ? [] : claimed.filter(holder(piece));
-  const isRefused = (claim: string): boolean => isOurs && !held.includes(claim);
-  return { isOurs, answer: answer.slice(0, LONGEST_ANSWER), claims: held, refused: claimed.filter(isRefused) };
+  const whole = piece === null ? () => [] : wholeIn(piece);
+  const refused = isOurs ? claimed.filter((claim) => whole(claim).length === 0) : [];
+  return { isOurs, answer: answer.slice(0, LONGEST_ANSWER), claims: [...new Set(claimed.flatMap(whole))], refused };
 }
 
 /** Of a plain second try: what of its lines, else of their sentences, the piece says; that is the answer as well. */
 export function readPlainSub(completion: string, piece: string): SubReading {
-  const holds = holder(piece);
+  const whole = wholeIn(piece);
   const lines = proseLines(beforeEcho(completion.slice(0, LONGEST_REPLY)));
-  const held = lines.flatMap((line) => (holds(line) ? [line] : proseSentences(line).filter(holds)));
+  const held = lines.flatMap((line) => (whole(line).length > 0 ? whole(line) : proseSentences(line).flatMap(whole)));
   const claims = repeats(held, [piece]) ? [] : [...new Set(held)].slice(0, MOST_CLAIMS);
   return { isOurs: false, answer: claims.join('\n').slice(0, LONGEST_ANSWER), claims, refused: [] };
 }
@@ -49,9 +49,14 @@ export function isSubOfNoUse({ isOurs, claims, refused }: SubReading): boolean {
   return claims.length === 0 && (!isOurs || refused.length > 0);
 }
 
-function holder(piece: string): (claim: string) => boolean {
-  const words = new EvidenceWords('', piece);
-  return (claim) => claim.length <= LONGEST_CLAIM && isLongEnough(claim, 2) && words.holds(claim) && words.says(claim);
+/** A claim as the whole of what the piece says there; none: it does not say it. */
+function wholeIn(piece: string): (claim: string) => readonly string[] {
+  const quotes = new WholeQuotes(piece);
+  return (claim) => {
+    const place = claim.length <= LONGEST_CLAIM && isLongEnough(claim, 2) ? quotes.find(claim) : undefined;
+    const text = place === undefined ? '' : piece.slice(place.start, place.end);
+    return text === '' || text.length > LONGEST_CLAIM ? [] : [text];
+  };
 }
 
 function answerOf({ answer }: JsonObject): string {

@@ -1,10 +1,9 @@
 // Owns making a run request of chunks that a bench has chosen: limits, gate, memory, families; texts come along. Pure.
 // Invariant: what its question would have been asked back is recorded as overridden; a bench asks a fixed question.
-import { ambiguityGate } from '../../ambiguity/ambiguity-gate.ts';
-import { measureAmbiguity } from '../../ambiguity/measure-ambiguity.ts';
 import type { ChunkSpan } from '../../chunk/plan-chunks.ts';
 import type { Chunk } from '../../chunk/read-chunk.ts';
 import { TOKEN_BUDGET } from '../../envelope/call-mode.ts';
+import { AMBIGUITY_THRESHOLD, judged, measureAmbiguity } from '../../run/prepare/ambiguity.ts';
 import { type RequestChunk, RUN_REQUEST_VERSION, type RunMemory, type RunRequest } from '../../run/run-request.ts';
 import { textHash } from '../../trace/text-hash.ts';
 import type { TreeLimits } from '../../tree/rlm-tree.ts';
@@ -34,8 +33,7 @@ const FACTS_CHARS = 60_000;
 const LIMITS: TreeLimits = { max_depth: 5, max_iterations: 64, max_in_flight: 1, max_retries: 1 };
 
 export function benchRequest({ question, target, omitted, boundaries, selected, options }: ChosenChunks): AskedRun {
-  const measured = measureAmbiguity({ request: question, target: 'exists' });
-  const gate = ambiguityGate(measured, { override: 'a bench asks a fixed question' });
+  const asIs = { threshold: AMBIGUITY_THRESHOLD, force: 'a bench asks a fixed question' };
   const families = options.families ?? [];
   const limits = { ...LIMITS, ...options.limits };
   const request: RunRequest = {
@@ -54,7 +52,7 @@ export function benchRequest({ question, target, omitted, boundaries, selected, 
     omitted,
     boundaries,
     skipped: [],
-    ambiguity: gate.ok ? gate.value : neverRefused(),
+    ambiguity: judged(measureAmbiguity(question), null, asIs),
     guard_mode: 'strict',
     memory: options.memory ?? NO_MEMORY,
     families: { children: families, synthesis: families },
@@ -62,8 +60,4 @@ export function benchRequest({ question, target, omitted, boundaries, selected, 
     budget: {},
   };
   return { request, texts: selected.map(({ chunk }) => chunk.content) };
-}
-
-function neverRefused(): never {
-  throw new TypeError('the default threshold is a threshold');
 }

@@ -4,6 +4,7 @@ import type { JsonObject } from '#base/json.ts';
 import type { CallRecord } from '../../call/call-record.ts';
 import type { RunOutcome } from '../../run/run-outcome.ts';
 import { extractJson } from '../../text/extract-json.ts';
+import { textHash } from '../../trace/text-hash.ts';
 import type { EngineRun } from '../engine/run-fixture.ts';
 import { parentCompletion } from './parent-completion.ts';
 import { runMessage } from './run-message.ts';
@@ -63,6 +64,7 @@ export function rlmOutput({ run_id, outcome, calls }: EngineRun, target: string)
       chunk_subcall_count: calls.filter(({ mode }) => mode === 'execute_atomic').length,
       nested_benchmark_subcall_count: 0,
       final_message: text,
+      final_message_hash: textHash(text),
       final_message_json: parsed.ok ? parsed.value : null,
       parent_completion: parent,
       subcalls: subcalls(calls),

@@ -41,7 +41,7 @@ export function offlineReport({ fixtures, families, planOnly }: OfflineAsk): Ben
       'No model was asked: --mode live-smoke tries one fixture, --mode live-primary all.',
     ],
     tables: planOnly ? [] : [contractTable(checked)],
-    document: document as unknown as JsonObject,
+    document: { ...document, guard_mode: 'strict', fixtures } as unknown as JsonObject,
     passed,
   };
 }

@@ -117,7 +117,12 @@ async function* live(parts: Parts, context: CommandContext): AsyncGenerator<Comm
     yield failed('cancelled', `stopped after ${matrix.cells.length} cells`, fix);
     return;
   }
-  const report = matrixReport(matrix);
+  const { recordedRuns } = await import('../../trace/export/export-run.ts');
+  const run_ids = matrix.cells.flatMap((cell) =>
+    'run_id' in cell && typeof cell.run_id === 'string' ? [cell.run_id] : [],
+  );
+  const shownMatrix = matrixReport(matrix);
+  const report = { ...shownMatrix, document: { ...shownMatrix.document, ...recordedRuns(engine.store, run_ids) } };
   keep(report, path);
   rmSync(partial, { force: true });
   yield { type: 'line', text: `written: ${path}` };

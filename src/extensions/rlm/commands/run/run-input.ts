@@ -34,7 +34,7 @@ export const runInput = z.object({
   memoryStore: text.optional().describe('Memory file; default rlm/memory.jsonl of the home'),
   decompose: flag.describe('Split the question into sub-questions first'),
   force: text.optional().describe('Go on although the request is ambiguous, and why'),
-  rate: flag.describe('Let a model rate the ambiguity too; the rating is kept and decides nothing'),
+  rate: flag.describe('Let a model say too how open the request is; over the threshold it asks back'),
   dryRun: flag.describe('Show what would be read, and ask nobody'),
   benchmark: flag.describe('The dogfood benchmark over the target'),
   benchmarkId: text.optional().describe('Which benchmark; there is rlm-mvp-src-dogfood-v1'),

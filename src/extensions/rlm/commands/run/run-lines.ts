@@ -1,11 +1,11 @@
 // Owns how a run is shown in a terminal: claims with their sources, what was refused and why, what was not read. Pure.
 // Invariant: "cited", never "verified"; the model's own prose is shown as unchecked; a list that is cut says by how much.
 import { oneLine, plural } from '#base/text.ts';
-import { AMBIGUITY_TERMS } from '../../ambiguity/ambiguity-terms.ts';
 import type { CallRecord } from '../../call/call-record.ts';
 import { rootPlan } from '../../run/loop/first-plans.ts';
 import { nodesOf } from '../../run/loop/node-plan.ts';
 import { placeText } from '../../run/place-text.ts';
+import { AMBIGUITY_TERMS } from '../../run/prepare/ambiguity.ts';
 import type { PreparedRun } from '../../run/prepare/prepare-run.ts';
 import type { FreshFact, RunOutcome, RunTotals } from '../../run/run-outcome.ts';
 import { type GapCall, gapLines } from './gap-lines.ts';
@@ -100,8 +100,8 @@ export function dryLines({ request, terms }: PreparedRun): readonly string[] {
     `Depth ${limits.max_depth}, ${limits.max_iterations} iterations, ${plural(limits.max_in_flight, 'call')} at once.`,
     `Ambiguity ${score} of ${threshold}${ambiguity.passed ? '' : `: it would ask back: ${ambiguity.question}`}`,
     ...terms.map(
-      ({ term, weight, fault, found }) =>
-        `  ${fault === 0 ? 'ok  ' : 'open'} ${weight * fault} ${AMBIGUITY_TERMS[term].means}: ${found}`,
+      ({ term, weight, fault }) =>
+        `  ${fault === 0 ? 'ok  ' : 'open'} ${weight * fault} ${AMBIGUITY_TERMS[term].means}`,
     ),
     ...block(
       'Would be read:',

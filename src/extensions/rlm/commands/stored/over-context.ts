@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { unpackContext } from '../../trace/export/packed-context.ts';
 import type { RunRecord } from '../../trace/run-record.ts';
-import type { Target } from './find-target.ts';
+import type { RunTarget } from './find-target.ts';
 
 /** `look` sees the record as it is when nothing is packed. */
 export async function overContext<T>(
-  { record, context }: Extract<Target, { kind: 'run' }>,
+  { record, context }: RunTarget,
   look: (record: RunRecord) => Promise<T>,
 ): Promise<T> {
   if (context === null) return look(record);

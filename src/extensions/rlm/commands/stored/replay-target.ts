@@ -1,5 +1,5 @@
 // Owns what `rlm replay` says and with which exit code it ends. Does nothing itself. Serves seed 003, "Expected replay signal".
-import type { JsonValue } from '#base/json.ts';
+import { isJsonObject, type JsonValue } from '#base/json.ts';
 import { plural } from '#base/text.ts';
 import { failed, refused, wrongUse } from '#core/agent/command-failure.ts';
 import type { CommandContext, CommandOutput } from '#core/agent/command-spec.ts';
@@ -8,8 +8,9 @@ import { replayArtifact } from '../../score/replay-artifact.ts';
 import { RUN_ENGINES } from '../../trace/engines/run-engines.ts';
 import { differenceText } from '../../trace/event-difference.ts';
 import { type Replay, replayRun } from '../../trace/replay/replay-run.ts';
-import { findTarget, type Target, type TargetAsked } from './find-target.ts';
+import { type ArtifactTarget, findTarget, type RunTarget, type TargetAsked } from './find-target.ts';
 import { overContext } from './over-context.ts';
+import { verifyArtifact } from './verify-target.ts';
 
 export async function* replayTarget(
   ground: RlmGround,
@@ -18,13 +19,19 @@ export async function* replayTarget(
 ): AsyncGenerator<CommandOutput> {
   const target = findTarget(ground, asked, context);
   if ('exitCode' in target) yield target;
-  else if (target.kind === 'artifact') yield* replayStored(target);
+  else if (target.kind === 'artifact') yield* replayHeld(target, context.signal);
   else yield* replayRecord(target, context.signal);
 }
 
-type Run = Extract<Target, { kind: 'run' }>;
+/** A comparison is scored again, runs are done again, and a table, which no run made, is made again. */
+async function* replayHeld(target: ArtifactTarget, signal: AbortSignal): AsyncGenerator<CommandOutput> {
+  const isComparison = isJsonObject(target.value) && target.value.quality_comparison !== undefined;
+  if (isComparison) yield* replayStored(target);
+  for (const run of target.runs) yield* replayRecord(run, signal);
+  if (!isComparison && target.runs.length === 0) yield* verifyArtifact(target, signal);
+}
 
-async function* replayRecord(target: Run, signal: AbortSignal): AsyncGenerator<CommandOutput> {
+async function* replayRecord(target: RunTarget, signal: AbortSignal): AsyncGenerator<CommandOutput> {
   const { run_id } = target.record.row;
   const replay = await overContext(target, (record) => replayRun(record, RUN_ENGINES, signal));
   if ('reason' in replay) {
@@ -46,7 +53,7 @@ function replayLine(run_id: string, replay: Exclude<Replay, { readonly result: '
   return `${run_id} was killed: the same up to there (${done})${next}. Go on with: talaria rlm resume ${run_id}`;
 }
 
-function* replayStored({ value, fixture }: Extract<Target, { kind: 'artifact' }>): Generator<CommandOutput> {
+function* replayStored({ value, fixture }: ArtifactTarget): Generator<CommandOutput> {
   const beside = fixture();
   const replay = replayArtifact({ artifact: value, fixture: beside ?? null });
   if (!replay.ok) {

@@ -13,7 +13,7 @@ import type { RunRecord } from '../../trace/run-record.ts';
 import { checkAskHandles } from '../../trace/verify/check-ask-handles.ts';
 import type { HandleCheck } from '../../trace/verify/check-handles.ts';
 import { verifyRun } from '../../trace/verify/verify-run.ts';
-import { findTarget, type Target, type TargetAsked } from './find-target.ts';
+import { type ArtifactTarget, findTarget, type RunTarget, type TargetAsked } from './find-target.ts';
 import { overContext } from './over-context.ts';
 
 export async function* verifyTarget(
@@ -23,7 +23,7 @@ export async function* verifyTarget(
 ): AsyncGenerator<CommandOutput> {
   const target = findTarget(ground, asked, context);
   if ('exitCode' in target) yield target;
-  else if (target.kind === 'artifact') yield* verifyArtifact(target);
+  else if (target.kind === 'artifact') yield* verifyArtifact(target, context.signal);
   else yield* verifyRecord(target, context.signal);
 }
 
@@ -33,8 +33,9 @@ interface Found {
   readonly detail: string;
 }
 
-function* verifyArtifact(target: Extract<Target, { kind: 'artifact' }>): Generator<CommandOutput> {
-  const checked = checkArtifact(target);
+/** By the rule that made it, and each run that it holds. */
+export async function* verifyArtifact(target: ArtifactTarget, signal: AbortSignal): AsyncGenerator<CommandOutput> {
+  const checked = await checkArtifact(target, signal);
   if (!checked.ok) {
     const fix =
       checked.reason === 'fixture-missing' ? 'Name it with --fixture FILE.' : 'Name an exported run or an artifact.';
@@ -42,12 +43,10 @@ function* verifyArtifact(target: Extract<Target, { kind: 'artifact' }>): Generat
     return;
   }
   yield* report(checked.value.what, checked.value.problems);
+  for (const run of target.runs) yield* verifyRecord(run, signal);
 }
 
-async function* verifyRecord(
-  target: Extract<Target, { kind: 'run' }>,
-  signal: AbortSignal,
-): AsyncGenerator<CommandOutput> {
+async function* verifyRecord(target: RunTarget, signal: AbortSignal): AsyncGenerator<CommandOutput> {
   const { record } = target;
   const { row, events, calls } = record;
   const handles = await overContext(target, (over) => handleCheck(over, signal));

@@ -7,7 +7,7 @@ import { type Asked, askedOf } from '../../envelope/asked.ts';
 import { textHash } from '../../trace/text-hash.ts';
 import type { RunTrace } from '../../trace/trace-store.ts';
 import { decompositionContext } from '../../tree/ac/decompose-ac.ts';
-import type { ChunkText } from '../evidence/check-facts.ts';
+import type { ChunkText } from '../fresh-facts.ts';
 import type { ShownChild } from '../prompt/child-results.ts';
 import { buildEnvelope, modeOf } from '../prompt/envelope.ts';
 import { SYSTEM_PROMPT } from '../prompt/instructions.ts';

@@ -4,7 +4,7 @@ import { TalariaError } from '#base/errors.ts';
 import type { RunTrace } from '../../trace/trace-store.ts';
 import { isTerminal } from '../../tree/node-state.ts';
 import { hasEnded, type TerminationReason } from '../../tree/run-state.ts';
-import { FactLedger } from '../evidence/fact-ledger.ts';
+import { FactLedger } from '../fresh-facts.ts';
 import type { SubQuestion } from '../reading/read-decomposition.ts';
 import type { RunGap, RunOutcome } from '../run-outcome.ts';
 import type { RunRequest } from '../run-request.ts';

@@ -6,7 +6,6 @@
  */
 import { basename } from 'node:path';
 import { ok, type Result, refuse } from '#base/result.ts';
-import type { MeasuredTerm } from '../../ambiguity/measure-ambiguity.ts';
 import { type MemoryFile, readMemoryFile } from '../../memory/memory-file.ts';
 import { memoryMode } from '../../memory/memory-mode.ts';
 import { RECALLED_TASKS } from '../../memory/memory-words.ts';
@@ -16,7 +15,7 @@ import type { SourceStamp } from '../../trace/run-row.ts';
 import { rootPlan } from '../loop/first-plans.ts';
 import { nodesOf } from '../loop/node-plan.ts';
 import { type FamilyOrder, RUN_REQUEST_VERSION, type RunMemory, type RunRequest } from '../run-request.ts';
-import { askClear, type ClearGround } from './ask-clear.ts';
+import { askClear, type ClearGround, type MeasuredTerm } from './ambiguity.ts';
 import { type FoundTarget, findTarget, type TargetGround } from './find-target.ts';
 import { type PlannedTarget, type PlanRefusal, pathTarget, promptTarget } from './plan-target.ts';
 import { type CheckedOptions, checkOptions, LEAST_ITERATIONS, promptSizes, type RunOptions } from './run-options.ts';
@@ -54,10 +53,9 @@ export async function prepareRun(ask: RunAsk, signal: AbortSignal): Promise<Resu
   if (asked.trim() === '') return refuse('question-blank', 'say what should be answered: --question TEXT');
   const { ambiguity_threshold: threshold, force } = options.value;
   const clear = await askClear({ question: asked.toWellFormed(), threshold, force }, ask.ground);
-  if (!clear.ok) return clear;
   const planned = planTarget(found.value, options.value, signal);
   if (!planned.ok) return planned;
-  const { question, verdict, terms } = clear.value;
+  const { question, verdict, terms } = clear;
   const head = { question, target: ask.target, target_kind: found.value.kind, ambiguity: verdict } as const;
   const request = requestOf(head, planned.value, { options: options.value, memory_path: ask.memory_path });
   const { texts, sources } = planned.value;

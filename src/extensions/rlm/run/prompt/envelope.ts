@@ -10,7 +10,7 @@ import { type CallMode, REQUIRED_OUTPUT_FIELDS, TOKEN_BUDGET } from '../../envel
 import { type HermesInput, INPUT_VERSION } from '../../envelope/input-schema.ts';
 import type { MemoryTask } from '../../memory/memory-words.ts';
 import { priorBlock } from '../../memory/prior-block.ts';
-import type { ChunkText } from '../evidence/check-facts.ts';
+import type { ChunkText } from '../fresh-facts.ts';
 import type { NodePlan } from '../loop/node-plan.ts';
 import type { RunRequest } from '../run-request.ts';
 import { childResult, type ShownChild } from './child-results.ts';

@@ -20,7 +20,7 @@ export const LEAF_PROTOCOL = [
 export const SYNTHESIS_PROTOCOL = [
   'Answer the question from the facts of the children in context.child_results, in result_payload.reported_result.observed_facts.',
   'Write each fact that belongs to the answer to result.retained_facts as [{"fact_id": "...", "text": "...", "evidence_chunk_id": "..."}], all three copied from that fact.',
-  'evidence_references is [], or names the same facts as [{"chunk_id": "...", "supports_fact_ids": ["..."], "quoted_evidence": "..."}].',
+  'evidence_references is [], or names the same facts as [{"chunk_id": "...", "supports_fact_ids": ["..."], "quoted_evidence": "..."}], each quoted whole.',
   'result.summary is the answer in a few sentences that say nothing beyond the facts. Put no other keys into result.',
   'A fact that no child reported must not be claimed. Children that failed are gaps: name them in residual_gaps.',
 ].join('\n');

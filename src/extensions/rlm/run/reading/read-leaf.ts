@@ -6,8 +6,8 @@ import type { Asked } from '../../envelope/asked.ts';
 import { readReply } from '../../envelope/read-output.ts';
 import type { PriorPolicy } from '../../memory/prior-policy.ts';
 import { extractJson } from '../../text/extract-json.ts';
-import { type CheckedFacts, type ChunkText, checkFacts } from '../evidence/check-facts.ts';
-import { type ClaimedFact, claimedFacts, proseLines } from '../evidence/claimed-facts.ts';
+import { type CheckedFacts, type ChunkText, checkFacts } from '../fresh-facts.ts';
+import { type ClaimedFact, claimedFacts, proseLines } from './claimed-facts.ts';
 import { problemTexts } from './problem-texts.ts';
 import { strictForm } from './strict-form.ts';
 

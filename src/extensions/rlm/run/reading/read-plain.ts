@@ -1,9 +1,9 @@
 // Owns reading the reply to a plain second try: its lines, and the sentences of lines that do not stand as a whole, as far as the chunks say
 // them word for word. Knows no tree. Invariant: total on any text; what is kept stands in a chunk; a reply that repeats its prompt, or the
 // text instead of choosing from it, gives nothing. Seed 003: fresh child evidence.
-import { type CheckedFact, type ChunkText, checkFacts } from '../evidence/check-facts.ts';
-import { type ClaimedFact, proseLines, proseSentences } from '../evidence/claimed-facts.ts';
+import { type CheckedFact, type ChunkText, checkFacts, placeKey } from '../fresh-facts.ts';
 import { beforeEcho, repeats } from '../prompt/plain-prompt.ts';
+import { type ClaimedFact, proseLines, proseSentences } from './claimed-facts.ts';
 import type { LeafReading } from './read-leaf.ts';
 
 const UNSAID = { refused: [], summary: '', verdict: null, confidence: null, gaps: [] } as const;
@@ -24,7 +24,7 @@ function standing(reply: string, chunks: readonly ChunkText[]): readonly Checked
   const sentences = lines.refused.flatMap(({ text }) => proseSentences(text));
   const parts = checkFacts(claimed(sentences), chunks).facts;
   return [...lines.facts, ...parts].filter(
-    (fact, at, list) => list.findIndex((other) => keyOf(other) === keyOf(fact)) === at,
+    (fact, at, list) => list.findIndex((other) => placeKey(other) === placeKey(fact)) === at,
   );
 }
 
@@ -33,10 +33,6 @@ const MOST_QUOTED = 12;
 
 function claimed(texts: readonly string[]): readonly ClaimedFact[] {
   return texts.map((text) => ({ text, fact_id: null, chunk_id: null }));
-}
-
-function keyOf({ chunk, place }: CheckedFact): string {
-  return `${chunk.chunk_id} ${place.start} ${place.end}`;
 }
 
 function isWholeText(facts: readonly CheckedFact[], chunks: readonly ChunkText[]): boolean {

@@ -4,10 +4,17 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 import { validateFixture } from '../../fixtures/validate-fixture.ts';
 import { verifyRecords } from '../verify/verify-records.ts';
-import type { ArtifactReport } from './artifact-report.ts';
-import { checkComparison } from './check-comparison.ts';
-import { checkGuardDemo } from './check-guard-demo.ts';
-import { checkClaimAware, checkMatrix, checkSynthetic } from './check-tables.ts';
+import { checkComparison, checkEvaluation } from './check-comparison.ts';
+import type { ArtifactReport } from './check-tables.ts';
+import {
+  checkAblation,
+  checkClaimAware,
+  checkGuardDemo,
+  checkLiveMatrix,
+  checkMatrix,
+  checkMemoryBench,
+  checkSynthetic,
+} from './check-tables.ts';
 
 export interface ArtifactInput {
   readonly value: JsonValue;
@@ -15,7 +22,11 @@ export interface ArtifactInput {
   readonly fixture: () => JsonValue | undefined;
 }
 
-type Check = (value: JsonObject, fixture: ArtifactInput['fixture']) => ArtifactReport | null;
+type Check = (
+  value: JsonObject,
+  fixture: ArtifactInput['fixture'],
+  signal: AbortSignal,
+) => ArtifactReport | null | Promise<ArtifactReport>;
 
 const CHECKS: Readonly<Record<string, Check>> = {
   'rlm.minimal_recursive_run_fixture.v1': (value) => records(value),
@@ -24,13 +35,17 @@ const CHECKS: Readonly<Record<string, Check>> = {
   'rlm.claim_aware_suite.v1': (value, fixture) => withFixture(fixture, (one) => checkClaimAware(value, one)),
   'rlm.synthetic_omitted_fact_benchmark.v1': (value) => checkSynthetic(value),
   'rlm_forge.live_portability_contracts_only.v1': (value) => checkMatrix(value),
+  'rlm_forge.live_portability_primary.v1': (value) => checkLiveMatrix(value),
+  'rlm.evaluation.output.v1': (value, fixture) => checkEvaluation(value, fixture() ?? null),
+  'talaria.rlm.contract_ablation.v1': (value, _, signal) => checkAblation(value, signal),
+  'talaria.rlm.memory_bench.v1': (value) => checkMemoryBench(value),
   'rlm.traceguard_demo.v1': (value) => checkGuardDemo(value),
 };
 
-export function checkArtifact({
-  value,
-  fixture,
-}: ArtifactInput): Result<ArtifactReport, 'artifact-unknown' | 'fixture-missing'> {
+export async function checkArtifact(
+  { value, fixture }: ArtifactInput,
+  signal: AbortSignal,
+): Promise<Result<ArtifactReport, 'artifact-unknown' | 'fixture-missing'>> {
   const object = isJsonObject(value) ? value : {};
   const schema = String(object.schema_version);
   const check = Object.hasOwn(CHECKS, schema) ? CHECKS[schema] : undefined;
@@ -38,7 +53,7 @@ export function checkArtifact({
     const kinds = Object.keys(CHECKS).join(', ');
     return refuse('artifact-unknown', `Its schema_version is ${schema}; known are an exported run, ${kinds}.`);
   }
-  const report = check(object, fixture);
+  const report = await check(object, fixture, signal);
   if (report !== null) return ok(report);
   return refuse('fixture-missing', 'The truncation fixture that it was made from does not lie beside it.');
 }

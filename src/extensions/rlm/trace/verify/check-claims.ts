@@ -1,11 +1,11 @@
 // Owns whether what a scaffold run accepted rests on its evidence, and its evidence on what it read: each claim names facts and says what they
 // say, each quotation stands in its chunk, each fact comes from a call over that chunk. Pure, without a model. Seed 003, TraceGuard.
 import { parseChunkId } from '../../chunk/chunk-id.ts';
+import { EvidenceWords } from '../../guard/evidence-words.ts';
 import type { GuardMode } from '../../guard/parent-claim.ts';
-import { EvidenceWords } from '../../guard/text/evidence-words.ts';
 import { keptChunks } from '../../page/source/kept-chunk.ts';
-import { quoteFinder } from '../../run/evidence/quote-finder.ts';
 import type { AcceptedClaim, FreshFact, RunOutcome } from '../../run/run-outcome.ts';
+import { WholeQuotes } from '../../text/whole-quotes.ts';
 import type { RunRecord } from '../run-record.ts';
 import { type Problem, problem } from './problem.ts';
 
@@ -51,7 +51,7 @@ function isSaid(text: string, fact: FreshFact): boolean {
 
 function checkEvidence(evidence: readonly FreshFact[], record: RunRecord): readonly Problem[] {
   const chunks = new Map(keptChunks(record.row.request, record.textOf).map((chunk) => [chunk.chunk_id, chunk.text]));
-  const finders = new Map([...chunks].map(([id, text]) => [id, quoteFinder(text)]));
+  const finders = new Map([...chunks].map(([id, text]) => [id, new WholeQuotes(text)]));
   const calls = new Map(record.calls.map((call) => [call.call_id, call]));
   return evidence.flatMap((fact) => {
     const where = `fact ${fact.fact_id}`;

@@ -239,12 +239,16 @@ describe('an ambiguous request', () => {
     },
   );
 
-  test('keeps the rating of a model beside the score, whatever it says', async () => {
+  test('may be found by a model that is asked: its rating is kept, stops and never opens', async () => {
     for (const rating of [0, 1, null]) {
-      const { request } = await prepared('some.txt', { ground: { rate: async () => rating } });
-      assert.deepEqual([request.ambiguity.passed, request.ambiguity.model_rating], [true, rating]);
-      const unclear = await prepared('some.txt', { ...vague, ground: { rate: async () => rating } });
-      assert.deepEqual([unclear.request.ambiguity.passed, unclear.request.ambiguity.model_rating], [false, rating]);
+      const rate = async () => (rating === null ? null : { rating, question: 'Which of the two?' });
+      const { ambiguity } = (await prepared('some.txt', { ground: { rate } })).request;
+      assert.deepEqual([ambiguity.passed, ambiguity.model_rating], [rating !== 1, rating]);
+      assert.equal(ambiguity.question, rating === 1 ? 'Which of the two?' : null);
+      const unclear = await prepared('some.txt', { ...vague, ground: { rate } });
+      assert.equal(unclear.request.ambiguity.passed, false);
+      const forced = await prepared('some.txt', { ground: { rate }, options: { force: 'the owner knows' } });
+      assert.deepEqual([forced.request.ambiguity.passed, forced.request.ambiguity.model_rating], [true, rating]);
     }
   });
 

@@ -22,9 +22,9 @@ describe('the words of a run', () => {
       {
         SYSTEM_PROMPT: 'e77f31552873f200',
         LEAF_PROTOCOL: 'b30680e031b8fadd',
-        SYNTHESIS_PROTOCOL: '3793f3e2bf2a67e6',
+        SYNTHESIS_PROTOCOL: 'b048b13d171945e6',
         DECOMPOSITION_PROTOCOL: '484c7d1b683a829d',
-        RATE_SYSTEM_PROMPT: '5bcbaf69c58bc38a',
+        RATE_SYSTEM_PROMPT: 'aa8dd0853902057b',
         PLAIN_SYSTEM: '2630edc851b654b4',
         plainPrompt: 'fdd3809bed3cf9da',
       },

@@ -1,6 +1,6 @@
 // Owns cutting evidence into passages, each of which can be quoted: a sentence, an item, a row, a line. Knows no claim.
 // Invariant: linear in what is read, which is bounded; a passage of a part is never larger than that of the whole.
-import { cutPassages } from '../../../reflex/read/cut-passages.ts';
+import { cutPassages } from '../../../text/cut-passages.ts';
 import { type ReadWord, readWords } from './read-words.ts';
 
 /** Characters of a text that are read; what is longer is no evidence for one sentence. */

@@ -1,7 +1,13 @@
 // Owns which words of a sentence may be added or left out when a passage is shortened, and which never: what limits, turns, supposes or
 // reports what the passage says. Data, English and German. Knows no sentence. Invariant: a word is free or limiting, never both.
 import { isNegator } from '#mind/evidence/trace-guard/polar-words.ts';
-import { isTurningWord } from '../../../guard/text/turning-words.ts';
+
+const TURNING: ReadonlySet<string> = new Set(
+  `false falsely untrue wrong wrongly incorrect incorrectly inaccurate mistaken mistakenly myth hoax lie lies contrary opposite refuted
+  refutes disproved disproven disproves debunked contradicted contradicts fake pretended allegedly supposedly doubtful doubted`.split(
+    /\s+/,
+  ),
+);
 
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
@@ -45,7 +51,7 @@ export function wordClass(word: string): WordClass {
 }
 
 function isLimiting(word: string): boolean {
-  return LIMITING.has(word) || isTurningWord(word) || isNegator(word.replaceAll("'", ''));
+  return LIMITING.has(word) || TURNING.has(word) || isNegator(word.replaceAll("'", ''));
 }
 
 /** Stands between its neighbours like a preposition, whatever else it does. */
