@@ -4,7 +4,7 @@ import type { CallBudget } from '../call/calls.ts';
 import { USUAL_WINDOW } from '../call/default-window.ts';
 import type { ReplLimits } from '../repl/repl-session.ts';
 
-export const ASK_REQUEST_VERSION = 'talaria.rlm.ask_request.v1';
+export const ASK_REQUEST_VERSION = 'talaria.rlm.ask_request.v2';
 
 export interface SkippedSource {
   readonly path: string;
@@ -24,6 +24,12 @@ export interface AskRequest {
   readonly window_tokens: number;
   /** In the order in which they are asked; empty: the default. */
   readonly families: readonly string[];
+  /** Families that the code may name for a sub-call. */
+  readonly models: readonly string[];
+  /** A model may be asked whether cited lines carry a sentence. */
+  readonly judge: boolean;
+  /** Only what is quoted counts. */
+  readonly strict: boolean;
   readonly budget: CallBudget;
   readonly repl: ReplLimits;
   /** Files of the context that were found and are not in it. */

@@ -65,7 +65,11 @@ describe('rlm/ask: reading a sub-reply', () => {
       '{"answer": "x", "claims": [{"text": "The owner is Bob."}, {"text": "Port: 808"}, {"text": "8080"}]}',
       [],
     ],
-    ['a denial that is cut', '{"answer": "x", "claims": ["enabled by default"]}', []],
+    [
+      'part of a sentence, which is shown uncut',
+      '{"answer": "x", "claims": ["enabled by default"]}',
+      ['Telemetry is not enabled by default.'],
+    ],
     ['turned', '{"answer": "x", "claims": ["It is false that the owner is Alice."]}', []],
     ['lines of prose', '- The owner is Alice.\n- The owner is Bob.', ['The owner is Alice.']],
     ['an echo', `{"schema_version": "talaria.rlm.sub.v1", "piece": ${JSON.stringify(piece)}}`, []],
@@ -94,7 +98,7 @@ describe('rlm/ask: a root model that misbehaves', () => {
       ['ask:root:001', 'ask:root:001:mend', 'ask:root:002', 'ask:root:002:mend', 'ask:root:final'],
     );
     assert.equal(
-      outcome.sentences.every(({ status }) => status === 'not_supported'),
+      outcome.sentences.every(({ grade }) => grade === 'not-supported'),
       true,
     );
   });

@@ -12,6 +12,7 @@ import { type Formless, type RootReply, readRootReply } from '../root/read-root-
 import { type PromptState, rootPrompt } from '../root/root-prompt.ts';
 import { ROOT_RULES } from '../root/root-rules.ts';
 import type { AskEvents, AskNode } from './ask-events.ts';
+import { keptForJudge } from './read-by-model.ts';
 
 export interface RootTurnParts {
   readonly ask: Pick<AskParts, 'request' | 'calls' | 'signal'>;
@@ -79,7 +80,7 @@ async function askOnce(parts: RootTurnParts, { node, call_id, state }: Once): Pr
       prompt,
       max_output_tokens: replyTokens(window_tokens),
       families,
-      keep_back: keptBack(state.task, place),
+      keep_back: keptBack(state.task, place) + keptForJudge(ask.request),
     },
     ask.signal,
   );

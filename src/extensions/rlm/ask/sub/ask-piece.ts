@@ -7,6 +7,7 @@ import { PLAIN_SYSTEM, plainPrompt, plainTokens } from '../../run/prompt/plain-p
 import type { AskParts, AskPlace } from '../ask-parts.ts';
 import { replyTokens } from '../ask-request.ts';
 import type { AskEvents } from '../loop/ask-events.ts';
+import { keptForJudge } from '../loop/read-by-model.ts';
 import { SUB_SCHEMA, type SubPrompt } from '../prompt-shapes.ts';
 import { isSubOfNoUse, readPlainSub, readSubReply, type SubReading } from './read-sub-reply.ts';
 import { SUB_RULES } from './sub-rules.ts';
@@ -82,8 +83,8 @@ function call(
       mode: 'repl_sub',
       selected_chunk_ids: query.over === null ? [] : [query.over],
       ...wording,
-      families: ask.request.families,
-      keep_back: place.level,
+      families: query.model === null ? ask.request.families : [query.model],
+      keep_back: place.level + keptForJudge(ask.request),
     },
     ask.signal,
   );

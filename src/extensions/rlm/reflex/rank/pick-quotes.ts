@@ -1,6 +1,6 @@
 // Owns which passages of a text are quoted as an answer to a question, best first. Knows no reply and no model.
 // Invariant: every quote is a passage of the text; none when nothing fits; pure, deterministic, linear in the text.
-import { cutPassages, type Passage } from '../read/cut-passages.ts';
+import { cutPassages, type Passage } from '../../text/cut-passages.ts';
 import type { Question } from '../read/read-question.ts';
 import { rankTexts, type Score, wordCount } from './rank-texts.ts';
 

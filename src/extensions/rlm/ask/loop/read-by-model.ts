@@ -1,0 +1,100 @@
+// Owns how the house's judge is asked within a run: one recorded call, so that a budget holds, a replay needs no model and the page shows it.
+// Knows no grade. Invariant: a reply that cannot be read, is refused or is another's has no verdict.
+import { z } from 'zod';
+import { parseJson } from '#base/json.ts';
+import { ok, refuse } from '#base/result.ts';
+import { type Judge, type Judgement, VERDICTS } from '#mind/evidence/judge/judge.ts';
+import type { CallRecord } from '../../call/call-record.ts';
+import type { InnerCall } from '../../call/inner-call.ts';
+import { callId } from '../ask-parts.ts';
+import type { AskRequest } from '../ask-request.ts';
+import type { ReadByModel } from '../gate/grade-answer.ts';
+import type { RootTurn, RootTurnParts } from './root-turn.ts';
+
+/** No family of config.yaml has such a name. */
+export const JUDGE_FAMILY = '@judge';
+
+const origin = z.enum(['owner', 'observed', 'foreign', 'model']);
+const question = z.object({
+  claims: z.array(z.object({ id: z.string(), text: z.string(), sources: z.array(z.string()) })),
+  sources: z.array(z.object({ id: z.string(), origin, text: z.string() })),
+});
+const judgement = z.object({
+  id: z.string(),
+  verdict: z.enum([...VERDICTS, 'none']),
+  why: z.string(),
+  model: z.string(),
+});
+
+/** The judge as one who answers calls. */
+export function judgeCall(judge: Judge, subject: string): InnerCall {
+  return {
+    family: JUDGE_FAMILY,
+    call: async ({ prompt }, signal) => {
+      const asked = question.safeParse(plainJson(prompt));
+      if (!asked.success) return refuse('runtime_error', 'the question to the judge cannot be read');
+      try {
+        const judged = await judge.judge(asked.data.claims, asked.data.sources, { task: 'show', subject }, signal);
+        const model = judged.find((one) => one.model !== '')?.model ?? '';
+        const told = { completion: JSON.stringify(judged), usage: null, cost: null, elapsed_ms: 0, exit_code: null };
+        return ok({ ...told, model: model === '' ? 'none' : model });
+      } catch (error) {
+        if (signal.aborted) return refuse('cancelled', 'the call was stopped on request');
+        throw error;
+      }
+    },
+  };
+}
+
+function plainJson(text: string): unknown {
+  const parsed = parseJson(text);
+  return parsed.ok ? parsed.value : undefined;
+}
+
+const TOKENS_EACH = 120;
+
+/** @param name numbers of the call: the step, or `final` */
+export function readByModel(parts: RootTurnParts, turn: RootTurn, name: number | 'final'): ReadByModel {
+  return async (claims, sources) => {
+    const { ask, place, events, onRecord } = parts;
+    const call_id = callId(place, 'judge', [name]);
+    const prompt = JSON.stringify({ schema_version: 'talaria.rlm.judge.v1', claims, sources });
+    const node = events.schedule(call_id, { parent: turn.node.node_id, cause: turn.cause, depth: place.depth + 1 });
+    const bound = events.bind(node, { call_id, claims: claims.length });
+    const head = { parent_call_id: turn.call_id, cause: bound, depth: place.depth + 1 };
+    const record = await ask.calls.ask(
+      {
+        ...events.callHead(node, call_id, head),
+        mode: 'judge',
+        selected_chunk_ids: [],
+        system: '',
+        prompt,
+        max_output_tokens: TOKENS_EACH * (claims.length + 1),
+        families: [JUDGE_FAMILY],
+      },
+      ask.signal,
+    );
+    onRecord(record);
+    events.called(node, record);
+    const judged = judgementsOf(record);
+    events.validate(node, { call_id, verdicts: judged.map(({ id, verdict }) => `${id}: ${verdict}`) });
+    events.end(node, record.success ? 'atomic_complete' : 'failed', record.adapter_error?.type ?? null);
+    return claims.map(({ id }) => judged.find((one) => one.id === id) ?? none(id, record));
+  };
+}
+
+function judgementsOf({ completion }: CallRecord): readonly Judgement[] {
+  const read = z.array(judgement).safeParse(completion === null ? undefined : plainJson(completion));
+  return read.success ? read.data : [];
+}
+
+function none(id: string, { adapter_error, model }: CallRecord): Judgement {
+  return { id, verdict: 'none', why: adapter_error?.detail ?? 'unreadable', model: model ?? '' };
+}
+
+/** Calls that are left for the judge whatever happens; of fewer than four none is spared. */
+export function keptForJudge({ judge, budget }: Pick<AskRequest, 'judge' | 'budget'>): number {
+  return judge && (budget.max_calls ?? LEAST_CALLS) >= LEAST_CALLS ? 1 : 0;
+}
+
+const LEAST_CALLS = 4;
