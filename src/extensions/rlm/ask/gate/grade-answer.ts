@@ -2,7 +2,7 @@
 // says whether the cited lines carry the rest, in one call for all. Knows no run and no store.
 // Invariants: nothing is lost and nothing moved; what is quoted is shown as the source has it; without a verdict nothing is supported.
 import { oneLine } from '#base/text.ts';
-import type { JudgedClaim, JudgedSource, Judgement } from '#mind/evidence/judge/judge.ts';
+import type { JudgedSource, Judgement } from '#mind/evidence/judge/judge.ts';
 import type { ContextSource } from '../../repl/context-source.ts';
 import type { AnswerSentence, ComputedHandle } from '../ask-outcome.ts';
 import { missingValues } from './hard-values.ts';
@@ -21,11 +21,16 @@ export interface CitingSentence {
 
 export type ByteRange = readonly [start: number, end: number];
 
-/** All sentences at once. */
-export type ReadByModel = (
-  claims: readonly JudgedClaim[],
-  sources: readonly JudgedSource[],
-) => Promise<readonly Judgement[]>;
+export interface SentenceToRead {
+  readonly text: string;
+  /** What it cites: lines of the source (`foreign`), and code with its output (`observed`). */
+  readonly sources: readonly Omit<JudgedSource, 'id'>[];
+}
+
+type Reading = Omit<Judgement, 'id'>;
+
+/** All sentences at once; their verdicts in the same order. */
+export type ReadByModel = (sentences: readonly SentenceToRead[]) => Promise<readonly Reading[]>;
 
 /** Why what is not quoted has no verdict. */
 export const NO_MODEL = 'no model to read it';
@@ -45,10 +50,9 @@ export async function gradeAnswer(
 ): Promise<readonly AnswerSentence[]> {
   const lines = new CitedLines(source);
   const byRule = sentences.map((sentence) => gradeByRule(sentence, lines));
-  const open = sentences.flatMap((sentence, at) => (byRule[at] === null ? [{ id: `${at}`, sentence }] : []));
-  const verdicts = open.length === 0 || read === null ? [] : await readAll(open, lines, read);
-  const byId = new Map(verdicts.map((one) => [one.id, one]));
-  return sentences.map((sentence, at) => byRule[at] ?? gradeByModel(sentence, byId.get(`${at}`), unread));
+  const open = sentences.filter((_, at) => byRule[at] === null);
+  const verdicts = open.length === 0 || read === null ? [] : await read(open.map((one) => toRead(one, lines)));
+  return sentences.map((one, at) => byRule[at] ?? gradeByModel(one, verdicts[open.indexOf(one)], unread));
 }
 
 function graded({ text, handles }: CitingSentence, own: Partial<AnswerSentence> = {}): AnswerSentence {
@@ -67,46 +71,23 @@ function gradeByRule(sentence: CitingSentence, lines: CitedLines): AnswerSentenc
   if (fault !== null) return graded(sentence, { why: fault });
   if (cited.length === 0 && computed.length > 0) return graded(sentence, { grade: 'computed' });
   if (cited.some(isLong)) return graded(sentence, { why: 'it cites more than is read for one sentence' });
-  const missing = missingValues(text, evidenceOf(sentence, lines));
+  const evidence = [...cited.map((range) => lines.linesOf(range)), ...computed.map(({ output }) => output)];
+  const missing = missingValues(text, evidence.join('\n'));
   if (missing.length === 0) return null;
   return graded(sentence, { why: `${missing.slice(0, 5).join(', ')}: not in the lines that it cites` });
 }
 
-function evidenceOf({ cited, computed }: CitingSentence, lines: CitedLines): string {
-  return [...cited.map((range) => lines.linesOf(range)), ...computed.map(({ output }) => output)].join('\n');
-}
-
-function gradeByModel(sentence: CitingSentence, judgement: Judgement | undefined, unread: string): AnswerSentence {
+function gradeByModel(sentence: CitingSentence, judgement: Reading | undefined, unread: string): AnswerSentence {
   if (judgement === undefined) return graded(sentence, { why: unread });
   const { verdict, why, model } = judgement;
   if (verdict === 'supported') return graded(sentence, { grade: 'supported', why, model });
   return graded(sentence, { why: verdict === 'none' ? `${NO_VERDICT}: ${why}` : `${verdict}: ${why}`, model });
 }
 
-interface Open {
-  readonly id: string;
-  readonly sentence: CitingSentence;
-}
-
-function readAll(open: readonly Open[], lines: CitedLines, read: ReadByModel): Promise<readonly Judgement[]> {
-  const sources = new Map<string, JudgedSource>();
-  const claims = open.map(({ id, sentence }): JudgedClaim => {
-    const own = [
-      ...sentence.cited.map(
-        (range): JudgedSource => ({ id: range.join('-'), origin: 'foreign', text: lines.shownFor(range) }),
-      ),
-      ...sentence.computed.map(
-        ({ id: handle, code, output }): JudgedSource => ({
-          id: handle,
-          origin: 'observed',
-          text: `code: ${code}\noutput: ${output}`,
-        }),
-      ),
-    ];
-    for (const one of own) sources.set(one.id, one);
-    return { id, text: oneLine(sentence.text, LONGEST), sources: [...new Set(own.map((one) => one.id))] };
-  });
-  return read(claims, [...sources.values()]);
+function toRead({ text, cited, computed }: CitingSentence, lines: CitedLines): SentenceToRead {
+  const made = computed.map(({ code, output }) => ({ origin: 'observed', text: `${code}\ngave: ${output}` }) as const);
+  const said = cited.map((range) => ({ origin: 'foreign', text: lines.shownFor(range) }) as const);
+  return { text: oneLine(text, LONGEST), sources: [...said, ...made] };
 }
 
 /** Bytes before and behind what is cited that are looked at with it. */
@@ -126,8 +107,8 @@ interface Window {
   readonly start: number;
   readonly text: string;
   readonly units: WholeUnits;
-  /** Bytes at which the text was cut out of a file: what touches them may be a part. */
-  readonly cut: readonly number[];
+  /** It was cut out of a file, there and there: what touches that may be a part. */
+  readonly cut: readonly [before: boolean, behind: boolean];
 }
 
 /** Reads the source where something is cited, each stretch once. */
@@ -159,15 +140,10 @@ class CitedLines {
   /** Whole lines, with the name of their file. */
   linesOf(range: ByteRange): string {
     const { start, text } = this.#window(range);
-    const before = Buffer.from(text)
-      .subarray(0, range[0] - start)
-      .toString();
-    const behind = Buffer.from(text)
-      .subarray(range[1] - start)
-      .toString();
-    const from = before.lastIndexOf('\n') + 1;
-    const to = text.length - behind.length + (/[\r\n]|$/.exec(behind)?.index ?? 0);
-    return `${this.#source.place(...range).source_path}\n${text.slice(from, to)}`;
+    const bytes = Buffer.from(text);
+    const [from = 0, to = 0] = range.map((byte) => bytes.subarray(0, byte - start).toString().length);
+    const end = to + text.slice(to).search(/[\r\n]|$/);
+    return `${this.#source.place(...range).source_path}\n${text.slice(text.lastIndexOf('\n', from - 1) + 1, end)}`;
   }
 
   shownFor(range: ByteRange): string {
@@ -188,12 +164,12 @@ class CitedLines {
   #wholeIn(text: string, range: ByteRange): Pick<AnswerSentence, 'text' | 'place'> | null {
     const window = this.#window(range);
     for (const { start, end } of window.units.get(plainSentence(text)) ?? []) {
-      const from = window.start + Buffer.byteLength(window.text.slice(0, start));
+      const [isFirst, isLast] = [window.text.slice(0, start).trim() === '', window.text.slice(end).trim() === ''];
+      if ((isFirst && window.cut[0]) || (isLast && window.cut[1])) continue;
       const said = window.text.slice(start, end);
+      const from = window.start + Buffer.byteLength(window.text.slice(0, start));
       const to = from + Buffer.byteLength(said);
-      const isCited = from < range[1] && to > range[0];
-      if (!isCited || window.cut.includes(from) || window.cut.includes(to)) continue;
-      if (this.#source.slice(from, to).text === said)
+      if (from < range[1] && to > range[0] && this.#source.slice(from, to).text === said)
         return { text: oneLine(said, LONGEST), place: this.#source.place(from, to) };
     }
     return null;
@@ -211,7 +187,6 @@ class CitedLines {
     const [first, last] = [file?.start_byte ?? 0, file?.end_byte ?? this.#source.byte_count];
     const read = this.#source.slice(Math.max(first, start - AROUND), Math.min(last, end + AROUND));
     const { start_byte, end_byte, text } = read;
-    const cut = [...(start_byte === first ? [] : [start_byte]), ...(end_byte === last ? [] : [end_byte])];
-    return { start: start_byte, text, units: wholeUnits(text), cut };
+    return { start: start_byte, text, units: wholeUnits(text), cut: [start_byte > first, end_byte < last] };
   }
 }

@@ -8,6 +8,9 @@ const HARD: ReadonlySet<Piece['kind']> = new Set(['url', 'email', 'path', 'flag'
 /** Units of one letter, which are seldom words. */
 const LETTER = /^[dghklmsvw]$/;
 
+/** Figures that are no digits, and what turns the direction of reading. */
+const ODD = /[\p{No}\p{Nl}\u202a-\u202e\u2066-\u2069]/gu;
+
 interface HardValue {
   readonly shown: string;
   readonly keys: readonly string[];
@@ -16,10 +19,10 @@ interface HardValue {
 
 function hardValues(text: string): readonly HardValue[] {
   const pieces = readPieces(text.replace(/(?<![\d.,])(\d+),(\d{1,2})(?![\d.,])/g, '$1.$2'));
-  return pieces.flatMap((piece, at) => valueOf(piece, pieces[at + 1]) ?? []);
+  return pieces.flatMap((piece, at) => readValue(piece, pieces[at + 1]) ?? []);
 }
 
-function valueOf({ kind, shown, keys }: Piece, next: Piece | undefined): HardValue | undefined {
+function readValue({ kind, shown, keys }: Piece, next: Piece | undefined): HardValue | undefined {
   const word = numberWord(keys[0] ?? '');
   if (!HARD.has(kind) && word === undefined) return undefined;
   const [, digits, own] = /^(-?\d+(?:\.\d+)?)(\D*)$/.exec(word ?? keys[0] ?? '') ?? [];
@@ -41,7 +44,6 @@ export function missingValues(sentence: string, lines: string): readonly string[
     const units = keys.flatMap((key) => [...(stands.get(key) ?? [])]);
     return !units.some((one) => one === unit || one === undefined || unit === undefined);
   });
-  const odd =
-    sentence.match(/[\p{No}\p{Nl}\u202a-\u202e\u2066-\u2069]/gu)?.filter((sign) => !lines.includes(sign)) ?? [];
+  const odd = (sentence.match(ODD) ?? []).filter((sign) => !lines.includes(sign));
   return [...new Set([...missing.map(({ shown }) => shown), ...odd])];
 }

@@ -3,12 +3,12 @@
 import { z } from 'zod';
 import { parseJson } from '#base/json.ts';
 import { ok, refuse } from '#base/result.ts';
-import { type Judge, type Judgement, VERDICTS } from '#mind/evidence/judge/judge.ts';
+import { type Judge, type JudgedSource, type Judgement, VERDICTS } from '#mind/evidence/judge/judge.ts';
 import type { CallRecord } from '../../call/call-record.ts';
 import type { InnerCall } from '../../call/inner-call.ts';
 import { callId } from '../ask-parts.ts';
 import type { AskRequest } from '../ask-request.ts';
-import type { ReadByModel } from '../gate/grade-answer.ts';
+import type { ReadByModel, SentenceToRead } from '../gate/grade-answer.ts';
 import type { RootTurn, RootTurnParts } from './root-turn.ts';
 
 /** No family of config.yaml has such a name. */
@@ -55,12 +55,11 @@ const TOKENS_EACH = 120;
 
 /** @param name numbers of the call: the step, or `final` */
 export function readByModel(parts: RootTurnParts, turn: RootTurn, name: number | 'final'): ReadByModel {
-  return async (claims, sources) => {
+  return async (sentences) => {
     const { ask, place, events, onRecord } = parts;
     const call_id = callId(place, 'judge', [name]);
-    const prompt = JSON.stringify({ schema_version: 'talaria.rlm.judge.v1', claims, sources });
     const node = events.schedule(call_id, { parent: turn.node.node_id, cause: turn.cause, depth: place.depth + 1 });
-    const bound = events.bind(node, { call_id, claims: claims.length });
+    const bound = events.bind(node, { call_id, sentences: sentences.length });
     const head = { parent_call_id: turn.call_id, cause: bound, depth: place.depth + 1 };
     const record = await ask.calls.ask(
       {
@@ -68,8 +67,8 @@ export function readByModel(parts: RootTurnParts, turn: RootTurn, name: number |
         mode: 'judge',
         selected_chunk_ids: [],
         system: '',
-        prompt,
-        max_output_tokens: TOKENS_EACH * (claims.length + 1),
+        prompt: questionOf(sentences),
+        max_output_tokens: TOKENS_EACH * (sentences.length + 1),
         families: [JUDGE_FAMILY],
       },
       ask.signal,
@@ -79,8 +78,27 @@ export function readByModel(parts: RootTurnParts, turn: RootTurn, name: number |
     const judged = judgementsOf(record);
     events.validate(node, { call_id, verdicts: judged.map(({ id, verdict }) => `${id}: ${verdict}`) });
     events.end(node, record.success ? 'atomic_complete' : 'failed', record.adapter_error?.type ?? null);
-    return claims.map(({ id }) => judged.find((one) => one.id === id) ?? none(id, record));
+    return sentences.map((_, at) => judged.find(({ id }) => id === claimId(at)) ?? none(record));
   };
+}
+
+function claimId(at: number): string {
+  return `sentence ${at + 1}`;
+}
+
+/** Sources that several sentences cite stand there once. */
+function questionOf(sentences: readonly SentenceToRead[]): string {
+  const sources = new Map<string, JudgedSource>();
+  const idOf = (source: Omit<JudgedSource, 'id'>): string => {
+    const known = sources.get(source.text) ?? { id: `source ${sources.size + 1}`, ...source };
+    sources.set(source.text, known);
+    return known.id;
+  };
+  const claims = sentences.map((one, at) => {
+    const own = one.sources.map(idOf);
+    return { id: claimId(at), text: one.text, sources: [...new Set(own)] };
+  });
+  return JSON.stringify({ schema_version: 'talaria.rlm.judge.v1', claims, sources: [...sources.values()] });
 }
 
 function judgementsOf({ completion }: CallRecord): readonly Judgement[] {
@@ -88,8 +106,8 @@ function judgementsOf({ completion }: CallRecord): readonly Judgement[] {
   return read.success ? read.data : [];
 }
 
-function none(id: string, { adapter_error, model }: CallRecord): Judgement {
-  return { id, verdict: 'none', why: adapter_error?.detail ?? 'unreadable', model: model ?? '' };
+function none({ adapter_error, model }: CallRecord): Omit<Judgement, 'id'> {
+  return { verdict: 'none', why: adapter_error?.detail ?? 'unreadable', model: model ?? '' };
 }
 
 /** Calls that are left for the judge whatever happens; of fewer than four none is spared. */

@@ -4,15 +4,11 @@ import { describe, test } from 'node:test';
 import { type CitingSentence, gradeAnswer, type ReadByModel } from '#extensions/rlm/ask/gate/grade-answer.ts';
 import { textSource } from '#extensions/rlm/repl/source/text-source.ts';
 import type { Verdict } from '#mind/evidence/judge/judge.ts';
-import { createScriptedJudge } from '#testing/scripted-judge.ts';
 import { verifies } from '../../../../verifies.ts';
 import { computed } from '../handles.ts';
 
-const SHOW = { task: 'show', subject: 'ask_1' } as const;
-
 function judged(verdict: Verdict | 'none'): ReadByModel {
-  const { judge } = createScriptedJudge(verdict);
-  return (claims, sources) => judge(claims, sources, SHOW);
+  return async (sentences) => sentences.map(() => ({ verdict, why: `because ${verdict}`, model: 'm/n' }));
 }
 
 const YES = judged('supported');
@@ -137,9 +133,9 @@ describe('what is shortened is not quoted', () => {
     const source = textSource(text, 'a.md');
     const cut: CitingSentence = { ...citing('Paris is the capital of Italy.', source), cited: [[18, text.length]] };
     const asked: string[] = [];
-    const read: ReadByModel = async (claims, sources) => {
-      asked.push(...sources.map((one) => one.text));
-      return NO(claims, sources);
+    const read: ReadByModel = async (sentences) => {
+      asked.push(...sentences.flatMap(({ sources }) => sources.map((one) => one.text)));
+      return NO(sentences);
     };
     const [graded] = await gradeAnswer([cut], source, read);
     assert.equal(graded?.grade, 'not-supported');
@@ -153,7 +149,7 @@ const MINUTES =
 describe('supported: hard values by rule, the rest by a model', () => {
   verifies('rlm:ask:cited', 'what a model says the lines carry is marked as read by it', async () => {
     const { grade, why, model, place } = await gradeOf('Repairs may cost at most £350.', MINUTES, YES);
-    assert.deepEqual([grade, why, model, place], ['supported', 'scripted: supported', 'scripted/judge', null]);
+    assert.deepEqual([grade, why, model, place], ['supported', 'because supported', 'm/n', null]);
   });
 
   for (const wrong of [
@@ -197,17 +193,17 @@ describe('supported: hard values by rule, the rest by a model', () => {
     const why = async (read: ReadByModel | null) =>
       (await gradeAnswer(all, source, read)).map((one) => `${one.grade}${one.why && `: ${one.why}`}`);
     const rest = ['quoted', 'not-supported: 3: not in the lines that it cites'];
-    assert.deepEqual(await why(NO), ['not-supported: goes-beyond: scripted: goes-beyond', ...rest]);
-    assert.deepEqual(await why(judged('none')), ['not-supported: no verdict: failed', ...rest]);
+    assert.deepEqual(await why(NO), ['not-supported: goes-beyond: because goes-beyond', ...rest]);
+    assert.deepEqual(await why(judged('none')), ['not-supported: no verdict: because none', ...rest]);
     assert.deepEqual(await why(null), ['not-supported: no model to read it', ...rest]);
   });
 
-  test('one question for all; verdicts for sentences that were not asked about count for nothing', async () => {
+  test('one question for all; a sentence without a verdict is not supported', async () => {
     const source = textSource(MINUTES, 'a.md');
     const asked: string[][] = [];
-    const read: ReadByModel = async (claims) => {
-      asked.push(claims.map(({ text }) => text));
-      return [{ id: '7', verdict: 'supported', why: '', model: 'm' }];
+    const read: ReadByModel = async (sentences) => {
+      asked.push(sentences.map(({ text }) => text));
+      return [{ verdict: 'supported', why: '', model: 'm' }];
     };
     const texts = ['Repairs were approved.', 'The committee approved repairs, up to 350 pounds.', 'There is a pump.'];
     const graded = await gradeAnswer(
@@ -218,7 +214,7 @@ describe('supported: hard values by rule, the rest by a model', () => {
     assert.deepEqual(asked, [['Repairs were approved.', 'There is a pump.']]);
     assert.deepEqual(
       graded.map(({ grade }) => grade),
-      ['not-supported', 'quoted', 'not-supported'],
+      ['supported', 'quoted', 'not-supported'],
     );
   });
 
