@@ -33,7 +33,7 @@ type Reading = Omit<Judgement, 'id'>;
 export type ReadByModel = (sentences: readonly SentenceToRead[]) => Promise<readonly Reading[]>;
 
 /** Why what is not quoted has no verdict. */
-export const NO_MODEL = 'no model to read it';
+const NO_MODEL = 'no model to read it';
 const NO_VERDICT = 'no verdict';
 
 /** It was not the sentence that failed. */

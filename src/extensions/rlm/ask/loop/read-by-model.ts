@@ -7,7 +7,6 @@ import { type Judge, type JudgedSource, type Judgement, VERDICTS } from '#mind/e
 import type { CallRecord } from '../../call/call-record.ts';
 import type { InnerCall } from '../../call/inner-call.ts';
 import { callId } from '../ask-parts.ts';
-import type { AskRequest } from '../ask-request.ts';
 import type { ReadByModel, SentenceToRead } from '../gate/grade-answer.ts';
 import type { RootTurn, RootTurnParts } from './root-turn.ts';
 
@@ -109,10 +108,3 @@ function judgementsOf({ completion }: CallRecord): readonly Judgement[] {
 function none({ adapter_error, model }: CallRecord): Omit<Judgement, 'id'> {
   return { verdict: 'none', why: adapter_error?.detail ?? 'unreadable', model: model ?? '' };
 }
-
-/** Calls that are left for the judge whatever happens; of fewer than four none is spared. */
-export function keptForJudge({ judge, budget }: Pick<AskRequest, 'judge' | 'budget'>): number {
-  return judge && (budget.max_calls ?? LEAST_CALLS) >= LEAST_CALLS ? 1 : 0;
-}
-
-const LEAST_CALLS = 4;

@@ -6,13 +6,12 @@ import { answerParts } from '../../repl/sandbox/answer-parts.ts';
 import { textHash } from '../../trace/text-hash.ts';
 import type { Handle } from '../ask-outcome.ts';
 import { type AskParts, type AskPlace, callId } from '../ask-parts.ts';
-import { promptChars, replyTokens } from '../ask-request.ts';
+import { keptForJudge, promptChars, replyTokens } from '../ask-request.ts';
 import type { RootTask } from '../prompt-shapes.ts';
 import { type Formless, type RootReply, readRootReply } from '../root/read-root-reply.ts';
 import { type PromptState, rootPrompt } from '../root/root-prompt.ts';
 import { ROOT_RULES } from '../root/root-rules.ts';
 import type { AskEvents, AskNode } from './ask-events.ts';
-import { keptForJudge } from './read-by-model.ts';
 
 export interface RootTurnParts {
   readonly ask: Pick<AskParts, 'request' | 'calls' | 'signal'>;

@@ -87,7 +87,7 @@ function requestOf(
     concurrency,
     window_tokens,
     budget,
-    repl: replLimits(window_tokens, Math.min(1_000, budget.max_calls)),
+    repl: replLimits(window_tokens, Math.min(1_000, budget.max_calls), budget.max_ms),
   };
 }
 

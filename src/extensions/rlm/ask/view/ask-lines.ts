@@ -39,7 +39,7 @@ export function answerLines({ sentences, handles }: AskOutcome, strict: boolean)
   const left = sentences.length - shown.length;
   const byId = new Map(handles.map((handle) => [handle.id, handle]));
   return [
-    ...(shown.length === 0 ? ['No sentence of an answer is quoted or supported.'] : []),
+    ...(sentences.length === 0 ? ['There is no answer.'] : []),
     ...shown.flatMap((sentence) => [
       oneLine(sentence.text, 2_000),
       ...gradeLines(sentence, byId).map((line) => `    ${line}`),
