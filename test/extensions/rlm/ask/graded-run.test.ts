@@ -106,6 +106,18 @@ describe('rlm/ask: what a model reads of an answer', () => {
   });
 });
 
+/** Replies of nested asks: none comes before so many were asked. */
+function besideEachOther(least: number): () => Promise<string> {
+  const all = Promise.withResolvers<void>();
+  let asked = 0;
+  return async () => {
+    asked += 1;
+    if (asked >= least) all.resolve();
+    await all.promise;
+    return js('const [hit] = context.search("port"); finish(hit ? [{text: hit.text, handles: [span(hit)]}] : [])');
+  };
+}
+
 describe('rlm/ask: sub-calls', () => {
   const nestedCode = js(`
     const parts = [...context.chunks({lines: 50})].slice(0, 2);
@@ -118,19 +130,13 @@ describe('rlm/ask: sub-calls', () => {
     'asks within an ask run beside each other, and tell their events in the order of asking',
     async () => {
       const play = (concurrency: number) => {
-        // Beside each other: none of them is answered before both were asked.
-        const both = Promise.withResolvers<void>();
-        let asked = 0;
+        const nested = besideEachOther(concurrency > 1 ? 2 : 1);
         const call: InnerCall['call'] = async ({ call_id }) => {
-          const isNested = call_id.includes('rlm');
-          asked += isNested ? 1 : 0;
-          if (asked === 2) both.resolve();
-          if (isNested && concurrency > 1) await both.promise;
-          const completion = isNested
-            ? js('const [hit] = context.search("port"); finish(hit ? [{text: hit.text, handles: [span(hit)]}] : [])')
-            : nestedCode;
-          const reply = { completion, model: 'm', usage: null, cost: null, elapsed_ms: 1, exit_code: null };
-          return { ok: true, value: reply };
+          const completion = call_id.includes('rlm') ? await nested() : nestedCode;
+          return {
+            ok: true,
+            value: { completion, model: 'm', usage: null, cost: null, elapsed_ms: 1, exit_code: null },
+          };
         };
         const request = { concurrency, max_steps: 3 };
         return playAsk({ request, script: () => '', inner: { family: 'default', call } });
