@@ -1,6 +1,7 @@
 /** The grade of each sentence of an answer: by rule, and by a model whose answer is never trusted beyond its words. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import fc from 'fast-check';
 import { type CitingSentence, gradeAnswer, type ReadByModel } from '#extensions/rlm/ask/gate/grade-answer.ts';
 import { textSource } from '#extensions/rlm/repl/source/text-source.ts';
 import type { Verdict } from '#mind/evidence/judge/judge.ts';
@@ -232,4 +233,39 @@ describe('supported: hard values by rule, the rest by a model', () => {
     assert.equal((await gradeOf('x '.repeat(25_000), MINUTES, YES)).why, 'it is too long for one sentence');
     assert.equal((await gradeOf('It is red.', 'word '.repeat(1_000_000), YES)).grade, 'not-supported');
   });
+});
+
+test('property: whatever the texts, what is quoted stands at its place, and each sentence keeps its own', async () => {
+  const piece = fc.constantFrom(
+    'The mill. ',
+    'It is not ',
+    'old',
+    '\n',
+    '- ',
+    '| a | b |\n',
+    '**',
+    '14. Mai',
+    '。',
+    '`x`',
+    ' ',
+  );
+  const texts = fc.oneof(
+    fc.array(piece, { maxLength: 12 }).map((list) => list.join('')),
+    fc.string({ unit: 'binary', maxLength: 40 }),
+  );
+  await fc.assert(
+    fc.asyncProperty(texts, fc.array(texts, { maxLength: 4 }), async (text, said) => {
+      const source = textSource(`${text} .`, 'a.md');
+      const sentences = said.map((one) => citing(one, source));
+      const graded = await gradeAnswer(sentences, source, YES);
+      assert.equal(graded.length, said.length);
+      for (const { grade, place, text: shown } of graded) {
+        assert.equal(grade === 'quoted', place !== null);
+        if (place === null) continue;
+        const stands = source.slice(place.start_byte, place.end_byte).text;
+        assert.equal(stands.replace(/\s+/g, ' ').trim(), shown);
+      }
+    }),
+    { numRuns: 200 },
+  );
 });
