@@ -25,6 +25,8 @@ export interface CommandContext {
   readonly sessionId?: string;
   /** Present when a person can answer. The answer to a `secret` question, a key, is neither shown nor kept. */
   readonly ask?: (question: string, kind?: 'secret') => Promise<string>;
+  /** Present at a terminal: one line that tells how far it is, in place of the one before; empty: none. It is no output. */
+  readonly progress?: (line: string) => void;
 }
 
 /**

@@ -4,6 +4,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { errorCode, errorText } from '#base/errors.ts';
+import type { CommandContext } from '#core/agent/command-spec.ts';
 import type { App } from '#surfaces/app/app.ts';
 import { readEnvironment } from '#surfaces/app/environment.ts';
 import { type CliOptions, createProgram, flagProblem, HOW_TO_RESUME, namesOf, runSettings } from './cli-program.ts';
@@ -14,6 +15,7 @@ import { watchOutput } from './output-watch.ts';
 import type { PipedInput } from './print/piped-input.ts';
 import { type SignalWatch, watchSignals } from './process-signals.ts';
 import type { OutputTarget } from './render-output.ts';
+import { oneLine } from './terminal-text.ts';
 
 const TARGET: OutputTarget = {
   out: (text) => process.stdout.write(text),
@@ -218,8 +220,19 @@ async function runCommand(invocation: Invocation, run: Run): Promise<number> {
     import('./plain/ask-at-shell.ts'),
   ]);
   const ask = process.stdin.isTTY ? askAtShell(run.signal) : undefined;
-  const context = { cwd: readEnvironment().cwd, signal: run.signal, ...(ask ? { ask } : {}) };
+  const context = {
+    cwd: readEnvironment().cwd,
+    signal: run.signal,
+    ...(ask ? { ask } : {}),
+    ...progressAt(process.stderr),
+  };
   return renderOutput(invocation.command.run(invocation.input as never, context), invocation.json, TARGET);
+}
+
+/** Only a person at a terminal is told. */
+function progressAt({ isTTY, columns }: NodeJS.WriteStream): Pick<CommandContext, 'progress'> {
+  if (!isTTY) return {};
+  return { progress: (line) => TARGET.err(`\r\u001b[K${oneLine(line, (columns || 80) - 1)}`) };
 }
 
 interface SurfaceRun {

@@ -2,4 +2,4 @@
 import { tryAll } from '../../property-runs.ts';
 
 tryAll();
-await import('../../property/rlm/ask-gate.test.ts');
+await import('../../property/rlm/ask-replay.test.ts');

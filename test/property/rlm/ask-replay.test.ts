@@ -41,7 +41,7 @@ describe('rlm/ask: properties of a run', () => {
         const pick = (from: readonly ScriptedInner[]): ScriptedInner => from[drawn.next().value % from.length] ?? '';
         const script = ({ call_id }: { readonly call_id: string }) => pick(call_id.includes('sub:') ? SUB : ROOT);
         const { outcome, store } = await playAsk({ script, request: { max_steps: 4, depth: 2, concurrency: 2 } });
-        for (const { text, status } of outcome.sentences) assert.ok(status !== 'cited' || !text.includes('9999'), text);
+        for (const { text, grade } of outcome.sentences) assert.ok(grade !== 'quoted' || !text.includes('9999'), text);
         const found = store.find('ask_1');
         assert.ok(found.ok);
         const record = readRunRecord(store, found.value);

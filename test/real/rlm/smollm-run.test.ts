@@ -119,8 +119,8 @@ if (!files.modelPath || !files.engineFolder) {
             );
           }
           const known = new Set(outcome.handles.map(({ id }) => id));
-          for (const { status, handles } of outcome.sentences)
-            if (status === 'cited') assert.ok(handles.length > 0 && handles.every((id) => known.has(id)));
+          for (const { grade, handles } of outcome.sentences)
+            if (grade === 'supported') assert.ok(handles.length > 0 && handles.every((id) => known.has(id)));
         },
       },
     );

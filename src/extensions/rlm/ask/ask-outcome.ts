@@ -1,5 +1,5 @@
 // Owns what `rlm ask` comes to: sentences with the handles they rest on, and the handles. Plain data that replay reaches again byte for
-// byte. Shapes only. Issue: three kinds of handle; what a sentence says beyond its handles is shown as not supported.
+// byte. Shapes only. Issue: three kinds of handle; each sentence has its grade.
 import type { RunGap, RunTotals, SourcePlace } from '../run/run-outcome.ts';
 import type { EndState } from '../tree/run-state.ts';
 
@@ -37,20 +37,32 @@ export interface ComputedHandle {
 
 export type Handle = SpanHandle | ChildHandle | ComputedHandle;
 
+/**
+ * `quoted`: a whole sentence, line, item or cell of the source; alone evidence for anything else. `supported`: its hard values stand in the
+ * lines that it cites, and a model that read them says that they carry it. `computed`: it cites code alone; the values are shown, the sentence is
+ * not graded.
+ */
+export type Grade = 'quoted' | 'supported' | 'not-supported' | 'computed';
+
 export interface AnswerSentence {
+  /** Quoted: as it stands in the source, but for white space. */
   readonly text: string;
   /** Ids of handles, in the order cited. */
   readonly handles: readonly string[];
-  readonly status: 'cited' | 'not_supported';
-  /** Numbers, names and identifiers that no handle holds; or why it counts for nothing. */
-  readonly missing: readonly string[];
+  readonly grade: Grade;
+  /** Where the quoted one stands. */
+  readonly place: SourcePlace | null;
+  /** Supported: what the model said; not supported: why. Else empty. */
+  readonly why: string;
+  /** Id of the model that read it; empty: none did. */
+  readonly model: string;
 }
 
-/** `answered`: at least one cited sentence; `unsupported`: only others; `no_answer`: the model never finished. */
+/** `answered`: at least one sentence is quoted, supported or computed; `unsupported`: only others; `no_answer`: the model never finished. */
 export type AskVerdict = 'answered' | 'unsupported' | 'no_answer' | 'failed' | 'cancelled';
 
 export interface AskOutcome {
-  readonly schema_version: 'talaria.rlm.ask.v1';
+  readonly schema_version: 'talaria.rlm.ask.v2';
   readonly run_id: string;
   readonly question: string;
   readonly verdict: AskVerdict;

@@ -11,6 +11,9 @@ export interface ReplOpening {
   readonly limits: ReplLimits;
 }
 
+/** What events are told to. */
+export type AskTrace = Pick<RunTrace, 'emit'>;
+
 export type OpenRepl = (opening: ReplOpening) => Promise<ReplSession>;
 
 export interface AskParts {
@@ -21,6 +24,8 @@ export interface AskParts {
   readonly trace: RunTrace;
   readonly calls: Calls;
   readonly signal: AbortSignal;
+  /** Aborts when the time of the run is over: code that runs then is ended. Absent: it has no end. */
+  readonly late?: AbortSignal;
 }
 
 /** Where an ask stands among asks. */
@@ -47,7 +52,11 @@ export const OUTERMOST: AskPlace = {
 };
 
 /** `ask:root:003`, `ask:sub:003:002`, `ask:rlm:003:001`; an id of a call, and the name of its node. */
-export function callId(place: AskPlace, kind: 'root' | 'sub' | 'rlm', numbers: readonly (number | string)[]): string {
+export function callId(
+  place: AskPlace,
+  kind: 'root' | 'sub' | 'rlm' | 'judge',
+  numbers: readonly (number | string)[],
+): string {
   return `${place.prefix}${[kind, ...numbers.map((one) => (typeof one === 'string' ? one : three(one)))].join(':')}`;
 }
 

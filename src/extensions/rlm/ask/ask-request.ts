@@ -4,7 +4,7 @@ import type { CallBudget } from '../call/calls.ts';
 import { USUAL_WINDOW } from '../call/default-window.ts';
 import type { ReplLimits } from '../repl/repl-session.ts';
 
-export const ASK_REQUEST_VERSION = 'talaria.rlm.ask_request.v1';
+export const ASK_REQUEST_VERSION = 'talaria.rlm.ask_request.v2';
 
 export interface SkippedSource {
   readonly path: string;
@@ -24,6 +24,12 @@ export interface AskRequest {
   readonly window_tokens: number;
   /** In the order in which they are asked; empty: the default. */
   readonly families: readonly string[];
+  /** Families that the code may name for a sub-call. */
+  readonly models: readonly string[];
+  /** A model may be asked whether cited lines carry a sentence. */
+  readonly judge: boolean;
+  /** Only what is quoted counts. */
+  readonly strict: boolean;
   readonly budget: CallBudget;
   readonly repl: ReplLimits;
   /** Files of the context that were found and are not in it. */
@@ -62,10 +68,11 @@ export const MOST_REPL: ReplLimits = {
 const MEMORY_BYTES = 64 * 1024 * 1024;
 const BLOCK_MS = 30_000;
 
-/** Printed output takes a sixth of the window at most. */
-export function replLimits(window_tokens: number, sub_calls: number): ReplLimits {
+/** Printed output takes a sixth of the window at most; no block computes longer than the run may take. */
+export function replLimits(window_tokens: number, sub_calls: number, max_ms = BLOCK_MS): ReplLimits {
   const output_chars = Math.min(20_000, Math.floor((window_tokens * CHARS_A_TOKEN) / 6));
-  return { memory_bytes: MEMORY_BYTES, block_ms: BLOCK_MS, output_chars, sub_calls };
+  const block_ms = Math.max(1, Math.ceil(Math.min(BLOCK_MS, max_ms)));
+  return { memory_bytes: MEMORY_BYTES, block_ms, output_chars, sub_calls };
 }
 
 /** On the safe side: code and JSON have fewer characters a token than prose. */
@@ -80,3 +87,10 @@ export function replyTokens(window_tokens: number): number {
 export function promptChars(window_tokens: number): number {
   return (window_tokens - replyTokens(window_tokens)) * CHARS_A_TOKEN;
 }
+
+/** Calls that are left for the judge whatever happens; of fewer than four none is spared. */
+export function keptForJudge({ judge, budget }: Pick<AskRequest, 'judge' | 'budget'>): number {
+  return judge && (budget.max_calls ?? LEAST_CALLS) >= LEAST_CALLS ? 1 : 0;
+}
+
+const LEAST_CALLS = 4;

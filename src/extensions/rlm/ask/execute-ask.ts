@@ -1,5 +1,5 @@
 // Owns an ask from its first event to its outcome, and the asks within it. Everything follows from request, source and replies.
-// Invariant: events are the same for the same of these; the trace is finished once; what is cited passed the gate.
+// Invariant: events are the same for the same of these; the trace is finished once; each sentence has the grade of the gate.
 import { errorCode } from '#base/errors.ts';
 import type { JsonObject } from '#base/json.ts';
 import type { CallRecord } from '../call/call-record.ts';
@@ -8,14 +8,15 @@ import { textSource } from '../repl/source/text-source.ts';
 import type { RunGap, RunTotals } from '../run/run-outcome.ts';
 import type { EndState } from '../tree/run-state.ts';
 import type { AskOutcome, AskVerdict, Handle } from './ask-outcome.ts';
-import { type AskParts, type AskPlace, OUTERMOST } from './ask-parts.ts';
+import { type AskParts, OUTERMOST } from './ask-parts.ts';
 import { callTotals } from './call-totals.ts';
 import { AskBench } from './loop/ask-bench.ts';
 import { AskEvents } from './loop/ask-events.ts';
 import { reachedHandles } from './loop/conclude.ts';
 import { runSteps, type StepsEnd } from './loop/run-steps.ts';
 import { HEAD_BYTES } from './root/root-prompt.ts';
-import { type NestedAnswer, SubCalls } from './sub/sub-calls.ts';
+import { Slots } from './sub/slots.ts';
+import { type NestedAnswer, SubCalls, type Within } from './sub/sub-calls.ts';
 
 /** Throws for broken storage and for a diverged trace. */
 export async function executeAsk(parts: AskParts): Promise<AskOutcome> {
@@ -25,7 +26,9 @@ export async function executeAsk(parts: AskParts): Promise<AskOutcome> {
   const cause = trace.emit({ type: 'rlm.run.started', node_id: null, causal_parent_event_id: null, data: started });
   const records: CallRecord[] = [];
   const place = { ...OUTERMOST, cause };
-  const asked = await askAt(parts, { place, question, steps: max_steps, onRecord: (record) => records.push(record) });
+  const onRecord = (record: CallRecord) => records.push(record);
+  const reading = new Slots(request.concurrency);
+  const asked = await askAt(parts, { place, question, steps: max_steps, onRecord, trace, reading });
   const outcome = outcomeOf(parts, asked, callTotals(records));
   const { verdict, run_state, detail } = outcome;
   trace.emit({
@@ -38,11 +41,10 @@ export async function executeAsk(parts: AskParts): Promise<AskOutcome> {
   return outcome;
 }
 
-interface OneAsk {
-  readonly place: AskPlace;
+interface OneAsk extends Within {
   readonly question: string;
   readonly steps: number;
-  readonly onRecord: (record: CallRecord) => void;
+  readonly reading: Slots;
 }
 
 interface Asked {
@@ -53,14 +55,16 @@ interface Asked {
 }
 
 async function askAt(parts: AskParts, one: OneAsk): Promise<Asked> {
-  const { place, question, steps, onRecord } = one;
-  const events = new AskEvents(parts.trace, place);
+  const { place, question, steps, onRecord, trace, reading } = one;
+  const events = new AskEvents(trace, place);
   const subCalls = new SubCalls({
     ask: parts,
     place,
     events,
+    trace,
     onRecord,
-    nested: (piece, asked, at) => askWithin(parts, { ...one, place: at, question: asked }, piece),
+    reading,
+    nested: (piece, asked, within) => askWithin(parts, { ...one, ...within, question: asked }, piece),
   });
   let session: ReplSession | undefined;
   try {
@@ -96,11 +100,11 @@ function brokenGround(error: unknown): string | undefined {
 async function askWithin(parts: AskParts, one: OneAsk, piece: string): Promise<NestedAnswer> {
   const source = textSource(piece, 'piece');
   try {
-    if (source.byte_count === 0) return { text: '', cited: [], detail: 'the piece is empty' };
+    if (source.byte_count === 0) return { text: '', quoted: [], detail: 'the piece is empty' };
     const steps = Math.max(2, Math.ceil(one.steps / 2));
     const { end } = await askAt({ ...parts, source }, { ...one, steps });
-    const cited = end.sentences.filter(({ status }) => status === 'cited').map(({ text }) => text);
-    return { text: cited.join(' '), cited, detail: end.detail };
+    const quoted = end.sentences.filter(({ grade }) => grade === 'quoted').map(({ text }) => text);
+    return { text: end.sentences.map(({ text }) => text).join(' '), quoted, detail: end.detail };
   } finally {
     source.close();
   }
@@ -123,7 +127,7 @@ function outcomeOf(
   const skipped: readonly RunGap[] = request.skipped.map(({ path, reason }) => ({ what: path, why: reason }));
   const head: readonly [number, number] = [0, Math.min(HEAD_BYTES, source.byte_count)];
   return {
-    schema_version: 'talaria.rlm.ask.v1',
+    schema_version: 'talaria.rlm.ask.v2',
     run_id: trace.run_id,
     question: request.question,
     verdict,

@@ -23,6 +23,8 @@ export interface RootPrompt {
   /** Handles made so far, oldest first, shortened; of many the newest. */
   readonly handles: readonly HandleCard[];
   readonly handles_left_out: number;
+  /** Whom a sub-call may name as its model; the default is not among them. */
+  readonly models: readonly string[];
   /** Names that the next block finds. */
   readonly variables: readonly string[];
   /** Characters of a piece that one `llmQuery` can read. */

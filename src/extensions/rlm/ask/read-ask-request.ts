@@ -17,6 +17,9 @@ const schema = z.object({
   concurrency: count(1, 32),
   window_tokens: count(1, 2_000_000),
   families: z.array(text),
+  models: z.array(text),
+  judge: z.boolean(),
+  strict: z.boolean(),
   budget: z.object({
     max_calls: above.exactOptional(),
     max_tokens: above.exactOptional(),

@@ -5,8 +5,8 @@ import type { InnerRefusal, InnerUsage } from './inner-call.ts';
 /** Why a call was not made or brought nothing; the four budgets refuse before anything is sent. */
 export type CallFailure = InnerRefusal | 'budget_calls' | 'budget_tokens' | 'budget_cost' | 'budget_time';
 
-/** `repl_root`: the model that writes code; `repl_sub`: a call that the code makes; `vanilla_single_pass`: the baseline. */
-export type RecordedMode = CallMode | 'repl_root' | 'repl_sub' | 'vanilla_single_pass' | 'rate_ambiguity';
+/** `repl_root`: the model that writes code; `repl_sub`: a call that the code makes; `judge`: what a model says of an answer; `vanilla_single_pass`: the baseline. */
+export type RecordedMode = CallMode | 'repl_root' | 'repl_sub' | 'judge' | 'vanilla_single_pass' | 'rate_ambiguity';
 
 export interface CallRecord {
   readonly schema_version: 'rlm.trace.v1';

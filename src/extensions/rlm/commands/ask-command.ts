@@ -1,5 +1,5 @@
 // Owns `rlm ask`: its flags, what is wrong with what was typed, how the outcome is shown. Heavy parts load when it runs.
-// Exit codes: 0 something is cited, 3 nothing is, 1 failed or stopped, 2 typed wrongly.
+// Exit codes: 0 something is quoted, supported or computed, 3 nothing is, 1 failed or stopped, 2 typed wrongly.
 import { stdin } from 'node:process';
 import { z } from 'zod';
 import type { JsonValue } from '#base/json.ts';
@@ -18,7 +18,10 @@ const number = z.coerce.number().positive().optional();
 const input = z.object({
   question: z.array(z.string()).default([]),
   context: z.string().optional().describe('File or folder to ask about; - for what is piped in'),
-  withhold: z.boolean().default(false).describe('Leave sentences without support out'),
+  strict: z
+    .boolean()
+    .default(false)
+    .describe('Only sentences that stand in the material word for word, and counted values'),
   maxSteps: number.describe('Blocks of code that the model may run; default 12'),
   maxCalls: number.describe('Calls of models in all; default 100'),
   maxTokens: number.describe('Tokens in all'),
@@ -38,13 +41,13 @@ export function askCommands(ground: RlmGround): readonly AnyCommand[] {
   return [
     defineCommand<Asked>({
       name: 'rlm ask',
-      summary: 'Ask about long material: a model searches it with code, each sentence names its source',
+      summary: 'Ask about long material: a model searches it with code, each sentence has its source and its grade',
       surfaces: ['cli'],
       input: input as z.ZodType<Asked>,
       positional: ['question...'],
       examples: [
         'talaria rlm ask --context README.md "Which Node version is needed?"',
-        'talaria rlm ask --context logs/ --withhold "Which errors occur most often?"',
+        'talaria rlm ask --context logs/ --strict "Which errors occur most often?"',
         'journalctl -b | talaria rlm ask --context - "Why did the network restart?"',
       ],
       run: (asked, context) => run(ground, asked, context),
@@ -58,24 +61,26 @@ async function* run(ground: RlmGround, asked: Asked, command: CommandContext): A
     yield context;
     return;
   }
-  const [{ askQuestion }, { askLines }] = await Promise.all([
+  const [{ askQuestion }, { askLines, strictSentences }] = await Promise.all([
     import('../ask/open/ask-question.ts'),
     import('../ask/view/ask-lines.ts'),
   ]);
-  const { trace: keep, keepContext, withhold } = asked;
+  const { trace: keep, keepContext, strict } = asked;
   const question = asked.question.join(' ');
+  const { progress } = command;
   const answered = await askQuestion(
-    { ground, context, question, options: optionsOf(asked), keep, keepContext },
+    { ground, context, question, options: optionsOf(asked), keep, keepContext, progress },
     command.signal,
-  );
+  ).finally(() => progress?.(''));
   if (!answered.ok) {
     yield refusalOf(answered);
     return;
   }
   const { outcome, kept, context: spooled, notices } = answered.value;
   for (const text of notices) yield { type: 'line', text };
-  for (const text of askLines({ outcome, withhold, kept, context: spooled })) yield { type: 'line', text };
-  yield { type: 'data', value: { ...shownOutcome(outcome, withhold), kept, context: spooled } as unknown as JsonValue };
+  for (const text of askLines({ outcome, strict, kept, context: spooled })) yield { type: 'line', text };
+  const sentences = strict ? strictSentences(outcome.sentences) : outcome.sentences;
+  yield { type: 'data', value: { ...outcome, sentences, kept, context: spooled } as unknown as JsonValue };
   yield* endOf(outcome);
 }
 
@@ -108,7 +113,7 @@ function contextOf({ places }: RlmGround, asked: Asked, { cwd, ask }: CommandCon
 }
 
 function optionsOf(asked: Asked): AskOptions {
-  const { maxSteps, maxCalls, maxTokens, maxCost, timeout, concurrency, window, family, depth } = asked;
+  const { maxSteps, maxCalls, maxTokens, maxCost, timeout, concurrency, window, family, depth, strict } = asked;
   const budget = {
     ...(maxCalls === undefined ? {} : { max_calls: maxCalls }),
     ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
@@ -120,6 +125,7 @@ function optionsOf(asked: Asked): AskOptions {
     ...(concurrency === undefined ? {} : { concurrency }),
     ...(window === undefined ? {} : { window_tokens: window }),
     ...(depth === undefined ? {} : { depth }),
+    strict,
     families: (family ?? '')
       .split(',')
       .map((name) => name.trim())
@@ -149,11 +155,6 @@ function refusalOf({ reason, detail }: Refusal<AskRefusal>): Failure {
   const fix = FIXES[reason] ?? '';
   if (NOT_ALLOWED.has(reason)) return refused(reason, detail, fix);
   return TYPED.has(reason) ? wrongUse(reason, detail, fix) : failed(reason, detail, fix);
-}
-
-function shownOutcome(outcome: AskOutcome, withhold: boolean): AskOutcome {
-  if (!withhold) return outcome;
-  return { ...outcome, sentences: outcome.sentences.filter(({ status }) => status === 'cited') };
 }
 
 function* endOf({ verdict, detail, run_id }: AskOutcome): Generator<CommandOutput> {

@@ -49,7 +49,8 @@ font-size:.8rem;line-height:1.5;text-decoration:none;color:var(--link)}
 a.handle:hover{border-color:var(--link)}.handle .where{color:var(--dim)}.handle.unknown{color:var(--dim);border-style:dashed}
 .summary{background:var(--card);border-radius:.5rem;padding:.2rem 1rem .6rem;margin-top:1.2rem}.summary h3{margin-top:.6rem}
 .refusals{list-style:none;padding:0}.refusals>li{border-inline-start:3px solid var(--bad);padding:.1rem 0 .1rem .9rem;margin:0 0 1rem}
-.refusals p{margin:.15rem 0}.reason{font-size:.95rem}.code{color:var(--bad);font-weight:650}.cited{font-size:.85rem}`;
+.claims>li.not-supported{border-inline-start:3px solid var(--bad);padding-inline-start:.7rem}.not-supported .grade{color:var(--bad)}
+.supported .grade{color:var(--dim)}.quoted .grade{color:var(--good)}.refusals p{margin:.15rem 0}.reason{font-size:.95rem}.code{color:var(--bad);font-weight:650}.cited{font-size:.85rem}`;
 
 const TABLES = `.scroll{overflow-x:auto;max-width:100%}
 table{border-collapse:collapse;width:100%;font-size:.9rem;overflow-wrap:break-word}

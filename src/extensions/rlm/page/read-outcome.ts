@@ -93,7 +93,7 @@ const handle = z.union([
 ]);
 
 const askOutcome = z.looseObject({
-  schema_version: z.literal('talaria.rlm.ask.v1'),
+  schema_version: z.literal('talaria.rlm.ask.v2'),
   question: z.string(),
   verdict: z.string(),
   run_state: z.string(),
@@ -102,8 +102,10 @@ const askOutcome = z.looseObject({
     z.looseObject({
       text: z.string(),
       handles: texts,
-      status: z.enum(['cited', 'not_supported']),
-      missing: texts,
+      grade: z.enum(['quoted', 'supported', 'not-supported', 'computed']),
+      place: place.nullable(),
+      why: z.string(),
+      model: z.string(),
     }),
   ),
   handles: z.array(handle),

@@ -207,13 +207,10 @@ function plainReply({ ok, text, claims }: SubReply): SubReply {
 }
 
 /** A long piece is not held while the query waits for its turn. */
-function askedQuery({ question, piece, over, kind, order, range }: ToldQuery, source: ContextSource): SubQuery {
-  if (range === null) return { question, piece, over, kind, order };
+function askedQuery({ range, ...query }: ToldQuery, source: ContextSource): SubQuery {
+  if (range === null) return query;
   return {
-    question,
-    over,
-    kind,
-    order,
+    ...query,
     get piece() {
       return source.slice(...range).text;
     },

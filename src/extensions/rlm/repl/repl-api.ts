@@ -36,17 +36,19 @@ export const REPL_CALLS: readonly ReplCall[] = [
   },
   { call: 'handle(id)', gives: 'a handle made before, when its variable is gone.' },
   {
-    call: 'await llmQuery(question, piece)',
+    call: 'await llmQuery(question, piece, {model})',
     gives:
-      '{ok, text, claims}: a model answers about a piece; claims are handles on what the piece says. A piece is a handle, hit or chunk; a plain text is read too, but its claims count for nothing. At most 1000000 characters.',
+      '{ok, text, value, claims}: a model answers about a piece; value is the answer as data when it is JSON (ask for JSON), else the text; claims are handles on whole sentences of the piece. A piece is a handle, hit or chunk; a plain text is read too, but its claims count for nothing. At most 1000000 characters. model, one of models, may be left out.',
   },
   {
-    call: 'await llmQueryBatched([{question, piece}, …])',
-    gives: 'the replies in the same order; all are asked at once.',
+    call: 'await llmQueryBatched([{question, piece, model}, …])',
+    gives:
+      'the replies in the same order; all are asked at once. Of more than are left the first are asked, the others have ok: false.',
   },
   {
     call: 'await rlmQuery(question, piece)',
-    gives: 'the same from a model with a REPL of its own over the piece, for pieces too long to read at once.',
+    gives:
+      'the same from a model with a REPL of its own over the piece, for pieces too long to read at once: a range of any size, or context. Several at once with Promise.all.',
   },
   {
     call: 'compute(fn, ...inputs)',

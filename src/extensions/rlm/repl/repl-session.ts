@@ -15,6 +15,8 @@ export interface SubQuery {
   readonly piece: string | null;
   /** Handle of the piece when it is one: only then the reply can become evidence. */
   readonly over: string | null;
+  /** Family that is to answer; null: the default. */
+  readonly model: string | null;
   /** `rlm`: the sub-call gets a REPL of its own over the piece. */
   readonly kind: 'llm' | 'rlm';
   /** Order in which the code asked, from 1: fixed before any is answered. */

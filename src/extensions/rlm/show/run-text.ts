@@ -1,14 +1,15 @@
 // Owns a whole run as text for the terminal: head, findings, tree, totals. Pure. Invariant: also a run that was killed, and an outcome that this
 // version does not know, are shown for what they are.
 import { canonicalJson } from '#base/json.ts';
+import type { AskOutcome } from '../ask/ask-outcome.ts';
+import { answerLines } from '../ask/view/ask-lines.ts';
 import type { CallRecord } from '../call/call-record.ts';
-import { counted, duration, instant, money, size, thousands } from '../page/markup/figures.ts';
+import { counted, duration, instant, money, share, size, thousands } from '../page/markup/figures.ts';
 import { readOutcome } from '../page/read-outcome.ts';
 import type { RunTotals } from '../run/run-outcome.ts';
 import type { RunRecord } from '../trace/run-record.ts';
 import type { RunRow } from '../trace/run-row.ts';
-import { askOutcomeLines } from './ask-outcome-lines.ts';
-import { block, oneLine } from './lines.ts';
+import { block, gapLines, oneLine } from './lines.ts';
 import { questionOf, verdictOf } from './run-list.ts';
 import { runOutcomeLines } from './run-outcome-lines.ts';
 import { treeLines } from './tree-lines.ts';
@@ -35,9 +36,15 @@ function headLines(row: RunRow): readonly string[] {
 function findings(row: RunRow, calls: readonly CallRecord[]): readonly string[] {
   if (row.outcome === null) return unendedLines(row, calls);
   const read = readOutcome(row.outcome);
-  if (read.kind === 'ask') return askOutcomeLines(read.outcome);
+  if (read.kind === 'ask') return askFindings(read.outcome);
   if (read.kind === 'other') return block('The outcome, as it is stored:', [oneLine(canonicalJson(row.outcome), 4000)]);
   return [...runOutcomeLines(read.outcome), ...block('Nodes:', treeLines(read.outcome.tree, calls), 200)];
+}
+
+function askFindings(outcome: AskOutcome): readonly string[] {
+  const { bytes_read, bytes_total, steps } = outcome;
+  const seen = `A model has seen ${size(bytes_read)} of ${size(bytes_total)} (${share(bytes_read, bytes_total)}); ${steps} code blocks ran.`;
+  return ['', ...answerLines(outcome, false), ...block('Gaps:', gapLines(outcome.gaps)), '', seen];
 }
 
 function unendedLines({ run_id, owner }: RunRow, calls: readonly CallRecord[]): readonly string[] {

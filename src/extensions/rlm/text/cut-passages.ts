@@ -187,7 +187,7 @@ function goesOn({ last, width }: Walk, next: string): boolean {
   if (next.length > bare.length && !/^\s/.test(last)) return true;
   if (/[.!?…。！？]["'”’»)\]*`]*$/u.test(line)) return false;
   if (/[,;:(–—-]$/u.test(line) || /^["'“(*_`]*\p{Ll}/u.test(bare)) return true;
-  const word = /([\p{L}']{1,12})$/u.exec(line)?.[1];
+  const word = /([\p{L}']{2,12})$/u.exec(line)?.[1];
   if (word !== undefined && isStopStem(stemWord(word.toLowerCase().replaceAll("'", '')))) return true;
   const first = DENSE.test(bare) ? 0 : 1 + (/^\S*/.exec(bare)?.[0].length ?? 0);
   return line.length + first > width || (first === 0 && line.length === width);

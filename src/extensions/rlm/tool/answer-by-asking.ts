@@ -27,5 +27,5 @@ async function answer(
   if (!answered.ok) return refuse('material-refused', answered.detail);
   const { outcome, kept } = answered.value;
   const text = [askText(outcome), ...runLine(outcome.run_id, kept)].join('\n');
-  return ok({ text, failed: outcome.verdict !== 'answered' });
+  return ok({ text, failed: !['answered', 'unsupported'].includes(outcome.verdict) });
 }

@@ -1,34 +1,42 @@
-// Owns what a model reads of an ask: cited sentences, the sources they rest on, and apart from them what nothing supports. Pure.
-// Invariant: a sentence without support never stands among the cited ones; every source named is one of the outcome's handles.
+// Owns what a model reads of an ask: the answer in its order, each sentence with its grade, and the sources it cites. Pure.
+// Invariant: no sentence is without its grade; every source named is one of the outcome's handles.
 import { oneLine as foldLine } from '#base/text.ts';
 import type { AnswerSentence, AskOutcome, Handle } from '../ask/ask-outcome.ts';
 import { placeText } from '../run/place-text.ts';
-import { block, citedLine, gapLines, isSaid, oneLine, quoted } from './cited-lines.ts';
+import { block, gapLines, isSaid, oneLine, quoted, SENTENCE } from './cited-lines.ts';
 
 export function askText(outcome: AskOutcome): string {
   const { sentences, handles, gaps, verdict, detail } = outcome;
-  const cited = sentences.filter(({ status }) => status === 'cited');
-  const rest = sentences.filter(({ status }) => status !== 'cited');
-  const head =
-    verdict === 'answered'
-      ? cited.map(({ text, handles: ids }) => citedLine(text, ids))
-      : [`No supported answer: ${detail ?? NO_ANSWER[verdict]}`];
+  const isBare = verdict !== 'answered' && sentences.length === 0;
+  const head = isBare
+    ? [`No answer: ${detail ?? NO_ANSWER[verdict]}`]
+    : [LEGEND, '', ...sentences.slice(0, MOST).map(gradedLine)];
+  const more = sentences.length > MOST ? [`and ${sentences.length - MOST} sentences more`] : [];
   return [
     ...head,
-    ...block('Sources:', sourcesOf(verdict === 'answered' ? cited : [], handles)),
-    ...block(
-      'Not supported by the material; do not state it as fact:',
-      rest.map(
-        ({ text, missing }) =>
-          `${oneLine(text)}${missing.length > 0 ? ` (${missing.map((one) => oneLine(one)).join('; ')})` : ''}`,
-      ),
-    ),
+    ...more,
+    ...block('Sources:', sourcesOf(sentences, handles)),
     ...block('Not read or not done:', gapLines(gaps)),
   ].join('\n');
 }
 
-const NO_ANSWER: Readonly<Record<Exclude<AskOutcome['verdict'], 'answered'>, string>> = {
-  unsupported: 'the material supports nothing of what was answered.',
+const MOST = 40;
+
+/** In words that keep apart what is proved, what a model says, and what nobody checked. */
+const LEGEND =
+  'Each sentence with its grade. quoted: it stands in the material word for word. supported: a model read its lines and says that they carry it. computed: the values are those of the code. not supported: not shown by its lines, which does not make it untrue; check it before you state it.';
+
+function gradedLine({ text, grade, place, why, model, handles }: AnswerSentence): string {
+  const where = place === null ? '' : ` ${placeText(place)}`;
+  const by = model === '' ? '' : ` by ${model}`;
+  const reason = why === '' ? '' : `: ${oneLine(why)}`;
+  const ids = handles.length === 0 ? '' : ` [${handles.join(', ')}]`;
+  return `${oneLine(text, SENTENCE)}${ids} (${grade.replace('-', ' ')}${where}${by}${reason})`;
+}
+
+const NO_ANSWER: Readonly<Record<AskOutcome['verdict'], string>> = {
+  answered: '',
+  unsupported: 'nothing of what was answered is quoted or supported.',
   no_answer: 'the model never came to an answer.',
   failed: 'the run failed.',
   cancelled: 'the run was stopped.',

@@ -4,7 +4,7 @@ import { oneLine as fold } from '#base/text.ts';
 import type { RunGap } from '../run/run-outcome.ts';
 
 const QUOTE = 400;
-const SENTENCE = 2_000;
+export const SENTENCE = 2_000;
 const MOST = 40;
 
 export function quoted(text: string): string {
@@ -13,11 +13,6 @@ export function quoted(text: string): string {
 
 export function oneLine(text: string, most: number = QUOTE): string {
   return fold(text, most);
-}
-
-/** A sentence of the answer with the sources that carry it. */
-export function citedLine(text: string, ids: readonly string[]): string {
-  return `${oneLine(text, SENTENCE)} [${ids.join(', ')}]`;
 }
 
 /** Quotations that an answer repeats word for word need only their place. */

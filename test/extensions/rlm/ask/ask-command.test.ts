@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import type { CommandOutput, CommandSpec } from '#core/agent/command-spec.ts';
 import { askCommands } from '#extensions/rlm/commands/ask-command.ts';
+import { createScriptedJudge } from '#testing/scripted-judge.ts';
 import { verifies } from '../../../verifies.ts';
 import { type AskGround, askGround } from './ask-ground.ts';
 import { js, NOTES } from './ask-scene.ts';
@@ -52,22 +53,52 @@ describe('rlm ask', () => {
       const text = shown(await typed(placeWith(t), asked));
       assert.match(
         text,
-        /^The gateway listens on port 8080\.\n {4}notes\.md:2 {2}"The gateway listens on port 8080\."\nThere are 20 lines with ERROR\.\n {4}computed by code: [^\n]+: 20\n\nNot supported:\n {2}Its host is Paris\. {2}\[missing: Its, host, Paris\]\n\nRead [\d.]+ % of \d+ bytes; the rest was only searched by code\.\n/,
+        /^The gateway listens on port 8080\.\n {4}quoted: notes\.md:2\nThere are 20 lines with ERROR\.\n {4}values of code; [^\n]+\n {6}value {2}20\n {6}by: [^\n]+\nIts host is Paris\.\n {4}NOT SUPPORTED: no model to read it\n {4}notes\.md:2 {2}"The gateway[^\n]+\n\nRead [\d.]+ % of \d+ bytes; the rest was only searched by code\.\n/,
       );
       assert.match(text, /talaria rlm show ask_\d{14}_[0-9a-f]{8}/);
       assert.doesNotMatch(text, /verif/i);
     },
   );
 
-  test('withheld sentences are counted', async (t) => {
-    const outputs = await typed(placeWith(t), { ...asked, withhold: true });
-    assert.match(shown(outputs), /\nNot supported: 1 sentence withheld\.\n/);
+  test('strictly: quotations and computed values, the rest counted', async (t) => {
+    const outputs = await typed(placeWith(t), { ...asked, strict: true });
+    assert.match(
+      shown(outputs),
+      /quoted: notes[\s\S]+value {2}20[\s\S]+\nLeft out: 1 sentence that no line says word for word\.\n/,
+    );
     assert.doesNotMatch(JSON.stringify(outputs), /Paris/);
+    const nothing = await typed(placeWith(t, '{"answer": "It is a gateway."}'), { ...asked, strict: true });
+    assert.match(
+      shown(nothing),
+      /^\nLeft out: 1 sentence that no line says word for word\.\n[\s\S]*3 ask-unsupported$/,
+    );
   });
 
-  test('nothing cited is exit 3, a model that fails exit 1', async (t) => {
+  test('what a model read is shown as read by it, with its lines; the judge is not asked by strictness or by rules', async (t) => {
+    const place = placeWith(
+      t,
+      js('finish([{text: "It answers at 8080.", handles: [span(context.search("port")[0])]}])'),
+    );
+    const judge = createScriptedJudge('supported');
+    const ground = { ...place.ground, open: async () => ({ ...place.mind, judge }) };
+    const text = shown(await typed({ ...place, ground }, asked));
+    assert.match(
+      text,
+      /^It answers at 8080\.\n {4}read by scripted\/judge: scripted: supported\n {4}notes\.md:2 {2}"The gateway/,
+    );
+    assert.equal(judge.asked.length, 1);
+    assert.match(judge.asked[0]?.policy.subject ?? '', /^ask_/);
+    for (const other of [{ strict: true }, { family: 'reflex' }])
+      await typed({ ...place, ground }, { ...asked, ...other });
+    assert.equal(judge.asked.length, 1);
+  });
+
+  test('nothing that counts is exit 3, a model that fails exit 1', async (t) => {
     const unsupported = await typed(placeWith(t, '{"answer": [{"text": "It is 9999.", "handles": ["h9"]}]}'), asked);
-    assert.match(shown(unsupported), /^Nothing in the answer is cited\.\n[\s\S]*3 ask-unsupported$/);
+    assert.match(
+      shown(unsupported),
+      /^It is 9999\.\n {4}NOT SUPPORTED: there is no handle h9\n[\s\S]*3 ask-unsupported$/,
+    );
     assert.match(shown(await typed(placeWith(t, 'It is 8080, surely.'), asked)), /3 ask-unsupported$/);
     assert.match(shown(await typed(placeWith(t, js('print(1)')), asked)), /3 ask-no-answer$/);
   });

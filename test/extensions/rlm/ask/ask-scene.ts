@@ -9,12 +9,14 @@ import {
   replLimits,
 } from '#extensions/rlm/ask/ask-request.ts';
 import { executeAsk } from '#extensions/rlm/ask/execute-ask.ts';
+import { JUDGE_FAMILY, judgeCall } from '#extensions/rlm/ask/loop/read-by-model.ts';
 import { createCalls } from '#extensions/rlm/call/create-calls.ts';
 import type { InnerCall, InnerRequest } from '#extensions/rlm/call/inner-call.ts';
 import { createReplSession } from '#extensions/rlm/repl/create-repl-session.ts';
 import { textSource } from '#extensions/rlm/repl/source/text-source.ts';
 import { memoryTraceStore } from '#extensions/rlm/trace/memory-trace-store.ts';
 import type { RunTrace, TraceStore } from '#extensions/rlm/trace/trace-store.ts';
+import { type Judge, noJudge } from '#mind/evidence/judge/judge.ts';
 import { createScriptedCall, type ScriptedInner } from '../call/scripted-call.ts';
 
 export const NOTES = [
@@ -44,6 +46,9 @@ export interface Scene {
   readonly trace?: RunTrace;
   readonly inner?: InnerCall;
   readonly signal?: AbortSignal;
+  readonly late?: AbortSignal;
+  /** Reads what is not quoted. */
+  readonly judge?: Judge;
 }
 
 export interface Played {
@@ -52,7 +57,7 @@ export interface Played {
   readonly requests: readonly InnerRequest[];
 }
 
-export function askRequest(scene: Pick<Scene, 'question' | 'request'>): AskRequest {
+export function askRequest(scene: Pick<Scene, 'question' | 'request' | 'judge'>): AskRequest {
   const { max_steps, depth, concurrency, window_tokens, max_calls } = DEFAULT_ASK_LIMITS;
   return {
     schema_version: ASK_REQUEST_VERSION,
@@ -62,6 +67,9 @@ export function askRequest(scene: Pick<Scene, 'question' | 'request'>): AskReque
     concurrency,
     window_tokens,
     families: [],
+    models: [],
+    judge: scene.judge !== undefined,
+    strict: false,
     budget: { max_calls },
     repl: replLimits(window_tokens, 100),
     skipped: [],
@@ -84,8 +92,10 @@ export async function playAsk(scene: Scene): Promise<Played> {
     store.begin({ run_id, kind: 'ask', request: request as unknown as JsonObject, root: '', sources: source.stamps });
   const trace = scene.trace ?? begin();
   const inner = new Map([['default', scene.inner ?? scripted]]);
+  inner.set(JUDGE_FAMILY, judgeCall(scene.judge ?? noJudge, run_id));
   const calls = createCalls({ inner, trace, budget: request.budget, clock: systemClock, run: run_id });
-  const outcome = await executeAsk({ request, source, openRepl: createReplSession, trace, calls, signal });
+  const late = scene.late === undefined ? {} : { late: scene.late };
+  const outcome = await executeAsk({ request, source, openRepl: createReplSession, trace, calls, signal, ...late });
   return { outcome, store, requests: scripted.requests };
 }
 

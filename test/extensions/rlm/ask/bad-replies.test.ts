@@ -66,7 +66,7 @@ describe('rlm/ask: reading a sub-reply', () => {
       [],
     ],
     [
-      'a denial that is cut',
+      'part of a sentence, which is shown uncut',
       '{"answer": "x", "claims": ["enabled by default"]}',
       ['Telemetry is not enabled by default.'],
     ],
@@ -98,7 +98,7 @@ describe('rlm/ask: a root model that misbehaves', () => {
       ['ask:root:001', 'ask:root:001:mend', 'ask:root:002', 'ask:root:002:mend', 'ask:root:final'],
     );
     assert.equal(
-      outcome.sentences.every(({ status }) => status === 'not_supported'),
+      outcome.sentences.every(({ grade }) => grade === 'not-supported'),
       true,
     );
   });

@@ -1,7 +1,7 @@
 /** An ask from question to judged sentences, over the real sandbox. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { AskOutcome } from '#extensions/rlm/ask/ask-outcome.ts';
+import type { AskOutcome, Grade } from '#extensions/rlm/ask/ask-outcome.ts';
 import { replayRun } from '#extensions/rlm/trace/replay/replay-run.ts';
 import { readRunRecord } from '#extensions/rlm/trace/run-record.ts';
 import { verifies } from '../../../verifies.ts';
@@ -12,8 +12,8 @@ const FINISH = js(
   'finish([{text: "The gateway listens on port 8080.", handles: [h]}, {text: "Its host is Paris.", handles: [h]}]);',
 );
 
-function cited({ sentences }: AskOutcome): readonly string[] {
-  return sentences.filter(({ status }) => status === 'cited').map(({ text }) => text);
+function graded({ sentences }: AskOutcome): readonly (readonly [text: string, grade: Grade])[] {
+  return sentences.map(({ text, grade }) => [text, grade]);
 }
 
 describe('rlm/ask: an answer with handles', () => {
@@ -24,10 +24,10 @@ describe('rlm/ask: an answer with handles', () => {
       const { outcome, requests } = await playAsk({ script: { 'ask:root:001': FOUND, 'ask:root:002': FINISH } });
       assert.equal(outcome.verdict, 'answered');
       assert.deepEqual(
-        outcome.sentences.map(({ text, status, missing }) => [text, status, missing]),
+        outcome.sentences.map(({ text, grade, place, why }) => [text, grade, place?.start_line, why]),
         [
-          ['The gateway listens on port 8080.', 'cited', []],
-          ['Its host is Paris.', 'not_supported', ['Its', 'host', 'Paris']],
+          ['The gateway listens on port 8080.', 'quoted', 2, ''],
+          ['Its host is Paris.', 'not-supported', undefined, 'no model to read it'],
         ],
       );
       const [handle] = outcome.handles;
@@ -59,7 +59,10 @@ describe('rlm/ask: an answer with handles', () => {
         }),
       },
     });
-    assert.deepEqual(cited(outcome), ['There are 20 lines with ERROR.', 'The owner of the gateway is Alice Meyer.']);
+    assert.deepEqual(graded(outcome), [
+      ['There are 20 lines with ERROR.', 'computed'],
+      ['The owner of the gateway is Alice Meyer.', 'quoted'],
+    ]);
     assert.deepEqual(
       outcome.handles.map(({ kind, id }) => [kind, id]),
       [
@@ -114,7 +117,7 @@ describe('rlm/ask: an answer with handles', () => {
     assert.equal(four.outcome.totals.input_tokens, null);
   });
 
-  test('a sub-ask has a REPL of its own over the piece; its cited sentences are claims', async () => {
+  test('a sub-ask has a REPL of its own over the piece; what it quotes are claims', async () => {
     const { outcome, store } = await playAsk({
       script: {
         'ask:root:001': js(`
@@ -127,7 +130,7 @@ describe('rlm/ask: an answer with handles', () => {
           finish([{text: "The gateway listens on port 8080.", handles: [h]}, {text: "It is in Rome.", handles: [h]}]);`),
       },
     });
-    assert.deepEqual(cited(outcome), ['The gateway listens on port 8080.']);
+    assert.deepEqual(graded(outcome), [['The gateway listens on port 8080.', 'quoted']]);
     const depths = store.calls('ask_1').map(({ call_id, depth, parent_call_id }) => [call_id, depth, parent_call_id]);
     assert.deepEqual(depths, [
       ['ask:root:001', 0, null],
@@ -165,7 +168,12 @@ describe('rlm/ask: an answer with handles', () => {
         'ask:sub:001:002': JSON.stringify({ answer: 'Zoe', claims: ['The owner is Zoe.'] }),
       },
     });
-    assert.deepEqual(cited(outcome), ['The port is 8080.']);
+    assert.deepEqual(graded(outcome), [
+      ['The owner is Zoe.', 'not-supported'],
+      ['The port is 8080.', 'not-supported'],
+    ]);
+    const [claim] = outcome.handles.filter(({ kind }) => kind === 'child');
+    assert.equal(claim?.kind === 'child' ? claim.text : '', 'The gateway listens on port 8080.');
   });
 });
 
@@ -210,10 +218,10 @@ describe('rlm/ask: what is not read, and what it may use', () => {
       },
     });
     assert.deepEqual(
-      outcome.sentences.map(({ text, handles, status }) => [text, handles, status]),
+      outcome.sentences.map(({ text, handles, grade }) => [text, handles, grade]),
       [
-        ['The gateway listens on port 8080.', ['h1'], 'cited'],
-        ['It is blue.', ['h7'], 'not_supported'],
+        ['The gateway listens on port 8080.', ['h1'], 'quoted'],
+        ['It is blue.', ['h7'], 'not-supported'],
       ],
     );
   });
@@ -248,14 +256,14 @@ describe('rlm/ask: what is not read, and what it may use', () => {
     );
   });
 
-  test('an answer without support is given back once', async () => {
+  test('what is refused is given back once, with the reason', async () => {
     const { outcome, requests } = await playAsk({
       script: {
         'ask:root:001': '{"answer": "The port is 9999."}',
         'ask:root:002': js('finish([{text: "The gateway listens on port 8080.", handles: [span(0, 60)]}])'),
       },
     });
-    assert.match(requests[1]?.prompt ?? '', /No sentence of your answer is supported/);
+    assert.match(requests[1]?.prompt ?? '', /Not supported by what it cites: .*9999.*it cites nothing/);
     assert.equal(outcome.verdict, 'answered');
   });
 });

@@ -78,10 +78,9 @@ describe('stored asks', () => {
       assert.match(verified.text, /: \d+ events, \d+ calls?: holds together$/);
       assert.match((await ran(ground, 'replay', { run: run_id })).text, /the same again/);
       const { text } = await ran(ground, 'show', { run: run_id });
-      assert.match(text, /\nCited:\n {2}There are 20 lines with ERROR\. \[/);
-      assert.match(text, /\] computed by code: .* over context: 20\n/);
-      assert.match(text, /\] sub-call ask:sub:001:001 over /);
-      assert.match(text, /\nNot supported:\n {2}Its owner is Boris\. \(missing: Its, Boris\)/);
+      assert.match(text, /\nThere are 20 lines with ERROR\.\n {4}values of code; .*\n {6}value {2}20\n {6}by: /);
+      assert.match(text, /\nThe owner of the gateway is Alice Meyer\.\n {4}quoted: notes\/gateway\.md:204\n/);
+      assert.match(text, /\nIts owner is Boris\.\n {4}NOT SUPPORTED: no model to read it\n/);
       assert.match(
         (await ran(ground, 'runs')).text,
         /\| ask \| How many errors, and who owns it\? \| answered \| 4 \|/,
@@ -109,6 +108,17 @@ describe('stored asks', () => {
     assert.match(text, /handle-hash/);
     assert.match(text, /handle-wrong/);
     assert.match((await ran(scene.ground, 'replay', { run: run_id })).failure?.message ?? '', /outcome|state_hash/);
+  });
+
+  test('a quotation that was changed is found at its place', async (t) => {
+    const { run_id, scene } = await storeAsk(t, { question: QUESTION });
+    const { database } = openDatabase(traceStorePath(scene.home), { rooms: [] });
+    database.exec(
+      `UPDATE rlm_runs SET outcome = replace(outcome, '"text":"Its host is named', '"text":"Its host is not named')`,
+    );
+    database.close();
+    const { text } = await ran(scene.ground, 'verify', { run: run_id });
+    assert.match(text, /handle-wrong \| sentence 3 \| Its place says something else/);
   });
 
   for (const piped of [false, true]) {

@@ -103,7 +103,12 @@ describe('the page of a run', () => {
       const base = sampleAskOutcome();
       return sampleAsk({
         question: text,
-        sentences: base.sentences.map((sentence) => ({ ...sentence, text, missing: sentence.missing.map(() => text) })),
+        sentences: base.sentences.map((sentence) => ({
+          ...sentence,
+          text,
+          why: sentence.why && text,
+          model: sentence.model && text,
+        })),
         handles: base.handles.map((handle) => {
           if (handle.kind === 'span') return { ...handle, place, quote: `${text} The owner is the north office.` };
           return handle.kind === 'computed' ? { ...handle, code: text, output: text } : handle;
@@ -239,10 +244,12 @@ describe('the page of a run', () => {
     assert.match(text, /read a chunk docs\/rules\.md:31-60 Which rules come late\?/);
   });
 
-  test('sentences of an ask: cited ones with handles, the others apart with what is missing', () => {
+  test('sentences of an ask in their order, each with its grade, what code computed as a table', () => {
     const text = pageText(renderRunPage(sampleAsk()));
-    assert.match(text, /The port is 4711\.\s*s1 notes\.txt:12-14/);
-    assert.match(text, /Not supported\s*It was changed in 1999\.\s*No handle holds 1999\./);
+    assert.match(text, /The port is 4711\.\s*quoted notes\.txt:12 s1 notes\.txt:12-14/);
+    assert.match(text, /One line names a key\.\s*computed k1 computed\s*value\s*1/);
+    assert.match(text, /The north office owns it\.\s*supported read by m\/n: The lines say so\. c1/);
+    assert.match(text, /It was changed in 1999\.\s*not supported: it cites nothing/);
     assert.match(text, /Shown to a model\s*70 bytes of 120 KB \(0\.1\u00a0%\)/);
     const page = renderRunPage(sampleAsk());
     assert.match(page, /<mark class="e1 e2">The owner is the north office\.<\/mark>/, 'a claim is lit within its span');

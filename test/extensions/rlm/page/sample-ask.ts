@@ -8,6 +8,8 @@ import { RUN_ID, STARTED, sampleCall, sampleEvent } from './sample-run.ts';
 
 const QUOTE = 'The port is 4711.\nThe owner is the north office.\nNobody else has a key.';
 
+const BARE = { place: null, why: '', model: '' } as const;
+
 export function sampleAskOutcome(parts: Partial<AskOutcome> = {}): AskOutcome {
   const place = {
     source_path: 'notes.txt',
@@ -17,17 +19,30 @@ export function sampleAskOutcome(parts: Partial<AskOutcome> = {}): AskOutcome {
     end_byte: 300 + QUOTE.length,
   };
   return {
-    schema_version: 'talaria.rlm.ask.v1',
+    schema_version: 'talaria.rlm.ask.v2',
     run_id: RUN_ID,
     question: 'Which port is it, and how many lines name a key?',
     verdict: 'answered',
     run_state: 'completed',
     detail: null,
     sentences: [
-      { text: 'The port is 4711.', handles: ['s1'], status: 'cited', missing: [] },
-      { text: 'One line names a key.', handles: ['k1'], status: 'cited', missing: [] },
-      { text: 'The owner is the north office.', handles: ['c1'], status: 'cited', missing: [] },
-      { text: 'It was changed in 1999.', handles: [], status: 'not_supported', missing: ['1999'] },
+      {
+        ...BARE,
+        text: 'The port is 4711.',
+        handles: ['s1'],
+        grade: 'quoted',
+        place: { ...place, end_line: 12, end_byte: 317 },
+      },
+      { ...BARE, text: 'One line names a key.', handles: ['k1'], grade: 'computed' },
+      {
+        ...BARE,
+        text: 'The north office owns it.',
+        handles: ['c1'],
+        grade: 'supported',
+        why: 'The lines say so.',
+        model: 'm/n',
+      },
+      { ...BARE, text: 'It was changed in 1999.', handles: [], grade: 'not-supported', why: 'it cites nothing' },
     ],
     handles: [
       { kind: 'span', id: 's1', place, quote: QUOTE },

@@ -20,18 +20,18 @@ test('a question is answered by quotations, each cited as the span in which it s
   assert.equal(outcome.verdict, 'answered');
   const [first] = outcome.sentences;
   assert.equal(first?.text, 'The lamp of the breakwater burns 14 litres of oil a night, and nobody else fills it.');
-  assert.deepEqual([first?.status, first?.missing], ['cited', []]);
+  assert.deepEqual([first?.grade, first?.place?.start_line], ['quoted', 3]);
   const span = outcome.handles.find(({ id }) => id === first?.handles[0]);
   assert.ok(span?.kind === 'span');
   assert.deepEqual([span.place.start_line, span.place.end_line, folded(span.quote)], [3, 4, first?.text]);
-  assert.ok(outcome.sentences.every(({ status }) => status === 'cited'));
+  assert.ok(outcome.sentences.every(({ grade }) => grade === 'quoted'));
 });
 
 test('how often a word stands is counted by code, and the number is cited', async () => {
   const outcome = await askByRule(LOG, 'How many times does the word "bell" occur?');
   const [sentence] = outcome.sentences;
   assert.equal(sentence?.text, '"bell" stands 3 times in the context, on 1 lines.');
-  assert.equal(sentence?.status, 'cited');
+  assert.equal(sentence?.grade, 'computed');
   const handle = outcome.handles.find(({ id }) => id === sentence?.handles[0]);
   assert.ok(handle?.kind === 'computed');
   assert.equal(handle.output, '{"lines":1,"times":3}');
@@ -75,7 +75,7 @@ test('what is counted may hold any mark', async () => {
     'How many lines contain "worker-7"?',
   );
   assert.equal(outcome.sentences[0]?.text, '"worker-7" stands 2 times in the context, on 2 lines.');
-  assert.equal(outcome.sentences[0]?.status, 'cited');
+  assert.equal(outcome.sentences[0]?.grade, 'computed');
 });
 
 test('property: every pattern of the code can be compiled, whatever was asked', () => {

@@ -76,7 +76,7 @@ function answering(code: string): (request: ModelRequest) => ScriptedStep {
 describe('rlm/tool: recursive_read over its engine', () => {
   verifies(
     ['rlm:ask:cited', 'rlm:run:inner-bounded'],
-    'a model finds one line of many, is cited, and its invention is told apart',
+    'a model finds one line of many, and each sentence has its grade',
     async (t) => {
       const model = createScriptedModel([answering(CODE)]);
       const { ask, root } = await scene(t, model);
@@ -84,9 +84,8 @@ describe('rlm/tool: recursive_read over its engine', () => {
       assert.equal(isError, false, text);
       assert.match(
         text,
-        /^It opens at six in the morning\. \[h1\]\n\nSources:\n- \[h1\] log\.txt:1734 "The harbour opens/,
+        /It opens at six in the morning\. \[h1\] \(not supported: no model to read it\)\nIt closes at nine\. \[h1\] \(not supported: nine: not in the lines that it cites\)\n\nSources:\n- \[h1\] log\.txt:1734 "The harbour opens/,
       );
-      assert.match(text, /do not state it as fact:\n- It closes at nine\./);
       const [, run_id = ''] = /Recorded as (\S+);/.exec(text) ?? [];
       const store = openTraceStore(root, { readOnly: true });
       assert.ok(store.find(run_id).ok);
@@ -120,18 +119,21 @@ describe('rlm/tool: recursive_read over its engine', () => {
     assert.match(folder.text, /\.env/);
   });
 
-  test('what nothing supports is an error result; so is a model that fails, and each says why', async (t) => {
+  test('what nothing supports is told as such, and not as untrue; a model that fails is an error', async (t) => {
     const code = "```js\nfinish([{ text: 'It closes at nine.', handles: [] }]);\n```";
     const unsupported = await scene(t, createScriptedModel(Array.from({ length: 30 }, () => answering(code))));
     const said = await unsupported.ask({ path: 'log.txt', question: 'When does the harbour close?' });
-    assert.ok(said.isError, said.text);
-    assert.match(said.text, /^No supported answer: /);
+    assert.equal(said.isError, false, said.text);
+    assert.match(
+      said.text,
+      /which does not make it untrue[\s\S]*It closes at nine\. \(not supported: it cites nothing\)/,
+    );
     const failing = await scene(
       t,
       createScriptedModel(Array.from({ length: 30 }, () => ({ error: 'model-bad-request' }) as const)),
     );
     const failed = await failing.ask({ path: 'log.txt', question: 'When does the harbour open?' });
-    assert.ok(failed.isError && /^No supported answer: .*scripted model-bad-request/.test(failed.text), failed.text);
+    assert.ok(failed.isError && /^No answer: .*scripted model-bad-request/.test(failed.text), failed.text);
   });
 
   test('material that cannot be read is named', async (t) => {

@@ -1,6 +1,6 @@
 /** What the model reads of an answer: cited sentences and their sources, and apart from them what nothing supports. */
 import assert from 'node:assert/strict';
-import { describe } from 'node:test';
+import { describe, test } from 'node:test';
 import type { AskOutcome, Handle } from '#extensions/rlm/ask/ask-outcome.ts';
 import { askText } from '#extensions/rlm/tool/ask-text.ts';
 import { verifies } from '../../../verifies.ts';
@@ -15,17 +15,26 @@ const HANDLES: readonly Handle[] = [
   { kind: 'span', id: 's4', place: { ...place, start_line: 9, end_line: 9 }, quote: 'not cited' },
 ];
 
+const BARE = { place: null, why: '', model: '' } as const;
+
 function ask(changes: Partial<AskOutcome> = {}): string {
   return askText({
-    schema_version: 'talaria.rlm.ask.v1',
+    schema_version: 'talaria.rlm.ask.v2',
     run_id: 'rlm_1',
     question: 'When?',
     verdict: 'answered',
     run_state: 'completed',
     detail: null,
     sentences: [
-      { text: 'It opens at six.', handles: ['k3'], status: 'cited', missing: [] },
-      { text: 'It closes at nine.', handles: ['s1'], status: 'not_supported', missing: ['nine'] },
+      { ...BARE, text: 'It opens at 6.', handles: ['k3'], grade: 'computed' },
+      {
+        ...BARE,
+        text: 'It closes at nine.',
+        handles: ['s1'],
+        grade: 'not-supported',
+        why: 'goes-beyond: no end',
+        model: 'm/n',
+      },
     ],
     handles: HANDLES,
     gaps: [{ what: 'b.bin', why: 'no text' }],
@@ -38,52 +47,48 @@ function ask(changes: Partial<AskOutcome> = {}): string {
 }
 
 describe('rlm/tool: texts', () => {
-  verifies('rlm:ask:cited', 'cited sentences with what they rest on, down to the lines of the source', () => {
-    const [answer, unsupported = ''] = ask().split('Not supported');
+  verifies('rlm:ask:cited', 'the answer in its order with grades, and what it rests on down to the lines', () => {
+    const [legend, answer = ''] = ask().split('\n\nIt opens');
+    assert.match(legend ?? '', /^Each sentence with its grade\. quoted: .* does not make it untrue/);
     assert.equal(
-      answer,
+      `It opens${answer}`,
       [
-        'It opens at six. [k3]',
+        'It opens at 6. [k3] (computed)',
+        'It closes at nine. [s1] (not supported by m/n: goes-beyond: no end)',
         '',
         'Sources:',
         '- [s1] docs/a.md:3-4 "The harbour opens at six."',
         '- [c2] found in docs/a.md:3-4: "opens at six"',
         '- [k3] computed by code: 1 over c2: 6',
         '',
-        '',
+        'Not read or not done:',
+        '- b.bin: no text',
       ].join('\n'),
     );
-    assert.match(unsupported, /- It closes at nine\. \(nine\)/);
-    assert.doesNotMatch(ask(), /not cited/);
+    const quoted = { ...BARE, text: 'The harbour opens at six.', handles: [], grade: 'quoted', place } as const;
+    assert.match(ask({ sentences: [quoted] }), /\nThe harbour opens at six\. \(quoted docs\/a\.md:3-4\)/);
   });
 
   verifies('rlm:ask:gaps', 'what was not read is named', () => {
     assert.match(ask(), /Not read or not done:\n- b\.bin: no text$/);
   });
 
-  verifies('rlm:ask:cited', 'without a supported answer its sentences are told apart and no source is named', () => {
-    const failed = ask({ verdict: 'unsupported', detail: null });
-    assert.match(failed, /^No supported answer: the material supports nothing/);
-    assert.doesNotMatch(failed, /Sources:/);
-    assert.match(ask({ verdict: 'failed', detail: 'no model' }), /^No supported answer: no model/);
-    assert.match(ask({ verdict: 'no_answer' }), /^No supported answer: the model never/);
+  test('without a sentence it says why', () => {
+    assert.match(ask({ sentences: [], verdict: 'failed', detail: 'no model' }), /^No answer: no model/);
+    assert.match(ask({ sentences: [], verdict: 'no_answer' }), /^No answer: the model never/);
   });
 
-  verifies('rlm:ask:cited', 'what the answer repeats word for word is shown once', () => {
-    const sentence = { text: 'Six: The harbour opens at six.', handles: ['s1'], status: 'cited', missing: [] } as const;
-    assert.match(ask({ sentences: [sentence] }), /Sources:\n- \[s1\] docs\/a\.md:3-4\n/);
-  });
-
-  verifies('rlm:ask:cited', 'an outcome of any size is a text of bounded size', () => {
+  test('an outcome of any size is a text of bounded size', () => {
     const sentences = Array.from({ length: 500 }, (_, n) => ({
+      ...BARE,
       text: `Line ${n} ${'x'.repeat(5_000)}`,
       handles: [`s${n}`],
-      status: 'not_supported' as const,
-      missing: ['y'.repeat(9_000)],
+      grade: 'not-supported' as const,
+      why: 'y'.repeat(9_000),
     }));
     const handles = sentences.map((_, n) => ({ kind: 'span' as const, id: `s${n}`, place, quote: 'q'.repeat(9_000) }));
     const text = ask({ sentences, handles, verdict: 'unsupported' });
-    assert.ok(text.length < 50_000, String(text.length));
-    assert.match(text, /and 460 more/);
+    assert.ok(text.length < 130_000, String(text.length));
+    assert.match(text, /and 460 sentences more/);
   });
 });

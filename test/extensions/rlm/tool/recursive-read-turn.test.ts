@@ -19,7 +19,7 @@ describe('rlm/tool: recursive_read in a turn', () => {
     ['rlm:run:opt-in', 'rlm:run:inner-bounded'],
     'inner calls stand beside the session, with their own purpose, and the answer comes back as a result',
     async (t) => {
-      const model = createScriptedModel([call, CODE, 'At six.'], { context: t });
+      const model = createScriptedModel([call, CODE, 'c1: supported: the line says it.', 'At six.'], { context: t });
       const stage = createStage(t);
       writeFileSync(join(stage.cwd, 'log.txt'), TEXT);
       const app = await stage.open({ toolsets: ['default', 'rlm'], extra: { client: model } });
@@ -27,14 +27,17 @@ describe('rlm/tool: recursive_read in a turn', () => {
       assert.equal(end.text, 'At six.');
       const result = events.find((event) => event.type === 'tool-end');
       assert.ok(result?.type === 'tool-end' && !result.result.isError, JSON.stringify(result));
-      assert.match(JSON.stringify(result.result), /It opens at six\. \[h1\].*log\.txt:2001/s);
+      assert.match(
+        JSON.stringify(result.result),
+        /It opens at six\. \[h1\] \(supported by \S+: the line says it\.\).*log\.txt:2001/s,
+      );
       const purposes = model.requests.map(({ purpose }) => purpose);
-      assert.deepEqual(purposes, ['answer', 'recurse', 'answer']);
+      assert.deepEqual(purposes, ['answer', 'recurse', 'judge', 'answer']);
       assert.deepEqual(model.requests[1]?.tools, []);
-      assert.equal(model.requests[2]?.system, model.requests[0]?.system, 'the prefix of the session changed');
+      assert.equal(model.requests[3]?.system, model.requests[0]?.system, 'the prefix of the session changed');
       assert.ok(existsSync(join(stage.root, 'rlm', 'runs.sqlite')));
       const spent = (await app.store.costs({})).map(({ purpose }) => purpose).sort();
-      assert.deepEqual([...new Set(spent)], ['answer', 'recurse']);
+      assert.deepEqual([...new Set(spent)], ['answer', 'judge', 'recurse']);
     },
   );
 

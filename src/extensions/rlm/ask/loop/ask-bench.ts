@@ -1,8 +1,10 @@
-// Owns what an ask has made so far: its REPL, its steps, its handles, its sub-calls; runs one block and tells what came of it.
+// Owns what an ask has made so far: its REPL, its steps, its handles, its sub-calls; runs one block and tells what came of it, and has an answer graded.
 // Decides nothing about going on. Invariant: handles come in the order of making, those of sub-calls behind what they were asked on.
+import type { JsonObject } from '#base/json.ts';
 import type { CallRecord } from '../../call/call-record.ts';
+import { deadOutcome } from '../../repl/block/dead-outcome.ts';
 import type { ContextSource } from '../../repl/context-source.ts';
-import type { BlockOutcome, ReplSession } from '../../repl/repl-session.ts';
+import type { AnswerPart, BlockOutcome, ReplSession } from '../../repl/repl-session.ts';
 import type { RunGap } from '../../run/run-outcome.ts';
 import { textHash } from '../../trace/text-hash.ts';
 import type { Handle } from '../ask-outcome.ts';
@@ -11,6 +13,8 @@ import type { RootTask, StepCard } from '../prompt-shapes.ts';
 import type { PromptState } from '../root/root-prompt.ts';
 import { pieceChars, type SubCalls } from '../sub/sub-calls.ts';
 import type { AskEvents } from './ask-events.ts';
+import { type Conclusion, conclude } from './conclude.ts';
+import { readByModel } from './read-by-model.ts';
 import type { RootTurn, RootTurnParts } from './root-turn.ts';
 
 export interface BenchParts {
@@ -43,6 +47,27 @@ export class AskBench {
     this.turns = { ask, place, events, onRecord };
   }
 
+  /** Grades an answer; only that of the whole run is read by a model. */
+  async conclude(turn: RootTurn, name: number | 'final', answer: readonly AnswerPart[]): Promise<Conclusion> {
+    const { ask, place } = this.#parts;
+    const { judge, strict } = ask.request;
+    const isInner = place.level > 1;
+    const read = judge && !isInner ? readByModel(this.turns, turn, name) : null;
+    const ground = { handles: this.handles(), source: this.source, read, quotedOnly: strict || isInner };
+    const conclusion = await conclude(answer, ground);
+    const { sentences, left_out } = conclusion;
+    this.events.commit(turn.node, {
+      answer: sentences.map(({ ...told }) => told) as unknown as JsonObject[],
+      left_out,
+    });
+    this.events.end(turn.node, 'synthesis_complete');
+    return conclusion;
+  }
+
+  get isInner(): boolean {
+    return this.#parts.place.level > 1;
+  }
+
   get gaps(): RunGap[] {
     return this.#parts.subCalls.gaps;
   }
@@ -70,8 +95,9 @@ export class AskBench {
     readonly note: string | null;
   }): PromptState {
     const { question } = this.#parts;
-    const piece_chars = pieceChars(this.#parts.ask.request.window_tokens);
-    const state = { history: this.#history, handles: this.handles(), variables: this.#variables, piece_chars };
+    const { window_tokens, models } = this.#parts.ask.request;
+    const piece_chars = pieceChars(window_tokens);
+    const state = { history: this.#history, handles: this.handles(), variables: this.#variables, piece_chars, models };
     return { task, question, source: this.source, ...state, step, steps: this.steps, note };
   }
 
@@ -93,7 +119,10 @@ export class AskBench {
     const before = new Set(this.handles().map(({ id }) => id));
     const { node, call_id, cause } = turn;
     subCalls.enter(step <= this.steps ? { step, call_id, node_id: node.node_id, cause } : undefined);
-    const ran = await session.run(code, ask.signal);
+    const { signal, late } = ask;
+    const ended = await session.run(code, late === undefined ? signal : AbortSignal.any([signal, late]));
+    const isLate = ended.failure?.reason === 'cancelled' && !signal.aborted;
+    const ran = isLate ? deadOutcome('out_of_time') : ended;
     await subCalls.settled();
     this.#blocks += 1;
     this.#variables = ran.variables;

@@ -4,9 +4,8 @@ import type { JsonObject } from '#base/json.ts';
 import type { CallRecord } from '../../call/call-record.ts';
 import type { CallAsk } from '../../call/calls.ts';
 import type { RunEventType } from '../../trace/run-event.ts';
-import type { RunTrace } from '../../trace/trace-store.ts';
 import type { NodeState } from '../../tree/node-state.ts';
-import { type AskPlace, acNodeId, nodeId } from '../ask-parts.ts';
+import { type AskPlace, type AskTrace, acNodeId, nodeId } from '../ask-parts.ts';
 
 export interface AskNode {
   readonly node_id: string;
@@ -14,13 +13,13 @@ export interface AskNode {
 }
 
 export class AskEvents {
-  readonly #trace: RunTrace;
+  readonly #trace: AskTrace;
   readonly #place: AskPlace;
   /** The last event of each node. */
   readonly #last = new Map<string, string>();
   readonly #open = new Map<string, AskNode>();
 
-  constructor(trace: RunTrace, place: AskPlace) {
+  constructor(trace: AskTrace, place: AskPlace) {
     this.#trace = trace;
     this.#place = place;
   }

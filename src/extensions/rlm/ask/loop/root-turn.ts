@@ -6,7 +6,7 @@ import { answerParts } from '../../repl/sandbox/answer-parts.ts';
 import { textHash } from '../../trace/text-hash.ts';
 import type { Handle } from '../ask-outcome.ts';
 import { type AskParts, type AskPlace, callId } from '../ask-parts.ts';
-import { promptChars, replyTokens } from '../ask-request.ts';
+import { keptForJudge, promptChars, replyTokens } from '../ask-request.ts';
 import type { RootTask } from '../prompt-shapes.ts';
 import { type Formless, type RootReply, readRootReply } from '../root/read-root-reply.ts';
 import { type PromptState, rootPrompt } from '../root/root-prompt.ts';
@@ -79,7 +79,7 @@ async function askOnce(parts: RootTurnParts, { node, call_id, state }: Once): Pr
       prompt,
       max_output_tokens: replyTokens(window_tokens),
       families,
-      keep_back: keptBack(state.task, place),
+      keep_back: keptBack(state.task, place) + keptForJudge(ask.request),
     },
     ask.signal,
   );

@@ -2,12 +2,11 @@
 // alone. Invariant: at most `max_steps` steps and one last call; the same ask, source and replies give the same end. Seed 003, notes 17.
 
 import type { CallFailure } from '../../call/call-record.ts';
-import type { AnswerPart } from '../../repl/repl-session.ts';
 import type { RunGap } from '../../run/run-outcome.ts';
 import type { AnswerSentence, AskVerdict } from '../ask-outcome.ts';
 import type { RootTask } from '../prompt-shapes.ts';
 import type { AskBench } from './ask-bench.ts';
-import { type Conclusion, conclude, whyNothingCited } from './conclude.ts';
+import { type Conclusion, isCarried, whyRefused } from './conclude.ts';
 import { type Repeat, RepeatWatch } from './repeat-watch.ts';
 import { type RootTurn, takeRootTurn } from './root-turn.ts';
 
@@ -42,7 +41,8 @@ class StepLoop {
   #note: string | null = null;
   #failed = 0;
   #formless = 0;
-  #toldUncited = false;
+  /** The answer that was given back once. */
+  #first: Conclusion | undefined;
   #lateBlocks = 0;
   #why = 'no step is left';
 
@@ -61,7 +61,7 @@ class StepLoop {
       case 'formless':
         return this.#onFormless(step, turn);
       case 'answer':
-        return this.#onAnswer(turn, turn.parts, step < this.#bench.steps);
+        return this.#onAnswer(await this.#bench.conclude(turn, step, turn.parts));
       case 'code':
         return this.#onCode(step, turn, turn.code);
     }
@@ -69,20 +69,19 @@ class StepLoop {
 
   /** The one call after the steps: it must answer. */
   async last(): Promise<StepsEnd> {
-    this.#note = `No code runs any more: ${this.#why}. Answer now with what you have, as {"answer": [{"text", "handles"}]}.`;
+    const note = `No code runs any more: ${this.#why}. Answer now with what you have, as {"answer": [{"text", "handles"}]}.`;
+    this.#note = this.#note === null ? note : `${this.#note} ${note}`;
     const turn = await this.#turn('final', 'final_answer');
     switch (turn.kind) {
       case 'failed':
         this.#bench.events.end(turn.node, turn.reason === 'cancelled' ? 'cancelled' : 'failed', turn.reason);
-        return this.#ended(
-          turn.reason === 'cancelled' ? 'cancelled' : 'no_answer',
-          `${this.#why}; ${turn.reason}: ${turn.detail}`,
-        );
+        if (turn.reason === 'cancelled') return this.#ended('cancelled', 'the run was stopped');
+        return this.#without('no_answer', `${this.#why}; ${turn.reason}: ${turn.detail}`);
       case 'formless':
         this.#bench.events.end(turn.node, 'failed', turn.reason);
-        return this.#ended('no_answer', `${this.#why}; the last reply was no answer (${turn.reason})`);
+        return this.#without('no_answer', `${this.#why}; the last reply was no answer (${turn.reason})`);
       case 'answer':
-        return this.#onAnswer(turn, turn.parts, false) ?? this.#ended('no_answer', this.#why);
+        return this.#answered(await this.#bench.conclude(turn, 'final', turn.parts));
       case 'code':
         return this.#lastCode(turn, turn.code);
     }
@@ -104,7 +103,7 @@ class StepLoop {
       return 'last';
     }
     this.#failed += 1;
-    if (HOPELESS.has(reason) || this.#failed >= PATIENCE) return this.#ended('failed', `${reason}: ${detail}`);
+    if (HOPELESS.has(reason) || this.#failed >= PATIENCE) return this.#without('failed', `${reason}: ${detail}`);
     return undefined;
   }
 
@@ -124,27 +123,35 @@ class StepLoop {
     return 'last';
   }
 
-  /** An answer without any cited sentence is given back once while there are steps. */
-  #onAnswer(turn: RootTurn, parts: readonly AnswerPart[], mayRetry: boolean): StepsEnd | undefined {
-    return this.#afterAnswer(this.#judged(turn, parts), mayRetry);
+  /** What is refused goes back once, with the reasons; of an ask within an ask only when nothing of it counts. */
+  #onAnswer(conclusion: Conclusion): StepsEnd | undefined {
+    const isUseful = this.#bench.isInner && conclusion.sentences.some(isCarried);
+    const why = this.#first === undefined && !isUseful ? whyRefused(conclusion) : null;
+    if (why === null) return this.#answered(conclusion);
+    this.#first = conclusion;
+    this.#note = why;
+    return undefined;
   }
 
-  #afterAnswer(conclusion: Conclusion, mayRetry: boolean): StepsEnd | undefined {
-    if (conclusion.cited === 0 && mayRetry && !this.#toldUncited) {
-      this.#toldUncited = true;
-      this.#note = whyNothingCited(conclusion);
-      return undefined;
-    }
-    if (conclusion.sentences.length === 0)
+  /** Of two answers the one of which more counts, the later when they are even. */
+  #answered(last: Conclusion): StepsEnd {
+    const first = this.#first ?? last;
+    const { sentences, left_out } = countCarried(first) > countCarried(last) ? first : last;
+    if (sentences.length === 0)
       return this.#ended('no_answer', 'the model answered with no sentence: it found nothing');
-    if (conclusion.left_out > 0)
+    if (left_out > 0)
       this.#bench.gaps.push({
-        what: `${conclusion.left_out} sentences of the answer`,
+        what: `${left_out} sentences of the answer`,
         why: 'too many, or resting on too much, to be judged',
       });
-    const verdict = conclusion.cited > 0 ? 'answered' : 'unsupported';
-    const detail = conclusion.cited > 0 ? null : 'no sentence of the answer is supported by its handles';
-    return this.#ended(verdict, detail, conclusion.sentences);
+    if (sentences.some(isCarried)) return this.#ended('answered', null, sentences);
+    return this.#ended('unsupported', 'no sentence of the answer is quoted or supported', sentences);
+  }
+
+  /** Nothing more comes: what was answered before counts. */
+  #without(verdict: 'no_answer' | 'failed', detail: string): StepsEnd {
+    const first = this.#first;
+    return first !== undefined && first.sentences.length > 0 ? this.#answered(first) : this.#ended(verdict, detail);
   }
 
   async #onCode(step: number, turn: RootTurn, code: string): Promise<StepEnd> {
@@ -154,7 +161,7 @@ class StepLoop {
       bench.events.end(turn.node, 'cancelled', 'cancelled');
       return this.#ended('cancelled', 'the run was stopped');
     }
-    if (ran.answer !== null) return this.#afterAnswer(this.#judged(turn, ran.answer), step < bench.steps);
+    if (ran.answer !== null) return this.#onAnswer(await bench.conclude(turn, step, ran.answer));
     bench.events.end(turn.node, 'atomic_complete', ran.failure?.reason ?? null);
     this.#lateBlocks = ran.failure?.reason === 'out_of_time' ? this.#lateBlocks + 1 : 0;
     if (this.#lateBlocks >= PATIENCE) {
@@ -167,7 +174,8 @@ class StepLoop {
   #onRepeat(repeat: Repeat): StepEnd {
     if (repeat.kind === 'new') return undefined;
     const steps = repeat.steps.join(', ');
-    if (repeat.kind === 'end') return this.#ended('no_answer', `the same code gave the same output in steps ${steps}`);
+    if (repeat.kind === 'end')
+      return this.#without('no_answer', `the same code gave the same output in steps ${steps}`);
     this.#note = `Steps ${steps} ran the same code with the same output. Do something else, or answer.`;
     return undefined;
   }
@@ -176,24 +184,16 @@ class StepLoop {
     const ran = await this.#bench.runBlock({ step: this.#bench.steps + 1, turn, code });
     if (ran.answer === null) {
       this.#bench.events.end(turn.node, 'failed', 'no_answer');
-      return this.#ended('no_answer', `${this.#why}; the last reply was code that did not finish`);
+      return this.#without('no_answer', `${this.#why}; the last reply was code that did not finish`);
     }
-    return this.#afterAnswer(this.#judged(turn, ran.answer), false) ?? this.#ended('no_answer', this.#why);
-  }
-
-  #judged(turn: RootTurn, answer: readonly AnswerPart[]): Conclusion {
-    const conclusion = conclude(answer, this.#bench.handles(), this.#bench.source);
-    this.#commitAnswer(turn, conclusion);
-    return conclusion;
-  }
-
-  #commitAnswer({ node }: RootTurn, { sentences, left_out }: Conclusion): void {
-    const told = sentences.map(({ text, handles, status, missing }) => ({ text, handles, status, missing }));
-    this.#bench.events.commit(node, { answer: told, left_out });
-    this.#bench.events.end(node, 'synthesis_complete');
+    return this.#answered(await this.#bench.conclude(turn, 'final', ran.answer));
   }
 
   #ended(verdict: AskVerdict, detail: string | null, sentences: readonly AnswerSentence[] = []): StepsEnd {
     return { verdict, detail, sentences, gaps: this.#bench.gaps };
   }
+}
+
+function countCarried({ sentences }: Conclusion): number {
+  return sentences.filter(isCarried).length;
 }

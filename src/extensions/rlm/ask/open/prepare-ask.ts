@@ -6,6 +6,7 @@ import { defaultWindow } from '../../call/default-window.ts';
 import { checkFamilies, type FamilyRefusal } from '../../call/families.ts';
 import { type NestingRefusal, openNesting } from '../../call/nesting.ts';
 import type { ContextRefusal } from '../../repl/source/file-source.ts';
+import { readRlmConfig } from '../../rlm-config.ts';
 import type { RlmGround, RlmMind } from '../../rlm-ground.ts';
 import { newRunId } from '../../trace/run-id.ts';
 import { textHash } from '../../trace/text-hash.ts';
@@ -18,6 +19,8 @@ export interface AskOptions {
   readonly concurrency?: number;
   readonly window_tokens?: number;
   readonly families?: readonly string[];
+  /** Only quotations count; no model reads the rest. Default false. */
+  readonly strict?: boolean;
   /** `max_calls` has a default, the others have none. */
   readonly budget?: CallBudget;
 }
@@ -59,7 +62,11 @@ export async function prepareAsk(asked: AskedQuestion, signal: AbortSignal): Pro
   const context = await openContext(asked.context, { home: ground.places.home, run_id }, signal);
   if (!context.ok) return context;
   const { skipped } = context.value;
-  const fixed = { question: question.value, depth: nesting.value.depth, families: families.value, skipped };
+  const fixed = {
+    ...{ question: question.value, depth: nesting.value.depth, families: families.value, skipped },
+    models: Object.keys(readRlmConfig(mind).families),
+    judge: options.strict !== true && mind.judge.isThere() && !isReflex(families.value),
+  };
   const kept = 'text' in asked.context ? { text_hash: textHash(asked.context.text) } : {};
   const window_tokens = options.window_tokens ?? defaultWindow(mind, { families: families.value, least: LEAST_WINDOW });
   const request = { ...requestOf({ ...options, window_tokens }, fixed), ...kept };
@@ -68,19 +75,25 @@ export async function prepareAsk(asked: AskedQuestion, signal: AbortSignal): Pro
 
 function requestOf(
   options: AskOptions,
-  fixed: Pick<AskRequest, 'question' | 'depth' | 'families' | 'skipped'>,
+  fixed: Pick<AskRequest, 'question' | 'depth' | 'families' | 'skipped' | 'models' | 'judge'>,
 ): AskRequest {
   const { max_steps, concurrency, window_tokens, max_calls } = { ...DEFAULT_ASK_LIMITS, ...options };
   const budget = { max_calls, ...options.budget };
   return {
     schema_version: ASK_REQUEST_VERSION,
     ...fixed,
+    strict: options.strict ?? false,
     max_steps,
     concurrency,
     window_tokens,
     budget,
-    repl: replLimits(window_tokens, Math.min(1_000, budget.max_calls)),
+    repl: replLimits(window_tokens, Math.min(1_000, budget.max_calls), budget.max_ms),
   };
+}
+
+/** Who asks for rules alone asks no model. */
+function isReflex(families: readonly string[]): boolean {
+  return families.length > 0 && families.every((family) => family === 'reflex');
 }
 
 const LONGEST_QUESTION = 4_000;

@@ -21,6 +21,7 @@ export interface PromptState {
   readonly handles: readonly Handle[];
   readonly variables: readonly string[];
   readonly piece_chars: number;
+  readonly models: readonly string[];
   readonly step: number;
   readonly steps: number;
   readonly note: string | null;
@@ -60,7 +61,7 @@ export function rootPrompt(state: PromptState, chars: number): string {
 }
 
 function drawPrompt(state: PromptState, detail: Detail): RootPrompt {
-  const { task, question, history, handles, variables, piece_chars, step, steps, note } = state;
+  const { task, question, history, handles, models, variables, piece_chars, step, steps, note } = state;
   const shown = history.slice(-detail.steps);
   const listed = handles.slice(-detail.handles);
   return {
@@ -71,6 +72,7 @@ function drawPrompt(state: PromptState, detail: Detail): RootPrompt {
     history_left_out: history.length - shown.length,
     handles: listed.map((one) => handleCard(one, detail.quote)),
     handles_left_out: handles.length - listed.length,
+    models: models.slice(0, 20),
     variables: variables.slice(0, detail.handles).map((name) => ellipsize(name, NAME_CHARS)),
     piece_chars,
     step,

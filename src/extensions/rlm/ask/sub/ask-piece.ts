@@ -5,7 +5,7 @@ import type { CallRecord } from '../../call/call-record.ts';
 import type { SubQuery } from '../../repl/repl-session.ts';
 import { PLAIN_SYSTEM, plainPrompt, plainTokens } from '../../run/prompt/plain-prompt.ts';
 import type { AskParts, AskPlace } from '../ask-parts.ts';
-import { replyTokens } from '../ask-request.ts';
+import { keptForJudge, replyTokens } from '../ask-request.ts';
 import type { AskEvents } from '../loop/ask-events.ts';
 import { SUB_SCHEMA, type SubPrompt } from '../prompt-shapes.ts';
 import { isSubOfNoUse, readPlainSub, readSubReply, type SubReading } from './read-sub-reply.ts';
@@ -82,8 +82,8 @@ function call(
       mode: 'repl_sub',
       selected_chunk_ids: query.over === null ? [] : [query.over],
       ...wording,
-      families: ask.request.families,
-      keep_back: place.level,
+      families: query.model === null ? ask.request.families : [query.model],
+      keep_back: place.level + keptForJudge(ask.request),
     },
     ask.signal,
   );

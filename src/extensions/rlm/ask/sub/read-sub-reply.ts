@@ -1,11 +1,10 @@
-// Owns what counts of a reply to a sub-call: its answer, and the claims whose words the piece holds. Reads JSON leniently, else prose lines.
-// Invariant: total; a claim that counts is whole sentences of the piece, as they stand there. Seed 003: fresh child evidence.
+// Owns what counts of a reply to a sub-call: its answer, and as claims the whole sentences of the piece that it copied from. Reads JSON
+// leniently, else prose. Invariant: total; a claim that counts is a whole sentence, line, item or cell of the piece, as it stands there.
 import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
-import { isLongEnough } from '#mind/evidence/trace-guard/find-quote.ts';
 import { beforeEcho, repeats } from '../../run/prompt/plain-prompt.ts';
-import { proseLines, proseSentences } from '../../run/reading/claimed-facts.ts';
+import { cutPassages, cutSentences } from '../../text/cut-passages.ts';
 import { extractJson } from '../../text/extract-json.ts';
-import { WholeQuotes } from '../../text/whole-quotes.ts';
+import { plainSentence, wholeUnits } from '../gate/whole-units.ts';
 import { SUB_SCHEMA } from '../prompt-shapes.ts';
 
 export interface SubReading {
@@ -29,17 +28,18 @@ export function readSubReply(completion: string, piece: string | null): SubReadi
   const object = json.ok && isJsonObject(json.value) ? json.value : undefined;
   const isOurs = object !== undefined && (object.answer !== undefined || object.claims !== undefined);
   const answer = isOurs ? answerOf(object) : object?.schema_version === SUB_SCHEMA ? '' : reply;
-  const claimed = (isOurs ? claimsOf(object.claims) : proseLines(answer)).slice(0, MOST_CLAIMS);
-  const whole = piece === null ? () => [] : wholeIn(piece);
-  const refused = isOurs ? claimed.filter((claim) => whole(claim).length === 0) : [];
-  return { isOurs, answer: answer.slice(0, LONGEST_ANSWER), claims: [...new Set(claimed.flatMap(whole))], refused };
+  const claimed = (isOurs ? claimsOf(object.claims) : sentencesOf(answer)).slice(0, MOST_CLAIMS);
+  const said = new PieceUnits(piece ?? '');
+  const found = claimed.map((claim) => (isOurs ? said.around(claim) : said.whole(claim)));
+  const claims = [...new Set(found.filter((one) => one !== undefined))];
+  const refused = isOurs ? claimed.filter((_, at) => found[at] === undefined) : [];
+  return { isOurs, answer: answer.slice(0, LONGEST_ANSWER), claims, refused };
 }
 
-/** Of a plain second try: what of its lines, else of their sentences, the piece says; that is the answer as well. */
+/** Of a plain second try: what of its sentences the piece says; that is the answer as well. */
 export function readPlainSub(completion: string, piece: string): SubReading {
-  const whole = wholeIn(piece);
-  const lines = proseLines(beforeEcho(completion.slice(0, LONGEST_REPLY)));
-  const held = lines.flatMap((line) => (whole(line).length > 0 ? whole(line) : proseSentences(line).flatMap(whole)));
+  const said = new PieceUnits(piece);
+  const held = sentencesOf(beforeEcho(completion.slice(0, LONGEST_REPLY))).flatMap((one) => said.whole(one) ?? []);
   const claims = repeats(held, [piece]) ? [] : [...new Set(held)].slice(0, MOST_CLAIMS);
   return { isOurs: false, answer: claims.join('\n').slice(0, LONGEST_ANSWER), claims, refused: [] };
 }
@@ -49,14 +49,47 @@ export function isSubOfNoUse({ isOurs, claims, refused }: SubReading): boolean {
   return claims.length === 0 && (!isOurs || refused.length > 0);
 }
 
-/** A claim as the whole of what the piece says there; none: it does not say it. */
-function wholeIn(piece: string): (claim: string) => readonly string[] {
-  const quotes = new WholeQuotes(piece);
-  return (claim) => {
-    const place = claim.length <= LONGEST_CLAIM && isLongEnough(claim, 2) ? quotes.find(claim) : undefined;
-    const text = place === undefined ? '' : piece.slice(place.start, place.end);
-    return text === '' || text.length > LONGEST_CLAIM ? [] : [text];
-  };
+/** Words that stand in a piece, as the whole in which they stand. */
+class PieceUnits {
+  readonly #piece: string;
+  readonly #units: ReturnType<typeof wholeUnits>;
+
+  constructor(piece: string) {
+    this.#piece = piece;
+    this.#units = wholeUnits(piece);
+  }
+
+  whole(words: string): string | undefined {
+    const [stretch] = this.#units.get(plainSentence(words)) ?? [];
+    const text = stretch === undefined ? '' : this.#piece.slice(stretch.start, stretch.end);
+    return text === '' || text.length > LONGEST_CLAIM ? undefined : text;
+  }
+
+  /** A copied part of a sentence is shown uncut. */
+  around(words: string): string | undefined {
+    const said = plainSentence(words);
+    const isEnough = said.length >= LEAST_PART && said.length <= LONGEST_CLAIM;
+    const around = isEnough ? [...this.#units.keys()].filter((unit) => standsIn(unit, said)) : [];
+    const [shortest] = around.sort((one, other) => one.length - other.length);
+    return this.whole(said) ?? (shortest === undefined ? undefined : this.whole(shortest));
+  }
+}
+
+/** Shorter words stand anywhere. */
+const LEAST_PART = 8;
+
+/** Not in the middle of a word or number. */
+function standsIn(unit: string, said: string): boolean {
+  const at = unit.indexOf(said);
+  const edges = [unit.slice(Math.max(0, at - 1), at + 1), unit.slice(at + said.length - 1, at + said.length + 1)];
+  return at >= 0 && !edges.some((edge) => /^(?:[\p{L}\p{N}]{2}|\d[.,]|[.,]\d)$/u.test(edge) && !DENSE.test(edge));
+}
+
+const DENSE = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]/u;
+
+function sentencesOf(text: string): readonly string[] {
+  const cut = cutPassages(text).flatMap((passage) => [passage, ...cutSentences(text, passage)]);
+  return [...new Set(cut.map(({ start, end }) => text.slice(start, end).replace(/^["“„]|["”“]$/gu, '')))];
 }
 
 function answerOf({ answer }: JsonObject): string {

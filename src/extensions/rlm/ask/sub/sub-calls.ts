@@ -1,23 +1,32 @@
-// Owns the sub-calls of one ask: what the code in the REPL asks models about pieces. Calls run at once, as many as the request says; their
-// events, their claims and the replies that the code sees come in the order of asking. An `rlm` sub-call is an ask over the piece.
+// Owns the sub-calls of one ask: what the code in the REPL asks models about pieces. They run at once, as many as the request says; their
+// events, their claims and the replies that the code sees come in the order of asking. An `rlm` sub-call is an ask over the piece, whose
+// events are held until it is its turn.
 // Invariant: a failure is data for the code; only broken storage or a diverged trace ends the run (`fault`).
+import { errorCode } from '#base/errors.ts';
 import type { CallRecord } from '../../call/call-record.ts';
 import type { ReplHost, SubQuery, SubReply } from '../../repl/repl-session.ts';
 import type { RunGap } from '../../run/run-outcome.ts';
+import type { NewRunEvent } from '../../trace/run-event.ts';
 import type { ChildHandle } from '../ask-outcome.ts';
-import { type AskParts, type AskPlace, callId } from '../ask-parts.ts';
+import { type AskParts, type AskPlace, type AskTrace, callId } from '../ask-parts.ts';
 import { promptChars } from '../ask-request.ts';
-import type { AskEvents, AskNode } from '../loop/ask-events.ts';
+import { AskEvents, type AskNode } from '../loop/ask-events.ts';
 import { askPiece, bestTry, type PieceTries, type PieceTry } from './ask-piece.ts';
 import { Slots } from './slots.ts';
 import { SUB_RULES } from './sub-rules.ts';
 
 /** Does an ask over a piece; given from outside, since an ask has sub-calls. */
-export type NestedAsk = (piece: string, question: string, place: AskPlace) => Promise<NestedAnswer>;
+export type NestedAsk = (piece: string, question: string, within: Within) => Promise<NestedAnswer>;
+
+export interface Within {
+  readonly place: AskPlace;
+  readonly trace: AskTrace;
+  readonly onRecord: (record: CallRecord) => void;
+}
 
 export interface NestedAnswer {
   readonly text: string;
-  readonly cited: readonly string[];
+  readonly quoted: readonly string[];
   readonly detail: string | null;
 }
 
@@ -25,7 +34,10 @@ export interface SubCallsParts {
   readonly ask: Pick<AskParts, 'request' | 'calls' | 'signal'>;
   readonly place: AskPlace;
   readonly events: AskEvents;
+  readonly trace: AskTrace;
   readonly nested: NestedAsk;
+  /** Of the whole run: so many models read a piece at once. */
+  readonly reading: Slots;
   /** Takes each record of a call that was made, in order. */
   readonly onRecord: (record: CallRecord) => void;
 }
@@ -37,7 +49,27 @@ interface StepPlace {
   readonly cause: string;
 }
 
-type Done = { readonly tries: PieceTries } | { readonly nested: NestedAnswer };
+type Done = { readonly tries: PieceTries } | { readonly nested: () => NestedAnswer; readonly held: HeldTrace };
+
+/** Events and records of an ask within this one, which runs beside others. Inside, every event follows from the step that asked. */
+class HeldTrace implements AskTrace {
+  readonly records: CallRecord[] = [];
+  readonly #events: NewRunEvent[] = [];
+  readonly #cause: string;
+
+  constructor(cause: string) {
+    this.#cause = cause;
+  }
+
+  emit(event: NewRunEvent): string {
+    this.#events.push(event);
+    return this.#cause;
+  }
+
+  tell(trace: AskTrace): void {
+    for (const event of this.#events) trace.emit(event);
+  }
+}
 
 export class SubCalls implements ReplHost {
   readonly children: ChildHandle[] = [];
@@ -46,14 +78,14 @@ export class SubCalls implements ReplHost {
   fault: { readonly error: unknown } | undefined;
   readonly #parts: SubCallsParts;
   readonly #events: AskEvents;
-  readonly #slots: Slots;
+  readonly #nesting: Slots;
   #at: StepPlace | undefined;
   #queue: Promise<unknown> = Promise.resolve();
 
   constructor(parts: SubCallsParts) {
     this.#parts = parts;
     this.#events = parts.events;
-    this.#slots = new Slots(parts.ask.request.concurrency);
+    this.#nesting = new Slots(parts.ask.request.concurrency);
   }
 
   /** The step whose code runs from now on; undefined: no sub-call is made any more. */
@@ -72,7 +104,7 @@ export class SubCalls implements ReplHost {
     if (at === undefined) return Promise.resolve(noReply('no sub-call can be made any more: answer now'));
     const before = this.#queue;
     const tooLong = this.#unfit(query);
-    const done = tooLong === undefined ? this.#begin(query, at, before) : undefined;
+    const done = tooLong === undefined ? this.#begin(query, at) : undefined;
     const reply = before
       .then(async () => (done === undefined ? noReply(tooLong ?? '') : this.#finish(query, at, await done)))
       .catch((error: unknown) => {
@@ -85,6 +117,9 @@ export class SubCalls implements ReplHost {
 
   /** Reading the piece reads the context, which may have been changed. */
   #unfit(query: SubQuery): string | undefined {
+    const { models } = this.#parts.ask.request;
+    if (query.model !== null && !models.includes(query.model))
+      return `there is no model ${query.model}; models: ${models.join(', ') || 'none but the default'}`;
     try {
       return this.#tooLong(query);
     } catch (error) {
@@ -107,10 +142,10 @@ export class SubCalls implements ReplHost {
     return query.kind === 'rlm' && hasPiece && place.level < ask.request.depth;
   }
 
-  #begin(query: SubQuery, at: StepPlace, before: Promise<unknown>): Promise<Done> {
+  #begin(query: SubQuery, at: StepPlace): Promise<Done> {
     const done = this.#isNested(query)
-      ? before.then(() => this.#askNested(query, query.piece ?? '', at))
-      : this.#slots.run(() => this.#ask(query, at));
+      ? this.#nesting.run(() => this.#askNested(query, query.piece ?? '', at))
+      : this.#parts.reading.run(() => this.#ask(query, at));
     // Whoever awaits it gets the failure; until then nobody may.
     done.catch(() => undefined);
     return done;
@@ -122,23 +157,35 @@ export class SubCalls implements ReplHost {
   }
 
   async #askNested(query: SubQuery, piece: string, at: StepPlace): Promise<Done> {
-    const { place } = this.#parts;
+    const { place, nested } = this.#parts;
     const call_id = this.#id(query, at);
-    const node = this.#events.schedule(call_id, { parent: at.node_id, cause: at.cause, depth: place.depth + 1 });
-    const cause = this.#events.bind(node, { question: query.question, over: query.over, characters: piece.length });
-    const nested = await this.#parts.nested(piece, query.question, {
+    const held = new HeldTrace(at.cause);
+    const events = new AskEvents(held, place);
+    const node = events.schedule(call_id, { parent: at.node_id, cause: at.cause, depth: place.depth + 1 });
+    const cause = events.bind(node, { question: query.question, over: query.over, characters: piece.length });
+    const within: AskPlace = {
       prefix: `${call_id}/`,
       level: place.level + 1,
       depth: place.depth + 1,
       parent_call_id: at.call_id,
       parent_node_id: node.node_id,
       cause,
-    });
-    return { nested };
+    };
+    const onRecord = (record: CallRecord) => held.records.push(record);
+    try {
+      const answer = await nested(piece, query.question, { place: within, trace: held, onRecord });
+      return { nested: () => answer, held };
+    } catch (error) {
+      events.endOpen(errorCode(error) ?? 'failed');
+      const rethrow = () => {
+        throw error;
+      };
+      return { nested: rethrow, held };
+    }
   }
 
   #finish(query: SubQuery, at: StepPlace, done: Done): SubReply {
-    if ('nested' in done) return this.#commitNested(query, at, done.nested);
+    if ('nested' in done) return this.#commitNested(query, at, done);
     const node = this.#events.schedule(this.#id(query, at), {
       parent: at.node_id,
       cause: at.cause,
@@ -172,14 +219,17 @@ export class SubCalls implements ReplHost {
     return noReply(`${type}: ${detail}`);
   }
 
-  #commitNested(query: SubQuery, at: StepPlace, nested: NestedAnswer): SubReply {
+  #commitNested(query: SubQuery, at: StepPlace, { nested, held }: Extract<Done, { held: HeldTrace }>): SubReply {
+    held.tell(this.#parts.trace);
+    for (const record of held.records) this.#parts.onRecord(record);
+    const { text, quoted, detail } = nested();
     const call_id = this.#id(query, at);
     const node = this.#events.known(call_id);
-    const claims = this.#keep(query, { step: at.step, call_id }, nested.cited);
-    if (nested.detail !== null) this.gaps.push({ what: `sub-ask ${call_id}`, why: nested.detail });
-    this.#events.commit(node, { claims: claims.map(({ handle }) => handle), text: nested.text });
-    this.#events.end(node, nested.cited.length > 0 ? 'summary_complete' : 'failed', nested.detail);
-    return { ok: nested.text !== '', text: nested.text === '' ? (nested.detail ?? 'no answer') : nested.text, claims };
+    const claims = this.#keep(query, { step: at.step, call_id }, quoted);
+    if (detail !== null) this.gaps.push({ what: `sub-ask ${call_id}`, why: detail });
+    this.#events.commit(node, { claims: claims.map(({ handle }) => handle), text });
+    this.#events.end(node, quoted.length > 0 ? 'summary_complete' : 'failed', detail);
+    return { ok: text !== '', text: text === '' ? (detail ?? 'no answer') : text, claims };
   }
 
   /** Only what was asked on a handle becomes one. */

@@ -1,26 +1,23 @@
-// Owns how the outcome of an ask is shown at a terminal: cited sentences with their sources, what is not supported, what was not read.
-// Pure. Invariant: a sentence that is not cited never stands among the cited ones; nothing is called verified.
+// Owns how the outcome of an ask is shown at a terminal: the answer in its order, each sentence with its grade and its source lines, computed
+// values as tables, what was not read. Pure. Invariant: nothing is hidden but what strictness leaves out, which is counted; nothing is
+// called verified.
+import { type JsonValue, parseJson } from '#base/json.ts';
 import { oneLine, plural } from '#base/text.ts';
-import type { SourcePlace } from '../../run/run-outcome.ts';
-import type { AnswerSentence, AskOutcome, Handle } from '../ask-outcome.ts';
+import { placeText } from '../../run/place-text.ts';
+import type { AnswerSentence, AskOutcome, ComputedHandle, Handle } from '../ask-outcome.ts';
 
 export interface AskView {
   readonly outcome: AskOutcome;
-  /** Only the number of sentences that are not supported. */
-  readonly withhold: boolean;
+  /** Quotations and computed values alone. */
+  readonly strict: boolean;
   readonly kept: boolean;
   /** File in which piped input is kept. */
   readonly context: string | null;
 }
 
-export function askLines({ outcome, withhold, kept, context }: AskView): readonly string[] {
-  const cited = outcome.sentences.filter(({ status }) => status === 'cited');
-  const rest = outcome.sentences.filter(({ status }) => status !== 'cited');
+export function askLines({ outcome, strict, kept, context }: AskView): readonly string[] {
   return [
-    ...(cited.length === 0
-      ? ['Nothing in the answer is cited.']
-      : cited.flatMap((one) => citedLines(one, outcome.handles))),
-    ...restLines(rest, withhold),
+    ...answerLines(outcome, strict),
     '',
     readLine(outcome),
     ...gapLines(outcome),
@@ -32,62 +29,101 @@ export function askLines({ outcome, withhold, kept, context }: AskView): readonl
   ];
 }
 
-const QUOTE = 100;
-const CODE = 120;
+/** With strictness what is no quotation is left out; values that code computed stay. */
+export function strictSentences(sentences: readonly AnswerSentence[]): readonly AnswerSentence[] {
+  return sentences.filter(({ grade }) => grade === 'quoted' || grade === 'computed');
+}
+
+export function answerLines({ sentences, handles }: AskOutcome, strict: boolean): readonly string[] {
+  const shown = strict ? strictSentences(sentences) : sentences;
+  const left = sentences.length - shown.length;
+  const byId = new Map(handles.map((handle) => [handle.id, handle]));
+  return [
+    ...(sentences.length === 0 ? ['There is no answer.'] : []),
+    ...shown.flatMap((sentence) => [
+      oneLine(sentence.text, 2_000),
+      ...gradeLines(sentence, byId).map((line) => `    ${line}`),
+    ]),
+    ...(left === 0 ? [] : ['', `Left out: ${plural(left, 'sentence')} that no line says word for word.`]),
+  ];
+}
+
+const QUOTE = 160;
+const CODE = 160;
+const WHY = 300;
 const MOST_SOURCES = 6;
 const MOST_GAPS = 12;
 
-function citedLines({ text, handles }: AnswerSentence, all: readonly Handle[]): readonly string[] {
-  const sources = [...new Set(handles.flatMap((id) => sourceLine(id, all) ?? []))];
-  const more = sources.length > MOST_SOURCES ? [`    and ${sources.length - MOST_SOURCES} more`] : [];
-  return [oneLine(text, 2_000), ...sources.slice(0, MOST_SOURCES).map((line) => `    ${line}`), ...more];
-}
-
-function sourceLine(id: string, all: readonly Handle[]): string | undefined {
-  const handle = all.find((one) => one.id === id);
-  switch (handle?.kind) {
-    case 'span':
-      return `${placeOf(handle.place)}  "${oneLine(handle.quote, QUOTE)}"`;
-    case 'child':
-      return `${baseOf(handle.over, all)}  "${oneLine(handle.text, QUOTE)}"`;
+function gradeLines(
+  { grade, place, why, model, handles }: AnswerSentence,
+  byId: ReadonlyMap<string, Handle>,
+): readonly string[] {
+  const sources = [...new Set(handles.flatMap((id) => sourceLines(id, byId)))];
+  const more = sources.length > MOST_SOURCES ? [`and ${sources.length - MOST_SOURCES} more`] : [];
+  const beside = [...sources.slice(0, MOST_SOURCES), ...more];
+  switch (grade) {
+    case 'quoted':
+      return [`quoted: ${place === null ? '' : placeText(place)}`];
+    case 'supported':
+      return [`read by ${model}: ${oneLine(why, WHY)}`, ...beside];
     case 'computed':
-      return `computed by code: ${oneLine(handle.code, CODE)}: ${oneLine(handle.output, QUOTE)}`;
-    case undefined:
-      return undefined;
+      return [
+        "values of code; the sentence about them is the model's:",
+        ...computedOf(handles, byId).flatMap(valueLines),
+      ];
+    case 'not-supported':
+      return [`NOT SUPPORTED: ${oneLine(why, WHY)}${model === '' ? '' : ` (read by ${model})`}`, ...beside];
   }
 }
 
-/** Where it lies, in one word or two. */
-function baseOf(id: string, all: readonly Handle[]): string {
-  const handle = all.find((one) => one.id === id);
-  if (id === 'context') return 'the whole context';
+function computedOf(ids: readonly string[], byId: ReadonlyMap<string, Handle>): readonly ComputedHandle[] {
+  const own = ids.map((id) => {
+    const handle = byId.get(id);
+    return handle?.kind === 'child' ? byId.get(handle.over) : handle;
+  });
+  return [...new Set(own)].filter((handle) => handle?.kind === 'computed');
+}
+
+function valueLines({ code, output }: ComputedHandle): readonly string[] {
+  const rows = valueRows(output);
+  const width = Math.max(...rows.map(([name]) => name.length));
+  return [...rows.map(([name, value]) => `  ${name.padEnd(width)}  ${value}`), `  by: ${oneLine(code, CODE)}`];
+}
+
+const MOST_ROWS = 40;
+
+/** What code made, as a table of two columns. */
+export function valueRows(output: string): readonly (readonly [name: string, value: string])[] {
+  const parsed = parseJson(output);
+  const value = parsed.ok ? parsed.value : output;
+  if (typeof value !== 'object' || value === null) return [['value', shownValue(value)]];
+  const rows = Object.entries(value).map(([name, one]): readonly [string, string] => [
+    Array.isArray(value) ? String(Number(name) + 1) : oneLine(name, 60),
+    shownValue(one),
+  ]);
+  if (rows.length === 0) return [['value', 'nothing']];
+  const left = rows.length - MOST_ROWS;
+  return left > 0 ? [...rows.slice(0, MOST_ROWS), ['…', `and ${left} more`]] : rows;
+}
+
+function shownValue(value: JsonValue | undefined): string {
+  return oneLine(typeof value === 'string' ? value : JSON.stringify(value ?? null), QUOTE);
+}
+
+function sourceLines(id: string, byId: ReadonlyMap<string, Handle>): readonly string[] {
+  const handle = byId.get(id);
   switch (handle?.kind) {
     case 'span':
-      return placeOf(handle.place);
-    case 'child':
-      return baseOf(
-        handle.over,
-        all.filter((one) => one !== handle),
-      );
+      return [`${placeText(handle.place)}  "${oneLine(handle.quote, QUOTE)}"`];
+    case 'child': {
+      const over = byId.get(handle.over);
+      return [`${over?.kind === 'span' ? placeText(over.place) : handle.over}  "${oneLine(handle.text, QUOTE)}"`];
+    }
     case 'computed':
-      return `${id} (computed)`;
+      return valueLines(handle);
     case undefined:
-      return id;
+      return [];
   }
-}
-
-function placeOf({ source_path, start_line, end_line }: SourcePlace): string {
-  return start_line === end_line ? `${source_path}:${start_line}` : `${source_path}:${start_line}-${end_line}`;
-}
-
-function restLines(rest: readonly AnswerSentence[], withhold: boolean): readonly string[] {
-  if (rest.length === 0) return [];
-  if (withhold) return ['', `Not supported: ${plural(rest.length, 'sentence')} withheld.`];
-  return [
-    '',
-    'Not supported:',
-    ...rest.map(({ text, missing }) => `  ${oneLine(text, 1_000)}  [missing: ${oneLine(missing.join(', '), 300)}]`),
-  ];
 }
 
 function readLine({ bytes_read, bytes_total }: AskOutcome): string {

@@ -1,6 +1,7 @@
 // Owns doing a stored run with live calls: the controller of its kind, the families that are set up now, the budget of its request.
 
 import { TalariaError } from '#base/errors.ts';
+import { JUDGE_FAMILY, judgeCall } from '../../ask/loop/read-by-model.ts';
 import type { CallBudget } from '../../call/calls.ts';
 import { createCalls } from '../../call/create-calls.ts';
 import { openFamilies } from '../../call/families.ts';
@@ -23,7 +24,7 @@ export async function doLive({ ground, mind, row, trace }: LiveWork, signal: Abo
   if (engine === undefined)
     throw new TalariaError(`Nothing here does runs of the kind ${row.kind}.`, { code: 'no-engine' });
   const calls = createCalls({
-    inner: openFamilies(ground, mind),
+    inner: new Map([...openFamilies(ground, mind), [JUDGE_FAMILY, judgeCall(mind.judge, row.run_id)]]),
     trace,
     budget: (row.request.budget ?? {}) as CallBudget,
     clock: ground.clock,

@@ -24,8 +24,16 @@ const RUN_VERDICTS: Readonly<Record<RunVerdict, VerdictWords>> = {
 };
 
 const ASK_VERDICTS: Readonly<Record<AskVerdict, VerdictWords>> = {
-  answered: { title: 'Answered', says: 'Each sentence shown as cited rests on its handles.', tone: 'good' },
-  unsupported: { title: 'Not supported', says: 'There is an answer, and no sentence of it is supported.', tone: 'bad' },
+  answered: {
+    title: 'Answered',
+    says: 'What is quoted stands whole in the source; what a model read is marked so.',
+    tone: 'good',
+  },
+  unsupported: {
+    title: 'Not supported',
+    says: 'There is an answer, and no sentence of it is quoted or supported.',
+    tone: 'bad',
+  },
   no_answer: { title: 'No answer', says: 'The model never finished an answer.', tone: 'mixed' },
   failed: { title: 'Failed', says: 'The run ended before there was an answer.', tone: 'bad' },
   cancelled: { title: 'Cancelled', says: 'The run was ended from outside.', tone: 'mixed' },
@@ -84,6 +92,7 @@ const MODES: Readonly<Record<string, string>> = {
   synthesize_parent: 'put the findings together',
   repl_root: 'write code',
   repl_sub: 'read a piece',
+  judge: 'read what the answer cites',
   vanilla_single_pass: 'answer in one pass',
   rate_ambiguity: 'rate the question',
 };

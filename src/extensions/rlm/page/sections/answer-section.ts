@@ -1,5 +1,8 @@
-// Owns the answer of an ask: sentences that their handles support, and apart from them those that nothing supports, with what is missing.
-import type { AnswerSentence, AskOutcome } from '../../ask/ask-outcome.ts';
+// Owns the answer of an ask, in its order: each sentence with its grade, what was quoted with its place, what code computed as a table.
+// Invariant: what nothing supports stands where the answer has it, marked, with why.
+import type { AnswerSentence, AskOutcome, Grade } from '../../ask/ask-outcome.ts';
+import { valueRows } from '../../ask/view/ask-lines.ts';
+import { placeText } from '../../run/place-text.ts';
 import { firstOf, leftNote, shortText } from '../markup/cut-text.ts';
 import { type Html, html } from '../markup/html.ts';
 import type { PageGround } from '../page-input.ts';
@@ -7,40 +10,38 @@ import type { Section } from '../parts/section.ts';
 import { type HandleBook, handleLinks } from '../source/handle-book.ts';
 
 const MOST = 500;
-const MISSING = 20;
 
-export function answerSection({ whole }: PageGround, { sentences }: AskOutcome, book: HandleBook): Section {
+export function answerSection({ whole }: PageGround, outcome: AskOutcome, book: HandleBook): Section {
+  const { sentences } = outcome;
   const { shown, left } = firstOf(sentences, MOST);
-  const numbered = shown.map((sentence, at) => ({ sentence, at }));
-  const cited = numbered.filter(({ sentence }) => sentence.status === 'cited');
-  const rest = numbered.filter(({ sentence }) => sentence.status !== 'cited');
-  const list = cited.map(
-    ({ sentence, at }) => html`<li id="claim-${at + 1}" value="${at + 1}">${said(sentence, book)}</li>
+  const list = shown.map(
+    (one, at) => html`<li id="claim-${at + 1}" class="${one.grade}"><p dir="auto">${shortText(one.text)}</p>
+<p class="cited">${gradeWords(one)} ${handleLinks(book, one.handles)}</p>${one.grade === 'computed' && tables(one, outcome)}</li>
 `,
   );
-  const none = cited.length === 0 && html`<p class="dim">No sentence is cited.</p>`;
-  const body = html`${none}${list.length > 0 && html`<ol class="claims">${list}</ol>`}${unsupported(rest, book)}${leftNote(left, 'sentence', whole)}`;
+  const none = sentences.length === 0 && html`<p class="dim">There is no answer.</p>`;
+  const body = html`${none}${list.length > 0 && html`<ol class="claims">${list}</ol>`}${leftNote(left, 'sentence', whole)}`;
   return { id: 'claims', title: 'Answer', count: sentences.length, body };
 }
 
-function said({ text, handles }: AnswerSentence, book: HandleBook): Html {
-  return html`<p dir="auto">${shortText(text)}</p>${handleLinks(book, handles)}`;
+const WORDS: Readonly<Record<Grade, string>> = {
+  quoted: 'quoted',
+  supported: 'supported',
+  'not-supported': 'not supported',
+  computed: 'computed',
+};
+
+function gradeWords({ grade, place, why, model }: AnswerSentence): Html {
+  const by = model !== '' && html` read by <code>${shortText(model, 80)}</code>`;
+  const says = why !== '' && html`: ${shortText(why, 400)}`;
+  const where = place !== null && html` <code>${shortText(placeText(place), 200)}</code>`;
+  return html`<strong class="grade">${WORDS[grade]}</strong>${where}${by}${says}`;
 }
 
-function unsupported(
-  rest: readonly { readonly sentence: AnswerSentence; readonly at: number }[],
-  book: HandleBook,
-): Html | null {
-  if (rest.length === 0) return null;
-  const rows = rest.map(({ sentence, at }) => {
-    const { missing } = sentence;
-    const words = missing
-      .slice(0, MISSING)
-      .map((word, n) => html`${n > 0 && ', '}<code dir="auto">${shortText(word, 200)}</code>`);
-    const more = missing.length > MISSING && html` and ${missing.length - MISSING} more`;
-    const why = missing.length > 0 && html`<p class="cited">No handle holds ${words}${more}.</p>`;
-    return html`<li id="claim-${at + 1}">${said(sentence, book)}${why}</li>
-`;
+function tables({ handles }: AnswerSentence, outcome: AskOutcome): readonly Html[] {
+  const made = outcome.handles.filter(({ id, kind }) => kind === 'computed' && handles.includes(id));
+  return made.map((handle) => {
+    const rows = handle.kind === 'computed' ? valueRows(handle.output) : [];
+    return html`<table class="evidence"><tbody>${rows.map(([name, value]) => html`<tr><th scope="row">${name}</th><td dir="auto">${value}</td></tr>`)}</tbody></table>`;
   });
-  return html`<h3>Not supported</h3><ul class="refusals">${rows}</ul>`;
 }

@@ -17,7 +17,9 @@ export function handlesSection(
   { handles, sentences }: AskOutcome,
   { book, pane }: { readonly book: HandleBook; readonly pane: SourcePane },
 ): Section {
-  const cited = new Set(sentences.filter(({ status }) => status === 'cited').flatMap((sentence) => sentence.handles));
+  const cited = new Set(
+    sentences.filter(({ grade }) => grade !== 'not-supported').flatMap((sentence) => sentence.handles),
+  );
   const { shown, left } = firstOf(handles, MOST_HANDLES);
   const rows = shown.map((handle, at) => {
     const anchor = book.all[at]?.anchor ?? '';

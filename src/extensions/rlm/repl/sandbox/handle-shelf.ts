@@ -9,7 +9,7 @@ const MOST_HANDLES = 10_000;
 const MOST_BYTES = 32_000_000;
 /** Long spans are read again by whoever looks at them: all of the context twice, and some more. */
 const MOST_TIMES = 2;
-const SPAN_BYTES = 1_000_000;
+export const SPAN_BYTES = 1_000_000;
 
 export interface ShelfStart {
   readonly handles: readonly StoredHandle[];

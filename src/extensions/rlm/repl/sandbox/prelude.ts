@@ -164,19 +164,53 @@ const pieceOf = (piece) => {
   if (isRange(piece)) return [null, span(piece).id];
   throw new TypeError('a piece is a handle, a chunk, a hit or a text');
 };
+const valueOf = (said) => {
+  const [, fenced] = /^\s*\x60{3}\w*\s([^]*?)\x60{3}\s*$/.exec(said) ?? [];
+  try {
+    return parse(fenced ?? said);
+  } catch {
+    return said;
+  }
+};
+const replyOf = (ok, said, claims) => {
+  const reply = { ok, text: said, claims: freeze(claims), toString() { return said; } };
+  return freeze(defineProperty(reply, 'value', { value: valueOf(said), enumerable: true }));
+};
+const modelOf = (options) => (isObject(options) && options.model !== undefined ? Text(options.model) : null);
 const send = (kind, list) => {
-  const orders = ask('query', [kind, list.map(([question, piece]) => [Text(question), ...pieceOf(piece)])]);
-  return orders.map((order) => new settle((resolve) => waiting.set(order, resolve)));
+  const asked = list.map(([question, piece, options]) => [Text(question), ...pieceOf(piece), modelOf(options)]);
+  const orders = ask('query', [kind, asked]);
+  const made = orders.map((order) => new settle((resolve) => waiting.set(order, resolve)));
+  return [...made, ...asked.slice(orders.length).map(() => replyOf(false, 'not asked: no sub-call was left', []))];
 };
 const deliver = (order, text) => {
   const { ok, text: said, claims } = parse(text);
   const resolve = waiting.get(order);
   waiting.delete(order);
-  resolve(freeze({ ok, text: said, claims: freeze(claims.map(handleOf)), toString() { return said; } }));
+  resolve(replyOf(ok, said, claims.map(handleOf)));
 };
 const batch = async (queries) => {
   if (!isArray(queries)) throw new TypeError('llmQueryBatched takes a list of {question, piece}');
-  return all(send('llm', queries.map((one) => [one?.question, one?.piece])));
+  return all(send('llm', queries.map((one) => [one?.question, one?.piece, one])));
+};
+/** A range that is too long for one handle goes to several models, each over a part. */
+const partsOf = (piece) => {
+  const whole = piece === context ? { start: 0, end: config.length } : piece;
+  if (idOf(whole) !== undefined || !isRange(whole) || whole.end - whole.start <= config.span) return [whole];
+  const parts = [];
+  for (let next = whole.start; next >= 0 && next < whole.end; ) {
+    const chunk = ask('chunk', [next, null, config.span, 0]);
+    if (chunk === null) break;
+    parts.push({ start: chunk.start, end: chunk.end < whole.end ? chunk.end : whole.end });
+    next = chunk.next;
+  }
+  return parts;
+};
+const nested = async (question, piece, options) => {
+  const replies = await all(send('rlm', partsOf(piece).map((part) => [question, part, options])));
+  if (replies.length === 1) return replies[0];
+  const said = replies.filter((reply) => reply.ok).map((reply) => reply.text).join('\n');
+  return replyOf(said !== '', said, replies.flatMap((reply) => [...reply.claims]));
 };
 
 const compute = (code, ...inputs) => {
@@ -206,9 +240,9 @@ const api = config.full !== true ? {} : {
   context, print, span, compute, finish,
   console: freeze({ log: print, info: print, warn: print, error: print }),
   handle: (id) => handleOf(ask('handle', [Text(id)])),
-  llmQuery: async (question, piece) => send('llm', [[question, piece]])[0],
+  llmQuery: async (question, piece, options) => send('llm', [[question, piece, options]])[0],
   llmQueryBatched: batch,
-  rlmQuery: async (question, piece) => send('rlm', [[question, piece]])[0],
+  rlmQuery: nested,
 };
 ${LOCK_DOWN}
 for (const key of getOwnPropertyNames(api)) {

@@ -13,6 +13,7 @@ import {
   type Realm,
   SandboxMemoryError,
 } from './engine.ts';
+import { SPAN_BYTES } from './handle-shelf.ts';
 import { PRELUDE } from './prelude.ts';
 
 export interface RealmParts {
@@ -46,7 +47,7 @@ export class SandboxRealm {
     this.#realm = engine.realm(stop);
     const files = source.files.map(({ path, start_byte: start, end_byte: end }) => ({ path, start, end }));
     const seen = { length: source.byte_count, lineCount: source.line_count, files: context ? files : [] };
-    const config = JSON.stringify({ full, context, print, ...seen });
+    const config = JSON.stringify({ full, context, print, span: SPAN_BYTES, ...seen });
     const { context: inside } = this.#realm;
     const host = inside.newFunction('host', (op, args) => this.#answer(op, args));
     const setUp = inside.unwrapResult(inside.evalCode(PRELUDE, 'prelude.js'));

@@ -158,12 +158,15 @@ export class Sandbox {
   }
 
   #query(kind: 'llm' | 'rlm', list: readonly JsonValue[]): readonly number[] {
-    if (this.#asked + list.length > this.#start.limits.sub_calls)
-      throw new ApiFault(
-        'SubCallLimit',
-        `this run may make ${this.#start.limits.sub_calls} sub-calls, and has made ${this.#asked}`,
-      );
-    const queries = list.map((one, at) => this.#subQuery(kind, listOf(one), this.#asked + 1 + at));
+    const most = this.#start.limits.sub_calls;
+    const room = most - this.#asked;
+    if (list.length > 0 && room <= 0)
+      throw new ApiFault('SubCallLimit', `this run may make ${most} sub-calls, and has made ${this.#asked}`);
+    if (list.length > room) {
+      const said = `${room} of ${list.length} sub-calls were left and are made; the others have ok: false`;
+      this.#block.print(said, said.length);
+    }
+    const queries = list.slice(0, room).map((one, at) => this.#subQuery(kind, listOf(one), this.#asked + 1 + at));
     this.#refuseFlood(queries);
     for (const query of queries) this.#showQuery(query);
     this.#asked += queries.length;
@@ -172,12 +175,18 @@ export class Sandbox {
     return queries.map(({ order }) => order);
   }
 
-  #subQuery(kind: 'llm' | 'rlm', [question, text, over]: readonly JsonValue[], order: number): ToldQuery {
+  #subQuery(kind: 'llm' | 'rlm', [question, text, over, model]: readonly JsonValue[], order: number): ToldQuery {
     const asked = string(question);
     if (asked.length > MOST_QUESTION)
       throw new ApiFault('RangeError', `a question has at most ${MOST_QUESTION} characters`);
     const handle = over === null ? undefined : this.#known(string(over));
-    const told = { question: asked, over: handle?.id ?? null, kind, order };
+    const told = {
+      question: asked,
+      over: handle?.id ?? null,
+      kind,
+      order,
+      model: typeof model === 'string' ? model : null,
+    };
     if (handle?.kind === 'span' && handle.quote === null)
       return { ...told, piece: null, range: [handle.start, handle.end] };
     const piece = handle === undefined ? (text === null ? null : string(text)) : this.#shelf.textOf(handle);

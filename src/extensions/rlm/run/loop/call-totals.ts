@@ -12,6 +12,8 @@ export class CallTotals {
   add(record: CallRecord): void {
     if (wasNotSent(record) || record.adapter_error?.type === 'no_model') return;
     this.#calls += 1;
+    // The judge tells the house what it took.
+    if (record.mode === 'judge') return;
     this.#input = sum(this.#input, record.usage?.input_tokens);
     this.#output = sum(this.#output, record.usage?.output_tokens);
     this.#cost = sum(this.#cost, record.cost);

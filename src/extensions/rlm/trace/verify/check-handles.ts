@@ -5,8 +5,8 @@ import type { CallRecord } from '../../call/call-record.ts';
 import { textHash } from '../text-hash.ts';
 import { type Problem, problem } from './problem.ts';
 
-/** Looks at one handle with what the run read or ran; a sentence: what is wrong. */
-export type HandleCheck = (handle: Handle) => string | null;
+/** Looks at one handle, or at the quotation `sentence N`, with what the run read or ran; a sentence: what is wrong. */
+export type HandleCheck = (of: { readonly id: string }) => string | null;
 
 export interface HandleGround {
   readonly calls: readonly CallRecord[];
@@ -19,6 +19,11 @@ export function checkHandles(outcome: AskOutcome, { calls, check }: HandleGround
   const callIds = new Set(calls.flatMap(({ call_id }) => [call_id, ...asksAbove(call_id)]));
   return [
     ...checkSentences(outcome, known),
+    ...outcome.sentences.flatMap((_, at) => {
+      const where = `sentence ${at + 1}`;
+      const found = check?.({ id: where }) ?? null;
+      return found === null ? [] : [problem('handle-wrong', where, found)];
+    }),
     ...outcome.handles.flatMap((handle) => {
       const where = `handle ${handle.id}`;
       const found = check?.(handle) ?? null;
@@ -36,18 +41,25 @@ function asksAbove(call_id: string): readonly string[] {
 }
 
 function checkSentences({ sentences, verdict }: AskOutcome, known: ReadonlySet<string>): readonly Problem[] {
-  const cited = sentences.filter(({ status }) => status === 'cited');
-  const problems = cited.flatMap(({ text, handles }) => {
+  const cited = sentences.filter(({ grade }) => grade !== 'not-supported');
+  const problems = cited.flatMap(({ text, handles, grade, place, model }) => {
     const where = `sentence "${text.slice(0, 40).toWellFormed()}"`;
-    const missing = handles.filter((id) => !known.has(id));
-    const none =
-      handles.length === 0 ? [problem('claim-without-evidence', where, 'It is cited, and names no handle.')] : [];
+    const missing = grade === 'quoted' ? [] : handles.filter((id) => !known.has(id));
+    const isBare =
+      grade === 'quoted' ? place === null : handles.length === 0 || (grade === 'supported' && model === '');
+    const none = isBare
+      ? [problem('claim-without-evidence', where, `It is ${grade}, and names nothing that says so.`)]
+      : [];
     return [...none, ...missing.map((id) => problem('handle-missing', where, `There is no handle ${id}.`))];
   });
   if ((verdict === 'answered') === cited.length > 0) return problems;
   return [
     ...problems,
-    problem('verdict-unfounded', 'the verdict', `It is ${verdict}, with ${cited.length} cited sentences.`),
+    problem(
+      'verdict-unfounded',
+      'the verdict',
+      `It is ${verdict}, with ${cited.length} sentences that are quoted, supported or computed.`,
+    ),
   ];
 }
 

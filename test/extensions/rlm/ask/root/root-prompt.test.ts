@@ -11,7 +11,7 @@ import { SUB_RULES } from '#extensions/rlm/ask/sub/sub-rules.ts';
 import { REPL_API } from '#extensions/rlm/repl/repl-api.ts';
 import { textSource } from '#extensions/rlm/repl/source/text-source.ts';
 import { textHash } from '#extensions/rlm/trace/text-hash.ts';
-import { computed, span } from '../gate/handles.ts';
+import { computed, span } from '../handles.ts';
 
 function promptOf(window: number, steps: number): { readonly text: string; readonly prompt: RootPrompt } {
   const handles: Handle[] = Array.from({ length: steps * 20 }, (_, at) =>
@@ -35,7 +35,7 @@ function promptOf(window: number, steps: number): { readonly text: string; reado
   const source = textSource('line "one"\n'.repeat(5_000), 'p'.repeat(3_000));
   const variables = Array.from({ length: 100 }, (_, at) => `name${at}`.repeat(40));
   const text = rootPrompt(
-    { ...state, source, history, handles, variables, piece_chars: 1 },
+    { ...state, source, history, handles, variables, piece_chars: 1, models: [] },
     promptChars(window) - ROOT_RULES.length,
   );
   const read = parseJson(text);
@@ -67,8 +67,8 @@ describe('rlm/ask: the prompt of a root call', () => {
     assert.deepEqual(
       [textHash(ROOT_RULES.replace(REPL_API, '')), textHash(SUB_RULES)],
       [
-        'sha256:d1e5cf84a3245fe27e3ad0ac6fcde3346d9b51286afc8c90446f7661267441f6',
-        'sha256:1e02b4e920d8b4981a61c640eb34c461794c1046a6d5c084d32210a166f58328',
+        'sha256:3388fae6b5827dee800fa69c4ec48679d49daf6eb6bc69cb27578c4b04714340',
+        'sha256:8bcea5a9d6699ca756ca1c33d90592291476ab2944755eccfad834aedff7536d',
       ],
     );
   });
