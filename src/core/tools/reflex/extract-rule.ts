@@ -1,92 +1,116 @@
-// Owns the intent `extract`: headings, dates, figures, facts, links, open items or matching lines of a long file,
-// as a cited list (reflex 6). Reads the file page by page. Invariant: every line shown stands under `path:line`; nothing is summed up.
+// Owns the intent `extract`: headings, dates, figures, links or open items of a long file, as a cited list (reflex 6); and how the pages
+// that read_file shows are put together. Invariant: an extract is whole lines under `path:line`, never a word of its own.
+import { plural } from '#base/text.ts';
+import type { ReflexRule, ReflexStep } from '#core/agent/reflex-rule.ts';
+import { pathOf, quoteResult, spokenPath } from './answers.ts';
 
-import type { ReflexMatch, ReflexQuote, ReflexRule, ReflexStep } from '#core/agent/reflex-rule.ts';
-import type { ToolResultPart } from '#core/model/message.ts';
-import { countLine, quoteResult, spokenPath } from './answers.ts';
-import { forms } from './english.ts';
-import { extractLines } from './extract-lines.ts';
-import { type FileLine, joinPages } from './file-lines.ts';
-import { NO_PATTERN, textSearch } from './find-text-rule.ts';
-import { resolvePath } from './history.ts';
+export interface FileLine {
+  readonly number: number;
+  readonly text: string;
+}
 
+export interface FilePage {
+  readonly lines: readonly FileLine[];
+  /** The next line to ask for; undefined when the file ends here. */
+  readonly next: number | undefined;
+}
+
+const NOTE =
+  /^\[(?:lines \d+-\d+ of (?:\d+|many)[^\]]*|some bytes are not UTF-8[^\]]*|the file is empty|nothing at line \d+[^\]]*)\]$/;
+
+/** The lines of one window; `offset` is the number of its first. */
+export function filePage(text: string, offset: number): FilePage {
+  const rows = text.split('\n');
+  const note = NOTE.test(rows.at(-1) ?? '') ? (rows.pop() ?? '') : '';
+  const next = /go on with offset (\d+)/.exec(note)?.[1];
+  const lines = rows.map((row, index) => ({ number: offset + index, text: row }));
+  return { lines, next: next === undefined ? undefined : Number(next) };
+}
+
+/** Windows of one file, each going on where the one before ended. */
+export function joinPages(texts: readonly string[]): FilePage {
+  const lines: FileLine[] = [];
+  let next: number | undefined = 1;
+  for (const text of texts) {
+    const page = filePage(text, next ?? 1);
+    lines.push(...page.lines);
+    next = page.next;
+  }
+  return { lines, next };
+}
+
+const MONTH = '(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)';
+const PATTERNS: Readonly<Record<string, RegExp>> = {
+  headings: /^\s{0,3}#{1,6}\s+\S|^\d+(\.\d+)*\.?\s+[A-Z][^.!?]{2,70}$/,
+  dates: new RegExp(`\\b(?:\\d{4}-\\d{1,2}-\\d{1,2}|\\d{1,2}[./]\\d{1,2}[./]\\d{2,4}|${MONTH}\\.?\\s+\\d{1,2}|\\d{1,2}\\.?\\s+${MONTH}|${MONTH}\\s+\\d{4}|(?:19|20)\\d{2})\\b`, 'i'),
+  figures: /\d/,
+  links: /https?:\/\/\S+|\bwww\.\S+|[\w.+-]+@[\w-]+\.[\w.]+/i,
+  todos: /\b(?:TODO|FIXME|XXX|HACK)\b|^\s*[-*]\s+\[ \]/,
+};
 const NOUNS: Readonly<Record<string, string>> = {
   headings: 'heading',
   dates: 'line with a date',
   figures: 'line with a figure',
-  facts: 'line that states something',
   links: 'line with an address',
   todos: 'open item',
-  lines: 'matching line',
 };
 const MAX_SHOWN = 120;
+
+/** Lines of one kind; a `#` inside a code fence is no heading, a line over `===` or `---` is one. */
+export function extractLines(lines: readonly FileLine[], what: string): readonly FileLine[] {
+  let fenced = false;
+  return lines.filter(({ text }, index) => {
+    if (what !== 'headings') return PATTERNS[what]?.test(text) === true;
+    if (/^\s*(?:```|~~~)/.test(text)) fenced = !fenced;
+    const underlined = /^(?:={3,}|-{3,})\s*$/.test(lines[index + 1]?.text ?? '') && /^\S/.test(text);
+    return !fenced && (underlined || PATTERNS.headings?.test(text) === true);
+  });
+}
+
+const SAID: Readonly<Record<string, string>> = {
+  headings: '(headings|heading|headers|titles|chapters|outline|table of contents|sections)',
+  dates: '(dates|date)',
+  figures: '(figures|figure|numbers|amounts|prices)',
+  links: '(links|link|urls|addresses)',
+  todos: '(todos|open items|open tasks|todo items|checkboxes)',
+};
+const FORMS: readonly string[] = Object.entries(SAID).flatMap(([what, said]) => [
+  `(list|show|extract|give|get|find|print|pull out) [me] [all] [of] [the] ${said} (of|in|from) {path:file} =what:${what}`,
+  `(what|which) ${said} (are|does) [there] [in] {path:file} [have|contain] =what:${what}`,
+  `(count [the]|how many) ${said} [are|are there] (of|in|from) {path:file} =what:${what} =count:yes`,
+]);
 
 export const extractRule: ReflexRule = {
   purpose: 'extract',
   intent: 'extract',
   effect: 'read',
-  examples: [
-    'list the headings of README.md',
-    'what dates are in notes.txt',
-    'extract the figures from report.md',
-    'show the lines of notes.txt that mention budget',
-  ],
+  examples: ['list the headings of README.md', 'what dates are in notes.txt', 'extract the figures from report.md'],
+  match: (input) => input.fit(FORMS),
+  restate: ({ slots }) => `${slots.count === undefined ? 'extract the' : 'count the'} ${slots.what} ${slots.count === undefined ? 'from' : 'in'} ${spokenPath(slots.path ?? '')}`,
 
-  match(input) {
-    const fit = input.fit(forms.extract);
-    const resolved = fit === undefined ? undefined : resolvePath(fit, input.history);
-    if (resolved === undefined) return undefined;
-    const { pattern = '' } = resolved.slots;
-    const loose = resolved.slots['pattern.quoted'] === undefined && NO_PATTERN.test(pattern);
-    return loose ? { ...resolved, score: resolved.score * 0.4 } : resolved;
-  },
-
-  restate({ slots }) {
-    const path = spokenPath(slots.path ?? '');
-    if (slots.count !== undefined)
-      return slots.what === 'lines'
-        ? `count the lines of ${path} that mention "${slots.pattern}"`
-        : `count the ${slots.what} in ${path}`;
-    return slots.what === 'lines'
-      ? `show the lines of ${path} that mention "${slots.pattern}"`
-      : `extract the ${slots.what} from ${path}`;
-  },
-
-  act(match, _input, results) {
-    if (match.slots.what === 'lines' && match.slots.count === undefined) return matchingLines(match, results);
-    const failed = results.find((result) => result.isError);
-    if (failed !== undefined) return quoteResult(match.slots.path ?? '', failed);
+  act(match, input, results) {
+    const { what = '', count } = match.slots;
+    const path = pathOf(match, input.history) ?? '';
+    const wrong = results.find((result) => result.isError);
+    if (wrong !== undefined) return quoteResult(path, wrong);
     const { lines, next } = joinPages(results.map((result) => result.text));
-    if (next !== undefined) return { type: 'call', calls: [{ name: 'read_file', arguments: readPage(match, next) }] };
-    return showExtract(match, lines);
+    if (next !== undefined)
+      return { type: 'call', calls: [{ name: 'read_file', arguments: { path, ...(next === 1 ? {} : { offset: next }) } }] };
+    return sayExtract(path, { what, total: lines.length, found: extractLines(lines, what), isCount: count !== undefined });
   },
 };
 
-/** Matching lines are what a search of the file finds, with their numbers. */
-function matchingLines(match: ReflexMatch, [result]: readonly ToolResultPart[]): ReflexStep {
-  const { pattern = '', path = '' } = match.slots;
-  if (result !== undefined) return quoteResult(`"${pattern}" in ${path}`, result);
-  return { type: 'call', calls: [{ name: 'search_files', arguments: textSearch(match) }] };
+interface Extract {
+  readonly what: string;
+  readonly total: number;
+  readonly found: readonly FileLine[];
+  readonly isCount: boolean;
 }
 
-function readPage({ slots }: ReflexMatch, offset: number): Readonly<Record<string, string | number>> {
-  return { path: slots.path ?? '', ...(offset === 1 ? {} : { offset }) };
-}
-
-function showExtract({ slots }: ReflexMatch, lines: readonly FileLine[]): ReflexStep {
-  const { path = '', what = 'lines', pattern } = slots;
-  const found = extractLines(lines, what, pattern);
-  const count = countLine(found.length, NOUNS[what] ?? 'line', `in ${path} (${lines.length} lines read)`);
-  const quotes: readonly ReflexQuote[] = [
-    {
-      source: path,
-      text: found
-        .slice(0, MAX_SHOWN)
-        .map((line) => `${path}:${line.number}  ${line.text.trim()}`)
-        .join('\n'),
-    },
-  ];
-  const left = found.length - MAX_SHOWN;
-  const text = left > 0 && slots.count === undefined ? `${count} The first ${MAX_SHOWN} are shown.` : count;
-  return found.length === 0 || slots.count !== undefined ? { type: 'say', text } : { type: 'say', text, quotes };
+function sayExtract(path: string, { what, total, found, isCount }: Extract): ReflexStep {
+  const counted = `${plural(found.length, NOUNS[what] ?? 'line')} in ${path} (${total} lines read).`;
+  if (isCount || found.length === 0) return { type: 'say', text: counted };
+  const text = found.slice(0, MAX_SHOWN).map((line) => `${path}:${line.number}  ${line.text.trim()}`).join('\n');
+  const more = found.length > MAX_SHOWN ? ` The first ${MAX_SHOWN} are shown.` : '';
+  return { type: 'say', text: `${counted}${more}`, quotes: [{ source: path, text }] };
 }

@@ -18,8 +18,9 @@ import type { ReviewKind } from '../review/review.ts';
 import type { ReviewRun } from '../review/run-review.ts';
 import { ownerStatements } from './owner-statements.ts';
 import { draftSkill } from './procedure/draft-skill.ts';
+import { repeatedRun } from './procedure/repeated-calls.ts';
 import { readSteps } from './procedure/step-text.ts';
-import { type Trace, traceOf } from './procedure/trace.ts';
+import { stepOf, type Trace, traceOf } from './procedure/trace.ts';
 
 export interface ReflexReviewParts {
   readonly keep: (draft: ProposalDraft, signal: AbortSignal) => Promise<Kept>;
@@ -40,7 +41,8 @@ export interface ReflexReviewRequest {
   readonly hint?: string;
   /** A reason to propose a skill was met, or the owner asked. */
   readonly wantsSkill: boolean;
-  readonly isAsked: boolean;
+  /** The same calls were made in other conversations too. */
+  readonly isRepeated: boolean;
 }
 
 const REFLEX_MODEL = 'reflex/1';
@@ -84,8 +86,8 @@ function memoryDrafts(
 /** The whole draft when the gate takes it, else the one that says least beside the steps; none that the gate would refuse. */
 function skillDrafts(parts: ReflexReviewParts, request: ReflexReviewRequest): readonly ProposalDraft[] {
   const fresh = withoutReplays(request.messages);
-  const trace = traceOf(fresh.map(({ message }) => message));
-  if (trace.steps.length < FEWEST_STEPS || (!request.isAsked && !isProcedure(trace))) return [];
+  const trace = ownedTrace(traceOf(fresh.map(({ message }) => message)), request);
+  if (trace === undefined || trace.steps.length < FEWEST_STEPS) return [];
   const name = freeName(parts, trace, request.hint);
   if (name === undefined) return [];
   const all = traceCitations(trace, fresh);
@@ -96,6 +98,18 @@ function skillDrafts(parts: ReflexReviewParts, request: ReflexReviewRequest): re
   const chosen =
     verdicts.find(({ decision }) => decision === 'accepted') ?? verdicts.find(({ decision }) => decision === 'pending');
   return chosen === undefined ? [] : [chosen.draft];
+}
+
+/** Calls that merely followed each other share no goal: the owner names what they are, or they were made again. */
+function ownedTrace(trace: Trace, { hint, isRepeated }: ReflexReviewRequest): Trace | undefined {
+  if (hint !== undefined) return trace;
+  if (isRepeated) return isProcedure(trace) ? trace : undefined;
+  const calls = repeatedRun(trace.calls);
+  const steps = calls?.map(stepOf) ?? [];
+  if (calls === undefined || !isProcedure({ steps })) return undefined;
+  const [first = 0, last = 0] = [calls[0]?.at, calls.at(-1)?.at];
+  const from = Math.max(...trace.lines.map(({ at }) => at).filter((at) => at < first));
+  return { ...trace, calls, steps, lines: trace.lines.filter(({ at }) => at >= from && at < last) };
 }
 
 interface LeanTrace {
@@ -166,7 +180,7 @@ function standsIn(entry: EvidenceEntry | undefined, quote: string): boolean {
 const LOOKS: ReadonlySet<string> = new Set(['read_file', 'search_files', 'web_fetch']);
 
 /** Looking around is none: something must have been done, and more than once. */
-function isProcedure({ steps }: Trace): boolean {
+function isProcedure({ steps }: Pick<Trace, 'steps'>): boolean {
   return steps.filter(({ tool }) => !LOOKS.has(tool)).length >= FEWEST_STEPS;
 }
 

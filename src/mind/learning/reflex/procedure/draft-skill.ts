@@ -57,17 +57,16 @@ function skillName(words: string): string {
   ).replace(/-+$/, '');
 }
 
-/** The content words of what was asked for, else what the commands do. */
+/** The content words of what was asked for, else what the commands do: an answer such as `1` names nothing. */
 function nameOf(trace: Trace): string {
-  const [goal] = goalLines(trace);
   const acts = trace.steps.map(actWord).filter((word) => word !== '');
-  const words =
-    goal?.match(/[\p{L}\p{N}]+/gu)?.filter(isContent) ?? (acts.length > 0 ? acts : trace.steps.map(shortStep));
+  const words = goalLines(trace).map(contentWords).find((found) => found.length > 1) ?? (acts.length > 0 ? acts : trace.steps.map(shortStep));
   return skillName([...new Set(words)].slice(0, NAME_WORDS).join(' ')) || 'procedure';
 }
 
-function isContent(word: string): boolean {
-  return !REQUEST_WORDS.test(word) && !isStopStem(stemWord(word.toLowerCase()));
+function contentWords(line: string): readonly string[] {
+  const words = line.match(/\p{L}[\p{L}\p{N}]+/gu) ?? [];
+  return words.filter((word) => !REQUEST_WORDS.test(word) && !isStopStem(stemWord(word.toLowerCase())));
 }
 
 /** Lines that say what is wanted rather than spelling out a command. */
@@ -75,7 +74,8 @@ function goalLines({ lines, steps }: Trace): readonly string[] {
   const commands = steps.map((step) => shortStep(step).replace(/^\S+ /, '')).filter((command) => command !== '');
   return lines
     .filter(({ text, worked }) => worked && !isCorrection(text) && !commands.some((command) => text.includes(command)))
-    .map(({ text }) => text);
+    .map(({ text }) => text)
+    .filter((text) => contentWords(text).length > 0);
 }
 
 function descriptionOf(trace: Trace, name: string): string {

@@ -1,7 +1,8 @@
-// Owns noticing that the same calls were made again (reflex 5: the third time a skill is offered). Pure.
-// Invariant: what is given back was made at least three times without overlapping, most recently at the very end.
+// Owns noticing that the same calls were made again: what may become a skill without being named by the owner (reflex 5). Pure.
+// Invariant: what is given back was made so often without overlapping.
 import type { DoneCall } from '../../counters/done-calls.ts';
-import { keyOf } from './trace.ts';
+import { actWord } from './act-word.ts';
+import { keyOf, stepOf } from './trace.ts';
 
 const TIMES = 3;
 const SHORTEST = 2;
@@ -15,6 +16,19 @@ export function repeatedCalls(calls: readonly DoneCall[]): readonly DoneCall[] |
     const places = new Set(last).size > 1 ? placesOf(keys, last) : [];
     if (places.length >= TIMES) return goesOn(keys, last, places) ? undefined : calls.slice(-size);
   }
+  return undefined;
+}
+
+/** The longest run, its newest time, of calls that did the same before: the same commands, or the same program on something else. */
+export function repeatedRun(calls: readonly DoneCall[]): readonly DoneCall[] | undefined {
+  const keys = calls.map((done) => actWord(stepOf(done)) || keyOf(done));
+  for (let size = Math.min(LONGEST, Math.floor(keys.length / 2)); size >= SHORTEST; size -= 1)
+    for (let at = keys.length - size; at >= size; at -= 1) {
+      const run = keys.slice(at, at + size);
+      const before = new Set(run).size > 1 ? placesOf(keys.slice(0, at), run) : [];
+      const isOpen = at + size === keys.length && goesOn(keys, run, [at, ...before]);
+      if (before.length > 0) return isOpen ? undefined : calls.slice(at, at + size);
+    }
   return undefined;
 }
 

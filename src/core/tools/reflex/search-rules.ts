@@ -1,0 +1,211 @@
+// Owns the intents `find-files`, `find-text` and `count`: names and words in the files of a place, and how many there are.
+// Invariants: a phrase is searched as it was said; a count is of what a tool showed, word by word, never estimated.
+import { plural } from '#base/text.ts';
+import type { ReflexInput, ReflexMatch, ReflexRule, ReflexStep } from '#core/agent/reflex-rule.ts';
+import type { ToolResultPart } from '#core/model/message.ts';
+import { pathOf, pipedFile, quoteCommand, quoteResult, shellWord, spokenPath } from './answers.ts';
+
+const FIND = '(find|locate|search for|search|look for|list|show|get|give|where are|where is|which are)';
+const IN = '(in|inside|under|within|of|from|below|across)';
+const EVERYWHERE = '[all] (files|code|project|codebase|repo|source|everywhere|these files|this project|here|this folder)';
+const PLACE = `[${IN} (${EVERYWHERE}|{path:place})]`;
+const KIND = '[all] [of] [my|our] {glob:glob} files';
+const FILES: readonly string[] = [
+  `${FIND} [all] [of] [my|our|the] {pattern:glob} [files|file|scripts|documents|sources] [there are|here] ${PLACE}`,
+  `(which|what) {pattern:glob} files (are|are there|exist|do i have|do we have) [there|here] ${PLACE}`,
+  `(find|locate|search for|look for|where is|where are|show) [all] [the] (file|files) (called|named|with name|with the name|whose name contains|that contain|with) {pattern:words} (in the name|in their name|in its name) ${PLACE}`,
+  `(find|locate|search for|look for|where is|where are|show|is there) [all] [the|a|any] (file|files) (called|named|with name|with the name|whose name contains) {pattern:words} ${PLACE}`,
+  `(where|in which folder) (is|are|do i have|did i put|lives) [my|our|the] [file] {pattern:file} [located|stored|saved]`,
+  `(find|locate|look for|search for) [my|our|the] [file] {pattern:file} ${PLACE}`,
+  `(is there|do we have|do i have) [a|any] [file] [called|named] {pattern:file} ${PLACE}`,
+  `${FIND} [all|every|any] [my|our] (file|files) (ending in|ending with|ending on|that end in|that ends in|that end with|with extension|with ending|of type) {pattern:glob} ${PLACE}`,
+  `(search|look) ${IN} (${EVERYWHERE}|{path:place}) for [a|the] (file|files) [called|named] {pattern:words}`,
+  `search (${EVERYWHERE}|{path:place}) for [a|the] (file|files) [called|named] {pattern:words}`,
+  `(find|locate|look for|search for) [my|our|the] {pattern:name} (file|files) ${PLACE}`,
+];
+const TEXTWORD = '[word|words|text|string|phrase|term|mentions of|mention of|occurrences of|uses of|usages of|references to|all occurrences of|all mentions of|all uses of|lines with|lines containing|every line with|every mention of|every occurrence of]';
+const TEXT: readonly string[] = [
+  `(grep|rg) [for] {pattern:words} ${IN} (${EVERYWHERE}|{path:place})`,
+  `(grep|rg) [for] {pattern:words} [{path:place}]`,
+  `(find|search|search for|look for|look up|grep for|where does it say|scan for) ${TEXTWORD} {pattern:words} ${IN} (${EVERYWHERE}|{path:place}|${KIND})`,
+  `search (${EVERYWHERE}|{path:place}|${KIND}) for ${TEXTWORD} {pattern:words}`,
+  `search ${IN} (${EVERYWHERE}|{path:place}|${KIND}) for ${TEXTWORD} {pattern:words}`,
+  `(look|check|search) ${IN} (${EVERYWHERE}|{path:place}) for ${TEXTWORD} {pattern:words}`,
+  `(which|what) [of] [the] [{glob:glob}] (files|file|lines|code) (mention|mentions|contain|contains|use|uses|import|imports|have|has|include|includes|reference|references|say|says|call|calls) ${TEXTWORD} {pattern:words} ${PLACE}`,
+  `(find|show|list) [all] [the] (files|lines) [that] (mention|mentioning|contain|containing|with|use|using|having) ${TEXTWORD} {pattern:words} ${PLACE}`,
+  `(show|list|find|get|give) [all] [the] lines (of|in|from) {path:file} (that|which|with|containing|mentioning) [mention|contain|have|say] {pattern:words}`,
+  `where (is|are|do we|do i|does it) [the] [function|class|variable|word|text|say] {pattern:ident} [used|mentioned|defined|called|declared|imported|set|use|call|define] ${PLACE}`,
+  `in (which|what) (file|files) (is|are|does it say|do we have) {pattern:words} [used|mentioned|defined]`,
+  `where (is|are|do we|do i) [use|mention|define|set] {pattern:words} (used|mentioned|defined|called|declared|imported|set) ${PLACE}`,
+  `(find|search|search for|look for|where is) ${TEXTWORD} {pattern:ident} ${PLACE}`,
+  `(find|search for|look for) (word|words|text|string|phrase|mentions of|occurrences of|uses of|references to|all mentions of|all occurrences of) {pattern:words}`,
+  `(does|do) {path:file} (mention|contain|say|include) {pattern:words}`,
+];
+const EITHER: readonly string[] = [`(find|search for|locate|search|look for) {pattern:words} ${PLACE}`];
+const HERE = `[here|(in|for) (${EVERYWHERE}|{path:place})]`;
+const COUNT: readonly string[] = [
+  `how many (lines|rows) [of text|of code] (are|are there|does|do|has|is) [there] [in] {path:file} [have|has|contain] =what:lines`,
+  '(count|number of) [the] (lines|rows) (in|of) {path:file} =what:lines',
+  'how long is {path:file} =what:lines',
+  `how many words (are|are there|does|has) [there] [in] {path:file} [have|contain] =what:words`,
+  '(count|number of) [the] words (in|of) {path:file} =what:words',
+  `(count [the]|how many) {pattern:glob} files [are|are there|do i have|do we have|exist] [there] ${HERE} =what:files`,
+  `(count [the]|how many) files [are|are there|do i have|do we have|exist] [there] ${HERE} =what:files`,
+  `how (often|many times) (does|do|is|are) ${TEXTWORD} {pattern:words} (occur|appear|mentioned|used|show up|stand|come up) ${HERE} =what:matches`,
+  `(count [the]|how many|number of) (occurrences of|mentions of|uses of|times|matches of) {pattern:words} [is mentioned|appears|occurs] ${HERE} =what:matches`,
+  `(count [the]|how many) {pattern:ident} [are|are there|is|occur|do we have|remain] [there|left] (in|for) (${EVERYWHERE}|{path:place}) =what:matches`,
+  'count {pattern:words} in {path:file} =what:matches',
+];
+/** Understood by a person, searched by nobody. */
+const MEANT = /\bthe (?:bug|problem|issue|reason|answer|way|mistake|cause|culprit)s?\b/i;
+/** Words that name nothing that a file could hold. */
+const VAGUE = /^(?:it|that|this|them|something|anything|everything|out|me|way|one|job|help|information|info|(?:a|the|my) (?:way|problem|bug|issue|error|reason|answer)s?)$|^(?:all|any|every\w*|files?|folders?|where|some|\d)\b|^(?:my|our|your|this|that|these|those)\s|\b(?:how|why|whether|if)\b/i;
+
+export const findFilesRule: ReflexRule = {
+  purpose: 'act',
+  intent: 'find-files',
+  effect: 'read',
+  examples: ['find *.ts', 'find all markdown files in the docs folder', 'where is package.json', 'find files named config'],
+
+  match(input) {
+    const fit = input.fit(FILES) ?? eitherMatch(input);
+    if (fit === undefined || fit.slots.pattern === '@same' || fit.slots.path === '@same') return undefined;
+    if (VAGUE.test(fit.slots.pattern ?? '')) return undefined;
+    return { ...fit, score: fit.slots['path.loose'] === undefined ? fit.score : 0.5, slots: withFolder(fit.slots) };
+  },
+
+  restate: ({ slots }) => `find files named "${slots.pattern}"${slots.path === undefined ? '' : ` in ${spokenPath(slots.path)}`}`,
+
+  act: ({ slots }, _input, [result]) =>
+    result === undefined
+      ? { type: 'call', calls: [{ name: 'search_files', arguments: fileSearch(slots) }] }
+      : quoteResult(`files named ${slots.pattern}`, result),
+};
+
+/** Two words after a mere `find` may be a name or a text: the owner says which. */
+function eitherMatch(input: ReflexInput): ReflexMatch | undefined {
+  const fit = input.fit(EITHER);
+  if (fit === undefined || input.fit(TEXT) !== undefined || (fit.slots.pattern ?? '').split(/\s+/).length > 3) return undefined;
+  if (fit.slots.path !== undefined || fit.slots['pattern.quoted'] !== undefined) return undefined;
+  return (fit.slots.pattern ?? '').includes(' ') ? { ...fit, score: 0.5 } : fit;
+}
+
+/** `docs/*.md` is `*.md` in `docs`. */
+function withFolder({ pattern = '', path }: ReflexMatch['slots']): ReflexMatch['slots'] {
+  const cut = pattern.lastIndexOf('/');
+  const inside = cut > 0 && !pattern.slice(0, cut).includes('*');
+  const folder = inside ? pattern.slice(0, cut) : path;
+  return { pattern: inside ? pattern.slice(cut + 1) : pattern, ...(folder === undefined || folder === '.' ? {} : { path: folder }) };
+}
+
+function fileSearch({ pattern = '*', path }: ReflexMatch['slots']): Readonly<Record<string, string>> {
+  return { pattern, target: 'files', ...(path === undefined || path === '.' ? {} : { path }) };
+}
+
+export const findTextRule: ReflexRule = {
+  purpose: 'act',
+  intent: 'find-text',
+  effect: 'read',
+  examples: ['find TODO in the src folder', 'search for "retry" in the code', 'which files mention timeout'],
+
+  match(input) {
+    const fit = input.fit(TEXT) ?? (input.fit(FILES) === undefined ? input.fit(EITHER) : undefined);
+    if (fit === undefined || fit.slots.pattern === undefined) return undefined;
+    const { pattern } = fit.slots;
+    const loose = fit.slots['pattern.quoted'] === undefined;
+    const words = pattern.split(/\s+/).length;
+    const isEither = input.fit(TEXT) === undefined;
+    if (loose && (VAGUE.test(pattern) || MEANT.test(input.text) || /[*]/.test(pattern) || words > (isEither ? 3 : 5))) return undefined;
+    const isName = loose && /^\S+(?:\.\w{1,5}|\/\S*)$/.test(pattern) && !/\b(?:grep|text|word|string|mention|contain|use|import)/i.test(input.text);
+    if (isName) return undefined;
+    const isDoubtful = (isEither && loose && words > 1) || fit.slots['path.loose'] !== undefined;
+    return inPiped(isDoubtful ? { ...fit, score: 0.5 } : fit, input);
+  },
+
+  restate({ slots }) {
+    const place = slots.path === undefined || slots.path === '.' ? 'all files' : spokenPath(slots.path);
+    return `find the text "${slots.pattern}" in ${slots.glob === undefined ? place : `the ${slots.glob} files`}`;
+  },
+
+  act(match, input, [result]) {
+    const path = pathOf(match, input.history);
+    const { pattern = '' } = match.slots;
+    if (result !== undefined) return quoteResult(`"${pattern}" in ${path === undefined || path === '.' ? 'the files here' : path}`, result);
+    return { type: 'call', calls: [{ name: 'search_files', arguments: textSearch(match.slots, path) }] };
+  },
+};
+
+/** What is looked for nowhere in particular is looked for in what was piped in with the line. */
+function inPiped(fit: ReflexMatch, { history }: ReflexInput): ReflexMatch {
+  const path = fit.slots.path === undefined ? pipedFile(history.at(-1)) : undefined;
+  return path === undefined ? fit : { ...fit, slots: { ...fit.slots, path } };
+}
+
+function textSearch({ pattern = '', glob }: ReflexMatch['slots'], path: string | undefined): Readonly<Record<string, string>> {
+  return {
+    pattern: asPattern(pattern),
+    target: 'content',
+    ...(path === undefined || path === '.' ? {} : { path }),
+    ...(glob === undefined ? {} : { file_glob: glob }),
+  };
+}
+
+/** A phrase that finds itself as a pattern stays as it was said; anchors and classes are written by people who mean a pattern. */
+export function asPattern(text: string): string {
+  try {
+    if (new RegExp(`^(?:${text})$`).test(text) || /^\^|\$$|\\[bwsd]|\.[*+]|\[[^\]]+\]/i.test(text)) return text;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}
+
+export const countRule: ReflexRule = {
+  purpose: 'extract',
+  intent: 'count',
+  effect: 'read',
+  examples: ['how many lines are in README.md', 'how often does TODO occur in the src folder', 'how many markdown files are here'],
+
+  match(input) {
+    const fit = input.fit(COUNT);
+    if (fit === undefined) return undefined;
+    if (fit.slots['path.loose'] !== undefined) return { ...fit, score: 0.5 };
+    return fit.slots.what === 'matches' ? inPiped(fit, input) : fit;
+  },
+
+  restate({ slots }) {
+    const { what, pattern, path } = slots;
+    const where = path === undefined ? '' : ` in ${spokenPath(path)}`;
+    if (what === 'lines' || what === 'words') return `count the ${what}${where}`;
+    if (what === 'matches') return `count the occurrences of "${pattern}"${where}`;
+    return `how many ${pattern === undefined ? '' : `${pattern} `}files are there${where}`;
+  },
+
+  act(match, input, [result]) {
+    const path = pathOf(match, input.history);
+    const { what, pattern = '*' } = match.slots;
+    if (what === 'lines' || what === 'words') {
+      const command = `wc ${what === 'lines' ? '-l' : '-w'} ${shellWord(path ?? '')}`;
+      return result === undefined ? { type: 'call', calls: [{ name: 'terminal', arguments: { command } }] } : quoteCommand(command, result);
+    }
+    if (result !== undefined) return sayCount(match, result);
+    const search = what === 'files' ? fileSearch({ pattern, ...(path === undefined ? {} : { path }) }) : textSearch(match.slots, path);
+    return { type: 'call', calls: [{ name: 'search_files', arguments: { ...search, limit: MOST_ROWS } }] };
+  },
+};
+
+const MOST_ROWS = 1000;
+
+/** Rows are `path:line:text` for matches and a path each for files; the tool's note stands in brackets. A row may hold a word twice. */
+function sayCount({ slots: { what, pattern = '' } }: ReflexMatch, result: ToolResultPart): ReflexStep {
+  if (result.isError) return quoteResult(`"${pattern}"`, result);
+  const rows = result.text.split('\n').filter((row) => row !== '' && !row.startsWith('['));
+  const atLeast = /go on with offset/.test(result.text) ? 'At least ' : '';
+  if (what === 'files') return { type: 'say', text: `${atLeast}${plural(rows.length, 'file')}.` };
+  const found = rows.flatMap((row) => {
+    const [, text = ''] = /^.*?:\d+:(.*)$/.exec(row) ?? [];
+    return [...text.matchAll(new RegExp(asPattern(pattern), 'gi'))];
+  });
+  const text = `${atLeast}${plural(found.length, 'occurrence')} of "${pattern}" in ${plural(rows.length, 'line')}.`;
+  return found.length === 0 ? { type: 'say', text } : { type: 'say', text, quotes: [{ source: `"${pattern}"`, text: rows.join('\n') }] };
+}
