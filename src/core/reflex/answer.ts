@@ -11,8 +11,11 @@ const MAX_LINE = 2000;
 const MOST_FILL_WORDS = 8;
 
 export function renderStep(step: Exclude<ReflexStep, { type: 'call' }>): string {
-  if (step.type === 'say') return [step.text, ...(step.quotes ?? []).map(renderQuote)].filter((part) => part !== '').join('\n\n');
-  const choices = [...step.choices, TEXTS.nothing].map((choice, index) => `${index + 1}) ${choice.replace(/\s*\n\s*/g, ' ')}`);
+  if (step.type === 'say')
+    return [step.text, ...(step.quotes ?? []).map(renderQuote)].filter((part) => part !== '').join('\n\n');
+  const choices = [...step.choices, TEXTS.nothing].map(
+    (choice, index) => `${index + 1}) ${choice.replace(/\s*\n\s*/g, ' ')}`,
+  );
   return [step.question, ...choices, TEXTS.howToChoose].join('\n');
 }
 
@@ -54,7 +57,8 @@ export function readAnswer(text: string, { choices, fill }: ReflexQuestion): Ans
   if (number !== undefined && number > choices.length) return { type: 'none' };
   const line = number === undefined ? chosenByWords(words, choices) : choices[number - 1];
   if (line !== undefined) return { type: 'choice', line };
-  if (fill === undefined || words.length > MOST_FILL_WORDS || YES.has(said) || /[\n`]/.test(fill)) return { type: 'no-answer' };
+  if (fill === undefined || words.length > MOST_FILL_WORDS || YES.has(said) || /[\n`]/.test(fill))
+    return { type: 'no-answer' };
   return { type: 'fill', line: fill.replace('{}', () => text.trim()) };
 }
 

@@ -46,7 +46,11 @@ export function decideTurn(turn: ReflexTurn, depth = 0): ReflexStep {
   if (answer?.type === 'none') return { type: 'say', text: TEXTS.nothingDone };
   const plain = reflexInput(text, surroundings);
   if (answer?.type === 'choice') {
-    const input = reflexInput(answer.line, surroundings, question?.confirms === true || question?.question === TEXTS.confirm);
+    const input = reflexInput(
+      answer.line,
+      surroundings,
+      question?.confirms === true || question?.question === TEXTS.confirm,
+    );
     return chosenStep(playing, input);
   }
   const ranked = rankRules(turn.rules, plain);
@@ -58,7 +62,7 @@ export function decideTurn(turn: ReflexTurn, depth = 0): ReflexStep {
 }
 
 /** The words that the owner typed: no context, no piped text, no notice of ours. */
-export function ownerLine(message: Message | undefined): string {
+function ownerLine(message: Message | undefined): string {
   if (message?.role !== 'user') return '';
   const typed = message.parts.filter(
     (part) => part.origin === 'owner' && (part.label === undefined || part.label === 'steer'),
@@ -135,7 +139,9 @@ function askOf(ranked: readonly RankedRule[], best: RankedRule, input: ReflexInp
 /** Rules that score alike and would do something else. */
 function rivalsOf(best: RankedRule, ranked: readonly RankedRule[], input: ReflexInput): readonly RankedRule[] {
   const first = firstStep(best, input);
-  return ranked.filter((other) => other === best || (other.match.score === best.match.score && firstStep(other, input) !== first));
+  return ranked.filter(
+    (other) => other === best || (other.match.score === best.match.score && firstStep(other, input) !== first),
+  );
 }
 
 function firstStep({ rule, match }: RankedRule, input: ReflexInput): string {
@@ -190,7 +196,13 @@ function failed({ isError, observed }: ToolResultPart): boolean {
 function joinSaid(said: readonly Exclude<ReflexStep, { type: 'call' }>[]): ReflexStep {
   const [only, ...more] = said;
   if (only !== undefined && more.length === 0) return only;
-  return { type: 'say', text: said.map(renderStep).filter((text) => text !== '').join('\n\n') };
+  return {
+    type: 'say',
+    text: said
+      .map(renderStep)
+      .filter((text) => text !== '')
+      .join('\n\n'),
+  };
 }
 
 function withBefore(

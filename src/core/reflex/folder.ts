@@ -4,13 +4,22 @@ import { isJsonObject, parseJsonObject } from '#base/json.ts';
 import type { ProjectScript, ReflexFolder } from '#core/agent/reflex-rule.ts';
 
 /** Files that may name commands. */
-export const PROJECT_FILES = ['package.json', 'Makefile', 'makefile', 'pyproject.toml', 'Cargo.toml', 'go.mod'] as const;
+export const PROJECT_FILES = [
+  'package.json',
+  'Makefile',
+  'makefile',
+  'pyproject.toml',
+  'Cargo.toml',
+  'go.mod',
+] as const;
 
 export function projectScripts(file: string, text: string): readonly ProjectScript[] {
   const named = (name: string, command: string): ProjectScript => ({ name, command, file });
   switch (file) {
     case 'package.json':
-      return packageScripts(text).map((name) => named(name, /^(?:test|start)$/.test(name) ? `npm ${name}` : `npm run ${name}`));
+      return packageScripts(text).map((name) =>
+        named(name, /^(?:test|start)$/.test(name) ? `npm ${name}` : `npm run ${name}`),
+      );
     case 'Makefile':
     case 'makefile':
       return [...text.matchAll(/^([A-Za-z][\w-]*)\s*:(?!=)/gm)].map(([, name = '']) => named(name, `make ${name}`));

@@ -3,7 +3,7 @@
 import { TalariaError } from '#base/errors.ts';
 import type { ReflexMatch } from '#core/agent/reflex-rule.ts';
 import { type Line, slipOf } from './read-line.ts';
-import { readSlot } from './slots.ts';
+import { type Around, readSlot } from './slots.ts';
 import { COMMON, DETERMINERS, FILLERS } from './words.ts';
 
 type Node =
@@ -17,12 +17,6 @@ interface Form {
   readonly weight: number;
   readonly missing?: string;
   readonly preset: Readonly<Record<string, string>>;
-}
-
-/** What a line is read against beside its words. */
-export interface Around {
-  /** Names in the folder; a folder's ends with `/`. */
-  readonly entries: readonly string[];
 }
 
 const MAX_STEPS = 3000;
@@ -90,7 +84,10 @@ class Walk {
   #skip(at: number): readonly number[] {
     const places = [at];
     for (let token = this.#line.tokens[at]; token !== undefined; token = this.#line.tokens[places.at(-1) ?? at]) {
-      const isFiller = token.kind === 'mark' ? /^[,:;.]+$/.test(token.word) : token.kind === 'word' && FILLERS.has(token.word) && (at > 0 || !DETERMINERS.has(token.word));
+      const isFiller =
+        token.kind === 'mark'
+          ? /^[,:;.]+$/.test(token.word)
+          : token.kind === 'word' && FILLERS.has(token.word) && (at > 0 || !DETERMINERS.has(token.word));
       if (!isFiller) break;
       places.push((places.at(-1) ?? at) + 1);
     }
@@ -140,7 +137,11 @@ interface Cursor {
 
 function sequence(cursor: Cursor): readonly Node[] {
   const nodes: Node[] = [];
-  for (let part = cursor.parts[cursor.at]; part !== undefined && !/^[\])|]$/.test(part); part = cursor.parts[cursor.at]) {
+  for (
+    let part = cursor.parts[cursor.at];
+    part !== undefined && !/^[\])|]$/.test(part);
+    part = cursor.parts[cursor.at]
+  ) {
     cursor.at += 1;
     nodes.push(nodeOf(part, cursor));
   }

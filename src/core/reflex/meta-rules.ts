@@ -53,7 +53,11 @@ const THANKS: readonly string[] = [
 const LAST = 0.95;
 
 /** A rule that only answers with a fixed text. */
-function saying(rule: Pick<ReflexRule, 'intent' | 'examples'>, forms: readonly string[], text: () => string): ReflexRule {
+function saying(
+  rule: Pick<ReflexRule, 'intent' | 'examples'>,
+  forms: readonly string[],
+  text: () => string,
+): ReflexRule {
   return {
     ...rule,
     purpose: 'meta',
@@ -73,9 +77,14 @@ export function metaRules(rules: readonly ReflexRule[]): readonly ReflexRule[] {
     saying(
       { intent: 'model', examples: ['how do I add a model', 'who are you'] },
       MODEL,
-      () => 'I am reflex/1: fixed rules, no language model.\nAdd one with /model add KEY-OR-URL here, or `talaria setup` in a shell; /model shows what there is.',
+      () =>
+        'I am reflex/1: fixed rules, no language model.\nAdd one with /model add KEY-OR-URL here, or `talaria setup` in a shell; /model shows what there is.',
     ),
-    saying({ intent: 'greeting', examples: ['hello', 'good morning'] }, HELLO, () => 'Hello. /help shows what I can do.'),
+    saying(
+      { intent: 'greeting', examples: ['hello', 'good morning'] },
+      HELLO,
+      () => 'Hello. /help shows what I can do.',
+    ),
     saying({ intent: 'thanks', examples: ['thanks', 'thank you'] }, THANKS, () => 'You are welcome.'),
   ];
 }

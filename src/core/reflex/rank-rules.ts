@@ -1,6 +1,6 @@
 // Owns which rules a line is of, and the parts of a line with more than one verb.
 // Knows no rule and no turn. Invariant: a part counts only when it is of a form by itself; the words of a free text are never cut off it silently.
-import type { ReflexInput, ReflexMatch, ReflexRule } from '#core/agent/reflex-rule.ts';
+import { type ReflexInput, type ReflexMatch, type ReflexRule, SAME_FILE } from '#core/agent/reflex-rule.ts';
 import { fitForms } from './form.ts';
 import { readLine, type Token } from './read-line.ts';
 
@@ -63,7 +63,11 @@ const MOST_WORDS = 40;
 const SHARED_VERB = 3;
 
 /** A line with several verbs as its parts; undefined when its first words up to any joint are of no form. */
-export function splitParts(rules: readonly ReflexRule[], input: ReflexInput, depth = MOST_PARTS): LineParts | undefined {
+export function splitParts(
+  rules: readonly ReflexRule[],
+  input: ReflexInput,
+  depth = MOST_PARTS,
+): LineParts | undefined {
   if (depth === 0) return undefined;
   const { tokens } = readLine(input.text);
   let remainder: LineParts | undefined;
@@ -83,7 +87,12 @@ function partsOf(rules: readonly ReflexRule[], input: ReflexInput, text: string,
   return whole === undefined ? splitParts(rules, reflexInput(text, input), depth) : { parts: [whole] };
 }
 
-function sharedVerb(rules: readonly ReflexRule[], input: ReflexInput, first: LinePart, rest: string): LineParts | undefined {
+function sharedVerb(
+  rules: readonly ReflexRule[],
+  input: ReflexInput,
+  first: LinePart,
+  rest: string,
+): LineParts | undefined {
   const { tokens } = readLine(rest);
   if (first.rule.effect !== 'read' || tokens.length > SHARED_VERB) return undefined;
   const verb = readLine(first.input.text).tokens[0]?.raw ?? '';
@@ -93,18 +102,30 @@ function sharedVerb(rules: readonly ReflexRule[], input: ReflexInput, first: Lin
 
 function partOf(rules: readonly ReflexRule[], around: ReflexInput, text: string): LinePart | undefined {
   const input = reflexInput(text, around);
-  const ranked = rankRules(rules, input);
+  const ranked = rankRules(rules, input).map(aboutPartBefore);
   const [best] = ranked;
   return best !== undefined && isClear(ranked) ? { ...best, input } : undefined;
+}
+
+/** `it` is the file of the part before, known once that part is done; alone it asks. */
+function aboutPartBefore({ rule, match }: RankedRule): RankedRule {
+  const { missing, ...known } = match;
+  return { rule, match: missing === 'path' && match.slots.path === SAME_FILE ? known : match };
 }
 
 /** Where one order may end and the next begin: `and`, `then`, `;`, a full stop. */
 function joints(tokens: readonly Token[]): readonly (readonly [before: number, after: number])[] {
   return tokens.slice(0, MOST_WORDS).flatMap((token, at) => {
-    const isJoint = token.kind === 'mark' ? /^[;,.]+$/.test(token.word) : token.kind === 'word' && /^(?:and|then|&|plus|but)$/.test(token.word);
+    const isJoint =
+      token.kind === 'mark'
+        ? /^[;,.]+$/.test(token.word)
+        : token.kind === 'word' && /^(?:and|then|&|plus|but)$/.test(token.word);
     let next = at + 1;
-    while (/^(?:and|then|also|after|that|&)$/.test(tokens[next]?.word ?? '') && tokens[next]?.kind === 'word') next += 1;
+    while (/^(?:and|then|also|after|that|&)$/.test(tokens[next]?.word ?? '') && tokens[next]?.kind === 'word')
+      next += 1;
     const after = tokens[next];
-    return isJoint && at > 0 && after !== undefined && token.word !== 'but' ? [[token.start, after.start] as const] : [];
+    return isJoint && at > 0 && after !== undefined && token.word !== 'but'
+      ? [[token.start, after.start] as const]
+      : [];
   });
 }

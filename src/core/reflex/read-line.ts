@@ -72,7 +72,8 @@ function withoutManners(tokens: readonly Token[]): readonly Token[] {
   }
   for (let size = 1; size > 0; to -= size) {
     while (to > from && tokens[to - 1]?.kind === 'mark') to -= 1;
-    size = CLOSINGS.find((phrase) => phrase.length < to - from && stands(tokens, to - phrase.length, phrase))?.length ?? 0;
+    size =
+      CLOSINGS.find((phrase) => phrase.length < to - from && stands(tokens, to - phrase.length, phrase))?.length ?? 0;
   }
   return tokens.slice(from, to);
 }
@@ -88,7 +89,8 @@ export function slipOf(typed: string, meant: string): 'swapped' | 'near' | undef
   let at = 0;
   while (at < shortest && typed[at] === meant[at]) at += 1;
   const [longer, shorter] = typed.length > meant.length ? [typed, meant] : [meant, typed];
-  const isSwapped = typed[at] === meant[at + 1] && typed[at + 1] === meant[at] && typed.slice(at + 2) === meant.slice(at + 2);
+  const isSwapped =
+    typed[at] === meant[at + 1] && typed[at + 1] === meant[at] && typed.slice(at + 2) === meant.slice(at + 2);
   if (typed.length === meant.length && isSwapped) return 'swapped';
   const rest = shorter.slice(typed.length === meant.length ? at + 1 : at);
   return shortest > 3 && at > 0 && rest === longer.slice(at + 1) ? 'near' : undefined;

@@ -6,7 +6,13 @@ import { isJsonObject, parseJson } from '#base/json.ts';
 import { NO_FOLDER, type ReflexFolder, type ReflexRule, type ReflexStep } from '#core/agent/reflex-rule.ts';
 import type { ReflexTask } from '#core/agent/reflex-task.ts';
 import { messageText } from '#core/model/message.ts';
-import { type ModelClient, type ModelEvent, type ModelRequest, NO_USAGE, type Purpose } from '#core/model/model-client.ts';
+import {
+  type ModelClient,
+  type ModelEvent,
+  type ModelRequest,
+  NO_USAGE,
+  type Purpose,
+} from '#core/model/model-client.ts';
 import { REFLEX_ID, renderStep } from './answer.ts';
 import { decideTurn } from './decide-turn.ts';
 import { metaRules } from './meta-rules.ts';

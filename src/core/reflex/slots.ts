@@ -2,10 +2,15 @@
 // Knows no form. Invariant: a value is the owner's own words, or a name that the folder really holds.
 import { TalariaError } from '#base/errors.ts';
 import { SAME_FILE } from '#core/agent/reflex-rule.ts';
-import type { Around } from './form.ts';
 import type { Line, Token } from './read-line.ts';
 import { timeWindow } from './time-phrase.ts';
 import { DETERMINERS, POINTING, SMALL } from './words.ts';
+
+/** What a line is read against beside its words. */
+export interface Around {
+  /** Names in the folder; a folder's ends with `/`. */
+  readonly entries: readonly string[];
+}
 
 export interface Candidate {
   /** Index of the token behind it. */
@@ -26,11 +31,15 @@ const READERS: Readonly<Record<string, Reader>> = {
   place: (line, at, around) => [
     ...readFolder(line, at, around),
     ...readFile(line, at, around),
-    ...one(line, at, (token) => isName(token) && /^[\w-]+$/.test(token.raw)).map((found) => ({ ...found, loose: true })),
+    ...one(line, at, (token) => isName(token) && /^[\w-]+$/.test(token.raw)).map((found) => ({
+      ...found,
+      loose: true,
+    })),
   ],
   glob: readGlob,
   name: (line, at) => one(line, at, (token) => isName(token) && /^[\p{L}\p{N}][\w.@-]{0,63}$/u.test(token.raw)),
-  title: (line, at) => one(line, at, (token) => isQuoted(token) || (isName(token) && /^[\p{L}\p{N}][\w.-]{0,63}$/u.test(token.raw))),
+  title: (line, at) =>
+    one(line, at, (token) => isQuoted(token) || (isName(token) && /^[\p{L}\p{N}][\w.-]{0,63}$/u.test(token.raw))),
   number: (line, at) => one(line, at, (token) => /^\d{1,7}$/.test(token.raw)).concat(spelled(line, at)),
   range: (line, at) => one(line, at, (token) => /^\d+(?:-|–|\.\.|:)\d+$/.test(token.raw)),
   quoted: (line, at) => one(line, at, (token) => isQuoted(token)),
@@ -52,25 +61,49 @@ export function readSlot(kind: string, line: Line, at: number, around: Around): 
 const CODE_NAME = /[_$#@]|\p{Ll}\p{Lu}|^\p{Lu}[\p{Lu}\d]{2,}$|\(\)?$|::/u;
 const FILE_NOUNS = new Set('file document script doc page'.split(' '));
 const FOLDER_NOUNS = new Set('folder directory dir subfolder repo project'.split(' '));
-const HERE = /^(?:here|cwd|pwd|(?:this|the|current|the current|this very|the working|my|our) (?:folder|directory|dir|project|repo|place))$/;
+const HERE =
+  /^(?:here|cwd|pwd|(?:this|the|current|the current|this very|the working|my|our) (?:folder|directory|dir|project|repo|place))$/;
 const PRONOUN = /^(?:it|that|this|that file|this file|the file|the same file|this text|stdin|the input)$/;
-const BARE_FILE = /^(?:readme|license|licence|makefile|dockerfile|changelog|gemfile|procfile|jenkinsfile|notice|authors|codeowners)$/i;
-const NO_FILE = /^(?:e\.g|i\.e|etc|vs|a\.m|p\.m|node\.js|next\.js|vue\.js|and\/or|n\/a|w\/o|he\/she|on\/off|yes\/no|i\/o|ci\/cd|24\/7|tcp\/ip)$/i;
+const BARE_FILE =
+  /^(?:readme|license|licence|makefile|dockerfile|changelog|gemfile|procfile|jenkinsfile|notice|authors|codeowners)$/i;
+const NO_FILE =
+  /^(?:e\.g|i\.e|etc|vs|a\.m|p\.m|node\.js|next\.js|vue\.js|and\/or|n\/a|w\/o|he\/she|on\/off|yes\/no|i\/o|ci\/cd|24\/7|tcp\/ip)$/i;
 const KINDS: Readonly<Record<string, string>> = {
-  typescript: 'ts', javascript: 'js', python: 'py', markdown: 'md', text: 'txt', shell: 'sh', bash: 'sh', rust: 'rs', ruby: 'rb',
-  yaml: 'y*ml', log: 'log', image: '{png,jpg,jpeg,gif,svg}', excel: 'xls*', word: 'doc*',
-}; // biome-ignore format: a table
+  typescript: 'ts',
+  javascript: 'js',
+  python: 'py',
+  markdown: 'md',
+  text: 'txt',
+  shell: 'sh',
+  bash: 'sh',
+  rust: 'rs',
+  ruby: 'rb',
+  yaml: 'y*ml',
+  log: 'log',
+  image: '{png,jpg,jpeg,gif,svg}',
+  excel: 'xls*',
+  word: 'doc*',
+};
 /** No ending, and none of the files that begin with a dot. */
 const FOLDER_LIKE = /(?:^|\/)(?:~|\.{1,2}|(?!\.env|\.git[ai]|\.\w*rc$|\.\w*ignore$)\.?[^./]*)\/?$/;
-const ENDINGS = new Set('ts tsx js jsx mjs py md json txt csv log html css scss sh sql rs go java c h cpp rb php xml yml yaml toml ini pdf png jpg gif svg zip tar lock env ipynb tf vue'.split(' '));
+const ENDINGS = new Set(
+  'ts tsx js jsx mjs py md json txt csv log html css scss sh sql rs go java c h cpp rb php xml yml yaml toml ini pdf png jpg gif svg zip tar lock env ipynb tf vue'.split(
+    ' ',
+  ),
+);
 const NUMBERS = 'zero one two three four five six seven eight nine ten eleven twelve'.split(' ');
 
 /** Does one word look like the name of a file or folder? */
-export function isPath(raw: string): boolean {
+function isPath(raw: string): boolean {
   if (/^(?:\.{1,2}|~|\/)$/.test(raw)) return true;
   if (/^[a-z][a-z+.-]*:\/\//i.test(raw) || /@.*\.|^\d+(?:[./]\d+)*$/.test(raw) || NO_FILE.test(raw)) return false;
-  if (/^[\p{L}\p{N}_.@+~-]*(?:\/[\p{L}\p{N}_.@+~-]*)+$/u.test(raw)) return /[\p{L}.~]/u.test(raw) && !/^\/\w+$/.test(raw);
-  return /^[\p{L}\p{N}_@+-][\p{L}\p{N}_@+.-]*\.[a-z][a-z0-9]{0,9}$/iu.test(raw) || BARE_FILE.test(raw) || /^\.[a-z][\w.-]+$/i.test(raw);
+  if (/^[\p{L}\p{N}_.@+~-]*(?:\/[\p{L}\p{N}_.@+~-]*)+$/u.test(raw))
+    return /[\p{L}.~]/u.test(raw) && !/^\/\w+$/.test(raw);
+  return (
+    /^[\p{L}\p{N}_@+-][\p{L}\p{N}_@+.-]*\.[a-z][a-z0-9]{0,9}$/iu.test(raw) ||
+    BARE_FILE.test(raw) ||
+    /^\.[a-z][\w.-]+$/i.test(raw)
+  );
 }
 
 /** No small word, and none that only points. */
@@ -106,7 +139,8 @@ function readFile(line: Line, at: number, around: Around): readonly Candidate[] 
   const named = fileNamed(token, noun || after === 2, around);
   if (named !== undefined) return [{ end: place + after, value: named, quoted: isQuoted(token) }, ...found];
   const two = joined(line, place, 2).replace(' dot ', '.').replace(' ', '.');
-  const spoken = around.entries.find((entry) => entry.toLowerCase() === two) ?? (two === 'package.json' ? two : undefined);
+  const spoken =
+    around.entries.find((entry) => entry.toLowerCase() === two) ?? (two === 'package.json' ? two : undefined);
   return spoken === undefined ? found : [{ end: place + 2, value: spoken }, ...found];
 }
 
@@ -118,12 +152,15 @@ function fileNamed(token: Token, noun: boolean, { entries }: Around): string | u
   const stem = files.filter((entry) => entry.replace(/\.\w+$/, '').toLowerCase() === token.word);
   if (stem.length === 1) return stem[0];
   if (token.word === 'readme') return 'README.md';
-  if (isPath(token.raw.replace(/:\d+(?:-\d+)?$/, ''))) return /\/$|^[.~/]{1,2}$/.test(token.raw) || entries.includes(`${token.raw}/`) ? undefined : token.raw;
-  return noun && !DETERMINERS.has(token.word) && /^[\w-]+$/.test(token.raw) && line0(token) ? token.raw : undefined;
+  if (isPath(token.raw.replace(/:\d+(?:-\d+)?$/, '')))
+    return /\/$|^[.~/]{1,2}$/.test(token.raw) || entries.includes(`${token.raw}/`) ? undefined : token.raw;
+  return noun && !DETERMINERS.has(token.word) && /^[\w-]+$/.test(token.raw) && isFileName(token)
+    ? token.raw
+    : undefined;
 }
 
 /** A word after `file` that is no noun of its own: `the file is big`. */
-function line0({ word }: Token): boolean {
+function isFileName({ word }: Token): boolean {
   return !/^(?:is|are|was|in|of|on|with|that|to|for|and|or|has|i|you|we|from|system|size|name|names)$/.test(word);
 }
 
@@ -141,7 +178,11 @@ function readFolder(line: Line, at: number, { entries }: Around): readonly Candi
   const after = FOLDER_NOUNS.has(line.tokens[place + 1]?.word ?? '') ? 2 : 1;
   const there = entries.find((entry) => entry.toLowerCase() === `${token.word}/`);
   if (there !== undefined && !isQuoted(token)) return [{ end: place + after, value: there.slice(0, -1) }];
-  const isSaid = noun || after === 2 || isQuoted(token) || (isPath(token.raw) && FOLDER_LIKE.test(token.raw) && !BARE_FILE.test(token.raw));
+  const isSaid =
+    noun ||
+    after === 2 ||
+    isQuoted(token) ||
+    (isPath(token.raw) && FOLDER_LIKE.test(token.raw) && !BARE_FILE.test(token.raw));
   return isSaid && !/\s/.test(token.raw) ? [{ end: place + after, value: token.raw, quoted: isQuoted(token) }] : [];
 }
 
@@ -159,7 +200,8 @@ function lead(line: Line, at: number, nouns: ReadonlySet<string>): { readonly pl
 function readGlob(line: Line, at: number): readonly Candidate[] {
   const token = line.tokens[at];
   if (token === undefined || token.kind === 'mark') return [];
-  if (/[*?]/.test(token.raw) && /^[^\s|&;<>]+$/.test(token.raw)) return [{ end: at + 1, value: token.raw, quoted: true }];
+  if (/[*?]/.test(token.raw) && /^[^\s|&;<>]+$/.test(token.raw))
+    return [{ end: at + 1, value: token.raw, quoted: true }];
   if (/^\.[a-z0-9]{1,8}$/i.test(token.raw)) return [{ end: at + 1, value: `*${token.raw}`, quoted: true }];
   const before = /^(?:files?|scripts?|documents?|sources?|images?)$/.test(line.tokens[at + 1]?.word ?? '');
   const kind = KINDS[token.word] ?? (ENDINGS.has(token.word) ? token.word : undefined);
@@ -175,7 +217,9 @@ function readWords(line: Line, at: number): readonly Candidate[] {
   const stop = run.findIndex((token) => token.kind === 'mark' && token.word !== ',');
   if (SMALL.has(first.word) || first.raw.startsWith('-')) return [];
   return (stop < 0 ? run : run.slice(0, stop)).flatMap((token, index) =>
-    token.kind === 'mark' || SMALL.has(token.word) ? [] : [{ end: at + index + 1, value: line.text.slice(first.start, token.end) }],
+    token.kind === 'mark' || SMALL.has(token.word)
+      ? []
+      : [{ end: at + index + 1, value: line.text.slice(first.start, token.end) }],
   );
 }
 

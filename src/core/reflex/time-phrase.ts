@@ -29,7 +29,8 @@ type Days = readonly [first: number, last: number];
 
 function daysBack(core: string, now: number, isLed: boolean): Days | undefined {
   if (/^(?:earlier )?today$|^this (?:morning|afternoon|evening)$|^tonight$/.test(core)) return [0, 0];
-  if (/^yesterday(?: (?:morning|afternoon|evening))?$|^last night$/.test(core)) return core === 'last night' ? [1, 0] : [1, 1];
+  if (/^yesterday(?: (?:morning|afternoon|evening))?$|^last night$/.test(core))
+    return core === 'last night' ? [1, 0] : [1, 1];
   if (core === 'day before yesterday') return [2, 2];
   return countedDays(core) ?? calendarDays(core, now) ?? namedDay(core, now, isLed);
 }
@@ -65,7 +66,8 @@ function namedDay(core: string, now: number, isLed: boolean): Days | undefined {
   const iso = /^(\d{4})-(\d\d)-(\d\d)$/.exec(core);
   if (iso) return sameDay(Math.max(0, backTo([Number(iso[1]), Number(iso[2]), Number(iso[3])], now)));
   const words = core.split(' ').filter((word) => word !== 'of' && word !== 'the');
-  const month = MONTHS.findIndex((name) => words.some((word) => word === name || (word.length === 3 && name.startsWith(word)))) + 1;
+  const month =
+    MONTHS.findIndex((name) => words.some((word) => word === name || (word.length === 3 && name.startsWith(word)))) + 1;
   if (month === 0 || words.length > 2 || (words.length === 1 && !isLed)) return undefined;
   const day = Number(/\b(\d{1,2})(?:st|nd|rd|th)?\b/.exec(core)?.[1] ?? 0);
   if (words.length === 2 && day === 0) return undefined;

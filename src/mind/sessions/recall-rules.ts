@@ -10,8 +10,10 @@ const MOST = 10;
 const SHOWN = 5;
 const SESSIONS_READ = 3;
 
-const SAY = '(say|decide|agree|discuss|settle|conclude|mention|talk|choose|plan|write|note|tell you|tell me|think|pick)';
-const TALKS = '(conversations|conversation|sessions|session|chats|chat|history|talks|past conversations|old sessions|past sessions)';
+const SAY =
+  '(say|decide|agree|discuss|settle|conclude|mention|talk|choose|plan|write|note|tell you|tell me|think|pick)';
+const TALKS =
+  '(conversations|conversation|sessions|session|chats|chat|history|talks|past conversations|old sessions|past sessions)';
 const FORMS: readonly string[] = [
   '(open|show|read|resume) [me] [the] (session|conversation) {session:session}',
   '(show|open) [me] message {message:number} (of|in) [the] [session] {session:session}',
@@ -39,7 +41,11 @@ const recallRule: ReflexRule = {
   purpose: 'recall',
   intent: 'recall',
   effect: 'read',
-  examples: ['what did we decide about the database last week', 'when did we last talk about docker', 'what did we do yesterday'],
+  examples: [
+    'what did we decide about the database last week',
+    'when did we last talk about docker',
+    'what did we do yesterday',
+  ],
 
   match(input) {
     const fit = input.fit(FORMS);
@@ -48,7 +54,8 @@ const recallRule: ReflexRule = {
 
   restate({ slots }) {
     const { session, message, when } = slots;
-    if (session !== undefined) return message === undefined ? `open the session ${session}` : `show message ${message} of session ${session}`;
+    if (session !== undefined)
+      return message === undefined ? `open the session ${session}` : `show message ${message} of session ${session}`;
     const time = when === undefined ? '' : ` ${when}`;
     if (queryOf(slots) === '') return when === undefined ? 'list our conversations' : `what did we talk about${time}`;
     return `search our conversations for ${queryOf(slots)}${time}`;
@@ -58,7 +65,8 @@ const recallRule: ReflexRule = {
 
   act({ slots }, input, results) {
     const wrong = results.find((result) => result.isError);
-    if (wrong !== undefined) return { type: 'say', text: 'The search failed.', quotes: [{ source: TOOL, text: wrong.text }] };
+    if (wrong !== undefined)
+      return { type: 'say', text: 'The search failed.', quotes: [{ source: TOOL, text: wrong.text }] };
     if (slots.session !== undefined) return openSession(slots, results);
     return queryOf(slots) === '' ? browse(slots, input, results) : discover(slots, input, results);
   },
@@ -73,7 +81,10 @@ function queryOf({ person, topic }: Slots): string {
 /** A topic without the small words at its beginning. */
 function tidy(slots: Slots): Slots {
   if (slots.topic === undefined) return slots;
-  return { ...slots, topic: slots.topic.replace(/^(?:(?:the|a|an|our|my|your|that|about|on|of)\s+)+/i, '').replace(/[?.!\s]+$/, '') };
+  return {
+    ...slots,
+    topic: slots.topic.replace(/^(?:(?:the|a|an|our|my|your|that|about|on|of)\s+)+/i, '').replace(/[?.!\s]+$/, ''),
+  };
 }
 
 function windowOf({ when }: Slots, { now }: ReflexInput): TimeWindow | undefined {
@@ -83,7 +94,10 @@ function windowOf({ when }: Slots, { now }: ReflexInput): TimeWindow | undefined
 function discover(slots: Slots, input: ReflexInput, [result]: readonly ToolResultPart[]): ReflexStep {
   const query = queryOf(slots);
   if (result === undefined)
-    return { type: 'call', calls: [{ name: TOOL, arguments: { query, ...(slots.when === undefined ? {} : { limit: MOST }) } }] };
+    return {
+      type: 'call',
+      calls: [{ name: TOOL, arguments: { query, ...(slots.when === undefined ? {} : { limit: MOST }) } }],
+    };
   const found = foundMessages(result.text).filter((message) => message.text !== input.text);
   const window = windowOf(slots, input);
   const inside = window === undefined ? found : found.filter((message) => isWithin(message, window));
@@ -102,18 +116,28 @@ function isWithin({ at }: Pick<FoundMessage, 'at'>, { from, to }: TimeWindow): b
 function browse(slots: Slots, input: ReflexInput, [listed, ...read]: readonly ToolResultPart[]): ReflexStep {
   if (listed === undefined) return { type: 'call', calls: [{ name: TOOL, arguments: { limit: MOST } }] };
   const window = windowOf(slots, input);
-  if (window === undefined) return { type: 'say', text: 'Recent conversations:', quotes: foundMessages(listed.text).map(quoteOf) };
-  const ids = foundSessions(listed.text).filter((session) => isWithin(session, window)).slice(0, SESSIONS_READ);
+  if (window === undefined)
+    return { type: 'say', text: 'Recent conversations:', quotes: foundMessages(listed.text).map(quoteOf) };
+  const ids = foundSessions(listed.text)
+    .filter((session) => isWithin(session, window))
+    .slice(0, SESSIONS_READ);
   if (ids.length === 0) return { type: 'say', text: `No conversation is stored for ${slots.when}.` };
-  if (read.length === 0) return { type: 'call', calls: ids.map(({ id }) => ({ name: TOOL, arguments: { session_id: id } })) };
-  const said = read.flatMap((result) => foundMessages(result.text)).filter(({ role, text }) => role === 'user' && text !== input.text);
-  const quotes = said.filter((message) => isWithin(message, window)).slice(0, MOST).map(quoteOf);
+  if (read.length === 0)
+    return { type: 'call', calls: ids.map(({ id }) => ({ name: TOOL, arguments: { session_id: id } })) };
+  const said = read
+    .flatMap((result) => foundMessages(result.text))
+    .filter(({ role, text }) => role === 'user' && text !== input.text);
+  const quotes = said
+    .filter((message) => isWithin(message, window))
+    .slice(0, MOST)
+    .map(quoteOf);
   return { type: 'say', text: `From ${slots.when}:`, quotes };
 }
 
 function openSession({ session = '', message }: Slots, [result]: readonly ToolResultPart[]): ReflexStep {
   const id = session.split(/[:/]/).at(-1) ?? '';
-  if (result !== undefined) return { type: 'say', text: `Session ${id}:`, quotes: foundMessages(result.text).map(quoteOf) };
+  if (result !== undefined)
+    return { type: 'say', text: `Session ${id}:`, quotes: foundMessages(result.text).map(quoteOf) };
   const around = message === undefined ? {} : { around_message_id: Number(message) };
   return { type: 'call', calls: [{ name: TOOL, arguments: { session_id: id, ...around } }] };
 }

@@ -205,7 +205,11 @@ describe('a line with several verbs', () => {
     ];
     for (const [line, tools] of lines) {
       const { calls } = await new ReflexConversation().say(line);
-      assert.deepEqual(calls.map(({ name }) => name), tools, line);
+      assert.deepEqual(
+        calls.map(({ name }) => name),
+        tools,
+        line,
+      );
     }
   });
 
@@ -235,9 +239,15 @@ describe('a line with several verbs', () => {
     const line = 'remember that I use pnpm and run the tests';
     assert.deepEqual((await talk.say(line)).calls, []);
     const whole = await talk.say('1');
-    assert.deepEqual(whole.calls.map((call) => call.arguments.content), ['I use pnpm and run the tests']);
+    assert.deepEqual(
+      whole.calls.map((call) => call.arguments.content),
+      ['I use pnpm and run the tests'],
+    );
     await talk.say(line);
-    assert.deepEqual((await talk.say('2')).calls.map(({ name }) => name), ['memory', 'terminal']);
+    assert.deepEqual(
+      (await talk.say('2')).calls.map(({ name }) => name),
+      ['memory', 'terminal'],
+    );
   });
 });
 

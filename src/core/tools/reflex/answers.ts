@@ -8,7 +8,11 @@ import { type Message, type ToolCallPart, type ToolResultPart, toolCalls } from 
 export function quoteCommand(command: string, result: ToolResultPart): Extract<ReflexStep, { type: 'say' }> {
   const { exitCode, ms, refused, spill } = result.observed;
   if (refused !== undefined)
-    return { type: 'say', text: 'It was not run.', quotes: [{ source: `$ ${command} · ${refused}`, text: result.text }] };
+    return {
+      type: 'say',
+      text: 'It was not run.',
+      quotes: [{ source: `$ ${command} · ${refused}`, text: result.text }],
+    };
   const exit = exitCode === undefined ? '' : ` · exit ${exitCode}`;
   const rest = spill === undefined ? '' : ` · whole output in ${spill}`;
   const source = `$ ${command}${exit} · ${Math.round(ms)} ms${rest}`;
@@ -22,7 +26,9 @@ export function quoteResult(source: string, result: ToolResultPart): Extract<Ref
 
 /** Shell quoting for a path that the owner named. */
 export function shellWord(text: string): string {
-  return /^[\p{L}\p{N}_@%+=:,./~-]+$/u.test(text) && !text.startsWith('-') ? text : `'${text.replaceAll("'", "'\\''")}'`;
+  return /^[\p{L}\p{N}_@%+=:,./~-]+$/u.test(text) && !text.startsWith('-')
+    ? text
+    : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /** A path, quoted when a line would otherwise not read it as one. */
@@ -56,7 +62,9 @@ export function lastOutput(history: readonly Message[]): DoneCall | undefined {
 
 /** Commands run so far, newest first, each once. */
 export function commandsRun(history: readonly Message[]): readonly string[] {
-  const commands = doneCalls(history).flatMap(({ call }) => (call.name === 'terminal' ? [textOf(call.arguments, 'command')] : []));
+  const commands = doneCalls(history).flatMap(({ call }) =>
+    call.name === 'terminal' ? [textOf(call.arguments, 'command')] : [],
+  );
   return [...new Set(commands.reverse().filter((command) => command !== ''))];
 }
 
@@ -74,6 +82,11 @@ export function pathOf({ slots }: ReflexMatch, history: readonly Message[]): str
   const calls = doneCalls(history.slice(at + 1)).filter(({ call }) => FILE_TOOLS.has(call.name));
   const path = textOf(calls.at(-1)?.call.arguments ?? {}, 'path');
   return path === '' ? pipedFile(history[at]) : path;
+}
+
+/** The match, asking which file where `it` stands for none. */
+export function withKnownFile(match: ReflexMatch, history: readonly Message[]): ReflexMatch {
+  return match.slots.path === SAME_FILE && pathOf(match, history) === undefined ? { ...match, missing: 'path' } : match;
 }
 
 /** What was piped in with the line: a text that is looked for nowhere in particular is looked for there. */

@@ -17,11 +17,21 @@ const PROGRAMS = new Set(
   ifconfig ip netstat lsof ps pgrep pkill killall htop nohup crontab systemctl journalctl dmesg uname hostname uptime whoami passwd sudo env
   printenv export grep rg sed awk jq yq xargs tr wc uniq tee hexdump md5sum sha1sum sha256sum base64 openssl gpg tar gzip gunzip zip unzip xz
   zcat bash sh zsh tmux vim nvim nano apt apt-get dpkg yum dnf brew snap sqlite3 psql mysql redis-cli ffmpeg pandoc tree printf echo basename
-  dirname realpath readlink mktemp shuf seq cal talaria shred truncate unlink dd diff cmp nl tac rev fd bat`.split(/\s+/),
+  dirname realpath readlink mktemp shuf seq cal talaria shred truncate unlink dd diff cmp nl tac rev fd bat`.split(
+    /\s+/,
+  ),
 );
 /** English words too: alone they are commands only after `run`. */
-const WORDY = new Set('make find sort time watch kill cat head tail cut join split who touch date open sleep test type history top go code less more file install'.split(' '));
-const ALONE = new Set('ls ll pwd date df du ps top htop uptime whoami hostname uname env printenv make tree pytest jest vitest tsc cal dmesg lsblk'.split(' '));
+const WORDY = new Set(
+  'make find sort time watch kill cat head tail cut join split who touch date open sleep test type history top go code less more file install'.split(
+    ' ',
+  ),
+);
+const ALONE = new Set(
+  'ls ll pwd date df du ps top htop uptime whoami hostname uname env printenv make tree pytest jest vitest tsc cal dmesg lsblk'.split(
+    ' ',
+  ),
+);
 const SUBCOMMANDS = new Set(
   `status log diff show branch fetch pull push add commit checkout switch stash blame tag remote rebase merge reset clean restore clone init
   config run test install i ci start build publish audit outdated update uninstall list images compose up down logs inspect stop restart prune
@@ -38,10 +48,14 @@ const PROSE = new Set(
 export function spokenCommand(words: string, isQuoted: boolean): SpokenCommand | undefined {
   if (isQuoted) return { command: words, sure: true };
   const command = words.replace(/(?<=[\w`'")])[.!?]$/, '');
-  const rest = command.replace(/^(?:[A-Z_]+=\S+\s+)+/, '').replace(/"[^"]*"|'[^']*'/g, 'q=').split(/\s+/);
+  const rest = command
+    .replace(/^(?:[A-Z_]+=\S+\s+)+/, '')
+    .replace(/"[^"]*"|'[^']*'/g, 'q=')
+    .split(/\s+/);
   const [head = '', ...others] = rest;
   const isProgram = PROGRAMS.has(head) || WORDY.has(head) || isScript(head);
-  if (!isProgram && !others.some(isShellWord)) return others.length === 0 && /^[a-z][\w-]+$/.test(head) && !PROSE.has(head) ? { command, sure: false } : undefined;
+  if (!isProgram && !others.some(isShellWord))
+    return others.length === 0 && /^[a-z][\w-]+$/.test(head) && !PROSE.has(head) ? { command, sure: false } : undefined;
   if (PROSE.has(head)) return undefined;
   return { command, sure: !others.some((word) => PROSE.has(word.toLowerCase().replace(/[,;:]$/, ''))) };
 }
@@ -49,7 +63,10 @@ export function spokenCommand(words: string, isQuoted: boolean): SpokenCommand |
 /** A line that is nothing but a command: `git status`, `npm run lint`, `rm old.txt`. */
 export function bareCommand(line: string): SpokenCommand | undefined {
   if (/[?\n]/.test(line)) return undefined;
-  const [head = '', ...rest] = line.replace(/^sudo /, '').replace(/"[^"]*"|'[^']*'/g, 'q=').split(/\s+/);
+  const [head = '', ...rest] = line
+    .replace(/^sudo /, '')
+    .replace(/"[^"]*"|'[^']*'/g, 'q=')
+    .split(/\s+/);
   if (isScript(head) && rest.every((word) => isShellWord(word) || /^[\w-]+$/.test(word)))
     return { command: line, sure: rest.every((word) => !PROSE.has(word)) };
   if (rest.length === 0) return ALONE.has(head) ? { command: line, sure: true } : undefined;
@@ -57,14 +74,23 @@ export function bareCommand(line: string): SpokenCommand | undefined {
   if (!PROGRAMS.has(head) || rest.some((word) => PROSE.has(word.toLowerCase()))) return undefined;
   const [second = '', ...others] = rest;
   const plain = others.filter((word) => !isShellWord(word)).length;
-  if (SUBCOMMANDS.has(second)) return { command: line, sure: plain === 0 || (plain === 1 && /^(?:run|install|i|checkout|switch|logs|add|branch)$/.test(second)) };
-  return rest.some(isShellWord) ? { command: line, sure: rest.filter((word) => !isShellWord(word)).length < 2 } : { command: line, sure: false };
+  if (SUBCOMMANDS.has(second))
+    return {
+      command: line,
+      sure: plain === 0 || (plain === 1 && /^(?:run|install|i|checkout|switch|logs|add|branch)$/.test(second)),
+    };
+  return rest.some(isShellWord)
+    ? { command: line, sure: rest.filter((word) => !isShellWord(word)).length < 2 }
+    : { command: line, sure: false };
 }
 
 function wordyCommand(line: string, head: string, rest: readonly string[]): SpokenCommand | undefined {
   const marked = rest.filter(isShellWord).length;
-  if (head === 'make' || head === 'go') return rest.length === 1 && SUBCOMMANDS.has(rest[0] ?? '') ? { command: line, sure: true } : undefined;
-  return marked === rest.length && (head !== 'find' || rest.some((word) => word.startsWith('-'))) ? { command: line, sure: true } : undefined;
+  if (head === 'make' || head === 'go')
+    return rest.length === 1 && SUBCOMMANDS.has(rest[0] ?? '') ? { command: line, sure: true } : undefined;
+  return marked === rest.length && (head !== 'find' || rest.some((word) => word.startsWith('-')))
+    ? { command: line, sure: true }
+    : undefined;
 }
 
 function isScript(word: string): boolean {
@@ -73,23 +99,52 @@ function isScript(word: string): boolean {
 
 /** A flag, path, quotation, variable or operator: nothing that prose has. */
 function isShellWord(word: string): boolean {
-  return /^-{1,2}\w|^[$"']|^[\w.~-]*\/[\w.*~/-]*$|^[\w.*-]*\.[a-z]\w{0,5}$|[*|&<>=:@]|^\.$|^\d+$/i.test(word) && !/[,;]$|^[<>]$/.test(word);
+  return (
+    /^-{1,2}\w|^[$"']|^[\w.~-]*\/[\w.*~/-]*$|^[\w.*-]*\.[a-z]\w{0,5}$|[*|&<>=:@]|^\.$|^\d+$/i.test(word) &&
+    !/[,;]$|^[<>]$/.test(word)
+  );
 }
 
 const HEAD = String.raw`(?:^|[;&|(]\s*|\b(?:sudo|xargs|time|nohup|exec|env|do|then)\s+(?:-\S+\s+)*)`;
 const DESTROYS: readonly (readonly [pattern: RegExp, what: string])[] = [
-  [new RegExp(`${HEAD}(?:\\S*/)?(?:rm|rmdir|unlink|shred|trash|truncate|dd|mkfs\\S*|wipefs)(?:\\s|$)`), 'deletes or overwrites data'],
+  [
+    new RegExp(`${HEAD}(?:\\S*/)?(?:rm|rmdir|unlink|shred|trash|truncate|dd|mkfs\\S*|wipefs)(?:\\s|$)`),
+    'deletes or overwrites data',
+  ],
   [/\s-delete\b|\s--delete\b|\bxargs\b.*\b(?:rm|mv|sed|kill)\b|\s-exec\s+(?:rm|mv|sed)\b/, 'deletes files'],
   [/(?:^|[^0-9&>=-])>(?![>&]|\s*\/dev\/null|\()/, 'overwrites a file'],
   [new RegExp(`${HEAD}(?:mv|cp|install|rename|tee|rsync|patch|ln)(?:\\s|$)`), 'may overwrite files'],
   [/\b(?:sed|perl)\b.*\s(?:-\w*i\b|--in-place|-i\S*)|\bsort\b.*\s-o\b/, 'changes files in place'],
-  [new RegExp(`${HEAD}(?:sudo|su|chmod|chown|umount|kill|pkill|killall|shutdown|reboot|halt)(?:\\s|$)`), 'changes the machine or what runs on it'],
-  [/\bgit\s+(?:-\S+\s+)*(?:reset|clean|restore|rm|rebase|gc)\b|\bgit\s+(?:checkout|stash|branch|tag|remote)\b.*\s(?:--|\.|-f|-d|-D|drop|clear|remove|rm)(?:\s|$)|--amend\b/, 'may lose changes'],
-  [/\bgit\s+push\b|\b(?:npm|yarn|pnpm|cargo|poetry|gem|twine)\s+(?:publish|upload|push)\b|\bdocker\s+push\b|\b(?:run|make)\s+\S*(?:deploy|release|publish)/, 'sends something out'],
-  [new RegExp(`${HEAD}(?:scp|sftp|mail|mailx|sendmail)(?:\\s|$)|\\bcurl\\b.*\\s(?:-d|--data\\S*|-F|-T|-X\\s*(?:POST|PUT|DELETE|PATCH))\\b|\\bgh\\s+(?:pr|issue|release)\\s+(?:create|merge|close|delete)`), 'sends something out'],
-  [/\b(?:docker|podman|kubectl|helm|terraform|compose|aws|gcloud)\b.*\s(?:rm|rmi|prune|kill|down|delete|destroy|apply|uninstall)\b/, 'removes what runs elsewhere'],
-  [/\b(?:npm|pnpm|yarn|pip3?|cargo|apt|apt-get|brew|gem|dnf)\s+(?:uninstall|remove|rm|purge|autoremove|prune)\b|\bcrontab\s+-r\b/, 'removes packages or jobs'],
-  [/\b(?:drop|truncate)\s+(?:table|database|schema)\b|\bdelete\s+from\b|\bupdate\s+\w+\s+set\b|\bdropdb\b|\bflush(?:all|db)\b/i, 'changes a database'],
+  [
+    new RegExp(`${HEAD}(?:sudo|su|chmod|chown|umount|kill|pkill|killall|shutdown|reboot|halt)(?:\\s|$)`),
+    'changes the machine or what runs on it',
+  ],
+  [
+    /\bgit\s+(?:-\S+\s+)*(?:reset|clean|restore|rm|rebase|gc)\b|\bgit\s+(?:checkout|stash|branch|tag|remote)\b.*\s(?:--|\.|-f|-d|-D|drop|clear|remove|rm)(?:\s|$)|--amend\b/,
+    'may lose changes',
+  ],
+  [
+    /\bgit\s+push\b|\b(?:npm|yarn|pnpm|cargo|poetry|gem|twine)\s+(?:publish|upload|push)\b|\bdocker\s+push\b|\b(?:run|make)\s+\S*(?:deploy|release|publish)/,
+    'sends something out',
+  ],
+  [
+    new RegExp(
+      `${HEAD}(?:scp|sftp|mail|mailx|sendmail)(?:\\s|$)|\\bcurl\\b.*\\s(?:-d|--data\\S*|-F|-T|-X\\s*(?:POST|PUT|DELETE|PATCH))\\b|\\bgh\\s+(?:pr|issue|release)\\s+(?:create|merge|close|delete)`,
+    ),
+    'sends something out',
+  ],
+  [
+    /\b(?:docker|podman|kubectl|helm|terraform|compose|aws|gcloud)\b.*\s(?:rm|rmi|prune|kill|down|delete|destroy|apply|uninstall)\b/,
+    'removes what runs elsewhere',
+  ],
+  [
+    /\b(?:npm|pnpm|yarn|pip3?|cargo|apt|apt-get|brew|gem|dnf)\s+(?:uninstall|remove|rm|purge|autoremove|prune)\b|\bcrontab\s+-r\b/,
+    'removes packages or jobs',
+  ],
+  [
+    /\b(?:drop|truncate)\s+(?:table|database|schema)\b|\bdelete\s+from\b|\bupdate\s+\w+\s+set\b|\bdropdb\b|\bflush(?:all|db)\b/i,
+    'changes a database',
+  ],
   [/\|\s*(?:sudo\s+)?(?:ba|z|da)?sh\b|\beval\b|\b(?:base64|xxd)\b.*\|/, 'runs what it does not show'],
   [/\bmake\s+(?:clean|distclean|uninstall)\b|\bnpm\s+run\s+clean\b/, 'deletes files'],
 ];

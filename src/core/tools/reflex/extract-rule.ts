@@ -2,7 +2,7 @@
 // that read_file shows are put together. Invariant: an extract is whole lines under `path:line`, never a word of its own.
 import { plural } from '#base/text.ts';
 import type { ReflexRule, ReflexStep } from '#core/agent/reflex-rule.ts';
-import { pathOf, quoteResult, spokenPath } from './answers.ts';
+import { pathOf, quoteResult, spokenPath, withKnownFile } from './answers.ts';
 
 export interface FileLine {
   readonly number: number;
@@ -39,10 +39,14 @@ export function joinPages(texts: readonly string[]): FilePage {
   return { lines, next };
 }
 
-const MONTH = '(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)';
+const MONTH =
+  '(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)';
 const PATTERNS: Readonly<Record<string, RegExp>> = {
   headings: /^\s{0,3}#{1,6}\s+\S|^\d+(\.\d+)*\.?\s+[A-Z][^.!?]{2,70}$/,
-  dates: new RegExp(`\\b(?:\\d{4}-\\d{1,2}-\\d{1,2}|\\d{1,2}[./]\\d{1,2}[./]\\d{2,4}|${MONTH}\\.?\\s+\\d{1,2}|\\d{1,2}\\.?\\s+${MONTH}|${MONTH}\\s+\\d{4}|(?:19|20)\\d{2})\\b`, 'i'),
+  dates: new RegExp(
+    `\\b(?:\\d{4}-\\d{1,2}-\\d{1,2}|\\d{1,2}[./]\\d{1,2}[./]\\d{2,4}|${MONTH}\\.?\\s+\\d{1,2}|\\d{1,2}\\.?\\s+${MONTH}|${MONTH}\\s+\\d{4}|(?:19|20)\\d{2})\\b`,
+    'i',
+  ),
   figures: /\d/,
   links: /https?:\/\/\S+|\bwww\.\S+|[\w.+-]+@[\w-]+\.[\w.]+/i,
   todos: /\b(?:TODO|FIXME|XXX|HACK)\b|^\s*[-*]\s+\[ \]/,
@@ -85,8 +89,12 @@ export const extractRule: ReflexRule = {
   intent: 'extract',
   effect: 'read',
   examples: ['list the headings of README.md', 'what dates are in notes.txt', 'extract the figures from report.md'],
-  match: (input) => input.fit(FORMS),
-  restate: ({ slots }) => `${slots.count === undefined ? 'extract the' : 'count the'} ${slots.what} ${slots.count === undefined ? 'from' : 'in'} ${spokenPath(slots.path ?? '')}`,
+  match(input) {
+    const fit = input.fit(FORMS);
+    return fit && withKnownFile(fit, input.history);
+  },
+  restate: ({ slots }) =>
+    `${slots.count === undefined ? 'extract the' : 'count the'} ${slots.what} ${slots.count === undefined ? 'from' : 'in'} ${spokenPath(slots.path ?? '')}`,
 
   act(match, input, results) {
     const { what = '', count } = match.slots;
@@ -95,8 +103,16 @@ export const extractRule: ReflexRule = {
     if (wrong !== undefined) return quoteResult(path, wrong);
     const { lines, next } = joinPages(results.map((result) => result.text));
     if (next !== undefined)
-      return { type: 'call', calls: [{ name: 'read_file', arguments: { path, ...(next === 1 ? {} : { offset: next }) } }] };
-    return sayExtract(path, { what, total: lines.length, found: extractLines(lines, what), isCount: count !== undefined });
+      return {
+        type: 'call',
+        calls: [{ name: 'read_file', arguments: { path, ...(next === 1 ? {} : { offset: next }) } }],
+      };
+    return sayExtract(path, {
+      what,
+      total: lines.length,
+      found: extractLines(lines, what),
+      isCount: count !== undefined,
+    });
   },
 };
 
@@ -110,7 +126,10 @@ interface Extract {
 function sayExtract(path: string, { what, total, found, isCount }: Extract): ReflexStep {
   const counted = `${plural(found.length, NOUNS[what] ?? 'line')} in ${path} (${total} lines read).`;
   if (isCount || found.length === 0) return { type: 'say', text: counted };
-  const text = found.slice(0, MAX_SHOWN).map((line) => `${path}:${line.number}  ${line.text.trim()}`).join('\n');
+  const text = found
+    .slice(0, MAX_SHOWN)
+    .map((line) => `${path}:${line.number}  ${line.text.trim()}`)
+    .join('\n');
   const more = found.length > MAX_SHOWN ? ` The first ${MAX_SHOWN} are shown.` : '';
   return { type: 'say', text: `${counted}${more}`, quotes: [{ source: path, text }] };
 }

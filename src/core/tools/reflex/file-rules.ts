@@ -2,12 +2,19 @@
 // Invariants: lines are quoted with their place; what is saved is the result as it stands in the conversation, byte for byte, after a yes.
 import type { JsonObject } from '#base/json.ts';
 import { plural } from '#base/text.ts';
-import { type ReflexInput, type ReflexMatch, type ReflexRule, type ReflexStep, SAME_FILE } from '#core/agent/reflex-rule.ts';
+import {
+  type ReflexInput,
+  type ReflexMatch,
+  type ReflexRule,
+  type ReflexStep,
+  SAME_FILE,
+} from '#core/agent/reflex-rule.ts';
 import type { ToolResultPart } from '#core/model/message.ts';
 import { lastOutput, pathOf, quoteCommand, quoteResult, shellWord, spokenPath } from './answers.ts';
 import { filePage } from './extract-rule.ts';
 
-const THINGS = '(files|file|folders|directories|everything|contents|content|all files|files and folders|stuff|things|what is)';
+const THINGS =
+  '(files|file|folders|directories|everything|contents|content|all files|files and folders|stuff|things|what is)';
 const IN = '(in|inside|of|under|from|at|within)';
 const SHOW = '(list|show|display|see|give|print|view|get)';
 const LIST: readonly string[] = [
@@ -22,11 +29,15 @@ const LIST: readonly string[] = [
   `(contents|files|listing) ${IN} {path:folder}`,
   '(look|peek) (in|into|inside) {path:folder}',
 ];
-const READ_VERB = '(read|show|open|cat|print|display|view|see|give|get|less|more|type|look at|take a look at|have a look at|have look at|pull up|dump|output)';
+const READ_VERB =
+  '(read|show|open|cat|print|display|view|see|give|get|less|more|type|look at|take a look at|have a look at|have look at|pull up|dump|output)';
 const CONTENT = '[(all|whole|full|entire)] [of] [(contents|content|text|inside) of]';
 const LINES = '(lines|line|rows|row)';
 const READ: readonly string[] = [
-  `[${READ_VERB}] [first|top|beginning] {head:number} ${LINES} (of|from|in) {path:file}`.replace('[first|top|beginning]', '(first|top)'),
+  `[${READ_VERB}] [first|top|beginning] {head:number} ${LINES} (of|from|in) {path:file}`.replace(
+    '[first|top|beginning]',
+    '(first|top)',
+  ),
   `[${READ_VERB}] (last|bottom|final) {tail:number} ${LINES} (of|from|in) {path:file}`,
   '(head|tail) {path:file}',
   `[${READ_VERB}] ${LINES} {range:range} (of|from|in) {path:file}`,
@@ -56,7 +67,8 @@ export const listRule: ReflexRule = {
   effect: 'read',
   examples: ['list the files here', 'ls', 'list the files in the src folder'],
   match: (input) => input.fit(LIST),
-  restate: ({ slots }) => (folderOf(slots) === '.' ? 'list the files here' : `list the files in the folder ${spokenPath(folderOf(slots))}`),
+  restate: ({ slots }) =>
+    folderOf(slots) === '.' ? 'list the files here' : `list the files in the folder ${spokenPath(folderOf(slots))}`,
 
   act({ slots }, input, [result]) {
     const path = folderOf(slots);
@@ -97,7 +109,10 @@ export const readRule: ReflexRule = {
     if (path === undefined) return askWhich(input);
     const command = slots.tail === undefined ? '' : `tail -n ${slots.tail} ${shellWord(path)}`;
     if (result !== undefined) return command === '' ? quoteFile(slots, result) : quoteCommand(command, result);
-    const call = command === '' ? { name: 'read_file', arguments: readArguments(slots) } : { name: 'terminal', arguments: { command } };
+    const call =
+      command === ''
+        ? { name: 'read_file', arguments: readArguments(slots) }
+        : { name: 'terminal', arguments: { command } };
     return { type: 'call', calls: [call] };
   },
 };
@@ -128,7 +143,11 @@ function spanOf({ path = '', range, line, head, tail, ...slots }: Slots): Slots 
 function readArguments({ path = '', head, from, to }: Slots): JsonObject {
   if (head !== undefined) return { path, limit: Number(head) };
   if (from === undefined) return { path };
-  return { path, offset: Number(from), ...(to === undefined ? {} : { limit: Math.max(1, Number(to) - Number(from) + 1) }) };
+  return {
+    path,
+    offset: Number(from),
+    ...(to === undefined ? {} : { limit: Math.max(1, Number(to) - Number(from) + 1) }),
+  };
 }
 
 /** The lines under `path:from-to`, and how to go on when there are more. */
@@ -160,13 +179,19 @@ export const saveRule: ReflexRule = {
 
   restate: ({ slots }) => `save that as ${spokenPath(slots.path ?? '')}`,
 
-  missing: () => ({ type: 'ask', question: 'Save it under which name?', choices: ['save that as output.txt'], fill: 'save that as {}' }),
+  missing: () => ({
+    type: 'ask',
+    question: 'Save it under which name?',
+    choices: ['save that as output.txt'],
+    fill: 'save that as {}',
+  }),
 
   act(match, input, [result]) {
     const path = match.slots.path ?? '';
     if (result !== undefined) return quoteResult(path, result);
     const last = lastOutput(input.history);
-    if (last === undefined) return { type: 'say', text: 'There is no output in this conversation yet that could be saved.' };
+    if (last === undefined)
+      return { type: 'say', text: 'There is no output in this conversation yet that could be saved.' };
     const { text: content, observed } = last.result;
     if (input.confirmed) return { type: 'call', calls: [{ name: 'write_file', arguments: { path, content } }] };
     const what = `${plural(content.length, 'character')} of the last output (${last.call.name})`;

@@ -35,7 +35,8 @@ const AGAIN: readonly string[] = [
   '(again|rerun|!!|once more|repeat (it|that|[the] last command)|rerun (it|that|[the] last command))',
 ];
 const OPEN: readonly string[] = ['(run|execute) [it|that|this|something|a command|command]'];
-const MODIFIED = /^(`[^`]+`|"[^"]+"|\S.*?)((?:\s+in the (?:folder|directory) \S+|\s+in the background|\s+with a timeout of \d+ (?:seconds?|minutes?))+)$/i;
+const MODIFIED =
+  /^(`[^`]+`|"[^"]+"|\S.*?)((?:\s+in the (?:folder|directory) \S+|\s+in the background|\s+with a timeout of \d+ (?:seconds?|minutes?))+)$/i;
 /** A bare command gives way to whatever was said in words. */
 const BARE = 0.93;
 const UNSURE = 0.5;
@@ -168,7 +169,14 @@ const KINDS: readonly (readonly [kind: string, forms: readonly string[], names: 
     ],
     /^(?:start|dev|serve|run|server)(?:[:-].*)?$/i,
   ],
-  ['lint', ['(run|execute|do) [the|my|our] (lint|linter|linting|type check|typecheck|formatter|format)', 'lint [it|this|everything|the code|the project]'], /^(?:lint|typecheck|format|fmt|check)(?:[:-].*)?$/i],
+  [
+    'lint',
+    [
+      '(run|execute|do) [the|my|our] (lint|linter|linting|type check|typecheck|formatter|format)',
+      'lint [it|this|everything|the code|the project]',
+    ],
+    /^(?:lint|typecheck|format|fmt|check)(?:[:-].*)?$/i,
+  ],
 ];
 const NAMED: readonly string[] = [
   '(run|start|execute|do) [the] [npm|package|make|project] (script|target|task) [called|named] {script:name}',
@@ -192,7 +200,8 @@ export const scriptRule: ReflexRule = {
     return fit && script && { score: fit.score, slots: { script: script.name } };
   },
 
-  restate: ({ slots }) => (slots.script === undefined ? (RESTATED[slots.kind ?? ''] ?? '') : `run the script ${slots.script}`),
+  restate: ({ slots }) =>
+    slots.script === undefined ? (RESTATED[slots.kind ?? ''] ?? '') : `run the script ${slots.script}`,
 
   act({ slots }, input, results) {
     const found = scriptsFor(slots, input.folder.scripts);
@@ -208,10 +217,18 @@ export const scriptRule: ReflexRule = {
   },
 };
 
-const RESTATED: Readonly<Record<string, string>> = { tests: 'run the tests', build: 'run the build', start: 'start the app', lint: 'run the linter' };
+const RESTATED: Readonly<Record<string, string>> = {
+  tests: 'run the tests',
+  build: 'run the build',
+  start: 'start the app',
+  lint: 'run the linter',
+};
 
 /** One that has just the name of the kind stands for all that begin with it; of several files the first counts. */
-function scriptsFor({ script, kind }: ReflexMatch['slots'], scripts: readonly ProjectScript[]): readonly ProjectScript[] {
+function scriptsFor(
+  { script, kind }: ReflexMatch['slots'],
+  scripts: readonly ProjectScript[],
+): readonly ProjectScript[] {
   if (script !== undefined) return scripts.filter(({ name }) => name === script).slice(0, 1);
   const names = KINDS.find(([name]) => name === kind)?.[2];
   const fitting = scripts.filter(({ name }) => names?.test(name) === true);
@@ -222,5 +239,8 @@ function scriptsFor({ script, kind }: ReflexMatch['slots'], scripts: readonly Pr
 function nothingThere(kind: string, scripts: readonly ProjectScript[]): ReflexStep {
   const there = scripts.slice(0, 8).map(({ command, file }) => `${command} (${file})`);
   const text = `No project file here names a command for: ${kind}.`;
-  return { type: 'say', text: there.length === 0 ? `${text} Spell it out: run \`…\`.` : `${text} There is: ${there.join(', ')}.` };
+  return {
+    type: 'say',
+    text: there.length === 0 ? `${text} Spell it out: run \`…\`.` : `${text} There is: ${there.join(', ')}.`,
+  };
 }

@@ -1,13 +1,15 @@
 // Owns the intents `find-files`, `find-text` and `count`: names and words in the files of a place, and how many there are.
 // Invariants: a phrase is searched as it was said; a count is of what a tool showed, word by word, never estimated.
+import type { JsonObject } from '#base/json.ts';
 import { plural } from '#base/text.ts';
 import type { ReflexInput, ReflexMatch, ReflexRule, ReflexStep } from '#core/agent/reflex-rule.ts';
 import type { ToolResultPart } from '#core/model/message.ts';
-import { pathOf, pipedFile, quoteCommand, quoteResult, shellWord, spokenPath } from './answers.ts';
+import { pathOf, pipedFile, quoteCommand, quoteResult, shellWord, spokenPath, withKnownFile } from './answers.ts';
 
 const FIND = '(find|locate|search for|search|look for|list|show|get|give|where are|where is|which are)';
 const IN = '(in|inside|under|within|of|from|below|across)';
-const EVERYWHERE = '[all] (files|code|project|codebase|repo|source|everywhere|these files|this project|here|this folder)';
+const EVERYWHERE =
+  '[all] (files|code|project|codebase|repo|source|everywhere|these files|this project|here|this folder)';
 const PLACE = `[${IN} (${EVERYWHERE}|{path:place})]`;
 const KIND = '[all] [of] [my|our] {glob:glob} files';
 const FILES: readonly string[] = [
@@ -23,7 +25,8 @@ const FILES: readonly string[] = [
   `search (${EVERYWHERE}|{path:place}) for [a|the] (file|files) [called|named] {pattern:words}`,
   `(find|locate|look for|search for) [my|our|the] {pattern:name} (file|files) ${PLACE}`,
 ];
-const TEXTWORD = '[word|words|text|string|phrase|term|mentions of|mention of|occurrences of|uses of|usages of|references to|all occurrences of|all mentions of|all uses of|lines with|lines containing|every line with|every mention of|every occurrence of]';
+const TEXTWORD =
+  '[word|words|text|string|phrase|term|mentions of|mention of|occurrences of|uses of|usages of|references to|all occurrences of|all mentions of|all uses of|lines with|lines containing|every line with|every mention of|every occurrence of]';
 const TEXT: readonly string[] = [
   `(grep|rg) [for] {pattern:words} ${IN} (${EVERYWHERE}|{path:place})`,
   `(grep|rg) [for] {pattern:words} [{path:place}]`,
@@ -59,13 +62,19 @@ const COUNT: readonly string[] = [
 /** Understood by a person, searched by nobody. */
 const MEANT = /\bthe (?:bug|problem|issue|reason|answer|way|mistake|cause|culprit)s?\b/i;
 /** Words that name nothing that a file could hold. */
-const VAGUE = /^(?:it|that|this|them|something|anything|everything|out|me|way|one|job|help|information|info|(?:a|the|my) (?:way|problem|bug|issue|error|reason|answer)s?)$|^(?:all|any|every\w*|files?|folders?|where|some|\d)\b|^(?:my|our|your|this|that|these|those)\s|\b(?:how|why|whether|if)\b/i;
+const VAGUE =
+  /^(?:it|that|this|them|something|anything|everything|out|me|way|one|job|help|information|info|(?:a|the|my) (?:way|problem|bug|issue|error|reason|answer)s?)$|^(?:all|any|every\w*|files?|folders?|where|some|\d)\b|^(?:my|our|your|this|that|these|those)\s|\b(?:how|why|whether|if)\b/i;
 
 export const findFilesRule: ReflexRule = {
   purpose: 'act',
   intent: 'find-files',
   effect: 'read',
-  examples: ['find *.ts', 'find all markdown files in the docs folder', 'where is package.json', 'find files named config'],
+  examples: [
+    'find *.ts',
+    'find all markdown files in the docs folder',
+    'where is package.json',
+    'find files named config',
+  ],
 
   match(input) {
     const fit = input.fit(FILES) ?? eitherMatch(input);
@@ -74,7 +83,8 @@ export const findFilesRule: ReflexRule = {
     return { ...fit, score: fit.slots['path.loose'] === undefined ? fit.score : 0.5, slots: withFolder(fit.slots) };
   },
 
-  restate: ({ slots }) => `find files named "${slots.pattern}"${slots.path === undefined ? '' : ` in ${spokenPath(slots.path)}`}`,
+  restate: ({ slots }) =>
+    `find files named "${slots.pattern}"${slots.path === undefined ? '' : ` in ${spokenPath(slots.path)}`}`,
 
   act: ({ slots }, _input, [result]) =>
     result === undefined
@@ -85,7 +95,8 @@ export const findFilesRule: ReflexRule = {
 /** Two words after a mere `find` may be a name or a text: the owner says which. */
 function eitherMatch(input: ReflexInput): ReflexMatch | undefined {
   const fit = input.fit(EITHER);
-  if (fit === undefined || input.fit(TEXT) !== undefined || (fit.slots.pattern ?? '').split(/\s+/).length > 3) return undefined;
+  if (fit === undefined || input.fit(TEXT) !== undefined || (fit.slots.pattern ?? '').split(/\s+/).length > 3)
+    return undefined;
   if (fit.slots.path !== undefined || fit.slots['pattern.quoted'] !== undefined) return undefined;
   return (fit.slots.pattern ?? '').includes(' ') ? { ...fit, score: 0.5 } : fit;
 }
@@ -95,7 +106,10 @@ function withFolder({ pattern = '', path }: ReflexMatch['slots']): ReflexMatch['
   const cut = pattern.lastIndexOf('/');
   const inside = cut > 0 && !pattern.slice(0, cut).includes('*');
   const folder = inside ? pattern.slice(0, cut) : path;
-  return { pattern: inside ? pattern.slice(cut + 1) : pattern, ...(folder === undefined || folder === '.' ? {} : { path: folder }) };
+  return {
+    pattern: inside ? pattern.slice(cut + 1) : pattern,
+    ...(folder === undefined || folder === '.' ? {} : { path: folder }),
+  };
 }
 
 function fileSearch({ pattern = '*', path }: ReflexMatch['slots']): Readonly<Record<string, string>> {
@@ -115,8 +129,12 @@ export const findTextRule: ReflexRule = {
     const loose = fit.slots['pattern.quoted'] === undefined;
     const words = pattern.split(/\s+/).length;
     const isEither = input.fit(TEXT) === undefined;
-    if (loose && (VAGUE.test(pattern) || MEANT.test(input.text) || /[*]/.test(pattern) || words > (isEither ? 3 : 5))) return undefined;
-    const isName = loose && /^\S+(?:\.\w{1,5}|\/\S*)$/.test(pattern) && !/\b(?:grep|text|word|string|mention|contain|use|import)/i.test(input.text);
+    if (loose && (VAGUE.test(pattern) || MEANT.test(input.text) || /[*]/.test(pattern) || words > (isEither ? 3 : 5)))
+      return undefined;
+    const isName =
+      loose &&
+      /^\S+(?:\.\w{1,5}|\/\S*)$/.test(pattern) &&
+      !/\b(?:grep|text|word|string|mention|contain|use|import)/i.test(input.text);
     if (isName) return undefined;
     const isDoubtful = (isEither && loose && words > 1) || fit.slots['path.loose'] !== undefined;
     return inPiped(isDoubtful ? { ...fit, score: 0.5 } : fit, input);
@@ -130,7 +148,8 @@ export const findTextRule: ReflexRule = {
   act(match, input, [result]) {
     const path = pathOf(match, input.history);
     const { pattern = '' } = match.slots;
-    if (result !== undefined) return quoteResult(`"${pattern}" in ${path === undefined || path === '.' ? 'the files here' : path}`, result);
+    if (result !== undefined)
+      return quoteResult(`"${pattern}" in ${path === undefined || path === '.' ? 'the files here' : path}`, result);
     return { type: 'call', calls: [{ name: 'search_files', arguments: textSearch(match.slots, path) }] };
   },
 };
@@ -138,10 +157,13 @@ export const findTextRule: ReflexRule = {
 /** What is looked for nowhere in particular is looked for in what was piped in with the line. */
 function inPiped(fit: ReflexMatch, { history }: ReflexInput): ReflexMatch {
   const path = fit.slots.path === undefined ? pipedFile(history.at(-1)) : undefined;
-  return path === undefined ? fit : { ...fit, slots: { ...fit.slots, path } };
+  return path === undefined ? withKnownFile(fit, history) : { ...fit, slots: { ...fit.slots, path } };
 }
 
-function textSearch({ pattern = '', glob }: ReflexMatch['slots'], path: string | undefined): Readonly<Record<string, string>> {
+function textSearch(
+  { pattern = '', glob }: ReflexMatch['slots'],
+  path: string | undefined,
+): Readonly<Record<string, string>> {
   return {
     pattern: asPattern(pattern),
     target: 'content',
@@ -164,13 +186,17 @@ export const countRule: ReflexRule = {
   purpose: 'extract',
   intent: 'count',
   effect: 'read',
-  examples: ['how many lines are in README.md', 'how often does TODO occur in the src folder', 'how many markdown files are here'],
+  examples: [
+    'how many lines are in README.md',
+    'how often does TODO occur in the src folder',
+    'how many markdown files are here',
+  ],
 
   match(input) {
     const fit = input.fit(COUNT);
     if (fit === undefined) return undefined;
     if (fit.slots['path.loose'] !== undefined) return { ...fit, score: 0.5 };
-    return fit.slots.what === 'matches' ? inPiped(fit, input) : fit;
+    return fit.slots.what === 'files' ? fit : inPiped(fit, input);
   },
 
   restate({ slots }) {
@@ -181,31 +207,50 @@ export const countRule: ReflexRule = {
     return `how many ${pattern === undefined ? '' : `${pattern} `}files are there${where}`;
   },
 
-  act(match, input, [result]) {
+  act(match, input, [result, counted]) {
     const path = pathOf(match, input.history);
     const { what, pattern = '*' } = match.slots;
     if (what === 'lines' || what === 'words') {
       const command = `wc ${what === 'lines' ? '-l' : '-w'} ${shellWord(path ?? '')}`;
-      return result === undefined ? { type: 'call', calls: [{ name: 'terminal', arguments: { command } }] } : quoteCommand(command, result);
+      return result === undefined ? callStep('terminal', { command }) : quoteCommand(command, result);
     }
-    if (result !== undefined) return sayCount(match, result);
-    const search = what === 'files' ? fileSearch({ pattern, ...(path === undefined ? {} : { path }) }) : textSearch(match.slots, path);
-    return { type: 'call', calls: [{ name: 'search_files', arguments: { ...search, limit: MOST_ROWS } }] };
+    const search =
+      what === 'files'
+        ? fileSearch({ pattern, ...(path === undefined ? {} : { path }) })
+        : textSearch(match.slots, path);
+    if (result === undefined) return callStep('search_files', { ...search, limit: MOST_ROWS });
+    if (result.isError) return quoteResult(`"${pattern}"`, result);
+    const rows = rowsOf(result);
+    if (what === 'files')
+      return { type: 'say', text: `${hasMore(result) ? 'At least ' : ''}${plural(rows.length, 'file')}.` };
+    if (!hasMore(result)) return sayCount(pattern, rows);
+    if (counted === undefined) return callStep('search_files', { ...search, output_mode: 'count', limit: MOST_ROWS });
+    const lines = rowsOf(counted).reduce((sum, row) => sum + Number(/: (\d+)$/.exec(row)?.[1] ?? 0), 0);
+    return { type: 'say', text: `${hasMore(counted) ? 'At least ' : ''}${plural(lines, 'line')} with "${pattern}".` };
   },
 };
 
 const MOST_ROWS = 1000;
 
-/** Rows are `path:line:text` for matches and a path each for files; the tool's note stands in brackets. A row may hold a word twice. */
-function sayCount({ slots: { what, pattern = '' } }: ReflexMatch, result: ToolResultPart): ReflexStep {
-  if (result.isError) return quoteResult(`"${pattern}"`, result);
-  const rows = result.text.split('\n').filter((row) => row !== '' && !row.startsWith('['));
-  const atLeast = /go on with offset/.test(result.text) ? 'At least ' : '';
-  if (what === 'files') return { type: 'say', text: `${atLeast}${plural(rows.length, 'file')}.` };
-  const found = rows.flatMap((row) => {
-    const [, text = ''] = /^.*?:\d+:(.*)$/.exec(row) ?? [];
-    return [...text.matchAll(new RegExp(asPattern(pattern), 'gi'))];
-  });
-  const text = `${atLeast}${plural(found.length, 'occurrence')} of "${pattern}" in ${plural(rows.length, 'line')}.`;
-  return found.length === 0 ? { type: 'say', text } : { type: 'say', text, quotes: [{ source: `"${pattern}"`, text: rows.join('\n') }] };
+function callStep(name: string, given: JsonObject): ReflexStep {
+  return { type: 'call', calls: [{ name, arguments: given }] };
+}
+
+/** Without the tool's note, which stands in brackets. */
+function rowsOf({ text }: ToolResultPart): readonly string[] {
+  return text.split('\n').filter((row) => row !== '' && !row.startsWith('['));
+}
+
+function hasMore({ text }: ToolResultPart): boolean {
+  return /go on with offset/.test(text);
+}
+
+/** Rows are `path:line:text`; one may hold a word twice. */
+function sayCount(pattern: string, rows: readonly string[]): ReflexStep {
+  const search = new RegExp(asPattern(pattern), 'gi');
+  const found = rows.flatMap((row) => [...(/^.*?:\d+:(.*)$/.exec(row)?.[1] ?? '').matchAll(search)]);
+  const text = `${plural(found.length, 'occurrence')} of "${pattern}" in ${plural(rows.length, 'line')}.`;
+  return found.length === 0
+    ? { type: 'say', text }
+    : { type: 'say', text, quotes: [{ source: `"${pattern}"`, text: rows.join('\n') }] };
 }

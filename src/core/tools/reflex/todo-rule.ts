@@ -47,11 +47,13 @@ export const todoRule: ReflexRule = {
 function change(named: string, { slots }: ReflexMatch, { history }: ReflexInput): ReflexStep {
   const open = readTodos(history).filter(({ status }) => status !== 'cancelled');
   const found = open.filter(({ id }) => id === named.replace(/^#/, ''));
-  const meant: readonly TodoItem[] = found.length > 0 ? found : open.filter(({ content }) => content.toLowerCase().includes(named.toLowerCase()));
+  const meant: readonly TodoItem[] =
+    found.length > 0 ? found : open.filter(({ content }) => content.toLowerCase().includes(named.toLowerCase()));
   const [only, ...more] = meant;
   if (only === undefined) return { type: 'say', text: `No item of the todo list is "${named}".` };
   const verb = (id: string) => (slots.done === undefined ? `remove ${id} from my todo list` : `mark ${id} as done`);
-  if (more.length > 0) return { type: 'ask', question: 'Which item?', choices: meant.slice(0, 4).map(({ id }) => verb(id)) };
+  if (more.length > 0)
+    return { type: 'ask', question: 'Which item?', choices: meant.slice(0, 4).map(({ id }) => verb(id)) };
   return call({ todos: [{ id: only.id, status: slots.done === undefined ? 'cancelled' : 'completed' }], merge: true });
 }
 

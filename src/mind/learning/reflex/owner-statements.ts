@@ -18,7 +18,10 @@ const FORMS: readonly RegExp[] = [
   /^(?:always|never|from now on|call me)\b \S/i,
 ];
 /** About this moment, or open: no entry, whatever its form. */
-const PASSING = /\b(?:now|today|again|currently|yesterday|tomorrow|tonight|this (?:time|once)|at the moment|if|maybe|perhaps)\b/i;
+const PASSING =
+  /\b(?:now|today|again|currently|yesterday|tomorrow|tonight|this (?:time|once)|at the moment|if|maybe|perhaps)\b/i;
+/** What was ordered is kept without the order. */
+const ORDER = /^(?:remember|note|keep in mind|don['’]?t forget)\b(?: that|:)?/i;
 const LONGEST = 200;
 /** How much of it an entry already says. */
 const KNOWN = 0.8;
@@ -30,7 +33,9 @@ export function ownerStatements(messages: readonly Message[], kept: readonly str
     for (const text of sentences(ownerWords(message))) {
       const known = [...kept, ...found.map((one) => one.text)];
       const isStatement = text.length <= LONGEST && !PASSING.test(text) && FORMS.some((form) => form.test(text));
-      if (isStatement && !known.some((entry) => overlap(text, entry) > KNOWN)) found.push({ text, target: targetOf(text), at });
+      const told = text.replace(ORDER, '');
+      if (isStatement && !known.some((entry) => overlap(told, entry) > KNOWN))
+        found.push({ text, target: targetOf(text), at });
     }
   }
   return found;
@@ -39,7 +44,10 @@ export function ownerStatements(messages: readonly Message[], kept: readonly str
 /** Without the mark at their end, but for a question's. */
 function sentences(text: string): readonly string[] {
   return text.split(/(?<=[.!?])\s+|\n+/).flatMap((sentence) => {
-    const plain = sentence.trim().replace(/[.!]+$/, '').trim();
+    const plain = sentence
+      .trim()
+      .replace(/[.!]+$/, '')
+      .trim();
     return plain.endsWith('?') ? [] : [plain];
   });
 }

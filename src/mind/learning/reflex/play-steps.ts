@@ -27,7 +27,14 @@ export interface Play {
   readonly alwaysAsk?: boolean;
 }
 
-const READS: ReadonlySet<string> = new Set(['read_file', 'search_files', 'session_search', 'skill_view', 'skills_list', 'web_fetch']);
+const READS: ReadonlySet<string> = new Set([
+  'read_file',
+  'search_files',
+  'session_search',
+  'skill_view',
+  'skills_list',
+  'web_fetch',
+]);
 
 export function playSteps(play: Play): ReflexStep {
   const { steps, results, title } = play;
@@ -40,7 +47,11 @@ export function playSteps(play: Play): ReflexStep {
   }
   const next = steps[results.length];
   if (next !== undefined) return { type: 'call', calls: [{ name: next.tool, arguments: next.arguments }] };
-  return { type: 'say', text: `Replayed ${title}: ${results.length} of ${steps.length} steps.`, quotes: quotesOf(play) };
+  return {
+    type: 'say',
+    text: `Replayed ${title}: ${results.length} of ${steps.length} steps.`,
+    quotes: quotesOf(play),
+  };
 }
 
 export function hasFailed({ isError, observed }: ToolResultPart): boolean {
@@ -69,7 +80,8 @@ export function lastReplay(history: readonly Message[]): string | undefined {
     const viewed = calls.find(({ call, result }) => call.name === 'skill_view' && !result.isError);
     const patched = calls.find(({ call, result }) => call.name === 'skill_manage' && !result.isError);
     const skill = viewed ?? patched;
-    if (skill !== undefined && (patched !== undefined || workCalls(turn).length > 0)) return textArgument(skill.call.arguments, 'name');
+    if (skill !== undefined && (patched !== undefined || workCalls(turn).length > 0))
+      return textArgument(skill.call.arguments, 'name');
     if (workCalls(turn).length > 0) return undefined;
   }
   return undefined;
@@ -100,7 +112,9 @@ export function readChange(result: ToolResultPart): { readonly waiting?: string;
   return waiting === '' ? {} : { waiting };
 }
 
-export function readSkillList(result: ToolResultPart): readonly { readonly name: string; readonly description: string }[] {
+export function readSkillList(
+  result: ToolResultPart,
+): readonly { readonly name: string; readonly description: string }[] {
   const parsed = parseJsonObject(result.text);
   const skills = parsed.ok && Array.isArray(parsed.value.skills) ? parsed.value.skills : [];
   return skills

@@ -37,14 +37,17 @@ export const replayRule: ReflexRule = {
     const slots = input.fit(PLAIN)?.slots;
     const name = slots?.name?.toLowerCase().replace(/\s+/g, '-') ?? '';
     if (slots === undefined || name === '') return undefined;
-    const isName = isKnownSkill(name, input) || (/^(?:do|replay)\b/i.test(input.words) && /^[a-z0-9]+(?:-[a-z0-9]+)+$/.test(slots.name ?? ''));
+    const isName =
+      isKnownSkill(name, input) ||
+      (/^(?:do|replay)\b/i.test(input.words) && /^[a-z0-9]+(?:-[a-z0-9]+)+$/.test(slots.name ?? ''));
     return isName ? matchOf({ ...slots, name }) : undefined;
   },
 
   restate: ({ slots }) => replayLine(slots.name ?? '', valuesOf(slots.with ?? '')),
 
   act({ slots }, input, [view, ...played]) {
-    if (view === undefined) return { type: 'call', calls: [{ name: 'skill_view', arguments: { name: slots.name ?? '' } }] };
+    if (view === undefined)
+      return { type: 'call', calls: [{ name: 'skill_view', arguments: { name: slots.name ?? '' } }] };
     return playSkill({ view, played, values: valuesOf(slots.with ?? ''), input });
   },
 };
@@ -91,7 +94,9 @@ function askFor(name: string, missing: readonly string[], values: Readonly<Recor
 }
 
 function replayLine(name: string, values: Readonly<Record<string, string>>): string {
-  const given = Object.entries(values).map(([key, value]) => `${key}=${/[\s,"]/.test(value) ? JSON.stringify(value) : value}`);
+  const given = Object.entries(values).map(
+    ([key, value]) => `${key}=${/[\s,"]/.test(value) ? JSON.stringify(value) : value}`,
+  );
   return `do the skill ${name}${given.length > 0 ? ` with ${given.join(', ')}` : ''}`;
 }
 
@@ -201,7 +206,8 @@ function stepsAfter(result: ToolResultPart, message: number): readonly CallStep[
   const after = messages.slice(messages.findIndex(({ id }) => id === message) + 1);
   const end = after.findIndex(({ role }) => role === 'user');
   return (end < 0 ? after : after.slice(0, end)).flatMap(({ call }) => {
-    if (!isJsonObject(call) || call.ok !== true || !isJsonObject(call.arguments) || typeof call.name !== 'string') return [];
+    if (!isJsonObject(call) || call.ok !== true || !isJsonObject(call.arguments) || typeof call.name !== 'string')
+      return [];
     return [{ kind: 'call', tool: call.name, arguments: call.arguments } as const];
   });
 }

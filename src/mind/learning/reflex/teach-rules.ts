@@ -13,7 +13,8 @@ import { type Amendment, amendSteps } from './procedure/amend-steps.ts';
 import { draftSkill } from './procedure/draft-skill.ts';
 import { traceOf } from './procedure/trace.ts';
 
-const THIS = '(this|that|it|what (we|i|you) [just] did|(these|those|last|my last) (steps|commands)|steps|how to do (this|that|it))';
+const THIS =
+  '(this|that|it|what (we|i|you) [just] did|(these|those|last|my last) (steps|commands)|steps|how to do (this|that|it))';
 const DONE = '(what (we|i|you) [just] did|(these|those|last|my last) (steps|commands)|steps)';
 const SKILL = '[a|my|new] (skill|procedure|recipe|routine)';
 const CALLED = '(called|named|as|call it|name it|under the name|with the name) {name:title}';
@@ -45,17 +46,26 @@ export const learnRule: ReflexRule = {
   act({ slots }, { history }, [result]) {
     const trace = traceOf(history);
     if (trace.steps.length < FEWEST_STEPS)
-      return { type: 'say', text: 'Nothing was done in this conversation that could be kept: a skill needs two steps that worked.' };
+      return {
+        type: 'say',
+        text: 'Nothing was done in this conversation that could be kept: a skill needs two steps that worked.',
+      };
     const draft = draftSkill(trace, slots.name);
     if (!draft.ok) return notKept('Not kept.', 'skill', draft.detail);
     const { name, content } = draft.value;
-    const secret = content.split('\n').map((line) => redactSecrets(line)).find((line) => /\[redacted:[\w-]{1,40}\]/.test(line));
+    const secret = content
+      .split('\n')
+      .map((line) => redactSecrets(line))
+      .find((line) => /\[redacted:[\w-]{1,40}\]/.test(line));
     if (secret !== undefined)
       return notKept('Not kept: what we did holds a secret, and a skill holds none. This part does:', 'skill', secret);
     if (result === undefined) return manage({ action: 'create', name, content });
     const { refusal, waiting } = readChange(result);
     if (refusal !== undefined) return notKept('Not kept.', 'skill_manage', refusal);
-    const text = waiting === undefined ? `Kept as the skill ${name}:` : `It waits for your yes: /pending accept ${waiting} keeps the skill ${name}:`;
+    const text =
+      waiting === undefined
+        ? `Kept as the skill ${name}:`
+        : `It waits for your yes: /pending accept ${waiting} keeps the skill ${name}:`;
     return { type: 'say', text, quotes: [{ source: `skill ${name}`, text: content }] };
   },
 };
@@ -69,10 +79,14 @@ function manage(given: Readonly<Record<string, string>>): ReflexStep {
 }
 
 const NO = '(?:no\\b[\\s,.;:–-]*)?(?:(?:and|then|but|please|ok|next time)[\\s,]+)*';
-const SKIP = new RegExp(`^${NO}(?:skip|drop|leave out|remove|omit)\\s+(?:the\\s+)?step\\s+(?:number\\s+)?(?<step>\\d{1,2})(?:\\s+(?:next time|from now on))?[.!]?$`, 'i');
+const SKIP = new RegExp(
+  `^${NO}(?:skip|drop|leave out|remove|omit)\\s+(?:the\\s+)?step\\s+(?:number\\s+)?(?<step>\\d{1,2})(?:\\s+(?:next time|from now on))?[.!]?$`,
+  'i',
+);
 const INSTEAD = new RegExp(`^${NO}instead of\\s+(?<old>.+?)[\\s,]+(?:run|use|do|execute)\\s+(?<command>.+)$`, 'i');
 const ALSO = new RegExp(`^${NO}(?:also|additionally)[\\s,]+(?<run>(?:run|do|execute)\\s+)?(?<command>.+)$`, 'i');
-const PLACE = /[\s,]+(?:(?<first>first|at the start)|(?<side>before|after)\s+step\s+(?<step>\d{1,2})|(?:at the end|too|as well|next time|from now on))[.!]?$/i;
+const PLACE =
+  /[\s,]+(?:(?<first>first|at the start)|(?<side>before|after)\s+step\s+(?<step>\d{1,2})|(?:at the end|too|as well|next time|from now on))[.!]?$/i;
 
 export const amendRule: ReflexRule = {
   purpose: 'memory',
@@ -104,11 +118,13 @@ export const amendRule: ReflexRule = {
 
   act(match, input, results) {
     const name = lastReplay(input.history);
-    if (name === undefined) return { type: 'say', text: 'No skill was replayed right before this: nothing was changed.' };
+    if (name === undefined)
+      return { type: 'say', text: 'No skill was replayed right before this: nothing was changed.' };
     const amendment = amendmentOf(match.slots);
     if (amendment.kind !== 'add') return patchSkill({ name, amendment, quotes: [] }, results);
     const [run, ...rest] = results;
-    if (run === undefined) return runStep({ command: amendment.command }, { input, results, line: amendRule.restate(match) });
+    if (run === undefined)
+      return runStep({ command: amendment.command }, { input, results, line: amendRule.restate(match) });
     const said = quoteCommand(amendment.command, run);
     if (hasFailed(run)) return { ...said, text: notChanged(name) };
     return patchSkill({ name, amendment, quotes: said.quotes ?? [] }, rest);
@@ -159,7 +175,8 @@ function patchSkill({ name, amendment, quotes }: Patching, [view, patched]: read
   const gone = amendment.kind === 'skip' ? seen.value.items[amendment.step - 1]?.source : undefined;
   const quote = { source: gone === undefined ? `skill ${name}` : `taken out of ${name}`, text: gone ?? added };
   const done = `Patched the skill ${name}:${amendment.kind === 'skip' ? ` step ${amendment.step} is out.` : ''}`;
-  const text = waiting === undefined ? done : `It waits for your yes: /pending accept ${waiting} changes the skill ${name}:`;
+  const text =
+    waiting === undefined ? done : `It waits for your yes: /pending accept ${waiting} changes the skill ${name}:`;
   return { type: 'say', text, quotes: [...quotes, quote] };
 }
 
@@ -204,7 +221,9 @@ export const showSkillRule: ReflexRule = {
   act({ slots: { name = '' } }, _input, [result]) {
     if (result === undefined) return { type: 'call', calls: [{ name: 'skill_view', arguments: { name } }] };
     const seen = readSkillAnswer(result);
-    const quote = seen.ok ? { source: `skill ${name}`, text: seen.value.content } : { source: 'skill_view', text: seen.detail };
+    const quote = seen.ok
+      ? { source: `skill ${name}`, text: seen.value.content }
+      : { source: 'skill_view', text: seen.detail };
     return { type: 'say', text: '', quotes: [quote] };
   },
 };

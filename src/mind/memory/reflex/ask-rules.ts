@@ -22,7 +22,10 @@ const KNOW: readonly string[] = [
   '(look up|look|check|search) [in] [your|my|the] (memory|notes) for {topic:rest}',
 ];
 /** Asked of anything; ours only where an entry answers it. */
-const ANYTHING: readonly string[] = ['(what|who|when|which|where) (is|are|was|were) {topic:rest}', '(which|what) {topic:rest}'];
+const ANYTHING: readonly string[] = [
+  '(what|who|when|which|where) (is|are|was|were) {topic:rest}',
+  '(which|what) {topic:rest}',
+];
 const SELF = /^(?:me|myself|who i am|my profile|the user|your owner|us)$/i;
 const SHOWN = 3;
 
@@ -54,7 +57,8 @@ export const knowRule: ReflexRule = {
 
 function keptAnswer(input: ReflexInput): ReflexMatch | undefined {
   const fit = input.fit(ANYTHING);
-  const isKept = fit !== undefined && keptEntries(input).some(({ text }) => overlap(fit.slots.topic ?? '', text) > HALF);
+  const isKept =
+    fit !== undefined && keptEntries(input).some(({ text }) => overlap(fit.slots.topic ?? '', text) > HALF);
   return isKept ? { ...fit, score: 0.95 } : undefined;
 }
 
@@ -105,14 +109,21 @@ export const whyRule: ReflexRule = {
 
 /** The calls and results of the turn before. */
 function lastSources({ history }: ReflexInput): readonly ReflexQuote[] {
-  const turn = history.slice(Math.max(0, history.findLastIndex(({ role }) => role === 'user')));
+  const turn = history.slice(
+    Math.max(
+      0,
+      history.findLastIndex(({ role }) => role === 'user'),
+    ),
+  );
   const calls = turn.flatMap(toolCalls);
   return turn.flatMap((message) => {
     if (message.role !== 'tool') return [];
     const [result] = message.parts;
     const given = calls.find(({ callId }) => callId === result.callId)?.arguments ?? {};
     const found = result.name === 'session_search' ? foundMessages(result.text).slice(0, SHOWN) : [];
-    return found.length > 0 ? found.map(quoteOf) : [{ source: `${result.name} ${JSON.stringify(given)}`, text: result.text }];
+    return found.length > 0
+      ? found.map(quoteOf)
+      : [{ source: `${result.name} ${JSON.stringify(given)}`, text: result.text }];
   });
 }
 

@@ -26,7 +26,9 @@ export function overlap(phrase: string, entry: string): number {
 export function matchEntries(phrase: string, entries: readonly KeptEntry[]): readonly KeptEntry[] {
   const exact = entries.filter((entry) => entry.text.toLowerCase().includes(phrase.toLowerCase().trim()));
   if (exact.length > 0) return exact;
-  const rated = entries.map((entry) => ({ entry, score: overlap(phrase, entry.text) })).filter(({ score }) => score >= 0.5);
+  const rated = entries
+    .map((entry) => ({ entry, score: overlap(phrase, entry.text) }))
+    .filter(({ score }) => score >= 0.5);
   return rated.sort((left, right) => right.score - left.score).map(({ entry }) => entry);
 }
 
@@ -38,6 +40,9 @@ export function clearMatch(phrase: string, entries: readonly KeptEntry[]): KeptE
 }
 
 function stemsOf(text: string): readonly string[] {
-  const words = text.toLowerCase().replaceAll("'s", '').split(/[^\p{L}\p{N}]+/u);
+  const words = text
+    .toLowerCase()
+    .replaceAll("'s", '')
+    .split(/[^\p{L}\p{N}]+/u);
   return words.filter((word) => word.length > 1 && !SMALL.has(word)).map(stemWord);
 }

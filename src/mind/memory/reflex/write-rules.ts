@@ -6,7 +6,8 @@ import { type ToolCallPart, type ToolResultPart, toolCalls } from '#core/model/m
 import { FILES, type KeptEntry, keptEntries, type MemoryWrite, memoryWrites, type Target } from './kept-entries.ts';
 import { clearMatch, matchEntries, targetOf } from './match-entries.ts';
 
-const KEEP = '(remember|memorize|memorise|note|note down|keep in mind|do not forget|bear in mind|make a note|take a note|jot down|remind yourself|store|write down)';
+const KEEP =
+  '(remember|memorize|memorise|note|note down|keep in mind|do not forget|bear in mind|make a note|take a note|jot down|remind yourself|store|write down)';
 const REMEMBER: readonly string[] = [
   `${KEEP} [of] [the fact] (that|:) {content:rest}`,
   '(note|fyi|for the record|for later|memo) : {content:rest}',
@@ -16,7 +17,8 @@ const REMEMBER: readonly string[] = [
   '(remember|note|memorize) [this|that|it|something] !content',
 ];
 /** What is to be done later rings nowhere; what is to be learned is a skill. */
-const NO_FACT = /^(?:any|every|some)thing\b|^(?:to|when|what|how|why|who|where|if|whether|me|us|(?:this|that|it|these|those|them|him|her|everything)(?:\s+\w+)?|these steps\b.*|this as\b.*)$|^(?:to|when|what|how|why|who|where|if|whether|this as|these steps|it as|that as|as)\s|\?\s*$/i;
+const NO_FACT =
+  /^(?:any|every|some)thing\b|^(?:to|when|what|how|why|who|where|if|whether|me|us|(?:this|that|it|these|those|them|him|her|everything)(?:\s+\w+)?|these steps\b.*|this as\b.*)$|^(?:to|when|what|how|why|who|where|if|whether|this as|these steps|it as|that as|as)\s|\?\s*$/i;
 /** A statement is no order: whether it is to be kept, the owner says. */
 const STATEMENTS: readonly string[] = [
   '(i prefer|from now on|call me) {content:rest}',
@@ -28,7 +30,11 @@ export const rememberRule: ReflexRule = {
   purpose: 'memory',
   intent: 'remember',
   effect: 'home',
-  examples: ['remember that my editor is vim', "don't forget that we deploy on Fridays", 'note: the VPN is vpn.acme.io'],
+  examples: [
+    'remember that my editor is vim',
+    "don't forget that we deploy on Fridays",
+    'note: the VPN is vpn.acme.io',
+  ],
 
   match(input) {
     const fit = input.fit(REMEMBER);
@@ -43,7 +49,12 @@ export const rememberRule: ReflexRule = {
   },
 
   restate: ({ slots }) => `remember that ${slots.content}`,
-  missing: () => ({ type: 'ask', question: 'Remember what?', choices: ['what do you know about me'], fill: 'remember that {}' }),
+  missing: () => ({
+    type: 'ask',
+    question: 'Remember what?',
+    choices: ['what do you know about me'],
+    fill: 'remember that {}',
+  }),
 
   act({ slots: { content = '' } }, _input, [result]) {
     const target = targetOf(content);
@@ -57,7 +68,8 @@ const MOST_WORDS = 16;
 
 function stated(input: ReflexInput): ReflexMatch | undefined {
   const content = input.words.replace(/[.!\s]+$/, '');
-  if (input.text.includes('?') || content.split(/\s+/).length > MOST_WORDS || input.fit(STATEMENTS) === undefined) return undefined;
+  if (input.text.includes('?') || content.split(/\s+/).length > MOST_WORDS || input.fit(STATEMENTS) === undefined)
+    return undefined;
   return { score: 0.5, slots: { content } };
 }
 
@@ -71,7 +83,8 @@ const FORGET: readonly string[] = [
   'stop remembering [that] {topic:rest}',
   'forget [something] !topic',
 ];
-const EVERYTHING = /^(?:everything|all|it all|all of (?:it|that)|(?:all )?(?:your |my )?memor(?:y|ies)|everything about me|everything you know)(?:\s|$)/i;
+const EVERYTHING =
+  /^(?:everything|all|it all|all of (?:it|that)|(?:all )?(?:your |my )?memor(?:y|ies)|everything about me|everything you know)(?:\s|$)/i;
 const MOST = 4;
 
 export const forgetRule: ReflexRule = {
@@ -89,7 +102,12 @@ export const forgetRule: ReflexRule = {
   missing: (_match, input) => ({
     type: 'ask',
     question: 'Forget what?',
-    choices: [...keptEntries(input).slice(1 - MOST).map(({ text }) => `forget that ${text}`), 'what do you know about me'],
+    choices: [
+      ...keptEntries(input)
+        .slice(1 - MOST)
+        .map(({ text }) => `forget that ${text}`),
+      'what do you know about me',
+    ],
     fill: 'forget {}',
   }),
 
@@ -122,11 +140,16 @@ function isFresh(input: ReflexInput): boolean {
 }
 
 function askWhich(entries: readonly string[]): ReflexQuestion {
-  return { type: 'ask', question: 'Which entry?', choices: entries.slice(0, MOST).map((entry) => `forget that ${entry}`) };
+  return {
+    type: 'ask',
+    question: 'Which entry?',
+    choices: entries.slice(0, MOST).map((entry) => `forget that ${entry}`),
+  };
 }
 
 function refuseAll(entries: readonly KeptEntry[]): ReflexStep {
-  const text = entries.length === 0 ? 'Nothing is kept in memory.' : 'I forget one entry at a time. These are the entries:';
+  const text =
+    entries.length === 0 ? 'Nothing is kept in memory.' : 'I forget one entry at a time. These are the entries:';
   return { type: 'say', text, quotes: entries.map((entry) => ({ source: FILES[entry.target], text: entry.text })) };
 }
 
@@ -146,11 +169,14 @@ export const correctRule: ReflexRule = {
   match(input) {
     const fit = input.fit(CORRECT);
     if (fit?.slots.old !== undefined) return fit;
-    const [, content, old] = /^(.+?),?\s+(?:and )?not\s+(\S.{0,60})$/i.exec((fit?.slots.content ?? '').replace(/[.!\s]+$/, '')) ?? [];
+    const [, content, old] =
+      /^(.+?),?\s+(?:and )?not\s+(\S.{0,60})$/i.exec((fit?.slots.content ?? '').replace(/[.!\s]+$/, '')) ?? [];
     if (fit === undefined || content === undefined || old === undefined) return undefined;
     // Only what stands in an entry can be put right; anything else is talk.
     const entry = keptEntries(input).find(({ text }) => text.toLowerCase().includes(old.toLowerCase()));
-    return entry && { score: fit.score, slots: { content: content.replace(/^(?:no|actually|sorry|wrong),?\s+/i, ''), old } };
+    return (
+      entry && { score: fit.score, slots: { content: content.replace(/^(?:no|actually|sorry|wrong),?\s+/i, ''), old } }
+    );
   },
 
   restate: ({ slots: { content, old, new: now } }) =>
@@ -164,7 +190,10 @@ export const correctRule: ReflexRule = {
     const at = oldText.toLowerCase().indexOf(old.toLowerCase());
     const text = content ?? `${oldText.slice(0, at)}${slots.new}${oldText.slice(at + old.length)}`;
     if (result !== undefined) return sayWritten('Corrected in {}:', { target, text }, result);
-    return { type: 'call', calls: [{ name: 'memory', arguments: { action: 'replace', target, old_text: oldText, content: text } }] };
+    return {
+      type: 'call',
+      calls: [{ name: 'memory', arguments: { action: 'replace', target, old_text: oldText, content: text } }],
+    };
   },
 };
 
@@ -203,7 +232,8 @@ function standingWrites(input: ReflexInput): readonly MemoryWrite[] {
   const standing: MemoryWrite[] = [];
   for (const write of memoryWrites(input)) {
     const last = standing.at(-1);
-    const isInverse = last !== undefined && last.target === write.target && last.after === write.before && last.before === write.after;
+    const isInverse =
+      last !== undefined && last.target === write.target && last.after === write.before && last.before === write.after;
     if (isInverse) standing.pop();
     else standing.push(write);
   }
@@ -227,20 +257,28 @@ function lastingCall({ history }: ReflexInput): { readonly call: ToolCallPart; r
 function cannotUndo(call: ToolCallPart, write: MemoryWrite | undefined): ReflexStep {
   const what = call.arguments.command ?? call.arguments.path ?? '';
   const text = `This cannot be undone by me: ${`${call.name} ${typeof what === 'string' ? what : ''}`.trim()}\nWhat it did to files goes back with /undo.`;
-  return write === undefined ? { type: 'say', text } : { type: 'ask', question: text, choices: ['undo the last memory change'] };
+  return write === undefined
+    ? { type: 'say', text }
+    : { type: 'ask', question: text, choices: ['undo the last memory change'] };
 }
 
 /** A fixed text with the entry under its file, or the refusal as the tool gave it. */
-function sayWritten(template: string, entry: { readonly target: Target; readonly text: string }, result: ToolResultPart): ReflexStep {
+function sayWritten(
+  template: string,
+  entry: { readonly target: Target; readonly text: string },
+  result: ToolResultPart,
+): ReflexStep {
   const refusal = refusalOf(result);
-  if (refusal !== undefined) return { type: 'say', text: 'Nothing changed.', quotes: [{ source: 'memory', text: refusal }] };
+  if (refusal !== undefined)
+    return { type: 'say', text: 'Nothing changed.', quotes: [{ source: 'memory', text: refusal }] };
   const file = FILES[entry.target];
   return { type: 'say', text: template.replace('{}', file), quotes: [{ source: file, text: entry.text }] };
 }
 
 function refusalOf(result: ToolResultPart): string | undefined {
   const parsed = parseJsonObject(result.text);
-  const failed = result.isError || result.observed.refused !== undefined || (parsed.ok && parsed.value.success === false);
+  const failed =
+    result.isError || result.observed.refused !== undefined || (parsed.ok && parsed.value.success === false);
   if (!failed) return undefined;
   return parsed.ok && typeof parsed.value.error === 'string' ? parsed.value.error : result.text;
 }

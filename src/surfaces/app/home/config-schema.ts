@@ -134,7 +134,9 @@ const reflex = z.object({
   first: z
     .boolean()
     .optional()
-    .describe('Let reflex/1 act first on lines of its own forms (run, read, recall). Unset: beside local models under 4B.'),
+    .describe(
+      'Let reflex/1 act first on lines of its own forms (run, read, recall). Unset: beside local models under 4B.',
+    ),
 });
 
 const promptCaching = z.object({

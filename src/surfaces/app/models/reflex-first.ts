@@ -10,7 +10,10 @@ export const FIRST_SINCE_SMALL = 'small, so reflex/1 goes first for its own form
 const SMALL = 4;
 
 /** Does the reflex go first? As the owner set it; unset, beside a small model of this machine. */
-export function goesFirst(wish: boolean | undefined, { id, traits, tier }: Pick<ModelClient, 'id' | 'traits' | 'tier'>): boolean {
+export function goesFirst(
+  wish: boolean | undefined,
+  { id, traits, tier }: Pick<ModelClient, 'id' | 'traits' | 'tier'>,
+): boolean {
   return tier !== 'T0' && (wish ?? (traits.local && isSmall(id)));
 }
 

@@ -36,7 +36,6 @@ describe('reflex learns', () => {
     async (t) => {
       const world = openWorld(t);
       const first = await world.open();
-      await say(first, 'run `FAIL corepack`');
       for (const command of TWICE) await say(first, `run \`${command}\``);
       await first.close();
       await settle(world);
@@ -49,7 +48,6 @@ describe('reflex learns', () => {
       const text = readFileSync(path, 'utf8');
       assert.match(text, /## When to use\n\n- "run `npm ci`"\n- "do ci-lint-build-test"\n/);
       assert.match(text, /## Steps\n\n1\. Run `npm ci`\n2\. Run `npm run lint`[\s\S]*5\. Run `npm pack`/);
-      assert.match(text, /## Constraints\n\n- Failed: `FAIL corepack`/);
 
       const second = await world.open();
       const replay = await say(second, 'do ci-lint-build-test');
@@ -71,9 +69,8 @@ describe('reflex learns', () => {
       const patched = readFileSync(path, 'utf8');
       assert.match(
         patched,
-        /## Steps\n\n1\. Run `npm ci`\n2\. Run `npm run build`\n3\. Run `npm test`\n4\. Run `npm publish --dry-run`\n5\. Run `npm audit`\n/,
+        /## Steps\n\n1\. Run `npm ci`\n2\. Run `npm run build`\n3\. Run `npm test`\n4\. Run `npm publish --dry-run`\n5\. Run `npm audit`/,
       );
-      assert.match(patched, /Failed: `FAIL corepack`/, 'what works is kept');
 
       const third = await world.open();
       const again = await say(third, 'do ci-lint-build-test');

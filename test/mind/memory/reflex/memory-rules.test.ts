@@ -95,22 +95,26 @@ describe('memory rules', () => {
     assert.equal(ordered.calls[0]?.arguments.action, 'replace');
   });
 
-  verifies('core:reflex:no-false-action', 'vague things, guesses and statements are asked about or refused', async () => {
-    for (const line of [
-      'forget the thing',
-      'forget about',
-      'forget whatever I said',
-      "those were only test values, don't save that",
-      "don't remember this",
-      'remember something',
-      'I prefer dark mode',
-      'my editor is broken',
-      'remember to call mom',
-    ])
-      assert.deepEqual((await new ReflexConversation().say(line)).calls, [], line);
-    const stated = await last(['I prefer dark mode', '1']);
-    assert.deepEqual(stated.calls[0]?.arguments, { action: 'add', target: 'user', content: 'I prefer dark mode' });
-  });
+  verifies(
+    'core:reflex:no-false-action',
+    'vague things, guesses and statements are asked about or refused',
+    async () => {
+      for (const line of [
+        'forget the thing',
+        'forget about',
+        'forget whatever I said',
+        "those were only test values, don't save that",
+        "don't remember this",
+        'remember something',
+        'I prefer dark mode',
+        'my editor is broken',
+        'remember to call mom',
+      ])
+        assert.deepEqual((await new ReflexConversation().say(line)).calls, [], line);
+      const stated = await last(['I prefer dark mode', '1']);
+      assert.deepEqual(stated.calls[0]?.arguments, { action: 'add', target: 'user', content: 'I prefer dark mode' });
+    },
+  );
 
   test('"forget it" means a note only right after it was made', async () => {
     const talk = new ReflexConversation();

@@ -60,7 +60,10 @@ function skillName(words: string): string {
 /** The content words of what was asked for, else what the commands do: an answer such as `1` names nothing. */
 function nameOf(trace: Trace): string {
   const acts = trace.steps.map(actWord).filter((word) => word !== '');
-  const words = goalLines(trace).map(contentWords).find((found) => found.length > 1) ?? (acts.length > 0 ? acts : trace.steps.map(shortStep));
+  const words =
+    goalLines(trace)
+      .map(contentWords)
+      .find((found) => found.length > 1) ?? (acts.length > 0 ? acts : trace.steps.map(shortStep));
   return skillName([...new Set(words)].slice(0, NAME_WORDS).join(' ')) || 'procedure';
 }
 

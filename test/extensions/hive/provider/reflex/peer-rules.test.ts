@@ -38,10 +38,7 @@ describe('peer rules', () => {
       for (const example of rule.examples) {
         const [best, next] = ranked(example);
         assert.equal(best?.rule.intent, rule.intent, example);
-        assert.ok(
-          (best?.match.score ?? 0) > Math.max(THRESHOLDS.act, next?.match.score ?? 0),
-          example,
-        );
+        assert.ok((best?.match.score ?? 0) > Math.max(THRESHOLDS.act, next?.match.score ?? 0), example);
         assert.ok(
           ranked(example, new Set(toolNames)).every((other) => other.rule.intent !== rule.intent),
           example,
