@@ -170,23 +170,30 @@ function play(playing: Playing, part: LinePart): ReflexStep {
 function playParts({ turn, results, now }: Playing, parts: readonly LinePart[]): ReflexStep {
   const said: Exclude<ReflexStep, { type: 'call' }>[] = [];
   let from = 0;
-  for (const [index, { rule, match, input }] of parts.entries()) {
-    const later = parts.slice(index + 1).map((part) => part.rule.restate(part.match));
-    const at = index === 0 ? input : { ...input, history: now };
-    let taken = 0;
-    let step = rule.act(match, at, []);
-    while (step.type === 'call') {
-      if (from + taken >= results.length) return withTools(step, turn);
-      taken += step.calls.length;
-      step = rule.act(match, at, results.slice(from, from + taken));
-    }
+  for (const [index, part] of parts.entries()) {
+    const later = parts.slice(index + 1).map(({ rule, match }) => rule.restate(match));
+    const own = results.slice(from);
+    const input = index === 0 ? part.input : { ...part.input, history: now };
+    const { step, taken } = actPart({ ...part, input }, own);
+    if (step.type === 'call') return withTools(step, turn);
     if (step.type === 'ask') return withBefore(said, step, later);
     said.push(step);
-    if (later.length > 0 && results.slice(from, from + taken).some(failed))
+    if (later.length > 0 && own.slice(0, taken).some(failed))
       return joinSaid([...said, { type: 'say', text: TEXTS.leftFailed.replace('{}', () => later.join('; ')) }]);
     from += taken;
   }
   return joinSaid(said);
+}
+
+/** The step that follows from the results that its own calls have so far. */
+function actPart({ rule, match, input }: LinePart, results: readonly ToolResultPart[]) {
+  let taken = 0;
+  let step = rule.act(match, input, []);
+  while (step.type === 'call' && taken < results.length) {
+    taken += step.calls.length;
+    step = rule.act(match, input, results.slice(0, taken));
+  }
+  return { step, taken };
 }
 
 function failed({ isError, observed }: ToolResultPart): boolean {
@@ -196,13 +203,8 @@ function failed({ isError, observed }: ToolResultPart): boolean {
 function joinSaid(said: readonly Exclude<ReflexStep, { type: 'call' }>[]): ReflexStep {
   const [only, ...more] = said;
   if (only !== undefined && more.length === 0) return only;
-  return {
-    type: 'say',
-    text: said
-      .map(renderStep)
-      .filter((text) => text !== '')
-      .join('\n\n'),
-  };
+  const texts = said.map(renderStep).filter((text) => text !== '');
+  return { type: 'say', text: texts.join('\n\n') };
 }
 
 function withBefore(

@@ -23,7 +23,7 @@ export interface Line {
 /** Longer lines are pastes: nobody types an order of that length. */
 const LONGEST = 4000;
 const CHUNK = /```[a-z]*\n?[^`]*```|`[^`\n]+`|"[^"\n]*"|“[^”\n]*”|„[^“\n]*“|'[^'\n]+'(?![\p{L}\p{N}])|[^\s`]+|`/gu;
-const FENCE = /^```[a-z]*\n?([^]*?)```$/;
+const FENCE = /^```[a-z]*\n?([\s\S]*?)```$/;
 
 export function readLine(text: string): Line {
   const tokens = text.length > LONGEST ? [] : withoutManners(tokenize(text));
@@ -41,14 +41,19 @@ function tokensOf(chunk: string, start: number, before: string | undefined): rea
   const fenced = FENCE.exec(chunk)?.[1];
   if (fenced !== undefined || /^`.+`$/s.test(chunk)) return [quoted('code', fenced ?? chunk.slice(1, -1), start, end)];
   if (/^["“„'].+["”“']$/.test(chunk)) return [quoted('quoted', chunk.slice(1, -1), start, end)];
-  const isPlace = /^[.~/]*$/.test(chunk) && !/[`"”']/.test(before ?? ''); // `..`, and not the stop behind a quotation.
-  const tail = isPlace || /\/\.{1,3}$/.test(chunk) ? '' : (/[,;:!?)\]]+$|\.+[!?)]*$|…+$/.exec(chunk)?.[0] ?? '');
+  const tail = tailOf(chunk, before);
   const lead = /^[([]+(?=.)/.exec(chunk)?.[0].length ?? 0;
   const cut = end - tail.length;
   const raw = chunk.slice(lead, chunk.length - tail.length);
   if (/^["'`“”]+$/.test(raw)) return [];
   const marks: readonly Token[] = tail === '' ? [] : [{ kind: 'mark', word: tail, raw: tail, start: cut, end }];
   return raw === '' ? marks : [...wordsOf(raw, start + lead, cut), ...marks];
+}
+
+/** Marks at the end; `..` and `./...` are places, but for the stop behind a quotation. */
+function tailOf(chunk: string, before = ' '): string {
+  const isPlace = (/^[.~/]*$/.test(chunk) && !/[`"”']/.test(before)) || /\/\.{1,3}$/.test(chunk);
+  return isPlace ? '' : (/[,;:!?)\]]+$|\.+[!?)]*$|…+$/.exec(chunk)?.[0] ?? '');
 }
 
 function quoted(kind: 'quoted' | 'code', inner: string, start: number, end: number): Token {

@@ -63,6 +63,11 @@ const FILE_NOUNS = new Set('file document script doc page'.split(' '));
 const FOLDER_NOUNS = new Set('folder directory dir subfolder repo project'.split(' '));
 const HERE =
   /^(?:here|cwd|pwd|(?:this|the|current|the current|this very|the working|my|our) (?:folder|directory|dir|project|repo|place))$/;
+const SPOKEN_FOLDERS: readonly (readonly [phrase: RegExp, value: string])[] = [
+  [HERE, '.'],
+  [/^(?:the )?parent (?:folder|directory)$/, '..'],
+  [/^(?:my |the )?home (?:folder|directory)$/, '~'],
+];
 const PRONOUN = /^(?:it|that|this|that file|this file|the file|the same file|this text|stdin|the input)$/;
 const BARE_FILE =
   /^(?:readme|license|licence|makefile|dockerfile|changelog|gemfile|procfile|jenkinsfile|notice|authors|codeowners)$/i;
@@ -152,38 +157,31 @@ function fileNamed(token: Token, noun: boolean, { entries }: Around): string | u
   const stem = files.filter((entry) => entry.replace(/\.\w+$/, '').toLowerCase() === token.word);
   if (stem.length === 1) return stem[0];
   if (token.word === 'readme') return 'README.md';
-  if (isPath(token.raw.replace(/:\d+(?:-\d+)?$/, '')))
-    return /\/$|^[.~/]{1,2}$/.test(token.raw) || entries.includes(`${token.raw}/`) ? undefined : token.raw;
-  return noun && !DETERMINERS.has(token.word) && /^[\w-]+$/.test(token.raw) && isFileName(token)
-    ? token.raw
-    : undefined;
-}
-
-/** A word after `file` that is no noun of its own: `the file is big`. */
-function isFileName({ word }: Token): boolean {
-  return !/^(?:is|are|was|in|of|on|with|that|to|for|and|or|has|i|you|we|from|system|size|name|names)$/.test(word);
+  const isFile = isPath(token.raw.replace(/:\d+(?:-\d+)?$/, '')) && !/\/$|^[.~/]{1,2}$/.test(token.raw);
+  return isFile && !entries.includes(`${token.raw}/`) ? token.raw : undefined;
 }
 
 /** `src/`, `the src folder`, `here`, `..`: a plain word only with its noun, or where the folder holds it. */
 function readFolder(line: Line, at: number, { entries }: Around): readonly Candidate[] {
-  for (const length of [3, 2, 1]) {
-    const said = joined(line, at, length);
-    if (HERE.test(said)) return [{ end: at + length, value: '.' }];
-    if (/^(?:the )?parent (?:folder|directory)$/.test(said)) return [{ end: at + length, value: '..' }];
-    if (/^(?:my |the )?home (?:folder|directory)$/.test(said)) return [{ end: at + length, value: '~' }];
-  }
+  const spoken = [3, 2, 1].flatMap((length) =>
+    SPOKEN_FOLDERS.flatMap(([phrase, value]) =>
+      phrase.test(joined(line, at, length)) ? [{ end: at + length, value }] : [],
+    ),
+  );
+  if (spoken.length > 0) return spoken;
   const { place, noun } = lead(line, at, FOLDER_NOUNS);
   const token = line.tokens[place];
   if (token === undefined || token.kind === 'mark' || (token.kind === 'word' && !isName(token))) return [];
-  const after = FOLDER_NOUNS.has(line.tokens[place + 1]?.word ?? '') ? 2 : 1;
+  const isNamed = FOLDER_NOUNS.has(line.tokens[place + 1]?.word ?? '');
+  const end = place + (isNamed ? 2 : 1);
   const there = entries.find((entry) => entry.toLowerCase() === `${token.word}/`);
-  if (there !== undefined && !isQuoted(token)) return [{ end: place + after, value: there.slice(0, -1) }];
-  const isSaid =
-    noun ||
-    after === 2 ||
-    isQuoted(token) ||
-    (isPath(token.raw) && FOLDER_LIKE.test(token.raw) && !BARE_FILE.test(token.raw));
-  return isSaid && !/\s/.test(token.raw) ? [{ end: place + after, value: token.raw, quoted: isQuoted(token) }] : [];
+  if (there !== undefined) return [{ end, value: there.slice(0, -1) }];
+  const isSaid = noun || isNamed || isQuoted(token) || isFolderPath(token.raw);
+  return isSaid && !/\s/.test(token.raw) ? [{ end, value: token.raw, quoted: isQuoted(token) }] : [];
+}
+
+function isFolderPath(raw: string): boolean {
+  return isPath(raw) && FOLDER_LIKE.test(raw) && !BARE_FILE.test(raw);
 }
 
 /** Skips `the file called` before the name itself. */

@@ -1,6 +1,5 @@
 // Owns the list of reflex rules for the tools of this room. Knows no order of matching: the ranking decides.
 import type { ReflexRule } from '#core/agent/reflex-rule.ts';
-import { extractRule } from './reflex/extract-rule.ts';
 import { listRule, readRule, saveRule } from './reflex/file-rules.ts';
 import { runRule, scriptRule } from './reflex/run-rules.ts';
 import { countRule, findFilesRule, findTextRule } from './reflex/search-rules.ts';
@@ -14,7 +13,6 @@ export const toolRules: readonly ReflexRule[] = [
   findFilesRule,
   findTextRule,
   saveRule,
-  extractRule,
   countRule,
   todoRule,
 ];

@@ -1,13 +1,6 @@
 // Owns the list of reflex rules for skills and recorded procedures (reflex 5). Knows no order of matching: the ranking decides.
 import type { ReflexRule } from '#core/agent/reflex-rule.ts';
 import { repeatRule, replayRule } from './reflex/replay-rules.ts';
-import { amendRule, learnRule, listSkillsRule, showSkillRule } from './reflex/teach-rules.ts';
+import { amendRule, learnRule } from './reflex/teach-rules.ts';
 
-export const learningRules: readonly ReflexRule[] = [
-  replayRule,
-  repeatRule,
-  amendRule,
-  learnRule,
-  listSkillsRule,
-  showSkillRule,
-];
+export const learningRules: readonly ReflexRule[] = [replayRule, repeatRule, amendRule, learnRule];

@@ -62,26 +62,23 @@ export function spokenCommand(words: string, isQuoted: boolean): SpokenCommand |
 
 /** A line that is nothing but a command: `git status`, `npm run lint`, `rm old.txt`. */
 export function bareCommand(line: string): SpokenCommand | undefined {
-  if (/[?\n]/.test(line)) return undefined;
   const [head = '', ...rest] = line
     .replace(/^sudo /, '')
     .replace(/"[^"]*"|'[^']*'/g, 'q=')
     .split(/\s+/);
-  if (isScript(head) && rest.every((word) => isShellWord(word) || /^[\w-]+$/.test(word)))
-    return { command: line, sure: rest.every((word) => !PROSE.has(word)) };
+  if (/[?\n]/.test(line) || rest.some((word) => PROSE.has(word.toLowerCase()))) return undefined;
+  if (isScript(head)) return { command: line, sure: true };
   if (rest.length === 0) return ALONE.has(head) ? { command: line, sure: true } : undefined;
   if (WORDY.has(head)) return wordyCommand(line, head, rest);
-  if (!PROGRAMS.has(head) || rest.some((word) => PROSE.has(word.toLowerCase()))) return undefined;
-  const [second = '', ...others] = rest;
+  return PROGRAMS.has(head) ? { command: line, sure: isPlainly(rest) } : undefined;
+}
+
+/** Each plain word makes it less of a command: `npm run lint` is one, `git push failed` may be talk. */
+function isPlainly([second = '', ...others]: readonly string[]): boolean {
   const plain = others.filter((word) => !isShellWord(word)).length;
-  if (SUBCOMMANDS.has(second))
-    return {
-      command: line,
-      sure: plain === 0 || (plain === 1 && /^(?:run|install|i|checkout|switch|logs|add|branch)$/.test(second)),
-    };
-  return rest.some(isShellWord)
-    ? { command: line, sure: rest.filter((word) => !isShellWord(word)).length < 2 }
-    : { command: line, sure: false };
+  const takesName = /^(?:run|install|i|checkout|switch|logs|add|branch)$/.test(second);
+  if (SUBCOMMANDS.has(second)) return plain === 0 || (plain === 1 && takesName);
+  return isShellWord(second) ? plain < 2 : plain === 0 && others.length > 0;
 }
 
 function wordyCommand(line: string, head: string, rest: readonly string[]): SpokenCommand | undefined {

@@ -11,7 +11,6 @@ import {
 } from '#core/agent/reflex-rule.ts';
 import type { ToolResultPart } from '#core/model/message.ts';
 import { lastOutput, pathOf, quoteCommand, quoteResult, shellWord, spokenPath } from './answers.ts';
-import { filePage } from './extract-rule.ts';
 
 const THINGS =
   '(files|file|folders|directories|everything|contents|content|all files|files and folders|stuff|things|what is)';
@@ -153,11 +152,22 @@ function readArguments({ path = '', head, from, to }: Slots): JsonObject {
 /** The lines under `path:from-to`, and how to go on when there are more. */
 function quoteFile({ path = '', from = '1', to, head }: Slots, result: ToolResultPart): ReflexStep {
   if (result.isError) return quoteResult(path, result);
-  const { lines, next } = filePage(result.text, Number(from));
+  const { lines, next } = filePage(result.text);
   const source = lines.length === 0 ? path : `${path}:${from}-${Number(from) + lines.length - 1}`;
   const isWhole = next === undefined || to !== undefined || head !== undefined;
-  const text = isWhole ? '' : `More is left: read lines ${next} to ${next + lines.length} of ${spokenPath(path)}`;
-  return { type: 'say', text, quotes: [{ source, text: lines.map((line) => line.text).join('\n') }] };
+  const text = isWhole
+    ? ''
+    : `More is left: read lines ${next} to ${Number(next) + lines.length} of ${spokenPath(path)}`;
+  return { type: 'say', text, quotes: [{ source, text: lines.join('\n') }] };
+}
+
+const NOTE = /^\[(?:lines \d+-\d+ of |some bytes are not UTF-8|the file is empty|nothing at line \d+)[^\]]*\]$/;
+
+/** What read_file shows without its own note at the end, and the next line to ask for; undefined when the file ends here. */
+function filePage(text: string): { readonly lines: readonly string[]; readonly next: string | undefined } {
+  const lines = text.split('\n');
+  const note = NOTE.test(lines.at(-1) ?? '') ? (lines.pop() ?? '') : '';
+  return { lines, next: /go on with offset (\d+)/.exec(note)?.[1] };
 }
 
 function spanWords({ head, tail, from, to }: Slots): string {

@@ -51,16 +51,9 @@ export const runRule: ReflexRule = {
     const verbatim = /^\s*[$!]\s+(\S.*)$/.exec(input.text)?.[1] ?? /^\s*!([^!\s].*)$/.exec(input.text)?.[1];
     if (verbatim !== undefined) return { score: 1, slots: { command: verbatim.trim() } };
     if (input.fit(AGAIN) !== undefined) return commandMatch(commandsRun(input.history)[0]);
-    const fit = input.fit(FORMS) ?? shellMatch(input);
-    if (fit === undefined) return input.fit(OPEN) === undefined ? bare(input) : commandMatch(undefined);
-    if (fit.missing !== undefined) return fit;
-    const said = (fit.slots.command ?? '').replace(/^(?:this|the following)(?: command)?:\s*/i, '');
-    const [, command = said, more = ''] = MODIFIED.exec(said) ?? [];
-    const quoted = /^(?:```\w*\n)?[`"]?(?<=[`"\n])([^`]+?)\n?[`"]+$/.exec(command)?.[1];
-    const isQuoted = quoted !== undefined || fit.slots['command.quoted'] !== undefined;
-    const spoken = spokenCommand(quoted ?? command, isQuoted);
-    if (spoken === undefined) return undefined;
-    return { score: spoken.sure ? fit.score : UNSURE, slots: { command: spoken.command, ...modifiers(more) } };
+    if (input.fit(OPEN) !== undefined) return commandMatch(undefined);
+    const fit = input.fit(FORMS);
+    return fit === undefined ? (shellMatch(input) ?? bare(input)) : spokenMatch(fit);
   },
 
   restate({ slots }) {
@@ -100,7 +93,15 @@ function shellMatch(input: ReflexInput): ReflexMatch | undefined {
   const whole = tree === undefined ? undefined : `rm -r ${shellWord(tree)}`;
   const folder = made === undefined ? undefined : `mkdir ${shellWord(made)}`;
   const command = removal ?? whole ?? folder ?? `${program} ${shellWord(from)} ${shellWord(onto)}`;
-  return { ...fit, slots: { command, 'command.quoted': 'yes' } };
+  return { ...fit, slots: { command } };
+}
+
+function spokenMatch(fit: ReflexMatch): ReflexMatch | undefined {
+  const said = (fit.slots.command ?? '').replace(/^(?:this|the following)(?: command)?:\s*/i, '');
+  const [, command = said, more = ''] = MODIFIED.exec(said) ?? [];
+  const quoted = /^(?:```\w*\n)?[`"]?(?<=[`"\n])([^`]+?)\n?[`"]+$/.exec(command)?.[1];
+  const spoken = spokenCommand(quoted ?? command, quoted !== undefined || fit.slots['command.quoted'] !== undefined);
+  return spoken && { score: spoken.sure ? fit.score : UNSURE, slots: { command: spoken.command, ...modifiers(more) } };
 }
 
 function commandMatch(command: string | undefined): ReflexMatch {

@@ -50,10 +50,6 @@ const COUNT: readonly string[] = [
   `how many (lines|rows) [of text|of code] (are|are there|does|do|has|is) [there] [in] {path:file} [have|has|contain] =what:lines`,
   '(count|number of) [the] (lines|rows) (in|of) {path:file} =what:lines',
   'how long is {path:file} =what:lines',
-  `how many words (are|are there|does|has) [there] [in] {path:file} [have|contain] =what:words`,
-  '(count|number of) [the] words (in|of) {path:file} =what:words',
-  `(count [the]|how many) {pattern:glob} files [are|are there|do i have|do we have|exist] [there] ${HERE} =what:files`,
-  `(count [the]|how many) files [are|are there|do i have|do we have|exist] [there] ${HERE} =what:files`,
   `how (often|many times) (does|do|is|are) ${TEXTWORD} {pattern:words} (occur|appear|mentioned|used|show up|stand|come up) ${HERE} =what:matches`,
   `(count [the]|how many|number of) (occurrences of|mentions of|uses of|times|matches of) {pattern:words} [is mentioned|appears|occurs] ${HERE} =what:matches`,
   `(count [the]|how many) {pattern:ident} [are|are there|is|occur|do we have|remain] [there|left] (in|for) (${EVERYWHERE}|{path:place}) =what:matches`,
@@ -126,17 +122,10 @@ export const findTextRule: ReflexRule = {
     const fit = input.fit(TEXT) ?? (input.fit(FILES) === undefined ? input.fit(EITHER) : undefined);
     if (fit === undefined || fit.slots.pattern === undefined) return undefined;
     const { pattern } = fit.slots;
-    const loose = fit.slots['pattern.quoted'] === undefined;
-    const words = pattern.split(/\s+/).length;
     const isEither = input.fit(TEXT) === undefined;
-    if (loose && (VAGUE.test(pattern) || MEANT.test(input.text) || /[*]/.test(pattern) || words > (isEither ? 3 : 5)))
-      return undefined;
-    const isName =
-      loose &&
-      /^\S+(?:\.\w{1,5}|\/\S*)$/.test(pattern) &&
-      !/\b(?:grep|text|word|string|mention|contain|use|import)/i.test(input.text);
-    if (isName) return undefined;
-    const isDoubtful = (isEither && loose && words > 1) || fit.slots['path.loose'] !== undefined;
+    const words = fit.slots['pattern.quoted'] === undefined ? pattern.split(/\s+/).length : 1;
+    if (fit.slots['pattern.quoted'] === undefined && isNoText(pattern, input.text, isEither ? 3 : 5)) return undefined;
+    const isDoubtful = (isEither && words > 1) || fit.slots['path.loose'] !== undefined;
     return inPiped(isDoubtful ? { ...fit, score: 0.5 } : fit, input);
   },
 
@@ -153,6 +142,15 @@ export const findTextRule: ReflexRule = {
     return { type: 'call', calls: [{ name: 'search_files', arguments: textSearch(match.slots, path) }] };
   },
 };
+
+/** Words that are understood rather than searched, too many, or the name of a file. */
+function isNoText(pattern: string, line: string, most: number): boolean {
+  if (VAGUE.test(pattern) || MEANT.test(line) || pattern.includes('*') || pattern.split(/\s+/).length > most)
+    return true;
+  return (
+    /^\S+(?:\.\w{1,5}|\/\S*)$/.test(pattern) && !/\b(?:grep|text|word|string|mention|contain|use|import)/i.test(line)
+  );
+}
 
 /** What is looked for nowhere in particular is looked for in what was piped in with the line. */
 function inPiped(fit: ReflexMatch, { history }: ReflexInput): ReflexMatch {
@@ -186,49 +184,44 @@ export const countRule: ReflexRule = {
   purpose: 'extract',
   intent: 'count',
   effect: 'read',
-  examples: [
-    'how many lines are in README.md',
-    'how often does TODO occur in the src folder',
-    'how many markdown files are here',
-  ],
+  examples: ['how many lines are in README.md', 'how often does TODO occur in the src folder'],
 
   match(input) {
     const fit = input.fit(COUNT);
     if (fit === undefined) return undefined;
-    if (fit.slots['path.loose'] !== undefined) return { ...fit, score: 0.5 };
-    return fit.slots.what === 'files' ? fit : inPiped(fit, input);
+    return inPiped(fit.slots['path.loose'] === undefined ? fit : { ...fit, score: 0.5 }, input);
   },
 
-  restate({ slots }) {
-    const { what, pattern, path } = slots;
+  restate({ slots: { what, pattern, path } }) {
     const where = path === undefined ? '' : ` in ${spokenPath(path)}`;
-    if (what === 'lines' || what === 'words') return `count the ${what}${where}`;
-    if (what === 'matches') return `count the occurrences of "${pattern}"${where}`;
-    return `how many ${pattern === undefined ? '' : `${pattern} `}files are there${where}`;
+    return what === 'lines' ? `count the lines${where}` : `count the occurrences of "${pattern}"${where}`;
   },
 
-  act(match, input, [result, counted]) {
+  act(match, input, results) {
     const path = pathOf(match, input.history);
-    const { what, pattern = '*' } = match.slots;
-    if (what === 'lines' || what === 'words') {
-      const command = `wc ${what === 'lines' ? '-l' : '-w'} ${shellWord(path ?? '')}`;
-      return result === undefined ? callStep('terminal', { command }) : quoteCommand(command, result);
-    }
-    const search =
-      what === 'files'
-        ? fileSearch({ pattern, ...(path === undefined ? {} : { path }) })
-        : textSearch(match.slots, path);
-    if (result === undefined) return callStep('search_files', { ...search, limit: MOST_ROWS });
-    if (result.isError) return quoteResult(`"${pattern}"`, result);
-    const rows = rowsOf(result);
-    if (what === 'files')
-      return { type: 'say', text: `${hasMore(result) ? 'At least ' : ''}${plural(rows.length, 'file')}.` };
-    if (!hasMore(result)) return sayCount(pattern, rows);
-    if (counted === undefined) return callStep('search_files', { ...search, output_mode: 'count', limit: MOST_ROWS });
-    const lines = rowsOf(counted).reduce((sum, row) => sum + Number(/: (\d+)$/.exec(row)?.[1] ?? 0), 0);
-    return { type: 'say', text: `${hasMore(counted) ? 'At least ' : ''}${plural(lines, 'line')} with "${pattern}".` };
+    if (match.slots.what === 'matches') return countMatches(match.slots, path, results);
+    const [result] = results;
+    const command = `wc -l ${shellWord(path ?? '')}`;
+    return result === undefined ? callStep('terminal', { command }) : quoteCommand(command, result);
   },
 };
+
+/** Word by word as long as all rows are shown, else the lines that the tool itself counts. */
+function countMatches(
+  slots: ReflexMatch['slots'],
+  path: string | undefined,
+  results: readonly ToolResultPart[],
+): ReflexStep {
+  const [result, counted] = results;
+  const { pattern = '' } = slots;
+  const search = { ...textSearch(slots, path), limit: MOST_ROWS };
+  if (result === undefined) return callStep('search_files', search);
+  if (result.isError) return quoteResult(`"${pattern}"`, result);
+  if (!hasMore(result)) return sayCount(pattern, rowsOf(result));
+  if (counted === undefined) return callStep('search_files', { ...search, output_mode: 'count' });
+  const lines = rowsOf(counted).reduce((sum, row) => sum + Number(/: (\d+)$/.exec(row)?.[1] ?? 0), 0);
+  return { type: 'say', text: `${hasMore(counted) ? 'At least ' : ''}${plural(lines, 'line')} with "${pattern}".` };
+}
 
 const MOST_ROWS = 1000;
 

@@ -23,8 +23,6 @@ export interface Play {
   readonly input: Pick<ReflexInput, 'confirmed'>;
   /** The line that starts this play, for the question before it. */
   readonly line: string;
-  /** Ask before the first step, whatever the steps are. */
-  readonly alwaysAsk?: boolean;
 }
 
 const READS: ReadonlySet<string> = new Set([
@@ -41,7 +39,7 @@ export function playSteps(play: Play): ReflexStep {
   const last = results.at(-1);
   if (last !== undefined && hasFailed(last))
     return { type: 'say', text: `Stopped: step ${results.length} of ${steps.length} failed.`, quotes: quotesOf(play) };
-  if (results.length === 0 && !play.input.confirmed && (play.alwaysAsk === true || steps.some(mayWrite))) {
+  if (results.length === 0 && !play.input.confirmed && steps.some(mayWrite)) {
     const shown = steps.map((step, index) => `  ${index + 1}. ${shortStep(step).replace(/\s*\n\s*/g, ' ⏎ ')}`);
     return { type: 'ask', question: [`Replay ${title}?`, ...shown].join('\n'), choices: [play.line], confirms: true };
   }

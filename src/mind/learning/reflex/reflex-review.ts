@@ -83,21 +83,20 @@ function memoryDrafts(
   }));
 }
 
-/** The whole draft when the gate takes it, else the one that says least beside the steps; none that the gate would refuse. */
+/** The whole draft when the gate takes it, else the steps alone; none that the gate would refuse. */
 function skillDrafts(parts: ReflexReviewParts, request: ReflexReviewRequest): readonly ProposalDraft[] {
   const fresh = withoutReplays(request.messages);
   const trace = ownedTrace(traceOf(fresh.map(({ message }) => message)), request);
   if (trace === undefined || trace.steps.length < FEWEST_STEPS) return [];
   const name = freeName(parts, trace, request.hint);
   if (name === undefined) return [];
-  const all = traceCitations(trace, fresh);
-  const drafts = leaner(trace).flatMap(({ trace: one, citations }) => {
-    return skillDraft(one, citations === 'all' ? all : traceCitations(one, fresh), { ...request, hint: name }) ?? [];
-  });
+  const bare = { ...trace, deadEnds: [], lines: [] };
+  const drafts = [trace, bare].flatMap(
+    (one) => skillDraft(one, traceCitations(one, fresh), { ...request, hint: name }) ?? [],
+  );
   const verdicts = drafts.map((draft) => ({ draft, decision: parts.judge(draft) }));
-  const chosen =
-    verdicts.find(({ decision }) => decision === 'accepted') ?? verdicts.find(({ decision }) => decision === 'pending');
-  return chosen === undefined ? [] : [chosen.draft];
+  const best = (wanted: GateVerdict['decision']) => verdicts.find(({ decision }) => decision === wanted)?.draft;
+  return [best('accepted') ?? best('pending')].filter((draft) => draft !== undefined);
 }
 
 /** Calls that merely followed each other share no goal: the owner names what they are, or they were made again. */
@@ -110,20 +109,6 @@ function ownedTrace(trace: Trace, { hint, isRepeated }: ReflexReviewRequest): Tr
   const [first = 0, last = 0] = [calls[0]?.at, calls.at(-1)?.at];
   const from = Math.max(...trace.lines.map(({ at }) => at).filter((at) => at < first));
   return { ...trace, calls, steps, lines: trace.lines.filter(({ at }) => at >= from && at < last) };
-}
-
-interface LeanTrace {
-  readonly trace: Trace;
-  readonly citations: 'all' | 'own';
-}
-
-/** The trace, then without what only failed calls say, then without the owner's lines, at last without what these deny. */
-function leaner(trace: Trace): readonly LeanTrace[] {
-  const worked = { ...trace, deadEnds: [] };
-  const plain = { ...worked, recovered: [] };
-  const bare = { ...plain, lines: [] };
-  const cited = [trace, worked, plain, bare].map((one) => ({ trace: one, citations: 'all' as const }));
-  return [...cited, { trace: bare, citations: 'own' }];
 }
 
 const MOST_TWINS = 9;

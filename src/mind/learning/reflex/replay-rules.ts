@@ -1,12 +1,10 @@
-// Owns the intents `replay` and `repeat`: a recorded procedure by its name and with its values, and what was done for something before,
-// here or in another session (reflex 5). Invariants: the steps are those of the skill as it stands now, read by skill_view so that the
-// use is recorded, or recorded calls that worked; those of another session are always shown and asked about first.
-import { isJsonObject, type JsonObject, parseJsonObject } from '#base/json.ts';
+// Owns the intents `replay` and `repeat`: a recorded procedure by its name and with its values, and what was done for something in
+// this conversation (reflex 5). Invariant: the steps are those of the skill as it stands now, read by skill_view so that the use is
+// recorded, or recorded calls that worked.
 import type { ReflexInput, ReflexMatch, ReflexRule, ReflexStep } from '#core/agent/reflex-rule.ts';
 import type { ToolResultPart } from '#core/model/message.ts';
 import type { KeptEntry } from '#mind/memory/reflex/kept-entries.ts';
 import { clearMatch, overlap } from '#mind/memory/reflex/match-entries.ts';
-import { textArgument } from '../counters/done-calls.ts';
 import { isRepeat } from '../counters/own-turns.ts';
 import { ownerWords, splitTurns } from '../counters/split-turns.ts';
 import { isKnownSkill, playSteps, readSkillAnswer, readSkillList, type SeenSkill } from './play-steps.ts';
@@ -88,7 +86,7 @@ function askFor(name: string, missing: readonly string[], values: Readonly<Recor
   return {
     type: 'ask',
     question: `The skill ${name} needs ${missing.join(', ')}.`,
-    choices: [`show the skill ${name}`],
+    choices: [],
     fill: `${replayLine(name, values)}${joint}${missing[0]}={}`,
   };
 }
@@ -116,7 +114,6 @@ const REPEAT: readonly string[] = [
   '(do|repeat|redo) [it|that] [again] (like|as) (we|i|you) did (for|with|on|about|to) {topic:rest}',
 ];
 const CLOSE = 0.5;
-const AROUND = 20;
 
 export const repeatRule: ReflexRule = {
   purpose: 'act',
@@ -150,73 +147,15 @@ function stepsHere(topic: string, { history }: ReflexInput): readonly CallStep[]
   return turn && traceOf(turn).steps;
 }
 
-function fromSkills(search: Search, [list, ...rest]: readonly ToolResultPart[]): ReflexStep {
-  const { topic, input } = search;
-  if (!input.tools.has('skills_list')) return fromSessions(search, list === undefined ? [] : [list, ...rest]);
+function fromSkills({ topic, input }: Search, [list, view, ...played]: readonly ToolResultPart[]): ReflexStep {
   if (list === undefined) return { type: 'call', calls: [{ name: 'skills_list', arguments: {} }] };
   const skills: readonly KeptEntry[] = readSkillList(list).map(({ name, description }) => ({
     target: 'memory',
     text: `${name.replaceAll('-', ' ')} ${description}\n${name}`,
   }));
   const name = clearMatch(topic, skills)?.text.split('\n')[1];
-  if (name === undefined) return fromSessions(search, rest);
-  const [view, ...played] = rest;
+  if (name === undefined)
+    return { type: 'say', text: `I find nothing that we did for "${topic}", here or among the skills.` };
   if (view === undefined) return { type: 'call', calls: [{ name: 'skill_view', arguments: { name } }] };
   return playSkill({ view, played, values: {}, input });
-}
-
-function fromSessions(search: Search, [found, around, ...played]: readonly ToolResultPart[]): ReflexStep {
-  const { topic, line, input } = search;
-  const nothing: ReflexStep = { type: 'say', text: `I find nothing that we did for "${topic}".` };
-  if (!input.tools.has('session_search')) return nothing;
-  if (found === undefined) return searchCall({ query: topic, role_filter: 'user', limit: 5 });
-  const hit = bestHit(found, search);
-  if (hit === undefined) return nothing;
-  const window = { around_message_id: hit.message, window: AROUND, role_filter: 'user,assistant,tool' };
-  if (around === undefined) return searchCall({ session_id: hit.session, ...window });
-  const steps = stepsAfter(around, hit.message);
-  if (steps.length === 0) return nothing;
-  const title = `what we did for "${topic}" (session ${hit.session}, message ${hit.message})`;
-  return playSteps({ title, steps, results: played, input, line, alwaysAsk: true });
-}
-
-function searchCall(given: JsonObject): ReflexStep {
-  return { type: 'call', calls: [{ name: 'session_search', arguments: given }] };
-}
-
-/** A line of the owner that was about it; the lines that only asked for a repetition are passed over. */
-function bestHit(
-  result: ToolResultPart,
-  { topic, input }: Search,
-): { readonly session: string; readonly message: number } | undefined {
-  for (const one of resultsOf(result)) {
-    const lines = objects(one.messages).filter((message) => {
-      const text = textArgument(message, 'text');
-      return message.role === 'user' && text !== input.text && !isRepeat(text) && overlap(topic, text) >= CLOSE;
-    });
-    const best = lines.find(({ id }) => id === one.match_message_id) ?? lines.at(-1);
-    if (typeof best?.id === 'number') return { session: textArgument(one, 'session_id'), message: best.id };
-  }
-  return undefined;
-}
-
-/** Calls that worked between the found line and the owner's next one. */
-function stepsAfter(result: ToolResultPart, message: number): readonly CallStep[] {
-  const messages = objects(resultsOf(result)[0]?.messages);
-  const after = messages.slice(messages.findIndex(({ id }) => id === message) + 1);
-  const end = after.findIndex(({ role }) => role === 'user');
-  return (end < 0 ? after : after.slice(0, end)).flatMap(({ call }) => {
-    if (!isJsonObject(call) || call.ok !== true || !isJsonObject(call.arguments) || typeof call.name !== 'string')
-      return [];
-    return [{ kind: 'call', tool: call.name, arguments: call.arguments } as const];
-  });
-}
-
-function resultsOf(result: ToolResultPart): readonly JsonObject[] {
-  const parsed = parseJsonObject(result.text);
-  return parsed.ok ? objects(parsed.value.results) : [];
-}
-
-function objects(value: unknown): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }

@@ -1,14 +1,13 @@
-// Owns the intents `learn`, `amend`, `list-skills` and `show-skill`: the steps of this conversation that worked become a skill, the owner's
-// correction right after a replay patches it, and what there is is shown. Every write goes through skill_manage, like any other.
+// Owns the intents `learn` and `amend`: the steps of this conversation that worked become a skill, and the owner's correction right after a
+// replay patches it. Every write goes through skill_manage, like any other.
 // Invariants: a draft is made of calls that ran and of the owner's lines; an added command is run first, and kept only when it worked.
 import { redactSecrets } from '#base/secrets.ts';
-import { plural } from '#base/text.ts';
-import type { ReflexInput, ReflexMatch, ReflexQuote, ReflexRule, ReflexStep } from '#core/agent/reflex-rule.ts';
+import type { ReflexQuote, ReflexRule, ReflexStep } from '#core/agent/reflex-rule.ts';
 import type { ToolResultPart } from '#core/model/message.ts';
 import { quoteCommand } from '#core/tools/reflex/answers.ts';
 import { bareCommand, spokenCommand } from '#core/tools/reflex/command-line.ts';
 import { runStep } from '#core/tools/reflex/run-rules.ts';
-import { hasFailed, lastReplay, readChange, readSkillAnswer, readSkillList } from './play-steps.ts';
+import { hasFailed, lastReplay, readChange, readSkillAnswer } from './play-steps.ts';
 import { type Amendment, amendSteps } from './procedure/amend-steps.ts';
 import { draftSkill } from './procedure/draft-skill.ts';
 import { traceOf } from './procedure/trace.ts';
@@ -29,6 +28,7 @@ const LEARN: readonly string[] = [
   '(save|keep|store) (this|that|it) as {name:name} @0.5',
 ];
 const FEWEST_STEPS = 2;
+const TAIL = /[\s,]+(?:at the end|too|as well|next time|from now on)[.!]?$|[.!]$/i;
 
 export const learnRule: ReflexRule = {
   purpose: 'memory',
@@ -83,10 +83,7 @@ const SKIP = new RegExp(
   `^${NO}(?:skip|drop|leave out|remove|omit)\\s+(?:the\\s+)?step\\s+(?:number\\s+)?(?<step>\\d{1,2})(?:\\s+(?:next time|from now on))?[.!]?$`,
   'i',
 );
-const INSTEAD = new RegExp(`^${NO}instead of\\s+(?<old>.+?)[\\s,]+(?:run|use|do|execute)\\s+(?<command>.+)$`, 'i');
 const ALSO = new RegExp(`^${NO}(?:also|additionally)[\\s,]+(?<run>(?:run|do|execute)\\s+)?(?<command>.+)$`, 'i');
-const PLACE =
-  /[\s,]+(?:(?<first>first|at the start)|(?<side>before|after)\s+step\s+(?<step>\d{1,2})|(?:at the end|too|as well|next time|from now on))[.!]?$/i;
 
 export const amendRule: ReflexRule = {
   purpose: 'memory',
@@ -98,58 +95,31 @@ export const amendRule: ReflexRule = {
     const line = input.text.trim();
     const skip = SKIP.exec(line)?.groups;
     if (skip) return { score: 1, slots: { step: skip.step ?? '' } };
-    // Without a replay before them the other corrections mean something else.
-    const said = lastReplay(input.history) === undefined ? undefined : (INSTEAD.exec(line) ?? ALSO.exec(line))?.groups;
+    // Without a replay before it `also` means something else.
+    const said = lastReplay(input.history) === undefined ? undefined : ALSO.exec(line)?.groups;
     if (said === undefined) return undefined;
-    const { words, place } = takePlace((said.command ?? '').replace(/[.!]$/, ''));
+    const words = (said.command ?? '').replace(TAIL, '');
     const quoted = /^[`"]([^`"]+)[`"]$/.exec(words)?.[1];
-    const isOrder = said.old !== undefined || said.run !== undefined || quoted !== undefined;
+    const isOrder = said.run !== undefined || quoted !== undefined;
     const spoken = isOrder ? spokenCommand(quoted ?? words, quoted !== undefined) : bareCommand(words);
-    if (spoken?.sure !== true) return undefined;
-    const old = said.old === undefined ? {} : { old: said.old };
-    return { score: 1, slots: { ...old, ...place, command: spoken.command } };
+    return spoken?.sure === true ? { score: 1, slots: { command: spoken.command } } : undefined;
   },
 
-  restate({ slots: { step, side, old, command } }) {
-    if (command === undefined) return `skip step ${step}`;
-    if (old !== undefined) return `instead of ${old} run \`${command}\``;
-    return `also run \`${command}\`${side === undefined ? '' : ` ${side} step ${step}`}`;
-  },
+  restate: ({ slots }) => (slots.command === undefined ? `skip step ${slots.step}` : `also run \`${slots.command}\``),
 
   act(match, input, results) {
     const name = lastReplay(input.history);
     if (name === undefined)
       return { type: 'say', text: 'No skill was replayed right before this: nothing was changed.' };
-    const amendment = amendmentOf(match.slots);
-    if (amendment.kind !== 'add') return patchSkill({ name, amendment, quotes: [] }, results);
+    const { command, step } = match.slots;
+    if (command === undefined) return patchSkill({ name, amendment: { skip: Number(step) }, quotes: [] }, results);
     const [run, ...rest] = results;
-    if (run === undefined)
-      return runStep({ command: amendment.command }, { input, results, line: amendRule.restate(match) });
-    const said = quoteCommand(amendment.command, run);
+    if (run === undefined) return runStep({ command }, { input, results, line: amendRule.restate(match) });
+    const said = quoteCommand(command, run);
     if (hasFailed(run)) return { ...said, text: notChanged(name) };
-    return patchSkill({ name, amendment, quotes: said.quotes ?? [] }, rest);
+    return patchSkill({ name, amendment: { command }, quotes: said.quotes ?? [] }, rest);
   },
 };
-
-/** Takes words about the place off the end. */
-function takePlace(spoken: string): { readonly words: string; readonly place: ReflexMatch['slots'] } {
-  let words = spoken.trim();
-  let place: ReflexMatch['slots'] = {};
-  for (let found = PLACE.exec(words); found; found = PLACE.exec(words)) {
-    const { first, side, step } = found.groups ?? {};
-    if (first !== undefined) place = { side: 'before', step: '1' };
-    if (side !== undefined && step !== undefined) place = { side, step };
-    words = words.slice(0, found.index).trim();
-  }
-  return { words, place };
-}
-
-function amendmentOf({ command, old, step, side }: ReflexMatch['slots']): Amendment {
-  if (command === undefined) return { kind: 'skip', step: Number(step) };
-  if (old !== undefined) return { kind: 'replace', old, command };
-  const at = side === 'before' || side === 'after' ? ({ side, step: Number(step) } as const) : undefined;
-  return { kind: 'add', command, ...(at ? { at } : {}) };
-}
 
 function notChanged(name: string): string {
   return `The skill ${name} was not changed.`;
@@ -172,58 +142,10 @@ function patchSkill({ name, amendment, quotes }: Patching, [view, patched]: read
   if (patched === undefined) return manage({ action: 'patch', name, old_string: oldString, new_string: newString });
   const { refusal, waiting } = readChange(patched);
   if (refusal !== undefined) return notKept(notChanged(name), 'skill_manage', refusal, quotes);
-  const gone = amendment.kind === 'skip' ? seen.value.items[amendment.step - 1]?.source : undefined;
+  const gone = 'skip' in amendment ? seen.value.items[amendment.skip - 1]?.source : undefined;
   const quote = { source: gone === undefined ? `skill ${name}` : `taken out of ${name}`, text: gone ?? added };
-  const done = `Patched the skill ${name}:${amendment.kind === 'skip' ? ` step ${amendment.step} is out.` : ''}`;
+  const done = `Patched the skill ${name}:${'skip' in amendment ? ` step ${amendment.skip} is out.` : ''}`;
   const text =
     waiting === undefined ? done : `It waits for your yes: /pending accept ${waiting} changes the skill ${name}:`;
   return { type: 'say', text, quotes: [...quotes, quote] };
 }
-
-const SKILLS: readonly string[] = [
-  '(what|which) (skills|procedures|recipes|routines) (are there|are here|do you have|do we have|do you know|do i have|exist|have you got)',
-  '(list|show|see) [me] [all] [my|our|your] (skills|procedures|recipes)',
-  '[my|our|your] skills',
-];
-
-export const listSkillsRule: ReflexRule = {
-  purpose: 'meta',
-  intent: 'list-skills',
-  effect: 'read',
-  examples: ['what skills are there', 'list my skills'],
-  match: (input) => input.fit(SKILLS),
-  restate: () => 'what skills are there',
-
-  act(_match, _input: ReflexInput, [result]) {
-    if (result === undefined) return { type: 'call', calls: [{ name: 'skills_list', arguments: {} }] };
-    const skills = readSkillList(result);
-    if (skills.length === 0) return { type: 'say', text: 'There are no skills yet.' };
-    const text = skills.map(({ name, description }) => `${name}: ${description}`).join('\n');
-    return { type: 'say', text: '', quotes: [{ source: plural(skills.length, 'skill'), text }] };
-  },
-};
-
-const SHOW: readonly string[] = [
-  '(show|read|view|open|display|print) [me] [my|our] (skill|procedure|recipe) [called|named] {name:name}',
-  '(show|read|view|open|display|print) [me] [my|our] {name:name} (skill|procedure|recipe)',
-  'what (does|is) [in] (skill|procedure|recipe) {name:name} [do|say|contain]',
-  'how does (skill|procedure|recipe) {name:name} (work|go)',
-];
-
-export const showSkillRule: ReflexRule = {
-  purpose: 'meta',
-  intent: 'show-skill',
-  effect: 'read',
-  examples: ['show the skill release', 'what does the skill release do'],
-  match: (input) => input.fit(SHOW),
-  restate: ({ slots }) => `show the skill ${slots.name}`,
-
-  act({ slots: { name = '' } }, _input, [result]) {
-    if (result === undefined) return { type: 'call', calls: [{ name: 'skill_view', arguments: { name } }] };
-    const seen = readSkillAnswer(result);
-    const quote = seen.ok
-      ? { source: `skill ${name}`, text: seen.value.content }
-      : { source: 'skill_view', text: seen.detail };
-    return { type: 'say', text: '', quotes: [quote] };
-  },
-};

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { approvalAsks, destroys, ownQuestion } from '#core/tools/reflex/command-line.ts';
-import { extractLines, joinPages } from '#core/tools/reflex/extract-rule.ts';
 import { asPattern } from '#core/tools/reflex/search-rules.ts';
 import { verifies } from '../../../verifies.ts';
 import { ReflexConversation } from '../../reflex/conversation.ts';
@@ -163,47 +162,19 @@ describe('list, read, find, save', () => {
 });
 
 describe('long files', () => {
-  const pages = ['# One\nin 2026-03-04\n[lines 1-2 of 4; go on with offset 3]', '## Two\n12 euro\n[lines 3-4 of 4]'];
-
-  verifies('core:reflex:reads-long-files', 'are read page by page and cited by line', async () => {
-    let page = 0;
-    const talk = new ReflexConversation({ answer: () => pages[page++] ?? '' });
-    const turn = await talk.say('list the headings of book.md');
-    assert.deepEqual(
-      turn.calls.map((call) => call.arguments),
-      [{ path: 'book.md' }, { path: 'book.md', offset: 3 }],
-    );
-    assert.match(turn.text, /2 headings in book\.md \(4 lines read\)/);
-    assert.match(turn.text, /book\.md:1 {2}# One\n {2}book\.md:3 {2}## Two/);
-  });
-
-  verifies('core:reflex:answers-are-quotes', 'every line of an extract is a line of the file', () => {
-    const { lines, next } = joinPages(pages);
-    assert.equal(next, undefined);
-    assert.deepEqual(
-      lines.map((line) => line.number),
-      [1, 2, 3, 4],
-    );
-    assert.deepEqual(
-      extractLines(lines, 'dates').map((line) => line.number),
-      [2],
-    );
-    assert.deepEqual(
-      extractLines(lines, 'figures').map((line) => line.number),
-      [2, 4],
-    );
-    assert.deepEqual(
-      extractLines(
-        [
-          { number: 1, text: '```' },
-          { number: 2, text: '# no' },
-          { number: 3, text: '```' },
-        ],
-        'headings',
-      ),
-      [],
-    );
-  });
+  verifies(
+    ['core:reflex:reads-long-files', 'core:reflex:answers-are-quotes'],
+    'a window is quoted with its lines and says where the next begins; matching lines stand with path and number',
+    async () => {
+      const page = '# One\nin 2026-03-04\n[lines 1-2 of 4; go on with offset 3]';
+      const read = await new ReflexConversation({ answer: () => page }).say('read book.md');
+      assert.equal(read.text, 'More is left: read lines 3 to 5 of book.md\n\nbook.md:1-2\n  # One\n  in 2026-03-04');
+      const found = new ReflexConversation({ answer: () => 'book.md:4:12 euro' });
+      const { calls, text } = await found.say('show the lines of book.md that mention euro');
+      assert.deepEqual(calls[0]?.arguments, { pattern: 'euro', target: 'content', path: 'book.md' });
+      assert.equal(text, '"euro" in book.md\n  book.md:4:12 euro');
+    },
+  );
 
   test('occurrences are counted, not lines', async () => {
     const talk = new ReflexConversation({ answer: () => 'a.ts:1:TODO one, TODO two\nb.ts:3:// todo: three' });

@@ -109,24 +109,14 @@ function parameterSection({ steps }: Trace): readonly string[] {
   return names.length === 0 ? [] : [`## Parameters\n\n${names.map((name) => `- \`{${name}}\``).join('\n')}`];
 }
 
-function constraintSection({ deadEnds, recovered, lines }: Trace): readonly string[] {
-  const ends = deadEnds
+function constraintSection({ deadEnds }: Trace): readonly string[] {
+  const commands = deadEnds
     .slice(-MOST_CONSTRAINTS)
     .map(commandOf)
-    .filter((command) => command !== '')
-    .map((command) => `- Failed: \`${command}\``);
-  const needed = recovered
-    .slice(-MOST_CONSTRAINTS)
-    .map(({ failed, by }) => [commandOf(by), commandOf(failed)] as const)
-    .filter((pair) => !pair.includes(''))
-    .map(([by, failed]) => `- Failed before \`${by}\`: \`${failed}\``);
-  const said = lines
-    .filter(({ text }) => isCorrection(text))
-    .slice(-MOST_CONSTRAINTS)
-    .map(({ text }) => text);
-  return ends.length + needed.length + said.length === 0
+    .filter((command) => command !== '');
+  return commands.length === 0
     ? []
-    : [`## Constraints\n\n${[...ends, ...needed, ...quotedLines(said)].join('\n')}`];
+    : [`## Constraints\n\n${commands.map((command) => `- Failed: \`${command}\``).join('\n')}`];
 }
 
 function commandOf(done: DoneCall): string {

@@ -22,14 +22,22 @@ export function repeatedCalls(calls: readonly DoneCall[]): readonly DoneCall[] |
 /** The longest run, its newest time, of calls that did the same before: the same commands, or the same program on something else. */
 export function repeatedRun(calls: readonly DoneCall[]): readonly DoneCall[] | undefined {
   const keys = calls.map((done) => actWord(stepOf(done)) || keyOf(done));
-  for (let size = Math.min(LONGEST, Math.floor(keys.length / 2)); size >= SHORTEST; size -= 1)
-    for (let at = keys.length - size; at >= size; at -= 1) {
-      const run = keys.slice(at, at + size);
-      const before = new Set(run).size > 1 ? placesOf(keys.slice(0, at), run) : [];
-      const isOpen = at + size === keys.length && goesOn(keys, run, [at, ...before]);
-      if (before.length > 0) return isOpen ? undefined : calls.slice(at, at + size);
-    }
+  for (let size = Math.min(LONGEST, Math.floor(keys.length / 2)); size >= SHORTEST; size -= 1) {
+    const at = keys.findLastIndex((_key, start) => isAgain(keys, keys.slice(start, start + size), { start, size }));
+    if (at < 0) continue;
+    const run = keys.slice(at, at + size);
+    const isOpen = at + size === keys.length && goesOn(keys, run, placesOf(keys, run));
+    return isOpen ? undefined : calls.slice(at, at + size);
+  }
   return undefined;
+}
+
+function isAgain(
+  keys: readonly string[],
+  run: readonly string[],
+  at: { readonly start: number; readonly size: number },
+) {
+  return run.length === at.size && new Set(run).size > 1 && placesOf(keys.slice(0, at.start), run).length > 0;
 }
 
 /** Where the run begins, newest first, without overlapping. */
