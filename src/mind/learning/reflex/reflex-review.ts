@@ -91,9 +91,13 @@ function skillDrafts(parts: ReflexReviewParts, request: ReflexReviewRequest): re
   const name = freeName(parts, trace, request.hint);
   if (name === undefined) return [];
   const bare = { ...trace, deadEnds: [], lines: [] };
-  const drafts = [trace, bare].flatMap(
-    (one) => skillDraft(one, traceCitations(one, fresh), { ...request, hint: name }) ?? [],
-  );
+  const all = traceCitations(trace, fresh);
+  const ways = [
+    [trace, all],
+    [bare, all],
+    [bare, traceCitations(bare, fresh)],
+  ] as const;
+  const drafts = ways.flatMap(([one, citations]) => skillDraft(one, citations, { ...request, hint: name }) ?? []);
   const verdicts = drafts.map((draft) => ({ draft, decision: parts.judge(draft) }));
   const best = (wanted: GateVerdict['decision']) => verdicts.find(({ decision }) => decision === wanted)?.draft;
   return [best('accepted') ?? best('pending')].filter((draft) => draft !== undefined);
