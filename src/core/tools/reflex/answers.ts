@@ -79,9 +79,17 @@ const FILE_TOOLS: ReadonlySet<string> = new Set(['read_file', 'write_file', 'pat
 export function pathOf({ slots }: ReflexMatch, history: readonly Message[]): string | undefined {
   if (slots.path !== SAME_FILE) return slots.path;
   const at = history.findLastIndex((message) => pipedFile(message) !== undefined);
-  const calls = doneCalls(history.slice(at + 1)).filter(({ call }) => FILE_TOOLS.has(call.name));
-  const path = textOf(calls.at(-1)?.call.arguments ?? {}, 'path');
-  return path === '' ? pipedFile(history[at]) : path;
+  const path = doneCalls(history.slice(at + 1))
+    .map(fileOf)
+    .findLast((file) => file !== '');
+  return path ?? pipedFile(history[at]);
+}
+
+/** What a call was about; the one file that a search found. */
+function fileOf({ call, result }: DoneCall): string {
+  if (FILE_TOOLS.has(call.name)) return textOf(call.arguments, 'path');
+  const isFound = call.arguments.target === 'files' && !result.isError && /^[^\n[]+$/.test(result.text.trim());
+  return isFound ? result.text.trim() : '';
 }
 
 /** The match, asking which file where `it` stands for none. */
