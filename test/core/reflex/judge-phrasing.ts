@@ -67,7 +67,10 @@ async function talkFor(phrasing: Phrasing): Promise<ReflexConversation> {
   const talk = new ReflexConversation({
     client: createReflexClient(rules, { folder: () => here }),
     system: `Folder.${skill}${kept}`,
-    answer: (call) => (call.name === 'todo' ? todos : answerPlainly(call)),
+    answer: (call) => {
+      if (call.name === 'todo') return todos;
+      return call.arguments.target === 'files' ? String(call.arguments.pattern) : answerPlainly(call);
+    },
   });
   if (['undo', 'teach', 'todo'].includes(phrasing.want)) {
     for (const line of ['run `make a`', 'run `make b`', 'my todos']) await talk.say(line);
