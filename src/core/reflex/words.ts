@@ -10,8 +10,8 @@ function phrases(text: string): readonly (readonly string[])[] {
 /** Openings that only make an order polite; taken off again and again. */
 export const OPENINGS = phrases(
   `please|pls|plz|kindly|hey|hi|hello|ok|okay|so|now|just|talaria|can you|could you|would you|will you|can u|could u|can you please|
-  i want you to|i need you to|i would like you to|i'd like you to|id like you to|i want to|i would like to|i'd like to|i need to|
-  would you mind|go ahead and|let us|lets|let's|quickly|then|and|also|next|after that|yo|i wanna|you can|you may|oops|oh|well|hmm|alright|right|great|could you do|can you do|do me a favor and|be so kind and`,
+  i want you to|i need you to|i would like you to|i'd like you to|id like you to|
+  would you mind|go ahead and|let us|lets|let's|quickly|then|and|also|next|after that|yo|you can|you may|oops|oh|well|hmm|alright|right|great|could you do|can you do|do me a favor and|be so kind and`,
 );
 /** Openings by which a question mark at the end is manners. */
 export const ASKING =
