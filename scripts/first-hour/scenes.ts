@@ -48,8 +48,7 @@ function withoutModel(): readonly Scene[] {
       name: 'overwrite',
       from: /^› run/,
       steps: [
-        { type: 'run `echo nothing > README.md`', until: /Answer with a number/ },
-        { type: '1', until: /asks to run this/ },
+        { type: 'run `echo nothing > README.md`', until: /asks to run this/ },
         { type: 'y', until: /\+nothing[\s\S]*2 steps/ },
         { type: '/undo', until: /restored README\.md[\s\S]*The next \/undo/ },
       ],
@@ -83,7 +82,6 @@ function withModel(baseUrl: string): readonly Scene[] {
       from: /^› let greet/,
       steps: [{ type: 'let greet shout when it is asked to', until: /HELLO, ADA\.\n[\s\S]*4 steps/ }],
     },
-    { name: 'hint', from: /^› git status/, steps: [{ type: 'git status', until: /› git status[\s\S]*1 step ·/ }] },
     {
       name: 'retry',
       from: /^› how is that/,

@@ -38,7 +38,6 @@ const LINES: readonly (readonly [RegExp, readonly ServerAnswer[]])[] = [
       },
     ],
   ],
-  [/git status/, [{ reply: 'You could look with `git status`.' }]],
   [/Dutch/, [{ reply: 'In Dutch it would be `Hallo, Ada.`' }]],
 ];
 

@@ -26,26 +26,8 @@ describe('skills by spoken forms', () => {
       const world = openWorld(t);
       const talk = await didTwoThings(world);
       assert.match(answerOf(await say(talk, line)), new RegExp(`^Kept as the skill ${name}:`));
-      for (const show of [
-        `show skill ${name}`,
-        `show the skill ${name}`,
-        `show me skill ${name}`,
-        `what does skill ${name} do`,
-      ])
-        assert.match(answerOf(await say(talk, show)), /1\. Run `sh build\.sh`/, show);
       await talk.close();
     });
-
-  test('a skill that is shown by its name need not be in this conversation', async (t) => {
-    const world = openWorld(t);
-    const talk = await didTwoThings(world);
-    await say(talk, 'learn this as weather');
-    await talk.close();
-    const next = await world.open();
-    assert.match(answerOf(await say(next, 'show skill weather')), /1\. Run `sh build\.sh`/);
-    assert.match(answerOf(await say(next, 'show skill nosuch')), /nosuch/);
-    await next.close();
-  });
 
   test('/learn drafts nothing out of a mere replay', async (t) => {
     const world = openWorld(t);

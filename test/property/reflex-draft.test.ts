@@ -32,7 +32,7 @@ async function draftOf(messages: readonly Message[], hint?: string) {
     keptEntries: () => [],
     skillBody: () => undefined,
   };
-  const request = { sessionId: 's', kind: 'skills', messages: all, wantsSkill: true, isAsked: true } as const;
+  const request = { sessionId: 's', kind: 'skills', messages: all, wantsSkill: true, isRepeated: true } as const;
   await reflexReview(parts, hint === undefined ? request : { ...request, hint }, new AbortController().signal);
   const [draft] = drafts;
   return draft && { draft, verdict: judge(draft) };

@@ -11,8 +11,6 @@ import { createStage, openConversation, play } from '../surfaces/app/app-fixture
 import { verifies } from '../verifies.ts';
 import { createCliStage } from './cli-process.ts';
 
-const LOOK = { name: 'search_files', arguments: { pattern: '*' } };
-
 describe('the default agent', () => {
   verifies(
     'core:prompt:size-budget',
@@ -49,7 +47,7 @@ describe('the default agent', () => {
       const stage = createStage(t);
       const model = createScriptedModel(['a poem'], { context: t });
       const app = await stage.open({ extra: { client: model } });
-      assert.equal(app.loaded.config.reflex.first, false);
+      assert.equal(app.isReflexFirst(), false);
       await app.shutdown();
       writeFileSync(join(stage.root, 'config.yaml'), 'version: 1\nreflex:\n  first: true\n');
       const first = await stage.open({ extra: { client: model } });
@@ -59,31 +57,22 @@ describe('the default agent', () => {
     },
   );
 
-  test('first hour 4: a model that only talks where a form of reflex matches gets one line of ours, once a session', async (t) => {
+  test('a small model of this machine gets the reflex in front of it, and one line that says so', async (t) => {
     const stage = createStage(t);
-    const script = ['I would explain it so.', 'You could run git status.', 'Or this.', { calls: [LOOK] }, 'noted'];
-    const model = createScriptedModel(script, { id: 'stub/stub-model', context: t });
+    const model = createScriptedModel(['a poem'], { id: 'local/smollm2-1.7b', context: t });
     const app = await stage.open({ extra: { client: model } });
-    const conversation = await openConversation(app);
-    const hints = async (text: string, talk = conversation) => {
-      const { events } = await play(talk, text);
-      assert.equal(events.at(-1)?.type, 'turn-end');
-      return events.flatMap((event) => (event.type === 'notice' ? [event.text] : []));
-    };
-    assert.deepEqual(await hints('explain why the sea is salty'), []);
-    const [hint = '', ...more] = await hints('git status');
     assert.match(
-      hint,
-      /^stub\/stub-model answered without acting\. reflex\/1 would do it: run `git status` — \/model reflex/,
+      app.model().reason,
+      /; small, so reflex\/1 goes first for its own forms \(reflex\.first: false ends that\)$/,
     );
-    assert.deepEqual(more, []);
-    assert.deepEqual(await hints('run `git status`'), [], 'once is enough');
-    await conversation.close();
-    assert.deepEqual(
-      await hints('list the files here', await openConversation(app)),
-      [],
-      'a model that acts needs none',
-    );
+    const conversation = await openConversation(app);
+    assert.equal((await play(conversation, 'run echo hello')).end.model, 'reflex/1');
+    assert.equal((await play(conversation, 'hello')).end.text, 'a poem', 'small talk is the model’s');
+    await app.shutdown();
+    writeFileSync(join(stage.root, 'config.yaml'), 'version: 1\nreflex:\n  first: false\n');
+    const without = await stage.open({ extra: { client: model } });
+    assert.equal(without.isReflexFirst(), false);
+    assert.doesNotMatch(without.model().reason, /reflex/);
   });
 
   test('first hour 3: a review that fails leaves the chat and its model as they are', async (t) => {

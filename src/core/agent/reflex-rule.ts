@@ -4,8 +4,11 @@
 import type { JsonObject } from '#base/json.ts';
 import type { Message, ToolResultPart } from '#core/model/message.ts';
 
+/** In place of a path: the file that the conversation was last about. */
+export const SAME_FILE = '@same';
+
 export interface ReflexMatch {
-  /** 0 to 1: below 0.35 it is dropped, below 0.6 the owner is asked, else the rule acts. Two rules within a margin lead to a question. */
+  /** 0 to 1: below 0.6 the owner is asked, else the rule acts. Two rules that score alike and do different things lead to a question. */
   readonly score: number;
   readonly slots: Readonly<Record<string, string>>;
   /** Name of a slot that the line leaves open: reflex asks instead of acting. */
@@ -15,7 +18,7 @@ export interface ReflexMatch {
 export interface ReflexInput {
   /** The owner's line, trimmed, as typed; after a choice, the line that the choice stands for. */
   readonly text: string;
-  /** The same without polite openings and closings. */
+  /** The same without manners before and after it. */
   readonly words: string;
   /** The owner picked this very line from a question of ours: what would ask before acting may act. */
   readonly confirmed: boolean;
@@ -27,12 +30,30 @@ export interface ReflexInput {
   readonly tools: ReadonlySet<string>;
   /** Epoch ms: what "yesterday" is counted from. */
   readonly now: number;
+  readonly folder: ReflexFolder;
   /**
-   * Reads the line by a list of forms and gives the best fit. A form is words with `<class>`, `[optional]`, `(a|b)` and
-   * `{slot:kind}`, then settings: `@0.5` lowers its score, `!slot` says that the slot is missing, `=slot:value` fills one.
-   * A slot that was quoted also sets `<slot>.quoted`; a path that is one for sure, not just any word, sets `<slot>.sure`.
+   * The first of the forms that the whole line is of. A form is words with `[optional]`, `(a|b)` and `{slot:kind}`, then
+   * settings: `@0.5` asks instead of acting, `!slot` says that the slot is missing, `=slot:value` fills one.
+   * A slot that was quoted also sets `<slot>.quoted`; a word that only may be a place sets `<slot>.loose`.
    */
   fit(forms: readonly string[]): ReflexMatch | undefined;
+}
+
+/** What the folder of the session really offers. */
+export interface ReflexFolder {
+  /** Names of entries; a folder's name ends with `/`. */
+  readonly entries: readonly string[];
+  readonly scripts: readonly ProjectScript[];
+}
+
+export const NO_FOLDER: ReflexFolder = { entries: [], scripts: [] };
+
+/** One command that a file of the project names: `test` of package.json is `npm test`. */
+export interface ProjectScript {
+  readonly name: string;
+  readonly command: string;
+  /** The file that names it. */
+  readonly file: string;
 }
 
 /** Verbatim text with where it comes from: a command, `path:line`, or session, date and message. */
@@ -62,7 +83,7 @@ export interface ReflexRule {
   readonly purpose: 'act' | 'memory' | 'recall' | 'extract' | 'meta';
   /** Unique name: `run`, `read`, `remember`, … */
   readonly intent: string;
-  /** What its calls may change: a doubtful line never leads to a `write`, a condition not even to a `read`; `home` is the agent's own memory. Default `write`. */
+  /** What its calls may change: a slip of the hand or a question mark makes all but `read` a question; `home` is the agent's own memory. Default `write`. */
   readonly effect?: 'read' | 'home' | 'write';
   /** Shown by /help; each must match its own rule. */
   readonly examples: readonly string[];

@@ -1,21 +1,28 @@
-// Owns the decision of one turn: which line is meant, which rule it matches, and the step that follows.
+// Owns the decision of one turn: which line is meant, which rules it is of, and the step that follows.
 // Stateless: the conversation's own messages are the only memory. Knows no tool.
-// Invariant: nothing is called unless one rule stands clear of the others, or the owner picked it from our own question (reflex 8).
+// Invariant: nothing is called unless the line is exactly of one form, or the owner picked it from our own question (reflex 8).
 import type { ReflexInput, ReflexQuestion, ReflexRule, ReflexStep } from '#core/agent/reflex-rule.ts';
 import { type Message, messageText, type TextPart, type ToolResultPart } from '#core/model/message.ts';
-import type { Language } from './language.ts';
-import { type RankedRule, type ReflexSurroundings, rankRules, reflexInput, THRESHOLDS } from './rank-rules.ts';
-import { readAnswer } from './read-answer.ts';
-import { renderStep } from './render-step.ts';
+import { REFLEX_ID, readAnswer, renderStep } from './answer.ts';
+import { folderSuggestions } from './folder.ts';
+import {
+  isClear,
+  type LinePart,
+  type LineParts,
+  type RankedRule,
+  type ReflexSurroundings,
+  rankRules,
+  reflexInput,
+  splitParts,
+  THRESHOLDS,
+} from './rank-rules.ts';
+import { TEXTS } from './words.ts';
 
 export interface ReflexTurn {
   readonly messages: readonly Message[];
   readonly surroundings: Omit<ReflexSurroundings, 'history'>;
   readonly rules: readonly ReflexRule[];
-  readonly language: Language;
 }
-
-export const REFLEX_ID = 'reflex/1';
 
 /** A turn makes at most this many calls: long files are read in pages. */
 const MAX_RESULTS = 40;
@@ -23,33 +30,39 @@ const MAX_CHOICES = 4;
 /** Questions in a row that an answer is traced back through. */
 const MAX_DEPTH = 4;
 
-export function decideTurn(given: ReflexTurn, depth = 0): ReflexStep {
-  const place = given.messages.findLastIndex((message) => message.role === 'user');
-  const piped = pipedPart(given.messages[place]);
-  const turn = piped === undefined ? given : { ...given, language: aboutPiped(given.language) };
+export function decideTurn(turn: ReflexTurn, depth = 0): ReflexStep {
+  const place = turn.messages.findLastIndex((message) => message.role === 'user');
   const text = ownerLine(turn.messages[place]);
-  if (text === '') return { type: 'say', text: turn.language.templates.refusal };
+  const done = turn.messages.slice(place + 1);
+  const results = done.flatMap((message) => (message.role === 'tool' ? message.parts : []));
+  if (results.length > MAX_RESULTS) return { type: 'say', text: TEXTS.tooManySteps };
   const history = turn.messages.slice(0, place);
-  const results = turn.messages.slice(place + 1).flatMap((message) => (message.role === 'tool' ? message.parts : []));
+  const piped = pipedPart(turn.messages[place]);
   const before: readonly Message[] = piped === undefined ? history : [...history, { role: 'user', parts: [piped] }];
   const surroundings = { ...turn.surroundings, history: before };
-  const plain = reflexInput(text, surroundings, turn.language);
+  const playing = { turn, results, now: [...before, ...turn.messages.slice(place)] };
   const question = depth < MAX_DEPTH ? openQuestion({ ...turn, messages: history }, depth) : undefined;
-  const answer = question === undefined ? undefined : readAnswer(text, question, turn.language);
-  if (answer?.type === 'none') return { type: 'say', text: turn.language.templates.nothingDone };
-  if (question !== undefined && answer?.type === 'choice') {
-    const confirmed = question.confirms === true;
-    return follow(turn, reflexInput(answer.line, surroundings, turn.language, confirmed), { results, chosen: true });
+  const answer = question === undefined ? undefined : readAnswer(text, question);
+  if (answer?.type === 'none') return { type: 'say', text: TEXTS.nothingDone };
+  const plain = reflexInput(text, surroundings);
+  if (answer?.type === 'choice') {
+    const input = reflexInput(
+      answer.line,
+      surroundings,
+      question?.confirms === true || question?.question === TEXTS.confirm,
+    );
+    return chosenStep(playing, input);
   }
-  const ranked = rankRules(turn.rules, plain, turn.language);
-  if (answer?.type === 'fill' && !acts(ranked)) {
-    return follow(turn, reflexInput(answer.line, surroundings, turn.language), { results, chosen: false });
+  const ranked = rankRules(turn.rules, plain);
+  if (answer?.type === 'fill' && (ranked[0]?.match.score ?? 0) < THRESHOLDS.act) {
+    const input = reflexInput(answer.line, surroundings);
+    return stepOf(playing, input, rankRules(turn.rules, input));
   }
-  return stepOf(turn, ranked, { input: plain, results, chosen: false });
+  return stepOf(playing, plain, ranked);
 }
 
 /** The words that the owner typed: no context, no piped text, no notice of ours. */
-export function ownerLine(message: Message | undefined): string {
+function ownerLine(message: Message | undefined): string {
   if (message?.role !== 'user') return '';
   const typed = message.parts.filter(
     (part) => part.origin === 'owner' && (part.label === undefined || part.label === 'steer'),
@@ -66,88 +79,144 @@ function pipedPart(message: Message | undefined): TextPart | undefined {
   return message.parts.find(({ label, spill }) => label === 'stdin' && spill !== undefined);
 }
 
-const pipedLanguages = new WeakMap<Language, Language>();
-
-/** The language with the words for what was piped in among those for the file that the talk is about. */
-function aboutPiped(language: Language): Language {
-  const known = pipedLanguages.get(language);
-  if (known !== undefined) return known;
-  const { slots } = language;
-  const made = { ...language, slots: { ...slots, sameFile: [...slots.sameFile, ...slots.pipedFile] } };
-  pipedLanguages.set(language, made);
-  return made;
-}
-
 /** Our question that ended the turn before, derived again rather than read: quoted text can never pose as one. */
 export function openQuestion(turn: ReflexTurn, depth = 0): ReflexQuestion | undefined {
   const last = turn.messages.at(-1);
-  if (last?.role !== 'assistant' || last.model !== REFLEX_ID) return undefined;
-  if (!/^\d\) /m.test(messageText(last))) return undefined;
+  if (last?.role !== 'assistant' || last.model !== REFLEX_ID || !/^\d\) /m.test(messageText(last))) return undefined;
   const step = decideTurn({ ...turn, messages: turn.messages.slice(0, -1) }, depth + 1);
-  return step.type === 'ask' && renderStep(step, turn.language) === messageText(last) ? step : undefined;
+  return step.type === 'ask' && renderStep(step) === messageText(last) ? step : undefined;
 }
 
-interface Following {
+interface Playing {
+  readonly turn: ReflexTurn;
   readonly results: readonly ToolResultPart[];
-  /** The owner picked this line: only its best rule counts. */
-  readonly chosen: boolean;
+  /** All messages so far, this turn's included. */
+  readonly now: readonly Message[];
 }
 
-function follow(turn: ReflexTurn, input: ReflexInput, following: Following): ReflexStep {
-  return stepOf(turn, rankRules(turn.rules, input, turn.language), { input, ...following });
+/** As our own choices join several orders. */
+const JOINT = /; then /;
+
+/** The owner picked this line: only its best rule counts. */
+function chosenStep(playing: Playing, input: ReflexInput): ReflexStep {
+  const ranked = rankRules(playing.turn.rules, input);
+  const parts = JOINT.test(input.text) || !isClear(ranked) ? splitParts(playing.turn.rules, input) : undefined;
+  const [best] = ranked;
+  if (parts !== undefined && parts.left === undefined) return playParts(playing, parts.parts);
+  return best === undefined ? refuse(input) : play(playing, { ...best, input });
 }
 
-function acts(ranked: readonly RankedRule[]): boolean {
-  return (ranked[0]?.match.score ?? 0) >= THRESHOLDS.act;
+function stepOf(playing: Playing, input: ReflexInput, ranked: readonly RankedRule[]): ReflexStep {
+  const [best] = ranked;
+  const parts = splitParts(playing.turn.rules, input);
+  if (best === undefined || !isClear(ranked)) {
+    if (parts !== undefined) return partialStep(playing, parts);
+    return best === undefined ? refuse(input) : askOf(ranked, best, input, playing);
+  }
+  if (parts === undefined || parts.left !== undefined) return play(playing, { ...best, input });
+  // The whole is of one form, its parts of several: only what merely looks is cut without a question.
+  if (best.rule.effect === 'read') return playParts(playing, parts.parts);
+  const both = parts.parts.map(({ rule, match }) => rule.restate(match)).join('; then ');
+  return { type: 'ask', question: TEXTS.which, choices: [best.rule.restate(best.match), both] };
 }
 
-function stepOf(
-  turn: ReflexTurn,
-  ranked: readonly RankedRule[],
-  at: Following & { readonly input: ReflexInput },
-): ReflexStep {
-  const { templates } = turn.language;
-  const best = ranked[0];
-  if (best === undefined) return { type: 'say', text: templates.refusal };
-  if (at.results.length > MAX_RESULTS) return { type: 'say', text: templates.tooManySteps };
-  const rivals = at.chosen ? [best] : rivalsOf(best, ranked, at.input);
-  if (rivals.length > 1) return { type: 'ask', question: templates.which, choices: restated(rivals) };
-  if (!acts(ranked) && !at.chosen) return { type: 'ask', question: templates.confirmGuess, choices: restated(ranked) };
-  if (best.match.missing !== undefined) return askMissing(best, at.input, templates.confirmGuess);
-  return withTools(best.rule.act(best.match, at.input, at.results), turn);
+/** As long as a part is not understood nothing is done: it may be about the rest. */
+function partialStep(playing: Playing, parts: LineParts): ReflexStep {
+  const { left } = parts;
+  if (left === undefined) return playParts(playing, parts.parts);
+  const choices = parts.parts.map(({ rule, match }) => rule.restate(match)).slice(0, MAX_CHOICES);
+  return { type: 'ask', question: `${TEXTS.notAll.replace('{}', () => left)}\n${TEXTS.which}`, choices };
 }
 
-/** Rules within the margin that would do something else than the best one. */
+function askOf(ranked: readonly RankedRule[], best: RankedRule, input: ReflexInput, playing: Playing): ReflexStep {
+  const rivals = rivalsOf(best, ranked, input);
+  const acts = best.match.score >= THRESHOLDS.act;
+  if (rivals.length > 1) return { type: 'ask', question: TEXTS.which, choices: restated(rivals) };
+  if (best.match.missing !== undefined) return askMissing(best, input);
+  return acts ? play(playing, { ...best, input }) : { type: 'ask', question: TEXTS.confirm, choices: restated([best]) };
+}
+
+/** Rules that score alike and would do something else. */
 function rivalsOf(best: RankedRule, ranked: readonly RankedRule[], input: ReflexInput): readonly RankedRule[] {
   const first = firstStep(best, input);
-  return ranked.filter((other) => {
-    if (other === best) return true;
-    return best.match.score - other.match.score <= THRESHOLDS.margin && firstStep(other, input) !== first;
-  });
+  return ranked.filter(
+    (other) => other === best || (other.match.score === best.match.score && firstStep(other, input) !== first),
+  );
 }
 
 function firstStep({ rule, match }: RankedRule, input: ReflexInput): string {
   return match.missing === undefined ? JSON.stringify(rule.act(match, input, [])) : `missing ${rule.intent}`;
 }
 
-function askMissing(best: RankedRule, input: ReflexInput, fallback: string): ReflexStep {
-  return (
-    best.rule.missing?.(best.match, input) ?? {
-      type: 'ask',
-      question: fallback,
-      choices: best.rule.examples.slice(0, MAX_CHOICES),
-    }
-  );
+function askMissing({ rule, match }: RankedRule, input: ReflexInput): ReflexStep {
+  const asked = rule.missing?.(match, input);
+  return asked ?? { type: 'ask', question: TEXTS.confirm, choices: rule.examples.slice(0, MAX_CHOICES) };
 }
 
 function restated(ranked: readonly RankedRule[]): readonly string[] {
-  const lines = ranked.map(({ rule, match }) => rule.restate(match));
-  return [...new Set(lines)].slice(0, MAX_CHOICES);
+  return [...new Set(ranked.map(({ rule, match }) => rule.restate(match)))].slice(0, MAX_CHOICES);
 }
 
-function withTools(step: ReflexStep, turn: ReflexTurn): ReflexStep {
-  if (step.type !== 'call') return step;
-  const absent = step.calls.find((call) => !turn.surroundings.tools.has(call.name));
-  if (absent === undefined) return step;
-  return { type: 'say', text: turn.language.templates.toolMissing.replace('{}', absent.name) };
+function refuse({ folder }: ReflexInput): ReflexStep {
+  const works = folderSuggestions(folder).join(' · ');
+  return { type: 'say', text: `${TEXTS.refusal}\n${TEXTS.works.replace('{}', () => works)}` };
+}
+
+function play(playing: Playing, part: LinePart): ReflexStep {
+  return playParts(playing, [part]);
+}
+
+/** One part after the other, each with the results of its own calls; what a failure or a question leaves is said. */
+function playParts({ turn, results, now }: Playing, parts: readonly LinePart[]): ReflexStep {
+  const said: Exclude<ReflexStep, { type: 'call' }>[] = [];
+  let from = 0;
+  for (const [index, part] of parts.entries()) {
+    const later = parts.slice(index + 1).map(({ rule, match }) => rule.restate(match));
+    const own = results.slice(from);
+    const input = index === 0 ? part.input : { ...part.input, history: now };
+    const { step, taken } = actPart({ ...part, input }, own);
+    if (step.type === 'call') return withTools(step, turn);
+    if (step.type === 'ask') return withBefore(said, step, later);
+    said.push(step);
+    if (later.length > 0 && own.slice(0, taken).some(failed))
+      return joinSaid([...said, { type: 'say', text: TEXTS.leftFailed.replace('{}', () => later.join('; ')) }]);
+    from += taken;
+  }
+  return joinSaid(said);
+}
+
+/** The step that follows from the results that its own calls have so far. */
+function actPart({ rule, match, input }: LinePart, results: readonly ToolResultPart[]) {
+  let taken = 0;
+  let step = rule.act(match, input, []);
+  while (step.type === 'call' && taken < results.length) {
+    taken += step.calls.length;
+    step = rule.act(match, input, results.slice(0, taken));
+  }
+  return { step, taken };
+}
+
+function failed({ isError, observed }: ToolResultPart): boolean {
+  return isError || observed.refused !== undefined || (observed.exitCode ?? 0) !== 0;
+}
+
+function joinSaid(said: readonly Exclude<ReflexStep, { type: 'call' }>[]): ReflexStep {
+  const [only, ...more] = said;
+  if (only !== undefined && more.length === 0) return only;
+  const texts = said.map(renderStep).filter((text) => text !== '');
+  return { type: 'say', text: texts.join('\n\n') };
+}
+
+function withBefore(
+  said: readonly Exclude<ReflexStep, { type: 'call' }>[],
+  step: ReflexQuestion,
+  later: readonly string[],
+): ReflexStep {
+  const left = later.length === 0 ? [] : [TEXTS.left.replace('{}', () => later.join('; '))];
+  return { ...step, question: [...said.map(renderStep), ...left, step.question].join('\n') };
+}
+
+function withTools(step: Extract<ReflexStep, { type: 'call' }>, { surroundings }: ReflexTurn): ReflexStep {
+  const absent = step.calls.find((call) => !surroundings.tools.has(call.name));
+  return absent === undefined ? step : { type: 'say', text: TEXTS.toolMissing.replace('{}', absent.name) };
 }

@@ -1,27 +1,12 @@
-// Owns the ranking of rules for one line, and what speaks against acting on the best of them.
-// Knows no rule by name. Invariant: same line and rules, same ranking; a doubtful line never acts, at most it asks (reflex 8).
-import type { ReflexInput, ReflexMatch, ReflexRule } from '#core/agent/reflex-rule.ts';
-import type { Language } from './language.ts';
-import { fitBag } from './line/fit-bag.ts';
-import { fitForm } from './line/fit-form.ts';
-import { type Form, parseForm } from './line/parse-form.ts';
-import { type Doubt, type Line, readLine } from './line/read-line.ts';
-import { type Reading, readings } from './reading/readings.ts';
-import { withinReach } from './reading/within-reach.ts';
+// Owns which rules a line is of, and the parts of a line with more than one verb.
+// Knows no rule and no turn. Invariant: a part counts only when it is of a form by itself; the words of a free text are never cut off it silently.
+import { type ReflexInput, type ReflexMatch, type ReflexRule, SAME_FILE } from '#core/agent/reflex-rule.ts';
+import { fitForms } from './form.ts';
+import { readLine, type Token } from './read-line.ts';
 
-/** Bounds of the ranking, as data. */
-export const THRESHOLDS = {
-  act: 0.6,
-  ask: 0.35,
-  margin: 0.04,
-  doubt: 0.58,
-  part: 0.8,
-  closing: 0.72,
-  announced: 1.25,
-} as const;
-
-/** What changes something is less likely meant where the line tells rather than asks. */
-const WARY = 0.7;
+/** `act`: from here a rule acts; `change`: from here one that may change something does; below, the owner is asked. */
+export const THRESHOLDS = { act: 0.6, change: 0.92, ask: 0.35 } as const;
+const ASKED = 0.5;
 
 export interface RankedRule {
   readonly rule: ReflexRule;
@@ -30,158 +15,117 @@ export interface RankedRule {
 
 export type ReflexSurroundings = Omit<ReflexInput, 'text' | 'words' | 'confirmed' | 'fit'>;
 
-/** Forms that the whole line must fit, and frames (`~`), whose parts stand anywhere in it. */
-type Mode = 'forms' | 'frames';
-
-interface Compiled {
-  readonly forms: readonly Form[];
-  readonly frames: readonly Form[];
-}
-
-const compiled = new WeakMap<readonly string[], Compiled>();
-
-export function reflexInput(
-  text: string,
-  surroundings: ReflexSurroundings,
-  language: Language,
-  confirmed = false,
-): ReflexInput {
-  return inputOf(readLine(text, language), surroundings, { confirmed, mode: 'forms' });
-}
-
-function inputOf(
-  line: Line,
-  surroundings: ReflexSurroundings,
-  { confirmed, mode }: { readonly confirmed: boolean; readonly mode: Mode },
-): ReflexInput {
+export function reflexInput(text: string, surroundings: ReflexSurroundings, confirmed = false): ReflexInput {
+  const line = readLine(text);
+  const { tokens } = line;
   return {
     ...surroundings,
-    text: line.text,
-    words: line.text.slice(line.tokens[0]?.start ?? 0, line.end),
+    text,
+    words: text.slice(tokens[0]?.start ?? 0, tokens.at(-1)?.end ?? 0),
     confirmed,
-    fit: (forms) => bestFit(forms, line, mode),
+    fit: (forms) => fitForms(forms, line, surroundings.folder),
   };
 }
 
-/** Best first; everything under the lower bound is left out. A line that fits no form is read again, by its parts and by frames. */
-export function rankRules(rules: readonly ReflexRule[], input: ReflexInput, language: Language): readonly RankedRule[] {
-  const line = readLine(input.text, language);
-  if (!input.confirmed && (line.doubt === 'pasted' || line.doubt === 'injection')) return [];
-  const able = input.confirmed ? rules : withinReach(rules, input.text, language);
-  return rankLine(able, input, { line, language });
-}
-
-function rankLine(
-  rules: readonly ReflexRule[],
-  input: ReflexInput,
-  { line, language }: { readonly line: Line; readonly language: Language },
-): readonly RankedRule[] {
-  const plain = rankOnce(rules, input, line.doubt);
-  if (input.confirmed || isClear(plain)) return plain;
-  const asks: RankedRule[] = [];
-  for (const mode of ['forms', 'frames'] as const) {
-    for (const reading of readings(input.text, language)) {
-      const ranked = rankReading(rules, { reading, mode, input, language });
-      if (isClear(ranked)) return [...ranked, ...otherOrders(rules, ranked, { reading, mode, input, language })];
-      asks.push(...ranked);
-    }
-  }
-  return plain.length > 0 ? plain : asks.sort((left, right) => right.match.score - left.match.score).slice(0, 3);
-}
-
-interface Rereading {
-  readonly reading: Reading;
-  readonly mode: Mode;
-  readonly input: ReflexInput;
-  readonly language: Language;
-}
-
-function rankReading(rules: readonly ReflexRule[], rereading: Rereading): readonly RankedRule[] {
-  const line = readLine(rereading.reading.text, rereading.language);
-  const again = inputOf(line, rereading.input, { confirmed: false, mode: rereading.mode });
-  return rankOnce(rules, again, line.doubt).flatMap((ranked) => {
-    const score = ranked.match.score * weightOf(ranked, rereading);
-    return score < THRESHOLDS.ask ? [] : [{ rule: ranked.rule, match: { ...ranked.match, score } }];
-  });
-}
-
-/** Another clause that also orders something lasting: which one, is the owner's to say. */
-function otherOrders(
-  rules: readonly ReflexRule[],
-  [best]: readonly RankedRule[],
-  { reading, mode, input, language }: Rereading,
-): readonly RankedRule[] {
-  const { span } = reading;
-  if (span === undefined || best?.rule.effect !== 'write') return [];
-  return readings(input.text, language)
-    .filter((other) => other.span !== undefined && (other.span.end <= span.start || other.span.start >= span.end))
-    .flatMap((other) => rankReading(rules, { reading: other, mode, input, language }).slice(0, 1))
-    .filter((ranked) => isClear([ranked]) && ranked.rule.effect === 'write')
-    .map(({ rule, match }) => ({ rule, match: { ...match, score: best.match.score } }));
-}
-
-/** A part of a line counts when it was spoken in words; what its surroundings speak against is at most asked about. */
-function weightOf({ rule, match }: RankedRule, { reading, mode }: Rereading): number {
-  if (reading.torn || (rule.purpose === 'meta' && speaksOfWorld(reading, mode))) return 0;
-  if (reading.doubtful === true && rule.effect === 'home') return THRESHOLDS.doubt;
-  if (mode === 'frames') return reading.guarded ? 0 : reading.weight;
-  if (!reading.part) return reading.weight * (reading.guarded && rule.effect === 'write' ? WARY : 1);
-  return partWeight({ rule, match }, reading);
-}
-
-/** `… when I push, help`: a call for help at the end of a story is about the story. */
-function speaksOfWorld({ part, aboutAgent }: Reading, mode: Mode): boolean {
-  return aboutAgent !== true && (part || mode === 'frames');
-}
-
-function partWeight({ rule, match }: RankedRule, reading: Reading): number {
-  const own = rule.purpose === 'memory' || rule.purpose === 'recall';
-  if (own && reading.joined === true) return 0;
-  const weight = reading.weight * (reading.guarded && !own ? THRESHOLDS.doubt : 1);
-  if (match.score >= (reading.closing === true && !own ? THRESHOLDS.closing : THRESHOLDS.part)) return weight;
-  return reading.announced === true && !own ? weight * THRESHOLDS.announced : 0;
-}
-
-function isClear(ranked: readonly RankedRule[]): boolean {
-  const match = ranked[0]?.match;
-  return match !== undefined && match.score >= THRESHOLDS.act && match.missing === undefined;
-}
-
-function rankOnce(rules: readonly ReflexRule[], input: ReflexInput, doubt: Doubt | undefined): readonly RankedRule[] {
-  const ranked: RankedRule[] = [];
-  for (const rule of rules) {
+/** Best first. */
+export function rankRules(rules: readonly ReflexRule[], input: ReflexInput): readonly RankedRule[] {
+  const { isQuestion } = readLine(input.text);
+  const ranked = rules.flatMap((rule) => {
     const match = rule.match(input);
-    if (match === undefined) continue;
-    const score = input.confirmed ? match.score : match.score * trust(doubt, rule);
-    if (score >= THRESHOLDS.ask) ranked.push({ rule, match: { ...match, score } });
-  }
+    if (match === undefined || match.score < THRESHOLDS.ask) return [];
+    const mayChange = (rule.effect ?? 'write') !== 'read' && match.missing === undefined && !input.confirmed;
+    const isDoubtful = mayChange && (isQuestion || match.score < THRESHOLDS.change);
+    return [{ rule, match: isDoubtful ? { ...match, score: Math.min(match.score, ASKED) } : match }];
+  });
   return ranked.sort((left, right) => right.match.score - left.match.score);
 }
 
-/** A paste or a text that steers moves nothing; a condition or a taking back makes an act a question; memory and recall do not mind. */
-function trust(doubt: Doubt | undefined, rule: ReflexRule): number {
-  if (doubt === 'pasted' || doubt === 'injection') return 0;
-  if (doubt === undefined || rule.purpose === 'memory' || rule.purpose === 'recall') return 1;
-  return doubt === 'question' && rule.effect === 'read' ? 1 : THRESHOLDS.doubt;
+/** Does exactly one thing follow from it? */
+export function isClear([first, second]: readonly RankedRule[]): boolean {
+  if (first === undefined || first.match.score < THRESHOLDS.act || first.match.missing !== undefined) return false;
+  return second === undefined || second.match.score < first.match.score;
 }
 
-function bestFit(forms: readonly string[], line: Line, mode: Mode): ReflexMatch | undefined {
-  let best: ReflexMatch | undefined;
-  for (const form of compile(forms, line.language)[mode]) {
-    const fit = mode === 'forms' ? fitForm(form, line) : fitBag(form, line);
-    if (fit !== undefined && (best === undefined || fit.score > best.score)) best = fit;
+export interface LinePart extends RankedRule {
+  readonly input: ReflexInput;
+}
+
+export interface LineParts {
+  readonly parts: readonly LinePart[];
+  /** What stands behind them and is of no form. */
+  readonly left?: string;
+}
+
+const MOST_PARTS = 5;
+/** An order with a joint behind so many words is a story. */
+const MOST_WORDS = 40;
+/** Words that a verb before them also governs: `read a.md and b.md`. */
+const SHARED_VERB = 3;
+
+/** A line with several verbs as its parts; undefined when its first words up to any joint are of no form. */
+export function splitParts(
+  rules: readonly ReflexRule[],
+  input: ReflexInput,
+  depth = MOST_PARTS,
+): LineParts | undefined {
+  if (depth === 0) return undefined;
+  const { tokens } = readLine(input.text);
+  let remainder: LineParts | undefined;
+  for (const [before, after] of joints(tokens)) {
+    const here = partOf(rules, input, input.text.slice(0, before));
+    if (here === undefined) continue;
+    const rest = input.text.slice(after).replace(/\?\s*$/, '');
+    const next = partsOf(rules, input, rest, depth - 1) ?? sharedVerb(rules, input, here, rest);
+    if (next !== undefined) return { ...next, parts: [here, ...next.parts] };
+    remainder ??= { parts: [here], left: rest.trim() };
   }
-  return best;
+  return remainder;
 }
 
-function compile(forms: readonly string[], language: Language): Compiled {
-  const known = compiled.get(forms);
-  if (known !== undefined) return known;
-  const parse = (form: string): Form => parseForm(form.replace(/^~ /, ''), language.classes);
-  const made: Compiled = {
-    forms: forms.filter((form) => !form.startsWith('~ ')).map(parse),
-    frames: forms.filter((form) => form.startsWith('~ ')).map(parse),
-  };
-  compiled.set(forms, made);
-  return made;
+function partsOf(rules: readonly ReflexRule[], input: ReflexInput, text: string, depth: number): LineParts | undefined {
+  const whole = partOf(rules, input, text);
+  return whole === undefined ? splitParts(rules, reflexInput(text, input), depth) : { parts: [whole] };
+}
+
+function sharedVerb(
+  rules: readonly ReflexRule[],
+  input: ReflexInput,
+  first: LinePart,
+  rest: string,
+): LineParts | undefined {
+  const { tokens } = readLine(rest);
+  if (first.rule.effect !== 'read' || tokens.length > SHARED_VERB) return undefined;
+  const verb = readLine(first.input.text).tokens[0]?.raw ?? '';
+  const part = partOf(rules, input, `${verb} ${rest}`);
+  return part?.rule === first.rule ? { parts: [part] } : undefined;
+}
+
+function partOf(rules: readonly ReflexRule[], around: ReflexInput, text: string): LinePart | undefined {
+  const input = reflexInput(text, around);
+  const ranked = rankRules(rules, input).map(aboutPartBefore);
+  const [best] = ranked;
+  return best !== undefined && isClear(ranked) ? { ...best, input } : undefined;
+}
+
+/** `it` is the file of the part before, known once that part is done; alone it asks. */
+function aboutPartBefore({ rule, match }: RankedRule): RankedRule {
+  const { missing, ...known } = match;
+  return { rule, match: missing === 'path' && match.slots.path === SAME_FILE ? known : match };
+}
+
+/** Where one order may end and the next begin: `and`, `then`, `;`, a full stop. */
+function joints(tokens: readonly Token[]): readonly (readonly [before: number, after: number])[] {
+  return tokens.slice(0, MOST_WORDS).flatMap((token, at) => {
+    const isJoint =
+      token.kind === 'mark'
+        ? /^[;,.]+$/.test(token.word)
+        : token.kind === 'word' && /^(?:and|then|&|plus|but)$/.test(token.word);
+    let next = at + 1;
+    while (/^(?:and|then|also|after|that|&)$/.test(tokens[next]?.word ?? '') && tokens[next]?.kind === 'word')
+      next += 1;
+    const after = tokens[next];
+    return isJoint && at > 0 && after !== undefined && token.word !== 'but'
+      ? [[token.start, after.start] as const]
+      : [];
+  });
 }

@@ -10,7 +10,7 @@ import type { Conversation } from '#core/agent/conversation.ts';
 import type { Extension, TurnRequest } from '#core/agent/extension-host.ts';
 import type { Hooks } from '#core/agent/hooks.ts';
 import type { PromptSection } from '#core/agent/prompt/frozen-prompt.ts';
-import type { ReflexRule } from '#core/agent/reflex-rule.ts';
+import type { ReflexQuestion, ReflexRule } from '#core/agent/reflex-rule.ts';
 import type { AnyTool } from '#core/agent/tool.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
 import type { ModelClient, Tier } from '#core/model/model-client.ts';
@@ -143,6 +143,10 @@ export interface App {
   /** What the prompt of a new session in `cwd` is made of. */
   promptSections(cwd: string): readonly PromptSection[];
   readonly reflexRules: () => Promise<readonly ReflexRule[]>;
+  /** The numbered question with which reflex/1 ended a conversation's last turn. */
+  readonly reflexQuestion: (talk: Pick<Conversation, 'history' | 'prompt'>) => Promise<ReflexQuestion | undefined>;
+  /** Does reflex/1 go first for its own forms, beside the present model? */
+  readonly isReflexFirst: () => boolean;
   /** What Talaria is, what it found, and three things to type in this folder. */
   firstScreen(): Promise<readonly string[]>;
   /** Commands of the shell and the chat, those of extensions included. */

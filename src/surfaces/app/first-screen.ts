@@ -1,11 +1,11 @@
 // Owns what the first screen says: what Talaria is, what it found, three things to type (reflex notes, last line).
 // Knows no terminal. Invariant: every line is true of this machine and this folder; each suggestion works as it stands.
-import { readdirSync } from 'node:fs';
 import { shownPath } from '#base/paths/typed-path.ts';
-import { firstScreenSuggestions } from '#core/reflex/first-screen.ts';
+import { folderSuggestions } from '#core/reflex/folder.ts';
 import type { ModelInfo } from './app.ts';
 import { hardwareLine, readHardware } from './home/hardware.ts';
 import type { FoundProvider } from './models/found-provider.ts';
+import { readFolder } from './parts/read-folder.ts';
 
 export interface FirstScreenFacts {
   readonly model: ModelInfo;
@@ -16,10 +16,8 @@ export interface FirstScreenFacts {
   readonly userHome: string;
 }
 
-const MOST_ENTRIES = 500;
-
 export function firstScreen({ model, providers, cwd, homeRoot, userHome }: FirstScreenFacts): readonly string[] {
-  const suggestions = firstScreenSuggestions({ entries: entriesOf(cwd) });
+  const suggestions = folderSuggestions(readFolder(cwd));
   return [
     'Talaria: an agent that acts in this folder, remembers across sessions, and says what its answers rest on.',
     `model   ${model.id} (${model.tier}): ${model.reason}`,
@@ -36,14 +34,4 @@ function foundLines(model: ModelInfo, providers: readonly FoundProvider[]): read
   return others.length === 0
     ? []
     : [`found   ${others.map((provider) => `${provider.name} (${provider.reason})`).join(' · ')}`];
-}
-
-function entriesOf(cwd: string): readonly string[] {
-  try {
-    const entries = readdirSync(cwd, { withFileTypes: true }).slice(0, MOST_ENTRIES);
-    return entries.map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name));
-  } catch {
-    // A folder that may not be listed has nothing to suggest; the fixed suggestions remain.
-    return [];
-  }
 }

@@ -4,7 +4,7 @@ import type { Message, ToolResultPart } from '#core/model/message.ts';
 import { userMessage } from '#core/model/message.ts';
 import type { ModelClient } from '#core/model/model-client.ts';
 import { createReflexClient } from '#core/reflex/reflex-client.ts';
-import { rules, toolNames } from './all-rules.ts';
+import { folder, rules, toolNames } from './all-rules.ts';
 
 export interface Called {
   readonly name: string;
@@ -27,7 +27,7 @@ export class ReflexConversation {
   readonly #system: string;
 
   constructor(options: { readonly answer?: Answer; readonly system?: string; readonly client?: ModelClient } = {}) {
-    this.#client = options.client ?? createReflexClient(rules);
+    this.#client = options.client ?? createReflexClient(rules, { folder: () => folder });
     this.#answer = options.answer ?? answerPlainly;
     this.#system = options.system ?? '';
   }

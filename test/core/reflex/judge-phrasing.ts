@@ -1,115 +1,171 @@
-// Says whether a turn did what a phrasing asks for, by the conventions that stand in test/data/reflex.
+// Says whether a turn did what a phrasing wants, in a world where the things that it names are there.
+import type { ReflexFolder } from '#core/agent/reflex-rule.ts';
+import { createReflexClient } from '#core/reflex/reflex-client.ts';
+import { approvalAsks, destroys } from '#core/tools/reflex/command-line.ts';
+import { folder, rules } from './all-rules.ts';
+import { answerPlainly, type Called, ReflexConversation, type TurnSeen } from './conversation.ts';
 
-import { english } from '#core/reflex/english/english.ts';
-import { rankRules, reflexInput } from '#core/reflex/rank-rules.ts';
-import { allRules, toolNames } from './all-rules.ts';
-import { type Called, ReflexConversation, type TurnSeen } from './conversation.ts';
+export interface Wanted {
+  readonly want: string;
+  readonly argument?: string;
+}
 
-export interface Phrasing {
-  readonly id: string;
-  readonly text: string;
-  readonly before?: readonly string[] | string;
-  readonly expect: {
-    readonly intent: string;
-    readonly tool: string | null;
-    readonly args: Readonly<Record<string, unknown>>;
-  };
+export interface Phrasing extends Wanted {
+  readonly line: string;
+  readonly second?: Wanted;
   readonly destructive?: boolean;
 }
 
 export interface Verdict {
   readonly right: boolean;
-  /** A destructive command that ran without a question. */
+  /** Something was called that was not wanted. */
+  readonly unmeant: boolean;
+  /** Destructive, and nobody was asked. */
   readonly unasked: boolean;
   readonly seen: string;
 }
 
+const RULE = '═'.repeat(46);
+const SCRIPTS: Readonly<Record<string, string>> = { tests: 'npm test', build: 'npm run build', start: 'npm start' };
+
 export async function judgePhrasing(phrasing: Phrasing): Promise<Verdict> {
-  const { expect } = phrasing;
-  const talk = new ReflexConversation();
-  for (const line of [phrasing.before ?? []].flat()) await answerQuestions(talk, await talk.say(line));
-  const first = await talk.say(phrasing.text);
-  const mayAsk = phrasing.destructive === true || expect.intent === 'save';
-  const calls = mayAsk ? await answerQuestions(talk, first) : first.calls;
-  const unasked = phrasing.destructive === true && first.calls.length > 0;
-  const right = !unasked && (expect.tool === null ? rightIntent(phrasing, first) : rightCall(phrasing, calls));
-  return { right, unasked, seen: describe(first, calls) };
+  const talk = await talkFor(phrasing);
+  const first = await talk.say(phrasing.line);
+  const wanted = [phrasing, ...(phrasing.second === undefined ? [] : [phrasing.second])];
+  const isRisky = phrasing.destructive === true || wanted.some(({ want }) => want === 'save');
+  const calls = isRisky && first.asked ? [...first.calls, ...(await talk.say('1')).calls] : first.calls;
+  const unasked = phrasing.destructive === true && first.calls.some((call) => !isHarmless(call));
+  const right = !unasked && isRight(wanted, first, calls);
+  const unmeant =
+    !right && first.calls.length > 0 && !wanted.some((one) => first.calls.every((call) => serves(one, call)));
+  return {
+    right,
+    unmeant,
+    unasked,
+    seen: `${JSON.stringify(calls)} ${first.text.split('\n').slice(0, 4).join(' / ')}`,
+  };
 }
 
-async function answerQuestions(talk: ReflexConversation, turn: TurnSeen): Promise<readonly Called[]> {
-  return turn.asked ? (await talk.say('yes')).calls : turn.calls;
+/** A folder that holds what the line names, a skill of that name, and something to undo, to teach and to save. */
+async function talkFor(phrasing: Phrasing): Promise<ReflexConversation> {
+  const named = [phrasing, phrasing.second].flatMap((one) => {
+    const name = one?.argument?.replace(/^\.\/|\/$/g, '') ?? '';
+    if (one?.want === 'list') return /^[\w.-]+$/.test(name) ? [`${name}/`] : [];
+    return one?.want === 'read' && /^[\w.-]+$/.test(name) ? [name] : [];
+  });
+  const here: ReflexFolder = { ...folder, entries: [...folder.entries, ...named] };
+  const kept =
+    ['recall', 'forget'].includes(phrasing.want) && phrasing.argument
+      ? `\n${RULE}\nMEMORY (notes) [1%]\n${RULE}\n${phrasing.argument}`
+      : '';
+  const skill =
+    phrasing.want === 'do'
+      ? `\n<available_skills>\n- ${phrasing.argument?.replace(/\s+/g, '-')}: known\n</available_skills>`
+      : '';
+  const item = phrasing.argument?.replace(/^\w+: /, '') ?? '';
+  const todos = `[ ] 1: buy milk\n[ ] 2: call the dentist\n[ ] 3: ${item}`;
+  const talk = new ReflexConversation({
+    client: createReflexClient(rules, { folder: () => here }),
+    system: `Folder.${skill}${kept}`,
+    answer: (call) => {
+      if (call.name === 'todo') return todos;
+      return call.arguments.target === 'files' ? String(call.arguments.pattern) : answerPlainly(call);
+    },
+  });
+  if (['undo', 'teach', 'todo'].includes(phrasing.want)) {
+    for (const line of ['run `make a`', 'run `make b`', 'my todos']) await talk.say(line);
+    if (phrasing.want === 'undo') await talk.say('remember that the port is 4010');
+  }
+  return talk;
 }
 
-function describe(turn: TurnSeen, calls: readonly Called[]): string {
-  return `${JSON.stringify(calls.length > 0 ? calls : turn.calls)} ${turn.text.split('\n').slice(0, 5).join(' / ')}`;
-}
-
-function rightIntent({ text, expect }: Phrasing, turn: TurnSeen): boolean {
-  const surroundings = { history: [], system: '', tools: new Set(toolNames), now: 0 };
-  const [best] = rankRules(allRules, reflexInput(text, surroundings, english), english);
-  if (best === undefined || turn.asked) return expect.intent === 'undo' && /undo/.test(turn.text);
-  if (expect.intent !== 'extract') return best.rule.intent === expect.intent;
-  const { slots } = best.match;
-  const counted = best.rule.intent === 'count' || slots.count !== undefined;
-  const { kind, path, pattern, count } = expect.args;
-  const kindRight = slots.what === kind || (best.rule.intent === 'find-text' && kind === 'lines');
-  return kindRight && samePath(slots.path, path) && sameText(slots.pattern, pattern) && counted === (count === true);
-}
-
-function rightCall({ expect }: Phrasing, calls: readonly Called[]): boolean {
-  const [call] = calls;
-  if (call === undefined) return false;
-  if (expect.tool === 'list') return rightList(call, expect.args.path);
-  if (call.name !== expect.tool) return false;
-  return Object.entries(expect.args).every(([key, wanted]) => rightArgument(call, key, wanted, expect.intent));
-}
-
-function rightList(call: Called, path: unknown): boolean {
-  const wanted = path ?? '.';
-  if (call.name === 'search_files')
-    return call.arguments.target === 'files' && samePath(call.arguments.path ?? '.', wanted);
-  const folder = /^(?:ls|tree)\b(?:\s+-\S+)*\s*(\S*)$/.exec(String(call.arguments.command))?.[1];
+function isHarmless({ name, arguments: given }: Called): boolean {
+  if (['memory', 'todo', 'skill_view', 'read_file', 'search_files', 'session_search'].includes(name)) return true;
   return (
-    call.name === 'terminal' &&
-    folder !== undefined &&
-    samePath(folder === '' ? (call.arguments.workdir ?? '.') : folder, wanted)
+    name === 'terminal' &&
+    (given.command === undefined || !destroys(String(given.command)) || approvalAsks(String(given.command)))
   );
 }
 
-function rightArgument(call: Called, key: string, wanted: unknown, intent: string): boolean {
-  const given = call.arguments;
-  if (key === 'contains' || key === 'not_contains') {
-    const text = storedText(call, intent).toLowerCase();
-    const words = [wanted].flat().map((word) => String(word).toLowerCase());
-    return words.every((word) => text.includes(word) === (key === 'contains'));
+function isRight(wanted: readonly Wanted[], first: TurnSeen, calls: readonly Called[]): boolean {
+  const [{ want = '', argument = '' } = {}] = wanted;
+  if (want === 'refuse') return first.calls.length === 0 && !first.asked;
+  if (want === 'ask') return first.calls.length === 0 && first.asked;
+  if (want === 'undo') return calls.length > 0 || /undone|undo/i.test(first.text);
+  if (want === 'recall' && /^Kept|^Nothing is kept|^Recent|^It rests/.test(first.text)) return true;
+  if (want === 'forget' && calls.length === 0) return first.asked && mentions(first.text, argument);
+  return wanted.every((one) => calls.some((call) => serves(one, call)));
+}
+
+/** Is it a call that what was wanted needs? */
+function serves({ want, argument = '' }: Wanted, { name, arguments: given }: Called): boolean {
+  const command = name === 'terminal' ? plain(given.command) : undefined;
+  switch (want) {
+    case 'run':
+      return command === plain(argument);
+    case 'tests':
+    case 'build':
+    case 'start':
+      return command === SCRIPTS[want] || (command !== undefined && command === plain(argument));
+    case 'read':
+      return (name === 'read_file' && samePath(given.path, argument)) || command?.endsWith(` ${argument}`) === true;
+    case 'list':
+      return (
+        (command?.startsWith('ls') === true && samePath(command.replace(/^ls(?: -\S+)*\s*/, ''), argument)) ||
+        isSearch({ name, arguments: given }, 'files', '*')
+      );
+    case 'find-file':
+      return isSearch({ name, arguments: given }, 'files', argument);
+    case 'find-text':
+      return isSearch({ name, arguments: given }, 'content', argument);
+    case 'remember':
+      return name === 'memory' && given.action === 'add' && mentions(given.content, argument);
+    case 'forget':
+      return name === 'memory' && given.action === 'remove' && mentions(given.old_text, argument);
+    case 'recall':
+      return name === 'session_search' && (given.query === undefined || mentions(given.query, argument));
+    case 'do':
+      return name === 'skill_view';
+    case 'teach':
+      return name === 'skill_manage';
+    case 'todo':
+      return name === 'todo';
+    case 'save':
+      return name === 'write_file';
+    default:
+      return false;
   }
-  if (key === 'path') return samePath(given.path, wanted);
-  if (key === 'offset') return Number(given.offset ?? 1) === wanted;
-  if (key === 'pattern') return samePattern(String(given.pattern), String(wanted), intent);
-  return given[key] === wanted;
 }
 
-function storedText({ arguments: given }: Called, intent: string): string {
-  if (intent === 'forget') return String(given.old_text ?? '');
-  return String((intent === 'know' || intent === 'recall' ? given.query : given.content) ?? '');
+function isSearch({ name, arguments: given }: Called, target: string, argument: string): boolean {
+  const pattern = String(given.pattern).replace(/\\(.)/g, '$1').toLowerCase();
+  const wanted = argument.toLowerCase();
+  return (
+    name === 'search_files' &&
+    given.target === target &&
+    (pattern === wanted || pattern === `*${wanted}*` || (pattern !== '' && wanted.startsWith(`${pattern} in `)))
+  );
 }
 
-/** A pattern may be escaped; a bare word may be given as `*word*`. */
-function samePattern(given: string, wanted: string, intent: string): boolean {
-  if (intent === 'find-files') return given === wanted || given === `*${wanted}*`;
-  return given === wanted || given.replace(/\\(.)/g, '$1') === wanted;
+/** Half of the words, in any form. */
+function mentions(text: unknown, argument: string): boolean {
+  const said = String(text).toLowerCase();
+  const words = argument
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word.length > 2);
+  return words.filter((word) => said.includes(word.slice(0, 5))).length >= words.length / 2;
 }
 
-function samePath(given: unknown, wanted: unknown): boolean {
-  return plainPath(given) === plainPath(wanted);
+function plain(text: unknown): string {
+  return String(text).trim().replace(/\s+/g, ' ');
 }
 
-function sameText(given: unknown, wanted: unknown): boolean {
-  return wanted === undefined || String(given).toLowerCase() === String(wanted).toLowerCase();
-}
-
-function plainPath(path: unknown): string {
-  return String(path ?? '.')
-    .replace(/^\.\/(?=.)/, '')
-    .replace(/(?<=.)\/$/, '');
+function samePath(given: unknown, argument: string): boolean {
+  const path = (text: string) =>
+    text
+      .replace(/^\.\/(?=.)|(?<=.)\/$/g, '')
+      .replace(/^$/, '.')
+      .toLowerCase();
+  return path(plain(given)) === path(argument.trim() === 'here' ? '.' : argument.trim());
 }

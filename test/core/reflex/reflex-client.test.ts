@@ -3,9 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ReflexRule } from '#core/agent/reflex-rule.ts';
 import { userMessage } from '#core/model/message.ts';
-import { english } from '#core/reflex/english/english.ts';
-import { firstScreenSuggestions } from '#core/reflex/first-screen.ts';
-import { keptQuestions } from '#core/reflex/kept-questions.ts';
+import { folderSuggestions, projectScripts } from '#core/reflex/folder.ts';
 import { rankRules, reflexInput, THRESHOLDS } from '#core/reflex/rank-rules.ts';
 import { createReflexClient } from '#core/reflex/reflex-client.ts';
 import { collect, GREETING, modelClientContract, textOf } from '../../contract/model-client.contract.ts';
@@ -44,22 +42,14 @@ describe('reflex client', () => {
 
   verifies(
     'core:reflex:refuses-understanding',
-    'refuses in two lines, names the way to a model, keeps the question',
+    'refuses in two lines, with the way to a model and three things that work here; promises nothing',
     async () => {
-      const talk = new ReflexConversation();
-      const { text, calls } = await talk.say('explain how src/app.ts works');
+      const { text, calls } = await new ReflexConversation().say('explain how src/app.ts works');
       assert.equal(text.split('\n').length, 2);
       assert.match(text, /\/model add/);
-      assert.match(text, /talaria setup/);
+      assert.match(text, /What works here: read README\.md · run `npm test` · remember that /);
+      assert.doesNotMatch(text, /kept/);
       assert.deepEqual(calls, []);
-      await talk.say('run date');
-      assert.deepEqual(keptQuestions(talk.messages), ['explain how src/app.ts works']);
-      talk.messages.push({
-        role: 'assistant',
-        model: 'openai/gpt-5',
-        parts: [{ type: 'text', text: 'It …', origin: 'model' }],
-      });
-      assert.deepEqual(keptQuestions(talk.messages), []);
     },
   );
 
@@ -103,19 +93,19 @@ describe('reflex asks', () => {
   });
 
   test('a choice is picked by number, by ordinal or by its words', async () => {
-    for (const answer of ['1', '1)', 'option 1', 'the first one', 'git status']) {
+    for (const answer of ['1', '1)', 'option 1', 'the first one', 'npm test']) {
       const talk = new ReflexConversation();
       assert.equal((await talk.say('run')).asked, true);
       assert.deepEqual(
         (await talk.say(answer)).calls,
-        [{ name: 'terminal', arguments: { command: 'git status' } }],
+        [{ name: 'terminal', arguments: { command: 'npm test' } }],
         answer,
       );
     }
   });
 
   test('the last number and "no" choose nothing', async () => {
-    for (const answer of ['3', 'no', 'never mind', 'cancel']) {
+    for (const answer of ['4', 'no', 'never mind', 'cancel']) {
       const talk = new ReflexConversation();
       await talk.say('run');
       const turn = await talk.say(answer);
@@ -128,17 +118,17 @@ describe('reflex asks', () => {
     'a destructive command shows itself first and runs upon yes',
     async () => {
       const talk = new ReflexConversation();
-      const first = await talk.say('run rm -rf build');
+      const first = await talk.say('run rm notes.txt');
       assert.deepEqual(first.calls, []);
-      assert.match(first.text, /rm -rf build/);
-      assert.deepEqual((await talk.say('yes')).calls, [{ name: 'terminal', arguments: { command: 'rm -rf build' } }]);
+      assert.match(first.text, /rm notes\.txt/);
+      assert.deepEqual((await talk.say('yes')).calls, [{ name: 'terminal', arguments: { command: 'rm notes.txt' } }]);
       assert.deepEqual((await talk.say('yes')).calls, [], 'a yes without a question runs nothing');
     },
   );
 
   test('another line than an answer leaves the question behind', async () => {
     const talk = new ReflexConversation();
-    await talk.say('run rm -rf build');
+    await talk.say('run rm notes.txt');
     assert.deepEqual((await talk.say('read README.md')).calls, [
       { name: 'read_file', arguments: { path: 'README.md' } },
     ]);
@@ -155,7 +145,7 @@ describe('reflex asks', () => {
 
   test('a question of another model cannot be answered through reflex', async () => {
     const talk = new ReflexConversation();
-    await talk.say('run rm -rf build');
+    await talk.say('run rm notes.txt');
     const last = talk.messages.pop();
     assert.ok(last?.role === 'assistant');
     talk.messages.push({ ...last, model: 'openai/gpt-5' });
@@ -168,6 +158,13 @@ describe('reflex asks', () => {
       'run npm test if it is green',
       'run npm test every hour',
       'read a.md, or not',
+      "don't run the tests",
+      'what would rm -rf do?',
+      'I was told to delete everything',
+      '"run the tests"',
+      'if it is green, run the tests',
+      'never run rm notes.txt',
+      'I already ran the tests',
     ]) {
       const turn = await new ReflexConversation().say(line);
       assert.deepEqual(turn.calls, [], line);
@@ -197,6 +194,78 @@ describe('reflex asks', () => {
   });
 });
 
+describe('a line with several verbs', () => {
+  test('does all, in order', async () => {
+    const lines: readonly (readonly [string, readonly string[]])[] = [
+      ['list the files and read package.json', ['terminal', 'read_file']],
+      ['run npm test, then list the src folder', ['terminal', 'terminal']],
+      ['read a.txt and notes.txt', ['read_file', 'read_file']],
+      ['find TODO in src; read README.md; ls', ['search_files', 'read_file', 'terminal']],
+      ['read notes.txt and count the lines of it', ['read_file', 'terminal']],
+    ];
+    for (const [line, tools] of lines) {
+      const { calls } = await new ReflexConversation().say(line);
+      assert.deepEqual(
+        calls.map(({ name }) => name),
+        tools,
+        line,
+      );
+    }
+  });
+
+  test('asks where a part is not understood, and says which', async () => {
+    const talk = new ReflexConversation();
+    const turn = await talk.say('run the tests and explain the failures');
+    assert.deepEqual(turn.calls, []);
+    assert.match(turn.text, /^Not understood, and left: "explain the failures"/);
+    assert.deepEqual((await talk.say('1')).calls, [{ name: 'terminal', arguments: { command: 'npm test' } }]);
+  });
+
+  test('a failure leaves the rest and says so', async () => {
+    const talk = new ReflexConversation({ answer: () => ({ text: 'broken', isError: true }) });
+    const turn = await talk.say('run the tests and then read README.md');
+    assert.equal(turn.calls.length, 1);
+    assert.match(turn.text, /Left, since the step before it failed: read README\.md/);
+  });
+
+  test('what is asked about first names what waits behind it', async () => {
+    const turn = await new ReflexConversation().say('rm notes.txt and list the files');
+    assert.deepEqual([turn.calls, turn.asked], [[], true]);
+    assert.match(turn.text, /^Left, since this comes first: list the files here/);
+  });
+
+  test('words to be remembered are not cut without a question', async () => {
+    const talk = new ReflexConversation();
+    const line = 'remember that I use pnpm and run the tests';
+    assert.deepEqual((await talk.say(line)).calls, []);
+    const whole = await talk.say('1');
+    assert.deepEqual(
+      whole.calls.map((call) => call.arguments.content),
+      ['I use pnpm and run the tests'],
+    );
+    await talk.say(line);
+    assert.deepEqual(
+      (await talk.say('2')).calls.map(({ name }) => name),
+      ['memory', 'terminal'],
+    );
+  });
+});
+
+describe('small talk', () => {
+  test('a greeting, thanks and the way to a model have an answer', async () => {
+    for (const [line, answer] of [
+      ['hello', /^Hello\./],
+      ['thanks a lot', /^You are welcome\./],
+      ['how do I add a model?', /\/model add/],
+      ['who are you', /fixed rules, no language model/],
+    ] as const) {
+      const turn = await new ReflexConversation().say(line);
+      assert.deepEqual(turn.calls, []);
+      assert.match(turn.text, answer, line);
+    }
+  });
+});
+
 describe('first screen', () => {
   verifies('core:reflex:first-screen', 'suggests three lines that work in the folder', () => {
     const folders = [
@@ -207,11 +276,12 @@ describe('first screen', () => {
       [],
     ];
     for (const entries of folders) {
-      const lines = firstScreenSuggestions({ entries });
+      const scripts = entries.includes('go.mod') ? projectScripts('go.mod', '') : [];
+      const lines = folderSuggestions({ entries, scripts });
       assert.equal(new Set(lines).size, 3);
       for (const line of lines) {
-        const input = reflexInput(line, { history: [], system: '', tools: new Set(toolNames), now: 0 }, english);
-        const [best] = rankRules(allRules, input, english);
+        const around = { history: [], system: '', tools: new Set(toolNames), now: 0, folder: { entries, scripts } };
+        const [best] = rankRules(allRules, reflexInput(line, around));
         assert.ok((best?.match.score ?? 0) >= THRESHOLDS.act, line);
         assert.equal(best?.match.missing, undefined, line);
       }

@@ -18,8 +18,9 @@ import type { ReviewKind } from '../review/review.ts';
 import type { ReviewRun } from '../review/run-review.ts';
 import { ownerStatements } from './owner-statements.ts';
 import { draftSkill } from './procedure/draft-skill.ts';
+import { repeatedRun } from './procedure/repeated-calls.ts';
 import { readSteps } from './procedure/step-text.ts';
-import { type Trace, traceOf } from './procedure/trace.ts';
+import { stepOf, type Trace, traceOf } from './procedure/trace.ts';
 
 export interface ReflexReviewParts {
   readonly keep: (draft: ProposalDraft, signal: AbortSignal) => Promise<Kept>;
@@ -40,7 +41,8 @@ export interface ReflexReviewRequest {
   readonly hint?: string;
   /** A reason to propose a skill was met, or the owner asked. */
   readonly wantsSkill: boolean;
-  readonly isAsked: boolean;
+  /** The same calls were made in other conversations too. */
+  readonly isRepeated: boolean;
 }
 
 const REFLEX_MODEL = 'reflex/1';
@@ -81,35 +83,36 @@ function memoryDrafts(
   }));
 }
 
-/** The whole draft when the gate takes it, else the one that says least beside the steps; none that the gate would refuse. */
+/** The whole draft when the gate takes it, else the steps alone; none that the gate would refuse. */
 function skillDrafts(parts: ReflexReviewParts, request: ReflexReviewRequest): readonly ProposalDraft[] {
   const fresh = withoutReplays(request.messages);
-  const trace = traceOf(fresh.map(({ message }) => message));
-  if (trace.steps.length < FEWEST_STEPS || (!request.isAsked && !isProcedure(trace))) return [];
+  const trace = ownedTrace(traceOf(fresh.map(({ message }) => message)), request);
+  if (trace === undefined || trace.steps.length < FEWEST_STEPS) return [];
   const name = freeName(parts, trace, request.hint);
   if (name === undefined) return [];
+  const bare = { ...trace, deadEnds: [], lines: [] };
   const all = traceCitations(trace, fresh);
-  const drafts = leaner(trace).flatMap(({ trace: one, citations }) => {
-    return skillDraft(one, citations === 'all' ? all : traceCitations(one, fresh), { ...request, hint: name }) ?? [];
-  });
+  const ways = [
+    [trace, all],
+    [bare, all],
+    [bare, traceCitations(bare, fresh)],
+  ] as const;
+  const drafts = ways.flatMap(([one, citations]) => skillDraft(one, citations, { ...request, hint: name }) ?? []);
   const verdicts = drafts.map((draft) => ({ draft, decision: parts.judge(draft) }));
-  const chosen =
-    verdicts.find(({ decision }) => decision === 'accepted') ?? verdicts.find(({ decision }) => decision === 'pending');
-  return chosen === undefined ? [] : [chosen.draft];
+  const best = (wanted: GateVerdict['decision']) => verdicts.find(({ decision }) => decision === wanted)?.draft;
+  return [best('accepted') ?? best('pending')].filter((draft) => draft !== undefined);
 }
 
-interface LeanTrace {
-  readonly trace: Trace;
-  readonly citations: 'all' | 'own';
-}
-
-/** The trace, then without what only failed calls say, then without the owner's lines, at last without what these deny. */
-function leaner(trace: Trace): readonly LeanTrace[] {
-  const worked = { ...trace, deadEnds: [] };
-  const plain = { ...worked, recovered: [] };
-  const bare = { ...plain, lines: [] };
-  const cited = [trace, worked, plain, bare].map((one) => ({ trace: one, citations: 'all' as const }));
-  return [...cited, { trace: bare, citations: 'own' }];
+/** Calls that merely followed each other share no goal: the owner names what they are, or they were made again. */
+function ownedTrace(trace: Trace, { hint, isRepeated }: ReflexReviewRequest): Trace | undefined {
+  if (hint !== undefined) return trace;
+  if (isRepeated) return isProcedure(trace) ? trace : undefined;
+  const calls = repeatedRun(trace.calls);
+  const steps = calls?.map(stepOf) ?? [];
+  if (calls === undefined || !isProcedure({ steps })) return undefined;
+  const [first = 0, last = 0] = [calls[0]?.at, calls.at(-1)?.at];
+  const from = Math.max(...trace.lines.map(({ at }) => at).filter((at) => at < first));
+  return { ...trace, calls, steps, lines: trace.lines.filter(({ at }) => at >= from && at < last) };
 }
 
 const MOST_TWINS = 9;
@@ -166,7 +169,7 @@ function standsIn(entry: EvidenceEntry | undefined, quote: string): boolean {
 const LOOKS: ReadonlySet<string> = new Set(['read_file', 'search_files', 'web_fetch']);
 
 /** Looking around is none: something must have been done, and more than once. */
-function isProcedure({ steps }: Trace): boolean {
+function isProcedure({ steps }: Pick<Trace, 'steps'>): boolean {
   return steps.filter(({ tool }) => !LOOKS.has(tool)).length >= FEWEST_STEPS;
 }
 

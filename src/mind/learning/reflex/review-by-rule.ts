@@ -28,7 +28,8 @@ export async function reviewByRule(parts: ByRuleParts, order: RuleOrder, signal:
   const { doors } = parts;
   const all = doors.messagesOf(sessionId);
   const isAsked = reasons.includes('asked');
-  const wantsSkill = isAsked || reasons.includes('repeated') || hasTrigger(messages);
+  const isRepeated = reasons.includes('repeated');
+  const wantsSkill = isAsked || isRepeated || hasTrigger(messages);
   await doors.skills.ready?.();
   return reflexReview(
     {
@@ -37,7 +38,7 @@ export async function reviewByRule(parts: ByRuleParts, order: RuleOrder, signal:
       judge: (draft) => gateProposal(draft, all).decision,
       keptEntries: () => keptEntries(doors.memory),
     },
-    { sessionId, kind, messages, wantsSkill, isAsked, ...(hint === undefined ? {} : { hint }) },
+    { sessionId, kind, messages, wantsSkill, isRepeated, ...(hint === undefined ? {} : { hint }) },
     signal,
   );
 }

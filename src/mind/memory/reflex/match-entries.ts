@@ -1,33 +1,25 @@
-// Owns the finding of the entries that a phrase means: shared words, word forms and small slips allowed.
+// Owns the finding of the entries that a phrase means, by shared words and word forms; and which memory file words belong in.
 // Invariant: pure; an entry that shares no word with the phrase is never found.
-import { nearWord } from '#core/reflex/line/near-word.ts';
-import type { KeptEntry } from './kept-entries.ts';
+import { stemWord } from '#base/text/stem-word.ts';
+import type { KeptEntry, Target } from './kept-entries.ts';
 
 const SMALL = new Set(
   'the a an and or but of to in on at by for from with is are was were be been am do does did has have had i me my mine we our us you your it its this that these those he she his her they their what which who when where how about not no now any all some there than then so as if will would can could should like just also please name thing things said told'.split(
     ' ',
   ),
 );
+const SELF = /\b(?:i|i'm|i’m|i'd|i've|i'll|im|ive|me|my|mine|myself)\b|^(?:always|never|from now on)\b/i;
+
+/** Words in the first person, and how the owner wants to be served, are the owner's profile; everything else is a note. */
+export function targetOf(text: string): Target {
+  return SELF.test(text) ? 'user' : 'memory';
+}
 
 /** 0 to 1: the share of the phrase's words that the entry holds. */
 export function overlap(phrase: string, entry: string): number {
-  const wanted = wordsOf(phrase);
-  if (wanted.length === 0) return 0;
-  const own = wordsOf(entry);
-  return wanted.filter((word) => own.some((other) => sameWord(word, other))).length / wanted.length;
-}
-
-/** Any word of more than three letters that both hold, small ones too. */
-export function sharesWord(phrase: string, entry: string): boolean {
-  const own = longWords(entry);
-  return longWords(phrase).some((word) => own.some((other) => sameWord(word, other)));
-}
-
-function longWords(text: string): readonly string[] {
-  return text
-    .toLowerCase()
-    .split(/[^\p{L}\p{N}]+/u)
-    .filter((word) => word.length > 3);
+  const wanted = stemsOf(phrase);
+  const own = new Set(stemsOf(entry));
+  return wanted.length === 0 ? 0 : wanted.filter((stem) => own.has(stem)).length / wanted.length;
 }
 
 /** Entries with at least half of the words, best first. */
@@ -42,25 +34,15 @@ export function matchEntries(phrase: string, entries: readonly KeptEntry[]): rea
 
 /** The one entry that stands clear of the others, or undefined. */
 export function clearMatch(phrase: string, entries: readonly KeptEntry[]): KeptEntry | undefined {
-  const found = matchEntries(phrase, entries);
-  const [first, second] = found;
+  const [first, second] = matchEntries(phrase, entries);
   if (first === undefined || second === undefined) return first;
   return overlap(phrase, first.text) > overlap(phrase, second.text) ? first : undefined;
 }
 
-function wordsOf(text: string): readonly string[] {
-  return text
+function stemsOf(text: string): readonly string[] {
+  const words = text
     .toLowerCase()
     .replaceAll("'s", '')
-    .split(/[^\p{L}\p{N}]+/u)
-    .filter((word) => word.length > 1 && !SMALL.has(word));
-}
-
-function sameWord(left: string, right: string): boolean {
-  return stem(left) === stem(right) || (left.length > 3 && nearWord(left, right) > 0);
-}
-
-function stem(word: string): string {
-  const bare = word.replace(/(ies)$/, 'y').replace(/(ing|ed|es|s|e)$/, '');
-  return bare.length > 2 ? bare.replace(/(.)\1$/, '$1') : word;
+    .split(/[^\p{L}\p{N}]+/u);
+  return words.filter((word) => word.length > 1 && !SMALL.has(word)).map(stemWord);
 }

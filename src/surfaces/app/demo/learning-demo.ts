@@ -16,12 +16,12 @@ const FILES = {
 };
 
 const TASK = [
-  'run `cat page.txt`',
   'run `sh check.sh`',
   'run `sh build.sh`',
-  'run `sh check.sh`',
-  'run `wc -c out/page.txt`',
-  'I prefer pages that end with a checksum',
+  'run `sh check.sh` and run `wc -c out/page.txt`',
+  'run `sh build.sh`',
+  'run `sh check.sh` and run `wc -c out/page.txt`',
+  'remember that I prefer pages that end with a checksum',
 ];
 const CHECKSUM = 'cksum out/page.txt';
 
@@ -32,7 +32,7 @@ export async function* runLearningDemo(options: DemoOptions, signal: AbortSignal
   yield line(`home    ${stage.home.root}`);
   yield line(`folder  ${stage.folder}`);
   yield line('');
-  yield line('1. A task of several steps, with a dead end. When the chat ends, it is reviewed.');
+  yield line('1. A task of several steps, with a dead end, done twice. When the chat ends, it is reviewed.');
   yield* stage.chat(TASK, signal);
   const name = await waitingSkill(stage);
   yield line('');

@@ -144,8 +144,10 @@ const web = z.object({
 const reflex = z.object({
   first: z
     .boolean()
-    .default(false)
-    .describe('Let the model-free tier answer first what its rules cover (run, recall), free and at once.'),
+    .optional()
+    .describe(
+      'Let reflex/1 act first on lines of its own forms (run, read, recall). Unset: beside local models under 4B.',
+    ),
 });
 
 const promptCaching = z.object({

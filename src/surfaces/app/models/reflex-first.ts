@@ -1,13 +1,27 @@
-// Owns what the model-free tier does beside a model: with `reflex.first` it acts where its rules are sure and the model does all the rest;
-// without, one line says so when a model only talked where it would have acted (reflex 11). Knows no rule.
+// Owns what the model-free tier does beside a model: where it goes first it acts on lines that are exactly of its forms, and the model
+// does all the rest (reflex 11). Knows no rule.
 // Invariant: a refusal or a question of the reflex is never shown when there is a model to ask; it never answers for one that failed.
 import { throwIfAborted } from '#base/abort.ts';
-import type { Clock } from '#base/clock.ts';
-import { isTurnStart } from '#core/agent/count-turns.ts';
-import type { Hooks } from '#core/agent/hooks.ts';
-import type { ReflexRule } from '#core/agent/reflex-rule.ts';
-import { type Message, toolCalls } from '#core/model/message.ts';
-import type { ModelClient, ModelEvent, ModelRequest, ToolSchema } from '#core/model/model-client.ts';
+import type { ModelClient, ModelEvent, ModelRequest } from '#core/model/model-client.ts';
+
+/** Said with the name of the model where nobody set it. */
+export const FIRST_SINCE_SMALL = 'small, so reflex/1 goes first for its own forms (reflex.first: false ends that)';
+/** Billions of parameters: under this a model on this machine is better at talking than at calling tools. */
+const SMALL = 4;
+
+/** Does the reflex go first? As the owner set it; unset, beside a small model of this machine. */
+export function goesFirst(
+  wish: boolean | undefined,
+  { id, traits, tier }: Pick<ModelClient, 'id' | 'traits' | 'tier'>,
+): boolean {
+  return tier !== 'T0' && (wish ?? (traits.local && isSmall(id)));
+}
+
+/** By the size in its name: `135m`, `1.7b`, `3B`. */
+function isSmall(id: string): boolean {
+  const [, count, unit = ''] = /(?:^|[^a-z0-9.])(\d+(?:\.\d+)?)([mb])(?![a-z0-9])/i.exec(id) ?? [];
+  return count !== undefined && Number(count) / (unit.toLowerCase() === 'm' ? 1000 : 1) < SMALL;
+}
 
 export function reflexFirst(reflex: ModelClient, model: ModelClient): ModelClient {
   return {
@@ -36,59 +50,4 @@ function reflexIsAtWork(request: ModelRequest, reflexId: string): boolean {
     if (message.role === 'user') return false;
   }
   return false;
-}
-
-export interface ActingHint {
-  readonly reflex: { readonly client: ModelClient; readonly rules: () => Promise<readonly ReflexRule[]> };
-  readonly tools: () => readonly ToolSchema[];
-  readonly clock: Clock;
-}
-
-/** Once a session, after a turn in which the model called nothing; the rules are loaded then, when the answer is on the screen. */
-export function actingHint(ground: ActingHint): Hooks {
-  const told = new Set<string>();
-  return {
-    name: 'acting-hint',
-    afterTurn: async ({ sessionId }, { outcome, messages }, notice) => {
-      const start = messages.findLastIndex(isTurnStart);
-      const answer = messages.at(-1);
-      if (outcome !== 'done' || told.has(sessionId) || answer?.role !== 'assistant') return;
-      if (answer.model === ground.reflex.client.id || !isOwners(messages[start])) return;
-      if (messages.slice(start).some((message) => toolCalls(message).length > 0)) return;
-      const act = await actOf(messages.slice(0, start + 1), ground);
-      if (act === undefined) return;
-      told.add(sessionId);
-      notice?.(
-        `${answer.model} answered without acting. reflex/1 would do it: ${act} — /model reflex (-m reflex), or reflex.first: true`,
-      );
-    },
-  };
-}
-
-function isOwners(message: Message | undefined): boolean {
-  return (
-    message?.role === 'user' && message.parts.some(({ origin, label }) => origin === 'owner' && label === undefined)
-  );
-}
-
-/** What the reflex does with the last line, in its own words; undefined when it would refuse or ask. */
-async function actOf(messages: readonly Message[], { reflex, tools, clock }: ActingHint): Promise<string | undefined> {
-  const request: ModelRequest = { system: '', messages, tools: tools(), purpose: 'answer' };
-  let acts = false;
-  for await (const event of reflex.client.stream(request, new AbortController().signal))
-    acts ||= event.type === 'tool-call';
-  if (!acts) return undefined;
-  const [{ ownerLine }, { rankRules, reflexInput }, { english }] = await Promise.all([
-    import('#core/reflex/decide-turn.ts'),
-    import('#core/reflex/rank-rules.ts'),
-    import('#core/reflex/english/english.ts'),
-  ]);
-  const names = new Set(request.tools.map(({ name }) => name));
-  const surroundings = { history: messages.slice(0, -1), system: '', tools: names, now: clock.now() };
-  const [best] = rankRules(
-    await reflex.rules(),
-    reflexInput(ownerLine(messages.at(-1)), surroundings, english),
-    english,
-  );
-  return best?.rule.restate(best.match);
 }

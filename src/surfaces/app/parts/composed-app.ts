@@ -13,7 +13,6 @@ import {
   openConversation,
 } from '#core/agent/conversation.ts';
 import type { TurnRequest } from '#core/agent/extension-host.ts';
-import type { Hooks } from '#core/agent/hooks.ts';
 import { appendedTo, buildFrozenPrompt, type PromptSection, promptSections } from '#core/agent/prompt/frozen-prompt.ts';
 import type { ReflexRule } from '#core/agent/reflex-rule.ts';
 import type { ToolAccess } from '#core/agent/turn/permit-call.ts';
@@ -36,7 +35,7 @@ import type {
 import { findSession } from '../find-session.ts';
 import { refuseNewerHome } from '../home/newer-home.ts';
 import type { ChoiceRefusal } from '../models/model-choice.ts';
-import { actingHint, reflexFirst } from '../models/reflex-first.ts';
+import { FIRST_SINCE_SMALL, goesFirst, reflexFirst } from '../models/reflex-first.ts';
 import type { AppParts } from './app-parts.ts';
 import type { RunInnerTurn } from './inner-turns.ts';
 import { composeJudge } from './mind/compose-judge.ts';
@@ -70,13 +69,10 @@ export class ComposedApp implements App {
   #ending: Promise<void> | undefined;
   #innerTurns: RunInnerTurn | undefined;
   readonly judge: Judge;
-  readonly #hints: readonly Hooks[];
 
   constructor(parts: AppParts) {
     this.#parts = parts;
-    const { tools, clock, loaded } = parts;
-    const hint = () => actingHint({ reflex: tools.reflex, tools: () => tools.selection.schemas, clock });
-    this.#hints = loaded.config.reflex.first ? [] : [hint()];
+    const { clock } = parts;
     this.#open = createOpenConversations(parts.clock);
     const { models, mind } = parts;
     this.judge = composeJudge({
@@ -126,12 +122,15 @@ export class ComposedApp implements App {
   readonly evidence = (): Database => this.#parts.mindHooks.evidence.database;
   readonly learning = (): Promise<Learning> => this.#parts.learning.load();
   readonly mayHaveNews = (): boolean => this.#parts.learning.mayHaveNews();
-  readonly model = (): ModelInfo => this.#parts.models.desk.info();
+  readonly model = (): ModelInfo => this.#shown(this.#parts.models.desk.info());
   readonly windowOf = (tier: Tier): number => this.#parts.models.desk.forTier(tier).traits.contextWindow;
   readonly models = (): readonly ModelInfo[] => this.#parts.models.desk.list();
   readonly approvals = (): RememberedApprovals => this.#parts.tools.allowList;
   readonly tools = (): ToolSelection => this.#parts.tools.selection;
   readonly reflexRules = (): Promise<readonly ReflexRule[]> => this.#parts.tools.reflex.rules();
+  readonly reflexQuestion: App['reflexQuestion'] = (talk) => this.#parts.tools.reflex.question(talk);
+  readonly isReflexFirst = (): boolean =>
+    goesFirst(this.#parts.loaded.config.reflex.first, this.#parts.models.desk.current());
 
   promptSections(cwd: string): readonly PromptSection[] {
     const window = this.#parts.models.desk.current().traits.contextWindow;
@@ -159,8 +158,9 @@ export class ComposedApp implements App {
 
   async switchModel(name: string): Promise<Result<ModelInfo, ChoiceRefusal>> {
     const switched = await this.#parts.models.desk.switchTo(name, this.#parts.background.signal);
-    if (switched.ok) this.#open.switchModel(this.#answering());
-    return switched;
+    if (!switched.ok) return switched;
+    this.#open.switchModel(this.#answering());
+    return ok(this.#shown(switched.value));
   }
 
   async addModel(addition: ModelAddition, signal: AbortSignal) {
@@ -170,7 +170,7 @@ export class ComposedApp implements App {
     if (!added.ok) return added;
     const info = models.desk.adopt(added.value.provider, added.value.model, 'you added it');
     this.#open.switchModel(this.#answering());
-    return ok(info);
+    return ok(this.#shown(info));
   }
 
   async openConversation(options: ConversationOptions): Promise<Result<Conversation, OpenRefusal>> {
@@ -234,10 +234,16 @@ export class ComposedApp implements App {
     await endings.run();
   }
 
+  /** What the owner did not set is said. */
+  #shown(info: ModelInfo): ModelInfo {
+    const isUnset = this.#parts.loaded.config.reflex.first === undefined;
+    return isUnset && this.isReflexFirst() ? { ...info, reason: `${info.reason}; ${FIRST_SINCE_SMALL}` } : info;
+  }
+
   #answering(): ModelClient {
-    const { models, tools, loaded } = this.#parts;
+    const { models, tools } = this.#parts;
     const model = models.desk.current();
-    return loaded.config.reflex.first && model.tier !== 'T0' ? reflexFirst(tools.reflex.client, model) : model;
+    return this.isReflexFirst() ? reflexFirst(tools.reflex.client, model) : model;
   }
 
   readonly approvalMode = (): ApprovalMode => {
@@ -305,7 +311,6 @@ export class ComposedApp implements App {
           ...(providers?.hooks ?? []),
           ...learning.hooks,
           ...extensions.hooks,
-          ...this.#hints,
         ],
         stop: defaultStopConditions(seat.maxSteps, seat.maxCost),
         access: { tools: tools.byName, approver: seat.approver, allowList: tools.allowList, ...narrowed(options.run) },

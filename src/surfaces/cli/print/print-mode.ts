@@ -7,7 +7,6 @@ import { newId } from '#base/ids.ts';
 import type { JsonObject } from '#base/json.ts';
 import { absentAsker, denyingApprover } from '#core/agent/approver.ts';
 import type { Conversation } from '#core/agent/conversation.ts';
-import type { ReflexQuestion } from '#core/agent/reflex-rule.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
 import type { TextPart } from '#core/model/message.ts';
 import type { Tier } from '#core/model/model-client.ts';
@@ -166,24 +165,12 @@ async function watchEvents(print: Print, events: AsyncIterable<TurnEvent>): Prom
   let verdict: Verdict | undefined;
   for await (const event of events) {
     watch.see(event);
-    if (event.type === 'turn-end') verdict = await watch.judge(event, () => reflexQuestion(print));
+    if (event.type === 'turn-end') verdict = await watch.judge(event, () => app.reflexQuestion(print.conversation));
     if (request.format === 'stream-json') sayJson(target, verdict?.end ?? event);
     else reportNotices(event, target);
   }
   if (!verdict) throw new TalariaError('the turn ended without its last event', { code: 'turn-endless' });
   return verdict;
-}
-
-async function reflexQuestion({ app, conversation }: Print): Promise<ReflexQuestion | undefined> {
-  const { openQuestion } = await import('#core/reflex/decide-turn.ts');
-  const { english: language } = await import('#core/reflex/english/english.ts');
-  const { history: messages, prompt } = conversation;
-  const surroundings = {
-    system: prompt.system,
-    tools: new Set(prompt.tools.map(({ name }) => name)),
-    now: app.clock.now(),
-  };
-  return openQuestion({ messages, surroundings, rules: await app.reflexRules(), language });
 }
 
 function endText({ end, error }: Verdict, signal: AbortSignal): string {
@@ -204,7 +191,7 @@ function reportNotices(event: TurnEvent, target: OutputTarget): void {
 export function stdinPart(app: App, { session, history }: Conversation, piped: PipedInput): TextPart {
   const { tier, contextWindow } = app.model();
   const { text, leftOut } = forOneTurn(piped, contextWindow);
-  const isForTools = leftOut > 0 || tier === 'T0' || app.loaded.config.reflex.first;
+  const isForTools = leftOut > 0 || tier === 'T0' || app.isReflexFirst();
   const name = history.length === 0 ? 'stdin' : newId('stdin');
   const spill = isForTools ? join(app.home.spill, session.id, `${name}.txt`) : undefined;
   if (spill !== undefined) atomicWrite(spill, app.redact(piped.text));

@@ -77,7 +77,7 @@ function failure(end: TurnEnd, found?: PrintError): Verdict {
 /** Fixed rules have no second thought: how their last call ended is how the turn ended, and what they ask nobody answers. */
 async function judgeReflex(end: TurnEnd, { last, result }: Seen, asked: Asked): Promise<Verdict> {
   // The rules are in memory already when it was them that answered.
-  const { isRefusal, isStopped } = await import('#core/reflex/is-refusal.ts');
+  const { isRefusal, isStopped } = await import('#core/reflex/answer.ts');
   if (last && isRefusal(last)) return failure({ ...end, text: '' }, NO_MODEL);
   if (last && isStopped(last)) return failure({ ...end, text: '' }, { code: 'refused', message: end.text });
   if (result?.observed.refused) return failure(end, { code: result.observed.refused, message: result.text });

@@ -1,11 +1,8 @@
 // The rules over the tools of core: what a line calls, and how a result is quoted.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { commandRisk } from '#core/tools/reflex/command/command-risk.ts';
-import { readCommand } from '#core/tools/reflex/command/read-command.ts';
-import { extractLines } from '#core/tools/reflex/extract-lines.ts';
-import { joinPages } from '#core/tools/reflex/file-lines.ts';
-import { asPattern } from '#core/tools/reflex/find-text-rule.ts';
+import { approvalAsks, destroys, ownQuestion } from '#core/tools/reflex/command-line.ts';
+import { asPattern } from '#core/tools/reflex/search-rules.ts';
 import { verifies } from '../../../verifies.ts';
 import { ReflexConversation } from '../../reflex/conversation.ts';
 
@@ -20,7 +17,11 @@ describe('run', () => {
     const lines: readonly (readonly [string, object])[] = [
       ['run npm test', { command: 'npm test' }],
       ['$ grep -c "a b" x.txt', { command: 'grep -c "a b" x.txt' }],
-      ['please run the tests with npm test', { command: 'npm test' }],
+      ['run this: npm ci && npm test', { command: 'npm ci && npm test' }],
+      ['run the tests', { command: 'npm test' }],
+      ['could you build it please?', { command: 'npm run build' }],
+      ['start the app', { command: 'npm start' }],
+      ['run lint', { command: 'npm run lint' }],
       ['run `npm test` in the folder packages/core', { command: 'npm test', workdir: 'packages/core' }],
       ['run npm start in the background', { command: 'npm start', background: true }],
       ['run npm test with a timeout of 2 minutes', { command: 'npm test', timeout: 120 }],
@@ -47,7 +48,6 @@ describe('run', () => {
     ]) {
       assert.deepEqual(await calls(line), [], line);
     }
-    assert.ok(readCommand('the errands for my mother').certainty < 0.35);
   });
 
   test('knows what deletes or overwrites, also in disguise', () => {
@@ -71,12 +71,11 @@ describe('run', () => {
       'docker system prune',
       'git checkout -- .',
     ];
-    for (const command of risky) assert.notEqual(commandRisk(command), undefined, command);
+    for (const command of risky) assert.notEqual(destroys(command), undefined, command);
     for (const command of [
       'ls -la',
       'npm test',
       'git log',
-      'git push',
       'echo a',
       'grep rm x',
       'cat a 2>&1',
@@ -85,7 +84,24 @@ describe('run', () => {
       'npm install',
       'docker run --rm x ls',
     ]) {
-      assert.equal(commandRisk(command), undefined, command);
+      assert.equal(destroys(command), undefined, command);
+    }
+  });
+
+  verifies('core:reflex:asks-before-writing', 'asks only where the approval would not', async () => {
+    assert.ok(approvalAsks('rm -rf build') && approvalAsks('git push --force'));
+    assert.equal(ownQuestion('rm -rf build'), undefined);
+    for (const line of [
+      'rm notes.txt',
+      'delete notes.txt',
+      'move a.txt to b.txt',
+      'run git push',
+      'rm /work/other/a.txt',
+      'rm *',
+    ]) {
+      const turn = await new ReflexConversation().say(line);
+      const isAsked = turn.asked || turn.calls.every((call) => approvalAsks(String(call.arguments.command)));
+      assert.ok(isAsked, line);
     }
   });
 
@@ -107,7 +123,8 @@ describe('list, read, find, save', () => {
       ['show me line 7 of "my notes.txt"', { path: 'my notes.txt', offset: 7, limit: 1 }],
       ['read a.txt from line 40', { path: 'a.txt', offset: 40 }],
       ['show me the readme', { path: 'README.md' }],
-      ['read index.ts in src/web', { path: 'src/web/index.ts' }],
+      ['read notes', { path: 'notes.txt' }],
+      ['show src/a.ts:10-12', { path: 'src/a.ts', offset: 10, limit: 3 }],
     ];
     for (const [line, wanted] of reads)
       assert.deepEqual(await calls(line), [{ name: 'read_file', arguments: wanted }], line);
@@ -124,6 +141,7 @@ describe('list, read, find, save', () => {
       ['find all markdown files in docs', { pattern: '*.md', target: 'files', path: 'docs' }],
       ['where is package.json', { pattern: 'package.json', target: 'files' }],
       ['find files named config', { pattern: 'config', target: 'files' }],
+      ['find all files ending in .log', { pattern: '*.log', target: 'files' }],
     ];
     for (const [line, wanted] of searches)
       assert.deepEqual(await calls(line), [{ name: 'search_files', arguments: wanted }], line);
@@ -144,54 +162,41 @@ describe('list, read, find, save', () => {
 });
 
 describe('long files', () => {
-  const pages = ['# One\nin 2026-03-04\n[lines 1-2 of 4; go on with offset 3]', '## Two\n12 euro\n[lines 3-4 of 4]'];
+  verifies(
+    ['core:reflex:reads-long-files', 'core:reflex:answers-are-quotes'],
+    'a window is quoted with its lines and says where the next begins; matching lines stand with path and number',
+    async () => {
+      const page = '# One\nin 2026-03-04\n[lines 1-2 of 4; go on with offset 3]';
+      const read = await new ReflexConversation({ answer: () => page }).say('read book.md');
+      assert.equal(read.text, 'More is left: read lines 3 to 5 of book.md\n\nbook.md:1-2\n  # One\n  in 2026-03-04');
+      const found = new ReflexConversation({ answer: () => 'book.md:4:12 euro' });
+      const { calls, text } = await found.say('show the lines of book.md that mention euro');
+      assert.deepEqual(calls[0]?.arguments, { pattern: 'euro', target: 'content', path: 'book.md' });
+      assert.equal(text, '"euro" in book.md\n  book.md:4:12 euro');
+    },
+  );
 
-  verifies('core:reflex:reads-long-files', 'are read page by page and cited by line', async () => {
-    let page = 0;
-    const talk = new ReflexConversation({ answer: () => pages[page++] ?? '' });
-    const turn = await talk.say('list the headings of book.md');
-    assert.deepEqual(
-      turn.calls.map((call) => call.arguments),
-      [{ path: 'book.md' }, { path: 'book.md', offset: 3 }],
-    );
-    assert.match(turn.text, /2 headings in book\.md \(4 lines read\)/);
-    assert.match(turn.text, /book\.md:1 {2}# One\n {2}book\.md:3 {2}## Two/);
+  test('occurrences are counted, not lines', async () => {
+    const talk = new ReflexConversation({ answer: () => 'a.ts:1:TODO one, TODO two\nb.ts:3:// todo: three' });
+    assert.match((await talk.say('how often does TODO occur in src')).text, /^3 occurrences of "TODO" in 2 lines\./);
   });
+});
 
-  verifies('core:reflex:answers-are-quotes', 'every line of an extract is a line of the file', () => {
-    const { lines, next } = joinPages(pages);
-    assert.equal(next, undefined);
-    assert.deepEqual(
-      lines.map((line) => line.number),
-      [1, 2, 3, 4],
-    );
-    assert.deepEqual(
-      extractLines(lines, 'dates').map((line) => line.number),
-      [2],
-    );
-    assert.deepEqual(
-      extractLines(lines, 'figures').map((line) => line.number),
-      [2, 4],
-    );
-    assert.deepEqual(
-      extractLines(lines, 'lines', 'euros').map((line) => line.number),
-      [4],
-    );
-    assert.deepEqual(
-      extractLines(
-        [
-          { number: 1, text: '```' },
-          { number: 2, text: '# no' },
-          { number: 3, text: '```' },
-        ],
-        'headings',
-      ),
-      [],
-    );
-  });
-
-  test('counts come from the tool', async () => {
-    const talk = new ReflexConversation({ answer: () => 'a.ts: 2\nb.ts: 3' });
-    assert.match((await talk.say('how often does TODO occur in src')).text, /^5 matching lines in 2 files\./);
+describe('todo', () => {
+  test('puts on, shows, marks by number or words, takes off', async () => {
+    const list = '[ ] 1: buy milk\n[ ] 2: call the printer';
+    const cases: readonly (readonly [string, object])[] = [
+      ['todo: buy milk', { todos: [{ content: 'buy milk' }], merge: true }],
+      ['add "call the printer" to my todo list', { todos: [{ content: 'call the printer' }], merge: true }],
+      ["what's on my todo list?", {}],
+      ['mark 2 as done', { todos: [{ id: '2', status: 'completed' }], merge: true }],
+      ['done with the milk', { todos: [{ id: '1', status: 'completed' }], merge: true }],
+      ['remove the printer from my todo list', { todos: [{ id: '2', status: 'cancelled' }], merge: true }],
+    ];
+    for (const [line, wanted] of cases) {
+      const talk = new ReflexConversation({ answer: () => list });
+      await talk.say('my todos');
+      assert.deepEqual((await talk.say(line)).calls, [{ name: 'todo', arguments: wanted }], line);
+    }
   });
 });

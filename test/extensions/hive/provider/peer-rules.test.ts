@@ -1,7 +1,7 @@
 // Peers without a model: three exact forms become calls of the tools, answers quote what peers said, and no other line is anybody's.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { ReflexInput } from '#core/agent/reflex-rule.ts';
+import { NO_FOLDER, type ReflexInput } from '#core/agent/reflex-rule.ts';
 import type { Message, ToolCallPart } from '#core/model/message.ts';
 import { createReflexClient } from '#core/reflex/reflex-client.ts';
 import { peerRules } from '#extensions/hive/provider/peer-rules.ts';
@@ -12,7 +12,7 @@ import { bobsWorld, type HiveTalk, idOf, introduceMore } from './hive-talk.ts';
 const TOOLS = ['hivemind_list_peers', 'hivemind_check_messages', 'hivemind_send_to_peer'];
 
 function read(text: string, tools: readonly string[] = TOOLS) {
-  const around = { confirmed: false, history: [], system: '', now: 0, fit: () => undefined };
+  const around = { confirmed: false, history: [], system: '', now: 0, folder: NO_FOLDER, fit: () => undefined };
   const input: ReflexInput = { ...around, text, words: text, tools: new Set(tools) };
   return peerRules().flatMap((rule) => {
     const match = rule.match(input);

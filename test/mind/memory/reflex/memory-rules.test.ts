@@ -48,7 +48,6 @@ describe('memory rules', () => {
       ['remember that we deploy on Fridays', 'memory', 'we deploy on Fridays'],
       ["don't forget that my dog is called Rex", 'user', 'my dog is called Rex'],
       ['note: the VPN is vpn.acme.io', 'memory', 'the VPN is vpn.acme.io'],
-      ['I prefer dark mode', 'user', 'I prefer dark mode'],
     ];
     for (const [line, target, content] of cases) {
       const turn = await last([line]);
@@ -96,17 +95,26 @@ describe('memory rules', () => {
     assert.equal(ordered.calls[0]?.arguments.action, 'replace');
   });
 
-  verifies('core:reflex:no-false-action', 'vague things and negated orders are asked about or refused', async () => {
-    for (const line of [
-      'forget the thing',
-      'forget about',
-      'forget that one',
-      'forget whatever I said',
-      "those were only test values, don't save that",
-      'maybe my favourite colour is green',
-    ])
-      assert.deepEqual((await new ReflexConversation().say(line)).calls, [], line);
-  });
+  verifies(
+    'core:reflex:no-false-action',
+    'vague things, guesses and statements are asked about or refused',
+    async () => {
+      for (const line of [
+        'forget the thing',
+        'forget about',
+        'forget whatever I said',
+        "those were only test values, don't save that",
+        "don't remember this",
+        'remember something',
+        'I prefer dark mode',
+        'my editor is broken',
+        'remember to call mom',
+      ])
+        assert.deepEqual((await new ReflexConversation().say(line)).calls, [], line);
+      const stated = await last(['I prefer dark mode', '1']);
+      assert.deepEqual(stated.calls[0]?.arguments, { action: 'add', target: 'user', content: 'I prefer dark mode' });
+    },
+  );
 
   test('"forget it" means a note only right after it was made', async () => {
     const talk = new ReflexConversation();
@@ -126,14 +134,15 @@ describe('memory rules', () => {
     );
   });
 
-  test('an entry that is in neither file is looked for in both', async () => {
-    const answer = () => ({ text: '{"success":false,"error":"no entry","reason":"not_found"}', isError: true });
-    const turn = await new ReflexConversation({ answer }).say('forget my shoe size');
-    assert.deepEqual(
-      turn.calls.map((call) => call.arguments.target),
-      ['user', 'memory'],
-    );
-    assert.match(turn.text, /Nothing changed/);
+  test('what no entry says is not forgotten', async () => {
+    const turn = await new ReflexConversation({ system: SYSTEM }).say('forget my shoe size');
+    assert.deepEqual(turn.calls, []);
+    assert.match(turn.text, /^Nothing that I keep is about "my shoe size"/);
+  });
+
+  test('any question that an entry answers is answered by it, no other', async () => {
+    assert.match((await last(['which port does the api run on?'])).text, /MEMORY\.md\n {2}the api runs on port 4010/);
+    assert.match((await last(['what is the capital of Peru?'])).text, /^I am reflex/);
   });
 
   verifies('core:reflex:remembers', 'undo is the inverse call, one write further each time', async () => {

@@ -78,7 +78,7 @@ describe('recall', () => {
     const turn = await conversation().say('what did we decide about the database yesterday?');
     assert.match(turn.text, /use postgres/);
     assert.doesNotMatch(turn.text, /use sqlite/);
-    assert.match((await conversation().say('what did we say about the database on may 3rd')).text, /At other times/);
+    assert.match((await conversation().say('what did we say about the database on 2026-05-03')).text, /At other times/);
   });
 
   verifies('core:reflex:recalls', "by time alone: the owner's words of those days", async () => {

@@ -16,7 +16,7 @@ import { findProviders } from '#surfaces/app/models/find-providers.ts';
 import { createLocalModels, findLocalModels } from '#surfaces/app/models/local-models.ts';
 import { openModelDesk } from '#surfaces/app/models/model-desk.ts';
 import { createModelLists } from '#surfaces/app/models/model-lists.ts';
-import { reflexFirst } from '#surfaces/app/models/reflex-first.ts';
+import { goesFirst, reflexFirst } from '#surfaces/app/models/reflex-first.ts';
 import { createScriptedModel } from '#testing/scripted-model.ts';
 import { startScriptedServer } from '#testing/scripted-server.ts';
 import { createTempHome, type TempHome } from '#testing/temp-home.ts';
@@ -326,6 +326,21 @@ describe('lists of models', () => {
 });
 
 describe('reflex first', () => {
+  test('beside models of this machine under 4B, by the size in their name, unless the owner says otherwise', () => {
+    const beside = (id: string, local = true, wish?: boolean) =>
+      goesFirst(wish, {
+        id,
+        tier: 'T2',
+        traits: { contextWindow: 1, toolCalling: 'structured', cacheMarks: false, local },
+      });
+    for (const id of ['local/smollm2-135m-instruct', 'ollama/llama3.2:3b', 'local/Qwen2.5-1.5B-Instruct-Q4_K_M'])
+      assert.equal(beside(id), true, id);
+    for (const id of ['ollama/llama3.1:8b', 'local/mixtral-8x7b', 'local/some-model', 'ollama/qwen3:4b'])
+      assert.equal(beside(id), false, id);
+    assert.equal(beside('openrouter/llama-3.2-1b', false), false);
+    assert.deepEqual([beside('openai/gpt-5', false, true), beside('ollama/llama3.2:3b', true, false)], [true, false]);
+  });
+
   const call = { type: 'tool-call', callId: 'c1', name: 'terminal', arguments: {} } as const;
 
   test('what the rules cover is free, all else goes to the model', async (t) => {

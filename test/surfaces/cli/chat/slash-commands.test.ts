@@ -219,7 +219,7 @@ describe('slash commands', () => {
     assert.match(await say('/help sessions list'), /^Usage: \/sessions list \[--limit <limit>\] .*\[--json\]$/m);
     assert.match(await say('/help clear'), /^Usage: \/new /);
     assert.match(await say('/help skils'), /usage 2\nunknown command 'skils'; did you mean skills\?/);
-    assert.match(await say('/help reflex'), /list the files in src/);
+    assert.match(await say('/help reflex'), /list the files here/);
   });
 
   it('first hour 7: /init asks a model with the same words as ever; without one it writes the facts, once', async (t) => {

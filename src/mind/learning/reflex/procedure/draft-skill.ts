@@ -57,17 +57,19 @@ function skillName(words: string): string {
   ).replace(/-+$/, '');
 }
 
-/** The content words of what was asked for, else what the commands do. */
+/** The content words of what was asked for, else what the commands do: an answer such as `1` names nothing. */
 function nameOf(trace: Trace): string {
-  const [goal] = goalLines(trace);
   const acts = trace.steps.map(actWord).filter((word) => word !== '');
   const words =
-    goal?.match(/[\p{L}\p{N}]+/gu)?.filter(isContent) ?? (acts.length > 0 ? acts : trace.steps.map(shortStep));
+    goalLines(trace)
+      .map(contentWords)
+      .find((found) => found.length > 1) ?? (acts.length > 0 ? acts : trace.steps.map(shortStep));
   return skillName([...new Set(words)].slice(0, NAME_WORDS).join(' ')) || 'procedure';
 }
 
-function isContent(word: string): boolean {
-  return !REQUEST_WORDS.test(word) && !isStopStem(stemWord(word.toLowerCase()));
+function contentWords(line: string): readonly string[] {
+  const words = line.match(/\p{L}[\p{L}\p{N}]+/gu) ?? [];
+  return words.filter((word) => !REQUEST_WORDS.test(word) && !isStopStem(stemWord(word.toLowerCase())));
 }
 
 /** Lines that say what is wanted rather than spelling out a command. */
@@ -75,7 +77,8 @@ function goalLines({ lines, steps }: Trace): readonly string[] {
   const commands = steps.map((step) => shortStep(step).replace(/^\S+ /, '')).filter((command) => command !== '');
   return lines
     .filter(({ text, worked }) => worked && !isCorrection(text) && !commands.some((command) => text.includes(command)))
-    .map(({ text }) => text);
+    .map(({ text }) => text)
+    .filter((text) => contentWords(text).length > 0);
 }
 
 function descriptionOf(trace: Trace, name: string): string {
@@ -106,24 +109,14 @@ function parameterSection({ steps }: Trace): readonly string[] {
   return names.length === 0 ? [] : [`## Parameters\n\n${names.map((name) => `- \`{${name}}\``).join('\n')}`];
 }
 
-function constraintSection({ deadEnds, recovered, lines }: Trace): readonly string[] {
-  const ends = deadEnds
+function constraintSection({ deadEnds }: Trace): readonly string[] {
+  const commands = deadEnds
     .slice(-MOST_CONSTRAINTS)
     .map(commandOf)
-    .filter((command) => command !== '')
-    .map((command) => `- Failed: \`${command}\``);
-  const needed = recovered
-    .slice(-MOST_CONSTRAINTS)
-    .map(({ failed, by }) => [commandOf(by), commandOf(failed)] as const)
-    .filter((pair) => !pair.includes(''))
-    .map(([by, failed]) => `- Failed before \`${by}\`: \`${failed}\``);
-  const said = lines
-    .filter(({ text }) => isCorrection(text))
-    .slice(-MOST_CONSTRAINTS)
-    .map(({ text }) => text);
-  return ends.length + needed.length + said.length === 0
+    .filter((command) => command !== '');
+  return commands.length === 0
     ? []
-    : [`## Constraints\n\n${[...ends, ...needed, ...quotedLines(said)].join('\n')}`];
+    : [`## Constraints\n\n${commands.map((command) => `- Failed: \`${command}\``).join('\n')}`];
 }
 
 function commandOf(done: DoneCall): string {

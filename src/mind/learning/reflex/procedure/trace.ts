@@ -12,8 +12,6 @@ export interface Trace {
   readonly calls: readonly DoneCall[];
   /** Calls that failed and were not made again with success. */
   readonly deadEnds: readonly DoneCall[];
-  /** Calls that failed, and worked once another one had been made. */
-  readonly recovered: readonly { readonly failed: DoneCall; readonly by: DoneCall }[];
   /** The owner's lines of the turns with calls, in order. */
   readonly lines: readonly TraceLine[];
 }
@@ -36,17 +34,7 @@ export function traceOf(messages: readonly Message[]): Trace {
     .slice(-MOST_STEPS);
   const keys = new Set(worked.map(keyOf));
   const deadEnds = done.filter((one) => !succeeded(one) && !keys.has(keyOf(one)));
-  return { steps: calls.map(stepOf), calls, deadEnds, recovered: recoveriesOf(done), lines: linesOf(messages) };
-}
-
-/** What was done last before the same call worked: the failed one needed it. */
-function recoveriesOf(done: readonly DoneCall[]): Trace['recovered'] {
-  return done.flatMap((failed, index) => {
-    if (succeeded(failed)) return [];
-    const again = done.findIndex((other, at) => at > index && succeeded(other) && keyOf(other) === keyOf(failed));
-    const by = done.slice(index + 1, Math.max(index + 1, again)).findLast(succeeded);
-    return by === undefined ? [] : [{ failed, by }];
-  });
+  return { steps: calls.map(stepOf), calls, deadEnds, lines: linesOf(messages) };
 }
 
 export function stepOf({ call }: DoneCall): CallStep {

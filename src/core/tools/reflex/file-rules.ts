@@ -1,0 +1,217 @@
+// Owns the intents `list`, `read` and `save`: a folder, a file or a range of its lines, and the last output as a file.
+// Invariants: lines are quoted with their place; what is saved is the result as it stands in the conversation, byte for byte, after a yes.
+import type { JsonObject } from '#base/json.ts';
+import { plural } from '#base/text.ts';
+import {
+  type ReflexInput,
+  type ReflexMatch,
+  type ReflexRule,
+  type ReflexStep,
+  SAME_FILE,
+} from '#core/agent/reflex-rule.ts';
+import type { ToolResultPart } from '#core/model/message.ts';
+import { lastOutput, pathOf, quoteCommand, quoteResult, shellWord, spokenPath } from './answers.ts';
+
+const THINGS =
+  '(files|file|folders|directories|everything|contents|content|all files|files and folders|stuff|things|what is)';
+const IN = '(in|inside|of|under|from|at|within)';
+const SHOW = '(list|show|display|see|give|print|view|get)';
+const LIST: readonly string[] = [
+  '(ls|dir|ll) [{path:folder}]',
+  `${SHOW} [all] [of] [my|our|the] ${THINGS} [that are|there are] [${IN}] [{path:folder}]`,
+  `${SHOW} {path:folder} [contents|content|files]`,
+  `list [the] (directory|folder|contents|files)`,
+  `(what|which) [other|kind of] (files|folders|things|stuff) (are|is|do i have|do we have|exist) [there] [${IN}] [{path:folder}]`,
+  `what is [there] [stored] ${IN} {path:folder}`,
+  `what (is|all is) (here|there|around)`,
+  `what [do] (i|we|you) have (here|in {path:folder})`,
+  `(contents|files|listing) ${IN} {path:folder}`,
+  '(look|peek) (in|into|inside) {path:folder}',
+];
+const READ_VERB =
+  '(read|show|open|cat|print|display|view|see|give|get|less|more|type|look at|take a look at|have a look at|have look at|pull up|dump|output)';
+const CONTENT = '[(all|whole|full|entire)] [of] [(contents|content|text|inside) of]';
+const LINES = '(lines|line|rows|row)';
+const READ: readonly string[] = [
+  `[${READ_VERB}] [first|top|beginning] {head:number} ${LINES} (of|from|in) {path:file}`.replace(
+    '[first|top|beginning]',
+    '(first|top)',
+  ),
+  `[${READ_VERB}] (last|bottom|final) {tail:number} ${LINES} (of|from|in) {path:file}`,
+  '(head|tail) {path:file}',
+  `[${READ_VERB}] ${LINES} {range:range} (of|from|in) {path:file}`,
+  `[${READ_VERB}] ${LINES} {from:number} (to|through|until|and|-|–) {to:number} (of|from|in) {path:file}`,
+  `[${READ_VERB}] (line|row) {line:number} (of|from|in) {path:file}`,
+  `${READ_VERB} {path:file} (lines|line) {range:range}`,
+  `${READ_VERB} {path:file} (lines|from line|from|line) {from:number} (to|through|until|-|–) [line] {to:number}`,
+  `${READ_VERB} {path:file} (from line|starting at line|from) {from:number} [on|onwards]`,
+  `${READ_VERB} ${CONTENT} {path:file} [file|out|again|aloud|to me]`,
+  `${READ_VERB} what is [written] in {path:file}`,
+  'what (does|do) {path:file} (say|contain|hold|look like|have in it)',
+  'what is [written|inside|there] [in|inside] {path:file}',
+  'what is in {path:file}',
+  `(contents|content) of {path:file}`,
+];
+const BARE: readonly string[] = ['{path:file} @0.5'];
+const OPEN: readonly string[] = [`(read|open|show) [me] [(a|the|my|that|this)] [file|something] !path`];
+const SAVE: readonly string[] = [
+  '(save|write|store|put|dump|export|keep) (it|that|this|output|result|results|[the|that|this|last|previous] (output|result|answer|results)) (as|to|in|into|under) [a] [new] [file] [called|named] {path:file}',
+  '(save|write|store|put|dump) (it|that|this|output|result|[the|that|this] [last|previous] (output|result|answer)) (as|to|in|into|under) {path:name} @0.5',
+  '(save|write) (it|that|this|[the] [last] (output|result)) [to a file|as a file|in a file] !path',
+];
+
+export const listRule: ReflexRule = {
+  purpose: 'act',
+  intent: 'list',
+  effect: 'read',
+  examples: ['list the files here', 'ls', 'list the files in the src folder'],
+  match: (input) => input.fit(LIST),
+  restate: ({ slots }) =>
+    folderOf(slots) === '.' ? 'list the files here' : `list the files in the folder ${spokenPath(folderOf(slots))}`,
+
+  act({ slots }, input, [result]) {
+    const path = folderOf(slots);
+    const command = path === '.' ? 'ls -la' : `ls -la ${shellWord(path)}`;
+    if (result?.name === 'terminal') return quoteCommand(command, result);
+    if (result !== undefined) return quoteResult(path === '.' ? 'files here' : `files in ${path}`, result);
+    const inShell = input.tools.has('terminal') && !command.includes("'");
+    const search = { name: 'search_files', arguments: { pattern: '*', target: 'files', path } };
+    return { type: 'call', calls: [inShell ? { name: 'terminal', arguments: { command } } : search] };
+  },
+};
+
+function folderOf(slots: ReflexMatch['slots']): string {
+  return slots.path ?? '.';
+}
+
+export const readRule: ReflexRule = {
+  purpose: 'act',
+  intent: 'read',
+  effect: 'read',
+  examples: ['read README.md', 'show me lines 10 to 20 of package.json', 'first 5 lines of README.md'],
+
+  match(input) {
+    const fit = input.fit(READ) ?? input.fit(BARE) ?? input.fit(OPEN);
+    if (fit === undefined || fit.missing !== undefined) return fit;
+    if (input.fit(BARE) !== undefined && fit.slots.path === SAME_FILE) return undefined;
+    const same = pathOf(fit, input.history);
+    return { ...fit, slots: spanOf({ ...fit.slots, path: same ?? fit.slots.path ?? '' }) };
+  },
+
+  restate: ({ slots }) => `read ${spanWords(slots)}${slots.path === SAME_FILE ? 'it' : spokenPath(slots.path ?? '')}`,
+
+  missing: (_match, input) => askWhich(input),
+
+  act(match, input, [result]) {
+    const path = pathOf(match, input.history);
+    const slots: Slots = { ...match.slots, path: path ?? '' };
+    if (path === undefined) return askWhich(input);
+    const command = slots.tail === undefined ? '' : `tail -n ${slots.tail} ${shellWord(path)}`;
+    if (result !== undefined) return command === '' ? quoteFile(slots, result) : quoteCommand(command, result);
+    const call =
+      command === ''
+        ? { name: 'read_file', arguments: readArguments(slots) }
+        : { name: 'terminal', arguments: { command } };
+    return { type: 'call', calls: [call] };
+  },
+};
+
+function askWhich({ folder }: ReflexInput): ReflexStep & { readonly type: 'ask' } {
+  const files = folder.entries.filter((name) => /\w\.\w+$/.test(name)).slice(0, 3);
+  const choices = [...files.map((name) => `read ${spokenPath(name)}`), 'list the files here'];
+  return { type: 'ask', question: 'Read which file?', choices, fill: 'read {}' };
+}
+
+type Slots = ReflexMatch['slots'];
+
+/** Every way of naming lines becomes `from` and `to`, or `head` alone, or `tail`; `a.ts:10-20` too. */
+function spanOf({ path = '', range, line, head, tail, ...slots }: Slots): Slots {
+  const [, file, placed] = /^(.+\.\w+):(\d+(?:-\d+)?)$/.exec(path) ?? [];
+  const [first, last] = (range ?? placed)?.match(/\d+/g) ?? [];
+  const from = line ?? first ?? slots.from;
+  const to = line ?? last ?? (placed === undefined ? slots.to : first);
+  return {
+    path: file ?? path,
+    ...(from === undefined ? {} : { from }),
+    ...(to === undefined ? {} : { to }),
+    ...(head === undefined ? {} : { head }),
+    ...(tail === undefined ? {} : { tail }),
+  };
+}
+
+function readArguments({ path = '', head, from, to }: Slots): JsonObject {
+  if (head !== undefined) return { path, limit: Number(head) };
+  if (from === undefined) return { path };
+  return {
+    path,
+    offset: Number(from),
+    ...(to === undefined ? {} : { limit: Math.max(1, Number(to) - Number(from) + 1) }),
+  };
+}
+
+/** The lines under `path:from-to`, and how to go on when there are more. */
+function quoteFile({ path = '', from = '1', to, head }: Slots, result: ToolResultPart): ReflexStep {
+  if (result.isError) return quoteResult(path, result);
+  const { lines, next } = filePage(result.text);
+  const source = lines.length === 0 ? path : `${path}:${from}-${Number(from) + lines.length - 1}`;
+  const isWhole = next === undefined || to !== undefined || head !== undefined;
+  const text = isWhole
+    ? ''
+    : `More is left: read lines ${next} to ${Number(next) + lines.length} of ${spokenPath(path)}`;
+  return { type: 'say', text, quotes: [{ source, text: lines.join('\n') }] };
+}
+
+const NOTE = /^\[(?:lines \d+-\d+ of |some bytes are not UTF-8|the file is empty|nothing at line \d+)[^\]]*\]$/;
+
+/** What read_file shows without its own note at the end, and the next line to ask for; undefined when the file ends here. */
+function filePage(text: string): { readonly lines: readonly string[]; readonly next: string | undefined } {
+  const lines = text.split('\n');
+  const note = NOTE.test(lines.at(-1) ?? '') ? (lines.pop() ?? '') : '';
+  return { lines, next: /go on with offset (\d+)/.exec(note)?.[1] };
+}
+
+function spanWords({ head, tail, from, to }: Slots): string {
+  if (head !== undefined) return `the first ${head} lines of `;
+  if (tail !== undefined) return `the last ${tail} lines of `;
+  return from === undefined ? '' : `lines ${from} to ${to ?? '1000000'} of `;
+}
+
+export const saveRule: ReflexRule = {
+  purpose: 'act',
+  intent: 'save',
+  effect: 'write',
+  examples: ['save that as output.txt', 'write the last output to notes.md'],
+
+  match(input) {
+    const fit = input.fit(SAVE);
+    return fit?.slots.path === SAME_FILE ? undefined : fit;
+  },
+
+  restate: ({ slots }) => `save that as ${spokenPath(slots.path ?? '')}`,
+
+  missing: () => ({
+    type: 'ask',
+    question: 'Save it under which name?',
+    choices: ['save that as output.txt'],
+    fill: 'save that as {}',
+  }),
+
+  act(match, input, [result]) {
+    const path = match.slots.path ?? '';
+    if (result !== undefined) return quoteResult(path, result);
+    const last = lastOutput(input.history);
+    if (last === undefined)
+      return { type: 'say', text: 'There is no output in this conversation yet that could be saved.' };
+    const { text: content, observed } = last.result;
+    if (input.confirmed) return { type: 'call', calls: [{ name: 'write_file', arguments: { path, content } }] };
+    const what = `${plural(content.length, 'character')} of the last output (${last.call.name})`;
+    // What the conversation holds may be a preview of a longer output.
+    const whole = observed.spill === undefined ? '' : ` This is the preview; the whole output is in ${observed.spill}.`;
+    return {
+      type: 'ask',
+      question: `Write ${what} to ${path}? A file of that name is replaced.${whole}`,
+      choices: [saveRule.restate(match)],
+      confirms: true,
+    };
+  },
+};

@@ -1,0 +1,249 @@
+// Owns the intents `find-files`, `find-text` and `count`: names and words in the files of a place, and how many there are.
+// Invariants: a phrase is searched as it was said; a count is of what a tool showed, word by word, never estimated.
+import type { JsonObject } from '#base/json.ts';
+import { plural } from '#base/text.ts';
+import type { ReflexInput, ReflexMatch, ReflexRule, ReflexStep } from '#core/agent/reflex-rule.ts';
+import type { ToolResultPart } from '#core/model/message.ts';
+import { pathOf, pipedFile, quoteCommand, quoteResult, shellWord, spokenPath, withKnownFile } from './answers.ts';
+
+const FIND = '(find|locate|search for|search|look for|list|show|get|give|where are|where is|which are)';
+const IN = '(in|inside|under|within|of|from|below|across)';
+const EVERYWHERE =
+  '[all] (files|code|project|codebase|repo|source|everywhere|these files|this project|here|this folder)';
+const PLACE = `[${IN} (${EVERYWHERE}|{path:place})]`;
+const KIND = '[all] [of] [my|our] {glob:glob} files';
+const FILES: readonly string[] = [
+  `${FIND} [all] [of] [my|our|the] {pattern:glob} [files|file|scripts|documents|sources] [there are|here] ${PLACE}`,
+  `(which|what) {pattern:glob} files (are|are there|exist|do i have|do we have) [there|here] ${PLACE}`,
+  `(find|locate|search for|look for|where is|where are|show) [all] [the] (file|files) (called|named|with name|with the name|whose name contains|that contain|with) {pattern:words} (in the name|in their name|in its name) ${PLACE}`,
+  `(find|locate|search for|look for|where is|where are|show|is there) [all] [the|a|any] (file|files) (called|named|with name|with the name|whose name contains) {pattern:words} ${PLACE}`,
+  `(where|in which folder) (is|are|do i have|did i put|lives) [my|our|the] [file] {pattern:file} [located|stored|saved]`,
+  `(find|locate|look for|search for) [my|our|the] [file] {pattern:file} ${PLACE}`,
+  `(is there|do we have|do i have) [a|any] [file] [called|named] {pattern:file} ${PLACE}`,
+  `${FIND} [all|every|any] [my|our] (file|files) (ending in|ending with|ending on|that end in|that ends in|that end with|with extension|with ending|of type) {pattern:glob} ${PLACE}`,
+  `(search|look) ${IN} (${EVERYWHERE}|{path:place}) for [a|the] (file|files) [called|named] {pattern:words}`,
+  `search (${EVERYWHERE}|{path:place}) for [a|the] (file|files) [called|named] {pattern:words}`,
+  `(find|locate|look for|search for) [my|our|the] {pattern:name} (file|files) ${PLACE}`,
+];
+const TEXTWORD =
+  '[word|words|text|string|phrase|term|mentions of|mention of|occurrences of|uses of|usages of|references to|all occurrences of|all mentions of|all uses of|lines with|lines containing|every line with|every mention of|every occurrence of]';
+const TEXT: readonly string[] = [
+  `(grep|rg) [for] {pattern:words} ${IN} (${EVERYWHERE}|{path:place})`,
+  `(grep|rg) [for] {pattern:words} [{path:place}]`,
+  `(find|search|search for|look for|look up|grep for|where does it say|scan for) ${TEXTWORD} {pattern:words} ${IN} (${EVERYWHERE}|{path:place}|${KIND})`,
+  `search (${EVERYWHERE}|{path:place}|${KIND}) for ${TEXTWORD} {pattern:words}`,
+  `search ${IN} (${EVERYWHERE}|{path:place}|${KIND}) for ${TEXTWORD} {pattern:words}`,
+  `(look|check|search) ${IN} (${EVERYWHERE}|{path:place}) for ${TEXTWORD} {pattern:words}`,
+  `(which|what) [of] [the] [{glob:glob}] (files|file|lines|code) (mention|mentions|contain|contains|use|uses|import|imports|have|has|include|includes|reference|references|say|says|call|calls) ${TEXTWORD} {pattern:words} ${PLACE}`,
+  `(find|show|list) [all] [the] (files|lines) [that] (mention|mentioning|contain|containing|with|use|using|having) ${TEXTWORD} {pattern:words} ${PLACE}`,
+  `(show|list|find|get|give) [all] [the] lines (of|in|from) {path:file} (that|which|with|containing|mentioning) [mention|contain|have|say] {pattern:words}`,
+  `where (is|are|do we|do i|does it) [the] [function|class|variable|word|text|say] {pattern:ident} [used|mentioned|defined|called|declared|imported|set|use|call|define] ${PLACE}`,
+  `in (which|what) (file|files) (is|are|does it say|do we have) {pattern:words} [used|mentioned|defined]`,
+  `where (is|are|do we|do i) [use|mention|define|set] {pattern:words} (used|mentioned|defined|called|declared|imported|set) ${PLACE}`,
+  `(find|search|search for|look for|where is) ${TEXTWORD} {pattern:ident} ${PLACE}`,
+  `(find|search for|look for) (word|words|text|string|phrase|mentions of|occurrences of|uses of|references to|all mentions of|all occurrences of) {pattern:words}`,
+  `(does|do) {path:file} (mention|contain|say|include) {pattern:words}`,
+];
+const EITHER: readonly string[] = [`(find|search for|locate|search|look for) {pattern:words} ${PLACE}`];
+const HERE = `[here|(in|for) (${EVERYWHERE}|{path:place})]`;
+const COUNT: readonly string[] = [
+  `how many (lines|rows) [of text|of code] (are|are there|does|do|has|is) [there] [in] {path:file} [have|has|contain] =what:lines`,
+  '(count|number of) [the] (lines|rows) (in|of) {path:file} =what:lines',
+  'how long is {path:file} =what:lines',
+  `how (often|many times) (does|do|is|are) ${TEXTWORD} {pattern:words} (occur|appear|mentioned|used|show up|stand|come up) ${HERE} =what:matches`,
+  `(count [the]|how many|number of) (occurrences of|mentions of|uses of|times|matches of) {pattern:words} [is mentioned|appears|occurs] ${HERE} =what:matches`,
+  `(count [the]|how many) {pattern:ident} [are|are there|is|occur|do we have|remain] [there|left] (in|for) (${EVERYWHERE}|{path:place}) =what:matches`,
+  'count {pattern:words} in {path:file} =what:matches',
+];
+/** Understood by a person, searched by nobody. */
+const MEANT = /\bthe (?:bug|problem|issue|reason|answer|way|mistake|cause|culprit)s?\b/i;
+/** Words that name nothing that a file could hold. */
+const VAGUE =
+  /^(?:it|that|this|them|something|anything|everything|out|me|way|one|job|help|information|info|(?:a|the|my) (?:way|problem|bug|issue|error|reason|answer)s?)$|^(?:all|any|every\w*|files?|folders?|where|some|\d)\b|^(?:my|our|your|this|that|these|those)\s|\b(?:how|why|whether|if)\b/i;
+
+export const findFilesRule: ReflexRule = {
+  purpose: 'act',
+  intent: 'find-files',
+  effect: 'read',
+  examples: [
+    'find *.ts',
+    'find all markdown files in the docs folder',
+    'where is package.json',
+    'find files named config',
+  ],
+
+  match(input) {
+    const fit = input.fit(FILES) ?? eitherMatch(input);
+    if (fit === undefined || fit.slots.pattern === '@same' || fit.slots.path === '@same') return undefined;
+    if (VAGUE.test(fit.slots.pattern ?? '')) return undefined;
+    return { ...fit, score: fit.slots['path.loose'] === undefined ? fit.score : 0.5, slots: withFolder(fit.slots) };
+  },
+
+  restate: ({ slots }) =>
+    `find files named "${slots.pattern}"${slots.path === undefined ? '' : ` in ${spokenPath(slots.path)}`}`,
+
+  act: ({ slots }, _input, [result]) =>
+    result === undefined
+      ? { type: 'call', calls: [{ name: 'search_files', arguments: fileSearch(slots) }] }
+      : quoteResult(`files named ${slots.pattern}`, result),
+};
+
+/** Two words after a mere `find` may be a name or a text: the owner says which. */
+function eitherMatch(input: ReflexInput): ReflexMatch | undefined {
+  const fit = input.fit(EITHER);
+  if (fit === undefined || input.fit(TEXT) !== undefined || (fit.slots.pattern ?? '').split(/\s+/).length > 3)
+    return undefined;
+  if (fit.slots.path !== undefined || fit.slots['pattern.quoted'] !== undefined) return undefined;
+  return (fit.slots.pattern ?? '').includes(' ') ? { ...fit, score: 0.5 } : fit;
+}
+
+/** `docs/*.md` is `*.md` in `docs`. */
+function withFolder({ pattern = '', path }: ReflexMatch['slots']): ReflexMatch['slots'] {
+  const cut = pattern.lastIndexOf('/');
+  const inside = cut > 0 && !pattern.slice(0, cut).includes('*');
+  const folder = inside ? pattern.slice(0, cut) : path;
+  return {
+    pattern: inside ? pattern.slice(cut + 1) : pattern,
+    ...(folder === undefined || folder === '.' ? {} : { path: folder }),
+  };
+}
+
+function fileSearch({ pattern = '*', path }: ReflexMatch['slots']): Readonly<Record<string, string>> {
+  return { pattern, target: 'files', ...(path === undefined || path === '.' ? {} : { path }) };
+}
+
+export const findTextRule: ReflexRule = {
+  purpose: 'act',
+  intent: 'find-text',
+  effect: 'read',
+  examples: ['find TODO in the src folder', 'search for "retry" in the code', 'which files mention timeout'],
+
+  match(input) {
+    const fit = input.fit(TEXT) ?? (input.fit(FILES) === undefined ? input.fit(EITHER) : undefined);
+    if (fit === undefined || fit.slots.pattern === undefined) return undefined;
+    const { pattern } = fit.slots;
+    const isEither = input.fit(TEXT) === undefined;
+    const words = fit.slots['pattern.quoted'] === undefined ? pattern.split(/\s+/).length : 1;
+    if (fit.slots['pattern.quoted'] === undefined && isNoText(pattern, input.text, isEither ? 3 : 5)) return undefined;
+    const isDoubtful = (isEither && words > 1) || fit.slots['path.loose'] !== undefined;
+    return inPiped(isDoubtful ? { ...fit, score: 0.5 } : fit, input);
+  },
+
+  restate({ slots }) {
+    const place = slots.path === undefined || slots.path === '.' ? 'all files' : spokenPath(slots.path);
+    return `find the text "${slots.pattern}" in ${slots.glob === undefined ? place : `the ${slots.glob} files`}`;
+  },
+
+  act(match, input, [result]) {
+    const path = pathOf(match, input.history);
+    const { pattern = '' } = match.slots;
+    if (result !== undefined)
+      return quoteResult(`"${pattern}" in ${path === undefined || path === '.' ? 'the files here' : path}`, result);
+    return { type: 'call', calls: [{ name: 'search_files', arguments: textSearch(match.slots, path) }] };
+  },
+};
+
+/** Words that are understood rather than searched, too many, or the name of a file. */
+function isNoText(pattern: string, line: string, most: number): boolean {
+  if (VAGUE.test(pattern) || MEANT.test(line) || pattern.includes('*') || pattern.split(/\s+/).length > most)
+    return true;
+  return (
+    /^\S+(?:\.\w{1,5}|\/\S*)$/.test(pattern) && !/\b(?:grep|text|word|string|mention|contain|use|import)/i.test(line)
+  );
+}
+
+/** What is looked for nowhere in particular is looked for in what was piped in with the line. */
+function inPiped(fit: ReflexMatch, { history }: ReflexInput): ReflexMatch {
+  const path = fit.slots.path === undefined ? pipedFile(history.at(-1)) : undefined;
+  return path === undefined ? withKnownFile(fit, history) : { ...fit, slots: { ...fit.slots, path } };
+}
+
+function textSearch(
+  { pattern = '', glob }: ReflexMatch['slots'],
+  path: string | undefined,
+): Readonly<Record<string, string>> {
+  return {
+    pattern: asPattern(pattern),
+    target: 'content',
+    ...(path === undefined || path === '.' ? {} : { path }),
+    ...(glob === undefined ? {} : { file_glob: glob }),
+  };
+}
+
+/** A phrase that finds itself as a pattern stays as it was said; anchors and classes are written by people who mean a pattern. */
+export function asPattern(text: string): string {
+  try {
+    if (new RegExp(`^(?:${text})$`).test(text) || /^\^|\$$|\\[bwsd]|\.[*+]|\[[^\]]+\]/i.test(text)) return text;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}
+
+export const countRule: ReflexRule = {
+  purpose: 'extract',
+  intent: 'count',
+  effect: 'read',
+  examples: ['how many lines are in README.md', 'how often does TODO occur in the src folder'],
+
+  match(input) {
+    const fit = input.fit(COUNT);
+    if (fit === undefined) return undefined;
+    return inPiped(fit.slots['path.loose'] === undefined ? fit : { ...fit, score: 0.5 }, input);
+  },
+
+  restate({ slots: { what, pattern, path } }) {
+    const where = path === undefined ? '' : ` in ${spokenPath(path)}`;
+    return what === 'lines' ? `count the lines${where}` : `count the occurrences of "${pattern}"${where}`;
+  },
+
+  act(match, input, results) {
+    const path = pathOf(match, input.history);
+    if (match.slots.what === 'matches') return countMatches(match.slots, path, results);
+    const [result] = results;
+    const command = `wc -l ${shellWord(path ?? '')}`;
+    return result === undefined ? callStep('terminal', { command }) : quoteCommand(command, result);
+  },
+};
+
+/** Word by word as long as all rows are shown, else the lines that the tool itself counts. */
+function countMatches(
+  slots: ReflexMatch['slots'],
+  path: string | undefined,
+  results: readonly ToolResultPart[],
+): ReflexStep {
+  const [result, counted] = results;
+  const { pattern = '' } = slots;
+  const search = { ...textSearch(slots, path), limit: MOST_ROWS };
+  if (result === undefined) return callStep('search_files', search);
+  if (result.isError) return quoteResult(`"${pattern}"`, result);
+  if (!hasMore(result)) return sayCount(pattern, rowsOf(result));
+  if (counted === undefined) return callStep('search_files', { ...search, output_mode: 'count' });
+  const lines = rowsOf(counted).reduce((sum, row) => sum + Number(/: (\d+)$/.exec(row)?.[1] ?? 0), 0);
+  return { type: 'say', text: `${hasMore(counted) ? 'At least ' : ''}${plural(lines, 'line')} with "${pattern}".` };
+}
+
+const MOST_ROWS = 1000;
+
+function callStep(name: string, given: JsonObject): ReflexStep {
+  return { type: 'call', calls: [{ name, arguments: given }] };
+}
+
+/** Without the tool's note, which stands in brackets. */
+function rowsOf({ text }: ToolResultPart): readonly string[] {
+  return text.split('\n').filter((row) => row !== '' && !row.startsWith('['));
+}
+
+function hasMore({ text }: ToolResultPart): boolean {
+  return /go on with offset/.test(text);
+}
+
+/** Rows are `path:line:text`; one may hold a word twice. */
+function sayCount(pattern: string, rows: readonly string[]): ReflexStep {
+  const search = new RegExp(asPattern(pattern), 'gi');
+  const found = rows.flatMap((row) => [...(/^.*?:\d+:(.*)$/.exec(row)?.[1] ?? '').matchAll(search)]);
+  const text = `${plural(found.length, 'occurrence')} of "${pattern}" in ${plural(rows.length, 'line')}.`;
+  return found.length === 0
+    ? { type: 'say', text }
+    : { type: 'say', text, quotes: [{ source: `"${pattern}"`, text: rows.join('\n') }] };
+}

@@ -1,0 +1,284 @@
+// Owns the intents `remember`, `forget`, `correct` and `undo`: the owner's words become an entry unchanged, one entry goes or gets new words,
+// and the last change is taken back by its inverse. Invariants: an entry is the owner's own sentence; everything at once is never removed.
+import { type JsonObject, parseJsonObject } from '#base/json.ts';
+import type { ReflexInput, ReflexMatch, ReflexQuestion, ReflexRule, ReflexStep } from '#core/agent/reflex-rule.ts';
+import { type ToolCallPart, type ToolResultPart, toolCalls } from '#core/model/message.ts';
+import { FILES, type KeptEntry, keptEntries, type MemoryWrite, memoryWrites, type Target } from './kept-entries.ts';
+import { clearMatch, matchEntries, targetOf } from './match-entries.ts';
+
+const KEEP =
+  '(remember|memorize|memorise|note|note down|keep in mind|do not forget|bear in mind|make a note|take a note|jot down|remind yourself|store|write down)';
+const REMEMBER: readonly string[] = [
+  `${KEEP} [of] [the fact] (that|:) {content:rest}`,
+  '(note|fyi|for the record|for later|memo) : {content:rest}',
+  '(save|store|add|write|put) [the fact] [that] {content:words} (to|in|into) [your|the|my|long term] (memory|notes|mind)',
+  '(save|store|add|write|put) (to|in|into) [your|the|my] (memory|notes) [that] {content:rest}',
+  '(remember|memorize|memorise|note|keep in mind|do not forget|note down|jot down) {content:rest}',
+  '(remember|note|memorize) [this|that|it|something] !content',
+];
+/** What is to be done later rings nowhere; what is to be learned is a skill. */
+const NO_FACT =
+  /^(?:any|every|some)thing\b|^(?:to|when|what|how|why|who|where|if|whether|me|us|(?:this|that|it|these|those|them|him|her|everything)(?:\s+\w+)?|these steps\b.*|this as\b.*)$|^(?:to|when|what|how|why|who|where|if|whether|this as|these steps|it as|that as|as)\s|\?\s*$/i;
+/** A statement is no order: whether it is to be kept, the owner says. */
+const STATEMENTS: readonly string[] = [
+  '(i prefer|from now on|call me) {content:rest}',
+  'my {what:words} (is|are) {content:rest}',
+  '(i|we) (use|like|hate|love|live in|work at|work on|work for|deploy|always use|never use|usually use) {content:rest}',
+];
+
+export const rememberRule: ReflexRule = {
+  purpose: 'memory',
+  intent: 'remember',
+  effect: 'home',
+  examples: [
+    'remember that my editor is vim',
+    "don't forget that we deploy on Fridays",
+    'note: the VPN is vpn.acme.io',
+  ],
+
+  match(input) {
+    const fit = input.fit(REMEMBER);
+    if (fit?.missing !== undefined) return fit;
+    if (fit === undefined) return stated(input);
+    const content = (fit.slots.content ?? '').replace(/^[:\s]+|[\s,;:]+$/g, '').replace(/(?<=\w)[.!]+$/, '');
+    if (NO_FACT.test(content)) return undefined;
+    const words = content.split(/\s+/).length;
+    if (words < 2 || /:\s*$/.test(input.text)) return { ...fit, slots: {}, missing: 'content' };
+    const isShort = words < FEWEST_WORDS && !/\bthat\b|:/i.test(input.text);
+    return { score: isShort ? 0.5 : fit.score, slots: { content } };
+  },
+
+  restate: ({ slots }) => `remember that ${slots.content}`,
+  missing: () => ({
+    type: 'ask',
+    question: 'Remember what?',
+    choices: ['what do you know about me'],
+    fill: 'remember that {}',
+  }),
+
+  act({ slots: { content = '' } }, _input, [result]) {
+    const target = targetOf(content);
+    if (result !== undefined) return sayWritten('Remembered in {}:', { target, text: content }, result);
+    return { type: 'call', calls: [{ name: 'memory', arguments: { action: 'add', target, content } }] };
+  },
+};
+
+const FEWEST_WORDS = 3;
+const MOST_WORDS = 16;
+
+function stated(input: ReflexInput): ReflexMatch | undefined {
+  const content = input.words.replace(/[.!\s]+$/, '');
+  if (input.text.includes('?') || content.split(/\s+/).length > MOST_WORDS || input.fit(STATEMENTS) === undefined)
+    return undefined;
+  return { score: 0.5, slots: { content } };
+}
+
+const FORGET: readonly string[] = [
+  'forget (what|everything|all) (i|we) (said|told you) about {topic:rest}',
+  'forget (it|that|that again|the last (note|one|entry|thing)|what i [just] said) =last:yes',
+  '(forget|unlearn) [about] [that|the fact that|the note about|the note that] {topic:rest}',
+  '(remove|delete|erase|drop|clear) {topic:words} from [your|the|my] (memory|notes|mind)',
+  '(remove|delete|erase|drop) [the|my|your] (note|notes|memory|memories|entry|fact) (about|that|on) {topic:rest}',
+  '(remove|delete|erase|drop) (what|everything|all) you (know|remember|have) about {topic:rest}',
+  'stop remembering [that] {topic:rest}',
+  'forget [something] !topic',
+];
+const EVERYTHING =
+  /^(?:everything|all|it all|all of (?:it|that)|(?:all )?(?:your |my )?memor(?:y|ies)|everything about me|everything you know)(?:\s|$)/i;
+const MOST = 4;
+
+export const forgetRule: ReflexRule = {
+  purpose: 'memory',
+  intent: 'forget',
+  effect: 'home',
+  examples: ['forget that my editor is vim', 'forget what I said about the server'],
+
+  match(input) {
+    const fit = input.fit(FORGET);
+    if (fit?.slots.last === undefined) return fit && tidyTopic(fit);
+    return { ...fit, score: isFresh(input) ? fit.score : 0.5 };
+  },
+
+  missing: (_match, input) => ({
+    type: 'ask',
+    question: 'Forget what?',
+    choices: [
+      ...keptEntries(input)
+        .slice(1 - MOST)
+        .map(({ text }) => `forget that ${text}`),
+      'what do you know about me',
+    ],
+    fill: 'forget {}',
+  }),
+
+  restate: ({ slots }) => (slots.last === undefined ? `forget that ${slots.topic}` : 'forget the last note'),
+
+  act({ slots }, input, [result]) {
+    const entries = keptEntries(input);
+    const { topic = '', last } = slots;
+    if (EVERYTHING.test(topic)) return refuseAll(entries);
+    const written = memoryWrites(input).findLast(({ after }) => after !== undefined)?.after;
+    if (last !== undefined && written === undefined) return { type: 'say', text: NOTHING_TO_UNDO };
+    const meant = last === undefined ? clearMatch(topic, entries) : entries.findLast(({ text }) => text === written);
+    const found = matchEntries(topic, entries);
+    if (meant === undefined && found.length > 1) return askWhich(found.map(({ text }) => text));
+    if (meant === undefined) return { type: 'say', text: `Nothing that I keep is about "${topic}".` };
+    const { target, text } = meant;
+    if (result !== undefined) return sayWritten('Forgotten, from {}:', { target, text }, result);
+    return { type: 'call', calls: [{ name: 'memory', arguments: { action: 'remove', target, old_text: text } }] };
+  },
+};
+
+function tidyTopic(fit: ReflexMatch): ReflexMatch {
+  return fit.slots.topic === undefined ? fit : { ...fit, slots: { topic: fit.slots.topic.replace(/[.!\s]+$/, '') } };
+}
+
+/** `forget it` means a note only as long as nothing was done after it. */
+function isFresh(input: ReflexInput): boolean {
+  const at = memoryWrites(input).at(-1)?.at;
+  return at !== undefined && input.history.slice(at).every((message) => toolCalls(message).length === 0);
+}
+
+function askWhich(entries: readonly string[]): ReflexQuestion {
+  return {
+    type: 'ask',
+    question: 'Which entry?',
+    choices: entries.slice(0, MOST).map((entry) => `forget that ${entry}`),
+  };
+}
+
+function refuseAll(entries: readonly KeptEntry[]): ReflexStep {
+  const text =
+    entries.length === 0 ? 'Nothing is kept in memory.' : 'I forget one entry at a time. These are the entries:';
+  return { type: 'say', text, quotes: entries.map((entry) => ({ source: FILES[entry.target], text: entry.text })) };
+}
+
+const CORRECT: readonly string[] = [
+  '(change|replace|update) {old:words} (to|with|by|into) {new:words} in [your|the|my] (memory|notes)',
+  '(correction|correct that) : {content:rest}',
+  '(no|actually|wrong|sorry) , {content:rest}',
+  '{content:rest}',
+];
+
+export const correctRule: ReflexRule = {
+  purpose: 'memory',
+  intent: 'correct',
+  effect: 'home',
+  examples: ['change vim to emacs in your memory', 'replace 4010 with 4020 in your notes'],
+
+  match(input) {
+    const fit = input.fit(CORRECT);
+    if (fit?.slots.old !== undefined) return fit;
+    const [, content, old] =
+      /^(.+?),?\s+(?:and )?not\s+(\S.{0,60})$/i.exec((fit?.slots.content ?? '').replace(/[.!\s]+$/, '')) ?? [];
+    if (fit === undefined || content === undefined || old === undefined) return undefined;
+    // Only what stands in an entry can be put right; anything else is talk.
+    const entry = keptEntries(input).find(({ text }) => text.toLowerCase().includes(old.toLowerCase()));
+    return (
+      entry && { score: fit.score, slots: { content: content.replace(/^(?:no|actually|sorry|wrong),?\s+/i, ''), old } }
+    );
+  },
+
+  restate: ({ slots: { content, old, new: now } }) =>
+    content === undefined ? `change "${old}" to "${now}" in your memory` : `correction: ${content}, not ${old}`,
+
+  act({ slots }, input, [result]) {
+    const { old = '', content } = slots;
+    const entry = keptEntries(input).find(({ text }) => text.toLowerCase().includes(old.toLowerCase()));
+    const target = entry?.target ?? targetOf(content ?? old);
+    const oldText = entry?.text ?? old;
+    const at = oldText.toLowerCase().indexOf(old.toLowerCase());
+    const text = content ?? `${oldText.slice(0, at)}${slots.new}${oldText.slice(at + old.length)}`;
+    if (result !== undefined) return sayWritten('Corrected in {}:', { target, text }, result);
+    return {
+      type: 'call',
+      calls: [{ name: 'memory', arguments: { action: 'replace', target, old_text: oldText, content: text } }],
+    };
+  },
+};
+
+const UNDO: readonly string[] = [
+  'undo [the] [last] memory (change|entry|note|write) =memory:yes',
+  '(undo|revert|reverse|roll back|rollback|take back) [that|it|this|[the|your|my|that|this] (last|previous) (one|change|thing|action|step|edit|note|entry)|[the|your|my] change|what you [just] did]',
+  '(take|put|roll|change) (that|it|this) back',
+  '(ctrl-z|ctrl+z)',
+];
+const NOTHING_TO_UNDO = 'There is no memory change in this conversation to undo.';
+/** Tools that change something that memory cannot take back. */
+const LASTING = new Set(['terminal', 'write_file', 'patch', 'todo']);
+
+export const undoRule: ReflexRule = {
+  purpose: 'memory',
+  intent: 'undo',
+  effect: 'home',
+  examples: ['undo that', 'take that back'],
+  match: (input) => input.fit(UNDO),
+  restate: ({ slots }) => (slots.memory === undefined ? 'undo that' : 'undo the last memory change'),
+
+  act({ slots }, input, [result]) {
+    const write = standingWrites(input).at(-1);
+    const lasting = lastingCall(input);
+    if (result === undefined && lasting !== undefined && slots.memory === undefined && lasting.at > (write?.at ?? -1))
+      return cannotUndo(lasting.call, write);
+    const inverse = write && inverseOf(write);
+    if (write === undefined || inverse === undefined) return { type: 'say', text: NOTHING_TO_UNDO };
+    if (result === undefined) return { type: 'call', calls: [{ name: 'memory', arguments: inverse }] };
+    return sayWritten('Undone, in {}:', { target: write.target, text: write.before ?? write.after ?? '' }, result);
+  },
+};
+
+/** Writes that no later one took back: an undo is the inverse of the last standing one. */
+function standingWrites(input: ReflexInput): readonly MemoryWrite[] {
+  const standing: MemoryWrite[] = [];
+  for (const write of memoryWrites(input)) {
+    const last = standing.at(-1);
+    const isInverse =
+      last !== undefined && last.target === write.target && last.after === write.before && last.before === write.after;
+    if (isInverse) standing.pop();
+    else standing.push(write);
+  }
+  return standing;
+}
+
+function inverseOf({ action, target, before, after }: MemoryWrite): JsonObject | undefined {
+  if (action === 'add') return after === undefined ? undefined : { action: 'remove', target, old_text: after };
+  if (before === undefined) return undefined;
+  if (action === 'remove') return { action: 'add', target, content: before };
+  return after === undefined ? undefined : { action: 'replace', target, old_text: after, content: before };
+}
+
+function lastingCall({ history }: ReflexInput): { readonly call: ToolCallPart; readonly at: number } | undefined {
+  const at = history.findLastIndex((message) => toolCalls(message).some(({ name }) => LASTING.has(name)));
+  const message = history[at];
+  const call = message && toolCalls(message).findLast(({ name }) => LASTING.has(name));
+  return call && { call, at };
+}
+
+function cannotUndo(call: ToolCallPart, write: MemoryWrite | undefined): ReflexStep {
+  const what = call.arguments.command ?? call.arguments.path ?? '';
+  const text = `This cannot be undone by me: ${`${call.name} ${typeof what === 'string' ? what : ''}`.trim()}\nWhat it did to files goes back with /undo.`;
+  return write === undefined
+    ? { type: 'say', text }
+    : { type: 'ask', question: text, choices: ['undo the last memory change'] };
+}
+
+/** A fixed text with the entry under its file, or the refusal as the tool gave it. */
+function sayWritten(
+  template: string,
+  entry: { readonly target: Target; readonly text: string },
+  result: ToolResultPart,
+): ReflexStep {
+  const refusal = refusalOf(result);
+  if (refusal !== undefined)
+    return { type: 'say', text: 'Nothing changed.', quotes: [{ source: 'memory', text: refusal }] };
+  const file = FILES[entry.target];
+  return { type: 'say', text: template.replace('{}', file), quotes: [{ source: file, text: entry.text }] };
+}
+
+function refusalOf(result: ToolResultPart): string | undefined {
+  const parsed = parseJsonObject(result.text);
+  const failed =
+    result.isError || result.observed.refused !== undefined || (parsed.ok && parsed.value.success === false);
+  if (!failed) return undefined;
+  return parsed.ok && typeof parsed.value.error === 'string' ? parsed.value.error : result.text;
+}
