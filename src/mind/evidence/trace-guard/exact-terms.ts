@@ -107,17 +107,3 @@ function pathKeys(key: string): readonly string[] {
     .replace(/(?<=.)\/$/, '');
   return [plain];
 }
-
-const COMPOUNDS = new Set(
-  `read-only write-only real-time up-to-date step-by-step day-to-day follow-up follow-ups set-up built-in opt-in opt-out log-in sign-in one-off
-   full-time part-time long-term short-term high-level low-level command-line case-sensitive case-insensitive well-known so-called trade-off
-   e-mail back-up roll-back start-up clean-up look-up re-run re-use right-hand left-hand first-time end-to-end top-level in-place out-of-date
-   user-friendly easy-to-use double-check trial-and-error good-to-know non-empty non-zero`
-    .trim()
-    .split(/\s+/),
-);
-
-/** A compound of everyday English: its words count, not the compound. */
-export function isCommonCompound(compound: string): boolean {
-  return COMPOUNDS.has(compound.toLowerCase());
-}

@@ -18,7 +18,7 @@ export function plainQuotes(text: string): string {
 const FOREIGN_DIGIT = /(?![0-9])\p{Nd}/gu;
 
 /** Unicode keeps the ten digits of a script together, in order. */
-export function plainDigits(text: string): string {
+function plainDigits(text: string): string {
   return text
     .replace(/(?<=\p{Nd})[\u066b\u066c](?=\p{Nd})/gu, (mark) => (mark === '\u066b' ? '.' : ','))
     .replace(FOREIGN_DIGIT, (digit) => {

@@ -1,20 +1,10 @@
 // Owns the one spelling of a number: thousands separators, versions, units. Pure; linear in the piece.
 // Invariant: what a reader would call the same quantity has one key; a number with a unit never equals one with another unit.
-import { NUMBER_WORDS, UNIT_NAMES } from './number-words.rules.ts';
+import { UNIT_NAMES } from './number-words.rules.ts';
 
 /** `10,000`, `10_000`, `10 000` (narrow blank) become 10000 everywhere in the text. */
 export function joinThousands(text: string): string {
   return text.replace(/(?<=\d)[,_'\u00a0\u202f](?=\d{3}(?!\d))/g, '');
-}
-
-export function numberWord(word: string): string | undefined {
-  return NUMBER_WORDS.get(word)?.toString();
-}
-
-/** The spelling of a unit that stands alone after a number; single letters are no units there. */
-export function unitWord(word: string): string | undefined {
-  const lower = word.toLowerCase();
-  return lower.length > 1 || lower === '%' ? UNIT_NAMES.get(lower) : undefined;
 }
 
 const PLAIN = /^([-+]?)([$€£¥]?)(\d+(?:\.\d+)?)([a-z%°$€£¥]{0,12})$/;
