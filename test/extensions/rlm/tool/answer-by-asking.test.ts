@@ -84,7 +84,7 @@ describe('rlm/tool: recursive_read over its engine', () => {
       assert.equal(isError, false, text);
       assert.match(
         text,
-        /It opens at six in the morning\. \[h1\] \(not supported: no model to read it\)\nIt closes at nine\. \[h1\] \(not supported: nine: not in the lines that it cites\)\n\nSources:\n- \[h1\] log\.txt:1734 "The harbour opens/,
+        /It opens at six in the morning\. \[h1\] \(not supported: no model to read it\)\nIt closes at nine\. \[h1\] \(not supported: 9: not in the lines that it cites\)\n\nSources:\n- \[h1\] log\.txt:1734 "The harbour opens/,
       );
       const [, run_id = ''] = /Recorded as (\S+);/.exec(text) ?? [];
       const store = openTraceStore(root, { readOnly: true });

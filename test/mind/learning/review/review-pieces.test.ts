@@ -25,7 +25,7 @@ describe('pieces of a review', () => {
     assert.equal(
       citableMessages(messages, 100_000),
       [
-        'Messages that can be cited (message_id, who, first words):',
+        'Messages that can be cited (number, who, first words):',
         '#5 user: run the tests',
         '#6 assistant: terminal {"command":"npm test"}',
         '#7 tool terminal exit 0: 12 passing',
