@@ -58,8 +58,12 @@ function holdsCode(text: string, code: readonly string[], keys: ReadonlySet<stri
   return tokens.length > 2 * added.length && added.length <= MOST_ADDED && added.every((token) => keys.has(token));
 }
 
+/** A folder below the working one is named by what is in it; the root and the home are not. */
+const FOLDER = /^[\w-][\w.-]*(?:\/[\w.-]+)*\/$/;
+
 /** Where the term does not go on: `rm -rf /` does not stand in `rm -rf /tmp/x`. */
 function standsWhole(text: string, code: string): boolean {
+  if (FOLDER.test(code)) return findQuote(text, code.slice(0, -1)).length > 0 && text.includes(code);
   const goesOn = (end: number) => /^(?:[/\\@.:=-]\w|.(?:[/\\@-]|[.:]\w))/u.test(text.slice(end - 1, end + 2));
   return findQuote(text, code).some((at) => !goesOn(at + code.length));
 }
@@ -90,9 +94,16 @@ function namedValue({ kind, shown, keys }: Piece): readonly HardValue[] {
       shown,
       kind: isPlace ? 'place' : 'identifier',
       // Its host alone is another place.
-      keys: kind === 'url' ? keys.slice(0, 2) : keys,
+      keys: kind === 'url' ? keys.slice(0, 2) : [...keys, ...codeOfCompound(shown)],
     },
   ];
+}
+
+/** `A4-Blätter`, `WZ-88-login`: the plain word behind a code is no part of it. */
+function codeOfCompound(shown: string): readonly string[] {
+  const code =
+    /^([\p{L}\d]{1,12})-\p{Lu}\p{Ll}{2,}$/u.exec(shown)?.[1] ?? /^(\p{L}{1,8}-\d{1,6})-\p{Ll}{3,}$/u.exec(shown)?.[1];
+  return code !== undefined && /\d/.test(code) ? [code.toLowerCase()] : [];
 }
 
 /** `GitHub`, `JavaScript`: a name as others are, no identifier. */
@@ -300,7 +311,7 @@ function numberKeysOf(piece: Piece, next: Piece | undefined): readonly string[] 
   return [
     key,
     value,
-    ...parts.flatMap((part) => [part, plainNumber(part)]),
+    ...parts.flatMap((part) => [part, plainNumber(part), `~${plainNumber(part)}`]),
     unit === undefined ? `~${value}` : `${value} ${unit}`,
   ];
 }
@@ -314,7 +325,7 @@ function namedKeys({ kind, shown, keys }: Piece): readonly string[] {
   if (kind === 'number') return [];
   if (kind === 'path') return [...keys, lower, ...pathTails(key), ...lower.split(/[/.]/)];
   if (kind === 'url') return [...keys, key.replace(/\/$/, ''), ...pathTails(keys[1] ?? '')];
-  return [...keys, lower, ...(kind === 'compound' || kind === 'identifier' ? lower.split(/[-.]/) : [])];
+  return [...keys, lower, ...codeOfCompound(shown), ...lower.split(/[-.]/)];
 }
 
 function pathTails(key: string): readonly string[] {

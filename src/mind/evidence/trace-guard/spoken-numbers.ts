@@ -21,6 +21,8 @@ export function spokenDigits(text: string): string {
   return (
     kanjiDigits(plainWord(text))
       .replace(/quatre[- ]vingts?/g, 'huitante')
+      .replace(ONE_BEHIND_TENS, '$1 1')
+      .replace(SHARED_SCALE, '$1 $3, $2 $3')
       // Dutch means the half hour before, as German does; British the one after.
       .replace(/\bhalf (?=(?:acht|elf)\b)/g, 'halb ')
       .split(/(?<=[.,;:!?()])(?=\s)|(?=\n)/u)
@@ -28,6 +30,20 @@ export function spokenDigits(text: string): string {
       .join('')
   );
 }
+
+/** `forty-one`, `treinta y uno`, `vingt et un`: an article anywhere else. */
+const TENS = [...NUMBER_WORDS].flatMap(([word, value]) =>
+  value >= 20 && value < 100 && value % 10 === 0 ? [word] : [],
+);
+const ONE_BEHIND_TENS = new RegExp(
+  `(?<![\\p{L}\\d])(${TENS.join('|')})(?:-| |-et-| et | y )(?:one|une?|uno|un|один|одна|одно)(?!\\p{L})`,
+  'gu',
+);
+/** `between 41 and 44 thousand`: both are. */
+const SHARED_SCALE = new RegExp(
+  `(?<![\\d.,])(\\d{1,3}) ?(?:-|–|and|to|und|bis|y|a|et|à|и|до) ?(\\d{1,3}) (${[...SCALE_WORDS.keys()].join('|')})(?!\\p{L})`,
+  'gu',
+);
 
 interface Run {
   readonly start: number;
@@ -134,6 +150,7 @@ function scaled({ total, current = 1 }: OpenNumber, scale: number): OpenNumber {
 
 /** 20 and 3, 3 and 20 (as Germans say it), 60 and 12, 10 and 8 (as the French do), 100 and 45; not 5 and 5, not 15 and 2016. */
 function addsUp(current: number, { value, isDigits }: Part): boolean {
+  if (isDigits && value === 1 && current % 10 === 0 && current % 100 >= 20) return true;
   if (isDigits || !Number.isInteger(current)) return false;
   const last = current % 100;
   if (current >= 100 && last === 0) return value < 100;
