@@ -17,7 +17,7 @@ const SHOWS: Readonly<Record<string, RegExp | typeof LONG>> = {
   'embed.ts': /The service listens on port 4711\.[\s\S]*ended: done/,
   'custom-tool.ts': /tool tide: Piraeus: 2\.4 m, rising\nThe tide at Piraeus is 2\.4 m and rising\./,
   'search-sessions.ts': /harbour #2: .*4711[\s\S]*harbour #4: /,
-  'skills.ts': /valid: true\n {2}scan: safe\n[\s\S]*scan: dangerous\n {2}line 6: exfiltration\//,
+  'skills.ts': /valid: true\n {2}scan: safe\n[\s\S]*scan: dangerous\n {2}line 6: network\//,
   'check-synthesis.ts': /"accepted":true,"filled":\["result[\s\S]*"accepted":false[\s\S]*F3 is not present/,
   'peers-in-one-process.ts': /Carol audits what[\s\S]*says yes[\s\S]*new\n {6}the compiler is ready/,
   'peers-three-agents.ts': LONG,
