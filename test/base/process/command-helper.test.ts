@@ -4,6 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { isProcessAlive } from '#base/platform.ts';
 import { endHelper, warmHelper } from '#base/process/command-helper.ts';
 import { type ProcessResult, runProcess } from '#base/process.ts';
 
@@ -120,7 +121,8 @@ describe('base/process/command-helper', () => {
       const file = join(folder, `round-${round}`);
       const running = sh(`echo ran >> ${file}; echo over`);
       for (let turn = 0; turn < round * 10; turn += 1) await new Promise((next) => setImmediate(next));
-      process.kill(pid, 'SIGKILL');
+      // It may have ended by itself meanwhile.
+      if (isProcessAlive(pid)) process.kill(pid, 'SIGKILL');
       const { ended } = await running;
       const runs = readdirSync(folder).includes(`round-${round}`) ? readFileSync(file, 'utf8') : '';
       assert.ok(
