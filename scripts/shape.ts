@@ -17,7 +17,7 @@ const PARTS: readonly (readonly [name: string, path: RegExp, limit: number])[] =
   ['reflex, in all rooms', /(?:^|\/)reflex(?:-[\w-]+)?(?:\/|\.ts$)|\/[\w-]*-reflex(?:\/|\.ts$)/, 4_000],
   ['rlm ask/gate', /^src\/extensions\/rlm\/ask\/gate\//, 250],
   ['sparks by rule', /^src\/extensions\/hive\/sparks\/(?:by-rule|reflex)/, 80],
-  ['rlm ambiguity', /^src\/extensions\/rlm\/ambiguity\//, 250],
+  ['rlm ambiguity', /^src\/extensions\/rlm\/(?:run\/prepare\/)?ambiguity[/.]/, 250],
 ];
 
 const tree = loadTree('.');

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { isProcessAlive } from '#base/platform.ts';
 import { endHelper, warmHelper } from '#base/process/command-helper.ts';
 import { type ProcessResult, runProcess } from '#base/process.ts';
 
@@ -122,7 +121,7 @@ describe('base/process/command-helper', () => {
       const running = sh(`echo ran >> ${file}; echo over`);
       for (let turn = 0; turn < round * 10; turn += 1) await new Promise((next) => setImmediate(next));
       // It may have ended by itself meanwhile.
-      if (isProcessAlive(pid)) process.kill(pid, 'SIGKILL');
+      spawnSync('kill', ['-9', String(pid)]);
       const { ended } = await running;
       const runs = readdirSync(folder).includes(`round-${round}`) ? readFileSync(file, 'utf8') : '';
       assert.ok(

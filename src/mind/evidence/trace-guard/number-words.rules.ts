@@ -66,6 +66,7 @@ mm millimeter millimetre millimetres миллиметр мм
 cm centimeter centimetre centimetres centimetros zentimeter см センチ
 m meter meters metre metres metros метр метра метров
 km kilometer kilometers kilometre kilometres kilometros километр километра километров км キロメートル
+t tonne tonnes ton tons tonnen tonelada toneladas тонна тонны тонн トン
 kg kilo kilos kilogram kilograms kilogramm kilogramme kilogrammes kilogramos килограмм кг キログラム
 g gram grams gramm gramme grammes gramos грамм гр グラム
 l liter liters litre litres litro litros литр литра литров リットル

@@ -79,9 +79,9 @@ export async function keepProposal(
 
 const SECRET = { reason: 'secret', detail: 'It holds a secret. Name an environment variable instead.' };
 
-/** A skill's change that could be stored only without its secrets is not the one that was meant. */
-function isAltered({ kind, change }: ProposalDraft, stored: Proposal): boolean {
-  return kind === 'skill' && canonicalJson(change) !== canonicalJson(stored.change);
+/** A change that could be stored only without its secrets is not the one that was meant. */
+function isAltered({ change }: ProposalDraft, stored: Proposal): boolean {
+  return canonicalJson(change) !== canonicalJson(stored.change);
 }
 
 export interface ApplyOptions {
