@@ -109,9 +109,12 @@ async function holdBack(
   return { citations, from: sourceLines(source), waits: await gate.draft(draft) };
 }
 
-/** What would stand in the file, or go from it. */
+/** What would stand in the file; what goes from it is never the owner's own sentence alone. */
 function textsOf(operations: readonly MemoryOperation[]): readonly string[] {
-  return operations.map((operation) => (operation.action === 'remove' ? operation.oldText : operation.content));
+  return operations.map((operation) => {
+    if (operation.action === 'add') return operation.content;
+    return `- ${operation.oldText}\n+ ${operation.action === 'remove' ? '' : operation.content}`;
+  });
 }
 
 function previewOf(target: string, operations: readonly MemoryOperation[]): string {

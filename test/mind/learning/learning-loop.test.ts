@@ -121,7 +121,7 @@ describe('the learning loop', () => {
         'It says so.',
         call('The user lives in Paris.', []),
         call('The user lives in Paris.', [{ message_id: 99999, quote: 'lives in Paris' }]),
-        call('The user lives in Paris.', [{ quote: 'what does the profile say' }]),
+        call('The user has a profile.', [{ quote: 'what does the profile say' }]),
         call('The owner ran cat profile.', [{ quote: 'ran cat profile' }]),
         'Done.',
       ]);

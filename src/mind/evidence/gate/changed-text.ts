@@ -31,7 +31,8 @@ export interface ChangedText {
 
 /** One at least for what can be read; else what is missing, as a sentence. */
 export function changedTexts(draft: ProposalDraft, options: ChangeOptions = {}): readonly ChangedText[] | string {
-  if (draft.kind === 'skill') return [skillText(draft, options.before?.[0]), ...grantsOf(options)];
+  if (draft.kind === 'skill')
+    return [skillText(draft, options.before?.[0]), ...fileTexts(draft.change), ...grantsOf(options)];
   const operations = operationsOf(draft.change);
   if (typeof operations === 'string') return operations;
   return operations.map((operation) => memoryText(operation, options.before ?? []));
@@ -70,13 +71,23 @@ function skillText({ action: asked, change }: ProposalDraft, before: string | un
   }
 }
 
-/** Name, version, licence and author of a header are form. */
+/** Support files that an edit brings or takes along. */
+function fileTexts({ files }: JsonObject): readonly ChangedText[] {
+  if (!Array.isArray(files)) return [];
+  return files
+    .filter(isJsonObject)
+    .map((file: JsonObject) => ({ text: textOf(file, 'content'), before: textOf(file, 'path') }));
+}
+
+/** Name, version, licence and author of a header are form where they are one word. */
 function withoutForm(text: string): string {
   const { front, body } = splitFrontMatter(text);
   if (front === undefined) return text;
-  const lines = front.split('\n').filter((line) => !/^\s*(?:name|version|license|licence|author):/.test(line));
+  const lines = front.split('\n').filter((line) => !FORM.test(line));
   return `${lines.join('\n')}\n${body}`;
 }
+
+const FORM = /^\s*(?:name|version|license|licence|author):\s*["']?[\w.+/@-]{1,40}["']?\s*$/;
 
 const GRANT =
   /(?:^|\.)(?:allowed[-_]?tools|requires?[-_][\w-]*|required[-_][\w-]*|fallback_for_\w*|prerequisites)(?:\.|$)/i;

@@ -1,6 +1,7 @@
 // Owns where the words of a text come from: the owner, our own record, or something that the agent read. Pure. Knows no language: words are
 // compared by their letters. Invariant: a session without foreign words gives nothing; what it gives is a reason to wait, never to refuse.
 import { splitWords } from '#base/text/split-words.ts';
+import { stemWord } from '#base/text/stem-word.ts';
 import type { EvidenceEntry } from '../trace-guard/claim.ts';
 import { countWords } from '../trace-guard/find-quote.ts';
 import { hardValues } from '../trace-guard/hard-values.ts';
@@ -23,7 +24,7 @@ export function foreignWords(text: string, entries: readonly EvidenceEntry[]): r
   );
   const read = readWords(foreign.map((one) => one.text));
   const values = [...new Set(hardValues(text).map(({ shown }) => shown))].slice(0, MOST_VALUES);
-  const words = splitWords(values.reduce((rest, shown) => rest.replaceAll(shown, ' '), text));
+  const words = splitWords(values.reduce((rest, shown) => rest.replaceAll(shown, ' '), text.replace(/\p{Cf}/gu, '')));
   const taken = words.map((word) => isContent(word) && read.words.has(word) && !own.has(word));
   const alone = [...new Set(words.filter((_, at) => taken[at]))];
   const known = new Set(words.filter((word) => isContent(word) && (own.has(word) || read.words.has(word))));
@@ -31,18 +32,26 @@ export function foreignWords(text: string, entries: readonly EvidenceEntry[]): r
   return isMost || words.some((_, at) => isTakenRun(words, at, { taken, runs: read.runs })) ? alone : [];
 }
 
-/** A quote of so few words says nothing that it does not name. */
-const FEW_WORDS = 4;
+/** Quotes of fewer words say nothing that they do not name. */
+const FEW_WORDS = 8;
 
 /**
- * Where foreign words were read: do the owner's quotes say little and nothing of this text? An `ok` that follows a page agrees to the
- * page. Quotes of some length are for a judge.
+ * Where foreign words were read: does what is cited say little and nothing of this text? An `ok` that follows a page agrees to the page, a
+ * call that fetched it carries none of it. Quotes of some length are for a judge.
+ * @param quotes empty for a call
+ * @param records of the calls that are cited
  */
-export function agreesToForeign(text: string, quotes: readonly string[], entries: readonly EvidenceEntry[]): boolean {
+export function agreesToForeign(
+  text: string,
+  { quotes, records }: { readonly quotes: readonly string[]; readonly records: readonly string[] },
+  entries: readonly EvidenceEntry[],
+): boolean {
   const isRead = entries.some(({ texts }) => texts.some(({ origin }) => origin === 'foreign'));
-  if (!isRead || quotes.length === 0) return false;
-  const words = new Set(splitWords(text));
-  return quotes.every((quote) => countWords(quote) < FEW_WORDS && !splitWords(quote).some((word) => words.has(word)));
+  if (!isRead) return false;
+  const stemsOf = (said: string) => splitWords(said).filter(isContent).map(stemWord);
+  const words = new Set(stemsOf(text));
+  const names = (said: string) => stemsOf(said).some((word) => words.has(word));
+  return ![...quotes, ...records].some(names) && quotes.every((quote) => countWords(quote) < FEW_WORDS);
 }
 
 function isContent(word: string): boolean {

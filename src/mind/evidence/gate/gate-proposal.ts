@@ -92,34 +92,29 @@ function check(draft: ProposalDraft, changed: ChangedText, { id, entries, printe
     claim,
     before === undefined ? policy : { ...policy, known: [...(policy.known ?? []), before] },
   );
-  if (!verdict.accepted || text === '') return verdict;
+  if (!verdict.accepted) return verdict;
   if (isGrant) return grantVerdict(text, verdict);
-  return foreignVerdict(draft, text, entries) ?? verdict;
+  return foreignVerdict(draft, { text, before }, { entries, texts: verdict.texts }) ?? verdict;
 }
 
-/** Calls cited beside them are our own record: what they carry was checked already. */
+/** What only goes must be named by what is cited, as what comes must. */
 function foreignVerdict(
   { citations }: ProposalDraft,
-  text: string,
-  entries: readonly EvidenceEntry[],
+  { text, before }: { readonly text: string; readonly before: string | undefined },
+  { entries, texts }: { readonly entries: readonly EvidenceEntry[]; readonly texts: readonly CitedText[] },
 ): CitedVerdict | undefined {
-  const taken = foreignWords(text, entries);
+  const taken = text === '' ? [] : foreignWords(text, entries);
   const shown = taken.slice(0, 5).join(', ');
-  const isCalled = citations.some(({ quote }) => quote.trim() === '');
-  if (
-    taken.length === 0 &&
-    (isCalled ||
-      !agreesToForeign(
-        text,
-        citations.map(({ quote }) => quote),
-        entries,
-      ))
-  )
-    return undefined;
-  const detail =
-    taken.length > 0
-      ? `Its words come from what the owner did not write (${shown}).`
-      : 'The quoted words are few and name none of it, and other words had been read before.';
+  if (taken.length > 0)
+    return {
+      accepted: false,
+      reason: 'foreign-words',
+      detail: `Its words come from what the owner did not write (${shown}).`,
+    };
+  const quotes = citations.map(({ quote }) => quote).filter((quote) => quote.trim() !== '');
+  const records = texts.flatMap((one) => (one.isRecord ? [one.text] : []));
+  if (!agreesToForeign(text === '' ? (before ?? '') : text, { quotes, records }, entries)) return undefined;
+  const detail = 'What is cited is short and names none of it, and other words had been read before.';
   return { accepted: false, reason: 'foreign-words', detail };
 }
 

@@ -2,8 +2,9 @@
 // Invariants: assistant text supports nothing; a call's arguments are a record of what was run only when it ran and went well; what
 // a tool put out keeps the origin it was stored with.
 import type { JsonObject, JsonValue } from '#base/json.ts';
+import { splitWords } from '#base/text/split-words.ts';
 import type { StoredMessage } from '#core/agent/session-store.ts';
-import type { AssistantMessage, Message, ToolCallPart, ToolResultPart } from '#core/model/message.ts';
+import type { AssistantMessage, Message, Part, ToolCallPart, ToolResultPart } from '#core/model/message.ts';
 import { toolCalls } from '#core/model/message.ts';
 import { messageHandle } from '../message-handle.ts';
 import type { EvidenceEntry, EvidenceText } from '../trace-guard/claim.ts';
@@ -22,12 +23,29 @@ export function messageEvidence(
   options: MessageEvidenceOptions,
 ): readonly EvidenceEntry[] {
   const runs = new Runs(messages);
-  let readForeign = false;
+  const read = new Set<string>();
+  const owned = new Set(messages.flatMap(({ message }) => message.parts.flatMap((part) => wordsOf(part, 'owner'))));
   return messages.map(({ id, message }) => {
-    const texts = textsOf(message, { runs, readForeign, options });
-    readForeign ||= message.parts.some(({ origin }) => origin === 'foreign');
+    const isTaken = (line: string) => takenFrom(line, read, owned);
+    const texts = textsOf(message, { runs, readForeign: read.size > 0, isTaken, options });
+    for (const word of message.parts.flatMap((part) => wordsOf(part, 'foreign'))) read.add(word);
     return { handle: messageHandle(id), texts: texts.filter(({ text }) => text.trim() !== '') };
   });
+}
+
+/** Characters of one text whose words are looked at. */
+const MOST_READ = 1_000_000;
+
+function wordsOf(part: Part, origin: Part['origin']): readonly string[] {
+  return part.origin === origin && 'text' in part ? splitWords(part.text.slice(0, MOST_READ)) : [];
+}
+
+/** Two words, or one address or the like, that had been read before and that the owner did not say: then the line repeats what was read. */
+function takenFrom(line: string, read: ReadonlySet<string>, owned: ReadonlySet<string>): boolean {
+  if (read.size === 0) return false;
+  const said = line.replace(/^\w+: /, '');
+  const taken = new Set(splitWords(said).filter((word) => word.length > 3 && read.has(word) && !owned.has(word)));
+  return taken.size >= 2;
 }
 
 /** What was run and ended well, uncut: commands, paths and addresses, for steps that repeat them. */
@@ -46,6 +64,8 @@ interface Surroundings {
   readonly runs: Runs;
   /** Could the model have read foreign text before it wrote this? */
   readonly readForeign: boolean;
+  /** Does this line of a call repeat what had been read? A fact does not rest on such a record. */
+  readonly isTaken: (line: string) => boolean;
   readonly options: MessageEvidenceOptions;
 }
 
@@ -58,18 +78,16 @@ function textsOf(message: Message, surroundings: Surroundings): readonly Evidenc
     case 'tool': {
       const [result] = message.parts;
       const { text, origin } = result;
-      return [{ text, origin }, ...recordOf(surroundings.runs.callOf(result), result, surroundings.options)];
+      return [{ text, origin }, ...recordOf(surroundings.runs.callOf(result), result, surroundings)];
     }
   }
 }
 
-function assistantTexts(
-  message: AssistantMessage,
-  { runs, readForeign, options }: Surroundings,
-): readonly EvidenceText[] {
+function assistantTexts(message: AssistantMessage, surroundings: Surroundings): readonly EvidenceText[] {
+  const { runs, readForeign } = surroundings;
   const origin = readForeign ? 'foreign' : 'model';
   const spoken = message.parts.flatMap((part) => (part.type === 'text' ? [{ text: part.text, origin } as const] : []));
-  const called = toolCalls(message).flatMap((call) => recordOf(call, runs.resultOf(call), options));
+  const called = toolCalls(message).flatMap((call) => recordOf(call, runs.resultOf(call), surroundings));
   return [...spoken, ...called];
 }
 
@@ -77,7 +95,7 @@ function assistantTexts(
 function recordOf(
   call: ToolCallPart | undefined,
   result: ToolResultPart | undefined,
-  { observedArguments }: MessageEvidenceOptions,
+  { options: { observedArguments }, isTaken }: Surroundings,
 ): readonly EvidenceText[] {
   if (call === undefined || call.malformed !== undefined) return [];
   const lines = argumentLines(call.arguments);
@@ -85,9 +103,10 @@ function recordOf(
   const record = (line: string) => (went ? recordLine(call.name, line, observedArguments) : undefined);
   const observed = lines.flatMap((line) => record(line) ?? []);
   const told = lines.filter((line) => record(line) !== line);
+  const origin = observedArguments === 'short' && observed.some(isTaken) ? 'foreign' : 'observed';
   return [
     ...(went
-      ? [{ text: [`Ran ${call.name}.`, ...observed, statusLine(result)].join('\n'), origin: 'observed' } as const]
+      ? [{ text: [`Ran ${call.name}.`, ...observed, statusLine(result)].join('\n'), origin, isRecord: true } as const]
       : []),
     ...(told.length > 0 ? [{ text: [`Asked for ${call.name}.`, ...told].join('\n'), origin: 'model' } as const] : []),
   ];
@@ -114,7 +133,13 @@ const CONTENT =
 const QUOTED_PROSE = /(["'])(?:(?!\1)\S){1,80}\s(?:(?!\1)\S){1,80}\s(?:(?!\1)[^\n]){1,400}\1/g;
 const ECHOED_PROSE = /\b(echo|printf|say)[ \t]+(?:[\p{L}'’-]+[ \t]+){2,60}[\p{L}'’.!-]+/gu;
 
-const HERE_DOCUMENT = /<<-?\s{0,4}["']?(\w{1,40})["']?[^\n]{0,400}\n[\s\S]{0,20000}?\n\s{0,40}\1\b/g;
+const HERE_DOCUMENT = /<<-?\s{0,4}["']?(\w{1,40})["']?[^\n]{0,400}\n[\s\S]{0,4000}?\n\s{0,40}\1\b/g;
+
+/** A longer line is content. */
+const LONGEST = 20_000;
+const COMMENT = /(?<=\s)#\s[^\n]*/g;
+/** What follows these does nothing. */
+const NO_COMMAND = /(^(?:command|cmd): |[;&|]\s*)(?:true|false|:|test|\[)[ \t]+[^;&|\n]*/g;
 
 /** What of an argument's line was run, or undefined. */
 function recordLine(
@@ -122,8 +147,13 @@ function recordLine(
   line: string,
   which: MessageEvidenceOptions['observedArguments'],
 ): string | undefined {
-  if (CONTENT.test(line)) return undefined;
-  const run = line.replace(HERE_DOCUMENT, '<< …').replace(QUOTED_PROSE, '$1…$1').replace(ECHOED_PROSE, '$1 …');
+  if (CONTENT.test(line) || line.length > LONGEST) return undefined;
+  const run = line
+    .replace(HERE_DOCUMENT, '<< …')
+    .replace(QUOTED_PROSE, '$1…$1')
+    .replace(ECHOED_PROSE, '$1 …')
+    .replace(COMMENT, '')
+    .replace(NO_COMMAND, '$1 …');
   return which === 'all' || isPlainRecord(tool, run) ? run : undefined;
 }
 

@@ -53,7 +53,7 @@ export function checkCited(entries: readonly EvidenceEntry[], claim: Claim, poli
 
 /** The texts of the citation's source in which the quote stands; of a call that ended well, its record. */
 function placesOf({ quote }: Citation, texts: readonly EvidenceText[]): readonly EvidenceText[] {
-  if (quote.trim() === '') return texts.filter(({ origin }) => origin === 'observed');
+  if (quote.trim() === '') return texts.filter(({ isRecord }) => isRecord);
   const folded = foldQuote(quote);
   const isEnough = isLongEnough(quote, MIN_QUOTE_WORDS);
   return texts.filter(({ text }) => {

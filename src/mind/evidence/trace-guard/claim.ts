@@ -25,6 +25,8 @@ export interface Claim {
 export interface EvidenceText {
   readonly text: string;
   readonly origin: Origin;
+  /** Our record of a call that ended well. */
+  readonly isRecord?: true;
 }
 
 /** A source that may be cited: a stored message, a child's output, a span of a file. */

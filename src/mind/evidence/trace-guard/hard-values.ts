@@ -87,7 +87,9 @@ function namedValue({ kind, shown, keys }: Piece): readonly HardValue[] {
   if (kind === 'number' || kind === 'word' || kind === 'compound') return [];
   const [key = ''] = keys;
   if (kind === 'identifier' && (/^\d+\p{L}{1,3}$/u.test(key) || isBrand(shown))) return [];
-  if (shown.search(PLACEHOLDER) >= 0) return [];
+  const pieces = shown.split(PLACEHOLDER);
+  if (pieces.length > 1)
+    return [{ shown, kind: 'place', keys: [], code: pieces.map(foldText).filter((piece) => /\p{L}/u.test(piece)) }];
   const isPlace = kind !== 'identifier';
   return [
     {
@@ -214,6 +216,8 @@ function unitOf(piece: Piece | undefined): string | undefined {
 /** `007` and `7.0` are 7; versions and long digits stay as they are. */
 function plainNumber(key: string): string {
   const bare = key.replace(/^[$€£¥+]/, '').replace(/[%$€£¥°]$/, '');
+  // Thousands for one reader, a fraction for another: as it is written.
+  if (/^\d{1,3}\.\d{3}$/.test(bare)) return bare;
   return /^-?\d{1,15}(?:\.\d{1,6})?$/.test(bare) ? String(Number(bare)) : bare.replace(/^v(?=\d)/, '');
 }
 
@@ -346,15 +350,18 @@ function splitCode(text: string): { readonly prose: string; readonly code: reado
   const code: string[] = [];
   const keep = (_whole: string, _marks: string, inside: string): string => {
     code.push(...inside.split('\n'));
-    return ' ';
+    // What stands behind a comment's mark is said, not run.
+    return ` ${(inside.match(COMMENT) ?? []).join(' ').replaceAll('#', ' ')} `;
   };
   const prose = text
     .replace(FENCED, keep)
     .replace(SPAN, keep)
-    .replace(/^\s*(?:[>#]+\s*|[-*+•]\s+|\d{1,3}[.)]\s+|\[[ x]\]\s+)+/gmu, '')
+    .replace(/^\s*(?:[>#]+\s*|[-*+•]\s+|\d{1,2}[.)]\s+|\[[ x]\]\s+)+/gmu, '')
     .replace(/^(?:step|phase|part)\s+\d{1,2}\s*[:.)–-]\s*/gimu, '');
   return { prose, code };
 }
+
+const COMMENT = /(?:^|\s)#\s[^\n]*/gm;
 
 /** A place to fill in is no value. */
 const PLACEHOLDER =

@@ -40,9 +40,9 @@ month months monat monate monaten mes meses mois месяц месяца мес�
 year years yr yrs jahr jahre jahren ano anos an ans annee annees год года лет 年 年間
 b byte bytes octet octets байт バイト
 kb kilobyte kilobytes ko кб
-mb megabyte megabytes meg megs mega megas mo мб мегабайт メガ メガバイト
-gb gigabyte gigabytes gig gigs giga gigas go гб гигабайт гигов гига гиг ギガ ギガバイト
-tb terabyte terabytes to тб терабайт テラ テラバイト
+mb megabyte megabytes meg megs mega megas мб мегабайт メガ メガバイト
+gb gigabyte gigabytes gig gigs giga gigas гб гигабайт гигов гига гиг ギガ ギガバイト
+tb terabyte terabytes тб терабайт テラ テラバイト
 kib
 mib
 gib

@@ -28,6 +28,7 @@ export function spokenDigits(text: string): string {
       .split(/(?<=[.,;:!?()])(?=\s)|(?=\n)/u)
       .map(digitsOfPart)
       .join('')
+      .replace(/(?<!\p{L})(?:minus|menos|moins|минус|マイナス) ?(?=\d)/gu, '-')
   );
 }
 
@@ -212,19 +213,22 @@ export function clockTimes(spoken: string): readonly string[] {
     for (const [, hour] of spoken.matchAll(pattern)) addTime(found, Number(hour) + added, minutes, '');
   for (const pattern of CLOCK_TIMES)
     for (const match of spoken.matchAll(pattern)) {
-      const after = spoken.slice(match.index, match.index + match[0].length + 6);
+      const after = spoken.slice(match.index, match.index + match[0].length + 18);
       const before = spoken.slice(Math.max(0, match.index - 4), match.index);
       addTime(found, Number(match[1]), /^\d+$/.test(match[2] ?? '') ? Number(match[2]) : 0, `${before} ${after}`);
     }
   return [...found];
 }
 
+const AFTERNOON = /p\.?m\b|午後|夜|evening|afternoon|night|abends|nachmittag|tarde|noche|soir|apres-midi|вечера|дня/u;
+const MORNING = /a\.?m\b|午前|朝|morning|morgens|fruh|manana|matin|утра/u;
+
 function addTime(found: Set<string>, hour: number, minute: number, around: string): void {
   const whole = (hour + 24) % 24;
   if (hour > 24 || minute > 59) return;
   const write = (value: number) => found.add(`t${value}:${String(minute).padStart(2, '0')}`);
-  const isAfternoon = /p\.?m|午後|pm\b/.test(around);
-  const isMorning = /a\.?m\b|午前|am\b/.test(around);
+  const isAfternoon = AFTERNOON.test(around);
+  const isMorning = MORNING.test(around);
   if (!isAfternoon || whole >= 12) write(whole);
   if (!isMorning && whole < 12) write(whole + 12);
   if (isMorning && whole === 12) write(0);

@@ -94,11 +94,24 @@ function writeOf(
   return { ...asked, actor: 'agent', approved: true, sessionId, ...(citations ? { citations } : {}) };
 }
 
-/** What would stand there, or go from there. */
+/** What would stand there, and what goes: more than a sentence of the owner. */
 function writtenText(change: SkillChange): string {
-  if (change.action === 'patch') return change.newString || change.oldString;
-  if (change.action === 'remove_file') return change.filePath;
-  return change.action === 'delete' ? '' : change.content;
+  switch (change.action) {
+    case 'create':
+      return change.content;
+    case 'edit':
+      return [change.content, ...(change.files ?? []).map(({ path, content }) => `${path}\n${content ?? ''}`)].join(
+        '\n',
+      );
+    case 'write_file':
+      return `${change.filePath}\n${change.content}`;
+    case 'patch':
+      return `- ${change.oldString}\n+ ${change.newString}`;
+    case 'remove_file':
+      return `- ${change.filePath}`;
+    case 'delete':
+      return '';
+  }
 }
 
 /** Asked where somebody is there to be asked. */
@@ -147,8 +160,9 @@ const REASONS: Readonly<Record<SkillChange['action'], string>> = {
 function previewOf(name: string, change: SkillChange): string {
   switch (change.action) {
     case 'create':
+      return `create skill ${name}\n${change.content}`;
     case 'edit':
-      return `${change.action} skill ${name}\n${change.content}`;
+      return [`edit skill ${name}`, writtenText(change)].join('\n');
     case 'patch':
       return `patch skill ${name}${change.filePath ? ` ${change.filePath}` : ''}\n${marked(change.oldString, '-')}\n${marked(change.newString, '+')}`;
     case 'write_file':

@@ -150,7 +150,10 @@ describe('foreground writes of skills', () => {
       /-Step one\.\n\+Switch the firewall[\s\S]*\n {2}"switch the firewall off for good"$/,
     );
     assert.match(asked?.reason ?? '', /may come from text that you did not write/);
-    assert.equal(skillTool.asks({ ...patch, new_string: 'I prefer small commits.' }), undefined);
+    assert.ok(
+      skillTool.asks({ ...patch, new_string: 'I prefer small commits.' }),
+      'what goes for it is no word of the owner',
+    );
     assert.match(skillTool.asks({ ...patch, new_string: '' })?.preview ?? '', /-Step one\./, 'a line that goes');
     const file = { action: 'write_file', name: 'deploy', file_path: 'scripts/a.sh', file_content: 'make' };
     assert.equal((await skillTool.run(file)).success, true);

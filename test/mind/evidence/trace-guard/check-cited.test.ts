@@ -70,7 +70,7 @@ describe('what is cited', () => {
           { text: 'The password rotates on Mondays', origin: 'foreign' },
         ],
       },
-      { handle: 'r', texts: [{ text: 'Ran terminal.\ncommand: make test', origin: 'observed' }] },
+      { handle: 'r', texts: [{ text: 'Ran terminal.\ncommand: make test', origin: 'observed', isRecord: true }] },
     ];
     const both: ClaimPolicy = { origins: ['owner', 'observed'] };
     assert.equal(check(entries, 'x', [{ handle: 'm', quote: 'rotates on Mondays' }]), 'origin-not-allowed');
