@@ -10,9 +10,8 @@ import { quoteCommand, quoteResult } from '#core/tools/reflex/answers.ts';
 import { ownQuestion } from '#core/tools/reflex/command-line.ts';
 import { doneCalls, textArgument, workCalls } from '../counters/done-calls.ts';
 import { splitTurns } from '../counters/split-turns.ts';
-import type { CallStep } from './procedure/step.ts';
-import { readSteps, type StepItem } from './procedure/step-text.ts';
-import { shortStep } from './procedure/trace.ts';
+import { type CallStep, readSteps, type StepItem } from '../procedure/steps.ts';
+import { shortStep } from '../procedure/traces.ts';
 
 export interface Play {
   /** What is replayed, for people. */

@@ -7,9 +7,9 @@ import type { KeptEntry } from '#mind/memory/reflex/kept-entries.ts';
 import { clearMatch, overlap } from '#mind/memory/reflex/match-entries.ts';
 import { isRepeat } from '../counters/own-turns.ts';
 import { ownerWords, splitTurns } from '../counters/split-turns.ts';
+import { type CallStep, fillStep, parametersOf } from '../procedure/steps.ts';
+import { traceOf } from '../procedure/traces.ts';
 import { isKnownSkill, playSteps, readSkillAnswer, readSkillList, type SeenSkill } from './play-steps.ts';
-import { type CallStep, fillStep, parametersOf } from './procedure/step.ts';
-import { traceOf } from './procedure/trace.ts';
 
 const NAMED: readonly string[] = [
   '(do|run|replay|repeat|redo|use|follow|apply|execute|start) [my|our] (skill|procedure|recipe|routine) [called|named] {name:name} [again] [(with|using) {with:rest}]',

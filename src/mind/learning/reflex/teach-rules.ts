@@ -7,10 +7,10 @@ import type { ToolResultPart } from '#core/model/message.ts';
 import { quoteCommand } from '#core/tools/reflex/answers.ts';
 import { bareCommand, spokenCommand } from '#core/tools/reflex/command-line.ts';
 import { runStep } from '#core/tools/reflex/run-rules.ts';
+import { traceOf } from '../procedure/traces.ts';
 import { hasFailed, lastReplay, readChange, readSkillAnswer } from './play-steps.ts';
 import { type Amendment, amendSteps } from './procedure/amend-steps.ts';
 import { draftSkill } from './procedure/draft-skill.ts';
-import { traceOf } from './procedure/trace.ts';
 
 const THIS =
   '(this|that|it|what (we|i|you) [just] did|(these|those|last|my last) (steps|commands)|steps|how to do (this|that|it))';

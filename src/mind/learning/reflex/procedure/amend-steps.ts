@@ -1,7 +1,7 @@
 // Owns what a correction makes of the steps of a skill, as a patch of its text: old and new words of the step list. Pure.
 // Invariant: steps that the correction does not name stay as they are; the numbers stay in order.
 import { ok, type Result, refuse } from '#base/result.ts';
-import { renderStep, type StepItem } from './step-text.ts';
+import { renderStep, type StepItem } from '../../procedure/steps.ts';
 
 /** One more command at the end, or one step less. */
 export type Amendment = { readonly command: string } | { readonly skip: number };
