@@ -25,7 +25,7 @@ export function timeWindow(phrase: string, now: number): TimeWindow | undefined 
 type Days = readonly [first: number, last: number];
 
 function daysBack(core: string, now: number): Days | undefined {
-  const { year, month, day, weekday } = localDate(now);
+  const { weekday } = localDate(now);
   const intoWeek = (weekday + 6) % 7;
   const known: Readonly<Record<string, Days>> = {
     today: [0, 0],
@@ -35,8 +35,6 @@ function daysBack(core: string, now: number): Days | undefined {
     'day before yesterday': [2, 2],
     'this week': [intoWeek, 0],
     'last week': [intoWeek + 7, intoWeek + 1],
-    'this month': [day - 1, 0],
-    'last month': [backTo([year, month - 1, 1], now), day],
   };
   const named = WEEKDAYS.indexOf(core.replace(/^last /, ''));
   if (named >= 0) return sameDay((weekday - named + 7) % 7 || 7);

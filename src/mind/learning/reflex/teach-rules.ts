@@ -114,7 +114,7 @@ export const amendRule: ReflexRule = {
     const { command, step } = match.slots;
     if (command === undefined) return patchSkill({ name, amendment: { skip: Number(step) }, quotes: [] }, results);
     const [run, ...rest] = results;
-    if (run === undefined) return runStep({ command }, { input, results, line: amendRule.restate(match) });
+    if (run === undefined) return runStep(command, { input, results, line: amendRule.restate(match) });
     const said = quoteCommand(command, run);
     if (hasFailed(run)) return { ...said, text: notChanged(name) };
     return patchSkill({ name, amendment: { command }, quotes: said.quotes ?? [] }, rest);

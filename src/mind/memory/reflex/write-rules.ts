@@ -1,5 +1,4 @@
-// Owns the intents `remember`, `forget`, `correct` and `undo`: the owner's words become an entry unchanged, one entry goes or gets new words,
-// and the last change is taken back by its inverse. Invariants: an entry is the owner's own sentence; everything at once is never removed.
+// Owns the intents `remember`, `forget` and `undo`: the owner's words become an entry unchanged, one entry goes, and the last change is taken back by its inverse. Invariants: an entry is the owner's own sentence; everything at once is never removed.
 import { type JsonObject, parseJsonObject } from '#base/json.ts';
 import type { ReflexInput, ReflexMatch, ReflexQuestion, ReflexRule, ReflexStep } from '#core/agent/reflex-rule.ts';
 import { type ToolCallPart, type ToolResultPart, toolCalls } from '#core/model/message.ts';
@@ -19,13 +18,6 @@ const REMEMBER: readonly string[] = [
 /** What is to be done later rings nowhere; what is to be learned is a skill. */
 const NO_FACT =
   /^(?:any|every|some)thing\b|^(?:to|when|what|how|why|who|where|if|whether|me|us|(?:this|that|it|these|those|them|him|her|everything)(?:\s+\w+)?|these steps\b.*|this as\b.*)$|^(?:to|when|what|how|why|who|where|if|whether|this as|these steps|it as|that as|as)\s|\?\s*$/i;
-/** A statement is no order: whether it is to be kept, the owner says. */
-const STATEMENTS: readonly string[] = [
-  '(i prefer|from now on|call me) {content:rest}',
-  'my {what:words} (is|are) {content:rest}',
-  '(i|we) (use|like|hate|love|live in|work at|work on|work for|deploy|always use|never use|usually use) {content:rest}',
-];
-
 export const rememberRule: ReflexRule = {
   purpose: 'memory',
   intent: 'remember',
@@ -38,8 +30,7 @@ export const rememberRule: ReflexRule = {
 
   match(input) {
     const fit = input.fit(REMEMBER);
-    if (fit?.missing !== undefined) return fit;
-    if (fit === undefined) return stated(input);
+    if (fit === undefined || fit.missing !== undefined) return fit;
     const content = (fit.slots.content ?? '').replace(/^[:\s]+|[\s,;:]+$/g, '').replace(/(?<=\w)[.!]+$/, '');
     if (NO_FACT.test(content)) return undefined;
     const words = content.split(/\s+/).length;
@@ -64,15 +55,6 @@ export const rememberRule: ReflexRule = {
 };
 
 const FEWEST_WORDS = 3;
-const MOST_WORDS = 16;
-
-function stated(input: ReflexInput): ReflexMatch | undefined {
-  const content = input.words.replace(/[.!\s]+$/, '');
-  if (input.text.includes('?') || content.split(/\s+/).length > MOST_WORDS || input.fit(STATEMENTS) === undefined)
-    return undefined;
-  return { score: 0.5, slots: { content } };
-}
-
 const FORGET: readonly string[] = [
   'forget (what|everything|all) (i|we) (said|told you) about {topic:rest}',
   'forget (it|that|that again|the last (note|one|entry|thing)|what i [just] said) =last:yes',
@@ -152,50 +134,6 @@ function refuseAll(entries: readonly KeptEntry[]): ReflexStep {
     entries.length === 0 ? 'Nothing is kept in memory.' : 'I forget one entry at a time. These are the entries:';
   return { type: 'say', text, quotes: entries.map((entry) => ({ source: FILES[entry.target], text: entry.text })) };
 }
-
-const CORRECT: readonly string[] = [
-  '(change|replace|update) {old:words} (to|with|by|into) {new:words} in [your|the|my] (memory|notes)',
-  '(correction|correct that) : {content:rest}',
-  '(no|actually|wrong|sorry) , {content:rest}',
-  '{content:rest}',
-];
-
-export const correctRule: ReflexRule = {
-  purpose: 'memory',
-  intent: 'correct',
-  effect: 'home',
-  examples: ['change vim to emacs in your memory', 'replace 4010 with 4020 in your notes'],
-
-  match(input) {
-    const fit = input.fit(CORRECT);
-    if (fit?.slots.old !== undefined) return fit;
-    const [, content, old] =
-      /^(.+?),?\s+(?:and )?not\s+(\S.{0,60})$/i.exec((fit?.slots.content ?? '').replace(/[.!\s]+$/, '')) ?? [];
-    if (fit === undefined || content === undefined || old === undefined) return undefined;
-    // Only what stands in an entry can be put right; anything else is talk.
-    const entry = keptEntries(input).find(({ text }) => text.toLowerCase().includes(old.toLowerCase()));
-    return (
-      entry && { score: fit.score, slots: { content: content.replace(/^(?:no|actually|sorry|wrong),?\s+/i, ''), old } }
-    );
-  },
-
-  restate: ({ slots: { content, old, new: now } }) =>
-    content === undefined ? `change "${old}" to "${now}" in your memory` : `correction: ${content}, not ${old}`,
-
-  act({ slots }, input, [result]) {
-    const { old = '', content } = slots;
-    const entry = keptEntries(input).find(({ text }) => text.toLowerCase().includes(old.toLowerCase()));
-    const target = entry?.target ?? targetOf(content ?? old);
-    const oldText = entry?.text ?? old;
-    const at = oldText.toLowerCase().indexOf(old.toLowerCase());
-    const text = content ?? `${oldText.slice(0, at)}${slots.new}${oldText.slice(at + old.length)}`;
-    if (result !== undefined) return sayWritten('Corrected in {}:', { target, text }, result);
-    return {
-      type: 'call',
-      calls: [{ name: 'memory', arguments: { action: 'replace', target, old_text: oldText, content: text } }],
-    };
-  },
-};
 
 const UNDO: readonly string[] = [
   'undo [the] [last] memory (change|entry|note|write) =memory:yes',
