@@ -40,7 +40,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   name: (line, at) => one(line, at, (token) => isName(token) && /^[\p{L}\p{N}][\w.@-]{0,63}$/u.test(token.raw)),
   title: (line, at) =>
     one(line, at, (token) => isQuoted(token) || (isName(token) && /^[\p{L}\p{N}][\w.-]{0,63}$/u.test(token.raw))),
-  number: (line, at) => one(line, at, (token) => /^\d{1,7}$/.test(token.raw)).concat(spelled(line, at)),
+  number: (line, at) => one(line, at, (token) => /^\d{1,7}$/.test(token.raw)),
   range: (line, at) => one(line, at, (token) => /^\d+(?:-|–|\.\.|:)\d+$/.test(token.raw)),
   quoted: (line, at) => one(line, at, (token) => isQuoted(token)),
   ident: (line, at) => one(line, at, (token) => isQuoted(token) || CODE_NAME.test(token.raw)),
@@ -73,22 +73,11 @@ const BARE_FILE =
   /^(?:readme|license|licence|makefile|dockerfile|changelog|gemfile|procfile|jenkinsfile|notice|authors|codeowners)$/i;
 const NO_FILE =
   /^(?:e\.g|i\.e|etc|vs|a\.m|p\.m|node\.js|next\.js|vue\.js|and\/or|n\/a|w\/o|he\/she|on\/off|yes\/no|i\/o|ci\/cd|24\/7|tcp\/ip)$/i;
-const KINDS: Readonly<Record<string, string>> = {
-  typescript: 'ts',
-  javascript: 'js',
-  python: 'py',
-  markdown: 'md',
-  text: 'txt',
-  shell: 'sh',
-  bash: 'sh',
-  rust: 'rs',
-  ruby: 'rb',
-  yaml: 'y*ml',
-  log: 'log',
-  image: '{png,jpg,jpeg,gif,svg}',
-  excel: 'xls*',
-  word: 'doc*',
-};
+const KINDS = new Map(
+  'typescript:ts javascript:js python:py markdown:md text:txt shell:sh bash:sh rust:rs ruby:rb yaml:y*ml log:log image:{png,jpg,jpeg,gif,svg} excel:xls* word:doc*'
+    .split(' ')
+    .map((row) => row.split(':') as [string, string]),
+);
 /** No ending, and none of the files that begin with a dot. */
 const FOLDER_LIKE = /(?:^|\/)(?:~|\.{1,2}|(?!\.env|\.git[ai]|\.\w*rc$|\.\w*ignore$)\.?[^./]*)\/?$/;
 const ENDINGS = new Set(
@@ -96,7 +85,6 @@ const ENDINGS = new Set(
     ' ',
   ),
 );
-const NUMBERS = 'zero one two three four five six seven eight nine ten eleven twelve'.split(' ');
 
 /** Does one word look like the name of a file or folder? */
 function isPath(raw: string): boolean {
@@ -202,7 +190,7 @@ function readGlob(line: Line, at: number): readonly Candidate[] {
     return [{ end: at + 1, value: token.raw, quoted: true }];
   if (/^\.[a-z0-9]{1,8}$/i.test(token.raw)) return [{ end: at + 1, value: `*${token.raw}`, quoted: true }];
   const before = /^(?:files?|scripts?|documents?|sources?|images?)$/.test(line.tokens[at + 1]?.word ?? '');
-  const kind = KINDS[token.word] ?? (ENDINGS.has(token.word) ? token.word : undefined);
+  const kind = KINDS.get(token.word) ?? (ENDINGS.has(token.word) ? token.word : undefined);
   return before && kind !== undefined && token.kind === 'word' ? [{ end: at + 1, value: `*.${kind}` }] : [];
 }
 
@@ -235,9 +223,4 @@ function readTime(line: Line, at: number): readonly Candidate[] {
     const said = joined(line, at, length);
     return said !== '' && timeWindow(said, 0) !== undefined ? [{ end: at + length, value: said }] : [];
   });
-}
-
-function spelled(line: Line, at: number): readonly Candidate[] {
-  const number = NUMBERS.indexOf(line.tokens[at]?.word ?? '');
-  return number < 0 ? [] : [{ end: at + 1, value: String(number) }];
 }

@@ -92,8 +92,8 @@ describe('reflex asks', () => {
     assert.deepEqual((await talk.say('npm test')).calls, [{ name: 'terminal', arguments: { command: 'npm test' } }]);
   });
 
-  test('a choice is picked by number, by ordinal or by its words', async () => {
-    for (const answer of ['1', '1)', 'option 1', 'the first one', 'npm test']) {
+  test('a choice is picked by number, or its place is filled', async () => {
+    for (const answer of ['1', '1)', 'option 1', 'npm test']) {
       const talk = new ReflexConversation();
       assert.equal((await talk.say('run')).asked, true);
       assert.deepEqual(

@@ -123,8 +123,9 @@ export const findTextRule: ReflexRule = {
   act(match, input, [result]) {
     const path = pathOf(match, input.history);
     const { pattern = '' } = match.slots;
-    if (result !== undefined)
-      return quoteResult(`"${pattern}" in ${path === undefined || path === '.' ? 'the files here' : path}`, result);
+    const isPiped = path !== undefined && path === pipedFile(input.history.at(-1));
+    const place = isPiped ? 'the input' : path === undefined || path === '.' ? 'the files here' : path;
+    if (result !== undefined) return quoteResult(`"${pattern}" in ${place}`, result);
     return { type: 'call', calls: [{ name: 'search_files', arguments: textSearch(match.slots, path) }] };
   },
 };

@@ -1,6 +1,6 @@
 // Owns the intents `remember`, `forget` and `undo`: the owner's words become an entry unchanged, one entry goes, and the last change is taken back by its inverse. Invariants: an entry is the owner's own sentence; everything at once is never removed.
 import { type JsonObject, parseJsonObject } from '#base/json.ts';
-import type { ReflexInput, ReflexMatch, ReflexQuestion, ReflexRule, ReflexStep } from '#core/agent/reflex-rule.ts';
+import type { ReflexInput, ReflexQuestion, ReflexRule, ReflexStep } from '#core/agent/reflex-rule.ts';
 import { type ToolCallPart, type ToolResultPart, toolCalls } from '#core/model/message.ts';
 import { FILES, type KeptEntry, keptEntries, type MemoryWrite, memoryWrites, type Target } from './kept-entries.ts';
 import { clearMatch, matchEntries, targetOf } from './match-entries.ts';
@@ -57,7 +57,6 @@ export const rememberRule: ReflexRule = {
 const FEWEST_WORDS = 3;
 const FORGET: readonly string[] = [
   'forget (what|everything|all) (i|we) (said|told you) about {topic:rest}',
-  'forget (it|that|that again|the last (note|one|entry|thing)|what i [just] said) =last:yes',
   '(forget|unlearn) [about] [that|the fact that|the note about|the note that] {topic:rest}',
   '(remove|delete|erase|drop|clear) {topic:words} from [your|the|my] (memory|notes|mind)',
   '(remove|delete|erase|drop) [the|my|your] (note|notes|memory|memories|entry|fact) (about|that|on) {topic:rest}',
@@ -77,8 +76,7 @@ export const forgetRule: ReflexRule = {
 
   match(input) {
     const fit = input.fit(FORGET);
-    if (fit?.slots.last === undefined) return fit && tidyTopic(fit);
-    return { ...fit, score: isFresh(input) ? fit.score : 0.5 };
+    return fit?.slots.topic === undefined ? fit : { ...fit, slots: { topic: fit.slots.topic.replace(/[.!\s]+$/, '') } };
   },
 
   missing: (_match, input) => ({
@@ -93,15 +91,13 @@ export const forgetRule: ReflexRule = {
     fill: 'forget {}',
   }),
 
-  restate: ({ slots }) => (slots.last === undefined ? `forget that ${slots.topic}` : 'forget the last note'),
+  restate: ({ slots }) => `forget that ${slots.topic}`,
 
   act({ slots }, input, [result]) {
     const entries = keptEntries(input);
-    const { topic = '', last } = slots;
+    const { topic = '' } = slots;
     if (EVERYTHING.test(topic)) return refuseAll(entries);
-    const written = memoryWrites(input).findLast(({ after }) => after !== undefined)?.after;
-    if (last !== undefined && written === undefined) return { type: 'say', text: NOTHING_TO_UNDO };
-    const meant = last === undefined ? clearMatch(topic, entries) : entries.findLast(({ text }) => text === written);
+    const meant = clearMatch(topic, entries);
     const found = matchEntries(topic, entries);
     if (meant === undefined && found.length > 1) return askWhich(found.map(({ text }) => text));
     if (meant === undefined) return { type: 'say', text: `Nothing that I keep is about "${topic}".` };
@@ -110,16 +106,6 @@ export const forgetRule: ReflexRule = {
     return { type: 'call', calls: [{ name: 'memory', arguments: { action: 'remove', target, old_text: text } }] };
   },
 };
-
-function tidyTopic(fit: ReflexMatch): ReflexMatch {
-  return fit.slots.topic === undefined ? fit : { ...fit, slots: { topic: fit.slots.topic.replace(/[.!\s]+$/, '') } };
-}
-
-/** `forget it` means a note only as long as nothing was done after it. */
-function isFresh(input: ReflexInput): boolean {
-  const at = memoryWrites(input).at(-1)?.at;
-  return at !== undefined && input.history.slice(at).every((message) => toolCalls(message).length === 0);
-}
 
 function askWhich(entries: readonly string[]): ReflexQuestion {
   return {
