@@ -10,7 +10,6 @@ export interface TimeWindow {
 }
 
 const WEEKDAYS = 'sunday monday tuesday wednesday thursday friday saturday'.split(' ');
-const NUMBERS = 'zero one two three four five six seven eight nine ten'.split(' ');
 
 /** The days that a phrase means, or undefined when it names none. */
 export function timeWindow(phrase: string, now: number): TimeWindow | undefined {
@@ -45,8 +44,8 @@ function daysBack(core: string, now: number): Days | undefined {
 
 /** `3 days ago`, `two weeks ago`, `last 3 days`. */
 function countedDays(core: string): Days | undefined {
-  const [, over, count = '', unit] = /^(last |past )?(\d+|[a-z]+) (day|week)s?(?: ago)?$/.exec(core) ?? [];
-  const size = count === 'a' ? 1 : /^\d+$/.test(count) ? Number(count) : NUMBERS.indexOf(count);
+  const [, over, count = '', unit] = /^(last |past )?(\d+|a) (day|week)s?(?: ago)?$/.exec(core) ?? [];
+  const size = count === 'a' ? 1 : Number(count);
   if (unit === undefined || size < 1 || (over === undefined) !== core.endsWith('ago')) return undefined;
   const days = size * (unit === 'day' ? 1 : 7);
   const slack = unit === 'day' ? 0 : 3;

@@ -4,7 +4,7 @@
 import { splitFrontMatter } from '#base/text/front-matter.ts';
 import { type MemoryOperation, operationsOf } from '#mind/evidence/memory-operation.ts';
 import type { Proposal, ProposalDraft, ProposalLedger } from '#mind/evidence/proposal.ts';
-import { overlap } from '#mind/memory/reflex/match-entries.ts';
+import { overlap } from '#mind/memory/match-entries.ts';
 import { readSteps } from '../procedure/steps.ts';
 
 export interface Declined {

@@ -3,8 +3,8 @@
 import type { ReflexInput, ReflexMatch, ReflexQuote, ReflexRule, ReflexStep } from '#core/agent/reflex-rule.ts';
 import { type ToolResultPart, toolCalls } from '#core/model/message.ts';
 import { foundMessages, quoteOf } from '#mind/sessions/reflex/session-quotes.ts';
+import { matchEntries, overlap } from '../match-entries.ts';
 import { FILES, type KeptEntry, keptEntries } from './kept-entries.ts';
-import { matchEntries, overlap } from './match-entries.ts';
 
 const KNOW: readonly string[] = [
   'what [all|else|exactly] (do you|have you) (know|remember|remembered|kept|stored|noted|saved|got) [in memory|so far|already] =all:yes',

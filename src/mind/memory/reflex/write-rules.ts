@@ -2,8 +2,8 @@
 import { type JsonObject, parseJsonObject } from '#base/json.ts';
 import type { ReflexInput, ReflexQuestion, ReflexRule, ReflexStep } from '#core/agent/reflex-rule.ts';
 import { type ToolCallPart, type ToolResultPart, toolCalls } from '#core/model/message.ts';
+import { clearMatch, matchEntries, targetOf } from '../match-entries.ts';
 import { FILES, type KeptEntry, keptEntries, type MemoryWrite, memoryWrites, type Target } from './kept-entries.ts';
-import { clearMatch, matchEntries, targetOf } from './match-entries.ts';
 
 const KEEP =
   '(remember|memorize|memorise|note|note down|keep in mind|do not forget|bear in mind|make a note|take a note|jot down|remind yourself|store|write down)';
@@ -80,14 +80,7 @@ export const forgetRule: ReflexRule = {
   },
 
   missing: (_match, input) => ({
-    type: 'ask',
-    question: 'Forget what?',
-    choices: [
-      ...keptEntries(input)
-        .slice(1 - MOST)
-        .map(({ text }) => `forget that ${text}`),
-      'what do you know about me',
-    ],
+    ...askWhich('Forget what?', keptEntries(input).slice(-MOST)),
     fill: 'forget {}',
   }),
 
@@ -99,7 +92,7 @@ export const forgetRule: ReflexRule = {
     if (EVERYTHING.test(topic)) return refuseAll(entries);
     const meant = clearMatch(topic, entries);
     const found = matchEntries(topic, entries);
-    if (meant === undefined && found.length > 1) return askWhich(found.map(({ text }) => text));
+    if (meant === undefined && found.length > 1) return askWhich('Which entry?', found);
     if (meant === undefined) return { type: 'say', text: `Nothing that I keep is about "${topic}".` };
     const { target, text } = meant;
     if (result !== undefined) return sayWritten('Forgotten, from {}:', { target, text }, result);
@@ -107,12 +100,8 @@ export const forgetRule: ReflexRule = {
   },
 };
 
-function askWhich(entries: readonly string[]): ReflexQuestion {
-  return {
-    type: 'ask',
-    question: 'Which entry?',
-    choices: entries.slice(0, MOST).map((entry) => `forget that ${entry}`),
-  };
+function askWhich(question: string, entries: readonly KeptEntry[]): ReflexQuestion {
+  return { type: 'ask', question, choices: entries.slice(0, MOST).map(({ text }) => `forget that ${text}`) };
 }
 
 function refuseAll(entries: readonly KeptEntry[]): ReflexStep {

@@ -1,8 +1,8 @@
 // The rules over memory: words become entries unchanged, and every change can be taken back.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { clearMatch, matchEntries } from '#mind/memory/match-entries.ts';
 import { keptEntries } from '#mind/memory/reflex/kept-entries.ts';
-import { clearMatch, matchEntries } from '#mind/memory/reflex/match-entries.ts';
 import { ReflexConversation } from '../../../core/reflex/conversation.ts';
 import { verifies } from '../../../verifies.ts';
 
