@@ -43,7 +43,7 @@ export function stepOf({ call }: DoneCall): CallStep {
 }
 
 /** Equal for calls that do the same. */
-export function keyOf({ call }: DoneCall): string {
+function keyOf({ call }: DoneCall): string {
   return `${call.name} ${canonicalJson(call.arguments)}`;
 }
 
