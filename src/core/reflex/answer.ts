@@ -1,6 +1,6 @@
 // Owns how a step reads and how an answer to a numbered question is read: a number, yes or no, or words that the question has a place for.
-// Knows no rule. Invariants: foreign text stands indented under its source, so that it never looks like a question of ours; an answer
-// that is no number of a choice chooses nothing.
+// Knows no rule. Invariants: foreign text stands indented under its source, so that it never looks like a question of ours; an answer that
+// is no number of a choice chooses nothing.
 import type { ReflexQuestion, ReflexQuote, ReflexStep } from '#core/agent/reflex-rule.ts';
 import { type Message, messageText } from '#core/model/message.ts';
 import { NO, TEXTS, YES } from './words.ts';

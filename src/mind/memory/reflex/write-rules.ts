@@ -1,4 +1,5 @@
-// Owns the intents `remember`, `forget` and `undo`: the owner's words become an entry unchanged, one entry goes, and the last change is taken back by its inverse. Invariants: an entry is the owner's own sentence; everything at once is never removed.
+// Owns the intents `remember`, `forget` and `undo`: the owner's words become an entry unchanged, one entry goes, and the last change is
+// taken back by its inverse. Invariants: an entry is the owner's own sentence; everything at once is never removed.
 import { type JsonObject, parseJsonObject } from '#base/json.ts';
 import type { ReflexInput, ReflexQuestion, ReflexRule, ReflexStep } from '#core/agent/reflex-rule.ts';
 import { type ToolCallPart, type ToolResultPart, toolCalls } from '#core/model/message.ts';
