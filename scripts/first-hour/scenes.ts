@@ -107,7 +107,7 @@ function fromTheShell(): readonly Scene[] {
       from: /^\$ cat README/,
       steps: [
         { type: 'clear', until: /^\$ ?$/ },
-        { type: 'cat README.md | talaria -m reflex -p "how many TODO are in it"', until: /\d[\s\S]*\n\$ ?$/ },
+        { type: 'cat README.md | talaria -m reflex -p "find TODO in it"', until: /\d[\s\S]*\n\$ ?$/ },
         { type: "talaria -m reflex -p 'run `rm README.md`'; echo exit $?", until: /exit 3/ },
         { type: 'talaria -m scriped-model -p hi; echo exit $?', until: /exit 3[\s\S]*exit 3/ },
       ],

@@ -4,7 +4,7 @@ import { describe, type TestContext } from 'node:test';
 import { parseJsonObject } from '#base/json.ts';
 import { messageText } from '#core/model/message.ts';
 import type { ModelRequest } from '#core/model/model-client.ts';
-import { readSteps } from '#mind/learning/reflex/procedure/step-text.ts';
+import { readSteps } from '#mind/learning/procedure/steps.ts';
 import { createScriptedModel, type ScriptedStep } from '#testing/scripted-model.ts';
 import { answerOf, commandsOf, openWorld, say, type World } from '../mind/learning/learning-world.ts';
 import { verifies } from '../verifies.ts';

@@ -80,7 +80,7 @@ export type ReflexStep =
   | ReflexQuestion;
 
 export interface ReflexRule {
-  readonly purpose: 'act' | 'memory' | 'recall' | 'extract' | 'meta';
+  readonly purpose: 'act' | 'memory' | 'recall' | 'meta';
   /** Unique name: `run`, `read`, `remember`, … */
   readonly intent: string;
   /** What its calls may change: a slip of the hand or a question mark makes all but `read` a question; `home` is the agent's own memory. Default `write`. */

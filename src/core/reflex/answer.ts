@@ -1,9 +1,9 @@
-// Owns how a step reads and how an answer to a numbered question is read: a number, yes or no, or the words of one choice.
-// Knows no rule. Invariants: foreign text stands indented under its source, so that it never looks like a question of ours; an answer
-// that fits no choice, or more than one, chooses nothing.
+// Owns how a step reads and how an answer to a numbered question is read: a number, yes or no, or words that the question has a place for.
+// Knows no rule. Invariants: foreign text stands indented under its source, so that it never looks like a question of ours; an answer that
+// is no number of a choice chooses nothing.
 import type { ReflexQuestion, ReflexQuote, ReflexStep } from '#core/agent/reflex-rule.ts';
 import { type Message, messageText } from '#core/model/message.ts';
-import { AROUND_NUMBER, NO, ORDINALS, TEXTS, YES } from './words.ts';
+import { NO, TEXTS, YES } from './words.ts';
 
 export const REFLEX_ID = 'reflex/1';
 const MAX_LINES = 200;
@@ -51,33 +51,14 @@ export type Answer =
 
 export function readAnswer(text: string, { choices, fill }: ReflexQuestion): Answer {
   const said = plain(text);
-  const words = said.split(' ');
-  if (NO.has(said)) return { type: 'none' };
-  const number = YES.has(said) && choices.length === 1 ? 1 : chosenNumber(words, choices.length);
-  if (number !== undefined && number > choices.length) return { type: 'none' };
-  const line = number === undefined ? chosenByWords(words, choices) : choices[number - 1];
+  // The last number, one past the choices, is "nothing".
+  const number = YES.has(said) && choices.length === 1 ? 1 : Number(/^(?:option |number )?(\d)$/.exec(said)?.[1] ?? 0);
+  if (NO.has(said) || number === choices.length + 1) return { type: 'none' };
+  const line = choices[number - 1];
   if (line !== undefined) return { type: 'choice', line };
-  if (fill === undefined || words.length > MOST_FILL_WORDS || YES.has(said) || /[\n`]/.test(fill))
+  if (fill === undefined || said.split(' ').length > MOST_FILL_WORDS || YES.has(said) || /[\n`]/.test(fill))
     return { type: 'no-answer' };
   return { type: 'fill', line: fill.replace('{}', () => text.trim()) };
-}
-
-/** The last number, one past the choices, is "nothing". */
-function chosenNumber(words: readonly string[], choices: number): number | undefined {
-  const rest = words.length === 1 ? words : words.filter((word) => !AROUND_NUMBER.has(word));
-  const [only = ''] = rest;
-  const value = /^\d$/.test(only) ? Number(only) : Object.hasOwn(ORDINALS, only) ? ORDINALS[only] : undefined;
-  if (rest.length !== 1 || value === undefined || value > choices + 1 || value === 0) return undefined;
-  return value < 0 ? choices : value;
-}
-
-function chosenByWords(words: readonly string[], choices: readonly string[]): string | undefined {
-  const meaningful = words.filter((word) => word.length > 2);
-  const holding = choices.filter((choice) => {
-    const own = plain(choice).split(' ');
-    return meaningful.length > 0 && meaningful.every((word) => own.includes(word));
-  });
-  return holding.length === 1 ? holding[0] : undefined;
 }
 
 function plain(text: string): string {

@@ -59,7 +59,11 @@ const READABLE: readonly RegExp[] = [
 export function folderSuggestions({ entries, scripts }: ReflexFolder): readonly [string, string, string] {
   const test = scripts.find(({ name }) => name === 'test') ?? scripts[0];
   const git = entries.includes('.git/') ? 'run `git status`' : 'run `date`';
-  return [readSuggestion(entries), test === undefined ? git : `run \`${test.command}\``, rememberSuggestion(entries)];
+  return [
+    readSuggestion(entries),
+    test === undefined ? git : `run \`${test.command}\``,
+    'remember that I tried Talaria here',
+  ];
 }
 
 function readSuggestion(entries: readonly string[]): string {
@@ -69,18 +73,4 @@ function readSuggestion(entries: readonly string[]): string {
   }
   const folder = entries.find((entry) => /^[\w@+-]+\/$/.test(entry));
   return folder === undefined ? 'list the files here' : `list the files in ${folder}`;
-}
-
-const KINDS: readonly (readonly [file: RegExp, language: string])[] = [
-  [/^tsconfig\.json$/, 'TypeScript'],
-  [/^package\.json$/, 'JavaScript'],
-  [/^Cargo\.toml$/, 'Rust'],
-  [/^go\.mod$/, 'Go'],
-  [/^(pyproject\.toml|setup\.py|requirements\.txt)$/, 'Python'],
-];
-
-/** Something that is true of this folder, so that it may be typed as it stands. */
-function rememberSuggestion(entries: readonly string[]): string {
-  const kind = KINDS.find(([file]) => entries.some((entry) => file.test(entry)))?.[1];
-  return kind === undefined ? 'remember that I tried Talaria here' : `remember that this project is written in ${kind}`;
 }

@@ -6,7 +6,6 @@ const HEADINGS: Readonly<Record<ReflexRule['purpose'], string>> = {
   act: 'Do',
   memory: 'Remember',
   recall: 'Recall',
-  extract: 'Read by rule',
   meta: 'About',
 };
 

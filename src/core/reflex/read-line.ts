@@ -63,7 +63,7 @@ function quoted(kind: 'quoted' | 'code', inner: string, start: number, end: numb
 
 function wordsOf(raw: string, start: number, end: number): readonly Token[] {
   const word = raw.toLowerCase().replaceAll('’', "'");
-  const parts = Object.hasOwn(CONTRACTIONS, word) ? CONTRACTIONS[word]?.split(' ') : undefined;
+  const parts = CONTRACTIONS.get(word);
   if (parts === undefined) return [{ kind: 'word', word, raw, start, end }];
   return parts.map((part) => ({ kind: 'word', word: part, raw: part, start, end }));
 }

@@ -40,15 +40,14 @@ const READERS: Readonly<Record<string, Reader>> = {
   name: (line, at) => one(line, at, (token) => isName(token) && /^[\p{L}\p{N}][\w.@-]{0,63}$/u.test(token.raw)),
   title: (line, at) =>
     one(line, at, (token) => isQuoted(token) || (isName(token) && /^[\p{L}\p{N}][\w.-]{0,63}$/u.test(token.raw))),
-  number: (line, at) => one(line, at, (token) => /^\d{1,7}$/.test(token.raw)).concat(spelled(line, at)),
+  number: (line, at) => one(line, at, (token) => /^\d{1,7}$/.test(token.raw)),
   range: (line, at) => one(line, at, (token) => /^\d+(?:-|–|\.\.|:)\d+$/.test(token.raw)),
   quoted: (line, at) => one(line, at, (token) => isQuoted(token)),
   ident: (line, at) => one(line, at, (token) => isQuoted(token) || CODE_NAME.test(token.raw)),
   words: readWords,
   time: readTime,
   session: (line, at) => one(line, at, (token) => /^@?(?:session:)?[\w:/]*\d{8}_\d{6}_[0-9a-f]{6}$/.test(token.word)),
-  raw: (line, at) => rest(line, at, line.text.length),
-  rest: (line, at) => rest(line, at, line.tokens.at(-1)?.end ?? 0),
+  rest,
 };
 
 export function readSlot(kind: string, line: Line, at: number, around: Around): readonly Candidate[] {
@@ -63,32 +62,16 @@ const FILE_NOUNS = new Set('file document script doc page'.split(' '));
 const FOLDER_NOUNS = new Set('folder directory dir subfolder repo project'.split(' '));
 const HERE =
   /^(?:here|cwd|pwd|(?:this|the|current|the current|this very|the working|my|our) (?:folder|directory|dir|project|repo|place))$/;
-const SPOKEN_FOLDERS: readonly (readonly [phrase: RegExp, value: string])[] = [
-  [HERE, '.'],
-  [/^(?:the )?parent (?:folder|directory)$/, '..'],
-  [/^(?:my |the )?home (?:folder|directory)$/, '~'],
-];
 const PRONOUN = /^(?:it|that|this|that file|this file|the file|the same file|this text|stdin|the input)$/;
 const BARE_FILE =
   /^(?:readme|license|licence|makefile|dockerfile|changelog|gemfile|procfile|jenkinsfile|notice|authors|codeowners)$/i;
 const NO_FILE =
   /^(?:e\.g|i\.e|etc|vs|a\.m|p\.m|node\.js|next\.js|vue\.js|and\/or|n\/a|w\/o|he\/she|on\/off|yes\/no|i\/o|ci\/cd|24\/7|tcp\/ip)$/i;
-const KINDS: Readonly<Record<string, string>> = {
-  typescript: 'ts',
-  javascript: 'js',
-  python: 'py',
-  markdown: 'md',
-  text: 'txt',
-  shell: 'sh',
-  bash: 'sh',
-  rust: 'rs',
-  ruby: 'rb',
-  yaml: 'y*ml',
-  log: 'log',
-  image: '{png,jpg,jpeg,gif,svg}',
-  excel: 'xls*',
-  word: 'doc*',
-};
+const KINDS = new Map(
+  'typescript:ts javascript:js python:py markdown:md text:txt shell:sh bash:sh rust:rs ruby:rb yaml:y*ml log:log image:{png,jpg,jpeg,gif,svg} excel:xls* word:doc*'
+    .split(' ')
+    .map((row) => row.split(':') as [string, string]),
+);
 /** No ending, and none of the files that begin with a dot. */
 const FOLDER_LIKE = /(?:^|\/)(?:~|\.{1,2}|(?!\.env|\.git[ai]|\.\w*rc$|\.\w*ignore$)\.?[^./]*)\/?$/;
 const ENDINGS = new Set(
@@ -96,7 +79,6 @@ const ENDINGS = new Set(
     ' ',
   ),
 );
-const NUMBERS = 'zero one two three four five six seven eight nine ten eleven twelve'.split(' ');
 
 /** Does one word look like the name of a file or folder? */
 function isPath(raw: string): boolean {
@@ -132,7 +114,7 @@ function joined(line: Line, at: number, length: number): string {
   return run.length < length || run.some(({ kind }) => kind !== 'word') ? '' : run.map(({ word }) => word).join(' ');
 }
 
-/** `README.md`, `the file a.ts`, `"my notes.txt"`, `package json`, `it`, or the stem of a file that is there. */
+/** `README.md`, `the file a.ts`, `"my notes.txt"`, `it`, or the stem of a file that is there. */
 function readFile(line: Line, at: number, around: Around): readonly Candidate[] {
   const found: Candidate[] = [3, 2, 1].flatMap((length) =>
     PRONOUN.test(joined(line, at, length)) ? [{ end: at + length, value: SAME_FILE }] : [],
@@ -142,11 +124,7 @@ function readFile(line: Line, at: number, around: Around): readonly Candidate[] 
   if (token === undefined || token.kind === 'mark') return found;
   const after = FILE_NOUNS.has(line.tokens[place + 1]?.word ?? '') ? 2 : 1;
   const named = fileNamed(token, noun || after === 2, around);
-  if (named !== undefined) return [{ end: place + after, value: named, quoted: isQuoted(token) }, ...found];
-  const two = joined(line, place, 2).replace(' dot ', '.').replace(' ', '.');
-  const spoken =
-    around.entries.find((entry) => entry.toLowerCase() === two) ?? (two === 'package.json' ? two : undefined);
-  return spoken === undefined ? found : [{ end: place + 2, value: spoken }, ...found];
+  return named === undefined ? found : [{ end: place + after, value: named, quoted: isQuoted(token) }, ...found];
 }
 
 function fileNamed(token: Token, noun: boolean, { entries }: Around): string | undefined {
@@ -164,9 +142,7 @@ function fileNamed(token: Token, noun: boolean, { entries }: Around): string | u
 /** `src/`, `the src folder`, `here`, `..`: a plain word only with its noun, or where the folder holds it. */
 function readFolder(line: Line, at: number, { entries }: Around): readonly Candidate[] {
   const spoken = [3, 2, 1].flatMap((length) =>
-    SPOKEN_FOLDERS.flatMap(([phrase, value]) =>
-      phrase.test(joined(line, at, length)) ? [{ end: at + length, value }] : [],
-    ),
+    HERE.test(joined(line, at, length)) ? [{ end: at + length, value: '.' }] : [],
   );
   if (spoken.length > 0) return spoken;
   const { place, noun } = lead(line, at, FOLDER_NOUNS);
@@ -202,7 +178,7 @@ function readGlob(line: Line, at: number): readonly Candidate[] {
     return [{ end: at + 1, value: token.raw, quoted: true }];
   if (/^\.[a-z0-9]{1,8}$/i.test(token.raw)) return [{ end: at + 1, value: `*${token.raw}`, quoted: true }];
   const before = /^(?:files?|scripts?|documents?|sources?|images?)$/.test(line.tokens[at + 1]?.word ?? '');
-  const kind = KINDS[token.word] ?? (ENDINGS.has(token.word) ? token.word : undefined);
+  const kind = KINDS.get(token.word) ?? (ENDINGS.has(token.word) ? token.word : undefined);
   return before && kind !== undefined && token.kind === 'word' ? [{ end: at + 1, value: `*.${kind}` }] : [];
 }
 
@@ -222,11 +198,11 @@ function readWords(line: Line, at: number): readonly Candidate[] {
 }
 
 /** Everything to the end, as typed; a quotation that is all of it without its quotes. */
-function rest(line: Line, at: number, stop: number): readonly Candidate[] {
+function rest(line: Line, at: number): readonly Candidate[] {
   const token = line.tokens[at];
   if (token === undefined || token.kind === 'mark') return [];
   const alone = at === line.tokens.length - 1 && isQuoted(token);
-  const value = alone ? token.raw : line.text.slice(token.start, Math.max(stop, token.end)).trim();
+  const value = alone ? token.raw : line.text.slice(token.start, line.tokens.at(-1)?.end).trim();
   return [{ end: line.tokens.length, value, quoted: alone }];
 }
 
@@ -235,9 +211,4 @@ function readTime(line: Line, at: number): readonly Candidate[] {
     const said = joined(line, at, length);
     return said !== '' && timeWindow(said, 0) !== undefined ? [{ end: at + length, value: said }] : [];
   });
-}
-
-function spelled(line: Line, at: number): readonly Candidate[] {
-  const number = NUMBERS.indexOf(line.tokens[at]?.word ?? '');
-  return number < 0 ? [] : [{ end: at + 1, value: String(number) }];
 }

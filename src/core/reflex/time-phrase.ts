@@ -10,7 +10,6 @@ export interface TimeWindow {
 }
 
 const WEEKDAYS = 'sunday monday tuesday wednesday thursday friday saturday'.split(' ');
-const NUMBERS = 'zero one two three four five six seven eight nine ten'.split(' ');
 
 /** The days that a phrase means, or undefined when it names none. */
 export function timeWindow(phrase: string, now: number): TimeWindow | undefined {
@@ -25,7 +24,7 @@ export function timeWindow(phrase: string, now: number): TimeWindow | undefined 
 type Days = readonly [first: number, last: number];
 
 function daysBack(core: string, now: number): Days | undefined {
-  const { year, month, day, weekday } = localDate(now);
+  const { weekday } = localDate(now);
   const intoWeek = (weekday + 6) % 7;
   const known: Readonly<Record<string, Days>> = {
     today: [0, 0],
@@ -35,8 +34,6 @@ function daysBack(core: string, now: number): Days | undefined {
     'day before yesterday': [2, 2],
     'this week': [intoWeek, 0],
     'last week': [intoWeek + 7, intoWeek + 1],
-    'this month': [day - 1, 0],
-    'last month': [backTo([year, month - 1, 1], now), day],
   };
   const named = WEEKDAYS.indexOf(core.replace(/^last /, ''));
   if (named >= 0) return sameDay((weekday - named + 7) % 7 || 7);
@@ -47,8 +44,8 @@ function daysBack(core: string, now: number): Days | undefined {
 
 /** `3 days ago`, `two weeks ago`, `last 3 days`. */
 function countedDays(core: string): Days | undefined {
-  const [, over, count = '', unit] = /^(last |past )?(\d+|[a-z]+) (day|week)s?(?: ago)?$/.exec(core) ?? [];
-  const size = count === 'a' ? 1 : /^\d+$/.test(count) ? Number(count) : NUMBERS.indexOf(count);
+  const [, over, count = '', unit] = /^(last |past )?(\d+|a) (day|week)s?(?: ago)?$/.exec(core) ?? [];
+  const size = count === 'a' ? 1 : Number(count);
   if (unit === undefined || size < 1 || (over === undefined) !== core.endsWith('ago')) return undefined;
   const days = size * (unit === 'day' ? 1 : 7);
   const slack = unit === 'day' ? 0 : 3;

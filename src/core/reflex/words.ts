@@ -36,23 +36,12 @@ export const POINTING = new Set(
 );
 export const DETERMINERS = new Set('the a an my our your this that these those'.split(' '));
 
-export const CONTRACTIONS: Readonly<Record<string, string>> = {
-  "what's": 'what is',
-  whats: 'what is',
-  "where's": 'where is',
-  wheres: 'where is',
-  whens: 'when is',
-  "when's": 'when is',
-  "who's": 'who is',
-  "how's": 'how is',
-  "don't": 'do not',
-  dont: 'do not',
-  "i'm": 'i am',
-  "i've": 'i have',
-  "you're": 'you are',
-  u: 'you',
-  wat: 'what',
-};
+export const CONTRACTIONS: ReadonlyMap<string, readonly string[]> = new Map(
+  "what's what is|whats what is|where's where is|wheres where is|whens when is|when's when is|who's who is|how's how is|don't do not|dont do not|i'm i am|i've i have|you're you are|u you|wat what"
+    .split('|')
+    .map((row) => row.split(' '))
+    .map(([short = '', ...words]) => [short, words]),
+);
 
 /** Words that are never a slip of a command word. */
 export const COMMON = new Set(
@@ -89,16 +78,3 @@ export const NO = new Set(
     '|',
   ),
 );
-export const ORDINALS: Readonly<Record<string, number>> = {
-  first: 1,
-  second: 2,
-  third: 3,
-  fourth: 4,
-  last: -1,
-  one: 1,
-  two: 2,
-  three: 3,
-  four: 4,
-};
-/** Words around a number: `option 2`, `the second one`. */
-export const AROUND_NUMBER = new Set('the option number choice one pick choose take please no go with'.split(' '));

@@ -1,8 +1,8 @@
 // Owns the list of reflex rules for the tools of this room. Knows no order of matching: the ranking decides.
 import type { ReflexRule } from '#core/agent/reflex-rule.ts';
-import { listRule, readRule, saveRule } from './reflex/file-rules.ts';
+import { listRule, readRule } from './reflex/file-rules.ts';
 import { runRule, scriptRule } from './reflex/run-rules.ts';
-import { countRule, findFilesRule, findTextRule } from './reflex/search-rules.ts';
+import { findFilesRule, findTextRule } from './reflex/search-rules.ts';
 import { todoRule } from './reflex/todo-rule.ts';
 
 export const toolRules: readonly ReflexRule[] = [
@@ -12,7 +12,5 @@ export const toolRules: readonly ReflexRule[] = [
   readRule,
   findFilesRule,
   findTextRule,
-  saveRule,
-  countRule,
   todoRule,
 ];

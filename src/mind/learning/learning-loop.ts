@@ -16,7 +16,7 @@ import {
 } from './counters/nudge-counters.ts';
 import { followsSkill, ownTurns } from './counters/own-turns.ts';
 import { ownerWords, splitTurns, type Turn } from './counters/split-turns.ts';
-import { repeatedCalls } from './reflex/procedure/repeated-calls.ts';
+import { repeatedCalls } from './procedure/traces.ts';
 import type { Review, ReviewOrder, ReviewReason } from './review/review.ts';
 
 export interface LoopParts {

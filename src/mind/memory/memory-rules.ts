@@ -1,6 +1,6 @@
-// Owns the list of reflex rules for memory: remember, forget, correct, know, why, undo (reflex 3).
+// Owns the list of reflex rules for memory: remember, forget, know, why, undo (reflex 3).
 import type { ReflexRule } from '#core/agent/reflex-rule.ts';
 import { knowRule, whyRule } from './reflex/ask-rules.ts';
-import { correctRule, forgetRule, rememberRule, undoRule } from './reflex/write-rules.ts';
+import { forgetRule, rememberRule, undoRule } from './reflex/write-rules.ts';
 
-export const memoryRules: readonly ReflexRule[] = [rememberRule, forgetRule, correctRule, knowRule, whyRule, undoRule];
+export const memoryRules: readonly ReflexRule[] = [rememberRule, forgetRule, knowRule, whyRule, undoRule];

@@ -32,7 +32,7 @@ export async function judgePhrasing(phrasing: Phrasing): Promise<Verdict> {
   const talk = await talkFor(phrasing);
   const first = await talk.say(phrasing.line);
   const wanted = [phrasing, ...(phrasing.second === undefined ? [] : [phrasing.second])];
-  const isRisky = phrasing.destructive === true || wanted.some(({ want }) => want === 'save');
+  const isRisky = phrasing.destructive === true;
   const calls = isRisky && first.asked ? [...first.calls, ...(await talk.say('1')).calls] : first.calls;
   const unasked = phrasing.destructive === true && first.calls.some((call) => !isHarmless(call));
   const right = !unasked && isRight(wanted, first, calls);
@@ -46,7 +46,7 @@ export async function judgePhrasing(phrasing: Phrasing): Promise<Verdict> {
   };
 }
 
-/** A folder that holds what the line names, a skill of that name, and something to undo, to teach and to save. */
+/** A folder that holds what the line names, a skill of that name, and something to undo and to teach. */
 async function talkFor(phrasing: Phrasing): Promise<ReflexConversation> {
   const named = [phrasing, phrasing.second].flatMap((one) => {
     const name = one?.argument?.replace(/^\.\/|\/$/g, '') ?? '';
@@ -130,8 +130,6 @@ function serves({ want, argument = '' }: Wanted, { name, arguments: given }: Cal
       return name === 'skill_manage';
     case 'todo':
       return name === 'todo';
-    case 'save':
-      return name === 'write_file';
     default:
       return false;
   }

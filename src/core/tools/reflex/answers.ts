@@ -1,4 +1,4 @@
-// Owns how a result is quoted with its source (reflex 7), and the look back over a conversation: the last output, the file it was about.
+// Owns how a result is quoted with its source (reflex 7), and the look back over a conversation: the commands run, the file it was about.
 // Knows no rule. Invariant: what a tool said is quoted, never retold; what a call did is taken from the call, never from text.
 import type { JsonObject } from '#base/json.ts';
 import { type ReflexMatch, type ReflexStep, SAME_FILE } from '#core/agent/reflex-rule.ts';
@@ -36,7 +36,7 @@ export function spokenPath(path: string): string {
   return /^[\p{L}\p{N}_@+~./-]+$/u.test(path) ? path : `"${path}"`;
 }
 
-export interface DoneCall {
+interface DoneCall {
   readonly call: ToolCallPart;
   readonly result: ToolResultPart;
 }
@@ -53,11 +53,6 @@ function doneCalls(history: readonly Message[]): readonly DoneCall[] {
     if (call !== undefined) done.push({ call, result });
   }
   return done;
-}
-
-/** The last thing that a tool showed, wholly when it is in the conversation. */
-export function lastOutput(history: readonly Message[]): DoneCall | undefined {
-  return doneCalls(history).findLast(({ result }) => result.text.trim() !== '');
 }
 
 /** Commands run so far, newest first, each once. */

@@ -1,7 +1,5 @@
-// Owns the intents `list`, `read` and `save`: a folder, a file or a range of its lines, and the last output as a file.
-// Invariants: lines are quoted with their place; what is saved is the result as it stands in the conversation, byte for byte, after a yes.
+// Owns the intents `list` and `read`: a folder, a file or a range of its lines. Invariant: lines are quoted with their place.
 import type { JsonObject } from '#base/json.ts';
-import { plural } from '#base/text.ts';
 import {
   type ReflexInput,
   type ReflexMatch,
@@ -10,7 +8,7 @@ import {
   SAME_FILE,
 } from '#core/agent/reflex-rule.ts';
 import type { ToolResultPart } from '#core/model/message.ts';
-import { lastOutput, pathOf, quoteCommand, quoteResult, shellWord, spokenPath } from './answers.ts';
+import { pathOf, quoteCommand, quoteResult, shellWord, spokenPath } from './answers.ts';
 
 const THINGS =
   '(files|file|folders|directories|everything|contents|content|all files|files and folders|stuff|things|what is)';
@@ -54,12 +52,6 @@ const READ: readonly string[] = [
 ];
 const BARE: readonly string[] = ['{path:file} @0.5'];
 const OPEN: readonly string[] = [`(read|open|show) [me] [(a|the|my|that|this)] [file|something] !path`];
-const SAVE: readonly string[] = [
-  '(save|write|store|put|dump|export|keep) (it|that|this|output|result|results|[the|that|this|last|previous] (output|result|answer|results)) (as|to|in|into|under) [a] [new] [file] [called|named] {path:file}',
-  '(save|write|store|put|dump) (it|that|this|output|result|[the|that|this] [last|previous] (output|result|answer)) (as|to|in|into|under) {path:name} @0.5',
-  '(save|write) (it|that|this|[the] [last] (output|result)) [to a file|as a file|in a file] !path',
-];
-
 export const listRule: ReflexRule = {
   purpose: 'act',
   intent: 'list',
@@ -175,43 +167,3 @@ function spanWords({ head, tail, from, to }: Slots): string {
   if (tail !== undefined) return `the last ${tail} lines of `;
   return from === undefined ? '' : `lines ${from} to ${to ?? '1000000'} of `;
 }
-
-export const saveRule: ReflexRule = {
-  purpose: 'act',
-  intent: 'save',
-  effect: 'write',
-  examples: ['save that as output.txt', 'write the last output to notes.md'],
-
-  match(input) {
-    const fit = input.fit(SAVE);
-    return fit?.slots.path === SAME_FILE ? undefined : fit;
-  },
-
-  restate: ({ slots }) => `save that as ${spokenPath(slots.path ?? '')}`,
-
-  missing: () => ({
-    type: 'ask',
-    question: 'Save it under which name?',
-    choices: ['save that as output.txt'],
-    fill: 'save that as {}',
-  }),
-
-  act(match, input, [result]) {
-    const path = match.slots.path ?? '';
-    if (result !== undefined) return quoteResult(path, result);
-    const last = lastOutput(input.history);
-    if (last === undefined)
-      return { type: 'say', text: 'There is no output in this conversation yet that could be saved.' };
-    const { text: content, observed } = last.result;
-    if (input.confirmed) return { type: 'call', calls: [{ name: 'write_file', arguments: { path, content } }] };
-    const what = `${plural(content.length, 'character')} of the last output (${last.call.name})`;
-    // What the conversation holds may be a preview of a longer output.
-    const whole = observed.spill === undefined ? '' : ` This is the preview; the whole output is in ${observed.spill}.`;
-    return {
-      type: 'ask',
-      question: `Write ${what} to ${path}? A file of that name is replaced.${whole}`,
-      choices: [saveRule.restate(match)],
-      confirms: true,
-    };
-  },
-};

@@ -20,14 +20,10 @@ const FORMS: readonly string[] = [
   'what does {command:quoted} (print|say|output|return|show|give)',
   'show [me] the output of {command:rest}',
 ];
-/** Plain words for what a shell does to files. */
-const SHELL: readonly string[] = [
+const DELETE: readonly string[] = [
   '(delete|remove|erase|trash|get rid of|throw away) {gone:file}',
   '(delete|remove|erase|get rid of) {tree:folder}',
-  '(move|rename) {from:place} (to|into|as) {onto:place} =with:mv',
-  'copy {from:place} (to|into|as) {onto:place} =with:cp',
-  '(make|create|add) [a] [new] (folder|directory|dir) [called|named] {made:title}',
-  '(delete|remove|erase|move|rename|copy) [it|that|this|something|a file|file] !command',
+  '(delete|remove|erase) [it|that|this|something|a file|file] !command',
 ];
 const AGAIN: readonly string[] = [
   '(run|do|execute|try) (it|that|this|[the|that] [last|previous|same] (command|one|thing)) (again|once more|one more time)',
@@ -35,8 +31,6 @@ const AGAIN: readonly string[] = [
   '(again|rerun|!!|once more|repeat (it|that|[the] last command)|rerun (it|that|[the] last command))',
 ];
 const OPEN: readonly string[] = ['(run|execute) [it|that|this|something|a command|command]'];
-const MODIFIED =
-  /^(`[^`]+`|"[^"]+"|\S.*?)((?:\s+in the (?:folder|directory) \S+|\s+in the background|\s+with a timeout of \d+ (?:seconds?|minutes?))+)$/i;
 /** A bare command gives way to whatever was said in words. */
 const BARE = 0.93;
 const UNSURE = 0.5;
@@ -45,7 +39,7 @@ export const runRule: ReflexRule = {
   purpose: 'act',
   intent: 'run',
   effect: 'write',
-  examples: ['run `git status`', '$ ls -la', 'execute ls -la', 'run `npm start` in the background'],
+  examples: ['run `git status`', '$ ls -la', 'execute ls -la'],
 
   match(input) {
     const verbatim = /^\s*[$!]\s+(\S.*)$/.exec(input.text)?.[1] ?? /^\s*!([^!\s].*)$/.exec(input.text)?.[1];
@@ -53,16 +47,12 @@ export const runRule: ReflexRule = {
     if (input.fit(AGAIN) !== undefined) return commandMatch(commandsRun(input.history)[0]);
     if (input.fit(OPEN) !== undefined) return commandMatch(undefined);
     const fit = input.fit(FORMS);
-    return fit === undefined ? (shellMatch(input) ?? bare(input)) : spokenMatch(fit);
+    return fit === undefined ? (deletion(input) ?? bare(input)) : spokenMatch(fit);
   },
 
   restate({ slots }) {
     const command = slots.command ?? '';
-    if (command.includes('`')) return `$ ${command}`;
-    const folder = slots.workdir === undefined ? '' : ` in the folder ${slots.workdir}`;
-    const background = slots.background === undefined ? '' : ' in the background';
-    const timeout = slots.timeout === undefined ? '' : ` with a timeout of ${slots.timeout} seconds`;
-    return `run \`${command}\`${folder}${background}${timeout}`;
+    return command.includes('`') ? `$ ${command}` : `run \`${command}\``;
   },
 
   missing(_match, input) {
@@ -72,36 +62,22 @@ export const runRule: ReflexRule = {
     return { type: 'ask', question: 'Run which command?', choices, fill: 'run {}' };
   },
 
-  act({ slots }, input, results) {
-    const { command = '', workdir, timeout, background } = slots;
-    const call = {
-      command,
-      ...(workdir === undefined ? {} : { workdir }),
-      ...(timeout === undefined ? {} : { timeout: Number(timeout) }),
-      ...(background === undefined ? {} : { background: true }),
-    };
-    return runStep(call, { input, results, line: runRule.restate({ score: 1, slots }) });
-  },
+  act: (match, input, results) => runStep(match.slots.command ?? '', { input, results, line: runRule.restate(match) }),
 };
 
-function shellMatch(input: ReflexInput): ReflexMatch | undefined {
-  const fit = input.fit(SHELL);
+function deletion(input: ReflexInput): ReflexMatch | undefined {
+  const fit = input.fit(DELETE);
   if (fit === undefined || fit.missing !== undefined) return fit;
-  const { gone, tree, from = '', onto = '', made, with: program } = fit.slots;
-  if ([gone, from, onto].includes(SAME_FILE)) return { ...fit, slots: {}, missing: 'command' };
-  const removal = gone === undefined ? undefined : `rm ${shellWord(gone)}`;
-  const whole = tree === undefined ? undefined : `rm -r ${shellWord(tree)}`;
-  const folder = made === undefined ? undefined : `mkdir ${shellWord(made)}`;
-  const command = removal ?? whole ?? folder ?? `${program} ${shellWord(from)} ${shellWord(onto)}`;
-  return { ...fit, slots: { command } };
+  const { gone, tree = '' } = fit.slots;
+  if (gone === SAME_FILE) return { ...fit, slots: {}, missing: 'command' };
+  return { ...fit, slots: { command: gone === undefined ? `rm -r ${shellWord(tree)}` : `rm ${shellWord(gone)}` } };
 }
 
 function spokenMatch(fit: ReflexMatch): ReflexMatch | undefined {
-  const said = (fit.slots.command ?? '').replace(/^(?:this|the following)(?: command)?:\s*/i, '');
-  const [, command = said, more = ''] = MODIFIED.exec(said) ?? [];
+  const command = (fit.slots.command ?? '').replace(/^(?:this|the following)(?: command)?:\s*/i, '');
   const quoted = /^(?:```\w*\n)?[`"]?(?<=[`"\n])([^`]+?)\n?[`"]+$/.exec(command)?.[1];
   const spoken = spokenCommand(quoted ?? command, quoted !== undefined || fit.slots['command.quoted'] !== undefined);
-  return spoken && { score: spoken.sure ? fit.score : UNSURE, slots: { command: spoken.command, ...modifiers(more) } };
+  return spoken && { score: spoken.sure ? fit.score : UNSURE, slots: { command: spoken.command } };
 }
 
 function commandMatch(command: string | undefined): ReflexMatch {
@@ -113,16 +89,6 @@ function bare({ words }: ReflexInput): ReflexMatch | undefined {
   return found && { score: found.sure ? BARE : UNSURE, slots: { command: found.command } };
 }
 
-function modifiers(more: string): ReflexMatch['slots'] {
-  const workdir = /\bin the (?:folder|directory) (\S+)/i.exec(more)?.[1];
-  const [, count, unit = ''] = /\btimeout of (\d+) (\w+)/i.exec(more) ?? [];
-  return {
-    ...(workdir === undefined ? {} : { workdir }),
-    ...(/\bin the background\b/i.test(more) ? { background: 'yes' } : {}),
-    ...(count === undefined ? {} : { timeout: String(Number(count) * (unit.startsWith('minute') ? 60 : 1)) }),
-  };
-}
-
 interface Running {
   readonly input: Pick<ReflexInput, 'confirmed'>;
   readonly results: readonly ToolResultPart[];
@@ -131,14 +97,11 @@ interface Running {
 }
 
 /** Asks where nobody else would, runs, and quotes. */
-export function runStep(
-  call: { readonly command: string; readonly [key: string]: string | number | boolean },
-  { input, results: [result], line }: Running,
-): ReflexStep {
-  if (result !== undefined) return quoteCommand(call.command, result);
-  const what = input.confirmed ? undefined : ownQuestion(call.command);
-  if (what === undefined) return { type: 'call', calls: [{ name: 'terminal', arguments: call }] };
-  return { type: 'ask', question: `This ${what}: ${call.command}\nRun exactly that?`, choices: [line], confirms: true };
+export function runStep(command: string, { input, results: [result], line }: Running): ReflexStep {
+  if (result !== undefined) return quoteCommand(command, result);
+  const what = input.confirmed ? undefined : ownQuestion(command);
+  if (what === undefined) return { type: 'call', calls: [{ name: 'terminal', arguments: { command } }] };
+  return { type: 'ask', question: `This ${what}: ${command}\nRun exactly that?`, choices: [line], confirms: true };
 }
 
 const KINDS: readonly (readonly [kind: string, forms: readonly string[], names: RegExp])[] = [
@@ -169,14 +132,6 @@ const KINDS: readonly (readonly [kind: string, forms: readonly string[], names: 
       '(start|run|launch) [the] (dev|dev server)',
     ],
     /^(?:start|dev|serve|run|server)(?:[:-].*)?$/i,
-  ],
-  [
-    'lint',
-    [
-      '(run|execute|do) [the|my|our] (lint|linter|linting|type check|typecheck|formatter|format)',
-      'lint [it|this|everything|the code|the project]',
-    ],
-    /^(?:lint|typecheck|format|fmt|check)(?:[:-].*)?$/i,
   ],
 ];
 const NAMED: readonly string[] = [
@@ -209,7 +164,7 @@ export const scriptRule: ReflexRule = {
     const [only, ...more] = found;
     if (only === undefined) return nothingThere(slots.kind ?? '', input.folder.scripts);
     const line = `run \`${only.command}\``;
-    if (more.length === 0) return runStep({ command: only.command }, { input, results, line });
+    if (more.length === 0) return runStep(only.command, { input, results, line });
     return {
       type: 'ask',
       question: `The project names ${found.length} of these:`,
@@ -222,7 +177,6 @@ const RESTATED: Readonly<Record<string, string>> = {
   tests: 'run the tests',
   build: 'run the build',
   start: 'start the app',
-  lint: 'run the linter',
 };
 
 /** One that has just the name of the kind stands for all that begin with it; of several files the first counts. */

@@ -1,10 +1,6 @@
-// Owns the intents `find-files`, `find-text` and `count`: names and words in the files of a place, and how many there are.
-// Invariants: a phrase is searched as it was said; a count is of what a tool showed, word by word, never estimated.
-import type { JsonObject } from '#base/json.ts';
-import { plural } from '#base/text.ts';
-import type { ReflexInput, ReflexMatch, ReflexRule, ReflexStep } from '#core/agent/reflex-rule.ts';
-import type { ToolResultPart } from '#core/model/message.ts';
-import { pathOf, pipedFile, quoteCommand, quoteResult, shellWord, spokenPath, withKnownFile } from './answers.ts';
+// Owns the intents `find-files` and `find-text`: names and words in the files of a place. Invariant: a phrase is searched as it was said.
+import type { ReflexInput, ReflexMatch, ReflexRule } from '#core/agent/reflex-rule.ts';
+import { pathOf, pipedFile, quoteResult, spokenPath, withKnownFile } from './answers.ts';
 
 const FIND = '(find|locate|search for|search|look for|list|show|get|give|where are|where is|which are)';
 const IN = '(in|inside|under|within|of|from|below|across)';
@@ -45,16 +41,6 @@ const TEXT: readonly string[] = [
   `(does|do) {path:file} (mention|contain|say|include) {pattern:words}`,
 ];
 const EITHER: readonly string[] = [`(find|search for|locate|search|look for) {pattern:words} ${PLACE}`];
-const HERE = `[here|(in|for) (${EVERYWHERE}|{path:place})]`;
-const COUNT: readonly string[] = [
-  `how many (lines|rows) [of text|of code] (are|are there|does|do|has|is) [there] [in] {path:file} [have|has|contain] =what:lines`,
-  '(count|number of) [the] (lines|rows) (in|of) {path:file} =what:lines',
-  'how long is {path:file} =what:lines',
-  `how (often|many times) (does|do|is|are) ${TEXTWORD} {pattern:words} (occur|appear|mentioned|used|show up|stand|come up) ${HERE} =what:matches`,
-  `(count [the]|how many|number of) (occurrences of|mentions of|uses of|times|matches of) {pattern:words} [is mentioned|appears|occurs] ${HERE} =what:matches`,
-  `(count [the]|how many) {pattern:ident} [are|are there|is|occur|do we have|remain] [there|left] (in|for) (${EVERYWHERE}|{path:place}) =what:matches`,
-  'count {pattern:words} in {path:file} =what:matches',
-];
 /** Understood by a person, searched by nobody. */
 const MEANT = /\bthe (?:bug|problem|issue|reason|answer|way|mistake|cause|culprit)s?\b/i;
 /** Words that name nothing that a file could hold. */
@@ -137,8 +123,9 @@ export const findTextRule: ReflexRule = {
   act(match, input, [result]) {
     const path = pathOf(match, input.history);
     const { pattern = '' } = match.slots;
-    if (result !== undefined)
-      return quoteResult(`"${pattern}" in ${path === undefined || path === '.' ? 'the files here' : path}`, result);
+    const isPiped = path !== undefined && path === pipedFile(input.history.at(-1));
+    const place = isPiped ? 'the input' : path === undefined || path === '.' ? 'the files here' : path;
+    if (result !== undefined) return quoteResult(`"${pattern}" in ${place}`, result);
     return { type: 'call', calls: [{ name: 'search_files', arguments: textSearch(match.slots, path) }] };
   },
 };
@@ -178,72 +165,4 @@ export function asPattern(text: string): string {
     if (!(error instanceof SyntaxError)) throw error;
   }
   return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-}
-
-export const countRule: ReflexRule = {
-  purpose: 'extract',
-  intent: 'count',
-  effect: 'read',
-  examples: ['how many lines are in README.md', 'how often does TODO occur in the src folder'],
-
-  match(input) {
-    const fit = input.fit(COUNT);
-    if (fit === undefined) return undefined;
-    return inPiped(fit.slots['path.loose'] === undefined ? fit : { ...fit, score: 0.5 }, input);
-  },
-
-  restate({ slots: { what, pattern, path } }) {
-    const where = path === undefined ? '' : ` in ${spokenPath(path)}`;
-    return what === 'lines' ? `count the lines${where}` : `count the occurrences of "${pattern}"${where}`;
-  },
-
-  act(match, input, results) {
-    const path = pathOf(match, input.history);
-    if (match.slots.what === 'matches') return countMatches(match.slots, path, results);
-    const [result] = results;
-    const command = `wc -l ${shellWord(path ?? '')}`;
-    return result === undefined ? callStep('terminal', { command }) : quoteCommand(command, result);
-  },
-};
-
-/** Word by word as long as all rows are shown, else the lines that the tool itself counts. */
-function countMatches(
-  slots: ReflexMatch['slots'],
-  path: string | undefined,
-  results: readonly ToolResultPart[],
-): ReflexStep {
-  const [result, counted] = results;
-  const { pattern = '' } = slots;
-  const search = { ...textSearch(slots, path), limit: MOST_ROWS };
-  if (result === undefined) return callStep('search_files', search);
-  if (result.isError) return quoteResult(`"${pattern}"`, result);
-  if (!hasMore(result)) return sayCount(pattern, rowsOf(result));
-  if (counted === undefined) return callStep('search_files', { ...search, output_mode: 'count' });
-  const lines = rowsOf(counted).reduce((sum, row) => sum + Number(/: (\d+)$/.exec(row)?.[1] ?? 0), 0);
-  return { type: 'say', text: `${hasMore(counted) ? 'At least ' : ''}${plural(lines, 'line')} with "${pattern}".` };
-}
-
-const MOST_ROWS = 1000;
-
-function callStep(name: string, given: JsonObject): ReflexStep {
-  return { type: 'call', calls: [{ name, arguments: given }] };
-}
-
-/** Without the tool's note, which stands in brackets. */
-function rowsOf({ text }: ToolResultPart): readonly string[] {
-  return text.split('\n').filter((row) => row !== '' && !row.startsWith('['));
-}
-
-function hasMore({ text }: ToolResultPart): boolean {
-  return /go on with offset/.test(text);
-}
-
-/** Rows are `path:line:text`; one may hold a word twice. */
-function sayCount(pattern: string, rows: readonly string[]): ReflexStep {
-  const search = new RegExp(asPattern(pattern), 'gi');
-  const found = rows.flatMap((row) => [...(/^.*?:\d+:(.*)$/.exec(row)?.[1] ?? '').matchAll(search)]);
-  const text = `${plural(found.length, 'occurrence')} of "${pattern}" in ${plural(rows.length, 'line')}.`;
-  return found.length === 0
-    ? { type: 'say', text }
-    : { type: 'say', text, quotes: [{ source: `"${pattern}"`, text: rows.join('\n') }] };
 }

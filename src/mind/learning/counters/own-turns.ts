@@ -8,7 +8,7 @@ const REPEAT =
 const LONGEST_ANSWER = 20;
 
 /** Does the line ask for what was done before? */
-export function isRepeat(line: string): boolean {
+function isRepeat(line: string): boolean {
   return REPEAT.test(line.trim());
 }
 

@@ -4,8 +4,8 @@
 import { splitFrontMatter } from '#base/text/front-matter.ts';
 import { type MemoryOperation, operationsOf } from '#mind/evidence/memory-operation.ts';
 import type { Proposal, ProposalDraft, ProposalLedger } from '#mind/evidence/proposal.ts';
-import { overlap } from '#mind/memory/reflex/match-entries.ts';
-import { readSteps } from '../reflex/procedure/step-text.ts';
+import { overlap } from '#mind/memory/match-entries.ts';
+import { readSteps } from '../procedure/steps.ts';
 
 export interface Declined {
   readonly reason: 'already-pending' | 'rejected-before' | 'taken-back';

@@ -4,8 +4,8 @@ import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { splitFrontMatter } from '#base/text/front-matter.ts';
 import { ellipsize, oneLine, plural } from '#base/text.ts';
 import type { Proposal, ProposalDraft } from '#mind/evidence/proposal.ts';
-import { readSteps } from '../reflex/procedure/step-text.ts';
-import { shortStep } from '../reflex/procedure/trace.ts';
+import { readSteps } from '../procedure/steps.ts';
+import { shortStep } from '../procedure/traces.ts';
 
 const SHORT = 90;
 const FILES = { memory: 'MEMORY.md', user: 'USER.md' } as const;

@@ -1,7 +1,7 @@
 // Owns playing recorded steps, one call after the other until one fails, and reading what the skill tools answer. Knows no source of steps.
 // Invariants: each step is approved as any call; what changes something and is approved by nobody else is asked about once, with every
 // step shown (reflex 8); nothing runs after a failed step.
-import { isJsonObject, parseJsonObject } from '#base/json.ts';
+import { parseJsonObject } from '#base/json.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 import { splitFrontMatter } from '#base/text/front-matter.ts';
 import type { ReflexInput, ReflexQuote, ReflexStep } from '#core/agent/reflex-rule.ts';
@@ -10,9 +10,8 @@ import { quoteCommand, quoteResult } from '#core/tools/reflex/answers.ts';
 import { ownQuestion } from '#core/tools/reflex/command-line.ts';
 import { doneCalls, textArgument, workCalls } from '../counters/done-calls.ts';
 import { splitTurns } from '../counters/split-turns.ts';
-import type { CallStep } from './procedure/step.ts';
-import { readSteps, type StepItem } from './procedure/step-text.ts';
-import { shortStep } from './procedure/trace.ts';
+import { type CallStep, readSteps, type StepItem } from '../procedure/steps.ts';
+import { shortStep } from '../procedure/traces.ts';
 
 export interface Play {
   /** What is replayed, for people. */
@@ -108,16 +107,6 @@ export function readChange(result: ToolResultPart): { readonly waiting?: string;
   if (failed) return { refusal: typeof value.error === 'string' ? value.error : result.text };
   const waiting = textArgument(value, 'pending');
   return waiting === '' ? {} : { waiting };
-}
-
-export function readSkillList(
-  result: ToolResultPart,
-): readonly { readonly name: string; readonly description: string }[] {
-  const parsed = parseJsonObject(result.text);
-  const skills = parsed.ok && Array.isArray(parsed.value.skills) ? parsed.value.skills : [];
-  return skills
-    .filter(isJsonObject)
-    .map((skill) => ({ name: textArgument(skill, 'name'), description: textArgument(skill, 'description') }));
 }
 
 /** Does the prompt list it, or did this conversation use it? */

@@ -12,15 +12,14 @@ import { findQuote, foldQuote, isLongEnough } from '#mind/evidence/trace-guard/f
 import { foldText } from '#mind/evidence/trace-guard/fold-text.ts';
 import { type DoneCall, textArgument } from '../counters/done-calls.ts';
 import { ownTurns } from '../counters/own-turns.ts';
+import { ownerStatements } from '../counters/owner-statements.ts';
 import type { Kept } from '../keep/keep-proposal.ts';
+import { readSteps } from '../procedure/steps.ts';
+import { repeatedRun, stepOf, type Trace, traceOf } from '../procedure/traces.ts';
 import { countOutcomes } from '../review/count-outcomes.ts';
 import type { ReviewKind } from '../review/review.ts';
 import type { ReviewRun } from '../review/run-review.ts';
-import { ownerStatements } from './owner-statements.ts';
-import { draftSkill } from './procedure/draft-skill.ts';
-import { repeatedRun } from './procedure/repeated-calls.ts';
-import { readSteps } from './procedure/step-text.ts';
-import { stepOf, type Trace, traceOf } from './procedure/trace.ts';
+import { draftSkill } from './draft-skill.ts';
 
 export interface ReflexReviewParts {
   readonly keep: (draft: ProposalDraft, signal: AbortSignal) => Promise<Kept>;

@@ -1,15 +1,9 @@
-// Owns the intents `replay` and `repeat`: a recorded procedure by its name and with its values, and what was done for something in
-// this conversation (reflex 5). Invariant: the steps are those of the skill as it stands now, read by skill_view so that the use is
-// recorded, or recorded calls that worked.
+// Owns the intent `replay`: a recorded procedure by its name and with its values (reflex 5).
+// Invariant: the steps are those of the skill as it stands now, read by skill_view so that the use is recorded.
 import type { ReflexInput, ReflexMatch, ReflexRule, ReflexStep } from '#core/agent/reflex-rule.ts';
 import type { ToolResultPart } from '#core/model/message.ts';
-import type { KeptEntry } from '#mind/memory/reflex/kept-entries.ts';
-import { clearMatch, overlap } from '#mind/memory/reflex/match-entries.ts';
-import { isRepeat } from '../counters/own-turns.ts';
-import { ownerWords, splitTurns } from '../counters/split-turns.ts';
-import { isKnownSkill, playSteps, readSkillAnswer, readSkillList, type SeenSkill } from './play-steps.ts';
-import { type CallStep, fillStep, parametersOf } from './procedure/step.ts';
-import { traceOf } from './procedure/trace.ts';
+import { fillStep, parametersOf } from '../procedure/steps.ts';
+import { isKnownSkill, playSteps, readSkillAnswer, type SeenSkill } from './play-steps.ts';
 
 const NAMED: readonly string[] = [
   '(do|run|replay|repeat|redo|use|follow|apply|execute|start) [my|our] (skill|procedure|recipe|routine) [called|named] {name:name} [again] [(with|using) {with:rest}]',
@@ -107,55 +101,4 @@ function valuesOf(text: string): Readonly<Record<string, string>> {
     return [key.toLowerCase(), value ?? ''];
   });
   return Object.fromEntries(pairs);
-}
-
-const REPEAT: readonly string[] = [
-  '(do|repeat|redo|replay|run) [again] (what|same as|same thing as|same thing|the steps that) (we|i|you) did [last time] (for|with|on|about|to) {topic:rest}',
-  '(do|repeat|redo) [it|that] [again] (like|as) (we|i|you) did (for|with|on|about|to) {topic:rest}',
-];
-const CLOSE = 0.5;
-
-export const repeatRule: ReflexRule = {
-  purpose: 'act',
-  intent: 'repeat',
-  effect: 'write',
-  examples: ['do what we did for the release', 'do the same as we did for the staging server'],
-  match: (input) => input.fit(REPEAT),
-  restate: ({ slots }) => `do what we did for ${slots.topic}`,
-
-  act({ slots }, input, results) {
-    const topic = slots.topic ?? '';
-    const search = { topic, line: `do what we did for ${topic}`, input };
-    const steps = stepsHere(topic, input);
-    if (steps !== undefined) return playSteps({ title: topic, steps, results, ...search });
-    return fromSkills(search, results);
-  },
-};
-
-interface Search {
-  readonly topic: string;
-  readonly line: string;
-  readonly input: ReflexInput;
-}
-
-/** The newest turn of this conversation that was about it and did something. */
-function stepsHere(topic: string, { history }: ReflexInput): readonly CallStep[] | undefined {
-  const turn = splitTurns(history).findLast((one) => {
-    const line = ownerWords(one[0]);
-    return !isRepeat(line) && overlap(topic, line) >= CLOSE && traceOf(one).steps.length > 0;
-  });
-  return turn && traceOf(turn).steps;
-}
-
-function fromSkills({ topic, input }: Search, [list, view, ...played]: readonly ToolResultPart[]): ReflexStep {
-  if (list === undefined) return { type: 'call', calls: [{ name: 'skills_list', arguments: {} }] };
-  const skills: readonly KeptEntry[] = readSkillList(list).map(({ name, description }) => ({
-    target: 'memory',
-    text: `${name.replaceAll('-', ' ')} ${description}\n${name}`,
-  }));
-  const name = clearMatch(topic, skills)?.text.split('\n')[1];
-  if (name === undefined)
-    return { type: 'say', text: `I find nothing that we did for "${topic}", here or among the skills.` };
-  if (view === undefined) return { type: 'call', calls: [{ name: 'skill_view', arguments: { name } }] };
-  return playSkill({ view, played, values: {}, input });
 }

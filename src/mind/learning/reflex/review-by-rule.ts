@@ -6,10 +6,10 @@ import { MEMORY_TARGETS, type MemoryFiles } from '#mind/memory/memory-files.ts';
 import { creationTriggers } from '../counters/creation-triggers.ts';
 import { workCalls } from '../counters/done-calls.ts';
 import type { KeepDoors } from '../keep/keep-proposal.ts';
+import { repeatedCalls } from '../procedure/traces.ts';
 import type { Review } from '../review/review.ts';
 import type { ReviewRows } from '../review/review-rows.ts';
 import type { ReviewParts, ReviewRun } from '../review/run-review.ts';
-import { repeatedCalls } from './procedure/repeated-calls.ts';
 import { reflexReview } from './reflex-review.ts';
 
 export interface ByRuleParts {

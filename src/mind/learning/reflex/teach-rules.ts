@@ -7,10 +7,10 @@ import type { ToolResultPart } from '#core/model/message.ts';
 import { quoteCommand } from '#core/tools/reflex/answers.ts';
 import { bareCommand, spokenCommand } from '#core/tools/reflex/command-line.ts';
 import { runStep } from '#core/tools/reflex/run-rules.ts';
+import { renderStep, type StepItem } from '../procedure/steps.ts';
+import { traceOf } from '../procedure/traces.ts';
+import { draftSkill } from './draft-skill.ts';
 import { hasFailed, lastReplay, readChange, readSkillAnswer } from './play-steps.ts';
-import { type Amendment, amendSteps } from './procedure/amend-steps.ts';
-import { draftSkill } from './procedure/draft-skill.ts';
-import { traceOf } from './procedure/trace.ts';
 
 const THIS =
   '(this|that|it|what (we|i|you) [just] did|(these|those|last|my last) (steps|commands)|steps|how to do (this|that|it))';
@@ -114,7 +114,7 @@ export const amendRule: ReflexRule = {
     const { command, step } = match.slots;
     if (command === undefined) return patchSkill({ name, amendment: { skip: Number(step) }, quotes: [] }, results);
     const [run, ...rest] = results;
-    if (run === undefined) return runStep({ command }, { input, results, line: amendRule.restate(match) });
+    if (run === undefined) return runStep(command, { input, results, line: amendRule.restate(match) });
     const said = quoteCommand(command, run);
     if (hasFailed(run)) return { ...said, text: notChanged(name) };
     return patchSkill({ name, amendment: { command }, quotes: said.quotes ?? [] }, rest);
@@ -137,8 +137,8 @@ function patchSkill({ name, amendment, quotes }: Patching, [view, patched]: read
   const seen = readSkillAnswer(view);
   if (!seen.ok) return notKept(notChanged(name), 'skill_view', seen.detail);
   const patch = amendSteps(seen.value.items, amendment);
-  if (!patch.ok) return { type: 'say', text: `The skill ${name} has no such step.` };
-  const { oldString, newString, added } = patch.value;
+  if (patch === undefined) return { type: 'say', text: `The skill ${name} has no such step.` };
+  const { oldString, newString, added } = patch;
   if (patched === undefined) return manage({ action: 'patch', name, old_string: oldString, new_string: newString });
   const { refusal, waiting } = readChange(patched);
   if (refusal !== undefined) return notKept(notChanged(name), 'skill_manage', refusal, quotes);
@@ -148,4 +148,36 @@ function patchSkill({ name, amendment, quotes }: Patching, [view, patched]: read
   const text =
     waiting === undefined ? done : `It waits for your yes: /pending accept ${waiting} changes the skill ${name}:`;
   return { type: 'say', text, quotes: [...quotes, quote] };
+}
+
+/** One more command at the end, or one step less. */
+type Amendment = { readonly command: string } | { readonly skip: number };
+
+interface StepPatch {
+  readonly oldString: string;
+  readonly newString: string;
+  /** The step that is new, in words; empty when one went. */
+  readonly added: string;
+}
+
+function amendSteps(items: readonly StepItem[], amendment: Amendment): StepPatch | undefined {
+  const bodies = items.map(({ source }) => source.replace(/^\d{1,3}[.)]\s+/, ''));
+  const added =
+    'skip' in amendment
+      ? ''
+      : renderStep({ kind: 'call', tool: 'terminal', arguments: { command: amendment.command } });
+  if ('skip' in amendment && (bodies.length < 2 || bodies[amendment.skip - 1] === undefined)) return undefined;
+  const changed = 'skip' in amendment ? bodies.toSpliced(amendment.skip - 1, 1) : [...bodies, added];
+  const before = items.map(({ source }) => source);
+  const after = changed.map((body, index) => `${index + 1}. ${body}`);
+  return { ...smallest(before.join('\n'), after.join('\n')), added };
+}
+
+/** Lines that are equal at the beginning stay out of the patch, but for the last of them: it makes the place unique. */
+function smallest(oldText: string, newText: string): Pick<StepPatch, 'oldString' | 'newString'> {
+  const [before, after] = [oldText.split('\n'), newText.split('\n')];
+  let same = 0;
+  while (same < before.length - 1 && same < after.length - 1 && before[same] === after[same]) same += 1;
+  const from = Math.max(0, same - (before[same] === after[same] ? 0 : 1));
+  return { oldString: before.slice(from).join('\n'), newString: after.slice(from).join('\n') };
 }

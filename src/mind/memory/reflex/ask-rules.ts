@@ -3,8 +3,8 @@
 import type { ReflexInput, ReflexMatch, ReflexQuote, ReflexRule, ReflexStep } from '#core/agent/reflex-rule.ts';
 import { type ToolResultPart, toolCalls } from '#core/model/message.ts';
 import { foundMessages, quoteOf } from '#mind/sessions/reflex/session-quotes.ts';
+import { matchEntries, overlap } from '../match-entries.ts';
 import { FILES, type KeptEntry, keptEntries } from './kept-entries.ts';
-import { matchEntries, overlap } from './match-entries.ts';
 
 const KNOW: readonly string[] = [
   'what [all|else|exactly] (do you|have you) (know|remember|remembered|kept|stored|noted|saved|got) [in memory|so far|already] =all:yes',
@@ -80,15 +80,11 @@ function saidAbout(input: ReflexInput, result: ToolResultPart | undefined): read
 }
 
 const WHY: readonly string[] = [
-  '(why|how come) [so|is that|that] =last:yes',
-  '(why|how come|what makes) [do|did] you (think|say|believe|know|assume|remember|do|run) [so|that|this|it] =last:yes',
-  '(how|where) (do|did) you (know|get|have|learn|find) (that|this|it) [from] =last:yes',
-  '(what is|show [me]) (your|the|that) (source|evidence) [for that|of that] =last:yes',
-  '(source|sources|says who|who told you [that]) =last:yes',
-  'why [do|did] you (think|say|believe|remember|know) [that] {topic:rest}',
-  'how do you know [that|about] {topic:rest}',
-  'where did you (get|learn|hear) [that|about] {topic:rest}',
-  '(who told you|what is the (source|evidence) for) [that] {topic:rest}',
+  '(why|how come) [so|is that|that]',
+  '(why|how come|what makes) [do|did] you (think|say|believe|know|assume|remember|do|run) [so|that|this|it]',
+  '(how|where) (do|did) you (know|get|have|learn|find) (that|this|it) [from]',
+  '(what is|show [me]) (your|the|that) (source|evidence) [for that|of that]',
+  '(source|sources|says who|who told you [that])',
 ];
 
 export const whyRule: ReflexRule = {
@@ -97,13 +93,13 @@ export const whyRule: ReflexRule = {
   effect: 'read',
   examples: ['why do you think so', 'how do you know that'],
   match: (input) => input.fit(WHY),
-  restate: ({ slots }) => (slots.topic === undefined ? 'why do you think so' : `why do you think that ${slots.topic}`),
+  restate: () => 'why do you think so',
 
-  act({ slots: { topic } }, input, [result]) {
-    if (topic === undefined) return sayQuotes(lastSources(input));
-    if (result === undefined && input.tools.has('session_search'))
-      return { type: 'call', calls: [{ name: 'session_search', arguments: { query: topic } }] };
-    return sayQuotes([...matchEntries(topic, keptEntries(input)).map(quoteEntry), ...saidAbout(input, result)]);
+  act(_match, input) {
+    const quotes = lastSources(input);
+    return quotes.length === 0
+      ? { type: 'say', text: 'My last answer rests on no stored source.' }
+      : { type: 'say', text: 'It rests on this:', quotes };
   },
 };
 
@@ -125,10 +121,4 @@ function lastSources({ history }: ReflexInput): readonly ReflexQuote[] {
       ? found.map(quoteOf)
       : [{ source: `${result.name} ${JSON.stringify(given)}`, text: result.text }];
   });
-}
-
-function sayQuotes(quotes: readonly ReflexQuote[]): ReflexStep {
-  return quotes.length === 0
-    ? { type: 'say', text: 'My last answer rests on no stored source.' }
-    : { type: 'say', text: 'It rests on this:', quotes };
 }

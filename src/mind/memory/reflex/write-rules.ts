@@ -1,10 +1,10 @@
-// Owns the intents `remember`, `forget`, `correct` and `undo`: the owner's words become an entry unchanged, one entry goes or gets new words,
-// and the last change is taken back by its inverse. Invariants: an entry is the owner's own sentence; everything at once is never removed.
+// Owns the intents `remember`, `forget` and `undo`: the owner's words become an entry unchanged, one entry goes, and the last change is
+// taken back by its inverse. Invariants: an entry is the owner's own sentence; everything at once is never removed.
 import { type JsonObject, parseJsonObject } from '#base/json.ts';
-import type { ReflexInput, ReflexMatch, ReflexQuestion, ReflexRule, ReflexStep } from '#core/agent/reflex-rule.ts';
+import type { ReflexInput, ReflexQuestion, ReflexRule, ReflexStep } from '#core/agent/reflex-rule.ts';
 import { type ToolCallPart, type ToolResultPart, toolCalls } from '#core/model/message.ts';
+import { clearMatch, matchEntries, targetOf } from '../match-entries.ts';
 import { FILES, type KeptEntry, keptEntries, type MemoryWrite, memoryWrites, type Target } from './kept-entries.ts';
-import { clearMatch, matchEntries, targetOf } from './match-entries.ts';
 
 const KEEP =
   '(remember|memorize|memorise|note|note down|keep in mind|do not forget|bear in mind|make a note|take a note|jot down|remind yourself|store|write down)';
@@ -19,13 +19,6 @@ const REMEMBER: readonly string[] = [
 /** What is to be done later rings nowhere; what is to be learned is a skill. */
 const NO_FACT =
   /^(?:any|every|some)thing\b|^(?:to|when|what|how|why|who|where|if|whether|me|us|(?:this|that|it|these|those|them|him|her|everything)(?:\s+\w+)?|these steps\b.*|this as\b.*)$|^(?:to|when|what|how|why|who|where|if|whether|this as|these steps|it as|that as|as)\s|\?\s*$/i;
-/** A statement is no order: whether it is to be kept, the owner says. */
-const STATEMENTS: readonly string[] = [
-  '(i prefer|from now on|call me) {content:rest}',
-  'my {what:words} (is|are) {content:rest}',
-  '(i|we) (use|like|hate|love|live in|work at|work on|work for|deploy|always use|never use|usually use) {content:rest}',
-];
-
 export const rememberRule: ReflexRule = {
   purpose: 'memory',
   intent: 'remember',
@@ -38,8 +31,7 @@ export const rememberRule: ReflexRule = {
 
   match(input) {
     const fit = input.fit(REMEMBER);
-    if (fit?.missing !== undefined) return fit;
-    if (fit === undefined) return stated(input);
+    if (fit === undefined || fit.missing !== undefined) return fit;
     const content = (fit.slots.content ?? '').replace(/^[:\s]+|[\s,;:]+$/g, '').replace(/(?<=\w)[.!]+$/, '');
     if (NO_FACT.test(content)) return undefined;
     const words = content.split(/\s+/).length;
@@ -64,18 +56,8 @@ export const rememberRule: ReflexRule = {
 };
 
 const FEWEST_WORDS = 3;
-const MOST_WORDS = 16;
-
-function stated(input: ReflexInput): ReflexMatch | undefined {
-  const content = input.words.replace(/[.!\s]+$/, '');
-  if (input.text.includes('?') || content.split(/\s+/).length > MOST_WORDS || input.fit(STATEMENTS) === undefined)
-    return undefined;
-  return { score: 0.5, slots: { content } };
-}
-
 const FORGET: readonly string[] = [
   'forget (what|everything|all) (i|we) (said|told you) about {topic:rest}',
-  'forget (it|that|that again|the last (note|one|entry|thing)|what i [just] said) =last:yes',
   '(forget|unlearn) [about] [that|the fact that|the note about|the note that] {topic:rest}',
   '(remove|delete|erase|drop|clear) {topic:words} from [your|the|my] (memory|notes|mind)',
   '(remove|delete|erase|drop) [the|my|your] (note|notes|memory|memories|entry|fact) (about|that|on) {topic:rest}',
@@ -95,33 +77,23 @@ export const forgetRule: ReflexRule = {
 
   match(input) {
     const fit = input.fit(FORGET);
-    if (fit?.slots.last === undefined) return fit && tidyTopic(fit);
-    return { ...fit, score: isFresh(input) ? fit.score : 0.5 };
+    return fit?.slots.topic === undefined ? fit : { ...fit, slots: { topic: fit.slots.topic.replace(/[.!\s]+$/, '') } };
   },
 
   missing: (_match, input) => ({
-    type: 'ask',
-    question: 'Forget what?',
-    choices: [
-      ...keptEntries(input)
-        .slice(1 - MOST)
-        .map(({ text }) => `forget that ${text}`),
-      'what do you know about me',
-    ],
+    ...askWhich('Forget what?', keptEntries(input).slice(-MOST)),
     fill: 'forget {}',
   }),
 
-  restate: ({ slots }) => (slots.last === undefined ? `forget that ${slots.topic}` : 'forget the last note'),
+  restate: ({ slots }) => `forget that ${slots.topic}`,
 
   act({ slots }, input, [result]) {
     const entries = keptEntries(input);
-    const { topic = '', last } = slots;
+    const { topic = '' } = slots;
     if (EVERYTHING.test(topic)) return refuseAll(entries);
-    const written = memoryWrites(input).findLast(({ after }) => after !== undefined)?.after;
-    if (last !== undefined && written === undefined) return { type: 'say', text: NOTHING_TO_UNDO };
-    const meant = last === undefined ? clearMatch(topic, entries) : entries.findLast(({ text }) => text === written);
+    const meant = clearMatch(topic, entries);
     const found = matchEntries(topic, entries);
-    if (meant === undefined && found.length > 1) return askWhich(found.map(({ text }) => text));
+    if (meant === undefined && found.length > 1) return askWhich('Which entry?', found);
     if (meant === undefined) return { type: 'say', text: `Nothing that I keep is about "${topic}".` };
     const { target, text } = meant;
     if (result !== undefined) return sayWritten('Forgotten, from {}:', { target, text }, result);
@@ -129,22 +101,8 @@ export const forgetRule: ReflexRule = {
   },
 };
 
-function tidyTopic(fit: ReflexMatch): ReflexMatch {
-  return fit.slots.topic === undefined ? fit : { ...fit, slots: { topic: fit.slots.topic.replace(/[.!\s]+$/, '') } };
-}
-
-/** `forget it` means a note only as long as nothing was done after it. */
-function isFresh(input: ReflexInput): boolean {
-  const at = memoryWrites(input).at(-1)?.at;
-  return at !== undefined && input.history.slice(at).every((message) => toolCalls(message).length === 0);
-}
-
-function askWhich(entries: readonly string[]): ReflexQuestion {
-  return {
-    type: 'ask',
-    question: 'Which entry?',
-    choices: entries.slice(0, MOST).map((entry) => `forget that ${entry}`),
-  };
+function askWhich(question: string, entries: readonly KeptEntry[]): ReflexQuestion {
+  return { type: 'ask', question, choices: entries.slice(0, MOST).map(({ text }) => `forget that ${text}`) };
 }
 
 function refuseAll(entries: readonly KeptEntry[]): ReflexStep {
@@ -152,50 +110,6 @@ function refuseAll(entries: readonly KeptEntry[]): ReflexStep {
     entries.length === 0 ? 'Nothing is kept in memory.' : 'I forget one entry at a time. These are the entries:';
   return { type: 'say', text, quotes: entries.map((entry) => ({ source: FILES[entry.target], text: entry.text })) };
 }
-
-const CORRECT: readonly string[] = [
-  '(change|replace|update) {old:words} (to|with|by|into) {new:words} in [your|the|my] (memory|notes)',
-  '(correction|correct that) : {content:rest}',
-  '(no|actually|wrong|sorry) , {content:rest}',
-  '{content:rest}',
-];
-
-export const correctRule: ReflexRule = {
-  purpose: 'memory',
-  intent: 'correct',
-  effect: 'home',
-  examples: ['change vim to emacs in your memory', 'replace 4010 with 4020 in your notes'],
-
-  match(input) {
-    const fit = input.fit(CORRECT);
-    if (fit?.slots.old !== undefined) return fit;
-    const [, content, old] =
-      /^(.+?),?\s+(?:and )?not\s+(\S.{0,60})$/i.exec((fit?.slots.content ?? '').replace(/[.!\s]+$/, '')) ?? [];
-    if (fit === undefined || content === undefined || old === undefined) return undefined;
-    // Only what stands in an entry can be put right; anything else is talk.
-    const entry = keptEntries(input).find(({ text }) => text.toLowerCase().includes(old.toLowerCase()));
-    return (
-      entry && { score: fit.score, slots: { content: content.replace(/^(?:no|actually|sorry|wrong),?\s+/i, ''), old } }
-    );
-  },
-
-  restate: ({ slots: { content, old, new: now } }) =>
-    content === undefined ? `change "${old}" to "${now}" in your memory` : `correction: ${content}, not ${old}`,
-
-  act({ slots }, input, [result]) {
-    const { old = '', content } = slots;
-    const entry = keptEntries(input).find(({ text }) => text.toLowerCase().includes(old.toLowerCase()));
-    const target = entry?.target ?? targetOf(content ?? old);
-    const oldText = entry?.text ?? old;
-    const at = oldText.toLowerCase().indexOf(old.toLowerCase());
-    const text = content ?? `${oldText.slice(0, at)}${slots.new}${oldText.slice(at + old.length)}`;
-    if (result !== undefined) return sayWritten('Corrected in {}:', { target, text }, result);
-    return {
-      type: 'call',
-      calls: [{ name: 'memory', arguments: { action: 'replace', target, old_text: oldText, content: text } }],
-    };
-  },
-};
 
 const UNDO: readonly string[] = [
   'undo [the] [last] memory (change|entry|note|write) =memory:yes',

@@ -209,7 +209,7 @@ export function stdinPart(app: App, { session, history }: Conversation, piped: P
 export function leftOutText(leftOut: number, tier: Tier, question?: string): string {
   const asked = question === undefined ? 'QUESTION' : `'${question.replaceAll("'", "'\\''")}'`;
   // Fixed rules look into the file that holds all of it.
-  const rules = 'the piped input is longer than a model reads in one turn; rules count and find in all of it';
+  const rules = 'the piped input is longer than a model reads in one turn; rules find in all of it';
   const cut = `the piped input is too long for one turn: ${leftOut} characters in its middle were left out`;
   const what = tier === 'T0' ? rules : cut;
   return `${what}; to have all of it read, pipe it into: talaria rlm ask --context - ${asked}`;

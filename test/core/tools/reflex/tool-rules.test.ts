@@ -22,9 +22,6 @@ describe('run', () => {
       ['could you build it please?', { command: 'npm run build' }],
       ['start the app', { command: 'npm start' }],
       ['run lint', { command: 'npm run lint' }],
-      ['run `npm test` in the folder packages/core', { command: 'npm test', workdir: 'packages/core' }],
-      ['run npm start in the background', { command: 'npm start', background: true }],
-      ['run npm test with a timeout of 2 minutes', { command: 'npm test', timeout: 120 }],
       ['git status', { command: 'git status' }],
     ];
     for (const [line, wanted] of lines)
@@ -91,14 +88,7 @@ describe('run', () => {
   verifies('core:reflex:asks-before-writing', 'asks only where the approval would not', async () => {
     assert.ok(approvalAsks('rm -rf build') && approvalAsks('git push --force'));
     assert.equal(ownQuestion('rm -rf build'), undefined);
-    for (const line of [
-      'rm notes.txt',
-      'delete notes.txt',
-      'move a.txt to b.txt',
-      'run git push',
-      'rm /work/other/a.txt',
-      'rm *',
-    ]) {
+    for (const line of ['rm notes.txt', 'delete notes.txt', 'run git push', 'rm /work/other/a.txt', 'rm *']) {
       const turn = await new ReflexConversation().say(line);
       const isAsked = turn.asked || turn.calls.every((call) => approvalAsks(String(call.arguments.command)));
       assert.ok(isAsked, line);
@@ -111,7 +101,7 @@ describe('run', () => {
   });
 });
 
-describe('list, read, find, save', () => {
+describe('list, read, find', () => {
   verifies('core:reflex:acts', 'lists folders and reads files by range', async () => {
     assert.deepEqual(await calls('list the files in src'), [
       { name: 'terminal', arguments: { command: 'ls -la src' } },
@@ -149,16 +139,6 @@ describe('list, read, find, save', () => {
     assert.equal(asPattern('a+b'), 'a\\+b');
     assert.equal(asPattern('^import .*x'), '^import .*x');
   });
-
-  verifies('core:reflex:asks-before-writing', 'saves the last output byte for byte after a question', async () => {
-    const talk = new ReflexConversation({ answer: () => ' a\n b \n' });
-    await talk.say('run date');
-    assert.equal((await talk.say('save that as out.txt')).asked, true);
-    assert.deepEqual((await talk.say('yes')).calls, [
-      { name: 'write_file', arguments: { path: 'out.txt', content: ' a\n b \n' } },
-    ]);
-    assert.match((await new ReflexConversation().say('save that as out.txt')).text, /no output/);
-  });
 });
 
 describe('long files', () => {
@@ -175,11 +155,6 @@ describe('long files', () => {
       assert.equal(text, '"euro" in book.md\n  book.md:4:12 euro');
     },
   );
-
-  test('occurrences are counted, not lines', async () => {
-    const talk = new ReflexConversation({ answer: () => 'a.ts:1:TODO one, TODO two\nb.ts:3:// todo: three' });
-    assert.match((await talk.say('how often does TODO occur in src')).text, /^3 occurrences of "TODO" in 2 lines\./);
-  });
 });
 
 describe('todo', () => {

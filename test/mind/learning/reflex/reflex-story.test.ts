@@ -137,21 +137,6 @@ describe('reflex learns', () => {
     await talk.close();
   });
 
-  verifies('core:reflex:repeats', 'what was done for something is done again', async (t) => {
-    const world = openWorld(t);
-    const first = await world.open();
-    await say(first, 'run `./deploy.sh staging`');
-    const here = await say(first, 'do what we did for staging');
-    assert.deepEqual(commandsOf(here), ['./deploy.sh staging']);
-    await first.close();
-    await settle(world);
-    const second = await world.open();
-    const nothing = await say(second, 'do what we did for the moon landing');
-    assert.match(answerOf(nothing), /I find nothing that we did for "the moon landing"/);
-    assert.deepEqual(commandsOf(nothing), []);
-    await second.close();
-  });
-
   test('values are filled in, missing ones are asked for, a failed step stops the replay', async (t) => {
     const world = openWorld(t);
     const talk = await world.open();

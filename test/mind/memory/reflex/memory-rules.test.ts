@@ -1,8 +1,8 @@
 // The rules over memory: words become entries unchanged, and every change can be taken back.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { clearMatch, matchEntries } from '#mind/memory/match-entries.ts';
 import { keptEntries } from '#mind/memory/reflex/kept-entries.ts';
-import { clearMatch, matchEntries } from '#mind/memory/reflex/match-entries.ts';
 import { ReflexConversation } from '../../../core/reflex/conversation.ts';
 import { verifies } from '../../../verifies.ts';
 
@@ -56,51 +56,22 @@ describe('memory rules', () => {
     }
   });
 
-  verifies('core:reflex:remembers', 'forgets and corrects the entry that is meant', async () => {
+  verifies('core:reflex:remembers', 'forgets the entry that is meant', async () => {
     assert.deepEqual((await last(['forget the staging server'])).calls, [
       {
         name: 'memory',
         arguments: { action: 'remove', target: 'memory', old_text: 'the staging server is called bluebird' },
       },
     ]);
-    assert.deepEqual((await last(['my editor is emacs, not vim'])).calls, [
-      {
-        name: 'memory',
-        arguments: { action: 'replace', target: 'user', old_text: 'my editor is vim', content: 'my editor is emacs' },
-      },
-    ]);
-    assert.deepEqual((await last(['change 4010 to 4020 in your memory'])).calls, [
-      {
-        name: 'memory',
-        arguments: {
-          action: 'replace',
-          target: 'memory',
-          old_text: 'the api runs on port 4010',
-          content: 'the api runs on port 4020',
-        },
-      },
-    ]);
-  });
-
-  verifies('core:reflex:no-false-action', 'a correction needs an entry that is meant, or an order', async () => {
-    for (const line of [
-      'the glass is half full, not half empty',
-      'the error message was "file not found: config.json"',
-      'I might save the results later, not now',
-      'change my password to hunter2',
-      'no, the film starts at nine, not eight',
-    ])
-      assert.deepEqual((await new ReflexConversation().say(line)).calls, [], line);
-    const ordered = await new ReflexConversation().say('change 4010 to 4020 in your memory');
-    assert.equal(ordered.calls[0]?.arguments.action, 'replace');
   });
 
   verifies(
     'core:reflex:no-false-action',
-    'vague things, guesses and statements are asked about or refused',
+    'vague things, guesses, statements and corrections are asked about or refused',
     async () => {
       for (const line of [
         'forget the thing',
+        'forget it',
         'forget about',
         'forget whatever I said',
         "those were only test values, don't save that",
@@ -109,21 +80,12 @@ describe('memory rules', () => {
         'I prefer dark mode',
         'my editor is broken',
         'remember to call mom',
+        'change my password to hunter2',
+        'no, the film starts at nine, not eight',
       ])
         assert.deepEqual((await new ReflexConversation().say(line)).calls, [], line);
-      const stated = await last(['I prefer dark mode', '1']);
-      assert.deepEqual(stated.calls[0]?.arguments, { action: 'add', target: 'user', content: 'I prefer dark mode' });
     },
   );
-
-  test('"forget it" means a note only right after it was made', async () => {
-    const talk = new ReflexConversation();
-    await talk.say('remember that my editor is vim');
-    await talk.say('run `git status`');
-    assert.deepEqual((await talk.say('forget it')).calls, []);
-    await talk.say('remember that my shell is fish');
-    assert.equal((await talk.say('forget it')).calls[0]?.arguments.old_text, 'my shell is fish');
-  });
 
   test('never forgets everything at once, and asks when several entries are meant', async () => {
     assert.deepEqual((await last(['forget everything'])).calls, []);
@@ -146,24 +108,18 @@ describe('memory rules', () => {
   });
 
   verifies('core:reflex:remembers', 'undo is the inverse call, one write further each time', async () => {
-    const lines = ['remember that we use pnpm', 'forget the api port', 'my editor is emacs, not vim', 'undo that'];
-    assert.deepEqual((await last(lines)).calls[0]?.arguments, {
-      action: 'replace',
-      target: 'user',
-      old_text: 'my editor is emacs',
-      content: 'my editor is vim',
-    });
+    const lines = ['remember that we use pnpm', 'forget the api port'];
     assert.deepEqual((await last([...lines, 'undo that'])).calls[0]?.arguments, {
       action: 'add',
       target: 'memory',
       content: 'the api runs on port 4010',
     });
-    assert.deepEqual((await last([...lines, 'undo that', 'undo'])).calls[0]?.arguments, {
+    assert.deepEqual((await last([...lines, 'undo that', 'undo that'])).calls[0]?.arguments, {
       action: 'remove',
       target: 'memory',
       old_text: 'we use pnpm',
     });
-    assert.deepEqual((await last([...lines, 'undo', 'undo', 'undo', 'undo'])).calls, []);
+    assert.deepEqual((await last([...lines, 'undo', 'undo', 'undo'])).calls, []);
   });
 
   test('what cannot be undone says so and offers what can', async () => {

@@ -1,9 +1,45 @@
-// Owns the form of steps in SKILL.md that a person reads and reflex replays: a numbered list, each item a verb and its words in code.
-// Knows no skill and no tool's insides. Invariants: reading what was written gives the same steps; an item in any other form is
-// words, never a guess at a call.
+// Owns what one step of a recorded procedure is, a call or words for a person or a model, and the form of steps in SKILL.md that a person
+// reads and a rule replays: a numbered list, each item a verb and its words in code. Knows no skill and no tool's insides.
+// Invariants: reading what was written gives the same steps; an item in any other form is words, never a guess at a call.
 import { type JsonObject, type JsonValue, parseJsonObject } from '#base/json.ts';
 import { normalizeText } from '#base/text.ts';
-import type { CallStep, Step } from './step.ts';
+
+export interface CallStep {
+  readonly kind: 'call';
+  readonly tool: string;
+  readonly arguments: JsonObject;
+}
+
+export interface WordStep {
+  readonly kind: 'words';
+  readonly text: string;
+}
+
+export type Step = CallStep | WordStep;
+
+/** `{host}` in any text of a step; `${HOME}` and what programs use in braces is none. */
+const PARAMETER = /(?<![$\w'])\{([a-z][a-z0-9_-]{0,40})\}/g;
+
+export function parametersOf(steps: readonly Step[]): readonly string[] {
+  const names = steps.flatMap((step) => (step.kind === 'call' ? namesIn(step.arguments) : []));
+  return [...new Set(names)];
+}
+
+export function fillStep(step: CallStep, values: Readonly<Record<string, string>>): CallStep {
+  const filled = Object.entries(step.arguments).map(([key, value]) => [
+    key,
+    typeof value === 'string'
+      ? value.replace(PARAMETER, (whole, name: string) => (Object.hasOwn(values, name) ? (values[name] ?? '') : whole))
+      : value,
+  ]);
+  return { ...step, arguments: Object.fromEntries(filled) as JsonObject };
+}
+
+function namesIn(data: JsonObject): readonly string[] {
+  return Object.values(data).flatMap((value) =>
+    typeof value === 'string' ? [...value.matchAll(PARAMETER)].map(([, name = '']) => name) : [],
+  );
+}
 
 export function renderSteps(steps: readonly Step[]): string {
   return steps.map((step, index) => `${index + 1}. ${renderStep(step)}`).join('\n');

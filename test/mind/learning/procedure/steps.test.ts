@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { normalizeText } from '#base/text.ts';
-import { fillStep, parametersOf, type Step } from '#mind/learning/reflex/procedure/step.ts';
-import { readSteps, renderSteps } from '#mind/learning/reflex/procedure/step-text.ts';
+import { fillStep, parametersOf, readSteps, renderSteps, type Step } from '#mind/learning/procedure/steps.ts';
 
 const run = (command: string, more = {}): Step => ({ kind: 'call', tool: 'terminal', arguments: { command, ...more } });
 

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { workCalls } from '#mind/learning/counters/done-calls.ts';
-import { repeatedCalls } from '#mind/learning/reflex/procedure/repeated-calls.ts';
-import { call, turn } from '../../conversation-builder.ts';
+import { repeatedCalls } from '#mind/learning/procedure/traces.ts';
+import { call, turn } from '../conversation-builder.ts';
 
 const found = (commands: string) => {
   const calls = workCalls(

@@ -1,8 +1,8 @@
 // Owns finding plain statements of the owner that are worth keeping, by a few forms: `remember …`, `my X is …`, `I prefer …`. Pure.
 // Invariant: an entry is a whole sentence of the owner, word for word; a question is none.
 import type { Message } from '#core/model/message.ts';
-import { overlap, targetOf } from '#mind/memory/reflex/match-entries.ts';
-import { ownerWords } from '../counters/split-turns.ts';
+import { overlap, targetOf } from '#mind/memory/match-entries.ts';
+import { ownerWords } from './split-turns.ts';
 
 export interface OwnerStatement {
   readonly text: string;

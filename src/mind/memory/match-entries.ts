@@ -1,7 +1,10 @@
 // Owns the finding of the entries that a phrase means, by shared words and word forms; and which memory file words belong in.
 // Invariant: pure; an entry that shares no word with the phrase is never found.
 import { stemWord } from '#base/text/stem-word.ts';
-import type { KeptEntry, Target } from './kept-entries.ts';
+
+interface WithText {
+  readonly text: string;
+}
 
 const SMALL = new Set(
   'the a an and or but of to in on at by for from with is are was were be been am do does did has have had i me my mine we our us you your it its this that these those he she his her they their what which who when where how about not no now any all some there than then so as if will would can could should like just also please name thing things said told'.split(
@@ -11,7 +14,7 @@ const SMALL = new Set(
 const SELF = /\b(?:i|i'm|i’m|i'd|i've|i'll|im|ive|me|my|mine|myself)\b|^(?:always|never|from now on)\b/i;
 
 /** Words in the first person, and how the owner wants to be served, are the owner's profile; everything else is a note. */
-export function targetOf(text: string): Target {
+export function targetOf(text: string): 'memory' | 'user' {
   return SELF.test(text) ? 'user' : 'memory';
 }
 
@@ -23,7 +26,7 @@ export function overlap(phrase: string, entry: string): number {
 }
 
 /** Entries with at least half of the words, best first. */
-export function matchEntries(phrase: string, entries: readonly KeptEntry[]): readonly KeptEntry[] {
+export function matchEntries<Entry extends WithText>(phrase: string, entries: readonly Entry[]): readonly Entry[] {
   const exact = entries.filter((entry) => entry.text.toLowerCase().includes(phrase.toLowerCase().trim()));
   if (exact.length > 0) return exact;
   const rated = entries
@@ -33,7 +36,7 @@ export function matchEntries(phrase: string, entries: readonly KeptEntry[]): rea
 }
 
 /** The one entry that stands clear of the others, or undefined. */
-export function clearMatch(phrase: string, entries: readonly KeptEntry[]): KeptEntry | undefined {
+export function clearMatch<Entry extends WithText>(phrase: string, entries: readonly Entry[]): Entry | undefined {
   const [first, second] = matchEntries(phrase, entries);
   if (first === undefined || second === undefined) return first;
   return overlap(phrase, first.text) > overlap(phrase, second.text) ? first : undefined;

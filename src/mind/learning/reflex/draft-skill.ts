@@ -5,12 +5,10 @@ import { stemWord } from '#base/text/stem-word.ts';
 import { isStopStem } from '#base/text/stop-words.ts';
 import { sliceText } from '#base/text.ts';
 import { type WriteSkillReason, writeSkill } from '#mind/skills/format/write-skill.ts';
-import { isCorrection } from '../../counters/correction-line.ts';
-import type { DoneCall } from '../../counters/done-calls.ts';
-import { actWord } from './act-word.ts';
-import { parametersOf } from './step.ts';
-import { renderSteps } from './step-text.ts';
-import { shortStep, stepOf, type Trace } from './trace.ts';
+import { isCorrection } from '../counters/correction-line.ts';
+import type { DoneCall } from '../counters/done-calls.ts';
+import { parametersOf, renderSteps } from '../procedure/steps.ts';
+import { actWord, shortStep, stepOf, type Trace } from '../procedure/traces.ts';
 
 const NAME_WORDS = 4;
 const LONGEST_NAME = 40;
