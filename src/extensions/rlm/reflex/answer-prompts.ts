@@ -5,7 +5,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
 import { OUTPUT_VERSION } from '../envelope/output-schema.ts';
 import { askCode } from './ask-code.ts';
-import { pickQuotes, type Quote, questionStems, rankTexts } from './pick-quotes.ts';
+import { distinct, pickQuotes, type Quote, questionStems, rankTexts } from './pick-quotes.ts';
 
 function fieldAt(value: JsonValue | undefined, path: readonly string[]): JsonValue | undefined {
   return path.reduce(
@@ -56,10 +56,8 @@ function confidenceOf(scored: readonly { readonly score: number }[]): number {
   return Math.round(Math.min(GIVEN, Math.max(0, ...scored.map(({ score }) => score))) * 100) / 100;
 }
 
-const ASK_ELSE = 'Ask with words of the text, or with a model.';
-
-function gapOf(gap: string, impact: string, suggested_next_step = ''): JsonObject {
-  return { gap, impact, suggested_next_step };
+function gapOf(gap: string, impact: string): JsonObject {
+  return { gap, impact, suggested_next_step: 'Ask with words of the text, or with a model.' };
 }
 
 /** A rule cannot split a question, so it is atomic. */
@@ -83,20 +81,21 @@ function answerLeaf(input: JsonObject): JsonObject {
   const quotes = quotesOf(askedOf(input), chunks)
     .toSorted((left, right) => right.score - left.score)
     .slice(0, MOST_FACTS);
-  const observed_facts = quotes.map(({ text, tag, chunk_id: evidence_chunk_id }) =>
-    tag === null ? { text, evidence_chunk_id } : { fact_id: tag, text, evidence_chunk_id },
-  );
+  const observed_facts = quotes.map((one) => {
+    const fact = { text: one.text, evidence_chunk_id: one.chunk_id };
+    return one.tag === null ? fact : { fact_id: one.tag, ...fact };
+  });
   const nothing = `Nothing fits the question in ${ids.slice(0, 4).join(', ')}${ids.length > 4 ? ' and the others' : ''}`;
   return replyTo(input, mode, {
     verdict: quotes.length > 0 ? 'passed' : 'partial',
     confidence: confidenceOf(quotes),
     result: { summary: `Passages quoted: ${quotes.length}.`, details: { observed_facts } },
-    residual_gaps: quotes.length > 0 ? [] : [gapOf(nothing, 'Nothing is quoted from there.', ASK_ELSE)],
-    artifacts: [mode === 'execute_atomic' ? EXECUTION : summaryOf(input, ids)],
+    residual_gaps: quotes.length > 0 ? [] : [gapOf(nothing, 'Nothing is quoted from there.')],
+    artifacts: [mode === 'execute_atomic' ? EXECUTED : summaryOf(input, ids)],
   });
 }
 
-const EXECUTION = {
+const EXECUTED = {
   type: 'atomic_execution',
   deliverable: null,
   checks_performed: [],
@@ -114,9 +113,7 @@ function summaryOf(input: JsonObject, source_chunk_ids: readonly string[]): Json
 function quotesOf(question: string, chunks: readonly JsonObject[]): readonly (Quote & { chunk_id: string })[] {
   return chunks.flatMap((chunk) => {
     const chunk_id = textAt(chunk, 'chunk_id');
-    return pickQuotes(question, textAt(chunk, 'content')).flatMap((one) =>
-      chunk_id === '' ? [] : { ...one, chunk_id },
-    );
+    return pickQuotes(question, textAt(chunk, 'content')).map((one) => ({ ...one, chunk_id }));
   });
 }
 
@@ -127,7 +124,7 @@ function answerSynthesis(input: JsonObject): JsonObject {
   const { confidence, ...claims } = claimsOf(askedOf(input), facts);
   const silent = children.filter((child) => textAt(child, 'completion_status') !== 'completed');
   const gaps = silent.map((child) => gapOf(`${textAt(child, 'call_id')} gave no reply.`, 'Its part is not read.'));
-  if (confidence === 0) gaps.push(gapOf('No reported fact fits the question.', 'Nothing is claimed.', ASK_ELSE));
+  if (confidence === 0) gaps.push(gapOf('No reported fact fits the question.', 'Nothing is claimed.'));
   const verdict = gaps.length === 0 ? 'passed' : 'partial';
   return { mode: 'synthesize_parent', verdict, confidence, ...claims, residual_gaps: gaps };
 }
@@ -150,20 +147,11 @@ function readFacts(value: JsonObject, ...path: readonly string[]): readonly Give
 const GIVEN = 0.8;
 const MOST_OF_ALL = 60;
 
-/** What fits, each text and each id once (without words to look for all, up to the bound), references that quote it, a summary that counts. */
+/** What fits, each text once (without words to look for all, up to the bound), references that quote it, a summary that counts. */
 function claimsOf(question: string, facts: readonly GivenFact[]) {
-  const seen = new Set<string>();
-  const once = facts.filter(({ fact_id, text }) => {
-    const keys = [`text ${text.replace(/\s+/g, ' ').toLowerCase()}`, `id ${fact_id}`];
-    const isNew = !keys.some((key) => seen.has(key));
-    if (isNew) for (const key of keys) seen.add(key);
-    return isNew;
-  });
   const stems = questionStems(question);
-  const fitting =
-    stems.length === 0
-      ? once.slice(0, MOST_OF_ALL).map((fact) => ({ ...fact, score: GIVEN }))
-      : rankTexts(stems, once, { near: 0.5, most: 16 });
+  const all = distinct(facts).map((fact) => ({ ...fact, score: GIVEN }));
+  const fitting = stems.length === 0 ? all.slice(0, MOST_OF_ALL) : rankTexts(stems, all, { near: 0.5, most: 16 });
   const chunks = new Set(fitting.map((fact) => fact.evidence_chunk_id)).size;
   const summary = `${fitting.length} of ${facts.length} reported facts fit the question, from ${chunks} ${chunks === 1 ? 'chunk' : 'chunks'}.`;
   return {

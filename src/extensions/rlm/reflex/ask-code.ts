@@ -22,12 +22,11 @@ function countCode(phrase: string): string {
 const count = compute((context) => {
   const lines = new Set();
   let times = 0;
-  for (let from = 0, more = true; more; ) {
+  for (let from = 0; from >= 0; ) {
     const hits = context.search(new RegExp(${JSON.stringify(pattern)}, 'iu'), { from, max: 5000 });
     for (const hit of hits) lines.add(hit.line);
     times += hits.length;
-    more = hits.more;
-    if (more) from = hits[hits.length - 1].at + 1;
+    from = hits.more ? hits[hits.length - 1].at + 1 : -1;
   }
   return { times, lines: lines.size };
 }, context);

@@ -21,17 +21,11 @@ export function questionStems(text: string): readonly string[] {
   return WHOLE.test(head) ? [] : [...new Set(contentStems(head))].filter((stem) => !IDLE.has(stem));
 }
 
-export interface Ranking {
-  /** Of the best score. */
-  readonly near: number;
-  readonly most: number;
-}
-
-/** Best first; rare words count more, those of the heading less. A text that shares no stem is left out. */
+/** Best first, those near the best; rare words count more, those of the heading less. A text that shares no stem is left out. */
 export function rankTexts<T extends { readonly text: string; readonly under?: string }>(
   stems: readonly string[],
   texts: readonly T[],
-  { near, most }: Ranking,
+  { near, most }: { readonly near: number; readonly most: number },
 ): readonly (T & { readonly score: number })[] {
   const read = texts.map(
     ({ text, under = '' }) => [new Set(contentStems(text)), new Set(contentStems(under))] as const,
@@ -55,22 +49,20 @@ export function rankTexts<T extends { readonly text: string; readonly under?: st
 export type Quote = Pick<Passage, 'text' | 'tag'> & { readonly score: number };
 
 const MOST_QUOTES = 8;
-/** Beyond so many passages the rest of a text is not read by the rule. */
+/** Beyond so many passages the rest of a text is not read by the rule; what has more characters than LONGEST is no quotation. */
 const MOST_PASSAGES = 20_000;
-/** UTF-16 units; what is longer is no quotation. */
 const LONGEST = 2_000;
 /** Less is chance. */
 const LEAST = 0.3;
 
 export function pickQuotes(question: string, text: string): readonly Quote[] {
   const stems = questionStems(question);
-  const passages = cutPassages(text)
+  const body = cutPassages(text)
     .slice(0, MOST_PASSAGES)
-    .filter((one) => one.text.length <= LONGEST && /[\p{L}\p{N}]/u.test(one.text));
-  const body = passages.filter(({ kind }) => kind !== 'heading');
-  if (stems.length === 0) return distinct(leading(body).map((one) => ({ ...one, score: 0.5 })));
-  const ranked = rankTexts(stems, body, { near: 0.55, most: MOST_QUOTES * 2 });
-  return distinct(ranked.filter(({ score }) => score >= LEAST));
+    .filter((one) => one.kind !== 'heading' && one.text.length <= LONGEST && /[\p{L}\p{N}]/u.test(one.text));
+  const ranked = rankTexts(stems, body, { near: 0.55, most: MOST_QUOTES * 2 }).filter(({ score }) => score >= LEAST);
+  const quotes = stems.length > 0 ? ranked : leading(body).map((one) => ({ ...one, score: 0.5 }));
+  return distinct(quotes).slice(0, MOST_QUOTES);
 }
 
 /** With no word to look for: what is tagged as a fact, else how each section begins. */
@@ -80,8 +72,10 @@ function leading(body: readonly Passage[]): readonly Passage[] {
 }
 
 /** The same words once. */
-function distinct(quotes: readonly Quote[]): readonly Quote[] {
-  const once = new Map(quotes.toReversed().map((one) => [one.text.replace(/\s+/g, ' ').toLowerCase(), one]));
-  const kept = new Set(once.values());
-  return quotes.filter((one) => kept.has(one)).slice(0, MOST_QUOTES);
+export function distinct<T extends { readonly text: string }>(texts: readonly T[]): readonly T[] {
+  const seen = new Set<string>();
+  return texts.filter(({ text }) => {
+    const before = seen.size;
+    return seen.add(text.replace(/\s+/g, ' ').toLowerCase()).size > before;
+  });
 }
