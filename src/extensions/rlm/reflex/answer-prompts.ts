@@ -5,7 +5,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
 import { OUTPUT_VERSION } from '../envelope/output-schema.ts';
 import { askCode } from './ask-code.ts';
-import { distinct, pickQuotes, type Quote, questionStems, rankTexts } from './pick-quotes.ts';
+import { distinct, pickQuotes, questionStems, rankTexts } from './pick-quotes.ts';
 
 function fieldAt(value: JsonValue | undefined, path: readonly string[]): JsonValue | undefined {
   return path.reduce(
@@ -81,27 +81,18 @@ function answerLeaf(input: JsonObject): JsonObject {
   const quotes = quotesOf(askedOf(input), chunks)
     .toSorted((left, right) => right.score - left.score)
     .slice(0, MOST_FACTS);
-  const observed_facts = quotes.map((one) => {
-    const fact = { text: one.text, evidence_chunk_id: one.chunk_id };
-    return one.tag === null ? fact : { fact_id: one.tag, ...fact };
-  });
+  const observed_facts = quotes.map(({ tag, score: _, ...fact }) => (tag === null ? fact : { fact_id: tag, ...fact }));
   const nothing = `Nothing fits the question in ${ids.slice(0, 4).join(', ')}${ids.length > 4 ? ' and the others' : ''}`;
   return replyTo(input, mode, {
     verdict: quotes.length > 0 ? 'passed' : 'partial',
     confidence: confidenceOf(quotes),
     result: { summary: `Passages quoted: ${quotes.length}.`, details: { observed_facts } },
     residual_gaps: quotes.length > 0 ? [] : [gapOf(nothing, 'Nothing is quoted from there.')],
-    artifacts: [mode === 'execute_atomic' ? EXECUTED : summaryOf(input, ids)],
+    artifacts: [mode === 'execute_atomic' ? { type: 'atomic_execution', ...UNUSED } : summaryOf(input, ids)],
   });
 }
 
-const EXECUTED = {
-  type: 'atomic_execution',
-  deliverable: null,
-  checks_performed: [],
-  claims: [],
-  completion_notes: '',
-};
+const UNUSED = { deliverable: null, checks_performed: [], claims: [], completion_notes: '' };
 
 function summaryOf(input: JsonObject, source_chunk_ids: readonly string[]): JsonObject {
   const summary_id = `${textAt(input, 'call_context', 'call_id')}:summary`;
@@ -110,10 +101,10 @@ function summaryOf(input: JsonObject, source_chunk_ids: readonly string[]): Json
   return { type: 'chunk_summary', summary_id, source_chunk_ids, target_ac_id, ...empty };
 }
 
-function quotesOf(question: string, chunks: readonly JsonObject[]): readonly (Quote & { chunk_id: string })[] {
+function quotesOf(question: string, chunks: readonly JsonObject[]) {
   return chunks.flatMap((chunk) => {
-    const chunk_id = textAt(chunk, 'chunk_id');
-    return pickQuotes(question, textAt(chunk, 'content')).map((one) => ({ ...one, chunk_id }));
+    const evidence_chunk_id = textAt(chunk, 'chunk_id');
+    return pickQuotes(question, textAt(chunk, 'content')).map((one) => ({ ...one, evidence_chunk_id }));
   });
 }
 
@@ -169,8 +160,8 @@ function claimsOf(question: string, facts: readonly GivenFact[]) {
 export function answerVanilla(input: JsonObject): string {
   const question = askedOf(input);
   const given = readFacts(input, 'context', 'retained_facts');
-  const read = quotesOf(question, objectsAt(input, 'context', 'retained_chunks')).flatMap(({ tag, text, chunk_id }) =>
-    tag === null ? [] : [{ fact_id: tag, text, evidence_chunk_id: chunk_id }],
+  const read = quotesOf(question, objectsAt(input, 'context', 'retained_chunks')).flatMap(({ tag, ...fact }) =>
+    tag === null ? [] : [{ fact_id: tag, ...fact }],
   );
   const { confidence, result, evidence_references } = claimsOf(question, given.length > 0 ? given : read);
   const omitted = fieldAt(input, ['context', 'omitted_chunk_ids']);

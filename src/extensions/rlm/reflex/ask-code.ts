@@ -48,12 +48,7 @@ for (const [start] of words) {
 const found = [...lines.values()];
 const weights = new Map(patterns.map((one) => [one, 1 / (1 + Math.log(1 + found.filter(({ own }) => own.includes(one)).length))]));
 const sum = (list) => list.reduce((total, one) => total + weights.get(one), 0);
-// A line counts with its neighbours, for a sentence may go on in the next line.
-const value = ({ line, own }) => {
-  const near = new Set([-3, -2, -1, 1, 2, 3].flatMap((step) => lines.get(line + step)?.own ?? []));
-  return sum(own) + 0.5 * sum([...near].filter((one) => !own.includes(one)));
-};
-const ranked = found.map((one) => ({ ...one, value: value(one) })).sort((a, b) => b.value - a.value || a.line - b.line);
+const ranked = found.map((one) => ({ ...one, value: sum(one.own) })).sort((a, b) => b.value - a.value || a.line - b.line);
 const best = [];
 for (const one of ranked) {
   if (best.length < 6 && one.value > 0 && best.every((other) => Math.abs(other.line - one.line) > 10)) best.push(one);

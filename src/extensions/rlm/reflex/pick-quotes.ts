@@ -62,7 +62,8 @@ export function pickQuotes(question: string, text: string): readonly Quote[] {
     .filter((one) => one.kind !== 'heading' && one.text.length <= LONGEST && /[\p{L}\p{N}]/u.test(one.text));
   const ranked = rankTexts(stems, body, { near: 0.55, most: MOST_QUOTES * 2 }).filter(({ score }) => score >= LEAST);
   const quotes = stems.length > 0 ? ranked : leading(body).map((one) => ({ ...one, score: 0.5 }));
-  return distinct(quotes).slice(0, MOST_QUOTES);
+  const once = distinct(quotes).slice(0, MOST_QUOTES);
+  return once.map(({ text: said, tag, score }) => ({ text: said, tag, score }));
 }
 
 /** With no word to look for: what is tagged as a fact, else how each section begins. */

@@ -19,7 +19,7 @@ export function reflexTasks(): readonly ReflexTask[] {
 
 /** Whatever keys the person has, no model is asked. */
 export function callByRule(clock: Clock, family = 'default'): InnerCall {
-  const usage = { input_tokens: 0, output_tokens: 0 };
+  const free = { model: 'reflex/1', usage: { input_tokens: 0, output_tokens: 0 }, cost: 0, exit_code: null };
   return {
     family,
     call: async ({ prompt }, signal) => {
@@ -29,14 +29,7 @@ export function callByRule(clock: Clock, family = 'default'): InnerCall {
       const task = reflexTasks().find(({ schema }) => input.ok && schema === input.value.schema_version);
       if (!input.ok || task === undefined) return refuse('no_model', 'no rule answers such a prompt');
       const completion = (await task.load())(input.value);
-      return ok({
-        completion,
-        model: 'reflex/1',
-        usage,
-        cost: 0,
-        elapsed_ms: Math.round(clock.monotonic() - from),
-        exit_code: null,
-      });
+      return ok({ ...free, completion, elapsed_ms: Math.round(clock.monotonic() - from) });
     },
   };
 }
