@@ -15,8 +15,8 @@ import { createProcessCall } from '#extensions/rlm/call/process-call.ts';
 import { appendMemory, readMemoryFile } from '#extensions/rlm/memory/memory-file.ts';
 import { memoryMode } from '#extensions/rlm/memory/memory-mode.ts';
 import { memoryReport } from '#extensions/rlm/memory/memory-report.ts';
+import { callByRule } from '#extensions/rlm/reflex/reflex-tasks.ts';
 import { benchPlace, never } from '../../extensions/rlm/bench/bench-place.ts';
-import { reflexInner } from '../../extensions/rlm/bench/reflex-inner.ts';
 import { verifies } from '../../verifies.ts';
 
 const FIXTURES = portabilityFixtures(8);
@@ -58,7 +58,7 @@ async function matrixOf(t: TestContext, { calls, memory, smoke = false, path }: 
 
 /** Reflex, but its synthesis goes through `change` first. */
 function spoiled(family: string, change: (reply: JsonObject, prompt: JsonObject) => JsonObject | string): InnerCall {
-  const honest = reflexInner(family);
+  const honest = callByRule(systemClock, family);
   return {
     family,
     call: async (request, signal) => {
@@ -82,7 +82,7 @@ describe('rlm/bench: the live matrix', () => {
     'rlm:memory:off-by-default',
     'reflex passes all eight fixtures with its own evidence; memory is off',
     async (t) => {
-      const { matrix, checkpoints, store } = await matrixOf(t, { calls: [reflexInner()] });
+      const { matrix, checkpoints, store } = await matrixOf(t, { calls: [callByRule(systemClock, 'reflex')] });
       assert.equal(matrix.aggregate_result.status, 'pass', JSON.stringify(matrix.cells.map((cell) => cell.failures)));
       assert.deepEqual([matrix.passed_primary_cell_count, matrix.vacuous_pass_count, matrix.clean], [8, 0, true]);
       assert.deepEqual(
@@ -109,7 +109,7 @@ describe('rlm/bench: the live matrix', () => {
     'rlm:memory:modes',
     'write stores and recalls nothing, read recalls and stores nothing, read-write does both',
     async (t) => {
-      const calls = [reflexInner()];
+      const calls = [callByRule(systemClock, 'reflex')];
       const written = await matrixOf(t, { calls, memory: 'write' });
       assert.deepEqual([written.matrix.memory_summary.recalled_priors, written.matrix.clean], [0, false]);
       assert.ok(written.matrix.memory_summary.stored_observations >= 8);
@@ -135,7 +135,7 @@ describe('rlm/bench: the live matrix', () => {
     'rlm:memory:not-evidence',
     'with or without memory the cells have the same verdicts and claims',
     async (t) => {
-      const calls = [reflexInner('a'), spoiled('b', withoutHandle)];
+      const calls = [callByRule(systemClock, 'a'), spoiled('b', withoutHandle)];
       const facts = ({ matrix }: { readonly matrix: Matrix }) =>
         matrix.cells.map((cell) => [cell.fixture_id, cell.status, cell.validated_claim_count]);
       const first = await matrixOf(t, { calls, memory: 'read-write' });

@@ -5,7 +5,7 @@ import { errorCode, errorText } from '#base/errors.ts';
 import type { JsonValue } from '#base/json.ts';
 import { failed } from '#core/agent/command-failure.ts';
 import type { CommandOutput } from '#core/agent/command-spec.ts';
-import { createTurnCall } from '../call/turn-call.ts';
+import { callByRule } from '../reflex/reflex-tasks.ts';
 import type { RlmGround } from '../rlm-ground.ts';
 import { openTraceStore } from '../trace/open-trace-store.ts';
 import { DEMO_FAILED } from './demo-failed.ts';
@@ -22,7 +22,6 @@ import {
   splitStage,
   verifyStage,
 } from './demo-stages.ts';
-import { reflexTurn } from './reflex-turn.ts';
 
 const NAME_WIDTH = 13;
 
@@ -33,12 +32,7 @@ export async function* runRlmDemo(
   signal: AbortSignal,
 ): AsyncGenerator<CommandOutput> {
   const store = openTraceStore(place.home, { clock });
-  const inner = createTurnCall({
-    family: 'default',
-    runTurn: reflexTurn(clock, place.folder),
-    tier: () => 'T0',
-    clock,
-  });
+  const inner = callByRule(clock);
   const told: Record<string, JsonValue> = {};
   let number = 0;
   yield line('Talaria takes a file apart: no key, no language model (reflex/1, which is rules), nothing staged.');

@@ -1,79 +1,82 @@
-// Owns which passages of a text are quoted as an answer to a question, best first. Knows no reply and no model.
-// Invariant: every quote is a whole passage of the text; none when nothing fits; pure, deterministic, linear in the text.
-import { splitWords } from '#base/text/split-words.ts';
+// Owns which passages of a text are quoted as an answer to a question: word overlap and nothing else, for a rule understands no question.
+// Knows no reply and no model. Invariant: every quote is a whole passage of the text; none when nothing fits; pure, linear in the text.
+import { contentStems } from '#base/text/content-stems.ts';
 import { cutPassages, type Passage } from '../text/cut-passages.ts';
-import { bestOf, type Question, rankTexts, type Score } from './read-question.ts';
 
-export interface Quote {
-  readonly text: string;
-  readonly tag: string | null;
-  readonly score: number;
+/** What is longer is a text and no question. */
+const LONGEST_QUESTION = 2_000;
+
+/** They ask, and say nothing of what is looked for. */
+const IDLE: ReadonlySet<string> = new Set(
+  contentStems(`answer question describe explain summarize summary overview document text chunk material content list find show name give
+  quote extract tell fact claim every all main statement source many much long often mean happen happens`),
+);
+
+/** "List every fact of the log with its chunk", "the main statements of x": whatever the text says. */
+const WHOLE = /\b(?:(?:all|every|each)\s+(?:\w{1,20}\s+)?facts?|main\s+statements?)\b/i;
+
+/** Stems that an answer should share, each once. None: it asks for the whole, or in words that say nothing. */
+export function questionStems(text: string): readonly string[] {
+  const head = text.slice(0, LONGEST_QUESTION);
+  return WHOLE.test(head) ? [] : [...new Set(contentStems(head))].filter((stem) => !IDLE.has(stem));
 }
+
+/** Best first, those near the best; rare words count more, those of the heading less. A text that shares no stem is left out. */
+export function rankTexts<T extends { readonly text: string; readonly under?: string }>(
+  stems: readonly string[],
+  texts: readonly T[],
+  { near, most }: { readonly near: number; readonly most: number },
+): readonly (T & { readonly score: number })[] {
+  const read = texts.map(
+    ({ text, under = '' }) => [new Set(contentStems(text)), new Set(contentStems(under))] as const,
+  );
+  const weights = stems.map((stem) => {
+    const holding = read.filter(([own]) => own.has(stem)).length;
+    // A number in a question is meant: of two the other one is no answer.
+    return Math.log(1 + (texts.length + 1) / (holding + 1)) * (/\d/.test(stem) ? 2 : 1);
+  });
+  const sum = (shares: readonly number[]) => shares.reduce((left, right) => left + right, 0);
+  const total = sum(weights);
+  const scored = texts.map((one, at) => {
+    const shareOf = (stem: string) => (read[at]?.[0].has(stem) ? 1 : read[at]?.[1].has(stem) ? 0.7 : 0);
+    return { ...one, score: sum(stems.map((stem, which) => shareOf(stem) * (weights[which] ?? 0))) / total };
+  });
+  const best = scored.reduce((top, { score }) => Math.max(top, score), 0);
+  const good = scored.filter(({ score }) => score > 0 && score >= best * near);
+  return good.toSorted((left, right) => right.score - left.score).slice(0, most);
+}
+
+export type Quote = Pick<Passage, 'text' | 'tag'> & { readonly score: number };
 
 const MOST_QUOTES = 8;
-/** Beyond so many passages the rest of a text is not read by the rule. */
+/** Beyond so many passages the rest of a text is not read by the rule; what has more characters than LONGEST is no quotation. */
 const MOST_PASSAGES = 20_000;
-/** UTF-16 units; what is longer is no quotation. */
 const LONGEST = 2_000;
-/** Of the best score. */
-const NEAR = 0.55;
-/** A heading alone answers little; one word is no passage. */
-const WEIGHT_OF_LITTLE = 0.55;
+/** Less is chance. */
+const LEAST = 0.3;
 
-export function pickQuotes(question: Question, text: string): readonly Quote[] {
-  const all = cutPassages(text).slice(0, MOST_PASSAGES);
-  const passages = all.filter((one) => one.text.length <= LONGEST);
-  if (question.stems.length === 0) return distinct(leading(passages).map((one) => ({ ...one, score: 0.5 })));
-  const scores = rankTexts(
-    question,
-    passages.map((one) => ({ ...one, weight: isLittle(one) ? WEIGHT_OF_LITTLE : 1 })),
-  );
-  const good = withFollowers(scores, passages).filter((one) => isGood(one, question));
-  const best = bestOf(good, { near: NEAR, most: MOST_QUOTES * 2 });
-  return distinct(best.flatMap(({ at, score }) => passages.slice(at, at + 1).map((one) => ({ ...one, score }))));
-}
-
-function isLittle({ kind, text }: Passage): boolean {
-  return kind === 'heading' || splitWords(text).length < 3;
+export function pickQuotes(question: string, text: string): readonly Quote[] {
+  const stems = questionStems(question);
+  const body = cutPassages(text)
+    .slice(0, MOST_PASSAGES)
+    .filter((one) => one.kind !== 'heading' && one.text.length <= LONGEST && /[\p{L}\p{N}]/u.test(one.text));
+  const ranked = rankTexts(stems, body, { near: 0.55, most: MOST_QUOTES * 2 }).filter(({ score }) => score >= LEAST);
+  const quotes = stems.length > 0 ? ranked : leading(body).map((one) => ({ ...one, score: 0.5 }));
+  const once = distinct(quotes).slice(0, MOST_QUOTES);
+  return once.map(({ text: said, tag, score }) => ({ text: said, tag, score }));
 }
 
 /** With no word to look for: what is tagged as a fact, else how each section begins. */
-function leading(passages: readonly Passage[]): readonly Passage[] {
-  const tagged = passages.filter(({ tag }) => tag !== null);
-  const body = passages.filter(({ kind }) => kind !== 'heading');
-  const chosen = tagged.length > 0 ? tagged : body.filter((one, at) => one.under !== body[at - 1]?.under);
-  return chosen.slice(0, MOST_QUOTES * 2);
-}
-
-/** What ends with a colon is answered by what follows it. */
-const FOLLOWERS = 5;
-
-function withFollowers(scores: readonly Score[], passages: readonly Passage[]): readonly Score[] {
-  return scores.map((one) => {
-    const leads = scores.slice(Math.max(0, one.at - FOLLOWERS), one.at).filter(({ at, score }) => {
-      const between = passages.slice(at + 1, one.at + 1);
-      const isList = between.every(({ kind }) => kind === 'item' || kind === 'code');
-      return isList && passages[at]?.text.endsWith(':') === true && score > one.score;
-    });
-    const [lead] = leads.slice(-1);
-    return lead === undefined ? one : { ...one, score: lead.score * 0.9, shared: lead.shared };
-  });
-}
-
-/** One common word shared with a long question is chance. */
-function isGood({ score, shared }: Score, { stems }: Question): boolean {
-  if (stems.length <= 2) return score >= 0.2;
-  return score >= 0.3 && (shared >= 2 || score >= 0.5);
+function leading(body: readonly Passage[]): readonly Passage[] {
+  const tagged = body.filter(({ tag }) => tag !== null);
+  return tagged.length > 0 ? tagged : body.filter((one, at) => one.under !== body[at - 1]?.under);
 }
 
 /** The same words once. */
-function distinct(quotes: readonly Quote[]): readonly Quote[] {
+export function distinct<T extends { readonly text: string }>(texts: readonly T[]): readonly T[] {
   const seen = new Set<string>();
-  const fresh = quotes.filter(({ text }) => {
-    const folded = text.replace(/\s+/g, ' ').toLowerCase();
-    if (!/[\p{L}\p{N}]/u.test(folded) || seen.has(folded)) return false;
-    seen.add(folded);
-    return true;
+  return texts.filter(({ text }) => {
+    const before = seen.size;
+    return seen.add(text.replace(/\s+/g, ' ').toLowerCase()).size > before;
   });
-  return fresh.slice(0, MOST_QUOTES).map(({ text, tag, score }) => ({ text, tag, score }));
 }

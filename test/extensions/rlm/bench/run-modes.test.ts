@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { systemClock } from '#base/clock.ts';
 import { sha256 } from '#base/ids.ts';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { ok, refuse } from '#base/result.ts';
@@ -13,6 +14,7 @@ import { VANILLA_SYSTEM, vanillaPrompt } from '#extensions/rlm/bench/modes/vanil
 import { baselineMode, dogfoodMode, recursiveFixtureMode, truncationMode } from '#extensions/rlm/bench/run-modes.ts';
 import type { InnerCall } from '#extensions/rlm/call/inner-call.ts';
 import { validateFixture } from '#extensions/rlm/fixtures/validate-fixture.ts';
+import { callByRule } from '#extensions/rlm/reflex/reflex-tasks.ts';
 import { replayArtifact } from '#extensions/rlm/score/replay-artifact.ts';
 import { RUN_ENGINES } from '#extensions/rlm/trace/engines/run-engines.ts';
 import { replayRun } from '#extensions/rlm/trace/replay/replay-run.ts';
@@ -21,7 +23,6 @@ import { verifyRun } from '#extensions/rlm/trace/verify/verify-run.ts';
 import { verifies } from '../../../verifies.ts';
 import { recorded, withData } from '../fixtures/recorded.ts';
 import { benchPlace, never } from './bench-place.ts';
-import { reflexInner } from './reflex-inner.ts';
 
 const COMMITTED = join(process.env.TALARIA_DATA ?? '', 'data/rlm/long_context_truncation.json');
 const saying = (completion: string): InnerCall => ({
@@ -36,7 +37,7 @@ function at(value: unknown, ...keys: readonly string[]): unknown {
 
 describe('rlm/bench: the baseline', () => {
   verifies('rlm:fixture:vanilla-one-call', 'makes exactly one call, whatever comes back', async (t) => {
-    for (const inner of [reflexInner('default'), saying('no JSON at all'), saying('{}'), failing]) {
+    for (const inner of [callByRule(systemClock), saying('no JSON at all'), saying('{}'), failing]) {
       const { engine, home, requests } = benchPlace(t, [inner]);
       const result = await baselineMode({ engine, home }, { families: [] }, never());
       assert.ok(result.ok);
@@ -51,7 +52,7 @@ describe('rlm/bench: the baseline', () => {
   });
 
   test('by rule it scores 1.00, and the guard accepts it', async (t) => {
-    const { engine, home } = benchPlace(t, [reflexInner('default')]);
+    const { engine, home } = benchPlace(t, [callByRule(systemClock)]);
     const result = await baselineMode({ engine, home }, { families: [] }, never());
     assert.ok(result.ok);
     assert.deepEqual(result.value.lines.slice(1, 4), [
@@ -88,7 +89,7 @@ describe('rlm/bench: the baseline', () => {
 
 describe('rlm/bench: the comparison', () => {
   verifies('rlm:fixture:recursive-five-calls', 'one call against four chunk calls and one synthesis', async (t) => {
-    const { engine, home, requests } = benchPlace(t, [reflexInner('default')]);
+    const { engine, home, requests } = benchPlace(t, [callByRule(systemClock)]);
     const result = await truncationMode({ engine, home }, { families: [] }, never());
     assert.ok(result.ok);
     assert.deepEqual(result.value.lines.slice(0, 3), [
@@ -112,7 +113,7 @@ describe('rlm/bench: the comparison', () => {
   verifies('rlm:fixture:recursive-five-calls', 'the committed fixture too', {
     options: withData,
     run: async (t) => {
-      const { engine, home, requests } = benchPlace(t, [reflexInner('default')]);
+      const { engine, home, requests } = benchPlace(t, [callByRule(systemClock)]);
       const result = await truncationMode({ engine, home }, { families: [], fixture: COMMITTED }, never());
       assert.ok(result.ok);
       assert.equal(requests.length, 6);
@@ -128,7 +129,7 @@ describe('rlm/bench: the comparison', () => {
   });
 
   verifies('rlm:score:replay', 'a comparison of ours replays offline to its own figures', async (t) => {
-    const { engine, home } = benchPlace(t, [reflexInner('default')]);
+    const { engine, home } = benchPlace(t, [callByRule(systemClock)]);
     const result = await truncationMode({ engine, home }, { families: [] }, never());
     assert.ok(result.ok);
     const artifact = JSON.parse(readFileSync(result.value.output, 'utf8')) as JsonObject;
@@ -165,7 +166,7 @@ describe('rlm/bench: the comparison', () => {
 
 describe('rlm/bench: recursive fixture and dogfood', () => {
   test('what the section recursive_run expects is held against what came out', async (t) => {
-    const { engine, home } = benchPlace(t, [reflexInner('default')]);
+    const { engine, home } = benchPlace(t, [callByRule(systemClock)]);
     const result = await recursiveFixtureMode({ engine, home }, { families: [] }, never());
     assert.ok(result.ok);
     assert.equal(result.value.success, true, result.value.lines.join('\n'));
@@ -187,7 +188,7 @@ describe('rlm/bench: recursive fixture and dogfood', () => {
   });
 
   test('a fixture that is missing, no JSON, or disagrees with itself is refused with its reason', async (t) => {
-    const { engine, home, requests } = benchPlace(t, [reflexInner('default')]);
+    const { engine, home, requests } = benchPlace(t, [callByRule(systemClock)]);
     const fixture = ownTruncationFixture();
     const cases = {
       fixture_unreadable: undefined,
@@ -210,7 +211,7 @@ describe('rlm/bench: recursive fixture and dogfood', () => {
   });
 
   test('dogfood: evidence is what this run accepted, from at least three files, in a tree of two levels', async (t) => {
-    const { engine, home } = benchPlace(t, [reflexInner('default')]);
+    const { engine, home } = benchPlace(t, [callByRule(systemClock)]);
     const folder = join(import.meta.dirname, '../../../../src/base');
     const result = await dogfoodMode({ engine, home }, { families: [], folder, target: 'src/base' }, never());
     assert.ok(result.ok);
@@ -240,7 +241,7 @@ describe('rlm/bench: traces', () => {
     'rlm:run:replay',
     'the runs of a comparison verify, and replay without a model to the same state',
     async (t) => {
-      const { engine, home, requests } = benchPlace(t, [reflexInner('default')]);
+      const { engine, home, requests } = benchPlace(t, [callByRule(systemClock)]);
       const result = await truncationMode({ engine, home }, { families: [] }, never());
       assert.ok(result.ok);
       const asked = requests.length;

@@ -4,7 +4,6 @@ import { describe, type TestContext, test } from 'node:test';
 import { systemClock } from '#base/clock.ts';
 import { ok } from '#base/result.ts';
 import type { InnerCall } from '#extensions/rlm/call/inner-call.ts';
-import { createTurnCall } from '#extensions/rlm/call/turn-call.ts';
 import { openDemoPlace } from '#extensions/rlm/demo/demo-place.ts';
 import type { DemoRun } from '#extensions/rlm/demo/demo-run.ts';
 import {
@@ -17,7 +16,7 @@ import {
   splitStage,
   verifyStage,
 } from '#extensions/rlm/demo/demo-stages.ts';
-import { reflexTurn } from '#extensions/rlm/demo/reflex-turn.ts';
+import { callByRule } from '#extensions/rlm/reflex/reflex-tasks.ts';
 import { memoryTraceStore } from '#extensions/rlm/trace/memory-trace-store.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 
@@ -29,8 +28,8 @@ function groundOf(t: TestContext, change: (inner: InnerCall) => InnerCall = (inn
   const open = () => Promise.reject(new Error('not asked for'));
   const place = openDemoPlace({ clock: systemClock, places, variables: {}, program: [], open }, join(path, 'kept'));
   assert.ok(place.ok);
-  const inner = createTurnCall({ family: 'default', runTurn: reflexTurn(systemClock, path), tier: () => 'T0' });
-  return { clock: systemClock, store: memoryTraceStore(), place: place.value, inner: change(inner) };
+  const inner = change(callByRule(systemClock));
+  return { clock: systemClock, store: memoryTraceStore(), place: place.value, inner };
 }
 
 /** An inner call that answers a synthesis with this. */

@@ -5,7 +5,6 @@ import test from 'node:test';
 import fc from 'fast-check';
 import { isJsonObject, type JsonObject, type JsonValue, parseJsonObject } from '#base/json.ts';
 import { pickQuotes } from '#extensions/rlm/reflex/pick-quotes.ts';
-import { readQuestion } from '#extensions/rlm/reflex/read-question.ts';
 import { reflexTasks } from '#extensions/rlm/reflex/reflex-tasks.ts';
 import { cutPassages } from '#extensions/rlm/text/cut-passages.ts';
 import { ends } from '../../../ends.ts';
@@ -18,7 +17,7 @@ const read = (document: string) => readFileSync(join(ROOT, document), 'utf8');
 
 function placesOf(questions: readonly DocumentQuestion[]): readonly number[] {
   return questions.map(({ document, question, answer }) =>
-    pickQuotes(readQuestion(question), read(document)).findIndex(({ text }) => folded(text).includes(answer)),
+    pickQuotes(question, read(document)).findIndex(({ text }) => folded(text).includes(answer)),
   );
 }
 
