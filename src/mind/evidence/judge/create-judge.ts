@@ -40,8 +40,14 @@ export function createJudge(parts: JudgeParts): Judge {
       const judged: Judgement[] = [];
       const byId = new Map(sources.map((source) => [source.id, { ...source, text: parts.redact(source.text) }]));
       for (const batch of batches(claims, byId)) judged.push(...(await judgeBatch(parts, batch, policy, signal)));
-      await parts.record(judged, claims, policy);
-      return judged;
+      try {
+        await parts.record(judged, claims, policy);
+        return judged;
+      } catch {
+        // A verdict that `why` could not show decides nothing.
+        throwIfAborted(signal);
+        return claims.map(({ id }) => ({ id, verdict: 'none', why: 'failed' satisfies NoVerdict, model: '' }));
+      }
     },
   };
 }

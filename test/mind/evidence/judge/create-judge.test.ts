@@ -81,6 +81,32 @@ test('judge: whatever goes wrong is no verdict', async () => {
   }
 });
 
+test('judge: verdicts that cannot be recorded are none; a stop stops all the same', async () => {
+  const { judge } = judgeOf(() => turnEnd('c1 supported: yes\nc2 supported: yes'), {
+    record: () => Promise.reject(new Error('database is locked')),
+  });
+  const judged = await judge.judge([CLAIM, { ...CLAIM, id: 'l' }], [OWNER], KEEP);
+  const none = { verdict: 'none', why: 'failed', model: '' };
+  assert.deepEqual(judged, [
+    { id: 'k', ...none },
+    { id: 'l', ...none },
+  ]);
+  const stopping = new AbortController();
+  const stopped = judgeOf(() => turnEnd('c1 supported: yes'), {
+    record: async () => stopping.abort(new Error('stop')),
+  });
+  const recorded = await stopped.judge.judge([CLAIM], [OWNER], KEEP, stopping.signal);
+  assert.equal(recorded[0]?.verdict, 'supported', 'what stands recorded stands');
+  const failing = new AbortController();
+  const failed = judgeOf(() => turnEnd('c1 supported: yes'), {
+    record: async () => {
+      failing.abort(new Error('stop'));
+      throw new Error('database is locked');
+    },
+  });
+  await assert.rejects(failed.judge.judge([CLAIM], [OWNER], KEEP, failing.signal), /stop/);
+});
+
 test('judge: a model that is silent is waited for one minute, and a stop stops', async () => {
   const clock = createManualClock();
   const { judge } = judgeOf(() => new Promise(() => undefined), { clock });
