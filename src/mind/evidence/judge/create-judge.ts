@@ -32,6 +32,7 @@ const MOST_CLAIMS = 24;
 /** Characters of one question, about 8,000 tokens. */
 const MOST_TEXT = 32_000;
 const TOKENS_EACH = 60;
+const LONGEST_WHY = 240;
 
 export function createJudge(parts: JudgeParts): Judge {
   return {
@@ -109,7 +110,7 @@ async function judgeBatch(
     const { model } = reply;
     return one === undefined
       ? { id, verdict: 'none', why: 'unreadable' satisfies NoVerdict, model }
-      : { id, verdict: one.verdict, why: parts.redact(one.why), model };
+      : { id, verdict: one.verdict, why: parts.redact(one.why).slice(0, LONGEST_WHY).toWellFormed(), model };
   });
 }
 

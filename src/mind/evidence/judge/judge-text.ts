@@ -42,7 +42,6 @@ export function judgeText({ claims, sources, task, mark }: JudgeQuestion): strin
 
 const LINE =
   /^[\s>|*_`"'\-–•]{0,12}c(\d{1,4})\b[\s:*_`|=.)\]–—-]{0,8}(supported|goes-beyond|contradicts|one-off)\b[\s:*_`|.–—-]{0,8}(.*)$/gim;
-const LONGEST_WHY = 240;
 
 export interface ReadVerdict {
   readonly verdict: Verdict;
@@ -56,7 +55,7 @@ export function readVerdicts(answer: string, count: number): readonly (ReadVerdi
     const at = Number(number) - 1;
     const verdict = (word ?? '').toLowerCase() as Verdict;
     const known = found.get(at);
-    if (known === undefined) found.set(at, { verdict, why: why.trim().slice(0, LONGEST_WHY).toWellFormed() });
+    if (known === undefined) found.set(at, { verdict, why: why.trim() });
     else if (known !== 'torn' && known.verdict !== verdict) found.set(at, 'torn');
   }
   return Array.from({ length: count }, (_, at) => {

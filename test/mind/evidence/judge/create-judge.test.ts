@@ -1,14 +1,19 @@
 // The judge that is a model: what it asks, how it reads the answer, and that everything that goes wrong is no verdict.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { openDatabase } from '#base/database.ts';
 import type { TurnRequest } from '#core/agent/extension-host.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
 import { createJudge, type JudgeParts } from '#mind/evidence/judge/create-judge.ts';
 import { JUDGE_PROMPT } from '#mind/evidence/judge/judge.rules.ts';
 import type { JudgedClaim, JudgedSource } from '#mind/evidence/judge/judge.ts';
 import { readVerdicts } from '#mind/evidence/judge/judge-text.ts';
+import { recordVerdicts, verdictsOf } from '#mind/evidence/judge/verdict-rows.ts';
+import { evidenceSchema } from '#mind/evidence/proposal-schema.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
+import { createTempHome } from '#testing/temp-home.ts';
 
 const OWNER: JudgedSource = { id: 'm1', origin: 'owner', text: 'I use pnpm, never npm.' };
 const CLAIM: JudgedClaim = { id: 'k', text: 'Uses pnpm.', sources: ['m1'] };
@@ -147,6 +152,19 @@ test('judge: secrets are taken out of what is asked', async () => {
   const [one] = await judge.judge([{ ...CLAIM, text: 'It is hunter2.' }], [source], KEEP);
   assert.ok(!requests[0]?.text.includes('hunter2'));
   assert.equal(one?.why, '[secret]');
+});
+
+test('judge: a secret where a text is cut leaves nothing of itself', async (t) => {
+  const path = join(createTempHome(t).path, 'state.db');
+  const { database } = openDatabase(path, { rooms: [evidenceSchema], clock: createManualClock() });
+  t.after(() => database.close());
+  const redact = (text: string) => text.replaceAll('hunter2', '[secret]');
+  const record: JudgeParts['record'] = (...row) =>
+    recordVerdicts({ database, clock: createManualClock(), redact }, ...row);
+  const { judge } = judgeOf(() => turnEnd(`c1 supported: ${'y'.repeat(236)}hunter2`), { redact, record });
+  await judge.judge([{ ...CLAIM, text: `${'x'.repeat(396)}hunter2` }], [OWNER], KEEP);
+  const [row] = verdictsOf(database, 'prop_1');
+  assert.deepEqual([row?.claim.slice(396), row?.why.slice(236)], ['[sec', '[sec']);
 });
 
 test('judge: the prompt is pinned', () => {
