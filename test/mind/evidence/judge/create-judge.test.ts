@@ -179,6 +179,29 @@ test('judge: an answer is read in the ways that models write it', () => {
     '| c1 | supported | x |',
     '`c1` — supported. x',
     '- c1 = SUPPORTED: x',
+    'c1: **supported** x',
+    'c1 supported',
+    'c1 supported\nc2 goes-beyond',
+    'c1 supported—the owner says so, which contradicts nothing',
+    'c1 supported: supported by s1',
   ];
   for (const form of forms) assert.equal(readVerdicts(form, 1)[0]?.verdict, 'supported', form);
+});
+
+test('judge: a verdict that a line does not stand by is none', () => {
+  const forms = [
+    'c1: supported-ish no',
+    'c1 supported? no, goes-beyond',
+    'c1 supportedly',
+    'c1 supported_by nothing',
+    'c1 supported/goes-beyond',
+    'c1 supported | contradicts |',
+    'c1: supported: no, goes-beyond',
+    'c1 goes-beyond - supported',
+    'c1 supported? perhaps\nc1 supported: x',
+    'c1 supported: x\nc1 supported, or not',
+  ];
+  for (const form of forms) assert.equal(readVerdicts(form, 1)[0], undefined, form);
+  assert.equal(readVerdicts('c1 goes-beyond: not supported by s1', 1)[0]?.verdict, 'goes-beyond');
+  assert.equal(readVerdicts('c1 supported\nc2 goes-beyond', 2)[1]?.verdict, 'goes-beyond');
 });
