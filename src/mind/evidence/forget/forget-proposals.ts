@@ -1,4 +1,4 @@
-// Owns taking what went out of proposals and their citations (state.db). Knows no file and no message.
+// Owns taking what went out of proposals, their citations and verdicts (state.db). Knows no file and no message.
 // Invariants: inside the caller's transaction; a proposal stays as a fact (who, what kind, when, what came of it), its words go; one
 // that waited for the owner waits no longer, since nothing is left to say yes to.
 
@@ -19,6 +19,7 @@ export interface ProposalsToForget {
 export interface ForgottenProposals {
   readonly quotes: number;
   readonly proposals: number;
+  readonly verdicts: number;
   /** Those that waited; whatever lies in `pending` under their ids goes too. */
   readonly pending: readonly string[];
 }
@@ -54,8 +55,9 @@ export function forgetProposals(database: Database, what: ProposalsToForget): Fo
     .all<Row>('SELECT key, id, status, change, detail, undo, session_id, created_at FROM proposals')
     .filter((row) => touched.has(row.key) || isMeant(row, what));
   for (const row of rows) clearProposal(database, row);
+  const verdicts = forgetVerdicts(database, rows, what.holds);
   const pending = rows.filter(({ status }) => status === 'pending' || status === 'proposed');
-  return { quotes, proposals: rows.length, pending: pending.map(({ id }) => id) };
+  return { quotes, proposals: rows.length, verdicts, pending: pending.map(({ id }) => id) };
 }
 
 function clearQuote(database: Database, { proposal, position }: CitationRow): number {
@@ -85,6 +87,16 @@ function clearProposal(database: Database, row: Row): void {
     waits ? 'dropped' : row.status,
     row.key,
   );
+}
+
+/** Those of other subjects, as of answers, go by their words alone. */
+function forgetVerdicts(database: Database, rows: readonly Row[], holds: ProposalsToForget['holds']): number {
+  const ids = new Set(rows.map(({ id }) => id));
+  const gone = database
+    .all<{ key: number; subject: string; claim: string; why: string }>('SELECT key, subject, claim, why FROM verdicts')
+    .filter(({ subject, claim, why }) => ids.has(subject) || holds?.(claim) || holds?.(why));
+  for (const { key } of gone) database.run('DELETE FROM verdicts WHERE key = ?', key);
+  return gone.length;
 }
 
 /** Names of things are no content. */

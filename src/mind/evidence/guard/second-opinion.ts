@@ -5,6 +5,7 @@ import type { Finding, ScanReport, SkillText } from './finding.ts';
 
 /** Characters of a skill that the judge reads: what an agent reads of it first. */
 const READ = 24_000;
+const MAIN = 'SKILL.md';
 
 export interface OpinionAsked {
   readonly name: string;
@@ -18,9 +19,10 @@ export async function secondOpinion(
   signal?: AbortSignal,
 ): Promise<readonly Finding[]> {
   if (!judge.isThere() || report.verdict === 'dangerous') return [];
-  const main = files.find(({ path }) => path === 'SKILL.md')?.text ?? '';
+  const ordered = files.toSorted((a, b) => Number(b.path === MAIN) - Number(a.path === MAIN));
+  const main = ordered[0]?.path === MAIN ? ordered[0].text : '';
   const header = /^---\r?\n([\s\S]{0,2000}?)\r?\n---/.exec(main)?.[1] ?? name;
-  const text = files.map((file) => `${file.path}:\n${file.text}`).join('\n\n');
+  const text = ordered.map((file) => `${file.path}:\n${file.text}`).join('\n\n');
   const claim = `Everything that these files have an agent do serves what they say they are for, and nothing else. They say: ${header}`;
   const asked = [{ id: 'skill', text: claim, sources: ['files'] }];
   const source = [{ id: 'files', origin: 'foreign', text: text.slice(0, READ).toWellFormed() }] as const;
@@ -30,5 +32,5 @@ export async function secondOpinion(
   const severity = report.verdict === 'caution' && judged.verdict === 'contradicts' ? 'critical' : 'high';
   const excerpt = `${judged.model}: ${judged.why}`.slice(0, 160);
   const opinion = { rule: 'wording/second-opinion', capability: 'wording', severity, excerpt } as const;
-  return [{ ...opinion, path: 'SKILL.md', line: 0, isTalk: true }];
+  return [{ ...opinion, path: MAIN, line: 0, isTalk: true }];
 }

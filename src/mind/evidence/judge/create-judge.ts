@@ -32,6 +32,7 @@ const MOST_CLAIMS = 24;
 /** Characters of one question, about 8,000 tokens. */
 const MOST_TEXT = 32_000;
 const TOKENS_EACH = 60;
+const LONGEST_WHY = 240;
 
 export function createJudge(parts: JudgeParts): Judge {
   return {
@@ -40,8 +41,14 @@ export function createJudge(parts: JudgeParts): Judge {
       const judged: Judgement[] = [];
       const byId = new Map(sources.map((source) => [source.id, { ...source, text: parts.redact(source.text) }]));
       for (const batch of batches(claims, byId)) judged.push(...(await judgeBatch(parts, batch, policy, signal)));
-      await parts.record(judged, claims, policy);
-      return judged;
+      try {
+        await parts.record(judged, claims, policy);
+        return judged;
+      } catch {
+        // A verdict that `why` could not show decides nothing.
+        throwIfAborted(signal);
+        return claims.map(({ id }) => ({ id, verdict: 'none', why: 'failed' satisfies NoVerdict, model: '' }));
+      }
     },
   };
 }
@@ -103,7 +110,7 @@ async function judgeBatch(
     const { model } = reply;
     return one === undefined
       ? { id, verdict: 'none', why: 'unreadable' satisfies NoVerdict, model }
-      : { id, verdict: one.verdict, why: parts.redact(one.why), model };
+      : { id, verdict: one.verdict, why: parts.redact(one.why).slice(0, LONGEST_WHY).toWellFormed(), model };
   });
 }
 

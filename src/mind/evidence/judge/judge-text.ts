@@ -41,8 +41,12 @@ export function judgeText({ claims, sources, task, mark }: JudgeQuestion): strin
 }
 
 const LINE =
-  /^[\s>|*_`"'\-–•]{0,12}c(\d{1,4})\b[\s:*_`|=.)\]–—-]{0,8}(supported|goes-beyond|contradicts|one-off)\b[\s:*_`|.–—-]{0,8}(.*)$/gim;
-const LONGEST_WHY = 240;
+  /^[\s>|*_`"'\-–•]{0,12}c(\d{1,4})\b[\s:*_`|=.)\]–—-]{0,8}(supported|goes-beyond|contradicts|one-off)(.*)$/gim;
+/** What may follow a verdict; a hyphen within a word may not. */
+const CLOSED = /^(?!-[\p{L}\p{N}])[\s:.|*`–—-]+|^$/u;
+/** Another verdict right behind the first; behind `supported`, also with a word or two between. */
+const SECOND = /^[^\p{L}\p{N}]*(supported|goes-beyond|contradicts|one-off)\b/iu;
+const TAKEN_BACK = /^.{0,24}?\b(goes-beyond|contradicts|one-off)\b/iu;
 
 export interface ReadVerdict {
   readonly verdict: Verdict;
@@ -52,15 +56,22 @@ export interface ReadVerdict {
 /** By the position of the claim. */
 export function readVerdicts(answer: string, count: number): readonly (ReadVerdict | undefined)[] {
   const found = new Map<number, ReadVerdict | 'torn'>();
-  for (const [, number, word, why = ''] of answer.matchAll(LINE)) {
+  for (const [, number, word = '', rest = ''] of answer.matchAll(LINE)) {
     const at = Number(number) - 1;
-    const verdict = (word ?? '').toLowerCase() as Verdict;
+    const read = readLine(word.toLowerCase() as Verdict, rest);
     const known = found.get(at);
-    if (known === undefined) found.set(at, { verdict, why: why.trim().slice(0, LONGEST_WHY).toWellFormed() });
-    else if (known !== 'torn' && known.verdict !== verdict) found.set(at, 'torn');
+    if (known === undefined || read === 'torn') found.set(at, read);
+    else if (known !== 'torn' && known.verdict !== read.verdict) found.set(at, 'torn');
   }
   return Array.from({ length: count }, (_, at) => {
     const read = found.get(at);
     return read === 'torn' ? undefined : read;
   });
+}
+
+function readLine(verdict: Verdict, rest: string): ReadVerdict | 'torn' {
+  const why = rest.replace(CLOSED, '').trim();
+  const second = (SECOND.exec(why) ?? (verdict === 'supported' ? TAKEN_BACK.exec(why) : null))?.[1];
+  const isTorn = !CLOSED.test(rest) || (second !== undefined && second.toLowerCase() !== verdict);
+  return isTorn ? 'torn' : { verdict, why };
 }

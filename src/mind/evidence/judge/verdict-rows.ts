@@ -40,7 +40,7 @@ export async function recordVerdicts(
   { subject }: JudgePolicy,
 ): Promise<void> {
   if (judgements.length === 0 || database.readOnly) return;
-  const texts = new Map(claims.map(({ id, text }) => [id, redact(text.slice(0, SHOWN).toWellFormed())]));
+  const texts = new Map(claims.map(({ id, text }) => [id, redact(text).slice(0, SHOWN).toWellFormed()]));
   await database.transaction(() => {
     for (const { id, verdict, why, model } of judgements)
       database.run(

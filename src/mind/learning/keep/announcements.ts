@@ -58,7 +58,8 @@ class SaidWrites implements Announcements {
     const held = this.#recent('pending', sessionId).filter((one) => one.reason !== 'needs-owner' && this.#isNews(one));
     const lines = [
       ...done.toReversed().map((one) => `${doneLine(one)} · /undo takes it back`),
-      ...held.toReversed().map(heldLine),
+      ...held.slice(0, LOOKED_AT).toReversed().map(heldLine),
+      ...(held.length > LOOKED_AT ? [`… and ${held.length - LOOKED_AT} more wait · talaria pending list`] : []),
     ];
     for (const { id } of [...done.toReversed(), ...held.toReversed()]) this.told(id);
     return lines;
@@ -106,8 +107,12 @@ class SaidWrites implements Announcements {
   }
 
   #recent(status: 'applied' | 'pending', sessionId: string | undefined): readonly Proposal[] {
-    const session = sessionId === undefined ? {} : { sessionId };
-    const found = UNSEEN.flatMap((actor) => this.#parts.ledger.list({ status, actor, limit: LOOKED_AT, ...session }));
+    // All that waits, since what is not said is counted.
+    const some = {
+      ...(sessionId === undefined ? {} : { sessionId }),
+      ...(status === 'applied' && { limit: LOOKED_AT }),
+    };
+    const found = UNSEEN.flatMap((actor) => this.#parts.ledger.list({ status, actor, ...some }));
     return found.toSorted((a, b) => timeOf(b) - timeOf(a));
   }
 

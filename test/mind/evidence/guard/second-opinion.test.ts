@@ -52,6 +52,14 @@ describe('a second opinion', () => {
     assert.match(asked?.claims[0]?.text ?? '', /Does one thing/);
   });
 
+  test('SKILL.md is read first, however long what stands before it is', async () => {
+    const judge = createScriptedJudge('supported');
+    const notes = { path: 'A.md', text: 'Sort the rows. '.repeat(4_000) };
+    const files = [notes, { path: 'SKILL.md', text: skillText('rows', BODIES.safe) }];
+    await secondOpinion(judge, { name: 'rows', report: scanReport([]), files });
+    assert.match(judge.asked[0]?.sources[0]?.text ?? '', /^SKILL\.md:\n---\n[\s\S]*\n\nA\.md:\n/);
+  });
+
   test('a doubted skill of a stranger waits for the owner, whose yes is not asked about again', async (context) => {
     const home = createTempHome(context).path;
     const from = join(home, 'from/rows');

@@ -1,14 +1,19 @@
 // The judge that is a model: what it asks, how it reads the answer, and that everything that goes wrong is no verdict.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { openDatabase } from '#base/database.ts';
 import type { TurnRequest } from '#core/agent/extension-host.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
 import { createJudge, type JudgeParts } from '#mind/evidence/judge/create-judge.ts';
 import { JUDGE_PROMPT } from '#mind/evidence/judge/judge.rules.ts';
 import type { JudgedClaim, JudgedSource } from '#mind/evidence/judge/judge.ts';
 import { readVerdicts } from '#mind/evidence/judge/judge-text.ts';
+import { recordVerdicts, verdictsOf } from '#mind/evidence/judge/verdict-rows.ts';
+import { evidenceSchema } from '#mind/evidence/proposal-schema.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
+import { createTempHome } from '#testing/temp-home.ts';
 
 const OWNER: JudgedSource = { id: 'm1', origin: 'owner', text: 'I use pnpm, never npm.' };
 const CLAIM: JudgedClaim = { id: 'k', text: 'Uses pnpm.', sources: ['m1'] };
@@ -81,6 +86,32 @@ test('judge: whatever goes wrong is no verdict', async () => {
   }
 });
 
+test('judge: verdicts that cannot be recorded are none; a stop stops all the same', async () => {
+  const { judge } = judgeOf(() => turnEnd('c1 supported: yes\nc2 supported: yes'), {
+    record: () => Promise.reject(new Error('database is locked')),
+  });
+  const judged = await judge.judge([CLAIM, { ...CLAIM, id: 'l' }], [OWNER], KEEP);
+  const none = { verdict: 'none', why: 'failed', model: '' };
+  assert.deepEqual(judged, [
+    { id: 'k', ...none },
+    { id: 'l', ...none },
+  ]);
+  const stopping = new AbortController();
+  const stopped = judgeOf(() => turnEnd('c1 supported: yes'), {
+    record: async () => stopping.abort(new Error('stop')),
+  });
+  const recorded = await stopped.judge.judge([CLAIM], [OWNER], KEEP, stopping.signal);
+  assert.equal(recorded[0]?.verdict, 'supported', 'what stands recorded stands');
+  const failing = new AbortController();
+  const failed = judgeOf(() => turnEnd('c1 supported: yes'), {
+    record: async () => {
+      failing.abort(new Error('stop'));
+      throw new Error('database is locked');
+    },
+  });
+  await assert.rejects(failed.judge.judge([CLAIM], [OWNER], KEEP, failing.signal), /stop/);
+});
+
 test('judge: a model that is silent is waited for one minute, and a stop stops', async () => {
   const clock = createManualClock();
   const { judge } = judgeOf(() => new Promise(() => undefined), { clock });
@@ -123,6 +154,19 @@ test('judge: secrets are taken out of what is asked', async () => {
   assert.equal(one?.why, '[secret]');
 });
 
+test('judge: a secret where a text is cut leaves nothing of itself', async (t) => {
+  const path = join(createTempHome(t).path, 'state.db');
+  const { database } = openDatabase(path, { rooms: [evidenceSchema], clock: createManualClock() });
+  t.after(() => database.close());
+  const redact = (text: string) => text.replaceAll('hunter2', '[secret]');
+  const record: JudgeParts['record'] = (...row) =>
+    recordVerdicts({ database, clock: createManualClock(), redact }, ...row);
+  const { judge } = judgeOf(() => turnEnd(`c1 supported: ${'y'.repeat(236)}hunter2`), { redact, record });
+  await judge.judge([{ ...CLAIM, text: `${'x'.repeat(396)}hunter2` }], [OWNER], KEEP);
+  const [row] = verdictsOf(database, 'prop_1');
+  assert.deepEqual([row?.claim.slice(396), row?.why.slice(236)], ['[sec', '[sec']);
+});
+
 test('judge: the prompt is pinned', () => {
   const digest = createHash('sha256').update(JUDGE_PROMPT).digest('hex');
   assert.equal(digest, 'd23c5867c0dd50aa98f90525e875fd49b6956fb7dd9bc353b19a69fb55790494');
@@ -135,6 +179,29 @@ test('judge: an answer is read in the ways that models write it', () => {
     '| c1 | supported | x |',
     '`c1` — supported. x',
     '- c1 = SUPPORTED: x',
+    'c1: **supported** x',
+    'c1 supported',
+    'c1 supported\nc2 goes-beyond',
+    'c1 supported—the owner says so, which contradicts nothing',
+    'c1 supported: supported by s1',
   ];
   for (const form of forms) assert.equal(readVerdicts(form, 1)[0]?.verdict, 'supported', form);
+});
+
+test('judge: a verdict that a line does not stand by is none', () => {
+  const forms = [
+    'c1: supported-ish no',
+    'c1 supported? no, goes-beyond',
+    'c1 supportedly',
+    'c1 supported_by nothing',
+    'c1 supported/goes-beyond',
+    'c1 supported | contradicts |',
+    'c1: supported: no, goes-beyond',
+    'c1 goes-beyond - supported',
+    'c1 supported? perhaps\nc1 supported: x',
+    'c1 supported: x\nc1 supported, or not',
+  ];
+  for (const form of forms) assert.equal(readVerdicts(form, 1)[0], undefined, form);
+  assert.equal(readVerdicts('c1 goes-beyond: not supported by s1', 1)[0]?.verdict, 'goes-beyond');
+  assert.equal(readVerdicts('c1 supported\nc2 goes-beyond', 2)[1]?.verdict, 'goes-beyond');
 });

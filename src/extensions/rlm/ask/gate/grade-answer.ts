@@ -69,11 +69,13 @@ function gradeByRule(sentence: CitingSentence, lines: CitedLines): AnswerSentenc
   const whole = lines.quoted(sentence);
   if (whole !== null) return graded(sentence, { ...whole, grade: 'quoted' });
   if (fault !== null) return graded(sentence, { why: fault });
-  if (cited.length === 0 && computed.length > 0) return graded(sentence, { grade: 'computed' });
   if (cited.some(isLong)) return graded(sentence, { why: 'it cites more than is read for one sentence' });
   const evidence = [...cited.map((range) => lines.linesOf(range)), ...computed.map(({ output }) => output)];
   const missing = missingValue(text, sourceValues(evidence))?.shown ?? oddSign(text, evidence);
-  return missing === undefined ? null : graded(sentence, { why: `${missing}: not in the lines that it cites` });
+  const isComputed = cited.length === 0 && computed.length > 0;
+  if (missing !== undefined)
+    return graded(sentence, { why: `${missing}: not in ${isComputed ? 'the values' : 'the lines'} that it cites` });
+  return isComputed ? graded(sentence, { grade: 'computed' }) : null;
 }
 
 /** Figures that are no digits, and what turns the direction of reading. */

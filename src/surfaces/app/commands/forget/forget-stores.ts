@@ -99,7 +99,7 @@ export function forgetInState(database: Database, what: StoresToForget): Promise
   return database.transaction(() => {
     const proposals = hasTable(database, 'proposals')
       ? forgetProposals(database, { messageIds, sessionIds: wholeIds(sessions), ...shared })
-      : { quotes: 0, proposals: 0, pending: [] };
+      : { quotes: 0, proposals: 0, verdicts: 0, pending: [] };
     const rows = forgetMessages(database, lanes, { sessions, ...shared });
     const copies = hasTable(database, 'file_changes') ? forgetFileChanges(database, shared) : [];
     return { ...proposals, ...rows, copies, reviews: hasTable(database, 'reviews') ? inReviews(database, what) : 0 };

@@ -122,6 +122,7 @@ function countsOf({ kept, extensions, elsewhere, state, files }: Forgotten): Cou
     ['prompts', state.prompts],
     ['quotes', state.quotes],
     ['proposals', state.proposals],
+    ['verdicts', state.verdicts],
     ['events', elsewhere.events],
     ['reviews', state.reviews],
     ...extensions.map(({ name, count }) => [name, count] as const),

@@ -222,10 +222,16 @@ describe('supported: hard values by rule, the rest by a model', () => {
   test('what code computed is evidence beside lines, and alone it is a table', async () => {
     const source = textSource(MINUTES, 'a.md');
     const both = { ...citing('There are 7 pumps that draw 2 kW.', source), computed: [computed('c1', { pumps: 7 })] };
-    const graded = await gradeAnswer([both, { ...both, cited: [] }], source, YES);
+    const alone = { ...both, text: 'There are 7 pumps.', cited: [] };
+    const other = { ...alone, text: 'There are 8 pumps.' };
+    const graded = await gradeAnswer([both, alone, other], source, YES);
     assert.deepEqual(
-      graded.map(({ grade }) => grade),
-      ['supported', 'computed'],
+      graded.map(({ grade, why }) => [grade, why]),
+      [
+        ['supported', 'because supported'],
+        ['computed', ''],
+        ['not-supported', '8: not in the values that it cites'],
+      ],
     );
   });
 
