@@ -55,7 +55,9 @@ export function ranLines(messages: readonly StoredMessage[]): readonly string[] 
     toolCalls(message).flatMap((call) => {
       const result = runs.resultOf(call);
       if (call.malformed !== undefined || result === undefined || !wentWell(result)) return [];
-      return argumentLines(call.arguments).filter((line) => RECORDS.test(line));
+      return argumentLines(call.arguments).flatMap((line) =>
+        RECORDS.test(line) ? [line.replace(NO_COMMAND, '$1 …')] : [],
+      );
     }),
   );
 }
@@ -100,7 +102,8 @@ function recordOf(
   if (call === undefined || call.malformed !== undefined) return [];
   const lines = argumentLines(call.arguments);
   const went = result !== undefined && wentWell(result);
-  const record = (line: string) => (went ? recordLine(call.name, line, observedArguments) : undefined);
+  const isSaid = (line: string) => !RECORDS.test(line) && isTaken(line);
+  const record = (line: string) => (went && !isSaid(line) ? recordLine(call.name, line, observedArguments) : undefined);
   const observed = lines.flatMap((line) => record(line) ?? []);
   const told = lines.filter((line) => record(line) !== line);
   const origin = observedArguments === 'short' && observed.some(isTaken) ? 'foreign' : 'observed';
@@ -139,7 +142,7 @@ const HERE_DOCUMENT = /<<-?\s{0,4}["']?(\w{1,40})["']?[^\n]{0,400}\n[\s\S]{0,400
 const LONGEST = 20_000;
 const COMMENT = /(?<=\s)#\s[^\n]*/g;
 /** What follows these does nothing. */
-const NO_COMMAND = /(^(?:command|cmd): |[;&|]\s*)(?:true|false|:|test|\[)[ \t]+[^;&|\n]*/g;
+const NO_COMMAND = /(^(?:command|cmd): |[;&|]\s*)(?:true|false|:|test|\[|echo|printf)[ \t]+[^;&|\n]*/g;
 
 /** What of an argument's line was run, or undefined. */
 function recordLine(
