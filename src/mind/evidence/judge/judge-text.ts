@@ -71,7 +71,7 @@ export function readVerdicts(answer: string, count: number): readonly (ReadVerdi
 
 function readLine(verdict: Verdict, rest: string): ReadVerdict | 'torn' {
   const why = rest.replace(CLOSED, '').trim();
-  const second = (SECOND.exec(why) ?? (verdict === 'supported' ? TAKEN_BACK.exec(why) : null))?.[1];
+  const second = (verdict === 'supported' ? TAKEN_BACK : SECOND).exec(why)?.[1];
   const isTorn = !CLOSED.test(rest) || (second !== undefined && second.toLowerCase() !== verdict);
   return isTorn ? 'torn' : { verdict, why };
 }

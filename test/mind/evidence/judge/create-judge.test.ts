@@ -197,6 +197,7 @@ test('judge: a verdict that a line does not stand by is none', () => {
     'c1 supported/goes-beyond',
     'c1 supported | contradicts |',
     'c1: supported: no, goes-beyond',
+    'c1 supported: supported? no, goes-beyond',
     'c1 goes-beyond - supported',
     'c1 supported? perhaps\nc1 supported: x',
     'c1 supported: x\nc1 supported, or not',
