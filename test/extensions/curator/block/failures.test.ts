@@ -53,6 +53,8 @@ describe('what failed', () => {
       failuresOf({ rows: [...failed, { ...ran('make'), result_preview: 'build failed: 0 errors' }] }),
       [],
     );
+    const finished = Array.from({ length: 29 }, () => ({ ...ran('make site'), result_preview: 'build finished' }));
+    assert.deepEqual(failuresOf({ rows: finished }), []);
   });
 
   test('is read from arguments that were cut, from none, and from a result that is JSON', () => {
