@@ -70,12 +70,18 @@ function gradeByRule(sentence: CitingSentence, lines: CitedLines): AnswerSentenc
   if (whole !== null) return graded(sentence, { ...whole, grade: 'quoted' });
   if (fault !== null) return graded(sentence, { why: fault });
   if (cited.some(isLong)) return graded(sentence, { why: 'it cites more than is read for one sentence' });
-  const evidence = [...cited.map((range) => lines.linesOf(range)), ...computed.map(({ output }) => output)];
+  const made = computed.flatMap(({ code, output }) => [output, ...namedIn(code)]);
+  const evidence = [...cited.map((range) => lines.linesOf(range)), ...made];
   const missing = missingValue(text, sourceValues(evidence))?.shown ?? oddSign(text, evidence);
   const isComputed = cited.length === 0 && computed.length > 0;
   if (missing !== undefined)
     return graded(sentence, { why: `${missing}: not in ${isComputed ? 'the values' : 'the lines'} that it cites` });
   return isComputed ? graded(sentence, { grade: 'computed' }) : null;
+}
+
+/** What code asked for by name: its texts, not its numbers. */
+function namedIn(code: string): readonly string[] {
+  return (code.match(/(["'`])(?:(?!\1)[^\n\\]){1,200}\1/g) ?? []).filter((text) => /\p{L}/u.test(text));
 }
 
 /** Figures that are no digits, and what turns the direction of reading. */
