@@ -42,7 +42,7 @@ export function leavesValueOut(text: string, other: string): boolean {
   return hardValues(text).some((value) => !holdsValue(said, value));
 }
 
-function holdsValue({ keys, folded }: SourceValues, { keys: wanted, code }: HardValue): boolean {
+export function holdsValue({ keys, folded }: SourceValues, { keys: wanted, code }: HardValue): boolean {
   if (wanted.some((key) => keys.has(key))) return true;
   return code !== undefined && folded.some((text) => holdsCode(text, code, keys));
 }

@@ -3,7 +3,7 @@
 // Invariants: nothing is lost and nothing moved; what is quoted is shown as the source has it; without a verdict nothing is supported.
 import { oneLine } from '#base/text.ts';
 import type { JudgedSource, Judgement } from '#mind/evidence/judge/judge.ts';
-import { missingValue, sourceValues } from '#mind/evidence/trace-guard/hard-values.ts';
+import { type HardValue, hardValues, holdsValue, sourceValues } from '#mind/evidence/trace-guard/hard-values.ts';
 import type { ContextSource } from '../../repl/context-source.ts';
 import type { AnswerSentence, ComputedHandle } from '../ask-outcome.ts';
 import { plainSentence, type WholeUnits, wholeUnits } from './whole-units.ts';
@@ -70,18 +70,20 @@ function gradeByRule(sentence: CitingSentence, lines: CitedLines): AnswerSentenc
   if (whole !== null) return graded(sentence, { ...whole, grade: 'quoted' });
   if (fault !== null) return graded(sentence, { why: fault });
   if (cited.some(isLong)) return graded(sentence, { why: 'it cites more than is read for one sentence' });
-  const made = computed.flatMap(({ code, output }) => [output, ...namedIn(code)]);
-  const evidence = [...cited.map((range) => lines.linesOf(range)), ...made];
-  const missing = missingValue(text, sourceValues(evidence))?.shown ?? oddSign(text, evidence);
+  const evidence = [...cited.map((range) => lines.linesOf(range)), ...computed.map(({ output }) => output)];
+  const missing = missingIn(text, evidence, computed) ?? oddSign(text, evidence);
   const isComputed = cited.length === 0 && computed.length > 0;
   if (missing !== undefined)
     return graded(sentence, { why: `${missing}: not in ${isComputed ? 'the values' : 'the lines'} that it cites` });
   return isComputed ? graded(sentence, { grade: 'computed' }) : null;
 }
 
-/** What code asked for by name: its texts, not its numbers. */
-function namedIn(code: string): readonly string[] {
-  return (code.match(/(["'`])(?:(?!\1)[^\n\\]){1,200}\1/g) ?? []).filter((text) => /\p{L}/u.test(text));
+/** The first hard value that stands nowhere. What code asked for by name stands in the code; numbers only in what it gave. */
+function missingIn(text: string, evidence: readonly string[], computed: readonly ComputedHandle[]): string | undefined {
+  const said = sourceValues(evidence);
+  const asked = sourceValues(computed.map(({ code }) => code.replaceAll('\\', '')));
+  const stands = (value: HardValue) => holdsValue(said, value) || (value.kind !== 'number' && holdsValue(asked, value));
+  return hardValues(text).find((value) => !stands(value))?.shown;
 }
 
 /** Figures that are no digits, and what turns the direction of reading. */
