@@ -77,11 +77,13 @@ function riskOf({ to, text }: LetterDraft, selfId: string | undefined): Risk {
   const introducer = by === undefined ? 'whoever introduced you' : `${oneLine(by, 300)}, who introduced you,`;
   const others = by === selfId || by === to.peer.id ? [] : [`${introducer} can read along`];
   const readers = [...others, ...(to.isProtected ? [] : ['not encrypted'])].join('; ');
+  const seen = readers === '' ? '' : ` (${readers})`;
   return {
     level: 'ask',
     reason: 'sends a message to a peer that is not in peers.allow_send',
-    key: `send-peer:${to.peer.id}`,
-    preview: `to ${id}${readers === '' ? '' : ` (${readers})`}:\n${text}`,
+    // A yes for good holds as long as the same can read it.
+    key: `send-peer:${to.peer.id}${seen}`,
+    preview: `to ${id}${seen}:\n${text}`,
   };
 }
 

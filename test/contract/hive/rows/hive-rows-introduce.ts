@@ -153,7 +153,7 @@ function ofConsent({ stage, mode }: Rows): void {
       const args = { peer: bob.name, message: 'hello' };
       const risk = alice.risk('hivemind_send_to_peer', args);
       assert.equal(risk.level, 'ask');
-      assert.ok(risk.level === 'ask' && risk.key === `send-peer:${bob.id}`);
+      assert.ok(risk.level === 'ask' && risk.key === `send-peer:${bob.id}${mode.e2ee ? '' : ' (not encrypted)'}`);
       assert.equal(risk.preview, `to ${bob.id}${mode.e2ee ? '' : ' (not encrypted)'}:\nhello`);
       assert.deepEqual(alice.risk('hivemind_send_to_peer', args, `tell ${bob.name} hello`), risk);
       assert.equal(alice.risk('hivemind_dismiss_spark', { peer_a: bob.name, peer_b: carol.name }).level, 'none');

@@ -46,7 +46,7 @@ describe('approval: what the owner is asked', () => {
       assert.deepEqual(weigh(talk, { peer: CAROL, message: 'a\u001b[31mb\nthe customers: x, y' }, SEND, typed), {
         level: 'ask',
         reason: 'sends a message to a peer that is not in peers.allow_send',
-        key: `send-peer:${idOf('carol')}`,
+        key: `send-peer:${idOf('carol')} ${READERS}`,
         preview: `to ${idOf('carol')} ${READERS}:\nab\nthe customers: x, y`,
       });
     const direct = weigh(talk, { peer: 'hermes-of-alice' });
