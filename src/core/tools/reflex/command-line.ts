@@ -158,7 +158,7 @@ export function destroys(command: string): string | undefined {
 }
 
 const full = { home: '/home', exists: () => true, isFilled: (path: string) => !path.startsWith('/dev/') };
-const WITHIN = { ...full, cwd: '/work/here' };
+const WITHIN = { ...full, cwd: '/folder/of/the/session' };
 
 /** Wherever the session works, if there is anything to be lost. */
 export function approvalAsks(command: string): boolean {

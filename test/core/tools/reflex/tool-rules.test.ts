@@ -88,7 +88,7 @@ describe('run', () => {
   verifies('core:reflex:asks-before-writing', 'asks only where the approval would not', async () => {
     assert.ok(approvalAsks('rm -rf build') && approvalAsks('git push --force'));
     assert.equal(ownQuestion('rm -rf build'), undefined);
-    for (const line of ['rm notes.txt', 'delete notes.txt', 'run git push', 'rm /work/other/a.txt', 'rm *']) {
+    for (const line of ['rm notes.txt', 'delete notes.txt', 'run git push', 'rm /srv/other/a.txt', 'rm *']) {
       const turn = await new ReflexConversation().say(line);
       const isAsked = turn.asked || turn.calls.every((call) => approvalAsks(String(call.arguments.command)));
       assert.ok(isAsked, line);
