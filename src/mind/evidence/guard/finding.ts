@@ -56,7 +56,7 @@ function verdictOf(findings: readonly Finding[]): Verdict {
 
 const UNWEIGHED: ReadonlySet<Capability> = new Set(['wording', 'structure']);
 
-/** Whether a second capability stands beside the first: a clear one, or a way out of the machine. */
+/** Whether a second capability stands beside the first: a clear one, or a way out of the machine or to stay on it. */
 function isTogether(high: readonly Finding[], findings: readonly Finding[]): boolean {
   const weighed = findings.filter(({ capability, isTalk }) => !UNWEIGHED.has(capability) && isTalk !== true);
   const ways = weighed.filter(({ severity, capability }) => severity === 'high' || isWayOut(severity, capability));
@@ -67,7 +67,7 @@ function isTogether(high: readonly Finding[], findings: readonly Finding[]): boo
 }
 
 function isWayOut(severity: Severity, capability: Capability): boolean {
-  return severity === 'medium' && capability === 'network';
+  return severity === 'medium' && (capability === 'network' || capability === 'persistence');
 }
 
 function isNear(a: Finding, b: Finding): boolean {

@@ -19,7 +19,9 @@ export interface Threat extends Refusal<ThreatReason> {
 
 /** Longer texts are judged by this much; a memory entry is far below. */
 const MAX_SCANNED = 20_000;
-const INDEX = ruleIndex([...SKILL_RULES, ...MEMORY_RULES]);
+/** Which packages the owner runs is a fact like others. */
+const RULES = SKILL_RULES.filter(({ id }) => id !== 'prerequisite/package-runner');
+const INDEX = ruleIndex([...RULES, ...MEMORY_RULES]);
 /** An entry is about the owner's life and work, not about one subject. */
 const CONTEXT = { header: '', isSubject: () => false };
 

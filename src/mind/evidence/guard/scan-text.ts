@@ -4,7 +4,7 @@
 import type { Capability } from './capabilities.rules.ts';
 import { type Finding, lowered, type Severity } from './finding.ts';
 import type { Rule } from './rule.ts';
-import { looksLikePackage } from './rules/code.rules.ts';
+import { isOwnPackage, looksLikePackage } from './rules/code.rules.ts';
 import { EMBEDDED_PROGRAM, type HiddenText, hiddenTexts } from './text/decode.ts';
 import type { IsSubject } from './text/hosts.ts';
 import { hiddenMarks, lineOf, spelledOut } from './text/invisible.ts';
@@ -149,7 +149,7 @@ function take(scan: Scan, { rule, match, read, base }: Matched): void {
   const offset = match.index + (match[0].length - match[0].trimStart().length);
   const at = lineIndex(read.starts, offset);
   const before = read.text.slice(Math.max(read.starts[at] ?? 0, offset - 200), offset);
-  if (isLetGo({ rule, match, read, base }, at, before)) return;
+  if (isLetGo({ rule, match, read, base }, at, before) || isOwn(scan, rule, match)) return;
   const isTalk = base === 0 && isTalkAt(read, at, before);
   const severity = base > 0 ? lowered(rule.severity, -1) : loweredFor(scan, rule, isTalk);
   scan.findings.push({
@@ -165,6 +165,9 @@ function isLetGo({ rule, match, read, base }: Matched, at: number, before: strin
   if (rule.unless?.test(match.sentence ?? `${before}${match[0].slice(0, 400)}`) === true) return true;
   return rule.id.startsWith('prerequisite/package-name') && !looksLikePackage(match[0]);
 }
+
+const isOwn = ({ context }: Scan, { id }: Rule, match: Match): boolean =>
+  id === 'prerequisite/package-runner' && isOwnPackage(match[0], context.header, context.isSubject);
 
 /** Of words on a line of code only a comment talks. */
 function isTalkAt({ talk, kinds }: ReadText, at: number, before: string): boolean {

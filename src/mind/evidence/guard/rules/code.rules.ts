@@ -3,6 +3,7 @@
 // Critical alone, since no innocent reading exists: a shell given to a far host; code of a throw-away host, or from an encoded text, run at
 // once; secrets piped or ordered to a far host; an archive under a password that has to be opened; a command pasted from a throw-away host.
 import { BAD, FAR, FETCH, NET, RUNNER, type Rule, rules, SHELL, STORE, STORE_WORDS } from '../rule.ts';
+import { isKnownOwner } from '../text/hosts.ts';
 
 const DECODE =
   '(?:base64 (?:-\\w?d\\w?|--decode)|base32 -d|b(?:64|32|85)decode|unhexlify|fromhex\\(|atob\\(|["\'],\\s?["\'](?:base64|hex)["\']|frombase64string|xxd -\\w{0,3}r|openssl (?:enc|base64|aes)\\S{0,12}[^|\\n]{0,60}-d\\b|zlib\\.decompress|codecs\\.decode|fromcharcode|unescape\\(|marshal\\.loads|gunzip|zcat|\\|\\s?rev\\b|\\[::-1\\]|reverse\\(\\)\\.join|tr ["\']?[a-z-]{2,12}["\']? ["\']?[n-za-m-]{2,12})';
@@ -15,6 +16,10 @@ const WATCH =
   '(?:pbpaste|xclip|xsel|wl-paste|get-clipboard|pyperclip|screencapture|scrot\\b|imagegrab|pyautogui|screenshot|pynput|keylog|getasynckeystate|iohook|arecord|sounddevice|imagesnap)';
 const ENV_ALL =
   '(?:dict\\(os\\.environ\\)|os\\.environ\\.items\\(\\)|dumps\\(\\s?(?:dict\\()?os\\.environ|data=os\\.environ|stringify\\(\\s?process\\.env\\s?\\)|object\\.(?:entries|keys|assign)\\([^\\n]{0,20}process\\.env\\b|(?:^|[|;&(\x60\\s])(?:env|printenv)\\s{0,2}(?:\\||>)|\\$\\((?:env|printenv)\\b|env\\.to_h)';
+
+/** Orders to pick out what holds secrets. */
+const TAKEN =
+  '\\b(?:take|collect|gather|find|copy|pick|select|extract|search|look for|get|list|attach|include|send)\\b[^\\n.]{0,24}\\b(?:every|all|each|any|whatever)\\b[^\\n.]{0,40}\\b(?:mention\\w{0,3}|contain\\w{0,3}|hold\\w{0,3}|with|about|has|have)\\b[^\\n.]{0,24}\\b(?:passwords?|secrets|a secret|credentials?|(?:api|private) keys?|access tokens?|pins?|card numbers?)\\b';
 
 const REMOTE: readonly Rule[] = rules('remote-code')`
   pipe-bad        critical any   curl,wget,iwr,irm,invoke  ${FETCH}[^\n|]{0,250}${BAD}[^\n|]{0,200}\|\s?${RUNNER}
@@ -53,13 +58,15 @@ const NETWORK: readonly Rule[] = rules('network')`
   secret-to-far   critical words *not-latin,${STORE_WORDS},key,keys,passwords,tokens,phrase   \b(?:send|upload|post|forward|submit|attach|transmit|mail|sende|envoie|envía|envie)\b[^\n]{0,80}(?:${STORE}|(?<![\w)])\.env\b|\b(?:passwords|private keys?|seed phrase))[^\n]{0,120}(?:${BAD}|«unknown»)  !! \bnever\b|\bnot\b
   piped           high     any   curl,nc,ncat,wget,ssh,telnet    \b(?:tar|zip|cat|tail|head|history|base64|gzip|find|ls|whoami|git|env|printenv|mysqldump|pg_dump|printf|ps)\b[^\n|]{0,200}\|[^\n]{0,100}\b(?:curl|nc|ncat|wget|telnet)\b[^\n]{0,160}${FAR}|(?:curl|wget|nc)\b[^\n]{0,160}${FAR}[^\n]{0,160}\$\((?:cat|tail|head|env|git|hostname|whoami|base64|ls|history)|\b(?:history|zip|tar)\b[^\n|]{0,80}\|\s?(?:nc|ncat|curl)\b  !! jq |codecov
   file-to-bad     high     any   curl,wget,requests,fetch,axios,invoke,iwr,scp,rsync,sendbeacon,urlopen,httpx,nc    ${NET}[^\n]{0,200}${BAD}  !! «(?:odd|address)»\S{0,40}(?:/api|/v\d)|(?:rapidapi|geoip|ipinfo)
+  copied-far      high     any   scp,rsync,sftp   \b(?:scp|rsync|sftp)\b[^\n;|&]{0,160}(?:${FAR}[\w.-]{1,100}::?\S{0,80}|\b(?:rsync|sftp)://\S{1,100})(?: -\S{1,40}){0,4}(?=["']?(?:\s{0,3}(?:[\n;&|)\x60,]|$)|\.\s))
   file-to-far     medium   any   curl,wget,requests,fetch,axios,invoke,post,https,urlopen,httpx,net,connect,httpget    \b(?:curl|wget|http)\b[^\n]{0,160}(?:${FILES}|-x post)[^\n]{0,160}${FAR}|\b(?:curl|wget)\b[^\n]{0,160}${FAR}[^\n]{0,160}(?:${FILES}|-x post)|(?:requests\.(?:post|put)|axios\.post|httpx\.post|urlopen\(|urllib\.request|\bfetch\(|https?\.(?:request|get)\()[^\n]{0,100}${FAR}|connect\(\(?["']\d{1,3}(?:\.\d{1,3}){3}
   named-host      medium   code  url,endpoint,host,api,server,base,target,webhook,hook,dest,addr,collector   \b\w{0,20}(?:url|endpoint|host|server|base|target|hook|dest|addr)\w{0,8}["']?\s?[:=]\s?["']${FAR}[^]{0,500}?${NET}
   quiet-post      high     code  fetch,requests,post,axios,urlopen    ${FAR}[^]{0,240}?(?:\.catch\(\s?\(?\w{0,4}\)?\s?=>\s?(?:\{\s?\}|null|undefined|0)|except[^\n]{0,30}:\s{1,30}pass\b|contextlib\.suppress|stdio["']?\s?:\s?["']ignore|\.unref\(\))
-  names-as-carrier  high   any   dig,nslookup,host,ping,gethostbyname,resolve    \b(?:dig|nslookup)\b[^\n]{0,60}(?:\$\(|\x60|\$\{?\w{1,20}\}?["']?\.)[^\n]{0,100}\.\w{2,}|\b(?:host|ping)\b ["'\w-]{0,12}\$[({]?[^\n]{0,100}\.\w{2,}  !! -c \d \$|\$host["'\s]|\$ip|\$domain\b(?!\.) ~~ dns|domain|network
-  image-beacon    high     any   http,https   (?:!\[[^\]\n]{0,80}\]\(|<img[^>\n]{0,40}src=["'])«(?!known|local|subject)\w{1,10}»[^)\n]{0,160}[?&=/][^)\n]{0,60}(?:\{|<|\[|%7b|\$)|!\[[^\]\n]{0,80}\]\(«(?!known|local|subject)\w{1,10}»[^)\n]{0,120}[?&]\w{1,12}=[a-z]{2,12}_[a-z_]{2,24}\)|«(?!known|local|subject)\w{1,10}»\S{0,160}[?&=/](?:<|\{)[^\n]{0,60}\b(?:badge|image|img|pixel)\b|\b(?:image|img|pixel)\b[^\n]{0,60}«(?!known|local|subject)\w{1,10}»\S{0,160}=(?:<|\{)
+  names-as-carrier  high   any   dig,nslookup,host,ping,gethostbyname,resolve    \bxargs\b[^\n]{0,40}\b(?:dig|nslookup|host|ping|drill)\b|\b(?:dig|nslookup)\b[^\n]{0,60}(?:\$\(|\{\}["']?\.|\x60|\$\{?\w{1,20}\}?["']?\.)[^\n]{0,100}\.\w{2,}|\b(?:host|ping)\b ["'\w-]{0,12}\$[({]?[^\n]{0,100}\.\w{2,}  !! -c \d \$|\$host["'\s]|\$ip|\$domain\b(?!\.) ~~ dns|domain|network
+  image-beacon    high     any   http,https   (?:!\[[^\]\n]{0,80}\]\(|<img[^>\n]{0,40}src=["'])«(?!known|local|subject)\w{1,10}»[^)\n]{0,160}[?&=/][^)\n]{0,60}(?:\{|<|\[|%7b|\$)|(?:!\[[^\]\n]{0,80}\]\(|<img[^>\n]{0,40}src=["'])«(?!known|local|subject)\w{1,10}»[^)\s]{0,120}[?&](?!(?:raw|format|fm|fit|auto|crop|size|theme|type|style)=[a-z-]{1,12}[&)\s"'])\w{1,16}=[a-z]|«(?!known|local|subject)\w{1,10}»\S{0,160}[?&=/](?:<|\{)[^\n]{0,60}\b(?:badge|image|img|pixel)\b|\b(?:image|img|pixel)\b[^\n]{0,60}«(?!known|local|subject)\w{1,10}»\S{0,160}=(?:<|\{)
   copied-mail     high     words bcc,cc   \b(?:bcc|cc)\b[^\n]{0,80}[\w.+-]{1,40}@(?!(?:\w{1,20}\.)?(?:example\.(?:com|org|net)|yourcompany|company|acme))|[\w.+-]{1,40}@(?!(?:\w{1,20}\.)?(?:example\.(?:com|org|net)|yourcompany|company|acme))[\w.-]{3,60}[^\n]{0,40}\bbcc\b
   mirror          high     any   remote,push,rclone,s3   git remote (?:add|set-url)[^\n]{0,80}${FAR}[^]{0,100}?git push|git push[^\n]{0,60}${FAR}|\b(?:aws s3 (?:cp|sync|mv)|rclone (?:copy|sync)|gsutil (?:cp|rsync))\b[^\n]{0,80}${STORE}
+  into-repository high     any   env,printenv,environ,process,password,passwords,secret,secrets,credential,credentials,token,tokens,key,keys,pin,pins,card   (?:${ENV_ALL}|${TAKEN})[^]{0,300}?(?:\bgit (?:push|remote (?:add|set-url))\b[^\n]{0,60}(?:://|\bgit@)|\bgh (?:issue|gist) (?:create|comment)\b|\b(?:issues?|gists?|discussions?|comments?|pull requests?)\b[^\n]{0,60}\b(?:github|gitlab|codeberg|bitbucket)\.(?:com|org)/)  ~~ secret|credential|password|vault|leak
   words-out       high     words send,upload,post,forward,copy,submit,sync,share,report,mail,transmit,log,mirror,attach,transcript,conversation,telemetry,analytics,webhook,sende,envoie,envía,envie,enviar,append,pass    \b(?:send|upload|post|forward|submit|sync|share|transmit|mirror|deliver|attach|append|pass|report|mail|sende|envoie|envía|envie|copy)\b[^\n]{0,160}\b(?:conversations?|transcripts?|histor(?:y|ies)|prompts?|messages?|memory|files?|documents?|contents?|drafts?|input|requests?|notes?|questions?|quer(?:y|ies)|texts?|translations?|results?|answers?|entries|context|codebase|source|manifest|repository|workspace|inventory|customers?|invoices?|output|cop(?:y|ies)|datei|archivo|arquivo|fichier|data|e?-?mails?|mail)\b[^\n]{0,140}(?:${FAR}|\b[\w.+-]{1,40}@(?!example\.)[\w-]{2,40}\.\w{2,}|\bour (?:archive|server|webhook|endpoint|telemetry))  !! \bapi\.|/v\d/|user (?:wants|asks|requests|confirms)|when asked|bug report|feedback ~~ upload|share|publish|deploy|mail|send|webhook|telegram|slack
 `;
 
@@ -79,6 +86,7 @@ const SECRETS: readonly Rule[] = rules('secrets')`
   asked-for       high     words password,phrase,code,seed,mnemonic,words,otp,passphrase,pin,cvv,cvc,card,wallet,passwort,contraseña    \b(?:ask|request|prompt|have|get|tell|let|confirm|enter|type|paste|give|verify)\b[^\n]{0,80}\b(?:(?:seed|recovery|mnemonic|secret) (?:phrase|words?)|(?:12|24|twelve|twenty-four)[ -]words?|one-time (?:code|password)|2fa code|(?:computer|login|system|mac|windows|e-?mail|bank|sudo|account|apple) password|cvv|cvc|card (?:number|details|pin))|\b(?:type|enter|give|tell)\b[^\n]{0,30}\b(?:their|his|her|the user'?s)\b[^\n]{0,20}\bpassword\b[^\n]{0,60}\b(?:keep|save|store|write)|\bpasswords?\b[^\n]{0,40}\b(?:keep|save|store|remember|write) (?:it|them|both|all)\b  ~~ password|wallet|crypto|bank|checkout|payment|recovery
   fake-dialog     high     any   osascript,hidden,credential,zenity    display dialog[^\n]{0,160}hidden answer|get-credential[^\n]{0,60}\.getnetworkcredential|zenity --password[^\n]{0,60}>
   written-down    high     words key,keys,password,passwords,token,tokens,secret,secrets,credentials,header,cookie,login,logins,variables,identifiants,values    \b(?:put|paste|print\w{0,3}|log|list|include|save|write|add|keep|store|dump|copy|record|collect|gather)\b[^\n]{0,80}\b(?:api keys?|passwords?|(?:access|auth|session|api) tokens?|secrets?|credentials|authorization header|session cookies?|card numbers?|connection strings?|private keys?|(?:all|every|full) [^\n]{0,16}(?:environment(?: variables)?|variables)|environment variables|variables? of the environment|logins?|values? of \.env)\b[^\n]{0,100}\b(?:chat|reports?|summar(?:y|ies)|comments?|pull request|commit|logs?/?|memory\.md|notes?|document|chapter|setup\.md|plain text|status mail|issue|ticket|link|file name|readme|appendix|repl(?:y|ies)|answer|setup)\b  !! \.env|environment variable \w|secret(?:s)? manager|vault|as (?:an )?env|config|redact|mask ~~ secret|credential|password|vault
+  gathered        high     words password,passwords,secret,secrets,credential,credentials,token,tokens,key,keys,pin,pins,card   ${TAKEN}  !! redact|mask|rotate|remov|report\w{0,3} (?:it|them) to the (?:user|owner) ~~ secret|credential|password|vault
 `;
 
 const HIDING: readonly Rule[] = rules('obfuscation')`
@@ -102,6 +110,7 @@ const STRANGERS: readonly Rule[] = rules('prerequisite')`
   stranger-branch high     any   pip,uv,npm,cargo   \b(?:pip3?|uv|npm|cargo)\b[^\n]{0,20} install[^\n]{0,40}git\+(?:«\w{1,10}»)?https?://[^\n]{0,120}(?:@(?:main|master|head|dev)\b[^\n]{0,40})?(?:&&|;)
   needs-stranger  high     words required,must,needs,install,download,first,before,needed,requires,optional,decoder,activate,activated  \b(?:download|install|get|fetch|obtain)\b[^\n]{0,100}(?:«(?:address|paste|shortener|tunnel|odd|free|unknown)»\w{3,5}://[^\s/]{1,80}/\S{0,140}\.(?:zip|rar|7z|tar\.gz|tgz|sh|ps1)\b|«(?:address|paste|shortener|tunnel)»)|\b(?:open|visit)\b[^\n]{0,20}«(?:paste|shortener|tunnel|address)»[^\n]{0,120}\b(?:command|terminal|install|run)
   package-name    high     any   pip,pip3,npm,pnpm,yarn,uv,bun    (?:pip3?|uv pip|poetry|uv) (?:install|add) [^\n;&|\x60]{4,160}|(?:npm|pnpm|yarn|bun) (?:i|install|add) [^\n;&|\x60]{4,160}
+  package-runner  high     any   npx,bunx,pnpx,dlx,npm   \b(?:npx|bunx|pnpx|(?:pnpm|yarn) dlx|npm (?:exec|x))(?: -{1,2}\S{0,40}){0,4} (?:github:[\w.-]{1,60}|@[\w.-]{1,60})/[\w.-]{1,80}
   package-names-file high  code  *   (?:^|\n)[a-z][\w.-]{4,24}\s?(?:[=~>]=)\s?\d[\w.]{0,12}(?=\n)
 `;
 
@@ -111,6 +120,7 @@ const SHIELDS: readonly Rule[] = rules('shields')`
 
 const UNSEEN: readonly Rule[] = rules('hidden')`
   comment-orders  high     comment ignore,disregard,assistant,agent,agents,ai,llm,system,you,obey,execute,curl,wget,upload,send,mention,tell   \b(?:ignore|disregard|assistant|agents?\b|\bai\b|llm|system prompt|you (?:must|are now|should)|obey|do not (?:tell|mention)|execute|curl|wget|upload|send)\b[^\n]{0,200}  !! -->|generated|begin|end\b|markdownlint|prettier|toc|template
+  comment-command high     comment curl,wget,iwr,irm,invoke   ${FETCH}[^\n]{0,200}(?:\|\s?${RUNNER}|${FAR})
   styled-away     high     words span,div,font,style,p,color,display,opacity    <[a-z]{1,10}[^>\n]{0,80}(?:display\s{0,2}:\s{0,2}none|font-size\s{0,2}:\s{0,2}[01](?:px|pt|em|;|["'])|visibility\s{0,2}:\s{0,2}hidden|opacity\s{0,2}:\s{0,2}0(?![.\d])|(?:left|top|text-indent)\s{0,2}:\s{0,2}-\d{3,}|(?:max-)?height\s{0,2}:\s{0,2}0(?:px|;|["'])|color\s{0,2}[:=]\s{0,2}["']?(?:white|transparent|#fff(?:fff)?)\b)[^>\n]{0,80}>[^<\n]{12}  ~~ html|css|front|web|design|email template
   link-comment    high     words comment,hidden   (?:^|\n)\[(?://|comment|_)\]:\s{0,4}[#<][^\n]{0,20}[("'][^\n]{0,200}\b(?:ignore|assistant|agent|instruction|execute|you must|send|reveal|obey)
 `;
@@ -143,6 +153,15 @@ export function looksLikePackage(command: string): boolean {
   const words = command.trim().split(/\s+/).slice(0, 10);
   const node = /^(?:npm|pnpm|yarn|bun)$/.test(words[0] ?? '');
   return words.some((word) => isLookAlike(word.replace(/(?:\[.*|[=~><!@^].*)$/, ''), node));
+}
+
+/** Whether what a package runner is told to run belongs to somebody known, or is what the skill is named after. */
+export function isOwnPackage(command: string, header: string, isSubject: (label: string) => boolean): boolean {
+  const [, owner = '', name = ''] = /[:@]([\w.-]+)\/([\w.-]+)$/.exec(command) ?? [];
+  const skill = /^name:\s*["']?([\w.-]+)/m.exec(header)?.[1];
+  return (
+    isKnownOwner(owner) || isSubject(owner) || name.replace(/^mcp-(?:server-)?|-(?:mcp|cli|server)$/g, '') === skill
+  );
 }
 
 function isLookAlike(name: string, node: boolean): boolean {

@@ -141,7 +141,7 @@ const URL_START = /\b((?:https?|ftps?|wss?|tcp|udp|ldaps?):\/\/)([^\s/"'`<>)\],;
 const SENDING =
   /\b(?:curl|wget|iwr|irm|invoke-\w+|nc|ncat|netcat|ssh|scp|sftp|rsync|telnet|dig|nslookup|post|send|sends|sending|upload|submit|forward|report|socket|connect|webhook|endpoint|tunnel|server|host|download|visit|open)\b/;
 const BARE_HOST =
-  /(?<![\w@./:»${}-])((?:[a-z0-9_-]{1,63}\.){1,5}(?:com|net|org|io|dev|app|co|ai|sh|me|xyz|top|site|online|live|info|biz|ru|su|cn|de|fr|uk|eu|us|nl|pl|it|es|br|in|jp|kr|tk|ml|ga|cf|gq|cc|pw|click|icu|club|space|fun|store|shop|tech|cloud|link|ws|to|tv|gg|pro|work|world|zip|mov|example|test|onion|invalid|icu|cyou|sbs|rest|host|website|press))(?=(?::\d{2,5})?(?:\/|\s|["'`|)>,;]|$))|(?<![\w.»/-])(\d{1,3}(?:\.\d{1,3}){3})(?![\w.-])/g;
+  /(?<![\w@./:»${}-])((?:[a-z0-9_-]{1,63}\.){1,5}(?:com|net|org|io|dev|app|co|ai|sh|me|xyz|top|site|online|live|info|biz|ru|su|cn|de|fr|uk|eu|us|nl|pl|it|es|br|in|jp|kr|tk|ml|ga|cf|gq|cc|pw|click|icu|club|space|fun|store|shop|tech|cloud|link|ws|to|tv|gg|pro|work|world|zip|mov|example|test|onion|invalid|icu|cyou|sbs|rest|host|website|press))(?=(?::\d{2,5})?(?:\/|\s|["'`|)>,;]|$)|:{1,2}[~/a-z])|(?<=[\w-]@)((?:[a-z0-9_-]{1,63}\.){1,5}[a-z]{2,24})(?=:{1,2}[~/a-z])|(?<![\w.»/-])(\d{1,3}(?:\.\d{1,3}){3})(?![\w.-])/g;
 /** Whether a site is the skill's own subject: its label is spoken of in the skill apart from addresses. */
 export type IsSubject = (label: string) => boolean;
 
@@ -162,6 +162,16 @@ const RAW_FILE = /^https:\/\/raw\.githubusercontent\.com\/([\w.-]{1,40})\//;
 const OWNERS = words(
   'homebrew nvm-sh ohmyzsh pyenv rbenv k3s-io helm kubernetes docker microsoft google aws hashicorp rust-lang nodejs tj junegunn romkatv zsh-users asdf-vm anthropics openai huggingface github cli',
 );
+/** Of packages, where the owner has no site of that name. */
+const SCOPES = words(
+  'angular vue nestjs typescript-eslint commitlint changesets storybook playwright tauri-apps wordpress ionic mermaid-js marp-team biomejs sveltejs vscode microsoft google aws types',
+);
+
+/** Whether packages of a scope come from somebody whose sites are known. */
+export function isKnownOwner(scope: string): boolean {
+  const bare = scope.replace(/-(?:ai|labs|cli|inc|hq|js)$/, '');
+  return SCOPES.has(scope) || ['com', 'io', 'dev', 'ai', 'org'].some((end) => KNOWN.has(`${bare}.${end}`));
+}
 
 /** A file of anybody's repository is as far as an unknown host. */
 function ofStranger(folded: string, at: number, isSubject: IsSubject): HostKind | undefined {

@@ -4,7 +4,7 @@
 const TALK =
   /\b(?:(?:threat|attack)(?:s|ers?|ing)?(?![- ]lin)|malicious|malware|red[- ]?flags?|anti-?patterns?|vulnerab\w{1,8}|unsafe|insecure|forbidden|prohibited|never|block(?:ed|list)|deny ?list|injection|exploit\w{0,6}|suspicious|dangerous|harmful|exfiltration|bad (?:examples?|practices?)|jailbreaks?|red[- ]?team\w{0,4}|pentest\w{0,4}|detect(?:ion|s|ed|ing)?|avoid|don'?ts?|refuses?|incorrect|wrong)\b|❌|🚫|✗|✘|⛔|检测|攻击|恶意|危险|禁止|避免|漏洞|攻撃|検出|опасн|запрещ|вредоносн/u;
 const NEGATION =
-  /(?:\b(?:never|(?:do|does|must|should|is|are|may|can) not|(?:do|does|must|should|is|are)n'?t|refuses?|(?<!to )avoid\w{0,3}|rejects?|prevents?|blocks?|detect\w{0,3}|flags?|forbids?|beware|watch for|looks? for|scans? for|checks? for|such as|e\.g\.?|example|instead of|rather than|attack\w{0,4}|malicious|malware|suspicious|red flags?|vulnerab\w{1,8}|exploits?|injection|dangerous|unsafe|insecure|risk\w{0,2}|if (?:you (?:see|find|spot)|a skill|an?y? (?:e-?mail|page|document|file|message|issue|user|text)))\b|[❌🚫✗✘⛔]|不要|禁止|避免|切勿|検出|しないで|не\s|нельзя|nie(?:mals)?\s|kein)[^.!?。]{0,120}$/u;
+  /(?:(?<![./@-])\b(?:never|(?:do|does|must|should|is|are|may|can) not|(?:do|does|must|should|is|are)n'?t|refuses?|(?<!to )avoid\w{0,3}|rejects?|prevents?|blocks?|detect\w{0,3}|flags?|forbids?|beware|watch for|looks? for|scans? for|checks? for|such as|e\.g\.?|example|instead of|rather than|attack\w{0,4}|malicious|malware|suspicious|red flags?|vulnerab\w{1,8}|exploits?|injection|dangerous|unsafe|insecure|risk\w{0,2}|if (?:you (?:see|find|spot)|a skill|an?y? (?:e-?mail|page|document|file|message|issue|user|text)))\b|[❌🚫✗✘⛔]|不要|禁止|避免|切勿|検出|しないで|не\s|нельзя|nie(?:mals)?\s|kein)[^.!?。]{0,120}$/u;
 const URGING =
   /\b(?:never|not|n'?t|cannot)(?: \w+){0,2} (?:skip|forget|fail|omit|miss|hesitate|worry|ignore|wait|proceed|continue|tell|mention|inform|ask|work|function|stop|panic|close|shown?|need|reveal|let)\b/u;
 const REPORTED =
@@ -32,7 +32,9 @@ export function isPatternLine(line: string): boolean {
 /** Whether the words before a match, in its sentence, speak of it as of a danger, or as of something that others say. */
 export function isTalkedOf(before: string): boolean {
   if (REPORTED.test(before)) return true;
-  const sentence = before.slice(before.search(/[^.!?;。\n]*$/));
+  const start = before.search(/[^.!?;。\n]*$/);
+  // What stands close behind a dot is the rest of a name: a host may be called `no.example`.
+  const sentence = before[start - 1] === '.' ? before.slice(start).replace(/^\S+/, '') : before.slice(start);
   return NEGATION.test(sentence) && !URGING.test(sentence);
 }
 
