@@ -11,8 +11,8 @@ import type { EvidenceEntry, EvidenceText } from '../trace-guard/claim.ts';
 
 export interface MessageEvidenceOptions {
   /**
-   * Which arguments of calls that went well count as observed: `all` but written content for steps of a skill; `short` for facts: the command, path or
-   * address on one line, and nothing that only prints or stores what the model wrote.
+   * Which arguments of calls that went well count as observed: `all` but written content for steps of a skill; `short` for facts: the
+   * command, path or address on one line, but for commands that print or do nothing and lines that repeat what had been read.
    */
   readonly observedArguments: 'all' | 'short';
 }
