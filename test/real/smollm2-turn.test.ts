@@ -73,6 +73,8 @@ async function talk(t: TestContext, prompts: readonly string[]): Promise<readonl
   const stage = createStage(t);
   place(stage.root, { modelPath, engineFolder });
   writeFileSync(join(stage.cwd, 'notes.txt'), 'The winged sandals are by the door.\n');
+  // Beside a model this small the rules would take their own forms.
+  stage.temp.write('home/config.yaml', 'reflex:\n  first: false\n');
   const app = await stage.open();
   const conversation = await openConversation(app);
   assert.equal(conversation.model.traits.toolCalling, 'text');
