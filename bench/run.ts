@@ -21,6 +21,7 @@ const BENCHES: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
   skills: async () => (await import('./skills.ts')).benchSkills(),
   compaction: async () => (await import('./compaction.ts')).benchCompaction(),
   'recall-1m': async () => (await import('./recall-1m.ts')).benchRecall1m(),
+  walls: async () => (await import('./walls.ts')).benchWalls(),
   guard: async () => (await import('./guard.ts')).benchGuard(),
   curator: async () => (await import('./curator.ts')).benchCurator(),
   'trace-guard': async () => (await import('./trace-guard.ts')).benchTraceGuard(),

@@ -1,6 +1,6 @@
 /** Starting the stub server and whole processes against it, and reading what arrived. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -71,11 +71,18 @@ export interface Ran {
   readonly err: string;
 }
 
+/** A session is opened in a folder of its own, not in the system's temporary one. */
+function workFolder(): string {
+  const folder = join(tmpdir(), 'talaria-bench-work');
+  mkdirSync(folder, { recursive: true });
+  return folder;
+}
+
 export function run(command: string, args: readonly string[], options: RunOptions = {}): Promise<Ran> {
   const from = performance.now();
   const started = performance.timeOrigin + from;
   const env = { ...process.env, ...options.env };
-  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env, cwd: options.cwd ?? tmpdir() });
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env, cwd: options.cwd ?? workFolder() });
   let out = '';
   let err = '';
   child.stdout.on('data', (chunk) => {
@@ -97,11 +104,11 @@ export interface BenchHome {
 }
 
 /** A home with a real config that points at the stub, and no other key in the environment. */
-export function benchHome(baseUrl: string): BenchHome {
+/** Without walls commands cost what they cost; rows about walls ask for them. */
+export function benchHome(baseUrl: string, walls: 'auto' | 'machine' = 'machine'): BenchHome {
   const folder = mkdtempSync(join(tmpdir(), 'talaria-bench-'));
-  writeFileSync(join(folder, 'config.yaml'), 'version: 1\nmodel: openai/stub-model\nagent:\n  max_steps: 500\n', {
-    mode: 0o600,
-  });
+  const config = `version: 1\nmodel: openai/stub-model\nagent:\n  max_steps: 500\nsandbox:\n  mode: ${walls}\n`;
+  writeFileSync(join(folder, 'config.yaml'), config, { mode: 0o600 });
   const env = { TALARIA_HOME: folder, OPENAI_BASE_URL: baseUrl, OPENAI_API_KEY: 'bench-key-0000', BASE: baseUrl };
   return { folder, env, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }

@@ -7,10 +7,12 @@ import { benchHome, root, run, startStub, talaria } from './stub.ts';
 
 export async function benchToolRounds(runs = 5): Promise<readonly BenchRow[]> {
   const short = await ratios(20, runs);
+  const walled = await ratios(20, runs, 'auto');
   const long = await ratios(200, Math.max(2, Math.floor(runs / 2)));
   return [
     row('tool round, 20 rounds', short.ratio),
     row('tool round, 200 rounds', long.ratio),
+    { ...row('tool round with walls, 20 rounds', walled.ratio), target: '–', ok: true },
     {
       metric: 'tool round, last 50 / first 50 of 200',
       value: median(long.growth),
@@ -34,13 +36,17 @@ function row(metric: string, values: readonly number[]): BenchRow {
   };
 }
 
-async function ratios(rounds: number, runs: number): Promise<{ ratio: number[]; growth: number[] }> {
+async function ratios(
+  rounds: number,
+  runs: number,
+  walls: 'auto' | 'machine' = 'machine',
+): Promise<{ ratio: number[]; growth: number[] }> {
   const stub = await startStub({ rounds });
   const ratio: number[] = [];
   const growth: number[] = [];
   try {
     for (let i = 0; i < runs; i++) {
-      const home = benchHome(stub.baseUrl);
+      const home = benchHome(stub.baseUrl, walls);
       const ours = await perRound(stub, () => run('sh', [talaria, '-p', 'go'], { env: home.env }));
       const floor = await perRound(stub, () =>
         run(process.execPath, [join(root, 'bench/floor-agent.mjs'), 'go'], { env: home.env }),

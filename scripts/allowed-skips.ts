@@ -5,6 +5,8 @@
 export const allowedSkips: readonly RegExp[] = [
   /^skipped: set TALARIA_DATA$/,
   /^skipped: bubblewrap is not installed$/,
+  /^skipped: bubblewrap is missing \(apt install bubblewrap\)$/,
+  /^skipped: strace is missing \(apt install strace\)$/,
   /^skipped: bubblewrap cannot create a namespace here$/,
   /^skipped: tmux is not installed$/,
   /^skipped: systemd-analyze is not installed$/,

@@ -117,6 +117,7 @@ function steady(text: string): string {
     .replace(/127\.0\.0\.1:\d+/g, '127.0.0.1:PORT')
     .replace(/[\d.]+ (?:B|KB|MB|GB)\b/g, 'SIZE')
     .replace(/\d+ cores/g, 'CORES')
+    .replace(/bubblewrap [\d.]+/g, 'WALLS')
     .replace(/[\u2800-\u28ff]/g, '*')
     .replace(/[d-][rwx-]{9} .*? (\S+)$/gm, 'FILE $1')
     .replace(/~?\b\d+(?:\.\d+)?(?= *%|\s+tokens| of \d)|~\d+/g, 'N')

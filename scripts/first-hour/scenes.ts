@@ -48,7 +48,7 @@ function withoutModel(): readonly Scene[] {
       name: 'overwrite',
       from: /^› run/,
       steps: [
-        { type: 'run `echo nothing > README.md`', until: /asks to run this/ },
+        { type: 'run `echo nothing > README.md`', until: /y = once/ },
         { type: 'y', until: /\+nothing[\s\S]*2 steps/ },
         { type: '/undo', until: /restored README\.md[\s\S]*The next \/undo/ },
       ],

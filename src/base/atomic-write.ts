@@ -21,6 +21,8 @@ export interface AtomicWriteOptions {
   readonly mode?: number;
   /** Prefix of the temp file's name; default `.tmp_`. */
   readonly prefix?: string;
+  /** What errors call the file, when `path` is another name for it. */
+  readonly shown?: string;
 }
 
 /**
@@ -34,12 +36,12 @@ export function atomicWrite(path: string, data: string | Uint8Array, options: At
   try {
     makeFolders(folder);
     made = true;
-    refuseOther(path);
+    refuseOther(path, options.shown ?? path);
     writeDurably(temp, typeof data === 'string' ? Buffer.from(data, 'utf8') : data, options.mode ?? 0o600);
     renameSync(temp, path);
   } catch (error) {
     if (made) rmSync(temp, { force: true });
-    throw error instanceof TalariaError ? error : writeError(path, error);
+    throw error instanceof TalariaError ? error : writeError(path, error, options.shown);
   }
   syncFolder(folder);
 }
@@ -61,11 +63,11 @@ function makeFolder(folder: string, mode: number): void {
   }
 }
 
-function refuseOther(path: string): void {
+function refuseOther(path: string, shown: string): void {
   const facts = statSync(path, { throwIfNoEntry: false });
   if (facts === undefined || facts.isFile()) return;
   const what = facts.isDirectory() ? 'a folder' : 'no regular file';
-  throw new TalariaError(`cannot write ${path}: it is ${what}`, { code: 'write-failed', fix: 'Name another file.' });
+  throw new TalariaError(`cannot write ${shown}: it is ${what}`, { code: 'write-failed', fix: 'Name another file.' });
 }
 
 function writeDurably(path: string, bytes: Uint8Array, mode: number): void {
@@ -104,9 +106,11 @@ const WRITE_CODES: Readonly<Record<string, { code: string; fix: string }>> = {
   EROFS: { code: 'no-permission', fix: 'The file system is read-only; choose another folder.' },
 };
 
-function writeError(path: string, cause: unknown): TalariaError {
+/** What the file system says about a path that cannot be written, with what to do. */
+export function writeError(path: string, cause: unknown, shown = path): TalariaError {
+  if (shown !== path && cause instanceof Error) Object.assign(cause, { path: shown });
   const known = WRITE_CODES[errorCode(cause) ?? ''];
-  return new TalariaError(`cannot write ${path}: ${errorText(cause)}`, {
+  return new TalariaError(`cannot write ${shown}: ${errorText(cause)}`, {
     code: known?.code ?? 'write-failed',
     cause,
     ...(known ? { fix: known.fix } : {}),

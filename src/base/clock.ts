@@ -1,11 +1,11 @@
 // Owns time: the only place that reads the machine's clock or sets timers. A test passes a manual clock instead.
 // Invariant: `sleep` and `timeout` never outlive their signal, and never keep the process alive by themselves unless awaited.
 
-/** Time for everything above base. Contract: `now` may jump (wall clock); `monotonic` never goes back. */
+/** Time for everything above base. Contract: `now` may jump (wall clock); `monotonic` never goes back, and stands still while the machine sleeps. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number;
-  /** Milliseconds since an arbitrary start; only differences mean anything. */
+  /** Milliseconds since an arbitrary start, the same for all processes of one boot; only differences mean anything. */
   monotonic(): number;
   /** Resolves after `ms`; rejects with the signal's reason when it aborts first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
@@ -15,7 +15,7 @@ export interface Clock {
 
 export const systemClock: Clock = {
   now: () => Date.now(),
-  monotonic: () => performance.now(),
+  monotonic: () => Number(process.hrtime.bigint()) / 1e6,
   sleep: (ms, signal) =>
     new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);

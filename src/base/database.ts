@@ -1,14 +1,37 @@
 // Owns opening a database file: private permissions, each room's schema, what happens with damaged and with newer files.
-// Knows no table of any room. Invariant: nothing is ever silently empty: a damaged file is kept aside and a notice says so.
-import { chmodSync, closeSync, existsSync, openSync, rmSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+// Knows no table of any room. Invariant: nothing is ever silently empty: a damaged file stays until somebody chose, or is kept aside and a
+// notice says so.
+import {
+  chmodSync,
+  closeSync,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { makeFolders } from './atomic-write.ts';
 import { type Clock, systemClock } from './clock.ts';
-import { Database, suspectMark } from './database/connection.ts';
+import { type ConnectionOptions, Database } from './database/connection.ts';
+import {
+  damagedError,
+  forgetDamage,
+  isSuspect,
+  raiseFlag,
+  rememberDamage,
+  rememberedDamage,
+  type WriterFlag,
+} from './database/damage.ts';
 import { migrate, openVersions, type RoomSchema } from './database/migrate.ts';
 import { quarantine } from './database/quarantine.ts';
 import { sqliteError } from './database/sqlite-error.ts';
-import { errorCode, TalariaError } from './errors.ts';
+import { logDamage } from './database/write-log.ts';
+import { errorCode, errorText, TalariaError } from './errors.ts';
 
 export interface OpenDatabaseOptions {
   /** Schemas of the rooms that keep tables here; they are created or migrated before the call returns. */
@@ -16,8 +39,15 @@ export interface OpenDatabaseOptions {
   readonly readOnly?: boolean;
   /** A file of a newer version: `refuse` (default) throws `newer-schema`, `read-only` opens it for reading with a notice. */
   readonly onNewer?: 'refuse' | 'read-only';
-  /** A damaged file: `quarantine` (default) moves it aside and starts an empty one with a notice; `throw` leaves it. */
-  readonly onCorrupt?: 'quarantine' | 'throw';
+  /**
+   * A damaged file: `quarantine` (default) moves it aside and starts an empty one with a notice; `throw` leaves it; `keep` leaves it too, and
+   * refuses it from then on without looking again, until it was mended or taken away.
+   */
+  readonly onCorrupt?: 'quarantine' | 'throw' | 'keep';
+  /** With `keep`: files that are there only once the database was; where one is, a database that is not there is lost and no new one. */
+  readonly traces?: () => readonly string[];
+  /** Where writers show that they have the file open: after a crash it is looked at as a whole. */
+  readonly flags?: string;
   /** How long a write waits for other processes, ms; default 10 000. */
   readonly busyMs?: number;
   readonly clock?: Clock;
@@ -34,15 +64,21 @@ export interface DatabaseNotice {
 export interface OpenedDatabase {
   readonly database: Database;
   readonly notices: readonly DatabaseNotice[];
+  /** A process crashed with it, and it is too large to be looked at here: `findDamageSlowly`, then this. */
+  readonly unchecked?: () => void;
 }
+
+/** A file up to this size is looked at when it is opened after a crash: some tens of milliseconds. */
+const CHECKED_AT_ONCE = 32 * 1024 ** 2;
 
 /** Opens or makes the file at `path` (0600, its folder 0700). Throws TalariaError. */
 export function openDatabase(path: string, options: OpenDatabaseOptions): OpenedDatabase {
   const clock = options.clock ?? systemClock;
+  if (options.onCorrupt === 'keep') return openKept(path, options, clock);
   const mayMove = !options.readOnly && options.onCorrupt !== 'throw';
   const file = fileIdentity(path);
   try {
-    if (mayMove && existsSync(suspectMark(path))) refuseDamaged(path, clock);
+    if (mayMove && isSuspect(path)) refuseDamaged(path, clock);
     return openOnce(path, options, clock);
   } catch (error) {
     if (errorCode(error) !== 'database-corrupt' || !mayMove) throw error;
@@ -51,13 +87,69 @@ export function openDatabase(path: string, options: OpenDatabaseOptions): Opened
   }
 }
 
+/** Damage is remembered, and the file left alone. */
+function openKept(path: string, options: OpenDatabaseOptions, clock: Clock): OpenedDatabase {
+  if (options.readOnly) return openOnce(path, options, clock);
+  const known = rememberedDamage(path) ?? goneAway(path, options.traces);
+  if (known !== undefined) throw damagedError(path, known);
+  makeWhole(path);
+  const flag = options.flags === undefined ? undefined : raiseFlag(path, options.flags);
+  try {
+    const large = flag?.crashed === true && sizeOf(path) > CHECKED_AT_ONCE;
+    if (isSuspect(path) || (flag?.crashed && !large)) refuseDamaged(path, clock);
+    if (!large) flag?.clear();
+    return withFlag(openOnce(path, options, clock), flag, large);
+  } catch (error) {
+    flag?.lower();
+    if (errorCode(error) !== 'database-corrupt') throw error;
+    rememberDamage(path, errorText(error));
+    throw damagedError(path, errorText(error));
+  }
+}
+
+function withFlag(opened: OpenedDatabase, flag: WriterFlag | undefined, isUnchecked: boolean): OpenedDatabase {
+  if (flag === undefined) return opened;
+  opened.database.atClose(flag.lower);
+  return isUnchecked ? { ...opened, unchecked: flag.clear } : opened;
+}
+
+/** What once was there leaves a log, a name without content, or what was made after it; to SQLite all of them would be a new file. */
+export function goneAway(path: string, traces: () => readonly string[] = () => []): string | undefined {
+  const size = statSync(path, { throwIfNoEntry: false })?.size;
+  if (size !== undefined) return size === 0 ? 'it is empty' : undefined;
+  const log = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+  if (log > 0) return 'it is gone, and its log is there';
+  const trace = traces().find((file) => existsSync(file));
+  // Another process may have made all of them meanwhile.
+  return trace === undefined || existsSync(path) ? undefined : `it is gone, and ${trace} is there`;
+}
+
+/** A new file has its name only once it is a database. */
+function makeWhole(path: string): void {
+  if (existsSync(path)) return;
+  const fresh = `${path}.${process.pid}.fresh`;
+  try {
+    makePrivateFile(fresh);
+    new Database(fresh, { readOnly: false, clock: systemClock, busyMs: 1_000 }).close();
+    linkSync(fresh, path);
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw sqliteError(path, error); // another process was faster
+  } finally {
+    rmSync(fresh, { force: true });
+  }
+}
+
+function sizeOf(path: string): number {
+  return ['', '-wal'].reduce((sum, part) => sum + (statSync(path + part, { throwIfNoEntry: false })?.size ?? 0), 0);
+}
+
 function fileIdentity(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.ino;
 }
 
 function reopenAfterQuarantine(path: string, options: OpenDatabaseOptions, clock: Clock): OpenedDatabase {
   const moved = quarantine(path, clock);
-  rmSync(suspectMark(path), { force: true });
+  forgetDamage(path);
   const opened = openOnce(path, options, clock);
   const message = `${path} was damaged; it was kept as ${moved} and a new, empty one was started`;
   return { ...opened, notices: [{ code: 'database-quarantined', message, copy: moved }, ...opened.notices] };
@@ -65,10 +157,11 @@ function reopenAfterQuarantine(path: string, options: OpenDatabaseOptions, clock
 
 function openOnce(path: string, options: OpenDatabaseOptions, clock: Clock): OpenedDatabase {
   const readOnly = options.readOnly ?? false;
-  if (!readOnly) makePrivateFile(path);
+  if (readOnly)
+    return { database: openToRead(path, { readOnly, clock, busyMs: options.busyMs ?? 10_000 }), notices: [] };
+  makePrivateFile(path);
   const database = new Database(path, { readOnly, clock, busyMs: options.busyMs ?? 10_000 });
   try {
-    if (readOnly) return { database, notices: [] };
     const newer = openVersions(database, options.rooms).newer;
     if (newer !== undefined) return openNewer(database, newer, options);
     const copy = migrate(database, options.rooms, clock);
@@ -81,6 +174,30 @@ function openOnce(path: string, options: OpenDatabaseOptions, clock: Clock): Ope
     database.abandon();
     throw error;
   }
+}
+
+/**
+ * In a folder that cannot be written SQLite wants a log and its index beside the file, or to be told that nobody writes. A log that was left
+ * there is read from a copy.
+ */
+function openToRead(path: string, options: ConnectionOptions): Database {
+  try {
+    return new Database(path, options);
+  } catch (error) {
+    const code = errorCode(error);
+    if ((code !== 'database-unopenable' && code !== 'database-read-only') || !existsSync(path)) throw error;
+  }
+  if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) === 0) {
+    const as = pathToFileURL(path);
+    as.searchParams.set('immutable', '1');
+    return new Database(path, { ...options, as });
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'talaria-read-'));
+  const as = join(folder, basename(path));
+  for (const part of ['', '-wal']) copyFileSync(path + part, as + part);
+  const database = new Database(path, { ...options, as });
+  database.atClose(() => rmSync(folder, { recursive: true, force: true }));
+  return database;
 }
 
 function openNewer(database: Database, newer: string, options: OpenDatabaseOptions): OpenedDatabase {
@@ -111,13 +228,16 @@ function makePrivateFile(path: string): void {
   }
 }
 
-/** Looks at the whole file after damage was met in mid-work; takes the mark away when it is well. */
+/** Looks at the whole file after damage was met in mid-work, or after a crash; takes the mark away when it is well. Writes nothing into it. */
 function refuseDamaged(path: string, clock: Clock): void {
-  const database = new Database(path, { readOnly: false, clock, busyMs: 10_000 });
+  if (!existsSync(path)) return;
+  const log = logDamage(path);
+  if (log !== undefined) throw damagedError(path, log);
+  const database = new Database(path, { readOnly: true, clock, busyMs: 10_000 });
   try {
     const damage = database.findDamage();
-    if (damage !== undefined) throw new TalariaError(`${path} is damaged: ${damage}`, { code: 'database-corrupt' });
-    rmSync(suspectMark(path), { force: true });
+    if (damage !== undefined) throw damagedError(path, damage);
+    forgetDamage(path);
   } finally {
     database.abandon();
   }

@@ -1,32 +1,12 @@
-// Owns what differs between machines: processes being alive, lock files, private folders. Knows no room.
-// Invariant: a lock is held by at most one live process; a lock of a dead process is taken over, never waited for for ever.
-import {
-  chmodSync,
-  closeSync,
-  linkSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
-import { hostname } from 'node:os';
+// Owns lock files and private folders. Knows no room. Invariant: a lock is held by at most one live process; that of a dead process is taken
+// over, and so is one that has been silent for a minute where nobody here can tell whether its holder lives.
+import { chmodSync, linkSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { makeFolders } from './atomic-write.ts';
+import { makeFolders, writeError } from './atomic-write.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { errorCode, errorText, TalariaError } from './errors.ts';
 import { jitter, randomHex } from './ids.ts';
-
-/** Does a process with this id exist on this machine (also one that we may not signal)? */
-export function isProcessAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return errorCode(error) === 'EPERM';
-  }
-}
+import { holderName, holderState, holderWords } from './process/holder.ts';
 
 /** Makes a folder and its parents readable by the owner alone; an existing folder of ours is tightened. Throws TalariaError `folder-unusable`. */
 export function privateFolder(path: string): void {
@@ -64,93 +44,124 @@ export interface LockOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Takes `path` (O_EXCL by hard link, content `<pid> <host>`), runs `work`, releases. Throws TalariaError `locked` after `waitMs`. */
+/** How often a holder shows that it is there, and how long it may be silent where it cannot be looked at. */
+const BEAT_MS = 15_000;
+const SILENT_MS = 60_000;
+
+/** Takes `path` (O_EXCL by hard link, content `holderName`), runs `work`, releases. Throws TalariaError `locked` after `waitMs`, and as `atomicWrite`. */
 export async function withFileLock<T>(path: string, work: () => T | Promise<T>, options: LockOptions = {}): Promise<T> {
   const clock = options.clock ?? systemClock;
   const until = clock.monotonic() + (options.waitMs ?? 10_000);
-  makeFolders(dirname(path));
-  while (!tryLock(path)) {
-    if (clock.monotonic() >= until) {
-      throw new TalariaError(`${path} is held by another process`, {
-        code: 'locked',
-        retryable: true,
-        fix: 'Wait for the other process to finish, then try again.',
-      });
-    }
+  makeLockFolder(path);
+  while (!tryLock(path, clock)) {
+    if (clock.monotonic() >= until) throw heldElsewhere(path);
     await clock.sleep(5 + jitter() * 20, options.signal);
   }
+  const stopBeating = keepBeating(path, clock);
   try {
     return await work();
   } finally {
-    rmSync(path, { force: true });
+    stopBeating();
+    if (isOurs(path)) rmSync(path, { force: true });
   }
 }
 
-function tryLock(path: string): boolean {
+function makeLockFolder(path: string): void {
+  try {
+    makeFolders(dirname(path));
+  } catch (error) {
+    throw writeError(path, error);
+  }
+}
+
+function heldElsewhere(path: string): TalariaError {
+  const holder = readIfThere(path)?.trim();
+  return new TalariaError(`${path} is held by ${holder ? holderWords(holder) : 'another process'}`, {
+    code: 'locked',
+    retryable: true,
+    fix: 'Wait for the other process to finish, then try again; if it hangs, end it.',
+  });
+}
+
+/** While `work` runs, for those on other machines and in other containers. */
+function keepBeating(path: string, clock: Clock): () => void {
+  let cancel = clock.after(BEAT_MS, beat);
+  function beat(): void {
+    const seconds = clock.now() / 1000;
+    if (isOurs(path)) utimesSync(path, seconds, seconds);
+    cancel = clock.after(BEAT_MS, beat);
+  }
+  return () => cancel();
+}
+
+/** One that was silent for too long, asleep or stopped, may have lost it. */
+function isOurs(path: string): boolean {
+  return readIfThere(path)?.trim() === holderName();
+}
+
+function tryLock(path: string, clock: Clock): boolean {
   if (claimed(path)) return true;
-  removeStaleLock(path);
+  for (let left = 2; left > 0 && removeStaleLock(path, clock); left -= 1) if (claimed(path)) return true;
   return false;
 }
 
 /** The file exists whole, naming this process, or not at all. */
 function claimed(path: string): boolean {
   const claim = `${path}.${process.pid}.${randomHex(4)}`;
-  const file = openSync(claim, 'wx', 0o600);
   try {
-    writeSync(file, `${process.pid} ${hostname()}\n`);
-  } finally {
-    closeSync(file);
-  }
-  try {
+    writeFileSync(claim, `${holderName()}\n`, { flag: 'wx', mode: 0o600 });
     linkSync(claim, path);
     return true;
   } catch (error) {
-    if (errorCode(error) !== 'EEXIST') throw error;
+    if (errorCode(error) !== 'EEXIST') throw writeError(path, error);
     return false;
   } finally {
     rmSync(claim, { force: true });
   }
 }
 
-/** Removes the lock of a dead process. One process at a time may do so, else a fresh lock could be taken for the stale one. */
-function removeStaleLock(path: string): void {
-  if (!isStale(path)) return;
+/** Removes the lock of a dead process, and says whether it came nearer to that. One process at a time may do so, else a fresh lock could be taken for the stale one. */
+function removeStaleLock(path: string, clock: Clock): boolean {
+  if (!isStale(path, clock)) return false;
   const breaker = `${path}.break`;
   if (!claimed(breaker)) {
-    setAsideStale(breaker);
-    return;
+    return setAsideStale(breaker, clock);
   }
   try {
-    if (isStale(path)) rmSync(path, { force: true });
+    const isStill = isStale(path, clock);
+    if (isStill) rmSync(path, { force: true });
+    return isStill;
   } finally {
     rmSync(breaker, { force: true });
   }
 }
 
 /** Takes away the breaker of a process that died while it broke a lock; one that turns out to be a live process's is given back. */
-function setAsideStale(breaker: string): void {
-  if (!isStale(breaker)) return;
+function setAsideStale(breaker: string, clock: Clock): boolean {
+  if (!isStale(breaker, clock)) return false;
   const aside = `${breaker}.${process.pid}.${randomHex(4)}`;
   try {
     renameSync(breaker, aside);
-    if (!isStale(aside)) linkSync(aside, breaker);
+    if (!isStale(aside, clock)) linkSync(aside, breaker);
   } catch (error) {
     if (!['ENOENT', 'EEXIST'].includes(errorCode(error) ?? '')) throw error;
   } finally {
     rmSync(aside, { force: true });
   }
+  return true;
 }
 
-/** Our locks are never empty: one without a process id was left by another program. */
-function isStale(path: string): boolean {
+/** Our locks are never empty: one without a process id was left by another program. A beat that lies ahead, of a clock that went back, is none. */
+function isStale(path: string, clock: Clock): boolean {
   const content = readIfThere(path);
   if (content === undefined) return false;
-  const [pid, host] = content.trim().split(' ');
-  if (!pid || !/^\d+$/.test(pid)) return true;
-  return host === hostname() && !isProcessAlive(Number(pid));
+  const state = holderState(content);
+  if (state !== 'unknown') return state === 'gone';
+  const beat = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+  return beat !== undefined && Math.abs(clock.now() - beat) > SILENT_MS;
 }
 
-function readIfThere(path: string): string | undefined {
+export function readIfThere(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {

@@ -1,10 +1,15 @@
 // Owns running a command of the operating system: its own process group, bounded output, time-out, abort. Knows no shell syntax.
 // Invariant: when `result` settles, the group that was started is gone, every listener is removed and no timer is left.
-import { readdirSync, readFileSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 import { type Clock, systemClock } from './clock.ts';
 import { errorCode, errorText } from './errors.ts';
-import { type CommandChild, type CommandRequest, plainChild, signalGroup } from './process/command-child.ts';
+import {
+  type CommandChild,
+  type CommandRequest,
+  livingMembers,
+  plainChild,
+  signalGroup,
+} from './process/command-child.ts';
 import { startByHelper } from './process/command-helper.ts';
 import {
   type CapturedOutput,
@@ -55,8 +60,9 @@ export interface RunningProcess {
 
 const MAX_BYTES = 1024 ** 3;
 const GRACE_MS = 2_000;
-/** How long pipes may stay open after the process has ended: someone else may hold them. */
-const PIPE_MS = 300;
+/** How long pipes may stay open and silent after the process has ended: someone else may hold them. Behind a wall nobody outlives it. */
+const PIPE_MS = 1_000;
+const HELD_PIPE_MS = 20_000;
 
 /** Runs to the end. Never rejects: an abort, a time-out and a missing program are results. Started by the helper when there is one. */
 export function runProcess(request: ProcessRequest, signal: AbortSignal): Promise<ProcessResult> {
@@ -136,7 +142,7 @@ async function superviseChild(run: Supervised, signal: AbortSignal): Promise<End
     if ('error' in exit) return { ended: 'not-started', error: startError(request, exit.error), leftovers: false };
     const isLost = 'lost' in exit;
     const leftovers = await endGroup(child, isLost || stop.cause() !== undefined);
-    await drainPipes(child.closed, run.capture);
+    await drainPipes(run);
     const ended = stop.cause();
     if (isLost) return { ended: ended ?? 'lost', ...(ended ? {} : { error: lostError(child.pid) }), leftovers };
     const status = exit.code === null ? {} : { exitCode: exit.code };
@@ -167,6 +173,11 @@ function createStopper(child: CommandChild, graceMs: number) {
 
 /** The leader is gone: ends everybody who is still in its group. True when that was somebody nobody had asked to stop. */
 async function endGroup({ pid }: CommandChild, stopped: boolean): Promise<boolean> {
+  // What only waits for its children, as a wall does, is gone a moment later.
+  for (const moment of [1, 2, 4]) {
+    if (!isGroupAlive(pid)) return false;
+    await systemClock.sleep(moment);
+  }
   if (!isGroupAlive(pid)) return false;
   signalGroup(pid, 'SIGTERM');
   for (let waited = 0; waited < GRACE_MS && isGroupAlive(pid); waited += 20) await systemClock.sleep(20);
@@ -174,34 +185,22 @@ async function endGroup({ pid }: CommandChild, stopped: boolean): Promise<boolea
   return !stopped;
 }
 
-/** Zombies answer to signals, and in a container nobody may ever collect them: on Linux the process table has the truth. */
 function isGroupAlive(leader: number | undefined): boolean {
-  if (!signalGroup(leader, 0)) return false;
-  if (process.platform !== 'linux') return true;
-  return readdirSync('/proc').some((name) => /^\d+$/.test(name) && isLivingMember(name, String(leader)));
-}
-
-function isLivingMember(pid: string, group: string): boolean {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const [state, , pgrp] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return pgrp === group && state !== 'Z' && state !== 'X';
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ESRCH') return false;
-    throw error;
-  }
+  if (leader === undefined || !signalGroup(leader, 0)) return false;
+  return livingMembers(leader)?.length !== 0;
 }
 
 /** Reads on until the pipes close, or, when an escaped process holds them, until nothing has come for a while. */
-async function drainPipes(closed: Promise<true>, capture: OutputCapture): Promise<void> {
+async function drainPipes({ child, request, capture }: Supervised): Promise<void> {
+  const quietMs = request.holdsAnother ? HELD_PIPE_MS : PIPE_MS;
   for (;;) {
     const before = capture.totalBytes;
     const quiet = Promise.withResolvers<false>();
     // Two waits: a timer that is overdue fires before pending data is read.
-    let cancel = systemClock.after(PIPE_MS, () => {
+    let cancel = systemClock.after(quietMs, () => {
       cancel = systemClock.after(5, () => quiet.resolve(false));
     });
-    const done = await Promise.race([closed, quiet.promise]);
+    const done = await Promise.race([child.closed, quiet.promise]);
     cancel();
     if (done || capture.totalBytes === before) return;
   }

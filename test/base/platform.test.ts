@@ -7,7 +7,8 @@ import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { systemClock } from '#base/clock.ts';
 import { errorCode } from '#base/errors.ts';
-import { isProcessAlive, privateFolder, withFileLock } from '#base/platform.ts';
+import { privateFolder, withFileLock } from '#base/platform.ts';
+import { isProcessAlive } from '#base/process/holder.ts';
 
 const folder = () => mkdtempSync(join(tmpdir(), 'talaria-lock-'));
 const deadPid = () => spawnSync(process.execPath, ['-e', '0']).pid;

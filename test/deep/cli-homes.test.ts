@@ -10,19 +10,21 @@ import { verifies } from '../verifies.ts';
 
 describe('homes of the command line', () => {
   verifies(
-    'core:session:corrupt-quarantined',
+    'core:session:corrupt-kept',
     'a damaged database is told by the command that met it, and by the doctor from then on',
     async (t) => {
       const stage = createCliStage(t);
       mkdirSync(stage.root, { mode: 0o700 });
       writeFileSync(join(stage.root, 'state.db'), 'no database at all, '.repeat(500), { mode: 0o600 });
       const list = await stage.run(['sessions', 'list']);
-      assert.equal(list.out, 'no session yet\n');
-      assert.match(list.err, /^talaria: .*state\.db was damaged; it was kept as .*\.corrupt-/);
+      assert.deepEqual([list.code, list.out], [1, '']);
+      assert.match(list.err, /^talaria: .*state\.db is damaged.*\n.*talaria repair salvage/);
+      assert.match((await stage.run(['doctor', '--offline'])).out, /fail {2}database: state\.db is damaged/);
+      assert.equal((await stage.run(['repair', 'salvage'])).code, 1);
+      assert.equal((await stage.run(['repair', 'empty'])).code, 0);
       const kept = readdirSync(stage.root).find((name) => /\.corrupt-[\w-]+$/.test(name)) ?? '';
       const doctor = await stage.run(['doctor', '--offline']);
       assert.match(doctor.out, new RegExp(`warn {2}database: .*${kept}`));
-      assert.match(doctor.out, /talaria restore FILE/);
     },
   );
 

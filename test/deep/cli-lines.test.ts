@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, type TestContext } from 'node:test';
 import { startScriptedServer } from '#testing/scripted-server.ts';
 import { createTempHome } from '#testing/temp-home.ts';
-import { COMPILE_CACHE, createCliStage } from '../scenario/cli-process.ts';
+import { COMPILE_CACHE, createCliStage, withoutWalls } from '../scenario/cli-process.ts';
 import { verifies } from '../verifies.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -18,11 +18,13 @@ function shell(
   env: Readonly<Record<string, string>>,
 ): Promise<{ readonly out: string; readonly code: number | null }> {
   const temp = createTempHome(t);
+  const cwd = join(temp.path, 'work');
+  mkdirSync(cwd);
   const talaria = `'${process.execPath}' '${join(ROOT, 'src/surfaces/cli/main.ts')}'`;
   const script = `talaria() { ${talaria} "$@"; }\n${line}`;
   return new Promise((resolve, reject) => {
     const child = spawn('bash', ['-c', script], {
-      cwd: temp.path,
+      cwd,
       env: {
         PATH: process.env.PATH ?? '',
         HOME: temp.path,
@@ -74,7 +76,7 @@ describe('the command line', () => {
         calls: [{ name: 'terminal', arguments: { command: "printf '\\033]0;own\\007\\033[31mred\\n'; false" } }],
       };
       const server = await startScriptedServer([evil, 'It was \u001b[2Jred.', 'Bye.'], { models: ['m'], context: t });
-      const stage = createCliStage(t);
+      const stage = withoutWalls(createCliStage(t));
       const env = { OPENAI_BASE_URL: server.baseUrl, OPENAI_API_KEY: 'a-key-for-tests' };
       const run = await stage.run([], { stdin: 'colour\n\nbye\nexit\nnever sent\n', env });
       assert.equal(run.code, 0, run.err);

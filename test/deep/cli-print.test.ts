@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { describe, type TestContext } from 'node:test';
 import { startScriptedServer } from '#testing/scripted-server.ts';
 import type { ServerStep } from '#testing/server/server-step.ts';
-import { type CliRunOptions, createCliStage } from '../scenario/cli-process.ts';
+import { type CliRunOptions, createCliStage, withoutWalls } from '../scenario/cli-process.ts';
 import { verifies } from '../verifies.ts';
 
 const ASK_TOOL = { calls: [{ name: 'terminal', arguments: { command: 'echo from-the-tool' } }] };
 
 async function start(t: TestContext, steps: readonly ServerStep[]) {
   const server = await startScriptedServer(steps, { models: ['m', 'other'], context: t });
-  const stage = createCliStage(t);
+  const stage = withoutWalls(createCliStage(t));
   const env = { OPENAI_BASE_URL: server.baseUrl, OPENAI_API_KEY: 'a-key-for-tests' };
   const run = (args: readonly string[], options: CliRunOptions = {}) =>
     stage.run(args, { ...options, env: { ...env, ...options.env } });

@@ -1,7 +1,7 @@
 /** kill −9 in the middle of real turns: what was acknowledged on the event stream is in the database, and the session goes on. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -30,7 +30,9 @@ describe('kill −9 in mid-turn', () => {
       options: { timeout: 600_000 },
       run: async () => {
         const stub = await startStub({ rounds: 40 });
-        const home = mkdtempSync(join(tmpdir(), 'talaria-kill-'));
+        const base = mkdtempSync(join(tmpdir(), 'talaria-kill-'));
+        const [home, cwd] = [join(base, 'home'), join(base, 'work')];
+        for (const path of [home, cwd]) mkdirSync(path);
         writeFileSync(join(home, 'config.yaml'), 'version: 1\nmodel: openai/stub-model\n', { mode: 0o600 });
         const env = {
           ...process.env,
@@ -44,7 +46,7 @@ describe('kill −9 in mid-turn', () => {
         try {
           for (let i = 0; i < KILLS; i++) {
             const kill = { isFirst: i === 0, early: random() < 0.2, afterMs: random() * 400 };
-            acknowledged.push(...(await killedTurn(env, kill)));
+            acknowledged.push(...(await killedTurn({ env, cwd }, kill)));
             if (i % 20 === 19) await agrees(home);
           }
           assert.ok(acknowledged.length > KILLS, `only ${acknowledged.length} messages were acknowledged`);
@@ -55,7 +57,7 @@ describe('kill −9 in mid-turn', () => {
           assert.equal(await exitCode(env, ['-p', 'go on', '--continue']), 0);
         } finally {
           stub.stop();
-          rmSync(home, { recursive: true, force: true });
+          rmSync(base, { recursive: true, force: true });
         }
       },
     },
@@ -90,11 +92,13 @@ interface Kill {
   readonly afterMs: number;
 }
 
-async function killedTurn(env: NodeJS.ProcessEnv, { isFirst, early, afterMs }: Kill): Promise<Acknowledged[]> {
+async function killedTurn(
+  where: { env: NodeJS.ProcessEnv; cwd: string },
+  { isFirst, early, afterMs }: Kill,
+): Promise<Acknowledged[]> {
   const args = ['-p', 'go', '--output-format', 'stream-json', ...(isFirst ? [] : ['--continue'])];
   const child = spawn('sh', [join(root, 'bin/talaria'), ...args], {
-    env,
-    cwd: tmpdir(),
+    ...where,
     stdio: ['ignore', 'pipe', 'ignore'],
     detached: true,
   });

@@ -69,6 +69,7 @@ async function stage(context: TestContext): Promise<Stage> {
   context.after(() => server.close());
   temp.write('config.yaml', 'version: 1\nmodel: openai/some-model\nagent:\n  max_steps: 7\n');
   const seenFile = join(temp.path, 'seen.json');
+  const cwd = createTempHome(context).path;
   const env = {
     PATH: process.env.PATH,
     HOME: temp.path,
@@ -80,7 +81,7 @@ async function stage(context: TestContext): Promise<Stage> {
     new Promise((resolve, reject) => {
       rmSync(seenFile, { force: true });
       const command = ['--require', join(folder, 'watch.cjs'), join(folder, 'dist/main.js'), ...args];
-      const child = spawn(process.execPath, command, { env, cwd: temp.path, stdio: ['ignore', 'pipe', 'pipe'] });
+      const child = spawn(process.execPath, command, { env, cwd, stdio: ['ignore', 'pipe', 'pipe'] });
       let text = '';
       for (const stream of [child.stdout, child.stderr])
         stream.on('data', (chunk: Buffer) => {

@@ -11,6 +11,7 @@ import { createMemoryFiles } from '#mind/memory/memory-files.ts';
 import { failEachOperation } from '#testing/faults.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
 import { createTempHome } from '#testing/temp-home.ts';
+import { stride } from '../property-runs.ts';
 import { verifies } from '../verifies.ts';
 import { breakDisk, systemError } from './failing-disk.ts';
 
@@ -43,6 +44,7 @@ describe('memory files: faults', () => {
       async () => {
         let root = '';
         const tried = await failEachOperation({
+          every: stride(3),
           error: (operation) => systemError(code, operation),
           run: async (faults) => {
             root = mkdtempSync(join(tmpdir(), 'talaria-memory-'));
@@ -100,9 +102,10 @@ describe('memory files: faults', () => {
     const root = createTempHome(context).path;
     writeFileSync(join(root, 'MEMORY.md'), OLD);
     const files = createMemoryFiles({ root });
+    let reads = 0;
     const disk = breakDisk(root, {
       step: (operation) => {
-        if (operation === 'readFileSync') throw systemError('EACCES', operation);
+        if (operation === 'readFileSync' && reads++ === 0) throw systemError('EACCES', operation);
       },
       wrap: (target) => target,
       failed: undefined,

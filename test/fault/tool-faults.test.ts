@@ -5,13 +5,14 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { createFileTools } from '#core/tools/file/file-tools.ts';
 import { createTerminalTool } from '#core/tools/terminal/terminal-tool.ts';
+import { createPlainWalls } from '#testing/plain-walls.ts';
 import { makeToolPlace, type ToolPlaceForTest } from '../core/tools/place.ts';
 
 const MEGABYTE = 1024 * 1024;
 
 describe('fault: tools', () => {
   let place: ToolPlaceForTest;
-  const made = createTerminalTool({ env: { PATH: process.env.PATH } });
+  const made = createTerminalTool({ walls: createPlainWalls(), env: { PATH: process.env.PATH } });
   before(() => {
     place = makeToolPlace();
   });

@@ -8,6 +8,7 @@ import { SearchLane } from '#mind/sessions/search/search-lane.ts';
 import type { SqliteSessionStore } from '#mind/sessions/sqlite-session-store.ts';
 import { type BroughtMessage, carryOut, planBringing } from '#mind/sessions/transfer/bring-session.ts';
 import { withStore } from '../mind/sessions/temp-store.ts';
+import { runs } from '../property-runs.ts';
 
 const WORDS = ['alpha', 'beta', 'gamma', 'delta'];
 const speech = fc.record({
@@ -74,7 +75,7 @@ describe('a session that is brought again and again', () => {
             assert.equal((await bring(store, id, all)).outcome, 'same');
           },
         ),
-        { numRuns: 150 },
+        { numRuns: runs(150) },
       );
       assert.equal((await store.checkIndex()).agrees, true);
     }));

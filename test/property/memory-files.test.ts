@@ -9,6 +9,7 @@ import { applyOperations } from '#mind/memory/apply-operations.ts';
 import { countCharacters, joinEntries, normalizeEntry, parseEntries } from '#mind/memory/entry-format.ts';
 import { createMemoryFiles } from '#mind/memory/memory-files.ts';
 import { createTempHome } from '#testing/temp-home.ts';
+import { runs } from '../property-runs.ts';
 import { verifies } from '../verifies.ts';
 
 const word = fc.constantFrom('tea', 'red', 'car', 'vim', '§', '\n', ' ', 'ö', '👩‍👩‍👧', 'x'.repeat(12));
@@ -44,7 +45,7 @@ describe('memory files: properties', () => {
             else assert.equal(now, before, 'a refused batch changes nothing');
           }
         }),
-        { numRuns: 100 },
+        { numRuns: runs(100) },
       );
     },
   );
@@ -62,7 +63,7 @@ describe('memory files: properties', () => {
         assert.deepEqual(read.value.entries, [normalizeEntry(content)]);
         assert.equal(normalizeEntry(normalizeEntry(content)), normalizeEntry(content));
       }),
-      { numRuns: 120 },
+      { numRuns: runs(120) },
     );
   });
 
@@ -81,7 +82,7 @@ describe('memory files: properties', () => {
         for (const entry of before.value.entries)
           assert.ok(after.value.entries.includes(entry), JSON.stringify([found, entry]));
       }),
-      { numRuns: 120 },
+      { numRuns: runs(120) },
     );
   });
 

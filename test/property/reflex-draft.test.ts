@@ -8,6 +8,7 @@ import { gateProposal } from '#mind/evidence/gate/gate-proposal.ts';
 import type { ProposalDraft } from '#mind/evidence/proposal.ts';
 import { reflexReview } from '#mind/learning/reflex/reflex-review.ts';
 import { type CallSpec, call, turn } from '../mind/learning/conversation-builder.ts';
+import { many } from '../property-runs.ts';
 
 function stored(messages: readonly Message[]): readonly StoredMessage[] {
   return messages.map((message, index) => ({ id: index + 11, message }) as StoredMessage);
@@ -116,7 +117,7 @@ const talk = fc
   .array(fc.tuple(line, fc.array(anyCall, { maxLength: 4 })), { minLength: 1, maxLength: 6 })
   .map((turns) => turns.flatMap(([said, calls]) => turn(said, calls)));
 
-const RUNS = Number(process.env.RUNS ?? 60);
+const RUNS = many(60, 8);
 
 describe('a skill drafted by rule', () => {
   test('named after a file of its steps, with a failed step behind it, is taken', async () => {

@@ -7,7 +7,7 @@ import { RENDERERS } from '../core/model/tool-calls/renderers.ts';
 import { ADVERSARIAL, soup } from '../core/model/tool-calls/soup.ts';
 import { TOOLS } from '../core/model/tool-calls/tools.ts';
 import { ends } from '../ends.ts';
-import { runs } from '../property-runs.ts';
+import { many, runs } from '../property-runs.ts';
 import { verifies } from '../verifies.ts';
 
 const NAMES = ['alpha', 'beta_two', 'ns.gamma', 'delta-3'];
@@ -74,7 +74,9 @@ verifies('core:strategy:never-throws', 'any string, any token soup and hostile s
 
 verifies('core:strategy:linear-time', 'a long text of every hostile shape comes to an end', () => {
   for (const unit of ADVERSARIAL)
-    ends(JSON.stringify(unit), () => parseTextCalls(unit.repeat(Math.ceil(runs(240_000) / unit.length)), TOOLS));
+    ends(JSON.stringify(unit), () =>
+      parseTextCalls(unit.repeat(Math.ceil(many(240_000, 60_000) / unit.length)), TOOLS),
+    );
 });
 
 function cut(text: string, sizes: readonly number[]) {

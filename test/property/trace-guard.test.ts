@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { JsonObject } from '#base/json.ts';
 import type { Origin } from '#core/model/message.ts';
-import { foreignWords } from '#mind/evidence/gate/foreign-words.ts';
+import { foreignWords, readWords } from '#mind/evidence/gate/foreign-words.ts';
 import { gateProposal } from '#mind/evidence/gate/gate-proposal.ts';
 import { weighProposal } from '#mind/evidence/gate/weigh-proposal.ts';
 import type { ProposalDraft, ProposalKind } from '#mind/evidence/proposal.ts';
@@ -14,7 +14,7 @@ import { foldSentences, foldText } from '#mind/evidence/trace-guard/fold-text.ts
 import { createScriptedJudge } from '#testing/scripted-judge.ts';
 import { ends } from '../ends.ts';
 import { assistant, call, owner, stored } from '../mind/evidence/conversation.ts';
-import { runs } from '../property-runs.ts';
+import { many, runs } from '../property-runs.ts';
 import { verifies } from '../verifies.ts';
 
 const yes = createScriptedJudge('supported');
@@ -205,12 +205,15 @@ describe('evidence gate: properties', () => {
       'a/',
     ];
     for (const unit of units) {
-      const long = unit.repeat(runs(20_000) / unit.length);
+      const long = unit.repeat(many(20_000, 5_000) / unit.length);
       const claim = { id: 'c', text: long, citations: [{ handle: 'm', quote: long }] };
       ends(unit, () =>
         checkCited([{ handle: 'm', texts: [{ text: long, origin: 'owner' }] }], claim, { origins: ['owner'] }),
       );
-      ends(unit, () => foreignWords(long, [{ handle: 'm', texts: [{ text: long, origin: 'foreign' }] }]));
+      ends(unit, () => {
+        const read = readWords([{ handle: 'm', texts: [{ text: long, origin: 'foreign' }] }]);
+        return read && foreignWords(long, read);
+      });
     }
   });
 });

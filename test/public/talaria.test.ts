@@ -100,7 +100,7 @@ describe('the entry talaria', () => {
     writeFileSync(join(cwd, 'notes.txt'), 'port 4711\n');
     const calls = (name: string, args: Record<string, string>) => ({ calls: [{ name, arguments: args }] });
     const client = createScriptedModel(
-      [calls('read_file', { path: 'notes.txt' }), calls('terminal', { command: 'rm -rf ../elsewhere' }), 'done'],
+      [calls('read_file', { path: 'notes.txt' }), calls('terminal', { command: 'git push --force' }), 'done'],
       { context: t },
     );
     const talaria = await openTalaria({ home: join(temp.path, 'home'), cwd, client });

@@ -6,9 +6,11 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
+import { systemClock } from '#base/clock.ts';
 import { startScriptedServer } from '#testing/scripted-server.ts';
 import type { ServerStep } from '#testing/server/server-step.ts';
 import { createTempHome } from '#testing/temp-home.ts';
+import { withoutWalls } from '../scenario/cli-process.ts';
 import { verifies } from '../verifies.ts';
 
 const MAIN = join(import.meta.dirname, '../../src/surfaces/cli/main.ts');
@@ -85,6 +87,7 @@ function openTerminal(t: TestContext, columns = 90, rows = 30): Screen {
       return Number(spawnSync('pgrep', ['-P', shell], { encoding: 'utf8' }).stdout.trim());
     },
     start: (args = '', env = {}) => {
+      withoutWalls({ root: join(temp.path, 'home') });
       const variables = { HOME: temp.path, TALARIA_HOME: join(temp.path, 'home'), ...env };
       const words = Object.entries(variables).map(([name, value]) => `${name}='${value}'`);
       type(`clear; ${words.join(' ')} '${process.execPath}' '${MAIN}' ${args}; echo "left with $?"`, 'Enter');
@@ -131,7 +134,7 @@ else
         assert.match(tool, /› run it\n⏺ \$ echo one; echo two\n {2}⎿ ok · exit 0.*\nIt said two lines\./);
         screen.type('remove it', 'Enter');
         const asked = await screen.shows('waiting for your answer');
-        assert.match(asked, /⏺ \$ rm -rf gone[\s\S]*terminal asks to run this.*\n {2}rm -rf gone\ny = once/);
+        assert.match(asked, /⏺ \$ rm -rf gone[\s\S]*terminal asks to run this:\n {2}rm -rf gone\nwhy: .*\ny = once/);
         screen.type('y', 'Enter');
         await screen.shows('Gone.');
         screen.press('C-d');
@@ -227,6 +230,8 @@ else
         assert.doesNotMatch(added, /sentinel/);
         screen.type('/model add', 'Enter');
         await screen.shows('API key, or URL');
+        // A question takes no key in its first moment.
+        await systemClock.sleep(500);
         screen.type('sentinel-key-78');
         assert.doesNotMatch(await screen.shows('•••'), /sentinel/);
         screen.press('Enter');

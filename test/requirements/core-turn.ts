@@ -51,6 +51,7 @@ export const coreTurnRows: readonly Requirement[] = [
   { id: 'core:model:contract-shared', source: 'design 4', text: 'Every model client and every fake passes one contract suite.' },
   { id: 'core:model:retry-after', source: 'milestone spine', text: 'Answers 429 and 5xx are tried again, waiting as Retry-After says, a bounded number of times.' },
   { id: 'core:model:timeouts', source: 'milestone spine', text: 'Connecting and idle streams have time-outs that end in a clear, retryable error.' },
+  { id: 'core:model:endpoint-bounds', source: 'containment', text: 'What an endpoint sends has bounds of bytes, time, depth and number; past one the turn ends with an error that names endpoint and bound, and no key leaves for another host.' },
   { id: 'core:model:abort', source: 'milestone spine', text: 'An abort ends a model call at once and leaves no open socket or timer.' },
   { id: 'core:model:cascade-order', source: 'design 5', text: 'A tier tries its providers in configured order and says in one line why it fell through.' },
   { id: 'core:model:no-retry-after-output', source: 'milestone spine', text: 'A call that failed after output was shown is not silently repeated with doubled text.' },

@@ -1,17 +1,16 @@
 /** The real command in a process of its own, in a throw-away home. */
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Teardown } from '#testing/teardown.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 
 /** A whole run builds the bundle first and tests that; one file alone runs the source. */
-const MAIN = process.env.TALARIA_TEST_MAIN ?? join(import.meta.dirname, '../../src/surfaces/cli/main.ts');
+export const MAIN = process.env.TALARIA_TEST_MAIN ?? join(import.meta.dirname, '../../src/surfaces/cli/main.ts');
 
-/** Shared by the processes of one run, which else compile the whole program each. */
-export const COMPILE_CACHE = mkdtempSync(join(tmpdir(), 'talaria-compiled-'));
-process.once('exit', () => rmSync(COMPILE_CACHE, { recursive: true, force: true }));
+/** Shared by the processes of one run, which else compile the whole program each; a whole run keeps it for the next one. */
+export const COMPILE_CACHE = process.env.NODE_COMPILE_CACHE ?? makeCompileCache();
 
 export interface CliRun {
   readonly code: number | null;
@@ -33,6 +32,13 @@ export interface CliRunOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Called with what came on standard output so far, and a way to signal the process. */
   readonly onOutput?: (out: string, kill: (signal: NodeJS.Signals) => void) => void;
+}
+
+/** Commands run as they are: the same whatever walls this machine can build. */
+export function withoutWalls<Stage extends { readonly root: string }>(stage: Stage): Stage {
+  mkdirSync(stage.root, { recursive: true, mode: 0o700 });
+  writeFileSync(join(stage.root, 'config.yaml'), 'sandbox:\n  mode: machine\n', { mode: 0o600 });
+  return stage;
 }
 
 export function createCliStage(context: Teardown): CliStage {
@@ -70,4 +76,10 @@ export function createCliStage(context: Teardown): CliStage {
         child.stdin.end(stdin);
       }),
   };
+}
+
+function makeCompileCache(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'talaria-compiled-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
 }

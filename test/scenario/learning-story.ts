@@ -13,6 +13,7 @@ import type { Verdict } from '#mind/evidence/judge/judge.ts';
 import type { Proposal } from '#mind/evidence/proposal.ts';
 import type { App } from '#surfaces/app/app.ts';
 import { composeApp } from '#surfaces/app/compose.ts';
+import { createPlainWalls } from '#testing/plain-walls.ts';
 import { type Said, storedConversation } from '../mind/evidence/gate/labelled-items.ts';
 
 interface Cited {
@@ -85,7 +86,10 @@ export async function tellStory(
     userHome: home,
     variables: { HOME: home, TALARIA_HOME: join(home, 'talaria'), PATH: process.env.PATH },
   };
-  const app = await composeApp({ environment, extra: { client: modelDouble(() => now.session) } });
+  const app = await composeApp({
+    environment,
+    extra: { client: modelDouble(() => now.session), walls: createPlainWalls() },
+  });
   try {
     const told: Told[] = [];
     for (const session of story.sessions) {

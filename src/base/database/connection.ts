@@ -1,25 +1,28 @@
 // Owns one SQLite connection: pragmas, cached statements, transactions with retry, safe copy, close with checkpoint; with
 // `openDatabase` the only code that touches node:sqlite. Knows no table. Invariant: what `transaction` resolved is durable, and every
 // failure of SQLite leaves as TalariaError with a stable code (sqlite-error.ts).
-import { chmodSync, closeSync, existsSync, openSync, renameSync, rmSync } from 'node:fs';
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { closeSync, existsSync, openSync, renameSync, rmSync } from 'node:fs';
+import { backup, DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import type { Clock } from '../clock.ts';
 import { errorCode, TalariaError } from '../errors.ts';
 import { jitter } from '../ids.ts';
+import { markSuspect } from './damage.ts';
 import { sqliteError } from './sqlite-error.ts';
 
 export type SqlValue = SQLInputValue;
-
-/** Marks a file in which a connection saw damage in the middle of its work: the next opener looks at all of it. */
-export function suspectMark(path: string): string {
-  return `${path}.suspect`;
-}
 
 export interface ConnectionOptions {
   readonly readOnly: boolean;
   readonly clock: Clock;
   readonly busyMs: number;
+  /** What is opened in place of the path: a copy of it, or its address with what SQLite must know. */
+  readonly as?: string | URL;
+  /** For what may be damaged: entries of the schema that make no sense are passed over instead of refusing the file. */
+  readonly lenient?: boolean;
 }
+
+/** Pages that a copy takes at once: the pieces between which this process goes on. */
+const PAGES_AT_ONCE = 1024;
 
 /** How long SQLite itself waits inside one call before our own jittered, non-blocking wait takes over. */
 const BLOCKING_WAIT_MS = 20;
@@ -31,6 +34,7 @@ export class Database {
   readonly #options: ConnectionOptions;
   readonly #statements = new Map<string, StatementSync>();
   #closed = false;
+  #atClose: (() => void) | undefined;
 
   /** Use `openDatabase`. */
   constructor(path: string, options: ConnectionOptions) {
@@ -38,7 +42,11 @@ export class Database {
     this.readOnly = options.readOnly;
     this.#options = options;
     try {
-      this.#raw = new DatabaseSync(path, { readOnly: options.readOnly, timeout: BLOCKING_WAIT_MS });
+      this.#raw = new DatabaseSync(options.as ?? path, {
+        readOnly: options.readOnly,
+        timeout: BLOCKING_WAIT_MS,
+        ...(options.lenient ? { defensive: false } : {}),
+      });
     } catch (error) {
       throw sqliteError(path, error);
     }
@@ -46,6 +54,10 @@ export class Database {
   }
 
   #setUp(): void {
+    if (this.#options.lenient) {
+      this.#raw.exec('PRAGMA writable_schema = ON');
+      return;
+    }
     try {
       this.#blockingly(() =>
         this.#guard(() => {
@@ -155,15 +167,49 @@ export class Database {
   /** A whole, consistent copy at `to`, which must not exist. Readers and writers go on meanwhile. */
   copyTo(to: string): void {
     if (existsSync(to)) throw new TalariaError(`${to} exists already`, { code: 'file-exists' });
-    const partial = `${to}.partial`;
-    rmSync(partial, { force: true });
+    const partial = privateFile(`${to}.partial`);
     try {
       this.#guard(() => this.#raw.prepare('VACUUM INTO ?').run(partial));
-      chmodSync(partial, 0o600);
       renameSync(partial, to);
     } finally {
       rmSync(partial, { force: true });
     }
+  }
+
+  /** As `copyTo`, in pieces, for large files beside which this process goes on. What others write meanwhile is not in it. */
+  async copySlowly(to: string, signal: AbortSignal): Promise<void> {
+    const partial = privateFile(`${to}.partial`);
+    const source = new DatabaseSync(this.path, { readOnly: true, timeout: BLOCKING_WAIT_MS });
+    try {
+      source.exec('BEGIN; SELECT count(*) FROM sqlite_schema');
+      await backup(source, partial, { rate: PAGES_AT_ONCE, progress: () => signal.throwIfAborted() });
+      const copy = new DatabaseSync(partial);
+      copy.exec('PRAGMA journal_mode = DELETE'); // whoever reads it leaves no log beside it
+      copy.close();
+      renameSync(partial, to);
+    } catch (error) {
+      throw signal.aborted ? signal.reason : sqliteError(this.path, error);
+    } finally {
+      source.close();
+      rmSync(partial, { force: true });
+    }
+  }
+
+  /** As `findDamage`, a table at a time, for large files beside which this process goes on. */
+  async findDamageSlowly(signal: AbortSignal): Promise<string | undefined> {
+    const tables = this.all<{ name: string }>("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0");
+    for (const { name } of tables) {
+      await new Promise((resume) => setImmediate(resume));
+      signal.throwIfAborted();
+      const found = damageIn(this.all(`PRAGMA quick_check('${name.replaceAll("'", "''")}')`));
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  /** Called once when it closes. */
+  atClose(run: () => void): void {
+    this.#atClose = run;
   }
 
   /**
@@ -171,8 +217,7 @@ export class Database {
    * own them: they are derived and can be built again.
    */
   findDamage(): string | undefined {
-    const rows = this.all<{ quick_check: string }>('PRAGMA quick_check(100)');
-    return rows.map((row) => row.quick_check).find((line) => line !== 'ok' && !/\bFTS5 table\b/i.test(line));
+    return damageIn(this.all('PRAGMA quick_check(100)'));
   }
 
   /** Folds the log into the file when no reader prevents it, then closes. Closing twice is fine. */
@@ -194,6 +239,7 @@ export class Database {
     this.#closed = true;
     this.#statements.clear();
     this.#raw?.close();
+    this.#atClose?.();
   }
 
   #once<T>(work: () => T): T {
@@ -235,13 +281,23 @@ export class Database {
       return work();
     } catch (error) {
       const failure = sqliteError(this.path, error);
-      if (failure.code === 'database-corrupt' && !this.readOnly) this.#markSuspect();
+      if (failure.code === 'database-corrupt' && !this.readOnly) markSuspect(this.path);
       throw failure;
     }
   }
+}
 
-  #markSuspect(): void {
-    const mark = suspectMark(this.path);
-    if (!existsSync(mark)) closeSync(openSync(mark, 'a', 0o600));
+/** Empty, and nobody else's from its first byte on. */
+function privateFile(path: string): string {
+  try {
+    rmSync(path, { force: true });
+    closeSync(openSync(path, 'wx', 0o600));
+    return path;
+  } catch (error) {
+    throw sqliteError(path, error);
   }
+}
+
+function damageIn(rows: readonly { readonly quick_check: string }[]): string | undefined {
+  return rows.map((row) => row.quick_check).find((line) => line !== 'ok' && !/\bFTS5 table\b/i.test(line));
 }

@@ -1,12 +1,12 @@
-// Owns moving a damaged database aside with its log files. Invariant: nothing is deleted; the new name says what and when.
+// Owns moving a database aside with its log files. Invariant: nothing is deleted; the new name says what and when.
 import { existsSync, renameSync } from 'node:fs';
 import { type Clock, localDate } from '../clock.ts';
 import { randomHex } from '../ids.ts';
 import { sqliteError } from './sqlite-error.ts';
 
-/** Gives the new path of the main file: `<path>.corrupt-<time>`. */
-export function quarantine(path: string, clock: Clock): string {
-  const moved = `${path}.corrupt-${fileStamp(clock)}`;
+/** Gives the new path of the main file: `<path>.corrupt-<time>`, or `.before-…` of one that is whole. */
+export function quarantine(path: string, clock: Clock, why: 'corrupt' | 'before' = 'corrupt'): string {
+  const moved = `${path}.${why}-${fileStamp(clock)}`;
   try {
     for (const suffix of ['', '-wal', '-shm']) {
       if (existsSync(path + suffix)) renameSync(path + suffix, moved + suffix);

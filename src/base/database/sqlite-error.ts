@@ -23,7 +23,7 @@ const READ_ONLY: Meaning = {
 const CORRUPT: Meaning = {
   code: 'database-corrupt',
   what: 'is damaged',
-  fix: 'Run `talaria doctor`; the damaged file is kept aside.',
+  fix: 'Nothing was changed. `talaria doctor` names what is damaged, `talaria repair` says what can be done.',
 };
 const FULL: Meaning = {
   code: 'disk-full',

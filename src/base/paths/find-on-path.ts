@@ -1,13 +1,24 @@
-// Owns finding a program as `command -v` does. Knows no program.
-import { accessSync, constants, statSync } from 'node:fs';
-import { delimiter, isAbsolute, join } from 'node:path';
+// Owns finding a program as `command -v` does, among those that the owner put there. Knows no program. Invariant: what is found is run
+// with the owner's own rights, so a folder that an enclosed command can fill is passed over: npm and direnv put such folders first.
+import { accessSync, constants, realpathSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { delimiter, isAbsolute, join, sep } from 'node:path';
 import { errorCode } from '../errors.ts';
 
-/** Absolute path of what can be run under `name` in the folders of a PATH, or undefined; folders that are not absolute are passed over. */
-export function findOnPath(name: string, path = ''): string | undefined {
+/** Where a system keeps its own programs. */
+export const SYSTEM_PATH = '/usr/bin:/bin:/usr/local/bin:/usr/sbin:/sbin';
+
+/** Absolute path of what can be run under `name` in the folders of a PATH, or undefined. @param written as for `ownPath` */
+export function findOnPath(name: string, path = '', written = startFolder()): string | undefined {
   if (name === '' || name.includes('/')) return undefined;
-  const folders = path.split(delimiter).filter((folder) => isAbsolute(folder));
-  return folders.map((folder) => join(folder, name)).find(isProgram);
+  const places = ownPath(path, written).split(delimiter).filter(isAbsolute);
+  return places.map((folder) => join(folder, name)).find((found) => isProgram(found) && !isWritten(found, written));
+}
+
+/** A PATH without folders that are not absolute, that lie in one of `written`, or that a project's packages fill. */
+export function ownPath(path = '', written = startFolder()): string {
+  const folders = path.split(delimiter).filter((folder) => isAbsolute(folder) && !isWritten(folder, written));
+  return folders.join(delimiter);
 }
 
 export function isProgram(path: string): boolean {
@@ -17,5 +28,30 @@ export function isProgram(path: string): boolean {
   } catch (error) {
     if (errorCode(error) === undefined) throw error;
     return false;
+  }
+}
+
+/** Where sessions begin. One that begins in the home, or above it, may write all that its owner has: nothing would be left. */
+function startFolder(): readonly string[] {
+  const folder = process.cwd();
+  return isIn(homedir(), folder) ? [] : [folder];
+}
+
+function isWritten(path: string, written: readonly string[]): boolean {
+  const ways = [path, realPath(path)];
+  const folders = written.flatMap((folder) => [folder, realPath(folder)]);
+  return ways.some((way) => /\/node_modules\/\.bin(?:\/|$)/.test(way) || folders.some((folder) => isIn(way, folder)));
+}
+
+function isIn(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    if (errorCode(error) === undefined) throw error;
+    return path; // not there
   }
 }

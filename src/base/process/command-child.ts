@@ -1,7 +1,9 @@
 // Owns one started command as `base/process` sees it, and the plain way to start one: a child of this process, leader of a group and of a
 // session of its own. Knows no time-out and no capture. Invariant: `exit` and `closed` always settle, whatever becomes of the command.
 import { type ChildProcess, spawn } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
 import { errorCode } from '../errors.ts';
+import { openChildFiles } from './child-files.ts';
 
 export interface CommandRequest {
   /** Program and arguments; nothing is interpreted by a shell unless the program is one. */
@@ -11,6 +13,12 @@ export interface CommandRequest {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Text given on standard input, which is then closed; without it standard input is empty. */
   readonly stdin?: string;
+  /** A file that a process writes itself into to belong to a control group, which it and all that it starts then belong to; empty: none. */
+  readonly joins?: string;
+  /** Paths, opened for reading and handed over as descriptors 3, 4, …; without them no file but its streams is. */
+  readonly files?: readonly string[];
+  /** The program only holds another one, and falls at a signal that the other might handle: only SIGKILL is for both. */
+  readonly holdsAnother?: boolean;
 }
 
 export type CommandExit =
@@ -33,16 +41,20 @@ export interface CommandChild {
   release(): void;
 }
 
-/** Throws what `spawn` throws for arguments that no program can get. */
+const JOIN = 'echo $$ > "$0" && exec "$@"';
+
+/** Throws what `spawn` throws for arguments that no program can get, and for a file that cannot be opened. */
 export function spawnGroup(request: CommandRequest): ChildProcess {
-  const [program = '', ...args] = request.argv;
-  const child = spawn(program, args, {
-    cwd: request.cwd,
-    env: { ...request.env },
-    detached: true,
-    stdio: [request.stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
-    windowsHide: true,
-  });
+  const { joins } = request;
+  const [program = '', ...args] = !joins ? request.argv : ['/bin/sh', '-c', JOIN, joins, ...request.argv];
+  const files = openChildFiles([request.stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'], request.files);
+  const options = { cwd: request.cwd, env: { ...request.env }, detached: true, windowsHide: true };
+  let child: ChildProcess;
+  try {
+    child = spawn(program, args, { ...options, stdio: files.stdio });
+  } finally {
+    files.close();
+  }
   // A child that does not read its input closes the pipe; that is its right.
   child.stdin?.on('error', () => child.stdin?.destroy());
   child.stdin?.end(request.stdin);
@@ -51,11 +63,49 @@ export function spawnGroup(request: CommandRequest): ChildProcess {
 
 /** True when somebody got the signal. */
 export function signalGroup(pid: number | undefined, name: NodeJS.Signals | 0): boolean {
-  if (pid === undefined) return false;
+  return pid !== undefined && isSignalled(-pid, name);
+}
+
+function isSignalled(pid: number, name: NodeJS.Signals | 0): boolean {
   try {
-    return process.kill(-pid, name);
+    return process.kill(pid, name);
   } catch (error) {
     if (errorCode(error) === 'ESRCH' || errorCode(error) === 'EPERM') return false;
+    throw error;
+  }
+}
+
+/** True when somebody got the signal: all of the group, or those behind a leader that only holds them. */
+export function signalCommand(
+  pid: number | undefined,
+  name: NodeJS.Signals,
+  { holdsAnother }: CommandRequest,
+): boolean {
+  const held = pid !== undefined && holdsAnother && name !== 'SIGKILL' ? livingMembers(pid) : undefined;
+  const behind = held?.filter((member) => member !== pid) ?? [];
+  if (behind.length === 0) return signalGroup(pid, name);
+  return behind.map((member) => isSignalled(member, name)).includes(true);
+}
+
+/**
+ * Zombies answer to signals, and in a container nobody may ever collect them: on Linux the process table has the truth. Who came later has
+ * a higher number, until the numbers begin anew. Undefined where there is no such table.
+ */
+export function livingMembers(leader: number): readonly number[] | undefined {
+  if (process.platform !== 'linux') return undefined;
+  const newest = Number(readFileSync('/proc/loadavg', 'utf8').split(' ')[4]);
+  const from = newest >= leader ? leader : 0;
+  const later = readdirSync('/proc').filter((name) => Number(name) >= from);
+  return later.filter((name) => isLivingMember(name, String(leader))).map(Number);
+}
+
+function isLivingMember(pid: string, group: string): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const [state, , pgrp] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return pgrp === group && state !== 'Z' && state !== 'X';
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ESRCH') return false;
     throw error;
   }
 }
@@ -80,7 +130,7 @@ export function plainChild(request: CommandRequest): CommandChild {
       for (const name of ['out', 'err'] as const)
         child[`std${name}`]?.on('data', (chunk: Buffer) => listener(chunk, name));
     },
-    kill: (name) => void signalGroup(child.pid, name),
+    kill: (name) => void signalCommand(child.pid, name, request),
     release: () => closePipes(child),
   };
 }

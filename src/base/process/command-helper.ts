@@ -11,7 +11,13 @@ import { fileURLToPath } from 'node:url';
 import { systemClock } from '../clock.ts';
 import { errorCode } from '../errors.ts';
 import { type JsonObject, parseJsonObject } from '../json.ts';
-import { type CommandChild, type CommandExit, type CommandRequest, plainChild, signalGroup } from './command-child.ts';
+import {
+  type CommandChild,
+  type CommandExit,
+  type CommandRequest,
+  plainChild,
+  signalCommand,
+} from './command-child.ts';
 import { badFrame, FRAME, type Frame, frameOf, frameReader } from './frames.ts';
 
 /** A process that starts a single command does not pay for a helper. */
@@ -114,10 +120,10 @@ class Helper {
     this.#socket.ref();
     this.#started += 1;
     const id = this.#started;
-    const { argv, cwd, env, stdin } = request;
+    const { argv, cwd, env, stdin, joins, files } = request;
     const child = new RemoteChild(request, { kill: () => this.kill(), release: () => this.#release(id) });
     this.#running.set(id, child);
-    this.#socket.write(frameOf(FRAME.start, id, JSON.stringify({ argv, cwd, env, stdin })));
+    this.#socket.write(frameOf(FRAME.start, id, JSON.stringify({ argv, cwd, env, stdin, joins, files })));
     return child;
   }
 
@@ -220,7 +226,7 @@ class RemoteChild implements CommandChild {
 
   kill(name: NodeJS.Signals): void {
     this.#due = name;
-    signalGroup(this.pid, name);
+    signalCommand(this.pid, name, this.#request);
     if (name === 'SIGKILL' && !this.#plain) this.#watch();
   }
 

@@ -2,6 +2,7 @@
 // Invariant: a command is begun only after `taken` has left this process, and none outlives the other end of the socket: when that is
 // gone, every group that nobody released is ended.
 import type { ChildProcess } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { systemClock } from '../clock.ts';
 import { errorCode, errorText } from '../errors.ts';
@@ -12,6 +13,7 @@ import { badFrame, FRAME, type Frame, frameOf, frameReader } from './frames.ts';
 const GRACE_MS = 2_000;
 const running = new Map<number, ChildProcess>();
 const socket = new Socket({ fd: 3, readable: true, writable: true });
+let joined: string | undefined;
 let isOver = false;
 
 // Its end is the end of the other process, which hears of signals itself.
@@ -35,7 +37,7 @@ function hear({ kind, id, body }: Frame): void {
 function start(id: number, request: CommandRequest): void {
   const fail = (error: unknown) => tell(FRAME.failed, id, { code: errorCode(error), message: errorText(error) });
   try {
-    const child = spawnGroup(request);
+    const child = spawnGroup(isJoined(request) ? { ...request, joins: '' } : request);
     running.set(id, child);
     child.on('error', (error) => child.pid === undefined && fail(error));
     child.stdout?.on('data', (chunk: Buffer) => pass(FRAME.out, id, chunk));
@@ -45,6 +47,19 @@ function start(id: number, request: CommandRequest): void {
     if (child.pid !== undefined) tell(FRAME.started, id, { pid: child.pid });
   } catch (error) {
     fail(error);
+  }
+}
+
+/** Joining costs the kernel several milliseconds, so the helper does it once for all that it starts. */
+function isJoined({ joins }: CommandRequest): boolean {
+  if (joins === undefined || joins === joined) return joins !== undefined;
+  try {
+    writeFileSync(joins, String(process.pid));
+    joined = joins;
+    return true;
+  } catch (error) {
+    if (errorCode(error) === undefined) throw error;
+    return false;
   }
 }
 

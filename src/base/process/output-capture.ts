@@ -1,5 +1,6 @@
 // Owns keeping a stream of bytes in bounded memory: the first and the last bytes stay, the whole goes to a file once it is too much.
-// Knows no process. Invariant: memory never exceeds the head and tail caps by more than one chunk; the spill file gets every byte in order.
+// Knows no process. Invariant: memory never exceeds the head and tail caps by more than one chunk; the spill file gets every byte in order, as
+// long as its folder may take more.
 import { createSpillFile } from './spill-file.ts';
 
 export interface CaptureLimits {
@@ -18,8 +19,10 @@ export interface CapturedOutput {
   readonly text: string;
   readonly totalBytes: number;
   readonly truncated: boolean;
-  /** Set when the whole output is in this file. */
+  /** Set when the whole output is in this file, or its first `spillBytes`. */
   readonly spill?: string;
+  /** Set when the folder could take no more. */
+  readonly spillBytes?: number;
   /** Why the spill file is not whole, e.g. a full disk. */
   readonly spillError?: string;
 }

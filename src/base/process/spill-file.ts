@@ -1,9 +1,9 @@
 // Owns the file that takes output too large for memory: created only when it is needed, never over another file, known secrets taken out.
 // Knows no process and no secret; what to take out is the caller's function. Invariant: at most WINDOW bytes wait to be written, so that
-// a value cut over two chunks is seen whole; a failing disk ends the file and nothing else.
+// a value cut over two chunks is seen whole; a failing disk ends the file and nothing else; the files of one folder have a bound together.
 import { isUtf8 } from 'node:buffer';
-import { closeSync, lstatSync, mkdirSync, openSync, writeSync } from 'node:fs';
-import { dirname, extname } from 'node:path';
+import { closeSync, lstatSync, mkdirSync, openSync, readdirSync, statSync, writeSync } from 'node:fs';
+import { dirname, extname, join } from 'node:path';
 import { errorCode, errorText } from '../errors.ts';
 
 export interface SpillFile {
@@ -12,28 +12,57 @@ export interface SpillFile {
   append(bytes: Buffer): void;
   /** Writes what still waits. */
   close(): void;
-  state(): { readonly spill?: string; readonly spillError?: string };
+  state(): { readonly spill?: string; readonly spillBytes?: number; readonly spillError?: string };
 }
 
 /** Longest secret value that is found across two chunks, bytes. */
 const WINDOW = 4_096;
 const MAX_NAMES = 1_000;
+/** Of the files of one folder, which is that of a session. */
+export const SPILL_FOLDER_BYTES = 256 * 1024 ** 2;
+/** How much is written before the folder is measured again: others write there too. */
+const GRANT = 4 * 1024 ** 2;
+
+/** Bytes that may still be written into this folder. */
+export function spillRoom(folder: string, most = SPILL_FOLDER_BYTES): number {
+  const sizeOf = (name: string) => lstatSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0;
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return most;
+  return readdirSync(folder).reduce((room, name) => room - sizeOf(name), most);
+}
 
 /** `path` is where the file is wanted; a name that is taken gets a number. Without `redact` every byte is written as it comes. */
-export function createSpillFile(path: string | undefined, redact?: (text: string) => string): SpillFile {
+export function createSpillFile(
+  path: string | undefined,
+  redact?: (text: string) => string,
+  folderBytes = SPILL_FOLDER_BYTES,
+): SpillFile {
   let open: { readonly handle: number; readonly path: string } | undefined;
   let started = false;
   let failure: string | undefined;
   let made = path;
   let waiting: Buffer = Buffer.alloc(0);
+  let granted = 0;
+  let size = 0;
+  let isFull = false;
+  /** What of these bytes may be written. */
+  const allowed = (bytes: Buffer): Buffer => {
+    if (granted < bytes.length && path !== undefined)
+      granted = Math.min(Math.max(GRANT, bytes.length), spillRoom(dirname(path), folderBytes));
+    const part = bytes.subarray(0, Math.max(0, granted));
+    isFull = part.length < bytes.length;
+    granted -= part.length;
+    return part;
+  };
   const shut = () => {
     if (open !== undefined) closeSync(open.handle);
     open = undefined;
   };
   const write = (bytes: Buffer) => {
-    if (open === undefined) return;
+    if (open === undefined || isFull) return;
     try {
-      for (let done = 0; done < bytes.length; ) done += writeSync(open.handle, bytes, done);
+      const part = allowed(bytes);
+      for (let done = 0; done < part.length; ) done += writeSync(open.handle, part, done);
+      size += part.length;
     } catch (error) {
       failure = errorText(error);
       shut();
@@ -68,7 +97,8 @@ export function createSpillFile(path: string | undefined, redact?: (text: string
     },
     state() {
       if (!started || made === undefined) return {};
-      return failure === undefined ? { spill: made } : { spillError: failure };
+      if (failure !== undefined) return { spillError: failure };
+      return { spill: made, ...(isFull ? { spillBytes: size } : {}) };
     },
   };
 }

@@ -2,6 +2,12 @@
 // Implemented by the terminal, by `deny` for places where nobody can answer, and scripted. Knows no tool.
 import type { Result } from '#base/result.ts';
 
+/**
+ * How far an effect goes: no farther than the session's folder, to others over the network, or beyond both (the home, other folders, servers
+ * of this machine, settings, what steers later runs, what cannot be told). A run that approves all (`--yes`) approves the first two; what goes beyond is the owner's own answer.
+ */
+export type Reach = 'folder' | 'network' | 'beyond';
+
 export interface ApprovalRequest {
   readonly callId: string;
   readonly tool: string;
@@ -11,6 +17,8 @@ export interface ApprovalRequest {
   readonly reason: string;
   /** Under what the answer may be remembered; empty: it may not. */
   readonly key: string;
+  /** Absent: beyond. */
+  readonly reach?: Reach;
 }
 
 export type ApprovalDecision = 'once' | 'session' | 'always' | 'deny';
@@ -39,9 +47,12 @@ export interface Asker {
 
 /** For surfaces without a person: everything that needs an answer is denied with the reason and the way out. */
 export const denyingApprover: Approver = {
-  approve: async () => ({
+  approve: async ({ reach = 'beyond' }) => ({
     decision: 'deny',
-    reason: 'it needs an approval and nobody can answer here; run it at a terminal, or start with --yes',
+    reason:
+      reach === 'beyond'
+        ? 'it needs a yes at a terminal, and nobody can answer here'
+        : 'it needs an approval and nobody can answer here; run it at a terminal, or start with --yes',
   }),
 };
 

@@ -38,6 +38,8 @@ export interface CommandSpec<Input = unknown> {
   readonly name: string;
   readonly summary: string;
   readonly surfaces: readonly ('cli' | 'chat')[];
+  /** With this input it leaves settings, memory, skills, sessions and files as they are: an agent's own command may run it too. Absent: it may not. */
+  readonly readOnly?: true | ((input: Input) => boolean);
   readonly input: z.ZodType<Input>;
   readonly positional?: readonly string[];
   readonly examples?: readonly string[];

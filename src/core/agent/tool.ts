@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import type { Clock } from '#base/clock.ts';
 import type { Result } from '#base/result.ts';
 import type { Message } from '#core/model/message.ts';
-import type { Asker } from './approver.ts';
+import type { ApprovalDecision, Asker, Reach } from './approver.ts';
 
 /** What one call got as its surroundings. */
 export interface ToolContext {
@@ -22,8 +22,12 @@ export interface ToolContext {
   readonly redact: (text: string) => string;
   /** Live output for the surface; never part of the result. */
   readonly progress: (chunk: string) => void;
+  /** Asks the owner in the middle of a call, e.g. for a wall that a command met; remembered and reported as a call's own risk is. Absent: nobody to ask. */
+  readonly approve?: (asked: Asked) => Promise<ApprovalDecision>;
   /** Did this session make the file at this absolute path, and nobody change it since? Absent: not known. */
   readonly isOwnFile?: (path: string) => boolean;
+  /** Was something at this absolute path before the session's first command here, whatever has replaced it since? Absent: not known. */
+  readonly stoodBefore?: (path: string) => boolean;
 }
 
 /** What one call did to one file, for surfaces: the model never sees it. */
@@ -47,17 +51,25 @@ export interface FileCall {
   readonly turn: number;
   readonly callId: string;
   readonly cwd: string;
+  /** One line to the owner, e.g. what could not be kept. */
+  readonly tell?: (text: string) => void;
 }
 
 /**
- * Contract. `keep` makes durable what stands at these absolute, link-free paths and throws when it cannot record it: the call does not run
- * then. What it gives is called once, when the call has ended; it never throws. `stillRuns`: the call left a command running that may
- * write on, so nothing is told yet.
+ * Contract. `keep` makes durable what stands at these absolute, link-free paths, and in all of `folder`, and throws when it cannot record
+ * it: the call does not run then. What it gives is called once, when the call has ended; it never throws. `stillRuns`: the call left a
+ * command running that may write on, so nothing is told yet.
  */
 export interface FileKeeper {
-  keep(call: FileCall, paths: readonly string[]): Promise<(stillRuns: boolean) => Promise<readonly FileChange[]>>;
+  keep(
+    call: FileCall,
+    paths: readonly string[],
+    folder?: string,
+  ): Promise<(stillRuns: boolean) => Promise<readonly FileChange[]>>;
   /** Did this session make the file, and nobody change it since? */
   isOwn(sessionId: string, path: string): boolean;
+  /** Was it, or anything in it, there when the session first kept a folder? False also where nothing was kept yet. */
+  stoodBefore(sessionId: string, path: string): boolean;
 }
 
 export interface ToolOutput {
@@ -69,10 +81,22 @@ export interface ToolOutput {
   readonly exitCode?: number;
   /** File that already holds the whole output, when `text` is only its head and tail. */
   readonly spill?: string;
+  /** It holds no more than so many bytes of it: the session may save no more. */
+  readonly spillBytes?: number;
   /** Size of the whole output when `text` is not all of it. */
   readonly totalBytes?: number;
   /** The call left a command running. */
   readonly stillRuns?: boolean;
+}
+
+/** What the owner is asked: why, under what his answer may be remembered, what would run, and how far it goes (absent: beyond). */
+export interface Asked {
+  readonly reason: string;
+  readonly key: string;
+  readonly preview: string;
+  /** What stands under the preview and is no part of what is told later: the words of a file. */
+  readonly more?: string;
+  readonly reach?: Reach;
 }
 
 /**
@@ -81,7 +105,7 @@ export interface ToolOutput {
  */
 export type Risk =
   | { readonly level: 'none' }
-  | { readonly level: 'ask'; readonly reason: string; readonly key: string; readonly preview: string }
+  | (Asked & { readonly level: 'ask' })
   | { readonly level: 'never'; readonly reason: string };
 
 /**
@@ -102,6 +126,8 @@ export interface Tool<Input = unknown> {
   readonly risk?: (input: Input, context: ToolContext) => Risk;
   /** Absolute, link-free paths of files that the call may make, change or remove: each is kept before it runs. */
   readonly writes?: (input: Input, context: ToolContext) => readonly string[];
+  /** Absolute, link-free path of a folder in which the call may change anything, whatever it names. */
+  readonly changes?: (input: Input, context: ToolContext) => string | undefined;
   /** What an owner who is asked sees behind the risk's own preview, e.g. a difference; it changes nothing. */
   readonly preview?: (input: Input, context: ToolContext) => Promise<string>;
   /** One line for the surface, e.g. `$ ls -la`. Default: the name and its first argument. */

@@ -4,7 +4,7 @@
 import type { JsonObject } from '#base/json.ts';
 import type { Message, ToolResultPart } from '#core/model/message.ts';
 import type { FinishReason, Tier, Usage } from '#core/model/model-client.ts';
-import type { ApprovalDecision } from './approver.ts';
+import type { ApprovalDecision, Reach } from './approver.ts';
 import type { FileChange } from './tool.ts';
 
 /**
@@ -62,6 +62,8 @@ export type TurnEvent =
       readonly preview: string;
       readonly decision: ApprovalDecision | 'remembered' | 'never';
       readonly reason: string;
+      /** Absent: beyond. */
+      readonly reach?: Reach;
     }
   | { readonly type: 'hook-failed'; readonly hook: string; readonly at: string; readonly error: string }
   | { readonly type: 'steer'; readonly text: string }

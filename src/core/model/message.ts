@@ -31,7 +31,8 @@ export interface ToolCallPart {
   readonly callId: string;
   readonly name: string;
   readonly arguments: JsonObject;
-  readonly origin: 'model';
+  /** `foreign`: its stored row is not as it was written, so that it is no record. */
+  readonly origin: 'model' | 'foreign';
   /** Set when the arguments could not be read: the raw text, for the error that the model gets back. */
   readonly malformed?: string;
 }
@@ -43,7 +44,7 @@ export interface Observation {
   readonly exitCode?: number;
   /** File that holds the whole output when `text` is a preview. */
   readonly spill?: string;
-  /** Why nothing ran: reason code of a refusal (`tool-not-allowed`, `denied`, `invalid-arguments`, …). */
+  /** Why nothing ran, as far as we know: reason code of a refusal (`tool-not-allowed`, `denied`, …), or `not-sealed`. */
   readonly refused?: string;
 }
 
@@ -99,6 +100,16 @@ export function messageText(message: Message): string {
 /** Text that stands in a message without being said by anybody in it. */
 function isAside({ label }: TextPart): boolean {
   return label === 'context' || label === 'notice' || label === 'summary';
+}
+
+/**
+ * The taint of a session, asked of its live context: do words stand there that the owner did not write? What a model writes down for good may
+ * then be theirs, so nothing that persists is written unasked. A new session has none; a compression keeps the taint of what it stands for.
+ */
+export function isTainted(messages: readonly Message[]): boolean {
+  return messages.some(({ parts }) =>
+    parts.some((part) => part.origin === 'foreign' && (!('text' in part) || part.text !== '')),
+  );
 }
 
 export function toolCalls(message: Message): readonly ToolCallPart[] {

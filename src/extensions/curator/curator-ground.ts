@@ -4,6 +4,7 @@ import type { Clock } from '#base/clock.ts';
 import type { Database } from '#base/database/connection.ts';
 import type { ExtensionHost } from '#core/agent/extension-host.ts';
 import type { Tier } from '#core/model/model-client.ts';
+import type { Walls } from '#core/tools/walls/walls.ts';
 import type { SkillReader } from '#mind/skills/skill.ts';
 import type { SkillDoor } from '#mind/skills/skill-door.ts';
 
@@ -31,8 +32,12 @@ export interface CuratorGround {
   readonly places: CuratorPlaces;
   /** Variables of the process, `.env` of the home counted in. */
   readonly variables: Readonly<Record<string, string | undefined>>;
+  /** What a command of the owner's gets of them: none that holds a secret, unless he named it. Throws `config-invalid`. */
+  readonly commandVariables: () => Promise<Readonly<Record<string, string | undefined>>>;
   /** Program and first arguments that start Talaria again from anywhere. */
   readonly program: readonly string[];
+  /** Around verifiers that are commands. */
+  readonly walls?: () => Promise<Walls>;
   readonly open: () => Promise<CuratorMind>;
 }
 

@@ -1,12 +1,11 @@
 // Owns the ProposalLedger on state.db: what anybody wanted to keep, what came of it, and where a kept thing comes from (design 2).
 // Knows no file and no gate. Invariants: a promise resolves after the durable commit; no key-shaped string is stored; a write that
 // another living process has in hand is left to it.
-import { hostname } from 'node:os';
 import { type Clock, systemClock } from '#base/clock.ts';
 import type { Database, SqlValue } from '#base/database/connection.ts';
 import { newId } from '#base/ids.ts';
 import { canonicalJson } from '#base/json.ts';
-import { isProcessAlive } from '#base/platform.ts';
+import { holderName, holderState } from '#base/process/holder.ts';
 import { redactSecrets } from '#base/secrets.ts';
 import type { StoredMessage } from '#core/agent/session-store.ts';
 import { findMessage } from '#mind/sessions/find-message.ts';
@@ -64,7 +63,7 @@ class SqliteProposalLedger implements ProposalLedger {
 
   async begin(id: string, { path, beforeHash, afterHash, undo }: WriteHashes): Promise<void> {
     const back = undo === undefined ? null : canonicalJson(redactObject(undo, this.#redact));
-    const writer = `${process.pid} ${hostname()}`;
+    const writer = holderName();
     await this.#database.transaction(() => {
       checkBegin(this.#read(this.#need(id)));
       this.#database.run(
@@ -186,7 +185,6 @@ function cleanDecision({ status, reason, detail }: Decision, redact: Redact): De
 }
 
 function isInOtherHands({ writer, begun_at: begunAt }: ProposalRow, now: number): boolean {
-  const [pid, host] = writer?.split(' ') ?? [];
-  if (pid === undefined || host !== hostname() || Number(pid) === process.pid) return false;
-  return now - (begunAt ?? 0) < WRITE_MS && isProcessAlive(Number(pid));
+  if (writer === null || writer === undefined || writer === holderName()) return false;
+  return Math.abs(now - (begunAt ?? 0)) < WRITE_MS && holderState(writer) === 'alive';
 }

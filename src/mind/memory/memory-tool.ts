@@ -9,15 +9,14 @@ import { type AnyTool, defineTool, type ToolContext, type ToolOutput } from '#co
 import type { Message } from '#core/model/message.ts';
 import { evidenceArgument } from '#mind/evidence/evidence-argument.ts';
 import {
-  behindTexts,
-  citationsBehind,
   type ForegroundGate,
   foreignRisk,
+  groundsOf,
   type KeptDraft,
   sourceLines,
 } from '#mind/evidence/gate/foreground-gate.ts';
 import { type MemoryOperation, operationsOf } from '#mind/evidence/memory-operation.ts';
-import type { Citation } from '#mind/evidence/trace-guard/claim.ts';
+import type { ProposalDraft } from '#mind/evidence/proposal.ts';
 import type { MemoryFiles, MemoryRefusal, MemoryState, MemoryWritten } from './memory-files.ts';
 import { entryHandle, showEntry } from './memory-view.ts';
 
@@ -55,74 +54,52 @@ export function createMemoryTool(files: MemoryFiles, gate?: ForegroundGate): Any
       operations
         ? `memory ${target}: ${operations.length} operations`
         : `memory ${asked ?? ''} ${target}: ${ellipsize(content ?? old_text ?? '', 60)}`,
-    risk: (asked, { sessionId }) => {
+    risk: (asked, context) => {
       const operations = operationsOf(asked as JsonObject);
-      if (gate === undefined || typeof operations === 'string' || gate.say(sessionId) === 'draft')
+      if (gate === undefined || typeof operations === 'string' || gate.say(context.sessionId) === 'draft')
         return { level: 'none' };
-      const source = behindTexts(gate, sessionId, textsOf(operations));
-      return source ? foreignRisk(previewOf(asked.target, operations), source) : { level: 'none' };
+      const { source } = groundsOf(gate, context, { texts: textsOf(operations) });
+      const preview = [`memory ${asked.target}`, ...operations.map(shown)].join('\n');
+      return source ? foreignRisk(preview, source) : { level: 'none' };
     },
     run: async ({ evidence, ...change }, context, signal) => {
       const operations = operationsOf(change as JsonObject);
       if (typeof operations === 'string') return failure({ error: operations, reason: 'incomplete' }, context);
       const { sessionId } = context;
-      const asked = {
-        change: change as JsonObject,
-        target: change.target,
-        operations,
-        evidence: evidence as JsonValue,
-      };
-      const held = gate && (await holdBack(gate, sessionId, asked));
-      if (held?.waits) return waiting(held.waits, held.from, context);
-      const cited = held === undefined || held.citations.length === 0 ? {} : { citations: held.citations };
+      const grounds = { texts: textsOf(operations), evidence: evidence as JsonValue | undefined };
+      const { source, citations } = gate ? groundsOf(gate, context, grounds) : { citations: [] };
+      if (gate && source && gate.say(sessionId) === 'draft') {
+        const asked = { target: change.target, change: change as JsonObject, sessionId, citations };
+        return waiting(await gate.draft(draftOf(operations, asked)), sourceLines(source), context);
+      }
+      const cited = citations.length === 0 ? {} : { citations };
       const result = await files.apply(change.target, operations, { actor: 'agent', sessionId, signal, ...cited });
       return result.ok ? success(result.value) : failure(describeRefusal(result, change.target), context);
     },
   });
 }
 
-interface AskedWrite {
-  readonly change: JsonObject;
-  readonly target: 'memory' | 'user';
-  readonly operations: readonly MemoryOperation[];
-  readonly evidence: JsonValue | undefined;
+function draftOf(
+  operations: readonly MemoryOperation[],
+  asked: Pick<ProposalDraft, 'target' | 'change' | 'sessionId' | 'citations'>,
+): ProposalDraft {
+  return {
+    kind: 'memory',
+    actor: 'agent',
+    action: operations.length === 1 ? (operations[0]?.action ?? 'add') : 'batch',
+    ...asked,
+  };
 }
 
-interface HeldWrite {
-  readonly citations: readonly Citation[];
-  /** Where the words may have come from. */
-  readonly from: string;
-  /** Nobody can be asked: the draft that was kept instead. */
-  readonly waits?: Result<KeptDraft>;
-}
-
-async function holdBack(
-  gate: ForegroundGate,
-  sessionId: string,
-  { change, target, operations, evidence }: AskedWrite,
-): Promise<HeldWrite> {
-  const source = behindTexts(gate, sessionId, textsOf(operations));
-  const citations = citationsBehind(evidence, gate.messagesOf(sessionId), source);
-  if (source === undefined || gate.say(sessionId) === 'ask') return { citations, from: '' };
-  const action = operations.length === 1 ? (operations[0]?.action ?? 'add') : 'batch';
-  const draft = { kind: 'memory', actor: 'agent', target, action, change, sessionId, citations } as const;
-  return { citations, from: sourceLines(source), waits: await gate.draft(draft) };
+/** As the owner is shown it. */
+function shown(operation: MemoryOperation): string {
+  if (operation.action === 'add') return `+ ${operation.content}`;
+  return operation.action === 'remove' ? `- ${operation.oldText}` : `- ${operation.oldText}\n+ ${operation.content}`;
 }
 
 /** What would stand in the file; what goes from it is never the owner's own sentence alone. */
 function textsOf(operations: readonly MemoryOperation[]): readonly string[] {
-  return operations.map((operation) => {
-    if (operation.action === 'add') return operation.content;
-    return `- ${operation.oldText}\n+ ${operation.action === 'remove' ? '' : operation.content}`;
-  });
-}
-
-function previewOf(target: string, operations: readonly MemoryOperation[]): string {
-  const lines = operations.map((operation) => {
-    if (operation.action === 'add') return `+ ${operation.content}`;
-    return operation.action === 'remove' ? `- ${operation.oldText}` : `- ${operation.oldText}\n+ ${operation.content}`;
-  });
-  return `memory ${target}\n${lines.join('\n')}`;
+  return operations.map((operation) => (operation.action === 'add' ? operation.content : `${shown(operation)}\n+`));
 }
 
 function waiting(kept: Result<KeptDraft>, from: string, context: ToolContext): ToolOutput {

@@ -3,6 +3,7 @@
 import type { Database } from '#base/database/connection.ts';
 import type { EncodedMessage } from './message-rows.ts';
 import { writeToolCalls } from './message-rows.ts';
+import { sealsOf } from './origin-seal.ts';
 import { type Analysis, analyseText, FROM_ASSISTANT } from './search/analyse-text.ts';
 import type { SearchLane } from './search/search-lane.ts';
 import { noSuchSession } from './session-rows.ts';
@@ -64,7 +65,7 @@ export function appendMessage(database: Database, lanes: Lanes, message: Prepare
     place.key,
   );
   const { id } = database.run(
-    'INSERT INTO messages(session, seq, role, speaker, at, body, text) VALUES(?, ?, ?, ?, ?, ?, ?)',
+    'INSERT INTO messages(session, seq, role, speaker, at, body, text, seal) VALUES(?, ?, ?, ?, ?, ?, ?, ?)',
     place.key,
     seq,
     encoded.role,
@@ -72,6 +73,7 @@ export function appendMessage(database: Database, lanes: Lanes, message: Prepare
     at,
     encoded.body,
     encoded.text,
+    sealsOf(database).seal(message.sessionId, { seq, role: encoded.role, body: encoded.body }),
   );
   writeToolCalls(database, encoded, { id, session: place.key });
   if (message.analysis.terms !== '') {

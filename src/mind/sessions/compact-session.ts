@@ -6,6 +6,7 @@ import type { Database } from '#base/database/connection.ts';
 import { TalariaError } from '#base/errors.ts';
 import type { Compaction, StoredMessage } from '#core/agent/session-store.ts';
 import { encodeMessage } from './message-rows.ts';
+import { sealsOf } from './origin-seal.ts';
 import { writePrompt } from './prompt-rows.ts';
 import { needSession } from './session-rows.ts';
 
@@ -16,21 +17,24 @@ export function compactSession(
   given: { readonly compaction: Compaction; readonly clock: Clock },
 ): readonly StoredMessage[] {
   const { ids, replacement, prompt } = given.compaction;
-  const { key } = needSession(database, sessionId);
+  const { key, last_seq: last } = needSession(database, sessionId);
   const at = given.clock.now();
   const place = retire(database, key, ids);
-  const stored = replacement.map((message): StoredMessage => {
+  const seals = sealsOf(database);
+  const stored = replacement.map((message, index): StoredMessage => {
     const { role, body } = encodeMessage(message);
+    const seq = last + index + 1;
     const { id } = database.run(
-      `INSERT INTO messages(session, seq, role, at, body, text, place)
-       SELECT key, last_seq + 1, ?, ?, ?, '', ? FROM sessions WHERE key = ?`,
+      "INSERT INTO messages(session, seq, role, at, body, text, place, seal) VALUES(?, ?, ?, ?, ?, '', ?, ?)",
+      key,
+      seq,
       role,
       at,
       body,
       place,
-      key,
+      seals.seal(sessionId.toWellFormed(), { seq, role, body }),
     );
-    database.run('UPDATE sessions SET last_seq = last_seq + 1 WHERE key = ?', key);
+    database.run('UPDATE sessions SET last_seq = ? WHERE key = ?', seq, key);
     return { id, sessionId, at, message };
   });
   if (prompt !== undefined) writePrompt(database, sessionId, prompt);

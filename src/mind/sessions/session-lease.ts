@@ -1,10 +1,9 @@
-// Owns who has a live session: a lease row with host, process and heartbeat. Knows no message. Invariant: at most one live holder a
-// session; a dead process, or one that has been silent for two minutes, is replaced.
-import { hostname } from 'node:os';
+// Owns who has a live session: a lease row with the holder's name and heartbeat. Knows no message. Invariant: at most one live holder a
+// session; a dead process, or one that has been silent for two minutes, is replaced. Neither a clock that was set nor a sleep counts as silence.
 import type { Clock } from '#base/clock.ts';
 import type { Database } from '#base/database/connection.ts';
 import { newId } from '#base/ids.ts';
-import { isProcessAlive } from '#base/platform.ts';
+import { holderName, holderState, holderWords, isOfThisBoot } from '#base/process/holder.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 import type { SessionLease } from '#core/agent/session-store.ts';
 import { findSession } from './session-rows.ts';
@@ -14,8 +13,10 @@ const SILENT_MS = 120_000;
 
 interface LeaseRow {
   readonly holder: string;
-  readonly host: string;
   readonly pid: number;
+  /** The rest of the holder's name behind its pid, and the monotonic time of its last beat. */
+  readonly host: string;
+  /** Epoch ms of the last beat. */
   readonly heartbeat: number;
 }
 
@@ -50,21 +51,18 @@ export class LeaseKeeper {
   #take(sessionId: string, holder: string): Result<number, 'owned-elsewhere' | 'no-such-session'> {
     const session = findSession(this.#database, sessionId);
     if (session === undefined) return refuse('no-such-session', `There is no session ${sessionId}.`);
-    const now = this.#clock.now();
     const lease = this.#database.get<LeaseRow>('SELECT * FROM leases WHERE session = ?', session.key);
-    if (lease !== undefined && isLive(lease, now)) {
-      return refuse(
-        'owned-elsewhere',
-        `Process ${lease.pid} on ${lease.host} has this session open: read it or fork it.`,
-      );
+    if (lease !== undefined && isLive(lease, this.#clock)) {
+      const holder = holderWords(`${lease.pid} ${lease.host}`);
+      return refuse('owned-elsewhere', `Another program has this session open (${holder}): read it or fork it.`);
     }
     this.#database.run(
       'INSERT OR REPLACE INTO leases(session, holder, host, pid, heartbeat) VALUES(?, ?, ?, ?, ?)',
       session.key,
       holder,
-      hostname(),
+      placeNow(this.#clock),
       process.pid,
-      now,
+      this.#clock.now(),
     );
     return ok(session.key);
   }
@@ -88,11 +86,11 @@ export class LeaseKeeper {
   /** A beat that finds the database busy is left out: the next one comes long before the lease counts as silent. */
   #beat(): void {
     if (this.#database.isClosed) return;
-    const now = this.#clock.now();
     for (const [key, holder] of this.#held) {
       const done = this.#database.tryRun(
-        'UPDATE leases SET heartbeat = ? WHERE session = ? AND holder = ?',
-        now,
+        'UPDATE leases SET heartbeat = ?, host = ? WHERE session = ? AND holder = ?',
+        this.#clock.now(),
+        placeNow(this.#clock),
         key,
         holder,
       );
@@ -101,13 +99,31 @@ export class LeaseKeeper {
   }
 }
 
-/** Has a live process this session? `session`: number of its row; `now`: epoch ms. */
-export function isHeld(database: Database, session: number, now: number): boolean {
+/** Has a live process this session? `session`: number of its row. */
+export function isHeld(database: Database, session: number, clock: Clock): boolean {
   const lease = database.get<LeaseRow>('SELECT * FROM leases WHERE session = ?', session);
-  return lease !== undefined && isLive(lease, now);
+  return lease !== undefined && isLive(lease, clock);
 }
 
-function isLive(lease: LeaseRow, now: number): boolean {
-  if (now - lease.heartbeat > SILENT_MS) return false;
-  return lease.host !== hostname() || isProcessAlive(lease.pid);
+/** Processes of this machine that have a session open. Throws TalariaError for a file that is no store of sessions. */
+export function liveHolders(database: Database, clock: Clock): readonly number[] {
+  const leases = database.all<LeaseRow>('SELECT * FROM leases');
+  const ours = leases.filter((lease) => isOfThisBoot(nameOf(lease)) && isLive(lease, clock));
+  return [...new Set(ours.map(({ pid }) => pid))];
+}
+
+function placeNow(clock: Clock): string {
+  return `${holderName().replace(/^\d+ /, '')} ${Math.round(clock.monotonic())}`;
+}
+
+function nameOf({ pid, host }: LeaseRow): string {
+  return [pid, ...host.split(' ').slice(0, 4)].join(' ');
+}
+
+function isLive(lease: LeaseRow, clock: Clock): boolean {
+  const name = nameOf(lease);
+  if (holderState(name) === 'gone') return false;
+  const silence = clock.monotonic() - Number(lease.host.split(' ')[4]);
+  if (isOfThisBoot(name) && silence >= -1) return silence <= SILENT_MS;
+  return Math.abs(clock.now() - lease.heartbeat) <= SILENT_MS;
 }

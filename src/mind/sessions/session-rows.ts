@@ -22,6 +22,7 @@ export interface SessionRow {
   readonly ended_at: number | null;
   readonly message_count: number;
   readonly tool_call_count: number;
+  readonly last_seq: number;
 }
 
 const DEFAULT_LIMIT = 20;

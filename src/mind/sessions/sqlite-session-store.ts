@@ -26,7 +26,8 @@ import { appendMessage, type Lanes, type PreparedMessage, prepareMessage } from 
 import { compactSession } from './compact-session.ts';
 import { forkSession } from './fork-session.ts';
 import { checkIndex, ensureIndex, type IndexReport, rebuildIndex } from './index-upkeep.ts';
-import { decodeMessage, encodeMessage, type MessageRow } from './message-rows.ts';
+import { encodeMessage } from './message-rows.ts';
+import { decodeSealed, SEALED, type SealedRow } from './origin-seal.ts';
 import { readPrompt, writePrompt } from './prompt-rows.ts';
 import { rewindSession } from './rewind-session.ts';
 import { MessageSearch, type SearchHit, type SearchOptions } from './search/message-search.ts';
@@ -45,6 +46,10 @@ export interface SqliteSessionStoreOptions {
   readonly busyMs?: number;
   /** Tables that other rooms keep in the same file. */
   readonly rooms?: readonly RoomSchema[];
+  /** Files that are there only once it was. */
+  readonly traces?: () => readonly string[];
+  /** Where writers show that they have the file open: after a crash it is looked at as a whole. */
+  readonly flags?: string;
 }
 
 export interface AppendExtras {
@@ -55,13 +60,17 @@ export interface AppendExtras {
 
 export function createSqliteSessionStore(options: SqliteSessionStoreOptions): SqliteSessionStore {
   const clock = options.clock ?? systemClock;
-  const { database, notices } = openDatabase(options.path, {
+  const { database, notices, unchecked } = openDatabase(options.path, {
     rooms: [sessionSchema, ...(options.rooms ?? [])],
     onNewer: 'read-only',
+    onCorrupt: 'keep',
+    clock,
+    ...(options.traces === undefined ? {} : { traces: options.traces }),
+    ...(options.flags === undefined ? {} : { flags: options.flags }),
     ...(options.readOnly === undefined ? {} : { readOnly: options.readOnly }),
     ...(options.busyMs === undefined ? {} : { busyMs: options.busyMs }),
   });
-  return new SqliteSessionStore(database, notices, clock);
+  return Object.assign(new SqliteSessionStore(database, notices, clock), unchecked ? { unchecked } : {});
 }
 
 export class SqliteSessionStore implements SessionStore {
@@ -70,6 +79,8 @@ export class SqliteSessionStore implements SessionStore {
   /** For the rooms above (evidence, memory) that keep tables in the same file, and for the search tool. */
   readonly database: Database;
   readonly clock: Clock;
+  /** A process crashed with the file, and it is too large to be looked at by the opening: to be called once it was. */
+  readonly unchecked?: () => void;
   readonly #lanes: Lanes;
   readonly #search: MessageSearch;
   readonly #queue: CommitQueue;
@@ -134,11 +145,11 @@ export class SqliteSessionStore implements SessionStore {
 
   async messages(sessionId: string): Promise<readonly StoredMessage[]> {
     const { key } = needSession(this.database, sessionId);
-    const rows = this.database.all<MessageRow>(
-      'SELECT id, role, at, body FROM messages WHERE session = ? AND active = 1 ORDER BY coalesce(place, seq), seq',
+    const rows = this.database.all<SealedRow>(
+      `SELECT ${SEALED} FROM messages m WHERE session = ? AND active = 1 ORDER BY coalesce(place, seq), seq`,
       key,
     );
-    return rows.map((row) => decodeMessage(row, sessionId));
+    return rows.map((row) => decodeSealed(this.database, row, sessionId));
   }
 
   /** Any string is a legal question. */

@@ -15,7 +15,8 @@ import type { AnyTool } from '#core/agent/tool.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
 import type { ModelClient, Tier } from '#core/model/model-client.ts';
 import type { ToolSelection } from '#core/tools/registry/tool-registry.ts';
-import type { RememberedApprovals } from '#core/tools/risk/allow-list.ts';
+import type { RememberedApprovals } from '#core/tools/terminal/allow-list.ts';
+import type { Walls } from '#core/tools/walls/walls.ts';
 import type { Judge } from '#mind/evidence/judge/judge.ts';
 import type { ProposalLedger } from '#mind/evidence/proposal.ts';
 import type { Learning } from '#mind/learning/learning.ts';
@@ -25,6 +26,7 @@ import type { SqliteSessionStore } from '#mind/sessions/sqlite-session-store.ts'
 import type { Environment } from './environment.ts';
 import type { LoadedConfig } from './home/config.ts';
 import type { Home } from './home/home.ts';
+import type { SessionDoor } from './home/session-door.ts';
 import type { ComposedSkills } from './parts/mind/compose-skills.ts';
 
 export interface AppOptions {
@@ -37,6 +39,8 @@ export interface AppOptions {
   /** One turn and out: reviews are recorded and left to a start that stays. */
   readonly oneShot?: boolean;
   readonly run?: RunSettings;
+  /** A session begins in this folder: whether it may is asked before anything is made. */
+  readonly door?: SessionDoor;
   /** What an embedding program or a test brings along. */
   readonly extra?: AppExtras;
 }
@@ -61,6 +65,8 @@ export interface AppExtras {
   readonly extensions?: readonly Extension[];
   /** Memory beside the files; `memory.provider` chooses one of them. */
   readonly memoryProviders?: readonly MemoryProvider[];
+  /** Used instead of those of the machine. */
+  readonly walls?: Walls;
   /** Used instead of every configured provider. */
   readonly client?: ModelClient;
 }
@@ -138,6 +144,8 @@ export interface App {
   readonly approvals: () => RememberedApprovals;
   /** What holds in this run: its own word comes before the configuration's, but for what that denies. */
   readonly approvalMode: () => ApprovalMode;
+  /** What keeps commands in. */
+  readonly walls: () => Walls;
   /** What a new session would be shown, and what it would not, with the reason. */
   readonly tools: () => ToolSelection;
   /** What the prompt of a new session in `cwd` is made of. */

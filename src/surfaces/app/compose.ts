@@ -1,7 +1,9 @@
 // Owns composing the whole agent for one home and one set of options (design 2: `app` composes, and nothing else does).
 // Knows every room, and none of their insides. Invariant: whatever was opened when composing fails is closed again.
+import { existsSync, statSync } from 'node:fs';
 import { AbortedError } from '#base/abort.ts';
 import { type Clock, systemClock } from '#base/clock.ts';
+import { rememberDamage } from '#base/database/damage.ts';
 import { openDatabase } from '#base/database.ts';
 import { errorText } from '#base/errors.ts';
 import { createEventLog } from '#base/event-log.ts';
@@ -9,11 +11,14 @@ import { createFabric, type Fabric } from '#base/fabric.ts';
 import { redactSecrets } from '#base/secrets.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
 import type { Judge } from '#mind/evidence/judge/judge.ts';
+import { liveHolders } from '#mind/sessions/session-lease.ts';
 import type { App, AppOptions } from './app.ts';
 import type { UnknownSetting } from './commands/config/settings-schema.ts';
 import { EXTENSIONS } from './extensions.ts';
 import { type LoadedConfig, loadConfig } from './home/config.ts';
-import { findHome, type Home, makeHome } from './home/home.ts';
+import { findHome, type Home, makeHome, restoreIntent } from './home/home.ts';
+import { refuseTurnInside } from './home/inside.ts';
+import { enterSession } from './home/session-door.ts';
 import { openStartCache } from './home/start-cache.ts';
 import { createExtensions, type Extensions } from './host/extension-host.ts';
 import { extensionGround } from './host/lend-ground.ts';
@@ -32,22 +37,22 @@ import { createForegroundGate } from './parts/mind/foreground-drafts.ts';
 import { createLazyLearning, type LazyLearning } from './parts/mind/lazy-learning.ts';
 import { composeMindHooks } from './parts/mind/mind-hooks.ts';
 
-/** Throws TalariaError: `config-invalid`, `missing-key`, what the database says. */
+/** Throws TalariaError: `inside`, `session-folder`, `config-invalid`, `missing-key`, what the database says. */
 export async function composeApp(options: AppOptions): Promise<App> {
+  await enterSession(options.environment, options.door);
   const clock = options.clock ?? systemClock;
   const home = findHome(options.environment);
+  const mended = await finishInterrupted(home);
   const cache = openStartCache(home.cache);
   const loaded = await loadConfig(home.config, cache);
   makeHome(home);
   const ground = openGround({ home, clock, options, loaded });
-  for (const notice of [...loaded.notices, ...(await misspelled(loaded))]) ground.notice(notice);
+  for (const notice of [...mended, ...loaded.notices, ...(await misspelled(loaded))]) ground.notice(notice);
   const endings = createEndings();
   try {
-    const variables = mergedVariables(home, options.environment);
-    const embedder = configuredEmbedder({ notice: ground.modelNotice, config: loaded.config, variables, clock });
-    const { userHome } = options.environment;
-    const mind = composeMind({ ...ground, home, userHome, clock, loaded, ...(embedder ? { embedder } : {}) });
+    const mind = openMind(options, { ...ground, home, clock, loaded });
     endings.add(() => mind.store.close());
+    if (options.door) refuseTurnInside(options.environment, liveHolders(mind.store.database, clock));
     endings.add(() => mind.skills.library.close());
     await reconcileMind(mind, { home, clock });
     await mind.skills.library.ready();
@@ -55,9 +60,7 @@ export async function composeApp(options: AppOptions): Promise<App> {
     const app: { current?: ComposedApp } = {};
     const extensions = hostExtensions({ ...ground, home, clock, loaded }, app);
     endings.add(() => extensions.shutdown());
-    const { environment: surroundings } = options;
-    const { notice } = ground;
-    const place = { environment: surroundings, home, clock, notice, loaded };
+    const place = { environment: options.environment, home, clock, notice: ground.notice, loaded };
     const lent = extensionGround({ ...place, app: async () => composed(app) });
     for (const line of EXTENSIONS) await extensions.activate(await line.activate(lent));
     for (const extension of options.extra?.extensions ?? []) await extensions.activate(extension);
@@ -70,7 +73,7 @@ export async function composeApp(options: AppOptions): Promise<App> {
     const providers = openProviders({ ...ground, known, name, mind, clock, gate });
     if (providers) endings.add(() => providers.stop());
     const parts = { ...ground, home, clock, loaded, mind, extensions, attended, ...(providers ? { providers } : {}) };
-    const environment = childEnvironment(home, options.environment, loaded.config.memory.env);
+    const environment = childEnvironment(home, options.environment, loaded.config);
     const late: { models?: ComposedModels } = {};
     const small = smallModel(loaded, late);
     const tools = composeTools(options, { ...parts, gate, isAttended, childEnvironment: environment, ...small });
@@ -90,6 +93,7 @@ export async function composeApp(options: AppOptions): Promise<App> {
     app.current = new ComposedApp({ ...minded, mindHooks, learning, options, models, endings });
     ground.later('start cache', async () => cache?.keep());
     ground.later('skills', () => readSkills(mind, ground.background.signal));
+    ground.later('state.db', () => careForState({ ...ground, home, clock, mind, options }));
     if (loaded.config.learning.enabled && !options.oneShot)
       ground.later('reviews that are due', async () => (await learning.load()).runDue(ground.background.signal));
     return app.current;
@@ -97,6 +101,24 @@ export async function composeApp(options: AppOptions): Promise<App> {
     await endings.run();
     throw error;
   }
+}
+
+function openMind(
+  { environment }: AppOptions,
+  ground: Omit<Parameters<typeof composeMind>[0], 'userHome' | 'embedder'> &
+    Pick<AppParts, 'home' | 'loaded' | 'clock'> & { readonly modelNotice: (text: string) => void },
+): ComposedMind {
+  const { home, loaded, clock, modelNotice } = ground;
+  const variables = mergedVariables(home, environment);
+  const embedder = configuredEmbedder({ notice: modelNotice, config: loaded.config, variables, clock });
+  return composeMind({ ...ground, userHome: environment.userHome, ...(embedder ? { embedder } : {}) });
+}
+
+/** What a killed restore left, before anything of the home is read. */
+async function finishInterrupted(home: Home): Promise<readonly string[]> {
+  if (!existsSync(restoreIntent(home))) return [];
+  const { finishRestore } = await import('./backup/restore-backup.ts');
+  return [(await finishRestore(home)) ?? []].flat();
 }
 
 /** Are risky calls of this run put to a person? */
@@ -136,6 +158,33 @@ async function readSkills({ skills, store }: ComposedMind, signal: AbortSignal):
   await skills.library.refresh(signal);
   await skills.ranker()?.prepare(signal);
   skills.index.renew();
+}
+
+/** A larger file is not copied while somebody waits for the end of the program; up to here it takes moments. */
+const COPIED_AT_THE_END = 16 * 1024 ** 2;
+
+interface StateGround extends Pick<AppParts, 'background' | 'home' | 'clock' | 'mind' | 'options'> {
+  readonly notice: (text: string) => void;
+}
+
+/** After the first turn: a large file that a crashed process had open is looked at; once a day a copy is taken. */
+async function careForState({ background, notice, home, clock, mind, options }: StateGround): Promise<void> {
+  const { database, unchecked } = mind.store;
+  if (database.readOnly) return;
+  const { signal } = background;
+  const found = unchecked && (await database.findDamageSlowly(signal));
+  if (found !== undefined) {
+    rememberDamage(database.path, found);
+    notice(
+      `${database.path} is damaged (${found}); the next start asks what to do, \`talaria repair\` says what can be done`,
+    );
+    return;
+  }
+  unchecked?.();
+  const isSmall = statSync(database.path).size <= COPIED_AT_THE_END;
+  if (options.oneShot && !isSmall) return;
+  const { keepDailyCopy } = await import('./backup/daily-copy.ts');
+  await keepDailyCopy({ home, database, clock }, isSmall ? new AbortController().signal : signal);
 }
 
 /** A review by rule takes moments; one that waits for a model goes on at the next start instead of holding up the exit. */

@@ -14,6 +14,7 @@ import type { SearchHit } from '#mind/sessions/search/message-search.ts';
 import type { ModelInfo } from './app.ts';
 import { composeApp } from './compose.ts';
 import { readEnvironment } from './environment.ts';
+import { leftOutNotice } from './home/trust.ts';
 
 export interface TalariaOptions {
   /** Folder of the home; default TALARIA_HOME, else `~/.talaria`. Made when it is not there. */
@@ -95,10 +96,11 @@ export async function openTalaria(options: TalariaOptions = {}): Promise<Talaria
     ...(toolsets === undefined ? {} : { toolsets }),
     extra: { ...extras, ...(client ? { client } : {}) },
   });
+  const leftOut = leftOutNotice(app.home, folder);
   return {
     home: app.home.root,
     model: app.model,
-    notices: [...app.notices, ...app.modelNotices],
+    notices: [...app.notices, ...app.modelNotices, ...(leftOut ? [leftOut] : [])],
     subscribe: (listener) => app.events.subscribe(listener),
     search: (question, limits = {}) => app.store.search(question, limits),
     close: () => app.shutdown(),

@@ -19,6 +19,7 @@ export interface CliOptions {
   readonly yes?: true;
   readonly appendSystemPrompt?: string;
   readonly cwd?: string;
+  readonly here?: true;
   readonly plain?: true;
 }
 
@@ -65,6 +66,7 @@ function sessionOptions(): readonly Option[] {
     new Option('--session-id <id>', 'id of the new session: letters, digits, - and _'),
     new Option('--append-system-prompt <text>', 'stands at the end of the prompt of a new session'),
     new Option('--cwd <folder>', 'work in this folder, as if started there'),
+    new Option('--here', 'work in this folder although it is your home or one of the system; asks once more'),
     new Option('--plain', 'plain lines instead of the screen'),
   ];
 }
@@ -100,6 +102,7 @@ const TURN_FLAGS = {
   maxTurns: '--max-turns',
   permissionMode: '--permission-mode',
   yes: '--yes',
+  here: '--here',
   plain: '--plain',
 } as const;
 

@@ -8,11 +8,13 @@ const ALONE: Readonly<Record<string, string>> = {
   skills: 'list',
   pending: 'list',
   permissions: 'show',
+  trust: 'show',
   config: 'show',
   curator: 'status',
   rlm: 'runs',
   peers: 'list',
   import: '--help',
+  repair: 'show',
 };
 
 /** Short forms of the chat only. */
@@ -37,7 +39,7 @@ export const CHAT_TOPICS: Readonly<Record<string, readonly string[]>> = {
   'memory and skills': ['memory', 'skills', 'pending', 'learn', 'curator'],
   files: ['diff', 'undo', 'init'],
   sessions: ['sessions', 'search', 'resume', 'title', 'export'],
-  machine: ['status', 'permissions', 'tools', 'context', 'cost', 'trace', 'config', 'doctor', 'peers', 'rlm'],
+  machine: ['status', 'permissions', 'trust', 'tools', 'context', 'cost', 'trace', 'config', 'doctor', 'peers', 'rlm'],
 };
 
 export function fullWords(words: readonly string[]): string[] {

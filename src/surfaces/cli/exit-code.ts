@@ -9,8 +9,8 @@ const ASKED_FOR = new Set(['commander.helpDisplayed', 'commander.version']);
 /** What was typed cannot be meant; found only where the toolsets are known. */
 const USAGE = new Set(['unknown-toolset', 'toolset-circle', 'unknown-tool']);
 
-/** What was asked for is not there, or may not be had: exit 3, as everywhere. */
-const REFUSED = new Set(['missing-key', 'no-provider', 'no-model']);
+/** What was asked for is not there, or may not be: exit 3, as everywhere. */
+const REFUSED = new Set(['missing-key', 'no-provider', 'no-model', 'inside', 'session-folder']);
 
 export function reportError(error: unknown, err: (text: string) => void): number {
   if (error instanceof CommanderError) return ASKED_FOR.has(error.code) || error.exitCode === 0 ? 0 : 2;

@@ -3,10 +3,13 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
+import { systemClock } from '#base/clock.ts';
 import { errorCode, errorText } from '#base/errors.ts';
 import type { CommandContext } from '#core/agent/command-spec.ts';
 import type { App } from '#surfaces/app/app.ts';
-import { readEnvironment } from '#surfaces/app/environment.ts';
+import { holdSecrets, readEnvironment } from '#surfaces/app/environment.ts';
+import { findHome, restoreIntent } from '#surfaces/app/home/home.ts';
+import type { SessionDoor } from '#surfaces/app/home/session-door.ts';
 import { type CliOptions, createProgram, flagProblem, HOW_TO_RESUME, namesOf, runSettings } from './cli-program.ts';
 import { fullWords } from './command-words.ts';
 import { reportError } from './exit-code.ts';
@@ -34,6 +37,7 @@ export async function runCli(argv: readonly string[], version: string): Promise<
   const stop = new AbortController();
   const signals = watchSignals(stop);
   const reader = watchOutput(stop);
+  holdSecrets();
   try {
     const code = await dispatch(argv, { version, signal: stop.signal, signals });
     return signals.exitCode() ?? reader.exitCode() ?? code;
@@ -71,7 +75,7 @@ async function start(program: Command, run: Run): Promise<number> {
   enterFolder(program);
   const options = program.opts<CliOptions>();
   const prompt = program.args.length === 0 ? {} : { prompt: program.args.join(' ') };
-  const opening = lazyApp(options);
+  const opening = lazyApp(options, run.signal, sessionDoor(options, run));
   try {
     const code = await startSurface(opening, { program, options, run, ...prompt });
     if (options.print === undefined && sourceIsNewer())
@@ -80,6 +84,13 @@ async function start(program: Command, run: Run): Promise<number> {
   } finally {
     await opening.shutdown();
   }
+}
+
+/** What is asked before a chat or a turn may begin. */
+function sessionDoor({ here, print }: CliOptions, { signal }: Run): SessionDoor {
+  const ask = async (question: string) => (await import('./plain/ask-at-shell.ts')).askAtShell(signal)(question);
+  const isAttended = print === undefined && process.stdin.isTTY === true;
+  return { isMeant: here === true, ...(isAttended ? { ask } : {}) };
 }
 
 /** In a checkout, whose launcher does not look at the source: was some of it edited since the bundle was built? */
@@ -134,7 +145,7 @@ async function runWords(argv: readonly string[], words: readonly string[], { fla
     import('#surfaces/app/commands/shell-commands.ts'),
   ]);
   enterFolder(flags);
-  const opening = lazyApp(flags.opts<CliOptions>());
+  const opening = lazyApp(flags.opts<CliOptions>(), run.signal);
   const program = createProgram(run.version);
   const found: Invocation[] = [];
   const usesModel = () => found.some(({ command }) => MODEL_COMMANDS.has(command.name));
@@ -189,13 +200,15 @@ interface LazyApp {
   readonly shutdown: () => Promise<void>;
 }
 
-function lazyApp(options: CliOptions): LazyApp {
+/** @param door present: a session is to begin */
+function lazyApp(options: CliOptions, signal: AbortSignal, door?: SessionDoor): LazyApp {
   const { model, toolsets, print } = options;
   let app: Promise<App> | undefined;
   const compose = async () => {
     const { composeApp } = await import('#surfaces/app/compose.ts');
     return composeApp({
       ...(print === undefined ? {} : { oneShot: true }),
+      ...(door ? { door } : {}),
       environment: readEnvironment(),
       run: runSettings(options),
       ...(model === undefined ? {} : { model }),
@@ -204,7 +217,10 @@ function lazyApp(options: CliOptions): LazyApp {
   };
   return {
     get: () => {
-      app ??= compose();
+      app ??= compose().catch(async (error: unknown) => {
+        if (!(await isRepaired(error, signal))) throw error;
+        return compose();
+      });
       return app;
     },
     shutdown: async () => {
@@ -214,14 +230,38 @@ function lazyApp(options: CliOptions): LazyApp {
   };
 }
 
+/** Commands that compose nothing look at the same files: what a killed restore left is finished first, and said. */
+async function finishInterrupted(): Promise<void> {
+  const home = findHome(readEnvironment());
+  if (!existsSync(restoreIntent(home))) return;
+  const { finishRestore } = await import('#surfaces/app/backup/restore-backup.ts');
+  const notice = await finishRestore(home);
+  if (notice !== undefined) sayNotices([notice]);
+}
+
+/** A person is asked what becomes of a damaged state.db; with -p, or without a terminal, the error stands. */
+async function isRepaired(error: unknown, signal: AbortSignal): Promise<boolean> {
+  if (errorCode(error) !== 'database-corrupt' || !process.stdin.isTTY || !process.stderr.isTTY) return false;
+  const [{ askRepair }, { askAtShell }] = await Promise.all([
+    import('./repair-question.ts'),
+    import('./plain/ask-at-shell.ts'),
+  ]);
+  return askRepair(error, { environment: readEnvironment(), target: TARGET, signal, ask: askAtShell(signal) });
+}
+
 async function runCommand(invocation: Invocation, run: Run): Promise<number> {
+  const environment = readEnvironment();
+  const { refuseCommandInside } = await import('#surfaces/app/home/inside.ts');
+  const door = { environment, home: findHome(environment), clock: systemClock };
+  refuseCommandInside(invocation.command, invocation.input, door);
+  await finishInterrupted();
   const [{ renderOutput }, { askAtShell }] = await Promise.all([
     import('./render-output.ts'),
     import('./plain/ask-at-shell.ts'),
   ]);
   const ask = process.stdin.isTTY ? askAtShell(run.signal) : undefined;
   const context = {
-    cwd: readEnvironment().cwd,
+    cwd: environment.cwd,
     signal: run.signal,
     ...(ask ? { ask } : {}),
     ...progressAt(process.stderr),
@@ -259,6 +299,7 @@ async function startSurface(opening: LazyApp, surface: SurfaceRun): Promise<numb
   if (typeof resume === 'number') return resume;
   const greeting = await app.firstScreen();
   const session = { ...sessionOf(options), ...(resume === undefined ? {} : { resume }) };
+  await settleTrust(app, resume, run.signal);
   if (!isScreen) {
     const { runPlainChat } = await import('./plain/plain-chat.ts');
     const first =
@@ -275,6 +316,17 @@ async function startSurface(opening: LazyApp, surface: SurfaceRun): Promise<numb
   const { runChatScreen } = await import('./chat/chat-screen.ts');
   const first = prompt === undefined ? {} : { prompt };
   return runChatScreen(app, { greeting, historyFile: app.home.inputHistory, ...session, ...first }, run.signal);
+}
+
+/** Before the screen stands: what a session follows is settled before it begins. */
+async function settleTrust(app: App, resume: string | undefined, signal: AbortSignal): Promise<void> {
+  if (resume !== undefined) return;
+  const [{ askTrust }, { askAtShell }] = await Promise.all([
+    import('./ask-trust.ts'),
+    import('./plain/ask-at-shell.ts'),
+  ]);
+  const leftOut = await askTrust(app, process.stdin.isTTY ? askAtShell(signal) : undefined);
+  if (leftOut !== undefined) sayNotices([leftOut]);
 }
 
 /** The id of the session that was picked, or the exit code when none was. */

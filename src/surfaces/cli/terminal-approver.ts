@@ -1,8 +1,9 @@
 // Owns asking the person at the terminal: may this run, and questions of the agent. Knows no screen: it is given a way to ask.
-// Invariant: anything but a clear yes is a no, and what is shown is all of what would run.
+// Invariants: anything but a clear yes is a no; why it is asked stands under the command, however long that is; what was left out of it is
+// counted, and can be seen before an answer.
 import { ok, refuse } from '#base/result.ts';
-import type { ApprovalDecision, Approver, Asker } from '#core/agent/approver.ts';
-import type { Ask } from './questions.ts';
+import type { ApprovalDecision, ApprovalRequest, Approver, Asker, Reach } from '#core/agent/approver.ts';
+import type { Ask, TerminalQuestion } from './questions.ts';
 import { oneLine, plain, visible } from './terminal-text.ts';
 
 const ANSWERS: ReadonlyMap<string, ApprovalDecision> = new Map([
@@ -10,6 +11,7 @@ const ANSWERS: ReadonlyMap<string, ApprovalDecision> = new Map([
   ['yes', 'once'],
   ['s', 'session'],
   ['session', 'session'],
+  ['chat', 'session'],
   ['a', 'always'],
   ['always', 'always'],
 ]);
@@ -17,20 +19,58 @@ const ANSWERS: ReadonlyMap<string, ApprovalDecision> = new Map([
 export function createTerminalApprover(ask: Ask): Approver {
   return {
     approve: async (request, signal) => {
-      const preview = visible(request.preview)
-        .split('\n')
-        .map((line) => `  ${line}`);
-      const lines = [
-        `${request.tool} asks to run this (${oneLine(request.reason)}):`,
-        ...preview,
-        `${request.key === '' ? 'y = yes' : 'y = once · s = this session · a = always'} · n = no, or say what to do instead`,
-      ];
-      const answer = await ask({ lines }, signal);
+      let answer = await ask(approvalQuestion(request, 'short'), signal);
+      if (/^v(?:iew)?$/i.test(answer?.trim() ?? '')) answer = await ask(approvalQuestion(request, 'whole'), signal);
       const given = ANSWERS.get(answer?.trim().toLowerCase() ?? '');
       const decision = given !== undefined && request.key === '' ? 'once' : given;
       return decision === undefined ? { decision: 'deny', reason: denial(answer) } : { decision };
     },
   };
+}
+
+const REACHES: Readonly<Record<Reach, string>> = {
+  folder: 'inside this folder',
+  network: 'over the network',
+  beyond: 'its effect may go beyond this folder',
+};
+
+function approvalQuestion(request: ApprovalRequest, size: 'short' | 'whole'): TerminalQuestion {
+  const { tool, preview, reason, key, reach = 'beyond' } = request;
+  const whole = visible(preview).split('\n');
+  const short = shortened(whole);
+  const shown = size === 'whole' ? whole : short;
+  const isCut = shown === short && short !== whole;
+  const yes = key === '' ? 'y = yes' : 'y = once · s = this chat · a = always';
+  return {
+    lines: [
+      `${tool} asks to run this:`,
+      ...shown.map((line) => `  ${line}`),
+      `why: ${oneLine(reason, 400)} (${REACHES[reach]})`,
+    ],
+    keys: `${yes} ·${isCut ? ' v = view all of it ·' : ''} n = no, or say what to do instead`,
+  };
+}
+
+/** More of either pushes the beginning off a usual screen. */
+const LINES = { all: 16, head: 9, tail: 6 } as const;
+const CHARS = { all: 400, head: 250, tail: 120 } as const;
+
+/** Head and tail, and how much is missing between them; the same list when nothing is. */
+function shortened(lines: readonly string[]): readonly string[] {
+  const isLong = lines.length > LINES.all;
+  if (!isLong && lines.every((line) => line.length <= CHARS.all)) return lines;
+  const left = lines.length - LINES.head - LINES.tail;
+  const kept = isLong
+    ? [...lines.slice(0, LINES.head), `… ${left} lines left out …`, ...lines.slice(-LINES.tail)]
+    : lines;
+  return kept.map(shortenedLine);
+}
+
+function shortenedLine(line: string): string {
+  if (line.length <= CHARS.all) return line;
+  const left = line.length - CHARS.head - CHARS.tail;
+  const [head, tail] = [line.slice(0, CHARS.head), line.slice(-CHARS.tail)];
+  return `${head.toWellFormed()} … ${left} characters left out … ${tail.toWellFormed()}`;
 }
 
 /** What the person typed instead of a yes is said to the model: it is often the better way. */
@@ -44,7 +84,8 @@ export function createTerminalAsker(ask: Ask): Asker {
   return {
     ask: async ({ question, choices }, signal) => {
       const lines = [plain(question), ...choices.map((choice, i) => `  ${i + 1}) ${plain(choice)}`)];
-      const answer = (await ask({ lines }, signal))?.trim();
+      const keys = choices.length === 0 ? 'type your answer' : 'type a number, or your own words';
+      const answer = (await ask({ lines, keys }, signal))?.trim();
       if (answer === undefined || answer === '') return refuse('nobody-there', 'The owner gave no answer.');
       const chosen = /^\d+$/.test(answer) ? choices[Number(answer) - 1] : undefined;
       return ok(chosen ?? answer);

@@ -3,8 +3,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it, test } from 'node:test';
-import { isProcessAlive } from '#base/platform.ts';
 import { warmHelper } from '#base/process/command-helper.ts';
+import { isProcessAlive } from '#base/process/holder.ts';
 import { type ProcessRequest, runProcess, startProcess, withoutVariables } from '#base/process.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
 import { until } from '../../ends.ts';

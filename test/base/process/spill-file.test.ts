@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { createSpillFile } from '#base/process/spill-file.ts';
+import { createSpillFile, SPILL_FOLDER_BYTES, spillRoom } from '#base/process/spill-file.ts';
+import { capOutput } from '#core/agent/turn/cap-output.ts';
+import { verifies } from '../../verifies.ts';
 
 const SECRET = 'pässword-of-4711';
 const redact = (text: string) => text.replaceAll(SECRET, '[redacted]');
@@ -33,6 +35,36 @@ describe('base/process/spill-file', () => {
       assert.equal(spilled(cut(bytes, size)).toString(), `${filler}[redacted]${filler}[redacted]`, `chunks of ${size}`);
     }
   });
+
+  verifies('core:tools:spill-bound', 'stops where its folder may take no more, and says how much it has', () => {
+    const own = join(folder, 'bounded');
+    const write = (name: string, size: number) => {
+      const file = createSpillFile(join(own, name), undefined, 10_000);
+      file.start([]);
+      for (const chunk of cut(Buffer.alloc(size, 'x'), 1_000)) file.append(chunk);
+      file.close();
+      return file.state();
+    };
+    assert.deepEqual(write('a.txt', 6_000), { spill: join(own, 'a.txt') });
+    assert.deepEqual(write('b.txt', 6_000), { spill: join(own, 'b.txt'), spillBytes: 4_000 });
+    assert.deepEqual(write('c.txt', 6_000), { spill: join(own, 'c.txt'), spillBytes: 0 });
+    assert.equal(readFileSync(join(own, 'b.txt')).length, 4_000);
+    assert.equal(spillRoom(own, 10_000), 0);
+  });
+
+  verifies(
+    'core:tools:spill-bound',
+    'a result that is too long is not saved any more when the session has saved enough',
+    () => {
+      const cap = { limit: 100, spillFolder: folder, sessionId: 'full', callId: 'c1' };
+      assert.ok(capOutput('y'.repeat(500), cap).spill);
+      truncateSync(join(folder, 'full/c1.txt'), SPILL_FOLDER_BYTES);
+      assert.throws(
+        () => capOutput('y'.repeat(500), { ...cap, callId: 'c2' }),
+        /saved outputs of a session may take 256 MB/,
+      );
+    },
+  );
 
   it('keeps every byte that is no part of a secret, also of what is no text', () => {
     fc.assert(

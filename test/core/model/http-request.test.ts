@@ -80,6 +80,15 @@ describe('a request to a model endpoint', () => {
     });
   }
 
+  test('first hour start: a redirect to the server itself is no other address', async (context) => {
+    const server: string = await serving(context, (request, response) => {
+      response.writeHead(307, { location: request.url ?? '/' }).end();
+    });
+    const error = await failureOf(collect(clientOf(server), GREETING));
+    assert.match(error.message, /round on the same server, to http\S+ \(HTTP 307\)/);
+    assert.doesNotMatch(error.message, /another address/);
+  });
+
   test('first hour start: a plain request goes through the proxy of the environment', async (context) => {
     const heard: string[] = [];
     const proxy = await serving(context, (request, response) => {
@@ -251,7 +260,13 @@ describe('a request to a model endpoint', () => {
       for (let i = 0; i < 40; i += 1) response.write('x'.repeat(2_000));
       response.end();
     });
-    const unused = { onSent: () => undefined, onBytes: () => undefined, signal: new AbortController().signal };
+    const unused = {
+      onSent: () => undefined,
+      onBytes: () => undefined,
+      headerBytes: 16_384,
+      preliminary: 16,
+      signal: new AbortController().signal,
+    };
     for (let i = 0; i < 100; i += 1) {
       const { body } = await sendRequest(baseUrl, { method: 'GET', headers: {}, ...unused });
       const reader = body.getReader();

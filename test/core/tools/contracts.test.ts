@@ -6,9 +6,10 @@ import type { ApprovalAnswer, Approver } from '#core/agent/approver.ts';
 import { denyingApprover } from '#core/agent/approver.ts';
 import { createClarifyTool } from '#core/tools/clarify-tool.ts';
 import { createFileTools } from '#core/tools/file/file-tools.ts';
-import { createAllowList } from '#core/tools/risk/allow-list.ts';
+import { createAllowList } from '#core/tools/terminal/allow-list.ts';
 import { createTerminalTool } from '#core/tools/terminal/terminal-tool.ts';
 import { createTodoTool } from '#core/tools/todo-tool.ts';
+import { createPlainWalls } from '#testing/plain-walls.ts';
 import { approverContract, SAMPLE_REQUEST } from '../../contract/approver.contract.ts';
 import { toolContract } from '../../contract/tool.contract.ts';
 import { verifies } from '../../verifies.ts';
@@ -70,7 +71,7 @@ describe('core/tools: contracts', () => {
     good: () => ({ question: 'ok?' }),
   }));
   const terminals = () => {
-    const made = createTerminalTool({ env: { PATH: process.env.PATH } });
+    const made = createTerminalTool({ walls: createPlainWalls(), env: { PATH: process.env.PATH } });
     const [terminal, jobs] = made.tools;
     assert.ok(terminal && jobs);
     return { terminal, jobs, close: () => made.closeAll() };
@@ -124,9 +125,12 @@ describe('core/tools: contracts', () => {
     ['core:approval:non-interactive-denies', 'core:approval:contract-shared'],
     'where nobody can answer, the answer is no and says what to do',
     async () => {
-      const answer = await denyingApprover.approve(SAMPLE_REQUEST, new AbortController().signal);
-      assert.equal(answer.decision, 'deny');
-      assert.match(answer.reason ?? '', /nobody can answer.*--yes/);
+      const { signal } = new AbortController();
+      const near = await denyingApprover.approve({ ...SAMPLE_REQUEST, reach: 'folder' }, signal);
+      const far = await denyingApprover.approve(SAMPLE_REQUEST, signal);
+      assert.deepEqual([near.decision, far.decision], ['deny', 'deny']);
+      assert.match(near.reason ?? '', /nobody can answer.*--yes/);
+      assert.match(far.reason ?? '', /needs a yes at a terminal, and nobody can answer/);
     },
   );
 

@@ -14,7 +14,7 @@ export interface ToolPlaceForTest {
   context(extra?: Partial<ToolContext>): ToolContext;
   /** Validates as the loop does, then runs. */
   run(tool: AnyTool, input: unknown, extra?: Partial<ToolContext>, signal?: AbortSignal): Promise<ToolOutput>;
-  risk(tool: AnyTool, input: unknown): Risk;
+  risk(tool: AnyTool, input: unknown, extra?: Partial<ToolContext>): Risk;
   write(path: string, text: string | Buffer): string;
   remove(): void;
 }
@@ -46,7 +46,7 @@ export function makeToolPlace(): ToolPlaceForTest {
     context,
     run: (tool, input, extra = {}, signal = new AbortController().signal) =>
       tool.run(tool.input.parse(input), context(extra), signal),
-    risk: (tool, input) => tool.risk?.(tool.input.parse(input), context()) ?? { level: 'none' },
+    risk: (tool, input, extra = {}) => tool.risk?.(tool.input.parse(input), context(extra)) ?? { level: 'none' },
     write(path, text) {
       const full = join(cwd, path);
       mkdirSync(dirname(full), { recursive: true });

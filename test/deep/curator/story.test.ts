@@ -7,6 +7,7 @@ import { systemClock } from '#base/clock.ts';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import type { Approver } from '#core/agent/approver.ts';
 import { composeApp } from '#surfaces/app/compose.ts';
+import { createPlainWalls } from '#testing/plain-walls.ts';
 import { createScriptedModel, type ScriptedStep } from '#testing/scripted-model.ts';
 import { type CliRun, type CliStage, createCliStage } from '../../scenario/cli-process.ts';
 import { readJson } from '../../scenario/curator/read-json.ts';
@@ -40,7 +41,7 @@ async function liveSession(stage: CliStage, steps: readonly (readonly [text: str
       cwd: stage.cwd,
       userHome: stage.folder,
     },
-    extra: { client },
+    extra: { client, walls: createPlainWalls() },
   });
   try {
     const conversation = await openConversation(app, { approver: approving });

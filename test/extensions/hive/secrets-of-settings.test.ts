@@ -1,6 +1,7 @@
 /** What `memory.env` gives as a secret of peers, in whatever way it is written. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { configSchema } from '#surfaces/app/home/config-schema.ts';
 import { findHome } from '#surfaces/app/home/home.ts';
 import { childEnvironment } from '#surfaces/app/parts/compose-models.ts';
 import { createLiveRedaction } from '#surfaces/app/parts/live-redaction.ts';
@@ -19,7 +20,11 @@ describe('the token in memory.env', () => {
     const [literal, named] = given.map((env) => createLiveRedaction(home, around, env));
     assert.equal(literal?.('a written-literally-1 b'), 'a [redacted] b');
     assert.equal(named?.('a token-of-bob-123 b'), 'a [redacted] b');
-    assert.deepEqual(Object.keys(childEnvironment(home, around, given[1])).sort(), ['PATH', 'TALARIA_HOME']);
-    assert.ok('BOB_TOKEN' in childEnvironment(home, around, given[0]));
+    const seenWith = (env: Record<string, string>, names: readonly string[]) => {
+      const config = configSchema.parse({ memory: { env }, sandbox: { env: names } });
+      return Object.keys(childEnvironment(home, around, config)).sort();
+    };
+    assert.deepEqual(seenWith(given[1] ?? {}, []), ['PATH', 'TALARIA_HOME', 'TALARIA_INSIDE']);
+    assert.ok(seenWith(given[0] ?? {}, ['BOB_TOKEN']).includes('BOB_TOKEN'), 'the owner named it');
   });
 });

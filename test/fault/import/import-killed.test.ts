@@ -4,12 +4,13 @@ import { readdirSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { jitter } from '#base/ids.ts';
+import { many } from '../../property-runs.ts';
 import { writeHermesHome } from '../../surfaces/app/commands/import/hermes-home.ts';
 import type { HermesState } from '../../surfaces/app/commands/import/hermes-state.ts';
 import { createImportStage } from '../../surfaces/app/commands/import/import-stage.ts';
 
 const CHILD = fileURLToPath(new URL('import-child.ts', import.meta.url));
-const SESSIONS = 300;
+const SESSIONS = many(300, 100);
 const EACH = 12;
 
 function fill(state: HermesState): void {

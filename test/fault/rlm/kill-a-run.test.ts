@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, type TestContext } from 'node:test';
+import type { JsonObject } from '#base/json.ts';
 import { runEngine } from '#extensions/rlm/trace/engines/run-engine.ts';
 import { openTraceStore } from '#extensions/rlm/trace/open-trace-store.ts';
 import { replayRun } from '#extensions/rlm/trace/replay/replay-run.ts';
@@ -48,6 +49,27 @@ function recordOf(store: TraceStore): RunRecord {
 }
 
 describe('a run that is killed', () => {
+  verifies(
+    'rlm:run:resume',
+    'right after its row was written, it goes on with nothing answered, and ends alike',
+    async (context) => {
+      const t = context as TestContext;
+      const { request, texts } = requestOver(harbour(6), { limits });
+      const plain = request as unknown as JsonObject;
+      const home = createTempHome(t).path;
+      const dying = openTraceStore(home);
+      dying.begin({ run_id: 'run_test', kind: 'run', request: plain, root: '', sources: [] }, texts);
+      dying.close();
+      const store = opened(t, home);
+      assert.deepEqual(store.events('run_test'), []);
+      const again = store.reopen('run_test');
+      assert.ok(again.ok, again.ok ? '' : again.detail);
+      const outcome = await go(request, again.value, { inner: scripted() });
+      assert.equal(outcome.verdict, 'accepted');
+      assert.deepEqual(verifyRun(recordOf(store)), []);
+    },
+  );
+
   verifies(
     'rlm:run:resume',
     'goes on in another process, pays for no answer twice, and ends alike',

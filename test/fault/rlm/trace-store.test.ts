@@ -9,6 +9,7 @@ import { readRunRecord } from '#extensions/rlm/trace/run-record.ts';
 import { verifyRun } from '#extensions/rlm/trace/verify/verify-run.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 import { doSmallRun, goOn, quotingInner, smallEngine } from '../../extensions/rlm/trace/small-engine.ts';
+import { many } from '../../property-runs.ts';
 import { assertKept, writeInProcess } from './writing.ts';
 
 describe('trace store under faults', () => {
@@ -22,13 +23,15 @@ describe('trace store under faults', () => {
     }
   });
 
-  test('a hundred runs of two processes at once are all there', async (t) => {
+  test('runs of two processes at once (a hundred in a deep run) are all there', async (t) => {
     const home = createTempHome(t).path;
     openTraceStore(home).close();
-    const both = await Promise.all(['a', 'b'].map((name) => writeInProcess({ home, name, runs: 50, calls: 2 })));
+    const both = await Promise.all(
+      ['a', 'b'].map((name) => writeInProcess({ home, name, runs: many(50, 12), calls: 2 })),
+    );
     for (const { exit, errors } of both) assert.equal(exit, 0, errors);
     const promises = both.flatMap((one) => one.promises);
-    assert.equal(promises.length, 300);
+    assert.equal(promises.length, 6 * many(50, 12));
     assertKept(home, promises);
   });
 

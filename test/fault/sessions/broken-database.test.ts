@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
@@ -32,17 +32,30 @@ async function found(store: SqliteSessionStore): Promise<number> {
 
 describe('a broken state.db', () => {
   verifies(
-    'core:session:corrupt-quarantined',
-    'a damaged file is kept aside with its bytes, and the store says so',
+    'core:session:corrupt-kept',
+    'a damaged file is refused with its bytes as they are, at every start until it is mended or taken away',
     () =>
       withFolder(async (folder) => {
         const path = join(folder, 'state.db');
         await filled(path);
         const damaged = Buffer.concat([Buffer.alloc(4096, 0xab), readFileSync(path).subarray(4096)]);
         writeFileSync(path, damaged);
+        for (let start = 0; start < 2; start += 1) {
+          assert.throws(
+            () => createSqliteSessionStore({ path }),
+            (error) =>
+              hasCode('database-corrupt')(error) && /repair salvage/.test(String((error as { fix?: string }).fix)),
+          );
+          assert.deepEqual(readFileSync(path), damaged);
+        }
+        renameSync(path, `${path}.elsewhere`);
+        assert.throws(
+          () => createSqliteSessionStore({ path }),
+          hasCode('database-corrupt'),
+          'a file that is gone is not mended',
+        );
+        rmSync(`${path}.suspect`);
         const store = createSqliteSessionStore({ path });
-        assert.equal(store.notices[0]?.code, 'database-quarantined');
-        assert.deepEqual(readFileSync(store.notices[0]?.copy ?? ''), damaged);
         const { id } = await store.create({ source: 'cli', cwd: '/' });
         await store.append(id, userMessage('life goes on'));
         await store.close();

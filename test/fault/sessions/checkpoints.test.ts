@@ -17,10 +17,12 @@ import { atomicWrite } from '#base/atomic-write.ts';
 import { systemClock } from '#base/clock.ts';
 import type { Database } from '#base/database/connection.ts';
 import { TalariaError } from '#base/errors.ts';
-import { checkpointSchema, FileCheckpoints } from '#mind/sessions/file-checkpoints.ts';
+import { FileCheckpoints } from '#mind/sessions/file-checkpoints.ts';
+import { checkpointSchema } from '#mind/sessions/files/file-change-rows.ts';
 import { createSqliteSessionStore, type SqliteSessionStore } from '#mind/sessions/sqlite-session-store.ts';
 import { undoFiles } from '#mind/sessions/undo-files.ts';
 import { countCalls, type Faults, failEachOperation } from '#testing/faults.ts';
+import { stride } from '../../property-runs.ts';
 import { breakDisk, systemError } from '../failing-disk.ts';
 
 const DATABASE: readonly (keyof Database & string)[] = ['transaction', 'lightTransaction', 'run', 'all'];
@@ -70,11 +72,15 @@ async function makeGround(): Promise<Ground> {
   return { root, cwd, sessionId: id, paths, open, placeOf };
 }
 
+/** Does the call name the files, or is the folder around them looked at? */
+type Naming = 'files are named' | 'files are found';
+
 /** What the loop does around a call. */
-async function changeAll(ground: Ground, database: Database): Promise<void> {
+async function changeAll(ground: Ground, database: Database, naming: Naming): Promise<void> {
   const { sessionId, cwd, paths, placeOf } = ground;
   const files = new FileCheckpoints(placeOf(database));
-  const settle = await files.keep({ sessionId, cwd, turn: 1, callId: 'c' }, paths);
+  const call = { sessionId, cwd, turn: 1, callId: 'c' };
+  const settle = await (naming === 'files are named' ? files.keep(call, paths) : files.keep(call, [], cwd));
   for (const path of paths) atomicWrite(path, 'after', { mode: 0o640 });
   await settle(false);
 }
@@ -103,17 +109,20 @@ function assertWhole({ paths }: Ground): void {
 }
 
 describe('first hour 5: files while the machine fails', () => {
-  for (const way of ['one operation fails', 'the process dies'] as const) {
+  const ways = ['one operation fails', 'the process dies'] as const;
+  const namings: readonly Naming[] = ['files are named', 'files are found'];
+  for (const { way, naming } of ways.flatMap((one) => namings.map((other) => ({ way: one, naming: other })))) {
     const faultsOf = (faults: Faults) => (way === 'one operation fails' ? faults : dying(faults));
 
-    test(`first hour 5: ${way} between keeping and writing: old or new, and undo brings back what was kept`, async () => {
+    test(`first hour 5, ${naming}: ${way} between keeping and writing: old or new, and undo brings back what was kept`, async () => {
       let ground: Ground | undefined;
       const tried = await failEachOperation({
         error: faultOf,
+        every: stride(5),
         run: async (faults) => {
           const made = await makeGround();
           ground = made;
-          await broken(made, faultsOf(faults), (database) => changeAll(made, database));
+          await broken(made, faultsOf(faults), (database) => changeAll(made, database, naming));
         },
         check: async ({ failed }) => {
           assert.ok(ground);
@@ -133,15 +142,16 @@ describe('first hour 5: files while the machine fails', () => {
       assert.ok(tried > 20, `${tried} faults`);
     });
 
-    test(`first hour 5: ${way} in the middle of an undo: old or new, and the same undo again ends it`, async () => {
+    test(`first hour 5, ${naming}: ${way} in the middle of an undo: old or new, and the same undo again ends it`, async () => {
       let ground: Ground | undefined;
       const tried = await failEachOperation({
         error: faultOf,
+        every: stride(5),
         run: async (faults) => {
           const made = await makeGround();
           ground = made;
           const store = made.open();
-          await changeAll(made, store.database);
+          await changeAll(made, store.database, naming);
           await store.close();
           await broken(made, faultsOf(faults), (database) => undo(made, database));
         },

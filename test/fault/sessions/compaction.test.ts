@@ -6,6 +6,7 @@ import { describe } from 'node:test';
 import { jitter } from '#base/ids.ts';
 import { createSqliteSessionStore } from '#mind/sessions/sqlite-session-store.ts';
 import { withFolder } from '../../mind/sessions/temp-store.ts';
+import { many } from '../../property-runs.ts';
 import { verifies } from '../../verifies.ts';
 
 const CHILD = join(import.meta.dirname, 'compact-child.ts');
@@ -57,7 +58,7 @@ describe('a process killed while it compresses', () => {
         const first = createSqliteSessionStore({ path });
         const { id } = await first.create({ source: 'cli', cwd: '/' });
         await first.close();
-        for (let kill = 0; kill < 6; kill += 1) {
+        for (let kill = 0; kill < many(24, 2); kill += 1) {
           const acknowledged = await runUntilKilled(path, id, 5 + jitter() * 60);
           const { covered, told } = await assertWhole(path, id);
           assert.ok(told > lastOf(acknowledged, /^(\d+)$/));

@@ -4,6 +4,7 @@ import { describe } from 'node:test';
 import { jitter } from '#base/ids.ts';
 import { createSqliteSessionStore } from '#mind/sessions/sqlite-session-store.ts';
 import { withFolder } from '../../mind/sessions/temp-store.ts';
+import { many } from '../../property-runs.ts';
 import { verifies } from '../../verifies.ts';
 import { type Acknowledged, appendInProcess, assertNothingLost } from './appending.ts';
 
@@ -15,7 +16,7 @@ describe('processes that share a database', () => {
       withFolder(async (folder) => {
         const path = join(folder, 'state.db');
         const acknowledged: Acknowledged[] = [];
-        for (let kill = 0; kill < 6; kill += 1) {
+        for (let kill = 0; kill < many(24, 3); kill += 1) {
           const killAfterMs = jitter() * 60;
           const run = await appendInProcess({
             path,
@@ -28,22 +29,23 @@ describe('processes that share a database', () => {
           acknowledged.push(...run.acknowledged);
           await assertNothingLost(path, acknowledged);
         }
-        assert.ok(acknowledged.length > 6);
+        assert.ok(acknowledged.length > 3);
       }),
   );
 
   verifies('core:session:many-writers', 'three processes append at once: none lost, none refused', () =>
     withFolder(async (folder) => {
       const path = join(folder, 'state.db');
+      const each = many(200, 60);
       const runs = await Promise.all(
-        ['a', 'b', 'c'].map((name) => appendInProcess({ path, count: 200, name, writers: 2 })),
+        ['a', 'b', 'c'].map((name) => appendInProcess({ path, count: each, name, writers: 2 })),
       );
       assert.deepEqual(
         runs.map((run) => [run.exit, run.errors, run.acknowledged.length]),
         [
-          [0, '', 200],
-          [0, '', 200],
-          [0, '', 200],
+          [0, '', each],
+          [0, '', each],
+          [0, '', each],
         ],
       );
       await assertNothingLost(
@@ -52,7 +54,7 @@ describe('processes that share a database', () => {
       );
       const store = createSqliteSessionStore({ path });
       const counts = (await store.list()).map((session) => session.messageCount);
-      assert.deepEqual(counts, [200, 200, 200]);
+      assert.deepEqual(counts, [each, each, each]);
       await store.close();
     }),
   );

@@ -101,6 +101,40 @@ describe('the SQLite store', () => {
       }),
   );
 
+  verifies(
+    'core:lock:never-for-ever',
+    'neither a clock that was set nor a sleep takes a session away; a holder that stands still loses it',
+    () =>
+      withFolder(async (home) => {
+        const clock = createManualClock();
+        const path = join(home, 'state.db');
+        const store = createSqliteSessionStore({ path, clock });
+        const other = createSqliteSessionStore({ path, clock });
+        const { id } = await store.create({ source: 'cli', cwd: '/' });
+        assert.ok((await store.claim(id)).ok);
+        for (const jump of [86_400_000, -200_000_000, 100_000_000]) {
+          clock.jump(jump);
+          assert.ok(!(await other.claim(id)).ok, 'the holder lives');
+        }
+        const place = store.database.get<{ host: string }>('SELECT host FROM leases')?.host ?? '';
+        const set = (at: number, word: string) =>
+          store.database.run('UPDATE leases SET host = ?', place.split(' ').with(at, word).join(' '));
+        set(4, String(clock.monotonic() - 130_000));
+        const taken = await other.claim(id);
+        assert.ok(taken.ok, 'a process that has not beaten for two minutes of its own time');
+        if (process.platform === 'linux') {
+          set(1, 'the-boot-before');
+          assert.ok((await other.claim(id)).ok, 'the same number, before the machine was started again');
+          set(2, '1');
+          assert.ok((await other.claim(id)).ok, 'another process that had this number');
+        }
+        store.database.run("UPDATE leases SET host = 'elsewhere', heartbeat = ?", clock.now() + 3_600_000);
+        assert.ok((await other.claim(id)).ok, 'a beat of another machine that lies ahead holds nothing');
+        await store.close();
+        await other.close();
+      }),
+  );
+
   verifies('core:session:wal', 'a reader works while a writer is in the middle of a transaction', () =>
     withStore(async (store, path) => {
       const { id } = await store.create({ source: 'cli', cwd: '/' });

@@ -7,6 +7,7 @@ import { readRunRecord } from '#extensions/rlm/trace/run-record.ts';
 import { verifyRun } from '#extensions/rlm/trace/verify/verify-run.ts';
 import { js, playAsk } from '../../extensions/rlm/ask/ask-scene.ts';
 import type { ScriptedInner } from '../../extensions/rlm/call/scripted-call.ts';
+import { many } from '../../property-runs.ts';
 import { verifies } from '../../verifies.ts';
 
 const ROOT: readonly ScriptedInner[] = [
@@ -52,7 +53,7 @@ describe('rlm/ask: properties of a run', () => {
         const replayed = await replayRun(record, { ask }, new AbortController().signal);
         assert.equal('result' in replayed ? replayed.result : replayed.reason, 'same', JSON.stringify(replayed));
       }),
-      { numRuns: 3 },
+      { numRuns: many(30, 1) },
     );
   });
 });

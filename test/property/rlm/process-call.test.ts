@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { programCall, programEnvironment } from '#extensions/rlm/call/program/process-input.ts';
 import { readProcessReply, withoutFrame } from '#extensions/rlm/call/program/process-reply.ts';
+import { runs } from '../../property-runs.ts';
 
 const text = fc.string({ unit: 'binary', maxLength: 200 });
 const requests = fc.record({
@@ -86,7 +87,7 @@ describe('rlm: program calls, for any text', () => {
           assert.notEqual(model, '');
         }
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 });

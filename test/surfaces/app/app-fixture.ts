@@ -10,6 +10,7 @@ import type { App, AppOptions } from '#surfaces/app/app.ts';
 import { extensionCommands, shellCommands } from '#surfaces/app/commands/shell-commands.ts';
 import { composeApp } from '#surfaces/app/compose.ts';
 import type { Environment } from '#surfaces/app/environment.ts';
+import { createPlainWalls } from '#testing/plain-walls.ts';
 import { createTempHome, type TempHome } from '#testing/temp-home.ts';
 
 export interface Stage {
@@ -38,7 +39,8 @@ export function createStage(t: TestContext, variables: Record<string, string> = 
     root,
     cwd,
     open: async (options = {}) => {
-      const app = await composeApp({ environment, ...options });
+      const extra = { walls: createPlainWalls(), ...options.extra };
+      const app = await composeApp({ environment, ...options, extra });
       t.after(() => app.shutdown());
       return app;
     },
@@ -95,7 +97,7 @@ export async function runCommand(
   const options = {
     environment: stage.environment,
     app: () => {
-      app ??= composeApp({ environment: stage.environment });
+      app ??= composeApp({ environment: stage.environment, extra: { walls: createPlainWalls() } });
       return app;
     },
   };

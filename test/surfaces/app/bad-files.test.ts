@@ -10,17 +10,16 @@ import { createStage, openConversation, play } from './app-fixture.ts';
 
 describe('bad files', () => {
   verifies(
-    'core:session:corrupt-quarantined',
-    'a damaged state.db is kept and named, and the agent goes on',
+    'core:session:corrupt-kept',
+    'a damaged state.db stops the start, and names what can be chosen',
     async (t) => {
       const stage = createStage(t);
       stage.temp.write('home/state.db', 'this is no database at all, '.repeat(500));
-      const app = await stage.open({ extra: { client: createScriptedModel(['fine'], { context: t }) } });
-      const notice = app.notices.find((text) => text.includes('was damaged'));
-      assert.ok(notice);
-      const copy = /kept as (\S+)/.exec(notice)?.[1]?.replace(/[;,]$/, '') ?? '';
-      assert.match(readFileSync(copy, 'utf8'), /^this is no database/);
-      assert.equal((await play(await openConversation(app), 'hi')).end.outcome, 'done');
+      await assert.rejects(stage.open(), {
+        code: 'database-corrupt',
+        fix: /repair salvage.*repair restore.*repair empty/,
+      });
+      assert.match(readFileSync(join(stage.root, 'state.db'), 'utf8'), /^this is no database/);
     },
   );
 

@@ -21,8 +21,11 @@ const echo: AnyTool = defineTool({
   input: z.object({ text: z.string() }),
   toolset: 'test',
   effect: 'write',
-  risk: ({ text }) =>
-    text === 'risky' ? { level: 'ask', reason: 'the text is risky', key: 'risky', preview: text } : { level: 'none' },
+  risk: ({ text }) => {
+    if (text !== 'risky' && text !== 'far') return { level: 'none' };
+    const asked = { reason: 'the text is risky', key: text, preview: text };
+    return { level: 'ask', ...asked, ...(text === 'risky' ? { reach: 'folder' } : {}) };
+  },
   run: async ({ text }) => ({ text: `echo: ${text}` }),
 });
 
@@ -50,7 +53,8 @@ describe('the home', () => {
       await play(conversation, 'go');
       const paths = ['.', ...readdirSync(stage.root, { recursive: true, encoding: 'utf8' })];
       for (const path of paths) {
-        const facts = statSync(join(stage.root, path));
+        const facts = statSync(join(stage.root, path), { throwIfNoEntry: false });
+        if (facts === undefined) continue; // the copy of the day is being made
         assert.equal(facts.mode & 0o777, facts.isDirectory() ? 0o700 : 0o600, path);
       }
       await app.shutdown();
@@ -250,6 +254,19 @@ describe('a composed agent', () => {
       const said = end?.type === 'tool-end' ? (end.result.observed.refused ?? 'ran') : 'nothing';
       assert.deepEqual([said, asked.splice(0).length], [expected, questions], `${mode}, ${permission}`);
     }
+  });
+
+  test("what goes beyond the folder and the network is the owner's own answer, also where all is approved", async (t) => {
+    const results: string[] = [];
+    for (const approver of [denyingApprover, { approve: async () => ({ decision: 'once' as const }) }]) {
+      const client = createScriptedModel([call('far'), 'done'], { context: t });
+      const app = await createStage(t).open({ extra: { client, tools: [echo] }, run: { permission: 'auto' } });
+      const { events } = await play(await openConversation(app, { approver }), 'go');
+      const end = events.find((event) => event.type === 'tool-end');
+      results.push(end?.type === 'tool-end' ? end.result.text : 'nothing');
+    }
+    assert.match(results[0] ?? '', /^Not run: --yes approves no more than the folder and the network/);
+    assert.equal(results[1], 'echo: far');
   });
 
   test('first hour 7: tools that are not allowed in a run are shown as ever, and refused', async (t) => {

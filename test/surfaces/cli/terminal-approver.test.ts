@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ApprovalDecision } from '#core/agent/approver.ts';
-import { type Ask, QuestionQueue } from '#surfaces/cli/questions.ts';
+import { type Ask, QuestionQueue, UNREAD_MS } from '#surfaces/cli/questions.ts';
 import { createTerminalApprover, createTerminalAsker } from '#surfaces/cli/terminal-approver.ts';
+import { createManualClock } from '#testing/manual-clock.ts';
 import { approverContract, SAMPLE_REQUEST } from '../../contract/approver.contract.ts';
 import { verifies } from '../../verifies.ts';
 
@@ -11,9 +12,18 @@ const TYPED: Readonly<Record<ApprovalDecision, string>> = { once: 'y', session: 
 
 approverContract('terminal', () => {
   const next: ApprovalDecision[] = [];
-  const queue = new QuestionQueue(() => {
-    const decision = queue.current ? next.shift() : undefined;
-    if (decision) queueMicrotask(() => queue.answer(TYPED[decision]));
+  const clock = createManualClock();
+  const queue = new QuestionQueue({
+    clock,
+    onChange: () => {
+      const decision = queue.current ? next.shift() : undefined;
+      if (decision === undefined) return;
+      queueMicrotask(async () => {
+        queue.drawn();
+        await clock.advance(UNREAD_MS);
+        queue.answer(TYPED[decision]);
+      });
+    },
   });
   return {
     approver: createTerminalApprover(queue.ask),
@@ -26,20 +36,59 @@ approverContract('terminal', () => {
 const live = () => new AbortController().signal;
 
 const answered = (answer: string | undefined, seen: string[] = []): Ask => {
-  return async ({ lines }) => {
-    seen.push(...lines);
+  return async ({ lines, keys = '' }) => {
+    seen.push(...lines, keys);
     return answer;
   };
 };
 
 describe('terminal approver', () => {
-  verifies('core:approval:risky-asks', 'shows the whole command and the reason', async () => {
-    const seen: string[] = [];
-    const preview = Array.from({ length: 60 }, (_, i) => `line ${i}`).join('\n');
-    await createTerminalApprover(answered('y', seen)).approve({ ...SAMPLE_REQUEST, preview }, live());
-    assert.match(seen[0] ?? '', /terminal.*deletes files recursively/);
-    assert.equal(seen.filter((line) => line.startsWith('  line ')).length, 60);
-  });
+  verifies(
+    'core:approval:risky-asks',
+    'shows the command, then why it is asked and how far it goes, then the keys',
+    async () => {
+      const cases = [
+        [{}, 'deletes files recursively (its effect may go beyond this folder)'],
+        [{ reach: 'folder' }, 'deletes files recursively (inside this folder)'],
+        [{ reach: 'network' }, 'deletes files recursively (over the network)'],
+      ] as const;
+      for (const [more, why] of cases) {
+        const seen: string[] = [];
+        const request = { ...SAMPLE_REQUEST, reason: 'deletes files\nrecursively', preview: 'rm -rf a\nb', ...more };
+        await createTerminalApprover(answered('y', seen)).approve(request, live());
+        const keys = 'y = once · s = this chat · a = always · n = no, or say what to do instead';
+        assert.deepEqual(seen, ['terminal asks to run this:', '  rm -rf a', '  b', `why: ${why}`, keys]);
+      }
+    },
+  );
+
+  verifies(
+    'core:approval:risky-asks',
+    'shows of a long one the ends, with the reason still last, and all of it on request',
+    async () => {
+      const lines = Array.from({ length: 200 }, (_, i) => `line ${i}`);
+      const preview = [...lines, `end ${'x'.repeat(5_000)}`].join('\n');
+      const seen: (readonly string[])[] = [];
+      const answers = ['v', 'a'];
+      const ask: Ask = async (question) => {
+        seen.push([...question.lines, question.keys ?? '']);
+        return answers.shift();
+      };
+      const answer = await createTerminalApprover(ask).approve({ ...SAMPLE_REQUEST, preview }, live());
+      assert.equal(answer.decision, 'always');
+      const [short = [], whole = []] = seen;
+      assert.ok(short.length < 24 && short.every((line) => line.length < 450), short.join('\n'));
+      assert.ok(short.includes('  … 186 lines left out …'));
+      assert.match(short.join('\n'), / {2}line 0\n[\s\S]*line 199\n {2}end x+ … 4634 characters left out … x+\nwhy: /);
+      assert.match(short.at(-1) ?? '', /v = view all of it/);
+      assert.deepEqual(
+        whole.slice(1, -2),
+        preview.split('\n').map((line) => `  ${line}`),
+      );
+      assert.match(whole.at(-2) ?? '', /^why: /);
+      assert.doesNotMatch(whole.at(-1) ?? '', /view/);
+    },
+  );
 
   it('offers no memory of what is asked each time', async () => {
     for (const [typed, decision] of [

@@ -1,7 +1,7 @@
 // Owns what one compression would do: which messages go, what stands for them, what it saves. Pure; knows no model and no store.
 // Invariant: a plan never words anything itself, and its text merges with an earlier summary line by line. Seed 001 chapter 14.
 
-import type { UserMessage } from '#core/model/message.ts';
+import { isTainted, type UserMessage } from '#core/model/message.ts';
 import { countTurns } from '../count-turns.ts';
 import type { StoredMessage } from '../session-store.ts';
 import { latestTasks } from './anchors/gather-work.ts';
@@ -22,6 +22,8 @@ export interface CompressionPlan {
   /** What is kept word for word, whoever words the rest. */
   readonly exact: Sections;
   readonly coverage: Coverage;
+  /** Foreign words are among what leaves. */
+  readonly tainted: boolean;
   /** Tokens of the messages that leave. */
   readonly leaving: number;
   readonly budget: CompressionBudget;
@@ -53,6 +55,7 @@ export function planCompression(
     earlier: known && withoutStaleTasks(known, tail),
     exact: exactSections(middle, kept),
     coverage: coverageOf(sessionId, middle, known?.coverage),
+    tainted: isTainted(leaving.map(({ message }) => message)),
     leaving: leaving.reduce((sum, stored) => sum + messageTokens(stored.message), 0),
     budget,
   };
@@ -64,7 +67,8 @@ export function summarise(plan: CompressionPlan, worded?: Worded): UserMessage {
   const given = worded?.sections ?? plainSections(plan.middle);
   const fresh = { ...exact, ...given, Files: [...(exact.Files ?? []), ...(given.Files ?? [])] };
   const merged = mergeSections(plan.earlier?.sections ?? {}, fresh, worded?.closed);
-  return summaryMessage(renderSummary({ coverage: plan.coverage, sections: fitSections(merged, plan.budget.summary) }));
+  const sections = fitSections(merged, plan.budget.summary);
+  return summaryMessage(renderSummary({ coverage: plan.coverage, sections }), plan.tainted ? 'foreign' : 'model');
 }
 
 /** Whether it can save `share` of `before` tokens, without a model's words. */

@@ -1,5 +1,6 @@
 // Owns what a summary of compressed messages is: sections that a model words, exact values that nobody words, and where the originals are.
-// Invariant: it stands in a user message of its own, as a part labelled `summary` with origin `model`, so it never counts as the owner's word.
+// Invariant: it stands in a user message of its own, as a part labelled `summary`, foreign when foreign words were in
+// what it stands for (they may speak through it), else the model's: never the owner's word.
 import type { Message, UserMessage } from '#core/model/message.ts';
 
 /** What a model writes; `Files` begins with what tools recorded. */
@@ -36,8 +37,8 @@ export interface Summary {
   readonly sections: Sections;
 }
 
-export function summaryMessage(text: string): UserMessage {
-  return { role: 'user', parts: [{ type: 'text', text, origin: 'model', label: 'summary' }] };
+export function summaryMessage(text: string, origin: 'model' | 'foreign' = 'model'): UserMessage {
+  return { role: 'user', parts: [{ type: 'text', text, origin, label: 'summary' }] };
 }
 
 export function isSummary(message: Message): boolean {

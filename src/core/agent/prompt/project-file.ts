@@ -1,7 +1,8 @@
 // Owns finding the project's own instructions: the first of three well-known files, here or in a parent up to the repository's root.
 // Knows no prompt. Invariant: a file that cannot be read as text is no instruction and never an error.
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { readRegular } from '#base/paths/open-files.ts';
 import { splitFrontMatter } from '#base/text/front-matter.ts';
 import { headTail } from '#base/text.ts';
 
@@ -37,9 +38,7 @@ export function capProjectFile(text: string, limit: number): string {
 
 function readText(path: string): string | undefined {
   try {
-    const facts = statSync(path);
-    if (!facts.isFile() || facts.size > MAX_BYTES) return undefined;
-    const text = readFileSync(path, 'utf8');
+    const text = readRegular(path, MAX_BYTES).toString('utf8');
     const { body } = splitFrontMatter(text);
     return body.includes('\0') || body.trim() === '' ? undefined : body;
   } catch {

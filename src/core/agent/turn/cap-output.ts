@@ -1,7 +1,10 @@
 // Owns how much of a tool's output a model sees: what is over the cap goes whole into a file, the message keeps head and tail.
-// Knows no tool. Invariant: nothing is lost (the spill file has every character) and the preview names the file.
+// Knows no tool. Invariant: nothing is lost (the spill file has every character) as long as the session may save more, and the preview
+// says where it is and what is not there.
 import { join } from 'node:path';
 import { atomicWrite } from '#base/atomic-write.ts';
+import { TalariaError } from '#base/errors.ts';
+import { SPILL_FOLDER_BYTES, spillRoom } from '#base/process/spill-file.ts';
 import { headTail } from '#base/text.ts';
 
 /** Characters of one result that a model sees at most. */
@@ -31,18 +34,27 @@ export interface CappedOutput {
 
 export function capOutput(text: string, cap: OutputCap): CappedOutput {
   if (text.length <= cap.limit) return { text };
-  const spill = join(cap.spillFolder, cap.sessionId, `${cap.callId.replace(/[^\w-]/g, '_')}.txt`);
+  const folder = join(cap.spillFolder, cap.sessionId);
+  const spill = join(folder, `${cap.callId.replace(/[^\w-]/g, '_')}.txt`);
+  if (Buffer.byteLength(text) > spillRoom(folder))
+    throw new TalariaError(SPENT, { code: 'spill-full', fix: 'Start a new session.' });
   atomicWrite(spill, text);
   return { text: previewOf(text, cap.limit, { file: spill, size: `${text.length} characters` }), spill };
 }
 
+const SPENT = `the saved outputs of a session may take ${SPILL_FOLDER_BYTES / 1024 ** 2} MB`;
+
+export interface Whole {
+  readonly file: string;
+  readonly size: string;
+  /** Set when the file has no more than the start. */
+  readonly savedBytes?: number | undefined;
+}
+
 /** A preview for output that is already in a file. */
-export function previewOf(
-  text: string,
-  limit: number,
-  whole: { readonly file: string; readonly size: string },
-): string {
+export function previewOf(text: string, limit: number, { file, size, savedBytes }: Whole): string {
   const room = Math.max(200, Math.min(PREVIEW * 2, limit));
   const shown = headTail(text, Math.ceil(room / 2), Math.floor(room / 2));
-  return `${shown}\n[${whole.size} in all; whole output: ${whole.file} (read_file with offset, or search_files)]`;
+  const what = savedBytes === undefined ? 'whole output' : `the first ${savedBytes} bytes, since ${SPENT}`;
+  return `${shown}\n[${size} in all; ${what}: ${file} (read_file with offset, or search_files)]`;
 }

@@ -10,9 +10,9 @@ import type { Asker } from '../approver.ts';
 import type { TurnInfo } from '../hooks.ts';
 import type { FileKeeper, ToolContext, ToolOutput } from '../tool.ts';
 import type { TurnEvent } from '../turn-event.ts';
-import { type CappedOutput, capOutput, type OutputCap, previewOf, RESULT_LIMIT } from './cap-output.ts';
+import { type CappedOutput, capOutput, type OutputCap, previewOf, RESULT_LIMIT, type Whole } from './cap-output.ts';
 import type { HookRunner } from './hook-runner.ts';
-import { checkCall, type Permitted, permitCall, type ToolAccess } from './permit-call.ts';
+import { askOwner, checkCall, type Permitted, permitCall, type ToolAccess } from './permit-call.ts';
 import type { SpanRecorder } from './span-recorder.ts';
 
 /** Where and how tools run in one session; the same for all its turns. */
@@ -142,8 +142,10 @@ async function runKept(
 ): Promise<ToolOutput> {
   const { callId } = context;
   const paths = place.files ? (tool.writes?.(input, context) ?? []) : [];
-  if (paths.length === 0) return tool.run(input, context, signal);
-  const settle = await place.files?.keep({ ...turn, callId }, paths);
+  const folder = place.files && tool.changes?.(input, context);
+  if (paths.length === 0 && folder === undefined) return tool.run(input, context, signal);
+  const tell = (text: string) => emit({ type: 'notice', text });
+  const settle = await place.files?.keep({ ...turn, callId, tell }, paths, folder);
   let output: ToolOutput | undefined;
   try {
     output = await tool.run(input, context, signal);
@@ -170,8 +172,16 @@ function contextOf(run: ToolRun, call: ToolCallPart, scope: CallScope): ToolCont
     spillFolder,
     redact,
     history: run.history,
-    ...(files ? { isOwnFile: (path: string) => files.isOwn(sessionId, path) } : {}),
+    approve: async (asked) => (await askOwner({ call, emit: scope.emit, asked }, run.access, scope.signal)).decision,
+    ...(files ? filesOf(files, sessionId) : {}),
     progress: (chunk) => scope.emit({ type: 'tool-output', callId: call.callId, chunk: run.place.redact(chunk) }),
+  };
+}
+
+function filesOf(files: FileKeeper, sessionId: string): Pick<ToolContext, 'isOwnFile' | 'stoodBefore'> {
+  return {
+    isOwnFile: (path) => files.isOwn(sessionId, path),
+    stoodBefore: (path) => files.stoodBefore(sessionId, path),
   };
 }
 
@@ -185,7 +195,7 @@ function finishResult(run: ToolRun, call: ToolCallPart, draft: Draft, ms: number
   const capped =
     output.spill === undefined
       ? safeCap(text, cap)
-      : showSpilled(text, limit, { file: output.spill, size: `${bytes} bytes` });
+      : showSpilled(text, limit, { file: output.spill, size: `${bytes} bytes`, savedBytes: output.spillBytes });
   const observed: Observation = {
     ms: Math.round(ms),
     bytes,
@@ -204,11 +214,7 @@ function finishResult(run: ToolRun, call: ToolCallPart, draft: Draft, ms: number
   };
 }
 
-function showSpilled(
-  text: string,
-  limit: number,
-  whole: { readonly file: string; readonly size: string },
-): CappedOutput {
+function showSpilled(text: string, limit: number, whole: Whole): CappedOutput {
   return { text: previewOf(text, limit, whole), spill: whole.file };
 }
 

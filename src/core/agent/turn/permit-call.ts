@@ -5,9 +5,9 @@ import type { Refusal } from '#base/result.ts';
 import { refuse } from '#base/result.ts';
 import { issueText } from '#base/schema-issue.ts';
 import type { ToolCallPart } from '#core/model/message.ts';
-import type { Approver } from '../approver.ts';
+import type { ApprovalAnswer, Approver } from '../approver.ts';
 import type { ToolVerdict } from '../hooks.ts';
-import type { AnyTool, Risk, ToolContext } from '../tool.ts';
+import type { AnyTool, Asked, Risk, ToolContext } from '../tool.ts';
 import type { TurnEvent } from '../turn-event.ts';
 
 /** Approvals the owner gave before. `always` outlives the session. */
@@ -91,7 +91,7 @@ export async function permitCall(
   const { permitted, verdict, context } = request;
   const risk: Risk = permitted.tool.risk?.(permitted.input, context) ?? { level: 'none' };
   if (risk.level === 'never') {
-    report(request, '', 'never', risk.reason);
+    report(request, { preview: '' }, { decision: 'never', reason: risk.reason });
     return refuse('forbidden', `This is never run: ${risk.reason}.`);
   }
   if (verdict.decision === 'refuse') return refuse('refused', verdict.reason);
@@ -111,52 +111,64 @@ export async function permitCall(
 async function approve(
   request: PermitRequest,
   access: ToolAccess,
-  risk: Extract<Risk, { level: 'ask' }>,
+  risk: Asked,
   signal: AbortSignal,
 ): Promise<Refusal<PermitRefusal> | undefined> {
-  if (access.allowList.has(risk.key)) {
-    report(request, risk.preview, 'remembered', risk.reason);
-    return undefined;
-  }
-  const { callId, name } = request.call;
   const { tool, input } = request.permitted;
-  const more = (await tool.preview?.(input, request.context)) ?? '';
-  const preview = more === '' ? risk.preview : `${risk.preview}\n${more}`;
-  const answer = await access.approver.approve(
-    { callId, tool: name, preview, reason: risk.reason, key: risk.key },
-    signal,
-  );
-  report(request, risk.preview, answer.decision, answer.reason ?? risk.reason);
-  if (answer.decision === 'deny')
-    return refuse('denied', `Not run: ${answer.reason ?? 'the owner said no'} (${risk.reason}).`);
-  if (answer.decision !== 'once') await remember(request, access, { key: risk.key, scope: answer.decision });
-  return undefined;
+  const more = async () => (await tool.preview?.(input, request.context)) ?? '';
+  const answer = await askOwner({ ...request, asked: risk, more }, access, signal);
+  return answer.decision === 'deny'
+    ? refuse('denied', `Not run: ${answer.reason ?? 'the owner said no'} (${risk.reason}).`)
+    : undefined;
+}
+
+export interface OwnerQuestion extends Pick<PermitRequest, 'call' | 'emit'> {
+  readonly asked: Asked;
+  /** What stands under the preview; made only when it is shown. */
+  readonly more?: () => Promise<string>;
+}
+
+/** The one way to an approval: what was allowed before counts, a lasting yes is remembered, and every answer is reported. */
+export async function askOwner(
+  question: OwnerQuestion,
+  access: Pick<ToolAccess, 'approver' | 'allowList'>,
+  signal: AbortSignal,
+): Promise<ApprovalAnswer> {
+  const { asked, call } = question;
+  const { reason, key, reach } = asked;
+  if (access.allowList.has(key)) {
+    report(question, asked, { decision: 'remembered', reason });
+    return { decision: 'once' };
+  }
+  const more = (await question.more?.()) ?? asked.more ?? '';
+  const preview = more === '' ? asked.preview : `${asked.preview}\n${more}`;
+  const { callId, name: tool } = call;
+  const request = { callId, tool, preview, reason, key, ...(reach ? { reach } : {}) };
+  const answer = await access.approver.approve(request, signal);
+  report(question, asked, { decision: answer.decision, reason: answer.reason ?? reason });
+  const { decision } = answer;
+  if (decision === 'session' || decision === 'always') await remember(question, access, { key, scope: decision });
+  return answer;
 }
 
 /** What was approved runs, also when the approval cannot be kept for later. */
 async function remember(
-  request: PermitRequest,
-  access: ToolAccess,
+  { emit }: Pick<PermitRequest, 'emit'>,
+  { allowList }: Pick<ToolAccess, 'allowList'>,
   { key, scope }: { readonly key: string; readonly scope: 'session' | 'always' },
 ): Promise<void> {
   try {
-    await access.allowList.add(key, scope);
+    await allowList.add(key, scope);
   } catch (error) {
-    request.emit({ type: 'notice', text: `the approval holds for this session only: ${errorText(error)}` });
+    emit({ type: 'notice', text: `the approval holds for this session only: ${errorText(error)}` });
   }
 }
 
 function report(
-  request: PermitRequest,
-  preview: string,
-  decision: Extract<TurnEvent, { type: 'approval' }>['decision'],
-  reason: string,
+  { call, emit }: Pick<PermitRequest, 'call' | 'emit'>,
+  { preview, reach }: Pick<Asked, 'preview' | 'reach'>,
+  answer: Pick<Extract<TurnEvent, { type: 'approval' }>, 'decision' | 'reason'>,
 ): void {
-  request.emit({
-    type: 'approval',
-    callId: request.call.callId,
-    preview: preview || request.call.name,
-    decision,
-    reason,
-  });
+  const far = reach === undefined ? {} : { reach };
+  emit({ type: 'approval', callId: call.callId, preview: preview || call.name, ...answer, ...far });
 }

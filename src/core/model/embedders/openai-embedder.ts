@@ -7,7 +7,7 @@ import type { Embedder } from '../embedder.ts';
 import { ModelError } from '../model-client.ts';
 import { networkFailure } from '../providers/failure/network-failure.ts';
 import { openExchange } from '../providers/guarded-fetch.ts';
-import { type Endpoint, shownUrl } from '../providers/provider-options.ts';
+import { type Endpoint, type ModelTimeouts, shownUrl } from '../providers/provider-options.ts';
 
 export interface OpenAiEmbedderOptions {
   readonly endpoint: Endpoint;
@@ -19,7 +19,11 @@ export interface OpenAiEmbedderOptions {
   /** Characters of a text that are sent; default 8,000. */
   readonly longest?: number;
   readonly clock?: Clock;
+  /** As of a model; for the whole answer ten minutes. */
+  readonly timeouts?: ModelTimeouts;
 }
+
+const WHOLE_MS = 600_000;
 
 const BATCH = 64;
 const LONGEST = 8_000;
@@ -50,11 +54,14 @@ export function createOpenAiEmbedder(options: OpenAiEmbedderOptions): Embedder {
 }
 
 async function ask(
-  { endpoint, model, dimensions, clock = systemClock }: OpenAiEmbedderOptions,
+  { endpoint, model, dimensions, clock = systemClock, timeouts }: OpenAiEmbedderOptions,
   texts: readonly string[],
   signal: AbortSignal,
 ): Promise<readonly Float32Array[]> {
-  const exchange = openExchange({ endpoint, model, clock, expect: 'json' }, signal);
+  const exchange = openExchange(
+    { endpoint, model, clock, expect: 'json', timeouts: { totalMs: WHOLE_MS, ...timeouts } },
+    signal,
+  );
   try {
     const response = await exchange.fetch(`${endpoint.baseUrl.replace(/\/+$/, '')}/embeddings`, {
       method: 'POST',

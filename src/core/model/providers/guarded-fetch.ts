@@ -1,12 +1,13 @@
-// Owns one HTTP exchange with a model endpoint: its time-outs, its abort, and what counts as an answer at all.
-// Knows no wire format. Invariant: every way in which the exchange can fail ends in one ModelError or in the abort reason,
-// kept in `failure`, and `close` leaves no open socket and no timer.
+// Owns one HTTP exchange with a model endpoint: its bounds, its redirects, its abort, and what counts as an answer at all.
+// Knows no wire format. Invariant: every way in which the exchange can fail ends in one ModelError or in the abort reason, kept in
+// `failure`; `close` leaves no open socket and no timer; nothing goes to another origin than the endpoint's.
 import type { Clock } from '#base/clock.ts';
 import { parseJsonObject } from '#base/json.ts';
 import { ModelError } from '../model-client.ts';
+import { ENDPOINT_BOUNDS, overBound, timeBounds, watchAnswer } from './endpoint-bounds.ts';
 import { inBandFailure, isHtml, saidBy, statusFailure } from './failure/model-failure.ts';
 import { type HttpAnswer, type HttpRequest, sendRequest } from './http-request.ts';
-import { type Endpoint, isLocalAddress, type ModelTimeouts, shownUrl } from './provider-options.ts';
+import { type Endpoint, type ModelTimeouts, shownUrl } from './provider-options.ts';
 
 export interface ExchangeOptions {
   readonly endpoint: Endpoint;
@@ -30,43 +31,51 @@ export interface Exchange {
   readonly close: () => void;
 }
 
-const BODY_LIMIT = 65_536;
-
 export function openExchange(options: ExchangeOptions, parent: AbortSignal): Exchange {
   const { endpoint, clock } = options;
-  const limits = timeLimits(endpoint, options.timeouts);
+  const times = timeBounds(endpoint, options.timeouts);
   const controller = new AbortController();
   const { promise: sent, resolve: onSent } = Promise.withResolvers<void>();
   let failure: ModelError | undefined;
   let answered = false;
   let cancel: () => void = () => undefined;
+  let cancelTotal: () => void = () => undefined;
+  const end = (error: ModelError) => {
+    failure ??= error;
+    controller.abort(failure);
+  };
   const onParent = () => controller.abort(parent.reason);
   const watch = (ms: number, message: string) => {
     cancel();
-    cancel = clock.after(ms, () => {
-      failure = timeout(message);
-      controller.abort(failure);
-    });
+    cancel = clock.after(ms, () => end(timeout(message)));
   };
+  const shown = shownUrl(endpoint.baseUrl);
   const idle = () =>
-    watch(limits.idleMs, `${endpoint.provider} sent nothing for ${seconds(limits.idleMs)} in the middle of its answer`);
-  const refuse = (error: ModelError): never => {
-    failure = error;
-    throw error;
-  };
+    watch(times.idleMs, `${endpoint.provider} sent nothing for ${seconds(times.idleMs)} in the middle of its answer`);
+  const startTotal = () =>
+    clock.after(times.totalMs, () =>
+      end(timeout(`the answer of ${endpoint.provider} at ${shown} was not whole after ${seconds(times.totalMs)}`)),
+    );
   if (parent.aborted) onParent();
   else parent.addEventListener('abort', onParent, { once: true });
 
   const guarded = async (address: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
-    watch(limits.connectMs, `${shownUrl(endpoint.baseUrl)} did not answer within ${seconds(limits.connectMs)}`);
-    const { proxies } = endpoint;
-    const ways = { ...(proxies ? { proxies } : {}), signal: controller.signal, onSent, onBytes: idle };
-    const answer = await sendRequest(String(address), { ...plainRequest(init), ...ways }).finally(onSent);
+    watch(times.connectMs, `${shown} did not answer within ${seconds(times.connectMs)}`);
+    const bytes = watchAnswer(options.expect);
+    const onBytes = (chunk: Uint8Array) => {
+      idle();
+      const over = bytes.take(chunk);
+      if (over !== undefined) end(overBound(endpoint, over));
+    };
+    const request = { ...plainRequest(init), ...waysOf(endpoint), signal: controller.signal, onSent, onBytes };
+    const answer = await sendFollowing(String(address), request).finally(onSent);
     answered = true;
+    cancelTotal = startTotal();
     idle();
     const problem = await problemOf(answer, options);
-    if (problem) return refuse(problem);
-    return answer as Response;
+    if (!problem) return answer as Response;
+    failure ??= problem;
+    throw failure;
   };
   return {
     fetch: guarded,
@@ -76,10 +85,31 @@ export function openExchange(options: ExchangeOptions, parent: AbortSignal): Exc
     answered: () => answered,
     close: () => {
       cancel();
+      cancelTotal();
       parent.removeEventListener('abort', onParent);
       controller.abort(new DOMException('the exchange is over', 'AbortError'));
     },
   };
+}
+
+function waysOf({ proxies }: Endpoint): Pick<HttpRequest, 'proxies' | 'headerBytes' | 'preliminary'> {
+  const { headerBytes, preliminary } = ENDPOINT_BOUNDS;
+  return { ...(proxies ? { proxies } : {}), headerBytes, preliminary };
+}
+
+/** A redirect within the origin is followed as it was asked; one that leads elsewhere is left as the answer that it is: the key stays here. */
+async function sendFollowing(address: string, request: HttpRequest): Promise<HttpAnswer> {
+  let url = address;
+  for (let followed = 0; ; followed += 1) {
+    const answer = await sendRequest(url, request);
+    const keepsMethod = request.method === 'GET' || answer.status === 307 || answer.status === 308;
+    const next =
+      answer.status >= 300 && answer.status < 400 ? URL.parse(answer.headers.get('location') ?? '', url) : null;
+    if (!next || !keepsMethod || next.origin !== new URL(url).origin || followed >= ENDPOINT_BOUNDS.redirects)
+      return answer;
+    await answer.body.cancel();
+    url = next.href;
+  }
 }
 
 function plainRequest({
@@ -92,14 +122,6 @@ function plainRequest({
     pairs.flatMap(([name, value]) => (name && value !== undefined ? [[name, String(value)]] : [])),
   );
   return { method, headers: named, ...(typeof body === 'string' ? { body } : {}) };
-}
-
-function timeLimits(endpoint: Endpoint, timeouts: ModelTimeouts = {}): Required<ModelTimeouts> {
-  const local = isLocalAddress(endpoint.baseUrl);
-  return {
-    connectMs: timeouts.connectMs ?? (local ? 280_000 : 60_000),
-    idleMs: timeouts.idleMs ?? (local ? 280_000 : 120_000),
-  };
 }
 
 function timeout(message: string): ModelError {
@@ -141,13 +163,13 @@ function wrongBody(endpoint: Endpoint, body: string, { clock }: ExchangeOptions)
   });
 }
 
-/** At most 64 K characters of the body. */
+/** The start of a body that is only to be quoted. */
 async function readSome(response: HttpAnswer): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';
   for await (const chunk of response.body) {
     text += decoder.decode(chunk, { stream: true });
-    if (text.length >= BODY_LIMIT) break;
+    if (text.length >= ENDPOINT_BOUNDS.errorBytes) break;
   }
-  return text.slice(0, BODY_LIMIT);
+  return text.slice(0, ENDPOINT_BOUNDS.errorBytes);
 }

@@ -14,11 +14,14 @@ export interface HttpRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly proxies?: Proxies;
+  readonly headerBytes: number;
+  /** Answers (1xx) that may come before the answer. */
+  readonly preliminary: number;
   readonly signal: AbortSignal;
   /** The last byte of the request has left. */
   readonly onSent: () => void;
-  /** Something of the answer's body came. */
-  readonly onBytes: () => void;
+  /** Something of the answer's body came, unpacked; nobody reads it before this returns, and an abort in it keeps it from being read. */
+  readonly onBytes: (bytes: Uint8Array) => void;
 }
 
 /** What readers use of a `Response`; making one would load the library of `fetch`. */
@@ -61,18 +64,25 @@ function usableUrl(address: string): URL {
   return url;
 }
 
-function exchange(url: URL, { method, headers, body, proxies, signal, onSent }: HttpRequest): Promise<IncomingMessage> {
+function exchange(url: URL, asked: HttpRequest): Promise<IncomingMessage> {
+  const { method, headers, body, proxies, signal, onSent } = asked;
   return new Promise((resolve, reject) => {
     const { request } = platform(url);
     const sent: ClientRequest = request(url, {
       method,
       headers: { accept: '*/*', 'user-agent': 'talaria', ...headers },
       agent: agentFor(url, proxies),
+      maxHeaderSize: asked.headerBytes,
     });
     const stop = () => sent.destroy(reasonOf(signal));
     signal.addEventListener('abort', stop, { once: true });
     sent.once('finish', onSent);
     sent.once('response', resolve);
+    let preliminary = 0;
+    sent.on('information', () => {
+      preliminary += 1;
+      if (preliminary > asked.preliminary) sent.destroy(new Error(`over ${asked.preliminary} preliminary answers`));
+    });
     // Nor is it sent again when a kept connection turns out closed: what the server read of it, nobody here can know.
     sent.on('error', reject);
     sent.once('close', () => {
@@ -124,7 +134,8 @@ function bodyOf(message: IncomingMessage, { signal, onBytes }: HttpRequest): Rea
       start: (controller) => {
         source.on('data', (chunk: Buffer) => {
           if (!isOpen) return;
-          onBytes();
+          onBytes(chunk);
+          if (signal.aborted) return;
           controller.enqueue(new Uint8Array(chunk));
           if ((controller.desiredSize ?? 0) <= 0) source.pause();
         });

@@ -4,6 +4,7 @@ import { raceAbort, throwIfAborted } from '#base/abort.ts';
 import { type Clock, systemClock } from '#base/clock.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '#base/json.ts';
 import { ModelError } from '../model-client.ts';
+import { ENDPOINT_BOUNDS, overBound } from './endpoint-bounds.ts';
 import { saidBy } from './failure/model-failure.ts';
 import { networkFailure } from './failure/network-failure.ts';
 import { openExchange } from './guarded-fetch.ts';
@@ -32,7 +33,12 @@ export async function listModels(
   throwIfAborted(signal);
   const ms = options.timeoutMs ?? 10_000;
   const exchange = openExchange(
-    { endpoint: named, clock: options.clock ?? systemClock, timeouts: { connectMs: ms, idleMs: ms }, expect: 'json' },
+    {
+      endpoint: named,
+      clock: options.clock ?? systemClock,
+      timeouts: { connectMs: ms, idleMs: ms, totalMs: ms },
+      expect: 'json',
+    },
     signal,
   );
   try {
@@ -72,6 +78,8 @@ function readListing(endpoint: Endpoint, text: string): readonly ListedModel[] {
       },
     );
   }
+  const { models } = ENDPOINT_BOUNDS;
+  if (rows.length > models) throw overBound(endpoint, `a list of over ${models} models`);
   return rows.flatMap((row) => listed(row));
 }
 

@@ -24,6 +24,8 @@ export interface ModelTimeouts {
   readonly connectMs?: number;
   /** Between two pieces of the answer, ms. Default 120 000, on local addresses 280 000. */
   readonly idleMs?: number;
+  /** For the whole answer behind its headers, however it drips, ms. Default one hour, on local addresses four. */
+  readonly totalMs?: number;
 }
 
 export interface ProviderClientOptions {

@@ -6,6 +6,7 @@ import { errorText } from '#base/errors.ts';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { ModelError, type ModelEvent, type ModelTraits } from '../model-client.ts';
 import { priceCall } from '../price.ts';
+import { overBound } from './endpoint-bounds.ts';
 import { inBandFailure, withoutKeys } from './failure/model-failure.ts';
 import { networkFailure } from './failure/network-failure.ts';
 import { type Exchange, openExchange } from './guarded-fetch.ts';
@@ -34,6 +35,7 @@ export async function* streamSdkCall(work: SdkCall, signal: AbortSignal): AsyncG
   const reader = createEventReader({
     replay: work.replay,
     failure: (error) => partFailure(endpoint, error, exchange, work.options),
+    over: (what) => overBound(endpoint, what),
   });
   try {
     yield* readStream(work, exchange, reader);

@@ -1,8 +1,10 @@
 // Owns the translation of the provider library's stream parts into our model events. Knows no transport.
-// Invariant: exactly one `finish` comes out, as the last event; call ids are unique; unreadable arguments become `malformed`.
+// Invariant: exactly one `finish` comes out, as the last event; call ids are unique; unreadable arguments become `malformed`; of text, calls
+// and arguments no more comes out than the bounds of an endpoint allow.
 import { newId } from '#base/ids.ts';
 import { isJsonObject, type JsonObject, parseJson, parseJsonObject } from '#base/json.ts';
 import { type FinishReason, type ModelError, type ModelEvent, NO_USAGE, type Usage } from '../model-client.ts';
+import { ENDPOINT_BOUNDS, isTooDeep } from './endpoint-bounds.ts';
 import type { SdkFinish, SdkStreamPart } from './sdk-types.ts';
 
 export interface ReadFinish {
@@ -27,12 +29,16 @@ export interface EventReaderOptions {
   /** Replay data that comes with this piece of reasoning, or undefined; data closes the reasoning part. */
   readonly replay: (part: ReasoningPiece) => JsonObject | undefined;
   readonly failure: (error: unknown) => ModelError;
+  /** The error for a bound that was passed, in words. */
+  readonly over: (what: string) => ModelError;
 }
 
 export function createEventReader(options: EventReaderOptions): EventReader {
   const seen = new Set<string>();
+  const watch = watchParts(options);
   let finish: ReadFinish | undefined;
   const read = (part: SdkStreamPart): readonly ModelEvent[] => {
+    watch(part);
     switch (part.type) {
       case 'text-delta':
         return part.delta === '' ? [] : [{ type: 'text-delta', text: part.delta }];
@@ -58,6 +64,38 @@ export function createEventReader(options: EventReaderOptions): EventReader {
     get finish() {
       return finish;
     },
+  };
+}
+
+/** Throws when what has come of text, or of the arguments of a call, or of calls is too much to go on. */
+function watchParts({ over }: EventReaderOptions): (part: SdkStreamPart) => void {
+  const { textChars, argumentChars, calls, depth } = ENDPOINT_BOUNDS;
+  const sizes = new Map<string, number>();
+  let text = 0;
+  const addArguments = (id: string, length: number) => {
+    sizes.set(id, (sizes.get(id) ?? 0) + length);
+    if (sizes.size > calls) throw over(`over ${calls} calls of tools in one answer`);
+    if ((sizes.get(id) ?? 0) > argumentChars)
+      throw over(`arguments of over ${argumentChars} characters for one call of a tool`);
+  };
+  const addText = (length: number) => {
+    text += length;
+    if (text > textChars) throw over(`a text of over ${textChars} characters`);
+  };
+  return (part) => {
+    switch (part.type) {
+      case 'text-delta':
+      case 'reasoning-delta':
+        return addText(part.delta.length);
+      case 'tool-input-start':
+        return addArguments(part.id, part.toolName.length);
+      case 'tool-input-delta':
+        return addArguments(part.id, part.delta.length);
+      case 'tool-call':
+        // Its pieces were counted as they came.
+        addArguments(part.toolCallId, Math.max(0, part.input.length - (sizes.get(part.toolCallId) ?? 0)));
+        if (isTooDeep(part.input)) throw over(`arguments of over ${depth} lists or objects inside each other`);
+    }
   };
 }
 

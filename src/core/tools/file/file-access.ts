@@ -1,12 +1,13 @@
 // Owns where file tools may look and write: paths made real (links followed), then judged by the path rules.
-// Knows no tool's work. Invariant: the path that is judged is the path that is used; a link cannot lead around the rules.
+// Knows no tool's work. Invariant: the path that is judged is the path that is used: links are followed once a call, and never again.
 import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { errorCode } from '#base/errors.ts';
-import type { Risk } from '#core/agent/tool.ts';
+import type { Risk, ToolContext } from '#core/agent/tool.ts';
+import { isTainted } from '#core/model/message.ts';
 import { isHarmlessDevice, isRawDevice, isVitalFile, ownFileAt, secretAt, steersLater } from '../risk/path-rules.ts';
-import { isInWorkspace, makePlace, type Place, parentFolder } from '../risk/place.ts';
+import { isInWorkspace, makePlace, type Place } from '../risk/place.ts';
 
 export interface FileToolsOptions {
   /** The agent's own home. */
@@ -15,6 +16,8 @@ export interface FileToolsOptions {
   readonly userHome?: string;
   /** Folders that may be written without asking, e.g. the session's spill folder. */
   readonly scratch?: readonly string[];
+  /** Commands have a temporary folder of their own, so the machine's is somebody else's. */
+  readonly tempIsPrivate?: () => boolean;
 }
 
 /** Absolute form of what a model wrote: `~` is the user's home, relative paths start at the working folder. */
@@ -23,6 +26,21 @@ export function fullPath(path: string, cwd: string, options: FileToolsOptions): 
   const text = path.startsWith('file://') ? path.slice('file://'.length) : path;
   if (text === '~' || text.startsWith('~/')) return resolve(home, text.slice(2));
   return resolve(cwd, text);
+}
+
+type FollowLinks = (path: string) => string;
+
+const followed = new WeakMap<ToolContext, Map<string, string>>();
+
+/** How links are followed in one call: each path once, so that its judgement, its copy for an undo and its use mean the same file. */
+export function linksOf(context: ToolContext): FollowLinks {
+  const known = followed.get(context) ?? new Map<string, string>();
+  followed.set(context, known);
+  return (path) => {
+    const real = known.get(path) ?? realPath(path);
+    known.set(path, real);
+    return real;
+  };
 }
 
 const MAX_LINKS = 40;
@@ -60,18 +78,24 @@ function placeOf(cwd: string, options: FileToolsOptions): Place {
     home: realPath(home),
     dataHome: options.home === undefined ? undefined : realPath(options.home),
     scratch: (options.scratch ?? []).map(realPath),
+    tempIsPrivate: options.tempIsPrivate?.() === true,
     exists: existsSync,
   });
 }
 
+interface Judging extends FileToolsOptions {
+  /** Default: as the links are now. */
+  readonly follow?: FollowLinks;
+}
+
 /** Written and real path both count: a link named `.env` is as telling as a link to one. */
-function bothPaths(path: string, cwd: string, options: FileToolsOptions): readonly string[] {
+function bothPaths(path: string, cwd: string, options: Judging): readonly string[] {
   const full = fullPath(path, cwd, options);
-  const real = realPath(full);
+  const real = (options.follow ?? realPath)(full);
   return real === full ? [full] : [real, full];
 }
 
-export function readRisk(path: string, cwd: string, options: FileToolsOptions): Risk {
+export function readRisk(path: string, cwd: string, options: Judging): Risk {
   const place = placeOf(cwd, options);
   for (const candidate of bothPaths(path, cwd, options)) {
     const secret = secretAt(candidate, place);
@@ -88,16 +112,24 @@ export function secretTest(cwd: string, options: FileToolsOptions): (path: strin
   return (path) => secretAt(path, place) !== undefined;
 }
 
-export function writeRisk(path: string, cwd: string, options: FileToolsOptions): Risk {
+/** What steers later sessions is written in a tainted one only by a yes to this change, whatever was allowed before. */
+export function writeRisk(
+  path: string,
+  { cwd, history }: Pick<ToolContext, 'cwd' | 'history'>,
+  options: Judging,
+): Risk {
   const place = placeOf(cwd, options);
   const paths = bothPaths(path, cwd, options);
   const real = paths[0] ?? path;
   const forbidden = paths.map((candidate) => forbiddenWrite(candidate, place)).find((reason) => reason !== undefined);
   if (forbidden !== undefined) return { level: 'never', reason: forbidden };
   const reason = paths.map((candidate) => doubtfulWrite(candidate, place)).find((text) => text !== undefined);
-  if (reason !== undefined) return { level: 'ask', reason, key: `write ${real}`, preview: real };
+  if (reason !== undefined) {
+    const isTheirs = paths.some((candidate) => steersLater(candidate, place) !== undefined) && isTainted(history());
+    return { level: 'ask', reason, key: isTheirs ? '' : `write ${real}`, preview: real };
+  }
   if (isInWorkspace(real, place)) return { level: 'none' };
-  const folder = parentFolder(real);
+  const folder = dirname(real);
   return { level: 'ask', reason: 'it writes outside the working folder', key: `write ${folder}/`, preview: real };
 }
 
@@ -111,6 +143,6 @@ function forbiddenWrite(path: string, place: Place): string | undefined {
 function doubtfulWrite(path: string, place: Place): string | undefined {
   const secret = secretAt(path, place);
   if (secret) return `it writes ${secret.what}`;
-  const steers = steersLater(path);
+  const steers = steersLater(path, place);
   return steers === undefined ? undefined : `it changes ${steers}`;
 }

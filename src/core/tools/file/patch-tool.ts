@@ -3,9 +3,9 @@
 import { z } from 'zod';
 import { ok, type Result, refuse } from '#base/result.ts';
 import { plural } from '#base/text.ts';
-import { defineTool, type ToolOutput } from '#core/agent/tool.ts';
+import { defineTool, type ToolContext, type ToolOutput } from '#core/agent/tool.ts';
 import { lenientInput } from '../registry/lenient-input.ts';
-import { type FileToolsOptions, fullPath, realPath, writeRisk } from './file-access.ts';
+import { type FileToolsOptions, fullPath, linksOf, writeRisk } from './file-access.ts';
 import { type Replacement, replaceText } from './replace-text.ts';
 import { readTextFile, type TextFile } from './text-file.ts';
 import { changePreview, tryWrite } from './write-file-tool.ts';
@@ -21,21 +21,22 @@ const input = lenientInput({
 type PatchInput = z.infer<typeof input>;
 
 export function createPatchTool(options: FileToolsOptions) {
+  const real = (path: string, context: ToolContext) => linksOf(context)(fullPath(path, context.cwd, options));
   return defineTool<PatchInput>({
     name: 'patch',
     description: 'Replace text in a file.',
     input,
     toolset: 'file',
     effect: 'write',
-    risk: ({ path }, { cwd }) => writeRisk(path, cwd, options),
-    preview: async (request, { cwd, redact }) => {
-      const path = fullPath(request.path, cwd, options);
+    risk: ({ path }, context) => writeRisk(path, context, { ...options, follow: linksOf(context) }),
+    preview: async (request, context) => {
+      const path = real(request.path, context);
       const replaced = patchedText(path, request);
-      return replaced.ok ? changePreview(path, replaced.value.text, redact) : '';
+      return replaced.ok ? changePreview(path, replaced.value.text, context.redact) : '';
     },
-    writes: ({ path }, { cwd }) => [realPath(fullPath(path, cwd, options))],
+    writes: ({ path }, context) => [real(path, context)],
     summary: ({ path }) => `patch ${path}`,
-    run: async (request, { cwd }) => patchFile(fullPath(request.path, cwd, options), request),
+    run: async (request, context) => patchFile(real(request.path, context), request),
   });
 }
 

@@ -1,15 +1,18 @@
 // Owns the read_file tool: a window of a text file, as it is. Lines carry no numbers: what a model reads is what it may pass to patch,
 // what reflex quotes or saves, and what evidence is compared with; a note at the end says which lines were shown.
 // Knows no other tool. Invariant: no bytes of a binary file, and nothing of a secret without an answer, reach the model.
-import { readdirSync } from 'node:fs';
+import { type Dirent, readdirSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { z } from 'zod';
+import { throwIfAborted } from '#base/abort.ts';
+import { errorCode } from '#base/errors.ts';
+import { holdFolder } from '#base/paths/open-files.ts';
 import { defineTool, type ToolOutput } from '#core/agent/tool.ts';
 import { OUTPUT_LIMITS } from '../output-limits.ts';
 import { lenientInput } from '../registry/lenient-input.ts';
-import { type FileToolsOptions, fullPath, readRisk } from './file-access.ts';
+import { type FileToolsOptions, fullPath, linksOf, readRisk } from './file-access.ts';
 import { type FileWindow, readWindow } from './read-window.ts';
-import { describeBinary, sniffFile, statFile } from './text-file.ts';
+import { describeBinary, openRefusal, sniffFile, statFile } from './text-file.ts';
 
 const input = lenientInput({
   path: z.string().min(1),
@@ -27,9 +30,10 @@ export function createReadFileTool(options: FileToolsOptions) {
     toolset: 'file',
     effect: 'read',
     outputLimit: OUTPUT_LIMITS.readChars + 2_000,
-    risk: ({ path }, { cwd }) => readRisk(path, cwd, options),
+    risk: ({ path }, context) => readRisk(path, context.cwd, { ...options, follow: linksOf(context) }),
     summary: ({ path, offset }) => `read ${path}${offset === undefined ? '' : `:${offset}`}`,
-    run: (request, { cwd }, signal) => readFile(fullPath(request.path, cwd, options), request, signal),
+    run: (request, context, signal) =>
+      readFile(linksOf(context)(fullPath(request.path, context.cwd, options)), request, signal),
   });
 }
 
@@ -45,12 +49,13 @@ async function readFile(path: string, request: ReadInput, signal: AbortSignal): 
     );
   const offset = request.offset ?? 1;
   const limit = Math.min(OUTPUT_LIMITS.readLines, request.limit ?? OUTPUT_LIMITS.readLines);
-  const window = await readWindow(
-    path,
-    { offset, limit, maxChars: OUTPUT_LIMITS.readChars, maxLine: OUTPUT_LIMITS.readLineChars },
-    signal,
-  );
-  return { text: renderWindow(window, offset) };
+  const wanted = { offset, limit, maxChars: OUTPUT_LIMITS.readChars, maxLine: OUTPUT_LIMITS.readLineChars };
+  try {
+    return { text: renderWindow(await readWindow(path, wanted, signal), offset) };
+  } catch (error) {
+    throwIfAborted(signal);
+    return failure(`${request.path}: ${openRefusal(error)[1]}`);
+  }
 }
 
 function failure(text: string): ToolOutput {
@@ -90,11 +95,27 @@ function hintFor(reason: string, path: string): string {
 const SHOWN_ENTRIES = 60;
 
 function listFolder(path: string): readonly string[] {
-  const entries = readdirSync(path, { withFileTypes: true });
-  const names = entries.map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name)).sort();
+  const names = entriesOf(path)
+    .map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name))
+    .sort();
   return names.length > SHOWN_ENTRIES
     ? [...names.slice(0, SHOWN_ENTRIES), `… ${names.length - SHOWN_ENTRIES} more`]
     : names;
+}
+
+/** None of a folder that is not where it was judged any more, or may not be read: they are a hint. */
+function entriesOf(folder: string): readonly Dirent[] {
+  try {
+    const held = holdFolder(folder);
+    try {
+      return readdirSync(held.name, { withFileTypes: true });
+    } finally {
+      held.close();
+    }
+  } catch (error) {
+    if (errorCode(error) === undefined) throw error;
+    return [];
+  }
 }
 
 /** Names in the same folder that differ in case, ending or a few letters. */
@@ -109,5 +130,8 @@ function nearNames(path: string): readonly string[] {
   const wanted = stem(basename(path));
   if (wanted === '') return [];
   const fits = (name: string) => stem(name) !== '' && (stem(name).includes(wanted) || wanted.includes(stem(name)));
-  return readdirSync(dirname(path)).filter(fits).slice(0, 5);
+  return entriesOf(dirname(path))
+    .map(({ name }) => name)
+    .filter(fits)
+    .slice(0, 5);
 }

@@ -1,7 +1,9 @@
 // Owns reading a window of lines from a file of any size in bounded memory: stops as soon as it has enough.
 // Knows no tool. Invariant: memory is bounded by the window's characters and one chunk, whatever the file's size or line length.
-import { open } from 'node:fs/promises';
+import { close, read } from 'node:fs';
+import { promisify } from 'node:util';
 import { throwIfAborted } from '#base/abort.ts';
+import { openRegular } from '#base/paths/open-files.ts';
 
 export interface WindowRequest {
   /** First line, from 1. */
@@ -24,29 +26,36 @@ export interface FileWindow {
   readonly badBytes: boolean;
 }
 
-const CHUNK = 256 * 1024;
-/** How far reading goes on behind the window to count the lines of the file. */
-const COUNT_BYTES = 8 * 1024 * 1024;
+const readBytes = promisify(read);
+const closeFile = promisify(close);
 
+const CHUNK = 256 * 1024;
+/** How far reading goes on behind the window to count the lines of the file, and how far it goes to find the window. */
+const COUNT_BYTES = 8 * 1024 * 1024;
+const MAX_BYTES = 4 * 1024 ** 3;
+
+/** `path` has no links. Throws as `openRegular`. */
 export async function readWindow(path: string, request: WindowRequest, signal: AbortSignal): Promise<FileWindow> {
-  const file = await open(path, 'r');
+  const { fd } = openRegular(path, 'link-free');
   try {
     const collect = collectLines(request);
     const decoder = new TextDecoder('utf-8', { fatal: false });
     const buffer = Buffer.allocUnsafe(CHUNK);
     let behind = 0;
+    let total = 0;
     for (;;) {
       throwIfAborted(signal);
-      const { bytesRead } = await file.read(buffer, 0, CHUNK);
+      const { bytesRead } = await readBytes(fd, buffer, 0, CHUNK, null);
+      total += bytesRead;
       const chunk = buffer.subarray(0, bytesRead);
       if (collect.wantsText(chunk)) collect.text(decoder.decode(chunk, { stream: bytesRead > 0 }));
       else collect.count(chunk);
       if (bytesRead === 0) return collect.finish(true);
       if (collect.full()) behind += bytesRead;
-      if (behind > COUNT_BYTES) return collect.finish(false);
+      if (behind > COUNT_BYTES || total > MAX_BYTES) return collect.finish(false);
     }
   } finally {
-    await file.close();
+    await closeFile(fd);
   }
 }
 

@@ -1,10 +1,19 @@
 // Owns reading a text file whole for a change: what kind of file it is, its encoding, byte order mark and line ends.
 // Knows no tool. Invariant: what is not plain text is a refusal that names it, never a lossy string.
-import { closeSync, fstatSync, openSync, readFileSync, readSync, type Stats, statSync } from 'node:fs';
+import { closeSync, readSync, type Stats, statSync } from 'node:fs';
 import { errorCode, errorText } from '#base/errors.ts';
+import { type OpenedFile, openRegular, readRegular } from '#base/paths/open-files.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 
-export type FileRefusal = 'missing' | 'folder' | 'special' | 'binary' | 'encoding' | 'too-large' | 'no-permission';
+export type FileRefusal =
+  | 'missing'
+  | 'folder'
+  | 'special'
+  | 'moved'
+  | 'binary'
+  | 'encoding'
+  | 'too-large'
+  | 'no-permission';
 
 export interface TextFile {
   /** Without the byte order mark; line ends as they are. */
@@ -18,7 +27,7 @@ export interface TextFile {
 const MAX_BYTES = 64 * 1024 * 1024;
 const SNIFF_BYTES = 8_192;
 
-/** The whole file, for writing it back. */
+/** The whole file, for writing it back. `path` has no links. */
 export function readTextFile(path: string): Result<TextFile, FileRefusal> {
   const kind = statFile(path);
   if (!kind.ok) return kind;
@@ -28,12 +37,22 @@ export function readTextFile(path: string): Result<TextFile, FileRefusal> {
   if (!start.ok) return start;
   const binary = describeBinary(start.value.bytes);
   if (binary !== undefined) return refuse('binary', `it is ${binary} (${kind.value.size} bytes), not text`);
-  const bytes = readFileSync(path);
+  const whole = readWhole(path);
+  if (!whole.ok) return whole;
+  const bytes = whole.value;
   const bom = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
   const text = decodeStrictly(bytes);
   if (text === undefined)
     return refuse('encoding', `it is not valid UTF-8 ${firstBadByte(bytes)}; convert it first, e.g. with iconv`);
   return ok({ text, bom, eol: mainLineEnd(text), mode: kind.value.mode & 0o777 });
+}
+
+function readWhole(path: string): Result<Buffer, FileRefusal> {
+  try {
+    return ok(readRegular(path, MAX_BYTES, 'link-free'));
+  } catch (error) {
+    return refuse(...openRefusal(error));
+  }
 }
 
 /** Refuses what cannot be read as a file: missing, a folder, a pipe or device, no permission. */
@@ -42,36 +61,41 @@ export function statFile(path: string): Result<Stats, FileRefusal> {
   try {
     stats = statSync(path);
   } catch (error) {
-    return refuse(...statRefusal(error));
+    return refuse(...openRefusal(error));
   }
   if (stats.isDirectory()) return refuse('folder', 'it is a folder');
   if (!stats.isFile()) return refuse('special', 'it is no ordinary file (a pipe, socket or device)');
   return ok(stats);
 }
 
-function statRefusal(error: unknown): [FileRefusal, string] {
+/** What kept a file from being opened. */
+export function openRefusal(error: unknown): [FileRefusal, string] {
   const code = errorCode(error);
   if (code === 'ENOENT' || code === 'ENOTDIR') return ['missing', 'there is no such file'];
   if (code === 'EACCES' || code === 'EPERM') return ['no-permission', 'no permission to read it'];
+  if (code === 'path-moved') return ['moved', 'a link was put in its way while it was being opened'];
+  if (code === 'is-a-folder') return ['folder', 'it is a folder'];
   if (code === 'ELOOP') return ['special', 'its links lead in a circle'];
   if (code === 'ENAMETOOLONG') return ['missing', 'the name is too long for a file'];
   return ['special', errorText(error)];
 }
 
-/** First bytes of a file that was found to be readable. */
+/** First bytes of a file that was found to be readable. `path` has no links. */
 export function sniffFile(path: string): Result<{ readonly bytes: Buffer; readonly size: number }, FileRefusal> {
-  let handle: number;
+  let file: OpenedFile;
   try {
-    handle = openSync(path, 'r');
+    file = openRegular(path, 'link-free');
   } catch (error) {
-    return refuse(...statRefusal(error));
+    return refuse(...openRefusal(error));
   }
   try {
     const bytes = Buffer.alloc(SNIFF_BYTES);
-    const length = readSync(handle, bytes, 0, SNIFF_BYTES, 0);
-    return ok({ bytes: bytes.subarray(0, length), size: fstatSync(handle).size });
+    const length = readSync(file.fd, bytes, 0, SNIFF_BYTES, 0);
+    return ok({ bytes: bytes.subarray(0, length), size: file.stats.size });
+  } catch (error) {
+    return refuse(...openRefusal(error));
   } finally {
-    closeSync(handle);
+    closeSync(file.fd);
   }
 }
 

@@ -4,10 +4,10 @@ import { z } from 'zod';
 import { errorCode, errorText } from '#base/errors.ts';
 import { decidedDiff, lineDiff } from '#base/text/line-diff.ts';
 import { plural } from '#base/text.ts';
-import { defineTool, type ToolOutput } from '#core/agent/tool.ts';
+import { defineTool, type ToolContext, type ToolOutput } from '#core/agent/tool.ts';
 import { lenientInput } from '../registry/lenient-input.ts';
-import { type FileToolsOptions, fullPath, realPath, writeRisk } from './file-access.ts';
-import { readTextFile, type TextFile } from './text-file.ts';
+import { type FileToolsOptions, fullPath, linksOf, writeRisk } from './file-access.ts';
+import { type FileRefusal, readTextFile, type TextFile } from './text-file.ts';
 import { writeText } from './write-text.ts';
 
 const input = lenientInput({ path: z.string().min(1), content: z.string() });
@@ -15,23 +15,26 @@ const input = lenientInput({ path: z.string().min(1), content: z.string() });
 type WriteInput = z.infer<typeof input>;
 
 export function createWriteFileTool(options: FileToolsOptions) {
+  const real = (path: string, context: ToolContext) => linksOf(context)(fullPath(path, context.cwd, options));
   return defineTool<WriteInput>({
     name: 'write_file',
     description: 'Write a whole file; makes folders.',
     input,
     toolset: 'file',
     effect: 'write',
-    risk: ({ path }, { cwd }) => writeRisk(path, cwd, options),
-    preview: async ({ path, content }, { cwd, redact }) => changePreview(fullPath(path, cwd, options), content, redact),
-    writes: ({ path }, { cwd }) => [realPath(fullPath(path, cwd, options))],
+    risk: ({ path }, context) => writeRisk(path, context, { ...options, follow: linksOf(context) }),
+    preview: async ({ path, content }, context) => changePreview(real(path, context), content, context.redact),
+    writes: ({ path }, context) => [real(path, context)],
     summary: ({ path, content }) => `write ${path} (${plural(countLines(content), 'line')})`,
-    run: async (request, { cwd }) => writeFile(fullPath(request.path, cwd, options), request),
+    run: async (request, context) => writeFile(real(request.path, context), request),
   });
 }
 
+const NO_TEXT_TO_REPLACE: ReadonlySet<FileRefusal> = new Set(['folder', 'special', 'no-permission', 'moved']);
+
 function writeFile(path: string, { path: shown, content }: WriteInput): ToolOutput {
   const old = readTextFile(path);
-  if (!old.ok && (old.reason === 'folder' || old.reason === 'special' || old.reason === 'no-permission')) {
+  if (!old.ok && NO_TEXT_TO_REPLACE.has(old.reason)) {
     return { text: `cannot write ${shown}: ${old.detail}`, isError: true };
   }
   const shape = old.ok ? old.value : undefined;
@@ -45,11 +48,12 @@ function writeFile(path: string, { path: shown, content }: WriteInput): ToolOutp
   };
 }
 
-/** What would change in the file that is there; empty where there is none, or no text. */
+/** What would change in the file that is there, or all of a new one; empty where there is no text. */
 export async function changePreview(path: string, next: string, redact: (text: string) => string): Promise<string> {
   const old = readTextFile(path);
-  if (!old.ok) return '';
-  const { text } = await lineDiff(old.value.text, keepLineEnds(next, old.value));
+  if (!old.ok && old.reason !== 'missing') return '';
+  const [before, shape] = old.ok ? [old.value.text, old.value] : ['', undefined];
+  const { text } = await lineDiff(before, keepLineEnds(next, shape));
   return decidedDiff(redact(text));
 }
 
@@ -60,7 +64,12 @@ export function tryWrite(shown: string, write: () => void): ToolOutput | undefin
     return undefined;
   } catch (error) {
     const code = errorCode(error) ?? '';
-    if (!/^(?:disk-full|no-permission|ENOSPC|EACCES|EPERM|EROFS|ENOTDIR|EEXIST|ENAMETOOLONG)$/.test(code)) throw error;
+    if (
+      !/^(?:disk-full|no-permission|write-failed|path-moved|ELOOP|ENOENT|ENOSPC|EACCES|EPERM|EROFS|ENOTDIR|EEXIST|ENAMETOOLONG)$/.test(
+        code,
+      )
+    )
+      throw error;
     return { text: `cannot write ${shown}: ${errorText(error)}`, isError: true };
   }
 }

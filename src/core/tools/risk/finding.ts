@@ -1,8 +1,6 @@
-// Owns the vocabulary of risk rules: one call of one program, and what a rule finds in it.
-// Knows no program. Invariant: a key names exactly what was seen (program, verb, flag class, target), never a whole program.
-
-import { sha256 } from '#base/ids.ts';
-import { oneLine } from '#base/text.ts';
+// Owns the vocabulary of risk rules: one call of one program, and what a rule finds in it. Knows no program.
+// Invariant: what a rule cannot place reaches beyond the folder.
+import type { Reach } from '#core/agent/approver.ts';
 import type { ShellCommand, ShellWord } from '../shell/shell-script.ts';
 import type { Place } from './place.ts';
 
@@ -10,8 +8,9 @@ export interface Finding {
   readonly level: 'ask' | 'never';
   /** Ends the sentence "It …": `deletes files recursively`. */
   readonly reason: string;
-  /** Under what an approval may be remembered. */
-  readonly key: string;
+  readonly reach: Reach;
+  /** Loses what somebody has: asked inside walls too, which keep the rest. */
+  readonly deletes?: true;
 }
 
 /** One program with its arguments, wrappers such as `sudo` and `env` taken off. */
@@ -26,23 +25,20 @@ export interface Call {
 }
 
 export function never(reason: string): Finding {
-  return { level: 'never', reason, key: 'never' };
+  return { level: 'never', reason, reach: 'beyond' };
 }
 
-export function ask(reason: string, key: string): Finding {
-  return { level: 'ask', reason, key: shortKey(key) };
+export function ask(reason: string, reach: Reach = 'beyond'): Finding {
+  return { level: 'ask', reason, reach };
 }
 
-const MAX_KEY = 160;
-
-/** Keys are stored and shown: long ones end in a hash, so that they stay exact. */
-function shortKey(key: string): string {
-  const line = oneLine(key);
-  return line.length <= MAX_KEY ? line : `${line.slice(0, MAX_KEY - 20)}… ${sha256(line).slice(0, 16)}`;
+/** `isInside`: it is sure that nothing outside the session's folder is lost. */
+export function deletes(reason: string, isInside: boolean): Finding {
+  return { level: 'ask', reason, reach: isInside ? 'folder' : 'beyond', deletes: true };
 }
 
 /** Short flags as letters, long flags with their dashes and without values; only those before `--`. */
-export function flagsOf(call: Call): ReadonlySet<string> {
+function flagsOf(call: Pick<Call, 'args'>): ReadonlySet<string> {
   const flags = new Set<string>();
   for (const { text } of call.args) {
     if (text === '--') break;
@@ -55,13 +51,17 @@ export function flagsOf(call: Call): ReadonlySet<string> {
   return flags;
 }
 
-export function hasFlag(call: Call, ...names: readonly string[]): boolean {
+/** A long flag may be cut short, as programs let it: `--rec` is `--recursive`. */
+export function hasFlag(call: Pick<Call, 'args'>, ...names: readonly string[]): boolean {
   const flags = flagsOf(call);
-  return names.some((name) => flags.has(name));
+  const short = [...flags].filter((flag) => flag.startsWith('--'));
+  return names.some(
+    (name) => flags.has(name) || (name.startsWith('--') && short.some((flag) => name.startsWith(flag))),
+  );
 }
 
 /** Arguments that are no flags. */
-export function operandsOf(call: Call): readonly ShellWord[] {
+export function operandsOf(call: Pick<Call, 'args'>): readonly ShellWord[] {
   const end = call.args.findIndex(({ text }) => text === '--');
   const before = end < 0 ? call.args : call.args.slice(0, end);
   const after = end < 0 ? [] : call.args.slice(end + 1);
@@ -77,7 +77,7 @@ export function copyOperands(call: Call): { readonly operands: readonly ShellWor
   if (flag === undefined || value === undefined) return { operands: operandsOf(call) };
   const next = value === '' ? call.args[at + 1] : undefined;
   const args = call.args.filter((word) => word !== next);
-  return { operands: operandsOf({ ...call, args }), folder: next ?? { ...flag, text: value } };
+  return { operands: operandsOf({ args }), folder: next ?? { ...flag, text: value } };
 }
 
 /** The value that stands in the flag itself, empty where it is the next word. */
@@ -88,7 +88,7 @@ function folderFlag(text: string): string | undefined {
 }
 
 /** All arguments as one text, for rules that read code or SQL. */
-export function argumentText(call: Call): string {
+export function argumentText(call: Pick<Call, 'args'>): string {
   return call.args.map(({ text }) => text).join(' ');
 }
 
@@ -105,9 +105,8 @@ export function knownInput(command: ShellCommand, steps = 0): string | undefined
     .filter(({ text }) => !/^-[neE]+$/.test(text))
     .map(({ text }) => text.replaceAll('\\n', '\n'))
     .join(' ');
-  return /[\\%]/.test(text) && source.words.some((word) => /^(?:printf|-[nE]*e[neE]*)$/.test(word.text))
-    ? undefined
-    : text;
+  const isEscaped = source.words.some((word) => /^(?:printf|-[nE]*e[neE]*)$/.test(word.text));
+  return /[\\%]/.test(text) && isEscaped ? undefined : text;
 }
 
 /** Programs of the pipe that ends in this command, nearest first, at most 20. */

@@ -1,8 +1,9 @@
 // Owns where a command or file call happens, and how a written path becomes an absolute one. Pure but for what the caller passes in.
 // Knows no rule. Invariant: `..`, `~`, doubled slashes and trailing globs cannot make a path look like another one.
 import { homedir, tmpdir } from 'node:os';
-import { dirname, isAbsolute, relative, resolve } from 'node:path';
+import { isAbsolute, relative, resolve } from 'node:path';
 import type { ShellWord } from '../shell/shell-script.ts';
+import type { WallState } from '../walls/walls.ts';
 
 export interface Place {
   /** The working folder of the session: what is below it may be written without asking. */
@@ -18,15 +19,18 @@ export interface Place {
   readonly exists: (path: string) => boolean;
   /** Is there a file with something in it that would be lost? */
   readonly isFilled: (path: string) => boolean;
+  /** With links followed. */
+  readonly real: (path: string) => string;
+  /** Was it, or something in it, there before the session? Undefined: not known. Absent: all that is there counts. */
+  readonly isOld?: (path: string) => boolean | undefined;
 }
 
-export interface PlaceOptions {
+export interface PlaceOptions extends Partial<Omit<Place, 'workspace' | 'cwd' | 'dataHome'>> {
   readonly cwd: string;
-  readonly home?: string;
   readonly dataHome?: string | undefined;
-  readonly scratch?: readonly string[];
-  readonly exists?: (path: string) => boolean;
-  readonly isFilled?: (path: string) => boolean;
+  readonly tempIsPrivate?: boolean;
+  /** What keeps commands here; absent: the machine as it is. */
+  readonly walls?: WallState;
 }
 
 /** As written and, on macOS, as they really are. */
@@ -38,9 +42,11 @@ export function makePlace(options: PlaceOptions): Place {
     cwd: resolve(options.cwd),
     home: options.home ?? homedir(),
     ...(options.dataHome === undefined ? {} : { dataHome: options.dataHome }),
-    scratch: [...TEMP_FOLDERS, tmpdir(), ...(options.scratch ?? [])],
+    scratch: [...(options.tempIsPrivate ? [] : [...TEMP_FOLDERS, tmpdir()]), ...(options.scratch ?? [])],
     exists: options.exists ?? (() => false),
     isFilled: options.isFilled ?? (() => false),
+    real: options.real ?? ((path) => path),
+    ...(options.walls?.kind !== 'none' && options.isOld ? { isOld: options.isOld } : {}),
   };
 }
 
@@ -83,10 +89,10 @@ export function targetOf(word: ShellWord, place: Place): Target {
 /** May it be written without asking? Unknown counts as no. */
 export function isInWorkspace(path: string | undefined, place: Place): boolean {
   if (path === undefined) return false;
-  const inScratch = place.scratch.some((folder) => path !== folder && isWithin(path, folder));
-  return inScratch || isWithin(path, place.workspace);
+  const real = place.real(path);
+  return isInScratch(real, place) || isWithin(real, place.real(place.workspace));
 }
 
-export function parentFolder(path: string): string {
-  return dirname(path);
+export function isInScratch(path: string, { scratch }: Place): boolean {
+  return scratch.some((folder) => path !== folder && isWithin(path, folder));
 }

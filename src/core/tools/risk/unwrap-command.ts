@@ -14,75 +14,34 @@ export interface Unwrapped {
 
 interface Wrapper {
   /** Flags that take the next word as their value. */
-  readonly values?: readonly string[];
+  readonly values: readonly string[];
   /** Words between the flags and the program, e.g. the duration of `timeout`. */
-  readonly before?: number;
+  readonly before: number;
   /** Flags whose value is a script. */
-  readonly scripts?: readonly string[];
-  readonly root?: boolean;
-  readonly feeds?: boolean;
+  readonly scripts: readonly string[];
+  readonly root: boolean;
+  readonly feeds: boolean;
 }
 
-const WRAPPERS: Readonly<Record<string, Wrapper>> = {
-  sudo: {
-    values: [
-      '-u',
-      '-g',
-      '-h',
-      '-p',
-      '-C',
-      '-r',
-      '-t',
-      '-T',
-      '-U',
-      '-D',
-      '-R',
-      '--user',
-      '--group',
-      '--host',
-      '--prompt',
-      '--chdir',
-    ],
-    root: true,
-  },
-  doas: { values: ['-u', '-C'], root: true },
-  pkexec: { values: ['--user'], root: true },
-  env: { values: ['-u', '-C', '--unset', '--chdir'], scripts: ['-S', '--split-string'] },
-  nohup: {},
-  time: { values: ['-f', '-o'] },
-  nice: { values: ['-n', '--adjustment'] },
-  ionice: { values: ['-c', '-n'] },
-  chrt: { before: 1 },
-  taskset: { before: 1 },
-  timeout: { values: ['-s', '-k', '--signal', '--kill-after'], before: 1 },
-  gtimeout: { values: ['-s', '-k'], before: 1 },
-  stdbuf: { values: ['-i', '-o', '-e'] },
-  setsid: {},
-  unbuffer: {},
-  command: {},
-  builtin: {},
-  exec: { values: ['-a'] },
-  noglob: {},
-  busybox: {},
-  toybox: {},
-  npx: { values: ['-p', '--package'] },
-  pnpx: {},
-  bunx: {},
-  watch: { values: ['-n', '--interval'] },
-  strace: { values: ['-o', '-e', '-p', '-s'] },
-  ltrace: { values: ['-o', '-e'] },
-  caffeinate: { values: ['-t'] },
-  chroot: { before: 1, root: true },
-  unshare: {},
-  flock: { before: 1, scripts: ['-c', '--command'] },
-  script: { scripts: ['-c', '--command'] },
-  'systemd-run': { values: ['-p', '--unit'] },
-  xargs: {
-    values: ['-I', '-n', '-P', '-L', '-d', '-E', '-s', '-a', '--max-args', '--max-procs', '--delimiter', '--arg-file'],
-    feeds: true,
-  },
-  parallel: { values: ['-j', '--jobs', '-I'], feeds: true },
-};
+/** `program: what it is | flags with a value | flags with a script`. */
+const TABLE = `
+sudo: root | -u -g -h -p -C -r -t -T -U -D -R --user --group --host --prompt --chdir; doas: root | -u -C; pkexec: root | --user
+runuser: root | -u -g --user --group | -c --command; env: | -u -C --unset --chdir | -S --split-string; chroot: root 1
+nsenter: root | -t --target; setpriv: | --reuid --regid --groups --inh-caps --bounding-set --securebits --pdeathsig
+nohup:; time: | -f -o; nice: | -n --adjustment; ionice: | -c -n; chrt: 1; taskset: 1; timeout: 1 | -s -k --signal --kill-after
+gtimeout: 1 | -s -k; stdbuf: | -i -o -e; setsid:; unbuffer:; command:; builtin:; exec: | -a; noglob:; busybox:; toybox:; pnpx:; bunx:
+npx: | -p --package; watch: | -n --interval; strace: | -o -e -p -s; ltrace: | -o -e; caffeinate: | -t; unshare:
+flock: 1 | | -c --command; script: | | -c --command; systemd-run: | -p --unit; parallel: feeds | -j --jobs -I
+xargs: feeds | -I -n -P -L -d -E -s -a --max-args --max-procs --delimiter --arg-file`;
+
+const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map(
+  TABLE.split(/[;\n]/).map((row) => {
+    const [name = '', rest = ''] = row.split(':');
+    const [what = [], values = [], scripts = []] = rest.split('|').map((cell) => cell.split(' ').filter(Boolean));
+    const before = what.includes('1') ? 1 : 0;
+    return [name.trim(), { values, scripts, before, root: what.includes('root'), feeds: what.includes('feeds') }];
+  }),
+);
 
 const MAX_WRAPPERS = 12;
 
@@ -93,44 +52,35 @@ export function unwrapCommand(words: readonly ShellWord[]): Unwrapped {
   let openEnded = false;
   let asRoot = false;
   for (let step = 0; step < MAX_WRAPPERS; step += 1) {
-    const wrapper = wrapperOf(rest[0]);
+    const wrapper = rest[0]?.certain ? WRAPPERS.get(programName(rest[0].text)) : undefined;
     if (!wrapper) return { words: rest, findings, openEnded, asRoot, scripts };
-    const name = programName(rest[0]?.text ?? '');
     const { inner, script } = takeOff(rest.slice(1), wrapper);
     scripts.push(...script);
-    openEnded ||= wrapper.feeds === true;
-    asRoot ||= wrapper.root === true;
-    if (wrapper.root) findings.push(ask('runs with the rights of another user', `${name} ${keyOf(inner)}`));
+    openEnded ||= wrapper.feeds;
+    asRoot ||= wrapper.root;
+    if (wrapper.root) findings.push(ask('runs with the rights of another user'));
     rest = inner;
   }
   return {
     words: rest,
-    findings: [...findings, ask('hides its program behind many others', keyOf(words))],
+    findings: [...findings, ask('hides its program behind many others')],
     openEnded,
     asRoot,
     scripts,
   };
 }
 
-function wrapperOf(word: ShellWord | undefined): Wrapper | undefined {
-  if (!word?.certain) return undefined;
-  const name = programName(word.text);
-  return Object.hasOwn(WRAPPERS, name) ? WRAPPERS[name] : undefined;
-}
-
-interface Taken {
-  readonly inner: readonly ShellWord[];
-  readonly script: readonly ShellWord[];
-}
-
-function takeOff(args: readonly ShellWord[], wrapper: Wrapper): Taken {
+function takeOff(args: readonly ShellWord[], wrapper: Wrapper) {
   const script: ShellWord[] = [];
   let at = 0;
   for (;;) {
     const step = readFlag(args, at, wrapper);
     if (step.script) script.push(step.script);
     at += step.words;
-    if (step.last) return { inner: args.slice(at + (wrapper.before ?? 0)), script };
+    if (!step.last) continue;
+    const inner = args.slice(at + wrapper.before);
+    const text = wrapper.scripts.includes(inner[0]?.text ?? '') ? inner[1] : undefined;
+    return text ? { inner: [], script: [...script, text] } : { inner, script };
   }
 }
 
@@ -142,25 +92,15 @@ interface FlagStep {
   readonly script?: ShellWord | undefined;
 }
 
-function readFlag(args: readonly ShellWord[], at: number, wrapper: Wrapper): FlagStep {
+function readFlag(args: readonly ShellWord[], at: number, { scripts, values }: Wrapper): FlagStep {
   const word = args[at];
   if (!word) return { words: 0, last: true };
   const { text } = word;
   if (text === '--') return { words: 1, last: true };
-  const flag = wrapper.scripts?.find((name) => text === name || text.startsWith(`${name}=`));
-  if (flag !== undefined) {
-    return text === flag
-      ? { words: 2, script: args[at + 1] }
-      : { words: 1, script: { ...word, text: text.slice(flag.length + 1) } };
-  }
-  if (wrapper.values?.includes(text)) return { words: 2 };
+  const flag = scripts.find((name) => text === name || text.startsWith(`${name}=`));
+  if (flag !== undefined && text === flag) return { words: 2, script: args[at + 1] };
+  if (flag !== undefined) return { words: 1, script: { ...word, text: text.slice(flag.length + 1) } };
+  if (values.includes(text)) return { words: 2 };
   const belongs = text.startsWith('-') || /^[A-Za-z_]\w*=/.test(text);
   return belongs ? { words: 1 } : { words: 0, last: true };
-}
-
-function keyOf(words: readonly ShellWord[]): string {
-  return words
-    .slice(0, 2)
-    .map(({ text }) => text)
-    .join(' ');
 }

@@ -1,33 +1,20 @@
 // Owns where a command writes and what secrets it reads: redirects, copies, downloads, and every argument that names a secret.
 // Knows programs only by which of their arguments are written. Invariant: disk, vital file and own record are never written.
-import { globSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
 import type { ShellCommand, ShellRedirect, ShellWord } from '../shell/shell-script.ts';
-import { ask, type Call, copyOperands, type Finding, hasFlag, never, operandsOf } from './finding.ts';
+import { ask, type Call, copyOperands, deletes, type Finding, hasFlag, never, operandsOf } from './finding.ts';
 import { hiddenSecret } from './hidden-secret.ts';
 import { isHarmlessDevice, isRawDevice, isVitalFile, ownFileAt, secretAt, steersLater } from './path-rules.ts';
-import { absolutePath, isInWorkspace, type Place, parentFolder, targetOf } from './place.ts';
+import { absolutePath, isInWorkspace, isWithin, type Place, targetOf } from './place.ts';
 
 /** Which operands a program writes: all, the last, or all but the first; COPIERS are read by themselves. */
-const WRITERS: Readonly<Record<string, 'all' | 'last' | 'rest'>> = {
-  tee: 'all',
-  touch: 'all',
-  mkdir: 'all',
-  mkfifo: 'all',
-  rm: 'all',
-  rmdir: 'all',
-  unlink: 'all',
-  truncate: 'all',
-  shred: 'all',
-  rsync: 'last',
-  scp: 'last',
-  chmod: 'rest',
-  chown: 'rest',
-  chgrp: 'rest',
-};
+const WRITERS: readonly (readonly [program: RegExp, which: 'all' | 'last' | 'rest'])[] = [
+  [/^(?:tee|touch|mkdir|mkfifo|rm|rmdir|unlink|truncate|shred)$/, 'all'],
+  [/^(?:rsync|scp)$/, 'last'],
+  [/^(?:chmod|chown|chgrp)$/, 'rest'],
+];
 
 /** Programs that put files into a folder under their own names. */
-const COPIERS = /^(?:cp|mv|install|ln)$/;
+export const COPIERS = /^(?:cp|mv|install|ln)$/;
 
 export function writeFindings(call: Call): readonly Finding[] {
   return [...writtenWords(call)].flatMap((word) => judgeWrite(word, call.place));
@@ -40,7 +27,7 @@ export function redirectFindings({ command, place }: Pick<Call, 'command' | 'pla
   ]);
 }
 
-function redirectedTo({ redirects }: ShellCommand): readonly ShellRedirect[] {
+export function redirectedTo({ redirects }: ShellCommand): readonly ShellRedirect[] {
   return redirects.filter(({ operator }) => operator !== '<' && operator !== '<&');
 }
 
@@ -48,39 +35,15 @@ function redirectedTo({ redirects }: ShellCommand): readonly ShellRedirect[] {
 function judgeEmptied(word: ShellWord, place: Place): readonly Finding[] {
   const { path, certain } = targetOf(word, place);
   const isLost = path !== undefined && certain && !word.glob && place.isFilled(path);
-  return isLost ? [ask('empties a file that is already there', `> ${path}`)] : [];
+  return isLost ? [deletes('empties a file that is already there', isInWorkspace(path, place))] : [];
 }
 
-/** Absolute paths that the redirects of a command, and the program with its arguments, write; `call` is absent where no program runs. */
-export function writtenPaths({ command, place }: Pick<Call, 'command' | 'place'>, call?: Call): readonly string[] {
-  const words = [...redirectedTo(command).map(({ target }) => target), ...(call ? writtenWords(call) : [])];
-  const paths = words.flatMap((word) => namedPaths(word, place));
-  if (!call || !COPIERS.test(call.program)) return paths;
-  const { operands, folder: named } = copyOperands(call);
-  const sources = named ? operands : operands.slice(0, -1);
-  const into = [named ?? operands.at(-1) ?? []].flat().flatMap((word) => namedPaths(word, place));
-  const inside = sources
-    .flatMap((word) => namedPaths(word, place))
-    .flatMap((path) => into.map((folder) => join(folder, basename(path))));
-  return [...paths, ...inside];
-}
-
-const MOST_CHARACTERS = 4_096;
-
-/** What is only known at run time is nobody's path; of a pattern, what it names in one folder. */
-function namedPaths(word: ShellWord, place: Place): readonly string[] {
-  const { cwd } = place;
-  if (!word.certain || word.text === '' || word.text === '-' || word.text.length > MOST_CHARACTERS) return [];
-  if (!word.glob) return [absolutePath(word.text, place) ?? []].flat();
-  if (cwd === undefined || /[*?[].*\/|\*\*/.test(word.text)) return [];
-  return globSync(word.text, { cwd }).map((path) => resolve(cwd, path));
-}
-
-function writtenWords(call: Call): readonly ShellWord[] {
+/** The words that say where a program writes. */
+export function writtenWords(call: Call): readonly ShellWord[] {
   if (COPIERS.test(call.program)) return placedWords(call);
   const operands = operandsOf(call);
   const named = valuesOf(call, ['-o', '-O', '--output', '--output-document', '-C', '-d', '--directory']);
-  const which = Object.hasOwn(WRITERS, call.program) ? WRITERS[call.program] : undefined;
+  const which = WRITERS.find(([name]) => name.test(call.program))?.[1];
   if (which === 'all') return operands;
   if (which === 'rest') return operands.slice(1);
   if (which === 'last') return operands.slice(1).slice(-1);
@@ -119,7 +82,7 @@ function judgeWrite(word: ShellWord, place: Place): readonly Finding[] {
   if (path !== undefined && isHarmlessDevice(path)) return [];
   if (path !== undefined && certain) return judgePath(path, place);
   const startsOpen = /^[$~`<]|^\//.test(word.text);
-  return startsOpen ? [ask('writes where only the running shell knows', `write ${word.text}`)] : [];
+  return startsOpen ? [ask('writes where only the running shell knows')] : [];
 }
 
 function judgePath(path: string, place: Place): readonly Finding[] {
@@ -128,38 +91,23 @@ function judgePath(path: string, place: Place): readonly Finding[] {
   const own = ownFileAt(path, place);
   if (own !== undefined) return [never(`writes into the agent's own records (${own})`)];
   const secret = secretAt(path, place);
-  if (secret) return [ask(`writes ${secret.what}`, `write ${path}`)];
-  const steers = steersLater(path);
-  if (steers !== undefined) return [ask(`changes ${steers}`, `write ${path}`)];
-  return isInWorkspace(path, place) ? [] : [ask('writes outside the working folder', `write ${parentFolder(path)}/`)];
+  if (secret) return [ask(`writes ${secret.what}`)];
+  const steers = steersLater(path, place);
+  if (steers !== undefined) return [ask(`changes ${steers}`)];
+  return isInWorkspace(path, place) ? [] : [ask('writes outside the working folder')];
 }
 
 /** Programs whose arguments are text, not files. */
-const TALKERS = new Set([
-  'echo',
-  'printf',
-  'export',
-  'declare',
-  'local',
-  'alias',
-  'test',
-  '[',
-  '[[',
-  'expr',
-  'basename',
-  'dirname',
-  'which',
-  'type',
-  'man',
-]);
-
+export const TALKERS = /^(?:echo|printf|export|declare|local|alias|test|\[{1,2}|expr|basename|dirname|which|type|man)$/;
 /** Programs that tell or follow names of files, never what is in them. */
-const LISTERS = new Set(['ls', 'du', 'stat', 'cd', 'pushd']);
+const LISTERS = /^(?:ls|du|stat|cd|pushd)$/;
 /** Programs that take a folder with everything in it. */
-const CARRIERS = new Set(['tar', 'zip', '7z', 'cp', 'mv', 'rsync', 'scp', 'grep', 'egrep', 'rg', 'ag', 'ack']);
+const CARRIERS = /^(?:tar|zip|7z|cp|mv|rsync|scp|grep|egrep|rg|ag|ack|find)$/;
+/** Programs that change what is in a database. */
+const KEEPERS = /^(?:sqlite3|duckdb)$/;
 
 export function secretFindings(call: Call): readonly Finding[] {
-  const words = TALKERS.has(call.program) ? [] : call.args;
+  const words = TALKERS.test(call.program) ? [] : call.args;
   const found = words.flatMap((word) => namedFiles(word).flatMap((text) => judgeRead(text, word, call)));
   return [...found, ...inputFindings(call)];
 }
@@ -183,8 +131,10 @@ function judgeRead(text: string, word: ShellWord, call: Pick<Call, 'place' | 'pr
   const hidden = mayBecomeAnother(word, path) ? hiddenSecret(path ?? `$…/${written}`, place) : undefined;
   const plain = path === undefined ? undefined : secretAt(path, place);
   if (plain?.level === 'never' || hidden?.level === 'never') return [never("touches the agent's own keys")];
-  const secret = plain ?? (LISTERS.has(program) ? undefined : (hidden ?? ownHome(path, call)));
-  return secret ? [ask(`touches ${secret.what}`, `${program} ${path ?? written}`)] : [];
+  const secret = plain ?? (LISTERS.test(program) ? undefined : (hidden ?? ownHome(path, call)));
+  if (path !== undefined && KEEPERS.test(program) && ownFileAt(path, place) !== undefined)
+    return [never("opens the agent's own records")];
+  return secret ? [ask(`touches ${secret.what}`)] : [];
 }
 
 /** Patterns, variables, brace ranges, and paths below a folder that nobody knows. */
@@ -194,6 +144,7 @@ function mayBecomeAnother(word: ShellWord, path: string | undefined): boolean {
 
 /** The agent's home as a whole has its keys in it. */
 function ownHome(path: string | undefined, { program, place }: Pick<Call, 'place' | 'program'>) {
-  const isWhole = path !== undefined && path === place.dataHome && CARRIERS.has(program);
+  const { dataHome } = place;
+  const isWhole = path !== undefined && dataHome !== undefined && isWithin(dataHome, path) && CARRIERS.test(program);
   return isWhole ? ({ level: 'ask', what: "a folder with the agent's own keys" } as const) : undefined;
 }

@@ -24,19 +24,36 @@ export function createLineMatcher(pattern: string): Result<LineMatcher, 'bad-pat
   if (pattern === '' || pattern.length > MAX_PATTERN)
     return refuse('bad-pattern', `a pattern has 1 to ${MAX_PATTERN} characters`);
   const { test, literal } = compile(pattern);
-  const run = canRunLong(pattern) ? guard() : (work: () => readonly LineMatch[]) => ok(work());
+  const effort = effortOf(pattern);
+  let guarded: ReturnType<typeof guard> | undefined;
   return ok({
     match(text, max, ms) {
       if (literal !== undefined && !text.includes(literal)) return ok([]);
-      return run(() => matchLines(text, test, max), ms);
+      const work = () => matchLines(text, test, max);
+      if (effort === 'linear' || (effort === 'square' && !hasLongLine(text))) return ok(work());
+      guarded ??= guard();
+      return guarded(work, ms);
     },
   });
 }
 
 /** With one repetition at most, a line of bounded length takes a bounded time; watching over each file costs more than that. */
-function canRunLong(pattern: string): boolean {
+function effortOf(pattern: string): 'linear' | 'square' | 'any' {
   const repetitions = pattern.match(/[*+]|\{\d*,|\\\d|\\k/g)?.length ?? 0;
-  return repetitions > 1 || /\)[*+{]/.test(pattern);
+  if (repetitions > 1 || /\)[*+{]/.test(pattern)) return 'any';
+  return repetitions === 0 ? 'linear' : 'square';
+}
+
+const LONG_LINE = 1_000;
+
+function hasLongLine(text: string): boolean {
+  for (let start = 0; start <= text.length; ) {
+    const end = text.indexOf('\n', start);
+    if ((end < 0 ? text.length : end) - start > LONG_LINE) return true;
+    if (end < 0) return false;
+    start = end + 1;
+  }
+  return false;
 }
 
 interface Compiled {

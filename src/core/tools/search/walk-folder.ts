@@ -1,10 +1,12 @@
-// Owns walking a folder in a fixed order (by name), leaving out what ignore rules name. Links to folders are not followed.
+// Owns walking a folder in a fixed order (by name), leaving out what ignore rules name. Links to folders are not followed, and the
+// file systems in which the kernel shows itself (/proc, /sys, /dev) are not entered.
 // Knows no search. Invariant: ends for any tree, memory holds one level per depth, the same tree gives the same order.
 import type { Dirent } from 'node:fs';
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { throwIfAborted } from '#base/abort.ts';
 import { errorCode } from '#base/errors.ts';
+import { holdFolder, readRegular } from '#base/paths/open-files.ts';
 import { type IgnoreScope, isIgnored, NEVER_ENTERED, parseIgnoreFile } from './ignore-rules.ts';
 
 export interface FoundFile {
@@ -16,18 +18,20 @@ export interface FoundFile {
 }
 
 export interface WalkOptions {
-  /** Called for folders that could not be read. */
-  readonly onSkipped?: (name: string) => void;
+  /** Called for folders that were not entered. */
+  readonly onSkipped?: (name: string, why: 'unreadable' | 'system' | 'deep') => void;
+  /** Called with the number of entries of each folder; what it throws ends the walk. */
+  readonly onEntries?: (count: number) => void;
 }
 
-/** Files below `folder`, or the file itself. */
+/** Files below `folder`, whose path has no links. */
 export async function* walkFolder(
   folder: string,
   options: WalkOptions,
   signal: AbortSignal,
 ): AsyncGenerator<FoundFile> {
   const scopes = await outerScopes(folder);
-  yield* walkLevel({ folder, prefix: '', scopes, options }, signal);
+  yield* walkLevel({ folder, prefix: '', scopes, options, system: systemFolders() }, signal);
 }
 
 interface Level {
@@ -35,28 +39,63 @@ interface Level {
   readonly prefix: string;
   readonly scopes: readonly IgnoreScope[];
   readonly options: WalkOptions;
+  readonly system: ReadonlySet<string>;
 }
 
 const MAX_DEPTH = 64;
+const KERNEL_TYPES =
+  /^(?:proc|sysfs|devtmpfs|devpts|cgroup2?|debugfs|tracefs|securityfs|configfs|pstore|bpf|mqueue|hugetlbfs|binfmt_misc|autofs|efivarfs|fusectl|rpc_pipefs|nsfs|selinuxfs|functionfs)$/;
+
+/** Where the kernel shows itself as files, which block, change while they are read, or never end. */
+export function systemFolders(): ReadonlySet<string> {
+  const folders = new Set(['/proc', '/sys', '/dev']);
+  try {
+    for (const line of readRegular('/proc/self/mountinfo', 16_000_000).toString('utf8').split('\n')) {
+      const [before = '', after = ''] = line.split(' - ');
+      const place = before.split(' ')[4];
+      if (place !== undefined && KERNEL_TYPES.test(after.split(' ')[0] ?? '')) folders.add(unescaped(place));
+    }
+  } catch (error) {
+    if (errorCode(error) === undefined) throw error; // no Linux, or no /proc: the three names are what is known
+  }
+  return folders;
+}
+
+function unescaped(place: string): string {
+  return place.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
+}
 
 async function* walkLevel(level: Level, signal: AbortSignal, depth = 0): AsyncGenerator<FoundFile> {
   throwIfAborted(signal);
   const entries = await readEntries(level);
-  const scopes = await scopesHere(level, entries);
+  level.options.onEntries?.(entries.length);
+  const scopes = scopesHere(level, entries);
   for (const entry of entries) {
     const name = level.prefix + entry.name;
     const path = join(level.folder, entry.name);
     if (isLeftOut(entry, name, scopes)) continue;
     if (!entry.isDirectory()) {
       if (await isReadable(entry, path)) yield { path, name, link: entry.isSymbolicLink() };
-    } else if (depth < MAX_DEPTH)
+    } else if (isEntered(level, { name, path, depth }))
       yield* walkLevel({ ...level, folder: path, prefix: `${name}/`, scopes }, signal, depth + 1);
   }
 }
 
-async function scopesHere(level: Level, entries: readonly Dirent[]): Promise<readonly IgnoreScope[]> {
+interface Below {
+  readonly name: string;
+  readonly path: string;
+  readonly depth: number;
+}
+
+function isEntered({ system, options }: Level, { name, path, depth }: Below): boolean {
+  const why = system.has(path) ? 'system' : depth >= MAX_DEPTH ? 'deep' : undefined;
+  if (why !== undefined) options.onSkipped?.(name, why);
+  return why === undefined;
+}
+
+function scopesHere(level: Level, entries: readonly Dirent[]): readonly IgnoreScope[] {
   if (!entries.some((entry) => entry.name === '.gitignore')) return level.scopes;
-  const rules = await readRules(level.folder);
+  const rules = readRules(level.folder);
   return rules ? [...level.scopes, { prefix: level.prefix, above: '', rules }] : level.scopes;
 }
 
@@ -69,13 +108,20 @@ async function isReadable(entry: Dirent, path: string): Promise<boolean> {
   return entry.isFile() || (entry.isSymbolicLink() && (await leadsToFile(path)));
 }
 
+const UNREADABLE: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'ENOENT', 'ENOTDIR', 'ELOOP', 'path-moved']);
+
 async function readEntries({ folder, prefix, options }: Level): Promise<readonly Dirent[]> {
   try {
-    const entries = await readdir(folder, { withFileTypes: true });
-    return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+    const held = holdFolder(folder);
+    try {
+      const entries = await readdir(held.name, { withFileTypes: true });
+      return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+    } finally {
+      held.close();
+    }
   } catch (error) {
-    if (!['EACCES', 'EPERM', 'ENOENT', 'ENOTDIR', 'ELOOP'].includes(errorCode(error) ?? '')) throw error;
-    options.onSkipped?.(prefix);
+    if (!UNREADABLE.has(errorCode(error) ?? '')) throw error;
+    options.onSkipped?.(prefix, 'unreadable');
     return [];
   }
 }
@@ -89,9 +135,11 @@ async function leadsToFile(path: string): Promise<boolean> {
   }
 }
 
-async function readRules(folder: string): Promise<ReturnType<typeof parseIgnoreFile> | undefined> {
+const MAX_RULES_BYTES = 4_000_000;
+
+function readRules(folder: string): ReturnType<typeof parseIgnoreFile> | undefined {
   try {
-    return parseIgnoreFile(await readFile(join(folder, '.gitignore'), 'utf8'));
+    return parseIgnoreFile(readRegular(join(folder, '.gitignore'), MAX_RULES_BYTES).toString('utf8'));
   } catch (error) {
     if (errorCode(error) === undefined) throw error;
     return undefined;
@@ -107,7 +155,7 @@ async function outerScopes(folder: string): Promise<readonly IgnoreScope[]> {
     if (parent === at) return [];
     above = `${basename(at)}/${above}`;
     at = parent;
-    const rules = await readRules(at);
+    const rules = readRules(at);
     if (rules) scopes.unshift({ prefix: '', above, rules });
   }
   return scopes;

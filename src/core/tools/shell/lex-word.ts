@@ -1,6 +1,5 @@
 // Owns reading one word of a command line: quotes, escapes, variables, substitutions, braces.
 // Knows no command. Invariant: moves forward by at least one character; a quoted character never acts as an operator.
-import { expandBraces, plainBraces, UNQUOTED_BRACES } from './expand-braces.ts';
 import { type LexState, MAX_NESTING, nestedState, readNested, type ShellWord } from './shell-script.ts';
 
 interface Draft {
@@ -10,19 +9,21 @@ interface Draft {
   quoted: boolean;
   /** Something was read, so that `''` is a word. */
   started: boolean;
+  /** An unquoted brace is open: with a comma it is a list, and the word falls apart. */
+  list: boolean;
   readonly done: ShellWord[];
 }
 
 const WORD_END = new Set([' ', '\t', '\n', '\r', ';', '|', '&', '(', ')', '<', '>']);
 const ESCAPED_IN_QUOTES = new Set(['$', '`', '"', '\\', '\n']);
 
-/** Words at `state.at`: one, or several when an unquoted variable or a brace list falls apart, or none. */
+/** Words at `state.at`: one, or several when an unquoted variable falls apart, or none. */
 export function lexWord(state: LexState): readonly ShellWord[] {
   const draft = newDraft();
   if (isProcessSubstitution(state)) readProcessSubstitution(state, draft);
   while (state.at < state.text.length && !WORD_END.has(state.text[state.at] ?? '')) readPart(state, draft);
   endField(draft);
-  return draft.done.flatMap(expandBraces);
+  return draft.done;
 }
 
 /** Runs the substitutions of a text that is expanded like a double-quoted one (an unquoted here-document). */
@@ -38,7 +39,7 @@ export function isProcessSubstitution(state: LexState): boolean {
 }
 
 function newDraft(): Draft {
-  return { text: '', certain: true, glob: false, quoted: false, started: false, done: [] };
+  return { text: '', certain: true, glob: false, quoted: false, started: false, list: false, done: [] };
 }
 
 function readProcessSubstitution(state: LexState, draft: Draft): void {
@@ -83,13 +84,15 @@ function readPart(state: LexState, draft: Draft): void {
     return;
   }
   state.at += 1;
-  add(draft, UNQUOTED_BRACES[char] ?? plainBraces(char), { glob: char === '*' || char === '?' || char === '[' });
+  if (char === '{') draft.list = true;
+  if (char === ',' && draft.list) draft.certain = false;
+  add(draft, char, { glob: char === '*' || char === '?' || char === '[' });
 }
 
 function readSingleQuoted(state: LexState, draft: Draft): void {
   const end = state.text.indexOf("'", state.at + 1);
   const stop = end < 0 ? state.text.length : end;
-  add(draft, plainBraces(state.text.slice(state.at + 1, stop)), { quoted: true });
+  add(draft, state.text.slice(state.at + 1, stop), { quoted: true });
   state.at = stop + 1;
 }
 
@@ -116,7 +119,7 @@ function readQuotedPart(state: LexState, draft: Draft): void {
     state.at += 2;
     return;
   }
-  add(draft, plainBraces(char));
+  add(draft, char);
   state.at += 1;
 }
 
@@ -124,7 +127,7 @@ function readEscape(state: LexState, draft: Draft): void {
   const next = state.text[state.at + 1];
   state.at += 2;
   if (next === '\n') return;
-  add(draft, plainBraces(next ?? '\\'), { quoted: true });
+  add(draft, next ?? '\\', { quoted: true });
 }
 
 /** `~` and `~/…` at the start of a word or of an assigned value. */
@@ -229,13 +232,13 @@ function putVariable(state: LexState, draft: Draft, use: { readonly name: string
     return;
   }
   if (quoted) {
-    add(draft, plainBraces(value));
+    add(draft, value);
     return;
   }
   const fields = value.split(/[ \t\n]+/);
   for (const [i, field] of fields.entries()) {
     if (i > 0) endField(draft);
-    if (field !== '') add(draft, plainBraces(field), { glob: /[*?[]/.test(field) });
+    if (field !== '') add(draft, field, { glob: /[*?[]/.test(field) });
   }
 }
 
@@ -244,29 +247,21 @@ function readAnsiQuoted(state: LexState, draft: Draft): void {
   let at = state.at + 2;
   while (at < state.text.length && state.text[at] !== "'") at += state.text[at] === '\\' ? 2 : 1;
   const body = state.text.slice(state.at + 2, at);
-  add(draft, plainBraces(body.replace(ANSI_ESCAPE, decodeAnsi)), { quoted: true });
+  add(draft, body.replace(ANSI_ESCAPE, decodeAnsi), { quoted: true });
   state.at = at + 1;
 }
 
 const ANSI_ESCAPE = /\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|([0-7]{1,3})|(.))/gs;
-const LETTERS: Readonly<Record<string, string>> = {
-  n: '\n',
-  t: '\t',
-  r: '\r',
-  a: '\x07',
-  b: '\b',
-  e: '\x1b',
-  E: '\x1b',
-  f: '\f',
-  v: '\v',
-};
+const LETTERS = new Map(
+  Object.entries({ n: '\n', t: '\t', r: '\r', a: '\x07', b: '\b', e: '\x1b', E: '\x1b', f: '\f', v: '\v' }),
+);
 
 function decodeAnsi(_: string, ...groups: readonly (string | undefined)[]): string {
   const [hex, short, long, octal, letter = ''] = groups;
   const digits = hex ?? short ?? long;
   if (digits !== undefined) return fromCode(Number.parseInt(digits, 16));
   if (octal !== undefined) return fromCode(Number.parseInt(octal, 8));
-  return LETTERS[letter] ?? letter;
+  return LETTERS.get(letter) ?? letter;
 }
 
 function fromCode(code: number): string {

@@ -2,22 +2,7 @@
 // Knows no program. Invariant: a name that may have been changed is never taken for its old value.
 import { type LexShared, type ShellCommand, type ShellWord, setVariable } from './shell-script.ts';
 
-const LEADING = new Set([
-  'if',
-  'then',
-  'else',
-  'elif',
-  'while',
-  'until',
-  'do',
-  '{',
-  '}',
-  '!',
-  'coproc',
-  'fi',
-  'done',
-  'esac',
-]);
+const LEADING = new Set('if then else elif while until do { } ! coproc fi done esac'.split(' '));
 const LOOPS = new Set(['for', 'select']);
 
 /** The words of a simple command without the reserved words before it; empty when there is only syntax. */
@@ -29,7 +14,8 @@ export function dropKeywords(words: readonly ShellWord[], shared: LexShared): re
     setUnknown(shared, words[at + 1]?.text);
     return [];
   }
-  if (isKeyword(first, new Set(['case']))) return afterIn(words.slice(at));
+  // The pattern of a `case` stands where a command would; it runs nothing.
+  if (isKeyword(first, new Set(['case']))) return [];
   if (isKeyword(first, new Set(['function']))) {
     shared.functions.add(words[at + 1]?.text ?? '');
     return dropKeywords(words.slice(at + 2), shared);
@@ -39,12 +25,6 @@ export function dropKeywords(words: readonly ShellWord[], shared: LexShared): re
 
 function isKeyword(word: ShellWord | undefined, names: ReadonlySet<string>): boolean {
   return word !== undefined && !word.quoted && names.has(word.text);
-}
-
-/** `case WORD in PATTERN`: the pattern stands where a command would; it runs nothing. */
-function afterIn(words: readonly ShellWord[]): readonly ShellWord[] {
-  const at = words.findIndex((word) => word.text === 'in');
-  return at < 0 ? [] : words.slice(at + 1, at + 1);
 }
 
 const DECLARES = new Set(['export', 'declare', 'typeset', 'local', 'readonly']);

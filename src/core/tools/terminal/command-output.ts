@@ -20,19 +20,30 @@ function lastDrawing(line: string): string {
 /** Programs for which 1 is an answer (nothing found, different, false) and no failure. */
 const ANSWERS_WITH_ONE = /^(?:.*[|;&]\s*)?(?:grep|egrep|fgrep|rg|diff|cmp|test|\[|pgrep|which)(?:\s[^|;&]*)?$/s;
 
-export function commandOutput(command: string, result: ProcessResult, seconds: number): ToolOutput {
-  const { ended, exitCode, signal, output } = result;
-  const notes = endNotes(result, seconds);
-  const text = [plainOutput(output.text), ...notes].filter((part) => part !== '').join('\n');
-  const failed =
-    ended !== 'exit' ||
-    signal !== undefined ||
-    (exitCode !== 0 && !(exitCode === 1 && ANSWERS_WITH_ONE.test(command.trim())));
+export function isFailed(command: string, { ended, signal, exitCode }: ProcessResult): boolean {
+  const isAnswer = exitCode === 1 && ANSWERS_WITH_ONE.test(command.trim());
+  return ended !== 'exit' || signal !== undefined || (exitCode !== 0 && !isAnswer);
+}
+
+export interface EndedCommand {
+  readonly command: string;
+  readonly result: ProcessResult;
+  readonly seconds: number;
+  /** What walls did. */
+  readonly notes?: readonly string[];
+}
+
+export function commandOutput({ command, result, seconds, notes = [] }: EndedCommand): ToolOutput {
+  const { exitCode, output } = result;
+  const lines = [...endNotes(result, seconds), ...notes];
+  const text = [plainOutput(output.text), ...lines].filter((part) => part !== '').join('\n');
+  const failed = isFailed(command, result);
   return {
     text: text === '' ? '(no output)\n[exit 0]' : text,
     ...(failed ? { isError: true } : {}),
     ...(exitCode === undefined ? {} : { exitCode }),
     ...(output.spill === undefined ? {} : { spill: output.spill }),
+    ...(output.spillBytes === undefined ? {} : { spillBytes: output.spillBytes }),
     ...(output.truncated ? { totalBytes: output.totalBytes } : {}),
   };
 }

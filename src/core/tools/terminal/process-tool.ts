@@ -7,6 +7,7 @@ import { defineTool, type ToolContext, type ToolOutput } from '#core/agent/tool.
 import { lenientInput } from '../registry/lenient-input.ts';
 import type { BackgroundJobs, Job } from './background-jobs.ts';
 import { plainOutput } from './command-output.ts';
+import { createWallDesk } from './openings.ts';
 
 const input = lenientInput({
   action: z.enum(['list', 'log', 'wait', 'kill']),
@@ -31,8 +32,9 @@ export function createProcessTool(jobs: BackgroundJobs) {
       if (!job) return unknownJob(request.id, jobs.list(context.sessionId));
       if (request.action === 'kill') {
         job.stop();
-        await job.running.result;
+        await job.settled;
       }
+      await answerWaiting(job, context);
       if (request.action === 'wait') await waitForEnd(job, context, signal);
       return describeJob(job, context);
     },
@@ -44,12 +46,25 @@ function unknownJob(id: string | undefined, all: readonly Job[]): ToolOutput {
   return { text: `there is no background command ${id ?? 'without an id'}; known: ${known}`, isError: true };
 }
 
+/** What it waits for is asked now: here somebody may be there. */
+async function answerWaiting(job: Job, context: ToolContext): Promise<void> {
+  const desk = createWallDesk(job.command, context);
+  for (const [host, answer] of job.waiting.openings) {
+    job.waiting.openings.delete(host);
+    answer(await desk.mayOpen({ kind: 'host', host }));
+  }
+}
+
 async function waitForEnd(job: Job, context: ToolContext, signal: AbortSignal): Promise<void> {
   const over = new AbortController();
   const stop = () => over.abort(signal.reason);
   signal.addEventListener('abort', stop, { once: true });
   try {
-    await Promise.race([job.running.result, context.clock.sleep(WAIT_MS, over.signal)]);
+    const isOver = Promise.race([job.settled, context.clock.sleep(WAIT_MS, over.signal)]).then(() => true);
+    while (!(await Promise.race([isOver, job.waiting.next.promise.then(() => false)]))) {
+      job.waiting.next = Promise.withResolvers<void>();
+      await answerWaiting(job, context);
+    }
   } finally {
     signal.removeEventListener('abort', stop);
     over.abort();
@@ -80,7 +95,7 @@ function describeJob(job: Job, context: ToolContext): ToolOutput {
   const whole = output.spill === undefined ? [] : [`[whole output: ${output.spill}]`];
   const exitCode = job.result?.exitCode;
   return {
-    text: [headline(job, context), text, ...whole].filter((part) => part !== '').join('\n'),
+    text: [headline(job, context), text, ...whole, ...job.notes].filter((part) => part !== '').join('\n'),
     ...(exitCode === undefined ? {} : { exitCode }),
   };
 }

@@ -1,32 +1,36 @@
-// Owns the terminal tool: one shell command, in front or in the background, sandboxed when the configuration asks for it.
-// Knows no surface. Invariant: when a call ends, nothing that it started in front still runs; keys never reach a command's environment.
+// Owns the terminal tool: one shell command, in front or in the background, inside walls wherever they can be built.
+// Knows no surface. Invariant: when a call ends, nothing that it started in front still runs; where there are walls nothing runs outside.
 // Serves seed 001 ch 4 (the terminal tool).
-import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { existsSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { z } from 'zod';
-import { type ProcessRequest, runProcess, withoutVariables } from '#base/process.ts';
-import { ok, type Result, refuse } from '#base/result.ts';
+import { type ProcessRequest, type ProcessResult, runProcess } from '#base/process.ts';
 import { ellipsize, sliceText } from '#base/text.ts';
 import { type AnyTool, defineTool, type ToolContext, type ToolOutput } from '#core/agent/tool.ts';
-import { fullPath, realPath } from '../file/file-access.ts';
+import { isTainted } from '#core/model/message.ts';
+import { realPath } from '../file/file-access.ts';
 import { OUTPUT_LIMITS } from '../output-limits.ts';
 import { lenientInput } from '../registry/lenient-input.ts';
-import { commandRisk, pathsWritten } from '../risk/command-risk.ts';
-import type { PlaceOptions } from '../risk/place.ts';
-import { createBackgroundJobs } from './background-jobs.ts';
-import { commandOutput } from './command-output.ts';
+import { commandRisk } from '../risk/command-risk.ts';
+import { isInScratch, isWithin, makePlace, type PlaceOptions } from '../risk/place.ts';
+import { onlyReads } from '../risk/read-only.ts';
+import type { Opening, Walls } from '../walls/walls.ts';
+import { type BackgroundJobs, createBackgroundJobs, createWaitingWalls } from './background-jobs.ts';
+import { type Binding, bindApproval } from './bound-approval.ts';
+import { createLauncher, folderOf, type LaunchOptions, spillPath } from './command-launcher.ts';
+import { commandOutput, isFailed } from './command-output.ts';
+import { removedNote, runEnclosed } from './enclosed-run.ts';
+import { isAskedAnew, openingKey } from './openings.ts';
 import { createProcessTool } from './process-tool.ts';
-import { findBubblewrap, type SandboxOptions, sandboxArguments } from './sandbox.ts';
+import { createSessionFiles } from './session-files.ts';
+import { pathsWritten } from './written-paths.ts';
 
-export interface TerminalOptions {
-  /** The environment that commands get, as the program got it. */
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Names of variables that commands must not see: keys, and what only concerns this program. */
-  readonly secretNames?: readonly string[];
+export interface TerminalOptions extends LaunchOptions {
+  readonly walls: Walls;
+  /** Walls that the owner opened by an answer, for the session or for good. */
+  readonly opened?: () => readonly Opening[];
   /** The agent's own home. */
   readonly home?: string;
-  readonly sandbox?: SandboxOptions | undefined;
   /** Folders that commands may write without asking, beside the working folder. */
   readonly scratch?: readonly string[];
   /** Time-out of a call that gives none, seconds; default 180. */
@@ -36,7 +40,7 @@ export interface TerminalOptions {
 export interface TerminalTools {
   /** terminal and process. */
   readonly tools: readonly AnyTool[];
-  /** Ends background commands (of one session, or all) and resolves when they are gone. */
+  /** Ends background commands (of one session, or all) and what they had of their own; resolves when they are gone. */
   closeAll(sessionId?: string): Promise<void>;
 }
 
@@ -53,8 +57,15 @@ const input = lenientInput({
 type TerminalInput = z.infer<typeof input>;
 
 export function createTerminalTool(options: TerminalOptions): TerminalTools {
+  const { walls } = options;
   const jobs = createBackgroundJobs();
-  const launcher = createLauncher(options);
+  const launch = createLauncher(options);
+  const files = createSessionFiles();
+  /** What an answer was asked for, by the call's own input. */
+  const marks = new WeakMap<TerminalInput, string>();
+  const placeOf = (context: ToolContext) => placeFor(options, context, files.of(context.sessionId));
+  const bind = (asked: TerminalInput, context: ToolContext): Binding =>
+    bindApproval(movedCommand(asked, context), placeOf(context));
   const terminal = defineTool<TerminalInput>({
     name: 'terminal',
     description: 'Run a bash command; each call starts in the working folder. background for servers, then process.',
@@ -62,51 +73,89 @@ export function createTerminalTool(options: TerminalOptions): TerminalTools {
     toolset: 'terminal',
     effect: 'write',
     outputLimit: OUTPUT_LIMITS.terminalHeadBytes + OUTPUT_LIMITS.terminalTailBytes + 2_000,
-    available: () => launcher.available(),
-    risk: (request, context) => {
-      const moved = movedCommand(request, context.cwd);
-      const risk = commandRisk(moved, placeOf(options, context));
-      return risk.level === 'ask' ? { ...risk, preview: moved } : risk;
+    risk: (asked, context) => {
+      const risk = commandRisk(movedCommand(asked, context), placeOf(context));
+      if (risk.level !== 'ask') return risk;
+      const { key, mark } = bind(asked, context);
+      marks.set(asked, mark);
+      // With foreign words in the context an old yes is none for what goes beyond the folder: the words are the same, what they carry is not.
+      return { ...risk, key: risk.reach === 'beyond' && isTainted(context.history()) ? '' : key };
     },
-    writes: (request, context) =>
-      pathsWritten(movedCommand(request, context.cwd), placeOf(options, context)).map((path) => realPath(path)),
+    writes: (asked, context) =>
+      pathsWritten(movedCommand(asked, context), placeOf(context)).map((path) => realPath(path)),
+    changes: (asked, context) =>
+      onlyReads(movedCommand(asked, context), makePlace(placeOf(context))) ? undefined : realPath(context.cwd),
     summary: ({ command }) => `$ ${ellipsize(command.replace(/\s*\n\s*/g, ' ⏎ '), 200)}`,
-    run: async (request, context, signal) => {
-      const launch = launcher.prepare(request, context);
-      if (!launch.ok) return { text: launch.detail, isError: true };
-      if (!request.background) return runInFront(request, launch.value, { context, options }, signal);
-      const job = jobs.start(launch.value, {
-        command: request.command,
-        sessionId: context.sessionId,
-        clock: context.clock,
-      });
-      const failed = job.running.pid === undefined ? (await job.running.result).error : undefined;
-      if (failed !== undefined) return { text: failed, isError: true };
-      const text = `${job.id} runs in the background (process: log, wait, kill)`;
-      return { text, origin: 'observed', stillRuns: true };
+    run: async (asked, context, signal) => {
+      files.of(context.sessionId);
+      const isEnclosed = walls.state().kind === 'walls';
+      const launched = launch(asked, context);
+      if (!launched.ok) return { text: launched.detail, isError: true };
+      if (!(await isStillAllowed(marks.get(asked), () => bind(asked, context), { asked, context })))
+        return { text: 'Not run: a script that it names was changed after it was allowed.', isError: true };
+      const run = { asked, context, options, isEnclosed, request: launched.value };
+      return asked.background ? runInBackground(run, jobs) : runInFront(run, signal);
     },
   });
   const closeAll = async (sessionId?: string) => {
     await jobs.closeAll(sessionId);
-    if (sessionId === undefined) launcher.close();
+    await (sessionId === undefined ? walls.close() : walls.endSession(sessionId));
   };
   return { tools: [terminal, createProcessTool(jobs)], closeAll };
 }
 
-/** As it would be typed in the session's folder. */
-function movedCommand({ command, workdir }: TerminalInput, cwd: string): string {
-  const folder = workdir === undefined ? cwd : fullPath(workdir, cwd, {});
-  return folder === cwd ? command : `cd ${quote(folder)} && ${command}`;
+/** What was shown is what runs: a script that changed since is asked about anew, until it holds still. */
+async function isStillAllowed(
+  allowed: string | undefined,
+  bind: () => Binding,
+  { asked, context }: { readonly asked: TerminalInput; readonly context: ToolContext },
+): Promise<boolean> {
+  let mark = allowed;
+  for (let round = 0; mark !== undefined && round < 3; round += 1) {
+    const now = bind();
+    if (now.mark === mark) return true;
+    const reason = 'a script that it names was changed since you were asked';
+    const question = { reason, key: now.key, preview: movedCommand(asked, context) };
+    if (((await context.approve?.(question)) ?? 'deny') === 'deny') return false;
+    mark = now.mark;
+  }
+  return mark === undefined;
 }
 
-/** A file that the session itself made may be emptied by it. */
-function placeOf(options: TerminalOptions, { cwd, isOwnFile }: ToolContext): PlaceOptions {
+/** As it would be typed in the session's folder. */
+function movedCommand(asked: TerminalInput, { cwd }: Pick<ToolContext, 'cwd'>): string {
+  const folder = folderOf(asked, { cwd });
+  return folder === cwd ? asked.command : `cd ${quote(folder)} && ${asked.command}`;
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** A file that the session itself made may be emptied and deleted by it. */
+function placeFor(
+  { env, home, scratch = [], walls }: TerminalOptions,
+  { cwd, isOwnFile, stoodBefore }: ToolContext,
+  isOld: (path: string) => boolean,
+): PlaceOptions {
+  const isWalled = walls.state().kind === 'walls';
+  const temporary = makePlace({ cwd, scratch });
   return {
     cwd,
-    home: homeOf(options),
-    ...(options.home === undefined ? {} : { dataHome: options.home }),
-    scratch: options.scratch ?? [],
+    home: env.HOME ?? homedir(),
+    dataHome: home,
+    scratch,
     exists: existsSync,
+    real: realPath,
+    walls: walls.state(),
+    isOld: (path) => {
+      const real = realPath(path);
+      // Without walls nothing is surely the session's own: others make files meanwhile.
+      if (isOwnFile?.(real) === true || !(isOld(path) || stoodBefore?.(real) === true))
+        return isWalled ? false : undefined;
+      // Inside walls temporary folders are the session's own, whatever stands here.
+      return isWalled && isInScratch(path, temporary) && !isWithin(path, cwd) ? undefined : true;
+    },
     isFilled: (path) => isFilledFile(path) && !isOwnFile?.(realPath(path)),
   };
 }
@@ -116,18 +165,20 @@ function isFilledFile(path: string): boolean {
   return facts?.isFile() === true && facts.size > 0;
 }
 
-interface InFront {
+interface Launched {
+  readonly asked: TerminalInput;
   readonly context: ToolContext;
   readonly options: TerminalOptions;
+  readonly isEnclosed: boolean;
+  readonly request: ProcessRequest;
 }
 
 async function runInFront(
-  request: TerminalInput,
-  launch: ProcessRequest,
-  { context, options }: InFront,
+  { asked, context, options, isEnclosed, request }: Launched,
   signal: AbortSignal,
 ): Promise<ToolOutput> {
-  const seconds = Math.min(MAX_SECONDS, request.timeout ?? options.timeout ?? DEFAULT_SECONDS);
+  const { command } = asked;
+  const seconds = Math.min(MAX_SECONDS, asked.timeout ?? options.timeout ?? DEFAULT_SECONDS);
   const limits = {
     headBytes: OUTPUT_LIMITS.terminalHeadBytes,
     tailBytes: OUTPUT_LIMITS.terminalTailBytes,
@@ -136,8 +187,46 @@ async function runInFront(
     redact: context.redact,
     timeoutMs: seconds * 1_000,
   };
-  const result = await runProcess({ ...launch, limits, onOutput: liveOutput(context), clock: context.clock }, signal);
-  return commandOutput(request.command, result, seconds);
+  const execute = (one: ProcessRequest): Promise<ProcessResult> =>
+    runProcess({ ...one, limits, onOutput: liveOutput(context), clock: context.clock }, signal);
+  if (!isEnclosed) return commandOutput({ command, result: await execute(request), seconds });
+  const opened = openedFor(options, context);
+  const ended = await runEnclosed({ walls: options.walls, command, request, context, opened, execute });
+  return commandOutput({ command, seconds, ...ended });
+}
+
+function openedFor({ opened }: TerminalOptions, context: ToolContext): readonly Opening[] {
+  return opened?.().filter((opening) => !isAskedAnew(opening, context)) ?? [];
+}
+
+/** In the background nobody can be asked: what a job waits at is asked in the next call that looks after it. */
+async function runInBackground(
+  { asked, context, options, isEnclosed, request }: Launched,
+  jobs: BackgroundJobs,
+): Promise<ToolOutput> {
+  const { walls } = options;
+  const { command } = asked;
+  const { sessionId, clock, cwd: folder } = context;
+  const waiting = createWaitingWalls();
+  const askHost = (host: string) =>
+    new Promise<boolean>((resolve) => {
+      waiting.openings.set(host, resolve);
+      waiting.next.resolve();
+    });
+  const openings = openedFor(options, context);
+  const given = new Set(openings.map(openingKey));
+  const ask = (host: string) => (given.has(openingKey({ kind: 'host', host })) ? Promise.resolve(true) : askHost(host));
+  const enclosed = isEnclosed ? await walls.enclose(request, { sessionId, folder, openings, askHost: ask }) : undefined;
+  const settle = async (result: ProcessResult): Promise<readonly string[]> => {
+    const failed = isFailed(command, result);
+    const met = await enclosed?.settle({ output: result.output.text, failed });
+    return [...(met?.notes ?? []), ...(met && met.planted.length > 0 ? [removedNote(met.planted)] : [])];
+  };
+  const job = jobs.start(enclosed?.request ?? request, { command, sessionId, clock, waiting, settle });
+  const failed = job.running.pid === undefined ? (await job.running.result).error : undefined;
+  if (failed !== undefined) return { text: failed, isError: true };
+  const text = `${job.id} runs in the background (process: log, wait, kill)`;
+  return { text, origin: 'observed', stillRuns: true };
 }
 
 /** A surface is not flooded: after a while it is told once that the rest is not shown live. */
@@ -148,81 +237,5 @@ function liveOutput({ progress }: ToolContext): (chunk: string) => void {
     progress(sliceText(chunk, left));
     left -= chunk.length;
     if (left <= 0) progress('\n[more output follows; it is not shown here]\n');
-  };
-}
-
-/** One folder a session: call ids are the model's, and those of another session may be the same. */
-function spillPath({ spillFolder, sessionId, callId }: ToolContext): string {
-  return join(spillFolder, fileName(sessionId), `${fileName(callId)}.txt`);
-}
-
-function fileName(id: string): string {
-  return id.replace(/[^\w-]/g, '_').slice(0, 100) || '_';
-}
-
-function homeOf(options: TerminalOptions): string {
-  return options.env.HOME ?? homedir();
-}
-
-function quote(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
-}
-
-/** Variables that make programs behave without a person: no pager, no colours, no question for a password. */
-const QUIET = { TERM: 'dumb', PAGER: 'cat', GIT_PAGER: 'cat', GIT_TERMINAL_PROMPT: '0', NO_COLOR: '1' } as const;
-/** What Node was told about itself does not concern the programs that a command starts. */
-const OURS = ['NODE_COMPILE_CACHE', 'NODE_OPTIONS', 'NODE_TEST_CONTEXT', 'NODE_CHANNEL_FD'];
-
-/** Both streams become one in the order in which they were written; the command's own lines keep their numbers. */
-const WRAPPER = 'exec 2>&1; eval "set --; $1"';
-
-function createLauncher(options: TerminalOptions) {
-  const shell =
-    ['/bin/bash', '/usr/bin/bash', '/usr/local/bin/bash', '/opt/homebrew/bin/bash'].find(existsSync) ?? '/bin/sh';
-  const env = { ...withoutVariables(options.env, [...OURS, ...(options.secretNames ?? [])]), ...QUIET };
-  let temp: string | undefined;
-  const tempFolder = () => {
-    temp ??= mkdtempSync(join(tmpdir(), 'talaria-sandbox-'));
-    return temp;
-  };
-  const wrap = (sandbox: SandboxOptions, cwd: string): Result<readonly string[], 'no-sandbox'> => {
-    const program = findBubblewrap(options.env.PATH);
-    if (!program.ok) return program;
-    const place = { cwd, userHome: homeOf(options), dataHome: options.home, tempFolder: tempFolder() };
-    return ok([program.value, ...sandboxArguments(sandbox, place)]);
-  };
-  return {
-    available: (): Result<true> => {
-      const program = options.sandbox ? findBubblewrap(options.env.PATH) : ok(shell);
-      return program.ok ? ok(true) : program;
-    },
-    prepare(
-      request: TerminalInput,
-      context: ToolContext,
-    ): Result<ProcessRequest, 'bad-command' | 'no-folder' | 'no-sandbox'> {
-      if (request.command.includes('\0')) return refuse('bad-command', 'a command cannot hold a zero byte');
-      const cwd = request.workdir === undefined ? context.cwd : fullPath(request.workdir, context.cwd, {});
-      if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
-        return refuse('no-folder', `there is no folder ${cwd} to run in`);
-      const before = options.sandbox ? wrap(options.sandbox, cwd) : ok([]);
-      if (!before.ok) return before;
-      const limits = {
-        headBytes: 4_000,
-        tailBytes: OUTPUT_LIMITS.jobBytes,
-        maxBytes: OUTPUT_LIMITS.terminalMaxBytes,
-        spill: spillPath(context),
-        redact: context.redact,
-      };
-      return ok({
-        argv: [...before.value, shell, '-c', WRAPPER, 'bash', request.command],
-        cwd,
-        env: { ...env, PWD: cwd },
-        limits,
-      });
-    },
-    close(): void {
-      if (temp !== undefined) rmSync(temp, { recursive: true, force: true });
-      temp = undefined;
-    },
   };
 }

@@ -1,7 +1,8 @@
 // Owns naming the damaged evidence files that were put aside, and what a person lost with one. Reads one list of names, changes nothing.
 import { closeSync, openSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { type Database, suspectMark } from '#base/database/connection.ts';
+import type { Database } from '#base/database/connection.ts';
+import { suspectMark } from '#base/database/damage.ts';
 import { errorCode } from '#base/errors.ts';
 
 /** Absolute paths beside the evidence file, oldest first. */

@@ -16,6 +16,7 @@ export function infoCommand(ground: HiveGround): AnyCommand {
     name: 'peers info',
     summary: 'Show what is known of a peer: introduction, needs and offers, suggestions',
     surfaces: ['cli', 'chat'],
+    readOnly: true,
     positional: ['peer'],
     input: z.object({ peer: z.string('name a peer').min(1, 'name a peer').describe('Name or id of a peer') }),
     examples: ['talaria peers info hermes-of-carol'],

@@ -14,6 +14,7 @@ export function listCommand(ground: HiveGround): AnyCommand {
     name: 'peers list',
     summary: 'List the agents that yours knows, and what is new',
     surfaces: ['cli', 'chat'],
+    readOnly: true,
     input: z.object({}),
     examples: ['talaria peers list', 'talaria peers list --json'],
     run: (_input, context) => withPeers(ground, context, list),

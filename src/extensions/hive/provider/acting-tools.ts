@@ -83,6 +83,7 @@ function riskOf({ to, text }: LetterDraft, selfId: string | undefined): Risk {
     reason: 'sends a message to a peer that is not in peers.allow_send',
     // A yes for good holds as long as the same can read it.
     key: `send-peer:${to.peer.id}${seen}`,
+    reach: 'network',
     preview: `to ${id}${seen}:\n${text}`,
   };
 }
@@ -117,6 +118,7 @@ export function introducePeersTool({ link, clock, warn }: PeerToolParts): AnyToo
         level: 'ask',
         reason: 'introduces two peers to each other, which is asked each time',
         key: '',
+        reach: 'network',
         preview: `introduce ${ids.join(' and ')}; both will read:\n${introductionText(draft.introduction)}`,
       };
     },

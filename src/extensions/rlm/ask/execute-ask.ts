@@ -14,7 +14,7 @@ import { AskBench } from './loop/ask-bench.ts';
 import { AskEvents } from './loop/ask-events.ts';
 import { reachedHandles } from './loop/conclude.ts';
 import { runSteps, type StepsEnd } from './loop/run-steps.ts';
-import { HEAD_BYTES } from './root/root-prompt.ts';
+import { HEAD_BYTES } from './root-turn/root-prompt.ts';
 import { Slots } from './sub/slots.ts';
 import { type NestedAnswer, SubCalls, type Within } from './sub/sub-calls.ts';
 

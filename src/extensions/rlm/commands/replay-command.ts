@@ -25,6 +25,7 @@ export function replayCommands(ground: RlmGround): readonly AnyCommand[] {
       name: 'rlm verify',
       summary: 'Check that a run holds together: calls, events, hashes, links, claims within the evidence',
       surfaces: ['cli'],
+      readOnly: true,
       input: z.object({ run, fixture }),
       positional: ['run'],
       examples: ['talaria rlm verify rlm_3f', 'talaria rlm verify minimal_recursive_run.json'],

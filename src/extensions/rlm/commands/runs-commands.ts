@@ -15,6 +15,7 @@ export function runsCommands(ground: RlmGround): readonly AnyCommand[] {
       name: 'rlm runs',
       summary: 'List recursive runs, newest first',
       surfaces: ['cli', 'chat'],
+      readOnly: true,
       input: z.object({
         limit: z.int().min(1).default(20).describe('So many at most; 20'),
         kind: z.enum(['run', 'ask', 'vanilla']).optional().describe('Only runs of this kind'),

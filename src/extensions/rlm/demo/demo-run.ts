@@ -28,8 +28,7 @@ export interface DemoWork {
 export async function demoRun({ store, clock, prepared, inner }: DemoWork, signal: AbortSignal): Promise<DemoRun> {
   const { request, texts, sources, root } = prepared;
   const run_id = newRunId('run', clock);
-  const trace = store.begin({ run_id, kind: 'run', request: request as unknown as JsonObject, root, sources });
-  for (const text of texts) trace.keepText(text);
+  const trace = store.begin({ run_id, kind: 'run', request: request as unknown as JsonObject, root, sources }, texts);
   const families = new Map([[inner.family, inner]]);
   const calls = createCalls({ inner: families, trace, budget: request.budget, clock, run: run_id });
   const outcome = await executeRun({ request, trace, calls, signal });

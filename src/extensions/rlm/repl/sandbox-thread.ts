@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { systemClock } from '#base/clock.ts';
 import { errorCode, errorText, TalariaError } from '#base/errors.ts';
+import { threadVariables } from '#base/process/thread-variables.ts';
 import type { FromSandbox, SandboxStart, ToSandbox } from './sandbox/messages.ts';
 
 /** Beside the engine's own memory: the operations on the context and what passes through. */
@@ -36,7 +37,14 @@ export class SandboxThread {
   private constructor(start: SandboxStart) {
     this.#watchMs = watchOf(start);
     // Its output goes nowhere: nothing in it prints, and reading the streams would keep the process alive beside a resting thread.
-    const options = { workerData: start, env: {}, execArgv: [], stdin: false, stdout: true, stderr: true };
+    const options = {
+      workerData: start,
+      env: threadVariables(),
+      execArgv: [],
+      stdin: false,
+      stdout: true,
+      stderr: true,
+    };
     this.#worker = new Worker(workerFile(), { ...options, resourceLimits: RESOURCES });
     this.#worker.on('message', (message: FromSandbox) => this.#hear(message));
     this.#worker.on('error', (error) => this.#over(endOf(error), error));

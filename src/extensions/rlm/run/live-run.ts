@@ -29,8 +29,7 @@ export async function liveRun(ground: LiveGround, prepared: PreparedRun, signal:
   const { request, texts, root, sources } = prepared;
   const run_id = newRunId('run', clock);
   const plain = request as unknown as JsonObject;
-  const trace = store.begin({ run_id, kind: 'run', request: plain, root, sources });
-  for (const text of texts) trace.keepText(text);
+  const trace = store.begin({ run_id, kind: 'run', request: plain, root, sources }, texts);
   const timeout = call_timeout_ms === undefined ? {} : { call_timeout_ms };
   const calls = createCalls({ inner, trace, budget: request.budget, clock, run: run_id, ...timeout });
   return executeRun({ request, trace, calls, signal });

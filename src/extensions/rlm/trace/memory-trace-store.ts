@@ -4,6 +4,7 @@ import { systemClock } from '#base/clock.ts';
 import { TalariaError } from '#base/errors.ts';
 import { newId } from '#base/ids.ts';
 import { canonicalJson, type JsonObject, parseJson } from '#base/json.ts';
+import { holderName, holderWords } from '#base/process/holder.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 import type { CallRecord } from '../call/call-record.ts';
 import type { RunEvent } from './run-event.ts';
@@ -11,7 +12,7 @@ import type { NewRun, RunRow } from './run-row.ts';
 import { findRow } from './store/find-row.ts';
 import { LiveTrace } from './store/live-trace.ts';
 import { prunedRows } from './store/pruned-rows.ts';
-import { holdRun, isOwnerAlive, ownerName, releaseRun } from './store/run-owner.ts';
+import { holdRun, isOwnerAlive, releaseRun } from './store/run-owner.ts';
 import type { TraceBatch, TraceSink } from './store/trace-sink.ts';
 import { textHash } from './text-hash.ts';
 import type { PruneOptions, RunListing, RunTrace, TraceStore } from './trace-store.ts';
@@ -37,12 +38,17 @@ class MemoryTraceStore implements TraceStore, TraceSink {
     this.#clock = clock;
   }
 
-  begin(run: NewRun): RunTrace {
+  begin(run: NewRun, texts: readonly string[] = []): RunTrace {
     if (this.#runs.has(run.run_id))
       throw new TalariaError(`There is a run ${run.run_id} already.`, { code: 'run-exists' });
-    const started = { started_at: this.#clock.now(), ended_at: null, state: 'running', owner: ownerName() } as const;
+    const started = { started_at: this.#clock.now(), ended_at: null, state: 'running', owner: holderName() } as const;
     const row: RunRow = { ...plainCopy(run), ...started, outcome: null, state_hash: null };
-    this.#runs.set(run.run_id, { row, events: [], calls: new Map(), texts: new Map() });
+    this.#runs.set(run.run_id, {
+      row,
+      events: [],
+      calls: new Map(),
+      texts: new Map(texts.map((text) => [textHash(text), text])),
+    });
     return this.#open(run.run_id, []);
   }
 
@@ -51,8 +57,8 @@ class MemoryTraceStore implements TraceStore, TraceSink {
     if (run === undefined) return refuse('run-not-found', `There is no run ${run_id}.`);
     if (run.row.ended_at !== null) return refuse('run-ended', `The run ${run_id} has ended.`);
     if (!takeOver && isOwnerAlive(run.row.owner, { store: this.#name, run_id }))
-      return refuse('run-alive', `The process ${run.row.owner} works on ${run_id}.`);
-    run.row = { ...run.row, owner: ownerName() };
+      return refuse('run-alive', `${run_id} is worked on by ${holderWords(run.row.owner ?? '')}.`);
+    run.row = { ...run.row, owner: holderName() };
     return ok(this.#open(run_id, [...run.events]));
   }
 

@@ -45,7 +45,8 @@ export interface ReopenOptions {
 }
 
 export interface TraceStore {
-  begin(run: NewRun): RunTrace;
+  /** The row, and with it the texts that its request names: without them nobody could go on with it. */
+  begin(run: NewRun, texts?: readonly string[]): RunTrace;
   /** Goes on with a run whose process is gone. */
   reopen(run_id: string, options?: ReopenOptions): Result<RunTrace, 'run-not-found' | 'run-ended' | 'run-alive'>;
   /** Newest first. */

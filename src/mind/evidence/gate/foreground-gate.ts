@@ -1,12 +1,12 @@
 // Owns the gate of writes in mid-conversation (design 1): what a model writes after it read foreign words, and not in the owner's own, is
 // the owner's to decide, who is shown where the words came from. Knows no tool and no file.
-// Invariant: a conversation without foreign words is asked nothing.
+// Invariant: a session without the taint is asked nothing.
 import type { JsonValue } from '#base/json.ts';
 import type { Result } from '#base/result.ts';
 import { splitWords } from '#base/text/split-words.ts';
 import type { StoredMessage } from '#core/agent/session-store.ts';
-import type { Risk } from '#core/agent/tool.ts';
-import type { Part } from '#core/model/message.ts';
+import type { Risk, ToolContext } from '#core/agent/tool.ts';
+import { isTainted, type Part } from '#core/model/message.ts';
 import { readEvidence } from '../evidence-argument.ts';
 import { messageHandle } from '../message-handle.ts';
 import type { ProposalDraft } from '../proposal.ts';
@@ -29,16 +29,6 @@ export interface ForegroundGate {
   readonly draft: (draft: ProposalDraft) => Promise<Result<KeptDraft>>;
 }
 
-/** The first of these texts that is not the owner's own, and what may have put it there. */
-export function behindTexts(
-  { messagesOf }: Pick<ForegroundGate, 'messagesOf'>,
-  sessionId: string,
-  texts: readonly string[],
-): ForeignSource | undefined {
-  const messages = messagesOf(sessionId);
-  return texts.map((text) => foreignBehind(text, messages)).find((one) => one !== undefined);
-}
-
 /** What the owner decides on, each time: the change whole, then the words it came from. */
 export function foreignRisk(preview: string, source: ForeignSource): Extract<Risk, { level: 'ask' }> {
   return {
@@ -53,15 +43,37 @@ export function sourceLines({ from, line }: ForeignSource): string {
   return `Read before it was written, nearest to it (${from}):\n  "${line}"`;
 }
 
-/** What the writer named, as far as it stands there, and the foreign words: `why` shows both. */
-export function citationsBehind(
-  evidence: JsonValue | undefined,
-  messages: readonly StoredMessage[],
-  source: ForeignSource | undefined,
-): readonly Citation[] {
+/** What one write of a model rests on. */
+export interface Grounds {
+  /** Absent: nothing foreign stands in the session, or all of it is the owner's own. */
+  readonly source?: ForeignSource;
+  /** What the writer named, as far as it stands there, and the foreign words: `why` shows both. */
+  readonly citations: readonly Citation[];
+}
+
+export interface AskedTexts {
+  /** What would be kept, and what goes. */
+  readonly texts: readonly string[];
+  /** The writer's argument of that name. */
+  readonly evidence?: JsonValue | undefined;
+}
+
+/** The taint is read from the live context; the store is asked once, where there is something to find. */
+export function groundsOf(
+  { messagesOf }: Pick<ForegroundGate, 'messagesOf'>,
+  { sessionId, history }: Pick<ToolContext, 'sessionId' | 'history'>,
+  { texts, evidence }: AskedTexts,
+): Grounds {
+  const tainted = isTainted(history());
+  if (!tainted && evidence === undefined) return { citations: [] };
+  const messages = messagesOf(sessionId);
+  const source = tainted
+    ? texts.map((text) => foreignBehind(text, messages)).find((one) => one !== undefined)
+    : undefined;
   const ids = new Set(messages.map(({ id }) => messageHandle(id)));
   const named = readEvidence(evidence, messages).filter(({ handle }) => ids.has(handle));
-  return source === undefined ? named : [...named, { handle: messageHandle(source.messageId), quote: source.line }];
+  if (source === undefined) return { citations: named };
+  return { source, citations: [...named, { handle: messageHandle(source.messageId), quote: source.line }] };
 }
 
 /** Where foreign words came into a conversation. */
@@ -79,12 +91,12 @@ const SHOWN = 200;
 const MOST_READ = 1_000_000;
 
 /**
- * What had been read in the session when a model wrote this; undefined when nothing foreign was, or when the text is the owner's own: a
- * whole message, line or sentence of his. What a rule wrote copies the owner's words.
+ * What had been read in a tainted session when a model wrote this; undefined when the text is the owner's own: a whole message, line or
+ * sentence of his. What a rule wrote copies the owner's words.
  */
 function foreignBehind(text: string, messages: readonly StoredMessage[]): ForeignSource | undefined {
   const writer = messages.findLast(({ message }) => message.role === 'assistant')?.message;
-  if (text === '' || (writer?.role === 'assistant' && writer.model.startsWith('reflex/'))) return undefined;
+  if (writer?.role === 'assistant' && writer.model.startsWith('reflex/')) return undefined;
   const parts = messages.flatMap(({ id, message }) => message.parts.map((part: Part) => ({ id, part })));
   const isOwned = ({ part }: { readonly part: Part }) =>
     part.type === 'text' && part.origin === 'owner' && isWholeUnit(text, part.text);
@@ -95,7 +107,9 @@ function foreignBehind(text: string, messages: readonly StoredMessage[]): Foreig
     return from === undefined || !('text' in part) ? [] : [bestLine(part.text, wanted, { messageId: id, from })];
   });
   const best = lines.reduce<ScoredLine | undefined>((a, b) => (a && a.score >= b.score ? a : b), undefined);
-  return best && { messageId: best.messageId, from: best.from, line: best.line };
+  // In the context, and not in the store any more.
+  if (best === undefined) return { messageId: messages.at(-1)?.id ?? 0, from: 'this session', line: '' };
+  return { messageId: best.messageId, from: best.from, line: best.line };
 }
 
 function foreignFrom(part: Part): string | undefined {

@@ -14,22 +14,33 @@ const MOST_VALUES = 1_000;
 /** Characters of the foreign texts that are looked through, newest first. */
 const MOST_READ = 4_000_000;
 
-/** Words of the text that stand in foreign texts alone, when they are most of it or a run of them was taken over; else empty. */
-export function foreignWords(text: string, entries: readonly EvidenceEntry[]): readonly string[] {
+/** The words of a session, read once for all that is asked about them. */
+export interface WordsRead {
+  /** Of the owner and of our own record. */
+  readonly own: ReadonlySet<string>;
+  /** Of what was read, and runs of four. */
+  readonly words: ReadonlySet<string>;
+  readonly runs: ReadonlySet<string>;
+}
+
+/** Undefined: nothing foreign was read. */
+export function readWords(entries: readonly EvidenceEntry[]): WordsRead | undefined {
   const texts = entries.flatMap((entry) => entry.texts);
   const foreign = texts.filter(({ origin }) => origin === 'foreign');
-  if (foreign.length === 0) return [];
-  const own = new Set(
-    texts.flatMap((one) => (one.origin === 'owner' || one.origin === 'observed' ? splitWords(one.text) : [])),
-  );
-  const read = readWords(foreign.map((one) => one.text));
+  if (foreign.length === 0) return undefined;
+  const own = texts.flatMap((one) => (one.origin === 'owner' || one.origin === 'observed' ? splitWords(one.text) : []));
+  return { own: new Set(own), ...foreignRuns(foreign.map((one) => one.text)) };
+}
+
+/** Words of the text that stand in foreign texts alone, when they are most of it or a run of them was taken over; else empty. */
+export function foreignWords(text: string, { own, words: read, runs }: WordsRead): readonly string[] {
   const values = [...new Set(hardValues(text).map(({ shown }) => shown))].slice(0, MOST_VALUES);
   const words = splitWords(values.reduce((rest, shown) => rest.replaceAll(shown, ' '), text.replace(/\p{Cf}/gu, '')));
-  const taken = words.map((word) => isContent(word) && read.words.has(word) && !own.has(word));
+  const taken = words.map((word) => isContent(word) && read.has(word) && !own.has(word));
   const alone = [...new Set(words.filter((_, at) => taken[at]))];
-  const known = new Set(words.filter((word) => isContent(word) && (own.has(word) || read.words.has(word))));
+  const known = new Set(words.filter((word) => isContent(word) && (own.has(word) || read.has(word))));
   const isMost = alone.length >= MOST_FOREIGN && alone.length * 2 > known.size;
-  return isMost || words.some((_, at) => isTakenRun(words, at, { taken, runs: read.runs })) ? alone : [];
+  return isMost || words.some((_, at) => isTakenRun(words, at, { taken, runs })) ? alone : [];
 }
 
 /** Quotes of fewer words say nothing that they do not name. */
@@ -44,10 +55,7 @@ const FEW_WORDS = 8;
 export function agreesToForeign(
   text: string,
   { quotes, records }: { readonly quotes: readonly string[]; readonly records: readonly string[] },
-  entries: readonly EvidenceEntry[],
 ): boolean {
-  const isRead = entries.some(({ texts }) => texts.some(({ origin }) => origin === 'foreign'));
-  if (!isRead) return false;
   const stemsOf = (said: string) => splitWords(said).filter(isContent).map(stemWord);
   const words = new Set(stemsOf(text));
   const names = (said: string) => stemsOf(said).some((word) => words.has(word));
@@ -67,10 +75,7 @@ function isTakenRun(
   return run.length === RUN && taken.slice(at, at + RUN).filter(Boolean).length >= 2 && runs.has(run.join(' '));
 }
 
-function readWords(texts: readonly string[]): {
-  readonly words: ReadonlySet<string>;
-  readonly runs: ReadonlySet<string>;
-} {
+function foreignRuns(texts: readonly string[]): Pick<WordsRead, 'words' | 'runs'> {
   const words = new Set<string>();
   const runs = new Set<string>();
   let left = MOST_READ;

@@ -12,7 +12,7 @@ import { WAITING_REASONS } from '../trace-guard/claim.ts';
 import { findQuote, foldQuote, isWholeUnit } from '../trace-guard/find-quote.ts';
 import { foldText } from '../trace-guard/fold-text.ts';
 import { type ChangedText, type ChangeOptions, changedTexts } from './changed-text.ts';
-import { agreesToForeign, foreignWords } from './foreign-words.ts';
+import { agreesToForeign, foreignWords, readWords, type WordsRead } from './foreign-words.ts';
 import { messageEvidence, ranLines } from './message-evidence.ts';
 
 export type GateVerdict =
@@ -42,12 +42,13 @@ export function gateProposal(
   if (typeof changed === 'string') return { decision: 'refused', reason: 'incomplete', detail: changed };
   if (changed.length === 0) return { decision: 'refused', reason: 'incomplete', detail: 'It asks for no change.' };
   const entries = entriesOf(draft, messages, options);
+  const read = readWords(entries);
   const isSkill = draft.kind === 'skill';
   const printed = isSkill ? printedBy(messages) : [];
   const known = isSkill ? [...ranLines(messages), ...(options.before ?? [])] : [];
   const checked = changed.map((one, index) => ({
     one,
-    verdict: check(draft, one, { id: `c${index}`, entries, printed, known }),
+    verdict: check(draft, one, { id: `c${index}`, entries, read, printed, known }),
   }));
   const failed = checked.flatMap(({ verdict }) => (verdict.accepted ? [] : [verdict]));
   const worst = failed.find(({ reason }) => !WAITING_REASONS.has(reason)) ?? failed[0];
@@ -78,15 +79,18 @@ function entriesOf(
 interface Sources {
   readonly id: string;
   readonly entries: readonly EvidenceEntry[];
+  /** Absent: nothing foreign was read. */
+  readonly read: WordsRead | undefined;
   readonly printed: readonly string[];
   /** Of a skill: what was run, and what stands in it already. */
   readonly known: readonly string[];
 }
 
-function check(draft: ProposalDraft, changed: ChangedText, { id, entries, printed, known }: Sources): CitedVerdict {
+function check(draft: ProposalDraft, changed: ChangedText, sources: Sources): CitedVerdict {
+  const { id, entries, read } = sources;
   const { text, before, isGrant } = changed;
   const claim = { id, text: withoutName(draft, text), citations: draft.citations };
-  const policy = policyOf(draft, changed, { entries, printed, known });
+  const policy = policyOf(draft, changed, sources);
   const verdict = checkCited(
     entries,
     claim,
@@ -94,16 +98,16 @@ function check(draft: ProposalDraft, changed: ChangedText, { id, entries, printe
   );
   if (!verdict.accepted) return verdict;
   if (isGrant) return grantVerdict(text, verdict);
-  return foreignVerdict(draft, { text, before }, { entries, texts: verdict.texts }) ?? verdict;
+  return (read && foreignVerdict(draft, { text, before }, { read, texts: verdict.texts })) ?? verdict;
 }
 
 /** What only goes must be named by what is cited, as what comes must. */
 function foreignVerdict(
   { citations }: ProposalDraft,
   { text, before }: { readonly text: string; readonly before: string | undefined },
-  { entries, texts }: { readonly entries: readonly EvidenceEntry[]; readonly texts: readonly CitedText[] },
+  { read, texts }: { readonly read: WordsRead; readonly texts: readonly CitedText[] },
 ): CitedVerdict | undefined {
-  const taken = text === '' ? [] : foreignWords(text, entries);
+  const taken = text === '' ? [] : foreignWords(text, read);
   const shown = taken.slice(0, 5).join(', ');
   if (taken.length > 0)
     return {
@@ -112,10 +116,19 @@ function foreignVerdict(
       detail: `Its words come from what the owner did not write (${shown}).`,
     };
   const quotes = citations.map(({ quote }) => quote).filter((quote) => quote.trim() !== '');
-  const records = texts.flatMap((one) => (one.isRecord ? [one.text] : []));
-  if (!agreesToForeign(text === '' ? (before ?? '') : text, { quotes, records }, entries)) return undefined;
+  const records = texts.flatMap((one) => (one.isRecord ? [ranWords(one.text)] : []));
+  if (!agreesToForeign(text === '' ? (before ?? '') : text, { quotes, records })) return undefined;
   const detail = 'What is cited is short and names none of it, and other words had been read before.';
   return { accepted: false, reason: 'foreign-words', detail };
+}
+
+/** Of our record what was run, without our own words around it. */
+function ranWords(record: string): string {
+  return record
+    .split('\n')
+    .slice(1, -1)
+    .map((line) => line.replace(/^\w+: /, ''))
+    .join('\n');
 }
 
 /** A skill may say its own name, which may hold a digit. */
@@ -143,7 +156,7 @@ const OWNER_OR_OBSERVED: ClaimPolicy = { origins: ['owner', 'observed'] };
 function policyOf(
   draft: ProposalDraft,
   { text, isGrant }: ChangedText,
-  { entries, printed, known }: Omit<Sources, 'id'>,
+  { entries, printed, known }: Pick<Sources, 'entries' | 'printed' | 'known'>,
 ): ClaimPolicy {
   if (isGrant) return OWNER;
   if (draft.kind === 'memory')

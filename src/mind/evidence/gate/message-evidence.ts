@@ -1,11 +1,14 @@
 // Owns turning stored messages into sources that can be cited, each piece with its origin (design 7). Knows no claim and no store.
-// Invariants: assistant text supports nothing; a call's arguments are a record of what was run only when it ran and went well; what
-// a tool put out keeps the origin it was stored with.
+// Invariants: assistant text supports nothing; a call's arguments are a record of what was run only when it ran, did something and went
+// well; what a tool put out keeps the origin it was stored with.
 import type { JsonObject, JsonValue } from '#base/json.ts';
 import { splitWords } from '#base/text/split-words.ts';
 import type { StoredMessage } from '#core/agent/session-store.ts';
 import type { AssistantMessage, Message, Part, ToolCallPart, ToolResultPart } from '#core/model/message.ts';
 import { toolCalls } from '#core/model/message.ts';
+import { programName } from '#core/tools/risk/finding.ts';
+import { unwrapCommand } from '#core/tools/risk/unwrap-command.ts';
+import { lexScript } from '#core/tools/shell/lex-script.ts';
 import { messageHandle } from '../message-handle.ts';
 import type { EvidenceEntry, EvidenceText } from '../trace-guard/claim.ts';
 
@@ -37,6 +40,7 @@ export function messageEvidence(
 const MOST_READ = 1_000_000;
 
 function wordsOf(part: Part, origin: Part['origin']): readonly string[] {
+  if (part.type === 'text' && part.label === 'summary') return [];
   return part.origin === origin && 'text' in part ? splitWords(part.text.slice(0, MOST_READ)) : [];
 }
 
@@ -54,7 +58,7 @@ export function ranLines(messages: readonly StoredMessage[]): readonly string[] 
   return messages.flatMap(({ message }) =>
     toolCalls(message).flatMap((call) => {
       const result = runs.resultOf(call);
-      if (call.malformed !== undefined || result === undefined || !wentWell(result)) return [];
+      if (!isRecorded(call) || result === undefined || !wentWell(result) || !didSomething(call)) return [];
       return argumentLines(call.arguments).flatMap((line) =>
         RECORDS.test(line) ? [line.replace(NO_COMMAND, '$1 …')] : [],
       );
@@ -74,7 +78,8 @@ interface Surroundings {
 function textsOf(message: Message, surroundings: Surroundings): readonly EvidenceText[] {
   switch (message.role) {
     case 'user':
-      return message.parts.map(({ text, origin }) => ({ text, origin }));
+      // Its originals stand here themselves.
+      return message.parts.map(({ text, origin, label }) => ({ text, origin: label === 'summary' ? 'model' : origin }));
     case 'assistant':
       return assistantTexts(message, surroundings);
     case 'tool': {
@@ -99,11 +104,11 @@ function recordOf(
   result: ToolResultPart | undefined,
   { options: { observedArguments }, isTaken }: Surroundings,
 ): readonly EvidenceText[] {
-  if (call === undefined || call.malformed !== undefined) return [];
+  if (call === undefined || !isRecorded(call)) return [];
   const lines = argumentLines(call.arguments);
-  const went = result !== undefined && wentWell(result);
+  const went = result !== undefined && wentWell(result) && didSomething(call);
   const isSaid = (line: string) => !RECORDS.test(line) && isTaken(line);
-  const record = (line: string) => (went && !isSaid(line) ? recordLine(call.name, line, observedArguments) : undefined);
+  const record = (line: string) => (went && !isSaid(line) ? recordLine(line, observedArguments) : undefined);
   const observed = lines.flatMap((line) => record(line) ?? []);
   const told = lines.filter((line) => record(line) !== line);
   const origin = observedArguments === 'short' && observed.some(isTaken) ? 'foreign' : 'observed';
@@ -115,8 +120,36 @@ function recordOf(
   ];
 }
 
+function isRecorded({ malformed, origin }: ToolCallPart): boolean {
+  return malformed === undefined && origin === 'model';
+}
+
 function wentWell({ isError, observed }: ToolResultPart): boolean {
   return !isError && observed.refused === undefined && (observed.exitCode ?? 0) === 0;
+}
+
+/** They print, wait or set what is gone with the shell: that they ended well says nothing of the world. */
+const IDLE: ReadonlySet<string> = new Set(
+  'echo printf true false : test [ [[ exit return break continue set unset export declare local shift alias umask wait sleep yes seq'.split(
+    ' ',
+  ),
+);
+const QUOTED = /'[^']*'|"(?:\\.|[^"\\])*"/g;
+/** Behind these the end of the line is not the end of what stands before: `deploy || true`, `make; echo done`. */
+const MASKED = /\|\||[;\n]\s*(?:true|:|echo|printf|exit\s+0)(?=[\s;]|$)[^;\n|&]*;?\s*$/;
+
+/** Is the end of this call an effect that we saw? Not of a command that does nothing, shows its help, or whose end is another's. */
+function didSomething({ name, arguments: { command } }: ToolCallPart): boolean {
+  if (STORES.test(name)) return false;
+  if (typeof command !== 'string') return true;
+  if (MASKED.test(command.replace(QUOTED, "''"))) return false;
+  return lexScript(command).commands.some((one) => {
+    if (one.background) return false;
+    const [program, ...rest] = unwrapCommand(one.words).words.map(({ text }) => text);
+    if (program === undefined || IDLE.has(programName(program)) || rest.includes('--help')) return false;
+    // What it repeats was handed to it: `cat <<EOF`.
+    return !(/^(?:cat|tee)$/.test(programName(program)) && one.input !== undefined);
+  });
 }
 
 function statusLine({ observed }: ToolResultPart): string {
@@ -127,11 +160,11 @@ function statusLine({ observed }: ToolResultPart): string {
 const SHORT = 200;
 /** Arguments that say what was run and on what; every other one may hold whatever the model wanted to say. */
 const RECORDS = /^(?:command|cmd|path|file_path|file|folder|directory|dir|cwd|url|host|port): /;
-const STORES = /^(?:memory|skill_manage|skill_view|skills_list|session_search|todo)$/;
+const STORES = /^(?:memory|skill_manage|skill_view|skills_list|session_search|todo|clarify)$/;
 const PRINTS = /\b(?:echo|printf|print|tee|say)\b|<<|console\.log/i;
 /** What is written, not run. */
 const CONTENT =
-  /^(?:content|file_content|new_string|old_string|new_text|old_text|text|body|message|prompt|query|description|operations): /;
+  /^(?:content|file_content|new_string|old_string|new_text|old_text|text|body|message|prompt|query|question|choices|description|operations|evidence|comment|note): /;
 /** Three words in quotation marks, or after `echo`, are prose that the model wrote, e.g. a commit message: they were not run. */
 const QUOTED_PROSE = /(["'])(?:(?!\1)\S){1,80}\s(?:(?!\1)\S){1,80}\s(?:(?!\1)[^\n]){1,400}\1/g;
 const ECHOED_PROSE = /\b(echo|printf|say)[ \t]+(?:[\p{L}'’-]+[ \t]+){2,60}[\p{L}'’.!-]+/gu;
@@ -145,11 +178,7 @@ const COMMENT = /(?<=\s)#\s[^\n]*/g;
 const NO_COMMAND = /(^(?:command|cmd): |[;&|]\s*)(?:true|false|:|test|\[|echo|printf)[ \t]+[^;&|\n]*/g;
 
 /** What of an argument's line was run, or undefined. */
-function recordLine(
-  tool: string,
-  line: string,
-  which: MessageEvidenceOptions['observedArguments'],
-): string | undefined {
+function recordLine(line: string, which: MessageEvidenceOptions['observedArguments']): string | undefined {
   if (CONTENT.test(line) || line.length > LONGEST) return undefined;
   const run = line
     .replace(HERE_DOCUMENT, '<< …')
@@ -157,11 +186,11 @@ function recordLine(
     .replace(ECHOED_PROSE, '$1 …')
     .replace(COMMENT, '')
     .replace(NO_COMMAND, '$1 …');
-  return which === 'all' || isPlainRecord(tool, run) ? run : undefined;
+  return which === 'all' || isPlainRecord(run) ? run : undefined;
 }
 
-function isPlainRecord(tool: string, line: string): boolean {
-  if (line.length > SHORT || line.includes('\n') || STORES.test(tool)) return false;
+function isPlainRecord(line: string): boolean {
+  if (line.length > SHORT || line.includes('\n')) return false;
   return RECORDS.test(line) && !PRINTS.test(line);
 }
 

@@ -3,8 +3,10 @@
 // (a newer file) costs no turn.
 import { existsSync } from 'node:fs';
 import { type Clock, systemClock } from '#base/clock.ts';
-import { type Database, suspectMark } from '#base/database/connection.ts';
-import { type DatabaseNotice, openDatabase } from '#base/database.ts';
+import type { Database } from '#base/database/connection.ts';
+import { suspectMark } from '#base/database/damage.ts';
+import { type DatabaseNotice, type OpenedDatabase, openDatabase } from '#base/database.ts';
+import { errorCode } from '#base/errors.ts';
 import { redactSecrets } from '#base/secrets.ts';
 import type { Hooks, SessionInfo, TurnInfo } from '#core/agent/hooks.ts';
 import type { TurnOutcome } from '#core/agent/turn-event.ts';
@@ -41,6 +43,18 @@ export interface EvidenceLedger {
   close(): Promise<void>;
 }
 
+/** In a home that can only be read, what is there is read. */
+function openLedger(path: string, clock: Clock): OpenedDatabase {
+  const rooms = [ledgerSchema];
+  try {
+    return openDatabase(path, { rooms, onNewer: 'read-only', clock });
+  } catch (error) {
+    if (!['database-read-only', 'database-unopenable'].includes(errorCode(error) ?? '') || !existsSync(path))
+      throw error;
+    return openDatabase(path, { rooms, readOnly: true, clock });
+  }
+}
+
 /** The file is opened with the first commit; where that fails, the hook fails and its turn does not. */
 export function createEvidenceLedger(options: EvidenceLedgerOptions): EvidenceLedger {
   const clock = options.clock ?? systemClock;
@@ -49,7 +63,7 @@ export function createEvidenceLedger(options: EvidenceLedgerOptions): EvidenceLe
     if (opened && !isSuspect(opened)) return opened;
     opened?.abandon();
     opened = undefined;
-    const { database, notices } = openDatabase(options.path, { rooms: [ledgerSchema], onNewer: 'read-only', clock });
+    const { database, notices } = openLedger(options.path, clock);
     opened = database;
     for (const notice of notices) options.notice?.(notice);
     return database;

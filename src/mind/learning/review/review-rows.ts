@@ -1,11 +1,10 @@
 // Owns reviews as rows of state.db: recorded before they run, so that none is lost with its process. Knows no model.
 // Invariants: at most one open review a session; a row that a dead process left running can be taken again; each is tried three times.
-import { hostname } from 'node:os';
 import type { Clock } from '#base/clock.ts';
 import type { Database } from '#base/database/connection.ts';
 import { newId } from '#base/ids.ts';
 import { parseJson } from '#base/json.ts';
-import { isProcessAlive } from '#base/platform.ts';
+import { holderName, holderState } from '#base/process/holder.ts';
 import type { FinishedReview } from '../budget/learning-budget.ts';
 import type { DraftEnd } from '../keep/pending-desk.ts';
 import {
@@ -145,7 +144,7 @@ function take(database: Database, clock: Clock, id: string): Review | undefined 
     database.run("UPDATE reviews SET status = 'failed', runner = NULL, ended_at = ? WHERE id = ?", clock.now(), id);
     return undefined;
   }
-  const runner = `${process.pid} ${hostname()} ${clock.now()}`;
+  const runner = `${holderName()} ${clock.now()}`;
   database.run("UPDATE reviews SET status = 'running', runner = ?, attempts = attempts + 1 WHERE id = ?", runner, id);
   return need(database, id);
 }
@@ -201,9 +200,10 @@ function openRows(database: Database): readonly Row[] {
 
 function isFree({ status, runner }: Row, now: number): boolean {
   if (status === 'due') return true;
-  const [pid, host, since] = runner?.split(' ') ?? [];
   if (status !== 'running') return false;
-  return now - Number(since ?? 0) > RUN_MS || (host === hostname() && !isProcessAlive(Number(pid)));
+  const words = runner?.split(' ') ?? [];
+  const since = Number(words.pop() ?? 0);
+  return Math.abs(now - since) > RUN_MS || holderState(words.join(' ')) === 'gone';
 }
 
 function need(database: Database, id: string): Review {

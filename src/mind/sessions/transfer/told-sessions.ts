@@ -62,7 +62,7 @@ export function hasToolMessages(database: Database): boolean {
 
 /** Does a live process have it open, so that its last turn may still be running? */
 export function isOpenElsewhere(database: Database, { key }: ToldSession, clock: Clock): boolean {
-  return isHeld(database, key, clock.now());
+  return isHeld(database, key, clock);
 }
 
 /** Read it to its end or leave it at once. Throws TalariaError `database-corrupt` for a row that cannot be read. */

@@ -1,9 +1,13 @@
 // Owns the tables of the skills cache: what the folders held when they were last read, words for search, rendered indexes, vectors.
 // One SQLite file that may be deleted at any time. Invariant: a row stands for a file as its stamp says; nothing here is a source.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
 import type { Clock } from '#base/clock.ts';
 import type { Database } from '#base/database/connection.ts';
 import type { RoomSchema } from '#base/database/migrate.ts';
 import { openDatabase } from '#base/database.ts';
+import { errorCode } from '#base/errors.ts';
 import type { JudgeWord } from './judge/skill-judge.ts';
 
 const TABLES = `
@@ -59,9 +63,20 @@ export const skillsCacheName = `skills-${CACHE_VERSION}.sqlite`;
 
 const schema: RoomSchema = { room: 'skills-cache', steps: [TABLES] };
 
-/** Opens or makes the cache file. A damaged one is moved aside and begun anew. Throws TalariaError. */
+/**
+ * Opens or makes the cache file. A damaged one is moved aside and begun anew; in a home that can only be read it is made elsewhere, for as long
+ * as it is open. Throws TalariaError.
+ */
 export function openSkillsCache(path: string, clock: Clock): Database {
-  return openDatabase(path, { rooms: [schema], clock }).database;
+  try {
+    return openDatabase(path, { rooms: [schema], clock }).database;
+  } catch (error) {
+    if (errorCode(error) !== 'database-read-only') throw error;
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'talaria-skills-'));
+  const { database } = openDatabase(join(folder, basename(path)), { rooms: [schema], clock });
+  database.atClose(() => rmSync(folder, { recursive: true, force: true }));
+  return database;
 }
 
 export interface SkillRow {

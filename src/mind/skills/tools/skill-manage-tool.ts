@@ -5,12 +5,12 @@ import { readFileSync } from 'node:fs';
 import type { JsonObject, JsonValue } from '#base/json.ts';
 import type { Refusal, Result } from '#base/result.ts';
 import { ellipsize } from '#base/text.ts';
-import { type AnyTool, defineTool, type Risk, type ToolOutput } from '#core/agent/tool.ts';
+import { type AnyTool, defineTool, type Risk, type ToolContext, type ToolOutput } from '#core/agent/tool.ts';
 import {
-  behindTexts,
-  citationsBehind,
   type ForegroundGate,
   foreignRisk,
+  type Grounds,
+  groundsOf,
   type KeptDraft,
 } from '#mind/evidence/gate/foreground-gate.ts';
 import type { Citation } from '#mind/evidence/trace-guard/claim.ts';
@@ -57,10 +57,10 @@ export function createSkillManageTool(options: SkillManageOptions): AnyTool {
     effect: 'write',
     summary: ({ action, name, file_path: path }) =>
       `skill_manage ${action} ${ellipsize(name, 64)}${path ? ` ${ellipsize(path, 60)}` : ''}`,
-    risk: (input, { sessionId }) => {
+    risk: (input, context) => {
       const asked = readSkillChange(input);
       if (!asked.ok) return { level: 'none' };
-      const risk = riskHere(options, asked.value, sessionId);
+      const risk = riskHere(options, asked.value, context);
       if (risk.level === 'none') return risk;
       const refusal = quickRefusal(options.reader, asked.value.name, asked.value.change);
       if (refusal) impossible.set(input, refusal);
@@ -72,9 +72,10 @@ export function createSkillManageTool(options: SkillManageOptions): AnyTool {
       // Nobody was asked about it: it stays refused, though it might be possible by now.
       const refusal = impossible.get(input);
       if (refusal) return refused(refusal);
-      const { sessionId } = context;
-      const write = writeOf(options, { asked: asked.value, evidence: (input as JsonObject).evidence }, sessionId);
-      if (mustWait(options, asked.value, sessionId)) return draft(options, write);
+      const { evidence } = input as JsonObject;
+      const grounds = groundsHere(options, asked.value, { context, evidence });
+      const write = writeOf(options, { asked: asked.value, grounds }, context.sessionId);
+      if (mustWait(options, { asked: asked.value, grounds }, context.sessionId)) return draft(options, write);
       const done = await options.door.write(write, signal);
       if (!done.ok) return refused(done);
       await options.written?.();
@@ -83,54 +84,41 @@ export function createSkillManageTool(options: SkillManageOptions): AnyTool {
   });
 }
 
-function writeOf(
-  { gate, citationsOf }: SkillManageOptions,
-  { asked, evidence }: { readonly asked: AskedChange; readonly evidence: JsonValue | undefined },
-  sessionId: string,
-): SkillWrite {
-  const source = gate && behindTexts(gate, sessionId, [writtenText(asked.change)]);
-  const named = gate ? citationsBehind(evidence, gate.messagesOf(sessionId), source) : [];
-  const citations = named.length > 0 ? named : citationsOf?.(sessionId);
+interface Grounded {
+  readonly asked: AskedChange;
+  readonly grounds: Grounds;
+}
+
+function groundsHere(
+  { gate }: SkillManageOptions,
+  { name, change }: AskedChange,
+  { context, evidence }: { readonly context: ToolContext; readonly evidence?: JsonValue | undefined },
+): Grounds {
+  return gate ? groundsOf(gate, context, { texts: [previewOf(name, change)], evidence }) : { citations: [] };
+}
+
+function writeOf({ citationsOf }: SkillManageOptions, { asked, grounds }: Grounded, sessionId: string): SkillWrite {
+  const citations = grounds.citations.length > 0 ? grounds.citations : citationsOf?.(sessionId);
   return { ...asked, actor: 'agent', approved: true, sessionId, ...(citations ? { citations } : {}) };
 }
 
-/** What would stand there, and what goes: more than a sentence of the owner. */
-function writtenText(change: SkillChange): string {
-  switch (change.action) {
-    case 'create':
-      return change.content;
-    case 'edit':
-      return [change.content, ...(change.files ?? []).map(({ path, content }) => `${path}\n${content ?? ''}`)].join(
-        '\n',
-      );
-    case 'write_file':
-      return `${change.filePath}\n${change.content}`;
-    case 'patch':
-      return `- ${change.oldString}\n+ ${change.newString}`;
-    case 'remove_file':
-      return `- ${change.filePath}`;
-    case 'delete':
-      return '';
-  }
-}
-
 /** Asked where somebody is there to be asked. */
-function riskHere(options: SkillManageOptions, asked: AskedChange, sessionId: string): Risk {
+function riskHere(options: SkillManageOptions, asked: AskedChange, context: ToolContext): Risk {
   const own = riskOf(asked);
-  const { gate } = options;
-  const source = gate?.say(sessionId) === 'ask' ? behindTexts(gate, sessionId, [writtenText(asked.change)]) : undefined;
+  const { gate, ownerSay } = options;
+  const { source } = gate?.say(context.sessionId) === 'ask' ? groundsHere(options, asked, { context }) : {};
   if (source)
     return {
       ...foreignRisk(own.preview, source),
       ...(isOwners(options, asked) ? { reason: own.reason } : {}),
     };
-  return options.ownerSay(sessionId) === 'ask' && isOwners(options, asked) ? own : { level: 'none' };
+  return ownerSay(context.sessionId) === 'ask' && isOwners(options, asked) ? own : { level: 'none' };
 }
 
-function mustWait(options: SkillManageOptions, asked: AskedChange, sessionId: string): boolean {
+function mustWait(options: SkillManageOptions, { asked, grounds }: Grounded, sessionId: string): boolean {
   const { gate, ownerSay } = options;
   if (ownerSay(sessionId) === 'draft' && isOwners(options, asked)) return true;
-  return gate?.say(sessionId) === 'draft' && behindTexts(gate, sessionId, [writtenText(asked.change)]) !== undefined;
+  return gate?.say(sessionId) === 'draft' && grounds.source !== undefined;
 }
 
 /** Making and deleting is always the owner's to decide; so is every change of what the agent did not make. */
@@ -162,7 +150,11 @@ function previewOf(name: string, change: SkillChange): string {
     case 'create':
       return `create skill ${name}\n${change.content}`;
     case 'edit':
-      return [`edit skill ${name}`, writtenText(change)].join('\n');
+      return [
+        `edit skill ${name}`,
+        change.content,
+        ...(change.files ?? []).map(({ path, content }) => `${path}\n${content ?? ''}`),
+      ].join('\n');
     case 'patch':
       return `patch skill ${name}${change.filePath ? ` ${change.filePath}` : ''}\n${marked(change.oldString, '-')}\n${marked(change.newString, '+')}`;
     case 'write_file':

@@ -1,6 +1,6 @@
 // Owns unpacking a .tar.gz into an empty folder. Knows no home.
 // Invariant: nothing is written outside the folder: absolute paths, `..`, links and devices are refused before their content is read.
-import { closeSync, createReadStream, mkdirSync, openSync, writeSync } from 'node:fs';
+import { closeSync, createReadStream, fsyncSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
@@ -127,6 +127,7 @@ class TarReader {
   }
 
   #finish(): void {
+    if (this.#file !== undefined) fsyncSync(this.#file);
     this.close();
     if (!this.#meta) return;
     const content = Buffer.concat(this.#meta.chunks);

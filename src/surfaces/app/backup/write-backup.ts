@@ -104,6 +104,7 @@ function visitFolder(root: string, folder: string, take: (path: string, entry: D
 function verdict(path: string, entry: Dirent, withSecrets: boolean): string | undefined {
   if (isSecret(path) && !withSecrets) return 'secrets; --with-secrets takes it along';
   if (path === 'checkpoints') return 'copies of your files for `talaria undo`';
+  if (path === 'backups/daily') return ''; // copies of what is taken along
   if (LEFT_OUT_FOLDERS.has(path)) return 'large, or made again by itself';
   if (LEFT_OUT_FILES.test(entry.name) && !isOfSkill(path)) return '';
   return entry.isFile() || entry.isDirectory() ? undefined : 'no plain file';

@@ -34,6 +34,7 @@ export function contextCommand(deps: CommandDeps): AnyCommand {
     name: 'context',
     summary: "Show where the prompt's tokens go",
     surfaces: ['cli', 'chat'],
+    readOnly: true,
     positional: ['session'],
     input: z.object({
       session: z

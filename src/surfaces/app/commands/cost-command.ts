@@ -22,6 +22,7 @@ export function costCommand(deps: CommandDeps): AnyCommand {
     name: 'cost',
     summary: 'Show tokens and money by purpose, model and day',
     surfaces: ['cli', 'chat'],
+    readOnly: true,
     input: z.object({
       session: z.string().optional().describe('Only this session: id, its beginning, or `last`'),
       days: z.coerce.number().positive().optional().describe('Only the last so many days'),

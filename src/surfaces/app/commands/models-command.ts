@@ -9,6 +9,7 @@ export function modelsCommand(deps: CommandDeps): AnyCommand {
     name: 'models',
     summary: 'Show which model answers and why, and what else is there',
     surfaces: ['cli', 'chat'],
+    readOnly: true,
     input: z.object({}),
     async *run(): AsyncGenerator<CommandOutput> {
       const app = await deps.app();

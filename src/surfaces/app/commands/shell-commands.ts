@@ -21,6 +21,7 @@ import { memoryCommands } from './memory/memory-commands.ts';
 import { modelsCommand } from './models-command.ts';
 import { pendingCommands } from './pending/pending-commands.ts';
 import { permissionsCommands } from './permissions-command.ts';
+import { repairCommands } from './repair-command.ts';
 import { restoreCommand } from './restore-command.ts';
 import { exportCommand } from './sessions/export-command.ts';
 import { searchCommand } from './sessions/search-command.ts';
@@ -29,6 +30,7 @@ import { setupCommand } from './setup/setup-command.ts';
 import { skillsCommands } from './skills/skills-commands.ts';
 import { toolsCommand } from './tools-command.ts';
 import { traceCommand } from './trace-command.ts';
+import { trustCommands } from './trust-command.ts';
 import { diffCommand, shellSeat, undoCommand } from './undo-command.ts';
 
 /** Commands of the extensions; loaded when none of the built-in ones was typed. */
@@ -61,12 +63,14 @@ export function shellCommands({ environment, app }: ShellCommandOptions): readon
     modelsCommand(deps),
     toolsCommand(deps),
     ...permissionsCommands(deps),
+    ...trustCommands(deps),
     contextCommand(deps),
     ...configCommands(deps),
     traceCommand(deps),
     costCommand(deps),
     backupCommand(deps),
     restoreCommand(deps),
+    ...repairCommands(deps),
     ...importCommands(deps),
     forgetCommand(deps),
   ];

@@ -9,6 +9,7 @@ export function toolsCommand(deps: CommandDeps): AnyCommand {
     name: 'tools',
     summary: 'List the tools a session is shown, and why others are not',
     surfaces: ['cli', 'chat'],
+    readOnly: true,
     input: z.object({}),
     async *run(): AsyncGenerator<CommandOutput> {
       const { tools, schemas, unavailable } = (await deps.app()).tools();

@@ -13,6 +13,7 @@ export function traceCommand(deps: CommandDeps): AnyCommand {
     name: 'trace',
     summary: 'Show each model call and tool of a session: time, cost',
     surfaces: ['cli', 'chat'],
+    readOnly: true,
     positional: ['session'],
     input: z.object({ session: z.string().default('last').describe('Session id, its beginning, or `last`') }),
     examples: ['talaria trace', 'talaria trace 20260115_120000_ab12cd'],

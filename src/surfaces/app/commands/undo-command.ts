@@ -160,6 +160,7 @@ export function diffCommand(seat: UndoSeat): AnyCommand {
     name: 'diff',
     summary: 'Show what this session did to files: all of it, or the last turn that changed some',
     surfaces: [seat.surface],
+    readOnly: true,
     positional: ['which'],
     input: z.object({ which: z.enum(['last']).optional().describe('last: only the last turn with changes') }),
     async *run({ which }, { cwd }: CommandContext): AsyncGenerator<CommandOutput> {

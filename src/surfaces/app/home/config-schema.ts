@@ -48,7 +48,30 @@ const agent = z.object({
 
 const terminal = z.object({
   timeout: z.number().positive().max(86_400).default(180).describe('Seconds until a command is stopped.'),
-  sandbox: z.boolean().default(false).describe('Run commands in bubblewrap when it is installed.'),
+});
+
+/** Names of hosts, `name`, `name:port` or `*.name`. */
+const sandbox = z.object({
+  mode: z
+    .enum(['auto', 'machine'])
+    .default('auto')
+    .describe(
+      'Where commands run: inside walls wherever the machine can build them (`auto`), or as they are (`machine`), where the whole machine is the wall, e.g. a container of its own.',
+    ),
+  paths: z
+    .array(z.string().min(1))
+    .default([])
+    .describe(
+      'Further folders that commands inside walls may write; with `:ro` at the end, hidden ones they may read.',
+    ),
+  hosts: z
+    .array(z.string().min(1))
+    .default([])
+    .describe('Hosts that commands inside walls reach without a question: `name`, `name:port`, `*.name`.'),
+  env: z
+    .array(z.string().regex(/^[A-Za-z_]\w*$/, 'it takes names of variables, without values'))
+    .default([])
+    .describe('Names of further variables that commands get, secrets too; without it they get those that hold none.'),
 });
 
 const approvals = z.object({
@@ -56,7 +79,7 @@ const approvals = z.object({
     .enum(['ask', 'off', 'deny'])
     .default('ask')
     .describe(
-      'Risky commands: ask the person, run them (`off`; the hard list stays), or deny them. For one run: --permission-mode ask, auto (as `off`) or read-only; what is denied here stays denied.',
+      'Risky commands: ask the person, run what stays in the folder and the network (`off`; the rest is asked, the hard list stays), or deny them. For one run: --permission-mode ask, auto (as `off`) or read-only; what is denied here stays denied.',
     ),
 });
 
@@ -170,8 +193,9 @@ export const configSchema = z.object({
   toolsets: z.array(z.string()).default(['default']).describe('Toolsets that are offered to the model.'),
   agent: agent.prefault({}).describe('The turn.'),
   terminal: terminal.prefault({}).describe('The terminal tool.'),
+  sandbox: sandbox.prefault({}).describe('Walls around commands.'),
   approvals: approvals.prefault({}).describe('Questions before risky commands.'),
-  command_allowlist: z.array(z.string()).default([]).describe('Risky commands that were allowed for good.'),
+  command_allowlist: z.array(z.string()).default([]).describe('Exact commands and walls that were allowed for good.'),
   prompt_caching: promptCaching.prefault({}).describe('Cache marks of the prompt.'),
   memory: memory.prefault({}).describe('What is remembered across sessions.'),
   web: web.prefault({}).describe('Access to the web.'),

@@ -1,10 +1,13 @@
 // Owns changes of config.yaml that keep comments and unknown keys. Knows the schema only to check an edit before it is written.
-// Invariant: the file is replaced whole, and only by text that reads back valid; a newer file is never rewritten.
+// Invariant: the file is replaced whole, and only by text that reads back valid; of processes that change it at once each finds what the one
+// before wrote; a newer file is never rewritten.
 import { existsSync } from 'node:fs';
-import { Document, isScalar, parseDocument } from 'yaml';
+import { dirname } from 'node:path';
+import { Document, isNode, isScalar, parseDocument } from 'yaml';
 import type { z } from 'zod';
 import { atomicWrite } from '#base/atomic-write.ts';
 import type { JsonValue } from '#base/json.ts';
+import { withFileLock } from '#base/platform.ts';
 import { ok, type Refusal, type Result, refuse } from '#base/result.ts';
 import { issueText } from '#base/schema-issue.ts';
 import { findSecrets } from '#base/secrets.ts';
@@ -13,11 +16,14 @@ import { CONFIG_VERSION, configSchema } from './config-schema.ts';
 
 export type ConfigEditRefusal = 'config-newer' | 'config-value' | 'config-version' | 'secret';
 
-/** Sets `keys` to `value` (undefined removes it). Refusals change nothing; throws when the present file is broken or cannot be written. */
+/** Undefined removes it. Worked out of what stands there when it depends on it: another process may have changed that. */
+type NewValue = JsonValue | undefined | ((present: JsonValue | undefined) => JsonValue | undefined);
+
+/** Sets `keys` to `value`. Refusals change nothing; throws when the present file is broken or cannot be written. */
 export type EditConfig = (
   path: string,
   keys: readonly string[],
-  value: JsonValue | undefined,
+  value: NewValue,
 ) => Promise<Result<true, ConfigEditRefusal>>;
 
 /** Checks the settings of Talaria itself. */
@@ -30,9 +36,11 @@ export function editConfigBy(schema: z.ZodType): EditConfig {
 
 export interface ConfigEdit {
   readonly path: readonly string[];
-  /** Undefined removes it. */
-  readonly value: JsonValue | undefined;
+  readonly value: NewValue;
 }
+
+/** How long other processes that change it are waited for, ms. */
+const LOCK_WAIT_MS = 30_000;
 
 /** Several edits as one write; with `dryRun` only the checks. */
 export function editConfigTogether(schema: z.ZodType) {
@@ -41,22 +49,31 @@ export function editConfigTogether(schema: z.ZodType) {
     edits: readonly ConfigEdit[],
     { dryRun = false }: { readonly dryRun?: boolean } = {},
   ): Promise<Result<true, ConfigEditRefusal>> => {
-    for (const edit of edits) {
-      const refused = await refuseEdit(path, edit.path, edit.value);
-      if (refused) return refused;
-    }
-    const document = edited(path, edits);
-    const issue = schema.safeParse(document.toJS() ?? {}).error?.issues[0];
-    if (issue) return refuse('config-value', `${issue.path.join('.')}: ${issueText(issue)}`);
-    if (!dryRun) atomicWrite(path, document.toString({ lineWidth: 0 }));
-    return ok(true);
+    if (dryRun || !existsSync(dirname(path))) return changeFile(path, edits, { schema, dryRun });
+    return withFileLock(`${path}.lock`, () => changeFile(path, edits, { schema, dryRun }), { waitMs: LOCK_WAIT_MS });
   };
+}
+
+async function changeFile(
+  path: string,
+  edits: readonly ConfigEdit[],
+  { schema, dryRun }: { readonly schema: z.ZodType; readonly dryRun: boolean },
+): Promise<Result<true, ConfigEditRefusal>> {
+  for (const edit of edits) {
+    const refused = await refuseEdit(path, edit.path, edit.value);
+    if (refused) return refused;
+  }
+  const document = edited(path, edits);
+  const issue = schema.safeParse(document.toJS() ?? {}).error?.issues[0];
+  if (issue) return refuse('config-value', `${issue.path.join('.')}: ${issueText(issue)}`);
+  if (!dryRun) atomicWrite(path, document.toString({ lineWidth: 0 }));
+  return ok(true);
 }
 
 async function refuseEdit(
   path: string,
   keys: readonly string[],
-  value: JsonValue | undefined,
+  value: NewValue,
 ): Promise<Refusal<ConfigEditRefusal> | undefined> {
   const loaded = await loadConfig(path);
   if (loaded.readOnly) return refuse('config-newer', loaded.readOnly);
@@ -79,10 +96,16 @@ function edited(path: string, edits: readonly ConfigEdit[]): Document {
   const document = existsSync(path) ? parseDocument(readConfigText(path)) : new Document({ version: CONFIG_VERSION });
   if (document.contents === null) document.contents = document.createNode({ version: CONFIG_VERSION });
   for (const { path: keys, value } of edits) {
-    if (value === undefined) document.deleteIn(keys);
-    else setValue(document, keys, value);
+    const next = typeof value === 'function' ? value(presentValue(document, keys)) : value;
+    if (next === undefined) document.deleteIn(keys);
+    else setValue(document, keys, next);
   }
   return document;
+}
+
+function presentValue(document: Document, keys: readonly string[]): JsonValue | undefined {
+  const node: unknown = document.getIn(keys, true);
+  return isNode(node) ? (node.toJS(document) as JsonValue) : undefined;
 }
 
 /** A value in its old place keeps the comment beside it. */

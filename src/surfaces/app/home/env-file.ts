@@ -1,11 +1,16 @@
 // Owns `.env`, the one file of the home that holds secrets. Knows no provider.
-// Invariant: mode 0600, replaced whole or not at all, other lines and comments kept; no message ever contains a value.
+// Invariant: mode 0600, replaced whole or not at all, other lines and comments kept, also those that another process just wrote; no message
+// ever contains a value.
 import { readFileSync } from 'node:fs';
 import { atomicWrite } from '#base/atomic-write.ts';
 import { errorCode, errorText, TalariaError } from '#base/errors.ts';
+import { withFileLock } from '#base/platform.ts';
 
 /** The dot takes U+2028 and U+2029 too: only CR and LF end a line here. */
 const LINE = /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=(.*)$/s;
+
+/** How long other processes that change it are waited for, ms. */
+const LOCK_WAIT_MS = 30_000;
 
 /** Names and values in order of the file; an empty record when there is no file. Throws `env-unreadable`. */
 export function readEnvFile(path: string): Readonly<Record<string, string>> {
@@ -18,12 +23,16 @@ export function readEnvFile(path: string): Readonly<Record<string, string>> {
 }
 
 /** Sets one variable, in its old place when it has one. `value` may hold anything but a line break. */
-export function setEnvValue(path: string, name: string, value: string): void {
-  setEnvValues(path, { [name]: value });
+export function setEnvValue(path: string, name: string, value: string): Promise<void> {
+  return setEnvValues(path, { [name]: value });
 }
 
 /** Several variables in one write; undefined takes one out. Throws `env-invalid`, and nothing was written. */
-export function setEnvValues(path: string, values: Readonly<Record<string, string | undefined>>): void {
+export function setEnvValues(path: string, values: Readonly<Record<string, string | undefined>>): Promise<void> {
+  return withFileLock(`${path}.lock`, () => changeLines(path, values), { waitMs: LOCK_WAIT_MS });
+}
+
+function changeLines(path: string, values: Readonly<Record<string, string | undefined>>): void {
   const text = readText(path);
   const before = text === '' ? [] : text.replace(/\n$/, '').split('\n');
   const lines = [...before];

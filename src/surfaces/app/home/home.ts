@@ -1,7 +1,8 @@
 // Owns where things lie in a home (design 6). Knows no file's content.
 // Invariant: folders are 0700; nothing is made before it is needed (seed 001 ch 2: copy the folder to migrate, delete it to start fresh).
-import { existsSync, readdirSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { errorCode } from '#base/errors.ts';
 import { privateFolder, unusableFolder } from '#base/platform.ts';
 import type { Environment } from '../environment.ts';
 
@@ -18,7 +19,10 @@ export interface Home {
   readonly skills: string;
   /** What waits for the owner's yes. */
   readonly pending: string;
+  /** Which project files may instruct the agent. */
+  readonly trust: string;
   readonly backups: string;
+  readonly dailyCopies: string;
   /** What stood there before each write to a skill. */
   readonly skillBackups: string;
   /** What stood in files before the agent changed them, for `/undo`. */
@@ -26,6 +30,8 @@ export interface Home {
   readonly cache: string;
   /** Held by whoever writes while nobody looks on. */
   readonly unattendedLease: string;
+  /** Who has state.db open for writing. */
+  readonly openFlags: string;
   /** Whole outputs of tools whose preview the model saw. */
   readonly spill: string;
   readonly engines: string;
@@ -47,11 +53,14 @@ export function homeAt(root: string): Home {
     memories: at('memories'),
     skills: at('skills'),
     pending: at('pending'),
+    trust: at('trust'),
     backups: at('backups'),
+    dailyCopies: at('backups', 'daily'),
     skillBackups: at('backups', 'skills'),
     checkpoints: at('checkpoints'),
     cache: at('cache'),
     unattendedLease: at('cache', 'unattended.lock'),
+    openFlags: at('cache', 'open'),
     spill: at('cache', 'spill'),
     engines: at('engines'),
     models: at('models'),
@@ -66,8 +75,35 @@ export function findHome(environment: Environment): Home {
   return homeAt(named ? resolve(environment.cwd, named) : join(environment.userHome, '.talaria'));
 }
 
+/** Beside the home: there while a backup is brought back, and after that was killed. */
+export function restoreIntent({ root }: Home): string {
+  return join(dirname(root), `.${basename(root)}-restoring.json`);
+}
+
+/** Is the home there, and nothing can be written into it? Then everything that only reads works, and nothing else is tried. */
+export function isReadOnlyHome({ root }: Home): boolean {
+  if (!existsSync(root)) return false;
+  try {
+    accessSync(root, constants.W_OK);
+    return false;
+  } catch (error) {
+    return ['EROFS', 'EACCES', 'EPERM'].includes(errorCode(error) ?? '');
+  }
+}
+
+/** Of state.db, the newest first. */
+export function dailyCopies({ dailyCopies: folder }: Home): readonly string[] {
+  if (!existsSync(folder)) return [];
+  const names = readdirSync(folder).filter((name) => /^state-\d{4}-\d\d-\d\d\.db$/.test(name));
+  return names
+    .sort()
+    .reverse()
+    .map((name) => join(folder, name));
+}
+
 /** Makes the root, or tightens the permissions of an existing one. */
 export function makeHome(home: Home): void {
+  if (isReadOnlyHome(home)) return; // what needs writing says so itself
   privateFolder(home.root);
 }
 

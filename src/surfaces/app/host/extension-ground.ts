@@ -5,6 +5,7 @@ import type { Database } from '#base/database/connection.ts';
 import type { JsonValue } from '#base/json.ts';
 import type { ExtensionHost } from '#core/agent/extension-host.ts';
 import type { Tier } from '#core/model/model-client.ts';
+import type { Walls } from '#core/tools/walls/walls.ts';
 import type { Judge } from '#mind/evidence/judge/judge.ts';
 import type { OpenLibrary } from '#mind/skills/library/skill-library.ts';
 import type { SkillDoor } from '#mind/skills/skill-door.ts';
@@ -61,6 +62,10 @@ export interface ExtensionGround {
   readonly clock: Clock;
   readonly places: ExtensionPlaces;
   readonly variables: Readonly<Record<string, string | undefined>>;
+  /** What a command gets of them (command-variables.ts). Throws `config-invalid`. */
+  readonly commandVariables: () => Promise<Readonly<Record<string, string | undefined>>>;
+  /** Around commands. */
+  readonly walls: () => Promise<Walls>;
   readonly program: readonly string[];
   /** Tells the owner one sentence: at the start of a chat, later in the log. Absent where nobody listens. */
   readonly notice?: (text: string) => void;

@@ -14,8 +14,8 @@ export async function keepSettings(home: Home, { config = [], secrets = {} }: Se
   const checked = await edit(home.config, config, { dryRun: true });
   if (!checked.ok) throw new TalariaError(checked.detail, { code: checked.reason });
   const entries = Object.entries(secrets);
-  setEnvValues(home.env, Object.fromEntries(entries.filter(([, value]) => value !== undefined)));
+  await setEnvValues(home.env, Object.fromEntries(entries.filter(([, value]) => value !== undefined)));
   const done = await edit(home.config, config);
   if (!done.ok) throw new TalariaError(done.detail, { code: done.reason });
-  setEnvValues(home.env, Object.fromEntries(entries.filter(([, value]) => value === undefined)));
+  await setEnvValues(home.env, Object.fromEntries(entries.filter(([, value]) => value === undefined)));
 }

@@ -7,7 +7,7 @@ import { type LoadedConfig, loadConfig } from '../home/config.ts';
 import { readConfigSection } from '../home/config-section.ts';
 import type { Home } from '../home/home.ts';
 import { fillVariables, type Variables } from '../models/find-providers.ts';
-import { mergedVariables } from '../parts/compose-models.ts';
+import { childEnvironment, mergedVariables } from '../parts/compose-models.ts';
 import { externalSkillFolders } from '../parts/mind/external-skills.ts';
 import type { ExtensionGround, ExtensionMind, ExtensionSettings } from './extension-ground.ts';
 
@@ -29,6 +29,7 @@ export function extensionGround({
 }): ExtensionGround {
   const { skills, skillBackups, stateDatabase, evidenceDatabase, engines, models, config, root } = home;
   const { userHome, program = ['talaria'] } = environment;
+  const read = async () => loaded ?? (await loadConfig(home.config));
   return {
     clock,
     places: {
@@ -39,9 +40,11 @@ export function extensionGround({
     get variables() {
       return mergedVariables(home, environment);
     },
+    commandVariables: async () => childEnvironment(home, environment, (await read()).config),
+    walls: async () => (await app()).walls(),
     program,
     ...(notice ? { notice } : {}),
-    settings: async () => settingsOf(loaded ?? (await loadConfig(home.config)), mergedVariables(home, environment)),
+    settings: async () => settingsOf(await read(), mergedVariables(home, environment)),
     keep: async (change) => (await import('./keep-settings.ts')).keepSettings(home, change),
     open: async () => mindOf(await app()),
   };

@@ -179,7 +179,7 @@ async function keep(
   const row = providerRow(provider.name);
   if (provider.baseUrl !== row?.baseUrl) edits.unshift([['providers', provider.name, 'base_url'], provider.baseUrl]);
   if (!row && provider.apiKey) edits.unshift([['providers', provider.name, 'api_key'], `\${${provider.keyVariable}}`]);
-  if (provider.apiKey && provider.keyVariable) setEnvValue(home.env, provider.keyVariable, provider.apiKey);
+  if (provider.apiKey && provider.keyVariable) await setEnvValue(home.env, provider.keyVariable, provider.apiKey);
   for (const [keys, value] of edits) {
     const edited = await editConfig(home.config, keys, value);
     if (!edited.ok) return refuse('model-failed', `It works, but config.yaml was not changed: ${edited.detail}`);

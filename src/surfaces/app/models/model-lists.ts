@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { atomicWrite } from '#base/atomic-write.ts';
 import type { Clock } from '#base/clock.ts';
+import { TalariaError } from '#base/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJsonObject } from '#base/json.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 import { ModelError, type ModelErrorCode } from '#core/model/model-client.ts';
@@ -45,10 +46,7 @@ export function createModelLists(cacheFolder: string, clock: Clock): ModelLists 
       const answer = await askModels(provider, { clock, timeoutMs: LIST_TIMEOUT_MS, signal });
       if (answer.ok) {
         const models = answer.value.map((model) => ({ ...model }));
-        atomicWrite(
-          listFile,
-          JSON.stringify({ ...readCache(listFile), [provider.baseUrl]: { at: clock.now(), models } }),
-        );
+        keepCache(listFile, { ...readCache(listFile), [provider.baseUrl]: { at: clock.now(), models } });
       }
       return answer;
     },
@@ -68,11 +66,11 @@ export function createModelLists(cacheFolder: string, clock: Clock): ModelLists 
       const present = found.filter((entry) => entry !== undefined);
       const names = present.map((entry) => entry.provider.name);
       if (names.length > 0 || lists.cachedLocal()?.length) {
-        atomicWrite(localFile, JSON.stringify({ at: clock.now(), found: names }));
+        keepCache(localFile, { at: clock.now(), found: names });
         const known = Object.fromEntries(
           present.map((entry) => [entry.provider.baseUrl, { at: clock.now(), models: entry.models }]),
         );
-        atomicWrite(listFile, JSON.stringify({ ...readCache(listFile), ...known }));
+        keepCache(listFile, { ...readCache(listFile), ...known });
       }
       return present.map((entry) => entry.provider);
     },
@@ -114,6 +112,15 @@ function cachedModels(value: JsonValue | undefined): readonly ListedModel[] {
     if (typeof id !== 'string') return [];
     return [{ id, ...(typeof contextWindow === 'number' ? { contextWindow } : {}) }];
   });
+}
+
+/** What cannot be kept is asked for again: a home that can only be read is looked at all the same. */
+function keepCache(path: string, value: object): void {
+  try {
+    atomicWrite(path, JSON.stringify(value));
+  } catch (error) {
+    if (!(error instanceof TalariaError)) throw error;
+  }
 }
 
 function readCache(path: string): JsonObject {

@@ -5,6 +5,7 @@ import type { ModelClient } from '#core/model/model-client.ts';
 import type { AppOptions } from '../app.ts';
 import { EXTENSIONS } from '../extensions.ts';
 import { type LoadedConfig, loadConfig } from '../home/config.ts';
+import type { Config } from '../home/config-schema.ts';
 import { readEnvFile } from '../home/env-file.ts';
 import type { Home } from '../home/home.ts';
 import type { ClientSurroundings } from '../models/build-client.ts';
@@ -17,6 +18,7 @@ import { createModelLists, type ModelLists } from '../models/model-lists.ts';
 import { PROVIDERS } from '../models/provider-table.ts';
 import { withFix } from '../with-fix.ts';
 import type { Background } from './background.ts';
+import { commandVariables, looksSecret } from './command-variables.ts';
 
 export interface ModelParts {
   readonly home: Home;
@@ -34,22 +36,23 @@ export interface ComposedModels {
   readonly surroundings: ClientSurroundings;
 }
 
-/** The environment of the process over the home's .env; an empty variable counts as not set. */
-export function mergedVariables(home: Home, environment: AppOptions['environment']): Variables {
-  const set = Object.entries(environment.variables).filter(([, value]) => value !== undefined && value !== '');
-  return { ...readEnvFile(home.env), ...Object.fromEntries(set) };
+/** The environment of the process, its keys too, over the home's .env; an empty variable counts as not set. For who signs requests. */
+export function mergedVariables(home: Home, { variables, keyring }: AppOptions['environment']): Variables {
+  const set = Object.entries(variables).filter(([, value]) => value !== undefined && value !== '');
+  return { ...readEnvFile(home.env), ...keyring?.values(), ...Object.fromEntries(set) };
 }
 
 /** `memory.env` as it is written. */
 type GivenEnv = Readonly<Record<string, string>>;
 
 /**
- * Values that may stand nowhere but in .env: everything of .env, also what the environment hides, every key of a known provider, and
- * what `memory.env` gives as a secret, filled in.
+ * Values that may stand nowhere but in .env: everything of .env, also what the environment hides, every key of a known provider, what
+ * else of the environment has the look of a secret, and what `memory.env` gives as one, filled in.
  */
 export function secretValues(home: Home, variables: Variables, given: GivenEnv = {}): readonly string[] {
   const kept = readEnvFile(home.env);
-  const names = new Set([...Object.keys(kept), ...secretNames()]);
+  const looks = Object.entries(variables).filter(([name, value = '']) => looksSecret(name, value));
+  const names = new Set([...Object.keys(kept), ...secretNames(), ...looks.map(([name]) => name)]);
   const filled = secretEntries(given).map((text) => fillVariables(text, variables));
   const values = new Set([
     ...Object.values(kept),
@@ -59,15 +62,19 @@ export function secretValues(home: Home, variables: Variables, given: GivenEnv =
   return [...values].filter((value) => value.length >= 8).sort((a, b) => b.length - a.length);
 }
 
-/** What commands get to see: the process's environment without any key, and without our own compile cache. */
+/** What commands get to see (command-variables.ts): of the process's environment alone, and no key of this home. */
 export function childEnvironment(
   home: Home,
-  { variables }: AppOptions['environment'],
-  given: GivenEnv = {},
+  { variables, keyring }: AppOptions['environment'],
+  { memory, sandbox }: Pick<Config, 'memory' | 'sandbox'>,
 ): Variables {
-  const referred = secretEntries(given).flatMap((text) => [...text.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name));
-  const hidden = new Set([...Object.keys(readEnvFile(home.env)), ...secretNames(), ...referred, 'NODE_COMPILE_CACHE']);
-  return Object.fromEntries(Object.entries(variables).filter(([name]) => !hidden.has(name)));
+  const refers = (text: string) => [...text.matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => name);
+  const hidden = new Set([
+    ...Object.keys(readEnvFile(home.env)),
+    ...secretNames(),
+    ...secretEntries(memory.env).flatMap(refers),
+  ]);
+  return commandVariables({ ...keyring?.values(), ...variables }, { named: sandbox.env, hidden });
 }
 
 function secretEntries(given: GivenEnv): readonly string[] {

@@ -2,15 +2,18 @@
 // Knows the tools' rooms, not their work. Invariant: the selection is made once, so that every prompt of the run shows the same tools.
 import type { Clock } from '#base/clock.ts';
 import { TalariaError } from '#base/errors.ts';
+import type { JsonValue } from '#base/json.ts';
 import type { AnyTool } from '#core/agent/tool.ts';
 import type { ModelClient } from '#core/model/model-client.ts';
 import { createClarifyTool } from '#core/tools/clarify-tool.ts';
 import { createFileTools } from '#core/tools/file/file-tools.ts';
 import { createToolRegistry, type ToolRegistry, type ToolSelection } from '#core/tools/registry/tool-registry.ts';
 import { TOOLSETS } from '#core/tools/registry/toolsets.ts';
-import { createAllowList, type RememberedApprovals } from '#core/tools/risk/allow-list.ts';
+import { createAllowList, type RememberedApprovals } from '#core/tools/terminal/allow-list.ts';
+import { openingOf } from '#core/tools/terminal/openings.ts';
 import { createTerminalTool, type TerminalTools } from '#core/tools/terminal/terminal-tool.ts';
 import { createTodoTool } from '#core/tools/todo-tool.ts';
+import type { Walls } from '#core/tools/walls/walls.ts';
 import { createWebFetchTool } from '#core/tools/web/web-fetch-tool.ts';
 import type { ForegroundGate } from '#mind/evidence/gate/foreground-gate.ts';
 import type { MemoryProviders } from '#mind/learning/provider/compose-providers.ts';
@@ -27,6 +30,7 @@ import type { Home } from '../home/home.ts';
 import type { Extensions } from '../host/extension-host.ts';
 import { nearestName } from '../nearest-name.ts';
 import { mergedVariables } from './compose-models.ts';
+import { composeWalls } from './compose-walls.ts';
 import { createLazyReflex, type LazyReflex } from './lazy-reflex.ts';
 import type { ComposedMind } from './mind/compose-mind.ts';
 import { skillDraft } from './mind/foreground-drafts.ts';
@@ -36,10 +40,13 @@ export interface ComposedTools {
   readonly byName: ReadonlyMap<string, AnyTool>;
   readonly reflex: LazyReflex;
   readonly allowList: RememberedApprovals;
+  /** What keeps commands in. */
+  /** Around every command. */
+  readonly walls: Walls;
   /** What skills are offered by. */
   readonly conditions: () => SkillConditions;
-  /** Ends what tools left running in the background. */
-  close(): Promise<void>;
+  /** Ends what tools left running in the background, of one session or of all. */
+  close(sessionId?: string): Promise<void>;
 }
 
 /** What a session of this run can do: skills are offered by it. */
@@ -76,7 +83,10 @@ export interface ToolParts {
 
 export function composeTools(options: AppOptions, parts: ToolParts): ComposedTools {
   const registry = createToolRegistry(TOOLSETS, parts.loaded.cache);
-  const terminal = terminalTools(parts);
+  const allowList = allowListOf(parts);
+  const ground = { home: parts.home, environment: options.environment, clock: parts.clock };
+  const walls = options.extra?.walls ?? composeWalls(parts.loaded.config, ground);
+  const terminal = terminalTools(parts, walls, allowList);
   const extra = [...parts.extensions.tools.values(), ...(options.extra?.tools ?? [])];
   const chosen: { selection?: ToolSelection } = {};
   const conditions = conditionsOf(
@@ -84,7 +94,8 @@ export function composeTools(options: AppOptions, parts: ToolParts): ComposedToo
     () => registry.list(),
   );
   const skills = skillTools(options, parts, conditions);
-  for (const tool of [...terminal.tools, ...plainTools(options, parts), ...skills, ...extra]) registry.register(tool);
+  for (const tool of [...terminal.tools, ...plainTools(options, parts, walls), ...skills, ...extra])
+    registry.register(tool);
   offerByDefault(registry, parts);
   const selection = select(registry, options, parts);
   refuseUnknown(options.run?.allowedTools ?? [], selection);
@@ -97,30 +108,40 @@ export function composeTools(options: AppOptions, parts: ToolParts): ComposedToo
       const { rules, tasks } = parts.extensions;
       return { rules: [...rules.values()], tasks: [...tasks.values()] };
     }, parts.clock),
-    allowList: allowListOf(parts),
-    close: () => terminal.closeAll(),
+    allowList,
+    walls,
+    close: (sessionId) => terminal.closeAll(sessionId),
   };
 }
 
-function terminalTools({ childEnvironment, home, loaded }: ToolParts): TerminalTools {
-  const { timeout, sandbox } = loaded.config.terminal;
+function terminalTools(
+  { childEnvironment, home, loaded }: ToolParts,
+  walls: Walls,
+  allowList: RememberedApprovals,
+): TerminalTools {
   return createTerminalTool({
     env: childEnvironment,
     home: home.root,
     scratch: [home.spill],
-    timeout,
-    ...(sandbox ? { sandbox: {} } : {}),
+    timeout: loaded.config.terminal.timeout,
+    walls,
+    opened: () => allowList.list().flatMap(({ key }) => openingOf(key) ?? []),
   });
 }
 
-function plainTools({ environment }: AppOptions, parts: ToolParts): readonly AnyTool[] {
+function plainTools({ environment }: AppOptions, parts: ToolParts, walls: Walls): readonly AnyTool[] {
   const { mind, loaded, home, providers } = parts;
   const search = createSessionSearchTool(mind.store, summaries(parts));
   const { enabled } = loaded.config.memory;
   const memory = (providers?.tools() ?? [createMemoryTool(mind.memory, parts.gate)]).filter(
     ({ name }) => enabled || name !== 'memory',
   );
-  const files = createFileTools({ home: home.root, userHome: environment.userHome, scratch: [home.spill] });
+  const files = createFileTools({
+    home: home.root,
+    userHome: environment.userHome,
+    scratch: [home.spill],
+    tempIsPrivate: () => walls.state().kind === 'walls',
+  });
   const web = createWebFetchTool({ privateHosts: loaded.config.web.private_hosts });
   return [...files, ...memory, search, createTodoTool(), createClarifyTool(), web];
 }
@@ -200,17 +221,17 @@ function refuseUnknown(allowed: readonly string[], { schemas, unavailable }: Too
   );
 }
 
+function namesIn(kept: JsonValue | undefined): readonly string[] {
+  return Array.isArray(kept) ? kept.filter((name) => typeof name === 'string') : [];
+}
+
 /** What is allowed for good goes into config.yaml; where that cannot be written it holds for the session. */
 function allowListOf({ home, loaded }: ToolParts): RememberedApprovals {
   return createAllowList({
     always: loaded.config.command_allowlist,
     persist: async (edit) => {
-      const [{ editConfig }, { loadConfig }] = await Promise.all([
-        import('../home/edit-config.ts'),
-        import('../home/config.ts'),
-      ]);
-      const kept = (await loadConfig(home.config)).config.command_allowlist;
-      const edited = await editConfig(home.config, ['command_allowlist'], [...edit(kept)]);
+      const { editConfig } = await import('../home/edit-config.ts');
+      const edited = await editConfig(home.config, ['command_allowlist'], (kept) => [...edit(namesIn(kept))]);
       if (!edited.ok) throw new TalariaError(edited.detail, { code: edited.reason });
     },
   });

@@ -20,7 +20,8 @@ import { defaultStopConditions } from '#core/agent/turn/stop-conditions.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
 import type { ModelClient, Tier } from '#core/model/model-client.ts';
 import type { ToolSelection } from '#core/tools/registry/tool-registry.ts';
-import type { RememberedApprovals } from '#core/tools/risk/allow-list.ts';
+import type { RememberedApprovals } from '#core/tools/terminal/allow-list.ts';
+import type { Walls } from '#core/tools/walls/walls.ts';
 import type { Judge } from '#mind/evidence/judge/judge.ts';
 import type { Learning } from '#mind/learning/learning.ts';
 import type {
@@ -126,6 +127,7 @@ export class ComposedApp implements App {
   readonly windowOf = (tier: Tier): number => this.#parts.models.desk.forTier(tier).traits.contextWindow;
   readonly models = (): readonly ModelInfo[] => this.#parts.models.desk.list();
   readonly approvals = (): RememberedApprovals => this.#parts.tools.allowList;
+  readonly walls = (): Walls => this.#parts.tools.walls;
   readonly tools = (): ToolSelection => this.#parts.tools.selection;
   readonly reflexRules = (): Promise<readonly ReflexRule[]> => this.#parts.tools.reflex.rules();
   readonly reflexQuestion: App['reflexQuestion'] = (talk) => this.#parts.tools.reflex.question(talk);
@@ -146,7 +148,8 @@ export class ComposedApp implements App {
     const { firstScreen } = await import('../first-screen.ts');
     const providers = this.#parts.models.desk.providers();
     const { cwd, userHome } = this.environment;
-    return firstScreen({ model: this.model(), providers, cwd, homeRoot: this.home.root, userHome });
+    const facts = { model: this.model(), providers, cwd, homeRoot: this.home.root, userHome };
+    return firstScreen({ ...facts, walls: this.walls().state() });
   }
 
   async commands(): Promise<readonly AnyCommand[]> {
@@ -259,11 +262,16 @@ export class ComposedApp implements App {
     if (mode === 'deny') return { approve: async () => ({ decision: 'deny', reason: 'approvals.mode is deny' }) };
     if (this.approvalMode() !== 'off') return asked;
     const isForRun = this.#parts.options.run?.permission === 'auto';
-    const reason = isForRun ? 'this run approves all' : 'approvals.mode is off';
+    const by = isForRun ? '--yes' : 'approvals.mode off';
+    const far = `${by} approves no more than the folder and the network, and this goes beyond; it needs a yes at a terminal`;
     return {
       approve: async (request, signal) => {
-        const isAsked = request.key === '' && !(isForRun && asked === denyingApprover);
-        return isAsked ? asked.approve(request, signal) : { decision: 'once', reason };
+        const isNear = (request.reach ?? 'beyond') !== 'beyond';
+        const isAlone = asked === denyingApprover;
+        // An empty key is asked about each time, where somebody is there to be asked.
+        if (isNear && (request.key !== '' || (isForRun && isAlone)))
+          return { decision: 'once', reason: `${by} approves it` };
+        return isAlone && !isNear ? { decision: 'deny', reason: far } : asked.approve(request, signal);
       },
     };
   }
@@ -307,6 +315,7 @@ export class ComposedApp implements App {
         place: { cwd: seat.cwd, clock, asker: seat.asker, spillFolder: home.spill, redact, files: mind.files },
         hooks: [
           ...(options.extra?.hooks ?? []),
+          { name: 'terminal', sessionEnd: ({ sessionId }) => tools.close(sessionId) },
           ...mindHooks.hooks,
           ...(providers?.hooks ?? []),
           ...learning.hooks,

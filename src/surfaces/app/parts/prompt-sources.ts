@@ -1,12 +1,13 @@
 // Owns gathering what a session's prompt is built from: SOUL.md, the folder, the project file, memory. Building is core/agent's.
-// Invariant: a source that cannot be read as text is left out, never an error: a prompt can always be built.
+// Invariant: a source that cannot be read as text is left out, never an error: a prompt can always be built; so is a project
+// file that the owner has not agreed to.
 import { readFileSync } from 'node:fs';
 import { arch, platform, release } from 'node:os';
 import { type Clock, localDate } from '#base/clock.ts';
 import { sliceText } from '#base/text.ts';
 import type { PromptSources } from '#core/agent/prompt/frozen-prompt.ts';
-import { findProjectFile } from '#core/agent/prompt/project-file.ts';
 import type { Home } from '../home/home.ts';
+import { lookAtProject } from '../home/trust.ts';
 
 const SOUL_LIMIT = 20_000;
 
@@ -24,10 +25,10 @@ export interface PromptPlace {
 export function gatherPromptSources(place: PromptPlace): PromptSources {
   const { home, cwd, clock, memory, skills, appended } = place;
   const identity = readSoul(home.soul);
-  const project = findProjectFile(cwd);
+  const project = lookAtProject(home, cwd);
   return {
     ...(identity ? { identity } : {}),
-    ...(project ? { project } : {}),
+    ...(project?.verdict === 'trusted' ? { project: project.file } : {}),
     environment: environmentLine(cwd, clock),
     skills,
     memory,

@@ -74,7 +74,7 @@ class Between implements BetweenTurns {
 
   async *#decide(offer: LearningOffer, ask: Ask, signal: AbortSignal): AsyncGenerator<string, void> {
     for (;;) {
-      const answer = (await ask({ lines: [`${offer.line} y / n / show / always`] }, signal))?.trim() ?? '';
+      const answer = (await ask({ lines: [offer.line], keys: 'y / n / show / always' }, signal))?.trim() ?? '';
       const wish = WISHES.find(([pattern]) => pattern.test(answer))?.[1] ?? 'later';
       if (wish === 'show') {
         yield offer.text;

@@ -75,7 +75,9 @@ class ChatScreen {
   readonly #keys = new Container();
   readonly #footer = new Footer(this.#paint);
   readonly #working: WorkingLine;
-  readonly #questions = new QuestionQueue(() => this.#showQuestion());
+  readonly #questions: QuestionQueue;
+  /** What stood in the editor when a question came: it is no answer, and comes back. */
+  #draft = '';
   readonly #meter = new TurnMeter();
   readonly #ended = Promise.withResolvers<number>();
   readonly #leaving = new AbortController();
@@ -94,6 +96,8 @@ class ChatScreen {
     this.#editor = new Editor(this.#tui, editorTheme(this.#paint));
     this.#working = new WorkingLine(this.#tui, this.#paint, (elapsed) => this.#activity(elapsed));
     this.#history = openInputHistory(options.historyFile, (error) => this.#transcript.addLine(errorText(error), 'red'));
+    const onOpen = () => this.#showKeys();
+    this.#questions = new QuestionQueue({ onChange: () => this.#showQuestion(), onOpen, clock: app.clock });
     const { ask } = this.#questions;
     this.#chat = new ChatSession({
       app,
@@ -170,6 +174,8 @@ class ChatScreen {
       this.#hold.suspend();
       return { consume: true };
     }
+    // Not even the keys that would stop or search: what comes now was meant for something else.
+    if (this.#questions.isUnread) return { consume: true };
     if (this.#isSearching) return undefined;
     if (this.#editor.getText() === '' && this.#onKeyOfEmptyLine(data)) return { consume: true };
     if (matchesKey(data, 'ctrl+r') && !this.#questions.current) return this.#search();
@@ -366,8 +372,21 @@ class ChatScreen {
 
   #showQuestion(): void {
     const { current } = this.#questions;
+    const typed = this.#editor.getExpandedText();
+    this.#draft = current ? [this.#draft, typed].filter(Boolean).join('\n') : this.#draft;
+    if (current) this.#editor.setText('');
+    else if (this.#draft !== '') this.#editor.setText([this.#draft, typed].filter(Boolean).join('\n'));
+    if (!current) this.#draft = '';
     this.#panel.show(current);
     this.#showInput(current?.secret ? this.#secretInput() : this.#editor);
+    if (!current) return;
+    this.#tui.renderNow();
+    this.#questions.drawn();
+  }
+
+  #showKeys(): void {
+    this.#panel.showKeys();
+    this.#tui.requestRender();
   }
 
   #showInput(input: Editor | SecretInput | HistorySearch = this.#editor): void {
@@ -385,7 +404,7 @@ class ChatScreen {
   }
 
   #activity(elapsed: string): string {
-    if (this.#questions.current) return `waiting for your answer · ${elapsed} · Ctrl-C stops`;
+    if (this.#questions.isOpen) return `waiting for your answer · ${elapsed} · Ctrl-C stops`;
     if (this.#chat.isStopping) return `stopping · ${elapsed} · Ctrl-C leaves`;
     return `${this.#meter.activity} · ${elapsed} · Ctrl-C stops`;
   }

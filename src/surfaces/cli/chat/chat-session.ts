@@ -12,6 +12,7 @@ import type { App } from '#surfaces/app/app.ts';
 import { openProblem } from '../open-problem.ts';
 import type { Ask } from '../questions.ts';
 import { asJson } from '../render-output.ts';
+import { visible } from '../terminal-text.ts';
 import { type BetweenTurns, createBetweenTurns } from './between-turns.ts';
 import type { ChatControl, CommandFailure } from './chat-control.ts';
 import { chatCommands } from './slash-commands.ts';
@@ -263,7 +264,8 @@ export class ChatSession implements ChatControl {
     const here = { cwd: this.app.environment.cwd, signal, ...(sessionId === undefined ? {} : { sessionId }) };
     if (!ask) return here;
     const askLine = async (question: string, kind?: 'secret') =>
-      (await ask({ lines: [question], ...(kind === 'secret' ? { secret: true } : {}) }, signal)) ?? '';
+      (await ask({ lines: visible(question).split('\n'), ...(kind === 'secret' ? { secret: true } : {}) }, signal)) ??
+      '';
     return { ...here, ask: askLine };
   }
 

@@ -8,7 +8,7 @@ import {
   type SlashCommand,
 } from '@earendil-works/pi-tui';
 import { isAborted } from '#base/abort.ts';
-import { fullPath, secretTest } from '#core/tools/file/file-access.ts';
+import { fullPath, realPath, secretTest } from '#core/tools/file/file-access.ts';
 import { walkFolder } from '#core/tools/search/walk-folder.ts';
 import { chatAlias, chatName } from '../command-words.ts';
 import type { ChatControl } from './chat-control.ts';
@@ -82,10 +82,12 @@ const FILES_SEEN = 20_000;
 async function filesLike(typed: string, place: LinePlace, signal: AbortSignal): Promise<readonly string[]> {
   const above = typed.slice(0, typed.lastIndexOf('/') + 1);
   const wanted = typed.slice(above.length).toLowerCase();
-  const ranked = [...(await namesBelow(fullPath(above || '.', place.cwd, place), place, signal))].flatMap((name) => {
-    const rank = rankOf(name.toLowerCase(), wanted);
-    return rank === undefined ? [] : [{ name, rank }];
-  });
+  const ranked = [...(await namesBelow(realPath(fullPath(above || '.', place.cwd, place)), place, signal))].flatMap(
+    (name) => {
+      const rank = rankOf(name.toLowerCase(), wanted);
+      return rank === undefined ? [] : [{ name, rank }];
+    },
+  );
   ranked.sort((a, b) => a.rank - b.rank || depth(a.name) - depth(b.name) || (a.name < b.name ? -1 : 1));
   return ranked.slice(0, FILES_OFFERED).map(({ name }) => above + name);
 }

@@ -1,13 +1,16 @@
 // Owns `/init`: a first AGENTS.md for a folder. A model is asked to write it; without one it is filled from what lies there.
 // Knows no prompt of sessions. Invariants: facts of the folder alone; a file that is there is never written over.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { atomicWrite } from '#base/atomic-write.ts';
 import { isJsonObject, parseJsonObject } from '#base/json.ts';
+import { readRegular } from '#base/paths/open-files.ts';
 import { oneLine } from '#base/text.ts';
 import { refused } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandContext, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
+import type { App } from '#surfaces/app/app.ts';
+import { lookAtProject, trustProject } from '#surfaces/app/home/trust.ts';
 import type { ChatControl } from './chat-control.ts';
 
 /** Sent as the owner's own line. */
@@ -28,13 +31,13 @@ export function initCommand(chat: ChatControl): AnyCommand {
     surfaces: ['chat'],
     input: z.object({}),
     run: async function* (_input, context) {
-      if (chat.app.model().tier === 'T0') yield* writeTemplate(context);
+      if (chat.app.model().tier === 'T0') yield* writeTemplate(chat.app, context);
       else chat.submit(INIT_PROMPT);
     },
   });
 }
 
-async function* writeTemplate({ cwd, ask }: CommandContext): AsyncGenerator<CommandOutput, void> {
+async function* writeTemplate(app: App, { cwd, ask }: CommandContext): AsyncGenerator<CommandOutput, void> {
   const path = join(cwd, NAME);
   if (existsSync(path)) {
     yield refused('file-exists', `${NAME} is already there.`, 'With a model, /init goes through it.');
@@ -58,6 +61,8 @@ async function* writeTemplate({ cwd, ask }: CommandContext): AsyncGenerator<Comm
     return;
   }
   atomicWrite(path, `${text}\n`, { mode: 0o644 });
+  const written = lookAtProject(app.home, cwd);
+  if (answer !== undefined && written?.file.path === path) trustProject(app.home, written.file, app.clock);
   yield { type: 'line', text: `${NAME} is written; it counts from the next session on: /new` };
 }
 
@@ -93,9 +98,11 @@ function folderLines(cwd: string): readonly string[] {
   return folders.length === 0 ? [] : ['', '## Folders', '', ...folders];
 }
 
+const MOST_BYTES = 2_000_000;
+
 function textOf(cwd: string, name: string): string {
   try {
-    return readFileSync(join(cwd, name), 'utf8');
+    return readRegular(join(cwd, name), MOST_BYTES).toString('utf8');
   } catch {
     // What is not there, or cannot be read, adds no line.
     return '';

@@ -8,6 +8,8 @@ import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/
 import type { Conversation } from '#core/agent/conversation.ts';
 import { messageText } from '#core/model/message.ts';
 import { writeExport } from '#surfaces/app/commands/sessions/export-command.ts';
+import { wallsLine } from '#surfaces/app/first-screen.ts';
+import { askTrust } from '../ask-trust.ts';
 import { formatCost, plain } from '../terminal-text.ts';
 import type { ChatControl } from './chat-control.ts';
 
@@ -37,8 +39,10 @@ function newCommand(chat: ChatControl): AnyCommand {
     summary: 'start a new session; /resume goes back',
     surfaces: ['chat'],
     input: z.object({}),
-    run: async function* () {
+    run: async function* (_input, { ask }) {
       const before = spoken(chat)?.session.id;
+      const leftOut = await askTrust(chat.app, ask);
+      if (leftOut !== undefined) yield line(leftOut);
       const problem = await chat.startNew();
       const back = before === undefined ? '' : ` · the one before is kept: /resume ${before}`;
       yield problem ?? line(`new session ${chat.conversation?.session.id ?? ''}${back}`);
@@ -190,7 +194,6 @@ function statusCommand(chat: ChatControl): AnyCommand {
 async function statusRows(chat: ChatControl): Promise<readonly (readonly [string, string])[]> {
   const { app } = chat;
   const { id, tier, reason } = app.model();
-  const { config } = app.loaded;
   const allowed = app.approvals().list().length;
   const { library } = app.skills;
   await library.ready();
@@ -203,7 +206,7 @@ async function statusRows(chat: ChatControl): Promise<readonly (readonly [string
     ['folder', shownPath(app.environment.cwd, app.environment.userHome)],
     ...(await sessionRows(chat)),
     ['approvals', `${app.approvalMode()}; ${allowed} allowed without asking: /permissions`],
-    ['sandbox', config.terminal.sandbox ? 'on' : 'off'],
+    ['walls', wallsLine(app.walls().state())],
     ['memory', `${work} about the work, ${you} about you`],
     ['skills', String(library.list().length)],
     ['home', shownPath(app.home.root, app.environment.userHome)],

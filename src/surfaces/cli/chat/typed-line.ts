@@ -3,7 +3,7 @@
 // out is said; a file that holds secrets never goes along; a path that does not exist is a word like any other.
 import { plural } from '#base/text.ts';
 import type { TextPart } from '#core/model/message.ts';
-import { type FileToolsOptions, fullPath, readRisk } from '#core/tools/file/file-access.ts';
+import { type FileToolsOptions, fullPath, readRisk, realPath } from '#core/tools/file/file-access.ts';
 import { readWindow } from '#core/tools/file/read-window.ts';
 import { describeBinary, sniffFile, statFile } from '#core/tools/file/text-file.ts';
 import { walkFolder } from '#core/tools/search/walk-folder.ts';
@@ -118,8 +118,9 @@ interface Taken {
 }
 
 async function take(mention: Mention, taking: Taking): Promise<Taken> {
-  const { path, full, kind } = mention;
-  const kept = whyKept(mention, taking);
+  const { path, kind } = mention;
+  const full = realPath(mention.full);
+  const kept = whyKept({ ...mention, full }, taking);
   if (kept !== undefined) return { note: `does not go along: ${kept}` };
   if (kind === 'folder') return takeListing(path, full, taking);
   const window = { offset: 1, limit: Number.POSITIVE_INFINITY, maxChars: taking.room, maxLine: taking.room };

@@ -1,7 +1,7 @@
 // Owns the chat as plain lines: no colours, no cursor movement, one line an event. For pipes, dumb terminals, --plain, screen readers.
 // Knows no session logic (chat-session). Invariant: ends when its input ends, after every line was answered.
 import type { Readable } from 'node:stream';
-import { systemClock } from '#base/clock.ts';
+import type { Clock } from '#base/clock.ts';
 import { absentAsker, denyingApprover } from '#core/agent/approver.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
 import type { App } from '#surfaces/app/app.ts';
@@ -46,9 +46,10 @@ const MARKS: Readonly<Record<EventLine['kind'], string>> = {
 };
 
 export async function runPlainChat(app: App, options: PlainChatOptions, target: Target): Promise<number> {
-  const questions = new QuestionQueue(() => asking.change());
-  const lines = readLines(options.input, questions);
-  const asking = createAsking(questions, lines, target);
+  const { clock } = app;
+  const questions = new QuestionQueue({ onChange: () => asking.change(), onOpen: () => asking.open(), clock });
+  const lines = readLines(options.input, questions, () => interrupt() || process.kill(process.pid, 'SIGINT'));
+  const asking = createAsking(questions, { lines, target, clock });
   const waiting: string[] = [];
   const chat = new ChatSession({
     app,
@@ -61,12 +62,13 @@ export async function runPlainChat(app: App, options: PlainChatOptions, target: 
     lines.close();
   };
   target.signal.addEventListener('abort', stop, { once: true });
-  options.onInterrupt(() => {
+  const interrupt = () => {
     if (!chat.isBusy) return false;
     if (questions.current) target.out('\n');
     chat.stop();
     return true;
-  });
+  };
+  options.onInterrupt(interrupt);
   try {
     return await talk(chat, { options, lines, waiting, target });
   } finally {
@@ -80,21 +82,35 @@ export async function runPlainChat(app: App, options: PlainChatOptions, target: 
 /** What is asked comes after the line of the call it is about, which is on its way when the question is. */
 const ASK_AFTER_MS = 20;
 
-/** Shows the current question; a secret one is answered unseen. */
-function createAsking(questions: QuestionQueue, lines: TypedLines, target: Target): { change(): void } {
+interface Asking {
+  readonly lines: TypedLines;
+  readonly target: Target;
+  readonly clock: Clock;
+}
+
+/** Shows the current question, and under it, when answers count, what can be typed; a secret one is answered unseen. */
+function createAsking(questions: QuestionQueue, { lines, target, clock }: Asking) {
   let secret = false;
   let cancel: (() => void) | undefined;
   const show = () => {
     const { current } = questions;
-    if (current) target.out(`${current.lines.map((text) => `? ${text}`).join('\n')}\nanswer: `);
+    if (!current) return;
+    target.out(current.lines.map((text) => `? ${text}\n`).join(''));
+    lines.listen({ hidden: secret, dropped: true });
+    questions.drawn();
   };
   return {
     change: () => {
       cancel?.();
       if (secret) target.out('\n');
       secret = questions.current?.secret === true;
-      lines.hide(secret);
-      if (questions.current) cancel = systemClock.after(ASK_AFTER_MS, show);
+      lines.listen({ hidden: secret, dropped: false });
+      if (questions.current) cancel = clock.after(ASK_AFTER_MS, show);
+    },
+    open: () => {
+      const { keys } = questions.current ?? {};
+      lines.listen({ hidden: secret, dropped: false });
+      target.out(`${keys === undefined ? '' : `? ${keys}\n`}answer: `);
     },
   };
 }

@@ -1,13 +1,13 @@
 // Owns turning what is typed or piped into messages: one a line, a backslash at its end goes on with the next. Knows no chat.
-// Invariant: a line typed while a question waits is its answer and nothing else; a hidden line is not echoed by the terminal.
+// Invariant: a line typed while a question takes answers is its answer and nothing else; a hidden line is not echoed by the terminal.
 import { createInterface } from 'node:readline';
-import type { Readable } from 'node:stream';
+import { PassThrough, type Readable } from 'node:stream';
 import { createAsyncQueue } from '#base/async-queue.ts';
 import type { QuestionQueue } from '../questions.ts';
 
 export interface TypedLines extends AsyncIterable<string> {
-  /** True: what is typed now is not shown. */
-  hide(hidden: boolean): void;
+  /** `hidden`: what is typed now is not shown. `dropped`: it is dropped, an unfinished line too, but for the keys that end things. */
+  listen(how: { readonly hidden: boolean; readonly dropped: boolean }): void;
   close(): void;
 }
 
@@ -16,11 +16,13 @@ const ENDING = ['\u0003', '\u0004'];
 
 type RawMode = Readable & { setRawMode?: (raw: boolean) => void };
 
-export function readLines(input: Readable, questions: QuestionQueue): TypedLines {
+/** @param onInterrupt Ctrl-C where the terminal does not make a signal of it */
+export function readLines(input: Readable, questions: QuestionQueue, onInterrupt: () => void): TypedLines {
   const queue = createAsyncQueue<string>();
-  const reader = createInterface({ input, terminal: false });
+  const heard = new PassThrough();
+  const reader = createInterface({ input: heard, terminal: false });
   const pending: string[] = [];
-  let hidden = false;
+  let [hidden, dropped, raw] = [false, false, false];
   const take = (line: string) => {
     if (line.endsWith('\\')) return void pending.push(line.slice(0, -1));
     queue.push([...pending.splice(0), line].join('\n'));
@@ -35,22 +37,32 @@ export function readLines(input: Readable, questions: QuestionQueue): TypedLines
     if (pending.length > 0) queue.push(pending.splice(0).join('\n'));
     queue.close();
   });
-  const hide = (wanted: boolean) => {
-    if (wanted === hidden) return;
-    hidden = wanted;
-    (input as RawMode).setRawMode?.(wanted);
+  const listen: TypedLines['listen'] = (how) => {
+    ({ hidden, dropped } = how);
+    if (raw === (hidden || dropped)) return;
+    raw = !raw;
+    (input as RawMode).setRawMode?.(raw);
   };
-  const onHiddenKey = (chunk: Uint8Array | string) => {
+  const onKeys = (chunk: Uint8Array | string) => {
     // Raw mode gives the keys that end things as characters: they are no part of a key.
-    if (hidden && ENDING.some((key) => String(chunk).includes(key))) questions.answer('');
+    const ends = raw && ENDING.some((key) => String(chunk).includes(key));
+    if (!dropped) heard.write(chunk);
+    if (ends && hidden) questions.skip();
+    else if (ends) onInterrupt();
   };
-  input.on('data', onHiddenKey);
+  const onEnd = () => void heard.end();
+  input.on('data', onKeys);
+  input.once('end', onEnd);
+  // Whoever read from it before has paused it.
+  input.resume();
   return {
     [Symbol.asyncIterator]: () => queue[Symbol.asyncIterator](),
-    hide,
+    listen,
     close: () => {
-      hide(false);
-      input.off('data', onHiddenKey);
+      listen({ hidden: false, dropped: false });
+      input.off('data', onKeys);
+      input.off('end', onEnd);
+      input.pause();
       reader.close();
     },
   };

@@ -11,6 +11,7 @@ import type { TurnEvent } from '#core/agent/turn-event.ts';
 import type { TextPart } from '#core/model/message.ts';
 import type { Tier } from '#core/model/model-client.ts';
 import type { App } from '#surfaces/app/app.ts';
+import { leftOutNotice } from '#surfaces/app/home/trust.ts';
 import { withFix } from '#surfaces/app/with-fix.ts';
 import { eventLines } from '../event-lines.ts';
 import { openProblem } from '../open-problem.ts';
@@ -18,7 +19,7 @@ import type { OutputTarget } from '../render-output.ts';
 import { oneLine, plain } from '../terminal-text.ts';
 import { forOneTurn, type InputLine, NO_INPUT, type PipedInput } from './piped-input.ts';
 import { type PrintError, refusalResult, turnResult, type Verdict } from './print-result.ts';
-import { watchTurn } from './unanswered.ts';
+import { type ApprovalsOfRun, watchTurn } from './unanswered.ts';
 
 export type OutputFormat = 'text' | 'json' | 'stream-json';
 
@@ -65,6 +66,8 @@ export async function runPrintMode(ground: PrintGround, request: PrintRequest, t
   });
   if (!opened.ok) return refuse(request, openProblem(opened), { target, exitCode: REFUSED });
   const print = { app, conversation: opened.value, request, target };
+  const leftOut = opened.value.history.length === 0 ? leftOutNotice(app.home, app.environment.cwd) : undefined;
+  if (leftOut !== undefined) target.err(`talaria: ${leftOut}\n`);
   try {
     sayStart(print);
     return await (lines ? playLines(print, lines) : playMessage(print, piped));
@@ -161,7 +164,7 @@ async function playTurn(print: Print, { text, extra }: Said): Promise<number> {
 /** Shows the events as they come; the last one as it was judged. */
 async function watchEvents(print: Print, events: AsyncIterable<TurnEvent>): Promise<Verdict> {
   const { app, request, target } = print;
-  const watch = watchTurn(app.loaded.config.approvals.mode === 'deny' ? 'deny' : 'ask');
+  const watch = watchTurn(approvalsOf(app));
   let verdict: Verdict | undefined;
   for await (const event of events) {
     watch.see(event);
@@ -171,6 +174,12 @@ async function watchEvents(print: Print, events: AsyncIterable<TurnEvent>): Prom
   }
   if (!verdict) throw new TalariaError('the turn ended without its last event', { code: 'turn-endless' });
   return verdict;
+}
+
+function approvalsOf(app: App): ApprovalsOfRun {
+  const { mode } = app.loaded.config.approvals;
+  if (mode === 'deny') return mode;
+  return mode === 'ask' && app.approvalMode() === 'off' ? 'auto' : 'ask';
 }
 
 function endText({ end, error }: Verdict, signal: AbortSignal): string {

@@ -5,6 +5,8 @@ import type { TurnEvent } from '#core/agent/turn-event.ts';
 import type { Message, ToolResultPart } from '#core/model/message.ts';
 import type { MissingCall, PrintError, TurnEnd, Verdict } from './print-result.ts';
 
+type Denied = Extract<TurnEvent, { type: 'approval' }>;
+
 export interface TurnWatch {
   see(event: TurnEvent): void;
   /** The turn's end as a script should read it. */
@@ -24,18 +26,29 @@ interface Seen {
   result?: ToolResultPart;
   /** Name by id of each call. */
   readonly calls: Map<string, string>;
-  readonly missing: MissingCall[];
+  readonly missing: Missing[];
 }
 
-/** @param approvals what the configuration says of risky calls */
-export function watchTurn(approvals: 'ask' | 'deny'): TurnWatch {
+interface Missing extends MissingCall {
+  readonly callId: string;
+  /** `--yes` would have approved it. */
+  readonly isNear: boolean;
+  /** It was the network that a command asked for while it ran. */
+  readonly isNetwork: boolean;
+}
+
+/** What the configuration says of risky calls; `auto`: the run has `--yes` already. */
+export type ApprovalsOfRun = 'ask' | 'deny' | 'auto';
+
+export function watchTurn(approvals: ApprovalsOfRun): TurnWatch {
   const seen: Seen = { calls: new Map(), missing: [] };
   return {
     see: (event) => take(seen, event),
     judge: async (end, asked) => {
       const { missing } = seen;
       if (end.outcome === 'aborted' || end.outcome === 'failed') return failure(end);
-      if (missing.length > 0) return { end, exitCode: REFUSED, error: approvalMissing(missing, HOW[approvals]) };
+      if (missing.length > 0)
+        return { end, exitCode: REFUSED, error: approvalMissing(missing, howTo(missing, approvals)) };
       if (end.outcome !== 'done') return failure(end);
       return end.tier === 'T0' ? judgeReflex(end, seen, asked) : { end, exitCode: 0 };
     },
@@ -49,16 +62,27 @@ function take(seen: Seen, event: TurnEvent): void {
       break;
     case 'tool-end':
       seen.result = event.result;
+      if (event.result.observed.exitCode === 0) forgetNetwork(seen, event.callId);
       break;
     case 'message':
       seen.last = event.message;
       break;
     case 'approval':
-      if (event.decision === 'deny')
-        seen.missing.push({ tool: seen.calls.get(event.callId) ?? '', call: event.preview });
+      if (event.decision === 'deny') seen.missing.push(missingOf(event, seen));
       break;
     default:
   }
+}
+
+function missingOf({ callId, preview, reach = 'beyond' }: Denied, { calls }: Seen): Missing {
+  const isNear = reach !== 'beyond';
+  return { callId, tool: calls.get(callId) ?? '', call: preview, isNear, isNetwork: reach === 'network' };
+}
+
+/** A host that stayed closed, and the command came to its end without it: a look for updates. The result names the host. */
+function forgetNetwork({ missing }: Seen, callId: string): void {
+  const kept = missing.filter((one) => one.callId !== callId || !one.isNetwork);
+  missing.splice(0, missing.length, ...kept);
 }
 
 /** @param found what we found; absent: the end says itself how it failed */
@@ -85,19 +109,28 @@ async function judgeReflex(end: TurnEnd, { last, result }: Seen, asked: Asked): 
   const question = await asked();
   if (question?.confirms) {
     const calls = question.choices.map((call) => ({ tool: end.model, call }));
-    return { end, exitCode: REFUSED, error: approvalMissing(calls, HOW.confirm) };
+    return { end, exitCode: REFUSED, error: approvalMissing(calls, CONFIRM) };
   }
   return question ? failure(end, QUESTION) : { end, exitCode: 0 };
 }
 
-/** Ways to an approval by `approvals.mode`, and where fixed rules ask whether exactly that was meant. */
-const HOW = {
-  ask: '--yes (or --permission-mode auto) approves such calls; or allow it for good in a chat: answer a = always.',
-  deny: 'approvals.mode is deny: `talaria config set approvals.mode ask` lets --yes count.',
-  confirm: 'Answer the question: `talaria -p 1 --continue --yes`.',
-} as const;
+/** Where fixed rules ask whether exactly that was meant. */
+const CONFIRM = 'Answer the question: `talaria -p 1 --continue --yes`.';
+const TERMINAL = 'needs a yes at a terminal: start `talaria` there';
 
-function approvalMissing(calls: readonly MissingCall[], fix: string): PrintError {
+/** The way to an approval that helps: `--yes` reaches no farther than the folder and the network. */
+function howTo(missing: readonly Missing[], approvals: ApprovalsOfRun): string {
+  const near = missing.filter(({ isNear }) => isNear).length;
+  const isNone = near === 0 || approvals === 'auto';
+  if (approvals === 'deny')
+    return `approvals.mode is deny: \`talaria config set approvals.mode ask\` lets ${isNone ? 'a yes at a terminal' : '--yes'} count.`;
+  if (isNone) return `It ${TERMINAL}.`;
+  if (near < missing.length) return `--yes approves what stays in the folder or the network; the rest ${TERMINAL}.`;
+  return '--yes (or --permission-mode auto) approves such calls; or allow it for good in a chat: answer a = always.';
+}
+
+function approvalMissing(missing: readonly MissingCall[], fix: string): PrintError {
+  const calls = missing.map(({ tool, call }) => ({ tool, call }));
   const what = calls.map(({ tool, call }) => (call === tool ? tool : `${tool}: ${call}`)).join('; ');
   return { code: 'approval-missing', message: `not approved, since nobody could answer: ${what}`, fix, calls };
 }

@@ -8,6 +8,7 @@ import { gatherWork, latestTasks } from '#core/agent/compress/anchors/gather-wor
 import { planCompression, summarise } from '#core/agent/compress/plan-compression.ts';
 import { summaryText } from '#core/agent/compress/summary.ts';
 import { ends } from '../../../ends.ts';
+import { runs } from '../../../property-runs.ts';
 import { verifies } from '../../../verifies.ts';
 import { called, gave, said, stored, userMessage, words } from './compress-fixture.ts';
 
@@ -56,7 +57,7 @@ describe('exact values', () => {
         );
         assert.deepEqual(flat(gatherValues(messages, [userMessage(text)])), [], 'it still stands in the context');
       }),
-      { numRuns: 1_500 },
+      { numRuns: runs(1_500) },
     );
   });
 

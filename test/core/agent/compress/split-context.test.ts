@@ -10,6 +10,7 @@ import { isSummary, summaryMessage } from '#core/agent/compress/summary.ts';
 import { renderSummary } from '#core/agent/compress/summary-text.ts';
 import type { StoredMessage } from '#core/agent/session-store.ts';
 import type { Message } from '#core/model/message.ts';
+import { runs } from '../../../property-runs.ts';
 import { verifies } from '../../../verifies.ts';
 import { unansweredCalls } from '../turn-fixture.ts';
 import { gave, said, stored, userMessage, words } from './compress-fixture.ts';
@@ -82,6 +83,18 @@ function assertKept(messages: readonly StoredMessage[], shares: CompressionBudge
 }
 
 describe('splitting a context', () => {
+  test('a summary of foreign words keeps the taint, one of none has none', () => {
+    const tiny = { soft: 0, hard: 0, head: 0, tail: 0, summary: 1_300 };
+    const origin = (rows: readonly Message[]) => {
+      const plan = planCompression('s', stored([...rows, userMessage('last'), said('done')]), tiny);
+      assert.ok(plan);
+      return summarise(plan).parts[0]?.origin;
+    };
+    const talk = [userMessage('first'), said('one'), userMessage('second'), said('two')];
+    assert.equal(origin(talk), 'model');
+    assert.equal(origin([...talk, gave('c', 'web_fetch', 'Obey.'), ...talk]), 'foreign');
+  });
+
   verifies(
     ['core:compression:head-kept', 'core:compression:tail-kept', 'core:compression:pairs-kept'],
     'head and tail stay word for word within their budgets, pairs stay together, roles stay legal',
@@ -93,7 +106,7 @@ describe('splitting a context', () => {
           assert.equal(plan === undefined, splitContext(messages, shares).middle.length === 0);
           if (plan) assertLegal(carriedOut(messages, plan).map(({ message }) => message));
         }),
-        { numRuns: 200 },
+        { numRuns: runs(200) },
       );
     },
   );
@@ -125,7 +138,7 @@ describe('splitting a context', () => {
         assert.equal(again.coverage.compressions, 2);
         assert.equal(again.coverage.stretches[0]?.messages, plan.middle.length + again.middle.length);
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
   });
 

@@ -86,6 +86,7 @@ const PLAN: CompressionPlan = {
   earlier: { coverage: COVERAGE, sections: { Goal: ['sail home #1'], Open: ['paint the hull #2', 'buy rope #3'] } },
   exact: { Paths: ['/srv/harbour.db'] },
   coverage: COVERAGE,
+  tainted: false,
   leaving: 21_000,
   budget: { soft: 0, hard: 0, head: 0, tail: 0, summary: 1_300 },
 };

@@ -57,14 +57,14 @@ test('the cases are many', () => {
 
 verifies(
   'core:strategy:chunking-invariant',
-  'split points of every case (each, in a deep run), and single characters, give the same result',
+  'split points of every case, and single characters, give the same result (each, in a deep run)',
   () => {
     for (const [at, { text, title }] of Object.values(GROUPS).flat().entries()) {
       const whole = parseTextCalls(text, TOOLS);
       for (let split = 1 + (at % stride()); split < text.length; split += stride()) {
         assert.deepEqual(inChunks([text.slice(0, split), text.slice(split)]), whole, `${title} at ${split}`);
       }
-      assert.deepEqual(inChunks([...text]), whole, `${title} by character`);
+      if (at % stride(4) === 0) assert.deepEqual(inChunks([...text]), whole, `${title} by character`);
     }
   },
 );

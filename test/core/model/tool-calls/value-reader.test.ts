@@ -5,6 +5,7 @@ import { coerceText } from '#core/model/tool-calls/reading/coerce-text.ts';
 import { TextWindow } from '#core/model/tool-calls/reading/text-window.ts';
 import { readValue, type ValueOptions } from '#core/model/tool-calls/reading/value-reader.ts';
 import { createToolCatalog } from '#core/model/tool-calls/tool-catalog.ts';
+import { runs } from '../../../property-runs.ts';
 
 function read(text: string, options: ValueOptions = {}): unknown {
   const result = readValue(new TextWindow(text, true), 0, options);
@@ -17,7 +18,7 @@ describe('lenient value reader', () => {
       fc.property(fc.json(), (text) => {
         assert.deepEqual(read(text), JSON.parse(text));
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { createFileTools } from '#core/tools/file/file-tools.ts';
@@ -186,7 +187,7 @@ describe('core/tools/file', () => {
       assert.equal(risk('patch', './x').level, 'none');
       const outside = risk('write_file', '/opt/some/thing.txt');
       assert.ok(outside.level === 'ask' && outside.key === 'write /opt/some/' && /outside/.test(outside.reason));
-      assert.equal(risk('write_file', '~/notes.txt').level === 'none', place.folder.startsWith('/tmp'));
+      assert.equal(risk('write_file', '~/notes.txt').level === 'none', place.folder.startsWith(tmpdir()));
     });
 
     it('follows links before it judges', () => {
@@ -215,6 +216,16 @@ describe('core/tools/file', () => {
         'sub/CLAUDE.md',
         '.talaria.md',
         '.git/hooks/pre-commit',
+        '.git/commondir',
+        '.git',
+        'sub/.git/HEAD',
+        '.git/modules/libs/foo/hooks/pre-push',
+        '.git/worktrees/one/gitdir',
+        'hub.git/hooks/post-receive',
+        '.githooks/pre-commit',
+        '.github/copilot-instructions.md',
+        '.github/instructions/ts.instructions.md',
+        '~/.config/git/config',
         '.env',
         '~/.bashrc',
         '~/.ssh/authorized_keys',
@@ -223,7 +234,19 @@ describe('core/tools/file', () => {
       }
       for (const path of ['.env', '~/.ssh/id_rsa', '~/.aws/credentials', '/etc/shadow'])
         assert.equal(risk('read_file', path).level, 'ask', path);
-      for (const path of ['README.md', '.env.example', '~/.ssh/id_rsa.pub', '/etc/hosts'])
+      const kept =
+        `.config/git/credentials .bash_history .config/rclone/rclone.conf .config/BraveSoftware/Default/Cookies
+        .local/share/uv/credentials/x .terraform.d/credentials.tfrc.json .docker/config.json .kube/config`.split(/\s+/);
+      for (const path of [...kept.map((name) => `~/${name}`), '/var/mail/root', '~/.before/state.db.seal'])
+        assert.equal(risk('read_file', path).level, 'ask', path);
+      const plain = [
+        '~/.config/git/config',
+        '~/.ssh/config',
+        '~/.aws/config',
+        '~/.dockerignore',
+        '~/.config/fish/config.fish',
+      ];
+      for (const path of [...plain, 'README.md', '.env.example', '~/.ssh/id_rsa.pub', '/etc/hosts'])
         assert.equal(risk('read_file', path).level, 'none', path);
     });
 

@@ -14,6 +14,7 @@ import { resolveToolsets } from '#core/tools/registry/toolsets.ts';
 import { createTerminalTool } from '#core/tools/terminal/terminal-tool.ts';
 import { createTodoTool } from '#core/tools/todo-tool.ts';
 import { createWebFetchTool } from '#core/tools/web/web-fetch-tool.ts';
+import { createPlainWalls } from '#testing/plain-walls.ts';
 import { verifies } from '../../../verifies.ts';
 
 const simple = (name: string, toolset = 'x', available?: () => Result<true>) =>
@@ -28,7 +29,7 @@ const simple = (name: string, toolset = 'x', available?: () => Result<true>) =>
   });
 
 const everyTool = () => [
-  ...createTerminalTool({ env: {} }).tools,
+  ...createTerminalTool({ walls: createPlainWalls(), env: {} }).tools,
   ...createFileTools(),
   createTodoTool(),
   createClarifyTool(),

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -7,7 +7,9 @@ import { createFileTools } from '#core/tools/file/file-tools.ts';
 import { globTest } from '#core/tools/search/glob.ts';
 import { isIgnored, parseIgnoreFile } from '#core/tools/search/ignore-rules.ts';
 import { createLineMatcher } from '#core/tools/search/line-matcher.ts';
+import { systemFolders } from '#core/tools/search/walk-folder.ts';
 import { ends } from '../../../ends.ts';
+import { runs } from '../../../property-runs.ts';
 import { verifies } from '../../../verifies.ts';
 import { makeToolPlace, type ToolPlaceForTest } from '../place.ts';
 
@@ -101,6 +103,47 @@ describe('core/tools/search', () => {
     assert.deepEqual(again.ok && again.value, [{ line: 1, text: 'aaa' }]);
   });
 
+  verifies(
+    'core:files:search-bounds',
+    'a search that is too large for at once goes on in a thread, with the same answer',
+    async () => {
+      for (let i = 0; i < 2_100; i += 1) place.write(`many/f${i}.txt`, i % 700 === 0 ? 'rare word' : 'x');
+      place.write('many/z-large.txt', `${'line\n'.repeat(100_000)}rare word`);
+      assert.equal(
+        await found({ pattern: 'rare', path: 'many' }),
+        ['f0.txt:1:rare word', 'f1400.txt:1:rare word', 'f700.txt:1:rare word', 'z-large.txt:100001:rare word'].join(
+          '\n',
+        ),
+      );
+      assert.equal(await found({ pattern: 'f2099', target: 'files', path: 'many' }), 'f2099.txt');
+    },
+  );
+
+  verifies('core:files:search-bounds', 'a pattern that would run for ever is ended, and names its file', async () => {
+    place.write('slow.txt', `${'a'.repeat(60)}!\n`);
+    assert.match(await found({ pattern: '(a+)+$', path: 'slow.txt' }), /^slow.txt: the pattern takes too long/);
+    // One repetition over one long line is slow enough.
+    place.write('long.txt', 'a'.repeat(10_000).concat('\n').repeat(20));
+    assert.match(await found({ pattern: 'a*b', path: 'long.txt' }), /nothing found|takes too long/);
+  });
+
+  verifies('core:files:search-bounds', 'the file systems of the kernel are not searched', async () => {
+    assert.ok(['/proc', '/sys', '/dev'].every((folder) => systemFolders().has(folder)));
+    for (const path of ['/proc', '/proc/self', '/sys/kernel'].filter(existsSync))
+      assert.match(await found({ pattern: 'x', path }), /is not searched: the kernel shows itself there/);
+  });
+
+  verifies('core:files:search-bounds', 'a search of everything ends on abort, also in its thread', async () => {
+    const tool = createFileTools({}).find(({ name }) => name === 'search_files');
+    assert.ok(tool);
+    for (const ms of [0, 20, 400]) {
+      const stop = new AbortController();
+      const work = place.run(tool, { pattern: 'no such text 8231', path: '/' }, {}, stop.signal);
+      setTimeout(() => stop.abort(new Error('enough')), ms);
+      await assert.rejects(work, /enough/);
+    }
+  });
+
   it('stops on abort', async () => {
     const tool = createFileTools({}).find(({ name }) => name === 'search_files');
     assert.ok(tool);
@@ -147,7 +190,7 @@ describe('core/tools/search', () => {
         globTest(pattern)(path);
         isIgnored(path, false, [{ prefix: '', above: '', rules: parseIgnoreFile(pattern) }]);
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
     ends('stars', () => globTest(`${'*a'.repeat(30)}b`)('a'.repeat(250)));
     ends('folders', () => globTest(`${'**/'.repeat(30)}b`)('a/'.repeat(120)));

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { isProcessAlive } from '#base/platform.ts';
 import { endHelper, warmHelper } from '#base/process/command-helper.ts';
+import { isProcessAlive } from '#base/process/holder.ts';
+import type { Risk, ToolContext } from '#core/agent/tool.ts';
+import type { Message } from '#core/model/message.ts';
 import { createTerminalTool, type TerminalOptions } from '#core/tools/terminal/terminal-tool.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
+import { createPlainWalls } from '#testing/plain-walls.ts';
 import { until } from '../../../ends.ts';
 import { verifies } from '../../../verifies.ts';
 import { makeToolPlace, type ToolPlaceForTest } from '../place.ts';
@@ -27,14 +30,18 @@ function sameEitherWay(): void {
   after(() => place.remove());
 
   const withTools = async (use: (run: Run) => Promise<void>, options: Partial<TerminalOptions> = {}) => {
-    const made = createTerminalTool({ env: { PATH: process.env.PATH, HOME: place.folder }, ...options });
+    const made = createTerminalTool({
+      walls: createPlainWalls(),
+      env: { PATH: process.env.PATH, HOME: place.folder },
+      ...options,
+    });
     const [terminal, jobs] = made.tools;
     assert.ok(terminal && jobs);
     try {
       await use({
         terminal: (input, extra, signal) => place.run(terminal, input, extra, signal),
         jobs: (input, extra) => place.run(jobs, input, extra),
-        risk: (input) => place.risk(terminal, input),
+        risk: (input, extra) => place.risk(terminal, input, extra),
         available: () => terminal.available?.() ?? { ok: true, value: true },
         closeAll: made.closeAll,
       });
@@ -201,61 +208,49 @@ function sameEitherWay(): void {
       assert.equal(risk({ command: 'ls' }).level, 'none');
       assert.equal(risk({ command: 'rm -rf build' }).level, 'ask');
       assert.equal(risk({ command: 'rm -rf *', workdir: '/' }).level, 'never');
-      assert.equal(risk({ command: 'touch x', workdir: '/opt' }).level, 'ask');
+      const far = { command: 'touch x', workdir: '/opt' };
+      assert.ok(keyOf(risk(far)));
+      const page: Message = { role: 'user', parts: [{ type: 'text', text: 'a page', origin: 'foreign' }] };
+      assert.equal(keyOf(risk(far, { history: () => [page] })), '', 'an old yes is none among foreign words');
+      assert.ok(keyOf(risk({ command: 'rm -rf build' }, { history: () => [page] })));
     }));
 
-  it('refuses clearly when a sandbox is asked for and not there', () =>
-    withTools(
-      async ({ terminal, available }) => {
-        const output = await terminal({ command: 'echo no' });
-        assert.equal(output.isError, true);
-        assert.match(output.text, /bubblewrap .* is not installed; install it/);
-        assert.equal(available().ok, false);
-      },
-      { sandbox: {}, env: { PATH: '/nowhere' } },
-    ));
-
-  const bwrap = (process.env.PATH ?? '').split(':').some((folder) => existsSync(join(folder, 'bwrap')));
-  verifies('core:terminal:sandbox', 'in the sandbox only the working folder can be written, and secrets are hidden', {
-    options: bwrap ? {} : { skip: 'skipped: install bubblewrap' },
-    run: () =>
-      withTools(
-        async ({ terminal }) => {
-          writeFileSync(join(place.home, '.env'), 'SENTINEL=1');
-          mkdirSync(join(place.folder, '.ssh'), { recursive: true });
-          writeFileSync(join(place.folder, '.ssh/id_rsa'), 'SENTINEL');
-          assert.deepEqual(await terminal({ command: 'echo in > inside.txt && cat inside.txt' }), {
-            text: 'in',
-            exitCode: 0,
-          });
-          assert.equal(readFileSync(join(place.cwd, 'inside.txt'), 'utf8'), 'in\n');
-          assert.match(
-            (await terminal({ command: `touch ${place.folder}/outside.txt; touch /usr/x` })).text,
-            /Read-only file system/,
-          );
-          assert.ok(
-            !(await terminal({ command: `cat ${place.home}/.env ${place.folder}/.ssh/id_rsa` })).text.includes(
-              'SENTINEL',
-            ),
-          );
-          assert.equal((await terminal({ command: 'touch /tmp/scratch && ls /tmp | grep scratch' })).text, 'scratch');
-          assert.ok(!existsSync('/tmp/scratch'));
-          assert.equal((await terminal({ command: 'ls /sys/class/net' })).isError, undefined);
-          assert.equal((await terminal({ command: 'exec 3<>/dev/tcp/127.0.0.1/1' })).isError, true);
-          const stopped = await terminal({ command: 'sleep 600', timeout: 0.3 });
-          assert.match(stopped.text, /time-out/);
-        },
-        { sandbox: {}, home: place.home },
-      ),
-  });
+  it('asks before it deletes what was there before the session, and no more of what is new', () =>
+    withTools(async ({ terminal, risk }) => {
+      place.write('kept.txt', 'old');
+      const elsewhere = place.write('../elsewhere.txt', 'old');
+      // The file system's clock ticks in steps: a file of the next one is younger for sure.
+      const nextTick = () => {
+        const birth = (name: string) => Math.floor(statSync(place.write(name, '')).birthtimeMs);
+        const before = birth('tick-0');
+        let n = 0;
+        return until(() => birth(`tick-${++n}`) > before);
+      };
+      await nextTick();
+      risk({ command: 'ls' });
+      await nextTick();
+      await terminal({ command: 'echo new > made.txt' });
+      const deletes = (command: string) => {
+        const found = risk({ command });
+        return found.level === 'ask' ? [found.level, found.reach] : [found.level];
+      };
+      for (const command of ['rm kept.txt', 'unlink kept.txt', 'rm -f kept.txt', 'rm made.txt kept.txt'])
+        assert.deepEqual(deletes(command), ['ask', 'folder'], command);
+      assert.deepEqual(deletes('rm made.txt'), ['none']);
+      assert.deepEqual(deletes(`rm ${elsewhere}`)[0], 'ask');
+    }));
 }
 
 interface Run {
   readonly terminal: (input: unknown, extra?: object, signal?: AbortSignal) => ReturnType<ToolPlaceForTest['run']>;
   readonly jobs: (input: unknown, extra?: object) => ReturnType<ToolPlaceForTest['run']>;
-  readonly risk: (input: unknown) => ReturnType<ToolPlaceForTest['risk']>;
+  readonly risk: (input: unknown, extra?: Partial<ToolContext>) => ReturnType<ToolPlaceForTest['risk']>;
   readonly available: () => { readonly ok: boolean };
   readonly closeAll: (sessionId?: string) => Promise<void>;
+}
+
+function keyOf(risk: Risk): string | undefined {
+  return risk.level === 'ask' ? risk.key : undefined;
 }
 
 function isLiving(pid: number): boolean {

@@ -9,6 +9,7 @@ import { isPublicAddress } from '#core/tools/web/public-address.ts';
 import { createWebFetchTool } from '#core/tools/web/web-fetch-tool.ts';
 import { toolContract } from '../../../contract/tool.contract.ts';
 import { ends } from '../../../ends.ts';
+import { runs } from '../../../property-runs.ts';
 import { verifies } from '../../../verifies.ts';
 import { makeToolPlace, type ToolPlaceForTest } from '../place.ts';
 
@@ -181,7 +182,7 @@ describe('core/tools/web', () => {
     );
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 40 }), (parts) => void htmlText(parts.join(''), 'http://x/')),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
     for (const shape of [
       '<',

@@ -48,7 +48,8 @@ export function searchStage(t: TestContext, { config = {}, variables = {} }: Sta
     ...{ engines: at('engines'), models: at('models') },
   };
   const open = async () => mind as unknown as CuratorMind;
-  const ground: CuratorGround = { clock: systemClock, places, variables, program: ['talaria'], open };
+  const commandVariables = async () => ({});
+  const ground: CuratorGround = { clock: systemClock, places, variables, commandVariables, program: ['talaria'], open };
   return { root, ground, mind, run: (name, given, signal) => runCommand(ground, { name, given, signal }) };
 }
 

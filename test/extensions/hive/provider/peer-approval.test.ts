@@ -46,6 +46,7 @@ describe('approval: what the owner is asked', () => {
       assert.deepEqual(weigh(talk, { peer: CAROL, message: 'a\u001b[31mb\nthe customers: x, y' }, SEND, typed), {
         level: 'ask',
         reason: 'sends a message to a peer that is not in peers.allow_send',
+        reach: 'network',
         key: `send-peer:${idOf('carol')} ${READERS}`,
         preview: `to ${idOf('carol')} ${READERS}:\nab\nthe customers: x, y`,
       });
@@ -73,6 +74,7 @@ describe('approval: what the owner is asked', () => {
       assert.deepEqual(weigh(talk, args, INTRODUCE, typed), {
         level: 'ask',
         reason: 'introduces two peers to each other, which is asked each time',
+        reach: 'network',
         key: '',
         preview: [
           `introduce ${idOf('alice')} and ${idOf('carol')}; both will read:`,

@@ -1,7 +1,7 @@
 /** Root models and code that misbehave: each is a typed outcome, nothing is cited that is not held, the run goes on or ends properly. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { readRootReply } from '#extensions/rlm/ask/root/read-root-reply.ts';
+import { readRootReply } from '#extensions/rlm/ask/root-turn/read-root-reply.ts';
 import { readSubReply } from '#extensions/rlm/ask/sub/read-sub-reply.ts';
 import { readRunRecord } from '#extensions/rlm/trace/run-record.ts';
 import { verifyRun } from '#extensions/rlm/trace/verify/verify-run.ts';

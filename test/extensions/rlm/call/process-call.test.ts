@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
+import { ownPath } from '#base/paths/find-on-path.ts';
 import type { InnerCall, InnerRequest } from '#extensions/rlm/call/inner-call.ts';
 import { createProcessCall, type ProcessCallParts } from '#extensions/rlm/call/process-call.ts';
 import { readProcessReply, withoutFrame } from '#extensions/rlm/call/program/process-reply.ts';
@@ -101,7 +102,7 @@ describe('process call: what the program is given', () => {
       outside: 2,
     });
     const { PATH, ...rest } = JSON.parse(await completionOf(call)) as Record<string, string>;
-    assert.equal(PATH, process.env.PATH);
+    assert.equal(PATH, ownPath(process.env.PATH));
     assert.deepEqual(rest, {
       HOME: '/nowhere',
       LANG: 'C',

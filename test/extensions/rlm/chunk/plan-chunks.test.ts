@@ -7,6 +7,7 @@ import { chunkId, fileListId, parseChunkId } from '#extensions/rlm/chunk/chunk-i
 import { planChunks } from '#extensions/rlm/chunk/plan-chunks.ts';
 import { promptChunk, readChunk, readCore } from '#extensions/rlm/chunk/read-chunk.ts';
 import { ends } from '../../../ends.ts';
+import { runs } from '../../../property-runs.ts';
 import { verifies } from '../../../verifies.ts';
 import { anyLimits, anyText, assertWhole, planned, textsOf } from './chunk-cases.ts';
 
@@ -103,7 +104,7 @@ verifies('rlm:chunk:lossless', 'property: joined without overlap the chunks are 
       if (limits.overlap_lines === 0)
         assert.equal(plan.spans.map((span) => readChunk(bytes, span).content).join(''), text);
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });
 
@@ -115,7 +116,7 @@ verifies('rlm:chunk:lossless', 'property: any bytes lie in the chunks, whether t
     .map((list) => Uint8Array.from(list));
   fc.assert(
     fc.property(anyBytes, anyLimits, (bytes, limits) => assertWhole(bytes, planned(bytes, limits), limits)),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });
 

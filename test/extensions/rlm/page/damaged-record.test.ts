@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import type { JsonObject, JsonValue } from '#base/json.ts';
 import type { RunPageInput } from '#extensions/rlm/page/page-input.ts';
 import { renderRunPage } from '#extensions/rlm/page/render-run-page.ts';
+import { runs } from '../../../property-runs.ts';
 import { pageTags } from './page-tags.ts';
 import { sampleAsk } from './sample-ask.ts';
 import { samplePage } from './sample-run.ts';
@@ -51,7 +52,7 @@ describe('the page of a damaged record', () => {
           const tags = pageTags(renderRunPage(record));
           assert.ok(tags.some(({ name: tag }) => tag === '/html'));
         }),
-        { numRuns: 400 },
+        { numRuns: runs(400) },
       );
     });
   }

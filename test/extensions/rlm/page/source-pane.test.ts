@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { cutStretches, type Mark } from '#extensions/rlm/page/source/cut-stretches.ts';
 import { findQuote, findWords, type KeptChunk } from '#extensions/rlm/page/source/kept-chunk.ts';
 import { ends } from '../../../ends.ts';
+import { runs } from '../../../property-runs.ts';
 
 const text = fc.string({ unit: fc.constantFrom('a', 'b', ' ', '\n', 'é', '👩'), minLength: 1, maxLength: 160 });
 const marked = text.chain((all) => {
@@ -36,7 +37,7 @@ describe('stretches around quotations', () => {
           assert.ok(begins.length === 1 || all.slice(from, to).trim() === '', 'a mark has one place to go to');
         }
       }),
-      { numRuns: 400 },
+      { numRuns: runs(400) },
     );
   });
 

@@ -179,14 +179,8 @@ export interface Done {
 
 export async function run({ request, texts }: Prepared, options: RunOptions = {}): Promise<Done> {
   const { store = memoryTraceStore(), run_id = 'run_test', wrap = (trace) => trace } = options;
-  const begun = store.begin({
-    run_id,
-    kind: 'run',
-    request: request as unknown as JsonObject,
-    root: '/',
-    sources: [],
-  });
-  for (const text of texts) begun.keepText(text);
+  const plain = request as unknown as JsonObject;
+  const begun = store.begin({ run_id, kind: 'run', request: plain, root: '/', sources: [] }, texts);
   const outcome = await go(request, wrap(begun), options);
   return { outcome, store, run_id };
 }

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { extractJson } from '#extensions/rlm/text/extract-json.ts';
 import { ends } from '../../../ends.ts';
+import { runs } from '../../../property-runs.ts';
 import { verifies } from '../../../verifies.ts';
 
 const FENCE = '```';
@@ -120,7 +121,7 @@ describe('JSON out of a reply', () => {
         const cut = `${before}${json.slice(0, 1 + (at % (json.length - 1)))}`;
         assert.deepEqual(extractJson(cut), { ok: false, reason: 'truncated' });
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -148,7 +149,7 @@ describe('JSON out of a reply', () => {
         const found = extractJson(pieces.join(''));
         assert.equal(typeof found.ok, 'boolean');
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 });

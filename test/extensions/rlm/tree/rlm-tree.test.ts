@@ -10,6 +10,7 @@ import { newRlmTree, type RlmTree } from '#extensions/rlm/tree/rlm-tree.ts';
 import { hasEnded, RUN_MOVES, RUN_STATES } from '#extensions/rlm/tree/run-state.ts';
 import { takeNext } from '#extensions/rlm/tree/take-next.ts';
 import { treeFaults } from '#extensions/rlm/tree/tree-faults.ts';
+import { runs } from '../../../property-runs.ts';
 import { verifies } from '../../../verifies.ts';
 import { anyCommands, anyTreeLimits, attempt, because, freshTree, walk } from './tree-walk.ts';
 
@@ -242,7 +243,7 @@ verifies(
             if (command.do !== 'cancel' && hasEnded(ended.run_state)) assert.equal(attempt(ended, command), null);
         }
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     );
     assert.ok(from.size >= 5);
   },

@@ -39,7 +39,7 @@ async function desk(t: TestContext, talk: readonly Message[], say: 'ask' | 'draf
     written: async () => void (await library.refresh()),
   });
   const place = { sessionId, callId: 'c', cwd: home, spillFolder: home, clock: world.clock, asker: absentAsker };
-  const context: ToolContext = { ...place, history: () => [], progress: () => undefined, redact: (text) => text };
+  const context: ToolContext = { ...place, history: () => talk, progress: () => undefined, redact: (text) => text };
   const over = (tool: unknown) => {
     const { input, risk, run } = tool as Tool<unknown>;
     return {

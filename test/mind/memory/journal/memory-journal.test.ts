@@ -21,6 +21,7 @@ import { createManualClock, type ManualClock } from '#testing/manual-clock.ts';
 import { createMemoryProposalLedger } from '#testing/memory-proposal-ledger.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 import { breakDisk } from '../../../fault/failing-disk.ts';
+import { stride } from '../../../property-runs.ts';
 
 interface Room {
   readonly files: MemoryFiles;
@@ -227,6 +228,7 @@ describe('memory journal: faults', () => {
     test(`a ${kind} at any operation leaves the old or the new file, and start-up agrees with it`, async () => {
       let folder = '';
       const tried = await failEachOperation({
+        every: stride(4),
         run: async (faults) => {
           const home = createTempHome();
           folder = home.path;

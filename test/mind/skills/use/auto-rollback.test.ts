@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { judgeVersion, LOOK_LEVEL, LOOKS } from '#mind/skills/use/auto-rollback.ts';
 import { type UseCounts, worseProbability } from '#mind/skills/use/worse-probability.ts';
+import { runs } from '../../../property-runs.ts';
 
 const counts = (successes: number, failures: number): UseCounts => ({ successes, failures });
 const verdict = (older: UseCounts, newer: UseCounts) => judgeVersion(older, newer).reason;
@@ -116,7 +117,7 @@ describe('judgeVersion', () => {
         assert.ok(a + b >= 5 && c + d >= 5);
         assert.ok(judged.difference > 0.15 && judged.probability >= 0.95 && judged.probability >= LOOK_LEVEL);
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
   });
 

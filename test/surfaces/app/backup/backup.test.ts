@@ -13,6 +13,7 @@ import { unpackTar } from '#surfaces/app/backup/unpack-tar.ts';
 import { writeBackup } from '#surfaces/app/backup/write-backup.ts';
 import { homeAt } from '#surfaces/app/home/home.ts';
 import { createTempHome, type TempHome } from '#testing/temp-home.ts';
+import { runs } from '../../../property-runs.ts';
 import { verifies } from '../../../verifies.ts';
 
 const { signal } = new AbortController();
@@ -198,7 +199,7 @@ describe('backup and restore', () => {
         assert.equal(found.path, path);
         assert.equal(found.size, size);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 });

@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { after, describe, test } from 'node:test';
 import type { App } from '#surfaces/app/app.ts';
 import { shellCommands } from '#surfaces/app/commands/shell-commands.ts';
 import { composeApp } from '#surfaces/app/compose.ts';
+import { createPlainWalls } from '#testing/plain-walls.ts';
 import { createScriptedModel } from '#testing/scripted-model.ts';
 import { startScriptedServer } from '#testing/scripted-server.ts';
 import { commandSpecContract } from '../../../contract/command-spec.contract.ts';
@@ -23,7 +25,7 @@ describe('the contract of the built-in commands', () => {
   const commands = shellCommands({
     environment,
     app: () => {
-      app ??= composeApp({ environment });
+      app ??= composeApp({ environment, extra: { walls: createPlainWalls() } });
       return app;
     },
   });
@@ -228,6 +230,7 @@ describe('trace, cost and context', () => {
   verifies('core:cli:context-command', 'each part of the prompt with its tokens, estimated and said so', async (t) => {
     const stage = createStage(t);
     stage.temp.write('work/AGENTS.md', '# Rules\nUse tabs.');
+    await runCommand(stage, 'trust give');
     await runCommand(stage, 'memory add', { text: ['staging', 'is', 'bree'] });
     const fresh = await runCommand(stage, 'context', { session: 'new' });
     for (const part of ['identity', 'guidance', 'environment', 'project', 'memory', 'schemas', 'total'])
@@ -311,6 +314,7 @@ describe('backup and restore as commands', () => {
     await runCommand(other, 'restore', { file: 'b.tar.gz' });
     assert.match((await runCommand(other, 'sessions list')).text, new RegExp(id));
     assert.equal(existsSync(join(stage.temp.path, 'other', '.env')), false);
+    assert.match((await runCommand(other, 'doctor', { offline: true })).text, /ok +origins: /, 'seals hold there too');
     const missing = await runCommand(other, 'restore', { file: 'nothing.tar.gz', force: true });
     assert.equal(missing.failure?.exitCode, 1);
   });
@@ -322,9 +326,10 @@ describe('doctor', () => {
     await withSession(stage);
     const { failure, text } = await runCommand(stage, 'doctor', { offline: true });
     assert.equal(failure, undefined, text);
-    for (const name of ['node', 'home', 'config', 'database', 'search index', 'MEMORY.md', 'sandbox']) {
+    for (const name of ['node', 'home', 'config', 'database', 'search index', 'origins', 'MEMORY.md']) {
       assert.match(text, new RegExp(`ok +${name}: `), text);
     }
+    assert.match(text, /(?:ok|warn) +walls: (?:commands stay in this folder|none)/);
   });
 
   verifies('core:cli:doctor', 'each fault has its line and its fix, and the exit code is 1', async (t) => {
@@ -345,6 +350,18 @@ describe('doctor', () => {
     assert.match(text, /fail {2}model openai: .*HTTP 401/);
     assert.match(text, /talaria setup --provider openai --key/);
     assert.equal(statSync(join(stage.root, 'state.db')).size, before, 'doctor changes nothing');
+  });
+
+  test('a message that another hand changed is named, and so is a key that is gone', async (t) => {
+    const stage = createStage(t);
+    const id = await withSession(stage);
+    const raw = new DatabaseSync(join(stage.root, 'state.db'));
+    raw.exec("UPDATE messages SET body = replace(body, 'o', '0') WHERE seq = 1");
+    raw.close();
+    const changed = (await runCommand(stage, 'doctor', { offline: true })).text;
+    assert.match(changed, new RegExp(`warn +origins: 1 message not as written: #\\d+ of ${id}\\n`));
+    rmSync(join(stage.root, 'state.db.seal'));
+    assert.match((await runCommand(stage, 'doctor', { offline: true })).text, /warn +origins: .* is missing\n/);
   });
 
   verifies('core:bad-input:corrupt-config', 'a broken configuration is one line of the doctor', async (t) => {

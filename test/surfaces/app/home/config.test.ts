@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { readFileSync, statSync } from 'node:fs';
+import { once } from 'node:events';
+import { readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
@@ -13,6 +14,8 @@ import { editConfig } from '#surfaces/app/home/edit-config.ts';
 import { readEnvFile } from '#surfaces/app/home/env-file.ts';
 import { openStartCache } from '#surfaces/app/home/start-cache.ts';
 import { createTempHome } from '#testing/temp-home.ts';
+import { many, runs } from '../../../property-runs.ts';
+import { MAIN } from '../../../scenario/cli-process.ts';
 import { verifies } from '../../../verifies.ts';
 
 async function failure(run: () => Promise<unknown>): Promise<TalariaError> {
@@ -140,7 +143,7 @@ describe('config.yaml', () => {
       import { setEnvValue } from '#surfaces/app/home/env-file.ts';
       for (let i = 1; ; i += 1) {
         await editConfig(${JSON.stringify(path)}, ['agent', 'max_steps'], i);
-        setEnvValue(${JSON.stringify(join(home.path, '.env'))}, 'NUMBER', String(i).repeat(2000));
+        await setEnvValue(${JSON.stringify(join(home.path, '.env'))}, 'NUMBER', String(i).repeat(2000));
         process.stdout.write('.');
       }`;
       const root = join(import.meta.dirname, '../../../..');
@@ -160,6 +163,50 @@ describe('config.yaml', () => {
     },
   );
 
+  verifies(
+    'core:home:edits-kept',
+    'processes that change settings and keys at once (twenty in a deep run): every change is kept',
+    async (t) => {
+      const home = createTempHome(t);
+      const path = home.write('config.yaml', '# mine\nmodel: a/b\n');
+      writeFileSync(`${path}.lock`, '4194304 a-machine-that-is-gone\n');
+      utimesSync(`${path}.lock`, 1, 1);
+      const script = (n: number) => `
+      import { editConfig } from '#surfaces/app/home/edit-config.ts';
+      import { setEnvValue } from '#surfaces/app/home/env-file.ts';
+      const done = await editConfig(${JSON.stringify(path)}, ['providers', 'p${n}', 'base_url'], 'http://localhost:${n}');
+      if (!done.ok) throw new Error(done.detail);
+      await setEnvValue(${JSON.stringify(join(home.path, '.env'))}, 'KEY_${n}', '${n}');`;
+      const cwd = join(import.meta.dirname, '../../../..');
+      const processes = many(20, 5);
+      const ended = Array.from({ length: processes }, async (_, n) => {
+        const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', script(n)], {
+          cwd,
+          stdio: 'ignore',
+        });
+        return once(child, 'close');
+      });
+      assert.deepEqual([...new Set((await Promise.all(ended)).map(([code]) => code))], [0]);
+      const { config } = await loadConfig(path);
+      assert.equal(Object.keys(config.providers).length, processes);
+      assert.match(home.read('config.yaml'), /^# mine\n/);
+      assert.equal(Object.keys(readEnvFile(join(home.path, '.env'))).length, processes);
+      assert.deepEqual(readdirSync(home.path).sort(), ['.env', 'config.yaml']);
+    },
+  );
+
+  test('six commands that set something at once keep six settings', async (t) => {
+    const home = createTempHome(t);
+    const env = { ...process.env, TALARIA_HOME: home.path };
+    const ended = Array.from({ length: 6 }, async (_, n) => {
+      const words = ['config', 'set', `providers.p${n}.base_url`, `http://localhost:${n}`];
+      return once(spawn(process.execPath, [MAIN, ...words], { env, stdio: 'ignore' }), 'close');
+    });
+    assert.deepEqual([...new Set((await Promise.all(ended)).map(([code]) => code))], [0]);
+    const { config } = await loadConfig(join(home.path, 'config.yaml'));
+    assert.deepEqual(Object.keys(config.providers).sort(), ['p0', 'p1', 'p2', 'p3', 'p4', 'p5']);
+  });
+
   test('whatever the text, it is read or refused with a position, never anything else', async (t) => {
     const home = createTempHome(t);
     await fc.assert(
@@ -172,7 +219,7 @@ describe('config.yaml', () => {
           assert.match(error.message, /config\.yaml:\d+:\d+: /);
         }
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 });

@@ -21,24 +21,24 @@ describe('.env', () => {
     assert.deepEqual(readEnvFile(join(createTempHome(t).path, '.env')), {});
   });
 
-  verifies('core:home:private', 'setting a value keeps the other lines and makes the file private', (t) => {
+  verifies('core:home:private', 'setting a value keeps the other lines and makes the file private', async (t) => {
     const home = createTempHome(t);
     const path = home.write('.env', '# mine\nA=1\nB=2\n');
     chmodSync(path, 0o644);
-    setEnvValue(path, 'A', 'new value');
-    setEnvValue(path, 'C', '3');
+    await setEnvValue(path, 'A', 'new value');
+    await setEnvValue(path, 'C', '3');
     assert.equal(home.read('.env'), '# mine\nA="new value"\nB=2\nC=3\n');
     assert.equal(statSync(path).mode & 0o777, 0o600);
   });
 
-  test('any value of one line comes back as it was', (t) => {
+  test('any value of one line comes back as it was', async (t) => {
     const home = createTempHome(t);
     const path = join(home.path, '.env');
-    fc.assert(
-      fc.property(
+    await fc.assert(
+      fc.asyncProperty(
         fc.string({ unit: 'grapheme' }).filter((text) => !/[\r\n]/.test(text)),
-        (value) => {
-          setEnvValue(path, 'KEY', value);
+        async (value) => {
+          await setEnvValue(path, 'KEY', value);
           assert.equal(readEnvFile(path).KEY, value);
         },
       ),
@@ -46,12 +46,12 @@ describe('.env', () => {
     );
   });
 
-  test('a line break or a strange name is refused without naming the value', (t) => {
+  test('a line break or a strange name is refused without naming the value', async (t) => {
     const path = join(createTempHome(t).path, '.env');
-    assert.throws(
+    await assert.rejects(
       () => setEnvValue(path, 'KEY', 'secret\nB=2'),
       (error: Error) => !error.message.includes('secret'),
     );
-    assert.throws(() => setEnvValue(path, 'A B', 'x'));
+    await assert.rejects(() => setEnvValue(path, 'A B', 'x'));
   });
 });

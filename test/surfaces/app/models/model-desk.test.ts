@@ -315,6 +315,17 @@ describe('lists of models', () => {
     assert.equal(!gone.ok && gone.reason, 'model-unreachable');
   });
 
+  test('where nothing can be kept it is asked all the same', async (t) => {
+    const temp = createTempHome(t);
+    temp.write('cache', 'no folder');
+    const server = await startScriptedServer([], { context: t });
+    const lists = createModelLists(join(temp.path, 'cache'), systemClock);
+    const provider = findProviders(configSchema.parse({}), { OPENAI_BASE_URL: server.baseUrl }).providers[0];
+    assert.ok(provider);
+    assert.equal((await lists.fetch(provider, signal)).ok, true);
+    assert.deepEqual(lists.cached(server.baseUrl), []);
+  });
+
   test('a broken cache is an empty one', (t) => {
     const temp = createTempHome(t);
     temp.write('cache/models.json', '{"http');

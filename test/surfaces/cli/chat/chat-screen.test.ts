@@ -3,11 +3,15 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { type Clock, systemClock } from '#base/clock.ts';
 import type { App } from '#surfaces/app/app.ts';
 import { runChatScreen } from '#surfaces/cli/chat/chat-screen.ts';
+import { UNREAD_MS } from '#surfaces/cli/questions.ts';
 import { plain } from '#surfaces/cli/terminal-text.ts';
+import { createManualClock } from '#testing/manual-clock.ts';
 import type { ServerStep } from '#testing/server/server-step.ts';
 import { until } from '../../../ends.ts';
+import { verifies } from '../../../verifies.ts';
 import { openServed } from '../cli-fixture.ts';
 import { MemoryTerminal } from './view/memory-terminal.ts';
 
@@ -46,8 +50,8 @@ function startScreen(t: TestContext, app: App) {
   return screen;
 }
 
-async function openScreen(t: TestContext, steps: readonly ServerStep[], model?: string) {
-  const served = await openServed(t, steps);
+async function openScreen(t: TestContext, steps: readonly ServerStep[], model?: string, clock: Clock = systemClock) {
+  const served = await openServed(t, steps, { clock });
   const app = model === undefined ? served.app : await served.stage.open({ model });
   const screen = startScreen(t, app);
   await screen.shows(`${app.model().id} · $0`);
@@ -147,13 +151,43 @@ describe('chat screen', () => {
     ]);
     writeFileSync(join(app.environment.cwd, 'kept.txt'), 'old\n');
     screen.type('write it', ENTER);
-    await screen.shows('asks to run this');
+    await screen.shows('y = once');
     screen.type('/permissions', ENTER);
     await screen.shows('You are asked before');
     screen.type('y', ENTER);
     await screen.shows('Written.');
     assert.equal(readFileSync(join(app.environment.cwd, 'kept.txt'), 'utf8'), 'new\n');
   });
+
+  verifies(
+    'core:approval:read-before-answered',
+    'what is typed before or with a question is no answer to it',
+    async (t) => {
+      const clock = createManualClock();
+      const overwrite = { calls: [{ name: 'terminal', arguments: { command: 'echo new > kept.txt' } }] };
+      const { screen, app, server } = await openScreen(t, [overwrite, 'Left as it is.', 'Noted.'], undefined, clock);
+      const kept = join(app.environment.cwd, 'kept.txt');
+      writeFileSync(kept, 'old\n');
+      screen.type('write it', ENTER, 'y');
+      await screen.shows('asks to run this');
+      screen.type('y', ENTER, ENTER);
+      await clock.advance(UNREAD_MS - 1);
+      screen.type('a', ENTER);
+      assert.doesNotMatch(screen.text(), /y = once/);
+      await clock.advance(1);
+      await screen.shows('y = once');
+      assert.equal(server.requests.length, 1);
+      screen.type('', ENTER);
+      await screen.shows('Left as it is.');
+      assert.equal(readFileSync(kept, 'utf8'), 'old\n');
+      assert.match(server.requests[1]?.raw ?? '', /the owner said no/);
+      assert.match(screen.text(), /why: it empties a file[^\n]*\s+y = once/);
+      screen.forget();
+      screen.type('!', ENTER);
+      await screen.shows('y!');
+      await screen.shows('Noted.');
+    },
+  );
 
   it('first hour 7: a line cleared by Ctrl-C comes back with Up, also after a restart unless it holds a key', async (t) => {
     const { screen, server } = await openScreen(t, ['Sent.', 'Sent too.']);

@@ -95,7 +95,7 @@ describe('slash commands', () => {
       /^context +about \d+ of \d+ tokens \(\d+ %\)/m,
       /^cost +\$0, and 1 call whose price is unknown$|^cost +\$/m,
       /^approvals +ask; 0 allowed/m,
-      /^sandbox +off$/m,
+      /^walls +none: commands run as you do/m,
       /^memory +0 about the work, 0 about you$/m,
       /^skills +0$/m,
       /^home +~\/home$/m,
@@ -155,10 +155,12 @@ describe('slash commands', () => {
     await say('remove build');
     assert.equal(asked.length, 1);
     const key = asked[0] ?? '';
-    assert.ok((await say('/permissions')).includes(key));
+    // The line is as wide as the screen, the name of the folder is not ours.
+    const joined = (text: string) => text.replaceAll(/\s+/g, '');
+    assert.ok(joined(await say('/permissions')).includes(joined(key)));
     assert.match(stage.temp.read('home/config.yaml'), /rm -r/);
     await app.approvals().add('sudo ls', 'session');
-    assert.match(await say('/permissions'), /^1 +taken back .*\n2 +this chat ends +sudo ls$/m);
+    assert.match(await say('/permissions'), /^1 +taken back [\s\S]*\n2 +this chat ends +sudo ls$/m);
     assert.match(await say('/permissions revoke 7'), /not-allowed-before 3/);
     assert.match(await say('/permissions revoke 1'), /asked again before/);
     assert.match(await say('/permissions revoke sudo ls'), /asked again before: sudo ls/);

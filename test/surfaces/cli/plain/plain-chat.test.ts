@@ -4,14 +4,21 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, it, type TestContext } from 'node:test';
+import { type Clock, systemClock } from '#base/clock.ts';
 import { type PlainChatOptions, runPlainChat } from '#surfaces/cli/plain/plain-chat.ts';
+import { UNREAD_MS } from '#surfaces/cli/questions.ts';
+import { createManualClock } from '#testing/manual-clock.ts';
 import type { ServerStep } from '#testing/server/server-step.ts';
 import { until } from '../../../ends.ts';
 import { verifies } from '../../../verifies.ts';
 import { createTarget, openServed } from '../cli-fixture.ts';
 
-async function startChat(t: TestContext, steps: readonly ServerStep[], options: Partial<PlainChatOptions> = {}) {
-  const served = await openServed(t, steps);
+async function startChat(
+  t: TestContext,
+  steps: readonly ServerStep[],
+  { clock = systemClock, ...options }: Partial<PlainChatOptions> & { readonly clock?: Clock } = {},
+) {
+  const served = await openServed(t, steps, { clock });
   const stop = new AbortController();
   const { target, written } = createTarget(stop.signal);
   const input = new PassThrough();
@@ -99,9 +106,40 @@ describe('plain chat', () => {
     await shows('Done.');
     input.end();
     assert.equal(await ended, 0);
-    assert.match(written.out, /> \$ rm -rf build\n\? terminal asks to run this[^\n]*\n\? {3}rm -rf build\n/);
+    assert.match(
+      written.out,
+      /> \$ rm -rf build\n\? terminal asks to run this:\n\? {3}rm -rf build\n\? why: [^\n]+\n\? y = once[^\n]+\nanswer: /,
+    );
     assert.match(written.out, /session \S+ · talaria --resume \S+\n$/);
   });
+
+  verifies(
+    'core:approval:read-before-answered',
+    'what is typed with a question is dropped, and no line later',
+    async (t) => {
+      const clock = createManualClock();
+      const modes: boolean[] = [];
+      const input = Object.assign(new PassThrough(), { setRawMode: (raw: boolean) => modes.push(raw) });
+      const chat = await startChat(t, [risky, 'Left.'], { interactive: true, input, clock });
+      input.write('clean up\n');
+      await chat.shows('> $ rm -rf build');
+      await until(() => {
+        void clock.advance(1);
+        return chat.written.out.includes('? why: ');
+      });
+      input.write('y\ny');
+      await until(() => input.readableLength === 0);
+      await clock.advance(UNREAD_MS);
+      await chat.shows('answer: ');
+      assert.deepEqual(modes, [true, false], 'an unfinished line is taken from the terminal too');
+      input.write('\n');
+      await chat.shows('Left.');
+      assert.match(chat.server.requests[1]?.raw ?? '', /the owner said no/);
+      input.end();
+      assert.equal(await chat.ended, 0);
+      assert.equal(chat.server.requests.length, 2);
+    },
+  );
 
   verifies(
     'core:cli:ctrl-c',
@@ -141,7 +179,7 @@ describe('plain chat', () => {
     const input = Object.assign(new PassThrough(), { setRawMode: (raw: boolean) => modes.push(raw) });
     const { ended, written, shows, server } = await startChat(t, ['ready'], { interactive: true, input });
     input.write('/model add\n');
-    await shows('endpoint:');
+    await shows('answer: ');
     input.write(`${server.baseUrl}x\u007f\r`);
     await shows('it works');
     input.write('/model add\n');

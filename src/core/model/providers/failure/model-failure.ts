@@ -93,10 +93,17 @@ function judge(reading: Reading): Verdict {
 /** Not followed: the key would go to an address that nobody gave it to. */
 function redirected({ answer, shown }: Reading): Verdict {
   const target = URL.parse(answer.headers.get('location') ?? '', `${shown}/`);
+  const where = target ? ellipsize(shownUrl(target.href), 300) : undefined;
+  const isSame = target !== null && target.origin === URL.parse(shown)?.origin;
+  const way = isSame
+    ? `sends its callers round on the same server, to ${where}`
+    : `sends its callers to another address`;
   return {
     code: 'model-not-found',
-    message: `${shown} sends its callers to another address${target ? `, ${shownUrl(target.href)}` : ''} (HTTP ${answer.status}).`,
-    fix: 'If that is the right one, give it as the base URL; nothing was sent there.',
+    message: `${shown} ${way}${where === undefined || isSame ? '' : `, ${where}`} (HTTP ${answer.status}).`,
+    fix: isSame
+      ? 'If that is the right one, give it as the base URL; else look at what answers there, such as a proxy or a login.'
+      : 'If that is the right one, give it as the base URL; nothing was sent there.',
   };
 }
 
@@ -206,7 +213,8 @@ export function withoutKeys(endpoint: Endpoint, text: string): string {
   for (const secret of [endpoint.apiKey ?? '', ...Object.values(endpoint.headers ?? {})]) {
     if (secret.length >= 4) clean = clean.replaceAll(secret, '[redacted]');
   }
-  return redactSecrets(clean).replace(/[\w-]*\*{3,}[\w-]*/g, '[redacted]');
+  // Begun at the start of a word alone: from each letter of one anew, 64 KB of letters take a minute.
+  return redactSecrets(clean).replace(/(?<![\w-])[\w-]*(?:\*{3,}[\w-]*)+/g, '[redacted]');
 }
 
 function htmlTitle(body: string): string {

@@ -2,6 +2,7 @@
 // Knows no wire format. Invariant: what was lost before the first byte of the answer is `model-unreachable`, after it `model-bad-response`.
 import { errorCode, errorText, rootCause } from '#base/errors.ts';
 import { ModelError, type ModelErrorOptions } from '../../model-client.ts';
+import { ENDPOINT_BOUNDS } from '../endpoint-bounds.ts';
 import { type Endpoint, shownUrl } from '../provider-options.ts';
 import { withoutKeys } from './model-failure.ts';
 
@@ -45,6 +46,14 @@ function beforeAnswer(root: unknown, shown: string, endpoint: Endpoint): Shape |
       retryable: false,
       message: `no secure connection to ${shown} (${code})`,
       fix: 'Check whether the address wants http or https, and the certificate of the server.',
+    };
+  }
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    return {
+      code: 'model-bad-response',
+      retryable: false,
+      message: `${shown} sent headers of over ${ENDPOINT_BOUNDS.headerBytes} bytes`,
+      fix: 'Look at the server: no model answers like this.',
     };
   }
   if (code.startsWith('ERR_PROXY')) {

@@ -13,6 +13,7 @@ export function measureCommand({ open }: CuratorGround): AnyCommand {
     name: 'curator measure',
     summary: 'Show success rate and cost of a skill before and after each of its edits',
     surfaces: ['cli'],
+    readOnly: true,
     positional: ['skill'],
     input: z.object({
       skill: requiredText(NAME_IT).trim().min(1, NAME_IT).describe('Name of the skill'),

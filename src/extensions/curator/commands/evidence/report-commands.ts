@@ -11,6 +11,7 @@ export function reportCommand(ground: CuratorGround): AnyCommand {
     name: 'curator report',
     summary: 'Report the recorded evidence: counts, top skills and tools, recent calls',
     surfaces: ['cli'],
+    readOnly: true,
     input: z.object({ days: daysInput(7), format: formatInput }),
     examples: ['talaria curator report', 'talaria curator report --days 30 --format json'],
     run: (asked, { signal }) => printReport(ground, { ...asked, skill: null }, signal),
@@ -22,6 +23,7 @@ export function analyzeCommand(ground: CuratorGround): AnyCommand {
     name: 'curator analyze',
     summary: 'Report the evidence of one skill',
     surfaces: ['cli'],
+    readOnly: true,
     input: z.object({
       skill: requiredText('name it: --skill NAME').trim().min(1, 'name it: --skill NAME').describe('Name of the skill'),
       days: daysInput(30),

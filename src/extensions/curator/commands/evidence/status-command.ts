@@ -14,6 +14,7 @@ export function statusCommand(ground: CuratorGround): AnyCommand {
     name: 'curator status',
     summary: 'Show how much evidence there is, and on which skills',
     surfaces: ['cli', 'chat'],
+    readOnly: true,
     input: z.object({ days: daysInput(ALL_DAYS) }),
     examples: ['talaria curator', 'talaria curator --days 7'],
     async *run({ days }, { signal }): AsyncGenerator<CommandOutput> {

@@ -12,6 +12,7 @@ export function skillValidateCommand(ground: CuratorGround): AnyCommand {
     name: 'curator skill-validate',
     summary: 'Check SKILL.md files: encoding, front matter, name, description, markers',
     surfaces: ['cli'],
+    readOnly: true,
     positional: ['paths...'],
     input: z.object({
       paths: z

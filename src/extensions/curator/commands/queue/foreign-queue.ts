@@ -2,10 +2,10 @@
 // Invariants: state.db of the home is never one; a named file that turns out to be no database gets no mark of damage beside it.
 import { existsSync, rmSync } from 'node:fs';
 import { z } from 'zod';
-import { suspectMark } from '#base/database/connection.ts';
+import { suspectMark } from '#base/database/damage.ts';
 import { typedPath } from '#base/paths/typed-path.ts';
 import { wrongUse } from '#core/agent/command-failure.ts';
-import { type AnyCommand, type CommandContext, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
+import type { AnyCommand, CommandContext, CommandOutput } from '#core/agent/command-spec.ts';
 import { realPath } from '#core/tools/file/file-access.ts';
 import type { CuratorGround } from '../../curator-ground.ts';
 import type { QueueFile } from '../../queue/open-queue.ts';
@@ -15,10 +15,8 @@ interface Asked {
 }
 
 export function withForeignQueue(ground: CuratorGround, command: AnyCommand): AnyCommand {
-  return defineCommand<Asked>({
-    ...command,
-    run: (asked, context) => guarded({ ground, command }, asked, context),
-  });
+  const run = (asked: Asked, context: CommandContext) => guarded({ ground, command }, asked, context);
+  return { ...command, run } as AnyCommand;
 }
 
 interface Guarded {

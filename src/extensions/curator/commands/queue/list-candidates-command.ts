@@ -20,6 +20,7 @@ export function listCandidatesCommand(ground: CuratorGround): AnyCommand {
     name: 'curator candidates-list',
     summary: 'List the candidates that were mined, oldest first',
     surfaces: ['cli'],
+    readOnly: true,
     input,
     examples: ['talaria curator candidates-list --status pending --format markdown'],
     async *run({ queueDb, status, candidateType, format }, context): AsyncGenerator<CommandOutput> {

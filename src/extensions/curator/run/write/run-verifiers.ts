@@ -11,9 +11,6 @@ export interface VerifierPlan {
   readonly cwd: string | null;
 }
 
-/** What a program needs to find itself at home; keys and tokens are nothing that a check of a text needs. */
-const KEPT = /^(?:PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|TZ|LANG|LC_[A-Z]+|XDG_[A-Z_]+|TALARIA_HOME|SystemRoot|TEMP|TMP)$/;
-
 /** `signal` ends a command that runs. */
 export async function verifiersOf(
   { preVerify, verify, cwd }: VerifierPlan,
@@ -21,18 +18,15 @@ export async function verifiersOf(
   signal: AbortSignal,
 ): Promise<readonly Verifier[]> {
   const { commandVerifier } = await import('#mind/skills/door/verify/command-verifier.ts');
-  const env = plainVariables(ground.variables);
-  const place = cwd === null ? {} : { cwd };
+  const env = await ground.commandVariables();
+  const walls = await ground.walls?.();
+  const place = { ...(cwd === null ? {} : { cwd }), ...(walls ? { walls } : {}) };
   const commandOf = (name: string, command: string) => commandVerifier({ name, command, env, signal, ...place });
   return [
     structuralVerifier,
     ...(preVerify === null ? [] : [commandOf('pre-verify-command', preVerify)]),
     ...(verify === null ? [] : [commandOf('verify-command', verify)]),
   ];
-}
-
-function plainVariables(variables: CuratorGround['variables']): CuratorGround['variables'] {
-  return Object.fromEntries(Object.entries(variables).filter(([name]) => KEPT.test(name)));
 }
 
 const structuralVerifier: Verifier = {

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { throwIfAborted } from '#base/abort.ts';
 import { TalariaError } from '#base/errors.ts';
 import { randomHex } from '#base/ids.ts';
+import { ownPath, SYSTEM_PATH } from '#base/paths/find-on-path.ts';
 import { withFileLock } from '#base/platform.ts';
 import { type ProcessResult, runProcess } from '#base/process.ts';
 import { redactSecrets } from '#base/secrets.ts';
@@ -82,7 +83,8 @@ async function fill(staging: string, install: EngineInstall, signal: AbortSignal
     mkdirSync(dirname(join(staging, name)), { recursive: true, mode: 0o700 });
     writeFileSync(join(staging, name), text, { mode: 0o600 });
   }
-  const env = { ...withoutKeys(install.variables), ONNXRUNTIME_NODE_INSTALL: 'skip' };
+  const PATH = ownPath(install.variables.PATH ?? SYSTEM_PATH);
+  const env = { ...withoutKeys(install.variables), PATH, ONNXRUNTIME_NODE_INSTALL: 'skip' };
   const done = await runProcess({ argv: NPM_INSTALL, cwd: staging, env, limits: { timeoutMs: TIMEOUT_MS } }, signal);
   throwIfAborted(signal);
   if (done.ended !== 'exit' || done.exitCode !== 0) throw npmFailed(done);

@@ -10,7 +10,7 @@ import { textHash } from '../../trace/text-hash.ts';
 import type { Handle } from '../ask-outcome.ts';
 import type { AskParts, AskPlace } from '../ask-parts.ts';
 import type { RootTask, StepCard } from '../prompt-shapes.ts';
-import type { PromptState } from '../root/root-prompt.ts';
+import type { PromptState } from '../root-turn/root-prompt.ts';
 import { pieceChars, type SubCalls } from '../sub/sub-calls.ts';
 import type { AskEvents } from './ask-events.ts';
 import { type Conclusion, conclude } from './conclude.ts';

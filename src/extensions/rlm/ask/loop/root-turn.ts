@@ -8,9 +8,9 @@ import type { Handle } from '../ask-outcome.ts';
 import { type AskParts, type AskPlace, callId } from '../ask-parts.ts';
 import { keptForJudge, promptChars, replyTokens } from '../ask-request.ts';
 import type { RootTask } from '../prompt-shapes.ts';
-import { type Formless, type RootReply, readRootReply } from '../root/read-root-reply.ts';
-import { type PromptState, rootPrompt } from '../root/root-prompt.ts';
-import { ROOT_RULES } from '../root/root-rules.ts';
+import { type Formless, type RootReply, readRootReply } from '../root-turn/read-root-reply.ts';
+import { type PromptState, rootPrompt } from '../root-turn/root-prompt.ts';
+import { ROOT_RULES } from '../root-turn/root-rules.ts';
 import type { AskEvents, AskNode } from './ask-events.ts';
 
 export interface RootTurnParts {

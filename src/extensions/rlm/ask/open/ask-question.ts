@@ -105,8 +105,7 @@ async function execute(
   const inner = new Map([...openFamilies(ground, mind), [JUDGE_FAMILY, judgeCall(mind.judge, run_id)]]);
   const call_timeout_ms = readRlmConfig(mind).call_timeout_seconds * 1_000;
   const row = { run_id, kind: 'ask', root, sources: source.stamps, request: request as unknown as JsonObject } as const;
-  const trace = store.begin(row);
-  if (text !== null) trace.keepText(text);
+  const trace = store.begin(row, text === null ? [] : [text]);
   const parts = { inner, trace, budget: request.budget, clock: ground.clock, run: run_id, call_timeout_ms };
   const calls = progress === undefined ? createCalls(parts) : told(createCalls(parts), ground.clock, progress);
   const { max_ms } = request.budget;

@@ -1,6 +1,7 @@
 // Owns what a program of a family is given: arguments, standard input, environment. No shell reads any of it. Knows no family.
 // Invariant: of the environment a program sees PATH, HOME and LANG, the names listed for it, its depth and the call id; nothing else.
 
+import { ownPath } from '#base/paths/find-on-path.ts';
 import type { InnerRequest } from '../inner-call.ts';
 import { DEPTH_VARIABLE } from '../nesting.ts';
 
@@ -62,7 +63,7 @@ export function programEnvironment(
 ): Readonly<Record<string, string>> {
   const given = [...ALWAYS, ...names].flatMap((name) => {
     const value = variables[name];
-    return value === undefined ? [] : [[name, value] as const];
+    return value === undefined ? [] : [[name, name === 'PATH' ? ownPath(value) : value] as const];
   });
   return { ...Object.fromEntries(given), [DEPTH_VARIABLE]: String(outside + 1), TALARIA_RLM_CALL_ID: call_id };
 }

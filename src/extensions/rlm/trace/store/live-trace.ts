@@ -41,7 +41,7 @@ export class LiveTrace implements RunTrace {
     this.#parts = parts;
   }
 
-  /** The first event is written at once: with it the texts stand that the request names, without which nobody could go on. */
+  /** The first event is written at once: a run that was taken over meanwhile is told before it asks anybody. */
   emit(event: NewRunEvent): string {
     this.#refuseEnded();
     const { stored, clock } = this.#parts;

@@ -1,7 +1,6 @@
 // Owns who works on a run, and whether he still lives. Invariant: a process that is gone holds no run; of a process on another machine
-// nobody here can tell, so it counts as alive. A number that was given again to this very process is told by what this process holds.
-import { hostname } from 'node:os';
-import { isProcessAlive } from '#base/platform.ts';
+// nobody here can tell, so it counts as alive. What this very process let go it does not hold.
+import { holderName, holderState } from '#base/process/holder.ts';
 
 /** `<store>\n<run>` of every run that this process works on. */
 const held = new Set<string>();
@@ -10,10 +9,6 @@ export interface HeldRun {
   /** Path of the store, or another name that is its own. */
   readonly store: string;
   readonly run_id: string;
-}
-
-export function ownerName(): string {
-  return `${process.pid} ${hostname()}`;
 }
 
 export function holdRun({ store, run_id }: HeldRun): void {
@@ -26,8 +21,12 @@ export function releaseRun({ store, run_id }: HeldRun): void {
 
 export function isOwnerAlive(owner: string | null, run: HeldRun): boolean {
   if (owner === null) return false;
-  const [pid = '', host] = owner.split(' ');
-  if (host !== hostname()) return true;
-  if (Number(pid) === process.pid) return held.has(`${run.store}\n${run.run_id}`);
-  return isProcessAlive(Number(pid));
+  const isHere = owner === holderName() || isOlderNameOfThis(owner);
+  return isHere ? held.has(`${run.store}\n${run.run_id}`) : holderState(owner) !== 'gone';
+}
+
+/** Written before a name told more than number and host. */
+function isOlderNameOfThis(owner: string): boolean {
+  const [pid, host] = holderName().split(' ');
+  return owner === `${pid} ${host}`;
 }

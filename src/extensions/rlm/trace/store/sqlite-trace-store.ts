@@ -4,15 +4,17 @@ import type { Clock } from '#base/clock.ts';
 import type { Database } from '#base/database/connection.ts';
 import { TalariaError } from '#base/errors.ts';
 import { canonicalJson } from '#base/json.ts';
+import { holderName, holderWords } from '#base/process/holder.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 import type { CallRecord } from '../../call/call-record.ts';
 import type { RunEvent } from '../run-event.ts';
 import type { NewRun, RunRow } from '../run-row.ts';
+import { textHash } from '../text-hash.ts';
 import type { PruneOptions, ReopenOptions, RunListing, RunTrace, TraceStore } from '../trace-store.ts';
 import { findRow } from './find-row.ts';
 import { LiveTrace } from './live-trace.ts';
 import { prunedRows } from './pruned-rows.ts';
-import { holdRun, isOwnerAlive, ownerName, releaseRun } from './run-owner.ts';
+import { holdRun, isOwnerAlive, releaseRun } from './run-owner.ts';
 import {
   insertCall,
   insertEvent,
@@ -38,12 +40,13 @@ export class SqliteTraceStore implements TraceStore, TraceSink {
     this.#clock = clock;
   }
 
-  begin(run: NewRun): RunTrace {
+  begin(run: NewRun, texts: readonly string[] = []): RunTrace {
     const at = this.#clock.now();
     this.#database.transactionSync(() => {
       if (selectRun(this.#database, run.run_id) !== undefined)
         throw new TalariaError(`There is a run ${run.run_id} already.`, { code: 'run-exists' });
-      insertRun(this.#database, run, { at, owner: ownerName() });
+      insertRun(this.#database, run, { at, owner: holderName() });
+      for (const text of texts) insertText(this.#database, { run_id: run.run_id, hash: textHash(text), text });
     });
     return this.#open(run.run_id, []);
   }
@@ -56,8 +59,9 @@ export class SqliteTraceStore implements TraceStore, TraceSink {
       const row = selectRun(this.#database, run_id);
       if (row === undefined) return refuse('run-not-found', `There is no run ${run_id}.`);
       if (row.ended_at !== null) return refuse('run-ended', `The run ${run_id} has ended.`);
-      if (!takeOver && this.#isAlive(row)) return refuse('run-alive', `The process ${row.owner} works on ${run_id}.`);
-      this.#database.run('UPDATE rlm_runs SET owner = ? WHERE run_id = ?', ownerName(), run_id);
+      if (!takeOver && this.#isAlive(row))
+        return refuse('run-alive', `${run_id} is worked on by ${holderWords(row.owner ?? '')}.`);
+      this.#database.run('UPDATE rlm_runs SET owner = ? WHERE run_id = ?', holderName(), run_id);
       return null;
     });
     return refused ?? ok(this.#open(run_id, selectEvents(this.#database, run_id)));
@@ -105,8 +109,9 @@ export class SqliteTraceStore implements TraceStore, TraceSink {
   /** Another process may have taken it over, or removed it. */
   #refuseLost(run_id: string): void {
     const row = this.#database.get<{ owner: string | null }>('SELECT owner FROM rlm_runs WHERE run_id = ?', run_id);
-    if (row?.owner === ownerName()) return;
-    const what = row === undefined ? 'was removed' : `is worked on by ${row.owner ?? 'nobody'} now`;
+    if (row?.owner === holderName()) return;
+    const what =
+      row === undefined ? 'was removed' : `is worked on by ${row.owner ? holderWords(row.owner) : 'nobody'} now`;
     throw new TalariaError(`The run ${run_id} ${what}.`, { code: 'run-lost' });
   }
 

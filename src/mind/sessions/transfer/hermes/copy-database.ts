@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import type { Clock } from '#base/clock.ts';
 import { errorCode, errorText, TalariaError } from '#base/errors.ts';
 import { randomHex } from '#base/ids.ts';
-import { isProcessAlive, privateFolder } from '#base/platform.ts';
+import { privateFolder } from '#base/platform.ts';
+import { isProcessAlive } from '#base/process/holder.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 
 const PREFIX = 'import-';

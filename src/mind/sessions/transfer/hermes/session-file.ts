@@ -1,9 +1,9 @@
 // Owns reading `sessions/session_<id>.json` of hermes-agent (core notes 2.5). Knows no database.
 // Invariant: a file that is no session is a refusal with its reason; messages without a time follow each other from the session's start.
-import { readFileSync, statSync } from 'node:fs';
 import { parseTime } from '#base/clock.ts';
 import { errorText } from '#base/errors.ts';
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue, parseJsonObject } from '#base/json.ts';
+import { readRegular } from '#base/paths/open-files.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 import { assembleSession, type HermesSession, type TimedMessage, typedByOwner } from './hermes-session.ts';
 import { stringOf } from './map-message.ts';
@@ -23,8 +23,7 @@ export function readSessionFile(path: string): Result<HermesSession, 'unreadable
 
 function readText(path: string): Result<string, 'unreadable'> {
   try {
-    if (statSync(path).size > LARGEST_BYTES) return refuse('unreadable', 'too large for a session');
-    return ok(readFileSync(path, 'utf8'));
+    return ok(readRegular(path, LARGEST_BYTES).toString('utf8'));
   } catch (error) {
     return refuse('unreadable', `it cannot be read: ${errorText(error)}`);
   }

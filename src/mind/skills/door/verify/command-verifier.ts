@@ -1,11 +1,13 @@
 // Owns a verifier that is a command of the owner's: what it is told of the change, its time limit, what its end means (curator notes
 // 11.3). Knows no door. Invariants: it gets the variables that the caller gives and no others, so no secret by accident; when its word is
-// known, every process that it started in its group is gone; it passes only by ending itself with 0.
-import { existsSync } from 'node:fs';
-import { constants } from 'node:os';
-import { dirname, join } from 'node:path';
+// known, every process that it started in its group is gone; it passes only by ending itself with 0; behind walls it sees a copy.
+import { cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { constants, tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
 import type { Clock } from '#base/clock.ts';
-import { type ProcessResult, runProcess } from '#base/process.ts';
+import { randomHex } from '#base/ids.ts';
+import { type ProcessRequest, type ProcessResult, runProcess } from '#base/process.ts';
+import type { Walls } from '#core/tools/walls/walls.ts';
 import { SKILL_FILE } from '../../format/skill-limits.ts';
 import type { Verifier, VerifierRequest, VerifierResult } from './verifier.ts';
 
@@ -23,6 +25,8 @@ export interface CommandVerifierOptions {
   readonly clock?: Clock;
   /** Ends a command that runs; the change is then taken back. */
   readonly signal?: AbortSignal;
+  /** Where they can be built, the command runs behind them, without a network. What it checks may have been written by a stranger. */
+  readonly walls?: Walls;
 }
 
 const TIMEOUT_MS = 300_000;
@@ -39,23 +43,66 @@ const WRAPPER = 'exec 2>&1; eval "set --; $1"';
 
 /** Never throws for what the command does. */
 export function commandVerifier(options: CommandVerifierOptions): Verifier {
-  const { name, command, timeoutMs = TIMEOUT_MS, clock, signal = new AbortController().signal } = options;
+  const { name, command, walls, timeoutMs = TIMEOUT_MS, clock, signal = new AbortController().signal } = options;
+  const processOf = (request: VerifierRequest): ProcessRequest => ({
+    argv: ['/bin/sh', '-c', WRAPPER, 'sh', command],
+    cwd: options.cwd ?? standingFolder(request.path),
+    env: { PYTHONDONTWRITEBYTECODE: '1', ...options.env, ...variablesOf(request) },
+    limits: { timeoutMs, headBytes: 0, tailBytes: TAIL_BYTES, maxBytes: MAX_BYTES },
+    ...(clock ? { clock } : {}),
+  });
   return {
     name,
     verify: async (request) => {
-      const done = await runProcess(
-        {
-          argv: ['/bin/sh', '-c', WRAPPER, 'sh', command],
-          cwd: options.cwd ?? standingFolder(request.path),
-          env: { PYTHONDONTWRITEBYTECODE: '1', ...options.env, ...variablesOf(request) },
-          limits: { timeoutMs, headBytes: 0, tailBytes: TAIL_BYTES, maxBytes: MAX_BYTES },
-          ...(clock ? { clock } : {}),
-        },
-        signal,
-      );
-      return resultOf(done, timeoutMs);
+      const isEnclosed = walls?.state().kind === 'walls';
+      if (!isEnclosed) return resultOf(await runProcess(processOf(request), signal), timeoutMs);
+      const run = (copied: VerifierRequest, folder: string) => runEnclosed(walls, processOf(copied), folder, signal);
+      return resultOf(await withCopy(request, run), timeoutMs);
     },
   };
+}
+
+/** The skill lies in the agent's own home, which no wall opens: what the command needs of it is copied to where it may look. */
+async function withCopy<T>(
+  request: VerifierRequest,
+  use: (copied: VerifierRequest, folder: string) => Promise<T>,
+): Promise<T> {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'talaria-verify-')));
+  const copy = (path: string, below: string) => {
+    const to = join(folder, below, basename(path));
+    mkdirSync(dirname(to));
+    if (existsSync(path)) cpSync(path, to, { recursive: true });
+    return to;
+  };
+  try {
+    const backupPath = request.backupPath === null ? null : copy(request.backupPath, 'backup');
+    const copied = {
+      path: copy(request.path, 'skill'),
+      manifestPath: copy(request.manifestPath, 'manifest'),
+      backupPath,
+    };
+    return await use({ ...request, ...copied }, folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+async function runEnclosed(
+  walls: Walls,
+  process: ProcessRequest,
+  folder: string,
+  signal: AbortSignal,
+): Promise<ProcessResult> {
+  const sessionId = `verify-${randomHex(6)}`;
+  const openings = process.cwd.startsWith(`${folder}/`) ? [] : [{ kind: 'read' as const, path: process.cwd }];
+  try {
+    const enclosed = await walls.enclose(process, { sessionId, folder, openings, askHost: async () => false });
+    const done = await runProcess(enclosed.request, signal);
+    await enclosed.settle({ output: done.output.text, failed: done.exitCode !== 0 });
+    return done;
+  } finally {
+    await walls.endSession(sessionId);
+  }
 }
 
 /** A deleted skill has no folder. */

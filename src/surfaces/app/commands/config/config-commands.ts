@@ -6,6 +6,7 @@ import { failed, refused, wrongUse } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import { loadConfig } from '../../home/config.ts';
 import { makeHome } from '../../home/home.ts';
+import { hopelessSetting } from '../../home/sandbox-values.ts';
 import { type CommandDeps, line } from '../command-deps.ts';
 import { settingsSchema } from './settings-schema.ts';
 
@@ -18,6 +19,7 @@ function show(deps: CommandDeps): AnyCommand {
     name: 'config show',
     summary: 'Show every setting with its value',
     surfaces: ['cli', 'chat'],
+    readOnly: true,
     input: z.object({}),
     async *run() {
       const { config, notices } = await settings(deps);
@@ -34,6 +36,7 @@ function get(deps: CommandDeps): AnyCommand {
     name: 'config get',
     summary: 'Show one setting',
     surfaces: ['cli'],
+    readOnly: true,
     positional: ['key'],
     input: z.object({ key: z.string().describe('Dotted name, e.g. agent.max_steps') }),
     examples: ['talaria config get agent.max_steps'],
@@ -97,6 +100,7 @@ function path(deps: CommandDeps): AnyCommand {
     name: 'config path',
     summary: 'Show where the configuration lies',
     surfaces: ['cli'],
+    readOnly: true,
     input: z.object({}),
     async *run() {
       yield line(deps.home.config);
@@ -147,6 +151,11 @@ async function* edit(deps: CommandDeps, key: string, value: JsonValue | undefine
   const keys = keysOf(key);
   if (keys.length === 0) {
     yield wrongUse('config-key', 'A setting has a dotted name, e.g. agent.max_steps.');
+    return;
+  }
+  const hopeless = value === undefined ? undefined : hopelessSetting(keys.join('.'), value);
+  if (hopeless !== undefined) {
+    yield wrongUse('config-value', hopeless, 'Nothing was changed.');
     return;
   }
   if (value !== undefined) makeHome(deps.home);

@@ -2,9 +2,13 @@
 import { existsSync, readdirSync, statfsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { errorText, TalariaError } from '#base/errors.ts';
+import { typedPath } from '#base/paths/typed-path.ts';
 import { findSecrets } from '#base/secrets.ts';
+import { wallsLine } from '../../first-screen.ts';
 import { loadConfig, readConfigText } from '../../home/config.ts';
 import type { Home } from '../../home/home.ts';
+import { hopelessHost, hopelessPath } from '../../home/sandbox-values.ts';
+import { composeWalls, type WallGround } from '../../parts/compose-walls.ts';
 import { unknownSettings } from '../config/settings-schema.ts';
 import { fault, good, type HealthLine, warning } from './health-check.ts';
 
@@ -88,5 +92,42 @@ export async function checkConfig(home: Home): Promise<readonly HealthLine[]> {
     return lines;
   } catch (error) {
     return [fault('config', errorText(error), (error instanceof TalariaError && error.fix) || 'Correct the file.')];
+  }
+}
+
+/** Entries of the configuration that open nothing. */
+export async function checkOpenings({ home, environment }: WallGround): Promise<readonly HealthLine[]> {
+  const { sandbox } = (await loadConfig(home.config)).config;
+  const { userHome } = environment;
+  const isThere = (path: string) => existsSync(typedPath(path.replace(/:ro$/, ''), { cwd: '/', userHome }));
+  const paths = sandbox.paths.flatMap(
+    (path) => hopelessPath(path) ?? (isThere(path) ? [] : [`${path} is not there, so it opens nothing`]),
+  );
+  const wrong = (name: string) => (text: string) =>
+    warning(
+      'walls',
+      `sandbox.${name}: ${text}`,
+      '`talaria permissions` lists what is open, `permissions revoke` takes it out.',
+    );
+  return [
+    ...paths.map(wrong('paths')),
+    ...sandbox.hosts.flatMap((host) => hopelessHost(host) ?? []).map(wrong('hosts')),
+  ];
+}
+
+/** What keeps commands in. */
+export async function checkWalls(ground: WallGround): Promise<HealthLine> {
+  const { config } = await loadConfig(ground.home.config);
+  const walls = composeWalls(config, ground);
+  try {
+    const state = walls.state();
+    if (state.kind !== 'none') return good('walls', wallsLine(state));
+    return warning(
+      'walls',
+      wallsLine({ kind: state.kind, detail: state.detail }),
+      state.fix ?? 'See docs/guide/safety.md.',
+    );
+  } finally {
+    await walls.close();
   }
 }

@@ -1,6 +1,5 @@
-// Owns the checks of what Talaria could talk to, and of the sandbox. Asks every provider for its list of models, nothing else.
+// Owns the checks of what Talaria could talk to. Asks every provider for its list of models, nothing else.
 import type { Clock } from '#base/clock.ts';
-import { findBubblewrap } from '#core/tools/terminal/sandbox.ts';
 import type { Environment } from '../../environment.ts';
 import { loadConfig } from '../../home/config.ts';
 import type { Config } from '../../home/config-schema.ts';
@@ -91,17 +90,4 @@ function checkFiles(name: string, files: readonly LocalFile[]): HealthLine {
   const short = files.find(({ missing }) => missing !== undefined);
   if (short?.missing === undefined) return good(name, files.map(({ reason }) => reason).join('; '));
   return warning(name, `${short.model} cannot answer`, short.missing);
-}
-
-export async function checkSandbox({ home, environment }: ModelCheck): Promise<HealthLine> {
-  const { config } = await loadConfig(home.config);
-  const wanted = config.terminal.sandbox;
-  const found = findBubblewrap(environment.variables.PATH);
-  if (found.ok) return good('sandbox', `${found.value}${wanted ? '' : ' (terminal.sandbox is off)'}`);
-  if (!wanted) return good('sandbox', 'off; bubblewrap is not installed');
-  return fault(
-    'sandbox',
-    'terminal.sandbox is on, and bubblewrap is not installed',
-    'Install bubblewrap, or set terminal.sandbox to false.',
-  );
 }

@@ -2,21 +2,24 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { errorText, TalariaError } from '#base/errors.ts';
+import { plural } from '#base/text.ts';
 import { createMemoryFiles, MEMORY_TARGETS } from '#mind/memory/memory-files.ts';
-import { createSqliteSessionStore } from '#mind/sessions/sqlite-session-store.ts';
-import type { Home } from '../../home/home.ts';
+import { brokenSeals, sealKeyPath } from '#mind/sessions/origin-seal.ts';
+import { createSqliteSessionStore, type SqliteSessionStore } from '#mind/sessions/sqlite-session-store.ts';
+import { stateDamage } from '../../backup/repair-state.ts';
+import { type Home, isReadOnlyHome } from '../../home/home.ts';
 import { fault, good, type HealthLine, warning } from './health-check.ts';
 
-/** Looks before it opens for writing: opening a damaged file for writing would set it aside. */
+/** Looks before it opens for writing. */
 export async function checkDatabase(home: Home, repair: boolean): Promise<readonly HealthLine[]> {
-  if (!existsSync(home.stateDatabase)) return [good('database', 'no session is stored yet')];
   try {
-    const damage = await findDamage(home.stateDatabase);
-    if (damage) {
-      const fix = 'Run `talaria backup` now; the next start sets the file aside, keeps it, and begins a new one.';
+    const damage = stateDamage(home);
+    if (damage !== undefined) {
+      const fix = '`talaria repair` says what can be done: save what can be read, bring a copy back, or start empty.';
       return [fault('database', `state.db is damaged: ${damage}`, fix)];
     }
-    return [good('database', `${home.stateDatabase}, whole`), ...(await checkSearchIndex(home.stateDatabase, repair))];
+    if (!existsSync(home.stateDatabase)) return [good('database', 'no session is stored yet')];
+    return [good('database', `${home.stateDatabase}, whole`), ...(await indexLines(home, repair))];
   } catch (error) {
     const fix = (error instanceof TalariaError && error.fix) || 'Restore a backup with `talaria restore FILE`.';
     return [fault('database', errorText(error), fix)];
@@ -30,18 +33,21 @@ export function checkSetAside(home: Home): readonly HealthLine[] {
   const kept = readdirSync(home.root).filter((name) => name.startsWith(start) && !/-(?:wal|shm)$/.test(name));
   return kept.sort().map((name) => {
     const file = join(home.root, name);
-    const fix = `Bring a backup back with \`talaria restore FILE\`, or save what can be read: sqlite3 ${JSON.stringify(file)} .recover. Move the file out of the home when it is no longer needed.`;
-    return warning('database', `a damaged database was set aside as ${file}; its sessions are not shown`, fix);
+    const fix = 'Move the file out of the home when it is no longer needed.';
+    return warning(
+      'database',
+      `a damaged database was set aside as ${file}; what was not saved of it is not shown`,
+      fix,
+    );
   });
 }
 
-async function findDamage(path: string): Promise<string | undefined> {
-  const store = createSqliteSessionStore({ path, readOnly: true });
-  try {
-    return store.database.findDamage();
-  } finally {
-    await store.close();
-  }
+/** Looking at the index writes into it. */
+async function indexLines(home: Home, repair: boolean): Promise<readonly HealthLine[]> {
+  if (!isReadOnlyHome(home)) return checkSearchIndex(home.stateDatabase, repair);
+  return [
+    warning('home', `${home.root} can only be read`, 'Nothing is learned or kept in it until it can be written.'),
+  ];
 }
 
 async function checkSearchIndex(path: string, repair: boolean): Promise<readonly HealthLine[]> {
@@ -49,14 +55,34 @@ async function checkSearchIndex(path: string, repair: boolean): Promise<readonly
   try {
     if (store.database.readOnly)
       return store.notices.map(({ message }) => warning('database', message, 'Update Talaria.'));
-    const { agrees, differences } = await store.checkIndex();
-    if (agrees) return [good('search index', 'agrees with the messages')];
-    if (!repair) return [fault('search index', differences.join('; '), 'Run `talaria doctor --repair`.')];
-    await store.repairIndex();
-    return [good('search index', 'differed from the messages and was built anew')];
+    return [await searchIndex(store, repair), checkOrigins(store)];
   } finally {
     await store.close();
   }
+}
+
+async function searchIndex(store: SqliteSessionStore, repair: boolean): Promise<HealthLine> {
+  const { agrees, differences } = await store.checkIndex();
+  if (agrees) return good('search index', 'agrees with the messages');
+  if (!repair) return fault('search index', differences.join('; '), 'Run `talaria doctor --repair`.');
+  await store.repairIndex();
+  return good('search index', 'differed from the messages and was built anew');
+}
+
+const SHOWN = 3;
+
+/** Who said what is sealed; a row that another hand changed is named, since it speaks for nobody any more. */
+function checkOrigins({ database }: SqliteSessionStore): HealthLine {
+  const key = sealKeyPath(database.path);
+  const isThere = existsSync(key);
+  const broken = [...brokenSeals(database)];
+  if (broken.length === 0) return good('origins', 'every message is as it was written');
+  const shown = broken.slice(0, SHOWN).map(({ sessionId, messageId }) => `#${messageId} of ${sessionId}`);
+  const more = broken.length > SHOWN ? ` and ${broken.length - SHOWN} more` : '';
+  const what = `${plural(broken.length, 'message')} not as written: ${shown.join(', ')}${more}`;
+  return isThere
+    ? warning('origins', what, 'They count as words that you did not write: nothing is kept unasked on their account.')
+    : warning('origins', `${what}; ${key} is missing`, 'Bring the file back from a backup of this home.');
 }
 
 export function checkMemory(home: Home): readonly HealthLine[] {

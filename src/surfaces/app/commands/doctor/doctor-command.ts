@@ -5,8 +5,8 @@ import { errorText } from '#base/errors.ts';
 import { failed } from '#core/agent/command-failure.ts';
 import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
 import { type CommandDeps, line } from '../command-deps.ts';
-import { checkConfig, checkFolder, checkNode } from './check-home.ts';
-import { checkModels, checkSandbox } from './check-models.ts';
+import { checkConfig, checkFolder, checkNode, checkOpenings, checkWalls } from './check-home.ts';
+import { checkModels } from './check-models.ts';
 import { checkDatabase, checkMemory, checkSetAside } from './check-stores.ts';
 import { fault, type HealthLine } from './health-check.ts';
 
@@ -15,6 +15,7 @@ export function doctorCommand(deps: CommandDeps): AnyCommand {
     name: 'doctor',
     summary: 'Check home, database, models, machine; say what to do',
     surfaces: ['cli', 'chat'],
+    readOnly: ({ repair }) => !repair,
     input: z.object({
       repair: z.boolean().default(false).describe('Build a search index that differs anew'),
       offline: z.boolean().default(false).describe('Ask no provider'),
@@ -50,7 +51,8 @@ function checksOf(
     async () => checkSetAside(deps.home),
     async () => checkMemory(deps.home),
     ...(offline ? [] : [() => checkModels(place, signal)]),
-    async () => [await checkSandbox(place)],
+    async () => [await checkWalls(place)],
+    () => checkOpenings(place),
   ];
 }
 

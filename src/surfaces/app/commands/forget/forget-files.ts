@@ -7,11 +7,12 @@ import { atomicWrite } from '#base/atomic-write.ts';
 import { parseTime } from '#base/clock.ts';
 import { isJsonObject, type JsonValue, parseJson } from '#base/json.ts';
 import { messageIdOf } from '#mind/evidence/message-handle.ts';
-import { copiesOf, copyPath, type FileCopy } from '#mind/sessions/file-checkpoints.ts';
+import type { FileCopy } from '#mind/sessions/files/file-change-rows.ts';
+import { copiesOf, copyPath } from '#mind/sessions/files/file-copies.ts';
 import { someStoredText } from '#mind/sessions/forget/json-texts.ts';
 import { type SelectedSession, variantsOf } from '#mind/sessions/forget/select-messages.ts';
 import { FORGOTTEN, replacing } from '#mind/sessions/forget/sweep-text.ts';
-import type { Home } from '../../home/home.ts';
+import { dailyCopies, type Home } from '../../home/home.ts';
 import { filesBelow, holdsBytes } from './home-files.ts';
 
 export interface FilesToForget {
@@ -33,7 +34,10 @@ export interface ForgottenFiles {
 }
 
 export function forgetFiles(home: Home, what: FilesToForget): ForgottenFiles {
-  const removed = [...spills(home, what), ...copies(home, what), ...waiting(home, what), ...cached(home, what)];
+  const agreed = what.text === undefined ? [] : holdingFiles(home.trust, what.text);
+  const found = [...spills(home, what), ...copies(home, what), ...waiting(home, what), ...cached(home, what)];
+  // What goes stands in the copies of other days too: the next turn takes a new one.
+  const removed = [...found, ...agreed, ...dailyCopies(home)];
   for (const path of new Set(removed)) rmSync(path, { recursive: true, force: true });
   const lines = historyLines(home, what) + logLines(home.log, what) + logLines(`${home.log}.1`, what);
   return { removed: new Set(removed).size, lines, rewritten: manifests(home, what) };

@@ -10,7 +10,7 @@ import { openDatabase } from '#base/database.ts';
 import { forgetEvents } from '#mind/evidence/forget/forget-events.ts';
 import { type ForgottenProposals, forgetProposals } from '#mind/evidence/forget/forget-proposals.ts';
 import { forgetHints, forgetReviews } from '#mind/learning/forget/forget-reviews.ts';
-import { type FileCopy, forgetFileChanges } from '#mind/sessions/file-checkpoints.ts';
+import { type FileCopy, forgetFileChanges } from '#mind/sessions/files/file-change-rows.ts';
 import { eraseFreed } from '#mind/sessions/forget/erase-freed.ts';
 import { type ForgottenRows, forgetMessages } from '#mind/sessions/forget/forget-messages.ts';
 import type { SelectedSession } from '#mind/sessions/forget/select-messages.ts';

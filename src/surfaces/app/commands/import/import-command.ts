@@ -43,6 +43,7 @@ export function importCommands(deps: CommandDeps, doorsOf: DoorsOf = doorsOfApp)
         from: z.string().optional().describe('Its home; default HERMES_HOME, else ~/.hermes'),
         dryRun: z.boolean().default(false).describe('Say what would come, change nothing'),
         accept: z.array(z.string()).default([]).describe('Skills that you have read and want although the guard asks'),
+        agree: z.boolean().default(false).describe('Memories and SOUL.md come without a question: you have read them'),
         keys: z.boolean().default(false).describe('Copy the keys of known providers into our .env'),
       }),
       examples: ['talaria import hermes --dry-run', 'talaria import hermes --from ~/.hermes/profiles/work --keys'],
@@ -56,6 +57,7 @@ interface Asked {
     readonly from?: string | undefined;
     readonly dryRun: boolean;
     readonly keys: boolean;
+    readonly agree: boolean;
     readonly accept: readonly string[];
   };
   readonly context: CommandContext;
@@ -79,6 +81,7 @@ async function* run(deps: CommandDeps, doorsOf: DoorsOf, { input, context }: Ask
     report,
     dryRun: input.dryRun,
     signal: context.signal,
+    agrees: (what: string, lines: readonly string[]) => agrees({ input, context }, what, lines),
     redact: importRedaction(from, deps.home, deps.environment),
   };
   for await (const text of bringAll(place, { app, doors, input })) yield line(text);
@@ -86,14 +89,22 @@ async function* run(deps: CommandDeps, doorsOf: DoorsOf, { input, context }: Ask
   yield* closing(report, input.dryRun);
 }
 
+/** Where nobody can be asked nothing is agreed to but by the flag. */
+async function agrees({ input, context }: Asked, what: string, lines: readonly string[]): Promise<boolean> {
+  if (input.agree || context.ask === undefined) return input.agree;
+  const shown = lines.flatMap((text) => text.split('\n')).map((text) => `  ${text}`);
+  const question = [`Of ${what} this would come, and every session would read it:`, ...shown, 'Take it over? (y/n)'];
+  return /^\s*y(?:es)?\s*$/i.test(await context.ask(question.join('\n')));
+}
+
 async function* bringAll(
   place: ImportPlace,
   { app, doors, input }: { readonly app: App; readonly doors: ImportDoors; readonly input: Asked['input'] },
 ): AsyncGenerator<string> {
   const settings = await readSettings(place);
-  importKeys(place, input.keys, variablesOf(settings));
+  await importKeys(place, input.keys, variablesOf(settings));
   await importSettings(place, settings);
-  importIdentity(place);
+  await importIdentity(place);
   await importMemories(place, doors);
   await importSkills(place, doors, input.accept);
   yield* importSessions(place, app.store);

@@ -12,26 +12,26 @@ const KNOWN = new Set(
 );
 
 /** `wanted`: further variables that something here refers to. */
-export function importKeys(place: ImportPlace, withKeys: boolean, wanted: readonly string[]): void {
+export async function importKeys(place: ImportPlace, withKeys: boolean, wanted: readonly string[]): Promise<void> {
   const ours = readEnvFile(place.home.env);
   const useful = new Set([...KNOWN, ...wanted]);
   for (const [name, value] of Object.entries(readTheirs(place)).filter(([, text]) => text !== '')) {
     const facts = { here: ours[name], same: ours[name] === value, withKeys };
-    bringKey(place, { name, value }, useful.has(name) ? whyNot(facts) : UNUSED);
+    await bringKey(place, { name, value }, useful.has(name) ? whyNot(facts) : UNUSED);
   }
   const signIns = existsSync(join(place.from, 'auth.json'));
   if (signIns) place.report.left('keys', 'auth.json', 'sign in again with `talaria setup`');
 }
 
-function bringKey(
+async function bringKey(
   { home, report, dryRun }: ImportPlace,
   { name, value }: { readonly name: string; readonly value: string },
   reason: string | undefined,
-): void {
+): Promise<void> {
   if (reason === '') report.same('keys', name);
   else if (reason !== undefined) report.left('keys', name, reason);
   else {
-    if (!dryRun) setEnvValue(home.env, name, value);
+    if (!dryRun) await setEnvValue(home.env, name, value);
     report.took('keys', name);
   }
 }

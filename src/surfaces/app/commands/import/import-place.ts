@@ -12,6 +12,11 @@ export interface ImportPlace {
   /** Count and name, write nothing. */
   readonly dryRun: boolean;
   readonly signal: AbortSignal;
+  /** Shows the owner these lines, which every later session would read, and asks for his yes to them. */
+  readonly agrees: (what: string, lines: readonly string[]) => Promise<boolean>;
   /** Takes the keys of both homes out of a text. */
   readonly redact: (text: string) => string;
 }
+
+/** Said of what was left since nobody agreed to it. */
+export const UNSEEN = 'you did not agree to it; read it, then run this again with --agree';

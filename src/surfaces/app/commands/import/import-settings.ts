@@ -1,9 +1,10 @@
 // Owns bringing config.yaml. Knows no setting: what they mean here is hermes/config-map.ts.
 // Invariant: what the owner has set here is never replaced, and the file is at every moment one that reads back valid.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorText } from '#base/errors.ts';
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
+import { readRegular } from '#base/paths/open-files.ts';
 import { loadConfig } from '../../home/config.ts';
 import type { ConfigMapping, MappedSetting } from './hermes/config-map.ts';
 import type { ImportPlace } from './import-place.ts';
@@ -32,12 +33,14 @@ export async function importSettings(place: ImportPlace, mapping: ConfigMapping 
   for (const group of grouped(fresh, ours)) await writeGroup(place, group);
 }
 
+const MOST_BYTES = 4_000_000;
+
 async function readTheirs({ from, report }: ImportPlace): Promise<JsonObject | undefined> {
   const path = join(from, 'config.yaml');
   if (!existsSync(path)) return undefined;
   const { parseConfigText } = await import('../../home/config-document.ts');
   try {
-    return parseConfigText(path, readFileSync(path, 'utf8')).data;
+    return parseConfigText(path, readRegular(path, MOST_BYTES).toString('utf8')).data;
   } catch (error) {
     report.broken('settings', 'config.yaml', errorText(error));
     return undefined;

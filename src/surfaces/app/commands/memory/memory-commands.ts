@@ -25,6 +25,7 @@ function show(deps: CommandDeps): AnyCommand {
     name: 'memory show',
     summary: 'Show what is remembered, and how full it is',
     surfaces: ['cli', 'chat'],
+    readOnly: true,
     input: z.object({}),
     async *run(): AsyncGenerator<CommandOutput> {
       const files = filesOf(deps);

@@ -20,6 +20,7 @@ export function whyMemoryCommand(deps: CommandDeps): AnyCommand {
     name: 'memory why',
     summary: 'Show the messages that an entry rests on',
     surfaces: ['cli', 'chat'],
+    readOnly: true,
     positional: ['text...'],
     input: z.object({
       text: z.array(z.string()).default([]).describe('A piece of the entry; all entries when absent'),

@@ -31,6 +31,7 @@ function list(deps: CommandDeps): AnyCommand {
     name: 'pending list',
     summary: 'List the skills and memories that wait for your yes',
     surfaces: ['cli', 'chat'],
+    readOnly: true,
     input: z.object({}),
     async *run(): AsyncGenerator<CommandOutput> {
       const app = await deps.app();
@@ -80,6 +81,7 @@ function show(deps: CommandDeps, scan: ScanFolder): AnyCommand {
     name: 'pending show',
     summary: 'Show what would be written, and the messages that it rests on',
     surfaces: ['cli', 'chat'],
+    readOnly: true,
     positional: ['id'],
     input: z.object({ id: whichPending }),
     async *run({ id }): AsyncGenerator<CommandOutput> {

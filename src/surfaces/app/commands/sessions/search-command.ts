@@ -10,6 +10,7 @@ export function searchCommand(deps: CommandDeps): AnyCommand {
     name: 'sessions search',
     summary: 'Find what was said, by plain words',
     surfaces: ['cli', 'chat'],
+    readOnly: true,
     positional: ['words...'],
     input: z.object({
       words: z.array(z.string()).min(1).describe('A question in plain words'),

@@ -21,6 +21,7 @@ function list(deps: CommandDeps): AnyCommand {
     name: 'sessions list',
     summary: 'List stored sessions, newest first',
     surfaces: ['cli', 'chat'],
+    readOnly: true,
     input: z.object({
       limit: z.coerce.number().int().positive().default(20).describe('How many'),
       source: z.string().optional().describe('Only those of this surface: cli, demo, …'),
@@ -45,6 +46,7 @@ function show(deps: CommandDeps): AnyCommand {
     name: 'sessions show',
     summary: 'Show the messages of a session',
     surfaces: ['cli', 'chat'],
+    readOnly: true,
     positional: ['session'],
     input: z.object({ session: name, full: z.boolean().default(false).describe('Do not shorten long messages') }),
     async *run({ session, full }): AsyncGenerator<CommandOutput> {

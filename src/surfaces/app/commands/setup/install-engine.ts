@@ -3,6 +3,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorText, TalariaError } from '#base/errors.ts';
+import { ownPath, SYSTEM_PATH } from '#base/paths/find-on-path.ts';
 import { runProcess } from '#base/process.ts';
 import type { Hardware } from '../../home/hardware.ts';
 import { ENGINE_VERSION } from '../../models/local-models.ts';
@@ -50,7 +51,7 @@ export async function installEngine(install: EngineInstall, signal: AbortSignal)
     {
       argv: ['npm', 'install', ...flags],
       cwd: folder,
-      env: install.env,
+      env: { ...install.env, PATH: ownPath(install.env.PATH ?? SYSTEM_PATH) },
       onOutput: install.onOutput,
       limits: { timeoutMs: 900_000 },
     },

@@ -180,7 +180,8 @@ async function* setUpEngine(deps: CommandDeps, signal: AbortSignal): AsyncGenera
   const { installEngine } = await import('./install-engine.ts');
   const hardware = readHardware();
   yield line(`installing the local engine into ${deps.home.engines} …`);
-  const env = childEnvironment(deps.home, deps.environment);
+  const { config } = await loadConfig(deps.home.config);
+  const env = childEnvironment(deps.home, deps.environment, config);
   const folder = engineFolder(deps.home);
   await installEngine({ folder, hardware, env, onOutput: () => undefined }, signal);
   yield line(`the engine is in ${folder}`);

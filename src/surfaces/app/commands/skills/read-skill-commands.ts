@@ -14,6 +14,7 @@ export function listSkillsCommand(deps: CommandDeps): AnyCommand {
     name: 'skills list',
     summary: 'List the skills, where they come from and how they did',
     surfaces: ['cli', 'chat'],
+    readOnly: true,
     input: z.object({ category: z.string().optional().describe('Only skills of this category') }),
     async *run({ category }): AsyncGenerator<CommandOutput> {
       const app = await deps.app();
@@ -65,6 +66,7 @@ export function showSkillCommand(deps: CommandDeps): AnyCommand {
     name: 'skills show',
     summary: 'Show a skill, or one file of it',
     surfaces: ['cli', 'chat'],
+    readOnly: true,
     positional: ['name', 'file'],
     input: z.object({ name: z.string(), file: z.string().optional().describe('A file of its folder') }),
     examples: ['talaria skills show release-notes', 'talaria skills show release-notes references/style.md'],

@@ -16,6 +16,7 @@ export function logSkillCommand(deps: CommandDeps): AnyCommand {
     name: 'skills log',
     summary: 'Show every version of a skill: when, by whom, what',
     surfaces: ['cli', 'chat'],
+    readOnly: true,
     positional: ['name'],
     input: z.object({ name }),
     async *run(input): AsyncGenerator<CommandOutput> {
@@ -45,6 +46,7 @@ export function diffSkillCommand(deps: CommandDeps): AnyCommand {
     name: 'skills diff',
     summary: 'Show what changed between two versions of a skill; the last change when none is named',
     surfaces: ['cli', 'chat'],
+    readOnly: true,
     positional: ['name', 'from', 'to'],
     input: z.object({
       name,

@@ -11,6 +11,7 @@ export function whySkillCommand(deps: CommandDeps): AnyCommand {
     name: 'skills why',
     summary: 'Show the messages that a skill rests on, version by version',
     surfaces: ['cli', 'chat'],
+    readOnly: true,
     positional: ['name'],
     input: z.object({ name: z.string() }),
     async *run({ name }): AsyncGenerator<CommandOutput> {

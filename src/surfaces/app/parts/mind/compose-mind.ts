@@ -2,8 +2,10 @@
 // Invariants: what the opening of a file has to tell (quarantine, migration, newer version) becomes a notice; one ledger of
 // proposals stands behind every door.
 import type { Clock } from '#base/clock.ts';
+import type { RoomSchema } from '#base/database/migrate.ts';
 import { redactSecrets } from '#base/secrets.ts';
 import type { Embedder } from '#core/model/embedder.ts';
+import { realPath } from '#core/tools/file/file-access.ts';
 import { foregroundCitations } from '#mind/evidence/foreground-citations.ts';
 import type { ProposalLedger } from '#mind/evidence/proposal.ts';
 import { createProposalLedger } from '#mind/evidence/proposal-ledger.ts';
@@ -13,12 +15,18 @@ import { learningSchema } from '#mind/learning/learning-schema.ts';
 import { reconcileMemory } from '#mind/memory/journal/reconcile-memory.ts';
 import { renderMemoryBlock } from '#mind/memory/memory-block.ts';
 import { createMemoryFiles, type MemoryFiles } from '#mind/memory/memory-files.ts';
-import { checkpointSchema, FileCheckpoints } from '#mind/sessions/file-checkpoints.ts';
-import { createSqliteSessionStore, type SqliteSessionStore } from '#mind/sessions/sqlite-session-store.ts';
+import { FileCheckpoints } from '#mind/sessions/file-checkpoints.ts';
+import { checkpointSchema } from '#mind/sessions/files/file-change-rows.ts';
+import { sealKeyPath } from '#mind/sessions/origin-seal.ts';
+import {
+  createSqliteSessionStore,
+  type SqliteSessionStore,
+  type SqliteSessionStoreOptions,
+} from '#mind/sessions/sqlite-session-store.ts';
 import { mayHaveSkillLeftovers } from '#mind/skills/skill-leftovers.ts';
 import { skillSchema } from '#mind/skills/skill-schema.ts';
 import type { LoadedConfig } from '../../home/config.ts';
-import { type Home, makeHome } from '../../home/home.ts';
+import { dailyCopies, type Home, isReadOnlyHome, makeHome } from '../../home/home.ts';
 import { type ComposedSkills, composeSkills } from './compose-skills.ts';
 import { externalSkillFolders } from './external-skills.ts';
 
@@ -48,8 +56,7 @@ export interface MindGround {
 
 export function composeMind({ home, userHome, clock, loaded, notice, redact, embedder }: MindGround): ComposedMind {
   makeHome(home);
-  const rooms = [evidenceSchema, skillSchema, learningSchema, checkpointSchema];
-  const store = createSqliteSessionStore({ path: home.stateDatabase, clock, rooms });
+  const store = createSqliteSessionStore({ path: home.stateDatabase, clock, rooms: STATE_ROOMS, ...openingOf(home) });
   for (const { message } of store.notices) notice(message);
   const { database } = store;
   const ledger = createProposalLedger({ database, clock, redact: (text) => redactSecrets(redact(text)) });
@@ -57,9 +64,21 @@ export function composeMind({ home, userHome, clock, loaded, notice, redact, emb
   const memory = createMemoryFiles({ root: home.memories, clock, journal: { ledger, citationsOf } });
   const external = externalSkillFolders(loaded, { home, userHome });
   const skills = composeSkills({ home, clock, database, ledger, external, notice, ...(embedder ? { embedder } : {}) });
-  const files = new FileCheckpoints({ database, folder: home.checkpoints, clock });
+  const files = new FileCheckpoints({ database, folder: home.checkpoints, clock, userHome: realPath(userHome) });
   return { store, ledger, memory, skills, files, citationsOf, snapshot: snapshotOf(memory, notice) };
 }
+
+function openingOf(home: Home): Pick<SqliteSessionStoreOptions, 'readOnly' | 'flags' | 'traces'> {
+  return isReadOnlyHome(home) ? { readOnly: true } : { flags: home.openFlags, traces: () => stateTraces(home) };
+}
+
+/** What tells of a state.db that was there: its key, and copies of it. */
+export function stateTraces(home: Home): readonly string[] {
+  return [sealKeyPath(home.stateDatabase), ...dailyCopies(home)];
+}
+
+/** The rooms above the sessions that keep tables in state.db. */
+export const STATE_ROOMS: readonly RoomSchema[] = [evidenceSchema, skillSchema, learningSchema, checkpointSchema];
 
 /** Mends what a killed process left half written; once, before anything is read. */
 export async function reconcileMind(

@@ -7,6 +7,7 @@ import { type Paint, plain } from '../../terminal-text.ts';
 export class QuestionPanel {
   readonly container = new Container();
   readonly #paint: Paint;
+  #keys: string | undefined;
 
   constructor(paint: Paint) {
     this.#paint = paint;
@@ -14,10 +15,16 @@ export class QuestionPanel {
 
   show(question: TerminalQuestion | undefined): void {
     this.container.clear();
+    this.#keys = question?.keys;
     if (!question) return;
     this.container.addChild(new Spacer(1));
     const text = question.lines.map((line) => this.#paint('yellow', plain(line))).join('\n');
     this.container.addChild(new Text(text, 0, 0));
+  }
+
+  /** Under the question, now that an answer counts. */
+  showKeys(): void {
+    if (this.#keys !== undefined) this.container.addChild(new Text(this.#paint('yellow', plain(this.#keys)), 0, 0));
   }
 }
 

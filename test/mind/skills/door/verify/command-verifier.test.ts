@@ -4,6 +4,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { systemClock } from '#base/clock.ts';
+import { createWalls } from '#core/tools/walls/create-walls.ts';
+import type { Walls } from '#core/tools/walls/walls.ts';
 import { type CommandVerifierOptions, commandVerifier } from '#mind/skills/door/verify/command-verifier.ts';
 import { runVerifiers } from '#mind/skills/door/verify/run-verifiers.ts';
 import type { Verifier } from '#mind/skills/door/verify/verifier.ts';
@@ -16,6 +18,47 @@ import { verifies } from '../../../../verifies.ts';
 const GOOD = 'grep good "$HERMES_CURATOR_TARGET_PATH" || { echo "it does not say so" >&2; exit 4; }';
 const env = { PATH: process.env.PATH };
 verifierContract('command', () => ({ verifier: commandVerifier({ name: 'verify-command', command: GOOD, env }) }));
+
+const walled = (): Walls =>
+  createWalls({
+    mode: 'auto',
+    env: process.env,
+    userHome: '/nowhere',
+    dataHome: '/nowhere',
+    paths: [],
+    hosts: [],
+    clock: systemClock,
+  });
+const unwalled = walled().state().kind === 'walls' ? false : 'skipped: bubblewrap is missing (apt install bubblewrap)';
+if (unwalled === false)
+  verifierContract('command behind walls', () => {
+    const walls = walled();
+    const verifier = commandVerifier({ name: 'verify-command', command: GOOD, env, walls });
+    return { verifier, close: () => void walls.close() };
+  });
+
+test('command verifier: behind walls it sees a copy, no network and no other folder', {
+  skip: unwalled,
+}, async (context) => {
+  const walls = walled();
+  context.after(() => walls.close());
+  const outside = createTempHome(context);
+  const command = [
+    'cat "$HERMES_CURATOR_TARGET_PATH" "$HERMES_CURATOR_BACKUP_PATH" "$HERMES_CURATOR_MANIFEST_PATH"',
+    'echo changed > "$HERMES_CURATOR_TARGET_PATH"',
+    `echo out > ${outside.path}/out; cat /proc/net/dev | tail -n +3; pwd`,
+  ].join('; ');
+  const { request, result } = asked(context, command, { walls });
+  const { detail, passed } = await result;
+  assert.ok(passed, detail);
+  assert.match(detail, /good[\s\S]*before[\s\S]*\{\}/);
+  assert.ok(!existsSync(join(outside.path, 'out')) && !detail.includes('eth0'));
+  assert.match(readFileSync(join(request.path, 'SKILL.md'), 'utf8'), /good/);
+  assert.ok(!existsSync(detail.trim().split('\n').at(-1) ?? ''));
+  const placed = asked(context, 'pwd; cat here', { walls, cwd: outside.path });
+  outside.write('here', 'read');
+  assert.equal((await placed.result).detail, `${outside.path}\nread`);
+});
 
 const scripted: Verifier = {
   name: 'scripted',

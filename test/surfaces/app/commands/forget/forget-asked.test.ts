@@ -27,6 +27,7 @@ describe('forget --before', () => {
       'home/logs/agent.log',
       `{"at":"2026-01-01T00:00:00.000Z","text":"${WORD}"}\n{"at":"2026-05-31T00:00:00.000Z"}\n`,
     );
+    stage.temp.write('home/backups/daily/state-2026-01-01.db', `a copy with ${WORD}`);
     writeEvents(stage.home, mixed, WORD);
     const run = await stage.run({ before: '30d', yes: true });
     assert.equal(run.failure, undefined, run.text);

@@ -65,7 +65,7 @@ export async function importInto(
 ): Promise<ImportRun> {
   const store = createSqliteSessionStore({ path: home.stateDatabase, rooms: [evidenceSchema] });
   try {
-    return await runImport({ cwd, home, store, doors: doorsOf(home, store, skills) }, input);
+    return await runImport({ cwd, home, store, doors: doorsOf(home, store, skills) }, { agree: true, ...input });
   } finally {
     await store.close();
   }

@@ -1,0 +1,118 @@
+// Owns running one command inside walls: what it meets is asked for, one wall at a time, and it runs again with that one open.
+// Knows no shell and no way to build walls. Invariant: a wall opens for this call alone, unless the answer was remembered.
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join, relative } from 'node:path';
+import { errorText } from '#base/errors.ts';
+import type { ProcessRequest, ProcessResult } from '#base/process.ts';
+import { ellipsize, oneLine } from '#base/text.ts';
+import type { ToolContext } from '#core/agent/tool.ts';
+import { lexScript } from '../shell/lex-script.ts';
+import type { Enclosed, Met, Opening, Walls } from '../walls/walls.ts';
+import { isFailed, plainOutput } from './command-output.ts';
+import { moveAway } from './move-away.ts';
+import { keepOpened } from './opened-steering.ts';
+import { closedNote, createWallDesk, openingKey, openingWords, type WallDesk } from './openings.ts';
+
+export interface EnclosedRun {
+  readonly walls: Walls;
+  readonly command: string;
+  readonly request: ProcessRequest;
+  readonly context: ToolContext;
+  /** Opened before: for this session, for good. */
+  readonly opened: readonly Opening[];
+  readonly execute: (request: ProcessRequest) => Promise<ProcessResult>;
+}
+
+export interface EnclosedEnd {
+  readonly result: ProcessResult;
+  readonly notes: readonly string[];
+}
+
+const MOST_ROUNDS = 3;
+
+export async function runEnclosed(run: EnclosedRun): Promise<EnclosedEnd> {
+  const { walls, command, context, request } = run;
+  const desk = createWallDesk(command, context);
+  const openings = [...run.opened];
+  const notes: string[] = [];
+  /** The last run that did its work but for one wall. */
+  let well: ProcessResult | undefined;
+  for (let round = 1; ; round += 1) {
+    const askHost = (host: string) => desk.mayOpen({ kind: 'host', host });
+    const enclosure = { sessionId: context.sessionId, folder: context.cwd, openings: [...openings], askHost };
+    const enclosed = await walls.enclose(request, enclosure);
+    const opened = keepOpened(openings, context);
+    const result = ownLeftovers(command, await executed(run, enclosed));
+    const failed = isFailed(command, result);
+    const met = await enclosed.settle({ output: result.output.text, failed });
+    try {
+      notes.push(...met.notes, ...(await keepOrRemove(met, desk, context)));
+    } finally {
+      notes.push(...(await opened.settle(desk)));
+    }
+    const wanted = result.ended === 'exit' && round <= MOST_ROUNDS ? nextWall(met, openings, desk) : undefined;
+    const ended = afterWell(result, failed ? well : undefined);
+    if (!wanted || !(await desk.mayOpen(wanted)))
+      return { ...ended, notes: [...notes, ...ended.notes, ...desk.refused().map(closedNote)] };
+    well = failed ? well : result;
+    openings.push(wanted);
+    notes.push(`[it ran again, since the owner let it ${openingWords(wanted)}]`);
+    context.progress(`\n[again, with leave to ${openingWords(wanted)}]\n`);
+  }
+}
+
+/** A command that counts as running for ever would keep what it had from being bound anew. */
+async function executed({ execute }: EnclosedRun, { request, settle }: Enclosed): Promise<ProcessResult> {
+  try {
+    return await execute(request);
+  } catch (error) {
+    await settle({ output: '', failed: true });
+    throw error;
+  }
+}
+
+/** What was done already fails when it runs again: the run before counts, and both are told. */
+function afterWell(result: ProcessResult, well: ProcessResult | undefined): EnclosedEnd {
+  if (!well || result.ended !== 'exit') return { result, notes: [] };
+  const said = ellipsize(oneLine(plainOutput(result.output.text)), 300);
+  return { result: well, notes: [`[then it ended with exit ${result.exitCode}: ${said}]`] };
+}
+
+/** The wall itself takes a moment to end: what was left is the command's own only when it put something into the background. */
+function ownLeftovers(command: string, result: ProcessResult): ProcessResult {
+  const leaves = lexScript(command).commands.some(({ background }) => background);
+  return { ...result, leftovers: result.leftovers && leaves };
+}
+
+/** The most telling one that was neither opened nor refused. */
+function nextWall(met: Met, openings: readonly Opening[], desk: WallDesk): Opening | undefined {
+  const known = new Set([...openings, ...desk.refused()].map(openingKey));
+  return met.openings.find((opening) => !known.has(openingKey(opening)));
+}
+
+async function keepOrRemove({ planted }: Met, desk: WallDesk, context: ToolContext): Promise<readonly string[]> {
+  if (planted.length === 0) return [];
+  const names = planted.map((path) => relative(context.cwd, path));
+  return (await desk.mayStay(planted)) ? [] : [removedNote(planted, names)];
+}
+
+/** Out of reach of what runs later, and not lost. */
+export function removedNote(planted: readonly string[], names: readonly string[] = planted): string {
+  const trash = mkdtempSync(join(tmpdir(), 'talaria-removed-'));
+  const [taken, kept]: [string[], string[]] = [[], []];
+  planted.forEach((path, index) => {
+    const name = names[index] ?? path;
+    try {
+      moveAway(path, join(trash, `${index}-${basename(path)}`));
+      taken.push(name);
+    } catch (error) {
+      kept.push(`${name} (${errorText(error)})`);
+    }
+  });
+  const why = 'since they steer what runs later and the owner did not allow them';
+  return [
+    ...(taken.length > 0 ? [`[taken away, ${why}: ${taken.join(', ')}; kept in ${trash}]`] : []),
+    ...(kept.length > 0 ? [`[still there, though ${why.slice(6)}: ${kept.join(', ')}]`] : []),
+  ].join('\n');
+}

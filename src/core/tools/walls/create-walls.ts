@@ -1,0 +1,407 @@
+// Owns the walls of one process: its sessions, the way from a command to the enclosed one, and what is told when it has ended.
+// Knows no tool and asks nobody but through the enclosure. Invariant: a request that comes out of `enclose` runs behind walls, or the
+// owner said that the machine is the wall.
+import { lstatSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import type { Clock } from '#base/clock.ts';
+import { TalariaError } from '#base/errors.ts';
+import { randomHex } from '#base/ids.ts';
+import { typedPath } from '#base/paths/typed-path.ts';
+import { isProcessAlive } from '#base/process/holder.ts';
+import type { ProcessRequest } from '#base/process.ts';
+import { isWithin } from '../risk/place.ts';
+import { filterFile } from './call-filter.ts';
+import { type FolderWatch, type Planted, watchFolder } from './folder/folder-watch.ts';
+import { RunningCommands } from './folder/running.ts';
+import { groupOfRoot, guardDisk, type ProcessGroup } from './limits.ts';
+import { guessOpenings } from './met.rules.ts';
+import { entriesOf, mayRead, realFacts, realPathOf } from './mounts.ts';
+import type { Entry, SharedNetwork } from './network.ts';
+import { openable } from './opened.ts';
+import { type ProgramPlaces, probeWalls, type WallTools } from './probe.ts';
+import type { Dial, Lookup } from './proxy.ts';
+import { seatbeltProfile } from './seatbelt.ts';
+import {
+  type CommandView,
+  closedPlaces,
+  commandView,
+  type MachineFacts,
+  openSessionView,
+  type SessionView,
+} from './session-view.ts';
+import type { Enclosed, Enclosure, Met, Opening, WallState, Walls } from './walls.ts';
+
+export interface WallOptions {
+  readonly mode: 'auto' | 'machine';
+  /** Of the process: only PATH is read. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly userHome: string;
+  /** The agent's own home. */
+  readonly dataHome: string;
+  /** Folders that commands may write; with `:ro` at its end a hidden place that they may read. */
+  readonly paths: readonly string[];
+  /** Reachable without a question: `name`, `name:port`, `*.name`. */
+  readonly hosts: readonly string[];
+  readonly clock: Clock;
+  /** Which programs may build the walls. */
+  readonly programs?: Pick<ProgramPlaces, 'written' | 'system'>;
+  /** Where private homes lie. Default: /var/tmp, which is a disk more often than /tmp. */
+  readonly tempRoot?: string;
+  /** Names to addresses, for the proxy. Default: the system's. */
+  readonly lookup?: Lookup;
+  /** Where the proxy connects to. Default: the address that it checked. */
+  readonly dial?: Dial;
+  /** How many processes all commands together may have. */
+  readonly processes?: number;
+}
+
+interface Session {
+  readonly view: SessionView;
+  readonly own: string;
+  readonly watch: FolderWatch;
+  readonly told: Set<string>;
+}
+
+export function createWalls(options: WallOptions): Walls {
+  const walls = new BuiltWalls(options);
+  return {
+    state: () => walls.state(),
+    enclose: (request, enclosure) => walls.enclose(request, enclosure),
+    endSession: (sessionId) => walls.endSession(sessionId),
+    close: () => walls.close(),
+  };
+}
+
+class BuiltWalls implements Walls {
+  readonly #options: WallOptions;
+  readonly #sessions = new Map<string, Session>();
+  /** The folder of a session as it was typed, and as it was at its first command. */
+  readonly #folders = new Map<string, string>();
+  /** One for each folder, whoever runs commands in it. */
+  readonly #watches = new Map<string, FolderWatch>();
+  readonly #running = new RunningCommands();
+  #tools: WallTools | undefined;
+  #facts: MachineFacts | undefined;
+  #network: SharedNetwork | undefined;
+  #group: ProcessGroup | undefined;
+
+  constructor(options: WallOptions) {
+    this.#options = options;
+  }
+
+  state(): WallState {
+    if (this.#options.mode === 'machine')
+      return { kind: 'machine', detail: 'sandbox.mode: machine, so commands run as they are' };
+    this.#tools ??= probeWalls({ path: this.#options.env.PATH, ...this.#options.programs });
+    const { state } = this.#tools;
+    if (state.kind !== 'walls') return state;
+    const [alone, endless] = [this.#network?.missing(), this.#group?.missing];
+    const lacks = [
+      ...(alone === undefined ? [] : [`no host can be opened by itself (${alone})`]),
+      ...(endless === undefined ? [] : [`processes are not counted (${endless})`]),
+    ];
+    return { ...state, detail: [state.detail, ...lacks].join('; ') };
+  }
+
+  async enclose(request: ProcessRequest, enclosure: Enclosure): Promise<Enclosed> {
+    const { kind, detail, fix } = this.state();
+    if (kind === 'machine') return { request, settle: async () => NOTHING_MET };
+    if (kind === 'none' || !this.#tools)
+      throw new TalariaError(`no command can be enclosed here: ${detail}`, {
+        code: 'no-walls',
+        ...(fix ? { fix } : {}),
+      });
+    return this.#encloseWith(this.#tools, request, enclosure);
+  }
+
+  async #encloseWith(tools: WallTools, request: ProcessRequest, enclosure: Enclosure): Promise<Enclosed> {
+    const folder = this.#realFolder(enclosure);
+    const machine = this.#machine();
+    const cwd = this.#folderOf(request.cwd, folder, machine, enclosure.openings);
+    const session = this.#session(enclosure.sessionId, folder, machine);
+    const entry = await this.#enter(tools, machine, enclosure);
+    // From the look at the folder to the note that it runs nothing may come between: another command could.
+    const view = this.#viewFor(session, { machine, enclosure, entry });
+    const command = { writable: view.writable, points: view.points };
+    this.#running.add(command);
+    const leave = session.watch.enter(view.fixed, writesOf(enclosure));
+    if (session.told.size === 0) for (const name of entriesOf(session.view.privateHome ?? '')) session.told.add(name);
+    const token = randomHex(8);
+    const disk = guardDisk({ folders: [folder, machine.root], token: `${MARK}\0${token}`, clock: this.#options.clock });
+    const isMac = tools.bwrap === '';
+    const wall = isMac
+      ? this.#seatbelt(session, {
+          machine,
+          enclosure: { ...enclosure, openings: view.openings },
+          fixed: view.fixed,
+          entry,
+        })
+      : this.#bubblewrap(tools, entry, [...view.args, '--setenv', MARK, token, '--chdir', cwd, '--']);
+    const own = isMac ? ownPlaces(session) : { ...OWN_PLACES, HOME: session.view.home };
+    const network = typeof entry === 'object' ? entry : undefined;
+    const joins = this.#group?.joins === undefined ? {} : { joins: this.#group.joins };
+    let isSettled = false;
+    return {
+      request: {
+        ...request,
+        ...joins,
+        ...(isMac ? {} : { holdsAnother: true }),
+        ...(tools.filter ? { files: [filterFile(machine.root, tools.filter)] } : {}),
+        argv: [...wall, ...request.argv],
+        cwd,
+        env: { ...request.env, ...own, ...network?.env },
+      },
+      settle: async (ended) => {
+        if (isSettled) return NOTHING_MET;
+        isSettled = true;
+        this.#running.remove(command);
+        view.tidy();
+        const met = metBy({ session, machine, enclosure, fixed: view.fixed, cwd }, ended, leave());
+        const notes = [disk.stop(), ...(network?.admission.refused() ?? []), ...met.notes];
+        network?.admission.release();
+        return { ...met, notes: notes.filter((note) => note !== undefined) };
+      },
+    };
+  }
+
+  async endSession(sessionId: string): Promise<void> {
+    const own = [...this.#sessions].filter(([key]) => key.startsWith(`${sessionId}\n`));
+    for (const [key] of own) this.#sessions.delete(key);
+    for (const key of this.#folders.keys()) if (key.startsWith(`${sessionId}\n`)) this.#folders.delete(key);
+    const used = new Set([...this.#sessions.values()].map(({ watch }) => watch));
+    for (const [folder, watch] of this.#watches) if (watch.isQuiet && !used.has(watch)) this.#watches.delete(folder);
+    await Promise.all(own.map(([, session]) => removeTree(session.own)));
+  }
+
+  async close(): Promise<void> {
+    await this.#network?.close();
+    this.#group?.close();
+    this.#network = undefined;
+    this.#group = undefined;
+    this.#sessions.clear();
+    this.#folders.clear();
+    this.#watches.clear();
+    const root = this.#facts?.root;
+    this.#facts = undefined;
+    if (root !== undefined) await removeTree(root);
+  }
+
+  #bubblewrap(tools: WallTools, entry: Entry | 'open' | undefined, view: readonly string[]): readonly string[] {
+    const most = Math.min(tools.processes, this.#options.processes ?? tools.processes);
+    this.#group ??= groupOfRoot(most);
+    return [...wallArguments(tools, entry), ...view, ...insideArguments(tools, most)];
+  }
+
+  #seatbelt({ view, own }: Session, { machine, enclosure, fixed, entry }: Mac): readonly string[] {
+    const opened = (wanted: 'read' | 'write') =>
+      enclosure.openings.flatMap((one) => (one.kind === wanted ? [one.path] : []));
+    const profile = seatbeltProfile({
+      ...machine,
+      own,
+      fixed,
+      secrets: view.secrets,
+      writable: [view.git.folder, ...view.git.outside, ...machine.writable, ...opened('write')],
+      readable: [...machine.readable, ...opened('read')],
+      network: entry === 'open' ? 'open' : (entry?.port ?? 0),
+    });
+    return ['/usr/bin/sandbox-exec', '-p', profile];
+  }
+
+  /** `open`: the machine's own network; undefined: none at all. */
+  async #enter(
+    tools: WallTools,
+    { root }: MachineFacts,
+    { openings, askHost }: Enclosure,
+  ): Promise<Entry | 'open' | undefined> {
+    if (openings.some(({ kind }) => kind === 'network')) return 'open';
+    const { hosts, lookup, dial } = this.#options;
+    // A start that runs no command does not load a proxy.
+    const { shareNetwork } = await import('./network.ts');
+    this.#network ??= shareNetwork({ tools, hosts, lookup, dial, folder: root });
+    const opened = openings.flatMap((one) => (one.kind === 'host' ? [one.host] : []));
+    return this.#network.enter({ opened, askHost });
+  }
+
+  #machine(): MachineFacts {
+    if (this.#facts) return this.#facts;
+    const { userHome, dataHome, env, paths, tempRoot } = this.#options;
+    const typed = paths.map((path) => ({ path: path.replace(/:ro$/, ''), isRead: path.endsWith(':ro') }));
+    const real = (isRead: boolean) =>
+      typed
+        .filter((one) => one.isRead === isRead)
+        .map(({ path }) => typedPath(path, { cwd: '/', userHome }))
+        .flatMap((path) => (realFacts(path) ? [realpathSync.native(path)] : []));
+    this.#facts = {
+      userHome: realFacts(userHome) ? realpathSync.native(userHome) : userHome,
+      dataHome: realFacts(dataHome) ? realpathSync.native(dataHome) : dataHome,
+      path: env.PATH ?? '',
+      root: makeRoot(tempRoot, this.#options.clock.now()),
+      writable: real(false),
+      readable: real(true),
+    };
+    return this.#facts;
+  }
+
+  /** Resolved once: what another command put in its place is not what the owner opened. */
+  #realFolder({ sessionId, folder }: Enclosure): string {
+    const key = `${sessionId}\n${folder}`;
+    const real = realPathOf(folder);
+    const known = this.#folders.get(key) ?? real;
+    if (real === undefined || known !== real)
+      throw new TalariaError(
+        `the session's folder ${folder} ${real ? `leads to ${real} now` : 'is not there any more'}`,
+        {
+          code: 'folder-moved',
+          fix: 'Put the folder back, or start a session in the folder that you mean.',
+        },
+      );
+    this.#folders.set(key, real);
+    return real;
+  }
+
+  #viewFor({ view, watch }: Session, { machine, enclosure, entry }: Omit<Mac, 'fixed'>): CommandView {
+    try {
+      return commandView(machine, view, {
+        openings: enclosure.openings,
+        protects: watch.protects(),
+        holdsStill: (path) => this.#running.holdsStill(path),
+        isHeld: (path) => this.#running.isHeld(path),
+      });
+    } catch (error) {
+      if (typeof entry === 'object') entry.admission.release();
+      throw error;
+    }
+  }
+
+  #folderOf(typed: string, folder: string, machine: MachineFacts, openings: readonly Opening[]): string {
+    const cwd = realFacts(typed) ? realpathSync.native(typed) : typed;
+    const opened = openings.flatMap((opening) => ('path' in opening ? [opening.path] : []));
+    if ([folder, ...machine.writable, ...opened].some((one) => isWithin(cwd, one))) return cwd;
+    throw new TalariaError(`${typed} lies outside of the session's folder ${folder}, where commands run`, {
+      code: 'outside-folder',
+      fix: `Name a folder in ${folder}, or let the owner add this one to sandbox.paths.`,
+    });
+  }
+
+  #session(id: string, folder: string, machine: MachineFacts): Session {
+    const key = `${id}\n${folder}`;
+    const known = this.#sessions.get(key);
+    if (known) return known;
+    const own = join(machine.root, `${id.replace(/[^\w-]/g, '_').slice(0, 60)}-${randomHex(4)}`);
+    const view = openSessionView(machine, folder, own);
+    const { clock } = this.#options;
+    const watch = this.#watches.get(folder) ?? watchFolder(view.git, machine.userHome, () => clock.now());
+    this.#watches.set(folder, watch);
+    const session = { view, own, watch, told: new Set<string>() };
+    this.#sessions.set(key, session);
+    return session;
+  }
+}
+
+function writesOf({ openings }: Enclosure): readonly string[] {
+  return openings.flatMap((one) => (one.kind === 'write' ? [one.path] : []));
+}
+
+function metBy(ran: Ran, ended: Ended, { planted, notes }: Planted): Met {
+  return {
+    planted,
+    openings: openingsOf(ran, ended),
+    notes: [...notes, ...homeNotes(ran.session, ran.enclosure.openings)],
+  };
+}
+
+interface Mac {
+  readonly machine: MachineFacts;
+  readonly enclosure: Enclosure;
+  readonly fixed: readonly string[];
+  readonly entry: Entry | 'open' | undefined;
+}
+
+interface Ran {
+  readonly session: Session;
+  readonly machine: MachineFacts;
+  readonly enclosure: Enclosure;
+  readonly fixed: readonly string[];
+  readonly cwd: string;
+}
+
+type Ended = Parameters<Enclosed['settle']>[0];
+
+const NOTHING_MET: Met = { openings: [], planted: [], notes: [] };
+const MARK = 'TALARIA_ENCLOSED';
+
+const OWN_PLACES = { TMPDIR: '/tmp', TMP: '/tmp', TEMP: '/tmp', XDG_RUNTIME_DIR: undefined };
+
+/** Without a view of its own a command gets other folders by name. */
+function ownPlaces({ own }: Session): Readonly<Record<string, string>> {
+  const temp = join(own, 'tmp');
+  return { HOME: join(own, 'home'), TMPDIR: temp, TMP: temp, TEMP: temp };
+}
+
+/** Every wall but the mounts. A user namespace of its own drops the bounding set as well. */
+function wallArguments({ bwrap, filter }: WallTools, entry: Entry | 'open' | undefined): readonly string[] {
+  return [
+    ...(typeof entry === 'object' ? [...entry.argv, bwrap] : [bwrap]),
+    ...['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--cap-drop', 'ALL', '--die-with-parent'],
+    ...(entry === undefined ? ['--unshare-net'] : []),
+    ...(filter ? ['--seccomp', '3'] : []),
+  ];
+}
+
+/** Before the command's own arguments: how many processes a plain user may have. */
+function insideArguments({ prlimit }: WallTools, processes: number): readonly string[] {
+  return prlimit === undefined || process.getuid?.() === 0 ? [] : [prlimit, `--nproc=${processes}`];
+}
+
+/** Only what a wall keeps and could give: a path that is there, or could be made, and is not seen or not writable. */
+function openingsOf({ session, machine, enclosure, fixed, cwd }: Ran, ended: Ended): readonly Opening[] {
+  const { folder } = session.view.git;
+  const closed = closedPlaces(machine, session.view);
+  const guessed = guessOpenings({ ...ended, cwd, userHome: machine.userHome }).flatMap(
+    (one) => openable(one, closed) ?? [],
+  );
+  return guessed.filter((opening) => {
+    if (enclosure.openings.some((one) => JSON.stringify(one) === JSON.stringify(opening))) return false;
+    if (!('path' in opening)) return true;
+    if (opening.kind === 'write')
+      return !isWithin(opening.path, folder) || fixed.some((one) => isWithin(opening.path, one));
+    return !isWithin(opening.path, folder) && mayRead(opening.path) && !session.view.ground.isSeen(opening.path);
+  });
+}
+
+/** Told once a session for each name: caches are expected, the rest may be meant to last. */
+function homeNotes({ view, told }: Session, openings: readonly Opening[]): readonly string[] {
+  if (view.privateHome === undefined) return [];
+  // The place of what was opened is made there, and is not the command's.
+  for (const one of openings) if ('path' in one) told.add(relative(view.home, one.path).split('/', 1)[0] ?? '');
+  const isQuiet =
+    /^\.(?:cache|npm|config|local|node-gyp|cargo|rustup|gradle|m2|ivy2|sbt|nuget|dotnet|java|bun|pnpm.*|yarn.*|.*history|wget-hsts|lesshst)$/;
+  const made = entriesOf(view.privateHome).filter(
+    (name) => !isQuiet.test(name) && !told.has(name) && !view.ground.isSeen(join(view.home, name)),
+  );
+  for (const name of made) told.add(name);
+  return made.map((name) => `~/${name} was written into the session's private home and ends with it`);
+}
+
+const PREFIX = 'talaria-walls-';
+/** Of another machine's or container's process nothing is known: its folder may be in use. */
+const KEPT_MS = 24 * 60 * 60 * 1_000;
+
+/** A private folder with this process in its name; those of ours whose process is gone for a day are taken away. */
+function makeRoot(wanted: string | undefined, now: number): string {
+  const base = wanted ?? (realFacts('/var/tmp') && mayRead('/var/tmp') ? '/var/tmp' : tmpdir());
+  mkdirSync(base, { recursive: true });
+  for (const name of entriesOf(base).filter((one) => one.startsWith(PREFIX))) {
+    const facts = lstatSync(join(base, name), { throwIfNoEntry: false });
+    const isOld = facts?.uid === process.getuid?.() && now - (facts?.mtimeMs ?? now) > KEPT_MS;
+    const isLeft = isOld && !isProcessAlive(Number(name.slice(PREFIX.length).split('-')[0]));
+    if (isLeft) rmSync(join(base, name), { recursive: true, force: true });
+  }
+  return realpathSync.native(mkdtempSync(join(base, `${PREFIX}${process.pid}-`)));
+}
+
+async function removeTree(path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true, maxRetries: 3 });
+}

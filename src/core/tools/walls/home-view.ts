@@ -1,0 +1,152 @@
+// Owns what an enclosed command sees of homes and of the system's secrets: a private folder stands for the user's home, with the harmless
+// part of the real one shown read-only in it. Knows no session's folder rules and no network. Invariant: what no table names and begins
+// with a dot is not shown; other people's homes are empty.
+import { lstatSync, readFileSync, readlinkSync, realpathSync, symlinkSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { findSecrets } from '#base/secrets.ts';
+import { secretAt } from '../risk/path-rules.ts';
+import { isWithin, makePlace } from '../risk/place.ts';
+import { entriesOf, type Mounts, mayRead, type PrivateArea, realFacts } from './mounts.ts';
+import { SHOWN_IN_HOME, type ShownPlace } from './places.rules.ts';
+import { scanFolders } from './scan.ts';
+import { OTHER_SYSTEMS, SECRET_IN_HOME, SECRET_IN_SYSTEM, SECRET_NAMES, SYSTEM_KEYS } from './secret-places.rules.ts';
+
+export interface HomeOptions {
+  readonly userHome: string;
+  /** Never shown, nor anything in it. */
+  readonly dataHome: string;
+  /** PATH of the process. */
+  readonly path: string;
+}
+
+/** Puts `area` in the place of the home, and what may be seen of the home into it. */
+export function standForHome(
+  mounts: Mounts,
+  area: PrivateArea,
+  { dataHome, folder }: HomeOptions & { folder: string },
+): void {
+  mounts.stand(area);
+  const shown = [...plainEntries(area), ...SHOWN_IN_HOME.flatMap((place) => toolEntries(place, area.at))];
+  for (const path of shown) if (!isWithin(path, folder) && mayBeShown(path, area.at, dataHome)) mounts.show(path);
+  for (const path of secretsOfHome(area.at)) mounts.hide(path);
+}
+
+/** What is no dot entry; of one in the table only what it says. Links are made anew: what they lead to has its own rules. */
+function plainEntries(area: PrivateArea): readonly string[] {
+  const special = new Set(['snap', ...SHOWN_IN_HOME.map(({ path }) => path)]);
+  const names = entriesOf(area.at).filter((name) => !name.startsWith('.') && !special.has(name));
+  return names.flatMap((name) => {
+    const path = join(area.at, name);
+    const facts = lstatSync(path, { throwIfNoEntry: false });
+    if (facts?.isSymbolicLink()) symlinkSync(readlinkSync(path), join(area.source, name));
+    return facts?.isDirectory() || facts?.isFile() ? [path] : [];
+  });
+}
+
+function toolEntries({ path, without }: ShownPlace, home: string): readonly string[] {
+  const full = join(home, path);
+  if (without === undefined) return [full];
+  return entriesOf(full)
+    .filter((name) => !without.test(name))
+    .map((name) => join(full, name));
+}
+
+/** A settings file may carry a token; a link may lead to the agent's own home. */
+function mayBeShown(path: string, userHome: string, dataHome: string): boolean {
+  const facts = realFacts(path);
+  if (facts === undefined || !(facts.isDirectory() || facts.isFile()) || !mayRead(path)) return false;
+  const real = realpathSync.native(path);
+  if (isWithin(real, dataHome) || isSecret(real, userHome)) return false;
+  const isSettings = facts.isFile() && /\/\.[^/]+$|\/\.config\//.test(path);
+  return !isSettings || (facts.size < 100_000 && !holdsSecret(readFileSync(path, 'utf8')));
+}
+
+function holdsSecret(text: string): boolean {
+  return /\bextraheader\b|\btoken\b|:\/\/[^/\s:@]+:[^/\s@]+@/i.test(text) || findSecrets(text).length > 0;
+}
+
+function isSecret(path: string, userHome: string): boolean {
+  return secretAt(path, makePlace({ cwd: '/', home: userHome })) !== undefined;
+}
+
+const HOMES = ['/home', '/root', '/Users'];
+
+/** Other people's homes and the system's keys. */
+export function hideOthers(mounts: Mounts, { userHome, path }: HomeOptions): void {
+  for (const home of HOMES.filter((one) => userHome !== one && mayRead(one))) {
+    mounts.hide(home);
+    const shown = home === '/home' ? ['/home/linuxbrew'] : toolsOnPath(home, path);
+    for (const one of shown) if (one !== userHome && realFacts(one)) mounts.show(one);
+  }
+  for (const one of new Set(secretsOfSystem().flatMap(filled))) mounts.hide(one);
+}
+
+function secretsOfSystem(): readonly string[] {
+  const keys = entriesOf(SYSTEM_KEYS.folder).filter((name) => SYSTEM_KEYS.name.test(name));
+  return [...SECRET_IN_SYSTEM, ...OTHER_SYSTEMS, ...keys.map((name) => join(SYSTEM_KEYS.folder, name))];
+}
+
+/** Tool folders of another home that PATH names: programs found there must start. */
+function toolsOnPath(home: string, path: string): readonly string[] {
+  const named = path.split(':').filter((folder) => isWithin(folder, home));
+  const places = SHOWN_IN_HOME.filter(({ path: shown }) => named.some((folder) => isWithin(folder, join(home, shown))));
+  return places.flatMap((place) => toolEntries(place, home));
+}
+
+function secretsOfHome(userHome: string): readonly string[] {
+  return SECRET_IN_HOME.map((name) => join(userHome, name));
+}
+
+/** What stays hidden in whatever is opened around it, where it really is; of a home also what is not there yet. */
+export function hiddenPlaces({ userHome }: HomeOptions, folder: string): readonly string[] {
+  const home = secretsOfHome(userHome).map((path) => (realFacts(path) ? realpathSync.native(path) : path));
+  if (folder === '/') return home;
+  return [...home, ...secretsOfSystem().flatMap(filled), ...HOMES.filter((one) => !isWithin(userHome, one))];
+}
+
+/** What a restore leaves beside the agent's own home: older homes, half a new one, and what it is at. */
+export function besideHome(dataHome: string): readonly string[] {
+  const [name, folder] = [basename(dataHome), dirname(dataHome)];
+  const kin = [`${name}.before-`, `.${name}-restoring`];
+  return entriesOf(folder)
+    .filter((one) => kin.some((start) => one.startsWith(start)))
+    .map((one) => join(folder, one));
+}
+
+const NEVER_SCANNED = new Set(
+  'node_modules .git .venv venv target dist build __pycache__ vendor Library snap'.split(' '),
+);
+
+/**
+ * In what is shown of the home: files named like keys, sockets and pipes. Level by level until the folders that may be looked into are
+ * used up: what lies deeper is shown.
+ */
+export function secretsShown(userHome: string, folder: string): readonly string[] {
+  const tops = entriesOf(userHome).flatMap((name) => (name.startsWith('.') ? [] : [join(userHome, name)]));
+  const keys = tops.filter((path) => isSecret(path, userHome));
+  const packages = join(userHome, 'go/pkg');
+  const isFound = (name: string) => SECRET_NAMES.test(name);
+  const isSkipped = (name: string, path: string) => NEVER_SCANNED.has(name) || path === folder || path === packages;
+  const folders = tops.filter((path) => isFolder(path) && !keys.includes(path) && !isSkipped(basename(path), path));
+  return [...keys, ...scanFolders({ tops: folders, levels: 6, folders: 2_000, isFound, isSkipped })];
+}
+
+/** Where servers of the machine put their sockets beside /run. */
+const OF_SERVERS = ['/opt', '/srv', '/var/lib', '/var/spool'];
+
+export function doorsOfSystem({ userHome, dataHome }: HomeOptions, folder: string): readonly string[] {
+  const never = new Set([userHome, dataHome, folder, ...OTHER_SYSTEMS]);
+  const isSkipped = (_: string, path: string) => never.has(path);
+  return scanFolders({ tops: OF_SERVERS, levels: 3, folders: 400, isFound: () => false, isSkipped });
+}
+
+function isFolder(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+/** Where a path of the system really is; every mount costs time, so an empty folder gets none. */
+function filled(path: string): readonly string[] {
+  const facts = realFacts(path);
+  if (facts === undefined || (facts.isDirectory() && entriesOf(path).length === 0)) return [];
+  return [realpathSync.native(path)];
+}

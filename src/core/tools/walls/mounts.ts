@@ -1,0 +1,181 @@
+// Owns the list of mounts that make one view of the machine, in order, and the places for them in folders that commands may write. Knows
+// no place by name. Invariant: no link that a command left can lead the builder of walls astray: a mount point in a private folder is made
+// before the first command, and the folders above it are mounts of themselves, which nobody can move away.
+import type { Dirent } from 'node:fs';
+import { accessSync, constants, lstatSync, mkdirSync, readdirSync, realpathSync, statSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { errorCode, TalariaError } from '#base/errors.ts';
+import { isWithin } from '../risk/place.ts';
+
+/** A folder of ours that stands for a place of the machine. */
+export interface PrivateArea {
+  readonly at: string;
+  readonly source: string;
+}
+
+export interface Mounts {
+  readonly args: readonly string[];
+  readonly areas: readonly PrivateArea[];
+  /** What is a mount of itself: nobody who has this view can move or replace it. */
+  readonly points: ReadonlySet<string>;
+  /** The same in private areas, by the names that ours have on the machine. */
+  readonly held: ReadonlySet<string>;
+  /** Private folders that would have to be made or held above the mount point of `path`. */
+  above(path: string): readonly string[];
+  /** From now on `area.source` stands at `area.at`. */
+  stand(area: PrivateArea): void;
+  show(path: string): void;
+  open(path: string): void;
+  /** Nothing for what is not there or cannot be read anyway. */
+  hide(path: string): void;
+  /** Nothing that can be read or written, over whatever is there. */
+  empty(path: string): void;
+  /** Is the machine's own thing seen at this place? */
+  isSeen(path: string): boolean;
+  /** A list that begins as this one is now. */
+  fork(): Mounts;
+}
+
+interface Start {
+  readonly args: readonly string[];
+  readonly areas: readonly PrivateArea[];
+  readonly seen: readonly string[];
+  readonly points: ReadonlySet<string>;
+  readonly held: ReadonlySet<string>;
+}
+
+const NOTHING: Start = { args: [], areas: [], seen: [], points: new Set(), held: new Set() };
+
+export function listMounts(from: Start = NOTHING): Mounts {
+  const args = [...from.args];
+  const areas = [...from.areas];
+  const seen = [...from.seen];
+  const points = new Set(from.points);
+  const held = new Set(from.held);
+  /** What was a mount below is seen no more. */
+  const point = (path: string) => {
+    for (const one of points) if (isWithin(one, path)) points.delete(one);
+    points.add(path);
+  };
+  const areaOf = (path: string) => areas.findLast(({ at }) => isWithin(path, at));
+  const isSeen = (path: string) => {
+    const area = areaOf(path);
+    return area === undefined || seen.some((shown) => isWithin(shown, area.at) && isWithin(path, shown));
+  };
+  /** A place in what is shown is there already; in a private area it has to be made. */
+  const place = (path: string) => {
+    const area = areaOf(path);
+    if (area === undefined || path === area.at || isSeen(path)) return;
+    for (const { source, at } of makePlace(area, path))
+      if (!held.has(source)) {
+        held.add(source);
+        args.push('--bind', source, at);
+      }
+  };
+  const mount = (how: '--bind' | '--ro-bind', path: string) => {
+    place(path);
+    args.push(how, realpathSync.native(path), path);
+    seen.push(path);
+    point(path);
+  };
+  return {
+    args,
+    areas,
+    points,
+    held,
+    above(path) {
+      const area = areaOf(path);
+      if (area === undefined || path === area.at || isSeen(path)) return [];
+      const parts = relative(area.at, path).split('/').slice(0, -1);
+      return parts.map((_, index) => join(area.source, ...parts.slice(0, index + 1)));
+    },
+    stand(area) {
+      place(area.at);
+      args.push('--bind', area.source, area.at);
+      point(area.at);
+      areas.push(area);
+    },
+    show: (path) => mount('--ro-bind', path),
+    open: (path) => mount('--bind', path),
+    hide(path) {
+      const facts = realFacts(path);
+      if (facts === undefined || !mayRead(path)) return;
+      const real = realpathSync.native(path);
+      if (!isSeen(real)) return;
+      args.push(...(facts.isDirectory() ? ['--tmpfs', real] : ['--ro-bind', '/dev/null', real]));
+      point(real);
+    },
+    empty(path) {
+      if (!isSeen(path)) return;
+      const isFolder = realFacts(path)?.isDirectory() === true;
+      args.push(...(isFolder ? ['--tmpfs', path, '--remount-ro', path] : ['--ro-bind', '/dev/null', path]));
+      point(path);
+    },
+    isSeen,
+    fork: () => listMounts({ args, areas, seen, points, held }),
+  };
+}
+
+/** Makes the mount point of `path` and gives the folders above it, which have to be held. Throws TalariaError `unsafe-place`. */
+function makePlace(area: PrivateArea, path: string): readonly PrivateArea[] {
+  const parts = relative(area.at, path).split('/');
+  const above: PrivateArea[] = [];
+  parts.forEach((_, index) => {
+    const below = parts.slice(0, index + 1).join('/');
+    const source = join(area.source, below);
+    const isLast = index === parts.length - 1;
+    makePlainEntry(source, isLast && realFacts(path)?.isDirectory() === false ? 'file' : 'folder');
+    if (!isLast) above.push({ source, at: join(area.at, below) });
+  });
+  return above;
+}
+
+function makePlainEntry(path: string, kind: 'folder' | 'file'): void {
+  const facts = lstatSync(path, { throwIfNoEntry: false });
+  if (facts === undefined) {
+    if (kind === 'folder') mkdirSync(path, { mode: 0o700 });
+    else writeFileSync(path, '', { flag: 'wx', mode: 0o600 });
+  } else if (kind === 'folder' ? !facts.isDirectory() : !facts.isFile())
+    throw new TalariaError(`the walls cannot be built: ${path} was replaced by something else`, {
+      code: 'unsafe-place',
+      fix: 'Start a new session: it gets a private home of its own.',
+    });
+}
+
+export function mayRead(path: string): boolean {
+  return known(() => accessSync(path, constants.R_OK) === undefined) ?? false;
+}
+
+export function mayWrite(path: string): boolean {
+  return known(() => accessSync(path, constants.W_OK) === undefined) ?? false;
+}
+
+/** None for what is not there, is no folder, or is not ours to read. */
+export function entriesOf(path: string): readonly string[] {
+  return known(() => readdirSync(path)) ?? [];
+}
+
+/** With what each is, links not followed. */
+export function kindsOf(path: string): readonly Dirent[] {
+  return known(() => readdirSync(path, { withFileTypes: true })) ?? [];
+}
+
+/** Of what a path leads to; undefined for what is not there or cannot be reached. */
+export function realFacts(path: string) {
+  return known(() => statSync(path));
+}
+
+/** Where a path leads to; undefined for what is not there or cannot be reached. */
+export function realPathOf(path: string): string | undefined {
+  return known(() => realpathSync.native(path));
+}
+
+/** Undefined where the file system says no. */
+export function known<T>(look: () => T): T | undefined {
+  try {
+    return look();
+  } catch (error) {
+    if (errorCode(error) === undefined) throw error;
+    return undefined;
+  }
+}

@@ -1,0 +1,55 @@
+// Owns which places of a machine walls show, hide and keep from change, as data. Knows no command and builds nothing.
+// Invariant: of a home only what is named here is shown of its dot entries; a new name is hidden until somebody adds it.
+
+/** A tool folder of a home, shown read-only. `without`: entries that stay private, so that caches can be written and keys are not read. */
+export interface ShownPlace {
+  readonly path: string;
+  readonly without?: RegExp;
+}
+
+/** Dot entries of a home that builds need and that hold no secrets, and folders without a dot of which only a part may be shown. */
+export const SHOWN_IN_HOME: readonly ShownPlace[] = [
+  ...['.nvm', '.pyenv', '.rbenv', '.nodenv', '.goenv', '.asdf', '.volta', '.fnm', '.sdkman', '.jenv', '.jdks'].map(
+    shown,
+  ),
+  ...['.rustup', '.ghcup', '.opam', '.elan', '.juliaup', '.proto', '.linuxbrew', '.dotnet/sdk', '.dotnet/shared'].map(
+    shown,
+  ),
+  ...['.local/bin', '.local/lib', '.local/share/mise', '.local/share/fnm', '.local/pipx'].map(shown),
+  ...['.config/git/config', '.config/git/ignore', '.config/git/attributes', '.gitconfig', '.gitignore'].map(shown),
+  ...['.gitignore_global', '.editorconfig', '.tool-versions'].map(shown),
+  ...['.cabal/bin', '.foundry/bin', '.wasmtime/bin', '.deno/bin', '.bun/bin', '.poetry/bin', '.krew/bin'].map(shown),
+  { path: '.cargo', without: /^(?:credentials.*|config(?:\.toml)?|registry|git|\.package-cache.*|\.global-cache.*)$/ },
+  { path: '.local/share/uv', without: /^credentials$/ },
+  { path: '.local/share/pnpm', without: /^(?:store|\.tools|state\.json)$/ },
+  { path: 'go', without: /^pkg$/ },
+];
+
+function shown(path: string): ShownPlace {
+  return { path };
+}
+
+/** Names in the session's folder that decide what runs or is obeyed later: read-only where they exist, reported where they are new. */
+export const STEERING_NAMES: readonly RegExp[] = [
+  /^(?:\.talaria\.md|\.hermes\.md|hermes\.md|agents\.md|agents\.override\.md|claude\.md|claude\.local\.md|soul\.md|gemini\.md)$/i,
+  /^\.(?:cursorrules|windsurfrules|clinerules|cursor|claude|codex|gemini|talaria|hermes|agents|aider\.conf\.yml)$/i,
+  /^\.(?:bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|zlogout|kshrc|xprofile|xinitrc|xsessionrc|inputrc)$/,
+  /^\.(?:vscode|idea|zed|fleet|vim|nvim|exrc|vimrc|nvimrc|emacs|emacs\.d|dir-locals\.el|envrc|mcp\.json|husky|lefthook|devcontainer)$/,
+  /^\.(?:gitconfig|npmrc|yarnrc|yarnrc\.yml|pip|pythonrc|gdbinit|lldbinit|tmux\.conf|screenrc)$/,
+  /^copilot-instructions\.md$|\.(?:instructions|prompt|chatmode|agent)\.md$/i,
+  /^\.githooks$/,
+  /^(?:lefthook\.ya?ml|\.lefthook\.ya?ml|\.pre-commit-config\.yaml)$/,
+];
+
+/** Below a home that is the session's folder. */
+export const STEERING_IN_HOME: readonly string[] = [
+  '.config/autostart',
+  '.config/systemd',
+  '.config/fish',
+  '.config/git',
+  '.ssh',
+];
+
+/** Settings of a repository that run nothing and name no file that does: a fresh `git init` or `clone` has only these. */
+export const HARMLESS_GIT_SETTING =
+  /^(?:\s*|\s*[#;].*|\s*\[(?:core|user|init|pull|push|submodule|(?:remote|branch|submodule) "[^"\]]*")\]\s*|\s*(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|name|email|fetch|merge|remote|defaultbranch|rebase|default|autosetupremote|active)\s*=.*|\s*url\s*=\s*(?!.*::)[^\s"-].*)$/i;

@@ -1,0 +1,3 @@
+"""Working hours in a SQLite file."""
+
+__version__ = "0.2.1"

@@ -1,0 +1,44 @@
+/** Which openings are refused when they are set, and what doctor says of those that stand there. */
+import assert from 'node:assert/strict';
+import { describe, it, test } from 'node:test';
+import { hopelessHost, hopelessPath } from '#surfaces/app/home/sandbox-values.ts';
+import { createStage, runCommand } from '../app-fixture.ts';
+
+describe('sandbox.hosts and sandbox.paths', () => {
+  it('hosts are names, with a port or a star before them', () => {
+    const good = [
+      'example.com',
+      'example.com:8080',
+      '*.example.com',
+      '*.example.com:443',
+      'localhost',
+      'my_host',
+      'bücher.example',
+    ];
+    for (const host of [...good, '127.0.0.1:80', '::1', '[::1]:80']) assert.equal(hopelessHost(host), undefined, host);
+    for (const host of ['http://x/', 'https://x', 'x/y', 'a b', '*', 'x:port', ':80', '*.', 'x..y'])
+      assert.ok(hopelessHost(host)?.startsWith(host), host);
+  });
+
+  it('paths are absolute or in the home, and not everything', () => {
+    for (const path of ['/srv/x', '~/shared', '~/ref:ro', '/srv/x:ro', '~'])
+      assert.equal(hopelessPath(path), undefined, path);
+    for (const path of ['/', '//', '/..', '/:ro', 'relative', './x', '../x', '~other/x', ':ro'])
+      assert.ok(hopelessPath(path)?.startsWith(path), path);
+  });
+
+  test('config set refuses what can open nothing, in a list and in the whole section', async (t) => {
+    const stage = createStage(t);
+    const set = async (key: string, value: unknown) =>
+      (await runCommand(stage, 'config set', { key, value: JSON.stringify(value) })).failure?.code;
+    assert.equal(await set('sandbox.hosts', ['ok.example', 'http://x/']), 'config-value');
+    assert.equal(await set('sandbox.paths', ['/']), 'config-value');
+    assert.equal(await set('sandbox', { mode: 'auto', paths: ['relative'] }), 'config-value');
+    assert.equal(await set('sandbox.hosts', ['*.ok.example:443']), undefined);
+    assert.equal(await set('sandbox.paths', ['/nope', '~/not-there:ro', stage.root]), undefined);
+    const doctor = await runCommand(stage, 'doctor', { offline: true });
+    assert.match(doctor.text, /warn {2}walls: sandbox\.paths: \/nope is not there/);
+    assert.match(doctor.text, /sandbox\.paths: ~\/not-there:ro is not there/);
+    assert.equal(doctor.text.match(/is not there, so it opens nothing/g)?.length, 2);
+  });
+});

@@ -1,0 +1,79 @@
+/** Which folders a session is opened in, and what it takes where it is not. */
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, realpathSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe } from 'node:test';
+import { findHome } from '#surfaces/app/home/home.ts';
+import { enterSession } from '#surfaces/app/home/session-door.ts';
+import { folderProblem } from '#surfaces/app/home/session-folder.ts';
+import { verifies } from '../../../verifies.ts';
+import { createStage } from '../app-fixture.ts';
+
+describe('the folder of a session', () => {
+  verifies('core:session:folder', 'is not the root, a system folder, the home, what is above it, or our own', (t) => {
+    const { environment, temp, root } = createStage(t);
+    const home = findHome(environment);
+    const problemAt = (cwd: string) => folderProblem({ ...environment, cwd }, home)?.what ?? '';
+    mkdirSync(join(root, 'skills'), { recursive: true });
+    const linked = join(temp.path, 'linked');
+    symlinkSync(temp.path, linked);
+    assert.match(problemAt(temp.path), /is your home folder/);
+    assert.match(problemAt(linked), /is your home folder/);
+    const above = realpathSync(mkdtempSync(join(temp.path, 'above-')));
+    const inner = { ...environment, userHome: join(above, 'home'), cwd: above };
+    assert.match(folderProblem(inner, home)?.what ?? '', /is above your home folder/);
+    for (const ours of [root, join(root, 'skills')]) assert.match(problemAt(ours), /keeps its own things/);
+    const around = { ...environment, userHome: '/nonexistent' };
+    assert.match(folderProblem({ ...around, cwd: temp.path }, home)?.what ?? '', /holds Talaria's own home/);
+    for (const system of ['/', '/etc', '/etc/ssh', '/usr', '/usr/bin', '/var', '/home', '/proc/1', '/dev'])
+      assert.match(problemAt(system), /belongs to the whole machine/, system);
+  });
+
+  verifies('core:session:folder', 'is any other, also behind a link', (t) => {
+    const { environment, temp, cwd } = createStage(t);
+    const link = join(temp.path, 'link');
+    symlinkSync(cwd, link);
+    for (const folder of [
+      cwd,
+      link,
+      join(temp.path, 'home-of-mine'),
+      '/usr/src/app',
+      '/opt/app',
+      '/srv/www',
+      '/var/www',
+      '/workspace',
+    ])
+      assert.equal(folderProblem({ ...environment, cwd: folder }, findHome(environment)), undefined, folder);
+  });
+
+  verifies('core:session:folder', 'is the home only for who says so twice', async (t) => {
+    const stage = createStage(t);
+    const environment = { ...stage.environment, cwd: stage.temp.path };
+    const refused = { code: 'session-folder' };
+    const asked: string[] = [];
+    const typing = (answer: string) => async (question: string) => {
+      asked.push(question);
+      return answer;
+    };
+    await assert.rejects(enterSession(environment, { isMeant: false, ask: typing('yes') }), refused);
+    assert.deepEqual(asked, []);
+    for (const answer of ['y', '', 'no']) {
+      await assert.rejects(enterSession(environment, { isMeant: true, ask: typing(answer) }), refused);
+    }
+    await enterSession(environment, { isMeant: true, ask: typing(' Yes ') });
+    assert.match(asked[0] ?? '', /is your home folder[\s\S]*Type yes/);
+    await assert.rejects(enterSession(environment, { isMeant: true }), /home folder/);
+    for (const [path, isEnough] of [
+      ['~/work', false],
+      ['~:ro', false],
+      ['~', true],
+      [stage.temp.path, true],
+    ] as const) {
+      stage.temp.write('home/config.yaml', `sandbox: {paths: ["${path}"]}\n`);
+      const entering = enterSession(environment, { isMeant: true });
+      await (isEnough ? entering : assert.rejects(entering, refused));
+      await assert.rejects(enterSession(environment, { isMeant: false }), refused);
+    }
+    await enterSession(stage.environment, { isMeant: false });
+  });
+});
