@@ -6,7 +6,6 @@ await import('../core/tools/file/link-races.test.ts');
 await import('../fault/memory-files.test.ts');
 await import('../mind/memory/journal/memory-journal.test.ts');
 await import('../fault/import/import-killed.test.ts');
-await import('../fault/rlm/trace-store.test.ts');
 await import('../fault/sessions/checkpoints.test.ts');
 await import('../fault/sessions/compaction.test.ts');
 await import('../fault/sessions/processes.test.ts');

@@ -1,14 +1,25 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type Server } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { makeWallsScene, noWalls, SECRETS, SENTINEL, type WallsScene } from '../../core/tools/walls/walls-scene.ts';
 import { until } from '../../ends.ts';
 import { verifies } from '../../verifies.ts';
 
 const skip = noWalls();
+const isRoot = process.getuid?.() === 0;
+const OTHER_USER = 12_345;
 
 const using = async (use: (scene: WallsScene) => Promise<void>, options: Parameters<typeof makeWallsScene>[0] = {}) => {
   const scene = makeWallsScene(options);
@@ -345,6 +356,36 @@ describe('walls: commands', { skip: skip ?? false }, () => {
         { processes: 60 },
       ),
   );
+
+  it('a folder that is closed to its user hides its sockets by itself, also from root', () =>
+    using(async ({ run, base }) => {
+      const door = join(base, 'closed/in/door.sock');
+      mkdirSync(dirname(door), { recursive: true });
+      const server = await listenAt(door);
+      try {
+        if (isRoot) chownSync(join(base, 'closed'), OTHER_USER, OTHER_USER);
+        chmodSync(join(base, 'closed'), isRoot ? 0o700 : 0);
+        assert.deepEqual([(await run('echo fine')).text, (await run(`ls ${door}`)).exitCode], ['fine\n', 2]);
+      } finally {
+        chmodSync(join(base, 'closed'), 0o700);
+        server.close();
+      }
+    }));
+
+  it("says what keeps root's commands from somebody else's folder", async () => {
+    if (!isRoot) return; // for another user it is no session's folder
+    await using(async ({ run, folder }) => {
+      chownSync(folder, OTHER_USER, OTHER_USER);
+      const { met } = await run('echo x > new');
+      assert.match(met.notes.join(), /no rights of root: they cannot write \S+, which is another user's/);
+      assert.deepEqual((await run('echo x > new')).met.notes, []);
+    });
+    await using(async ({ run, folder }) => {
+      chownSync(folder, OTHER_USER, OTHER_USER);
+      chmodSync(folder, 0o700);
+      await assert.rejects(run('true'), { code: 'folder-of-another' });
+    });
+  });
 
   it('a hundred at once', () =>
     using(async ({ run }) => {

@@ -1,4 +1,4 @@
-/** Owns a copy of the repository without one extension, as somebody would have it who deleted the extension by hand. */
+/** Owns a copy of the repository without some extensions, as somebody would have it who deleted them by hand. */
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -7,12 +7,15 @@ import type { RemovableExtension } from './removable-extension.ts';
 
 const repository = resolve(import.meta.dirname, '../../..');
 
-/** Copies what git tracks into the empty folder `root` and takes the extension out. */
-export function copyWithout(extension: RemovableExtension, root: string): void {
-  const { name, files, lines, rows } = extension;
+/** Copies what git tracks into the empty folder `root` and takes the extensions out. */
+export function copyWithout(extensions: readonly RemovableExtension[], root: string): void {
   const tracked = trackedFiles();
   for (const path of tracked) copyFile(path, root);
   symlinkSync(join(repository, 'node_modules'), join(root, 'node_modules'));
+  for (const extension of extensions) takeOut(extension, tracked, root);
+}
+
+function takeOut({ name, files, lines, rows }: RemovableExtension, tracked: readonly string[], root: string): void {
   const tests = tracked.filter((path) => path !== rows && isTestOf(path, name));
   for (const path of [`src/extensions/${name}`, ...files, ...tests])
     rmSync(join(root, path), { recursive: true, force: true });

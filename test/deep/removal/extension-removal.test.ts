@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 import { describe, type TestContext, test } from 'node:test';
 import { parseJsonObject } from '#base/json.ts';
 import { copyWithout } from './copy-without.ts';
-import { REMOVABLE } from './removable-extension.ts';
+import { REMOVABLE, type RemovableExtension } from './removable-extension.ts';
 
 const LONGEST_MS = 600_000;
 /** Of what a command prints: enough to find the failing test. */
@@ -18,18 +18,26 @@ const SHOWN_LINES = 60;
 describe('an extension', () => {
   for (const extension of REMOVABLE)
     test(`${extension.name} can be deleted`, { timeout: LONGEST_MS }, async (context) => {
-      const root = mkdtempSync(join(tmpdir(), 'talaria removal '));
-      context.after(() => rmSync(root, { recursive: true, force: true }));
-      copyWithout(extension, root);
-      // The two generated files that list rooms and commands.
-      for (const script of ['scripts/architecture.ts', 'scripts/reference.ts'])
-        await run(context, root, 'node', script);
-      await run(context, root, 'tsc', '-p', '.', '--noEmit');
-      await run(context, root, 'node', 'scripts/graph.ts');
-      await run(context, root, 'node', 'scripts/requirements.ts', '--strict');
-      await run(context, root, 'sh', '-c', testCommand(root));
+      await holdsWithout([extension], context);
     });
+
+  test('all of them can be deleted, and the tests of what is left pass', { timeout: LONGEST_MS }, async (context) => {
+    const root = await holdsWithout(REMOVABLE, context);
+    await run(context, root, 'sh', '-c', testCommand(root));
+  });
 });
+
+async function holdsWithout(extensions: readonly RemovableExtension[], context: TestContext): Promise<string> {
+  const root = mkdtempSync(join(tmpdir(), 'talaria removal '));
+  context.after(() => rmSync(root, { recursive: true, force: true }));
+  copyWithout(extensions, root);
+  // The two generated files that list rooms and commands.
+  for (const script of ['scripts/architecture.ts', 'scripts/reference.ts']) await run(context, root, 'node', script);
+  await run(context, root, 'tsc', '-p', '.', '--noEmit');
+  await run(context, root, 'node', 'scripts/graph.ts');
+  await run(context, root, 'node', 'scripts/requirements.ts', '--strict');
+  return root;
+}
 
 function testCommand(root: string): string {
   const parsed = parseJsonObject(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -43,7 +51,7 @@ function testCommand(root: string): string {
 async function run(context: TestContext, cwd: string, command: string, ...args: readonly string[]): Promise<void> {
   const began = performance.now();
   const lines: string[] = [];
-  const env = { ...process.env, NODE_TEST_CONTEXT: undefined, PATH: searchPath(cwd) };
+  const env = { ...process.env, NODE_TEST_CONTEXT: undefined, TALARIA_TEST_MAIN: undefined, PATH: searchPath(cwd) };
   const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], signal: context.signal });
   const closed = once(child, 'close');
   await Promise.all(

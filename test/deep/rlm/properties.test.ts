@@ -1,7 +1,8 @@
-/** The properties of recursion that `npm test` tries a part of, with their full counts. */
+/** The properties and faults of recursion that `npm test` tries a part of, with their full counts. */
 import { tryAll } from '../../property-runs.ts';
 
 tryAll();
+await import('../../fault/rlm/trace-store.test.ts');
 await import('../../property/rlm/ask-replay.test.ts');
 await import('../../property/rlm/process-call.test.ts');
 await import('../../property/rlm/repl.test.ts');

@@ -17,7 +17,7 @@ import { type FolderWatch, type Planted, watchFolder } from './folder/folder-wat
 import { RunningCommands } from './folder/running.ts';
 import { groupOfRoot, guardDisk, type ProcessGroup } from './limits.ts';
 import { guessOpenings } from './met.rules.ts';
-import { entriesOf, mayRead, realFacts, realPathOf } from './mounts.ts';
+import { entriesOf, isGranted, isReachable, mayRead, realFacts, realPathOf } from './mounts.ts';
 import type { Entry, SharedNetwork } from './network.ts';
 import { openable } from './opened.ts';
 import { type ProgramPlaces, probeWalls, type WallTools } from './probe.ts';
@@ -159,7 +159,12 @@ class BuiltWalls implements Walls {
         this.#running.remove(command);
         view.tidy();
         const met = metBy({ session, machine, enclosure, fixed: view.fixed, cwd }, ended, leave());
-        const notes = [disk.stop(), ...(network?.admission.refused() ?? []), ...met.notes];
+        const notes = [
+          disk.stop(),
+          ended.failed ? ownerNote(session, folder) : undefined,
+          ...(network?.admission.refused() ?? []),
+          ...met.notes,
+        ];
         network?.admission.release();
         return { ...met, notes: notes.filter((note) => note !== undefined) };
       },
@@ -257,6 +262,11 @@ class BuiltWalls implements Walls {
           fix: 'Put the folder back, or start a session in the folder that you mean.',
         },
       );
+    if (!isReachable(real) || !isGranted(real, 'enter'))
+      throw new TalariaError(`commands behind walls have no rights of root and cannot enter ${real}`, {
+        code: 'folder-of-another',
+        fix: 'Start talaria as the user whose folder it is.',
+      });
     this.#folders.set(key, real);
     return real;
   }
@@ -383,6 +393,13 @@ function homeNotes({ view, told }: Session, openings: readonly Opening[]): reado
   );
   for (const name of made) told.add(name);
   return made.map((name) => `~/${name} was written into the session's private home and ends with it`);
+}
+
+/** Once a session. */
+function ownerNote({ told }: Session, folder: string): string | undefined {
+  if (told.has(folder) || isGranted(folder, 'write')) return undefined;
+  told.add(folder);
+  return `commands behind walls have no rights of root: they cannot write ${folder}, which is another user's; start talaria as that user`;
 }
 
 const PREFIX = 'talaria-walls-';

@@ -2,8 +2,17 @@
 // no place by name. Invariant: no link that a command left can lead the builder of walls astray: a mount point in a private folder is made
 // before the first command, and the folders above it are mounts of themselves, which nobody can move away.
 import type { Dirent } from 'node:fs';
-import { accessSync, constants, lstatSync, mkdirSync, readdirSync, realpathSync, statSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import {
+  accessSync,
+  constants,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  realpathSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { errorCode, TalariaError } from '#base/errors.ts';
 import { isWithin } from '../risk/place.ts';
 
@@ -101,7 +110,7 @@ export function listMounts(from: Start = NOTHING): Mounts {
       const facts = realFacts(path);
       if (facts === undefined || !mayRead(path)) return;
       const real = realpathSync.native(path);
-      if (!isSeen(real)) return;
+      if (!isSeen(real) || !isReachable(real)) return;
       args.push(...(facts.isDirectory() ? ['--tmpfs', real] : ['--ro-bind', '/dev/null', real]));
       point(real);
     },
@@ -148,6 +157,24 @@ export function mayRead(path: string): boolean {
 
 export function mayWrite(path: string): boolean {
   return known(() => accessSync(path, constants.W_OK) === undefined) ?? false;
+}
+
+/** Behind walls root has the rights of its own user and groups alone, and cannot pass through what is closed to them. */
+export function isReachable(path: string): boolean {
+  for (let at = dirname(path); ; at = dirname(at)) {
+    if (!isGranted(at, 'enter')) return false;
+    if (at === '/') return true;
+  }
+}
+
+const RIGHT = { enter: 1, write: 2 } as const;
+
+/** By its mode, without the rights that root has beyond it. Of a plain user's folders the system says so by itself: always true. */
+export function isGranted(folder: string, right: keyof typeof RIGHT): boolean {
+  const facts = process.getuid?.() === 0 ? realFacts(folder) : undefined;
+  if (facts === undefined) return true;
+  const shift = facts.uid === 0 ? 6 : process.getgroups?.().includes(facts.gid) ? 3 : 0;
+  return ((facts.mode >> shift) & RIGHT[right]) !== 0;
 }
 
 /** None for what is not there, is no folder, or is not ours to read. */

@@ -49,7 +49,12 @@ function isPlainRepository(git: string): boolean {
 export function isHarmlessConfig(path: string): boolean {
   if (!lookAt(path)) return true;
   const lines = wholeFile(path)?.toString().split('\n');
-  return lines?.every((line) => HARMLESS_GIT_SETTING.test(line) && !/\\\r?$/.test(line)) ?? false;
+  return lines?.every(isHarmlessLine) ?? false;
+}
+
+/** A line that goes on in the next one may say anything. */
+export function isHarmlessLine(line: string): boolean {
+  return HARMLESS_GIT_SETTING.test(line) && !/\\\r?$/.test(line);
 }
 
 /** The mode of an entry that is a repository of its own: git reads its settings as well. The bytes may stand there by chance. */

@@ -13,12 +13,25 @@ import type { Message } from '#core/model/message.ts';
 import { openingOf } from '#core/tools/terminal/openings.ts';
 import { createTerminalTool, type TerminalTools } from '#core/tools/terminal/terminal-tool.ts';
 import { createWalls, type WallOptions } from '#core/tools/walls/create-walls.ts';
+import { mayWrite } from '#core/tools/walls/mounts.ts';
 import { until } from '../../../ends.ts';
 import { verifies } from '../../../verifies.ts';
 import { makeToolPlace, type ToolPlaceForTest } from '../place.ts';
 
 const probe = createWalls(optionsFor('/nowhere', '/nowhere'));
 const skip = probe.state().kind === 'walls' ? {} : { skip: 'skipped: bubblewrap is missing (apt install bubblewrap)' };
+
+const NO_PLACE = 'skipped: clone the repository outside of /tmp';
+
+/** Below /tmp and /var/tmp a command has folders of its own, so nothing there can be opened. */
+function folderBeyond(t: { after(end: () => void): void }): string | undefined {
+  const places = [import.meta.dirname, '/srv', '/opt'].filter((path) => !/^\/(?:var\/)?tmp\//.test(path));
+  const place = places.find((path) => mayWrite(path));
+  if (place === undefined) return undefined;
+  const folder = mkdtempSync(join(place, 'walls-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
 
 describe('core/tools/terminal, inside walls', skip, () => {
   let place: ToolPlaceForTest;
@@ -112,9 +125,8 @@ describe('core/tools/terminal, inside walls', skip, () => {
     'core:terminal:wall-asked',
     'asks for a place that it met and runs again with it open, as often as a new wall is met',
     async (t) => {
-      // Below /tmp and /var/tmp a command has folders of its own.
-      const there = mkdtempSync(join(import.meta.dirname, 'walls-'));
-      t.after(() => rmSync(there, { recursive: true, force: true }));
+      const there = folderBeyond(t);
+      if (there === undefined) return t.skip(NO_PLACE);
       answer = () => 'once';
       const both = await run(`echo a > ${there}/a && echo done`);
       assert.deepEqual(
@@ -135,8 +147,8 @@ describe('core/tools/terminal, inside walls', skip, () => {
   );
 
   it('asks for what git could not write, also where git went on and ended well', async (t) => {
-    const there = mkdtempSync(join(import.meta.dirname, 'walls-'));
-    t.after(() => rmSync(there, { recursive: true, force: true }));
+    const there = folderBeyond(t);
+    if (there === undefined) return t.skip(NO_PLACE);
     execFileSync('git', ['init', '-q', '--bare', join(there, 'far.git')]);
     const git = (...args: readonly string[]) => execFileSync('git', ['-C', place.cwd, ...args], { encoding: 'utf8' });
     git('-c', 'init.defaultBranch=first', 'init', '-q');

@@ -32,7 +32,9 @@ describe('inside', () => {
         return [];
       }
     });
-    assert.deepEqual(run.sort(), READING.toSorted());
+    const names = new Set(all.map(({ name }) => name));
+    // Of an extension that was deleted there is no command.
+    assert.deepEqual(run.sort(), READING.filter((name) => names.has(name)).toSorted());
     const doctor = all.find(({ name }) => name === 'doctor');
     assert.ok(doctor);
     assert.throws(() => refuseCommandInside(doctor, { repair: true }, door), { code: 'inside' });

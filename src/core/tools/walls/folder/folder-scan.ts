@@ -1,9 +1,9 @@
 // Owns looking through a session's folder for names that steer and for git folders, with a bound. Knows no mark and no mount. Invariant:
 // what a command could make below a folder that was looked at before is looked at as well, or the scan says that it was cut.
-import { type Dirent, lstatSync, readdirSync } from 'node:fs';
+import { type Dirent, lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { readRegular } from '#base/paths/open-files.ts';
-import { known } from '../mounts.ts';
+import { kindsOf, known } from '../mounts.ts';
 import { STEERING_NAMES } from '../places.rules.ts';
 
 export interface ScannedFolder {
@@ -104,7 +104,7 @@ function readFolder(
   const stamp = `${facts.ino} ${facts.ctimeMs} ${facts.mtimeMs}`;
   if (last?.stamp === stamp && last.isSettled) return last;
   const isSettled = now() - facts.ctimeMs > TICK_MS;
-  const entries = known(() => readdirSync(path, { withFileTypes: true })) ?? [];
+  const entries = kindsOf(path);
   const found = sortEntries(path, entries, path === folder && isHome);
   return { stamp, isSettled, found };
 }
@@ -194,7 +194,7 @@ export function modulesBelow(git: string): ScannedModules {
   const queue = isPlainFolder(top) ? [top] : [];
   for (const path of queue) {
     if (queue.length > MODULES) return { folders: found, isCut: true };
-    const entries = known(() => readdirSync(path, { withFileTypes: true })) ?? [];
+    const entries = kindsOf(path);
     const isModule = entries.some(({ name }) => name === 'HEAD' || name === 'config');
     if (path !== top) found.push(path);
     const inner = entries.filter((entry) => entry.isDirectory() && !(isModule && IN_GIT.has(entry.name)));

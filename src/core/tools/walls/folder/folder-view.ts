@@ -5,8 +5,10 @@ import { lstatSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { isWithin } from '../../risk/place.ts';
 import { entriesOf, realPathOf } from '../mounts.ts';
-import { HARMLESS_GIT_SETTING, STEERING_IN_HOME } from '../places.rules.ts';
+import { STEERING_IN_HOME } from '../places.rules.ts';
+import { isHarmlessLine } from '../plain-repository.ts';
 import { isPlainFolder, modulesBelow, type Scan, textIn, textOf } from './folder-scan.ts';
+import { downTo } from './running.ts';
 
 export interface FolderView {
   readonly folder: string;
@@ -84,7 +86,7 @@ export function protectedIn({ view, top, ownGits }: Steering): Protected {
   const gits = ownGits.slice(0, BOUND_GITS);
   const paths = [...top, ...gits.flatMap(({ path }) => IN_GIT.map((name) => join(path, name))), ...hooksOf(gits, view)];
   const fixed = [...new Set(paths.flatMap((path) => bindable(path, roots)))];
-  const above = fixed.flatMap((path) => foldersAbove(path, roots));
+  const above = fixed.flatMap((path) => downTo(dirname(path), roots.find((root) => isWithin(path, root)) ?? path));
   return { held: [...new Set(above)].sort(), fixed };
 }
 
@@ -104,14 +106,6 @@ function bindable(path: string, roots: readonly string[]): readonly string[] {
   const facts = real === undefined ? undefined : lstatSync(real, { throwIfNoEntry: false });
   if (real === undefined || !(facts?.isFile() || facts?.isDirectory())) return [];
   return roots.some((root) => isWithin(real, root) && real !== root) ? [real] : [];
-}
-
-function foldersAbove(path: string, roots: readonly string[]): readonly string[] {
-  const root = roots.find((folder) => isWithin(path, folder));
-  const found: string[] = [];
-  for (let at = dirname(path); root !== undefined && at !== root && isWithin(at, root); at = dirname(at))
-    found.push(at);
-  return found;
 }
 
 /** What each steering thing is now, by a path whose folder has no link in it; a thing whose mark changed was made anew or changed. */
@@ -203,9 +197,7 @@ function isHarmless(config: string, work: string | undefined, { folder }: Folder
     const named = /^\s*worktree\s*=\s*([^"#;\\]+)$/i.exec(line)?.[1]?.trim();
     return work === undefined && named !== undefined && isWithin(resolve(dirname(config), named), folder);
   };
-  return text
-    .split('\n')
-    .every((line) => (HARMLESS_GIT_SETTING.test(line) && !line.endsWith('\\')) || isOwnFolder(line));
+  return text.split('\n').every((line) => isHarmlessLine(line) || isOwnFolder(line));
 }
 
 function isLink(path: string): boolean {
