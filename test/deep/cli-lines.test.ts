@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { describe, type TestContext } from 'node:test';
 import { startScriptedServer } from '#testing/scripted-server.ts';
 import { createTempHome } from '#testing/temp-home.ts';
-import { COMPILE_CACHE, createCliStage, withoutWalls } from '../scenario/cli-process.ts';
+import { COMPILE_CACHE, createCliStage, MAIN, withoutWalls } from '../scenario/cli-process.ts';
 import { verifies } from '../verifies.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -123,7 +123,7 @@ describe('the command line', () => {
     const loaded = run.err.split('\n').filter((url) => url.startsWith('file:'));
     assert.deepEqual(
       loaded.map((url) => url.slice(url.lastIndexOf('/') + 1)),
-      ['main.ts'],
+      [basename(MAIN)],
     );
   });
 
