@@ -75,6 +75,8 @@ export interface CodeFound {
   readonly tableBytes: number;
 }
 
+const IMPORT = /^import [\s\S]*?;$/gm;
+
 /** Each file is parsed once. */
 export function readCode({ sources, root }: Tree): CodeFound {
   const longSignatures: string[] = [];
@@ -84,7 +86,7 @@ export function readCode({ sources, root }: Tree): CodeFound {
   let tableBytes = 0;
   for (const { path } of sources) {
     const text = readFileSync(join(root, path), 'utf8');
-    for (const word of text.match(/\b[A-Z]\w+\b/g) ?? []) words.set(word, (words.get(word) ?? 0) + 1);
+    for (const word of text.replace(IMPORT, '').match(/\b[A-Z]\w+\b/g) ?? []) words.set(word, (words.get(word) ?? 0) + 1);
     const code = readFile(path, text);
     longSignatures.push(...code.signatures.map((name) => `${path} ${name}`));
     declared.push(...code.interfaces.map((name) => ({ name, path })));
