@@ -7,7 +7,8 @@ import { spawnSync } from 'node:child_process';
 const gates: readonly (readonly [name: string, ...command: readonly string[]])[] = [
   ['types', 'node_modules/.bin/tsc', '-p', '.'],
   ['lint', 'node_modules/.bin/biome', 'check', '--error-on-warnings', '--diagnostic-level=warn'],
-  ['floors', process.execPath, 'scripts/graph.ts'],
+  ['floors', process.execPath, 'scripts/graph.ts', '--exact'],
+  ['shape', process.execPath, 'scripts/shape.ts', '--check'],
   ['dead code', 'node_modules/.bin/knip', '--no-progress'],
   ['licences', process.execPath, 'scripts/licences.ts'],
   ['picture', process.execPath, 'scripts/architecture.ts', '--check'],

@@ -62,4 +62,47 @@ export const besideTheFloors: Readonly<Record<string, readonly string[]>> = {
 
 export const forbiddenNames: readonly string[] = ['utils', 'helpers', 'common', 'misc', 'manager', 'index', 'types'];
 
-export const limits = { fileLines: 600, filesInFolder: 20 } as const;
+export const limits = { fileLines: 600 } as const;
+
+/** Non-blank lines and files of each room. A higher figure needs a decision record; a room that shrank by a tenth takes its new one. */
+export const budgets: Readonly<Record<string, readonly [lines: number, files: number]>> = {
+  base: [4_090, 51],
+  'core/model': [7_902, 84],
+  'core/reflex': [1_164, 11],
+  'core/agent': [3_910, 44],
+  'core/tools': [9_343, 86],
+  'mind/sessions': [6_081, 55],
+  'mind/evidence': [5_661, 63],
+  'mind/memory': [1_554, 20],
+  'mind/skills': [7_409, 89],
+  'mind/learning': [4_369, 61],
+  'extensions/curator': [9_559, 135],
+  'extensions/rlm': [26_602, 382],
+  'extensions/hive': [9_312, 131],
+  'surfaces/app': [11_973, 150],
+  'surfaces/cli': [4_841, 49],
+  public: [151, 8],
+  testing: [4_166, 60],
+};
+
+/** What there is too much of, as many as there are today: the counts only fall, and a fall is written down here. */
+export const ratchets = {
+  /** Folders with more than 20 entries. */
+  crowdedFolders: 7,
+  /** Folders below a room with fewer than 5 files. */
+  smallFolders: 82,
+  /** Files more than 4 segments below `src`. */
+  deepFiles: 493,
+  /** Files under 80 lines with one reader in their room; threads, tables and what is imported later stand alone. */
+  thinFiles: 240,
+  /** Functions with more than 4 positional parameters. */
+  longSignatures: 1,
+  /** Interfaces that are named in one place beside their declaration. */
+  loneInterfaces: 368,
+  /** String, template and regex literals over 200 characters outside of `*.rules.ts`. */
+  longLiterals: 169,
+  /** Bytes of such literals in `*.rules.ts`. */
+  tableBytes: 70_535,
+  /** Files of `src` that a test takes beside the fronts of rooms, the doubles and what is published. */
+  deepEdges: 2_219,
+} as const;

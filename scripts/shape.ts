@@ -1,5 +1,5 @@
 /**
- * Writes docs/shape.md: the measures of the source beside their targets, `node scripts/shape.ts [--print]`. `--rooms` prints the files and
+ * Writes docs/shape.md: the measures of the source beside their targets, `node scripts/shape.ts [--print | --check]`. `--rooms` prints the files and
  * non-blank lines of each room instead, and of the parts that have a limit. It measures and judges nothing; the caps are held by the lint
  * and by the floor check.
  */
@@ -10,7 +10,10 @@ import { judgeArrows } from './graph/arrow-rules.ts';
 import { loadTree, type SourceFile } from './graph/load-tree.ts';
 import { readFunctions } from './shape/read-functions.ts';
 
-const { values } = parseArgs({ options: { print: { type: 'boolean' }, rooms: { type: 'boolean' } } });
+const { values } = parseArgs({
+  options: { print: { type: 'boolean' }, rooms: { type: 'boolean' }, check: { type: 'boolean' } },
+});
+const PAGE = join('docs', 'shape.md');
 /** Parts of rooms that have a limit of their own, non-blank lines. */
 const PARTS: readonly (readonly [name: string, path: RegExp, limit: number])[] = [
   ['guard', /^src\/mind\/evidence\/guard\//, 2_400],
@@ -23,7 +26,14 @@ const PARTS: readonly (readonly [name: string, path: RegExp, limit: number])[] =
 const tree = loadTree('.');
 if (values.rooms === true) console.log(rooms(tree.sources));
 else if (values.print === true) console.log(render(tree.sources));
-else writeFileSync(join('docs', 'shape.md'), render(tree.sources));
+else if (values.check === true) check(render(tree.sources));
+else writeFileSync(PAGE, render(tree.sources));
+
+function check(text: string): void {
+  const isTrue = readFileSync(PAGE, 'utf8') === text;
+  console.log(isTrue ? 'shape: the page is up to date' : `shape: ${PAGE} is old: node scripts/shape.ts`);
+  if (!isTrue) process.exitCode = 1;
+}
 
 function render(files: readonly SourceFile[]): string {
   const lines = files.map((file) => file.text.lines);

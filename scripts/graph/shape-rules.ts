@@ -1,9 +1,9 @@
 /**
- * Owns the judgement of shape: names, sizes of files and folders, rooms without tests, and that
+ * Owns the judgement of shape: names, sizes of files, rooms without tests, and that
  * `src/public` only re-exports. There is no list of exceptions.
  */
 import { existsSync, readdirSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, join } from 'node:path';
 import { forbiddenNames, limits } from '../floors.ts';
 import type { SourceFile, Tree } from './load-tree.ts';
 
@@ -11,7 +11,6 @@ export function judgeShape(tree: Tree): readonly string[] {
   return [
     ...tree.sources.flatMap((file) => judgeName(file.path)),
     ...tree.sources.flatMap((file) => judgeLength(file)),
-    ...judgeFolders(tree.sources),
     ...judgeRooms(tree),
     ...tree.sources.filter((file) => file.room === 'public').flatMap((file) => judgePublic(file)),
   ];
@@ -25,14 +24,6 @@ function judgeName(path: string): readonly string[] {
 function judgeLength(file: SourceFile): readonly string[] {
   const { lines } = file.text;
   return lines > limits.fileLines ? [`${file.path} has ${lines} lines, the limit is ${limits.fileLines}`] : [];
-}
-
-function judgeFolders(files: readonly SourceFile[]): readonly string[] {
-  const count = new Map<string, number>();
-  for (const { path } of files) count.set(dirname(path), (count.get(dirname(path)) ?? 0) + 1);
-  return [...count]
-    .filter(([, files]) => files > limits.filesInFolder)
-    .map(([folder, files]) => `${folder} holds ${files} files, the limit is ${limits.filesInFolder}: make a sub-room`);
 }
 
 function judgeRooms(tree: Tree): readonly string[] {

@@ -137,11 +137,6 @@ describe('the floor check', () => {
     ['a name that says nothing', { 'src/base/utils.ts': '' }, /the name utils\.ts says nothing/],
     ['a folder that says nothing', { 'src/base/helpers/x.ts': '' }, /the name helpers says nothing/],
     ['a long file', { 'src/base/long.ts': '\n'.repeat(601) }, /has 601 lines/],
-    [
-      'a full folder',
-      Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`src/base/f${index}.ts`, ''])),
-      /src\/base holds 21 files/,
-    ],
     ['a room without a test', { 'src/mind/memory/x.ts': '' }, /room mind\/memory has no test/],
     ['code in a public entry', { 'src/public/x.ts': 'export const a = 1;\n' }, /may only re-export/],
   ];
@@ -151,9 +146,8 @@ describe('the floor check', () => {
     });
   }
 
-  test('accepts a file of exactly 600 lines and a folder of exactly 20 files', (context) => {
-    const many = Object.fromEntries(Array.from({ length: 19 }, (_, index) => [`src/base/f${index}.ts`, '']));
-    assert.deepEqual(judge(context, { ...sound, ...many, 'src/base/f0.ts': '\n'.repeat(600) }), []);
+  test('accepts a file of exactly 600 lines', (context) => {
+    assert.deepEqual(judge(context, { ...sound, 'src/base/long.ts': '\n'.repeat(600) }), []);
   });
 
   test('lets a public entry re-export, and app import an extension', (context) => {

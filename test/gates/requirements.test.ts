@@ -67,6 +67,14 @@ describe('the requirements gate', () => {
     assert.match(text, /no requirement at all/);
   });
 
+  verifies('core:house:requirements', 'refuses a page that says "not yet" of nothing that is deferred', (context) => {
+    const page = 'One is not yet built (a:later).\nAnother is to come (a:one).\n';
+    const { code, text } = gate(context, { 'test/x.test.ts': citesBoth, 'docs/page.md': page });
+    assert.equal(code, 1);
+    assert.match(text, /docs.page\.md:2 promises something/);
+    assert.doesNotMatch(text, /page\.md:1/);
+  });
+
   test('citing an unknown or a deferred row fails when the test is registered', () => {
     // Under another name, since these ids are wrong on purpose and the gate reads this file too.
     const register: typeof verifies = verifies;
