@@ -80,6 +80,42 @@ describe('walls: a yes', { skip: skip ?? false }, () => {
       );
     }));
 
+  it('to what git makes beside the folder is a yes to the folder above', () =>
+    using(
+      async ({ run, home, folder }) => {
+        execFileSync('git', ['init', '-q', folder]);
+        execFileSync('git', '-c user.name=t -c user.email=t@t commit -q --allow-empty -m x'.split(' '), {
+          cwd: folder,
+        });
+        const above = { kind: 'write', path: join(home, 'work') } as const;
+        for (const make of ['git worktree add ../a', 'git clone . ../b', 'git init ../c']) {
+          assert.deepEqual((await run(make)).met.openings, [above], make);
+          const { text, exitCode } = await run(make, { openings: [above] });
+          assert.equal(exitCode, 0, text);
+        }
+        const { met } = await run(`echo "mkdir: cannot create directory '${home}/x': Read-only file system"; exit 1`);
+        assert.match(met.notes.join(), /no yes opens all of .*sandbox\.paths/);
+      },
+      { project: 'work/proj' },
+    ));
+
+  it('is not asked for what lies in the folder of git, whose place is said', () =>
+    using(
+      async ({ run, home, folder }) => {
+        const git = join(home, 'work/.git');
+        execFileSync('git', ['init', '-q', join(home, 'work')]);
+        const commit = 'git -c user.name=t -c user.email=t@t commit -q --allow-empty -m x';
+        const { met } = await run(commit);
+        assert.deepEqual(met.openings, []);
+        assert.ok(met.notes.join().includes(`start in ${join(home, 'work')}, or`), met.notes.join());
+        assert.ok(met.notes.join().includes(`talaria config set sandbox.paths '["${git}"]'`));
+        execFileSync('git', ['init', '-q', folder]);
+        const hook = await run('echo x > .git/hooks/pre-commit');
+        assert.match(hook.met.notes.join(), /no yes opens \S+\/hooks\/pre-commit, which steers git/);
+      },
+      { project: 'work/proj' },
+    ));
+
   it('to a folder shows no secret in it, nor lets it be moved to where it is shown', () =>
     using(async ({ run, home, write }) => {
       write('.config/plain/x', 'plain');

@@ -7,6 +7,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -73,7 +74,8 @@ describe('walls: what is seen', { skip: skip ?? false }, () => {
   it('gives the session a home of its own, kept between its commands, shared with nobody, gone with it', () =>
     using(async ({ run, home, walls, base }) => {
       const { met } = await run('mkdir -p ~/.cache/x ~/.config/foo && echo 1 > ~/.cache/x/y && echo 2 > ~/report.txt');
-      assert.deepEqual(met.notes, ["~/report.txt was written into the session's private home and ends with it"]);
+      const ends = "was written into the session's private home and ends with it";
+      assert.deepEqual(met.notes, [`~/report.txt ${ends}`, `~/.config/foo ${ends}`]);
       assert.equal((await run('cat ~/.cache/x/y ~/report.txt')).text, '1\n2\n');
       assert.deepEqual((await run('true')).met.notes, []);
       assert.notEqual((await run('cat ~/report.txt', { sessionId: 'other' })).exitCode, 0);
@@ -81,6 +83,38 @@ describe('walls: what is seen', { skip: skip ?? false }, () => {
       await walls.endSession('s1');
       const [root = ''] = readdirSync(join(base, 'private'));
       assert.ok(readdirSync(join(base, 'private', root)).every((name) => !name.startsWith('s1-')));
+    }));
+
+  it('says what ends with the private home, but for caches', () =>
+    using(async ({ run }) => {
+      const made = ['.config/mine/x', '.cargo/registry/x', '.config/go/telemetry', '.cache/x', '.ssh-mine'];
+      const { met } = await run(made.map((path) => `mkdir -p ~/$(dirname ${path}); echo > ~/${path}`).join('\n'));
+      const said = (path: string) => `~/${path} was written into the session's private home and ends with it`;
+      assert.deepEqual(met.notes.toSorted(), ['.config/mine', '.ssh-mine'].map(said));
+      assert.deepEqual((await run('echo > ~/.config/mine/y')).met.notes, []);
+    }));
+
+  it('says so of a program that was put where programs lie', () =>
+    using(async ({ run, home }) => {
+      rmSync(join(home, '.local/bin'), { recursive: true });
+      const { met } = await run('mkdir -p ~/.local/bin && echo > ~/.local/bin/prog');
+      assert.deepEqual(met.notes, ["~/.local/bin/prog was written into the session's private home and ends with it"]);
+    }));
+
+  it('has the registries of package managers, without their tokens', () =>
+    using(async ({ run, write }) => {
+      const [plain, scoped] = ['registry=https://npm.corp.example/', '@corp:registry = "https://r.corp.example/x"'];
+      const hidden = [
+        'registry=https://me:SENTINEL@x.example/',
+        '//npm.corp.example/:_authToken=SENTINEL',
+        'registry=https://x.example/?SENTINEL',
+        'script-shell=SENTINEL',
+      ];
+      write('.npmrc', [plain, ...hidden, scoped].join('\n'));
+      write('.config/pip/pip.conf', '[global]\nindex-url = https://pip.corp.example/simple\npassword = SENTINEL\n');
+      const { text } = await run('grep -h "^[^#]" ~/.npmrc ~/.config/pip/pip.conf; grep -rs SENTINEL ~');
+      assert.equal(text, `${plain}\n${scoped}\n[global]\nindex-url = https://pip.corp.example/simple\n`);
+      assert.match((await run('npm config get registry')).text, /^https:\/\/npm\.corp\.example\/$/m);
     }));
 
   it('a link that a command leaves in its home does not lead the next wall outside', () =>

@@ -4,7 +4,7 @@
 import { lstatSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import type { Clock } from '#base/clock.ts';
 import { TalariaError } from '#base/errors.ts';
 import { randomHex } from '#base/ids.ts';
@@ -19,7 +19,8 @@ import { groupOfRoot, guardDisk, type ProcessGroup } from './limits.ts';
 import { guessOpenings } from './met.rules.ts';
 import { entriesOf, isGranted, isReachable, mayRead, realFacts, realPathOf } from './mounts.ts';
 import type { Entry, SharedNetwork } from './network.ts';
-import { openable } from './opened.ts';
+import { hintAt, listensHere, openable } from './opened.ts';
+import { MEANT_IN_HOME, QUIET_IN_HOME } from './places.rules.ts';
 import { type ProgramPlaces, probeWalls, type WallTools } from './probe.ts';
 import type { Dial, Lookup } from './proxy.ts';
 import { seatbeltProfile } from './seatbelt.ts';
@@ -127,7 +128,7 @@ class BuiltWalls implements Walls {
     const command = { writable: view.writable, points: view.points };
     this.#running.add(command);
     const leave = session.watch.enter(view.fixed, writesOf(enclosure));
-    if (session.told.size === 0) for (const name of entriesOf(session.view.privateHome ?? '')) session.told.add(name);
+    if (session.told.size === 0) for (const name of namesIn(session.view.privateHome ?? '')) session.told.add(name);
     const token = randomHex(8);
     const disk = guardDisk({ folders: [folder, machine.root], token: `${MARK}\0${token}`, clock: this.#options.clock });
     const isMac = tools.bwrap === '';
@@ -315,10 +316,14 @@ function writesOf({ openings }: Enclosure): readonly string[] {
 }
 
 function metBy(ran: Ran, ended: Ended, { planted, notes }: Planted): Met {
+  const { session, machine, cwd, enclosure } = ran;
+  const guessed = guessOpenings({ ...ended, cwd, userHome: machine.userHome });
+  const closed = closedPlaces(machine, session.view);
+  const hints = guessed.flatMap((one) => hintAt(one, closed, session.view.git.folder) ?? []);
   return {
     planted,
-    openings: openingsOf(ran, ended),
-    notes: [...notes, ...homeNotes(ran.session, ran.enclosure.openings)],
+    openings: openingsOf(ran, guessed),
+    notes: [...notes, ...new Set(hints), ...homeNotes(session, enclosure.openings)],
   };
 }
 
@@ -366,13 +371,14 @@ function insideArguments({ prlimit }: WallTools, processes: number): readonly st
 }
 
 /** Only what a wall keeps and could give: a path that is there, or could be made, and is not seen or not writable. */
-function openingsOf({ session, machine, enclosure, fixed, cwd }: Ran, ended: Ended): readonly Opening[] {
+function openingsOf({ session, machine, enclosure, fixed }: Ran, guessed: readonly Opening[]): readonly Opening[] {
   const { folder } = session.view.git;
   const closed = closedPlaces(machine, session.view);
-  const guessed = guessOpenings({ ...ended, cwd, userHome: machine.userHome }).flatMap(
-    (one) => openable(one, closed) ?? [],
-  );
-  return guessed.filter((opening) => {
+  const real = guessed.flatMap((one) => {
+    if (one.kind === 'host') return listensHere(one.host) ? [{ kind: 'network' } as const] : [];
+    return openable(one, closed) ?? [];
+  });
+  return real.filter((opening) => {
     if (enclosure.openings.some((one) => JSON.stringify(one) === JSON.stringify(opening))) return false;
     if (!('path' in opening)) return true;
     if (opening.kind === 'write')
@@ -381,15 +387,21 @@ function openingsOf({ session, machine, enclosure, fixed, cwd }: Ran, ended: End
   });
 }
 
+/** Names in the private home that may be meant to last: in folders of caches only programs and settings. */
+function namesIn(home: string): readonly string[] {
+  const inner = MEANT_IN_HOME.flatMap((folder) => entriesOf(join(home, folder)).map((name) => `${folder}/${name}`));
+  return [...entriesOf(home), ...inner].filter((name) => !QUIET_IN_HOME.some((quiet) => quiet.test(name)));
+}
+
 /** Told once a session for each name: caches are expected, the rest may be meant to last. */
 function homeNotes({ view, told }: Session, openings: readonly Opening[]): readonly string[] {
   if (view.privateHome === undefined) return [];
   // The place of what was opened is made there, and is not the command's.
-  for (const one of openings) if ('path' in one) told.add(relative(view.home, one.path).split('/', 1)[0] ?? '');
-  const isQuiet =
-    /^\.(?:cache|npm|config|local|node-gyp|cargo|rustup|gradle|m2|ivy2|sbt|nuget|dotnet|java|bun|pnpm.*|yarn.*|.*history|wget-hsts|lesshst)$/;
-  const made = entriesOf(view.privateHome).filter(
-    (name) => !isQuiet.test(name) && !told.has(name) && !view.ground.isSeen(join(view.home, name)),
+  for (const one of openings)
+    if ('path' in one)
+      for (let at = relative(view.home, one.path); at !== '.' && at !== ''; at = dirname(at)) told.add(at);
+  const made = namesIn(view.privateHome).filter(
+    (name) => !told.has(name) && !view.ground.isSeen(join(view.home, name)),
   );
   for (const name of made) told.add(name);
   return made.map((name) => `~/${name} was written into the session's private home and ends with it`);

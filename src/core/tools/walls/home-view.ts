@@ -1,13 +1,14 @@
 // Owns what an enclosed command sees of homes and of the system's secrets: a private folder stands for the user's home, with the harmless
 // part of the real one shown read-only in it. Knows no session's folder rules and no network. Invariant: what no table names and begins
 // with a dot is not shown; other people's homes are empty.
-import { lstatSync, readFileSync, readlinkSync, realpathSync, symlinkSync } from 'node:fs';
+import { lstatSync, mkdirSync, readFileSync, readlinkSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { readRegular } from '#base/paths/open-files.ts';
 import { findSecrets } from '#base/secrets.ts';
 import { secretAt } from '../risk/path-rules.ts';
 import { isWithin, makePlace } from '../risk/place.ts';
-import { entriesOf, type Mounts, mayRead, type PrivateArea, realFacts } from './mounts.ts';
-import { SHOWN_IN_HOME, type ShownPlace } from './places.rules.ts';
+import { entriesOf, known, type Mounts, mayRead, type PrivateArea, realFacts } from './mounts.ts';
+import { PLAIN_LINES, type PlainLines, SHOWN_IN_HOME, type ShownPlace } from './places.rules.ts';
 import { scanFolders } from './scan.ts';
 import { OTHER_SYSTEMS, SECRET_IN_HOME, SECRET_IN_SYSTEM, SECRET_NAMES, SYSTEM_KEYS } from './secret-places.rules.ts';
 
@@ -27,8 +28,24 @@ export function standForHome(
 ): void {
   mounts.stand(area);
   const shown = [...plainEntries(area), ...SHOWN_IN_HOME.flatMap((place) => toolEntries(place, area.at))];
+  for (const one of PLAIN_LINES) copyPlain(area, one);
   for (const path of shown) if (!isWithin(path, folder) && mayBeShown(path, area.at, dataHome)) mounts.show(path);
   for (const path of secretsOfHome(area.at)) mounts.hide(path);
+}
+
+/** Of a hidden settings file only lines that name where packages come from: another registry is no secret, its token is. */
+function copyPlain({ at, source }: PrivateArea, { path, line }: PlainLines): void {
+  const text = known(() => readRegular(join(at, path), 100_000, 'link-free').toString()) ?? '';
+  const lines = text.split(/\r?\n/).filter((one) => {
+    const [matched, value] = line.exec(one) ?? [];
+    if (matched === undefined || holdsSecret(one)) return false;
+    const url = value === undefined ? undefined : URL.parse(value);
+    return url === undefined || (url !== null && /^https?:$/.test(url.protocol) && !/[@?#]/.test(value ?? ''));
+  });
+  if (!lines.some((one) => one.includes('://'))) return;
+  mkdirSync(dirname(join(source, path)), { recursive: true, mode: 0o700 });
+  const head = `# of ~/${path}; its other lines are hidden from commands`;
+  writeFileSync(join(source, path), `${[head, ...lines].join('\n')}\n`, { flag: 'wx', mode: 0o600 });
 }
 
 /** What is no dot entry; of one in the table only what it says. Links are made anew: what they lead to has its own rules. */

@@ -5,7 +5,7 @@ import type { Opening } from './walls.ts';
 
 interface Sign {
   readonly pattern: RegExp;
-  readonly kind: 'read' | 'write' | 'network';
+  readonly kind: 'read' | 'write' | 'network' | 'loopback';
   /** It wanted to make a folder: what has to be opened is the one above. */
   readonly isAbove?: true;
   /** Nothing else says this: it counts also where the command went on and ended well. */
@@ -13,6 +13,8 @@ interface Sign {
 }
 
 const PATH = String.raw`["'‘\`]?((?:~|\.{1,2})?/?[^\s"'’\`:,;()\[\]{}]+)["'’\`]?`;
+
+const LOOPBACK = String.raw`(?:localhost|127\.0\.0\.1|\[?::1\]?)`;
 
 /** In this order: what says most comes first. */
 const SIGNS: readonly Sign[] = [
@@ -31,6 +33,17 @@ const SIGNS: readonly Sign[] = [
     kind: 'write',
   },
   { pattern: new RegExp(`EROFS: [^\\n]*?, mkdir ${PATH}`, 'g'), kind: 'write', isAbove: true },
+  // git clone, git worktree add, git init
+  {
+    pattern: /could not create leading directories of '([^'\n]{1,4000}?)\/\.git\/?': Read-only file system/g,
+    kind: 'write',
+    isAbove: true,
+  },
+  {
+    pattern: /(?:could not create work tree dir|cannot mkdir) '?([^'\n]{1,4000}?)'?: Read-only file system/g,
+    kind: 'write',
+    isAbove: true,
+  },
   { pattern: new RegExp(`create directory ${PATH}: Read-only file system`, 'g'), kind: 'write', isAbove: true },
   { pattern: new RegExp(`EROFS: [^\\n]*?, \\w+ ${PATH}`, 'g'), kind: 'write' },
   { pattern: new RegExp(`EBUSY: [^\\n]*?, \\w+ (?:${PATH} -> )?${PATH}`, 'g'), kind: 'write' },
@@ -44,6 +57,13 @@ const SIGNS: readonly Sign[] = [
       /Network is unreachable|Temporary failure in name resolution|Could not resolve host|getaddrinfo (?:EAI_AGAIN|ENOTFOUND)|Name or service not known|No route to host|ENETUNREACH|UnknownHostException|nodename nor servname provided|dial (?:tcp|udp)[^\n]*(?:unreachable|no such host|lookup)|failed to lookup address information/g,
     kind: 'network',
   },
+  {
+    pattern: new RegExp(
+      `(?:ECONNREFUSED|\\bto(?: host)?) ${LOOPBACK}(?::| port )(\\d{1,5})\\b|${LOOPBACK}["'),: ]{0,4}(?:\\(${LOOPBACK}\\), )?(?:port[ =])?(\\d{1,5})\\b[^\\n]{0,300}refused`,
+      'gi',
+    ),
+    kind: 'loopback',
+  },
 ];
 
 export interface Printed {
@@ -56,7 +76,7 @@ export interface Printed {
 const LONGEST = 200_000;
 const MOST = 20;
 
-/** Candidates; who calls knows which of them a wall keeps. */
+/** Candidates; who calls knows which of them a wall keeps. A host is a server of this machine that did not answer. */
 export function guessOpenings(printed: Printed): readonly Opening[] {
   const text = printed.output.slice(-LONGEST);
   const found = new Map<string, Opening>();
@@ -73,12 +93,15 @@ export function guessOpenings(printed: Printed): readonly Opening[] {
 }
 
 function keyOf(opening: Opening): string {
+  if (opening.kind === 'host') return opening.host;
   return 'path' in opening ? opening.path : opening.kind;
 }
 
 function openingOf(kind: Sign['kind'], match: RegExpExecArray, { cwd, userHome }: Printed): Opening | undefined {
   if (kind === 'network') return { kind };
-  const path = pathOf(match.slice(1).findLast((group) => group !== undefined) ?? '', cwd, userHome);
+  const named = match.slice(1).findLast((group) => group !== undefined) ?? '';
+  if (kind === 'loopback') return { kind: 'host', host: `localhost:${named}` };
+  const path = pathOf(named, cwd, userHome);
   return path === undefined ? undefined : { kind, path };
 }
 

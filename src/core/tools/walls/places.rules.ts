@@ -25,6 +25,28 @@ export const SHOWN_IN_HOME: readonly ShownPlace[] = [
   { path: 'go', without: /^pkg$/ },
 ];
 
+/** A settings file that may hold keys; `line` matches the harmless ones, its group is an address of which nothing may be secret. */
+export interface PlainLines {
+  readonly path: string;
+  readonly line: RegExp;
+}
+
+export const PLAIN_LINES: readonly PlainLines[] = [
+  { path: '.npmrc', line: /^\s*(?:@[\w.~-]+:)?registry\s*=\s*"?([^\s"]+)"?\s*$/ },
+  ...['.config/pip/pip.conf', '.pip/pip.conf'].map((path) => ({
+    path,
+    line: /^(?:\[\w+\]|(?:extra-)?index[-_]url\s*[=:]\s*(\S+))\s*$/,
+  })),
+];
+
+/** Written into a private home without a word: caches, and what holds what is looked at one by one. */
+export const QUIET_IN_HOME: readonly RegExp[] = [
+  /^\.(?:cache|npm|config|local|node-gyp|cargo|rustup|gradle|m2|ivy2|sbt|nuget|dotnet|java|bun|pnpm.*|yarn.*|.*history|wget-hsts|lesshst)$/,
+  /^\.config\/(?:configstore|go|jgit|NuGet|yarn|pip|uv|matplotlib|turborepo|nextjs-nodejs|dconf|pulse|Electron|Cypress)$/,
+];
+/** In quiet folders, and yet meant to last. */
+export const MEANT_IN_HOME: readonly string[] = ['.local/bin', '.cargo/bin', '.config'];
+
 function shown(path: string): ShownPlace {
   return { path };
 }

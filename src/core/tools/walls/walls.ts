@@ -17,6 +17,12 @@ export interface WallState {
 /** Between a host and the address of this machine or its network that it has: both together are one thing to say yes to. */
 export const NEAR = ' at ';
 
+/** What the owner may type, so that it is open from the next start on. A list is set as a whole. */
+export function settingLine(key: 'hosts' | 'paths', value: string): string {
+  const list = JSON.stringify([value]).replaceAll("'", "'\\''");
+  return `talaria config set sandbox.${key} '${list}' (beside what the list has)`;
+}
+
 /**
  * One wall that can be opened for a command. Paths are absolute and link-free; a host is a name with its port,
  * `registry.npmjs.org:443`, or `name:port at ADDRESS` where that is an address of this machine or its network.

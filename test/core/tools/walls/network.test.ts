@@ -55,6 +55,13 @@ describe('walls: the network', { skip: skip ?? false }, () => {
         assert.equal((await run('tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d " "')).text, 'lo\n');
         assert.match((await run(get(`http://127.0.0.1:${port}/`))).text, /^failed/);
         assert.match((await run(get(`http://localhost:${port}/`))).text, /^failed/);
+        const refused = (at: number) => `echo 'connect ECONNREFUSED 127.0.0.1:${at}'; exit 1`;
+        const { openings, notes } = (await run(refused(port))).met;
+        assert.deepEqual(openings, [{ kind: 'network' }]);
+        assert.ok(notes.some((note) => note.includes(`talaria config set sandbox.hosts '["localhost:${port}"]'`)));
+        assert.deepEqual((await run(refused(1))).met, { openings: [], planted: [], notes: [] }, 'nobody listens there');
+        const opened = await run(refused(port), { openings: [{ kind: 'network' }] });
+        assert.deepEqual(opened.met.openings, []);
       }),
     ));
 

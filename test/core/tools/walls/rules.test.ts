@@ -22,6 +22,9 @@ describe('walls: the guess from what was printed', () => {
     ['bash: line 1: .git/hooks/pre-commit: Read-only file system', 'write', '/w/proj/.git/hooks/pre-commit'],
     ["mkdir: cannot create directory '/srv/a': Read-only file system", 'write', '/srv'],
     ["Error: EROFS: read-only file system, mkdir '/srv/a'", 'write', '/srv'],
+    ["fatal: could not create work tree dir '../a b': Read-only file system", 'write', '/w'],
+    ["fatal: could not create leading directories of '../x/.git': Read-only file system", 'write', '/w'],
+    ['fatal: cannot mkdir ../x: Read-only file system', 'write', '/w'],
     ["Error: EROFS: read-only file system, open '/w/other/a.js'", 'write', '/w/other/a.js'],
     ["OSError: [Errno 30] Read-only file system: '/srv/x'", 'write', '/srv/x'],
     ['error: could not write config file .git/config: Device or resource busy', 'write', '/w/proj/.git/config'],
@@ -43,10 +46,19 @@ describe('walls: the guess from what was printed', () => {
     ['npm error code EAI_AGAIN\nnpm error getaddrinfo EAI_AGAIN registry.npmjs.org', 'network'],
     ['connect: Network is unreachable', 'network'],
     ['dial tcp: lookup proxy.golang.org: no such host', 'network'],
+    ['Error: connect ECONNREFUSED 127.0.0.1:5432', 'host', 'localhost:5432'],
+    ['    at connect ECONNREFUSED ::1:5432', 'host', 'localhost:5432'],
+    ['curl: (7) Failed to connect to localhost port 80 after 0 ms: x', 'host', 'localhost:80'],
+    ['psql: connection to server at "localhost" (127.0.0.1), port 5432 failed: refused', 'host', 'localhost:5432'],
+    ['dial tcp [::1]:6379: connect: connection refused', 'host', 'localhost:6379'],
+    ["HTTPConnectionPool(host='localhost', port=8080): Connection refused", 'host', 'localhost:8080'],
   ];
   for (const [output, kind, path] of cases)
     it(output.slice(0, 60), () => {
-      const found = guess(output).map((one) => [one.kind, 'path' in one ? one.path : undefined]);
+      const found = guess(output).map((one) => [
+        one.kind,
+        'path' in one ? one.path : 'host' in one ? one.host : undefined,
+      ]);
       assert.ok(
         found.some(([first, second]) => first === kind && second === path),
         JSON.stringify(found),
