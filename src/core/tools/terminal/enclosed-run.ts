@@ -12,7 +12,7 @@ import type { Enclosed, Met, Opening, Walls } from '../walls/walls.ts';
 import { isFailed, plainOutput } from './command-output.ts';
 import { moveAway } from './move-away.ts';
 import { keepOpened } from './opened-steering.ts';
-import { closedNote, createWallDesk, openingKey, openingWords, type WallDesk } from './openings.ts';
+import { againNote, closedNote, createWallDesk, openingKey, openingWords, type WallDesk } from './openings.ts';
 
 export interface EnclosedRun {
   readonly walls: Walls;
@@ -57,7 +57,7 @@ export async function runEnclosed(run: EnclosedRun): Promise<EnclosedEnd> {
       return { ...ended, notes: [...notes, ...ended.notes, ...desk.refused().map(closedNote)] };
     well = failed ? well : result;
     openings.push(wanted);
-    notes.push(`[it ran again, since the owner let it ${openingWords(wanted)}]`);
+    notes.push(againNote(command, wanted));
     context.progress(`\n[again, with leave to ${openingWords(wanted)}]\n`);
   }
 }

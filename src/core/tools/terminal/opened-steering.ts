@@ -1,6 +1,6 @@
 // Owns what steers later runs and was opened for one command among foreign words: as it was before, and what becomes of what was written.
 // Knows no wall. Invariant: what the owner did not see and allow is put back as it was.
-import { cpSync, lstatSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, lstatSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import type { ToolContext } from '#core/agent/tool.ts';
@@ -23,7 +23,7 @@ export interface OpenedSteering {
 
 export function keepOpened(openings: readonly Opening[], context: ToolContext): OpenedSteering {
   const opened = openings.filter((opening) => isAskedAnew(opening, context));
-  const paths = opened.flatMap((opening) => (opening.kind === 'write' ? [opening.path] : []));
+  const paths = opened.flatMap((opening) => (opening.kind === 'write' ? steeringOf(opening.path) : []));
   if (paths.length === 0) return { settle: async () => [] };
   const folder = mkdtempSync(join(tmpdir(), 'talaria-opened-'));
   const kept = paths.map((path, at): Kept => {
@@ -51,9 +51,18 @@ export function keepOpened(openings: readonly Opening[], context: ToolContext): 
   };
 }
 
+const OF_GIT = 'config config.worktree commondir hooks info modules worktrees'.split(' ');
+
+/** Of git's folder what it reads and runs by itself: what is pushed lies in the rest. */
+function steeringOf(path: string): readonly string[] {
+  const isFolder = (name: string) => statSync(join(path, name), { throwIfNoEntry: false })?.isDirectory() === true;
+  const isGit = /\.git$/.test(path) && isFolder('objects') && isFolder('refs');
+  return isGit ? OF_GIT.map((name) => join(path, name)) : [path];
+}
+
 /** A remote or a branch more: nothing that runs. */
 function isPlainGit({ path }: Kept): boolean {
-  return basename(path) === 'config' && basename(dirname(path)) === '.git' && isHarmlessConfig(path);
+  return basename(path) === 'config' && /\.git$/.test(dirname(path)) && isHarmlessConfig(path);
 }
 
 function putBack({ path, copy }: Kept): void {

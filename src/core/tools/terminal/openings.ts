@@ -1,12 +1,16 @@
 // Owns the questions about walls: what a command wants to reach in one line, under what a yes is remembered, and what a no tells.
 // Knows no process. Invariant: a key names exactly one wall, and gives exactly that wall back.
-import { relative } from 'node:path';
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, relative } from 'node:path';
 import { ellipsize, oneLine } from '#base/text.ts';
 import type { Reach } from '#core/agent/approver.ts';
 import type { Asked, ToolContext } from '#core/agent/tool.ts';
 import { isTainted } from '#core/model/message.ts';
 import { steersLater } from '../risk/path-rules.ts';
-import { NEAR, type Opening } from '../walls/walls.ts';
+import { isWithin } from '../risk/place.ts';
+import { lexScript } from '../shell/lex-script.ts';
+import { NEAR, type Opening, settingLine } from '../walls/walls.ts';
 import { plantedWords } from './planted-files.ts';
 
 export function openingKey(opening: Opening): string {
@@ -33,11 +37,25 @@ function isNear(opening: Opening): boolean {
   return opening.kind === 'host' && opening.host.includes(NEAR);
 }
 
-/** The key that the owner may write down, so that it is not asked again. */
+const ONLY_YES = 'only a yes at a terminal';
+
+/** What the owner may set, so that it is not asked again: only what is there can be opened for good. */
 function settingOf(opening: Opening): string {
-  if (opening.kind === 'host') return `sandbox.hosts: [${opening.host.split(NEAR)[0]}]`;
-  if (opening.kind === 'network') return 'only a yes at a terminal';
-  return `sandbox.paths: [${opening.path}${opening.kind === 'read' ? ':ro' : ''}]`;
+  if (opening.kind === 'host') return settingLine('hosts', opening.host.split(NEAR)[0] ?? '');
+  if (opening.kind === 'network') return ONLY_YES;
+  const place = existsSync(opening.path) ? opening.path : dirname(opening.path);
+  if (place !== opening.path && isWithin(homedir(), place)) return ONLY_YES;
+  return settingLine('paths', `${place}${opening.kind === 'read' ? ':ro' : ''}`);
+}
+
+/** For the model: a wall is met in the middle, and what went before was done. */
+export function againNote(command: string, opening: Opening): string {
+  const twice = isSeveral(command) ? '; what worked before was done twice, so look before you run anything again' : '';
+  return `[it ran again from its beginning, since the owner let it ${openingWords(opening)}${twice}]`;
+}
+
+function isSeveral(command: string): boolean {
+  return lexScript(command).commands.length > 1;
 }
 
 export function closedNote(opening: Opening): string {
@@ -85,8 +103,10 @@ export function createWallDesk(command: string, context: Asking): WallDesk {
       const key = openingKey(opening);
       const known = answers.get(key);
       if (known) return known.yes;
+      // A connection waits for its host, and nothing runs again.
+      const isAgain = opening.kind !== 'host' && isSeveral(command);
       const yes = ask({
-        reason: `${short} wants to ${openingWords(opening)}`,
+        reason: `${short} wants to ${openingWords(opening)}${isAgain ? '; yes runs the whole line again from its beginning' : ''}`,
         key: isAskedAnew(opening, context) ? '' : key,
         preview: command,
         reach: reachOf(opening),

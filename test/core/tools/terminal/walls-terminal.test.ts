@@ -105,11 +105,14 @@ describe('core/tools/terminal, inside walls', skip, () => {
       assert.equal(asked[0]?.reason, `${fetch} wants to reach far.example.test:${port}`);
       assert.match(
         refused.text,
-        /a wall kept it from this: reach far\.example\.test:\d+\. The owner can open it: sandbox\.hosts/,
+        /a wall kept it from this: reach far\.example\.test:\d+\. The owner can open it: talaria config set sandbox\.hosts '\["far\.example\.test:\d+"\]'/,
       );
       // An address of this machine is asked for by itself: for the name of a stranger it is a trap.
       answer = ({ reach }) => (reach === 'network' ? 'once' : 'deny');
-      assert.match((await run(fetch)).text, /address of this machine.*sandbox\.hosts: \[far\.example\.test:\d+\]/s);
+      assert.match(
+        (await run(fetch)).text,
+        /address of this machine.*talaria config set sandbox\.hosts '\["far\.example\.test:\d+"\]'/s,
+      );
       assert.match(asked[1]?.reason ?? '', /reach far\S+ at 127\.0\.0\.1, an address of this machine or its network$/);
       assert.deepEqual([asked.length, asked[1]?.reach], [2, 'beyond']);
       const near = fetch.replace('far', 'near');
@@ -133,11 +136,18 @@ describe('core/tools/terminal, inside walls', skip, () => {
         asked.map(({ key, reach }) => [key.startsWith(`reach write ${there}`), reach]),
         [[true, 'beyond']],
       );
-      assert.match(both.text, /done\n\[it ran again/);
+      assert.match(both.text, /done\n\[it ran again from its beginning.*done twice, so look before/);
+      assert.match(asked[0]?.reason ?? '', /wants to write \S+; yes runs the whole line again from its beginning$/);
+      assert.ok(!(await run(`echo c > ${there}/c`)).text.includes('twice'));
+      assert.match(asked[0]?.reason ?? '', /wants to write \S+$/);
       assert.equal(readFileSync(join(there, 'a'), 'utf8'), 'a\n');
       answer = () => 'deny';
       const denied = await run(`echo b > ${there}/b`);
-      assert.match(denied.text, /The owner can open it: sandbox\.paths/);
+      // What is not there opens nothing as a setting.
+      assert.ok(
+        denied.text.includes(`The owner can open it: talaria config set sandbox.paths '["${there}"]'`),
+        denied.text,
+      );
       assert.ok(denied.isError && !existsSync(join(there, 'b')));
       given.add(`reach write ${there}`);
       await run(`echo b > ${there}/b`);
@@ -349,6 +359,30 @@ describe('core/tools/terminal, inside walls', skip, () => {
     rmSync(join(place.cwd, '.git'), { recursive: true });
     history.length = 0;
     given.clear();
+  });
+
+  it('with foreign words asks of a repository that was pushed to only about what git runs there, and says what a no put back', async (t) => {
+    const there = folderBeyond(t);
+    if (there === undefined) return t.skip(NO_PLACE);
+    const far = join(there, 'far.git');
+    const git = (...args: readonly string[]) => execFileSync('git', ['-C', place.cwd, ...args], { encoding: 'utf8' });
+    git('init', '-q', '--bare', far);
+    git('-c', 'init.defaultBranch=first', 'init', '-q');
+    git('-c', 'user.name=t', '-c', 'user.email=t@t', 'commit', '-q', '--allow-empty', '-m', 'first');
+    t.after(() => rmSync(join(place.cwd, '.git'), { recursive: true, force: true }));
+    history.push({ role: 'user', parts: [{ type: 'text', text: 'a page', origin: 'foreign' }] });
+    t.after(() => history.splice(0));
+    answer = ({ more }) => (more === undefined ? 'once' : 'deny');
+    await run(`git push ${far} HEAD:main`);
+    assert.deepEqual(
+      asked.map(({ more }) => more),
+      [undefined],
+    );
+    assert.match(git('-C', far, 'log', '--oneline', 'main'), /first/);
+    const hook = await run(`echo evil > ${far}/hooks/update; git push ${far} HEAD:other`);
+    assert.match(hook.text, /\[put back as it was.*far\.git\/hooks\]/);
+    assert.deepEqual([asked.length, existsSync(join(far, 'hooks/update'))], [2, false]);
+    assert.match(git('-C', far, 'branch'), /main\n {2}other/);
   });
 });
 
