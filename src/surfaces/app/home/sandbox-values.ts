@@ -27,6 +27,8 @@ export function hopelessSetting(key: string, value: JsonValue): string | undefin
   if (key === 'sandbox' && isJsonObject(value))
     return ['hosts', 'paths'].map((name) => hopelessSetting(`sandbox.${name}`, value[name] ?? null)).find(Boolean);
   const judge = { 'sandbox.hosts': hopelessHost, 'sandbox.paths': hopelessPath }[key];
-  if (!judge || !Array.isArray(value)) return undefined;
-  return value.flatMap((one) => (typeof one === 'string' ? (judge(one) ?? []) : []))[0];
+  if (judge && typeof value === 'string')
+    return `${key} takes a list: talaria config set ${key} '${JSON.stringify(value.match(/[^\s,'"[\]]+/g) ?? [])}'`;
+  const words = Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
+  return judge && words.flatMap((one) => judge(one) ?? [])[0];
 }

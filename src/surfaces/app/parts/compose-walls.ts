@@ -14,8 +14,7 @@ export interface WallGround {
   readonly clock: Clock;
 }
 
-export function composeWalls({ sandbox }: Pick<Config, 'sandbox'>, ground: WallGround): Walls {
-  const { home, environment, clock } = ground;
+export function composeWalls({ sandbox }: Pick<Config, 'sandbox'>, { home, environment, clock }: WallGround): Walls {
   const { mode, paths, hosts } = sandbox;
   const { variables: env, userHome, cwd } = environment;
   const shared = paths.filter((path) => !path.endsWith(':ro')).map((path) => typedPath(path, { cwd: '/', userHome }));

@@ -33,6 +33,8 @@ describe('sandbox.hosts and sandbox.paths', () => {
       (await runCommand(stage, 'config set', { key, value: JSON.stringify(value) })).failure?.code;
     assert.equal(await set('sandbox.hosts', ['ok.example', 'http://x/']), 'config-value');
     assert.equal(await set('sandbox.paths', ['/']), 'config-value');
+    const typed = await runCommand(stage, 'config set', { key: 'sandbox.hosts', value: '[registry.npmjs.org:443]' });
+    assert.match(typed.failure?.message ?? '', /talaria config set sandbox\.hosts '\["registry\.npmjs\.org:443"\]'/);
     assert.equal(await set('sandbox', { mode: 'auto', paths: ['relative'] }), 'config-value');
     assert.equal(await set('sandbox.hosts', ['*.ok.example:443']), undefined);
     assert.equal(await set('sandbox.paths', ['/nope', '~/not-there:ro', stage.root]), undefined);
