@@ -17,10 +17,10 @@ export interface WallState {
 /** Between a host and the address of this machine or its network that it has: both together are one thing to say yes to. */
 export const NEAR = ' at ';
 
-/** What the owner may type, so that it is open from the next start on. A list is set as a whole. */
+/** What the owner may type, so that it is open from the next start on. */
 export function settingLine(key: 'hosts' | 'paths', value: string): string {
   const list = JSON.stringify([value]).replaceAll("'", "'\\''");
-  return `talaria config set sandbox.${key} '${list}' (beside what the list has)`;
+  return `talaria config set sandbox.${key} '${list}' (this sets the whole list)`;
 }
 
 /**
