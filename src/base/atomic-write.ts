@@ -4,11 +4,14 @@ import {
   chmodSync,
   closeSync,
   existsSync,
+  fchownSync,
+  fstatSync,
   fsyncSync,
   mkdirSync,
   openSync,
   renameSync,
   rmSync,
+  type Stats,
   statSync,
   writeSync,
 } from 'node:fs';
@@ -23,6 +26,8 @@ export interface AtomicWriteOptions {
   readonly prefix?: string;
   /** What errors call the file, when `path` is another name for it. */
   readonly shown?: string;
+  /** The file that is replaced stays its owner's and its group's, where that may be. Not for what is private: who stood there may be a stranger. */
+  readonly keepOwner?: boolean;
 }
 
 /**
@@ -36,8 +41,9 @@ export function atomicWrite(path: string, data: string | Uint8Array, options: At
   try {
     makeFolders(folder);
     made = true;
-    refuseOther(path, options.shown ?? path);
-    writeDurably(temp, typeof data === 'string' ? Buffer.from(data, 'utf8') : data, options.mode ?? 0o600);
+    const old = lookAtFile(path, options.shown ?? path);
+    const bytes = typeof data === 'string' ? Buffer.from(data, 'utf8') : data;
+    writeDurably(temp, bytes, { mode: options.mode ?? 0o600, owner: options.keepOwner ? old : undefined });
     renameSync(temp, path);
   } catch (error) {
     if (made) rmSync(temp, { force: true });
@@ -63,16 +69,21 @@ function makeFolder(folder: string, mode: number): void {
   }
 }
 
-function refuseOther(path: string, shown: string): void {
+function lookAtFile(path: string, shown: string): Stats | undefined {
   const facts = statSync(path, { throwIfNoEntry: false });
-  if (facts === undefined || facts.isFile()) return;
+  if (facts === undefined || facts.isFile()) return facts;
   const what = facts.isDirectory() ? 'a folder' : 'no regular file';
   throw new TalariaError(`cannot write ${shown}: it is ${what}`, { code: 'write-failed', fix: 'Name another file.' });
 }
 
-function writeDurably(path: string, bytes: Uint8Array, mode: number): void {
+function writeDurably(
+  path: string,
+  bytes: Uint8Array,
+  { mode, owner }: { readonly mode: number; readonly owner: Stats | undefined },
+): void {
   const file = openSync(path, 'wx', mode);
   try {
+    if (owner !== undefined) giveTo(file, owner); // before the mode: a change of owner takes bits of it
     chmodSync(path, mode);
     let written = 0;
     while (written < bytes.length) written += writeSync(file, bytes, written);
@@ -80,6 +91,19 @@ function writeDurably(path: string, bytes: Uint8Array, mode: number): void {
   } finally {
     closeSync(file);
   }
+}
+
+/** Only root may give a file away; its owner may still give it to a group of his own. */
+function giveTo(file: number, { uid, gid }: Stats): void {
+  const own = fstatSync(file);
+  if (own.uid === uid && own.gid === gid) return;
+  for (const to of own.uid === uid ? [uid] : [uid, own.uid])
+    try {
+      fchownSync(file, to, gid);
+      return;
+    } catch (error) {
+      if (errorCode(error) === undefined) throw error;
+    }
 }
 
 /** Makes renames and removals in a folder durable. Throws TalariaError as `atomicWrite`. */

@@ -252,7 +252,7 @@ function putThere({ path, before, was }: Planned): void {
   }
   anchored(path, (there) => {
     if (isLink(before)) symlinkSync(bytes.toString('utf8'), there);
-    else atomicWrite(there, bytes, { mode: Number.parseInt(before, 8) });
+    else atomicWrite(there, bytes, { mode: Number.parseInt(before, 8), keepOwner: true });
   });
 }
 
