@@ -66,12 +66,12 @@ export const limits = { fileLines: 600 } as const;
 
 /** Non-blank lines and files of each room. A higher figure needs a decision record; a room that shrank by a tenth takes its new one. */
 export const budgets: Readonly<Record<string, readonly [lines: number, files: number]>> = {
-  base: [4_090, 51],
+  base: [4_109, 51],
   'core/model': [7_902, 84],
   'core/reflex': [1_164, 11],
   'core/agent': [3_910, 44],
-  'core/tools': [9_343, 86],
-  'mind/sessions': [6_081, 55],
+  'core/tools': [9_344, 86],
+  'mind/sessions': [6_087, 55],
   'mind/evidence': [5_661, 63],
   'mind/memory': [1_554, 20],
   'mind/skills': [7_409, 89],
@@ -79,8 +79,8 @@ export const budgets: Readonly<Record<string, readonly [lines: number, files: nu
   'extensions/curator': [9_559, 135],
   'extensions/rlm': [26_602, 382],
   'extensions/hive': [9_312, 131],
-  'surfaces/app': [11_973, 150],
-  'surfaces/cli': [4_841, 49],
+  'surfaces/app': [11_982, 150],
+  'surfaces/cli': [4_848, 49],
   public: [151, 8],
   testing: [4_166, 60],
 };

@@ -5,7 +5,6 @@ import {
   closeSync,
   existsSync,
   fchownSync,
-  fstatSync,
   fsyncSync,
   mkdirSync,
   openSync,
@@ -43,7 +42,7 @@ export function atomicWrite(path: string, data: string | Uint8Array, options: At
     made = true;
     const old = lookAtFile(path, options.shown ?? path);
     const bytes = typeof data === 'string' ? Buffer.from(data, 'utf8') : data;
-    writeDurably(temp, bytes, { mode: options.mode ?? 0o600, owner: options.keepOwner ? old : undefined });
+    writeDurably(temp, bytes, options.keepOwner && old ? { ...options, owner: old } : options);
     renameSync(temp, path);
   } catch (error) {
     if (made) rmSync(temp, { force: true });
@@ -79,7 +78,7 @@ function lookAtFile(path: string, shown: string): Stats | undefined {
 function writeDurably(
   path: string,
   bytes: Uint8Array,
-  { mode, owner }: { readonly mode: number; readonly owner: Stats | undefined },
+  { mode = 0o600, owner }: { mode?: number; owner?: Stats },
 ): void {
   const file = openSync(path, 'wx', mode);
   try {
@@ -93,17 +92,14 @@ function writeDurably(
   }
 }
 
-/** Only root may give a file away; its owner may still give it to a group of his own. */
+/** The group first: its owner may give a file to a group of his own, and only root gives one away. */
 function giveTo(file: number, { uid, gid }: Stats): void {
-  const own = fstatSync(file);
-  if (own.uid === uid && own.gid === gid) return;
-  for (const to of own.uid === uid ? [uid] : [uid, own.uid])
-    try {
-      fchownSync(file, to, gid);
-      return;
-    } catch (error) {
-      if (errorCode(error) === undefined) throw error;
-    }
+  try {
+    fchownSync(file, -1, gid);
+    fchownSync(file, uid, -1);
+  } catch (error) {
+    if (errorCode(error) === undefined) throw error;
+  }
 }
 
 /** Makes renames and removals in a folder durable. Throws TalariaError as `atomicWrite`. */

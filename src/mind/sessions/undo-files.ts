@@ -21,8 +21,6 @@ export interface ChangedTurn {
   readonly paths: readonly string[];
 }
 
-const AS_BEFORE = 'The turn left its files as they were before it: nothing had to be put back.';
-
 export const NO_FILES = 'No file was changed in this session that could be put back.';
 
 interface Seat {
@@ -121,19 +119,19 @@ export async function undoFiles(
   await new FolderKeeper(place, copies).recover(sessionId);
   const rows = lastTurnRows(place, sessionId);
   if (rows.length === 0) return refuse('nothing-to-undo', NO_FILES);
-  const changes = spansOf(rows).filter(({ before, after }) => before !== after);
-  const plan = changes.map((span) => planOf(span, { folder, copies, sessionId }));
+  const spans = spansOf(rows).filter(({ before, after }) => before !== after);
+  const plan = spans.map((span) => planOf(span, { folder, copies, sessionId }));
   const gone = new Set(plan.filter(isCleared).map(({ path }) => path));
   const refused = plan.flatMap((one) => {
     const reason = obstacle(one, gone) ?? unsafe(copies, sessionId, one);
     return reason === undefined ? [] : [`${shownPath(one.path, seat.cwd)} ${reason}`];
   });
   if (refused.length > 0) return refuse('file-changed', `Nothing was undone: ${refused.join('; ')}.`);
-  const lines = plan.length === 0 ? [AS_BEFORE] : putAllBack(place, seat, plan);
+  const lines = putAllBack(place, seat, plan);
   await database.transaction(() => {
     for (const { id } of rows) database.run('UPDATE file_changes SET undone_at = ? WHERE id = ?', clock.now(), id);
   });
-  return ok(lines);
+  return ok(plan.length > 0 ? lines : ['The turn left its files as they were before it: nothing had to be put back.']);
 }
 
 function planOf(

@@ -53,8 +53,7 @@ function startFolder(): string {
   try {
     return process.cwd();
   } catch (cause) {
-    const text = errorCode(cause) === 'ENOENT' ? 'is gone' : `cannot be used (${errorText(cause)})`;
-    throw new TalariaError(`the folder you are in ${text}: cd to another`, { code: 'session-folder', cause });
+    throw new TalariaError('the folder you are in is gone: cd to another', { code: 'session-folder', cause });
   }
 }
 

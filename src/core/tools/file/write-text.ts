@@ -12,11 +12,8 @@ const NEW_FOLDER_MODE = 0o777;
 /** `path` has no links. `shape`: what the file was before, to be kept; undefined for a new file. Throws as `atomicWrite` and `inOpenedFolder`. */
 export function writeText(path: string, text: string, shape: Omit<TextFile, 'text'> | undefined): void {
   const body = shape?.bom && !text.startsWith('\uFEFF') ? `\uFEFF${text}` : text;
+  const mode = shape?.mode ?? NEW_FILE_MODE;
   inOpenedFolder(dirname(path), NEW_FOLDER_MODE, (folder) =>
-    atomicWrite(join(folder, basename(path)), body, {
-      mode: shape?.mode ?? NEW_FILE_MODE,
-      shown: path,
-      keepOwner: true,
-    }),
+    atomicWrite(join(folder, basename(path)), body, { mode, shown: path, keepOwner: true }),
   );
 }

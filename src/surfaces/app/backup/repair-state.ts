@@ -179,8 +179,7 @@ function putInPlace(home: Home, made: string, clock: Clock, why: 'corrupt' | 'be
 }
 
 function nothingReadable(home: Home, message: string): TalariaError {
-  const copies = goodCopies(home);
-  const copy = copies.find(({ sessions }) => sessions > 0) ?? copies[0];
+  const copy = goodCopies(home).toSorted((a, b) => Number(b.sessions > 0) - Number(a.sessions > 0))[0];
   const fix = copy === undefined ? 'empty` starts anew' : `restore ${copy.file}\` brings a whole copy back`;
   return new TalariaError(message, { code: 'nothing-readable', fix: `Nothing was changed. \`talaria repair ${fix}.` });
 }

@@ -50,10 +50,7 @@ export async function writeBackup(home: Home, options: BackupOptions, signal: Ab
   }
   const folder = dirname(options.file);
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
-    throw new TalariaError(`there is no folder ${folder}`, {
-      code: 'no-folder',
-      fix: 'Make it, or name another file.',
-    });
+    throw new TalariaError(`there is no folder ${folder}`, { code: 'no-folder', fix: 'Name another file.' });
   const { files, leftOut } = listFiles(home.root, options);
   const staging = mkdtempSync(join(tmpdir(), 'talaria-backup-'));
   const partial = `${options.file}.partial`;
