@@ -4,11 +4,13 @@ import {
   chmodSync,
   closeSync,
   existsSync,
+  fchownSync,
   fsyncSync,
   mkdirSync,
   openSync,
   renameSync,
   rmSync,
+  type Stats,
   statSync,
   writeSync,
 } from 'node:fs';
@@ -23,6 +25,8 @@ export interface AtomicWriteOptions {
   readonly prefix?: string;
   /** What errors call the file, when `path` is another name for it. */
   readonly shown?: string;
+  /** The file that is replaced stays its owner's and its group's, where that may be. Not for what is private: who stood there may be a stranger. */
+  readonly keepOwner?: boolean;
 }
 
 /**
@@ -36,8 +40,9 @@ export function atomicWrite(path: string, data: string | Uint8Array, options: At
   try {
     makeFolders(folder);
     made = true;
-    refuseOther(path, options.shown ?? path);
-    writeDurably(temp, typeof data === 'string' ? Buffer.from(data, 'utf8') : data, options.mode ?? 0o600);
+    const old = lookAtFile(path, options.shown ?? path);
+    const bytes = typeof data === 'string' ? Buffer.from(data, 'utf8') : data;
+    writeDurably(temp, bytes, options.keepOwner && old ? { ...options, owner: old } : options);
     renameSync(temp, path);
   } catch (error) {
     if (made) rmSync(temp, { force: true });
@@ -63,22 +68,37 @@ function makeFolder(folder: string, mode: number): void {
   }
 }
 
-function refuseOther(path: string, shown: string): void {
+function lookAtFile(path: string, shown: string): Stats | undefined {
   const facts = statSync(path, { throwIfNoEntry: false });
-  if (facts === undefined || facts.isFile()) return;
+  if (facts === undefined || facts.isFile()) return facts;
   const what = facts.isDirectory() ? 'a folder' : 'no regular file';
   throw new TalariaError(`cannot write ${shown}: it is ${what}`, { code: 'write-failed', fix: 'Name another file.' });
 }
 
-function writeDurably(path: string, bytes: Uint8Array, mode: number): void {
+function writeDurably(
+  path: string,
+  bytes: Uint8Array,
+  { mode = 0o600, owner }: { mode?: number; owner?: Stats },
+): void {
   const file = openSync(path, 'wx', mode);
   try {
+    if (owner !== undefined) giveTo(file, owner); // before the mode: a change of owner takes bits of it
     chmodSync(path, mode);
     let written = 0;
     while (written < bytes.length) written += writeSync(file, bytes, written);
     fsyncSync(file);
   } finally {
     closeSync(file);
+  }
+}
+
+/** The group first: its owner may give a file to a group of his own, and only root gives one away. */
+function giveTo(file: number, { uid, gid }: Stats): void {
+  try {
+    fchownSync(file, -1, gid);
+    fchownSync(file, uid, -1);
+  } catch (error) {
+    if (errorCode(error) === undefined) throw error;
   }
 }
 

@@ -1,10 +1,11 @@
 /** What scripts and habits expect of the command line, tried with the real command. */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { startScriptedServer } from '#testing/scripted-server.ts';
-import { createCliStage } from './cli-process.ts';
+import { createCliStage, MAIN } from './cli-process.ts';
 
 const reflex = ['-m', 'reflex'];
 
@@ -78,6 +79,24 @@ describe('the command line in its first hour', () => {
       const wrong = await stage.run(['--cwd', folder, '-p', 'help']);
       assert.equal(wrong.code, 2);
       assert.match(wrong.err, /--cwd \S+: (?:there is no such folder|it is no folder)/);
+    }
+  });
+
+  it('first hour 7: in a folder that was deleted one line says so, with exit code 3', (t) => {
+    const stage = createCliStage(t);
+    for (const args of [
+      ['sessions', 'list'],
+      ['-p', 'help'],
+    ]) {
+      mkdirSync(join(stage.cwd, 'gone'));
+      const started = ['-c', 'rmdir "$PWD" && exec "$0" "$@"', process.execPath, MAIN, ...args];
+      const env = { PATH: process.env.PATH, HOME: stage.folder, TALARIA_HOME: stage.root };
+      const { status, stdout, stderr } = spawnSync('sh', started, {
+        cwd: join(stage.cwd, 'gone'),
+        env,
+        encoding: 'utf8',
+      });
+      assert.deepEqual([status, stdout, stderr], [3, '', 'talaria: the folder you are in is gone: cd to another\n']);
     }
   });
 

@@ -47,7 +47,7 @@ interface FileSpan {
 const OPEN_ROWS =
   'SELECT * FROM file_changes WHERE session = (SELECT key FROM sessions WHERE id = ?) AND undone_at IS NULL ORDER BY id';
 
-/** The turn that an undo would mean. A command that is not known to have ended, and changed nothing yet, counts for nothing. */
+/** The turn that an undo would mean. */
 export function lastChangedTurn(place: CheckpointPlace, { sessionId, cwd }: Seat): ChangedTurn | undefined {
   const rows = lastTurnRows(place, sessionId);
   const last = rows.at(-1);
@@ -56,9 +56,14 @@ export function lastChangedTurn(place: CheckpointPlace, { sessionId, cwd }: Seat
   );
 }
 
+/** A call that is not known to have ended counts for nothing where its turn changed nothing; else its row may hold what was there first. */
 function lastTurnRows({ database }: CheckpointPlace, sessionId: string): readonly FileChangeRow[] {
   const all = database.all<FileChangeRow>(OPEN_ROWS, sessionId);
-  const rows = all.filter(({ before, after, path }) => after !== null || readAs(path, before).key !== before);
+  const fileOf = ({ turn, path }: FileChangeRow) => `${turn} ${path}`;
+  const isChange = ({ before, after, at_end, path }: FileChangeRow) =>
+    after !== null || at_end !== null || readAs(path, before).key !== before;
+  const changed = new Set(all.filter(isChange).map(fileOf));
+  const rows = all.filter((row) => changed.has(fileOf(row)));
   const last = rows.at(-1);
   const from = rows.findLastIndex(({ turn }) => turn !== last?.turn) + 1;
   return rows.slice(from);
@@ -114,7 +119,8 @@ export async function undoFiles(
   await new FolderKeeper(place, copies).recover(sessionId);
   const rows = lastTurnRows(place, sessionId);
   if (rows.length === 0) return refuse('nothing-to-undo', NO_FILES);
-  const plan = spansOf(rows).map((span) => planOf(span, { folder, copies, sessionId }));
+  const spans = spansOf(rows).filter(({ before, after }) => before !== after);
+  const plan = spans.map((span) => planOf(span, { folder, copies, sessionId }));
   const gone = new Set(plan.filter(isCleared).map(({ path }) => path));
   const refused = plan.flatMap((one) => {
     const reason = obstacle(one, gone) ?? unsafe(copies, sessionId, one);
@@ -125,7 +131,7 @@ export async function undoFiles(
   await database.transaction(() => {
     for (const { id } of rows) database.run('UPDATE file_changes SET undone_at = ? WHERE id = ?', clock.now(), id);
   });
-  return ok(lines);
+  return ok(plan.length > 0 ? lines : ['The turn left its files as they were before it: nothing had to be put back.']);
 }
 
 function planOf(
@@ -244,7 +250,7 @@ function putThere({ path, before, was }: Planned): void {
   }
   anchored(path, (there) => {
     if (isLink(before)) symlinkSync(bytes.toString('utf8'), there);
-    else atomicWrite(there, bytes, { mode: Number.parseInt(before, 8) });
+    else atomicWrite(there, bytes, { mode: Number.parseInt(before, 8), keepOwner: true });
   });
 }
 
@@ -260,7 +266,7 @@ function lineOf(
 ): readonly string[] {
   const { path, before, after, between, now, stays } = one;
   const shown = shownPath(path, cwd);
-  if (now.key === before) return after === before ? [] : [`${shown} was already as before`];
+  if (now.key === before) return [`${shown} was already as before`];
   if (stays !== undefined) return [`${shown} stays as it is, ${stays}`];
   if (before === 'none' && !one.isRemoved) return [];
   const others = new Set(isWritten(one) || one.isFound ? between : [...between, now.key]);

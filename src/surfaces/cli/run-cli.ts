@@ -4,7 +4,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { systemClock } from '#base/clock.ts';
-import { errorCode, errorText } from '#base/errors.ts';
+import { errorCode, errorText, TalariaError } from '#base/errors.ts';
 import type { CommandContext } from '#core/agent/command-spec.ts';
 import type { App } from '#surfaces/app/app.ts';
 import { holdSecrets, readEnvironment } from '#surfaces/app/environment.ts';
@@ -30,6 +30,7 @@ interface Run {
   readonly version: string;
   readonly signal: AbortSignal;
   readonly signals: SignalWatch;
+  readonly startedIn: string;
 }
 
 /** Runs one command line; resolves to the exit code: 0 done, 1 failed, 2 usage, 3 refused, 128 + n for signal n. */
@@ -39,12 +40,20 @@ export async function runCli(argv: readonly string[], version: string): Promise<
   const reader = watchOutput(stop);
   holdSecrets();
   try {
-    const code = await dispatch(argv, { version, signal: stop.signal, signals });
+    const code = await dispatch(argv, { version, signal: stop.signal, signals, startedIn: startFolder() });
     return signals.exitCode() ?? reader.exitCode() ?? code;
   } catch (error) {
     return signals.exitCode() ?? reader.exitCode() ?? reportError(error, TARGET.err);
   } finally {
     signals.unwatch();
+  }
+}
+
+function startFolder(): string {
+  try {
+    return process.cwd();
+  } catch (cause) {
+    throw new TalariaError('the folder you are in is gone: cd to another', { code: 'session-folder', cause });
   }
 }
 
@@ -72,7 +81,7 @@ function promptProgram(argv: readonly string[], { version }: Run): Command {
 /** A chat or one turn. */
 async function start(program: Command, run: Run): Promise<number> {
   refuseProblem(program, []);
-  enterFolder(program);
+  enterFolder(program, run);
   const options = program.opts<CliOptions>();
   const prompt = program.args.length === 0 ? {} : { prompt: program.args.join(' ') };
   const opening = lazyApp(options, run.signal, sessionDoor(options, run));
@@ -113,8 +122,6 @@ function refuseProblem(program: Command, words: readonly string[]): void {
   if (problem !== undefined) program.error(`error: ${problem}`, { exitCode: 2 });
 }
 
-const STARTED_IN = process.cwd();
-
 const NO_FOLDER: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such folder',
   ENOTDIR: 'it is no folder',
@@ -122,11 +129,11 @@ const NO_FOLDER: Readonly<Record<string, string>> = {
 };
 
 /** From here on everything is as if it had been started in the folder of `--cwd`. */
-function enterFolder(program: Command): void {
+function enterFolder(program: Command, { startedIn }: Run): void {
   const { cwd } = program.opts<CliOptions>();
   if (cwd === undefined) return;
   try {
-    process.chdir(resolve(STARTED_IN, cwd));
+    process.chdir(resolve(startedIn, cwd));
   } catch (error) {
     const reason = NO_FOLDER[errorCode(error) ?? ''] ?? errorText(error);
     program.error(`error: --cwd ${cwd}: ${reason}`, { exitCode: 2 });
@@ -144,7 +151,7 @@ async function runWords(argv: readonly string[], words: readonly string[], { fla
     import('./mount-command.ts'),
     import('#surfaces/app/commands/shell-commands.ts'),
   ]);
-  enterFolder(flags);
+  enterFolder(flags, run);
   const opening = lazyApp(flags.opts<CliOptions>(), run.signal);
   const program = createProgram(run.version);
   const found: Invocation[] = [];

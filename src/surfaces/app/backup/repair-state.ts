@@ -9,7 +9,7 @@ import { quarantine } from '#base/database/quarantine.ts';
 import { removeAll, type SalvagedTable, salvage } from '#base/database/salvage.ts';
 import { logDamage } from '#base/database/write-log.ts';
 import { goneAway, openDatabase } from '#base/database.ts';
-import { errorText, TalariaError } from '#base/errors.ts';
+import { errorCode, errorText, TalariaError } from '#base/errors.ts';
 import { DERIVED_TABLES, type Mended, mendSalvaged } from '#mind/sessions/mend-salvaged.ts';
 import { sealKeyPath } from '#mind/sessions/origin-seal.ts';
 import { sessionSchema } from '#mind/sessions/session-schema.ts';
@@ -91,14 +91,19 @@ export interface Salvaged extends Repaired, Mended {
 /** Throws TalariaError `nothing-readable`; state.db is then as it was. */
 export async function salvageState(home: Home, clock: Clock): Promise<Salvaged> {
   const from = damagedFile(home);
-  if (from === undefined) throw noneThere(home);
+  if (from === undefined) throw nothingReadable(home, `${home.stateDatabase} is not there, and none was set aside`);
   const made = freshFile(home);
   const rooms = [sessionSchema, ...STATE_ROOMS];
   try {
     const tables = salvage(from, made, { rooms, derived: DERIVED_TABLES, clock });
     const store = createSqliteSessionStore({ path: made, clock, rooms: STATE_ROOMS });
     const mended = await mendSalvaged(store).finally(() => store.close());
+    // Without one conversation it would only stand in the way of a copy that has some.
+    if (mended.sessions === 0 && goodCopies(home).some(({ sessions }) => sessions > 0))
+      throw new TalariaError(`no session and no message of ${from} can be read`, { code: 'nothing-readable' });
     return { ...putInPlace(home, made, clock), ...mended, tables };
+  } catch (error) {
+    throw errorCode(error) === 'nothing-readable' ? nothingReadable(home, errorText(error)) : error;
   } finally {
     removeAll(made);
     rmSync(sealKeyPath(made), { force: true });
@@ -173,9 +178,8 @@ function putInPlace(home: Home, made: string, clock: Clock, why: 'corrupt' | 'be
   return aside === undefined ? {} : { aside };
 }
 
-function noneThere(home: Home): TalariaError {
-  return new TalariaError(`${home.stateDatabase} is not there, and none was set aside`, {
-    code: 'nothing-readable',
-    fix: '`talaria repair restore` brings a copy back.',
-  });
+function nothingReadable(home: Home, message: string): TalariaError {
+  const copy = goodCopies(home).toSorted((a, b) => Number(b.sessions > 0) - Number(a.sessions > 0))[0];
+  const fix = copy === undefined ? 'empty` starts anew' : `restore ${copy.file}\` brings a whole copy back`;
+  return new TalariaError(message, { code: 'nothing-readable', fix: `Nothing was changed. \`talaria repair ${fix}.` });
 }

@@ -9,9 +9,10 @@ import {
   readdirSync,
   renameSync,
   rmSync,
+  statSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { throwIfAborted } from '#base/abort.ts';
@@ -42,11 +43,14 @@ export interface BackupOptions {
   readonly versionBytes?: number;
 }
 
-/** Throws TalariaError `file-exists`, `disk-full`, `backup-failed`. */
+/** Throws TalariaError `file-exists`, `no-folder`, `disk-full`, `backup-failed`. */
 export async function writeBackup(home: Home, options: BackupOptions, signal: AbortSignal): Promise<BackupReport> {
   if (lstatSync(options.file, { throwIfNoEntry: false })) {
     throw new TalariaError(`${options.file} exists already`, { code: 'file-exists', fix: 'Name another file.' });
   }
+  const folder = dirname(options.file);
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
+    throw new TalariaError(`there is no folder ${folder}`, { code: 'no-folder', fix: 'Name another file.' });
   const { files, leftOut } = listFiles(home.root, options);
   const staging = mkdtempSync(join(tmpdir(), 'talaria-backup-'));
   const partial = `${options.file}.partial`;
@@ -59,7 +63,7 @@ export async function writeBackup(home: Home, options: BackupOptions, signal: Ab
     throwIfAborted(signal);
     if (error instanceof TalariaError) throw error;
     const full = errorCode(error) === 'ENOSPC';
-    throw new TalariaError(`the backup could not be written: ${errorText(error)}`, {
+    throw new TalariaError(`the backup could not be written: ${errorText(error).replaceAll(partial, options.file)}`, {
       code: full ? 'disk-full' : 'backup-failed',
       cause: error,
       fix: full ? 'Free some space, or name a file on another disk.' : 'Check the folder and its permissions.',

@@ -83,7 +83,8 @@ function revoke({ home }: CommandDeps): AnyCommand {
     async *run({ path }, { cwd }): AsyncGenerator<CommandOutput> {
       const meant = path === undefined ? lookAtProject(home, cwd)?.file.path : resolve(cwd, path);
       if (meant === undefined || !distrustProject(home, meant)) {
-        yield refused('not-trusted', `${meant ?? 'Nothing here'} was not agreed to.`, '`trust` lists what was.');
+        const what = meant === undefined ? NO_FILE : `You have not agreed to ${meant}.`;
+        yield refused('not-trusted', `${what} Nothing was taken back.`, '`trust` lists what you agreed to.');
         return;
       }
       yield line(`${meant} is left out of every session that begins from now on.`);

@@ -181,6 +181,20 @@ describe('backup and restore', () => {
     assert.equal(report.files.includes('link'), false);
   });
 
+  test('where it cannot be written, the folder is named, and no file of ours', async (t) => {
+    const temp = createTempHome(t);
+    const home = sampleHome(temp);
+    const folder = join(temp.path, 'nowhere/deep');
+    await assert.rejects(
+      writeBackup(home, { file: join(folder, 'b.tgz'), withSecrets: false }, signal),
+      new RegExp(`there is no folder ${folder}$`),
+    );
+    // Nothing can be made there, by root neither.
+    await assert.rejects(writeBackup(home, { file: '/proc/b.tgz', withSecrets: false }, signal), (error: Error) => {
+      return error.message.includes('/proc') && !error.message.includes('.partial');
+    });
+  });
+
   test('an existing file is not overwritten', async (t) => {
     const temp = createTempHome(t);
     const file = temp.write('b.tar.gz', 'precious');

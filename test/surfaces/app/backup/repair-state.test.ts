@@ -96,6 +96,27 @@ describe('a damaged state.db', () => {
     },
   );
 
+  test('a salvage that would bring no session refuses, names the copy, and leaves everything as it is', async (t) => {
+    const stage = await lived(t);
+    const path = join(stage.root, 'state.db');
+    const [copy = ''] = readdirSync(join(stage.root, 'backups/daily'));
+    for (const [from, length] of [
+      [4096, 36_000], // other tables can be read
+      [0, 290_000],
+    ] as const) {
+      damage(path, from, length);
+      const names = () => readdirSync(stage.root).filter((name) => !/-(?:wal|shm)$/.test(name));
+      const before = { bytes: readFileSync(path), names: names() };
+      const { failure, text } = await runCommand(stage, 'repair salvage');
+      assert.deepEqual([failure?.code, failure?.exitCode], ['nothing-readable', 1], text);
+      assert.match(failure?.fix ?? '', new RegExp(`repair restore \\S*${copy}. brings`));
+      assert.deepEqual(names(), before.names);
+      assert.ok(before.bytes.equals(readFileSync(path)));
+    }
+    assert.match((await runCommand(stage, 'repair restore')).text, /was brought back/);
+    assert.match((await runCommand(stage, 'sessions list')).text, /harbour/);
+  });
+
   test('a repair that was interrupted refuses every start, and can be done again', async (t) => {
     const stage = await lived(t);
     const path = join(stage.root, 'state.db');

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import {
   chmodSync,
+  chownSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -117,6 +118,26 @@ describe('what a turn did to files', () => {
     assert.equal(scene.read('b.txt'), 'red\ngreen\n');
     assert.equal(scene.read('c.txt'), 'old\n');
     assert.equal(existsSync(scene.path('made.txt')), false);
+  });
+
+  test('first hour 5: a file stays its owner’s and its group’s through write_file, patch and undo', async (t) => {
+    const scene = await open(t);
+    scene.write('a.txt', 'one\n');
+    // Only root may give a file to another; who else runs this has groups of his own.
+    const { uid, gid } = statSync(scene.path('a.txt'));
+    const to = uid === 0 ? [4711, 4712] : [uid, process.getgroups?.().find((one) => one !== gid) ?? gid];
+    chownSync(scene.path('a.txt'), to[0] ?? uid, to[1] ?? gid);
+    chmodSync(scene.path('a.txt'), 0o640);
+    const owned = () => {
+      const facts = statSync(scene.path('a.txt'));
+      return [facts.uid, facts.gid, facts.mode & 0o777];
+    };
+    await scene.turn(write('a.txt', 'two\n'));
+    assert.deepEqual(owned(), [...to, 0o640]);
+    await scene.turn(patch('a.txt', 'two', 'three'));
+    assert.deepEqual(owned(), [...to, 0o640]);
+    await scene.undo();
+    assert.deepEqual([scene.read('a.txt'), ...owned()], ['two\n', ...to, 0o640]);
   });
 
   test('first hour 5: a second undo goes one turn further back, and each says what the next would take', async (t) => {

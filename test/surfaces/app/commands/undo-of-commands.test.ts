@@ -1,5 +1,6 @@
 // What commands did to a folder without naming a file is shown, kept and taken back: real files, a real store, scripted turns.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -146,6 +147,59 @@ describe('undo of what commands did', () => {
       assert.notEqual(changes.length, 0);
       assert.deepEqual(notices, []);
     });
+
+  const THERE_AND_BACK: Readonly<Record<string, readonly string[]>> = {
+    'a branch is left and taken again': ['git checkout -q master', 'git checkout -q other'],
+    'changes are stashed and popped': ['git stash -q', 'git stash pop -q'],
+    'a file moves and moves back': ['mv a.txt test/b.txt', 'mv test/b.txt a.txt'],
+    'what is built is cleaned': ['bash build.sh', 'bash clean.sh'],
+    'a folder is removed by name and checked out': ['rm -rf test', 'git checkout -q test'],
+  };
+  for (const [name, commands] of Object.entries(THERE_AND_BACK))
+    test(`${name}: undo touches nothing and says so, and the next one means the turn before`, async (t) => {
+      const scene = await open(t);
+      scene.write('a.txt', 'a\n');
+      scene.write('test/a.test.js', 'a\n');
+      scene.write('build.sh', 'mkdir dist; echo 1 > dist/out.js');
+      scene.write('clean.sh', 'rm -r dist');
+      const git = 'git -c user.name=n -c user.email=e';
+      const setUp = [
+        ...['git init -q -b master', 'git add .', `${git} commit -qm one`, 'git checkout -qb other'],
+        ...['echo n > n.txt', 'git add n.txt', `${git} commit -qm two`],
+        'git config user.name n; git config user.email e',
+      ];
+      execFileSync('bash', ['-ec', setUp.join('\n')], { cwd: scene.stage.cwd });
+      const files = () => treeOf(scene.stage.cwd).filter((line) => !line.startsWith('.git/'));
+      const oldest = files();
+      await scene.turn(`bash -c 'echo more >> a.txt'`);
+      const before = name.startsWith('a branch') ? oldest : files();
+      if (before === oldest) execFileSync('git', ['checkout', '-q', 'a.txt'], { cwd: scene.stage.cwd });
+      await scene.turn(...commands);
+      assert.deepEqual(files(), before);
+      assert.match(
+        await scene.undo(),
+        /^The turn left its files as they were before it.*\n.*takes back turn 1: a\.txt$/m,
+      );
+      assert.deepEqual(files(), before);
+      await scene.undo();
+      assert.deepEqual(files(), oldest);
+    });
+
+  test('what a turn changed and changed back is its owner’s again, also where a call in the background began it', async (t) => {
+    const scene = await open(t);
+    scene.write('a.txt', 'a\n');
+    scene.write('b.txt', 'b\n');
+    const far = join(scene.stage.temp.path, 'far.txt');
+    writeFileSync(far, 'far\n');
+    await scene.turn(
+      { command: `echo other > ${far}`, background: true },
+      `bash -c 'until grep -q other ${far}; do sleep 0.02; done; echo 1 > a.txt; echo 2 > b.txt'`,
+      `echo far > ${far}; bash -c 'echo a > a.txt'`,
+    );
+    scene.write('a.txt', 'mine\n');
+    assert.match(await scene.undo(), /^restored b\.txt$/m);
+    assert.deepEqual([scene.read('a.txt'), scene.read('b.txt'), readFileSync(far, 'utf8')], ['mine\n', 'b\n', 'far\n']);
+  });
 
   test('behind walls a command runs unasked, and all that it changed in the folder comes back', { skip }, async (t) => {
     const scene = await open(t, true);

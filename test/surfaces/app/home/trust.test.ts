@@ -1,6 +1,6 @@
 // A folder's AGENTS.md instructs nobody until the owner agreed to that text: in the composed agent, over real files.
 import assert from 'node:assert/strict';
-import { readdirSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { findProjectFile } from '#core/agent/prompt/project-file.ts';
@@ -96,7 +96,14 @@ describe('the project file', () => {
       [findProjectFile(stage.cwd)?.path],
     );
     assert.match((await runCommand(stage, 'trust revoke')).text, /left out of every session/);
-    assert.equal((await runCommand(stage, 'trust revoke')).failure?.code, 'not-trusted');
+    const { failure } = await runCommand(stage, 'trust revoke');
+    assert.equal(failure?.code, 'not-trusted');
+    assert.match(failure?.message ?? '', /^You have not agreed to \S*AGENTS\.md\. Nothing was taken back\.$/);
+    rmSync(findProjectFile(stage.cwd)?.path ?? '');
+    assert.match(
+      (await runCommand(stage, 'trust revoke')).failure?.message ?? '',
+      /^There is no .*\. Nothing was taken back\.$/,
+    );
     assert.deepEqual(trustedProjects(app.home), []);
   });
 
