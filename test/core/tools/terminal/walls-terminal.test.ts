@@ -90,6 +90,19 @@ describe('core/tools/terminal, inside walls', skip, () => {
     },
   );
 
+  it('says that what a command left running ended with it', async () => {
+    const note = '[whatever it left running was ended with it; use background: true for a server]';
+    const leaving = [
+      'sleep 600 & echo up',
+      'nohup sleep 600 > /tmp/s.log 2>&1 & sleep 0.05; echo up',
+      'setsid -f sleep 600; echo up',
+      '(sleep 600 &); echo up',
+    ];
+    for (const command of leaving) assert.equal((await run(command)).text, `up\n${note}`, command);
+    for (const command of ['echo up', 'true & true & wait; echo up', 'echo "a & b" > /dev/null; echo up'])
+      assert.equal((await run(command)).text, 'up', command);
+  });
+
   verifies('core:terminal:wall-asked', 'asks for a host in one line, and opens it for this call', async () => {
     const server = createServer((_, response) => response.end('hello from afar'));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
