@@ -10,6 +10,7 @@ import { holdFolder } from '#base/paths/open-files.ts';
 import { defineTool, type ToolOutput } from '#core/agent/tool.ts';
 import { OUTPUT_LIMITS } from '../output-limits.ts';
 import { lenientInput } from '../registry/lenient-input.ts';
+import { isWithin } from '../risk/place.ts';
 import { type FileToolsOptions, fullPath, linksOf, readRisk } from './file-access.ts';
 import { type FileWindow, readWindow } from './read-window.ts';
 import { describeBinary, openRefusal, sniffFile, statFile } from './text-file.ts';
@@ -32,14 +33,27 @@ export function createReadFileTool(options: FileToolsOptions) {
     outputLimit: OUTPUT_LIMITS.readChars + 2_000,
     risk: ({ path }, context) => readRisk(path, context.cwd, { ...options, follow: linksOf(context) }),
     summary: ({ path, offset }) => `read ${path}${offset === undefined ? '' : `:${offset}`}`,
-    run: (request, context, signal) =>
-      readFile(linksOf(context)(fullPath(request.path, context.cwd, options)), request, signal),
+    run: (request, context, signal) => {
+      const full = fullPath(request.path, context.cwd, options);
+      const elsewhere = options.tempIsPrivate?.() && isTemporary(full, context.cwd) ? OWN_TEMP : '';
+      return readFile(linksOf(context)(full), request, elsewhere, signal);
+    },
   });
 }
 
-async function readFile(path: string, request: ReadInput, signal: AbortSignal): Promise<ToolOutput> {
+const OWN_TEMP = '. Commands have a /tmp of their own: read it with a command, or write into the working folder';
+
+/** Below /tmp or /var/tmp, and not in the working folder, which commands see wherever it lies. */
+function isTemporary(path: string, cwd: string): boolean {
+  return /^\/(?:var\/)?tmp\//.test(path) && !isWithin(path, cwd);
+}
+
+async function readFile(path: string, request: ReadInput, elsewhere: string, signal: AbortSignal): Promise<ToolOutput> {
   const stats = statFile(path);
-  if (!stats.ok) return failure(`${request.path}: ${stats.detail}${hintFor(stats.reason, path)}`);
+  if (!stats.ok) {
+    const hint = hintFor(stats.reason, path) + (stats.reason === 'missing' ? elsewhere : '');
+    return failure(`${request.path}: ${stats.detail}${hint}`);
+  }
   const start = sniffFile(path);
   if (!start.ok) return failure(`${request.path}: ${start.detail}`);
   const binary = describeBinary(start.value.bytes);
