@@ -70,7 +70,7 @@ export const budgets: Readonly<Record<string, readonly [lines: number, files: nu
   'core/model': [7_902, 84],
   'core/reflex': [1_164, 11],
   'core/agent': [3_910, 44],
-  'core/tools': [9_343, 86],
+  'core/tools': [9_393, 86],
   'mind/sessions': [6_081, 55],
   'mind/evidence': [5_661, 63],
   'mind/memory': [1_554, 20],
@@ -79,8 +79,8 @@ export const budgets: Readonly<Record<string, readonly [lines: number, files: nu
   'extensions/curator': [9_559, 135],
   'extensions/rlm': [26_602, 382],
   'extensions/hive': [9_312, 131],
-  'surfaces/app': [11_973, 150],
-  'surfaces/cli': [4_841, 49],
+  'surfaces/app': [11_988, 150],
+  'surfaces/cli': [4_853, 49],
   public: [151, 8],
   testing: [4_166, 60],
 };
@@ -98,7 +98,7 @@ export const ratchets = {
   /** Functions with more than 4 positional parameters. */
   longSignatures: 1,
   /** Interfaces that are named in one place beside their declaration. */
-  loneInterfaces: 368,
+  loneInterfaces: 367,
   /** String, template and regex literals over 200 characters outside of `*.rules.ts`. */
   longLiterals: 169,
   /** Bytes of such literals in `*.rules.ts`. */

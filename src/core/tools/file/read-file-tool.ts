@@ -35,25 +35,18 @@ export function createReadFileTool(options: FileToolsOptions) {
     summary: ({ path, offset }) => `read ${path}${offset === undefined ? '' : `:${offset}`}`,
     run: (request, context, signal) => {
       const full = fullPath(request.path, context.cwd, options);
-      const elsewhere = options.tempIsPrivate?.() && isTemporary(full, context.cwd) ? OWN_TEMP : '';
-      return readFile(linksOf(context)(full), request, elsewhere, signal);
+      const isTheirs = options.tempIsPrivate?.() && /^\/(?:var\/)?tmp\//.test(full) && !isWithin(full, context.cwd);
+      return readFile(linksOf(context)(full), request, isTheirs ? OWN_TEMP : '', signal);
     },
   });
 }
 
+/** Not of the working folder, which commands see wherever it lies. */
 const OWN_TEMP = '. Commands have a /tmp of their own: read it with a command, or write into the working folder';
 
-/** Below /tmp or /var/tmp, and not in the working folder, which commands see wherever it lies. */
-function isTemporary(path: string, cwd: string): boolean {
-  return /^\/(?:var\/)?tmp\//.test(path) && !isWithin(path, cwd);
-}
-
-async function readFile(path: string, request: ReadInput, elsewhere: string, signal: AbortSignal): Promise<ToolOutput> {
+async function readFile(path: string, request: ReadInput, hint: string, signal: AbortSignal): Promise<ToolOutput> {
   const stats = statFile(path);
-  if (!stats.ok) {
-    const hint = hintFor(stats.reason, path) + (stats.reason === 'missing' ? elsewhere : '');
-    return failure(`${request.path}: ${stats.detail}${hint}`);
-  }
+  if (!stats.ok) return failure(`${request.path}: ${stats.detail}${hintFor(stats.reason, path, hint)}`);
   const start = sniffFile(path);
   if (!start.ok) return failure(`${request.path}: ${start.detail}`);
   const binary = describeBinary(start.value.bytes);
@@ -99,11 +92,11 @@ function binaryHint(what: string): string {
   return what.includes('archive') ? ' List it with a command, e.g. tar -tf or unzip -l.' : '';
 }
 
-function hintFor(reason: string, path: string): string {
+function hintFor(reason: string, path: string, hint: string): string {
   if (reason === 'folder') return `. It holds: ${listFolder(path).join('  ') || 'nothing'}`;
   if (reason !== 'missing') return '';
   const near = nearNames(path);
-  return near.length > 0 ? `. Near names in ${dirname(path)}: ${near.join(', ')}` : '';
+  return (near.length > 0 ? `. Near names in ${dirname(path)}: ${near.join(', ')}` : '') + hint;
 }
 
 const SHOWN_ENTRIES = 60;

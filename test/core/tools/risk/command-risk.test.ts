@@ -293,6 +293,26 @@ describe('core/tools/risk/command-risk', () => {
     assert.equal(level(`echo ${'$('.repeat(40)}`), 'ask');
   });
 
+  it('private keys are told by their names, certificates and public keys are not', () => {
+    const keys = 'deploy.key real.pem key.pem server-key.pem privkey.pem cert-key.pem ca-key.pem rootCA-key.pem'.split(
+      ' ',
+    );
+    const plain =
+      'cacert.pem cert.pem mycert2.pem ca-root.pem ca.pem roots.pem fullchain.pem chain1.pem tls-ca-bundle.pem public_key.pem jwt.pub.pem';
+    const others = `${plain} deploy.key.pub key.pem.ts a.keys keymap.js`.split(' ');
+    for (const [names, expected] of [
+      [keys, 'ask'],
+      [others, 'none'],
+    ] as const)
+      assert.deepEqual(
+        wrong(
+          names.map((name) => `cat ~/lib/${name}`),
+          expected,
+        ),
+        [],
+      );
+  });
+
   it('asks before earlier work is lost: git checkout of paths, and what is put onto a file', () => {
     const asked = [
       'git checkout old.txt',

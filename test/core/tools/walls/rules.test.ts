@@ -4,13 +4,11 @@ import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { callFilter } from '#core/tools/walls/call-filter.ts';
-import { secretsShown } from '#core/tools/walls/home-view.ts';
 import { guardDisk } from '#core/tools/walls/limits.ts';
 import { guessOpenings } from '#core/tools/walls/met.rules.ts';
 import { HARMLESS_GIT_SETTING, STEERING_NAMES } from '#core/tools/walls/places.rules.ts';
 import { probeWalls } from '#core/tools/walls/probe.ts';
 import { seatbeltProfile } from '#core/tools/walls/seatbelt.ts';
-import { SECRET_NAMES } from '#core/tools/walls/secret-places.rules.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 import { until } from '../../../ends.ts';
@@ -76,26 +74,6 @@ describe('walls: the guess from what was printed', () => {
   it('finds nothing where nothing is, and never more than a few', () => {
     assert.deepEqual(guess('ok\n1 test failed: expected 3\n'), []);
     assert.ok(guess(Array.from({ length: 500 }, (_, n) => `/p${n}: Read-only file system`).join('\n')).length <= 20);
-  });
-});
-
-describe('walls: what is named like a key', () => {
-  it('private keys are, certificates and public keys are not', () => {
-    const named = (names: string) => names.split(' ').filter((name) => SECRET_NAMES.test(name));
-    const keys = 'deploy.key real.pem key.pem server-key.pem privkey.pem cert-key.pem ca-key.pem rootCA-key.pem .env';
-    assert.equal(named(keys).join(' '), keys);
-    const plain =
-      'cacert.pem cert.pem mycert2.pem ca-root.pem ca.pem roots.pem fullchain.pem chain1.pem tls-ca-bundle.pem public_key.pem jwt.pub.pem';
-    assert.deepEqual(named(`${plain} deploy.key.pub key.pem.ts a.keys keymap.js`), []);
-  });
-
-  it('they are hidden where they lie in the home, and what installed packages bring is not', (t) => {
-    const { path: home } = createTempHome(t);
-    const packages = 'miniconda3/lib/python3.12/site-packages/certifi';
-    for (const folder of ['lib', packages, 'app/node_modules/x']) mkdirSync(join(home, folder), { recursive: true });
-    for (const name of ['lib/deploy.key', 'lib/real.pem', `${packages}/cacert.pem`, 'app/node_modules/x/a.pem'])
-      writeFileSync(join(home, name), 'x');
-    assert.deepEqual(secretsShown(home, '/nowhere').toSorted(), [`${home}/lib/deploy.key`, `${home}/lib/real.pem`]);
   });
 });
 
