@@ -1,6 +1,6 @@
 // Owns asking the person at the terminal: may this run, and questions of the agent. Knows no screen: it is given a way to ask.
-// Invariants: anything but a clear yes is a no; why it is asked stands under the command, however long that is; what was left out of it is
-// counted, and can be seen before an answer.
+// Invariants: anything but a clear yes is a no, and a key that is not offered is no answer; why it is asked stands under the command, however
+// long that is; what was left out of it is counted, and can be seen before an answer.
 import { ok, refuse } from '#base/result.ts';
 import type { ApprovalDecision, ApprovalRequest, Approver, Asker, Reach } from '#core/agent/approver.ts';
 import type { Ask, TerminalQuestion } from './questions.ts';
@@ -20,12 +20,26 @@ export function createTerminalApprover(ask: Ask): Approver {
   return {
     approve: async (request, signal) => {
       let answer = await ask(approvalQuestion(request, 'short'), signal);
-      if (/^v(?:iew)?$/i.test(answer?.trim() ?? '')) answer = await ask(approvalQuestion(request, 'whole'), signal);
-      const given = ANSWERS.get(answer?.trim().toLowerCase() ?? '');
-      const decision = given !== undefined && request.key === '' ? 'once' : given;
+      for (let again = againOf(request, answer); again; again = againOf(request, answer))
+        answer = await ask(again, signal);
+      const decision = ANSWERS.get(typedOf(answer));
       return decision === undefined ? { decision: 'deny', reason: denial(answer) } : { decision };
     },
   };
+}
+
+/** All of it, where that is wanted, or the question anew, where the answer was not among its keys. */
+function againOf(request: ApprovalRequest, answer: string | undefined): TerminalQuestion | undefined {
+  const typed = typedOf(answer);
+  if (/^v(?:iew)?$/.test(typed)) return approvalQuestion(request, 'whole');
+  const isLasting = /^(?:session|always)$/.test(ANSWERS.get(typed) ?? '');
+  if (!isLasting || request.key !== '') return undefined;
+  const asked = approvalQuestion(request, 'short');
+  return { ...asked, lines: [`${typed}: a yes to this counts once, so it is y or n.`, ...asked.lines] };
+}
+
+function typedOf(answer: string | undefined): string {
+  return answer?.trim().toLowerCase() ?? '';
 }
 
 const REACHES: Readonly<Record<Reach, string>> = {
@@ -40,7 +54,7 @@ function approvalQuestion(request: ApprovalRequest, size: 'short' | 'whole'): Te
   const short = shortened(whole);
   const shown = size === 'whole' ? whole : short;
   const isCut = shown === short && short !== whole;
-  const yes = key === '' ? 'y = yes' : 'y = once · s = this chat · a = always';
+  const yes = key === '' ? 'y = yes (asked each time)' : 'y = once · s = this chat · a = always';
   return {
     lines: [
       `${tool} asks to run this:`,

@@ -90,18 +90,21 @@ describe('terminal approver', () => {
     },
   );
 
-  it('offers no memory of what is asked each time', async () => {
+  it('offers no memory of what is asked each time, and takes none', async () => {
     for (const [typed, decision] of [
-      ['a', 'once'],
-      ['n', 'deny'],
+      [['s', 'v', 'ALWAYS', 'y'], 'once'],
+      [['a', 'n'], 'deny'],
     ] as const) {
-      const seen: string[] = [];
-      const answer = await createTerminalApprover(answered(typed, seen)).approve(
-        { ...SAMPLE_REQUEST, key: '' },
-        live(),
-      );
-      assert.equal(answer.decision, decision);
-      assert.equal(seen.at(-1), 'y = yes · n = no, or say what to do instead');
+      const seen: (readonly string[])[] = [];
+      const answers: string[] = [...typed];
+      const ask: Ask = async ({ lines, keys = '' }) => {
+        seen.push([...lines, keys]);
+        return answers.shift();
+      };
+      const answer = await createTerminalApprover(ask).approve({ ...SAMPLE_REQUEST, key: '' }, live());
+      assert.deepEqual([answer.decision, answers], [decision, []]);
+      assert.equal(seen[0]?.at(-1), 'y = yes (asked each time) · n = no, or say what to do instead');
+      assert.equal(seen[1]?.[0], `${typed[0]}: a yes to this counts once, so it is y or n.`);
     }
   });
 

@@ -10,6 +10,7 @@ import { holdFolder } from '#base/paths/open-files.ts';
 import { defineTool, type ToolOutput } from '#core/agent/tool.ts';
 import { OUTPUT_LIMITS } from '../output-limits.ts';
 import { lenientInput } from '../registry/lenient-input.ts';
+import { isWithin } from '../risk/place.ts';
 import { type FileToolsOptions, fullPath, linksOf, readRisk } from './file-access.ts';
 import { type FileWindow, readWindow } from './read-window.ts';
 import { describeBinary, openRefusal, sniffFile, statFile } from './text-file.ts';
@@ -32,14 +33,20 @@ export function createReadFileTool(options: FileToolsOptions) {
     outputLimit: OUTPUT_LIMITS.readChars + 2_000,
     risk: ({ path }, context) => readRisk(path, context.cwd, { ...options, follow: linksOf(context) }),
     summary: ({ path, offset }) => `read ${path}${offset === undefined ? '' : `:${offset}`}`,
-    run: (request, context, signal) =>
-      readFile(linksOf(context)(fullPath(request.path, context.cwd, options)), request, signal),
+    run: (request, context, signal) => {
+      const full = fullPath(request.path, context.cwd, options);
+      const isTheirs = options.tempIsPrivate?.() && /^\/(?:var\/)?tmp\//.test(full) && !isWithin(full, context.cwd);
+      return readFile(linksOf(context)(full), request, isTheirs ? OWN_TEMP : '', signal);
+    },
   });
 }
 
-async function readFile(path: string, request: ReadInput, signal: AbortSignal): Promise<ToolOutput> {
+/** Not of the working folder, which commands see wherever it lies. */
+const OWN_TEMP = '. Commands have a /tmp of their own: read it with a command, or write into the working folder';
+
+async function readFile(path: string, request: ReadInput, hint: string, signal: AbortSignal): Promise<ToolOutput> {
   const stats = statFile(path);
-  if (!stats.ok) return failure(`${request.path}: ${stats.detail}${hintFor(stats.reason, path)}`);
+  if (!stats.ok) return failure(`${request.path}: ${stats.detail}${hintFor(stats.reason, path, hint)}`);
   const start = sniffFile(path);
   if (!start.ok) return failure(`${request.path}: ${start.detail}`);
   const binary = describeBinary(start.value.bytes);
@@ -85,11 +92,11 @@ function binaryHint(what: string): string {
   return what.includes('archive') ? ' List it with a command, e.g. tar -tf or unzip -l.' : '';
 }
 
-function hintFor(reason: string, path: string): string {
+function hintFor(reason: string, path: string, hint: string): string {
   if (reason === 'folder') return `. It holds: ${listFolder(path).join('  ') || 'nothing'}`;
   if (reason !== 'missing') return '';
   const near = nearNames(path);
-  return near.length > 0 ? `. Near names in ${dirname(path)}: ${near.join(', ')}` : '';
+  return (near.length > 0 ? `. Near names in ${dirname(path)}: ${near.join(', ')}` : '') + hint;
 }
 
 const SHOWN_ENTRIES = 60;

@@ -3,22 +3,22 @@
 import type { ShellWord } from '../shell/shell-script.ts';
 import { ask, type Call, copyOperands, deletes, type Finding, hasFlag, never, operandsOf } from './finding.ts';
 import { isHarmlessDevice, isRawDevice, isVitalFolder } from './path-rules.ts';
-import { isInWorkspace, type Target, targetOf } from './place.ts';
+import { absolutePath, isInWorkspace, type Target, targetOf } from './place.ts';
 import { staysInFolder, verbWords } from './verb-rules.ts';
 
 type Rule = (call: Call) => readonly Finding[];
 
 const RULES: readonly (readonly [program: RegExp, rule: Rule])[] = [
   [/^(?:rm|unlink)$/, remove],
-  [/^(?:shred|srm|wipe|truncate)$/, destroy],
-  [/^rmdir$/, removeFolder],
+  [/^(?:shred|srm|wipe|truncate)$/, (call) => loses(call, operandsOf(call), 'destroys what is in files')],
+  [/^rmdir$/, (call) => (targetsOf(call).some(isVital(call)) ? [never(`removes ${VITAL}`)] : [])],
   [/^(?:rimraf|del-cli|trash)$/, removeTree],
   [/^(?:chmod|chown|chgrp|chattr)$/, changeTree],
   [/^kill$/, killProcess],
   [/^dd$/, copyBlocks],
   [/^find$/, findActions],
   [/^git$/, gitRefs],
-  [/^crontab$/, editCrontab],
+  [/^crontab$/, (call) => (hasFlag(call, '-l') && !hasFlag(call, '-r') ? [] : [ask('changes what runs by itself')])],
   [/^mv$/, moveFiles],
   [/^rsync$/, syncFolders],
   [/^tar$/, removeSources],
@@ -70,14 +70,6 @@ function remove(call: Call): readonly Finding[] {
 function removeTree(call: Call): readonly Finding[] {
   if (targetsOf(call).some(isVital(call))) return [never(`deletes ${VITAL}`)];
   return loses(call, operandsOf(call), 'deletes files recursively');
-}
-
-function destroy(call: Call): readonly Finding[] {
-  return loses(call, operandsOf(call), 'destroys what is in files');
-}
-
-function removeFolder(call: Call): readonly Finding[] {
-  return targetsOf(call).some(isVital(call)) ? [never(`removes ${VITAL}`)] : [];
 }
 
 function changeTree(call: Call): readonly Finding[] {
@@ -139,17 +131,27 @@ function findActions(call: Call): readonly Finding[] {
 }
 
 function gitRefs(call: Call): readonly Finding[] {
-  const [verb = '', ...rest] = verbWords(call);
-  if (verb === 'push' && rest.some((word) => /^[+:]/.test(word)))
+  const [{ text: verb } = { text: '' }, ...rest] = verbWords(call);
+  if (verb === 'push' && rest.some(({ text }) => /^[+:]/.test(text)))
     return [ask('rewrites or deletes what others have', 'network')];
   if (call.args.some(({ text }, i) => steersGit(text, call.args[i + 1]?.text ?? '')))
     return [ask('changes what git runs by itself')];
-  const reads = rest.length < 2 || rest[0] === 'get' || hasFlag(call, '--get', '--get-all', '--get-regexp');
+  const reads = rest.length < 2 || rest[0]?.text === 'get' || hasFlag(call, '--get', '--get-all', '--get-regexp');
   const isFar = verb === 'config' && hasFlag(call, '--global', '--system');
   if (isFar && (!reads || hasFlag(call, '--unset-all', '--remove-section', '--edit', '-e')))
     return [ask('writes outside the working folder')];
-  const discards = verb === 'checkout' && (call.args.some(({ text }) => text === '--') || rest.includes('.'));
+  const discards = verb === 'checkout' && (call.args.some(({ text }) => text === '--') || namesPaths(rest, call));
   return discards ? [deletes('throws uncommitted work away', staysInFolder(call))] : [];
+}
+
+/** Is one of these words behind `checkout` a path, or may it become one? Also where a branch has the name. */
+function namesPaths(words: readonly ShellWord[], call: Call): boolean {
+  if (hasFlag(call, '-b', '-B', '--orphan', '--detach')) return false;
+  const folder = hasFlag(call, '-C') && call.args[call.args.findIndex(({ text }) => text === '-C') + 1];
+  const base = folder ? { ...call.place, cwd: targetOf(folder, call.place).path } : call.place;
+  const isPath = ({ certain, text }: ShellWord) =>
+    !certain || /^:|^\.$|[*?[]/.test(text) || base.exists(absolutePath(text, base) ?? '/');
+  return words.some(isPath) || hasFlag(call, '--pathspec-from-file');
 }
 
 /** `core.pager=…` behind `-c`, or `core.pager …` behind `config`; plain pagers are harmless. */
@@ -162,22 +164,11 @@ function steersGit(text: string, next: string): boolean {
   return value !== '' && !/^(?:cat|less|true|vi|vim|nano|[a-z][\w -]*)$/i.test(value);
 }
 
-function editCrontab(call: Call): readonly Finding[] {
-  return hasFlag(call, '-l') && !hasFlag(call, '-r') ? [] : [ask('changes what runs by itself')];
-}
-
-/** Moving a vital folder away is as bad as deleting it; moving onto something replaces it. */
+/** Moving a vital folder away is as bad as deleting it. */
 function moveFiles(call: Call): readonly Finding[] {
   const { operands, folder } = copyOperands(call);
-  const words = [...operands, ...(folder ? [folder] : [])];
-  const targets = words.map((word) => targetOf(word, call.place));
-  const sources = targets.slice(0, -1);
-  if (sources.some(isVital(call))) return [never(`moves away ${VITAL}`)];
-  const last = words.at(-1);
-  const path = targets.at(-1)?.path;
-  const intoFolder = folder || /^\.{1,2}$|\/$/.test(last?.text ?? '') || sources.length > 1;
-  if (intoFolder || !last || path === undefined || hasFlag(call, '-n', '--no-clobber')) return [];
-  return call.place.exists(path) ? loses(call, [last], 'may replace what is already there') : [];
+  const sources = (folder ? operands : operands.slice(0, -1)).map((word) => targetOf(word, call.place));
+  return sources.some(isVital(call)) ? [never(`moves away ${VITAL}`)] : [];
 }
 
 function syncFolders(call: Call): readonly Finding[] {

@@ -1,5 +1,6 @@
 // Owns the plain part of the policy as data: program, verb and flags that need an answer, or are never run. Knows no path.
 // Invariant: a row only adds a finding; no row can make a command look harmless.
+import type { ShellWord } from '../shell/shell-script.ts';
 import { ask, type Call, deletes, type Finding, hasFlag, never, operandsOf } from './finding.ts';
 import { isInWorkspace } from './place.ts';
 
@@ -98,15 +99,14 @@ const VALUES_BEFORE_VERB: Readonly<Record<string, readonly string[]>> = {
 export function verbFindings(call: Call): readonly Finding[] {
   const rules = BY_PROGRAM.get(call.program);
   if (!rules) return [];
-  const words = verbWords(call);
+  const words = verbWords(call).map(({ text }) => text);
   return rules.filter((rule) => matches(rule, call, words)).map((rule) => findingOf(rule, call));
 }
 
 /** Operands, without the values of flags that stand before the verb. */
-export function verbWords(call: Call): readonly string[] {
+export function verbWords(call: Call): readonly ShellWord[] {
   const values = VALUES_BEFORE_VERB[call.program] ?? [];
-  const args = call.args.filter((_, i) => !values.includes(call.args[i - 1]?.text ?? ''));
-  return operandsOf({ args }).map(({ text }) => text);
+  return operandsOf({ args: call.args.filter((_, i) => !values.includes(call.args[i - 1]?.text ?? '')) });
 }
 
 function matches({ verbs, flags }: VerbRule, call: Call, words: readonly string[]): boolean {

@@ -1,5 +1,6 @@
 // Owns where a command writes and what secrets it reads: redirects, copies, downloads, and every argument that names a secret.
 // Knows programs only by which of their arguments are written. Invariant: disk, vital file and own record are never written.
+import { basename, join } from 'node:path';
 import type { ShellCommand, ShellRedirect, ShellWord } from '../shell/shell-script.ts';
 import { ask, type Call, copyOperands, deletes, type Finding, hasFlag, never, operandsOf } from './finding.ts';
 import { hiddenSecret } from './hidden-secret.ts';
@@ -17,13 +18,31 @@ const WRITERS: readonly (readonly [program: RegExp, which: 'all' | 'last' | 'res
 export const COPIERS = /^(?:cp|mv|install|ln)$/;
 
 export function writeFindings(call: Call): readonly Finding[] {
-  return [...writtenWords(call)].flatMap((word) => judgeWrite(word, call.place));
+  return [
+    ...writtenWords(call).flatMap((word) => judgeWrite(word, call.place)),
+    ...replacedWords(call).flatMap((word) => judgeEmptied(word, call.place, 'may replace what is already there')),
+  ];
+}
+
+/** Files that stand where `tee` and COPIERS put theirs: in the place that is named, or under their own names in it. */
+function replacedWords(call: Call): readonly ShellWord[] {
+  if (call.program === 'tee') return hasFlag(call, '-a', '--append') ? [] : operandsOf(call);
+  const isKept = call.program === 'ln' ? !hasFlag(call, '-f', '--force') : hasFlag(call, '-n', '--no-clobber');
+  const { operands, folder } = copyOperands(call);
+  const into = folder ?? operands.at(-1);
+  if (!COPIERS.test(call.program) || isKept || !into) return [];
+  const inside = (folder ? operands : operands.slice(0, -1)).map((word) => ({
+    ...word,
+    text: join(into.text, basename(word.text)),
+    certain: word.certain && into.certain,
+  }));
+  return [into, ...inside];
 }
 
 export function redirectFindings({ command, place }: Pick<Call, 'command' | 'place'>): readonly Finding[] {
   return redirectedTo(command).flatMap(({ operator, target }) => [
     ...judgeWrite(target, place),
-    ...(/^(?:>\|?|&>|>&)$/.test(operator) ? judgeEmptied(target, place) : []),
+    ...(/^(?:>\|?|&>|>&)$/.test(operator) ? judgeEmptied(target, place, 'empties a file that is already there') : []),
   ]);
 }
 
@@ -31,11 +50,11 @@ export function redirectedTo({ redirects }: ShellCommand): readonly ShellRedirec
   return redirects.filter(({ operator }) => operator !== '<' && operator !== '<&');
 }
 
-/** The shell empties the file before the program runs: what was in it is gone even when the program fails. */
-function judgeEmptied(word: ShellWord, place: Place): readonly Finding[] {
+/** What was in a file that is written anew is gone; the shell empties its own even before a program that then fails. */
+function judgeEmptied(word: ShellWord, place: Place, reason: string): readonly Finding[] {
   const { path, certain } = targetOf(word, place);
-  const isLost = path !== undefined && certain && !word.glob && place.isFilled(path);
-  return isLost ? [deletes('empties a file that is already there', isInWorkspace(path, place))] : [];
+  const isLost = path !== undefined && certain && !word.glob && place.isFilled(path) && place.isOld?.(path) !== false;
+  return isLost ? [deletes(reason, isInWorkspace(path, place))] : [];
 }
 
 /** The words that say where a program writes. */

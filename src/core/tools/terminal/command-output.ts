@@ -3,6 +3,8 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { ProcessResult } from '#base/process.ts';
 import type { ToolOutput } from '#core/agent/tool.ts';
+import { programName } from '../risk/finding.ts';
+import { lexScript } from '../shell/lex-script.ts';
 
 /** Colours and cursor moves gone; a line that was drawn again and again is shown as it was last. */
 export function plainOutput(text: string): string {
@@ -31,11 +33,13 @@ export interface EndedCommand {
   readonly seconds: number;
   /** What walls did. */
   readonly notes?: readonly string[];
+  readonly isEnclosed?: boolean;
 }
 
-export function commandOutput({ command, result, seconds, notes = [] }: EndedCommand): ToolOutput {
+export function commandOutput(ended: EndedCommand): ToolOutput {
+  const { command, result, notes = [] } = ended;
   const { exitCode, output } = result;
-  const lines = [...endNotes(result, seconds), ...notes];
+  const lines = [...endNotes(ended), ...notes];
   const text = [plainOutput(output.text), ...lines].filter((part) => part !== '').join('\n');
   const failed = isFailed(command, result);
   return {
@@ -48,8 +52,23 @@ export function commandOutput({ command, result, seconds, notes = [] }: EndedCom
   };
 }
 
-function endNotes(result: ProcessResult, seconds: number): readonly string[] {
-  const { ended, exitCode, signal, output, leftovers } = result;
+/** Walls end what is left before anybody can see it: the words tell that something may have been. */
+function leftNote({ command, result, isEnclosed }: EndedCommand): readonly string[] {
+  if (!isEnclosed)
+    return result.leftovers ? ['[processes that it left running were ended; use background: true to keep one]'] : [];
+  const { commands } = lexScript(command);
+  const leaves = commands.findLastIndex(
+    ({ background, words }) => background || /^(?:nohup|setsid|disown)$/.test(programName(words[0]?.text ?? '')),
+  );
+  const waits = commands.findLastIndex(({ words }) => words.length === 1 && words[0]?.text === 'wait');
+  return result.ended === 'exit' && leaves > waits
+    ? ['[whatever it left running was ended with it; use background: true for a server]']
+    : [];
+}
+
+function endNotes(command: EndedCommand): readonly string[] {
+  const { result, seconds } = command;
+  const { ended, exitCode, signal, output } = result;
   const notes: string[] = [];
   if (result.error !== undefined) notes.push(result.error);
   if (ended === 'timeout')
@@ -58,7 +77,7 @@ function endNotes(result: ProcessResult, seconds: number): readonly string[] {
   if (ended === 'too-much-output') notes.push(`[ended: its output passed ${output.totalBytes} bytes]`);
   if (ended === 'exit' && signal !== undefined) notes.push(`[ended by ${signal}]`);
   if (ended === 'exit' && exitCode !== undefined && exitCode !== 0) notes.push(`[exit ${exitCode}]`);
-  if (leftovers) notes.push('[processes that it left running were ended; use background: true to keep one]');
+  notes.push(...leftNote(command));
   if (output.spillError !== undefined) notes.push(`[the whole output could not be saved: ${output.spillError}]`);
   return notes;
 }

@@ -74,12 +74,18 @@ export function createTerminalTool(options: TerminalOptions): TerminalTools {
     effect: 'write',
     outputLimit: OUTPUT_LIMITS.terminalHeadBytes + OUTPUT_LIMITS.terminalTailBytes + 2_000,
     risk: (asked, context) => {
-      const risk = commandRisk(movedCommand(asked, context), placeOf(context));
+      const [command, place] = [movedCommand(asked, context), placeOf(context)];
+      const risk = commandRisk(command, place);
       if (risk.level !== 'ask') return risk;
       const { key, mark } = bind(asked, context);
       marks.set(asked, mark);
       // With foreign words in the context an old yes is none for what goes beyond the folder: the words are the same, what they carry is not.
-      return { ...risk, key: risk.reach === 'beyond' && isTainted(context.history()) ? '' : key };
+      if (key === '' || !isTainted(context.history()) || !goesBeyond(command, place)) return { ...risk, key };
+      return {
+        ...risk,
+        key: '',
+        reason: `${risk.reason}; asked each time, since the agent has read what you did not write`,
+      };
     },
     writes: (asked, context) =>
       pathsWritten(movedCommand(asked, context), placeOf(context)).map((path) => realPath(path)),
@@ -120,6 +126,13 @@ async function isStillAllowed(
     mark = now.mark;
   }
   return mark === undefined;
+}
+
+/** By what is found in its words: where nothing keeps commands in, every one may go beyond, and that alone takes no yes back. */
+function goesBeyond(command: string, { walls, ...place }: PlaceOptions): boolean {
+  const open = walls?.kind === 'none' ? ({ ...walls, kind: 'machine' } as const) : walls;
+  const risk = commandRisk(command, { ...place, ...(open ? { walls: open } : {}) });
+  return risk.level === 'ask' && risk.reach === 'beyond';
 }
 
 /** As it would be typed in the session's folder. */
@@ -192,7 +205,7 @@ async function runInFront(
   if (!isEnclosed) return commandOutput({ command, result: await execute(request), seconds });
   const opened = openedFor(options, context);
   const ended = await runEnclosed({ walls: options.walls, command, request, context, opened, execute });
-  return commandOutput({ command, seconds, ...ended });
+  return commandOutput({ command, seconds, ...ended, isEnclosed });
 }
 
 function openedFor({ opened }: TerminalOptions, context: ToolContext): readonly Opening[] {

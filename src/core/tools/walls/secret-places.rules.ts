@@ -76,6 +76,9 @@ export const SYSTEM_KEYS = { folder: '/etc/ssh', name: /^ssh_host_.*_key$/ } as 
 export const OTHER_SYSTEMS: readonly string[] =
   '/var/lib/docker /var/lib/containerd /var/lib/kubelet /mnt/c/Users /mnt/wslg'.split(' ');
 
-/** Files that hold secrets wherever they lie. */
-export const SECRET_NAMES =
+/** Of `.pem` not what is named like a certificate or a public key, which everybody may read. */
+const PRIVATE_KEYS = /^(?:.*\.key|(?!public[-_.]|(?!.*key)(?:.*(?:cert|chain|bundle|pub)|(?:ca|roots?)[-_.])).*\.pem)$/;
+const SECRETS =
   /^(?:\.env(?:\.(?!example$|sample$|template$|dist$|defaults$)[\w-]+)*|\.envrc|id_(?:rsa|dsa|ecdsa|ed25519)|.*\.(?:pfx|p12|keystore|jks|kdbx)|credentials\.json|service[-_]account.*\.json|secrets?\.(?:ya?ml|json|toml|env)|state\.db\.seal)$/;
+/** Files that hold secrets wherever they lie. */
+export const SECRET_NAMES = new RegExp(`${SECRETS.source}|${PRIVATE_KEYS.source}`);

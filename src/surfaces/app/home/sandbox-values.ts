@@ -2,6 +2,9 @@
 import { isIP } from 'node:net';
 import { posix } from 'node:path';
 import { isJsonObject, type JsonValue } from '#base/json.ts';
+import { typedPath } from '#base/paths/typed-path.ts';
+import { realPath } from '#core/tools/file/file-access.ts';
+import { isWithin } from '#core/tools/risk/place.ts';
 
 /** Why nothing will ever match it; undefined: something may. */
 export function hopelessHost(host: string): string | undefined {
@@ -11,24 +14,36 @@ export function hopelessHost(host: string): string | undefined {
   const name = host.replace(/^\*\./, '').replace(/:\d{1,5}$/, '');
   const isName = /^[\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)*\.?$/u.test(name);
   const isAddress = isIP(host) !== 0 || isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0;
-  return isName || isAddress ? undefined : `${host}: it takes \`name\`, \`name:port\` or \`*.name\``;
+  if (!isName && !isAddress) return `${host}: it takes \`name\`, \`name:port\` or \`*.name\``;
+  const port = isIP(host) === 0 ? Number(/:(\d{1,5})$/.exec(host)?.[1] ?? 1) : 1;
+  return port >= 1 && port <= 65_535 ? undefined : `${host}: a port is a number from 1 to 65535`;
+}
+
+interface Ground {
+  readonly environment: { readonly userHome: string };
+  readonly home: { readonly root: string };
 }
 
 /** Why it opens nothing, or would open everything. */
-export function hopelessPath(path: string): string | undefined {
+export function hopelessPath(path: string, { environment: { userHome }, home }: Ground): string | undefined {
   const folder = path.replace(/:ro$/, '');
-  if (/^~(?:\/|$)/.test(folder)) return undefined;
-  if (!folder.startsWith('/')) return `${path}: a path begins with / or ~/`;
-  return posix.resolve(folder) === '/' ? `${path}: the whole machine is no folder to open` : undefined;
+  if (!/^~?\/|^~$/.test(folder)) return `${path}: a path begins with / or ~/`;
+  if (posix.resolve(folder) === '/') return `${path}: the whole machine is no folder to open`;
+  const real = realPath(typedPath(folder, { cwd: '/', userHome }));
+  return isWithin(real, realPath(home.root)) ? `${path}: no command is shown the agent's own home` : undefined;
 }
 
-/** What is wrong with a value that is about to be set. */
-export function hopelessSetting(key: string, value: JsonValue): string | undefined {
+/** What is wrong with a value that is about to be set, and where. */
+export function hopelessSetting(key: string, value: JsonValue, ground: Ground): string | undefined {
   if (key === 'sandbox' && isJsonObject(value))
-    return ['hosts', 'paths'].map((name) => hopelessSetting(`sandbox.${name}`, value[name] ?? null)).find(Boolean);
+    return ['hosts', 'paths']
+      .map((name) => hopelessSetting(`sandbox.${name}`, value[name] ?? null, ground))
+      .find(Boolean);
   const judge = { 'sandbox.hosts': hopelessHost, 'sandbox.paths': hopelessPath }[key];
   if (judge && typeof value === 'string')
     return `${key} takes a list: talaria config set ${key} '${JSON.stringify(value.match(/[^\s,'"[\]]+/g) ?? [])}'`;
-  const words = Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
-  return judge && words.flatMap((one) => judge(one) ?? [])[0];
+  if (!judge || !Array.isArray(value)) return undefined;
+  const wrong = value.map((one) => (typeof one === 'string' ? judge(one, ground) : undefined));
+  const at = wrong.findIndex((why) => why !== undefined);
+  return at < 0 ? undefined : `${key}.${at}: ${wrong[at]}`;
 }

@@ -93,6 +93,16 @@ describe('core/tools/file', () => {
       assert.match((await read({ path: '/dev/null' })).text, /no ordinary file/);
     });
 
+    it('says that /tmp is another one for commands behind walls', async () => {
+      const [behind] = createFileTools({ home: place.home, tempIsPrivate: () => true });
+      assert.ok(behind?.name === 'read_file');
+      const hint = /no such file\..*Commands have a \/tmp of their own: read it with a command/;
+      for (const path of ['/tmp/not-there-7.txt', '/var/tmp/not/there-7'])
+        assert.match((await place.run(behind, { path })).text, hint);
+      assert.doesNotMatch((await place.run(behind, { path: 'gone.txt' })).text, hint);
+      assert.doesNotMatch((await read({ path: '/tmp/not-there-7.txt' })).text, hint);
+    });
+
     it('takes what models send instead of the right arguments', async () => {
       place.write('a.txt', 'one\ntwo\n');
       assert.equal((await read({ file_path: 'a.txt', offset: '2', limit: null })).text, 'two\n[lines 2-2 of 2]');

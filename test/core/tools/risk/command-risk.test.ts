@@ -16,6 +16,7 @@ const place = {
   home: '/home/u',
   dataHome: '/home/u/.talaria',
   exists: (path: string) => path === '/home/u/project/old.txt',
+  isFilled: (path: string) => path === '/home/u/project/old.txt',
 };
 /** Each command with what it is in the place above; `old.txt` is there. */
 const labelled = parseJson(readFileSync(new URL('../../../fixtures/commands/labelled.json', import.meta.url), 'utf8'));
@@ -290,6 +291,70 @@ describe('core/tools/risk/command-risk', () => {
   it('asks for what is too long to be read', () => {
     assert.equal(level(`echo ${'a'.repeat(200_000)}`), 'ask');
     assert.equal(level(`echo ${'$('.repeat(40)}`), 'ask');
+  });
+
+  it('private keys are told by their names, certificates and public keys are not', () => {
+    const keys = 'deploy.key real.pem key.pem server-key.pem privkey.pem cert-key.pem ca-key.pem rootCA-key.pem'.split(
+      ' ',
+    );
+    const plain =
+      'cacert.pem cert.pem mycert2.pem ca-root.pem ca.pem roots.pem fullchain.pem chain1.pem tls-ca-bundle.pem public_key.pem jwt.pub.pem';
+    const others = `${plain} deploy.key.pub key.pem.ts a.keys keymap.js`.split(' ');
+    for (const [names, expected] of [
+      [keys, 'ask'],
+      [others, 'none'],
+    ] as const)
+      assert.deepEqual(
+        wrong(
+          names.map((name) => `cat ~/lib/${name}`),
+          expected,
+        ),
+        [],
+      );
+  });
+
+  it('asks before earlier work is lost: git checkout of paths, and what is put onto a file', () => {
+    const asked = [
+      'git checkout old.txt',
+      'git checkout HEAD old.txt',
+      'git checkout main b.txt old.txt',
+      'git checkout ./sub/../old.txt',
+      'cd sub && git checkout ../old.txt',
+      'git -C sub checkout ../old.txt',
+      'git checkout HEAD *.txt',
+      "git checkout ':/' ",
+      'git checkout "$F"',
+      'git checkout --pathspec-from-file=list',
+      'cp a old.txt',
+      'cp -r sub/old.txt .',
+      'cp -t . sub/old.txt',
+      'mv sub/old.txt ./',
+      'install -m 755 a old.txt',
+      'ln -sf a old.txt',
+      'ls | tee b old.txt',
+    ];
+    assert.deepEqual(wrong(asked, 'ask'), []);
+    for (const command of asked) {
+      const risk = commandRisk(command, { ...place, walls: { kind: 'walls', detail: 'a test' } });
+      assert.ok(risk.level === 'ask' && risk.reach === 'folder', command);
+    }
+    const free = [
+      'git checkout main',
+      'git checkout -b "new-$(date +%F)"',
+      'git checkout old.txt-branch',
+      'git -C sub checkout old.txt',
+      'cp -n a old.txt',
+      'cp old.txt a',
+      'cp -r a sub/',
+      'mv old.txt sub/',
+      'ln -s a old.txt',
+      'install -d sub',
+      'ls | tee -a old.txt',
+      'ls | tee b',
+    ];
+    assert.deepEqual(wrong(free, 'none'), []);
+    const own = { ...place, walls: { kind: 'walls', detail: 'a test' }, isOld: () => false } as const;
+    assert.equal(commandRisk('cp a old.txt; ls > old.txt; mv a old.txt', own).level, 'none');
   });
 
   it('first hour 5: the folder behind -t is where mv, cp and install write, and every operand is a source', () => {

@@ -215,6 +215,30 @@ function sameEitherWay(): void {
       assert.ok(keyOf(risk({ command: 'rm -rf build' }, { history: () => [page] })));
     }));
 
+  it('without walls, an old yes counts among foreign words where only the missing wall asks', () => {
+    const history: () => readonly Message[] = () => [
+      { role: 'user', parts: [{ type: 'text', text: 'a page', origin: 'foreign' }] },
+    ];
+    const walls = createPlainWalls({ kind: 'none', detail: 'none here' });
+    return withTools(
+      async ({ risk }) => {
+        place.write('package.json', '{}');
+        const key = keyOf(risk({ command: 'npm test' }));
+        assert.ok(key);
+        assert.equal(keyOf(risk({ command: 'npm test' }, { history })), key);
+        assert.ok(keyOf(risk({ command: 'rm -rf build' }, { history })));
+        place.write('package.json', '{"scripts":{"test":"other"}}');
+        assert.notEqual(keyOf(risk({ command: 'npm test' }, { history })), key);
+        for (const command of ['touch /opt/x', 'echo x >> .envrc', 'npm test && sudo ls']) {
+          const far = risk({ command }, { history });
+          assert.equal(keyOf(far), '', command);
+          assert.match(far.level === 'ask' ? far.reason : '', /asked each time, since the agent has read/, command);
+        }
+      },
+      { walls },
+    );
+  });
+
   it('asks before it deletes what was there before the session, and no more of what is new', () =>
     withTools(async ({ terminal, risk }) => {
       place.write('kept.txt', 'old');

@@ -80,15 +80,32 @@ describe('core/tools/terminal, inside walls', skip, () => {
       writeFileSync(join(place.home, '.env'), 'SENTINEL=1');
       mkdirSync(join(place.folder, '.ssh'), { recursive: true });
       writeFileSync(join(place.folder, '.ssh/id_rsa'), 'SENTINEL');
+      for (const name of ['lib/deploy.key', 'lib/real.pem', 'lib/site-packages/certifi/cacert.pem'])
+        place.write(join('..', name), /cacert/.test(name) ? 'A CERTIFICATE' : 'SENTINEL');
       assert.deepEqual(await run('echo in > inside.txt && cat inside.txt'), { text: 'in', exitCode: 0 });
       assert.equal(readFileSync(join(place.cwd, 'inside.txt'), 'utf8'), 'in\n');
       await run(`echo out > ${place.folder}/outside.txt; touch /usr/x`);
       assert.ok(!existsSync(join(place.folder, 'outside.txt')) && !existsSync('/usr/x'));
       const read = await run(`cat ${place.home}/.env ${place.folder}/.ssh/id_rsa`);
       assert.ok(!read.text.includes('SENTINEL'), read.text);
+      const named = await run(`cat ${place.folder}/lib/*.* ${place.folder}/lib/site-packages/certifi/cacert.pem`);
+      assert.match(named.text, /^(?!.*SENTINEL).*A CERTIFICATE/s);
       assert.match((await run('sleep 600', { timeout: 0.3 })).text, /time-out/);
     },
   );
+
+  it('says that what a command left running ended with it', async () => {
+    const note = '[whatever it left running was ended with it; use background: true for a server]';
+    const leaving = [
+      'sleep 600 & echo up',
+      'nohup sleep 600 > /tmp/s.log 2>&1 & sleep 0.05; echo up',
+      'setsid -f sleep 600; echo up',
+      '(sleep 600 &); echo up',
+    ];
+    for (const command of leaving) assert.equal((await run(command)).text, `up\n${note}`, command);
+    for (const command of ['echo up', 'true & true & wait; echo up', 'echo "a & b" > /dev/null; echo up'])
+      assert.equal((await run(command)).text, 'up', command);
+  });
 
   verifies('core:terminal:wall-asked', 'asks for a host in one line, and opens it for this call', async () => {
     const server = createServer((_, response) => response.end('hello from afar'));

@@ -5,6 +5,8 @@ import { hopelessHost, hopelessPath } from '#surfaces/app/home/sandbox-values.ts
 import { createStage, runCommand } from '../app-fixture.ts';
 
 describe('sandbox.hosts and sandbox.paths', () => {
+  const ground = { environment: { userHome: '/home/u' }, home: { root: '/home/u/.talaria' } };
+
   it('hosts are names, with a port or a star before them', () => {
     const good = [
       'example.com',
@@ -16,28 +18,56 @@ describe('sandbox.hosts and sandbox.paths', () => {
       'bücher.example',
     ];
     for (const host of [...good, '127.0.0.1:80', '::1', '[::1]:80']) assert.equal(hopelessHost(host), undefined, host);
-    for (const host of ['http://x/', 'https://x', 'x/y', 'a b', '*', 'x:port', ':80', '*.', 'x..y'])
+    for (const host of [
+      'http://x/',
+      'https://x',
+      'x/y',
+      'a b',
+      '*',
+      'x:port',
+      ':80',
+      'x.com:99999',
+      'x:65536',
+      'x:0',
+      '[::1]:70000',
+      '*.',
+      'x..y',
+    ])
       assert.ok(hopelessHost(host)?.startsWith(host), host);
   });
 
   it('paths are absolute or in the home, and not everything', () => {
-    for (const path of ['/srv/x', '~/shared', '~/ref:ro', '/srv/x:ro', '~'])
-      assert.equal(hopelessPath(path), undefined, path);
-    for (const path of ['/', '//', '/..', '/:ro', 'relative', './x', '../x', '~other/x', ':ro'])
-      assert.ok(hopelessPath(path)?.startsWith(path), path);
+    for (const path of ['/srv/x', '~/shared', '~/ref:ro', '/srv/x:ro', '~', '~/.talaria-2'])
+      assert.equal(hopelessPath(path, ground), undefined, path);
+    const wrong = ['/', '//', '/..', '/:ro', 'relative', './x', '../x', '~other/x', ':ro'];
+    for (const path of [...wrong, '~/.talaria', '/home/u/.talaria/:ro', '~/x/../.talaria/skills'])
+      assert.ok(hopelessPath(path, ground)?.startsWith(`${path}: `), path);
   });
 
   test('config set refuses what can open nothing, in a list and in the whole section', async (t) => {
     const stage = createStage(t);
     const set = async (key: string, value: unknown) =>
-      (await runCommand(stage, 'config set', { key, value: JSON.stringify(value) })).failure?.code;
-    assert.equal(await set('sandbox.hosts', ['ok.example', 'http://x/']), 'config-value');
-    assert.equal(await set('sandbox.paths', ['/']), 'config-value');
+      (await runCommand(stage, 'config set', { key, value: JSON.stringify(value) })).failure;
+    const fault = async (key: string, value: unknown) => (await set(key, value))?.message;
+    assert.match(
+      (await fault('sandbox.hosts', ['ok.example', 'x:99999'])) ?? '',
+      /^sandbox\.hosts\.1: x:99999: a port/,
+    );
+    assert.match(
+      (await fault('sandbox', { paths: ['relative'] })) ?? '',
+      /^sandbox\.paths\.0: relative: a path begins/,
+    );
+    assert.match(
+      (await fault('sandbox.paths', [stage.root])) ?? '',
+      /^sandbox\.paths\.0: .*: no command is shown the ag/,
+    );
+    assert.equal((await set('sandbox.hosts', ['ok.example', 'http://x/']))?.code, 'config-value');
+    assert.equal((await set('sandbox.paths', ['/']))?.code, 'config-value');
     const typed = await runCommand(stage, 'config set', { key: 'sandbox.hosts', value: '[registry.npmjs.org:443]' });
     assert.match(typed.failure?.message ?? '', /talaria config set sandbox\.hosts '\["registry\.npmjs\.org:443"\]'/);
-    assert.equal(await set('sandbox', { mode: 'auto', paths: ['relative'] }), 'config-value');
-    assert.equal(await set('sandbox.hosts', ['*.ok.example:443']), undefined);
-    assert.equal(await set('sandbox.paths', ['/nope', '~/not-there:ro', stage.root]), undefined);
+    assert.equal((await set('sandbox', { mode: 'auto', paths: ['relative'] }))?.code, 'config-value');
+    assert.equal((await set('sandbox.hosts', ['*.ok.example:443']))?.code, undefined);
+    assert.equal((await set('sandbox.paths', ['/nope', '~/not-there:ro', stage.cwd]))?.code, undefined);
     const doctor = await runCommand(stage, 'doctor', { offline: true });
     assert.match(doctor.text, /warn {2}walls: sandbox\.paths: \/nope is not there/);
     assert.match(doctor.text, /sandbox\.paths: ~\/not-there:ro is not there/);

@@ -153,7 +153,7 @@ async function* edit(deps: CommandDeps, key: string, value: JsonValue | undefine
     yield wrongUse('config-key', 'A setting has a dotted name, e.g. agent.max_steps.');
     return;
   }
-  const hopeless = value === undefined ? undefined : hopelessSetting(keys.join('.'), value);
+  const hopeless = value === undefined ? undefined : hopelessSetting(keys.join('.'), value, deps);
   if (hopeless !== undefined) {
     yield wrongUse('config-value', hopeless, 'Nothing was changed.');
     return;

@@ -101,7 +101,8 @@ export async function checkOpenings({ home, environment }: WallGround): Promise<
   const { userHome } = environment;
   const isThere = (path: string) => existsSync(typedPath(path.replace(/:ro$/, ''), { cwd: '/', userHome }));
   const paths = sandbox.paths.flatMap(
-    (path) => hopelessPath(path) ?? (isThere(path) ? [] : [`${path} is not there, so it opens nothing`]),
+    (path) =>
+      hopelessPath(path, { home, environment }) ?? (isThere(path) ? [] : [`${path} is not there, so it opens nothing`]),
   );
   const wrong = (name: string) => (text: string) =>
     warning(
