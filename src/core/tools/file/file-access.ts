@@ -95,13 +95,25 @@ function bothPaths(path: string, cwd: string, options: Judging): readonly string
   return real === full ? [full] : [real, full];
 }
 
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/** In one line: nothing in a path can look like another line of a question. */
+export function shownPath(path: string): string {
+  return path.replace(UNSEEN, (sign) => `\\u{${sign.codePointAt(0)?.toString(16)}}`);
+}
+
+/** Asked about under `key`, which a path that cannot be shown as it is does not get. */
+function askAbout(path: string, reason: string, key: string): Risk {
+  const preview = shownPath(path);
+  return { level: 'ask', reason, key: preview === path ? key : '', preview };
+}
+
 export function readRisk(path: string, cwd: string, options: Judging): Risk {
   const place = placeOf(cwd, options);
   for (const candidate of bothPaths(path, cwd, options)) {
     const secret = secretAt(candidate, place);
     if (secret?.level === 'never') return { level: 'never', reason: `it reads ${secret.what}` };
-    if (secret)
-      return { level: 'ask', reason: `it reads ${secret.what}`, key: `read ${candidate}`, preview: candidate };
+    if (secret) return askAbout(candidate, `it reads ${secret.what}`, `read ${candidate}`);
   }
   return { level: 'none' };
 }
@@ -126,11 +138,10 @@ export function writeRisk(
   const reason = paths.map((candidate) => doubtfulWrite(candidate, place)).find((text) => text !== undefined);
   if (reason !== undefined) {
     const isTheirs = paths.some((candidate) => steersLater(candidate, place) !== undefined) && isTainted(history());
-    return { level: 'ask', reason, key: isTheirs ? '' : `write ${real}`, preview: real };
+    return askAbout(real, reason, isTheirs ? '' : `write ${real}`);
   }
   if (isInWorkspace(real, place)) return { level: 'none' };
-  const folder = dirname(real);
-  return { level: 'ask', reason: 'it writes outside the working folder', key: `write ${folder}/`, preview: real };
+  return askAbout(real, 'it writes outside the working folder', `write ${dirname(real)}/`);
 }
 
 function forbiddenWrite(path: string, place: Place): string | undefined {

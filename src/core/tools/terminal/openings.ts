@@ -5,6 +5,7 @@ import { ellipsize, oneLine } from '#base/text.ts';
 import type { Reach } from '#core/agent/approver.ts';
 import type { Asked, ToolContext } from '#core/agent/tool.ts';
 import { isTainted } from '#core/model/message.ts';
+import { shownPath } from '../file/file-access.ts';
 import { steersLater } from '../risk/path-rules.ts';
 import { NEAR, type Opening } from '../walls/walls.ts';
 import { plantedWords } from './planted-files.ts';
@@ -25,7 +26,7 @@ export function openingOf(key: string): Opening | undefined {
 export function openingWords(opening: Opening): string {
   if (opening.kind === 'host')
     return `reach ${opening.host}${isNear(opening) ? ', an address of this machine or its network' : ''}`;
-  return opening.kind === 'network' ? "use the machine's own network" : `${opening.kind} ${opening.path}`;
+  return opening.kind === 'network' ? "use the machine's own network" : `${opening.kind} ${shownPath(opening.path)}`;
 }
 
 /** Servers that nobody outside reaches trust who does: only the owner's own yes opens them. */
@@ -37,7 +38,7 @@ function isNear(opening: Opening): boolean {
 function settingOf(opening: Opening): string {
   if (opening.kind === 'host') return `sandbox.hosts: [${opening.host.split(NEAR)[0]}]`;
   if (opening.kind === 'network') return 'only a yes at a terminal';
-  return `sandbox.paths: [${opening.path}${opening.kind === 'read' ? ':ro' : ''}]`;
+  return `sandbox.paths: [${shownPath(opening.path)}${opening.kind === 'read' ? ':ro' : ''}]`;
 }
 
 export function closedNote(opening: Opening): string {
@@ -87,7 +88,7 @@ export function createWallDesk(command: string, context: Asking): WallDesk {
       if (known) return known.yes;
       const yes = ask({
         reason: `${short} wants to ${openingWords(opening)}`,
-        key: isAskedAnew(opening, context) ? '' : key,
+        key: isAskedAnew(opening, context) || shownPath(key) !== key ? '' : key,
         preview: command,
         reach: reachOf(opening),
       });

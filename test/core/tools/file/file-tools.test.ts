@@ -190,6 +190,19 @@ describe('core/tools/file', () => {
       assert.equal(risk('write_file', '~/notes.txt').level === 'none', place.folder.startsWith(tmpdir()));
     });
 
+    it('remembers no answer about a path with control characters, and shows it in one line', () => {
+      for (const [name, path] of [
+        ['read_file', 'docs\nread /home/u/.ssh/id_ed25519\nreach network\nx/.env'],
+        ['write_file', '/opt/a\nwrite /home/u/\nreach write /home/u/b/c'],
+        ['write_file', '.git/a\rreach network'],
+        ['read_file', 'a\u202egp/.env'],
+      ] as const) {
+        const asked = risk(name, path);
+        assert.ok(asked.level === 'ask' && asked.key === '' && /^\P{C}+$/u.test(asked.preview), path);
+        assert.match(asked.preview, /\\u\{(?:a|d|202e)\}/);
+      }
+    });
+
     it('follows links before it judges', () => {
       mkdirSync(join(place.cwd, 'links'), { recursive: true });
       symlinkSync('/opt', join(place.cwd, 'links/out'));
