@@ -143,6 +143,7 @@ function placeFor(
   return {
     cwd,
     home: env.HOME ?? homedir(),
+    path: env.PATH ?? '',
     dataHome: home,
     scratch,
     exists: existsSync,
