@@ -2,20 +2,19 @@
 // Knows no tool's work. Invariant: the path that is judged is the path that is used: links are followed once a call, and never again.
 import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { errorCode } from '#base/errors.ts';
 import type { Risk, ToolContext } from '#core/agent/tool.ts';
 import { isTainted } from '#core/model/message.ts';
 import { isHarmlessDevice, isRawDevice, isVitalFile, ownFileAt, secretAt, steersLater } from '../risk/path-rules.ts';
-import { isInWorkspace, makePlace, type Place } from '../risk/place.ts';
+import { isInScratch, isWithin, makePlace, type Place } from '../risk/place.ts';
+import { SHOWN_IN_HOME, type ShownPlace } from '../walls/places.rules.ts';
 
 export interface FileToolsOptions {
   /** The agent's own home. */
   readonly home?: string;
   /** The user's home; default that of the process. */
   readonly userHome?: string;
-  /** Folders that may be written without asking, e.g. the session's spill folder. */
-  readonly scratch?: readonly string[];
   /** Commands have a temporary folder of their own, so the machine's is somebody else's. */
   readonly tempIsPrivate?: () => boolean;
 }
@@ -77,7 +76,6 @@ function placeOf(cwd: string, options: FileToolsOptions): Place {
     cwd: realPath(cwd),
     home: realPath(home),
     dataHome: options.home === undefined ? undefined : realPath(options.home),
-    scratch: (options.scratch ?? []).map(realPath),
     tempIsPrivate: options.tempIsPrivate?.() === true,
     exists: existsSync,
   });
@@ -110,24 +108,48 @@ function askAbout(path: string, reason: string, key: string): Risk {
 
 export function readRisk(path: string, cwd: string, options: Judging): Risk {
   const place = placeOf(cwd, options);
-  for (const candidate of bothPaths(path, cwd, options)) {
-    const secret = secretAt(candidate, place);
+  const [real = path, ...written] = bothPaths(path, cwd, options);
+  for (const candidate of [real, ...written]) {
+    const secret = secretAt(candidate, place) ?? hiddenAt(real, place);
     if (secret?.level === 'never') return { level: 'never', reason: `it reads ${secret.what}` };
     if (secret) return askAbout(candidate, `it reads ${secret.what}`, `read ${candidate}`);
   }
   return { level: 'none' };
 }
 
-/** A test for many absolute paths: does this one hold secrets? Links are followed by the caller. */
-export function secretTest(cwd: string, options: FileToolsOptions): (path: string) => boolean {
-  const place = placeOf(cwd, options);
-  return (path) => secretAt(path, place) !== undefined;
+/** A test for many absolute paths: does this one hold secrets, or is it hidden and not in what was named? Links are followed by the caller. */
+export function secretTest(cwd: string, options: FileToolsOptions, named = cwd): (path: string) => boolean {
+  const around = placeOf(cwd, options);
+  const place = hiddenAt(named, around) === undefined ? around : { ...around, workspace: named };
+  return (path) => (secretAt(path, place) ?? hiddenAt(path, place)) !== undefined;
+}
+
+/** Saved outputs and skills: what the model is told to read. */
+const OPEN_IN_OWN_HOME = ['cache/spill', 'skills'];
+
+/** What walls hide from commands beside secrets: the agent's own home, and of the user's all that begins with a dot and is in no list. */
+export function hiddenAt(path: string, { workspace, home, dataHome }: Place): ReturnType<typeof secretAt> {
+  const isOwn = dataHome !== undefined && isWithin(path, dataHome);
+  const isGiven = isWithin(path, workspace) && !(isOwn && isWithin(dataHome, workspace) && dataHome !== workspace);
+  if (isGiven) return undefined;
+  if (isOwn)
+    return OPEN_IN_OWN_HOME.some((name) => isWithin(path, join(dataHome, name)))
+      ? undefined
+      : { level: 'ask', what: "what is in the agent's own home" };
+  const inHome = isWithin(path, home) ? relative(home, path) : '';
+  const isShown = !inHome.startsWith('.') || SHOWN_IN_HOME.some((place) => isShownBy(place, inHome));
+  return isShown ? undefined : { level: 'ask', what: 'what commands are not shown of your home' };
+}
+
+function isShownBy({ path, without }: ShownPlace, inHome: string): boolean {
+  const inside = inHome.startsWith(`${path}/`) ? inHome.slice(path.length + 1) : '';
+  return (inside !== '' || inHome === path) && !without?.test(inside.split('/', 1)[0] ?? '');
 }
 
 /** What steers later sessions is written in a tainted one only by a yes to this change, whatever was allowed before. */
 export function writeRisk(
   path: string,
-  { cwd, history }: Pick<ToolContext, 'cwd' | 'history'>,
+  { cwd, history, isOwnFile }: Pick<ToolContext, 'cwd' | 'history' | 'isOwnFile'>,
   options: Judging,
 ): Risk {
   const place = placeOf(cwd, options);
@@ -140,7 +162,11 @@ export function writeRisk(
     const isTheirs = paths.some((candidate) => steersLater(candidate, place) !== undefined) && isTainted(history());
     return askAbout(real, reason, isTheirs ? '' : `write ${real}`);
   }
-  if (isInWorkspace(real, place)) return { level: 'none' };
+  if (isWithin(real, place.workspace)) return { level: 'none' };
+  // A temporary folder is everybody's: what somebody else has there is not replaced unasked.
+  const isTemporary = isInScratch(real, place);
+  if (isTemporary && (!place.exists(real) || isOwnFile?.(real) === true)) return { level: 'none' };
+  if (isTemporary) return askAbout(real, 'it changes a file that is not of this session', `write ${real}`);
   return askAbout(real, 'it writes outside the working folder', `write ${dirname(real)}/`);
 }
 

@@ -1,5 +1,6 @@
 // Owns the list of programs and flags that only read. Where no wall can be built, nothing else runs unasked.
 // Knows no danger by name: what is not listed is no reader. Invariant: every word is plain, so that what was read here is what runs.
+import { hiddenAt } from '../file/file-access.ts';
 import { lexScript } from '../shell/lex-script.ts';
 import type { ShellCommand } from '../shell/shell-script.ts';
 import { isGitHarmlessIn } from '../walls/plain-repository.ts';
@@ -74,11 +75,12 @@ function gitReads(args: ShellCommand['words']): boolean {
   return GIT_LISTS.test([name, ...operands].join(' ')) && !hasFlag({ args: rest }, ...GIT_NOT);
 }
 
-/** No secret, by name or by link; nothing of another process. */
+/** No secret, by name or by link, nothing that walls hide, nothing of another process. */
 function isOpenToAll(text: string, place: Place): boolean {
   return [text, ...text.split(/[=@:]/).slice(1)].every((part) => {
     const path = absolutePath(part, place);
     const both = path === undefined ? [] : [path, place.real(path)];
-    return both.every((one) => secretAt(one, place) === undefined && !/^\/(?:proc|sys|dev(?!\/shm\/))\//.test(one));
+    const isHidden = (one: string) => (secretAt(one, place) ?? hiddenAt(one, place)) !== undefined;
+    return both.every((one) => !isHidden(one) && !/^\/(?:proc|sys|dev(?!\/shm\/))\//.test(one));
   });
 }

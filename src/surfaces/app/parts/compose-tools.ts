@@ -139,7 +139,6 @@ function plainTools({ environment }: AppOptions, parts: ToolParts, walls: Walls)
   const files = createFileTools({
     home: home.root,
     userHome: environment.userHome,
-    scratch: [home.spill],
     tempIsPrivate: () => walls.state().kind === 'walls',
   });
   const web = createWebFetchTool({ privateHosts: loaded.config.web.private_hosts });

@@ -130,6 +130,8 @@ describe('core/tools/risk/command-risk', () => {
         'cat .env',
         'cat link',
         'cat /proc/1/environ',
+        'cat /home/u/.curlrc',
+        'cat /home/u/.talaria/config.yaml',
         'sort -o a b',
         'sort -ro a b',
         'uniq a b',
