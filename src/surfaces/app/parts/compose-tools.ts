@@ -141,7 +141,7 @@ function plainTools({ environment }: AppOptions, parts: ToolParts, walls: Walls)
     userHome: environment.userHome,
     tempIsPrivate: () => walls.state().kind === 'walls',
   });
-  const web = createWebFetchTool({ privateHosts: loaded.config.web.private_hosts });
+  const web = createWebFetchTool({ privateHosts: loaded.config.web.private_hosts, hosts: loaded.config.sandbox.hosts });
   return [...files, ...memory, search, createTodoTool(), createClarifyTool(), web];
 }
 
