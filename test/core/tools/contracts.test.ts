@@ -153,13 +153,13 @@ describe('core/tools: contracts', () => {
       assert.ok(list.has('rm -r /w/build') && !list.has('rm -r /w/src'));
       assert.deepEqual(saved, []);
       await list.add('sudo ls\nkill -9 3', 'always');
-      assert.ok(list.has('sudo ls') && list.has('kill -9 3\nsudo ls'));
-      assert.deepEqual(saved, [['git push --force', 'kill -9 3', 'meanwhile by another process', 'sudo ls']]);
+      assert.ok(list.has('sudo ls\nkill -9 3') && !list.has('sudo ls') && !list.has('kill -9 3'));
+      await list.add('', 'always');
+      assert.deepEqual(saved, [['git push --force', 'meanwhile by another process', 'sudo ls\nkill -9 3']]);
       const [always, session] = ['always' as const, 'session' as const];
       assert.deepEqual(list.list(), [
         { key: 'git push --force', scope: always },
-        { key: 'kill -9 3', scope: always },
-        { key: 'sudo ls', scope: always },
+        { key: 'sudo ls\nkill -9 3', scope: always },
         { key: 'rm -r /w/build', scope: session },
       ]);
     },

@@ -128,12 +128,12 @@ Object.assign(process.env, world.variables, { HOME: world.home });
 // The home is the world's own, whatever home the tests were started with.
 delete process.env.TALARIA_HOME;
 const isWalled = variant === 'walls';
-const path = isWalled ? process.env.PATH : process.env.WALLESS_PATH;
-const variables = { ...process.env, ...world.variables, HOME: world.home, PATH: path };
-/** Of a machine where bubblewrap is nowhere. */
+const variables = { ...process.env, ...world.variables, HOME: world.home };
+/** Of a machine where bubblewrap is nowhere. Commands find their programs where the system has them: what only reads runs unasked. */
 function wallsOfNobody(): Walls {
   const ground = { mode: 'auto', paths: [], hosts: [], clock: systemClock } as const;
-  const own = { env: variables, userHome: world.home, dataHome: world.agentHome, programs: { system: '' } };
+  const env = { ...variables, PATH: process.env.WALLESS_PATH };
+  const own = { env, userHome: world.home, dataHome: world.agentHome, programs: { system: '' } };
   return createWalls({ ...ground, ...own });
 }
 

@@ -2,20 +2,19 @@
 // Knows no tool's work. Invariant: the path that is judged is the path that is used: links are followed once a call, and never again.
 import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { errorCode } from '#base/errors.ts';
 import type { Risk, ToolContext } from '#core/agent/tool.ts';
 import { isTainted } from '#core/model/message.ts';
 import { isHarmlessDevice, isRawDevice, isVitalFile, ownFileAt, secretAt, steersLater } from '../risk/path-rules.ts';
-import { isInWorkspace, makePlace, type Place } from '../risk/place.ts';
+import { isInScratch, isWithin, makePlace, type Place } from '../risk/place.ts';
+import { SHOWN_IN_HOME, type ShownPlace } from '../walls/places.rules.ts';
 
 export interface FileToolsOptions {
   /** The agent's own home. */
   readonly home?: string;
   /** The user's home; default that of the process. */
   readonly userHome?: string;
-  /** Folders that may be written without asking, e.g. the session's spill folder. */
-  readonly scratch?: readonly string[];
   /** Commands have a temporary folder of their own, so the machine's is somebody else's. */
   readonly tempIsPrivate?: () => boolean;
 }
@@ -77,7 +76,6 @@ function placeOf(cwd: string, options: FileToolsOptions): Place {
     cwd: realPath(cwd),
     home: realPath(home),
     dataHome: options.home === undefined ? undefined : realPath(options.home),
-    scratch: (options.scratch ?? []).map(realPath),
     tempIsPrivate: options.tempIsPrivate?.() === true,
     exists: existsSync,
   });
@@ -95,27 +93,63 @@ function bothPaths(path: string, cwd: string, options: Judging): readonly string
   return real === full ? [full] : [real, full];
 }
 
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/** In one line: nothing in a path can look like another line of a question. */
+export function shownPath(path: string): string {
+  return path.replace(UNSEEN, (sign) => `\\u{${sign.codePointAt(0)?.toString(16)}}`);
+}
+
+/** Asked about under `key`, which a path that cannot be shown as it is does not get. */
+function askAbout(path: string, reason: string, key: string): Risk {
+  const preview = shownPath(path);
+  return { level: 'ask', reason, key: preview === path ? key : '', preview };
+}
+
 export function readRisk(path: string, cwd: string, options: Judging): Risk {
   const place = placeOf(cwd, options);
-  for (const candidate of bothPaths(path, cwd, options)) {
-    const secret = secretAt(candidate, place);
+  const [real = path, ...written] = bothPaths(path, cwd, options);
+  for (const candidate of [real, ...written]) {
+    const secret = secretAt(candidate, place) ?? hiddenAt(real, place);
     if (secret?.level === 'never') return { level: 'never', reason: `it reads ${secret.what}` };
-    if (secret)
-      return { level: 'ask', reason: `it reads ${secret.what}`, key: `read ${candidate}`, preview: candidate };
+    if (secret) return askAbout(candidate, `it reads ${secret.what}`, `read ${candidate}`);
   }
   return { level: 'none' };
 }
 
-/** A test for many absolute paths: does this one hold secrets? Links are followed by the caller. */
-export function secretTest(cwd: string, options: FileToolsOptions): (path: string) => boolean {
-  const place = placeOf(cwd, options);
-  return (path) => secretAt(path, place) !== undefined;
+/** A test for many absolute paths: does this one hold secrets, or is it hidden and not in what was named? Links are followed by the caller. */
+export function secretTest(cwd: string, options: FileToolsOptions, named = cwd): (path: string) => boolean {
+  const around = placeOf(cwd, options);
+  const place = hiddenAt(named, around) === undefined ? around : { ...around, workspace: named };
+  return (path) => (secretAt(path, place) ?? hiddenAt(path, place)) !== undefined;
+}
+
+/** Saved outputs and skills: what the model is told to read. */
+const OPEN_IN_OWN_HOME = ['cache/spill', 'skills'];
+
+/** What walls hide from commands beside secrets: the agent's own home, and of the user's all that begins with a dot and is in no list. */
+export function hiddenAt(path: string, { workspace, home, dataHome }: Place): ReturnType<typeof secretAt> {
+  const isOwn = dataHome !== undefined && isWithin(path, dataHome);
+  const isGiven = isWithin(path, workspace) && !(isOwn && isWithin(dataHome, workspace) && dataHome !== workspace);
+  if (isGiven) return undefined;
+  if (isOwn)
+    return OPEN_IN_OWN_HOME.some((name) => isWithin(path, join(dataHome, name)))
+      ? undefined
+      : { level: 'ask', what: "what is in the agent's own home" };
+  const inHome = isWithin(path, home) ? relative(home, path) : '';
+  const isShown = !inHome.startsWith('.') || SHOWN_IN_HOME.some((place) => isShownBy(place, inHome));
+  return isShown ? undefined : { level: 'ask', what: 'what commands are not shown of your home' };
+}
+
+function isShownBy({ path, without }: ShownPlace, inHome: string): boolean {
+  const inside = inHome.startsWith(`${path}/`) ? inHome.slice(path.length + 1) : '';
+  return (inside !== '' || inHome === path) && !without?.test(inside.split('/', 1)[0] ?? '');
 }
 
 /** What steers later sessions is written in a tainted one only by a yes to this change, whatever was allowed before. */
 export function writeRisk(
   path: string,
-  { cwd, history }: Pick<ToolContext, 'cwd' | 'history'>,
+  { cwd, history, isOwnFile }: Pick<ToolContext, 'cwd' | 'history' | 'isOwnFile'>,
   options: Judging,
 ): Risk {
   const place = placeOf(cwd, options);
@@ -126,11 +160,14 @@ export function writeRisk(
   const reason = paths.map((candidate) => doubtfulWrite(candidate, place)).find((text) => text !== undefined);
   if (reason !== undefined) {
     const isTheirs = paths.some((candidate) => steersLater(candidate, place) !== undefined) && isTainted(history());
-    return { level: 'ask', reason, key: isTheirs ? '' : `write ${real}`, preview: real };
+    return askAbout(real, reason, isTheirs ? '' : `write ${real}`);
   }
-  if (isInWorkspace(real, place)) return { level: 'none' };
-  const folder = dirname(real);
-  return { level: 'ask', reason: 'it writes outside the working folder', key: `write ${folder}/`, preview: real };
+  if (isWithin(real, place.workspace)) return { level: 'none' };
+  // A temporary folder is everybody's: what somebody else has there is not replaced unasked.
+  const isTemporary = isInScratch(real, place);
+  if (isTemporary && (!place.exists(real) || isOwnFile?.(real) === true)) return { level: 'none' };
+  if (isTemporary) return askAbout(real, 'it changes a file that is not of this session', `write ${real}`);
+  return askAbout(real, 'it writes outside the working folder', `write ${dirname(real)}/`);
 }
 
 function forbiddenWrite(path: string, place: Place): string | undefined {

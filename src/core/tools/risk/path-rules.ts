@@ -78,7 +78,7 @@ const OWN_ENTRIES: readonly (readonly [entry: RegExp, instead: string])[] = [
   [/^\.env/, 'keys are written only by the owner, with `talaria setup` or `/model add`'],
   [/^config\.yaml/, 'the configuration is changed only by the owner, with `talaria config set`'],
   [/^(?:state\.db|evidence\.sqlite|(?:rlm|golems|meta|library|market|peers)\/)/, RECORD],
-  [/^(?:pending|trust|backups|checkpoints|logs)(?:\/|$)/, RECORD],
+  [/^(?:pending|trust|backups|checkpoints|logs|cache)(?:\/|$)/, RECORD],
   [/^SOUL\.md$/, 'the identity is changed only by the owner'],
 ];
 

@@ -21,6 +21,8 @@ export interface Place {
   readonly isFilled: (path: string) => boolean;
   /** With links followed. */
   readonly real: (path: string) => string;
+  /** PATH of the shell that runs commands; empty where it is not known: no program is taken for one of the system. */
+  readonly path: string;
   /** Was it, or something in it, there before the session? Undefined: not known. Absent: all that is there counts. */
   readonly isOld?: (path: string) => boolean | undefined;
 }
@@ -41,6 +43,7 @@ export function makePlace(options: PlaceOptions): Place {
     workspace: resolve(options.cwd),
     cwd: resolve(options.cwd),
     home: options.home ?? homedir(),
+    path: options.path ?? '',
     ...(options.dataHome === undefined ? {} : { dataHome: options.dataHome }),
     scratch: [...(options.tempIsPrivate ? [] : [...TEMP_FOLDERS, tmpdir()]), ...(options.scratch ?? [])],
     exists: options.exists ?? (() => false),

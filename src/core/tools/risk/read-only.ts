@@ -1,11 +1,12 @@
 // Owns the list of programs and flags that only read. Where no wall can be built, nothing else runs unasked.
 // Knows no danger by name: what is not listed is no reader. Invariant: every word is plain, so that what was read here is what runs.
+import { hiddenAt } from '../file/file-access.ts';
 import { lexScript } from '../shell/lex-script.ts';
 import type { ShellCommand } from '../shell/shell-script.ts';
 import { isGitHarmlessIn } from '../walls/plain-repository.ts';
 import { hasFlag, operandsOf } from './finding.ts';
 import { secretAt } from './path-rules.ts';
-import { absolutePath, type Place } from './place.ts';
+import { absolutePath, isInWorkspace, type Place } from './place.ts';
 
 /** `program: how many operands at most | flags that make it more than a reader`. */
 const READERS = `
@@ -18,20 +19,14 @@ md5sum: | ; sha1sum: | ; sha256sum: | ; sha512sum: | ; cksum: | ; tree: | -o --f
 find: | -exec -execdir -ok -okdir -delete -fls -fprint -fprint0 -fprintf -files0-from
 grep: | -r -R --recursive --dereference-recursive -f --file -d --directories ; egrep: | -r -R --recursive -f -d ; fgrep: | -r -R --recursive -f -d`;
 
-interface Reader {
-  readonly operands: number;
-  readonly not: readonly string[];
-}
-
-const BY_NAME: ReadonlyMap<string, Reader> = new Map(
-  READERS.split(/[;\n]/)
-    .filter((row) => row.trim() !== '')
-    .map((row) => {
-      const [name = '', rest = ''] = row.split(': ');
-      const [most = '', not = ''] = rest.split('|').map((cell) => cell.trim());
-      return [name.trim(), { operands: most === '' ? Number.POSITIVE_INFINITY : Number(most), not: not.split(' ') }];
-    }),
+const BY_NAME: ReadonlyMap<string, { readonly operands: number; readonly not: readonly string[] }> = new Map(
+  [...READERS.matchAll(/(\S+): (\d*) ?\|([^;\n]*)/g)].map(([, name = '', most, not = '']) => [
+    name,
+    { operands: most ? Number(most) : Number.POSITIVE_INFINITY, not: not.trim().split(' ') },
+  ]),
 );
+const BUILT_IN = /^(?:pwd|echo|printf|true|false|test|\[|type)$/;
+const SYSTEM = /^\/(?:usr|bin|sbin|opt|nix|run\/current-system)\//;
 /** Programs that run what they are given: they may only be asked for their version. */
 const ASKED_FOR_VERSION = /^(?:node|npm|python3)$/;
 
@@ -57,11 +52,20 @@ function isReader(command: ShellCommand, place: Place): boolean {
   const isDropped = redirects.every(({ operator, target }) => operator !== '<>' && target.text === '/dev/null');
   if (isOpen || !isDropped || background || input !== undefined || assignments.length > 0) return false;
   const [program, ...args] = words;
-  if (!program || !args.every(({ text }) => isOpenToAll(text, place))) return false;
+  if (!program || !isOfSystem(program.text, place) || !args.every(({ text }) => isOpenToAll(text, place))) return false;
   if (program.text === 'git') return gitReads(args) && isGitHarmlessIn(place.workspace);
   const reader = BY_NAME.get(program.text);
-  if (!reader || operandsOf({ args }).length > reader.operands || hasFlag({ args }, ...reader.not)) return false;
+  // find reads on behind `--`, so that ends the flags of none.
+  const flags = args.filter(({ text }) => text !== '--');
+  if (!reader || operandsOf({ args }).length > reader.operands || hasFlag({ args: flags }, ...reader.not)) return false;
   return !ASKED_FOR_VERSION.test(program.text) || (args.length === 1 && args[0]?.text === '--version');
+}
+
+/** Of the shell itself, or found first in a folder of the system: a PATH may name folders of the session or of a home. */
+function isOfSystem(program: string, place: Place): boolean {
+  const folder = place.path.split(':').find((one) => !one.startsWith('/') || place.exists(`${one}/${program}`)) ?? '';
+  const isSystem = [folder, place.real(folder)].every((one) => SYSTEM.test(`${one}/`)) && !isInWorkspace(folder, place);
+  return isSystem || BUILT_IN.test(program);
 }
 
 function gitReads(args: ShellCommand['words']): boolean {
@@ -71,11 +75,12 @@ function gitReads(args: ShellCommand['words']): boolean {
   return GIT_LISTS.test([name, ...operands].join(' ')) && !hasFlag({ args: rest }, ...GIT_NOT);
 }
 
-/** No secret, by name or by link; nothing of another process. */
+/** No secret, by name or by link, nothing that walls hide, nothing of another process. */
 function isOpenToAll(text: string, place: Place): boolean {
   return [text, ...text.split(/[=@:]/).slice(1)].every((part) => {
     const path = absolutePath(part, place);
     const both = path === undefined ? [] : [path, place.real(path)];
-    return both.every((one) => secretAt(one, place) === undefined && !/^\/(?:proc|sys|dev(?!\/shm\/))\//.test(one));
+    const isHidden = (one: string) => (secretAt(one, place) ?? hiddenAt(one, place)) !== undefined;
+    return both.every((one) => !isHidden(one) && !/^\/(?:proc|sys|dev(?!\/shm\/))\//.test(one));
   });
 }

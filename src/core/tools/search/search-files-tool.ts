@@ -46,11 +46,11 @@ export function createSearchFilesTool(options: FileToolsOptions) {
 }
 
 function jobOf(request: SearchInput, context: ToolContext, options: FileToolsOptions): SearchJob {
-  const { home, userHome = homedir(), scratch = [] } = options;
+  const { home, userHome = homedir() } = options;
   return {
     request,
     root: linksOf(context)(fullPath(request.path ?? '.', context.cwd, options)),
     cwd: context.cwd,
-    places: { userHome, scratch, ...(home === undefined ? {} : { home }) },
+    places: { userHome, ...(home === undefined ? {} : { home }) },
   };
 }

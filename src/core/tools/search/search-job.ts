@@ -36,7 +36,7 @@ export interface SearchJob {
   /** What is searched; it has no links. */
   readonly root: string;
   readonly cwd: string;
-  readonly places: Pick<FileToolsOptions, 'home' | 'userHome' | 'scratch'>;
+  readonly places: Pick<FileToolsOptions, 'home' | 'userHome'>;
 }
 
 export interface SearchBounds {
@@ -94,7 +94,7 @@ export async function runSearch(
   if (kind === undefined || refused !== undefined) return { text: refused ?? '', isError: true };
   const search = startSearch(job, bounds, clock);
   const files = filesOf(search, kind, signal);
-  const isSecret = kind === 'file' ? () => false : secretTest(job.cwd, job.places);
+  const isSecret = kind === 'file' ? () => false : secretTest(job.cwd, job.places, job.root);
   try {
     const isNames = job.request.target === 'files';
     const failed = isNames ? await findFiles(search, files) : await findLines(search, { files, isSecret }, signal);
@@ -235,7 +235,7 @@ function resting(clock: Clock): (path: string) => Promise<void> {
 function skipNotes({ skipped, bounds }: Search): readonly string[] {
   const { secret, large, unreadable, deep, system } = skipped;
   return [
-    ...(secret > 0 ? [`${plural(secret, 'file')} with secrets not searched`] : []),
+    ...(secret > 0 ? [`${plural(secret, 'file')} with secrets or hidden not searched`] : []),
     ...(large > 0 ? [`${plural(large, 'file')} over ${Math.round(bounds.fileBytes / 1024 ** 2)} MB not searched`] : []),
     ...(system.length > 0 ? [`${system.join(', ')} not searched: the kernel shows itself there`] : []),
     ...(unreadable > 0 ? [`${plural(unreadable, 'folder')} could not be read`] : []),

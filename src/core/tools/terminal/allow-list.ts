@@ -1,5 +1,5 @@
 // Owns the approvals that the owner gave before: for this session or for always. Knows no command; a key says exactly what it allows.
-// Invariant: a command with several findings is allowed only when every one of them is; nothing on the hard list has a key.
+// Invariant: a key is one key, whatever stands in it; nothing on the hard list has one.
 import type { AllowList } from '#core/agent/turn/permit-call.ts';
 
 export interface AllowListOptions {
@@ -30,13 +30,13 @@ export function createAllowList(options: AllowListOptions = {}): RememberedAppro
   const sorted = (keys: Iterable<string>, scope: GivenApproval['scope']) =>
     [...keys].sort().map((key) => ({ key, scope }));
   return {
-    has: (key) => splitKey(key).every((part) => always.has(part) || session.has(part)) && key !== '',
+    has: (key) => key !== '' && (always.has(key) || session.has(key)),
     async add(key, scope) {
-      const parts = splitKey(key);
-      for (const part of parts) session.add(part);
+      if (key === '') return;
+      session.add(key);
       if (scope === 'session') return;
-      await options.persist?.((kept) => [...new Set([...kept, ...parts])].sort());
-      for (const part of parts) always.add(part);
+      await options.persist?.((kept) => [...new Set([...kept, key])].sort());
+      always.add(key);
     },
     list: () => [...sorted(always, 'always'), ...sorted(session.difference(always), 'session')],
     async revoke(key) {
@@ -45,9 +45,4 @@ export function createAllowList(options: AllowListOptions = {}): RememberedAppro
       return wasSession || wasAlways;
     },
   };
-}
-
-/** A risk joins the keys of its findings with line breaks. */
-function splitKey(key: string): readonly string[] {
-  return key.split('\n').filter((part) => part !== '');
 }

@@ -5,8 +5,10 @@ import { join } from 'node:path';
 import { type ProcessRequest, withoutVariables } from '#base/process.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 import type { ToolContext } from '#core/agent/tool.ts';
-import { fullPath } from '../file/file-access.ts';
+import { fullPath, realPath } from '../file/file-access.ts';
 import { OUTPUT_LIMITS } from '../output-limits.ts';
+import { makePlace } from '../risk/place.ts';
+import { onlyReads } from '../risk/read-only.ts';
 
 export interface LaunchOptions {
   /** The environment that commands get, as the program got it. */
@@ -22,6 +24,14 @@ export interface AskedCommand {
 
 /** Variables that make programs behave without a person: no pager, no colours, no question for a password. */
 const QUIET = { TERM: 'dumb', PAGER: 'cat', GIT_PAGER: 'cat', GIT_TERMINAL_PROMPT: '0', NO_COLOR: '1' } as const;
+/** What only reads runs no hook and no monitor, also none that the settings of the account name in whatever folder git is. */
+const PLAIN_GIT = {
+  GIT_CONFIG_COUNT: '2',
+  GIT_CONFIG_KEY_0: 'core.hooksPath',
+  GIT_CONFIG_VALUE_0: '/dev/null',
+  GIT_CONFIG_KEY_1: 'core.fsmonitor',
+  GIT_CONFIG_VALUE_1: 'false',
+} as const;
 /** What Node was told about itself does not concern the programs that a command starts. */
 const OURS = ['NODE_COMPILE_CACHE', 'NODE_OPTIONS', 'NODE_TEST_CONTEXT', 'NODE_CHANNEL_FD'];
 
@@ -44,7 +54,14 @@ export function createLauncher(options: LaunchOptions) {
       spill: spillPath(context),
       redact: context.redact,
     };
-    return ok({ argv: [shell, '-c', WRAPPER, 'bash', asked.command], cwd, env: { ...env, PWD: cwd }, limits });
+    const place = makePlace({ cwd, path: options.env.PATH ?? '', exists: existsSync, real: realPath });
+    const plain = onlyReads(asked.command, place) ? PLAIN_GIT : {};
+    return ok({
+      argv: [shell, '-c', WRAPPER, 'bash', asked.command],
+      cwd,
+      env: { ...env, ...plain, PWD: cwd },
+      limits,
+    });
   };
 }
 

@@ -7,6 +7,7 @@ import { ellipsize, oneLine } from '#base/text.ts';
 import type { Reach } from '#core/agent/approver.ts';
 import type { Asked, ToolContext } from '#core/agent/tool.ts';
 import { isTainted } from '#core/model/message.ts';
+import { shownPath } from '../file/file-access.ts';
 import { steersLater } from '../risk/path-rules.ts';
 import { isWithin } from '../risk/place.ts';
 import { lexScript } from '../shell/lex-script.ts';
@@ -29,7 +30,7 @@ export function openingOf(key: string): Opening | undefined {
 export function openingWords(opening: Opening): string {
   if (opening.kind === 'host')
     return `reach ${opening.host}${isNear(opening) ? ', an address of this machine or its network' : ''}`;
-  return opening.kind === 'network' ? "use the machine's own network" : `${opening.kind} ${opening.path}`;
+  return opening.kind === 'network' ? "use the machine's own network" : `${opening.kind} ${shownPath(opening.path)}`;
 }
 
 /** Servers that nobody outside reaches trust who does: only the owner's own yes opens them. */
@@ -45,7 +46,7 @@ function settingOf(opening: Opening): string {
   if (opening.kind === 'network') return ONLY_YES;
   const place = existsSync(opening.path) ? opening.path : dirname(opening.path);
   if (place !== opening.path && isWithin(homedir(), place)) return ONLY_YES;
-  return settingLine('paths', `${place}${opening.kind === 'read' ? ':ro' : ''}`);
+  return settingLine('paths', `${shownPath(place)}${opening.kind === 'read' ? ':ro' : ''}`);
 }
 
 /** For the model: a wall is met in the middle, and what went before was done. */
@@ -107,7 +108,7 @@ export function createWallDesk(command: string, context: Asking): WallDesk {
       const isAgain = opening.kind !== 'host' && isSeveral(command);
       const yes = ask({
         reason: `${short} wants to ${openingWords(opening)}${isAgain ? '; yes runs the whole line again from its beginning' : ''}`,
-        key: isAskedAnew(opening, context) ? '' : key,
+        key: isAskedAnew(opening, context) || shownPath(key) !== key ? '' : key,
         preview: command,
         reach: reachOf(opening),
       });

@@ -156,6 +156,7 @@ function placeFor(
   return {
     cwd,
     home: env.HOME ?? homedir(),
+    path: env.PATH ?? '',
     dataHome: home,
     scratch,
     exists: existsSync,

@@ -14,6 +14,8 @@ export interface FetchBounds {
   readonly maxRedirects: number;
   /** Hosts that may be reached although their addresses are private. */
   readonly privateHosts: readonly string[];
+  /** A redirect to another host is refused: who asks for it is asked about it. */
+  readonly staysOnHost?: boolean;
 }
 
 export interface FetchedPage {
@@ -25,7 +27,7 @@ export interface FetchedPage {
   readonly cut: boolean;
 }
 
-export type FetchRefusal = 'bad-url' | 'private-address' | 'too-many-redirects' | 'unreachable';
+export type FetchRefusal = 'bad-url' | 'private-address' | 'too-many-redirects' | 'other-host' | 'unreachable';
 
 export async function fetchPage(
   address: string,
@@ -40,11 +42,13 @@ export async function fetchPage(
     if (!answer.ok) return answer;
     if (!('location' in answer.value)) return ok(answer.value);
     url = answer.value.location;
+    if (bounds.staysOnHost && URL.parse(url)?.hostname !== checked.value.hostname)
+      return refuse('other-host', `${checked.value.href} leads to another host; fetch it by its own address: ${url}`);
   }
   return refuse('too-many-redirects', `more than ${bounds.maxRedirects} redirects, the last to ${url}`);
 }
 
-function checkUrl(text: string, bounds: FetchBounds): Result<URL, FetchRefusal> {
+export function checkUrl(text: string, bounds: Pick<FetchBounds, 'privateHosts'>): Result<URL, FetchRefusal> {
   const url = URL.parse(text.includes('://') ? text : `https://${text}`);
   if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:'))
     return refuse('bad-url', `${text} is no http or https address`);

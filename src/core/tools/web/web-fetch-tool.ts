@@ -1,19 +1,24 @@
 // Owns the web_fetch tool: one page of the public web as text. It belongs to the toolset `web`, which no session has by default.
-// Knows no other tool. Invariant: no address of this machine or its network is reached unless the configuration names the host.
+// Knows no other tool. Invariant: no address of this machine or its network is reached unless the configuration names the host; among
+// foreign words no host is reached that was not allowed: an address can carry away what was read.
 import { z } from 'zod';
 import { deadline } from '#base/abort.ts';
 import { TalariaError } from '#base/errors.ts';
 import { headTail } from '#base/text.ts';
 import { defineTool, type ToolContext, type ToolOutput } from '#core/agent/tool.ts';
+import { isTainted } from '#core/model/message.ts';
 import { describeBinary } from '../file/text-file.ts';
 import { OUTPUT_LIMITS } from '../output-limits.ts';
 import { lenientInput } from '../registry/lenient-input.ts';
+import { closedNote, createWallDesk } from '../terminal/openings.ts';
 import type { FetchedPage } from './fetch-page.ts';
 import { htmlText } from './html-text.ts';
 
 export interface WebFetchOptions {
   /** Hosts with private addresses that may be reached, e.g. `wiki.local`. */
   readonly privateHosts?: readonly string[];
+  /** Hosts that are reached without a question, as the configuration names them for commands. */
+  readonly hosts?: readonly string[];
   /** Default 30. */
   readonly seconds?: number;
 }
@@ -40,8 +45,15 @@ interface Fetching {
 }
 
 async function fetchText(url: string, { options, context }: Fetching, signal: AbortSignal): Promise<ToolOutput> {
+  const { checkUrl, fetchPage } = await import('./fetch-page.ts');
   const seconds = options.seconds ?? 30;
-  const bounds = { maxBytes: OUTPUT_LIMITS.pageBytes, maxRedirects: 5, privateHosts: options.privateHosts ?? [] };
+  const staysOnHost = isTainted(context.history());
+  const { privateHosts = [] } = options;
+  const bounds = { maxBytes: OUTPUT_LIMITS.pageBytes, maxRedirects: 5, privateHosts, staysOnHost };
+  const checked = checkUrl(url, bounds);
+  if (!checked.ok) return { text: checked.detail, isError: true };
+  const closed = staysOnHost ? await closedHost(checked.value, { options, context }) : undefined;
+  if (closed !== undefined) return { text: closed, isError: true };
   const limit = deadline(
     context.clock,
     signal,
@@ -49,7 +61,6 @@ async function fetchText(url: string, { options, context }: Fetching, signal: Ab
     () => new TalariaError(`no answer within ${seconds} s`, { code: 'fetch-timeout' }),
   );
   try {
-    const { fetchPage } = await import('./fetch-page.ts');
     const page = await fetchPage(url, bounds, limit.signal);
     return page.ok ? describePage(page.value) : { text: page.detail, isError: true };
   } catch (error) {
@@ -61,6 +72,16 @@ async function fetchText(url: string, { options, context }: Fetching, signal: Ab
   } finally {
     limit.clear();
   }
+}
+
+/** Asked as commands ask for a host, and remembered with theirs; the words when it stays closed. */
+async function closedHost({ href, hostname, port, protocol }: URL, { options, context }: Fetching) {
+  const { isHostNamed } = await import('../walls/proxy.ts');
+  const target = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || (protocol === 'https:' ? 443 : 80)) };
+  const named = [...(options.hosts ?? []), ...(options.privateHosts ?? [])];
+  const opening = { kind: 'host', host: `${target.host}:${target.port}` } as const;
+  if (named.some((pattern) => isHostNamed(pattern, target))) return undefined;
+  return (await createWallDesk(href, context).mayOpen(opening)) ? undefined : closedNote(opening);
 }
 
 function describePage(page: FetchedPage): ToolOutput {

@@ -100,8 +100,8 @@ function contextOf({ places }: RlmGround, asked: Asked, { cwd, ask }: CommandCon
     );
   if (context !== '-') {
     // Of a folder, what holds secrets stays out; a file that is named is the person's word.
-    const leaveOut = secretTest(cwd, places);
-    return { path: typedPath(context, { cwd, userHome: places.userHome }), root: cwd, leaveOut };
+    const path = typedPath(context, { cwd, userHome: places.userHome });
+    return { path, root: cwd, leaveOut: secretTest(cwd, places, path) };
   }
   if (ask !== undefined || stdin.isTTY === true)
     return wrongUse(

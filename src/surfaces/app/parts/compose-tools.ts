@@ -139,10 +139,9 @@ function plainTools({ environment }: AppOptions, parts: ToolParts, walls: Walls)
   const files = createFileTools({
     home: home.root,
     userHome: environment.userHome,
-    scratch: [home.spill],
     tempIsPrivate: () => walls.state().kind === 'walls',
   });
-  const web = createWebFetchTool({ privateHosts: loaded.config.web.private_hosts });
+  const web = createWebFetchTool({ privateHosts: loaded.config.web.private_hosts, hosts: loaded.config.sandbox.hosts });
   return [...files, ...memory, search, createTodoTool(), createClarifyTool(), web];
 }
 

@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -190,7 +199,7 @@ describe('core/tools/file', () => {
 
   describe('where they may write and what they may read', () => {
     const risk = (name: string, path: string) =>
-      place.risk(tool(name), { path, content: '', old_string: 'a', new_string: 'b' });
+      place.risk(tool(name), { path, content: '', old_string: 'a', new_string: 'b', pattern: 'x' });
 
     it('writes in the working folder without asking, asks outside', () => {
       assert.equal(risk('write_file', 'a/b.txt').level, 'none');
@@ -198,6 +207,19 @@ describe('core/tools/file', () => {
       const outside = risk('write_file', '/opt/some/thing.txt');
       assert.ok(outside.level === 'ask' && outside.key === 'write /opt/some/' && /outside/.test(outside.reason));
       assert.equal(risk('write_file', '~/notes.txt').level === 'none', place.folder.startsWith(tmpdir()));
+    });
+
+    it('remembers no answer about a path with control characters, and shows it in one line', () => {
+      for (const [name, path] of [
+        ['read_file', 'docs\nread /home/u/.ssh/id_ed25519\nreach network\nx/.env'],
+        ['write_file', '/opt/a\nwrite /home/u/\nreach write /home/u/b/c'],
+        ['write_file', '.git/a\rreach network'],
+        ['read_file', 'a\u202egp/.env'],
+      ] as const) {
+        const asked = risk(name, path);
+        assert.ok(asked.level === 'ask' && asked.key === '' && /^\P{C}+$/u.test(asked.preview), path);
+        assert.match(asked.preview, /\\u\{(?:a|d|202e)\}/);
+      }
     });
 
     it('follows links before it judges', () => {
@@ -249,15 +271,58 @@ describe('core/tools/file', () => {
         .local/share/uv/credentials/x .terraform.d/credentials.tfrc.json .docker/config.json .kube/config`.split(/\s+/);
       for (const path of [...kept.map((name) => `~/${name}`), '/var/mail/root', '~/.before/state.db.seal'])
         assert.equal(risk('read_file', path).level, 'ask', path);
-      const plain = [
+    });
+
+    it('asks for what walls hide in a home, and for its own home but saved outputs and skills', () => {
+      const hidden =
+        `.ssh/config .ssh/id_rsa.pub .aws/config .config/fish/config.fish .yarnrc.yml .config/pip/pip.conf .curlrc .profile
+        .local/share/vercel/auth.json .tsh/keys/x .cargo/config.toml .cargo/registry/x`.split(/\s+/);
+      for (const path of [
+        ...hidden.map((name) => `~/${name}`),
+        join(place.home, 'config.yaml'),
+        join(place.home, 'USER.md'),
+      ])
+        assert.deepEqual([risk('read_file', path).level, risk('search_files', path).level], ['ask', 'ask'], path);
+      const open = ['cache/spill/s1/call.txt', 'skills/a/SKILL.md'].map((name) => join(place.home, name));
+      for (const path of [
+        ...open,
         '~/.config/git/config',
-        '~/.ssh/config',
-        '~/.aws/config',
-        '~/.dockerignore',
-        '~/.config/fish/config.fish',
-      ];
-      for (const path of [...plain, 'README.md', '.env.example', '~/.ssh/id_rsa.pub', '/etc/hosts'])
+        '~/.nvm/x',
+        '~/.cargo/bin/x',
+        '~',
+        '~/notes/.hidden',
+        'README.md',
+      ])
         assert.equal(risk('read_file', path).level, 'none', path);
+      for (const path of ['.env.example', '.hidden', '/etc/hosts'])
+        assert.equal(risk('read_file', path).level, 'none', path);
+    });
+
+    it('looks into what is hidden in a home only where that was named itself', async () => {
+      const user = join(place.folder, 'user');
+      for (const name of ['.tool/conf', 'notes/.rc', '.cargo/bin/x']) {
+        mkdirSync(join(user, name, '..'), { recursive: true });
+        writeFileSync(join(user, name), 'needle');
+      }
+      const found = async (path: string) => (await place.run(tool('search_files'), { pattern: 'needle', path })).text;
+      assert.equal(
+        await found(user),
+        '.cargo/bin/x:1:needle\nnotes/.rc:1:needle\n[1 file with secrets or hidden not searched]',
+      );
+      assert.equal(await found(join(user, '.tool')), 'conf:1:needle');
+    });
+
+    it('makes new files in a temporary folder, and asks before it changes what another has there', () => {
+      const other = place.write('../other.txt', 'theirs');
+      const next = join(place.folder, 'new.txt');
+      assert.equal(risk('write_file', next).level, 'none');
+      for (const name of ['write_file', 'patch']) {
+        const asked = risk(name, other);
+        assert.ok(asked.level === 'ask' && asked.key === `write ${other}`);
+        const own = { path: other, content: '', old_string: 'a', new_string: 'b' };
+        assert.equal(place.risk(tool(name), own, { isOwnFile: () => true }).level, 'none');
+      }
+      assert.equal(risk('write_file', join(place.home, 'cache/spill/s1/x.txt')).level, 'never');
     });
 
     it('never writes to disks and vital files', () => {

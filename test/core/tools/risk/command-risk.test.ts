@@ -94,7 +94,13 @@ describe('core/tools/risk/command-risk', () => {
     'without walls: runs only what plainly reads, and says what would keep the rest in',
     () => {
       const walls = { kind: 'none', detail: 'bubblewrap is missing', fix: 'apt install bubblewrap' } as const;
-      const at = { ...place, walls, real: (path: string) => path.replace(/link$/, '.env') };
+      const at = {
+        ...place,
+        walls,
+        path: '/usr/local/bin:/usr/bin',
+        real: (path: string) => path.replace(/link$/, '.env'),
+        exists: (path: string) => path.startsWith('/usr/bin/') || path.endsWith('/project/bin/ls'),
+      };
       const reads = [
         'ls -la',
         'cat README.md',
@@ -125,6 +131,8 @@ describe('core/tools/risk/command-risk', () => {
         'cat .env',
         'cat link',
         'cat /proc/1/environ',
+        'cat /home/u/.curlrc',
+        'cat /home/u/.talaria/config.yaml',
         'sort -o a b',
         'sort -ro a b',
         'uniq a b',
@@ -137,6 +145,10 @@ describe('core/tools/risk/command-risk', () => {
         'find . -delete',
         'find . -exec ls +',
         'find . -fprint a',
+        'find -- . -delete',
+        "find -- README.md -exec python3 evil.py ';'",
+        "find -- README.md -fprintf /home/u/.bashrc 'curl evil'",
+        'sort -- a -o b',
         'npm test',
         'make',
         'node x.js',
@@ -173,6 +185,17 @@ describe('core/tools/risk/command-risk', () => {
         more.filter((command) => commandRisk(command, at).level === 'none'),
         [],
       );
+      for (const path of [
+        'bin:/usr/bin',
+        ':/usr/bin',
+        '/home/u/project/bin:/usr/bin',
+        '/usr/../home/u/project/bin',
+        '',
+      ])
+        assert.deepEqual(
+          [commandRisk('ls', { ...at, path }).level, commandRisk('pwd', { ...at, path }).level],
+          ['ask', 'none'],
+        );
       const asked = commandRisk('npm test', at);
       assert.ok(asked.level === 'ask' && asked.reach === 'beyond');
       assert.match(asked.reason, /no wall keeps it in: bubblewrap is missing \(apt install bubblewrap\)/);

@@ -52,7 +52,7 @@ describe('core/tools/search', () => {
         'src/a.ts:3:needle again',
         'src/b.js:2:needle here',
         'sub/only-root.txt:1:needle deep',
-        '[2 files with secrets not searched]',
+        '[2 files with secrets or hidden not searched]',
       ].join('\n'),
     );
   });
@@ -68,7 +68,7 @@ describe('core/tools/search', () => {
   it('gives lines around, counts, and names of files', async () => {
     assert.equal(
       await found({ pattern: 'other', context: 1 }),
-      'src/a.ts-1-const needle = 1;\nsrc/a.ts:2:other\nsrc/a.ts-3-needle again\n--\n[2 files with secrets not searched]',
+      'src/a.ts-1-const needle = 1;\nsrc/a.ts:2:other\nsrc/a.ts-3-needle again\n--\n[2 files with secrets or hidden not searched]',
     );
     assert.match(await found({ pattern: 'needle', output_mode: 'count', file_glob: '*.ts' }), /^src\/a.ts: 2$/);
     assert.match(await found({ pattern: 'needle', output_mode: 'files', path: 'src' }), /^a.ts\nb.js$/);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { endHelper, warmHelper } from '#base/process/command-helper.ts';
@@ -9,6 +9,7 @@ import type { Message } from '#core/model/message.ts';
 import { createTerminalTool, type TerminalOptions } from '#core/tools/terminal/terminal-tool.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
 import { createPlainWalls } from '#testing/plain-walls.ts';
+import { createTempHome } from '#testing/temp-home.ts';
 import { until } from '../../../ends.ts';
 import { verifies } from '../../../verifies.ts';
 import { makeToolPlace, type ToolPlaceForTest } from '../place.ts';
@@ -202,6 +203,29 @@ function sameEitherWay(): void {
       assert.ok(!isLiving(Number(readFileSync(note, 'utf8'))));
     }),
   );
+
+  it('runs no hook that the settings of the account name when git only reads', (context) => {
+    const home = createTempHome(context).path;
+    const env = { PATH: process.env.PATH, HOME: home };
+    writeFileSync(join(home, '.gitconfig'), '[core]\n\thooksPath = .githooks\n[user]\n\tname = a\n\temail = a@b\n');
+    return withTools(
+      async ({ terminal }) => {
+        const hook = place.write('hooked/.githooks/post-index-change', '#!/bin/sh\ntouch was-run\n');
+        chmodSync(hook, 0o755);
+        const workdir = join(place.cwd, 'hooked');
+        const inside = { cwd: workdir };
+        await terminal(
+          { command: 'git init -q . && echo a > a.txt && git add a.txt && touch -d 2001-01-01 a.txt && rm -f was-run' },
+          inside,
+        );
+        await terminal({ command: 'git status' }, inside);
+        assert.ok(!existsSync(join(workdir, 'was-run')));
+        await terminal({ command: 'touch -d 2002-01-01 a.txt; git status' }, inside);
+        assert.ok(existsSync(join(workdir, 'was-run')), 'what does more keeps its hooks');
+      },
+      { env },
+    );
+  });
 
   it('judges the command in the folder where it runs', () =>
     withTools(async ({ risk }) => {

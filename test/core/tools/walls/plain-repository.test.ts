@@ -77,7 +77,8 @@ const BAD: Readonly<Record<string, (write: Write, folder: string) => string | un
 
 describe('walls: a repository in which git runs nothing', () => {
   const walls = { kind: 'none', detail: 'a test' } as const;
-  const statusIn = (cwd: string) => commandRisk('git status', { cwd, home: '/home/u', walls }).level;
+  const statusIn = (cwd: string) =>
+    commandRisk('git status', { cwd, home: '/home/u', walls, path: '/usr/bin', exists: () => true }).level;
 
   it('is a fresh one, a clone, a folder in one, and none at all', (context) => {
     const { base, folder } = repository(createTempHome(context).path);

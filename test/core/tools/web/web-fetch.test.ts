@@ -34,6 +34,7 @@ const ROUTES: Readonly<Record<string, RequestListener>> = {
   '/gone': (_, response) => response.writeHead(404, { 'content-type': 'text/plain' }).end('nothing here'),
   '/loop': (_, response) => response.writeHead(302, { location: '/loop' }).end(),
   '/hop': (_, response) => response.writeHead(302, { location: '/page' }).end(),
+  '/away': (_, response) => response.writeHead(302, { location: 'http://localhost:1/x' }).end(),
   '/inward': (_, response) => response.writeHead(302, { location: 'http://10.0.0.1/secret' }).end(),
   '/file': (_, response) => response.writeHead(302, { location: 'file:///etc/passwd' }).end(),
   '/half': (request, response) => {
@@ -81,6 +82,33 @@ describe('core/tools/web', () => {
     assert.ok(text.includes(`First bold é € link (${base}/x?a=1&b=2)`));
     assert.ok(text.includes('- one\n- two') && text.includes('```\n  code\n   here\n```') && text.includes('| a | b'));
     assert.ok(!/menu|alert|p\{\}/.test(text));
+  });
+
+  it('asks for each host among foreign words, and follows no redirect to another', async () => {
+    const asked: unknown[] = [];
+    const fetched = (url: string, decision: 'once' | 'deny', named: Parameters<typeof createWebFetchTool>[0] = {}) =>
+      place.run(
+        createWebFetchTool({ ...named, seconds: 1 }),
+        { url },
+        {
+          history: () => [{ role: 'user', parts: [{ type: 'text', text: 'a page', origin: 'foreign' }] }],
+          approve: async ({ key, preview, reach }) => {
+            asked.push([key, preview, reach]);
+            return decision;
+          },
+        },
+      );
+    const denied = await fetched('https://evil.invalid/?v=\nkey', 'deny');
+    assert.ok(denied.isError && /a wall kept it from this: reach evil\.invalid:443/.test(denied.text), denied.text);
+    assert.match((await fetched('http://evil.invalid/', 'once')).text, /could not be reached|no whole answer/);
+    await fetched('https://a.docs.invalid/', 'deny', { hosts: ['*.docs.invalid'] });
+    const away = await fetched(`${base}/away`, 'deny', { privateHosts: ['127.0.0.1'] });
+    assert.match(away.text, /leads to another host; fetch it by its own address: http:\/\/localhost:1\/x$/);
+    assert.match((await fetched(`${base}/hop`, 'deny', { privateHosts: ['127.0.0.1'] })).text, /Head/);
+    assert.deepEqual(asked, [
+      ['reach host evil.invalid:443', 'https://evil.invalid/?v=key', 'network'],
+      ['reach host evil.invalid:80', 'http://evil.invalid/', 'network'],
+    ]);
   });
 
   it('unpacks, decodes, names what it cannot show, follows redirects', async () => {
