@@ -130,9 +130,10 @@ delete process.env.TALARIA_HOME;
 const isWalled = variant === 'walls';
 const path = isWalled ? process.env.PATH : process.env.WALLESS_PATH;
 const variables = { ...process.env, ...world.variables, HOME: world.home, PATH: path };
-/** Of a machine where bubblewrap is nowhere. */
+/** Of a machine where bubblewrap is nowhere, or that is the wall itself. */
 function wallsOfNobody(): Walls {
-  const ground = { mode: 'auto', paths: [], hosts: [], clock: systemClock } as const;
+  const mode = variant === 'machine' ? 'machine' : 'auto';
+  const ground = { mode, paths: [], hosts: [], clock: systemClock } as const;
   const own = { env: variables, userHome: world.home, dataHome: world.agentHome, programs: { system: '' } };
   return createWalls({ ...ground, ...own });
 }
