@@ -203,11 +203,15 @@ const OWN_WORK =
 const STEERING_NAMES =
   /^(?:(?:agents|claude|gemini|soul|hermes|\.talaria|\.hermes|copilot-instructions)(?:\.\w+)?\.md|\.(?:cursorrules|windsurfrules|clinerules|cursor|claude|codex|gemini|agents|talaria|vscode|idea|zed|vim|nvim|emacs\.d|husky|githooks|devcontainer|mcp\.json|envrc|npmrc|yarnrc|yarnrc\.yml|exrc|vimrc|gdbinit|lldbinit|dir-locals\.el|pre-commit-config\.yaml|bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|inputrc|gitconfig))$/i;
 const STEERING_IN_GIT = /(?:^|\/)\.git\/(?:.+\/)?(?:hooks\/[^/]+|config(?:\.worktree)?|info\/attributes)$/;
-/** What a fresh repository has. */
-const SAMPLE = /\.sample$/;
+/** What `git init` and a submodule leave further down runs nothing; of the project's own settings every byte counts. */
+const RUNS_IN_GIT =
+  /hookspath|fsmonitor|command|pager|editor|helper|program|textconv|external|askpass|alias|filter|include|ext::/i;
 
-function steers(inProject: string): boolean {
-  if (STEERING_IN_GIT.test(inProject)) return !SAMPLE.test(inProject);
+function steers(home: string, inProject: string): boolean {
+  if (STEERING_IN_GIT.test(inProject) && inProject.endsWith('.sample')) return false;
+  if (STEERING_IN_GIT.test(inProject) && inProject !== '.git/config' && inProject.endsWith('/config'))
+    return RUNS_IN_GIT.test(readFileSync(join(home, PROJECT_IN_HOME, inProject), 'utf8'));
+  if (STEERING_IN_GIT.test(inProject)) return true;
   return inProject.split('/').some((name) => STEERING_NAMES.test(name));
 }
 
@@ -218,7 +222,7 @@ function snapshot(home: string): Map<string, string> {
   const look = (path: string) => {
     const stats = lstatSync(join(home, path));
     if (stats.isDirectory()) visit(path);
-    else if (!path.startsWith(start) || steers(path.slice(start.length)))
+    else if (!path.startsWith(start) || steers(home, path.slice(start.length)))
       found.set(path, stateOf(join(home, path), stats));
   };
   const visit = (way: string): void => {
