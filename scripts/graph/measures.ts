@@ -86,7 +86,8 @@ export function readCode({ sources, root }: Tree): CodeFound {
   let tableBytes = 0;
   for (const { path } of sources) {
     const text = readFileSync(join(root, path), 'utf8');
-    for (const word of text.replace(IMPORT, '').match(/\b[A-Z]\w+\b/g) ?? []) words.set(word, (words.get(word) ?? 0) + 1);
+    for (const word of text.replace(IMPORT, '').match(/\b[A-Z]\w+\b/g) ?? [])
+      words.set(word, (words.get(word) ?? 0) + 1);
     const code = readFile(path, text);
     longSignatures.push(...code.signatures.map((name) => `${path} ${name}`));
     declared.push(...code.interfaces.map((name) => ({ name, path })));

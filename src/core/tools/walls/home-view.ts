@@ -9,7 +9,14 @@ import { isWithin, makePlace } from '../risk/place.ts';
 import { entriesOf, type Mounts, mayRead, type PrivateArea, realFacts } from './mounts.ts';
 import { SHOWN_IN_HOME, type ShownPlace } from './places.rules.ts';
 import { scanFolders } from './scan.ts';
-import { OTHER_SYSTEMS, SECRET_IN_HOME, SECRET_IN_SYSTEM, SECRET_NAMES, SYSTEM_KEYS } from './secret-places.rules.ts';
+import {
+  MAY_CARRY_TOKEN,
+  OTHER_SYSTEMS,
+  SECRET_IN_HOME,
+  SECRET_IN_SYSTEM,
+  SECRET_NAMES,
+  SYSTEM_KEYS,
+} from './secret-places.rules.ts';
 
 export interface HomeOptions {
   readonly userHome: string;
@@ -113,9 +120,7 @@ export function besideHome(dataHome: string): readonly string[] {
     .map((one) => join(folder, one));
 }
 
-const NEVER_SCANNED = new Set(
-  'node_modules .git .venv venv target dist build __pycache__ vendor Library snap'.split(' '),
-);
+const NEVER_SCANNED = new Set('node_modules .venv venv target dist build __pycache__ vendor Library snap'.split(' '));
 
 /**
  * In what is shown of the home: files named like keys, sockets and pipes. Level by level until the folders that may be looked into are
@@ -125,10 +130,27 @@ export function secretsShown(userHome: string, folder: string): readonly string[
   const tops = entriesOf(userHome).flatMap((name) => (name.startsWith('.') ? [] : [join(userHome, name)]));
   const keys = tops.filter((path) => isSecret(path, userHome));
   const packages = join(userHome, 'go/pkg');
-  const isFound = (name: string) => SECRET_NAMES.test(name);
-  const isSkipped = (name: string, path: string) => NEVER_SCANNED.has(name) || path === folder || path === packages;
+  const isFound = (name: string, path: string) =>
+    SECRET_NAMES.test(name) || (MAY_CARRY_TOKEN.test(path) && !isOwnGit(path, folder) && carriesToken(path));
+  const isSkipped = (name: string, path: string) =>
+    NEVER_SCANNED.has(name) ||
+    path === folder ||
+    path === packages ||
+    (/\/\.git\/[^/]+$/.test(path) && name !== 'config');
   const folders = tops.filter((path) => isFolder(path) && !keys.includes(path) && !isSkipped(basename(path), path));
   return [...keys, ...scanFolders({ tops: folders, levels: 6, folders: 2_000, isFound, isSkipped })];
+}
+
+/** Of a repository that the session is in. */
+function isOwnGit(path: string, folder: string): boolean {
+  return path.endsWith('/.git/config') && isWithin(folder, dirname(dirname(path)));
+}
+
+function carriesToken(path: string): boolean {
+  const facts = realFacts(path);
+  if (facts?.isFile() !== true || facts.size > 100_000 || !mayRead(path)) return false;
+  const text = readFileSync(path, 'utf8');
+  return /_auth|_password|_secret|:\/\/[^/\s@]+@/i.test(text) || holdsSecret(text);
 }
 
 /** Where servers of the machine put their sockets beside /run. */
