@@ -233,13 +233,17 @@ class BuiltWalls implements Walls {
     if (this.#facts) return this.#facts;
     const { userHome, dataHome, env, paths, tempRoot } = this.#options;
     const typed = paths.map((path) => ({ path: path.replace(/:ro$/, ''), isRead: path.endsWith(':ro') }));
+    const home = realFacts(userHome) ? realpathSync.native(userHome) : userHome;
+    // What a hand wrote into the file: neither the machine nor, for writing, the home as a whole.
+    const isWhole = (path: string, isRead: boolean) => (isRead ? path === '/' : isWithin(home, path));
     const real = (isRead: boolean) =>
       typed
         .filter((one) => one.isRead === isRead)
         .map(({ path }) => typedPath(path, { cwd: '/', userHome }))
-        .flatMap((path) => (realFacts(path) ? [realpathSync.native(path)] : []));
+        .flatMap((path) => (realFacts(path) ? [realpathSync.native(path)] : []))
+        .filter((path) => !isWhole(path, isRead));
     this.#facts = {
-      userHome: realFacts(userHome) ? realpathSync.native(userHome) : userHome,
+      userHome: home,
       dataHome: realFacts(dataHome) ? realpathSync.native(dataHome) : dataHome,
       path: env.PATH ?? '',
       root: makeRoot(tempRoot, this.#options.clock.now()),

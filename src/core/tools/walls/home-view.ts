@@ -122,12 +122,26 @@ export function besideHome(dataHome: string): readonly string[] {
 
 const NEVER_SCANNED = new Set('node_modules .venv venv target dist build __pycache__ vendor Library snap'.split(' '));
 
+/** Folders of the settings. */
+interface Configured {
+  readonly writable: readonly string[];
+  readonly readable: readonly string[];
+}
+
 /**
- * In what is shown of the home: files named like keys, sockets and pipes. Level by level until the folders that may be looked into are
+ * In what is shown of the home and in folders of the settings: files named like keys, sockets and pipes. Level by level until the folders that may be looked into are
  * used up: what lies deeper is shown.
  */
-export function secretsShown(userHome: string, folder: string): readonly string[] {
-  const tops = entriesOf(userHome).flatMap((name) => (name.startsWith('.') ? [] : [join(userHome, name)]));
+export function secretsShown(
+  { userHome, writable, readable }: Pick<HomeOptions, 'userHome'> & Configured,
+  folder: string,
+): readonly string[] {
+  const ofHome = userHome === '/' ? [] : entriesOf(userHome).filter((name) => !name.startsWith('.'));
+  const shown = ofHome.map((name) => join(userHome, name));
+  const others = [...writable, ...readable].filter(
+    (path) => path !== userHome && !shown.some((one) => isWithin(path, one)),
+  );
+  const tops = [...shown, ...new Set(others)];
   const keys = tops.filter((path) => isSecret(path, userHome));
   const packages = join(userHome, 'go/pkg');
   const isFound = (name: string, path: string) =>

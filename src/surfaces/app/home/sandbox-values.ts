@@ -14,9 +14,14 @@ export function hopelessHost(host: string): string | undefined {
   return isName || isAddress ? undefined : `${host}: it takes \`name\`, \`name:port\` or \`*.name\``;
 }
 
+/** Of this user and of others. */
+const HOMES = /^(?:~|\/root|\/(?:home|Users)(?:\/[^/]+)?)\/$/;
+
 /** Why it opens nothing, or would open everything. */
 export function hopelessPath(path: string): string | undefined {
   const folder = path.replace(/:ro$/, '');
+  if (folder === path && HOMES.test(posix.normalize(`${folder}/`)))
+    return `${path}: a home as a whole is not opened for writing; name a folder in it, or end it with :ro`;
   if (/^~(?:\/|$)/.test(folder)) return undefined;
   if (!folder.startsWith('/')) return `${path}: a path begins with / or ~/`;
   return posix.resolve(folder) === '/' ? `${path}: the whole machine is no folder to open` : undefined;

@@ -21,9 +21,25 @@ describe('sandbox.hosts and sandbox.paths', () => {
   });
 
   it('paths are absolute or in the home, and not everything', () => {
-    for (const path of ['/srv/x', '~/shared', '~/ref:ro', '/srv/x:ro', '~'])
+    for (const path of ['/srv/x', '~/shared', '~/ref:ro', '/srv/x:ro', '~:ro', '/home/me/x'])
       assert.equal(hopelessPath(path), undefined, path);
-    for (const path of ['/', '//', '/..', '/:ro', 'relative', './x', '../x', '~other/x', ':ro'])
+    for (const path of [
+      '/',
+      '//',
+      '/..',
+      '/:ro',
+      'relative',
+      './x',
+      '../x',
+      '~other/x',
+      ':ro',
+      '~',
+      '~/',
+      '~/x/..',
+      '/root',
+      '/home',
+      '/home/me/',
+    ])
       assert.ok(hopelessPath(path)?.startsWith(path), path);
   });
 
