@@ -125,6 +125,7 @@ class BuiltWalls implements Walls {
     // From the look at the folder to the note that it runs nothing may come between: another command could.
     const view = this.#viewFor(session, { machine, enclosure, entry });
     const command = { writable: view.writable, points: view.points };
+    const isShared = this.#running.isShared(folder);
     this.#running.add(command);
     const leave = session.watch.enter(view.fixed, writesOf(enclosure));
     if (session.told.size === 0) for (const name of entriesOf(session.view.privateHome ?? '')) session.told.add(name);
@@ -144,6 +145,7 @@ class BuiltWalls implements Walls {
     const joins = this.#group?.joins === undefined ? {} : { joins: this.#group.joins };
     let isSettled = false;
     return {
+      isShared,
       request: {
         ...request,
         ...joins,
