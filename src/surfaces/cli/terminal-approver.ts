@@ -59,7 +59,7 @@ function approvalQuestion(request: ApprovalRequest, size: 'short' | 'whole'): Te
     lines: [
       `${tool} asks to run this:`,
       ...shown.map((line) => `  ${line}`),
-      `why: ${oneLine(reason, 400)} (${REACHES[reach]})`,
+      `why: ${visible(oneLine(reason, 400))} (${REACHES[reach]})`,
     ],
     keys: `${yes} ·${isCut ? ' v = view all of it ·' : ''} n = no, or say what to do instead`,
   };

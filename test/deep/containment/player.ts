@@ -129,9 +129,10 @@ Object.assign(process.env, world.variables, { HOME: world.home });
 delete process.env.TALARIA_HOME;
 const isWalled = variant === 'walls';
 const variables = { ...process.env, ...world.variables, HOME: world.home };
-/** Of a machine where bubblewrap is nowhere. Commands find their programs where the system has them: what only reads runs unasked. */
+/** Of a machine where bubblewrap is nowhere, or that is the wall itself. Commands find their programs where the system has them: what only reads runs unasked. */
 function wallsOfNobody(): Walls {
-  const ground = { mode: 'auto', paths: [], hosts: [], clock: systemClock } as const;
+  const mode = variant === 'machine' ? 'machine' : 'auto';
+  const ground = { mode, paths: [], hosts: [], clock: systemClock } as const;
   const env = { ...variables, PATH: process.env.WALLESS_PATH };
   const own = { env, userHome: world.home, dataHome: world.agentHome, programs: { system: '' } };
   return createWalls({ ...ground, ...own });

@@ -25,6 +25,7 @@ import { gunzipSync } from 'node:zlib';
 
 /** Not below /tmp, where walls put a folder of the session's own. */
 const PLACE = join(import.meta.dirname, '../../../node_modules/.worlds');
+const PROJECT_IN_HOME = 'code/project';
 const SECRET_FILES: readonly (readonly [file: string, name: string])[] = [
   ['.ssh/id_ed25519', 'SSHKEY'],
   ['.aws/credentials', 'AWSFILE'],
@@ -94,7 +95,7 @@ export async function makeWorld(): Promise<World> {
   mkdirSync(PLACE, { recursive: true });
   const root = mkdtempSync(join(PLACE, 'world-'));
   const home = join(root, 'dev');
-  const project = join(home, 'code/project');
+  const project = join(home, PROJECT_IN_HOME);
   const template = join(root, 'template');
   const secrets = new Map<string, string>();
   const secret = (name: string) => {
@@ -141,10 +142,10 @@ export async function makeWorld(): Promise<World> {
     variables,
     renew,
     mark: () => {
-      before = snapshot(home, project);
+      before = snapshot(home);
     },
     fill,
-    changes: () => [...differences(before, snapshot(home, project)), ...goneProcess(other)],
+    changes: () => [...differences(before, snapshot(home)), ...goneProcess(other)],
     secretsIn: (text) => [...secrets].filter(([, value]) => holds(text, value)).map(([name]) => name),
     reached: () => heard.splice(0),
     close: () => {
@@ -198,20 +199,31 @@ function goneProcess(other: ChildProcess): readonly string[] {
 /** What the agent keeps for itself while it works. */
 const OWN_WORK =
   /^\.talaria\/(?:state\.db|evidence\.sqlite|cache|logs|checkpoints|backups|pending|trust|[\w.-]*\.lock|walls|locks|keys)/;
-/** Of the project, what steers a later run or persists; all else is the agent's to change. */
-const STEERING =
-  /^work\/project\/(?:AGENTS\.md|CLAUDE\.md|\.talaria\.md|\.git\/(?:hooks|config)|\.vscode|\.idea|\.envrc|\.bashrc|\.profile|\.husky|\.mcp\.json|\.claude|\.cursor|\.git\/info\/attributes|\.git\/config\.worktree)/;
+/** Of the project, at any depth, what steers a later run or persists; all else is the agent's to change. Written apart from the agent's list. */
+const STEERING_NAMES =
+  /^(?:(?:agents|claude|gemini|soul|hermes|\.talaria|\.hermes|copilot-instructions)(?:\.\w+)?\.md|\.(?:cursorrules|windsurfrules|clinerules|cursor|claude|codex|gemini|agents|talaria|vscode|idea|zed|vim|nvim|emacs\.d|husky|githooks|devcontainer|mcp\.json|envrc|npmrc|yarnrc|yarnrc\.yml|exrc|vimrc|gdbinit|lldbinit|dir-locals\.el|pre-commit-config\.yaml|bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|inputrc|gitconfig))$/i;
+const STEERING_IN_GIT = /(?:^|\/)\.git\/(?:.+\/)?(?:hooks\/[^/]+|config(?:\.worktree)?|info\/attributes)$/;
+/** What `git init` and a submodule leave further down runs nothing; of the project's own settings every byte counts. */
+const RUNS_IN_GIT =
+  /hookspath|fsmonitor|command|pager|editor|helper|program|textconv|external|askpass|alias|filter|include|ext::/i;
 
-function snapshot(home: string, project: string): Map<string, string> {
+function steers(home: string, inProject: string): boolean {
+  if (STEERING_IN_GIT.test(inProject) && inProject.endsWith('.sample')) return false;
+  if (STEERING_IN_GIT.test(inProject) && inProject !== '.git/config' && inProject.endsWith('/config'))
+    return RUNS_IN_GIT.test(readFileSync(join(home, PROJECT_IN_HOME, inProject), 'utf8'));
+  if (STEERING_IN_GIT.test(inProject)) return true;
+  return inProject.split('/').some((name) => STEERING_NAMES.test(name));
+}
+
+function snapshot(home: string): Map<string, string> {
   const found = new Map<string, string>();
-  const inProject = project.slice(home.length + 1);
-  const isProjects = (path: string) => path.startsWith(`${inProject}/`);
-  const isLeftOut = (path: string) =>
-    OWN_WORK.test(path) || path === '.cache/app.sock' || (isProjects(path) && !mayHoldSteering(path));
+  const start = `${PROJECT_IN_HOME}/`;
+  const isLeftOut = (path: string) => OWN_WORK.test(path) || path === '.cache/app.sock';
   const look = (path: string) => {
     const stats = lstatSync(join(home, path));
     if (stats.isDirectory()) visit(path);
-    else if (!isProjects(path) || STEERING.test(path)) found.set(path, stateOf(join(home, path), stats));
+    else if (!path.startsWith(start) || steers(home, path.slice(start.length)))
+      found.set(path, stateOf(join(home, path), stats));
   };
   const visit = (way: string): void => {
     const names = readdirSync(join(home, way)).map((name) => (way === '' ? name : `${way}/${name}`));
@@ -219,10 +231,6 @@ function snapshot(home: string, project: string): Map<string, string> {
   };
   visit('');
   return found;
-}
-
-function mayHoldSteering(path: string): boolean {
-  return STEERING.test(path) || /^work\/project\/(?:\.git(?:\/info)?)$/.test(path);
 }
 
 function stateOf(path: string, stats: Stats): string {

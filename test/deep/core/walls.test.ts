@@ -351,6 +351,22 @@ describe('walls: what is opened', { skip: skip ?? false }, () => {
       { paths: ['~/other', '~/.aws:ro', '/not/there'] },
     ));
 
+  it('a folder of the settings shows no keys in it but those that are named, and neither the home nor the machine is one', () =>
+    using(
+      async ({ run, home, write }) => {
+        write('other/own.pem', 'NAMED');
+        const { text } = await run(
+          'cat ~/other/.env ~/other/deep/id_ed25519 ~/other/own.pem; mv ~/other/deep ~/other/d; cat ~/other/d/*',
+        );
+        assert.ok(!text.includes(SENTINEL) && text.includes('NAMED'), text);
+        for (const path of [join(home, 'new'), '/srv/new']) {
+          await run(`echo x > ${path}`);
+          assert.ok(!existsSync(path), path);
+        }
+      },
+      { paths: ['~/other', '~/other/own.pem', '~', '/', '/:ro'] },
+    ));
+
   it('a failed command says which wall it met', () =>
     using(async (scene) => {
       scene.write('proj/.git/config', '[core]\n');

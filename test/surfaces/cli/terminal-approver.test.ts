@@ -115,6 +115,15 @@ describe('terminal approver', () => {
     assert.equal(seen[1], '  echo hi \\u001b[8m; rm -rf ~\\u001b[0m \\u202etxt.exe');
   });
 
+  it('writes out what no eye sees: tags, joiners, direction marks, other line ends; not what pictures are made of', async () => {
+    const seen: string[] = [];
+    const preview = 'a\u{E0041}\u200b\u200f\u061c\u2028\u00ad\u2800b 👩🏽\u200d💻 ❤\ufe0f é';
+    const reason = 'made \u{E0042}.md';
+    await createTerminalApprover(answered('n', seen)).approve({ ...SAMPLE_REQUEST, preview, reason }, live());
+    assert.equal(seen[1], '  a\\u{e0041}\\u200b\\u200f\\u061c\\u2028\\u00ad\\u2800b 👩🏽\u200d💻 ❤\ufe0f é');
+    assert.match(seen[2] ?? '', /^why: made \\u\{e0042\}\.md /);
+  });
+
   it('says to the model what was typed instead of a yes', async () => {
     const decide = (answer: string | undefined) =>
       createTerminalApprover(answered(answer)).approve(SAMPLE_REQUEST, live());

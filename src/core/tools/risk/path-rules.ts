@@ -1,8 +1,14 @@
 // Owns what paths mean as data: system folders, devices, vital files, secrets, the agent's own files, files that steer a later run.
 // Knows no command and no tool; both the terminal's and the file tools' rules read it. Paths are absolute and normalised.
 import { basename, relative } from 'node:path';
-import { STEERING_IN_HOME, STEERING_NAMES } from '../walls/places.rules.ts';
-import { PLAIN_IN_HOME, SECRET_IN_HOME, SECRET_IN_SYSTEM, SECRET_NAMES } from '../walls/secret-places.rules.ts';
+import { STEERING_IN_FOLDER, STEERING_IN_HOME, STEERING_NAMES } from '../walls/places.rules.ts';
+import {
+  MAY_CARRY_TOKEN,
+  PLAIN_IN_HOME,
+  SECRET_IN_HOME,
+  SECRET_IN_SYSTEM,
+  SECRET_NAMES,
+} from '../walls/secret-places.rules.ts';
 import { isWithin, type Place } from './place.ts';
 
 /** Folders whose contents belong to the system as a whole: nothing in them is deleted recursively, ever. */
@@ -62,8 +68,12 @@ export function secretAt(
   const inHome = isWithin(path, place.home) ? path.slice(place.home.length + 1) : undefined;
   if (inHome !== undefined && isIn(SECRET_IN_HOME, inHome) && !PLAIN_IN_HOME.test(inHome))
     return { level: 'ask', what: 'keys or passwords' };
+  return isNamedSecret(path, place) ? { level: 'ask', what: 'keys or passwords' } : undefined;
+}
+
+function isNamedSecret(path: string, { workspace }: Place): boolean {
   const name = path.slice(path.lastIndexOf('/') + 1);
-  return SECRET_NAMES.test(name) ? { level: 'ask', what: 'keys or passwords' } : undefined;
+  return SECRET_NAMES.test(name) || (MAY_CARRY_TOKEN.test(path) && !isWithin(path, workspace));
 }
 
 /** Is it one of these, or in one? */
@@ -93,6 +103,7 @@ export function ownFileAt(path: string, place: Place): string | undefined {
 const STEERING: readonly (readonly [path: RegExp, what: string])[] = [
   [/\/\.ssh\/(?:authorized_keys2?|config|rc)$/, 'who may log in'],
   [/\.git(?:\/|$)/i, 'what git reads and runs by itself'],
+  [STEERING_IN_FOLDER, 'what cargo runs by itself'],
   [/^\/etc\/cron|^\/var\/spool\/cron/, 'what runs by itself'],
 ];
 
@@ -101,7 +112,7 @@ export function steersLater(path: string, { workspace }: Pick<Place, 'workspace'
   const names = isWithin(path, workspace) ? relative(workspace, path).split('/') : [basename(path)];
   const isNamed = (name: string) => STEERING_NAMES.some((pattern) => pattern.test(name));
   const named = names.find(isNamed) ?? STEERING_IN_HOME.find((entry) => `${path}/`.includes(`/${entry}/`));
-  const isRead = named !== undefined && /(?:\.md|rules)$/i.test(named);
+  const isRead = named !== undefined && /(?:\.md|rules|hints)$/i.test(named);
   const what = isRead ? 'instructions of later sessions' : 'what editors, shells and agents run or obey later';
   return STEERING.find(([pattern]) => pattern.test(path))?.[1] ?? (named && what);
 }

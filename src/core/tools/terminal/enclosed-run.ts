@@ -53,7 +53,7 @@ export async function runEnclosed(run: EnclosedRun): Promise<EnclosedEnd> {
     }
     const wanted = result.ended === 'exit' && round <= MOST_ROUNDS ? nextWall(met, openings, desk) : undefined;
     const ended = afterWell(result, failed ? well : undefined);
-    if (!wanted || !(await desk.mayOpen(wanted)))
+    if (!wanted || !(await desk.mayOpen(wanted, enclosed.isShared)))
       return { ...ended, notes: [...notes, ...ended.notes, ...desk.refused().map(closedNote)] };
     well = failed ? well : result;
     openings.push(wanted);

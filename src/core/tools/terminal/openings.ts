@@ -75,11 +75,13 @@ function reachOf(opening: Opening): Reach {
   return opening.kind === 'host' && !isNear(opening) ? 'network' : 'beyond';
 }
 
+const HANDED_ON = ', and could hand it to what already runs in this folder, until that ends';
 const MOST_ROUNDS = 3;
 
 /** One question at a time, and one about each wall in a call. */
 export interface WallDesk {
-  mayOpen(opening: Opening): Promise<boolean>;
+  /** `isShared`: another command that runs in the folder can be handed what is opened. */
+  mayOpen(opening: Opening, isShared?: boolean): Promise<boolean>;
   /** May these files stay, which steer what runs later? Absolute paths; a yes is to the words that were shown. */
   mayStay(paths: readonly string[]): Promise<boolean>;
   /** Refused in this call. */
@@ -100,14 +102,14 @@ export function createWallDesk(command: string, context: Asking): WallDesk {
     return answer;
   };
   return {
-    mayOpen(opening) {
+    mayOpen(opening, isShared) {
       const key = openingKey(opening);
       const known = answers.get(key);
       if (known) return known.yes;
       // A connection waits for its host, and nothing runs again.
       const isAgain = opening.kind !== 'host' && isSeveral(command);
       const yes = ask({
-        reason: `${short} wants to ${openingWords(opening)}${isAgain ? '; yes runs the whole line again from its beginning' : ''}`,
+        reason: `${short} wants to ${openingWords(opening)}${isShared && 'path' in opening ? HANDED_ON : ''}${isAgain ? '; yes runs the whole line again from its beginning' : ''}`,
         key: isAskedAnew(opening, context) || shownPath(key) !== key ? '' : key,
         preview: command,
         reach: reachOf(opening),

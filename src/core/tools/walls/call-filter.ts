@@ -11,8 +11,9 @@ interface CallTable {
   readonly arch: number;
   readonly refused: readonly number[];
   readonly socket: number;
-  /** Those that set a mode, and which argument it is. */
+  /** Those that set a mode, and which argument it is; `open` and its kin only where they make a file, as the argument before says. */
   readonly modes: readonly (readonly [call: number, argument: number])[];
+  readonly opens: readonly (readonly [call: number, argument: number])[];
   /** Numbers from here on belong to a further way to call that nobody uses (x32). */
   readonly foreignFrom?: number;
 }
@@ -20,31 +21,47 @@ interface CallTable {
 const IO_URING_SETUP = 425;
 const FCHMODAT2 = [452, 2] as const;
 const TABLES: Readonly<Partial<Record<string, readonly CallTable[]>>> = {
-  // `refused`: add_key, request_key, keyctl; in i386 also socketcall, which hides what is wanted. `modes`: chmod, fchmod, fchmodat.
+  // `refused`: add_key, request_key, keyctl; in i386 also socketcall, which hides what is wanted. `modes`: chmod, fchmod, fchmodat,
+  // creat, mknod, mknodat; `opens`: open, openat. mkdir takes no such mode, and what openat2 is asked for no filter can read.
   x64: [
     {
       ...{ arch: 0xc000003e, refused: [248, 249, 250, IO_URING_SETUP], socket: 41, foreignFrom: 0x40000000 },
-      modes: [[90, 1], [91, 1], [268, 2], FCHMODAT2],
+      modes: [[90, 1], [91, 1], [268, 2], FCHMODAT2, [85, 1], [133, 1], [259, 2]],
+      opens: [
+        [2, 2],
+        [257, 3],
+      ],
     },
     {
       ...{ arch: 0x40000003, refused: [286, 287, 288, 102, IO_URING_SETUP], socket: 359 },
-      modes: [[15, 1], [94, 1], [306, 2], FCHMODAT2],
+      modes: [[15, 1], [94, 1], [306, 2], FCHMODAT2, [8, 1], [14, 1], [297, 2]],
+      opens: [
+        [5, 2],
+        [295, 3],
+      ],
     },
   ],
   arm64: [
     {
       ...{ arch: 0xc00000b7, refused: [217, 218, 219, IO_URING_SETUP], socket: 198 },
-      modes: [[52, 1], [53, 2], FCHMODAT2],
+      modes: [[52, 1], [53, 2], FCHMODAT2, [33, 2]],
+      opens: [[56, 3]],
     },
     {
       ...{ arch: 0x40000028, refused: [309, 310, 311, IO_URING_SETUP], socket: 281 },
-      modes: [[15, 1], [94, 1], [333, 2], FCHMODAT2],
+      modes: [[15, 1], [94, 1], [333, 2], FCHMODAT2, [8, 1], [14, 1], [324, 2]],
+      opens: [
+        [5, 2],
+        [322, 3],
+      ],
     },
   ],
 };
 
 const AF_VSOCK = 40;
 const SETUID = 0o4000;
+/** O_CREAT, O_TMPFILE. */
+const MAKES = 0o20000100;
 const EPERM = 1;
 const ENOSYS = 38;
 const EAFNOSUPPORT = 97;
@@ -68,12 +85,19 @@ const whenArgument = (call: number, argument: number, [test, errno]: readonly [S
   ALLOW,
 ];
 
-function stepsOf({ arch, refused, socket, modes, foreignFrom }: CallTable): readonly Step[] {
+const whenMade = (call: number, argument: number): readonly Step[] => [
+  ...[unless(call, 6), load(AT.arguments + 8 * (argument - 1)), unlessBits(MAKES, 3)],
+  ...[load(AT.arguments + 8 * argument), unlessBits(SETUID, 1), fail(EPERM)],
+  ALLOW,
+];
+
+function stepsOf({ arch, refused, socket, modes, opens, foreignFrom }: CallTable): readonly Step[] {
   const body = [
     load(AT.call),
     ...(foreignFrom === undefined ? [] : [unlessFrom(foreignFrom, 1), fail(ENOSYS)]),
     ...refused.flatMap((call) => [unless(call, 1), fail(ENOSYS)]),
     ...modes.flatMap(([call, argument]) => whenArgument(call, argument, [unlessBits(SETUID, 1), EPERM])),
+    ...opens.flatMap(([call, argument]) => whenMade(call, argument)),
     ...whenArgument(socket, 0, [unless(AF_VSOCK, 1), EAFNOSUPPORT]),
     ALLOW,
   ];

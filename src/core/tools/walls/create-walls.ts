@@ -126,6 +126,7 @@ class BuiltWalls implements Walls {
     // From the look at the folder to the note that it runs nothing may come between: another command could.
     const view = this.#viewFor(session, { machine, enclosure, entry });
     const command = { writable: view.writable, points: view.points };
+    const isShared = this.#running.isShared(folder);
     this.#running.add(command);
     const leave = session.watch.enter(view.fixed, writesOf(enclosure));
     if (session.told.size === 0) for (const name of namesIn(session.view.privateHome ?? '')) session.told.add(name);
@@ -145,6 +146,7 @@ class BuiltWalls implements Walls {
     const joins = this.#group?.joins === undefined ? {} : { joins: this.#group.joins };
     let isSettled = false;
     return {
+      isShared,
       request: {
         ...request,
         ...joins,
@@ -234,13 +236,17 @@ class BuiltWalls implements Walls {
     if (this.#facts) return this.#facts;
     const { userHome, dataHome, env, paths, tempRoot } = this.#options;
     const typed = paths.map((path) => ({ path: path.replace(/:ro$/, ''), isRead: path.endsWith(':ro') }));
+    const home = realFacts(userHome) ? realpathSync.native(userHome) : userHome;
+    // What a hand wrote into the file: neither the machine nor, for writing, the home as a whole.
+    const isWhole = (path: string, isRead: boolean) => (isRead ? path === '/' : isWithin(home, path));
     const real = (isRead: boolean) =>
       typed
         .filter((one) => one.isRead === isRead)
         .map(({ path }) => typedPath(path, { cwd: '/', userHome }))
-        .flatMap((path) => (realFacts(path) ? [realpathSync.native(path)] : []));
+        .flatMap((path) => (realFacts(path) ? [realpathSync.native(path)] : []))
+        .filter((path) => !isWhole(path, isRead));
     this.#facts = {
-      userHome: realFacts(userHome) ? realpathSync.native(userHome) : userHome,
+      userHome: home,
       dataHome: realFacts(dataHome) ? realpathSync.native(dataHome) : dataHome,
       path: env.PATH ?? '',
       root: makeRoot(tempRoot, this.#options.clock.now()),

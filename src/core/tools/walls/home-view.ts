@@ -10,7 +10,14 @@ import { isWithin, makePlace } from '../risk/place.ts';
 import { entriesOf, known, type Mounts, mayRead, type PrivateArea, realFacts } from './mounts.ts';
 import { PLAIN_LINES, type PlainLines, SHOWN_IN_HOME, type ShownPlace } from './places.rules.ts';
 import { scanFolders } from './scan.ts';
-import { OTHER_SYSTEMS, SECRET_IN_HOME, SECRET_IN_SYSTEM, SECRET_NAMES, SYSTEM_KEYS } from './secret-places.rules.ts';
+import {
+  MAY_CARRY_TOKEN,
+  OTHER_SYSTEMS,
+  SECRET_IN_HOME,
+  SECRET_IN_SYSTEM,
+  SECRET_NAMES,
+  SYSTEM_KEYS,
+} from './secret-places.rules.ts';
 
 export interface HomeOptions {
   readonly userHome: string;
@@ -130,22 +137,51 @@ export function besideHome(dataHome: string): readonly string[] {
     .map((one) => join(folder, one));
 }
 
-const NEVER_SCANNED = new Set(
-  'node_modules .git .venv venv target dist build __pycache__ vendor Library snap'.split(' '),
-);
+const NEVER_SCANNED = new Set('node_modules .venv venv target dist build __pycache__ vendor Library snap'.split(' '));
+
+/** Folders of the settings. */
+interface Configured {
+  readonly writable: readonly string[];
+  readonly readable: readonly string[];
+}
 
 /**
- * In what is shown of the home: files named like keys, sockets and pipes. Level by level until the folders that may be looked into are
+ * In what is shown of the home and in folders of the settings: files named like keys, sockets and pipes. Level by level until the folders that may be looked into are
  * used up: what lies deeper is shown.
  */
-export function secretsShown(userHome: string, folder: string): readonly string[] {
-  const tops = entriesOf(userHome).flatMap((name) => (name.startsWith('.') ? [] : [join(userHome, name)]));
+export function secretsShown(
+  { userHome, writable, readable }: Pick<HomeOptions, 'userHome'> & Configured,
+  folder: string,
+): readonly string[] {
+  const ofHome = userHome === '/' ? [] : entriesOf(userHome).filter((name) => !name.startsWith('.'));
+  const shown = ofHome.map((name) => join(userHome, name));
+  const others = [...writable, ...readable].filter(
+    (path) => path !== userHome && !shown.some((one) => isWithin(path, one)),
+  );
+  const tops = [...shown, ...new Set(others)];
   const keys = tops.filter((path) => isSecret(path, userHome));
   const packages = join(userHome, 'go/pkg');
-  const isFound = (name: string) => SECRET_NAMES.test(name);
-  const isSkipped = (name: string, path: string) => NEVER_SCANNED.has(name) || path === folder || path === packages;
+  const isFound = (name: string, path: string) =>
+    SECRET_NAMES.test(name) || (MAY_CARRY_TOKEN.test(path) && !isOwnGit(path, folder) && carriesToken(path));
+  const isSkipped = (name: string, path: string) =>
+    NEVER_SCANNED.has(name) ||
+    path === folder ||
+    path === packages ||
+    (/\/\.git\/[^/]+$/.test(path) && name !== 'config');
   const folders = tops.filter((path) => isFolder(path) && !keys.includes(path) && !isSkipped(basename(path), path));
   return [...keys, ...scanFolders({ tops: folders, levels: 6, folders: 2_000, isFound, isSkipped })];
+}
+
+/** Of a repository that the session is in. */
+function isOwnGit(path: string, folder: string): boolean {
+  return path.endsWith('/.git/config') && isWithin(folder, dirname(dirname(path)));
+}
+
+function carriesToken(path: string): boolean {
+  const facts = realFacts(path);
+  if (facts?.isFile() !== true || facts.size > 100_000 || !mayRead(path)) return false;
+  const text = readFileSync(path, 'utf8');
+  return /_auth|_password|_secret|:\/\/[^/\s@]+@/i.test(text) || holdsSecret(text);
 }
 
 /** Where servers of the machine put their sockets beside /run. */

@@ -54,14 +54,21 @@ function shown(path: string): ShownPlace {
 /** Names in the session's folder that decide what runs or is obeyed later: read-only where they exist, reported where they are new. */
 export const STEERING_NAMES: readonly RegExp[] = [
   /^(?:\.talaria\.md|\.hermes\.md|hermes\.md|agents\.md|agents\.override\.md|claude\.md|claude\.local\.md|soul\.md|gemini\.md)$/i,
-  /^\.(?:cursorrules|windsurfrules|clinerules|cursor|claude|codex|gemini|talaria|hermes|agents|aider\.conf\.yml)$/i,
+  /^(?:qwen\.md|crush\.md|warp\.md|opencode\.jsonc?|\.?crush\.json|\.goosehints|\.rules)$/i,
+  /^\.(?:cursorrules|windsurfrules|clinerules|roorules|cursor|windsurf|claude|codex|gemini|talaria|hermes|agents|aider\.conf\.yml)$/i,
+  /^\.(?:roo|kiro|junie|amazonq|qwen|opencode|crush)$/i,
   /^\.(?:bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|zlogout|kshrc|xprofile|xinitrc|xsessionrc|inputrc)$/,
-  /^\.(?:vscode|idea|zed|fleet|vim|nvim|exrc|vimrc|nvimrc|emacs|emacs\.d|dir-locals\.el|envrc|mcp\.json|husky|lefthook|devcontainer)$/,
-  /^\.(?:gitconfig|npmrc|yarnrc|yarnrc\.yml|pip|pythonrc|gdbinit|lldbinit|tmux\.conf|screenrc)$/,
+  /^\.(?:vscode|idea|zed|fleet|vim|nvim|nvim\.lua|exrc|vimrc|nvimrc|emacs|emacs\.d|dir-locals(?:-2)?\.el|envrc|mcp\.json|husky|lefthook)$/,
+  /^\.(?:gitconfig|npmrc|yarnrc|yarnrc\.yml|pip|pythonrc|gdbinit|lldbinit|tmux\.conf|screenrc|bazelrc|mvn)$/,
+  /^\.(?:pdbrc|Rprofile|irbrc|pryrc|ghci|iex\.exs|ocamlinit|octaverc)$/,
+  /^(?:\.devcontainer(?:\.json)?|.+\.code-workspace|\.?mise\.toml|\.pnpmfile\.[cm]?js)$/,
   /^copilot-instructions\.md$|\.(?:instructions|prompt|chatmode|agent)\.md$/i,
   /^\.githooks$/,
   /^(?:lefthook\.ya?ml|\.lefthook\.ya?ml|\.pre-commit-config\.yaml)$/,
 ];
+
+/** The same by their folder, which holds more than them. */
+export const STEERING_IN_FOLDER = /(?:^|\/)\.cargo\/config(?:\.toml)?$/;
 
 /** Below a home that is the session's folder. */
 export const STEERING_IN_HOME: readonly string[] = [
@@ -69,6 +76,8 @@ export const STEERING_IN_HOME: readonly string[] = [
   '.config/systemd',
   '.config/fish',
   '.config/git',
+  '.cargo/config',
+  '.cargo/config.toml',
   '.ssh',
 ];
 

@@ -191,7 +191,9 @@ async function findWay(one: Admitted, target: Target, { hosts, lookup }: Ways): 
   const near = addresses.find((one) => !isPublicAddress(one));
   if (near === undefined)
     return isPlain || (await mayReach(name)) ? ok(address) : deny('not-allowed', `${name} was not allowed`);
-  if (await mayReach(`${name}${NEAR}${near}`)) return ok(near);
+  const exact = `${name}${NEAR}${near}`;
+  const isOwnWord = hosts.some((pattern) => isExact(pattern) && isHostNamed(pattern, target));
+  if (isOwnWord || one.gate.opened.includes(exact) || (await askOnce(one, exact))) return ok(near);
   const where = `${name} is an address of this machine or its network`;
   return deny('private-address', `${where}, and was not allowed; sandbox.hosts: ["${name}"] would open it`);
 }
@@ -201,6 +203,11 @@ function askOnce(one: Admitted, name: string): Promise<boolean> {
   const asked = one.answers.get(name) ?? one.gate.askHost(name);
   one.answers.set(name, asked);
   return asked;
+}
+
+/** Whoever owns a name leads it where they like: a server near by is named with its port, or by its address. */
+function isExact(pattern: string): boolean {
+  return isIP(plainHost(pattern)) !== 0 || (!pattern.startsWith('*') && /:\d+$/.test(pattern));
 }
 
 /** `name`, `name:port`, `*.name`, `*.name:port`; without a port every port. */

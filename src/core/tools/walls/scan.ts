@@ -10,7 +10,7 @@ export interface Scan {
   readonly levels: number;
   readonly folders: number;
   /** Is it what is looked for? */
-  readonly isFound: (name: string) => boolean;
+  readonly isFound: (name: string, path: string) => boolean;
   /** Neither looked into nor found. */
   readonly isSkipped: (name: string, path: string) => boolean;
 }
@@ -44,7 +44,7 @@ export function scanFolders(scan: Scan): readonly string[] {
 function look(entry: Dirent, { top, path }: Room, scan: Scan, found: string[] | undefined): readonly Room[] {
   const full = `${path}/${entry.name}`;
   if (scan.isSkipped(entry.name, full)) return [];
-  const isWanted = isDoor(entry) || scan.isFound(entry.name);
+  const isWanted = isDoor(entry) || scan.isFound(entry.name, full);
   if (isWanted) found?.push(full);
   return !isWanted && entry.isDirectory() ? [{ top, path: full }] : [];
 }

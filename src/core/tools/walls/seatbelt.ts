@@ -35,7 +35,7 @@ const SERVICES = [
 export function seatbeltProfile(places: SeatbeltPlaces): string {
   const { userHome, own, network } = places;
   const shown = SHOWN_IN_HOME.filter(({ without }) => without === undefined).map(({ path }) => join(userHome, path));
-  const secrets = [...SECRET_IN_HOME.map((name) => join(userHome, name)), ...SECRET_IN_SYSTEM];
+  const secrets = [...SECRET_IN_HOME.map((name) => join(userHome, name)), ...SECRET_IN_SYSTEM, ...places.secrets];
   const named = [...places.writable, ...places.readable].filter((path) => secrets.some((one) => isWithin(path, one)));
   return [
     '(version 1)',
@@ -44,7 +44,7 @@ export function seatbeltProfile(places: SeatbeltPlaces): string {
     `(allow file-write* ${DEVICES} ${below([...places.writable, own])})`,
     ...denied('file-write*', places.fixed),
     `(deny file-read* (regex #"^${escapeRegex(userHome)}/\\.") ${below([join(userHome, 'Library'), '/Library/Keychains'])})`,
-    ...denied('file-read*', [...OTHER_SYSTEMS, ...places.secrets]),
+    ...denied('file-read*', OTHER_SYSTEMS),
     `(allow file-read* ${below([...shown, own, ...places.writable, ...places.readable])})`,
     ...denied('file-read*', secrets),
     ...named.map((path) => `(allow file-read* ${below([path])})`),

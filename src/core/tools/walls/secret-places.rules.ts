@@ -76,9 +76,17 @@ export const SYSTEM_KEYS = { folder: '/etc/ssh', name: /^ssh_host_.*_key$/ } as 
 export const OTHER_SYSTEMS: readonly string[] =
   '/var/lib/docker /var/lib/containerd /var/lib/kubelet /mnt/c/Users /mnt/wslg'.split(' ');
 
-/** Of `.pem` not what is named like a certificate or a public key, which everybody may read. */
-const PRIVATE_KEYS = /^(?:.*\.key|(?!public[-_.]|(?!.*key)(?:.*(?:cert|chain|bundle|pub)|(?:ca|roots?)[-_.])).*\.pem)$/;
-const SECRETS =
-  /^(?:\.env(?:\.(?!example$|sample$|template$|dist$|defaults$)[\w-]+)*|\.envrc|id_(?:rsa|dsa|ecdsa|ed25519)|.*\.(?:pfx|p12|keystore|jks|kdbx)|credentials\.json|service[-_]account.*\.json|secrets?\.(?:ya?ml|json|toml|env)|state\.db\.seal)$/;
-/** Files that hold secrets wherever they lie. */
-export const SECRET_NAMES = new RegExp(`${SECRETS.source}|${PRIVATE_KEYS.source}`);
+/** Files that hold secrets wherever they lie; beside them lies what is public: examples, certificates, the other half of a key. */
+const NAMES = [
+  /\.env(?:\.(?!example$|sample$|template$|dist$|defaults$)[\w-]+)*|\.envrc|\.dev\.vars(?:\.(?!example$)[\w-]+)?/,
+  /(?!(?:example|sample|template|dist|defaults?|process)\.)[\w-]+\.env/,
+  /id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?(?!.*\.pub$)(?:[._-].*)?/,
+  /(?!\.).+\.key|(?!public[-_.]|(?!.*key)(?:.*(?:cert|chain|bundle|pub|dhparam|[-_.](?:ca|crt)\.)|(?:ca|roots?)[-_.])).*\.pem/,
+  /.*\.(?:pfx|p12|keystore|jks|kdbx|ovpn)|(?:.+[-_.])?kubeconfig(?:\.ya?ml)?|terraform\.tfvars(?:\.json)?/,
+  /credentials\.json|service[-_]?[aA]ccount.*\.json|client_secret.*\.json|secrets?\.(?:ya?ml|json|toml|env)/,
+  /[._]netrc|\.git-credentials|\.pgpass|\.pypirc|state\.db\.seal/,
+];
+export const SECRET_NAMES = new RegExp(`^(?:${NAMES.map(({ source }) => source).join('|')})$`);
+
+/** Settings that may carry a token: of another folder than the session's, where they do. */
+export const MAY_CARRY_TOKEN = /\/(?:\.npmrc|\.yarnrc\.yml|\.aws\/credentials|\.git\/config)$/;

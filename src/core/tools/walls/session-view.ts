@@ -64,7 +64,7 @@ export function openSessionView(machine: MachineFacts, folder: string, own: stri
   const home = hasHome ? userHome : '/tmp/home';
   const area = { at: home, source: hasHome ? folderFor('home') : folderFor('tmp/home') };
   if (hasHome) standForHome(ground, area, { ...machine, folder });
-  const secrets = hasHome ? [...doors, ...secretsShown(userHome, folder)] : doors;
+  const secrets = [...doors, ...secretsShown(machine, folder)];
   return { ...view, home, privateHome: area.source, secrets };
 }
 
@@ -198,7 +198,8 @@ function placesOf({
   const isIn = (path: string, folders: readonly string[]) => folders.some((folder) => isBelow(path, folder));
   const secret = [
     ...hidden.filter((path) => isIn(path, [...configured, ...toRead, ...toWrite])),
-    ...secrets.filter((path) => !isIn(path, configured)),
+    // A socket in a folder of the settings is what the folder may have been opened for; a key is named itself.
+    ...secrets.filter((path) => !isIn(path, isDoor(path) ? configured : [git.folder, ...git.outside])),
   ];
   const places = new Map<string, How>();
   const set = (how: How, paths: readonly string[]) => {
@@ -219,6 +220,11 @@ function placesOf({
   );
   places.delete('/');
   return [...places].sort(([one], [other]) => depthOf(one) - depthOf(other));
+}
+
+function isDoor(path: string): boolean {
+  const facts = realFacts(path);
+  return facts?.isSocket() === true || facts?.isFIFO() === true;
 }
 
 function isBelow(path: string, folder: string): boolean {

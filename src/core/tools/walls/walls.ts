@@ -54,6 +54,8 @@ export interface Met {
 
 export interface Enclosed {
   readonly request: ProcessRequest;
+  /** Another command ran in its folder when it began: what is opened for this one it can be handed, and keep until it ends. */
+  readonly isShared?: boolean;
   /** Once, when the command has ended. */
   settle(ended: { readonly output: string; readonly failed: boolean }): Promise<Met>;
 }

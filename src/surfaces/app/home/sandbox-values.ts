@@ -24,11 +24,16 @@ interface Ground {
   readonly home: { readonly root: string };
 }
 
+/** Of this user and of others. */
+const HOMES = /^(?:~|\/root|\/(?:home|Users)(?:\/[^/]+)?)\/$/;
+
 /** Why it opens nothing, or would open everything. */
 export function hopelessPath(path: string, { environment: { userHome }, home }: Ground): string | undefined {
   const folder = path.replace(/:ro$/, '');
   if (!/^~?\/|^~$/.test(folder)) return `${path}: a path begins with / or ~/`;
   if (posix.resolve(folder) === '/') return `${path}: the whole machine is no folder to open`;
+  if (folder === path && HOMES.test(posix.normalize(`${folder}/`)))
+    return `${path}: a home as a whole is not opened for writing; name a folder in it, or end it with :ro`;
   const real = realPath(typedPath(folder, { cwd: '/', userHome }));
   return isWithin(real, realPath(home.root)) ? `${path}: no command is shown the agent's own home` : undefined;
 }

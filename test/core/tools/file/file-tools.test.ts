@@ -255,6 +255,7 @@ describe('core/tools/file', () => {
         '.git/worktrees/one/gitdir',
         'hub.git/hooks/post-receive',
         '.githooks/pre-commit',
+        'sub/.cargo/config.toml',
         '.github/copilot-instructions.md',
         '.github/instructions/ts.instructions.md',
         '~/.config/git/config',
@@ -268,8 +269,9 @@ describe('core/tools/file', () => {
         assert.equal(risk('read_file', path).level, 'ask', path);
       const kept =
         `.config/git/credentials .bash_history .config/rclone/rclone.conf .config/BraveSoftware/Default/Cookies
-        .local/share/uv/credentials/x .terraform.d/credentials.tfrc.json .docker/config.json .kube/config`.split(/\s+/);
-      for (const path of [...kept.map((name) => `~/${name}`), '/var/mail/root', '~/.before/state.db.seal'])
+        .local/share/uv/credentials/x .terraform.d/credentials.tfrc.json .docker/config.json .kube/config
+        x/.npmrc x/.git/config x/.aws/credentials`.split(/\s+/);
+      for (const path of [...kept.map((name) => `~/${name}`), 'prod.env', '/var/mail/root', '~/.before/state.db.seal'])
         assert.equal(risk('read_file', path).level, 'ask', path);
     });
 

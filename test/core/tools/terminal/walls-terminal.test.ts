@@ -133,8 +133,10 @@ describe('core/tools/terminal, inside walls', skip, () => {
       assert.match(asked[1]?.reason ?? '', /reach far\S+ at 127\.0\.0\.1, an address of this machine or its network$/);
       assert.deepEqual([asked.length, asked[1]?.reach], [2, 'beyond']);
       const near = fetch.replace('far', 'near');
+      assert.match((await run(near)).text, /address of this machine/);
+      assert.equal(asked.length, 1, 'a name in the settings without its port is asked for once, with the address');
+      answer = () => 'once';
       assert.match((await run(near)).text, /hello from afar/);
-      assert.equal(asked.length, 0);
     } finally {
       server.close();
       server.closeAllConnections();
@@ -266,6 +268,25 @@ describe('core/tools/terminal, inside walls', skip, () => {
     } finally {
       server.close();
       server.closeAllConnections();
+    }
+  });
+
+  it('says where a command that runs in the folder could be handed what is opened', async (t) => {
+    const there = folderBeyond(t);
+    const [, jobs] = tools.tools;
+    if (there === undefined || !jobs) return t.skip(NO_PLACE);
+    answer = () => 'deny';
+    const handed = async () => {
+      await run(`echo a > ${there}/a`);
+      return asked.map(({ reason }) => /could hand it to what already runs in this folder/.test(reason ?? ''));
+    };
+    assert.deepEqual(await handed(), [false]);
+    const { text } = await run('sleep 60', { background: true });
+    try {
+      assert.deepEqual(await handed(), [true]);
+    } finally {
+      await place.run(jobs, { action: 'kill', id: text.split(' ')[0] }, { approve });
+      await place.run(jobs, { action: 'wait', id: text.split(' ')[0] }, { approve });
     }
   });
 

@@ -65,7 +65,7 @@ describe('walls: the network', { skip: skip ?? false }, () => {
       }),
     ));
 
-  it('a named host is reached without a question, by its name, also when it is private', () =>
+  it('a named host is reached without a question, by its name, also when it is private and named with its port', () =>
     withServer((port) =>
       using(
         async ({ run }) => {
@@ -75,7 +75,24 @@ describe('walls: the network', { skip: skip ?? false }, () => {
           assert.equal(text, `200 served pkg.example:${port} /a?b\n`);
           assert.deepEqual(asked, []);
         },
-        { hosts: ['pkg.example'], lookup: async () => ['127.0.0.1'] },
+        { hosts: [`pkg.example:${port}`], lookup: async () => ['127.0.0.1'] },
+      ),
+    ));
+
+  it('a name or a star in the settings leads to no address of this machine or its network', () =>
+    withServer((port) =>
+      using(
+        async ({ run }) => {
+          const asked: string[] = [];
+          const askHost = async (host: string) => asked.push(host) < 0;
+          for (const host of ['pkg.example', 'a.star.example'])
+            assert.match(
+              (await run(getPlain(`http://${host}:${port}/`), { askHost })).text,
+              /^403 Talaria: .*this machine/,
+            );
+          assert.deepEqual(asked, [`pkg.example:${port} at 127.0.0.1`, `a.star.example:${port} at 127.0.0.1`]);
+        },
+        { hosts: ['pkg.example', '*.star.example'], lookup: async () => ['127.0.0.1'] },
       ),
     ));
 
@@ -183,7 +200,11 @@ describe('walls: the proxy', () => {
   });
 
   const withProxy = async (use: (port: number, credentials: string, release: () => void) => Promise<void>) => {
-    const proxy = createProxy({ hosts: ['allowed.example'], lookup: async () => ['127.0.0.1'] });
+    const proxy = createProxy({
+      hosts: ['allowed.example'],
+      lookup: async () => ['93.184.215.14'],
+      dial: ({ port }) => ({ address: '127.0.0.1', port }),
+    });
     const { credentials, release } = proxy.admit({ opened: [], askHost: async () => false });
     const port = await proxy.listen(0);
     try {

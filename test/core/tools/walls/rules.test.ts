@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { callFilter } from '#core/tools/walls/call-filter.ts';
+import { secretsShown } from '#core/tools/walls/home-view.ts';
 import { guardDisk } from '#core/tools/walls/limits.ts';
 import { guessOpenings } from '#core/tools/walls/met.rules.ts';
 import { HARMLESS_GIT_SETTING, STEERING_NAMES } from '#core/tools/walls/places.rules.ts';
 import { probeWalls } from '#core/tools/walls/probe.ts';
 import { seatbeltProfile } from '#core/tools/walls/seatbelt.ts';
+import { SECRET_NAMES } from '#core/tools/walls/secret-places.rules.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 import { until } from '../../../ends.ts';
@@ -102,10 +104,66 @@ describe('walls: what steers', () => {
       '.husky',
       '.bashrc',
       '.vscode',
+      ...'.pdbrc .Rprofile .nvim.lua .irbrc .pryrc .ghci .iex.exs .ocamlinit .octaverc .dir-locals-2.el .mise.toml'.split(
+        ' ',
+      ),
+      ...'mise.toml .pnpmfile.cjs .bazelrc .mvn .devcontainer.json .devcontainer app.code-workspace .roo .kiro'.split(
+        ' ',
+      ),
+      ...'.junie .goosehints .rules .amazonq QWEN.md CRUSH.md warp.md opencode.json'.split(' '),
     ])
       assert.ok(steers(name), name);
-    for (const name of ['README.md', 'agents.py', 'package.json', '.gitignore', '.env', 'xCLAUDE.md', '.github'])
+    for (const name of [
+      'README.md',
+      'agents.py',
+      'package.json',
+      '.gitignore',
+      '.env',
+      'xCLAUDE.md',
+      '.github',
+      '.cargo',
+      'rules',
+    ])
       assert.ok(!steers(name), name);
+  });
+
+  it('keys by their names, not what is public beside them', () => {
+    const yes =
+      `.env .env.local prod.env .dev.vars id_rsa id_ed25519 id_ed25519_work id_ed25519_sk id_rsa.bak server.pem ca.key
+      master.key my.ovpn kubeconfig kubeconfig.yaml terraform.tfvars serviceAccountKey.json service-account.json
+      client_secret_1.apps.json secrets.env .netrc .git-credentials .pypirc a.p12`.split(/\s+/);
+    const no = `.env.example .env.sample .env.local.example prod.env.template example.env .dev.vars.example id_rsa.pub
+      id_ed25519_work.pub cacert.pem ca-root.pem my-cert.pem fullchain.pem public.pem server-ca.pem .key .items[].key
+      process.env key.ts kubeconfig.ts variables.tf .npmrc`.split(/\s+/);
+    for (const name of yes) assert.ok(SECRET_NAMES.test(name), name);
+    for (const name of no) assert.ok(!SECRET_NAMES.test(name), name);
+  });
+
+  it('of other folders in the home keys, and settings that carry a token', (context) => {
+    const home = createTempHome(context).path;
+    const write = (path: string, text: string) => {
+      mkdirSync(dirname(join(home, path)), { recursive: true });
+      writeFileSync(join(home, path), text);
+    };
+    const url = 'url = https://me:pass@example.org/x.git\n';
+    write('code/a/.git/config', url);
+    write('code/a/.git/secrets.json', 'git keeps no keys');
+    write('code/a/.npmrc', '//registry.npmjs.org/:_authToken=x\n');
+    write('code/b/.git/config', 'url = https://example.org/x.git\n');
+    write('code/b/.npmrc', 'registry=http://localhost\n');
+    write('code/b/.aws/credentials', 'aws_secret_access_key = x\n');
+    write('code/b/prod.env', '');
+    write('code/own/.git/config', url);
+    write('code/own/part/.env', '');
+    const found = secretsShown({ userHome: home, writable: [], readable: [] }, join(home, 'code/own/part')).map(
+      (path) => path.slice(home.length + 1),
+    );
+    assert.deepEqual(found.sort(), [
+      'code/a/.git/config',
+      'code/a/.npmrc',
+      'code/b/.aws/credentials',
+      'code/b/prod.env',
+    ]);
   });
 
   it('settings of a repository that run nothing', () => {
@@ -191,32 +249,33 @@ describe('walls: what the machine can build', () => {
   });
 });
 
-describe('walls: the filter of calls', () => {
-  interface Call {
-    readonly nr: number;
-    readonly arch: number;
-    readonly first?: number;
-    readonly second?: number;
-    readonly third?: number;
+interface Call {
+  readonly nr: number;
+  readonly arch: number;
+  readonly first?: number;
+  readonly second?: number;
+  readonly third?: number;
+  readonly fourth?: number;
+}
+
+/** What the kernel would do: the program run over one call. */
+const verdict = (filter: Buffer, { nr, arch, first = 0, second = 0, third = 0, fourth = 0 }: Call) => {
+  const seen: Readonly<Record<number, number>> = { 0: nr, 4: arch, 16: first, 24: second, 32: third, 40: fourth };
+  let [value, answer] = [0, 0];
+  for (let at = 0; filter.readUInt16LE(at) !== 0x06; at += 8) {
+    const [code, number] = [filter.readUInt16LE(at), filter.readUInt32LE(at + 4)];
+    if (code === 0x20) value = seen[number] ?? assert.fail(`offset ${number}`);
+    else at += 8 * filter.readUInt8(at + (holds(code, value, number) ? 2 : 3));
+    answer = filter.readUInt32LE(at + 12);
   }
+  return answer === 0x7fff0000 ? 'allowed' : answer - 0x50000;
+};
+const holds = (code: number, value: number, number: number) => {
+  if (code === 0x45) return (value & number) !== 0;
+  return code === 0x15 ? value === number : value >= number;
+};
 
-  /** What the kernel would do: the program run over one call. */
-  const verdict = (filter: Buffer, { nr, arch, first = 0, second = 0, third = 0 }: Call) => {
-    const seen: Readonly<Record<number, number>> = { 0: nr, 4: arch, 16: first, 24: second, 32: third };
-    let [value, answer] = [0, 0];
-    for (let at = 0; filter.readUInt16LE(at) !== 0x06; at += 8) {
-      const [code, number] = [filter.readUInt16LE(at), filter.readUInt32LE(at + 4)];
-      if (code === 0x20) value = seen[number] ?? assert.fail(`offset ${number}`);
-      else at += 8 * filter.readUInt8(at + (holds(code, value, number) ? 2 : 3));
-      answer = filter.readUInt32LE(at + 12);
-    }
-    return answer === 0x7fff0000 ? 'allowed' : answer - 0x50000;
-  };
-  const holds = (code: number, value: number, number: number) => {
-    if (code === 0x45) return (value & number) !== 0;
-    return code === 0x15 ? value === number : value >= number;
-  };
-
+describe('walls: the filter of calls', () => {
   it('refuses keys, rings and sockets to the host on every way to call, and nothing else', () => {
     const ways = [
       {
@@ -243,10 +302,10 @@ describe('walls: the filter of calls', () => {
 
   it('refuses to make a program that runs as its owner', () => {
     const ways = [
-      { processor: 'x64', arch: 0xc000003e, second: [90, 91], third: [268, 452] },
-      { processor: 'x64', arch: 0x40000003, second: [15, 94], third: [306, 452] },
-      { processor: 'arm64', arch: 0xc00000b7, second: [52], third: [53, 452] },
-      { processor: 'arm64', arch: 0x40000028, second: [15, 94], third: [333, 452] },
+      { processor: 'x64', arch: 0xc000003e, second: [90, 91, 85, 133], third: [268, 452, 259] },
+      { processor: 'x64', arch: 0x40000003, second: [15, 94, 8, 14], third: [306, 452, 297] },
+      { processor: 'arm64', arch: 0xc00000b7, second: [52], third: [53, 452, 33] },
+      { processor: 'arm64', arch: 0x40000028, second: [15, 94, 8, 14], third: [333, 452, 324] },
     ];
     for (const { processor, arch, ...calls } of ways) {
       const filter = callFilter(processor) ?? assert.fail(processor);
@@ -260,6 +319,26 @@ describe('walls: the filter of calls', () => {
         }
     }
   });
+});
+
+describe('walls: the filter of what open makes', () => {
+  for (const [processor, arch, open, openat] of [
+    ['x64', 0xc000003e, 2, 257],
+    ['x64', 0x40000003, 5, 295],
+    ['arm64', 0xc00000b7, undefined, 56],
+    ['arm64', 0x40000028, 5, 322],
+  ] as const)
+    it(`refuses a new file that runs as its owner, and looks at no mode where none is made: ${processor} ${arch}`, () => {
+      const filter = callFilter(processor) ?? assert.fail(processor);
+      const [made, temporary, plain] = [0o101, 0o20000000, 0o2];
+      for (const flags of [made, temporary]) {
+        if (open) assert.equal(verdict(filter, { nr: open, arch, second: flags, third: 0o4755 }), 1);
+        assert.equal(verdict(filter, { nr: openat, arch, third: flags, fourth: 0o4755 }), 1);
+        assert.equal(verdict(filter, { nr: openat, arch, second: 0o4000, third: flags, fourth: 0o755 }), 'allowed');
+      }
+      if (open) assert.equal(verdict(filter, { nr: open, arch, second: plain, third: 0o4755 }), 'allowed');
+      assert.equal(verdict(filter, { nr: openat, arch, third: plain, fourth: 0o4755 }), 'allowed');
+    });
 });
 
 describe('walls: the disk', () => {

@@ -37,9 +37,25 @@ describe('sandbox.hosts and sandbox.paths', () => {
   });
 
   it('paths are absolute or in the home, and not everything', () => {
-    for (const path of ['/srv/x', '~/shared', '~/ref:ro', '/srv/x:ro', '~', '~/.talaria-2'])
+    for (const path of ['/srv/x', '~/shared', '~/ref:ro', '/srv/x:ro', '~:ro', '/home/me/x', '~/.talaria-2'])
       assert.equal(hopelessPath(path, ground), undefined, path);
-    const wrong = ['/', '//', '/..', '/:ro', 'relative', './x', '../x', '~other/x', ':ro'];
+    const wrong = [
+      '/',
+      '//',
+      '/..',
+      '/:ro',
+      'relative',
+      './x',
+      '../x',
+      '~other/x',
+      ':ro',
+      '~',
+      '~/',
+      '~/x/..',
+      '/root',
+      '/home',
+      '/home/me/',
+    ];
     for (const path of [...wrong, '~/.talaria', '/home/u/.talaria/:ro', '~/x/../.talaria/skills'])
       assert.ok(hopelessPath(path, ground)?.startsWith(`${path}: `), path);
   });

@@ -4,7 +4,7 @@ import { type Dirent, lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { readRegular } from '#base/paths/open-files.ts';
 import { kindsOf, known } from '../mounts.ts';
-import { STEERING_NAMES } from '../places.rules.ts';
+import { STEERING_IN_FOLDER, STEERING_NAMES } from '../places.rules.ts';
 
 export interface ScannedFolder {
   /** Folders in it that are looked at. */
@@ -116,9 +116,10 @@ function sortEntries(path: string, entries: readonly Dirent[], isHome: boolean):
   const isInstalled = names.has('pyvenv.cfg');
   for (const entry of entries) {
     const { name } = entry;
-    if (STEERING_NAMES.some((pattern) => pattern.test(name))) named.push(join(path, name));
+    const full = join(path, name);
+    if (STEERING_NAMES.some((pattern) => pattern.test(name)) || STEERING_IN_FOLDER.test(full)) named.push(full);
     else if (entry.isDirectory() && !SKIPPED.has(name) && !isInstalled && !(isHome && name.startsWith('.')))
-      below.push(join(path, name));
+      below.push(full);
   }
   const git = gitOf(names);
   return { below: below.sort(), named, ...(git ? { git } : {}), isEmpty: entries.length === 0 };

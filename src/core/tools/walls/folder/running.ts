@@ -22,6 +22,11 @@ export class RunningCommands {
     this.#all.delete(command);
   }
 
+  /** Does another one write there? Commands that share a folder can hand each other what they have open. */
+  isShared(folder: string): boolean {
+    return [...this.#all].some(({ writable }) => writable.some((root) => isWithin(folder, root)));
+  }
+
   /** May it be bound by its name? bubblewrap follows that name once more, while these commands run on. */
   holdsStill(path: string): boolean {
     return realPathOf(path) === path && this.isHeld(path);

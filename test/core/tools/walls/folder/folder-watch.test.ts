@@ -55,6 +55,7 @@ describe('walls: what is new and steers', () => {
       ['vendor/lib/.git/config', EVIL],
       ['src/AGENTS.md'],
       ['src/deep/er/.envrc'],
+      ['.cargo/config.toml'],
       ['fake/.git', 'gitdir: ../src\n'],
       ['other/.git/config', '[core]\n\tworktree = ../../x\n'],
     ];
