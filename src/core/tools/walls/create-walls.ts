@@ -158,14 +158,15 @@ class BuiltWalls implements Walls {
         isSettled = true;
         this.#running.remove(command);
         view.tidy();
+        const full = disk.stop();
+        network?.admission.release();
         const met = metBy({ session, machine, enclosure, fixed: view.fixed, cwd }, ended, leave());
         const notes = [
-          disk.stop(),
+          full,
           ended.failed ? ownerNote(session, folder) : undefined,
           ...(network?.admission.refused() ?? []),
           ...met.notes,
         ];
-        network?.admission.release();
         return { ...met, notes: notes.filter((note) => note !== undefined) };
       },
     };
@@ -314,9 +315,10 @@ function writesOf({ openings }: Enclosure): readonly string[] {
   return openings.flatMap((one) => (one.kind === 'write' ? [one.path] : []));
 }
 
-function metBy(ran: Ran, ended: Ended, { planted, notes }: Planted): Met {
+function metBy(ran: Ran, ended: Ended, { planted, notes, fate }: Planted): Met {
   return {
     planted,
+    ...(planted.length > 0 ? { fate } : {}),
     openings: openingsOf(ran, ended),
     notes: [...notes, ...homeNotes(ran.session, ran.enclosure.openings)],
   };

@@ -31,8 +31,8 @@ describe('core/tools/terminal: what is taken away', () => {
     const { home, folder, trash } = scene(context);
     symlinkSync('..', join(folder, 'link'));
     assert.throws(() => moveAway(join(folder, 'link/.ssh'), join(trash, 'x')), { code: 'path-moved' });
-    const note = removedNote([join(folder, 'link/.ssh')]);
-    assert.match(note, /^\[still there, .*\.ssh/);
+    const note = removedNote({ planted: [join(folder, 'link/.ssh')] });
+    assert.match(note, /^\[STILL THERE, .*\.ssh/);
     assert.equal(readFileSync(join(home, '.ssh/id'), 'utf8'), 'key');
   });
 
