@@ -70,7 +70,7 @@ export const budgets: Readonly<Record<string, readonly [lines: number, files: nu
   'core/model': [7_902, 84],
   'core/reflex': [1_164, 11],
   'core/agent': [3_910, 44],
-  'core/tools': [9_343, 86],
+  'core/tools': [9_764, 87],
   'mind/sessions': [6_081, 55],
   'mind/evidence': [5_661, 63],
   'mind/memory': [1_554, 20],
@@ -94,7 +94,7 @@ export const ratchets = {
   /** Files more than 4 segments below `src`. */
   deepFiles: 493,
   /** Files under 80 lines with one reader in their room; threads, tables and what is imported later stand alone. */
-  thinFiles: 240,
+  thinFiles: 238,
   /** Functions with more than 4 positional parameters. */
   longSignatures: 1,
   /** Interfaces that are named in one place beside their declaration. */

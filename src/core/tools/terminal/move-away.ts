@@ -18,7 +18,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { errorCode } from '#base/errors.ts';
 import { type HeldFolder, holdFolder } from '#base/paths/open-files.ts';
-import { loosen } from '../walls/folder/kept-steering.ts';
+import { loosen } from '../walls/kept-steering.ts';
 
 /** The folder of `from` has no link in its path: else TalariaError `path-moved`. False: it was gone already. */
 export function moveAway(from: string, to: string): boolean {

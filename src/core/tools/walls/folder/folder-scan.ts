@@ -3,9 +3,9 @@
 import type { Dirent } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { readRegular } from '#base/paths/open-files.ts';
+import { isClosed, loosen } from '../kept-steering.ts';
 import { kindsOf, known, lookAt, realPathOf } from '../mounts.ts';
 import { STEERING_NAMES } from '../places.rules.ts';
-import { isClosed, loosen } from './kept-steering.ts';
 
 export interface ScannedFolder {
   /** Folders in it that are looked at. */

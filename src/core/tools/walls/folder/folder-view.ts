@@ -105,17 +105,10 @@ export function protectedIn({ view, userHome, top, ownGits }: Steering): Protect
   return { held: [...new Set(above)].sort(), fixed };
 }
 
-interface NamedByGit {
-  /** Folders of hooks. */
-  readonly hooks: readonly string[];
-  /** Files of settings that others include. */
-  readonly files: readonly string[];
-}
-
 const MOST_INCLUDED = 20;
 
-/** What settings of repositories and of the owner name, where it lies in the folder. */
-function namedByGit(gits: readonly GitFolder[], { folder }: FolderView, userHome: string): NamedByGit {
+/** The folders of hooks and the further settings that repositories and the owner name, where they lie in the folder. */
+function namedByGit(gits: readonly GitFolder[], { folder }: FolderView, userHome: string) {
   const isInside = (path: string) => isWithin(path, folder) && path !== folder;
   const homes = ['.gitconfig', '.config/git/config'].map((name) => ({ path: join(userHome, name), work: folder }));
   const own = gits.flatMap(({ path, work }) => [
@@ -181,6 +174,10 @@ export interface Marked {
   readonly isCut: boolean;
 }
 
+/** Of what is read-only, and of what links lead to, a shallow look tells enough. */
+const SHALLOW = { depth: 3, entries: 300 };
+const WHOLE: typeof SHALLOW = { depth: 12, entries: 3_000 };
+
 export function markSteering(steering: Steering): Marked {
   const { view, userHome, top, nested, ownGits, nestedGits, gitFiles } = steering;
   const gits = [...ownGits, ...nestedGits];
@@ -195,16 +192,15 @@ export function markSteering(steering: Steering): Marked {
   ];
   const roots = [view.folder, ...view.outside];
   const marking: Marking = { marks: new Map(), links: [], real: new Map(), roots, entries: 0, isCut: false };
-  // Of what is read-only a shallow look tells enough.
-  for (const path of top) markAt(marking, path, { depth: 3, entries: 300 });
+  for (const path of top) markAt(marking, path, SHALLOW);
   marking.isCut = gits.some(({ isCut }) => isCut === true);
-  for (const path of steers) markAt(marking, path, { depth: 12, entries: 3_000 });
+  for (const path of steers) markAt(marking, path, WHOLE);
   const { isCut } = marking;
   const targets = new Set<string>();
   for (const link of marking.links) {
     const to = targetOfLink(link);
     if (to === undefined || link.startsWith(`${to}/`) || marking.marks.has(to)) continue;
-    const at = markAt(marking, to, { depth: 3, entries: 300 }, 'none');
+    const at = markAt(marking, to, SHALLOW, 'none');
     if (at !== undefined) targets.add(at);
   }
   return { marks: marking.marks, targets, isCut };
@@ -233,7 +229,7 @@ interface Marking extends Met {
 }
 
 /** Where it is in the folder, told with the links of its own path followed. */
-function markAt(marking: Marking, path: string, most: Bound, missing?: string): string | undefined {
+function markAt(marking: Marking, path: string, most: typeof SHALLOW, missing?: string): string | undefined {
   const { marks, real: folders, roots } = marking;
   const folder = dirname(path);
   if (!folders.has(folder)) folders.set(folder, realPathOf(folder) ?? (lookAt(path) === 'closed' ? folder : undefined));
@@ -310,11 +306,6 @@ function isHarmless(config: string, work: string | undefined, { folder }: Folder
 function isLink(path: string): boolean {
   const facts = lookAt(path);
   return facts !== 'closed' && facts?.isSymbolicLink() === true;
-}
-
-interface Bound {
-  readonly depth: number;
-  readonly entries: number;
 }
 
 /** Undefined for what is not there. The time of the last change cannot be set back by who changes. */

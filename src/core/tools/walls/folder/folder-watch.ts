@@ -4,11 +4,11 @@
 // once until it is decided.
 import { TalariaError } from '#base/errors.ts';
 import { isWithin } from '../../risk/place.ts';
+import { isClosed, type Kept, keptOf, loosen, putBack } from '../kept-steering.ts';
 import { lookAt } from '../mounts.ts';
 import type { Fate } from '../walls.ts';
 import { createScanner, type Scan } from './folder-scan.ts';
 import { type FolderView, type Marked, markSteering, type Protected, protectedIn, steeringIn } from './folder-view.ts';
-import { isClosed, type Kept, keptOf, loosen, putBack } from './kept-steering.ts';
 
 export interface Planted {
   readonly planted: readonly string[];

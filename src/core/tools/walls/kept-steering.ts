@@ -16,7 +16,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { errorCode, TalariaError } from '#base/errors.ts';
 import { holdFolder, readRegular } from '#base/paths/open-files.ts';
-import { entriesOf, known, lookAt } from '../mounts.ts';
+import { entriesOf, known, lookAt } from './mounts.ts';
 
 export type Kept =
   | { readonly kind: 'file'; readonly bytes: Buffer; readonly mode: number }
