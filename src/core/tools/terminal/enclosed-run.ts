@@ -45,8 +45,9 @@ export async function runEnclosed(run: EnclosedRun): Promise<EnclosedEnd> {
     const opened = keepOpened(openings, context);
     const result = ownLeftovers(command, await executed(run, enclosed));
     const failed = isFailed(command, result);
-    const met = await enclosed.settle({ output: result.output.text, failed });
+    let met: Met;
     try {
+      met = await enclosed.settle({ output: result.output.text, failed });
       notes.push(...met.notes, ...(await keepOrRemove(met, desk, context)));
     } finally {
       notes.push(...(await opened.settle(desk)));
@@ -91,28 +92,55 @@ function nextWall(met: Met, openings: readonly Opening[], desk: WallDesk): Openi
   return met.openings.find((opening) => !known.has(openingKey(opening)));
 }
 
-async function keepOrRemove({ planted }: Met, desk: WallDesk, context: ToolContext): Promise<readonly string[]> {
+async function keepOrRemove(met: Met, desk: WallDesk, context: ToolContext): Promise<readonly string[]> {
+  const { planted } = met;
   if (planted.length === 0) return [];
-  const names = planted.map((path) => relative(context.cwd, path));
-  return (await desk.mayStay(planted)) ? [] : [removedNote(planted, names)];
+  let notes: readonly string[] = [];
+  let isAllowed = false;
+  try {
+    isAllowed = await desk.mayStay(planted);
+  } finally {
+    // Also where the question ends without an answer.
+    if (isAllowed) met.fate?.stays();
+    else notes = [removedNote(met, (path) => relative(context.cwd, path))];
+  }
+  return notes;
 }
 
-/** Out of reach of what runs later, and not lost. */
-export function removedNote(planted: readonly string[], names: readonly string[] = planted): string {
-  const trash = mkdtempSync(join(tmpdir(), 'talaria-removed-'));
-  const [taken, kept]: [string[], string[]] = [[], []];
+/** Out of reach of what runs later, and not lost; where the owner had something, that stands there again. */
+export function removedNote(
+  { planted, fate }: Pick<Met, 'planted' | 'fate'>,
+  nameOf: (path: string) => string = (path) => path,
+): string {
+  const done: Record<'taken' | 'gone' | 'put back' | 'not kept' | 'left', string[]> = {
+    ...{ taken: [], gone: [], 'put back': [], 'not kept': [], left: [] },
+  };
+  const left: string[] = [];
+  let trash = '';
   planted.forEach((path, index) => {
-    const name = names[index] ?? path;
     try {
-      moveAway(path, join(trash, `${index}-${basename(path)}`));
-      taken.push(name);
+      trash ||= mkdtempSync(join(tmpdir(), 'talaria-removed-'));
+      // Names may be as long as names can be.
+      const isTaken = moveAway(path, join(trash, `${index}-${basename(path).slice(-60)}`));
+      const was = fate?.putBack(path) ?? 'nothing';
+      if (was === 'done') done['put back'].push(nameOf(path));
+      else if (was === 'not kept') done['not kept'].push(nameOf(path));
+      else done[isTaken ? 'taken' : 'gone'].push(nameOf(path));
     } catch (error) {
-      kept.push(`${name} (${errorText(error)})`);
+      left.push(path);
+      done.left.push(`${nameOf(path)} (${errorText(error)})`);
     }
   });
+  fate?.decided(left);
   const why = 'since they steer what runs later and the owner did not allow them';
-  return [
-    ...(taken.length > 0 ? [`[taken away, ${why}: ${taken.join(', ')}; kept in ${trash}]`] : []),
-    ...(kept.length > 0 ? [`[still there, though ${why.slice(6)}: ${kept.join(', ')}]`] : []),
-  ].join('\n');
+  const said = [
+    [done.taken, `taken away, ${why}`, `; kept in ${trash}`],
+    [done['put back'], `put back as they were, ${why}`, `; what was written is kept in ${trash}`],
+    [done['not kept'], `taken away, and too large to be put back as they were, ${why}`, `; kept in ${trash}`],
+    [done.gone, `not there any more, ${why}`, ''],
+    [done.left, `STILL THERE, though ${why.slice(6)}`, '; no command runs in this folder until they are removed'],
+  ] as const;
+  return said
+    .flatMap(([names, what, end]) => (names.length > 0 ? [`[${what}: ${names.join(', ')}${end}]`] : []))
+    .join('\n');
 }

@@ -18,26 +18,55 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { errorCode } from '#base/errors.ts';
 import { type HeldFolder, holdFolder } from '#base/paths/open-files.ts';
+import { loosen } from '../walls/kept-steering.ts';
 
-/** The folder of `from` has no link in its path: else TalariaError `path-moved`. What is gone already is no error. */
-export function moveAway(from: string, to: string): void {
-  const held = holdFolder(dirname(from));
+/** The folder of `from` has no link in its path: else TalariaError `path-moved`. False: it was gone already. */
+export function moveAway(from: string, to: string): boolean {
+  const held = allowed(dirname(from), () => holdFolder(dirname(from)));
+  if (held === undefined) return false;
   try {
-    moveEntry(held, from, to);
+    return moveEntry(held, from, to);
   } finally {
     held.close();
   }
 }
 
-function moveEntry(held: HeldFolder, from: string, to: string): void {
-  const name = join(held.name, basename(from));
+/** What its owner may not do is tried again with the rights that an owner can always take. Undefined for what is not there. */
+function allowed<T>(path: string, work: () => T): T | undefined {
   try {
-    renameSync(name, to);
+    return work();
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return;
-    if (errorCode(error) !== 'EXDEV') throw error;
-    copyEntry(name, from, to);
+    if (errorCode(error) === 'ENOENT') return undefined;
+    if (!['EACCES', 'EPERM'].includes(errorCode(error) ?? '')) throw error;
+    loosen(path);
+    return work();
   }
+}
+
+function moveEntry(held: HeldFolder, from: string, to: string): boolean {
+  const name = join(held.name, basename(from));
+  const move = () => {
+    try {
+      renameSync(name, to);
+    } catch (error) {
+      if (errorCode(error) !== 'EXDEV') throw error;
+      copyEntry(name, from, to);
+    }
+    return true;
+  };
+  // A folder itself has to be writable as well, to be moved elsewhere.
+  const isMoved = allowed(dirname(from), () => allowed(from, move)) === true;
+  return isMoved || moveUnnamed(held, basename(from), to);
+}
+
+/** A name of bytes that are no text: there may be more than one that reads so. */
+function moveUnnamed({ name: folder }: HeldFolder, name: string, to: string): boolean {
+  if (!name.includes('\ufffd')) return false;
+  const all = readdirSync(folder, { encoding: 'buffer' }).filter((one) => one.toString() === name);
+  all.forEach((one, index) => {
+    renameSync(Buffer.concat([Buffer.from(`${folder}/`), one]), index === 0 ? to : `${to}-${index}`);
+  });
+  return all.length > 0;
 }
 
 /** To another disk. */

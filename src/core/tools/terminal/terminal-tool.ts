@@ -234,7 +234,7 @@ async function runInBackground(
   const settle = async (result: ProcessResult): Promise<readonly string[]> => {
     const failed = isFailed(command, result);
     const met = await enclosed?.settle({ output: result.output.text, failed });
-    return [...(met?.notes ?? []), ...(met && met.planted.length > 0 ? [removedNote(met.planted)] : [])];
+    return [...(met?.notes ?? []), ...(met && met.planted.length > 0 ? [removedNote(met)] : [])];
   };
   const job = jobs.start(enclosed?.request ?? request, { command, sessionId, clock, waiting, settle });
   const failed = job.running.pid === undefined ? (await job.running.result).error : undefined;

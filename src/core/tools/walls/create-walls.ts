@@ -161,14 +161,15 @@ class BuiltWalls implements Walls {
         isSettled = true;
         this.#running.remove(command);
         view.tidy();
+        const full = disk.stop();
+        network?.admission.release();
         const met = metBy({ session, machine, enclosure, fixed: view.fixed, cwd }, ended, leave());
         const notes = [
-          disk.stop(),
+          full,
           ended.failed ? ownerNote(session, folder) : undefined,
           ...(network?.admission.refused() ?? []),
           ...met.notes,
         ];
-        network?.admission.release();
         return { ...met, notes: notes.filter((note) => note !== undefined) };
       },
     };
@@ -321,13 +322,14 @@ function writesOf({ openings }: Enclosure): readonly string[] {
   return openings.flatMap((one) => (one.kind === 'write' ? [one.path] : []));
 }
 
-function metBy(ran: Ran, ended: Ended, { planted, notes }: Planted): Met {
+function metBy(ran: Ran, ended: Ended, { planted, notes, fate }: Planted): Met {
   const { session, machine, cwd, enclosure } = ran;
   const guessed = guessOpenings({ ...ended, cwd, userHome: machine.userHome });
   const closed = closedPlaces(machine, session.view);
   const hints = guessed.flatMap((one) => hintAt(one, closed, session.view.git.folder) ?? []);
   return {
     planted,
+    ...(planted.length > 0 ? { fate } : {}),
     openings: openingsOf(ran, guessed),
     notes: [...notes, ...new Set(hints), ...homeNotes(session, enclosure.openings)],
   };

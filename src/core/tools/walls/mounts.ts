@@ -1,7 +1,7 @@
 // Owns the list of mounts that make one view of the machine, in order, and the places for them in folders that commands may write. Knows
 // no place by name. Invariant: no link that a command left can lead the builder of walls astray: a mount point in a private folder is made
 // before the first command, and the folders above it are mounts of themselves, which nobody can move away.
-import type { Dirent } from 'node:fs';
+import type { Dirent, Stats } from 'node:fs';
 import {
   accessSync,
   constants,
@@ -175,6 +175,16 @@ export function isGranted(folder: string, right: keyof typeof RIGHT): boolean {
   if (facts === undefined) return true;
   const shift = facts.uid === 0 ? 6 : process.getgroups?.().includes(facts.gid) ? 3 : 0;
   return ((facts.mode >> shift) & RIGHT[right]) !== 0;
+}
+
+/** Of a link itself. `closed`: nothing can be said of it (a folder above is closed, a name too long). */
+export function lookAt(path: string): Stats | 'closed' | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    if (errorCode(error) === undefined) throw error;
+    return 'closed';
+  }
 }
 
 /** None for what is not there, is no folder, or is not ours to read. */

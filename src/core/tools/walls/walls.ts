@@ -48,8 +48,20 @@ export interface Met {
   readonly openings: readonly Opening[];
   /** Absolute paths that steer a later run (hooks, start files, instructions of agents), which this command made. */
   readonly planted: readonly string[];
+  /** With what was planted. */
+  readonly fate?: Fate;
   /** What the owner or the model should know: written into the private home, ended for a full disk. */
   readonly notes: readonly string[];
+}
+
+/** What becomes of what a command planted, once the owner was asked. */
+export interface Fate {
+  /** All of it, as it is now, counts as the owner's. */
+  stays(): void;
+  /** This one was taken away: what the owner had there before stands there again, as far as it was kept. */
+  putBack(path: string): 'done' | 'nothing' | 'not kept';
+  /** Last: what could not be taken away keeps commands from this folder until it is gone. */
+  decided(left: readonly string[]): void;
 }
 
 export interface Enclosed {
@@ -64,7 +76,7 @@ export interface Enclosed {
 export interface Walls {
   /** Asked of the machine once, at the first call. */
   state(): WallState;
-  /** Throws TalariaError `no-walls` when the state is `none`, `outside-folder` when the command's folder lies outside. */
+  /** Throws TalariaError `no-walls`, `outside-folder` for a command's folder that lies outside, `steering-left` (`Fate.decided`). */
   enclose(request: ProcessRequest, enclosure: Enclosure): Promise<Enclosed>;
   /** Removes what a session had of its own: private home, temporary folder, connections. */
   endSession(sessionId: string): Promise<void>;

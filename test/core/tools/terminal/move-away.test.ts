@@ -1,9 +1,12 @@
 /** Taking away what was planted: a link that was turned meanwhile leads to nothing else. */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   readlinkSync,
   realpathSync,
@@ -31,8 +34,8 @@ describe('core/tools/terminal: what is taken away', () => {
     const { home, folder, trash } = scene(context);
     symlinkSync('..', join(folder, 'link'));
     assert.throws(() => moveAway(join(folder, 'link/.ssh'), join(trash, 'x')), { code: 'path-moved' });
-    const note = removedNote([join(folder, 'link/.ssh')]);
-    assert.match(note, /^\[still there, .*\.ssh/);
+    const note = removedNote({ planted: [join(folder, 'link/.ssh')] });
+    assert.match(note, /^\[STILL THERE, .*\.ssh/);
     assert.equal(readFileSync(join(home, '.ssh/id'), 'utf8'), 'key');
   });
 
@@ -44,6 +47,43 @@ describe('core/tools/terminal: what is taken away', () => {
     assert.ok(!existsSync(join(folder, 'hooks')));
     assert.equal(readFileSync(join(trash, 'hooks/post-merge'), 'utf8'), 'evil');
     assert.equal(readlinkSync(join(trash, 'hooks/to')), join(home, '.ssh'));
+  });
+
+  it('has a name of any length, and is told apart from what was gone already', (context) => {
+    const { folder } = scene(context);
+    const long = `${'a'.repeat(238)}.instructions.md`;
+    writeFileSync(join(folder, long), 'evil');
+    mkdirSync(Buffer.concat([Buffer.from(`${folder}/x`), Buffer.from([0xff])]));
+    const planted = [long, 'x\ufffd', 'gone.md'].map((name) => join(folder, name));
+    assert.match(removedNote({ planted }), /^\[taken away, .*\n\[not there any more, .*gone\.md/);
+    assert.deepEqual(readdirSync(folder), ['hooks']);
+  });
+
+  it('is taken by a plain user also where a command closed its folder', () => {
+    const base = mkdtempSync('/tmp/talaria-closed-');
+    try {
+      chmodSync(base, 0o777);
+      const scripts = ['mkdir a; echo x > a/.envrc; chmod 555 a', 'mkdir b; mkdir b/.vscode; chmod 000 b/.vscode b'];
+      const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+      const away = join(import.meta.dirname, '../../../../src/core/tools/terminal/move-away.ts');
+      const work = `const { moveAway } = await import(${JSON.stringify(away)});
+        for (const path of ['a/.envrc', 'b/.vscode']) console.log(moveAway('${base}/' + path, '${base}/' + path[0] + '-away'));`;
+      for (const argv of [
+        ...scripts.map((one) => ['/bin/sh', '-c', one]),
+        [process.execPath, '--input-type=module', '-e', work],
+      ]) {
+        const [program = '', ...args] = argv;
+        const done = spawnSync(program, args, {
+          ...user,
+          cwd: base,
+          encoding: 'utf8',
+          env: { NODE_DISABLE_COMPILE_CACHE: '1' },
+        });
+        assert.deepEqual([done.status, done.stdout], [0, program === '/bin/sh' ? '' : 'true\ntrue\n'], done.stderr);
+      }
+    } finally {
+      rmSync(base, { recursive: true, force: true });
+    }
   });
 
   it('also goes to another disk', (context) => {

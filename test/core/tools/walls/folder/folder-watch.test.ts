@@ -1,12 +1,22 @@
 /** What steers later runs and is new in a folder, at any depth; no walls are needed for that. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, realpathSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { systemClock } from '#base/clock.ts';
 import { viewFolder } from '#core/tools/walls/folder/folder-view.ts';
-import { watchFolder } from '#core/tools/walls/folder/folder-watch.ts';
+import { type Planted, watchFolder } from '#core/tools/walls/folder/folder-watch.ts';
 import { RunningCommands } from '#core/tools/walls/folder/running.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 
@@ -27,9 +37,11 @@ function scene(context: TestContext) {
     });
   const watch = watchFolder(viewFolder(folder), home, () => systemClock.now());
   const left: ReturnType<typeof watch.enter>[] = [];
+  let ended: Planted | undefined;
   const enter = (opened: readonly string[] = []) => left.push(watch.enter(watch.protects().fixed, opened));
   const leave = () => {
-    const { planted, notes } = left.pop()?.() ?? { planted: [], notes: [] };
+    ended = left.pop()?.();
+    const { planted, notes } = ended ?? { planted: [], notes: [] };
     return [...planted.map((path) => path.slice(folder.length + 1)), ...notes].sort();
   };
   /** What a command that does this is told to have made. */
@@ -38,7 +50,15 @@ function scene(context: TestContext) {
     work();
     return leave();
   };
-  return { home, folder, write, git, enter, leave, made };
+  /** What the owner did not allow is taken away. */
+  const refuse = () => {
+    for (const path of ended?.planted ?? []) rmSync(path, { recursive: true });
+    const done = ended?.planted.map((path) => ended?.fate.putBack(path));
+    ended?.fate.decided([]);
+    return done;
+  };
+  const shell = (script: string) => execFileSync('bash', ['-c', script], { cwd: folder, stdio: 'pipe' });
+  return { home, folder, write, git, enter, leave, made, refuse, shell, last: () => ended };
 }
 
 describe('walls: what is new and steers', () => {
@@ -164,16 +184,137 @@ describe('walls: what is new and steers', () => {
     assert.deepEqual(leave(), []);
   });
 
-  it('many new folders are not looked through in silence', (context) => {
-    const { made, folder } = scene(context);
+  it('beside many new folders, now and later', (context) => {
+    const { made, write, folder } = scene(context);
     const crowd = () => {
       for (let i = 0; i < 700; i += 1) mkdirSync(join(folder, `f${i}`));
+      write('zzz/AGENTS.md');
     };
-    assert.match(made(crowd).join(), /not all of the many new folders/);
+    assert.deepEqual(made(crowd), ['zzz/AGENTS.md']);
     assert.deepEqual(
       made(() => renameSync(join(folder, 'f1'), join(folder, 'g1'))),
       [],
     );
+    assert.deepEqual(
+      made(() => write('zzz/.envrc')),
+      ['zzz/.envrc'],
+    );
+  });
+
+  it('where names are too long or no text', (context) => {
+    const { made, shell, refuse } = scene(context);
+    const long = () =>
+      shell(
+        'echo x > .envrc; mkdir -p .git/modules; cd .git/modules; for i in {1..18}; do n=$(printf "a%.0s" {1..250}); mkdir $n && cd $n; done',
+      );
+    assert.match(made(long).join(), /^\.envrc,\[NOT LOOKED THROUGH/);
+    refuse();
+    assert.match(made(() => shell('mkdir s; echo x > s/AGENTS.md')).join(), /s\/AGENTS\.md/);
+    shell('rm -rf .git');
+    assert.deepEqual(
+      made(() => shell(`d=$(printf 'x\\377'); mkdir $d; echo x > $d/AGENTS.md`)),
+      ['x\ufffd'],
+    );
+  });
+
+  it('in a repository whose parts lie in the folder itself, or apart', (context) => {
+    const { made, write } = scene(context);
+    const bare = () => {
+      write('HEAD', 'ref: refs/heads/main\n');
+      write('objects/x');
+      write('refs/x');
+      write('config', EVIL);
+    };
+    assert.deepEqual(made(bare), ['config']);
+    const apart = () => {
+      write('sub/HEAD', 'ref: refs/heads/main\n');
+      write('sub/commondir', '../data/store');
+      write('data/store/config', EVIL);
+    };
+    assert.deepEqual(made(apart), ['data/store/config', 'sub/commondir']);
+  });
+
+  it('in a repository that was brought and is one no more, or never was', (context) => {
+    const { made, write, git, folder } = scene(context);
+    git('init', '-q', '.');
+    const bring = () => {
+      git('init', '-q', 'pkg');
+      write('pkg/AGENTS.md');
+    };
+    assert.deepEqual(made(bring), []);
+    assert.deepEqual(
+      made(() => {}),
+      [],
+    );
+    assert.deepEqual(
+      made(() => rmSync(join(folder, 'pkg/.git'), { recursive: true })),
+      ['pkg/AGENTS.md'],
+    );
+    const pretend = () => {
+      for (const name of ['HEAD', 'objects', 'refs', 'AGENTS.md']) write(`bare/${name}`, '');
+      write('file/.git', 'gitdir: ../.git');
+      write('file/AGENTS.md');
+    };
+    assert.deepEqual(made(pretend), ['bare/AGENTS.md', 'file/AGENTS.md']);
+  });
+
+  it('behind links, and where settings of git name hooks and further settings', (context) => {
+    const { made, write, git, folder, home, shell } = scene(context);
+    git('init', '-q', '.');
+    shell('mkdir -p tools one two/x three four docs pkg/.claude/a/b/c/d/e; echo x > docs/rules.md');
+    shell('echo x > tools/hook; ln -s ../../tools/hook .git/hooks/pre-commit; ln -s ../docs/rules.md pkg/CLAUDE.md');
+    shell('echo x > pkg/.claude/a/b/c/d/e/SKILL.md');
+    write('.git/config', '[core] hooksPath = one ; so\n[include]\n\tpath = "../tools/settings"\n');
+    write('.git/config.worktree', '[core]\n hooksPath = two\\\n/x\n');
+    write('tools/settings', '[core]\nhooksPath=three\n');
+    writeFileSync(join(home, '.gitconfig'), '[core]\nhooksPath = four\n');
+    assert.deepEqual(
+      made(() => {}),
+      [],
+    );
+    // What is read-only for commands was changed by somebody else: here nothing is.
+    const watch = watchFolder(viewFolder(folder), home, () => systemClock.now());
+    const fixed = watch.protects().fixed.map((path) => path.slice(folder.length + 1));
+    for (const one of ['tools/hook', 'tools/settings', 'one', 'two/x', 'three', 'four'])
+      assert.ok(fixed.includes(one), one);
+    const leave = watch.enter([], []);
+    for (const one of ['tools/hook', 'docs/rules.md', 'pkg/.claude/a/b/c/d/e/SKILL.md'])
+      appendFileSync(join(folder, one), 'y');
+    appendFileSync(join(folder, 'tools/settings'), '\n');
+    for (const one of ['one', 'two/x', 'three', 'four']) write(`${one}/pre-push`);
+    write('.git/rebase-merge/git-rebase-todo', 'pick 1\nexec touch x\n');
+    const told = leave().planted.map((path) => path.slice(folder.length + 1));
+    assert.deepEqual(told.sort(), [
+      ...['.git/rebase-merge/git-rebase-todo', 'docs/rules.md', 'four', 'one', 'pkg/.claude', 'three'],
+      ...['tools/hook', 'tools/settings', 'two/x'],
+    ]);
+  });
+
+  it("is the owner's after a yes, asked for again where it stays, and put back as it was after a no", (context) => {
+    const { made, write, folder, refuse, last, shell } = scene(context);
+    shell('mkdir -p pkg/.vscode; echo mine > pkg/AGENTS.md; echo mine > pkg/.vscode/a; echo mine > pkg/CLAUDE.md');
+    const change = () => shell('echo more >> pkg/AGENTS.md; rm -r pkg/.vscode; echo x > pkg/.vscode; rm pkg/CLAUDE.md');
+    assert.deepEqual(made(change), ['pkg/.vscode', 'pkg/AGENTS.md']);
+    assert.deepEqual(refuse(), ['done', 'done']);
+    const now = ['AGENTS.md', '.vscode/a'].map((name) => readFileSync(join(folder, 'pkg', name), 'utf8'));
+    assert.deepEqual(now, ['mine\n', 'mine\n']);
+    const plant = () => write('.envrc');
+    const nothing = () => {};
+    assert.deepEqual(made(plant), ['.envrc']);
+    last()?.fate.decided([]);
+    assert.deepEqual(made(nothing), ['.envrc']);
+    last()?.fate.stays();
+    last()?.fate.decided([]);
+    assert.deepEqual(made(nothing), []);
+    write('.envrc', 'by the owner');
+    assert.deepEqual(
+      made(() => write('AGENTS.md')),
+      ['AGENTS.md'],
+    );
+    last()?.fate.decided([join(folder, 'AGENTS.md')]);
+    assert.throws(() => made(nothing), { code: 'steering-left' });
+    rmSync(join(folder, 'AGENTS.md'));
+    assert.deepEqual(made(nothing), []);
   });
 });
 
