@@ -6,9 +6,9 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import { errorCode } from '#base/errors.ts';
 import type { Risk, ToolContext } from '#core/agent/tool.ts';
 import { isTainted } from '#core/model/message.ts';
-import { isHarmlessDevice, isRawDevice, isVitalFile, ownFileAt, secretAt, steersLater } from '../risk/path-rules.ts';
+import { ownFileAt, secretAt, steersLater } from '../risk/path-rules.ts';
 import { isInScratch, isWithin, makePlace, type Place } from '../risk/place.ts';
-import { SHOWN_IN_HOME, type ShownPlace } from '../walls/places.rules.ts';
+import { HARMLESS_DEVICE, RAW_DEVICE, SHOWN_IN_HOME, type ShownPlace, VITAL_FILE } from '../walls/places.rules.ts';
 
 export interface FileToolsOptions {
   /** The agent's own home. */
@@ -171,9 +171,9 @@ export function writeRisk(
 }
 
 function forbiddenWrite(path: string, place: Place): string | undefined {
-  if (isRawDevice(path)) return 'it writes onto a disk';
-  if (isVitalFile(path)) return 'it overwrites a file that the system needs';
-  if (path.startsWith('/dev/') && !isHarmlessDevice(path)) return 'it writes to a device';
+  if (RAW_DEVICE.test(path)) return 'it writes onto a disk';
+  if (VITAL_FILE.test(path)) return 'it overwrites a file that the system needs';
+  if (path.startsWith('/dev/') && !HARMLESS_DEVICE.test(path)) return 'it writes to a device';
   return ownFileAt(path, place);
 }
 

@@ -26,28 +26,6 @@ export function isVitalFolder(path: string, place: Place): boolean {
   return inSystem && !OWNED_TREES.some((folder) => isWithin(path, folder) && path !== folder);
 }
 
-/** A disk, memory or port: writing to it destroys what no file system protects. */
-export function isRawDevice(path: string): boolean {
-  return /^\/dev\/(?:sd|hd|vd|xvd|nvme|mmcblk|disk|rdisk|dm-|md|mapper\/|loop|nbd|sr|mem$|kmem$|port$|mtd)/.test(path);
-}
-
-const HARMLESS_DEVICES = /^\/dev\/(?:null|zero|full|u?random|tty\d*|std(?:in|out|err)|fd\/\d+|pts\/\d+|ptmx|shm\/.+)$/;
-
-export function isHarmlessDevice(path: string): boolean {
-  return HARMLESS_DEVICES.test(path);
-}
-
-/** Files without which nobody can log in or the machine does not start. */
-export function isVitalFile(path: string): boolean {
-  return (
-    /^\/(?:private\/)?etc\/(?:passwd|shadow|gshadow|group|sudoers|sudoers\.d\/.*|fstab|crypttab|ld\.so\.preload|pam\.d\/.*)$/.test(
-      path,
-    ) ||
-    /^\/(?:boot|efi)\//.test(path) ||
-    path === '/proc/sysrq-trigger'
-  );
-}
-
 /** Keys of providers, and the key by which stored words keep their origin. */
 const OWN_KEYS: readonly string[] = ['.env', 'state.db.seal'];
 

@@ -1,8 +1,9 @@
 // Owns the rules of programs whose danger depends on what they are pointed at: rm, chmod, kill, dd, mkfs, find, git refs, crontab.
 // Knows the path rules and nothing of shells. Invariant: an unknown target counts as a dangerous one.
 import type { ShellWord } from '../shell/shell-script.ts';
+import { HARMLESS_DEVICE, RAW_DEVICE } from '../walls/places.rules.ts';
 import { ask, type Call, copyOperands, deletes, type Finding, hasFlag, never, operandsOf } from './finding.ts';
-import { isHarmlessDevice, isRawDevice, isVitalFolder } from './path-rules.ts';
+import { isVitalFolder } from './path-rules.ts';
 import { absolutePath, isInWorkspace, type Target, targetOf } from './place.ts';
 import { staysInFolder, verbWords } from './verb-rules.ts';
 
@@ -96,8 +97,8 @@ function copyBlocks(call: Call): readonly Finding[] {
   const out = call.args.find(({ text }) => text.startsWith('of='));
   const word = out && { ...out, text: out.text.slice(3) };
   const path = word ? targetOf(word, call.place).path : undefined;
-  if (path !== undefined && isRawDevice(path)) return [never('writes onto a disk')];
-  if (word === undefined || (path !== undefined && isHarmlessDevice(path))) return [];
+  if (path !== undefined && RAW_DEVICE.test(path)) return [never('writes onto a disk')];
+  if (word === undefined || (path !== undefined && HARMLESS_DEVICE.test(path))) return [];
   return loses(call, [word], 'writes blocks over a file');
 }
 

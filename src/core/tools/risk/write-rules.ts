@@ -2,9 +2,10 @@
 // Knows programs only by which of their arguments are written. Invariant: disk, vital file and own record are never written.
 import { basename, join } from 'node:path';
 import type { ShellCommand, ShellRedirect, ShellWord } from '../shell/shell-script.ts';
+import { HARMLESS_DEVICE, RAW_DEVICE, VITAL_FILE } from '../walls/places.rules.ts';
 import { ask, type Call, copyOperands, deletes, type Finding, hasFlag, never, operandsOf } from './finding.ts';
 import { hiddenSecret } from './hidden-secret.ts';
-import { isHarmlessDevice, isRawDevice, isVitalFile, ownFileAt, secretAt, steersLater } from './path-rules.ts';
+import { ownFileAt, secretAt, steersLater } from './path-rules.ts';
 import { absolutePath, isInWorkspace, isWithin, type Place, targetOf } from './place.ts';
 
 /** Which operands a program writes: all, the last, or all but the first; COPIERS are read by themselves. */
@@ -98,15 +99,15 @@ function ddTarget(call: Call): readonly ShellWord[] {
 function judgeWrite(word: ShellWord, place: Place): readonly Finding[] {
   if (word.text === '-' || /^[\w.-]+@?[\w.-]*:[^/]/.test(word.text)) return [];
   const { path, certain } = targetOf(word, place);
-  if (path !== undefined && isHarmlessDevice(path)) return [];
+  if (path !== undefined && HARMLESS_DEVICE.test(path)) return [];
   if (path !== undefined && certain) return judgePath(path, place);
   const startsOpen = /^[$~`<]|^\//.test(word.text);
   return startsOpen ? [ask('writes where only the running shell knows')] : [];
 }
 
 function judgePath(path: string, place: Place): readonly Finding[] {
-  if (isRawDevice(path)) return [never('writes onto a disk')];
-  if (isVitalFile(path)) return [never('overwrites a file that the system needs')];
+  if (RAW_DEVICE.test(path)) return [never('writes onto a disk')];
+  if (VITAL_FILE.test(path)) return [never('overwrites a file that the system needs')];
   const own = ownFileAt(path, place);
   if (own !== undefined) return [never(`writes into the agent's own records (${own})`)];
   const secret = secretAt(path, place);

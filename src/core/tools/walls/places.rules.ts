@@ -84,3 +84,12 @@ export const STEERING_IN_HOME: readonly string[] = [
 /** Settings of a repository that run nothing and name no file that does: a fresh `git init` or `clone` has only these. */
 export const HARMLESS_GIT_SETTING =
   /^(?:\s*|\s*[#;].*|\s*\[(?:core|user|init|pull|push|submodule|(?:remote|branch|submodule) "[^"\]]*")\]\s*|\s*(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|name|email|fetch|merge|remote|defaultbranch|rebase|default|autosetupremote|active)\s*=.*|\s*url\s*=\s*(?!.*::)[^\s"-].*)$/i;
+
+/** A disk, memory or port: writing to it destroys what no file system protects. */
+export const RAW_DEVICE =
+  /^\/dev\/(?:sd|hd|vd|xvd|nvme|mmcblk|disk|rdisk|dm-|md|mapper\/|loop|nbd|sr|mem$|kmem$|port$|mtd)/;
+export const HARMLESS_DEVICE =
+  /^\/dev\/(?:null|zero|full|u?random|tty\d*|std(?:in|out|err)|fd\/\d+|pts\/\d+|ptmx|shm\/.+)$/;
+/** Without these nobody can log in, or the machine does not start. */
+export const VITAL_FILE =
+  /^(?:(?:\/private)?\/etc\/(?:passwd|shadow|gshadow|group|sudoers|sudoers\.d\/.*|fstab|crypttab|ld\.so\.preload|pam\.d\/.*)|\/(?:boot|efi)\/.*|\/proc\/sysrq-trigger)$/;
