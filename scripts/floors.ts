@@ -66,12 +66,12 @@ export const limits = { fileLines: 600 } as const;
 
 /** Non-blank lines and files of each room. A higher figure needs a decision record; a room that shrank by a tenth takes its new one. */
 export const budgets: Readonly<Record<string, readonly [lines: number, files: number]>> = {
-  base: [4_090, 51],
+  base: [4_111, 51],
   'core/model': [7_902, 84],
   'core/reflex': [1_164, 11],
   'core/agent': [3_910, 44],
-  'core/tools': [9_464, 86],
-  'mind/sessions': [6_081, 55],
+  'core/tools': [10_112, 87],
+  'mind/sessions': [6_087, 55],
   'mind/evidence': [5_661, 63],
   'mind/memory': [1_554, 20],
   'mind/skills': [7_409, 89],
@@ -79,8 +79,8 @@ export const budgets: Readonly<Record<string, readonly [lines: number, files: nu
   'extensions/curator': [9_559, 135],
   'extensions/rlm': [26_602, 382],
   'extensions/hive': [9_312, 131],
-  'surfaces/app': [11_974, 150],
-  'surfaces/cli': [4_841, 49],
+  'surfaces/app': [12_001, 150],
+  'surfaces/cli': [4_866, 49],
   public: [151, 8],
   testing: [4_166, 60],
 };
@@ -94,15 +94,15 @@ export const ratchets = {
   /** Files more than 4 segments below `src`. */
   deepFiles: 493,
   /** Files under 80 lines with one reader in their room; threads, tables and what is imported later stand alone. */
-  thinFiles: 240,
+  thinFiles: 238,
   /** Functions with more than 4 positional parameters. */
   longSignatures: 1,
   /** Interfaces that are named in one place beside their declaration. */
-  loneInterfaces: 368,
+  loneInterfaces: 366,
   /** String, template and regex literals over 200 characters outside of `*.rules.ts`. */
   longLiterals: 169,
   /** Bytes of such literals in `*.rules.ts`. */
-  tableBytes: 70_535,
+  tableBytes: 70_297,
   /** Files of `src` that a test takes beside the fronts of rooms, the doubles and what is published. */
-  deepEdges: 2_219,
+  deepEdges: 2_221,
 } as const;

@@ -268,11 +268,11 @@ function sameEitherWay(): void {
       place.write('kept.txt', 'old');
       const elsewhere = place.write('../elsewhere.txt', 'old');
       // The file system's clock ticks in steps: a file of the next one is younger for sure.
+      let ticks = 0;
+      const birth = () => Math.floor(statSync(place.write(`tick-${++ticks}`, '')).birthtimeMs);
       const nextTick = () => {
-        const birth = (name: string) => Math.floor(statSync(place.write(name, '')).birthtimeMs);
-        const before = birth('tick-0');
-        let n = 0;
-        return until(() => birth(`tick-${++n}`) > before);
+        const before = birth();
+        return until(() => birth() > before);
       };
       await nextTick();
       risk({ command: 'ls' });

@@ -170,7 +170,7 @@ describe('first hour 9: commands', () => {
         text: error.message,
       }),
     );
-    assert.match(failure?.message ?? text, /there is no \/nowhere/);
+    assert.match(failure?.message ?? text, /there is no folder \/nowhere/);
     assert.doesNotMatch(failure?.message ?? text, /ENOENT/);
   });
 
