@@ -35,7 +35,7 @@ interface Screen {
 }
 
 function openTerminal(t: TestContext, columns = 90, rows = 30): Screen {
-  const temp = createTempHome(t);
+  const temp = createTempHome();
   const work = join(temp.path, 'work');
   mkdirSync(work);
   const socket = join(temp.path, 'tmux');
@@ -55,7 +55,11 @@ function openTerminal(t: TestContext, columns = 90, rows = 30): Screen {
     work,
     'env -i PS1="$ " TERM="$TERM" PATH="$PATH" LC_ALL=C.UTF-8 sh',
   );
-  t.after(() => spawnSync('tmux', ['-S', socket, 'kill-server']));
+  t.after(() => {
+    // As long as its socket is there.
+    spawnSync('tmux', ['-S', socket, 'kill-server']);
+    temp.remove();
+  });
   const look = () => tmux('capture-pane', '-p', '-t', 's').trimEnd();
   const press = (...keys: readonly string[]) => tmux('send-keys', '-t', 's', ...keys);
   const type = (text: string, ...keys: readonly string[]) => {
