@@ -177,13 +177,13 @@ export function isGranted(folder: string, right: keyof typeof RIGHT): boolean {
   return ((facts.mode >> shift) & RIGHT[right]) !== 0;
 }
 
-/** Of a link itself. `closed`: nothing can be said of it (a folder above is closed, a name too long). */
+/** Of a link itself. `closed`: nothing can be said of it, in a folder that is there (which is closed, or the path is too long). */
 export function lookAt(path: string): Stats | 'closed' | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch (error) {
     if (errorCode(error) === undefined) throw error;
-    return 'closed';
+    return lookAt(dirname(path)) === undefined ? undefined : 'closed';
   }
 }
 

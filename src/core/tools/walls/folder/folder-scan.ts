@@ -234,6 +234,8 @@ export function namesBack(git: string, folder: string): 'worktree' | 'module' | 
 }
 
 const MODULES = 600;
+/** Bytes of a path; a longer one could not be named with what is in it. */
+const LONGEST = 3_800;
 
 export interface ScannedModules {
   readonly folders: readonly string[];
@@ -250,7 +252,8 @@ export function modulesBelow(git: string, before: ReadonlySet<string> | undefine
   const queue = isPlainFolder(top) ? [top] : [];
   let isCut = false;
   for (const path of queue) {
-    const isAdmitted = isPlainFolder(path) && (found.length < MODULES || before?.has(path) === true);
+    const isNamed = Buffer.byteLength(path) < LONGEST && isPlainFolder(path);
+    const isAdmitted = isNamed && (found.length < MODULES || before?.has(path) === true);
     isCut ||= !isAdmitted;
     if (!isAdmitted) continue;
     const entries = kindsOf(path);
