@@ -1,9 +1,6 @@
 // Owns plain operations on strings that several floors need. Knows nothing of messages or terminals.
 // Invariant: no function here ever splits a surrogate pair.
 
-/** What a reader does not see, or sees elsewhere than it stands: controls, joiners, direction marks, tags. */
-export const UNSEEN = /[\p{Cc}\p{Default_Ignorable_Code_Point}\u{FFF9}-\u{FFFB}]/u;
-
 /** White space of every kind folded to single blanks, none at the ends; cut as `ellipsize` when a length is given. */
 export function oneLine(text: string, max?: number): string {
   const line = text.replace(/\s+/g, ' ').trim();

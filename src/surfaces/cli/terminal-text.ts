@@ -1,8 +1,6 @@
 // Owns making text safe and readable at a terminal: no escape sequence of a file, tool or model ever reaches it.
 // Knows no event. Invariant: output of `plain` holds no control character but newline and tab.
 
-import { UNSEEN } from '#base/text.ts';
-
 // biome-ignore-start lint/suspicious/noControlCharactersInRegex: control characters are what this file is about
 const ESCAPES =
   /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[PX^_][^\u001b]*(?:\u001b\\)?|[ -/]*[0-~])?/g;
@@ -13,15 +11,14 @@ export function plain(text: string): string {
   return text.replace(/\r\n/g, '\n').replace(ESCAPES, '').replace(CONTROLS, '');
 }
 
-/** What joins two pictures, or colours one, is seen. */
-const HIDES = new RegExp(
-  String.raw`(?<![\p{Extended_Pictographic}\p{Emoji_Modifier}]\uFE0F?)\u200D|(?<!\p{Extended_Pictographic})\uFE0F|(?![\n\t\u200D\uFE0F])(?:${UNSEEN.source}|[\p{Zl}\p{Zp}\u2800])`,
-  'gu',
-);
+const UNSEEN = /(?!\n|\t)[\p{Cc}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\u{FFF9}-\u{FFFB}\u2800]/gu;
+/** Behind these what joins two pictures, or colours one, is seen. */
+const PICTURE = /[\p{Extended_Pictographic}\p{Emoji_Modifier}]\uFE0F?$/u;
 
 /** `text` with all of it to be seen: what a person says yes to must not hide in what a terminal or an eye passes over. */
 export function visible(text: string): string {
-  return text.replace(/\r\n/g, '\n').replace(HIDES, (character) => {
+  return text.replace(/\r\n/g, '\n').replace(UNSEEN, (character, at: number, whole: string) => {
+    if (/\u200D|\uFE0F/.test(character) && PICTURE.test(whole.slice(Math.max(0, at - 3), at))) return character;
     const code = (character.codePointAt(0) ?? 0).toString(16);
     return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, '0')}`;
   });

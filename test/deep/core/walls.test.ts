@@ -351,6 +351,24 @@ describe('walls: what is opened', { skip: skip ?? false }, () => {
       { paths: ['~/other', '~/.aws:ro', '/not/there'] },
     ));
 
+  it('of other folders in the home keys are hidden, and settings that carry a token; not those of its own repository', () =>
+    using(
+      async ({ run, write }) => {
+        const url = (name: string) => `url = https://me:${name}@example.org/x.git\n`;
+        write('code/a/.git/config', url(SENTINEL));
+        write('code/a/.npmrc', `//registry.npmjs.org/:_authToken=${SENTINEL}\n`);
+        write('code/b/.aws/credentials', `aws_secret_access_key = ${SENTINEL}\n`);
+        write('code/b/id_rsa.bak', SENTINEL);
+        write('code/b/.git/config', 'url = https://plain.example/x.git\n');
+        write('code/b/.npmrc', 'registry=http://plain.example\n');
+        write('code/own/.git/config', url('OWN'));
+        const { text } = await run('cat ~/code/*/.git/config ~/code/*/.npmrc ~/code/b/.aws/* ~/code/b/id_rsa.bak');
+        assert.ok(!text.includes(SENTINEL), text);
+        assert.ok(text.includes('OWN') && text.match(/plain\.example/g)?.length === 2, text);
+      },
+      { project: 'code/own/part' },
+    ));
+
   it('a folder of the settings shows no keys in it but those that are named, and neither the home nor the machine is one', () =>
     using(
       async ({ run, home, write }) => {

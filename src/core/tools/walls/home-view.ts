@@ -139,25 +139,17 @@ export function besideHome(dataHome: string): readonly string[] {
 
 const NEVER_SCANNED = new Set('node_modules .venv venv target dist build __pycache__ vendor Library snap'.split(' '));
 
-/** Folders of the settings. */
-interface Configured {
-  readonly writable: readonly string[];
-  readonly readable: readonly string[];
-}
-
 /**
- * In what is shown of the home and in folders of the settings: files named like keys, sockets and pipes. Level by level until the folders that may be looked into are
- * used up: what lies deeper is shown.
+ * In what is shown of the home and in folders of the settings: files named like keys, sockets and pipes. Level by level until the folders
+ * that may be looked into are used up: what lies deeper is shown.
  */
 export function secretsShown(
-  { userHome, writable, readable }: Pick<HomeOptions, 'userHome'> & Configured,
+  { userHome, settings }: { readonly userHome: string; readonly settings: readonly string[] },
   folder: string,
 ): readonly string[] {
   const ofHome = userHome === '/' ? [] : entriesOf(userHome).filter((name) => !name.startsWith('.'));
   const shown = ofHome.map((name) => join(userHome, name));
-  const others = [...writable, ...readable].filter(
-    (path) => path !== userHome && !shown.some((one) => isWithin(path, one)),
-  );
+  const others = settings.filter((path) => path !== userHome && !shown.some((one) => isWithin(path, one)));
   const tops = [...shown, ...new Set(others)];
   const keys = tops.filter((path) => isSecret(path, userHome));
   const packages = join(userHome, 'go/pkg');

@@ -2,7 +2,7 @@
 // Knows no network and starts nothing. Invariants: what is opened covers nothing that lies deeper, so what is hidden in it stays hidden; the
 // agent's own home and the folders of other sessions are covered last, over everything.
 import { existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { TalariaError } from '#base/errors.ts';
 import { isWithin } from '../risk/place.ts';
 import { type FolderView, type Protected, viewFolder } from './folder/folder-view.ts';
@@ -19,6 +19,7 @@ import {
 import { listMounts, type Mounts, realFacts } from './mounts.ts';
 import { type Closed, createNewFiles, type NewFiles, openable } from './opened.ts';
 import { depthOf } from './scan.ts';
+import { MAY_CARRY_TOKEN, SECRET_NAMES } from './secret-places.rules.ts';
 import type { Opening } from './walls.ts';
 
 export interface MachineFacts extends HomeOptions {
@@ -64,7 +65,10 @@ export function openSessionView(machine: MachineFacts, folder: string, own: stri
   const home = hasHome ? userHome : '/tmp/home';
   const area = { at: home, source: hasHome ? folderFor('home') : folderFor('tmp/home') };
   if (hasHome) standForHome(ground, area, { ...machine, folder });
-  const secrets = [...doors, ...secretsShown(machine, folder)];
+  const secrets = [
+    ...doors,
+    ...secretsShown({ userHome, settings: [...machine.writable, ...machine.readable] }, folder),
+  ];
   return { ...view, home, privateHome: area.source, secrets };
 }
 
@@ -198,8 +202,8 @@ function placesOf({
   const isIn = (path: string, folders: readonly string[]) => folders.some((folder) => isBelow(path, folder));
   const secret = [
     ...hidden.filter((path) => isIn(path, [...configured, ...toRead, ...toWrite])),
-    // A socket in a folder of the settings is what the folder may have been opened for; a key is named itself.
-    ...secrets.filter((path) => !isIn(path, isDoor(path) ? configured : [git.folder, ...git.outside])),
+    // In a folder of the settings no socket, nor a folder that stands for many keys: it may have been opened for them.
+    ...secrets.filter((path) => !isIn(path, isKey(path) ? [git.folder, ...git.outside] : configured)),
   ];
   const places = new Map<string, How>();
   const set = (how: How, paths: readonly string[]) => {
@@ -222,9 +226,8 @@ function placesOf({
   return [...places].sort(([one], [other]) => depthOf(one) - depthOf(other));
 }
 
-function isDoor(path: string): boolean {
-  const facts = realFacts(path);
-  return facts?.isSocket() === true || facts?.isFIFO() === true;
+function isKey(path: string): boolean {
+  return SECRET_NAMES.test(basename(path)) || MAY_CARRY_TOKEN.test(path);
 }
 
 function isBelow(path: string, folder: string): boolean {

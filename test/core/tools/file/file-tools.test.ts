@@ -327,6 +327,19 @@ describe('core/tools/file', () => {
       assert.equal(risk('write_file', join(place.home, 'cache/spill/s1/x.txt')).level, 'never');
     });
 
+    it('knows keys by their names, and what is public beside them', () => {
+      const keys =
+        `.env .env.local prod.env .dev.vars id_rsa id_ed25519 id_ed25519_work id_ed25519_sk id_rsa.bak server.pem ca.key
+        master.key my.ovpn kubeconfig kubeconfig.yaml terraform.tfvars serviceAccountKey.json service-account.json
+        client_secret_1.apps.json secrets.env .netrc .git-credentials .pypirc a.p12`.split(/\s+/);
+      const plain =
+        `.env.example .env.sample .env.local.example prod.env.template example.env .dev.vars.example id_rsa.pub
+        id_ed25519_work.pub cacert.pem ca-root.pem my-cert.pem fullchain.pem public.pem server-ca.pem .key .items[].key
+        process.env key.ts kubeconfig.ts variables.tf .npmrc`.split(/\s+/);
+      for (const name of keys) assert.equal(risk('read_file', name).level, 'ask', name);
+      for (const name of plain) assert.equal(risk('read_file', name).level, 'none', name);
+    });
+
     it('never writes to disks and vital files', () => {
       for (const path of ['/dev/sda', '/etc/passwd', '/boot/vmlinuz', '/etc/sudoers.d/x'])
         assert.equal(risk('write_file', path).level, 'never', path);

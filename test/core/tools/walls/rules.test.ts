@@ -1,16 +1,14 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { callFilter } from '#core/tools/walls/call-filter.ts';
-import { secretsShown } from '#core/tools/walls/home-view.ts';
 import { guardDisk } from '#core/tools/walls/limits.ts';
 import { guessOpenings } from '#core/tools/walls/met.rules.ts';
 import { HARMLESS_GIT_SETTING, STEERING_NAMES } from '#core/tools/walls/places.rules.ts';
 import { probeWalls } from '#core/tools/walls/probe.ts';
 import { seatbeltProfile } from '#core/tools/walls/seatbelt.ts';
-import { SECRET_NAMES } from '#core/tools/walls/secret-places.rules.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 import { until } from '../../../ends.ts';
@@ -125,45 +123,6 @@ describe('walls: what steers', () => {
       'rules',
     ])
       assert.ok(!steers(name), name);
-  });
-
-  it('keys by their names, not what is public beside them', () => {
-    const yes =
-      `.env .env.local prod.env .dev.vars id_rsa id_ed25519 id_ed25519_work id_ed25519_sk id_rsa.bak server.pem ca.key
-      master.key my.ovpn kubeconfig kubeconfig.yaml terraform.tfvars serviceAccountKey.json service-account.json
-      client_secret_1.apps.json secrets.env .netrc .git-credentials .pypirc a.p12`.split(/\s+/);
-    const no = `.env.example .env.sample .env.local.example prod.env.template example.env .dev.vars.example id_rsa.pub
-      id_ed25519_work.pub cacert.pem ca-root.pem my-cert.pem fullchain.pem public.pem server-ca.pem .key .items[].key
-      process.env key.ts kubeconfig.ts variables.tf .npmrc`.split(/\s+/);
-    for (const name of yes) assert.ok(SECRET_NAMES.test(name), name);
-    for (const name of no) assert.ok(!SECRET_NAMES.test(name), name);
-  });
-
-  it('of other folders in the home keys, and settings that carry a token', (context) => {
-    const home = createTempHome(context).path;
-    const write = (path: string, text: string) => {
-      mkdirSync(dirname(join(home, path)), { recursive: true });
-      writeFileSync(join(home, path), text);
-    };
-    const url = 'url = https://me:pass@example.org/x.git\n';
-    write('code/a/.git/config', url);
-    write('code/a/.git/secrets.json', 'git keeps no keys');
-    write('code/a/.npmrc', '//registry.npmjs.org/:_authToken=x\n');
-    write('code/b/.git/config', 'url = https://example.org/x.git\n');
-    write('code/b/.npmrc', 'registry=http://localhost\n');
-    write('code/b/.aws/credentials', 'aws_secret_access_key = x\n');
-    write('code/b/prod.env', '');
-    write('code/own/.git/config', url);
-    write('code/own/part/.env', '');
-    const found = secretsShown({ userHome: home, writable: [], readable: [] }, join(home, 'code/own/part')).map(
-      (path) => path.slice(home.length + 1),
-    );
-    assert.deepEqual(found.sort(), [
-      'code/a/.git/config',
-      'code/a/.npmrc',
-      'code/b/.aws/credentials',
-      'code/b/prod.env',
-    ]);
   });
 
   it('settings of a repository that run nothing', () => {

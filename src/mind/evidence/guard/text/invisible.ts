@@ -1,7 +1,6 @@
 // Owns the finding of what a reader cannot see: invisible and direction characters, letters of another script, text far down or far right.
 // Knows no rule. Invariant: linear; joiners in emoji and in scripts that need them, one variant mark after a character, flags, soft hyphens
 // and direction marks beside right-to-left letters are ordinary.
-import { UNSEEN } from '#base/text.ts';
 import type { Severity } from '../finding.ts';
 import { disguisedWords } from './fold.ts';
 
@@ -114,6 +113,7 @@ export function spelledOut(text: string): string {
     .slice(0, 160);
 }
 
+const IGNORABLE = /[\p{Cc}\p{Default_Ignorable_Code_Point}]|[\u{FFF9}-\u{FFFB}]/u;
 const RIGHT_TO_LEFT = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u;
 const JOINS =
   /[\p{Extended_Pictographic}\p{Emoji_Modifier}]|[\p{Script=Arabic}\p{Script=Syriac}\p{Lo}]|\p{M}|\u{FE0F}/u;
@@ -134,7 +134,7 @@ export function findInvisible(text: string): string | undefined {
   for (const character of text) {
     const code = character.codePointAt(0) ?? 0;
     inFlag = code === BLACK_FLAG || (inFlag && isTag(code));
-    if (UNSEEN.test(character) && !isOrdinary(code, { before, rightToLeft, inFlag })) {
+    if (IGNORABLE.test(character) && !isOrdinary(code, { before, rightToLeft, inFlag })) {
       return `U+${code.toString(16).toUpperCase().padStart(4, '0')} at ${at}`;
     }
     before = character;
@@ -148,7 +148,7 @@ function isOrdinary(code: number, { before, rightToLeft, inFlag }: Around): bool
   if (code === 0x200c || code === 0x200d) return JOINS.test(before);
   if (isDirectionMark(code)) return rightToLeft;
   if (isTag(code)) return inFlag;
-  return isVariantMark(code) && before !== '' && !UNSEEN.test(before);
+  return isVariantMark(code) && before !== '' && !IGNORABLE.test(before);
 }
 
 /** Marks, embeddings and isolates; overrides (U+202D, U+202E) show text in another order than it is read and are never ordinary. */
