@@ -20,7 +20,9 @@ const signal = new AbortController().signal;
 
 /** Killed when so many calls were begun to be answered; undefined: it may end. */
 function runInProcess(home: string, killAfter?: number): Promise<string> {
-  const child = spawn(process.execPath, [CHILD, home], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [CHILD, home, ...(killAfter === undefined ? [] : [String(killAfter)])], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let output = '';
   let errors = '';
   child.stdout.on('data', (piece: Buffer) => {

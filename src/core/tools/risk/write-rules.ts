@@ -99,7 +99,7 @@ function ddTarget(call: Call): readonly ShellWord[] {
 function judgeWrite(word: ShellWord, place: Place): readonly Finding[] {
   if (word.text === '-' || /^[\w.-]+@?[\w.-]*:[^/]/.test(word.text)) return [];
   const { path, certain } = targetOf(word, place);
-  if (path !== undefined && HARMLESS_DEVICE.test(path)) return [];
+  if (path !== undefined && HARMLESS_DEVICE.test(path) && !isWithin(path, place.workspace)) return [];
   if (path !== undefined && certain) return judgePath(path, place);
   const startsOpen = /^[$~`<]|^\//.test(word.text);
   return startsOpen ? [ask('writes where only the running shell knows')] : [];

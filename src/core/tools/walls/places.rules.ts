@@ -89,7 +89,7 @@ export const HARMLESS_GIT_SETTING =
 export const RAW_DEVICE =
   /^\/dev\/(?:sd|hd|vd|xvd|nvme|mmcblk|disk|rdisk|dm-|md|mapper\/|loop|nbd|sr|mem$|kmem$|port$|mtd)/;
 export const HARMLESS_DEVICE =
-  /^\/dev\/(?:null|zero|full|u?random|tty\d*|std(?:in|out|err)|fd\/\d+|pts\/\d+|ptmx|shm\/.+)$/;
+  /^\/dev\/(?:null|zero|full|u?random|tty\d*|std(?:in|out|err)|fd\/\d+|pts\/\d+|ptmx|shm\/.+)$/s;
 /** Without these nobody can log in, or the machine does not start. */
 export const VITAL_FILE =
   /^(?:(?:\/private)?\/etc\/(?:passwd|shadow|gshadow|group|sudoers|sudoers\.d\/.*|fstab|crypttab|ld\.so\.preload|pam\.d\/.*)|\/(?:boot|efi)\/.*|\/proc\/sysrq-trigger)$/;
