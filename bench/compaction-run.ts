@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '#base/clock.ts';
 import { Compressor } from '#core/agent/compress/compressor.ts';
-import { LiveContext } from '#core/agent/compress/live-context.ts';
+import { LiveContext } from '#core/agent/history.ts';
 import type { FrozenPrompt, StoredMessage } from '#core/agent/session-store.ts';
 import type { Message } from '#core/model/message.ts';
 import { type ModelClient, NO_USAGE } from '#core/model/model-client.ts';

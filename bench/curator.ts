@@ -7,12 +7,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Database } from '#base/database/connection.ts';
 import { openDatabase } from '#base/database.ts';
-import { planWrites } from '#extensions/curator/plan/plan-auto-run.ts';
-import type { PlanningSkill } from '#extensions/curator/plan/planned-skill.ts';
-import { ledgerReader } from '#extensions/curator/report/ledger-reader.ts';
-import { planningEvidence } from '#extensions/curator/run/prepare-run.ts';
+import { ledgerReader } from '#extensions/curator/report.ts';
+import { planningEvidence } from '#extensions/curator/run/auto-run.ts';
+import { planWrites } from '#extensions/curator/run/plan-auto-run.ts';
+import type { PlanningSkill } from '#extensions/curator/run/plan-entry.ts';
 import { insertToolEvent, type ToolEvent } from '#mind/evidence/ledger/event-rows.ts';
-import { ledgerSchema } from '#mind/evidence/ledger/ledger-schema.ts';
+import { ledgerSchema } from '#mind/evidence/ledger/evidence-ledger.ts';
 import { type BenchRow, median, spread } from './bench-row.ts';
 import { seededRandom } from './skill-texts.ts';
 
@@ -107,7 +107,7 @@ function planRow(database: Database): BenchRow {
 
 /** As `auto-run` does it: every skill of the window is in the report, evidence is read for those that are looked at. */
 function planOnce(database: Database, skills: readonly PlanningSkill[]): void {
-  const evidence = planningEvidence(ledgerReader(database), { dbPath: database.path, days: DAYS, now: NOW });
+  const evidence = planningEvidence(ledgerReader(database), database.path, DAYS, NOW);
   const { plan, writes } = planWrites({ ...evidence, skills, flags: { days: DAYS }, now: NOW });
   if (plan.selection.eligible_skill_count !== SKILLS || writes.length !== 3) throw new Error('the plan is not whole');
 }

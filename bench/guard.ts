@@ -5,8 +5,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CAPABILITIES, type Capability } from '#mind/evidence/guard/capabilities.rules.ts';
-import type { ScanReport, Verdict } from '#mind/evidence/guard/finding.ts';
+import { CAPABILITIES, type Capability, type ScanReport, type Verdict } from '#mind/evidence/guard/finding.ts';
 import { scanSkill } from '#mind/evidence/guard/scan-skill.ts';
 import { labelledSkills } from '../test/mind/evidence/guard/corpus.ts';
 import { type BenchRow, median } from './bench-row.ts';

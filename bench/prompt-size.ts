@@ -1,6 +1,6 @@
 /** What every request pays: o200k tokens of identity, guidance and the schemas of the default toolset. */
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
-import { GUIDANCE, IDENTITY } from '#core/agent/prompt/prompt-text.ts';
+import { GUIDANCE, IDENTITY } from '#core/agent/prompts.rules.ts';
 import type { BenchRow } from './bench-row.ts';
 import { benchHome, run, startStub, talaria } from './stub.ts';
 

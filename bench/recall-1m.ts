@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { openDatabase } from '#base/database.ts';
 import { openSessions } from '#mind/sessions/open-sessions.ts';
-import { MessageRanker, REACH } from '#mind/sessions/search/rank-messages.ts';
+import { MessageRanker, REACH } from '#mind/sessions/search/message-search.ts';
 import { RowScorer } from '#mind/sessions/search/score-rows.ts';
 import { type LaneRow, SearchLane } from '#mind/sessions/search/search-lane.ts';
 import { sessionSchema } from '#mind/sessions/session-schema.ts';

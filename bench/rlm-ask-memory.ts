@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '#base/clock.ts';
 import { createReplSession, DEFAULT_REPL_LIMITS } from '#extensions/rlm/repl/create-repl-session.ts';
+import { createFileSource } from '#extensions/rlm/repl/file-source.ts';
 import type { ReplHost } from '#extensions/rlm/repl/repl-session.ts';
-import { createFileSource } from '#extensions/rlm/repl/source/file-source.ts';
 import type { BenchRow } from './bench-row.ts';
 
 const MB = 1024 * 1024;

@@ -1,6 +1,6 @@
 /**
  * `npm run bench [-- NAME …]`: measures every row and prints the table. `--write` puts it into docs/performance.md.
- * Figures are ratios within one run, since machines differ and are shared.
+ * Figures are ratios within one run, since machines differ and are shared. `npm run bench -- rlm …` is bench/rlm/bench-cli.ts.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
@@ -30,6 +30,11 @@ const BENCHES: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
 };
 
 const GATES: ReadonlySet<string> = new Set(['prefix reuse', 'compaction: evidence found again']);
+
+if (process.argv[2] === 'rlm') {
+  const { runRlmBench } = await import('./rlm/bench-cli.ts');
+  process.exit(await runRlmBench(process.argv.slice(2)));
+}
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

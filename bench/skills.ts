@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
-import { skillsCacheName } from '#mind/skills/library/cache-tables.ts';
+import { createSkillRanker, type SkillRanker } from '#mind/skills/library/offer-skills.ts';
+import { createSkillIndex } from '#mind/skills/library/skill-index.ts';
 import { createSkillLibrary, type SkillLibrary } from '#mind/skills/library/skill-library.ts';
-import { createSkillRanker, type SkillRanker } from '#mind/skills/offer/rank-skills.ts';
-import { createSkillIndex } from '#mind/skills/offer/skill-index.ts';
+import { skillsCacheName } from '#mind/skills/library/skills-cache.ts';
 import { type BenchRow, median, spread } from './bench-row.ts';
 import { type MadeSkill, pickSentence, seededRandom, writeSkills } from './skill-texts.ts';
 

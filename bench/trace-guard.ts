@@ -2,8 +2,8 @@
  * Row "TraceGuard": the verdict on a parent of 20 claims over 100 facts, against `JSON.parse` of the same text: of the parent alone with
  * the manifest built before, as a run does, and beside it of parent and entries with the manifest built anew. Rounds take turns.
  */
-import { buildManifest } from '#extensions/rlm/guard/build-manifest.ts';
-import type { GuardMode } from '#extensions/rlm/guard/parent-claim.ts';
+import { buildManifest } from '#extensions/rlm/guard/manifest.ts';
+import type { GuardMode } from '#extensions/rlm/guard/read-claims.ts';
 import { validateParentSynthesis } from '#extensions/rlm/guard/validate-parent-synthesis.ts';
 import { type BenchRow, median, spread } from './bench-row.ts';
 

@@ -1,2 +1,2 @@
 #!/bin/sh
-exec "$(dirname "$0")/../bin/talaria" rlm run --vanilla-baseline "$@"
+exec "$(dirname "$0")/../node_modules/.bin/node" "$(dirname "$0")/../bench/run.ts" rlm vanilla "$@"

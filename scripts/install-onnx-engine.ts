@@ -5,14 +5,14 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { errorCode, errorText } from '#base/errors.ts';
-import { installOnnxEngine } from '#extensions/curator/search/setup/install-onnx-engine.ts';
+import { installOnnxEngine } from '#extensions/curator/set-up-models.ts';
 
 const cache = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache');
 const engines = process.argv[2] ?? join(cache, 'talaria', 'engines');
-const install = { engines, variables: process.env, platform: process.platform, architecture: process.arch };
+const machine = { platform: process.platform, architecture: process.arch };
 
 try {
-  await installOnnxEngine(install, new AbortController().signal);
+  await installOnnxEngine(engines, process.env, machine, new AbortController().signal);
   console.log(engines);
 } catch (error) {
   console.error(errorText(error));

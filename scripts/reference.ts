@@ -5,8 +5,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { settingsSchema } from '#surfaces/app/commands/config/settings-schema.ts';
-import { extensionCommands, shellCommands } from '#surfaces/app/commands/shell-commands.ts';
+import { allCommands } from '#surfaces/app/commands/shell-commands.ts';
+import { settingsSchema } from '#surfaces/app/home/config-schema.ts';
 import { commandReference } from './reference/command-reference.ts';
 import { configReference } from './reference/config-reference.ts';
 
@@ -18,7 +18,7 @@ const options = {
   environment: { variables: { TALARIA_HOME: '/nowhere' }, cwd: '/nowhere', userHome: '/nowhere' },
   app: () => Promise.reject(new Error('no command runs here')),
 };
-const commands = [...shellCommands(options), ...(await extensionCommands(options))];
+const commands = await allCommands(options);
 
 const pages = { 'config.md': configReference(await settingsSchema()), 'commands.md': commandReference(commands) };
 const stale = Object.entries(pages).filter(([name, page]) => page !== committed(name));

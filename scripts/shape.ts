@@ -18,9 +18,9 @@ const PAGE = join('docs', 'shape.md');
 const PARTS: readonly (readonly [name: string, path: RegExp, limit: number])[] = [
   ['guard', /^src\/mind\/evidence\/guard\//, 2_400],
   ['reflex, in all rooms', /(?:^|\/)reflex(?:-[\w-]+)?(?:\/|\.ts$)|\/[\w-]*-reflex(?:\/|\.ts$)/, 4_000],
-  ['rlm ask/gate', /^src\/extensions\/rlm\/ask\/gate\//, 250],
-  ['sparks by rule', /^src\/extensions\/hive\/sparks\/(?:by-rule|reflex)/, 80],
-  ['rlm ambiguity', /^src\/extensions\/rlm\/(?:run\/prepare\/)?ambiguity[/.]/, 250],
+  ['rlm ask/gate', /^src\/extensions\/rlm\/ask\/gate[/.]/, 250],
+  ['sparks by rule', /^src\/extensions\/hive\/provider\/sparks-by-rule/, 80],
+  ['rlm ambiguity', /^src\/extensions\/rlm\/(?:run\/)?ambiguity[/.]/, 250],
 ];
 
 const tree = loadTree('.');

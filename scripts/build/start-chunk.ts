@@ -12,13 +12,16 @@ const SHARED = 'shared';
 const FIRST = 'src/surfaces/cli/run-cli.ts';
 /** What `talaria -p` imports before it asks the model, although it stands there as an import for later. */
 const ALWAYS = [
-  'src/surfaces/cli/print/print-mode.ts',
-  'src/surfaces/cli/print/piped-input.ts',
+  'src/surfaces/cli/print-mode.ts',
+  'src/surfaces/cli/piped-input.ts',
+  'src/surfaces/app/house.ts',
   'src/surfaces/app/compose.ts',
-  'src/extensions/curator/extension.ts',
-  'src/extensions/rlm/extension.ts',
-  'src/extensions/hive/extension.ts',
+  'src/surfaces/app/home/session-door.ts',
+  'src/mind/sessions/files/file-checkpoints.ts',
+  'src/mind/sessions/session-search-tool.ts',
 ];
+/** So are the fronts of the rooms, and what opens them. */
+const FRONT = /^src\/[a-z]+\/[a-z]+\/(?:open-|seat-)?room\.ts$/;
 /** `typeof import('…')` is a type. */
 const LATER = /(?<!typeof )\bimport\('([^']+)'\)/g;
 
@@ -27,8 +30,12 @@ export function startModules(metafile: Metafile): readonly string[] {
   return reached(metafile).filter((path) => path.startsWith('src/') && path !== FIRST);
 }
 
+function isAlways(path: string): boolean {
+  return ALWAYS.includes(path) || FRONT.test(path);
+}
+
 function reached({ inputs }: Metafile): readonly string[] {
-  const waiting = [FIRST, ...ALWAYS.filter((path) => path in inputs)];
+  const waiting = [FIRST, ...Object.keys(inputs).filter(isAlways)];
   const seen = new Set(waiting);
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
     for (const { kind, path: next, external } of inputs[path]?.imports ?? []) {
@@ -43,7 +50,6 @@ function reached({ inputs }: Metafile): readonly string[] {
 /** What is imported later imports `modules` first. */
 export function startChunk(root: string, modules: readonly string[]): Plugin {
   const own = (path: string) => relative(root, path).replaceAll('\\', '/');
-  const always = new Set(ALWAYS);
   const known = new Set([...modules, FIRST]);
   return {
     name: 'start-chunk',
@@ -73,7 +79,7 @@ export function startChunk(root: string, modules: readonly string[]): Plugin {
             resolveDir: dirname(path),
             pluginData: ENTRY,
           } as const;
-          return always.has(own((await bundler.resolve(wanted, from)).path));
+          return isAlways(own((await bundler.resolve(wanted, from)).path));
         });
         return contents === undefined ? undefined : { contents, loader: 'ts' };
       });

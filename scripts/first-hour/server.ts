@@ -2,8 +2,13 @@
  * The scripted server behind part two of docs/guide/first-hour.md: it speaks the wire of an OpenAI-compatible endpoint and answers the
  * lines of the guide from a table. It is no model; `node scripts/first-hour/server.ts` starts it and prints its address.
  */
-import { type ScriptedServer, startScriptedServer } from '#testing/scripted-server.ts';
-import type { ServerAnswer, ServerRequest, ServerStep } from '#testing/server/server-step.ts';
+import {
+  type ScriptedServer,
+  type ServerAnswer,
+  type ServerRequest,
+  type ServerStep,
+  startScriptedServer,
+} from '#testing/scripted-server.ts';
 
 const CALLS = 1_000;
 

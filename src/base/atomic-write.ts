@@ -15,7 +15,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { errorCode, errorText, TalariaError } from './errors.ts';
+import { errorCode, errorText, known, TalariaError } from './errors.ts';
 import { randomHex } from './ids.ts';
 
 export interface AtomicWriteOptions {
@@ -60,11 +60,12 @@ export function makeFolders(path: string, mode = 0o700): void {
   for (const folder of missing.toReversed()) makeFolder(folder, mode);
 }
 
-function makeFolder(folder: string, mode: number): void {
+/** One that is there already is as good: another process was faster. */
+export function makeFolder(folder: string, mode: number): void {
   try {
     mkdirSync(folder, { mode });
   } catch (error) {
-    if (errorCode(error) !== 'EEXIST') throw error; // another process was faster
+    if (errorCode(error) !== 'EEXIST') throw error;
   }
 }
 
@@ -94,12 +95,10 @@ function writeDurably(
 
 /** The group first: its owner may give a file to a group of his own, and only root gives one away. */
 function giveTo(file: number, { uid, gid }: Stats): void {
-  try {
+  known(() => {
     fchownSync(file, -1, gid);
     fchownSync(file, uid, -1);
-  } catch (error) {
-    if (errorCode(error) === undefined) throw error;
-  }
+  });
 }
 
 /** Makes renames and removals in a folder durable. Throws TalariaError as `atomicWrite`. */

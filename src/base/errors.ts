@@ -31,6 +31,16 @@ export function errorCode(error: unknown): string | undefined {
   return undefined;
 }
 
+/** What a look at the system gives; undefined where the system says no. */
+export function known<T>(look: () => T): T | undefined {
+  try {
+    return look();
+  } catch (error) {
+    if (errorCode(error) === undefined) throw error;
+    return undefined;
+  }
+}
+
 /** A one-line text for any thrown value; what the system says in its own code is put into words. */
 export function errorText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

@@ -11,12 +11,7 @@ import {
   signalGroup,
 } from './process/command-child.ts';
 import { startByHelper } from './process/command-helper.ts';
-import {
-  type CapturedOutput,
-  type CaptureLimits,
-  captureOutput,
-  type OutputCapture,
-} from './process/output-capture.ts';
+import { createSpillFile } from './process/spill-file.ts';
 
 export interface ProcessRequest extends CommandRequest {
   readonly limits?: ProcessLimits;
@@ -225,4 +220,89 @@ export function withoutVariables(
 ): Readonly<Record<string, string | undefined>> {
   const drop = new Set(names);
   return Object.fromEntries(Object.entries(env).filter(([name]) => !drop.has(name)));
+}
+
+// Keeping a stream of bytes in bounded memory: the first and the last bytes stay, the whole goes to a file once it is too much.
+// Knows no process. Invariant: memory never exceeds the head and tail caps by more than one chunk; the spill file gets every byte in order, as
+// long as its folder may take more.
+
+interface CaptureLimits {
+  /** Bytes kept from the start; default 24 KiB. */
+  readonly headBytes?: number;
+  /** Bytes kept from the end; default 24 KiB. */
+  readonly tailBytes?: number;
+  /** File that gets the whole output as soon as head and tail cannot hold it; without one the middle is lost. A name that is taken gets a number. */
+  readonly spill?: string;
+  /** Takes known secrets (4 KiB at most) out of what goes into the spill file; head and tail are the caller's to clean. */
+  readonly redact?: (text: string) => string;
+}
+
+interface CapturedOutput {
+  /** The whole output, or head, a line saying how much is left out, and tail. UTF-8; stray bytes become U+FFFD. */
+  readonly text: string;
+  readonly totalBytes: number;
+  readonly truncated: boolean;
+  /** Set when the whole output is in this file, or its first `spillBytes`. */
+  readonly spill?: string;
+  /** Set when the folder could take no more. */
+  readonly spillBytes?: number;
+  /** Why the spill file is not whole, e.g. a full disk. */
+  readonly spillError?: string;
+}
+
+interface OutputCapture {
+  readonly totalBytes: number;
+  write(chunk: Buffer): void;
+  snapshot(): CapturedOutput;
+  /** Closes the spill file; later writes only count. */
+  close(): void;
+}
+
+const DEFAULT_BYTES = 24 * 1024;
+
+function captureOutput(limits: CaptureLimits = {}): OutputCapture {
+  const { headBytes = DEFAULT_BYTES, tailBytes = DEFAULT_BYTES } = limits;
+  const file = createSpillFile(limits.spill, limits.redact);
+  let head = Buffer.alloc(0);
+  let tail = Buffer.alloc(0);
+  let totalBytes = 0;
+  return {
+    get totalBytes() {
+      return totalBytes;
+    },
+    write(chunk) {
+      const overflows = totalBytes + chunk.length > headBytes + tailBytes;
+      if (overflows && !file.started()) file.start([head, tail]);
+      if (file.started()) file.append(chunk);
+      totalBytes += chunk.length;
+      const taken = Math.min(headBytes - head.length, chunk.length);
+      if (taken > 0) head = Buffer.concat([head, chunk.subarray(0, taken)]);
+      const last = chunk.subarray(Math.max(taken, chunk.length - tailBytes));
+      const kept = Math.max(0, tailBytes - last.length);
+      tail = Buffer.concat([tail.subarray(Math.max(0, tail.length - kept)), last]);
+    },
+    snapshot() {
+      const missing = totalBytes - head.length - tail.length;
+      const text = missing > 0 ? joinParts(head, tail, missing) : decode(Buffer.concat([head, tail]));
+      return { text, totalBytes, truncated: missing > 0, ...file.state() };
+    },
+    close: file.close,
+  };
+}
+
+/** A character that is cut off at the end of the head, or at the start of the tail, is left out. */
+function joinParts(head: Buffer, tail: Buffer, missing: number): string {
+  const start = new StringDecoder('utf8').write(head);
+  const end = decode(tail.subarray(firstCharacter(tail)));
+  return `${start}\n[… ${missing} of ${head.length + tail.length + missing} bytes left out …]\n${end}`;
+}
+
+function firstCharacter(bytes: Buffer): number {
+  let at = 0;
+  while (at < 3 && ((bytes[at] ?? 0) & 0xc0) === 0x80) at += 1;
+  return at;
+}
+
+function decode(bytes: Buffer): string {
+  return bytes.toString('utf8');
 }

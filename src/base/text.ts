@@ -57,3 +57,13 @@ export function estimateTokens(text: string): number {
 export function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
+
+/** A clear yes to a question that takes `y` or `n`; anything else is a no. */
+export function isYes(answer: string): boolean {
+  return /^\s*y(?:es)?\s*$/i.test(answer);
+}
+
+/** Literal in a pattern, also with the flag u, where only marks of the syntax may be escaped. */
+export function escapeRegExp(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+}

@@ -5,10 +5,10 @@
  * in and comes out of each, with errors and the seed's section, stands where it is written.
  */
 
-export { buildManifest } from '#extensions/rlm/guard/build-manifest.ts';
+export { extractJson } from '#extensions/rlm/guard/extract-json.ts';
+export { buildManifest } from '#extensions/rlm/guard/manifest.ts';
+export { repairMissingHandles } from '#extensions/rlm/guard/repair-missing-handles.ts';
+export { scoreCompletion } from '#extensions/rlm/guard/score-completion.ts';
 export { validateParentSynthesis } from '#extensions/rlm/guard/validate-parent-synthesis.ts';
 export { validateMemoryRecord } from '#extensions/rlm/memory/memory-record.ts';
-export { recallPriors } from '#extensions/rlm/memory/recall-priors.ts';
-export { repairMissingHandles } from '#extensions/rlm/repair/repair-missing-handles.ts';
-export { scoreCompletion } from '#extensions/rlm/score/score-completion.ts';
-export { extractJson } from '#extensions/rlm/text/extract-json.ts';
+export { recallPriors } from '#extensions/rlm/memory/priors.ts';

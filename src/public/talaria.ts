@@ -12,18 +12,18 @@ export {
   type Question,
 } from '#core/agent/approver.ts';
 export { type AnyCommand, type CommandOutput, type CommandSpec, defineCommand } from '#core/agent/command-spec.ts';
-export type { Extension, ExtensionHost, ScheduledJob } from '#core/agent/extension-host.ts';
 export type { Hooks, SessionInfo, ToolVerdict, TurnInfo } from '#core/agent/hooks.ts';
-export { type AnyTool, defineTool, type Risk, type Tool, type ToolContext, type ToolOutput } from '#core/agent/tool.ts';
-export type { TurnError, TurnEvent, TurnOutcome } from '#core/agent/turn-event.ts';
-export type { Message, Part, TextPart } from '#core/model/message.ts';
-export type { ModelClient, ModelEvent, ModelRequest, Usage } from '#core/model/model-client.ts';
 export type {
   MemoryAudience,
   MemoryProvider,
   MemorySession,
   MemoryWriteNotice,
-} from '#mind/memory/memory-provider.ts';
+} from '#core/agent/memory-provider.ts';
+export type { Ground, Job, OpenRoom, Room, RoomGround } from '#core/agent/room.ts';
+export { type AnyTool, defineTool, type Risk, type Tool, type ToolContext, type ToolOutput } from '#core/agent/tool.ts';
+export type { TurnError, TurnEvent, TurnOutcome } from '#core/agent/turn-event.ts';
+export type { Message, Part, TextPart } from '#core/model/message.ts';
+export type { ModelClient, ModelEvent, ModelRequest, Usage } from '#core/model/model-client.ts';
 export type { SearchHit } from '#mind/sessions/search/message-search.ts';
 export type { ModelInfo } from '#surfaces/app/app.ts';
 export {

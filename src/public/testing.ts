@@ -13,22 +13,22 @@ export type {
   FakeHomeserverOptions,
   HomeserverAccount,
   HomeserverDoors,
-  HomeserverFault,
-  HomeserverRequest,
   HomeserverWire,
   RoomDraft,
 } from '#testing/homeserver/fake-homeserver.ts';
-export { startFakeHomeserver } from '#testing/homeserver/start-fake-homeserver.ts';
+export { startFakeHomeserver } from '#testing/homeserver/fake-homeserver.ts';
+export type { HomeserverFault, HomeserverRequest } from '#testing/homeserver/listener.ts';
 export { createManualClock, type ManualClock, type ManualClockOptions } from '#testing/manual-clock.ts';
-export { createScriptedJudge, type JudgeQuestion, type ScriptedJudge } from '#testing/scripted-judge.ts';
 export {
+  createScriptedJudge,
   createScriptedModel,
+  type JudgeQuestion,
   type ScriptedCall,
+  type ScriptedJudge,
   type ScriptedModel,
   type ScriptedModelOptions,
   type ScriptedStep,
 } from '#testing/scripted-model.ts';
+export type { ServerAnswer, ServerCall, ServerFault, ServerRequest, ServerStep } from '#testing/scripted-server.ts';
 export { type ScriptedServer, type ScriptedServerOptions, startScriptedServer } from '#testing/scripted-server.ts';
-export type { ServerAnswer, ServerCall, ServerFault, ServerRequest, ServerStep } from '#testing/server/server-step.ts';
-export type { Teardown } from '#testing/teardown.ts';
-export { createTempHome, type TempHome } from '#testing/temp-home.ts';
+export { createTempHome, type Teardown, type TempHome } from '#testing/temp-home.ts';

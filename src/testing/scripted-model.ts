@@ -1,5 +1,6 @@
-// Owns the scripted ModelClient: it answers with the steps it was given, in order, and fails loudly on anything else.
-// Knows no provider. Invariant: an unexpected call throws, a leftover step throws in `done()`, requests are frozen snapshots.
+// Owns the scripted ModelClient and the scripted Judge: they answer with what they were given, and fail loudly on anything else. Knows no provider.
+// Invariants: an unexpected call throws, a leftover step throws in `done()`, requests are frozen snapshots; a decision of the judge that throws
+// is no verdict, as a failed model is none.
 import { throwIfAborted } from '#base/abort.ts';
 import { TalariaError } from '#base/errors.ts';
 import type { JsonObject } from '#base/json.ts';
@@ -15,8 +16,19 @@ import {
   type Tier,
   type Usage,
 } from '#core/model/model-client.ts';
-import { frozenSnapshot } from './deep-freeze.ts';
-import type { Teardown } from './teardown.ts';
+import type { Judge, JudgedClaim, JudgedSource, JudgePolicy, Verdict } from '#mind/evidence/judge.ts';
+import type { Teardown } from './temp-home.ts';
+
+/** A structured clone of `value`, frozen at every depth. */
+export function frozenSnapshot<T>(value: T): T {
+  return deepFreeze(structuredClone(value));
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  for (const inner of Object.values(value)) deepFreeze(inner);
+  return Object.freeze(value);
+}
 
 interface Ending {
   readonly usage?: Partial<Usage>;
@@ -211,4 +223,44 @@ function untilAbort(signal: AbortSignal): Promise<never> {
     if (signal.aborted) reject(signal.reason);
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   });
+}
+
+export interface JudgeQuestion {
+  readonly claims: readonly JudgedClaim[];
+  readonly sources: readonly JudgedSource[];
+  readonly policy: JudgePolicy;
+}
+
+export interface ScriptedJudge extends Judge {
+  readonly asked: readonly JudgeQuestion[];
+}
+
+/** `supported` for always yes, `goes-beyond` for always no; a function decides each claim by its own sources. */
+export function createScriptedJudge(
+  decide: Verdict | 'none' | ((claim: JudgedClaim, sources: readonly JudgedSource[]) => Verdict | 'none'),
+): ScriptedJudge {
+  const asked: JudgeQuestion[] = [];
+  const verdictOf = (claim: JudgedClaim, sources: readonly JudgedSource[]): Verdict | 'none' => {
+    if (typeof decide !== 'function') return decide;
+    try {
+      return decide(
+        claim,
+        sources.filter(({ id }) => claim.sources.includes(id)),
+      );
+    } catch {
+      return 'none';
+    }
+  };
+  return {
+    asked,
+    isThere: () => true,
+    judge: async (claims, sources, policy) => {
+      asked.push({ claims, sources, policy });
+      return claims.map((claim) => {
+        const verdict = verdictOf(claim, sources);
+        const why = verdict === 'none' ? 'failed' : `scripted: ${verdict}`;
+        return { id: claim.id, verdict, why, model: 'scripted/judge' };
+      });
+    },
+  };
 }

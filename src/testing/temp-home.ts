@@ -1,9 +1,12 @@
-// Owns throw-away home folders for tests. Knows nothing of what a home holds.
-// Invariant: the folder is private, and gone when the test that made it ends.
+// Owns throw-away home folders for tests, and what a double needs of a test runner: a place to hang its own clean-up (the context of node:test
+// fits). Knows nothing of what a home holds. Invariant: the folder is private, and gone when the test that made it ends.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { Teardown } from './teardown.ts';
+
+export interface Teardown {
+  after(run: () => void | Promise<void>): void;
+}
 
 export interface TempHome {
   /** Absolute path, permission 0700. */

@@ -4,10 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { systemClock } from '#base/clock.ts';
-import { CommitQueue } from '#base/database/commit-queue.ts';
 import type { Database } from '#base/database/connection.ts';
-import type { RoomSchema } from '#base/database/migrate.ts';
-import { openDatabase } from '#base/database.ts';
+import { CommitQueue } from '#base/database/write-log.ts';
+import { openDatabase, type RoomSchema } from '#base/database.ts';
 import { errorCode } from '#base/errors.ts';
 
 const NOTES: RoomSchema = { room: 'notes', steps: ['CREATE TABLE notes(id INTEGER PRIMARY KEY, text TEXT NOT NULL)'] };

@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { contentStems } from '#base/text/content-stems.ts';
-import { porterStem } from '#base/text/porter-stem.ts';
-import { splitWords } from '#base/text/split-words.ts';
-import { stemWord } from '#base/text/stem-word.ts';
+import { contentStems, porterStem, splitWords, stemWord } from '#base/text/words.ts';
 
 describe('words and stems', () => {
   test('stems follow the examples of the published algorithm', () => {

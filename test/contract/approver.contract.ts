@@ -1,7 +1,7 @@
 /** What every Approver keeps: it resolves once, never allows by itself, and rejects only when the signal says so. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ApprovalAnswer, ApprovalRequest, Approver } from '#core/agent/approver.ts';
+import type { ApprovalAnswer, ApprovalRequest, Approver } from '#public/talaria.ts';
 
 export interface ApproverHarness {
   readonly approver: Approver;

@@ -1,7 +1,7 @@
 /** What every embedder keeps, with a model or without one. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Embedder } from '#core/model/embedder.ts';
+import type { Embedder } from '#core/model/embedders.ts';
 
 export interface EmbedderHarness {
   readonly embedder: Embedder;

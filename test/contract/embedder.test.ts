@@ -1,4 +1,4 @@
-import { createHashEmbedder } from '#testing/hash-embedder.ts';
+import { createHashEmbedder } from '../doubles/hash-embedder.ts';
 import { embedderContract } from './embedder.contract.ts';
 
 embedderContract('hash', () => ({

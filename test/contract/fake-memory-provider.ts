@@ -1,6 +1,5 @@
 /** A MemoryProvider that keeps facts in a list and recalls by shared words: what an external one looks like to the host. */
-import { ok } from '#base/result.ts';
-import type { MemoryProvider, MemoryWriteNotice } from '#mind/memory/memory-provider.ts';
+import { type MemoryProvider, type MemoryWriteNotice, ok } from '#public/talaria.ts';
 
 export interface FakeMemoryProvider extends MemoryProvider {
   readonly facts: string[];

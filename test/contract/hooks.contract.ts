@@ -1,8 +1,8 @@
 /** What every implementer of the hook vocabulary keeps to; run it on each with a fresh instance a test. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
-import type { Hooks, SessionInfo, TurnInfo } from '#core/agent/hooks.ts';
 import type { Message, ToolCallPart, ToolResultPart } from '#core/model/message.ts';
+import type { Hooks, SessionInfo, TurnInfo } from '#public/talaria.ts';
 import { verifies } from '../verifies.ts';
 
 export interface HooksUnderTest {

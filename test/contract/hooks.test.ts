@@ -1,5 +1,6 @@
 /** The hook contract on the smallest implementer, on one that uses every point, and on one that guards. */
-import type { Hooks } from '#core/agent/hooks.ts';
+
+import type { Hooks } from '#public/talaria.ts';
 import { hooksContract } from './hooks.contract.ts';
 
 hooksContract({ name: 'none', make: () => ({ name: 'none' }) });

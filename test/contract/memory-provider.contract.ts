@@ -1,7 +1,7 @@
 /** The contract of MemoryProvider as tests; every implementation and every fake runs it. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { MemoryProvider, MemorySession } from '#mind/memory/memory-provider.ts';
+import type { MemoryProvider, MemorySession } from '#public/talaria.ts';
 
 export interface MemoryProviderSubject {
   readonly provider: MemoryProvider;

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { after, describe } from 'node:test';
-import { createFilesProvider } from '#mind/memory/files-provider.ts';
 import { createMemoryFiles } from '#mind/memory/memory-files.ts';
+import { createFilesProvider } from '#mind/memory/open-room.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 import { createFakeMemoryProvider } from './fake-memory-provider.ts';
 import { memoryProviderContract } from './memory-provider.contract.ts';

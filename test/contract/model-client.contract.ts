@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { userMessage } from '#core/model/message.ts';
-import type { ModelClient, ModelEvent, ModelRequest } from '#core/model/model-client.ts';
+import type { ModelClient, ModelEvent, ModelRequest } from '#public/talaria.ts';
 import { verifies } from '../verifies.ts';
 
 export interface ContractSubject {

@@ -1,7 +1,7 @@
 /** What every reranker keeps, with a model or without one. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Reranker } from '#core/model/rerankers/reranker.ts';
+import type { Reranker } from '#core/model/embedders.ts';
 
 export interface RerankerHarness {
   readonly reranker: Reranker;

@@ -1,4 +1,4 @@
-import { createWordReranker } from '#testing/word-reranker.ts';
+import { createWordReranker } from '../doubles/word-reranker.ts';
 import { rerankerContract } from './reranker.contract.ts';
 
 rerankerContract('words', () => ({

@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { AnyTool, ToolContext, ToolOutput } from '#core/agent/tool.ts';
-import { functionSchema } from '#core/tools/registry/tool-schema.ts';
+import { functionSchema } from '#core/tools/tool-registry.ts';
+import type { AnyTool, ToolContext, ToolOutput } from '#public/talaria.ts';
 
 export interface ToolHarness {
   readonly tool: AnyTool;

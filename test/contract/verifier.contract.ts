@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { sha256 } from '#base/ids.ts';
 import { hashSkillFolder } from '#mind/skills/door/skill-tree.ts';
-import type { Verifier, VerifierRequest } from '#mind/skills/door/verify/verifier.ts';
+import type { Verifier, VerifierRequest } from '#mind/skills/skill.ts';
 
 export interface VerifierHarness {
   /** Passes a skill whose text says `good`. */

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { WallState } from '#core/tools/walls/walls.ts';
-import type { WallsScene } from '../core/tools/walls/walls-scene.ts';
+import type { WallsScene } from '../core/tools/walls-scene.ts';
 import { verifies } from '../verifies.ts';
 
 export interface WallsHarness {

@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext } from 'node:test';
-import { startScriptedServer } from '#testing/scripted-server.ts';
-import type { ServerStep } from '#testing/server/server-step.ts';
+import { type ServerStep, startScriptedServer } from '#testing/scripted-server.ts';
 import { type CliRunOptions, createCliStage, withoutWalls } from '../scenario/cli-process.ts';
 import { verifies } from '../verifies.ts';
 

@@ -1,16 +1,17 @@
 /** What a developer types in a day, in three small projects, behind real walls: it runs unasked, or asks once for the network. */
+
 import assert from 'node:assert/strict';
 import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { z } from 'zod';
-import { systemClock } from '#base/clock.ts';
 import { parseJson } from '#base/json.ts';
-import type { ApprovalRequest, Approver } from '#core/agent/approver.ts';
 import type { Conversation } from '#core/agent/conversation.ts';
 import { createWalls } from '#core/tools/walls/create-walls.ts';
+import type { ApprovalRequest, Approver } from '#public/talaria.ts';
 import { createScriptedModel, type ScriptedCall } from '#testing/scripted-model.ts';
+import { realClock } from '../ground.ts';
 import { createStage, openConversation, play } from '../surfaces/app/app-fixture.ts';
 import { type Registry, startRegistry } from './everyday-registry.ts';
 
@@ -74,7 +75,7 @@ async function openSession(t: TestContext, project: string, registry: Registry):
     dataHome: stage.root,
     paths: [],
     hosts: [],
-    clock: systemClock,
+    clock: realClock,
     lookup: async () => ['93.184.215.14'],
     dial: () => ({ address: '127.0.0.1', port: registry.port }),
   });
@@ -175,7 +176,7 @@ function createProbe(): string | false {
     dataHome: join(homedir(), '.talaria'),
     paths: [],
     hosts: [],
-    clock: systemClock,
+    clock: realClock,
   });
   return walls.state().kind === 'walls' ? false : 'skipped: bubblewrap is missing (apt install bubblewrap)';
 }

@@ -57,7 +57,10 @@ describe('examples', () => {
     assert.deepEqual(scripts.sort(), Object.keys(SCRIPTS).sort());
     for (const name of scripts) {
       const text = readFileSync(join(FOLDER, name), 'utf8');
-      assert.match(text, /^#!\/bin\/sh\nexec "\$\(dirname "\$0"\)\/..\/bin\/talaria" [^\n]+\n$/);
+      assert.match(
+        text,
+        /^#!\/bin\/sh\nexec "\$\(dirname "\$0"\)\/..\/(?:bin\/talaria|node_modules\/.bin\/node)" [^\n]+\n$/,
+      );
       assert.equal(statSync(join(FOLDER, name)).mode & 0o111, 0o111, name);
     }
   });

@@ -2,9 +2,9 @@
 import { tryAll } from '../property-runs.ts';
 
 tryAll();
-await import('../core/tools/file/link-races.test.ts');
+await import('../core/tools/link-races.test.ts');
 await import('../fault/memory-files.test.ts');
-await import('../mind/memory/journal/memory-journal.test.ts');
+await import('../mind/memory/memory-journal.test.ts');
 await import('../fault/import/import-killed.test.ts');
 await import('../fault/sessions/checkpoints.test.ts');
 await import('../fault/sessions/compaction.test.ts');

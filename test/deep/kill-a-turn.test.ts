@@ -1,4 +1,5 @@
 /** kill −9 in the middle of real turns: what was acknowledged on the event stream is in the database, and the session goes on. */
+
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -6,11 +7,11 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe } from 'node:test';
-import { systemClock } from '#base/clock.ts';
 import { errorCode } from '#base/errors.ts';
 import { parseJsonObject } from '#base/json.ts';
 import { createSqliteSessionStore } from '#mind/sessions/sqlite-session-store.ts';
 import { startStub } from '../../bench/stub.ts';
+import { realClock } from '../ground.ts';
 import { verifies } from '../verifies.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -115,7 +116,7 @@ async function killedTurn(
   });
   const closed = new Promise<void>((done) => child.once('close', () => done()));
   if (!early) await Promise.race([acknowledged.promise, closed]);
-  await systemClock.sleep(afterMs);
+  await realClock.sleep(afterMs);
   try {
     if (child.pid) process.kill(-child.pid, 'SIGKILL');
   } catch (error) {

@@ -9,7 +9,7 @@ import { userMessage } from '#core/model/message.ts';
 import { createSqliteSessionStore } from '#mind/sessions/sqlite-session-store.ts';
 import { finishRestore } from '#surfaces/app/backup/restore-backup.ts';
 import { homeAt } from '#surfaces/app/home/home.ts';
-import { STATE_ROOMS } from '#surfaces/app/parts/mind/compose-mind.ts';
+import { stateTables } from '#surfaces/app/rooms.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 import { COMPILE_CACHE, createCliStage } from '../scenario/cli-process.ts';
 import { verifies } from '../verifies.ts';
@@ -136,7 +136,11 @@ function hermes(folder: string): void {
 async function nextStart(place: Place): Promise<Next> {
   const home = homeAt(place.home);
   const said = (await finishRestore(home)) ?? '';
-  const store = createSqliteSessionStore({ path: home.stateDatabase, rooms: STATE_ROOMS, flags: home.openFlags });
+  const store = createSqliteSessionStore({
+    path: home.stateDatabase,
+    rooms: await stateTables(),
+    flags: home.openFlags,
+  });
   try {
     return { said, titles: (await store.list()).map(({ title }) => title ?? '') };
   } finally {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import type { JsonObject } from '#base/json.ts';
+import type { JsonObject } from '#public/talaria.ts';
 import type { App } from '#surfaces/app/app.ts';
 import { call, kept, openApp, type Stage, say, talk } from '../scenario/obedient-stage.ts';
 import { createStage, runCommand } from '../surfaces/app/app-fixture.ts';
@@ -102,7 +102,7 @@ async function play(app: App, stage: Stage, { text, attempt, via, answer }: Try)
   }));
   const review = async (sessionId: string) => {
     stage.steps = [plant, say('Done.')];
-    const learned = await (await app.learning()).learnNow(sessionId, '', new AbortController().signal);
+    const learned = await (await app.doors.learning.load()).learnNow(sessionId, '', new AbortController().signal);
     assert.ok(learned.ok, JSON.stringify(learned));
   };
   const { asked } = await talk(app, stage, { turns, answer, ...(via === 'review' ? { before: review } : {}) });
@@ -122,7 +122,7 @@ describe('poisoning through every write door', () => {
       for (const [at, one] of tries.entries()) {
         await play(app, stage, one);
         assert.deepEqual(kept(app), [], `${door} ${at}`);
-        assert.ok(app.skills.library.get('weekly-digest'));
+        assert.ok(app.doors.skills.get('weekly-digest'));
         for (const path of FILES) assert.ok(!existsSync(join(app.environment.cwd, path)), path);
       }
     });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { planChunks } from '#extensions/rlm/chunk/plan-chunks.ts';
-import { selectChunks } from '#extensions/rlm/chunk/select-chunks.ts';
-import { STRUCTURES } from '#extensions/rlm/chunk/structure.ts';
+import { selectChunks } from '#extensions/rlm/scaffold/chunks.ts';
+import { planChunks } from '#extensions/rlm/scaffold/plan-chunks.ts';
+import { STRUCTURES } from '#extensions/rlm/scaffold/structure.ts';
 import { verifies } from '../verifies.ts';
 
 verifies('rlm:chunk:lossless', 'ten million lines are planned in every structure, in linear time', () => {

@@ -23,14 +23,14 @@ describe('skills by spoken forms', () => {
     ['remember these steps as a skill called build-all', 'build-all'],
   ] as const)
     test(line, async (t) => {
-      const world = openWorld(t);
+      const world = await openWorld(t);
       const talk = await didTwoThings(world);
       assert.match(answerOf(await say(talk, line)), new RegExp(`^Kept as the skill ${name}:`));
       await talk.close();
     });
 
   test('/learn drafts nothing out of a mere replay', async (t) => {
-    const world = openWorld(t);
+    const world = await openWorld(t);
     const talk = await world.open();
     await say(talk, 'run `sh build.sh out`');
     await say(talk, 'run `sh check.sh out`');
@@ -49,7 +49,7 @@ describe('skills by spoken forms', () => {
   });
 
   test('where nobody can be asked it is a draft, and its id is named', async (t) => {
-    const world = openWorld(t, { ownerSay: () => 'draft' });
+    const world = await openWorld(t, { ownerSay: () => 'draft' });
     const talk = await didTwoThings(world);
     const answer = answerOf(await say(talk, 'learn this as pg2'));
     assert.match(answer, /^It waits for your yes: \/pending accept prop_\w+ keeps the skill pg2:/);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { collectTextCalls, parseTextCalls } from '#core/model/tool-calls/parse-text-tool-calls.ts';
-import { createTextCallParser } from '#core/model/tool-calls/text-call-parser.ts';
+import { collectTextCalls, createTextCallParser, parseTextCalls } from '#public/tool-calls.ts';
+
 import { CODER_GLM } from '../core/model/tool-calls/cases/coder-glm.ts';
 import { DAMAGED } from '../core/model/tool-calls/cases/damaged.ts';
 import { EXACT_VALUES } from '../core/model/tool-calls/cases/exact-values.ts';

@@ -1,7 +1,7 @@
 /** File operations of `node:fs` that fail on plan, for code that imports them by name. Restored by `mend`. */
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
-import type { Faults } from '#testing/faults.ts';
+import type { Faults } from '#public/testing.ts';
 
 const WRITING = [
   'mkdirSync',

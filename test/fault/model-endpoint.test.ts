@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { afterEach, describe, test } from 'node:test';
 import { inspect } from 'node:util';
+import type { JsonObject } from '#base/json.ts';
 import { ModelError, type ModelErrorCode, type ModelEvent } from '#core/model/model-client.ts';
 import { createAnthropicClient } from '#core/model/providers/anthropic-client.ts';
-import { retryAfterMs } from '#core/model/providers/failure/retry-after.ts';
 import { listModels } from '#core/model/providers/list-models.ts';
+import { retryAfterMs } from '#core/model/providers/model-failure.ts';
 import { createOpenAiClient } from '#core/model/providers/openai-client.ts';
 import type { ModelTimeouts } from '#core/model/providers/provider-options.ts';
-import { type ScriptedServer, startScriptedServer } from '#testing/scripted-server.ts';
-import type { ServerStep } from '#testing/server/server-step.ts';
+import { type ScriptedServer, type ServerStep, startScriptedServer } from '#testing/scripted-server.ts';
 import { collect, GREETING } from '../contract/model-client.contract.ts';
 import { until } from '../ends.ts';
 import { verifies } from '../verifies.ts';
@@ -69,155 +69,120 @@ const echoKey = {
   error: { message: `Incorrect API key provided: ${KEY}`, type: 'invalid_request_error', code: 'invalid_api_key' },
 };
 
-const CASES: readonly (readonly [name: string, step: ServerStep, expected: Expected, only?: Kind])[] = [
-  [
-    '401',
-    { status: 401, body: echoKey },
-    { code: 'model-auth', retryable: false, message: /acme refused the key \(HTTP 401\).*redacted/, fix: /key/ },
-  ],
-  [
-    '403',
-    { status: 403, body: 'forbidden for sentinel-header-value' },
-    { code: 'model-auth', retryable: false, message: /HTTP 403.*forbidden/ },
-  ],
-  [
-    '402',
-    { status: 402, body: { error: { message: 'Insufficient credits' } } },
-    { code: 'model-auth', retryable: false, message: /no credit left/ },
-  ],
-  [
-    '404 of a model',
-    { status: 404, body: { error: { message: "The model 'm-1' does not exist" } } },
-    { code: 'model-not-found', retryable: false, message: /acme has no model m-1/, fix: /lists/ },
-  ],
-  [
-    '404 page',
-    { status: 404, body: '<html><head><title>nginx: not here</title></head></html>' },
-    {
-      code: 'model-not-found',
-      retryable: false,
-      message: /is not the base URL of a model endpoint.*HTML page "nginx: not here"/,
-      fix: /base URL/,
-    },
-  ],
-  [
-    '429 with seconds',
-    { status: 429, headers: { 'retry-after': '7' }, body: { error: { message: 'slow down' } } },
-    { code: 'model-rate-limited', retryable: true, message: /limits how often.*slow down/, retryAfterMs: 7000 },
-  ],
-  [
-    '429 with milliseconds',
-    { status: 429, headers: { 'retry-after-ms': '350', 'retry-after': '1' }, body: {} },
-    { code: 'model-rate-limited', retryable: true, message: /HTTP 429/, retryAfterMs: 350 },
-  ],
-  [
-    "429 in Google's way",
-    { status: 429, body: '[{"error":{"message":"quota of the minute","details":[{"retryDelay":"34s"}]}}]' },
-    { code: 'model-rate-limited', retryable: true, message: /quota of the minute/, retryAfterMs: 34_000 },
-  ],
-  [
-    '429 without money',
-    { status: 429, body: { error: { message: 'You exceeded your current quota', code: 'insufficient_quota' } } },
-    { code: 'model-rate-limited', retryable: false, message: /no credit/, fix: /credit/ },
-  ],
-  [
-    '500',
-    { status: 500, body: 'oops' },
-    { code: 'model-overloaded', retryable: true, message: /failed inside \(HTTP 500\): oops/ },
-  ],
-  [
-    '503',
-    { status: 503, body: '' },
-    { code: 'model-overloaded', retryable: true, message: /is overloaded \(HTTP 503\)\./ },
-  ],
-  [
-    '529',
-    { status: 529, body: { error: { message: 'Overloaded' } } },
-    { code: 'model-overloaded', retryable: true, message: /overloaded.*529/ },
-  ],
-  [
-    '400 of the window',
-    {
-      status: 400,
-      body: {
-        error: { message: "This model's maximum context length is 8192 tokens", code: 'context_length_exceeded' },
+type Row = readonly [
+  step: ServerStep,
+  message: RegExp,
+  more?: Pick<Expected, 'fix' | 'retryAfterMs'> & { readonly only?: Kind },
+];
+
+interface Case {
+  readonly name: string;
+  readonly step: ServerStep;
+  readonly expected: Expected;
+  readonly only: Kind | undefined;
+}
+
+/** Faults, by their names, that end in the same code. */
+function endingIn(end: Pick<Expected, 'code' | 'retryable'>) {
+  return (rows: Readonly<Record<string, Row>>): Case[] =>
+    Object.entries(rows).map(([name, [step, message, { only, ...more } = {}]]) => {
+      return { name, step, expected: { ...end, message, ...more }, only };
+    });
+}
+
+const says = (status: number, message: string, more: JsonObject = {}): ServerStep => {
+  return { status, body: { error: { message, ...more } } };
+};
+
+const CASES: readonly Case[] = [
+  ...endingIn({ code: 'model-auth', retryable: false })({
+    '401': [{ status: 401, body: echoKey }, /acme refused the key \(HTTP 401\).*redacted/, { fix: /key/ }],
+    '403': [{ status: 403, body: 'forbidden for sentinel-header-value' }, /HTTP 403.*forbidden/],
+    '402': [says(402, 'Insufficient credits'), /no credit left/],
+  }),
+  ...endingIn({ code: 'model-not-found', retryable: false })({
+    '404 of a model': [says(404, "The model 'm-1' does not exist"), /acme has no model m-1/, { fix: /lists/ }],
+    '404 page': [
+      { status: 404, body: '<html><head><title>nginx: not here</title></head></html>' },
+      /is not the base URL of a model endpoint.*HTML page "nginx: not here"/,
+      { fix: /base URL/ },
+    ],
+  }),
+  ...endingIn({ code: 'model-rate-limited', retryable: true })({
+    '429 with seconds': [
+      { status: 429, headers: { 'retry-after': '7' }, body: { error: { message: 'slow down' } } },
+      /limits how often.*slow down/,
+      { retryAfterMs: 7000 },
+    ],
+    '429 with milliseconds': [
+      { status: 429, headers: { 'retry-after-ms': '350', 'retry-after': '1' }, body: {} },
+      /HTTP 429/,
+      { retryAfterMs: 350 },
+    ],
+    "429 in Google's way": [
+      { status: 429, body: '[{"error":{"message":"quota of the minute","details":[{"retryDelay":"34s"}]}}]' },
+      /quota of the minute/,
+      { retryAfterMs: 34_000 },
+    ],
+    'a rate limit inside the stream': [
+      { streamError: { message: 'upstream limit', code: 429 } },
+      /upstream limit/,
+      { only: 'openai' },
+    ],
+  }),
+  ...endingIn({ code: 'model-rate-limited', retryable: false })({
+    '429 without money': [
+      says(429, 'You exceeded your current quota', { code: 'insufficient_quota' }),
+      /no credit/,
+      { fix: /credit/ },
+    ],
+  }),
+  ...endingIn({ code: 'model-overloaded', retryable: true })({
+    '500': [{ status: 500, body: 'oops' }, /failed inside \(HTTP 500\): oops/],
+    '503': [{ status: 503, body: '' }, /is overloaded \(HTTP 503\)\./],
+    '529': [says(529, 'Overloaded'), /overloaded.*529/],
+    'an error in JSON with 200': [says(200, 'busy', { code: 503 }), /busy/],
+    'an error inside the stream': [{ streamError: { type: 'overloaded_error', message: 'Overloaded' } }, /Overloaded/],
+  }),
+  ...endingIn({ code: 'model-context-full', retryable: false })({
+    '400 of the window': [
+      says(400, "This model's maximum context length is 8192 tokens", { code: 'context_length_exceeded' }),
+      /longer than the window of m-1/,
+      { fix: /ompress/ },
+    ],
+    "400 of the window, in Anthropic's words": [
+      {
+        status: 400,
+        body: {
+          type: 'error',
+          error: { type: 'invalid_request_error', message: 'prompt is too long: 210000 tokens > 200000 maximum' },
+        },
       },
-    },
-    { code: 'model-context-full', retryable: false, message: /longer than the window of m-1/, fix: /ompress/ },
-  ],
-  [
-    "400 of the window, in Anthropic's words",
-    {
-      status: 400,
-      body: {
-        type: 'error',
-        error: { type: 'invalid_request_error', message: 'prompt is too long: 210000 tokens > 200000 maximum' },
-      },
-    },
-    { code: 'model-context-full', retryable: false, message: /prompt is too long/ },
-  ],
-  ['413', { status: 413, body: 'too big' }, { code: 'model-bad-request', retryable: false, message: /too large/ }],
-  [
-    '422',
-    { status: 422, body: { detail: 'bad field' } },
-    { code: 'model-bad-request', retryable: false, message: /bad field/ },
-  ],
-  [
-    '400 of tools',
-    { status: 400, body: { error: { message: 'registry.ollama.ai/library/m-1 does not support tools' } } },
-    { code: 'model-bad-request', retryable: false, message: /does not support tools/, fix: /tool calling.*text/ },
-  ],
-  [
-    'a web page with 200',
-    { fault: 'html' },
-    { code: 'model-bad-response', retryable: false, message: /HTML page "Welcome"/, fix: /base URL/ },
-  ],
-  [
-    'an error in JSON with 200',
-    { status: 200, body: { error: { message: 'busy', code: 503 } } },
-    { code: 'model-overloaded', retryable: true, message: /busy/ },
-  ],
-  [
-    'an answer that is no stream',
-    { status: 200, body: { choices: [] } },
-    { code: 'model-bad-response', retryable: false, message: /no event stream/ },
-  ],
-  [
-    'a reset before the answer',
-    { fault: 'reset' },
-    { code: 'model-unreachable', retryable: true, message: /lost before an answer came/ },
-  ],
-  [
-    'a reset in mid-stream',
-    { fault: 'reset-after' },
-    { code: 'model-bad-response', retryable: true, message: /lost in the middle/ },
-  ],
-  [
-    'half an event',
-    { fault: 'half-event' },
-    { code: 'model-bad-response', retryable: true, message: /ended its answer in the middle/ },
-  ],
-  [
-    'a stream without a finish',
-    { fault: 'no-finish' },
-    { code: 'model-bad-response', retryable: true, message: /ended its answer in the middle/ },
-  ],
-  [
-    'an event that is no JSON',
-    { fault: 'garbage' },
-    { code: 'model-bad-response', retryable: true, message: /not in its protocol/ },
-  ],
-  [
-    'an error inside the stream',
-    { streamError: { type: 'overloaded_error', message: 'Overloaded' } },
-    { code: 'model-overloaded', retryable: true, message: /Overloaded/ },
-  ],
-  [
-    'a rate limit inside the stream',
-    { streamError: { message: 'upstream limit', code: 429 } },
-    { code: 'model-rate-limited', retryable: true, message: /upstream limit/ },
-    'openai',
-  ],
+      /prompt is too long/,
+    ],
+  }),
+  ...endingIn({ code: 'model-bad-request', retryable: false })({
+    '413': [{ status: 413, body: 'too big' }, /too large/],
+    '422': [{ status: 422, body: { detail: 'bad field' } }, /bad field/],
+    '400 of tools': [
+      says(400, 'registry.ollama.ai/library/m-1 does not support tools'),
+      /does not support tools/,
+      { fix: /tool calling.*text/ },
+    ],
+  }),
+  ...endingIn({ code: 'model-bad-response', retryable: false })({
+    'a web page with 200': [{ fault: 'html' }, /HTML page "Welcome"/, { fix: /base URL/ }],
+    'an answer that is no stream': [{ status: 200, body: { choices: [] } }, /no event stream/],
+  }),
+  ...endingIn({ code: 'model-unreachable', retryable: true })({
+    'a reset before the answer': [{ fault: 'reset' }, /lost before an answer came/],
+  }),
+  ...endingIn({ code: 'model-bad-response', retryable: true })({
+    'a reset in mid-stream': [{ fault: 'reset-after' }, /lost in the middle/],
+    'half an event': [{ fault: 'half-event' }, /ended its answer in the middle/],
+    'a stream without a finish': [{ fault: 'no-finish' }, /ended its answer in the middle/],
+    'an event that is no JSON': [{ fault: 'garbage' }, /not in its protocol/],
+  }),
 ];
 
 const LATE_ANTHROPIC_ERROR = [
@@ -233,7 +198,7 @@ describe('model endpoint faults', () => {
   });
 
   for (const kind of ['openai', 'anthropic'] as const) {
-    for (const [name, step, expected, only] of CASES) {
+    for (const { name, step, expected, only } of CASES) {
       if (only && only !== kind) continue;
       test(`${kind}: ${name}`, async () => check((await failureOf(kind, step)).error, expected));
     }

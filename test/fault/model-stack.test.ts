@@ -1,14 +1,12 @@
 /** The composed stack (cascade over strategy over retry over a client) against an endpoint that misbehaves and then behaves. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createCascade } from '#core/model/cascade.ts';
+import { createCascade, withRetry } from '#core/model/cascade.ts';
 import { type ModelClient, ModelError, type ModelEvent } from '#core/model/model-client.ts';
 import { createOpenAiClient } from '#core/model/providers/openai-client.ts';
-import { withRetry } from '#core/model/retry.ts';
 import { withToolStrategy } from '#core/model/tool-mode.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
-import { type ScriptedServer, startScriptedServer } from '#testing/scripted-server.ts';
-import type { ServerStep } from '#testing/server/server-step.ts';
+import { type ScriptedServer, type ServerStep, startScriptedServer } from '#testing/scripted-server.ts';
 import { collect, GREETING, textOf } from '../contract/model-client.contract.ts';
 import { until } from '../ends.ts';
 import { verifies } from '../verifies.ts';

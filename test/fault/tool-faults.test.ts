@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { closeSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { createFileTools } from '#core/tools/file/file-tools.ts';
+import { createFileTools } from '#core/tools/files/file-tools.ts';
 import { createTerminalTool } from '#core/tools/terminal/terminal-tool.ts';
-import { createPlainWalls } from '#testing/plain-walls.ts';
 import { makeToolPlace, type ToolPlaceForTest } from '../core/tools/place.ts';
+import { createPlainWalls } from '../doubles/plain-walls.ts';
 
 const MEGABYTE = 1024 * 1024;
 

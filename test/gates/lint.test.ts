@@ -14,6 +14,12 @@ const refused: readonly (readonly [path: string, text: string, rule: string])[] 
     'const { parse } = JSON;\nexport const a = parse;\n',
     'Parse JSON with #base/json.ts',
   ],
+  [
+    'src/core/cut.ts',
+    'export const a = (b: string) => b.split(/(?<=[.!?])\\s+/);\n',
+    'Sentences are cut in #base/text',
+  ],
+  ['src/mind/last.ts', 'export const a = (b: string) => b.search(/[^.!?\\n]*$/);\n', 'Sentences are cut in #base/text'],
   ['src/core/random.ts', 'export const a = Math.random();\n', 'Take ids and random numbers'],
   ['src/core/date.ts', 'export const a = Date.now();\n', 'noRestrictedGlobals'],
   ['src/core/timer.ts', 'export const a = setTimeout(() => 1, 1);\n', 'noRestrictedGlobals'],
@@ -48,6 +54,8 @@ const refused: readonly (readonly [path: string, text: string, rule: string])[] 
 const accepted: Readonly<Record<string, string>> = {
   'src/base/clock.ts': 'export const now = (): number => Date.now();\n',
   'src/base/json.ts': 'export const parse = (text: string): unknown => JSON.parse(text);\n',
+  'src/base/text/sentences.ts': 'export const END = /[.!?]\\s+/g;\n',
+  'src/core/last-mark.ts': 'export const MARK = /[.!?]["\\s]*$/;\n',
   'src/surfaces/app/environment.ts': 'export const home = process.env.HOME;\n',
   'src/surfaces/cli/print.ts': "export const print = (): void => console.log('a');\n",
   'test/deep/speed.test.ts': 'export const from = performance.now();\n',

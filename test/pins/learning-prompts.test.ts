@@ -3,15 +3,15 @@ import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { sha256 } from '#base/ids.ts';
 import { estimateTokens } from '#base/text.ts';
-import { JUDGE_PROMPT } from '#mind/evidence/judge/judge.rules.ts';
-import { FLUSH_PROMPT } from '#mind/learning/flush/flush-prompt.ts';
-import { RECALL_PROMPT } from '#mind/learning/recall/summarise-session.ts';
+import { JUDGE_PROMPT } from '#mind/evidence/judge.rules.ts';
 import {
   COMBINED_REVIEW_PROMPT,
+  FLUSH_PROMPT,
   MEMORY_REVIEW_PROMPT,
   REVIEW_PROMPTS,
   SKILLS_REVIEW_PROMPT,
-} from '#mind/learning/review/review-prompts.ts';
+} from '#mind/learning/learning.rules.ts';
+import { RECALL_PROMPT } from '#mind/learning/summarise-session.ts';
 import { verifies } from '../verifies.ts';
 
 const PINNED = [

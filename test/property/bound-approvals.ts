@@ -1,8 +1,8 @@
 /** Pairs of commands, one allowed for good and another: no yes may carry the other. Shared by a short and a long run. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { createAllowList } from '#core/tools/terminal/allow-list.ts';
-import { bindApproval } from '#core/tools/terminal/bound-approval.ts';
+import { createAllowList } from '#core/tools/core-tools.ts';
+import { bindApproval } from '#core/tools/terminal/bound-command.ts';
 
 const names = ['build', 'dist', 'src', './build', 'build/', 'old.txt', 'a b', '.', '*', '"$X"', '~', 'build dist'];
 const flags = ['-rf', '-r', '-r -f', '--recursive', '-f'];

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import type { Message } from '#core/model/message.ts';
-import { forgetMessages } from '#mind/sessions/forget/forget-messages.ts';
-import { selectMessages } from '#mind/sessions/forget/select-messages.ts';
+import { forgetMessages, selectMessages } from '#mind/sessions/forget-messages.ts';
 import { SearchLane } from '#mind/sessions/search/search-lane.ts';
 import type { SqliteSessionStore } from '#mind/sessions/sqlite-session-store.ts';
 import { type BroughtMessage, carryOut, planBringing } from '#mind/sessions/transfer/bring-session.ts';
+import type { Message } from '#public/talaria.ts';
 import { withStore } from '../mind/sessions/temp-store.ts';
 import { runs } from '../property-runs.ts';
 

@@ -4,10 +4,15 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import type { MemoryOperation } from '#mind/evidence/memory-operation.ts';
-import { applyOperations } from '#mind/memory/apply-operations.ts';
-import { countCharacters, joinEntries, normalizeEntry, parseEntries } from '#mind/memory/entry-format.ts';
-import { createMemoryFiles } from '#mind/memory/memory-files.ts';
+import type { MemoryOperation } from '#mind/evidence/proposal.ts';
+import {
+  applyOperations,
+  countCharacters,
+  createMemoryFiles,
+  joinEntries,
+  normalizeEntry,
+  parseEntries,
+} from '#mind/memory/memory-files.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 import { runs } from '../property-runs.ts';
 import { verifies } from '../verifies.ts';

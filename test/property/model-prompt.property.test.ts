@@ -2,17 +2,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import type { JsonObject, JsonValue } from '#base/json.ts';
-import type { Message } from '#core/model/message.ts';
 import { userMessage } from '#core/model/message.ts';
-import type { ModelRequest } from '#core/model/model-client.ts';
-import { applyCacheMarks, markedIndexes } from '#core/model/prompt-cache.ts';
-import { type BodyRules, chatBody, chatMessages } from '#core/model/providers/openai-body.ts';
-import { toSdkPrompt } from '#core/model/providers/sdk-prompt.ts';
-import { renderToolCall, toTextHistory } from '#core/model/text/text-history.ts';
-import { withToolPrompt } from '#core/model/text/text-prompt.ts';
-import { createThinkSplitter } from '#core/model/text/think-splitter.ts';
-import { parseTextToolCalls } from '#core/model/tool-calls/parse-text-tool-calls.ts';
+import { toSdkPrompt } from '#core/model/providers/anthropic-client.ts';
+import { type BodyRules, chatBody, chatMessages } from '#core/model/providers/openai-client.ts';
+import { applyCacheMarks, markedIndexes } from '#core/model/providers/prompt-cache.ts';
+import { renderToolCall, toTextHistory, withToolPrompt } from '#core/model/text-tools.ts';
+import { ThinkSplitter } from '#core/model/tool-mode.ts';
+import type { JsonObject, JsonValue, Message, ModelRequest } from '#public/talaria.ts';
+import { parseTextToolCalls } from '#public/tool-calls.ts';
 import { ECHO_TOOL } from '../contract/model-client.contract.ts';
 import { verifies } from '../verifies.ts';
 
@@ -204,7 +201,7 @@ describe('think splitter', () => {
 });
 
 function split(chunks: readonly string[]): { text: string; reasoning: string } {
-  const splitter = createThinkSplitter();
+  const splitter = new ThinkSplitter();
   const events = [...chunks.flatMap((chunk) => splitter.push(chunk)), ...splitter.end()];
   const join = (type: string) =>
     events.map((event) => (event.type === type && 'text' in event ? event.text : '')).join('');

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { StoredMessage } from '#core/agent/session-store.ts';
-import type { Message } from '#core/model/message.ts';
 import { gateProposal } from '#mind/evidence/gate/gate-proposal.ts';
 import type { ProposalDraft } from '#mind/evidence/proposal.ts';
-import { reflexReview } from '#mind/learning/reflex/reflex-review.ts';
-import { type CallSpec, call, turn } from '../mind/learning/conversation-builder.ts';
+import { reflexReview } from '#mind/learning/reflex-review.ts';
+import type { Message } from '#public/talaria.ts';
+import { type CallSpec, call, turn } from '../mind/learning/learning-world.ts';
 import { many } from '../property-runs.ts';
 
 function stored(messages: readonly Message[]): readonly StoredMessage[] {
@@ -24,6 +24,7 @@ async function draftOf(messages: readonly Message[], hint?: string) {
       status: 'pending',
       proposal: { ...draft, id: 'prop_1', status: 'pending', createdAt: 0 },
       reason: '',
+      detail: '',
     } as const;
   };
   const judge = (draft: ProposalDraft) => gateProposal(draft, all);

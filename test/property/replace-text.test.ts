@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { replaceText } from '#core/tools/file/replace-text.ts';
+import { replaceText } from '#core/tools/files/replace-text.ts';
 import { ends } from '../ends.ts';
 import { runs } from '../property-runs.ts';
 

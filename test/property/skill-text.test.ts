@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { parseSkill } from '#mind/skills/format/parse-skill.ts';
+import { isLeftOut, parseIgnoreFile } from '#base/text/glob.ts';
 import { readHeader, readNeeds, relatedSkills } from '#mind/skills/format/read-header.ts';
 import { validateSkillText } from '#mind/skills/format/validate-skill.ts';
 import { writeSkill } from '#mind/skills/format/write-skill.ts';
-import { parseIgnoreRules } from '#mind/skills/library/ignore-rules.ts';
+import { parseSkill } from '#public/skills.ts';
 import { ends } from '../ends.ts';
 import { runs } from '../property-runs.ts';
 
@@ -153,8 +153,8 @@ describe('SKILL.md, any text', () => {
     });
     fc.assert(
       fc.property(fc.array(rule, { maxLength: 5 }), (rules) => {
-        const { ignores } = parseIgnoreRules(rules.map((parts) => parts.join('')).join('\n'));
-        ends(rules.join('\n'), () => ignores('a/'.repeat(50)));
+        const file = parseIgnoreFile(rules.map((parts) => parts.join('')).join('\n'));
+        ends(rules.join('\n'), () => isLeftOut('a/'.repeat(50), file));
       }),
       { numRuns: runs(300) },
     );

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { collectTextCalls, parseTextCalls } from '#core/model/tool-calls/parse-text-tool-calls.ts';
-import type { TextCall, TextToolSchema } from '#core/model/tool-calls/text-call.ts';
-import { createTextCallParser } from '#core/model/tool-calls/text-call-parser.ts';
+import {
+  collectTextCalls,
+  createTextCallParser,
+  parseTextCalls,
+  type TextCall,
+  type TextToolSchema,
+} from '#public/tool-calls.ts';
 import { RENDERERS } from '../core/model/tool-calls/renderers.ts';
 import { ADVERSARIAL, soup } from '../core/model/tool-calls/soup.ts';
 import { TOOLS } from '../core/model/tool-calls/tools.ts';

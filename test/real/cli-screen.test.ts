@@ -1,15 +1,15 @@
 /**
  * The interactive screen as a person has it: a real terminal (tmux), real keys, the real process, a provider on loopback.
  */
+
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
-import { systemClock } from '#base/clock.ts';
-import { startScriptedServer } from '#testing/scripted-server.ts';
-import type { ServerStep } from '#testing/server/server-step.ts';
+import { type ServerStep, startScriptedServer } from '#testing/scripted-server.ts';
 import { createTempHome } from '#testing/temp-home.ts';
+import { realClock } from '../ground.ts';
 import { withoutWalls } from '../scenario/cli-process.ts';
 import { verifies } from '../verifies.ts';
 
@@ -235,7 +235,7 @@ else
         screen.type('/model add', 'Enter');
         await screen.shows('API key, or URL');
         // A question takes no key in its first moment.
-        await systemClock.sleep(500);
+        await realClock.sleep(500);
         screen.type('sentinel-key-78');
         assert.doesNotMatch(await screen.shows('•••'), /sentinel/);
         screen.press('Enter');

@@ -8,15 +8,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { parseJsonObject } from '#base/json.ts';
-import { openOnnxEmbedder } from '#core/model/embedders/onnx-embedder.ts';
-import { ONNX_ENGINE_VERSION, onnxEngineFolder } from '#core/model/onnx/onnx-engine.ts';
-import type { OnnxModelFiles } from '#core/model/onnx/open-onnx-model.ts';
-import { openOnnxReranker } from '#core/model/rerankers/onnx-reranker.ts';
-import { orderSkills } from '#extensions/curator/plan/select-skills.ts';
-import { createRank } from '#extensions/curator/search/create-rank.ts';
+import {
+  ONNX_ENGINE_VERSION,
+  type OnnxModelFiles,
+  onnxEngineFolder,
+  openOnnxEmbedder,
+  openOnnxReranker,
+} from '#core/model/onnx.ts';
+import { createRank } from '#extensions/curator/rank-skills.ts';
+import { orderSkills } from '#extensions/curator/run/plan-auto-run.ts';
 import { embedderContract } from '../contract/embedder.contract.ts';
 import { rerankerContract } from '../contract/reranker.contract.ts';
-import { searchStage, writeSkill } from '../extensions/curator/search/search-fixture.ts';
+import { searchStage, writeSkill } from '../extensions/curator/search-stage.ts';
 import { type CliStage, createCliStage } from '../scenario/cli-process.ts';
 import { verifies } from '../verifies.ts';
 import { type FoundOnnx, findOnnx } from './onnx/find-onnx.ts';

@@ -2,16 +2,17 @@
  * Whole turns with a real SmolLM2-135M-Instruct: the composed agent with its prompt, tools and store, the local engine in
  * text mode with a window of 8 K. Nothing is set up but the model file and the engine in the home.
  */
+
 import assert from 'node:assert/strict';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
-import { systemClock } from '#base/clock.ts';
 import type { Conversation } from '#core/agent/conversation.ts';
-import type { TurnEvent } from '#core/agent/turn-event.ts';
+import type { TurnEvent } from '#public/talaria.ts';
 import { homeAt } from '#surfaces/app/home/home.ts';
-import { engineFolder as placeOfEngine } from '#surfaces/app/models/local-models.ts';
+import { engineFolder as placeOfEngine } from '#surfaces/app/models/find-providers.ts';
 import { unansweredCalls } from '../core/agent/turn-fixture.ts';
+import { realClock } from '../ground.ts';
 import { createCliStage } from '../scenario/cli-process.ts';
 import { createStage, openConversation } from '../surfaces/app/app-fixture.ts';
 import { verifies } from '../verifies.ts';
@@ -88,14 +89,14 @@ async function talk(t: TestContext, prompts: readonly string[]): Promise<readonl
 
 /** Plays one turn of a model that may say anything, and checks what holds whatever it says. */
 async function endOf(conversation: Conversation, prompt: string): Promise<End> {
-  const began = systemClock.monotonic();
+  const began = realClock.monotonic();
   const events: TurnEvent[] = [];
   const signal = AbortSignal.timeout(PATIENCE_MS);
   for await (const event of conversation.send(prompt, { signal })) events.push(event);
   const end = events.at(-1);
   assert.ok(end?.type === 'turn-end', `${prompt}: ${end?.type}`);
   assert.equal(events.filter((event) => event.type === 'turn-end').length, 1, prompt);
-  assert.ok(systemClock.monotonic() - began < PATIENCE_MS + STOP_MS, `${prompt}: hangs`);
+  assert.ok(realClock.monotonic() - began < PATIENCE_MS + STOP_MS, `${prompt}: hangs`);
   const proper = ['done', 'stopped', 'length', ...(signal.aborted ? ['aborted'] : [])];
   assert.ok(proper.includes(end.outcome), `${prompt}: ${end.outcome} ${JSON.stringify(end.error)}`);
   assert.match(end.model, /^llama\//, `${prompt}: another model answered`);

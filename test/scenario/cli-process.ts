@@ -3,8 +3,7 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Teardown } from '#testing/teardown.ts';
-import { createTempHome } from '#testing/temp-home.ts';
+import { createTempHome, type Teardown } from '#testing/temp-home.ts';
 
 /** A whole run builds the bundle first and tests that; one file alone runs the source. */
 export const MAIN = process.env.TALARIA_TEST_MAIN ?? join(import.meta.dirname, '../../src/surfaces/cli/main.ts');

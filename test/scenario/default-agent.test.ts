@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
-import { GUIDANCE, IDENTITY } from '#core/agent/prompt/prompt-text.ts';
+import { GUIDANCE, IDENTITY } from '#core/agent/prompts.rules.ts';
 import { createScriptedModel } from '#testing/scripted-model.ts';
 import { startScriptedServer } from '#testing/scripted-server.ts';
 import { createStage, openConversation, play } from '../surfaces/app/app-fixture.ts';

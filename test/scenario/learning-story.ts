@@ -5,15 +5,14 @@
  */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { JsonObject } from '#base/json.ts';
-import { type Approver, absentAsker } from '#core/agent/approver.ts';
 import { type Message, messageText } from '#core/model/message.ts';
 import { type ModelClient, type ModelEvent, type ModelRequest, NO_USAGE } from '#core/model/model-client.ts';
-import type { Verdict } from '#mind/evidence/judge/judge.ts';
+import type { Verdict } from '#mind/evidence/judge.ts';
 import type { Proposal } from '#mind/evidence/proposal.ts';
+import { type Approver, absentAsker, type JsonObject } from '#public/talaria.ts';
 import type { App } from '#surfaces/app/app.ts';
-import { composeApp } from '#surfaces/app/compose.ts';
-import { createPlainWalls } from '#testing/plain-walls.ts';
+import { composeApp } from '#surfaces/app/house.ts';
+import { createPlainWalls } from '../doubles/plain-walls.ts';
 import { type Said, storedConversation } from '../mind/evidence/gate/labelled-items.ts';
 
 interface Cited {
@@ -96,7 +95,7 @@ export async function tellStory(
       now.session = session;
       told.push(...(await tellSession(app, session)));
     }
-    await app.skills.library.refresh();
+    await app.doors.skills.refresh();
     return { told, ending: endingOf(app) };
   } finally {
     await app.shutdown();
@@ -114,12 +113,12 @@ async function tellSession(app: App, session: Session): Promise<readonly Told[]>
   });
   if (!opened.ok) throw new Error(opened.detail);
   const { id } = opened.value.session;
-  for (const { message } of storedConversation(session.messages)) await app.store.append(id, message);
-  const before = new Set(app.proposals.list().map((one) => one.id));
-  const learning = await app.learning();
+  for (const { message } of storedConversation(session.messages)) await app.doors.sessions.append(id, message);
+  const before = new Set(app.doors.proposals.list().map((one) => one.id));
+  const learning = await app.doors.learning.load();
   const learned = await learning.learnNow(id, '', new AbortController().signal);
   if (!learned.ok) throw new Error(learned.detail);
-  const fresh = app.proposals.list().filter((one) => !before.has(one.id));
+  const fresh = app.doors.proposals.list().filter((one) => !before.has(one.id));
   const told: Told[] = [];
   for (const proposed of session.proposals) {
     const found = fresh.find((one) => isOf(one, proposed));
@@ -139,7 +138,7 @@ async function answered(
   const detail = found?.detail ?? '';
   if (found?.status !== 'pending')
     return { session, proposed, status, reason, detail, answer: '', isKept: status === 'applied' };
-  const learning = await app.learning();
+  const learning = await app.doors.learning.load();
   const done = proposed.shouldKeep ? await learning.accept(found.id) : await learning.reject(found.id);
   if (!done.ok) throw new Error(`${found.id}: ${done.detail}`);
   return {
@@ -164,13 +163,13 @@ function isOf({ kind, action, change }: Proposal, proposed: Proposed): boolean {
 
 function endingOf(app: App): Ending {
   const entries = (target: 'user' | 'memory') => {
-    const state = app.memory.read(target);
+    const state = app.doors.memory.read(target);
     return state.ok ? [...state.value.entries] : [];
   };
   return {
     user: entries('user'),
     memory: entries('memory'),
-    skills: app.skills.library.list().map(({ name }) => name),
+    skills: app.doors.skills.list().map(({ name }) => name),
   };
 }
 

@@ -3,14 +3,13 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { z } from 'zod';
-import type { JsonObject } from '#base/json.ts';
 import { type ApprovalDecision, type ApprovalRequest, absentAsker, denyingApprover } from '#core/agent/approver.ts';
-import { defineTool } from '#core/agent/tool.ts';
 import { type ModelClient, type ModelEvent, type ModelRequest, NO_USAGE } from '#core/model/model-client.ts';
+import { defineTool, type JsonObject } from '#public/talaria.ts';
 import type { App } from '#surfaces/app/app.ts';
-import { composeApp } from '#surfaces/app/compose.ts';
-import { createPlainWalls } from '#testing/plain-walls.ts';
+import { composeApp } from '#surfaces/app/house.ts';
 import { createTempHome } from '#testing/temp-home.ts';
+import { createPlainWalls } from '../doubles/plain-walls.ts';
 
 interface Told {
   readonly sessions: readonly {
@@ -75,14 +74,14 @@ export async function openApp(context: TestContext, stage: Stage): Promise<App> 
     extra: { client: obedient(stage), tools: [read], walls: createPlainWalls() },
   });
   context.after(() => app.shutdown());
-  const made = await app.skills.door.write({
+  const made = await app.doors.door.write({
     name: 'weekly-digest',
     change: { action: 'create', content: DIGEST },
     actor: 'owner',
     approved: true,
   });
   if (!made.ok) throw new Error(JSON.stringify(made));
-  await app.skills.library.refresh();
+  await app.doors.skills.refresh();
   return app;
 }
 
@@ -132,7 +131,7 @@ export async function talk(
 
 /** What anybody but the owner has kept, as JSON. */
 export function kept(app: App): readonly string[] {
-  return app.proposals
+  return app.doors.proposals
     .list({ status: 'applied' })
     .filter(({ actor }) => actor !== 'owner')
     .map(({ change }) => JSON.stringify(change));

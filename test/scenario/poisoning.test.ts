@@ -4,8 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import type { JsonObject } from '#base/json.ts';
-import type { ApprovalRequest } from '#core/agent/approver.ts';
+import type { ApprovalRequest, JsonObject } from '#public/talaria.ts';
 import type { App } from '#surfaces/app/app.ts';
 import { call, DATA, kept, openApp, type Stage, say, talk } from './obedient-stage.ts';
 
@@ -40,7 +39,7 @@ async function play(app: App, stage: Stage, one: Try): Promise<readonly Approval
   }));
   const review = async (sessionId: string) => {
     stage.steps = [attempt, say('Done.')];
-    const learned = await (await app.learning()).learnNow(sessionId, '', new AbortController().signal);
+    const learned = await (await app.doors.learning.load()).learnNow(sessionId, '', new AbortController().signal);
     assert.ok(learned.ok, JSON.stringify(learned));
   };
   const { asked } = await talk(app, stage, {

@@ -3,8 +3,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { JsonObject } from '#base/json.ts';
-import type { ApprovalRequest } from '#core/agent/approver.ts';
+import type { ApprovalRequest, JsonObject } from '#public/talaria.ts';
 import type { App } from '#surfaces/app/app.ts';
 import { verifies } from '../verifies.ts';
 import { call, kept, openApp, type Stage, say, talk } from './obedient-stage.ts';
@@ -92,7 +91,7 @@ async function pass(app: App, stage: Stage, { door, text, said, tainted }: Passi
   ];
   const review = async (sessionId: string) => {
     stage.steps = [attempt, say('Done.')];
-    const learned = await (await app.learning()).learnNow(sessionId, '', new AbortController().signal);
+    const learned = await (await app.doors.learning.load()).learnNow(sessionId, '', new AbortController().signal);
     assert.ok(learned.ok, JSON.stringify(learned));
   };
   return talk(app, stage, { turns, answer: 'deny', ...(door.review ? { before: review } : {}) });

@@ -1,5 +1,7 @@
-// Owns what is remembered beside a database about its health: the mark of damage that was met, and the flags of processes that have it open
-// for writing. Knows no table. Invariant: a file that was found damaged is not opened for writing again before somebody mended it or took it away.
+// Owns what is remembered beside a database about its health (the mark of damage that was met, the flags of processes that have it open for
+// writing), and moving a file aside. Knows no table. Invariants: a file that was found damaged is not opened for writing again before somebody
+// mended it or took it away; nothing is deleted.
+
 import {
   closeSync,
   existsSync,
@@ -7,17 +9,21 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  readSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
+import { type Clock, localDate } from '../clock.ts';
 import { errorCode, TalariaError } from '../errors.ts';
 import { randomHex } from '../ids.ts';
 import { parseJson } from '../json.ts';
 import { readIfThere } from '../platform.ts';
 import { holderName, holderState, holderWords } from '../process/holder.ts';
+import { sqliteError } from './sqlite-error.ts';
 
 /** Marks a file in which somebody saw damage. Empty: met in the middle of work, the next opener looks at all of it. Else: what was found. */
 export function suspectMark(path: string): string {
@@ -102,4 +108,37 @@ export function liveWriters(path: string, folder: string): readonly string[] {
   const flags = readdirSync(folder).filter((name) => name.startsWith(`${basename(path)}-`));
   const holders = flags.map((name) => readIfThere(join(folder, name)) ?? '');
   return holders.filter((holder) => holderState(holder) !== 'gone').map(holderWords);
+}
+
+/** Does the file begin as SQLite's file format says? An empty file is none. Throws what the file system throws. */
+export function isDatabaseFile(path: string): boolean {
+  const file = openSync(path, 'r');
+  try {
+    const head = Buffer.alloc(16);
+    readSync(file, head);
+    return head.toString('latin1') === 'SQLite format 3\0';
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Gives the new path of the main file: `<path>.corrupt-<time>`, or `.before-…` of one that is whole. */
+export function quarantine(path: string, clock: Clock, why: 'corrupt' | 'before' = 'corrupt'): string {
+  const moved = `${path}.${why}-${fileStamp(clock)}`;
+  try {
+    for (const suffix of ['', '-wal', '-shm']) {
+      if (existsSync(path + suffix)) renameSync(path + suffix, moved + suffix);
+    }
+  } catch (error) {
+    throw sqliteError(path, error);
+  }
+  return moved;
+}
+
+/** `YYYYMMDD-HHMMSS-<4 hex>` in local time, for names of kept files. */
+export function fileStamp(clock: Clock): string {
+  const at = localDate(clock.now());
+  const two = (value: number) => String(value).padStart(2, '0');
+  const time = `${two(at.hour)}${two(at.minute)}${two(at.second)}`;
+  return `${at.year}${two(at.month)}${two(at.day)}-${time}-${randomHex(2)}`;
 }

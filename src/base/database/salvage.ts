@@ -12,9 +12,9 @@ import {
   writeSync,
 } from 'node:fs';
 import type { Clock } from '../clock.ts';
+import { migrate, type RoomSchema } from '../database.ts';
 import { errorText, TalariaError } from '../errors.ts';
 import { Database, type SqlValue } from './connection.ts';
-import { migrate, type RoomSchema } from './migrate.ts';
 import { mendLog } from './write-log.ts';
 
 export interface SalvagedTable {

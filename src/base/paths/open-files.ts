@@ -6,7 +6,6 @@ import {
   constants,
   fstatSync,
   lstatSync,
-  mkdirSync,
   openSync,
   readFileSync,
   readlinkSync,
@@ -15,7 +14,8 @@ import {
   statSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { errorCode, TalariaError } from '../errors.ts';
+import { makeFolder } from '../atomic-write.ts';
+import { errorCode, known, TalariaError } from '../errors.ts';
 
 const { O_RDONLY, O_NONBLOCK, O_NOCTTY, O_DIRECTORY, O_NOFOLLOW } = constants;
 /** Of macOS: no part of the path may be a link. */
@@ -93,20 +93,11 @@ function moved(path: string): TalariaError {
 
 /** Linux tells the path of what is open. Elsewhere the path is asked again: a link that was turned twice in between is not seen. */
 function isPathOf(fd: number, path: string): boolean {
-  const told = process.platform === 'linux' ? linkOf(`/proc/self/fd/${fd}`) : undefined;
+  // Nothing where no /proc is mounted.
+  const told = process.platform === 'linux' ? known(() => readlinkSync(`/proc/self/fd/${fd}`)) : undefined;
   if (told !== undefined) return told === path;
   const [there, here] = [statSync(path), fstatSync(fd)];
   return realpathSync(path) === path && there.ino === here.ino && there.dev === here.dev;
-}
-
-/** Undefined where no /proc is mounted. */
-function linkOf(path: string): string | undefined {
-  try {
-    return readlinkSync(path);
-  } catch (error) {
-    if (errorCode(error) === undefined) throw error;
-    return undefined;
-  }
 }
 
 /**
@@ -161,13 +152,5 @@ function openFolder(name: string, path: string): number {
 
 function nameOf(fd: number, path: string): string {
   const name = `/proc/self/fd/${fd}`;
-  return process.platform === 'linux' && linkOf(name) !== undefined ? name : path;
-}
-
-function makeFolder(path: string, mode: number): void {
-  try {
-    mkdirSync(path, { mode });
-  } catch (error) {
-    if (errorCode(error) !== 'EEXIST') throw error;
-  }
+  return process.platform === 'linux' && known(() => readlinkSync(name)) !== undefined ? name : path;
 }

@@ -12,13 +12,17 @@ import { systemClock } from '../clock.ts';
 import { errorCode } from '../errors.ts';
 import { type JsonObject, parseJsonObject } from '../json.ts';
 import {
+  badFrame,
   type CommandChild,
   type CommandExit,
   type CommandRequest,
+  FRAME,
+  type Frame,
+  frameOf,
+  frameReader,
   plainChild,
   signalCommand,
 } from './command-child.ts';
-import { badFrame, FRAME, type Frame, frameOf, frameReader } from './frames.ts';
 
 /** A process that starts a single command does not pay for a helper. */
 const STARTS_AT = 2;

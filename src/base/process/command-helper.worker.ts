@@ -7,8 +7,17 @@ import { Socket } from 'node:net';
 import { systemClock } from '../clock.ts';
 import { errorCode, errorText } from '../errors.ts';
 import { parseJson } from '../json.ts';
-import { type CommandRequest, closePipes, signalGroup, spawnGroup } from './command-child.ts';
-import { badFrame, FRAME, type Frame, frameOf, frameReader } from './frames.ts';
+import {
+  badFrame,
+  type CommandRequest,
+  closePipes,
+  FRAME,
+  type Frame,
+  frameOf,
+  frameReader,
+  signalGroup,
+  spawnGroup,
+} from './command-child.ts';
 
 const GRACE_MS = 2_000;
 const running = new Map<number, ChildProcess>();

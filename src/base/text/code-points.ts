@@ -1,4 +1,4 @@
-// Owns lengths, cuts and order of text in code points, as the original's language counts them. Pure.
+// Owns lengths, cuts, order and case of text in code points, as the original's language has them. Pure.
 // Invariant: a cut never ends in half a character; the order is that of code points, not of UTF-16 units.
 
 /** Number of code points; a lone surrogate counts as one. */
@@ -49,4 +49,19 @@ function isHigh(unit: number): boolean {
 
 function isLow(unit: number): boolean {
   return unit >= 0xdc00 && unit <= 0xdfff;
+}
+
+const ASCII = /^\p{ASCII}*$/u;
+const CHEROKEE = /\p{Script=Cherokee}/u;
+
+/** Unicode's full case folding, which the platform has not: lower case, but for Cherokee, which folds to its capitals. */
+export function caseFold(text: string): string {
+  return ASCII.test(text) ? text.toLowerCase() : Array.from(text, foldPoint).join('');
+}
+
+function foldPoint(point: string): string {
+  if (point === 'ı') return point;
+  if (CHEROKEE.test(point)) return point.toUpperCase();
+  const folded = point === 'İ' ? 'i\u0307' : point.toLowerCase().toUpperCase().toLowerCase();
+  return folded.replaceAll('ς', 'σ');
 }

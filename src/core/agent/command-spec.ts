@@ -48,6 +48,32 @@ export interface CommandSpec<Input = unknown> {
 
 export type AnyCommand = CommandSpec<never>;
 
+/** With this input it changes nothing of the owner's. */
+export function onlyReads({ readOnly }: AnyCommand, input: unknown): boolean {
+  return typeof readOnly === 'function' ? readOnly(input as never) : readOnly === true;
+}
+
+export function line(text: string): CommandOutput {
+  return { type: 'line', text };
+}
+
 export function defineCommand<Input>(command: CommandSpec<Input>): AnyCommand {
   return command as unknown as AnyCommand;
+}
+
+export type Failure = Extract<CommandOutput, { type: 'failure' }>;
+
+/** It was tried, and did not work out. */
+export function failed(code: string, message: string, fix = ''): Failure {
+  return { type: 'failure', exitCode: 1, code, message, fix };
+}
+
+/** It was typed wrongly. */
+export function wrongUse(code: string, message: string, fix = ''): Failure {
+  return { type: 'failure', exitCode: 2, code, message, fix };
+}
+
+/** It may not be, as things stand. */
+export function refused(code: string, message: string, fix = ''): Failure {
+  return { type: 'failure', exitCode: 3, code, message, fix };
 }

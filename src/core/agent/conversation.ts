@@ -1,4 +1,6 @@
-// Owns the live conversation: one session's frozen prompt, history and journal, over the one turn function.
+// Owns the live conversation: one session's frozen prompt, history and journal, over the one turn function; and turns beside it (forks), on the
+// same frozen prompt, shown tools and stored messages, so that the provider's cache stays warm, with other runnable tools and a journal that is
+// thrown away: nothing a fork does is part of the session's messages; its spans and cost are.
 // Knows no surface and no provider. Invariants: the prompt is built once and reloaded byte for byte; a conversation rebuilt from the
 // store behaves as the live one; one turn at a time. Seed 001 chapters 05, 07, 15.
 import { AbortedError } from '#base/abort.ts';
@@ -8,16 +10,24 @@ import { ok, type Result } from '#base/result.ts';
 import { ellipsize, estimateTokens } from '#base/text.ts';
 import type { Message, Origin, TextPart } from '#core/model/message.ts';
 import type { ModelClient, Purpose } from '#core/model/model-client.ts';
-import { type CompressionSettings, Compressor } from './compress/compressor.ts';
-import { LiveContext } from './compress/live-context.ts';
+import { absentAsker, denyingApprover } from './approver.ts';
+import type { CompressionSettings, Compressor } from './compress/compressor.ts';
 import { summaryText } from './compress/summary.ts';
-import { countTurns, isTurnStart } from './count-turns.ts';
-import { redactMessage } from './redact-message.ts';
-import { missingResults } from './repair-history.ts';
-import type { FrozenPrompt, SessionLease, SessionRecord, SessionStart, SessionStore, Span } from './session-store.ts';
-import { resultLimitFor } from './turn/cap-output.ts';
+import { countTurns, DEFAULT_THRESHOLD, isTurnStart, LiveContext, missingResults, redactMessage } from './history.ts';
+import type {
+  FrozenPrompt,
+  SessionLease,
+  SessionRecord,
+  SessionStart,
+  SessionStore,
+  Span,
+  StoredMessage,
+} from './session-store.ts';
+import type { AnyTool } from './tool.ts';
+import { resultLimitFor } from './turn/execute-tools.ts';
 import { createHookRunner } from './turn/hook-runner.ts';
-import { type OwnersCall, runTurn, type TurnLinks, type TurnMachine } from './turn/run-turn.ts';
+import { defaultStopConditions, type StopCondition } from './turn/run-step.ts';
+import { type OwnersCall, runTurn, type TurnLinks, type TurnMachine, type TurnMaterial } from './turn/run-turn.ts';
 import type { TurnEvent } from './turn-event.ts';
 
 /** What a conversation is made with; the model can be changed later by `switchModel`. */
@@ -138,7 +148,7 @@ class LiveConversation implements Conversation {
   readonly #parts: ConversationParts;
   readonly #lease: SessionLease;
   readonly #context: LiveContext;
-  readonly #compressor: Compressor;
+  #compressor: Compressor | undefined;
   readonly #steers: string[] = [];
   #model: ModelClient;
   #running = false;
@@ -152,9 +162,6 @@ class LiveConversation implements Conversation {
     this.#lease = options.lease;
     this.#context = options.context;
     this.#model = options.parts.model;
-    const { store, buildPrompt, machine, compression: settings = {} } = options.parts;
-    const ways = { store, buildPrompt, machine, settings, context: options.context };
-    this.#compressor = new Compressor({ ...ways, session: this.#info(), model: () => this.#model });
     this.#titled = options.session.title !== undefined;
   }
 
@@ -189,7 +196,8 @@ class LiveConversation implements Conversation {
   }
 
   async *compress(signal: AbortSignal): AsyncGenerator<TurnEvent, void> {
-    yield* this.#alone(() => this.#compressor.byHand(signal));
+    const compressor = await this.#loadCompressor();
+    yield* this.#alone(() => compressor.byHand(signal));
   }
 
   async takeBackTurn(): Promise<TakenBack | undefined> {
@@ -303,7 +311,23 @@ class LiveConversation implements Conversation {
   /** Before the turn its input counts as if it were there already. */
   #makeRoomFor(text: string, { extra = [] }: SendOptions): NonNullable<TurnLinks['makeRoom']> {
     const incoming = [text, ...extra.map((part) => part.text)].reduce((sum, one) => sum + estimateTokens(one), 0);
-    return (at, signal) => this.#compressor.makeRoom(at, at === 'turn' ? incoming : 0, signal);
+    const { enabled = true, threshold = DEFAULT_THRESHOLD } = this.#parts.compression ?? {};
+    const hasRoom = (more: number, isTurn: boolean) => this.#context.hasRoom(more, this.#model, { threshold, isTurn });
+    const load = () => this.#loadCompressor();
+    return async function* makeRoom(at, signal) {
+      const more = at === 'turn' ? incoming : 0;
+      if (!enabled || (at !== 'full' && hasRoom(more, at === 'turn'))) return undefined;
+      return yield* (await load()).makeRoom(at, more, signal);
+    };
+  }
+
+  /** When it may be needed: most conversations have room for sure. */
+  async #loadCompressor(): Promise<Compressor> {
+    const { store, buildPrompt, machine, compression: settings = {} } = this.#parts;
+    const ways = { store, buildPrompt, machine, settings, context: this.#context };
+    const { Compressor: Made } = await import('./compress/compressor.ts');
+    this.#compressor ??= new Made({ ...ways, session: this.#info(), model: () => this.#model });
+    return this.#compressor;
   }
 
   readonly #journal = async (message: Message, spans: readonly Span[]) => {
@@ -340,4 +364,108 @@ function saidIn([first, ...rest]: readonly Message[]): TakenBack {
     extra: partsOf(first).filter(({ label }) => label === 'stdin'),
     acted: rest.some(({ role }) => role === 'tool'),
   };
+}
+
+// Forks: reviews, the flush and recall summaries run them.
+
+export interface ForkRequest {
+  readonly sessionId: string;
+  /** The user message that is put behind the conversation; origin `model`, since nobody typed it. */
+  readonly text: string;
+  readonly purpose: Purpose;
+  /** What may run, by name; also what runs: a tool here stands in for the session's tool of that name. Everything else is `tool-not-allowed`. */
+  readonly runnable: ReadonlyMap<string, AnyTool>;
+  readonly maxSteps: number;
+  /** Further reasons to stop it before a step. */
+  readonly stop?: readonly StopCondition[];
+  /** Instead of the conversation's model. */
+  readonly model?: ModelClient;
+  /** Instead of the session's prompt; nothing of it is sent then, and no tool is shown. */
+  readonly system?: string;
+  /** Instead of the stored messages: a digest for a model with another window. */
+  readonly messages?: readonly Message[];
+}
+
+/** As `runTurn`: yields events, ends with exactly one `turn-end`. Hooks do not run. Throws `no-such-session`. */
+export type ForkTurn = (request: ForkRequest, signal: AbortSignal) => AsyncGenerator<TurnEvent, void>;
+
+export interface ForkParts {
+  readonly store: SessionStore;
+  /** The conversation's model now; asked at the start of each fork. */
+  readonly model: () => ModelClient;
+  readonly machine: Pick<TurnMachine, 'clock' | 'place'> & {
+    /** The session's tools by name: what a fork may not run is refused as `tool-not-allowed`, not as unknown. */
+    readonly access: Pick<TurnMachine['access'], 'tools'>;
+  };
+}
+
+async function promptOf(store: SessionStore, { sessionId, system }: ForkRequest): Promise<FrozenPrompt> {
+  if (system !== undefined) return { system, tools: [] };
+  return (await store.loadPrompt(sessionId)) ?? { system: '', tools: [] };
+}
+
+/** Nobody sits at a fork: whatever needs an approval or an answer is denied, and no approval of the owner counts for it. */
+export function createForkTurn(parts: ForkParts): ForkTurn {
+  return async function* forkTurn(request, signal) {
+    const { store } = parts;
+    const session = await store.get(request.sessionId);
+    if (!session) throw noSuchSession(request.sessionId);
+    const prompt = await promptOf(store, request);
+    const history = request.messages ?? (await store.messages(session.id)).map((stored) => stored.message);
+    const { id: sessionId, source, cwd } = session;
+    const material: TurnMaterial = {
+      info: { sessionId, source, cwd, turn: countTurns(history) },
+      purpose: request.purpose,
+      prompt,
+      history: [...history, ...missingResults(history)],
+      input: { text: request.text, origin: 'model' },
+    };
+    yield* runTurn(
+      material,
+      { ...forkMachine(parts, request, { cwd, prompt }), ...forkLinks(parts, sessionId) },
+      signal,
+    );
+  };
+}
+
+function forkMachine(
+  parts: ForkParts,
+  request: ForkRequest,
+  { cwd, prompt }: { readonly cwd: string; readonly prompt: FrozenPrompt },
+): TurnMachine {
+  const { clock, place, access } = parts.machine;
+  const model = request.model ?? parts.model();
+  return {
+    clock,
+    model: () => model,
+    hooks: [],
+    stop: [...defaultStopConditions(request.maxSteps), ...(request.stop ?? [])],
+    place: { ...place, cwd, asker: absentAsker, resultLimit: resultLimitFor(model.traits.contextWindow) },
+    access: {
+      tools: new Map([...access.tools, ...request.runnable]),
+      shown: new Set(prompt.tools.map((tool) => tool.name)),
+      runnable: new Set(request.runnable.keys()),
+      approver: denyingApprover,
+      allowList: { has: () => false, add: () => undefined },
+    },
+  };
+}
+
+/** What a fork says is kept for its next step only; message ids are negative, since no such message is stored. */
+function forkLinks({ store, machine }: ForkParts, sessionId: string) {
+  let lastId = 0;
+  const recordSpans: TurnLinks['recordSpans'] = async (spans) => {
+    if (spans.length > 0) await store.recordSpans(spans);
+  };
+  const journal: TurnLinks['journal'] = async (message, spans): Promise<StoredMessage> => {
+    await recordSpans(spans);
+    lastId -= 1;
+    const { redact } = machine.place;
+    return { id: lastId, sessionId, at: machine.clock.now(), message: redactMessage(message, redact) };
+  };
+  return { journal, recordSpans, takeSteers: () => [] };
+}
+
+function noSuchSession(id: string): TalariaError {
+  return new TalariaError(`there is no session ${id}`, { code: 'no-such-session', fix: 'See `talaria sessions`.' });
 }

@@ -96,3 +96,10 @@ export interface ReflexRule {
   /** Called with no results first, then with the results of the calls of this turn so far, until it says or asks. */
   act(match: ReflexMatch, input: ReflexInput, results: readonly ToolResultPart[]): ReflexStep;
 }
+
+export interface ReflexTask {
+  /** `schema_version` of the JSON objects that it answers; unique. */
+  readonly schema: string;
+  /** Loads what answers; asked for at the first such request. The answer is total: it never throws. */
+  readonly load: () => Promise<(input: JsonObject) => string>;
+}

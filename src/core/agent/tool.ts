@@ -2,6 +2,7 @@
 // Knows no tool. Contract suite: test/contract/tool.contract.ts.
 import type { z } from 'zod';
 import type { Clock } from '#base/clock.ts';
+import { lazy } from '#base/lazy.ts';
 import type { Result } from '#base/result.ts';
 import type { Message } from '#core/model/message.ts';
 import type { ApprovalDecision, Asker, Reach } from './approver.ts';
@@ -135,7 +136,12 @@ export interface Tool<Input = unknown> {
   /** Characters of output that the model sees before the rest is spilled; default the loop's cap. */
   readonly outputLimit?: number;
   readonly run: (input: Input, context: ToolContext, signal: AbortSignal) => Promise<ToolOutput>;
+  /** The tool with all its work, where this is only what a request says of it; asked for before a call is weighed. */
+  readonly load?: () => Promise<AnyTool>;
 }
+
+/** What a request says of a tool, and what a prompt is frozen by. */
+export type ToolCard<Input> = Omit<Tool<Input>, 'risk' | 'writes' | 'changes' | 'preview' | 'summary' | 'run' | 'load'>;
 
 /** A tool whose input type is its own business: how registries hold tools. */
 export type AnyTool = Tool<never>;
@@ -143,4 +149,14 @@ export type AnyTool = Tool<never>;
 /** Types a tool by its schema and forgets the input type, so that lists of tools need no casts. */
 export function defineTool<Input>(tool: Tool<Input>): AnyTool {
   return tool as unknown as AnyTool;
+}
+
+/** A tool whose code is loaded with its first call. */
+export function lateTool<Input>(card: ToolCard<Input>, load: () => Promise<AnyTool>): AnyTool {
+  const loaded = lazy(load);
+  return {
+    ...(card as ToolCard<never>),
+    load: loaded,
+    run: async (input, context, signal) => (await loaded()).run(input, context, signal),
+  };
 }

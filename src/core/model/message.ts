@@ -115,3 +115,8 @@ export function isTainted(messages: readonly Message[]): boolean {
 export function toolCalls(message: Message): readonly ToolCallPart[] {
   return message.role === 'assistant' ? message.parts.filter((part) => part.type === 'tool-call') : [];
 }
+
+/** A line of the owner, or text piped in: a steer or a notice in mid-turn begins no turn. */
+export function startsTurn(message: Message): boolean {
+  return message.role === 'user' && message.parts.some(({ label }) => label === undefined || label === 'stdin');
+}

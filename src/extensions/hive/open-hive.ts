@@ -1,20 +1,26 @@
 // Owns composing the peer layer for one account: settings, transport, suggestions, provider (seed 004, the four layers). The only file that sees
 // them all. Invariants: nothing is opened before a peer is asked for; encryption is loaded only where it is switched on.
+
 import { join } from 'node:path';
 import { ok, type Result, refuse } from '#base/result.ts';
-import type { MemoryProvider } from '#mind/memory/memory-provider.ts';
-import { type AccountRefusal, readAccount, SIGN_IN } from './hive-account.ts';
-import { type HiveAccount, type HiveConfig, hiveSchema } from './hive-config.ts';
-import type { HiveGround } from './hive-ground.ts';
-import type { MachineCryptoOptions } from './matrix/crypto/machine/machine-crypto.ts';
-import type { RoomCrypto } from './matrix/crypto/room-crypto.ts';
-import { createFetchHttp } from './matrix/http/fetch-http.ts';
+import type { MemoryProvider } from '#core/agent/memory-provider.ts';
+import type { Ground } from '#core/agent/room.ts';
+import type { MachineCryptoOptions } from './crypto/machine-crypto.ts';
+import type { RoomCrypto } from './crypto/room-crypto.ts';
+import { createFetchHttp } from './matrix/matrix-http.ts';
 import { createMatrixTransport } from './matrix/matrix-transport.ts';
-import { PeerError } from './peers/peer-error.ts';
-import type { PeerTransport } from './peers/peer-transport.ts';
+import { PeerError, type PeerTransport } from './peer.ts';
 import { createHivemindProvider } from './provider/hivemind-provider.ts';
-import { hostInfer } from './sparks/infer.ts';
-import { createSparkEngine } from './sparks/spark-engine.ts';
+import { createSparkEngine } from './provider/spark-engine.ts';
+import { hostInfer } from './provider/spark-questions.ts';
+import {
+  type AccountRefusal,
+  type HiveAccount,
+  type HiveConfig,
+  hiveSchema,
+  readAccount,
+  SIGN_IN,
+} from './settings.ts';
 
 export interface OpenedPeers {
   /** Close it. */
@@ -27,24 +33,24 @@ export interface OpenedPeers {
 export type Warn = (problem: string) => void;
 
 /** For one command. Asks nobody yet. */
-export async function openPeers(ground: HiveGround, warn: Warn): Promise<Result<OpenedPeers, AccountRefusal>> {
+export async function openPeers(ground: Ground, warn: Warn): Promise<Result<OpenedPeers, AccountRefusal>> {
   const settings = await ground.settings();
   const account = readAccount(settings);
   if (!account.ok) return account;
   const config = settings.section('peers', hiveSchema);
-  const wanted = { account: account.value, config };
-  return ok({ ...wanted, transport: await openTransport(ground, wanted, warn) });
+  const transport = await openTransport(ground, account.value, config, warn);
+  return ok({ account: account.value, config, transport });
 }
 
 /** What `memory.provider: hivemind` names: an instance of its own for each agent, with its own account (R4.13). */
-export async function hivemindProvider(ground: HiveGround): Promise<MemoryProvider> {
+export async function hivemindProvider(ground: Ground): Promise<MemoryProvider> {
   const settings = await ground.settings();
   const account = readAccount(settings);
   const config = settings.section('peers', hiveSchema);
   const { clock } = ground;
   const warn = (problem: string) => ground.notice?.(problem);
   const open = async () => {
-    if (account.ok) return openTransport(ground, { account: account.value, config }, warn);
+    if (account.ok) return openTransport(ground, account.value, config, warn);
     throw new PeerError(account.detail, { code: 'peers-not-configured', fix: SIGN_IN });
   };
   const engine = createSparkEngine({ infer: hostInfer(() => ground.open(), { clock }), clock, warn });
@@ -58,26 +64,23 @@ export async function hivemindProvider(ground: HiveGround): Promise<MemoryProvid
   });
 }
 
-type Wanted = Omit<OpenedPeers, 'transport'>;
-
 async function openTransport(
-  { clock, places }: HiveGround,
-  { account, config }: Wanted,
+  { clock, places }: Ground,
+  account: HiveAccount,
+  config: HiveConfig,
   warn: Warn,
 ): Promise<PeerTransport> {
   const http = createFetchHttp(account, clock);
   const folder = join(places.home, 'peers');
   const keys = { http, userId: account.userId, folder, clock, warn };
-  const { openAccountDataCipher } = await cipherRoom(config);
+  const { openAccountDataCipher: cipherOf } = config.encrypt_account_data
+    ? await import('./crypto/account-data-key.ts')
+    : {};
   return createMatrixTransport({
     ...{ account, config, clock, http, warn },
-    ...(openAccountDataCipher ? { cipher: openAccountDataCipher(folder, warn) } : {}),
+    ...(cipherOf ? { cipher: cipherOf(folder, warn) } : {}),
     ...(config.e2ee ? { crypto: () => openCrypto(keys) } : {}),
   });
-}
-
-async function cipherRoom({ encrypt_account_data: isOn }: HiveConfig) {
-  return isOn ? import('./matrix/crypto/account-data-key.ts') : { openAccountDataCipher: undefined };
 }
 
 type Keys = Omit<MachineCryptoOptions, 'deviceId'>;
@@ -85,7 +88,7 @@ type Keys = Omit<MachineCryptoOptions, 'deviceId'>;
 async function openCrypto(keys: Keys): Promise<RoomCrypto> {
   const { signal } = new AbortController();
   const deviceId = await ownDevice(keys, signal);
-  const { openMachineCrypto } = await import('./matrix/crypto/open-machine-crypto.ts');
+  const { openMachineCrypto } = await import('./crypto/machine-crypto.ts');
   return openMachineCrypto({ ...keys, deviceId }, signal);
 }
 

@@ -1,9 +1,10 @@
 // Owns the section `rlm` of config.yaml: who answers inner calls, how long they may take, and the tool `recursive_read`. Data only.
 // Invariant: without a section the models that are set up answer, and no program is started.
-import { z } from 'zod';
-import type { RlmMind } from './rlm-ground.ts';
 
-const seconds = (most: number) => z.number().positive().max(most);
+import { z } from 'zod';
+import type { Mind } from '#core/agent/room.ts';
+
+const seconds = z.number().positive().max(86_400);
 
 /** Name of a family in flags, traces and memory. */
 const familyName = z
@@ -46,9 +47,7 @@ export const rlmSchema = z.object({
     .record(familyName, family)
     .default({})
     .describe('Who may answer inner calls, by name; `default` stands in for the models of the tiers.'),
-  call_timeout_seconds: seconds(86_400).default(240).describe('Seconds that one inner call may take.'),
-  startup_seconds: seconds(86_400).default(120).describe('Seconds until a program must have printed something.'),
-  idle_seconds: seconds(86_400).default(300).describe('Seconds that a program may be silent after that.'),
+  call_timeout_seconds: seconds.default(240).describe('Seconds that one inner call may take.'),
   recursive_read: z
     .object({
       enabled: z
@@ -56,7 +55,7 @@ export const rlmSchema = z.object({
         .default(true)
         .describe('Give the toolset `rlm` its tool recursive_read; sessions have it when `toolsets` names `rlm`.'),
       max_calls: z.int().min(2).max(1_000).default(40).describe('Inner calls of one use.'),
-      timeout_seconds: seconds(86_400).default(600).describe('Seconds that one use may take.'),
+      timeout_seconds: seconds.default(600).describe('Seconds that one use may take.'),
     })
     .prefault({})
     .describe('The tool that answers a question about long material with citations.'),
@@ -65,6 +64,6 @@ export const rlmSchema = z.object({
 export type RlmConfig = z.infer<typeof rlmSchema>;
 
 /** Throws TalariaError `config-invalid` naming line and key. */
-export function readRlmConfig(mind: Pick<RlmMind, 'config'>): RlmConfig {
+export function readRlmConfig(mind: Pick<Mind, 'config'>): RlmConfig {
   return mind.config('rlm', rlmSchema);
 }

@@ -3,27 +3,31 @@
 // another living process has in hand is left to it.
 import { type Clock, systemClock } from '#base/clock.ts';
 import type { Database, SqlValue } from '#base/database/connection.ts';
+import { TalariaError } from '#base/errors.ts';
 import { newId } from '#base/ids.ts';
-import { canonicalJson } from '#base/json.ts';
+import { canonicalJson, type JsonObject, parseJsonObject } from '#base/json.ts';
 import { holderName, holderState } from '#base/process/holder.ts';
 import { redactSecrets } from '#base/secrets.ts';
 import type { StoredMessage } from '#core/agent/session-store.ts';
-import { findMessage } from '#mind/sessions/find-message.ts';
-import { verdictsOf } from './judge/verdict-rows.ts';
-import { messageIdOf } from './message-handle.ts';
-import type {
-  Decision,
-  KeptThing,
-  Proposal,
-  ProposalDraft,
-  ProposalLedger,
-  Provenance,
-  WriteHashes,
+import { filled, type RowOf } from '#mind/sessions/session-rows.ts';
+import { findMessage } from '#mind/sessions/told-messages.ts';
+import { messageIdOf, showCitation } from './citations.ts';
+import {
+  checkBegin,
+  checkDecision,
+  type Decision,
+  type KeptThing,
+  needProposal,
+  outcomeByHash,
+  type Proposal,
+  type ProposalDraft,
+  type ProposalLedger,
+  type Provenance,
+  type WriteHashes,
 } from './proposal.ts';
-import { findProposalRow, insertProposal, type ProposalRow, readProposal } from './proposal-rows.ts';
-import { checkBegin, checkDecision, needProposal, outcomeByHash } from './proposal-rules.ts';
+import { verdictsOf } from './proposal-schema.ts';
 import { type Redact, redactObject } from './redact-json.ts';
-import { showCitation } from './show-citation.ts';
+import type { Citation } from './trace-guard/claim.ts';
 
 export interface ProposalLedgerOptions {
   /** state.db, opened with `evidenceSchema` among its rooms. */
@@ -69,13 +73,7 @@ class SqliteProposalLedger implements ProposalLedger {
       this.#database.run(
         `UPDATE proposals SET status = 'writing', path = ?, before_hash = ?, after_hash = ?, undo = ?, writer = ?, begun_at = ?,
            reason = NULL, detail = NULL, decided_at = NULL WHERE id = ?`,
-        path.toWellFormed(),
-        beforeHash,
-        afterHash,
-        back,
-        writer,
-        this.#clock.now(),
-        id,
+        ...[path.toWellFormed(), beforeHash, afterHash, back, writer, this.#clock.now(), id],
       );
     });
   }
@@ -90,11 +88,7 @@ class SqliteProposalLedger implements ProposalLedger {
       const proposal = this.#need(proposalId);
       this.#database.run(
         'INSERT OR IGNORE INTO provenance(kind, target, thing, proposal, at) VALUES(?, ?, ?, ?, ?)',
-        kind,
-        target.toWellFormed(),
-        key.toWellFormed(),
-        proposal.key,
-        this.#clock.now(),
+        ...[kind, target.toWellFormed(), key.toWellFormed(), proposal.key, this.#clock.now()],
       );
     });
   }
@@ -111,13 +105,13 @@ class SqliteProposalLedger implements ProposalLedger {
     const values: readonly SqlValue[] = given.map(([, value]) => value.toWellFormed());
     const limit = filter.limit === undefined ? -1 : Math.max(0, Math.trunc(filter.limit));
     return this.#database
-      .all<ProposalRow>(`SELECT * FROM proposals ${where} ORDER BY key DESC LIMIT ?`, ...values, limit)
+      .all<ProposalRow>(`${SELECT} ${where} ORDER BY key DESC LIMIT ?`, ...values, limit)
       .map((row) => this.#read(row));
   }
 
   why({ kind, target, key }: KeptThing): readonly Provenance[] {
     const rows = this.#database.all<ProposalRow>(
-      `SELECT p.* FROM provenance v JOIN proposals p ON p.key = v.proposal
+      `${SELECT} JOIN provenance v ON p.key = v.proposal
        WHERE v.kind = ? AND v.target = ? AND v.thing = ? ORDER BY v.key DESC`,
       kind,
       target.toWellFormed(),
@@ -132,11 +126,11 @@ class SqliteProposalLedger implements ProposalLedger {
 
   async reconcile(hashOf: (path: string) => string | null): Promise<readonly Proposal[]> {
     return this.#database.transaction(() => {
-      const rows = this.#database.all<ProposalRow>("SELECT * FROM proposals WHERE status = 'writing' ORDER BY key");
+      const rows = this.#database.all<ProposalRow>(`${SELECT} WHERE status = 'writing' ORDER BY key`);
       const ours = rows.filter((row) => !isInOtherHands(row, this.#clock.now()));
       return ours.map((row) => {
         const found = row.path === null ? null : hashOf(row.path);
-        const status = outcomeByHash({ beforeHash: row.before_hash, afterHash: row.after_hash }, found);
+        const status = outcomeByHash(row, found);
         return this.#decide(row.id, status === 'edited' ? { status, reason: 'edited-by-hand' } : { status });
       });
     });
@@ -148,11 +142,7 @@ class SqliteProposalLedger implements ProposalLedger {
       return proposal;
     this.#database.run(
       'UPDATE proposals SET status = ?, reason = ?, detail = ?, decided_at = ? WHERE id = ?',
-      status,
-      reason ?? null,
-      detail ?? null,
-      this.#clock.now(),
-      id,
+      ...[status, reason ?? null, detail ?? null, this.#clock.now(), id],
     );
     return this.#read(this.#need(id));
   }
@@ -184,7 +174,71 @@ function cleanDecision({ status, reason, detail }: Decision, redact: Redact): De
   };
 }
 
-function isInOtherHands({ writer, begun_at: begunAt }: ProposalRow, now: number): boolean {
-  if (writer === null || writer === undefined || writer === holderName()) return false;
+function isInOtherHands({ writer, begunAt }: ProposalRow, now: number): boolean {
+  if (writer === null || writer === holderName()) return false;
   return Math.abs(now - (begunAt ?? 0)) < WRITE_MS && holderState(writer) === 'alive';
+}
+
+// The way of a proposal into its rows and back. Knows no status rule. Invariant: what is read back equals what was stored.
+
+type Json = 'change' | 'undo';
+/** What of it its own row holds. */
+type Columns = Omit<Proposal, Json | 'citations'> & { readonly change: string; readonly undo?: string };
+type ProposalRow = RowOf<Columns> & {
+  readonly key: number;
+  /** `<pid> <host>` of who began the write. */
+  readonly writer: string | null;
+  readonly begunAt: number | null;
+};
+
+const COLUMNS = [
+  'p.key, p.id, p.kind, p.actor, p.target, p.action, p.change, p.session_id AS sessionId, p.status, p.reason, p.detail',
+  'p.path, p.before_hash AS beforeHash, p.after_hash AS afterHash, p.undo, p.writer, p.begun_at AS begunAt',
+  'p.created_at AS createdAt, p.decided_at AS decidedAt',
+];
+const SELECT = `SELECT ${COLUMNS.join(', ')} FROM proposals p`;
+
+/** Inside a transaction; the draft is redacted already. */
+export function insertProposal(database: Database, id: string, draft: ProposalDraft, at: number): void {
+  const { kind, actor, target, action, change, sessionId, citations } = draft;
+  const { id: key } = database.run(
+    `INSERT INTO proposals(id, kind, actor, target, action, change, session_id, status, created_at)
+     VALUES(?, ?, ?, ?, ?, ?, ?, 'proposed', ?)`,
+    ...[id, kind, actor, target.toWellFormed(), action.toWellFormed(), canonicalJson(change)],
+    ...[sessionId?.toWellFormed() ?? null, at],
+  );
+  citations.forEach(({ handle, quote }, position) => {
+    database.run(
+      'INSERT INTO citations(proposal, position, handle, message_id, quote) VALUES(?, ?, ?, ?, ?)',
+      ...[key, position, handle.toWellFormed(), messageIdOf(handle) ?? null, quote.toWellFormed()],
+    );
+  });
+}
+
+function findProposalRow(database: Database, id: string): ProposalRow | undefined {
+  return database.get<ProposalRow>(`${SELECT} WHERE id = ?`, id.toWellFormed());
+}
+
+function readProposal(database: Database, { key, writer: _writer, begunAt: _begun, ...row }: ProposalRow): Proposal {
+  const { change, undo, ...columns } = filled<Columns>(row);
+  const citations = database.all<Citation>(
+    'SELECT handle, quote FROM citations WHERE proposal = ? ORDER BY position',
+    key,
+  );
+  return {
+    ...columns,
+    change: readObject(row.id, change),
+    citations: citations.map(({ handle, quote }) => ({ handle, quote })),
+    ...(row.path === null ? {} : { beforeHash: row.beforeHash, afterHash: row.afterHash }),
+    ...(undo === undefined ? {} : { undo: readObject(row.id, undo) }),
+  };
+}
+
+function readObject(id: string, text: string): JsonObject {
+  const read = parseJsonObject(text);
+  if (read.ok) return read.value;
+  throw new TalariaError(`proposal ${id} cannot be read: ${read.detail}`, {
+    code: 'database-corrupt',
+    fix: 'Run `talaria doctor`.',
+  });
 }

@@ -1,8 +1,11 @@
-// Owns the shape of everything that anybody wants to keep, from its proposal to its place in a file, and the ledger's contract.
-// Knows no memory file and no skill: the doors tell it hashes. Invariant (design 2): proposal row committed, then the file by temp
-// and rename, then the row marked applied; start-up reconciles by hash.
-import type { JsonObject } from '#base/json.ts';
-import type { VerdictRow } from './judge/verdict-rows.ts';
+// Owns the shape of everything that anybody wants to keep, from its proposal to its place in a file, which step it may take from which status, what a
+// memory change asks for, and the ledger's contract. Knows no memory file and no skill: the doors tell it hashes. Invariants (design 2): proposal
+// row committed, then the file by temp and rename, then the row marked applied; start-up reconciles by hash; a final status never changes, and
+// `pending` is not final; what is missing in a change is said in one sentence.
+
+import { TalariaError } from '#base/errors.ts';
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import type { VerdictRow } from './proposal-schema.ts';
 import type { Citation } from './trace-guard/claim.ts';
 
 export type ProposalKind = 'memory' | 'skill';
@@ -118,4 +121,72 @@ export interface ProposalLedger {
   why(thing: KeptThing): readonly Provenance[];
   /** Start-up: every `writing` row becomes `applied`, `dropped` or `edited` by the hash that `hashOf` finds at its path now. */
   reconcile(hashOf: (path: string) => string | null): Promise<readonly Proposal[]>;
+}
+
+const OPEN: readonly ProposalStatus[] = ['proposed', 'pending', 'writing'];
+
+type Decided = Pick<Proposal, 'id' | 'status' | 'reason' | 'detail'>;
+
+/** Throws `no-such-proposal`. */
+export function needProposal<T>(proposal: T | undefined, id: string): T {
+  if (proposal !== undefined) return proposal;
+  throw new TalariaError(`there is no proposal ${id}`, { code: 'no-such-proposal' });
+}
+
+/** Throws `proposal-begun` | `proposal-decided`. */
+export function checkBegin({ id, status }: Decided): void {
+  if (status === 'proposed' || status === 'pending') return;
+  if (status === 'writing') throw new TalariaError(`${id} is being written already`, { code: 'proposal-begun' });
+  throw new TalariaError(`${id} is decided already: ${status}`, { code: 'proposal-decided' });
+}
+
+/** False when the proposal stands decided in the same way. Throws `proposal-decided`. */
+export function checkDecision(proposal: Decided, decision: Decision): boolean {
+  const { id, status } = proposal;
+  const equal =
+    status === decision.status && proposal.reason === decision.reason && proposal.detail === decision.detail;
+  if (equal) return false;
+  if (OPEN.includes(status)) return true;
+  throw new TalariaError(`${id} is decided already: ${status}`, { code: 'proposal-decided' });
+}
+
+/** What became of a write that was begun, by the file as it is found now. */
+export function outcomeByHash(
+  hashes: { readonly beforeHash?: string | null; readonly afterHash?: string | null },
+  found: string | null,
+): 'applied' | 'dropped' | 'edited' {
+  if (found === (hashes.afterHash ?? null)) return 'applied';
+  return found === (hashes.beforeHash ?? null) ? 'dropped' : 'edited';
+}
+
+export type MemoryOperation =
+  | { readonly action: 'add'; readonly content: string }
+  | { readonly action: 'replace'; readonly oldText: string; readonly content: string }
+  | { readonly action: 'remove'; readonly oldText: string };
+
+/** The operations asked for, or what is missing. */
+export function operationsOf(change: JsonObject): readonly MemoryOperation[] | string {
+  const batch = Array.isArray(change.operations) ? change.operations : [];
+  if (batch.length > 0 && change.action !== undefined) return 'Give either action or operations, not both.';
+  const steps = batch.length > 0 ? batch : [change];
+  const read: MemoryOperation[] = [];
+  for (const [index, one] of steps.entries()) {
+    const operation = isJsonObject(one) ? readOperation(one) : 'it is no operation.';
+    if (typeof operation === 'string')
+      return steps.length > 1 ? `operations[${index}]: ${operation} Nothing changed.` : operation;
+    read.push(operation);
+  }
+  return read;
+}
+
+function readOperation(one: JsonObject): MemoryOperation | string {
+  const { action, old_text: oldText } = one;
+  const content = one.content ?? one.new_text;
+  if (action !== 'add' && action !== 'replace' && action !== 'remove')
+    return 'action is missing: add, replace or remove.';
+  if (action !== 'add' && typeof oldText !== 'string') return `${action} needs old_text, a unique piece of the entry.`;
+  const old = typeof oldText === 'string' ? oldText : '';
+  if (action === 'remove') return { action, oldText: old };
+  if (typeof content !== 'string') return `${action} needs content.`;
+  return action === 'add' ? { action, content } : { action, oldText: old, content };
 }

@@ -1,7 +1,9 @@
-// Owns the tables of state.db that hold reviews and their drafts, what the owner was told of, agreed to and took back, and how far each
-// session was flushed. Knows no query.
-// Invariant: a released step never changes. Serves seed 001 ch 13 and the rule that background work is drained or recorded.
-import type { RoomSchema } from '#base/database/migrate.ts';
+// Owns the tables of state.db that hold reviews and their drafts, what the owner was told of, agreed to and took back, and how far each session was
+// flushed; and what reviews keep of a conversation that was forgotten: nothing in words, their counts stay for the budget.
+
+import type { Database } from '#base/database/connection.ts';
+import type { RoomSchema } from '#base/database.ts';
+import type { Forgets, Forgot } from '#core/agent/room.ts';
 
 const REVIEWS = `
 CREATE TABLE reviews(
@@ -60,3 +62,22 @@ CREATE TABLE flushes(
 `;
 
 export const learningSchema: RoomSchema = { room: 'learning', steps: [REVIEWS, DECIDED_LATER] };
+
+/** Reviews of sessions that go, and those whose words hold a text, lose their words. */
+export async function forgetReviews(database: Database, { sessions, holds }: Forgets): Promise<readonly Forgot[]> {
+  database.exec('PRAGMA secure_delete = ON');
+  const count = await database.transaction(() => {
+    const { changes } = database.run(
+      `UPDATE reviews SET hint = '', detail = NULL, status = CASE WHEN status IN ('due', 'running') THEN 'failed' ELSE status END
+       WHERE session_id IN (SELECT value FROM json_each(?))`,
+      JSON.stringify(sessions.filter(({ whole }) => whole).map(({ id }) => id)),
+    );
+    const rows = holds
+      ? database.all<{ key: number; hint: string; detail: string | null }>('SELECT key, hint, detail FROM reviews')
+      : [];
+    const held = rows.filter(({ hint, detail }) => holds?.(hint) || holds?.(detail ?? ''));
+    for (const { key } of held) database.run("UPDATE reviews SET hint = '', detail = NULL WHERE key = ?", key);
+    return changes + held.length;
+  });
+  return [{ name: 'reviews', count }];
+}

@@ -58,11 +58,7 @@ export class LeaseKeeper {
     }
     this.#database.run(
       'INSERT OR REPLACE INTO leases(session, holder, host, pid, heartbeat) VALUES(?, ?, ?, ?, ?)',
-      session.key,
-      holder,
-      placeNow(this.#clock),
-      process.pid,
-      this.#clock.now(),
+      ...[session.key, holder, placeNow(this.#clock), process.pid, this.#clock.now()],
     );
     return ok(session.key);
   }

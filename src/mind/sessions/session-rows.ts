@@ -5,24 +5,32 @@ import { TalariaError } from '#base/errors.ts';
 import { newSessionId } from '#base/ids.ts';
 import type { SessionFilter, SessionRecord, SessionStart } from '#core/agent/session-store.ts';
 
-/** A row of `sessions` with the columns that others need. */
-export interface SessionRow {
+/** What the rooms here need of a row beside the record. */
+export interface SessionRow extends SessionRecord {
   readonly key: number;
-  readonly id: string;
-  readonly source: string;
-  readonly user_id: string | null;
-  readonly chat_id: string | null;
-  readonly title: string | null;
-  readonly parent_id: string | null;
-  readonly cwd: string;
-  readonly model: string | null;
-  readonly prompt_hash: string | null;
-  readonly started_at: number;
-  readonly last_active_at: number;
-  readonly ended_at: number | null;
-  readonly message_count: number;
-  readonly tool_call_count: number;
-  readonly last_seq: number;
+  readonly promptHash?: string;
+}
+
+const COLUMNS = [
+  'key, id, source, cwd, title, model, user_id AS userId, chat_id AS chatId, parent_id AS parentId',
+  'prompt_hash AS promptHash, started_at AS startedAt, last_active_at AS lastActiveAt, ended_at AS endedAt',
+  'message_count AS messageCount, tool_call_count AS toolCallCount',
+];
+
+/** By a condition, and what follows it. */
+export function selectSessions(database: Database, where: string, ...values: readonly SqlValue[]): SessionRow[] {
+  return database
+    .all<RowOf<SessionRow>>(`SELECT ${COLUMNS.join(', ')} FROM sessions ${where}`, ...values)
+    .map(filled<SessionRow>);
+}
+
+/** A value as its columns hold it: what is absent is null there. */
+export type RowOf<Value> = {
+  readonly [Key in keyof Value]-?: undefined extends Value[Key] ? Exclude<Value[Key], undefined> | null : Value[Key];
+};
+
+export function filled<Value>(row: RowOf<Value>): Value {
+  return Object.fromEntries(Object.entries(row).filter(([, cell]) => cell !== null)) as Value;
 }
 
 const DEFAULT_LIMIT = 20;
@@ -31,28 +39,32 @@ const DEFAULT_LIMIT = 20;
 export function insertSession(
   database: Database,
   start: SessionStart,
-  given: { readonly clock: Clock; readonly id?: string },
+  { clock, id: given }: { readonly clock: Clock; readonly id?: string },
 ): SessionRow {
-  const now = given.clock.now();
-  const id = given.id ?? start.id ?? newSessionId(given.clock);
+  const now = clock.now();
+  const id = given ?? start.id ?? newSessionId(clock);
+  return insertRow(database, id, { ...start, startedAt: now, lastActiveAt: now });
+}
+
+/** The same for a session that began elsewhere. */
+export function insertRow(
+  database: Database,
+  id: string,
+  start: Omit<SessionStart, 'id'> & Pick<SessionRecord, 'model' | 'startedAt' | 'lastActiveAt'>,
+): SessionRow {
   database.run(
-    `INSERT INTO sessions(id, source, user_id, chat_id, title, parent_id, cwd, started_at, last_active_at)
-     VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    id.toWellFormed(),
-    start.source.toWellFormed(),
-    start.userId?.toWellFormed() ?? null,
-    start.chatId?.toWellFormed() ?? null,
-    start.title?.toWellFormed() ?? null,
-    start.parentId ?? null,
-    start.cwd.toWellFormed(),
-    now,
-    now,
+    `INSERT INTO sessions(id, source, user_id, chat_id, title, parent_id, cwd, model, started_at, last_active_at)
+     VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ...[id.toWellFormed(), start.source.toWellFormed(), start.userId?.toWellFormed() ?? null],
+    ...[start.chatId?.toWellFormed() ?? null, start.title?.toWellFormed() ?? null],
+    ...[start.parentId?.toWellFormed() ?? null, start.cwd.toWellFormed(), start.model?.toWellFormed() ?? null],
+    ...[start.startedAt, start.lastActiveAt],
   );
   return needSession(database, id);
 }
 
 export function findSession(database: Database, id: string): SessionRow | undefined {
-  return database.get<SessionRow>('SELECT * FROM sessions WHERE id = ?', id.toWellFormed());
+  return selectSessions(database, 'WHERE id = ?', id.toWellFormed())[0];
 }
 
 export function needSession(database: Database, id: string): SessionRow {
@@ -66,41 +78,17 @@ export function noSuchSession(id: string): TalariaError {
 }
 
 /** Newest activity first. */
-export function listSessions(database: Database, filter: SessionFilter): readonly SessionRow[] {
-  const conditions: string[] = [];
-  const values: SqlValue[] = [];
-  if (filter.source !== undefined) {
-    conditions.push('source = ?');
-    values.push(filter.source);
-  }
-  if (filter.cwd !== undefined) {
-    conditions.push('cwd = ?');
-    values.push(filter.cwd);
-  }
-  if (filter.spoken === true) conditions.push('message_count > 0');
-  const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
-  const limit = Math.max(0, Math.trunc(filter.limit ?? DEFAULT_LIMIT));
-  return database.all<SessionRow>(
-    `SELECT * FROM sessions ${where} ORDER BY last_active_at DESC, key DESC LIMIT ?`,
-    ...values,
-    limit,
+export function listSessions(
+  database: Database,
+  { source, cwd, spoken, limit = DEFAULT_LIMIT }: SessionFilter,
+): readonly SessionRow[] {
+  return selectSessions(
+    database,
+    'WHERE source = coalesce(?, source) AND cwd = coalesce(?, cwd) AND message_count > ? ORDER BY last_active_at DESC, key DESC LIMIT ?',
+    ...[source ?? null, cwd ?? null, spoken === true ? 0 : -1, Math.max(0, Math.trunc(limit))],
   );
 }
 
-export function sessionRecord(row: SessionRow): SessionRecord {
-  return {
-    id: row.id,
-    source: row.source,
-    cwd: row.cwd,
-    startedAt: row.started_at,
-    lastActiveAt: row.last_active_at,
-    messageCount: row.message_count,
-    toolCallCount: row.tool_call_count,
-    ...(row.user_id === null ? {} : { userId: row.user_id }),
-    ...(row.chat_id === null ? {} : { chatId: row.chat_id }),
-    ...(row.parent_id === null ? {} : { parentId: row.parent_id }),
-    ...(row.title === null ? {} : { title: row.title }),
-    ...(row.ended_at === null ? {} : { endedAt: row.ended_at }),
-    ...(row.model === null ? {} : { model: row.model }),
-  };
+export function sessionRecord({ key: _key, promptHash: _hash, ...record }: SessionRow): SessionRecord {
+  return record;
 }

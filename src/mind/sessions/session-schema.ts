@@ -1,10 +1,9 @@
 // Owns the tables of state.db that hold conversations, and their history of versions. Knows no query. Invariant: a released step never
 // changes; what is a fact is in messages, tool_calls, usage and spans, everything named *_terms, *_index, *_words is derived from them.
 // Serves seed 001 chapter 7 (session memory: SQLite and FTS5).
-import type { Database } from '#base/database/connection.ts';
-import type { RoomSchema } from '#base/database/migrate.ts';
-import { sealsOf } from './origin-seal.ts';
-import { laneTables } from './search/lane-tables.ts';
+import type { RoomSchema } from '#base/database.ts';
+import { beginSeals } from './message-rows.ts';
+import { laneTables } from './search/search-lane.ts';
 
 const CONVERSATIONS = `
 CREATE TABLE prompts(
@@ -114,21 +113,6 @@ CREATE TABLE speakers(
 
 /** Where a row stands that was put in later: behind the row of this `seq`. Absent: at its own. */
 const PLACES = 'ALTER TABLE messages ADD COLUMN place INTEGER';
-
-/** Of rows before this, a sealed mark says up to where they may have none. */
-const SEALS = `
-ALTER TABLE messages ADD COLUMN seal BLOB;
-CREATE TABLE seals(
-  name TEXT PRIMARY KEY,
-  value INTEGER NOT NULL,
-  seal BLOB NOT NULL
-) WITHOUT ROWID;
-`;
-
-function beginSeals(database: Database): void {
-  database.exec(SEALS);
-  sealsOf(database).begin();
-}
 
 export const sessionSchema: RoomSchema = {
   room: 'sessions',

@@ -1,6 +1,5 @@
-// Owns the tables of state.db that hold what became of skills: versions, records, uses, pairs that were rolled back. Knows no query.
-// Invariant: a released step never changes; the text of a skill is never in here, it stands in its folder and in the backups.
-import type { RoomSchema } from '#base/database/migrate.ts';
+// Owns the tables of state.db that hold what became of skills: versions, records, uses, pairs that were rolled back. A released step never changes.
+import type { RoomSchema } from '#base/database.ts';
 
 const SKILLS = `
 CREATE TABLE skill_versions(

@@ -1,33 +1,25 @@
 // Owns the shape of the composed agent: what a surface, an example or a test may do with it. Composition is compose.ts.
 // Knows no terminal. Invariant: after `shutdown` nothing of the app runs any more and every file of the home is closed.
 import type { Clock } from '#base/clock.ts';
-import type { Database } from '#base/database/connection.ts';
 import type { EventSource } from '#base/fabric.ts';
 import type { Result } from '#base/result.ts';
 import type { Approver, Asker } from '#core/agent/approver.ts';
 import type { AnyCommand } from '#core/agent/command-spec.ts';
 import type { Conversation } from '#core/agent/conversation.ts';
-import type { Extension, TurnRequest } from '#core/agent/extension-host.ts';
+import type { PromptSection } from '#core/agent/frozen-prompt.ts';
 import type { Hooks } from '#core/agent/hooks.ts';
-import type { PromptSection } from '#core/agent/prompt/frozen-prompt.ts';
+import type { MemoryProvider } from '#core/agent/memory-provider.ts';
 import type { ReflexQuestion, ReflexRule } from '#core/agent/reflex-rule.ts';
+import type { Doors, Forgets, Forgot, Room, TurnRequest } from '#core/agent/room.ts';
 import type { AnyTool } from '#core/agent/tool.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
 import type { ModelClient, Tier } from '#core/model/model-client.ts';
-import type { ToolSelection } from '#core/tools/registry/tool-registry.ts';
-import type { RememberedApprovals } from '#core/tools/terminal/allow-list.ts';
+import type { RememberedApprovals } from '#core/tools/core-tools.ts';
+import type { ToolSelection } from '#core/tools/tool-registry.ts';
 import type { Walls } from '#core/tools/walls/walls.ts';
-import type { Judge } from '#mind/evidence/judge/judge.ts';
-import type { ProposalLedger } from '#mind/evidence/proposal.ts';
-import type { Learning } from '#mind/learning/learning.ts';
-import type { MemoryFiles } from '#mind/memory/memory-files.ts';
-import type { MemoryProvider } from '#mind/memory/memory-provider.ts';
-import type { SqliteSessionStore } from '#mind/sessions/sqlite-session-store.ts';
 import type { Environment } from './environment.ts';
 import type { LoadedConfig } from './home/config.ts';
 import type { Home } from './home/home.ts';
-import type { SessionDoor } from './home/session-door.ts';
-import type { ComposedSkills } from './parts/mind/compose-skills.ts';
 
 export interface AppOptions {
   readonly environment: Environment;
@@ -43,6 +35,14 @@ export interface AppOptions {
   readonly door?: SessionDoor;
   /** What an embedding program or a test brings along. */
   readonly extra?: AppExtras;
+}
+
+/** A chat or a turn is to begin. */
+export interface SessionDoor {
+  /** `--here`. */
+  readonly isMeant: boolean;
+  /** Absent: nobody sits there. */
+  readonly ask?: (question: string) => Promise<string>;
 }
 
 /** For this run only, before config. */
@@ -62,7 +62,8 @@ export type ApprovalMode = 'ask' | 'deny' | 'off' | 'read-only';
 export interface AppExtras {
   readonly tools?: readonly AnyTool[];
   readonly hooks?: readonly Hooks[];
-  readonly extensions?: readonly Extension[];
+  /** Opened after those of the house. */
+  readonly rooms?: readonly Room[];
   /** Memory beside the files; `memory.provider` chooses one of them. */
   readonly memoryProviders?: readonly MemoryProvider[];
   /** Used instead of those of the machine. */
@@ -110,19 +111,8 @@ export interface App {
   readonly clock: Clock;
   readonly loaded: LoadedConfig;
   readonly environment: Environment;
-  readonly store: SqliteSessionStore;
-  readonly memory: MemoryFiles;
-  readonly skills: ComposedSkills;
-  /** Everything that anybody wanted to keep, and what came of it. */
-  readonly proposals: ProposalLedger;
-  /** evidence.sqlite; opened when first asked for. */
-  readonly evidence: () => Database;
-  /** Asks the small tier whether words carry a claim. */
-  readonly judge: Judge;
-  /** Loaded when first asked for. */
-  readonly learning: () => Promise<Learning>;
-  /** False: learning has nothing to tell and nothing to ask, and need not be loaded for it. */
-  readonly mayHaveNews: () => boolean;
+  /** What the rooms lend. */
+  readonly doors: Doors;
   readonly events: EventSource<TurnEvent>;
   /** What a person should be told once at the start: a quarantined file, a newer config. */
   readonly notices: readonly string[];
@@ -157,7 +147,9 @@ export interface App {
   readonly isReflexFirst: () => boolean;
   /** What Talaria is, what it found, and three things to type in this folder. */
   firstScreen(): Promise<readonly string[]>;
-  /** Commands of the shell and the chat, those of extensions included. */
+  /** What `forget` takes out of what the rooms keep themselves. */
+  forget(what: Forgets): Promise<readonly Forgot[]>;
+  /** Commands of the shell and the chat, those of all rooms included. */
   commands(): Promise<readonly AnyCommand[]>;
   openConversation(options: ConversationOptions): Promise<Result<Conversation, OpenRefusal>>;
   /** A turn in a session of its own, with nothing runnable but what was asked for and nobody to answer questions. */

@@ -1,282 +1,404 @@
-// Owns composing the whole agent for one home and one set of options (design 2: `app` composes, and nothing else does).
-// Knows every room, and none of their insides. Invariant: whatever was opened when composing fails is closed again.
-import { existsSync, statSync } from 'node:fs';
+// Owns composing the whole agent for one home and one set of options (design 2: `app` composes, and nothing else does), and the App that surfaces
+// hold: opening conversations, changing models, ending everything. Knows the rooms by their contracts. Invariants: whatever was opened when
+// composing fails is closed again; `shutdown` runs once, whoever calls it; a prompt can always be built: a source that cannot be read is left out.
+import { readFileSync } from 'node:fs';
+import { arch, platform, release } from 'node:os';
 import { AbortedError } from '#base/abort.ts';
-import { type Clock, systemClock } from '#base/clock.ts';
-import { rememberDamage } from '#base/database/damage.ts';
-import { openDatabase } from '#base/database.ts';
-import { errorText } from '#base/errors.ts';
-import { createEventLog } from '#base/event-log.ts';
-import { createFabric, type Fabric } from '#base/fabric.ts';
+import { type Clock, localDate } from '#base/clock.ts';
+import { ok, type Result, refuse } from '#base/result.ts';
 import { redactSecrets } from '#base/secrets.ts';
+import { sliceText } from '#base/text.ts';
+import { type Approver, absentAsker, denyingApprover } from '#core/agent/approver.ts';
+import type { AnyCommand } from '#core/agent/command-spec.ts';
+import {
+  type Conversation,
+  type ConversationParts,
+  type OpenRequest,
+  openConversation,
+} from '#core/agent/conversation.ts';
+import {
+  appendedTo,
+  buildFrozenPrompt,
+  type PromptSection,
+  type PromptSources,
+  promptSections,
+} from '#core/agent/frozen-prompt.ts';
+import type { ReflexRule } from '#core/agent/reflex-rule.ts';
+import type { Doors, Forgets, Forgot, TurnRequest } from '#core/agent/room.ts';
+import type { ToolAccess } from '#core/agent/turn/permit-call.ts';
+import { defaultStopConditions } from '#core/agent/turn/run-step.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
-import type { Judge } from '#mind/evidence/judge/judge.ts';
+import type { ModelClient, Tier } from '#core/model/model-client.ts';
+import type { RememberedApprovals } from '#core/tools/core-tools.ts';
+import type { ToolSelection } from '#core/tools/tool-registry.ts';
+import type { Walls } from '#core/tools/walls/walls.ts';
+import { findSession } from '#mind/sessions/find-session.ts';
 import { liveHolders } from '#mind/sessions/session-lease.ts';
-import type { App, AppOptions } from './app.ts';
-import type { UnknownSetting } from './commands/config/settings-schema.ts';
-import { EXTENSIONS } from './extensions.ts';
-import { type LoadedConfig, loadConfig } from './home/config.ts';
-import { findHome, type Home, makeHome, restoreIntent } from './home/home.ts';
-import { refuseTurnInside } from './home/inside.ts';
-import { enterSession } from './home/session-door.ts';
-import { openStartCache } from './home/start-cache.ts';
-import { createExtensions, type Extensions } from './host/extension-host.ts';
-import { extensionGround } from './host/lend-ground.ts';
-import { configuredEmbedder } from './models/configured-embedder.ts';
-import type { AppParts } from './parts/app-parts.ts';
-import { createBackground } from './parts/background.ts';
-import { type ComposedModels, childEnvironment, composeModels, mergedVariables } from './parts/compose-models.ts';
-import { composeTools } from './parts/compose-tools.ts';
-import { ComposedApp } from './parts/composed-app.ts';
-import { createEndings } from './parts/endings.ts';
-import { createLiveRedaction } from './parts/live-redaction.ts';
-import type { LearningGround } from './parts/mind/compose-learning.ts';
-import { type ComposedMind, composeMind, reconcileMind } from './parts/mind/compose-mind.ts';
-import { openProviders, providersOf } from './parts/mind/compose-providers.ts';
-import { createForegroundGate } from './parts/mind/foreground-drafts.ts';
-import { createLazyLearning, type LazyLearning } from './parts/mind/lazy-learning.ts';
-import { composeMindHooks } from './parts/mind/mind-hooks.ts';
+import type {
+  App,
+  ApprovalMode,
+  ConversationOptions,
+  ModelAddition,
+  ModelInfo,
+  OpenRefusal,
+  RunSettings,
+} from './app.ts';
+import { type ComposedTools, composeTools } from './compose-tools.ts';
+import { createOpenConversations, type OpenConversations, type RunInnerTurn } from './conversations.ts';
+import { refuseNewerHome, refuseTurnInside } from './home/session-door.ts';
+import { lookAtProject } from './home/trust.ts';
+import { childEnvironment } from './home/variables.ts';
+import { FIRST_SINCE_SMALL, goesFirst, reflexFirst } from './models/build-client.ts';
+import type { ChoiceRefusal } from './models/model-choice.ts';
+import { type ComposedModels, composeModels } from './models/model-desk.ts';
+import type { Place } from './place.ts';
 
-/** Throws TalariaError: `inside`, `session-folder`, `config-invalid`, `missing-key`, what the database says. */
-export async function composeApp(options: AppOptions): Promise<App> {
-  await enterSession(options.environment, options.door);
-  const clock = options.clock ?? systemClock;
-  const home = findHome(options.environment);
-  const mended = await finishInterrupted(home);
-  const cache = openStartCache(home.cache);
-  const loaded = await loadConfig(home.config, cache);
-  makeHome(home);
-  const ground = openGround({ home, clock, options, loaded });
-  for (const notice of [...mended, ...loaded.notices, ...(await misspelled(loaded))]) ground.notice(notice);
-  const endings = createEndings();
+/** A review by rule takes moments; one that waits for a model goes on at the next start instead of holding up the exit. */
+const REVIEW_PATIENCE_MS = 2_000;
+
+export async function composeAgent(place: Place): Promise<App> {
+  const { options, clock, home, loaded, rooms, endings, secrets } = place;
+  const { environment } = options;
   try {
-    const mind = openMind(options, { ...ground, home, clock, loaded });
-    endings.add(() => mind.store.close());
-    if (options.door) refuseTurnInside(options.environment, liveHolders(mind.store.database, clock));
-    endings.add(() => mind.skills.library.close());
-    await reconcileMind(mind, { home, clock });
-    await mind.skills.library.ready();
-    endings.add(() => drain(ground));
-    const app: { current?: ComposedApp } = {};
-    const extensions = hostExtensions({ ...ground, home, clock, loaded }, app);
-    endings.add(() => extensions.shutdown());
-    const place = { environment: options.environment, home, clock, notice: ground.notice, loaded };
-    const lent = extensionGround({ ...place, app: async () => composed(app) });
-    for (const line of EXTENSIONS) await extensions.activate(await line.activate(lent));
-    for (const extension of options.extra?.extensions ?? []) await extensions.activate(extension);
-    const { provider: name } = loaded.config.memory;
-    const known = [...(options.extra?.memoryProviders ?? []), ...(await providersOf(name, lent))];
-    const attended = new Set<string>();
-    const isAttended = (sessionId: string) => attended.has(sessionId);
-    const isAsked = (sessionId: string) => isAttended(sessionId) && asksOwner(options, loaded);
-    const gate = createForegroundGate({ mind, pending: home.pending, isAsked });
-    const providers = openProviders({ ...ground, known, name, mind, clock, gate });
-    if (providers) endings.add(() => providers.stop());
-    const parts = { ...ground, home, clock, loaded, mind, extensions, attended, ...(providers ? { providers } : {}) };
-    const environment = childEnvironment(home, options.environment, loaded.config);
-    const late: { models?: ComposedModels } = {};
-    const small = smallModel(loaded, late);
-    const tools = composeTools(options, { ...parts, gate, isAttended, childEnvironment: environment, ...small });
+    if (options.door) refuseTurnInside(environment, liveHolders(await rooms.door('state'), clock));
+    const doors = await rooms.openAll();
+    const variables = childEnvironment(home, environment, loaded.config, secrets);
+    const tools = composeTools(options, { ...place, childEnvironment: variables });
     endings.add(() => tools.close());
-    const models = await composeModels(options, {
-      ...parts,
-      reflex: tools.reflex.client,
-      notice: ground.modelNotice,
-    });
-    late.models = models;
+    const models = await composeModels(options, { ...place, reflex: tools.reflex.client, notice: place.modelNotice });
     endings.add(() => models.desk.close());
-    const minded = { ...parts, tools };
-    const mindHooks = composeMindHooks(minded);
-    endings.add(() => mindHooks.evidence.close());
-    const learning = lazyLearning({ ...minded, model: models.desk.current }, () => composed(app).judge);
-    endings.add(() => finishLearning(learning, clock));
-    app.current = new ComposedApp({ ...minded, mindHooks, learning, options, models, endings });
-    ground.later('start cache', async () => cache?.keep());
-    ground.later('skills', () => readSkills(mind, ground.background.signal));
-    ground.later('state.db', () => careForState({ ...ground, home, clock, mind, options }));
-    if (loaded.config.learning.enabled && !options.oneShot)
-      ground.later('reviews that are due', async () => (await learning.load()).runDue(ground.background.signal));
-    return app.current;
+    endings.add(() => settle(place));
+    place.late.seat = {
+      model: models.desk.current,
+      forTier: (tier) => models.desk.forTier(tier),
+      tools: () => tools.byName,
+      shown: tools.conditions,
+    };
+    place.later('state.db', async () => (await import('./backup/daily-copy.ts')).careForState(place));
+    return new ComposedApp({ ...place, doors, tools, models });
   } catch (error) {
     await endings.run();
     throw error;
   }
 }
 
-function openMind(
-  { environment }: AppOptions,
-  ground: Omit<Parameters<typeof composeMind>[0], 'userHome' | 'embedder'> &
-    Pick<AppParts, 'home' | 'loaded' | 'clock'> & { readonly modelNotice: (text: string) => void },
-): ComposedMind {
-  const { home, loaded, clock, modelNotice } = ground;
-  const variables = mergedVariables(home, environment);
-  const embedder = configuredEmbedder({ notice: modelNotice, config: loaded.config, variables, clock });
-  return composeMind({ ...ground, userHome: environment.userHome, ...(embedder ? { embedder } : {}) });
-}
-
-/** What a killed restore left, before anything of the home is read. */
-async function finishInterrupted(home: Home): Promise<readonly string[]> {
-  if (!existsSync(restoreIntent(home))) return [];
-  const { finishRestore } = await import('./backup/restore-backup.ts');
-  return [(await finishRestore(home)) ?? []].flat();
-}
-
-/** Are risky calls of this run put to a person? */
-function asksOwner({ run }: AppOptions, { config }: LoadedConfig): boolean {
-  return config.approvals.mode === 'ask' && run?.permission !== 'auto';
-}
-
-/** Settings that are nearly one: what was meant has no effect, and nobody would notice. */
-async function misspelled({ raw, locate, readOnly, cache }: LoadedConfig): Promise<readonly string[]> {
-  if (Object.keys(raw).length === 0 || readOnly !== undefined) return [];
-  const key = `unknown settings ${JSON.stringify(raw)}`;
-  const kept = cache?.get(key) as readonly UnknownSetting[] | undefined;
-  const unknown = kept ?? (await (await import('./commands/config/settings-schema.ts')).unknownSettings(raw));
-  if (!kept) cache?.set(key, unknown);
-  return unknown.flatMap(({ keys, near }) =>
-    near === undefined ? [] : [`${locate(keys)}: ${keys.join('.')} is no setting; did you mean ${near}?`],
-  );
-}
-
-/** The tier for small work, when one is configured; asked for after everything is composed. */
-function smallModel({ config }: LoadedConfig, late: { readonly models?: ComposedModels }) {
-  if (config.tiers.T1.length === 0) return {};
-  return { small: () => late.models?.desk.forTier('T1') };
-}
-
-/** How long shutdown waits for background work, ms. */
-const PATIENCE_MS = 5_000;
-
-async function drain({ background, log }: Pick<AppParts, 'background' | 'log'>): Promise<void> {
-  const left = await background.drain(PATIENCE_MS);
-  if (left.length > 0) log('background-left', left.join(', '));
-}
-
-/** After the first turn: what changed in the folders, the words to rank by, and an index with the present use. */
-async function readSkills({ skills, store }: ComposedMind, signal: AbortSignal): Promise<void> {
-  if (store.database.readOnly || skills.ranker() === undefined) return;
-  await skills.library.refresh(signal);
-  await skills.ranker()?.prepare(signal);
-  skills.index.renew();
-}
-
-/** A larger file is not copied while somebody waits for the end of the program; up to here it takes moments. */
-const COPIED_AT_THE_END = 16 * 1024 ** 2;
-
-interface StateGround extends Pick<AppParts, 'background' | 'home' | 'clock' | 'mind' | 'options'> {
-  readonly notice: (text: string) => void;
-}
-
-/** After the first turn: a large file that a crashed process had open is looked at; once a day a copy is taken. */
-async function careForState({ background, notice, home, clock, mind, options }: StateGround): Promise<void> {
-  const { database, unchecked } = mind.store;
-  if (database.readOnly) return;
-  const { signal } = background;
-  const found = unchecked && (await database.findDamageSlowly(signal));
-  if (found !== undefined) {
-    rememberDamage(database.path, found);
-    notice(
-      `${database.path} is damaged (${found}); the next start asks what to do, \`talaria repair\` says what can be done`,
-    );
-    return;
-  }
-  unchecked?.();
-  const isSmall = statSync(database.path).size <= COPIED_AT_THE_END;
-  if (options.oneShot && !isSmall) return;
-  const { keepDailyCopy } = await import('./backup/daily-copy.ts');
-  await keepDailyCopy({ home, database, clock }, isSmall ? new AbortController().signal : signal);
-}
-
-/** A review by rule takes moments; one that waits for a model goes on at the next start instead of holding up the exit. */
-const REVIEW_PATIENCE_MS = 2_000;
-
-function lazyLearning(ground: Omit<LearningGround, 'judge'>, judge: () => Judge): LazyLearning {
-  const { memory, learning } = ground.loaded.config;
-  const make = async () => {
-    const { composeLearning } = await import('./parts/mind/compose-learning.ts');
-    return composeLearning({ ...ground, judge: judge() });
-  };
-  const wish = { reviews: learning.enabled, flush: memory.enabled };
-  return createLazyLearning(make, { wish, ledger: ground.mind.ledger });
-}
-
-async function finishLearning(learning: LazyLearning, clock: Clock): Promise<void> {
+/** Waits for what runs beside the turns, for a moment. */
+async function settle({ rooms, clock }: Place): Promise<void> {
   const patience = new AbortController();
   const cancel = clock.after(REVIEW_PATIENCE_MS, () => patience.abort());
-  await learning.drain(patience.signal);
+  await rooms.settle(patience.signal);
   cancel();
 }
 
-/** Log, events, background, notices: what every other part reports to. */
-function openGround({
-  home,
-  clock,
-  options,
-  loaded,
-}: {
-  readonly home: Home;
-  readonly clock: Clock;
-  readonly options: AppOptions;
-  readonly loaded: LoadedConfig;
-}) {
-  const log = createEventLog(home.log, clock);
-  const redact = createLiveRedaction(home, options.environment, loaded.config.memory.env);
-  const write = (event: string, text: string) => log.write(event, { text: redactSecrets(redact(text)) });
-  const notices: string[] = [];
-  const modelNotices: string[] = [];
-  const into = (list: string[]) => (text: string) => {
-    list.push(text);
-    write('notice', text);
+/** What one composed agent is made of. */
+export interface AppParts extends Place {
+  readonly doors: Doors;
+  readonly tools: ComposedTools;
+  readonly models: ComposedModels;
+}
+
+/** How long shutdown waits for the last events of running turns to be read, ms. */
+const PATIENCE_MS = 5_000;
+
+interface Seat {
+  readonly cwd: string;
+  readonly approver: Approver;
+  readonly asker: ConversationOptions['asker'];
+  readonly model: ModelClient;
+  readonly maxSteps: number;
+  /** US dollars a turn; absent: no limit. */
+  readonly maxCost?: number;
+  /** Narrows what is shown; absent: all of the toolsets. */
+  readonly shown?: readonly string[];
+  /** Stands at the end of the prompt. */
+  readonly appended?: string;
+}
+
+class ComposedApp implements App {
+  readonly home;
+  readonly clock;
+  readonly loaded;
+  readonly environment;
+  readonly doors;
+  readonly events;
+  readonly notices;
+  readonly modelNotices;
+  readonly #parts: AppParts;
+  readonly #open: OpenConversations;
+  #ending: Promise<void> | undefined;
+  #innerTurns: RunInnerTurn | undefined;
+
+  constructor(parts: AppParts) {
+    this.#parts = parts;
+    this.#open = createOpenConversations(parts.clock);
+    this.environment = parts.options.environment;
+    ({
+      home: this.home,
+      clock: this.clock,
+      loaded: this.loaded,
+      doors: this.doors,
+      events: this.events,
+      notices: this.notices,
+      modelNotices: this.modelNotices,
+    } = parts);
+  }
+
+  readonly redact = (text: string): string => redactSecrets(this.#parts.redact(text));
+  readonly model = (): ModelInfo => this.#shown(this.#parts.models.desk.info());
+  readonly windowOf = (tier: Tier): number => this.#parts.models.desk.forTier(tier).traits.contextWindow;
+  readonly models = (): readonly ModelInfo[] => this.#parts.models.desk.list();
+  readonly approvals = (): RememberedApprovals => this.#parts.tools.allowList;
+  readonly walls = (): Walls => this.#parts.tools.walls;
+  readonly tools = (): ToolSelection => this.#parts.tools.selection;
+  readonly reflexRules = (): Promise<readonly ReflexRule[]> => this.#parts.tools.reflex.rules();
+  readonly reflexQuestion: App['reflexQuestion'] = (talk) => this.#parts.tools.reflex.question(talk);
+  readonly isReflexFirst = (): boolean =>
+    goesFirst(this.#parts.loaded.config.reflex.first, this.#parts.models.desk.current());
+
+  promptSections(cwd: string): readonly PromptSection[] {
+    const window = this.#parts.models.desk.current().traits.contextWindow;
+    const appended = this.#parts.options.run?.appendPrompt;
+    const sources = this.#sources({ cwd, ...(appended ? { appended } : {}) }, window);
+    return promptSections(sources, this.#parts.tools.selection.schemas, window);
+  }
+
+  async firstScreen(): Promise<readonly string[]> {
+    const { firstScreen } = await import('./first-screen.ts');
+    const providers = this.#parts.models.desk.providers();
+    const { cwd, userHome } = this.environment;
+    const facts = { model: this.model(), providers, cwd, homeRoot: this.home.root, userHome };
+    return firstScreen({ ...facts, walls: this.walls().state() });
+  }
+
+  async commands(): Promise<readonly AnyCommand[]> {
+    const { allCommands } = await import('./commands/shell-commands.ts');
+    return allCommands({ environment: this.environment, app: async () => this }, this.#parts.rooms.all);
+  }
+
+  async switchModel(name: string): Promise<Result<ModelInfo, ChoiceRefusal>> {
+    const switched = await this.#parts.models.desk.switchTo(name, this.#parts.background.signal);
+    if (!switched.ok) return switched;
+    this.#open.switchModel(this.#answering());
+    return ok(this.#shown(switched.value));
+  }
+
+  async addModel(addition: ModelAddition, signal: AbortSignal) {
+    const { addModel } = await import('./models/add-model.ts');
+    const { models } = this.#parts;
+    const added = await addModel(addition, { surroundings: models.surroundings }, signal);
+    if (!added.ok) return added;
+    const info = models.desk.adopt(added.value.provider, added.value.model, 'you added it');
+    this.#open.switchModel(this.#answering());
+    return ok(this.#shown(info));
+  }
+
+  async openConversation(options: ConversationOptions): Promise<Result<Conversation, OpenRefusal>> {
+    refuseNewerHome(this);
+    const request = await this.#requestOf(options);
+    await this.doors.skills.ready();
+    if (!request.ok) return request;
+    const { cwd, asker } = options;
+    const { max_steps, max_cost: maxCost } = this.#parts.loaded.config.agent;
+    const { maxSteps = max_steps, permission } = this.#parts.options.run ?? {};
+    const budget = { maxSteps, ...(maxCost === undefined ? {} : { maxCost }) };
+    const approver = this.#approver(options.approver);
+    const appended = await this.#appended(request.value);
+    const seat = { cwd, asker, approver, model: this.#answering(), ...budget, ...(appended ? { appended } : {}) };
+    const opened = await openConversation(request.value, this.#partsFor(seat), this.#parts.background.signal);
+    if (!opened.ok) return opened;
+    if (options.approver !== denyingApprover || permission === 'auto')
+      this.#parts.attended.add(opened.value.session.id);
+    return ok(this.#open.track(opened.value));
+  }
+
+  /** A turn in a session of its own (with `system`: beside one), with nothing runnable but what was asked for and nobody to answer questions. */
+  async *runExtensionTurn(request: TurnRequest, signal: AbortSignal): AsyncGenerator<TurnEvent> {
+    const { system } = request;
+    if (system !== undefined) {
+      this.#innerTurns ??= (await import('./conversations.ts')).createInnerTurns(this.#parts);
+      yield* this.#innerTurns({ ...request, system }, signal);
+      return;
+    }
+    const seat = {
+      cwd: this.environment.cwd,
+      asker: absentAsker,
+      approver: denyingApprover,
+      model: this.#parts.models.desk.forTier(request.tier),
+      maxSteps: request.maxSteps,
+      shown: request.tools,
+    };
+    const start = { source: 'extension', cwd: seat.cwd };
+    const opened = await openConversation({ start }, this.#partsFor(seat), signal);
+    if (!opened.ok) throw new Error(opened.detail);
+    const conversation = this.#open.track(opened.value);
+    try {
+      yield* conversation.send(request.text, { signal, purpose: request.purpose, origin: 'model' });
+    } finally {
+      await conversation.close();
+    }
+  }
+
+  forget(what: Forgets): Promise<readonly Forgot[]> {
+    return this.#parts.rooms.forget(what);
+  }
+
+  background(name: string, work: Promise<unknown>): void {
+    this.#parts.background.hold(name, work);
+  }
+
+  shutdown(): Promise<void> {
+    this.#ending ??= this.#end();
+    return this.#ending;
+  }
+
+  async #end(): Promise<void> {
+    const { endings } = this.#parts;
+    endings.add(() => this.#open.closeAll(new AbortedError('the program ends'), PATIENCE_MS));
+    await endings.run();
+  }
+
+  /** What the owner did not set is said. */
+  #shown(info: ModelInfo): ModelInfo {
+    const isUnset = this.#parts.loaded.config.reflex.first === undefined;
+    return isUnset && this.isReflexFirst() ? { ...info, reason: `${info.reason}; ${FIRST_SINCE_SMALL}` } : info;
+  }
+
+  #answering(): ModelClient {
+    const { models, tools } = this.#parts;
+    const model = models.desk.current();
+    return this.isReflexFirst() ? reflexFirst(tools.reflex.client, model) : model;
+  }
+
+  readonly approvalMode = (): ApprovalMode => {
+    const { mode } = this.#parts.loaded.config.approvals;
+    const { permission } = this.#parts.options.run ?? {};
+    if (permission === 'read-only') return 'read-only';
+    if (mode === 'deny' || permission === undefined) return mode;
+    return permission === 'auto' ? 'off' : 'ask';
   };
-  const [notice, modelNotice] = [into(notices), into(modelNotices)];
-  const events = createFabric<TurnEvent>((error) => write('subscriber-failed', errorText(error)));
-  events.subscribe((event) => logEvent(event, write));
-  const background = createBackground(
-    (name, error) => write('background-failed', `${name}: ${errorText(error)}`),
-    clock,
-  );
-  const waiting: (() => void)[] = [];
-  events.subscribe((event) => {
-    if (event.type === 'turn-end') for (const start of waiting.splice(0)) start();
-  });
-  const later = (name: string, work: () => Promise<unknown>): void => {
-    waiting.push(() => background.hold(name, work()));
+
+  #approver(asked: Approver): Approver {
+    const { mode } = this.#parts.loaded.config.approvals;
+    if (mode === 'deny') return { approve: async () => ({ decision: 'deny', reason: 'approvals.mode is deny' }) };
+    if (this.approvalMode() !== 'off') return asked;
+    const isForRun = this.#parts.options.run?.permission === 'auto';
+    const by = isForRun ? '--yes' : 'approvals.mode off';
+    const far = `${by} approves no more than the folder and the network, and this goes beyond; it needs a yes at a terminal`;
+    return {
+      approve: async (request, signal) => {
+        const isNear = (request.reach ?? 'beyond') !== 'beyond';
+        const isAlone = asked === denyingApprover;
+        // An empty key is asked about each time, where somebody is there to be asked.
+        if (isNear && (request.key !== '' || (isForRun && isAlone)))
+          return { decision: 'once', reason: `${by} approves it` };
+        return isAlone && !isNear ? { decision: 'deny', reason: far } : asked.approve(request, signal);
+      },
+    };
+  }
+
+  /** What a session's prompt ends with: for a new one what this run adds, for an old one what was added when it was new. */
+  async #appended(request: OpenRequest): Promise<string | undefined> {
+    if ('start' in request) return this.#parts.options.run?.appendPrompt;
+    const prompt = await this.doors.sessions.loadPrompt(request.resume);
+    return prompt && appendedTo(prompt);
+  }
+
+  async #requestOf(options: ConversationOptions): Promise<Result<OpenRequest, OpenRefusal>> {
+    const { cwd, source } = options;
+    if (options.resume !== undefined) {
+      const found = await findSession(this.doors.sessions, options.resume);
+      return found.ok ? ok({ resume: found.value.id }) : { ...found, reason: 'no-such-session' };
+    }
+    if (options.continueLast) {
+      const recent = await this.doors.sessions.list({ source, cwd, limit: 20 });
+      const last = recent.find((session) => session.messageCount > 0);
+      if (last) return ok({ resume: last.id });
+    }
+    const { newId: id } = options;
+    if (id === undefined) return ok({ start: { source, cwd } });
+    const known = await this.doors.sessions.get(id);
+    return known ? refuse('session-exists', `There is a session ${id} already.`) : ok({ start: { id, source, cwd } });
+  }
+
+  #partsFor(seat: Seat): ConversationParts {
+    const { tools, clock, home, events, redact, doors, rooms, options } = this.#parts;
+    const { selection } = tools;
+    const [files] = rooms.each('files');
+    const shown = seat.shown && new Set(seat.shown);
+    const schemas = shown ? selection.schemas.filter((schema) => shown.has(schema.name)) : selection.schemas;
+    return {
+      store: doors.sessions,
+      model: seat.model,
+      buildPrompt: (window) => buildFrozenPrompt(this.#sources(seat, window), schemas, window),
+      machine: {
+        clock,
+        place: {
+          cwd: seat.cwd,
+          clock,
+          asker: seat.asker,
+          spillFolder: home.spill,
+          redact,
+          ...(files ? { files } : {}),
+        },
+        hooks: [
+          ...(options.extra?.hooks ?? []),
+          { name: 'terminal', sessionEnd: ({ sessionId }) => tools.close(sessionId) },
+          ...rooms.each('hooks').flat(),
+        ],
+        stop: defaultStopConditions(seat.maxSteps, seat.maxCost),
+        access: { tools: tools.byName, approver: seat.approver, allowList: tools.allowList, ...narrowed(options.run) },
+      },
+      events,
+      compression: this.#compression(),
+    };
+  }
+
+  /** A small model words the summaries when one is set up. */
+  #compression() {
+    const { loaded, models } = this.#parts;
+    const { compression, tiers } = loaded.config;
+    const small = tiers.T1.length > 0 ? { summariser: () => models.desk.forTier('T1') } : {};
+    return { enabled: compression.enabled, threshold: compression.threshold, ...small };
+  }
+
+  /** What a session's prompt is built from; building is core/agent's. A project file that the owner has not agreed to is left out. */
+  #sources({ cwd, appended }: Pick<Seat, 'cwd' | 'appended'>, window: number): PromptSources {
+    const { home, clock, rooms } = this.#parts;
+    const identity = readSoul(home.soul);
+    const project = lookAtProject(home, cwd);
+    return {
+      ...(identity ? { identity } : {}),
+      ...(project?.verdict === 'trusted' ? { project: project.file } : {}),
+      environment: environmentLine(cwd, clock),
+      ...rooms.prompt(window),
+      ...(appended === undefined ? {} : { appended }),
+    };
+  }
+}
+
+/** What of the tools may run in this run. */
+function narrowed({ allowedTools, permission }: RunSettings = {}): Pick<ToolAccess, 'runnable' | 'readOnly'> {
+  return {
+    ...(allowedTools ? { runnable: new Set(allowedTools) } : {}),
+    ...(permission === 'read-only' ? { readOnly: true } : {}),
   };
-  return { log: write, notice, notices, modelNotice, modelNotices, events, background, redact, later };
 }
 
-function logEvent(event: TurnEvent, write: (event: string, text: string) => void): void {
-  if (event.type === 'notice') write('notice', event.text);
-  if (event.type === 'hook-failed') write('hook-failed', `${event.hook} at ${event.at}: ${event.error}`);
-  if (event.type === 'model-fallback') write('model-fallback', `${event.from} to ${event.to}: ${event.reason}`);
-  if (event.type === 'turn-end' && event.error) write('turn-failed', `${event.error.code}: ${event.error.message}`);
+/** The day, not the minute: the line stands in the prompt for the whole session. */
+function environmentLine(cwd: string, clock: Clock): string {
+  const { year, month, day } = localDate(clock.now());
+  const two = (value: number) => String(value).padStart(2, '0');
+  return `Folder: ${cwd}. System: ${platform()} ${release()} ${arch()}. The session began on ${year}-${two(month)}-${two(day)}.`;
 }
 
-interface HostGround {
-  readonly home: Home;
-  readonly clock: Clock;
-  readonly loaded: LoadedConfig;
-  readonly events: Fabric<TurnEvent>;
-  readonly notice: (text: string) => void;
-}
+const SOUL_LIMIT = 20_000;
 
-/** What extensions were promised; asked for while composing, it is a fault of theirs. */
-function composed({ current }: { readonly current?: ComposedApp }): ComposedApp {
-  if (!current) throw new AbortedError('the agent is not composed yet');
-  return current;
-}
-
-function hostExtensions(ground: HostGround, app: { readonly current?: ComposedApp }): Extensions {
-  const { home, clock, loaded, events, notice } = ground;
-  return createExtensions({
-    clock,
-    homeRoot: home.root,
-    loaded,
-    events,
-    notice,
-    runTurn: (request, signal) => {
-      return composed(app).runExtensionTurn(request, signal);
-    },
-    openDatabase: (path, schema) => openDatabase(path, { rooms: [schema], clock }),
-  });
+function readSoul(path: string): string {
+  try {
+    const text = readFileSync(path, 'utf8');
+    return text.includes('\0') ? '' : sliceText(text, SOUL_LIMIT);
+  } catch {
+    // No SOUL.md, or one that cannot be read: the built-in identity stands.
+    return '';
+  }
 }

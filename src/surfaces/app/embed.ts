@@ -4,17 +4,17 @@ import { isAbsolute, resolve } from 'node:path';
 import { TalariaError } from '#base/errors.ts';
 import { type Approver, type Asker, absentAsker, denyingApprover } from '#core/agent/approver.ts';
 import type { Conversation } from '#core/agent/conversation.ts';
-import type { Extension } from '#core/agent/extension-host.ts';
 import type { Hooks } from '#core/agent/hooks.ts';
+import type { MemoryProvider } from '#core/agent/memory-provider.ts';
+import type { Room } from '#core/agent/room.ts';
 import type { AnyTool } from '#core/agent/tool.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
 import type { ModelClient } from '#core/model/model-client.ts';
-import type { MemoryProvider } from '#mind/memory/memory-provider.ts';
 import type { SearchHit } from '#mind/sessions/search/message-search.ts';
 import type { ModelInfo } from './app.ts';
-import { composeApp } from './compose.ts';
 import { readEnvironment } from './environment.ts';
 import { leftOutNotice } from './home/trust.ts';
+import { composeApp } from './house.ts';
 
 export interface TalariaOptions {
   /** Folder of the home; default TALARIA_HOME, else `~/.talaria`. Made when it is not there. */
@@ -33,7 +33,7 @@ export interface TalariaOptions {
 export interface TalariaExtras {
   readonly tools?: readonly AnyTool[];
   readonly hooks?: readonly Hooks[];
-  readonly extensions?: readonly Extension[];
+  readonly rooms?: readonly Room[];
   /**
    * Memory beside the files. `memory.provider` in config.yaml chooses one by its name; the files stay, and the others are not started.
    * One that cannot be used is a notice. What it keeps outside the home is not in `talaria backup`.
@@ -102,7 +102,7 @@ export async function openTalaria(options: TalariaOptions = {}): Promise<Talaria
     model: app.model,
     notices: [...app.notices, ...app.modelNotices, ...(leftOut ? [leftOut] : [])],
     subscribe: (listener) => app.events.subscribe(listener),
-    search: (question, limits = {}) => app.store.search(question, limits),
+    search: (question, limits = {}) => app.doors.sessions.search(question, limits),
     close: () => app.shutdown(),
     talk: async (talk = {}) => {
       const { approver = denyingApprover, asker = absentAsker, source = 'api', resume } = talk;

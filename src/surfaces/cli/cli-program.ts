@@ -2,7 +2,7 @@
 // Invariant: an unknown flag, a bad value, a flag where it has no effect is named, and exits 2.
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { RunSettings } from '#surfaces/app/app.ts';
-import type { OutputFormat } from './print/print-mode.ts';
+import type { OutputFormat } from './print-mode.ts';
 
 export interface CliOptions {
   readonly print?: string | true;

@@ -1,11 +1,12 @@
-// Owns putting CommandSpecs onto a commander program: positionals, flags from the zod schema, help, examples.
-// Tells a command from a prompt. Knows no single command. The same mounting serves the shell and the chat. Invariant: what reaches `run` has passed the schema.
-import { Command, InvalidArgumentError, Option } from 'commander';
+// Owns command lines, of the shell and of the chat: CommandSpecs on a commander program (positionals, flags from the zod schema, help, examples),
+// short forms, and what a line is: a command, what is nearly one, or a prompt. Knows no single command. Invariants: what reaches `run` has passed
+// the schema; words that are no short form come back as they are.
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { issueText } from '#base/schema-issue.ts';
-import type { AnyCommand } from '#core/agent/command-spec.ts';
-import { nearestName } from '#surfaces/app/nearest-name.ts';
+import type { AnyCommand, CommandOutput } from '#core/agent/command-spec.ts';
+import { nearestName } from '#surfaces/app/wording.ts';
 
 /** A command line that made sense: the command and its validated input. */
 export interface Invocation {
@@ -41,7 +42,7 @@ function groupsIn(parent: Command): readonly Command[] {
 }
 
 /** `talaria skills list` in the shell, `/skills list` in the chat, whose program is called `/`. */
-export function typedAs(command: Command): string {
+function typedAs(command: Command): string {
   const { parent } = command;
   if (parent === null) return command.name();
   return `${typedAs(parent)}${parent.name() === '/' ? '' : ' '}${command.name()}`;
@@ -176,4 +177,171 @@ function kebab(key: string): string {
 
 function camel(name: string): string {
   return name.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** What a group does when nothing, or only flags, follow it: `talaria sessions` lists. */
+const ALONE: Readonly<Record<string, string>> = {
+  sessions: 'list',
+  memory: 'show',
+  skills: 'list',
+  pending: 'list',
+  permissions: 'show',
+  trust: 'show',
+  config: 'show',
+  curator: 'status',
+  rlm: 'runs',
+  peers: 'list',
+  import: '--help',
+  repair: 'show',
+};
+
+/** Short forms of the chat only. */
+const CHAT: Readonly<Record<string, readonly string[]>> = { search: ['sessions', 'search'] };
+
+/** What users of other agents type for a command of the chat. */
+const CHAT_ALIASES: Readonly<Record<string, string>> = { new: 'clear', compress: 'compact', quit: 'exit' };
+
+/** Commands of the chat that change the conversation: typed while a turn runs they wait for its end. */
+const AFTER_THE_TURN: ReadonlySet<string> = new Set([
+  ...['new', 'clear', 'resume', 'compress', 'compact', 'retry', 'undo', 'learn', 'init'],
+]);
+
+export function waitsForTurn(line: string): boolean {
+  return AFTER_THE_TURN.has(/^\/(\S+)/.exec(line)?.[1] ?? '');
+}
+
+/** The list of `/help`, by what one wants; what is in none comes last. */
+export const CHAT_TOPICS: Readonly<Record<string, readonly string[]>> = {
+  talk: ['help', 'retry', 'new', 'compress', 'copy', 'quit'],
+  model: ['model', 'model add', 'models'],
+  'memory and skills': ['memory', 'skills', 'pending', 'learn', 'curator'],
+  files: ['diff', 'undo', 'init'],
+  sessions: ['sessions', 'search', 'resume', 'title', 'export'],
+  machine: ['status', 'permissions', 'trust', 'tools', 'context', 'cost', 'trace', 'config', 'doctor', 'peers', 'rlm'],
+};
+
+export function fullWords(words: readonly string[]): string[] {
+  const [first = '', second] = words;
+  const sub = Object.hasOwn(ALONE, first) ? ALONE[first] : undefined;
+  const isHelp = second === '--help' || second === '-h';
+  const isAlone = second === undefined || (second.startsWith('-') && !isHelp);
+  return sub !== undefined && isAlone ? [first, sub, ...words.slice(1)] : [...words];
+}
+
+export function fullChatWords(words: readonly string[]): string[] {
+  const [first = '', ...rest] = words;
+  const long = Object.hasOwn(CHAT, first) ? CHAT[first] : undefined;
+  return long ? [...long, ...rest] : fullWords(words);
+}
+
+/** The shortest way to type the command `name` in the chat. */
+export function chatName(name: string): string {
+  const short = Object.entries(CHAT).find(([, long]) => long.join(' ') === name)?.[0];
+  if (short !== undefined) return short;
+  const [group = '', sub] = name.split(' ');
+  return Object.hasOwn(ALONE, group) && ALONE[group] === sub ? group : name;
+}
+
+export function chatAlias(name: string): string | undefined {
+  return Object.hasOwn(CHAT_ALIASES, name) ? CHAT_ALIASES[name] : undefined;
+}
+
+/** `exit` and `quit` leave the chat, with or without a slash. */
+export function isExitLine(line: string): boolean {
+  return /^\/?(?:exit|quit)$/i.test(line.trim());
+}
+
+export type SlashLine =
+  | { readonly type: 'command'; readonly command: AnyCommand; readonly input: unknown; readonly json: boolean }
+  | { readonly type: 'said'; readonly outputs: readonly CommandOutput[] };
+
+export async function readSlashLine(line: string, commands: readonly AnyCommand[]): Promise<SlashLine> {
+  const words = splitWords(line.slice(1));
+  if (words.length === 0) return said(usage('a slash needs the name of a command', '/help lists them.'));
+  const found: SlashLine[] = [];
+  const texts: string[] = [];
+  const program = chatProgram(texts);
+  mountCommands(program, commands, ({ command, input, json }) => {
+    found.push({ type: 'command', command, input, json });
+  });
+  dress(program);
+  try {
+    await program.parseAsync(fullChatWords(words), { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    return said(...commanderOutputs(error, texts));
+  }
+  return found[0] ?? said(...texts.map(lineOf));
+}
+
+function said(...outputs: readonly CommandOutput[]): SlashLine {
+  return { type: 'said', outputs };
+}
+
+function lineOf(text: string): CommandOutput {
+  return { type: 'line', text };
+}
+
+function usage(message: string, fix: string): CommandOutput {
+  return { type: 'failure', exitCode: 2, code: 'usage', message, fix };
+}
+
+/** As it is in the chat: aliases, where no command has that name itself, and what a group does alone. */
+function dress(program: Command): void {
+  const names = new Set(program.commands.map((command) => command.name()));
+  for (const command of program.commands) {
+    const alias = chatAlias(command.name());
+    if (alias !== undefined && !names.has(alias)) command.alias(alias);
+    const alone = fullChatWords([command.name()]);
+    if (alone.length > 1) command.description(`/${command.name()} alone is /${alone.join(' ')}`);
+  }
+}
+
+function chatProgram(texts: string[]): Command {
+  const keep = (text: string) => {
+    texts.push(text.trimEnd());
+  };
+  return new Command('/')
+    .exitOverride()
+    .configureOutput({ writeOut: keep, writeErr: keep })
+    .configureHelp({ commandUsage: chatUsage })
+    .showHelpAfterError('(/help lists the commands)')
+    .helpCommand(false);
+}
+
+/** `/skills list [--category <category>] [--json]` */
+function chatUsage(command: Command): string {
+  const words = command.registeredArguments.map((argument) => {
+    const name = `${argument.name()}${argument.variadic ? '...' : ''}`;
+    return argument.required ? `<${name}>` : `[${name}]`;
+  });
+  const flags = command.options.filter(({ hidden }) => !hidden).map((option) => `[${option.flags}]`);
+  const within = command.commands.map((inner) => inner.name()).join(' | ');
+  return [typedAs(command), ...words, ...(within === '' ? [] : [`[${within}]`]), ...flags].join(' ');
+}
+
+function commanderOutputs(error: CommanderError, texts: readonly string[]): readonly CommandOutput[] {
+  if (error.code === 'commander.helpDisplayed' || error.code === 'commander.help')
+    return texts.map((text) => lineOf(text.replace(/^ {2}\$ (?:talaria )?\/?/gm, '  /')));
+  const message = error.message.replace(/^error: /, '').replace(/\n\(Did you mean (.+)\?\)$/, '; did you mean $1?');
+  // What commander shows after an error, told as the way out.
+  const fix = texts.at(-1)?.replace(/^\(([\s\S]*)\)$/, '$1') ?? '';
+  return [usage(message, `${fix}.`)];
+}
+
+// Splitting a typed line into words, quotes respected. Knows no command. Invariants: never throws; an open quote runs to the end; an
+// apostrophe within a word is one: "don't".
+
+export function splitWords(line: string): string[] {
+  const words: string[] = [];
+  const pattern = /\s*(?:((?:[^\s"']|(?<=[\p{L}\p{N}])'|"[^"]*(?:"|$)|'[^']*(?:'|$))+))/uy;
+  for (let match = pattern.exec(line); match?.[1] !== undefined; match = pattern.exec(line)) {
+    words.push(
+      match[1].replace(
+        /"([^"]*)(?:"|$)|(?<![\p{L}\p{N}])'([^']*)(?:'|$)/gu,
+        (_, double?: string, single?: string) => double ?? single ?? '',
+      ),
+    );
+  }
+  return words;
 }

@@ -1,22 +1,23 @@
 // Owns the shell's side of `talaria`: which surface a command line starts, and how it ends. Knows no command's work.
 // Invariant: usage errors exit 2 with the word named; whatever was opened is shut down, also on SIGTERM and SIGINT.
 import { existsSync, readdirSync, statSync } from 'node:fs';
+import { constants } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
-import type { Command } from 'commander';
+import { type Command, CommanderError } from 'commander';
+import { AbortedError, isAborted } from '#base/abort.ts';
 import { systemClock } from '#base/clock.ts';
 import { errorCode, errorText, TalariaError } from '#base/errors.ts';
-import type { CommandContext } from '#core/agent/command-spec.ts';
-import type { App } from '#surfaces/app/app.ts';
+import { lazy } from '#base/lazy.ts';
+import { type AnyCommand, type CommandContext, onlyReads } from '#core/agent/command-spec.ts';
+import type { Ground } from '#core/agent/room.ts';
+import type { App, SessionDoor } from '#surfaces/app/app.ts';
+import type { ShellCommandOptions } from '#surfaces/app/commands/shell-commands.ts';
 import { holdSecrets, readEnvironment } from '#surfaces/app/environment.ts';
 import { findHome, restoreIntent } from '#surfaces/app/home/home.ts';
-import type { SessionDoor } from '#surfaces/app/home/session-door.ts';
+import type { House } from '#surfaces/app/house.ts';
 import { type CliOptions, createProgram, flagProblem, HOW_TO_RESUME, namesOf, runSettings } from './cli-program.ts';
-import { fullWords } from './command-words.ts';
-import { reportError } from './exit-code.ts';
-import type { Invocation } from './mount-command.ts';
-import { watchOutput } from './output-watch.ts';
-import type { PipedInput } from './print/piped-input.ts';
-import { type SignalWatch, watchSignals } from './process-signals.ts';
+import { fullWords, type Invocation } from './mount-command.ts';
+import type { PipedInput } from './print-mode.ts';
 import type { OutputTarget } from './render-output.ts';
 import { oneLine } from './terminal-text.ts';
 
@@ -97,7 +98,7 @@ async function start(program: Command, run: Run): Promise<number> {
 
 /** What is asked before a chat or a turn may begin. */
 function sessionDoor({ here, print }: CliOptions, { signal }: Run): SessionDoor {
-  const ask = async (question: string) => (await import('./plain/ask-at-shell.ts')).askAtShell(signal)(question);
+  const ask = async (question: string) => (await import('./ask-at-shell.ts')).askAtShell(signal)(question);
   const isAttended = print === undefined && process.stdin.isTTY === true;
   return { isMeant: here === true, ...(isAttended ? { ask } : {}) };
 }
@@ -147,19 +148,16 @@ interface Words {
 
 /** A command, or help: only then the commands are loaded. Words that are no command are a prompt. */
 async function runWords(argv: readonly string[], words: readonly string[], { flags, run }: Words): Promise<number> {
-  const [{ lineKind, mountCommands }, { extensionCommands, shellCommands }] = await Promise.all([
-    import('./mount-command.ts'),
-    import('#surfaces/app/commands/shell-commands.ts'),
-  ]);
+  const { lineKind, mountCommands } = await import('./mount-command.ts');
   enterFolder(flags, run);
   const opening = lazyApp(flags.opts<CliOptions>(), run.signal);
   const program = createProgram(run.version);
   const found: Invocation[] = [];
   const usesModel = () => found.some(({ command }) => MODEL_COMMANDS.has(command.name));
-  const options = { environment: readEnvironment(), app: announced(opening.get, usesModel) };
-  const own = shellCommands(options);
-  const isOwn = own.some(({ name }) => name.split(' ')[0] === words[0]);
-  const commands = isOwn ? own : [...own, ...(await extensionCommands(options))];
+  const tell = announced(opening, usesModel);
+  const app = async () => tell(await opening.get());
+  const door: Ground['door'] = async (name) => tell(await opening.door(name));
+  const commands = await commandsFor(words[0] ?? '', { environment: readEnvironment(), app, door });
   if (words.length > 0) {
     const kind = lineKind(words, commands);
     if (kind.type === 'prompt') return start(promptProgram(argv, run), run);
@@ -179,6 +177,19 @@ async function runWords(argv: readonly string[], words: readonly string[], { fla
   }
 }
 
+/** Of one room alone, when the first word is its name. */
+async function commandsFor(word: string, options: ShellCommandOptions): Promise<readonly AnyCommand[]> {
+  const [{ loadRoom }, { lendGround }] = await Promise.all([
+    import('#surfaces/app/rooms.ts'),
+    import('#surfaces/app/ground.ts'),
+  ]);
+  const room = await loadRoom(word);
+  const { environment } = options;
+  const ground = { ...options, home: findHome(environment), clock: systemClock };
+  if (room?.commands) return room.commands(lendGround(ground));
+  return (await import('#surfaces/app/commands/shell-commands.ts')).allCommands(options);
+}
+
 function misspelled(words: readonly string[], near: string): string {
   const [typed] = words;
   return `error: unknown command '${typed}'\n(Did you mean ${near}? A question goes with -p: talaria -p "${words.join(' ')}")`;
@@ -188,13 +199,14 @@ function misspelled(words: readonly string[], near: string): string {
 const MODEL_COMMANDS: ReadonlySet<string> = new Set(['models', 'doctor', 'setup', 'learn']);
 
 /** What the opening has to tell comes before a command's own output: an empty list must not pass for the whole truth. */
-function announced(get: () => Promise<App>, usesModel: () => boolean): () => Promise<App> {
-  let told = false;
-  return async () => {
-    const app = await get();
-    if (!told) sayNotices(usesModel() ? [...app.notices, ...app.modelNotices] : app.notices);
-    told = true;
-    return app;
+function announced({ notices }: LazyApp, usesModel: () => boolean): <T>(opened: T) => T {
+  const told = new Set<string>();
+  return (opened) => {
+    const all = notices();
+    const fresh = [...all.notices, ...(usesModel() ? all.modelNotices : [])].filter((text) => !told.has(text));
+    for (const text of fresh) told.add(text);
+    sayNotices(fresh);
+    return opened;
   };
 }
 
@@ -202,18 +214,16 @@ function sayNotices(notices: readonly string[]): void {
   for (const notice of notices) TARGET.err(`talaria: ${notice}\n`);
 }
 
-interface LazyApp {
+interface LazyApp extends Pick<House, 'door' | 'notices' | 'shutdown'> {
   readonly get: () => Promise<App>;
-  readonly shutdown: () => Promise<void>;
 }
 
 /** @param door present: a session is to begin */
 function lazyApp(options: CliOptions, signal: AbortSignal, door?: SessionDoor): LazyApp {
   const { model, toolsets, print } = options;
-  let app: Promise<App> | undefined;
-  const compose = async () => {
-    const { composeApp } = await import('#surfaces/app/compose.ts');
-    return composeApp({
+  const make = async (): Promise<House> => {
+    const { openHouse } = await import('#surfaces/app/house.ts');
+    return openHouse({
       ...(print === undefined ? {} : { oneShot: true }),
       ...(door ? { door } : {}),
       environment: readEnvironment(),
@@ -222,18 +232,22 @@ function lazyApp(options: CliOptions, signal: AbortSignal, door?: SessionDoor): 
       ...(toolsets === undefined ? {} : { toolsets: namesOf(toolsets) }),
     });
   };
+  let house = lazy(make);
+  const mended = async <T>(open: () => Promise<T>): Promise<T> => {
+    try {
+      return await open();
+    } catch (error) {
+      if (!(await isRepaired(error, signal))) throw error;
+      await house.now()?.shutdown();
+      house = lazy(make);
+      return open();
+    }
+  };
   return {
-    get: () => {
-      app ??= compose().catch(async (error: unknown) => {
-        if (!(await isRepaired(error, signal))) throw error;
-        return compose();
-      });
-      return app;
-    },
-    shutdown: async () => {
-      const opened = await app?.catch(() => undefined);
-      await opened?.shutdown();
-    },
+    get: () => mended(async () => (await house()).app()),
+    door: (name) => mended(async () => (await house()).door(name)),
+    notices: () => house.now()?.notices() ?? { notices: [], modelNotices: [] },
+    shutdown: async () => house.now()?.shutdown(),
   };
 }
 
@@ -249,31 +263,26 @@ async function finishInterrupted(): Promise<void> {
 /** A person is asked what becomes of a damaged state.db; with -p, or without a terminal, the error stands. */
 async function isRepaired(error: unknown, signal: AbortSignal): Promise<boolean> {
   if (errorCode(error) !== 'database-corrupt' || !process.stdin.isTTY || !process.stderr.isTTY) return false;
-  const [{ askRepair }, { askAtShell }] = await Promise.all([
-    import('./repair-question.ts'),
-    import('./plain/ask-at-shell.ts'),
-  ]);
+  const [{ askRepair }, { askAtShell }] = await Promise.all([import('./ask-at-shell.ts'), import('./ask-at-shell.ts')]);
   return askRepair(error, { environment: readEnvironment(), target: TARGET, signal, ask: askAtShell(signal) });
 }
 
 async function runCommand(invocation: Invocation, run: Run): Promise<number> {
   const environment = readEnvironment();
-  const { refuseCommandInside } = await import('#surfaces/app/home/inside.ts');
   const door = { environment, home: findHome(environment), clock: systemClock };
-  refuseCommandInside(invocation.command, invocation.input, door);
+  const { command, input } = invocation;
+  if (!onlyReads(command, input))
+    (await import('#surfaces/app/home/session-door.ts')).refuseCommandInside(command, input, door);
   await finishInterrupted();
-  const [{ renderOutput }, { askAtShell }] = await Promise.all([
-    import('./render-output.ts'),
-    import('./plain/ask-at-shell.ts'),
-  ]);
-  const ask = process.stdin.isTTY ? askAtShell(run.signal) : undefined;
+  const { renderOutput } = await import('./render-output.ts');
+  const ask = process.stdin.isTTY ? (await import('./ask-at-shell.ts')).askAtShell(run.signal) : undefined;
   const context = {
     cwd: environment.cwd,
     signal: run.signal,
     ...(ask ? { ask } : {}),
     ...progressAt(process.stderr),
   };
-  return renderOutput(invocation.command.run(invocation.input as never, context), invocation.json, TARGET);
+  return renderOutput(command.run(input as never, context), invocation.json, TARGET);
 }
 
 /** Only a person at a terminal is told. */
@@ -308,7 +317,7 @@ async function startSurface(opening: LazyApp, surface: SurfaceRun): Promise<numb
   const session = { ...sessionOf(options), ...(resume === undefined ? {} : { resume }) };
   await settleTrust(app, resume, run.signal);
   if (!isScreen) {
-    const { runPlainChat } = await import('./plain/plain-chat.ts');
+    const { runPlainChat } = await import('./plain-chat.ts');
     const first =
       prompt === undefined
         ? {}
@@ -328,17 +337,14 @@ async function startSurface(opening: LazyApp, surface: SurfaceRun): Promise<numb
 /** Before the screen stands: what a session follows is settled before it begins. */
 async function settleTrust(app: App, resume: string | undefined, signal: AbortSignal): Promise<void> {
   if (resume !== undefined) return;
-  const [{ askTrust }, { askAtShell }] = await Promise.all([
-    import('./ask-trust.ts'),
-    import('./plain/ask-at-shell.ts'),
-  ]);
+  const [{ askTrust }, { askAtShell }] = await Promise.all([import('./ask-at-shell.ts'), import('./ask-at-shell.ts')]);
   const leftOut = await askTrust(app, process.stdin.isTTY ? askAtShell(signal) : undefined);
   if (leftOut !== undefined) sayNotices([leftOut]);
 }
 
 /** The id of the session that was picked, or the exit code when none was. */
 async function pick(app: App, signal: AbortSignal): Promise<string | number> {
-  const { pickSession } = await import('./chat/session-picker.ts');
+  const { pickSession } = await import('./chat/terminal-hold.ts');
   return pickSession(app, { out: TARGET.err, signal });
 }
 
@@ -348,8 +354,8 @@ function sessionOf({ continue: isGoingOn, sessionId }: CliOptions) {
 
 async function printOnce(opening: LazyApp, { options, run, prompt }: SurfaceRun): Promise<number> {
   const [{ runPrintMode }, { readInputLines }] = await Promise.all([
-    import('./print/print-mode.ts'),
-    import('./print/piped-input.ts'),
+    import('./print-mode.ts'),
+    import('./print-mode.ts'),
   ]);
   const { signal } = run;
   const text = typeof options.print === 'string' ? options.print : prompt;
@@ -370,7 +376,7 @@ async function printOnce(opening: LazyApp, { options, run, prompt }: SurfaceRun)
 
 /** @param patienceMs how long a pipe that nobody writes to is waited for; absent: to its end */
 async function pipedContext(signal: AbortSignal, patienceMs?: number): Promise<PipedInput> {
-  const { hasPipedInput, NO_INPUT, readPipedInput } = await import('./print/piped-input.ts');
+  const { hasPipedInput, NO_INPUT, readPipedInput } = await import('./print-mode.ts');
   const patience = patienceMs === undefined ? {} : { patienceMs };
   return hasPipedInput() ? readPipedInput(process.stdin, { ...patience, signal }) : NO_INPUT;
 }
@@ -378,4 +384,87 @@ async function pipedContext(signal: AbortSignal, patienceMs?: number): Promise<P
 /** NO_COLOR and a dumb terminal ask for lines without escape codes. */
 function wantsPlain(variables: Readonly<Record<string, string | undefined>>): boolean {
   return (variables.NO_COLOR ?? '') !== '' || variables.TERM === 'dumb';
+}
+
+// How an error ends the command: its exit code, and what is said on standard error. Knows no surface.
+// Invariant: 0 done, 1 failed, 2 usage, 3 refused, 130 stopped; a bug shows its message, never a stack.
+
+const ASKED_FOR = new Set(['commander.helpDisplayed', 'commander.version']);
+
+/** What was typed cannot be meant; found only where the toolsets are known. */
+const USAGE = new Set(['unknown-toolset', 'toolset-circle', 'unknown-tool']);
+
+/** What was asked for is not there, or may not be: exit 3, as everywhere. */
+const REFUSED = new Set(['missing-key', 'no-provider', 'no-model', 'inside', 'session-folder']);
+
+function reportError(error: unknown, err: (text: string) => void): number {
+  if (error instanceof CommanderError) return ASKED_FOR.has(error.code) || error.exitCode === 0 ? 0 : 2;
+  if (isAborted(error)) return 130;
+  err(`talaria: ${errorText(error)}\n`);
+  if (!(error instanceof TalariaError)) return 1;
+  if (error.fix) err(`${error.fix}\n`);
+  if (REFUSED.has(error.code)) return 3;
+  return USAGE.has(error.code) ? 2 : 1;
+}
+
+// What happens when standard output can take no more: its reader went away, or the disk behind it is full.
+// Knows no command. Invariant: the work under way is stopped in order, and no stack is ever printed.
+
+export interface OutputWatch {
+  /** 0 when the reader went away (`| head` is no failure), 1 when the output could not be written; undefined: all is well. */
+  exitCode(): number | undefined;
+}
+
+/** Aborts `stop` at the first failed write; the streams stay watched until the process ends. */
+function watchOutput(stop: AbortController): OutputWatch {
+  let code: number | undefined;
+  const onError = (error: NodeJS.ErrnoException) => {
+    if (code !== undefined) return;
+    code = error.code === 'EPIPE' ? 0 : 1;
+    if (code === 1) sayUnwritten(error);
+    stop.abort(new AbortedError('nobody reads the output any more'));
+  };
+  process.stdout.on('error', onError);
+  process.stderr.on('error', onError);
+  return { exitCode: () => code };
+}
+
+/** What was written last may fail when everything else is done: the exit code is set here too. */
+function sayUnwritten(error: Error): void {
+  process.exitCode = 1;
+  process.stderr.write(`talaria: the output could not be written: ${errorText(error)}\n`);
+}
+
+// What SIGTERM, SIGINT and SIGHUP do: the running work is asked to stop, a second signal leaves at once. Invariant: the exit code of a process ended by signal n is 128 + n.
+
+interface SignalWatch {
+  /** 128 + n once a signal came. */
+  exitCode(): number | undefined;
+  /** A chat takes SIGINT for itself: while `handler` returns true the signal ends nothing. */
+  onInterrupt(handler: (() => boolean) | undefined): void;
+  unwatch(): void;
+}
+
+const WATCHED = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+function watchSignals(stop: AbortController): SignalWatch {
+  let code: number | undefined;
+  let interrupt: (() => boolean) | undefined;
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (signal === 'SIGINT' && code === undefined && interrupt?.()) return;
+    const number = 128 + constants.signals[signal];
+    if (code !== undefined) process.exit(number);
+    code = number;
+    stop.abort(new AbortedError(`stopped by ${signal}`));
+  };
+  for (const signal of WATCHED) process.on(signal, onSignal);
+  return {
+    exitCode: () => code,
+    onInterrupt: (handler) => {
+      interrupt = handler;
+    },
+    unwatch: () => {
+      for (const signal of WATCHED) process.off(signal, onSignal);
+    },
+  };
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { findOnPath, ownPath } from '#base/paths/find-on-path.ts';
+import { findOnPath, ownPath } from '#base/paths/typed-path.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 
 function place(context: TestContext) {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { createSpillFile, SPILL_FOLDER_BYTES, spillRoom } from '#base/process/spill-file.ts';
-import { capOutput } from '#core/agent/turn/cap-output.ts';
+import { capOutput } from '#core/agent/turn/execute-tools.ts';
 import { verifies } from '../../verifies.ts';
 
 const SECRET = 'pässword-of-4711';

@@ -1,18 +1,17 @@
 /** Agents with keys on disk over a whole homeserver: what they read of each other, and how they go on when a key store is lost or old. */
+
 import assert from 'node:assert/strict';
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe } from 'node:test';
-import { systemClock } from '#base/clock.ts';
-import { createFetchHttp } from '#extensions/hive/matrix/http/fetch-http.ts';
-import { readSync } from '#extensions/hive/matrix/sync/read-sync.ts';
-import { freshFilter, PEER_FILTER } from '#extensions/hive/matrix/sync/sync-filter.ts';
+import { createFetchHttp } from '#extensions/hive/matrix/matrix-http.ts';
+import { freshFilter, PEER_FILTER, readSync } from '#extensions/hive/matrix/sync.ts';
 import { createTempHome } from '#testing/temp-home.ts';
-import { Agent, type KeyServer, never, room } from '../../extensions/hive/crypto/hive-crypto-bench.ts';
-import { verifies } from '../../verifies.ts';
-import type { TestHomeserver } from './hive-homeserver.ts';
-import { type HomeserverStart, withAgents } from './hive-introduction.ts';
+import { Agent, type KeyServer, never, room } from '../../extensions/hive/key-stage.ts';
+import { realClock } from '../../ground.ts';
 import type { HiveRawClient } from './hive-raw-client.ts';
+import { type HomeserverStart, testsWithAgents } from './hive-raw-client.ts';
+import type { TestHomeserver } from './hive-stage.ts';
 
 interface Place {
   readonly server: TestHomeserver;
@@ -22,8 +21,10 @@ interface Place {
 }
 
 export function cryptoContract(name: string, start: HomeserverStart): void {
-  const pair = (body: (alice: Place, bob: Place, roomId: string) => Promise<void>) => () =>
-    withAgents(start, async ({ server, alice, bob, carol, room: roomId }) => {
+  type Body = (alice: Place, bob: Place, roomId: string) => Promise<void>;
+  const onPair = testsWithAgents(start).verifies;
+  const verifies = (ids: string | readonly string[], title: string, body: Body) =>
+    onPair(ids, title, async ({ server, alice, bob, carol, room: roomId }) => {
       using home = createTempHome();
       await bob.join(roomId);
       const members = [alice.userId, bob.userId, carol.userId];
@@ -37,92 +38,80 @@ export function cryptoContract(name: string, start: HomeserverStart): void {
     });
 
   describe(`encryption on a homeserver: ${name}`, () => {
-    verifies(
-      ['R4.36', 'R4.37', 'R4.75'],
-      'messages are read by both sides, by the second of two processes, and after a restart',
-      pair(async (at, to, roomId) => {
-        const [alice, bob] = [await open(at), await open(to)];
-        await alice.sync();
-        const target = room(roomId, ...at.members);
-        const said = await alice.say(target, 'one');
-        const second = await open(to);
-        await bob.sync();
-        assert.deepEqual([await bob.read(said), await second.read(said)], ['one', 'one']);
-        const answer = await second.say(target, 'two');
-        await alice.sync();
-        assert.equal(await alice.read(answer), 'two');
-        await Promise.all([bob.crypto.close(), second.crypto.close()]);
-        const again = await open(to);
-        assert.equal(await again.read(said), 'one');
-        assert.deepEqual([...alice.warnings, ...bob.warnings, ...again.warnings], []);
-        await Promise.all([alice.crypto.close(), again.crypto.close()]);
-      }),
-    );
+    verifies(['R4.36', 'R4.37', 'R4.75'], 'both sides and a second process read', async (at, to, roomId) => {
+      const [alice, bob] = [await open(at), await open(to)];
+      await alice.sync();
+      const target = room(roomId, ...at.members);
+      const said = await alice.say(target, 'one');
+      const second = await open(to);
+      await bob.sync();
+      assert.deepEqual([await bob.read(said), await second.read(said)], ['one', 'one']);
+      const answer = await second.say(target, 'two');
+      await alice.sync();
+      assert.equal(await alice.read(answer), 'two');
+      await Promise.all([bob.crypto.close(), second.crypto.close()]);
+      const again = await open(to);
+      assert.equal(await again.read(said), 'one');
+      assert.deepEqual([...alice.warnings, ...bob.warnings, ...again.warnings], []);
+      await Promise.all([alice.crypto.close(), again.crypto.close()]);
+    });
 
-    verifies(
-      'R4.75',
-      'a lost key store: the same sign-in goes on with new keys, and the next messages are read',
-      pair(async (at, to, roomId) => {
-        const [alice, bob] = [await open(at), await open(to)];
-        const target = room(roomId, ...at.members);
-        await alice.sync();
-        const old = await alice.say(target, 'old');
-        await bob.sync();
-        assert.equal(await bob.read(old), 'old');
-        await bob.crypto.close();
-        rmSync(to.folder, { recursive: true });
-        const again = await open(to);
-        assert.match(again.warnings.join('\n'), /keys of this device were lost/);
-        assert.equal(await again.read(old), undefined);
-        await alice.sync();
-        const fresh = await alice.say(target, 'new');
-        await again.sync();
-        assert.equal(await again.read(fresh), 'new');
-        const answer = await again.say(target, 'answer');
-        await alice.sync();
-        assert.equal(await alice.read(answer), 'answer');
-        await Promise.all([alice.crypto.close(), again.crypto.close()]);
-      }),
-    );
+    verifies('R4.75', 'a lost key store: the sign-in goes on, the next messages are read', async (at, to, roomId) => {
+      const [alice, bob] = [await open(at), await open(to)];
+      const target = room(roomId, ...at.members);
+      await alice.sync();
+      const old = await alice.say(target, 'old');
+      await bob.sync();
+      assert.equal(await bob.read(old), 'old');
+      await bob.crypto.close();
+      rmSync(to.folder, { recursive: true });
+      const again = await open(to);
+      assert.match(again.warnings.join('\n'), /keys of this device were lost/);
+      assert.equal(await again.read(old), undefined);
+      await alice.sync();
+      const fresh = await alice.say(target, 'new');
+      await again.sync();
+      assert.equal(await again.read(fresh), 'new');
+      const answer = await again.say(target, 'answer');
+      await alice.sync();
+      assert.equal(await alice.read(answer), 'answer');
+      await Promise.all([alice.crypto.close(), again.crypto.close()]);
+    });
 
-    verifies(
-      'R4.75',
-      'a key store put back from a copy: what it misses is asked for, and the next messages are read',
-      pair(async (at, to, roomId) => {
-        const [alice, bob] = [await open(at), await open(to)];
-        const target = room(roomId, ...at.members);
-        await bob.crypto.close();
-        cpSync(to.folder, `${to.folder}-copy`, { recursive: true });
-        const later = await open(to);
-        await alice.sync();
-        const missed = await alice.say(target, 'missed');
-        await later.sync();
-        assert.equal(await later.read(missed), 'missed');
-        await later.say(target, 'said after the copy');
-        await later.sync();
-        await later.crypto.close();
-        rmSync(to.folder, { recursive: true });
-        cpSync(`${to.folder}-copy`, to.folder, { recursive: true });
-        const stale = await open(to);
-        assert.match(stale.warnings.join('\n'), /was put back from a copy/);
-        assert.equal(await stale.read(missed), undefined);
-        await stale.sync();
-        await alice.sync();
-        const next = await alice.say(target, 'next');
-        await stale.sync();
-        assert.equal(await stale.read(next), 'next');
-        const answer = await stale.say(target, 'answer');
-        await alice.sync();
-        assert.equal(await alice.read(answer), 'answer');
-        await Promise.all([alice.crypto.close(), stale.crypto.close()]);
-      }),
-    );
+    verifies('R4.75', 'a key store put back from a copy: what it misses is asked for', async (at, to, roomId) => {
+      const [alice, bob] = [await open(at), await open(to)];
+      const target = room(roomId, ...at.members);
+      await bob.crypto.close();
+      cpSync(to.folder, `${to.folder}-copy`, { recursive: true });
+      const later = await open(to);
+      await alice.sync();
+      const missed = await alice.say(target, 'missed');
+      await later.sync();
+      assert.equal(await later.read(missed), 'missed');
+      await later.say(target, 'said after the copy');
+      await later.sync();
+      await later.crypto.close();
+      rmSync(to.folder, { recursive: true });
+      cpSync(`${to.folder}-copy`, to.folder, { recursive: true });
+      const stale = await open(to);
+      assert.match(stale.warnings.join('\n'), /was put back from a copy/);
+      assert.equal(await stale.read(missed), undefined);
+      await stale.sync();
+      await alice.sync();
+      const next = await alice.say(target, 'next');
+      await stale.sync();
+      assert.equal(await stale.read(next), 'next');
+      const answer = await stale.say(target, 'answer');
+      await alice.sync();
+      assert.equal(await alice.read(answer), 'answer');
+      await Promise.all([alice.crypto.close(), stale.crypto.close()]);
+    });
   });
 }
 
 async function open({ server, client, folder }: Place): Promise<Agent> {
   const { userId, deviceId, accessToken } = client.account;
-  const http = createFetchHttp({ homeserver: server.url, accessToken }, systemClock);
+  const http = createFetchHttp({ homeserver: server.url, accessToken }, realClock);
   const keyServer: KeyServer = {
     http: () => http,
     changes: async (_user, _device, since) => {

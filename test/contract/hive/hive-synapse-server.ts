@@ -10,8 +10,8 @@ import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
 import { findSynapse, SYNAPSE_VERSION } from '../../../scripts/synapse/find-synapse.ts';
-import type { TestAccount, TestHomeserver } from './hive-homeserver.ts';
-import type { HomeserverStart } from './hive-introduction.ts';
+import type { HomeserverStart } from './hive-raw-client.ts';
+import type { TestAccount, TestHomeserver } from './hive-stage.ts';
 
 const START = join(import.meta.dirname, '../../../scripts/start-synapse.ts');
 export const SYNAPSE_SKIP = 'skipped: set TALARIA_TEST_SYNAPSE (sh scripts/fetch-synapse.sh prints it)';

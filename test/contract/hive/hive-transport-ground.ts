@@ -1,7 +1,16 @@
-/** What a suite over PeerTransport stands on: agents that can reach each other, and the small acts by which they come to know each other. */
+/** What a suite over PeerTransport stands on: agents that can reach each other, and the small acts by which they come to know each other; with both switches on as well. */
 
-import type { PeerMessage, PeerSummary, Spark } from '#extensions/hive/peers/peer.ts';
-import type { KnownPeer, PeerTransport } from '#extensions/hive/peers/peer-transport.ts';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { openAccountDataCipher } from '#extensions/hive/crypto/account-data-key.ts';
+import { openMachineCrypto } from '#extensions/hive/crypto/machine-crypto.ts';
+import type { MatrixHttp } from '#extensions/hive/matrix/matrix-http.ts';
+import type { MatrixParts } from '#extensions/hive/matrix/matrix-transport.ts';
+import type { KnownPeer, PeerMessage, PeerSummary, PeerTransport, Spark } from '#public/peers.ts';
+import { createTempHome } from '#testing/temp-home.ts';
+import { realClock } from '../../ground.ts';
+import { verifies } from '../../verifies.ts';
+import type { TestAccount } from './hive-stage.ts';
 
 export interface HiveTransportGround {
   /**
@@ -17,11 +26,35 @@ export interface HiveTransportGround {
   close(): Promise<void>;
 }
 
-/** Gives a test a ground of its own and closes it. */
-export type Using = (body: (ground: HiveTransportGround) => Promise<void>) => Promise<void>;
+/** `test` and `verifies` whose bodies get a ground of their own, which is closed after them. */
+export interface GroundTests {
+  readonly test: (name: string, body: (ground: HiveTransportGround) => Promise<void>) => void;
+  readonly verifies: (
+    ids: string | readonly string[],
+    name: string,
+    body: (ground: HiveTransportGround) => Promise<void>,
+  ) => void;
+}
+
+export function testsOnGround(make: () => Promise<HiveTransportGround>): GroundTests {
+  const run = (body: (ground: HiveTransportGround) => Promise<void>) => async () => {
+    const ground = await make();
+    try {
+      await body(ground);
+    } finally {
+      await ground.close();
+    }
+  };
+  return {
+    test: (name, body) => void test(name, run(body)),
+    verifies: (ids, name, body) => verifies(ids, name, run(body)),
+  };
+}
 
 export const NEVER = new AbortController().signal;
+
 export const CONTEXT_OF_BOB = 'Bob builds compilers and needs a security audit';
+
 export const CONTEXT_OF_CAROL = 'Carol specializes in TEE\nattestation and security audits';
 
 /** Alice has made contact with everybody named, and everybody has taken it in. */
@@ -117,4 +150,26 @@ export function sparkOf(a: string, b: string, change: Partial<Spark> = {}): Spar
     by: 'rule',
     ...change,
   };
+}
+
+type Parts = Pick<MatrixParts, 'crypto' | 'cipher'>;
+
+type MakeGround = (
+  partsOf: (name: string, account: TestAccount, http: MatrixHttp) => Parts,
+) => Promise<HiveTransportGround>;
+
+/** The ground that `make` gives with such parts; its folder goes with it. */
+export async function withSealedParts(make: MakeGround): Promise<HiveTransportGround> {
+  const home = createTempHome();
+  const ground = await make((name, account, http) => sealedParts(join(home.path, name), account, http));
+  const close = async () => {
+    await ground.close();
+    home.remove();
+  };
+  return { ...ground, close };
+}
+
+function sealedParts(folder: string, { userId, deviceId }: TestAccount, http: MatrixHttp): Parts {
+  const options = { http, userId, deviceId, folder, clock: realClock, warn: () => undefined };
+  return { crypto: () => openMachineCrypto(options), cipher: openAccountDataCipher(folder) };
 }

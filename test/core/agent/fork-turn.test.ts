@@ -5,14 +5,14 @@ import { describe, test } from 'node:test';
 import { z } from 'zod';
 import { errorCode } from '#base/errors.ts';
 import { absentAsker, denyingApprover } from '#core/agent/approver.ts';
-import { createForkTurn, type ForkRequest } from '#core/agent/fork-turn.ts';
+import { createForkTurn, type ForkRequest } from '#core/agent/conversation.ts';
 import type { SessionStore } from '#core/agent/session-store.ts';
 import { type AnyTool, defineTool } from '#core/agent/tool.ts';
-import type { TurnEvent } from '#core/agent/turn-event.ts';
 import { type Message, userMessage } from '#core/model/message.ts';
+import type { TurnEvent } from '#public/talaria.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
-import { createMemorySessionStore } from '#testing/memory-session-store.ts';
 import { createScriptedModel, type ScriptedModel } from '#testing/scripted-model.ts';
+import { tempSessionStore } from '../../doubles/temp-stores.ts';
 import { echoTool, schemaOf, unansweredCalls } from './turn-fixture.ts';
 
 const signal = new AbortController().signal;
@@ -47,7 +47,7 @@ function proposingTool(proposed: string[], risky = false): AnyTool {
 }
 
 async function newWorld(messages: readonly Message[] = SAID): Promise<World> {
-  const store = createMemorySessionStore(clock);
+  const store = tempSessionStore(clock);
   const session = await store.create({ source: 'test', cwd: tmpdir() });
   for (const message of messages) await store.append(session.id, message);
   const ran: string[] = [];

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { z } from 'zod';
-import type { Approver } from '#core/agent/approver.ts';
-import { defineTool } from '#core/agent/tool.ts';
-import { defaultStopConditions, maxSteps } from '#core/agent/turn/stop-conditions.ts';
+import { defineTool, lateTool } from '#core/agent/tool.ts';
+import { defaultStopConditions, maxSteps } from '#core/agent/turn/run-step.ts';
 import { withToolStrategy } from '#core/model/tool-mode.ts';
+import type { Approver } from '#public/talaria.ts';
 import { createScriptedModel } from '#testing/scripted-model.ts';
 import { verifies } from '../../verifies.ts';
 import { echoTool, playTurn, unansweredCalls } from './turn-fixture.ts';
@@ -205,6 +205,36 @@ describe('run-turn', () => {
       assert.equal(turn.end.outcome, 'done');
     },
   );
+
+  test('a late tool is loaded by its first valid call and weighed as the whole tool; what cannot be loaded is a result', async (t) => {
+    const calls = [{}, { text: 'a' }, { text: 'b' }].map((given) => ({ name: 'late', arguments: given }));
+    const model = createScriptedModel([{ calls: [...calls, { name: 'lost', arguments: {} }] }, 'done'], { context: t });
+    const card = {
+      name: 'late',
+      description: 'Late.',
+      input: z.object({ text: z.string() }),
+      toolset: 'test',
+    } as const;
+    let loads = 0;
+    const late = lateTool({ ...card, effect: 'write' }, async () => {
+      loads += 1;
+      return defineTool({
+        ...card,
+        effect: 'write',
+        risk: ({ text }) => (text === 'b' ? { level: 'never', reason: 'b is out' } : { level: 'none' }),
+        run: async ({ text }) => ({ text: `late ${text}` }),
+      });
+    });
+    const lost = lateTool({ ...card, name: 'lost', input: z.object({}), effect: 'write' }, () =>
+      Promise.reject(new Error('no such file')),
+    );
+    const turn = await playTurn('go', { model, tools: [late, lost] });
+    const results = turn.journal.flatMap((message) => (message.role === 'tool' ? message.parts : []));
+    assert.deepEqual([loads, results[1]?.text], [1, 'late a']);
+    assert.match(results[0]?.text ?? '', /Invalid arguments for late/);
+    assert.match(results[2]?.text ?? '', /never run: b is out/);
+    assert.match(results[3]?.text ?? '', /lost cannot be loaded: no such file/);
+  });
 
   verifies(
     ['core:turn:not-shown-not-runnable', 'core:toolset:security-boundary'],

@@ -1,7 +1,7 @@
 /** Aborts at every event, every kind of model failure, failing hooks: one terminal event, a legal journal. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
-import type { Hooks } from '#core/agent/hooks.ts';
+import type { Hooks } from '#public/talaria.ts';
 import { createScriptedModel, type ScriptedStep } from '#testing/scripted-model.ts';
 import { verifies } from '../../verifies.ts';
 import { echoTool, playTurn, unansweredCalls } from './turn-fixture.ts';

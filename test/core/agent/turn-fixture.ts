@@ -5,14 +5,12 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { systemClock } from '#base/clock.ts';
 import { type Approver, absentAsker, denyingApprover } from '#core/agent/approver.ts';
-import type { Hooks } from '#core/agent/hooks.ts';
 import type { Span, StoredMessage } from '#core/agent/session-store.ts';
 import { type AnyTool, defineTool } from '#core/agent/tool.ts';
+import { defaultStopConditions, type StopCondition } from '#core/agent/turn/run-step.ts';
 import { runTurn, type TurnMachine, type TurnMaterial } from '#core/agent/turn/run-turn.ts';
-import { defaultStopConditions, type StopCondition } from '#core/agent/turn/stop-conditions.ts';
-import type { TurnEvent } from '#core/agent/turn-event.ts';
-import type { Message } from '#core/model/message.ts';
 import type { ModelClient, ToolSchema } from '#core/model/model-client.ts';
+import type { Hooks, Message, TurnEvent } from '#public/talaria.ts';
 
 export interface TurnOptions {
   readonly model: ModelClient;

@@ -1,14 +1,11 @@
 /** What the Anthropic client sends and reads, over a real socket. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { JsonObject } from '#base/json.ts';
-import type { Message } from '#core/model/message.ts';
 import { userMessage } from '#core/model/message.ts';
-import type { ModelRequest } from '#core/model/model-client.ts';
 import { createAnthropicClient } from '#core/model/providers/anthropic-client.ts';
 import type { ProviderClientOptions } from '#core/model/providers/provider-options.ts';
-import { startScriptedServer } from '#testing/scripted-server.ts';
-import type { ServerStep } from '#testing/server/server-step.ts';
+import type { JsonObject, Message, ModelRequest } from '#public/talaria.ts';
+import { type ServerStep, startScriptedServer } from '#testing/scripted-server.ts';
 import { collect, GREETING, textOf } from '../../contract/model-client.contract.ts';
 import { verifies } from '../../verifies.ts';
 

@@ -6,12 +6,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import type { Message } from '#core/model/message.ts';
 import { userMessage } from '#core/model/message.ts';
-import type { ModelRequest } from '#core/model/model-client.ts';
 import { createAnthropicClient } from '#core/model/providers/anthropic-client.ts';
 import { listModels } from '#core/model/providers/list-models.ts';
 import { createOpenAiClient } from '#core/model/providers/openai-client.ts';
+import type { Message, ModelRequest } from '#public/talaria.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 import { collect, textOf } from '../../contract/model-client.contract.ts';
 

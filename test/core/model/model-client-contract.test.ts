@@ -1,13 +1,11 @@
 /** Runs the ModelClient contract over the HTTP clients, the decorators and the scripted model. */
 import { systemClock } from '#base/clock.ts';
-import { createCascade } from '#core/model/cascade.ts';
-import type { ModelClient } from '#core/model/model-client.ts';
+import { createCascade, withRetry } from '#core/model/cascade.ts';
 import { createAnthropicClient } from '#core/model/providers/anthropic-client.ts';
 import { createOpenAiClient } from '#core/model/providers/openai-client.ts';
-import { withRetry } from '#core/model/retry.ts';
+import type { ModelClient } from '#public/talaria.ts';
 import { createScriptedModel, type ScriptedStep } from '#testing/scripted-model.ts';
-import { startScriptedServer } from '#testing/scripted-server.ts';
-import type { ServerStep } from '#testing/server/server-step.ts';
+import { type ServerStep, startScriptedServer } from '#testing/scripted-server.ts';
 import { type ContractSubject, modelClientContract } from '../../contract/model-client.contract.ts';
 
 const ECHOES = [

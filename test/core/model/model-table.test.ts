@@ -2,11 +2,16 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { NO_USAGE } from '#core/model/model-client.ts';
-import { bareModelName, namesModel } from '#core/model/model-name.ts';
-import { modelTraits, replaysReasoning } from '#core/model/model-table.ts';
-import { priceCall } from '#core/model/price.ts';
-import { PRICE_TABLE, PRICES_AS_OF } from '#core/model/price-table.ts';
-import { strategyFor } from '#core/model/tool-strategy.ts';
+import {
+  bareModelName,
+  modelTraits,
+  namesModel,
+  PRICE_TABLE,
+  PRICES_AS_OF,
+  replaysReasoning,
+  strategyFor,
+} from '#core/model/model-table.ts';
+import { priceCall } from '#core/model/providers/sdk-call.ts';
 import { verifies } from '../../verifies.ts';
 
 const TEXT = [

@@ -2,13 +2,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
-import type { Message } from '#core/model/message.ts';
 import { userMessage } from '#core/model/message.ts';
-import type { ModelEvent, ModelRequest } from '#core/model/model-client.ts';
 import { createOpenAiClient } from '#core/model/providers/openai-client.ts';
 import type { ProviderClientOptions } from '#core/model/providers/provider-options.ts';
-import { startScriptedServer } from '#testing/scripted-server.ts';
-import type { ServerStep } from '#testing/server/server-step.ts';
+import type { Message, ModelEvent, ModelRequest } from '#public/talaria.ts';
+import { type ServerStep, startScriptedServer } from '#testing/scripted-server.ts';
 import { collect, GREETING, textOf } from '../../contract/model-client.contract.ts';
 import { verifies } from '../../verifies.ts';
 

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { userMessage } from '#core/model/message.ts';
-import { applyCacheMarks, markedIndexes } from '#core/model/prompt-cache.ts';
-import { chatBody } from '#core/model/providers/openai-body.ts';
+import { chatBody } from '#core/model/providers/openai-client.ts';
+import { applyCacheMarks, markedIndexes } from '#core/model/providers/prompt-cache.ts';
 import { verifies } from '../../verifies.ts';
 
 const conversation = [

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { repeatsItself } from '#core/model/llama/repetition.ts';
+import { repeatsItself } from '#core/model/providers/llama-client.ts';
 
 test('a cycle that goes on is a loop', () => {
   fc.assert(

@@ -1,8 +1,8 @@
 /** Trying again: what, how often, how long between. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { withRetry } from '#core/model/cascade.ts';
 import { ModelError, type ModelEvent } from '#core/model/model-client.ts';
-import { withRetry } from '#core/model/retry.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
 import { createScriptedModel, type ScriptedStep } from '#testing/scripted-model.ts';
 import { collect, GREETING, textOf } from '../../contract/model-client.contract.ts';

@@ -1,10 +1,9 @@
 /** The text strategy end to end over a scripted model: what the model is told, what comes back out of its text. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Message } from '#core/model/message.ts';
 import { userMessage } from '#core/model/message.ts';
-import type { ModelEvent, ModelRequest } from '#core/model/model-client.ts';
 import { withTextTools } from '#core/model/text-tools.ts';
+import type { Message, ModelEvent, ModelRequest } from '#public/talaria.ts';
 import { createScriptedModel, type ScriptedStep } from '#testing/scripted-model.ts';
 import { collect, ECHO_TOOL, GREETING, modelClientContract, textOf } from '../../contract/model-client.contract.ts';
 import { verifies } from '../../verifies.ts';

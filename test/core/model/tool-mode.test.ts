@@ -1,9 +1,8 @@
 /** Recovery of calls from structured models' text, think blocks, and the switch to text for endpoints that refuse tools. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { withCallRecovery } from '#core/model/call-recovery.ts';
 import { ModelError, type ModelEvent } from '#core/model/model-client.ts';
-import { withToolStrategy } from '#core/model/tool-mode.ts';
+import { withCallRecovery, withToolStrategy } from '#core/model/tool-mode.ts';
 import { createScriptedModel, type ScriptedStep } from '#testing/scripted-model.ts';
 import { collect, GREETING, modelClientContract, textOf } from '../../contract/model-client.contract.ts';
 import { verifies } from '../../verifies.ts';

@@ -1,9 +1,9 @@
 // Every rule of the rooms that own tools, as the app registers them, the tools that they may call, and a folder to work in.
 import type { ReflexFolder } from '#core/agent/reflex-rule.ts';
 import { projectScripts } from '#core/reflex/folder.ts';
-import { metaRules } from '#core/reflex/meta-rules.ts';
+import { metaRules } from '#core/reflex/reflex-client.ts';
 import { toolRules } from '#core/tools/reflex-rules.ts';
-import { learningRules } from '#mind/learning/learning-rules.ts';
+import { learningRules } from '#mind/learning/teach-rules.ts';
 import { memoryRules } from '#mind/memory/memory-rules.ts';
 import { recallRules } from '#mind/sessions/recall-rules.ts';
 

@@ -1,9 +1,8 @@
 // A conversation with reflex over tools that answer from fixed texts: what a turn calls, says and asks, without any other room.
-import type { JsonObject } from '#base/json.ts';
 import type { Message, ToolResultPart } from '#core/model/message.ts';
 import { userMessage } from '#core/model/message.ts';
-import type { ModelClient } from '#core/model/model-client.ts';
 import { createReflexClient } from '#core/reflex/reflex-client.ts';
+import type { JsonObject, ModelClient } from '#public/talaria.ts';
 import { folder, rules, toolNames } from './all-rules.ts';
 
 export interface Called {

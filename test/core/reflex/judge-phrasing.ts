@@ -1,7 +1,7 @@
 // Says whether a turn did what a phrasing wants, in a world where the things that it names are there.
 import type { ReflexFolder } from '#core/agent/reflex-rule.ts';
 import { createReflexClient } from '#core/reflex/reflex-client.ts';
-import { approvalAsks, destroys } from '#core/tools/reflex/command-line.ts';
+import { approvalAsks, destroys } from '#core/tools/reflex-commands.ts';
 import { folder, rules } from './all-rules.ts';
 import { answerPlainly, type Called, ReflexConversation, type TurnSeen } from './conversation.ts';
 

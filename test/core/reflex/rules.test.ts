@@ -1,8 +1,8 @@
 // Every rule against its own data: examples match, choices lead back to what they say.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { helpText } from '#core/reflex/meta-rules.ts';
-import { rankRules, reflexInput, THRESHOLDS } from '#core/reflex/rank-rules.ts';
+import { rankRules, reflexInput, THRESHOLDS } from '#core/reflex/decide-turn.ts';
+import { helpText } from '#core/reflex/reflex-client.ts';
 import { verifies } from '../../verifies.ts';
 import { allRules, folder, rules, toolNames } from './all-rules.ts';
 

@@ -2,16 +2,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { ok } from '#base/result.ts';
-import type { ApprovalAnswer, Approver } from '#core/agent/approver.ts';
-import { denyingApprover } from '#core/agent/approver.ts';
-import { createClarifyTool } from '#core/tools/clarify-tool.ts';
-import { createFileTools } from '#core/tools/file/file-tools.ts';
-import { createAllowList } from '#core/tools/terminal/allow-list.ts';
+import { type ApprovalAnswer, type Approver, denyingApprover } from '#core/agent/approver.ts';
+import { createAllowList } from '#core/tools/core-tools.ts';
+import { createFileTools } from '#core/tools/files/file-tools.ts';
+import { createClarifyTool, createTodoTool } from '#core/tools/talk-tools.ts';
 import { createTerminalTool } from '#core/tools/terminal/terminal-tool.ts';
-import { createTodoTool } from '#core/tools/todo-tool.ts';
-import { createPlainWalls } from '#testing/plain-walls.ts';
 import { approverContract, SAMPLE_REQUEST } from '../../contract/approver.contract.ts';
 import { toolContract } from '../../contract/tool.contract.ts';
+import { createPlainWalls } from '../../doubles/plain-walls.ts';
 import { verifies } from '../../verifies.ts';
 import { makeToolPlace, type ToolPlaceForTest } from './place.ts';
 

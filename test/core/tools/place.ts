@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { systemClock } from '#base/clock.ts';
 import { absentAsker } from '#core/agent/approver.ts';
-import type { AnyTool, Risk, ToolContext, ToolOutput } from '#core/agent/tool.ts';
+import type { AnyTool, Risk, ToolContext, ToolOutput } from '#public/talaria.ts';
 
 export interface ToolPlaceForTest {
   readonly folder: string;

@@ -2,16 +2,16 @@
  * Plays attacks against the composed agent in a process of its own, whose environment holds secrets as a user's does. Arguments: a file of
  * tries, the mode, the variant. Prints a line of JSON for each try: what an attacker got. A try that ends this process is seen by its caller.
  */
+
 import { mkdirSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { systemClock } from '#base/clock.ts';
-import type { JsonObject } from '#base/json.ts';
-import { type ApprovalRequest, type Approver, absentAsker, denyingApprover } from '#core/agent/approver.ts';
 import { type ModelClient, type ModelEvent, type ModelRequest, NO_USAGE } from '#core/model/model-client.ts';
 import { createWalls } from '#core/tools/walls/create-walls.ts';
 import type { Walls } from '#core/tools/walls/walls.ts';
+import { type ApprovalRequest, type Approver, absentAsker, denyingApprover, type JsonObject } from '#public/talaria.ts';
 import type { App } from '#surfaces/app/app.ts';
-import { composeApp } from '#surfaces/app/compose.ts';
+import { composeApp } from '#surfaces/app/house.ts';
+import { realClock } from '../../ground.ts';
 import { makeWorld, type World } from './world.ts';
 
 export interface Attack {
@@ -114,7 +114,7 @@ function say(value: object): void {
 let known = 0;
 
 function keptBy(app: App): readonly string[] {
-  const kept = app.proposals.list({ status: 'applied' });
+  const kept = app.doors.proposals.list({ status: 'applied' });
   const fresh = kept.slice(0, kept.length - known).filter(({ actor }) => actor !== 'owner');
   known = kept.length;
   return fresh.map(({ change }) => `kept: ${JSON.stringify(change).slice(0, 200)}`);
@@ -132,7 +132,7 @@ const variables = { ...process.env, ...world.variables, HOME: world.home };
 /** Of a machine where bubblewrap is nowhere, or that is the wall itself. Commands find their programs where the system has them: what only reads runs unasked. */
 function wallsOfNobody(): Walls {
   const mode = variant === 'machine' ? 'machine' : 'auto';
-  const ground = { mode, paths: [], hosts: [], clock: systemClock } as const;
+  const ground = { mode, paths: [], hosts: [], clock: realClock } as const;
   const env = { ...variables, PATH: process.env.WALLESS_PATH };
   const own = { env, userHome: world.home, dataHome: world.agentHome, programs: { system: '' } };
   return createWalls({ ...ground, ...own });

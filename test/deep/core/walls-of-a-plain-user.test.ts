@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { describe, it } from 'node:test';
-import { noWalls } from '../../core/tools/walls/walls-scene.ts';
+import { noWalls } from '../../core/tools/walls-scene.ts';
 
 const USER = '65534';
 const isRoot = process.getuid?.() === 0;
@@ -14,7 +14,7 @@ describe('walls of a plain user', { skip: noWalls() ?? false }, () => {
       ...['walls', 'walls-past-namespaces', 'walls-openings', 'walls-races'].map(
         (name) => `test/deep/core/${name}.test.ts`,
       ),
-      'test/core/tools/walls/network.test.ts',
+      'test/core/tools/network.test.ts',
     ];
     const node = [
       process.execPath,

@@ -4,7 +4,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { makeWallsScene, noWalls, SENTINEL, type WallsScene } from '../../core/tools/walls/walls-scene.ts';
+import { makeWallsScene, noWalls, SENTINEL, type WallsScene } from '../../core/tools/walls-scene.ts';
 
 const skip = noWalls();
 
@@ -189,14 +189,14 @@ describe('walls: what no opening shows', { skip: skip ?? false }, () => {
 
   const OWN = ['home/seal', '.home-restoring-12ab/seal', '.home-restoring.json', 'home.before-2026-11-23/seal'];
   const keepsOwn = async ({ run, home, write }: WallsScene) => {
-    for (const path of OWN) write(`work/deep/${path}`, SENTINEL);
-    const tries = 'mv ~/work/deep ~/work/d; rm -r ~/work/deep; for f in ~/work/deep/*; do echo x > $f/x; done';
-    const { text } = await run(`grep -rs SENTINEL ~/work; ${tries}; grep -rs SENTINEL ~/work`);
+    for (const path of OWN) write(`code/deep/${path}`, SENTINEL);
+    const tries = 'mv ~/code/deep ~/code/d; rm -r ~/code/deep; for f in ~/code/deep/*; do echo x > $f/x; done';
+    const { text } = await run(`grep -rs SENTINEL ~/code; ${tries}; grep -rs SENTINEL ~/code`);
     assert.ok(!text.includes(SENTINEL), text);
-    for (const path of OWN) assert.equal(readFileSync(join(home, 'work/deep', path), 'utf8'), SENTINEL);
+    for (const path of OWN) assert.equal(readFileSync(join(home, 'code/deep', path), 'utf8'), SENTINEL);
   };
-  const own = 'work/deep/home';
-  for (const options of [{ own }, { own, project: 'work' }, { own, paths: ['~/work'] }, { own, paths: ['~'] }])
+  const own = 'code/deep/home';
+  for (const options of [{ own }, { own, project: 'code' }, { own, paths: ['~/code'] }, { own, paths: ['~'] }])
     it(`the agent's own home and what a restore leaves beside it: ${JSON.stringify(options)}`, () =>
       using(keepsOwn, options));
 });

@@ -5,7 +5,7 @@ import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { warmHelper } from '#base/process/command-helper.ts';
-import { makeWallsScene, noWalls } from '../../core/tools/walls/walls-scene.ts';
+import { makeWallsScene, noWalls } from '../../core/tools/walls-scene.ts';
 
 /** add_key, request_key, keyctl, socket. */
 const CALLS: Readonly<Partial<Record<string, readonly number[]>>> = {
@@ -15,7 +15,7 @@ const CALLS: Readonly<Partial<Record<string, readonly number[]>>> = {
 const [ADD = 0, REQUEST = 0, KEYCTL = 0, SOCKET = 0] = CALLS[process.arch] ?? [];
 const hasPerl = spawnSync('perl', ['-e', '1']).status === 0 && ADD !== 0;
 const skip = noWalls() ?? (hasPerl ? false : 'skipped: no perl here');
-const SCENE = join(import.meta.dirname, '../../core/tools/walls/walls-scene.ts');
+const SCENE = join(import.meta.dirname, '../../core/tools/walls-scene.ts');
 
 const ATTACK = `
   my ($type, $owner, $planted, $payload, $room) = ("user", "talaria-test-owner", "talaria-test-planted", "x", "\\0" x 200);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { makeWallsScene, noWalls, SENTINEL, type WallsScene } from '../../core/tools/walls/walls-scene.ts';
+import { makeWallsScene, noWalls, SENTINEL, type WallsScene } from '../../core/tools/walls-scene.ts';
 
 const using = async (use: (scene: WallsScene) => Promise<void>, options: Parameters<typeof makeWallsScene>[0] = {}) => {
   const scene = makeWallsScene(options);

@@ -14,7 +14,7 @@ import {
 import { createServer, type Server } from 'node:net';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
-import { makeWallsScene, noWalls, SECRETS, SENTINEL, type WallsScene } from '../../core/tools/walls/walls-scene.ts';
+import { makeWallsScene, noWalls, SECRETS, SENTINEL, type WallsScene } from '../../core/tools/walls-scene.ts';
 import { until } from '../../ends.ts';
 import { verifies } from '../../verifies.ts';
 
@@ -157,8 +157,9 @@ describe('walls: what is seen', { skip: skip ?? false }, () => {
       assert.ok(!written.text.includes('written'), written.text);
       assert.notEqual((await run('cat /etc/shadow')).exitCode, 0);
       assert.equal((await run('ls -A /run /dev/shm')).text, '/dev/shm:\n\n/run:\n');
-      assert.equal((await run('echo t > /tmp/t; echo v > /var/tmp/v; cat /tmp/t /var/tmp/v')).text, 't\nv\n');
-      assert.ok(!existsSync('/tmp/t') && !existsSync('/var/tmp/v'));
+      const [temp, kept] = ['/tmp', '/var/tmp'].map((path) => join(path, `walls-${process.pid}`));
+      assert.equal((await run(`echo t > ${temp}; echo v > ${kept}; cat ${temp} ${kept}`)).text, 't\nv\n');
+      assert.ok(![temp, kept].some((path) => existsSync(String(path))));
     }));
 
   it('sockets of other programs cannot be spoken to', () =>
@@ -477,7 +478,7 @@ describe('walls: commands', { skip: skip ?? false }, () => {
   it('leaves no process behind: not a daemon, and not when who started it is killed', () =>
     using(async ({ run, folder }) => {
       await run('setsid sleep 12345 > /dev/null 2>&1 & disown; exit 0');
-      const scene = new URL('../../core/tools/walls/walls-scene.ts', import.meta.url).href;
+      const scene = new URL('../../core/tools/walls-scene.ts', import.meta.url).href;
       const program = `const { makeWallsScene } = await import('${scene}'); const s = makeWallsScene(); await s.serve('echo up; sleep 54321', 'up'); console.log('up');`;
       const child = spawn(process.execPath, ['--input-type=module', '-e', program], { cwd: process.cwd() });
       await new Promise((resolve) => child.stdout.once('data', resolve));

@@ -4,10 +4,9 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { openDatabase } from '#base/database.ts';
-import { buildReport } from '#extensions/curator/report/build-report.ts';
-import { ledgerReader } from '#extensions/curator/report/ledger-reader.ts';
+import { buildReport, ledgerReader } from '#extensions/curator/report.ts';
 import { insertToolEvent } from '#mind/evidence/ledger/event-rows.ts';
-import { ledgerSchema } from '#mind/evidence/ledger/ledger-schema.ts';
+import { ledgerSchema } from '#mind/evidence/ledger/evidence-ledger.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 
 const NOW = Date.parse('2026-05-21T00:00:00Z');

@@ -1,14 +1,15 @@
 /** The seed's story of the curator on real files (seed 002): evidence, a plan, a refusal, a guarded write, a failed check, undo, a drill. */
+
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext } from 'node:test';
-import { systemClock } from '#base/clock.ts';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
-import type { Approver } from '#core/agent/approver.ts';
-import { composeApp } from '#surfaces/app/compose.ts';
-import { createPlainWalls } from '#testing/plain-walls.ts';
+import type { Approver } from '#public/talaria.ts';
+import { composeApp } from '#surfaces/app/house.ts';
 import { createScriptedModel, type ScriptedStep } from '#testing/scripted-model.ts';
+import { createPlainWalls } from '../../doubles/plain-walls.ts';
+import { realClock } from '../../ground.ts';
 import { type CliRun, type CliStage, createCliStage } from '../../scenario/cli-process.ts';
 import { readJson } from '../../scenario/curator/read-json.ts';
 import { openConversation, play } from '../../surfaces/app/app-fixture.ts';
@@ -67,7 +68,7 @@ const making: Parameters<typeof liveSession>[1] = [
 function storeSession(stage: CliStage, id: string, daysAgo: number): string {
   const folder = join(stage.cwd, 'sessions');
   mkdirSync(folder, { recursive: true });
-  const start = new Date(systemClock.now() - daysAgo * 86_400_000).toISOString();
+  const start = new Date(realClock.now() - daysAgo * 86_400_000).toISOString();
   const calls = [
     { id: 'c1', function: { name: 'skill_view', arguments: JSON.stringify({ name: NAME }) } },
     { id: 'c2', function: { name: 'terminal', arguments: JSON.stringify({ command: 'git log --oneline' }) } },

@@ -4,8 +4,8 @@
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { type HiveAgent, openAgent } from '../../contract/hive/agent/hive-agent.ts';
-import type { TestAccount, TestHomeserver } from '../../contract/hive/hive-homeserver.ts';
+import { type HiveAgent, openAgent } from '../../contract/hive/hive-agent.ts';
+import type { TestAccount, TestHomeserver } from '../../contract/hive/hive-stage.ts';
 
 export interface AgentTask {
   readonly url: string;

@@ -15,7 +15,7 @@ describe('encryption in the bundle', () => {
     const dist = join(folder, 'dist');
     run([join(ROOT, 'scripts/build.ts'), '--out', dist], ROOT);
     const chunks = readdirSync(join(dist, 'chunks'));
-    const door = chunks.find((name) => /^open-machine-crypto-.*\.js$/.test(name));
+    const door = chunks.find((name) => /^machine-crypto-.*\.js$/.test(name));
     assert.ok(door, 'the door to encryption is a chunk of its own');
     assert.equal(chunks.filter((name) => name.endsWith('.wasm')).length, 1);
     const away = join(folder, 'away');

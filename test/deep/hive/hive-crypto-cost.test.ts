@@ -1,34 +1,17 @@
 // What encryption costs, and that the cost of a write does not grow with what is known.
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { describe } from 'node:test';
 import { openDatabase } from '#base/database.ts';
-import { createTempHome } from '#testing/temp-home.ts';
-import { Agent, room } from '../../extensions/hive/crypto/hive-crypto-bench.ts';
-import { HiveKeyServer } from '../../extensions/hive/crypto/hive-key-server.ts';
+import { agentsOn, room } from '../../extensions/hive/key-stage.ts';
 import { verifies } from '../../verifies.ts';
 
 describe('the cost of encryption', () => {
   verifies(['R4.36', 'R4.75'], 'rows and bytes of a write are the same with 10 and with 500 known rooms', async (t) => {
     const written = { rows: 0, bytes: 0 };
-    const server = new HiveKeyServer();
-    const home = createTempHome(t);
-    const open = async (name: string) => {
-      const folder = join(home.path, name);
-      const counting = {
-        openDatabase: (...args: Parameters<typeof openDatabase>) => counted(openDatabase(...args), written),
-      };
-      const agent = await Agent.open({
-        server,
-        userId: `@${name}:x`,
-        deviceId: name.toUpperCase(),
-        folder,
-        ...counting,
-      });
-      t.after(() => agent.crypto.close());
-      await agent.sync();
-      return agent;
+    const counting = {
+      openDatabase: (...args: Parameters<typeof openDatabase>) => counted(openDatabase(...args), written),
     };
+    const { open } = agentsOn(t, counting);
     const [alice, bob] = [await open('alice'), await open('bob')];
     const measure = async (work: () => Promise<unknown>) => {
       Object.assign(written, { rows: 0, bytes: 0 });
@@ -60,19 +43,7 @@ describe('the cost of encryption', () => {
   });
 
   verifies('R4.36', 'a message is encrypted and read in a few milliseconds once keys are shared', async (t) => {
-    const server = new HiveKeyServer();
-    const home = createTempHome(t);
-    const open = async (name: string) => {
-      const agent = await Agent.open({
-        server,
-        userId: `@${name}:x`,
-        deviceId: name.toUpperCase(),
-        folder: join(home.path, name),
-      });
-      t.after(() => agent.crypto.close());
-      await agent.sync();
-      return agent;
-    };
+    const { open } = agentsOn(t);
     const [alice, bob] = [await open('alice'), await open('bob')];
     const target = { ...room('!r:x', '@alice:x', '@bob:x') };
     await alice.say(target, 'warm');

@@ -1,10 +1,9 @@
 /** kill -9 of an agent in the middle of sending and introducing: nothing reaches the wrong one, nothing twice, what was said to be done is. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
-import type { HiveAgent } from '../../contract/hive/agent/hive-agent.ts';
-import { acquainted, joinedRooms, NEVER } from '../../contract/hive/agent/hive-scenes.ts';
-import { HiveStage, OFF, ON, type RowsMode } from '../../contract/hive/agent/hive-stage.ts';
-import { onFake } from '../../contract/hive/hive-fake-server.ts';
+import type { HiveAgent } from '../../contract/hive/hive-agent.ts';
+import { acquainted, joinedRooms, NEVER } from '../../contract/hive/hive-scenes.ts';
+import { HiveStage, OFF, ON, onFake, type RowsMode } from '../../contract/hive/hive-stage.ts';
 import { verifies } from '../../verifies.ts';
 import type { AgentTask } from './agent-process.ts';
 import { messagesIn } from './read-room.ts';

@@ -1,8 +1,8 @@
 /** The transport contract over the Matrix backend on further strict fake homeservers, and with both switches on. */
-import { onFake } from '../../contract/hive/hive-fake-server.ts';
-import { withSealedParts } from '../../contract/hive/hive-sealed-parts.ts';
+import { onFake } from '../../contract/hive/hive-stage.ts';
 import { hiveTransportContract } from '../../contract/hive/hive-transport.contract.ts';
-import { matrixGround } from '../../extensions/hive/matrix/hive-matrix-ground.ts';
+import { withSealedParts } from '../../contract/hive/hive-transport-ground.ts';
+import { matrixGround } from '../../extensions/hive/matrix-stage.ts';
 
 hiveTransportContract('matrix, encrypted, notes sealed', () =>
   withSealedParts((partsOf) => matrixGround(onFake({ cachesSync: true }), partsOf)),

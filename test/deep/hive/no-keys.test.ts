@@ -2,34 +2,27 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { send, talkOf } from '../../contract/hive/agent/hive-answers.ts';
-import { acquainted, OF_BOB, OF_CAROL, roomOf, timeline } from '../../contract/hive/agent/hive-scenes.ts';
-import { ON, rowsOn } from '../../contract/hive/agent/hive-stage.ts';
-import { onFake } from '../../contract/hive/hive-fake-server.ts';
-import { verifies } from '../../verifies.ts';
+import { acquainted, OF_BOB, OF_CAROL, roomOf, send, talkOf, timeline } from '../../contract/hive/hive-scenes.ts';
+import { ON, onFake, rowsOn } from '../../contract/hive/hive-stage.ts';
 
-const { stage, title } = rowsOn({ name: 'fake homeserver', isFake: true, start: onFake() }, ON);
+const { title, verifies } = rowsOn({ name: 'fake homeserver', isFake: true, start: onFake() }, ON);
 
 describe(`keys that ran out: ${title}`, () => {
-  verifies(
-    ['R4.74', 'R4.76', 'R4.72'],
-    'nothing goes in clear, and later words are read once the peer has keys again',
-    stage(async (on) => {
-      const alice = await on.agent('hermes-of-alice');
-      const { bob, carol } = await acquainted(on, alice, { bob: OF_BOB, carol: OF_CAROL });
-      await alice.call('hivemind_introduce_peers', { peer_a: bob.name, peer_b: carol.name });
-      on.doors.takeKeys(carol.userId, carol.account.deviceId);
-      for (const agent of [bob, carol]) await agent.prefetch();
-      on.doors.takeKeys(carol.userId, carol.account.deviceId);
-      await bob.call('hivemind_send_to_peer', { peer: carol.name, message: 'without a key' });
-      assert.ok(!(await on.server.storedText()).includes('without a key'));
-      for (const agent of [carol, bob, carol, bob]) await agent.prefetch();
-      await pause(18_000);
-      await send(bob, carol.name, 'with a key');
-      await carol.prefetch();
-      assert.equal((await talkOf(carol, bob.name))[0], 'with a key');
-      const room = await roomOf(on.rawOf(alice), [alice, bob, carol]);
-      assert.ok((await timeline(on.rawOf(alice), room)).every(({ type }) => type !== 'm.room.message'));
-    }),
-  );
+  verifies(['R4.74', 'R4.76', 'R4.72'], 'nothing goes in clear, later words are read with new keys', async (on) => {
+    const alice = await on.agent('hermes-of-alice');
+    const { bob, carol } = await acquainted(on, alice, { bob: OF_BOB, carol: OF_CAROL });
+    await alice.call('hivemind_introduce_peers', { peer_a: bob.name, peer_b: carol.name });
+    on.doors.takeKeys(carol.userId, carol.account.deviceId);
+    for (const agent of [bob, carol]) await agent.prefetch();
+    on.doors.takeKeys(carol.userId, carol.account.deviceId);
+    await bob.call('hivemind_send_to_peer', { peer: carol.name, message: 'without a key' });
+    assert.ok(!(await on.server.storedText()).includes('without a key'));
+    for (const agent of [carol, bob, carol, bob]) await agent.prefetch();
+    await pause(18_000);
+    await send(bob, carol.name, 'with a key');
+    await carol.prefetch();
+    assert.equal((await talkOf(carol, bob.name))[0], 'with a key');
+    const room = await roomOf(on.rawOf(alice), [alice, bob, carol]);
+    assert.ok((await timeline(on.rawOf(alice), room)).every(({ type }) => type !== 'm.room.message'));
+  });
 });

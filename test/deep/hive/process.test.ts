@@ -4,9 +4,8 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { describe } from 'node:test';
 import { promisify } from 'node:util';
-import { bobIntroduced } from '../../contract/hive/agent/hive-scenes.ts';
-import { HiveStage, OFF, ON } from '../../contract/hive/agent/hive-stage.ts';
-import { onFake } from '../../contract/hive/hive-fake-server.ts';
+import { bobIntroduced } from '../../contract/hive/hive-scenes.ts';
+import { HiveStage, OFF, ON, onFake } from '../../contract/hive/hive-stage.ts';
 import { verifies } from '../../verifies.ts';
 import type { AgentTask } from './agent-process.ts';
 
@@ -26,7 +25,7 @@ describe('an agent in a process of its own', () => {
   for (const mode of [OFF, ON])
     verifies(
       ['R4.43', 'R4.67', 'R4.53'],
-      `e2ee ${mode.e2ee ? 'on' : 'off'}: ends by itself, unclosed, once its turn is over; cryptography is loaded only when it is on`,
+      `e2ee ${mode.e2ee ? 'on' : 'off'}: ends by itself; cryptography is loaded only when on`,
       () =>
         HiveStage.run({ ground, mode }, async (on) => {
           const { bob } = await bobIntroduced(on);

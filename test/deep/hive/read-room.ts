@@ -1,5 +1,5 @@
 /** All that was said between two, as one of them reads it. */
-import type { HiveAgent } from '../../contract/hive/agent/hive-agent.ts';
+import type { HiveAgent } from '../../contract/hive/hive-agent.ts';
 
 /** Newest first. */
 export async function messagesIn(agent: HiveAgent, peer: string): Promise<readonly string[]> {

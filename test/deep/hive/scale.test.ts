@@ -1,11 +1,9 @@
 /** Many rooms, many turns: one sync rebuilds it all, a turn without news costs one request, memory stays flat. */
 import assert from 'node:assert/strict';
 import { describe, type TestContext } from 'node:test';
-import type { HiveAgent } from '../../contract/hive/agent/hive-agent.ts';
-import { send } from '../../contract/hive/agent/hive-answers.ts';
-import { acquainted } from '../../contract/hive/agent/hive-scenes.ts';
-import { HiveStage, OFF, ON, rowsOn } from '../../contract/hive/agent/hive-stage.ts';
-import { onFake } from '../../contract/hive/hive-fake-server.ts';
+import type { HiveAgent } from '../../contract/hive/hive-agent.ts';
+import { acquainted, send } from '../../contract/hive/hive-scenes.ts';
+import { HiveStage, OFF, ON, onFake, rowsOn } from '../../contract/hive/hive-stage.ts';
 import { verifies } from '../../verifies.ts';
 import { runAgent } from './run-agent.ts';
 

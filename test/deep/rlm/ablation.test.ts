@@ -1,8 +1,7 @@
 // The whole ablation on the engine: 72 fixtures, six contracts, every call counted.
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
-import { ablationBench } from '#extensions/rlm/bench/ablation/ablation-bench.ts';
-import { engineAblation } from '#extensions/rlm/bench/ablation/engine-ablation.ts';
+import { ablationBench, engineAblation } from '../../../bench/rlm/engine-ablation.ts';
 import { verifies } from '../../verifies.ts';
 
 const never = () => new AbortController().signal;

@@ -1,16 +1,20 @@
-// `rlm bench …` and `rlm memory` over the composed agent without a model: what is printed, what is written, how it ends.
+// `npm run bench -- rlm …` and `talaria rlm memory` over the composed agent without a model: what is printed, what is written, how it ends.
+
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { systemClock } from '#base/clock.ts';
-import type { JsonObject } from '#base/json.ts';
-import type { CommandOutput } from '#core/agent/command-spec.ts';
 import { rlmCommands } from '#extensions/rlm/commands.ts';
-import { extensionGround } from '#surfaces/app/host/lend-ground.ts';
+import type { CommandOutput, JsonObject } from '#public/talaria.ts';
+import { lendGround } from '#surfaces/app/ground.ts';
+import { benchCommands } from '../../../bench/rlm/commands.ts';
+import { withData } from '../../extensions/rlm/fixtures/recorded.ts';
 import { soundRecord } from '../../extensions/rlm/memory/sound-record.ts';
+import { realClock } from '../../ground.ts';
 import { createStage, type Stage } from '../../surfaces/app/app-fixture.ts';
 import { verifies } from '../../verifies.ts';
+
+const committed = join(process.env.TALARIA_DATA ?? '', 'data', 'rlm');
 
 interface Ran {
   readonly text: string;
@@ -27,13 +31,15 @@ interface Typed {
 
 async function run({ stage, name, flags = {}, signal }: Typed): Promise<Ran> {
   const app = await stage.open();
-  const ground = extensionGround({
+  const ground = lendGround({
     environment: stage.environment,
     home: app.home,
-    clock: systemClock,
+    clock: realClock,
     app: async () => app,
   });
-  const command = rlmCommands(ground).find((one) => one.name === `rlm ${name}`);
+  const [, benched] = /^bench (.*)$/.exec(name) ?? [];
+  const commands = benched === undefined ? rlmCommands(ground) : benchCommands(ground);
+  const command = commands.find((one) => one.name === `rlm ${benched ?? name}`);
   assert.ok(command, name);
   const outputs: CommandOutput[] = [];
   const context = { cwd: stage.cwd, signal: signal ?? new AbortController().signal };
@@ -49,7 +55,7 @@ async function run({ stage, name, flags = {}, signal }: Typed): Promise<Ran> {
   return { text, data, failure: outputs.find((output) => output.type === 'failure') };
 }
 
-describe('rlm bench', () => {
+describe('npm run bench -- rlm', () => {
   verifies(
     ['rlm:fixture:vanilla-one-call', 'rlm:fixture:recursive-five-calls'],
     'truncation without a model: reflex answers, and it is said',
@@ -76,16 +82,16 @@ describe('rlm bench', () => {
       ['bench truncation', {}],
       ['bench claim-aware', {}],
       ['bench synthetic', {}],
-      ['bench memory', {}],
       ['bench portability', { families: 'reflex' }],
       ['bench portability', { mode: 'dry-plan', families: 'reflex' }],
       ['bench portability', smoke],
-      ['run', { vanillaBaseline: true, baselineOutput: 'a.json' }],
+      ['bench fixture', {}],
+      ['bench vanilla', {}],
     ] as const) {
-      const written = await run({ stage, name, flags: { ...(name === 'run' ? {} : { output: 'a.json' }), ...flags } });
+      const written = await run({ stage, name, flags: { output: 'a.json', ...flags } });
       assert.equal(written.failure, undefined, name);
       for (const look of ['verify', 'replay']) {
-        const { failure, text } = await run({ stage, name: look, flags: { run: 'a.json' } });
+        const { failure, text } = await run({ stage, name: `bench ${look}`, flags: { file: 'a.json' } });
         assert.equal(failure, undefined, `${look} ${name}: ${text}`);
         assert.notEqual(text, '');
       }
@@ -94,14 +100,49 @@ describe('rlm bench', () => {
     assert.equal((JSON.parse(readFileSync(path, 'utf8')).recorded_runs as readonly unknown[]).length, 1);
     const changed = readFileSync(path, 'utf8').replace('"output_quality_score": 1', '"output_quality_score": 0.5');
     writeFileSync(path, changed);
-    assert.match((await run({ stage, name: 'verify', flags: { run: 'a.json' } })).failure?.message ?? '', /1 problem/);
+    const { failure } = await run({ stage, name: 'bench verify', flags: { file: 'a.json' } });
+    assert.match(failure?.message ?? '', /1 problem/);
+    const typed = await run({ stage, name: 'verify', flags: { run: 'a.json' } });
+    assert.deepEqual([typed.failure?.exitCode, typed.failure?.code], [2, 'artifact-unknown']);
+    assert.match(typed.failure?.message ?? '', /npm run bench -- rlm verify/);
+  });
+
+  verifies('rlm:matrix:offline', 'the committed comparison gives the stated signal; every committed file verifies', {
+    options: withData,
+    run: async (t) => {
+      const stage = createStage(t as never);
+      const file = join(committed, 'rlm-long-context-truncation-v1.json');
+      const { text, failure } = await run({ stage, name: 'bench replay', flags: { file } });
+      assert.equal(failure, undefined);
+      assert.match(text, /^benchmark: rlm-shared-truncation-comparison-v1\nfixture: rlm-long-context-truncation-v1\n/);
+      assert.match(text, /\nquality: vanilla=1\.00, rlm=1\.00, delta=\+0\.00, rlm_outperforms_vanilla=False\n/);
+      for (const name of readdirSync(committed).filter((one) => one.endsWith('.json'))) {
+        const verified = await run({ stage, name: 'bench verify', flags: { file: join(committed, name) } });
+        assert.equal(verified.failure, undefined, name);
+        assert.match(verified.text, /: holds together$/);
+      }
+    },
+  });
+
+  test('a file that is missing, something else, or without its fixture ends with 2', async (t) => {
+    const stage = createStage(t);
+    writeFileSync(join(stage.cwd, 'other.json'), '{"a": 1}');
+    writeFileSync(join(stage.cwd, 'suite.json'), '{"schema_version": "rlm.claim_aware_suite.v1"}');
+    const failure = async (name: string, flags: JsonObject) => {
+      const { failure: found } = await run({ stage, name: `bench ${name}`, flags });
+      return [found?.exitCode, found?.code];
+    };
+    for (const name of ['replay', 'verify']) {
+      assert.deepEqual(await failure(name, { file: 'missing.json' }), [2, 'file-missing']);
+      assert.deepEqual(await failure(name, { file: 'other.json' }), [2, 'artifact-unknown']);
+    }
+    assert.deepEqual(await failure('verify', { file: 'suite.json' }), [2, 'fixture-missing']);
+    const beside = { file: 'suite.json', fixture: 'missing.json' };
+    assert.deepEqual(await failure('verify', beside), [2, 'fixture-missing']);
   });
 
   test('tables as text, Markdown and JSON; a file when one is named', async (t) => {
     const stage = createStage(t);
-    const memory = await run({ stage, name: 'bench memory' });
-    assert.match(memory.text, /no_memory \| 0\.25 \| 0\.5 \| 0\.25 \| 1\.25 \| 0\.2778/);
-    assert.match(memory.text, /Assumed by construction/);
     const claims = await run({ stage, name: 'bench claim-aware', flags: { format: 'md', output: 'claims.md' } });
     assert.match(claims.text, /\| guarded_gap_mentions \| 1 \| 1 \| 1 \| 1 \| 1 \| - \| - \| pass \|/);
     assert.match(readFileSync(join(stage.cwd, 'claims.md'), 'utf8'), /^## claim-aware\n/);
@@ -134,14 +175,12 @@ describe('rlm bench', () => {
     assert.equal(existsSync(join(stage.root, 'rlm/memory.jsonl')), false);
   });
 
-  test('a family that is not there ends with 3 and says what to set up; a wrong memory mode with 2', async (t) => {
+  test('a family that is not there ends with 3 and says what to set up', async (t) => {
     const stage = createStage(t);
     const flags = { mode: 'live-primary', families: 'codex_gpt55' };
     const missing = await run({ stage, name: 'bench portability', flags });
     assert.equal(missing.failure?.exitCode, 3);
     assert.match(missing.failure?.fix ?? '', /rlm\.families in config\.yaml/);
-    const wrong = await run({ stage, name: 'bench portability', flags: { memoryMode: 'sometimes' } });
-    assert.equal(wrong.failure?.exitCode, 2);
     const fixture = await run({ stage, name: 'bench truncation', flags: { fixture: 'nowhere.json' } });
     assert.equal(fixture.failure?.exitCode, 2);
     assert.equal(fixture.failure?.code, 'fixture_unreadable');
@@ -173,7 +212,7 @@ describe('rlm memory', () => {
     assert.equal(failure, undefined);
     assert.match(text, /store\.jsonl: 1 record used, 1 line refused\. Memory is never evidence\./);
     assert.match(text, /facts without fact_id and evidence_chunk_id are asked for again/);
-    assert.match(text, /refused line 2: invalid_json/);
+    assert.match(text, /\n2 \| invalid_json/);
     assert.deepEqual([data.record_count, data.rejected_count], [1, 1]);
     const missing = await run({ stage, name: 'memory', flags: { store: 'm/none.jsonl' } });
     assert.equal(missing.failure?.code, 'memory-missing');

@@ -1,105 +1,12 @@
-// The tables of the benches: memory and faults as published or as said beforehand, the engine's contracts with calls that were counted.
+// The tables of the benches: faults as published or as said beforehand, the engine's contracts with calls that were counted.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { engineAblation } from '#extensions/rlm/bench/ablation/engine-ablation.ts';
-import { gateFaults } from '#extensions/rlm/bench/ablation/gate-faults.ts';
-import { FAULTS } from '#extensions/rlm/bench/ablation/inject-fault.ts';
-import { type BenchReport, figure, markdownReport } from '#extensions/rlm/bench/bench-report.ts';
-import { adaptiveRepair } from '#extensions/rlm/bench/memory/adaptive-repair.ts';
-import { contamination } from '#extensions/rlm/bench/memory/contamination.ts';
-import { layeredAblation } from '#extensions/rlm/bench/memory/layered-ablation.ts';
-import { memoryBench } from '#extensions/rlm/bench/memory/memory-bench.ts';
-import type { MemoryRates } from '#extensions/rlm/bench/memory/memory-rates.ts';
-import { runtimeBenefit } from '#extensions/rlm/bench/memory/runtime-benefit.ts';
-import { claimAwareBench } from '#extensions/rlm/bench/scorer/claim-aware-bench.ts';
-import { syntheticBench } from '#extensions/rlm/bench/scorer/synthetic-bench.ts';
-import { ABLATION_CONTRACTS, ablationFixtures } from '#extensions/rlm/fixtures/contract-ablation.ts';
+import { type BenchReport, figure, markdownReport } from '../../../bench/rlm/bench-report.ts';
+import { ABLATION_CONTRACTS, ablationFixtures } from '../../../bench/rlm/contract-ablation.ts';
+import { engineAblation, FAULTS, gateFaults } from '../../../bench/rlm/engine-ablation.ts';
+import { claimAwareBench, syntheticBench } from '../../../bench/rlm/scorer-tables.ts';
 import { never } from '../../extensions/rlm/bench/bench-place.ts';
 import { verifies } from '../../verifies.ts';
-
-const ratesOf = (row: MemoryRates) => [
-  row.initial_accept_rate,
-  row.final_accept_rate,
-  row.mean_repairs,
-  row.mean_calls,
-  row.mean_unsupported_claim_rate,
-];
-
-describe('rlm/bench: memory', () => {
-  for (const mode of ['v1', 'strict'] as const) {
-    test(`runtime benefit as published, guard ${mode}`, () => {
-      const bench = runtimeBenefit(mode);
-      assert.deepEqual([bench.fixture_count, bench.evaluation_count], [20, 240]);
-      assert.deepEqual(bench.policy_summary.map(ratesOf), [
-        [0.25, 0.5, 0.25, 1.25, 0.2778],
-        [1, 1, 0, 1, 0],
-        [0, 0, 0, 1, 0.1111],
-      ]);
-      const alone = bench.profile_summary.filter(({ policy }) => policy === 'no_memory');
-      assert.deepEqual(
-        alone.map((row) => [
-          row.initial_accept_rate,
-          row.final_accept_rate,
-          row.mean_repairs,
-          row.mean_unsupported_claim_rate,
-        ]),
-        [
-          [1, 1, 0, 0],
-          [0, 1, 1, 0],
-          [0, 0, 0, 1],
-          [0, 0, 0, 0.1111],
-        ],
-      );
-    });
-
-    test(`contamination as published, guard ${mode}`, () => {
-      const bench = contamination(mode);
-      assert.deepEqual([bench.fixture_count, bench.evaluation_count], [12, 72]);
-      assert.deepEqual(
-        bench.policy_summary.map((row) => [
-          row.accept_rate,
-          row.memory_answer_accept_rate,
-          row.mean_unsupported_claim_rate,
-        ]),
-        [
-          [1, 0, 0],
-          [1, 0, 0],
-          [1, 1, 0.1429],
-          [1, 0, 0],
-          [1, 0, 0],
-          [0, 0, 0.1429],
-        ],
-      );
-    });
-
-    test(`layered ablation as published, guard ${mode}`, () => {
-      const bench = layeredAblation(mode);
-      assert.equal(bench.evaluation_count, 192);
-      assert.deepEqual(bench.layer_summary.map(ratesOf), [
-        [0.25, 0.5, 0.25, 1.25, 0.5],
-        [0.5, 1, 0.5, 1.5, 0],
-        [0.5, 0.5, 0, 1, 0.5],
-        [1, 1, 0, 1, 0],
-      ]);
-    });
-
-    test(`adaptive repair as published, guard ${mode}; by category each category learns for itself`, () => {
-      const bench = adaptiveRepair(mode);
-      assert.deepEqual(bench.policy_summary.map(ratesOf), [
-        [0, 1, 1, 2, 0],
-        [0.875, 1, 0.125, 1.125, 0],
-        [0.5, 1, 0.5, 1.5, 0],
-      ]);
-    });
-  }
-
-  verifies('rlm:memory:no-facts', 'the answer that an unguarded memory would hand on is refused at the door', () => {
-    assert.equal(runtimeBenefit('strict').answer_record_accepted, false);
-    const report = memoryBench();
-    assert.deepEqual([report.passed, report.document.clean], [true, false]);
-    assert.match(report.notes[0] ?? '', /^Assumed by construction/);
-  });
-});
 
 describe('rlm/bench: faults', () => {
   verifies(
@@ -153,7 +60,7 @@ describe('rlm/bench: faults', () => {
 
 describe('rlm/bench: reports', () => {
   test('the scorer benches hold, and their tables have a cell for each column', () => {
-    for (const report of [claimAwareBench(), syntheticBench(), memoryBench()]) {
+    for (const report of [claimAwareBench(), syntheticBench()]) {
       assert.equal(report.passed, true, report.bench);
       for (const { columns, rows } of report.tables) for (const row of rows) assert.equal(row.length, columns.length);
     }

@@ -1,9 +1,9 @@
 /** An rlm run killed at its system calls: its record is whole, and it can be gone on with. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
-import { openTraceStore } from '#extensions/rlm/trace/open-trace-store.ts';
 import { readRunRecord } from '#extensions/rlm/trace/run-record.ts';
-import { verifyRun } from '#extensions/rlm/trace/verify/verify-run.ts';
+import { openTraceStore } from '#extensions/rlm/trace/trace-store.ts';
+import { verifyRun } from '#extensions/rlm/trace/verify-run.ts';
 import { type Command, keeps, survivesKills } from '../killed-commands.ts';
 
 const RUN: Command = {

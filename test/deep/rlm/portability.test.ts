@@ -1,31 +1,35 @@
 // The live matrix on the real engine: reflex passes without a key, what is empty fails, memory does what its mode says.
+
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
-import { systemClock } from '#base/clock.ts';
 import { isJsonObject, type JsonObject, parseJsonObject } from '#base/json.ts';
-import { ok, refuse } from '#base/result.ts';
-import { aggregateStatus, cellVerdict, familySummary } from '#extensions/rlm/bench/portability/cell-status.ts';
-import { matrixReport, offlineReport } from '#extensions/rlm/bench/portability/portability-report.ts';
-import type { CellMemory } from '#extensions/rlm/bench/portability/run-cell.ts';
-import { type Matrix, portabilityFixtures, runMatrix } from '#extensions/rlm/bench/portability/run-matrix.ts';
 import type { InnerCall } from '#extensions/rlm/call/inner-call.ts';
 import { createProcessCall } from '#extensions/rlm/call/process-call.ts';
 import { appendMemory, readMemoryFile } from '#extensions/rlm/memory/memory-file.ts';
-import { memoryMode } from '#extensions/rlm/memory/memory-mode.ts';
+import type { MemoryModeName } from '#extensions/rlm/memory/memory-record.ts';
 import { memoryReport } from '#extensions/rlm/memory/memory-report.ts';
-import { callByRule } from '#extensions/rlm/reflex/reflex-tasks.ts';
+import { callByRule } from '#extensions/rlm/reflex-tasks.ts';
+import { ok, refuse } from '#public/talaria.ts';
+import { matrixReport, offlineReport } from '../../../bench/rlm/portability-report.ts';
+import {
+  aggregateStatus,
+  type CellMemory,
+  familySummary,
+  type Matrix,
+  portabilityFixtures,
+  runMatrix,
+} from '../../../bench/rlm/run-matrix.ts';
 import { benchPlace, never } from '../../extensions/rlm/bench/bench-place.ts';
+import { realClock } from '../../ground.ts';
 import { verifies } from '../../verifies.ts';
 
 const FIXTURES = portabilityFixtures(8);
 
-function memoryOf(name: string | undefined, path: string): CellMemory {
-  const mode = memoryMode(name);
-  assert.ok(mode.ok);
+function memoryOf(mode: MemoryModeName | undefined, path: string): CellMemory {
   return {
-    mode: mode.value,
+    mode: mode ?? 'off',
     recall: () => readMemoryFile(path).records,
     store: async (records) => (await appendMemory(path, records)).stored,
   };
@@ -33,7 +37,7 @@ function memoryOf(name: string | undefined, path: string): CellMemory {
 
 interface Asked {
   readonly calls: readonly InnerCall[];
-  readonly memory?: string;
+  readonly memory?: MemoryModeName;
   readonly smoke?: boolean;
   readonly path?: string;
 }
@@ -58,7 +62,7 @@ async function matrixOf(t: TestContext, { calls, memory, smoke = false, path }: 
 
 /** Reflex, but its synthesis goes through `change` first. */
 function spoiled(family: string, change: (reply: JsonObject, prompt: JsonObject) => JsonObject | string): InnerCall {
-  const honest = callByRule(systemClock, family);
+  const honest = callByRule(realClock, family);
   return {
     family,
     call: async (request, signal) => {
@@ -82,7 +86,7 @@ describe('rlm/bench: the live matrix', () => {
     'rlm:memory:off-by-default',
     'reflex passes all eight fixtures with its own evidence; memory is off',
     async (t) => {
-      const { matrix, checkpoints, store } = await matrixOf(t, { calls: [callByRule(systemClock, 'reflex')] });
+      const { matrix, checkpoints, store } = await matrixOf(t, { calls: [callByRule(realClock, 'reflex')] });
       assert.equal(matrix.aggregate_result.status, 'pass', JSON.stringify(matrix.cells.map((cell) => cell.failures)));
       assert.deepEqual([matrix.passed_primary_cell_count, matrix.vacuous_pass_count, matrix.clean], [8, 0, true]);
       assert.deepEqual(
@@ -109,7 +113,7 @@ describe('rlm/bench: the live matrix', () => {
     'rlm:memory:modes',
     'write stores and recalls nothing, read recalls and stores nothing, read-write does both',
     async (t) => {
-      const calls = [callByRule(systemClock, 'reflex')];
+      const calls = [callByRule(realClock, 'reflex')];
       const written = await matrixOf(t, { calls, memory: 'write' });
       assert.deepEqual([written.matrix.memory_summary.recalled_priors, written.matrix.clean], [0, false]);
       assert.ok(written.matrix.memory_summary.stored_observations >= 8);
@@ -135,7 +139,7 @@ describe('rlm/bench: the live matrix', () => {
     'rlm:memory:not-evidence',
     'with or without memory the cells have the same verdicts and claims',
     async (t) => {
-      const calls = [callByRule(systemClock, 'a'), spoiled('b', withoutHandle)];
+      const calls = [callByRule(realClock, 'a'), spoiled('b', withoutHandle)];
       const facts = ({ matrix }: { readonly matrix: Matrix }) =>
         matrix.cells.map((cell) => [cell.fixture_id, cell.status, cell.validated_claim_count]);
       const first = await matrixOf(t, { calls, memory: 'read-write' });
@@ -207,9 +211,8 @@ describe('rlm/bench: the live matrix', () => {
     const surroundings = {
       variables: { PATH: process.env.PATH, HOME: '/nonexistent' },
       outside: 0,
-      patience: { startup_ms: 30_000, idle_ms: 30_000 },
       redact: (text: string) => text,
-      clock: systemClock,
+      clock: realClock,
     };
     const command = [process.execPath, join(import.meta.dirname, '../../extensions/rlm/bench/agent-program.ts')];
     const program = createProcessCall({ family: 'program', command, env: [], input: 'json', surroundings });
@@ -221,34 +224,6 @@ describe('rlm/bench: the live matrix', () => {
 });
 
 describe('rlm/bench: what cells come to', () => {
-  const good = {
-    completed: true,
-    timed_out: false,
-    accepted: true,
-    covered: true,
-    fresh_facts: 4,
-    wanted_facts: 4,
-    validated_claims: 8,
-    fixture_accepted: true,
-  };
-
-  test('each condition alone is a failure; a vacuous pass is one', () => {
-    assert.equal(cellVerdict(good).mandatory_contract_pass, true);
-    const faults = [
-      { accepted: false },
-      { covered: false },
-      { fresh_facts: 3 },
-      { validated_claims: 0 },
-      { fixture_accepted: false },
-    ];
-    for (const fault of faults) {
-      const verdict = cellVerdict({ ...good, ...fault });
-      assert.equal(verdict.failure_classification, 'primary_contract_failure', JSON.stringify(fault));
-      assert.equal(verdict.failures.length, 1);
-    }
-    assert.deepEqual(cellVerdict({ ...good, validated_claims: 0 }).failures, ['vacuous_pass']);
-  });
-
   test('one failed cell is a contract failure, two are no support; the whole passes only when every family does', () => {
     const cells = (statuses: readonly ('pass' | 'primary_contract_failure' | 'infra_skip')[]) =>
       statuses.map((failure_classification) => ({

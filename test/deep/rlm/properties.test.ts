@@ -9,6 +9,5 @@ await import('../../property/rlm/repl.test.ts');
 await import('../../property/rlm/run.test.ts');
 await import('../../extensions/rlm/chunk/plan-chunks.test.ts');
 await import('../../extensions/rlm/page/damaged-record.test.ts');
-await import('../../extensions/rlm/page/source-pane.test.ts');
 await import('../../extensions/rlm/text/extract-json.test.ts');
 await import('../../extensions/rlm/tree/rlm-tree.test.ts');

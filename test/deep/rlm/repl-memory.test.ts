@@ -1,4 +1,5 @@
 /** A context of 100 MB is worked through in bounded memory; one line of 50 MB and ten million lines too. */
+
 import assert from 'node:assert/strict';
 import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,9 +7,9 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { after, describe, test } from 'node:test';
-import { systemClock } from '#base/clock.ts';
-import { createFileSource } from '#extensions/rlm/repl/source/file-source.ts';
+import { createFileSource } from '#extensions/rlm/repl/file-source.ts';
 import { withGround } from '../../extensions/rlm/repl/session/session-ground.ts';
+import { realClock } from '../../ground.ts';
 import { verifies } from '../../verifies.ts';
 
 const MB = 1024 * 1024;
@@ -108,13 +109,13 @@ function* repeated(piece: string, bytes: number, end: string): Generator<string>
 
 /** The highest resident memory above that at its begin. */
 async function memoryMeter(): Promise<{ readonly end: () => number }> {
-  await systemClock.sleep(50);
+  await realClock.sleep(50);
   const start = process.memoryUsage.rss();
   let most = start;
   let isOver = false;
   const look = () => {
     most = Math.max(most, process.memoryUsage.rss());
-    if (!isOver) systemClock.after(20, look);
+    if (!isOver) realClock.after(20, look);
   };
   look();
   return {

@@ -1,13 +1,14 @@
 /** A process of its own that writes one skill without end, in an order that a seed gives: `<home> <seed> <later ms>`. It is killed in the middle. */
-import { systemClock } from '#base/clock.ts';
-import type { SkillChange } from '#mind/skills/skill-door.ts';
-import { openDoor, skillText } from '../../mind/skills/door/open-door.ts';
+
+import type { SkillChange } from '#mind/skills/skill.ts';
+import { realClock } from '../../ground.ts';
+import { openDoor, skillText } from '../../mind/skills/skill-bench.ts';
 
 const [home = '', seed = '1', later = '0'] = process.argv.slice(2);
 const verifier = { name: 'slow', verify: async () => ({ passed: true, detail: '' }) };
 const opened = openDoor(home, {
   bare: true,
-  clock: { ...systemClock, now: () => 1_768_478_400_000 + Number(later) },
+  clock: { ...realClock, now: () => 1_768_478_400_000 + Number(later) },
   verifiers: Number(seed) % 2 === 0 ? [verifier] : [],
 });
 await opened.door.reconcile();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { performance } from 'node:perf_hooks';
 import { describe, test } from 'node:test';
-import { scanSkill } from '#mind/evidence/guard/scan-skill.ts';
+import { scanSkill } from '#public/skills.ts';
 
 describe('the guard under a flood', () => {
   test('a file flooded with facts is read in linear time', () => {

@@ -1,4 +1,5 @@
 /** kill −9 at random moments of skill writes: the next start finds a whole skill, and versions, record and provenance that agree with it. */
+
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -6,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { systemClock } from '#base/clock.ts';
 import { assertAgreement } from '../../fault/skills/agreement.ts';
-import { openDoor } from '../../mind/skills/door/open-door.ts';
+import { realClock } from '../../ground.ts';
+import { openDoor } from '../../mind/skills/skill-bench.ts';
 import { verifies } from '../../verifies.ts';
 
 const WRITER = fileURLToPath(new URL('./door-writer.ts', import.meta.url));
@@ -26,7 +27,7 @@ describe('kill −9 in the middle of skill writes', () => {
         for (let i = 0; i < KILLS; i += 1) {
           await killedWriter(home, SEED + i, i * 3_600_000);
           // A killed process may leave a lock that is being broken: the next one waits for it, in real time.
-          const clock = { ...systemClock, now: () => 1_768_478_400_000 + (i + 1) * 3_600_000 };
+          const clock = { ...realClock, now: () => 1_768_478_400_000 + (i + 1) * 3_600_000 };
           const opened = openDoor(home, { bare: true, clock });
           mended += (await opened.door.reconcile()).length;
           assertAgreement(opened, 'csv', `kill ${i}`);
@@ -46,7 +47,7 @@ async function killedWriter(home: string, seed: number, later: number): Promise<
   });
   const closed = new Promise<void>((done) => child.once('close', () => done()));
   await Promise.race([new Promise<void>((done) => child.stdout.once('data', () => done())), closed]);
-  await systemClock.sleep((Math.imul(seed, 2_654_435_761) >>> 0) % 150);
+  await realClock.sleep((Math.imul(seed, 2_654_435_761) >>> 0) % 150);
   assert.equal(child.exitCode, null, 'the writer ended by itself');
   child.kill('SIGKILL');
   await closed;

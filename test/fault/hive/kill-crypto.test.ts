@@ -1,7 +1,7 @@
 // An agent with keys on disk is killed (SIGKILL) between any two of its steps: what the server has was stored before, nothing is lost.
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
-import { diesAtFirstKeys, diesWhileSaying, killStage, PAIR } from '../../extensions/hive/crypto/hive-kill-stage.ts';
+import { diesAtFirstKeys, diesWhileSaying, killStage, PAIR } from '../../extensions/hive/key-stage.ts';
 import { verifies } from '../../verifies.ts';
 
 describe('an agent that is killed', () => {
@@ -13,21 +13,17 @@ describe('an agent that is killed', () => {
     diesAtFirstKeys(t, 'after'),
   );
 
-  verifies(
-    ['R4.37', 'R4.75'],
-    'after it took keys in, before the next sync: they are there, and the server may forget them',
-    async (t) => {
-      const { server, alice, start } = await killStage(t);
-      const first = await start();
-      await first.run({ do: 'sync' });
-      const said = await alice.say(PAIR, 'kept');
-      await first.run({ do: 'sync' });
-      first.child.kill('SIGKILL');
-      const second = await start();
-      assert.equal(second.position, '3');
-      await second.run({ do: 'sync' });
-      assert.deepEqual(server.waiting('@bob:x', 'BOB'), []);
-      assert.equal(await second.run({ do: 'read', event: said }), 'kept');
-    },
-  );
+  verifies(['R4.37', 'R4.75'], 'after it took keys in, before the next sync: they are there', async (t) => {
+    const { server, alice, start } = await killStage(t);
+    const first = await start();
+    await first.run({ do: 'sync' });
+    const said = await alice.say(PAIR, 'kept');
+    await first.run({ do: 'sync' });
+    first.child.kill('SIGKILL');
+    const second = await start();
+    assert.equal(second.position, '3');
+    await second.run({ do: 'sync' });
+    assert.deepEqual(server.waiting('@bob:x', 'BOB'), []);
+    assert.equal(await second.run({ do: 'read', event: said }), 'kept');
+  });
 });

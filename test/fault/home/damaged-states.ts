@@ -17,7 +17,7 @@ import { userMessage } from '#core/model/message.ts';
 import { createSqliteSessionStore } from '#mind/sessions/sqlite-session-store.ts';
 import { salvageState, stateDamage } from '#surfaces/app/backup/repair-state.ts';
 import { homeAt } from '#surfaces/app/home/home.ts';
-import { STATE_ROOMS } from '#surfaces/app/parts/mind/compose-mind.ts';
+import { stateTables } from '#surfaces/app/rooms.ts';
 
 export const SESSIONS = 6;
 export const MESSAGES = 40;
@@ -36,7 +36,7 @@ function randomFrom(seed: number): Random {
 
 /** A whole state.db at `path`; with `log`, the last session is still in its log. */
 export async function wholeState(path: string, log: boolean): Promise<void> {
-  const store = createSqliteSessionStore({ path, rooms: STATE_ROOMS });
+  const store = createSqliteSessionStore({ path, rooms: await stateTables() });
   for (let at = 0; at < SESSIONS; at += 1) {
     const { id } = await store.create({ source: 'cli', cwd: '/' });
     for (let each = 0; each < MESSAGES; each += 1)
@@ -154,7 +154,7 @@ function kept(root: string): readonly string[] {
 /** The number of messages, as a start finds them. */
 async function openedBy(path: string, flags: string): Promise<number | 'refused'> {
   try {
-    const store = createSqliteSessionStore({ path, flags, rooms: STATE_ROOMS });
+    const store = createSqliteSessionStore({ path, flags, rooms: await stateTables() });
     try {
       return store.database.get<{ n: number }>('SELECT count(*) AS n FROM messages')?.n ?? 0;
     } finally {

@@ -97,392 +97,258 @@ const DEPTH = /over 64 lists or objects/;
 const LATE = /did not answer within|sent nothing for|was not whole after/;
 const AWAY = /another address, http:\/\/localhost:\d+/;
 
+type More = Pick<HostileCase, 'meets' | 'small' | 'mayAnswer'>;
+function asked(to: HostileCase['to']) {
+  return (name: string, answer: HostileCase['answer'], says: RegExp, more: More = {}): HostileCase => ({
+    ...{ name, to, answer, says },
+    ...more,
+  });
+}
+const [openai, anthropic, models] = [asked('openai'), asked('anthropic'), asked('models')];
+const [embeddings, page] = [asked('embeddings'), asked('page')];
+const SMALL = { small: true } as const;
+const TOTAL = { meets: 'totalMs' } as const;
+
 export const HOSTILE_CASES: readonly HostileCase[] = [
   // Without an end
-  { name: 'nothing at all', to: 'openai', answer: hangs(''), says: LATE, meets: 'connectMs', small: true },
-  {
-    name: 'headers without an end, byte by byte',
-    to: 'openai',
-    answer: drips('HTTP/1.1 200 OK\r\nx: ', 'a'),
-    says: LATE,
+  openai('nothing at all', hangs(''), LATE, { meets: 'connectMs', small: true }),
+  openai('headers without an end, byte by byte', drips('HTTP/1.1 200 OK\r\nx: ', 'a'), LATE, {
     meets: 'connectMs',
     small: true,
-  },
-  { name: 'headers and then nothing', to: 'openai', answer: hangs(head()), says: LATE, meets: 'idleMs', small: true },
-  {
-    name: 'text that drips',
-    to: 'openai',
-    answer: drips(head(), delta('a')),
-    says: /was not whole after/,
+  }),
+  openai('headers and then nothing', hangs(head()), LATE, { meets: 'idleMs', small: true }),
+  openai('text that drips', drips(head(), delta('a')), /was not whole after/, { meets: 'totalMs', small: true }),
+  anthropic('text that drips, the other dialect', drips(head() + CLAUDE_TEXT, claudeText('a')), /was not whole after/, {
     meets: 'totalMs',
     small: true,
-  },
-  {
-    name: 'text that drips, the other dialect',
-    to: 'anthropic',
-    answer: drips(head() + CLAUDE_TEXT, claudeText('a')),
-    says: /was not whole after/,
+  }),
+  openai('comments that drip', drips(head(), ': wait\n\n'), /was not whole after/, { meets: 'totalMs', small: true }),
+  anthropic('pings that drip', drips(head() + CLAUDE_START, claude('ping', {})), /was not whole after/, TOTAL),
+  openai('one byte of a line now and then', drips(`${head()}data: `, 'x'), /was not whole after/, TOTAL),
+  openai('an error text that drips', drips(head(400, JSON_TYPE), 'x'), /was not whole after/, TOTAL),
+  models('a listing that drips', drips(head(200, JSON_TYPE), ' '), /was not whole after/, {
     meets: 'totalMs',
     small: true,
-  },
-  {
-    name: 'comments that drip',
-    to: 'openai',
-    answer: drips(head(), ': wait\n\n'),
-    says: /was not whole after/,
-    meets: 'totalMs',
-    small: true,
-  },
-  {
-    name: 'pings that drip',
-    to: 'anthropic',
-    answer: drips(head() + CLAUDE_START, claude('ping', {})),
-    says: /was not whole after/,
-    meets: 'totalMs',
-  },
-  {
-    name: 'one byte of a line now and then',
-    to: 'openai',
-    answer: drips(`${head()}data: `, 'x'),
-    says: /was not whole after/,
-    meets: 'totalMs',
-  },
-  {
-    name: 'an error text that drips',
-    to: 'openai',
-    answer: drips(head(400, JSON_TYPE), 'x'),
-    says: /was not whole after/,
-    meets: 'totalMs',
-  },
-  {
-    name: 'a listing that drips',
-    to: 'models',
-    answer: drips(head(200, JSON_TYPE), ' '),
-    says: /was not whole after/,
-    meets: 'totalMs',
-    small: true,
-  },
-  {
-    name: 'vectors that drip',
-    to: 'embeddings',
-    answer: drips(head(200, JSON_TYPE), ' '),
-    says: /was not whole after/,
-    meets: 'totalMs',
-  },
-  {
-    name: 'a page that drips',
-    to: 'page',
-    answer: drips(head(200, 'content-type: text/plain\r\n'), 'x'),
-    says: /no whole answer within/,
-    meets: 'totalMs',
-  },
-  { name: 'a page of nothing', to: 'page', answer: hangs(''), says: /no whole answer within/, meets: 'connectMs' },
+  }),
+  embeddings('vectors that drip', drips(head(200, JSON_TYPE), ' '), /was not whole after/, TOTAL),
+  page('a page that drips', drips(head(200, 'content-type: text/plain\r\n'), 'x'), /no whole answer within/, TOTAL),
+  page('a page of nothing', hangs(''), /no whole answer within/, { meets: 'connectMs' }),
   // Floods
-  {
-    name: 'text for ever',
-    to: 'openai',
-    answer: floods(head(), delta('x'.repeat(30_000))),
-    says: /a text of over|over 128 MB/,
-  },
-  {
-    name: 'text for ever, the other dialect',
-    to: 'anthropic',
-    answer: floods(head() + CLAUDE_TEXT, claudeText('x'.repeat(30_000))),
-    says: /a text of over|over 128 MB/,
-  },
-  {
-    name: 'thinking for ever',
-    to: 'openai',
-    answer: floods(
+  openai('text for ever', floods(head(), delta('x'.repeat(30_000))), /a text of over|over 128 MB/),
+  anthropic(
+    'text for ever, the other dialect',
+    floods(head() + CLAUDE_TEXT, claudeText('x'.repeat(30_000))),
+    /a text of over|over 128 MB/,
+  ),
+  openai(
+    'thinking for ever',
+    floods(
       head(),
       `data: ${JSON.stringify({ id: 'x', choices: [{ index: 0, delta: { reasoning_content: 'x'.repeat(30_000) } }] })}\n\n`,
     ),
-    says: /a text of over|over 128 MB/,
-  },
-  {
-    name: 'ten million empty events',
-    to: 'openai',
-    answer: floods(head(), '\n'.repeat(64_000), 20_000_000),
-    says: /over 500000 events/,
-  },
-  {
-    name: 'ten million empty events of data',
-    to: 'openai',
-    answer: floods(head(), 'data: {"choices":[]}\n\n'.repeat(3_000)),
-    says: /over 500000 events|over 128 MB/,
-  },
-  { name: 'comments for ever', to: 'openai', answer: floods(head(), `: ${'x'.repeat(60_000)}\n\n`), says: BYTES },
-  {
-    name: 'pings for ever',
-    to: 'anthropic',
-    answer: floods(head() + CLAUDE_START, claude('ping', {}).repeat(1_000)),
-    says: /over 500000 events|over 128 MB/,
-  },
-  {
-    name: 'events of an unknown kind for ever',
-    to: 'anthropic',
-    answer: floods(head() + CLAUDE_START, `event: other\ndata: {"type":"other","x":"${'x'.repeat(50_000)}"}\n\n`),
-    says: /not in its protocol|over 128 MB/,
-  },
-  {
-    name: 'a line of ten gigabytes',
-    to: 'openai',
-    answer: floods(`${head()}data: "`, 'x'.repeat(64_000)),
-    says: EVENT,
-  },
-  {
-    name: 'a line of ten gigabytes, the other dialect',
-    to: 'anthropic',
-    answer: floods(`${head()}event: `, 'x'.repeat(64_000)),
-    says: EVENT,
-  },
-  { name: 'an event of endless lines', to: 'openai', answer: floods(head(), 'data: 1\n'.repeat(8_000)), says: EVENT },
-  {
-    name: 'an event of endless lines that end in a return',
-    to: 'openai',
-    answer: floods(head(), 'data: 1\r'.repeat(8_000)),
-    says: EVENT,
-  },
-  { name: 'no lines but bytes', to: 'openai', answer: floods(head(), Buffer.alloc(64_000)), says: EVENT },
-  {
-    name: 'an error text for ever',
-    to: 'openai',
-    answer: floods(head(500, JSON_TYPE), 'x'.repeat(64_000)),
-    says: /failed inside/,
-  },
-  {
-    name: 'a web page for ever',
-    to: 'openai',
-    answer: floods(`${head(200, 'content-type: text/html\r\n')}<html><title>hi</title>`, 'x'.repeat(64_000)),
-    says: /HTML page "hi"/,
-  },
-  {
-    name: 'a listing for ever',
-    to: 'models',
-    answer: floods(`${head(200, JSON_TYPE)}{"data":[`, '{"id":"m"},'.repeat(5_000)),
-    says: /over 16 MB/,
-  },
-  {
-    name: 'a listing of a hundred thousand',
-    to: 'models',
-    answer: says(`${head(200, JSON_TYPE)}{"data":[${'{"id":"m"},'.repeat(100_000)}{"id":"m"}]}`),
-    says: /a list of over 20000 models/,
-    small: true,
-  },
-  {
-    name: 'vectors for ever',
-    to: 'embeddings',
-    answer: floods(`${head(200, JSON_TYPE)}{"data":[{"embedding":[`, '0,'.repeat(30_000)),
-    says: /over 16 MB/,
-  },
-  {
-    name: 'a page for ever',
-    to: 'page',
-    answer: floods(head(200, 'content-type: text/plain\r\n'), 'x'.repeat(64_000)),
-    says: /cut/,
+    /a text of over|over 128 MB/,
+  ),
+  openai('ten million empty events', floods(head(), '\n'.repeat(64_000), 20_000_000), /over 500000 events/),
+  openai(
+    'ten million empty events of data',
+    floods(head(), 'data: {"choices":[]}\n\n'.repeat(3_000)),
+    /over 500000 events|over 128 MB/,
+  ),
+  openai('comments for ever', floods(head(), `: ${'x'.repeat(60_000)}\n\n`), BYTES),
+  anthropic(
+    'pings for ever',
+    floods(head() + CLAUDE_START, claude('ping', {}).repeat(1_000)),
+    /over 500000 events|over 128 MB/,
+  ),
+  anthropic(
+    'events of an unknown kind for ever',
+    floods(head() + CLAUDE_START, `event: other\ndata: {"type":"other","x":"${'x'.repeat(50_000)}"}\n\n`),
+    /not in its protocol|over 128 MB/,
+  ),
+  openai('a line of ten gigabytes', floods(`${head()}data: "`, 'x'.repeat(64_000)), EVENT),
+  anthropic('a line of ten gigabytes, the other dialect', floods(`${head()}event: `, 'x'.repeat(64_000)), EVENT),
+  openai('an event of endless lines', floods(head(), 'data: 1\n'.repeat(8_000)), EVENT),
+  openai('an event of endless lines that end in a return', floods(head(), 'data: 1\r'.repeat(8_000)), EVENT),
+  openai('no lines but bytes', floods(head(), Buffer.alloc(64_000)), EVENT),
+  openai('an error text for ever', floods(head(500, JSON_TYPE), 'x'.repeat(64_000)), /failed inside/),
+  openai(
+    'a web page for ever',
+    floods(`${head(200, 'content-type: text/html\r\n')}<html><title>hi</title>`, 'x'.repeat(64_000)),
+    /HTML page "hi"/,
+  ),
+  models('a listing for ever', floods(`${head(200, JSON_TYPE)}{"data":[`, '{"id":"m"},'.repeat(5_000)), /over 16 MB/),
+  models(
+    'a listing of a hundred thousand',
+    says(`${head(200, JSON_TYPE)}{"data":[${'{"id":"m"},'.repeat(100_000)}{"id":"m"}]}`),
+    /a list of over 20000 models/,
+    SMALL,
+  ),
+  embeddings(
+    'vectors for ever',
+    floods(`${head(200, JSON_TYPE)}{"data":[{"embedding":[`, '0,'.repeat(30_000)),
+    /over 16 MB/,
+  ),
+  page('a page for ever', floods(head(200, 'content-type: text/plain\r\n'), 'x'.repeat(64_000)), /cut/, {
     mayAnswer: true,
-  },
+  }),
   // Calls of tools
-  {
-    name: 'an argument of 200 MB in pieces',
-    to: 'openai',
-    answer: floods(head() + callDelta(0, '{"a":"', true), callDelta(0, 'x'.repeat(30_000), false)),
-    says: /arguments of over/,
-  },
-  {
-    name: 'an argument of 200 MB at once',
-    to: 'openai',
-    answer: floods(
+  openai(
+    'an argument of 200 MB in pieces',
+    floods(head() + callDelta(0, '{"a":"', true), callDelta(0, 'x'.repeat(30_000), false)),
+    /arguments of over/,
+  ),
+  openai(
+    'an argument of 200 MB at once',
+    floods(
       `${head()}data: {"id":"x","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"echo","arguments":"`,
       'x'.repeat(64_000),
     ),
-    says: EVENT,
-  },
-  {
-    name: 'an argument of 200 MB, the other dialect',
-    to: 'anthropic',
-    answer: floods(head() + CLAUDE_CALL, claudePiece('x'.repeat(30_000))),
-    says: /arguments of over|over 128 MB/,
-  },
-  {
-    name: 'a name of a tool of 3 MB',
-    to: 'openai',
-    answer: says(
+    EVENT,
+  ),
+  anthropic(
+    'an argument of 200 MB, the other dialect',
+    floods(head() + CLAUDE_CALL, claudePiece('x'.repeat(30_000))),
+    /arguments of over|over 128 MB/,
+  ),
+  openai(
+    'a name of a tool of 3 MB',
+    says(
       `${head()}data: {"id":"x","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"${'x'.repeat(3 * MB)}","arguments":"{}"}}]}}]}\n\n${DONE}`,
     ),
-    says: /arguments of over/,
-  },
-  {
-    name: 'a hundred thousand calls',
-    to: 'openai',
-    answer: async (peer) => {
+    /arguments of over/,
+  ),
+  openai(
+    'a hundred thousand calls',
+    async (peer) => {
       await peer.write(head());
       for (let i = 0; i < 100_000; i += 1) if (!(await peer.write(callDelta(i, '{}', true)))) break;
       await peer.write(DONE);
       peer.end();
     },
-    says: /over 128 calls/,
-  },
-  {
-    name: 'a hundred thousand calls in one event',
-    to: 'openai',
-    answer: says(
+    /over 128 calls/,
+  ),
+  openai(
+    'a hundred thousand calls in one event',
+    says(
       `${head()}data: {"id":"x","choices":[{"index":0,"delta":{"tool_calls":[${Array.from({ length: 30_000 }, (_, index) => `{"index":${index},"id":"c${index}","function":{"name":"e","arguments":"{}"}}`).join()}]}}]}\n\n${DONE}`,
     ),
-    says: /over 128 calls/,
-  },
+    /over 128 calls/,
+  ),
   // Depth
-  {
-    name: 'an event of a million lists',
-    to: 'openai',
-    answer: floods(`${head()}data: `, '['.repeat(64_000)),
-    says: DEPTH,
-    small: true,
-  },
-  {
-    name: 'an event of a million lists, the other dialect',
-    to: 'anthropic',
-    answer: says(`${head()}event: x\ndata: ${'{"a":'.repeat(100_000)}\n\n`),
-    says: DEPTH,
-    small: true,
-  },
-  {
-    name: 'depth over many lines of one event',
-    to: 'openai',
-    answer: floods(head(), `data: ${'['.repeat(50)}\nevent: ${']'.repeat(50)}\n`),
-    says: DEPTH,
-  },
-  {
-    name: 'a listing of a million lists',
-    to: 'models',
-    answer: says(head(200, JSON_TYPE) + '['.repeat(MB)),
-    says: DEPTH,
-    small: true,
-  },
-  {
-    name: 'vectors of a million lists',
-    to: 'embeddings',
-    answer: says(head(200, JSON_TYPE) + '['.repeat(MB)),
-    says: DEPTH,
-  },
-  {
-    name: 'arguments of a million lists',
-    to: 'openai',
-    answer: says(`${head()}${callDelta(0, '{"a":', true)}${callDelta(0, '['.repeat(MB), false)}${DONE}`),
-    says: /arguments of over 64 lists/,
-    small: true,
-  },
+  openai('an event of a million lists', floods(`${head()}data: `, '['.repeat(64_000)), DEPTH, SMALL),
+  anthropic(
+    'an event of a million lists, the other dialect',
+    says(`${head()}event: x\ndata: ${'{"a":'.repeat(100_000)}\n\n`),
+    DEPTH,
+    SMALL,
+  ),
+  openai(
+    'depth over many lines of one event',
+    floods(head(), `data: ${'['.repeat(50)}\nevent: ${']'.repeat(50)}\n`),
+    DEPTH,
+  ),
+  models('a listing of a million lists', says(head(200, JSON_TYPE) + '['.repeat(MB)), DEPTH, SMALL),
+  embeddings('vectors of a million lists', says(head(200, JSON_TYPE) + '['.repeat(MB)), DEPTH),
+  openai(
+    'arguments of a million lists',
+    says(`${head()}${callDelta(0, '{"a":', true)}${callDelta(0, '['.repeat(MB), false)}${DONE}`),
+    /arguments of over 64 lists/,
+    SMALL,
+  ),
   // Packed
-  { name: 'a gzip bomb', to: 'openai', answer: packed('gzip', EVENTS, () => gzipSync(bomb())), says: BYTES },
-  {
-    name: 'a brotli bomb',
-    to: 'anthropic',
-    answer: packed('br', EVENTS, () => brotliCompressSync(bomb(), FAST)),
-    says: BYTES,
-  },
-  { name: 'a zstd bomb', to: 'openai', answer: packed('zstd', EVENTS, () => zstdCompressSync(bomb())), says: BYTES },
-  {
-    name: 'a gzip bomb as a listing',
-    to: 'models',
-    answer: packed('gzip', JSON_TYPE, () => gzipSync(Buffer.alloc(300 * MB, ' '))),
-    says: /over 16 MB/,
-  },
-  {
-    name: 'a gzip bomb as an error',
-    to: 'openai',
-    answer: async (peer) => {
+  openai(
+    'a gzip bomb',
+    packed('gzip', EVENTS, () => gzipSync(bomb())),
+    BYTES,
+  ),
+  anthropic(
+    'a brotli bomb',
+    packed('br', EVENTS, () => brotliCompressSync(bomb(), FAST)),
+    BYTES,
+  ),
+  openai(
+    'a zstd bomb',
+    packed('zstd', EVENTS, () => zstdCompressSync(bomb())),
+    BYTES,
+  ),
+  models(
+    'a gzip bomb as a listing',
+    packed('gzip', JSON_TYPE, () => gzipSync(Buffer.alloc(300 * MB, ' '))),
+    /over 16 MB/,
+  ),
+  openai(
+    'a gzip bomb as an error',
+    async (peer) => {
       await peer.write(head(500, `${JSON_TYPE}content-encoding: gzip\r\n`));
       await peer.write(gzipSync(Buffer.alloc(300 * MB, ' ')));
       peer.end();
     },
-    says: /failed inside/,
-  },
-  {
-    name: 'a page that is a brotli bomb',
-    to: 'page',
-    answer: packed('br', 'content-type: text/plain\r\n', () => brotliCompressSync(Buffer.alloc(300 * MB, 'x'), FAST)),
-    says: /cut/,
-    mayAnswer: true,
-  },
-  {
-    name: 'what calls itself gzip and is not',
-    to: 'openai',
-    answer: packed('gzip', EVENTS, () => Buffer.from('not gzip at all')),
-    says: /lost in the middle/,
-    small: true,
-  },
+    /failed inside/,
+  ),
+  page(
+    'a page that is a brotli bomb',
+    packed('br', 'content-type: text/plain\r\n', () => brotliCompressSync(Buffer.alloc(300 * MB, 'x'), FAST)),
+    /cut/,
+    { mayAnswer: true },
+  ),
+  openai(
+    'what calls itself gzip and is not',
+    packed('gzip', EVENTS, () => Buffer.from('not gzip at all')),
+    /lost in the middle/,
+    SMALL,
+  ),
   // Headers and lengths
-  {
-    name: 'headers for ever',
-    to: 'openai',
-    answer: floods('HTTP/1.1 200 OK\r\n', 'x-a: bbbbbbbbbbbbbbbbbbbbbbbb\r\n'.repeat(100)),
-    says: /headers of over/,
-    small: true,
-  },
-  {
-    name: 'one header for ever',
-    to: 'models',
-    answer: floods('HTTP/1.1 200 OK\r\nx-a: ', 'b'.repeat(10_000)),
-    says: /headers of over/,
-    small: true,
-  },
-  {
-    name: 'preliminary answers for ever',
-    to: 'openai',
-    answer: floods('', 'HTTP/1.1 103 Early\r\nlink: a\r\n\r\n'),
-    says: /preliminary/,
-    small: true,
-  },
-  {
-    name: 'a length that is a lie, too long',
-    to: 'openai',
-    answer: says(`${head(200, `${EVENTS}content-length: 99999999\r\n`)}${delta('a')}`),
-    says: /lost in the middle/,
-    small: true,
-  },
-  {
-    name: 'two lengths',
-    to: 'openai',
-    answer: says(head(200, `${EVENTS}content-length: 5\r\ncontent-length: 900\r\n`) + delta('a')),
-    says: /lost before|HPE_/,
-    small: true,
-  },
-  {
-    name: 'chunks that are none',
-    to: 'openai',
-    answer: says(`${head(200, `${EVENTS}transfer-encoding: chunked\r\n`)}zzzz\r\n`),
-    says: /lost in the middle/,
-    small: true,
-  },
-  {
-    name: 'trailers for ever',
-    to: 'openai',
-    answer: floods(`${head(200, `${EVENTS}transfer-encoding: chunked\r\n`)}0\r\n`, `x-t: ${'y'.repeat(1_000)}\r\n`),
-    says: /lost in the middle|ended its answer/,
-  },
-  { name: 'no HTTP', to: 'openai', answer: says('220 smtp ready\r\n'), says: /lost before/, small: true },
+  openai(
+    'headers for ever',
+    floods('HTTP/1.1 200 OK\r\n', 'x-a: bbbbbbbbbbbbbbbbbbbbbbbb\r\n'.repeat(100)),
+    /headers of over/,
+    SMALL,
+  ),
+  models('one header for ever', floods('HTTP/1.1 200 OK\r\nx-a: ', 'b'.repeat(10_000)), /headers of over/, SMALL),
+  openai('preliminary answers for ever', floods('', 'HTTP/1.1 103 Early\r\nlink: a\r\n\r\n'), /preliminary/, SMALL),
+  openai(
+    'a length that is a lie, too long',
+    says(`${head(200, `${EVENTS}content-length: 99999999\r\n`)}${delta('a')}`),
+    /lost in the middle/,
+    SMALL,
+  ),
+  openai(
+    'two lengths',
+    says(head(200, `${EVENTS}content-length: 5\r\ncontent-length: 900\r\n`) + delta('a')),
+    /lost before|HPE_/,
+    SMALL,
+  ),
+  openai(
+    'chunks that are none',
+    says(`${head(200, `${EVENTS}transfer-encoding: chunked\r\n`)}zzzz\r\n`),
+    /lost in the middle/,
+    SMALL,
+  ),
+  openai(
+    'trailers for ever',
+    floods(`${head(200, `${EVENTS}transfer-encoding: chunked\r\n`)}0\r\n`, `x-t: ${'y'.repeat(1_000)}\r\n`),
+    /lost in the middle|ended its answer/,
+  ),
+  openai('no HTTP', says('220 smtp ready\r\n'), /lost before/, SMALL),
   // Waits
-  {
-    name: 'Retry-After without end',
-    to: 'openai',
-    answer: failing(429, `retry-after: ${'9'.repeat(400)}\r\n`),
-    says: /too long to sit through/,
-    small: true,
-  },
-  {
-    name: 'Retry-After that is no number',
-    to: 'openai',
-    answer: failing(429, 'retry-after: NaN\r\nretry-after-ms: NaN\r\n'),
-    says: /limits how often/,
-    small: true,
-  },
-  {
-    name: 'Retry-After in a year',
-    to: 'anthropic',
-    answer: failing(503, 'retry-after: Fri, 31 Dec 9999 23:59:59 GMT\r\n'),
-    says: /too long to sit through/,
-    small: true,
-  },
+  openai(
+    'Retry-After without end',
+    failing(429, `retry-after: ${'9'.repeat(400)}\r\n`),
+    /too long to sit through/,
+    SMALL,
+  ),
+  openai(
+    'Retry-After that is no number',
+    failing(429, 'retry-after: NaN\r\nretry-after-ms: NaN\r\n'),
+    /limits how often/,
+    SMALL,
+  ),
+  anthropic(
+    'Retry-After in a year',
+    failing(503, 'retry-after: Fri, 31 Dec 9999 23:59:59 GMT\r\n'),
+    /too long to sit through/,
+    SMALL,
+  ),
   // Away
   ...[301, 302, 303, 307, 308].map(
     (status): HostileCase => ({
@@ -493,40 +359,34 @@ export const HOSTILE_CASES: readonly HostileCase[] = [
       small: true,
     }),
   ),
-  {
-    name: 'a redirect of the listing to another host',
-    to: 'models',
-    answer: redirects(307, ({ elsewhere }) => elsewhere),
-    says: AWAY,
-    small: true,
-  },
-  {
-    name: 'a redirect of vectors to another host',
-    to: 'embeddings',
-    answer: redirects(308, ({ elsewhere }) => elsewhere),
-    says: AWAY,
-    small: true,
-  },
-  {
-    name: 'a redirect at home and then to another host',
-    to: 'openai',
-    answer: (peer) =>
-      redirects(307, ({ elsewhere, here, before }) => (before === 0 ? `${here}/v1/again` : elsewhere))(peer),
-    says: AWAY,
-    small: true,
-  },
-  {
-    name: 'redirects in a circle',
-    to: 'openai',
-    answer: redirects(307, ({ here }) => `${here}/v1/again`),
-    says: /round on the same server/,
-    small: true,
-  },
-  {
-    name: 'a redirect to the same host, unencrypted to encrypted',
-    to: 'openai',
-    answer: redirects(307, ({ here }) => here.replace('http:', 'https:')),
-    says: /another address/,
-    small: true,
-  },
+  models(
+    'a redirect of the listing to another host',
+    redirects(307, ({ elsewhere }) => elsewhere),
+    AWAY,
+    SMALL,
+  ),
+  embeddings(
+    'a redirect of vectors to another host',
+    redirects(308, ({ elsewhere }) => elsewhere),
+    AWAY,
+    SMALL,
+  ),
+  openai(
+    'a redirect at home and then to another host',
+    (peer) => redirects(307, ({ elsewhere, here, before }) => (before === 0 ? `${here}/v1/again` : elsewhere))(peer),
+    AWAY,
+    SMALL,
+  ),
+  openai(
+    'redirects in a circle',
+    redirects(307, ({ here }) => `${here}/v1/again`),
+    /round on the same server/,
+    SMALL,
+  ),
+  openai(
+    'a redirect to the same host, unencrypted to encrypted',
+    redirects(307, ({ here }) => here.replace('http:', 'https:')),
+    /another address/,
+    SMALL,
+  ),
 ];

@@ -5,8 +5,7 @@ import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { jitter } from '#base/ids.ts';
 import { many } from '../../property-runs.ts';
-import { writeHermesHome } from '../../surfaces/app/commands/import/hermes-home.ts';
-import type { HermesState } from '../../surfaces/app/commands/import/hermes-state.ts';
+import { type HermesState, writeHermesHome } from '../../surfaces/app/commands/import/hermes-home.ts';
 import { createImportStage } from '../../surfaces/app/commands/import/import-stage.ts';
 
 const CHILD = fileURLToPath(new URL('import-child.ts', import.meta.url));

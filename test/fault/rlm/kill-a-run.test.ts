@@ -3,15 +3,13 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, type TestContext } from 'node:test';
-import type { JsonObject } from '#base/json.ts';
-import { runEngine } from '#extensions/rlm/trace/engines/run-engine.ts';
-import { openTraceStore } from '#extensions/rlm/trace/open-trace-store.ts';
-import { replayRun } from '#extensions/rlm/trace/replay/replay-run.ts';
-import { type RunRecord, readRunRecord } from '#extensions/rlm/trace/run-record.ts';
-import type { TraceStore } from '#extensions/rlm/trace/trace-store.ts';
-import { verifyRun } from '#extensions/rlm/trace/verify/verify-run.ts';
+import { runEngine } from '#extensions/rlm/engine.ts';
+import { replayRun } from '#extensions/rlm/trace/replay.ts';
+import { openTraceStore, type TraceStore } from '#extensions/rlm/trace/trace-store.ts';
+import { verifyRun } from '#extensions/rlm/trace/verify-run.ts';
+import type { JsonObject } from '#public/talaria.ts';
 import { createTempHome } from '#testing/temp-home.ts';
-import { go, harbour, requestOver, scripted } from '../../extensions/rlm/run/run-ground.ts';
+import { go, harbour, recordOf, requestOver, scripted } from '../../extensions/rlm/run/run-ground.ts';
 import { verifies } from '../../verifies.ts';
 
 const CHILD = join(import.meta.dirname, 'run-child.ts');
@@ -44,12 +42,6 @@ function opened(t: TestContext, home: string): TraceStore {
   return store;
 }
 
-function recordOf(store: TraceStore): RunRecord {
-  const found = store.find('run_test');
-  assert.ok(found.ok);
-  return readRunRecord(store, found.value);
-}
-
 describe('a run that is killed', () => {
   verifies(
     'rlm:run:resume',
@@ -68,7 +60,7 @@ describe('a run that is killed', () => {
       assert.ok(again.ok, again.ok ? '' : again.detail);
       const outcome = await go(request, again.value, { inner: scripted() });
       assert.equal(outcome.verdict, 'accepted');
-      assert.deepEqual(verifyRun(recordOf(store)), []);
+      assert.deepEqual(verifyRun(recordOf({ store })), []);
     },
   );
 
@@ -79,13 +71,13 @@ describe('a run that is killed', () => {
       const t = context as TestContext;
       const first = createTempHome(t).path;
       assert.equal(await runInProcess(first), '');
-      const whole = recordOf(opened(t, first));
+      const whole = recordOf({ store: opened(t, first) });
       assert.deepEqual(verifyRun(whole), []);
       for (const killAfter of [1, 3, 6]) {
         const home = createTempHome(t).path;
         await runInProcess(home, killAfter);
         const store = opened(t, home);
-        const cut = recordOf(store);
+        const cut = recordOf({ store });
         assert.equal(cut.row.ended_at, null);
         assert.deepEqual(verifyRun(cut), []);
         const replay = await replayRun(cut, { run: runEngine }, signal);
@@ -95,7 +87,7 @@ describe('a run that is killed', () => {
         const inner = scripted();
         await go(requestOver(harbour(6), { limits }).request, again.value, { inner });
         assert.equal(inner.requests.length, whole.calls.length - cut.calls.length);
-        const done = recordOf(store);
+        const done = recordOf({ store });
         assert.equal(done.row.state_hash, whole.row.state_hash);
         assert.deepEqual(verifyRun(done), []);
       }

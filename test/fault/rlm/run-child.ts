@@ -2,7 +2,7 @@
  * Does a scaffold run in a process of its own, slowly enough to be killed; one line for each
  * call that is answered. Arguments: home, and after how many answers it answers no more, but waits to be killed.
  */
-import { openTraceStore } from '#extensions/rlm/trace/open-trace-store.ts';
+import { openTraceStore } from '#extensions/rlm/trace/trace-store.ts';
 import { harbour, requestOver, run, scripted } from '../../extensions/rlm/run/run-ground.ts';
 
 const store = openTraceStore(process.argv[2] ?? '');

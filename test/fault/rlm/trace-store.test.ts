@@ -3,14 +3,16 @@ import assert from 'node:assert/strict';
 import { hostname } from 'node:os';
 import { describe, test } from 'node:test';
 import { openDatabase } from '#base/database.ts';
-import { openTraceStore, traceStorePath } from '#extensions/rlm/trace/open-trace-store.ts';
-import { replayRun } from '#extensions/rlm/trace/replay/replay-run.ts';
-import { readRunRecord } from '#extensions/rlm/trace/run-record.ts';
-import { verifyRun } from '#extensions/rlm/trace/verify/verify-run.ts';
+import { runEngine } from '#extensions/rlm/engine.ts';
+import { replayRun } from '#extensions/rlm/trace/replay.ts';
+import { openTraceStore, traceStorePath } from '#extensions/rlm/trace/trace-store.ts';
+import { verifyRun } from '#extensions/rlm/trace/verify-run.ts';
 import { createTempHome } from '#testing/temp-home.ts';
-import { doSmallRun, goOn, quotingInner, smallEngine } from '../../extensions/rlm/trace/small-engine.ts';
+import { go, harbour, recordOf, requestOver, run, scripted } from '../../extensions/rlm/run/run-ground.ts';
 import { many } from '../../property-runs.ts';
 import { assertKept, writeInProcess } from './writing.ts';
+
+const prepared = requestOver(harbour(3));
 
 describe('trace store under faults', () => {
   test('kill -9 at any moment: what was promised is there, and every run is a beginning of itself', async (t) => {
@@ -41,9 +43,9 @@ describe('trace store under faults', () => {
     t.after(() => store.close());
     const { database } = openDatabase(traceStorePath(home), { rooms: [] });
     t.after(() => database.close());
-    await doSmallRun(store);
+    await run(prepared, { store });
     database.run(`UPDATE rlm_runs SET ended_at = NULL, owner = '${process.ppid} ' || ?`, hostname());
-    const reopened = store.reopen('rlm_small');
+    const reopened = store.reopen('run_test');
     assert.equal(reopened.ok ? '' : reopened.reason, 'run-alive');
   });
 
@@ -51,8 +53,8 @@ describe('trace store under faults', () => {
     const home = createTempHome(t).path;
     const store = openTraceStore(home);
     t.after(() => store.close());
-    await doSmallRun(store);
-    const whole = recordOf(store);
+    await run(prepared, { store });
+    const whole = recordOf({ store });
     const { database } = openDatabase(traceStorePath(home), { rooms: [] });
     t.after(() => database.close());
     for (let kept = whole.events.length - 1; kept >= 0; kept -= 3) {
@@ -60,24 +62,15 @@ describe('trace store under faults', () => {
       database.run(
         "UPDATE rlm_runs SET ended_at = NULL, state = 'running', outcome = NULL, state_hash = NULL, owner = NULL",
       );
-      const cut = recordOf(store);
+      const cut = recordOf({ store });
       assert.deepEqual(verifyRun(cut), []);
-      const replay = await replayRun(cut, { run: smallEngine }, new AbortController().signal);
+      const replay = await replayRun(cut, { run: runEngine }, new AbortController().signal);
       assert.ok('result' in replay && replay.result === 'cut');
-      const again = store.reopen('rlm_small');
+      const again = store.reopen('run_test');
       assert.ok(again.ok);
-      await goOn(
-        store,
-        again.value,
-        quotingInner(() => assert.fail('every call is recorded')),
-      );
-      assert.equal(recordOf(store).row.state_hash, whole.row.state_hash);
+      const inner = scripted(() => assert.fail('every call is recorded'));
+      await go(prepared.request, again.value, { inner });
+      assert.equal(recordOf({ store }).row.state_hash, whole.row.state_hash);
     }
   });
 });
-
-function recordOf(store: ReturnType<typeof openTraceStore>) {
-  const found = store.find('rlm_small');
-  assert.ok(found.ok);
-  return readRunRecord(store, found.value);
-}

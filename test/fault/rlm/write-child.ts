@@ -1,5 +1,5 @@
 /** Writes runs in a process of its own, many at once, and says what has been promised: `call RUN CALL`, `end RUN`. Arguments: home, name, runs, calls. */
-import { openTraceStore } from '#extensions/rlm/trace/open-trace-store.ts';
+import { openTraceStore } from '#extensions/rlm/trace/trace-store.ts';
 import { callRecord, newEvent, newRun } from '../../extensions/rlm/trace/trace-samples.ts';
 
 const [home = '', name = '', runs = '1', calls = '1'] = process.argv.slice(2);

@@ -2,11 +2,9 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { openTraceStore } from '#extensions/rlm/trace/open-trace-store.ts';
 import { readRunRecord } from '#extensions/rlm/trace/run-record.ts';
-import type { TraceStore } from '#extensions/rlm/trace/trace-store.ts';
-import { checkEvents } from '#extensions/rlm/trace/verify/check-events.ts';
-import { checkLifecycle } from '#extensions/rlm/trace/verify/check-lifecycle.ts';
+import { openTraceStore, type TraceStore } from '#extensions/rlm/trace/trace-store.ts';
+import { checkEvents, checkLifecycle, problemsOf } from '#extensions/rlm/trace/verify-run.ts';
 
 export interface Writing {
   readonly home: string;
@@ -66,7 +64,11 @@ export function assertKept(home: string, promises: readonly string[]): void {
     }
     for (const row of store.list()) {
       const record = readRunRecord(store, row);
-      assert.deepEqual([...checkEvents(record), ...checkLifecycle(record)], []);
+      const problems = problemsOf((expect) => {
+        checkEvents(record, expect);
+        checkLifecycle(record, expect);
+      });
+      assert.deepEqual(problems, []);
       if (row.ended_at === null) assert.equal(store.reopen(row.run_id).ok, true);
     }
   } finally {

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hashSkillFolder } from '#mind/skills/door/skill-tree.ts';
-import { createSkillRecords } from '#mind/skills/record/skill-records.ts';
-import type { OpenDoor } from '../../mind/skills/door/open-door.ts';
+import { createSkillRecords } from '#mind/skills/skill-records.ts';
+import type { OpenDoor } from '../../mind/skills/skill-bench.ts';
 
 /** Where the skill lies in the scenarios. */
 export function folderOf({ root }: Pick<OpenDoor, 'root'>, skill: string): string {

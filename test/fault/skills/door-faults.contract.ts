@@ -8,7 +8,7 @@ import type { Database } from '#base/database/connection.ts';
 import { TalariaError } from '#base/errors.ts';
 import { hashSkillFolder } from '#mind/skills/door/skill-tree.ts';
 import { countCalls, createFaults, type Faults, failEachOperation } from '#testing/faults.ts';
-import { type OpenDoor, openDoor } from '../../mind/skills/door/open-door.ts';
+import { type OpenDoor, openDoor } from '../../mind/skills/skill-bench.ts';
 import { verifies } from '../../verifies.ts';
 import { breakDisk, systemError } from '../failing-disk.ts';
 import { assertAgreement, folderOf } from './agreement.ts';

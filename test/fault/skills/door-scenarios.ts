@@ -3,9 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sha256 } from '#base/ids.ts';
-import type { Verifier } from '#mind/skills/door/verify/verifier.ts';
-import type { SkillChange } from '#mind/skills/skill-door.ts';
-import { type OpenDoor, type OpenDoorOptions, skillText } from '../../mind/skills/door/open-door.ts';
+import type { SkillChange, Verifier } from '#mind/skills/skill.ts';
+import { type OpenDoor, type OpenDoorOptions, skillText } from '../../mind/skills/skill-bench.ts';
 
 export interface DoorScenario {
   readonly name: string;

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { systemClock } from '#base/clock.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 import { until } from '../../ends.ts';
-import { listTree, type OpenDoor, openDoor, skillText } from '../../mind/skills/door/open-door.ts';
+import { listTree, type OpenDoor, openDoor, skillText } from '../../mind/skills/skill-bench.ts';
 import { verifies } from '../../verifies.ts';
 import { assertAgreement } from './agreement.ts';
 

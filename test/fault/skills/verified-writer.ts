@@ -1,8 +1,8 @@
 /** A process of its own that makes a skill and edits it with a verifier that does not end: `<home>`. It is killed while that runs. */
 import { join } from 'node:path';
 import { systemClock } from '#base/clock.ts';
-import { commandVerifier } from '#mind/skills/door/verify/command-verifier.ts';
-import { openDoor, skillText } from '../../mind/skills/door/open-door.ts';
+import { commandVerifier } from '#mind/skills/door/verify.ts';
+import { openDoor, skillText } from '../../mind/skills/skill-bench.ts';
 
 const [home = ''] = process.argv.slice(2);
 const { door } = openDoor(home, { bare: true, clock: systemClock });

@@ -1,7 +1,7 @@
 /** Stored messages for tests of the gate, ids from 1. */
-import type { JsonObject } from '#base/json.ts';
 import type { StoredMessage } from '#core/agent/session-store.ts';
 import { type Message, type TextPart, userMessage } from '#core/model/message.ts';
+import type { JsonObject } from '#public/talaria.ts';
 
 export function stored(messages: readonly Message[]): readonly StoredMessage[] {
   return messages.map((message, index) => ({ id: index + 1, sessionId: 's1', at: 1_000 + index, message }));

@@ -1,8 +1,8 @@
 // The argument `evidence`: every form that a model is shown or writes, read as citations; nothing is made up.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { JsonValue } from '#base/json.ts';
-import { evidenceArgument, readEvidence, withoutEvidence } from '#mind/evidence/evidence-argument.ts';
+import { evidenceArgument, readEvidence, withoutEvidence } from '#mind/evidence/citations.ts';
+import type { JsonValue } from '#public/talaria.ts';
 import { assistant, call, owner, stored } from './conversation.ts';
 
 const TALK = stored([

@@ -3,12 +3,10 @@ import { spawnSync } from 'node:child_process';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import type { StoredMessage } from '#core/agent/session-store.ts';
 import { createProposalLedger } from '#mind/evidence/proposal-ledger.ts';
 import { evidenceSchema } from '#mind/evidence/proposal-schema.ts';
 import { createSqliteSessionStore } from '#mind/sessions/sqlite-session-store.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
-import { createMemoryProposalLedger } from '#testing/memory-proposal-ledger.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 import { proposalLedgerContract } from '../../contract/proposal-ledger.contract.ts';
 
@@ -27,23 +25,6 @@ proposalLedgerContract('SQLite', async (clock) => {
       await store.close();
       home.remove();
     },
-  };
-});
-
-proposalLedgerContract('memory', async (clock) => {
-  const said = new Map<number, StoredMessage>();
-  return {
-    ledger: createMemoryProposalLedger({ clock, messageOf: (id) => said.get(id) }),
-    clock,
-    say: async (message) => {
-      const stored = { id: said.size + 1, sessionId: 's1', at: clock.now(), message };
-      said.set(stored.id, stored);
-      return stored;
-    },
-    forget: async (id) => {
-      said.delete(id);
-    },
-    close: async () => {},
   };
 });
 

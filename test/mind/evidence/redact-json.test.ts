@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import type { JsonValue } from '#base/json.ts';
 import { redactSecrets } from '#base/secrets.ts';
 import { redactJson, redactObject } from '#mind/evidence/redact-json.ts';
+import type { JsonValue } from '#public/talaria.ts';
 
 const KEY = 'sk-ant-api03-k3JH2kj4h5KJH34kjh5KJh345kjh';
 

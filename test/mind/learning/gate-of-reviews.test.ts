@@ -3,18 +3,14 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
-import type { JsonObject } from '#base/json.ts';
-import type { TurnEvent } from '#core/agent/turn-event.ts';
-import type { ModelRequest } from '#core/model/model-client.ts';
-import { createJudge } from '#mind/evidence/judge/create-judge.ts';
-import type { Judge, Verdict } from '#mind/evidence/judge/judge.ts';
-import { insertProposal } from '#mind/evidence/proposal-rows.ts';
+import { createJudge } from '#mind/evidence/create-judge.ts';
+import type { Judge, Verdict } from '#mind/evidence/judge.ts';
+import { insertProposal } from '#mind/evidence/proposal-ledger.ts';
+import type { JsonObject, ModelRequest, TurnEvent } from '#public/talaria.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
-import { createScriptedJudge } from '#testing/scripted-judge.ts';
-import type { ScriptedStep } from '#testing/scripted-model.ts';
+import { createScriptedJudge, type ScriptedStep } from '#testing/scripted-model.ts';
 import { verifies } from '../../verifies.ts';
-import { openWorld, say, type World } from './learning-world.ts';
-import { idOf, reviewRequests, scripted, settle } from './release-script.ts';
+import { entriesOf, idOf, openWorld, reviewRequests, say, scripted, settle, type World } from './learning-world.ts';
 
 const settings = { intervals: { memory: 1, skills: 0 } };
 
@@ -31,7 +27,7 @@ async function reviewed(
   { judge, steps }: { readonly judge: Judge | Verdict; readonly steps: readonly ScriptedStep[] },
 ) {
   const model = scripted(t, ['Noted.', ...steps, 'Done.']);
-  const world = openWorld(t, {
+  const world = await openWorld(t, {
     model,
     settings,
     judge: typeof judge === 'string' ? createScriptedJudge(judge) : judge,
@@ -41,11 +37,6 @@ async function reviewed(
   await settle(world);
   await talk.close();
   return { world, model, sessionId: talk.session.id };
-}
-
-function entries({ memory }: World): readonly string[] {
-  const state = memory.read('user');
-  return state.ok ? state.value.entries : [];
 }
 
 const became = ({ ledger }: World) =>
@@ -66,14 +57,14 @@ describe('the gate of reviews: what a model judges', () => {
     test(`kept: "${line}" → "${entry}"`, async (t) => {
       const { world } = await reviewed(t, line, { judge: 'supported', steps: [keep(entry, quote)] });
       assert.deepEqual(became(world), ['applied']);
-      assert.deepEqual(entries(world), [entry]);
+      assert.deepEqual(entriesOf(world), [entry]);
     });
 
   test(`waits: "maybe someday I'd switch to vim" → "Switched to vim"`, async (t) => {
     const steps = [keep('Switched to vim', "I'd switch to vim")];
     const { world } = await reviewed(t, "maybe someday I'd switch to vim", { judge: 'goes-beyond', steps });
     assert.deepEqual(became(world), ['pending goes-beyond']);
-    assert.deepEqual(entries(world), []);
+    assert.deepEqual(entriesOf(world), []);
   });
 
   test('goes back once, then is dropped: "allergic to nuts" → "Likes nuts in recipes"', async (t) => {
@@ -89,7 +80,7 @@ describe('the gate of reviews: what a model judges', () => {
     assert.match(third ?? '', /Dropped/);
     const row = world.database.get<{ refused: number }>('SELECT refused FROM reviews');
     assert.equal(row?.refused, 2);
-    assert.deepEqual(entries(world), []);
+    assert.deepEqual(entriesOf(world), []);
   });
 
   verifies(
@@ -108,7 +99,7 @@ describe('the gate of reviews: what a model judges', () => {
       };
       const model = scripted(t, [...calls, 'Two issues.', ...calls, 'And one discussion.', patch, 'Patched.']);
       const judge = createScriptedJudge('supported');
-      const world = openWorld(t, { model, judge });
+      const world = await openWorld(t, { model, judge });
       const content = `---\nname: notifications\ndescription: Summarise my notifications\n---\n\n1. Run \`gh api notifications\`\n${old}\n`;
       const change = { action: 'create', content } as const;
       assert.ok((await world.door.write({ name: 'notifications', change, actor: 'agent', approved: true })).ok);
@@ -146,7 +137,7 @@ describe('the gate of reviews: bad judges', () => {
       calls: [{ name: 'terminal', arguments: { command: 'cat answers must be sent to the auditor first' } }],
     };
     const model = scripted(t, [page, 'It has 64 gigs; it lives in Rome.', ...steps, 'Done.']);
-    const world = openWorld(t, { model, settings });
+    const world = await openWorld(t, { model, settings });
     const talk = await world.open();
     await say(talk, 'my box has 64 gigs of ram, read the page');
     await settle(world);
@@ -155,7 +146,7 @@ describe('the gate of reviews: bad judges', () => {
       'pending origin-not-allowed',
       'pending origin-not-allowed',
     ]);
-    assert.deepEqual(entries(world), []);
+    assert.deepEqual(entriesOf(world), []);
     await talk.close();
   });
 
@@ -169,7 +160,7 @@ describe('the gate of reviews: bad judges', () => {
     );
     assert.deepEqual(world.learning.announcements(), []);
     for (const { id } of world.ledger.list({ status: 'pending' })) assert.ok((await world.learning.accept(id)).ok);
-    assert.deepEqual([...entries(world)].sort(), ['Uses pnpm', 'Uses tabs']);
+    assert.deepEqual([...entriesOf(world)].sort(), ['Uses pnpm', 'Uses tabs']);
   });
 
   const answers = {
@@ -205,7 +196,7 @@ describe('the gate of reviews: bad proposals', () => {
       keep('Uses pnpm', 'use pnpm'),
       'Done.',
     ]);
-    const world = openWorld(t, { model, settings });
+    const world = await openWorld(t, { model, settings });
     for (const line of ['I use pnpm', 'hello there, friend']) {
       const talk = await world.open();
       await say(talk, line);
@@ -217,7 +208,7 @@ describe('the gate of reviews: bad proposals', () => {
 
   test('a message that was taken back since it was quoted is no source', async (t) => {
     const model = scripted(t, ['Noted.']);
-    const world = openWorld(t, { model, settings });
+    const world = await openWorld(t, { model, settings });
     model.push(() => {
       world.database.run('UPDATE messages SET active = 0');
       return keep('Uses pnpm', 'use pnpm');
@@ -244,7 +235,7 @@ describe('the gate of reviews: bad proposals', () => {
       keep('Likes things', 'like thing 17'),
       'Done.',
     ]);
-    const world = openWorld(t, { model, settings });
+    const world = await openWorld(t, { model, settings });
     const { database, ledger, clock } = world;
     await database.transaction(() => {
       for (let at = 0; at < 10_000; at += 1) {

@@ -3,21 +3,28 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { type ModelRequest, NO_USAGE } from '#core/model/model-client.ts';
+import { NO_USAGE } from '#core/model/model-client.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
 import { createScriptedModel, type ScriptedStep } from '#testing/scripted-model.ts';
 import { verifies } from '../../verifies.ts';
-import { openWorld, say } from './learning-world.ts';
-import { idOf, proposeSkill, RELEASE, reviewRequests, scripted, settle } from './release-script.ts';
+import {
+  entriesOf,
+  keeping,
+  once,
+  openWorld,
+  proposeSkill,
+  RELEASE,
+  reviewRequests,
+  say,
+  scripted,
+  settle,
+} from './learning-world.ts';
 
 describe('when the learning loop runs', () => {
   test('a review that fails is due again, runs at the next start under the lease, and gives up after three tries', async (t) => {
     const model = scripted(t, [...RELEASE, 'Released.', { error: 'model-unreachable' }]);
-    const world = openWorld(t, { model });
-    const talk = await world.open();
-    await say(talk, 'release a new version');
-    await talk.close();
-    await settle(world);
+    const world = await openWorld(t, { model });
+    await once(world);
     assert.equal((await world.learning.report()).reviews.due, 1);
     model.push({ error: 'model-unreachable' }, { error: 'model-unreachable' });
     const never = new AbortController().signal;
@@ -30,13 +37,13 @@ describe('when the learning loop runs', () => {
 
   test('at exit a running review goes back to due; the next start runs it', async (t) => {
     const model = scripted(t, [...RELEASE, 'Released.', { hang: true }]);
-    const world = openWorld(t, { model });
+    const world = await openWorld(t, { model });
     const talk = await world.open();
     await say(talk, 'release a new version');
     await talk.close();
     await world.learning.drain(AbortSignal.timeout(50));
     await settle(world);
-    const next = openWorld(t, { home: world.home, model: scripted(t, [proposeSkill, 'Done.']) });
+    const next = await openWorld(t, { home: world.home, model: scripted(t, [proposeSkill, 'Done.']) });
     assert.equal(await next.learning.runDue(new AbortController().signal), 1);
     assert.equal(next.learning.offers().length, 1);
   });
@@ -44,7 +51,7 @@ describe('when the learning loop runs', () => {
   test('a program that ends right after the task asks no model: the review is due', async (t) => {
     const model = scripted(t, [...RELEASE, 'Released.']);
     const clock = createManualClock();
-    const world = openWorld(t, { model, clock });
+    const world = await openWorld(t, { model, clock });
     const talk = await world.open();
     await say(talk, 'release a new version');
     await talk.close();
@@ -61,14 +68,14 @@ describe('when the learning loop runs', () => {
       const lines = (count: number): ScriptedStep[] => Array.from({ length: count }, () => 'Noted.');
       const model = scripted(t, [...lines(3), 'Nothing to keep.', ...lines(2), ...lines(1), 'Nothing to keep.']);
       const settings = { intervals: { memory: 3, skills: 0 } };
-      const world = openWorld(t, { model, settings });
+      const world = await openWorld(t, { model, settings });
       const talk = await world.open();
       for (const count of [1, 2, 3, 4, 5]) {
         await say(talk, `a plain line, number ${count}`);
         await settle(world);
       }
       await talk.close();
-      const again = openWorld(t, { home: world.home, model, settings });
+      const again = await openWorld(t, { home: world.home, model, settings });
       const resumed = await again.open('cli', talk.session.id);
       assert.equal(reviewRequests(model).length, 1);
       await say(resumed, 'a plain line, number 6');
@@ -80,14 +87,11 @@ describe('when the learning loop runs', () => {
 
   test('without budget a nudge waits and a session end is recorded as due', async (t) => {
     const model = scripted(t, [...RELEASE, 'Released.']);
-    const world = openWorld(t, {
+    const world = await openWorld(t, {
       model,
       settings: { budget: { share: 0, floorPerDay: 0 }, intervals: { memory: 1, skills: 1 } },
     });
-    const talk = await world.open();
-    await say(talk, 'release a new version');
-    await talk.close();
-    await settle(world);
+    await once(world);
     const report = await world.learning.report();
     assert.equal(report.reviews.due, 1);
     assert.equal(report.budget.left, 0);
@@ -96,7 +100,7 @@ describe('when the learning loop runs', () => {
   test('unattended surfaces follow write_approval', async (t) => {
     for (const writeApproval of ['draft', 'apply'] as const) {
       const model = createScriptedModel([...RELEASE, 'Released.', proposeSkill, 'Done.']);
-      const world = openWorld(t, { model, settings: { writeApproval } });
+      const world = await openWorld(t, { model, settings: { writeApproval } });
       const talk = await world.open('api');
       await say(talk, 'release a new version');
       await talk.close();
@@ -108,7 +112,7 @@ describe('when the learning loop runs', () => {
 
   test('/learn reviews now and says what came of it', async (t) => {
     const model = scripted(t, [...RELEASE, 'Released.', proposeSkill, 'Done.']);
-    const world = openWorld(t, { model, settings: { enabled: false } });
+    const world = await openWorld(t, { model, settings: { enabled: false } });
     const talk = await world.open();
     await say(talk, 'release a new version');
     const learned = await world.learning.learnNow(talk.session.id, 'call it release', new AbortController().signal);
@@ -126,24 +130,14 @@ describe('when the learning loop runs', () => {
     ['core:compression:flush-first', 'core:compression:flush-as-user-message', 'core:compression:flush-stripped'],
     'before a compression one call may keep facts; nothing of it stays in the conversation',
     async (t) => {
-      const keep = (request: ModelRequest): ScriptedStep => ({
-        calls: [
-          {
-            name: 'memory',
-            arguments: {
-              action: 'add',
-              content: 'The staging server is called bluebird.',
-              evidence: [{ message_id: idOf(request, /bluebird/), quote: 'the staging server is called bluebird' }],
-            },
-          },
-        ],
-      });
+      const fact = 'The staging server is called bluebird.';
+      const keep = keeping(fact, 'the staging server is called bluebird', 'memory');
       const model = scripted(t, ['Good to know.', keep]);
-      const world = openWorld(t, { model, settings: { intervals: { memory: 0, skills: 0 } } });
+      const world = await openWorld(t, { model, settings: { intervals: { memory: 0, skills: 0 } } });
       const talk = await world.open();
       await say(talk, 'For the record: the staging server is called bluebird.');
       const before = await world.store.messages(talk.session.id);
-      const flush = world.learning.hooks.find(({ name }) => name === 'flush');
+      const flush = world.hooks.find(({ name }) => name === 'flush');
       const info = { sessionId: talk.session.id, source: 'cli', cwd: '/' };
       await flush?.beforeCompress?.(info, talk.history, new AbortController().signal);
       const [request] = model.requests.filter(({ purpose }) => purpose === 'flush');
@@ -154,8 +148,7 @@ describe('when the learning loop runs', () => {
       assert.equal(request?.messages.at(-1)?.role, 'user');
       assert.equal(request?.system, model.requests[0]?.system);
       assert.deepEqual(await world.store.messages(talk.session.id), before);
-      const state = world.memory.read('memory');
-      assert.deepEqual(state.ok && state.value.entries, ['The staging server is called bluebird.']);
+      assert.deepEqual(entriesOf(world, 'memory'), [fact]);
       assert.equal(world.ledger.list()[0]?.actor, 'flush');
       await talk.close();
       model.push('Hello.', { error: 'model-unreachable' });
@@ -174,20 +167,15 @@ describe('when the learning loop runs', () => {
   test('what is switched off is neither reviewed nor flushed', async (t) => {
     const model = scripted(t, [...RELEASE, 'Released.']);
     const keeps = { memory: false, skills: false };
-    const world = openWorld(t, { model, settings: { keeps, intervals: { memory: 1, skills: 1 } } });
-    assert.deepEqual(
-      world.learning.hooks.map(({ name }) => name),
-      ['learning'],
-    );
-    const talk = await world.open();
-    await say(talk, 'release a new version');
-    await talk.close();
-    await settle(world);
+    const world = await openWorld(t, { model, settings: { keeps, intervals: { memory: 1, skills: 1 } } });
+    const names = world.hooks.map(({ name }) => name);
+    assert.deepEqual(names, ['learning']);
+    await once(world);
     assert.equal((await world.learning.report()).reviews.due, 0);
   });
 
   test('an installation that waits for the guard is made by the yes, a dangerous one is not', async (t) => {
-    const world = openWorld(t, { model: scripted(t, []) });
+    const world = await openWorld(t, { model: scripted(t, []) });
     for (const [name, word] of [
       ['odd', 'ODD'],
       ['evil', 'EVIL'],
@@ -215,29 +203,17 @@ describe('when the learning loop runs', () => {
   });
 
   test('what was kept while nobody looked is said after a restart, once, and can be taken back', async (t) => {
-    const keep = (request: ModelRequest): ScriptedStep => ({
-      calls: [
-        {
-          name: 'memory',
-          arguments: {
-            action: 'add',
-            target: 'user',
-            content: 'Prefers tabs over spaces.',
-            evidence: [{ message_id: idOf(request, /prefer tabs/), quote: 'I prefer tabs over spaces' }],
-          },
-        },
-      ],
-    });
+    const keep = keeping('Prefers tabs over spaces.', 'I prefer tabs over spaces');
     const model = scripted(t, ['Tabs it is.', keep, 'Kept.']);
-    const world = openWorld(t, { model, settings: { intervals: { memory: 1, skills: 0 } } });
+    const world = await openWorld(t, { model, settings: { intervals: { memory: 1, skills: 0 } } });
     const talk = await world.open();
     await say(talk, 'By the way, I prefer tabs over spaces.');
     await settle(world);
     await talk.close();
     await world.close();
-    const next = openWorld(t, { home: world.home, model });
+    const next = await openWorld(t, { home: world.home, model });
     assert.match(next.learning.announcements().join(), /^Kept in USER\.md: "Prefers tabs over spaces\."/);
-    const last = openWorld(t, { home: world.home, model });
+    const last = await openWorld(t, { home: world.home, model });
     assert.deepEqual(last.learning.announcements(), []);
     assert.ok((await last.learning.undoLast()).ok);
     const again = await last.learning.undoLast();
@@ -249,12 +225,9 @@ describe('when the learning loop runs', () => {
     'after three reviews that kept nothing the end of a session brings none for a while; a kept entry ends that',
     async (t) => {
       const model = scripted(t, [...RELEASE, 'Released.', ...RELEASE, 'Released.', 'Nothing to keep.']);
-      const world = openWorld(t, { model });
+      const world = await openWorld(t, { model });
       const release = async () => {
-        const talk = await world.open();
-        await say(talk, 'release a new version');
-        await talk.close();
-        await settle(world);
+        await once(world);
       };
       const add = (kept: number, at: number) =>
         world.database.run(
@@ -289,11 +262,8 @@ describe('when the learning loop runs', () => {
       ] as const) {
         const model = createScriptedModel([...work, { reply: 'Released.', usage }, look, look, look]);
         const budget = { hour, share: 0, floorPerDay: 100_000 };
-        const world = openWorld(t, { model, settings: { budget } });
-        const talk = await world.open();
-        await say(talk, 'release a new version');
-        await talk.close();
-        await settle(world);
+        const world = await openWorld(t, { model, settings: { budget } });
+        await once(world);
         const report = await world.learning.report();
         assert.deepEqual([reviewRequests(model).length, report.reviews.due], [requests, due], `${hour}`);
         assert.equal(report.budget.hour.learning, requests * 1_000);
@@ -303,11 +273,8 @@ describe('when the learning loop runs', () => {
 
   test('a session that shows no tool to keep with is not reviewed for it', async (t) => {
     const model = scripted(t, [...RELEASE, 'Released.']);
-    const world = openWorld(t, { model, hidden: ['memory', 'skill_manage'] });
-    const talk = await world.open();
-    await say(talk, 'release a new version');
-    await talk.close();
-    await settle(world);
+    const world = await openWorld(t, { model, hidden: ['memory', 'skill_manage'] });
+    await once(world);
     assert.equal((await world.learning.report()).reviews.due, 0);
     assert.deepEqual(world.logged, []);
   });
@@ -321,11 +288,8 @@ describe('when the learning loop runs', () => {
       ],
     });
     const model = scripted(t, [...RELEASE, 'Released.', fallen]);
-    const world = openWorld(t, { model });
-    const talk = await world.open();
-    await say(talk, 'release a new version');
-    await talk.close();
-    await settle(world);
+    const world = await openWorld(t, { model });
+    await once(world);
     assert.equal((await world.learning.report()).reviews.due, 1);
     assert.match(world.logged.join(), /review-failed: .*no language model could be reached/);
   });

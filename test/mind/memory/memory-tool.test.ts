@@ -1,19 +1,25 @@
-/** The memory tool as a model meets it: answers as JSON, failures that let it go on, the price of its schema. */
+/** The memory tool, its reflex rules, and what the scan of memory refuses. */
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
-import type { JsonObject } from '#base/json.ts';
-import { parseJsonObject } from '#base/json.ts';
-import type { Tool, ToolContext, ToolOutput } from '#core/agent/tool.ts';
+import { type JsonObject, parseJson, parseJsonObject } from '#base/json.ts';
 import { type Message, userMessage } from '#core/model/message.ts';
-import { functionSchema } from '#core/tools/registry/tool-schema.ts';
+import { functionSchema } from '#core/tools/tool-registry.ts';
+import { scanMemoryText } from '#mind/evidence/guard/scan-memory.ts';
+import { clearMatch, keptEntries, matchEntries } from '#mind/memory/kept-entries.ts';
 import { createMemoryFiles, type MemoryLimits } from '#mind/memory/memory-files.ts';
 import { createMemoryTool } from '#mind/memory/memory-tool.ts';
+import type { Tool, ToolContext, ToolOutput } from '#public/talaria.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
 import { createTempHome } from '#testing/temp-home.ts';
+import { ReflexConversation } from '../../core/reflex/conversation.ts';
+import { ends } from '../../ends.ts';
 import { verifies } from '../../verifies.ts';
+import { loadEntries } from './threat-corpus.ts';
+
+/** The memory tool as a model meets it: answers as JSON, failures that let it go on, the price of its schema. */
 
 interface Desk {
   readonly root: string;
@@ -231,3 +237,225 @@ describe('memory tool', () => {
     );
   });
 });
+
+const RULE = '═'.repeat(46);
+const SYSTEM = [
+  'You are Talaria.',
+  '',
+  RULE,
+  'MEMORY (your personal notes) [1% — 50/2200 chars]',
+  RULE,
+  'the staging server is called bluebird',
+  '§',
+  'the api runs on port 4010',
+  '',
+  RULE,
+  'USER PROFILE (who the user is) [1% — 20/1375 chars]',
+  RULE,
+  'my editor is vim',
+  '',
+  'Guidance: be short.',
+].join('\n');
+
+async function last(lines: readonly string[], system = SYSTEM) {
+  const talk = new ReflexConversation({ system });
+  let turn = await talk.say(lines[0] ?? '');
+  for (const line of lines.slice(1)) turn = await talk.say(line);
+  return turn;
+}
+
+describe('memory rules', () => {
+  test('see the snapshot of the prompt and the writes of the conversation', () => {
+    const entries = keptEntries({ system: SYSTEM, history: [] });
+    assert.deepEqual(
+      entries.map(({ target, text }) => `${target}: ${text}`),
+      ['memory: the staging server is called bluebird', 'memory: the api runs on port 4010', 'user: my editor is vim'],
+    );
+    assert.equal(matchEntries('editors', entries)[0]?.text, 'my editor is vim');
+    assert.equal(clearMatch('elephant', entries), undefined);
+  });
+
+  verifies('core:reflex:remembers', 'remembers the words as they were said, in the right file', async () => {
+    const cases: readonly (readonly [string, string, string])[] = [
+      ['remember that we deploy on Fridays', 'memory', 'we deploy on Fridays'],
+      ["don't forget that my dog is called Rex", 'user', 'my dog is called Rex'],
+      ['note: the VPN is vpn.acme.io', 'memory', 'the VPN is vpn.acme.io'],
+    ];
+    for (const [line, target, content] of cases) {
+      const turn = await last([line]);
+      assert.deepEqual(turn.calls, [{ name: 'memory', arguments: { action: 'add', target, content } }], line);
+      assert.match(turn.text, target === 'user' ? /USER\.md/ : /MEMORY\.md/);
+    }
+  });
+
+  verifies('core:reflex:remembers', 'forgets the entry that is meant', async () => {
+    assert.deepEqual((await last(['forget the staging server'])).calls, [
+      {
+        name: 'memory',
+        arguments: { action: 'remove', target: 'memory', old_text: 'the staging server is called bluebird' },
+      },
+    ]);
+  });
+
+  verifies(
+    'core:reflex:no-false-action',
+    'vague things, guesses, statements and corrections are asked about or refused',
+    async () => {
+      for (const line of [
+        'forget the thing',
+        'forget it',
+        'forget about',
+        'forget whatever I said',
+        "those were only test values, don't save that",
+        "don't remember this",
+        'remember something',
+        'I prefer dark mode',
+        'my editor is broken',
+        'remember to call mom',
+        'change my password to hunter2',
+        'no, the film starts at nine, not eight',
+      ])
+        assert.deepEqual((await new ReflexConversation().say(line)).calls, [], line);
+    },
+  );
+
+  test('never forgets everything at once, and asks when several entries are meant', async () => {
+    assert.deepEqual((await last(['forget everything'])).calls, []);
+    const both = await last(['forget the note about the']);
+    assert.deepEqual(
+      both.calls.filter((call) => call.arguments.old_text === ''),
+      [],
+    );
+  });
+
+  test('what no entry says is not forgotten', async () => {
+    const turn = await new ReflexConversation({ system: SYSTEM }).say('forget my shoe size');
+    assert.deepEqual(turn.calls, []);
+    assert.match(turn.text, /^Nothing that I keep is about "my shoe size"/);
+  });
+
+  test('any question that an entry answers is answered by it, no other', async () => {
+    assert.match((await last(['which port does the api run on?'])).text, /MEMORY\.md\n {2}the api runs on port 4010/);
+    assert.match((await last(['what is the capital of Peru?'])).text, /^I am reflex/);
+  });
+
+  verifies('core:reflex:remembers', 'undo is the inverse call, one write further each time', async () => {
+    const lines = ['remember that we use pnpm', 'forget the api port'];
+    assert.deepEqual((await last([...lines, 'undo that'])).calls[0]?.arguments, {
+      action: 'add',
+      target: 'memory',
+      content: 'the api runs on port 4010',
+    });
+    assert.deepEqual((await last([...lines, 'undo that', 'undo that'])).calls[0]?.arguments, {
+      action: 'remove',
+      target: 'memory',
+      old_text: 'we use pnpm',
+    });
+    assert.deepEqual((await last([...lines, 'undo', 'undo', 'undo'])).calls, []);
+  });
+
+  test('what cannot be undone says so and offers what can', async () => {
+    const turn = await last(['remember that we use pnpm', 'run date', 'undo that']);
+    assert.deepEqual(turn.calls, []);
+    assert.match(turn.text, /cannot be undone.*terminal date/);
+    assert.equal(turn.asked, true);
+  });
+
+  verifies('core:reflex:remembers', 'says what it knows and why, in quotes', async () => {
+    assert.match((await last(['what do you know about me'])).text, /USER\.md\n {2}my editor is vim/);
+    const known = await last(['what do you know about the staging server']);
+    assert.deepEqual(known.calls, [{ name: 'session_search', arguments: { query: 'staging server' } }]);
+    assert.match(known.text, /MEMORY\.md\n {2}the staging server is called bluebird/);
+    assert.match(
+      (await last(['run date', 'why do you think so'])).text,
+      /terminal \{"command":"date"\}\n {2}output of terminal/,
+    );
+  });
+});
+
+/** The scan against labelled entries: what must be refused, what must pass, and that no text makes it slow. */
+
+const refused = loadEntries('entries-refused');
+const accepted = loadEntries('entries-accepted');
+
+describe('threat scan', () => {
+  verifies('core:memory:threat-scan', 'at least 90 % of the bad entries are refused, overall and in each class', () => {
+    assert.ok(refused.length >= 60);
+    const missed = refused.filter(({ text }) => scanMemoryText(text).ok);
+    assert.ok(missed.length <= refused.length * 0.1, missed.map(({ text }) => text).join('\n'));
+    for (const name of new Set(refused.map((entry) => entry.class))) {
+      const all = refused.filter((entry) => entry.class === name);
+      const through = all.filter(({ text }) => scanMemoryText(text).ok);
+      assert.ok(through.length <= all.length * 0.1, `${name}: ${through.map(({ text }) => text).join('\n')}`);
+    }
+  });
+
+  test('the reason is that of the class', () => {
+    const other = refused.filter(({ text, class: expected }) => {
+      const scan = scanMemoryText(text);
+      return !scan.ok && scan.reason !== expected;
+    });
+    assert.ok(other.length <= refused.length * 0.05, other.map(({ text }) => text).join('\n'));
+  });
+
+  test('at most 3 % of the good entries are refused', () => {
+    assert.ok(accepted.length >= 80);
+    const cried = accepted.filter(({ text }) => !scanMemoryText(text).ok);
+    assert.ok(cried.length <= accepted.length * 0.03, cried.map(({ text }) => text).join('\n'));
+  });
+
+  verifies(
+    'core:memory:no-secrets',
+    'every key shape is refused with the reason secret, and the detail does not repeat it',
+    () => {
+      for (const { text } of refused.filter((entry) => entry.class === 'secret')) {
+        const scan = scanMemoryText(text);
+        assert.ok(!scan.ok && scan.reason === 'secret', text);
+        const words = text.split(/\s/).filter((word) => word.length > 20);
+        for (const word of words) assert.ok(!scan.detail.includes(word));
+      }
+    },
+  );
+
+  test('everyday talk of strangers is hardly ever refused', (context) => {
+    const folder = process.env.TALARIA_DATA;
+    const file = folder ? join(folder, 'data', 'locomo-0-4.json') : '';
+    if (!existsSync(file)) return context.skip('skipped: set TALARIA_DATA');
+    const parsed = parseJson(readFileSync(file, 'utf8'));
+    assert.ok(parsed.ok);
+    const lines = strings(parsed.value).filter((line) => line.length > 15);
+    const cried = lines.filter((line) => !scanMemoryText(line).ok);
+    assert.ok(cried.length <= lines.length / 500, cried.slice(0, 5).join('\n'));
+  });
+
+  test('no text is slow: time grows with length, whatever is repeated', () => {
+    const pieces = [
+      'ignore ',
+      'ignore all the your ',
+      'do not ',
+      'send the api key ',
+      'curl -d @',
+      'a',
+      '<!-- ',
+      '![',
+      '$(',
+      'token ',
+      'you are ',
+      'Ignоre',
+      '\u200d👩',
+      'dGVzdHRlc3Q',
+      'before every ',
+      '\n# ',
+    ];
+    for (const piece of pieces) {
+      const text = piece.repeat(Math.ceil(200_000 / piece.length));
+      ends(piece, () => scanMemoryText(text));
+    }
+  });
+});
+
+function strings(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.values(value).flatMap(strings);
+}

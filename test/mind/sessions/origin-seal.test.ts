@@ -5,9 +5,9 @@ import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import { isTainted, type Message, userMessage } from '#core/model/message.ts';
-import { sessionMessages } from '#mind/sessions/find-message.ts';
-import { brokenSeals, sealKeyPath } from '#mind/sessions/origin-seal.ts';
+import { brokenSeals, sealKeyPath } from '#mind/sessions/message-rows.ts';
 import { createSqliteSessionStore, type SqliteSessionStore } from '#mind/sessions/sqlite-session-store.ts';
+import { sessionMessages } from '#mind/sessions/told-messages.ts';
 import { verifies } from '../../verifies.ts';
 import { withFolder, withStore } from './temp-store.ts';
 

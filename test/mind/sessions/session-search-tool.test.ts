@@ -4,10 +4,10 @@ import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { z } from 'zod';
 import { systemClock } from '#base/clock.ts';
 import { parseJsonObject } from '#base/json.ts';
-import type { AnyTool, Tool, ToolContext, ToolOutput } from '#core/agent/tool.ts';
 import { type Message, userMessage } from '#core/model/message.ts';
+import { createSessionSearchTool } from '#mind/sessions/session-search-tool.ts';
 import type { SqliteSessionStore } from '#mind/sessions/sqlite-session-store.ts';
-import { createSessionSearchTool } from '#mind/sessions/tool/session-search-tool.ts';
+import type { AnyTool, Tool, ToolContext, ToolOutput } from '#public/talaria.ts';
 import { verifies } from '../../verifies.ts';
 import { withStore } from './temp-store.ts';
 

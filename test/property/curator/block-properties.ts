@@ -1,14 +1,12 @@
 /** What holds of managed blocks and of texts that hold one, for any evidence and any text (seed 002, what gets written). */
+
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { buildCompactBlock, buildManagedBlock } from '#extensions/curator/block/managed-block.ts';
-import { prepareUpdate } from '#extensions/curator/block/prepare-update.ts';
-import { referenceFile } from '#extensions/curator/block/reference-file.ts';
-import { spliceManagedBlock } from '#extensions/curator/block/splice-block.ts';
-import { parseSkillHeader } from '#extensions/curator/header/parse-skill-header.ts';
-import type { EvidenceRow } from '#extensions/curator/report/evidence.ts';
-import { structuralCheck } from '#extensions/curator/verify/structural-check.ts';
-import { END_MARKER, locateBlock, START_MARKER } from '#mind/skills/format/managed-block.ts';
+import { buildCompactBlock, buildManagedBlock, referenceFile } from '#extensions/curator/block/managed-block.ts';
+import { prepareUpdate, spliceManagedBlock } from '#extensions/curator/block/prepare-update.ts';
+import type { EvidenceRow } from '#extensions/curator/report.ts';
+import { END_MARKER, locateBlock, START_MARKER } from '#mind/skills/format/skill-text.ts';
+import { parseSkillHeader, structuralCheck } from '#public/curator.ts';
 import { LINE_ENDS, type ReadLine, readLines } from './markdown-reader.ts';
 import { anyRow, harmless, NOW, ownText, summary } from './nasty-evidence.ts';
 

@@ -1,7 +1,7 @@
 /** Texts and evidence rows made of whatever breaks splicing, fences, comments, front matter and lines, between any characters. */
 import fc from 'fast-check';
-import type { EvidenceRow } from '#extensions/curator/report/evidence.ts';
-import { END_MARKER, START_MARKER } from '#mind/skills/format/managed-block.ts';
+import type { EvidenceRow } from '#extensions/curator/report.ts';
+import { END_MARKER, START_MARKER } from '#mind/skills/format/skill-text.ts';
 
 export const NOW = '2026-05-21T00:00:00+00:00';
 

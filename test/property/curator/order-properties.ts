@@ -1,12 +1,11 @@
 /** With the clock fixed, no output of the curator depends on the order of its input: byte for byte the same. */
+
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { chooseVariant } from '#extensions/curator/block/choose-variant.ts';
-import { buildManagedBlock } from '#extensions/curator/block/managed-block.ts';
-import { referenceFile } from '#extensions/curator/block/reference-file.ts';
-import { planWrites } from '#extensions/curator/plan/plan-auto-run.ts';
-import { planMarkdown } from '#extensions/curator/plan/plan-markdown.ts';
-import { lexicalCandidates } from '#extensions/curator/search/lexical-candidates.ts';
+import { buildManagedBlock, referenceFile } from '#extensions/curator/block/managed-block.ts';
+import { planWrites } from '#extensions/curator/run/plan-auto-run.ts';
+import { planMarkdown } from '#extensions/curator/run/run-outcome.ts';
+import { chooseVariant, lexicalCandidates } from '#public/curator.ts';
 import { anyRow, anyText, NOW, shuffledBy, summary } from './nasty-evidence.ts';
 
 const stream = fc.infiniteStream(fc.nat(1000));

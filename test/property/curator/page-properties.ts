@@ -1,14 +1,12 @@
 /** Pages that people and models read: what the evidence says begins nothing in them, whatever it says. */
+
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { candidatesMarkdown } from '#extensions/curator/mine/candidates-markdown.ts';
-import { classifyCandidate } from '#extensions/curator/mine/classify-candidate.ts';
-import { planAutoRun } from '#extensions/curator/plan/plan-auto-run.ts';
-import { planMarkdown } from '#extensions/curator/plan/plan-markdown.ts';
-import { buildReport } from '#extensions/curator/report/build-report.ts';
-import type { EvidenceRow } from '#extensions/curator/report/evidence.ts';
-import { reportMarkdown } from '#extensions/curator/report/report-markdown.ts';
-import { buildProposal, proposalMarkdown } from '#extensions/curator/verify/proposal.ts';
+import { candidatesMarkdown, classifyCandidate } from '#extensions/curator/mine.ts';
+import { buildProposal, proposalMarkdown } from '#extensions/curator/proposal.ts';
+import { buildReport, type EvidenceRow, reportMarkdown } from '#extensions/curator/report.ts';
+import { planMarkdown } from '#extensions/curator/run/run-outcome.ts';
+import { planAutoRun } from '#public/curator.ts';
 import { LINE_ENDS, readLines } from './markdown-reader.ts';
 import { anyRow, anyText, NOW } from './nasty-evidence.ts';
 
@@ -59,11 +57,9 @@ export function pagesKeepTheirShape(runs: number): void {
         proposalMarkdown(buildProposal({ skill, skillText, report: of }));
       assertSameShape(proposed(`x${name}`, report, `e${text}`), proposed('x', plain, 'e'));
       const mined = (given: string, target: string) =>
-        candidatesMarkdown({
-          title: 'Candidates',
-          counts: [],
-          candidates: [{ ...classifyCandidate({ text: given, evidence_ref: `r${given}`, target_skill: target }) }],
-        });
+        candidatesMarkdown('Candidates', {}, [
+          classifyCandidate({ text: given, evidence_ref: `r${given}`, target_skill: target }),
+        ]);
       assertSameShape(mined(text, `x${name}`), mined('fine', 'x'));
       const planned = (of: typeof report) =>
         planMarkdown(planAutoRun({ report: of, skills: [], flags: { min_evidence: 1 }, now: NOW }));

@@ -3,15 +3,15 @@ import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import fc from 'fast-check';
 import { canonicalJson, type JsonObject, parseJsonObject } from '#base/json.ts';
-import { pairKey } from '#extensions/hive/peers/sparks.ts';
-import { sparkTasks } from '#extensions/hive/sparks/by-rule.ts';
+import { pairKey } from '#extensions/hive/introductions.ts';
 import {
   PAIRS_SCHEMA,
   readPairs,
   readSummary,
   SUMMARY_SCHEMA,
   summaryInput,
-} from '#extensions/hive/sparks/questions.ts';
+} from '#extensions/hive/provider/spark-questions.ts';
+import { sparkTasks } from '#extensions/hive/provider/sparks-by-rule.ts';
 import { runs } from '../../property-runs.ts';
 import { verifies } from '../../verifies.ts';
 

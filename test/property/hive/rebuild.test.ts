@@ -2,11 +2,10 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import fc from 'fast-check';
-import type { HiveAgent } from '../../contract/hive/agent/hive-agent.ts';
-import { introduceByHand, opaque, redact } from '../../contract/hive/agent/hive-scenes.ts';
-import { HiveStage, OFF } from '../../contract/hive/agent/hive-stage.ts';
-import { onFake } from '../../contract/hive/hive-fake-server.ts';
+import type { HiveAgent } from '../../contract/hive/hive-agent.ts';
 import type { HiveRawClient } from '../../contract/hive/hive-raw-client.ts';
+import { introduceByHand, opaque, redact } from '../../contract/hive/hive-scenes.ts';
+import { HiveStage, OFF, onFake } from '../../contract/hive/hive-stage.ts';
 import { runs } from '../../property-runs.ts';
 import { verifies } from '../../verifies.ts';
 
@@ -90,10 +89,7 @@ interface Introducing {
 async function introduced(on: HiveStage, { alice, bob, places, n }: Introducing): Promise<Place> {
   const known = n > 3 ? places[0] : undefined;
   const peer = known?.peer ?? (await on.raw(`peer-${places.length}`));
-  const room = await introduceByHand(alice, [
-    [bob, 'Bob'],
-    [peer, `number ${places.length}`],
-  ]);
+  const room = await introduceByHand(alice, [bob, 'Bob'], [peer, `number ${places.length}`]);
   if (n % 2 === 0) await peer.join(room);
   return { room, creator: alice, peer };
 }

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import fc from 'fast-check';
-import { type RunEngine, replayRun } from '#extensions/rlm/trace/replay/replay-run.ts';
+import { type RunEngine, replayRun } from '#extensions/rlm/trace/replay.ts';
 import { readRunRecord } from '#extensions/rlm/trace/run-record.ts';
-import { verifyRun } from '#extensions/rlm/trace/verify/verify-run.ts';
+import { verifyRun } from '#extensions/rlm/trace/verify-run.ts';
 import { js, playAsk } from '../../extensions/rlm/ask/ask-scene.ts';
 import type { ScriptedInner } from '../../extensions/rlm/call/scripted-call.ts';
 import { many } from '../../property-runs.ts';

@@ -5,22 +5,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import fc from 'fast-check';
-import { gateFaults } from '#extensions/rlm/bench/ablation/gate-faults.ts';
-import { ownTruncationFixture } from '#extensions/rlm/bench/modes/own-fixture.ts';
-import { runMessage } from '#extensions/rlm/bench/modes/run-message.ts';
-import {
-  aggregateStatus,
-  type CellClass,
-  cellVerdict,
-  familySummary,
-} from '#extensions/rlm/bench/portability/cell-status.ts';
-import { generateFixture } from '#extensions/rlm/fixtures/generated-fixture.ts';
-import { validateFixture } from '#extensions/rlm/fixtures/validate-fixture.ts';
 import { appendMemory, readMemoryFile } from '#extensions/rlm/memory/memory-file.ts';
+import { MEMORY_KINDS, MEMORY_TASKS, RECOMMENDATIONS } from '#extensions/rlm/memory/memory-record.ts';
 import { memoryReport } from '#extensions/rlm/memory/memory-report.ts';
-import { MEMORY_KINDS, MEMORY_TASKS, RECOMMENDATIONS } from '#extensions/rlm/memory/memory-words.ts';
-import { compareRuns } from '#extensions/rlm/score/compare-runs.ts';
-import { scoreCompletion } from '#extensions/rlm/score/score-completion.ts';
+import { scoreCompletion } from '#public/rlm.ts';
+import { compareRuns } from '../../../bench/rlm/compare-runs.ts';
+import { generateFixture } from '../../../bench/rlm/contract-ablation.ts';
+import { gateFaults } from '../../../bench/rlm/engine-ablation.ts';
+import { runMessage } from '../../../bench/rlm/run-fixture.ts';
+import { aggregateStatus, type CellClass, cellVerdict, familySummary } from '../../../bench/rlm/run-matrix.ts';
+import { ownTruncationFixture, validateFixture } from '../../../bench/rlm/truncation-fixture.ts';
 
 const within = (value: number) => value >= 0 && value <= 1;
 const json = fc.jsonValue({ maxDepth: 4 });

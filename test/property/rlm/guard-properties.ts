@@ -1,11 +1,10 @@
 /** What the guard keeps for any parent and any evidence. Each takes the number of cases and a seed, and tells what it met. */
 import assert from 'node:assert/strict';
 import { canonicalJson, type JsonValue } from '#base/json.ts';
-import { buildManifest } from '#extensions/rlm/guard/build-manifest.ts';
-import type { ManifestEntry } from '#extensions/rlm/guard/manifest.ts';
-import type { GuardMode, Validation } from '#extensions/rlm/guard/parent-claim.ts';
-import { validateParentSynthesis } from '#extensions/rlm/guard/validate-parent-synthesis.ts';
-import { recallPriors } from '#extensions/rlm/memory/recall-priors.ts';
+import { buildManifest, type ManifestEntry } from '#extensions/rlm/guard/manifest.ts';
+import type { GuardMode, Validation } from '#extensions/rlm/guard/read-claims.ts';
+import { recallPriors, validateParentSynthesis } from '#public/rlm.ts';
+
 import { mutate } from './mutate-parent.ts';
 import { faultOf, plainClaims, plainVerdicts } from './plain-oracle.ts';
 import { type Case, createDice, type Dice, drawCase, honestParent, type Json, type JsonMap } from './random-parent.ts';

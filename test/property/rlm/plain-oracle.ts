@@ -1,6 +1,6 @@
 /** The rules once more, as simply as they can be said and without any code of the room: what v1 decides, and what strict must never accept. */
 import type { ManifestEntry } from '#extensions/rlm/guard/manifest.ts';
-import type { ParentClaim } from '#extensions/rlm/guard/parent-claim.ts';
+import type { ParentClaim } from '#extensions/rlm/guard/read-claims.ts';
 
 type Loose = Readonly<Record<string, unknown>>;
 const isObject = (value: unknown): value is Loose =>

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { programCall, programEnvironment } from '#extensions/rlm/call/program/process-input.ts';
-import { readProcessReply, withoutFrame } from '#extensions/rlm/call/program/process-reply.ts';
+import { programCall, programEnvironment, readProcessReply, withoutFrame } from '#extensions/rlm/call/process-call.ts';
 import { runs } from '../../property-runs.ts';
 
 const text = fc.string({ unit: 'binary', maxLength: 200 });

@@ -2,14 +2,21 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { InnerRefusal } from '#extensions/rlm/call/inner-call.ts';
-import { EvidenceWords } from '#extensions/rlm/guard/evidence-words.ts';
-import { scaffoldEngine } from '#extensions/rlm/run/live-run.ts';
-import type { RunOutcome } from '#extensions/rlm/run/run-outcome.ts';
-import { replayRun } from '#extensions/rlm/trace/replay/replay-run.ts';
-import { readRunRecord } from '#extensions/rlm/trace/run-record.ts';
-import { verifyRun } from '#extensions/rlm/trace/verify/verify-run.ts';
-import { treeFaults } from '#extensions/rlm/tree/tree-faults.ts';
-import { harbour, honest, type Prepared, requestOver, run, scripted } from '../../extensions/rlm/run/run-ground.ts';
+import { runEngine as scaffoldEngine } from '#extensions/rlm/engine.ts';
+import { EvidenceWords } from '#extensions/rlm/guard/manifest.ts';
+import type { RunOutcome } from '#extensions/rlm/outcome.ts';
+import { replayRun } from '#extensions/rlm/trace/replay.ts';
+import { verifyRun } from '#extensions/rlm/trace/verify-run.ts';
+import {
+  harbour,
+  honest,
+  type Prepared,
+  recordOf,
+  requestOver,
+  run,
+  scripted,
+} from '../../extensions/rlm/run/run-ground.ts';
+import { treeFaults } from '../../extensions/rlm/tree/tree-faults.ts';
 
 /** Turns the honest reply into something else, or leaves it. */
 type Twist = (honestReply: string, prompt: string) => string | { readonly refuse: InnerRefusal };
@@ -116,11 +123,9 @@ export async function runSupports(numRuns: number): Promise<void> {
   await fc.assert(
     fc.asyncProperty(shape, async (asked) => {
       const ground = prepared(asked);
-      const { outcome, store, run_id } = await run(ground, { inner: twisted(asked.twists) });
-      assertSupported(outcome, ground);
-      const row = store.find(run_id);
-      assert.ok(row.ok);
-      const record = readRunRecord(store, row.value);
+      const done = await run(ground, { inner: twisted(asked.twists) });
+      assertSupported(done.outcome, ground);
+      const record = recordOf(done);
       assert.deepEqual(verifyRun(record), []);
       const replay = await replayRun(record, { run: scaffoldEngine }, new AbortController().signal);
       assert.equal('result' in replay ? replay.result : replay.reason, 'same');

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import type { JsonObject } from '#base/json.ts';
+import type { JsonObject } from '#public/talaria.ts';
 import { harbour, honest, requestOver, run, scripted } from '../../extensions/rlm/run/run-ground.ts';
 import { many } from '../../property-runs.ts';
 import { verifies } from '../../verifies.ts';

@@ -3,16 +3,16 @@ import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import fc from 'fast-check';
 import type { CallRecord } from '#extensions/rlm/call/call-record.ts';
-import { runEngine } from '#extensions/rlm/trace/engines/run-engine.ts';
-import { exportRun } from '#extensions/rlm/trace/export/export-run.ts';
-import { readExport } from '#extensions/rlm/trace/export/read-export.ts';
-import { replayRun } from '#extensions/rlm/trace/replay/replay-run.ts';
-import { type RunRecord, readRunRecord } from '#extensions/rlm/trace/run-record.ts';
-import { verifyRun } from '#extensions/rlm/trace/verify/verify-run.ts';
+import { runEngine } from '#extensions/rlm/engine.ts';
+import { exportRun, readExport } from '#extensions/rlm/trace/export-run.ts';
+import { replayRun } from '#extensions/rlm/trace/replay.ts';
+import type { RunRecord } from '#extensions/rlm/trace/run-record.ts';
+import { verifyRun } from '#extensions/rlm/trace/verify-run.ts';
 import {
   childReply,
   harbour,
   parentReply,
+  recordOf,
   requestOver,
   run,
   type Script,
@@ -48,14 +48,11 @@ const reply = fc.oneof(
   ),
 );
 
-async function recordOf(replies: readonly unknown[], max_in_flight: number): Promise<RunRecord> {
+async function recorded(replies: readonly unknown[], max_in_flight: number): Promise<RunRecord> {
   let at = 0;
   const script: Script = () => replies[at++ % Math.max(1, replies.length)] as ReturnType<Script>;
   const prepared = requestOver(harbour(4), { limits: { ...limits, max_in_flight } });
-  const { store } = await run(prepared, { inner: scripted(script) });
-  const found = store.find('run_test');
-  assert.ok(found.ok);
-  return readRunRecord(store, found.value);
+  return recordOf(await run(prepared, { inner: scripted(script) }));
 }
 
 const anyRun = { replies: fc.array(reply, { minLength: 1, maxLength: 8 }), window: fc.integer({ min: 1, max: 4 }) };
@@ -64,7 +61,7 @@ describe('trace: properties', () => {
   verifies('rlm:run:replay', 'replay equals run, and the run holds together, whatever was replied', () =>
     fc.assert(
       fc.asyncProperty(anyRun.replies, anyRun.window, async (replies, window) => {
-        const record = await recordOf(replies, window);
+        const record = await recorded(replies, window);
         assert.deepEqual(verifyRun(record), []);
         const exported = readExport(JSON.parse(exportRun(record)));
         assert.ok(exported.ok);
@@ -80,7 +77,7 @@ describe('trace: properties', () => {
   verifies('rlm:run:trace', 'a completion, a prompt or an event that was changed, or is gone, is found', () =>
     fc.assert(
       fc.asyncProperty(anyRun.replies, fc.nat(), fc.nat({ max: 4 }), async (replies, where, how) => {
-        const record = await recordOf(replies, 1);
+        const record = await recorded(replies, 1);
         assert.notDeepEqual(verifyRun(tampered(record, where, how)), []);
       }),
       { numRuns: 25 },

@@ -1,7 +1,5 @@
 /** The protocol tests and the homeserver contract on a real homeserver, which this file starts and ends. */
-import { devicesContract } from '../../contract/hive/hive-devices.contract.ts';
-import { homeserverContract } from '../../contract/hive/hive-homeserver.contract.ts';
-import { protocolSuite } from '../../contract/hive/hive-protocol.contract.ts';
+import { devicesContract, homeserverContract, protocolSuite } from '../../contract/hive/hive-homeserver.contract.ts';
 import { onSynapse } from '../../contract/hive/hive-synapse-server.ts';
 
 onSynapse('a real homeserver', (start) => {

@@ -1,8 +1,7 @@
 /** All rows of the peers seed on a real homeserver, both switches off and both on. */
-import { OFF, ON, rowsOn } from '../../contract/hive/agent/hive-stage.ts';
+import { OFF, ON, rowsOn } from '../../contract/hive/hive-stage.ts';
 import { onSynapse } from '../../contract/hive/hive-synapse-server.ts';
-import { allRows } from '../../contract/hive/rows/hive-rows.ts';
-import { rowsOfSentinels } from '../../contract/hive/rows/hive-rows-sentinels.ts';
+import { allRows, rowsOfSentinels } from '../../contract/hive/rows.contract.ts';
 
 onSynapse('peers on a real homeserver', (start) => {
   for (const mode of [OFF, ON]) allRows(rowsOn({ name: 'synapse', isFake: false, start }, mode));

@@ -6,7 +6,7 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { onnxEngineFolder } from '#core/model/onnx/onnx-engine.ts';
+import { onnxEngineFolder } from '#core/model/onnx.ts';
 
 export interface FoundOnnx {
   /** Folder of engines. */

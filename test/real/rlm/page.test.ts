@@ -6,11 +6,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { systemClock } from '#base/clock.ts';
-import type { CommandOutput } from '#core/agent/command-spec.ts';
-import { demoCommands } from '#extensions/rlm/commands/demo-command.ts';
-import type { RunPageInput } from '#extensions/rlm/page/page-input.ts';
+import { demoCommands } from '#extensions/rlm/commands.ts';
 import { renderRunPage } from '#extensions/rlm/page/render-run-page.ts';
+import type { RunRecord } from '#extensions/rlm/trace/run-record.ts';
+import type { CommandOutput } from '#public/talaria.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 import {
   type Browser,
@@ -21,6 +20,7 @@ import {
 } from '../../../scripts/screenshot/chromium.ts';
 import { sampleAsk } from '../../extensions/rlm/page/sample-ask.ts';
 import { FACTS, sampleCall, sampleChunk, sampleFact, samplePage } from '../../extensions/rlm/page/sample-run.ts';
+import { testGround } from '../../ground.ts';
 
 const program = findChromium();
 const skip = program === undefined ? 'skipped: chromium is not installed' : false;
@@ -30,7 +30,7 @@ const NARROW: View = { width: 400, height: 800 };
 const ATTACK =
   '</style></script><script>document.title = "attacked"</script><img src=x onerror="document.title=1"><iframe src=//x.example>';
 
-const SAMPLES: Readonly<Record<string, RunPageInput>> = {
+const SAMPLES: Readonly<Record<string, RunRecord>> = {
   run: samplePage({
     outcome: {
       gaps: [{ what: 'docs/more.md', why: 'no text' }],
@@ -81,7 +81,7 @@ const LEAST_CONTRAST = `(() => {
 })()`;
 
 /** As much as a page shows: 500 of 600 quotations, 400 of 1,000 calls. */
-function largeRun(): RunPageInput {
+function largeRun(): RunRecord {
   const text = Array.from({ length: 6_000 }, (_, at) => `Line ${at + 1} says that rule ${at + 1} holds.\n`).join('');
   const chunks = Array.from({ length: 100 }, (_, at) => sampleChunk('big.md', [at * 60 + 1, at * 60 + 60], text));
   const evidence = chunks.flatMap((chunk, at) =>
@@ -101,7 +101,7 @@ describe('the page of a run in a browser', { skip }, () => {
 
   async function show(t: TestContext, name: string, view: View): Promise<ShownPage> {
     const path = join(createTempHome(t).path, `${name}.html`);
-    writeFileSync(path, renderRunPage(SAMPLES[name] as RunPageInput));
+    writeFileSync(path, renderRunPage(SAMPLES[name] as RunRecord));
     return browser.open(pathToFileURL(path).href, view);
   }
 
@@ -125,13 +125,7 @@ describe('the page of a run in a browser', { skip }, () => {
 
   test('the pages that the demo leaves', async (t) => {
     const { path } = createTempHome(t);
-    const [demo] = demoCommands({
-      clock: systemClock,
-      places: { home: join(path, 'never'), userHome: path },
-      variables: {},
-      program: [],
-      open: () => Promise.reject(new Error('the demo composes no agent')),
-    });
+    const [demo] = demoCommands(testGround({ places: { home: join(path, 'never'), userHome: path } }));
     const run = demo?.run as unknown as (input: object, context: object) => AsyncIterable<CommandOutput>;
     const told = await Array.fromAsync(
       run({ keep: join(path, 'kept') }, { cwd: path, signal: new AbortController().signal }),
@@ -163,41 +157,25 @@ describe('the page of a run in a browser', { skip }, () => {
     assert.match(page.complaints.join(''), /Content Security Policy/);
   });
 
-  test('a handle lights up its words beside the claim, which stays where it is', async (t) => {
-    const page = await show(t, 'run', { width: 1_400, height: 400 });
-    const seen = `(() => {
-      const mark = document.querySelector('mark.e3');
-      const { top, bottom } = mark.getBoundingClientRect();
-      return { colour: getComputedStyle(mark).backgroundColor, isSeen: top >= 0 && bottom <= innerHeight, scrolled: scrollY };
-    })()`;
-    await page.evaluate(`scrollTo({ top: 150, behavior: 'instant' })`);
-    const before = (await page.evaluate(seen)) as { colour: string; isSeen: boolean };
-    assert.equal(before.isSeen, false, 'it is further down in the pane');
-    const after = (await page.evaluate(
-      `document.querySelector('#claim-2 a').click(), new Promise((done) => setTimeout(() => done(${seen}), 600))`,
-    )) as {
-      colour: string;
-      isSeen: boolean;
-      scrolled: number;
-    };
-    assert.notEqual(after.colour, before.colour);
-    assert.equal(after.isSeen, true);
-    assert.equal(after.scrolled, 150);
-    const other = await page.evaluate(`getComputedStyle(document.querySelector('mark.e1')).backgroundColor`);
-    assert.equal(other, before.colour, 'others stay as they were');
-  });
-
-  test('on a narrow screen a handle leads down to its words, and its back link up to the claim', async (t) => {
-    const page = await show(t, 'run', NARROW);
-    const seen = (what: string) => `(() => {
-      const { top, bottom } = document.querySelector(${JSON.stringify(what)}).getBoundingClientRect();
-      return top >= 0 && bottom <= innerHeight;
-    })()`;
-    const follow = (link: string, to: string) =>
-      page.evaluate(`document.documentElement.style.scrollBehavior = 'auto', document.querySelector(${JSON.stringify(link)}).click(),
-        new Promise((done) => setTimeout(() => done(${seen(to)}), 200))`);
-    assert.equal(await follow('#claim-2 a', 'mark.e3'), true);
-    assert.equal(await follow('.refs a[href="#claim-2"]', '#claim-2'), true);
+  test('a handle leads to its words, which light up, and back to the claim', async (t) => {
+    for (const view of [{ width: 1_400, height: 400 }, NARROW]) {
+      const page = await show(t, 'run', view);
+      const seen = (what: string) => `(() => {
+        const { top, bottom } = document.querySelector(${JSON.stringify(what)}).getBoundingClientRect();
+        return top >= 0 && bottom <= innerHeight;
+      })()`;
+      const follow = (link: string, to: string) =>
+        page.evaluate(`document.querySelector(${JSON.stringify(link)}).click(),
+          new Promise((done) => setTimeout(() => done(${seen(to)}), 200))`);
+      const colour = (of: string) =>
+        page.evaluate(`getComputedStyle(document.querySelector('${of} mark')).backgroundColor`);
+      const before = await colour('#e3');
+      assert.equal(await page.evaluate(seen('#e3 mark')), false, 'it is further down');
+      assert.equal(await follow('#claim-2 a', '#e3 mark'), true);
+      assert.notEqual(await colour('#e3'), before);
+      assert.equal(await colour('#e1'), before, 'others stay as they were');
+      assert.equal(await follow('#e3 a[href="#claim-2"]', '#claim-2'), true);
+    }
   });
 
   test('a large run: its page opens, and a handle is lit at once', async (t) => {
@@ -207,7 +185,7 @@ describe('the page of a run in a browser', { skip }, () => {
     const [ms, colour] = (await page.evaluate(`(() => {
       const from = performance.now();
       document.querySelector('#claim-400 a').click();
-      const mark = document.querySelector('mark.e400');
+      const mark = document.querySelector('#e400 mark');
       const colour = getComputedStyle(mark).backgroundColor;
       mark.getBoundingClientRect();
       return [performance.now() - from, colour];

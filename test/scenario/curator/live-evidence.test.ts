@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext } from 'node:test';
-import type { Approver } from '#core/agent/approver.ts';
+import type { Approver } from '#public/talaria.ts';
 import { createScriptedModel, type ScriptedCall, type ScriptedStep } from '#testing/scripted-model.ts';
 import { createStage, openConversation, play, type Stage } from '../../surfaces/app/app-fixture.ts';
 import { verifies } from '../../verifies.ts';
@@ -43,7 +43,7 @@ async function played(
   for (const { text } of turns) ends.push((await play(conversation, text)).end.outcome);
   await conversation.close();
   const rows = (table: string) =>
-    app
+    app.doors
       .evidence()
       .all<Row>(`SELECT * FROM ${table} ORDER BY id`)
       .map((row) => ({ ...row }));

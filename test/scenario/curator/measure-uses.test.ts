@@ -42,7 +42,7 @@ async function stageWithSkill(t: TestContext): Promise<Stage> {
   writeFileSync(join(stage.cwd, 'site.txt'), 'here');
   stage.temp.write('home/config.yaml', 'learning:\n  enabled: false\n');
   const app = await stage.open();
-  assert.ok((await app.skills.door.write({ ...MAKING, change: { action: 'create', content: TEXT } })).ok);
+  assert.ok((await app.doors.door.write({ ...MAKING, change: { action: 'create', content: TEXT } })).ok);
   await app.shutdown();
   return stage;
 }
@@ -58,8 +58,8 @@ async function playUses(
   const app = await stage.open({ extra: { client } });
   const path = join(stage.root, 'skills/deploy/SKILL.md');
   const content = edit?.(readFileSync(path, 'utf8'));
-  if (content) assert.ok((await app.skills.door.write({ ...MAKING, change: { action: 'edit', content } })).ok);
-  await app.skills.library.refresh();
+  if (content) assert.ok((await app.doors.door.write({ ...MAKING, change: { action: 'edit', content } })).ok);
+  await app.doors.skills.refresh();
   const conversation = await openConversation(app);
   for (const command of commands) await play(conversation, `put it online by ${command}`);
   await app.shutdown();

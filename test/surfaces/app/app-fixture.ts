@@ -3,15 +3,15 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { absentAsker, denyingApprover } from '#core/agent/approver.ts';
-import type { CommandOutput } from '#core/agent/command-spec.ts';
+import type { AnyCommand, CommandContext } from '#core/agent/command-spec.ts';
 import type { Conversation } from '#core/agent/conversation.ts';
-import type { TurnEvent } from '#core/agent/turn-event.ts';
+import type { CommandOutput, TurnEvent } from '#public/talaria.ts';
 import type { App, AppOptions } from '#surfaces/app/app.ts';
-import { extensionCommands, shellCommands } from '#surfaces/app/commands/shell-commands.ts';
-import { composeApp } from '#surfaces/app/compose.ts';
+import { roomCommands, shellCommands } from '#surfaces/app/commands/shell-commands.ts';
 import type { Environment } from '#surfaces/app/environment.ts';
-import { createPlainWalls } from '#testing/plain-walls.ts';
+import { composeApp } from '#surfaces/app/house.ts';
 import { createTempHome, type TempHome } from '#testing/temp-home.ts';
+import { createPlainWalls } from '../../doubles/plain-walls.ts';
 
 export interface Stage {
   readonly temp: TempHome;
@@ -102,15 +102,23 @@ export async function runCommand(
     },
   };
   const own = shellCommands(options).find((candidate) => candidate.name === name);
-  const command = own ?? (await extensionCommands(options)).find((candidate) => candidate.name === name);
+  const command = own ?? (await roomCommands(options)).find((candidate) => candidate.name === name);
   if (!command) throw new Error(`no command ${name}`);
-  const outputs: CommandOutput[] = [];
   try {
-    const context = { cwd: stage.cwd, signal: new AbortController().signal, ...(ask ? { ask } : {}) };
-    for await (const output of command.run(command.input.parse(input) as never, context)) outputs.push(output);
+    return await runSpec(command, input, { cwd: stage.cwd, ...(ask ? { ask } : {}) });
   } finally {
     await (await app)?.shutdown();
   }
+}
+
+/** One command with its own surroundings. */
+export async function runSpec(
+  command: AnyCommand,
+  input: unknown,
+  place: Pick<CommandContext, 'cwd' | 'ask'>,
+): Promise<RanCommand> {
+  const context = { ...place, signal: new AbortController().signal };
+  const outputs = await Array.fromAsync(command.run(command.input.parse(input) as never, context));
   const failure = outputs.find((output) => output.type === 'failure');
   const data = outputs.find((output) => output.type === 'data');
   return { outputs, text: outputs.flatMap(linesOf).join('\n'), failure, data: data?.value };

@@ -36,7 +36,7 @@ describe('bad files', () => {
       database.close();
       const app = await stage.open({ extra: { client: createScriptedModel([]) } });
       assert.ok(app.notices.some((text) => text.includes('newer version')));
-      assert.equal((await app.store.list()).length, 1);
+      assert.equal((await app.doors.sessions.list()).length, 1);
       await assert.rejects(openConversation(app));
     },
   );
@@ -55,7 +55,7 @@ describe('bad files', () => {
       const { end } = await play(conversation, 'hello');
       await release;
       assert.equal(end.outcome, 'done');
-      assert.equal((await app.store.messages(conversation.session.id)).length, 2);
+      assert.equal((await app.doors.sessions.messages(conversation.session.id)).length, 2);
     },
   );
 
@@ -67,12 +67,12 @@ describe('bad files', () => {
       const app = await stage.open({ extra: { client: createScriptedModel(['one', 'x'.repeat(3_000_000)]) } });
       const conversation = await openConversation(app);
       await play(conversation, 'hello');
-      app.store.database.exec('PRAGMA max_page_count = 1');
+      app.doors.sessions.database.exec('PRAGMA max_page_count = 1');
       const { end } = await play(conversation, 'a long one please');
       assert.equal(end.outcome, 'failed');
       assert.equal(end.error?.code, 'disk-full');
       assert.ok(end.error?.fix);
-      const kept = await app.store.messages(conversation.session.id);
+      const kept = await app.doors.sessions.messages(conversation.session.id);
       assert.ok(kept.length >= 2);
     },
   );

@@ -5,10 +5,9 @@ import { describe, test } from 'node:test';
 import { z } from 'zod';
 import { systemClock } from '#base/clock.ts';
 import { absentAsker, denyingApprover } from '#core/agent/approver.ts';
-import type { Extension, ExtensionHost } from '#core/agent/extension-host.ts';
 import { type AnyTool, defineTool } from '#core/agent/tool.ts';
-import type { TurnEvent } from '#core/agent/turn-event.ts';
-import { TOOLSETS } from '#core/tools/registry/toolsets.ts';
+import { TOOLSETS } from '#core/tools/tool-registry.ts';
+import type { Ground, Room, TurnEvent } from '#public/talaria.ts';
 import { findHome } from '#surfaces/app/home/home.ts';
 import { createScriptedModel } from '#testing/scripted-model.ts';
 import { startScriptedServer } from '#testing/scripted-server.ts';
@@ -125,7 +124,7 @@ describe('a composed agent', () => {
       assert.equal((await play(conversation, 'first')).end.model, 'openai/a');
       assert.ok((await app.switchModel('openai/b')).ok);
       assert.equal((await play(conversation, 'second')).end.model, 'openai/b');
-      assert.equal((await app.store.messages(conversation.session.id)).length, 4);
+      assert.equal((await app.doors.sessions.messages(conversation.session.id)).length, 4);
     },
   );
 
@@ -392,7 +391,7 @@ describe('the end of a composed agent', () => {
       const end = events.at(-1);
       assert.equal(end?.type === 'turn-end' && end.outcome, 'aborted');
       const again = await stage.open();
-      const messages = await again.store.messages(conversation.session.id);
+      const messages = await again.doors.sessions.messages(conversation.session.id);
       assert.equal(messages[0]?.message.role, 'user');
     },
   );
@@ -414,20 +413,17 @@ describe('the end of a composed agent', () => {
 });
 
 describe('composing that fails', () => {
-  test('closes what was opened: an extension that cannot start ends the others, and the home can be opened again', async (t) => {
+  test('closes what was opened: a room that cannot start ends the others, and the home can be opened again', async (t) => {
     const stage = createStage(t);
     const ended: string[] = [];
-    const sound: Extension = {
-      name: 'sound',
-      activate: (host) => host.onShutdown(async () => void ended.push('sound')),
-    };
-    const broken: Extension = {
+    const sound: Room = { name: 'sound', open: () => ({ close: () => void ended.push('sound') }) };
+    const broken: Room = {
       name: 'broken',
-      activate: () => {
+      open: () => {
         throw new Error('cannot start');
       },
     };
-    await assert.rejects(stage.open({ model: 'reflex', extra: { extensions: [sound, broken] } }), /cannot start/);
+    await assert.rejects(stage.open({ model: 'reflex', extra: { rooms: [sound, broken] } }), /cannot start/);
     assert.deepEqual(ended, ['sound']);
     await play(await openConversation(await stage.open({ model: 'reflex' })), 'hello');
   });
@@ -439,23 +435,23 @@ describe('an extension in a composed agent', () => {
     'its tool is shown, its command listed, its turn runs with its tools alone',
     async (t) => {
       const stage = createStage(t);
-      const kept: ExtensionHost[] = [];
-      const extension: Extension = {
+      const kept: Ground[] = [];
+      const room: Room = {
         name: 'sample',
-        activate: (host) => {
-          kept.push(host);
-          host.addTool(echo);
+        open: (ground) => {
+          kept.push(ground);
+          return { tools: [echo] };
         },
       };
       const client = createScriptedModel([call('from the extension'), 'done', call('in a chat'), 'done'], {
         context: t,
       });
-      const app = await stage.open({ toolsets: ['default', 'test'], extra: { client, extensions: [extension] } });
+      const app = await stage.open({ toolsets: ['default', 'test'], extra: { client, rooms: [room] } });
       assert.ok(app.tools().tools.some((tool) => tool.name === 'echo'));
-      const [host] = kept;
-      assert.ok(host);
+      const mind = await kept[0]?.open();
+      assert.ok(mind);
       const request = { text: 'go', purpose: 'answer', tier: 'T2', tools: ['echo'], maxSteps: 5 } as const;
-      const events = await Array.fromAsync(host.runTurn(request, new AbortController().signal));
+      const events = await Array.fromAsync(mind.runTurn(request, new AbortController().signal));
       assert.equal(events.at(-1)?.type, 'turn-end');
       assert.deepEqual(
         client.requests[0]?.tools.map((tool) => tool.name),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { withFix } from '#surfaces/app/with-fix.ts';
+import { withFix } from '#surfaces/app/wording.ts';
 
 test('what went wrong and what to do stay two sentences', () => {
   assert.equal(withFix('x is no usable base URL', 'Give a base URL.'), 'x is no usable base URL. Give a base URL.');

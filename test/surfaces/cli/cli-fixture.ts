@@ -1,8 +1,7 @@
 /** A composed agent in a throw-away home that talks to a scripted provider over HTTP. */
 import type { TestContext } from 'node:test';
 import type { App, AppOptions } from '#surfaces/app/app.ts';
-import { type ScriptedServer, startScriptedServer } from '#testing/scripted-server.ts';
-import type { ServerStep } from '#testing/server/server-step.ts';
+import { type ScriptedServer, type ServerStep, startScriptedServer } from '#testing/scripted-server.ts';
 import { createStage, type Stage } from '../app/app-fixture.ts';
 
 export interface Served {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
-import { askRepair } from '#surfaces/cli/repair-question.ts';
+import { askRepair } from '#surfaces/cli/ask-at-shell.ts';
 import { createScriptedModel } from '#testing/scripted-model.ts';
 import { verifies } from '../../verifies.ts';
 import { createStage, openConversation, play } from '../app/app-fixture.ts';
@@ -33,7 +33,7 @@ describe('the question of a damaged state.db', () => {
     assert.match(written.err, /2 messages were saved/);
     assert.equal(written.out, '');
     const app = await stage.open();
-    assert.equal((await app.store.list()).length, 1);
+    assert.equal((await app.doors.sessions.list()).length, 1);
   });
 
   test('one that is gone has nothing to be saved from', async (t) => {
@@ -42,7 +42,7 @@ describe('the question of a damaged state.db', () => {
     const error = await stage.open().catch((thrown: unknown) => thrown);
     assert.equal(await askRepair(error, { ...place, ask: async () => '1' }), true);
     assert.match(written.err, /it is gone.*\n {2}1 {2}bring a copy back: .*\n {2}2 {2}start/s);
-    assert.equal((await (await stage.open()).store.list()).length, 1);
+    assert.equal((await (await stage.open()).doors.sessions.list()).length, 1);
   });
 
   test('nothing is done without an answer, for another answer, or for another error', async (t) => {

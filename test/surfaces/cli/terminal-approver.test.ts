@@ -2,8 +2,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ApprovalDecision } from '#core/agent/approver.ts';
-import { type Ask, QuestionQueue, UNREAD_MS } from '#surfaces/cli/questions.ts';
-import { createTerminalApprover, createTerminalAsker } from '#surfaces/cli/terminal-approver.ts';
+import {
+  type Ask,
+  createTerminalApprover,
+  createTerminalAsker,
+  QuestionQueue,
+  UNREAD_MS,
+} from '#surfaces/cli/questions.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
 import { approverContract, SAMPLE_REQUEST } from '../../contract/approver.contract.ts';
 import { verifies } from '../../verifies.ts';

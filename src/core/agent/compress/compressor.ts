@@ -5,17 +5,21 @@ import type { Clock } from '#base/clock.ts';
 import { TalariaError } from '#base/errors.ts';
 import type { UserMessage } from '#core/model/message.ts';
 import type { ModelClient } from '#core/model/model-client.ts';
-import { countTurns } from '../count-turns.ts';
+import {
+  type CompressionBudget,
+  compressionBudget,
+  countTurns,
+  DEFAULT_THRESHOLD,
+  type LiveContext,
+  redactMessage,
+} from '../history.ts';
 import type { Hooks, SessionInfo } from '../hooks.ts';
-import { redactMessage } from '../redact-message.ts';
 import type { FrozenPrompt, SessionStore } from '../session-store.ts';
-import { createHookRunner } from '../turn/hook-runner.ts';
+import { createHookRunner, createSpanRecorder, type SpanRecorder } from '../turn/hook-runner.ts';
 import type { Room, RoomPoint } from '../turn/run-turn.ts';
-import { createSpanRecorder, type SpanRecorder } from '../turn/span-recorder.ts';
 import type { TurnEvent } from '../turn-event.ts';
-import { type CompressionBudget, compressionBudget, DEFAULT_THRESHOLD, isSurelyRoom } from './compression-budget.ts';
-import type { LiveContext } from './live-context.ts';
-import type { CompressionPlan } from './plan-compression.ts';
+import { type CompressionPlan, canSave, planCompression, savedShare, summarise } from './plan-compression.ts';
+import { writeSummary } from './write-summary.ts';
 
 export interface CompressionSettings {
   /** Default true. By hand a conversation can be compressed in any case. */
@@ -53,8 +57,6 @@ export class Compressor {
   readonly #parts: CompressorParts;
   #useless = 0;
   #retryFrom = 0;
-  /** Sizes at which a model said that it is full, by its id: its window is no larger, whatever its traits say. */
-  readonly #fullAt = new Map<string, number>();
 
   constructor(parts: CompressorParts) {
     this.#parts = parts;
@@ -62,11 +64,9 @@ export class Compressor {
 
   /** @param incoming tokens that are about to be added */
   async *makeRoom(at: RoomPoint, incoming: number, signal: AbortSignal): AsyncGenerator<TurnEvent, Room | undefined> {
-    const { context, settings } = this.#parts;
-    if (settings.enabled === false) return undefined;
-    if (at !== 'full' && this.#isSurelyRoom(incoming)) return undefined;
+    const { context, model } = this.#parts;
     const size = context.tokens + incoming;
-    if (at === 'full') this.#fullAt.set(this.#parts.model().id, size);
+    if (at === 'full') context.noteFull(model(), size);
     const budget = this.#budget();
     const over = size >= budget.hard || at === 'full';
     if (!over && (at !== 'turn' || size < budget.soft || !this.#isWorthTrying(size))) return undefined;
@@ -84,38 +84,18 @@ export class Compressor {
       yield { type: 'notice', text: 'nothing to compress: what is between the first and the latest messages is small' };
   }
 
-  /** Without reckoning any text: most turns end here. */
-  #isSurelyRoom(incoming: number): boolean {
-    const { context, settings } = this.#parts;
-    const threshold = settings.threshold ?? DEFAULT_THRESHOLD;
-    return isSurelyRoom(context.mostTokens + incoming, { contextWindow: this.#reach(), threshold });
-  }
-
   #isWorthTrying(size: number): boolean {
     return this.#useless < USELESS_LIMIT && size >= this.#retryFrom;
   }
 
   #budget(): CompressionBudget {
-    const { context, settings } = this.#parts;
+    const { context, settings, model } = this.#parts;
     const threshold = settings.threshold ?? DEFAULT_THRESHOLD;
-    return compressionBudget({ contextWindow: this.#reach(), promptTokens: context.promptTokens, threshold });
-  }
-
-  /** The window in tokens as we estimate them. */
-  #reach(): number {
-    const { id, traits } = this.#parts.model();
-    const full = this.#fullAt.get(id) ?? Number.POSITIVE_INFINITY;
-    return Math.min(Math.floor(traits.contextWindow / this.#parts.context.factor(id)), full);
-  }
-
-  #window(): number {
-    const { id, traits } = this.#parts.model();
-    return Math.min(traits.contextWindow, this.#fullAt.get(id) ?? Number.POSITIVE_INFINITY);
+    return compressionBudget({ contextWindow: context.reach(model()), promptTokens: context.promptTokens, threshold });
   }
 
   async *#compress(scope: AttemptScope, signal: AbortSignal): AsyncGenerator<TurnEvent, Attempt> {
     const { context, session, store } = this.#parts;
-    const { planCompression, canSave } = await planning();
     const plan = planCompression(session.sessionId, context.stored, scope.budget);
     if (!plan || !canSave(plan, scope.size, LEAST_SAVED)) return yield* this.#noteUseless();
     const spans = this.#spans();
@@ -131,11 +111,11 @@ export class Compressor {
     scope: AttemptScope & { readonly spans: SpanRecorder },
     signal: AbortSignal,
   ): AsyncGenerator<TurnEvent, Attempt> {
-    const { savedShare } = await planning();
     yield* this.#tellHooks(scope.spans, signal);
     const message = yield* this.#summary(plan, scope, signal);
     if (!message) {
-      this.#retryFrom = scope.size + this.#reach() * GROWTH_BEFORE_RETRY;
+      const { context, model } = this.#parts;
+      this.#retryFrom = scope.size + context.reach(model()) * GROWTH_BEFORE_RETRY;
       return 'failed';
     }
     if (savedShare(plan, message, scope.size) < LEAST_SAVED) return yield* this.#noteUseless();
@@ -169,13 +149,11 @@ export class Compressor {
     signal: AbortSignal,
   ): AsyncGenerator<TurnEvent, UserMessage | undefined> {
     const { settings, model, machine } = this.#parts;
-    const { summarise } = await planning();
     const client = settings.summariser?.() ?? model();
     if (client.tier === 'T0') {
       yield { type: 'notice', text: 'no model is there to word the summary: quotations and exact values stand in' };
       return summarise(plan);
     }
-    const { writeSummary } = await import('./write-summary.ts');
     const written = await writeSummary(plan, { client, clock: machine.clock, spans: scope.spans }, signal);
     if (written.ok) return summarise(plan, written.value);
     if (!scope.pressing) {
@@ -187,9 +165,9 @@ export class Compressor {
   }
 
   async *#commit(plan: CompressionPlan, message: UserMessage, spans: SpanRecorder): AsyncGenerator<TurnEvent, void> {
-    const { store, session, context, machine, buildPrompt } = this.#parts;
+    const { store, session, context, machine, model, buildPrompt } = this.#parts;
     const before = context.tokens;
-    const prompt = buildPrompt(this.#window());
+    const prompt = buildPrompt(context.window(model()));
     const replacement = [redactMessage(message, machine.place.redact)];
     const [inserted] = await Promise.all([
       store.compact(session.sessionId, { ids: plan.ids, replacement, prompt }),
@@ -222,9 +200,6 @@ export class Compressor {
     return createSpanRecorder({ sessionId: session.sessionId, turn, clock: machine.clock });
   }
 }
-
-/** Loaded with the first attempt. */
-const planning = () => import('./plan-compression.ts');
 
 interface AttemptScope {
   readonly size: number;

@@ -1,19 +1,22 @@
 // Owns running the calls of one assistant message: validate, permit, run, cap, record. Read-only neighbours run at the same time.
 // Knows no tool and no surface. Invariant: every call gets exactly one result, in the order of the calls, whatever fails.
+
+import { join } from 'node:path';
 import { throwIfAborted } from '#base/abort.ts';
-import { createAsyncQueue } from '#base/async-queue.ts';
+import { atomicWrite } from '#base/atomic-write.ts';
 import type { Clock } from '#base/clock.ts';
-import { errorText } from '#base/errors.ts';
+import { errorText, TalariaError } from '#base/errors.ts';
+import { createAsyncQueue } from '#base/fabric.ts';
+import { SPILL_FOLDER_BYTES, spillRoom } from '#base/process/spill-file.ts';
 import type { Refusal } from '#base/result.ts';
+import { headTail } from '#base/text.ts';
 import type { Message, Observation, ToolCallPart, ToolResultPart } from '#core/model/message.ts';
 import type { Asker } from '../approver.ts';
 import type { TurnInfo } from '../hooks.ts';
 import type { FileKeeper, ToolContext, ToolOutput } from '../tool.ts';
 import type { TurnEvent } from '../turn-event.ts';
-import { type CappedOutput, capOutput, type OutputCap, previewOf, RESULT_LIMIT, type Whole } from './cap-output.ts';
-import type { HookRunner } from './hook-runner.ts';
+import type { HookRunner, SpanRecorder } from './hook-runner.ts';
 import { askOwner, checkCall, type Permitted, permitCall, type ToolAccess } from './permit-call.ts';
-import type { SpanRecorder } from './span-recorder.ts';
 
 /** Where and how tools run in one session; the same for all its turns. */
 export interface ToolPlace {
@@ -87,7 +90,7 @@ async function runCall(run: ToolRun, call: ToolCallPart, scope: CallScope): Prom
   const { clock } = run.place;
   const from = clock.monotonic();
   const span = run.spans.start('tool', call.name);
-  const checked = checkedCall(run, call);
+  const checked = await checkedCall(run, call);
   const summary = run.place.redact(checked.ok ? summaryOf(call, checked) : call.name);
   scope.emit({ type: 'tool-start', callId: call.callId, name: call.name, arguments: call.arguments, summary });
   const draft = await outcomeOf(run, call, checked, scope);
@@ -99,7 +102,7 @@ async function runCall(run: ToolRun, call: ToolCallPart, scope: CallScope): Prom
 
 type CheckedCall = Permitted | Refusal<string>;
 
-function checkedCall({ access, refuse }: ToolRun, call: ToolCallPart): CheckedCall {
+async function checkedCall({ access, refuse }: ToolRun, call: ToolCallPart): Promise<CheckedCall> {
   const refused = refuse?.(call);
   return refused ? { ok: false, ...refused } : checkCall(call, access);
 }
@@ -234,4 +237,56 @@ function summaryOf(call: ToolCallPart, permitted: Permitted): string {
   if (own !== undefined) return own;
   const first = Object.values(call.arguments).find((value) => typeof value === 'string');
   return first === undefined ? call.name : `${call.name} ${String(first).slice(0, 120)}`;
+}
+
+/** Characters of one result that a model sees at most. */
+const RESULT_LIMIT = 50_000;
+const PREVIEW = 1_500;
+/** Share of a context window, in characters, that one result may show. */
+const WINDOW_SHARE = 0.6;
+
+/** Characters that one result may show to a model with a window of so many tokens. */
+export function resultLimitFor(contextWindow: number): number {
+  return Math.min(RESULT_LIMIT, Math.max(2_000, Math.floor(contextWindow * WINDOW_SHARE)));
+}
+
+interface OutputCap {
+  /** Characters this result may show. */
+  readonly limit: number;
+  readonly spillFolder: string;
+  /** Call ids are unique in a session only. */
+  readonly sessionId: string;
+  readonly callId: string;
+}
+
+interface CappedOutput {
+  readonly text: string;
+  readonly spill?: string;
+}
+
+export function capOutput(text: string, cap: OutputCap): CappedOutput {
+  if (text.length <= cap.limit) return { text };
+  const folder = join(cap.spillFolder, cap.sessionId);
+  const spill = join(folder, `${cap.callId.replace(/[^\w-]/g, '_')}.txt`);
+  if (Buffer.byteLength(text) > spillRoom(folder))
+    throw new TalariaError(SPENT, { code: 'spill-full', fix: 'Start a new session.' });
+  atomicWrite(spill, text);
+  return { text: previewOf(text, cap.limit, { file: spill, size: `${text.length} characters` }), spill };
+}
+
+const SPENT = `the saved outputs of a session may take ${SPILL_FOLDER_BYTES / 1024 ** 2} MB`;
+
+interface Whole {
+  readonly file: string;
+  readonly size: string;
+  /** Set when the file has no more than the start. */
+  readonly savedBytes?: number | undefined;
+}
+
+/** A preview for output that is already in a file. */
+function previewOf(text: string, limit: number, { file, size, savedBytes }: Whole): string {
+  const room = Math.max(200, Math.min(PREVIEW * 2, limit));
+  const shown = headTail(text, Math.ceil(room / 2), Math.floor(room / 2));
+  const what = savedBytes === undefined ? 'whole output' : `the first ${savedBytes} bytes, since ${SPENT}`;
+  return `${shown}\n[${size} in all; ${what}: ${file} (read_file with offset, or search_files)]`;
 }

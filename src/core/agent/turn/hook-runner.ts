@@ -3,10 +3,11 @@
 import { deadline, raceAbort } from '#base/abort.ts';
 import type { Clock } from '#base/clock.ts';
 import { errorText, TalariaError } from '#base/errors.ts';
+import { newId } from '#base/ids.ts';
 import type { Message, TextPart, ToolCallPart, ToolResultPart } from '#core/model/message.ts';
 import type { Hooks, SessionInfo, ToolVerdict, TurnInfo } from '../hooks.ts';
+import type { Span, SpanKind } from '../session-store.ts';
 import type { TurnEvent, TurnOutcome } from '../turn-event.ts';
-import type { SpanRecorder } from './span-recorder.ts';
 
 const HOOK_LIMIT_MS = 10_000;
 /** A flush asks a model before messages go. */
@@ -106,4 +107,57 @@ function strictest(verdicts: readonly ToolVerdict[]): ToolVerdict {
     verdicts.find((verdict) => verdict.decision === 'refuse') ??
     verdicts.find((verdict) => verdict.decision === 'ask') ?? { decision: 'allow' }
   );
+}
+
+export type SpanFacts = Pick<Span, 'detail' | 'purpose' | 'tier' | 'usage' | 'cost'>;
+
+export interface OpenSpan {
+  readonly id: string;
+  end(status: Span['status'], facts?: SpanFacts): void;
+}
+
+export interface SpanRecorder {
+  /** A step belongs to its turn; tools, hooks, retries and fallbacks to the step under way. */
+  start(kind: SpanKind, name: string): OpenSpan;
+  /** Spans ended since the last call; the caller stores them with its next durable write. */
+  take(): readonly Span[];
+}
+
+export interface SpanPlace {
+  readonly sessionId: string;
+  readonly turn: number;
+  readonly clock: Clock;
+}
+
+export function createSpanRecorder({ sessionId, turn, clock }: SpanPlace): SpanRecorder {
+  let ended: Span[] = [];
+  let turnId: string | undefined;
+  let stepId: string | undefined;
+  const parentOf = (kind: SpanKind) => (kind === 'turn' ? undefined : kind === 'step' ? turnId : (stepId ?? turnId));
+  return {
+    start(kind, name) {
+      const id = newId('span');
+      const parentId = parentOf(kind);
+      if (kind === 'turn') turnId = id;
+      if (kind === 'step') stepId = id;
+      const startedAt = clock.now();
+      const from = clock.monotonic();
+      let open = true;
+      return {
+        id,
+        end(status, facts = {}) {
+          if (!open) return;
+          open = false;
+          const ms = clock.monotonic() - from;
+          const base = { id, sessionId, turn, kind, name, startedAt, ms, status };
+          ended.push({ ...base, ...(parentId === undefined ? {} : { parentId }), ...facts });
+        },
+      };
+    },
+    take() {
+      const spans = ended;
+      ended = [];
+      return spans;
+    },
+  };
 }

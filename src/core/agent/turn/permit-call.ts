@@ -43,8 +43,8 @@ export interface Permitted {
   readonly input: never;
 }
 
-/** Finds the tool and validates the arguments (the border: inside, input is true). */
-export function checkCall(call: ToolCallPart, access: ToolAccess): Permitted | Refusal<PermitRefusal> {
+/** Finds the tool, validates the arguments (the border: inside, input is true), and loads its work. */
+export async function checkCall(call: ToolCallPart, access: ToolAccess): Promise<Permitted | Refusal<PermitRefusal>> {
   const tool = access.tools.get(call.name);
   if (!access.shown.has(call.name)) return refuse('unknown-tool', unknownTool(call.name, access));
   if (!tool) return refuse('unknown-tool', `The tool ${call.name} is not available in this session any more.`);
@@ -63,11 +63,19 @@ export function checkCall(call: ToolCallPart, access: ToolAccess): Permitted | R
     );
   }
   const parsed = tool.input.safeParse(call.arguments);
-  if (parsed.success) return { ok: true, tool, input: parsed.data as never };
+  if (parsed.success) return loaded(tool, parsed.data as never);
   const issues = parsed.error.issues
     .slice(0, 5)
     .map((issue) => `${issue.path.join('.') || 'arguments'}: ${issueText(issue)}`);
   return refuse('invalid-arguments', `Invalid arguments for ${call.name}: ${issues.join('; ')}`);
+}
+
+async function loaded(tool: AnyTool, input: never): Promise<Permitted | Refusal<PermitRefusal>> {
+  try {
+    return { ok: true, tool: (await tool.load?.()) ?? tool, input };
+  } catch (error) {
+    return refuse('unknown-tool', `The tool ${tool.name} cannot be loaded: ${errorText(error)}`);
+  }
 }
 
 function unknownTool(name: string, access: ToolAccess): string {

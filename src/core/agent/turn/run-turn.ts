@@ -21,11 +21,17 @@ import type { Hooks, TurnInfo } from '../hooks.ts';
 import type { FrozenPrompt, Span, StoredMessage } from '../session-store.ts';
 import type { TurnError, TurnEvent, TurnOutcome } from '../turn-event.ts';
 import { executeTools, type ToolPlace, type ToolRun } from './execute-tools.ts';
-import { createHookRunner, type HookRunner } from './hook-runner.ts';
+import { createHookRunner, createSpanRecorder, type HookRunner, type SpanRecorder } from './hook-runner.ts';
 import type { ToolAccess } from './permit-call.ts';
-import { type PartialStep, runStep, type StepResult } from './run-step.ts';
-import { createSpanRecorder, type SpanRecorder } from './span-recorder.ts';
-import { type FinishedCall, firstReason, type StopCondition, type StopReason } from './stop-conditions.ts';
+import {
+  type FinishedCall,
+  firstReason,
+  type PartialStep,
+  runStep,
+  type StepResult,
+  type StopCondition,
+  type StopReason,
+} from './run-step.ts';
 
 /** What the turn works on. */
 export interface TurnMaterial {

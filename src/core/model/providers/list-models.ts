@@ -1,14 +1,12 @@
 // Owns asking an endpoint which models it has. Knows the places where the servers say how large a window is.
 // Invariant: bounded by a time-out; every failure is a ModelError, also when something else than a listing answers.
-import { raceAbort, throwIfAborted } from '#base/abort.ts';
+import { throwIfAborted } from '#base/abort.ts';
 import { type Clock, systemClock } from '#base/clock.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '#base/json.ts';
 import { ModelError } from '../model-client.ts';
-import { ENDPOINT_BOUNDS, overBound } from './endpoint-bounds.ts';
-import { saidBy } from './failure/model-failure.ts';
-import { networkFailure } from './failure/network-failure.ts';
-import { openExchange } from './guarded-fetch.ts';
-import { type Endpoint, shownUrl } from './provider-options.ts';
+import { askJson } from './http-request.ts';
+import { saidBy } from './model-failure.ts';
+import { ENDPOINT_BOUNDS, type Endpoint, overBound, shownUrl } from './provider-options.ts';
 
 export interface ListModelsOptions {
   /** For the whole listing, ms; default 10 000. */
@@ -32,38 +30,9 @@ export async function listModels(
   const signal = options.signal ?? new AbortController().signal;
   throwIfAborted(signal);
   const ms = options.timeoutMs ?? 10_000;
-  const exchange = openExchange(
-    {
-      endpoint: named,
-      clock: options.clock ?? systemClock,
-      timeouts: { connectMs: ms, idleMs: ms, totalMs: ms },
-      expect: 'json',
-    },
-    signal,
-  );
-  try {
-    const response = await exchange.fetch(`${named.baseUrl.replace(/\/+$/, '')}/models`, {
-      headers: headersFor(named),
-    });
-    const text = await raceAbort(response.text(), exchange.signal);
-    return readListing(named, text);
-  } catch (error) {
-    if (signal.aborted) throw signal.reason;
-    if (error instanceof ModelError) throw error;
-    throw exchange.failure() ?? networkFailure(named, error, exchange.answered());
-  } finally {
-    exchange.close();
-  }
-}
-
-function headersFor({ kind, apiKey, headers }: Endpoint): Record<string, string> {
-  const auth: Record<string, string> =
-    kind === 'anthropic'
-      ? { 'anthropic-version': '2023-06-01', ...(apiKey ? { 'x-api-key': apiKey } : {}) }
-      : apiKey
-        ? { authorization: `Bearer ${apiKey}` }
-        : {};
-  return { accept: 'application/json', ...auth, ...headers };
+  const timeouts = { connectMs: ms, idleMs: ms, totalMs: ms };
+  const asked = { endpoint: named, clock: options.clock ?? systemClock, timeouts };
+  return readListing(named, await askJson(asked, '/models', undefined, signal));
 }
 
 function readListing(endpoint: Endpoint, text: string): readonly ListedModel[] {

@@ -1,12 +1,20 @@
 // Owns where a command writes and what secrets it reads: redirects, copies, downloads, and every argument that names a secret.
 // Knows programs only by which of their arguments are written. Invariant: disk, vital file and own record are never written.
 import { basename, join } from 'node:path';
-import type { ShellCommand, ShellRedirect, ShellWord } from '../shell/shell-script.ts';
 import { HARMLESS_DEVICE, RAW_DEVICE, VITAL_FILE } from '../walls/places.rules.ts';
-import { ask, type Call, copyOperands, deletes, type Finding, hasFlag, never, operandsOf } from './finding.ts';
-import { hiddenSecret } from './hidden-secret.ts';
-import { ownFileAt, secretAt, steersLater } from './path-rules.ts';
-import { absolutePath, isInWorkspace, isWithin, type Place, targetOf } from './place.ts';
+import { ask, type Call, copyOperands, deletes, type Finding, hasFlag, never, operandsOf } from './call.ts';
+import type { ShellCommand, ShellRedirect, ShellWord } from './lex-word.ts';
+import {
+  absolutePath,
+  hiddenSecret,
+  isInWorkspace,
+  isWithin,
+  ownFileAt,
+  type Place,
+  secretAt,
+  steersLater,
+  targetOf,
+} from './place.ts';
 
 /** Which operands a program writes: all, the last, or all but the first; COPIERS are read by themselves. */
 const WRITERS: readonly (readonly [program: RegExp, which: 'all' | 'last' | 'rest'])[] = [

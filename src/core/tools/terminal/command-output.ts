@@ -3,8 +3,8 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { ProcessResult } from '#base/process.ts';
 import type { ToolOutput } from '#core/agent/tool.ts';
-import { programName } from '../risk/finding.ts';
-import { lexScript } from '../shell/lex-script.ts';
+import { programName } from '../risk/call.ts';
+import { lexScript } from '../risk/lex-script.ts';
 
 /** Colours and cursor moves gone; a line that was drawn again and again is shown as it was last. */
 export function plainOutput(text: string): string {

@@ -1,20 +1,29 @@
-// Owns running one command inside walls: what it meets is asked for, one wall at a time, and it runs again with that one open.
-// Knows no shell and no way to build walls. Invariant: a wall opens for this call alone, unless the answer was remembered.
-import { mkdtempSync } from 'node:fs';
+// Owns running one command inside walls: what it meets is asked for, one wall at a time, and it runs again with that one open; and what becomes
+// of what steers later runs, where it was planted, or opened among foreign words. Knows no shell and no way to build walls. Invariants: a wall
+// opens for this call alone, unless the answer was remembered; what the owner did not see and allow is taken away, or put back as it was.
+import { cpSync, lstatSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { errorText } from '#base/errors.ts';
 import type { ProcessRequest, ProcessResult } from '#base/process.ts';
 import { ellipsize, oneLine } from '#base/text.ts';
 import type { ToolContext } from '#core/agent/tool.ts';
-import { lexScript } from '../shell/lex-script.ts';
+import { isHarmlessConfig } from '../walls/git-folders.ts';
+import { moveAway } from '../walls/kept-steering.ts';
 import type { Enclosed, Met, Opening, Walls } from '../walls/walls.ts';
 import { isFailed, plainOutput } from './command-output.ts';
-import { moveAway } from './move-away.ts';
-import { keepOpened } from './opened-steering.ts';
-import { againNote, closedNote, createWallDesk, openingKey, openingWords, type WallDesk } from './openings.ts';
+import {
+  againNote,
+  closedNote,
+  createWallDesk,
+  isAskedAnew,
+  openingKey,
+  openingWords,
+  type WallDesk,
+} from './openings.ts';
+import { plantedWords } from './planted-files.ts';
 
-export interface EnclosedRun {
+interface EnclosedRun {
   readonly walls: Walls;
   readonly command: string;
   readonly request: ProcessRequest;
@@ -24,7 +33,7 @@ export interface EnclosedRun {
   readonly execute: (request: ProcessRequest) => Promise<ProcessResult>;
 }
 
-export interface EnclosedEnd {
+interface EnclosedEnd {
   readonly result: ProcessResult;
   readonly notes: readonly string[];
 }
@@ -43,7 +52,7 @@ export async function runEnclosed(run: EnclosedRun): Promise<EnclosedEnd> {
     const enclosure = { sessionId: context.sessionId, folder: context.cwd, openings: [...openings], askHost };
     const enclosed = await walls.enclose(request, enclosure);
     const opened = keepOpened(openings, context);
-    const result = ownLeftovers(command, await executed(run, enclosed));
+    const result = await executed(run, enclosed);
     const failed = isFailed(command, result);
     let met: Met;
     try {
@@ -78,12 +87,6 @@ function afterWell(result: ProcessResult, well: ProcessResult | undefined): Encl
   if (!well || result.ended !== 'exit') return { result, notes: [] };
   const said = ellipsize(oneLine(plainOutput(result.output.text)), 300);
   return { result: well, notes: [`[then it ended with exit ${result.exitCode}: ${said}]`] };
-}
-
-/** The wall itself takes a moment to end: what was left is the command's own only when it put something into the background. */
-function ownLeftovers(command: string, result: ProcessResult): ProcessResult {
-  const leaves = lexScript(command).commands.some(({ background }) => background);
-  return { ...result, leftovers: result.leftovers && leaves };
 }
 
 /** The most telling one that was neither opened nor refused. */
@@ -143,4 +146,67 @@ export function removedNote(
   return said
     .flatMap(([names, what, end]) => (names.length > 0 ? [`[${what}: ${names.join(', ')}${end}]`] : []))
     .join('\n');
+}
+
+interface Kept {
+  readonly path: string;
+  readonly mark: string;
+  /** A copy; absent where there was nothing. */
+  readonly copy?: string;
+}
+
+/** As it was before. `settle`, once, when the command has ended: asks about the words that it wrote. */
+function keepOpened(openings: readonly Opening[], context: ToolContext) {
+  const opened = openings.filter((opening) => isAskedAnew(opening, context));
+  const paths = opened.flatMap((opening) => (opening.kind === 'write' ? steeringOf(opening.path) : []));
+  if (paths.length === 0) return { settle: async (): Promise<readonly string[]> => [] };
+  const folder = mkdtempSync(join(tmpdir(), 'talaria-opened-'));
+  const kept = paths.map((path, at): Kept => {
+    const { mark } = plantedWords([path], context.cwd);
+    const copy = join(folder, String(at));
+    return copied(path, copy) ? { path, mark, copy } : { path, mark };
+  });
+  return {
+    async settle(desk: WallDesk): Promise<readonly string[]> {
+      const isChanged = ({ path, mark }: Kept) => plantedWords([path], context.cwd).mark !== mark;
+      const changed = kept.filter((one) => isChanged(one) && !isPlainGit(one));
+      const names = changed.map(({ path }) => path);
+      // Also where the question ends without an answer.
+      let isAllowed = names.length === 0;
+      try {
+        isAllowed ||= await desk.mayStay(names);
+      } finally {
+        if (!isAllowed) for (const one of changed) putBack(one);
+        rmSync(folder, { recursive: true, force: true });
+      }
+      return isAllowed
+        ? []
+        : [`[put back as it was, since the owner did not allow what was written there: ${names.join(', ')}]`];
+    },
+  };
+}
+
+const OF_GIT = 'config config.worktree commondir hooks info modules worktrees'.split(' ');
+
+/** Of git's folder what it reads and runs by itself: what is pushed lies in the rest. */
+function steeringOf(path: string): readonly string[] {
+  const isFolder = (name: string) => statSync(join(path, name), { throwIfNoEntry: false })?.isDirectory() === true;
+  const isGit = /\.git$/.test(path) && isFolder('objects') && isFolder('refs');
+  return isGit ? OF_GIT.map((name) => join(path, name)) : [path];
+}
+
+/** A remote or a branch more: nothing that runs. */
+function isPlainGit({ path }: Kept): boolean {
+  return basename(path) === 'config' && /\.git$/.test(dirname(path)) && isHarmlessConfig(path);
+}
+
+function putBack({ path, copy }: Kept): void {
+  rmSync(path, { recursive: true, force: true });
+  if (copy !== undefined) copied(copy, path);
+}
+
+function copied(from: string, to: string): boolean {
+  if (lstatSync(from, { throwIfNoEntry: false }) === undefined) return false;
+  cpSync(from, to, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });
+  return true;
 }

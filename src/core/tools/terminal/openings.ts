@@ -1,5 +1,5 @@
-// Owns the questions about walls: what a command wants to reach in one line, under what a yes is remembered, and what a no tells.
-// Knows no process. Invariant: a key names exactly one wall, and gives exactly that wall back.
+// Owns the questions about walls: what a command wants to reach in one line, under what a yes is remembered, what a no tells. Knows no process.
+// Invariant: a key names exactly one wall, and gives exactly that wall back.
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, relative } from 'node:path';
@@ -7,10 +7,9 @@ import { ellipsize, oneLine } from '#base/text.ts';
 import type { Reach } from '#core/agent/approver.ts';
 import type { Asked, ToolContext } from '#core/agent/tool.ts';
 import { isTainted } from '#core/model/message.ts';
-import { shownPath } from '../file/file-access.ts';
-import { steersLater } from '../risk/path-rules.ts';
-import { isWithin } from '../risk/place.ts';
-import { lexScript } from '../shell/lex-script.ts';
+import { shownPath } from '../files/file-access.ts';
+import { lexScript } from '../risk/lex-script.ts';
+import { isWithin, steersLater } from '../risk/place.ts';
 import { NEAR, type Opening, settingLine } from '../walls/walls.ts';
 import { plantedWords } from './planted-files.ts';
 
@@ -49,14 +48,12 @@ function settingOf(opening: Opening): string {
   return settingLine('paths', `${shownPath(place)}${opening.kind === 'read' ? ':ro' : ''}`);
 }
 
+const isSeveral = (command: string) => lexScript(command).commands.length > 1;
+
 /** For the model: a wall is met in the middle, and what went before was done. */
 export function againNote(command: string, opening: Opening): string {
   const twice = isSeveral(command) ? '; what worked before was done twice, so look before you run anything again' : '';
   return `[it ran again from its beginning, since the owner let it ${openingWords(opening)}${twice}]`;
-}
-
-function isSeveral(command: string): boolean {
-  return lexScript(command).commands.length > 1;
 }
 
 export function closedNote(opening: Opening): string {

@@ -1,12 +1,12 @@
 // Owns how files that steer later runs are put before the owner: their words as far as they fit, and a mark that an answer is bound to.
-// Knows no approver and no wall. Invariants: the mark changes with every byte that was shown; what is left out is counted; nothing but
-// a regular file is opened, and no link is followed.
+// Knows no approver and no wall. Invariants: the mark changes with every byte that was shown; what is left out is counted; nothing but a regular
+// file is opened, and no link is followed.
 import { lstatSync, readdirSync, readlinkSync, type Stats } from 'node:fs';
 import { join, relative } from 'node:path';
-import { errorCode, errorText } from '#base/errors.ts';
+import { errorCode, errorText, known } from '#base/errors.ts';
 import { sha256 } from '#base/ids.ts';
 import { oneLine, plural, sliceText } from '#base/text.ts';
-import { readTextFile } from '../file/text-file.ts';
+import { readTextFile } from '../files/text-file.ts';
 
 export interface PlantedWords {
   readonly text: string;
@@ -80,10 +80,5 @@ function bodyLines(body: string, most: number): readonly string[] {
 
 /** Sorted; none for what is no folder, is a link to one, or is not ours to read. */
 function entriesOf(path: string): readonly string[] {
-  try {
-    return lstatSync(path).isDirectory() ? readdirSync(path).sort() : [];
-  } catch (error) {
-    if (errorCode(error) === undefined) throw error;
-    return [];
-  }
+  return known(() => (lstatSync(path).isDirectory() ? readdirSync(path).sort() : [])) ?? [];
 }

@@ -1,38 +1,38 @@
-// Owns the terminal tool: one shell command, in front or in the background, inside walls wherever they can be built.
-// Knows no surface. Invariant: when a call ends, nothing that it started in front still runs; where there are walls nothing runs outside.
-// Serves seed 001 ch 4 (the terminal tool).
-import { existsSync, statSync } from 'node:fs';
+// Owns the terminal tool: one shell command, in front or in the background, inside walls wherever they can be built; the shell and environment
+// that it gets, and whether a file was there before the session. Knows no surface. Invariants: when a call ends, nothing that it started in front
+// still runs; where there are walls nothing runs outside; keys never reach a command's environment. Serves seed 001 ch 4 (the terminal tool).
+import { existsSync, lstatSync, readdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { z } from 'zod';
-import { type ProcessRequest, type ProcessResult, runProcess } from '#base/process.ts';
+import { join } from 'node:path';
+import type { z } from 'zod';
+import { systemClock } from '#base/clock.ts';
+import { known } from '#base/errors.ts';
+import { type ProcessRequest, type ProcessResult, runProcess, withoutVariables } from '#base/process.ts';
+import { ok, type Result, refuse } from '#base/result.ts';
 import { ellipsize, sliceText } from '#base/text.ts';
 import { type AnyTool, defineTool, type ToolContext, type ToolOutput } from '#core/agent/tool.ts';
 import { isTainted } from '#core/model/message.ts';
-import { realPath } from '../file/file-access.ts';
-import { OUTPUT_LIMITS } from '../output-limits.ts';
-import { lenientInput } from '../registry/lenient-input.ts';
-import { commandRisk } from '../risk/command-risk.ts';
+import { fullPath, realPath } from '../files/file-access.ts';
+import { commandRisk, onlyReads } from '../risk/command-risk.ts';
 import { isInScratch, isWithin, makePlace, type PlaceOptions } from '../risk/place.ts';
-import { onlyReads } from '../risk/read-only.ts';
+import { OUTPUT_LIMITS, TERMINAL, TIMEOUT } from '../tool-cards.ts';
 import type { Opening, Walls } from '../walls/walls.ts';
-import { type BackgroundJobs, createBackgroundJobs, createWaitingWalls } from './background-jobs.ts';
-import { type Binding, bindApproval } from './bound-approval.ts';
-import { createLauncher, folderOf, type LaunchOptions, spillPath } from './command-launcher.ts';
+import { type BackgroundJobs, createBackgroundJobs, createProcessTool, createWaitingWalls } from './background.ts';
+import { type Binding, bindApproval, pathsWritten } from './bound-command.ts';
 import { commandOutput, isFailed } from './command-output.ts';
 import { removedNote, runEnclosed } from './enclosed-run.ts';
 import { isAskedAnew, openingKey } from './openings.ts';
-import { createProcessTool } from './process-tool.ts';
-import { createSessionFiles } from './session-files.ts';
-import { pathsWritten } from './written-paths.ts';
 
-export interface TerminalOptions extends LaunchOptions {
+export interface TerminalOptions {
+  /** The environment that commands get, as the program got it. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Names of variables that commands must not see: keys, and what only concerns this program. */
+  readonly secretNames?: readonly string[];
   readonly walls: Walls;
   /** Walls that the owner opened by an answer, for the session or for good. */
   readonly opened?: () => readonly Opening[];
   /** The agent's own home. */
   readonly home?: string;
-  /** Folders that commands may write without asking, beside the working folder. */
-  readonly scratch?: readonly string[];
   /** Time-out of a call that gives none, seconds; default 180. */
   readonly timeout?: number;
 }
@@ -44,35 +44,21 @@ export interface TerminalTools {
   closeAll(sessionId?: string): Promise<void>;
 }
 
-const DEFAULT_SECONDS = 180;
-const MAX_SECONDS = 600;
-
-const input = lenientInput({
-  command: z.string().min(1),
-  timeout: z.number().positive().optional().describe(`seconds, default ${DEFAULT_SECONDS}, max ${MAX_SECONDS}`),
-  background: z.boolean().optional(),
-  workdir: z.string().min(1).optional(),
-});
-
-type TerminalInput = z.infer<typeof input>;
+type TerminalInput = z.infer<typeof TERMINAL.input>;
 
 export function createTerminalTool(options: TerminalOptions): TerminalTools {
   const { walls } = options;
   const jobs = createBackgroundJobs();
   const launch = createLauncher(options);
-  const files = createSessionFiles();
+  const filesOf = createSessionFiles();
   /** What an answer was asked for, by the call's own input. */
   const marks = new WeakMap<TerminalInput, string>();
-  const placeOf = (context: ToolContext) => placeFor(options, context, files.of(context.sessionId));
+  const placeOf = (context: ToolContext) => placeFor(options, context, filesOf(context.sessionId));
   const bind = (asked: TerminalInput, context: ToolContext): Binding =>
     bindApproval(movedCommand(asked, context), placeOf(context));
   const terminal = defineTool<TerminalInput>({
-    name: 'terminal',
-    description: 'Run a bash command; each call starts in the working folder. background for servers, then process.',
-    input,
-    toolset: 'terminal',
-    effect: 'write',
-    outputLimit: OUTPUT_LIMITS.terminalHeadBytes + OUTPUT_LIMITS.terminalTailBytes + 2_000,
+    ...TERMINAL,
+    summary: ({ command }) => `$ ${ellipsize(command.replace(/\s*\n\s*/g, ' ⏎ '), 200)}`,
     risk: (asked, context) => {
       const [command, place] = [movedCommand(asked, context), placeOf(context)];
       const risk = commandRisk(command, place);
@@ -91,13 +77,12 @@ export function createTerminalTool(options: TerminalOptions): TerminalTools {
       pathsWritten(movedCommand(asked, context), placeOf(context)).map((path) => realPath(path)),
     changes: (asked, context) =>
       onlyReads(movedCommand(asked, context), makePlace(placeOf(context))) ? undefined : realPath(context.cwd),
-    summary: ({ command }) => `$ ${ellipsize(command.replace(/\s*\n\s*/g, ' ⏎ '), 200)}`,
     run: async (asked, context, signal) => {
-      files.of(context.sessionId);
+      filesOf(context.sessionId);
       const isEnclosed = walls.state().kind === 'walls';
       const launched = launch(asked, context);
       if (!launched.ok) return { text: launched.detail, isError: true };
-      if (!(await isStillAllowed(marks.get(asked), () => bind(asked, context), { asked, context })))
+      if (!(await isStillAllowed(marks.get(asked), () => bind(asked, context), asked, context)))
         return { text: 'Not run: a script that it names was changed after it was allowed.', isError: true };
       const run = { asked, context, options, isEnclosed, request: launched.value };
       return asked.background ? runInBackground(run, jobs) : runInFront(run, signal);
@@ -114,7 +99,8 @@ export function createTerminalTool(options: TerminalOptions): TerminalTools {
 async function isStillAllowed(
   allowed: string | undefined,
   bind: () => Binding,
-  { asked, context }: { readonly asked: TerminalInput; readonly context: ToolContext },
+  asked: TerminalInput,
+  context: ToolContext,
 ): Promise<boolean> {
   let mark = allowed;
   for (let round = 0; mark !== undefined && round < 3; round += 1) {
@@ -147,18 +133,17 @@ function quote(text: string): string {
 
 /** A file that the session itself made may be emptied and deleted by it. */
 function placeFor(
-  { env, home, scratch = [], walls }: TerminalOptions,
+  { env, home, walls }: TerminalOptions,
   { cwd, isOwnFile, stoodBefore }: ToolContext,
   isOld: (path: string) => boolean,
 ): PlaceOptions {
   const isWalled = walls.state().kind === 'walls';
-  const temporary = makePlace({ cwd, scratch });
+  const temporary = makePlace({ cwd });
   return {
     cwd,
     home: env.HOME ?? homedir(),
     path: env.PATH ?? '',
     dataHome: home,
-    scratch,
     exists: existsSync,
     real: realPath,
     walls: walls.state(),
@@ -192,15 +177,9 @@ async function runInFront(
   signal: AbortSignal,
 ): Promise<ToolOutput> {
   const { command } = asked;
-  const seconds = Math.min(MAX_SECONDS, asked.timeout ?? options.timeout ?? DEFAULT_SECONDS);
-  const limits = {
-    headBytes: OUTPUT_LIMITS.terminalHeadBytes,
-    tailBytes: OUTPUT_LIMITS.terminalTailBytes,
-    maxBytes: OUTPUT_LIMITS.terminalMaxBytes,
-    spill: spillPath(context),
-    redact: context.redact,
-    timeoutMs: seconds * 1_000,
-  };
+  const seconds = Math.min(TIMEOUT.most, asked.timeout ?? options.timeout ?? TIMEOUT.usual);
+  const { terminalHeadBytes, terminalTailBytes } = OUTPUT_LIMITS;
+  const limits = { ...limitsFor(context, terminalHeadBytes, terminalTailBytes), timeoutMs: seconds * 1_000 };
   const execute = (one: ProcessRequest): Promise<ProcessResult> =>
     runProcess({ ...one, limits, onOutput: liveOutput(context), clock: context.clock }, signal);
   if (!isEnclosed) return commandOutput({ command, result: await execute(request), seconds });
@@ -252,4 +231,76 @@ function liveOutput({ progress }: ToolContext): (chunk: string) => void {
     left -= chunk.length;
     if (left <= 0) progress('\n[more output follows; it is not shown here]\n');
   };
+}
+
+const MOST_ENTRIES = 2_000;
+
+/** Was a path, or anything in it, there before the session? It begins with its first call here. */
+function createSessionFiles(): (sessionId: string) => (path: string) => boolean {
+  const starts = new Map<string, number>();
+  return (sessionId) => {
+    // Times of files are real, whatever clock a session has.
+    const start = starts.get(sessionId) ?? systemClock.now();
+    starts.set(sessionId, start);
+    return (path) => isBornBefore(path, start, { left: MOST_ENTRIES });
+  };
+}
+
+function isBornBefore(path: string, start: number, budget: { left: number }): boolean {
+  const isBefore = known(() => {
+    const facts = lstatSync(path, { throwIfNoEntry: false });
+    if (facts === undefined) return false;
+    budget.left -= 1;
+    if (budget.left < 0 || facts.birthtimeMs === 0 || facts.birthtimeMs < start) return true;
+    return facts.isDirectory() && readdirSync(path).some((name) => isBornBefore(join(path, name), start, budget));
+  });
+  return isBefore ?? true;
+}
+
+/** Variables that make programs behave without a person: no pager, no colours, no question for a password. */
+const QUIET = { TERM: 'dumb', PAGER: 'cat', GIT_PAGER: 'cat', GIT_TERMINAL_PROMPT: '0', NO_COLOR: '1' } as const;
+/** What only reads runs no hook and no monitor, also none that the settings of the account name in whatever folder git is. */
+const PLAIN_GIT = {
+  GIT_CONFIG_COUNT: '2',
+  GIT_CONFIG_KEY_0: 'core.hooksPath',
+  GIT_CONFIG_VALUE_0: '/dev/null',
+  GIT_CONFIG_KEY_1: 'core.fsmonitor',
+  GIT_CONFIG_VALUE_1: 'false',
+} as const;
+/** What Node was told about itself does not concern the programs that a command starts. */
+const OURS = ['NODE_COMPILE_CACHE', 'NODE_OPTIONS', 'NODE_TEST_CONTEXT', 'NODE_CHANNEL_FD'];
+
+/** Both streams become one in the order in which they were written; the command's own lines keep their numbers. */
+const WRAPPER = 'exec 2>&1; eval "set --; $1"';
+
+function createLauncher({ env: given, secretNames = [] }: TerminalOptions) {
+  const shell =
+    ['/bin/bash', '/usr/bin/bash', '/usr/local/bin/bash', '/opt/homebrew/bin/bash'].find(existsSync) ?? '/bin/sh';
+  const env = { ...withoutVariables(given, [...OURS, ...secretNames]), ...QUIET };
+  return (asked: TerminalInput, context: ToolContext): Result<ProcessRequest, 'bad-command' | 'no-folder'> => {
+    if (asked.command.includes('\0')) return refuse('bad-command', 'a command cannot hold a zero byte');
+    const cwd = folderOf(asked, context);
+    if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
+      return refuse('no-folder', `there is no folder ${cwd} to run in`);
+    const place = makePlace({ cwd, path: given.PATH ?? '', exists: existsSync, real: realPath });
+    const plain = onlyReads(asked.command, place) ? PLAIN_GIT : {};
+    const limits = limitsFor(context, 4_000, OUTPUT_LIMITS.jobBytes);
+    return ok({
+      argv: [shell, '-c', WRAPPER, 'bash', asked.command],
+      cwd,
+      env: { ...env, ...plain, PWD: cwd },
+      limits,
+    });
+  };
+}
+
+function folderOf({ workdir }: TerminalInput, { cwd }: Pick<ToolContext, 'cwd'>): string {
+  return workdir === undefined ? cwd : fullPath(workdir, cwd, {});
+}
+
+/** One folder a session: call ids are the model's, and those of another session may be the same. */
+function limitsFor({ spillFolder, sessionId, callId, redact }: ToolContext, headBytes: number, tailBytes: number) {
+  const fileName = (id: string) => id.replace(/[^\w-]/g, '_').slice(0, 100) || '_';
+  const spill = join(spillFolder, fileName(sessionId), `${fileName(callId)}.txt`);
+  return { headBytes, tailBytes, maxBytes: OUTPUT_LIMITS.terminalMaxBytes, spill, redact };
 }

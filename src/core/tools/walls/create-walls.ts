@@ -1,6 +1,6 @@
-// Owns the walls of one process: its sessions, the way from a command to the enclosed one, and what is told when it has ended.
-// Knows no tool and asks nobody but through the enclosure. Invariant: a request that comes out of `enclose` runs behind walls, or the
-// owner said that the machine is the wall.
+// Owns the walls of one process: its sessions, the way from a command to the enclosed one, which paths hold still while commands run, and what
+// is told when one has ended. Knows no tool and asks nobody but through the enclosure. Invariants: a request that comes out of `enclose` runs behind
+// walls, or the owner said that the machine is the wall; nobody can move a mount point of his own view, so a path of such ones holds still.
 import { lstatSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,24 +11,23 @@ import { randomHex } from '#base/ids.ts';
 import { typedPath } from '#base/paths/typed-path.ts';
 import { isProcessAlive } from '#base/process/holder.ts';
 import type { ProcessRequest } from '#base/process.ts';
-import { isWithin } from '../risk/place.ts';
-import { filterFile } from './call-filter.ts';
-import { type FolderWatch, type Planted, watchFolder } from './folder/folder-watch.ts';
-import { RunningCommands } from './folder/running.ts';
-import { groupOfRoot, guardDisk, type ProcessGroup } from './limits.ts';
+import { downTo, isWithin } from '../risk/place.ts';
+import { FolderWatch, type Planted } from './folder-watch.ts';
+import { filterFile, groupOfRoot, guardDisk, type ProcessGroup } from './limits.ts';
 import { guessOpenings } from './met.rules.ts';
 import { entriesOf, isGranted, isReachable, mayRead, realFacts, realPathOf } from './mounts.ts';
 import type { Entry, SharedNetwork } from './network.ts';
-import { hintAt, listensHere, openable } from './opened.ts';
 import { MEANT_IN_HOME, QUIET_IN_HOME } from './places.rules.ts';
-import { type ProgramPlaces, probeWalls, type WallTools } from './probe.ts';
+import { type ProgramPlaces, probeWalls, seatbeltProfile, type WallTools } from './probe.ts';
 import type { Dial, Lookup } from './proxy.ts';
-import { seatbeltProfile } from './seatbelt.ts';
 import {
   type CommandView,
   closedPlaces,
   commandView,
+  hintAt,
+  listensHere,
   type MachineFacts,
+  openable,
   openSessionView,
   type SessionView,
 } from './session-view.ts';
@@ -66,13 +65,7 @@ interface Session {
 }
 
 export function createWalls(options: WallOptions): Walls {
-  const walls = new BuiltWalls(options);
-  return {
-    state: () => walls.state(),
-    enclose: (request, enclosure) => walls.enclose(request, enclosure),
-    endSession: (sessionId) => walls.endSession(sessionId),
-    close: () => walls.close(),
-  };
+  return new BuiltWalls(options);
 }
 
 class BuiltWalls implements Walls {
@@ -124,22 +117,16 @@ class BuiltWalls implements Walls {
     const session = this.#session(enclosure.sessionId, folder, machine);
     const entry = await this.#enter(tools, machine, enclosure);
     // From the look at the folder to the note that it runs nothing may come between: another command could.
-    const view = this.#viewFor(session, { machine, enclosure, entry });
-    const command = { writable: view.writable, points: view.points };
+    const view = this.#viewFor(session, machine, enclosure, entry);
     const isShared = this.#running.isShared(folder);
-    this.#running.add(command);
+    this.#running.add(view);
     const leave = session.watch.enter(view.fixed, writesOf(enclosure));
     if (session.told.size === 0) for (const name of namesIn(session.view.privateHome ?? '')) session.told.add(name);
     const token = randomHex(8);
-    const disk = guardDisk({ folders: [folder, machine.root], token: `${MARK}\0${token}`, clock: this.#options.clock });
+    const endGuard = guardDisk([folder, machine.root], `${MARK}\0${token}`, this.#options.clock);
     const isMac = tools.bwrap === '';
     const wall = isMac
-      ? this.#seatbelt(session, {
-          machine,
-          enclosure: { ...enclosure, openings: view.openings },
-          fixed: view.fixed,
-          entry,
-        })
+      ? seatbelt(session, machine, view, entry)
       : this.#bubblewrap(tools, entry, [...view.args, '--setenv', MARK, token, '--chdir', cwd, '--']);
     const own = isMac ? ownPlaces(session) : { ...OWN_PLACES, HOME: session.view.home };
     const network = typeof entry === 'object' ? entry : undefined;
@@ -159,9 +146,9 @@ class BuiltWalls implements Walls {
       settle: async (ended) => {
         if (isSettled) return NOTHING_MET;
         isSettled = true;
-        this.#running.remove(command);
+        this.#running.remove(view);
         view.tidy();
-        const full = disk.stop();
+        const full = endGuard();
         network?.admission.release();
         const met = metBy({ session, machine, enclosure, fixed: view.fixed, cwd }, ended, leave());
         const notes = [
@@ -203,21 +190,6 @@ class BuiltWalls implements Walls {
     return [...wallArguments(tools, entry), ...view, ...insideArguments(tools, most)];
   }
 
-  #seatbelt({ view, own }: Session, { machine, enclosure, fixed, entry }: Mac): readonly string[] {
-    const opened = (wanted: 'read' | 'write') =>
-      enclosure.openings.flatMap((one) => (one.kind === wanted ? [one.path] : []));
-    const profile = seatbeltProfile({
-      ...machine,
-      own,
-      fixed,
-      secrets: view.secrets,
-      writable: [view.git.folder, ...view.git.outside, ...machine.writable, ...opened('write')],
-      readable: [...machine.readable, ...opened('read')],
-      network: entry === 'open' ? 'open' : (entry?.port ?? 0),
-    });
-    return ['/usr/bin/sandbox-exec', '-p', profile];
-  }
-
   /** `open`: the machine's own network; undefined: none at all. */
   async #enter(
     tools: WallTools,
@@ -228,7 +200,7 @@ class BuiltWalls implements Walls {
     const { hosts, lookup, dial } = this.#options;
     // A start that runs no command does not load a proxy.
     const { shareNetwork } = await import('./network.ts');
-    this.#network ??= shareNetwork({ tools, hosts, lookup, dial, folder: root });
+    this.#network ??= shareNetwork(tools, root, { hosts, lookup, dial });
     const opened = openings.flatMap((one) => (one.kind === 'host' ? [one.host] : []));
     return this.#network.enter({ opened, askHost });
   }
@@ -279,7 +251,12 @@ class BuiltWalls implements Walls {
     return real;
   }
 
-  #viewFor({ view, watch }: Session, { machine, enclosure, entry }: Omit<Mac, 'fixed'>): CommandView {
+  #viewFor(
+    { view, watch }: Session,
+    machine: MachineFacts,
+    enclosure: Enclosure,
+    entry: Entry | 'open' | undefined,
+  ): CommandView {
     try {
       return commandView(machine, view, {
         openings: enclosure.openings,
@@ -310,7 +287,7 @@ class BuiltWalls implements Walls {
     const own = join(machine.root, `${id.replace(/[^\w-]/g, '_').slice(0, 60)}-${randomHex(4)}`);
     const view = openSessionView(machine, folder, own);
     const { clock } = this.#options;
-    const watch = this.#watches.get(folder) ?? watchFolder(view.git, machine.userHome, () => clock.now());
+    const watch = this.#watches.get(folder) ?? new FolderWatch(view.git, machine.userHome, () => clock.now());
     this.#watches.set(folder, watch);
     const session = { view, own, watch, told: new Set<string>() };
     this.#sessions.set(key, session);
@@ -335,13 +312,6 @@ function metBy(ran: Ran, ended: Ended, { planted, notes, fate }: Planted): Met {
   };
 }
 
-interface Mac {
-  readonly machine: MachineFacts;
-  readonly enclosure: Enclosure;
-  readonly fixed: readonly string[];
-  readonly entry: Entry | 'open' | undefined;
-}
-
 interface Ran {
   readonly session: Session;
   readonly machine: MachineFacts;
@@ -361,6 +331,25 @@ const OWN_PLACES = { TMPDIR: '/tmp', TMP: '/tmp', TEMP: '/tmp', XDG_RUNTIME_DIR:
 function ownPlaces({ own }: Session): Readonly<Record<string, string>> {
   const temp = join(own, 'tmp');
   return { HOME: join(own, 'home'), TMPDIR: temp, TMP: temp, TEMP: temp };
+}
+
+function seatbelt(
+  { view, own }: Session,
+  machine: MachineFacts,
+  { openings, fixed }: CommandView,
+  entry: Entry | 'open' | undefined,
+): readonly string[] {
+  const opened = (wanted: 'read' | 'write') => openings.flatMap((one) => (one.kind === wanted ? [one.path] : []));
+  const profile = seatbeltProfile({
+    ...machine,
+    own,
+    fixed,
+    secrets: view.secrets,
+    writable: [view.git.folder, ...view.git.outside, ...machine.writable, ...opened('write')],
+    readable: [...machine.readable, ...opened('read')],
+    network: entry === 'open' ? 'open' : (entry?.port ?? 0),
+  });
+  return ['/usr/bin/sandbox-exec', '-p', profile];
 }
 
 /** Every wall but the mounts. A user namespace of its own drops the bounding set as well. */
@@ -441,4 +430,38 @@ function makeRoot(wanted: string | undefined, now: number): string {
 
 async function removeTree(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true, maxRetries: 3 });
+}
+
+interface RunningCommand {
+  /** Absolute and link-free. */
+  readonly writable: readonly string[];
+  readonly points: ReadonlySet<string>;
+}
+
+export class RunningCommands {
+  readonly #all = new Set<RunningCommand>();
+
+  add(command: RunningCommand): void {
+    this.#all.add(command);
+  }
+
+  remove(command: RunningCommand): void {
+    this.#all.delete(command);
+  }
+
+  /** Does another one write there? Commands that share a folder can hand each other what they have open. */
+  isShared(folder: string): boolean {
+    return [...this.#all].some(({ writable }) => writable.some((root) => isWithin(folder, root)));
+  }
+
+  /** May it be bound by its name? bubblewrap follows that name once more, while these commands run on. */
+  holdsStill(path: string): boolean {
+    return realPathOf(path) === path && this.isHeld(path);
+  }
+
+  isHeld(path: string): boolean {
+    return [...this.#all].every(({ writable, points }) =>
+      writable.every((root) => downTo(path, root).every((at) => points.has(at))),
+    );
+  }
 }

@@ -1,23 +1,34 @@
-// Owns what an enclosed command sees of homes and of the system's secrets: a private folder stands for the user's home, with the harmless
-// part of the real one shown read-only in it. Knows no session's folder rules and no network. Invariant: what no table names and begins
-// with a dot is not shown; other people's homes are empty.
-import { lstatSync, mkdirSync, readFileSync, readlinkSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
+// Owns what an enclosed command sees of homes and of the system's secrets: a private folder stands for the user's home, with the harmless part of
+// the real one shown read-only in it, and what is shown is searched for keys, sockets and pipes. Knows no session's folder rules and no network.
+// Invariants: what no table names and begins with a dot is not shown; other people's homes are empty; the search is bounded, level by level.
+import {
+  type Dirent,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { known } from '#base/errors.ts';
 import { readRegular } from '#base/paths/open-files.ts';
 import { findSecrets } from '#base/secrets.ts';
-import { secretAt } from '../risk/path-rules.ts';
-import { isWithin, makePlace } from '../risk/place.ts';
-import { entriesOf, known, type Mounts, mayRead, type PrivateArea, realFacts } from './mounts.ts';
-import { PLAIN_LINES, type PlainLines, SHOWN_IN_HOME, type ShownPlace } from './places.rules.ts';
-import { scanFolders } from './scan.ts';
+import { isWithin, makePlace, secretAt } from '../risk/place.ts';
+import { entriesOf, kindsOf, type Mounts, mayRead, type PrivateArea, realFacts } from './mounts.ts';
 import {
   MAY_CARRY_TOKEN,
   OTHER_SYSTEMS,
+  PLAIN_LINES,
+  type PlainLines,
   SECRET_IN_HOME,
   SECRET_IN_SYSTEM,
   SECRET_NAMES,
+  SHOWN_IN_HOME,
+  type ShownPlace,
   SYSTEM_KEYS,
-} from './secret-places.rules.ts';
+} from './places.rules.ts';
 
 export interface HomeOptions {
   readonly userHome: string;
@@ -194,4 +205,69 @@ function filled(path: string): readonly string[] {
   const facts = realFacts(path);
   if (facts === undefined || (facts.isDirectory() && entriesOf(path).length === 0)) return [];
   return [realpathSync.native(path)];
+}
+
+interface Scan {
+  /** Folders to begin with. */
+  readonly tops: readonly string[];
+  readonly levels: number;
+  readonly folders: number;
+  /** Is it what is looked for? */
+  readonly isFound: (name: string, path: string) => boolean;
+  /** Neither looked into nor found. */
+  readonly isSkipped: (name: string, path: string) => boolean;
+}
+
+const MOST_ENTRIES = 40_000;
+/** Below one top. Every mount costs each command a fifth of a millisecond. */
+const MOST_FOUND = 40;
+
+interface Room {
+  readonly top: string;
+  readonly path: string;
+}
+
+/** What was found, or, where that is much below one top, the folders that hold it. */
+function scanFolders(scan: Scan): readonly string[] {
+  const left = { folders: scan.folders, entries: MOST_ENTRIES };
+  const found = new Map<string, string[]>(scan.tops.map((top) => [top, []]));
+  let level: readonly Room[] = scan.tops.map((top) => ({ top, path: top }));
+  for (let depth = 0; depth < scan.levels; depth += 1)
+    level = level.flatMap((room) => {
+      if (left.folders <= 0 || left.entries <= 0) return [];
+      const entries = kindsOf(room.path);
+      left.folders -= 1;
+      left.entries -= entries.length;
+      return entries.flatMap((entry) => look(entry, room, scan, found.get(room.top)));
+    });
+  return [...found].flatMap(([top, paths]) => fewer(paths, top));
+}
+
+/** Notes what is looked for, and gives a folder that has to be looked into. */
+function look(entry: Dirent, { top, path }: Room, scan: Scan, found: string[] | undefined): readonly Room[] {
+  const full = `${path}/${entry.name}`;
+  if (scan.isSkipped(entry.name, full)) return [];
+  const isWanted = isDoor(entry) || scan.isFound(entry.name, full);
+  if (isWanted) found?.push(full);
+  return !isWanted && entry.isDirectory() ? [{ top, path: full }] : [];
+}
+
+/** Another program listens there, and a read-only wall keeps nobody from speaking to it. */
+function isDoor(entry: Dirent): boolean {
+  return entry.isSocket() || entry.isFIFO();
+}
+
+/** The folders above, level by level, until they are few. */
+function fewer(paths: readonly string[], top: string): readonly string[] {
+  let cut = [...new Set(paths)];
+  while (cut.length > MOST_FOUND) {
+    const deepest = Math.max(...cut.map(depthOf));
+    if (deepest <= depthOf(top)) break;
+    cut = [...new Set(cut.map((path) => (depthOf(path) === deepest ? dirname(path) : path)))];
+  }
+  return cut.filter((path) => !cut.some((other) => path.startsWith(`${other}/`)));
+}
+
+export function depthOf(path: string): number {
+  return path === '/' ? 0 : path.split('/').length;
 }

@@ -1,19 +1,20 @@
 // Owns the list of mounts that make one view of the machine, in order, and the places for them in folders that commands may write. Knows
 // no place by name. Invariant: no link that a command left can lead the builder of walls astray: a mount point in a private folder is made
 // before the first command, and the folders above it are mounts of themselves, which nobody can move away.
-import type { Dirent, Stats } from 'node:fs';
 import {
   accessSync,
   constants,
+  type Dirent,
   lstatSync,
   mkdirSync,
   readdirSync,
   realpathSync,
+  type Stats,
   statSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { errorCode, TalariaError } from '#base/errors.ts';
+import { errorCode, known, TalariaError } from '#base/errors.ts';
 import { isWithin } from '../risk/place.ts';
 
 /** A folder of ours that stands for a place of the machine. */
@@ -22,107 +23,98 @@ export interface PrivateArea {
   readonly source: string;
 }
 
-export interface Mounts {
-  readonly args: readonly string[];
-  readonly areas: readonly PrivateArea[];
+export class Mounts {
+  readonly args: string[];
+  readonly areas: PrivateArea[];
   /** What is a mount of itself: nobody who has this view can move or replace it. */
-  readonly points: ReadonlySet<string>;
+  readonly points: Set<string>;
   /** The same in private areas, by the names that ours have on the machine. */
-  readonly held: ReadonlySet<string>;
-  /** Private folders that would have to be made or held above the mount point of `path`. */
-  above(path: string): readonly string[];
-  /** From now on `area.source` stands at `area.at`. */
-  stand(area: PrivateArea): void;
-  show(path: string): void;
-  open(path: string): void;
-  /** Nothing for what is not there or cannot be read anyway. */
-  hide(path: string): void;
-  /** Nothing that can be read or written, over whatever is there. */
-  empty(path: string): void;
+  readonly held: Set<string>;
+  readonly #seen: string[];
+
+  /** Begins as `from` is now. */
+  constructor(from?: Mounts) {
+    this.args = [...(from?.args ?? [])];
+    this.areas = [...(from?.areas ?? [])];
+    this.points = new Set(from?.points);
+    this.held = new Set(from?.held);
+    this.#seen = from ? [...from.#seen] : [];
+  }
+
   /** Is the machine's own thing seen at this place? */
-  isSeen(path: string): boolean;
-  /** A list that begins as this one is now. */
-  fork(): Mounts;
-}
+  readonly isSeen = (path: string): boolean => {
+    const area = this.areas.findLast(({ at }) => isWithin(path, at));
+    return area === undefined || this.#seen.some((shown) => isWithin(shown, area.at) && isWithin(path, shown));
+  };
 
-interface Start {
-  readonly args: readonly string[];
-  readonly areas: readonly PrivateArea[];
-  readonly seen: readonly string[];
-  readonly points: ReadonlySet<string>;
-  readonly held: ReadonlySet<string>;
-}
+  /** Private folders that would have to be made or held above the mount point of `path`. */
+  above(path: string): readonly string[] {
+    const area = this.#areaOf(path);
+    const parts = area ? relative(area.at, path).split('/').slice(0, -1) : [];
+    return parts.map((_, index) => join(area?.source ?? '', ...parts.slice(0, index + 1)));
+  }
 
-const NOTHING: Start = { args: [], areas: [], seen: [], points: new Set(), held: new Set() };
+  /** From now on `area.source` stands at `area.at`. */
+  stand(area: PrivateArea): void {
+    this.#place(area.at);
+    this.args.push('--bind', area.source, area.at);
+    this.#point(area.at);
+    this.areas.push(area);
+  }
 
-export function listMounts(from: Start = NOTHING): Mounts {
-  const args = [...from.args];
-  const areas = [...from.areas];
-  const seen = [...from.seen];
-  const points = new Set(from.points);
-  const held = new Set(from.held);
+  show(path: string): void {
+    this.#mount('--ro-bind', path);
+  }
+
+  open(path: string): void {
+    this.#mount('--bind', path);
+  }
+
+  /** Nothing for what is not there or cannot be read anyway. */
+  hide(path: string): void {
+    const facts = realFacts(path);
+    if (facts === undefined || !mayRead(path)) return;
+    const real = realpathSync.native(path);
+    if (!this.isSeen(real) || !isReachable(real)) return;
+    this.args.push(...(facts.isDirectory() ? ['--tmpfs', real] : ['--ro-bind', '/dev/null', real]));
+    this.#point(real);
+  }
+
+  /** Nothing that can be read or written, over whatever is there. */
+  empty(path: string): void {
+    if (!this.isSeen(path)) return;
+    const isFolder = realFacts(path)?.isDirectory() === true;
+    this.args.push(...(isFolder ? ['--tmpfs', path, '--remount-ro', path] : ['--ro-bind', '/dev/null', path]));
+    this.#point(path);
+  }
+
+  #mount(how: '--bind' | '--ro-bind', path: string): void {
+    this.#place(path);
+    this.args.push(how, realpathSync.native(path), path);
+    this.#seen.push(path);
+    this.#point(path);
+  }
+
   /** What was a mount below is seen no more. */
-  const point = (path: string) => {
-    for (const one of points) if (isWithin(one, path)) points.delete(one);
-    points.add(path);
-  };
-  const areaOf = (path: string) => areas.findLast(({ at }) => isWithin(path, at));
-  const isSeen = (path: string) => {
-    const area = areaOf(path);
-    return area === undefined || seen.some((shown) => isWithin(shown, area.at) && isWithin(path, shown));
-  };
-  /** A place in what is shown is there already; in a private area it has to be made. */
-  const place = (path: string) => {
-    const area = areaOf(path);
-    if (area === undefined || path === area.at || isSeen(path)) return;
-    for (const { source, at } of makePlace(area, path))
-      if (!held.has(source)) {
-        held.add(source);
-        args.push('--bind', source, at);
+  #point(path: string): void {
+    for (const one of this.points) if (isWithin(one, path)) this.points.delete(one);
+    this.points.add(path);
+  }
+
+  /** The private area in which a place has to be made; none where it is there already. */
+  #areaOf(path: string): PrivateArea | undefined {
+    const area = this.areas.findLast(({ at }) => isWithin(path, at));
+    return path === area?.at || this.isSeen(path) ? undefined : area;
+  }
+
+  #place(path: string): void {
+    const area = this.#areaOf(path);
+    for (const { source, at } of area ? makePlace(area, path) : [])
+      if (!this.held.has(source)) {
+        this.held.add(source);
+        this.args.push('--bind', source, at);
       }
-  };
-  const mount = (how: '--bind' | '--ro-bind', path: string) => {
-    place(path);
-    args.push(how, realpathSync.native(path), path);
-    seen.push(path);
-    point(path);
-  };
-  return {
-    args,
-    areas,
-    points,
-    held,
-    above(path) {
-      const area = areaOf(path);
-      if (area === undefined || path === area.at || isSeen(path)) return [];
-      const parts = relative(area.at, path).split('/').slice(0, -1);
-      return parts.map((_, index) => join(area.source, ...parts.slice(0, index + 1)));
-    },
-    stand(area) {
-      place(area.at);
-      args.push('--bind', area.source, area.at);
-      point(area.at);
-      areas.push(area);
-    },
-    show: (path) => mount('--ro-bind', path),
-    open: (path) => mount('--bind', path),
-    hide(path) {
-      const facts = realFacts(path);
-      if (facts === undefined || !mayRead(path)) return;
-      const real = realpathSync.native(path);
-      if (!isSeen(real) || !isReachable(real)) return;
-      args.push(...(facts.isDirectory() ? ['--tmpfs', real] : ['--ro-bind', '/dev/null', real]));
-      point(real);
-    },
-    empty(path) {
-      if (!isSeen(path)) return;
-      const isFolder = realFacts(path)?.isDirectory() === true;
-      args.push(...(isFolder ? ['--tmpfs', path, '--remount-ro', path] : ['--ro-bind', '/dev/null', path]));
-      point(path);
-    },
-    isSeen,
-    fork: () => listMounts({ args, areas, seen, points, held }),
-  };
+  }
 }
 
 /** Makes the mount point of `path` and gives the folders above it, which have to be held. Throws TalariaError `unsafe-place`. */
@@ -205,14 +197,4 @@ export function realFacts(path: string) {
 /** Where a path leads to; undefined for what is not there or cannot be reached. */
 export function realPathOf(path: string): string | undefined {
   return known(() => realpathSync.native(path));
-}
-
-/** Undefined where the file system says no. */
-export function known<T>(look: () => T): T | undefined {
-  try {
-    return look();
-  } catch (error) {
-    if (errorCode(error) === undefined) throw error;
-    return undefined;
-  }
 }

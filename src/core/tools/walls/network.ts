@@ -10,15 +10,9 @@ import { systemClock } from '#base/clock.ts';
 import { errorText } from '#base/errors.ts';
 import { parseJsonObject } from '#base/json.ts';
 import type { WallTools } from './probe.ts';
-import { type Admission, createProxy, type Dial, type Gate, type Lookup, leadTo, type WallProxy } from './proxy.ts';
+import { type Admission, createProxy, type Gate, leadTo, type ProxyOptions, type WallProxy } from './proxy.ts';
 
-export interface SharedNetwork {
-  /** Arguments that put a program into it, and what its environment needs; undefined where it cannot be had. */
-  enter(gate: Gate): Promise<Entry | undefined>;
-  /** Why it cannot be had, once that is known. */
-  readonly missing: () => string | undefined;
-  close(): Promise<void>;
-}
+export type SharedNetwork = ReturnType<typeof shareNetwork>;
 
 export interface Entry {
   readonly argv: readonly string[];
@@ -26,15 +20,6 @@ export interface Entry {
   /** Of the proxy, as the command sees it. */
   readonly port: number;
   readonly admission: Admission;
-}
-
-export interface NetworkOptions {
-  readonly tools: WallTools;
-  readonly hosts: readonly string[];
-  readonly lookup?: Lookup | undefined;
-  readonly dial?: Dial | undefined;
-  /** Private folder for the proxy's socket. */
-  readonly folder: string;
 }
 
 /** Beyond the ports that a system gives out by itself. */
@@ -52,14 +37,9 @@ interface Opened {
   readonly holder?: ChildProcess;
 }
 
-interface Holder {
-  readonly child: ChildProcess;
-  /** Whose namespaces are entered. */
-  readonly pid: number;
-}
-
-export function shareNetwork(options: NetworkOptions): SharedNetwork {
-  const { bwrap, nsenter } = options.tools;
+/** `folder`: a private one for the proxy's socket. */
+export function shareNetwork(tools: WallTools, folder: string, options: ProxyOptions) {
+  const { bwrap, nsenter } = tools;
   let missing: string | undefined = bwrap !== '' && nsenter === undefined ? 'nsenter is missing' : undefined;
   let opening: Promise<Opened | undefined> | undefined;
   const open = async (): Promise<Opened | undefined> => {
@@ -67,15 +47,15 @@ export function shareNetwork(options: NetworkOptions): SharedNetwork {
     const leads: { close(): void }[] = [];
     try {
       if (bwrap === '' || nsenter === undefined) return { proxy, leads, argv: [], port: await proxy.listen(0) };
-      const path = join(options.folder, 'proxy');
+      const path = join(folder, 'proxy');
       await proxy.listen(path);
       const pairs = [path, String(PORT)];
       for (const port of loopbackPorts(options.hosts)) {
-        const socket = join(options.folder, `port-${port}`);
+        const socket = join(folder, `port-${port}`);
         leads.push(await leadTo(socket, { address: '127.0.0.1', port }));
         pairs.push(socket, String(port));
       }
-      const holder = await startHolder(options.tools, pairs);
+      const holder = await startHolder(tools, pairs);
       holder.child.once('exit', () => {
         opening = undefined; // the next command makes another
         void proxy.close();
@@ -91,8 +71,10 @@ export function shareNetwork(options: NetworkOptions): SharedNetwork {
     }
   };
   return {
+    /** Why it cannot be had, once that is known. */
     missing: () => missing,
-    async enter(gate) {
+    /** Arguments that put a program into it, and what its environment needs; undefined where it cannot be had. */
+    async enter(gate: Gate): Promise<Entry | undefined> {
       if (missing !== undefined) return undefined;
       opening ??= open();
       const opened = await opening;
@@ -101,7 +83,7 @@ export function shareNetwork(options: NetworkOptions): SharedNetwork {
       const admission = proxy.admit(gate);
       return { argv, port, env: proxyVariables(`http://${admission.credentials}@127.0.0.1:${port}`), admission };
     },
-    async close() {
+    async close(): Promise<void> {
       const opened = await opening;
       missing = 'closed';
       opened?.holder?.kill('SIGKILL');
@@ -132,8 +114,8 @@ function proxyVariables(address: string): Readonly<Record<string, string>> {
   };
 }
 
-/** Resolves when the forwarder listens. Rejects with what the holder said. */
-async function startHolder({ bwrap }: WallTools, pairs: readonly string[]): Promise<Holder> {
+/** Resolves when the forwarder listens, with whose namespaces are entered. Rejects with what the holder said. */
+async function startHolder({ bwrap }: WallTools, pairs: readonly string[]) {
   const file = forwarderFile();
   if (file === undefined) throw new Error('the forwarder is not installed');
   // Not a fresh /dev: bubblewrap would make a second user namespace for it, and a plain user could not enter the network then.

@@ -1,9 +1,14 @@
-// Owns what the machine can build: which programs there are, whether the kernel lets us, and what would mend it.
-// Knows no command. Invariant: walls are reported only after one has been built; a refusal names its cause and a way out.
+// Owns what the machine can build: which programs there are, whether the kernel lets us, what would mend it; and the walls of macOS as text, a
+// profile for sandbox-exec. That is written after Apple's published profiles and its text is tested; no machine of ours runs it. Weaker than on
+// Linux: no process table and no network of its own, and HOME is another folder instead of another view. Knows no command and no session.
+// Invariants: walls are reported only after one has been built; a refusal names its cause and a way out; what is closed for good stands last.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { findOnPath, SYSTEM_PATH } from '#base/paths/find-on-path.ts';
-import { callFilter } from './call-filter.ts';
+import { join } from 'node:path';
+import { findOnPath, SYSTEM_PATH } from '#base/paths/typed-path.ts';
+import { isWithin } from '../risk/place.ts';
+import { callFilter } from './limits.ts';
+import { OTHER_SYSTEMS, SECRET_IN_HOME, SECRET_IN_SYSTEM, SHOWN_IN_HOME } from './places.rules.ts';
 import type { WallState } from './walls.ts';
 
 export interface WallTools {
@@ -86,51 +91,32 @@ function none(detail: string, fix?: string): WallTools {
   };
 }
 
-const INSTALLERS: readonly (readonly [program: string, line: string])[] = [
-  ['apt', 'apt install bubblewrap'],
-  ['dnf', 'dnf install bubblewrap'],
-  ['pacman', 'pacman -S bubblewrap'],
-  ['apk', 'apk add bubblewrap'],
-  ['zypper', 'zypper install bubblewrap'],
-];
+const INSTALLS = ['apt install', 'dnf install', 'pacman -S', 'apk add', 'zypper install'];
 
 function installLine(path: string | undefined): string {
-  const found = INSTALLERS.find(([program]) => findOnPath(program, `${path ?? ''}:/usr/bin:/bin:/sbin`) !== undefined);
-  return found?.[1] ?? 'apt install bubblewrap';
+  const places = `${path ?? ''}:/usr/bin:/bin:/sbin`;
+  const found = INSTALLS.find((line) => findOnPath(line.split(' ')[0] ?? '', places) !== undefined);
+  return `${found ?? 'apt install'} bubblewrap`;
 }
 
 const IN_CONTAINER = ['/.dockerenv', '/run/.containerenv', '/run/systemd/container'];
-const SWITCHES: readonly (readonly [file: string, closed: string, why: string, fix: string])[] = [
-  [
-    '/proc/sys/kernel/apparmor_restrict_unprivileged_userns',
-    '1',
-    'AppArmor refuses user namespaces',
-    'sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0',
-  ],
-  [
-    '/proc/sys/kernel/unprivileged_userns_clone',
-    '0',
-    'the kernel refuses user namespaces',
-    'sudo sysctl -w kernel.unprivileged_userns_clone=1',
-  ],
-  [
-    '/proc/sys/user/max_user_namespaces',
-    '0',
-    'the kernel allows no user namespaces',
-    'sudo sysctl -w user.max_user_namespaces=15000',
-  ],
-];
+/** File in /proc/sys, what closes it, what opens it, and why. */
+const SWITCHES = [
+  ['kernel/apparmor_restrict_unprivileged_userns', '1', '0', 'AppArmor refuses user namespaces'],
+  ['kernel/unprivileged_userns_clone', '0', '1', 'the kernel refuses user namespaces'],
+  ['user/max_user_namespaces', '0', '15000', 'the kernel allows no user namespaces'],
+] as const;
 
 /** bubblewrap is there and new enough, and the kernel said no. */
 function refused(text: string): WallTools {
   const said = text.split('\n').at(-1) ?? '';
-  const closed = SWITCHES.find(([file, value]) => readSwitch(file) === value);
+  const [file = '', , open, why] = SWITCHES.find(([name, value]) => readSwitch(`/proc/sys/${name}`) === value) ?? [];
   if (IN_CONTAINER.some((file) => existsSync(file)))
     return none(
       `this container refuses what bubblewrap needs (${said})`,
       'talaria config set sandbox.mode machine, if the container itself may be thrown away; else start it with --security-opt seccomp=unconfined --security-opt systempaths=unconfined',
     );
-  if (closed) return none(`${closed[2]} (${said})`, closed[3]);
+  if (why !== undefined) return none(`${why} (${said})`, `sudo sysctl -w ${file.replace('/', '.')}=${open}`);
   return none(
     `bubblewrap was refused (${said})`,
     'talaria config set sandbox.mode machine, if this whole machine may be thrown away',
@@ -152,4 +138,80 @@ function probeSeatbelt(): WallTools {
   const trial = run(program, ['-p', '(version 1)(allow default)', '/usr/bin/true']);
   if (!trial.ok) return none(`sandbox-exec was refused (${trial.text})`);
   return { state: { kind: 'walls', detail: 'sandbox-exec' }, bwrap: '', processes: MOST_PROCESSES };
+}
+
+export interface SeatbeltPlaces {
+  readonly userHome: string;
+  readonly dataHome: string;
+  readonly root: string;
+  /** The session's own folder: home and temporary files. */
+  readonly own: string;
+  readonly writable: readonly string[];
+  readonly readable: readonly string[];
+  /** What steers, in the folder. */
+  readonly fixed: readonly string[];
+  /** Single files that are hidden. */
+  readonly secrets: readonly string[];
+  /** Of the proxy; `open`: the machine's own network. */
+  readonly network: number | 'open';
+}
+
+const DEVICES = '(regex #"^/dev/(null|zero|tty.*|fd/.*|random|urandom|ptmx|dtracehelper|stdout|stderr)$")';
+/** Keys, the clipboard, other programs. */
+const SERVICES = [
+  'com.apple.SecurityServer',
+  'com.apple.securityd.xpc',
+  'com.apple.pasteboard.1',
+  'com.apple.coreservices.appleevents',
+];
+
+export function seatbeltProfile(places: SeatbeltPlaces): string {
+  const { userHome, own, network } = places;
+  const shown = SHOWN_IN_HOME.filter(({ without }) => without === undefined).map(({ path }) => join(userHome, path));
+  const secrets = [...SECRET_IN_HOME.map((name) => join(userHome, name)), ...SECRET_IN_SYSTEM, ...places.secrets];
+  const named = [...places.writable, ...places.readable].filter((path) => secrets.some((one) => isWithin(path, one)));
+  return [
+    '(version 1)',
+    '(allow default)',
+    '(deny file-write*)',
+    `(allow file-write* ${DEVICES} ${below([...places.writable, own])})`,
+    ...denied('file-write*', places.fixed),
+    `(deny file-read* (regex #"^${escapeRegex(userHome)}/\\.") ${below([join(userHome, 'Library'), '/Library/Keychains'])})`,
+    ...denied('file-read*', OTHER_SYSTEMS),
+    `(allow file-read* ${below([...shown, own, ...places.writable, ...places.readable])})`,
+    ...denied('file-read*', secrets),
+    ...named.map((path) => `(allow file-read* ${below([path])})`),
+    ...(network === 'open'
+      ? []
+      : [
+          '(deny network*)',
+          '(allow network-bind network-inbound (local ip "localhost:*"))',
+          '(allow network-outbound (remote ip "localhost:*"))',
+          `(allow network* ${places.writable
+            .concat(own)
+            .map((path) => `(subpath ${quoted(path)})`)
+            .join(' ')})`,
+        ]),
+    `(deny mach-lookup ${SERVICES.map((name) => `(global-name ${quoted(name)})`).join(' ')})`,
+    '(deny appleevent-send)',
+    '(deny signal (target others))',
+    '(deny process-info* (target others))',
+    `(deny file-read* file-write* ${below([places.dataHome])})`,
+  ].join('\n');
+}
+
+function denied(what: string, paths: readonly string[]): readonly string[] {
+  return paths.length === 0 ? [] : [`(deny ${what} ${below(paths)})`];
+}
+
+function below(paths: readonly string[]): string {
+  return paths.map((path) => `(subpath ${quoted(path)})`).join(' ');
+}
+
+function quoted(text: string): string {
+  return `"${text.replace(/["\\]/g, (one) => `\\${one}`)}"`;
+}
+
+function escapeRegex(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\"]/g, (one) => `\\${one}`);
 }

@@ -8,7 +8,7 @@ import type { Duplex } from 'node:stream';
 import { errorText } from '#base/errors.ts';
 import { randomHex } from '#base/ids.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
-import { isPublicAddress } from '../web/public-address.ts';
+import { type HostPort, isHostNamed, isPublicAddress, plainHost } from '../public-address.ts';
 import { NEAR } from './walls.ts';
 
 export type Lookup = (host: string) => Promise<readonly string[]>;
@@ -37,12 +37,7 @@ export interface Admission {
   release(): void;
 }
 
-export interface WallProxy {
-  admit(gate: Gate): Admission;
-  /** A path of a socket, or port 0 of the loopback; gives the port. */
-  listen(at: string | 0): Promise<number>;
-  close(): Promise<void>;
-}
+export type WallProxy = ReturnType<typeof createProxy>;
 
 const IDLE_MS = 300_000;
 const HEADER_MS = 30_000;
@@ -65,23 +60,23 @@ export interface ProxyOptions {
   readonly dial?: Dial | undefined;
 }
 
-export function createProxy(options: ProxyOptions): WallProxy {
+export function createProxy(options: ProxyOptions) {
   const { lookup = allAddresses, dial = (to) => to } = options;
   const admitted = new Map<string, Admitted>();
   const who = (request: IncomingMessage) => admitted.get(credentialsOf(request));
-  const way = (one: Admitted, target: Target) => findWay(one, target, { hosts: options.hosts, lookup });
+  const way = (one: Admitted, target: HostPort) => findWay(one, target, options.hosts, lookup);
   const server = createServer({ headersTimeout: HEADER_MS, keepAliveTimeout: 5_000, requestTimeout: 0 });
   server.maxConnections = MOST_CONNECTIONS;
   server.on('connection', (socket: Socket) => socket.setTimeout(IDLE_MS, () => socket.destroy()));
   server.on('connect', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => socket.destroy());
     const one = who(request);
-    const target = targetOf(request.url ?? '', 443);
+    const target = targetIn(request.url ?? '', 443);
     if (!one) return refuseSocket(socket, 407, NO_CREDENTIALS);
     if (!target) return refuseSocket(socket, 400, 'this is no host with a port');
     void enter(one, socket, async () => {
       const found = await way(one, target);
-      if (found.ok) tunnel(one, { socket, head }, dial({ address: found.value, port: target.port }));
+      if (found.ok) tunnel(one, socket, head, dial({ address: found.value, port: target.port }));
       else refuseSocket(socket, found.reason === 'unreachable' ? 502 : 403, found.detail);
     });
   });
@@ -93,12 +88,12 @@ export function createProxy(options: ProxyOptions): WallProxy {
     const target = { host: plainHost(url.hostname), port: Number(url.port || 80) };
     void enter(one, request.socket, async () => {
       const found = await way(one, target);
-      if (found.ok) forward({ request, response, url }, dial({ address: found.value, port: target.port }));
+      if (found.ok) forward(request, response, url, dial({ address: found.value, port: target.port }));
       else answer(response, found.reason === 'unreachable' ? 502 : 403, found.detail);
     });
   });
   return {
-    admit(gate) {
+    admit(gate: Gate): Admission {
       const credentials = `talaria:${randomHex(16)}`;
       const one: Admitted = { gate, answers: new Map(), sockets: new Set(), refused: new Map() };
       admitted.set(credentials, one);
@@ -111,7 +106,8 @@ export function createProxy(options: ProxyOptions): WallProxy {
         },
       };
     },
-    listen: (at) =>
+    /** A path of a socket, or port 0 of the loopback; gives the port. */
+    listen: (at: string | 0): Promise<number> =>
       new Promise((resolve, reject) => {
         server.once('error', reject);
         const heard = () => {
@@ -122,7 +118,7 @@ export function createProxy(options: ProxyOptions): WallProxy {
         else server.listen(at, heard);
         server.unref();
       }),
-    close: () =>
+    close: (): Promise<void> =>
       new Promise((resolve) => {
         for (const one of admitted.values()) for (const socket of one.sockets) socket.destroy();
         server.closeAllConnections();
@@ -153,28 +149,19 @@ async function enter(one: Admitted, socket: Duplex, work: () => Promise<void>): 
   }
 }
 
-interface Target {
-  readonly host: string;
-  readonly port: number;
-}
-
-function targetOf(text: string, port: number): Target | undefined {
+function targetIn(text: string, port: number): HostPort | undefined {
   const url = /[/?#@\\]/.test(text) ? null : URL.parse(`http://${text}`);
   if (!url || url.hostname === '') return undefined;
   const named = /:(\d+)$/.exec(text)?.[1];
   return { host: plainHost(url.hostname), port: named === undefined ? port : Number(named) };
 }
 
-function plainHost(name: string): string {
-  return name.replace(/^\[|\]$/g, '').replace(/\.$/, '');
-}
-
-interface Ways {
-  readonly hosts: readonly string[];
-  readonly lookup: Lookup;
-}
-
-async function findWay(one: Admitted, target: Target, { hosts, lookup }: Ways): Promise<Result<string, Refusal>> {
+async function findWay(
+  one: Admitted,
+  target: HostPort,
+  hosts: readonly string[],
+  lookup: Lookup,
+): Promise<Result<string, Refusal>> {
   const name = `${target.host}:${target.port}`;
   const isNamed = hosts.some((pattern) => isHostNamed(pattern, target));
   const deny = (reason: Refusal, detail: string) => {
@@ -210,24 +197,11 @@ function isExact(pattern: string): boolean {
   return isIP(plainHost(pattern)) !== 0 || (!pattern.startsWith('*') && /:\d+$/.test(pattern));
 }
 
-/** `name`, `name:port`, `*.name`, `*.name:port`; without a port every port. */
-export function isHostNamed(pattern: string, { host, port }: Target): boolean {
-  const [, name = '', wanted] = /^(.*?)(?::(\d+))?$/.exec(isIP(pattern) === 6 ? `${pattern}` : pattern) ?? [];
-  if (isIP(pattern) === 6) return pattern === host;
-  if (wanted !== undefined && Number(wanted) !== port) return false;
-  const plain = plainHost(name.toLowerCase());
-  return plain.startsWith('*.') ? host.endsWith(plain.slice(1)) : plain === host;
-}
-
 async function allAddresses(host: string): Promise<readonly string[]> {
   return (await systemLookup(host, { all: true })).map(({ address }) => address);
 }
 
-function tunnel(
-  one: Admitted,
-  { socket, head }: { readonly socket: Duplex; readonly head: Buffer },
-  to: Address,
-): void {
+function tunnel(one: Admitted, socket: Duplex, head: Buffer, to: Address): void {
   const outer = connect({ host: to.address, port: to.port, allowHalfOpen: true });
   one.sockets.add(outer);
   outer.setTimeout(CONNECT_MS, () => outer.destroy(new Error('it did not answer')));
@@ -249,23 +223,9 @@ function tunnel(
   socket.on('close', () => outer.destroy());
 }
 
-interface Forwarded {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly url: URL;
-}
+const OF_ONE_HOP = new Set('proxy-authorization proxy-connection connection keep-alive te upgrade trailer'.split(' '));
 
-const OF_ONE_HOP = new Set([
-  'proxy-authorization',
-  'proxy-connection',
-  'connection',
-  'keep-alive',
-  'te',
-  'upgrade',
-  'trailer',
-]);
-
-function forward({ request, response, url }: Forwarded, to: Address): void {
+function forward(request: IncomingMessage, response: ServerResponse, url: URL, to: Address): void {
   const headers = Object.fromEntries(Object.entries(request.headers).filter(([name]) => !OF_ONE_HOP.has(name)));
   const outer = httpRequest({
     host: to.address,

@@ -1,14 +1,14 @@
-// Owns what one session has of its own behind walls (private home, temporary folders) and the mounts that make its view of the machine.
-// Knows no network and starts nothing. Invariants: what is opened covers nothing that lies deeper, so what is hidden in it stays hidden; the
-// agent's own home and the folders of other sessions are covered last, over everything.
-import { existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
+// Owns what one session has of its own behind walls (private home, temporary folders), the mounts that make its view of the machine, and which
+// walls a yes may open. Knows no network and starts nothing. Invariants: what is opened is exactly the place that was asked about, and covers nothing
+// that lies deeper, so what is hidden in it stays hidden; the agent's own home and the folders of other sessions are covered last, over everything.
+import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { TalariaError } from '#base/errors.ts';
-import { isWithin } from '../risk/place.ts';
-import { type FolderView, type Protected, viewFolder } from './folder/folder-view.ts';
-import { downTo } from './folder/running.ts';
+import { known, TalariaError } from '#base/errors.ts';
+import { downTo, isWithin } from '../risk/place.ts';
+import { type FolderView, type Protected, viewFolder } from './folder-view.ts';
 import {
   besideHome,
+  depthOf,
   doorsOfSystem,
   type HomeOptions,
   hiddenPlaces,
@@ -16,11 +16,9 @@ import {
   secretsShown,
   standForHome,
 } from './home-view.ts';
-import { listMounts, type Mounts, realFacts } from './mounts.ts';
-import { type Closed, createNewFiles, type NewFiles, openable } from './opened.ts';
-import { depthOf } from './scan.ts';
-import { MAY_CARRY_TOKEN, SECRET_NAMES } from './secret-places.rules.ts';
-import type { Opening } from './walls.ts';
+import { Mounts, mayWrite, realFacts, realPathOf } from './mounts.ts';
+import { MAY_CARRY_TOKEN, SECRET_NAMES } from './places.rules.ts';
+import { type Opening, settingLine } from './walls.ts';
 
 export interface MachineFacts extends HomeOptions {
   /** Where the private folders of all sessions lie. */
@@ -42,7 +40,7 @@ export interface SessionView {
   readonly secrets: readonly string[];
   /** What a folder that is opened around it does not show. */
   readonly hidden: readonly string[];
-  readonly newFiles: NewFiles;
+  readonly makeFiles: ReturnType<typeof createNewFiles>;
 }
 
 /** Makes the private folders below `own`. Once a session, before its first command. */
@@ -53,12 +51,12 @@ export function openSessionView(machine: MachineFacts, folder: string, own: stri
     mkdirSync(path, { recursive: true, mode: 0o700 });
     return path;
   };
-  const ground = listMounts();
+  const ground = new Mounts();
   const temps = ['/tmp', '/var/tmp'].filter((at) => existsSync(at) && !isWithin(at, folder));
   for (const at of temps) ground.stand({ at, source: folderFor(at.slice(1).replace('/', '-')) });
   if (folder !== '/') hideOthers(ground, machine);
   const git = viewFolder(folder);
-  const view = { git, ground, hidden: hiddenPlaces(machine, folder), newFiles: createNewFiles() };
+  const view = { git, ground, hidden: hiddenPlaces(machine, folder), makeFiles: createNewFiles() };
   const doors = doorsOfSystem(machine, folder).filter(ground.isSeen);
   if (isWithin(userHome, folder)) return { ...view, home: userHome, secrets: doors };
   const hasHome = userHome !== '/' && realFacts(userHome)?.isDirectory() === true;
@@ -102,15 +100,18 @@ export function commandView(machine: MachineFacts, view: SessionView, options: V
   const paths = (kind: 'read' | 'write') => openings.flatMap((one) => (one.kind === kind ? [one.path] : []));
   const [toRead, toWrite] = [paths('read'), paths('write')];
   const outside = toWrite.filter((path) => !isWithin(path, folder) || view.hidden.some((one) => isWithin(path, one)));
-  const tidy = view.newFiles.make(outside);
+  const tidy = view.makeFiles(outside);
   const fixed = protects.fixed.filter((path) => !toWrite.some((one) => isWithin(one, path)));
   const roots = writableRoots(machine, view, holdsStill);
   const held = [...heldBetween(machine, view, roots), ...protects.held].filter((path) => !toWrite.includes(path));
   const kept = [machine.dataHome, machine.root, ...besideHome(machine.dataHome)];
-  const places = placesOf({ machine, view, roots, fixed, held, toRead, toWrite: outside, kept });
-  const mounts = view.ground.fork();
+  const toOpen = [...roots, ...held];
+  const places = placesOf(machine, view, { toOpen, fixed, toRead, toWrite: outside, kept });
+  const mounts = new Mounts(view.ground);
   for (const [path, how] of places) if (existsSync(path) && (how === 'hide' || holdsStill(path))) mounts[how](path);
-  if (openings.some(({ kind }) => kind === 'network')) showResolver(mounts);
+  const resolver = openings.some(({ kind }) => kind === 'network') ? realPathOf('/etc/resolv.conf') : undefined;
+  // With the machine's own network its names are resolved by the machine's own file, which often lies in /run.
+  if (resolver?.startsWith('/run/')) mounts.show(resolver);
   for (const path of socketsSeen(folder, mounts, [...toRead, ...toWrite])) mounts.hide(path);
   for (const path of kept) if (existsSync(path)) mounts.empty(path);
   const all = [folder === '/' ? '--bind' : '--ro-bind', '/', '/'];
@@ -128,10 +129,6 @@ export function commandView(machine: MachineFacts, view: SessionView, options: V
 export function closedPlaces(machine: MachineFacts, { ground, hidden, secrets }: SessionView): Closed {
   const isHidden = (path: string) => [...hidden, ...secrets].some((one) => isWithin(path, one));
   return { ...machine, isSeen: (path) => ground.isSeen(path) && !isHidden(path) };
-}
-
-function isSame(one: Opening, other: Opening | undefined): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
 }
 
 /** A folder in one that is written anyway gets no mount that a command could lead elsewhere. Throws TalariaError `folder-in-use`. */
@@ -164,7 +161,7 @@ function openingsKept(
 ): readonly Opening[] {
   const closed = closedPlaces(machine, view);
   return openings.filter((one) => {
-    if (!isSame(one, openable(one, closed))) return false;
+    if (JSON.stringify(one) !== JSON.stringify(openable(one, closed))) return false;
     if (!('path' in one)) return true;
     // What is not there yet is made in its folder.
     const nearest = existsSync(one.path) ? one.path : dirname(one.path);
@@ -172,32 +169,15 @@ function openingsKept(
   });
 }
 
-interface Wanted {
-  readonly machine: MachineFacts;
-  readonly view: SessionView;
-  readonly roots: readonly string[];
-  readonly fixed: readonly string[];
-  readonly held: readonly string[];
-  readonly toRead: readonly string[];
-  readonly toWrite: readonly string[];
-  /** Covered at the end. */
-  readonly kept: readonly string[];
-}
-
 type How = 'show' | 'open' | 'hide';
 
 /** How each place is mounted, folders before what is in them. Of one place the last word counts. */
-function placesOf({
-  machine,
-  view,
-  roots,
-  fixed,
-  held,
-  toRead,
-  toWrite,
-  kept,
-}: Wanted): readonly (readonly [string, How])[] {
-  const { git, hidden, secrets } = view;
+function placesOf(
+  machine: MachineFacts,
+  { git, hidden, secrets }: SessionView,
+  own: Readonly<Record<'toOpen' | 'fixed' | 'toRead' | 'toWrite' | 'kept', readonly string[]>>,
+): readonly (readonly [string, How])[] {
+  const { toOpen, fixed, toRead, toWrite, kept } = own;
   const configured = [git.folder, ...git.outside, ...machine.writable, ...machine.readable];
   const isIn = (path: string, folders: readonly string[]) => folders.some((folder) => isBelow(path, folder));
   const secret = [
@@ -210,7 +190,7 @@ function placesOf({
     for (const path of paths) places.set(path, how);
   };
   set('show', machine.readable);
-  set('open', [...roots, ...held]);
+  set('open', toOpen);
   set('show', fixed);
   set(
     'hide',
@@ -248,12 +228,6 @@ function above(path: string, places: ReadonlyMap<string, How>): readonly string[
 /** Root may turn the kernel's switches in /proc without any capability: it is read-only as a whole, which ends nested namespaces, too. */
 const FRESH = ['--dev', '/dev', '--proc', '/proc', '--remount-ro', '/proc', '--tmpfs', '/run'];
 
-/** With the machine's own network its names are resolved by the machine's own file, which often lies in /run. */
-function showResolver(mounts: Mounts): void {
-  const real = realFacts('/etc/resolv.conf') ? realpathSync.native('/etc/resolv.conf') : '';
-  if (real.startsWith('/run/')) mounts.show(real);
-}
-
 /** Sockets of other programs that a path leads to: a socket can be spoken to through a read-only wall. */
 function socketsSeen(folder: string, { isSeen }: Mounts, opened: readonly string[]): readonly string[] {
   const free = ['/run', '/var/run', '/dev', folder];
@@ -268,4 +242,88 @@ function socketsSeen(folder: string, { isSeen }: Mounts, opened: readonly string
       realFacts(path)?.isSocket() === true &&
       isSeen(realpathSync.native(path)),
   );
+}
+
+type Closed = Omit<MachineFacts, 'path' | 'readable'> & { readonly isSeen: (path: string) => boolean };
+
+/** Nor what is in them. The second are no wall as a whole, but a view of their own. */
+const KERNEL = ['/proc', '/sys'];
+const DEVICES = /^\/dev(?:$|\/(?!shm\/.))/;
+const WHOLE = ['/tmp', '/var/tmp', '/run'];
+
+/** The opening as it really is; undefined: no yes opens this. */
+export function openable(opening: Opening, { userHome, dataHome, root, isSeen }: Closed): Opening | undefined {
+  if (!('path' in opening)) return opening;
+  const { kind } = opening;
+  const path = realPlace(opening);
+  if (path === undefined) return undefined;
+  const never = [...KERNEL, dataHome, root, ...besideHome(dataHome)];
+  if (DEVICES.test(path) || never.some((one) => isWithin(path, one))) return undefined;
+  if ([...never, ...WHOLE, userHome].some((one) => isWithin(one, path))) return undefined;
+  // A link in the home to what is seen anyway: only the link is missing.
+  return kind === 'read' && path !== opening.path && isSeen(path) ? opening : { kind, path };
+}
+
+/** Of a file that is not there yet, its folder must be, and be ours to write. */
+function realPlace({ kind, path }: { readonly kind: string; readonly path: string }): string | undefined {
+  if (realFacts(path)) return realpathSync.native(path);
+  const folder = realFacts(dirname(path))?.isDirectory() ? realpathSync.native(dirname(path)) : undefined;
+  if (kind === 'read' || folder === undefined || !mayWrite(folder)) return undefined;
+  // git's locks are made anew or not at all.
+  if (/\/\.git(?:\/|$)/.test(folder)) return undefined;
+  return known(() => lstatSync(path, { throwIfNoEntry: false })) ? undefined : join(folder, basename(path));
+}
+
+/** What the owner can do where no yes opens what was met, or a narrower setting does. */
+export function hintAt(opening: Opening, closed: Closed, folder: string): string | undefined {
+  if (opening.kind === 'host' && listensHere(opening.host))
+    return `a server of this machine listens at ${opening.host}, outside of the walls; the owner can open it alone: ${settingLine('hosts', opening.host)}`;
+  if (opening.kind !== 'write' || openable(opening, closed)) return undefined;
+  const { path } = opening;
+  if (closed.writable.some((one) => isWithin(path, one))) return undefined;
+  const git = /^.*?\/\.git(?=\/|$)/.exec(path)?.[0];
+  if (git !== undefined && isWithin(path, folder))
+    return `no yes opens ${path}, which steers git: the owner makes it by hand`;
+  if (git !== undefined && realFacts(git)?.isDirectory())
+    return `git's folder ${git} lies outside of this session: start in ${dirname(git)}, or the owner opens it: ${settingLine('paths', git)}`;
+  return isWithin(closed.userHome, path)
+    ? `no yes opens all of ${path}: the owner makes the folder that is meant, and adds it to sandbox.paths`
+    : undefined;
+}
+
+/** Is there a server of this machine where a port that the configuration names leads to: at 127.0.0.1? */
+export function listensHere(host: string): boolean {
+  const port = Number(host.split(':')[1]).toString(16).toUpperCase().padStart(4, '0');
+  const listens = new RegExp(`: (?:0{8}|0100007F|0{32}|0{16}FFFF00000100007F):${port} \\S+ 0A `);
+  return ['tcp', 'tcp6'].some((table) => listens.test(known(() => readFileSync(`/proc/net/${table}`, 'utf8')) ?? ''));
+}
+
+/** Makes what is missing of paths; the end takes away what nobody wrote. */
+function createNewFiles(): (paths: readonly string[]) => () => void {
+  const made = new Map<string, { readonly mtimeNs: bigint; users: number }>();
+  const factsOf = (path: string) => lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  const use = (path: string) => {
+    const before = made.get(path);
+    if (before) before.users += 1;
+    else if (factsOf(path) === undefined) {
+      known(() => writeFileSync(path, '', { flag: 'wx' }));
+      const facts = factsOf(path);
+      if (facts) made.set(path, { mtimeNs: facts.mtimeNs, users: 1 });
+    }
+  };
+  const leave = (path: string) => {
+    const one = made.get(path);
+    if (one === undefined) return;
+    one.users -= 1;
+    if (one.users > 0) return;
+    made.delete(path);
+    const facts = factsOf(path);
+    if (facts?.isFile() && facts.size === 0n && facts.mtimeNs === one.mtimeNs) rmSync(path, { force: true });
+  };
+  return (paths) => {
+    for (const path of paths) use(path);
+    return () => {
+      for (const path of paths) leave(path);
+    };
+  };
 }

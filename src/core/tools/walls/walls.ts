@@ -2,6 +2,13 @@
 // Invariant: what is not opened is closed; a command that was to be enclosed and cannot be is not run.
 import type { ProcessRequest } from '#base/process.ts';
 
+declare module '#core/agent/room.ts' {
+  interface Mind {
+    /** Around commands. */
+    readonly walls: () => Walls;
+  }
+}
+
 /**
  * `walls`: commands are enclosed. `machine`: the owner said that this whole machine is the wall (a throw-away container), so commands run
  * as they are. `none`: no wall can be built here.

@@ -1,130 +1,95 @@
-// Owns `backfill-sessions`: which stored sessions are read into the evidence, and what is said about it (curator notes 4). Knows no format.
-// Invariants: what it reads it never changes; no model is called; running it again adds nothing; no skill is touched.
-import { existsSync, realpathSync } from 'node:fs';
+// Owns `backfill-sessions`: which stored sessions are read into the evidence, and what is said about it: the original's counts, ours beside them, and
+// the lines for a person (curator notes 4).
+import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import type { Clock } from '#base/clock.ts';
-import type { Database } from '#base/database/connection.ts';
-import { errorText, TalariaError } from '#base/errors.ts';
+import { TalariaError } from '#base/errors.ts';
+import { type Result, refuse } from '#base/result.ts';
 import { redactSecrets } from '#base/secrets.ts';
-import type { Redact } from '#mind/evidence/redact-json.ts';
-import type { CuratorMind, CuratorPlaces } from '../curator-ground.ts';
-import type { BackfillReport } from './backfill-report.ts';
-import { fillEvidence } from './fill-evidence.ts';
-import { soundLedger } from './kept-aside.ts';
-import { fileSessions } from './sources/file-sessions.ts';
-import { hermesSessions } from './sources/hermes-sessions.ts';
-import { ownSessions } from './sources/own-sessions.ts';
-import type { SessionSource } from './stored-session.ts';
-
-export interface BackfillSources {
-  readonly mind: Pick<CuratorMind, 'state' | 'evidence'>;
-  readonly places: CuratorPlaces;
-  readonly clock: Clock;
-  /** Default: key-shaped strings. */
-  readonly redact?: Redact;
-}
+import { plural } from '#base/text.ts';
+import type { Places } from '#core/agent/room.ts';
+import { realPath } from '#core/tools/files/file-access.ts';
+import { DAY_MS } from '../report.ts';
+import { type BackfillSources, soundLedger } from './ensure-evidence.ts';
+import { addedLine, fillEvidence, type SessionCounts } from './fill-evidence.ts';
+import { fileSessions, hermesSessions, ownSessions, type SessionSource } from './session-sources.ts';
 
 export interface BackfillOptions {
   /** Folder of `session_*.json`; default `sessions` of the home, if there. */
-  readonly sessionsDir?: string;
+  readonly sessionsDir?: string | undefined;
   /** hermes-agent's state.db; default the one beside `sessionsDir`. */
-  readonly hermesState?: string;
-  /** Clamped to 1..3650. */
+  readonly hermesState?: string | undefined;
   readonly days: number;
   /** The newest so many of the window; not positive: all. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
 }
 
-const DAY_MS = 86_400_000;
+export type BackfillReport = Awaited<ReturnType<typeof backfillSessions>>;
 
 /** Throws `newer-schema`, `disk-full`, `database-locked`, and the signal's reason. */
-export async function backfillSessions(
-  sources: BackfillSources,
-  options: BackfillOptions,
-  signal: AbortSignal,
-): Promise<BackfillReport> {
-  const ledger = writableLedger(sources.mind);
-  const days = clampDays(options.days);
-  const now = sources.clock.now();
+export async function backfillSessions(from: BackfillSources, asked: BackfillOptions, signal: AbortSignal) {
+  const { mind, places, clock } = from;
+  const ledger = soundLedger(mind.evidence);
+  if (ledger.readOnly)
+    throw new TalariaError(`${ledger.path} was written by a newer version of Talaria; nothing can be filled in`, {
+      code: 'newer-schema',
+      fix: 'Update Talaria.',
+    });
+  const days = Math.min(3650, Math.max(1, Math.trunc(Number.isFinite(asked.days) ? asked.days : 30)));
+  const now = clock.now();
   const since = now - days * DAY_MS;
-  const limit = options.limit !== undefined && options.limit >= 1 ? Math.floor(options.limit) : undefined;
-  const sessionsDir = resolve(options.sessionsDir ?? join(sources.places.home, 'sessions'));
-  const found = await findSources(sources, { options, sessionsDir, since });
+  const limit = asked.limit !== undefined && asked.limit >= 1 ? Math.floor(asked.limit) : undefined;
+  const sessionsDir = resolve(asked.sessionsDir ?? join(places.home, 'sessions'));
+  const { sources, missing, notes } = await findSources(from, asked, sessionsDir, since);
   try {
-    const place = { ledger: sources.mind.evidence, redact: sources.redact ?? redactSecrets, now, since, limit };
-    const filled = await fillEvidence(found.sources, place, signal);
+    const place = { ledger: mind.evidence, redact: mind.redact ?? redactSecrets, now, since, limit };
+    const filled = await fillEvidence(sources, place, signal);
     return {
       ...{ sessions_dir: sessionsDir, db_path: ledger.path, days, limit: limit ?? null, ...filled.total },
-      ...(found.missing ? { missing: true } : {}),
+      ...(missing ? { missing } : {}),
       sources: filled.sources,
-      notes: [...found.notes, ...filled.problems],
+      /** What a person should know: what was not read and why. */
+      notes: [...notes, ...filled.problems],
     };
   } finally {
-    for (const source of found.sources) source.close();
+    for (const source of sources) source.close();
   }
 }
 
-function clampDays(days: number): number {
-  return Number.isFinite(days) ? Math.min(3650, Math.max(1, Math.trunc(days))) : 30;
+async function findSources(
+  { mind, places, clock }: BackfillSources,
+  asked: BackfillOptions,
+  sessionsDir: string,
+  since: number,
+) {
+  const sources: SessionSource[] = [ownSessions(mind.state, since, clock)];
+  const notes: string[] = [];
+  const path = resolve(asked.hermesState ?? join(dirname(sessionsDir), 'state.db'));
+  const hermes = await foreignSessions(path, { mind, places, clock }, since);
+  if (hermes.ok) sources.push(hermes.value);
+  else if (asked.hermesState !== undefined || hermes.reason === 'unreadable') notes.push(hermes.detail);
+  const missing = !existsSync(sessionsDir);
+  const files = fileSessions(sessionsDir);
+  if (files.ok) sources.push(files.value);
+  const unreadable = files.ok || missing ? [] : [`${sessionsDir} cannot be read: ${files.detail}`];
+  return { sources, missing, notes: [...notes, ...unreadable, ...unread(places, asked)] };
 }
 
-function writableLedger(mind: BackfillSources['mind']): Database {
-  const ledger = soundLedger(mind.evidence);
-  if (!ledger.readOnly) return ledger;
-  throw new TalariaError(`${ledger.path} was written by a newer version of Talaria; nothing can be filled in`, {
-    code: 'newer-schema',
-    fix: 'Update Talaria.',
-  });
-}
-
-interface Asked {
-  readonly options: BackfillOptions;
-  readonly sessionsDir: string;
-  readonly since: number;
-}
-
-interface Found {
-  readonly sources: SessionSource[];
-  readonly notes: string[];
-  missing: boolean;
-}
-
-async function findSources(from: BackfillSources, asked: Asked): Promise<Found> {
-  const own = ownSessions(from.mind.state, { since: asked.since, clock: from.clock });
-  const found: Found = { sources: [own], notes: [], missing: false };
-  await addHermes(found, from, asked);
-  addFiles(found, asked.sessionsDir);
-  if (asked.options.sessionsDir === undefined) found.notes.push(...unread(from.places, asked.options));
-  return found;
-}
-
-async function addHermes(found: Found, { mind, places, clock }: BackfillSources, asked: Asked): Promise<void> {
-  const { options, sessionsDir, since } = asked;
-  const path = resolve(options.hermesState ?? join(dirname(sessionsDir), 'state.db'));
-  const named = options.hermesState !== undefined;
-  if (!existsSync(path)) {
-    if (named) found.notes.push(`there is no file ${path}`);
-    return;
-  }
-  if (isSameFile(path, mind.state.path)) {
-    if (named) found.notes.push(`${path} is Talaria's own, which is always read`);
-    return;
-  }
-  const source = await hermesSessions({ path, cache: join(places.home, 'cache'), since, clock });
-  if (source.ok) found.sources.push(source.value);
-  else if (named || source.reason !== 'not-hermes') found.notes.push(source.detail);
-}
-
-function addFiles(found: Found, folder: string): void {
-  found.missing = !existsSync(folder);
-  if (found.missing) return;
-  const source = fileSessions(folder);
-  if (source.ok) found.sources.push(source.value);
-  else found.notes.push(`${folder} cannot be read: ${source.detail}`);
+/** Refused as `unreadable` it is hermes-agent's all the same. */
+async function foreignSessions(
+  path: string,
+  { mind, places, clock }: BackfillSources,
+  since: number,
+): Promise<Result<SessionSource>> {
+  if (!existsSync(path)) return refuse('missing', `there is no file ${path}`);
+  if (realPath(path) === realPath(mind.state.path))
+    return refuse('own', `${path} is Talaria's own, which is always read`);
+  const source = await hermesSessions(path, join(places.home, 'cache'), since, clock);
+  return source.ok || source.reason === 'not-hermes' ? source : refuse('unreadable', source.detail);
 }
 
 /** hermes-agent's home is somebody else's: it is read when it is named, and named here so that nobody wonders. */
-function unread({ userHome }: CuratorPlaces, { hermesState }: BackfillOptions): readonly string[] {
+function unread({ userHome }: Places, { sessionsDir, hermesState }: BackfillOptions): readonly string[] {
+  if (sessionsDir !== undefined) return [];
   const hermes = join(userHome, '.hermes');
   const folder = join(hermes, 'sessions');
   const state = join(hermes, 'state.db');
@@ -134,13 +99,28 @@ function unread({ userHome }: CuratorPlaces, { hermesState }: BackfillOptions): 
     : [];
 }
 
-function isSameFile(one: string, other: string): boolean {
-  try {
-    return realpathSync(one) === realpathSync(other);
-  } catch (error) {
-    throw new TalariaError(`${one} cannot be looked at: ${errorText(error)}`, {
-      code: 'file-unreadable',
-      cause: error,
-    });
-  }
+const NAMES: Readonly<Record<SessionSource['kind'], string>> = {
+  talaria: 'own sessions',
+  'hermes-database': 'hermes-agent database',
+  'session-files': 'session files',
+};
+
+export function reportLines(report: BackfillReport): readonly string[] {
+  const window = `last ${plural(report.days, 'day')}${report.limit === null ? '' : `, newest ${report.limit}`}`;
+  return [
+    `evidence filled in from stored sessions (${window})`,
+    ...report.sources.map((source) => `  ${NAMES[source.source]}: ${countsLine(source)}`),
+    ...(report.missing ? [`  ${NAMES['session-files']}: there is no folder ${report.sessions_dir}`] : []),
+    `added: ${addedLine(report)}`,
+    `evidence: ${report.db_path}`,
+    ...report.notes,
+  ];
+}
+
+function countsLine(counts: SessionCounts): string {
+  const { sessions_seen: seen, sessions_imported: taken, sessions_skipped_old: old, files_failed: failed } = counts;
+  const parts = [`${plural(seen, 'session')}, ${taken} with something new`];
+  if (old > 0) parts.push(`${old} before the window`);
+  if (failed > 0) parts.push(`${failed} unreadable`);
+  return parts.join(', ');
 }

@@ -1,13 +1,17 @@
 // Owns what one stored session says happened: the events that the live recorder would have written, with its keys (curator notes 4).
-// Knows no file. Invariants: infers no call from prose; a key depends on what was said alone, so that a second run gives the same keys;
-// no event lies in the future or has no time.
-import { countTurns, isTurnStart } from '#core/agent/count-turns.ts';
+import { countTurns, isTurnStart } from '#core/agent/history.ts';
 import { type Message, messageText, type ToolCallPart, type ToolResultPart, toolCalls } from '#core/model/message.ts';
-import { sessionEventKey, turnEventKey } from '#mind/evidence/ledger/event-keys.ts';
-import { previewOf, type SessionEvent, type ToolEvent, type TurnEvent } from '#mind/evidence/ledger/event-rows.ts';
+import {
+  previewOf,
+  type SessionEvent,
+  sessionEventKey,
+  type ToolEvent,
+  type TurnEvent,
+  turnEventKey,
+} from '#mind/evidence/ledger/event-rows.ts';
 import { type CallPlace, TurnCalls } from '#mind/evidence/ledger/turn-calls.ts';
 import type { Redact } from '#mind/evidence/redact-json.ts';
-import type { StoredMessage, StoredSession } from './stored-session.ts';
+import type { StoredMessage, StoredSession } from './session-sources.ts';
 
 export interface SessionEvents {
   /** Of every event of the session, also of those that stand already. */
@@ -19,7 +23,7 @@ export interface SessionEvents {
   readonly end: SessionEvent | undefined;
 }
 
-export interface EventPlace {
+interface EventPlace {
   /** Keys that need no event. */
   readonly standing: ReadonlySet<string>;
   /** Epoch ms: nothing happened later. */
@@ -40,11 +44,6 @@ interface Waiting {
   readonly at: number;
 }
 
-interface Told {
-  readonly text: string;
-  readonly at: number;
-}
-
 class SessionWalk {
   readonly #session: StoredSession;
   readonly #place: EventPlace;
@@ -57,8 +56,8 @@ class SessionWalk {
   #turn = 0;
   #calls: TurnCalls;
   #waiting: Waiting[] = [];
-  #asked: Told | undefined;
-  #answer: (Told & { readonly model: string }) | undefined;
+  #asked: string | undefined;
+  #answer: { readonly text: string; readonly at: number; readonly model: string } | undefined;
   #model = '';
   #aborted = false;
 
@@ -78,7 +77,7 @@ class SessionWalk {
       this.#calls = this.#callsOfTurn();
     }
     if (copied === true) return;
-    if (message.role === 'user') this.#takeUser(message, at);
+    if (message.role === 'user') this.#takeUser(message);
     else if (message.role === 'assistant') this.#takeAssistant(message, at);
     else this.#takeResult(message.parts[0], at);
   }
@@ -93,10 +92,10 @@ class SessionWalk {
     return new TurnCalls({ sessionId, turn: this.#turn }, { redact: this.#place.redact, unobserved: !observed });
   }
 
-  #takeUser(message: Message, at: number): void {
+  #takeUser(message: Message): void {
     if (!isTurnStart(message)) return;
     const text = typedText(message);
-    this.#asked = text.trim() === '' || isForeignSummary(text) ? undefined : { text, at };
+    this.#asked = text.trim() === '' || FOREIGN_SUMMARY.test(text) ? undefined : text;
   }
 
   #takeAssistant(message: Extract<Message, { role: 'assistant' }>, at: number): void {
@@ -140,7 +139,7 @@ class SessionWalk {
     const { redact } = this.#place;
     this.#turns.push({
       ...{ key, sessionId, platform, at: this.#answer.at, model: this.#answer.model },
-      userPreview: previewOf(this.#asked.text, redact),
+      userPreview: previewOf(this.#asked, redact),
       assistantPreview: previewOf(this.#answer.text, redact),
     });
   }
@@ -159,10 +158,6 @@ const UNKNOWN = 'unknown';
 
 /** hermes-agent's own words at the head of a compression that its session files carry as a user's message. */
 const FOREIGN_SUMMARY = /^\s*\[CONTEXT (?:COMPACTION|SUMMARY)\b/;
-
-function isForeignSummary(text: string): boolean {
-  return FOREIGN_SUMMARY.test(text);
-}
 
 function typedText(message: Message): string {
   if (message.role !== 'user') return '';

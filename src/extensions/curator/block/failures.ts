@@ -1,24 +1,21 @@
-// Owns what the recorded calls of a skill say to its owner: which program failed with which first line, how often, when last, in which step,
-// and the call that worked afterwards (issue 12). Pure. Knows no block. Invariants: an error is what was recorded as one, never a word; the
-// order of the input changes nothing; each text stands on one line, redacted, with nothing that ends a fence, a comment or a block.
+// Owns what the recorded calls of a skill say to its owner: which program failed with which first line, how often, when last, in which step, and the
+// call that worked afterwards (issue 12).
+
 import { type JsonObject, parseJsonObject } from '#base/json.ts';
 import { comparePoints, cutPoints, firstPoints } from '#base/text/code-points.ts';
-import { programName } from '#core/tools/risk/finding.ts';
-import { unwrapCommand } from '#core/tools/risk/unwrap-command.ts';
-import { lexScript } from '#core/tools/shell/lex-script.ts';
-import { stepOf } from '#mind/skills/format/skill-commands.ts';
-import { innerText } from '../mine/inner-text.ts';
-import type { EvidenceRow, SkillCounts } from '../report/evidence.ts';
-import { LEDGER_ORDER } from '../report/evidence.ts';
-import { inlineText } from '../text/inline-text.ts';
+import { oneLine } from '#base/text.ts';
+import { programName, unwrapCommand } from '#core/tools/risk/call.ts';
+import { lexScript } from '#core/tools/risk/lex-script.ts';
+import { stepOf } from '#mind/skills/format/skill-text.ts';
+import { innerText } from '../mine.ts';
+import { type EvidenceRow, LEDGER_ORDER, type SkillCounts } from '../report.ts';
+import { inlineText } from '../text.ts';
 
 /** Rows as callers have them: a field that is missing is empty. */
 export type BlockRow = Partial<EvidenceRow>;
 
 export interface Failure {
-  /** What ran; for a tool that runs no command its name. */
   readonly program: string;
-  /** First line of what came back. */
   readonly error: string;
   readonly times: number;
   readonly last: ShownCall;
@@ -29,7 +26,6 @@ export interface Failure {
 }
 
 export interface ShownCall {
-  /** As recorded. */
   readonly at: string;
   readonly tool: string;
   /** The command; of a tool that runs none its arguments. */
@@ -43,15 +39,7 @@ const OWN_TOOLS: ReadonlySet<string> = new Set([
 ]);
 /** They change the shell or end it; what failed stands before them. */
 const SHELL_WORDS: ReadonlySet<string> = new Set([
-  'cd',
-  'pushd',
-  'popd',
-  'set',
-  'export',
-  'exit',
-  'return',
-  'true',
-  'false',
+  ...['cd', 'pushd', 'popd', 'set', 'export', 'exit', 'return', 'true', 'false'],
 ]);
 const LONGEST = 160;
 /** No name is longer; more of it would be evidence, not a name. */
@@ -67,7 +55,6 @@ export interface FailureQuestion {
   readonly failures?: readonly Failure[];
 }
 
-/** Most frequent first, then newest. */
 export function failuresOf({ rows, text = '', failures }: FailureQuestion): readonly Failure[] {
   if (failures !== undefined) return failures;
   const calls = rows.filter((row) => !OWN_TOOLS.has(String(row.tool_name))).map(readCall);
@@ -81,24 +68,26 @@ export function failuresOf({ rows, text = '', failures }: FailureQuestion): read
     fine.get(JSON.stringify([call.row.session_id, call.program]))?.find((later) => isLater(later, call))?.shown;
   return [...groups.values()]
     .toSorted((a, b) => b.length - a.length || newestFirst(a[0], b[0]))
-    .map((group) => asFailure(group, { text, worked: group.map(workedAfter).find((call) => call !== undefined) }));
+    .flatMap((group) => {
+      const [newest] = group;
+      if (newest === undefined) return [];
+      const { program, error, shown, command } = newest;
+      const step = command === '' ? '' : safeText(stepOf(text, command) ?? '');
+      const worked = group.map(workedAfter).find((call) => call !== undefined);
+      const found = { ...(step === '' ? {} : { step }), ...(worked === undefined ? {} : { worked }) };
+      return [{ program, error, times: group.length, last: shown, ...found }];
+    });
 }
 
-interface Call {
-  readonly row: BlockRow;
-  readonly program: string;
-  /** As it was typed; empty: the tool runs none. */
-  readonly command: string;
-  readonly shown: ShownCall;
-  readonly error: string;
-}
+type Call = ReturnType<typeof readCall>;
 
-function readCall(row: BlockRow): Call {
+/** `command`: as it was typed; empty: the tool runs none. */
+function readCall(row: BlockRow) {
   const given = argumentsOf(row.args_json);
   const command = typeof given.command === 'string' ? given.command : '';
   const tool = String(row.tool_name ?? '');
   const text = safeText(command === '' ? (row.args_json ?? '') : command);
-  const shown = { at: safeName(row.created_at), tool: safeName(tool), text };
+  const shown: ShownCall = { at: safeName(row.created_at), tool: safeName(tool), text };
   const program = safeName((command === '' ? '' : programOf(command)) || tool);
   return { row, command, program, shown, error: safeText(firstLine(row.result_preview)) };
 }
@@ -128,18 +117,6 @@ function firstLine(preview: string | null | undefined): string {
   return lines.find((line) => /\S/.test(line) && !/^[>$] /.test(line)) ?? '';
 }
 
-function asFailure(
-  group: readonly Call[],
-  { text, worked }: { readonly text: string; readonly worked: ShownCall | undefined },
-): Failure {
-  const [newest] = group;
-  if (newest === undefined) throw new TypeError('a group has a call');
-  const { program, error, shown, command } = newest;
-  const step = command === '' ? '' : safeText(stepOf(text, command) ?? '');
-  const found = { ...(step === '' ? {} : { step }), ...(worked === undefined ? {} : { worked }) };
-  return { program, error, times: group.length, last: shown, ...found };
-}
-
 /** Of one time as in the ledger; plain data behind that by content. */
 function newestFirst(a: Call | undefined, b: Call | undefined): number {
   const [left, right] = [a?.row ?? {}, b?.row ?? {}];
@@ -164,7 +141,7 @@ const TAKEN_OUT = /\[redacted:[\w-]{1,40}\]/g;
 
 function safeText(text: string): string {
   const plain = inlineText(firstPoints(text, LOOKED_AT)).replace(TAKEN_OUT, '(secret left out)');
-  return cutPoints(plain.replace(/\s+/g, ' ').trim(), LONGEST);
+  return cutPoints(oneLine(plain), LONGEST);
 }
 
 /** One line, no mark of Markdown that could begin anything. */

@@ -1,10 +1,9 @@
-// Owns the shape of what one run did (curator notes 8.5, 11) and what it means for the caller. Pure.
-// Invariant: an entry without `apply_result` was never tried; the counts are those of the entries.
-import type { Result } from '#base/result.ts';
-import type { VerifyReport } from '#mind/skills/door/verify/verifier.ts';
-import { type AutoRunPlan, summaryOf } from '../plan/describe-plan.ts';
-import type { PlanEntry } from '../plan/planned-skill.ts';
-import type { RunSettings } from './run-settings.ts';
+// Owns the shape of what one run did, what it means for the caller, and its page (curator notes 8.5, 11).
+import { cutPoints } from '#base/text/code-points.ts';
+import type { VerifyReport } from '#mind/skills/skill.ts';
+import { inlineCode, inlineText } from '../text.ts';
+import { type AutoRunPlan, type PlanEntry, summaryOf } from './plan-entry.ts';
+import type { RunSettings } from './run-flags.ts';
 
 export interface ApplyResult {
   readonly applied: boolean;
@@ -36,40 +35,24 @@ export type AutoRun = Omit<AutoRunPlan, 'candidates'> & {
   readonly notes?: readonly string[];
 };
 
-/** Refused: another unattended writer of this home is at work, nothing was looked at. */
-export type AutoRunResult = Result<AutoRun, 'lease-held' | 'home-newer'>;
-
 export function withOutcomes(plan: AutoRunPlan, outcomes: ReadonlyMap<string, AppliedEntry>): AutoRun {
-  const candidates = plan.candidates.map((entry): AppliedEntry => outcomes.get(entry.skill_name) ?? untried(entry));
+  const candidates = plan.candidates.map((entry): AppliedEntry => {
+    const untried = entry.variants === undefined ? entry : { ...entry, apply_result: null };
+    return outcomes.get(entry.skill_name) ?? untried;
+  });
   return { ...plan, summary: summaryOf(candidates), candidates };
-}
-
-function untried(entry: PlanEntry): AppliedEntry {
-  return entry.variants === undefined ? entry : { ...entry, apply_result: null };
 }
 
 /** Refusals of the door that speak against the skill or the text, not against the moment: the entry is skipped. */
 export const GATES: ReadonlySet<string> = new Set([
-  'guard-refused',
-  'guard-asks',
-  'secret',
-  'read-only',
-  'pinned-skill',
-  'source-not-agent-created',
-  'skill-content-hard-cap',
-  'managed-block-unchanged',
-  'invalid-skill',
-  'invalid-name',
-  'description-too-long',
-  'outside-folder',
+  ...['guard-refused', 'guard-asks', 'secret', 'read-only', 'pinned-skill', 'source-not-agent-created'],
+  ...['skill-content-hard-cap', 'managed-block-unchanged', 'invalid-skill', 'invalid-name'],
+  ...['description-too-long', 'outside-folder'],
 ]);
 
 /** Refusals of the moment: the entry stays planned, the next run may write it. */
 const MOMENTS: ReadonlySet<string> = new Set([
-  'auto-approval-required',
-  'approval-required',
-  'hash-mismatch',
-  'target-not-found',
+  ...['auto-approval-required', 'approval-required', 'hash-mismatch', 'target-not-found'],
 ]);
 
 /** Nothing stood in the way: there is no such skill any more, it says all of it already, or nothing failed. */
@@ -85,12 +68,82 @@ export function autoRunExit(
   if (mode === 'dry-run' || summary.applied > 0) return 0;
   const isHeldBack = candidates.some(({ reason }) => reason === 'restore-drill-required');
   if (isHeldBack || refused.length > 0) return 3;
-  return isLocal && writes && areKeptBack(candidates) ? 3 : 0;
-}
-
-/** Each skill that there is; one that is up to date is not. */
-function areKeptBack(candidates: readonly AppliedEntry[]): boolean {
+  // Each skill that there is; one that is up to date is not.
   const kept = candidates.filter(({ status, reason }) => status === 'skipped' && !NOTHING_TO_DO.has(reason ?? ''));
   const there = candidates.filter(({ reason }) => reason !== 'skill-file-not-found');
-  return kept.length > 0 && kept.length === there.length;
+  return isLocal && writes && kept.length > 0 && kept.length === there.length ? 3 : 0;
+}
+
+export function planMarkdown(plan: AutoRun): string {
+  const { planned, applied, skipped } = plan.summary;
+  return `${[
+    '# Curator auto-run',
+    '',
+    `- Mode: ${plan.mode}`,
+    `- Planned: ${planned}`,
+    `- Applied: ${applied}`,
+    `- Skipped: ${skipped}`,
+    `- Selection: ${plan.selection.mode}${plan.selection.fallback === undefined ? '' : ` (fallback: ${plan.selection.fallback})`}`,
+    `- Restore drill: ${plan.safety.restore_drill_gate.reason}`,
+    ...(plan.notes ?? []).map((note) => `- Note: ${inlineText(note)}`),
+    '',
+    '## Candidates',
+    ...candidateLines(plan.candidates),
+  ].join('\n')}\n`;
+}
+
+const MOST_MISSING = 10;
+
+function candidateLines(entries: readonly AppliedEntry[]): readonly string[] {
+  if (entries.length === 0) return ['- No skill has enough evidence in this window.'];
+  const missing = entries.filter(({ reason }) => reason === 'skill-file-not-found');
+  const unlisted = new Set(missing.slice(MOST_MISSING));
+  const shown = entries.filter((entry) => !unlisted.has(entry));
+  return [
+    ...shown.flatMap((entry) => [line(entry), ...entryDetails(entry.apply_result)]),
+    ...(unlisted.size === 0 ? [] : [`- and ${unlisted.size} more: skipped (reason skill-file-not-found)`]),
+  ];
+}
+
+function line(entry: AppliedEntry): string {
+  const { reason, apply_result: applied, selection } = entry;
+  const notes = [
+    ...(reason === null ? [] : [`reason ${reason}`]),
+    ...(applied ? [`apply ${applied.reason}`] : []),
+    ...(applied?.archive_path ? [`edited meanwhile, kept in ${inlineText(applied.archive_path)}`] : []),
+    `selected by ${selection.source}`,
+    `score ${selection.score}`,
+  ];
+  return `- ${inlineCode(entry.skill_name)}: ${entry.status} (${notes.join('; ')})`;
+}
+
+const LONGEST = 300;
+const LAST_LINES = 3;
+const MOST_WARNINGS = 5;
+
+function entryDetails(tried: ApplyResult | null | undefined): readonly string[] {
+  if (!tried) return [];
+  const { verify, warnings = [] } = tried;
+  const rest = warnings.length - MOST_WARNINGS;
+  return [
+    ...(verify?.passed === false ? [failedStage(verify)] : []),
+    ...warnings.slice(0, MOST_WARNINGS).map((warning) => `warning: ${oneLine(warning)}`),
+    ...(rest > 0 ? [`and ${rest} more warnings`] : []),
+  ].map((text) => `  - ${text}`);
+}
+
+function failedStage({ failed_stage: stage = 'verification', exit_code: code, output }: VerifyReport): string {
+  const lines = output.split(/\r?\n/).filter((line) => line.trim() !== '');
+  const last = oneLine(lastPoints(lines.slice(-LAST_LINES).join(' | ')));
+  return `${oneLine(stage)} failed with exit code ${code}${last === '' ? ', without output' : `: ${last}`}`;
+}
+
+/** The end says more than the beginning. */
+function lastPoints(text: string): string {
+  const points = [...text.slice(-2 * LONGEST)];
+  return points.length <= LONGEST ? points.join('') : `…${points.slice(1 - LONGEST).join('')}`;
+}
+
+function oneLine(text: string): string {
+  return cutPoints(inlineText(text).replaceAll('`', "'").trim(), LONGEST);
 }

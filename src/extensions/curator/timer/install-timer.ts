@@ -1,73 +1,87 @@
-// Owns installing the timer of the machine's scheduler (seed 002, install-auto; curator notes 15). Invariant: a refusal has written nothing;
-// the files are on disk, all of them, before the scheduler is told; the result says whether skills will be written unattended.
-
-import { readFileSync, rmSync } from 'node:fs';
+// Owns installing the timer of the machine's scheduler, and taking it away (seed 002, install-auto, uninstall-auto; curator notes 15).
+import { existsSync, lstatSync, readFileSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { atomicWrite } from '#base/atomic-write.ts';
+import { atomicWrite, syncFolder } from '#base/atomic-write.ts';
 import { errorCode, errorText, TalariaError } from '#base/errors.ts';
 import type { JsonObject } from '#base/json.ts';
 import { privateFolder } from '#base/platform.ts';
 import type { Result } from '#base/result.ts';
-import type { CuratorGround } from '../curator-ground.ts';
-import { type PlannedFile, type PlanRefusal, planTimer, type TimerPlan } from './plan-timer.ts';
-import { runSteps, type Scheduler, type StepsDone, schedulerFix } from './scheduler.ts';
-import { timerPlaces } from './timer-places.ts';
-import { type TimerRequest, timerSpec, verificationOf } from './timer-request.ts';
-import { TURN_OFF, timerStatement } from './timer-statement.ts';
-
-export interface InstallOptions {
-  readonly ground: CuratorGround;
-  readonly scheduler: Scheduler;
-  readonly enable: boolean;
-  /** Nothing is written and nothing is run. */
-  readonly dryRun: boolean;
-}
+import { type Failure, failed } from '#core/agent/command-spec.ts';
+import type { Ground } from '#core/agent/room.ts';
+import { type BackfillOptions, backfillSessions, reportLines } from '../backfill/backfill-sessions.ts';
+import {
+  findScheduler,
+  launchdDomain,
+  runSteps,
+  type Scheduler,
+  type Step,
+  type StepsDone,
+  schedulerFix,
+  timerPlaces,
+} from './scheduler.ts';
+import {
+  type PlanRefusal,
+  planTimer,
+  type TimerPlan,
+  type TimerRequest,
+  TURN_OFF,
+  timerStatement,
+  verificationOf,
+} from './timer-plan.ts';
+import { LAUNCHD_LABEL, SYSTEMD_TIMER } from './timer-units.ts';
 
 export interface InstalledTimer {
   /** The original's fields, and ours: what it says in plain words. */
   readonly result: JsonObject;
-  readonly plan: TimerPlan;
-  readonly statement: readonly string[];
-  /** The scheduler did not do what it was asked to; the files are there. */
-  readonly failed?: { readonly message: string; readonly fix: string };
+  /** The same for a person; after a dry run with the files and commands. */
+  readonly text: string;
+  /** The files are there, the scheduler did not do what it was asked to. */
+  readonly failed?: Failure;
 }
 
-/** Throws TalariaError for a folder that cannot be written: nothing has changed then. */
+/** A dry run writes and runs nothing. Throws TalariaError for a folder that cannot be written: nothing has changed then. */
 export async function installTimer(
   request: TimerRequest,
-  options: InstallOptions,
+  ground: Ground,
+  options: { readonly scheduler: Scheduler; readonly enable: boolean; readonly dryRun: boolean },
   signal: AbortSignal,
 ): Promise<Result<InstalledTimer, PlanRefusal>> {
-  const planned = await planTimer(request, options, signal);
+  const { scheduler, enable, dryRun } = options;
+  const planned = await planTimer(request, ground, options, signal);
   if (!planned.ok) return planned;
-  const plan = planned.value;
-  const done = options.dryRun ? undefined : await carryOut(plan, { request, ...options }, signal);
-  const isOn = options.enable && (done === undefined || done.exit_code === 0);
-  const statement = timerStatement(request, options.scheduler.name, isOn);
-  const result = { ...resultOf(request, plan, options), ...(done ? answered(options.scheduler, done) : {}) };
-  const failed = options.enable && done ? failure(options.scheduler, done) : undefined;
-  const value = { result: { ...result, enabled: isOn && !options.dryRun, statement: [...statement] }, plan, statement };
-  return { ok: true, value: failed ? { ...value, failed } : value };
+  const { files, steps, spec } = planned.value;
+  let done: StepsDone | undefined;
+  if (!dryRun) {
+    // launchd makes no folder for the output.
+    if (scheduler.name === 'launchd') privateFolder(dirname(spec.logs.out));
+    writeTimerFiles(files);
+    done = await runSteps(steps, ground, signal);
+  }
+  const isOn = enable && (done === undefined || done.exit_code === 0);
+  const statement = timerStatement(request, scheduler, isOn);
+  const result = {
+    ...resultOf(request, planned.value, ground),
+    installed: !dryRun,
+    ...(dryRun
+      ? { dry_run: true, files: files.map((file) => ({ ...file })), would_run: steps.map(({ argv }) => argv) }
+      : {}),
+    ...answerOf(scheduler.name, done),
+    enabled: isOn && !dryRun,
+    statement,
+  };
+  const value = { result, text: dryRun ? dryRunText(planned.value, statement) : writtenText(planned.value, statement) };
+  if (!enable || !done?.exit_code) return { ok: true, value };
+  const message = `The timer is written, but ${scheduler.name} did not turn it on: ${lastWords(done)}`;
+  const fault = failed('timer-not-enabled', message, schedulerFix(scheduler, done.output));
+  return { ok: true, value: { ...value, failed: fault } };
 }
 
-async function carryOut(
-  plan: TimerPlan,
-  { request, ground, scheduler }: InstallOptions & { readonly request: TimerRequest },
-  signal: AbortSignal,
-): Promise<StepsDone> {
-  // launchd makes no folder for the output.
-  if (scheduler.name === 'launchd') privateFolder(dirname(timerSpec(request, ground).logs.out));
-  writeTimerFiles(plan.files);
-  return runSteps(plan.steps, ground, signal);
-}
-
-function resultOf(request: TimerRequest, plan: TimerPlan, { ground, dryRun }: InstallOptions): JsonObject {
+function resultOf(request: TimerRequest, { scheduler, spec }: TimerPlan, ground: Ground): JsonObject {
   const { service, timer, plist } = timerPlaces(ground);
-  const isSystemd = plan.scheduler.name === 'systemd';
+  const isSystemd = scheduler.name === 'systemd';
   const verify = verificationOf(request, ground);
   return {
-    installed: !dryRun,
-    scheduler: plan.scheduler.name,
+    scheduler: scheduler.name,
     service_path: isSystemd ? service : null,
     timer_path: isSystemd ? timer : null,
     plist_path: isSystemd ? null : plist,
@@ -76,58 +90,54 @@ function resultOf(request: TimerRequest, plan: TimerPlan, { ground, dryRun }: In
     rerank_candidates: request.order.rerank,
     protect_core_skills: request.policy.protectCore,
     auto_apply_policy: request.writing ? 'local-agent-created-skills-only' : 'dry-run-only',
-    auto_apply_allowlist: [...request.policy.allow],
-    auto_apply_blocklist: [...request.policy.block],
+    auto_apply_allowlist: request.policy.allow,
+    auto_apply_blocklist: request.policy.block,
     verify_command: verify.command,
     verify_cwd: verify.cwd,
-    command: [...plan.command],
+    command: [...spec.program, ...spec.args],
     unattended_writing: request.writing,
     turn_off: TURN_OFF,
-    ...(dryRun ? { dry_run: true, ...previewOf(plan) } : {}),
   };
 }
 
-function previewOf({ files, steps }: TimerPlan): JsonObject {
-  return {
-    files: files.map(({ path, text }) => ({ path, text })),
-    would_run: steps.map(({ argv }) => [...argv]),
-  };
+function answerOf(scheduler: Scheduler['name'], done: StepsDone | undefined): JsonObject {
+  return done === undefined ? {} : { [scheduler === 'systemd' ? 'systemctl' : 'launchctl']: done };
 }
 
-function answered({ name }: Scheduler, { exit_code, output }: StepsDone): JsonObject {
-  return { [name === 'systemd' ? 'systemctl' : 'launchctl']: { exit_code, output } };
+function lastWords({ exit_code, output }: StepsDone): string {
+  return output.trim().split('\n').at(-1) || `exit code ${exit_code}`;
 }
 
-function failure(scheduler: Scheduler, { exit_code, output }: StepsDone): InstalledTimer['failed'] {
-  if (exit_code === 0) return undefined;
-  const said = output.trim().split('\n').at(-1) || `exit code ${exit_code}`;
-  return {
-    message: `The timer is written, but ${scheduler.name} did not turn it on: ${said}`,
-    fix: schedulerFix(scheduler, output),
-  };
+function writtenText({ files }: TimerPlan, statement: readonly string[]): string {
+  return [...files.map(({ path }) => `written: ${path}`), ...statement].join('\n');
+}
+
+function dryRunText({ files, steps }: TimerPlan, statement: readonly string[]): string {
+  const shown = files.flatMap(({ path, text }) => ['', `# ${path}`, text.trimEnd()]);
+  const run = steps.map(({ argv }) => `would run: ${argv.join(' ')}`);
+  const said = ['Nothing was written. With these files it would be:', ...statement];
+  return [...said, ...shown, ...(run.length > 0 ? ['', ...run] : [])].join('\n');
 }
 
 /** Units are read by the scheduler, which may be another user's process. */
 const MODE = 0o644;
 
 /** Throws TalariaError as `atomicWrite`, always with a fix. */
-export function writeTimerFiles(files: readonly PlannedFile[]): void {
+export function writeTimerFiles(files: TimerPlan['files']): void {
   const changes = files.map(({ path, text }) => ({ path, text, before: bytesOf(path) }));
   const written: typeof changes = [];
   for (const change of changes) {
     try {
       atomicWrite(change.path, change.text, { mode: MODE });
     } catch (error) {
-      for (const { path, before } of written) putBack(path, before);
+      for (const { path, before } of written) {
+        if (before === undefined) rmSync(path, { force: true });
+        else atomicWrite(path, before, { mode: MODE });
+      }
       throw withFix(change.path, error);
     }
     written.push(change);
   }
-}
-
-function putBack(path: string, before: Buffer | undefined): void {
-  if (before === undefined) rmSync(path, { force: true });
-  else atomicWrite(path, before, { mode: MODE });
 }
 
 function bytesOf(path: string): Buffer | undefined {
@@ -136,10 +146,8 @@ function bytesOf(path: string): Buffer | undefined {
   } catch (error) {
     const code = errorCode(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    throw withFix(
-      path,
-      new TalariaError(`cannot read ${path}: ${errorText(error)}`, { code: 'write-failed', cause: error }),
-    );
+    const unread = `cannot read ${path}: ${errorText(error)}`;
+    throw withFix(path, new TalariaError(unread, { code: 'write-failed', cause: error }));
   }
 }
 
@@ -147,4 +155,111 @@ function withFix(path: string, error: unknown): unknown {
   if (!(error instanceof TalariaError) || error.fix !== undefined) return error;
   const fix = `Look at ${dirname(path)}: it must be a folder of your own, with nothing else under this name. No file was changed.`;
   return new TalariaError(error.message, { code: error.code, cause: error.cause, fix });
+}
+
+/** Without a scheduler the files go, and nobody is told. `keepEnabled`: the timer is not turned off before its files go. */
+export async function uninstallTimer(
+  ground: Ground,
+  scheduler: Scheduler | undefined,
+  keepEnabled: boolean,
+  signal: AbortSignal,
+): Promise<{ readonly result: JsonObject; readonly failed?: Failure }> {
+  const places = timerPlaces(ground);
+  const name = scheduler?.name ?? (existsSync(places.plist) ? 'launchd' : 'systemd');
+  const paths = name === 'systemd' ? [places.timer, places.service] : [places.plist];
+  const removed = paths.filter(stands);
+  // Nobody is asked about a timer that is not there.
+  const told = (removed.length > 0 || stands(places.wanted)) && !keepEnabled ? scheduler : undefined;
+  const [before = [], behind = []] = told ? offSteps(told) : [];
+  const off = await runSteps(before, ground, signal);
+  for (const path of removed) remove(path);
+  if (!keepEnabled) remove(places.wanted);
+  const after = await runSteps(behind, ground, signal);
+  const output = `${off.output}${after.output}`.slice(-2_000);
+  const done = told && { exit_code: off.exit_code || after.exit_code, output };
+  const missing = paths.filter((path) => !removed.includes(path));
+  const result = { scheduler: name, removed, missing, ...answerOf(name, done) };
+  if (!done?.exit_code) return { result };
+  const message = `The files are removed, but ${name} did not turn the timer off: ${lastWords(done)}`;
+  return { result, failed: failed('timer-not-disabled', message, LEFT[name]) };
+}
+
+/** Before the files go, and behind: systemd reads its folder again, so that the timer is gone there too. */
+function offSteps({ name, program }: Scheduler): readonly (readonly Step[])[] {
+  if (name === 'launchd') return [[{ argv: [program, 'bootout', `${launchdDomain()}/${LAUNCHD_LABEL}`] }], []];
+  const systemctl = (...words: readonly string[]) => ({ argv: [program, '--user', ...words] });
+  return [[systemctl('disable', '--now', SYSTEMD_TIMER)], [systemctl('daemon-reload')]];
+}
+
+/** Also a link that leads nowhere. */
+function stands(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+function remove(path: string): void {
+  if (!stands(path)) return;
+  try {
+    rmSync(path);
+    syncFolder(dirname(path));
+  } catch (error) {
+    throw new TalariaError(`cannot remove ${path}: ${errorText(error)}`, {
+      code: errorCode(error) === 'EACCES' || errorCode(error) === 'EPERM' ? 'no-permission' : 'remove-failed',
+      cause: error,
+      fix: 'Check who owns its folder and its permissions.',
+    });
+  }
+}
+
+const LEFT: Readonly<Record<Scheduler['name'], string>> = {
+  systemd: `It ends with your session at the latest; \`systemctl --user stop ${SYSTEMD_TIMER}\` ends it there at once.`,
+  launchd: 'It ends when you log out.',
+};
+
+/**
+ * `text`: what was read, the timer, the next steps, for a person. `missing`: the folder of session files that was named and is not there. Without
+ * `timer` this machine has no scheduler; `refused`: nothing was done at all.
+ */
+export async function bootstrap(
+  asked: TimerRequest,
+  backfill: BackfillOptions,
+  ground: Ground,
+  { enable, dryRun, signal }: { readonly enable: boolean; readonly dryRun: boolean; readonly signal: AbortSignal },
+) {
+  const scheduler = findScheduler(ground);
+  const options = scheduler && { scheduler, enable, dryRun };
+  const planned = options && (await planTimer(asked, ground, options, signal));
+  if (planned?.ok === false) return { result: {}, text: '', refused: planned };
+  const { places, clock } = ground;
+  const report = dryRun
+    ? undefined
+    : await backfillSessions({ mind: await ground.open(), places, clock }, backfill, signal);
+  const done = options && (await installTimer(asked, ground, options, signal));
+  if (done?.ok === false) throw new Error(done.detail); // The plan was fine a moment ago.
+  const timer = done?.value;
+  const steps = nextSteps(asked);
+  const lines = report ? reportLines(report) : ['Stored sessions would be read into the evidence first.'];
+  return {
+    result: {
+      schema_version: '0.10',
+      mode: 'bootstrap',
+      backfill: report ?? { dry_run: true },
+      auto_timer: timer?.result ?? { installed: false, enabled: false, reason: 'no-scheduler', scheduler: null },
+      semantic_requested: asked.order.semantic,
+      rerank_requested: asked.order.rerank,
+      next_steps: steps,
+    },
+    text: [...lines, ...(timer ? [timer.text] : []), '', ...steps.map((step) => `next: ${step}`)].join('\n'),
+    missing: backfill.sessionsDir !== undefined && report?.missing ? report.sessions_dir : undefined,
+    timer,
+  };
+}
+
+function nextSteps({ writing }: TimerRequest): readonly string[] {
+  return [
+    'talaria curator report --days 7 shows the evidence.',
+    'talaria curator auto-run shows what a run would write.',
+    writing
+      ? `${TURN_OFF} turns unattended writing off.`
+      : 'talaria curator bootstrap --write lets runs write unattended.',
+  ];
 }

@@ -4,13 +4,12 @@
 // quoted, short and on one line; nothing is tried twice.
 
 import { isIP } from 'node:net';
-import { deadline } from '#base/abort.ts';
+import { throwIfAborted } from '#base/abort.ts';
 import type { Clock } from '#base/clock.ts';
 import { type JsonObject, parseJsonObject } from '#base/json.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
-import { readAnswer, readBody } from '../matrix/http/read-answer.ts';
-import { timeFailure, wireFailure } from '../matrix/http/wire-failure.ts';
-import { PeerError, type PeerErrorCode } from '../peers/peer-error.ts';
+import { exchangeOnce, readAnswer } from '../matrix/matrix-http.ts';
+import { PeerError, type PeerErrorCode } from '../peer.ts';
 import { shownLine } from './with-peers.ts';
 
 export interface TypedUser {
@@ -91,64 +90,42 @@ export interface ServerReply {
 }
 
 /** Throws PeerError when there is no answer, or one that is no JSON object. */
-export type AskServer = (question: ServerQuestion, signal: AbortSignal) => Promise<ServerReply>;
+export type AskServer = (question: ServerQuestion) => Promise<ServerReply>;
 
-const TIMEOUT_MS = 10_000;
 const MOST_BYTES = 1_048_576;
 const CHECK = 'Check the address (https or http, and the port), and that a Matrix server runs there.';
 
-export function createAskServer(clock: Clock): AskServer {
-  return async (question, signal) => {
-    const server = new URL(question.url).origin;
-    const limit = deadline(clock, signal, TIMEOUT_MS, () => timeFailure(server));
+export function createAskServer(clock: Clock, signal: AbortSignal): AskServer {
+  return async (question) => {
+    const { method, url, token } = question;
+    const redirect = method === 'POST' || token !== undefined ? 'manual' : 'follow';
     try {
-      return await exchange(question, server, limit.signal);
+      const { response, text } = await exchangeOnce(clock, { ...question, redirect, maxBytes: MOST_BYTES }, signal);
+      return { status: response.status, body: bodyOf(response.status, text, new URL(url).origin) };
     } catch (error) {
-      if (signal.aborted) throw signal.reason;
-      throw forTyped(limit.signal.aborted ? limit.signal.reason : error, server);
-    } finally {
-      limit.clear();
+      throwIfAborted(signal);
+      throw error instanceof PeerError ? forTyped(error) : error;
     }
   };
 }
 
+function bodyOf(status: number, text: string, server: string): JsonObject {
+  const parsed = parseJsonObject(text);
+  if (parsed.ok) return parsed.value;
+  if (status < 500) return readAnswer(text, server);
+  const options = { code: 'peers-server-error', status, retryable: true } as const;
+  throw new PeerError(`${server} has a fault (HTTP ${status})`, options);
+}
+
 /** What was typed is at fault here, not a variable. */
-function forTyped(error: unknown, server: string): PeerError {
-  const known = error instanceof PeerError ? error : wireFailure(error, server);
-  const { code, message, retryable, cause, status } = known;
+function forTyped({ code, message, retryable, cause, status }: PeerError): PeerError {
   return new PeerError(message, {
-    code: code as 'peers-unreachable',
+    code: code as PeerErrorCode,
     retryable,
-    fix: known.code === 'peers-server-error' ? 'Try again later.' : CHECK,
+    fix: code === 'peers-server-error' ? 'Try again later.' : CHECK,
     ...(cause === undefined ? {} : { cause }),
     ...(status === undefined ? {} : { status }),
   });
-}
-
-async function exchange(question: ServerQuestion, server: string, signal: AbortSignal): Promise<ServerReply> {
-  const { method, url, body, token } = question;
-  const isPost = method === 'POST';
-  const response = await fetch(url, {
-    method,
-    signal,
-    redirect: isPost || token !== undefined ? 'manual' : 'follow',
-    headers: {
-      ...(isPost ? { 'content-type': 'application/json' } : {}),
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-    },
-    body: isPost ? JSON.stringify(body ?? {}) : null,
-  });
-  const { status } = response;
-  const text = await readBody(response, { maxBytes: MOST_BYTES, isCut: false, onBytes: () => undefined, server });
-  const parsed = parseJsonObject(text);
-  if (parsed.ok) return { status, body: parsed.value };
-  if (status >= 500)
-    throw new PeerError(`${server} has a fault (HTTP ${status})`, {
-      code: 'peers-server-error',
-      status,
-      retryable: true,
-    });
-  return { status, body: readAnswer(text, server) };
 }
 
 interface Meaning {
@@ -169,10 +146,8 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
 const WRONG_PASSWORD = 'Check user and password; --register makes a new account.';
 const CLOSED = 'Ask whoever runs the server for an account, or for a registration token (MATRIX_REGISTRATION_TOKEN).';
 
-export function serverRefusal(
-  { status, body }: ServerReply,
-  { url, doing, registers = false }: { readonly url: string; readonly doing: string; readonly registers?: boolean },
-): PeerError {
+/** @param doing what it does not do, after `URL does not` */
+export function serverRefusal({ status, body }: ServerReply, url: string, doing: string, registers = false): PeerError {
   const name = typeof body.errcode === 'string' ? body.errcode : '';
   const said = typeof body.error === 'string' ? `: ${shownLine(body.error, 200)}` : '';
   const meaning = Object.hasOwn(MEANINGS, name) ? MEANINGS[name] : undefined;
@@ -203,16 +178,12 @@ export interface FoundServer {
 }
 
 /** Throws PeerError when nobody answers there, or no Matrix server. */
-export async function findServer(
-  typed: string,
-  ask: AskServer,
-  signal: AbortSignal,
-): Promise<Result<FoundServer, AddressRefusal>> {
+export async function findServer(typed: string, ask: AskServer): Promise<Result<FoundServer, AddressRefusal>> {
   const address = readAddress(typed);
   if (!address.ok) return address;
-  const found = await resolveAddress(address.value, ask, signal);
+  const found = await resolveAddress(address.value, ask);
   if (!found.ok) return found;
-  const { status, body } = await ask({ method: 'GET', url: `${found.value.url}/_matrix/client/versions` }, signal);
+  const { status, body } = await ask({ method: 'GET', url: `${found.value.url}/_matrix/client/versions` });
   if (status === 200 && Array.isArray(body.versions)) return found;
   throw new PeerError(`${found.value.url} is no Matrix server (HTTP ${status})`, {
     code: 'peers-bad-response',
@@ -221,13 +192,9 @@ export async function findServer(
   });
 }
 
-async function resolveAddress(
-  address: TypedAddress,
-  ask: AskServer,
-  signal: AbortSignal,
-): Promise<Result<FoundServer, AddressRefusal>> {
+async function resolveAddress(address: TypedAddress, ask: AskServer): Promise<Result<FoundServer, AddressRefusal>> {
   if (address.kind === 'url') return ok({ url: address.url, isOpen: address.isOpen });
-  const told = await wellKnown(`https://${address.name}`, ask, signal);
+  const told = await wellKnown(`https://${address.name}`, ask);
   if (told === undefined) return ok({ url: `https://${address.name}`, isOpen: false });
   const read = readAddress(told);
   // A name that is asked over https does not lead to where everybody reads along.
@@ -237,9 +204,9 @@ async function resolveAddress(
 }
 
 /** What a server name says of where its server is; undefined when it says nothing. */
-async function wellKnown(origin: string, ask: AskServer, signal: AbortSignal): Promise<string | undefined> {
+async function wellKnown(origin: string, ask: AskServer): Promise<string | undefined> {
   try {
-    const { status, body } = await ask({ method: 'GET', url: `${origin}/.well-known/matrix/client` }, signal);
+    const { status, body } = await ask({ method: 'GET', url: `${origin}/.well-known/matrix/client` });
     const told = status === 200 ? body['m.homeserver'] : undefined;
     const url = typeof told === 'object' && told !== null && 'base_url' in told ? told.base_url : undefined;
     return typeof url === 'string' ? url : undefined;

@@ -6,16 +6,27 @@
 import { z } from 'zod';
 import { deadline } from '#base/abort.ts';
 import type { Clock } from '#base/clock.ts';
-import { ok, type Refusal, type Result, refuse } from '#base/result.ts';
-import { type Failure, failed, refused, wrongUse } from '#core/agent/command-failure.ts';
-import type { CommandContext, CommandOutput } from '#core/agent/command-spec.ts';
-import { SIGN_IN } from '../hive-account.ts';
-import type { HiveGround } from '../hive-ground.ts';
+import { ok, type Result, refuse } from '#base/result.ts';
+import { isYes } from '#base/text.ts';
+import {
+  type AnyCommand,
+  type CommandContext,
+  type CommandOutput,
+  type CommandSpec,
+  defineCommand,
+  type Failure,
+  failed,
+  refused,
+  wrongUse,
+} from '#core/agent/command-spec.ts';
+import type { Ground } from '#core/agent/room.ts';
 import type { OpenedPeers } from '../open-hive.ts';
-import { PeerError, type PeerErrorCode } from '../peers/peer-error.ts';
-import { oneLine, plainText } from '../peers/plain-text.ts';
+import { PeerError, type PeerErrorCode } from '../peer.ts';
+import { oneLine, tidyText } from '../peer-names.ts';
+import { SIGN_IN } from '../settings.ts';
 
 export interface PeerCommand extends OpenedPeers {
+  readonly context: CommandContext;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** One sentence for the owner; shown at the end. */
@@ -27,10 +38,28 @@ export interface PeerCommand extends OpenedPeers {
 
 const REFRESH_MS = 30_000;
 
+type PeerSpec<Input> = Omit<CommandSpec<Input>, 'surfaces' | 'run'>;
+
+export function peerCommand<Input>(
+  ground: Ground,
+  spec: PeerSpec<Input>,
+  work: (command: PeerCommand, asked: Input) => AsyncIterable<CommandOutput>,
+): AnyCommand {
+  return defineCommand<Input>({
+    ...spec,
+    surfaces: ['cli', 'chat'],
+    run: (asked, context) => withPeers(ground, context, (command) => work(command, asked)),
+  });
+}
+
+export function line(text: string): CommandOutput {
+  return { type: 'line', text };
+}
+
 /** Shows the notes, then what `work` yields. */
 export async function* withPeers(
-  ground: HiveGround,
-  { signal }: CommandContext,
+  ground: Ground,
+  context: CommandContext,
   work: (command: PeerCommand) => AsyncIterable<CommandOutput>,
 ): AsyncGenerator<CommandOutput> {
   try {
@@ -39,15 +68,17 @@ export async function* withPeers(
     const warn = (problem: string) => void warnings.push(problem);
     const opened = await openPeers(ground, warn);
     if (!opened.ok) {
-      yield notConfigured(opened);
+      yield refused(opened.reason, opened.detail, SIGN_IN);
       return;
     }
     try {
       const { clock } = ground;
-      const command = { ...opened.value, clock, signal, warn, ...(await refreshed(ground, opened.value, signal)) };
-      for (const text of command.notes) yield { type: 'line', text };
+      const { signal } = context;
+      const news = await refreshed(ground, opened.value, signal);
+      const command = { ...opened.value, ...news, context, clock, signal, warn };
+      yield* command.notes.map(line);
       yield* work(command);
-      for (const text of warnings) yield { type: 'line', text: shownLine(text, 400) };
+      yield* warnings.map((text) => line(shownLine(text, 400)));
     } finally {
       await opened.value.transport.close();
     }
@@ -59,7 +90,7 @@ export async function* withPeers(
 
 /** Throws what the network said when nothing is known that could be shown instead. */
 async function refreshed(
-  { clock }: HiveGround,
+  { clock }: Ground,
   { transport, account }: OpenedPeers,
   signal: AbortSignal,
 ): Promise<Pick<PeerCommand, 'notes' | 'reached'>> {
@@ -96,7 +127,6 @@ const FIXES: Readonly<Partial<Record<PeerErrorCode, string>>> = {
   'peers-auth': SIGN_IN,
   'peers-too-large': 'Say it in fewer words, or in several messages.',
   'peers-encryption': 'See what is missing: talaria peers doctor',
-  'peer-left': 'It has to be introduced again.',
 };
 
 export function peerFailure(error: PeerError): Failure {
@@ -106,18 +136,15 @@ export function peerFailure(error: PeerError): Failure {
   return (REFUSED.has(code) ? refused : failed)(code, error.message, fix);
 }
 
-function notConfigured({ reason, detail }: Refusal): Failure {
-  return refused(reason, detail, SIGN_IN);
-}
-
 export async function agreed(
   { ask }: CommandContext,
-  { yes, question }: { readonly yes: boolean; readonly question: string },
+  yes: boolean,
+  question: string,
 ): Promise<Result<true, 'needs-yes' | 'not-agreed'>> {
   if (yes) return ok(true);
   if (!ask) return refuse('needs-yes', 'nobody is here to agree: add --yes');
   const answer = await ask(`${question} [y/N]`);
-  return /^\s*y(?:es)?\s*$/i.test(answer) ? ok(true) : refuse('not-agreed', 'you did not agree');
+  return isYes(answer) ? ok(true) : refuse('not-agreed', 'you did not agree');
 }
 
 function peer(which: string) {
@@ -138,10 +165,7 @@ export function shownLine(text: string, max = 300): string {
 
 /** Every line begins with `mark`. Empty for nothing. `most` lines, and how many there are beside. */
 export function shownBlock(text: string, mark = '  | ', most = MOST_LINES): string {
-  const clean = plainText(text)
-    .replace(/\t/g, '  ')
-    .replace(/\n{3,}/g, '\n\n')
-    .trim();
+  const clean = tidyText(text);
   if (clean === '') return '';
   const lines = clean.split('\n');
   const rest = lines.length - most;

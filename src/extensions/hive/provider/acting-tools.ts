@@ -2,22 +2,21 @@
 // what leaves this machine was approved word for word, with everybody who reads it, or goes to a peer of `peers.allow_send`; what was shown
 // is what is sent, and to the id that was shown; nothing that the owner typed is read for an order; an introduction is asked for anew each time.
 import { z } from 'zod';
-import { type AnyTool, defineTool, type Risk, type ToolContext } from '#core/agent/tool.ts';
-import { findPeer } from '../peers/find-peer.ts';
-import { PeerError } from '../peers/peer-error.ts';
-import type { Introduction, KnownPeer, PeerTransport } from '../peers/peer-transport.ts';
-import { oneLine, plainText } from '../peers/plain-text.ts';
+import { foldText } from '#base/text/fold.ts';
+import type { AnyTool, Risk, ToolContext } from '#core/agent/tool.ts';
 import {
   dismissPair,
   draftIntroduction,
   findPair,
   introducePair,
-  introductionText,
+  introductionLines,
   type PeerPair,
-} from './introduce.ts';
+} from '../introductions.ts';
+import { type Introduction, type KnownPeer, leftPeer, PeerError, type PeerTransport } from '../peer.ts';
+import { findPeer, oneLine, plainText } from '../peer-names.ts';
 import type { PeerLink } from './peer-link.ts';
-import { answer, type PeerToolParts, pairNames, peerInput, peerName, shownName, TOOLSET } from './peer-tool.ts';
-import { callNames } from './peers-known.ts';
+import { type PeerToolParts, pairNames, peerInput, peerName, peerTool, shownName } from './peer-tool.ts';
+import { callNames } from './peers-view.ts';
 
 const MOST_BYTES = 32 * 1024;
 
@@ -35,29 +34,22 @@ interface LetterDraft {
 
 export function sendToPeerTool({ link, allowSend }: PeerToolParts): AnyTool {
   const drafts = keepDrafts(link, draftLetter);
-  return defineTool<Letter>({
+  const spec = {
     name: 'hivemind_send_to_peer',
     description: 'Talk to a peer.',
     input: letter,
-    toolset: TOOLSET,
     effect: 'write',
-    summary: ({ peer, message }) => `to ${oneLine(peer, 80)}: ${oneLine(message, 60)}`,
-    risk: (asked, context) => {
+    summary: ({ peer, message }: Letter) => `to ${oneLine(peer, 80)}: ${oneLine(message, 60)}`,
+    risk: (asked: Letter, context: ToolContext): Risk => {
       const draft = drafts.weigh(asked, context);
       if (draft === undefined || allowSend.includes(draft.to.peer.id)) return { level: 'none' };
       return riskOf(draft, link.opened?.selfId);
     },
-    run: (asked, context, signal) =>
-      answer(
-        link,
-        async () => {
-          const transport = await link.ready(signal);
-          const { to, text } = drafts.weighed(transport, asked, context);
-          await transport.send(to.peer.id, text, signal);
-          return { sent: true, to: shownName(callNames(transport.peers())(to.peer)) };
-        },
-        signal,
-      ),
+  } as const;
+  return peerTool(link, spec, 'ready', async (transport, asked, context, signal) => {
+    const { to, text } = drafts.weighed(transport, asked, context);
+    await transport.send(to.peer.id, text, signal);
+    return { sent: true, to: shownName(callNames(transport.peers())(to.peer)) };
   });
 }
 
@@ -66,7 +58,7 @@ function draftLetter(transport: PeerTransport, { peer, message }: Letter, { reda
   if (text.trim() === '') throw refused('say something');
   if (Buffer.byteLength(text) > MOST_BYTES) throw refused('this is too large to send; at most 32 KiB go at once');
   const to = findPeer(transport.peers(), peer);
-  if (to.peer.status === 'left') throw new PeerError(`${to.peer.id} has left`, { code: 'peer-left' });
+  if (to.peer.status === 'left') throw leftPeer(to.peer.id);
   refuseSecrets([message, text], redact);
   return { to, text };
 }
@@ -103,37 +95,31 @@ interface PairDraft {
 
 export function introducePeersTool({ link, clock, warn }: PeerToolParts): AnyTool {
   const drafts = keepDrafts(link, draftPair);
-  return defineTool<Introduced>({
+  const spec = {
     name: 'hivemind_introduce_peers',
     description: 'Connect two peers; each is told about the other, and why.',
     input: introduced,
-    toolset: TOOLSET,
     effect: 'write',
-    summary: ({ peer_a, peer_b }) => `introduce ${oneLine(peer_a, 80)} and ${oneLine(peer_b, 80)}`,
-    risk: (asked, context) => {
+    summary: ({ peer_a, peer_b }: Introduced) => `introduce ${oneLine(peer_a, 80)} and ${oneLine(peer_b, 80)}`,
+    risk: (asked: Introduced, context: ToolContext): Risk => {
       const draft = drafts.weigh(asked, context);
       if (draft === undefined) return { level: 'none' };
       const ids = [draft.pair.a.peer.id, draft.pair.b.peer.id].map((id) => oneLine(id, 300));
+      const told = introductionLines(draft.introduction).join('\n');
       return {
         level: 'ask',
         reason: 'introduces two peers to each other, which is asked each time',
         key: '',
         reach: 'network',
-        preview: `introduce ${ids.join(' and ')}; both will read:\n${introductionText(draft.introduction)}`,
+        preview: `introduce ${ids.join(' and ')}; both will read:\n${told}`,
       };
     },
-    run: (asked, context, signal) =>
-      answer(
-        link,
-        async () => {
-          const transport = await link.ready(signal);
-          const draft = drafts.weighed(transport, asked, context);
-          await introducePair({ transport, clock, warn }, draft.pair, draft.introduction, signal);
-          const { reason } = draft.introduction;
-          return { introduced: true, ...shownPair(transport, draft.pair), ...(reason === undefined ? {} : { reason }) };
-        },
-        signal,
-      ),
+  } as const;
+  return peerTool(link, spec, 'ready', async (transport, asked, context, signal) => {
+    const { pair, introduction } = drafts.weighed(transport, asked, context);
+    await introducePair({ transport, clock, warn }, pair, introduction, signal);
+    const { reason } = introduction;
+    return { introduced: true, ...shownPair(transport, pair), ...(reason === undefined ? {} : { reason }) };
   });
 }
 
@@ -144,29 +130,22 @@ function draftPair(
 ): PairDraft {
   const found = findPair(transport.peers(), peer_a, peer_b);
   const introduction = draftIntroduction(found, reason);
-  refuseSecrets([introductionText(introduction), reason ?? ''], redact);
+  refuseSecrets([introductionLines(introduction).join('\n'), reason ?? ''], redact);
   return { pair: found, introduction };
 }
 
 export function dismissSparkTool({ link, clock, warn }: PeerToolParts): AnyTool {
-  return defineTool<z.infer<typeof pair>>({
+  const spec = {
     name: 'hivemind_dismiss_spark',
     description: 'Decline a suggestion for good.',
     input: pair,
-    toolset: TOOLSET,
     effect: 'write',
-    summary: ({ peer_a, peer_b }) => `dismiss ${oneLine(peer_a, 80)} and ${oneLine(peer_b, 80)}`,
-    run: ({ peer_a, peer_b }, _context, signal) =>
-      answer(
-        link,
-        async () => {
-          const transport = await link.ready(signal);
-          const found = findPair(transport.peers(), peer_a, peer_b);
-          const { matched } = await dismissPair({ transport, clock, warn }, found, signal);
-          return { dismissed: true, ...shownPair(transport, found), matched };
-        },
-        signal,
-      ),
+    summary: ({ peer_a, peer_b }: z.infer<typeof pair>) => `dismiss ${oneLine(peer_a, 80)} and ${oneLine(peer_b, 80)}`,
+  } as const;
+  return peerTool(link, spec, 'ready', async (transport, { peer_a, peer_b }, _context, signal) => {
+    const found = findPair(transport.peers(), peer_a, peer_b);
+    const { matched } = await dismissPair({ transport, clock, warn }, found, signal);
+    return { dismissed: true, ...shownPair(transport, found), matched };
   });
 }
 
@@ -211,13 +190,11 @@ function refused(text: string): PeerError {
   return new PeerError(text, { code: 'peer-not-sent', forModel: text });
 }
 
-const UNSEEN = /(?![\n\t])[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
-
 /** Throws when one of the texts holds what redaction would change, as it stands or as whoever gets it can put it together. */
 function refuseSecrets(texts: readonly string[], redact: (text: string) => string): void {
   const readings = texts.flatMap((text) => {
-    const seen = text.normalize('NFKC').replace(UNSEEN, '');
-    return [text, text.replace(/\s+/g, ''), seen, seen.replace(/[\s\u2800]+/gu, '')];
+    const seen = foldText(text, 'seen');
+    return [text, text.replace(/\s+/g, ''), seen, seen.replace(/\s+/g, '')];
   });
   if (readings.every((text) => redact(text) === text)) return;
   throw new PeerError('what should be sent holds a secret', { code: 'peer-secret', fix: 'Say it without the secret.' });

@@ -4,7 +4,7 @@
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '#base/json.ts';
 import type { ReflexQuote, ReflexRule, ReflexStep } from '#core/agent/reflex-rule.ts';
 import type { ToolResultPart } from '#core/model/message.ts';
-import { oneLine, plainName, plainText } from '../peers/plain-text.ts';
+import { oneLine, plainName, plainText } from '../peer-names.ts';
 
 const NAME = String.raw`(?<peer>[^\s"“”]+)`;
 

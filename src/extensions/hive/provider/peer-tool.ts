@@ -6,13 +6,11 @@ import { throwIfAborted } from '#base/abort.ts';
 import type { Clock } from '#base/clock.ts';
 import { isJsonObject, type JsonValue } from '#base/json.ts';
 import { ellipsize } from '#base/text.ts';
-import type { ToolOutput } from '#core/agent/tool.ts';
-import { lenientInput } from '#core/tools/registry/lenient-input.ts';
-import { PeerError } from '../peers/peer-error.ts';
-import { plainText } from '../peers/plain-text.ts';
+import { type AnyTool, defineTool, type Tool, type ToolContext } from '#core/agent/tool.ts';
+import { lenientInput } from '#core/tools/tool-cards.ts';
+import { PeerError, type PeerTransport } from '../peer.ts';
+import { plainText } from '../peer-names.ts';
 import type { PeerLink } from './peer-link.ts';
-
-export const TOOLSET = 'peers';
 
 export interface PeerToolParts {
   readonly link: PeerLink;
@@ -50,26 +48,41 @@ const name = z.string().trim().min(1, 'name a peer').max(400);
 export const peerName = name.describe('Name, or id where two share the name');
 export const pairNames = { peer_a: peerName, peer_b: name.describe('The other one') };
 
-/** Runs the work and gives its answer as JSON. Rejects only with the signal's reason. */
-export async function answer(link: PeerLink, work: () => Promise<JsonValue>, signal: AbortSignal): Promise<ToolOutput> {
-  try {
-    throwIfAborted(signal);
-    return { text: JSON.stringify(await work()) };
-  } catch (error) {
-    throwIfAborted(signal);
-    if (!isAboutPeer(error)) link.failed(error);
-    const text = error instanceof PeerError ? error.forModel : 'the peer network has a fault';
-    return { text: JSON.stringify({ error: text }), isError: true };
-  }
-}
+type Work<Input> = (
+  transport: PeerTransport,
+  asked: Input,
+  context: ToolContext,
+  signal: AbortSignal,
+) => Promise<JsonValue>;
 
-/** Of a wrong name the owner need not hear. */
-function isAboutPeer(error: unknown): boolean {
-  return error instanceof PeerError && error.code.startsWith('peer-');
+/** `needs`: what is known, or what is new. What `work` gives is the answer; the tool rejects only with the signal's reason. */
+export function peerTool<Input>(
+  link: PeerLink,
+  spec: Omit<Tool<Input>, 'toolset' | 'run'>,
+  needs: 'ready' | 'fresh',
+  work: Work<Input>,
+): AnyTool {
+  return defineTool<Input>({
+    ...spec,
+    toolset: 'peers',
+    run: async (asked, context, signal) => {
+      try {
+        throwIfAborted(signal);
+        return { text: JSON.stringify(await work(await link[needs](signal), asked, context, signal)) };
+      } catch (error) {
+        throwIfAborted(signal);
+        const isOfPeers = error instanceof PeerError;
+        // Of a wrong name the owner need not hear.
+        if (!isOfPeers || !error.code.startsWith('peer-')) link.failed(error);
+        return {
+          text: JSON.stringify({ error: isOfPeers ? error.forModel : 'the peer network has a fault' }),
+          isError: true,
+        };
+      }
+    },
+  });
 }
-
-const NAME_LIMIT = 300;
 
 export function shownName(called: string): string {
-  return ellipsize(plainText(called), NAME_LIMIT);
+  return ellipsize(plainText(called), 300);
 }

@@ -4,14 +4,21 @@
 import type { z } from 'zod';
 import type { JsonObject, JsonValue } from '#base/json.ts';
 import { ellipsize } from '#base/text.ts';
-import { type AnyTool, defineTool } from '#core/agent/tool.ts';
-import { findPeer, looksLikeId } from '../peers/find-peer.ts';
-import type { Spark } from '../peers/peer.ts';
-import type { KnownPeer } from '../peers/peer-transport.ts';
-import { oneLine, plainText } from '../peers/plain-text.ts';
-import { answer, type PeerToolParts, peerInput, peerName, shownName, TOOLSET } from './peer-tool.ts';
-import { byInterest, callNames, type Introducer, introducers, peersKnown } from './peers-known.ts';
-import { type ReadMessage, readMessages, readNews } from './read-messages.ts';
+import type { AnyTool } from '#core/agent/tool.ts';
+import type { KnownPeer, Spark } from '../peer.ts';
+import { findPeer, looksLikeId, oneLine, plainText } from '../peer-names.ts';
+import { type PeerToolParts, peerInput, peerName, peerTool, shownName } from './peer-tool.ts';
+import {
+  byInterest,
+  callNames,
+  type Introducer,
+  introducers,
+  NOBODY,
+  peersKnown,
+  type ReadMessage,
+  readMessages,
+  readNews,
+} from './peers-view.ts';
 
 const PEERS_SHOWN = 50;
 const SUGGESTIONS_SHOWN = 20;
@@ -25,34 +32,26 @@ const nothing = peerInput({});
 
 /** Waits for the engine of the turn, so that its suggestions are there. */
 export function listPeersTool({ link, suggests }: PeerToolParts): AnyTool {
-  return defineTool<z.infer<typeof nothing>>({
+  const spec = {
     name: 'hivemind_list_peers',
     description: 'Who do I know? Your own id, the peers, and suggestions of two to introduce.',
     input: nothing,
-    toolset: TOOLSET,
     effect: 'read',
     summary: () => 'peers',
-    run: (_input, _context, signal) =>
-      answer(
-        link,
-        async () => {
-          const transport = await link.ready(signal);
-          if (suggests) await link.suggested(signal);
-          const { selfId, peers, sparks } = peersKnown(transport);
-          const call = callNames(peers);
-          const introducerOf = introducers(selfId, peers);
-          const more = peers.length - PEERS_SHOWN;
-          return {
-            you: shownName(selfId),
-            peers: byInterest(peers)
-              .slice(0, PEERS_SHOWN)
-              .map((known) => shownPeer(known, introducerOf(known), CONTEXT_IN_LIST)),
-            suggestions: (suggests ? sparks : []).slice(0, SUGGESTIONS_SHOWN).map((spark) => shownSpark(spark, call)),
-            ...(more > 0 ? { more_peers: more } : {}),
-          };
-        },
-        signal,
-      ),
+  } as const;
+  return peerTool(link, spec, 'ready', async (transport, _asked, _context, signal) => {
+    if (suggests) await link.suggested(signal);
+    const { selfId, peers, sparks } = peersKnown(transport);
+    const call = callNames(peers);
+    const introducerOf = introducers(selfId, peers);
+    const shown = byInterest(peers).slice(0, PEERS_SHOWN);
+    const more = peers.length - shown.length;
+    return {
+      you: shownName(selfId),
+      peers: shown.map((known) => shownPeer(known, introducerOf(known), CONTEXT_IN_LIST)),
+      suggestions: (suggests ? sparks : []).slice(0, SUGGESTIONS_SHOWN).map((spark) => shownSpark(spark, call)),
+      ...(more > 0 ? { more_peers: more } : {}),
+    };
   });
 }
 
@@ -61,30 +60,22 @@ const whoseMessages = peerInput({
 });
 
 export function checkMessagesTool({ link, warn }: PeerToolParts): AnyTool {
-  return defineTool<z.infer<typeof whoseMessages>>({
+  const spec = {
     name: 'hivemind_check_messages',
     description: 'Any new messages? What is shown counts as read.',
     input: whoseMessages,
-    toolset: TOOLSET,
     effect: 'read',
-    summary: ({ peer }) => `messages ${oneLine(peer ?? '', 80)}`.trim(),
-    run: ({ peer }, _context, signal) =>
-      answer(
-        link,
-        async () => {
-          const transport = await link.fresh(signal);
-          const reading = { transport, warn };
-          if (peer !== undefined) {
-            const messages = await readMessages(reading, findPeer(transport.peers(), peer), signal);
-            return cut(messages, shareOf(messages));
-          }
-          const { news, more } = await readNews(reading, signal);
-          const limit = shareOf(news.flatMap(({ messages }) => messages));
-          const shown = news.map(({ messages, ...rest }) => ({ ...rest, messages: cut(messages, limit) }));
-          return more > 0 ? [...shown, { more_peers_with_new_messages: more }] : shown;
-        },
-        signal,
-      ),
+    summary: ({ peer }: z.infer<typeof whoseMessages>) => `messages ${oneLine(peer ?? '', 80)}`.trim(),
+  } as const;
+  return peerTool(link, spec, 'fresh', async (transport, { peer }, _context, signal) => {
+    if (peer !== undefined) {
+      const messages = await readMessages({ transport, warn }, findPeer(transport.peers(), peer), signal);
+      return cut(messages, shareOf(messages));
+    }
+    const { news, more } = await readNews({ transport, warn }, signal);
+    const limit = shareOf(news.flatMap(({ messages }) => messages));
+    const shown = news.map(({ messages, ...rest }) => ({ ...rest, messages: cut(messages, limit) }));
+    return more > 0 ? [...shown, { more_peers_with_new_messages: more }] : shown;
   });
 }
 
@@ -100,24 +91,17 @@ function cut(messages: readonly ReadMessage[], limit: number): JsonValue & JsonO
 const onePeer = peerInput({ peer: peerName });
 
 export function peerInfoTool({ link }: PeerToolParts): AnyTool {
-  return defineTool<z.infer<typeof onePeer>>({
+  const spec = {
     name: 'hivemind_get_peer_info',
     description: 'Details about one peer: why you know it, who introduced it.',
     input: onePeer,
-    toolset: TOOLSET,
     effect: 'read',
-    summary: ({ peer }) => `peer ${oneLine(peer, 80)}`,
-    run: ({ peer }, _context, signal) =>
-      answer(
-        link,
-        async () => {
-          const transport = await link.ready(signal);
-          const peers = transport.peers();
-          const known = findPeer(peers, peer);
-          return shownPeer(known, introducers(transport.selfId, peers)(known), CONTEXT_ALONE);
-        },
-        signal,
-      ),
+    summary: ({ peer }: z.infer<typeof onePeer>) => `peer ${oneLine(peer, 80)}`,
+  } as const;
+  return peerTool(link, spec, 'ready', async (transport, { peer }) => {
+    const peers = transport.peers();
+    const known = findPeer(peers, peer);
+    return shownPeer(known, introducers(transport.selfId, peers)(known), CONTEXT_ALONE);
   });
 }
 
@@ -126,15 +110,10 @@ function shownPeer({ peer }: KnownPeer, introducer: Introducer, contextLimit: nu
     name: shownName(looksLikeId(peer.name) ? peer.id : peer.name),
     id: shownName(peer.id),
     context: ellipsize(plainText(peer.context), contextLimit),
-    introduced_by: introducedBy(introducer),
+    introduced_by: introducer.kind === 'somebody' ? shownName(introducer.called) : NOBODY[introducer.kind],
     introduced_at: peer.introduced_at,
     status: peer.status,
   };
-}
-
-function introducedBy(introducer: Introducer): string {
-  if (introducer.kind === 'somebody') return shownName(introducer.called);
-  return introducer.kind === 'self' ? 'nobody: you made contact' : 'nobody: it made contact';
 }
 
 /** `call` gives the id where the name is shared. */

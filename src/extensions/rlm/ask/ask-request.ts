@@ -1,52 +1,25 @@
 // Owns what an ask is asked, as plain JSON (RunRow.request): with the source bytes and the replies everything of the run follows from it.
-// Invariant: no path of a machine, no time; every limit has a value here, so that a later default changes no old run.
-import type { CallBudget } from '../call/calls.ts';
-import { USUAL_WINDOW } from '../call/default-window.ts';
+// Invariant: no path of a machine, no time; every limit has a value here, so that a later default changes no old run; what is read back can be
+// executed within the limits of an ask that was typed.
+import { z } from 'zod';
+import { TalariaError } from '#base/errors.ts';
+import type { JsonObject } from '#base/json.ts';
+import { USUAL_WINDOW } from '../call/call-limits.ts';
+import { callBudget } from '../call/call-record.ts';
 import type { ReplLimits } from '../repl/repl-session.ts';
 
 export const ASK_REQUEST_VERSION = 'talaria.rlm.ask_request.v2';
 
-export interface SkippedSource {
-  readonly path: string;
-  readonly reason: string;
-}
+/** What may be typed. A prompt for a smaller window holds neither the API nor a step. */
+export const LEAST_WINDOW = 6_144;
+export const ASK_RANGES = {
+  max_steps: [1, 100],
+  depth: [1, 5],
+  concurrency: [1, 32],
+  window_tokens: [LEAST_WINDOW, 2_000_000],
+} as const;
 
-export interface AskRequest {
-  readonly schema_version: typeof ASK_REQUEST_VERSION;
-  readonly question: string;
-  /** Code blocks that the root may run before it must answer. */
-  readonly max_steps: number;
-  /** Levels of REPLs in one another, this one counted; at the deepest `rlmQuery` is a plain call. */
-  readonly depth: number;
-  /** Sub-calls that are under way at once. */
-  readonly concurrency: number;
-  /** Of the smallest model that answers: no prompt with its reply is longer. */
-  readonly window_tokens: number;
-  /** In the order in which they are asked; empty: the default. */
-  readonly families: readonly string[];
-  /** Families that the code may name for a sub-call. */
-  readonly models: readonly string[];
-  /** A model may be asked whether cited lines carry a sentence. */
-  readonly judge: boolean;
-  /** Only what is quoted counts. */
-  readonly strict: boolean;
-  readonly budget: CallBudget;
-  readonly repl: ReplLimits;
-  /** Files of the context that were found and are not in it. */
-  readonly skipped: readonly SkippedSource[];
-  /** The context is a text that the trace keeps, and no file. */
-  readonly text_hash?: string;
-}
-
-export interface AskLimits {
-  readonly max_steps: number;
-  readonly depth: number;
-  readonly concurrency: number;
-  readonly window_tokens: number;
-  readonly max_calls: number;
-}
-
-export const DEFAULT_ASK_LIMITS: AskLimits = {
+export const DEFAULT_ASK_LIMITS = {
   max_steps: 12,
   depth: 5,
   concurrency: 4,
@@ -54,25 +27,62 @@ export const DEFAULT_ASK_LIMITS: AskLimits = {
   max_calls: 100,
 };
 
-/** A prompt for a smaller window holds neither the API nor a step. */
-export const LEAST_WINDOW = 6_144;
+const text = z.string();
+const count = (least: number, most: number) => z.int().min(least).max(most);
 
-/** What a stored request may ask of the sandbox; more than any that this version writes. */
-export const MOST_REPL: ReplLimits = {
-  memory_bytes: 256 * 1024 * 1024,
-  block_ms: 120_000,
-  output_chars: 100_000,
-  sub_calls: 10_000,
-};
+const schema = z.object({
+  schema_version: z.literal(ASK_REQUEST_VERSION),
+  question: text,
+  /** Code blocks that the root may run before it must answer. */
+  max_steps: count(...ASK_RANGES.max_steps),
+  /** Levels of REPLs in one another, this one counted; at the deepest `rlmQuery` is a plain call. */
+  depth: count(...ASK_RANGES.depth),
+  /** Sub-calls that are under way at once. */
+  concurrency: count(...ASK_RANGES.concurrency),
+  /** Of the smallest model that answers: no prompt with its reply is longer. */
+  window_tokens: count(1, 2_000_000),
+  /** In the order in which they are asked; empty: the default. */
+  families: z.array(text).readonly(),
+  /** Families that the code may name for a sub-call. */
+  models: z.array(text).readonly(),
+  /** A model may be asked whether cited lines carry a sentence. */
+  judge: z.boolean(),
+  /** Only what is quoted counts. */
+  strict: z.boolean(),
+  budget: callBudget,
+  /** More than any that this version writes. */
+  repl: z.object({
+    memory_bytes: count(1, 256 * 1024 * 1024),
+    block_ms: count(1, 120_000),
+    output_chars: count(0, 100_000),
+    sub_calls: count(0, 10_000),
+  }),
+  /** Files of the context that were found and are not in it. */
+  skipped: z.array(z.object({ path: text, reason: text })).readonly(),
+  /** The context is a text that the trace keeps, and no file. */
+  text_hash: text.exactOptional(),
+});
 
-const MEMORY_BYTES = 64 * 1024 * 1024;
+export type AskRequest = Readonly<z.infer<typeof schema>>;
+
+/** Throws TalariaError `run-unreadable` (another version) | `run-request-invalid`, with the place. */
+export function readAskRequest(run_id: string, stored: JsonObject): AskRequest {
+  if (stored.schema_version !== ASK_REQUEST_VERSION)
+    throw new TalariaError(`The run ${run_id} was asked by another version.`, { code: 'run-unreadable' });
+  const read = schema.safeParse(stored);
+  if (read.success) return read.data;
+  throw new TalariaError(`The request of the run cannot be read: ${z.prettifyError(read.error)}`, {
+    code: 'run-request-invalid',
+  });
+}
+
 const BLOCK_MS = 30_000;
 
 /** Printed output takes a sixth of the window at most; no block computes longer than the run may take. */
 export function replLimits(window_tokens: number, sub_calls: number, max_ms = BLOCK_MS): ReplLimits {
   const output_chars = Math.min(20_000, Math.floor((window_tokens * CHARS_A_TOKEN) / 6));
   const block_ms = Math.max(1, Math.ceil(Math.min(BLOCK_MS, max_ms)));
-  return { memory_bytes: MEMORY_BYTES, block_ms, output_chars, sub_calls };
+  return { memory_bytes: 64 * 1024 * 1024, block_ms, output_chars, sub_calls };
 }
 
 /** On the safe side: code and JSON have fewer characters a token than prose. */

@@ -1,20 +1,29 @@
 // Owns the inner call that is a turn of the one turn function: own system prompt, no tool, one step. Knows no provider and no run.
 // Invariant: settles within a second of an abort; what a model streamed before a retry or a fallback, and what it only thought, is no reply.
+
 import { deadline } from '#base/abort.ts';
 import { type Clock, systemClock } from '#base/clock.ts';
 import { errorText, TalariaError } from '#base/errors.ts';
-import { type Ok, ok, refuse } from '#base/result.ts';
-import type { ExtensionHost, TurnRequest } from '#core/agent/extension-host.ts';
+import { ok, refuse } from '#base/result.ts';
+import type { Mind } from '#core/agent/room.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
 import { ModelError, type Tier } from '#core/model/model-client.ts';
-import type { InnerCall, InnerFailure, InnerRefusal, InnerReply, InnerRequest } from './inner-call.ts';
-import { asInnerCall } from './nesting.ts';
-import { longestReply, tooLong } from './reply-size.ts';
+import { asInnerCall } from './call-limits.ts';
+import {
+  cancelledCall,
+  type InnerCall,
+  type InnerFailure,
+  type InnerOutcome,
+  type InnerRefusal,
+  type InnerRequest,
+  longestReply,
+  tooLong,
+} from './inner-call.ts';
 
 export interface TurnCallParts {
   readonly family: string;
-  readonly runTurn: ExtensionHost['runTurn'];
-  /** By the prompt of the call; see call-tier.ts. */
+  readonly runTurn: Mind['runTurn'];
+  /** By the prompt of the call; see call-limits.ts. */
   readonly tier: (prompt: string) => Tier;
   /** `provider/model` instead of the tier's. */
   readonly model?: string;
@@ -28,8 +37,6 @@ export function createTurnCall(parts: TurnCallParts): InnerCall {
   };
 }
 
-type Outcome = Ok<InnerReply> | InnerFailure;
-
 /** Why we end a turn ourselves. */
 class CallEnd extends TalariaError {
   readonly refusal: InnerRefusal;
@@ -39,8 +46,8 @@ class CallEnd extends TalariaError {
   }
 }
 
-async function callOnce(parts: TurnCallParts, request: InnerRequest, signal: AbortSignal): Promise<Outcome> {
-  if (signal.aborted) return cancelled();
+async function callOnce(parts: TurnCallParts, request: InnerRequest, signal: AbortSignal): Promise<InnerOutcome> {
+  if (signal.aborted) return cancelledCall();
   const clock = parts.clock ?? systemClock;
   const from = clock.monotonic();
   const { timeout_ms } = request;
@@ -49,9 +56,10 @@ async function callOnce(parts: TurnCallParts, request: InnerRequest, signal: Abo
   const size = new AbortController();
   const stop = AbortSignal.any([time.signal, size.signal]);
   try {
-    const heard = await listen(parts, { request, clock, tooMuch: (end) => size.abort(end) }, stop);
+    const heard = await listen(parts, request, { clock, stop, tooMuch: (end) => size.abort(end) });
     if (stop.aborted) return endedBy(stop.reason);
-    return heard.end === undefined ? vanished() : replyOf(heard, heard.end, Math.round(clock.monotonic() - from));
+    if (heard.end === undefined) return refuse('runtime_error', 'the turn ended without saying how');
+    return replyOf(heard, heard.end, Math.round(clock.monotonic() - from));
   } catch (error) {
     if (stop.aborted) return endedBy(stop.reason);
     return thrown(error);
@@ -70,50 +78,37 @@ interface Heard {
   end?: TurnEnd;
 }
 
-interface Listening {
-  readonly request: InnerRequest;
-  readonly clock: Clock;
-  readonly tooMuch: (end: CallEnd) => void;
-}
-
 /** How long an aborted turn may take to end, ms, and how much it may still say. */
 const PATIENCE_MS = 700;
 const LAST_EVENTS = 1_000;
 /** Thinking may be this much longer than the reply. */
 const THOUGHT = 8;
 
-async function listen(parts: TurnCallParts, { request, clock, tooMuch }: Listening, stop: AbortSignal): Promise<Heard> {
+async function listen(
+  { runTurn, tier, model }: TurnCallParts,
+  { system, prompt, max_output_tokens }: InnerRequest,
+  { clock, stop, tooMuch }: { readonly clock: Clock; readonly stop: AbortSignal; tooMuch(end: CallEnd): void },
+): Promise<Heard> {
   const heard: Heard = { text: '', thought: 0 };
-  const longest = longestReply(request.max_output_tokens);
-  const patience = patienceOf(clock, stop);
-  const events = parts.runTurn(turnOf(parts, request), stop)[Symbol.asyncIterator]();
+  const longest = longestReply(max_output_tokens);
+  const gone = goneAfter(clock, stop);
+  const bounds = { tools: [], maxSteps: 1, maxOutputTokens: max_output_tokens };
+  const chosen = model === undefined ? {} : { model };
+  const turn = { text: prompt, system, purpose: 'recurse', tier: tier(prompt), ...bounds, ...chosen } as const;
+  const events = runTurn(turn, stop)[Symbol.asyncIterator]();
   try {
     for (let late = 0; late < LAST_EVENTS; late += stop.aborted ? 1 : 0) {
-      const next = await patience.wait(events.next());
+      const next = await Promise.race([events.next(), gone]);
       if (next === 'gone' || next.done) return heard;
       hear(heard, next.value);
       if (heard.text.length > longest || heard.thought > longest * THOUGHT)
-        tooMuch(new CallEnd('reply_too_large', tooLong(longest, request.max_output_tokens)));
+        tooMuch(new CallEnd('reply_too_large', tooLong(longest, max_output_tokens)));
     }
     return heard;
   } finally {
-    patience.clear();
     // A turn that hangs after its abort is left behind: waiting for it would hang us too.
     if (!stop.aborted) await events.return?.();
   }
-}
-
-function turnOf({ tier, model }: TurnCallParts, { system, prompt, max_output_tokens }: InnerRequest): TurnRequest {
-  return {
-    text: prompt,
-    system,
-    purpose: 'recurse',
-    tier: tier(prompt),
-    tools: [],
-    maxSteps: 1,
-    maxOutputTokens: max_output_tokens,
-    ...(model === undefined ? {} : { model }),
-  };
 }
 
 function hear(heard: Heard, event: TurnEvent): void {
@@ -139,49 +134,25 @@ function hear(heard: Heard, event: TurnEvent): void {
   }
 }
 
-/** Waits for one thing after the other; when a turn had its time to end after an abort, each of them is `gone`. */
-function patienceOf(clock: Clock, stop: AbortSignal) {
-  let isGone = false;
-  let giveUp: (() => void) | undefined;
-  let cancel: (() => void) | undefined;
-  const onAbort = () => {
-    cancel = clock.after(PATIENCE_MS, () => {
-      isGone = true;
-      giveUp?.();
-    });
-  };
-  if (stop.aborted) onAbort();
-  else stop.addEventListener('abort', onAbort, { once: true });
-  return {
-    wait: <T>(work: Promise<T>): Promise<T | 'gone'> =>
-      new Promise((resolve, reject) => {
-        giveUp = () => resolve('gone');
-        if (isGone) giveUp();
-        work.then(resolve, reject);
-      }),
-    clear: () => {
-      cancel?.();
-      stop.removeEventListener('abort', onAbort);
-    },
-  };
+/** Resolves when a turn had its time to end after an abort. */
+function goneAfter(clock: Clock, stop: AbortSignal): Promise<'gone'> {
+  return new Promise((resolve) => {
+    const wait = () => void clock.after(PATIENCE_MS, () => resolve('gone'));
+    if (stop.aborted) wait();
+    else stop.addEventListener('abort', wait, { once: true });
+  });
 }
 
-function replyOf(heard: Heard, end: TurnEnd, elapsed_ms: number): Outcome {
-  const { outcome, error, model, usage, cost } = end;
+function replyOf(heard: Heard, end: TurnEnd, elapsed_ms: number): InnerOutcome {
+  const { outcome, error, model, usage, cost, tier } = end;
   // A run that asked a model must not be told by rules that it was answered.
-  if (end.tier === 'T0' && heard.lost !== undefined) return refuse('runtime_error', heard.lost);
+  if (tier === 'T0' && heard.lost !== undefined) return refuse('runtime_error', heard.lost);
   if (outcome === 'failed') return failedTurn(error);
   if (outcome === 'aborted') return refuse('runtime_error', `${model} stopped in the middle of its reply`);
   if (heard.text.trim() === '') return refuse('runtime_error', `${model} called a tool instead of answering`);
-  const told = usage.inputTokens + usage.outputTokens > 0;
-  return ok({
-    completion: heard.text.toWellFormed(),
-    model,
-    usage: told || end.tier === 'T0' ? { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens } : null,
-    cost,
-    elapsed_ms,
-    exit_code: null,
-  });
+  const { inputTokens: input_tokens, outputTokens: output_tokens } = usage;
+  const told = input_tokens + output_tokens > 0 || tier === 'T0' ? { input_tokens, output_tokens } : null;
+  return ok({ completion: heard.text.toWellFormed(), model, usage: told, cost, elapsed_ms, exit_code: null });
 }
 
 /** Codes of a turn that say that nothing is set up to answer. */
@@ -201,13 +172,5 @@ function thrown(error: unknown): InnerFailure {
 }
 
 function endedBy(reason: unknown): InnerFailure {
-  return reason instanceof CallEnd ? refuse(reason.refusal, reason.message) : cancelled();
-}
-
-function cancelled(): InnerFailure {
-  return refuse('cancelled', 'the call was stopped on request');
-}
-
-function vanished(): InnerFailure {
-  return refuse('runtime_error', 'the turn ended without saying how');
+  return reason instanceof CallEnd ? refuse(reason.refusal, reason.message) : cancelledCall();
 }

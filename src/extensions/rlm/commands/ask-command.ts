@@ -1,17 +1,26 @@
 // Owns `rlm ask`: its flags, what is wrong with what was typed, how the outcome is shown. Heavy parts load when it runs.
 // Exit codes: 0 something is quoted, supported or computed, 3 nothing is, 1 failed or stopped, 2 typed wrongly.
+
 import { stdin } from 'node:process';
 import { z } from 'zod';
 import type { JsonValue } from '#base/json.ts';
 import { typedPath } from '#base/paths/typed-path.ts';
 import type { Refusal } from '#base/result.ts';
-import { type Failure, failed, refused, wrongUse } from '#core/agent/command-failure.ts';
-import { type AnyCommand, type CommandContext, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
-import { secretTest } from '#core/tools/file/file-access.ts';
-import type { AskOutcome } from '../ask/ask-outcome.ts';
-import type { AskContext } from '../ask/open/open-context.ts';
-import type { AskOptions, AskRefusal } from '../ask/open/prepare-ask.ts';
-import type { RlmGround } from '../rlm-ground.ts';
+import {
+  type AnyCommand,
+  type CommandContext,
+  type CommandOutput,
+  defineCommand,
+  type Failure,
+  failed,
+  refused,
+  wrongUse,
+} from '#core/agent/command-spec.ts';
+import type { Ground } from '#core/agent/room.ts';
+import { secretTest } from '#core/tools/files/file-access.ts';
+import type { AskContext, AskOptions, AskRefusal } from '../ask/prepare-ask.ts';
+import type { AskOutcome } from '../outcome.ts';
+import { budgetOf, familiesOf, given } from './engine-flags.ts';
 
 const number = z.coerce.number().positive().optional();
 
@@ -37,7 +46,7 @@ const input = z.object({
 
 type Asked = z.infer<typeof input>;
 
-export function askCommands(ground: RlmGround): readonly AnyCommand[] {
+export function askCommands(ground: Ground): readonly AnyCommand[] {
   return [
     defineCommand<Asked>({
       name: 'rlm ask',
@@ -55,15 +64,15 @@ export function askCommands(ground: RlmGround): readonly AnyCommand[] {
   ];
 }
 
-async function* run(ground: RlmGround, asked: Asked, command: CommandContext): AsyncGenerator<CommandOutput> {
+async function* run(ground: Ground, asked: Asked, command: CommandContext): AsyncGenerator<CommandOutput> {
   const context = contextOf(ground, asked, command);
   if ('exitCode' in context) {
     yield context;
     return;
   }
   const [{ askQuestion }, { askLines, strictSentences }] = await Promise.all([
-    import('../ask/open/ask-question.ts'),
-    import('../ask/view/ask-lines.ts'),
+    import('../ask/ask-question.ts'),
+    import('../ask/ask-lines.ts'),
   ]);
   const { trace: keep, keepContext, strict } = asked;
   const question = asked.question.join(' ');
@@ -81,10 +90,11 @@ async function* run(ground: RlmGround, asked: Asked, command: CommandContext): A
   for (const text of askLines({ outcome, strict, kept, context: spooled })) yield { type: 'line', text };
   const sentences = strict ? strictSentences(outcome.sentences) : outcome.sentences;
   yield { type: 'data', value: { ...outcome, sentences, kept, context: spooled } as unknown as JsonValue };
-  yield* endOf(outcome);
+  const failure = failureOf(outcome);
+  if (failure !== null) yield failure;
 }
 
-function contextOf({ places }: RlmGround, asked: Asked, { cwd, ask }: CommandContext): AskContext | Failure {
+function contextOf({ places }: Ground, asked: Asked, { cwd, ask }: CommandContext): AskContext | Failure {
   const { context } = asked;
   if (context === undefined || context === '')
     return wrongUse(
@@ -113,25 +123,9 @@ function contextOf({ places }: RlmGround, asked: Asked, { cwd, ask }: CommandCon
 }
 
 function optionsOf(asked: Asked): AskOptions {
-  const { maxSteps, maxCalls, maxTokens, maxCost, timeout, concurrency, window, family, depth, strict } = asked;
-  const budget = {
-    ...(maxCalls === undefined ? {} : { max_calls: maxCalls }),
-    ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
-    ...(maxCost === undefined ? {} : { max_cost: maxCost }),
-    ...(timeout === undefined ? {} : { max_ms: timeout * 1_000 }),
-  };
-  return {
-    ...(maxSteps === undefined ? {} : { max_steps: maxSteps }),
-    ...(concurrency === undefined ? {} : { concurrency }),
-    ...(window === undefined ? {} : { window_tokens: window }),
-    ...(depth === undefined ? {} : { depth }),
-    strict,
-    families: (family ?? '')
-      .split(',')
-      .map((name) => name.trim())
-      .filter((name) => name !== ''),
-    budget,
-  };
+  const { maxSteps: max_steps, concurrency, window: window_tokens, depth, strict } = asked;
+  const limits = given({ max_steps, concurrency, window_tokens, depth });
+  return { ...limits, strict, families: familiesOf(asked), budget: budgetOf(asked) };
 }
 
 const FIXES: Readonly<Partial<Record<AskRefusal, string>>> = {
@@ -157,30 +151,13 @@ function refusalOf({ reason, detail }: Refusal<AskRefusal>): Failure {
   return TYPED.has(reason) ? wrongUse(reason, detail, fix) : failed(reason, detail, fix);
 }
 
-function* endOf({ verdict, detail, run_id }: AskOutcome): Generator<CommandOutput> {
+function failureOf({ verdict, detail, run_id }: AskOutcome): Failure | null {
   const why = detail ?? '';
-  switch (verdict) {
-    case 'answered':
-      return;
-    case 'unsupported':
-      yield refused('ask-unsupported', why, 'Ask for less at once, or let a stronger model answer with --family.');
-      return;
-    case 'no_answer':
-      yield refused(
-        'ask-no-answer',
-        why,
-        'Allow more with --max-steps or --max-calls, or let a stronger model answer.',
-      );
-      return;
-    case 'failed':
-      yield failed(
-        'ask-failed',
-        why,
-        `talaria rlm show ${run_id} tells each step; talaria doctor looks at the models.`,
-      );
-      return;
-    case 'cancelled':
-      yield failed('ask-cancelled', why, 'Ask again.');
-      return;
-  }
+  const show = `talaria rlm show ${run_id} tells each step; talaria doctor looks at the models.`;
+  const less = 'Ask for less at once, or let a stronger model answer with --family.';
+  const more = 'Allow more with --max-steps or --max-calls, or let a stronger model answer.';
+  if (verdict === 'unsupported') return refused('ask-unsupported', why, less);
+  if (verdict === 'no_answer') return refused('ask-no-answer', why, more);
+  if (verdict === 'failed') return failed('ask-failed', why, show);
+  return verdict === 'cancelled' ? failed('ask-cancelled', why, 'Ask again.') : null;
 }

@@ -3,15 +3,19 @@ import { z } from 'zod';
 import type { JsonValue } from '#base/json.ts';
 import { typedPath } from '#base/paths/typed-path.ts';
 import { plural } from '#base/text.ts';
-import { failed } from '#core/agent/command-failure.ts';
-import { type AnyCommand, type CommandContext, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
+import {
+  type AnyCommand,
+  type CommandContext,
+  type CommandOutput,
+  defineCommand,
+  failed,
+} from '#core/agent/command-spec.ts';
+import type { Ground } from '#core/agent/room.ts';
 import type { MemoryFile } from '../memory/memory-file.ts';
-import type { MemoryReport } from '../memory/memory-report.ts';
-import type { RlmGround } from '../rlm-ground.ts';
 
 const MOST_ROWS = 40;
 
-export function memoryCommands(ground: RlmGround): readonly AnyCommand[] {
+export function memoryCommands(ground: Ground): readonly AnyCommand[] {
   return [
     defineCommand({
       name: 'rlm memory',
@@ -27,7 +31,7 @@ export function memoryCommands(ground: RlmGround): readonly AnyCommand[] {
 }
 
 async function* run(
-  { places }: RlmGround,
+  { places: { home, userHome } }: Ground,
   store: string | undefined,
   { cwd }: CommandContext,
 ): AsyncGenerator<CommandOutput> {
@@ -35,17 +39,34 @@ async function* run(
     import('../memory/memory-file.ts'),
     import('../memory/memory-report.ts'),
   ]);
-  const path =
-    store === undefined ? defaultMemoryPath(places.home) : typedPath(store, { cwd, userHome: places.userHome });
+  const path = store === undefined ? defaultMemoryPath(home) : typedPath(store, { cwd, userHome });
   const file = readMemoryFile(path);
   if (!file.exists && store !== undefined) {
     yield failed('memory-missing', `there is no file ${path}`, 'Name a file that a run with --memory-mode write made.');
     return;
   }
   const report = memoryReport(file);
+  const any = (text: string | null) => text ?? 'any';
   yield { type: 'line', text: headLine(file) };
-  yield* tables(report);
-  yield* refusedLines(report);
+  yield* table(
+    ['task', 'kind', 'family', 'category', 'recommendation', 'count', 'confidence'],
+    report.groups.map(({ task, kind, family_id, fixture_category, recommendation, count, mean_confidence }) => {
+      const place = [any(family_id), any(fixture_category)];
+      return [task, kind, ...place, recommendation, String(count), mean_confidence.toFixed(2)];
+    }),
+  );
+  yield* table(
+    ['task', 'family', 'category', 'what the code does with it'],
+    report.effects.map(({ task, family_id, fixture_category, does }) => {
+      return [task, any(family_id), any(fixture_category), does.join('; ')];
+    }),
+  );
+  if (report.family_order.length > 1)
+    yield { type: 'line', text: `Families for the synthesis, steadiest first: ${report.family_order.join(', ')}` };
+  yield* table(
+    ['refused line', 'reason', 'detail'],
+    report.rejected.map(({ line, reason, detail }) => [String(line), reason, detail]),
+  );
   yield { type: 'data', value: { path, ...report } as unknown as JsonValue };
 }
 
@@ -55,47 +76,9 @@ function headLine({ path, exists, records, rejected_count, passed_over }: Memory
   return `${path}: ${plural(records.length, 'record')} used, ${plural(rejected_count, 'line')} refused${older}. Memory is never evidence.`;
 }
 
-function* tables(report: MemoryReport): Generator<CommandOutput> {
-  if (report.groups.length === 0) return;
-  const any = (text: string | null) => text ?? 'any';
-  yield {
-    type: 'table',
-    columns: ['task', 'kind', 'family', 'category', 'recommendation', 'count', 'confidence'],
-    rows: report.groups
-      .slice(0, MOST_ROWS)
-      .map((group) => [
-        group.task,
-        group.kind,
-        any(group.family_id),
-        any(group.fixture_category),
-        group.recommendation,
-        String(group.count),
-        group.mean_confidence.toFixed(2),
-      ]),
-  };
-  yield* more(report.groups.length);
-  if (report.effects.length === 0) return;
-  yield { type: 'line', text: 'What the code does with it:' };
-  yield {
-    type: 'table',
-    columns: ['task', 'family', 'category', 'effect'],
-    rows: report.effects
-      .slice(0, MOST_ROWS)
-      .map((effect) => [effect.task, any(effect.family_id), any(effect.fixture_category), effect.does.join('; ')]),
-  };
-  yield* more(report.effects.length);
-  if (report.family_order.length > 1)
-    yield { type: 'line', text: `Families for the synthesis, steadiest first: ${report.family_order.join(', ')}` };
-}
-
-function* more(count: number): Generator<CommandOutput> {
-  if (count > MOST_ROWS) yield { type: 'line', text: `… and ${count - MOST_ROWS} more rows (--json shows all)` };
-}
-
-function* refusedLines({ rejected, rejected_count }: MemoryReport): Generator<CommandOutput> {
-  const shown = rejected.slice(0, MOST_ROWS);
-  for (const { line, reason, detail } of shown)
-    yield { type: 'line', text: `refused line ${line}: ${reason} (${detail})` };
-  if (rejected_count > shown.length)
-    yield { type: 'line', text: `… and ${rejected_count - shown.length} more refused lines` };
+/** Nothing when there are no rows. */
+function* table(columns: readonly string[], rows: readonly (readonly string[])[]): Generator<CommandOutput> {
+  if (rows.length > 0) yield { type: 'table', columns, rows: rows.slice(0, MOST_ROWS) };
+  if (rows.length > MOST_ROWS)
+    yield { type: 'line', text: `… and ${rows.length - MOST_ROWS} more rows (--json shows all)` };
 }

@@ -1,20 +1,67 @@
-// Owns `rlm run` (notes 13.8): flags in, a prepared run executed, its outcome shown; the benchmark modes are handed on. Knows no chunk and
-// no verdict. Invariant: nothing is asked before every check has passed; exit 0 only for what was accepted, planned, or measured.
+// Owns `rlm run` (notes 13.8): flags in, a prepared run executed, its outcome shown. Knows no chunk and no verdict.
+// Invariant: nothing is asked before every check has passed; exit 0 only for what was accepted or planned.
 
+import { z } from 'zod';
 import type { JsonValue } from '#base/json.ts';
 import { typedPath } from '#base/paths/typed-path.ts';
-import { type Failure, failed, refused, wrongUse } from '#core/agent/command-failure.ts';
-import { type AnyCommand, type CommandContext, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
-import { secretTest } from '#core/tools/file/file-access.ts';
-import type { OpenedEngine } from '../bench/engine/open-engine.ts';
-import type { RlmGround } from '../rlm-ground.ts';
-import type { ClearGround } from '../run/prepare/ambiguity.ts';
-import type { PreparedRun, PrepareRefusal } from '../run/prepare/prepare-run.ts';
-import { LEAST_RUN_WINDOW, RUN_DEFAULTS } from '../run/prepare/run-options.ts';
-import type { RunOutcome } from '../run/run-outcome.ts';
-import { familiesOf, modesOf, optionsOf, type RunInput, runInput } from './run/run-input.ts';
+import {
+  type AnyCommand,
+  type CommandContext,
+  type CommandOutput,
+  defineCommand,
+  type Failure,
+  failed,
+  refused,
+  wrongUse,
+} from '#core/agent/command-spec.ts';
+import type { Ground } from '#core/agent/room.ts';
+import { secretTest } from '#core/tools/files/file-access.ts';
+import type { OpenedEngine } from '../engine.ts';
+import { MEMORY_MODES } from '../memory/memory-record.ts';
+import type { RunOutcome } from '../outcome.ts';
+import type { ClearGround } from '../run/ambiguity.ts';
+import type { PreparedRun, PrepareRefusal } from '../run/prepare-run.ts';
+import { LEAST_RUN_WINDOW, RUN_DEFAULTS, type RunOptions } from '../run/run-options.ts';
+import { budgetOf, familiesOf, given } from './engine-flags.ts';
 
-export function runCommands(ground: RlmGround): readonly AnyCommand[] {
+const text = z.string().min(1);
+const number = z.coerce.number();
+const flag = z.boolean().default(false);
+const D = RUN_DEFAULTS;
+
+const runInput = z.object({
+  target: text.default('src').describe('File, folder or text to read; default src'),
+  question: text.optional().describe('What is to be answered; default: what the target says in the main'),
+  goal: text.optional().describe('The same as --question'),
+  cwd: text.optional().describe('Folder from which the target is named'),
+  maxDepth: number.optional().describe(`Levels below the root, 0 to 5; default ${D.max_depth}`),
+  ambiguityThreshold: number
+    .optional()
+    .describe(`From which on it asks back, 0 to 0.2; default ${D.ambiguity_threshold}`),
+  maxChunks: number.optional().describe(`Chunks that are read; default ${D.max_chunks}. The rest is named`),
+  chunkLines: number.optional().describe(`Lines of a chunk; default ${D.chunk_lines}`),
+  overlap: number.optional().describe(`Lines that a chunk repeats of the one before; default ${D.overlap}`),
+  maxIterations: number.optional().describe('Nodes that are taken from the queue; default: as many as the plan needs'),
+  concurrency: number.optional().describe(`Calls at once; default ${D.concurrency}`),
+  window: number
+    .optional()
+    .describe('Tokens that prompts and their replies may have; default: what the model reads at once, 32768 at most'),
+  maxCalls: number.optional().describe('Calls that may be made'),
+  maxTokens: number.optional().describe('Tokens that may be used, in and out'),
+  maxCost: number.optional().describe('US dollars that may be spent'),
+  timeout: number.optional().describe('Seconds that the run may take'),
+  family: text.optional().describe('Who answers, several with commas: the next when one cannot'),
+  memoryMode: z.enum(MEMORY_MODES).default('off').describe('Whether priors are read and observations written'),
+  memoryStore: text.optional().describe('Memory file; default rlm/memory.jsonl of the home'),
+  decompose: flag.describe('Split the question into sub-questions first'),
+  force: text.optional().describe('Go on although the request is ambiguous, and why'),
+  rate: flag.describe('Let a model say too how open the request is; over the threshold it asks back'),
+  dryRun: flag.describe('Show what would be read, and ask nobody'),
+  debug: flag.describe('Show each call'),
+});
+type RunInput = z.infer<typeof runInput>;
+
+export function runCommands(ground: Ground): readonly AnyCommand[] {
   return [
     defineCommand({
       name: 'rlm run',
@@ -26,30 +73,20 @@ export function runCommands(ground: RlmGround): readonly AnyCommand[] {
         'talaria rlm run src --question "List the exported functions of each file."',
         'talaria rlm run notes.md --max-chunks 200 --concurrency 4 --goal "Which deadlines are named?"',
         'talaria rlm run --dry-run docs',
-        'talaria rlm run --vanilla-baseline',
-        'talaria rlm run --truncation-benchmark',
       ],
       run: (asked, context) => run(ground, asked, context),
     }),
   ];
 }
 
-async function* run(ground: RlmGround, asked: RunInput, context: CommandContext): AsyncGenerator<CommandOutput> {
-  const [mode, other] = modesOf(asked);
-  if (other !== undefined) {
-    yield wrongUse('modes-exclude', `${mode} and ${other} exclude one another`, 'Leave one of them out.');
-    return;
-  }
-  const { openNesting } = await import('../call/nesting.ts');
+async function* run(ground: Ground, asked: RunInput, context: CommandContext): AsyncGenerator<CommandOutput> {
+  const { openNesting } = await import('../call/call-limits.ts');
   const nesting = openNesting(ground.variables);
   if (!nesting.ok) {
     yield refused(nesting.reason, nesting.detail);
     return;
   }
-  if (mode !== undefined) {
-    const { benchMode } = await import('./run/bench-mode.ts');
-    yield* benchMode(ground, { asked, mode }, context);
-  } else if (asked.dryRun) yield* dryRun(ground, { asked, depth: nesting.value.depth }, context);
+  if (asked.dryRun) yield* dryRun(ground, { asked, depth: nesting.value.depth }, context);
   else yield* realRun(ground, { asked, depth: nesting.value.depth }, context);
 }
 
@@ -59,8 +96,8 @@ interface Asked {
   readonly depth: number;
 }
 
-async function* dryRun(ground: RlmGround, asked: Asked, context: CommandContext): AsyncGenerator<CommandOutput> {
-  const { dryLines } = await import('./run/run-lines.ts');
+async function* dryRun(ground: Ground, asked: Asked, context: CommandContext): AsyncGenerator<CommandOutput> {
+  const { dryLines } = await import('../page/run-text.ts');
   const { ask: _nobody, ...alone } = context;
   const prepared = await prepare(ground, { ...asked, rate: undefined }, alone);
   if (!prepared.ok) {
@@ -77,39 +114,46 @@ const DEEPEST = RUN_DEFAULTS.max_depth;
 type Rate = ClearGround['rate'];
 
 async function prepare(
-  rlm: RlmGround,
+  rlm: Ground,
   { asked, depth, rate }: Asked & { readonly rate: Rate },
   { cwd, ask, signal }: CommandContext,
 ) {
-  const [{ prepareRun }, { defaultMemoryPath }] = await Promise.all([
-    import('../run/prepare/prepare-run.ts'),
-    import('../memory/memory-file.ts'),
-  ]);
+  const { prepareRun } = await import('../run/prepare-run.ts');
   const { userHome, home } = rlm.places;
   const place = asked.cwd === undefined ? cwd : typedPath(asked.cwd, { cwd, userHome });
-  const from = { cwd: place, userHome, isSecret: secretTest(place, { home, userHome }) };
-  const typed = optionsOf(asked, familiesOf(asked));
-  const options = { ...typed, window_tokens: typed.window_tokens ?? (await windowOf(rlm, typed.families ?? [])) };
-  // Inside of another recursion fewer levels are left; what is out of range stays so, and is refused.
-  const wanted = options.max_depth ?? depth;
-  const max_depth = { max_depth: wanted <= DEEPEST ? Math.min(wanted, depth) : wanted };
-  const store = asked.memoryStore;
-  const memory_path = store === undefined ? defaultMemoryPath(home) : typedPath(store, { cwd, userHome });
-  const ground = { ...from, ask, rate };
+  const ground = { cwd: place, userHome, isSecret: secretTest(place, { home, userHome }), ask, rate };
+  const families = familiesOf(asked);
+  const wanted = asked.maxDepth ?? depth;
+  const options: RunOptions = {
+    ...given({
+      ambiguity_threshold: asked.ambiguityThreshold,
+      max_chunks: asked.maxChunks,
+      chunk_lines: asked.chunkLines,
+      overlap: asked.overlap,
+      max_iterations: asked.maxIterations,
+      concurrency: asked.concurrency,
+    }),
+    // Inside of another recursion fewer levels are left; what is out of range stays so, and is refused.
+    max_depth: wanted <= DEEPEST ? Math.min(wanted, depth) : wanted,
+    window_tokens: asked.window ?? (await windowOf(rlm, families)),
+    budget: budgetOf(asked),
+    families,
+    memory_mode: asked.memoryMode,
+    decompose: asked.decompose,
+    force: asked.force ?? null,
+  };
+  const memory_path = await memoryPath(rlm, asked.memoryStore, cwd);
   const question = asked.question ?? asked.goal ?? null;
-  return prepareRun(
-    { ground, target: asked.target, question, options: { ...options, ...max_depth }, memory_path },
-    signal,
-  );
+  return prepareRun({ ground, target: asked.target, question, options, memory_path }, signal);
 }
 
-async function windowOf(ground: RlmGround, families: readonly string[]): Promise<number> {
-  const [mind, { defaultWindow }] = await Promise.all([ground.open(), import('../call/default-window.ts')]);
+async function windowOf(ground: Ground, families: readonly string[]): Promise<number> {
+  const [mind, { defaultWindow }] = await Promise.all([ground.open(), import('../call/call-limits.ts')]);
   return defaultWindow(mind, { families, least: LEAST_RUN_WINDOW });
 }
 
-async function* realRun(ground: RlmGround, asked: Asked, context: CommandContext): AsyncGenerator<CommandOutput> {
-  const { openEngine } = await import('../bench/engine/open-engine.ts');
+async function* realRun(ground: Ground, asked: Asked, context: CommandContext): AsyncGenerator<CommandOutput> {
+  const { openEngine } = await import('../engine.ts');
   const families = familiesOf(asked.asked);
   const opened = await openEngine(ground, { families });
   if (!opened.ok) {
@@ -129,13 +173,13 @@ async function* realRun(ground: RlmGround, asked: Asked, context: CommandContext
 }
 
 async function raterOf({ inner }: OpenedEngine, [first = 'default']: readonly string[], signal: AbortSignal) {
-  const { ambiguityRater } = await import('./run/rate-ambiguity.ts');
+  const { ambiguityRater } = await import('../run/ambiguity.ts');
   const family = inner.get(first);
   return family === undefined ? undefined : ambiguityRater(family, signal);
 }
 
 interface Execution {
-  readonly ground: RlmGround;
+  readonly ground: Ground;
   readonly engine: OpenedEngine;
   readonly prepared: PreparedRun;
   readonly asked: RunInput;
@@ -143,17 +187,17 @@ interface Execution {
 
 async function* execute(execution: Execution, { signal, cwd }: CommandContext): AsyncGenerator<CommandOutput> {
   const { engine, prepared, asked, ground } = execution;
-  const [{ liveRun }, { runLines, callLines }] = await Promise.all([
+  const [{ liveRun, rememberRun }, { CALL_COLUMNS, callRow, runLines }] = await Promise.all([
     import('../run/live-run.ts'),
-    import('./run/run-lines.ts'),
+    import('../page/run-text.ts'),
   ]);
   if (engine.notice !== null) yield { type: 'line', text: engine.notice };
   const outcome = await liveRun(engine, prepared, signal);
   const calls = engine.store.calls(outcome.run_id);
-  for (const text of [...(asked.debug ? callLines(calls) : []), ...runLines(outcome, calls)])
-    yield { type: 'line', text };
-  const { rememberRun } = await import('./run/remember-run.ts');
-  const remembered = await rememberRun({ ground, prepared, outcome, calls, store: asked.memoryStore, cwd });
+  if (asked.debug) yield { type: 'table', columns: CALL_COLUMNS, rows: calls.map(callRow) };
+  for (const text of runLines(outcome, calls)) yield { type: 'line', text };
+  const path = await memoryPath(ground, asked.memoryStore, cwd);
+  const remembered = await rememberRun(engine, prepared, outcome, { calls, path });
   if (remembered !== null) yield { type: 'line', text: remembered };
   yield { type: 'data', value: outcome as unknown as JsonValue };
   const failure = failureOf(outcome);
@@ -185,4 +229,10 @@ const USAGE: readonly PrepareRefusal[] = [
 
 function refusalOf({ reason, detail }: { readonly reason: PrepareRefusal; readonly detail: string }): Failure {
   return USAGE.includes(reason) ? wrongUse(reason, detail) : failed(reason, detail);
+}
+
+async function memoryPath({ places }: Ground, typed: string | undefined, cwd: string): Promise<string> {
+  const { home, userHome } = places;
+  if (typed !== undefined) return typedPath(typed, { cwd, userHome });
+  return (await import('../memory/memory-file.ts')).defaultMemoryPath(home);
 }

@@ -1,7 +1,6 @@
 // Owns where a parent synthesis makes claims and what each of them names. Knows no manifest: it reads, others judge.
 // Invariant: total on any value, linear; order as the surfaces are listed. Seed 003, notes 2.2.
 import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
-import type { GuardMode, ParentClaim } from './parent-claim.ts';
 
 /** Lists of facts under `result`. */
 export const FACT_LISTS: readonly string[] = [
@@ -20,7 +19,9 @@ export const FACT_LIST_FIELDS: readonly string[] = ['fact_ids', 'supports_fact_i
 export interface Surface {
   /** As shown: `result.facts`. */
   readonly name: string;
-  readonly value: JsonValue;
+  /** Of a list; what is none stands alone. */
+  readonly items: readonly JsonValue[];
+  readonly isList: boolean;
 }
 
 export interface LocatedClaim {
@@ -34,47 +35,49 @@ export interface LocatedClaim {
 export function surfacesOf(synthesis: unknown): readonly Surface[] {
   if (!isJsonObject(synthesis)) return [];
   const { result, evidence_references } = synthesis;
-  const surfaces: Surface[] = [];
-  if (isJsonObject(result)) {
-    for (const key of FACT_LISTS) {
-      const value = result[key];
-      if (value !== undefined) surfaces.push({ name: `result.${key}`, value });
-    }
-    if (typeof result.fact_id === 'string') surfaces.push({ name: 'result', value: result });
-  }
-  if (evidence_references !== undefined) surfaces.push({ name: 'evidence_references', value: evidence_references });
-  return surfaces;
+  const under: JsonObject = isJsonObject(result) ? result : {};
+  return [
+    ...FACT_LISTS.flatMap((key) => surfaceOf(`result.${key}`, under[key])),
+    ...(typeof under.fact_id === 'string' ? surfaceOf('result', under) : []),
+    ...surfaceOf('evidence_references', evidence_references),
+  ];
+}
+
+function surfaceOf(name: string, value: JsonValue | undefined): readonly Surface[] {
+  if (value === undefined) return [];
+  return Array.isArray(value) ? [{ name, items: value, isList: true }] : [{ name, items: [value], isList: false }];
 }
 
 /** Strict: the summary of a result that is itself a claim is prose and no part of its text. */
 export function readClaims(synthesis: unknown, mode: GuardMode = 'v1'): readonly LocatedClaim[] {
   const claims: LocatedClaim[] = [];
-  for (const { name, value } of surfacesOf(synthesis)) {
-    if (isJsonObject(value)) pushClaims(claims, { surface: name, holder: value, at: undefined }, mode);
-    else if (Array.isArray(value)) {
-      for (let at = 0; at < value.length; at += 1) {
-        const holder: JsonValue = value[at];
-        if (isJsonObject(holder)) pushClaims(claims, { surface: name, holder, at }, mode);
-      }
+  const prose = mode === 'v1' ? undefined : 'result';
+  for (const { name: surface, items, isList } of surfacesOf(synthesis)) {
+    for (let place = 0; place < items.length; place += 1) {
+      const holder = items[place];
+      const at = isList ? place : undefined;
+      if (isJsonObject(holder)) pushClaims(claims, { holder, at }, surface, surface !== prose);
     }
   }
   return claims;
 }
 
-interface Place {
-  readonly surface: string;
-  readonly holder: JsonObject;
-  readonly at: number | undefined;
+function pushClaims(
+  claims: LocatedClaim[],
+  { holder, at }: Pick<LocatedClaim, 'holder' | 'at'>,
+  surface: string,
+  withSummary: boolean,
+): void {
+  const text = textOf(holder, withSummary);
+  const chunk_id = chunkIdOf(holder);
+  for (const fact_id of claimedFacts(holder, chunk_id))
+    claims.push({ claim: { fact_id, chunk_id, surface, text }, holder, at });
 }
 
 /** One claim for each fact that the object names; of none, one when it names a chunk. */
-function pushClaims(claims: LocatedClaim[], { surface, holder, at }: Place, mode: GuardMode): void {
+function claimedFacts(holder: JsonObject, chunk_id: string | null): readonly (string | null)[] {
   const facts = factIdsOf(holder);
-  const chunk_id = chunkIdOf(holder);
-  if (facts.length === 0 && chunk_id === null) return;
-  const text = textOf(holder, mode === 'v1' || surface !== 'result');
-  if (facts.length === 0) claims.push({ claim: { fact_id: null, chunk_id, surface, text }, holder, at });
-  for (const fact_id of facts) claims.push({ claim: { fact_id, chunk_id, surface, text }, holder, at });
+  return facts.length > 0 || chunk_id === null ? facts : [null];
 }
 
 export function factIdsOf(holder: JsonObject): readonly string[] {
@@ -107,3 +110,43 @@ function textOf(holder: JsonObject, withSummary: boolean): string {
   }
   return text;
 }
+
+export interface ParentClaim {
+  readonly fact_id: string | null;
+  readonly chunk_id: string | null;
+  /** Where it stands: `result.retained_facts`, `result`, `evidence_references`, …; of what is no claim the key that holds it. */
+  readonly surface: string;
+  /** The texts of the object, one a line. */
+  readonly text: string;
+}
+
+export type RejectionReason =
+  | 'chunk_handle_without_fact'
+  | 'unsupported_fact_id'
+  | 'missing_evidence_handle'
+  | 'evidence_handle_mismatch'
+  /** From here on strict mode only. */
+  | 'evidence_text_mismatch'
+  | 'claim_outside_schema'
+  | 'missing_required_fact'
+  | 'no_claims';
+
+export interface RejectedClaim {
+  readonly reason: RejectionReason;
+  readonly claim: ParentClaim;
+  /** One sentence that names what failed. */
+  readonly detail: string;
+}
+
+export interface Validation {
+  readonly accepted: boolean;
+  /** Rejected over all, 0 to 1, four decimals; 0 when there is none. */
+  readonly unsupported_claim_rate: number;
+  readonly accepted_claims: readonly ParentClaim[];
+  readonly rejected_claims: readonly RejectedClaim[];
+  readonly allowed_fact_ids: readonly string[];
+  readonly allowed_chunk_ids: readonly string[];
+}
+
+/** `strict` closes the original's holes (notes 2.5); `v1` is the original. */
+export type GuardMode = 'strict' | 'v1';

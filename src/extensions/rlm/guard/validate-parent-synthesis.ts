@@ -5,12 +5,8 @@
 // evidence away never accepts more. Seed 003, TraceGuard; notes 2.
 import { TalariaError } from '#base/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
-import { roundHalfEven } from '#base/number/round-half-even.ts';
-import { indexOf } from './build-manifest.ts';
-import type { EvidenceWords } from './evidence-words.ts';
-import type { ManifestInput } from './manifest.ts';
-import type { ManifestIndex } from './manifest-index.ts';
-import type { GuardMode, ParentClaim, RejectedClaim, RejectionReason, Validation } from './parent-claim.ts';
+import { roundHalfEven } from '#base/round-half-even.ts';
+import { type EvidenceWords, indexOf, type ManifestIndex, type ManifestInput } from './manifest.ts';
 import {
   CHUNK_FIELDS,
   chunkIdOf,
@@ -18,11 +14,18 @@ import {
   FACT_LIST_FIELDS,
   FACT_LISTS,
   factIdsOf,
+  type GuardMode,
   type LocatedClaim,
+  type ParentClaim,
+  type RejectedClaim,
+  type RejectionReason,
   readClaims,
+  type Surface,
   surfacesOf,
   TEXT_FIELDS,
+  type Validation,
 } from './read-claims.ts';
+import { judgeClaimV1, mismatch, missingHandle, type Refused, unsupported, withoutFact } from './v1.ts';
 
 export interface ValidateInput {
   /** Of `buildManifest`, or its entries as they are. */
@@ -42,7 +45,7 @@ export function validateParentSynthesis({ manifest, synthesis, mode = 'strict' }
   const accepted: ParentClaim[] = [];
   const rejected: RejectedClaim[] = [];
   for (const located of claims) {
-    const refused = mode === 'v1' ? judgeV1(located.claim, index) : judgeStrict(located, index);
+    const refused = mode === 'v1' ? judgeClaimV1(located.claim, index) : judgeStrict(located, index);
     if (refused === undefined) accepted.push(located.claim);
     else rejected.push({ reason: refused.reason, claim: located.claim, detail: refused.detail });
   }
@@ -80,39 +83,6 @@ function ofTheWhole(
 
 function problem(reason: RejectionReason, fact_id: string | null, detail: string): RejectedClaim {
   return { reason, claim: { fact_id, chunk_id: null, surface: 'synthesis', text: '' }, detail };
-}
-
-export interface Refused {
-  readonly reason: RejectionReason;
-  readonly detail: string;
-}
-
-/** Undefined: accepted. */
-function judgeV1({ fact_id, chunk_id }: ParentClaim, index: ManifestIndex): Refused | undefined {
-  if (fact_id === null) return withoutFact();
-  const admitted = index.lastChunk(fact_id);
-  if (admitted === undefined) return unsupported(fact_id);
-  if (chunk_id === null) return missingHandle(fact_id);
-  return chunk_id === admitted ? undefined : mismatch(fact_id, chunk_id);
-}
-
-function withoutFact(): Refused {
-  const detail = 'The parent cited a chunk handle but did not identify a supported fact.';
-  return { reason: 'chunk_handle_without_fact', detail };
-}
-
-function unsupported(fact: string): Refused {
-  const detail = `${fact} is not present in the accepted child evidence manifest.`;
-  return { reason: 'unsupported_fact_id', detail };
-}
-
-function missingHandle(fact: string): Refused {
-  const detail = `${fact} is claimed without the chunk that it rests on.`;
-  return { reason: 'missing_evidence_handle', detail };
-}
-
-function mismatch(fact: string, chunk: string): Refused {
-  return { reason: 'evidence_handle_mismatch', detail: `${fact} does not rest on ${chunk}.` };
 }
 
 /** Undefined: accepted. */
@@ -173,11 +143,7 @@ function underResult(result: JsonValue | undefined): readonly RejectedClaim[] {
     .map((key) => stray(`result.${key}`));
 }
 
-function inSurface(
-  { name, value }: { readonly name: string; readonly value: JsonValue },
-  index: ManifestIndex,
-): readonly RejectedClaim[] {
-  const items: readonly JsonValue[] = Array.isArray(value) ? value : [value];
+function inSurface({ name, items }: Surface, index: ManifestIndex): readonly RejectedClaim[] {
   return items.flatMap((item) => {
     const unsaid = isJsonObject(item) ? unsaidText(item, index) : unsaidPiece(item, index);
     return unsaid === undefined ? [] : [stray(name, unsaid)];

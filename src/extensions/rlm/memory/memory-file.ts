@@ -9,6 +9,7 @@ import {
   fsyncSync,
   ftruncateSync,
   openSync,
+  readFileSync,
   readSync,
   statSync,
   writeSync,
@@ -17,11 +18,17 @@ import { dirname, join } from 'node:path';
 import { makeFolders } from '#base/atomic-write.ts';
 import type { Clock } from '#base/clock.ts';
 import { errorCode, errorText, TalariaError } from '#base/errors.ts';
+import { parseJson } from '#base/json.ts';
 import { withFileLock } from '#base/platform.ts';
-import { findSecrets } from '#base/secrets.ts';
-import { type MemoryRecord, validateMemoryRecord } from './memory-record.ts';
-import { MEMORY_FIELDS } from './memory-words.ts';
-import { type RejectedLine, readMemory } from './read-memory.ts';
+import { type Result, refuse } from '#base/result.ts';
+import {
+  judgeRecords,
+  MEMORY_FIELDS,
+  type MemoryRecord,
+  type ReadMemory,
+  type RejectedLine,
+  validateMemoryRecord,
+} from './memory-record.ts';
 
 export interface MemoryFile {
   readonly path: string;
@@ -35,22 +42,10 @@ export interface MemoryFile {
   readonly passed_over: number;
 }
 
-export interface AppendedMemory {
-  readonly stored: readonly MemoryRecord[];
-  /** Candidates that the guard refused; `line` is their place in the list, from 1. */
-  readonly rejected: readonly RejectedLine[];
-}
-
-export interface AppendOptions {
-  readonly clock?: Clock;
-  readonly signal?: AbortSignal;
-}
-
 const MOST_RECORDS = 20_000;
 const MOST_NAMED = 1000;
 /** Bytes; a sound record is far shorter. */
 const LONGEST_LINE = 8192;
-const BLOCK = 64 * 1024;
 const LINE_END = 0x0a;
 
 export function defaultMemoryPath(home: string): string {
@@ -59,56 +54,66 @@ export function defaultMemoryPath(home: string): string {
 
 /** A missing file is an empty memory. Throws TalariaError `memory-unreadable`. */
 export function readMemoryFile(path: string): MemoryFile {
-  const gathered = new Gathered();
-  let file: number;
+  let bytes: Buffer;
   try {
     refuseDevice(path);
-    file = openSync(path, 'r');
+    bytes = readFileSync(path);
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return gathered.toFile(path, false);
-    throw unusable('read', path, error);
+    if (errorCode(error) !== 'ENOENT') throw unusable('read', path, error);
+    return { path, exists: false, records: [], rejected: [], rejected_count: 0, passed_over: 0 };
   }
-  try {
-    for (const line of linesOf(file)) gathered.take(line);
-  } catch (error) {
-    throw unusable('read', path, error);
-  } finally {
-    closeSync(file);
+  const { records, rejected } = judgedLines(bytes);
+  return {
+    path,
+    exists: true,
+    records: records.slice(-MOST_RECORDS),
+    rejected: rejected.slice(0, MOST_NAMED),
+    rejected_count: rejected.length,
+    passed_over: Math.max(0, records.length - MOST_RECORDS),
+  };
+}
+
+/** Blank lines count, and are neither. */
+function judgedLines(bytes: Buffer): ReadMemory {
+  const records: MemoryRecord[] = [];
+  const rejected: RejectedLine[] = [];
+  for (let start = 0, line = 1; start < bytes.length; line += 1) {
+    const end = bytes.indexOf(LINE_END, start);
+    const stop = end === -1 ? bytes.length : end;
+    const read = readLine(bytes.subarray(start, stop));
+    start = stop + 1;
+    if (read?.ok) records.push(read.value);
+    else if (read !== null) rejected.push({ line, reason: read.reason, detail: read.detail });
   }
-  return gathered.toFile(path, true);
+  return { records, rejected };
+}
+
+function readLine(bytes: Buffer): Result<MemoryRecord, RejectedLine['reason']> | null {
+  if (bytes.length > LONGEST_LINE) return refuse('invalid_json', `the line is longer than ${LONGEST_LINE} bytes`);
+  if (!isUtf8(bytes)) return refuse('invalid_json', 'the line is not UTF-8');
+  const text = bytes
+    .toString('utf8')
+    .replace(/^\uFEFF/, '')
+    .trim();
+  if (text === '') return null;
+  const parsed = parseJson(text);
+  return parsed.ok ? validateMemoryRecord(parsed.value) : refuse('invalid_json', 'the line is not JSON');
 }
 
 /**
- * Adds records, each judged again; with none that pass the file is not touched. Throws TalariaError `memory-unwritable` | `locked`;
- * the file is then as it was.
+ * Adds records, each judged again; with none that pass the file is not touched. `rejected`: candidates that the guard refused, `line` their place in
+ * the list. Throws TalariaError `memory-unwritable` | `locked`; the file is then as it was.
  */
 export async function appendMemory(
   path: string,
   candidates: readonly unknown[],
-  options: AppendOptions = {},
-): Promise<AppendedMemory> {
-  const stored: MemoryRecord[] = [];
-  const rejected: RejectedLine[] = [];
-  for (const [index, candidate] of candidates.entries()) {
-    const judged = judge(candidate);
-    if (judged.ok) stored.push(judged.record);
-    else rejected.push({ line: index + 1, reason: judged.reason, detail: judged.detail });
-  }
+  options: { readonly clock?: Clock; readonly signal?: AbortSignal } = {},
+): Promise<{ readonly stored: readonly MemoryRecord[]; readonly rejected: readonly RejectedLine[] }> {
+  const { records: stored, rejected } = judgeRecords(candidates);
   if (stored.length === 0) return { stored, rejected };
   const text = stored.map((record) => `${JSON.stringify(record, [...MEMORY_FIELDS])}\n`).join('');
   await withFileLock(`${path}.lock`, () => appendLines(path, text), options);
   return { stored, rejected };
-}
-
-function judge(candidate: unknown) {
-  const checked = validateMemoryRecord(candidate);
-  return checked.ok ? (secretIn(checked.record) ?? checked) : checked;
-}
-
-function secretIn({ family_id, fixture_category, outcome }: MemoryRecord) {
-  const isSecret = [family_id, fixture_category, outcome].some((text) => findSecrets(text ?? '').length > 0);
-  if (!isSecret) return null;
-  return { ok: false, reason: 'forbidden_or_injection_text', detail: 'a field holds a secret' } as const;
 }
 
 function appendLines(path: string, text: string): void {
@@ -118,8 +123,7 @@ function appendLines(path: string, text: string): void {
     if (existsSync(path)) refuseDevice(path);
     file = openSync(path, 'a+', 0o600);
     const { size } = fstatSync(file);
-    const bytes = Buffer.from(endsInLine(file, size) ? text : `\n${text}`, 'utf8');
-    writeWhole(file, bytes, size);
+    writeWhole(file, Buffer.from(endsInLine(file, size) ? text : `\n${text}`, 'utf8'), size);
   } catch (error) {
     throw unusable('written', path, error);
   } finally {
@@ -133,9 +137,8 @@ function refuseDevice(path: string): void {
 }
 
 function endsInLine(file: number, size: number): boolean {
-  if (size === 0) return true;
-  const last = Buffer.alloc(1);
-  readSync(file, last, 0, 1, size - 1);
+  const last = Buffer.alloc(1, LINE_END);
+  if (size > 0) readSync(file, last, 0, 1, size - 1);
   return last[0] === LINE_END;
 }
 
@@ -148,89 +151,6 @@ function writeWhole(file: number, bytes: Buffer, size: number): void {
   } catch (error) {
     ftruncateSync(file, size);
     throw error;
-  }
-}
-
-/** Lines without their end; of one that is too long only its length is held. */
-function* linesOf(file: number): Generator<Buffer | 'too_long'> {
-  let held: Buffer[] = [];
-  let length = 0;
-  for (const { bytes, endsLine } of piecesOf(file)) {
-    length += bytes.length;
-    if (length <= LONGEST_LINE) held.push(bytes);
-    if (!endsLine) continue;
-    yield length > LONGEST_LINE ? 'too_long' : Buffer.concat(held);
-    held = [];
-    length = 0;
-  }
-  if (length > 0) yield length > LONGEST_LINE ? 'too_long' : Buffer.concat(held);
-}
-
-function* piecesOf(file: number): Generator<{ readonly bytes: Buffer; readonly endsLine: boolean }> {
-  const block = Buffer.alloc(BLOCK);
-  for (let read = readSync(file, block); read > 0; read = readSync(file, block)) {
-    const bytes = Buffer.from(block.subarray(0, read));
-    let start = 0;
-    for (let end = bytes.indexOf(LINE_END); end !== -1; end = bytes.indexOf(LINE_END, start)) {
-      yield { bytes: bytes.subarray(start, end), endsLine: true };
-      start = end + 1;
-    }
-    if (start < read) yield { bytes: bytes.subarray(start), endsLine: false };
-  }
-}
-
-class Gathered {
-  #records: MemoryRecord[] = [];
-  #passedOver = 0;
-  readonly #rejected: RejectedLine[] = [];
-  #rejectedCount = 0;
-  #line = 0;
-
-  take(bytes: Buffer | 'too_long'): void {
-    this.#line += 1;
-    if (bytes === 'too_long') this.#reject({ detail: `the line is longer than ${LONGEST_LINE} bytes` });
-    else if (isUtf8(bytes)) this.#read(bytes.toString('utf8'));
-    else this.#reject({ detail: 'the line is not UTF-8' });
-  }
-
-  toFile(path: string, exists: boolean): MemoryFile {
-    const records = this.#records.slice(-MOST_RECORDS);
-    return {
-      path,
-      exists,
-      records,
-      rejected: this.#rejected,
-      rejected_count: this.#rejectedCount,
-      passed_over: this.#passedOver + this.#records.length - records.length,
-    };
-  }
-
-  #read(line: string): void {
-    const { records, rejected } = readMemory(line);
-    for (const record of records) {
-      const secret = secretIn(record);
-      if (secret === null) this.#keep(record);
-      else this.#reject(secret);
-    }
-    for (const one of rejected) this.#reject(one);
-  }
-
-  #keep(record: MemoryRecord): void {
-    this.#records.push(record);
-    if (this.#records.length < 2 * MOST_RECORDS) return;
-    this.#records = this.#records.slice(MOST_RECORDS);
-    this.#passedOver += MOST_RECORDS;
-  }
-
-  #reject({
-    reason = 'invalid_json',
-    detail,
-  }: {
-    readonly reason?: RejectedLine['reason'];
-    readonly detail: string;
-  }): void {
-    this.#rejectedCount += 1;
-    if (this.#rejected.length < MOST_NAMED) this.#rejected.push({ line: this.#line, reason, detail });
   }
 }
 

@@ -1,93 +1,55 @@
 // Owns what a person is told of a memory file: what stands in it, and what it makes the code do. Pure. Knows no prompt and no run.
 // Invariant: what is said of effects is computed by the same functions that runs use. Serves seed 003: memory is a prior over how to ask.
-import { roundHalfEven } from '#base/number/round-half-even.ts';
+import { roundHalfEven } from '#base/round-half-even.ts';
 import type { MemoryFile } from './memory-file.ts';
-import type { MemoryRecord } from './memory-record.ts';
-import { MEMORY_TASKS, type MemoryTask } from './memory-words.ts';
-import { type PriorPolicy, priorPolicy, rankFamilies } from './prior-policy.ts';
-import { byPlace, recallPriors } from './recall-priors.ts';
+import { MEMORY_TASKS, type MemoryRecord } from './memory-record.ts';
+import { byPlace, type PriorPolicy, priorPolicy, rankFamilies, recallPriors } from './priors.ts';
 
-export interface MemoryGroup extends Pick<MemoryRecord, 'kind' | 'task' | 'recommendation'> {
-  readonly family_id: string | null;
-  readonly fixture_category: string | null;
-  readonly count: number;
-  readonly mean_confidence: number;
-}
-
-export interface MemoryEffect {
-  readonly task: MemoryTask;
-  /** Null: any. */
-  readonly family_id: string | null;
-  readonly fixture_category: string | null;
-  readonly policy: PriorPolicy;
-  readonly does: readonly string[];
-}
-
-export interface MemoryReport {
-  readonly schema_version: 'talaria.rlm.memory_report.v1';
-  readonly record_count: number;
-  readonly rejected_count: number;
-  readonly passed_over: number;
-  readonly groups: readonly MemoryGroup[];
-  readonly effects: readonly MemoryEffect[];
-  /** Families of which something is remembered, best first, for the synthesis. */
-  readonly family_order: readonly string[];
-  readonly rejected_reasons: Readonly<Record<string, number>>;
-  readonly rejected: MemoryFile['rejected'];
-}
-
-export function memoryReport(file: Omit<MemoryFile, 'path' | 'exists'>): MemoryReport {
-  const { records, rejected } = file;
+export function memoryReport({ records, rejected, rejected_count, passed_over }: MemoryFile) {
   const families = [...new Set(records.flatMap((record) => record.family_id ?? []))].sort();
-  const reasons = Map.groupBy(rejected, ({ reason }) => reason);
   return {
     schema_version: 'talaria.rlm.memory_report.v1',
     record_count: records.length,
-    rejected_count: file.rejected_count,
-    passed_over: file.passed_over,
+    rejected_count,
+    passed_over,
     groups: groupsOf(records),
     effects: effectsOf(records),
+    /** Families of which something is remembered, best first, for the synthesis. */
     family_order: rankFamilies(families, { records, task: 'synthesize_parent_answer_from_child_evidence' }),
-    rejected_reasons: Object.fromEntries([...reasons].map(([reason, lines]) => [reason, lines.length])),
     rejected,
   };
 }
 
-function groupsOf(records: readonly MemoryRecord[]): readonly MemoryGroup[] {
+/** Equal but for outcome and time. */
+function groupsOf(records: readonly MemoryRecord[]) {
   const groups = Map.groupBy(records.toSorted(byPlace), ({ kind, task, recommendation, family_id, fixture_category }) =>
-    JSON.stringify([task, kind, family_id, fixture_category, recommendation]),
+    JSON.stringify({ task, kind, family_id, fixture_category, recommendation }),
   );
-  return [...groups.values()].flatMap((same) => {
-    const [first] = same;
-    if (first === undefined) return [];
-    const { kind, task, recommendation, family_id, fixture_category } = first;
-    const confidence = same.reduce((sum, record) => sum + record.confidence, 0) / same.length;
-    const words = { kind, task, recommendation, family_id, fixture_category };
-    return [{ ...words, count: same.length, mean_confidence: roundHalfEven(confidence, 4) }];
-  });
+  return [...groups.values()].flatMap((same) =>
+    same.slice(0, 1).map(({ kind, task, recommendation, family_id, fixture_category }) => {
+      const confidence = same.reduce((sum, record) => sum + record.confidence, 0) / same.length;
+      const mean_confidence = roundHalfEven(confidence, 4);
+      return { kind, task, recommendation, family_id, fixture_category, count: same.length, mean_confidence };
+    }),
+  );
 }
 
-function effectsOf(records: readonly MemoryRecord[]): readonly MemoryEffect[] {
+/** What is remembered of each family and category comes to, for each task. */
+function effectsOf(records: readonly MemoryRecord[]) {
   const places = new Map(
-    records
-      .toSorted(byFamily)
-      .map(({ family_id, fixture_category }) => [
-        JSON.stringify([family_id, fixture_category]),
-        { family_id, fixture_category },
-      ]),
+    records.map(({ family_id, fixture_category }) => {
+      const place = { family_id, fixture_category };
+      return [JSON.stringify(place), place] as const;
+    }),
   );
+  const sorted = [...places.keys()].sort().flatMap((key) => places.get(key) ?? []);
   return MEMORY_TASKS.flatMap((task) =>
-    [...places.values()].flatMap((place) => {
+    sorted.flatMap((place) => {
       const policy = priorPolicy(recallPriors(records, { tasks: [task], ...place }));
       const does = effectWords(policy);
       return does.length === 0 ? [] : [{ task, ...place, policy, does }];
     }),
   );
-}
-
-function byFamily(left: MemoryRecord, right: MemoryRecord): number {
-  const { kind, task, recommendation } = left;
-  return byPlace(left, { ...right, kind, task, recommendation });
 }
 
 function effectWords(policy: PriorPolicy): readonly string[] {

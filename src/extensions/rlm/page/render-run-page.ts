@@ -1,102 +1,191 @@
-// Owns the page of a run: one file of HTML that needs nothing else, made from what the trace holds. Knows no file and no clock.
-// Invariant: equal input gives an equal page; every text in it is escaped; what is left out is counted and says where it is to be seen.
+// Owns the page of a run: one file of HTML that needs nothing else, made from what the trace holds: a head, and a list of sections. Knows no file and
+// no clock. Invariant: equal input gives an equal page; every text in it is escaped; what is left out is counted and says where it is to be seen.
 // Serves seed 003: a run is shown with its tree, its calls, what was accepted and refused, and the lines that handles point to.
+import { createHash } from 'node:crypto';
 import { ellipsize } from '#base/text.ts';
-import type { AskOutcome } from '../ask/ask-outcome.ts';
-import type { RunOutcome } from '../run/run-outcome.ts';
-import type { TextBudget } from './markup/cut-text.ts';
-import { type Html, html } from './markup/html.ts';
-import { pageFile } from './page-frame.ts';
-import type { PageGround, RunPageInput } from './page-input.ts';
-import { foldedText } from './parts/folded-text.ts';
-import { contents, drawSection, type Section } from './parts/section.ts';
-import { readOutcome } from './read-outcome.ts';
-import { answerSection } from './sections/answer-section.ts';
-import { callsSection } from './sections/calls-section.ts';
-import { claimsSection } from './sections/claims-section.ts';
-import { eventsSection } from './sections/events-section.ts';
-import { evidenceSection, MOST_EVIDENCE } from './sections/evidence-section.ts';
-import { handlesSection, MOST_HANDLES } from './sections/handles-section.ts';
-import { headerSection, questionOf } from './sections/header-section.ts';
-import { recordSection } from './sections/record-section.ts';
-import { refusedSection } from './sections/refused-section.ts';
-import { repairSection } from './sections/repair-section.ts';
-import { stepsSection } from './sections/steps-section.ts';
-import { treeSection } from './sections/tree-section.ts';
-import { gapSection, unreadSection } from './sections/unread-section.ts';
-import { askHandles, askSources } from './source/ask-sources.ts';
-import { type HandleBook, handleBook, handleRules } from './source/handle-book.ts';
-import { runHandles, runSources } from './source/run-sources.ts';
-import { type SourcePane, sourcePane } from './source/source-pane.ts';
+import { type ReadOutcome, readOutcome } from '../outcome.ts';
+import type { RunEvent, RunRecord } from '../trace/run-record.ts';
+import { duration, type Html, html, instant, listed, markupOf, shortText, size, table, thousands } from './html.ts';
+import { callsSection, foldedText, type PageGround, type Section, treeSection } from './page-calls.ts';
+import {
+  answerSection,
+  askBook,
+  claimsSection,
+  evidenceSection,
+  refusedSection,
+  repairSection,
+  runBook,
+  stepsSection,
+  unreadSection,
+} from './page-sections.ts';
+import { PAGE_STYLE } from './page-style.rules.ts';
+import { type Tone, verdictWords } from './page-words.ts';
+import { questionOf, readText, tokensText } from './run-text.ts';
 
 /** Characters of all prompts, replies, code and outputs together. */
 const ALL_TEXTS = 6_000_000;
 
-interface Drawn {
-  readonly sections: readonly Section[];
-  readonly book: HandleBook;
-  readonly pane: SourcePane;
-}
-
-export function renderRunPage(input: RunPageInput): string {
-  const budget: TextBudget = { left: ALL_TEXTS };
-  const ground: PageGround = { ...input, budget, whole: `talaria rlm show ${input.row.run_id} --export run.json` };
-  const read = readOutcome(input.row.outcome);
-  const { sections, book, pane } =
-    read.kind === 'run'
-      ? drawRun(ground, read.outcome)
-      : read.kind === 'ask'
-        ? drawAsk(ground, read.outcome)
-        : drawOther(ground);
-  const end = [eventsSection(ground), recordSection(ground)];
-  const all = [...sections, ...end];
-  const listed =
-    pane.markup === null
-      ? all
-      : [...all.slice(0, 1), { id: 'sources', title: 'Sources', count: null }, ...all.slice(1)];
-  const body = html`<div class="page${pane.markup !== null && ' paned'}">
-<main>
-${headerSection(ground, read)}${contents(listed)}${all.map(drawSection)}</main>
-${pane.markup}</div>
+export function renderRunPage(record: RunRecord): string {
+  const whole = `talaria rlm show ${record.row.run_id} --export run.json`;
+  const ground: PageGround = { ...record, budget: { left: ALL_TEXTS }, whole };
+  const read = readOutcome(record.row.outcome);
+  const found = [...findings(ground, read), eventsSection(ground), recordSection(ground)];
+  const sections = found.filter((section) => section !== null);
+  const body = html`<main>
+${header(ground, read)}<nav aria-label="On this page"><ul>${sections.map((one) => html`<li><a href="#${one.id}">${titleOf(one)}</a></li>`)}</ul></nav>
+${sections.map(drawSection)}</main>
 `;
-  return pageFile({ title: `${ellipsize(questionOf(ground, read), 80)} · Talaria`, rules: handleRules(book), body });
+  return pageFile(`${ellipsize(questionOf(record.row), 80)} · Talaria`, body);
 }
 
-function drawRun(ground: PageGround, outcome: RunOutcome): Drawn {
-  const book = runHandles(outcome, MOST_EVIDENCE);
-  const pane = sourcePane(runSources(ground, outcome, book), ground.whole);
-  const sections = [
-    claimsSection(ground, outcome, book),
-    refusedSection(ground, outcome, book),
-    repairSection(outcome),
-    unreadSection(ground, outcome),
-    treeSection(ground, outcome),
-    evidenceSection(ground, outcome, { book, pane }),
+function titleOf({ title, count }: Section): Html {
+  return html`${title}${count !== null && html` <span class="count">${thousands(count)}</span>`}`;
+}
+
+function drawSection(section: Section): Html {
+  const { id, body } = section;
+  return html`<section id="${id}" aria-labelledby="${id}-title">
+<h2 id="${id}-title">${titleOf(section)}</h2>
+${body}
+</section>
+`;
+}
+
+/** An outcome that this version does not know is shown as it is. */
+function findings(ground: PageGround, read: ReadOutcome): readonly (Section | null)[] {
+  if (read.kind === 'run') {
+    const { outcome } = read;
+    const book = runBook(ground, outcome);
+    return [
+      claimsSection(ground, outcome, book),
+      refusedSection(ground, outcome, book),
+      repairSection(outcome),
+      unreadSection(ground, outcome),
+      evidenceSection(ground, book),
+      treeSection(ground, outcome),
+    ];
+  }
+  if (read.kind === 'ask') {
+    const { outcome } = read;
+    const book = askBook(ground, outcome);
+    return [
+      answerSection(ground, outcome, book),
+      unreadSection(ground, outcome),
+      evidenceSection(ground, book),
+      stepsSection(ground, book),
+      callsSection(ground),
+    ];
+  }
+  const none = html`<p class="dim">No outcome is stored.</p>`;
+  const body = read.outcome === null ? none : foldedText(ground, 'As it is stored', JSON.stringify(read.outcome));
+  return [{ id: 'outcome', title: 'Outcome', count: null, body }, callsSection(ground)];
+}
+
+const KINDS: Readonly<Record<string, string>> = { run: 'Run', ask: 'Ask', vanilla: 'Single pass' };
+
+function header(ground: PageGround, read: ReadOutcome): Html {
+  const { row } = ground;
+  const [title, says, tone] = verdictOf(ground, read);
+  const detail = read.kind === 'other' ? null : read.outcome.detail;
+  const facts = factsOf(ground, read).map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`);
+  return html`<header>
+<p class="brand"><span>Talaria</span> ${KINDS[row.kind] ?? row.kind} <code>${row.run_id}</code></p>
+<h1 dir="auto">${shortText(questionOf(row), 1_000)}</h1>
+<div class="verdict ${tone}"><p><strong>${title}.</strong> ${says}</p>${detail !== null && html`<p dir="auto">${shortText(detail, 1_000)}</p>`}</div>
+<dl class="facts">${facts}</dl>
+</header>
+`;
+}
+
+function verdictOf({ row }: PageGround, read: ReadOutcome): readonly [title: string, says: string, tone: Tone] {
+  if (read.kind !== 'other') return verdictWords(read.kind, read.outcome.verdict);
+  if (row.state === 'running')
+    return ['Not ended', 'No end is stored: it is still at work, or its process is gone.', 'mixed'];
+  if (row.kind === 'vanilla' && row.state === 'completed')
+    return ['Answered', 'A single pass without recursion: nobody has checked what it says.', 'mixed'];
+  const title = { completed: 'Ended', failed: 'Failed', cancelled: 'Cancelled' }[row.state];
+  return [title, '', row.state === 'failed' ? 'bad' : 'mixed'];
+}
+
+const MOST_MODELS = 4;
+
+function factsOf({ row, calls }: PageGround, read: ReadOutcome): readonly (readonly [string, string])[] {
+  const models = [...new Set(calls.map(({ model, runtime }) => model ?? `${runtime} (unknown)`))];
+  const more = models.length > MOST_MODELS ? `, ${models.length - MOST_MODELS} more` : '';
+  const named = models.length === 0 ? 'none was asked' : `${models.slice(0, MOST_MODELS).join(', ')}${more}`;
+  const took = row.ended_at === null ? [] : [['Took', duration(row.ended_at - row.started_at)] as const];
+  return [
+    ['When', instant(row.started_at)],
+    ...took,
+    ['Model', named],
+    ...totalsOf(read, calls.length),
+    ...readText(read),
   ];
-  return { sections: sections.filter((section) => section !== null), book, pane };
 }
 
-function drawAsk(ground: PageGround, outcome: AskOutcome): Drawn {
-  const book = askHandles(outcome, MOST_HANDLES);
-  const pane = sourcePane(askSources(ground, outcome, book), ground.whole);
-  const sections = [
-    answerSection(ground, outcome, book),
-    gapSection(ground, outcome.gaps),
-    stepsSection(ground, book),
-    callsSection(ground),
-    handlesSection(ground, outcome, { book, pane }),
+function totalsOf(read: ReadOutcome, stored: number): readonly (readonly [string, string])[] {
+  if (read.kind === 'other') return [['Calls', thousands(stored)]];
+  const { calls } = read.outcome.totals;
+  const [tokens, cost] = tokensText(read.outcome.totals);
+  return [
+    ['Calls', thousands(calls)],
+    ['Tokens', tokens],
+    ['Cost', cost],
   ];
-  return { sections: sections.filter((section) => section !== null), book, pane };
 }
 
-/** No outcome, or one that this version does not know: what there is, as it is. */
-function drawOther(ground: PageGround): Drawn {
-  const { outcome } = ground.row;
-  const body: Html =
-    outcome === null
-      ? html`<p class="dim">No outcome is stored.</p>`
-      : foldedText(ground, 'As it is stored', JSON.stringify(outcome));
-  const section = { id: 'outcome', title: 'Outcome', count: null, body };
-  const pane: SourcePane = { markup: null, placed: new Set() };
-  return { sections: [section, callsSection(ground)], book: handleBook([]), pane };
+const MOST_EVENTS = 600;
+const MOST_SOURCES = 200;
+
+function eventsSection(ground: PageGround): Section {
+  const { events, row, whole } = ground;
+  const draw = ({ seq, at, type, node_id, data }: RunEvent) => {
+    const says = Object.keys(data).length > 0 && foldedText(ground, 'data', JSON.stringify(data));
+    return html`<tr><td class="figure">${thousands(seq)}</td><td class="figure">${duration(Math.max(0, at - row.started_at))}</td>
+<td>${shortText(type.replace(/^rlm\./, ''), 80)}</td><td>${node_id !== null && html`<code>${shortText(node_id, 80)}</code>`}</td><td>${says}</td></tr>
+`;
+  };
+  const { rows, more } = listed(events, draw, { most: MOST_EVENTS, noun: 'event', whole });
+  const shown = html`${table(['No.', 'After', 'Event', 'Node', 'Says'], rows)}${more}`;
+  const body = html`<details><summary>All events, in order</summary>${shown}</details>`;
+  return { id: 'events', title: 'Events', count: events.length, body };
+}
+
+/** Rules: what holds for every call of its kind; most calls share them. */
+function recordSection(ground: PageGround): Section {
+  const { row, calls, whole } = ground;
+  const draw = ({ path, bytes, hash }: RunRecord['row']['sources'][number]) =>
+    html`<tr><td><code><bdi>${shortText(path, 300)}</bdi></code></td><td class="figure">${size(bytes)}</td><td><code>${shortText(hash, 100)}</code></td></tr>
+`;
+  const { rows, more } = listed(row.sources, draw, { most: MOST_SOURCES, noun: 'source', whole });
+  const rules = [...new Set(calls.map(({ system_prompt }) => system_prompt))].slice(0, 12);
+  const given = rules.map((text, at) => foldedText(ground, `Rules ${at + 1} that calls were given`, text));
+  const body = html`<dl class="record">
+<dt>Run</dt><dd><code>${row.run_id}</code></dd>
+<dt>State hash</dt><dd><code>${row.state_hash ?? 'none: it has not ended'}</code></dd>
+<dt>Replay</dt><dd><code>talaria rlm replay ${row.run_id}</code> reaches the same hash without a model.</dd>
+<dt>Check</dt><dd><code>talaria rlm verify ${row.run_id}</code> follows the links of the trace.</dd>
+</dl>
+${table(['Source', 'Size', 'Hash'], rows)}${more}${foldedText(ground, 'Request', JSON.stringify(row.request))}${given}`;
+  return { id: 'record', title: 'Record', count: null, body };
+}
+
+function pageFile(title: string, body: Html): string {
+  const style = createHash('sha256').update(PAGE_STYLE).digest('base64');
+  const policy = `default-src 'none'; style-src 'sha256-${style}'; base-uri 'none'; form-action 'none'`;
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<meta name="color-scheme" content="light dark">
+${markupOf(html`<title>${title}</title>`)}
+<style>${PAGE_STYLE}</style>
+</head>
+<body>
+${markupOf(body)}</body>
+</html>
+`;
 }

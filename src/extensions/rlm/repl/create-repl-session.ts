@@ -3,14 +3,90 @@
 // latencies change nothing; a sandbox that was killed is replaced, and its variables are gone.
 import { throwIfAborted } from '#base/abort.ts';
 import { TalariaError } from '#base/errors.ts';
-import type { ChildHandle, Handle } from '../ask/ask-outcome.ts';
-import { deadOutcome, isDeadly } from './block/dead-outcome.ts';
-import { type ByteRange, mergeRanges } from './block/taken-texts.ts';
-import type { ContextSource } from './context-source.ts';
-import type { BlockOutcome, ReplHost, ReplLimits, ReplSession, SubQuery, SubReply } from './repl-session.ts';
-import type { FromSandbox, ToldQuery } from './sandbox/messages.ts';
+import { sha256 } from '#base/ids.ts';
+import type { ChildHandle, ComputedHandle, Handle } from '../outcome.ts';
+import { type ByteRange, mergeRanges } from './context-ops.ts';
+import type { ContextSource } from './parted-source.ts';
+import {
+  type BlockOutcome,
+  deadOutcome,
+  type FromSandbox,
+  isDeadly,
+  type ReplHost,
+  type ReplLimits,
+  type ReplSession,
+  type StoredHandle,
+  type SubQuery,
+  type SubReply,
+  shownHandle,
+  storedHandle,
+  type ToldQuery,
+} from './repl-session.ts';
 import { faultOf, SandboxThread } from './sandbox-thread.ts';
-import { type StoredHandle, shownHandle } from './stored-handle.ts';
+
+export interface ComputedGround {
+  /** What `context` among the inputs stands for. */
+  readonly source: ContextSource;
+  readonly limits?: ReplLimits;
+  readonly signal?: AbortSignal;
+}
+
+export interface ComputedCheck {
+  readonly equal: boolean;
+  /** Why not, one sentence; null: it is equal. */
+  readonly detail: string | null;
+}
+
+/**
+ * @param resolveInput gives the handle of an id that the computed one names. Throws TalariaError `context-changed` | `context-unreadable` |
+ * `sandbox-failed`, or the signal's reason.
+ */
+export async function checkComputed(
+  handle: ComputedHandle,
+  resolveInput: (id: string) => Handle | undefined,
+  { source, limits = DEFAULT_REPL_LIMITS, signal }: ComputedGround,
+): Promise<ComputedCheck> {
+  const hashes = [
+    [handle.code_hash, handle.code],
+    [handle.output_hash, handle.output],
+  ] as const;
+  if (hashes.some(([hash, text]) => hash !== `sha256:${sha256(text)}`))
+    return { equal: false, detail: 'its hashes are not those of its code and output' };
+  const ids = handle.inputs.filter((id) => id !== 'context');
+  const inputs = ids.map(resolveInput).filter((input) => input !== undefined);
+  const handles = inputs.map(storedHandle);
+  if (handles.length !== ids.length) return { equal: false, detail: 'an input that it names is not there' };
+  const start = { source: source.description, limits, handles, next_handle: 1, asked: 0 };
+  const thread = await SandboxThread.open(start, signal);
+  let isWell = false;
+  try {
+    const check = await run(thread, handle, signal);
+    isWell = check.equal;
+    return check;
+  } finally {
+    await (isWell ? thread.rest() : thread.end());
+  }
+}
+
+function run(thread: SandboxThread, handle: ComputedHandle, signal?: AbortSignal): Promise<ComputedCheck> {
+  return new Promise((resolve, reject) => {
+    signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
+    thread.listen({
+      message: (message) => {
+        if (message.type === 'fault') reject(faultOf(message));
+        else if (message.type === 'checked') resolve(judge(handle, message.output, message.detail));
+      },
+      ended: (why) => resolve({ equal: false, detail: `the sandbox ended: ${why}` }),
+    });
+    thread.send({ type: 'check', handle });
+  });
+}
+
+function judge(handle: ComputedHandle, output: string | null, detail: string | null): ComputedCheck {
+  if (output === null) return { equal: false, detail: detail ?? 'it gave nothing' };
+  const equal = output === handle.output;
+  return { equal, detail: equal ? null : 'it gives something else now' };
+}
 
 export interface ReplParts {
   readonly source: ContextSource;
@@ -61,7 +137,7 @@ class SandboxSession implements ReplSession {
     if (this.#isClosed) throw new TalariaError('the session is closed', { code: 'repl-closed' });
     if (this.#block !== undefined) throw new TalariaError('a block is running', { code: 'repl-busy' });
     if (signal.aborted) return deadOutcome('cancelled');
-    const block = new RunningBlock(this.#parts, this.#asked + 1);
+    const block = new RunningBlock(this.#parts);
     this.#block = block;
     const onAbort = () => block.end(deadOutcome('cancelled'));
     signal.addEventListener('abort', onAbort, { once: true });
@@ -132,15 +208,14 @@ class RunningBlock {
   handles: readonly StoredHandle[] = [];
   asked = 0;
   readonly #parts: ReplParts;
-  readonly #replies = new Map<number, readonly [query: SubQuery, reply: SubReply]>();
   readonly #outcome = Promise.withResolvers<BlockOutcome>();
   #thread: SandboxThread | undefined;
-  #next: number;
+  /** Replies are passed one after the other. */
+  #passed: Promise<void> = Promise.resolve();
   #isOver = false;
 
-  constructor(parts: ReplParts, firstOrder: number) {
+  constructor(parts: ReplParts) {
     this.#parts = parts;
-    this.#next = firstOrder;
   }
 
   run(thread: SandboxThread, code: string): Promise<BlockOutcome> {
@@ -176,28 +251,21 @@ class RunningBlock {
   }
 
   #ask(query: SubQuery): void {
-    this.#parts.host.query(query).then(
-      (reply) => {
-        this.#replies.set(query.order, [query, reply]);
-        this.#pass();
-      },
-      (error: unknown) => this.#fail(error),
-    );
+    const before = this.#passed;
+    const reply = this.#parts.host.query(query);
+    this.#passed = reply
+      .then(async (told) => {
+        await before;
+        this.#pass(query, told);
+      })
+      .catch((error: unknown) => this.#fail(error));
   }
 
-  #pass(): void {
-    for (let found = this.#take(); found !== undefined; found = this.#take()) {
-      const [{ order, over }, reply] = found;
-      for (const { handle: id, text } of reply.claims)
-        this.children.push({ kind: 'child', id, text, call_id: '', over: over ?? '' });
-      this.#thread?.send({ type: 'reply', order, reply: plainReply(reply) });
-    }
-  }
-
-  #take(): readonly [SubQuery, SubReply] | undefined {
-    const found = this.#isOver ? undefined : this.#replies.get(this.#next);
-    if (found !== undefined) this.#next += 1;
-    return found;
+  #pass({ order, over }: SubQuery, reply: SubReply): void {
+    if (this.#isOver) return;
+    for (const { handle: id, text } of reply.claims)
+      this.children.push({ kind: 'child', id, text, call_id: '', over: over ?? '' });
+    this.#thread?.send({ type: 'reply', order, reply: plainReply(reply) });
   }
 }
 

@@ -5,8 +5,8 @@ import { existsSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { systemClock } from '#base/clock.ts';
 import { errorCode, errorText, TalariaError } from '#base/errors.ts';
-import { threadVariables } from '#base/process/thread-variables.ts';
-import type { FromSandbox, SandboxStart, ToSandbox } from './sandbox/messages.ts';
+import { threadVariables } from '#base/process/holder.ts';
+import type { FromSandbox, SandboxStart, ToSandbox } from './repl-session.ts';
 
 /** Beside the engine's own memory: the operations on the context and what passes through. */
 const RESOURCES = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16, stackSizeMb: 32 };
@@ -175,7 +175,7 @@ function endOf(error: unknown): ThreadEnd {
 
 /** In the source beside us; in the bundle an entry of its own, beside or above the chunk that we are in. */
 function workerFile(): URL {
-  const places = ['./sandbox/rlm-sandbox.worker.ts', './rlm-sandbox.worker.js', '../rlm-sandbox.worker.js'];
+  const places = ['./rlm-sandbox.worker.ts', './rlm-sandbox.worker.js', '../rlm-sandbox.worker.js'];
   const found = places.map((place) => new URL(place, import.meta.url)).find((url) => existsSync(url));
   if (found === undefined) throw failed('its file is missing; install Talaria anew');
   return found;

@@ -2,10 +2,9 @@
 // is kept once, with its id and its place. A quotation is taken with the whole of its sentence, line or item, so that all who read on see it.
 // Knows no tree. Invariant: what is kept stands in its chunk as it is, from the beginning of a passage to the end of one; the same place of
 // the same chunk has one id, whoever reports it. Seed 003: fresh child evidence; notes 4 (here the chunk decides, no ground truth).
-import { findQuote } from '#mind/evidence/trace-guard/find-quote.ts';
-import { foldSpaces, type WholePlace, WholeQuotes } from '../text/whole-quotes.ts';
-import type { ClaimedFact } from './reading/claimed-facts.ts';
-import type { FreshFact, SourcePlace } from './run-outcome.ts';
+import { findQuote, type WholePlace, WholeQuotes } from '#base/text/quotes.ts';
+import { oneLine } from '#base/text.ts';
+import type { FreshFact, SourcePlace } from '../outcome.ts';
 
 /** A chunk as a call gets it, with its text. */
 export interface ChunkText {
@@ -19,6 +18,13 @@ export interface ChunkText {
   readonly truncated: boolean;
   readonly lossy: boolean;
   readonly text: string;
+}
+
+/** What a reply offers, wherever it put it. */
+export interface ClaimedFact {
+  readonly text: string;
+  readonly fact_id: string | null;
+  readonly chunk_id: string | null;
 }
 
 export interface CheckedFact {
@@ -97,7 +103,7 @@ const ID = /^[^\s"'`{}[\]]{1,80}$/u;
 function isBeside(fact_id: string, { chunk, place }: Pick<CheckedFact, 'chunk' | 'place'>): boolean {
   const to = chunk.text.indexOf('\n', place.end);
   const lines = chunk.text.slice(chunk.text.lastIndexOf('\n', place.start - 1) + 1, to < 0 ? undefined : to);
-  return ID.test(fact_id) && findQuote(foldSpaces(lines), fact_id).length > 0;
+  return ID.test(fact_id) && findQuote(oneLine(lines), fact_id).length > 0;
 }
 
 /** Ids follow from the order in which replies are taken. */

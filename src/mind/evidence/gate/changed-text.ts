@@ -1,11 +1,11 @@
 // Owns what a proposed change would put where: the new text, what stands there now, and what of it is a grant. Knows no check and no file.
 // Invariants: a removal puts nothing there; an entry that the door would replace counts as old only when it really stands there; what a
 // skill asks for or may use is a grant, which the owner's words alone give.
+
 import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
+import { foldText } from '#base/text/fold.ts';
 import { splitFrontMatter } from '#base/text/front-matter.ts';
-import { type MemoryOperation, operationsOf } from '../memory-operation.ts';
-import type { ProposalDraft } from '../proposal.ts';
-import { foldText } from '../trace-guard/fold-text.ts';
+import { type MemoryOperation, operationsOf, type ProposalDraft } from '../proposal.ts';
 
 /** A SKILL.md as its loader reads it. */
 export interface ReadSkill {
@@ -94,7 +94,7 @@ const GRANT =
 
 function grantsOf({ skill }: ChangeOptions): readonly ChangedText[] {
   if (skill === undefined) return [];
-  const known = new Set(skill.before ? fieldsOf(skill.before.frontmatter).map(foldText) : []);
+  const known = new Set(skill.before ? fieldsOf(skill.before.frontmatter).map((one) => foldText(one)) : []);
   return fieldsOf(skill.after.frontmatter).flatMap((text) =>
     known.has(foldText(text)) ? [] : [{ text, isGrant: true } as const],
   );

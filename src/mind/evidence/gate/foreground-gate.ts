@@ -1,17 +1,17 @@
 // Owns the gate of writes in mid-conversation (design 1): what a model writes after it read foreign words, and not in the owner's own, is
 // the owner's to decide, who is shown where the words came from. Knows no tool and no file.
 // Invariant: a session without the taint is asked nothing.
+
 import type { JsonValue } from '#base/json.ts';
 import type { Result } from '#base/result.ts';
-import { splitWords } from '#base/text/split-words.ts';
+import { isWholeUnit } from '#base/text/quotes.ts';
+import { splitWords } from '#base/text/words.ts';
 import type { StoredMessage } from '#core/agent/session-store.ts';
 import type { Risk, ToolContext } from '#core/agent/tool.ts';
 import { isTainted, type Part } from '#core/model/message.ts';
-import { readEvidence } from '../evidence-argument.ts';
-import { messageHandle } from '../message-handle.ts';
+import { messageHandle, readEvidence } from '../citations.ts';
 import type { ProposalDraft } from '../proposal.ts';
 import type { Citation } from '../trace-guard/claim.ts';
-import { isWholeUnit } from '../trace-guard/find-quote.ts';
 
 export interface KeptDraft {
   /** Under which it waits. */

@@ -1,18 +1,27 @@
-// Owns the gate by rule that everything a model wants to keep must pass: what is cited stands there, may speak, and holds the hard values.
-// Knows no ledger, no file and no model; what passes still needs a judge, unless it is exact. Pure.
-// Invariants: a fact about the owner needs the owner's words, everything else these or a call that ended well; what is only out of place
-// waits for the owner, what is not there at all is refused.
+// Owns whether what a model wants to keep may be kept (design 1): the gate by rule (what is cited stands there, may speak, and holds the hard
+// values), then the judge. Knows no ledger, no file and no model. Invariants: a fact about the owner needs the owner's words, everything else
+// these or a call that ended well; what is only out of place waits for the owner, what is not there at all is refused; nothing may be kept that
+// the rules did not accept and a judge did not call supported, but what is exact by construction; no verdict means that it waits.
+import { foldText } from '#base/text/fold.ts';
+import { countWords, findQuote, foldQuote, isWholeUnit } from '#base/text/quotes.ts';
+import { withoutUnseen } from '#base/text/unseen.ts';
+import { splitWords, stemWord } from '#base/text/words.ts';
 import { ellipsize } from '#base/text.ts';
 import type { StoredMessage } from '#core/agent/session-store.ts';
-import type { JudgedClaim, JudgedSource } from '../judge/judge.ts';
+import type { Judge, JudgedClaim, JudgedSource, Judgement } from '../judge.ts';
 import type { ProposalDraft } from '../proposal.ts';
-import { type CitedText, type CitedVerdict, checkCited } from '../trace-guard/check-cited.ts';
-import type { ClaimPolicy, ClaimRefusalReason, EvidenceEntry } from '../trace-guard/claim.ts';
-import { WAITING_REASONS } from '../trace-guard/claim.ts';
-import { findQuote, foldQuote, isWholeUnit } from '../trace-guard/find-quote.ts';
-import { foldText } from '../trace-guard/fold-text.ts';
+import {
+  type Citation,
+  type Claim,
+  type ClaimPolicy,
+  type ClaimRefusalReason,
+  type EvidenceEntry,
+  type EvidenceText,
+  WAITING_REASONS,
+} from '../trace-guard/claim.ts';
+import { isLongEnough } from '../trace-guard/exact-terms.ts';
+import { hardValues, leavesValueOut, missingValue, sourceValues } from '../trace-guard/hard-values.ts';
 import { type ChangedText, type ChangeOptions, changedTexts } from './changed-text.ts';
-import { agreesToForeign, foreignWords, readWords, type WordsRead } from './foreign-words.ts';
 import { messageEvidence, ranLines } from './message-evidence.ts';
 
 export type GateVerdict =
@@ -208,4 +217,234 @@ function questionOf(passed: readonly Passed[]): {
     return [{ id: `c${index}`, text: said, sources: ids, ...(before === undefined ? {} : { before }) }];
   });
   return { claims, sources: [...sources.values()] };
+}
+
+// Where the words of a text come from: the owner, our own record, or something that the agent read. Pure. Knows no language: words are
+// compared by their letters. Invariant: a session without foreign words gives nothing; what it gives is a reason to wait, never to refuse.
+
+/** Words that occur in what is foreign alone. */
+const MOST_FOREIGN = 3;
+const RUN = 4;
+/** Values of one text that are set aside. */
+const MOST_VALUES = 1_000;
+/** Characters of the foreign texts that are looked through, newest first. */
+const MOST_READ = 4_000_000;
+
+/** The words of a session, read once for all that is asked about them. */
+interface WordsRead {
+  /** Of the owner and of our own record. */
+  readonly own: ReadonlySet<string>;
+  /** Of what was read, and runs of four. */
+  readonly words: ReadonlySet<string>;
+  readonly runs: ReadonlySet<string>;
+}
+
+/** Undefined: nothing foreign was read. */
+export function readWords(entries: readonly EvidenceEntry[]): WordsRead | undefined {
+  const texts = entries.flatMap((entry) => entry.texts);
+  const foreign = texts.filter(({ origin }) => origin === 'foreign');
+  if (foreign.length === 0) return undefined;
+  const own = texts.flatMap((one) => (one.origin === 'owner' || one.origin === 'observed' ? splitWords(one.text) : []));
+  return { own: new Set(own), ...foreignRuns(foreign.map((one) => one.text)) };
+}
+
+/** Words of the text that stand in foreign texts alone, when they are most of it or a run of them was taken over; else empty. */
+export function foreignWords(text: string, { own, words: read, runs }: WordsRead): readonly string[] {
+  const values = [...new Set(hardValues(text).map(({ shown }) => shown))].slice(0, MOST_VALUES);
+  const words = splitWords(values.reduce((rest, shown) => rest.replaceAll(shown, ' '), withoutUnseen(text)));
+  const taken = words.map((word) => isContent(word) && read.has(word) && !own.has(word));
+  const alone = [...new Set(words.filter((_, at) => taken[at]))];
+  const known = new Set(words.filter((word) => isContent(word) && (own.has(word) || read.has(word))));
+  const isMost = alone.length >= MOST_FOREIGN && alone.length * 2 > known.size;
+  return isMost || words.some((_, at) => isTakenRun(words, at, { taken, runs })) ? alone : [];
+}
+
+/** Quotes of fewer words say nothing that they do not name. */
+const FEW_WORDS = 8;
+
+/**
+ * Where foreign words were read: does what is cited say little and nothing of this text? An `ok` that follows a page agrees to the page, a
+ * call that fetched it carries none of it. Quotes of some length are for a judge.
+ * @param quotes empty for a call
+ * @param records of the calls that are cited
+ */
+function agreesToForeign(
+  text: string,
+  { quotes, records }: { readonly quotes: readonly string[]; readonly records: readonly string[] },
+): boolean {
+  const stemsOf = (said: string) => splitWords(said).filter(isContent).map(stemWord);
+  const words = new Set(stemsOf(text));
+  const names = (said: string) => stemsOf(said).some((word) => words.has(word));
+  return ![...quotes, ...records].some(names) && quotes.every((quote) => countWords(quote) < FEW_WORDS);
+}
+
+function isContent(word: string): boolean {
+  return word.length > 3 || /[^\p{Script=Latin}\p{Script=Cyrillic}]/u.test(word);
+}
+
+function isTakenRun(
+  words: readonly string[],
+  at: number,
+  { taken, runs }: { readonly taken: readonly boolean[]; readonly runs: ReadonlySet<string> },
+): boolean {
+  const run = words.slice(at, at + RUN);
+  return run.length === RUN && taken.slice(at, at + RUN).filter(Boolean).length >= 2 && runs.has(run.join(' '));
+}
+
+function foreignRuns(texts: readonly string[]): Pick<WordsRead, 'words' | 'runs'> {
+  const words = new Set<string>();
+  const runs = new Set<string>();
+  let left = MOST_READ;
+  for (const text of texts.toReversed()) {
+    const list = splitWords(text.slice(0, left));
+    for (const [at, word] of list.entries()) {
+      words.add(word);
+      if (at + RUN <= list.length) runs.add(list.slice(at, at + RUN).join(' '));
+    }
+    left -= text.length;
+    if (left <= 0) break;
+  }
+  return { words, runs };
+}
+
+// The evidence gate's one check by rule (design 1 and 4): does what is cited stand there, may it speak, and do the hard values of the
+// claim occur in it? Pure, synchronous, linear. Knows no store, no dialect and no meaning: whether the words carry the claim is a judge's.
+// Invariants: the reasons come in one order, those that only wait last; what passes rests on texts of allowed origins alone; taking
+// evidence away never lets more pass.
+
+type CitedVerdict =
+  | {
+      readonly accepted: true /** What it rests on: the cited texts that may speak. */;
+      readonly texts: readonly CitedText[];
+    }
+  | { readonly accepted: false; readonly reason: ClaimRefusalReason; readonly detail: string };
+
+interface CitedText extends EvidenceText {
+  readonly handle: string;
+}
+
+const MIN_QUOTE_WORDS = 2;
+const SHOWN = 200;
+
+/** Of two entries with one handle the first counts. */
+export function checkCited(entries: readonly EvidenceEntry[], claim: Claim, policy: ClaimPolicy): CitedVerdict {
+  const { citations } = claim;
+  if (citations.length === 0) return refuse('no-citation', 'It cites nothing.');
+  const sources = new Map(entries.toReversed().map((entry) => [entry.handle, entry.texts]));
+  const unknown = citations.find(({ handle }) => !sources.has(handle));
+  if (unknown) return refuse('unknown-handle', `${unknown.handle} is no message of this conversation.`);
+  const places = citations.map((citation) => placesOf(citation, sources.get(citation.handle) ?? []));
+  for (const [at, place] of places.entries()) {
+    const citation = citations[at];
+    if (place.length === 0 && citation) return notThere(citation);
+  }
+  const speaking = places.flatMap((place) => place.filter(({ origin }) => policy.origins.includes(origin)));
+  const needed = `it needs a source of origin ${policy.origins.join(' or ')}`;
+  if (speaking.length === 0) return refuse('origin-not-allowed', `What it cites may not speak for this: ${needed}.`);
+  const texts = citedTexts(citations, sources, policy);
+  const quoted = citations.flatMap(({ quote }, at) =>
+    places[at]?.some((one) => speaking.includes(one)) ? [quote] : [],
+  );
+  // Who quotes one value and claims another rests it on nothing; else the words around the quote count too.
+  const isTurned = citations.some(({ quote }) => leavesValueOut(quote, claim.text));
+  const said = texts.flatMap(({ origin, text }) => (origin === 'observed' || !isTurned ? [text] : []));
+  const printed = policy.printed && sourceValues(policy.printed);
+  const missing = missingValue(claim.text, sourceValues([...quoted, ...said, ...(policy.known ?? [])]), printed);
+  if (missing)
+    return refuse('value-not-cited', `"${ellipsize(missing.shown, SHOWN)}" does not occur in what is cited.`);
+  return { accepted: true, texts };
+}
+
+/** The texts of the citation's source in which the quote stands; of a call that ended well, its record. */
+function placesOf({ quote }: Citation, texts: readonly EvidenceText[]): readonly EvidenceText[] {
+  if (quote.trim() === '') return texts.filter(({ isRecord }) => isRecord);
+  const folded = foldQuote(quote);
+  const isEnough = isLongEnough(quote, MIN_QUOTE_WORDS);
+  return texts.filter(({ text }) => {
+    const whole = foldText(text);
+    return isEnough ? findQuote(whole, folded).length > 0 : folded !== '' && foldQuote(text) === folded;
+  });
+}
+
+function notThere({ handle, quote }: Citation): CitedVerdict {
+  if (quote.trim() === '') return refuse('quote-not-found', `${handle} holds no call that ended well.`);
+  const shown = ellipsize(quote, SHOWN);
+  return isLongEnough(quote, MIN_QUOTE_WORDS)
+    ? refuse('quote-not-found', `"${shown}" does not stand in ${handle}.`)
+    : refuse('quote-too-short', `"${shown}" is too short: quote two words, an identifier or the whole message.`);
+}
+
+/** Of each cited source once, what may speak. */
+function citedTexts(
+  citations: readonly Citation[],
+  sources: ReadonlyMap<string, readonly EvidenceText[]>,
+  { origins }: ClaimPolicy,
+): readonly CitedText[] {
+  return [...new Set(citations.map(({ handle }) => handle))].flatMap((handle) =>
+    (sources.get(handle) ?? []).flatMap((text) => (origins.includes(text.origin) ? [{ ...text, handle }] : [])),
+  );
+}
+
+function refuse(reason: ClaimRefusalReason, detail: string): CitedVerdict {
+  return { accepted: false, reason, detail };
+}
+
+export interface Weighing extends GateOptions {
+  readonly draft: ProposalDraft;
+  /** Id of the proposal, under which `why` finds the verdicts. */
+  readonly subject: string;
+  /** All of its session, oldest first. */
+  readonly messages: readonly StoredMessage[];
+  /** Made by a rule that only copies, counts or cuts the owner's words and recorded calls: there is nothing to judge. */
+  readonly byRule?: boolean;
+}
+
+/** Waits for the owner, or goes back. */
+export interface Held {
+  readonly decision: 'pending' | 'refused';
+  readonly reason: string;
+  /** One sentence. */
+  readonly detail: string;
+}
+
+export interface Scales {
+  readonly judge: Judge;
+  /** Takes secrets out of texts, as the ledger takes them out of quotes. */
+  readonly redact?: (text: string) => string;
+}
+
+/** Undefined: it may be kept. */
+export async function weighProposal(
+  { judge, redact }: Scales,
+  { draft, subject, messages, byRule, ...options }: Weighing,
+  signal?: AbortSignal,
+): Promise<Held | undefined> {
+  const verdict = gateProposal(draft, messages, redact === undefined ? options : { ...options, redact });
+  if (verdict.decision !== 'accepted') return verdict;
+  return byRule === true ? undefined : judgeMeaning(judge, subject, verdict, signal);
+}
+
+/** The worst verdict counts: what says otherwise goes back, what goes beyond or has no verdict waits. */
+async function judgeMeaning(
+  judge: Judge,
+  subject: string,
+  { claims, sources, isExact }: Extract<GateVerdict, { decision: 'accepted' }>,
+  signal?: AbortSignal,
+): Promise<Held | undefined> {
+  if (claims.length === 0 || (isExact && !judge.isThere())) return undefined;
+  const judged = await judge.judge(claims, sources, { task: 'keep', subject }, signal);
+  const worst = WORST.map((verdict) => judged.find((one) => one.verdict === verdict)).find((one) => one !== undefined);
+  const said = new Set(judged.map(({ id }) => id));
+  if (worst === undefined && claims.every(({ id }) => said.has(id))) return undefined;
+  return heldBy(worst);
+}
+
+const WORST: readonly Judgement['verdict'][] = ['contradicts', 'one-off', 'goes-beyond', 'none'];
+
+function heldBy(worst: Judgement | undefined): Held {
+  if (worst === undefined || worst.verdict === 'none')
+    return { decision: 'pending', reason: 'not-judged', detail: `No model judged it (${worst?.why ?? 'failed'}).` };
+  const { verdict, why } = worst;
+  const detail = why === '' ? `What it cites does not carry it: ${verdict}.` : why;
+  return { decision: verdict === 'goes-beyond' ? 'pending' : 'refused', reason: verdict, detail };
 }

@@ -1,15 +1,21 @@
 // Owns turning stored messages into sources that can be cited, each piece with its origin (design 7). Knows no claim and no store.
 // Invariants: assistant text supports nothing; a call's arguments are a record of what was run only when it ran, did something and went
 // well; what a tool put out keeps the origin it was stored with.
+
 import type { JsonObject, JsonValue } from '#base/json.ts';
-import { splitWords } from '#base/text/split-words.ts';
+import { splitWords } from '#base/text/words.ts';
 import type { StoredMessage } from '#core/agent/session-store.ts';
-import type { AssistantMessage, Message, Part, ToolCallPart, ToolResultPart } from '#core/model/message.ts';
-import { toolCalls } from '#core/model/message.ts';
-import { programName } from '#core/tools/risk/finding.ts';
-import { unwrapCommand } from '#core/tools/risk/unwrap-command.ts';
-import { lexScript } from '#core/tools/shell/lex-script.ts';
-import { messageHandle } from '../message-handle.ts';
+import {
+  type AssistantMessage,
+  type Message,
+  type Part,
+  type ToolCallPart,
+  type ToolResultPart,
+  toolCalls,
+} from '#core/model/message.ts';
+import { programName, unwrapCommand } from '#core/tools/risk/call.ts';
+import { lexScript } from '#core/tools/risk/lex-script.ts';
+import { messageHandle } from '../citations.ts';
 import type { EvidenceEntry, EvidenceText } from '../trace-guard/claim.ts';
 
 export interface MessageEvidenceOptions {

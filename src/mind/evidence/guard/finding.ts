@@ -1,7 +1,6 @@
-// Owns what a scan says: findings and the verdict drawn from them. Knows no rule and no file system.
-// Invariants: the verdict follows from the findings alone; what is plainly meant to harm is dangerous, two capabilities together are
+// Owns what a scan says: findings, the verdict drawn from them, and what a text can do in the words that the owner reads. Knows no rule and no file
+// system. Invariants: the verdict follows from the findings alone; what is plainly meant to harm is dangerous, two capabilities together are
 // dangerous, one alone is caution; wording alone is never more than caution (core notes 2.8).
-import type { Capability } from './capabilities.rules.ts';
 
 /** `critical`: no innocent reading; `high`: one capability; `medium`: counts beside another one only; `low`: talk of it. */
 export type Severity = 'critical' | 'high' | 'medium' | 'low';
@@ -98,4 +97,31 @@ const POLICY: Readonly<Record<GuardSource, Readonly<Record<Verdict, GuardDecisio
  */
 export function guardDecision(report: ScanReport, source: GuardSource): GuardDecision {
   return POLICY[source][report.verdict];
+}
+
+/** In the order in which they are shown. */
+export const CAPABILITIES = {
+  takeover: 'lets somebody else steer this machine',
+  network: 'sends things to a host that is no part of its task',
+  secrets: 'reads keys, passwords or private stores',
+  'remote-code': 'runs code or orders that come from elsewhere',
+  prerequisite: 'wants a program or package of a stranger on this machine',
+  obfuscation: 'hides what its code does',
+  hidden: 'holds text that people do not see',
+  settings: "changes the agent's own rules, memory or approvals",
+  persistence: 'starts again by itself after it has ended',
+  shields: 'switches protections of this machine off',
+  privilege: 'takes more rights on this machine',
+  destructive: 'deletes or locks files beyond its own',
+  traversal: 'reaches files outside of its folder',
+  wording: 'speaks to the agent in a way that skills need not',
+  structure: 'has a form that skills seldom have',
+} as const;
+
+export type Capability = keyof typeof CAPABILITIES;
+
+/** The sentences of what was found, each once, worst first; `note` findings (medium and below) are left out. */
+export function capabilityLines(findings: readonly { readonly capability: Capability; readonly severity: string }[]) {
+  const clear = findings.filter(({ severity }) => severity === 'critical' || severity === 'high');
+  return [...new Set(clear.map(({ capability }) => CAPABILITIES[capability]))];
 }

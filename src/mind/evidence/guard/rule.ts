@@ -1,7 +1,6 @@
 // Owns what a rule is and how a table of rows is read. Knows no file. Invariant: every gap in a pattern is bounded and no rule runs on a
 // text that lacks its words, so a scan is linear in its text.
-import type { Capability } from './capabilities.rules.ts';
-import type { Severity } from './finding.ts';
+import type { Capability, Severity } from './finding.ts';
 
 /** `any`: wherever it stands; `code`: in fences and program files; `words`: in prose, comments and headers; `comment`: in HTML comments. */
 export type RulePlace = 'any' | 'code' | 'words' | 'comment';

@@ -1,12 +1,14 @@
 // Owns the question whether a text may become memory, or be shown to a model as one: keys, invisible characters, and text that can do
 // something, or speaks to the agent instead of stating a fact. Knows no file. Invariant: linear, pure, and no answer repeats a secret.
+
 import { type Ok, ok, type Refusal, refuse } from '#base/result.ts';
 import { findSecrets } from '#base/secrets.ts';
-import type { Capability } from './capabilities.rules.ts';
-import { MEMORY_RULES } from './rules/words.rules.ts';
-import { SKILL_RULES } from './scan-skill.ts';
-import { ruleIndex, scanText } from './scan-text.ts';
-import { findInvisible } from './text/invisible.ts';
+import { findUnseen } from '#base/text/unseen.ts';
+import type { Capability } from './finding.ts';
+import type { Rule } from './rule.ts';
+import { skillRules } from './scan-skill.ts';
+import { type RuleIndex, ruleIndex, scanText } from './scan-text.ts';
+import { memoryRules } from './words.rules.ts';
 
 type RuleReason = 'prompt_injection' | 'exfiltration' | 'rule_change';
 
@@ -19,9 +21,9 @@ export interface Threat extends Refusal<ThreatReason> {
 
 /** Longer texts are judged by this much; a memory entry is far below. */
 const MAX_SCANNED = 20_000;
+let index: RuleIndex | undefined;
 /** Which packages the owner runs is a fact like others. */
-const RULES = SKILL_RULES.filter(({ id }) => id !== 'prerequisite/package-runner');
-const INDEX = ruleIndex([...RULES, ...MEMORY_RULES]);
+const isMeant = ({ id }: Rule) => id !== 'prerequisite/package-runner';
 /** An entry is about the owner's life and work, not about one subject. */
 const CONTEXT = { header: '', isSubject: () => false };
 
@@ -41,12 +43,13 @@ export function scanMemoryText(text: string): Ok<true> | Threat {
     const detail = `Refused: the text holds something shaped like a ${secret.kind.replaceAll('-', ' ')}. Keep where the secret is kept, not the secret.`;
     return { ...refuse('secret', detail), rule: secret.kind };
   }
-  const invisible = findInvisible(text);
+  const invisible = findUnseen(text);
   if (invisible) {
     const detail = `Refused: invisible character ${invisible}. Write the text again in plain characters.`;
     return { ...refuse('invisible_text', detail), rule: 'invisible-character' };
   }
-  const found = scanText('entry', text.slice(0, MAX_SCANNED), CONTEXT, INDEX).filter(({ severity }) =>
+  index ??= ruleIndex([...skillRules().filter(isMeant), ...memoryRules()]);
+  const found = scanText('entry', text.slice(0, MAX_SCANNED), CONTEXT, index).filter(({ severity }) =>
     isClear(severity),
   );
   const deed = found.find(({ capability }) => !INJECTIONS.includes(capability)) ?? found[0];

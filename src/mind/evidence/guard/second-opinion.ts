@@ -1,6 +1,6 @@
 // Owns asking the judge whether a skill does no more than it says. Knows no door. Invariants: an opinion is one finding more, so it can only
 // raise a verdict, by one step; without a model, or without its verdict, nothing is found and nothing fails.
-import type { Judge } from '../judge/judge.ts';
+import type { Judge } from '../judge.ts';
 import type { Finding, ScanReport, SkillText } from './finding.ts';
 
 /** Characters of a skill that the judge reads: what an agent reads of it first. */

@@ -2,7 +2,7 @@
 // Invariants: a window begins at a time and never ends, so that rows of a clock that went back are in it; what comes back is bounded by a
 // limit however large the file is; rows of one second come newest id first.
 import type { Database, SqlValue } from '#base/database/connection.ts';
-import type { CompatOptions } from './compact-preview.ts';
+import type { CompatOptions } from './compact-value.ts';
 
 export interface EventWindow {
   /** In the form of `eventTime`, compared as text. */
@@ -46,28 +46,26 @@ export interface TurnEventRow {
 /** Calls that went well, for each that failed, that are looked at for the one that worked afterwards. */
 const FINE_PER_FAILED = 10;
 
-interface Columns {
+interface Asked {
+  /** Ours: the skill that was named, else the active one, and our verdict. The original's: named alone, its verdict. */
   readonly skill: string;
   readonly error: string;
-  /** The plus keeps the planner off the index by time: counting reads the index of tallies alone, never the wide rows. */
-  readonly time: string;
-}
-
-/** Ours: the skill that was named, else the active one, and our verdict. The original's: named alone, its verdict. */
-function columnsOf({ compat }: CompatOptions): Columns {
-  return compat === 'upstream'
-    ? { skill: 'skill_name', error: 'is_error_upstream', time: 'created_at' }
-    : { skill: 'coalesce(skill_name, active_skill)', error: 'is_error', time: '+created_at' };
-}
-
-interface Filter {
   readonly where: string;
   readonly values: readonly SqlValue[];
+  /** Columns of a `ToolEventRow`. */
+  readonly columns: string;
 }
 
-function filterOf({ since, skill }: EventWindow, columns: Pick<Columns, 'skill' | 'time'>): Filter {
-  if (skill === null) return { where: `${columns.time} >= ?`, values: [since] };
-  return { where: `${columns.time} >= ? AND ${columns.skill} = ?`, values: [since, skill] };
+function askedOf({ since, skill: wanted }: EventWindow, { compat }: CompatOptions, how?: 'by-time'): Asked {
+  const isUpstream = compat === 'upstream';
+  const skill = isUpstream ? 'skill_name' : 'coalesce(skill_name, active_skill)';
+  const error = isUpstream ? 'is_error_upstream' : 'is_error';
+  // The plus keeps the planner off the index by time: counting reads the index of tallies alone, never the wide rows.
+  const time = isUpstream || how === 'by-time' ? 'created_at' : '+created_at';
+  const columns = `id, created_at, session_id, task_id, tool_name, duration_ms, ${error} AS is_error, ${skill} AS skill_name,
+    args_json, result_preview`;
+  const where = wanted === null ? `${time} >= ?` : `${time} >= ? AND ${skill} = ?`;
+  return { skill, error, where, values: wanted === null ? [since] : [since, wanted], columns };
 }
 
 /** All tool calls of the window, and those that belong to a skill. */
@@ -76,14 +74,12 @@ export function countToolEvents(
   window: EventWindow,
   options: CompatOptions = {},
 ): EventCounts & { readonly ofSkills: number } {
-  const columns = columnsOf(options);
-  const { skill, error } = columns;
-  const { where, values } = filterOf(window, columns);
-  const row = database.get<{ events: number; errors: number | null; of_skills: number }>(
-    `SELECT count(*) AS events, sum(${error}) AS errors, count(${skill}) AS of_skills FROM tool_events WHERE ${where}`,
+  const { skill, error, where, values } = askedOf(window, options);
+  const row = database.get<EventCounts & { readonly ofSkills: number }>(
+    `SELECT count(*) AS events, coalesce(sum(${error}), 0) AS errors, count(${skill}) AS ofSkills FROM tool_events WHERE ${where}`,
     ...values,
   );
-  return { events: row?.events ?? 0, errors: row?.errors ?? 0, ofSkills: row?.of_skills ?? 0 };
+  return { events: 0, errors: 0, ofSkills: 0, ...row };
 }
 
 /** By events, then by name; at most `top`. */
@@ -92,14 +88,11 @@ export function tallySkills(
   window: EventWindow,
   { top, ...options }: CompatOptions & { readonly top: number },
 ): readonly EventTally[] {
-  const columns = columnsOf(options);
-  const { skill, error } = columns;
-  const { where, values } = filterOf(window, columns);
+  const { skill, error, where, values } = askedOf(window, options);
   return database.all<EventTally>(
     `SELECT ${skill} AS name, count(*) AS events, sum(${error}) AS errors FROM tool_events
      WHERE ${where} AND ${skill} IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?`,
-    ...values,
-    top,
+    ...[...values, top],
   );
 }
 
@@ -109,16 +102,13 @@ export function tallyTools(
   window: EventWindow,
   { top, ...options }: CompatOptions & { readonly top: number },
 ): readonly EventTally[] {
-  const columns = columnsOf(options);
-  const { skill, error } = columns;
-  const { where, values } = filterOf(window, columns);
+  const { skill, error, where, values } = askedOf(window, options);
   return database.all<EventTally>(
     `SELECT tool AS name, sum(n) AS events, sum(failed) AS errors FROM (
        SELECT ${skill} AS skill, tool_name AS tool, count(*) AS n, sum(${error}) AS failed FROM tool_events
        WHERE ${where} GROUP BY 1, 2
      ) GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?`,
-    ...values,
-    top,
+    ...[...values, top],
   );
 }
 
@@ -128,15 +118,12 @@ export function newestToolEvents(
   window: EventWindow,
   { limit, ...options }: CompatOptions & { readonly limit: number },
 ): readonly ToolEventRow[] {
-  const { skill, error } = columnsOf(options);
-  const { where, values } = filterOf(window, { skill, time: 'created_at' });
+  const { columns, where, values } = askedOf(window, options, 'by-time');
   return database.all<ToolEventRow>(
-    `SELECT id, created_at, session_id, task_id, tool_name, duration_ms, ${error} AS is_error, ${skill} AS skill_name,
-       args_json, result_preview FROM tool_events
+    `SELECT ${columns} FROM tool_events
      WHERE id IN (SELECT id FROM tool_events WHERE ${where} ORDER BY created_at DESC, id DESC LIMIT ?)
      ORDER BY created_at DESC, id DESC`,
-    ...values,
-    limit,
+    ...[...values, limit],
   );
 }
 
@@ -146,23 +133,17 @@ export function failedToolEvents(
   window: EventWindow,
   { limit, ...options }: CompatOptions & { readonly limit: number },
 ): readonly ToolEventRow[] {
-  const { skill, error } = columnsOf(options);
-  const { where, values } = filterOf(window, { skill, time: 'created_at' });
-  const columns = `id, created_at, session_id, task_id, tool_name, duration_ms, ${error} AS is_error, ${skill} AS skill_name,
-    args_json, result_preview`;
+  const { columns, error, where, values } = askedOf(window, options, 'by-time');
   const failed = database.all<ToolEventRow>(
     `SELECT ${columns} FROM tool_events WHERE ${where} AND ${error} = 1 ORDER BY created_at DESC, id DESC LIMIT ?`,
-    ...values,
-    limit,
+    ...[...values, limit],
   );
-  const [sessions, tools] = [failed.map((row) => row.session_id), failed.map((row) => row.tool_name)];
+  const named = (key: 'session_id' | 'tool_name') => JSON.stringify([...new Set(failed.map((row) => row[key]))]);
+  const first = Math.min(...failed.map(({ id }) => id), Number.MAX_SAFE_INTEGER);
   const fine = database.all<ToolEventRow>(
     `SELECT ${columns} FROM tool_events WHERE session_id IN (SELECT value FROM json_each(?))
        AND tool_name IN (SELECT value FROM json_each(?)) AND ${error} = 0 AND id > ? ORDER BY id LIMIT ?`,
-    JSON.stringify([...new Set(sessions)]),
-    JSON.stringify([...new Set(tools)]),
-    Math.min(...failed.map(({ id }) => id), Number.MAX_SAFE_INTEGER),
-    FINE_PER_FAILED * limit,
+    ...[named('session_id'), named('tool_name'), first, FINE_PER_FAILED * limit],
   );
   return [...failed, ...fine];
 }

@@ -1,7 +1,8 @@
 // Owns finding what a text says exactly: numbers, paths, identifiers, flags, addresses; the rest are words. Knows no claim and no name.
 // Invariant: total, linear (every gap is bounded), and the same for a claim and for its source.
-import { plainQuotes } from './fold-text.ts';
-import { joinThousands, numberKeys } from './number-terms.ts';
+import { plainMarks } from '#base/text/fold.ts';
+import { countWords, withoutMarks } from '#base/text/quotes.ts';
+import { UNIT_NAMES } from './number-words.rules.ts';
 
 export type PieceKind = 'url' | 'email' | 'path' | 'flag' | 'number' | 'identifier' | 'compound' | 'word';
 
@@ -22,7 +23,7 @@ const BETWEEN = /(?:[\s()[\]{}<>"`,;|=*!?…&—–•·→。，、；！？：
 /** In order of appearance. Runs of scripts without blanks are left out: they have no exact terms but the numbers between them. */
 export function readPieces(text: string): readonly Piece[] {
   const pieces: Piece[] = [];
-  joinThousands(plainQuotes(text))
+  joinThousands(plainMarks(text))
     .split(ADDRESS)
     .forEach((stretch, index) => {
       if (index % 2 === 1) pieces.push(...readAddress(stretch));
@@ -32,7 +33,7 @@ export function readPieces(text: string): readonly Piece[] {
 }
 
 /** One word that names one thing exactly: enough for a quote. */
-export function isIdentifier(text: string): boolean {
+function isIdentifier(text: string): boolean {
   const [piece, ...more] = readPieces(text);
   if (piece === undefined || more.length > 0 || piece.shown.length < 3) return false;
   if (piece.kind === 'number') return /\d\.\d+\.\d/.test(piece.shown);
@@ -106,4 +107,47 @@ function pathKeys(key: string): readonly string[] {
     .replace(/\/{2,}/g, '/')
     .replace(/(?<=.)\/$/, '');
   return [plain];
+}
+
+// The one spelling of a number: thousands separators, versions, units. Pure; linear in the piece.
+// Invariant: what a reader would call the same quantity has one key; a number with a unit never equals one with another unit.
+
+/** `10,000`, `10_000`, `10 000` (narrow blank) become 10000 everywhere in the text. */
+function joinThousands(text: string): string {
+  return text.replace(/(?<=\d)[,_'\u00a0\u202f](?=\d{3}(?!\d))/g, '');
+}
+
+const PLAIN = /^([-+]?)([$€£¥]?)(\d+(?:\.\d+)?)([a-z%°$€£¥]{0,12})$/;
+const VERSION = /^v?(\d+(?:\.\d+)+(?:[-+][\w.+-]+)?|\d+\.(?:x|\d+)(?:\.x)?)$/;
+
+/** Keys of a lower-case piece that is a number, the most exact one first; undefined when it is none. */
+function numberKeys(piece: string): readonly string[] | undefined {
+  if (!/\d/.test(piece)) return undefined;
+  const plain = PLAIN.exec(piece);
+  if (plain !== null) return plainKeys(plain);
+  if (/^v\d+$/.test(piece)) return [piece, piece.slice(1)];
+  const version = VERSION.exec(piece)?.[1];
+  if (version !== undefined) return [version];
+  const range = /^(\d+)[-–](\d+)$/.exec(piece);
+  if (range !== null) return undefined;
+  return /^\d[\d./:-]*\d(?:[tz]\S*)?$/.test(piece) ? [piece] : undefined;
+}
+
+function plainKeys([, sign = '', currency = '', digits = '', suffix = '']: RegExpExecArray):
+  | readonly string[]
+  | undefined {
+  const unit = UNIT_NAMES.get(currency || suffix);
+  if (suffix === 'k' || suffix === 'st' || suffix === 'nd' || suffix === 'rd' || suffix === 'th') {
+    const value = suffix === 'k' ? String(Number(digits) * 1000) : digits;
+    return [sign === '-' ? `-${value}` : value];
+  }
+  if (suffix !== '' && unit === undefined && currency === '') return undefined;
+  const bare = [sign === '-' ? `-${digits}` : digits];
+  return unit === undefined ? bare : [`${digits}${unit}`, ...bare];
+}
+
+/** Enough words, or one identifier, path, address or flag. */
+export function isLongEnough(quote: string, minWords: number): boolean {
+  const inner = withoutMarks(quote);
+  return countWords(inner) >= minWords || (!/\s/u.test(inner) && isIdentifier(inner));
 }

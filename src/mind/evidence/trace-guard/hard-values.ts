@@ -2,9 +2,9 @@
 // Knows no claim's meaning and no verdict. Invariants: total and linear; the same quantity has one key in every spelling and language
 // that the data knows; more text never says less; names and other words are no hard values.
 
+import { foldText } from '#base/text/fold.ts';
+import { findQuote } from '#base/text/quotes.ts';
 import { type Piece, readPieces } from './exact-terms.ts';
-import { findQuote } from './find-quote.ts';
-import { foldText } from './fold-text.ts';
 import { MONTH_NAMES, UNIT_NAMES } from './number-words.rules.ts';
 import { clockTimes, plainWord, spokenDigits } from './spoken-numbers.ts';
 
@@ -26,7 +26,7 @@ export interface SourceValues {
 
 export function sourceValues(texts: readonly string[]): SourceValues {
   const keys = new Set(texts.flatMap(sourceKeys));
-  return { keys, folded: texts.map(foldText) };
+  return { keys, folded: texts.map((one) => foldText(one)) };
 }
 
 /** The first value that the source does not hold; `printed` may hold numbers and identifiers, never a place or a command. */
@@ -89,7 +89,14 @@ function namedValue({ kind, shown, keys }: Piece): readonly HardValue[] {
   if (kind === 'identifier' && (/^\d+\p{L}{1,3}$/u.test(key) || isBrand(shown))) return [];
   const pieces = shown.split(PLACEHOLDER);
   if (pieces.length > 1)
-    return [{ shown, kind: 'place', keys: [], code: pieces.map(foldText).filter((piece) => /\p{L}/u.test(piece)) }];
+    return [
+      {
+        shown,
+        kind: 'place',
+        keys: [],
+        code: pieces.map((one) => foldText(one)).filter((piece) => /\p{L}/u.test(piece)),
+      },
+    ];
   const isPlace = kind !== 'identifier';
   return [
     {

@@ -11,25 +11,21 @@ export function plainWord(word: string): string {
     .normalize('NFC');
 }
 
-const TOKEN = /[\p{L}\p{M}]+(?:['’-][\p{L}\p{M}]+)*|\d+(?:[.,]\d+)?/gu;
+/** A mark or a line end closes what it stands behind. */
+const TOKEN = /[\p{L}\p{M}]+(?:['’-][\p{L}\p{M}]+)*|\d+(?:[.,]\d+)?|[.,;:!?()](?!\S)|\n/gu;
 const GERMAN = [...NUMBER_WORDS.keys()].filter((word) => /^[a-zß]+$/.test(word)).sort((a, b) => b.length - a.length);
 const COMPOUND = new RegExp(`(?:${[...GERMAN, 'ein', 'hundert', 'tausend', 'und'].join('|')})`, 'y');
 const JOINS: ReadonlySet<string> = new Set(['and', 'und', 'y', 'et', 'и']);
 
 /** The text in lower case with runs of number words as digits: `thirty-two gigs` becomes `32 gigs`. */
 export function spokenDigits(text: string): string {
-  return (
-    kanjiDigits(plainWord(text))
-      .replace(/quatre[- ]vingts?/g, 'huitante')
-      .replace(ONE_BEHIND_TENS, '$1 1')
-      .replace(SHARED_SCALE, '$1 $3, $2 $3')
-      // Dutch means the half hour before, as German does; British the one after.
-      .replace(/\bhalf (?=(?:acht|elf)\b)/g, 'halb ')
-      .split(/(?<=[.,;:!?()])(?=\s)|(?=\n)/u)
-      .map(digitsOfPart)
-      .join('')
-      .replace(/(?<!\p{L})(?:minus|menos|moins|минус|マイナス) ?(?=\d)/gu, '-')
-  );
+  const written = kanjiDigits(plainWord(text))
+    .replace(/quatre[- ]vingts?/g, 'huitante')
+    .replace(ONE_BEHIND_TENS, '$1 1')
+    .replace(SHARED_SCALE, '$1 $3, $2 $3')
+    // Dutch means the half hour before, as German does; British the one after.
+    .replace(/\bhalf (?=(?:acht|elf)\b)/g, 'halb ');
+  return withDigits(written).replace(/(?<!\p{L})(?:minus|menos|moins|минус|マイナス) ?(?=\d)/gu, '-');
 }
 
 /** `forty-one`, `treinta y uno`, `vingt et un`: an article anywhere else. */
@@ -54,7 +50,7 @@ interface Run {
 
 type Part = { readonly value: number; readonly isScale: boolean; readonly isDigits: boolean };
 
-function digitsOfPart(part: string): string {
+function withDigits(part: string): string {
   let out = '';
   let from = 0;
   for (const { start, end, parts } of numberRuns(part)) {

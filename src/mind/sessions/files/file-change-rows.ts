@@ -1,9 +1,12 @@
-// Owns the rows of what calls did to files: their table, what is forgotten of them. Knows no file and no copy.
+// Owns the rows of what calls did to files: their table, what is forgotten of them. Knows no file and no copy; the room's front reads it.
 // Invariant: a row is there before its call runs; `after` and `at_end` both missing is a call whose end nobody saw (a crash, a command
 // in the background).
+
 import type { Clock } from '#base/clock.ts';
 import type { Database } from '#base/database/connection.ts';
-import type { RoomSchema } from '#base/database/migrate.ts';
+import type { RoomSchema } from '#base/database.ts';
+import { TalariaError } from '#base/errors.ts';
+import type { FileCall } from '#core/agent/tool.ts';
 
 const FILE_CHANGES = `
 CREATE TABLE file_changes(
@@ -38,6 +41,34 @@ export interface FileChangeRow {
   readonly after: string | null;
   /** What stood there when a command had ended that did not name it, or at the end of the turn: whoever wrote it. */
   readonly at_end: string | null;
+}
+
+/** False where the database says no: what fails else is a bug. */
+export async function isDone(work: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await work();
+    return true;
+  } catch (error) {
+    if (!(error instanceof TalariaError)) throw error;
+    return false;
+  }
+}
+
+/** Of the session that a query names. */
+export const OF_SESSION = 'session = (SELECT key FROM sessions WHERE id = ?)';
+
+/** Inside a transaction. Gives the row's id. */
+export function insertChange(
+  { database, clock }: Pick<CheckpointPlace, 'database' | 'clock'>,
+  { sessionId, turn, callId }: FileCall,
+  change: Pick<FileChangeRow, 'path' | 'before'> & Partial<Pick<FileChangeRow, 'unkept' | 'at_end'>>,
+): number {
+  return database.run(
+    `INSERT INTO file_changes(session, turn, call_id, at, path, before, unkept, at_end)
+     VALUES((SELECT key FROM sessions WHERE id = ?), ?, ?, ?, ?, ?, ?, ?)`,
+    ...[sessionId, turn, callId, clock.now(), change.path.toWellFormed(), change.before],
+    ...[change.unkept ?? null, change.at_end ?? null],
+  ).id;
 }
 
 export interface CheckpointPlace {

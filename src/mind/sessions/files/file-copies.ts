@@ -17,7 +17,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { atomicWrite, makeFolders, syncFolder } from '#base/atomic-write.ts';
 import type { Clock } from '#base/clock.ts';
-import { errorCode, errorText, TalariaError } from '#base/errors.ts';
+import { errorCode, errorText, known, TalariaError } from '#base/errors.ts';
 import { randomHex, sha256 } from '#base/ids.ts';
 import { type FileState, MEGABYTE, MOST_FILE_BYTES, sizeText } from './file-state.ts';
 
@@ -49,6 +49,17 @@ export function keptState(folder: string, sessionId: string, key: string): FileS
   return key.endsWith(sha256(bytes)) ? { key, bytes } : { key };
 }
 
+/** Durable when it is written; what the disk says against it is a reason. */
+export function whyNotWritten(path: string, content: Buffer | string): string | undefined {
+  try {
+    atomicWrite(path, content);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof TalariaError)) throw error;
+    return errorText(error);
+  }
+}
+
 export class FileCopies {
   readonly #folder: string;
   readonly #clock: Clock;
@@ -65,15 +76,7 @@ export class FileCopies {
     const path = copyPath(this.#folder, sessionId, key);
     if (path === undefined || bytes === undefined) return UNKEPT[key.split(' ', 1)[0] ?? ''];
     if (this.#reuse(path)) return undefined;
-    const full = this.#take(sessionId, bytes);
-    if (full !== undefined) return full;
-    try {
-      atomicWrite(path, bytes);
-    } catch (error) {
-      if (!(error instanceof TalariaError)) throw error;
-      return errorText(error);
-    }
-    return undefined;
+    return this.#take(sessionId, bytes) ?? whyNotWritten(path, bytes);
   }
 
   /** Many at once share the wait for the disk. Gives for each why it could not be kept. */
@@ -85,8 +88,8 @@ export class FileCopies {
       const path = copyPath(this.#folder, sessionId, key);
       if (path === undefined || bytes === undefined) return UNKEPT[key.split(' ', 1)[0] ?? ''];
       if (existsSync(path)) return undefined;
-      const work = written.get(path) ?? this.#write(path, bytes, this.#take(sessionId, bytes));
-      written.set(path, work);
+      const work = written.get(path) ?? this.#take(sessionId, bytes) ?? this.#write(path, bytes);
+      if (typeof work !== 'string') written.set(path, work);
       return work;
     });
     const reasons = await Promise.all(results);
@@ -94,8 +97,7 @@ export class FileCopies {
     return reasons;
   }
 
-  async #write(path: string, bytes: Buffer, full: string | undefined): Promise<string | undefined> {
-    if (full !== undefined) return full;
+  async #write(path: string, bytes: Buffer): Promise<string | undefined> {
     const temp = join(dirname(path), `.tmp_${randomHex(8)}`);
     try {
       const descriptor = openSync(temp, 'wx', 0o600);
@@ -129,11 +131,8 @@ export class FileCopies {
 
   #touch(folder: string): void {
     const at = this.#clock.now() / 1_000;
-    try {
-      utimesSync(folder, at, at);
-    } catch (error) {
-      if (errorCode(error) === undefined) throw error; // gone meanwhile, or not to be touched: what is there counts
-    }
+    // Gone meanwhile, or not to be touched: what is there counts.
+    known(() => utimesSync(folder, at, at));
   }
 
   /** Is it there, or does it fit in? */

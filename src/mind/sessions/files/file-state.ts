@@ -1,6 +1,7 @@
 // Owns what stands at a path as a value: a key that two equal states share, and the bytes behind it; and how two states differ for a reader.
 // Knows no session and no table. Invariant: what is read is what stands at that very path: no link on the way is followed, and nothing
 // but a regular file is opened.
+
 import { isUtf8 } from 'node:buffer';
 import { lstatSync, readlinkSync } from 'node:fs';
 import { relative } from 'node:path';
@@ -10,7 +11,7 @@ import { readRegular } from '#base/paths/open-files.ts';
 import { type LineDiff, lineDiff, shownDiff } from '#base/text/line-diff.ts';
 import { plural } from '#base/text.ts';
 import type { FileChange } from '#core/agent/tool.ts';
-import { realPath } from '#core/tools/file/file-access.ts';
+import { realPath } from '#core/tools/files/file-access.ts';
 import { isWithin } from '#core/tools/risk/place.ts';
 
 /**
@@ -84,9 +85,15 @@ export function sizeText(bytes: number): string {
   return bytes < MEGABYTE ? plural(bytes, 'byte') : `${(bytes / MEGABYTE).toFixed(1)} MB`;
 }
 
-export function asChange(path: string, { kind, added, removed, text }: StateDiff): FileChange {
+/** What a surface is told of a change. */
+export async function changeAt(
+  path: string,
+  [from, to]: readonly [FileState, FileState],
+  unkept: string | undefined,
+): Promise<FileChange> {
+  const { kind, added, removed, text } = await compareStates(from, to);
   const { text: diff, more } = shownDiff(text);
-  return { path, kind, added, removed, diff, more };
+  return { path, kind, added, removed, diff, more, ...(unkept === undefined ? {} : { unkept }) };
 }
 
 /** Relative in the working folder. */

@@ -4,14 +4,13 @@
 // between commands is nobody's change; whatever is found was perhaps the owner's, so its row has no `after` and an undo keeps it aside.
 import { existsSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { atomicWrite } from '#base/atomic-write.ts';
-import { errorCode, errorText, TalariaError } from '#base/errors.ts';
+import { errorCode } from '#base/errors.ts';
 import { plural } from '#base/text.ts';
 import type { FileCall, FileChange } from '#core/agent/tool.ts';
 import { isWithin } from '#core/tools/risk/place.ts';
-import type { CheckpointPlace } from './file-change-rows.ts';
-import { copyPath, type FileCopies, keptState } from './file-copies.ts';
-import { asChange, compareStates, shownPath } from './file-state.ts';
+import { type CheckpointPlace, type FileChangeRow, insertChange, isDone, OF_SESSION } from './file-change-rows.ts';
+import { copyPath, type FileCopies, keptState, whyNotWritten } from './file-copies.ts';
+import { changeAt, shownPath } from './file-state.ts';
 import {
   type FolderChange,
   type FolderStates,
@@ -90,11 +89,11 @@ export class FolderKeeper {
     if (this.#watched.has(sessionId)) return;
     const { database, folder } = this.#place;
     const rows = database.all<OpenRow>(
-      `SELECT id, turn, call_id, path, before FROM file_changes
-       WHERE session = (SELECT key FROM sessions WHERE id = ?) AND before LIKE 'tree %' ORDER BY id`,
+      `SELECT id, turn, call_id AS callId, path, before FROM file_changes
+       WHERE ${OF_SESSION} AND before LIKE 'tree %' ORDER BY id`,
       sessionId,
     );
-    for (const { id, turn, call_id: callId, path: root, before: key } of rows) {
+    for (const { id, turn, callId, path: root, before: key } of rows) {
       const states = parseStates(keptState(folder, sessionId, key).bytes?.toString('utf8') ?? '');
       const call = { sessionId, turn, callId, cwd: root };
       const { states: now } = await this.#look(sessionId, root);
@@ -145,33 +144,19 @@ export class FolderKeeper {
 
   /** False when it cannot be recorded: what was watched goes on being so. */
   async #watchOn(watched: Watched, { states }: LookedAt): Promise<boolean> {
-    try {
-      await this.#watch({ ...watched, states });
-      return true;
-    } catch (error) {
-      if (!(error instanceof TalariaError)) throw error;
-      this.#watched.set(watched.call.sessionId, watched);
-      return false;
-    }
+    const isWatched = await isDone(() => this.#watch({ ...watched, states }));
+    if (!isWatched) this.#watched.set(watched.call.sessionId, watched);
+    return isWatched;
   }
 
   /** Durable before it resolves. */
   async #watch(watched: Watched): Promise<void> {
-    const { database, clock } = this.#place;
-    const { sessionId, turn, callId } = watched.call;
+    const { call, root: path } = watched;
     const key = this.#writeStates(watched);
-    if (key === undefined) {
-      this.#watched.set(sessionId, watched);
-      return;
-    }
-    const { id } = await database.transaction(() =>
-      database.run(
-        `INSERT INTO file_changes(session, turn, call_id, at, path, before)
-         VALUES((SELECT key FROM sessions WHERE id = ?), ?, ?, ?, ?, ?)`,
-        ...[sessionId, turn, callId, clock.now(), watched.root.toWellFormed(), key],
-      ),
-    );
-    this.#watched.set(sessionId, { ...watched, row: { id, key } });
+    const insert = (before: string) => insertChange(this.#place, call, { path, before });
+    const row =
+      key === undefined ? {} : { row: { id: await this.#place.database.transaction(() => insert(key)), key } };
+    this.#watched.set(call.sessionId, { ...watched, ...row });
   }
 
   /** A disk that is full must not keep the owner from the command that empties it. */
@@ -179,39 +164,30 @@ export class FolderKeeper {
     const { text, hash } = writtenStates(states);
     const key = `tree ${hash}`;
     const path = copyPath(this.#place.folder, call.sessionId, key);
-    try {
-      if (path !== undefined && !existsSync(path)) atomicWrite(path, text);
-      return key;
-    } catch (error) {
-      if (!(error instanceof TalariaError)) throw error;
-      this.#tellOnce(call, `what commands change is kept only as long as this runs: ${errorText(error)}`);
-      return undefined;
-    }
+    const why = path === undefined || existsSync(path) ? undefined : whyNotWritten(path, text);
+    if (why === undefined) return key;
+    this.#tellOnce(call, `what commands change is kept only as long as this runs: ${why}`);
+    return undefined;
   }
 
   /** What was found becomes rows, and the row that named the states goes. */
   async #record({ call, root, row }: Watched, changes: readonly FolderChange[]): Promise<void> {
-    const { database, clock } = this.#place;
-    const { sessionId, turn, callId } = call;
-    const insert = ({ path, before, after }: FolderChange) =>
-      database.run(
-        `INSERT INTO file_changes(session, turn, call_id, at, path, before, unkept, at_end)
-         VALUES((SELECT key FROM sessions WHERE id = ?), ?, ?, ?, ?, ?, ?, ?)`,
-        ...[sessionId, turn, callId, clock.now(), join(root, path).toWellFormed()],
-        ...[before.key, before.why ?? null, after.key === 'unreadable' ? null : after.key],
-      );
-    try {
-      await database.lightTransaction(() => {
-        for (const change of changes) insert(change);
-        if (row) database.run('DELETE FROM file_changes WHERE id = ?', row.id);
-      });
-      const now = this.#last.get(`${sessionId} ${root}`);
-      const isNamed = now !== undefined && row?.key === `tree ${writtenStates(now).hash}`;
-      const path = row && !isNamed ? copyPath(this.#place.folder, sessionId, row.key) : undefined;
-      if (path !== undefined) rmSync(path, { force: true });
-    } catch (error) {
-      if (!(error instanceof TalariaError)) throw error; // the row stays open: the next turn, or an undo, finds the same again
-    }
+    const { database } = this.#place;
+    const { sessionId } = call;
+    const insert = ({ path, before: { key, why }, after }: FolderChange) => {
+      const left = after.key === 'unreadable' ? null : after.key;
+      insertChange(this.#place, call, { path: join(root, path), before: key, unkept: why ?? null, at_end: left });
+    };
+    const write = () => {
+      for (const change of changes) insert(change);
+      if (row) database.run('DELETE FROM file_changes WHERE id = ?', row.id);
+    };
+    // Else the row stays open: the next turn, or an undo, finds the same again.
+    if (!(await isDone(() => database.lightTransaction(write)))) return;
+    const now = this.#last.get(`${sessionId} ${root}`);
+    const isNamed = now !== undefined && row?.key === `tree ${writtenStates(now).hash}`;
+    const path = row && !isNamed ? copyPath(this.#place.folder, sessionId, row.key) : undefined;
+    if (path !== undefined) rmSync(path, { force: true });
   }
 
   async #tell(
@@ -224,13 +200,10 @@ export class FolderKeeper {
       call.tell?.(`${plural(files.length - MOST_TOLD, 'more file')} changed; /diff last shows them`);
     const bytesOf = (key: string) => keptState(this.#place.folder, call.sessionId, key);
     return Promise.all(
-      files.slice(0, MOST_TOLD).map(async ({ path, before, after }) => ({
-        ...asChange(
-          shownPath(join(root, path), call.cwd),
-          await compareStates(bytesOf(before.key), bytesOf(after.key)),
-        ),
-        ...(before.why === undefined ? {} : { unkept: before.why }),
-      })),
+      files.slice(0, MOST_TOLD).map(({ path, before, after }) => {
+        const shown = shownPath(join(root, path), call.cwd);
+        return changeAt(shown, [bytesOf(before.key), bytesOf(after.key)], before.why);
+      }),
     );
   }
 
@@ -241,13 +214,7 @@ export class FolderKeeper {
   }
 }
 
-interface OpenRow {
-  readonly id: number;
-  readonly turn: number;
-  readonly call_id: string;
-  readonly path: string;
-  readonly before: string;
-}
+type OpenRow = Pick<FileChangeRow, 'id' | 'turn' | 'path' | 'before'> & { readonly callId: string };
 
 /** The one that was used longest ago goes. */
 function remember<Value>(all: Map<string, Value>, key: string, value: Value): void {

@@ -1,8 +1,9 @@
 // Owns the score of a row for a question: BM25 over the best variant of each word, neighbouring turns, the passage around it, speaker,
 // time, kind of question. Pure functions on data. Invariant: more matching words never lower a row's own part.
-import { ENDS_AS_QUESTION, HAS_QUESTION, SAYS_HOW_MANY, SAYS_WHEN } from './analyse-text.ts';
+
 import type { QueryPlan } from './query-plan.ts';
 import type { LaneRow } from './search-lane.ts';
+import { ENDS_AS_QUESTION, HAS_QUESTION, SAYS_HOW_MANY, SAYS_WHEN } from './search-lane.ts';
 
 export interface Weights {
   /** BM25: how fast repetition saturates, how much length matters. */

@@ -1,7 +1,82 @@
-// Owns one lane of the index: adding rows in the caller's transaction, the statistics of words, reading candidates and their rows.
-// Knows no ranking. Invariant: index and terms change together; statistics are exact up to `counted` and the rest is counted on reading.
+// Owns what of a message goes into the index (its stems in order without stop words, a few facts about the sentence that ranking uses), and one lane
+// of it: its tables, adding rows in the caller's transaction, the statistics of words, reading candidates and their rows. What people and the agent
+// said (`spoken`) and what tools gave back (`tool`) are two lanes, so that long outputs never crowd out a sentence. Knows no ranking. Invariants: the
+// same text gives the same analysis in every process, and a change of it is a new ANALYSIS_VERSION and a rebuild; index and terms change together in
+// one transaction; statistics are exact up to `counted` and the rest is counted on reading.
 import type { Database } from '#base/database/connection.ts';
-import type { LaneName } from './lane-tables.ts';
+import { contentStems } from '#base/text/words.ts';
+
+export type LaneName = 'spoken' | 'tool';
+
+/** Terms are stemmed before they come here, so the tokenizer only splits at spaces. */
+const TOKENIZER = `unicode61 remove_diacritics 0 categories ''L* N* M* S* P* C*''`;
+
+export function laneTables(lane: LaneName): string {
+  return `
+CREATE TABLE ${lane}_terms(
+  id INTEGER PRIMARY KEY REFERENCES messages(id),
+  session INTEGER NOT NULL,
+  turn INTEGER NOT NULL,
+  speaker TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  flags INTEGER NOT NULL,
+  terms TEXT NOT NULL
+);
+CREATE INDEX ${lane}_terms_by_turn ON ${lane}_terms(session, turn);
+${indexTable(lane)}
+CREATE TABLE ${lane}_words(
+  word TEXT PRIMARY KEY,
+  rows INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE ${lane}_counts(
+  name TEXT PRIMARY KEY,
+  value INTEGER NOT NULL
+) WITHOUT ROWID;
+`;
+}
+
+/** Row ids only (detail none): positions and lengths are read from \`_terms\` for the few rows that are ranked. */
+export function indexTable(lane: LaneName): string {
+  return `CREATE VIRTUAL TABLE ${lane}_index USING fts5(
+  terms, content='${lane}_terms', content_rowid='id', columnsize=0, detail=none, tokenize='${TOKENIZER}'
+);`;
+}
+
+/** Stored beside the index; another number there means: rebuild it. */
+export const ANALYSIS_VERSION = 1;
+
+/** Bits of `flags`. */
+export const HAS_QUESTION = 1;
+export const ENDS_AS_QUESTION = 2;
+export const SAYS_WHEN = 4;
+export const SAYS_HOW_MANY = 8;
+export const FROM_ASSISTANT = 16;
+
+const WHEN =
+  /\b(yesterday|today|tonight|tomorrow|last|next|ago|weeks?|weekend|months?|years?|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|june|july|august|september|october|november|december|recently|since|soon|summer|winter|spring|fall|autumn|morning|days?|(?:19|20)\d\d)\b/i;
+const HOW_MANY =
+  /\b(\d+|one|two|three|four|five|six|seven|eight|nine|ten|dozen|couple|several|many|once|twice|first|second|third)\b/i;
+
+export interface Analysis {
+  /** Stems joined by single spaces, in order. */
+  readonly terms: string;
+  readonly flags: number;
+}
+
+export function analyseText(text: string): Analysis {
+  return { terms: contentStems(text).join(' '), flags: flagsOf(text) };
+}
+
+function flagsOf(text: string): number {
+  const question = text.includes('?') || text.includes('？');
+  const ends = question && /[?？]\s*$/.test(text.slice(-16));
+  return (
+    (question ? HAS_QUESTION : 0) |
+    (ends ? ENDS_AS_QUESTION : 0) |
+    (WHEN.test(text) ? SAYS_WHEN : 0) |
+    (HOW_MANY.test(text) ? SAYS_HOW_MANY : 0)
+  );
+}
 
 /** A row as ranking needs it. */
 export interface LaneRow {

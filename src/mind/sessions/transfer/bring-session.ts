@@ -4,7 +4,7 @@ import type { Database } from '#base/database/connection.ts';
 import { type Message, toolCalls } from '#core/model/message.ts';
 import { appendMessage, type Lanes, type PreparedMessage, prepareMessage } from '../append-message.ts';
 import { encodeMessage } from '../message-rows.ts';
-import { findSession } from '../session-rows.ts';
+import { findSession, insertRow } from '../session-rows.ts';
 
 /** `live`: in the context. `compacted`: out of it, still searchable. `rewound`: taken back, kept for completeness only. */
 export type BroughtState = 'live' | 'compacted' | 'rewound';
@@ -54,7 +54,7 @@ export function planBringing(
     const id = nameOf(session.id, n);
     const row = findSession(database, id);
     if (row === undefined) return { outcome: n === 0 ? 'new' : 'renamed', id, session, messages };
-    const fresh = freshOnes({ said: said(database, row.key), until: row.last_active_at }, wanted);
+    const fresh = freshOnes({ said: said(database, row.key), until: row.lastActiveAt }, wanted);
     if (fresh !== undefined) {
       const rest = messages.filter((_, index) => fresh.has(index));
       return { outcome: rest.length === 0 ? 'same' : 'continued', id, session, messages: rest };
@@ -73,7 +73,7 @@ export async function carryOut(database: Database, lanes: Lanes, plan: BringPlan
   if (plan.outcome === 'same') return;
   const prepared = plan.messages.map((one) => ({ ...one, row: prepare(plan.id, one) }));
   await database.transaction(() => {
-    if (plan.outcome !== 'continued') insertBrought(database, plan);
+    if (plan.outcome !== 'continued') insertRow(database, plan.id, plan.session);
     for (const { row, ...one } of prepared)
       settle(database, { id: appendMessage(database, lanes, row), in: plan.id }, one);
     closeBrought(database, plan);
@@ -106,23 +106,6 @@ function uncount(database: Database, sessionId: string, calls: number): void {
     'UPDATE sessions SET message_count = message_count - 1, tool_call_count = tool_call_count - ? WHERE id = ?',
     calls,
     sessionId.toWellFormed(),
-  );
-}
-
-function insertBrought(database: Database, { id, session }: BringPlan): void {
-  database.run(
-    `INSERT INTO sessions(id, source, user_id, chat_id, title, parent_id, cwd, model, started_at, last_active_at)
-     VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    id.toWellFormed(),
-    session.source.toWellFormed(),
-    session.userId?.toWellFormed() ?? null,
-    session.chatId?.toWellFormed() ?? null,
-    session.title?.toWellFormed() ?? null,
-    session.parentId?.toWellFormed() ?? null,
-    session.cwd.toWellFormed(),
-    session.model?.toWellFormed() ?? null,
-    session.startedAt,
-    session.lastActiveAt,
   );
 }
 

@@ -1,12 +1,16 @@
-// Owns what a change makes of a skill's folder: the state after it, or why it cannot be made. Pure; knows no disk, no lock, no guard.
+// Owns what a change makes of a skill's folder, the state after it or why it cannot be made; and where in a skills root anybody may write:
+// names of categories, places of files, no link on the way (core notes 2.6). Knows no lock and no guard.
 // Invariants: exactly one file differs, or those that an edit names, or the whole skill comes or goes; something differs; text in doubt is
-// a refusal (seed 001 ch 10 and 12).
-import { refuse } from '#base/result.ts';
-import { type ReplaceRefusal, replaceText } from '#core/tools/file/replace-text.ts';
-import { SKILL_FILE, skillLimits } from '../format/skill-limits.ts';
-import type { SkillChange, SkillFileEdit, SkillRefusal, SkillRefusalReason } from '../skill-door.ts';
-import { checkSkillPath, checkSupportPath } from './skill-paths.ts';
-import { changesBetween, clashIn, type SkillTree, textOf, tooLargeTree, treeOf, withFile } from './skill-tree.ts';
+// a refusal (seed 001 ch 10 and 12); what passes stays below the skill's folder, whatever the disk holds.
+
+import { lstatSync, realpathSync } from 'node:fs';
+import { dirname, join, sep } from 'node:path';
+import { errorCode } from '#base/errors.ts';
+import { ok, type Result, refuse } from '#base/result.ts';
+import { type ReplaceRefusal, replaceText } from '#core/tools/files/replace-text.ts';
+import { SKILL_FILE, SKILL_NAME, SUPPORT_FOLDERS, skillLimits } from '../format/skill-text.ts';
+import type { SkillChange, SkillFileEdit, SkillRefusal, SkillRefusalReason } from '../skill.ts';
+import { changesBetween, clashIn, type SkillTree, textOf, tooLarge, treeOf, withFile } from './skill-tree.ts';
 
 export interface ChangedSkill {
   readonly ok: true;
@@ -56,7 +60,7 @@ function edited(tree: SkillTree, { content, files = [] }: Edit): ChangedSkill | 
     return refuse('unchanged', `${files.length === 0 ? SKILL_FILE : 'Every file'} says exactly that already.`);
   const clash = clashIn(after);
   if (clash !== undefined) return refuse('outside-folder', `${clash} would be a file and a folder at once.`);
-  if (tooLargeTree(after)) return refuse('too-large', 'The skill would have too many or too large files.');
+  if (tooLarge([...after.values()])) return refuse('too-large', 'The skill would have too many or too large files.');
   return { ok: true, after, path: SKILL_FILE, paths };
 }
 
@@ -123,4 +127,83 @@ function checkSize(path: string, text: string): SkillRefusal | undefined {
   const bytes = Buffer.byteLength(text);
   if (bytes <= skillLimits.supportBytes) return undefined;
   return refuse('too-large', `${path} would have ${bytes.toLocaleString('en-US')} bytes, over 1 MiB.`);
+}
+
+export function checkSkillName(name: string): Result<string, 'invalid-name'> {
+  if (SKILL_NAME.test(name) && name.length <= skillLimits.name) return ok(name);
+  return refuse(
+    'invalid-name',
+    `${JSON.stringify(name.slice(0, 80))} is no name of a skill: lower-case letters, digits, . _ -, at most ${skillLimits.name}, beginning with a letter or digit.`,
+  );
+}
+
+/** `data` or `data/tables`; empty: none. */
+export function checkCategory(category: string): Result<string, 'invalid-name'> {
+  const parts = category === '' ? [] : category.split('/');
+  const isPlain = parts.every((part) => SKILL_NAME.test(part) && part.length <= skillLimits.name);
+  if (isPlain && parts.length <= 3) return ok(category);
+  return refuse(
+    'invalid-name',
+    `${JSON.stringify(category.slice(0, 80))} is no category: names like those of skills, at most three parted by /.`,
+  );
+}
+
+/** A supporting file's place: `references/…`, `templates/…`, `scripts/…` or `assets/…`, parted by `/`, nothing hidden. */
+function checkSupportPath(path: string): Result<string, 'outside-folder'> {
+  const parts = path.replace(/^\.\//, '').split('/');
+  const [first = ''] = parts;
+  const isPlain = parts.every((part) => /^[^\\\p{Cc}]+$/u.test(part) && !part.startsWith('.') && part.trim() === part);
+  if (isPlain && parts.length > 1 && (SUPPORT_FOLDERS as readonly string[]).includes(first)) return ok(parts.join('/'));
+  return refuse(
+    'outside-folder',
+    `${JSON.stringify(path.slice(0, 200))} is no place for a supporting file: use ${SUPPORT_FOLDERS.map((name) => `${name}/…`).join(', ')}, without .. and hidden names.`,
+  );
+}
+
+/** As `checkSupportPath`, with SKILL.md itself allowed. */
+function checkSkillPath(path: string): Result<string, 'outside-folder'> {
+  return path === SKILL_FILE || path === `./${SKILL_FILE}` ? ok(SKILL_FILE) : checkSupportPath(path);
+}
+
+/** Is the folder truly below the root, and no step from it to `path` a link? Then a write stays where it should. */
+export function checkNoLink(root: string, folder: string, path: string): Result<true, 'outside-folder'> {
+  const steps = [folder, ...path.split('/').map((_, i, parts) => join(folder, ...parts.slice(0, i + 1)))];
+  const link = steps.find((step) => isLink(step));
+  if (link !== undefined)
+    return refuse('outside-folder', `${link} is a link; the files of a skill are written in place only.`);
+  if (isBelow(root, folder)) return ok(true);
+  return refuse('outside-folder', `${folder} is not below ${root}.`);
+}
+
+/** As `checkNoLink`, for every path. */
+export function checkNoLinks(root: string, folder: string, paths: readonly string[]): Result<true, 'outside-folder'> {
+  for (const path of paths) {
+    const inside = checkNoLink(root, folder, path);
+    if (!inside.ok) return inside;
+  }
+  return ok(true);
+}
+
+function isLink(path: string): boolean {
+  try {
+    return lstatSync(path).isSymbolicLink();
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return false;
+    throw error;
+  }
+}
+
+function isBelow(root: string, folder: string): boolean {
+  const from = realOf(root);
+  return realOf(folder).startsWith(from + sep);
+}
+
+/** The real path of what exists of it. */
+function realOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT' || dirname(path) === path) throw error;
+    return join(realOf(dirname(path)), path.slice(dirname(path).length + 1));
+  }
 }

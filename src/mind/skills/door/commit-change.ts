@@ -7,22 +7,24 @@ import { isoTime } from '#base/clock.ts';
 import { errorText } from '#base/errors.ts';
 import { ok, refuse } from '#base/result.ts';
 import type { Actor } from '#mind/evidence/proposal.ts';
-import { SKILL_FILE } from '../format/skill-limits.ts';
-import { isRecordedFolder } from '../record/record-of-folder.ts';
-import { findRecord, type RecordRow, recordChange, restoreRecord } from '../record/record-rows.ts';
-import type { SkillRefusal, SkillWritten } from '../skill-door.ts';
-import { archiveUndone, clearStaging, type StagedSkill, stageSkill } from '../skill-folder.ts';
-import { buildManifest } from './backup/build-manifest.ts';
-import { claimStamp, readManifest, removeBackup, writeBackup, writeManifest } from './backup/skill-backup.ts';
-import { MANIFEST_FILE, type SkillManifest } from './backup/skill-manifest.ts';
-import type { Commit, Committed } from './commit.ts';
-import type { DoorParts } from './door-parts.ts';
-import { recordedHashes } from './history/recorded-hashes.ts';
-import { deleteVersion, findVersion, insertVersion } from './history/version-rows.ts';
-import { asSkillFault } from './skill-fault.ts';
+import { SKILL_FILE } from '../format/skill-text.ts';
+import type { SkillOutcome, SkillRefusal, SkillWritten, VerifyReport } from '../skill.ts';
+import { findRecord, isRecordedFolder, recordChange, restoreRecord } from '../skill-records.ts';
+import {
+  buildManifest,
+  claimStamp,
+  MANIFEST_FILE,
+  readManifest,
+  removeBackup,
+  type SkillManifest,
+  writeBackup,
+  writeManifest,
+} from './backup.ts';
+import { asSkillFault, type Commit, type DoorParts } from './door-parts.ts';
+import { archiveUndone, clearStaging, type StagedSkill, stageSkill } from './place-skill.ts';
 import { changesBetween, hashOfSkillFile, hashSkillFolder, hashSkillTree } from './skill-tree.ts';
-import { type Asked, askVerifiers, keptText, namingArchive } from './verify/ask-verifiers.ts';
-import type { VerifyReport } from './verify/verifier.ts';
+import { type Asked, askVerifiers, keptText, namingArchive } from './verify.ts';
+import { deleteVersion, findVersion, insertVersion, recordedHashes } from './versions.ts';
 
 /** How far one commit has come: what there is to take back. */
 interface Attempt {
@@ -33,11 +35,11 @@ interface Attempt {
   /** The manifest of what a rollback undoes, before it said so. */
   unmarked?: Marked | undefined;
   /** The record before this commit touched it; absent until then. */
-  oldRecord?: { readonly row: RecordRow | undefined };
+  oldRecord?: { readonly record: ReturnType<typeof findRecord> };
 }
 
 /** Throws TalariaError for broken I/O, with the old state intact. */
-export async function commitChange(parts: DoorParts, commit: Commit): Promise<Committed> {
+export async function commitChange(parts: DoorParts, commit: Commit): Promise<SkillOutcome> {
   const attempt: Attempt = { parts, commit };
   try {
     return await carryOut(attempt);
@@ -46,7 +48,7 @@ export async function commitChange(parts: DoorParts, commit: Commit): Promise<Co
   }
 }
 
-async function carryOut(attempt: Attempt): Promise<Committed> {
+async function carryOut(attempt: Attempt): Promise<SkillOutcome> {
   const { parts, commit } = attempt;
   const { ledger, places } = parts;
   const { folder, before, after, proposalId, verifiers } = commit;
@@ -125,7 +127,7 @@ async function verifyFailed(
 function recordVersion(attempt: Attempt, manifest: SkillManifest, stamp: string): Promise<number> {
   const { database } = attempt.parts;
   return database.transaction(() => {
-    attempt.oldRecord = { row: findRecord(database, manifest.skill_name) };
+    attempt.oldRecord = { record: findRecord(database, manifest.skill_name) };
     return insertRecordedVersion(attempt.parts, manifest, stamp);
   });
 }
@@ -208,7 +210,7 @@ async function takeBack(attempt: Attempt, error: unknown): Promise<unknown> {
     if (oldRecord !== undefined) {
       await database.transaction(() => {
         deleteVersion(database, commit.proposalId);
-        restoreRecord(database, commit.name, oldRecord.row);
+        restoreRecord(database, commit.name, oldRecord.record);
       });
     }
     if (unmarked !== undefined) writeManifest(unmarked.folder, unmarked.manifest);

@@ -6,14 +6,12 @@ import { errorCode } from '#base/errors.ts';
 import { sha256 } from '#base/ids.ts';
 import { withFileLock } from '#base/platform.ts';
 import type { Decision, Proposal } from '#mind/evidence/proposal.ts';
-import { clearStaging, placeSkill, skillLock, stagedWrites } from '../skill-folder.ts';
-import { listBackups, readBackup, readManifest, removeBackup, writeManifest } from './backup/skill-backup.ts';
-import type { SkillManifest } from './backup/skill-manifest.ts';
+import { listBackups, readBackup, readManifest, removeBackup, type SkillManifest, writeManifest } from './backup.ts';
 import { insertRecordedVersion, markUndone, undoneBy } from './commit-change.ts';
 import type { DoorParts } from './door-parts.ts';
-import { versionOfProposal } from './history/version-rows.ts';
-import { returnDisplaced } from './place/swap-folder.ts';
+import { clearStaging, placeSkill, returnDisplaced, skillLock, stagedWrites } from './place-skill.ts';
 import { hashOfFile, hashSkillTree, readSkillTree, type SkillTree, treeOf, withFileOf } from './skill-tree.ts';
+import { versionOfProposal } from './versions.ts';
 
 const LOCK_WAIT_MS = 300;
 /** After this long nobody is about to write a proposal that was only opened. */

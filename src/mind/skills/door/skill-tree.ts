@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { errorCode } from '#base/errors.ts';
 import { sha256 } from '#base/ids.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
-import { SKILL_FILE } from '../format/skill-limits.ts';
+import { SKILL_FILE } from '../format/skill-text.ts';
 
 export interface SkillFile {
   /** Below the skill's folder, parted by `/`. */
@@ -27,10 +27,15 @@ export function readSkillTree(folder: string): Result<SkillTree | undefined, 'to
   if (!isFolder(folder)) return ok(undefined);
   const files: SkillFile[] = [];
   let bytes = 0;
-  for (const path of walk(folder, '')) {
+  for (const { path, isFile } of entriesBelow(folder, isHidden)) {
+    if (!isFile) continue;
     const stats = lstatSync(join(folder, path));
     bytes += stats.size;
-    if (files.length >= MAX_FILES || bytes > MAX_BYTES) return refuse('too-large', tooLarge(folder));
+    if (files.length >= MAX_FILES || bytes > MAX_BYTES)
+      return refuse(
+        'too-large',
+        `${folder} holds more than ${MAX_FILES} files or ${MAX_BYTES / 1_048_576} MiB; that is no skill to be changed here.`,
+      );
     files.push({ path, bytes: readFileSync(join(folder, path)), executable: (stats.mode & 0o100) !== 0 });
   }
   return ok(treeOf(files));
@@ -42,9 +47,8 @@ export function treeOf(files: Iterable<SkillFile>): SkillTree {
 }
 
 /** More than `readSkillTree` would read again. */
-export function tooLargeTree(tree: SkillTree): boolean {
-  const bytes = [...tree.values()].reduce((sum, file) => sum + file.bytes.length, 0);
-  return tree.size > MAX_FILES || bytes > MAX_BYTES;
+export function tooLarge(files: readonly SkillFile[]): boolean {
+  return files.length > MAX_FILES || files.reduce((sum, file) => sum + file.bytes.length, 0) > MAX_BYTES;
 }
 
 /** A path that would have to be a file and a folder. */
@@ -85,9 +89,12 @@ export function hashOfSkillFile(tree: SkillTree | undefined): string | null {
   return hashOfFile(tree, SKILL_FILE);
 }
 
-/** SHA-256 hex; null when there is no such file. */
 export function hashOfFile(tree: SkillTree | undefined, path: string): string | null {
-  const file = tree?.get(path);
+  return hashOfOne(tree?.get(path));
+}
+
+/** SHA-256 hex; null when there is no file. */
+export function hashOfOne(file: SkillFile | undefined): string | null {
   return file === undefined ? null : sha256(file.bytes);
 }
 
@@ -112,9 +119,15 @@ function isSame(a: SkillFile | undefined, b: SkillFile | undefined): boolean {
 
 /** Valid UTF-8 or undefined; a byte order mark stays. */
 export function textOf(file: SkillFile | undefined): string | undefined {
-  if (file === undefined) return undefined;
+  return file && utf8Text(file.bytes);
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Undefined for bytes that are no UTF-8 text; a byte order mark stays. */
+export function utf8Text(bytes: Uint8Array): string | undefined {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(file.bytes);
+    return decoder.decode(bytes);
   } catch (error) {
     if (error instanceof TypeError) return undefined;
     throw error;
@@ -131,15 +144,20 @@ function isFolder(path: string): boolean {
   }
 }
 
-function* walk(folder: string, below: string): Generator<string> {
-  for (const entry of readdirSync(join(folder, below), { withFileTypes: true })) {
-    if (entry.name.startsWith('.')) continue;
-    const path = below === '' ? entry.name : `${below}/${entry.name}`;
-    if (entry.isDirectory()) yield* walk(folder, path);
-    else if (entry.isFile()) yield path;
-  }
-}
+export const isHidden = (name: string): boolean => name.startsWith('.');
 
-function tooLarge(folder: string): string {
-  return `${folder} holds more than ${MAX_FILES} files or ${MAX_BYTES / 1_048_576} MiB; that is no skill to be changed here.`;
+/** What is no folder below a folder, links among it, by name; `path` is parted by `/`. No link is followed. */
+export function* entriesBelow(
+  folder: string,
+  skips: (name: string) => boolean,
+  deepest = Number.POSITIVE_INFINITY,
+  below = '',
+): Generator<{ readonly path: string; readonly isFile: boolean }> {
+  const entries = readdirSync(join(folder, below), { withFileTypes: true });
+  for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    if (skips(entry.name)) continue;
+    const path = below === '' ? entry.name : `${below}/${entry.name}`;
+    if (!entry.isDirectory()) yield { path, isFile: entry.isFile() };
+    else if (deepest > 0) yield* entriesBelow(folder, skips, deepest - 1, path);
+  }
 }

@@ -1,22 +1,29 @@
 // Owns what stands between a request and its commit: may this actor, is it the text that was meant, is the result a skill, what does
-// the guard say. Knows no disk but what it reads. Invariant: nothing is written before every question has its answer; a refusal names
-// what would mend it (curator notes 11.1, core notes 2.6).
+// the guard say. Invariants: nothing is written before every question has its answer; a refusal names what would mend it (curator notes
+// 11.1, core notes 2.6); the guard's `refuse` is never lifted, `ask` by the owner alone: by accepting the very proposal that waits for it.
+
+import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { throwIfAborted } from '#base/abort.ts';
-import { ok, type Result, refuse } from '#base/result.ts';
+import { type Ok, ok, type Refusal, type Result, refuse } from '#base/result.ts';
+import { plural } from '#base/text.ts';
+import { capabilityLines, type Finding, scanReport } from '#mind/evidence/guard/finding.ts';
 import type { Proposal } from '#mind/evidence/proposal.ts';
-import { folderBelow, recordOfFolder } from '../record/record-of-folder.ts';
-import { findRecord } from '../record/record-rows.ts';
-import type { SkillRefusal, SkillWrite } from '../skill-door.ts';
-import { askGuard } from './ask-guard.ts';
-import { changeSkill } from './change-skill.ts';
-import type { Committed } from './commit.ts';
+import type { SkillOutcome, SkillRefusal, SkillSource, SkillWrite } from '../skill.ts';
+import { findRecord, folderBelow, recordOfFolder } from '../skill-records.ts';
+import {
+  type ChangedSkill,
+  changeSkill,
+  checkCategory,
+  checkNoLink,
+  checkNoLinks,
+  checkSkillName,
+} from './change-skill.ts';
+import { judgeSkill } from './check-skill.ts';
 import { commitChange } from './commit-change.ts';
-import type { DoorParts, LocatedSkill } from './door-parts.ts';
-import { judgeSkill } from './judge-skill.ts';
-import { locateSkill } from './locate-skill.ts';
-import { checkCategory, checkNoLink, checkNoLinks, checkSkillName } from './skill-paths.ts';
+import type { DoorParts, LocatedSkill, SkillGuard } from './door-parts.ts';
 import { hashOfSkillFile, readSkillTree, type SkillTree } from './skill-tree.ts';
+import { lastVersion } from './versions.ts';
 
 /** Actors that write while nobody looks on. */
 const UNATTENDED: readonly string[] = ['review', 'flush', 'curator', 'dream'];
@@ -27,12 +34,26 @@ interface Target {
   readonly before: SkillTree | undefined;
 }
 
+/** As the disk has it at this moment: the reader may be a moment behind what was just written or deleted. */
+export async function locateSkill(
+  { locate, database, places }: Pick<DoorParts, 'locate' | 'database' | 'places'>,
+  name: string,
+): Promise<LocatedSkill | undefined> {
+  const found = await locate(name);
+  if (found !== undefined && existsSync(found.folder)) return found;
+  const row = lastVersion(database, name);
+  if (row === undefined || row.new_tree === null) return undefined;
+  const folder = join(places.root, row.folder);
+  return existsSync(folder) ? { folder, source: 'agent', writable: true } : undefined;
+}
+
 /** Under the skill's lock. `proposal` as it stood before. */
 export async function writeSkillChange(
   parts: DoorParts,
-  { request, proposal }: { readonly request: SkillWrite; readonly proposal: Proposal },
+  request: SkillWrite,
+  proposal: Proposal,
   signal?: AbortSignal,
-): Promise<Committed> {
+): Promise<SkillOutcome> {
   const found = await locateSkill(parts, request.name);
   const forbidden = await checkActor(parts, request, found);
   if (forbidden) return forbidden;
@@ -45,7 +66,8 @@ export async function writeSkillChange(
   if (!changed.ok) return changed;
   const inside = checkNoLinks(parts.places.root, folder, changed.paths);
   if (!inside.ok) return inside;
-  const warnings = await examine(parts, { request, proposal, target: target.value, changed });
+  const isAccepted = proposal.status === 'pending' && proposal.reason === 'guard-asks';
+  const warnings = await examine(parts, request, target.value, { ...changed, isAccepted });
   if (!warnings.ok) return warnings;
   if (signal) throwIfAborted(signal);
   const { actor } = proposal;
@@ -72,12 +94,12 @@ async function checkActor(
   const record = found
     ? recordOfFolder(database, { name, folder: folderBelow(places.root, found.folder) })
     : findRecord(database, name);
-  if (record?.created_by !== 'agent')
+  if (record?.createdBy !== 'agent')
     return refuse(
       'not-agent-made',
       `${name} was not made by the agent; only its owner, or the agent with the owner's word, changes it.`,
     );
-  if (record.pinned === 1) return refuse('read-only', `${name} is pinned.`);
+  if (record.pinned) return refuse('read-only', `${name} is pinned.`);
   if (change.action !== 'delete') return undefined;
   const into = change.absorbedInto;
   if (into !== undefined && into !== name && (await locateSkill(parts, into)) !== undefined) return undefined;
@@ -91,9 +113,8 @@ function findTarget(
   parts: DoorParts,
   { name, change }: SkillWrite,
   found: LocatedSkill | undefined,
-): { readonly ok: true; readonly value: Target } | SkillRefusal {
-  if (change.action === 'create')
-    return newTarget(parts, name, { category: change.category ?? '', isTaken: found !== undefined });
+): Ok<Target> | SkillRefusal {
+  if (change.action === 'create') return newTarget(parts, name, change.category ?? '', found !== undefined);
   if (found === undefined)
     return refuse('target-not-found', `There is no skill ${JSON.stringify(name.slice(0, 80))}; see skills_list.`);
   if (!found.writable)
@@ -113,7 +134,8 @@ function findTarget(
 export function newTarget(
   { places }: DoorParts,
   name: string,
-  { category, isTaken }: { readonly category: string; readonly isTaken: boolean },
+  category: string,
+  isTaken: boolean,
 ): Result<Target, 'invalid-name' | 'name-taken' | 'outside-folder' | 'too-large'> {
   const checked = checkSkillName(name);
   if (!checked.ok) return checked;
@@ -149,26 +171,59 @@ function checkHash(
   );
 }
 
-interface Examined {
-  readonly request: SkillWrite;
-  readonly proposal: Proposal;
-  readonly target: Target;
-  readonly changed: { readonly after: SkillTree | undefined; readonly paths: readonly string[] };
-}
-
 /** Gives the warnings to pass on. */
 async function examine(
   { guard }: DoorParts,
-  { request, proposal, target, changed }: Examined,
-): Promise<{ readonly ok: true; readonly value: readonly string[] } | SkillRefusal> {
-  const { after, paths } = changed;
-  const { action } = request.change;
+  { name, change: { action }, actor }: SkillWrite,
+  { folder, before }: Target,
+  changed: ChangedSkill & { readonly isAccepted: boolean },
+): Promise<Ok<readonly string[]> | SkillRefusal> {
+  const { after, paths, isAccepted } = changed;
   if (after === undefined || action === 'remove_file') return ok([]);
-  const folder = basename(target.folder);
-  const judged = await judgeSkill({ name: request.name, folder, action, paths, before: target.before, after });
+  const judged = judgeSkill({ name, folder: basename(folder), action, paths, before, after });
   if (!judged.ok) return judged;
-  const isAccepted = proposal.status === 'pending' && proposal.reason === 'guard-asks';
-  const source = request.actor === 'owner' ? 'owner' : 'agent';
+  const source = actor === 'owner' ? 'owner' : 'agent';
   const passed = await askGuard(guard, { tree: after, source, isAccepted });
   return passed.ok ? ok([...judged.warnings, ...passed.warnings]) : passed;
+}
+
+const SHOWN = 8;
+
+/** `warnings`: one line for each finding that was let through, worst first. */
+export async function askGuard(
+  guard: SkillGuard,
+  {
+    tree,
+    source,
+    isAccepted,
+    more = [],
+  }: {
+    readonly tree: SkillTree;
+    readonly source: SkillSource;
+    /** The owner has seen the findings and said yes. */
+    readonly isAccepted: boolean;
+    /** Found by others than the scan. */
+    readonly more?: readonly Finding[];
+  },
+): Promise<{ readonly ok: true; readonly warnings: readonly string[] } | Refusal<'guard-refused' | 'guard-asks'>> {
+  const scanned = await guard.scan([...tree.values()]);
+  const report = more.length > 0 ? scanReport([...scanned.findings, ...more]) : scanned;
+  const decision = guard.decide(report, source);
+  if (decision === 'allow' || (decision === 'ask' && isAccepted))
+    return { ok: true, warnings: linesOf(report.findings.filter(({ severity }) => severity !== 'low')) };
+  const word = report.verdict === 'dangerous' ? 'dangerous' : 'doubtful';
+  const isRefused = decision === 'refuse';
+  return refuse(
+    isRefused ? 'guard-refused' : 'guard-asks',
+    `The guard finds this ${word}${isRefused ? '' : '; the owner must look at it first'}. It ${capabilityLines(report.findings).join('; ')}. Seen at ${linesOf(report.findings).join('; ')}`,
+  );
+}
+
+function linesOf(findings: readonly Finding[]): readonly string[] {
+  const lines = findings.slice(0, SHOWN).map(({ rule, severity, path, line, excerpt }) => {
+    const place = line > 0 ? `${path}:${line}` : path;
+    return `${place} ${rule} (${severity})${excerpt === '' ? '' : `: ${excerpt}`}`;
+  });
+  const more = findings.length - lines.length;
+  return more > 0 ? [...lines, `${plural(more, 'more finding')}`] : lines;
 }

@@ -1,16 +1,8 @@
-// Owns what the agent takes from front matter: SkillHeader and what a skill needs before it can run. Reads every spelling in use:
-// top-level fields, `metadata`, `metadata.hermes`, lists as text. Knows no YAML and no disk. Invariant: total on any JSON data.
+// Owns what the agent takes from front matter: SkillHeader, what a skill needs before it can run, and when it is offered (core notes 2.7).
 import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
 import { oneLine, sliceText } from '#base/text.ts';
-import type { SkillHeader } from '../skill.ts';
-
-export interface SkillPlace {
-  /** Name of the skill's folder: its name when the front matter gives none. */
-  readonly folder: string;
-  readonly category: string;
-  /** Text below the front matter: its first sentence is the description when the front matter gives none. */
-  readonly body: string;
-}
+import type { Shown } from '#core/agent/room.ts';
+import type { SkillHeader, SkillRecord } from '../skill.ts';
 
 export interface RequiredVariable {
   readonly name: string;
@@ -19,16 +11,18 @@ export interface RequiredVariable {
   readonly requiredFor?: string;
 }
 
-/** What must be there before a skill can run; all empty for most. */
-export interface SkillNeeds {
-  readonly variables: readonly RequiredVariable[];
-  readonly credentialFiles: readonly string[];
-  readonly commands: readonly string[];
-}
-
 const PLATFORMS: Readonly<Record<string, string>> = { darwin: 'macos', osx: 'macos', mac: 'macos', win32: 'windows' };
 
-export function readHeader(frontmatter: JsonObject, place: SkillPlace): SkillHeader {
+export function readHeader(
+  frontmatter: JsonObject,
+  place: {
+    /** Name of the skill's folder: its name when the front matter gives none. */
+    readonly folder: string;
+    readonly category: string;
+    /** Text below the front matter: its first sentence is the description when the front matter gives none. */
+    readonly body: string;
+  },
+): SkillHeader {
   const field = lookIn(frontmatter);
   return {
     name: oneLine(asText(frontmatter.name)) || place.folder,
@@ -46,7 +40,11 @@ export function readHeader(frontmatter: JsonObject, place: SkillPlace): SkillHea
   };
 }
 
-export function readNeeds(frontmatter: JsonObject): SkillNeeds {
+export function readNeeds(frontmatter: JsonObject): {
+  readonly variables: readonly RequiredVariable[];
+  readonly credentialFiles: readonly string[];
+  readonly commands: readonly string[];
+} {
   const field = lookIn(frontmatter);
   const legacy = asObject(frontmatter.prerequisites);
   const variables = [...items(field('required_environment_variables')), ...items(legacy.env_vars)].flatMap(asVariable);
@@ -138,4 +136,20 @@ function firstSentence(body: string): string {
     .split('\n')
     .find((text) => /\S/.test(text) && !/^\s*(?:#|<!--|---|```|\||!\[)/.test(text));
   return sliceText(oneLine(line ?? ''), 200);
+}
+
+/** False when it cannot work here, or when what it stands in for is there. */
+export function isOffered(header: SkillHeader, { platform, tools, toolsets }: Shown): boolean {
+  if (header.platforms.length > 0 && !header.platforms.includes(platformName(platform))) return false;
+  if (!header.requiresTools.every((name) => tools.has(name))) return false;
+  if (!header.requiresToolsets.every((name) => toolsets.has(name))) return false;
+  return ![
+    ...header.fallbackForTools.map((name) => tools.has(name)),
+    ...header.fallbackForToolsets.map((name) => toolsets.has(name)),
+  ].some(Boolean);
+}
+
+/** Drafts wait for the owner's yes and retired skills have had their time: neither is offered. */
+export function isStanding(record: SkillRecord | undefined): boolean {
+  return record?.status !== 'draft' && record?.status !== 'retired';
 }

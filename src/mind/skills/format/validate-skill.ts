@@ -1,13 +1,10 @@
-// Owns validity as agentskills.io defines it: what any other tool may demand of a skill folder. Knows nothing of our own extras.
-// Invariant: reads one file, never throws for what the folder holds; no finding means valid, each names the field and the mend.
+// Owns validity as agentskills.io defines it: what any other tool may demand of a skill folder.
 import { readFileSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { errorText } from '#base/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
-import { parseSkill } from './parse-skill.ts';
-import { readYaml } from './read-yaml.ts';
-import { SKILL_FILE, skillLimits } from './skill-limits.ts';
-import { splitHeader } from './split-header.ts';
+import { parseSkill, readYaml } from './parse-skill.ts';
+import { SKILL_FILE, skillLimits, splitHeader } from './skill-text.ts';
 
 export interface SkillFinding {
   /** Stable name of the rule, e.g. `name-characters`. */
@@ -52,20 +49,16 @@ function readSkillFile(folder: string): string | SkillFinding {
   try {
     if (!statSync(folder).isDirectory())
       return { rule: 'no-folder', message: `${folder} is no folder.`, fix: 'Give the folder that holds SKILL.md.' };
-    const bytes = readFileSync(skillFile(folder));
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    const path = join(folder, SKILL_FILE);
+    // The lower-case spelling is accepted where the right one is absent.
+    const file = statSync(path, { throwIfNoEntry: false }) ? path : join(folder, SKILL_FILE.toLowerCase());
+    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
   } catch (error) {
     if (error instanceof TypeError)
       return { rule: 'not-utf-8', message: 'SKILL.md is not UTF-8 text.', fix: 'Save it as UTF-8.' };
     const message = `There is no readable ${SKILL_FILE}: ${errorText(error)}`;
     return { rule: 'no-skill-file', message, fix: `Put a file ${SKILL_FILE} into the folder.` };
   }
-}
-
-/** The lower-case spelling is accepted where the right one is absent. */
-function skillFile(folder: string): string {
-  const path = join(folder, SKILL_FILE);
-  return statSync(path, { throwIfNoEntry: false }) ? path : join(folder, SKILL_FILE.toLowerCase());
 }
 
 /** What our own reader mends, other readers may refuse. */
@@ -83,14 +76,10 @@ function checkYaml(text: string): readonly SkillFinding[] {
 }
 
 function checkKeys(frontmatter: JsonObject): readonly SkillFinding[] {
+  const fix = `Move it below metadata, or remove it. Fields: ${KNOWN.join(', ')}.`;
   return Object.keys(frontmatter)
     .filter((key) => !KNOWN.includes(key))
-    .map((key) => ({
-      rule: 'unknown-field',
-      field: key,
-      message: `${key} is no field of agentskills.io.`,
-      fix: `Move it below metadata, or remove it. Fields: ${KNOWN.join(', ')}.`,
-    }));
+    .map((key) => ({ rule: 'unknown-field', field: key, message: `${key} is no field of agentskills.io.`, fix }));
 }
 
 function checkName(value: JsonValue | undefined, folder: string): readonly SkillFinding[] {
@@ -100,92 +89,68 @@ function checkName(value: JsonValue | undefined, folder: string): readonly Skill
   if (written === undefined || written.trim() === '')
     return [{ rule: 'name-empty', field, message: 'name must be text.', fix: 'Write name: my-skill.' }];
   const name = written.trim().normalize('NFKC');
-  return NAME_RULES.filter(({ breaks }) => breaks(name, folder.normalize('NFKC'))).map(({ rule, message, fix }) => ({
+  return NAME_RULES.filter(([, breaks]) => breaks(name, folder.normalize('NFKC'))).map(([rule, , wrong, fix]) => ({
     rule,
     field,
-    message: `${JSON.stringify(name)} ${message}`,
+    message: `${JSON.stringify(name)} ${wrong}`,
     fix,
   }));
 }
 
-interface NameRule {
-  readonly rule: string;
-  readonly breaks: (name: string, folder: string) => boolean;
-  readonly message: string;
-  readonly fix: string;
-}
+type NameRule = readonly [rule: string, breaks: (name: string, folder: string) => boolean, wrong: string, fix: string];
 
 const NAME_RULES: readonly NameRule[] = [
-  {
-    rule: 'name-too-long',
-    breaks: (name) => [...name].length > skillLimits.name,
-    message: `is over ${skillLimits.name} characters.`,
-    fix: 'Shorten it.',
-  },
-  {
-    rule: 'name-case',
-    breaks: (name) => name !== name.toLowerCase(),
-    message: 'has upper-case letters.',
-    fix: 'Write it in lower case.',
-  },
-  {
-    rule: 'name-hyphens',
-    breaks: (name) => name.startsWith('-') || name.endsWith('-') || name.includes('--'),
-    message: 'begins or ends with a hyphen or has two in a row.',
-    fix: 'Put single hyphens between words only.',
-  },
-  {
-    rule: 'name-characters',
-    breaks: (name) => !/^[\p{L}\p{N}-]*$/u.test(name),
-    message: 'has characters other than letters, digits and hyphens.',
-    fix: 'Replace them by hyphens.',
-  },
-  {
-    rule: 'name-folder',
-    breaks: (name, folder) => name !== folder,
-    message: 'is not the name of its folder.',
-    fix: 'Rename the folder or the skill.',
-  },
+  [
+    'name-too-long',
+    (name) => [...name].length > skillLimits.name,
+    `is over ${skillLimits.name} characters.`,
+    'Shorten it.',
+  ],
+  ['name-case', (name) => name !== name.toLowerCase(), 'has upper-case letters.', 'Write it in lower case.'],
+  [
+    'name-hyphens',
+    (name) => /^-|-$|--/.test(name),
+    'begins or ends with a hyphen or has two in a row.',
+    'Put single hyphens between words only.',
+  ],
+  [
+    'name-characters',
+    (name) => !/^[\p{L}\p{N}-]*$/u.test(name),
+    'has characters other than letters, digits and hyphens.',
+    'Replace them by hyphens.',
+  ],
+  [
+    'name-folder',
+    (name, folder) => name !== folder,
+    'is not the name of its folder.',
+    'Rename the folder or the skill.',
+  ],
 ];
 
 function checkDescription(value: JsonValue | undefined): readonly SkillFinding[] {
   const field = 'description';
   if (value === undefined) return [missing(field)];
   const text = scalarText(value);
+  const message = 'description must be text that is not empty.';
   if (text === undefined || text.trim() === '')
-    return [
-      {
-        rule: 'description-empty',
-        field,
-        message: 'description must be text that is not empty.',
-        fix: 'Say what the skill does and when to use it.',
-      },
-    ];
+    return [{ rule: 'description-empty', field, message, fix: 'Say what the skill does and when to use it.' }];
   return tooLong(field, text, skillLimits.description);
 }
 
 function checkOptional(frontmatter: JsonObject): readonly SkillFinding[] {
-  const { compatibility, metadata, 'allowed-tools': allowed, license } = frontmatter;
+  const { compatibility = '', metadata = null, 'allowed-tools': allowed = '', license = '' } = frontmatter;
+  const text = scalarText(compatibility);
+  const isText = (value: JsonValue) => scalarText(value) !== undefined;
   return [
-    ...(license === undefined || scalarText(license) !== undefined ? [] : [wrongKind('license', 'text')]),
-    ...checkCompatibility(compatibility),
-    ...(metadata === undefined || metadata === null || isJsonObject(metadata)
+    ...(isText(license) ? [] : [wrongKind('license', 'text')]),
+    ...(text === undefined
+      ? [wrongKind('compatibility', 'text')]
+      : tooLong('compatibility', text, skillLimits.compatibility)),
+    ...(metadata === null || isJsonObject(metadata) ? [] : [wrongKind('metadata', 'a map of names to text')]),
+    ...((Array.isArray(allowed) ? allowed.every(isText) : isText(allowed))
       ? []
-      : [wrongKind('metadata', 'a map of names to text')]),
-    ...(allowed === undefined || isToolList(allowed) ? [] : [wrongKind('allowed-tools', 'text or a list of text')]),
+      : [wrongKind('allowed-tools', 'text or a list of text')]),
   ];
-}
-
-function checkCompatibility(value: JsonValue | undefined): readonly SkillFinding[] {
-  if (value === undefined) return [];
-  const text = scalarText(value);
-  return text === undefined
-    ? [wrongKind('compatibility', 'text')]
-    : tooLong('compatibility', text, skillLimits.compatibility);
-}
-
-function isToolList(value: JsonValue): boolean {
-  return Array.isArray(value) ? value.every((item) => scalarText(item) !== undefined) : scalarText(value) !== undefined;
 }
 
 /** Text of any scalar: `name: 123` is a name to every reader that keeps YAML's text. An empty field is empty text. */
@@ -195,12 +160,8 @@ function scalarText(value: JsonValue): string | undefined {
 }
 
 function missing(field: string): SkillFinding {
-  return {
-    rule: `${field}-missing`,
-    field,
-    message: `${field} is missing.`,
-    fix: `Add ${field}: to the front matter.`,
-  };
+  const fix = `Add ${field}: to the front matter.`;
+  return { rule: `${field}-missing`, field, message: `${field} is missing.`, fix };
 }
 
 function wrongKind(field: string, kind: string): SkillFinding {

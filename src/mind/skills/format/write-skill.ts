@@ -1,9 +1,7 @@
 // Owns the one form in which we write SKILL.md: fields in a fixed order, text quoted where YAML or a careless reader could misread it.
-// Knows no disk. Invariant: what it writes is valid by agentskills.io (given a folder of the same name), reads back equal with
-// parseSkill and with any YAML reader, and equal fields give equal bytes.
-import { ok, type Result, refuse } from '#base/result.ts';
+import { ok, type Refusal, type Result, refuse } from '#base/result.ts';
 import { normalizeText, oneLine } from '#base/text.ts';
-import { SKILL_NAME, skillLimits } from './skill-limits.ts';
+import { skillLimits } from './skill-text.ts';
 
 export interface SkillFields {
   readonly name: string;
@@ -20,17 +18,15 @@ export interface SkillFields {
   readonly hermes?: Readonly<Record<string, readonly string[]>>;
 }
 
-export interface WriteSkillOptions {
-  /** Longest description in characters; default 1,024. */
-  readonly longestDescription?: number;
-}
-
 export type WriteSkillReason = 'invalid-name' | 'description-too-long' | 'invalid-skill' | 'too-large';
 
-/** The whole text of SKILL.md. */
-export function writeSkill(fields: SkillFields, options: WriteSkillOptions = {}): Result<string, WriteSkillReason> {
+/** The whole text of SKILL.md. `longest`: of the description, in characters. */
+export function writeSkill(
+  fields: SkillFields,
+  longest: number = skillLimits.description,
+): Result<string, WriteSkillReason> {
   const description = oneLine(fields.description);
-  const refused = refuseFields(fields, description, options.longestDescription ?? skillLimits.description);
+  const refused = refuseFields(fields, description, longest);
   if (refused) return refused;
   const lines = [
     `name: ${fields.name}`,
@@ -46,37 +42,28 @@ export function writeSkill(fields: SkillFields, options: WriteSkillOptions = {})
   return ok(text);
 }
 
-function refuseFields(fields: SkillFields, description: string, longest: number) {
-  const { name } = fields;
-  if (!isWritableName(name))
+function refuseFields(
+  { name, body, compatibility = '' }: SkillFields,
+  description: string,
+  longest: number,
+): Refusal<WriteSkillReason> | undefined {
+  // Our names and those of agentskills.io at once: no dots, no underscores, no edge or double hyphens.
+  if (!/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name) || name.length > skillLimits.name)
     return refuse(
-      'invalid-name' as const,
+      'invalid-name',
       `"${name}" is no skill name: 1 to ${skillLimits.name} lower-case letters, digits and single hyphens, e.g. "csv-import".`,
     );
-  if (description === '') return refuse('invalid-skill' as const, 'The description is empty.');
-  if (characters(description) > longest)
-    return refuse(
-      'description-too-long' as const,
-      `The description has ${characters(description)} characters; at most ${longest} are shown.`,
-    );
-  if (characters(fields.compatibility ?? '') > skillLimits.compatibility)
-    return refuse('invalid-skill' as const, `compatibility is over ${skillLimits.compatibility} characters.`);
-  if (fields.body.trim() === '')
-    return refuse('invalid-skill' as const, 'The skill has no text below its front matter.');
-  return undefined;
+  if (description === '') return refuse('invalid-skill', 'The description is empty.');
+  const size = [...description].length;
+  if (size > longest)
+    return refuse('description-too-long', `The description has ${size} characters; at most ${longest} are shown.`);
+  if ([...compatibility].length > skillLimits.compatibility)
+    return refuse('invalid-skill', `compatibility is over ${skillLimits.compatibility} characters.`);
+  return body.trim() === '' ? refuse('invalid-skill', 'The skill has no text below its front matter.') : undefined;
 }
 
-/** Our names and those of agentskills.io at once: no dots, no underscores, no edge or double hyphens. */
-function isWritableName(name: string): boolean {
-  return SKILL_NAME.test(name) && /^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name) && name.length <= skillLimits.name;
-}
-
-function characters(text: string): number {
-  return [...text].length;
-}
-
-function optional(key: string, value: string | undefined): readonly string[] {
-  const text = value?.replace(/\s+/g, ' ').trim() ?? '';
+function optional(key: string, value = ''): readonly string[] {
+  const text = oneLine(value);
   return text === '' ? [] : [`${key}: ${scalar(text)}`];
 }
 

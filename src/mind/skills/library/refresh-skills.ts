@@ -1,18 +1,20 @@
-// Owns bringing the skills cache up to what the folders hold now. Reads only files whose stamp changed; loads the parser when one did.
-// Invariants: one transaction, so that a reader sees the old state or the new one; a skill that cannot be read is a problem with a
-// reason and never an error; of two skills with one name the local one wins, then the first by path (seed 001 ch 10).
+// Owns bringing the skills cache up to what the folders hold now. Invariant: one transaction, so that a reader sees the old state or the new one.
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Clock } from '#base/clock.ts';
 import type { Database } from '#base/database/connection.ts';
 import { errorCode, errorText } from '#base/errors.ts';
 import type { SkillHeader } from '../skill.ts';
-import type { SkillProblem, SkillRow } from './cache-tables.ts';
-import { readText } from './folder-files.ts';
-import { changedSince, forgetWords } from './judge/judge-skills.ts';
-import type { SkillJudge } from './judge/skill-judge.ts';
-import { type Found, type FoundBranch, type FoundSkill, walkSkills } from './walk-skills.ts';
-import { workSlices } from './work-slices.ts';
+import { type Found, type FoundBranch, type FoundSkill, readText, walkSkills } from './folder-files.ts';
+import { changedSince } from './judge-skills.ts';
+import {
+  chooseWinners,
+  noteProblem,
+  type SkillJudge,
+  type SkillProblem,
+  type SkillRow,
+  workSlices,
+} from './skills-cache.ts';
 
 export interface RefreshRequest {
   readonly cache: Database;
@@ -33,20 +35,15 @@ export interface SkillRefresh {
 /** Longer than the tick of any file system's clock that is in use, and short enough to matter rarely. */
 const TICK_MS = 100;
 
-interface Located extends FoundSkill {
-  readonly root: number;
-}
+type Located = FoundSkill & { readonly root: number };
+type Parsed = Located & { readonly header: SkillHeader };
 
 interface Survey {
   /** By folder: an external folder may lie inside another root. */
   readonly skills: Map<string, Located>;
-  readonly branches: { readonly path: string; readonly stamp: string }[];
+  readonly branches: FoundBranch[];
   readonly categories: Map<string, string>;
   readonly problems: SkillProblem[];
-}
-
-interface Parsed extends Located {
-  readonly header: SkillHeader;
 }
 
 type KnownRow = Pick<SkillRow, 'folder' | 'file' | 'stamp' | 'root' | 'category'>;
@@ -67,8 +64,7 @@ export async function refreshSkills(request: RefreshRequest, signal?: AbortSigna
   ];
   const { judge } = request;
   const changed = judge ? await changedSince({ cache, clock, judge }, pause) : [];
-  const changes = { parsed, gone, changed };
-  const problems = await cache.lightTransaction(() => store(request, survey, changes), signal);
+  const problems = await cache.lightTransaction(() => store(request, survey, parsed, { gone, changed }), signal);
   return { changed: parsed.length, removed: gone.length, problems };
 }
 
@@ -81,21 +77,16 @@ function isSame(row: KnownRow | undefined, found: Located): boolean {
 async function surveyRoots({ roots, clock }: RefreshRequest, pause: () => Promise<void>): Promise<Survey> {
   const survey: Survey = { skills: new Map(), branches: [], categories: new Map(), problems: [] };
   for (const [root, path] of roots.entries()) {
-    if (root > 0 && !existsSync(path)) survey.problems.push(noFolder(path));
+    if (root > 0 && !existsSync(path)) {
+      const detail = `${path}: there is no such folder, and skills.external_dirs names it.`;
+      survey.problems.push({ path, reason: 'no-such-folder', detail });
+    }
     for (const found of walkSkills(path)) {
       note(survey, found.type === 'branch' ? withDoubt(found, clock.now()) : found, root);
       await pause();
     }
   }
   return survey;
-}
-
-function noFolder(path: string): SkillProblem {
-  return {
-    path,
-    reason: 'no-such-folder',
-    detail: `${path}: there is no such folder, and skills.external_dirs names it.`,
-  };
 }
 
 /** A folder that changed just now may change again within one tick of the file system's clock: its stamp must not count as known. */
@@ -109,13 +100,13 @@ function note(survey: Survey, found: Found, root: number): void {
       if (!survey.skills.has(found.folder)) survey.skills.set(found.folder, { ...found, root });
       break;
     case 'branch':
-      survey.branches.push({ path: found.path, stamp: found.stamp });
+      survey.branches.push(found);
       break;
     case 'category':
       if (!survey.categories.has(found.name)) survey.categories.set(found.name, found.file);
       break;
     case 'problem':
-      survey.problems.push({ path: found.path, reason: found.reason, detail: found.detail });
+      survey.problems.push(found);
       break;
   }
 }
@@ -158,25 +149,23 @@ function readSkillText(path: string): string | SkillProblem {
   }
 }
 
-interface Changes {
-  readonly parsed: readonly Parsed[];
-  readonly gone: readonly KnownRow[];
-  /** Folders whose files are not those that were judged. */
-  readonly changed: readonly string[];
-}
-
-function store(request: RefreshRequest, survey: Survey, { parsed, gone, changed }: Changes): readonly SkillProblem[] {
-  const { cache } = request;
-  forgetWords(cache, changed);
+/** `changed`: folders whose files are not those that were judged. */
+function store(
+  { cache, judge }: RefreshRequest,
+  survey: Survey,
+  parsed: readonly Parsed[],
+  { gone, changed }: { readonly gone: readonly KnownRow[]; readonly changed: readonly string[] },
+): readonly SkillProblem[] {
+  // They wait for their judgement again.
+  for (const folder of changed) cache.run('UPDATE skills SET word = NULL WHERE folder = ?', folder);
   for (const { folder } of gone) removeSkill(cache, folder);
   for (const skill of parsed) storeSkill(cache, skill);
   cache.exec('DELETE FROM branches; DELETE FROM categories; DELETE FROM problems');
   for (const { path, stamp } of survey.branches) cache.run('INSERT OR REPLACE INTO branches VALUES(?, ?)', path, stamp);
   for (const [name, file] of survey.categories)
     cache.run('INSERT INTO categories VALUES(?, ?)', name, describeCategory(file));
-  const problems = [...survey.problems, ...chooseWinners(request)];
-  for (const { path, reason, detail } of problems)
-    cache.run('INSERT INTO problems VALUES(?, ?, ?)', path, reason, detail);
+  const problems = [...survey.problems, ...chooseWinners(cache, judge !== undefined)];
+  for (const problem of problems) noteProblem(cache, problem);
   if (parsed.length + gone.length + changed.length > 0) cache.exec('DELETE FROM indexes');
   return problems;
 }
@@ -205,27 +194,4 @@ function describeCategory(file: string): string {
   const described = /^description:[ \t]*(.+)$/m.exec(text.slice(0, 4_000))?.[1];
   const prose = text.split('\n').find((line) => /^[^\s#<`|>-]/.test(line));
   return (described ?? prose ?? '').trim().replace(/^(["'])(.*)\1$/, '$2');
-}
-
-/** Marks the winner of every name among what may be shown; gives a problem for every loser. Inside a transaction. */
-export function chooseWinners({ cache, judge }: Pick<RefreshRequest, 'cache' | 'judge'>): readonly SkillProblem[] {
-  const rows = cache.all<Pick<SkillRow, 'id' | 'name' | 'folder' | 'wins' | 'root' | 'word'>>(
-    'SELECT id, name, folder, wins, root, word FROM skills ORDER BY root, folder',
-  );
-  const winners = new Map<string, string>();
-  return rows.flatMap((row) => {
-    const { id, name, folder, wins } = row;
-    const hidden = judge !== undefined && isHidden(row);
-    const winner = winners.get(name);
-    const winsNow = winner === undefined && !hidden ? 1 : 0;
-    if (winsNow === 1) winners.set(name, folder);
-    if (winsNow !== wins) cache.run('UPDATE skills SET wins = ? WHERE id = ?', winsNow, id);
-    if (winner === undefined || hidden) return [];
-    const detail = `Two skills have the name ${JSON.stringify(name)}: ${winner} is used, ${folder} is not.`;
-    return [{ path: folder, reason: 'name-taken', detail }];
-  });
-}
-
-function isHidden({ root, word }: Pick<SkillRow, 'root' | 'word'>): boolean {
-  return root > 0 && (word === null || word === 'refuse');
 }

@@ -1,26 +1,20 @@
 // Owns the skills that can be read: found below the local folder and the external ones, kept in a cache, read fresh when asked for.
-// Knows no tool and no prompt. Guarantee: headers are those of the last refresh; `ready` refreshes first when a skill came, went or was
-// moved (the folders that hold skills are checked); a SKILL.md edited in place shows its new header after the next `refresh`, while
-// `text`, `body` and `hash` are always those of the file as it stands; an external skill is shown only as it was judged.
 import { statSync } from 'node:fs';
 import { type Clock, systemClock } from '#base/clock.ts';
 import type { Database } from '#base/database/connection.ts';
 import { errorCode, errorText } from '#base/errors.ts';
 import { sha256 } from '#base/ids.ts';
-import { parseJsonObject } from '#base/json.ts';
 import { refuse } from '#base/result.ts';
-import { splitHeader } from '../format/split-header.ts';
+import type { Shown } from '#core/agent/room.ts';
+import { isOffered, isStanding } from '../format/read-header.ts';
+import { splitHeader } from '../format/skill-text.ts';
 import type { Skill, SkillHeader, SkillReader, SkillRecord, SkillSource } from '../skill.ts';
-import { openSkillsCache, type SkillProblem, type SkillRow } from './cache-tables.ts';
-import { type LinkedFiles, listLinkedFiles, readFolderFile, readText } from './folder-files.ts';
-import { contentStamp, judgedProblems, refusedSkills } from './judge/judge-skills.ts';
-import { createJudging } from './judge/judging.ts';
-import type { SkillJudge } from './judge/skill-judge.ts';
-import { isOffered, isStanding, type SkillConditions } from './offered.ts';
+import { branchStamp, type LinkedFiles, listLinkedFiles, readFolderFile, readText } from './folder-files.ts';
+import { contentStamp, createJudging, judgedProblems, refusedSkills } from './judge-skills.ts';
 import { refreshSkills, type SkillRefresh } from './refresh-skills.ts';
-import { branchStamp } from './walk-skills.ts';
+import { headerOf, openSkillsCache, type SkillJudge, type SkillProblem, type SkillRow } from './skills-cache.ts';
 
-export interface SkillLibraryOptions {
+interface SkillLibraryOptions {
   /** The local skills folder; it may not exist yet. */
   readonly root: string;
   /** Further folders, read only. */
@@ -43,7 +37,7 @@ export interface SkillLibrary extends SkillReader {
   /** Looks at every folder and reads what changed, then has external skills judged, for a bounded time; the rest follows by itself. */
   refresh(signal?: AbortSignal): Promise<SkillRefresh>;
   /** Headers that fit these surroundings, drafts and retired ones left out; by name. */
-  offered(conditions: SkillConditions): readonly SkillHeader[];
+  offered(conditions: Shown): readonly SkillHeader[];
   /** What could not be read, and what is not shown: refused ones, and those that no judge has seen yet. */
   problems(): readonly SkillProblem[];
   /** What the judge found in a skill that is shown all the same. */
@@ -64,7 +58,7 @@ export function createSkillLibrary(options: SkillLibraryOptions): SkillLibrary {
   const headers = createHeaders(cache);
   const { judge } = options;
   const { find, doubt } = createFinder(cache, judge);
-  const looking = createLooking({ ...options, cache, clock }, { headers, doubt });
+  const looking = createLooking(options, { cache, clock }, headers, doubt);
   return {
     cache,
     refresh: looking.refresh,
@@ -75,7 +69,12 @@ export function createSkillLibrary(options: SkillLibraryOptions): SkillLibrary {
       return row && toSkill(row, records);
     },
     record: (name) => records(name, find(name)?.folder),
-    file: (name, path) => readFileOf(find(name), name, path),
+    file: (name, path) => {
+      const row = find(name);
+      return row
+        ? readFolderFile(row.folder, path)
+        : refuse('no-such-skill', `There is no skill ${JSON.stringify(name)}.`);
+    },
     offered: (conditions) =>
       headers.all().filter((header) => isOffered(header, conditions) && isStanding(records(header.name))),
     problems: () => [
@@ -86,7 +85,10 @@ export function createSkillLibrary(options: SkillLibraryOptions): SkillLibrary {
       const row = find(name);
       return row?.word === 'ask' ? row.finding : undefined;
     },
-    categories: () => readCategories(cache),
+    categories: () => {
+      const rows = cache.all<{ name: string; description: string }>('SELECT name, description FROM categories');
+      return new Map(rows.map(({ name, description }) => [name, description]));
+    },
     linkedFiles: (name) => {
       const row = find(name);
       return row && listLinkedFiles(row.folder);
@@ -98,16 +100,12 @@ export function createSkillLibrary(options: SkillLibraryOptions): SkillLibrary {
   };
 }
 
-/** Set when an external skill was met whose files are not those that were judged. */
-interface Doubt {
-  changed: boolean;
-}
-
+/** `doubt.changed`: an external skill was met whose files are not those that were judged. */
 function createFinder(cache: Database, judge: SkillJudge | undefined) {
-  const doubt: Doubt = { changed: false };
+  const doubt = { changed: false };
   const find = (name: string): SkillRow | undefined => {
     const row = findRow(cache, name);
-    if (row === undefined || !isThere(row)) return undefined;
+    if (row === undefined || !statSync(row.file, { throwIfNoEntry: false })?.isFile()) return undefined;
     const isJudged = judge === undefined || row.root === 0 || contentStamp(row.folder, judge) === row.content;
     if (!isJudged) doubt.changed = true;
     return isJudged ? row : undefined;
@@ -116,21 +114,22 @@ function createFinder(cache: Database, judge: SkillJudge | undefined) {
 }
 
 function createLooking(
-  options: SkillLibraryOptions & { readonly cache: Database; readonly clock: Clock },
-  { headers, doubt }: { readonly headers: { readonly forget: () => void }; readonly doubt: Doubt },
+  { root, external = [], judge, warn: tell = () => undefined }: SkillLibraryOptions,
+  ground: { readonly cache: Database; readonly clock: Clock },
+  headers: { readonly forget: () => void },
+  doubt: { changed: boolean },
 ) {
-  const { cache, clock, judge } = options;
-  const roots = [options.root, ...(options.external ?? [])];
-  const request = { cache, clock, roots, ...(judge ? { judge } : {}) };
-  const warn = warnOnce(options.warn ?? (() => undefined));
+  const { cache } = ground;
+  const roots = [root, ...external];
+  const warn = warnOnce(tell);
   const look = shared(async (signal?: AbortSignal) => {
-    const done = await refreshSkills(request, signal);
+    const done = await refreshSkills({ ...ground, roots, ...(judge ? { judge } : {}) }, signal);
     headers.forget();
     warn(done.problems);
     return done;
   });
-  const judging =
-    judge && createJudging({ cache, clock, judge, settled: headers.forget, failed: tellUnjudged(options) });
+  const failed = (error: unknown) => tell(`External skills could not all be scanned: ${errorText(error)}`);
+  const judging = judge && createJudging({ ...ground, judge }, headers.forget, failed);
   const refresh = async (signal?: AbortSignal) => {
     const done = await look(signal);
     await judging?.work(signal);
@@ -145,21 +144,15 @@ function createLooking(
   return {
     refresh,
     ready: async (signal?: AbortSignal) => {
-      await ready(signal).catch((error: unknown) => tellUnrefreshed(error, options));
+      // A session goes on with the skills of the last refresh when the disk is full or busy; an abort and a bug go on their way.
+      await ready(signal).catch((error: unknown) => {
+        if (errorCode(error) === undefined) throw error;
+        tell(`Skills are those of the last time: ${errorText(error)}`);
+      });
       warn(cache.all<SkillProblem>("SELECT path, reason, detail FROM problems WHERE reason = 'no-such-folder'"));
     },
     stop: () => judging?.stop(),
   };
-}
-
-function tellUnjudged({ warn }: SkillLibraryOptions): (error: unknown) => void {
-  return (error) => warn?.(`External skills could not all be scanned: ${errorText(error)}`);
-}
-
-/** A session goes on with the skills of the last refresh when the disk is full or busy; an abort and a bug go on their way. */
-function tellUnrefreshed(error: unknown, { warn }: SkillLibraryOptions): void {
-  if (errorCode(error) === undefined) throw error;
-  warn?.(`Skills are those of the last time: ${errorText(error)}`);
 }
 
 const COLUMNS = 'id, folder, file, root, category, stamp, name, header, wins, word, finding, content';
@@ -183,10 +176,6 @@ function findRow(cache: Database, name: string): SkillRow | undefined {
   return near.find((row) => category === '' || row.category === category);
 }
 
-function isThere({ file }: SkillRow): boolean {
-  return statSync(file, { throwIfNoEntry: false })?.isFile() ?? false;
-}
-
 /** Are the folders that hold skills those of the last refresh? An empty cache is not. */
 function isFresh(cache: Database, roots: readonly string[]): boolean {
   const branches = cache.all<{ path: string; stamp: string }>('SELECT path, stamp FROM branches');
@@ -196,13 +185,14 @@ function isFresh(cache: Database, roots: readonly string[]): boolean {
 
 function toSkill(row: SkillRow, records: (name: string, folder?: string) => SkillRecord | undefined): Skill {
   const header = headerOf(row);
+  const record = row.root > 0 ? undefined : records(header.name, row.folder);
   const read = once(() => textOf(row.file));
   const hash = once(() => sha256(read()));
   const body = once(() => bodyOf(read()));
   return {
     ...header,
     folder: row.folder,
-    source: row.root > 0 ? 'external' : sourceOf(records(header.name, row.folder)),
+    source: row.root > 0 ? 'external' : record ? SOURCES[record.createdBy] : 'owner',
     writable: row.root === 0,
     get text() {
       return read();
@@ -216,26 +206,12 @@ function toSkill(row: SkillRow, records: (name: string, folder?: string) => Skil
   };
 }
 
-function headerOf(row: Pick<SkillRow, 'header' | 'folder'>): SkillHeader {
-  const header = parseJsonObject(row.header);
-  // Only this room writes the column, from a SkillHeader.
-  return header.ok ? (header.value as unknown as SkillHeader) : unreadableHeader(row);
-}
-
-function unreadableHeader({ folder }: Pick<SkillRow, 'folder'>): never {
-  throw new Error(`the cached header of ${folder} is no JSON`);
-}
-
 const SOURCES: Readonly<Record<SkillRecord['createdBy'], SkillSource>> = {
   agent: 'agent',
   owner: 'owner',
   import: 'owner',
   install: 'community',
 };
-
-function sourceOf(record: SkillRecord | undefined): SkillSource {
-  return record ? SOURCES[record.createdBy] : 'owner';
-}
 
 /** Empty when the file went away since it was found. */
 function textOf(file: string): string {
@@ -251,15 +227,6 @@ function textOf(file: string): string {
 function bodyOf(text: string): string {
   const split = splitHeader(text);
   return split.ok ? split.value.body : text;
-}
-
-function readFileOf(row: SkillRow | undefined, name: string, path: string): ReturnType<SkillReader['file']> {
-  return row ? readFolderFile(row.folder, path) : refuse('no-such-skill', `There is no skill ${JSON.stringify(name)}.`);
-}
-
-function readCategories(cache: Database): ReadonlyMap<string, string> {
-  const rows = cache.all<{ name: string; description: string }>('SELECT name, description FROM categories');
-  return new Map(rows.map(({ name, description }) => [name, description]));
 }
 
 /** All headers in memory, until this or another process changes the cache. */

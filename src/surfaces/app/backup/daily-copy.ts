@@ -7,15 +7,33 @@ import type { Database } from '#base/database/connection.ts';
 import { damagedError, isSuspect, rememberDamage } from '#base/database/damage.ts';
 import { openDatabase } from '#base/database.ts';
 import { dailyCopies, type Home } from '../home/home.ts';
+import type { Place } from '../place.ts';
 
 const KEPT = 3;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-export interface CopyGround {
-  readonly home: Home;
-  readonly database: Database;
-  readonly clock: Clock;
+/** A larger file is not copied while somebody waits for the end of the program; up to here it takes moments. */
+const COPIED_AT_THE_END = 16 * 1024 ** 2;
+
+/** After the first turn: a large file that a crashed process had open is looked at; once a day a copy is taken. */
+export async function careForState({ background, notice, home, clock, rooms, options }: Place): Promise<void> {
+  const { database, unchecked } = await rooms.door('sessions');
+  if (database.readOnly) return;
+  const { signal } = background;
+  const found = unchecked && (await database.findDamageSlowly(signal));
+  if (found !== undefined) {
+    rememberDamage(database.path, found);
+    const next = 'the next start asks what to do, `talaria repair` says what can be done';
+    notice(`${database.path} is damaged (${found}); ${next}`);
+    return;
+  }
+  unchecked?.();
+  const isSmall = statSync(database.path).size <= COPIED_AT_THE_END;
+  if (options.oneShot && !isSmall) return;
+  await keepDailyCopy({ home, database, clock }, isSmall ? new AbortController().signal : signal);
 }
+
+type CopyGround = Pick<Place, 'home' | 'clock'> & { readonly database: Database };
 
 /** Gives the copy, or undefined when none is due. Throws TalariaError `database-corrupt`: the older copies stay. */
 export async function keepDailyCopy(

@@ -4,18 +4,17 @@ import { chmodSync, copyFileSync, existsSync, readdirSync, renameSync, rmSync, s
 import { basename, dirname, join } from 'node:path';
 import { syncFolder } from '#base/atomic-write.ts';
 import type { Clock } from '#base/clock.ts';
-import { forgetDamage, rememberDamage, rememberedDamage } from '#base/database/damage.ts';
-import { quarantine } from '#base/database/quarantine.ts';
+import { forgetDamage, quarantine, rememberDamage, rememberedDamage } from '#base/database/damage.ts';
 import { removeAll, type SalvagedTable, salvage } from '#base/database/salvage.ts';
 import { logDamage } from '#base/database/write-log.ts';
 import { goneAway, openDatabase } from '#base/database.ts';
 import { errorCode, errorText, TalariaError } from '#base/errors.ts';
 import { DERIVED_TABLES, type Mended, mendSalvaged } from '#mind/sessions/mend-salvaged.ts';
-import { sealKeyPath } from '#mind/sessions/origin-seal.ts';
+import { sealKeyPath } from '#mind/sessions/message-rows.ts';
 import { sessionSchema } from '#mind/sessions/session-schema.ts';
 import { createSqliteSessionStore } from '#mind/sessions/sqlite-session-store.ts';
 import { dailyCopies, type Home } from '../home/home.ts';
-import { STATE_ROOMS, stateTraces } from '../parts/mind/compose-mind.ts';
+import { stateTables, stateTraces } from '../rooms.ts';
 
 export interface StateCopy {
   readonly file: string;
@@ -93,10 +92,11 @@ export async function salvageState(home: Home, clock: Clock): Promise<Salvaged> 
   const from = damagedFile(home);
   if (from === undefined) throw nothingReadable(home, `${home.stateDatabase} is not there, and none was set aside`);
   const made = freshFile(home);
-  const rooms = [sessionSchema, ...STATE_ROOMS];
+  const others = await stateTables();
   try {
+    const rooms = [sessionSchema, ...others];
     const tables = salvage(from, made, { rooms, derived: DERIVED_TABLES, clock });
-    const store = createSqliteSessionStore({ path: made, clock, rooms: STATE_ROOMS });
+    const store = createSqliteSessionStore({ path: made, clock, rooms: others });
     const mended = await mendSalvaged(store).finally(() => store.close());
     // Without one conversation it would only stand in the way of a copy that has some.
     if (mended.sessions === 0 && goodCopies(home).some(({ sessions }) => sessions > 0))
@@ -134,7 +134,7 @@ const LIST = '`talaria repair` lists the copies that are whole.';
 export async function startEmpty(home: Home, clock: Clock): Promise<Repaired> {
   const made = freshFile(home);
   try {
-    await createSqliteSessionStore({ path: made, clock, rooms: STATE_ROOMS }).close();
+    await createSqliteSessionStore({ path: made, clock, rooms: await stateTables() }).close();
     return putInPlace(home, made, clock);
   } finally {
     removeAll(made);

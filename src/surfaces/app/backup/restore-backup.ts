@@ -1,19 +1,34 @@
 // Owns bringing a backup back as a home, and finishing that when it was interrupted. Knows no file's content.
 // Invariant: the archive is unpacked and checked beside the home first; an intent on disk says how far it is, so that a kill at any moment leaves
 // the old home or the new one; the present home is never overwritten, at most moved aside.
-import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmdirSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  copyFileSync,
+  createReadStream,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
 import { z } from 'zod';
 import { atomicWrite, syncFolder } from '#base/atomic-write.ts';
 import type { Clock } from '#base/clock.ts';
-import { fileStamp } from '#base/database/quarantine.ts';
-import { TalariaError } from '#base/errors.ts';
+import { fileStamp } from '#base/database/damage.ts';
+import { errorText, TalariaError } from '#base/errors.ts';
 import { randomHex } from '#base/ids.ts';
 import { parseJson } from '#base/json.ts';
 import { readIfThere, withFileLock } from '#base/platform.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 import { type Home, homeAt, isEmptyHome, restoreIntent } from '../home/home.ts';
-import { unpackTar } from './unpack-tar.ts';
+import { BLOCK, readPax, readTarHeader, type TarEntry } from './tar-format.ts';
 
 export interface RestoreReport {
   readonly home: string;
@@ -186,4 +201,160 @@ function keepSecrets(home: Home, staging: string): boolean {
   if (existsSync(target) || !existsSync(home.env)) return false;
   copyFileSync(home.env, target);
   return true;
+}
+
+// Unpacking a .tar.gz into an empty folder. Knows no home.
+// Invariant: nothing is written outside the folder: absolute paths, `..`, links and devices are refused before their content is read.
+
+/** Longest text of a pax or long-name entry that is read. */
+const MAX_META = 64 * 1024;
+
+/** Gives the relative paths of the files, in order. Throws TalariaError `archive-invalid`; the folder may then hold a part. */
+export async function unpackTar(archive: string, into: string, signal: AbortSignal): Promise<readonly string[]> {
+  const reader = new TarReader(into);
+  try {
+    await pipeline(
+      createReadStream(archive),
+      createGunzip(),
+      async (chunks) => {
+        for await (const chunk of chunks as AsyncIterable<Buffer>) reader.push(chunk);
+      },
+      { signal },
+    );
+    reader.end();
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    if (error instanceof TalariaError) throw error;
+    throw invalid(`${archive} cannot be read: ${errorText(error)}`, error);
+  } finally {
+    reader.close();
+  }
+  return reader.files;
+}
+
+class TarReader {
+  readonly files: string[] = [];
+  readonly #into: string;
+  #waiting: Buffer = Buffer.alloc(0);
+  /** Bytes of the present content that are still to come, and of its padding. */
+  #left = 0;
+  #padding = 0;
+  #file: number | undefined;
+  #meta: { readonly kind: TarEntry['kind']; readonly chunks: Buffer[] } | undefined;
+  #next: { readonly path?: string; readonly size?: number } = {};
+  #ended = false;
+
+  constructor(into: string) {
+    this.#into = into;
+  }
+
+  push(chunk: Buffer): void {
+    let rest: Buffer = this.#waiting.length > 0 ? Buffer.concat([this.#waiting, chunk]) : chunk;
+    while (!this.#ended && rest.length > 0) {
+      const used = this.#step(rest);
+      if (used === 0) break;
+      rest = rest.subarray(used);
+    }
+    this.#waiting = this.#ended ? Buffer.alloc(0) : Buffer.from(rest);
+  }
+
+  end(): void {
+    if (!this.#ended) throw invalid('the archive ends in the middle');
+  }
+
+  close(): void {
+    if (this.#file !== undefined) closeSync(this.#file);
+    this.#file = undefined;
+  }
+
+  /** Gives how many bytes were used; 0: more are needed. */
+  #step(bytes: Buffer): number {
+    if (this.#left > 0) return this.#content(bytes);
+    if (this.#padding > 0) {
+      const skipped = Math.min(this.#padding, bytes.length);
+      this.#padding -= skipped;
+      return skipped;
+    }
+    if (bytes.length < BLOCK) return 0;
+    this.#header(bytes.subarray(0, BLOCK));
+    return BLOCK;
+  }
+
+  #content(bytes: Buffer): number {
+    const part = bytes.subarray(0, Math.min(this.#left, bytes.length));
+    if (this.#file !== undefined) writeAll(this.#file, part);
+    this.#meta?.chunks.push(Buffer.from(part));
+    this.#left -= part.length;
+    if (this.#left === 0) this.#finish();
+    return part.length;
+  }
+
+  #header(bytes: Buffer): void {
+    const header = readTarHeader(bytes);
+    if (!header.ok) throw invalid(header.detail);
+    const entry = header.value;
+    if (!entry) {
+      this.#ended = true;
+      return;
+    }
+    const size = this.#next.size ?? entry.size;
+    this.#left = size;
+    this.#padding = (BLOCK - (size % BLOCK)) % BLOCK;
+    if (entry.kind === 'pax' || entry.kind === 'long-name') {
+      if (size > MAX_META) throw invalid('a name in the archive is too long');
+      this.#meta = { kind: entry.kind, chunks: [] };
+    } else {
+      const path = this.#next.path ?? entry.path;
+      this.#next = {};
+      this.#open(path, entry.kind);
+    }
+    if (size === 0) this.#finish();
+  }
+
+  #open(path: string, kind: TarEntry['kind']): void {
+    const safe = safePath(path);
+    if (safe === '' && kind !== 'folder') throw invalid('a file in the archive has no name');
+    if (kind === 'folder') {
+      mkdirSync(join(this.#into, safe), { recursive: true, mode: 0o700 });
+      return;
+    }
+    if (kind !== 'file') throw invalid(`${path} in the archive is a link or a device`);
+    const target = join(this.#into, safe);
+    mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
+    this.#file = openSync(target, 'wx', 0o600);
+    this.files.push(safe);
+  }
+
+  #finish(): void {
+    if (this.#file !== undefined) fsyncSync(this.#file);
+    this.close();
+    if (!this.#meta) return;
+    const content = Buffer.concat(this.#meta.chunks);
+    this.#next =
+      this.#meta.kind === 'pax' ? readPax(content) : { path: content.toString('utf8').replace(/\0.*$/s, '') };
+    this.#meta = undefined;
+  }
+}
+
+function safePath(path: string): string {
+  const parts = path
+    .replace(/^\.\//, '')
+    .split('/')
+    .filter((part) => part !== '' && part !== '.');
+  if (path.startsWith('/') || path.includes('\\') || path.includes('\0') || parts.includes('..')) {
+    throw invalid(`${JSON.stringify(path)} in the archive points outside the home`);
+  }
+  return parts.join('/');
+}
+
+function writeAll(file: number, bytes: Buffer): void {
+  for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
+}
+
+function invalid(message: string, cause?: unknown): TalariaError {
+  return new TalariaError(message, {
+    code: 'archive-invalid',
+    ...(cause === undefined ? {} : { cause }),
+    fix: 'Use a file that `talaria backup` wrote; nothing was changed.',
+  });
 }

@@ -16,12 +16,11 @@ import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { throwIfAborted } from '#base/abort.ts';
-import { isDatabaseFile } from '#base/database/database-file.ts';
+import { isDatabaseFile } from '#base/database/damage.ts';
 import { openDatabase } from '#base/database.ts';
 import { errorCode, errorText, TalariaError } from '#base/errors.ts';
 import { plural } from '#base/text.ts';
 import type { Home } from '../home/home.ts';
-import { oldestVersions, versionFolder } from './skill-versions.ts';
 import { tarEnd, tarHeader, tarPadding } from './tar-format.ts';
 
 export interface BackupReport {
@@ -170,4 +169,30 @@ function copyDatabase(path: string, staging: string): string {
     if (errorCode(error) === 'database-corrupt') return path;
     throw error;
   }
+}
+
+// Which versions of skills a backup of the home takes along: what `skills rollback` needs, in whole versions. Knows no manifest.
+// Invariant: the newest ones, as many as there is room for; a version is in with all of its files, or not at all.
+
+const MOST_BYTES = 256 * 1024 * 1024;
+
+/** `backups/skills/<stamp>` for a file below it. */
+function versionFolder(path: string): string | undefined {
+  return /^backups\/skills\/[^/]+(?=\/)/.exec(path)?.[0];
+}
+
+/** Folders of the versions that there is no room for. Their names are times, so the order of names is that of their making. */
+function oldestVersions(root: string, files: readonly string[], bound = MOST_BYTES): ReadonlySet<string> {
+  const sizes = new Map<string, number>();
+  for (const path of files) {
+    const version = versionFolder(path);
+    if (version) sizes.set(version, (sizes.get(version) ?? 0) + lstatSync(join(root, path)).size);
+  }
+  const old = new Set<string>();
+  let room = bound;
+  for (const [version, size] of [...sizes].sort(([a], [b]) => (a < b ? 1 : -1))) {
+    room -= size;
+    if (room < 0) old.add(version);
+  }
+  return old;
 }

@@ -1,8 +1,12 @@
-// Owns the shape of config.yaml and what each key means; docs/reference/config.md is generated from the descriptions.
-// Knows no file. Invariant: every key has a default, so that an empty file is a whole configuration (notes core 2.1).
+// Owns the shape of config.yaml, what each key means (docs/reference/config.md is generated from the descriptions), and which name a misspelled
+// one comes nearest to. Knows no file; sections of rooms it knows through their fronts. Invariants: every key has a default, so that an empty
+// file is a whole configuration (notes core 2.1); names are read from the schema, so that a new setting is known at once.
 
 import { z } from 'zod';
-import { DEFAULT_MAX_STEPS } from '#core/agent/turn/stop-conditions.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
+import { DEFAULT_MAX_STEPS } from '#core/agent/turn/run-step.ts';
+import { typingErrors } from '#mind/sessions/search/word-variants.ts';
+import { loadRooms } from '../rooms.ts';
 
 export const CONFIG_VERSION = 1;
 
@@ -83,39 +87,6 @@ const approvals = z.object({
     ),
 });
 
-const memory = z.object({
-  enabled: z.boolean().default(true).describe('Put MEMORY.md and USER.md into the prompt and offer the memory tool.'),
-  provider: z.string().default('').describe('One external memory provider beside the files.'),
-  env: z
-    .record(z.string(), z.string())
-    .default({})
-    .describe(`What that provider is given, by name of variable; secrets as \`\${NAME}\`, kept in .env.`),
-  nudge_interval: z
-    .int()
-    .min(0)
-    .default(10)
-    .describe('Turns of the owner until the conversation is reviewed for facts to keep; 0: never.'),
-});
-
-/** hermes-agent writes `write_approval` as a boolean: true asks. */
-const writeApproval = z.preprocess(
-  (value) => (typeof value === 'boolean' ? (value ? 'draft' : 'apply') : value),
-  z.enum(['draft', 'apply']),
-);
-
-const skills = z.object({
-  enabled: z.boolean().default(true).describe('List skills in the prompt and offer the skill tools.'),
-  creation_nudge_interval: z
-    .int()
-    .min(0)
-    .default(10)
-    .describe('Steps with tool calls until the conversation is reviewed for procedures; 0: never.'),
-  write_approval: writeApproval
-    .default('draft')
-    .describe('New skills of unattended surfaces: wait as drafts for your yes, or `apply` at once.'),
-  external_dirs: z.array(z.string()).default([]).describe('Further folders of skills, read only.'),
-});
-
 const embedding = z.object({
   base_url: z
     .string()
@@ -136,28 +107,6 @@ const compression = z.object({
     .describe('Share of the context window at which older messages are compressed.'),
 });
 
-const learning = z.object({
-  enabled: z.boolean().default(true).describe('Review conversations in the background.'),
-  budget: z
-    .object({
-      hour: z.int().min(0).optional().describe('Tokens of any 60 minutes; none: a fifth of the day.'),
-      day: z.int().min(0).optional().describe('Tokens of any 24 hours; none: by `budget_share` and `budget_floor`.'),
-    })
-    .prefault({})
-    .describe('What learning may cost at most.'),
-  budget_share: z
-    .number()
-    .min(0)
-    .max(1)
-    .default(0.1)
-    .describe('Share of all other tokens of a day that learning may take, where `budget.day` says nothing.'),
-  budget_floor: z
-    .int()
-    .min(0)
-    .default(100_000)
-    .describe('Tokens a day that it may take at least, where `budget.day` says nothing.'),
-});
-
 /** `web.enabled` alone decides whether the web toolset is shown. */
 const web = z.object({
   enabled: z.boolean().default(false).describe('Offer web_fetch.'),
@@ -175,6 +124,12 @@ const reflex = z.object({
 
 const promptCaching = z.object({
   cache_ttl: z.enum(['5m', '1h']).default('5m').describe('How long a provider keeps the cached prompt.'),
+});
+
+/** What the house reads of it: which provider is opened, and what that is given. The rest is the room's. */
+const memory = z.looseObject({
+  provider: z.string().default(''),
+  env: z.record(z.string(), z.string()).default({}),
 });
 
 const tierList = z.array(modelName).default([]);
@@ -200,11 +155,108 @@ export const configSchema = z.object({
   memory: memory.prefault({}).describe('What is remembered across sessions.'),
   web: web.prefault({}).describe('Access to the web.'),
   reflex: reflex.prefault({}).describe('The tier that needs no model.'),
-  skills: skills.prefault({}).describe('Procedures that are kept.'),
   embedding: embedding.prefault({}).describe('Vectors beside words, for finding skills by meaning.'),
-  learning: learning.prefault({}).describe('Reviews and what they may cost.'),
   compression: compression.prefault({}).describe('Long conversations.'),
 });
 
 export type Config = z.infer<typeof configSchema>;
 export type ProviderConfig = z.infer<typeof provider>;
+
+// Which dotted names config.yaml understands.
+
+/** The names in `value`, each as far as it is unknown, that no setting of `schema` has. */
+function unknownKeys(
+  schema: z.ZodType,
+  value: JsonValue | undefined,
+  keys: readonly string[] = [],
+): readonly (readonly string[])[] {
+  if (!isJsonObject(value)) return [];
+  return Object.entries(value).flatMap(([key, inner]) => {
+    const name = [...keys, key];
+    return isKnown(schema, name) ? unknownKeys(schema, inner, name) : [name];
+  });
+}
+
+/** What of `keys`, and below it of `value`, no setting of `schema` has; undefined when all are known. */
+export function unknownKey(
+  schema: z.ZodType,
+  keys: readonly string[],
+  value: JsonValue,
+): readonly string[] | undefined {
+  return isKnown(schema, keys) ? unknownKeys(schema, value, keys)[0] : keys;
+}
+
+/** The setting that was probably meant. */
+export function nearestKey(schema: z.ZodType, keys: readonly string[]): string | undefined {
+  const typed = keys.join('.');
+  const last = keys.at(-1) ?? '';
+  const rated = keyNames(schema, keys).map((name) => {
+    const inPlace = typingErrors(typed, name, MOST_ERRORS);
+    const misplaced = typingErrors(last, name.split('.').at(-1) ?? '', MOST_ERRORS - 1) + 0.5;
+    return { name, errors: Math.min(inPlace, misplaced) };
+  });
+  rated.sort((a, b) => a.errors - b.errors);
+  const [best] = rated;
+  return best && best.errors <= MOST_ERRORS ? best.name : undefined;
+}
+
+const MOST_ERRORS = 3;
+
+function isKnown(schema: unknown, [key, ...rest]: readonly string[]): boolean {
+  if (key === undefined) return true;
+  const bare = unwrapped(schema);
+  if (bare instanceof z.ZodUnion) return bare.options.some((option) => isKnown(option, [key, ...rest]));
+  if (bare instanceof z.ZodRecord) return isKnown(bare.valueType, rest);
+  if (bare instanceof z.ZodArray) return /^\d+$/.test(key) && isKnown(bare.element, rest);
+  if (!(bare instanceof z.ZodObject)) return false;
+  if (Object.hasOwn(bare.shape, key)) return isKnown(bare.shape[key], rest);
+  const { catchall } = bare.def;
+  return catchall !== undefined && !(catchall instanceof z.ZodNever);
+}
+
+/** Dotted names of all settings; where any name may stand, the typed one does, and only what is below it counts. */
+function keyNames(schema: unknown, typed: readonly string[], prefix = ''): readonly string[] {
+  const bare = unwrapped(schema);
+  const [key = 'NAME', ...rest] = typed;
+  const below = (name: string, inner: unknown) => keyNames(inner, rest, prefix === '' ? name : `${prefix}.${name}`);
+  if (bare instanceof z.ZodUnion) return bare.options.flatMap((option) => keyNames(option, typed, prefix));
+  if (bare instanceof z.ZodRecord) return below(key, bare.valueType).slice(1);
+  if (!(bare instanceof z.ZodObject)) return [prefix];
+  const own = Object.entries(bare.shape).flatMap(([name, inner]) => below(name, inner));
+  return prefix === '' ? own : [prefix, ...own];
+}
+
+function unwrapped(schema: unknown): unknown {
+  if (schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault || schema instanceof z.ZodOptional)
+    return unwrapped(schema.unwrap());
+  return schema;
+}
+
+/** Of the whole config.yaml: Talaria's own settings and a section for each room; one that is removed takes its section with it. */
+export async function settingsSchema(isAsked: (name: string) => boolean = () => true): Promise<z.ZodObject> {
+  const sections: Record<string, z.ZodType> = {};
+  for (const { name, settings } of await loadRooms()) {
+    if (!settings || !isAsked(name)) continue;
+    const section = await settings();
+    sections[name] = section.prefault({}).describe(section.description ?? `Extension: ${name}.`);
+  }
+  return configSchema.extend(sections);
+}
+
+export interface UnknownSetting {
+  readonly keys: readonly string[];
+  /** The setting that was probably meant. */
+  readonly near?: string;
+}
+
+/** What stands in the file and is no setting: it has no effect, and is kept when the file is written. */
+export async function unknownSettings(raw: JsonObject): Promise<readonly UnknownSetting[]> {
+  // Sections that are not there hold no wrong key, and most rooms have none; what was meant may stand in any of them.
+  const unknown = unknownKeys(await settingsSchema((name) => Object.hasOwn(raw, name)), raw);
+  if (unknown.length === 0) return [];
+  const schema = await settingsSchema();
+  return unknown.map((keys) => {
+    const near = nearestKey(schema, keys);
+    return { keys, ...(near === undefined ? {} : { near }) };
+  });
+}

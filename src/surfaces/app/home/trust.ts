@@ -1,5 +1,6 @@
 // Owns which project files (AGENTS.md and its like) the owner lets instruct the agent: by path and content, one small file each in the home.
 // Knows no prompt and no surface. Invariant: only the text that was agreed to is trusted; another text at the same path is foreign again.
+
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -10,7 +11,7 @@ import { sha256 } from '#base/ids.ts';
 import { parseJson } from '#base/json.ts';
 import { decidedDiff, lineDiff } from '#base/text/line-diff.ts';
 import { plural } from '#base/text.ts';
-import { findProjectFile, type ProjectFile } from '#core/agent/prompt/project-file.ts';
+import { findProjectFile, type ProjectFile } from '#core/agent/frozen-prompt.ts';
 import type { Home } from './home.ts';
 
 const trustedFile = z.object({ path: z.string(), sha256: z.string(), at: z.number(), text: z.string() });

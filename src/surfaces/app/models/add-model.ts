@@ -2,20 +2,19 @@
 // Invariant: nothing is kept when the test fails; the key goes into .env and nowhere else, the rest into config.yaml.
 import { basename } from 'node:path';
 import { errorText } from '#base/errors.ts';
-import type { JsonValue } from '#base/json.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 import { userMessage } from '#core/model/message.ts';
 import { ModelError } from '#core/model/model-client.ts';
 import { isLocalAddress } from '#core/model/providers/provider-options.ts';
 import type { ModelAddition } from '../app.ts';
-import { editConfig } from '../home/edit-config.ts';
-import { setEnvValue } from '../home/env-file.ts';
+import { editConfig } from '../home/config.ts';
+import type { ConfigEdit } from '../home/config-document.ts';
 import { type Home, makeHome } from '../home/home.ts';
-import { withFix } from '../with-fix.ts';
+import { setEnvValue } from '../home/variables.ts';
+import { withFix } from '../wording.ts';
 import { buildClient, type ClientSurroundings, UNNAMED_MODEL } from './build-client.ts';
 import { missingKeyFix } from './find-providers.ts';
-import type { FoundProvider } from './found-provider.ts';
-import { LOCAL_ENDPOINTS, PROVIDERS, type ProviderRow, providerRow } from './provider-table.ts';
+import { type FoundProvider, LOCAL_ENDPOINTS, PROVIDERS, type ProviderRow, providerRow } from './provider-table.ts';
 
 export type AddRefusal = 'missing-key' | 'no-provider' | 'no-model' | 'model-failed';
 
@@ -175,14 +174,14 @@ async function keep(
   { home }: ClientSurroundings,
 ): Promise<Result<true, 'model-failed'>> {
   makeHome(home);
-  const edits: (readonly [readonly string[], JsonValue])[] = [[['model'], `${provider.name}/${model}`]];
-  const row = providerRow(provider.name);
-  if (provider.baseUrl !== row?.baseUrl) edits.unshift([['providers', provider.name, 'base_url'], provider.baseUrl]);
-  if (!row && provider.apiKey) edits.unshift([['providers', provider.name, 'api_key'], `\${${provider.keyVariable}}`]);
-  if (provider.apiKey && provider.keyVariable) await setEnvValue(home.env, provider.keyVariable, provider.apiKey);
-  for (const [keys, value] of edits) {
-    const edited = await editConfig(home.config, keys, value);
-    if (!edited.ok) return refuse('model-failed', `It works, but config.yaml was not changed: ${edited.detail}`);
-  }
-  return ok(true);
+  const { name, baseUrl, apiKey, keyVariable } = provider;
+  const row = providerRow(name);
+  const edits: readonly ConfigEdit[] = [
+    ...(!row && apiKey ? [{ path: ['providers', name, 'api_key'], value: `\${${keyVariable}}` }] : []),
+    ...(baseUrl === row?.baseUrl ? [] : [{ path: ['providers', name, 'base_url'], value: baseUrl }]),
+    { path: ['model'], value: `${name}/${model}` },
+  ];
+  if (apiKey && keyVariable) await setEnvValue(home.env, keyVariable, apiKey);
+  const edited = await editConfig(home.config, edits);
+  return edited.ok ? ok(true) : refuse('model-failed', `It works, but config.yaml was not changed: ${edited.detail}`);
 }

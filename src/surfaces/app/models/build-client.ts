@@ -1,19 +1,29 @@
-// Owns turning a chosen model into a ModelClient: wire format, retries, tool strategy, what config and the endpoint say of it.
-// Knows no order of models. Invariant: building reads no network and loads no provider library.
+// Owns turning a chosen model into a ModelClient: wire format, retries, tool strategy, what config and the endpoint say of it, what reflex/1 does
+// beside it; and the Embedder that config.yaml names. Knows no order of models. Invariants: building reads no network and loads no provider
+// library; a refusal or a question of the reflex is never shown when there is a model to ask, and it never answers for one that failed.
+
+import { throwIfAborted } from '#base/abort.ts';
 import type { Clock } from '#base/clock.ts';
-import { type ModelClient, ModelError, type Tier } from '#core/model/model-client.ts';
+import { withRetry } from '#core/model/cascade.ts';
+import { createOpenAiEmbedder, type Embedder } from '#core/model/embedders.ts';
+import {
+  type ModelClient,
+  ModelError,
+  type ModelEvent,
+  type ModelRequest,
+  type Tier,
+} from '#core/model/model-client.ts';
 import { type ModelOverrides, modelTraits } from '#core/model/model-table.ts';
 import { createAnthropicClient } from '#core/model/providers/anthropic-client.ts';
 import { createOpenAiClient } from '#core/model/providers/openai-client.ts';
 import type { ProviderClientOptions } from '#core/model/providers/provider-options.ts';
-import { withRetry } from '#core/model/retry.ts';
 import { withToolStrategy } from '#core/model/tool-mode.ts';
 import type { Config } from '../home/config-schema.ts';
 import type { Home } from '../home/home.ts';
-import type { FoundProvider } from './found-provider.ts';
-import type { LocalModels } from './local-models.ts';
+import { fillVariables, type Variables } from '../home/variables.ts';
+import { type LocalModels, type ModelLists, proxiesOf } from './find-providers.ts';
 import { nearestNames, saidNearest } from './model-choice.ts';
-import type { ModelLists } from './model-lists.ts';
+import type { FoundProvider } from './provider-table.ts';
 
 export interface ClientSurroundings {
   readonly home: Home;
@@ -110,4 +120,80 @@ function overridesOf(provider: FoundProvider, model: string, lists: ModelLists):
     ...(price ? { price } : {}),
     local: provider.local,
   };
+}
+
+export interface EmbedderGround {
+  readonly config: Config;
+  readonly variables: Variables;
+  readonly clock: Clock;
+  readonly notice: (text: string) => void;
+}
+
+export function configuredEmbedder({ config, variables, clock, notice }: EmbedderGround): Embedder | undefined {
+  const { base_url: address, api_key: reference, model, dimensions } = config.embedding;
+  if (address === undefined && model === undefined) return undefined;
+  if (address === undefined || model === undefined || dimensions === undefined) {
+    notice('embedding: base_url, model and dimensions are needed together; words alone rank skills');
+    return undefined;
+  }
+  const key = reference === undefined ? undefined : fillVariables(reference, variables);
+  if (key && !key.ok) {
+    notice(`embedding: ${key.detail}; words alone rank skills`);
+    return undefined;
+  }
+  const host = URL.parse(address)?.hostname;
+  if (!host) {
+    notice(`embedding.base_url: ${address} is no address; words alone rank skills`);
+    return undefined;
+  }
+  const endpoint = { provider: host, baseUrl: address, ...(key ? { apiKey: key.value } : {}), ...proxiesOf(variables) };
+  return createOpenAiEmbedder({ endpoint, model, dimensions, clock });
+}
+
+/** Said with the name of the model where nobody set it. */
+export const FIRST_SINCE_SMALL = 'small, so reflex/1 goes first for its own forms (reflex.first: false ends that)';
+/** Billions of parameters: under this a model on this machine is better at talking than at calling tools. */
+const SMALL = 4;
+
+/** Does the reflex go first? As the owner set it; unset, beside a small model of this machine. */
+export function goesFirst(
+  wish: boolean | undefined,
+  { id, traits, tier }: Pick<ModelClient, 'id' | 'traits' | 'tier'>,
+): boolean {
+  return tier !== 'T0' && (wish ?? (traits.local && isSmall(id)));
+}
+
+/** By the size in its name: `135m`, `1.7b`, `3B`. */
+function isSmall(id: string): boolean {
+  const [, count, unit = ''] = /(?:^|[^a-z0-9.])(\d+(?:\.\d+)?)([mb])(?![a-z0-9])/i.exec(id) ?? [];
+  return count !== undefined && Number(count) / (unit.toLowerCase() === 'm' ? 1000 : 1) < SMALL;
+}
+
+export function reflexFirst(reflex: ModelClient, model: ModelClient): ModelClient {
+  return {
+    get id() {
+      return model.id;
+    },
+    get traits() {
+      return model.traits;
+    },
+    tier: model.tier,
+    async *stream(request, signal): AsyncGenerator<ModelEvent> {
+      const events: ModelEvent[] = [];
+      for await (const event of reflex.stream(request, signal)) events.push(event);
+      throwIfAborted(signal);
+      const acts = events.some((event) => event.type === 'tool-call');
+      if (acts || reflexIsAtWork(request, reflex.id)) yield* events;
+      else yield* model.stream(request, signal);
+    },
+  };
+}
+
+/** The last step of this turn was the reflex's own: it quotes the results of its calls. */
+function reflexIsAtWork(request: ModelRequest, reflexId: string): boolean {
+  for (const message of request.messages.toReversed()) {
+    if (message.role === 'assistant') return message.model === reflexId;
+    if (message.role === 'user') return false;
+  }
+  return false;
 }

@@ -1,13 +1,32 @@
-// Owns the search for usable providers: config.yaml first, then keys in the environment (table as data), then local files. No network here.
-// Invariant: a reference to a variable that is not set is a problem that names the variable, never a silent gap.
+// Owns the search for usable providers: config.yaml first, then keys in the environment, then files of the local engine; and what they listed when
+// they were asked. Knows no client but that of local files. Invariants: the search itself asks no network; a reference to a variable that is not
+// set is a problem that names the variable; a broken or missing cache is an empty one, and asking refuses with the reason instead of throwing.
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, isAbsolute, join } from 'node:path';
+import { atomicWrite } from '#base/atomic-write.ts';
+import type { Clock } from '#base/clock.ts';
+import { TalariaError } from '#base/errors.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseJsonObject } from '#base/json.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
-import type { Proxies } from '#core/model/providers/http-request.ts';
+import { type ModelClient, ModelError, type ModelErrorCode, type Tier } from '#core/model/model-client.ts';
+import type { ModelOverrides } from '#core/model/model-table.ts';
+import { type ListedModel, listModels } from '#core/model/providers/list-models.ts';
+import { createLlamaClient, type LlamaClient } from '#core/model/providers/llama-client.ts';
+import type { Proxies } from '#core/model/providers/provider-options.ts';
 import { isLocalAddress } from '#core/model/providers/provider-options.ts';
 import type { Config, ProviderConfig } from '../home/config-schema.ts';
-import type { FoundProvider } from './found-provider.ts';
-import { PROVIDERS, type ProviderRow, providerRow } from './provider-table.ts';
-
-export type Variables = Readonly<Record<string, string | undefined>>;
+import type { Home } from '../home/home.ts';
+import { fillVariables, type Variables } from '../home/variables.ts';
+import { withFix } from '../wording.ts';
+import {
+  type FoundProvider,
+  LOCAL_ENDPOINTS,
+  type LocalFile,
+  PROVIDERS,
+  type ProviderRow,
+  providerRow,
+} from './provider-table.ts';
 
 export interface ProviderProblem {
   readonly provider: string;
@@ -62,17 +81,6 @@ export function proxyProblem(variables: Variables, node = process.versions.node)
   const [major = 0, minor = 0] = node.split('.').map(Number);
   if (!proxiesOf(variables).proxies || major > 24 || (major === 24 && minor >= 5)) return undefined;
   return `The proxy of HTTP_PROXY and HTTPS_PROXY is not used: that takes Node 24.5 or later, and this is ${node}.`;
-}
-
-/** Fills `${NAME}` in; refusal `missing-key` names the first variable that is not set. */
-export function fillVariables(text: string, variables: Variables): Result<string, 'missing-key'> {
-  let missing: string | undefined;
-  const filled = text.replace(/\$\{(\w+)\}/g, (_, name: string) => {
-    const value = variables[name];
-    if (!value) missing ??= name;
-    return value ?? '';
-  });
-  return missing === undefined ? ok(filled) : refuse('missing-key', `${missing} is not set`);
 }
 
 /** What to do about a provider without a key. */
@@ -191,4 +199,214 @@ function keyFix(name: string, settings: ProviderConfig): string {
 
 function trimUrl(url: string): string {
   return url.trim().replace(/\/+$/, '');
+}
+
+export const ENGINE_VERSION = '3.22.1';
+
+/** Holds `node_modules/node-llama-cpp`. */
+export function engineFolder(home: Home): string {
+  return join(home.engines, `node-llama-cpp-${ENGINE_VERSION}`);
+}
+
+export interface LocalModels {
+  /** Relative paths start in the home's `models`. Opens nothing before the first request. */
+  client(path: string, tier: Tier, overrides: ModelOverrides): ModelClient;
+  close(): Promise<void>;
+}
+
+export function createLocalModels(home: Home): LocalModels {
+  const open = new Map<string, LlamaClient>();
+  return {
+    client(path, tier, overrides) {
+      const modelPath = placeOf(home, path);
+      const known = open.get(modelPath);
+      const client = known ?? createLlamaClient({ engineFolder: engineFolder(home), modelPath, tier, overrides });
+      open.set(modelPath, client);
+      return client;
+    },
+    async close() {
+      const closing = [...open.values()].map((client) => client.close());
+      open.clear();
+      await Promise.all(closing);
+    },
+  };
+}
+
+/** The files that config.yaml names, then those in the home's `models`; undefined when there is none. */
+export function findLocalModels(home: Home, config: Config): FoundProvider | undefined {
+  const own = Object.entries(config.providers).filter(([, { kind }]) => kind === 'llama');
+  const plain = own.find(([, { path, default_model: name }]) => path === undefined && name === undefined)?.[1] ?? {};
+  const named = own.flatMap(([name, settings]) => configuredFile(home, name, settings) ?? []);
+  const files = uniqueByModel([...named, ...homeFiles(home, plain)]);
+  const [first] = files;
+  if (!first) return undefined;
+  return {
+    name: 'llama',
+    kind: 'llama',
+    baseUrl: '',
+    defaultModel: first.model,
+    aggregator: false,
+    local: true,
+    reason: first.reason,
+    settings: first.settings,
+    files,
+  };
+}
+
+function configuredFile(home: Home, name: string, settings: ProviderConfig): LocalFile | undefined {
+  const { path = settings.default_model && `${withoutEnding(settings.default_model)}.gguf` } = settings;
+  if (path === undefined) return undefined;
+  const model = withoutEnding(basename(path));
+  const aliases = [name, `${name}/${model}`, `${name}/${settings.default_model ?? model}`];
+  const names = [`llama/${model}`, ...aliases];
+  return { model, path, settings, names, ...stateOf(home, path, `config.yaml names the model file ${path}`) };
+}
+
+function homeFiles(home: Home, settings: ProviderConfig): readonly LocalFile[] {
+  if (!existsSync(home.models)) return [];
+  const paths = readdirSync(home.models).filter((name) => name.toLowerCase().endsWith('.gguf'));
+  return paths.sort().map((path) => {
+    const model = withoutEnding(path);
+    const state = stateOf(home, path, `${path} lies in the home's models folder`);
+    return { model, path, settings, names: [`llama/${model}`], ...state };
+  });
+}
+
+function stateOf(home: Home, path: string, reason: string): Pick<LocalFile, 'reason' | 'missing'> {
+  const lacks = (missing: string) => ({ missing, reason: `${reason}; ${missing}` });
+  if (!existsSync(engineFolder(home))) return lacks('the local engine is not installed: `talaria setup --local`');
+  return existsSync(placeOf(home, path)) ? { reason } : lacks(`there is no file ${path}`);
+}
+
+/** What config.yaml says comes first: a file of the same name in the home is another model that nobody can name. */
+function uniqueByModel(files: readonly LocalFile[]): readonly LocalFile[] {
+  return files.filter((file, at) => files.findIndex(({ model }) => model === file.model) === at);
+}
+
+function placeOf(home: Home, path: string): string {
+  return isAbsolute(path) ? path : join(home.models, path);
+}
+
+export function withoutEnding(name: string): string {
+  return name.replace(/\.gguf$/i, '');
+}
+
+export interface ModelLists {
+  /** What the cache has, without any network. */
+  cached(baseUrl: string): readonly ListedModel[];
+  /** Is what the cache has older than a day? */
+  isStale(baseUrl: string): boolean;
+  /** Asks the endpoint and keeps the answer. */
+  fetch(provider: FoundProvider, signal: AbortSignal): Promise<Result<readonly ListedModel[], ListRefusal>>;
+  /** Local servers that answered the last probe; undefined when none was ever made. */
+  cachedLocal(): readonly FoundProvider[] | undefined;
+  /** Asks every known local port at once; a port that does not answer in time is not there. */
+  probeLocal(signal: AbortSignal): Promise<readonly FoundProvider[]>;
+}
+
+export type ListRefusal = ModelErrorCode | 'model-failed';
+
+const LIST_TIMEOUT_MS = 5_000;
+const STALE_MS = 24 * 60 * 60 * 1000;
+const PROBE_TIMEOUT_MS = 250;
+
+export function createModelLists(cacheFolder: string, clock: Clock): ModelLists {
+  const listFile = join(cacheFolder, 'models.json');
+  const localFile = join(cacheFolder, 'local-endpoints.json');
+  const lists: ModelLists = {
+    cached: (baseUrl) => cachedModels(readCache(listFile)[baseUrl]),
+    isStale: (baseUrl) => {
+      const row = readCache(listFile)[baseUrl];
+      const at = isJsonObject(row) && typeof row.at === 'number' ? row.at : 0;
+      return Math.abs(clock.now() - at) > STALE_MS;
+    },
+    async fetch(provider, signal) {
+      const answer = await askModels(provider, { clock, timeoutMs: LIST_TIMEOUT_MS, signal });
+      if (answer.ok) {
+        const models = answer.value.map((model) => ({ ...model }));
+        keepCache(listFile, { ...readCache(listFile), [provider.baseUrl]: { at: clock.now(), models } });
+      }
+      return answer;
+    },
+    cachedLocal() {
+      const found = readCache(localFile).found;
+      if (!Array.isArray(found)) return undefined;
+      return LOCAL_ENDPOINTS.filter((row) => found.includes(row.name)).map((row) => localProvider(row));
+    },
+    async probeLocal(signal) {
+      const found = await Promise.all(
+        LOCAL_ENDPOINTS.map(async (row) => {
+          const provider = localProvider(row);
+          const answer = await askModels(provider, { clock, timeoutMs: PROBE_TIMEOUT_MS, signal });
+          return answer.ok && answer.value.length > 0 ? { provider, models: answer.value } : undefined;
+        }),
+      );
+      const present = found.filter((entry) => entry !== undefined);
+      const names = present.map((entry) => entry.provider.name);
+      if (names.length > 0 || lists.cachedLocal()?.length) {
+        keepCache(localFile, { at: clock.now(), found: names });
+        const known = Object.fromEntries(
+          present.map((entry) => [entry.provider.baseUrl, { at: clock.now(), models: entry.models }]),
+        );
+        keepCache(listFile, { ...readCache(listFile), ...known });
+      }
+      return present.map((entry) => entry.provider);
+    },
+  };
+  return lists;
+}
+
+export function localProvider(row: (typeof LOCAL_ENDPOINTS)[number]): FoundProvider {
+  return {
+    name: row.name,
+    kind: 'openai',
+    baseUrl: row.baseUrl,
+    aggregator: true,
+    local: true,
+    reason: `${row.title} answers at ${row.baseUrl}`,
+    settings: {},
+  };
+}
+
+async function askModels(
+  { name: provider, kind, baseUrl, apiKey, proxies }: FoundProvider,
+  options: { readonly clock: Clock; readonly timeoutMs: number; readonly signal: AbortSignal },
+): Promise<Result<readonly ListedModel[], ListRefusal>> {
+  const wire = kind === 'anthropic' ? kind : 'openai';
+  try {
+    const ways = { ...(apiKey ? { apiKey } : {}), ...(proxies ? { proxies } : {}) };
+    return ok(await listModels({ provider, kind: wire, baseUrl, ...ways }, options));
+  } catch (error) {
+    if (options.signal.aborted) throw options.signal.reason;
+    if (!(error instanceof ModelError)) throw error;
+    return refuse(error.code as ModelErrorCode, withFix(error.message, error.fix));
+  }
+}
+
+/** Rows of our own cache. */
+function cachedModels(value: JsonValue | undefined): readonly ListedModel[] {
+  if (!isJsonObject(value) || !Array.isArray(value.models)) return [];
+  return value.models.filter(isJsonObject).flatMap(({ id, contextWindow }) => {
+    if (typeof id !== 'string') return [];
+    return [{ id, ...(typeof contextWindow === 'number' ? { contextWindow } : {}) }];
+  });
+}
+
+/** What cannot be kept is asked for again: a home that can only be read is looked at all the same. */
+function keepCache(path: string, value: object): void {
+  try {
+    atomicWrite(path, JSON.stringify(value));
+  } catch (error) {
+    if (!(error instanceof TalariaError)) throw error;
+  }
+}
+
+function readCache(path: string): JsonObject {
+  try {
+    const parsed = parseJsonObject(readFileSync(path, 'utf8'));
+    return parsed.ok ? parsed.value : {};
+  } catch {
+    // No cache yet, or one that cannot be read: the endpoint will be asked.
+    return {};
+  }
 }

@@ -4,12 +4,9 @@
 import { ok, type Refusal, refuse } from '#base/result.ts';
 import { typingErrors } from '#mind/sessions/search/word-variants.ts';
 import type { Config } from '../home/config-schema.ts';
-import { withFix } from '../with-fix.ts';
-import { missingKeyFix, type ProviderProblem } from './find-providers.ts';
-import type { FoundProvider, LocalFile } from './found-provider.ts';
-import { withoutEnding } from './local-models.ts';
-import { localProvider } from './model-lists.ts';
-import { LOCAL_ENDPOINTS, providerRow } from './provider-table.ts';
+import { withFix } from '../wording.ts';
+import { localProvider, missingKeyFix, type ProviderProblem, withoutEnding } from './find-providers.ts';
+import { type FoundProvider, LOCAL_ENDPOINTS, type LocalFile, providerRow } from './provider-table.ts';
 
 export interface ModelChoice {
   readonly provider: FoundProvider;

@@ -1,14 +1,26 @@
-// Owns which model answers now, and the cascades per tier (design 5): the lists of config.yaml. Knows no conversation.
-// Invariant: the model that was chosen answers, or nobody; only where nothing at all is set up it is the reflex, named as such.
+// Owns composing the models of one run: variables, providers, local endpoints, the desk. Knows no conversation.
+// Invariant: local ports are asked only when nothing else is set up; keys stay inside the providers.
+import type { Clock } from '#base/clock.ts';
 import { TalariaError } from '#base/errors.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 import { createCascade } from '#core/model/cascade.ts';
 import type { ModelClient, Tier } from '#core/model/model-client.ts';
-import type { ModelInfo } from '../app.ts';
-import { withFix } from '../with-fix.ts';
+import type { AppOptions, ModelInfo } from '../app.ts';
+import { type LoadedConfig, loadConfig } from '../home/config.ts';
+import type { Home } from '../home/home.ts';
+import { mergedVariables } from '../home/variables.ts';
+import type { Background } from '../place.ts';
+import { withFix } from '../wording.ts';
 import { absentClient, buildClient, type ClientSurroundings, UNNAMED_MODEL } from './build-client.ts';
-import type { ProviderProblem } from './find-providers.ts';
-import type { FoundProvider } from './found-provider.ts';
+import {
+  createLocalModels,
+  createModelLists,
+  findLocalModels,
+  findProviders,
+  type ModelLists,
+  type ProviderProblem,
+  proxyProblem,
+} from './find-providers.ts';
 import {
   type ChoiceRefusal,
   cannotAnswer,
@@ -22,8 +34,84 @@ import {
   serves,
   unplacedTiers,
 } from './model-choice.ts';
+import type { FoundProvider } from './provider-table.ts';
 
-export interface ModelDesk {
+export interface ModelParts {
+  readonly home: Home;
+  readonly loaded: LoadedConfig;
+  readonly clock: Clock;
+  readonly background: Background;
+  readonly reflex: ModelClient;
+  readonly notice: (text: string) => void;
+  /** Work for after the first turn. */
+  readonly later: (name: string, work: () => Promise<unknown>) => void;
+}
+
+export interface ComposedModels {
+  readonly desk: ModelDesk;
+  readonly surroundings: ClientSurroundings;
+}
+
+/** Throws TalariaError `missing-key`, `no-provider` or `no-model` when `--model` names what cannot be had. */
+export async function composeModels(options: AppOptions, parts: ModelParts): Promise<ComposedModels> {
+  const { home, loaded, clock, background, notice, reflex } = parts;
+  const lists = createModelLists(home.cache, clock);
+  const variables = mergedVariables(home, options.environment);
+  const search = findProviders(loaded.config, variables, findLocalModels(home, loaded.config));
+  for (const { message, fix } of search.problems) notice(withFix(message, fix));
+  const unheard = proxyProblem(variables);
+  if (unheard) notice(unheard);
+  const fixed = options.extra?.client;
+  const isAlone = firstChoice(search.providers) === undefined && fixed === undefined && options.model !== 'reflex';
+  const providers = [...(isAlone ? await findLocal(lists, parts) : []), ...search.providers];
+  const surroundings = { home, config: loaded.config, clock, lists, locals: createLocalModels(home) };
+  const desk = await openModelDesk(
+    {
+      surroundings,
+      providers,
+      problems: search.problems,
+      reflex,
+      ...(options.model === undefined ? {} : { flag: options.model }),
+      ...(fixed ? { fixed } : {}),
+      notice,
+      later: parts.later,
+    },
+    background.signal,
+  );
+  return { desk, surroundings };
+}
+
+/** Providers and lists of a home as a run would find them, for whoever only looks a name up. */
+export async function knownModels(
+  { home, environment, clock }: Pick<ModelParts, 'home' | 'clock'> & Pick<AppOptions, 'environment'>,
+  signal: AbortSignal,
+): Promise<ModelGround> {
+  const { config } = await loadConfig(home.config);
+  const lists = createModelLists(home.cache, clock);
+  const found = findProviders(config, mergedVariables(home, environment), findLocalModels(home, config));
+  const cached = lists.cachedLocal() ?? [];
+  const isAlone = firstChoice(found.providers) === undefined;
+  const local = isAlone && cached.length === 0 ? await lists.probeLocal(signal) : cached;
+  return {
+    providers: [...(isAlone ? local : []), ...found.providers],
+    problems: found.problems,
+    modelsFolder: home.models,
+    listed: ({ baseUrl }) => lists.cached(baseUrl).map(({ id }) => id),
+  };
+}
+
+/** Servers that were there last time are used at once and looked for again after the first turn; else each port is asked, briefly. */
+async function findLocal(lists: ModelLists, { background, later }: ModelParts): Promise<readonly FoundProvider[]> {
+  const cached = lists.cachedLocal();
+  if (!cached?.length) return await lists.probeLocal(background.signal);
+  later('look for local endpoints', () => lists.probeLocal(AbortSignal.timeout(1_000)));
+  return cached;
+}
+
+// Which model answers now, and the cascades per tier (design 5): the lists of config.yaml. Knows no conversation.
+// Invariant: the model that was chosen answers, or nobody; only where nothing at all is set up it is the reflex, named as such.
+
+interface ModelDesk {
   /** For answers of the owner's turns. */
   readonly current: () => ModelClient;
   readonly forTier: (tier: Tier) => ModelClient;

@@ -1,5 +1,8 @@
-// Owns the table of known providers: variable, address, model when none is named. Knows no network.
-// Invariant: the order of the rows is the order in which found keys are used; local endpoints come before paid ones only when nothing else is set.
+// Owns the table of known providers (variable, address, model when none is named) and the shape of one that was found. Knows no network.
+// Invariants: the order of the rows is the order in which found keys are used, local endpoints come before paid ones only when nothing else is
+// set; a key is never part of a text.
+import type { Proxies } from '#core/model/providers/provider-options.ts';
+import type { ProviderConfig } from '../home/config-schema.ts';
 
 export interface ProviderRow {
   readonly name: string;
@@ -149,4 +152,39 @@ export const LOCAL_ENDPOINTS: readonly LocalRow[] = [
 
 export function providerRow(name: string): ProviderRow | undefined {
   return PROVIDERS.find((row) => row.name === name);
+}
+
+export interface FoundProvider {
+  readonly name: string;
+  readonly kind: 'openai' | 'anthropic' | 'llama';
+  readonly baseUrl: string;
+  readonly apiKey?: string;
+  /** Variable that the key came from or should be put in. */
+  readonly keyVariable?: string;
+  readonly defaultModel?: string;
+  /** Takes `maker/model` names of other providers. */
+  readonly aggregator: boolean;
+  /** On this machine. */
+  readonly local: boolean;
+  /** Ways out that the environment names. */
+  readonly proxies?: Proxies;
+  /** Why it is used: `OPENAI_API_KEY is set`. */
+  readonly reason: string;
+  /** What config.yaml says about it. */
+  readonly settings: ProviderConfig;
+  /** Of `llama` alone: all models that it has. */
+  readonly files?: readonly LocalFile[];
+}
+
+/** A GGUF file. */
+export interface LocalFile {
+  readonly model: string;
+  /** Relative paths start in the home's `models`. */
+  readonly path: string;
+  /** Whole names that mean it: `llama/<model>`, and those of its section in config.yaml. */
+  readonly names: readonly string[];
+  readonly reason: string;
+  readonly settings: ProviderConfig;
+  /** Why it cannot answer now. */
+  readonly missing?: string;
 }

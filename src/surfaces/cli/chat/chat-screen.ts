@@ -15,25 +15,26 @@ import { systemClock } from '#base/clock.ts';
 import { errorText } from '#base/errors.ts';
 import type { CommandOutput } from '#core/agent/command-spec.ts';
 import type { App } from '#surfaces/app/app.ts';
-import { isExitLine, waitsForTurn } from '../command-words.ts';
-import { commandLines, eventLines } from '../event-lines.ts';
-import { QuestionQueue } from '../questions.ts';
+import { isExitLine, waitsForTurn } from '../mount-command.ts';
+import { createTerminalApprover, createTerminalAsker, QuestionQueue } from '../questions.ts';
 import { failureLines } from '../render-output.ts';
-import { createTerminalApprover, createTerminalAsker } from '../terminal-approver.ts';
-import { createPaint } from '../terminal-text.ts';
+import { commandLines, createPaint, eventLines } from '../terminal-text.ts';
 import { ChatSession } from './chat-session.ts';
 import { createCompletions } from './completions.ts';
-import { type InputHistory, isSecret, openInputHistory } from './input-history.ts';
-import { commandOf, linePlace, mentionsIn } from './typed-line.ts';
-import { editorTheme } from './view/chat-theme.ts';
-import { HistorySearch, keysPanel, WaitingPanel } from './view/editor-panels.ts';
-import { Footer } from './view/footer.ts';
-import { letGoOfOldParts } from './view/let-go.ts';
-import { QuestionPanel, SecretInput } from './view/question-panel.ts';
-import { holdTerminal, type TerminalHold } from './view/terminal-hold.ts';
-import { Transcript } from './view/transcript.ts';
-import { TurnMeter } from './view/turn-meter.ts';
-import { WorkingLine } from './view/working-line.ts';
+import {
+  Footer,
+  HistorySearch,
+  keysPanel,
+  letGoOfOldParts,
+  QuestionPanel,
+  SecretInput,
+  TurnMeter,
+  WaitingPanel,
+  WorkingLine,
+} from './screen-parts.ts';
+import { holdTerminal, type TerminalHold } from './terminal-hold.ts';
+import { editorTheme, Transcript } from './transcript.ts';
+import { commandOf, type InputHistory, isSecret, linePlace, mentionsIn, openInputHistory } from './typed-line.ts';
 
 export interface ChatScreenOptions {
   readonly greeting: readonly string[];

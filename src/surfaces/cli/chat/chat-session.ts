@@ -8,15 +8,14 @@ import type { AnyCommand, CommandContext, CommandOutput } from '#core/agent/comm
 import { type Conversation, stopRequest } from '#core/agent/conversation.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
 import type { TextPart } from '#core/model/message.ts';
+import type { Learning, LearningOffer } from '#mind/learning/learning.ts';
 import type { App } from '#surfaces/app/app.ts';
-import { openProblem } from '../open-problem.ts';
+import { readSlashLine } from '../mount-command.ts';
 import type { Ask } from '../questions.ts';
 import { asJson } from '../render-output.ts';
-import { visible } from '../terminal-text.ts';
-import { type BetweenTurns, createBetweenTurns } from './between-turns.ts';
-import type { ChatControl, CommandFailure } from './chat-control.ts';
+import { openProblem, visible } from '../terminal-text.ts';
+import type { ChatControl, CommandFailure } from './session-commands.ts';
 import { chatCommands } from './slash-commands.ts';
-import { readSlashLine } from './slash-line.ts';
 import { attach, BANG_ALONE, commandOf, linePlace, mentionsIn, withoutSigns } from './typed-line.ts';
 
 export interface ChatOptions {
@@ -55,7 +54,7 @@ export class ChatSession implements ChatControl {
   constructor(options: ChatOptions) {
     this.app = options.app;
     this.#options = options;
-    this.betweenTurns = createBetweenTurns(options.app, options.ask);
+    this.betweenTurns = new BetweenTurns(options.app.doors.learning, options.ask);
   }
 
   get conversation(): Conversation | undefined {
@@ -287,4 +286,92 @@ export class ChatSession implements ChatControl {
 
 function failure(code: string, message: string): CommandFailure {
   return { type: 'failure', exitCode: 1, code, message, fix: '' };
+}
+
+// What is said between two turns: what learning did, and the drafts that wait for a yes. Plain chat and the screen both use it.
+// Knows no screen and no rule of learning. Invariants: each draft is asked about once a chat; no answer leaves it waiting; a line that
+// is no answer is the owner's next line.
+
+type Wish = 'keep' | 'drop' | 'show' | 'always' | 'later';
+
+const WISHES: readonly (readonly [RegExp, Wish])[] = [
+  [/^y(?:es)?$|^keep$|^ok(?:ay)?$/i, 'keep'],
+  [/^n(?:o)?$|^drop$/i, 'drop'],
+  [/^s(?:how)?$/i, 'show'],
+  [/^a(?:lways)?$/i, 'always'],
+];
+
+/** Drafts that are shown between two turns. */
+const MOST_OFFERS = 5;
+
+/** What it asks of learning. */
+export interface LearningSource {
+  readonly load: () => Promise<Pick<Learning, 'announcements' | 'offers' | 'accept' | 'reject'>>;
+  readonly mayHaveNews: () => boolean;
+}
+
+export class BetweenTurns {
+  readonly #source: LearningSource;
+  readonly #ask: Ask | undefined;
+  readonly #asked = new Set<string>();
+  #line: string | undefined;
+
+  constructor(source: LearningSource, ask: Ask | undefined) {
+    this.#source = source;
+    this.#ask = ask;
+  }
+
+  /** What learning did since the last look; asks nothing. */
+  async news(): Promise<readonly string[]> {
+    return this.#source.mayHaveNews() ? (await this.#source.load()).announcements() : [];
+  }
+
+  /** A line that was typed instead of an answer; once. */
+  takeLine(): string | undefined {
+    const line = this.#line;
+    this.#line = undefined;
+    return line;
+  }
+
+  /** Lines to show now; asks about drafts where a person can answer. */
+  async *say(signal: AbortSignal): AsyncGenerator<string, void> {
+    yield* await this.news();
+    const offers = (await this.#offers()).filter(({ id }) => !this.#asked.has(id));
+    for (const offer of offers.slice(0, MOST_OFFERS)) {
+      this.#asked.add(offer.id);
+      if (this.#ask) yield* this.#decide(offer, this.#ask, signal);
+      else yield* [offer.line, `/pending accept ${offer.id} keeps it, /pending show ${offer.id} shows it`];
+      if (this.#line !== undefined) return;
+    }
+    if (offers.length > MOST_OFFERS) yield `and ${offers.length - MOST_OFFERS} more: /pending list`;
+  }
+
+  async #offers(): Promise<readonly LearningOffer[]> {
+    return this.#source.mayHaveNews() ? (await this.#source.load()).offers() : [];
+  }
+
+  async *#decide(offer: LearningOffer, ask: Ask, signal: AbortSignal): AsyncGenerator<string, void> {
+    for (;;) {
+      const answer = (await ask({ lines: [offer.line], keys: 'y / n / show / always' }, signal))?.trim() ?? '';
+      const wish = WISHES.find(([pattern]) => pattern.test(answer))?.[1] ?? 'later';
+      if (wish === 'show') {
+        yield offer.text;
+        continue;
+      }
+      if (wish === 'later' && answer !== '') this.#line = answer;
+      yield await this.#carryOut(offer.id, wish, signal);
+      return;
+    }
+  }
+
+  /** Gives what to say about it. */
+  async #carryOut(id: string, wish: Exclude<Wish, 'show'>, signal: AbortSignal): Promise<string> {
+    if (wish === 'later') return `It waits: /pending accept ${id}`;
+    const learning = await this.#source.load();
+    const done =
+      wish === 'drop'
+        ? await learning.reject(id)
+        : await learning.accept(id, wish === 'always' ? { always: true } : {}, signal);
+    return done.ok ? done.value : `Not done: ${done.detail}`;
+  }
 }

@@ -8,10 +8,10 @@ import {
   type SlashCommand,
 } from '@earendil-works/pi-tui';
 import { isAborted } from '#base/abort.ts';
-import { fullPath, realPath, secretTest } from '#core/tools/file/file-access.ts';
-import { walkFolder } from '#core/tools/search/walk-folder.ts';
-import { chatAlias, chatName } from '../command-words.ts';
-import type { ChatControl } from './chat-control.ts';
+import { fullPath, realPath, secretTest } from '#core/tools/files/file-access.ts';
+import { walkFolder } from '#core/tools/files/walk-folder.ts';
+import { chatAlias, chatName } from '../mount-command.ts';
+import type { ChatControl } from './session-commands.ts';
 import { type LinePlace, linePlace } from './typed-line.ts';
 
 const SESSIONS_OFFERED = 20;
@@ -135,7 +135,7 @@ async function argumentsOf(chat: ChatControl, name: string): Promise<readonly Au
   if (name === 'help') return (await chat.commands()).map(({ name: value }) => ({ value, label: value }));
   if (name !== 'resume') return [];
   const { app } = chat;
-  const sessions = await app.store.list({ limit: SESSIONS_OFFERED, cwd: app.environment.cwd });
+  const sessions = await app.doors.sessions.list({ limit: SESSIONS_OFFERED, cwd: app.environment.cwd });
   return sessions
     .filter(({ id, messageCount }) => id !== chat.conversation?.session.id && messageCount > 0)
     .map(({ id, title }) => ({ value: id, label: id, ...(title === undefined ? {} : { description: title }) }));

@@ -1,17 +1,16 @@
-// Owns the chat's commands on the session it is in: new, resume, retry, title, export, copy, status. Knows no screen and no store's insides.
+// Owns what the chat's own commands may do to the chat, and those on its session: new, resume, retry, title, export, copy, status. Knows no screen.
 // Invariant: nothing is overwritten or taken back without a line that says so.
 import { z } from 'zod';
 import { shownPath } from '#base/paths/typed-path.ts';
 import { plural } from '#base/text.ts';
-import { refused } from '#core/agent/command-failure.ts';
-import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
+import { type AnyCommand, type CommandOutput, defineCommand, line, refused } from '#core/agent/command-spec.ts';
 import type { Conversation } from '#core/agent/conversation.ts';
-import { messageText } from '#core/model/message.ts';
-import { writeExport } from '#surfaces/app/commands/sessions/export-command.ts';
-import { wallsLine } from '#surfaces/app/first-screen.ts';
-import { askTrust } from '../ask-trust.ts';
+import { messageText, type TextPart } from '#core/model/message.ts';
+import { writeExport } from '#mind/sessions/commands.ts';
+import type { App } from '#surfaces/app/app.ts';
+import { wallsLine } from '#surfaces/app/walls.ts';
+import { askTrust } from '../ask-at-shell.ts';
 import { formatCost, plain } from '../terminal-text.ts';
-import type { ChatControl } from './chat-control.ts';
 
 export function sessionCommands(chat: ChatControl): readonly AnyCommand[] {
   return [
@@ -25,11 +24,10 @@ export function sessionCommands(chat: ChatControl): readonly AnyCommand[] {
   ];
 }
 
-const line = (text: string): CommandOutput => ({ type: 'line', text });
+export const nothingSaid = () =>
+  refused('nothing-said', 'Nothing was said in this session yet.', 'Say something first.');
 
-const nothingSaid = () => refused('nothing-said', 'Nothing was said in this session yet.', 'Say something first.');
-
-function spoken({ conversation }: ChatControl): Conversation | undefined {
+export function spoken({ conversation }: ChatControl): Conversation | undefined {
   return conversation && conversation.history.length > 0 ? conversation : undefined;
 }
 
@@ -59,7 +57,7 @@ function resumeCommand(chat: ChatControl): AnyCommand {
     positional: ['id'],
     run: async function* ({ id }) {
       const current = chat.conversation?.session.id;
-      const recent = await chat.app.store.list({ limit: 20, cwd: chat.app.environment.cwd });
+      const recent = await chat.app.doors.sessions.list({ limit: 20, cwd: chat.app.environment.cwd });
       const target = id ?? recent.find((session) => session.id !== current && session.messageCount > 0)?.id;
       if (target === undefined) {
         yield refused(
@@ -112,11 +110,11 @@ function titleCommand(chat: ChatControl): AnyCommand {
       const id = chat.conversation?.session.id ?? '';
       const title = text.join(' ').trim();
       if (title !== '') {
-        await chat.app.store.setTitle(id, title);
+        await chat.app.doors.sessions.setTitle(id, title);
         yield line(`${id} is now "${title}"`);
         return;
       }
-      const present = (await chat.app.store.get(id))?.title;
+      const present = (await chat.app.doors.sessions.get(id))?.title;
       yield line(present ?? 'no title yet: the first line gives it, or /title TEXT');
     },
   });
@@ -141,7 +139,7 @@ function exportSessionCommand(chat: ChatControl): AnyCommand {
       }
       const named = file ?? `talaria-${session}.${how.format === 'jsonl' ? 'jsonl' : 'md'}`;
       const target = named.replace(/^~(?=\/)/, () => chat.app.environment.userHome);
-      yield* writeExport(chat.app.store, { session, file: target, ...how }, cwd);
+      yield* writeExport(chat.app.doors.sessions, { session, file: target, ...how }, cwd);
     },
   });
 }
@@ -195,10 +193,9 @@ async function statusRows(chat: ChatControl): Promise<readonly (readonly [string
   const { app } = chat;
   const { id, tier, reason } = app.model();
   const allowed = app.approvals().list().length;
-  const { library } = app.skills;
-  await library.ready();
+  await app.doors.skills.ready();
   const [work, you] = (['memory', 'user'] as const).map((target) => {
-    const state = app.memory.read(target);
+    const state = app.doors.memory.read(target);
     return state.ok ? state.value.entries.length : 0;
   });
   return [
@@ -208,7 +205,7 @@ async function statusRows(chat: ChatControl): Promise<readonly (readonly [string
     ['approvals', `${app.approvalMode()}; ${allowed} allowed without asking: /permissions`],
     ['walls', wallsLine(app.walls().state())],
     ['memory', `${work} about the work, ${you} about you`],
-    ['skills', String(library.list().length)],
+    ['skills', String(app.doors.skills.list().length)],
     ['home', shownPath(app.home.root, app.environment.userHome)],
   ];
 }
@@ -216,11 +213,11 @@ async function statusRows(chat: ChatControl): Promise<readonly (readonly [string
 async function sessionRows({ app, conversation }: ChatControl): Promise<readonly (readonly [string, string])[]> {
   if (!conversation) return [];
   const { session } = conversation;
-  const stored = await app.store.get(session.id);
-  const { contextTokens } = await import('#surfaces/app/commands/context-command.ts');
+  const stored = await app.doors.sessions.get(session.id);
+  const { contextTokens } = await import('#surfaces/app/commands/context.ts');
   const used = (await contextTokens(app, session.id)) ?? 0;
   const window = app.model().contextWindow;
-  const calls = await app.store.costs({ sessionId: session.id });
+  const calls = await app.doors.sessions.costs({ sessionId: session.id });
   const unpriced = calls.reduce((sum, row) => sum + row.unpriced, 0);
   const cost = formatCost(calls.reduce((sum, row) => sum + row.cost, 0));
   return [
@@ -228,4 +225,24 @@ async function sessionRows({ app, conversation }: ChatControl): Promise<readonly
     ['context', `about ${used} of ${window} tokens (${Math.round((used / window) * 100)} %): /context`],
     ['cost', unpriced === 0 ? cost : `${cost}, and ${plural(unpriced, 'call')} whose price is unknown`],
   ];
+}
+
+export type CommandFailure = Extract<CommandOutput, { type: 'failure' }>;
+
+export interface ChatControl {
+  readonly app: App;
+  readonly conversation: Conversation | undefined;
+  /** A turn is under way. */
+  readonly isRunning: boolean;
+  /** Commands that can be typed after a slash, the chat's own first. */
+  commands(): Promise<readonly AnyCommand[]>;
+  /** Each gives the reason when it could not be done; the old session then stays open. */
+  startNew(): Promise<CommandFailure | undefined>;
+  resume(sessionId: string): Promise<CommandFailure | undefined>;
+  /** Takes the line as if it had been typed, after what waits; `extra` goes with it once more. */
+  submit(line: string, extra?: readonly TextPart[]): void;
+  /** Gives the terminal a sequence that draws nothing; absent where there is no screen. */
+  readonly writeTerminal?: ((sequence: string) => void) | undefined;
+  /** The chat ends after the present line. */
+  leave(): void;
 }

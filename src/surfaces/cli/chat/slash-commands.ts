@@ -1,20 +1,27 @@
 // Owns the commands that only a chat has: help, model, quit, and the lists of the rest. The others come from the app.
 // Knows no screen. Invariant: each is a CommandSpec like any other.
+import { existsSync, readdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { z } from 'zod';
-import { type AnyCommand, type CommandOutput, defineCommand } from '#core/agent/command-spec.ts';
-import type { ModelAddition, ModelInfo } from '#surfaces/app/app.ts';
-import { CHAT_TOPICS, chatAlias, chatName } from '../command-words.ts';
-import type { ChatControl } from './chat-control.ts';
-import { initCommand } from './init-command.ts';
-import { learningCommands } from './learning-commands.ts';
-import { sessionCommands } from './session-commands.ts';
-import { readSlashLine } from './slash-line.ts';
-
-const line = (text: string): CommandOutput => ({ type: 'line', text });
-
-function failure(code: string, message: string, fix: string): CommandOutput {
-  return { type: 'failure', exitCode: 3, code, message, fix };
-}
+import { atomicWrite } from '#base/atomic-write.ts';
+import { isJsonObject, parseJsonObject } from '#base/json.ts';
+import { readRegular } from '#base/paths/open-files.ts';
+import { ok, refuse } from '#base/result.ts';
+import { isYes, oneLine } from '#base/text.ts';
+import {
+  type AnyCommand,
+  type CommandContext,
+  type CommandOutput,
+  defineCommand,
+  line,
+  refused,
+} from '#core/agent/command-spec.ts';
+import type { App, ModelAddition, ModelInfo } from '#surfaces/app/app.ts';
+import { diffCommand, type UndoSeat, undoCommand } from '#surfaces/app/commands/undo.ts';
+import { lookAtProject, trustProject } from '#surfaces/app/home/trust.ts';
+import { CHAT_TOPICS, chatAlias, chatName, readSlashLine } from '../mount-command.ts';
+import { eventLines } from '../terminal-text.ts';
+import { type ChatControl, nothingSaid, sessionCommands, spoken } from './session-commands.ts';
 
 export function chatCommands(chat: ChatControl): readonly AnyCommand[] {
   return [
@@ -120,7 +127,7 @@ function modelCommand(chat: ChatControl): AnyCommand {
       const switched = await chat.app.switchModel(name);
       yield switched.ok
         ? line(`from the next step on: ${modelLine(switched.value)}`)
-        : failure(switched.reason, switched.detail, '/model add KEY-OR-URL adds one.');
+        : refused(switched.reason, switched.detail, '/model add KEY-OR-URL adds one.');
     },
   });
 }
@@ -145,13 +152,13 @@ function modelAddCommand(chat: ChatControl): AnyCommand {
       const where =
         input.where ?? (await context.ask?.('API key, or URL of an OpenAI-compatible endpoint:', 'secret'))?.trim();
       if (!where) {
-        yield failure('missing-key', 'No key and no URL was given.', 'Type /model add KEY, or /model add URL.');
+        yield refused('missing-key', 'No key and no URL was given.', 'Type /model add KEY, or /model add URL.');
         return;
       }
       yield line('testing it with one call …');
       const added = await chat.app.addModel(additionOf(where, input), context.signal);
       if (added.ok) yield line(`it works; from now on: ${modelLine(added.value)}`);
-      else yield failure(added.reason, added.detail, 'Nothing was kept.');
+      else yield refused(added.reason, added.detail, 'Nothing was kept.');
     },
   });
 }
@@ -178,4 +185,171 @@ function quitCommand(chat: ChatControl): AnyCommand {
       yield* [];
     },
   });
+}
+
+// The chat's commands on what is learned in this very conversation, and done to files: undo, diff, learn, compress. Knows learning by its contract.
+
+function learningCommands(chat: ChatControl): readonly AnyCommand[] {
+  const seat = chatSeat(chat);
+  return [undoCommand(seat), diffCommand(seat), learnCommand(chat), compressCommand(chat)];
+}
+
+/** The conversation that is open; a turn under way may still change files. */
+function chatSeat(chat: ChatControl): UndoSeat {
+  return {
+    surface: 'chat',
+    app: async () => chat.app,
+    sessionOf: async () => chat.conversation?.session.id,
+    alone: async (_app, _sessionId, work) =>
+      chat.isRunning
+        ? refuse('turn-running', 'Nothing was undone: a turn is running and may change files. Ctrl-C stops it.')
+        : ok(await work()),
+  };
+}
+
+function learnCommand(chat: ChatControl): AnyCommand {
+  return defineCommand({
+    name: 'learn',
+    summary: 'review this conversation now; /learn HINT says for what',
+    surfaces: ['chat'],
+    positional: ['hint...'],
+    input: z.object({ hint: z.array(z.string()).default([]).describe('what to look for, or a name for the skill') }),
+    run: async function* ({ hint }, { signal }) {
+      const conversation = spoken(chat);
+      if (!conversation) {
+        yield nothingSaid();
+        return;
+      }
+      const learned = await (await chat.app.doors.learning.load()).learnNow(
+        conversation.session.id,
+        hint.join(' '),
+        signal,
+      );
+      yield learned.ok ? line(learned.value.line) : refused(learned.reason, learned.detail, LEARN_FIX);
+    },
+  });
+}
+
+const LEARN_FIX = 'Go on with the task, then type /learn again.';
+
+function compressCommand(chat: ChatControl): AnyCommand {
+  return defineCommand({
+    name: 'compress',
+    summary: 'compress older messages now; they stay searchable',
+    surfaces: ['chat'],
+    input: z.object({}),
+    run: async function* (_input, { signal }) {
+      const conversation = spoken(chat);
+      if (!conversation) {
+        yield nothingSaid();
+        return;
+      }
+      const before = conversation.history.length;
+      let done = false;
+      for await (const event of conversation.compress(signal)) {
+        done ||= event.type === 'prefix-break';
+        for (const { text } of eventLines(event)) yield line(text);
+      }
+      if (done) yield line(`${before} messages became ${conversation.history.length}; the old ones stay searchable.`);
+    },
+  });
+}
+
+// `/init`: a first AGENTS.md for a folder. A model is asked to write it; without one it is filled from what lies there.
+// Knows no prompt of sessions. Invariants: facts of the folder alone; a file that is there is never written over.
+
+/** Sent as the owner's own line. */
+export const INIT_PROMPT = [
+  'Write AGENTS.md for this folder: what an agent has to know to work well here.',
+  'Look first at the README, build files, scripts, tests and the main source folders. Change nothing else.',
+  'Say what this is in two sentences; how to build, test, check and run it, and one test alone; how it is laid out;',
+  'and the conventions that its files show. Only what you saw: nothing that any developer knows, no secrets, at most 60 lines.',
+  'If AGENTS.md is there already, read it and change only what is wrong or missing.',
+].join('\n');
+
+const NAME = 'AGENTS.md';
+
+function initCommand(chat: ChatControl): AnyCommand {
+  return defineCommand({
+    name: 'init',
+    summary: 'write a first AGENTS.md: what an agent has to know here',
+    surfaces: ['chat'],
+    input: z.object({}),
+    run: async function* (_input, context) {
+      if (chat.app.model().tier === 'T0') yield* writeTemplate(chat.app, context);
+      else chat.submit(INIT_PROMPT);
+    },
+  });
+}
+
+async function* writeTemplate(app: App, { cwd, ask }: CommandContext): AsyncGenerator<CommandOutput, void> {
+  const path = join(cwd, NAME);
+  if (existsSync(path)) {
+    yield refused('file-exists', `${NAME} is already there.`, 'With a model, /init goes through it.');
+    return;
+  }
+  const facts = [...commandLines(cwd), ...folderLines(cwd)];
+  if (facts.length === 0) {
+    yield refused(
+      'nothing-found',
+      'No scripts, targets or folders are here that it could name.',
+      `Write ${NAME} yourself.`,
+    );
+    return;
+  }
+  const text = [`# ${basename(cwd)}`, ...facts].join('\n');
+  yield line(text);
+  yield line('');
+  const answer = await ask?.(`Write this as ${NAME}? (y/n)`);
+  if (answer !== undefined && !isYes(answer)) {
+    yield line('nothing was written');
+    return;
+  }
+  atomicWrite(path, `${text}\n`, { mode: 0o644 });
+  const written = lookAtProject(app.home, cwd);
+  if (answer !== undefined && written?.file.path === path) trustProject(app.home, written.file, app.clock);
+  yield line(`${NAME} is written; it counts from the next session on: /new`);
+}
+
+function commandLines(cwd: string): readonly string[] {
+  const lines = [...scriptLines(cwd), ...targetLines(cwd)];
+  return lines.length === 0 ? [] : ['', '## Commands', '', ...lines];
+}
+
+const LONGEST = 80;
+
+function scriptLines(cwd: string): readonly string[] {
+  const read = parseJsonObject(textOf(cwd, 'package.json'));
+  const scripts = read.ok ? read.value.scripts : undefined;
+  if (!isJsonObject(scripts)) return [];
+  const runner = existsSync(join(cwd, 'pnpm-lock.yaml')) ? 'pnpm' : 'npm';
+  return Object.entries(scripts).map(
+    ([name, work]) => `- \`${runner} run ${name}\`: ${oneLine(String(work), LONGEST)}`,
+  );
+}
+
+function targetLines(cwd: string): readonly string[] {
+  const targets = [...textOf(cwd, 'Makefile').matchAll(/^([A-Za-z0-9][\w-]*)[ \t]*:(?!=)/gm)].map(([, name]) => name);
+  return [...new Set(targets)].map((name) => `- \`make ${name}\``);
+}
+
+const NOT_SOURCE = new Set(['node_modules', 'dist', 'build', 'target', 'vendor']);
+
+function folderLines(cwd: string): readonly string[] {
+  const folders = readdirSync(cwd, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.') && !NOT_SOURCE.has(entry.name))
+    .map(({ name }) => `- \`${name}/\``)
+    .sort();
+  return folders.length === 0 ? [] : ['', '## Folders', '', ...folders];
+}
+
+const MOST_BYTES = 2_000_000;
+
+function textOf(cwd: string, name: string): string {
+  try {
+    return readRegular(join(cwd, name), MOST_BYTES).toString('utf8');
+  } catch {
+    // What is not there, or cannot be read, adds no line.
+    return '';
+  }
 }

@@ -1,12 +1,17 @@
-// Owns what a typed line says beside its words: `!command`, which the owner runs, and `@path`, whose text goes along; and the one text
-// about keys and signs. Knows no session and no screen. Invariants: no more goes along than the model can well read, and what is left
-// out is said; a file that holds secrets never goes along; a path that does not exist is a word like any other.
+// Owns what a typed line says beside its words (`!command`, which the owner runs, and `@path`, whose text goes along), and the lines that are kept
+// for the next start. Knows no session and no screen. Invariants: no more goes along than the model can well read, and what is left out is said;
+// a file that holds secrets never goes along; a line that carries a key is never kept.
+
+import { existsSync, readFileSync } from 'node:fs';
+import { atomicWrite } from '#base/atomic-write.ts';
+import { parseJson } from '#base/json.ts';
+import { findSecrets } from '#base/secrets.ts';
 import { plural } from '#base/text.ts';
 import type { TextPart } from '#core/model/message.ts';
-import { type FileToolsOptions, fullPath, readRisk, realPath } from '#core/tools/file/file-access.ts';
-import { readWindow } from '#core/tools/file/read-window.ts';
-import { describeBinary, sniffFile, statFile } from '#core/tools/file/text-file.ts';
-import { walkFolder } from '#core/tools/search/walk-folder.ts';
+import { type FileToolsOptions, fullPath, readRisk, realPath } from '#core/tools/files/file-access.ts';
+import { readWindow } from '#core/tools/files/read-file.ts';
+import { describeBinary, sniffFile, statFile } from '#core/tools/files/text-file.ts';
+import { walkFolder } from '#core/tools/files/walk-folder.ts';
 import type { App } from '#surfaces/app/app.ts';
 
 /** What `?` shows. */
@@ -124,9 +129,9 @@ async function take(mention: Mention, taking: Taking): Promise<Taken> {
   if (kept !== undefined) return { note: `does not go along: ${kept}` };
   if (kind === 'folder') return takeListing(path, full, taking);
   const window = { offset: 1, limit: Number.POSITIVE_INFINITY, maxChars: taking.room, maxLine: taking.room };
-  const { lines, more, cutLines, totalLines } = await readWindow(full, window, taking.signal);
+  const { lines, more, isCut: isLineCut, totalLines } = await readWindow(full, window, taking.signal);
   const count = plural(lines.length, 'line');
-  const isCut = more || cutLines > 0;
+  const isCut = more || isLineCut;
   const extent = isCut ? `cut: ${count} of ${totalLines ?? 'many'}` : count;
   return {
     note: `goes along, ${extent}`,
@@ -160,4 +165,70 @@ async function takeListing(path: string, full: string, { room, signal }: Taking)
     note: `goes along as a list, ${extent}`,
     text: `[folder ${path}, ${extent}]\n${names.join('\n')}\n[end of ${path}${isCut ? ' as far as it goes along' : ''}]`,
   };
+}
+
+const KEPT = 200;
+/** Longer lines, a pasted file, are not kept. */
+const LONGEST = 10_000;
+
+export interface InputHistory {
+  /** Oldest first. */
+  readonly lines: readonly string[];
+  add(line: string): void;
+}
+
+/** One JSON string a line; a damaged line is left out, a file that cannot be written is no reason to stop a chat. */
+export function openInputHistory(path: string, onFailure: (error: unknown) => void): InputHistory {
+  const lines = startLines(path, onFailure);
+  const keep = (line: string): void => {
+    try {
+      // Read anew: another chat of this home may have written since.
+      const kept = [...readLines(path), line].slice(-KEPT);
+      atomicWrite(path, kept.map((each) => `${JSON.stringify(each)}\n`).join(''));
+    } catch (error) {
+      onFailure(error);
+    }
+  };
+  return {
+    lines,
+    add(line) {
+      if (isSecret(line) || line === lines.at(-1) || line.length > LONGEST) return;
+      lines.push(line);
+      if (lines.length > KEPT) lines.shift();
+      keep(line);
+    },
+  };
+}
+
+/** An address alone is none. */
+const ADDRESS_ALONE = /^\/model\s+add\s+https?:\/\/[^\s@?]+$/;
+
+export function isSecret(line: string): boolean {
+  if (ADDRESS_ALONE.test(line)) return false;
+  return /^\/model\s+add\b/.test(line) || /--key\b/.test(line) || findSecrets(line).length > 0;
+}
+
+/** What the screen shows of a line: of one that carries a key, its first words. */
+export function shownLine(line: string): string {
+  return isSecret(line) ? `${line.split(/\s+/).slice(0, 2).join(' ')} (hidden)` : line;
+}
+
+function startLines(path: string, onFailure: (error: unknown) => void): string[] {
+  try {
+    return readLines(path);
+  } catch (error) {
+    onFailure(error);
+    return [];
+  }
+}
+
+function readLines(path: string): string[] {
+  if (!existsSync(path)) return [];
+  const parsed = readFileSync(path, 'utf8')
+    .split('\n')
+    .flatMap((line) => {
+      const value = line === '' ? undefined : parseJson(line);
+      return value?.ok && typeof value.value === 'string' ? [value.value] : [];
+    });
+  return parsed.slice(-KEPT);
 }

@@ -4,19 +4,17 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { errorCode, TalariaError } from '#base/errors.ts';
 import { absentAsker } from '#core/agent/approver.ts';
-import { messageTokens, promptTokens } from '#core/agent/compress/context-size.ts';
 import { isSummary, summaryText } from '#core/agent/compress/summary.ts';
 import type { Conversation } from '#core/agent/conversation.ts';
-import type { Hooks } from '#core/agent/hooks.ts';
+import { messageTokens, promptTokens } from '#core/agent/history.ts';
 import type { SessionStore } from '#core/agent/session-store.ts';
-import type { Tool } from '#core/agent/tool.ts';
-import type { ModelRequest } from '#core/model/model-client.ts';
-import { readTodos } from '#core/tools/todo-tool.ts';
+import { readTodos } from '#core/tools/talk-tools.ts';
+import { createSessionSearchTool } from '#mind/sessions/session-search-tool.ts';
 import { createSqliteSessionStore } from '#mind/sessions/sqlite-session-store.ts';
-import { createSessionSearchTool } from '#mind/sessions/tool/session-search-tool.ts';
-import { createMemorySessionStore } from '#testing/memory-session-store.ts';
+import type { Hooks, ModelRequest, Tool } from '#public/talaria.ts';
 import { createScriptedModel } from '#testing/scripted-model.ts';
 import { createTempHome } from '#testing/temp-home.ts';
+import { tempSessionStore } from '../../../doubles/temp-stores.ts';
 import { verifies } from '../../../verifies.ts';
 import { unansweredCalls } from '../turn-fixture.ts';
 import {
@@ -47,7 +45,7 @@ async function filled(
   options: Omit<PartsOptions, 'store'> & { readonly store?: SessionStore },
   count: number,
 ): Promise<{ readonly conversation: Conversation; readonly store: SessionStore }> {
-  const store = options.store ?? createMemorySessionStore(clock);
+  const store = options.store ?? tempSessionStore(clock);
   const { id } = await store.create({ source: 'test', cwd: '/' });
   for (let i = 0; i < count; i += 1)
     await store.append(id, i % 2 === 0 ? userMessage(`ask ${i} ${words(300)}`) : said(`answer ${i} ${words(300)}`));
@@ -100,7 +98,7 @@ describe('a conversation that fills its window', () => {
     ['core:session:rebuilt-like-live', 'core:compression:summary-merged', 'core:compression:fetch-told'],
     'resumed after any number of compressions it sends what the live one sends; the summary grows by merging, not by rewording',
     async () => {
-      const store = createMemorySessionStore(clock);
+      const store = tempSessionStore(clock);
       let turn = 0;
       const summary = () => `## Done\n- step ${turn} was done #${turn}\n## Open\n- question ${turn} #${turn}`;
       const model = answering({ summary });
@@ -212,7 +210,7 @@ describe('a conversation that fills its window', () => {
     'core:compression:useless-stops',
     'after two useless compressions it stops trying, and a turn that does not fit fails with a code and a way out',
     async () => {
-      const store = createMemorySessionStore(clock);
+      const store = tempSessionStore(clock);
       const { id } = await store.create({ source: 'test', cwd: '/' });
       await store.append(id, userMessage('start'));
       await store.append(id, said('ready'));
@@ -259,7 +257,7 @@ describe('a conversation that fills its window', () => {
           ? { calls: [{ name: 'echo', arguments: { text: words(250) }, callId: `c${calls}` }] }
           : 'All done.';
       const model = answering({ answer, contextWindow: 8_192 });
-      const store = createMemorySessionStore(clock);
+      const store = tempSessionStore(clock);
       const conversation = await open({
         ...conversationParts({ store, model }),
         buildPrompt: () => ({
@@ -283,7 +281,7 @@ describe('a conversation that fills its window', () => {
   );
 
   test('the task list is still there for its tool after its last result went', async () => {
-    const store = createMemorySessionStore(clock);
+    const store = tempSessionStore(clock);
     const { id } = await store.create({ source: 'test', cwd: '/' });
     for (const text of ['a', 'b']) await store.append(id, userMessage(text));
     await store.append(id, said('c'));

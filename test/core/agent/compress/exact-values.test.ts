@@ -2,9 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { gatherSaid } from '#core/agent/compress/anchors/gather-said.ts';
-import { gatherValues } from '#core/agent/compress/anchors/gather-values.ts';
-import { gatherWork, latestTasks } from '#core/agent/compress/anchors/gather-work.ts';
+import { gatherSaid, gatherValues, gatherWork, latestTasks } from '#core/agent/compress/anchors.ts';
 import { planCompression, summarise } from '#core/agent/compress/plan-compression.ts';
 import { summaryText } from '#core/agent/compress/summary.ts';
 import { ends } from '../../../ends.ts';

@@ -2,14 +2,16 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { type CompressionBudget, compressionBudget } from '#core/agent/compress/compression-budget.ts';
-import { messageTokens } from '#core/agent/compress/context-size.ts';
-import { type CompressionPlan, planCompression, summarise } from '#core/agent/compress/plan-compression.ts';
-import { splitContext } from '#core/agent/compress/split-context.ts';
-import { isSummary, summaryMessage } from '#core/agent/compress/summary.ts';
-import { renderSummary } from '#core/agent/compress/summary-text.ts';
+import {
+  type CompressionPlan,
+  planCompression,
+  splitContext,
+  summarise,
+} from '#core/agent/compress/plan-compression.ts';
+import { isSummary, renderSummary, summaryMessage } from '#core/agent/compress/summary.ts';
+import { type CompressionBudget, compressionBudget, messageTokens } from '#core/agent/history.ts';
 import type { StoredMessage } from '#core/agent/session-store.ts';
-import type { Message } from '#core/model/message.ts';
+import type { Message } from '#public/talaria.ts';
 import { runs } from '../../../property-runs.ts';
 import { verifies } from '../../../verifies.ts';
 import { unansweredCalls } from '../turn-fixture.ts';

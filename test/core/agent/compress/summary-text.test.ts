@@ -4,13 +4,20 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { sha256 } from '#base/ids.ts';
 import { estimateTokens } from '#base/text.ts';
-import { fitSections, mergeSections } from '#core/agent/compress/merge-sections.ts';
-import { type CompressionPlan, summarise } from '#core/agent/compress/plan-compression.ts';
-import { EXACT, type SectionName, type Sections, summaryText, WORDED } from '#core/agent/compress/summary.ts';
-import { SUMMARY_PROMPT } from '#core/agent/compress/summary-prompt.ts';
-import { isValueKind, parseSummary, renderSummary } from '#core/agent/compress/summary-text.ts';
+import { type CompressionPlan, fitSections, mergeSections, summarise } from '#core/agent/compress/plan-compression.ts';
+import {
+  EXACT,
+  isValueKind,
+  parseSummary,
+  renderSummary,
+  type SectionName,
+  type Sections,
+  summaryText,
+  WORDED,
+} from '#core/agent/compress/summary.ts';
 import { writeSummary } from '#core/agent/compress/write-summary.ts';
-import { createSpanRecorder } from '#core/agent/turn/span-recorder.ts';
+import { SUMMARY_PROMPT } from '#core/agent/prompts.rules.ts';
+import { createSpanRecorder } from '#core/agent/turn/hook-runner.ts';
 import { createScriptedModel, type ScriptedStep } from '#testing/scripted-model.ts';
 import { verifies } from '../../../verifies.ts';
 import { clock, gave, said, signal, stored, userMessage, words } from './compress-fixture.ts';

@@ -6,9 +6,13 @@ import { join } from 'node:path';
 import { describe } from 'node:test';
 import { sha256 } from '#base/ids.ts';
 import { estimateTokens } from '#base/text.ts';
-import { buildFrozenPrompt, type PromptSources } from '#core/agent/prompt/frozen-prompt.ts';
-import { findProjectFile, PROJECT_FILE_LIMIT } from '#core/agent/prompt/project-file.ts';
-import { GUIDANCE, IDENTITY } from '#core/agent/prompt/prompt-text.ts';
+import {
+  buildFrozenPrompt,
+  findProjectFile,
+  PROJECT_FILE_LIMIT,
+  type PromptSources,
+} from '#core/agent/frozen-prompt.ts';
+import { GUIDANCE, IDENTITY } from '#core/agent/prompts.rules.ts';
 import { verifies } from '../../../verifies.ts';
 
 const sources: PromptSources = {

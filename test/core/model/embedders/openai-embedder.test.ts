@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, test } from 'node:test';
-import { createOpenAiEmbedder } from '#core/model/embedders/openai-embedder.ts';
-import { createHashEmbedder } from '#testing/hash-embedder.ts';
+import { createOpenAiEmbedder } from '#core/model/embedders.ts';
 import { embedderContract } from '../../../contract/embedder.contract.ts';
+import { createHashEmbedder } from '../../../doubles/hash-embedder.ts';
 
 const hash = createHashEmbedder();
 const never = new AbortController().signal;

@@ -3,11 +3,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { openOnnxEmbedder } from '#core/model/embedders/onnx-embedder.ts';
 import type { ModelError } from '#core/model/model-client.ts';
-import { findModelFolder, modelFolder } from '#core/model/onnx/model-files.ts';
-import type { OnnxModelFiles } from '#core/model/onnx/open-onnx-model.ts';
-import { openOnnxReranker } from '#core/model/rerankers/onnx-reranker.ts';
+import {
+  findModelFolder,
+  modelFolder,
+  type OnnxModelFiles,
+  openOnnxEmbedder,
+  openOnnxReranker,
+} from '#core/model/onnx.ts';
 import { embedderContract } from '../../../contract/embedder.contract.ts';
 import { rerankerContract } from '../../../contract/reranker.contract.ts';
 import { verifies } from '../../../verifies.ts';

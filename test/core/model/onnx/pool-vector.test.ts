@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type Pooling, poolVector } from '#core/model/onnx/pool-vector.ts';
+import { type Pooling, poolVector } from '#core/model/onnx.ts';
 
 /** Three tokens of two numbers, the last one padding. */
 const HIDDEN = { data: [3, 4, 0, 2, 8, 6], dims: [1, 3, 2] };

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { parseTextCalls, parseTextToolCalls } from '#core/model/tool-calls/parse-text-tool-calls.ts';
+import { parseTextCalls, parseTextToolCalls } from '#core/model/tool-calls/text-call-parser.ts';
 import { parseTextToolCalls as publicEntry } from '#public/tool-calls.ts';
 import { verifies } from '../../../verifies.ts';
 import { CODER_GLM } from './cases/coder-glm.ts';

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { collectTextCalls, parseTextCalls } from '#core/model/tool-calls/parse-text-tool-calls.ts';
-import { createTextCallParser } from '#core/model/tool-calls/text-call-parser.ts';
+import { collectTextCalls, createTextCallParser, parseTextCalls } from '#core/model/tool-calls/text-call-parser.ts';
 import { stride } from '../../../property-runs.ts';
 import { verifies } from '../../../verifies.ts';
 import { CODER_GLM } from './cases/coder-glm.ts';

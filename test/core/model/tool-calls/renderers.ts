@@ -1,5 +1,6 @@
+import type { TextCall } from '#public/tool-calls.ts';
+
 /** Writes calls in the notation of each family, from its chat template, for arbitrary JSON arguments. */
-import type { TextCall } from '#core/model/tool-calls/text-call.ts';
 
 type Render = (calls: readonly TextCall[]) => string;
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { TextCallEvent } from '#core/model/tool-calls/text-call.ts';
 import { createTextCallParser } from '#core/model/tool-calls/text-call-parser.ts';
+import type { TextCallEvent } from '#public/tool-calls.ts';
 import { PARIS, PARIS_JSON, TOOLS } from './tools.ts';
 
 /** The events after each push, and after the end. */

@@ -1,5 +1,6 @@
+import type { TextCall, TextToolSchema } from '#public/tool-calls.ts';
+
 /** The tools that the parser's cases declare, and the shape of a case. */
-import type { TextCall, TextToolSchema } from '#core/model/tool-calls/text-call.ts';
 
 function tool(name: string, properties: Record<string, unknown>, required: string[] = []): TextToolSchema {
   return {
@@ -38,6 +39,12 @@ export interface Case {
   readonly content?: string;
   readonly reasoning?: string;
   readonly malformed?: readonly string[];
+}
+
+/** The cases of so many texts, by their titles, that all mean the same. */
+export function giving(expected: Omit<Case, 'title' | 'text'>) {
+  return (texts: Readonly<Record<string, string>>): Case[] =>
+    Object.entries(texts).map(([title, text]) => ({ title, text, ...expected }));
 }
 
 export function call(name: string, args: Record<string, unknown> = {}): TextCall {

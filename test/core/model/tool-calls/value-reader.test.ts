@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { coerceText } from '#core/model/tool-calls/reading/coerce-text.ts';
-import { TextWindow } from '#core/model/tool-calls/reading/text-window.ts';
-import { readValue, type ValueOptions } from '#core/model/tool-calls/reading/value-reader.ts';
-import { createToolCatalog } from '#core/model/tool-calls/tool-catalog.ts';
+import { coerceText, createToolCatalog } from '#core/model/tool-calls/call-of-value.ts';
+import { readValue, type ValueOptions } from '#core/model/tool-calls/value-reader.ts';
+import { TextWindow } from '#core/model/tool-calls/window.ts';
 import { runs } from '../../../property-runs.ts';
 
 function read(text: string, options: ValueOptions = {}): unknown {

@@ -1,9 +1,9 @@
 /** `talaria rlm ask` as it is typed and shown. */
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import type { CommandOutput, CommandSpec } from '#core/agent/command-spec.ts';
 import { askCommands } from '#extensions/rlm/commands/ask-command.ts';
-import { createScriptedJudge } from '#testing/scripted-judge.ts';
+import type { CommandOutput, CommandSpec } from '#public/talaria.ts';
+import { createScriptedJudge } from '#testing/scripted-model.ts';
 import { verifies } from '../../../verifies.ts';
 import { type AskGround, askGround } from './ask-ground.ts';
 import { js, NOTES } from './ask-scene.ts';

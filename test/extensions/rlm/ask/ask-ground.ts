@@ -4,17 +4,16 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { z } from 'zod';
-import { systemClock } from '#base/clock.ts';
-import type { TurnRequest } from '#core/agent/extension-host.ts';
-import type { TurnEvent } from '#core/agent/turn-event.ts';
+import type { Ground, Mind, TurnRequest } from '#core/agent/room.ts';
 import { NO_USAGE } from '#core/model/model-client.ts';
-import type { RlmGround, RlmMind } from '#extensions/rlm/rlm-ground.ts';
-import { noJudge } from '#mind/evidence/judge/judge.ts';
+import { noJudge } from '#mind/evidence/judge.ts';
+import type { TurnEvent } from '#public/talaria.ts';
 import { createTempHome } from '#testing/temp-home.ts';
+import { testGround, testMind } from '../../../ground.ts';
 
 export interface AskGround {
-  readonly ground: RlmGround;
-  readonly mind: RlmMind;
+  readonly ground: Ground;
+  readonly mind: Mind;
   readonly cwd: string;
   readonly home: string;
   write(path: string, content: string | Uint8Array): string;
@@ -36,16 +35,16 @@ export function askGround(
     yield { type: 'turn-end', outcome: 'done', text, ...facts };
   }
   const config = <T>(_: string, schema: z.ZodType<T>): T => schema.parse({});
-  const mind: RlmMind = {
+  const mind = testMind({
     runTurn,
     config,
     judge: noJudge,
     answering: () => 'T2',
     window: () => 8_192,
     redact: (text) => text,
-  };
+  });
   const places = { home, userHome: folder };
-  const ground: RlmGround = { clock: systemClock, places, variables, program: [], open: async () => mind };
+  const ground = testGround({ places, variables, open: async () => mind });
   const write = (path: string, content: string | Uint8Array): string => {
     const file = join(cwd, path);
     mkdirSync(dirname(file), { recursive: true });

@@ -1,7 +1,6 @@
 // Owns asks for tests: a text, a script of replies, the real sandbox, a store in memory. Knows no test.
+import assert from 'node:assert/strict';
 import { systemClock } from '#base/clock.ts';
-import type { JsonObject } from '#base/json.ts';
-import type { AskOutcome } from '#extensions/rlm/ask/ask-outcome.ts';
 import {
   ASK_REQUEST_VERSION,
   type AskRequest,
@@ -9,14 +8,18 @@ import {
   replLimits,
 } from '#extensions/rlm/ask/ask-request.ts';
 import { executeAsk } from '#extensions/rlm/ask/execute-ask.ts';
-import { JUDGE_FAMILY, judgeCall } from '#extensions/rlm/ask/loop/read-by-model.ts';
-import { createCalls } from '#extensions/rlm/call/create-calls.ts';
+import { JUDGE_FAMILY, judgeCall } from '#extensions/rlm/ask/judge-call.ts';
+import { createCalls } from '#extensions/rlm/call/calls.ts';
 import type { InnerCall, InnerRequest } from '#extensions/rlm/call/inner-call.ts';
-import { createReplSession } from '#extensions/rlm/repl/create-repl-session.ts';
-import { textSource } from '#extensions/rlm/repl/source/text-source.ts';
-import { memoryTraceStore } from '#extensions/rlm/trace/memory-trace-store.ts';
-import type { RunTrace, TraceStore } from '#extensions/rlm/trace/trace-store.ts';
-import { type Judge, noJudge } from '#mind/evidence/judge/judge.ts';
+import type { AskOutcome } from '#extensions/rlm/outcome.ts';
+import { textSource } from '#extensions/rlm/repl/file-bytes.ts';
+import type { RunTrace } from '#extensions/rlm/trace/live-trace.ts';
+import { replayRun } from '#extensions/rlm/trace/replay.ts';
+import { type RunRecord, readRunRecord } from '#extensions/rlm/trace/run-record.ts';
+import { memoryTraceStore, type TraceStore } from '#extensions/rlm/trace/trace-store.ts';
+import { verifyRun } from '#extensions/rlm/trace/verify-run.ts';
+import { type Judge, noJudge } from '#mind/evidence/judge.ts';
+import type { JsonObject } from '#public/talaria.ts';
 import { createScriptedCall, type ScriptedInner } from '../call/scripted-call.ts';
 
 export const NOTES = [
@@ -95,7 +98,7 @@ export async function playAsk(scene: Scene): Promise<Played> {
   inner.set(JUDGE_FAMILY, judgeCall(scene.judge ?? noJudge, run_id));
   const calls = createCalls({ inner, trace, budget: request.budget, clock: systemClock, run: run_id });
   const late = scene.late === undefined ? {} : { late: scene.late };
-  const outcome = await executeAsk({ request, source, openRepl: createReplSession, trace, calls, signal, ...late });
+  const outcome = await executeAsk({ request, source, trace, calls, signal, ...late });
   return { outcome, store, requests: scripted.requests };
 }
 
@@ -103,4 +106,22 @@ function stepOf(script: AskScript, { call_id }: InnerRequest): ScriptedInner {
   const step = script[call_id];
   if (step === undefined) throw new Error(`the script has no ${call_id}`);
   return step;
+}
+
+/** Its record holds together. */
+export function recordOf({ store }: Pick<Played, 'store'>): RunRecord {
+  const found = store.find('ask_1');
+  assert.ok(found.ok);
+  const record = readRunRecord(store, found.value);
+  assert.deepEqual(verifyRun(record), []);
+  return record;
+}
+
+/** And is replayed without a model. */
+export async function holds(played: Pick<Played, 'store'>, scene: Partial<Scene> = {}): Promise<void> {
+  const ask = async ({ trace }: { readonly trace: NonNullable<Scene['trace']> }) => {
+    await playAsk({ ...scene, script: {}, trace });
+  };
+  const replayed = await replayRun(recordOf(played), { ask }, new AbortController().signal);
+  assert.equal('result' in replayed ? replayed.result : replayed.reason, 'same', JSON.stringify(replayed));
 }

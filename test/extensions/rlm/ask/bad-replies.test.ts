@@ -1,13 +1,11 @@
 /** Root models and code that misbehave: each is a typed outcome, nothing is cited that is not held, the run goes on or ends properly. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { readRootReply } from '#extensions/rlm/ask/root-turn/read-root-reply.ts';
-import { readSubReply } from '#extensions/rlm/ask/sub/read-sub-reply.ts';
-import { readRunRecord } from '#extensions/rlm/trace/run-record.ts';
-import { verifyRun } from '#extensions/rlm/trace/verify/verify-run.ts';
+import { readSubReply } from '#extensions/rlm/ask/read-sub-reply.ts';
+import { readRootReply } from '#extensions/rlm/ask/root-turn.ts';
 import { verifies } from '../../../verifies.ts';
 import type { ScriptedInner } from '../call/scripted-call.ts';
-import { js, playAsk } from './ask-scene.ts';
+import { js, playAsk, recordOf } from './ask-scene.ts';
 
 const ANSWER = js('finish([{text: "The gateway listens on port 8080.", handles: [span(0, 60)]}])');
 
@@ -82,9 +80,9 @@ describe('rlm/ask: reading a sub-reply', () => {
 });
 
 describe('rlm/ask: a root model that misbehaves', () => {
-  test('prose is corrected once, then counts as a step', async () => {
+  test('prose is corrected, and counts as a step', async () => {
     const { outcome, requests } = await playAsk({
-      script: { 'ask:root:001': 'I think it is 8080.', 'ask:root:001:mend': ANSWER },
+      script: { 'ask:root:001': 'I think it is 8080.', 'ask:root:002': ANSWER },
     });
     assert.equal(outcome.verdict, 'answered');
     assert.match(requests[1]?.prompt ?? '', /neither code nor an answer/);
@@ -95,7 +93,7 @@ describe('rlm/ask: a root model that misbehaves', () => {
     assert.equal(outcome.verdict, 'unsupported');
     assert.deepEqual(
       requests.map(({ call_id }) => call_id),
-      ['ask:root:001', 'ask:root:001:mend', 'ask:root:002', 'ask:root:002:mend', 'ask:root:final'],
+      ['ask:root:001', 'ask:root:002', 'ask:root:final'],
     );
     assert.equal(
       outcome.sentences.every(({ grade }) => grade === 'not-supported'),
@@ -111,10 +109,11 @@ describe('rlm/ask: a root model that misbehaves', () => {
   });
 
   test('an echo of the prompt, and 10 MB, are corrected', async () => {
-    const replies: ScriptedInner[] = [(request) => request.prompt, { completion: 'x'.repeat(10_000_000) }, ANSWER];
-    let at = 0;
-    const { outcome } = await playAsk({ script: () => replies[at++] ?? ANSWER });
-    assert.equal(outcome.verdict, 'answered');
+    const replies: ScriptedInner[] = [(request) => request.prompt, { completion: 'x'.repeat(10_000_000) }];
+    for (const reply of replies) {
+      const { outcome } = await playAsk({ script: ({ call_id }) => (call_id === 'ask:root:001' ? reply : ANSWER) });
+      assert.equal(outcome.verdict, 'answered');
+    }
   });
 
   test('a model that is not there, or fails twice, ends it as failed', async () => {
@@ -147,9 +146,7 @@ describe('rlm/ask: a root model that misbehaves', () => {
       signal: stop.signal,
     });
     assert.equal(outcome.verdict, 'cancelled');
-    const row = store.find('ask_1');
-    assert.ok(row.ok);
-    assert.deepEqual(verifyRun(readRunRecord(store, row.value)), []);
+    recordOf({ store });
   });
 });
 
@@ -162,10 +159,11 @@ describe('rlm/ask: code that misbehaves', () => {
     ['reaches for the host', 'print(typeof process, typeof require, typeof fetch); await import("node:fs")', /threw/],
     ['asks without end', 'for (;;) await llmQuery("?", span(0, 60))', /sub_call_limit|SubCallLimit/],
   ];
+  const limits = { memory_bytes: 64 * 1024 * 1024, output_chars: 2_000, sub_calls: 5 };
   for (const [what, code, told] of cases)
     test(what, async () => {
       const { outcome, requests } = await playAsk({
-        request: { repl: { memory_bytes: 64 * 1024 * 1024, block_ms: 400, output_chars: 2_000, sub_calls: 5 } },
+        request: { repl: { ...limits, block_ms: what === 'loops' ? 400 : 60_000 } },
         script: ({ call_id }) => {
           if (call_id === 'ask:root:001') return js(code);
           return call_id.includes('sub') ? '{"answer": "x", "claims": []}' : ANSWER;
@@ -178,7 +176,7 @@ describe('rlm/ask: code that misbehaves', () => {
   test('loops twice and gets no third block', async () => {
     let at = 0;
     const { outcome, requests } = await playAsk({
-      request: { repl: { memory_bytes: 64 * 1024 * 1024, block_ms: 100, output_chars: 2_000, sub_calls: 5 } },
+      request: { repl: { ...limits, block_ms: 100 } },
       script: ({ call_id }) => (call_id === 'ask:root:final' ? ANSWER : js(`for (let i = ${at++}; ; i += 1) {}`)),
     });
     assert.deepEqual(

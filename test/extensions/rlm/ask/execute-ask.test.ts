@@ -1,9 +1,7 @@
 /** An ask from question to judged sentences, over the real sandbox. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { AskOutcome, Grade } from '#extensions/rlm/ask/ask-outcome.ts';
-import { replayRun } from '#extensions/rlm/trace/replay/replay-run.ts';
-import { readRunRecord } from '#extensions/rlm/trace/run-record.ts';
+import type { AskOutcome, Grade } from '#extensions/rlm/outcome.ts';
 import { verifies } from '../../../verifies.ts';
 import { js, NOTES, type Played, playAsk } from './ask-scene.ts';
 
@@ -265,26 +263,5 @@ describe('rlm/ask: what is not read, and what it may use', () => {
     });
     assert.match(requests[1]?.prompt ?? '', /Not supported by what it cites: .*9999.*it cites nothing/);
     assert.equal(outcome.verdict, 'answered');
-  });
-});
-
-describe('rlm/ask: replay', () => {
-  verifies('rlm:run:replay', 'an ask is done again without a model, byte for byte', async () => {
-    const played = await playAsk({
-      script: {
-        'ask:root:001': FOUND,
-        'ask:root:002': js('const r = await llmQuery("?", h); print(r.text)'),
-        'ask:sub:002:001': '{"answer": "8080", "claims": ["port 8080"]}',
-        'ask:root:003': FINISH,
-      },
-    });
-    const found = played.store.find('ask_1');
-    assert.ok(found.ok);
-    const record = readRunRecord(played.store, found.value);
-    const engine = async ({ trace }: Parameters<Parameters<typeof replayRun>[1]['ask'] & object>[0]) => {
-      await playAsk({ script: {}, trace });
-    };
-    const replayed = await replayRun(record, { ask: engine }, new AbortController().signal);
-    assert.equal('result' in replayed ? replayed.result : replayed.reason, 'same');
   });
 });

@@ -2,13 +2,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { InnerCall } from '#extensions/rlm/call/inner-call.ts';
-import { replayRun } from '#extensions/rlm/trace/replay/replay-run.ts';
-import { readRunRecord } from '#extensions/rlm/trace/run-record.ts';
-import { verifyRun } from '#extensions/rlm/trace/verify/verify-run.ts';
-import { createScriptedJudge } from '#testing/scripted-judge.ts';
+import { createScriptedJudge } from '#testing/scripted-model.ts';
 import { verifies } from '../../../verifies.ts';
 import type { ScriptedInner } from '../call/scripted-call.ts';
-import { js, type Played, playAsk, type Scene } from './ask-scene.ts';
+import { holds, js, type Played, playAsk } from './ask-scene.ts';
 
 const ANSWER = js(`
   const h = span(context.search("port")[0]);
@@ -20,19 +17,6 @@ const ANSWER = js(`
 
 function grades({ outcome }: Played): readonly string[] {
   return outcome.sentences.map(({ grade, model }) => (model === '' ? grade : `${grade} by ${model}`));
-}
-
-/** Replays it without a model, and checks that its record holds together. */
-async function holds({ store }: Played, scene: Partial<Scene> = {}): Promise<void> {
-  const found = store.find('ask_1');
-  assert.ok(found.ok);
-  const record = readRunRecord(store, found.value);
-  assert.deepEqual(verifyRun(record), []);
-  const ask = async ({ trace }: { readonly trace: NonNullable<Scene['trace']> }) => {
-    await playAsk({ ...scene, script: {}, trace });
-  };
-  const replayed = await replayRun(record, { ask }, new AbortController().signal);
-  assert.equal('result' in replayed ? replayed.result : replayed.reason, 'same', JSON.stringify(replayed));
 }
 
 describe('rlm/ask: what a model reads of an answer', () => {

@@ -1,5 +1,5 @@
 // Owns handles for tests of asks. Knows no test.
-import type { ComputedHandle, SpanHandle } from '#extensions/rlm/ask/ask-outcome.ts';
+import type { ComputedHandle, SpanHandle } from '#extensions/rlm/outcome.ts';
 
 export function span(id: string, quote: string, source_path = 'notes.md'): SpanHandle {
   const place = { source_path, start_line: 1, end_line: 1, start_byte: 0, end_byte: Buffer.byteLength(quote) };

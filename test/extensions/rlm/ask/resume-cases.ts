@@ -1,25 +1,25 @@
 // Owns killing an ask at a call and going on with it: the same outcome, the same events, no call paid twice. Knows no test.
 import assert from 'node:assert/strict';
-import { memoryTraceStore } from '#extensions/rlm/trace/memory-trace-store.ts';
-import type { RunTrace } from '#extensions/rlm/trace/trace-store.ts';
+import type { RunTrace } from '#extensions/rlm/trace/live-trace.ts';
+import { memoryTraceStore } from '#extensions/rlm/trace/trace-store.ts';
 import { createScriptedCall } from '../call/scripted-call.ts';
 import { type AskScript, js, playAsk } from './ask-scene.ts';
 
 const SCRIPT: AskScript = {
   'ask:root:001': js('const h = span(context.search("port")[0]); print(h)'),
   'ask:root:002': 'I am not sure.',
-  'ask:root:002:mend': js(`
+  'ask:root:003': js(`
     const chunks = [...context.chunks({lines: 110})];
     const replies = await llmQueryBatched(chunks.map((piece) => ({question: "Any owner?", piece})));
     const nested = await rlmQuery("Which host?", span(0, 200));
     print(replies.map((reply) => reply.text).join(" "), nested.text)`),
-  'ask:sub:002:001': { refuse: 'timeout', detail: 'late' },
-  'ask:sub:002:002': '{"answer": "Alice", "claims": ["The owner of the gateway is Alice Meyer."]}',
-  'ask:rlm:002:003/root:001': js(
+  'ask:sub:003:001': { refuse: 'timeout', detail: 'late' },
+  'ask:sub:003:002': '{"answer": "Alice", "claims": ["The owner of the gateway is Alice Meyer."]}',
+  'ask:rlm:003:003/root:001': js(
     'const r = await llmQuery("Host?", span(0, 100)); finish([{text: "Its host is named Berlin.", handles: r.claims}])',
   ),
-  'ask:rlm:002:003/sub:001:001': '{"answer": "Berlin", "claims": ["Its host is named Berlin."]}',
-  'ask:root:003': js(
+  'ask:rlm:003:003/sub:001:001': '{"answer": "Berlin", "claims": ["Its host is named Berlin."]}',
+  'ask:root:004': js(
     'finish([{text: "The gateway listens on port 8080.", handles: [h]}, {text: "Its host is named Berlin.", handles: nested.claims}, {text: "The owner is Alice Meyer.", handles: replies[1].claims}])',
   ),
 };
@@ -80,13 +80,11 @@ async function playDying(
   at: number,
   when: 'before' | 'after',
 ): Promise<void> {
-  const begin: typeof store.begin = (run) => dying(store.begin(run), at, when);
-  const wrapped = {
-    ...store,
-    begin,
-    find: store.find.bind(store),
-    events: store.events.bind(store),
-    calls: store.calls.bind(store),
-  };
-  await playAsk({ script: SCRIPT, request: { concurrency: 2 }, store: wrapped });
+  const begin = store.begin.bind(store);
+  store.begin = (run) => dying(begin(run), at, when);
+  try {
+    await playAsk({ script: SCRIPT, request: { concurrency: 2 }, store });
+  } finally {
+    store.begin = begin;
+  }
 }

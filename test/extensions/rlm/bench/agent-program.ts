@@ -1,7 +1,7 @@
 /** A program that answers one inner call, as the CLI of another agent would: one JSON object in, one out. */
 import { text } from 'node:stream/consumers';
 import { systemClock } from '#base/clock.ts';
-import { callByRule } from '#extensions/rlm/reflex/reflex-tasks.ts';
+import { callByRule } from '#extensions/rlm/reflex-tasks.ts';
 
 const request = JSON.parse(await text(process.stdin)) as { readonly prompt: string };
 const reply = await callByRule(systemClock, 'reflex').call(

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { systemClock } from '#base/clock.ts';
-import type { OpenedEngine } from '#extensions/rlm/bench/engine/open-engine.ts';
 import type { InnerCall, InnerRequest } from '#extensions/rlm/call/inner-call.ts';
-import { memoryTraceStore } from '#extensions/rlm/trace/memory-trace-store.ts';
+import type { OpenedEngine } from '#extensions/rlm/engine.ts';
+import { memoryTraceStore } from '#extensions/rlm/trace/trace-store.ts';
 
 export interface BenchPlace {
   readonly engine: OpenedEngine;

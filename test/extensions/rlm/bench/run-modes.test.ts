@@ -7,19 +7,16 @@ import { systemClock } from '#base/clock.ts';
 import { sha256 } from '#base/ids.ts';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { ok, refuse } from '#base/result.ts';
-import { loadFixture } from '#extensions/rlm/bench/modes/load-fixture.ts';
-import { ownTruncationFixture } from '#extensions/rlm/bench/modes/own-fixture.ts';
-import { runMessage } from '#extensions/rlm/bench/modes/run-message.ts';
-import { VANILLA_SYSTEM, vanillaPrompt } from '#extensions/rlm/bench/modes/vanilla-prompt.ts';
-import { baselineMode, dogfoodMode, recursiveFixtureMode, truncationMode } from '#extensions/rlm/bench/run-modes.ts';
 import type { InnerCall } from '#extensions/rlm/call/inner-call.ts';
-import { validateFixture } from '#extensions/rlm/fixtures/validate-fixture.ts';
-import { callByRule } from '#extensions/rlm/reflex/reflex-tasks.ts';
-import { replayArtifact } from '#extensions/rlm/score/replay-artifact.ts';
-import { RUN_ENGINES } from '#extensions/rlm/trace/engines/run-engines.ts';
-import { replayRun } from '#extensions/rlm/trace/replay/replay-run.ts';
+import { callByRule } from '#extensions/rlm/reflex-tasks.ts';
+import { replayRun } from '#extensions/rlm/trace/replay.ts';
 import { readRunRecord } from '#extensions/rlm/trace/run-record.ts';
-import { verifyRun } from '#extensions/rlm/trace/verify/verify-run.ts';
+import { verifyRun } from '#extensions/rlm/trace/verify-run.ts';
+import { replayArtifact } from '../../../../bench/rlm/compare-runs.ts';
+import { runMessage } from '../../../../bench/rlm/run-fixture.ts';
+import { baselineMode, recursiveFixtureMode, truncationMode } from '../../../../bench/rlm/run-modes.ts';
+import { loadFixture, ownTruncationFixture, validateFixture } from '../../../../bench/rlm/truncation-fixture.ts';
+import { BENCH_ENGINES, VANILLA_SYSTEM, vanillaPrompt } from '../../../../bench/rlm/vanilla-baseline.ts';
 import { verifies } from '../../../verifies.ts';
 import { recorded, withData } from '../fixtures/recorded.ts';
 import { benchPlace, never } from './bench-place.ts';
@@ -164,7 +161,7 @@ describe('rlm/bench: the comparison', () => {
   });
 });
 
-describe('rlm/bench: recursive fixture and dogfood', () => {
+describe('rlm/bench: recursive fixture', () => {
   test('what the section recursive_run expects is held against what came out', async (t) => {
     const { engine, home } = benchPlace(t, [callByRule(systemClock)]);
     const result = await recursiveFixtureMode({ engine, home }, { families: [] }, never());
@@ -209,31 +206,6 @@ describe('rlm/bench: recursive fixture and dogfood', () => {
     assert.equal(requests.length, 0);
     assert.equal(validateFixture(fixture).ok, true);
   });
-
-  test('dogfood: evidence is what this run accepted, from at least three files, in a tree of two levels', async (t) => {
-    const { engine, home } = benchPlace(t, [callByRule(systemClock)]);
-    const folder = join(import.meta.dirname, '../../../../src/base');
-    const result = await dogfoodMode({ engine, home }, { families: [], folder, target: 'src/base' }, never());
-    assert.ok(result.ok);
-    assert.equal(result.value.success, true, result.value.lines.join('\n'));
-    const { source_evidence: evidence, generated_rlm_tree_depth: depth } = result.value.artifact;
-    assert.equal(depth, 2);
-    assert.ok(Array.isArray(evidence) && evidence.length >= 3);
-    for (const { source_path, claim } of evidence as readonly { source_path: string; claim: string }[]) {
-      const text = readFileSync(join(folder, source_path), 'utf8').replace(/\s+/g, ' ');
-      assert.ok(text.includes(claim.replace(/\s+/g, ' ')), claim);
-    }
-    const none = await dogfoodMode({ engine, home }, { families: [], folder: home, target: 'x' }, never());
-    assert.equal(none.ok ? 'ok' : none.reason, 'target-unreadable');
-    const prose = benchPlace(t, [saying('nothing to quote here')]);
-    const empty = await dogfoodMode(
-      { engine: prose.engine, home },
-      { families: [], folder, target: 'src/base' },
-      never(),
-    );
-    assert.ok(empty.ok);
-    assert.deepEqual([empty.value.success, empty.value.artifact.cited_source_file_count], [false, 0]);
-  });
 });
 
 describe('rlm/bench: traces', () => {
@@ -250,7 +222,7 @@ describe('rlm/bench: traces', () => {
         assert.ok(row.ok);
         const record = readRunRecord(engine.store, row.value);
         assert.deepEqual(verifyRun(record), [], row.value.kind);
-        const replay = await replayRun(record, RUN_ENGINES, never());
+        const replay = await replayRun(record, BENCH_ENGINES, never());
         assert.equal('result' in replay ? replay.result : replay.reason, 'same', JSON.stringify(replay));
       }
       assert.equal(requests.length, asked);

@@ -2,11 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { systemClock } from '#base/clock.ts';
 import { ok, refuse } from '#base/result.ts';
-import type { CallRecord } from '#extensions/rlm/call/call-record.ts';
-import type { CallAsk, CallBudget } from '#extensions/rlm/call/calls.ts';
-import { createCalls } from '#extensions/rlm/call/create-calls.ts';
+import type { CallAsk, CallBudget, CallRecord } from '#extensions/rlm/call/call-record.ts';
+import { createCalls } from '#extensions/rlm/call/calls.ts';
 import type { InnerCall, InnerRefusal, InnerRequest } from '#extensions/rlm/call/inner-call.ts';
-import { textHash } from '#extensions/rlm/trace/text-hash.ts';
+import { textHash } from '#extensions/rlm/trace/run-record.ts';
 import { createManualClock, type ManualClock } from '#testing/manual-clock.ts';
 
 const NEVER = new AbortController().signal;

@@ -6,7 +6,7 @@ import {
   LARGEST_DEFAULT_WINDOW,
   USUAL_WINDOW,
   type WindowMind,
-} from '#extensions/rlm/call/default-window.ts';
+} from '#extensions/rlm/call/call-limits.ts';
 
 function mind(T1: number, T2: number, more: { answering?: Tier; replaced?: boolean } = {}): WindowMind {
   const families = more.replaced === true ? { default: { model: 'a/b' } } : {};

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import type { z } from 'zod';
 import { systemClock } from '#base/clock.ts';
-import type { TurnRequest } from '#core/agent/extension-host.ts';
-import type { TurnEvent } from '#core/agent/turn-event.ts';
+import type { TurnRequest } from '#core/agent/room.ts';
 import { NO_USAGE } from '#core/model/model-client.ts';
+import { DEEPEST, depthOutside, openNesting } from '#extensions/rlm/call/call-limits.ts';
 import { checkFamilies, openFamilies } from '#extensions/rlm/call/families.ts';
-import { DEEPEST, depthOutside, openNesting } from '#extensions/rlm/call/nesting.ts';
 import { rlmSchema } from '#extensions/rlm/rlm-config.ts';
+import type { TurnEvent } from '#public/talaria.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 import { requestOf } from './inner-call.contract.ts';
 

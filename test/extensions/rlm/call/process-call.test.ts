@@ -3,12 +3,14 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
-import { ownPath } from '#base/paths/find-on-path.ts';
+import { ownPath } from '#base/paths/typed-path.ts';
 import type { InnerCall, InnerRequest } from '#extensions/rlm/call/inner-call.ts';
-import { createProcessCall, type ProcessCallParts } from '#extensions/rlm/call/process-call.ts';
-import { readProcessReply, withoutFrame } from '#extensions/rlm/call/program/process-reply.ts';
-import { watchProcess } from '#extensions/rlm/call/program/process-watch.ts';
-import { createManualClock } from '#testing/manual-clock.ts';
+import {
+  createProcessCall,
+  type ProcessCallParts,
+  readProcessReply,
+  withoutFrame,
+} from '#extensions/rlm/call/process-call.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 import { until } from '../../../ends.ts';
 import { verifies } from '../../../verifies.ts';
@@ -19,14 +21,12 @@ const READ = `const asked = JSON.parse(require('fs').readFileSync(0, 'utf8'));`;
 
 interface Making extends Partial<Omit<ProcessCallParts, 'surroundings'>> {
   readonly variables?: Readonly<Record<string, string>>;
-  readonly startup_ms?: number;
-  readonly idle_ms?: number;
   readonly outside?: number;
 }
 
 /** A family whose program is node running `code`. */
 function program(code: string, making: Making = {}): InnerCall {
-  const { variables = {}, startup_ms = 60_000, idle_ms = 60_000, outside = 0, ...parts } = making;
+  const { variables = {}, outside = 0, ...parts } = making;
   return createProcessCall({
     family: 'small',
     command: [process.execPath, '-e', code],
@@ -36,7 +36,6 @@ function program(code: string, making: Making = {}): InnerCall {
     surroundings: {
       variables: { PATH: process.env.PATH ?? '', HOME: '/nowhere', ...variables },
       outside,
-      patience: { startup_ms, idle_ms },
       redact: (text) => text.replaceAll('hunter2-hunter2', '[secret]'),
     },
   });
@@ -253,29 +252,6 @@ describe('process call: ends', () => {
       child.unref(); const wait = setInterval(() => { if (require('fs').existsSync(${JSON.stringify(place)})) { clearInterval(wait); process.stdout.write('done') } }, 10)`;
     assert.equal(await completionOf(program(code)), 'done');
     assert.equal(isAlive(Number(readFileSync(place, 'utf8'))), false);
-  });
-
-  test('silence after the start, and silence later, are time-outs of their own', async () => {
-    const mute = await refusalOf(program('setInterval(() => undefined, 1000)', { startup_ms: 300 }));
-    assert.equal(mute.reason, 'timeout');
-    assert.match(mute.detail, /printed nothing for 1 second after its start/);
-    const stuck = await refusalOf(
-      program(`process.stderr.write('thinking'); setInterval(() => undefined, 1000)`, { idle_ms: 300 }),
-    );
-    assert.equal(stuck.reason, 'timeout');
-    assert.match(stuck.detail, /printed nothing more for 1 second: thinking/);
-  });
-
-  test('whoever prints now and then is waited for', async () => {
-    const clock = createManualClock();
-    const watch = watchProcess({ clock, longest: 8_000, startup_ms: 300, idle_ms: 700 }, never());
-    for (let n = 0; n < 9; n += 1) {
-      watch.hear('.', 'err');
-      await clock.advance(600);
-    }
-    assert.equal(watch.signal.aborted, false);
-    await clock.advance(100);
-    assert.deepEqual([watch.signal.aborted, watch.cause()], [true, 'idle']);
   });
 
   test('a program that is not there is named, with what would mend it', async () => {

@@ -4,14 +4,15 @@
  */
 import { systemClock } from '#base/clock.ts';
 import { ok, refuse } from '#base/result.ts';
-import type {
-  InnerCall,
-  InnerFailure,
-  InnerRefusal,
-  InnerReply,
-  InnerRequest,
+import {
+  type InnerCall,
+  type InnerFailure,
+  type InnerRefusal,
+  type InnerReply,
+  type InnerRequest,
+  longestReply,
+  tooLong,
 } from '#extensions/rlm/call/inner-call.ts';
-import { longestReply, tooLong } from '#extensions/rlm/call/reply-size.ts';
 
 export type ScriptedInner =
   | string

@@ -4,13 +4,12 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { TalariaError } from '#base/errors.ts';
-import type { TurnEvent } from '#core/agent/turn-event.ts';
 import { messageText } from '#core/model/message.ts';
 import { type ModelRequest, NO_USAGE, type Tier } from '#core/model/model-client.ts';
-import { tierOf } from '#extensions/rlm/call/call-tier.ts';
+import { openNesting, tierOf } from '#extensions/rlm/call/call-limits.ts';
 import type { InnerCall } from '#extensions/rlm/call/inner-call.ts';
-import { openNesting } from '#extensions/rlm/call/nesting.ts';
 import { createTurnCall } from '#extensions/rlm/call/turn-call.ts';
+import type { TurnEvent } from '#public/talaria.ts';
 import type { App } from '#surfaces/app/app.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
 import { createScriptedModel, type ScriptedModel, type ScriptedStep } from '#testing/scripted-model.ts';
@@ -76,7 +75,7 @@ describe('turn call', () => {
     assert.deepEqual(reply.value.usage, { input_tokens: 100, output_tokens: 10 });
     assert.equal(reply.value.model, 'scripted/model');
     assert.equal(reply.value.exit_code, null);
-    const costs = await app.store.costs({});
+    const costs = await app.doors.sessions.costs({});
     assert.ok(
       costs.some((row) => row.purpose === 'recurse'),
       JSON.stringify(costs),

@@ -1,9 +1,9 @@
 /** Sources and checks that the tests of chunking share. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { ChunkLimits } from '#extensions/rlm/chunk/chunk-limits.ts';
-import { type ChunkPlan, planChunks } from '#extensions/rlm/chunk/plan-chunks.ts';
-import { STRUCTURES } from '#extensions/rlm/chunk/structure.ts';
+import type { ChunkPlan } from '#extensions/rlm/scaffold/chunks.ts';
+import { type ChunkLimits, planChunks } from '#extensions/rlm/scaffold/plan-chunks.ts';
+import { STRUCTURES } from '#extensions/rlm/scaffold/structure.ts';
 
 export function planned(source: string | Uint8Array, limits: Partial<ChunkLimits> = {}): ChunkPlan {
   const plan = planChunks({ path: 'a.txt', bytes: typeof source === 'string' ? Buffer.from(source) : source }, limits);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { structureOf } from '#extensions/rlm/chunk/structure.ts';
+import { structureOf } from '#extensions/rlm/scaffold/structure.ts';
 import { verifies } from '../../../verifies.ts';
 import { textsOf } from './chunk-cases.ts';
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type GapCall, gapLines } from '#extensions/rlm/commands/run/gap-lines.ts';
-import type { RunGap } from '#extensions/rlm/run/run-outcome.ts';
+import type { RunGap, RunOutcome } from '#extensions/rlm/outcome.ts';
+import { type GapCall, gapLines, runLines } from '#extensions/rlm/page/run-text.ts';
+import { samplePage } from '../page/sample-run.ts';
 
 const CHUNKS = ['a.md:1-80', 'a.md:81-160', 'a.md:161-200'] as const;
 const CALLS: readonly GapCall[] = [
@@ -57,5 +58,13 @@ describe('rlm: gaps as a person reads them', () => {
     const many = Array.from({ length: 30 }, (_, at) => ({ what: `b.md:${at + 1}-${at + 1}`, why: 'not asked' }));
     const [line = ''] = gapLines({ gaps: many, selected_chunk_ids: [] }, []);
     assert.match(line, /^b\.md:1-1, .* and 22 more \(not asked\)$/);
+  });
+
+  test('of many claims the first are said, and how many more there are', () => {
+    const claims = Array.from({ length: 60 }, (_, at) => ({ text: `Claim ${at + 1}.`, fact_ids: [] }));
+    const { outcome } = samplePage({ outcome: { claims } }).row;
+    const shown = runLines(outcome as unknown as RunOutcome, []);
+    assert.ok(shown.includes(' 40. Claim 40.') && !shown.includes(' 41. Claim 41.'));
+    assert.ok(shown.includes('  … and 20 more (--json shows all)'));
   });
 });

@@ -4,11 +4,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import test from 'node:test';
 import { rlmCommands } from '#extensions/rlm/commands.ts';
-import type { RejectionReason } from '#extensions/rlm/guard/parent-claim.ts';
-import { MEMORY_MODES } from '#extensions/rlm/memory/memory-mode.ts';
-import { REPL_CALLS } from '#extensions/rlm/repl/repl-api.ts';
-import type { RlmGround } from '#extensions/rlm/rlm-ground.ts';
-import { AMBIGUITY_TERMS, AMBIGUITY_THRESHOLD } from '#extensions/rlm/run/prepare/ambiguity.ts';
+import type { RejectionReason } from '#extensions/rlm/guard/read-claims.ts';
+import { MEMORY_MODES } from '#extensions/rlm/memory/memory-record.ts';
+import { REPL_CALLS } from '#extensions/rlm/repl/repl-api.rules.ts';
+import { AMBIGUITY_TERMS, AMBIGUITY_THRESHOLD } from '#extensions/rlm/run/ambiguity.ts';
+import type { Ground } from '#public/talaria.ts';
 
 const PATH = join(import.meta.dirname, '../../../../docs/guide/recursion.md');
 const guide = readFileSync(PATH, 'utf8');
@@ -46,7 +46,7 @@ test('what it links to is there', () => {
 });
 
 test('every flag that it names is one of the commands', () => {
-  const known = rlmCommands({} as unknown as RlmGround).flatMap(({ input }) =>
+  const known = rlmCommands({} as unknown as Ground).flatMap(({ input }) =>
     'shape' in input ? Object.keys(input.shape as object).flatMap(flagsOf) : [],
   );
   const prose = guide.replace(/^```[\s\S]*?^```$/gm, '');

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { errorCode } from '#base/errors.ts';
-import { askQuestion } from '#extensions/rlm/ask/open/ask-question.ts';
+import { askQuestion } from '#extensions/rlm/ask/ask-question.ts';
 import { askGround } from '../ask/ask-ground.ts';
 import { js, NOTES } from '../ask/ask-scene.ts';
 import { ran } from './stored-ground.ts';

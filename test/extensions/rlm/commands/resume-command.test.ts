@@ -3,8 +3,8 @@ import { mkdirSync } from 'node:fs';
 import { describe, type TestContext, test } from 'node:test';
 import { systemClock } from '#base/clock.ts';
 import { openDatabase } from '#base/database.ts';
-import { openTraceStore, traceStorePath } from '#extensions/rlm/trace/open-trace-store.ts';
-import { extensionGround } from '#surfaces/app/host/lend-ground.ts';
+import { openTraceStore, traceStorePath } from '#extensions/rlm/trace/trace-store.ts';
+import { lendGround } from '#surfaces/app/ground.ts';
 import { createStage } from '../../../surfaces/app/app-fixture.ts';
 import { verifies } from '../../../verifies.ts';
 import { ran, storeKilled, storeRun } from './stored-ground.ts';
@@ -14,7 +14,7 @@ async function stage(t: TestContext) {
   const made = createStage(t);
   const app = await made.open();
   t.after(() => app.shutdown());
-  const ground = extensionGround({
+  const ground = lendGround({
     environment: made.environment,
     home: app.home,
     clock: systemClock,

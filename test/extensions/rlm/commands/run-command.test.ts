@@ -3,16 +3,15 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { systemClock } from '#base/clock.ts';
 import { parseJsonObject } from '#base/json.ts';
 import type { AnyCommand, CommandContext, CommandOutput } from '#core/agent/command-spec.ts';
-import type { ExtensionHost } from '#core/agent/extension-host.ts';
-import type { TurnEvent } from '#core/agent/turn-event.ts';
+import type { Ground, Mind } from '#core/agent/room.ts';
 import { runCommands } from '#extensions/rlm/commands/run-command.ts';
-import type { RlmGround } from '#extensions/rlm/rlm-ground.ts';
 import type { RunRequest } from '#extensions/rlm/run/run-request.ts';
-import { openTraceStore } from '#extensions/rlm/trace/open-trace-store.ts';
-import { noJudge } from '#mind/evidence/judge/judge.ts';
+import { openTraceStore } from '#extensions/rlm/trace/trace-store.ts';
+import { noJudge } from '#mind/evidence/judge.ts';
+import type { TurnEvent } from '#public/talaria.ts';
+import { testGround } from '../../../ground.ts';
 import { verifies } from '../../../verifies.ts';
 import { harbour, honest } from '../run/run-ground.ts';
 
@@ -26,7 +25,7 @@ const QUESTION = 'List every fact about the harbour with its id.';
 const asked: string[] = [];
 
 /** A turn whose model answers by rule. */
-function turnSaying(reply: (prompt: string) => string): ExtensionHost['runTurn'] {
+function turnSaying(reply: (prompt: string) => string): Mind['runTurn'] {
   return async function* (request): AsyncGenerator<TurnEvent> {
     asked.push(request.text);
     yield { type: 'text-delta', text: reply(request.text) } as TurnEvent;
@@ -48,12 +47,9 @@ const byRule = (prompt: string) => {
 
 let window = 8_192;
 
-function ground(reply: (prompt: string) => string = byRule): RlmGround {
-  return {
-    clock: systemClock,
+function ground(reply: (prompt: string) => string = byRule): Ground {
+  return testGround({
     places: { home, userHome: home },
-    variables: {},
-    program: ['talaria'],
     open: async () => ({
       runTurn: turnSaying(reply),
       config: (_section, schema) => schema.parse({}),
@@ -62,7 +58,7 @@ function ground(reply: (prompt: string) => string = byRule): RlmGround {
       window: () => window,
       redact: (text) => text,
     }),
-  };
+  });
 }
 
 interface Ran {
@@ -80,7 +76,9 @@ async function command(
   const context = { cwd: work, signal: new AbortController().signal, ...options.context };
   const outputs: CommandOutput[] = [];
   for await (const output of spec.run(spec.input.parse(input) as never, context)) outputs.push(output);
-  const lines = outputs.flatMap((output) => (output.type === 'line' ? [output.text] : [])).join('\n');
+  const lines = outputs
+    .flatMap((output) => (output.type === 'line' ? [output.text] : output.type === 'table' ? output.rows.flat() : []))
+    .join('\n');
   const failure = outputs.find((output) => output.type === 'failure');
   const data = outputs.find((output) => output.type === 'data');
   return { lines, failure, data: data?.value as Record<string, unknown> | undefined };
@@ -98,7 +96,7 @@ describe('rlm run', () => {
     assert.equal(failure, undefined);
     assert.match(lines, /Accepted: 8 claims cited \(4 chunks, 8 quotations\)\./);
     assert.match(lines, /\[HB-003\] harbour\.txt:5/);
-    assert.match(lines, /rlm_call_atomic_synthesis synthesize_parent test\/model/);
+    assert.match(lines, /rlm_call_atomic_synthesis\nsynthesize_parent\ndefault\ntest\/model/);
     assert.match(lines, /not checked/);
     assert.doesNotMatch(lines, /verified/i);
     const store = openTraceStore(home, { readOnly: true });
@@ -190,8 +188,6 @@ describe('rlm run', () => {
   for (const [name, input, exitCode, code] of [
     ['a missing target', { target: 'nowhere.txt' }, 1, 'target-missing'],
     ['an option out of range', { target: 'harbour.txt', maxDepth: 9 }, 2, 'run-option-invalid'],
-    ['two benchmark modes', { vanillaBaseline: true, truncationBenchmark: true }, 2, 'modes-exclude'],
-    ['an unknown benchmark', { benchmarkId: 'other' }, 2, 'benchmark-unknown'],
     ['an unknown family', { target: 'harbour.txt', family: 'nobody' }, 3, 'rlm-family-unknown'],
   ] as const) {
     test(`${name} is refused as ${code}`, async () => {
@@ -220,16 +216,4 @@ describe('rlm run', () => {
       assert.ok(asked.every((prompt) => !prompt.includes('"memory_priors"')));
     },
   );
-
-  test('the baseline modes of the seed run', async () => {
-    const vanilla = await command({
-      vanillaBaseline: true,
-      baselineOutput: join(home, 'baseline.json'),
-      family: 'reflex',
-    });
-    assert.ok(vanilla.lines.includes('Vanilla baseline'), vanilla.failure?.message);
-    const truncation = await command({ truncationBenchmark: true, truncationOutput: join(home, 'truncation.json') });
-    assert.ok(truncation.data !== undefined, truncation.failure?.message);
-    assert.ok(existsSync(join(home, 'truncation.json')));
-  });
 });

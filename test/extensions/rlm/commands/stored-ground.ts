@@ -1,34 +1,23 @@
 /** A home with stored runs, and the commands that look at them. */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import { systemClock } from '#base/clock.ts';
-import type { JsonObject } from '#base/json.ts';
-import type { AnyCommand, CommandOutput } from '#core/agent/command-spec.ts';
 import type { InnerCall } from '#extensions/rlm/call/inner-call.ts';
-import { replayCommands } from '#extensions/rlm/commands/replay-command.ts';
-import { resumeCommands } from '#extensions/rlm/commands/resume-command.ts';
-import { runsCommands } from '#extensions/rlm/commands/runs-commands.ts';
-import { showCommands } from '#extensions/rlm/commands/show-command.ts';
-import type { RlmGround } from '#extensions/rlm/rlm-ground.ts';
-import { openTraceStore } from '#extensions/rlm/trace/open-trace-store.ts';
+import { storedCommands } from '#extensions/rlm/commands/stored-commands.ts';
+import { openTraceStore } from '#extensions/rlm/trace/trace-store.ts';
+import type { CommandOutput, Ground, JsonObject } from '#public/talaria.ts';
 import { createTempHome, type TempHome } from '#testing/temp-home.ts';
-import { harbour, type Prepared, requestOver, run, type Script, scripted } from '../run/run-ground.ts';
+import { testGround } from '../../../ground.ts';
+import { dying, harbour, type Prepared, requestOver, run, type Script, scripted } from '../run/run-ground.ts';
 
 export interface Stored {
   readonly home: TempHome;
-  readonly ground: RlmGround;
+  readonly ground: Ground;
 }
 
 /** Nothing may be asked: opening the agent is a failure. */
 export function storedHome(context: TestContext): Stored {
   const home = createTempHome(context);
-  const ground: RlmGround = {
-    clock: systemClock,
-    places: { home: home.path, userHome: home.path },
-    variables: {},
-    program: [],
-    open: () => Promise.reject(new Error('this command needs no agent')),
-  };
+  const ground = testGround({ places: { home: home.path, userHome: home.path } });
   return { home, ground };
 }
 
@@ -63,16 +52,16 @@ export async function storeKilled(
   run_id = 'run_killed',
 ): Promise<void> {
   const store = openTraceStore(home.path);
-  const inner = scripted();
   let asked = 0;
-  const dying: InnerCall = {
+  const last = dying(answers);
+  const inner: InnerCall = {
     family: 'default',
     call: (request, signal) => {
       asked += 1;
-      return asked > answers ? new Promise(() => {}) : inner.call(request, signal);
+      return last.call(request, signal);
     },
   };
-  const dead = run(sampleRequest(), { store, run_id, inner: dying });
+  const dead = run(sampleRequest(), { store, run_id, inner });
   // What the other branch in flight still writes after the kill, no process would have written.
   dead.catch(() => {});
   while (asked <= answers) await new Promise((resolve) => setImmediate(resolve));
@@ -86,18 +75,12 @@ export interface Ran {
 }
 
 export async function ran(
-  ground: RlmGround,
+  ground: Ground,
   name: string,
   flags: JsonObject = {},
   cwd = ground.places.home,
 ): Promise<Ran> {
-  const commands: readonly AnyCommand[] = [
-    ...runsCommands(ground),
-    ...showCommands(ground),
-    ...replayCommands(ground),
-    ...resumeCommands(ground),
-  ];
-  const command = commands.find((one) => one.name === `rlm ${name}`);
+  const command = storedCommands(ground).find((one) => one.name === `rlm ${name}`);
   assert.ok(command, name);
   const outputs: CommandOutput[] = [];
   const input = command.input.parse(flags) as never;

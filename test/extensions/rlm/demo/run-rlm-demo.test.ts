@@ -2,31 +2,27 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
-import { systemClock } from '#base/clock.ts';
-import type { JsonObject } from '#base/json.ts';
-import type { CommandOutput } from '#core/agent/command-spec.ts';
-import { demoCommands } from '#extensions/rlm/commands/demo-command.ts';
-import { type DemoPlace, openDemoPlace } from '#extensions/rlm/demo/demo-place.ts';
-import { runRlmDemo } from '#extensions/rlm/demo/run-rlm-demo.ts';
-import type { RlmGround } from '#extensions/rlm/rlm-ground.ts';
-import type { RunOutcome } from '#extensions/rlm/run/run-outcome.ts';
-import { openTraceStore } from '#extensions/rlm/trace/open-trace-store.ts';
+import { demoCommands } from '#extensions/rlm/commands.ts';
+import { type DemoPlace, openDemoPlace, runRlmDemo } from '#extensions/rlm/demo.ts';
+import type { RunOutcome } from '#extensions/rlm/outcome.ts';
+import { openTraceStore } from '#extensions/rlm/trace/trace-store.ts';
+import type { CommandOutput, Ground, JsonObject } from '#public/talaria.ts';
 import { createTempHome } from '#testing/temp-home.ts';
+import { testGround } from '../../../ground.ts';
 import { verifies } from '../../../verifies.ts';
 import { pageText } from '../page/page-tags.ts';
 
 interface Stage {
   readonly path: string;
-  readonly ground: RlmGround;
+  readonly ground: Ground;
 }
 
 function demoGround(t: TestContext): Stage {
   const { path } = createTempHome(t);
   const places = { home: join(path, 'never'), userHome: path };
-  const open = () => Promise.reject(new Error('the demo composes no agent'));
   return {
     path,
-    ground: { clock: systemClock, places, variables: { XDG_DATA_HOME: join(path, 'data') }, program: [], open },
+    ground: testGround({ places, variables: { XDG_DATA_HOME: join(path, 'data') } }),
   };
 }
 
@@ -46,7 +42,7 @@ function placeOf({ ground, path }: Stage): DemoPlace {
 
 const signal = new AbortController().signal;
 
-function command(ground: RlmGround, input: JsonObject, cwd: string) {
+function command(ground: Ground, input: JsonObject, cwd: string) {
   const [demo] = demoCommands(ground);
   const run = demo?.run as unknown as (input: JsonObject, context: object) => AsyncIterable<CommandOutput>;
   return play(run(input, { cwd, signal }));

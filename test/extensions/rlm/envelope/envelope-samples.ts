@@ -1,67 +1,41 @@
 /** Sound envelopes of each mode, for the tests to damage. */
-import type { Asked } from '#extensions/rlm/envelope/asked.ts';
-import { type CallMode, TOKEN_BUDGET } from '#extensions/rlm/envelope/call-mode.ts';
-import type { HermesInput } from '#extensions/rlm/envelope/input-schema.ts';
-import type { HermesOutput } from '#extensions/rlm/envelope/output-schema.ts';
+
+import { type Asked, type CallMode, TOKEN_BUDGET } from '#extensions/rlm/scaffold/envelope.ts';
+import type { HermesInput } from './read-input.ts';
 
 export const asked: Asked = {
   mode: 'execute_atomic',
   rlm_node_id: 'rlm_node_root',
   ac_node_id: 'rlm_ac_root',
   evidence_ids: ['a.txt:1-2', 'a.txt:3-4', 'sum_1'],
-  child_result_ids: ['rlm_node_root:child_result:000', 'rlm_node_root:child_result:001'],
 };
 
-const child = (title: string, depends_on: number[] = []) => ({
-  title,
-  statement: `Do ${title}`,
-  success_criteria: ['done'],
-  rationale: '',
-  depends_on,
-  estimated_chunk_needs: 1,
-});
-
-export const artifacts = {
-  decompose_ac: { type: 'decomposition', is_atomic: false, proposed_child_acs: [child('one'), child('two', [0])] },
+export const ARTIFACTS = {
+  decompose_ac: { type: 'decomposition', is_atomic: true, atomic_rationale: 'small', proposed_child_acs: [] },
   execute_atomic: {
     type: 'atomic_execution',
     deliverable: 'text',
     checks_performed: [],
-    claims: [{ text: 'x', evidence_chunk_id: 'a.txt:1-2' }],
+    claims: [],
     completion_notes: '',
   },
-  summarize_chunk: {
-    type: 'chunk_summary',
-    summary_id: 's',
-    source_chunk_ids: ['a.txt:1-2'],
-    target_ac_id: 'rlm_ac_root',
-    facts: [],
-    irrelevant_sections: [],
-    token_estimate_after_summary: 3,
-  },
-  synthesize_parent: {
-    type: 'parent_synthesis',
-    child_result_ids: ['rlm_node_root:child_result:000'],
-    combined_verdict: 'passed',
-    satisfied_criteria: [],
-    unsatisfied_criteria: [],
-    evidence_rollup: [],
-    recommended_outer_decision: 'finish',
-  },
-} satisfies Record<CallMode, HermesOutput['artifacts'][number]>;
+  summarize_chunk: { type: 'chunk_summary', summary_id: 's', source_chunk_ids: ['a.txt:1-2'], facts: [] },
+  synthesize_parent: { type: 'parent_synthesis', child_result_ids: ['rlm_node_root:child_result:000'] },
+} satisfies Record<CallMode, object>;
 
-export function output(mode: CallMode = 'execute_atomic'): HermesOutput {
+/** A whole reply. */
+export function output(mode: CallMode = 'execute_atomic') {
   return {
     schema_version: 'rlm.hermes.output.v1',
     mode,
     rlm_node_id: 'rlm_node_root',
     ac_node_id: 'rlm_ac_root',
-    verdict: mode === 'decompose_ac' ? 'decomposed' : 'passed',
+    verdict: mode === 'decompose_ac' ? 'atomic' : 'passed',
     confidence: 0.9,
     result: { summary: 'short', details: {} },
     evidence_references: [{ chunk_id: 'a.txt:1-2', source_path: 'a.txt', start_line: 1, end_line: 2, claim: 'x' }],
     residual_gaps: [],
-    artifacts: [artifacts[mode]],
+    artifacts: [ARTIFACTS[mode]],
     control: { requires_retry: false, suggested_next_mode: 'none', must_not_recurse: true },
   };
 }

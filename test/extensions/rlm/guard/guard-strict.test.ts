@@ -1,8 +1,8 @@
 /** Our rules: what the original lets pass (notes 2.5) and the strict mode of the interface does not. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { buildManifest } from '#extensions/rlm/guard/build-manifest.ts';
-import type { RejectionReason, Validation } from '#extensions/rlm/guard/parent-claim.ts';
+import { buildManifest } from '#extensions/rlm/guard/manifest.ts';
+import type { RejectionReason, Validation } from '#extensions/rlm/guard/read-claims.ts';
 import { validateParentSynthesis } from '#extensions/rlm/guard/validate-parent-synthesis.ts';
 import { verifies } from '../../../verifies.ts';
 

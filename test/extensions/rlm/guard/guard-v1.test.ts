@@ -1,8 +1,8 @@
 /** The original's verdicts (notes 2.1 to 2.4), by hand and as recorded. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { buildManifest } from '#extensions/rlm/guard/build-manifest.ts';
-import type { Validation } from '#extensions/rlm/guard/parent-claim.ts';
+import { buildManifest } from '#extensions/rlm/guard/manifest.ts';
+import type { Validation } from '#extensions/rlm/guard/read-claims.ts';
 import { validateParentSynthesis } from '#extensions/rlm/guard/validate-parent-synthesis.ts';
 import { verifies } from '../../../verifies.ts';
 import { readDemo, readPortability, readTruncationFixture, readTruncationRun, withRuns } from './recorded-runs.ts';

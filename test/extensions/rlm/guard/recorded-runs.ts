@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FixtureInput, ManifestEntry } from '#extensions/rlm/guard/manifest.ts';
-import type { Validation } from '#extensions/rlm/guard/parent-claim.ts';
+import type { Validation } from '#extensions/rlm/guard/read-claims.ts';
 
 const folder = join(process.env.TALARIA_DATA ?? '', 'data/rlm');
 

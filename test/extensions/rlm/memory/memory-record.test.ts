@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import { validateMemoryRecord } from '#extensions/rlm/memory/memory-record.ts';
-import { readMemory } from '#extensions/rlm/memory/read-memory.ts';
 import { ends } from '../../../ends.ts';
 import { verifies } from '../../../verifies.ts';
 import { soundRecord } from './sound-record.ts';
@@ -13,12 +12,12 @@ const reasonOf = (value: unknown) => {
 };
 
 test('a sound record passes unchanged, and a short one gets its defaults', () => {
-  assert.deepEqual(validateMemoryRecord(soundRecord), { ok: true, record: soundRecord });
+  assert.deepEqual(validateMemoryRecord(soundRecord), { ok: true, value: soundRecord });
   const { kind, task, recommendation } = soundRecord;
   const bare = { family_id: null, fixture_category: null, outcome: '', confidence: 1, created_at: null };
   assert.deepEqual(validateMemoryRecord({ kind, task, recommendation }), {
     ok: true,
-    record: { kind, task, recommendation, ...bare },
+    value: { kind, task, recommendation, ...bare },
   });
 });
 
@@ -44,7 +43,7 @@ verifies('rlm:memory:enumerated', 'kind, task and recommendation come from their
 test('confidence is clamped, and what is no number counts as one', () => {
   const of = (confidence: unknown) => {
     const checked = validateMemoryRecord({ ...soundRecord, confidence });
-    return checked.ok ? checked.record.confidence : checked.reason;
+    return checked.ok ? checked.value.confidence : checked.reason;
   };
   assert.deepEqual(
     [of(-1), of(0), of(0.25), of(7), of('0.1'), of(null), of(true), of([])],
@@ -127,22 +126,6 @@ test('a free field that is no text, is long, or a time that is none', () => {
     assert.equal(reasonOf({ ...soundRecord, created_at: at }), 'ok');
 });
 
-test('a memory file names each bad line and keeps the good ones', () => {
-  const good = JSON.stringify(soundRecord);
-  const text = `\uFEFF${good}\r\n\n{"kind":\n[1]\n{"kind":"x","answer":1}\n${JSON.stringify({ ...soundRecord, outcome: 'FACT:LC-001' })}\n${good}`;
-  const { records, rejected } = readMemory(text);
-  assert.equal(records.length, 2);
-  assert.deepEqual(
-    rejected.map(({ line, reason }) => [line, reason]),
-    [
-      [3, 'invalid_json'],
-      [4, 'record_not_object'],
-      [5, 'field_not_allowed'],
-      [6, 'forbidden_or_injection_text'],
-    ],
-  );
-});
-
 test('property: any value is answered, and what passes passes again unchanged', () => {
   fc.assert(
     fc.property(
@@ -158,7 +141,7 @@ test('property: any value is answered, and what passes passes again unchanged', 
       ),
       (value) => {
         const checked = validateMemoryRecord(value);
-        if (checked.ok) assert.deepEqual(validateMemoryRecord(checked.record), checked);
+        if (checked.ok) assert.deepEqual(validateMemoryRecord(checked.value), checked);
       },
     ),
   );

@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { memoryMode } from '#extensions/rlm/memory/memory-mode.ts';
-import { memoryTrace } from '#extensions/rlm/memory/memory-trace.ts';
-import { MEMORY_KINDS, MEMORY_TASKS, RECALLED_TASKS, RECOMMENDATIONS } from '#extensions/rlm/memory/memory-words.ts';
-import { observeCell } from '#extensions/rlm/memory/observe-cell.ts';
-import { priorBlock } from '#extensions/rlm/memory/prior-block.ts';
-import { priorPolicy, rankFamilies } from '#extensions/rlm/memory/prior-policy.ts';
-import { recallPriors } from '#extensions/rlm/memory/recall-priors.ts';
+import { observeCell } from '#extensions/rlm/memory/lessons.ts';
+import { MEMORY_KINDS, MEMORY_TASKS, RECOMMENDATIONS } from '#extensions/rlm/memory/memory-record.ts';
+import { priorBlock, priorPolicy, RECALLED_TASKS, rankFamilies, recallPriors } from '#extensions/rlm/memory/priors.ts';
+import { memoryTrace } from '../../../../bench/rlm/run-matrix.ts';
 import { verifies } from '../../../verifies.ts';
 import { soundRecord } from './sound-record.ts';
 
@@ -181,14 +178,4 @@ test('families that kept the schema are asked first', () => {
     'd',
     'c',
   ]);
-});
-
-test('the modes', () => {
-  const flags = ([undefined, null, 'off', 'read', 'write', 'read-write'] as const).map((name) => {
-    const mode = memoryMode(name);
-    return mode.ok ? `${mode.value.reads} ${mode.value.writes}` : mode.reason;
-  });
-  assert.deepEqual(flags, ['false false', 'false false', 'false false', 'true false', 'false true', 'true true']);
-  const unknown = memoryMode('on');
-  assert.equal(unknown.ok ? '' : unknown.reason, 'memory-mode-unknown');
 });

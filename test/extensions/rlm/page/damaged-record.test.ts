@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import type { JsonObject, JsonValue } from '#base/json.ts';
-import type { RunPageInput } from '#extensions/rlm/page/page-input.ts';
 import { renderRunPage } from '#extensions/rlm/page/render-run-page.ts';
+import type { RunRecord } from '#extensions/rlm/trace/run-record.ts';
+import type { JsonObject, JsonValue } from '#public/talaria.ts';
 import { runs } from '../../../property-runs.ts';
 import { pageTags } from './page-tags.ts';
 import { sampleAsk } from './sample-ask.ts';
@@ -24,7 +24,7 @@ function replaced(value: JsonValue | undefined, [key, ...rest]: Path, by: JsonVa
 }
 
 /** A record of which one value, anywhere in outcome, request or the data of the events, is another. */
-function damaged(input: RunPageInput): fc.Arbitrary<RunPageInput> {
+function damaged(input: RunRecord): fc.Arbitrary<RunRecord> {
   const { outcome, request } = input.row;
   const data = input.events.map((event) => event.data);
   const whole: JsonObject = { outcome, request, data };

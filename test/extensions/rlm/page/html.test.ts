@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { type Html, html, markupOf } from '#extensions/rlm/page/markup/html.ts';
-import { visibleText } from '#extensions/rlm/page/markup/visible-text.ts';
+import { type Html, html, markupOf, visibleText } from '#extensions/rlm/page/html.ts';
 import { pageTags, pageText } from './page-tags.ts';
 
 const anyText = fc.string({ unit: 'binary', maxLength: 200 });

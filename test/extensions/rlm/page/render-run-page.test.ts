@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import type { JsonObject } from '#base/json.ts';
-import type { RunPageInput } from '#extensions/rlm/page/page-input.ts';
+import type { RunOutcome } from '#extensions/rlm/outcome.ts';
 import { renderRunPage } from '#extensions/rlm/page/render-run-page.ts';
-import type { RunOutcome } from '#extensions/rlm/run/run-outcome.ts';
+import type { RunRecord } from '#extensions/rlm/trace/run-record.ts';
+import type { JsonObject } from '#public/talaria.ts';
 import { verifies } from '../../../verifies.ts';
 import { pageShape, pageTags, pageText } from './page-tags.ts';
 import { sampleAsk, sampleAskOutcome } from './sample-ask.ts';
@@ -21,13 +21,13 @@ import {
 } from './sample-run.ts';
 
 const ALLOWED = new Set(
-  '!doctype html head meta title style body div main header aside section nav p q h1 h2 h3 ul ol li dl dt dd a strong span code pre bdi br mark blockquote details summary table thead tbody tr th td'.split(
+  '!doctype html head meta title style body div main header section nav p q h1 h2 h3 ul ol li dl dt dd a strong span code pre bdi br mark blockquote details summary table thead tbody tr th td'.split(
     ' ',
   ),
 );
 
 /** Every text of a run that somebody else than the controller wrote. */
-function hostileRun(text: string): RunPageInput {
+function hostileRun(text: string): RunRecord {
   const chunk = sampleChunk('docs/rules.md', [1, 3], `before\nquote ${text.replaceAll('\n', ' ')} here\nafter\n`);
   const quote = `quote ${text.replaceAll('\n', ' ')} here`;
   const fact = { ...sampleFact(`f-${text}`, chunk, quote), fact_id: `f-${text}` };
@@ -141,22 +141,26 @@ describe('the page of a run', () => {
     const [, claim = ''] = /<li id="claim-2">([\s\S]*?)<\/li>/.exec(page) ?? [];
     assert.match(pageText(claim), /Line 40 says that rule 40 holds\.\s*f002\.01 docs\/rules\.md:40/);
     const target = /href="#(e\d+)"/.exec(claim)?.[1] ?? '';
-    const at = page.indexOf(`id="${target}"`);
-    assert.ok(at > page.indexOf('<aside'), 'the target stands in the source pane');
-    assert.match(
-      page.slice(at),
-      new RegExp(`^id="${target}"></span><mark class="${target}">Line 40 says that rule 40 holds\\.</mark>`),
-    );
-    assert.ok(page.includes(`.block:has(#${target}:target) mark.${target}`), 'its rule lights it up');
-    assert.match(page, /<span class="number">40<\/span>/, 'under its own line number');
+    const [, entry = ''] = new RegExp(`<li id="${target}">([\\s\\S]*?)</li>`).exec(page) ?? [];
+    assert.match(entry, /<mark>Line 40 says that rule 40 holds\.<\/mark>\nLine 41/, 'between the lines beside it');
+    assert.match(pageText(entry), /f002\.01 docs\/rules\.md:40\s*· by call 2 · cited by 2/);
   });
 
-  test('a quotation over two lines is lit on both, between lines that are shown as they are', () => {
+  test('a quotation over two lines is lit whole, between lines that are shown as they are', () => {
     const page = renderRunPage(samplePage());
-    const anchor = 'e2';
-    assert.match(page, new RegExp(`<mark class="${anchor}">rule 20 holds\\.</mark>`));
-    assert.match(page, new RegExp(`<mark class="${anchor}">Line 21 says</mark> that rule 21 holds\\.`));
-    assert.match(pageText(page), /11 lines not shown/);
+    assert.match(page, /Line 20 says that <mark>rule 20 holds\.\nLine 21 says<\/mark> that rule 21 holds\.\nLine 22/);
+    assert.match(page, /· not used/);
+  });
+
+  test('of two equal quotations the one at its place is lit, also behind letters of several bytes', () => {
+    const chunk = sampleChunk('a', [1, 1], 'é same ü same 👩 same\n');
+    const fact = sampleFact('f1', chunk, 'same 👩');
+    assert.ok(fact.place);
+    const second = { ...fact, text: 'same' };
+    const page = (some: typeof fact) => renderRunPage(samplePage({ chunks: [chunk], outcome: { evidence: [some] } }));
+    assert.match(page(second), /é same ü <mark>same<\/mark> 👩 same/);
+    const elsewhere = { ...second, place: { ...fact.place, start_byte: 5_000, end_byte: 5_004 } };
+    assert.match(page(elsewhere), /é <mark>same<\/mark> ü same/);
   });
 
   test('every anchor is there once and every link leads somewhere', () => {
@@ -173,12 +177,11 @@ describe('the page of a run', () => {
   });
 
   test('a chunk whose text is gone, or does not hold the words, lights up nothing and still has its row', () => {
-    const input = samplePage();
-    const gone = renderRunPage({ ...input, textOf: () => undefined });
-    assert.doesNotMatch(gone, /<aside|<mark/);
-    assert.match(gone, /<tr id="e1">/);
-    const other = renderRunPage({ ...input, textOf: () => 'nothing of that\n' });
-    assert.doesNotMatch(other, /<mark/);
+    for (const textOf of [() => undefined, () => 'nothing of that\n']) {
+      const page = renderRunPage({ ...samplePage(), textOf });
+      assert.match(page, /<li id="e1">/);
+      assert.doesNotMatch(page, /<mark/);
+    }
   });
 
   verifies('rlm:run:refused-parent', 'a refused synthesis shows code, words and detail, and claims nothing', () => {
@@ -252,7 +255,7 @@ describe('the page of a run', () => {
     assert.match(text, /It was changed in 1999\.\s*not supported: it cites nothing/);
     assert.match(text, /Shown to a model\s*70 bytes of 120 KB \(0\.1\u00a0%\)/);
     const page = renderRunPage(sampleAsk());
-    assert.match(page, /<mark class="e1 e2">The owner is the north office\.<\/mark>/, 'a claim is lit within its span');
+    assert.match(page, /4711\.\n<mark>The owner is the north office\.<\/mark>/, 'a claim is lit within its span');
     assert.match(page, /compute\(\[s1\]/, 'the code of a computed handle is shown');
   });
 
@@ -289,7 +292,7 @@ describe('the page of a run', () => {
     };
     const base = samplePage().row.outcome as unknown as RunOutcome;
     const page = renderRunPage(samplePage({ outcome: { tree: { ...base.tree, root_id: 'a', nodes } } }));
-    assert.equal(page.match(/class="node"/g)?.length, 2);
+    assert.equal(page.match(/class="node /g)?.length, 2);
     assert.match(pageText(page), /Calls of no node/);
   });
 });
@@ -303,8 +306,7 @@ describe('the page of a large run', () => {
     const page = renderRunPage(
       samplePage({ chunks: [chunk], outcome: { evidence: [fact], claims: [{ text: mega, fact_ids: ['f1'] }] } }),
     );
-    assert.match(page, /<mark class="e1">needle in it<\/mark>/);
-    assert.match(pageText(page), /… 999,600 characters …/);
+    assert.match(page, /x{400}<mark>needle in it<\/mark>x{400}</);
     assert.match(pageText(page), /… 998,000 more characters are not shown here/);
     assert.ok(page.length < 100_000, String(page.length));
   });

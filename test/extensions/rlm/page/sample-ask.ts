@@ -1,9 +1,8 @@
 // A small ask as the engine would leave it: a span with a claim in it, a computed value, one sentence that nothing supports.
-import type { JsonObject } from '#base/json.ts';
-import type { AskOutcome } from '#extensions/rlm/ask/ask-outcome.ts';
-import type { RunPageInput } from '#extensions/rlm/page/page-input.ts';
-import type { RunEvent } from '#extensions/rlm/trace/run-event.ts';
-import { textHash } from '#extensions/rlm/trace/text-hash.ts';
+import type { AskOutcome } from '#extensions/rlm/outcome.ts';
+import type { RunRecord } from '#extensions/rlm/trace/run-record.ts';
+import { type RunEvent, textHash } from '#extensions/rlm/trace/run-record.ts';
+import type { JsonObject } from '#public/talaria.ts';
 import { RUN_ID, STARTED, sampleCall, sampleEvent } from './sample-run.ts';
 
 const QUOTE = 'The port is 4711.\nThe owner is the north office.\nNobody else has a key.';
@@ -83,7 +82,7 @@ function sampleStep(seq: number): RunEvent {
   return { ...sampleEvent(seq, 'rlm.state.committed', data), node_id: 'rlm_node_ask_root_001' };
 }
 
-export function sampleAsk(parts: Partial<AskOutcome> = {}): RunPageInput {
+export function sampleAsk(parts: Partial<AskOutcome> = {}): RunRecord {
   const outcome = sampleAskOutcome(parts);
   const calls = [
     sampleCall('ask:root:001', {

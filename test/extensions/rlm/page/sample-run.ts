@@ -1,11 +1,11 @@
 // A small run as the engine would leave it: two chunks of a text, three quotations, two claims; every text can be replaced.
 import { canonicalJson, type JsonObject } from '#base/json.ts';
 import type { CallRecord } from '#extensions/rlm/call/call-record.ts';
-import type { RunPageInput } from '#extensions/rlm/page/page-input.ts';
-import type { FreshFact, RunOutcome } from '#extensions/rlm/run/run-outcome.ts';
-import type { RunEvent } from '#extensions/rlm/trace/run-event.ts';
-import { textHash } from '#extensions/rlm/trace/text-hash.ts';
-import type { RlmNode } from '#extensions/rlm/tree/rlm-tree.ts';
+import type { FreshFact, RunOutcome } from '#extensions/rlm/outcome.ts';
+import type { RlmNode } from '#extensions/rlm/scaffold/run-tree.ts';
+import type { RunRecord } from '#extensions/rlm/trace/run-record.ts';
+import { type RunEvent, textHash } from '#extensions/rlm/trace/run-record.ts';
+import { callRecord } from '../trace/trace-samples.ts';
 
 export const STARTED = 1_780_000_000_000;
 export const RUN_ID = 'rlm_0f2c4a6e8b1d3f57';
@@ -65,42 +65,13 @@ export function sampleFact(fact_id: string, chunk: SampleChunk, quote: string): 
 }
 
 export function sampleCall(call_id: string, parts: Partial<CallRecord> = {}): CallRecord {
-  const prompt = parts.prompt ?? '{"schema_version":"rlm.hermes.input.v1","mode":"summarize_chunk"}';
-  const completion = parts.completion === undefined ? '{"mode":"summarize_chunk"}' : parts.completion;
-  return {
-    schema_version: 'rlm.trace.v1',
-    trace_id: `rlm_trace_${call_id}`,
-    subcall_id: `rlm_subcall_${call_id}`,
-    parent_trace_id: null,
-    causal_parent_event_id: null,
-    call_id,
-    parent_call_id: null,
-    runtime: 'default',
-    mode: 'summarize_chunk',
-    generation_id: RUN_ID,
-    rlm_node_id: 'rlm_node_root',
-    ac_node_id: 'rlm_ac_root',
-    depth: 1,
-    selected_chunk_ids: [],
-    generated_child_ac_node_ids: [],
-    resume_handle_id: null,
-    runtime_handle_id: null,
-    prompt_hash: textHash(prompt),
-    response_hash: completion === null ? null : textHash(completion),
-    success: completion !== null,
-    exit_code: null,
-    elapsed_ms: 12,
-    adapter_error: null,
-    system_prompt_hash: textHash('Quote only.'),
-    system_prompt: 'Quote only.',
-    model: 'reflex/1',
-    usage: { input_tokens: 1_200, output_tokens: 80 },
-    cost: 0,
-    started_at: STARTED,
+  return callRecord(call_id, {
+    ...{ mode: 'summarize_chunk', generation_id: RUN_ID, depth: 1, selected_chunk_ids: [], started_at: STARTED },
+    ...{ prompt: '{"schema_version":"rlm.hermes.input.v1","mode":"summarize_chunk"}', system_prompt: 'Quote only.' },
+    ...{ completion: '{"mode":"summarize_chunk"}', model: 'reflex/1', cost: 0, elapsed_ms: 12 },
+    ...{ usage: { input_tokens: 1_200, output_tokens: 80 } },
     ...parts,
-    prompt,
-    completion,
-  };
+  });
 }
 
 export function sampleNode(id: string, parts: Partial<RlmNode> = {}): RlmNode {
@@ -192,7 +163,7 @@ function defaultCalls(chunks: readonly SampleChunk[]): readonly CallRecord[] {
   return [...leaves, sampleCall('call_parent', { mode: 'synthesize_parent' })];
 }
 
-export function samplePage(sample: Sample = {}): RunPageInput {
+export function samplePage(sample: Sample = {}): RunRecord {
   const { chunks = CHUNKS, calls = defaultCalls(chunks), events = [sampleEvent(1, 'rlm.run.started')] } = sample;
   const outcome = outcomeOf({ ...sample, chunks, calls });
   const texts = new Map(chunks.map(({ text_hash, kept }) => [text_hash, kept]));

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { parseJsonObject } from '#base/json.ts';
-import { readSubReply } from '#extensions/rlm/ask/sub/read-sub-reply.ts';
-import { ownTruncationFixture } from '#extensions/rlm/bench/modes/own-fixture.ts';
-import { reflexTasks } from '#extensions/rlm/reflex/reflex-tasks.ts';
+import { readSubReply } from '#extensions/rlm/ask/read-sub-reply.ts';
+import { REFLEX_TASKS } from '#extensions/rlm/reflex-tasks.ts';
+import { ownTruncationFixture } from '../../../../bench/rlm/truncation-fixture.ts';
 import { answerByRule } from './reflex-inner.ts';
 
 test('four prompts are answered, each by its own name', () => {
   assert.deepEqual(
-    reflexTasks().map(({ schema }) => schema),
+    REFLEX_TASKS.map(({ schema }) => schema),
     ['rlm.hermes.input.v1', 'rlm.vanilla_baseline.input.v1', 'talaria.rlm.repl.v1', 'talaria.rlm.sub.v1'],
   );
 });

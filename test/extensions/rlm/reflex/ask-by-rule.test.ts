@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { escaped, searchWords } from '#extensions/rlm/reflex/ask-code.ts';
+import { escapeRegExp } from '#base/text.ts';
+import { searchWords } from '#extensions/rlm/answer-by-rule.ts';
 import { askByRule } from './reflex-ask.ts';
 import { answerByRule } from './reflex-inner.ts';
 
@@ -85,7 +86,7 @@ test('property: every pattern of the code can be compiled, whatever was asked', 
         assert.ok(new RegExp(pattern, 'iu') instanceof RegExp);
         assert.notEqual(start, '');
       }
-      assert.ok(new RegExp(escaped(question), 'iu').test(question));
+      assert.ok(new RegExp(escapeRegExp(question), 'iu').test(question));
     }),
   );
 });

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import test from 'node:test';
 import fc from 'fast-check';
 import { isJsonObject, type JsonObject, type JsonValue, parseJsonObject } from '#base/json.ts';
-import { pickQuotes } from '#extensions/rlm/reflex/pick-quotes.ts';
-import { reflexTasks } from '#extensions/rlm/reflex/reflex-tasks.ts';
-import { cutPassages } from '#extensions/rlm/text/cut-passages.ts';
+import { cutPassages } from '#base/text/passages.ts';
+import { pickQuotes } from '#extensions/rlm/answer-by-rule.ts';
+import { REFLEX_TASKS } from '#extensions/rlm/reflex-tasks.ts';
 import { ends } from '../../../ends.ts';
 import { DOCUMENT_QUESTIONS, type DocumentQuestion, LATER_QUESTIONS } from './questions.ts';
 import { answerByRule } from './reflex-inner.ts';
@@ -137,7 +137,7 @@ test('property: every rule answers every object, in JSON or as code', async () =
   const value = fc.jsonValue({ maxDepth: 3 });
   await fc.assert(
     fc.asyncProperty(fc.dictionary(fc.constantFrom(...known), value), async (fields) => {
-      for (const { schema } of reflexTasks()) {
+      for (const { schema } of REFLEX_TASKS) {
         const text = await answerByRule({ ...fields, schema_version: schema } as JsonObject);
         assert.ok(text.startsWith('```js\n') || parseJsonObject(text).ok);
       }

@@ -1,12 +1,11 @@
 // Asking a text with the rules as the inner model: the real sandbox, the real gate.
 import { systemClock } from '#base/clock.ts';
-import type { AskOutcome } from '#extensions/rlm/ask/ask-outcome.ts';
 import { ASK_REQUEST_VERSION, DEFAULT_ASK_LIMITS, replLimits } from '#extensions/rlm/ask/ask-request.ts';
 import { executeAsk } from '#extensions/rlm/ask/execute-ask.ts';
-import { createCalls } from '#extensions/rlm/call/create-calls.ts';
-import { createReplSession } from '#extensions/rlm/repl/create-repl-session.ts';
-import { textSource } from '#extensions/rlm/repl/source/text-source.ts';
-import { memoryTraceStore } from '#extensions/rlm/trace/memory-trace-store.ts';
+import { createCalls } from '#extensions/rlm/call/calls.ts';
+import type { AskOutcome } from '#extensions/rlm/outcome.ts';
+import { textSource } from '#extensions/rlm/repl/file-bytes.ts';
+import { memoryTraceStore } from '#extensions/rlm/trace/trace-store.ts';
 import { reflexInner } from './reflex-inner.ts';
 
 export async function askByRule(text: string, question: string): Promise<AskOutcome> {
@@ -33,7 +32,6 @@ export async function askByRule(text: string, question: string): Promise<AskOutc
       skipped: [],
     },
     source,
-    openRepl: (opening) => createReplSession(opening),
     trace,
     calls: createCalls({ inner, trace, budget, clock: systemClock, run: run_id }),
     signal: new AbortController().signal,

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { buildManifest } from '#extensions/rlm/guard/build-manifest.ts';
-import type { RepairBlock } from '#extensions/rlm/repair/repair-block.ts';
+import { buildManifest } from '#extensions/rlm/guard/manifest.ts';
 import {
+  type RepairBlock,
   type Repaired,
   type RepairInput,
   repairMissingHandles,
-} from '#extensions/rlm/repair/repair-missing-handles.ts';
+} from '#extensions/rlm/guard/repair-missing-handles.ts';
 import { verifies } from '../../../verifies.ts';
 import { readPortability, withRuns } from '../guard/recorded-runs.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { refuse } from '#base/result.ts';
-import { treeFaults } from '#extensions/rlm/tree/tree-faults.ts';
 import { verifies } from '../../../verifies.ts';
+import { treeFaults } from '../tree/tree-faults.ts';
 import {
   childReply,
   harbour,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { treeFaults } from '#extensions/rlm/tree/tree-faults.ts';
 import { verifies } from '../../../verifies.ts';
+import { treeFaults } from '../tree/tree-faults.ts';
 import { harbour, requestOver, run, scripted } from './run-ground.ts';
 
 const LIMITS = { max_depth: 5, max_iterations: 1_000, max_in_flight: 1, max_retries: 1 };

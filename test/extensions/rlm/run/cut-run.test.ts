@@ -1,9 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { readRunRecord } from '#extensions/rlm/trace/run-record.ts';
-import { verifyRun } from '#extensions/rlm/trace/verify/verify-run.ts';
+import { verifyRun } from '#extensions/rlm/trace/verify-run.ts';
 import { CUT_QUOTATIONS } from '../guard/cut-quotations.ts';
-import { childReply, type Done, objectOf, parentReply, requestOver, run, scripted, shownFacts } from './run-ground.ts';
+import {
+  childReply,
+  type Done,
+  objectOf,
+  parentReply,
+  recordOf,
+  requestOver,
+  run,
+  scripted,
+  shownFacts,
+} from './run-ground.ts';
 
 /** Each sentence a chunk; its child quotes the part, and so does the parent, under the ids and chunks that it was shown. */
 const CASES = CUT_QUOTATIONS.filter(([sentence, quote]) => sentence.includes(quote) && !sentence.includes('\n'));
@@ -36,11 +45,10 @@ describe('a run whose children and parent quote without the words that turn what
   });
 
   test('accepts them when the parent says them whole, and the record verifies', async () => {
-    const { outcome, store, run_id } = await runOver('sentences');
+    const done = await runOver('sentences');
+    const { outcome } = done;
     assert.equal(outcome.verdict, 'accepted');
     assert.deepEqual(new Set(outcome.claims.map(({ text }) => text)), new Set(CASES.map(([sentence]) => sentence)));
-    const row = store.find(run_id);
-    assert.ok(row.ok);
-    assert.deepEqual(verifyRun(readRunRecord(store, row.value)), []);
+    assert.deepEqual(verifyRun(recordOf(done)), []);
   });
 });

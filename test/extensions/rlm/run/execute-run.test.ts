@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { parseJsonObject } from '#base/json.ts';
-import { readStrictInput } from '#extensions/rlm/envelope/read-input.ts';
-import { leavesOf, nodesOf, planChildren } from '#extensions/rlm/run/loop/node-plan.ts';
-import type { RunOutcome } from '#extensions/rlm/run/run-outcome.ts';
+import type { RunOutcome } from '#extensions/rlm/outcome.ts';
+import { leavesOf, nodesOf, planChildren } from '#extensions/rlm/run/plan.ts';
 import type { RequestChunk } from '#extensions/rlm/run/run-request.ts';
-import { RUN_EVENT_TYPES } from '#extensions/rlm/trace/run-event.ts';
-import { NODE_MOVES, type NodeState } from '#extensions/rlm/tree/node-state.ts';
-import { RUN_MOVES, type RunState } from '#extensions/rlm/tree/run-state.ts';
-import { treeFaults } from '#extensions/rlm/tree/tree-faults.ts';
+import { NODE_MOVES, type NodeState, RUN_MOVES, type RunState } from '#extensions/rlm/scaffold/run-tree.ts';
+import { RUN_EVENT_TYPES } from '#extensions/rlm/trace/run-record.ts';
 import { verifies } from '../../../verifies.ts';
+import { inputFaults } from '../envelope/read-input.ts';
+import { treeFaults } from '../tree/tree-faults.ts';
 import { harbour, listOf, objectOf, requestOver, run, scripted } from './run-ground.ts';
 
 const LIMITS = { max_depth: 5, max_iterations: 1_000, max_in_flight: 1, max_retries: 1 };
@@ -57,8 +56,7 @@ describe('a scaffold run', () => {
       assert.ok(prompt.startsWith('{"schema_version":"rlm.hermes.input.v1"'));
       const parsed = parseJsonObject(prompt);
       assert.ok(parsed.ok);
-      const read = readStrictInput(parsed.value);
-      assert.ok(read.ok, `${call_id}: ${read.ok ? '' : JSON.stringify(read.problems)}`);
+      assert.deepEqual(inputFaults(parsed.value), [], call_id);
     }
   });
 

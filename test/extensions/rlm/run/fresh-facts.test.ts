@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import type { FreshFact } from '#extensions/rlm/outcome.ts';
 import { type ChunkText, checkFacts, FactLedger } from '#extensions/rlm/run/fresh-facts.ts';
-import { proseLines } from '#extensions/rlm/run/reading/claimed-facts.ts';
-import type { FreshFact } from '#extensions/rlm/run/run-outcome.ts';
+import { proseLines } from '#extensions/rlm/run/read-leaf.ts';
 import { ends } from '../../../ends.ts';
 import { CUT_QUOTATIONS } from '../guard/cut-quotations.ts';
 

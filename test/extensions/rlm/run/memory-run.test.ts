@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { MEMORY_KINDS, RECALLED_TASKS, RECOMMENDATIONS } from '#extensions/rlm/memory/memory-words.ts';
-import type { MemoryPrior } from '#extensions/rlm/memory/recall-priors.ts';
+import { MEMORY_KINDS, RECOMMENDATIONS } from '#extensions/rlm/memory/memory-record.ts';
+import { type MemoryPrior, RECALLED_TASKS } from '#extensions/rlm/memory/priors.ts';
 import { runLessons } from '#extensions/rlm/run/live-run.ts';
 import type { RunMemory } from '#extensions/rlm/run/run-request.ts';
 import { verifies } from '../../../verifies.ts';

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ChunkText } from '#extensions/rlm/run/fresh-facts.ts';
-import { PLAIN_RULE, PLAIN_SYSTEM } from '#extensions/rlm/run/prompt/plain-prompt.ts';
-import { readPlain } from '#extensions/rlm/run/reading/read-plain.ts';
-import { createRecordedTrace } from '#extensions/rlm/trace/recorded-trace.ts';
-import { readRunRecord } from '#extensions/rlm/trace/run-record.ts';
-import { verifyRun } from '#extensions/rlm/trace/verify/verify-run.ts';
+import { PLAIN_RULE, PLAIN_SYSTEM } from '#extensions/rlm/run/plain-prompt.ts';
+import { readPlain } from '#extensions/rlm/run/read-leaf.ts';
+import { verifyRun } from '#extensions/rlm/trace/verify-run.ts';
 import { verifies } from '../../../verifies.ts';
-import { childReply, go, harbour, QUESTION, requestOver, run, type Script, scripted } from './run-ground.ts';
+import { createRecordedTrace } from '../trace/recorded.ts';
+import { childReply, go, harbour, QUESTION, recordOf, requestOver, run, type Script, scripted } from './run-ground.ts';
 
 const CHUNK_2 = 'rlm_call_atomic_chunk_002';
 const GULLS = 'Gulls circled above pier 2 all day.';
@@ -80,9 +79,7 @@ describe('a child whose reply was of no use', () => {
     const again = await go(prepared.request, createRecordedTrace(store, run_id), { inner: silent });
     assert.deepEqual(again, outcome);
     assert.equal(silent.requests.length, 0);
-    const row = store.find(run_id);
-    assert.ok(row.ok);
-    assert.deepEqual(verifyRun(readRunRecord(store, row.value)), []);
+    assert.deepEqual(verifyRun(recordOf({ store, run_id })), []);
   });
 });
 

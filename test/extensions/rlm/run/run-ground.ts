@@ -2,18 +2,18 @@
 import { systemClock } from '#base/clock.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJsonObject } from '#base/json.ts';
 import { ok, refuse } from '#base/result.ts';
-import type { CallBudget } from '#extensions/rlm/call/calls.ts';
-import { createCalls } from '#extensions/rlm/call/create-calls.ts';
+import type { CallBudget } from '#extensions/rlm/call/call-record.ts';
+import { createCalls } from '#extensions/rlm/call/calls.ts';
 import type { InnerCall, InnerRefusal, InnerRequest } from '#extensions/rlm/call/inner-call.ts';
-import { planChunks } from '#extensions/rlm/chunk/plan-chunks.ts';
-import { readChunk } from '#extensions/rlm/chunk/read-chunk.ts';
+import type { RunOutcome } from '#extensions/rlm/outcome.ts';
 import { executeRun } from '#extensions/rlm/run/execute-run.ts';
-import { PLAIN_RULE } from '#extensions/rlm/run/prompt/plain-prompt.ts';
-import type { RunOutcome } from '#extensions/rlm/run/run-outcome.ts';
+import { PLAIN_RULE } from '#extensions/rlm/run/plain-prompt.ts';
 import type { RequestChunk, RunRequest } from '#extensions/rlm/run/run-request.ts';
-import { memoryTraceStore } from '#extensions/rlm/trace/memory-trace-store.ts';
-import { textHash } from '#extensions/rlm/trace/text-hash.ts';
-import type { RunTrace, TraceStore } from '#extensions/rlm/trace/trace-store.ts';
+import { readChunk } from '#extensions/rlm/scaffold/chunks.ts';
+import { planChunks } from '#extensions/rlm/scaffold/plan-chunks.ts';
+import type { RunTrace } from '#extensions/rlm/trace/live-trace.ts';
+import { type RunRecord, readRunRecord, textHash } from '#extensions/rlm/trace/run-record.ts';
+import { memoryTraceStore, type TraceStore } from '#extensions/rlm/trace/trace-store.ts';
 
 export const QUESTION = 'List every fact about the harbour with its id.';
 
@@ -196,4 +196,24 @@ export function go(request: RunRequest, trace: RunTrace, options: RunOptions = {
     run: trace.run_id,
   });
   return executeRun({ request, trace, calls, signal });
+}
+
+/** What the store holds of a run. */
+export function recordOf({ store, run_id = 'run_test' }: Pick<Done, 'store'> & Partial<Done>): RunRecord {
+  const found = store.find(run_id);
+  if (!found.ok) throw new Error(found.detail);
+  return readRunRecord(store, found.value);
+}
+
+/** Answers so many calls, and then nobody any more. */
+export function dying(answers: number, script?: Script): InnerCall {
+  const inner = scripted(script);
+  let asked = 0;
+  return {
+    family: 'default',
+    call: (request, abort) => {
+      asked += 1;
+      return asked > answers ? new Promise(() => {}) : inner.call(request, abort);
+    },
+  };
 }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { compareRuns } from '#extensions/rlm/score/compare-runs.ts';
-import type { RunCall } from '#extensions/rlm/score/trace-coverage.ts';
+import { compareRuns, type RunCall } from '../../../../bench/rlm/compare-runs.ts';
 import { verifies } from '../../../verifies.ts';
 import { completion, fixture } from './sample.ts';
 

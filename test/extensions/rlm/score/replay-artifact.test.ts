@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { replayArtifact } from '#extensions/rlm/score/replay-artifact.ts';
+import { replayArtifact } from '../../../../bench/rlm/compare-runs.ts';
 import { verifies } from '../../../verifies.ts';
 import { recorded, withData } from '../fixtures/recorded.ts';
 import { completion, fixture } from './sample.ts';

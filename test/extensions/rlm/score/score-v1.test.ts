@@ -1,7 +1,7 @@
 // The original's judgement, edge by edge, holes included (notes 6.2). The expectations are written by hand from the rules.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type CompletionScore, scoreCompletion } from '#extensions/rlm/score/score-completion.ts';
+import { type CompletionScore, scoreCompletion } from '#extensions/rlm/guard/score-completion.ts';
 import { verifies } from '../../../verifies.ts';
 import { completion, factEntry, fixture, reference } from './sample.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { scoreCompletion } from '#extensions/rlm/score/score-completion.ts';
+import { scoreCompletion } from '#extensions/rlm/guard/score-completion.ts';
 import { verifies } from '../../../verifies.ts';
 import { completion, factEntry, fixture, reference } from './sample.ts';
 

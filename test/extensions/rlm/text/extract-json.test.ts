@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { extractJson } from '#extensions/rlm/text/extract-json.ts';
+import { extractJson } from '#extensions/rlm/guard/extract-json.ts';
 import { ends } from '../../../ends.ts';
 import { runs } from '../../../property-runs.ts';
 import { verifies } from '../../../verifies.ts';

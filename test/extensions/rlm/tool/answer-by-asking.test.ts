@@ -4,19 +4,18 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
-import { systemClock } from '#base/clock.ts';
 import { isJsonObject, parseJsonObject } from '#base/json.ts';
 import { messageText } from '#core/model/message.ts';
-import type { ModelRequest } from '#core/model/model-client.ts';
-import type { RlmGround } from '#extensions/rlm/rlm-ground.ts';
-import { answerByAsking } from '#extensions/rlm/tool/answer-by-asking.ts';
-import { recursiveReadTool } from '#extensions/rlm/tool/recursive-read-tool.ts';
-import { openTraceStore } from '#extensions/rlm/trace/open-trace-store.ts';
-import { noJudge } from '#mind/evidence/judge/judge.ts';
+import { answerByAsking } from '#extensions/rlm/ask/ask-question.ts';
+import { recursiveReadTool } from '#extensions/rlm/recursive-read-tool.ts';
+import { openTraceStore } from '#extensions/rlm/trace/trace-store.ts';
+import { noJudge } from '#mind/evidence/judge.ts';
+import type { Ground, ModelRequest } from '#public/talaria.ts';
 import type { App } from '#surfaces/app/app.ts';
-import { readConfigSection } from '#surfaces/app/home/config-section.ts';
+import { readConfigSection } from '#surfaces/app/home/config.ts';
 import { createScriptedModel, type ScriptedModel, type ScriptedStep } from '#testing/scripted-model.ts';
 import { makeToolPlace, type ToolPlaceForTest } from '../../../core/tools/place.ts';
+import { testGround } from '../../../ground.ts';
 import { createStage, type Stage } from '../../../surfaces/app/app-fixture.ts';
 import { verifies } from '../../../verifies.ts';
 
@@ -31,11 +30,11 @@ const h = span(hit);
 finish([{ text: 'It opens at six in the morning.', handles: [h] }, { text: 'It closes at nine.', handles: [h] }]);
 \`\`\``;
 
-function groundOf(stage: Stage, app: App): RlmGround {
+function groundOf(stage: Stage, app: App): Ground {
   const mind = {
     runTurn: app.runExtensionTurn.bind(app),
     config: ((section, schema) => readConfigSection(app.loaded, section, schema)) as Awaited<
-      ReturnType<RlmGround['open']>
+      ReturnType<Ground['open']>
     >['config'],
     judge: noJudge,
     answering: () => app.model().tier,
@@ -44,7 +43,7 @@ function groundOf(stage: Stage, app: App): RlmGround {
   };
   const places = { home: stage.root, userHome: stage.temp.path };
   const { variables } = stage.environment;
-  return { clock: systemClock, places, variables, program: [], open: async () => mind };
+  return testGround({ places, variables, open: async () => mind });
 }
 
 interface Scene {
@@ -84,7 +83,7 @@ describe('rlm/tool: recursive_read over its engine', () => {
       assert.equal(isError, false, text);
       assert.match(
         text,
-        /It opens at six in the morning\. \[h1\] \(not supported: no model to read it\)\nIt closes at nine\. \[h1\] \(not supported: 9: not in the lines that it cites\)\n\nSources:\n- \[h1\] log\.txt:1734 "The harbour opens/,
+        /It opens at six in the morning\.\n {4}NOT SUPPORTED: no model to read it\n {4}log\.txt:1734 {2}"The harbour opens[^\n]+\nIt closes at nine\.\n {4}NOT SUPPORTED: 9: not in the lines that it cites\n/,
       );
       const [, run_id = ''] = /Recorded as (\S+);/.exec(text) ?? [];
       const store = openTraceStore(root, { readOnly: true });
@@ -110,7 +109,7 @@ describe('rlm/tool: recursive_read over its engine', () => {
     ]) {
       const { text, isError } = await ask(input);
       assert.equal(isError, false, text);
-      assert.match(text, /The harbour opens at six in the morning\. \[h\d+\]/);
+      assert.match(text, /The harbour opens at six in the morning\.\n {4}quoted: /);
       assert.match(text, /:1734/);
       assert.doesNotMatch(text, /hunter2/);
     }
@@ -126,7 +125,7 @@ describe('rlm/tool: recursive_read over its engine', () => {
     assert.equal(said.isError, false, said.text);
     assert.match(
       said.text,
-      /which does not make it untrue[\s\S]*It closes at nine\. \(not supported: it cites nothing\)/,
+      /which does not make it untrue[\s\S]*It closes at nine\.\n {4}NOT SUPPORTED: it cites nothing/,
     );
     const failing = await scene(
       t,

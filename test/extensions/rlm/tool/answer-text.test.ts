@@ -1,8 +1,8 @@
 /** What the model reads of an answer: cited sentences and their sources, and apart from them what nothing supports. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { AskOutcome, Handle } from '#extensions/rlm/ask/ask-outcome.ts';
-import { askText } from '#extensions/rlm/tool/ask-text.ts';
+import { askText } from '#extensions/rlm/ask/ask-lines.ts';
+import type { AskOutcome, Handle } from '#extensions/rlm/outcome.ts';
 import { verifies } from '../../../verifies.ts';
 
 const place = { source_path: 'docs/a.md', start_line: 3, end_line: 4, start_byte: 10, end_byte: 50 };
@@ -53,29 +53,27 @@ describe('rlm/tool: texts', () => {
     assert.equal(
       `It opens${answer}`,
       [
-        'It opens at 6. [k3] (computed)',
-        'It closes at nine. [s1] (not supported by m/n: goes-beyond: no end)',
-        '',
-        'Sources:',
-        '- [s1] docs/a.md:3-4 "The harbour opens at six."',
-        '- [c2] found in docs/a.md:3-4: "opens at six"',
-        '- [k3] computed by code: 1 over c2: 6',
+        'It opens at 6.',
+        "    values of code; the sentence about them is the model's:",
+        '      value  6',
+        '      by: 1',
+        'It closes at nine.',
+        '    NOT SUPPORTED: goes-beyond: no end (read by m/n)',
+        '    docs/a.md:3-4  "The harbour opens at six."',
         '',
         'Not read or not done:',
-        '- b.bin: no text',
+        '  b.bin: no text',
       ].join('\n'),
     );
     const quoted = { ...BARE, text: 'The harbour opens at six.', handles: [], grade: 'quoted', place } as const;
-    assert.match(ask({ sentences: [quoted] }), /\nThe harbour opens at six\. \(quoted docs\/a\.md:3-4\)/);
+    assert.match(ask({ sentences: [quoted] }), /\nThe harbour opens at six\.\n {4}quoted: docs\/a\.md:3-4/);
   });
-
   verifies('rlm:ask:gaps', 'what was not read is named', () => {
-    assert.match(ask(), /Not read or not done:\n- b\.bin: no text$/);
+    assert.match(ask(), /Not read or not done:\n {2}b\.bin: no text$/);
   });
 
   test('without a sentence it says why', () => {
     assert.match(ask({ sentences: [], verdict: 'failed', detail: 'no model' }), /^No answer: no model/);
-    assert.match(ask({ sentences: [], verdict: 'no_answer' }), /^No answer: the model never/);
   });
 
   test('an outcome of any size is a text of bounded size', () => {

@@ -5,15 +5,15 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { ok, refuse } from '#base/result.ts';
-import type { AnyTool } from '#core/agent/tool.ts';
-import { createFileTools } from '#core/tools/file/file-tools.ts';
-import { functionSchema } from '#core/tools/registry/tool-schema.ts';
-import { asInnerCall } from '#extensions/rlm/call/nesting.ts';
-import type { AnswerMaterial, MaterialQuestion } from '#extensions/rlm/tool/material.ts';
-import { recursiveReadTool } from '#extensions/rlm/tool/recursive-read-tool.ts';
+import { createFileTools } from '#core/tools/files/file-tools.ts';
+import { functionSchema } from '#core/tools/tool-registry.ts';
+import { asInnerCall, openNesting } from '#extensions/rlm/call/call-limits.ts';
+import { type AnswerMaterial, type MaterialQuestion, recursiveReadTool } from '#extensions/rlm/recursive-read-tool.ts';
+import type { AnyTool } from '#public/talaria.ts';
 import { createScriptedModel } from '#testing/scripted-model.ts';
 import { toolContract } from '../../../contract/tool.contract.ts';
 import { makeToolPlace, type ToolPlaceForTest } from '../../../core/tools/place.ts';
+import { testGround } from '../../../ground.ts';
 import { createStage, openConversation, play } from '../../../surfaces/app/app-fixture.ts';
 import { verifies } from '../../../verifies.ts';
 
@@ -38,7 +38,8 @@ describe('rlm/tool: recursive_read', () => {
   };
   const toolWith = (variables: Record<string, string> = {}, answer = engine): AnyTool => {
     const { home, folder } = place;
-    return recursiveReadTool({ ground: { places: { home, userHome: folder }, variables }, answer: async () => answer });
+    const ground = testGround({ places: { home, userHome: folder }, variables });
+    return recursiveReadTool({ ground, answer: async () => answer });
   };
   const run = async (input: unknown, tool = toolWith()) => {
     asked = [];
@@ -87,13 +88,13 @@ describe('rlm/tool: recursive_read', () => {
     const deep = await run(input, toolWith({ TALARIA_RLM_DEPTH: '5' }));
     assert.ok(deep.isError && /5 levels deep/.test(deep.text), deep.text);
     assert.deepEqual(asked, []);
-    assert.equal(toolWith({ TALARIA_RLM_DEPTH: '5' }).available?.().ok, false);
+    assert.equal(openNesting({ TALARIA_RLM_DEPTH: '5' }).ok, false);
     await run(input, toolWith({ TALARIA_RLM_DEPTH: '3' }));
     assert.deepEqual(
       asked.map(({ depth }) => depth),
       [2],
     );
-    assert.equal(toolWith().available?.().ok, true);
+    assert.equal(openNesting({}).ok, true);
   });
 
   test('secrets are asked about as read_file does, also behind a link; what was allowed once is not written down', async () => {

@@ -29,14 +29,14 @@ describe('rlm/tool: recursive_read in a turn', () => {
       assert.ok(result?.type === 'tool-end' && !result.result.isError, JSON.stringify(result));
       assert.match(
         JSON.stringify(result.result),
-        /It opens at six\. \[h1\] \(supported by \S+: the line says it\.\).*log\.txt:2001/s,
+        /It opens at six\.\\n {4}read by \S+: the line says it\..*log\.txt:2001/s,
       );
       const purposes = model.requests.map(({ purpose }) => purpose);
       assert.deepEqual(purposes, ['answer', 'recurse', 'judge', 'answer']);
       assert.deepEqual(model.requests[1]?.tools, []);
       assert.equal(model.requests[3]?.system, model.requests[0]?.system, 'the prefix of the session changed');
       assert.ok(existsSync(join(stage.root, 'rlm', 'runs.sqlite')));
-      const spent = (await app.store.costs({})).map(({ purpose }) => purpose).sort();
+      const spent = (await app.doors.sessions.costs({})).map(({ purpose }) => purpose).sort();
       assert.deepEqual([...new Set(spent)], ['answer', 'judge', 'recurse']);
     },
   );

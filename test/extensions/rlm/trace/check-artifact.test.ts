@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import type { JsonObject, JsonValue } from '#base/json.ts';
-import { checkArtifact } from '#extensions/rlm/trace/artifact/check-artifact.ts';
+import type { JsonObject, JsonValue } from '#public/talaria.ts';
+import { checkArtifact } from '../../../../bench/rlm/check-artifact.ts';
 import { verifies } from '../../../verifies.ts';
 import { plain, recorded, withData } from '../fixtures/recorded.ts';
 
@@ -29,18 +29,22 @@ async function changed(name: string, path: string, to: JsonValue): Promise<reado
 }
 
 describe('committed artifacts', () => {
-  verifies('rlm:matrix:offline', 'every committed file is checked without a key, and holds', {
-    options: withData,
-    run: async () => {
-      const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
-      assert.ok(files.length >= 7);
-      for (const name of files) {
-        const report = await check(JSON.parse(readFileSync(join(folder, name), 'utf8')) as JsonValue);
-        assert.deepEqual(report.problems, [], name);
-        assert.notEqual(report.what, '');
-      }
+  verifies(
+    ['rlm:matrix:offline', 'rlm:score:synthetic-suite', 'rlm:score:claim-aware-suite'],
+    'every committed file is checked without a key, and holds',
+    {
+      options: withData,
+      run: async () => {
+        const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
+        assert.ok(files.length >= 7);
+        for (const name of files) {
+          const report = await check(JSON.parse(readFileSync(join(folder, name), 'utf8')) as JsonValue);
+          assert.deepEqual(report.problems, [], name);
+          assert.notEqual(report.what, '');
+        }
+      },
     },
-  });
+  );
 
   test('what was changed in one of them is found', withData, async () => {
     const at = 'trace_records.1.parent_trace_id';

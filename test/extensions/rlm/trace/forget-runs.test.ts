@@ -4,8 +4,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { systemClock } from '#base/clock.ts';
-import { forgetRuns } from '#extensions/rlm/trace/forget-runs.ts';
-import { openTraceStore, traceStorePath } from '#extensions/rlm/trace/open-trace-store.ts';
+import { forgetRuns, openTraceStore, traceStorePath } from '#extensions/rlm/trace/trace-store.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 
 const WORD = 'zebrafinch77';

@@ -1,4 +1,4 @@
-import { memoryTraceStore } from '#extensions/rlm/trace/memory-trace-store.ts';
+import { memoryTraceStore } from '#extensions/rlm/trace/trace-store.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
 import { traceStoreContract } from './trace-store.contract.ts';
 

@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, truncate
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { openDatabase } from '#base/database.ts';
-import { openTraceStore, traceStorePath } from '#extensions/rlm/trace/open-trace-store.ts';
+import { openTraceStore, traceStorePath } from '#extensions/rlm/trace/trace-store.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 import { callRecord, endRun, newEvent, newRun, writeRun } from './trace-samples.ts';

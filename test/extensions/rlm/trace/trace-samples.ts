@@ -1,9 +1,7 @@
 /** A small run as a controller writes it: two chunk calls, one synthesis. */
 import type { CallRecord } from '#extensions/rlm/call/call-record.ts';
-import type { NewRunEvent, RunEventType } from '#extensions/rlm/trace/run-event.ts';
-import type { NewRun } from '#extensions/rlm/trace/run-row.ts';
-import { textHash } from '#extensions/rlm/trace/text-hash.ts';
-import type { RunTrace } from '#extensions/rlm/trace/trace-store.ts';
+import type { RunTrace } from '#extensions/rlm/trace/live-trace.ts';
+import { type NewRun, type NewRunEvent, type RunEventType, textHash } from '#extensions/rlm/trace/run-record.ts';
 
 export function newRun(run_id = 'rlm_1', more: Partial<NewRun> = {}): NewRun {
   return {

@@ -1,9 +1,9 @@
 /** What every TraceStore does. `open` gives one and the clock that it reads; `again` opens the same material as another process would. */
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import { jsonHash, textHash } from '#extensions/rlm/trace/text-hash.ts';
+import { jsonHash, textHash } from '#extensions/rlm/trace/run-record.ts';
 import type { TraceStore } from '#extensions/rlm/trace/trace-store.ts';
-import type { ManualClock } from '#testing/manual-clock.ts';
+import type { ManualClock } from '#public/testing.ts';
 import { callRecord, endRun, newEvent, newRun, OUTCOME, writeRun } from './trace-samples.ts';
 
 export interface TraceStoreUnderTest {

@@ -1,26 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { CallRecord } from '#extensions/rlm/call/call-record.ts';
-import { exportRun } from '#extensions/rlm/trace/export/export-run.ts';
-import { readExport } from '#extensions/rlm/trace/export/read-export.ts';
-import { memoryTraceStore } from '#extensions/rlm/trace/memory-trace-store.ts';
-import { replayRun } from '#extensions/rlm/trace/replay/replay-run.ts';
-import type { RunEvent } from '#extensions/rlm/trace/run-event.ts';
-import { type RunRecord, readRunRecord } from '#extensions/rlm/trace/run-record.ts';
-import { jsonHash, textHash } from '#extensions/rlm/trace/text-hash.ts';
-import { verifyRecords } from '#extensions/rlm/trace/verify/verify-records.ts';
-import { verifyRun } from '#extensions/rlm/trace/verify/verify-run.ts';
+import { runEngine } from '#extensions/rlm/engine.ts';
+import { exportRun, readExport } from '#extensions/rlm/trace/export-run.ts';
+import { replayRun } from '#extensions/rlm/trace/replay.ts';
+import { jsonHash, type RunEvent, type RunRecord, textHash } from '#extensions/rlm/trace/run-record.ts';
+import { verifyRun } from '#extensions/rlm/trace/verify-run.ts';
+import { verifyRecords } from '../../../../bench/rlm/check-artifact.ts';
 import { verifies } from '../../../verifies.ts';
 import { plain, recorded, withData } from '../fixtures/recorded.ts';
-import { doSmallRun, smallEngine } from './small-engine.ts';
+import { harbour, recordOf, requestOver, run } from '../run/run-ground.ts';
 
-async function soundRecord(): Promise<RunRecord> {
-  const store = memoryTraceStore();
-  await doSmallRun(store);
-  const found = store.find('rlm_small');
-  assert.ok(found.ok);
-  return readRunRecord(store, found.value);
-}
+const soundRecord = async (): Promise<RunRecord> => recordOf(await run(requestOver(harbour(3))));
+const FALSE = 'The harbour master counted 45 ships at pier 1.';
 
 const codes = (record: RunRecord): readonly string[] => [...new Set(verifyRun(record).map(({ code }) => code))].sort();
 
@@ -28,14 +20,19 @@ const codes = (record: RunRecord): readonly string[] => [...new Set(verifyRun(re
 function withOutcome(record: RunRecord, change: (outcome: Record<string, unknown>) => void): RunRecord {
   const outcome = plain<Record<string, unknown>>(record.row.outcome);
   change(outcome);
-  const row = { ...record.row, outcome: outcome as never, state_hash: jsonHash(outcome as never) };
-  return { ...record, row };
+  const outcome_hash = jsonHash(outcome as never);
+  const last = record.events.at(-1) as RunEvent;
+  const events = record.events.with(-1, { ...last, data: { ...last.data, outcome_hash } });
+  return { ...record, events, row: { ...record.row, outcome: outcome as never, state_hash: outcome_hash } };
 }
 
 const withCall = (record: RunRecord, at: number, change: Partial<CallRecord>): RunRecord => ({
   ...record,
   calls: record.calls.map((call, index) => (index === at ? { ...call, ...change } : call)),
 });
+/** The first event of a type, or the last one. */
+const placeOf = ({ events }: RunRecord, type: RunEvent['type'], which: 'first' | 'last' = 'first') =>
+  which === 'first' ? events.findIndex((one) => one.type === type) : events.findLastIndex((one) => one.type === type);
 const withEvent = (record: RunRecord, at: number, change: Partial<RunEvent>): RunRecord => ({
   ...record,
   events: record.events.map((event, index) => (index === at ? { ...event, ...change } : event)),
@@ -45,7 +42,7 @@ type Claims = { text: string; fact_ids: string[] }[];
 type Facts = { text: string; chunk_id: string; child_call_id: string; place: unknown }[];
 
 const TAMPERED: Readonly<Record<string, readonly [(record: RunRecord) => RunRecord, ...codes: string[]]>> = {
-  'a flipped byte in a completion': [(r) => withCall(r, 0, { completion: 'The tower is 45 m high.' }), 'response-hash'],
+  'a flipped byte in a completion': [(r) => withCall(r, 0, { completion: FALSE }), 'response-hash'],
   'a flipped byte in a prompt': [(r) => withCall(r, 1, { prompt: 'x' }), 'prompt-hash'],
   'other rules': [(r) => withCall(r, 1, { system_prompt: 'Invent.' }), 'system-prompt-hash'],
   'a completion with its hash': [
@@ -65,11 +62,11 @@ const TAMPERED: Readonly<Record<string, readonly [(record: RunRecord) => RunReco
     'parent-trace',
   ],
   'another parent trace': [(r) => withCall(r, 0, { parent_trace_id: 'rlm_trace_x' }), 'parent-trace'],
-  'another depth': [(r) => withCall(r, 0, { depth: 0 }), 'call-depth'],
+  'another depth': [(r) => withCall(r, 0, { depth: 0 }), 'call-depth', 'call-disagrees'],
   'a call twice': [(r) => ({ ...r, calls: [...r.calls, ...r.calls.slice(0, 1)] }), 'call-twice', 'totals'],
   'a deleted call': [(r) => ({ ...r, calls: r.calls.slice(1) }), 'call-without-record', 'evidence-call', 'totals'],
   'a deleted event': [
-    (r) => ({ ...r, events: r.events.toSpliced(2, 1) }),
+    (r) => ({ ...r, events: r.events.toSpliced(placeOf(r, 'rlm.hermes.call.started'), 1) }),
     'call-not-started',
     'causal-parent-missing',
     'seq-gap',
@@ -89,14 +86,20 @@ const TAMPERED: Readonly<Record<string, readonly [(record: RunRecord) => RunReco
     'request-hash',
   ],
   'an event of another run': [(r) => withEvent(r, 3, { run_id: 'x' }), 'event-of-other-run'],
-  'an unknown event': [(r) => withEvent(r, 1, { type: 'rlm.node.sleeping' as never }), 'event-type-unknown'],
+  'an unknown event': [
+    (r) => withEvent(r, placeOf(r, 'rlm.context.bound'), { type: 'rlm.node.sleeping' as never }),
+    'event-type-unknown',
+  ],
   'a cause that comes later': [
     (r) => withEvent(r, 1, { causal_parent_event_id: r.events[4]?.event_id ?? '' }),
     'causal-parent-late',
   ],
-  'a node without an end': [(r) => withEvent(r, 4, { type: 'rlm.state.committed' }), 'node-not-terminal'],
+  'a node without an end': [
+    (r) => withEvent(r, placeOf(r, 'rlm.node.terminal'), { type: 'rlm.state.committed' }),
+    'node-not-terminal',
+  ],
   'a node that ends twice': [
-    (r) => withEvent(r, 8, { node_id: 'rlm_node_atomic_chunk_001' }),
+    (r) => withEvent(r, placeOf(r, 'rlm.node.terminal', 'last'), { node_id: 'rlm_node_atomic_chunk_001' }),
     'node-not-terminal',
     'node-terminal-twice',
   ],
@@ -105,12 +108,11 @@ const TAMPERED: Readonly<Record<string, readonly [(record: RunRecord) => RunReco
     'outcome-hash',
   ],
   'a changed claim with its hash': [
-    (r) =>
-      withOutcome(r, ({ claims }) => Object.assign((claims as Claims)[0] ?? {}, { text: 'The tower is 45 m high.' })),
+    (r) => withOutcome(r, ({ claims }) => Object.assign((claims as Claims)[0] ?? {}, { text: FALSE })),
     'claim-not-said',
   ],
   'a claim on another fact': [
-    (r) => withOutcome(r, ({ claims }) => Object.assign((claims as Claims)[0] ?? {}, { fact_ids: ['f002.01'] })),
+    (r) => withOutcome(r, ({ claims }) => Object.assign((claims as Claims)[0] ?? {}, { fact_ids: ['HB-002'] })),
     'claim-not-said',
   ],
   'a claim on nothing': [
@@ -120,13 +122,14 @@ const TAMPERED: Readonly<Record<string, readonly [(record: RunRecord) => RunReco
   'evidence made up': [
     (r) =>
       withOutcome(r, ({ evidence, claims }) => {
-        Object.assign((evidence as Facts)[0] ?? {}, { text: 'The tower is 45 m high.' });
-        Object.assign((claims as Claims)[0] ?? {}, { text: 'The tower is 45 m high.' });
+        Object.assign((evidence as Facts)[0] ?? {}, { text: FALSE });
+        Object.assign((claims as Claims)[0] ?? {}, { text: FALSE });
       }),
     'quote-not-in-chunk',
   ],
   'evidence of another chunk': [
-    (r) => withOutcome(r, ({ evidence }) => Object.assign((evidence as Facts)[0] ?? {}, { chunk_id: 'a.txt:2-2' })),
+    (r) =>
+      withOutcome(r, ({ evidence }) => Object.assign((evidence as Facts)[0] ?? {}, { chunk_id: 'harbour.txt:3-4' })),
     'evidence-call',
     'quote-not-in-chunk',
   ],
@@ -139,7 +142,7 @@ const TAMPERED: Readonly<Record<string, readonly [(record: RunRecord) => RunReco
     (r) =>
       withOutcome(r, ({ evidence }) =>
         Object.assign((evidence as Facts)[0] ?? {}, {
-          place: { source_path: 'a.txt', start_line: 1, end_line: 2, start_byte: 0, end_byte: 5 },
+          place: { source_path: 'harbour.txt', start_line: 1, end_line: 9, start_byte: 0, end_byte: 5 },
         }),
       ),
     'evidence-call',
@@ -160,12 +163,11 @@ const TAMPERED: Readonly<Record<string, readonly [(record: RunRecord) => RunReco
   ],
   'fewer tokens': [
     (r) => withOutcome(r, ({ totals }) => Object.assign(totals as object, { input_tokens: 1 })),
-    'outcome-state',
     'totals',
   ],
   'a kept text that is gone': [(r) => ({ ...r, textOf: () => undefined }), 'text-missing'],
   'a kept text that is another': [
-    (r) => ({ ...r, textOf: (hash) => `${r.textOf(hash)}!`.replace('1931', '1932') }),
+    (r) => ({ ...r, textOf: (hash) => `${r.textOf(hash)}!`.replace('counted 11', 'counted 12') }),
     'quote-not-in-chunk',
     'text-hash',
   ],
@@ -186,7 +188,10 @@ describe('check of a run', () => {
       assert.equal(record.calls.length, 4);
       for (const call of record.calls) {
         assert.ok(call.prompt !== '' && call.completion !== null && call.started_at > 0);
-        assert.deepEqual([call.usage, call.cost, call.elapsed_ms], [{ input_tokens: 5, output_tokens: 2 }, 0.001, 3]);
+        assert.deepEqual(
+          [call.usage, call.cost, call.elapsed_ms],
+          [{ input_tokens: 100, output_tokens: 20 }, 0.001, 1],
+        );
       }
       const parents = record.calls.map(({ parent_call_id }) => parent_call_id);
       assert.deepEqual(parents, [...Array(3).fill('rlm_call_atomic_synthesis'), null]);
@@ -220,9 +225,9 @@ describe('check of a run', () => {
     assert.ok(read.ok);
     assert.deepEqual(verifyRun(read.value.record), []);
     assert.equal(exportRun(read.value.record), text);
-    const replay = await replayRun(read.value.record, { run: smallEngine }, new AbortController().signal);
+    const replay = await replayRun(read.value.record, { run: runEngine }, new AbortController().signal);
     assert.ok('result' in replay && replay.result === 'same');
-    const other = readExport(JSON.parse(text.replaceAll('44 m', '45 m')));
+    const other = readExport(JSON.parse(text.replaceAll('counted 11', 'counted 12')));
     assert.ok(other.ok);
     assert.ok(codes(other.value.record).includes('text-hash'));
     for (const wrong of [null, [], {}, { schema_version: 'talaria.rlm.export.v1' }])

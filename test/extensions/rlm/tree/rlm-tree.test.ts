@@ -1,37 +1,41 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { addChildren } from '#extensions/rlm/tree/add-children.ts';
-import { cancelRun, endRun } from '#extensions/rlm/tree/end-run.ts';
-import { moveNode } from '#extensions/rlm/tree/move-node.ts';
-import { isConverged, moveRun } from '#extensions/rlm/tree/move-run.ts';
-import { isTerminal, NODE_MOVES, NODE_STATES, type NodeState } from '#extensions/rlm/tree/node-state.ts';
-import { newRlmTree, type RlmTree } from '#extensions/rlm/tree/rlm-tree.ts';
-import { hasEnded, RUN_MOVES, RUN_STATES } from '#extensions/rlm/tree/run-state.ts';
-import { takeNext } from '#extensions/rlm/tree/take-next.ts';
-import { treeFaults } from '#extensions/rlm/tree/tree-faults.ts';
+import {
+  hasEnded,
+  isTerminal,
+  NODE_MOVES,
+  type NodeState,
+  type RlmTree,
+  RUN_MOVES,
+  type RunState,
+  type RunTree,
+} from '#extensions/rlm/scaffold/run-tree.ts';
 import { runs } from '../../../property-runs.ts';
 import { verifies } from '../../../verifies.ts';
-import { anyCommands, anyTreeLimits, attempt, because, freshTree, walk } from './tree-walk.ts';
+import { treeFaults } from './tree-faults.ts';
+import { anyCommands, anyTreeLimits, attempt, because, freshTree, reasonOf, walk } from './tree-walk.ts';
 
-type Result<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string };
+const ROOT = 'rlm_node_root';
 
-function sound<T>(result: Result<T>): T {
-  assert.ok(result.ok, result.ok ? '' : result.reason);
-  return result.value;
+function runTo(tree: RunTree, ...states: RunState[]): RunTree {
+  for (const to of states) tree.moveRun(to, because);
+  return tree;
 }
 
-const reasonOf = (result: Result<unknown>) => (result.ok ? 'ok' : result.reason);
-
-function runTo(tree: RlmTree, ...states: Parameters<typeof moveRun>[1][]): RlmTree {
-  return states.reduce((at, to) => sound(moveRun(at, to, because)).tree, tree);
+function nodeTo(tree: RunTree, id: string, ...states: readonly NodeState[]): RunTree {
+  for (const to of states) tree.move(id, to, because);
+  return tree;
 }
 
-function nodeTo(tree: RlmTree, node_id: string, ...states: NodeState[]): RlmTree {
-  return states.reduce((at, to) => sound(moveNode(at, { node_id, to }, because)).tree, tree);
+function take(tree: RunTree): RunTree {
+  tree.takeNext(because);
+  return tree;
 }
 
-const take = (tree: RlmTree) => sound(takeNext(tree, because));
+const scheduled = (limits: object = {}) => runTo(freshTree(limits), 'guarding', 'scheduling');
+const states = (tree: RunTree) => Object.values(tree.now.nodes).map(({ state }) => state);
+
 const CALL: readonly NodeState[] = [
   'context_bound',
   'awaiting_hermes',
@@ -40,14 +44,11 @@ const CALL: readonly NodeState[] = [
   'atomic_complete',
 ];
 
-function withChildren(limits: object = {}): RlmTree {
-  const started = nodeTo(
-    take(runTo(freshTree(limits), 'guarding', 'scheduling')).tree,
-    'rlm_node_root',
-    'context_bound',
-  );
+function withChildren(limits: object = {}): RunTree {
+  const tree = nodeTo(take(scheduled(limits)), ROOT, 'context_bound');
   const children = ['n1', 'n2'].map((id) => ({ id, ac_node_id: `ac_${id}` }));
-  return runTo(sound(addChildren(started, { parent_id: 'rlm_node_root', children })), 'scheduling');
+  tree.addChildren(ROOT, children);
+  return runTo(tree, 'scheduling');
 }
 
 verifies('rlm:tree:moves', 'the moves of runs and nodes are those of the notes, and no other', () => {
@@ -81,144 +82,119 @@ verifies('rlm:tree:moves', 'the moves of runs and nodes are those of the notes, 
 });
 
 verifies(['rlm:tree:moves', 'rlm:tree:fifo'], 'a whole run: root, two children in order, synthesis', () => {
-  let tree = withChildren();
+  const tree = withChildren();
   for (const id of ['n1', 'n2']) {
-    const taken = take(tree);
-    assert.equal(taken.node_id, id);
-    assert.equal(reasonOf(takeNext(taken.tree, because)), id === 'n1' ? 'in-flight-limit' : 'queue-empty');
-    assert.equal(reasonOf(moveRun(taken.tree, 'scheduling', because)), 'nodes-in-flight');
+    assert.equal(tree.takeNext(because), id);
     assert.equal(
-      reasonOf(moveNode(taken.tree, { node_id: 'rlm_node_root', to: 'awaiting_hermes' }, because)),
+      reasonOf(() => take(tree)),
+      id === 'n1' ? 'in-flight-limit' : 'queue-empty',
+    );
+    assert.equal(
+      reasonOf(() => runTo(tree, 'scheduling')),
+      'nodes-in-flight',
+    );
+    assert.equal(
+      reasonOf(() => nodeTo(tree, ROOT, 'awaiting_hermes')),
       'children-alive',
     );
-    tree = runTo(nodeTo(taken.tree, id, ...CALL), 'scheduling');
+    runTo(nodeTo(tree, id, ...CALL), 'scheduling');
   }
-  assert.equal(reasonOf(endRun(tree, 'parent_synthesis_completed', because)), 'not-converged');
-  tree = nodeTo(
-    runTo(tree, 'synthesizing'),
-    'rlm_node_root',
-    'awaiting_hermes',
-    'validating_response',
-    'committing',
-    'synthesis_complete',
-  );
-  assert.ok(isConverged(tree));
-  const ended = sound(endRun(tree, 'parent_synthesis_completed', { ...because, causal_parent_event_id: 'e1' }));
-  assert.deepEqual(
-    [ended.tree.run_state, ended.tree.termination_reason, ended.tree.iteration],
-    ['completed', 'parent_synthesis_completed', 3],
-  );
-  assert.deepEqual(ended.transitions, [
-    {
-      iteration: 3,
-      subject: 'run',
-      subject_id: 'run',
-      from_state: 'synthesizing',
-      to_state: 'completed',
-      decision: 'test',
-      reason: 'test',
-      causal_parent_event_id: 'e1',
-    },
-  ]);
+  const end = () => tree.end('parent_synthesis_completed', { ...because, causal_parent_event_id: 'e1' });
+  assert.equal(reasonOf(end), 'not-converged');
+  nodeTo(runTo(tree, 'synthesizing'), ROOT, 'awaiting_hermes', 'validating_response', 'committing');
+  nodeTo(tree, ROOT, 'synthesis_complete');
+  assert.ok(tree.isConverged);
+  tree.drain();
+  end();
+  const { run_state, termination_reason, iteration } = tree.now;
+  assert.deepEqual([run_state, termination_reason, iteration], ['completed', 'parent_synthesis_completed', 3]);
+  const move = { subject: 'run', subject_id: 'run', from_state: 'synthesizing', to_state: 'completed' };
+  assert.deepEqual(tree.drain(), [{ iteration: 3, ...move, ...because, causal_parent_event_id: 'e1' }]);
 });
 
 verifies('rlm:run:max-depth', 'no node is deeper than the limit, which is five at most', () => {
-  assert.equal(freshTree().limits.max_depth, 5);
-  for (const max_depth of [-1, 6, 1.5])
-    assert.equal(reasonOf(newRlmTree({ run_id: 'r', limits: { max_depth } })), 'tree-limit-invalid');
-  const flat = nodeTo(
-    take(runTo(freshTree({ max_depth: 0 }), 'guarding', 'scheduling')).tree,
-    'rlm_node_root',
-    'context_bound',
-  );
+  assert.equal(freshTree().now.limits.max_depth, 5);
   assert.equal(
-    reasonOf(addChildren(flat, { parent_id: 'rlm_node_root', children: [{ id: 'x', ac_node_id: 'x' }] })),
+    reasonOf(() => freshTree({ max_depth: 6 })),
+    'tree-limit-invalid',
+  );
+  const flat = nodeTo(take(scheduled({ max_depth: 0 })), ROOT, 'context_bound');
+  assert.equal(
+    reasonOf(() => flat.addChildren(ROOT, [{ id: 'x', ac_node_id: 'x' }])),
     'max_depth_reached',
   );
-  let tree = freshTree();
+  const tree = runTo(freshTree(), 'guarding');
   for (let depth = 0; depth < 6; depth += 1) {
-    tree = tree.run_state === 'initialized' ? runTo(tree, 'guarding', 'scheduling') : runTo(tree, 'scheduling');
-    const taken = take(tree);
-    tree = nodeTo(taken.tree, taken.node_id!, 'context_bound');
-    const grown = addChildren(tree, {
-      parent_id: taken.node_id!,
-      children: [{ id: `d${depth + 1}`, ac_node_id: 'a' }],
-    });
-    assert.equal(reasonOf(grown), depth < 5 ? 'ok' : 'max_depth_reached');
-    if (grown.ok) tree = grown.value;
+    const id = `${runTo(tree, 'scheduling').takeNext(because)}`;
+    nodeTo(tree, id, 'context_bound');
+    const grow = () => tree.addChildren(id, [{ id: `d${depth + 1}`, ac_node_id: 'a' }]);
+    assert.equal(reasonOf(grow), depth < 5 ? 'ok' : 'max_depth_reached');
   }
 });
 
 test('when the iterations are used up the run has failed and nothing is alive', () => {
   const tree = withChildren({ max_iterations: 1 });
-  const taken = take(tree);
-  assert.deepEqual(
-    [taken.node_id, taken.tree.run_state, taken.tree.termination_reason],
-    [null, 'failed', 'max_iterations_reached'],
-  );
-  assert.ok(Object.values(taken.tree.nodes).every((node) => isTerminal(node.state)));
-  assert.deepEqual(treeFaults(taken.tree), []);
+  assert.equal(tree.takeNext(because), null);
+  assert.deepEqual([tree.now.run_state, tree.now.termination_reason], ['failed', 'max_iterations_reached']);
+  assert.ok(states(tree).every(isTerminal));
+  assert.deepEqual(treeFaults(tree.now), []);
 });
 
 test('a blocked node goes to the end of the queue, a limited number of times', () => {
-  const blocked = nodeTo(
-    take(withChildren()).tree,
-    'n1',
-    'context_bound',
-    'awaiting_hermes',
-    'blocked_retry',
-    'queued',
+  const tree = nodeTo(take(withChildren()), 'n1', 'context_bound', 'awaiting_hermes', 'blocked_retry', 'queued');
+  assert.deepEqual(tree.now.work_queue, ['n2', 'n1']);
+  nodeTo(take(runTo(tree, 'scheduling')), 'n2', ...CALL);
+  nodeTo(take(runTo(tree, 'scheduling')), 'n1', 'context_bound', 'awaiting_hermes', 'blocked_retry');
+  assert.equal(
+    reasonOf(() => nodeTo(tree, 'n1', 'queued')),
+    'retries-exhausted',
   );
-  assert.deepEqual(blocked.work_queue, ['n2', 'n1']);
-  const second = nodeTo(take(runTo(blocked, 'scheduling')).tree, 'n2', ...CALL);
-  const again = nodeTo(
-    take(runTo(second, 'scheduling')).tree,
-    'n1',
-    'context_bound',
-    'awaiting_hermes',
-    'blocked_retry',
-  );
-  assert.equal(reasonOf(moveNode(again, { node_id: 'n1', to: 'queued' }, because)), 'retries-exhausted');
-  assert.equal(nodeTo(again, 'n1', 'failed').nodes.n1?.state, 'failed');
+  assert.equal(nodeTo(tree, 'n1', 'failed').node('n1').state, 'failed');
 });
 
 test('several nodes work at once when they may', () => {
-  const first = take(withChildren({ max_in_flight: 2 }));
-  const second = take(first.tree);
-  assert.deepEqual([first.node_id, second.node_id], ['n1', 'n2']);
+  const tree = withChildren({ max_in_flight: 2 });
+  assert.deepEqual([tree.takeNext(because), tree.takeNext(because)], ['n1', 'n2']);
 });
 
 test('a dry run ends before anything is taken, its queue as it was', () => {
-  const ready = runTo(freshTree(), 'guarding', 'scheduling');
-  const ended = sound(endRun(ready, 'dry_run_ready', because)).tree;
-  assert.deepEqual([ended.run_state, ended.work_queue, treeFaults(ended)], ['completed', ['rlm_node_root'], []]);
-  assert.equal(reasonOf(endRun(take(ready).tree, 'dry_run_ready', because)), 'move-not-allowed');
-  assert.equal(reasonOf(endRun(freshTree(), 'work_queue_exhausted', because)), 'move-not-allowed');
+  const dry = (tree: RunTree) => tree.end('dry_run_ready', because);
+  const ended = scheduled();
+  dry(ended);
+  assert.deepEqual([ended.now.run_state, ended.now.work_queue, treeFaults(ended.now)], ['completed', [ROOT], []]);
+  assert.equal(
+    reasonOf(() => dry(take(scheduled()))),
+    'move-not-allowed',
+  );
+  assert.equal(
+    reasonOf(() => freshTree().end('work_queue_exhausted', because)),
+    'move-not-allowed',
+  );
 });
 
 test('who fails takes the live descendants along', () => {
-  const failed = sound(moveNode(withChildren(), { node_id: 'rlm_node_root', to: 'cancelled' }, because));
-  assert.deepEqual(
-    Object.values(failed.tree.nodes).map((node) => node.state),
-    ['cancelled', 'cancelled', 'cancelled'],
-  );
-  assert.deepEqual([failed.tree.work_queue, failed.transitions.length], [[], 3]);
+  const tree = withChildren();
+  tree.drain();
+  nodeTo(tree, ROOT, 'cancelled');
+  assert.deepEqual(states(tree), ['cancelled', 'cancelled', 'cancelled']);
+  assert.deepEqual([tree.now.work_queue, tree.drain().length], [[], 3]);
 });
 
 verifies('rlm:tree:moves', 'property: no illegal state is reachable, every move is a listed one and recorded', () => {
   const [runs, nodes] = [new Set<string>(), new Set<string>()];
+  const look = (tree: RlmTree) => {
+    runs.add(tree.run_state);
+    for (const node of Object.values(tree.nodes)) nodes.add(node.state);
+  };
   fc.assert(
     fc.property(anyTreeLimits, anyCommands, (limits, commands) => {
-      const start = runTo(freshTree(limits), 'guarding', 'scheduling');
-      for (const tree of [...walk(freshTree(limits), commands), ...walk(start, commands)]) {
-        runs.add(tree.run_state);
-        for (const node of Object.values(tree.nodes)) nodes.add(node.state);
-      }
+      walk(freshTree(limits), commands, look);
+      walk(scheduled(limits), commands, look);
     }),
     { numRuns: 400 },
   );
-  assert.deepEqual([...runs].sort(), [...RUN_STATES].sort(), 'every state of a run was visited');
-  assert.deepEqual([...nodes].sort(), [...NODE_STATES].sort(), 'every state of a node was visited');
+  assert.deepEqual([...runs].sort(), [...Object.keys(RUN_MOVES)].sort(), 'every state of a run was visited');
+  assert.deepEqual([...nodes].sort(), [...Object.keys(NODE_MOVES)].sort(), 'every state of a node was visited');
 });
 
 verifies(
@@ -227,23 +203,18 @@ verifies(
   () => {
     const from = new Set<string>();
     fc.assert(
-      fc.property(anyTreeLimits, anyCommands, (limits, commands) => {
-        for (const tree of walk(runTo(freshTree(limits), 'guarding', 'scheduling'), commands)) {
-          from.add(tree.run_state);
-          const { tree: ended } = cancelRun(tree, because);
-          if (hasEnded(tree.run_state)) assert.equal(ended, tree);
-          else
-            assert.deepEqual(
-              [ended.run_state, ended.termination_reason, ended.work_queue],
-              ['cancelled', 'cancelled', []],
-            );
-          assert.deepEqual(treeFaults(ended), []);
-          assert.equal(cancelRun(ended, because).tree, ended);
-          for (const command of commands)
-            if (command.do !== 'cancel' && hasEnded(ended.run_state)) assert.equal(attempt(ended, command), null);
-        }
+      fc.property(anyTreeLimits, anyCommands, fc.nat({ max: 120 }), (limits, commands, at) => {
+        const tree = scheduled(limits);
+        walk(tree, commands.slice(0, at));
+        from.add(tree.now.run_state);
+        const had = hasEnded(tree.now.run_state);
+        assert.equal(attempt(tree, { do: 'cancel' }), !had);
+        const { run_state, termination_reason, work_queue } = tree.now;
+        if (!had) assert.deepEqual([run_state, termination_reason, work_queue], ['cancelled', 'cancelled', []]);
+        assert.deepEqual(treeFaults(tree.now), []);
+        for (const command of commands) assert.equal(attempt(tree, command), false);
       }),
-      { numRuns: runs(100) },
+      { numRuns: runs(500) },
     );
     assert.ok(from.size >= 5);
   },
@@ -252,21 +223,19 @@ verifies(
 verifies('rlm:tree:fifo', 'property: fresh nodes are taken in the order in which they were queued', () => {
   fc.assert(
     fc.property(anyTreeLimits, anyCommands, (limits, commands) => {
-      let tree = runTo(freshTree(limits), 'guarding', 'scheduling');
+      const tree = scheduled(limits);
       for (const command of commands) {
-        const next = attempt(tree, command);
-        if (command.do === 'take' && next !== null && !hasEnded(next.tree.run_state)) {
-          assert.equal(next.tree.nodes[tree.work_queue[0]!]?.state, 'preparing');
-          assert.deepEqual(next.tree.work_queue, tree.work_queue.slice(1));
-        }
-        tree = next?.tree ?? tree;
+        const [first, ...rest] = tree.now.work_queue;
+        if (!attempt(tree, command) || command.do !== 'take' || hasEnded(tree.now.run_state)) continue;
+        assert.equal(tree.node(first!).state, 'preparing');
+        assert.deepEqual(tree.now.work_queue, rest);
       }
     }),
   );
 });
 
 test('a tree that was damaged is found out', () => {
-  const tree = withChildren();
+  const tree = withChildren().now;
   const damaged: readonly Partial<RlmTree>[] = [
     { work_queue: [] },
     { work_queue: ['n1', 'n2', 'n2'] },

@@ -1,22 +1,19 @@
 /** Random walks over a run: each command is tried, refused or made, and the tree is looked at after each. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { addChildren } from '#extensions/rlm/tree/add-children.ts';
-import { cancelRun, endRun } from '#extensions/rlm/tree/end-run.ts';
-import { moveNode } from '#extensions/rlm/tree/move-node.ts';
-import { moveRun } from '#extensions/rlm/tree/move-run.ts';
-import { NODE_MOVES, NODE_STATES, type NodeState } from '#extensions/rlm/tree/node-state.ts';
-import { newRlmTree, type RlmTree, type TreeLimits } from '#extensions/rlm/tree/rlm-tree.ts';
 import {
+  END_OF,
+  NODE_MOVES,
+  type NodeState,
+  type RlmTree,
   RUN_MOVES,
-  RUN_STATES,
   type RunState,
-  TERMINATION_REASONS,
+  RunTree,
   type TerminationReason,
-} from '#extensions/rlm/tree/run-state.ts';
-import { takeNext } from '#extensions/rlm/tree/take-next.ts';
-import type { Transition } from '#extensions/rlm/tree/transition.ts';
-import { treeFaults } from '#extensions/rlm/tree/tree-faults.ts';
+  type Transition,
+  type TreeLimits,
+} from '#extensions/rlm/scaffold/run-tree.ts';
+import { treeFaults } from './tree-faults.ts';
 
 export const because = { decision: 'test', reason: 'test' };
 
@@ -29,20 +26,21 @@ export type Command =
   | { readonly do: 'end'; readonly reason: TerminationReason }
   | { readonly do: 'cancel' };
 
+const keysOf = <Key extends string>(table: Readonly<Record<Key, unknown>>) => Object.keys(table) as Key[];
 const pick = fc.nat({ max: 20 });
 export const anyCommands = fc.array(
   fc.oneof(
-    { weight: 4, arbitrary: fc.record({ do: fc.constant('run' as const), to: fc.constantFrom(...RUN_STATES) }) },
+    { weight: 4, arbitrary: fc.record({ do: fc.constant('run' as const), to: fc.constantFrom(...keysOf(RUN_MOVES)) }) },
     {
       weight: 3,
-      arbitrary: fc.record({ do: fc.constant('node' as const), pick, to: fc.constantFrom(...NODE_STATES) }),
+      arbitrary: fc.record({ do: fc.constant('node' as const), pick, to: fc.constantFrom(...keysOf(NODE_MOVES)) }),
     },
     { weight: 40, arbitrary: fc.record({ do: fc.constant('ahead' as const), pick, which: fc.nat({ max: 3 }) }) },
     { weight: 8, arbitrary: fc.constant({ do: 'take' as const }) },
     { weight: 3, arbitrary: fc.record({ do: fc.constant('grow' as const), pick, count: fc.nat({ max: 3 }) }) },
     {
       weight: 1,
-      arbitrary: fc.record({ do: fc.constant('end' as const), reason: fc.constantFrom(...TERMINATION_REASONS) }),
+      arbitrary: fc.record({ do: fc.constant('end' as const), reason: fc.constantFrom(...keysOf(END_OF)) }),
     },
     { weight: 1, arbitrary: fc.constant({ do: 'cancel' as const }) },
   ),
@@ -56,66 +54,66 @@ export const anyTreeLimits = fc.record({
   max_retries: fc.nat({ max: 2 }),
 });
 
-export function freshTree(limits: Partial<TreeLimits> = {}): RlmTree {
-  const tree = newRlmTree({ run_id: 'run', limits });
-  assert.ok(tree.ok);
-  return tree.value;
+export function freshTree(limits: Partial<TreeLimits> = {}): RunTree {
+  return new RunTree('run', limits);
 }
 
-interface Made {
-  readonly tree: RlmTree;
-  readonly transitions: readonly Transition[];
+/** Why it was refused; `ok`: it was made. */
+export function reasonOf(move: () => unknown): string {
+  try {
+    move();
+    return 'ok';
+  } catch (error) {
+    return /refused a move: ([a-z_-]+):/.exec(String(error))?.[1] ?? String(error);
+  }
 }
 
-/** null: refused. */
-export function attempt(tree: RlmTree, command: Command): Made | null {
-  const ids = Object.keys(tree.nodes);
-  const node = 'pick' in command ? tree.nodes[ids[command.pick % ids.length]!]! : undefined;
+/** False: refused, and the tree is as it was. */
+export function attempt(tree: RunTree, command: Command): boolean {
+  const before = JSON.stringify(tree.now);
+  const done = reasonOf(() => make(tree, command)) === 'ok';
+  if (!done) assert.equal(JSON.stringify(tree.now), before, JSON.stringify(command));
+  return done;
+}
+
+function make(tree: RunTree, command: Command): unknown {
+  const ids = Object.keys(tree.now.nodes);
+  const node = 'pick' in command ? tree.node(ids[command.pick % ids.length]!) : undefined;
   switch (command.do) {
     case 'run':
-      return made(moveRun(tree, command.to, because));
+      return tree.moveRun(command.to, because);
     case 'node':
-      return made(moveNode(tree, { node_id: node!.id, to: command.to }, because));
+      return tree.move(node!.id, command.to, because);
     case 'ahead': {
       const moves = NODE_MOVES[node!.state];
-      const to = moves[command.which % Math.max(1, moves.length - 1)] ?? 'queued';
-      return made(moveNode(tree, { node_id: node!.id, to }, because));
+      return tree.move(node!.id, moves[command.which % Math.max(1, moves.length - 1)] ?? 'queued', because);
     }
     case 'take':
-      return made(takeNext(tree, because));
+      return tree.takeNext(because);
     case 'grow': {
-      const children = Array.from({ length: command.count }, (_, at) => ({
-        id: `n${ids.length + at}`,
-        ac_node_id: `a${ids.length + at}`,
-      }));
-      const grown = addChildren(tree, { parent_id: node!.id, children });
-      return grown.ok ? { tree: grown.value, transitions: [] } : null;
+      const named = (_: unknown, at: number) => ({ id: `n${ids.length + at}`, ac_node_id: `a${ids.length + at}` });
+      return tree.addChildren(node!.id, Array.from({ length: command.count }, named));
     }
     case 'end':
-      return made(endRun(tree, command.reason, because));
+      return tree.end(command.reason, because);
     case 'cancel':
-      return cancelRun(tree, because);
+      return tree.end('cancelled', because);
   }
 }
 
-function made(result: { readonly ok: true; readonly value: Made } | { readonly ok: false }): Made | null {
-  return result.ok ? result.value : null;
-}
-
-/** The trees that a walk passes, each checked. */
-export function walk(start: RlmTree, commands: readonly Command[]): readonly RlmTree[] {
-  const trees = [deepFreeze(start)];
-  let tree = start;
+/** Each tree that is passed is checked, and shown to `look`. */
+export function walk(tree: RunTree, commands: readonly Command[], look: (tree: RlmTree) => void = () => {}): void {
+  tree.drain();
+  look(tree.now);
   for (const command of commands) {
-    const next = attempt(tree, command);
-    if (next === null) continue;
-    assert.deepEqual(treeFaults(next.tree), [], JSON.stringify(command));
-    for (const move of next.transitions) assertAllowed(move);
-    assertRecorded(tree, next);
-    tree = deepFreeze(next.tree);
-    trees.push(tree);
+    const before = structuredClone(tree.now);
+    if (!attempt(tree, command)) continue;
+    assert.deepEqual(treeFaults(tree.now), [], JSON.stringify(command));
+    const transitions = tree.drain();
+    for (const move of transitions) assertAllowed(move);
+    assertRecorded(before, tree.now, transitions);
+    look(tree.now);
   }
-  return trees;
 }
 
 function assertAllowed({ subject, from_state, to_state }: Transition): void {
@@ -125,7 +123,7 @@ function assertAllowed({ subject, from_state, to_state }: Transition): void {
 }
 
 /** The records, replayed on the old states, give the new ones: nothing moves without a record. */
-function assertRecorded(before: RlmTree, { tree, transitions }: Made): void {
+function assertRecorded(before: RlmTree, tree: RlmTree, transitions: readonly Transition[]): void {
   const states = new Map<string, string>(Object.values(before.nodes).map((node) => [`node ${node.id}`, node.state]));
   states.set('run run', before.run_state);
   for (const move of transitions) {
@@ -135,12 +133,4 @@ function assertRecorded(before: RlmTree, { tree, transitions }: Made): void {
   }
   assert.equal(states.get('run run'), tree.run_state);
   for (const node of Object.values(tree.nodes)) assert.equal(states.get(`node ${node.id}`) ?? 'queued', node.state);
-}
-
-function deepFreeze<T>(value: T): T {
-  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
-    Object.freeze(value);
-    for (const part of Object.values(value)) deepFreeze(part);
-  }
-  return value;
 }

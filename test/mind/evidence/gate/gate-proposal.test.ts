@@ -1,12 +1,11 @@
 // The gate by rule: which proposals pass to a judge, which wait for the owner, which go back, each with its reason.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { JsonObject } from '#base/json.ts';
-import type { Message } from '#core/model/message.ts';
 import { type GateOptions, gateProposal } from '#mind/evidence/gate/gate-proposal.ts';
 import type { ProposalDraft } from '#mind/evidence/proposal.ts';
 import type { Citation } from '#mind/evidence/trace-guard/claim.ts';
 import { parseSkill } from '#mind/skills/format/parse-skill.ts';
+import type { JsonObject, Message } from '#public/talaria.ts';
 import { verifies } from '../../../verifies.ts';
 import { assistant, call, owner, stored } from '../conversation.ts';
 

@@ -1,12 +1,11 @@
 /** The labelled items of test/data/judgement as proposals over stored messages. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { JsonObject } from '#base/json.ts';
 import type { StoredMessage } from '#core/agent/session-store.ts';
-import type { Message } from '#core/model/message.ts';
-import { readEvidence } from '#mind/evidence/evidence-argument.ts';
-import type { Verdict } from '#mind/evidence/judge/judge.ts';
+import { readEvidence } from '#mind/evidence/citations.ts';
+import type { Verdict } from '#mind/evidence/judge.ts';
 import type { ProposalDraft } from '#mind/evidence/proposal.ts';
+import type { JsonObject, Message } from '#public/talaria.ts';
 import { assistant, call, owner } from '../conversation.ts';
 
 export interface Said {

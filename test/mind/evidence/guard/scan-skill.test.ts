@@ -2,14 +2,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { CAPABILITIES } from '#mind/evidence/guard/capabilities.rules.ts';
-import type { ScanReport } from '#mind/evidence/guard/finding.ts';
-import { MEMORY_RULES } from '#mind/evidence/guard/rules/words.rules.ts';
-import { SKILL_RULES, scanSkill } from '#mind/evidence/guard/scan-skill.ts';
+import { CAPABILITIES, type ScanReport } from '#mind/evidence/guard/finding.ts';
+import { scanSkill, skillRules } from '#mind/evidence/guard/scan-skill.ts';
+import { memoryRules } from '#mind/evidence/guard/words.rules.ts';
 import { ends } from '../../../ends.ts';
 import { runs } from '../../../property-runs.ts';
 
-const ALL_RULES = [...SKILL_RULES, ...MEMORY_RULES];
+const ALL_RULES = [...skillRules(), ...memoryRules()];
 
 const head = (description: string): string => `---\nname: sample\ndescription: ${description}\n---\n\n# Sample\n\n`;
 const scan = (body: string, description = 'Tidy tables.'): ScanReport =>

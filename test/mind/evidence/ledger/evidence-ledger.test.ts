@@ -3,10 +3,9 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { dirname, join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import type { DatabaseNotice } from '#base/database.ts';
-import type { JsonObject } from '#base/json.ts';
-import type { TurnInfo } from '#core/agent/hooks.ts';
 import type { Message, ToolCallPart, ToolResultPart } from '#core/model/message.ts';
 import { createEvidenceLedger, type EvidenceLedger } from '#mind/evidence/ledger/evidence-ledger.ts';
+import type { JsonObject, TurnInfo } from '#public/talaria.ts';
 import { createManualClock, type ManualClock } from '#testing/manual-clock.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 import { assistant, call, owner } from '../conversation.ts';

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { attributeSkill } from '#mind/evidence/ledger/attribute-skill.ts';
-import { compactArguments, compactPreview } from '#mind/evidence/ledger/compact-preview.ts';
-import { isErrorLike } from '#mind/evidence/ledger/error-like.ts';
+import { compactArguments, compactPreview } from '#mind/evidence/ledger/compact-value.ts';
+import { attributeSkill, isErrorLike } from '#mind/evidence/ledger/turn-calls.ts';
 
 const upstream = { compat: 'upstream' } as const;
 

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { attributeSkill } from '#mind/evidence/ledger/attribute-skill.ts';
-import { compactPreview } from '#mind/evidence/ledger/compact-preview.ts';
-import { isErrorLike } from '#mind/evidence/ledger/error-like.ts';
-import { isTruthy, plainText, spacedJson, stripBlanks } from '#mind/evidence/ledger/upstream-value.ts';
+import { compactPreview, isTruthy, plainText, spacedJson, stripBlanks } from '#mind/evidence/ledger/compact-value.ts';
+import { attributeSkill, isErrorLike } from '#mind/evidence/ledger/turn-calls.ts';
 
 const upstream = { compat: 'upstream' } as const;
 

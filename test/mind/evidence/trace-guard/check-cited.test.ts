@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Origin } from '#core/model/message.ts';
-import { checkCited } from '#mind/evidence/trace-guard/check-cited.ts';
+import { checkCited } from '#mind/evidence/gate/gate-proposal.ts';
 import type { Citation, ClaimPolicy, EvidenceEntry } from '#mind/evidence/trace-guard/claim.ts';
 
 const OWNER: ClaimPolicy = { origins: ['owner'] };

@@ -24,9 +24,9 @@ import {
   lookAtFolder,
   parseStates,
   unkeptCount,
+  walkFolder,
   writtenStates,
 } from '#mind/sessions/files/folder-states.ts';
-import { walkFolder } from '#mind/sessions/files/walk-folder.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 
 interface Ground {

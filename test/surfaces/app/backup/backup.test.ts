@@ -1,20 +1,29 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { systemClock } from '#base/clock.ts';
 import { openDatabase } from '#base/database.ts';
-import { restoreBackup } from '#surfaces/app/backup/restore-backup.ts';
+import { restoreBackup, unpackTar } from '#surfaces/app/backup/restore-backup.ts';
 import { readPax, readTarHeader, tarEnd, tarHeader, tarPadding } from '#surfaces/app/backup/tar-format.ts';
-import { unpackTar } from '#surfaces/app/backup/unpack-tar.ts';
 import { writeBackup } from '#surfaces/app/backup/write-backup.ts';
 import { homeAt } from '#surfaces/app/home/home.ts';
 import { createTempHome, type TempHome } from '#testing/temp-home.ts';
 import { runs } from '../../../property-runs.ts';
 import { verifies } from '../../../verifies.ts';
+import { createStage, runCommand } from '../app-fixture.ts';
 
 const { signal } = new AbortController();
 const rooms = [{ room: 'notes', steps: ['CREATE TABLE notes(text TEXT)'] }];
@@ -215,5 +224,45 @@ describe('backup and restore', () => {
       }),
       { numRuns: runs(300) },
     );
+  });
+});
+
+/** What the owner can still do after a home was brought back. */
+
+const skill = (body: string) => `---\nname: tidy\ndescription: Tidy the desk.\n---\n\n# Tidy\n\n${body}\n`;
+
+describe('a home that came back from a backup', () => {
+  test('a skill can be rolled back to a version from before it', async (t) => {
+    const stage = createStage(t);
+    const app = await stage.open();
+    const write = async (change: Parameters<typeof app.doors.door.write>[0]['change']) => {
+      const done = await app.doors.door.write({ name: 'tidy', change, actor: 'owner', approved: true });
+      assert.ok(done.ok, done.ok ? '' : done.detail);
+      await app.doors.skills.refresh();
+    };
+    await write({ action: 'create', content: skill('Put the pens away.') });
+    await write({ action: 'edit', content: skill('Throw the pens away.') });
+    await app.shutdown();
+    const made = await runCommand(stage, 'backup', { file: 'b.tar.gz' });
+    assert.equal(made.failure, undefined, made.text);
+    assert.doesNotMatch(made.text, /backups/);
+    rmSync(stage.root, { recursive: true });
+    const elsewhere = join(stage.temp.path, 'elsewhere');
+    const moved = {
+      ...stage,
+      environment: { ...stage.environment, variables: { ...stage.environment.variables, TALARIA_HOME: elsewhere } },
+    };
+    const restored = await runCommand(moved, 'restore', { file: 'b.tar.gz' });
+    assert.equal(restored.failure, undefined, restored.text);
+    const undone = await runCommand(moved, 'skills rollback', { name: 'tidy' });
+    assert.equal(undone.failure, undefined, undone.text);
+    assert.match(readFileSync(join(elsewhere, 'skills/tidy/SKILL.md'), 'utf8'), /Put the pens away/);
+  });
+
+  test('what a memory provider keeps elsewhere is named as left out', async (t) => {
+    const stage = createStage(t);
+    stage.temp.write('home/config.yaml', 'memory:\n  provider: attic\n');
+    const made = await runCommand(stage, 'backup', { file: 'b.tar.gz' });
+    assert.match(made.text, /left out: what the memory provider attic keeps outside the home/);
   });
 });

@@ -208,7 +208,7 @@ describe('copies and crashes', () => {
       const home = homeAt(stage.root);
       const clock = createManualClock({ now: Date.parse('2026-03-01T12:00:00Z') });
       const app = await stage.open();
-      const ground = { home, database: app.store.database, clock };
+      const ground = { home, database: app.doors.sessions.database, clock };
       const folder = join(stage.root, 'backups/daily');
       rmSync(folder, { recursive: true });
       const stamp = (file: string) => utimesSync(file, clock.now() / 1000, clock.now() / 1000);

@@ -6,11 +6,11 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, describe, test } from 'node:test';
 import type { App } from '#surfaces/app/app.ts';
 import { shellCommands } from '#surfaces/app/commands/shell-commands.ts';
-import { composeApp } from '#surfaces/app/compose.ts';
-import { createPlainWalls } from '#testing/plain-walls.ts';
+import { composeApp } from '#surfaces/app/house.ts';
 import { createScriptedModel } from '#testing/scripted-model.ts';
 import { startScriptedServer } from '#testing/scripted-server.ts';
 import { commandSpecContract } from '../../../contract/command-spec.contract.ts';
+import { createPlainWalls } from '../../../doubles/plain-walls.ts';
 import { verifies } from '../../../verifies.ts';
 import { createStage, openConversation, play, runCommand, type Stage } from '../app-fixture.ts';
 
@@ -211,11 +211,11 @@ describe('trace, cost and context', () => {
       const stage = createStage(t);
       stage.temp.write('home/config.yaml', 'learning:\n  budget:\n    hour: 500\n');
       const sessionId = await withSession(stage);
-      const { store, clock } = await stage.open();
+      const { doors, clock } = await stage.open();
       const usage = { inputTokens: 390, outputTokens: 10, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
       const span = { sessionId, turn: 1, kind: 'step', name: 'm', ms: 1, status: 'ok', usage, cost: 0 } as const;
-      await store.recordSpans([{ ...span, id: 'j', purpose: 'judge', startedAt: clock.now() }]);
-      store.database.run(
+      await doors.sessions.recordSpans([{ ...span, id: 'j', purpose: 'judge', startedAt: clock.now() }]);
+      doors.sessions.database.run(
         `INSERT INTO reviews(id, session_id, kind, reasons, status, kept, tokens, at, ended_at) VALUES('r', ?, 'memory', '[]', 'done', 2, 9, 0, ?)`,
         ...[sessionId, clock.now()],
       );
@@ -370,6 +370,11 @@ describe('doctor', () => {
     const { failure, text } = await runCommand(stage, 'doctor', { offline: true });
     assert.equal(failure?.exitCode, 1);
     assert.match(text, /fail {2}config: .*config\.yaml:\d+:\d+: max_steps/);
+    for (const section of ['memory', 'skills']) {
+      stage.temp.write('home/config.yaml', `version: 1\n${section}: 7\n`);
+      const { text: told } = await runCommand(stage, 'doctor', { offline: true });
+      assert.match(told, new RegExp(`fail {2}config: .*config\\.yaml:2:\\d+: ${section}: `), 'a section of a room');
+    }
     assert.equal(text.match(/max_steps/g)?.length, 1, 'the same fault is told once');
   });
 });

@@ -19,11 +19,10 @@ import {
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { ok, refuse } from '#base/result.ts';
-import type { Approver } from '#core/agent/approver.ts';
 import type { Conversation } from '#core/agent/conversation.ts';
-import type { TurnEvent } from '#core/agent/turn-event.ts';
+import type { Approver, TurnEvent } from '#public/talaria.ts';
 import type { App } from '#surfaces/app/app.ts';
-import { undoCommand } from '#surfaces/app/commands/undo-command.ts';
+import { undoCommand } from '#surfaces/app/commands/undo.ts';
 import { createScriptedModel, type ScriptedCall, type ScriptedStep } from '#testing/scripted-model.ts';
 import { createStage, openConversation, play, runCommand, type Stage } from '../app-fixture.ts';
 

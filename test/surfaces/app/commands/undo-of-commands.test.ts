@@ -17,10 +17,9 @@ import {
 import { dirname, join, relative } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { systemClock } from '#base/clock.ts';
-import type { Approver } from '#core/agent/approver.ts';
-import type { TurnEvent } from '#core/agent/turn-event.ts';
 import { createWalls } from '#core/tools/walls/create-walls.ts';
 import type { Walls } from '#core/tools/walls/walls.ts';
+import type { Approver, TurnEvent } from '#public/talaria.ts';
 import type { App } from '#surfaces/app/app.ts';
 import { createScriptedModel, type ScriptedCall } from '#testing/scripted-model.ts';
 import { createStage, openConversation, play, runCommand, type Stage } from '../app-fixture.ts';

@@ -1,18 +1,15 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { z } from 'zod';
 import { TalariaError } from '#base/errors.ts';
 import { lateSchemas, madeOf } from '#base/late-schema.ts';
-import { loadConfig } from '#surfaces/app/home/config.ts';
-import { readConfigSection } from '#surfaces/app/home/config-section.ts';
-import { editConfig } from '#surfaces/app/home/edit-config.ts';
-import { readEnvFile } from '#surfaces/app/home/env-file.ts';
-import { openStartCache } from '#surfaces/app/home/start-cache.ts';
+import { editConfig, loadConfig, openStartCache, readConfigSection } from '#surfaces/app/home/config.ts';
+import { readEnvFile, setEnvValue } from '#surfaces/app/home/variables.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 import { many, runs } from '../../../property-runs.ts';
 import { MAIN } from '../../../scenario/cli-process.ts';
@@ -83,8 +80,8 @@ describe('config.yaml', () => {
       const loaded = await loadConfig(path);
       assert.equal(loaded.config.model, 'openai/gpt-5');
       assert.equal(loaded.config.agent.max_steps, 200);
-      assert.match(loaded.notices[0] ?? '', /version 99/);
-      const edited = await editConfig(path, ['model'], 'x/y');
+      assert.match(loaded.readOnly ?? '', /version 99/);
+      const edited = await editConfig(path, [{ path: ['model'], value: 'x/y' }]);
       assert.equal(edited.ok, false);
       assert.equal(!edited.ok && edited.reason, 'config-newer');
       assert.equal(home.read('config.yaml'), text);
@@ -97,8 +94,8 @@ describe('config.yaml', () => {
       'config.yaml',
       '# my settings\nversion: 1\nmcp_servers: # later\n  files: {command: x}\nagent:\n  max_steps: 7 # enough\n  personality: calm\n',
     );
-    assert.ok((await editConfig(path, ['agent', 'max_steps'], 9)).ok);
-    assert.ok((await editConfig(path, ['terminal', 'timeout'], 30)).ok);
+    assert.ok((await editConfig(path, [{ path: ['agent', 'max_steps'], value: 9 }])).ok);
+    assert.ok((await editConfig(path, [{ path: ['terminal', 'timeout'], value: 30 }])).ok);
     const text = home.read('config.yaml');
     for (const kept of ['# my settings', '# later', '# enough', 'personality: calm', 'command: x']) {
       assert.ok(text.includes(kept), `${kept} in ${text}`);
@@ -112,7 +109,7 @@ describe('config.yaml', () => {
   test('an edit that would not read back is refused and changes nothing', async (t) => {
     const home = createTempHome(t);
     const path = home.write('config.yaml', 'model: a/b\n');
-    const refused = await editConfig(path, ['agent', 'max_steps'], 'many');
+    const refused = await editConfig(path, [{ path: ['agent', 'max_steps'], value: 'many' }]);
     assert.equal(!refused.ok && refused.reason, 'config-value');
     assert.equal(home.read('config.yaml'), 'model: a/b\n');
   });
@@ -120,14 +117,16 @@ describe('config.yaml', () => {
   verifies('core:home:secrets-in-env-only', 'a key-shaped value is not written into the configuration', async (t) => {
     const home = createTempHome(t);
     const path = join(home.path, 'config.yaml');
-    const refused = await editConfig(path, ['providers', 'openai', 'api_key'], `sk-${'a1'.repeat(20)}`);
+    const refused = await editConfig(path, [
+      { path: ['providers', 'openai', 'api_key'], value: `sk-${'a1'.repeat(20)}` },
+    ]);
     assert.equal(!refused.ok && refused.reason, 'secret');
   });
 
   verifies('core:home:private', 'a new configuration is readable by the owner only', async (t) => {
     const home = createTempHome(t);
     const path = join(home.path, 'config.yaml');
-    assert.ok((await editConfig(path, ['model'], 'a/b')).ok);
+    assert.ok((await editConfig(path, [{ path: ['model'], value: 'a/b' }])).ok);
     assert.equal(statSync(path).mode & 0o777, 0o600);
     assert.match(readFileSync(path, 'utf8'), /^version: 1$/m);
   });
@@ -139,10 +138,10 @@ describe('config.yaml', () => {
       const home = createTempHome(t);
       const path = home.write('config.yaml', `# ${'long '.repeat(20_000)}\nagent:\n  max_steps: 1\n`);
       const script = `
-      import { editConfig } from '#surfaces/app/home/edit-config.ts';
-      import { setEnvValue } from '#surfaces/app/home/env-file.ts';
+      import { editConfig } from '#surfaces/app/home/config.ts';
+      import { setEnvValue } from '#surfaces/app/home/variables.ts';
       for (let i = 1; ; i += 1) {
-        await editConfig(${JSON.stringify(path)}, ['agent', 'max_steps'], i);
+        await editConfig(${JSON.stringify(path)}, [{ path: ['agent', 'max_steps'], value: i }]);
         await setEnvValue(${JSON.stringify(join(home.path, '.env'))}, 'NUMBER', String(i).repeat(2000));
         process.stdout.write('.');
       }`;
@@ -172,9 +171,9 @@ describe('config.yaml', () => {
       writeFileSync(`${path}.lock`, '4194304 a-machine-that-is-gone\n');
       utimesSync(`${path}.lock`, 1, 1);
       const script = (n: number) => `
-      import { editConfig } from '#surfaces/app/home/edit-config.ts';
-      import { setEnvValue } from '#surfaces/app/home/env-file.ts';
-      const done = await editConfig(${JSON.stringify(path)}, ['providers', 'p${n}', 'base_url'], 'http://localhost:${n}');
+      import { editConfig } from '#surfaces/app/home/config.ts';
+      import { setEnvValue } from '#surfaces/app/home/variables.ts';
+      const done = await editConfig(${JSON.stringify(path)}, [{ path: ['providers', 'p${n}', 'base_url'], value: 'http://localhost:${n}' }]);
       if (!done.ok) throw new Error(done.detail);
       await setEnvValue(${JSON.stringify(join(home.path, '.env'))}, 'KEY_${n}', '${n}');`;
       const cwd = join(import.meta.dirname, '../../../..');
@@ -290,5 +289,54 @@ describe('what a start keeps of config.yaml', () => {
     home.write('start.json', '{"build":"a","entries":[');
     assert.equal(openStartCache(home.path, 'a')?.get('key'), undefined);
     assert.equal(openStartCache(home.path), undefined, 'a checkout that runs its source keeps nothing');
+  });
+});
+
+describe('.env', () => {
+  test('reads plain, quoted and exported values, without comments', (t) => {
+    const home = createTempHome(t);
+    const path = home.write(
+      '.env',
+      '# keys\nA=1\nexport B="two words" # why\nC=\'as $is\'\n\nD = x # note\nnonsense\nE=\n',
+    );
+    assert.deepEqual(readEnvFile(path), { A: '1', B: 'two words', C: 'as $is', D: 'x', E: '' });
+  });
+
+  test('no file is no variables', (t) => {
+    assert.deepEqual(readEnvFile(join(createTempHome(t).path, '.env')), {});
+  });
+
+  verifies('core:home:private', 'setting a value keeps the other lines and makes the file private', async (t) => {
+    const home = createTempHome(t);
+    const path = home.write('.env', '# mine\nA=1\nB=2\n');
+    chmodSync(path, 0o644);
+    await setEnvValue(path, 'A', 'new value');
+    await setEnvValue(path, 'C', '3');
+    assert.equal(home.read('.env'), '# mine\nA="new value"\nB=2\nC=3\n');
+    assert.equal(statSync(path).mode & 0o777, 0o600);
+  });
+
+  test('any value of one line comes back as it was', async (t) => {
+    const home = createTempHome(t);
+    const path = join(home.path, '.env');
+    await fc.assert(
+      fc.asyncProperty(
+        fc.string({ unit: 'grapheme' }).filter((text) => !/[\r\n]/.test(text)),
+        async (value) => {
+          await setEnvValue(path, 'KEY', value);
+          assert.equal(readEnvFile(path).KEY, value);
+        },
+      ),
+      { numRuns: 60, examples: [['\u2028'], ['a\u2029 # b']] },
+    );
+  });
+
+  test('a line break or a strange name is refused without naming the value', async (t) => {
+    const path = join(createTempHome(t).path, '.env');
+    await assert.rejects(
+      () => setEnvValue(path, 'KEY', 'secret\nB=2'),
+      (error: Error) => !error.message.includes('secret'),
+    );
+    await assert.rejects(() => setEnvValue(path, 'A B', 'x'));
   });
 });

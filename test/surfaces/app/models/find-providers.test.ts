@@ -3,11 +3,10 @@ import { mkdirSync } from 'node:fs';
 import { describe, type TestContext, test } from 'node:test';
 import { type Config, configSchema } from '#surfaces/app/home/config-schema.ts';
 import { homeAt } from '#surfaces/app/home/home.ts';
-import { fillVariables, findProviders, proxyProblem } from '#surfaces/app/models/find-providers.ts';
-import type { FoundProvider } from '#surfaces/app/models/found-provider.ts';
-import { engineFolder, findLocalModels } from '#surfaces/app/models/local-models.ts';
+import { fillVariables } from '#surfaces/app/home/variables.ts';
+import { engineFolder, findLocalModels, findProviders, proxyProblem } from '#surfaces/app/models/find-providers.ts';
 import { configuredProvider, firstChoice, type ModelGround, named } from '#surfaces/app/models/model-choice.ts';
-import { PROVIDERS } from '#surfaces/app/models/provider-table.ts';
+import { type FoundProvider, PROVIDERS } from '#surfaces/app/models/provider-table.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 import { verifies } from '../../../verifies.ts';
 

@@ -9,14 +9,17 @@ import { type ModelClient, ModelError, type ModelEvent } from '#core/model/model
 import { createReflexClient } from '#core/reflex/reflex-client.ts';
 import { loadConfig } from '#surfaces/app/home/config.ts';
 import { configSchema } from '#surfaces/app/home/config-schema.ts';
-import { readEnvFile } from '#surfaces/app/home/env-file.ts';
 import { homeAt } from '#surfaces/app/home/home.ts';
+import { readEnvFile } from '#surfaces/app/home/variables.ts';
 import { addModel } from '#surfaces/app/models/add-model.ts';
-import { findProviders } from '#surfaces/app/models/find-providers.ts';
-import { createLocalModels, findLocalModels } from '#surfaces/app/models/local-models.ts';
+import { goesFirst, reflexFirst } from '#surfaces/app/models/build-client.ts';
+import {
+  createLocalModels,
+  createModelLists,
+  findLocalModels,
+  findProviders,
+} from '#surfaces/app/models/find-providers.ts';
 import { openModelDesk } from '#surfaces/app/models/model-desk.ts';
-import { createModelLists } from '#surfaces/app/models/model-lists.ts';
-import { goesFirst, reflexFirst } from '#surfaces/app/models/reflex-first.ts';
 import { createScriptedModel } from '#testing/scripted-model.ts';
 import { startScriptedServer } from '#testing/scripted-server.ts';
 import { createTempHome, type TempHome } from '#testing/temp-home.ts';

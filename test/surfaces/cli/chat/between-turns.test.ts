@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { ok } from '#base/result.ts';
 import type { Learning, LearningOffer } from '#mind/learning/learning.ts';
-import { createBetweenTurns } from '#surfaces/cli/chat/between-turns.ts';
+import { BetweenTurns } from '#surfaces/cli/chat/chat-session.ts';
 import { verifies } from '../../../verifies.ts';
 
 const OFFER: LearningOffer = { id: 'prop_1', line: 'Keep the skill "release"?', text: '# release\n1. Run `make`' };
@@ -27,7 +27,7 @@ function desk(offers: readonly LearningOffer[]) {
 }
 
 function sourceOf(learning: Learning) {
-  return { learning: async () => learning, mayHaveNews: () => true };
+  return { load: async () => learning, mayHaveNews: () => true };
 }
 
 function answering(...answers: readonly string[]) {
@@ -46,7 +46,7 @@ describe('between two turns', () => {
       ['', []],
     ] as const) {
       const { learning, done } = desk([OFFER]);
-      const lines = await Array.fromAsync(createBetweenTurns(sourceOf(learning), answering(answer)).say(never));
+      const lines = await Array.fromAsync(new BetweenTurns(sourceOf(learning), answering(answer)).say(never));
       assert.deepEqual(done, expected, answer);
       assert.match(lines[0] ?? '', /Remembered/);
     }
@@ -55,7 +55,7 @@ describe('between two turns', () => {
   test('five drafts at a time, and how many more there are', async () => {
     const offers = Array.from({ length: 12 }, (_, at) => ({ ...OFFER, id: `prop_${at}` }));
     const { learning, done } = desk(offers);
-    const between = createBetweenTurns(sourceOf(learning), answering(...Array(12).fill('n')));
+    const between = new BetweenTurns(sourceOf(learning), answering(...Array(12).fill('n')));
     const first = await Array.fromAsync(between.say(never));
     assert.equal(done.length, 5);
     assert.equal(first.at(-1), 'and 7 more: /pending list');
@@ -66,14 +66,14 @@ describe('between two turns', () => {
 
   test('show shows the whole draft and asks again', async () => {
     const { learning, done } = desk([OFFER]);
-    const lines = await Array.fromAsync(createBetweenTurns(sourceOf(learning), answering('show', 'y')).say(never));
+    const lines = await Array.fromAsync(new BetweenTurns(sourceOf(learning), answering('show', 'y')).say(never));
     assert.ok(lines.includes(OFFER.text));
     assert.deepEqual(done, ['accept prop_1']);
   });
 
   test('a line that is no answer is the next line; the draft waits and is asked about once', async () => {
     const { learning, done } = desk([OFFER]);
-    const between = createBetweenTurns(sourceOf(learning), answering('read notes.txt', 'y'));
+    const between = new BetweenTurns(sourceOf(learning), answering('read notes.txt', 'y'));
     const lines = await Array.fromAsync(between.say(never));
     assert.match(lines.at(-1) ?? '', /waits.*prop_1/);
     assert.equal(between.takeLine(), 'read notes.txt');
@@ -84,7 +84,7 @@ describe('between two turns', () => {
 
   test('where nobody can answer, it is said how to keep it', async () => {
     const { learning, done } = desk([OFFER]);
-    const lines = await Array.fromAsync(createBetweenTurns(sourceOf(learning), undefined).say(never));
+    const lines = await Array.fromAsync(new BetweenTurns(sourceOf(learning), undefined).say(never));
     assert.match(lines.at(-1) ?? '', /pending accept prop_1/);
     assert.deepEqual(done, []);
   });

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { sha256 } from '#base/ids.ts';
 import { absentAsker, denyingApprover } from '#core/agent/approver.ts';
-import type { CommandOutput } from '#core/agent/command-spec.ts';
+import type { CommandOutput } from '#public/talaria.ts';
+import type { ServerStep } from '#public/testing.ts';
 import type { App } from '#surfaces/app/app.ts';
 import { type ChatOptions, ChatSession } from '#surfaces/cli/chat/chat-session.ts';
 import { createCompletions } from '#surfaces/cli/chat/completions.ts';
-import { INIT_PROMPT } from '#surfaces/cli/chat/init-command.ts';
+import { INIT_PROMPT } from '#surfaces/cli/chat/slash-commands.ts';
 import { failureLines, outputLines } from '#surfaces/cli/render-output.ts';
-import type { ServerStep } from '#testing/server/server-step.ts';
 import { createStage, runCommand } from '../../app/app-fixture.ts';
 import { openServed } from '../cli-fixture.ts';
 
@@ -65,7 +65,7 @@ async function withoutModel(t: TestContext, options: Partial<ChatOptions> = {}) 
 }
 
 const storedTexts = async (app: App, id: string) =>
-  JSON.stringify((await app.store.messages(id)).map((one) => one.message));
+  JSON.stringify((await app.doors.sessions.messages(id)).map((one) => one.message));
 
 describe('slash commands', () => {
   it('first hour 7: /retry sends the last line again, after an answer and after a failure, in place of the turn before', async (t) => {

@@ -1,13 +1,24 @@
 /** `-p` without a process: one turn, its answer as text or JSON, its exit code. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { describe, it, type TestContext, test } from 'node:test';
+import { denyingApprover, type Reach } from '#core/agent/approver.ts';
 import { messageText } from '#core/model/message.ts';
+import { NO_USAGE } from '#core/model/model-client.ts';
+import type { TurnEvent } from '#public/talaria.ts';
+import type { ServerStep } from '#public/testing.ts';
 import type { RunSettings } from '#surfaces/app/app.ts';
-import { NO_INPUT, readInputLines, readPipedInput } from '#surfaces/cli/print/piped-input.ts';
-import { type PrintRequest, runPrintMode } from '#surfaces/cli/print/print-mode.ts';
-import type { ServerStep } from '#testing/server/server-step.ts';
+import {
+  type ApprovalsOfRun,
+  forOneTurn,
+  NO_INPUT,
+  type PrintRequest,
+  readInputLines,
+  readPipedInput,
+  runPrintMode,
+  TurnWatch,
+} from '#surfaces/cli/print-mode.ts';
 import { verifies } from '../../../verifies.ts';
 import { createStage, openConversation } from '../../app/app-fixture.ts';
 import { createTarget, openServed } from '../cli-fixture.ts';
@@ -74,8 +85,8 @@ describe('print mode', () => {
   verifies('core:cli:stdin-is-context', 'piped text is context, marked as not the words of the owner', async (t) => {
     const { server, app } = await print(t, ['Seen.'], {}, 'diff --git a b');
     assert.match(server.requests[0]?.raw ?? '', /diff --git a b/);
-    const [session] = await app.store.list();
-    const [first] = await app.store.messages(session?.id ?? '');
+    const [session] = await app.doors.sessions.list();
+    const [first] = await app.doors.sessions.messages(session?.id ?? '');
     assert.deepEqual(
       first?.message.parts.map((part) => [part.origin, 'label' in part ? part.label : undefined]),
       [
@@ -94,7 +105,7 @@ describe('print mode', () => {
     };
     const code = await runPrintMode(ground, { format: 'text', continueLast: false }, target);
     assert.deepEqual([code, written.out], [0, 'Yes.\n']);
-    const [session] = await served.app.store.list();
+    const [session] = await served.app.doors.sessions.list();
     assert.equal(session?.title, 'are you there?');
   });
 
@@ -206,8 +217,8 @@ describe('print mode', () => {
       const { app, err, out, server } = await print(t, [{ fault: 'half-event' }, { fault: 'reset-after' }, 'Whole.']);
       assert.deepEqual([out, server.requests.length], ['Whole.\n', 3]);
       assert.match(err, /in the middle; trying again[\s\S]*in the middle.*; trying again/);
-      const [session] = await app.store.list();
-      const stored = await app.store.messages(session?.id ?? '');
+      const [session] = await app.doors.sessions.list();
+      const stored = await app.doors.sessions.messages(session?.id ?? '');
       assert.deepEqual(
         stored.map(({ message }) => messageText(message)),
         ['hello', 'Whole.'],
@@ -303,7 +314,7 @@ describe('print mode', () => {
     );
     assert.deepEqual([code, shown], [1, ['One.', 2, 4, 'Two.']]);
     assert.match(written.err, /line 2 of the input: it is no JSON[\s\S]*line 4 of the input: its "type" is "system"/);
-    assert.equal((await served.app.store.list()).length, 1);
+    assert.equal((await served.app.doors.sessions.list()).length, 1);
   });
 
   it('prints the one object also when the agent cannot be composed', async () => {
@@ -316,5 +327,123 @@ describe('print mode', () => {
     };
     await assert.rejects(runPrintMode(ground, { ...request, format: 'json' }, target), /no home/);
     assert.equal(JSON.parse(written.out).error.message, 'no home');
+  });
+});
+
+/** What of a turn was left without an answer, and which way to one is named. */
+
+const END: Extract<TurnEvent, { type: 'turn-end' }> = {
+  ...{ type: 'turn-end', outcome: 'done', text: 'Done.', steps: 1, usage: NO_USAGE, cost: null },
+  ...{ model: 'openai/m', tier: 'T2', ms: 1 },
+};
+
+interface Refused {
+  readonly reach?: Reach;
+  /** Absent: it did not run. */
+  readonly exitCode?: number;
+}
+
+async function judge(refused: readonly Refused[], approvals: ApprovalsOfRun = 'ask') {
+  const watch = new TurnWatch(approvals);
+  for (const [at, { reach, exitCode }] of refused.entries()) {
+    const callId = `c${at}`;
+    watch.see({ type: 'tool-start', callId, name: 'terminal', arguments: {}, summary: '' });
+    const far = reach === undefined ? {} : { reach };
+    watch.see({ type: 'approval', callId, preview: `cmd ${at}`, decision: 'deny', reason: 'nobody', ...far });
+    const observed = { ms: 1, bytes: 1, ...(exitCode === undefined ? { refused: 'denied' } : { exitCode }) };
+    const result = { type: 'tool-result', callId, name: 'terminal', text: '', isError: exitCode !== 0 } as const;
+    watch.see({ type: 'tool-end', callId, name: 'terminal', result: { ...result, origin: 'foreign', observed } });
+  }
+  return watch.judge(END, async () => undefined);
+}
+
+describe('print mode: what nobody answered', () => {
+  it('a host that stayed closed is no denial of a command that ended well without it', async () => {
+    assert.equal((await judge([{ reach: 'network', exitCode: 0 }])).exitCode, 0);
+    assert.equal((await judge([{ reach: 'network', exitCode: 1 }])).exitCode, 3);
+    assert.equal((await judge([{ reach: 'network' }])).exitCode, 3);
+    assert.equal((await judge([{ reach: 'beyond', exitCode: 0 }])).exitCode, 3);
+    const mixed = await judge([{ reach: 'network', exitCode: 0 }, { reach: 'folder' }]);
+    assert.deepEqual(mixed.error?.calls, [{ tool: 'terminal', call: 'cmd 1' }]);
+  });
+
+  it('names --yes only where it would have helped', async () => {
+    const fix = async (refused: readonly Refused[], approvals?: ApprovalsOfRun) =>
+      (await judge(refused, approvals)).error?.fix ?? '';
+    assert.match(await fix([{ reach: 'folder' }, { reach: 'network' }]), /^--yes .* approves such calls/);
+    for (const far of [{}, { reach: 'beyond' as const }]) {
+      assert.match(await fix([far]), /^It needs a yes at a terminal/);
+      assert.match(await fix([far], 'deny'), /ask` lets a yes at a terminal count/);
+    }
+    assert.match(
+      await fix([{ reach: 'folder' }, {}]),
+      /^--yes approves what stays .* the rest needs a yes at a terminal/,
+    );
+    assert.doesNotMatch(await fix([{ reach: 'network' }], 'auto'), /--yes/);
+    assert.match(await fix([{ reach: 'folder' }], 'deny'), /ask` lets --yes count/);
+  });
+
+  it('so does the result of the call', async () => {
+    const asked = { callId: 'c', tool: 'terminal', preview: 'x', reason: 'r', key: 'k' };
+    const said = async (reach?: Reach) => {
+      const far = reach === undefined ? {} : { reach };
+      return (await denyingApprover.approve({ ...asked, ...far }, new AbortController().signal)).reason ?? '';
+    };
+    assert.match(await said('folder'), /start with --yes/);
+    assert.match(await said('network'), /start with --yes/);
+    for (const far of [await said('beyond'), await said()])
+      assert.match(far, /^it needs a yes at a terminal(?!.*--yes)/);
+  });
+});
+
+/** What is piped in: whole, capped, never waited for without end when the command line says what to do. */
+
+const signal = new AbortController().signal;
+const bytes = (...texts: readonly string[]) => Readable.from(texts.map((text) => Buffer.from(text)));
+
+describe('piped input', () => {
+  verifies('core:cli:stdin-is-context', 'is read to its end, also when a character is cut in two', async () => {
+    assert.deepEqual(await readPipedInput(bytes('one\n', 'two\n'), { signal }), {
+      text: 'one\ntwo\n',
+      total: 8,
+      silent: false,
+      binary: false,
+    });
+    const snow = Buffer.from('☃');
+    const halves = Readable.from([snow.subarray(0, 1), snow.subarray(1)]);
+    assert.equal((await readPipedInput(halves, { signal })).text, '☃');
+  });
+
+  it('keeps head and tail of what is too long, saying how much is left out', async () => {
+    const chunk = 'x'.repeat(1_000_000);
+    const long = await readPipedInput(bytes('START', ...Array.from({ length: 40 }, () => chunk), 'END'), { signal });
+    for (const { text } of [long, forOneTurn(long, 1_000_000), forOneTurn(long, 8_000)]) {
+      assert.ok(text.startsWith('START') && text.endsWith('END'));
+      assert.match(text, /\[… \d+ characters left out …\]/);
+    }
+    assert.deepEqual([long.total, forOneTurn(long, 1_000_000).leftOut], [40_000_008, 39_600_008]);
+    assert.ok(forOneTurn(long, 8_000).text.length < 13_000);
+    const cjk = { ...NO_INPUT, text: '漢'.repeat(20_000), total: 20_000 };
+    assert.ok(forOneTurn(cjk, 8_000).text.length < 5_000);
+  });
+
+  it('says so when it is no text', async () => {
+    assert.equal((await readPipedInput(bytes('a\u0000b'), { signal })).binary, true);
+  });
+
+  it('is not waited for when nobody writes', async () => {
+    const open = new PassThrough();
+    assert.deepEqual(await readPipedInput(open, { patienceMs: 20, signal }), { ...NO_INPUT, silent: true });
+    const slow = new PassThrough();
+    slow.write('first');
+    setTimeout(() => slow.end(' and last'), 60);
+    assert.equal((await readPipedInput(slow, { patienceMs: 20, signal })).text, 'first and last');
+  });
+
+  it('ends with the signal', async () => {
+    const stop = new AbortController();
+    const reading = readPipedInput(new PassThrough(), { signal: stop.signal });
+    stop.abort(new Error('stopped by the test'));
+    await assert.rejects(reading, /stopped by the test/);
   });
 });

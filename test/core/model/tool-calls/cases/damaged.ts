@@ -1,5 +1,5 @@
 /** Calls whose meaning is certain although their markup is damaged: closers, openers, brackets, commas, quotation marks. */
-import { type Case, call, LONDON, LS, LS_JSON, PARIS, PARIS_JSON, TIME } from '../tools.ts';
+import { type Case, call, giving, LONDON, LS, LS_JSON, PARIS, PARIS_JSON, TIME } from '../tools.ts';
 
 const END = '</tool_call>';
 const close = (name: string): string => `</${name}>`;
@@ -10,12 +10,7 @@ const glm = (inner: string, end = END): string => `<tool_call>get_weather${inner
 const body = (inner: string): string => `<tool_call>\n${inner}\n${END}`;
 const gemma = (inner: string): string => `<|tool_call>call:${inner}<tool_call|>`;
 
-/** One expected call, nothing left in the content. */
-function rows(expected: Case['calls'], texts: Readonly<Record<string, string>>): Case[] {
-  return Object.entries(texts).map(([title, text]) => ({ title, text, calls: expected, content: '' }));
-}
-
-const CLOSERS = rows([LS], {
+const CLOSERS = giving({ calls: [LS], content: '' })({
   'closer without its last letter': `<tool_call>\n${LS_JSON}\n</tool_cal>`,
   'closer cut off': `<tool_call>\n${LS_JSON}\n</tool_ca`,
   'closer without underscore': `<tool_call>\n${LS_JSON}\n</toolcall>`,
@@ -35,7 +30,7 @@ const CLOSERS = rows([LS], {
   'upper case': `<TOOL_CALL>\n${LS_JSON}\n</TOOL_CALL>`,
 });
 
-const OPENERS = rows([LS], {
+const OPENERS = giving({ calls: [LS], content: '' })({
   'opener without its first character': `tool_call>\n${LS_JSON}\n${END}`,
   'coder, parameter opener without its end': `<tool_call>\n<function=terminal\n<parameter=command\nls -la\n${close('parameter')}\n${close('function')}\n${END}`,
   'coder, openers without their first character': body(
@@ -46,7 +41,7 @@ const OPENERS = rows([LS], {
   'the language before the object': body(`json\n${LS_JSON}`),
 });
 
-const OBJECTS = rows([LS], {
+const OBJECTS = giving({ calls: [LS], content: '' })({
   'doubled braces': body('{{"name": "terminal", "arguments": {{"command": "ls -la"}}}}'),
   'doubled outer braces': body('{{"name": "terminal", "arguments": {"command": "ls -la"}}}'),
   'too many brackets': body(`${LS_JSON}}]`),
@@ -78,7 +73,7 @@ const OBJECTS = rows([LS], {
   'no closing parenthesis': '[terminal(command="ls -la"]',
 });
 
-const GLM = rows([PARIS], {
+const GLM = giving({ calls: [PARIS], content: '' })({
   'glm, closer cut off': glm('<arg_key>city</arg_key><arg_value>Paris</arg_value>', '</tool_cal'),
   'glm, value closer cut off': glm('<arg_key>city</arg_key><arg_value>Paris</arg_val', ''),
   'glm, no key opener': glm('\ncity</arg_key>\n<arg_value>Paris</arg_value>\n'),
@@ -90,7 +85,7 @@ const GLM = rows([PARIS], {
   'camel case': body(PARIS_JSON.replace('get_weather', 'getWeather')),
 });
 
-const STRIPPED = rows([PARIS], {
+const STRIPPED = giving({ calls: [PARIS], content: '' })({
   'harmony without tokens': 'commentary to=functions.get_weather json{"city": "Paris"}',
   'harmony without tokens, as the assistant': 'assistantcommentary to=functions.get_weather json{"city": "Paris"}',
   'chevrons behind all': '>>>get_weather\n{"city": "Paris"}',
@@ -111,67 +106,35 @@ export const DAMAGED: readonly Case[] = [
   ...OBJECTS,
   ...GLM,
   ...STRIPPED,
-  {
-    title: 'gemma, a comma in a text without its opening quote',
-    text: gemma('get_weather{city:Paris, France<|"|>,days:5}'),
-    calls: [call('get_weather', { city: 'Paris, France', days: 5 })],
-    content: '',
-  },
-  {
-    title: 'gemma, no comma',
-    text: gemma('get_weather{city:<|"|>Paris<|"|>days:3}'),
-    calls: [call('get_weather', { city: 'Paris', days: 3 })],
-    content: '',
-  },
-  {
-    title: 'harmony without tokens, analysis before',
-    text: 'analysisI need the weather.assistantcommentary to=functions.get_weather json{"city": "Paris"}',
-    calls: [PARIS],
-    content: '',
-    reasoning: 'I need the weather.',
-  },
-  {
-    title: 'harmony without tokens, answer only',
-    text: 'analysisNothing to do.assistantfinalHello.',
-    calls: [],
-    content: 'Hello.',
-    reasoning: 'Nothing to do.',
-  },
-  {
-    title: 'harmony without tokens behind a sentence',
-    text: 'Let me look.assistantcommentary to=functions.get_weather json{"city": "Paris"}',
-    calls: [PARIS],
-    content: 'Let me look.',
-  },
-  {
-    title: 'chevrons glued to a sentence',
-    text: '>>>all\nLet me check.>>>get_weather\n{"city": "Paris"}',
-    calls: [PARIS],
-    content: 'Let me check.',
-  },
-  {
-    title: 'several calls without the tokens between them',
-    text: 'get_weather{"city": "Paris"}get_weather{"city": "London"}',
-    calls: [PARIS, LONDON],
-    content: '',
-  },
-  {
-    title: 'the same call in think and behind it',
-    text: `<think>\n${body(PARIS_JSON)}\n</think>\n${body(PARIS_JSON)}`,
-    calls: [PARIS],
-    content: '',
-  },
+  ...giving({ calls: [call('get_weather', { city: 'Paris, France', days: 5 })], content: '' })({
+    'gemma, a comma in a text without its opening quote': gemma('get_weather{city:Paris, France<|"|>,days:5}'),
+  }),
+  ...giving({ calls: [call('get_weather', { city: 'Paris', days: 3 })], content: '' })({
+    'gemma, no comma': gemma('get_weather{city:<|"|>Paris<|"|>days:3}'),
+  }),
+  ...giving({ calls: [PARIS], content: '', reasoning: 'I need the weather.' })({
+    'harmony without tokens, analysis before':
+      'analysisI need the weather.assistantcommentary to=functions.get_weather json{"city": "Paris"}',
+  }),
+  ...giving({ calls: [], content: 'Hello.', reasoning: 'Nothing to do.' })({
+    'harmony without tokens, answer only': 'analysisNothing to do.assistantfinalHello.',
+  }),
+  ...giving({ calls: [PARIS], content: 'Let me look.' })({
+    'harmony without tokens behind a sentence':
+      'Let me look.assistantcommentary to=functions.get_weather json{"city": "Paris"}',
+  }),
+  ...giving({ calls: [PARIS], content: 'Let me check.' })({
+    'chevrons glued to a sentence': '>>>all\nLet me check.>>>get_weather\n{"city": "Paris"}',
+  }),
+  ...giving({ calls: [PARIS, LONDON], content: '' })({
+    'several calls without the tokens between them': 'get_weather{"city": "Paris"}get_weather{"city": "London"}',
+  }),
+  ...giving({ calls: [PARIS], content: '' })({
+    'the same call in think and behind it': `<think>\n${body(PARIS_JSON)}\n</think>\n${body(PARIS_JSON)}`,
+    'dsml, two damaged closers': `<｜DSML｜function_calls>\n<｜DSML｜invoke name="get_weather">\n<｜DSML｜parameter name="city" string="true">Paris</｜DSML｜paramete>\n</｜DSML｜invok>\n</｜DSML｜function_calls>`,
+  }),
   { title: 'behind a final answer', text: `Final answer:\n${body(LS_JSON)}`, calls: [LS], content: 'Final answer:' },
-  {
-    title: 'dsml, two damaged closers',
-    text: `<｜DSML｜function_calls>\n<｜DSML｜invoke name="get_weather">\n<｜DSML｜parameter name="city" string="true">Paris</｜DSML｜paramete>\n</｜DSML｜invok>\n</｜DSML｜function_calls>`,
-    calls: [PARIS],
-    content: '',
-  },
-  {
-    title: 'minimax, invoke not closed',
-    text: `<minimax:tool_call>\n<invoke name="get_weather">\n${named('city', 'Paris')}\n<invoke name="get_time">\n</minimax:tool_call>`,
-    calls: [PARIS, TIME],
-    content: '',
-  },
+  ...giving({ calls: [PARIS, TIME], content: '' })({
+    'minimax, invoke not closed': `<minimax:tool_call>\n<invoke name="get_weather">\n${named('city', 'Paris')}\n<invoke name="get_time">\n</minimax:tool_call>`,
+  }),
 ];

@@ -1,5 +1,5 @@
 /** Values in markup come out as their template wrote them, whatever they hold; calls that were cut off are never run. */
-import { type Case, call, TIME } from '../tools.ts';
+import { type Case, call, giving, TIME } from '../tools.ts';
 
 const close = (name: string): string => `</${name}>`;
 const SOURCE = 'import re\n\nprint("a")\n';
@@ -78,22 +78,12 @@ export const CUT_OFF: readonly Case[] = Object.entries(CUT).map(([title, text]) 
 export const EXACT_VALUES: readonly Case[] = [
   ...EXACT,
   ...CUT_OFF,
-  {
-    title: 'cut off under backslashes',
-    text: '<tool_call>{\\"name\\": \\"terminal\\", \\"arguments\\": {\\"command\\": \\"rm -rf /va',
-    calls: [],
-    malformed: ['unparsable'],
-  },
-  {
-    title: 'arguments that cannot be read are no empty arguments',
-    text: `<invoke name="get_weather">the city is Paris${close('invoke')}`,
-    calls: [],
-    malformed: ['unparsable'],
-  },
-  {
-    title: 'no arguments needed',
-    text: `<invoke name="get_time">${close('invoke')}`,
-    calls: [TIME],
-    content: '',
-  },
+  ...giving({ calls: [], content: '', malformed: ['unparsable'] })({
+    'cut off under backslashes':
+      '<tool_call>{\\"name\\": \\"terminal\\", \\"arguments\\": {\\"command\\": \\"rm -rf /va',
+    'arguments that cannot be read are no empty arguments': `<invoke name="get_weather">the city is Paris${close('invoke')}`,
+  }),
+  ...giving({ calls: [TIME], content: '' })({
+    'no arguments needed': `<invoke name="get_time">${close('invoke')}`,
+  }),
 ];

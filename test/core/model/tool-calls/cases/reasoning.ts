@@ -1,138 +1,70 @@
 /** Reasoning blocks: nothing inside is a call, whatever closes or does not close them. */
-import { type Case, PARIS, PARIS_JSON } from '../tools.ts';
+import { type Case, giving, PARIS, PARIS_JSON } from '../tools.ts';
 
 const CALL = `<tool_call>\n${PARIS_JSON}\n</tool_call>`;
 
 export const REASONING: readonly Case[] = [
-  {
-    title: 'think, then text',
-    text: '<think>\nLet me see.\n</think>\n\nHello.',
-    calls: [],
-    content: 'Hello.',
-    reasoning: 'Let me see.',
-  },
-  {
-    title: 'think, then call',
-    text: `<think>\nLet me see.\n</think>\n\n${CALL}`,
-    calls: [PARIS],
-    content: '',
-    reasoning: 'Let me see.',
-  },
-  { title: 'empty, ended by the turn', text: '<think><|im_end|>Hello.', calls: [], content: 'Hello.', reasoning: '' },
-  {
-    title: 'call inside',
-    text: `<think>\nI could ${CALL}\n</think>\nNo call needed.`,
-    calls: [],
-    content: 'No call needed.',
-  },
-  { title: 'call inside and outside', text: `<think>\nI will ${CALL}\n</think>\n${CALL}`, calls: [PARIS], content: '' },
+  ...giving({ calls: [], content: 'Hello.', reasoning: 'Let me see.' })({
+    'think, then text': '<think>\nLet me see.\n</think>\n\nHello.',
+    'lone closer': 'Let me see.\n</think>\n\nHello.',
+  }),
+  ...giving({ calls: [PARIS], content: '', reasoning: 'Let me see.' })({
+    'think, then call': `<think>\nLet me see.\n</think>\n\n${CALL}`,
+  }),
+  ...giving({ calls: [], content: 'Hello.', reasoning: '' })({
+    'empty, ended by the turn': '<think><|im_end|>Hello.',
+    empty: '<think>\n\n</think>\n\nHello.',
+    'closer at the start': '</think>\n\nHello.',
+  }),
+  ...giving({ calls: [], content: 'No call needed.' })({
+    'call inside': `<think>\nI could ${CALL}\n</think>\nNo call needed.`,
+  }),
+  ...giving({ calls: [PARIS], content: '' })({
+    'call inside and outside': `<think>\nI will ${CALL}\n</think>\n${CALL}`,
+    'fence opened in reasoning': `<think>\n\`\`\`json\n${PARIS_JSON}\n</think>\n${CALL}`,
+    'backtick opened in reasoning': `<think>it\`s</think>${CALL}`,
+  }),
   { title: 'unclosed', text: `<think>\nI will\n${CALL}`, calls: [], content: '', reasoning: `I will\n${CALL}` },
   { title: 'unclosed, end token', text: '<think>\nI will<|im_end|>', calls: [], content: '', reasoning: 'I will' },
-  { title: 'empty', text: '<think>\n\n</think>\n\nHello.', calls: [], content: 'Hello.', reasoning: '' },
-  {
-    title: 'lone closer',
-    text: 'Let me see.\n</think>\n\nHello.',
-    calls: [],
-    content: 'Hello.',
-    reasoning: 'Let me see.',
-  },
-  {
-    title: 'lone closer, then call',
-    text: `They want Paris.\n</think>\n\n${CALL}`,
-    calls: [PARIS],
-    content: '',
-    reasoning: 'They want Paris.',
-  },
-  {
-    title: 'lone closer after a call',
-    text: `I might ${CALL} and so on.\n</think>\n\nNo.`,
-    calls: [],
-    content: 'No.',
-    reasoning: `I might ${CALL} and so on.`,
-  },
-  {
-    title: 'lone closer after bare JSON',
-    text: `${PARIS_JSON}\nis what I would send.\n</think>\nNo.`,
-    calls: [],
-    content: 'No.',
-  },
-  { title: 'closer at the start', text: '</think>\n\nHello.', calls: [], content: 'Hello.', reasoning: '' },
+  ...giving({ calls: [PARIS], content: '', reasoning: 'They want Paris.' })({
+    'lone closer, then call': `They want Paris.\n</think>\n\n${CALL}`,
+  }),
+  ...giving({ calls: [], content: 'No.', reasoning: `I might ${CALL} and so on.` })({
+    'lone closer after a call': `I might ${CALL} and so on.\n</think>\n\nNo.`,
+  }),
+  ...giving({ calls: [], content: 'No.' })({
+    'lone closer after bare JSON': `${PARIS_JSON}\nis what I would send.\n</think>\nNo.`,
+  }),
   { title: 'two closers', text: 'a\n</think>\nb\n</think>\nc', calls: [], content: 'b\n\nc', reasoning: 'a' },
   { title: 'stray closer after a block', text: '<think>a</think>b</think>', calls: [], content: 'b', reasoning: 'a' },
-  {
-    title: 'two blocks',
-    text: `<think>a</think>\nFirst.\n<think>b</think>\n${CALL}`,
-    calls: [PARIS],
-    content: 'First.',
-    reasoning: 'a\n\nb',
-  },
-  { title: 'thinking', text: '<thinking>hm</thinking>Hello.', calls: [], content: 'Hello.', reasoning: 'hm' },
-  { title: 'reasoning', text: '<reasoning>\nhm\n</reasoning>\nHello.', calls: [], content: 'Hello.', reasoning: 'hm' },
-  { title: 'thought', text: '<thought>\nhm\n</thought>\nHello.', calls: [], content: 'Hello.', reasoning: 'hm' },
-  { title: 'bracket THINK', text: '[THINK]hm[/THINK]Hello.', calls: [], content: 'Hello.', reasoning: 'hm' },
-  { title: 'seed:think', text: '<seed:think>hm</seed:think>Hello.', calls: [], content: 'Hello.', reasoning: 'hm' },
-  { title: 'triangles', text: '◁think▷hm◁/think▷Hello.', calls: [], content: 'Hello.', reasoning: 'hm' },
-  { title: 'lone triangle closer', text: 'hm◁/think▷Hello.', calls: [], content: 'Hello.', reasoning: 'hm' },
-  {
-    title: 'cohere',
-    text: '<|START_THINKING|>hm<|END_THINKING|>Hello.',
-    calls: [],
-    content: 'Hello.',
-    reasoning: 'hm',
-  },
-  {
-    title: 'channel thought',
-    text: '<|channel>thought\nhm\n<channel|>Hello.',
-    calls: [],
-    content: 'Hello.',
-    reasoning: 'hm',
-  },
-  {
-    title: 'think after a role token',
-    text: '<|im_start|>assistant\n<think>\nhm\n</think>\nHello.',
-    calls: [],
-    content: 'Hello.',
-    reasoning: 'hm',
-  },
-  {
-    title: 'in mid-line, closed',
-    text: 'Well <think>hm</think> hello.',
-    calls: [],
-    content: 'Well hello.',
-    reasoning: 'hm',
-  },
-  {
-    title: 'in mid-line, not closed',
-    text: 'The <think> thing is odd.',
-    calls: [],
-    content: 'The <think> thing is odd.',
-    reasoning: '',
-  },
-  {
-    title: 'in inline code',
-    text: 'Models use `<think>` and `</think>` tags.',
-    calls: [],
-    content: 'Models use `<think>` and `</think>` tags.',
-    reasoning: '',
-  },
-  {
-    title: 'in a code block',
-    text: 'See:\n```xml\n<think>a</think>\n```\n',
-    calls: [],
-    content: 'See:\n```xml\n<think>a</think>\n```\n',
-    reasoning: '',
-  },
-  {
-    title: 'fence opened in reasoning',
-    text: `<think>\n\`\`\`json\n${PARIS_JSON}\n</think>\n${CALL}`,
-    calls: [PARIS],
-    content: '',
-  },
-  { title: 'backtick opened in reasoning', text: `<think>it\`s</think>${CALL}`, calls: [PARIS], content: '' },
-  {
-    title: 'python list in reasoning',
-    text: '<think>\n[get_weather(city="Paris")]\n</think>\nDone.',
-    calls: [],
-    content: 'Done.',
-  },
+  ...giving({ calls: [PARIS], content: 'First.', reasoning: 'a\n\nb' })({
+    'two blocks': `<think>a</think>\nFirst.\n<think>b</think>\n${CALL}`,
+  }),
+  ...giving({ calls: [], content: 'Hello.', reasoning: 'hm' })({
+    thinking: '<thinking>hm</thinking>Hello.',
+    reasoning: '<reasoning>\nhm\n</reasoning>\nHello.',
+    thought: '<thought>\nhm\n</thought>\nHello.',
+    'bracket THINK': '[THINK]hm[/THINK]Hello.',
+    'seed:think': '<seed:think>hm</seed:think>Hello.',
+    triangles: '◁think▷hm◁/think▷Hello.',
+    'lone triangle closer': 'hm◁/think▷Hello.',
+    cohere: '<|START_THINKING|>hm<|END_THINKING|>Hello.',
+    'channel thought': '<|channel>thought\nhm\n<channel|>Hello.',
+    'think after a role token': '<|im_start|>assistant\n<think>\nhm\n</think>\nHello.',
+  }),
+  ...giving({ calls: [], content: 'Well hello.', reasoning: 'hm' })({
+    'in mid-line, closed': 'Well <think>hm</think> hello.',
+  }),
+  ...giving({ calls: [], content: 'The <think> thing is odd.', reasoning: '' })({
+    'in mid-line, not closed': 'The <think> thing is odd.',
+  }),
+  ...giving({ calls: [], content: 'Models use `<think>` and `</think>` tags.', reasoning: '' })({
+    'in inline code': 'Models use `<think>` and `</think>` tags.',
+  }),
+  ...giving({ calls: [], content: 'See:\n```xml\n<think>a</think>\n```\n', reasoning: '' })({
+    'in a code block': 'See:\n```xml\n<think>a</think>\n```\n',
+  }),
+  ...giving({ calls: [], content: 'Done.' })({
+    'python list in reasoning': '<think>\n[get_weather(city="Paris")]\n</think>\nDone.',
+  }),
 ];

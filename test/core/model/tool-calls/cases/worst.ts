@@ -1,269 +1,123 @@
 /** The worst that models emit: mixed notations, half markup, chatter, results that they invent. */
-import { type Case, call, LONDON, LONDON_JSON, LS, LS_JSON, PARIS, PARIS_JSON, TIME } from '../tools.ts';
+import { type Case, call, giving, LONDON, LONDON_JSON, LS, LS_JSON, PARIS, PARIS_JSON, TIME } from '../tools.ts';
 
 export const WORST: readonly Case[] = [
-  { title: 'fence language lost', text: `json\n${PARIS_JSON}`, calls: [PARIS] },
-  { title: 'bold heading before', text: `**Tool call:**\n${PARIS_JSON}`, calls: [PARIS], content: '' },
+  ...giving({ calls: [PARIS] })({
+    'fence language lost': `json\n${PARIS_JSON}`,
+    'fence inside tags, closed wrongly': `<tool_call>\n\`\`\`json\n${PARIS_JSON}\n</tool_call>\n\`\`\``,
+    'I do not have the answer': `I don't have that information, so let me call the tool:\n${PARIS_JSON}`,
+    'in the required format': `Here is the function call in the required format:\n\n${PARIS_JSON}`,
+    'best answers the prompt': `Here is a JSON for a function call with its proper arguments that best answers the given prompt:\n\n\`\`\`json\n${PARIS_JSON}\n\`\`\``,
+    'full stop behind the call': `${PARIS_JSON}.`,
+  }),
+  ...giving({ calls: [PARIS], content: '' })({
+    'bold heading before': `**Tool call:**\n${PARIS_JSON}`,
+    'fence on one line': `\`\`\`json ${PARIS_JSON} \`\`\``,
+    'tool_call fence': `\`\`\`tool_call\n${PARIS_JSON}\n\`\`\``,
+    'xml fence alone': `\`\`\`xml\n<tool_call>\n${PARIS_JSON}\n</tool_call>\n\`\`\``,
+    'backticks around the tag body': `<tool_call>\`${PARIS_JSON}\`</tool_call>`,
+    'call then invented observation': `${PARIS_JSON}\nObservation: 21 degrees\nIt is 21 degrees.`,
+    'call then [Tool Result: name]': `<tool_call>${PARIS_JSON}</tool_call>\n[Tool Result: get_weather]\n21 degrees\nIt is 21.`,
+    'call then Tool Response label': `<tool_call>${PARIS_JSON}</tool_call>\n\nTool Response: 21\n\nIt is 21.`,
+    'call then unclosed tool_response': `<tool_call>${PARIS_JSON}</tool_call>\n<tool_response>\n{"temp": 21`,
+    'call, result and bare JSON call': `<tool_call>${PARIS_JSON}</tool_call>\n<tool_response>21</tool_response>\n${LS_JSON}`,
+    'the tag repeated': `<tool_call><tool_call>\n${PARIS_JSON}\n</tool_call></tool_call>`,
+    'both notations of one call': '<tool_call>\n<function=get_weather>\n{"city": "Paris"}\n</function>\n</tool_call>',
+    'tool name in the tag, JSON body': '<get_weather>{"city": "Paris"}</get_weather>',
+    'name before the JSON in the tag': '<tool_call>get_weather\n{"city": "Paris"}</tool_call>',
+    'name with a colon in the tag': '<tool_call>get_weather: {"city": "Paris"}</tool_call>',
+    'keyed by the tool': '<tool_call>{"get_weather": {"city": "Paris"}}</tool_call>',
+    'list of pairs as arguments':
+      '<tool_call>{"name": "get_weather", "arguments": [{"name": "city", "value": "Paris"}]}</tool_call>',
+    'arguments in a list': '<tool_call>{"name": "get_weather", "arguments": [{"city": "Paris"}]}</tool_call>',
+    'missing comma between keys': '<tool_call>{"name": "get_weather" "arguments": {"city": "Paris"}}</tool_call>',
+    'unquoted name': '<tool_call>{"name": get_weather, "arguments": {"city": "Paris"}}</tool_call>',
+    'xlam with a thought': `{"thought": "weather", "tool_calls": [${PARIS_JSON}]}`,
+    'schema copied and filled in':
+      '{"name": "get_weather", "parameters": {"type": "object", "properties": {"city": "Paris"}}}',
+    'printed variable': '```tool_code\nw = get_weather(city="Paris")\nprint(w)\n```',
+    'carriage returns': `<tool_call>\r\n${PARIS_JSON}\r\n</tool_call>\r\n`,
+    'byte order mark': `\ufeff${PARIS_JSON}`,
+  }),
   { title: 'fence in a sentence', text: `Sure! \`\`\`json\n${PARIS_JSON}\n\`\`\``, calls: [PARIS], content: 'Sure!' },
-  { title: 'fence on one line', text: `\`\`\`json ${PARIS_JSON} \`\`\``, calls: [PARIS], content: '' },
-  { title: 'tool_call fence', text: `\`\`\`tool_call\n${PARIS_JSON}\n\`\`\``, calls: [PARIS], content: '' },
-  {
-    title: 'xml fence alone',
-    text: `\`\`\`xml\n<tool_call>\n${PARIS_JSON}\n</tool_call>\n\`\`\``,
-    calls: [PARIS],
-    content: '',
-  },
-  {
-    title: 'fence inside tags, closed wrongly',
-    text: `<tool_call>\n\`\`\`json\n${PARIS_JSON}\n</tool_call>\n\`\`\``,
-    calls: [PARIS],
-  },
-  { title: 'backticks around the tag body', text: `<tool_call>\`${PARIS_JSON}\`</tool_call>`, calls: [PARIS] },
-  {
-    title: 'call then invented observation',
-    text: `${PARIS_JSON}\nObservation: 21 degrees\nIt is 21 degrees.`,
-    calls: [PARIS],
-    content: '',
-  },
-  {
-    title: 'call then [Tool Result: name]',
-    text: `<tool_call>${PARIS_JSON}</tool_call>\n[Tool Result: get_weather]\n21 degrees\nIt is 21.`,
-    calls: [PARIS],
-    content: '',
-  },
-  {
-    title: 'call then Tool Response label',
-    text: `<tool_call>${PARIS_JSON}</tool_call>\n\nTool Response: 21\n\nIt is 21.`,
-    calls: [PARIS],
-    content: '',
-  },
-  {
-    title: 'call then unclosed tool_response',
-    text: `<tool_call>${PARIS_JSON}</tool_call>\n<tool_response>\n{"temp": 21`,
-    calls: [PARIS],
-    content: '',
-  },
-  {
-    title: 'call, result and bare JSON call',
-    text: `<tool_call>${PARIS_JSON}</tool_call>\n<tool_response>21</tool_response>\n${LS_JSON}`,
-    calls: [PARIS],
-    content: '',
-  },
-  {
-    title: 'the tag repeated',
-    text: `<tool_call><tool_call>\n${PARIS_JSON}\n</tool_call></tool_call>`,
-    calls: [PARIS],
-    content: '',
-  },
-  {
-    title: 'section with single tags',
-    text: `<tool_calls>\n<tool_call>${PARIS_JSON}</tool_call>\n<tool_call>${LONDON_JSON}</tool_call>\n</tool_calls>`,
-    calls: [PARIS, LONDON],
-    content: '',
-  },
-  {
-    title: 'both notations of one call',
-    text: '<tool_call>\n<function=get_weather>\n{"city": "Paris"}\n</function>\n</tool_call>',
-    calls: [PARIS],
-    content: '',
-  },
-  {
-    title: 'tool name in the tag, JSON body',
-    text: '<get_weather>{"city": "Paris"}</get_weather>',
-    calls: [PARIS],
-    content: '',
-  },
-  {
-    title: 'name before the JSON in the tag',
-    text: '<tool_call>get_weather\n{"city": "Paris"}</tool_call>',
-    calls: [PARIS],
-    content: '',
-  },
-  {
-    title: 'name with a colon in the tag',
-    text: '<tool_call>get_weather: {"city": "Paris"}</tool_call>',
-    calls: [PARIS],
-    content: '',
-  },
-  {
-    title: 'keyed by the tool',
-    text: '<tool_call>{"get_weather": {"city": "Paris"}}</tool_call>',
-    calls: [PARIS],
-    content: '',
-  },
-  {
-    title: 'list of pairs as arguments',
-    text: '<tool_call>{"name": "get_weather", "arguments": [{"name": "city", "value": "Paris"}]}</tool_call>',
-    calls: [PARIS],
-  },
-  {
-    title: 'arguments in a list',
-    text: '<tool_call>{"name": "get_weather", "arguments": [{"city": "Paris"}]}</tool_call>',
-    calls: [PARIS],
-  },
-  {
-    title: 'escaped whole call',
-    text: '<tool_call>"{\\"name\\": \\"get_time\\", \\"arguments\\": {}}"</tool_call>',
-    calls: [TIME],
-  },
-  {
-    title: 'Windows path',
-    text: '<tool_call>{"name": "read_file", "arguments": {"path": "C:\\Work\\data"}}</tool_call>',
-    calls: [call('read_file', { path: 'C:\\Work\\data' })],
-  },
-  {
-    title: 'tab and control characters',
-    text: '<tool_call>{"name": "terminal", "arguments": {"command": "a\tb"}}</tool_call>',
-    calls: [call('terminal', { command: 'a\tb' })],
-  },
-  {
-    title: 'code with every bracket',
-    text: '<tool_call>{"name": "write_file", "arguments": {"path": "a.ts", "content": "const a = [{b: `${c}`}];\\n// <tool_call>\\n"}}</tool_call>',
+  ...giving({ calls: [PARIS, LONDON], content: '' })({
+    'section with single tags': `<tool_calls>\n<tool_call>${PARIS_JSON}</tool_call>\n<tool_call>${LONDON_JSON}</tool_call>\n</tool_calls>`,
+  }),
+  ...giving({ calls: [TIME], content: '' })({
+    'escaped whole call': '<tool_call>"{\\"name\\": \\"get_time\\", \\"arguments\\": {}}"</tool_call>',
+  }),
+  ...giving({ calls: [call('read_file', { path: 'C:\\Work\\data' })], content: '' })({
+    'Windows path': '<tool_call>{"name": "read_file", "arguments": {"path": "C:\\Work\\data"}}</tool_call>',
+  }),
+  ...giving({ calls: [call('terminal', { command: 'a\tb' })], content: '' })({
+    'tab and control characters': '<tool_call>{"name": "terminal", "arguments": {"command": "a\tb"}}</tool_call>',
+  }),
+  ...giving({
     calls: [call('write_file', { path: 'a.ts', content: 'const a = [{b: `${c}`}];\n// <tool_call>\n' })],
-  },
-  {
-    title: 'unescaped quotation marks in code',
-    text: '<tool_call>\n{"name": "write_file", "arguments": {"path": "a.py", "content": "print("hi")\nx = {"a": 1}\n"}}\n</tool_call>',
-    calls: [call('write_file', { path: 'a.py', content: 'print("hi")\nx = {"a": 1}\n' })],
-  },
-  {
-    title: 'unescaped quotation marks, bare',
-    text: '{"name": "terminal", "arguments": {"command": "grep "a b" c"}}',
-    calls: [call('terminal', { command: 'grep "a b" c' })],
-  },
-  {
-    title: 'missing comma between keys',
-    text: '<tool_call>{"name": "get_weather" "arguments": {"city": "Paris"}}</tool_call>',
-    calls: [PARIS],
-  },
-  {
-    title: 'unquoted name',
-    text: '<tool_call>{"name": get_weather, "arguments": {"city": "Paris"}}</tool_call>',
-    calls: [PARIS],
-  },
+    content: '',
+  })({
+    'code with every bracket':
+      '<tool_call>{"name": "write_file", "arguments": {"path": "a.ts", "content": "const a = [{b: `${c}`}];\\n// <tool_call>\\n"}}</tool_call>',
+  }),
+  ...giving({ calls: [call('write_file', { path: 'a.py', content: 'print("hi")\nx = {"a": 1}\n' })], content: '' })({
+    'unescaped quotation marks in code':
+      '<tool_call>\n{"name": "write_file", "arguments": {"path": "a.py", "content": "print("hi")\nx = {"a": 1}\n"}}\n</tool_call>',
+  }),
+  ...giving({ calls: [call('terminal', { command: 'grep "a b" c' })], content: '' })({
+    'unescaped quotation marks, bare': '{"name": "terminal", "arguments": {"command": "grep "a b" c"}}',
+  }),
   { title: 'empty object call', text: '<tool_call>{}</tool_call>', calls: [], malformed: ['unparsable'] },
-  {
-    title: 'call inside a sentence with a cue before',
-    text: `For example, I looked at Paris before. Now I run <tool_call>${LS_JSON}</tool_call>`,
-    calls: [LS],
-  },
-  {
-    title: 'I do not have the answer',
-    text: `I don't have that information, so let me call the tool:\n${PARIS_JSON}`,
-    calls: [PARIS],
-  },
-  {
-    title: 'it looks like',
-    text: `It looks like you want the weather. ${PARIS_JSON}`,
-    calls: [PARIS],
-    content: 'It looks like you want the weather.',
-  },
-  {
-    title: 'in the required format',
-    text: `Here is the function call in the required format:\n\n${PARIS_JSON}`,
-    calls: [PARIS],
-  },
-  {
-    title: 'best answers the prompt',
-    text: `Here is a JSON for a function call with its proper arguments that best answers the given prompt:\n\n\`\`\`json\n${PARIS_JSON}\n\`\`\``,
-    calls: [PARIS],
-  },
-  {
-    title: 'apostrophes and a stray backtick',
-    text: `I can\`t know. <tool_call>{"name": "terminal", "arguments": {"command": "echo \`date\`"}}</tool_call>`,
-    calls: [call('terminal', { command: 'echo `date`' })],
-  },
-  {
-    title: 'numbered list of tags',
-    text: `1. <tool_call>${PARIS_JSON}</tool_call>\n2. <tool_call>${LONDON_JSON}</tool_call>`,
-    calls: [PARIS, LONDON],
-  },
-  {
-    title: 'quoted markup, then a real call',
-    text: `The \`<tool_call>\` tag it is.\n<tool_call>${LS_JSON}</tool_call>`,
-    calls: [LS],
-    content: 'The `<tool_call>` tag it is.',
-  },
-  {
-    title: 'code block, then a real call',
-    text: `\`\`\`python\nprint(1)\n\`\`\`\n<tool_call>${LS_JSON}</tool_call>`,
-    calls: [LS],
-    content: '```python\nprint(1)\n```',
-  },
-  { title: 'two lists', text: '[get_weather(city="Paris")][get_time()]', calls: [PARIS, TIME], content: '' },
-  {
-    title: 'two lists with a comma',
-    text: '[get_weather(city="Paris")], [get_time()]',
-    calls: [PARIS, TIME],
-    content: '',
-  },
-  {
-    title: 'apostrophe in a single-quoted argument',
-    text: "[terminal(command='echo it's me', timeout=5)]",
-    calls: [call('terminal', { command: "echo it's me", timeout: 5 })],
-    content: '',
-  },
-  {
-    title: 'apostrophe in a marked list',
-    text: "<|tool_call_start|>[terminal(command='echo it's me')]<|tool_call_end|>",
-    calls: [call('terminal', { command: "echo it's me" })],
-    content: '',
-  },
-  {
-    title: 'xlam with a thought',
-    text: `{"thought": "weather", "tool_calls": [${PARIS_JSON}]}`,
-    calls: [PARIS],
-    content: '',
-  },
-  {
-    title: 'schema copied and filled in',
-    text: '{"name": "get_weather", "parameters": {"type": "object", "properties": {"city": "Paris"}}}',
-    calls: [PARIS],
-    content: '',
-  },
-  {
-    title: 'empty list in a container',
-    text: 'Nothing to do.\n<tool_call>[]</tool_call>',
-    calls: [],
-    content: 'Nothing to do.',
-  },
-  {
-    title: 'printed variable',
-    text: '```tool_code\nw = get_weather(city="Paris")\nprint(w)\n```',
-    calls: [PARIS],
-    content: '',
-  },
-  { title: 'full stop behind the call', text: `${PARIS_JSON}.`, calls: [PARIS] },
-  {
-    title: 'truncated call in a tag',
-    text: '<tool_call>{"name": "terminal", "arguments": {"command": "ls',
-    calls: [],
-    malformed: ['truncated'],
-  },
+  ...giving({ calls: [LS] })({
+    'call inside a sentence with a cue before': `For example, I looked at Paris before. Now I run <tool_call>${LS_JSON}</tool_call>`,
+  }),
+  ...giving({ calls: [PARIS], content: 'It looks like you want the weather.' })({
+    'it looks like': `It looks like you want the weather. ${PARIS_JSON}`,
+  }),
+  ...giving({ calls: [call('terminal', { command: 'echo `date`' })] })({
+    'apostrophes and a stray backtick': `I can\`t know. <tool_call>{"name": "terminal", "arguments": {"command": "echo \`date\`"}}</tool_call>`,
+  }),
+  ...giving({ calls: [PARIS, LONDON] })({
+    'numbered list of tags': `1. <tool_call>${PARIS_JSON}</tool_call>\n2. <tool_call>${LONDON_JSON}</tool_call>`,
+  }),
+  ...giving({ calls: [LS], content: 'The `<tool_call>` tag it is.' })({
+    'quoted markup, then a real call': `The \`<tool_call>\` tag it is.\n<tool_call>${LS_JSON}</tool_call>`,
+  }),
+  ...giving({ calls: [LS], content: '```python\nprint(1)\n```' })({
+    'code block, then a real call': `\`\`\`python\nprint(1)\n\`\`\`\n<tool_call>${LS_JSON}</tool_call>`,
+  }),
+  ...giving({ calls: [PARIS, TIME], content: '' })({
+    'two lists': '[get_weather(city="Paris")][get_time()]',
+    'two lists with a comma': '[get_weather(city="Paris")], [get_time()]',
+  }),
+  ...giving({ calls: [call('terminal', { command: "echo it's me", timeout: 5 })], content: '' })({
+    'apostrophe in a single-quoted argument': "[terminal(command='echo it's me', timeout=5)]",
+  }),
+  ...giving({ calls: [call('terminal', { command: "echo it's me" })], content: '' })({
+    'apostrophe in a marked list': "<|tool_call_start|>[terminal(command='echo it's me')]<|tool_call_end|>",
+  }),
+  ...giving({ calls: [], content: 'Nothing to do.' })({
+    'empty list in a container': 'Nothing to do.\n<tool_call>[]</tool_call>',
+  }),
+  ...giving({ calls: [], content: '', malformed: ['truncated'] })({
+    'truncated call in a tag': '<tool_call>{"name": "terminal", "arguments": {"command": "ls',
+  }),
   { title: 'leaked tokens in text', text: '<s>Hello<|im_end|></s>', calls: [], content: 'Hello' },
   { title: 'leaked end of turn', text: 'Hello there.<end_of_turn>\n', calls: [], content: 'Hello there.' },
-  { title: 'leaked turn header', text: '<|im_start|>assistant\nHello.<|im_end|>', calls: [], content: 'Hello.' },
-  {
-    title: 'runs on as the user',
-    text: 'Hello.<|im_end|>\n<|im_start|>user\nMore?<|im_end|>',
-    calls: [],
-    content: 'Hello.',
-  },
-  { title: 'carriage returns', text: `<tool_call>\r\n${PARIS_JSON}\r\n</tool_call>\r\n`, calls: [PARIS], content: '' },
-  { title: 'byte order mark', text: `\ufeff${PARIS_JSON}`, calls: [PARIS] },
-  {
-    title: 'proto key',
-    text: '<tool_call>{"name": "terminal", "arguments": {"command": "a", "__proto__": {"x": 1}}}</tool_call>',
+  ...giving({ calls: [], content: 'Hello.' })({
+    'leaked turn header': '<|im_start|>assistant\nHello.<|im_end|>',
+    'runs on as the user': 'Hello.<|im_end|>\n<|im_start|>user\nMore?<|im_end|>',
+  }),
+  ...giving({
     calls: [
       { name: 'terminal', arguments: JSON.parse('{"command": "a", "__proto__": {"x": 1}}') as Record<string, unknown> },
     ],
-  },
-  {
-    title: 'constructor as a name',
-    text: '<tool_call>{"name": "constructor", "arguments": {}}</tool_call>',
-    calls: [],
-    malformed: ['unknown-tool'],
-  },
+    content: '',
+  })({
+    'proto key': '<tool_call>{"name": "terminal", "arguments": {"command": "a", "__proto__": {"x": 1}}}</tool_call>',
+  }),
+  ...giving({ calls: [], malformed: ['unknown-tool'] })({
+    'constructor as a name': '<tool_call>{"name": "constructor", "arguments": {}}</tool_call>',
+  }),
   { title: 'empty', text: '', calls: [], content: '' },
   { title: 'white space only', text: ' \n\t ', calls: [], content: ' \n\t ' },
 ];

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { type CitingSentence, gradeAnswer, type ReadByModel } from '#extensions/rlm/ask/gate/grade-answer.ts';
-import { textSource } from '#extensions/rlm/repl/source/text-source.ts';
-import type { Verdict } from '#mind/evidence/judge/judge.ts';
+import { type CitingSentence, gradeAnswer, type ReadByModel } from '#extensions/rlm/ask/grade-answer.ts';
+import { textSource } from '#extensions/rlm/repl/file-bytes.ts';
+import type { Verdict } from '#mind/evidence/judge.ts';
 import { verifies } from '../../../../verifies.ts';
 import { computed } from '../handles.ts';
 

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { gradeAnswer, type ReadByModel } from '#extensions/rlm/ask/gate/grade-answer.ts';
-import { textSource } from '#extensions/rlm/repl/source/text-source.ts';
-import type { Verdict } from '#mind/evidence/judge/judge.ts';
+import { gradeAnswer, type ReadByModel } from '#extensions/rlm/ask/grade-answer.ts';
+import { textSource } from '#extensions/rlm/repl/file-bytes.ts';
+import type { Verdict } from '#mind/evidence/judge.ts';
 
 interface Item {
   readonly id: string;

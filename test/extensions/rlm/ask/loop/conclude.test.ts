@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Handle, SpanHandle } from '#extensions/rlm/ask/ask-outcome.ts';
-import { conclude, reachedHandles } from '#extensions/rlm/ask/loop/conclude.ts';
-import { textSource } from '#extensions/rlm/repl/source/text-source.ts';
+import { conclude, reachedHandles } from '#extensions/rlm/ask/conclude.ts';
+import type { Handle, SpanHandle } from '#extensions/rlm/outcome.ts';
+import { textSource } from '#extensions/rlm/repl/file-bytes.ts';
 import { computed, span } from '../handles.ts';
 
 const TEXT = 'The port is 8080.';

@@ -3,14 +3,12 @@ import assert from 'node:assert/strict';
 import { chmodSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
-import { executeAsk } from '#extensions/rlm/ask/execute-ask.ts';
-import { askPartsOfRun } from '#extensions/rlm/ask/open/ask-parts-of-run.ts';
-import { askQuestion, type QuestionAnswered, type QuestionAsked } from '#extensions/rlm/ask/open/ask-question.ts';
-import { openTraceStore } from '#extensions/rlm/trace/open-trace-store.ts';
-import { createRecordedTrace } from '#extensions/rlm/trace/recorded-trace.ts';
-import { recordedCalls } from '#extensions/rlm/trace/replay/recorded-calls.ts';
+import { askQuestion, type QuestionAnswered, type QuestionAsked } from '#extensions/rlm/ask/ask-question.ts';
+import { RUN_ENGINES } from '#extensions/rlm/engine.ts';
+import { Recording } from '#extensions/rlm/trace/replay.ts';
 import { readRunRecord } from '#extensions/rlm/trace/run-record.ts';
-import { verifyRun } from '#extensions/rlm/trace/verify/verify-run.ts';
+import { openTraceStore } from '#extensions/rlm/trace/trace-store.ts';
+import { verifyRun } from '#extensions/rlm/trace/verify-run.ts';
 import { verifies } from '../../../../verifies.ts';
 import { type AskGround, askGround } from '../ask-ground.ts';
 import { js, NOTES } from '../ask-scene.ts';
@@ -44,16 +42,8 @@ async function replay({ home }: AskGround, run_id: string) {
   try {
     const row = store.find(run_id);
     assert.ok(row.ok);
-    const trace = createRecordedTrace(store, run_id);
-    const parts = await askPartsOfRun(
-      { row: row.value, trace, calls: recordedCalls((id) => trace.recorded(id)) },
-      never(),
-    );
-    try {
-      return await executeAsk(parts);
-    } finally {
-      parts.source.close();
-    }
+    const again = new Recording(readRunRecord(store, row.value));
+    return await RUN_ENGINES.ask({ row: row.value, trace: again.trace, calls: again }, never());
   } finally {
     store.close();
   }

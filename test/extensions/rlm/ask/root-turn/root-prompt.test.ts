@@ -1,16 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { parseJson } from '#base/json.ts';
-import type { Handle } from '#extensions/rlm/ask/ask-outcome.ts';
+import { ROOT_RULES, SUB_RULES } from '#extensions/rlm/ask/ask.rules.ts';
 import { LEAST_WINDOW, promptChars } from '#extensions/rlm/ask/ask-request.ts';
-import type { RootPrompt } from '#extensions/rlm/ask/prompt-shapes.ts';
-import { rootPrompt } from '#extensions/rlm/ask/root-turn/root-prompt.ts';
-import { ROOT_RULES } from '#extensions/rlm/ask/root-turn/root-rules.ts';
-import { pieceChars } from '#extensions/rlm/ask/sub/sub-calls.ts';
-import { SUB_RULES } from '#extensions/rlm/ask/sub/sub-rules.ts';
-import { REPL_API } from '#extensions/rlm/repl/repl-api.ts';
-import { textSource } from '#extensions/rlm/repl/source/text-source.ts';
-import { textHash } from '#extensions/rlm/trace/text-hash.ts';
+import { type RootPrompt, rootPrompt } from '#extensions/rlm/ask/root-prompt.ts';
+import { pieceChars } from '#extensions/rlm/ask/sub-calls.ts';
+import type { Handle } from '#extensions/rlm/outcome.ts';
+import { textSource } from '#extensions/rlm/repl/file-bytes.ts';
+import { REPL_API } from '#extensions/rlm/repl/repl-api.rules.ts';
+import { textHash } from '#extensions/rlm/trace/run-record.ts';
 import { computed, span } from '../handles.ts';
 
 function promptOf(window: number, steps: number): { readonly text: string; readonly prompt: RootPrompt } {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { answerParts } from '#extensions/rlm/repl/sandbox/answer-parts.ts';
+import { answerParts } from '#extensions/rlm/repl/repl-session.ts';
 
 const parts = (text: string, handles: readonly string[] = []) =>
   answerParts([{ text, handles }], (id) => id.startsWith('c')).map((part) => [part.text, ...part.handles]);

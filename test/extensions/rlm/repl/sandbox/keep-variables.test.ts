@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { keepVariables } from '#extensions/rlm/repl/block/keep-variables.ts';
-import { scanCode } from '#extensions/rlm/repl/block/scan-code.ts';
+import { keepVariables, scanCode } from '#extensions/rlm/repl/block.ts';
 
 const CASES: Readonly<Record<string, string>> = {
   'const a = 1;': 'var a = 1;',

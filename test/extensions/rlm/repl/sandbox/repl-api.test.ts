@@ -1,7 +1,7 @@
 /** The words that a model is given are those of the sandbox: nothing is missing, nothing is promised that is not there. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { REPL_API, REPL_CALLS } from '#extensions/rlm/repl/repl-api.ts';
+import { REPL_API, REPL_CALLS } from '#extensions/rlm/repl/repl-api.rules.ts';
 import { withGround } from '../session/session-ground.ts';
 
 describe('the API in words', () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { ComputedHandle, Handle } from '#extensions/rlm/ask/ask-outcome.ts';
-import { checkComputed } from '#extensions/rlm/repl/check-computed.ts';
-import { textSource } from '#extensions/rlm/repl/source/text-source.ts';
+import type { ComputedHandle, Handle } from '#extensions/rlm/outcome.ts';
+import { checkComputed } from '#extensions/rlm/repl/create-repl-session.ts';
+import { textSource } from '#extensions/rlm/repl/file-bytes.ts';
 import { type Ground, openGround, withGround } from './session-ground.ts';
 
 const TEXT = 'The harbour has 12 cranes.\nThe dock has 30 workers.\nNobody counts the gulls.\n';

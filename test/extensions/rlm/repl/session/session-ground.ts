@@ -1,9 +1,9 @@
 // A session for tests: over a text, with a host that answers by rule.
 
-import type { ContextSource } from '#extensions/rlm/repl/context-source.ts';
 import { createReplSession, DEFAULT_REPL_LIMITS } from '#extensions/rlm/repl/create-repl-session.ts';
+import { textSource } from '#extensions/rlm/repl/file-bytes.ts';
+import type { ContextSource } from '#extensions/rlm/repl/parted-source.ts';
 import type { BlockOutcome, ReplHost, ReplLimits, ReplSession, SubReply } from '#extensions/rlm/repl/repl-session.ts';
-import { textSource } from '#extensions/rlm/repl/source/text-source.ts';
 
 export interface Ground {
   readonly session: ReplSession;

@@ -32,7 +32,7 @@ describe('a thread for the next session', () => {
     const code = `
       import { createReplSession, DEFAULT_REPL_LIMITS as limits } from '${root}/src/extensions/rlm/repl/create-repl-session.ts';
       import { systemClock } from '${root}/src/base/clock.ts';
-      import { textSource } from '${root}/src/extensions/rlm/repl/source/text-source.ts';
+      import { textSource } from '${root}/src/extensions/rlm/repl/file-bytes.ts';
       const session = await createReplSession({ source: textSource('notes', 'a'), host: {}, limits });
       await session.run('print(1)', new AbortController().signal);
       // No timer ends the thread: if it held the process, it would for ever.

@@ -223,11 +223,6 @@ describe('what was shown', () => {
     assert.deepEqual(await shown('compute((c) => c.slice(0).length, context)'), []);
   });
 
-  test('counts of a text that was cut only its beginning', async () => {
-    assert.deepEqual(await shown('print(context.slice(0, 600))'), [[0, 200]]);
-    assert.deepEqual(await shown('print("x".repeat(300), context.line(1))'), []);
-  });
-
   test('keeps what a killed block has sent', async () => {
     const ranges = await withGround(TEXT, { limits: { block_ms: 300 } }, async ({ run, session }) => {
       await run('await llmQuery("x", span(0, 9)); print(context.line(4)); for (;;);');

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { ContextSource } from '#extensions/rlm/repl/context-source.ts';
+import type { ContextSource } from '#extensions/rlm/repl/parted-source.ts';
 
 export interface OpenedSource {
   readonly source: ContextSource;

@@ -4,10 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import fc from 'fast-check';
-import { createFileSource } from '#extensions/rlm/repl/source/file-source.ts';
-import { findSourceFiles } from '#extensions/rlm/repl/source/find-source-files.ts';
-import { openDescribed } from '#extensions/rlm/repl/source/open-described.ts';
-import { bytesOfUnits } from '#extensions/rlm/repl/source/utf8.ts';
+import { openDescribed } from '#extensions/rlm/repl/file-bytes.ts';
+import { createFileSource, findSourceFiles } from '#extensions/rlm/repl/file-source.ts';
+import { bytesOfUnits } from '#extensions/rlm/repl/parted-source.ts';
 import { contextSourceContract } from './context-source.contract.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'talaria source '));

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { after, describe, test } from 'node:test';
 import { sha256 } from '#base/ids.ts';
-import { spoolInput } from '#extensions/rlm/repl/source/spool-input.ts';
+import { spoolInput } from '#extensions/rlm/repl/file-source.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'talaria spool '));
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { openDescribed } from '#extensions/rlm/repl/source/open-described.ts';
-import { textSource } from '#extensions/rlm/repl/source/text-source.ts';
+import { openDescribed, textSource } from '#extensions/rlm/repl/file-bytes.ts';
 import { contextSourceContract } from './context-source.contract.ts';
 
 describe('a source over a text', () => {

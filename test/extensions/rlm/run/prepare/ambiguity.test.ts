@@ -3,12 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import fc from 'fast-check';
-import {
-  AMBIGUITY_TERMS,
-  AMBIGUITY_THRESHOLD,
-  judged,
-  measureAmbiguity,
-} from '#extensions/rlm/run/prepare/ambiguity.ts';
+import { AMBIGUITY_TERMS, AMBIGUITY_THRESHOLD, judged, measureAmbiguity } from '#extensions/rlm/run/ambiguity.ts';
 import { ends } from '../../../../ends.ts';
 import { verifies } from '../../../../verifies.ts';
 

@@ -3,11 +3,11 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import type { JsonObject } from '#base/json.ts';
-import { prepareRun, type RunAsk } from '#extensions/rlm/run/prepare/prepare-run.ts';
-import type { RunOptions } from '#extensions/rlm/run/prepare/run-options.ts';
-import { readRunRequest } from '#extensions/rlm/run/read-run-request.ts';
-import { textHash } from '#extensions/rlm/trace/text-hash.ts';
+import { prepareRun, type RunAsk } from '#extensions/rlm/run/prepare-run.ts';
+import type { RunOptions } from '#extensions/rlm/run/run-options.ts';
+import { readRunRequest } from '#extensions/rlm/run/run-request.ts';
+import { textHash } from '#extensions/rlm/trace/run-record.ts';
+import type { JsonObject } from '#public/talaria.ts';
 import { verifies } from '../../../../verifies.ts';
 
 const QUESTION = 'List every deadline that is named, with its date.';

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { sha256 } from '#base/ids.ts';
-import { RATE_SYSTEM_PROMPT } from '#extensions/rlm/commands/run/rate-ambiguity.ts';
+import { RATE_SYSTEM_PROMPT } from '#extensions/rlm/run/ambiguity.ts';
+import { PLAIN_SYSTEM, plainPrompt } from '#extensions/rlm/run/plain-prompt.ts';
 import {
   againBecause,
   DECOMPOSITION_PROTOCOL,
   LEAF_PROTOCOL,
   SYNTHESIS_PROTOCOL,
   SYSTEM_PROMPT,
-} from '#extensions/rlm/run/prompt/instructions.ts';
-import { PLAIN_SYSTEM, plainPrompt } from '#extensions/rlm/run/prompt/plain-prompt.ts';
+} from '#extensions/rlm/run/run.rules.ts';
 
 describe('the words of a run', () => {
   test('are these bytes: changing them costs the users their cache, and stored runs their replay', () => {

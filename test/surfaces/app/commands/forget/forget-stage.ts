@@ -4,22 +4,18 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { TestContext } from 'node:test';
 import { openDatabase } from '#base/database.ts';
-import type { CommandOutput } from '#core/agent/command-spec.ts';
-import type { Message } from '#core/model/message.ts';
-import { ledgerSchema } from '#mind/evidence/ledger/ledger-schema.ts';
+import { ledgerSchema } from '#mind/evidence/ledger/evidence-ledger.ts';
 import { createProposalLedger } from '#mind/evidence/proposal-ledger.ts';
-import { evidenceSchema } from '#mind/evidence/proposal-schema.ts';
-import { learningSchema } from '#mind/learning/learning-schema.ts';
-import { createMemoryFiles } from '#mind/memory/memory-files.ts';
 import { createSqliteSessionStore, type SqliteSessionStore } from '#mind/sessions/sqlite-session-store.ts';
-import { skillSchema } from '#mind/skills/skill-schema.ts';
-import type { App } from '#surfaces/app/app.ts';
-import { forgetCommand } from '#surfaces/app/commands/forget/forget-command.ts';
-import type { KeptDoors } from '#surfaces/app/commands/forget/forget-everywhere.ts';
-import { loadConfig } from '#surfaces/app/home/config.ts';
+import type { Message } from '#public/talaria.ts';
+import { forgetCommand } from '#surfaces/app/commands/forget.ts';
 import { type Home, homeAt } from '#surfaces/app/home/home.ts';
+import { composeApp } from '#surfaces/app/house.ts';
+import { stateTables } from '#surfaces/app/rooms.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
 import { createTempHome, type TempHome } from '#testing/temp-home.ts';
+import { createPlainWalls } from '../../../../doubles/plain-walls.ts';
+import { type RanCommand, runSpec } from '../../app-fixture.ts';
 
 export const DAY = 86_400_000;
 export const NOW = Date.parse('2026-06-01T12:00:00Z');
@@ -30,14 +26,9 @@ export interface ForgetStage {
   readonly clock: ReturnType<typeof createManualClock>;
   /** Opens the store for `work` alone. */
   within<T>(work: (store: SqliteSessionStore) => Promise<T>): Promise<T>;
-  run(input: object, options?: { readonly ask?: (question: string) => Promise<string> }): Promise<ForgetRun>;
+  run(input: object, options?: { readonly ask?: (question: string) => Promise<string> }): Promise<RanCommand>;
   /** Files of the home, relative, whose bytes hold the text in any case, as it is or in JSON. */
   filesWith(text: string): readonly string[];
-}
-
-export interface ForgetRun {
-  readonly text: string;
-  readonly failure: Extract<CommandOutput, { type: 'failure' }> | undefined;
 }
 
 export function createForgetStage(t: TestContext): ForgetStage {
@@ -45,14 +36,9 @@ export function createForgetStage(t: TestContext): ForgetStage {
   const home = homeAt(join(temp.path, 'home'));
   mkdirSync(home.root, { mode: 0o700 });
   const clock = createManualClock({ now: NOW });
-  const open = () =>
-    createSqliteSessionStore({
-      path: home.stateDatabase,
-      clock,
-      rooms: [evidenceSchema, skillSchema, learningSchema],
-    });
   const within: ForgetStage['within'] = async (work) => {
-    const store = open();
+    const rooms = await stateTables();
+    const store = createSqliteSessionStore({ path: home.stateDatabase, clock, rooms });
     try {
       return await work(store);
     } finally {
@@ -64,48 +50,18 @@ export function createForgetStage(t: TestContext): ForgetStage {
     home,
     clock,
     within,
-    run: (input, options = {}) => within((store) => runForget({ temp, home, store, clock }, input, options)),
+    run: async (input, options = {}) => {
+      const environment = { variables: { TALARIA_HOME: home.root }, cwd: temp.path, userHome: temp.path };
+      const app = await composeApp({ environment, clock, extra: { walls: createPlainWalls() } });
+      try {
+        const command = forgetCommand({ environment, home, clock, app: async () => app });
+        return await runSpec(command, input, { cwd: temp.path, ...options });
+      } finally {
+        await app.shutdown();
+      }
+    },
     filesWith: (text) => filesBelow(home.root).filter((name) => holds(join(home.root, name), text)),
   };
-}
-
-interface Place {
-  readonly temp: TempHome;
-  readonly home: Home;
-  readonly store: SqliteSessionStore;
-  readonly clock: ReturnType<typeof createManualClock>;
-}
-
-async function runForget(
-  { temp, home, store, clock }: Place,
-  input: object,
-  options: { readonly ask?: (question: string) => Promise<string> },
-): Promise<ForgetRun> {
-  const loaded = await loadConfig(home.config);
-  const ledger = createProposalLedger({ database: store.database, clock });
-  const doors = { memory: createMemoryFiles({ root: home.memories, clock }), ledger, reader: { list: () => [] } };
-  const command = forgetCommand(
-    {
-      environment: { variables: {}, cwd: temp.path, userHome: temp.path },
-      home,
-      clock,
-      app: async () => ({ home, store, loaded }) as unknown as App,
-    },
-    async () => doors as unknown as KeptDoors,
-  );
-  const context = { cwd: temp.path, signal: new AbortController().signal, ...options };
-  const outputs: CommandOutput[] = [];
-  for await (const output of command.run(command.input.parse(input) as never, context)) outputs.push(output);
-  return {
-    text: outputs.flatMap(linesOf).join('\n'),
-    failure: outputs.find((output) => output.type === 'failure'),
-  };
-}
-
-function linesOf(output: CommandOutput): readonly string[] {
-  if (output.type === 'line') return [output.text];
-  if (output.type === 'table') return [output.columns, ...output.rows].map((row) => row.join(' | '));
-  return output.type === 'failure' ? [`${output.message} ${output.fix}`] : [];
 }
 
 export function filesBelow(folder: string): readonly string[] {
@@ -184,4 +140,91 @@ export function eventCount(home: Home): number {
   const counts = tables.map((table) => Number(database.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.n));
   database.close();
   return counts.reduce((sum, count) => sum + count, 0);
+}
+
+/** Upper case, quotes and a slash: it looks different in JSON. */
+export const SENTINEL = 'the "Quorndelta" vault at /srv/quorn';
+export const WORD = 'quorndelta';
+
+export interface Traces {
+  readonly secret: string;
+  readonly plain: string;
+  readonly pendingId: string;
+}
+
+/** Two sessions; one of them speaks of the sentence in the middle, and everything that follows from it is there. */
+export async function leaveTraces(stage: ForgetStage): Promise<Traces> {
+  const { home, temp } = stage;
+  return stage.within(async (store) => {
+    const secret = (await store.create({ source: 'cli', cwd: '/w', title: `open ${SENTINEL}` })).id;
+    const spill = join(home.spill, secret, 'c2.txt');
+    const first = await store.append(secret, said('how is the weather in bree'));
+    await store.append(secret, answered('fine in bree'));
+    const asked = await store.append(secret, said(`open ${SENTINEL}`));
+    await store.append(secret, called('c1', `cat ${SENTINEL}`));
+    await store.append(secret, resulted('c1', `it says ${SENTINEL}`));
+    await store.append(secret, answered('done'));
+    await store.append(secret, said('list the logs of moria'));
+    await store.append(secret, called('c2', 'ls'));
+    await store.append(secret, resulted('c2', 'many lines', spill));
+    await store.append(secret, answered('there are many'));
+    await store.savePrompt(secret, { system: `You know of ${SENTINEL}.`, tools: [] });
+    await store.recordSpans([
+      {
+        id: 'span1',
+        sessionId: secret,
+        turn: 2,
+        kind: 'tool',
+        name: 'terminal',
+        startedAt: NOW,
+        ms: 1,
+        status: 'error',
+        detail: `cannot read ${SENTINEL}`,
+      },
+    ]);
+    const plain = (await store.create({ source: 'cli', cwd: '/w' })).id;
+    await store.append(plain, said('which port has sandal'));
+    await store.append(plain, answered('4711'));
+    const ledger = createProposalLedger({ database: store.database, clock: stage.clock });
+    const cited = { handle: `message:${asked.id}`, quote: SENTINEL };
+    const other = { handle: `message:${first.id}`, quote: 'how is the weather' };
+    const draft = { kind: 'memory', actor: 'review', target: 'memory', action: 'add', sessionId: secret } as const;
+    const applied = await ledger.open({
+      ...draft,
+      change: { action: 'add', content: SENTINEL },
+      citations: [cited, other],
+    });
+    await ledger.decide(applied.id, {
+      status: 'refused',
+      reason: 'evidence_text_mismatch',
+      detail: `not said: ${SENTINEL}`,
+    });
+    const pending = await ledger.open({ ...draft, change: { action: 'add', content: SENTINEL }, citations: [cited] });
+    await ledger.decide(pending.id, { status: 'pending', reason: 'origin-not-allowed' });
+    store.database.run(
+      "INSERT INTO reviews(id, session_id, kind, reasons, hint, status, at) VALUES('r1', ?, 'memory', '[]', ?, 'due', 1)",
+      secret,
+      SENTINEL,
+    );
+    writeEvents(home, secret, SENTINEL);
+    writeEvents(home, plain, 'which port');
+    const at = (name: string, text: string) => temp.write(join('home', name), text);
+    at(`cache/spill/${secret}/c2.txt`, `long output\nwith ${SENTINEL}\n`);
+    at(`cache/spill/${plain}/c9.txt`, 'harmless');
+    at('cache/input-history', `${JSON.stringify(`open ${SENTINEL}`)}\n${JSON.stringify('which port has sandal')}\n`);
+    at(
+      'logs/agent.log',
+      `${JSON.stringify({ at: '2026-05-01T00:00:00.000Z', event: 'notice', text: SENTINEL })}\n{"at":"2026-05-01T00:00:00.000Z","event":"kept"}\n`,
+    );
+    at(`pending/memory/${pending.id}.json`, JSON.stringify({ content: SENTINEL }));
+    at(
+      'backups/skills/20260514T101502123000Z/manifest.json',
+      JSON.stringify({
+        skill_name: 'open-vault',
+        evidence: { db_path: '', citations: [{ handle: `message:${asked.id}`, quote: SENTINEL }] },
+        support_files: [],
+      }),
+    );
+    return { secret, plain, pendingId: pending.id };
+  });
 }

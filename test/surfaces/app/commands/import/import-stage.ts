@@ -2,30 +2,24 @@
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { systemClock } from '#base/clock.ts';
-import type { CommandOutput } from '#core/agent/command-spec.ts';
-import { createProposalLedger } from '#mind/evidence/proposal-ledger.ts';
 import { evidenceSchema } from '#mind/evidence/proposal-schema.ts';
-import { createMemoryFiles } from '#mind/memory/memory-files.ts';
 import { createSqliteSessionStore, type SqliteSessionStore } from '#mind/sessions/sqlite-session-store.ts';
-import type { App } from '#surfaces/app/app.ts';
-import { type ImportDoors, importCommands } from '#surfaces/app/commands/import/import-command.ts';
-import { loadConfig } from '#surfaces/app/home/config.ts';
+import { importCommand } from '#surfaces/app/commands/import.ts';
 import { type Home, homeAt } from '#surfaces/app/home/home.ts';
+import { composeApp } from '#surfaces/app/house.ts';
 import { createTempHome, type TempHome } from '#testing/temp-home.ts';
-import { createFakeSkills, type FakeSkills } from './fake-skills.ts';
+import { createPlainWalls } from '../../../../doubles/plain-walls.ts';
+import { type RanCommand, runSpec } from '../../app-fixture.ts';
 
 export interface ImportStage {
   readonly temp: TempHome;
   readonly home: Home;
-  readonly skills: FakeSkills;
   run(input?: object): Promise<ImportRun>;
   /** The store of our home, open until the test ends. */
   store(): SqliteSessionStore;
 }
 
-export interface ImportRun {
-  readonly text: string;
-  readonly failure: Extract<CommandOutput, { type: 'failure' }> | undefined;
+export interface ImportRun extends Pick<RanCommand, 'text' | 'failure'> {
   readonly data: ImportData;
 }
 
@@ -43,76 +37,32 @@ export interface ImportData {
 export function createImportStage(t: TestContext): ImportStage {
   const temp = createTempHome(t);
   const home = homeAt(join(temp.path, 'home'));
-  const skills = createFakeSkills(home.skills);
-  const open = () => createSqliteSessionStore({ path: home.stateDatabase, rooms: [evidenceSchema] });
   return {
     temp,
     home,
-    skills,
     store: () => {
-      const store = open();
+      const store = createSqliteSessionStore({ path: home.stateDatabase, rooms: [evidenceSchema] });
       t.after(() => store.close());
       return store;
     },
-    run: (input = {}) => importInto({ cwd: temp.path, home, skills }, input),
+    run: (input = {}) => importInto({ cwd: temp.path, home }, input),
   };
 }
 
 /** One run of the command over its own opening of the home. */
 export async function importInto(
-  { cwd, home, skills }: { readonly cwd: string; readonly home: Home; readonly skills: FakeSkills },
+  { cwd, home }: { readonly cwd: string; readonly home: Home },
   input: object,
 ): Promise<ImportRun> {
-  const store = createSqliteSessionStore({ path: home.stateDatabase, rooms: [evidenceSchema] });
+  const environment = { variables: { TALARIA_HOME: home.root }, cwd, userHome: cwd };
+  const app = await composeApp({ environment, extra: { walls: createPlainWalls() } });
   try {
-    return await runImport({ cwd, home, store, doors: doorsOf(home, store, skills) }, { agree: true, ...input });
+    const command = importCommand({ environment, home, clock: systemClock, app: async () => app });
+    const { text, failure, data } = await runSpec(command, { agree: true, ...input }, { cwd });
+    return { text, failure, data: data as ImportData };
   } finally {
-    await store.close();
+    await app.shutdown();
   }
-}
-
-function doorsOf(home: Home, store: SqliteSessionStore, skills: FakeSkills): ImportDoors {
-  return {
-    ...skills,
-    memory: createMemoryFiles({ root: home.memories }),
-    ledger: createProposalLedger({ database: store.database }),
-  };
-}
-
-interface Place {
-  readonly cwd: string;
-  readonly home: Home;
-  readonly store: SqliteSessionStore;
-  readonly doors: ImportDoors;
-}
-
-async function runImport({ cwd, home, store, doors }: Place, input: object): Promise<ImportRun> {
-  const loaded = await loadConfig(home.config);
-  const [command] = importCommands(
-    {
-      environment: { variables: {}, cwd, userHome: cwd },
-      home,
-      clock: systemClock,
-      app: async () => ({ home, store, loaded }) as unknown as App,
-    },
-    async () => doors,
-  );
-  if (!command) throw new Error('no command');
-  const context = { cwd, signal: new AbortController().signal };
-  const outputs: CommandOutput[] = [];
-  for await (const output of command.run(command.input.parse(input) as never, context)) outputs.push(output);
-  const data = outputs.find((output) => output.type === 'data')?.value;
-  return {
-    text: outputs.flatMap(linesOf).join('\n'),
-    failure: outputs.find((output) => output.type === 'failure'),
-    data: data as unknown as ImportData,
-  };
-}
-
-function linesOf(output: CommandOutput): readonly string[] {
-  if (output.type === 'line') return [output.text];
-  if (output.type === 'table') return [output.columns, ...output.rows].map((row) => row.join(' | '));
-  return output.type === 'failure' ? [`${output.message} ${output.fix}`] : [];
 }
 
 export function takenOf(run: ImportRun, kind: string): number {

@@ -3,13 +3,19 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Container, Text, TuiMainScreen, visibleWidth } from '@earendil-works/pi-tui';
 import { NO_USAGE } from '#core/model/model-client.ts';
+import {
+  elapsed,
+  Footer,
+  HistorySearch,
+  keysPanel,
+  letGoOfOldParts,
+  QuestionPanel,
+  SecretInput,
+  TurnMeter,
+  WaitingPanel,
+  WorkingLine,
+} from '#surfaces/cli/chat/screen-parts.ts';
 import { KEYS } from '#surfaces/cli/chat/typed-line.ts';
-import { HistorySearch, keysPanel, WaitingPanel } from '#surfaces/cli/chat/view/editor-panels.ts';
-import { Footer } from '#surfaces/cli/chat/view/footer.ts';
-import { letGoOfOldParts } from '#surfaces/cli/chat/view/let-go.ts';
-import { QuestionPanel, SecretInput } from '#surfaces/cli/chat/view/question-panel.ts';
-import { TurnMeter } from '#surfaces/cli/chat/view/turn-meter.ts';
-import { elapsed, WorkingLine } from '#surfaces/cli/chat/view/working-line.ts';
 import { createPaint, plain } from '#surfaces/cli/terminal-text.ts';
 import { until } from '../../../../ends.ts';
 import { verifies } from '../../../../verifies.ts';

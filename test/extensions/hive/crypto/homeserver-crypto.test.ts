@@ -1,4 +1,0 @@
-import { cryptoContract } from '../../../contract/hive/hive-crypto.contract.ts';
-import { onFake } from '../../../contract/hive/hive-fake-server.ts';
-
-cryptoContract('fake', onFake());
