@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { systemClock } from '#base/clock.ts';
 import type { Database } from '#base/database/connection.ts';
-import { CommitQueue } from '#base/database/write-log.ts';
+import { CommitQueue, logDamage } from '#base/database/write-log.ts';
 import { openDatabase, type RoomSchema } from '#base/database.ts';
 import { errorCode } from '#base/errors.ts';
 
@@ -256,6 +256,28 @@ describe('a connection', () => {
       );
       assert.equal(Object.getPrototypeOf(rows[0]), null);
       assert.equal(database.findDamage(), undefined);
+    }));
+
+  test('a log that was begun anew, and no further, is whole: the frames behind its head are those of the log before', () =>
+    inFolder((path) => {
+      const { database } = openDatabase(path, { rooms: [NOTES] });
+      const log = `${path}-wal`;
+      for (let i = 0; i < 8; i++) add(database, `note ${i}`);
+      database.exec('PRAGMA wal_checkpoint(PASSIVE)');
+      const before = readFileSync(log);
+      add(database, 'the first of the next log');
+      const after = readFileSync(log);
+      assert.notDeepEqual(after.subarray(0, 32), before.subarray(0, 32));
+      // A writer that is killed between its two first writes leaves this.
+      const copy = `${path}.killed`;
+      writeFileSync(`${copy}-wal`, Buffer.concat([after.subarray(0, 32), before.subarray(32)]));
+      assert.equal(logDamage(copy), undefined);
+      // Where the first frame alone was spoiled, the others name the head.
+      const spoiled = Buffer.from(before);
+      spoiled.fill(0, 32, 64);
+      writeFileSync(`${copy}-wal`, spoiled);
+      assert.equal(logDamage(copy), 'frame 1 of its log');
+      database.close();
     }));
 
   test('a wrong statement is an error of ours with its cause', () =>

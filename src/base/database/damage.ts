@@ -31,8 +31,7 @@ export function suspectMark(path: string): string {
 }
 
 export function markSuspect(path: string): void {
-  const mark = suspectMark(path);
-  if (!existsSync(mark)) closeSync(openSync(mark, 'a', 0o600));
+  if (!isSuspect(path)) closeSync(openSync(suspectMark(path), 'a', 0o600));
 }
 
 const foundSchema = z.object({ what: z.string(), file: z.string() });
@@ -48,9 +47,8 @@ export function rememberDamage(path: string, what: string): void {
 
 /** What was found in the file as it stands; undefined: nothing, or it was changed since. A file that is gone is not mended. */
 export function rememberedDamage(path: string): string | undefined {
-  const mark = suspectMark(path);
-  if (!existsSync(mark)) return undefined;
-  const parsed = parseJson(readFileSync(mark, 'utf8'));
+  if (!isSuspect(path)) return undefined;
+  const parsed = parseJson(readFileSync(suspectMark(path), 'utf8'));
   const found = foundSchema.safeParse(parsed.ok ? parsed.value : undefined);
   if (!found.success) return undefined;
   return !existsSync(path) || found.data.file === identity(path) ? found.data.what : undefined;

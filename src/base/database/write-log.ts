@@ -28,7 +28,7 @@ export function logDamage(path: string): string | undefined {
   let sums: Sums = whole;
   for (let at = 0; at < log.frames; at += 1) {
     const next = frameSums(log, at, sums);
-    if (next === undefined) return isWritten(log, at + 1) ? `frame ${at + 1} of its log` : undefined;
+    if (next === undefined) return isWritten(log, at + 1, isOfHead) ? `frame ${at + 1} of its log` : undefined;
     sums = next;
   }
   return undefined;
@@ -74,18 +74,18 @@ function headSums(log: Log): Sums | undefined {
 }
 
 function frameSums(log: Log, at: number, before: Sums): Sums | undefined {
+  if (!isOfHead(log, at)) return undefined;
   const from = HEAD + at * log.frame;
-  const isOfThis = log.bytes.compare(log.bytes, from + 8, from + 16, 16, 24) === 0;
-  if (!isOfThis) return undefined;
   const sums = sumOf(log, [from + FRAME_HEAD, from + log.frame], sumOf(log, [from, from + 8], before));
   return isSame(sums, storedSums(log.bytes, from + 16)) ? sums : undefined;
 }
 
-/** Was any frame from this one on written after the first, in the same log? Its sums rest on those that the frame before it names. */
-function isWritten(log: Log, start: number): boolean {
+// Was any frame from this one on written after the first, in the same log? Its sums rest on those that the frame before it names. A head that
+// adds up says alone which frames are of its log: a writer killed right behind the head of a new one leaves all those of the old.
+function isWritten(log: Log, start: number, isOfLog = hasSalts): boolean {
   for (let at = Math.max(1, start); at < log.frames; at += 1) {
     const from = HEAD + at * log.frame;
-    if (!hasSalts(log, at)) continue;
+    if (!isOfLog(log, at)) continue;
     const before = storedSums(log.bytes, from - log.frame + 16);
     const sums = sumOf(log, [from + FRAME_HEAD, from + log.frame], sumOf(log, [from, from + 8], before));
     if (isSame(sums, storedSums(log.bytes, from + 16))) return true;
@@ -93,13 +93,15 @@ function isWritten(log: Log, start: number): boolean {
   return false;
 }
 
-/** The salts of the log are those that two frames agree on, since the head may be what is damaged. */
-function hasSalts({ bytes, frame }: Log, at: number): boolean {
+function isOfHead({ bytes, frame }: Log, at: number): boolean {
   const from = HEAD + at * frame + 8;
-  const first = HEAD + 8;
-  return (
-    bytes.compare(bytes, from, from + 8, 16, 24) === 0 || bytes.compare(bytes, from, from + 8, first, first + 8) === 0
-  );
+  return bytes.compare(bytes, from, from + 8, 16, 24) === 0;
+}
+
+/** The salts of the log are those that two frames agree on, since the head may be what is damaged. */
+function hasSalts(log: Log, at: number): boolean {
+  const from = HEAD + at * log.frame + 8;
+  return isOfHead(log, at) || log.bytes.compare(log.bytes, from, from + 8, HEAD + 8, HEAD + 16) === 0;
 }
 
 function sumOf({ bytes, isBig }: Log, [from, to]: readonly [number, number], [one, two]: Sums): Sums {
