@@ -164,9 +164,9 @@ function gather(messages: readonly Message[]): Map<string, Gathered> {
       const weight = weightOf(part);
       if (weight === 0) continue;
       for (const { kind, value } of valuesIn(textOf(part))) {
-        const known = gathered.get(value) ?? { kind, weight, count: 0, last: place };
-        const heaviest = Math.max(known.weight, weight);
-        gathered.set(value, { kind: known.kind, weight: heaviest, count: known.count + 1, last: place });
+        const known = gathered.get(value);
+        if (known === undefined) gathered.set(value, { kind, weight, count: 1, last: place });
+        else Object.assign(known, { weight: Math.max(known.weight, weight), count: known.count + 1, last: place });
       }
     }
   return gathered;
@@ -199,12 +199,15 @@ function strings(value: unknown): readonly string[] {
   return Object.values(value).flatMap(strings);
 }
 
-/** Words lie between blanks, quotes and brackets; a comma stands inside numbers (`8,192`) and, as other signs do, inside links. */
-const WORD = /[a-z][a-z\d+.-]*:\/\/[^\s"'`)[\]}<>]+|(?:[^\s"'`()[\]{}<>,;|]|(?<=\d),(?=\d))+/gi;
+/**
+ * Words lie between blanks, quotes and brackets; a comma stands inside numbers (`8,192`) and, as other signs do, inside links. Looked for are those
+ * with a digit, a capital behind a small letter, or a sign of paths, names and addresses that is not at the end.
+ */
+const TELLING_WORD =
+  /(?<![^\s"'`()[\]{}<>,;|])(?=[^\s"'`()[\]{}<>,;|\d]*?(?:\d|[a-z][A-Z]|[/\\_@#$.=][^\s"'`()[\]{}<>,;|.]))(?:[a-zA-Z][a-zA-Z\d+.-]*:\/\/[^\s"'`)[\]}<>]+|(?:[^\s"'`()[\]{}<>,;|]|(?<=\d),(?=\d))+)/g;
+const WORD_BEFORE = /(?<![^\s"'`()[\]{}<>,;|])[^\s"'`()[\]{}<>,;|]+(?= +$)/;
 const NEXT_WORD = / ([^\s"'`()[\]{}<>,;|]{1,23})/y;
 const LONGEST = 240;
-/** A digit, a capital behind a small letter, or a sign of paths, names and addresses that is not at the end. */
-const TELLING = /\d|[a-z][A-Z]|[/\\_@#$.=](?=[^.])/;
 
 /** The first that fits counts; most words are none. */
 const KINDS: readonly (readonly [ValueKind, RegExp])[] = [
@@ -234,22 +237,23 @@ const EMPTY_WORDS = new Set(
 );
 
 function* valuesIn(text: string): Generator<{ readonly kind: ValueKind; readonly value: string }> {
-  let before = { word: '', end: 0 };
-  for (const { 0: word, index } of text.matchAll(WORD)) {
-    const end = index + word.length;
-    const value = word.length <= LONGEST && TELLING.test(word) ? trimmed(word) : '';
+  for (const { 0: word, index } of text.matchAll(TELLING_WORD)) {
+    const value = word.length <= LONGEST ? trimmed(word) : '';
     const kind = kindOf(value);
-    if (kind === 'Values') {
-      const isNext = /^ +$/.test(text.slice(before.end, index)) && !/[.!?…]$/.test(before.word);
-      yield { kind, value: withWords(value, isNext ? before.word : '', wordAfter(text, end)) };
-    } else if (kind !== undefined) yield { kind, value };
-    before = { word, end };
+    if (kind === 'Values')
+      yield { kind, value: withWords(value, wordBefore(text, index), wordAfter(text, index + word.length)) };
+    else if (kind !== undefined) yield { kind, value };
   }
 }
 
 /** A number takes the words that say what it counts with it. */
 function withWords(value: string, before: string, after: string): string {
   return [counting(before), value, counting(after)].filter((word) => word !== '').join(' ');
+}
+
+function wordBefore(text: string, start: number): string {
+  const [before = ''] = text.slice(Math.max(0, start - LONGEST), start).match(WORD_BEFORE) ?? [];
+  return /[.!?…]$/.test(before) ? '' : before;
 }
 
 function wordAfter(text: string, end: number): string {

@@ -35,17 +35,17 @@ export interface LocatedClaim {
 export function surfacesOf(synthesis: unknown): readonly Surface[] {
   if (!isJsonObject(synthesis)) return [];
   const { result, evidence_references } = synthesis;
-  const under: JsonObject = isJsonObject(result) ? result : {};
-  return [
-    ...FACT_LISTS.flatMap((key) => surfaceOf(`result.${key}`, under[key])),
-    ...(typeof under.fact_id === 'string' ? surfaceOf('result', under) : []),
-    ...surfaceOf('evidence_references', evidence_references),
-  ];
-}
-
-function surfaceOf(name: string, value: JsonValue | undefined): readonly Surface[] {
-  if (value === undefined) return [];
-  return Array.isArray(value) ? [{ name, items: value, isList: true }] : [{ name, items: [value], isList: false }];
+  const surfaces: Surface[] = [];
+  const add = (name: string, value: JsonValue | undefined): void => {
+    if (Array.isArray(value)) surfaces.push({ name, items: value, isList: true });
+    else if (value !== undefined) surfaces.push({ name, items: [value], isList: false });
+  };
+  if (isJsonObject(result)) {
+    for (const key of FACT_LISTS) if (result[key] !== undefined) add(`result.${key}`, result[key]);
+    if (typeof result.fact_id === 'string') add('result', result);
+  }
+  add('evidence_references', evidence_references);
+  return surfaces;
 }
 
 /** Strict: the summary of a result that is itself a claim is prose and no part of its text. */
@@ -62,22 +62,19 @@ export function readClaims(synthesis: unknown, mode: GuardMode = 'v1'): readonly
   return claims;
 }
 
+/** One claim for each fact that the object names; of none, one when it names a chunk. */
 function pushClaims(
   claims: LocatedClaim[],
   { holder, at }: Pick<LocatedClaim, 'holder' | 'at'>,
   surface: string,
   withSummary: boolean,
 ): void {
-  const text = textOf(holder, withSummary);
-  const chunk_id = chunkIdOf(holder);
-  for (const fact_id of claimedFacts(holder, chunk_id))
-    claims.push({ claim: { fact_id, chunk_id, surface, text }, holder, at });
-}
-
-/** One claim for each fact that the object names; of none, one when it names a chunk. */
-function claimedFacts(holder: JsonObject, chunk_id: string | null): readonly (string | null)[] {
   const facts = factIdsOf(holder);
-  return facts.length > 0 || chunk_id === null ? facts : [null];
+  const chunk_id = chunkIdOf(holder);
+  if (facts.length === 0 && chunk_id === null) return;
+  const text = textOf(holder, withSummary);
+  if (facts.length === 0) claims.push({ claim: { fact_id: null, chunk_id, surface, text }, holder, at });
+  for (const fact_id of facts) claims.push({ claim: { fact_id, chunk_id, surface, text }, holder, at });
 }
 
 export function factIdsOf(holder: JsonObject): readonly string[] {
