@@ -57,7 +57,7 @@ try {
     assetNames: 'chunks/[name]-[hash]',
     loader: { '.wasm': 'file' },
     logLevel: 'warning',
-    plugins: [oneLocale(), wasmFiles(), builtinModulesLater()],
+    plugins: [oneLocale(), wasmFiles(), builtinModulesLater(), packagesByName()],
     define: { TALARIA_VERSION: JSON.stringify(version) },
     external: ['node-llama-cpp', '@huggingface/transformers'],
     banner: { js: requireBanner },
@@ -115,6 +115,28 @@ function oneLocale(): Plugin {
       onLoad({ filter: /zod[\\/]v4[\\/]locales[\\/]index\.c?js$/ }, ({ path }) => ({
         contents: path.endsWith('.cjs') ? asCommonJs : asModule,
       })),
+  };
+}
+
+/** A package that is imported when it is needed is built in with the names that are asked of it there; else all of it would come along. */
+function packagesByName(): Plugin {
+  const names = new Map<string, string>();
+  for (const file of filesIn(join(root, 'src')).filter((path) => path.endsWith('.ts'))) {
+    const source = readFileSync(join(root, 'src', file), 'utf8');
+    for (const [, asked = '', of = ''] of source.matchAll(/const \{ ([\w, ]+) \} = await import\('([^'#.:]+)'\)/g))
+      names.set(of, [names.get(of) ?? [], asked].flat().join(', '));
+  }
+  return {
+    name: 'packages-by-name',
+    setup: ({ onResolve, onLoad }) => {
+      onResolve({ filter: /^@?[a-z]/ }, ({ path, kind }) =>
+        kind === 'dynamic-import' && names.has(path) ? { path, namespace: 'asked-of' } : undefined,
+      );
+      onLoad({ filter: /./, namespace: 'asked-of' }, ({ path }) => ({
+        contents: `export { ${names.get(path)} } from '${path}';`,
+        resolveDir: root,
+      }));
+    },
   };
 }
 

@@ -19,8 +19,6 @@ export const OUTPUT_LIMITS = {
   terminalMaxBytes: 1024 ** 3,
   /** Bytes of a background job's output that are kept in memory. */
   jobBytes: 32_000,
-  /** Characters of one search line. */
-  searchLineChars: 300,
   /** Bytes of a page that are fetched, and characters of its text. */
   pageBytes: 5_000_000,
   pageChars: 30_000,

@@ -159,17 +159,17 @@ export function gatherValues(messages: readonly Message[], kept: readonly Messag
 
 function gather(messages: readonly Message[]): Map<string, Gathered> {
   const gathered = new Map<string, Gathered>();
-  for (const [place, message] of messages.entries())
-    for (const part of message.parts) {
-      const weight = weightOf(part);
-      if (weight === 0) continue;
-      for (const { kind, value } of valuesIn(textOf(part))) {
-        const known = gathered.get(value);
-        if (known === undefined) gathered.set(value, { kind, weight, count: 1, last: place });
-        else Object.assign(known, { weight: Math.max(known.weight, weight), count: known.count + 1, last: place });
-      }
-    }
+  for (const [place, { parts }] of messages.entries()) for (const part of parts) gatherPart(gathered, part, place);
   return gathered;
+}
+
+function gatherPart(gathered: Map<string, Gathered>, part: Part, place: number): void {
+  const weight = weightOf(part);
+  for (const { kind, value } of weight === 0 ? [] : valuesIn(textOf(part))) {
+    const known = gathered.get(value);
+    if (known === undefined) gathered.set(value, { kind, weight, count: 1, last: place });
+    else Object.assign(known, { weight: Math.max(known.weight, weight), count: known.count + 1, last: place });
+  }
 }
 
 /** Context that is put in anew each turn, notices, summaries and thoughts hold nothing that would be lost. */
@@ -199,10 +199,8 @@ function strings(value: unknown): readonly string[] {
   return Object.values(value).flatMap(strings);
 }
 
-/**
- * Words lie between blanks, quotes and brackets; a comma stands inside numbers (`8,192`) and, as other signs do, inside links. Looked for are those
- * with a digit, a capital behind a small letter, or a sign of paths, names and addresses that is not at the end.
- */
+// Words lie between blanks, quotes and brackets; a comma stands inside numbers (`8,192`) and, as other signs do, inside links. Looked for are those
+// with a digit, a capital behind a small letter, or a sign of paths, names and addresses that is not at the end.
 const TELLING_WORD =
   /(?<![^\s"'`()[\]{}<>,;|])(?=[^\s"'`()[\]{}<>,;|\d]*?(?:\d|[a-z][A-Z]|[/\\_@#$.=][^\s"'`()[\]{}<>,;|.]))(?:[a-zA-Z][a-zA-Z\d+.-]*:\/\/[^\s"'`)[\]}<>]+|(?:[^\s"'`()[\]{}<>,;|]|(?<=\d),(?=\d))+)/g;
 const WORD_BEFORE = /(?<![^\s"'`()[\]{}<>,;|])[^\s"'`()[\]{}<>,;|]+(?= +$)/;

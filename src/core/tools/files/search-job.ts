@@ -11,13 +11,14 @@ import { ok, type Result, refuse } from '#base/result.ts';
 import { globTest } from '#base/text/glob.ts';
 import { ellipsize, escapeRegExp, plural } from '#base/text.ts';
 import type { ToolOutput } from '#core/agent/tool.ts';
-import { OUTPUT_LIMITS } from '../tool-cards.ts';
 import { type FileToolsOptions, realPath, secretTest } from './file-access.ts';
 import { describeBinary } from './text-file.ts';
 import { type FoundFile, factsOf, systemFolders, type WalkOptions, walkFolder } from './walk-folder.ts';
 
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 1_000;
+/** Characters of one line found. */
+const LINE_CHARS = 300;
 
 export interface SearchRequest {
   readonly pattern: string;
@@ -284,7 +285,7 @@ function addMatches(
 /** `path:line:text`, with `path-line-text` for lines around it, as grep writes it. */
 function renderMatch(name: string, match: LineMatch, all: string, around: number): string {
   const row = (mark: string, line: number, text: string) =>
-    `${name}${mark}${line}${mark}${ellipsize(text, OUTPUT_LIMITS.searchLineChars)}`;
+    `${name}${mark}${line}${mark}${ellipsize(text, LINE_CHARS)}`;
   if (around === 0) return row(':', match.line, match.text);
   const lines = all.split(/\r?\n/);
   const from = Math.max(1, match.line - around);
