@@ -55,7 +55,11 @@ function row(metric: string, values: readonly number[]): BenchRow {
 async function started(parent: number): Promise<number> {
   let found: number | undefined;
   await until(() => {
-    found = descendants(parent).find((pid) => read(`/proc/${pid}/cmdline`).split('\0')[1]?.endsWith('/main.js'));
+    found = descendants(parent).find((pid) =>
+      read(`/proc/${pid}/cmdline`)
+        .split('\0')
+        .some((word) => word.endsWith('/main.js')),
+    );
     return found !== undefined;
   });
   return found ?? 0;

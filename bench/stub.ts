@@ -110,7 +110,7 @@ export function benchHome(baseUrl: string, walls: 'auto' | 'machine' = 'machine'
   const config = `version: 1\nmodel: openai/stub-model\nagent:\n  max_steps: 500\nsandbox:\n  mode: ${walls}\n`;
   writeFileSync(join(folder, 'config.yaml'), config, { mode: 0o600 });
   const env = { TALARIA_HOME: folder, OPENAI_BASE_URL: baseUrl, OPENAI_API_KEY: 'bench-key-0000', BASE: baseUrl };
-  return { folder, env, remove: () => rmSync(folder, { recursive: true, force: true }) };
+  return { folder, env, remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }) };
 }
 
 export const talaria = join(root, 'bin/talaria');
