@@ -18,8 +18,11 @@ const LONGEST = 64;
 /** Lower-case words in order of appearance. */
 export function splitWords(text: string): string[] {
   const plain = withoutApostrophes(text);
-  if (ASCII.test(plain)) return splitPlain(plain);
   const words: string[] = [];
+  if (ASCII.test(plain)) {
+    for (const token of plain.match(SIMPLE) ?? []) addWord(words, token);
+    return words;
+  }
   const folded = plain
     .normalize('NFKD')
     .replace(/\p{Mn}+/gu, keepVowelSigns)
@@ -28,12 +31,6 @@ export function splitWords(text: string): string[] {
     if (DENSE.test(token)) addPairs(words, token);
     else addWord(words, token);
   }
-  return words;
-}
-
-function splitPlain(text: string): string[] {
-  const words: string[] = [];
-  for (const token of text.match(SIMPLE) ?? []) addWord(words, token);
   return words;
 }
 
@@ -201,9 +198,11 @@ const MOST_STEMS = 20_000;
 
 /** What of a text is worth indexing or comparing: its stems in order, stop words left out. */
 export function contentStems(text: string): string[] {
-  const found = splitWords(text)
-    .map(stemWord)
-    .filter((stem) => !isStopStem(stem));
+  const found: string[] = [];
+  for (const word of splitWords(text)) {
+    const stem = stemWord(word);
+    if (!isStopStem(stem)) found.push(stem);
+  }
   if (found.length <= MOST_STEMS) return found;
   return [...found.slice(0, MOST_STEMS * 0.75), ...found.slice(-MOST_STEMS * 0.25)];
 }

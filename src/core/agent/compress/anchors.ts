@@ -144,17 +144,26 @@ const RECENT_SHARE = 0.5;
 
 /** @param kept what stays in the context: its values need no second place */
 export function gatherValues(messages: readonly Message[], kept: readonly Message[]): Sections {
-  const standing = gather(kept);
+  const gathered = gather(messages);
+  const stands = standingIn(kept, gathered.size);
   const score = ({ weight, count, last }: Gathered): number =>
     weight * (1 + Math.log2(count)) * (1 - RECENT_SHARE + (RECENT_SHARE * (last + 1)) / messages.length);
-  const ranked = [...gather(messages)]
-    .filter(([value]) => !standing.has(value))
+  const ranked = [...gathered]
+    .filter(([value]) => !stands(value))
     .map(([value, one]) => ({ value, kind: one.kind, score: score(one) }))
     .sort((a, b) => b.score - a.score);
   const groups = Map.groupBy(ranked, ({ kind }) => kind);
   return Object.fromEntries(
     [...groups].map(([kind, values]) => [kind, values.slice(0, MOST_OF_A_KIND).map(({ value }) => value)]),
   );
+}
+
+/** A few values are looked for in the text itself; for many it is cheaper to gather what stands there, too. */
+function standingIn(kept: readonly Message[], values: number): (value: string) => boolean {
+  const standing = values > 60 ? gather(kept) : undefined;
+  const parts = standing ? [] : kept.flatMap((message) => message.parts.filter((part) => weightOf(part) > 0));
+  const text = parts.map(textOf).join('\n');
+  return (value) => standing?.has(value) ?? text.includes(value);
 }
 
 function gather(messages: readonly Message[]): Map<string, Gathered> {

@@ -184,8 +184,8 @@ export function splitContext(
   const tailStart = Math.max(headEnd, blocks.length - countTail(blocks, budget.tail));
   const between = blocks.slice(headEnd, tailStart);
   const asked = between.findLast((block) => isTurnStart(firstOf(block).message));
-  const isAsked = (block: Block) =>
-    block === asked && !tailBeginsTurn(blocks, tailStart) && block.tokens <= budget.tail;
+  const tailBeginsTurn = blocks.slice(tailStart).some((block) => isTurnStart(firstOf(block).message));
+  const isAsked = (block: Block) => block === asked && !tailBeginsTurn && block.tokens <= budget.tail;
   return {
     head: flatten(blocks.slice(0, headEnd)),
     middle: flatten(between.filter((block) => !isAsked(block))),
@@ -226,11 +226,6 @@ function countTail(blocks: readonly Block[], budget: number): number {
     if (tokens > budget && count > 0) return count;
   }
   return blocks.length;
-}
-
-/** Does the tail hold the beginning of the last turn itself? */
-function tailBeginsTurn(blocks: readonly Block[], tailStart: number): boolean {
-  return blocks.slice(tailStart).some((block) => isTurnStart(firstOf(block).message));
 }
 
 function firstOf(block: Block): StoredMessage {

@@ -33,6 +33,7 @@ export async function writeSummary(
   writer: SummaryWriter,
   signal: AbortSignal,
 ): Promise<Result<Worded, 'summary-failed'>> {
+  const tooSlow = () => new ModelError(`no summary after ${LIMIT_MS / 1000} s`, { code: 'model-timeout' });
   const limit = deadline(writer.clock, signal, LIMIT_MS, tooSlow);
   const span = writer.spans.start('step', writer.client.id);
   const { tier } = writer.client;
@@ -95,7 +96,8 @@ function readSummary(text: string, earlier: Summary | undefined): Result<Worded,
     const heading = /^\s*(?:#{1,4}\s+|\*\*)([A-Za-z ]+?):?(?:\*\*)?:?\s*$/.exec(line)?.[1];
     if (heading !== undefined) open = heading.toLowerCase();
     else if (open === 'closed')
-      for (const number of line.matchAll(/\bO(\d+)\b/g)) closed.add(openLine(earlier, number[1]));
+      for (const number of line.matchAll(/\bO(\d+)\b/g))
+        closed.add(earlier?.sections.Open?.[Number(number[1]) - 1] ?? '');
     else keepLine(sections, open, line);
   }
   return sections.size === 0 ? undefined : ok({ sections: Object.fromEntries(sections) as Sections, closed });
@@ -106,14 +108,6 @@ function keepLine(sections: Map<SectionName, string[]>, open: string | undefined
   const plain = line.replace(/^\s*(?:[-*•]|\d+[.)])\s+/, '').trim();
   if (name === undefined || plain === '' || /^\(?(?:none|nothing|n\/a)\b[.)]*$/i.test(plain)) return;
   sections.set(name, [...(sections.get(name) ?? []), plain]);
-}
-
-function openLine(earlier: Summary | undefined, number: string | undefined): string {
-  return earlier?.sections.Open?.[Number(number) - 1] ?? '';
-}
-
-function tooSlow(): ModelError {
-  return new ModelError(`no summary after ${LIMIT_MS / 1000} s`, { code: 'model-timeout' });
 }
 
 // How messages are shown to the summarising model: one entry a message with its id, long texts cut at both ends. Pure.
