@@ -57,7 +57,7 @@ try {
     assetNames: 'chunks/[name]-[hash]',
     loader: { '.wasm': 'file' },
     logLevel: 'warning',
-    plugins: [oneLocale(), wasmFiles(), builtinModulesLater(), packagesByName()],
+    plugins: [oneLocale(), wasmFiles(), builtinModulesLater()],
     define: { TALARIA_VERSION: JSON.stringify(version) },
     external: ['node-llama-cpp', '@huggingface/transformers'],
     banner: { js: requireBanner },
@@ -65,14 +65,15 @@ try {
     minifySyntax: true,
     metafile: true,
   };
-  const late = [schemasLater(root), ...(options.plugins ?? [])];
+  const plugins = options.plugins ?? [];
+  const late = [schemasLater(root), ...plugins];
   const { metafile: parts } = await build({ ...options, plugins: late, metafile: true, write: false });
   const together = startChunk(root, startModules(parts));
   const define = { ...options.define, TALARIA_BUILD: JSON.stringify(fingerprint(Object.keys(parts.inputs))) };
   const results = await Promise.all([
     build({ ...options, define, plugins: [...late, together] }),
     build({ ...options, entryPoints: publicEntries() }),
-    build({ ...options, splitting: false, entryPoints: threadEntries() }),
+    build({ ...options, splitting: false, entryPoints: threadEntries(), plugins: [...plugins, packagesByName()] }),
   ]);
   const warnings = results.flatMap((result) => result.warnings);
   if (warnings.length > 0) throw new Error(warnings.map((warning) => warning.text).join('\n'));
@@ -118,7 +119,7 @@ function oneLocale(): Plugin {
   };
 }
 
-/** A package that is imported when it is needed is built in with the names that are asked of it there; else all of it would come along. */
+/** A thread is one file: a package that it imports when it is needed is built in with the names asked of it there; else all of it would come along. */
 function packagesByName(): Plugin {
   const names = new Map<string, string>();
   for (const file of filesIn(join(root, 'src')).filter((path) => path.endsWith('.ts'))) {
