@@ -21,14 +21,13 @@ import {
 } from '#mind/sessions/sweep-text.ts';
 import { dailyCopies, type Home } from '../home/home.ts';
 
-export async function forgetFiles(home: Home, what: Forgets, clock: Clock): Promise<readonly Forgot[]> {
+export function forgetFiles(home: Home, what: Forgets): readonly Forgot[] {
   const { text } = what;
   const agreed = text === undefined ? [] : filesHolding(home.trust, text);
   // What goes stands in the copies of other days too: the next turn takes a new one.
   const files = removeFiles([...cached(home, what), ...agreed, ...dailyCopies(home)]);
   const lines = historyLines(home, what) + logLines(home.log, what) + logLines(`${home.log}.1`, what);
   return [
-    await sweepOthers(home, text, clock),
     { name: 'files', count: files },
     { name: 'lines', count: lines },
     { name: 'manifests', count: manifests(home, what) },
@@ -54,8 +53,8 @@ export function forgetOldTexts({ root }: Home, { text, everywhere }: Forgets): F
   return { name: 'files', count: removeFiles(holding.filter((path) => isOld(path.slice(root.length + 1)))) };
 }
 
-/** Databases that no room of this program forgets in lose the text wherever it stands. */
-async function sweepOthers(home: Home, text: string | undefined, clock: Clock): Promise<Forgot> {
+/** Databases lose the text wherever their rooms, which come first, left it, or no room of this program forgets in them. */
+export async function sweepOthers(home: Home, { text }: Forgets, clock: Clock): Promise<Forgot> {
   const busy: string[] = [];
   let count = 0;
   for (const path of text === undefined ? [] : otherDatabases(home)) {

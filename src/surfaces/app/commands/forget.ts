@@ -24,7 +24,7 @@ import { replacing } from '#mind/sessions/sweep-text.ts';
 import type { App } from '../app.ts';
 import { refuseNewerHome } from '../home/session-door.ts';
 import type { CommandDeps } from './command-deps.ts';
-import { forgetFiles, forgetOldTexts, oldCopies, placesWith } from './forget-files.ts';
+import { forgetFiles, forgetOldTexts, oldCopies, placesWith, sweepOthers } from './forget-files.ts';
 import { type RestingSkill, restingLines, skillsResting } from './skills-resting.ts';
 
 export function forgetCommand({ app, clock }: CommandDeps): AnyCommand {
@@ -163,8 +163,8 @@ async function* forgetHeld(app: App, what: Forgets): AsyncGenerator<CommandOutpu
     const isSession = what.text === undefined && what.before === undefined;
     const forks = isSession ? forksHolding(store.database, what.sessions) : [];
     const skills = restingOn(app, what);
-    const files = await forgetFiles(app.home, what, app.clock);
-    const rooms = await app.forget(what);
+    const files = forgetFiles(app.home, what);
+    const rooms = [...(await app.forget(what)), await sweepOthers(app.home, what, app.clock)];
     yield* showGone([...rooms, ...files, forgetOldTexts(app.home, what)], app, { what, forks, skills });
   } finally {
     for (const lease of leases) await lease.release();

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { TestContext } from 'node:test';
 import { openDatabase } from '#base/database.ts';
+import type { Room } from '#core/agent/room.ts';
 import { ledgerSchema } from '#mind/evidence/ledger/evidence-ledger.ts';
 import { createProposalLedger } from '#mind/evidence/proposal-ledger.ts';
 import { createSqliteSessionStore, type SqliteSessionStore } from '#mind/sessions/sqlite-session-store.ts';
@@ -15,7 +16,7 @@ import { stateTables } from '#surfaces/app/rooms.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
 import { createTempHome, type TempHome } from '#testing/temp-home.ts';
 import { createPlainWalls } from '../../../../doubles/plain-walls.ts';
-import { type RanCommand, runSpec } from '../../app-fixture.ts';
+import { type RanCommand, runSpec, type Stage } from '../../app-fixture.ts';
 
 export const DAY = 86_400_000;
 export const NOW = Date.parse('2026-06-01T12:00:00Z');
@@ -227,4 +228,15 @@ export async function leaveTraces(stage: ForgetStage): Promise<Traces> {
     );
     return { secret, plain, pendingId: pending.id };
   });
+}
+
+/** In an agent that has one more room. */
+export async function forgetBeside(stage: Stage, room: Room, input: object): Promise<RanCommand> {
+  const app = await stage.open({ model: 'reflex', extra: { rooms: [room] } });
+  const { environment, home, clock } = app;
+  try {
+    return await runSpec(forgetCommand({ environment, home, clock, app: async () => app }), input, { cwd: stage.cwd });
+  } finally {
+    await app.shutdown();
+  }
 }

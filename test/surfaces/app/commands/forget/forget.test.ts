@@ -3,15 +3,18 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { openDatabase } from '#base/database.ts';
+import type { Room } from '#core/agent/room.ts';
 import { createProposalLedger } from '#mind/evidence/proposal-ledger.ts';
 import { forgetRows, selectMessages } from '#mind/sessions/forget-messages.ts';
 import { createSqliteSessionStore, type SqliteSessionStore } from '#mind/sessions/sqlite-session-store.ts';
+import { createStage } from '../../app-fixture.ts';
 import {
   answered,
   called,
   createForgetStage,
   DAY,
   eventCount,
+  forgetBeside,
   leaveTraces,
   NOW,
   resulted,
@@ -380,4 +383,27 @@ describe('forget: asking and refusing', () => {
     const { failure } = await stage.run({ session: 'nothing', yes: true });
     assert.deepEqual([failure?.exitCode, failure?.code], [3, 'no-such-session']);
   });
+});
+
+test('a room takes out whole entries before what is left in any database loses the text', async (t) => {
+  const kept: string[][] = [];
+  const room: Room = {
+    name: 'notes',
+    open: (ground) => {
+      const database = ground.database('notes.db', { room: 'notes', steps: ['CREATE TABLE notes(text TEXT)'] });
+      const notes = () => database.all<{ text: string }>('SELECT text FROM notes').map(({ text }) => text);
+      database.run("INSERT INTO notes VALUES('blue zebra'), ('red fish')");
+      return {
+        forget: async ({ holds }) => {
+          const meant = notes().filter((text) => holds?.(text));
+          for (const text of meant) database.run('DELETE FROM notes WHERE text = ?', text);
+          return [{ name: 'notes', count: meant.length }];
+        },
+        close: () => void kept.push(notes()),
+      };
+    },
+  };
+  const { data } = await forgetBeside(createStage(t), room, { match: 'zebra', yes: true });
+  assert.deepEqual(kept, [['red fish']]);
+  assert.deepEqual((data as { gone: object }).gone, { notes: 1 });
 });
