@@ -29,9 +29,9 @@ export function ends<T>(what: string, work: () => T): T {
 }
 
 /** Waits until `check` holds. */
-export async function until(check: () => boolean): Promise<void> {
+export async function until(check: () => boolean | Promise<boolean>): Promise<void> {
   const every = 5;
-  for (let waited = 0; !check(); waited += every) {
+  for (let waited = 0; !(await check()); waited += every) {
     if (waited > LIMIT_MS) throw new Error(`it did not come to that: ${check}`);
     await pause(every);
   }
