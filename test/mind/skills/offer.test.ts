@@ -204,6 +204,20 @@ describe('ranking of skills', () => {
     assert.deepEqual(await rank('lye'), ['lye']);
   });
 
+  test('a caller may weigh by record instead: it decides between those that fit, and finds no other', async (t) => {
+    const records = new Map([
+      ['bake', recordOf('bake', { confidence: 0.2 })],
+      ['git-style', recordOf('git-style', { confidence: 0.9 })],
+    ]);
+    const { ranker } = await shelf(t, { records });
+    const weighed = async (weigh: (header: { name: string }, record?: SkillRecord) => number) => {
+      const ranked = await ranker.rank('bake bread, write commit messages', { limit: 5, weigh }, signal);
+      return ranked.map(({ header }) => header.name);
+    };
+    assert.deepEqual(await weighed((_, record) => record?.confidence ?? 0), ['git-style', 'bake']);
+    assert.deepEqual(await weighed(({ name }) => (name === 'bake' ? 100 : 1)), ['bake', 'git-style']);
+  });
+
   test('the record breaks near ties and lifts nothing that does not fit', async (t) => {
     const records = new Map([
       ['bake', recordOf('bake', { successCount: 50, useCount: 50, lastUsedAt: 1_768_478_400_000 })],

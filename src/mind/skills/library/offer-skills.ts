@@ -29,6 +29,8 @@ interface RankOptions {
   readonly conditions?: Shown;
   /** Names that need not be found. */
   readonly without?: ReadonlySet<string>;
+  /** What the score of a skill is multiplied by, in place of the mild prior of its uses. */
+  readonly weigh?: (header: SkillHeader, record: SkillRecord | undefined) => number;
 }
 
 export interface SkillRanker {
@@ -76,10 +78,11 @@ export function createSkillRanker({
       const words = searchWords(cache, stems, CANDIDATES);
       const scored = fuse(cache, words, await nearest(question, signal));
       const now = clock.now();
+      const { weigh = (_, record) => prior(record, now) } = wanted;
       return scored
         .map((skill) => ({ skill, record: library.record(skill.header.name) }))
         .filter(({ skill, record }) => isWanted(skill.header, record, wanted))
-        .map(({ skill, record }) => ({ ...skill, score: skill.score * prior(record, now) }))
+        .map(({ skill, record }) => ({ ...skill, score: skill.score * weigh(skill.header, record) }))
         .sort((a, b) => b.score - a.score || (a.header.name < b.header.name ? -1 : 1))
         .slice(0, wanted.limit);
     },
