@@ -60,7 +60,13 @@ export function createSkillRecords({
       return record && shown(record);
     },
     list: () => allRecords(database).map(shown),
-    put: (record) => change(record.name, () => ({ parentVersion: undefined, lastUsedAt: undefined, ...record })),
+    put: (record) =>
+      change(record.name, () => ({
+        derivedFrom: undefined,
+        parentVersion: undefined,
+        lastUsedAt: undefined,
+        ...record,
+      })),
     pin: (name, pinned) => change(name, () => ({ pinned })),
     setStatus: (name, status) =>
       change(name, ({ archivedAt }, now) => ({
@@ -78,7 +84,7 @@ export function createSkillRecords({
 
 const WORKED = { success: 1, failure: 0, 'late-failure': -1 } as const;
 
-/** Confidence is the mean of what its uses leave open: (successes + 1) / (uses + 2). */
+/** Without a prior of its own, confidence is the mean of what its uses leave open: (successes + 1) / (uses + 2). */
 function afterUse(record: StoredRecord, outcome: keyof typeof WORKED, now: number): Partial<StoredRecord> {
   const worked = WORKED[outcome];
   const successCount = Math.max(0, record.successCount + worked);
@@ -88,7 +94,8 @@ function afterUse(record: StoredRecord, outcome: keyof typeof WORKED, now: numbe
     successCount,
     failureCount,
     validatedCount: Math.max(0, record.validatedCount + worked),
-    confidence: (successCount + 1) / (successCount + failureCount + 2),
+    confidence:
+      (record.priorConfidence * record.priorWeight + successCount) / (record.priorWeight + successCount + failureCount),
     lastUsedAt: now,
   };
 }
@@ -112,14 +119,18 @@ type Row = Readonly<Record<string, string | number | null>>;
 /** Only this file writes the rows, from a StoredRecord: its fields in snake case, absent ones as NULL. */
 function recordOf(row: Row): StoredRecord {
   const fields = Object.entries(row).filter(([, value]) => value !== null);
-  const lineage = parseJson(String(row.lineage));
+  const list = (json: unknown) => {
+    const read = parseJson(String(json));
+    return read.ok && Array.isArray(read.value) ? read.value.map(String) : [];
+  };
   return {
     ...Object.fromEntries(
       fields.map(([column, value]) => [column.replace(/_[a-z]/g, (part) => part.charAt(1).toUpperCase()), value]),
     ),
     pinned: row.pinned === 1,
     bloodstain: row.bloodstain === 1,
-    lineage: lineage.ok && Array.isArray(lineage.value) ? lineage.value.map(String) : [],
+    lineage: list(row.lineage),
+    categories: list(row.categories),
   } as unknown as StoredRecord;
 }
 
@@ -144,12 +155,13 @@ function newRecord(name: string, createdBy: SkillRecord['createdBy'], now: numbe
   return {
     ...{ name, createdBy, status: 'active', pinned: false, confidence: 0.5, validatedCount: 0, improvedCount: 0 },
     ...{ viewCount: 0, useCount: 0, successCount: 0, failureCount: 0, attribution: 0, bloodstain: false, lineage: [] },
+    ...{ priorConfidence: 0.5, priorWeight: 2, categories: [] },
     ...{ version: 0, createdAt: now, updatedAt: now, patchCount: 0 },
   };
 }
 
 /** What a record of another store may hold besides is left out. */
-const LATER = ['parentVersion', 'lastUsedAt', 'lastViewedAt', 'lastPatchedAt', 'archivedAt'];
+const LATER = ['derivedFrom', 'parentVersion', 'lastUsedAt', 'lastViewedAt', 'lastPatchedAt', 'archivedAt'];
 
 /** Who a skill counts as made by: the licence of unattended writers hangs on it. */
 function makerOf(actor: Actor): SkillRecord['createdBy'] {

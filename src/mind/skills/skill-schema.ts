@@ -70,4 +70,11 @@ CREATE TABLE skill_rollback_pairs(
 ) WITHOUT ROWID;
 `;
 
-export const skillSchema: RoomSchema = { room: 'skills', steps: [SKILLS] };
+const PRIORS = [
+  'prior_confidence REAL NOT NULL DEFAULT 0.5',
+  'prior_weight REAL NOT NULL DEFAULT 2',
+  "categories TEXT NOT NULL DEFAULT '[]'",
+  'derived_from TEXT',
+].map((column) => `ALTER TABLE skill_records ADD COLUMN ${column}`);
+
+export const skillSchema: RoomSchema = { room: 'skills', steps: [SKILLS, PRIORS.join(';')] };

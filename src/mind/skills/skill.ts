@@ -49,8 +49,11 @@ export interface SkillRecord {
   readonly createdBy: 'agent' | 'owner' | 'import' | 'install';
   readonly status: SkillStatus;
   readonly pinned: boolean;
-  /** 0 to 1. */
+  /** 0 to 1: (priorConfidence × priorWeight + successes) / (priorWeight + successes + failures) after a use. */
   readonly confidence: number;
+  /** What it was believed to be worth before its first use here, 0 to 1, and as many uses as that counts. */
+  readonly priorConfidence: number;
+  readonly priorWeight: number;
   readonly validatedCount: number;
   readonly improvedCount: number;
   readonly viewCount: number;
@@ -62,6 +65,10 @@ export interface SkillRecord {
   readonly bloodstain: boolean;
   /** Ids of the golems it passed through, oldest first. */
   readonly lineage: readonly string[];
+  /** Kinds of situation that it is for. */
+  readonly categories: readonly string[];
+  /** Name of the skill or entry that it was made from. */
+  readonly derivedFrom?: string | undefined;
   readonly version: number;
   readonly parentVersion?: number | undefined;
   /** Epoch ms. */

@@ -39,6 +39,8 @@ describe('skill records', () => {
         status: 'flagged',
         pinned: true,
         confidence: 0.5,
+        priorConfidence: 0.5,
+        priorWeight: 2,
         validatedCount: 1,
         improvedCount: 1,
         viewCount: 1,
@@ -48,6 +50,7 @@ describe('skill records', () => {
         attribution: 0,
         bloodstain: false,
         lineage: [],
+        categories: [],
         version: 2,
         parentVersion: 1,
         createdAt: 0,
@@ -68,6 +71,24 @@ describe('skill records', () => {
       records.list().map(({ name }) => name),
       ['csv', 'taken'],
     );
+  });
+
+  test('a record that was handed on keeps what it was worth: uses here move it by their number against its weight', async (context) => {
+    const { create, write, records } = recording(context);
+    await create('csv');
+    const own = records.get('csv') ?? assert.fail();
+    const handed = { priorConfidence: 0.72, priorWeight: 5, categories: ['disk', 'net'], derivedFrom: 'tables' };
+    await records.put({ ...own, confidence: 0.72, ...handed });
+    await records.used('csv', 'success');
+    assert.equal(records.get('csv')?.confidence, (0.72 * 5 + 1) / 6);
+    await records.used('csv', 'failure');
+    await records.used('csv', 'late-failure');
+    assert.equal(records.get('csv')?.confidence, (0.72 * 5) / 7);
+    await write('csv', { action: 'patch', oldString: 'Step one.', newString: 'First.' });
+    const { priorConfidence, priorWeight, categories, derivedFrom } = records.get('csv') ?? assert.fail();
+    assert.deepEqual({ priorConfidence, priorWeight, categories, derivedFrom }, handed);
+    await records.put({ ...own, confidence: 0.5 });
+    assert.equal(records.get('csv')?.derivedFrom, undefined);
   });
 
   test('a skill that nobody recorded is the owner’s', async (context) => {

@@ -75,6 +75,7 @@ export function recordOf(name: string, fields: Partial<SkillRecord> = {}): Skill
   return {
     ...{ name, createdBy: 'agent', status: 'active', pinned: false, confidence: 0.5 },
     ...{ validatedCount: 0, improvedCount: 0, viewCount: 0, useCount: 0, successCount: 0, failureCount: 0 },
+    ...{ priorConfidence: 0.5, priorWeight: 2, categories: [] },
     ...{ attribution: 0, bloodstain: false, lineage: [], version: 1, createdAt: 0, updatedAt: 0 },
     ...fields,
   };
