@@ -267,6 +267,8 @@ export interface TurnRequest {
   /** Names of the tools that may run; nothing else is runnable. */
   readonly tools: readonly string[];
   readonly maxSteps: number;
+  /** What its session is listed as; default `extension`. What a `golem` does is judged by its domain, and by nobody here. */
+  readonly source?: 'golem';
   /** Instead of the frozen prompt: nothing of memory, skills or the project is sent, no tool runs, and no session is kept but for its cost. */
   readonly system?: string;
   /** `provider/model` instead of the tier's. Throws `model-unknown` when it is not set up. */

@@ -48,7 +48,7 @@ function nothingSeen(): Seen {
 }
 
 export function createUseTracker(options: UseTrackerOptions): Hooks {
-  const { database, records, clock } = options;
+  const { records, clock } = options;
   const sessions = new Map<string, Seen>();
   /** Counts what waits, by what became known. */
   const settle = async (sessionId: string, reason: Reason) => {
@@ -70,16 +70,15 @@ export function createUseTracker(options: UseTrackerOptions): Hooks {
       await settle(sessionId, 'next-turn');
       return [];
     },
-    afterTool: async ({ sessionId }, call, result) => {
+    afterTool: async ({ sessionId, source }, call, result) => {
+      if (source === 'golem') return;
       const known = sessions.get(sessionId);
       if (known && hasFailed(result)) await commandFailed(options, known, sessionId, call);
-      const { name, file_path: path } = call.arguments;
-      if (call.name !== 'skill_view' || result.isError || typeof name !== 'string') return;
-      const skill = name.trim();
+      const skill = result.isError ? undefined : skillViewed(call);
+      if (skill === undefined) return;
       const seen = known ?? nothingSeen();
       sessions.set(sessionId, seen);
-      if (!seen.viewed.has(skill)) seen.viewed.set(skill, lastVersion(database, skill)?.version ?? 0);
-      if (path === undefined) await records.viewed(skill);
+      await noteView(options, seen, skill, call);
     },
     afterTurn: async ({ sessionId, turn }, { outcome, messages }) => {
       const seen = sessions.get(sessionId);
@@ -105,6 +104,11 @@ async function count(options: UseTrackerOptions, use: SkillUse): Promise<void> {
   if (!(await insertUse(options.database, use))) return;
   await options.records.used(use.skill, use.outcome);
   await judge(options, use.skill, use.version);
+}
+
+async function noteView({ database, records }: UseTrackerOptions, seen: Seen, skill: string, call: ToolCallPart) {
+  if (!seen.viewed.has(skill)) seen.viewed.set(skill, lastVersion(database, skill)?.version ?? 0);
+  if (call.arguments.file_path === undefined) await records.viewed(skill);
 }
 
 /** A command that stands in a skill ends its last use: that of this turn, else one that was counted already. */
@@ -168,15 +172,15 @@ async function rollBackAll(
 
 const ABOUT_SKILLS: readonly string[] = ['skills_list', 'skill_view', 'skill_manage'];
 
+function skillViewed({ name, arguments: given }: ToolCallPart): string | undefined {
+  return name === 'skill_view' && typeof given.name === 'string' ? given.name.trim() : undefined;
+}
+
 /** Skills that were seen in one step and followed by work in a later one, with the version that was seen. `messages` may begin long before. */
 function usesIn({ viewed }: Seen, messages: readonly Message[]): readonly (readonly [string, number])[] {
   const turn = messages.slice(messages.findLastIndex(startsTurn) + 1);
   const working = (message: Message) => toolCalls(message).some(({ name }) => !ABOUT_SKILLS.includes(name));
-  const views = (message: Message, skill: string) =>
-    toolCalls(message).some(
-      ({ name, arguments: given }) =>
-        name === 'skill_view' && typeof given.name === 'string' && given.name.trim() === skill,
-    );
+  const views = (message: Message, skill: string) => toolCalls(message).some((call) => skillViewed(call) === skill);
   const lastWork = turn.findLastIndex(working);
   return [...viewed].filter(([skill]) => {
     const at = turn.findIndex((message) => views(message, skill));

@@ -227,7 +227,7 @@ class ComposedApp implements App {
       maxSteps: request.maxSteps,
       shown: request.tools,
     };
-    const start = { source: 'extension', cwd: seat.cwd };
+    const start = { source: request.source ?? 'extension', cwd: seat.cwd };
     const opened = await openConversation({ start }, this.#partsFor(seat), signal);
     if (!opened.ok) throw new Error(opened.detail);
     const conversation = this.#open.track(opened.value);

@@ -42,7 +42,7 @@ function resultOf({ callId, name }: ToolCallPart, isError = false): ToolResultPa
   return { type: 'tool-result', callId, name, text: '', isError, origin: 'observed', observed: { ms: 1, bytes: 0 } };
 }
 
-function tracking(context: TestContext) {
+function tracking(context: TestContext, source = 'cli') {
   const opened = open(context);
   const told: Parameters<Parameters<typeof createUseTracker>[0]['tell']>[0][] = [];
   const records = createSkillRecords({ database: opened.database, root: opened.root, clock: opened.clock });
@@ -50,7 +50,7 @@ function tracking(context: TestContext) {
   const tracker = createUseTracker({ ...opened, records, textOf, tell: (event) => told.push(event) });
   let turn = 0;
   const history: Message[] = [];
-  const info = (): TurnInfo => ({ sessionId: 's1', source: 'cli', cwd: '/', turn });
+  const info = (): TurnInfo => ({ sessionId: 's1', source, cwd: '/', turn });
   /** One turn: the owner's line, then steps of calls. */
   const play = async (text: string, steps: readonly (readonly ToolCallPart[])[], outcome: TurnOutcome = 'done') => {
     turn += 1;
@@ -75,6 +75,15 @@ function tracking(context: TestContext) {
 }
 
 describe('use tracker', () => {
+  test('leaves the turns of a golem alone: its domain says what became of a skill', async (context) => {
+    const { create, play, counts, end, records } = tracking(context, 'golem');
+    await create('csv');
+    await play('import it', [[view('csv')], [call('terminal')]]);
+    await play('again', [[view('csv')], [{ ...call('terminal'), callId: 'failed_1' }]], 'failed');
+    await end();
+    assert.deepEqual([counts(), records.get('csv')?.viewCount, records.get('csv')?.useCount], [[0, 0], 0, 0]);
+  });
+
   test('a use is a skill that was seen and then followed by a call of a later step', async (context) => {
     const { create, play, counts, end, records } = tracking(context);
     await create('csv');

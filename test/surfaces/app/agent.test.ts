@@ -245,6 +245,21 @@ describe('a turn on a prompt of its own', () => {
     );
   });
 
+  test('without a prompt of its own a turn has a session, listed by its source; a golem’s teaches nothing', async (t) => {
+    const { room, mind } = keeping();
+    const client = createScriptedModel(['seen', 'seen'], { context: t });
+    const app = await createStage(t).open({ extra: { client, rooms: [room] } });
+    const { system, ...plain } = REQUEST;
+    for (const wish of [plain, { ...plain, source: 'golem' } as const])
+      await Array.fromAsync((await mind()).runTurn({ ...wish, text: 'remember that the port is 4711' }, signal));
+    const sessions = await app.doors.sessions.list({});
+    assert.deepEqual(sessions.map(({ source, messageCount }) => [source, messageCount]).sort(), [
+      ['extension', 2],
+      ['golem', 2],
+    ]);
+    assert.deepEqual(app.doors.proposals.list({}), []);
+  });
+
   test('a model by name; one that is not set up is refused by name', async (t) => {
     const { room, mind } = keeping();
     const app = await createStage(t).open({ model: 'reflex', extra: { rooms: [room] } });
