@@ -67,14 +67,14 @@ export const limits = { fileLines: 600 } as const;
 /** Non-blank lines and files of each room. A higher figure needs a decision record; a room that shrank by a tenth takes its new one. */
 export const budgets: Readonly<Record<string, readonly [lines: number, files: number]>> = {
   base: [4_741, 40],
-  'core/model': [6_855, 29],
+  'core/model': [6_857, 29],
   'core/reflex': [1_153, 8],
   'core/agent': [4_017, 24],
   'core/tools': [9_322, 50],
   'mind/sessions': [6_134, 37],
   'mind/evidence': [5_569, 39],
   'mind/memory': [1_549, 10],
-  'mind/skills': [7_168, 37],
+  'mind/skills': [7_181, 37],
   'mind/learning': [3_976, 20],
   'extensions/curator': [7_095, 44],
   'extensions/rlm': [15_734, 104],

@@ -17,6 +17,8 @@ export type Purpose =
   | 'recurse'
   | 'peers'
   | 'judge'
+  | 'draft'
+  | 'route'
   | 'probe';
 
 /** T0 reflex, T1 small and fast, T2 deliberate. */

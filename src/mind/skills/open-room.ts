@@ -12,6 +12,7 @@ import { type AnyTool, lateTool } from '#core/agent/tool.ts';
 import type { ProposalDraft } from '#mind/evidence/proposal.ts';
 import { allVersions, asSkillVersion } from './door/versions.ts';
 import type { GuardedSkillDoor } from './guarded-apply.ts';
+import type { SkillRanker } from './library/offer-skills.ts';
 import type { OpenLibrary } from './library/skill-library.ts';
 import type { OpenedReading } from './open-skills.ts';
 import type { SkillWrite } from './skill.ts';
@@ -49,7 +50,7 @@ export async function openRoom(ground: RoomGround, settings: SkillSettings): Pro
   }
   await library.ready();
   return {
-    doors: { skills: library, door, skillRecords: records, externalSkills: external },
+    doors: { skills: library, door, skillRecords: records, ranker: lateRanker(reading), externalSkills: external },
     forget: async (what) => (await import('./forget-skills.ts')).forgetSkills(library, door, what),
     close: () => library.close(),
     ...(settings.enabled ? await whatIsShown(ground, skills) : {}),
@@ -94,6 +95,16 @@ function lateLibrary(
     categories: () => now()?.categories() ?? new Map(),
     linkedFiles: (name) => now()?.linkedFiles(name),
     close: () => now()?.close(),
+  };
+}
+
+function lateRanker(reading: OpenSkills['reading']): Pick<SkillRanker, 'rank'> {
+  return {
+    rank: async (question, options, signal) => {
+      const { library, ranker } = await reading();
+      await library.ready(signal);
+      return ranker.rank(question, options, signal);
+    },
   };
 }
 

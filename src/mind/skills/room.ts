@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import type { Room } from '#core/agent/room.ts';
 import type { GuardedSkillDoor } from './guarded-apply.ts';
+import type { SkillRanker } from './library/offer-skills.ts';
 import type { OpenLibrary } from './library/skill-library.ts';
 import type { SkillRecords } from './skill-records.ts';
 import { skillSchema } from './skill-schema.ts';
@@ -13,6 +14,8 @@ declare module '#core/agent/room.ts' {
     /** The one way to write a skill, whoever writes. */
     readonly door: GuardedSkillDoor;
     readonly skillRecords: () => SkillRecords;
+    /** Which skills fit a text. */
+    readonly ranker: Pick<SkillRanker, 'rank'>;
     /** Absolute external skill folders of config.yaml. */
     readonly externalSkills: readonly string[];
   }
@@ -41,7 +44,7 @@ export const skillsSchema = z.object({
 export const room: Room = {
   name: 'skills',
   settings: async () => skillsSchema.describe('Procedures that are kept.'),
-  lends: ['skills', 'door', 'skillRecords', 'externalSkills'],
+  lends: ['skills', 'door', 'skillRecords', 'ranker', 'externalSkills'],
   tables: skillSchema,
   commands: async (ground) => (await import('./commands.ts')).skillsCommands(ground),
   open: async (ground) => {

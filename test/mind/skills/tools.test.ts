@@ -22,6 +22,7 @@ import {
 import type { Tool, ToolContext, ToolOutput } from '#public/talaria.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 import { toolContract } from '../../contract/tool.contract.ts';
+import { createStage } from '../../surfaces/app/app-fixture.ts';
 import { verifies } from '../../verifies.ts';
 import { createSkillHome, HERE, open, openDoor, skillText, toolContext } from './skill-bench.ts';
 
@@ -493,4 +494,20 @@ toolContract('skill_manage', () => {
       home.remove();
     },
   };
+});
+
+test('a room ranks skills through their door, one that was just written too', async (t) => {
+  const app = await createStage(t).open({ model: 'reflex' });
+  const found = async () => {
+    const ranked = await app.doors.ranker.rank('sourdough bread', { limit: 3 }, new AbortController().signal);
+    return ranked.map(({ header }) => header.name);
+  };
+  assert.deepEqual(await found(), []);
+  const content = skillText('bake', 'Knead the sourdough.\n');
+  const made = await app.doors.door.write({
+    ...{ name: 'bake', actor: 'dream', approved: true },
+    change: { action: 'create', content },
+  });
+  assert.ok(made.ok);
+  assert.deepEqual(await found(), ['bake']);
 });
