@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { type Node, parseSync, Visitor } from 'oxc-parser';
+import { fronts } from '../floors.ts';
 import type { SourceFile, Tree } from './load-tree.ts';
 
 /** What a count found, each with its place, so that a rise names what rose. */
@@ -132,7 +133,9 @@ function readFile(path: string, text: string): FileCode {
 
 /** What tests take from `src` but the fronts of rooms, the doubles and what is published. */
 export function deepEdges({ others }: Tree): Found {
-  const isFront = (path: string) => /^src\/(?:testing|public)\//.test(path) || basename(path) === 'room.ts';
+  const listed = new Set(Object.entries(fronts).flatMap(([room, files]) => files.map((file) => `src/${room}/${file}`)));
+  const isFront = (path: string) =>
+    /^src\/(?:testing|public)\//.test(path) || basename(path) === 'room.ts' || listed.has(path);
   return others
     .filter(({ path }) => path.startsWith('test/'))
     .flatMap(({ path, arrows }) =>
