@@ -80,6 +80,7 @@ export const budgets: Readonly<Record<string, readonly [lines: number, files: nu
   'extensions/rlm': [15_734, 104],
   'extensions/hive': [8_175, 45],
   'fleet/styx': [310, 1],
+  'fleet/golem': [190, 1],
   'surfaces/app': [8_858, 52],
   'surfaces/cli': [4_752, 19],
   public: [151, 8],
@@ -89,6 +90,7 @@ export const budgets: Readonly<Record<string, readonly [lines: number, files: nu
 /** Files of a room of the fleet that its tests take, beside `room.ts`; they take no other of it. At most eight. */
 export const fronts: Readonly<Record<string, readonly string[]>> = {
   'fleet/styx': ['home-log.ts'],
+  'fleet/golem': ['vitals.ts'],
 };
 
 /** What there is too much of, as many as there are today: the counts only fall, and a fall is written down here. */
