@@ -66,7 +66,7 @@ export const limits = { fileLines: 600 } as const;
 
 /** Non-blank lines and files of each room. A higher figure needs a decision record; a room that shrank by a tenth takes its new one. */
 export const budgets: Readonly<Record<string, readonly [lines: number, files: number]>> = {
-  base: [4_741, 40],
+  base: [4_759, 40],
   'core/model': [6_857, 29],
   'core/reflex': [1_153, 8],
   'core/agent': [4_017, 24],
@@ -80,7 +80,7 @@ export const budgets: Readonly<Record<string, readonly [lines: number, files: nu
   'extensions/rlm': [15_734, 104],
   'extensions/hive': [8_175, 45],
   'fleet/styx': [310, 1],
-  'fleet/golem': [190, 1],
+  'fleet/golem': [310, 2],
   'surfaces/app': [8_858, 52],
   'surfaces/cli': [4_752, 19],
   public: [151, 8],
@@ -90,7 +90,7 @@ export const budgets: Readonly<Record<string, readonly [lines: number, files: nu
 /** Files of a room of the fleet that its tests take, beside `room.ts`; they take no other of it. At most eight. */
 export const fronts: Readonly<Record<string, readonly string[]>> = {
   'fleet/styx': ['home-log.ts'],
-  'fleet/golem': ['vitals.ts'],
+  'fleet/golem': ['vitals.ts', 'sim-world.ts'],
 };
 
 /** What there is too much of, as many as there are today: the counts only fall, and a fall is written down here. */
