@@ -156,7 +156,7 @@ export interface Ground {
   readonly settings: () => Promise<Settings>;
   /** Throws TalariaError `config-value`, `config-newer`, `secret`, `env-invalid`; nothing was written then. */
   readonly keep: (change: SettingsChange) => Promise<void>;
-  /** Throws TalariaError `home-read-only` or `home-newer` where nothing may be changed. */
+  /** Throws TalariaError `home-read-only` or `home-newer` where nothing may be changed; opens state.db, which says so. */
   readonly writable: () => Promise<void>;
   /** Opens the room that lends it, and what that asks for, and nothing else. */
   readonly door: <Name extends keyof Doors>(name: Name) => Promise<Doors[Name]>;
