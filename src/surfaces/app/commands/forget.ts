@@ -95,7 +95,7 @@ const MOST_SHOWN = 20;
 
 function* showSelection(sessions: readonly ForgottenSession[]): Generator<CommandOutput> {
   if (sessions.length === 0) {
-    yield line('no stored message is meant');
+    yield line('no stored message is meant; what else is kept is looked through');
     return;
   }
   yield {
