@@ -71,10 +71,10 @@ CREATE TABLE skill_rollback_pairs(
 `;
 
 const PRIORS = [
-  'prior_confidence REAL NOT NULL DEFAULT 0.5',
-  'prior_weight REAL NOT NULL DEFAULT 2',
-  "categories TEXT NOT NULL DEFAULT '[]'",
-  'derived_from TEXT',
-].map((column) => `ALTER TABLE skill_records ADD COLUMN ${column}`);
+  'ALTER TABLE skill_records ADD COLUMN prior_confidence REAL NOT NULL DEFAULT 0.5',
+  'ALTER TABLE skill_records ADD COLUMN prior_weight REAL NOT NULL DEFAULT 2',
+  "ALTER TABLE skill_records ADD COLUMN categories TEXT NOT NULL DEFAULT '[]'",
+  'ALTER TABLE skill_records ADD COLUMN derived_from TEXT',
+];
 
 export const skillSchema: RoomSchema = { room: 'skills', steps: [SKILLS, PRIORS.join(';')] };
