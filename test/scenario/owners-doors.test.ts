@@ -81,16 +81,16 @@ describe('a talaria that a command starts', () => {
     const program = `'${process.execPath}' '${MAIN}'`;
     const wiped = `env -i PATH="$PATH" HOME="$HOME" TALARIA_HOME="$TALARIA_HOME" NODE_COMPILE_CACHE='${COMPILE_CACHE}' ${program}`;
     const tried = (words: string) => `(${words} </dev/null 2>&1; echo "code $?") &`;
-    // Its parents end before it starts, so nothing above it tells where it came from.
+    // Its parents end before it starts, so nothing above it tells where it came from; it has left their group by then.
     writeFileSync(
       join(stage.cwd, 'late.sh'),
-      `sleep 0.3\n${wiped} config set approvals.mode off\necho "code $?" >late.txt\n`,
+      `touch begun\nsleep 0.3\n${wiped} config set approvals.mode off\necho "code $?" >late.txt\n`,
     );
     const server = await startScriptedServer(
       [
         say([...CHANGES.map((words) => tried(`${program} ${words}`)), 'wait'].join('\n')),
         say([tried(`${wiped} config set approvals.mode off`), tried(`${wiped} -p hello`), 'wait'].join('\n')),
-        say('(setsid sh late.sh </dev/null >/dev/null 2>&1 &)'),
+        say('(setsid sh late.sh </dev/null >/dev/null 2>&1 &); until [ -e begun ]; do sleep 0.05; done'),
         say('until grep -q code late.txt; do sleep 0.05; done 2>/dev/null; cat late.txt'),
         say(`${program} config get approvals.mode; ${program} --version`),
         'Done.',
