@@ -36,6 +36,49 @@ export const systemClock: Clock = {
   },
 };
 
+/**
+ * A clock for simulated lives, which begins at `start` (epoch ms): time passes only while somebody sleeps, and then at once, from one timer
+ * or sleep that is due to the next, each seeing exactly its time; between two of them whatever runs gets a turn. Work that is not the
+ * clock's takes no time, so a limit set by it is over as soon as somebody sleeps past it.
+ */
+export function leapingClock(start: number): Clock {
+  let now = start;
+  let sleepers = 0;
+  let isLeaping = false;
+  const timers = new Set<{ readonly due: number; readonly run: () => void }>();
+  const after = (ms: number, run: () => void) => {
+    const timer = { due: now + Math.max(0, ms), run };
+    timers.add(timer);
+    return () => void timers.delete(timer);
+  };
+  const leap = () => {
+    const [next] = sleepers > 0 ? [...timers].sort((a, b) => a.due - b.due) : [];
+    isLeaping = next !== undefined;
+    if (next === undefined) return;
+    timers.delete(next);
+    now = next.due;
+    setImmediate(leap);
+    next.run();
+  };
+  const sleep = (ms: number, signal?: AbortSignal) =>
+    new Promise<void>((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason);
+      const wake = (end: () => void) => {
+        cancel();
+        sleepers -= 1;
+        signal?.removeEventListener('abort', onAbort);
+        end();
+      };
+      const onAbort = () => wake(() => reject(signal?.reason));
+      const cancel = after(ms, () => wake(resolve));
+      signal?.addEventListener('abort', onAbort, { once: true });
+      sleepers += 1;
+      if (!isLeaping) setImmediate(leap);
+      isLeaping = true;
+    });
+  return { now: () => now, monotonic: () => now, sleep, after };
+}
+
 /** ISO 8601 in UTC with milliseconds. */
 export function isoTime(epochMs: number): string {
   return new Date(epochMs).toISOString();

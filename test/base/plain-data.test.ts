@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { AbortedError, deadline, raceAbort } from '#base/abort.ts';
-import { localDate, localMidnight } from '#base/clock.ts';
+import { leapingClock, localDate, localMidnight } from '#base/clock.ts';
 import { createAsyncQueue, createFabric } from '#base/fabric.ts';
 import { newId, newSessionId } from '#base/ids.ts';
 import { canonicalJson, parseJson, parseJsonObject } from '#base/json.ts';
@@ -102,5 +102,34 @@ describe('plain data', () => {
     assert.equal(plural(1, 'file'), '1 file');
     assert.equal(plural(0, 'file'), '0 files');
     assert.ok(estimateTokens('日本語日本語') > estimateTokens('abcdef'));
+  });
+});
+
+describe('a leaping clock', () => {
+  test('moves while somebody sleeps, from one due time to the next, whoever else sleeps or sets timers', async () => {
+    const clock = leapingClock(1_000);
+    const seen: string[] = [];
+    const note = (what: string) => seen.push(`${what} ${clock.now()}`);
+    clock.after(30, () => {
+      note('a');
+      clock.after(5, () => note('b'));
+    });
+    clock.after(20, () => note('cancelled'))();
+    clock.after(200, () => note('never'));
+    const short = async () => {
+      for (let i = 0; i < 2; i += 1) await clock.sleep(40).then(() => note('short'));
+    };
+    await Promise.all([clock.sleep(100).then(() => note('long')), short()]);
+    assert.deepEqual(seen, ['a 1030', 'b 1035', 'short 1040', 'short 1080', 'long 1100']);
+    assert.equal(clock.monotonic() - leapingClock(1_000).monotonic(), 100);
+  });
+
+  test('a sleep that is broken off moves nothing', async () => {
+    const clock = leapingClock(0);
+    const controller = new AbortController();
+    clock.after(10, () => controller.abort(new Error('up')));
+    await assert.rejects(clock.sleep(1_000, controller.signal), /up/);
+    await assert.rejects(clock.sleep(5, controller.signal), /up/);
+    assert.equal(clock.now(), 10);
   });
 });

@@ -1,5 +1,6 @@
 // Owns CommandSpec: a command as data. Rooms and extensions describe, surfaces render; the same spec serves the shell and the chat.
 // Contract suite: test/contract/command-spec.contract.ts.
+import type { Readable, Writable } from 'node:stream';
 import type { z } from 'zod';
 import type { JsonValue } from '#base/json.ts';
 
@@ -25,6 +26,8 @@ export interface CommandContext {
   readonly sessionId?: string;
   /** Present when a person can answer. The answer to a `secret` question, a key, is neither shown nor kept. */
   readonly ask?: (question: string, kind?: 'secret') => Promise<string>;
+  /** Of the process, for a command that speaks a protocol there instead of yielding lines. */
+  readonly stdio?: { readonly input: Readable; readonly output: Writable };
   /** Present at a terminal: one line that tells how far it is, in place of the one before; empty: none. It is no output. */
   readonly progress?: (line: string) => void;
 }

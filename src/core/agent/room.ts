@@ -35,6 +35,8 @@ export interface Room {
   readonly commands?: (ground: Ground) => Promise<readonly AnyCommand[]>;
   /** What `doctor` says of what the room keeps: it works in a broken home, opens no agent, and changes nothing unless it is to repair. */
   readonly doctor?: (ground: Ground, look: HealthLook) => Promise<readonly HealthLine[]>;
+  /** Not with the agent: when a door of it is asked for, by whoever needs it. */
+  readonly opens?: 'when-asked';
   /** Once in an agent, in the order of the list; what it throws ends the start. */
   readonly open?: (ground: RoomGround) => OpenRoom | Promise<OpenRoom>;
 }
@@ -162,6 +164,25 @@ export interface Ground {
   readonly door: <Name extends keyof Doors>(name: Name) => Promise<Doors[Name]>;
   /** Composes the agent, once. */
   readonly open: () => Promise<Mind>;
+  /** Another home in this process, opened as this one is. Keys of this one count there as keys of the process; opens nothing by itself. */
+  readonly homeAt: (place: HomeAt) => OpenedHome;
+}
+
+export interface HomeAt {
+  /** Absolute. */
+  readonly root: string;
+  /** Absolute folder that its tools work in. */
+  readonly cwd: string;
+  /** Of everything in it; default that of this ground. */
+  readonly clock?: Clock;
+  /** Opened after those of the house. */
+  readonly rooms?: readonly Room[];
+}
+
+export interface OpenedHome {
+  readonly ground: Ground;
+  /** Ends what runs there and closes its files. Idempotent. */
+  readonly shutdown: () => Promise<void>;
 }
 
 /** What `open` is given besides. All of it ends with the room. */
@@ -231,7 +252,7 @@ export interface Shown {
 // biome-ignore lint/suspicious/noEmptyInterface: rooms fill it
 export interface Doors {}
 
-/** The composed agent, as far as a room may see it: the doors, and a turn. */
+/** The composed agent, as far as a room may see it: the doors of the rooms that opened with it, and a turn. */
 export interface Mind extends Doors {
   /** The one turn function. With `system` nothing of memory, skills or the project is in the prompt, and no session is kept. */
   readonly runTurn: (request: TurnRequest, signal: AbortSignal) => AsyncIterable<TurnEvent>;

@@ -18,6 +18,7 @@ import type { OpenedReading } from './open-skills.ts';
 import type { SkillWrite } from './skill.ts';
 import { argumentsOf, skillManageCard, skillsListCard, skillViewCard } from './skill-cards.ts';
 import { createSkillRecords, type SkillRecords } from './skill-records.ts';
+import type { UseTrackerOptions } from './skill-uses.ts';
 
 /** What the index may take of the prompt, and of a small window. */
 const INDEX_TOKENS = 2_000;
@@ -50,7 +51,10 @@ export async function openRoom(ground: RoomGround, settings: SkillSettings): Pro
   }
   await library.ready();
   return {
-    doors: { skills: library, door, skillRecords: records, ranker: lateRanker(reading), externalSkills: external },
+    doors: {
+      ...{ skills: library, door, skillRecords: records, ranker: lateRanker(reading), externalSkills: external },
+      uses: { count: async (use) => (await import('./skill-uses.ts')).countUse(useParts(ground, skills), use) },
+    },
     forget: async (what) => (await import('./forget-skills.ts')).forgetSkills(library, door, what),
     close: () => library.close(),
     ...(settings.enabled ? await whatIsShown(ground, skills) : {}),
@@ -152,17 +156,22 @@ async function whatIsShown(ground: RoomGround, skills: OpenSkills) {
   };
 }
 
+function useParts(
+  { clock, events, background }: RoomGround,
+  { library, door, records, state }: OpenSkills,
+): UseTrackerOptions {
+  return {
+    ...{ database: state, records: records(), door, clock, textOf: (name) => library.get(name)?.text },
+    tell: ({ text }) => {
+      events.emit({ type: 'notice', text });
+      background.hold('look at skills again', library.refresh());
+    },
+  };
+}
+
 /** From the first skill that is viewed on. */
-function watchUses({ clock, events, background }: RoomGround, { library, door, records, state }: OpenSkills): Hooks {
-  const uses = lazy(async () =>
-    (await import('./skill-uses.ts')).createUseTracker({
-      ...{ database: state, records: records(), door, clock, textOf: (name) => library.get(name)?.text },
-      tell: ({ text }) => {
-        events.emit({ type: 'notice', text });
-        background.hold('look at skills again', library.refresh());
-      },
-    }),
-  );
+function watchUses(ground: RoomGround, skills: OpenSkills): Hooks {
+  const uses = lazy(async () => (await import('./skill-uses.ts')).createUseTracker(useParts(ground, skills)));
   return {
     name: 'skill-use',
     beforeTurn: async (turn, signal) => (await uses.now()?.beforeTurn?.(turn, signal)) ?? [],
@@ -205,11 +214,12 @@ async function offers(ground: RoomGround, { library, reading }: OpenSkills): Pro
   const store = await ground.door('sessions');
   return {
     name: 'skill-offers',
-    beforeTurn: async ({ sessionId, text }, signal) => {
+    beforeTurn: async ({ sessionId, source, text }, signal) => {
       const conditions = ground.seat.shown();
       const offered = library.offered(conditions);
       const ranker = reading.now()?.ranker;
-      if (offered.length === 0 || ranker === undefined) return [];
+      // A golem is shown what its mind chose.
+      if (offered.length === 0 || ranker === undefined || source === 'golem') return [];
       const { system = '' } = (await store.loadPrompt(sessionId)) ?? {};
       const shown = new Set(offered.map(({ name }) => name).filter((name) => system.includes(`\n- ${name}: `)));
       const { offerSkills } = await import('./library/offer-skills.ts');

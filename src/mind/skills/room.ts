@@ -7,6 +7,7 @@ import type { SkillRanker } from './library/offer-skills.ts';
 import type { OpenLibrary } from './library/skill-library.ts';
 import type { SkillRecords } from './skill-records.ts';
 import { skillSchema } from './skill-schema.ts';
+import type { SkillUse } from './skill-uses.ts';
 
 declare module '#core/agent/room.ts' {
   interface Doors {
@@ -14,6 +15,8 @@ declare module '#core/agent/room.ts' {
     /** The one way to write a skill, whoever writes. */
     readonly door: GuardedSkillDoor;
     readonly skillRecords: () => SkillRecords;
+    /** For who knows what came of a use: it is counted, the version judged, and rolled back when it does worse. False: it was counted before. */
+    readonly uses: { readonly count: (use: SkillUse) => Promise<boolean> };
     /** Which skills fit a text. */
     readonly ranker: Pick<SkillRanker, 'rank'>;
     /** Absolute external skill folders of config.yaml. */
@@ -44,7 +47,7 @@ export const skillsSchema = z.object({
 export const room: Room = {
   name: 'skills',
   settings: async () => skillsSchema.describe('Procedures that are kept.'),
-  lends: ['skills', 'door', 'skillRecords', 'ranker', 'externalSkills'],
+  lends: ['skills', 'door', 'skillRecords', 'uses', 'ranker', 'externalSkills'],
   tables: skillSchema,
   commands: async (ground) => (await import('./commands.ts')).skillsCommands(ground),
   open: async (ground) => {

@@ -10,7 +10,7 @@ import { stepOf } from './format/skill-text.ts';
 import type { SkillDoor } from './skill.ts';
 import type { SkillRecords } from './skill-records.ts';
 
-interface UseTrackerOptions {
+export interface UseTrackerOptions {
   /** state.db, opened with `skillSchema` among its rooms. */
   readonly database: Database;
   readonly records: SkillRecords;
@@ -48,7 +48,7 @@ function nothingSeen(): Seen {
 }
 
 export function createUseTracker(options: UseTrackerOptions): Hooks {
-  const { records, clock } = options;
+  const { clock } = options;
   const sessions = new Map<string, Seen>();
   /** Counts what waits, by what became known. */
   const settle = async (sessionId: string, reason: Reason) => {
@@ -60,9 +60,8 @@ export function createUseTracker(options: UseTrackerOptions): Hooks {
     const at = clock.now();
     for (const use of pending) {
       seen.counted.add(use.skill);
-      await count(options, { ...use, outcome, reason, at });
+      await countUse(options, { ...use, outcome, reason, at });
     }
-    await records.mirror();
   };
   return {
     name: 'skill-use',
@@ -100,10 +99,13 @@ export function createUseTracker(options: UseTrackerOptions): Hooks {
   };
 }
 
-async function count(options: UseTrackerOptions, use: SkillUse): Promise<void> {
-  if (!(await insertUse(options.database, use))) return;
+/** Once for each turn and skill: false when it was counted before. A version that did worse is rolled back. */
+export async function countUse(options: UseTrackerOptions, use: SkillUse): Promise<boolean> {
+  if (!(await insertUse(options.database, use))) return false;
   await options.records.used(use.skill, use.outcome);
   await judge(options, use.skill, use.version);
+  await options.records.mirror();
+  return true;
 }
 
 async function noteView({ database, records }: UseTrackerOptions, seen: Seen, skill: string, call: ToolCallPart) {
@@ -188,13 +190,13 @@ function usesIn({ viewed }: Seen, messages: readonly Message[]): readonly (reado
   });
 }
 
-interface SkillUse {
+export interface SkillUse {
   readonly skill: string;
   readonly version: number;
   readonly sessionId: string;
   readonly turn: number;
   readonly outcome: 'success' | 'failure';
-  /** `command-failed`, `failed`, `aborted`, `next-turn`, `session-end`. */
+  /** `command-failed`, `failed`, `aborted`, `next-turn`, `session-end`, or of who verified it. */
   readonly reason: string;
   /** Epoch ms. */
   readonly at: number;
@@ -301,8 +303,8 @@ const MIN_FAILURES = 2;
  */
 export const LOOK_LEVEL = 0.9925;
 
-/** `difference`: rate of the older minus rate of the newer. */
-export function judgeVersion(older: UseCounts, newer: UseCounts) {
+/** `difference`: rate of the older minus rate of the newer. `isLook`: it is time to judge; who adds up what others counted says when. */
+export function judgeVersion(older: UseCounts, newer: UseCounts, isLook = LOOKS.includes(usesOf(newer))) {
   const uses = usesOf(newer);
   const difference = rateOf(older) - rateOf(newer);
   const probability = worseProbability(older, newer);
@@ -310,7 +312,7 @@ export function judgeVersion(older: UseCounts, newer: UseCounts) {
     return { rollBack: reason === 'worse', reason, difference, probability };
   };
   if (usesOf(older) < MIN_USES || uses < MIN_USES) return said('too-few-uses');
-  if (!LOOKS.includes(uses)) return said('between-looks');
+  if (!isLook) return said('between-looks');
   if (difference <= MIN_DIFFERENCE || newer.failures < MIN_FAILURES) return said('not-lower');
   return said(probability < LOOK_LEVEL ? 'not-certain' : 'worse');
 }

@@ -9,10 +9,8 @@ import { curatorCommands } from '#extensions/curator/commands.ts';
 import { insertToolEvent, insertTurnEvent } from '#mind/evidence/ledger/event-rows.ts';
 import { ledgerSchema } from '#mind/evidence/ledger/evidence-ledger.ts';
 import type { CommandOutput, Ground } from '#public/talaria.ts';
-import { lendGround } from '#surfaces/app/ground.ts';
-import { findHome } from '#surfaces/app/home/home.ts';
 import { createScriptedModel, type ScriptedModel, type ScriptedStep } from '#testing/scripted-model.ts';
-import { createStage, type Stage } from '../../surfaces/app/app-fixture.ts';
+import { createStage, groundOf, type Stage } from '../../surfaces/app/app-fixture.ts';
 
 const DAY = 86_400_000;
 
@@ -64,12 +62,7 @@ export async function proposalStage(t: TestContext, steps: readonly ScriptedStep
   const client = createScriptedModel(steps, { context: t });
   const app = await stage.open({ extra: { client } });
   const { environment } = stage;
-  const ground = lendGround({
-    environment,
-    home: findHome(environment),
-    clock: systemClock,
-    app: async () => app,
-  });
+  const ground = groundOf(t, { environment, app: async () => app });
   const run = (name: string, input: object = {}, signal?: AbortSignal) =>
     runCommand(ground, { name, input, cwd: stage.cwd, ...(signal ? { signal } : {}) });
   return { stage, ground, client, run };

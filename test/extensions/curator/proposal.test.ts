@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, test } from 'node:test';
+import { describe, type TestContext, test } from 'node:test';
 import fc from 'fast-check';
-import { systemClock } from '#base/clock.ts';
 import { structuralCheck, validateSkillFile, validateSkillFiles } from '#extensions/curator/block/structural-check.ts';
 import {
   buildProposal,
@@ -14,9 +13,7 @@ import {
 } from '#extensions/curator/proposal.ts';
 import { drillGate } from '#extensions/curator/run/drill.ts';
 import { END_MARKER, START_MARKER } from '#mind/skills/format/skill-text.ts';
-import { lendGround } from '#surfaces/app/ground.ts';
-import { findHome } from '#surfaces/app/home/home.ts';
-import { createStage, runCommand as runAnywhere, type Stage } from '../../surfaces/app/app-fixture.ts';
+import { createStage, groundOf, runCommand as runAnywhere, type Stage } from '../../surfaces/app/app-fixture.ts';
 import { verifies } from '../../verifies.ts';
 import { proposalStage, runCommand, stageWithEvidence } from './evidence-stage.ts';
 
@@ -372,10 +369,10 @@ describe('foreign text in a prompt', () => {
 
 const GOOD = '---\nname: a\ndescription: d\n---\n';
 
-function validate(stage: Stage, input: object = {}) {
+function validate(t: TestContext, stage: Stage, input: object = {}) {
   const { environment, cwd } = stage;
   const app = () => Promise.reject(new Error('it composed the agent'));
-  const ground = lendGround({ environment, home: findHome(environment), clock: systemClock, app });
+  const ground = groundOf(t, { environment, app });
   return runCommand(ground, { name: 'curator skill-validate', input, cwd });
 }
 
@@ -392,11 +389,11 @@ describe('curator skill-validate', () => {
       const hidden = stage.temp.write('work/.archive/x/SKILL.md', GOOD);
       stage.temp.write('work/b/notes.md', 'x');
       symlinkSync(stage.cwd, join(stage.cwd, 'b', 'loop'));
-      const whole = await validate(stage);
+      const whole = await validate(t, stage);
       assert.deepEqual([whole.failure, pathsOf(whole.data)], [undefined, [hidden, good]]);
       assert.deepEqual(JSON.parse(whole.text), whole.data);
       stage.temp.write('work/a/SKILL.md', 'no front matter');
-      const bad = await validate(stage, { format: 'text' });
+      const bad = await validate(t, stage, { format: 'text' });
       assert.deepEqual([bad.failure?.exitCode, bad.data.checked], [1, 3]);
       assert.match(bad.text, /✗ .*work\/a\/SKILL\.md: missing-frontmatter\n✓ [\s\S]*3 checked, 1 with faults$/);
     },
@@ -407,20 +404,20 @@ describe('curator skill-validate', () => {
     const stage = createStage(t, variables);
     const there = stage.temp.write('other/SKILL.md', GOOD);
     const named = stage.temp.write('work/n/SKILL.md', GOOD);
-    assert.equal((await validate(stage)).data.target_from_env, false);
+    assert.equal((await validate(t, stage)).data.target_from_env, false);
     Object.assign(stage.environment.variables, { HERMES_CURATOR_TARGET_PATH: there });
-    const byVariable = (await validate(stage)).data;
+    const byVariable = (await validate(t, stage)).data;
     assert.deepEqual([byVariable.target_from_env, pathsOf(byVariable)], [true, [there]]);
-    const byName = (await validate(stage, { paths: ['n', '~/other'] })).data;
+    const byName = (await validate(t, stage, { paths: ['n', '~/other'] })).data;
     assert.deepEqual([byName.target_from_env, pathsOf(byName)], [false, [named, there]]);
   });
 
   test('nothing, and what is no file, is not in order', async (t) => {
     const stage = createStage(t);
-    const nothing = await validate(stage, { format: 'text' });
+    const nothing = await validate(t, stage, { format: 'text' });
     assert.deepEqual([nothing.failure?.exitCode, nothing.data.ok], [1, false]);
     assert.match(nothing.text, /no SKILL\.md was found/);
-    const missing = await validate(stage, { paths: ['x/SKILL.md', '/dev/null'] });
+    const missing = await validate(t, stage, { paths: ['x/SKILL.md', '/dev/null'] });
     assert.match(missing.text, /"file-not-found"[\s\S]*"file-not-found"/);
   });
 });

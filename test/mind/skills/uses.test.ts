@@ -1,14 +1,11 @@
 /** Uses of skills: counted, judged, rolled back. */
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import fc from 'fast-check';
-import { openDatabase } from '#base/database.ts';
 import { sha256 } from '#base/ids.ts';
 import type { Message, ToolCallPart, ToolResultPart } from '#core/model/message.ts';
 import { END_MARKER, START_MARKER, withoutBlock } from '#mind/skills/format/skill-text.ts';
 import { createSkillRecords } from '#mind/skills/skill-records.ts';
-import { skillSchema } from '#mind/skills/skill-schema.ts';
 import {
   countUses,
   createUseTracker,
@@ -22,8 +19,9 @@ import {
   worseProbability,
 } from '#mind/skills/skill-uses.ts';
 import type { TurnInfo, TurnOutcome } from '#public/talaria.ts';
-import { createTempHome } from '#testing/temp-home.ts';
 import { runs } from '../../property-runs.ts';
+import { createStage } from '../../surfaces/app/app-fixture.ts';
+import { verifies } from '../../verifies.ts';
 import { open, skillText } from './skill-bench.ts';
 
 /** What counts as a use of a skill, how it ends, and what many bad ends lead to. */
@@ -219,9 +217,35 @@ describe('use tracker', () => {
 });
 
 describe('the uses of a skill', () => {
+  verifies(
+    'RQ.4',
+    'may be counted by who verified them: once, with the records, and a version that does worse is rolled back',
+    async (t) => {
+      const { doors, events } = await createStage(t).open();
+      const { door, skills, uses } = doors;
+      const told: string[] = [];
+      events.subscribe((event) => event.type === 'notice' && told.push(event.text));
+      let turn = 0;
+      const count = (version: number, outcome: 'success' | 'failure') =>
+        uses.count({ skill: 'csv', version, sessionId: 'luna-1', turn, outcome, reason: 'verified', at: turn });
+      const write = (change: Parameters<typeof door.write>[0]['change']) =>
+        door.write({ name: 'csv', change, actor: 'agent', approved: true });
+      assert.ok((await write({ action: 'create', content: skillText('csv') })).ok);
+      for (turn = 1; turn <= 8; turn += 1) assert.equal(await count(1, 'success'), true);
+      turn = 8;
+      assert.equal(await count(1, 'failure'), false);
+      const { useCount, successCount, confidence } = doors.skillRecords().get('csv') ?? {};
+      assert.deepEqual([useCount, successCount, confidence], [8, 8, 0.9]);
+      assert.ok((await write({ action: 'patch', oldString: 'Step one.', newString: 'Step wrong.' })).ok);
+      for (turn = 9; turn <= 13; turn += 1) assert.equal(await count(2, 'failure'), true);
+      assert.match(told.join(), /csv: version 2 did worse and was rolled back/);
+      await skills.refresh();
+      assert.equal(skills.get('csv')?.text, skillText('csv'));
+    },
+  );
+
   test('are counted by version, and their turns come in order', async (t) => {
-    const { database } = openDatabase(join(createTempHome(t).path, 'state.db'), { rooms: [skillSchema] });
-    t.after(() => database.close());
+    const { database } = open(t);
     const use = (skill: string, version: number, turn: number, outcome: 'success' | 'failure') =>
       insertUse(database, { skill, version, sessionId: 's', turn, outcome, reason: 'next-turn', at: turn });
     await use('a', 2, 1, 'success');

@@ -88,6 +88,25 @@ export class Mounts {
     this.#point(path);
   }
 
+  /**
+   * Empties these places: at once those around `folder`, which is then opened on the empty ground (a golem's in the home); the others, and
+   * the ground itself for good, when what is given back is called.
+   */
+  coverAround(folder: string, kept: readonly string[]): () => void {
+    const there = kept.filter((path) => realFacts(path) !== undefined);
+    const around = there.filter((path) => this.isSeen(path) && path !== folder && isWithin(folder, path));
+    for (const path of around) {
+      this.args.push('--tmpfs', path);
+      this.#point(path);
+    }
+    return () => {
+      for (const path of there) {
+        if (around.includes(path)) this.args.push('--remount-ro', path);
+        else this.empty(path);
+      }
+    };
+  }
+
   #mount(how: '--bind' | '--ro-bind', path: string): void {
     this.#place(path);
     this.args.push(how, realpathSync.native(path), path);

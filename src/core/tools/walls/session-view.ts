@@ -30,6 +30,8 @@ export interface MachineFacts extends HomeOptions {
 
 export interface SessionView {
   readonly git: FolderView;
+  /** Git folders outside that are read: a golem's worktree lies in the agent's own home, and its repository is the owner's. */
+  readonly gitRead: readonly string[];
   /** HOME of its commands. */
   readonly home: string;
   /** The folder of ours that stands for it; absent where the real one is the session's folder. */
@@ -55,8 +57,11 @@ export function openSessionView(machine: MachineFacts, folder: string, own: stri
   const temps = ['/tmp', '/var/tmp'].filter((at) => existsSync(at) && !isWithin(at, folder));
   for (const at of temps) ground.stand({ at, source: folderFor(at.slice(1).replace('/', '-')) });
   if (folder !== '/') hideOthers(ground, machine);
-  const git = viewFolder(folder);
-  const view = { git, ground, hidden: hiddenPlaces(machine, folder), makeFiles: createNewFiles() };
+  const seen = viewFolder(folder);
+  const isGolem = isWithin(folder, machine.dataHome);
+  const git = isGolem ? { folder, outside: [] } : seen;
+  const gitRead = isGolem ? seen.outside : [];
+  const view = { git, gitRead, ground, hidden: hiddenPlaces(machine, folder), makeFiles: createNewFiles() };
   const doors = doorsOfSystem(machine, folder).filter(ground.isSeen);
   if (isWithin(userHome, folder)) return { ...view, home: userHome, secrets: doors };
   const hasHome = userHome !== '/' && realFacts(userHome)?.isDirectory() === true;
@@ -108,12 +113,13 @@ export function commandView(machine: MachineFacts, view: SessionView, options: V
   const toOpen = [...roots, ...held];
   const places = placesOf(machine, view, { toOpen, fixed, toRead, toWrite: outside, kept });
   const mounts = new Mounts(view.ground);
+  const seal = mounts.coverAround(folder, kept);
   for (const [path, how] of places) if (existsSync(path) && (how === 'hide' || holdsStill(path))) mounts[how](path);
   const resolver = openings.some(({ kind }) => kind === 'network') ? realPathOf('/etc/resolv.conf') : undefined;
   // With the machine's own network its names are resolved by the machine's own file, which often lies in /run.
   if (resolver?.startsWith('/run/')) mounts.show(resolver);
   for (const path of socketsSeen(folder, mounts, [...toRead, ...toWrite])) mounts.hide(path);
-  for (const path of kept) if (existsSync(path)) mounts.empty(path);
+  seal();
   const all = [folder === '/' ? '--bind' : '--ro-bind', '/', '/'];
   return {
     args: [...all, ...FRESH, ...mounts.args],
@@ -174,11 +180,11 @@ type How = 'show' | 'open' | 'hide';
 /** How each place is mounted, folders before what is in them. Of one place the last word counts. */
 function placesOf(
   machine: MachineFacts,
-  { git, hidden, secrets }: SessionView,
+  { git, gitRead, hidden, secrets }: SessionView,
   own: Readonly<Record<'toOpen' | 'fixed' | 'toRead' | 'toWrite' | 'kept', readonly string[]>>,
 ): readonly (readonly [string, How])[] {
   const { toOpen, fixed, toRead, toWrite, kept } = own;
-  const configured = [git.folder, ...git.outside, ...machine.writable, ...machine.readable];
+  const configured = [git.folder, ...git.outside, ...gitRead, ...machine.writable, ...machine.readable];
   const isIn = (path: string, folders: readonly string[]) => folders.some((folder) => isBelow(path, folder));
   const secret = [
     ...hidden.filter((path) => isIn(path, [...configured, ...toRead, ...toWrite])),
@@ -189,7 +195,7 @@ function placesOf(
   const set = (how: How, paths: readonly string[]) => {
     for (const path of paths) places.set(path, how);
   };
-  set('show', machine.readable);
+  set('show', [...machine.readable, ...gitRead]);
   set('open', toOpen);
   set('show', fixed);
   set(

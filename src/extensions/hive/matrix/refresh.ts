@@ -107,13 +107,6 @@ function lateContexts({ shelf, crypto }: MatrixGround, { answer, isWhole }: Pull
   return [...spoken.map(([roomId]) => roomId), ...opened.map(({ id }) => id)];
 }
 
-interface Acceptance {
-  /** Sentences for the owner. */
-  readonly notices: readonly string[];
-  /** The network is not to be asked for more now. */
-  readonly isStopped: boolean;
-}
-
 const MAX_TRIES = 5;
 
 /** Called with each room after it was entered; false: the network is not to be asked for more now. */
@@ -128,7 +121,8 @@ class InviteDesk {
     this.#ground = ground;
   }
 
-  async accept(onEntered: OnEntered, signal: AbortSignal): Promise<Acceptance> {
+  /** Sentences for the owner, and whether the network is not to be asked for more now. */
+  async accept(onEntered: OnEntered, signal: AbortSignal): Promise<{ notices: readonly string[]; isStopped: boolean }> {
     const ground = this.#ground;
     const { invites } = ground.shelf.book();
     for (const roomId of [...this.#failed.keys()]) if (!invites.has(roomId)) this.#failed.delete(roomId);

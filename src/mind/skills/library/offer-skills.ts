@@ -213,6 +213,8 @@ interface Unworded {
 const WORD_BATCH = 50;
 /** Terms of a question; more cost time and say little. */
 const MOST_TERMS = 24;
+/** Rows that its words are looked up in, and its pairs: in a large library the commonest cost most of the time and tell least. */
+const MOST_ROWS = { words: 20_000, pairs: 100_000 };
 /** Characters at each end of a long question that are read. */
 const QUESTION_EDGE = 600;
 const OCCASION = /^#{1,6}[ \t]+[^\n]*\b(?:when to use|use when|when|triggers?|trigger conditions)\b[^\n]*$/im;
@@ -291,7 +293,7 @@ function questionStems(question: string): readonly string[] {
 
 /** The nearest skills that win their name, best first. */
 function searchWords(cache: Database, stems: readonly string[], limit: number): readonly WordHit[] {
-  const query = matchQuery(stems);
+  const query = matchQuery(cache, stems);
   if (query === '') return [];
   const rows = cache.all<{ id: number; folder: string; header: string; score: number }>(
     `WITH near AS (SELECT rowid AS id, bm25(words, ${WEIGHTS}) AS score FROM words WHERE words MATCH ? ORDER BY score LIMIT ?)
@@ -302,11 +304,29 @@ function searchWords(cache: Database, stems: readonly string[], limit: number): 
   return rows.map((row) => ({ id: row.id, score: row.score, header: headerOf(row) }));
 }
 
-/** Every word, and every two neighbours as a phrase: in BM25 a rare pair outweighs many common words. */
-function matchQuery(stems: readonly string[]): string {
+/** Words, and every two neighbours as a phrase: in BM25 a rare pair outweighs many common words. */
+function matchQuery(cache: Database, stems: readonly string[]): string {
   const words = [...new Set(stems)].slice(0, MOST_TERMS);
   const pairs = [...new Set(stems.slice(1).map((stem, at) => `${stems[at]} ${stem}`))].slice(0, MOST_TERMS);
-  return [...words, ...pairs].map((term) => `"${term}"`).join(' OR ');
+  const sql = 'SELECT count(*) AS rows FROM words WHERE words MATCH ?';
+  const rows = new Map(words.map((word) => [word, cache.get<{ rows: number }>(sql, `"${word}"`)?.rows ?? 0]));
+  const terms = [...affordable(words, rows, MOST_ROWS.words), ...affordable(pairs, rows, MOST_ROWS.pairs)];
+  return terms.map((term) => `"${term}"`).join(' OR ');
+}
+
+/** The rarest whose rows are `most` together, and one at least; without those that no skill can hold. */
+function affordable(terms: readonly string[], rows: ReadonlyMap<string, number>, most: number): readonly string[] {
+  const counted = terms.map((term) => ({ term, each: term.split(' ').map((word) => rows.get(word) ?? 0) }));
+  const known = counted.flatMap(({ term, each }) =>
+    each.includes(0) ? [] : [{ term, rows: each.reduce((sum, one) => sum + one) }],
+  );
+  let left = most;
+  const isWithin = (at: number, cost: number) => {
+    left -= cost;
+    return at === 0 || left >= 0;
+  };
+  const rarest = known.toSorted((a, b) => a.rows - b.rows).filter((one, at) => isWithin(at, one.rows));
+  return rarest.map(({ term }) => term);
 }
 
 const LIMIT = 5;

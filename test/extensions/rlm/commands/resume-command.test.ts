@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { describe, type TestContext, test } from 'node:test';
-import { systemClock } from '#base/clock.ts';
 import { openDatabase } from '#base/database.ts';
 import { openTraceStore, traceStorePath } from '#extensions/rlm/trace/trace-store.ts';
-import { lendGround } from '#surfaces/app/ground.ts';
-import { createStage } from '../../../surfaces/app/app-fixture.ts';
+import { createStage, groundOf } from '../../../surfaces/app/app-fixture.ts';
 import { verifies } from '../../../verifies.ts';
 import { ran, storeKilled, storeRun } from './stored-ground.ts';
 
@@ -14,12 +12,7 @@ async function stage(t: TestContext) {
   const made = createStage(t);
   const app = await made.open();
   t.after(() => app.shutdown());
-  const ground = lendGround({
-    environment: made.environment,
-    home: app.home,
-    clock: systemClock,
-    app: async () => app,
-  });
+  const ground = groundOf(t, { environment: made.environment, app: async () => app });
   const path = ground.places.home;
   mkdirSync(path, { recursive: true, mode: 0o700 });
   return { ground, home: { path } as never, path };
