@@ -1,5 +1,6 @@
 // Owns the numbers that a golem lives by (hierarchy notes A1 to A4, A7): how surprised it must be to think, what it may spend, how long it waits,
 // its mood, what its predictions were worth, which skills come first, how well it is. Pure: knows no store, no model and no domain.
+import type { PRESETS } from '#fleet/styx/clade.ts';
 import type { SkillRecord } from '#mind/skills/skill.ts';
 
 // The gate (A1).
@@ -9,13 +10,9 @@ export type GolemTier = 'T0' | 'T1' | 'T2';
 /** How surprised it must be to think, 0.05 to 0.8. `confidence`: accuracy of the category, 0 to 1. */
 export function surpriseThreshold(
   base: number,
-  {
-    confidence,
-    vitality,
-    arousal,
-  }: { readonly confidence: number; readonly vitality: number; readonly arousal: number },
+  of: Readonly<Record<'confidence' | 'vitality' | 'arousal', number>>,
 ): number {
-  const scaled = base * (1 + 0.5 * confidence) * (1 - 0.3 * (1 - vitality)) * (1 - 0.2 * Math.abs(arousal));
+  const scaled = base * (1 + 0.5 * of.confidence) * (1 - 0.3 * (1 - of.vitality)) * (1 - 0.2 * Math.abs(of.arousal));
   return clamp(scaled, 0.05, 0.8);
 }
 
@@ -35,12 +32,7 @@ export function withinMeans(asked: GolemTier, spent: number): { readonly tier: G
 /** Until the next heartbeat, ms: 5 s to 10 min. */
 export function intervalMs(
   baseSeconds: number,
-  last: {
-    readonly surprise: number;
-    readonly threshold: number;
-    readonly hasFailed: boolean;
-    readonly quietTicks: number;
-  },
+  last: Readonly<Record<'surprise' | 'threshold' | 'quietTicks', number>> & { readonly hasFailed: boolean },
 ): number {
   const regime = last.surprise >= 2 * last.threshold ? 0.3 : last.hasFailed ? 0.5 : last.quietTicks >= 10 ? 2 : 1;
   return clamp(baseSeconds * regime, 5, 600) * 1_000;
@@ -48,17 +40,13 @@ export function intervalMs(
 
 // The mood (A2): pleasure, arousal, dominance, each -1 to 1.
 
-export interface Mood {
-  readonly pleasure: number;
-  readonly arousal: number;
-  readonly dominance: number;
-}
+export type Mood = Readonly<Record<'pleasure' | 'arousal' | 'dominance', number>>;
 
 export const TEMPERAMENTS = {
   cautious: { pleasure: -0.1, arousal: 0.1, dominance: -0.2 },
   balanced: { pleasure: 0, arousal: 0, dominance: 0 },
   bold: { pleasure: 0.1, arousal: 0.3, dominance: 0.2 },
-} as const satisfies Record<string, Mood>;
+} as const satisfies Record<(typeof PRESETS)[number], Mood>;
 
 /** `trend`: how the accuracy of the last ten predictions changed with this one. */
 export function moodAfter(
@@ -113,18 +101,12 @@ export function baseRate({ successes, tries }: Tried): number {
   return (successes + 1) / (tries + 2);
 }
 
-export interface Tried {
-  readonly successes: number;
-  readonly tries: number;
-}
-
-const JUDGED = 50;
-const ENOUGH = 20;
+export type Tried = Readonly<Record<'successes' | 'tries', number>>;
 
 /** Share that was correct of the last 50, the newest last; undefined before there are 20. */
 export function accuracy(resolved: readonly Resolved[]): number | undefined {
-  if (resolved.length < ENOUGH) return undefined;
-  const last = resolved.slice(-JUDGED);
+  if (resolved.length < 20) return undefined;
+  const last = resolved.slice(-50);
   return last.filter(isCorrect).length / last.length;
 }
 
@@ -133,16 +115,14 @@ export function attribution(withIt: Tried, without: Tried): number {
   return clamp(baseRate(withIt) - baseRate(without), -0.5, 0.5);
 }
 
-const USABLE = 0.35;
-const PROBATION = 2;
-
 /** An inherited skill whose first two uses here both failed rests. */
 export function isOnProbation({ priorWeight, successCount, failureCount, lineage }: SkillRecord): boolean {
-  return lineage.length > 0 && priorWeight > 2 && successCount === 0 && failureCount >= PROBATION;
+  return lineage.length > 0 && priorWeight > 2 && successCount === 0 && failureCount >= 2;
 }
 
-export function isUsable(record: SkillRecord): boolean {
-  return record.status === 'active' && record.confidence >= USABLE && !isOnProbation(record);
+/** `hasProbation` false: one on probation counts too. */
+export function isUsable(record: SkillRecord, hasProbation = true): boolean {
+  return record.status === 'active' && record.confidence >= 0.35 && !(hasProbation && isOnProbation(record));
 }
 
 // Which skills come first (A4).
@@ -154,12 +134,7 @@ const BLOODSTAIN_BOOST = 1.2;
 const GOOD_ACCURACY = 0.7;
 
 /** Parts of what a skill's score is multiplied by; their product is the weight. */
-export interface SkillWeight {
-  readonly standing: number;
-  readonly attribution: number;
-  readonly bloodstain: number;
-  readonly boost: number;
-}
+export type SkillWeight = Readonly<Record<'standing' | 'attribution' | 'bloodstain' | 'boost', number>>;
 
 /** `accuracyOf`: of a category; undefined while too little is known of it. */
 export function weighSkill(

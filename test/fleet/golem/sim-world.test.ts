@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { SIM_ACTIONS, type SimIncident, SimWorld } from '#fleet/golem/sim-world.ts';
+import { SIM_ACTIONS, type SimIncident, SimWorld } from '#fleet/golem/domains/sim-world.ts';
 import { runs } from '../../property-runs.ts';
 
 const seeds = fc.integer({ min: 0, max: 2 ** 32 - 1 });
