@@ -7,16 +7,17 @@ import { openHomeLog } from '#fleet/styx/home-log.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 import { styxContract } from '../../contract/styx.contract.ts';
-import { until } from '../../ends.ts';
+import { ends, until } from '../../ends.ts';
 import { runs } from '../../property-runs.ts';
 
 styxContract('the log of a home', (t) => {
   const path = join(createTempHome(t).path, 'styx.db');
-  return () => {
+  const open = () => {
     const log = openHomeLog({ path });
     t.after(() => log.close());
     return log;
   };
+  return { open, settled: async () => undefined };
 });
 
 describe('the log of a home', () => {
@@ -36,6 +37,78 @@ describe('the log of a home', () => {
     await clock.advance(8 * 86_400_000);
     await many('busy', 1_000);
     assert.deepEqual([count('busy'), count('quiet')], [10_000, 3]);
+  });
+
+  test('what one golem was asked, and its answer, stay an hour; a question to nobody longer; and bytes count as rows do', async (t) => {
+    const path = join(createTempHome(t).path, 'styx.db');
+    const clock = createManualClock();
+    const log = openHomeLog({ path, clock });
+    t.after(() => log.close());
+    const talk = { 'golem.a.ask': { to: '0xa' }, 'golem.a.answer': { to: 'far:1', value: 'x' } };
+    await log.append('golem.b.ask', { kind: 'seed-kit' });
+    await log.commit('meta', 1);
+    for (const [topic, body] of Object.entries(talk)) await log.append(topic, body);
+    const large = 'x'.repeat(1024 ** 2 - 2);
+    const row = { origin: 'far', topic: 'golem.a.bundle', body: large };
+    const grow = async (batches: number, from: number) => {
+      for (let at = from; at < from + batches; at += 1)
+        await log.take(Array.from({ length: 16 }, (_, n) => ({ ...row, originSeq: at * 16 + n })));
+    };
+    const count = (name: string) => log.read([`golem.*.${name}`], 0, 999).length;
+    await grow(1, 0);
+    assert.deepEqual(['ask', 'answer'].map(count), [2, 1]);
+    await clock.advance(3_600_001);
+    await grow(1, 1);
+    assert.deepEqual(['ask', 'answer'].map(count), [1, 0]);
+    await log.commit('meta', 999);
+    await grow(8, 2);
+    assert.equal(count('bundle'), 128);
+  });
+
+  test('a look for what is new reads none of what was there, however long the log is', async (t) => {
+    const path = join(createTempHome(t).path, 'styx.db');
+    const log = openHomeLog({ path });
+    t.after(() => log.close());
+    const rows = (from: number) => Array.from({ length: 10_000 }, (_, n) => ({ ...row, originSeq: from + n }));
+    const row = { origin: 'far', topic: 'golem.busy.tick', body: null };
+    await log.append('golem.quiet.heard', 1);
+    for (let n = 0; n < 40_000; n += 10_000) await log.take(rows(n));
+    const patterns = ['golem.*.heard', 'golem.*.steer'];
+    ends('twenty thousand looks', () => {
+      for (let n = 0; n < 20_000; n += 1) log.read(patterns, 1, 1_000);
+    });
+    assert.equal(log.read(patterns, 0, 9).length, 1);
+  });
+
+  test('an older copy keeps what it wrote since and nobody carried, under its other name; the rows of the log that it is a copy of are taken', async (t) => {
+    const log = openHomeLog({ path: join(createTempHome(t).path, 'styx.db') });
+    t.after(() => log.close());
+    for (const body of ['a', 'b']) await log.append('golem.a.event', body);
+    await log.commit('link', log.read(['>'], 0, 2).at(-1)?.seq ?? 0);
+    const { origin } = log;
+    for (const body of ['x', 'y', 'b']) await log.append('golem.a.steer', body);
+    const row = (originSeq: number, topic = 'golem.a.event') => ({ origin, originSeq, topic, body: `${originSeq}` });
+    const known = { origin, originSeq: 2, topic: 'golem.a.event', body: 'b' };
+    assert.equal(await log.take([known, row(3), row(4), row(5, 'golem.a.steer'), row(6)]), 4);
+    const rows = log.read(['golem.a.*'], 0, 99).map((one) => [one.origin === origin, one.originSeq, one.body]);
+    assert.deepEqual(rows.slice(0, 5), [
+      [true, 1, 'a'],
+      [true, 2, 'b'],
+      [false, 1, 'x'],
+      [false, 2, 'y'],
+      [false, 3, 'b'],
+    ]);
+    assert.deepEqual(
+      rows.slice(5),
+      [3, 4, 5, 6].map((n) => [true, n, `${n}`]),
+    );
+    assert.deepEqual(
+      log.latest(['golem.a.steer']).map(({ body }) => body),
+      ['b', '5'],
+    );
+    assert.equal(log.waiting('link', 9), 3);
+    await log.append('golem.a.steer', 'next');
+    assert.deepEqual([log.read(['golem.a.steer'], 0, 9).at(-1)?.originSeq, log.waiting('link', 2)], [4, 2]);
   });
 
   test('writers that are killed lose nothing that was acknowledged, and leave no gap', async (t) => {
