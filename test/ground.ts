@@ -1,5 +1,6 @@
 /** What the app would lend to a room, without an app: what the test gives, and a failure for anything else; and the clocks of tests. */
-import { type Clock, systemClock } from '#base/clock.ts';
+import { type Clock, leapingClock as leaping, systemClock } from '#base/clock.ts';
+
 import type { Ground, Mind, Places } from '#core/agent/room.ts';
 
 export interface GivenGround extends Partial<Omit<Ground, 'places' | 'open'>> {
@@ -18,6 +19,9 @@ export function testMind(given: Partial<Mind>): Mind {
 }
 
 export type TestClock = Clock;
+
+/** Time that moves by its own sleep. */
+export const leapingClock: (start: number) => TestClock = leaping;
 
 /** The machine's, where a test turns no time. */
 export const realClock: TestClock = systemClock;

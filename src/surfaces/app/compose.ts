@@ -362,7 +362,7 @@ class ComposedApp implements App {
   }
 
   /** What a session's prompt is built from; building is core/agent's. A project file that the owner has not agreed to is left out. */
-  #sources({ cwd, appended }: Pick<Seat, 'cwd' | 'appended'>, window: number): PromptSources {
+  #sources({ cwd, appended, shown }: Pick<Seat, 'cwd' | 'appended' | 'shown'>, window: number): PromptSources {
     const { home, clock, rooms } = this.#parts;
     const identity = readSoul(home.soul);
     const project = lookAtProject(home, cwd);
@@ -371,6 +371,8 @@ class ComposedApp implements App {
       ...(project?.verdict === 'trusted' ? { project: project.file } : {}),
       environment: environmentLine(cwd, clock),
       ...rooms.prompt(window),
+      // An index of what cannot be opened.
+      ...(shown && !shown.includes('skill_view') ? { skills: '' } : {}),
       ...(appended === undefined ? {} : { appended }),
     };
   }

@@ -7,8 +7,10 @@ import { homedir, userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import { findSecrets } from '#base/secrets.ts';
 
+type Variables = Readonly<Record<string, string | undefined>>;
+
 export interface Environment {
-  readonly variables: Readonly<Record<string, string | undefined>>;
+  readonly variables: Variables;
   /** Keys and tokens that the process was started with; absent: they stand among the variables. */
   readonly keyring?: Keyring;
   /** Absolute folder that the person typed the command in. */
@@ -42,6 +44,22 @@ export function readEnvironment(): Environment {
     userHome: homeOfUser(),
     ...startedBy(process.argv[1]),
   };
+}
+
+/** The same surroundings for another home. `keys` count as if the process had been started with them. */
+export function movedTo(root: string, keys: Readonly<Record<string, string>>, environment: Environment): Environment {
+  const { variables, keyring } = environment;
+  return {
+    ...environment,
+    variables: { ...variables, TALARIA_HOME: root },
+    keyring: new Keyring({ ...keys, ...keyring?.values() }),
+  };
+}
+
+/** From here on this process is one of another home; `keys` as in `movedTo`. */
+export function enterHome(root: string, keys: Readonly<Record<string, string>>): void {
+  held = movedTo(root, keys, readEnvironment()).keyring;
+  process.env.TALARIA_HOME = root;
 }
 
 /** For a program that is Talaria alone: a program that embeds it keeps its own variables. */
@@ -92,8 +110,6 @@ function startedBy(script: string | undefined): Pick<Environment, 'program'> {
 function homeOfUser(): string {
   return homedir() || userInfo().homedir;
 }
-
-type Variables = Readonly<Record<string, string | undefined>>;
 
 /** What programs need to find themselves, their tools and their words. Names of families end in `*`. */
 const PASSED = `

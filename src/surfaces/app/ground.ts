@@ -3,13 +3,14 @@
 // written, new secrets before the settings that refer to them and old ones after, so that a kill between leaves the old or the new whole.
 import type { Clock } from '#base/clock.ts';
 import { TalariaError } from '#base/errors.ts';
-import type { Ground, Mind, Settings, SettingsChange } from '#core/agent/room.ts';
+import { lazy } from '#base/lazy.ts';
+import type { Ground, HomeAt, Mind, OpenedHome, Settings, SettingsChange } from '#core/agent/room.ts';
 import type { App } from './app.ts';
-import type { Environment } from './environment.ts';
+import { type Environment, movedTo } from './environment.ts';
 import { editConfig, type LoadedConfig, loadConfig, readConfigSection } from './home/config.ts';
-import { type Home, makeHome } from './home/home.ts';
+import { findHome, type Home, makeHome } from './home/home.ts';
 import { refuseNewerHome } from './home/session-door.ts';
-import { childEnvironment, fillVariables, mergedVariables, type Variables } from './home/variables.ts';
+import { childEnvironment, fillVariables, mergedVariables, readEnvFile, type Variables } from './home/variables.ts';
 import { secretNames } from './rooms.ts';
 
 export interface GroundPlace {
@@ -24,7 +25,8 @@ export interface GroundPlace {
   readonly door?: Ground['door'];
 }
 
-export function lendGround({ environment, home, clock, app, notice, loaded, door }: GroundPlace): Ground {
+export function lendGround(place: GroundPlace): Ground {
+  const { environment, home, clock, app, notice, loaded, door } = place;
   const { userHome, program = ['talaria'] } = environment;
   const lent: Ground['door'] = door ?? (async (name) => (await app()).doors[name]);
   const read = async () => loaded ?? (await loadConfig(home.config));
@@ -44,7 +46,23 @@ export function lendGround({ environment, home, clock, app, notice, loaded, door
     writable: async () =>
       refuseNewerHome({ home, loaded: await read(), doors: { sessions: { database: await lent('state') } } }),
     open: async () => mindOf(await app()),
+    homeAt: (asked) => homeBeside({ ...place, door: lent }, asked),
   };
+}
+
+/** The house of this home opens it, when something of it is asked for. */
+function homeBeside(
+  { environment, home, clock: own, notice, door }: GroundPlace & Required<Pick<GroundPlace, 'door'>>,
+  { root, cwd, clock = own, rooms = [] }: HomeAt,
+): OpenedHome {
+  const there = { ...movedTo(root, readEnvFile(home.env), environment), cwd };
+  const house = lazy(async () => (await door('homes'))({ environment: there, clock, extra: { rooms } }));
+  const ground = lendGround({
+    ...{ environment: there, home: findHome(there), clock, ...(notice ? { notice } : {}) },
+    app: async () => (await house()).app(),
+    door: async (name) => (await house()).door(name),
+  });
+  return { ground, shutdown: async () => house.now()?.shutdown() };
 }
 
 function mindOf(app: App): Mind {
@@ -76,10 +94,8 @@ function settingsOf(loaded: LoadedConfig, variables: () => Variables): Settings 
 }
 
 export async function keepSettings(home: Home, { config = [], secrets = {} }: SettingsChange): Promise<void> {
-  const [{ settingsSchema }, { setEnvValues }] = await Promise.all([
-    import('./home/config-schema.ts'),
-    import('./home/variables.ts'),
-  ]);
+  const { settingsSchema } = await import('./home/config-schema.ts');
+  const { setEnvValues } = await import('./home/variables.ts');
   const schema = await settingsSchema();
   const edit = async (dryRun: boolean): Promise<void> => {
     const edited = await editConfig(home.config, config, { schema, dryRun });

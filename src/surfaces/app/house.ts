@@ -16,6 +16,13 @@ import { OpenRooms } from './open-rooms.ts';
 import { createEndings, openReports, type Place } from './place.ts';
 import { loadRooms, stateOpening } from './rooms.ts';
 
+declare module '#core/agent/room.ts' {
+  interface Doors {
+    /** Opens another home as this one was, with what an embedding program brought along here. */
+    readonly homes: (options: Pick<AppOptions, 'environment' | 'clock' | 'extra'>) => House;
+  }
+}
+
 export interface House {
   readonly home: Home;
   readonly clock: Clock;
@@ -58,7 +65,7 @@ async function openPlace(options: AppOptions, app: () => Promise<App>): Promise<
   const cache = openStartCache(home.cache);
   const loaded = await loadConfig(home.config, cache);
   makeHome(home);
-  const all = [...(await loadRooms()), ...(options.extra?.rooms ?? [])];
+  const all = [homesRoom(options), ...(await loadRooms()), ...(options.extra?.rooms ?? [])];
   const secrets = all.flatMap((room) => room.secrets ?? []);
   const reports = openReports({ home, clock, options, loaded, secrets });
   for (const notice of [...mended, ...(loaded.readOnly ? [`${loaded.readOnly}.`] : []), ...(await misspelled(loaded))])
@@ -71,6 +78,12 @@ async function openPlace(options: AppOptions, app: () => Promise<App>): Promise<
   endings.add(() => rooms.close());
   endings.add(() => drain(bare));
   return { ...bare, rooms, endings };
+}
+
+function homesRoom({ extra = {} }: AppOptions): Room {
+  const homes: Doors['homes'] = ({ extra: more = {}, ...options }) =>
+    openHouse({ ...options, extra: { ...extra, ...more, rooms: [...(extra.rooms ?? []), ...(more.rooms ?? [])] } });
+  return { name: 'homes', lends: ['homes'], open: () => ({ doors: { homes } }) };
 }
 
 /** How long the end waits for background work, ms. */

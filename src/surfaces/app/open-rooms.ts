@@ -35,7 +35,7 @@ export class OpenRooms {
 
   /** What a room's `open` throws is thrown here. */
   async openAll(): Promise<Doors> {
-    for (const room of this.all) await this.#seat(room);
+    for (const room of this.all) if (room.opens !== 'when-asked') await this.#seat(room);
     return Object.assign({}, ...this.each('doors')) as Doors;
   }
 

@@ -1,6 +1,6 @@
 // Owns what is open in a home before any room is: log, events, notices, work beside the turns, the end of all of it. Knows no room.
 // Invariants: work is held and drained at shutdown (design: no floating work); a failure is reported once, never thrown into the void.
-import type { Clock } from '#base/clock.ts';
+import { type Clock, systemClock } from '#base/clock.ts';
 import { errorText } from '#base/errors.ts';
 import { createEventLog, createFabric, type Fabric } from '#base/fabric.ts';
 import { redactSecrets } from '#base/secrets.ts';
@@ -47,7 +47,7 @@ export interface Background {
   drain(patienceMs: number): Promise<readonly string[]>;
 }
 
-function createBackground(onFailure: (name: string, error: unknown) => void, clock: Clock): Background {
+function createBackground(onFailure: (name: string, error: unknown) => void): Background {
   const running = new Map<Promise<unknown>, string>();
   const controller = new AbortController();
   return {
@@ -64,7 +64,7 @@ function createBackground(onFailure: (name: string, error: unknown) => void, clo
       controller.abort();
       const patience = new AbortController();
       const settled = Promise.all(running.keys()).then(() => patience.abort());
-      await Promise.race([settled, clock.sleep(patienceMs, patience.signal).catch(() => undefined)]);
+      await Promise.race([settled, systemClock.sleep(patienceMs, patience.signal).catch(() => undefined)]);
       return [...running.values()];
     },
   };
@@ -116,7 +116,7 @@ export function openReports({
   const [notice, modelNotice] = [into(notices), into(modelNotices)];
   const events = createFabric<TurnEvent>((error) => log('subscriber-failed', errorText(error)));
   events.subscribe((event) => logEvent(event, log));
-  const background = createBackground((name, error) => log('background-failed', `${name}: ${errorText(error)}`), clock);
+  const background = createBackground((name, error) => log('background-failed', `${name}: ${errorText(error)}`));
   const waiting: (() => void)[] = [];
   events.subscribe((event) => {
     if (event.type === 'turn-end') for (const start of waiting.splice(0)) start();

@@ -5,7 +5,7 @@ import type { Room, StateOpening } from '#core/agent/room.ts';
 import { sealKeyPath } from '#mind/sessions/message-rows.ts';
 import { dailyCopies, type Home, isReadOnlyHome } from './home/home.ts';
 
-/** By the first word of its commands. */
+/** By the first word of its commands; a room may have two. */
 const ROOMS: Readonly<Record<string, () => Promise<{ readonly room: Room }>>> = {
   sessions: () => import('#mind/sessions/room.ts'),
   evidence: () => import('#mind/evidence/room.ts'),
@@ -15,13 +15,19 @@ const ROOMS: Readonly<Record<string, () => Promise<{ readonly room: Room }>>> = 
   curator: () => import('#extensions/curator/room.ts'),
   rlm: () => import('#extensions/rlm/room.ts'),
   peers: () => import('#extensions/hive/room.ts'),
+  golem: () => import('#fleet/golem/room.ts'),
+  styx: () => import('#fleet/styx/room.ts'),
+  clade: () => import('#fleet/meta/room.ts'),
+  library: () => import('#fleet/meta/room.ts'),
 };
 
 let loading: Promise<readonly Room[]> | undefined;
 
 /** All of them, in order. */
 export function loadRooms(): Promise<readonly Room[]> {
-  loading ??= Promise.all(Object.values(ROOMS).map(async (load) => (await load()).room));
+  loading ??= Promise.all(Object.values(ROOMS).map(async (load) => (await load()).room)).then((all) => [
+    ...new Set(all),
+  ]);
   return loading;
 }
 

@@ -11,7 +11,7 @@ import { createWalls } from '#core/tools/walls/create-walls.ts';
 import type { WallState, Walls } from '#core/tools/walls/walls.ts';
 import type { Environment } from './environment.ts';
 import type { Config } from './home/config-schema.ts';
-import type { Home } from './home/home.ts';
+import { type Home, outermost } from './home/home.ts';
 
 /** Why nothing will ever match it; undefined: something may. */
 export function hopelessHost(host: string): string | undefined {
@@ -71,7 +71,7 @@ export function composeWalls({ sandbox }: Pick<Config, 'sandbox'>, { home, envir
   const { variables: env, userHome, cwd } = environment;
   const shared = paths.filter((path) => !path.endsWith(':ro')).map((path) => typedPath(path, { cwd: '/', userHome }));
   const programs = { written: [cwd, ...shared] };
-  return createWalls({ mode, paths, hosts, env, userHome, dataHome: home.root, clock, programs });
+  return createWalls({ mode, paths, hosts, env, userHome, dataHome: outermost(home.root), clock, programs });
 }
 
 /** In one line what keeps commands in, or what would. */

@@ -19,6 +19,7 @@ export interface CliOptions {
   readonly yes?: true;
   readonly appendSystemPrompt?: string;
   readonly cwd?: string;
+  readonly golem?: string;
   readonly here?: true;
   readonly plain?: true;
 }
@@ -66,6 +67,7 @@ function sessionOptions(): readonly Option[] {
     new Option('--session-id <id>', 'id of the new session: letters, digits, - and _'),
     new Option('--append-system-prompt <text>', 'stands at the end of the prompt of a new session'),
     new Option('--cwd <folder>', 'work in this folder, as if started there'),
+    new Option('--golem <name>', 'in the home of this golem, as if TALARIA_HOME named it'),
     new Option('--here', 'work in this folder although it is your home or one of the system; asks once more'),
     new Option('--plain', 'plain lines instead of the screen'),
   ];
@@ -165,10 +167,7 @@ function emptyValue(options: CliOptions): string | undefined {
 }
 
 export function namesOf(list: string): readonly string[] {
-  return list
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '');
+  return list.split(',').flatMap((name) => name.trim() || []);
 }
 
 function toolNames(list: string): readonly string[] {

@@ -12,7 +12,7 @@ import { type AnyCommand, type CommandContext, onlyReads } from '#core/agent/com
 import type { Ground } from '#core/agent/room.ts';
 import type { App, SessionDoor } from '#surfaces/app/app.ts';
 import type { ShellCommandOptions } from '#surfaces/app/commands/shell-commands.ts';
-import { holdSecrets, readEnvironment } from '#surfaces/app/environment.ts';
+import { type Environment, enterHome, holdSecrets, readEnvironment } from '#surfaces/app/environment.ts';
 import { findHome, restoreIntent } from '#surfaces/app/home/home.ts';
 import type { House } from '#surfaces/app/house.ts';
 import { type CliOptions, createProgram, flagProblem, HOW_TO_RESUME, namesOf, runSettings } from './cli-program.ts';
@@ -31,7 +31,8 @@ interface Run {
   readonly version: string;
   readonly signal: AbortSignal;
   readonly signals: SignalWatch;
-  readonly startedIn: string;
+  /** As it was before the command line moved it. */
+  readonly started: Environment;
 }
 
 /** Runs one command line; resolves to the exit code: 0 done, 1 failed, 2 usage, 3 refused, 128 + n for signal n. */
@@ -41,7 +42,7 @@ export async function runCli(argv: readonly string[], version: string): Promise<
   const reader = watchOutput(stop);
   holdSecrets();
   try {
-    const code = await dispatch(argv, { version, signal: stop.signal, signals, startedIn: startFolder() });
+    const code = await dispatch(argv, { version, signal: stop.signal, signals, started: startedFrom() });
     return signals.exitCode() ?? reader.exitCode() ?? code;
   } catch (error) {
     return signals.exitCode() ?? reader.exitCode() ?? reportError(error, TARGET.err);
@@ -50,9 +51,9 @@ export async function runCli(argv: readonly string[], version: string): Promise<
   }
 }
 
-function startFolder(): string {
+function startedFrom(): Environment {
   try {
-    return process.cwd();
+    return readEnvironment();
   } catch (cause) {
     throw new TalariaError('the folder you are in is gone: cd to another', { code: 'session-folder', cause });
   }
@@ -82,7 +83,7 @@ function promptProgram(argv: readonly string[], { version }: Run): Command {
 /** A chat or one turn. */
 async function start(program: Command, run: Run): Promise<number> {
   refuseProblem(program, []);
-  enterFolder(program, run);
+  await enterPlace(program, run);
   const options = program.opts<CliOptions>();
   const prompt = program.args.length === 0 ? {} : { prompt: program.args.join(' ') };
   const opening = lazyApp(options, run.signal, sessionDoor(options, run));
@@ -129,27 +130,35 @@ const NO_FOLDER: Readonly<Record<string, string>> = {
   EACCES: 'it may not be entered',
 };
 
-/** From here on everything is as if it had been started in the folder of `--cwd`. */
-function enterFolder(program: Command, { startedIn }: Run): void {
-  const { cwd } = program.opts<CliOptions>();
-  if (cwd === undefined) return;
+/** From here on everything is as if it had been started in the folder of `--cwd`, and in the home of `--golem`. */
+async function enterPlace(program: Command, { started }: Run): Promise<void> {
+  const { cwd, golem } = program.opts<CliOptions>();
+  if (cwd !== undefined) enterFolder(program, resolve(started.cwd, cwd));
+  if (golem === undefined) return;
+  if (program.args[0] === 'golem')
+    program.error('error: --golem does not go with the command "golem": talaria golem … NAME', { exitCode: 2 });
+  const { root, env } = findHome({ ...started, cwd: process.cwd() });
+  const folder = join(root, 'golems', golem);
+  if (!/^[a-z0-9][a-z0-9-]{0,31}$/.test(golem) || !existsSync(join(folder, 'golem.toml')))
+    program.error(`error: --golem ${golem}: there is no such golem, ${folder}`, { exitCode: 2 });
+  enterHome(folder, (await import('#surfaces/app/home/variables.ts')).readEnvFile(env));
+}
+
+function enterFolder(program: Command, folder: string): void {
   try {
-    process.chdir(resolve(startedIn, cwd));
+    process.chdir(folder);
   } catch (error) {
     const reason = NO_FOLDER[errorCode(error) ?? ''] ?? errorText(error);
-    program.error(`error: --cwd ${cwd}: ${reason}`, { exitCode: 2 });
+    program.error(`error: --cwd ${program.opts<CliOptions>().cwd}: ${reason}`, { exitCode: 2 });
   }
 }
 
-interface Words {
-  readonly flags: Command;
-  readonly run: Run;
-}
+type Words = Pick<SurfaceRun, 'run'> & { readonly flags: Command };
 
 /** A command, or help: only then the commands are loaded. Words that are no command are a prompt. */
 async function runWords(argv: readonly string[], words: readonly string[], { flags, run }: Words): Promise<number> {
   const { lineKind, mountCommands } = await import('./mount-command.ts');
-  enterFolder(flags, run);
+  await enterPlace(flags, run);
   const opening = lazyApp(flags.opts<CliOptions>(), run.signal);
   const program = createProgram(run.version);
   const found: Invocation[] = [];
@@ -157,7 +166,7 @@ async function runWords(argv: readonly string[], words: readonly string[], { fla
   const tell = announced(opening, usesModel);
   const app = async () => tell(await opening.get());
   const door: Ground['door'] = async (name) => tell(await opening.door(name));
-  const commands = await commandsFor(words[0] ?? '', { environment: readEnvironment(), app, door });
+  const { commands, isOfSurface } = await commandsFor(words, { environment: readEnvironment(), app, door });
   if (words.length > 0) {
     const kind = lineKind(words, commands);
     if (kind.type === 'prompt') return start(promptProgram(argv, run), run);
@@ -165,11 +174,11 @@ async function runWords(argv: readonly string[], words: readonly string[], { fla
     refuseProblem(flags, words);
   }
   mountCommands(program, commands, (invocation) => {
-    found.push(invocation);
+    found.push({ ...invocation, json: invocation.json && !isOfSurface });
   });
   const before = argv.slice(0, argv.length - words.length);
   try {
-    await program.parseAsync([...before, ...fullWords(words)], { from: 'user' });
+    await program.parseAsync([...before, ...(isOfSurface ? words : fullWords(words))], { from: 'user' });
     const [invocation] = found;
     return invocation === undefined ? 0 : await runCommand(invocation, run);
   } finally {
@@ -177,17 +186,30 @@ async function runWords(argv: readonly string[], words: readonly string[], { fla
   }
 }
 
-/** Of one room alone, when the first word is its name. */
-async function commandsFor(word: string, options: ShellCommandOptions): Promise<readonly AnyCommand[]> {
-  const [{ loadRoom }, { lendGround }] = await Promise.all([
-    import('#surfaces/app/rooms.ts'),
-    import('#surfaces/app/ground.ts'),
-  ]);
+type Screens = { readonly screenCommands: (ground: Ground, isScreen: boolean) => readonly AnyCommand[] };
+
+/** Words that a surface takes. One that a room has too is the surface's at a terminal, with nothing behind it. */
+const SURFACES: readonly (readonly [words: string, load: () => Promise<Screens>])[] = [
+  ['run attach clade', () => import('#surfaces/tui/commands.ts')],
+];
+
+/** Of one surface or room alone, when the first word is its own. A surface prints its JSON itself, a line for each event; more words are a prompt, but not behind a golem's name. */
+async function commandsFor(words: readonly string[], options: ShellCommandOptions) {
+  const { loadRoom } = await import('#surfaces/app/rooms.ts');
+  const { lendGround } = await import('#surfaces/app/ground.ts');
+  const [word = 'help', second = '', third = '-'] = words;
+  const ground = lendGround({ ...options, home: findHome(options.environment), clock: systemClock });
+  const isAtTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
+  const isScreen = isAtTerminal && options.environment.variables.TERM !== 'dumb' && !words.includes('--json');
   const room = await loadRoom(word);
-  const { environment } = options;
-  const ground = { ...options, home: findHome(environment), clock: systemClock };
-  if (room?.commands) return room.commands(lendGround(ground));
-  return (await import('#surfaces/app/commands/shell-commands.ts')).allCommands(options);
+  const surface = SURFACES.find(([all]) => all.split(' ').includes(word));
+  const isMeant = third.startsWith('-') || existsSync(join(ground.places.home, 'golems', second, 'golem.toml'));
+  if (surface && (room ? isScreen && words.length === 1 : isMeant))
+    return { commands: (await surface[1]()).screenCommands(ground, isScreen), isOfSurface: true };
+  const own = await room?.commands?.(ground);
+  const all = own ?? (await (await import('#surfaces/app/commands/shell-commands.ts')).allCommands(options));
+  const screens = word === 'help' ? await Promise.all(SURFACES.map(([, load]) => load())) : [];
+  return { commands: [...all, ...screens.flatMap((one) => one.screenCommands(ground, false))], isOfSurface: false };
 }
 
 function misspelled(words: readonly string[], near: string): string {
@@ -196,7 +218,7 @@ function misspelled(words: readonly string[], near: string): string {
 }
 
 /** What is said about models is for these; others do without one. */
-const MODEL_COMMANDS: ReadonlySet<string> = new Set(['models', 'doctor', 'setup', 'learn']);
+const MODEL_COMMANDS: ReadonlySet<string> = new Set(['models show', 'doctor', 'setup', 'learn']);
 
 /** What the opening has to tell comes before a command's own output: an empty list must not pass for the whole truth. */
 function announced({ notices }: LazyApp, usesModel: () => boolean): <T>(opened: T) => T {
@@ -263,7 +285,7 @@ async function finishInterrupted(): Promise<void> {
 /** A person is asked what becomes of a damaged state.db; with -p, or without a terminal, the error stands. */
 async function isRepaired(error: unknown, signal: AbortSignal): Promise<boolean> {
   if (errorCode(error) !== 'database-corrupt' || !process.stdin.isTTY || !process.stderr.isTTY) return false;
-  const [{ askRepair }, { askAtShell }] = await Promise.all([import('./ask-at-shell.ts'), import('./ask-at-shell.ts')]);
+  const { askRepair, askAtShell } = await import('./ask-at-shell.ts');
   return askRepair(error, { environment: readEnvironment(), target: TARGET, signal, ask: askAtShell(signal) });
 }
 
@@ -279,6 +301,7 @@ async function runCommand(invocation: Invocation, run: Run): Promise<number> {
   const context = {
     cwd: environment.cwd,
     signal: run.signal,
+    stdio: { input: process.stdin, output: process.stdout },
     ...(ask ? { ask } : {}),
     ...progressAt(process.stderr),
   };
@@ -337,15 +360,14 @@ async function startSurface(opening: LazyApp, surface: SurfaceRun): Promise<numb
 /** Before the screen stands: what a session follows is settled before it begins. */
 async function settleTrust(app: App, resume: string | undefined, signal: AbortSignal): Promise<void> {
   if (resume !== undefined) return;
-  const [{ askTrust }, { askAtShell }] = await Promise.all([import('./ask-at-shell.ts'), import('./ask-at-shell.ts')]);
+  const { askTrust, askAtShell } = await import('./ask-at-shell.ts');
   const leftOut = await askTrust(app, process.stdin.isTTY ? askAtShell(signal) : undefined);
   if (leftOut !== undefined) sayNotices([leftOut]);
 }
 
 /** The id of the session that was picked, or the exit code when none was. */
 async function pick(app: App, signal: AbortSignal): Promise<string | number> {
-  const { pickSession } = await import('./chat/terminal-hold.ts');
-  return pickSession(app, { out: TARGET.err, signal });
+  return (await import('./chat/terminal-hold.ts')).pickSession(app, TARGET.err, signal);
 }
 
 function sessionOf({ continue: isGoingOn, sessionId }: CliOptions) {
@@ -353,10 +375,7 @@ function sessionOf({ continue: isGoingOn, sessionId }: CliOptions) {
 }
 
 async function printOnce(opening: LazyApp, { options, run, prompt }: SurfaceRun): Promise<number> {
-  const [{ runPrintMode }, { readInputLines }] = await Promise.all([
-    import('./print-mode.ts'),
-    import('./print-mode.ts'),
-  ]);
+  const { runPrintMode, readInputLines } = await import('./print-mode.ts');
   const { signal } = run;
   const text = typeof options.print === 'string' ? options.print : prompt;
   const patience = text === undefined ? undefined : PIPE_PATIENCE_MS;
@@ -410,13 +429,11 @@ function reportError(error: unknown, err: (text: string) => void): number {
 // What happens when standard output can take no more: its reader went away, or the disk behind it is full.
 // Knows no command. Invariant: the work under way is stopped in order, and no stack is ever printed.
 
-export interface OutputWatch {
-  /** 0 when the reader went away (`| head` is no failure), 1 when the output could not be written; undefined: all is well. */
-  exitCode(): number | undefined;
-}
-
-/** Aborts `stop` at the first failed write; the streams stay watched until the process ends. */
-function watchOutput(stop: AbortController): OutputWatch {
+/**
+ * Aborts `stop` at the first failed write; the streams stay watched until the process ends. `exitCode`: 0 when the reader went away (`| head`
+ * is no failure), 1 when the output could not be written; undefined: all is well.
+ */
+function watchOutput(stop: AbortController): Pick<SignalWatch, 'exitCode'> {
   let code: number | undefined;
   const onError = (error: NodeJS.ErrnoException) => {
     if (code !== undefined) return;

@@ -5,11 +5,13 @@ import type { TestContext } from 'node:test';
 import { absentAsker, denyingApprover } from '#core/agent/approver.ts';
 import type { AnyCommand, CommandContext } from '#core/agent/command-spec.ts';
 import type { Conversation } from '#core/agent/conversation.ts';
+import type { Ground } from '#core/agent/room.ts';
 import type { CommandOutput, TurnEvent } from '#public/talaria.ts';
 import type { App, AppOptions } from '#surfaces/app/app.ts';
 import { roomCommands, shellCommands } from '#surfaces/app/commands/shell-commands.ts';
 import type { Environment } from '#surfaces/app/environment.ts';
-import { composeApp } from '#surfaces/app/house.ts';
+import { lendGround } from '#surfaces/app/ground.ts';
+import { composeApp, openHouse } from '#surfaces/app/house.ts';
 import { createTempHome, type TempHome } from '#testing/temp-home.ts';
 import { createPlainWalls } from '../../doubles/plain-walls.ts';
 
@@ -65,6 +67,24 @@ export async function openConversation(
   return opened.value;
 }
 
+/** What is lent to a room in this home: by an agent that is there, or by a house that opens what is asked for. */
+export function groundOf(
+  t: TestContext,
+  {
+    environment,
+    app,
+    ...options
+  }: Pick<AppOptions, 'environment' | 'clock'> & {
+    readonly app?: () => Promise<App>;
+    readonly extra?: AppOptions['extra'] | undefined;
+  },
+): Ground {
+  const house = openHouse({ environment, ...options, extra: { walls: createPlainWalls(), ...options.extra } });
+  t.after(() => house.shutdown());
+  const { home, clock } = house;
+  return lendGround({ environment, home, clock, app: app ?? house.app, ...(app ? {} : { door: house.door }) });
+}
+
 export interface PlayedTurn {
   readonly events: readonly TurnEvent[];
   readonly end: Extract<TurnEvent, { type: 'turn-end' }>;
@@ -115,9 +135,9 @@ export async function runCommand(
 export async function runSpec(
   command: AnyCommand,
   input: unknown,
-  place: Pick<CommandContext, 'cwd' | 'ask'>,
+  place: Pick<CommandContext, 'cwd'> & Partial<CommandContext>,
 ): Promise<RanCommand> {
-  const context = { ...place, signal: new AbortController().signal };
+  const context = { signal: new AbortController().signal, ...place };
   const outputs = await Array.fromAsync(command.run(command.input.parse(input) as never, context));
   const failure = outputs.find((output) => output.type === 'failure');
   const data = outputs.find((output) => output.type === 'data');

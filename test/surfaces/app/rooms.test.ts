@@ -3,13 +3,15 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { TalariaError } from '#base/errors.ts';
 import { createFabric } from '#base/fabric.ts';
-import type { RoomGround, TurnEvent } from '#public/talaria.ts';
+import type { Room, RoomGround, TurnEvent } from '#public/talaria.ts';
 import { keepSettings, lendGround } from '#surfaces/app/ground.ts';
 import { findHome } from '#surfaces/app/home/home.ts';
 import { OpenRooms } from '#surfaces/app/open-rooms.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
+import { createScriptedModel } from '#testing/scripted-model.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 import { roomContract } from '../../contract/room.contract.ts';
+import { createStage } from './app-fixture.ts';
 
 roomContract('the house', {
   make: async (t, config) => {
@@ -115,3 +117,41 @@ function stage(t: Parameters<typeof createTempHome>[0], config: string) {
   const environment = { variables: { TALARIA_HOME: `${temp.path}/home` }, cwd: temp.path, userHome: temp.path };
   return { home: findHome(environment), environment };
 }
+
+describe('another home in this process', () => {
+  test('is opened as this one is, by a clock and with rooms of its own, and ends alone', async (t) => {
+    const stage = createStage(t);
+    const grounds: RoomGround[] = [];
+    const watching = (name: string): Room => ({
+      name,
+      open: (ground) => {
+        grounds.push(ground);
+        return {};
+      },
+    });
+    stage.temp.write('home/.env', 'OWN_KEY=of-the-owner\n');
+    const client = createScriptedModel(['from there'], { context: t });
+    const app = await stage.open({ extra: { client, rooms: [watching('outer')] } });
+    const root = `${stage.root}/golems/luna`;
+    const cwd = stage.temp.path;
+    const clock = createManualClock({ now: Date.UTC(2040, 0, 1), auto: true });
+    const [outer] = grounds;
+    const opened = outer?.homeAt({ root, cwd, clock, rooms: [watching('inner')] });
+    assert.ok(opened);
+    const { ground } = opened;
+    assert.deepEqual([ground.variables.TALARIA_HOME, ground.variables.OWN_KEY], [root, 'of-the-owner']);
+    assert.equal(existsSync(root), false, 'nothing was asked of it');
+    const mind = await ground.open();
+    const request = { text: 'go', purpose: 'answer', tier: 'T2', tools: [], maxSteps: 1 } as const;
+    const events = await Array.fromAsync(mind.runTurn(request, new AbortController().signal));
+    assert.equal(events.at(-1)?.type, 'turn-end');
+    const [session] = await mind.sessions.list({ limit: 5 });
+    assert.deepEqual([session?.startedAt, session?.cwd], [clock.now(), cwd]);
+    const homes = grounds.map(({ places }) => places.home);
+    assert.deepEqual(homes, [stage.root, root, root], 'the rooms of this one, then its own');
+    await opened.shutdown();
+    await opened.shutdown();
+    assert.equal(existsSync(`${root}/.env`), false);
+    assert.deepEqual(await app.doors.sessions.list({ limit: 5 }), [], 'this one is open, and knows nothing of it');
+  });
+});

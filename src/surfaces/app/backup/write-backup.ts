@@ -32,7 +32,7 @@ export interface BackupReport {
 }
 
 /** Heavy or made again by themselves. */
-const LEFT_OUT_FOLDERS = new Set(['cache', 'engines', 'models']);
+const LEFT_OUT_FOLDERS = new Set(['cache', 'engines', 'models', 'worktree']);
 const LEFT_OUT_FILES = /(?:-wal|-shm|-journal|\.lock|\.suspect|\.partial)$|^\.tmp_|^\.mem_/;
 
 export interface BackupOptions {
@@ -104,7 +104,9 @@ function visitFolder(root: string, folder: string, take: (path: string, entry: D
 }
 
 /** Undefined: it goes in. Empty: it is left out without a word. */
-function verdict(path: string, entry: Dirent, withSecrets: boolean): string | undefined {
+function verdict(whole: string, entry: Dirent, withSecrets: boolean): string | undefined {
+  // Homes of golems, of the library and of Meta are as this one is.
+  const path = whole.replace(/^(?:golems\/[^/]+|library|meta)\//, '');
   if (isSecret(path) && !withSecrets) return 'secrets; --with-secrets takes it along';
   if (path === 'checkpoints') return 'copies of your files for `talaria undo`';
   if (path === 'backups/daily') return ''; // copies of what is taken along

@@ -1,4 +1,4 @@
-// Owns `models`, `tools` and `context`: what answers, what a session is shown, and where the tokens of a request go. Knows no prompt's content.
+// Owns `models show`, `tools` and `context`: what answers, what a session is shown, and where the tokens of a request go. Knows no prompt's content.
 // Invariant: a session counts what it really sends, its own frozen prompt and its live messages; figures are estimates and say so,
 // corrected by what its provider counted.
 
@@ -14,7 +14,7 @@ import { type CommandDeps, lastSessionHere } from './command-deps.ts';
 
 export function modelsCommand(deps: CommandDeps): AnyCommand {
   return defineCommand({
-    name: 'models',
+    name: 'models show',
     summary: 'Show which model answers and why, and what else is there',
     surfaces: ['cli', 'chat'],
     readOnly: true,

@@ -33,6 +33,7 @@ import {
   findProviders,
   type ModelLists,
 } from '../models/find-providers.ts';
+import { localAdvice, machineLine, readMachine } from '../models/local-advice.ts';
 import { PROVIDERS, providerRow } from '../models/provider-table.ts';
 import { secretNames } from '../rooms.ts';
 import type { CommandDeps } from './command-deps.ts';
@@ -78,10 +79,12 @@ async function* lookAround(
   given: SetupInput,
   context: CommandContext,
 ): AsyncGenerator<CommandOutput> {
-  const hardware = readHardware();
+  const machine = await readMachine(deps.environment.userHome, context.signal);
+  const advice = localAdvice(machine);
   const lists = createModelLists(deps.home.cache, deps.clock);
   const found = await findAll(deps, lists, context.signal);
-  yield line(`this machine: ${hardwareLine(hardware)}; it fits ${localModelAdvice(hardware)}`);
+  yield line(`this machine: ${hardwareLine(machine)}; it fits ${localModelAdvice(machine)}`);
+  for (const text of [machineLine(machine), ...advice.lines]) yield line(`  ${text}`);
   for (const { name, reason } of found) yield line(`found: ${name}: ${reason}`);
   if (found.length === 0) yield line('found: no key and no local server; reflex/1 answers, by rules');
   if (context.ask && !given.nonInteractive) {
@@ -91,7 +94,7 @@ async function* lookAround(
   yield line('To add one: talaria setup --provider NAME --key KEY, or --base-url URL, or --local.');
   yield {
     type: 'data',
-    value: { hardware: { ...hardware }, found: found.map(({ name, reason }) => ({ name, reason })) },
+    value: { hardware: { ...machine }, advice, found: found.map(({ name, reason }) => ({ name, reason })) },
   };
 }
 

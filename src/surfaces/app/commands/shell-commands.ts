@@ -18,6 +18,7 @@ import { costCommand } from './cost.ts';
 import { doctorCommand } from './doctor.ts';
 import { forgetCommand } from './forget.ts';
 import { importCommand } from './import.ts';
+import { ownModelCommands } from './own-models.ts';
 import { permissionsCommands, trustCommands } from './permissions.ts';
 import { setupCommand } from './setup.ts';
 import { diffCommand, shellSeat, undoCommand } from './undo.ts';
@@ -27,13 +28,8 @@ export async function roomCommands(
   { environment, app, door }: ShellCommandOptions,
   rooms?: readonly Room[],
 ): Promise<readonly AnyCommand[]> {
-  const ground = lendGround({
-    environment,
-    home: findHome(environment),
-    clock: systemClock,
-    app,
-    ...(door ? { door } : {}),
-  });
+  const place = { environment, home: findHome(environment), clock: systemClock, app };
+  const ground = lendGround({ ...place, ...(door ? { door } : {}) });
   const all = await Promise.all((rooms ?? (await loadRooms())).map((room) => room.commands?.(ground) ?? []));
   return all.flat();
 }
@@ -69,6 +65,7 @@ export function shellCommands({ environment, app }: ShellCommandOptions): readon
     undoCommand(shellSeat(deps)),
     diffCommand(shellSeat(deps)),
     modelsCommand(deps),
+    ...ownModelCommands(deps),
     toolsCommand(deps),
     ...permissionsCommands(deps),
     ...trustCommands(deps),

@@ -132,6 +132,11 @@ const memory = z.looseObject({
   env: z.record(z.string(), z.string()).default({}),
 });
 
+/** Of the screens. */
+const tui = z.object({
+  sounds: z.enum(['off', 'bell']).default('off').describe('What golems do is heard as bells of the terminal.'),
+});
+
 const tierList = z.array(modelName).default([]);
 
 export const configSchema = z.object({
@@ -142,6 +147,10 @@ export const configSchema = z.object({
     .object({
       T1: tierList.describe('Small and fast, in order of preference.'),
       T2: tierList.describe('Deliberate, in order of preference.'),
+      strict: z
+        .boolean()
+        .default(false)
+        .describe('Small work is asked of T1 alone, and fails when nobody of it answers.'),
     })
     .prefault({})
     .describe('Models by tier; the first that answers is used.'),
@@ -157,6 +166,7 @@ export const configSchema = z.object({
   reflex: reflex.prefault({}).describe('The tier that needs no model.'),
   embedding: embedding.prefault({}).describe('Vectors beside words, for finding skills by meaning.'),
   compression: compression.prefault({}).describe('Long conversations.'),
+  tui: tui.prefault({}).describe('The screens of golems.'),
 });
 
 export type Config = z.infer<typeof configSchema>;

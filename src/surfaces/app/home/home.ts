@@ -80,6 +80,12 @@ export function restoreIntent({ root }: Home): string {
   return join(dirname(root), `.${basename(root)}-restoring.json`);
 }
 
+/** A golem's home lies in another one, which is no less private, and runs on the same machine. */
+export function outermost(root: string): string {
+  const above = dirname(root);
+  return basename(above) === 'golems' && existsSync(join(root, 'golem.toml')) ? dirname(above) : root;
+}
+
 /** Is the home there, and nothing can be written into it? Then everything that only reads works, and nothing else is tried. */
 export function isReadOnlyHome({ root }: Home): boolean {
   if (!existsSync(root)) return false;

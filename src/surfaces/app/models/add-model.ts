@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { errorText } from '#base/errors.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 import { userMessage } from '#core/model/message.ts';
-import { ModelError } from '#core/model/model-client.ts';
+import { type ModelClient, ModelError } from '#core/model/model-client.ts';
 import { isLocalAddress } from '#core/model/providers/provider-options.ts';
 import type { ModelAddition } from '../app.ts';
 import { editConfig } from '../home/config.ts';
@@ -59,7 +59,7 @@ export async function addModel(
   const model = await findModel(provider, addition, surroundings, signal);
   if (!model.ok) return model;
   if (!options.untested) {
-    const tested = await testModel(provider, model.value, surroundings, signal);
+    const tested = await testModel(buildClient(provider, model.value, { tier: 'T2', surroundings }), signal);
     if (!tested.ok) return tested;
   }
   const kept = await keep(provider, model.value, surroundings);
@@ -72,13 +72,7 @@ function fileAdvice(file: string, { models }: Home): string {
 }
 
 /** One small call; `ok` when the endpoint answers in its protocol at all. */
-async function testModel(
-  provider: FoundProvider,
-  model: string,
-  surroundings: ClientSurroundings,
-  signal: AbortSignal,
-): Promise<Result<true, 'model-failed'>> {
-  const client = buildClient(provider, model, { tier: 'T2', surroundings });
+export async function testModel(client: ModelClient, signal: AbortSignal): Promise<Result<true, 'model-failed'>> {
   const request = {
     system: 'Answer with the word ok.',
     messages: [userMessage('Say ok.')],

@@ -15,6 +15,7 @@ import {
 } from '#core/model/model-client.ts';
 import { type ModelOverrides, modelTraits } from '#core/model/model-table.ts';
 import { createAnthropicClient } from '#core/model/providers/anthropic-client.ts';
+import { UNPAID } from '#core/model/providers/golem-providers.ts';
 import { createOpenAiClient } from '#core/model/providers/openai-client.ts';
 import type { ProviderClientOptions } from '#core/model/providers/provider-options.ts';
 import { withToolStrategy } from '#core/model/tool-mode.ts';
@@ -22,8 +23,9 @@ import type { Config } from '../home/config-schema.ts';
 import type { Home } from '../home/home.ts';
 import { fillVariables, type Variables } from '../home/variables.ts';
 import { type LocalModels, type ModelLists, proxiesOf } from './find-providers.ts';
+import { createLocalClient, localEndpoint } from './local-calls.ts';
 import { nearestNames, saidNearest } from './model-choice.ts';
-import type { FoundProvider } from './provider-table.ts';
+import { type FoundProvider, providerRow } from './provider-table.ts';
 
 export interface ClientSurroundings {
   readonly home: Home;
@@ -36,13 +38,26 @@ export interface ClientSurroundings {
 /** What is sent when neither a name nor a list is to be had; servers with one model take any name. */
 export const UNNAMED_MODEL = 'default';
 
-export function buildClient(
-  provider: FoundProvider,
-  model: string,
-  { tier, surroundings }: { readonly tier: Tier; readonly surroundings: ClientSurroundings },
-): ModelClient {
+interface HowToBuild {
+  readonly tier: Tier;
+  readonly surroundings: ClientSurroundings;
+  /** When it was chosen, epoch ms; default now. Where a model of this machine was switched since, the new one is asked. */
+  readonly since?: number | undefined;
+}
+
+export function buildClient(provider: FoundProvider, model: string, how: HowToBuild): ModelClient {
+  const build = (name: string) => plainClient(provider, name, how);
+  if (!provider.local) return build(model);
+  const { home, clock } = how.surroundings;
+  const { tier, since = clock.now() } = how;
+  return createLocalClient({ home, clock, endpoint: localEndpoint(provider), model, tier, since, build });
+}
+
+/** One that waits for no reload. */
+export function plainClient(provider: FoundProvider, model: string, { tier, surroundings }: HowToBuild): ModelClient {
   const { clock, config, lists } = surroundings;
   const { name, kind, baseUrl, apiKey, proxies } = provider;
+  if (providerRow(name)?.paidBy) return absentClient(`${name}/${model}`, `${name} ${UNPAID}`);
   if (kind === 'llama') {
     const file = provider.files?.find((one) => one.model === model);
     const overrides = overridesOf({ ...provider, settings: file?.settings ?? {} }, model, lists);

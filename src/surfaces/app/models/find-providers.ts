@@ -11,6 +11,7 @@ import { isJsonObject, type JsonObject, type JsonValue, parseJsonObject } from '
 import { ok, type Result, refuse } from '#base/result.ts';
 import { type ModelClient, ModelError, type ModelErrorCode, type Tier } from '#core/model/model-client.ts';
 import type { ModelOverrides } from '#core/model/model-table.ts';
+import { UNPAID } from '#core/model/providers/golem-providers.ts';
 import { type ListedModel, listModels } from '#core/model/providers/list-models.ts';
 import { createLlamaClient, type LlamaClient } from '#core/model/providers/llama-client.ts';
 import type { Proxies } from '#core/model/providers/provider-options.ts';
@@ -86,6 +87,7 @@ export function proxyProblem(variables: Variables, node = process.versions.node)
 /** What to do about a provider without a key. */
 export function missingKeyFix(name: string): string {
   const row = providerRow(name);
+  if (row?.paidBy) return `It ${UNPAID}. Take another.`;
   const variable = row?.keyVariables[0] ?? `${name.toUpperCase().replace(/\W/g, '_')}_API_KEY`;
   const where = row ? ` A key comes from ${row.keysAt}.` : '';
   return `Set ${variable} in the environment, or run \`talaria setup --provider ${name} --key …\`.${where}`;
@@ -111,8 +113,9 @@ function fromConfig(
   name: string,
   settings: ProviderConfig,
   variables: Variables,
-): Result<FoundProvider, 'missing-key' | 'no-address'> {
+): Result<FoundProvider, 'missing-key' | 'no-address' | 'not-configured'> {
   const row = providerRow(name);
+  if (row?.paidBy) return refuse('not-configured', `${name} ${UNPAID}`);
   const kind = settings.kind ?? row?.kind ?? 'openai';
   const address = settings.base_url ?? (row && addressOf(row, variables));
   if (!address) return refuse('no-address', `providers.${name} has no base_url`);
@@ -191,6 +194,7 @@ function defaultModel(settings: ProviderConfig, row: ProviderRow | undefined): {
 }
 
 function keyFix(name: string, settings: ProviderConfig): string {
+  if (providerRow(name)?.paidBy) return 'Take another.';
   const variable = /\$\{(\w+)\}/.exec(`${settings.api_key ?? ''}${settings.base_url ?? ''}`)?.[1];
   return variable
     ? `Set ${variable} in the environment or in .env (\`talaria setup --provider ${name} --key …\`).`
@@ -335,7 +339,7 @@ export function createModelLists(cacheFolder: string, clock: Clock): ModelLists 
     },
     async probeLocal(signal) {
       const found = await Promise.all(
-        LOCAL_ENDPOINTS.map(async (row) => {
+        LOCAL_ENDPOINTS.filter(({ isAlias }) => !isAlias).map(async (row) => {
           const provider = localProvider(row);
           const answer = await askModels(provider, { clock, timeoutMs: PROBE_TIMEOUT_MS, signal });
           return answer.ok && answer.value.length > 0 ? { provider, models: answer.value } : undefined;

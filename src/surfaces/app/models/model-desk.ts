@@ -167,9 +167,12 @@ class Desk implements ModelDesk {
   #providers: readonly FoundProvider[];
   #present: Present;
   readonly #tiers = new Map<Tier, ModelClient>();
+  /** What config.yaml names is as old as what was read of it. */
+  readonly #since: number;
 
   constructor(options: DeskOptions) {
     this.#options = options;
+    this.#since = options.surroundings.clock.now();
     this.#providers = options.providers;
     this.#present = options.fixed
       ? { client: options.fixed, reason: 'given by the program' }
@@ -213,6 +216,9 @@ class Desk implements ModelDesk {
     if (tier === 'T0') return this.#options.reflex;
     const built = this.#tiers.get(tier) ?? this.#cascade(tier);
     if (built) this.#tiers.set(tier, built);
+    const { strict } = this.#options.surroundings.config.tiers;
+    if (!built && strict && tier === 'T1' && !this.#options.fixed)
+      return absentClient('T1', 'no model of tiers.T1 can be had, and tiers.strict asks no other');
     return built ?? this.#present.client;
   };
 
@@ -348,22 +354,20 @@ class Desk implements ModelDesk {
   /** The list of config.yaml; small work goes on to the large models. Undefined: nothing of it can be had. */
   #cascade(tier: 'T1' | 'T2'): ModelClient | undefined {
     const { config, clock } = this.#options.surroundings;
-    const names = tier === 'T1' ? [...config.tiers.T1, ...config.tiers.T2] : config.tiers.T2;
+    const { T1, T2, strict } = config.tiers;
+    const names = tier === 'T2' ? T2 : [...T1, ...(strict ? [] : T2)];
     const clients = uniqueById(
       names.flatMap((name) => {
         if (isReflex(name)) return [this.#options.reflex];
         const choice = named(name, this.#ground(), { reason: 'config.yaml names it' });
-        return choice.ok ? [this.#build(choice.value, tier)] : [];
+        return choice.ok ? [this.#build(choice.value, tier, this.#since)] : [];
       }),
     );
     return clients.length === 0 ? undefined : createCascade({ tier, clients, clock });
   }
 
-  #build(choice: ModelChoice, tier: Tier): ModelClient {
-    return buildClient(choice.provider, choice.model ?? UNNAMED_MODEL, {
-      tier,
-      surroundings: this.#options.surroundings,
-    });
+  #build({ provider, model = UNNAMED_MODEL }: ModelChoice, tier: Tier, since?: number): ModelClient {
+    return buildClient(provider, model, { tier, surroundings: this.#options.surroundings, since });
   }
 }
 

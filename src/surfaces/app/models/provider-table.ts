@@ -1,6 +1,6 @@
 // Owns the table of known providers (variable, address, model when none is named) and the shape of one that was found. Knows no network.
 // Invariants: the order of the rows is the order in which found keys are used, local endpoints come before paid ones only when nothing else is
-// set; a key is never part of a text.
+// set (a golem has an order of its own: core/model/providers/golem-providers.ts); a key is never part of a text.
 import type { Proxies } from '#core/model/providers/provider-options.ts';
 import type { ProviderConfig } from '../home/config-schema.ts';
 
@@ -15,6 +15,8 @@ export interface ProviderRow {
   readonly defaultModel?: string;
   /** Offers models of other providers under `maker/model` names. */
   readonly aggregator?: true;
+  /** A call at a time, from a wallet: nothing here does that yet, so it is never asked. */
+  readonly paidBy?: 'x402';
   /** Where a person gets a key. */
   readonly keysAt: string;
 }
@@ -133,6 +135,15 @@ export const PROVIDERS: readonly ProviderRow[] = [
     aggregator: true,
     keysAt: 'https://huggingface.co/settings/tokens',
   },
+  {
+    name: 'venice',
+    kind: 'openai',
+    keyVariables: ['VENICE_API_KEY'],
+    baseUrl: 'https://api.venice.ai/api/v1',
+    keysAt: 'https://venice.ai/settings/api',
+  },
+  { name: 'bankr', kind: 'openai', keyVariables: [], baseUrl: '', paidBy: 'x402', keysAt: '' },
+  { name: 'bardo-gateway', kind: 'openai', keyVariables: [], baseUrl: '', paidBy: 'x402', keysAt: '' },
 ];
 
 export interface LocalRow {
@@ -140,6 +151,8 @@ export interface LocalRow {
   /** As a person calls it. */
   readonly title: string;
   readonly baseUrl: string;
+  /** Another name of a server that has a row: found only by who names it. */
+  readonly isAlias?: true;
 }
 
 /** Servers that people run on their own machine, at their default ports. */
@@ -148,6 +161,7 @@ export const LOCAL_ENDPOINTS: readonly LocalRow[] = [
   { name: 'llama-cpp', title: 'llama.cpp', baseUrl: 'http://127.0.0.1:8080/v1' },
   { name: 'vllm', title: 'vLLM', baseUrl: 'http://127.0.0.1:8000/v1' },
   { name: 'lm-studio', title: 'LM Studio', baseUrl: 'http://127.0.0.1:1234/v1' },
+  { name: 'local-hermes', title: 'Ollama', baseUrl: 'http://127.0.0.1:11434/v1', isAlias: true },
 ];
 
 export function providerRow(name: string): ProviderRow | undefined {

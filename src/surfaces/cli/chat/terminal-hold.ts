@@ -91,13 +91,12 @@ const VISIBLE = 12;
 const TITLE_WIDTH = 44;
 const REFUSED = 3;
 
-export interface PickPlace {
-  readonly out: (text: string) => void;
-  readonly signal: AbortSignal;
-}
-
 /** The id that was picked; the exit code when there is none. */
-export async function pickSession(app: App, { out, signal }: PickPlace): Promise<string | number> {
+export async function pickSession(
+  app: App,
+  out: (text: string) => void,
+  signal: AbortSignal,
+): Promise<string | number> {
   const { cwd } = app.environment;
   const sessions = offered(
     await app.doors.sessions.list({ cwd, limit: OFFERED }),

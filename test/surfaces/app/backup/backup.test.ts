@@ -98,6 +98,16 @@ describe('backup and restore', () => {
     assert.ok(without.leftOut.some((line) => line.startsWith('peers/store.key ')));
   });
 
+  test('a home within the home loses the same: its keys, caches and worktree', async (t) => {
+    const temp = createTempHome(t);
+    const home = sampleHome(temp);
+    const golem = ['golem.toml', 'golem.key', '.env', 'cache/a', 'worktree/b', 'testament/c.json'];
+    for (const name of golem) temp.write(`home/golems/disk/${name}`, 'x');
+    const report = await writeBackup(home, { file: join(temp.path, 'b.tar.gz'), withSecrets: false }, signal);
+    const taken = report.files.filter((path) => path.startsWith('golems/'));
+    assert.deepEqual(taken, ['golems/disk/golem.toml', 'golems/disk/testament/c.json']);
+  });
+
   test('of the versions of skills the newest are taken, each whole', async (t) => {
     const temp = createTempHome(t);
     const home = sampleHome(temp);

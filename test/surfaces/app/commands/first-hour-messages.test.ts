@@ -95,7 +95,7 @@ describe('first hour 3: names of models', () => {
     const models = async (names: string, known: typeof KNOWN | object = {}) => {
       writeConfig(stage, names + providers);
       lists(stage, known as typeof KNOWN);
-      return (await runCommand(stage, 'models')).text.split('\n');
+      return (await runCommand(stage, 'models show')).text.split('\n');
     };
     const tiers = 'tiers: {T1: [far/small, anthropic/x], T2: [local/other-model]}\n';
     const one = await models(`model: local/good-model\n${tiers}`);

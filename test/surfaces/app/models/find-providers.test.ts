@@ -9,6 +9,7 @@ import { configuredProvider, firstChoice, type ModelGround, named } from '#surfa
 import { type FoundProvider, PROVIDERS } from '#surfaces/app/models/provider-table.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 import { verifies } from '../../../verifies.ts';
+import { createStage } from '../app-fixture.ts';
 
 function configOf(data: unknown): Config {
   return configSchema.parse(data);
@@ -225,5 +226,38 @@ describe('model files', () => {
     const { providers, ground } = files(t, {}, false);
     assert.match(pathOf('llama/small', ground), /the local engine is not installed: `talaria setup --local`/);
     assert.equal(firstChoice(providers.filter(({ files: local }) => local)), undefined);
+  });
+});
+
+describe('providers of golems', () => {
+  const why = { reason: 'a test asks' };
+
+  test('who is paid by x402 is never asked, and says why when it is named', async (t) => {
+    const config = configOf({ providers: { bankr: { base_url: 'http://127.0.0.1:9/v1', api_key: `\${K}` } } });
+    const found = findProviders(config, { K: 'k' });
+    assert.deepEqual(found.providers, []);
+    const reason = 'bankr is not configured: it is paid by x402 from a wallet, and nothing here pays that way yet';
+    assert.deepEqual(found.problems, [{ provider: 'bankr', message: reason, fix: 'Take another.' }]);
+    for (const ground of [found, { providers: [], problems: [] }]) {
+      const choice = named('bankr/m', { ...ground, listed: () => [] }, why);
+      assert.match(choice.ok ? 'taken' : choice.detail, /is not configured: it is paid by x402.*Take another/);
+    }
+    const app = await createStage(t).open();
+    const added = await app.addModel({ provider: 'bankr', key: 'k', model: 'm' }, new AbortController().signal);
+    assert.match(added.ok ? 'added' : added.detail, /bankr is not configured/);
+  });
+
+  test('the local one is Ollama, found by its name alone; a key for Venice comes behind all others', () => {
+    const choice = named('local-hermes/hermes:36b', { providers: [], listed: () => [] }, why);
+    assert.deepEqual(choice.ok && [choice.value.provider.baseUrl, choice.value.provider.local, choice.value.model], [
+      'http://127.0.0.1:11434/v1',
+      true,
+      'hermes:36b',
+    ]);
+    const { providers } = findProviders(NOTHING, { VENICE_API_KEY: 'v', HF_TOKEN: 'h' });
+    assert.deepEqual(
+      providers.map(({ name }) => name),
+      ['huggingface', 'venice'],
+    );
   });
 });

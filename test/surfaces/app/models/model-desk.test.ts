@@ -155,6 +155,18 @@ describe('the model desk', () => {
     assert.equal(fallback.to, 'openai/second');
   });
 
+  test('small work stays with T1 where that is strict', async (t) => {
+    const server = await startScriptedServer([{ status: 401, body: { error: { message: 'bad key' } } }], {
+      context: t,
+    });
+    const variables = { OPENAI_BASE_URL: server.baseUrl };
+    const tiers = { T1: ['openai/small'], T2: ['openai/large'], strict: true };
+    const { desk } = await deskOf(createTempHome(t), { variables, config: { tiers } });
+    await assert.rejects(answerOf(desk.forTier('T1')), { code: 'model-auth' });
+    const { desk: none } = await deskOf(createTempHome(t), { variables, config: { tiers: { ...tiers, T1: [] } } });
+    await assert.rejects(answerOf(none.forTier('T1')), { code: 'model-none' });
+  });
+
   test('first hour 3: a model of config.yaml without its key stays the model, and each call says what is missing', async (t) => {
     for (const config of [
       { model: 'anthropic/claude-x' },
