@@ -43,6 +43,9 @@ interface Session {
   readonly proposals: readonly Proposed[];
 }
 
+/** Begins the part of the page that this story does not write. */
+export const GOLEMS = '\n## What one golem learned, and the next\n';
+
 export interface Story {
   readonly owner: string;
   readonly sessions: readonly Session[];

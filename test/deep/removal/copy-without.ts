@@ -15,12 +15,13 @@ export function copyWithout(extensions: readonly RemovableExtension[], root: str
   for (const extension of extensions) takeOut(extension, tracked, root);
 }
 
-function takeOut({ name, files, lines, rows }: RemovableExtension, tracked: readonly string[], root: string): void {
-  const tests = tracked.filter((path) => path !== rows && isTestOf(path, name));
-  for (const path of [`src/extensions/${name}`, ...files, ...tests])
-    rmSync(join(root, path), { recursive: true, force: true });
-  for (const { file, cut } of lines) edit(join(root, file), (text) => withoutOnce(text, cut, file));
-  edit(join(root, rows), (text) => citedRowsOnly(text, root));
+function takeOut(extension: RemovableExtension, tracked: readonly string[], root: string): void {
+  const { name, folder = `src/extensions/${name}`, files, lines, rows } = extension;
+  const tests = tracked.filter((path) => !rows.includes(path) && isTestOf(path, name));
+  for (const path of [folder, ...files, ...tests]) rmSync(join(root, path), { recursive: true, force: true });
+  for (const { file, cut, isShared = false } of lines)
+    edit(join(root, file), (text) => (isShared && !cut.test(text) ? text : withoutOnce(text, cut, file)));
+  for (const file of rows) edit(join(root, file), (text) => citedRowsOnly(text, root));
 }
 
 function trackedFiles(): readonly string[] {
@@ -54,7 +55,7 @@ function citedRowsOnly(text: string, root: string): string {
   const { byId } = readCitations(root);
   const isKept = (line: string) => {
     const id = /^\s*\{ id: '([^']+)'/.exec(line)?.[1];
-    return id === undefined || byId.has(id);
+    return id === undefined || byId.has(id) || line.includes(" deferred: '");
   };
   return text.split('\n').filter(isKept).join('\n');
 }

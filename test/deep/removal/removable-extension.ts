@@ -4,16 +4,22 @@
 interface NamedLine {
   readonly file: string;
   readonly cut: RegExp;
+  /** Another one takes it out too. */
+  readonly isShared?: true;
 }
 
 export interface RemovableExtension {
   readonly name: string;
+  /** Default `src/extensions/NAME`. */
+  readonly folder?: string;
   /** Files beside `src/extensions/NAME` and beside every file or folder below `test` that begins with NAME; from the root. */
   readonly files: readonly string[];
   readonly lines: readonly NamedLine[];
-  /** File of its requirement rows. A row that another room's test cites is that room's too, and stays. */
-  readonly rows: string;
+  /** Files of its requirement rows. A row that another room's test cites is that room's too, and stays. */
+  readonly rows: readonly string[];
 }
+
+const WINDOWS = ['clade', 'hearth', 'hermes', 'dream', 'mind', 'library', 'infra'];
 
 export const REMOVABLE: readonly RemovableExtension[] = [
   {
@@ -33,7 +39,7 @@ export const REMOVABLE: readonly RemovableExtension[] = [
       { file: 'bench/run.ts', cut: /^ {2}curator: .*\n/m },
       { file: 'test/pins/entries.test.ts', cut: /^ {2}'\.\/curator': \[\n(?: {4}.*\n)*? {2}\],\n/m },
     ],
-    rows: 'test/requirements/curator.ts',
+    rows: ['test/requirements/curator.ts'],
   },
   {
     name: 'rlm',
@@ -59,7 +65,7 @@ export const REMOVABLE: readonly RemovableExtension[] = [
       { file: 'test/deep/examples.test.ts', cut: /^ {2}'check-synthesis\.ts': .*\n/m },
       { file: 'test/deep/examples.test.ts', cut: /^ {2}'rlm-dry-run\.sh': [\s\S]*?(?=^\};)/m },
     ],
-    rows: 'test/requirements/rlm.ts',
+    rows: ['test/requirements/rlm.ts'],
   },
   {
     name: 'hive',
@@ -82,6 +88,96 @@ export const REMOVABLE: readonly RemovableExtension[] = [
       { file: 'test/deep/examples.test.ts', cut: /^ {2}'peers-in-one-process\.ts': .*\n/m },
       { file: 'test/deep/examples.test.ts', cut: /^ {2}'peers-three-agents\.ts': .*\n/m },
     ],
-    rows: 'test/requirements/hivemind.ts',
+    rows: ['test/requirements/hivemind.ts'],
+  },
+  {
+    name: 'golem',
+    folder: 'src/fleet/golem',
+    files: [
+      ...[
+        'docs/guide/golems.md',
+        'bench/golem.ts',
+        'bench/golem-log.ts',
+        'bench/golem-processes.ts',
+        'bench/golem-stage.ts',
+        'bench/clade-meta.ts',
+      ],
+      ...['test/contract/domain.contract.ts', 'test/deep/golem-disk.test.ts'],
+    ],
+    lines: [
+      { file: 'src/surfaces/app/rooms.ts', cut: /^ {2}golem: .*\n/m },
+      { file: 'README.md', cut: /^## It works by itself\n[\s\S]*?(?=^## )/m },
+      { file: 'README.md', cut: /^\| `talaria golem` .*\n/m },
+      { file: 'README.md', cut: /\[golems\]\(docs\/guide\/golems\.md\) · / },
+      { file: 'package.json', cut: /^ {4}"demo:fleet": .*\n/m },
+      { file: 'bench/run.ts', cut: /^ {2}golem: .*\n/m },
+      { file: 'bench/run.ts', cut: /^ {2}'clade-meta': .*\n/m, isShared: true },
+    ],
+    rows: [
+      'test/requirements/golem-awake.ts',
+      'test/requirements/golem-dream-and-death.ts',
+      'test/requirements/meta.ts',
+      'test/requirements/market.ts',
+    ],
+  },
+  {
+    name: 'styx-link',
+    folder: 'src/fleet/styx/link.ts',
+    files: [
+      ...['docs/guide/two-machines.md', 'bench/clade-link.ts', 'test/real/golem-words.test.ts'],
+      'test/deep/golem-clade.test.ts',
+    ],
+    lines: [
+      { file: 'src/fleet/styx/linking.ts', cut: /\(\) => import\('\.\/link\.ts'\)/ },
+      { file: 'README.md', cut: /\[two machines\]\(docs\/guide\/two-machines\.md\) · / },
+      { file: 'bench/run.ts', cut: /^ {2}'clade-link': .*\n/m },
+    ],
+    rows: ['test/requirements/market.ts', 'test/requirements/meta.ts'],
+  },
+  {
+    name: 'meta',
+    folder: 'src/fleet/meta',
+    files: [
+      ...['docs/guide/clade.md', 'bench/clade-meta.ts', 'test/deep/golem-clade.test.ts', 'test/fixtures/clade'],
+      ...['docs/guide/library.md', 'bench/clade-library.ts', 'test/deep/golem-library.test.ts'],
+      'test/real/smollm2-clade.test.ts',
+    ],
+    lines: [
+      { file: 'src/surfaces/app/rooms.ts', cut: /^ {2}clade: .*\n {2}library: .*\n/m },
+      { file: 'README.md', cut: /^\| `talaria clade` .*\n\| `talaria library` .*\n/m },
+      { file: 'README.md', cut: /\[the clade\]\(docs\/guide\/clade\.md\) · / },
+      { file: 'README.md', cut: /\[the library\]\(docs\/guide\/library\.md\) · / },
+      { file: 'bench/run.ts', cut: /^ {2}'clade-meta': .*\n/m, isShared: true },
+      { file: 'bench/run.ts', cut: /^ {2}'clade-library': .*\n/m },
+    ],
+    rows: [
+      ...['test/requirements/golem-awake.ts', 'test/requirements/golem-dream-and-death.ts'],
+      ...['test/requirements/meta.ts', 'test/requirements/market.ts'],
+    ],
+  },
+  {
+    name: 'tui',
+    folder: 'src/surfaces/tui',
+    files: [
+      ...['docs/guide/clade-screens.md', 'bench/clade-screens.ts', 'scripts/capture-screens.ts', 'scripts/capture'],
+      ...WINDOWS.flatMap((name) => ['80x24', '200x60'].map((size) => `docs/images/screens-${name}-${size}.svg`)),
+    ],
+    lines: [
+      { file: 'src/surfaces/cli/run-cli.ts', cut: /^ {2}\['run attach clade', .*\n/m },
+      {
+        file: 'src/surfaces/app/home/config-schema.ts',
+        cut: /^\/\*\* Of the screens\. \*\/\nconst tui = [\s\S]*?^\}\);\n/m,
+      },
+      { file: 'src/surfaces/app/home/config-schema.ts', cut: /^ {2}tui: .*\n/m },
+      { file: 'bench/run.ts', cut: /^ {2}'clade-screens': .*\n/m },
+      { file: 'scripts/reference.ts', cut: /^commands\.push\(.*\n/m },
+      { file: 'package.json', cut: /^ {4}"capture:screens": .*\n/m },
+      { file: 'README.md', cut: /\[the screens\]\(docs\/guide\/clade-screens\.md\) · / },
+      { file: 'README.md', cut: /^\| `talaria run NAME`, .*\n/m },
+    ],
+    rows: [
+      ...['test/requirements/golem-awake.ts', 'test/requirements/golem-dream-and-death.ts'],
+      ...['test/requirements/meta.ts', 'test/requirements/market.ts'],
+    ],
   },
 ];
