@@ -27,6 +27,11 @@ const BENCHES: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
   'trace-guard': async () => (await import('./trace-guard.ts')).benchTraceGuard(),
   'rlm-ask-memory': async () => (await import('./rlm-ask-memory.ts')).benchRlmAskMemory(),
   peers: async () => (await import('./peers.ts')).benchPeers(),
+  golem: async () => (await import('./golem.ts')).benchGolem(),
+  'clade-link': async () => (await import('./clade-link.ts')).benchLink(),
+  'clade-meta': async () => (await import('./clade-meta.ts')).benchMeta(),
+  'clade-library': async () => (await import('./clade-library.ts')).benchLibrary(),
+  'clade-screens': async () => (await import('./clade-screens.ts')).benchScreens(),
 };
 
 const GATES: ReadonlySet<string> = new Set(['prefix reuse', 'compaction: evidence found again']);
@@ -40,7 +45,9 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { write: { type: 'boolean', default: false } },
 });
-const unknown = positionals.filter((name) => !(name in BENCHES));
+/** `clade` is all of `clade-…`. */
+const isAsked = (name: string) => positionals.some((asked) => name === asked || name.startsWith(`${asked}-`));
+const unknown = positionals.filter((asked) => !Object.keys(BENCHES).some((name) => `${name}-`.startsWith(`${asked}-`)));
 if (unknown.length > 0) {
   console.error(`bench: no such row: ${unknown.join(', ')}. Rows: ${Object.keys(BENCHES).join(', ')}`);
   process.exit(2);
@@ -48,7 +55,7 @@ if (unknown.length > 0) {
 
 const rows: BenchRow[] = [];
 for (const [name, bench] of Object.entries(BENCHES)) {
-  if (positionals.length > 0 && !positionals.includes(name)) continue;
+  if (positionals.length > 0 && !isAsked(name)) continue;
   const measured = await bench();
   rows.push(...measured);
   for (const row of measured)

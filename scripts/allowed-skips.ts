@@ -11,7 +11,9 @@ export const allowedSkips: readonly RegExp[] = [
   /^skipped: tmux is not installed$/,
   /^skipped: systemd-analyze is not installed$/,
   /^skipped: chromium is not installed$/,
+  /^skipped: no memory group can be made here$/,
   /^skipped: no package index answers, the model cannot be fetched$/,
   /^skipped: set TALARIA_TEST_SYNAPSE \(sh scripts\/fetch-synapse\.sh prints it\)$/,
+  /^skipped: set TALARIA_TEST_NATS \(sh scripts\/fetch-nats\.sh prints it\)$/,
   /^skipped: the local engine has no binary for this platform$/,
 ];

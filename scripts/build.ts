@@ -71,7 +71,11 @@ try {
   const together = startChunk(root, startModules(parts));
   const define = { ...options.define, TALARIA_BUILD: JSON.stringify(fingerprint(Object.keys(parts.inputs))) };
   const results = await Promise.all([
-    build({ ...options, define, plugins: [...late, together] }),
+    build({
+      ...options,
+      define,
+      plugins: [packagesByName(/^(?:viem|yaml$|@nats-io)/, "import 'shared:start'; "), ...late, together],
+    }),
     build({ ...options, entryPoints: publicEntries() }),
     build({ ...options, splitting: false, entryPoints: threadEntries(), plugins: [...plugins, packagesByName()] }),
   ]);
@@ -120,7 +124,7 @@ function oneLocale(): Plugin {
 }
 
 /** A thread is one file: a package that it imports when it is needed is built in with the names asked of it there; else all of it would come along. */
-function packagesByName(): Plugin {
+function packagesByName(filter = /^@?[a-z]/, first = ''): Plugin {
   const names = new Map<string, string>();
   for (const file of filesIn(join(root, 'src')).filter((path) => path.endsWith('.ts'))) {
     const source = readFileSync(join(root, 'src', file), 'utf8');
@@ -130,11 +134,11 @@ function packagesByName(): Plugin {
   return {
     name: 'packages-by-name',
     setup: ({ onResolve, onLoad }) => {
-      onResolve({ filter: /^@?[a-z]/ }, ({ path, kind }) =>
+      onResolve({ filter }, ({ path, kind }) =>
         kind === 'dynamic-import' && names.has(path) ? { path, namespace: 'asked-of' } : undefined,
       );
       onLoad({ filter: /./, namespace: 'asked-of' }, ({ path }) => ({
-        contents: `export { ${names.get(path)} } from '${path}';`,
+        contents: `${first}export { ${names.get(path)} } from '${path}';`,
         resolveDir: root,
       }));
     },

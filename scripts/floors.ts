@@ -36,8 +36,8 @@ export const sameFloor: Readonly<Record<string, readonly string[]>> = {
   'mind/learning': ['mind/sessions', 'mind/evidence', 'mind/memory', 'mind/skills'],
   'fleet/golem': ['fleet/styx'],
   'fleet/meta': ['fleet/styx', 'fleet/golem', 'fleet/market'],
-  'surfaces/cli': ['surfaces/app'],
-  'surfaces/tui': ['surfaces/app'],
+  'surfaces/cli': ['surfaces/app', 'surfaces/tui'],
+  'surfaces/tui': ['surfaces/app', 'surfaces/cli'],
   'surfaces/web': ['surfaces/app'],
   'surfaces/gateway': ['surfaces/app'],
   'surfaces/api': ['surfaces/app'],
@@ -66,31 +66,48 @@ export const limits = { fileLines: 600 } as const;
 
 /** Non-blank lines and files of each room. A higher figure needs a decision record; a room that shrank by a tenth takes its new one. */
 export const budgets: Readonly<Record<string, readonly [lines: number, files: number]>> = {
-  base: [4_759, 40],
-  'core/model': [6_857, 29],
+  base: [4_801, 40],
+  'core/model': [6_945, 30],
   'core/reflex': [1_153, 8],
-  'core/agent': [4_017, 24],
-  'core/tools': [9_322, 50],
+  'core/agent': [4_039, 24],
+  'core/tools': [9_345, 50],
   'mind/sessions': [6_134, 37],
   'mind/evidence': [5_569, 39],
   'mind/memory': [1_549, 10],
-  'mind/skills': [7_181, 37],
+  'mind/skills': [7_519, 39],
   'mind/learning': [3_976, 20],
   'extensions/curator': [7_095, 44],
   'extensions/rlm': [15_734, 104],
   'extensions/hive': [8_175, 45],
-  'fleet/styx': [310, 1],
-  'fleet/golem': [310, 2],
-  'surfaces/app': [8_858, 52],
-  'surfaces/cli': [4_752, 19],
+  'fleet/styx': [2_000, 12],
+  'fleet/golem': [7_215, 38],
+  'fleet/meta': [4_994, 24],
+  'surfaces/app': [9_808, 57],
+  'surfaces/cli': [4_770, 19],
+  'surfaces/tui': [1_696, 7],
   public: [151, 8],
   testing: [3_151, 14],
 };
 
-/** Files of a room of the fleet that its tests take, beside `room.ts`; they take no other of it. At most eight. */
+/** Files of a room that its tests take, beside `room.ts`; those of a room of the fleet take no other of it. At most eight. */
 export const fronts: Readonly<Record<string, readonly string[]>> = {
-  'fleet/styx': ['home-log.ts'],
-  'fleet/golem': ['vitals.ts', 'sim-world.ts'],
+  'fleet/styx': [
+    ...['home-log.ts', 'clade.ts', 'parcels.ts', 'owner-key.ts', 'words.ts', 'link.ts', 'link-state.ts'],
+    'kit.ts',
+  ],
+  'mind/skills': ['format/testament.ts'],
+  'fleet/meta': [
+    ...['library/worth.ts', 'library/library-home.ts', 'library/reception.ts', 'library/curation.ts'],
+    ...['library/loadout.ts', 'conversation.ts', 'listening.ts'],
+  ],
+  'surfaces/tui': [
+    ...['commands.ts', 'board.ts', 'event-table.ts', 'feed.ts', 'windows.ts', 'drawing.ts', 'screen.ts'],
+  ],
+  'fleet/golem': [
+    ...['life.ts', 'vitals.ts', 'births.ts', 'domains/sim-world.ts', 'domains/watch.ts'],
+    ...['domains/coding.ts', 'domains/enclosed.ts'],
+  ],
+  'surfaces/app': ['models/local-advice.ts', 'models/own-models.ts', 'commands/own-models.ts'],
 };
 
 /** What there is too much of, as many as there are today: the counts only fall, and a fall is written down here. */
@@ -106,7 +123,7 @@ export const ratchets = {
   /** Functions with more than 4 positional parameters. */
   longSignatures: 0,
   /** Interfaces that are named in one place beside their declaration. */
-  loneInterfaces: 174,
+  loneInterfaces: 169,
   /** String, template and regex literals over 200 characters outside of `*.rules.ts`. */
   longLiterals: 121,
   /** Bytes of such literals in `*.rules.ts`. */

@@ -1,6 +1,6 @@
 /**
  * The licence gate: every package that a user of Talaria installs or receives in the bundle stands under a
- * licence of this list. `node scripts/licences.ts [--root DIR]`. Development packages are not judged.
+ * licence of this list. `node scripts/licences.ts [--root DIR]`. Of development packages those are judged that the bundle has.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -19,6 +19,9 @@ const allowed: ReadonlySet<string> = new Set([
   'Python-2.0',
 ]);
 
+/** Development packages with code in the bundle: a user does not install them. */
+const bundled: readonly string[] = ['viem', '@nats-io/transport-node', '@nats-io/jetstream'];
+
 interface Manifest {
   readonly name?: string;
   readonly version?: string;
@@ -33,6 +36,7 @@ const root = resolve(values.root);
 const problems: string[] = [];
 const seen = new Set<string>();
 visit(root);
+for (const name of bundled) follow(root, name, false);
 const packages = seen.size - 1;
 if (packages === 0) problems.push('no dependency was found: is node_modules there?');
 for (const problem of problems) console.error(`licences: ${problem}`);

@@ -18,7 +18,8 @@ const options = {
   environment: { variables: { TALARIA_HOME: '/nowhere' }, cwd: '/nowhere', userHome: '/nowhere' },
   app: () => Promise.reject(new Error('no command runs here')),
 };
-const commands = await allCommands(options);
+const commands = [...(await allCommands(options))];
+commands.push(...(await import('#surfaces/tui/commands.ts')).screenCommands({} as never, false));
 
 const pages = { 'config.md': configReference(await settingsSchema()), 'commands.md': commandReference(commands) };
 const stale = Object.entries(pages).filter(([name, page]) => page !== committed(name));

@@ -1,6 +1,6 @@
 /**
  * Runs `node --test` in as many processes as there are cores and one more, each with its share of the files: `node scripts/shards.ts ARGUMENT…`;
- * with `--one` first in a single one, whose throw-away folders are where the machine has them.
+ * with `--on-disk` first in two, whose throw-away folders are where the machine has them.
  * The bundle is built first when it is older than the source. Every argument goes to every process. The first one's lines are shown as
  * they come, the others' when all are done; the counts of all are added up and come last. One process that fails makes the run fail.
  * What was compiled once is kept for the next process, and the tests start many. Their throw-away folders are in memory where there is
@@ -19,13 +19,13 @@ const built = spawnSync(process.execPath, [join(import.meta.dirname, 'build.ts')
 if (built.status !== 0) process.exit(built.status ?? 1);
 
 const counted = /^# (tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) ([\d.]+)$/;
-const isOne = process.argv[2] === '--one';
-const given = process.argv.slice(isOne ? 3 : 2);
+const onDisk = process.argv[2] === '--on-disk';
+const given = process.argv.slice(onDisk ? 3 : 2);
 const began = performance.now();
 // One more than there are cores: tests wait, too.
-const shards = isOne ? 1 : Number(process.env.TALARIA_TEST_SHARDS ?? Math.min(4, availableParallelism() + 1));
+const shards = Number(process.env.TALARIA_TEST_SHARDS ?? (onDisk ? 2 : Math.min(4, availableParallelism() + 1)));
 const sums = new Map<string, number>();
-const temp = !isOne && process.env.TMPDIR === undefined ? inMemory() : undefined;
+const temp = !onDisk && process.env.TMPDIR === undefined ? inMemory() : undefined;
 process.once('exit', () => temp !== undefined && rmSync(temp, { recursive: true, force: true }));
 process.once('SIGINT', () => process.exit(130));
 
@@ -37,7 +37,7 @@ process.exitCode = runs.find(({ code }) => code !== 0)?.code ?? 0;
 
 async function runShard(shard: number): Promise<{ code: number; held: readonly string[] }> {
   // A sandbox lives for one test: its WebAssembly is not worth a second, slower compilation.
-  const flags = [...(isOne ? [] : ['--liftoff-only', `--test-shard=${shard}/${shards}`]), '--test', ...given];
+  const flags = [...(onDisk ? [] : ['--liftoff-only']), `--test-shard=${shard}/${shards}`, '--test', ...given];
   const env = {
     NODE_COMPILE_CACHE: join(import.meta.dirname, '../node_modules/.cache/compiled'),
     TALARIA_TEST_MAIN: join(import.meta.dirname, '../dist/main.js'),
