@@ -161,6 +161,15 @@ function isStale(path: string, clock: Clock): boolean {
   return beat !== undefined && Math.abs(clock.now() - beat) > SILENT_MS;
 }
 
+export function readBytesIfThere(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return undefined;
+    throw error;
+  }
+}
+
 export function readIfThere(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');

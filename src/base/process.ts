@@ -180,7 +180,7 @@ async function endGroup({ pid }: CommandChild, stopped: boolean): Promise<boolea
   return !stopped;
 }
 
-function isGroupAlive(leader: number | undefined): boolean {
+export function isGroupAlive(leader: number | undefined): boolean {
   if (leader === undefined || !signalGroup(leader, 0)) return false;
   return livingMembers(leader)?.length !== 0;
 }
