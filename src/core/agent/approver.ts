@@ -31,6 +31,8 @@ export interface ApprovalAnswer {
 
 /** Contract: resolves once, also to `deny` when nobody can answer; rejects only with the signal's reason. Never decides by itself to allow. */
 export interface Approver {
+  /** Nobody sits there: what it says is settled beforehand. */
+  readonly isUnattended?: true;
   approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer>;
 }
 
@@ -47,6 +49,7 @@ export interface Asker {
 
 /** For surfaces without a person: everything that needs an answer is denied with the reason and the way out. */
 export const denyingApprover: Approver = {
+  isUnattended: true,
   approve: async ({ reach = 'beyond' }) => ({
     decision: 'deny',
     reason:

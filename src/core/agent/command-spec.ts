@@ -3,6 +3,7 @@
 import type { Readable, Writable } from 'node:stream';
 import type { z } from 'zod';
 import type { JsonValue } from '#base/json.ts';
+import type { UserPart } from '#core/model/message.ts';
 
 export type CommandOutput =
   /** `tone`: a line of a difference, for surfaces with colour. */
@@ -26,6 +27,8 @@ export interface CommandContext {
   readonly sessionId?: string;
   /** Present when a person can answer. The answer to a `secret` question, a key, is neither shown nor kept. */
   readonly ask?: (question: string, kind?: 'secret') => Promise<string>;
+  /** In the chat: sends this as if it had been typed; `extra` goes along, with the origin that it has. */
+  readonly submit?: (text: string, extra?: readonly UserPart[]) => void;
   /** Of the process, for a command that speaks a protocol there instead of yielding lines. */
   readonly stdio?: { readonly input: Readable; readonly output: Writable };
   /** Present at a terminal: one line that tells how far it is, in place of the one before; empty: none. It is no output. */
@@ -43,6 +46,8 @@ export interface CommandSpec<Input = unknown> {
   readonly surfaces: readonly ('cli' | 'chat')[];
   /** With this input it leaves settings, memory, skills, sessions and files as they are: an agent's own command may run it too. Absent: it may not. */
   readonly readOnly?: true | ((input: Input) => boolean);
+  /** It runs until it is stopped: SIGTERM is its end and no failure. */
+  readonly untilStopped?: true;
   readonly input: z.ZodType<Input>;
   readonly positional?: readonly string[];
   readonly examples?: readonly string[];

@@ -7,13 +7,21 @@ import { AbortedError } from '#base/abort.ts';
 import { errorText, TalariaError } from '#base/errors.ts';
 import type { EventSink } from '#base/fabric.ts';
 import { ok, type Result } from '#base/result.ts';
-import { ellipsize, estimateTokens } from '#base/text.ts';
-import type { Message, Origin, TextPart } from '#core/model/message.ts';
+import { ellipsize } from '#base/text.ts';
+import { isText, type Message, type Origin, type TextPart, type UserPart } from '#core/model/message.ts';
 import type { ModelClient, Purpose } from '#core/model/model-client.ts';
 import { absentAsker, denyingApprover } from './approver.ts';
 import type { CompressionSettings, Compressor } from './compress/compressor.ts';
 import { summaryText } from './compress/summary.ts';
-import { countTurns, DEFAULT_THRESHOLD, isTurnStart, LiveContext, missingResults, redactMessage } from './history.ts';
+import {
+  countTurns,
+  DEFAULT_THRESHOLD,
+  isTurnStart,
+  LiveContext,
+  messageTokens,
+  missingResults,
+  redactMessage,
+} from './history.ts';
 import type {
   FrozenPrompt,
   SessionLease,
@@ -27,8 +35,15 @@ import type { AnyTool } from './tool.ts';
 import { resultLimitFor } from './turn/execute-tools.ts';
 import { createHookRunner } from './turn/hook-runner.ts';
 import { defaultStopConditions, type StopCondition } from './turn/run-step.ts';
-import { type OwnersCall, runTurn, type TurnLinks, type TurnMachine, type TurnMaterial } from './turn/run-turn.ts';
-import type { TurnEvent } from './turn-event.ts';
+import {
+  type OwnersCall,
+  runTurn,
+  type TurnInput,
+  type TurnLinks,
+  type TurnMachine,
+  type TurnMaterial,
+} from './turn/run-turn.ts';
+import type { SessionEvent, TurnEvent } from './turn-event.ts';
 
 /** What a conversation is made with; the model can be changed later by `switchModel`. */
 export interface ConversationParts {
@@ -37,8 +52,10 @@ export interface ConversationParts {
   /** Builds the prompt of a new session, and the new one after a compression, for a context window of `window` tokens. */
   readonly buildPrompt: (window: number) => FrozenPrompt;
   readonly machine: ConversationMachine;
-  readonly events?: EventSink<TurnEvent>;
+  readonly events?: EventSink<SessionEvent>;
   readonly compression?: CompressionSettings;
+  /** Whose words are sent, where nobody says; default `owner`. */
+  readonly speaker?: Origin;
 }
 
 export type ConversationMachine = Pick<TurnMachine, 'clock' | 'place' | 'hooks' | 'stop'> & {
@@ -48,15 +65,17 @@ export type ConversationMachine = Pick<TurnMachine, 'clock' | 'place' | 'hooks' 
 export interface SendOptions {
   readonly signal: AbortSignal;
   /** Parts before the owner's text: piped input, attached files. */
-  readonly extra?: readonly TextPart[];
+  readonly extra?: readonly UserPart[];
   readonly purpose?: Purpose;
-  /** Whose words the text is; default `owner`. Programs that send text nobody typed say `model` or `foreign`. */
+  /** Whose words the text is; default the speaker's. Programs that send text nobody typed say `model` or `foreign`. */
   readonly origin?: Origin;
   /** Narrows what may run in this turn; it counts instead of what the conversation was opened with. */
   readonly runnable?: ReadonlySet<string>;
   /** A call that the owner spelled out: the turn makes it, with all that goes with a call, and asks no model. */
   readonly call?: OwnersCall;
 }
+
+export type GoOnOptions = Pick<SendOptions, 'signal' | 'purpose' | 'runnable'>;
 
 export interface Conversation {
   readonly session: SessionRecord;
@@ -67,6 +86,11 @@ export interface Conversation {
   readonly history: readonly Message[];
   /** Runs one turn. Throws TalariaError `turn-running` when one is under way: use `steer` then. */
   send(text: string, options: SendOptions): AsyncGenerator<TurnEvent, void>;
+  /**
+   * Goes on with a turn that was cut off: without a new line, with the request that it was cut off at. Calls that have no result are answered
+   * `interrupted` first, and not made again. Throws TalariaError `nothing-to-do` where the last word is an answer, `turn-running` as `send` does.
+   */
+  goOn(options: GoOnOptions): AsyncGenerator<TurnEvent, void>;
   /** A line for the turn under way, taken between two steps; without a turn it is the first of the next. */
   steer(text: string): void;
   /** Gives back the lines of `steer` that no step has taken, oldest first; they are not taken any more. */
@@ -85,14 +109,16 @@ export interface Conversation {
   takeBackTurn(): Promise<TakenBack | undefined>;
   /** Ends the session's life in this process: hooks, lease. Idempotent. */
   close(): Promise<void>;
+  /** Gives the lease back, and no hook hears of an end: the session's life goes on with whoever opens it next. Idempotent, and no `close` follows. */
+  leave(): Promise<void>;
 }
 
 /** What was said to a turn that is taken back. */
 export interface TakenBack {
   /** The owner's text, with the lines that steered the turn. */
   readonly text: string;
-  /** What was piped in with it. */
-  readonly extra: readonly TextPart[];
+  /** What was piped in with it, and its pictures. */
+  readonly extra: readonly UserPart[];
   /** Tools ran, and what they did stays done. */
   readonly acted: boolean;
 }
@@ -126,7 +152,7 @@ async function tellStart(
   { id: sessionId, source, cwd }: SessionRecord,
   signal: AbortSignal,
 ): Promise<void> {
-  const runner = createHookRunner({ hooks, clock, emit: (event) => events?.emit(event) });
+  const runner = createHookRunner({ hooks, clock, emit: (event) => events?.emit({ sessionId, event }) });
   await runner.sessionStart({ sessionId, source, cwd }, signal);
 }
 
@@ -192,7 +218,14 @@ class LiveConversation implements Conversation {
   }
 
   async *send(text: string, options: SendOptions): AsyncGenerator<TurnEvent, void> {
-    yield* this.#alone(() => this.#turn(text, options));
+    yield* this.#alone(() => this.#turn(options, text));
+  }
+
+  async *goOn(options: GoOnOptions): AsyncGenerator<TurnEvent, void> {
+    yield* this.#alone(() => {
+      if (!isCutOff(this.history)) throw new TalariaError('no turn was cut off here', { code: 'nothing-to-do' });
+      return this.#turn(options);
+    });
   }
 
   async *compress(signal: AbortSignal): AsyncGenerator<TurnEvent, void> {
@@ -223,12 +256,16 @@ class LiveConversation implements Conversation {
     try {
       await this.#repair();
       for await (const event of run()) {
-        this.#parts.events?.emit(event);
+        this.#emit(event);
         yield event;
       }
     } finally {
       this.#running = false;
     }
+  }
+
+  #emit(event: TurnEvent): void {
+    this.#parts.events?.emit({ sessionId: this.session.id, event });
   }
 
   #begin(): void {
@@ -241,29 +278,41 @@ class LiveConversation implements Conversation {
     this.#running = true;
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    return this.#end(() => this.#tellEnd());
+  }
+
+  leave(): Promise<void> {
+    return this.#end(async () => undefined);
+  }
+
+  async #end(before: () => Promise<void>): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    const { hooks, clock } = this.#parts.machine;
-    await createHookRunner({ hooks, clock, emit: (event) => this.#parts.events?.emit(event) }).sessionEnd(this.#info());
-    await this.#parts.store.end(this.session.id);
+    await before();
     await this.#lease.release();
   }
 
-  async *#turn(text: string, options: SendOptions): AsyncGenerator<TurnEvent, void> {
+  async #tellEnd(): Promise<void> {
+    const { hooks, clock } = this.#parts.machine;
+    await createHookRunner({ hooks, clock, emit: (event) => this.#emit(event) }).sessionEnd(this.#info());
+    await this.#parts.store.end(this.session.id);
+  }
+
+  /** Without a text it goes on with what stands there. */
+  async *#turn(options: SendOptions, text?: string): AsyncGenerator<TurnEvent, void> {
     if (this.#strategySwitched) {
       this.#strategySwitched = false;
       yield { type: 'prefix-break', reason: 'strategy-switch' };
     }
     const { machine } = this.#parts;
-    const { extra, call } = options;
-    const given = { ...(extra ? { extra } : {}), ...(call ? { call } : {}) };
+    const input = text === undefined ? undefined : inputOf(text, { origin: this.#speaker, ...options });
     const material = {
-      info: { ...this.#info(), turn: countTurns(this.history) + 1 },
+      info: { ...this.#info(), turn: countTurns(this.history) + (input ? 1 : 0) },
       purpose: options.purpose ?? ('answer' as const),
       prompt: this.prompt,
       history: [...this.history],
-      input: { text, origin: options.origin ?? ('owner' as const), ...given },
+      ...(input ? { input } : {}),
     };
     const shown = new Set(this.prompt.tools.map((tool) => tool.name));
     const access = { ...machine.access, shown, ...(options.runnable ? { runnable: options.runnable } : {}) };
@@ -271,7 +320,7 @@ class LiveConversation implements Conversation {
       journal: this.#journal,
       recordSpans: this.#recordSpans,
       takeSteers: () => this.#nextSteers(),
-      makeRoom: this.#makeRoomFor(text, options),
+      makeRoom: this.#makeRoomFor(input),
     };
     const place = { ...machine.place, resultLimit: resultLimitFor(this.#model.traits.contextWindow) };
     for await (const event of runTurn(
@@ -280,13 +329,18 @@ class LiveConversation implements Conversation {
       options.signal,
     )) {
       if (event.type === 'step-end') this.#context.counted(event.model, event.usage.inputTokens);
-      if (event.type === 'turn-end') yield* this.#giveTitle(text);
+      if (event.type === 'turn-end') yield* this.#giveTitle(text ?? '');
       yield event;
     }
   }
 
-  *#nextSteers(): Generator<string, void> {
-    for (let line = this.#steers.shift(); line !== undefined; line = this.#steers.shift()) yield line;
+  get #speaker(): Origin {
+    return this.#parts.speaker ?? 'owner';
+  }
+
+  *#nextSteers(): Generator<TextPart, void> {
+    for (let text = this.#steers.shift(); text !== undefined; text = this.#steers.shift())
+      yield { type: 'text', text, origin: this.#speaker };
   }
 
   async *#giveTitle(text: string): AsyncGenerator<TurnEvent, void> {
@@ -309,8 +363,8 @@ class LiveConversation implements Conversation {
   }
 
   /** Before the turn its input counts as if it were there already. */
-  #makeRoomFor(text: string, { extra = [] }: SendOptions): NonNullable<TurnLinks['makeRoom']> {
-    const incoming = [text, ...extra.map((part) => part.text)].reduce((sum, one) => sum + estimateTokens(one), 0);
+  #makeRoomFor({ text = '', extra = [] }: Partial<TurnInput> = {}): NonNullable<TurnLinks['makeRoom']> {
+    const incoming = messageTokens({ role: 'user', parts: [...extra, { type: 'text', text, origin: 'owner' }] });
     const { enabled = true, threshold = DEFAULT_THRESHOLD } = this.#parts.compression ?? {};
     const hasRoom = (more: number, isTurn: boolean) => this.#context.hasRoom(more, this.#model, { threshold, isTurn });
     const load = () => this.#loadCompressor();
@@ -348,6 +402,16 @@ class LiveConversation implements Conversation {
   }
 }
 
+function inputOf(text: string, { extra, call, origin = 'owner' }: SendOptions): TurnInput {
+  return { text, origin, ...(extra ? { extra } : {}), ...(call ? { call } : {}) };
+}
+
+/** The model had the word: a line that nobody answered, or results that nobody read. */
+function isCutOff(history: readonly Message[]): boolean {
+  const last = history.at(-1);
+  return last !== undefined && last.role !== 'assistant' && summaryText(last) === undefined;
+}
+
 /** The reason a surface gives when it stops a turn on the owner's request. */
 export function stopRequest(): AbortedError {
   return new AbortedError('stopped by the owner');
@@ -356,12 +420,17 @@ export function stopRequest(): AbortedError {
 /** Of the messages of one turn: the words that began it come last in their message, after what was added to them. */
 function saidIn([first, ...rest]: readonly Message[]): TakenBack {
   const partsOf = (message: Message | undefined) => (message?.role === 'user' ? message.parts : []);
-  const own = partsOf(first).findLast(({ label }) => label === undefined);
-  const steers = rest.flatMap(partsOf).filter(({ label }) => label === 'steer');
+  const own = partsOf(first)
+    .filter(isText)
+    .findLast(({ label }) => label === undefined);
+  const steers = rest
+    .flatMap(partsOf)
+    .filter(isText)
+    .filter(({ label }) => label === 'steer');
   const text = [own, ...steers].flatMap((part) => (part ? [part.text] : [])).join('\n');
   return {
     text,
-    extra: partsOf(first).filter(({ label }) => label === 'stdin'),
+    extra: partsOf(first).filter(({ label, type }) => label === 'stdin' || type === 'image'),
     acted: rest.some(({ role }) => role === 'tool'),
   };
 }

@@ -7,6 +7,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
 import { estimateTokens } from '#base/text.ts';
 import {
   type AssistantMessage,
+  imagesIn,
+  isText,
   type Message,
   type Part,
   type TextPart,
@@ -60,7 +62,7 @@ type Redact = (text: string) => string;
 export function redactMessage(message: Message, redact: Redact): Message {
   switch (message.role) {
     case 'user':
-      return { ...message, parts: message.parts.map((part) => redactText(part, redact)) };
+      return { ...message, parts: message.parts.map((part) => (isText(part) ? redactText(part, redact) : part)) };
     case 'assistant':
       return { ...message, parts: message.parts.map((part) => redactAssistantPart(part, redact)) };
     case 'tool':
@@ -102,13 +104,22 @@ const known = new WeakMap<Message, number>();
 export function messageTokens(message: Message): number {
   const before = known.get(message);
   if (before !== undefined) return before;
-  const tokens = message.parts.reduce((sum, part) => sum + estimateTokens(partText(part)), FRAME_TOKENS);
+  const words = message.parts.reduce((sum, part) => sum + estimateTokens(partText(part)), FRAME_TOKENS);
+  const tokens = words + imageTokens(message);
   known.set(message, tokens);
   return tokens;
 }
 
 function mostTokens(message: Message): number {
-  return message.parts.reduce((sum, part) => sum + partText(part).length, FRAME_TOKENS);
+  return message.parts.reduce((sum, part) => sum + partText(part).length, FRAME_TOKENS) + imageTokens(message);
+}
+
+/** About what the providers count for a picture: pixels by 750, of a picture that they have made smaller where it is large. */
+function imageTokens(message: Message): number {
+  return imagesIn(message).reduce(
+    (sum, { width, height }) => sum + Math.min(1_600, Math.ceil((width * height) / 750)),
+    0,
+  );
 }
 
 /** System text and tool schemas. */
@@ -123,6 +134,7 @@ export function countFactor(counted: number, estimated: number): number | undefi
 }
 
 function partText(part: Part): string {
+  if (part.type === 'image') return '';
   if (part.type === 'tool-call') return `${part.name} ${part.malformed ?? JSON.stringify(part.arguments)}`;
   return part.text;
 }

@@ -5,9 +5,12 @@ import type { Clock } from '#base/clock.ts';
 import type { Database } from '#base/database/connection.ts';
 import type { RoomSchema } from '#base/database.ts';
 import type { Fabric } from '#base/fabric.ts';
-import type { JsonValue } from '#base/json.ts';
+import type { JsonObject, JsonValue } from '#base/json.ts';
+import type { Result } from '#base/result.ts';
 import type { Embedder } from '#core/model/embedders.ts';
+import type { Origin, UserPart } from '#core/model/message.ts';
 import type { ModelClient, Purpose, Tier } from '#core/model/model-client.ts';
+import type { Approver } from './approver.ts';
 import type { AnyCommand } from './command-spec.ts';
 import type { PromptSources } from './frozen-prompt.ts';
 import type { HealthLine, HealthLook } from './health.ts';
@@ -15,12 +18,14 @@ import type { Hooks } from './hooks.ts';
 import type { MemoryProvider } from './memory-provider.ts';
 import type { ReflexRule, ReflexTask } from './reflex-rule.ts';
 import type { AnyTool, FileKeeper } from './tool.ts';
-import type { TurnEvent } from './turn-event.ts';
+import type { SessionEvent, TurnEvent } from './turn-event.ts';
 
 /** What a folder exports as `room` of its `room.ts`. */
 export interface Room {
   /** Kebab-case: the first word of its commands, and its section of config.yaml. */
   readonly name: string;
+  /** Its section, where that is not its name. */
+  readonly section?: string;
   /** Shape of its section, every key with a default. */
   readonly settings?: () => Promise<z.ZodType>;
   /** Names in `memory.env`, and of variables, whose values are secrets: no command of the agent sees them, and they are redacted. */
@@ -46,6 +51,10 @@ export interface OpenRoom {
   /** Those of `lends`. */
   readonly doors?: Partial<Doors>;
   readonly tools?: readonly AnyTool[];
+  /** Tools of one session, before they are frozen; quick, and nothing is started for it. Names that are taken end the session's start. */
+  readonly sessionTools?: (session: SessionPlace) => Promise<readonly AnyTool[]>;
+  /** A line for the owner at the start of a chat, where something happened that he has not seen. */
+  readonly news?: () => Promise<readonly string[]>;
   readonly hooks?: readonly Hooks[];
   /** Loaded when the model-free tier answers. */
   readonly rules?: () => Promise<readonly ReflexRule[]>;
@@ -58,12 +67,31 @@ export interface OpenRoom {
   readonly files?: FileKeeper;
   /** Takes out of what the room keeps what is to be forgotten. The last room of the list comes first: what is found through a room goes before it. */
   readonly forget?: (what: Forgets) => Promise<readonly Forgot[]>;
+  /** A file or folder of a home of hermes-agent that becomes this room's own, by its name there. */
+  readonly imports?: {
+    readonly entry: string;
+    readonly bring: (from: string, dryRun: boolean) => Promise<readonly Brought[]>;
+  };
   /** When the program ends: waits for what runs beside the turns, until the signal aborts. */
   readonly settle?: (signal: AbortSignal) => Promise<void>;
   /** What else it adds to an agent, for a room whose doors are asked for where there is none. */
   readonly seated?: () => Promise<Omit<OpenRoom, 'doors' | 'close' | 'seated'>>;
   /** Once, when its jobs have stopped and before its databases close. */
   readonly close?: () => void | Promise<void>;
+}
+
+/** `left`: why it did not come, or not whole; `broken`: it could not be read. */
+export interface Brought {
+  readonly name: string;
+  readonly outcome: 'taken' | 'here' | { readonly left: string; readonly broken?: true };
+}
+
+/** Where a session is about to begin, or to go on. */
+export interface SessionPlace {
+  readonly cwd: string;
+  readonly seat?: 'owner' | 'guest';
+  /** MCP servers that its surface brings, by name. */
+  readonly servers?: Readonly<Record<string, JsonObject>>;
 }
 
 export interface Job {
@@ -104,6 +132,8 @@ export interface ForgottenMessage {
   readonly text: string;
   /** File that holds the whole output of a tool. */
   readonly spill?: string;
+  /** Hashes of its pictures. */
+  readonly blobs?: readonly string[];
 }
 
 export interface Forgot {
@@ -134,6 +164,8 @@ export interface Places {
   readonly spill: string;
   readonly stateDatabase: string;
   readonly evidenceDatabase: string;
+  /** Bytes of pictures, by their hash. */
+  readonly blobs: string;
   readonly engines: string;
   readonly models: string;
   /** File of the lease that every unattended writer of the home takes. */
@@ -187,7 +219,7 @@ export interface OpenedHome {
 
 /** What `open` is given besides. All of it ends with the room. */
 export interface RoomGround extends Ground {
-  readonly events: Fabric<TurnEvent>;
+  readonly events: Fabric<SessionEvent>;
   readonly notice: (text: string) => void;
   readonly log: (event: string, text: string) => void;
   /** Takes the values of known secrets out; `redactSecrets` of base takes key-shaped texts out. */
@@ -197,6 +229,8 @@ export interface RoomGround extends Ground {
   readonly later: (name: string, work: () => Promise<unknown>) => void;
   /** False: one turn and out. */
   readonly stays: boolean;
+  /** It runs until it is stopped, for others: what is due is done here. */
+  readonly serves: boolean;
   /** How state.db is opened here. */
   readonly opening: StateOpening;
   readonly embedder: () => Promise<Embedder | undefined>;
@@ -261,6 +295,8 @@ export interface Mind extends Doors {
   readonly answering: () => Tier;
   /** Tokens that the model that would answer this tier now reads at once. */
   readonly window: (tier: Tier) => number;
+  /** Would a turn with these begin? */
+  readonly allows: (means: Pick<TurnRequest, 'model'> & Pick<ToolChoice, 'toolsets'>) => Promise<Result<true>>;
   /** Takes known secrets and key-shaped texts out. */
   readonly redact: (text: string) => string;
 }
@@ -270,26 +306,56 @@ export interface Settings {
   readonly provider: string;
   /** `memory.env` with `${NAME}` filled in; an entry whose variable is not set is absent. */
   readonly env: Readonly<Record<string, string>>;
+  /** Does config.yaml have this section? */
+  readonly has: (name: string) => boolean;
   /** A room's section, checked; defaults come from the schema. Throws `config-invalid` naming line and key. */
   readonly section: <T>(name: string, schema: z.ZodType<T>) => T;
 }
 
 /** Everything is checked before anything is written; then new secrets, the settings as one write, and last the secrets that go. */
 export interface SettingsChange {
-  readonly config?: readonly { readonly path: readonly string[]; readonly value: JsonValue }[];
+  /** Undefined takes one out. */
+  readonly config?: readonly { readonly path: readonly string[]; readonly value: JsonValue | undefined }[];
   /** For `.env`, by name of variable; undefined takes one out. */
   readonly secrets?: Variables;
+}
+
+export interface ToolChoice {
+  /** Default those of the run. Throws `unknown-toolset`. */
+  readonly toolsets?: readonly string[];
+  /** Toolsets whose tools are left out, however they came in. */
+  readonly without?: readonly string[];
+  /** Nothing but these: a child has no more than its parent. */
+  readonly within?: ReadonlySet<string>;
 }
 
 export interface TurnRequest {
   readonly text: string;
   readonly purpose: Purpose;
   readonly tier: Tier;
-  /** Names of the tools that may run; nothing else is runnable. */
-  readonly tools: readonly string[];
+  /** The tools that are shown and may run, by name or by toolset; nothing else is runnable. */
+  readonly tools: readonly string[] | ToolChoice;
   readonly maxSteps: number;
+  /** US dollars; default `agent.max_cost`. */
+  readonly maxCost?: number;
   /** What its session is listed as; default `extension`. What a `golem` does is judged by its domain, and by nobody here. */
-  readonly source?: 'golem';
+  readonly source?: 'golem' | 'subagent' | 'cron' | 'mcp';
+  /** The call that asks for it: its session is listed as a child of that one. */
+  readonly parent?: { readonly sessionId: string; readonly callId: string };
+  /** Goes on in this session. Throws `no-such-session` or `owned-elsewhere`. */
+  readonly resume?: string;
+  /** Absolute folder that its tools work in; default that of the run. */
+  readonly cwd?: string;
+  /** Whom risky calls are put to; default nobody: they are denied. */
+  readonly approver?: Approver;
+  /** Default `owner`; what a `guest` is, SessionMeans of the app says. */
+  readonly seat?: 'owner' | 'guest';
+  /** False: no block of memory is in the prompt. */
+  readonly memory?: boolean;
+  /** Parts before the text. */
+  readonly extra?: readonly UserPart[];
+  /** Whose words the text is; default `model`. */
+  readonly origin?: Origin;
   /** Instead of the frozen prompt: nothing of memory, skills or the project is sent, no tool runs, and no session is kept but for its cost. */
   readonly system?: string;
   /** `provider/model` instead of the tier's. Throws `model-unknown` when it is not set up. */

@@ -99,6 +99,9 @@ export interface SessionFilter {
   readonly limit?: number;
   readonly source?: string;
   readonly cwd?: string;
+  readonly userId?: string;
+  readonly chatId?: string;
+  readonly parentId?: string;
 }
 
 /** A lease: this process owns the live session until `release`; the store keeps its heartbeat. */

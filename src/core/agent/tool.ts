@@ -2,10 +2,11 @@
 // Knows no tool. Contract suite: test/contract/tool.contract.ts.
 import type { z } from 'zod';
 import type { Clock } from '#base/clock.ts';
+import type { JsonObject } from '#base/json.ts';
 import { lazy } from '#base/lazy.ts';
 import type { Result } from '#base/result.ts';
 import type { Message } from '#core/model/message.ts';
-import type { ApprovalDecision, Asker, Reach } from './approver.ts';
+import type { ApprovalDecision, Approver, Asker, Reach } from './approver.ts';
 
 /** What one call got as its surroundings. */
 export interface ToolContext {
@@ -23,6 +24,12 @@ export interface ToolContext {
   readonly redact: (text: string) => string;
   /** Live output for the surface; never part of the result. */
   readonly progress: (chunk: string) => void;
+  /** Whom this turn asks, for turns that a call begins; absent: nobody. */
+  readonly approver?: Approver;
+  /** Names of the tools that may run in this turn; absent: not known. */
+  readonly runnable?: ReadonlySet<string>;
+  /** US dollars that the turn may still cost; absent: no limit. */
+  readonly dollarsLeft?: number;
   /** Asks the owner in the middle of a call, e.g. for a wall that a command met; remembered and reported as a call's own risk is. Absent: nobody to ask. */
   readonly approve?: (asked: Asked) => Promise<ApprovalDecision>;
   /** Did this session make the file at this absolute path, and nobody change it since? Absent: not known. */
@@ -86,8 +93,12 @@ export interface ToolOutput {
   readonly spillBytes?: number;
   /** Size of the whole output when `text` is not all of it. */
   readonly totalBytes?: number;
+  /** Pictures that it shows, as files hold them; what is none is said in the result. */
+  readonly images?: readonly { readonly bytes: Uint8Array; readonly name?: string }[];
   /** The call left a command running. */
   readonly stillRuns?: boolean;
+  /** US dollars of turns that the call began: they count into what this one may cost. null: not known. */
+  readonly cost?: number | null;
 }
 
 /** What the owner is asked: why, under what his answer may be remembered, what would run, and how far it goes (absent: beyond). */
@@ -119,9 +130,15 @@ export interface Tool<Input = unknown> {
   /** Model-facing; short, since every request pays for it. */
   readonly description: string;
   readonly input: z.ZodType<Input>;
+  /** Somebody else's JSON Schema, shown as it is instead of that of `input`, which takes any object then. */
+  readonly parameters?: JsonObject;
   /** The toolset it belongs to: `terminal`, `file`, `memory`, … */
   readonly toolset: string;
   readonly effect: 'read' | 'write';
+  /** `rare`: found by `tool_search` where its toolset was not named. `when-many`: with all of its kind, once they would fill the prompt. Absent: shown. */
+  readonly defer?: 'rare' | 'when-many';
+  /** The call that one of this tool is: all that goes with a call, permission, hooks, trail, goes with that one. */
+  readonly standsFor?: (input: Input) => { readonly name: string; readonly arguments: JsonObject };
   /** Refusal = why it cannot be used here and what would mend it; asked once when a session's tool list is frozen. */
   readonly available?: () => Result<true>;
   readonly risk?: (input: Input, context: ToolContext) => Risk;
@@ -141,7 +158,10 @@ export interface Tool<Input = unknown> {
 }
 
 /** What a request says of a tool, and what a prompt is frozen by. */
-export type ToolCard<Input> = Omit<Tool<Input>, 'risk' | 'writes' | 'changes' | 'preview' | 'summary' | 'run' | 'load'>;
+export type ToolCard<Input> = Omit<
+  Tool<Input>,
+  'risk' | 'writes' | 'changes' | 'preview' | 'summary' | 'run' | 'load' | 'standsFor'
+>;
 
 /** A tool whose input type is its own business: how registries hold tools. */
 export type AnyTool = Tool<never>;

@@ -19,6 +19,13 @@ export interface TurnError {
   readonly fix?: string;
 }
 
+/** As the event fabric carries it: one process runs many conversations. */
+export interface SessionEvent {
+  /** Absent: a room says it, in no session. */
+  readonly sessionId?: string;
+  readonly event: TurnEvent;
+}
+
 export type TurnEvent =
   | { readonly type: 'turn-start'; readonly sessionId: string; readonly turn: number; readonly at: number }
   /** The message is durable. Sent after the commit, before its effects are visible. */
@@ -78,7 +85,7 @@ export type TurnEvent =
       readonly text: string;
       readonly steps: number;
       readonly usage: Usage;
-      /** US dollars; null when any step's price is unknown. */
+      /** US dollars, those of turns that its calls began too; null when any step's price is unknown. */
       readonly cost: number | null;
       readonly model: string;
       readonly tier: Tier;

@@ -18,6 +18,23 @@ export interface TextPart {
   readonly spill?: string;
 }
 
+/** A picture; its bytes lie once in `blobs/` of the home, by their hash. */
+export interface ImagePart {
+  readonly type: 'image';
+  readonly mediaType: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
+  /** SHA-256 of the bytes, in hex. */
+  readonly hash: string;
+  readonly bytes: number;
+  /** Pixels. */
+  readonly width: number;
+  readonly height: number;
+  /** As a person knows it: a file's name. */
+  readonly name?: string;
+  readonly origin: Origin;
+  /** It is somebody's word as a text without one is. */
+  readonly label?: never;
+}
+
 export interface ReasoningPart {
   readonly type: 'reasoning';
   readonly text: string;
@@ -56,12 +73,17 @@ export interface ToolResultPart {
   readonly isError: boolean;
   /** `foreign` for content of files, commands, web; `observed` when the text is wholly our own record. */
   readonly origin: 'foreign' | 'observed';
+  /** What it shows beside its text. */
+  readonly images?: readonly ImagePart[];
   readonly observed: Observation;
 }
 
+/** What somebody says, or what is said beside it. */
+export type UserPart = TextPart | ImagePart;
+
 export interface UserMessage {
   readonly role: 'user';
-  readonly parts: readonly TextPart[];
+  readonly parts: readonly UserPart[];
 }
 
 export interface AssistantMessage {
@@ -82,6 +104,23 @@ export interface ToolMessage {
 export type Message = UserMessage | AssistantMessage | ToolMessage;
 export type Role = Message['role'];
 export type Part = Message['parts'][number];
+
+export function isText(part: Part): part is TextPart {
+  return part.type === 'text';
+}
+
+/** The pictures of a message, or of its result. */
+export function imagesIn({ parts }: Message): readonly ImagePart[] {
+  return (parts as readonly Part[]).flatMap((part) => {
+    if (part.type === 'image') return [part];
+    return part.type === 'tool-result' ? (part.images ?? []) : [];
+  });
+}
+
+/** What stands for a picture where none can be shown: `[image NAME, 640×480]`; `why`: behind a comma. */
+export function imageNote({ name, width, height }: ImagePart, why = ''): string {
+  return `[${['image', name].filter(Boolean).join(' ')}, ${width}×${height}${why}]`;
+}
 
 export function userMessage(text: string, extra: readonly TextPart[] = []): UserMessage {
   return { role: 'user', parts: [...extra, { type: 'text', text, origin: 'owner' }] };

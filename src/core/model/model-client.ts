@@ -13,6 +13,10 @@ export type Purpose =
   | 'compress'
   | 'curate'
   | 'dream'
+  | 'delegate'
+  | 'schedule'
+  | 'consult'
+  | 'describe'
   | 'recall'
   | 'recurse'
   | 'peers'
@@ -98,6 +102,8 @@ export interface ModelTraits {
   /** Tokens that prompt and answer share. */
   readonly contextWindow: number;
   readonly toolCalling: 'structured' | 'text';
+  /** Reads pictures. */
+  readonly images?: boolean;
   /** Takes Anthropic-style cache marks. */
   readonly cacheMarks: boolean;
   /** Runs on this machine or an address of this machine's network. */

@@ -40,6 +40,7 @@ export interface ModelOverrides {
   readonly contextWindow?: number;
   readonly toolCalling?: 'structured' | 'text';
   readonly cacheMarks?: boolean;
+  readonly images?: boolean;
   readonly local?: boolean;
   readonly price?: Price;
   /** Send stored reasoning back as `reasoning_content`. */
@@ -99,6 +100,15 @@ const WINDOWS: readonly (readonly [pattern: RegExp, tokens: number])[] = [
   [/^reflex/, 1_000_000],
 ];
 
+/** Models that read pictures. */
+const SEES = new RegExp(
+  [
+    ...['^claude-(?!2|instant)', '^gpt-(?:4o|4\\.1|4-turbo|[5-9])', '^chatgpt-4o', '^o[134](?!-mini-2024)', '^gemini'],
+    ...['vision', '(?:^|[-_.])vl(?:$|[-_.:\\d])', '^llava', '^pixtral', '^llama-?4', '^gemma-?3n?-?(?:4|12|27)b'],
+    ...['^grok-4', '^mistral-(?:small|medium)-3', '^minicpm-v', '^moondream', '^internvl', '^phi-4-multimodal'],
+  ].join('|'),
+);
+
 /** Models whose endpoints refuse, or lose quality, when the reasoning of earlier steps is not sent back. */
 const REPLAYS_REASONING =
   /^deepseek-(?:reasoner|v3\.[2-9]|v[4-9])|^kimi-k2.*think|^kimi-k(?:2\.[5-9]|[3-9])|^glm-(?:4\.[7-9]|5)/;
@@ -109,6 +119,7 @@ export function modelTraits(modelId: string, overrides: ModelOverrides = {}): Mo
     contextWindow: overrides.contextWindow ?? knownWindow(modelId) ?? (local ? UNKNOWN_LOCAL_WINDOW : UNKNOWN_WINDOW),
     toolCalling: overrides.toolCalling ?? strategyFor(modelId),
     cacheMarks: overrides.cacheMarks ?? takesMarks(modelId),
+    images: overrides.images ?? SEES.test(bareModelName(modelId)),
     local,
   };
 }

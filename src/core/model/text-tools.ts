@@ -140,7 +140,7 @@ function toPlain(message: Message): UserMessage | AssistantMessage | undefined {
 
 function resultMessage({ parts: [result] }: ToolMessage): UserMessage {
   const text = `[Tool Result: ${result.name}]\n${result.text === '' ? '(no output)' : result.text}`;
-  return { role: 'user', parts: [{ type: 'text', text, origin: result.origin }] };
+  return { role: 'user', parts: [{ type: 'text', text, origin: result.origin }, ...(result.images ?? [])] };
 }
 
 /** Text and calls as one text part; reasoning stays a part of its own, for the provider to send or to leave out. */

@@ -9,7 +9,7 @@ import {
   type ReflexStep,
   SAME_FILE,
 } from '#core/agent/reflex-rule.ts';
-import { type Message, messageText, type TextPart, type ToolResultPart } from '#core/model/message.ts';
+import { isText, type Message, messageText, type TextPart, type ToolResultPart } from '#core/model/message.ts';
 import { REFLEX_ID, readAnswer, renderStep } from './answer.ts';
 import { folderSuggestions } from './folder.ts';
 import { fitForms } from './form.ts';
@@ -62,9 +62,9 @@ export function decideTurn(turn: ReflexTurn, depth = 0): ReflexStep {
 /** The words that the owner typed: no context, no piped text, no notice of ours. */
 function ownerLine(message: Message | undefined): string {
   if (message?.role !== 'user') return '';
-  const typed = message.parts.filter(
-    (part) => part.origin === 'owner' && (part.label === undefined || part.label === 'steer'),
-  );
+  const typed = message.parts
+    .filter(isText)
+    .filter((part) => part.origin === 'owner' && (part.label === undefined || part.label === 'steer'));
   return typed
     .map((part) => part.text)
     .join('\n')
@@ -74,7 +74,7 @@ function ownerLine(message: Message | undefined): string {
 /** What was piped in with the line, where tools can look at it: the line is about it. */
 function pipedPart(message: Message | undefined): TextPart | undefined {
   if (message?.role !== 'user') return undefined;
-  return message.parts.find(({ label, spill }) => label === 'stdin' && spill !== undefined);
+  return message.parts.filter(isText).find(({ label, spill }) => label === 'stdin' && spill !== undefined);
 }
 
 /** Our question that ended the turn before, derived again rather than read: quoted text can never pose as one. */

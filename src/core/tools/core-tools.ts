@@ -2,6 +2,7 @@
 // gave before, for this session or for always. Knows no tool's work. Invariant: a key is one key, whatever stands in it; nothing on the hard
 // list has one.
 import { lazy } from '#base/lazy.ts';
+import { ok, type Result, refuse } from '#base/result.ts';
 import { type AnyTool, lateTool, type ToolCard } from '#core/agent/tool.ts';
 import type { AllowList } from '#core/agent/turn/permit-call.ts';
 import type { FileToolsOptions } from './files/file-access.ts';
@@ -15,14 +16,16 @@ import {
   TERMINAL,
   TODO,
   WEB_FETCH,
+  WEB_SEARCH,
   WRITE_FILE,
 } from './tool-cards.ts';
 import type { WebFetchOptions } from './web-fetch-tool.ts';
+import type { WebSearchOptions } from './web-search-tool.ts';
 
 export interface CoreToolsOptions {
   readonly files: FileToolsOptions;
   readonly terminal: TerminalOptions;
-  readonly web: WebFetchOptions;
+  readonly web: WebFetchOptions & { readonly search?: Result<WebSearchOptions> };
 }
 
 export function createCoreTools({ files, terminal, web }: CoreToolsOptions): TerminalTools {
@@ -33,12 +36,15 @@ export function createCoreTools({ files, terminal, web }: CoreToolsOptions): Ter
     return [createTodoTool(), createClarifyTool()];
   });
   const ofWeb = lazy(async () => [(await import('./web-fetch-tool.ts')).createWebFetchTool(web)]);
+  const search = web.search ?? refuse('no-backend', NO_BACKEND);
+  const ofSearch = async () =>
+    search.ok ? [(await import('./web-search-tool.ts')).createWebSearchTool(search.value)] : [];
   const ofCommands = async () => (await ofTerminal()).tools;
   return {
     tools: [
       ...[late(TERMINAL, ofCommands), late(PROCESS, ofCommands), late(READ_FILE, ofFiles), late(WRITE_FILE, ofFiles)],
       ...[late(PATCH, ofFiles), late(SEARCH_FILES, ofFiles), late(TODO, ofTalk), late(CLARIFY, ofTalk)],
-      late(WEB_FETCH, ofWeb),
+      ...[late(WEB_FETCH, ofWeb), late({ ...WEB_SEARCH, available: () => (search.ok ? ok(true) : search) }, ofSearch)],
     ],
     closeAll: async (sessionId) => {
       const { walls } = terminal;
@@ -47,6 +53,9 @@ export function createCoreTools({ files, terminal, web }: CoreToolsOptions): Ter
     },
   };
 }
+
+const NO_BACKEND =
+  'set web.search.backend in config.yaml: searxng with its base_url, or brave, tavily, exa with api_key';
 
 /** A call loads the tools that share its code, and then is one of them. */
 function late<Input>(card: ToolCard<Input>, load: () => Promise<readonly AnyTool[]>): AnyTool {

@@ -8,7 +8,7 @@ import {
   type ReflexStep,
   SAME_FILE,
 } from '#core/agent/reflex-rule.ts';
-import { type Message, type ToolCallPart, type ToolResultPart, toolCalls } from '#core/model/message.ts';
+import { isText, type Message, type ToolCallPart, type ToolResultPart, toolCalls } from '#core/model/message.ts';
 
 /** The result of a command under `$ command · exit 0 · 12 ms`. */
 export function quoteCommand(command: string, result: ToolResultPart): Extract<ReflexStep, { type: 'say' }> {
@@ -100,7 +100,9 @@ export function withKnownFile(match: ReflexMatch, history: readonly Message[]): 
 
 /** What was piped in with the line: a text that is looked for nowhere in particular is looked for there. */
 export function pipedFile(message: Message | undefined): string | undefined {
-  return message?.role === 'user' ? message.parts.find(({ label }) => label === 'stdin')?.spill : undefined;
+  return message?.role === 'user'
+    ? message.parts.filter(isText).find(({ label }) => label === 'stdin')?.spill
+    : undefined;
 }
 
 const THINGS =

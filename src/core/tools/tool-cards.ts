@@ -58,7 +58,7 @@ export const PATCH = card({
     path,
     old_string: z.string().describe('exact text, unique in the file'),
     new_string: z.string(),
-    replace_all: z.boolean().optional(),
+    replace_all: z.boolean().optional().meta({ hidden: true }),
   }),
   toolset: 'file',
   effect: 'write',
@@ -66,14 +66,14 @@ export const PATCH = card({
 
 export const SEARCH_FILES = card({
   name: 'search_files',
-  description: 'Search file contents by regex, or find files by name.',
+  description: 'Search file contents, or find files by name.',
   input: lenientInput({
     pattern: z.string().min(1).describe('regex; for files a glob'),
     target: z.enum(['content', 'files']).optional(),
     path: path.optional(),
     file_glob: z.string().min(1).optional(),
     limit: z.int().min(1).optional(),
-    offset: z.int().min(0).optional(),
+    offset: z.int().min(0).optional().meta({ hidden: true }),
     context: z.int().min(0).optional(),
     output_mode: z.enum(['content', 'files', 'count']).optional(),
   }),
@@ -86,10 +86,10 @@ export const TIMEOUT = { usual: 180, most: 600 } as const;
 
 export const TERMINAL = card({
   name: 'terminal',
-  description: 'Run a bash command; each call starts in the working folder. background for servers, then process.',
+  description: 'Run bash; each call starts in the working folder. background for servers, then process.',
   input: lenientInput({
     command: z.string().min(1),
-    timeout: z.number().positive().optional().describe(`seconds, default ${TIMEOUT.usual}, max ${TIMEOUT.most}`),
+    timeout: z.number().positive().optional().describe(`seconds, max ${TIMEOUT.most}`),
     background: z.boolean().optional(),
     workdir: z.string().min(1).optional(),
   }),
@@ -118,7 +118,7 @@ export const TODO = card({
   description: 'Task list for longer work.',
   input: lenientInput({
     todos: z.array(todoItem).max(100).optional(),
-    merge: z.boolean().describe('change items by id; else replace all').optional(),
+    merge: z.boolean().describe('by id; else replaces all').optional(),
   }),
   toolset: 'todo',
   effect: 'write',
@@ -138,6 +138,15 @@ export const WEB_FETCH = card({
   input: lenientInput({ url: z.string().min(1) }),
   toolset: 'web',
   effect: 'read',
+});
+
+export const WEB_SEARCH = card({
+  name: 'web_search',
+  description: 'Search the web: titles, addresses and excerpts.',
+  input: lenientInput({ query: z.string().trim().min(1).max(1_000), limit: z.int().min(1).max(10).optional() }),
+  toolset: 'web',
+  effect: 'read',
+  defer: 'rare',
 });
 
 // The border between what models send and what tools take: harmless slips are mended, everything else stays an error. Invariant: a value

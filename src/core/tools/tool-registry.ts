@@ -50,12 +50,12 @@ export function createToolRegistry(base: Readonly<Record<string, Toolset>> = TOO
       table = next;
       return ok(true);
     },
-    /** Tools of the toolsets. Names of tools that are not registered are left out: their room is not there. */
-    select(names: readonly string[]): Result<ToolSelection, ToolsetRefusal> {
+    /** Tools of the toolsets, and those given. Names of tools that are not registered are left out: their room is not there. */
+    select(names: readonly string[], given: readonly AnyTool[] = []): Result<ToolSelection, ToolsetRefusal> {
       const resolved = resolveToolsets(names, withOwn());
       if (!resolved.ok) return resolved;
       const named = resolved.value.flatMap((name) => tools.get(name) ?? []);
-      return ok(checkAvailability(named, kept));
+      return ok(checkAvailability([...named, ...given], kept));
     },
   };
 }
@@ -111,7 +111,7 @@ export function functionSchema(tool: AnyTool, kept?: KeptSchemas): FunctionSchem
   const schema: FunctionSchema = {
     name: tool.name,
     description: tool.description,
-    parameters: parametersOf(tool.input, kept),
+    parameters: tool.parameters ?? parametersOf(tool.input, kept),
   };
   cache.set(tool, schema);
   return schema;
@@ -143,15 +143,17 @@ function compactNode(node: JsonObject): JsonObject {
   const out: Record<string, JsonValue | undefined> = {};
   for (const [key, value] of Object.entries(node)) {
     if (value === undefined || NOISE.has(key)) continue;
+    if (key === 'properties' && isJsonObject(value) && Object.keys(value).length === 0) continue;
     out[key] = key === 'properties' ? compactProperties(value) : compactValue(value);
   }
   return out;
 }
 
-/** Property names are the tool's own: none of them is noise. */
+/** Property names are the tool's own: none of them is noise. What is `hidden` is taken, and told by the result that calls for it. */
 function compactProperties(value: JsonValue): JsonValue {
   if (!isJsonObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, schema]) => [name, compactValue(schema ?? {})]));
+  const shown = Object.entries(value).filter(([, schema]) => !isJsonObject(schema) || schema.hidden !== true);
+  return Object.fromEntries(shown.map(([name, schema]) => [name, compactValue(schema ?? {})]));
 }
 
 function compactValue(value: JsonValue): JsonValue {
@@ -176,12 +178,21 @@ export const TOOLSETS: Readonly<Record<string, Toolset>> = {
   skills: { about: 'find, read and keep procedures', tools: ['skills_list', 'skill_view', 'skill_manage'] },
   todo: { about: 'keep a task list', tools: ['todo'] },
   clarify: { about: 'ask the user', tools: ['clarify'] },
-  web: { about: 'fetch pages from the web', tools: ['web_fetch'] },
+  web: { about: 'fetch pages from the web, and search it', tools: ['web_fetch', 'web_search'] },
   curator: { about: 'look at recorded calls and failures of skills', tools: ['curator_evidence_report'] },
   rlm: { about: 'ask about material too long to read', tools: ['recursive_read'] },
+  delegation: { about: 'give tasks to sub-agents', tools: ['delegate_task'] },
+  schedule: { about: 'keep jobs that run at their times', tools: ['cronjob'] },
   default: {
     about: 'what a session starts with',
-    includes: ['terminal', 'file', 'memory', 'session_search', 'skills', 'todo', 'clarify'],
+    includes: [
+      ...['terminal', 'file', 'memory', 'session_search', 'skills', 'todo', 'clarify', 'delegation', 'schedule'],
+    ],
+  },
+  guest: {
+    about: 'what somebody who is not the owner starts with',
+    tools: ['skills_list', 'skill_view'],
+    includes: ['todo', 'clarify'],
   },
   'read-only': {
     about: 'look, but change nothing',

@@ -133,7 +133,8 @@ interface FetchedPage {
 
 type FetchRefusal = 'bad-url' | 'private-address' | 'too-many-redirects' | 'other-host' | 'unreachable';
 
-async function fetchPage(
+/** By the rules of the tool; whoever asks bounds the time. */
+export async function fetchPage(
   address: string,
   bounds: FetchBounds,
   signal: AbortSignal,

@@ -11,7 +11,7 @@ import { buildFrozenPrompt } from '#core/agent/frozen-prompt.ts';
 import type { SessionStore } from '#core/agent/session-store.ts';
 import { defaultStopConditions } from '#core/agent/turn/run-step.ts';
 import { createSqliteSessionStore } from '#mind/sessions/sqlite-session-store.ts';
-import type { Hooks, ModelClient, ModelRequest, TurnEvent } from '#public/talaria.ts';
+import type { Hooks, ModelClient, ModelRequest, SessionEvent, TurnEvent } from '#public/talaria.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
 import { createScriptedModel, type ScriptedStep } from '#testing/scripted-model.ts';
 import { createTempHome } from '#testing/temp-home.ts';
@@ -302,10 +302,7 @@ describe('conversation', () => {
     }
     const taken = await conversation.takeBackTurn();
     assert.deepEqual([taken?.text, taken?.acted], ['second\nand be brief', true]);
-    assert.deepEqual(
-      taken?.extra.map(({ text }) => text),
-      ['piped'],
-    );
+    assert.deepEqual(taken?.extra, [piped]);
     assert.deepEqual(conversation.history, before);
     assert.deepEqual(await storedNow(), before);
     await say(conversation, 'second');
@@ -356,4 +353,86 @@ describe('conversation', () => {
     await conversation.close();
     await store.close();
   });
+
+  verifies(
+    'R5.203',
+    'a turn that was cut off goes on with the request that it was cut off at, wherever that was, and runs no call again',
+    async (t) => {
+      const uncut = createScriptedModel(turnScript(1), { context: t });
+      const world = newWorld(t);
+      const store = createSqliteSessionStore({ path: world.path });
+      await say(await open(parts(world, store, uncut)), 'go');
+      const cutAt = async (role: 'user' | 'tool', before: ScriptedStep[], after: ScriptedStep[]) => {
+        const first = await open(parts(world, store, createScriptedModel(before, { context: t })));
+        for await (const event of first.send('go', { signal }))
+          if (event.type === 'message' && event.message.role === role) break;
+        await first.leave();
+        const model = createScriptedModel(after, { context: t });
+        const second = await open(parts(world, store, model), first.session.id);
+        const events = await Array.fromAsync(second.goOn({ signal }));
+        assert.equal(events.findLast((event) => event.type === 'turn-end')?.text, 'answer 1');
+        assert.equal(events.findLast((event) => event.type === 'turn-start')?.turn, 1);
+        await assert.rejects(second.goOn({ signal }).next(), { code: 'nothing-to-do' });
+        await second.close();
+        return bodies(model.requests);
+      };
+      assert.deepEqual(await cutAt('user', [], turnScript(1)), bodies(uncut.requests));
+      const [, second] = bodies(uncut.requests);
+      assert.deepEqual(await cutAt('tool', turnScript(1).slice(0, 1), ['answer 1']), [second]);
+      await store.close();
+    },
+  );
+
+  verifies('R5.203', 'a call that has no result is answered as interrupted, and not made again', async (t) => {
+    const world = newWorld(t);
+    const store = createSqliteSessionStore({ path: world.path });
+    const first = await open(parts(world, store, createScriptedModel(turnScript(1).slice(0, 1), { context: t })));
+    await assert.rejects(first.goOn({ signal }).next(), { code: 'nothing-to-do' });
+    for await (const event of first.send('go', { signal })) {
+      if (event.type === 'message' && event.message.role === 'assistant') break;
+    }
+    await first.leave();
+    const model = createScriptedModel(['so be it'], { context: t });
+    const second = await open(parts(world, store, model), first.session.id);
+    const events = await Array.fromAsync(second.goOn({ signal }));
+    assert.ok(!events.some(({ type }) => type === 'tool-start'));
+    assert.match(JSON.stringify(model.requests[0]?.messages.at(-1)), /the process ended while this call was running/);
+    await second.close();
+    await store.close();
+  });
+
+  verifies(
+    ['R5.200', 'R5.202'],
+    'leaving gives the session to the next, and tells no end; every event names its session',
+    async (t) => {
+      const world = newWorld(t);
+      const store = createSqliteSessionStore({ path: world.path });
+      const ended: string[] = [];
+      const told: SessionEvent[] = [];
+      const hook: Hooks = { name: 'ends', sessionEnd: async ({ sessionId }) => void ended.push(sessionId) };
+      const made = {
+        ...parts(world, store, createScriptedModel(['one', 'two', 'three'], { context: t }), [hook]),
+        events: { emit: (event: SessionEvent) => void told.push(event) },
+      };
+      const [first, other] = [await open(made), await open(made)];
+      const { id } = first.session;
+      await say(first, 'a');
+      await say(other, 'b');
+      await first.leave();
+      await first.close();
+      assert.deepEqual([ended, (await store.get(id))?.endedAt], [[], undefined]);
+      const again = await open(made, id);
+      await say(again, 'c');
+      await again.close();
+      assert.deepEqual(ended, [id]);
+      const starts = told.flatMap(({ sessionId, event }) =>
+        event.type === 'turn-start' ? [[sessionId, event.sessionId]] : [],
+      );
+      const of = (one: string) => [one, one];
+      assert.deepEqual(starts, [of(id), of(other.session.id), of(id)]);
+      assert.ok(told.every(({ sessionId }) => sessionId !== undefined));
+      await other.close();
+      await store.close();
+    },
+  );
 });

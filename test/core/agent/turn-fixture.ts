@@ -98,7 +98,8 @@ export async function playTurn(text: string, options: TurnOptions, handles: Turn
     recordSpans: async (more: readonly Span[]) => {
       spans.push(...more);
     },
-    takeSteers: () => handles.steers?.splice(0) ?? [],
+    takeSteers: () =>
+      (handles.steers?.splice(0) ?? []).map((text) => ({ type: 'text', text, origin: 'owner' }) as const),
   };
   for await (const event of runTurn(
     material,

@@ -75,6 +75,7 @@ describe('cache marks by the seed', () => {
       model: 'm',
       cacheTtl: '5m',
       replayReasoning: false,
+      eyes: { model: 'm' },
     } as const;
     const bodies = [false, true].map((cacheMarks) => JSON.stringify(chatBody(request, { ...rules, cacheMarks })));
     assert.deepEqual(

@@ -74,7 +74,7 @@ describe('core/tools/web', () => {
     slow: () => ({ url: `${base}/silent` }),
   }));
 
-  it('gives a page as text that reads well', async () => {
+  verifies('R5.95', 'gives a page as text that reads well', async () => {
     const { text } = await open('/page');
     assert.ok(text.startsWith(`${base}/page (HTTP 200, text/html, `));
     assert.ok(text.includes('A & B') && text.includes('# Head'));

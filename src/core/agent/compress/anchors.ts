@@ -189,6 +189,7 @@ function weightOf(part: Part): number {
     case 'tool-result':
       return part.isError ? 1.5 : 1;
     case 'reasoning':
+    case 'image':
       return 0;
     case 'text':
       if (part.label === 'context' || part.label === 'notice' || part.label === 'summary') return 0;
@@ -197,6 +198,7 @@ function weightOf(part: Part): number {
 }
 
 function textOf(part: Part): string {
+  if (part.type === 'image') return part.name ?? '';
   if (part.type !== 'tool-call') return part.text;
   return part.malformed ?? strings(part.arguments).join('\n');
 }

@@ -1,7 +1,7 @@
 // Owns what one compression would do: which messages go, what stands for them, what it saves. Pure; knows no model and no store.
 // Invariant: a plan never words anything itself, and its text merges with an earlier summary line by line. Seed 001 chapter 14.
 import { ellipsize, estimateTokens, sliceText } from '#base/text.ts';
-import { isTainted, messageText, type UserMessage } from '#core/model/message.ts';
+import { imagesIn, isTainted, messageText, type UserMessage } from '#core/model/message.ts';
 import { type CompressionBudget, countTurns, isTurnStart, messageTokens } from '../history.ts';
 import type { StoredMessage } from '../session-store.ts';
 import { gatherSaid, gatherValues, gatherWork, latestTasks } from './anchors.ts';
@@ -212,7 +212,9 @@ function countHead(blocks: readonly Block[], budget: number): number {
   let tokens = 0;
   for (const [i, block] of blocks.entries()) {
     tokens += block.tokens;
-    if (messages >= HEAD_MESSAGES || tokens > budget) return i;
+    // A picture is the first to go.
+    const isHeavy = block.messages.some(({ message }) => imagesIn(message).length > 0);
+    if (messages >= HEAD_MESSAGES || tokens > budget || isHeavy) return i;
     messages += block.messages.length;
   }
   return blocks.length;

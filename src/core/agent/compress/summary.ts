@@ -1,7 +1,7 @@
 // Owns what a summary of compressed messages is, and its text: sections that a model words, exact values that nobody words, where the originals are.
 // Invariant: it stands in a user message of its own, as a part labelled `summary`, foreign when foreign words were in what it stands for (they may
 // speak through it), else the model's: never the owner's word.
-import type { Message, UserMessage } from '#core/model/message.ts';
+import { isText, type Message, type UserMessage } from '#core/model/message.ts';
 
 /** What a model writes; `Files` begins with what tools recorded. */
 export const WORDED = ['Goal', 'Done', 'Active state', 'Open', 'Decisions', 'Files'] as const;
@@ -51,7 +51,7 @@ export function isSummary(message: Message): boolean {
 /** The text of the summary that a message carries. */
 export function summaryText(message: Message): string | undefined {
   if (message.role !== 'user') return undefined;
-  return message.parts.find((part) => part.label === 'summary')?.text;
+  return message.parts.filter(isText).find((part) => part.label === 'summary')?.text;
 }
 
 const VALUE_SEPARATOR = ' · ';

@@ -6,7 +6,7 @@ import type { Clock } from '#base/clock.ts';
 import { errorText } from '#base/errors.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 import { estimateTokens, headTail } from '#base/text.ts';
-import { type Message, messageText, type Part, type TextPart } from '#core/model/message.ts';
+import { imageNote, type Message, messageText, type Part, type TextPart } from '#core/model/message.ts';
 import { type ModelClient, ModelError, type ModelRequest } from '#core/model/model-client.ts';
 import { SUMMARY_PROMPT } from '../prompts.rules.ts';
 import type { StoredMessage } from '../session-store.ts';
@@ -141,6 +141,8 @@ function pieceOf(part: Part, limit: typeof FULL): string {
   switch (part.type) {
     case 'reasoning':
       return '';
+    case 'image':
+      return imageNote(part);
     case 'tool-call':
       return `[calls ${part.name} ${cut(part.malformed ?? JSON.stringify(part.arguments), limit.printed)}]`;
     case 'tool-result':

@@ -4,19 +4,29 @@
 import { join } from 'node:path';
 import { throwIfAborted } from '#base/abort.ts';
 import { atomicWrite } from '#base/atomic-write.ts';
+import type { Blobs } from '#base/blobs.ts';
 import type { Clock } from '#base/clock.ts';
 import { errorText, TalariaError } from '#base/errors.ts';
 import { createAsyncQueue } from '#base/fabric.ts';
 import { SPILL_FOLDER_BYTES, spillRoom } from '#base/process/spill-file.ts';
 import type { Refusal } from '#base/result.ts';
 import { headTail } from '#base/text.ts';
-import type { Message, Observation, ToolCallPart, ToolResultPart } from '#core/model/message.ts';
+import type { ImagePart, Message, Observation, ToolCallPart, ToolResultPart } from '#core/model/message.ts';
+import { keepImage, MOST_IMAGES } from '#core/model/pictures.ts';
 import type { Asker } from '../approver.ts';
 import type { TurnInfo } from '../hooks.ts';
 import type { FileKeeper, ToolContext, ToolOutput } from '../tool.ts';
 import type { TurnEvent } from '../turn-event.ts';
 import type { HookRunner, SpanRecorder } from './hook-runner.ts';
-import { askOwner, checkCall, type Permitted, permitCall, type ToolAccess } from './permit-call.ts';
+import {
+  askOwner,
+  checkCall,
+  type Permitted,
+  permitCall,
+  realCall,
+  runnableNames,
+  type ToolAccess,
+} from './permit-call.ts';
 
 /** Where and how tools run in one session; the same for all its turns. */
 export interface ToolPlace {
@@ -29,8 +39,12 @@ export interface ToolPlace {
   readonly resultLimit?: number;
   /** Takes known secrets out of a result before anything sees it. */
   readonly redact: (text: string) => string;
+  /** Keeps the pictures of results; absent: they are named, and not kept. */
+  readonly blobs?: Pick<Blobs, 'keep'>;
   /** Keeps what calls change; absent: nothing can be taken back. */
   readonly files?: FileKeeper;
+  /** US dollars that one turn may cost; absent: no limit. */
+  readonly maxCost?: number;
 }
 
 export interface ToolRun {
@@ -40,6 +54,8 @@ export interface ToolRun {
   readonly hooks: HookRunner;
   readonly spans: SpanRecorder;
   readonly history: () => readonly Message[];
+  /** What the turn has cost so far, as far as it is known, and what its calls add. */
+  readonly bill?: { readonly spent: () => number; readonly add: (dollars: number | null) => void };
   /** Why a call may not run in this step, whatever it is. */
   readonly refuse?: (call: ToolCallPart) => { readonly reason: string; readonly detail: string } | undefined;
 }
@@ -52,27 +68,28 @@ export async function* executeTools(
 ): AsyncGenerator<
   TurnEvent | { readonly type: 'result'; readonly result: ToolResultPart; readonly call: ToolCallPart }
 > {
-  for (const group of groupCalls(calls, run.access)) {
+  const made = calls.map((call) => ({ call, real: realCall(call, run.access) }));
+  for (const group of groupCalls(made, run.access)) {
     const queue = createAsyncQueue<TurnEvent>();
-    const work = Promise.all(group.map((call) => runCall(run, call, { emit: queue.push, signal }))).finally(() =>
-      queue.close(),
-    );
+    const work = Promise.all(
+      group.map(({ call, real }) => runCall(run, real, { said: call, emit: queue.push, signal })),
+    ).finally(() => queue.close());
     work.catch(() => undefined);
     yield* queue;
     const results = await work;
     for (const [i, result] of results.entries()) {
-      const call = group[i];
+      const call = group[i]?.real;
       if (call) yield { type: 'result', result, call };
     }
   }
 }
 
 /** Consecutive calls of read-only tools form one group; every other call is alone. */
-function groupCalls(calls: readonly ToolCallPart[], access: ToolAccess): readonly (readonly ToolCallPart[])[] {
-  const groups: ToolCallPart[][] = [];
+function groupCalls(calls: readonly MadeCall[], access: ToolAccess): readonly (readonly MadeCall[])[] {
+  const groups: MadeCall[][] = [];
   let reading = false;
   for (const call of calls) {
-    const isRead = access.tools.get(call.name)?.effect === 'read';
+    const isRead = access.tools.get(call.real.name)?.effect === 'read';
     const last = groups.at(-1);
     if (isRead && reading && last) last.push(call);
     else groups.push([call]);
@@ -81,7 +98,14 @@ function groupCalls(calls: readonly ToolCallPart[], access: ToolAccess): readonl
   return groups;
 }
 
+/** As the model said it, and what it stands for. */
+interface MadeCall {
+  readonly call: ToolCallPart;
+  readonly real: ToolCallPart;
+}
+
 interface CallScope {
+  readonly said: ToolCallPart;
   readonly emit: (event: TurnEvent) => void;
   readonly signal: AbortSignal;
 }
@@ -90,7 +114,7 @@ async function runCall(run: ToolRun, call: ToolCallPart, scope: CallScope): Prom
   const { clock } = run.place;
   const from = clock.monotonic();
   const span = run.spans.start('tool', call.name);
-  const checked = await checkedCall(run, call);
+  const checked = await checkedCall(run, call, scope.said);
   const summary = run.place.redact(checked.ok ? summaryOf(call, checked) : call.name);
   scope.emit({ type: 'tool-start', callId: call.callId, name: call.name, arguments: call.arguments, summary });
   const draft = await outcomeOf(run, call, checked, scope);
@@ -102,8 +126,8 @@ async function runCall(run: ToolRun, call: ToolCallPart, scope: CallScope): Prom
 
 type CheckedCall = Permitted | Refusal<string>;
 
-async function checkedCall({ access, refuse }: ToolRun, call: ToolCallPart): Promise<CheckedCall> {
-  const refused = refuse?.(call);
+async function checkedCall({ access, refuse }: ToolRun, call: ToolCallPart, said: ToolCallPart): Promise<CheckedCall> {
+  const refused = refuse?.(said);
   return refused ? { ok: false, ...refused } : checkCall(call, access);
 }
 
@@ -128,6 +152,7 @@ async function outcomeOf(run: ToolRun, call: ToolCallPart, checked: CheckedCall,
     if (refused) return refusal(refused.reason, refused.detail);
     const output = await runKept(run, checked, context, scope);
     const limit = checked.tool.outputLimit;
+    if (output.cost !== undefined) run.bill?.add(output.cost);
     return { output, aborted: scope.signal.aborted, ...(limit === undefined ? {} : { limit }) };
   } catch (error) {
     if (scope.signal.aborted)
@@ -164,7 +189,7 @@ function refusal(reason: string, detail: string): Draft {
 }
 
 function contextOf(run: ToolRun, call: ToolCallPart, scope: CallScope): ToolContext {
-  const { cwd, clock, asker, spillFolder, redact, files } = run.place;
+  const { cwd, clock, asker, spillFolder, redact, files, maxCost } = run.place;
   const { sessionId } = run.turn;
   return {
     sessionId,
@@ -175,8 +200,10 @@ function contextOf(run: ToolRun, call: ToolCallPart, scope: CallScope): ToolCont
     spillFolder,
     redact,
     history: run.history,
+    ...{ approver: run.access.approver, runnable: runnableNames(run.access) },
     approve: async (asked) => (await askOwner({ call, emit: scope.emit, asked }, run.access, scope.signal)).decision,
     ...(files ? filesOf(files, sessionId) : {}),
+    ...(maxCost === undefined ? {} : { dollarsLeft: Math.max(0, maxCost - (run.bill?.spent() ?? 0)) }),
     progress: (chunk) => scope.emit({ type: 'tool-output', callId: call.callId, chunk: run.place.redact(chunk) }),
   };
 }
@@ -190,7 +217,8 @@ function filesOf(files: FileKeeper, sessionId: string): Pick<ToolContext, 'isOwn
 
 function finishResult(run: ToolRun, call: ToolCallPart, draft: Draft, ms: number): ToolResultPart {
   const { output } = draft;
-  const text = run.place.redact(output.text.toWellFormed());
+  const { images, notes } = keptImages(run.place, output);
+  const text = [run.place.redact(output.text.toWellFormed()), ...notes].filter((one) => one !== '').join('\n');
   const limit = Math.min(draft.limit ?? RESULT_LIMIT, run.place.resultLimit ?? RESULT_LIMIT);
   const { sessionId } = run.turn;
   const cap = { limit, spillFolder: run.place.spillFolder, sessionId, callId: call.callId };
@@ -213,8 +241,24 @@ function finishResult(run: ToolRun, call: ToolCallPart, draft: Draft, ms: number
     text: capped.text === '' ? '(no output)' : capped.text,
     isError: output.isError ?? false,
     origin: output.origin ?? 'foreign',
+    ...(images.length > 0 ? { images } : {}),
     observed,
   };
+}
+
+/** What is no picture, too large or too much is said in a line each. */
+function keptImages({ blobs }: ToolPlace, { images = [] }: ToolOutput) {
+  const kept: ImagePart[] = [];
+  const notes: string[] = [];
+  for (const { bytes, ...named } of images.slice(0, MOST_IMAGES)) {
+    if (!blobs) break;
+    const image = keepImage(bytes, { ...named, origin: 'foreign' }, blobs);
+    if (image.ok) kept.push(image.value);
+    else notes.push(`[${image.detail}]`);
+  }
+  if (images.length > kept.length + notes.length)
+    notes.push(`[${images.length - kept.length - notes.length} more pictures are not kept]`);
+  return { images: kept, notes };
 }
 
 function showSpilled(text: string, limit: number, whole: Whole): CappedOutput {

@@ -20,12 +20,29 @@ export interface ToolAccess {
   readonly tools: ReadonlyMap<string, AnyTool>;
   /** Names in the frozen prompt. */
   readonly shown: ReadonlySet<string>;
+  /** Names that the prompt only hints at: they run as if they were shown. */
+  readonly deferred?: ReadonlySet<string>;
   /** A turn may narrow what is runnable; absent: all that is shown. */
   readonly runnable?: ReadonlySet<string>;
-  /** Only tools of effect `read` run. */
-  readonly readOnly?: boolean;
+  /** Only tools of effect `read` run; asked anew for each call. */
+  readonly readOnly?: () => boolean;
   readonly approver: Approver;
   readonly allowList: AllowList;
+}
+
+/** What may run in a turn. */
+export function runnableNames({ shown, deferred = new Set(), runnable }: OfferedNames): ReadonlySet<string> {
+  const all = shown.union(deferred);
+  return runnable ? all.intersection(runnable) : all;
+}
+
+type OfferedNames = Pick<ToolAccess, 'shown' | 'deferred' | 'runnable'>;
+
+/** The call that this one stands for; itself where it stands for none, or cannot be read. */
+export function realCall(call: ToolCallPart, { tools, shown }: ToolAccess): ToolCallPart {
+  const tool = shown.has(call.name) ? tools.get(call.name) : undefined;
+  const input = tool?.standsFor && call.malformed === undefined ? tool.input.safeParse(call.arguments) : undefined;
+  return input?.success ? { ...call, ...tool?.standsFor?.(input.data as never) } : call;
 }
 
 export type PermitRefusal =
@@ -46,7 +63,8 @@ export interface Permitted {
 /** Finds the tool, validates the arguments (the border: inside, input is true), and loads its work. */
 export async function checkCall(call: ToolCallPart, access: ToolAccess): Promise<Permitted | Refusal<PermitRefusal>> {
   const tool = access.tools.get(call.name);
-  if (!access.shown.has(call.name)) return refuse('unknown-tool', unknownTool(call.name, access));
+  if (!access.shown.has(call.name) && !access.deferred?.has(call.name))
+    return refuse('unknown-tool', unknownTool(call.name, access));
   if (!tool) return refuse('unknown-tool', `The tool ${call.name} is not available in this session any more.`);
   if (access.runnable && !access.runnable.has(call.name)) {
     return refuse(
@@ -54,8 +72,8 @@ export async function checkCall(call: ToolCallPart, access: ToolAccess): Promise
       `${call.name} may not run in this turn. Runnable: ${[...access.runnable].join(', ') || 'none'}.`,
     );
   }
-  if (access.readOnly && tool.effect !== 'read')
-    return refuse('read-only', `${call.name} may change something, and this run only reads.`);
+  if (access.readOnly?.() && tool.effect !== 'read')
+    return refuse('read-only', `${call.name} may change something, and only reading is allowed here.`);
   if (call.malformed !== undefined) {
     return refuse(
       'invalid-arguments',
@@ -78,8 +96,24 @@ async function loaded(tool: AnyTool, input: never): Promise<Permitted | Refusal<
   }
 }
 
-function unknownTool(name: string, access: ToolAccess): string {
-  return `There is no tool named ${JSON.stringify(name.slice(0, 80))}. Tools: ${[...access.shown].join(', ') || 'none'}.`;
+function unknownTool(name: string, { shown, deferred }: ToolAccess): string {
+  const near = deferred ? `Nearest: ${nearest(name, [...shown, ...deferred]).join(', ')}. ` : '';
+  return `There is no tool named ${JSON.stringify(name.slice(0, 80))}. ${near}Tools: ${[...shown].join(', ') || 'none'}.`;
+}
+
+/** The three that share the most pairs of letters with it. */
+function nearest(name: string, names: readonly string[]): readonly string[] {
+  const pairs = (text: string) =>
+    new Set(Array.from(text.toLowerCase(), (_, at) => text.toLowerCase().slice(at, at + 2)));
+  const wanted = pairs(name);
+  const rated = names.map((one) => ({
+    one,
+    shared: pairs(one).intersection(wanted).size / (one.length + name.length),
+  }));
+  return rated
+    .sort((a, b) => b.shared - a.shared)
+    .slice(0, 3)
+    .map(({ one }) => one);
 }
 
 export interface PermitRequest {

@@ -5,16 +5,19 @@ import { AbortedError, isAborted, throwIfAborted } from '#base/abort.ts';
 import type { Clock } from '#base/clock.ts';
 import { errorCode, errorText, TalariaError } from '#base/errors.ts';
 import { newId } from '#base/ids.ts';
-import type {
-  AssistantMessage,
-  Message,
-  Origin,
-  TextPart,
-  ToolCallPart,
-  ToolResultPart,
-  UserMessage,
+import {
+  type AssistantMessage,
+  imagesIn,
+  type Message,
+  messageText,
+  type Origin,
+  type TextPart,
+  type ToolCallPart,
+  type ToolResultPart,
+  toolCalls,
+  type UserMessage,
+  type UserPart,
 } from '#core/model/message.ts';
-import { messageText, toolCalls } from '#core/model/message.ts';
 import type { ModelClient, Purpose, Tier, Usage } from '#core/model/model-client.ts';
 import { ModelError, NO_USAGE } from '#core/model/model-client.ts';
 import type { Hooks, TurnInfo } from '../hooks.ts';
@@ -40,13 +43,13 @@ export interface TurnMaterial {
   readonly prompt: FrozenPrompt;
   /** Messages before this turn, legal: every call has its result. */
   readonly history: readonly Message[];
-  /** The line that starts the turn, with extra parts (piped input) before it. */
-  readonly input: TurnInput;
+  /** The line that starts the turn, with extra parts (piped input) before it. Absent: the history ends with what is to be answered. */
+  readonly input?: TurnInput;
 }
 
 export interface TurnInput {
   readonly text: string;
-  readonly extra?: readonly TextPart[];
+  readonly extra?: readonly UserPart[];
   /** Whose words the text is; `owner` only for what a person typed or handed over as the message. */
   readonly origin: Origin;
   /** A call that the owner spelled out: it is made, and no model is asked. */
@@ -72,7 +75,7 @@ export interface TurnLinks {
   readonly journal: (message: Message, spans: readonly Span[]) => Promise<StoredMessage>;
   readonly recordSpans: (spans: readonly Span[]) => Promise<void>;
   /** Lines that the owner typed while the turn runs; taken between steps, each when it is asked for. */
-  readonly takeSteers: () => Iterable<string>;
+  readonly takeSteers: () => Iterable<TextPart>;
   /** Compresses the conversation when it must; gives what the turn goes on with, undefined when nothing has changed. */
   readonly makeRoom?: (at: RoomPoint, signal: AbortSignal) => AsyncGenerator<TurnEvent, Room | undefined>;
 }
@@ -93,10 +96,13 @@ interface TurnState {
   readonly spans: SpanRecorder;
   readonly hooks: HookRunner;
   steps: number;
+  saidUnseen: boolean;
   /** The answer before was cut at the length limit. */
   cutBefore: boolean;
   usage: Usage;
   cost: number | null;
+  /** What of the cost is known. */
+  spent: number;
   model: string;
   tier: Tier;
 }
@@ -173,9 +179,11 @@ function openState(material: TurnMaterial, machine: TurnMachine): TurnState {
     spans,
     hooks,
     steps: 0,
+    saidUnseen: false,
     cutBefore: false,
     usage: NO_USAGE,
     cost: 0,
+    spent: 0,
     model: id,
     tier,
   };
@@ -184,8 +192,9 @@ function openState(material: TurnMaterial, machine: TurnMachine): TurnState {
 async function* steps(scope: TurnScope): AsyncGenerator<TurnEvent, Ending> {
   const { machine, state, signal } = scope;
   yield* makeRoom(scope, 'turn');
-  yield* receiveInput(scope);
-  const { call } = scope.material.input;
+  const { input } = scope.material;
+  if (input) yield* receiveInput(scope, input);
+  const call = input?.call;
   if (call) return yield* makeOwnersCall(scope, call);
   for (;;) {
     throwIfAborted(signal);
@@ -200,7 +209,7 @@ async function* steps(scope: TurnScope): AsyncGenerator<TurnEvent, Ending> {
       steps: state.steps,
       calls: state.calls,
       outputTokens: state.usage.outputTokens,
-      cost: state.cost ?? 0,
+      cost: state.spent,
     });
     if (stopped) return { outcome: 'stopped', text: (yield* lastWord(scope, stopped)) ?? messageText(answer), stopped };
   }
@@ -245,14 +254,25 @@ async function* lastWord(
   }
 }
 
-async function* receiveInput(scope: TurnScope): AsyncGenerator<TurnEvent, void> {
+async function* receiveInput(
+  scope: TurnScope,
+  { text, origin, extra = [] }: TurnInput,
+): AsyncGenerator<TurnEvent, void> {
   const { material, state, signal } = scope;
-  const { text, origin, extra = [] } = material.input;
   const context = await state.hooks.beforeTurn({ ...material.info, text }, signal);
   yield* drain(state);
   const typed: TextPart = { type: 'text', text: text.toWellFormed(), origin };
   const message: UserMessage = { role: 'user', parts: [...context.map(asContext), ...extra, typed] };
   yield await keep(scope, message);
+  yield* saidUnseen(scope, message);
+}
+
+/** Once a turn. */
+function* saidUnseen({ machine, state }: TurnScope, message: Message): Generator<TurnEvent, void> {
+  const { id, traits } = machine.model();
+  if (traits.images || state.saidUnseen || imagesIn(message).length === 0) return;
+  state.saidUnseen = true;
+  yield { type: 'notice', text: `${id} reads no images; it is told that one is there` };
 }
 
 async function* makeOwnersCall(scope: TurnScope, call: OwnersCall): AsyncGenerator<TurnEvent, Ending> {
@@ -362,6 +382,7 @@ async function* runCalls(
   const { hooks, spans } = state;
   const run: ToolRun = {
     ...{ turn: material.info, access, place, hooks, spans, history: () => before },
+    bill: { spent: () => state.spent, add: (dollars) => addCost(state, dollars) },
     ...(refuse ? { refuse } : {}),
   };
   for await (const event of executeTools(run, calls, signal)) {
@@ -371,7 +392,9 @@ async function* runCalls(
       continue;
     }
     state.calls.push(finished(event.call, event.result));
-    yield await keep(scope, { role: 'tool', parts: [event.result] });
+    const message = { role: 'tool', parts: [event.result] } as const;
+    yield await keep(scope, message);
+    yield* saidUnseen(scope, message);
     const { callId, name } = event.call;
     yield { type: 'tool-end', callId, name, result: event.result };
   }
@@ -385,9 +408,9 @@ function finished(call: ToolCallPart, result: ToolResultPart): FinishedCall {
 async function* takeSteers(scope: TurnScope): AsyncGenerator<TurnEvent, boolean> {
   let steered = false;
   if (scope.signal.aborted) return steered;
-  for (const text of scope.links.takeSteers()) {
-    const kept = await keep(scope, { role: 'user', parts: [{ type: 'text', text, origin: 'owner', label: 'steer' }] });
-    yield { type: 'steer', text };
+  for (const part of scope.links.takeSteers()) {
+    const kept = await keep(scope, { role: 'user', parts: [{ ...part, label: 'steer' }] });
+    yield { type: 'steer', text: part.text };
     yield kept;
     steered = true;
     if (scope.signal.aborted) break;
@@ -423,7 +446,7 @@ function addUsage(state: TurnState, finish: StepResult['finish']): void {
   const { usage, cost } = finish;
   state.model = finish.model;
   state.tier = finish.tier;
-  state.cost = state.cost === null || cost === null ? null : state.cost + cost;
+  addCost(state, cost);
   state.usage = {
     inputTokens: state.usage.inputTokens + usage.inputTokens,
     outputTokens: state.usage.outputTokens + usage.outputTokens,
@@ -431,6 +454,11 @@ function addUsage(state: TurnState, finish: StepResult['finish']): void {
     cacheWriteTokens: state.usage.cacheWriteTokens + usage.cacheWriteTokens,
     reasoningTokens: state.usage.reasoningTokens + usage.reasoningTokens,
   };
+}
+
+function addCost(state: TurnState, dollars: number | null): void {
+  state.spent += dollars ?? 0;
+  state.cost = state.cost === null || dollars === null ? null : state.cost + dollars;
 }
 
 const SPAN_STATUS: Readonly<Record<TurnOutcome, Span['status']>> = {

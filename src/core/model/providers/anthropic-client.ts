@@ -5,8 +5,9 @@ import { isJsonObject, type JsonObject } from '#base/json.ts';
 import type { AssistantMessage, Message, ReasoningPart, ToolMessage } from '../message.ts';
 import type { ModelClient, ModelEvent, ModelRequest, ToolSchema } from '../model-client.ts';
 import { answerLimit, modelTraits } from '../model-table.ts';
+import { type Eyes, resultText, type UserBlock, userBlocks } from '../pictures.ts';
 import { type CacheTtl, cacheMark, markedIndexes } from './prompt-cache.ts';
-import { isLocalAddress, type ProviderClientOptions } from './provider-options.ts';
+import { eyesOf, isLocalAddress, type ProviderClientOptions } from './provider-options.ts';
 import {
   type ReasoningPiece,
   type SdkAssistantPart,
@@ -15,7 +16,6 @@ import {
   type SdkPrompt,
   type SdkTools,
   streamSdkCall,
-  userText,
 } from './sdk-call.ts';
 
 export function createAnthropicClient(options: ProviderClientOptions): ModelClient {
@@ -35,7 +35,8 @@ export function createAnthropicClient(options: ProviderClientOptions): ModelClie
           const provider = createAnthropic({ baseURL, apiKey, headers: { ...headers }, fetch: exchange.fetch });
           const library: SdkModel = provider.languageModel(model);
           const limit = request.maxOutputTokens ?? answerLimit(model, traits.contextWindow);
-          const call = callOptions(request, limit, traits.cacheMarks ? (options.cacheTtl ?? '5m') : undefined);
+          const ttl = traits.cacheMarks ? (options.cacheTtl ?? '5m') : undefined;
+          const call = callOptions(request, eyesOf(id, traits, options), { limit, ttl });
           return (await library.doStream({ ...call, abortSignal: exchange.signal })).stream;
         },
         replay,
@@ -46,9 +47,13 @@ export function createAnthropicClient(options: ProviderClientOptions): ModelClie
   return { id, tier, traits, stream };
 }
 
-function callOptions(request: ModelRequest, limit: number | undefined, ttl: CacheTtl | undefined) {
+function callOptions(
+  request: ModelRequest,
+  eyes: Eyes,
+  { limit, ttl }: { limit: number | undefined; ttl: CacheTtl | undefined },
+) {
   const tools = toSdkTools(request.tools);
-  const prompt = toSdkPrompt(request);
+  const prompt = toSdkPrompt(request, eyes);
   return {
     prompt: ttl === undefined ? prompt : withMarks(prompt, ttl),
     ...(tools ? { tools } : {}),
@@ -76,10 +81,10 @@ function replay({ providerMetadata }: ReasoningPiece): JsonObject | undefined {
 // Invariant: a message always becomes the same bytes, so each request of a conversation extends the one before; thinking goes back
 // only with the signature it came with.
 
-export function toSdkPrompt(request: ModelRequest): SdkPrompt {
+export function toSdkPrompt(request: ModelRequest, eyes: Eyes): SdkPrompt {
   const messages: SdkMessage[] = request.system === '' ? [] : [{ role: 'system', content: request.system }];
   for (const message of request.messages) {
-    const translated = toSdkMessage(message);
+    const translated = toSdkMessage(message, eyes);
     if (translated) messages.push(translated);
   }
   return messages;
@@ -99,16 +104,16 @@ function toSdkTools(tools: readonly ToolSchema[]): SdkTools | undefined {
   }));
 }
 
-function toSdkMessage(message: Message): SdkMessage | undefined {
+function toSdkMessage(message: Message, eyes: Eyes): SdkMessage | undefined {
   switch (message.role) {
     case 'user': {
-      const text = userText(message.parts);
-      return text === '' ? undefined : { role: 'user', content: [{ type: 'text', text }] };
+      const content = userBlocks(message.parts, eyes).map((block) => (block.type === 'text' ? block : filePart(block)));
+      return content.length === 0 ? undefined : { role: 'user', content };
     }
     case 'assistant':
       return assistantMessage(message);
     case 'tool':
-      return toolMessage(message);
+      return toolMessage(message, eyes);
   }
 }
 
@@ -132,7 +137,15 @@ function signedReasoning(part: ReasoningPart): SdkAssistantPart[] {
   return [];
 }
 
-function toolMessage({ parts: [result] }: ToolMessage): SdkMessage {
+function filePart({ mediaType, base64 }: Extract<UserBlock, { type: 'image' }>) {
+  return { type: 'file' as const, mediaType, data: { type: 'data' as const, data: base64 } };
+}
+
+function toolMessage({ parts: [result] }: ToolMessage, eyes: Eyes): SdkMessage {
+  const pictures = eyes.bytesOf && !result.isError ? userBlocks(result.images ?? [], eyes) : [];
+  const value = resultText(result, eyes);
+  const text = value === '' ? [] : [{ type: 'text' as const, text: value }];
+  const shown = pictures.map((block) => (block.type === 'text' ? block : filePart(block)));
   return {
     role: 'tool',
     content: [
@@ -140,7 +153,10 @@ function toolMessage({ parts: [result] }: ToolMessage): SdkMessage {
         type: 'tool-result',
         toolCallId: callId(result.callId),
         toolName: result.name,
-        output: { type: result.isError ? 'error-text' : 'text', value: result.text },
+        output:
+          shown.length > 0
+            ? { type: 'content', value: [...text, ...shown] }
+            : { type: result.isError ? 'error-text' : 'text', value },
       },
     ],
   };

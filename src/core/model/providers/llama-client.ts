@@ -16,6 +16,7 @@ import {
   type Tier,
 } from '../model-client.ts';
 import { type ModelOverrides, modelTraits } from '../model-table.ts';
+import { userText } from '../pictures.ts';
 
 export interface LlamaClientOptions {
   /** Folder with `node_modules/node-llama-cpp`, e.g. `engines/` of the home. */
@@ -156,6 +157,7 @@ function toChatHistory({ system, messages }: ModelRequest): readonly LlamaChatIt
 }
 
 function textOf(message: Message): string {
+  if (message.role === 'user') return userText(message.parts, 'this model');
   return message.parts
     .map((part) => (part.type === 'text' || part.type === 'tool-result' ? part.text : ''))
     .filter((text) => text !== '')

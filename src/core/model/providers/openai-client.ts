@@ -3,13 +3,14 @@
 // one before; where marks are taken every text is in block form, marked or not.
 import { newId, sha256 } from '#base/ids.ts';
 import type { JsonObject } from '#base/json.ts';
-import type { AssistantMessage, Message, ToolCallPart } from '../message.ts';
+import type { AssistantMessage, Message, ToolCallPart, ToolMessage, UserMessage } from '../message.ts';
 import type { ModelClient, ModelEvent, ModelRequest } from '../model-client.ts';
 import { modelTraits, replaysReasoning } from '../model-table.ts';
+import { type Eyes, resultText, userBlocks } from '../pictures.ts';
 import { authOf, type Exchange } from './http-request.ts';
 import { applyCacheMarks, type CacheTtl } from './prompt-cache.ts';
-import { type Endpoint, isLocalAddress, type ProviderClientOptions } from './provider-options.ts';
-import { type SdkModel, type SdkStream, streamSdkCall, userText } from './sdk-call.ts';
+import { type Endpoint, eyesOf, isLocalAddress, type ProviderClientOptions } from './provider-options.ts';
+import { type SdkModel, type SdkStream, streamSdkCall } from './sdk-call.ts';
 
 export interface BodyRules {
   readonly endpoint: Endpoint;
@@ -18,6 +19,7 @@ export interface BodyRules {
   readonly cacheTtl: CacheTtl;
   /** Stored reasoning goes back as `reasoning_content`. */
   readonly replayReasoning: boolean;
+  readonly eyes: Eyes;
 }
 
 /** Reasoning that such endpoints want back carries this replay data. */
@@ -52,22 +54,48 @@ export function chatBody(request: ModelRequest, rules: BodyRules): Record<string
 export function chatMessages(request: ModelRequest, rules: BodyRules): readonly ChatMessage[] {
   const callId = hostOf(rules.endpoint).endsWith('mistral.ai') ? mistralId : (id: string) => id;
   const system = request.system === '' ? [] : [{ role: 'system', content: request.system }];
-  const rest = request.messages.flatMap((message) => chatMessage(message, callId, rules.replayReasoning) ?? []);
+  const rest: ChatMessage[] = [];
+  let seen: UserMessage['parts'] = [];
+  for (const [at, message] of request.messages.entries()) {
+    const said = chatMessage(message, callId, rules);
+    if (said) rest.push(said);
+    // Results hold text alone here, and nothing may stand between those of one answer: their pictures come behind the last.
+    if (message.role === 'tool' && rules.eyes.bytesOf) seen = [...seen, ...shownOf(message)];
+    if (seen.length === 0 || request.messages[at + 1]?.role === 'tool') continue;
+    rest.push({ role: 'user', content: userContent(seen, rules.eyes) });
+    seen = [];
+  }
   return [...system, ...rest];
 }
 
-function chatMessage(message: Message, callId: (id: string) => string, replay: boolean): ChatMessage | undefined {
+function shownOf({ parts: [{ name, images = [] }] }: ToolMessage): UserMessage['parts'] {
+  const head = { type: 'text', text: `[pictures of the result of ${name}]`, origin: 'observed' } as const;
+  return images.length === 0 ? [] : [head, ...images];
+}
+
+function userContent(parts: UserMessage['parts'], eyes: Eyes): string | readonly object[] {
+  const blocks = userBlocks(parts, eyes);
+  const [only] = blocks;
+  if (blocks.length < 2 && only?.type !== 'image') return only?.text ?? '';
+  return blocks.map((block) =>
+    block.type === 'text'
+      ? block
+      : { type: 'image_url', image_url: { url: `data:${block.mediaType};base64,${block.base64}` } },
+  );
+}
+
+function chatMessage(message: Message, callId: (id: string) => string, rules: BodyRules): ChatMessage | undefined {
   switch (message.role) {
     case 'user': {
-      const content = userText(message.parts);
+      const content = userContent(message.parts, rules.eyes);
       return content === '' ? undefined : { role: 'user', content };
     }
     case 'tool': {
       const [result] = message.parts;
-      return { role: 'tool', tool_call_id: callId(result.callId), content: result.text };
+      return { role: 'tool', tool_call_id: callId(result.callId), content: resultText(result, rules.eyes) };
     }
     case 'assistant':
-      return assistantMessage(message, callId, replay);
+      return assistantMessage(message, callId, rules.replayReasoning);
   }
 }
 
@@ -142,7 +170,15 @@ export function createOpenAiClient(options: ProviderClientOptions): ModelClient 
   const id = `${endpoint.provider}/${model}`;
   const traits = modelTraits(id, { local: isLocalAddress(endpoint.baseUrl), ...overrides });
   const replayReasoning = overrides?.replayReasoning ?? replaysReasoning(id);
-  const rules: BodyRules = { endpoint, model, cacheMarks: traits.cacheMarks, cacheTtl, replayReasoning };
+  const { cacheMarks } = traits;
+  const rules: BodyRules = {
+    endpoint,
+    model,
+    cacheMarks,
+    cacheTtl,
+    replayReasoning,
+    eyes: eyesOf(id, traits, options),
+  };
 
   const stream = (request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent> =>
     streamSdkCall(

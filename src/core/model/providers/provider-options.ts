@@ -3,8 +3,9 @@
 // `Endpoint`, and only into request headers; whatever an endpoint sends, nobody behind the watch sees more than the bounds, and going past one
 // is a ModelError that names the endpoint and the bound.
 import type { Clock } from '#base/clock.ts';
-import { ModelError, type Tier } from '../model-client.ts';
+import { ModelError, type ModelTraits, type Tier } from '../model-client.ts';
 import type { ModelOverrides } from '../model-table.ts';
+import type { Eyes } from '../pictures.ts';
 import type { CacheTtl } from './prompt-cache.ts';
 
 /** HTTP_PROXY, HTTPS_PROXY and NO_PROXY as they are set. Never used for this machine itself. */
@@ -41,7 +42,13 @@ export interface ProviderClientOptions {
   readonly timeouts?: ModelTimeouts;
   /** How long a marked prefix is kept by providers that take marks; default `5m`. */
   readonly cacheTtl?: CacheTtl;
+  /** Bytes of pictures, by their hash; absent: it sees none. */
+  readonly bytesOf?: (hash: string) => Buffer | undefined;
   readonly clock?: Clock;
+}
+
+export function eyesOf(model: string, { images }: ModelTraits, { bytesOf }: ProviderClientOptions): Eyes {
+  return images && bytesOf ? { model, bytesOf } : { model };
 }
 
 /** Is this base URL on this machine or in its own network (loopback, private ranges, `.local`)? */

@@ -8,7 +8,6 @@ import { systemClock } from '#base/clock.ts';
 import { errorText } from '#base/errors.ts';
 import { newId } from '#base/ids.ts';
 import { isJsonObject, type JsonObject, parseJson, parseJsonObject } from '#base/json.ts';
-import type { TextPart } from '../message.ts';
 import {
   type FinishReason,
   ModelError,
@@ -207,14 +206,6 @@ function listPrice(modelId: string): Price | undefined {
   if (modelId.endsWith(':free')) return FREE;
   const name = bareModelName(modelId);
   return PRICE_TABLE.find((row) => row.pattern.test(name));
-}
-
-/** All parts of a user message, in order, a blank line between. */
-export function userText(parts: readonly TextPart[]): string {
-  return parts
-    .map((part) => part.text)
-    .filter((text) => text !== '')
-    .join('\n\n');
 }
 
 // The translation of the library's stream parts into our model events.

@@ -12,7 +12,7 @@ import { defineTool, type ToolOutput } from '#core/agent/tool.ts';
 import { isWithin } from '../risk/place.ts';
 import { OUTPUT_LIMITS, READ_FILE } from '../tool-cards.ts';
 import { type FileToolsOptions, fullPath, linksOf, readRisk } from './file-access.ts';
-import { describeBinary, openRefusal, sniffFile, statFile } from './text-file.ts';
+import { describeBinary, openRefusal, readPicture, sniffFile, statFile } from './text-file.ts';
 
 type ReadInput = z.infer<typeof READ_FILE.input>;
 
@@ -38,6 +38,9 @@ async function readFile(path: string, request: ReadInput, hint: string, signal: 
   const start = sniffFile(path);
   if (!start.ok) return failure(`${request.path}: ${start.detail}`);
   const binary = describeBinary(start.value.bytes);
+  const picture = binary === undefined ? undefined : readPicture(path);
+  if (picture?.ok)
+    return { text: `${request.path}: ${binary}`, images: [{ bytes: picture.value, name: basename(path) }] };
   if (binary !== undefined)
     return failure(
       `${request.path} is ${binary}, ${start.value.size} bytes; read_file shows only text.${binaryHint(binary)}`,
@@ -75,7 +78,7 @@ function renderWindow(window: FileWindow, offset: number): string {
 
 function binaryHint(what: string): string {
   if (what.includes('PDF')) return ' Get its text with a command, e.g. pdftotext.';
-  if (what.includes('image')) return ' Images cannot be shown to you here.';
+  if (what.includes('image')) return ' Of images it shows PNG, JPEG, GIF and WebP up to 10 MB.';
   if (what.includes('SQLite')) return ' Look into it with sqlite3.';
   return what.includes('archive') ? ' List it with a command, e.g. tar -tf or unzip -l.' : '';
 }

@@ -4,6 +4,7 @@ import { closeSync, readSync, type Stats, statSync } from 'node:fs';
 import { errorCode, errorText } from '#base/errors.ts';
 import { openRegular, readRegular } from '#base/paths/open-files.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
+import { MOST_IMAGE_BYTES, readImage } from '#core/model/pictures.ts';
 
 type OpenRefusal = 'missing' | 'folder' | 'special' | 'moved' | 'no-permission';
 export type FileRefusal = OpenRefusal | 'binary' | 'encoding' | 'too-large';
@@ -38,6 +39,17 @@ export function readTextFile(path: string): Result<TextFile, FileRefusal> {
   if (text === undefined)
     return refuse('encoding', `it is not valid UTF-8 ${firstBadByte(bytes)}; convert it first, e.g. with iconv`);
   return ok({ text, bom, eol: mainLineEnd(text), mode: kind.value.mode & 0o777 });
+}
+
+/** The bytes of a picture that a conversation may hold. */
+export function readPicture(path: string): Result<Buffer, FileRefusal> {
+  const kind = statFile(path);
+  if (!kind.ok) return kind;
+  if (kind.value.size > MOST_IMAGE_BYTES)
+    return refuse('too-large', `it has ${kind.value.size} bytes; pictures may have ${MOST_IMAGE_BYTES}`);
+  const bytes = opened(() => readRegular(path, MOST_IMAGE_BYTES));
+  if (!bytes.ok || readImage(bytes.value)) return bytes;
+  return refuse('binary', 'it is no PNG, JPEG, GIF or WebP picture');
 }
 
 function opened<T>(open: () => T): Result<T, FileRefusal> {
