@@ -11,7 +11,7 @@ import { foldText } from '#base/text/fold.ts';
 import { findQuote, foldQuote } from '#base/text/quotes.ts';
 import { ellipsize } from '#base/text.ts';
 import type { StoredMessage } from '#core/agent/session-store.ts';
-import { type Message, messageText, toolCalls } from '#core/model/message.ts';
+import { isText, type Message, messageText, toolCalls } from '#core/model/message.ts';
 import { lastMessages } from '#mind/sessions/told-messages.ts';
 import type { Proposal, Provenance, ShownCitation } from './proposal.ts';
 import type { Citation } from './trace-guard/claim.ts';
@@ -29,7 +29,7 @@ export function messageIdOf(handle: string): number | undefined {
 /** Optional in every schema; loose, so that other forms are read too. What is no list of objects cites nothing, and breaks no call. */
 export const evidenceArgument = z
   .preprocess(listOfObjects, z.array(z.looseObject({})))
-  .describe('what it rests on: {quote, message?} exact words, {call} id of one that worked')
+  .describe('what it rests on: {quote, message?} exact words, {call} that worked')
   .optional();
 
 function listOfObjects(value: unknown): readonly JsonObject[] {
@@ -99,9 +99,9 @@ export function foregroundCitations(database: Database, sessionId: string): read
 
 function ownerText({ message }: StoredMessage): string {
   if (message.role !== 'user') return '';
-  const typed = message.parts.filter(
-    ({ origin, label }) => origin === 'owner' && (label === undefined || label === 'steer'),
-  );
+  const typed = message.parts
+    .filter(isText)
+    .filter(({ origin, label }) => origin === 'owner' && (label === undefined || label === 'steer'));
   return typed
     .map(({ text }) => text)
     .join('\n')

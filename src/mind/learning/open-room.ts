@@ -72,7 +72,7 @@ interface LoopParts {
 }
 
 /** Sessions of programs teach nothing about the owner. */
-const DEAF: ReadonlySet<string> = new Set(['extension', 'golem', 'subagent', 'review', 'tool']);
+const DEAF: ReadonlySet<string> = new Set(['extension', 'golem', 'subagent', 'cron', 'mcp', 'review', 'tool']);
 
 /** A session's start is none of its points: its counters are read when its first turn has ended. */
 function loopHooks({ wish, store, learning, isReflex }: LoopParts): Hooks {

@@ -4,7 +4,7 @@
 import type { JsonObject } from '#base/json.ts';
 import { sentencesOf } from '#base/text/sentences.ts';
 import { contentStems } from '#base/text/words.ts';
-import { type Message, startsTurn, toolCalls } from '#core/model/message.ts';
+import { isText, type Message, startsTurn, toolCalls } from '#core/model/message.ts';
 import {
   type DoneCall,
   doneCalls,
@@ -33,6 +33,7 @@ export function splitTurns(messages: readonly Message[]): readonly Turn[] {
 export function ownerWords(message: Message | undefined): string {
   if (message?.role !== 'user') return '';
   return message.parts
+    .filter(isText)
     .filter(({ origin, label }) => origin === 'owner' && (label === undefined || label === 'steer'))
     .map(({ text }) => text)
     .join('\n')

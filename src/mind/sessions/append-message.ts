@@ -178,8 +178,8 @@ export function rebuildIndex(database: Database, lanes: Lanes): void {
   for (const lane of LANES) emptyLane(database, lane);
   const turns = new Map<number, number>();
   for (const row of searchableRows(database)) {
-    const message = prepared(row);
-    if (message.analysis.terms === '') continue;
+    const message = readable(row);
+    if (message === undefined || message.analysis.terms === '') continue;
     if (row.role !== 'tool') turns.set(row.session, (turns.get(row.session) ?? 0) + 1);
     indexMessage(lanes, message, {
       id: row.id,
@@ -206,6 +206,16 @@ function searchableRows(database: Database): IterableIterator<IndexableRow & { r
        LEFT JOIN spoken_terms p ON p.id = m.id LEFT JOIN tool_terms t ON t.id = m.id
      WHERE (m.active = 1 OR m.compacted = 1) AND m.copy_of IS NULL AND m.place IS NULL ORDER BY m.id`,
   );
+}
+
+/** One that makes no sense is not found; who reads its session is told. */
+function readable(row: IndexableRow): PreparedMessage | undefined {
+  try {
+    return prepared(row);
+  } catch (error) {
+    if (errorCode(error) === 'database-corrupt') return undefined;
+    throw error;
+  }
 }
 
 export function prepared(row: IndexableRow): PreparedMessage {

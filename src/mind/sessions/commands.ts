@@ -10,7 +10,7 @@ import { ellipsize, plural } from '#base/text.ts';
 import { type AnyCommand, type CommandOutput, defineCommand, line, refused } from '#core/agent/command-spec.ts';
 import type { Ground } from '#core/agent/room.ts';
 import type { SessionRecord, SessionStore, Span, StoredMessage } from '#core/agent/session-store.ts';
-import type { Part } from '#core/model/message.ts';
+import { imageNote, type Part } from '#core/model/message.ts';
 import { findSession } from './find-session.ts';
 
 const name = z.string().default('last').describe('Session id, its beginning, a part of its title, or `last`');
@@ -87,7 +87,7 @@ function messageLine({ id, at, message }: StoredMessage, limit: number): string 
   const parts = message.parts.map((part) => {
     if (part.type === 'tool-call') return `→ ${part.name} ${JSON.stringify(part.arguments)}`;
     if (part.type === 'reasoning') return `(reasoning) ${part.text}`;
-    return part.text;
+    return part.type === 'image' ? imageNote(part) : part.text;
   });
   return `#${id} ${isoTime(at)} ${who}\n${ellipsize(parts.join('\n'), limit)}\n`;
 }
@@ -223,6 +223,7 @@ function asMarkdown(session: SessionRecord, messages: readonly StoredMessage[]):
 
 function partText(part: Part): string {
   if (part.type === 'tool-call') return fenced(`${part.name} ${JSON.stringify(part.arguments, null, 2)}`);
+  if (part.type === 'image') return imageNote(part);
   if (part.type === 'tool-result') return fenced(part.text);
   return part.type === 'reasoning' ? `> ${part.text.replaceAll('\n', '\n> ')}` : part.text;
 }

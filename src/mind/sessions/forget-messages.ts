@@ -2,7 +2,9 @@
 // and their files: whole outputs, copies of what was changed. Invariants: what is left is a legal history (a call goes with its results, a user's
 // message with the turn that answered it); rows go in one transaction; index and statistics agree with what is left; nothing that was derived from
 // what went stays (summaries go, and their other originals are live again); costs stay, since money was spent.
+
 import { join, sep } from 'node:path';
+import { openBlobs } from '#base/blobs.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Database } from '#base/database/connection.ts';
 import { isJsonObject, type JsonValue, parseJsonObject } from '#base/json.ts';
@@ -165,6 +167,7 @@ function selected(session: SessionRow, rows: readonly Row[], whole: boolean): Fo
       role,
       text: Buffer.from(text).toString('utf8'),
       ...spillOf(role, body),
+      ...blobsOf(body),
     })),
   };
 }
@@ -174,12 +177,27 @@ function spillOf(role: string, body: string): { readonly spill?: string } {
   return spill === undefined ? {} : { spill: spill.replace(/\\(.)/g, '$1') };
 }
 
+const BLOB = /"hash":"([0-9a-f]{64})"/g;
+
+function blobsOf(body: string): { readonly blobs?: readonly string[] } {
+  const blobs = body.includes('"image"') ? [...body.matchAll(BLOB)].flatMap(([, hash]) => hash ?? []) : [];
+  return blobs.length === 0 ? {} : { blobs };
+}
+
+/** Pictures that no message has any more. */
+function dropBlobs(database: Database, folder: string, sessions: Forgets['sessions']): number {
+  const named = new Set(sessions.flatMap(({ messages }) => messages.flatMap(({ blobs = [] }) => blobs)));
+  const isKept = (hash: string) =>
+    database.all('SELECT 1 FROM messages WHERE body LIKE ? LIMIT 1', `%"hash":"${hash}"%`).length > 0;
+  return [...named].filter((hash) => !isKept(hash) && openBlobs(folder).remove(hash)).length;
+}
+
 type ForgetRequest = Pick<Forgets, 'sessions' | 'holds' | 'before'>;
 
 interface Kept {
   readonly database: Database;
   readonly clock: Clock;
-  readonly places: Pick<Places, 'spill' | 'checkpoints' | 'stateDatabase'>;
+  readonly places: Pick<Places, 'spill' | 'checkpoints' | 'stateDatabase' | 'blobs'>;
 }
 
 /** Files that are found through the rows go first, the freed bytes last: a stopped run is mended by the same run again. */
@@ -193,12 +211,13 @@ export async function forgetSessions({ database, clock, places }: Kept, what: Fo
   const first = removeFiles([...outputs, ...whole.map((id) => copiesOf(checkpoints, id)), ...holding]);
   const { copies, ...rows } = await forgetRows(database, what);
   const loose = removeFiles(copies.flatMap(({ session, key }) => copyPath(checkpoints, session, key) ?? []));
+  const pictures = dropBlobs(database, places.blobs, sessions);
   const isBusy = (await eraseFreed(database, clock)) === 'busy';
   return [
     { name: 'sessions', count: rows.sessions, busy: isBusy ? [places.stateDatabase] : [] },
     { name: 'messages', count: rows.messages },
     { name: 'prompts', count: rows.prompts },
-    { name: 'files', count: first + loose },
+    { name: 'files', count: first + loose + pictures },
   ];
 }
 

@@ -80,12 +80,18 @@ export function noSuchSession(id: string): TalariaError {
 /** Newest activity first. */
 export function listSessions(
   database: Database,
-  { source, cwd, spoken, limit = DEFAULT_LIMIT }: SessionFilter,
+  { source, cwd, userId, chatId, parentId, spoken, limit = DEFAULT_LIMIT }: SessionFilter,
 ): readonly SessionRow[] {
+  const columns = Object.entries({ source, cwd, user_id: userId, chat_id: chatId, parent_id: parentId });
+  const wanted = columns.flatMap(([column, value]) =>
+    value === undefined ? [] : [{ column, value: value.toWellFormed() }],
+  );
+  const where = [...wanted.map(({ column }) => `${column} = ?`), 'message_count > ?'].join(' AND ');
   return selectSessions(
     database,
-    'WHERE source = coalesce(?, source) AND cwd = coalesce(?, cwd) AND message_count > ? ORDER BY last_active_at DESC, key DESC LIMIT ?',
-    ...[source ?? null, cwd ?? null, spoken === true ? 0 : -1, Math.max(0, Math.trunc(limit))],
+    `WHERE ${where} ORDER BY last_active_at DESC, key DESC LIMIT ?`,
+    ...wanted.map(({ value }) => value),
+    ...[spoken === true ? 0 : -1, Math.max(0, Math.trunc(limit))],
   );
 }
 

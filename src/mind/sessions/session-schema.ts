@@ -114,7 +114,13 @@ CREATE TABLE speakers(
 /** Where a row stands that was put in later: behind the row of this `seq`. Absent: at its own. */
 const PLACES = 'ALTER TABLE messages ADD COLUMN place INTEGER';
 
+/** The chats and people of a channel are looked up at each of their messages. */
+const CHATS = `
+CREATE INDEX sessions_by_chat ON sessions(chat_id, last_active_at) WHERE chat_id IS NOT NULL;
+CREATE INDEX sessions_by_user ON sessions(user_id, last_active_at) WHERE user_id IS NOT NULL;
+`;
+
 export const sessionSchema: RoomSchema = {
   room: 'sessions',
-  steps: [CONVERSATIONS + laneTables('spoken') + laneTables('tool'), PLACES, beginSeals],
+  steps: [CONVERSATIONS + laneTables('spoken') + laneTables('tool'), PLACES, beginSeals, CHATS],
 };

@@ -15,12 +15,12 @@ import type { SqliteSessionStore } from './sqlite-session-store.ts';
 const input = z.object({
   query: z.string().optional(),
   limit: z.number().optional(),
-  sort: z.enum(['newest', 'oldest']).optional(),
-  detail: z.enum(['adaptive', 'full']).describe('full: uncut').optional(),
+  sort: z.enum(['newest', 'oldest']).optional().meta({ hidden: true }),
+  detail: z.enum(['adaptive', 'full']).optional().meta({ hidden: true }),
   session_id: z.string().optional(),
   around_message_id: z.number().optional(),
   window: z.number().describe('messages each side').optional(),
-  role_filter: z.string().describe('default user,assistant; also tool').optional(),
+  role_filter: z.string().describe('user,assistant,tool').optional(),
 });
 
 /** The same with the option that needs a model; shown only where there is one. */
@@ -44,7 +44,7 @@ export interface SessionSummary {
 }
 
 const DESCRIPTION =
-  'Search past conversations, this one too. session_id: read one; with around_message_id: scroll. Nothing: list recent.';
+  'Search past conversations, this one too. session_id: read one; around_message_id: scroll. Nothing: list recent.';
 
 const DEFAULT_LIMIT = 3;
 const MOST_RESULTS = 10;
@@ -374,7 +374,7 @@ function show(database: Database, row: Row, cap: number): ShownMessage {
     role: row.role,
     ...(row.speaker === null ? {} : { speaker: row.speaker }),
     when: isoTime(row.at),
-    text: cut > 0 ? `${sliceText(row.text, cap)} [… ${cut} more characters]` : row.text,
+    text: cut > 0 ? `${sliceText(row.text, cap)} [… ${cut} more characters; detail: full]` : row.text,
     ...(call === undefined ? {} : { call }),
   };
 }

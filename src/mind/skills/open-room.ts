@@ -163,7 +163,7 @@ function useParts(
   return {
     ...{ database: state, records: records(), door, clock, textOf: (name) => library.get(name)?.text },
     tell: ({ text }) => {
-      events.emit({ type: 'notice', text });
+      events.emit({ event: { type: 'notice', text } });
       background.hold('look at skills again', library.refresh());
     },
   };

@@ -15,11 +15,11 @@ const fields = z.looseObject({
   content: text,
   old_string: text,
   new_string: text,
-  replace_all: z.boolean().optional(),
+  replace_all: z.boolean().optional().meta({ hidden: true }),
   category: text,
   file_path: z.string().describe('in references/, templates/, scripts/, assets/').optional(),
   file_content: text,
-  absorbed_into: z.string().describe('on delete: the skill that took it over').optional(),
+  absorbed_into: z.string().optional().meta({ hidden: true }),
   evidence: evidenceArgument,
 });
 

@@ -199,7 +199,7 @@ describe('session_search', () => {
     withStore(async (store) => {
       const id = await session(store, [`start ${'x'.repeat(9000)}`]);
       const text = (await call(store, { session_id: id })).results[0]?.messages[0]?.text ?? '';
-      assert.match(text, /\[… 5006 more characters\]$/);
+      assert.match(text, /\[… 5006 more characters; detail: full\]$/);
     }));
 
   test('an unknown session or message is an error that the model can act on', () =>

@@ -224,7 +224,7 @@ describe('the uses of a skill', () => {
       const { doors, events } = await createStage(t).open();
       const { door, skills, uses } = doors;
       const told: string[] = [];
-      events.subscribe((event) => event.type === 'notice' && told.push(event.text));
+      events.subscribe(({ event }) => event.type === 'notice' && told.push(event.text));
       let turn = 0;
       const count = (version: number, outcome: 'success' | 'failure') =>
         uses.count({ skill: 'csv', version, sessionId: 'luna-1', turn, outcome, reason: 'verified', at: turn });

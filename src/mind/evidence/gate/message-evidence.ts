@@ -7,6 +7,7 @@ import { splitWords } from '#base/text/words.ts';
 import type { StoredMessage } from '#core/agent/session-store.ts';
 import {
   type AssistantMessage,
+  isText,
   type Message,
   type Part,
   type ToolCallPart,
@@ -85,7 +86,9 @@ function textsOf(message: Message, surroundings: Surroundings): readonly Evidenc
   switch (message.role) {
     case 'user':
       // Its originals stand here themselves.
-      return message.parts.map(({ text, origin, label }) => ({ text, origin: label === 'summary' ? 'model' : origin }));
+      return message.parts
+        .filter(isText)
+        .map(({ text, origin, label }) => ({ text, origin: label === 'summary' ? 'model' : origin }));
     case 'assistant':
       return assistantTexts(message, surroundings);
     case 'tool': {

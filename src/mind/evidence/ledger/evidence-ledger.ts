@@ -10,7 +10,14 @@ import { errorCode } from '#base/errors.ts';
 import { redactSecrets } from '#base/secrets.ts';
 import type { Hooks, SessionInfo, TurnInfo } from '#core/agent/hooks.ts';
 import type { TurnOutcome } from '#core/agent/turn-event.ts';
-import { type Message, messageText, startsTurn, type ToolCallPart, type ToolResultPart } from '#core/model/message.ts';
+import {
+  isText,
+  type Message,
+  messageText,
+  startsTurn,
+  type ToolCallPart,
+  type ToolResultPart,
+} from '#core/model/message.ts';
 import type { Redact } from '../redact-json.ts';
 import {
   eventTime,
@@ -183,7 +190,10 @@ class Recorder {
 
 function typedText(message: Message | undefined): string {
   if (message?.role !== 'user') return '';
-  return message.parts.flatMap(({ label, text }) => (label === undefined ? [text] : [])).join('\n');
+  return message.parts
+    .filter(isText)
+    .flatMap(({ label, text }) => (label === undefined ? [text] : []))
+    .join('\n');
 }
 
 function modelOf(messages: readonly Message[]): string {
