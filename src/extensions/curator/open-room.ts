@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Ground, OpenRoom, RoomGround } from '#core/agent/room.ts';
 import { type AnyTool, defineTool } from '#core/agent/tool.ts';
-import { scheduleJob, scheduleSchema } from './timer/schedule-job.ts';
+import { scheduleJob, scheduleSchema } from './schedule-job.ts';
 
 export async function openRoom(ground: RoomGround): Promise<OpenRoom> {
   const config = (await ground.settings()).section('curator', scheduleSchema);
@@ -27,6 +27,7 @@ function evidenceReportTool(ground: Ground): AnyTool {
     input,
     toolset: 'curator',
     effect: 'read',
+    defer: 'rare',
     summary: ({ skill }) => `curator_evidence_report ${skill ?? 'all skills'}`,
     run: async ({ days = DEFAULT_DAYS, skill = '', format = 'json' }, _context, signal) => {
       const [{ openEvidence }, { reportMarkdown, reportOf }] = await Promise.all([

@@ -5,7 +5,7 @@ export const room: Room = {
   name: 'curator',
   settings: async () => {
     const [{ scheduleSchema }, { semanticSchema }] = await Promise.all([
-      import('./timer/schedule-job.ts'),
+      import('./schedule-job.ts'),
       import('./skill-search.ts'),
     ]);
     return scheduleSchema.extend({ semantic: semanticSchema.prefault({}).describe('Models of a search by meaning.') });

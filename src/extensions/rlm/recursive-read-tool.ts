@@ -42,6 +42,7 @@ export const RECURSIVE_READ = {
   input,
   toolset: 'rlm',
   effect: 'read',
+  defer: 'rare',
 } as const;
 
 export interface RecursiveReadParts {

@@ -70,7 +70,7 @@ function placesOf(home: string, userHome: string): Places {
     ...{ home, userHome, config: at('config.yaml'), skills: at('skills'), skillBackups: at('skill-backups') },
     ...{ stateDatabase: at('state.db'), evidenceDatabase: at('evidence.sqlite'), engines: at('engines') },
     ...{ models: at('models'), lease: at('cache/unattended.lock'), memories: at('memories'), pending: at('pending') },
-    ...{ checkpoints: at('checkpoints'), cache: at('cache'), spill: at('cache/spill') },
+    ...{ checkpoints: at('checkpoints'), cache: at('cache'), spill: at('cache/spill'), blobs: at('blobs') },
   };
 }
 

@@ -150,7 +150,9 @@ describe('the tool curator_evidence_report', () => {
     const client = createScriptedModel(steps, { context: t });
     const app = await stageWithEvidence(t).open({ extra: { client }, toolsets: ['default', 'curator'] });
     assert.ok(
-      app.tools().tools.some(({ name, toolset }) => name === 'curator_evidence_report' && toolset === 'curator'),
+      (await app.tools()).tools.some(
+        ({ name, toolset }) => name === 'curator_evidence_report' && toolset === 'curator',
+      ),
     );
     await play(await openConversation(app), 'how do my skills fare?');
     const messages = client.requests.at(-1)?.messages ?? [];
@@ -169,7 +171,7 @@ describe('the tool curator_evidence_report', () => {
     const stage = stageWithEvidence(t);
     const isShown = async () => {
       const app = await stage.open({ model: 'reflex' });
-      return app.tools().tools.some(({ name }) => name === 'curator_evidence_report');
+      return (await app.tools()).tools.some(({ name }) => name === 'curator_evidence_report');
     };
     assert.equal(await isShown(), false);
     stage.temp.write('home/config.yaml', 'toolsets: [default, curator]\n');

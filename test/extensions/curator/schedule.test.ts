@@ -16,7 +16,7 @@ import {
   runDue,
   scheduleJob,
   scheduleSchema,
-} from '#extensions/curator/timer/schedule-job.ts';
+} from '#extensions/curator/schedule-job.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 import { until } from '../../ends.ts';

@@ -5,16 +5,18 @@ import { dirname, join, resolve } from 'node:path';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { isJsonObject, parseJson } from '#base/json.ts';
-import { ownVerifier } from '#extensions/curator/timer/timer-plan.ts';
 import {
   execStart,
   launchdPlist,
   launchdTrigger,
   quoteAssignment,
+  type ServiceSpec,
   systemdCalendar,
   systemdUnits,
-} from '#extensions/curator/timer/timer-units.ts';
+} from '#base/process/service-units.ts';
+import { ownVerifier } from '#extensions/curator/timer-plan.ts';
 import { createTempHome } from '#testing/temp-home.ts';
+import { verifies } from '../../verifies.ts';
 import { createMachine, hasSystemdAnalyze, NO_SYSTEMD, readAssignment, readExecStart, verifyUnits } from './machine.ts';
 
 const anyText = fc.string({ unit: 'binary' }).map((text) => text.replaceAll('\0', ''));
@@ -106,18 +108,27 @@ describe('words as systemd itself reads them', { skip: hasSystemdAnalyze ? false
   });
 });
 
+const base: ServiceSpec = {
+  ...{ name: 'curator-auto', about: ['One run', 'When'], program: ['/bin/t'], args: [], schedule: 'daily', env: {} },
+  logs: { out: '/o', err: '/e' },
+};
+
 function serviceOf(words: readonly string[]): string {
-  const spec = {
-    program: words,
-    args: [],
-    schedule: 'daily',
-    env: { A: 'b c%d$e"\\' },
-    logs: { out: '/o', err: '/e' },
-  };
-  return systemdUnits(spec, 'daily').service;
+  return systemdUnits({ ...base, program: words, env: { A: 'b c%d$e"\\' } }, 'daily').service;
 }
 
-const base = { program: ['/bin/t'], schedule: 'daily', env: {}, logs: { out: '/o', err: '/e' } };
+verifies('R5.211', 'what runs all the time has a service without a timer, started again when it fails', () => {
+  const { schedule: _, ...always } = { ...base, name: 'serve', args: ['serve'] };
+  const { service, timer } = systemdUnits(always);
+  assert.equal(timer, undefined);
+  assert.match(service, /^Restart=on-failure$/m);
+  assert.match(service, /^ExecStart=\/bin\/t serve$/m);
+  assert.match(service, /^WantedBy=default\.target$/m);
+  const trigger = launchdTrigger();
+  assert.ok(trigger.ok);
+  const plist = launchdPlist(always, trigger.value);
+  assert.match(plist, /<key>Label<\/key>\n<string>ai\.talaria\.serve<[\s\S]*<key>KeepAlive<\/key>\n<true\/>/);
+});
 
 /** The strings of ProgramArguments, by the rules of XML 1.0. */
 function argumentsIn(plist: string): readonly string[] {
@@ -135,7 +146,7 @@ describe('the plist of launchd', () => {
     fc.assert(
       fc.property(fc.array(word, { maxLength: 5 }), (args) => {
         const isXml = args.every((text) => !/[^\t\n\r -\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u.test(text));
-        const build = () => launchdPlist({ ...base, args }, { everySeconds: 60 });
+        const build = () => launchdPlist({ ...base, args }, { StartInterval: 60 });
         if (isXml) assert.deepEqual(argumentsIn(build()), ['/bin/t', ...args]);
         else assert.throws(build, { code: 'timer-text' });
       }),

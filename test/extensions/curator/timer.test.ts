@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
-import { writeTimerFiles } from '#extensions/curator/timer/install-timer.ts';
-import { installedTimer } from '#extensions/curator/timer/scheduler.ts';
+import { writeServiceFiles } from '#base/process/service.ts';
+import { installedTimer } from '#extensions/curator/timer-plan.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 import { verifies } from '../../verifies.ts';
 import {
@@ -298,7 +298,7 @@ describe('the two files of a timer', () => {
     const second = { path: join(home.path, 'b', 'second'), text: 'new' };
     for (const path of [first, join(home.path, 'a', 'fresh')]) {
       const before = readdirSync(join(home.path, 'a'));
-      assert.throws(() => writeTimerFiles([{ path, text: 'new' }, second]), {
+      assert.throws(() => writeServiceFiles([{ path, text: 'new' }, second]), {
         code: 'write-failed',
         fix: /No file was changed/,
       });

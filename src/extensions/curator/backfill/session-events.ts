@@ -1,6 +1,13 @@
 // Owns what one stored session says happened: the events that the live recorder would have written, with its keys (curator notes 4).
 import { countTurns, isTurnStart } from '#core/agent/history.ts';
-import { type Message, messageText, type ToolCallPart, type ToolResultPart, toolCalls } from '#core/model/message.ts';
+import {
+  isText,
+  type Message,
+  messageText,
+  type ToolCallPart,
+  type ToolResultPart,
+  toolCalls,
+} from '#core/model/message.ts';
 import {
   previewOf,
   type SessionEvent,
@@ -161,7 +168,10 @@ const FOREIGN_SUMMARY = /^\s*\[CONTEXT (?:COMPACTION|SUMMARY)\b/;
 
 function typedText(message: Message): string {
   if (message.role !== 'user') return '';
-  return message.parts.flatMap(({ label, text }) => (label === undefined ? [text] : [])).join('\n');
+  return message.parts
+    .filter(isText)
+    .flatMap(({ label, text }) => (label === undefined ? [text] : []))
+    .join('\n');
 }
 
 /** A result that names no call answers the oldest that waits. */

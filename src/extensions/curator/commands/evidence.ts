@@ -5,8 +5,8 @@ import { isoTime } from '#base/clock.ts';
 import type { JsonValue } from '#base/json.ts';
 import { type AnyCommand, type CommandOutput, failed, refused } from '#core/agent/command-spec.ts';
 import type { Ground, Mind } from '#core/agent/room.ts';
+import { scheduleSchema } from '../schedule-job.ts';
 import { inlineText } from '../text.ts';
-import { scheduleSchema } from '../timer/schedule-job.ts';
 import { curatorCommand, flag, line, pathReader, printed, printedText } from './flags.ts';
 
 const SHOWN_SKILLS = 5;
@@ -58,8 +58,8 @@ export function statusCommand(ground: Ground): AnyCommand {
 /** What runs while nobody looks on, and when it ran last. */
 async function unattended(ground: Ground, mind: Mind): Promise<readonly string[]> {
   const [{ installedTimer }, { lastRunFile, readLastRun }] = await Promise.all([
-    import('../timer/scheduler.ts'),
-    import('../timer/schedule-job.ts'),
+    import('../timer-plan.ts'),
+    import('../schedule-job.ts'),
   ]);
   const { timer_path: timer, plist_path: plist } = installedTimer(ground);
   const { schedule, write } = mind.config('curator', scheduleSchema);

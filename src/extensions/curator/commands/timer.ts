@@ -1,6 +1,7 @@
 // Owns the commands of the machine's timer: `curator bootstrap`, `install-auto` and `uninstall-auto`, with the original's names and defaults, `--dry-
 // run` and `--format` ours (seed 002; curator notes 15, 16).
 import { z } from 'zod';
+import type { PlanRefusal } from '#base/process/service.ts';
 import { isYes } from '#base/text.ts';
 import {
   type AnyCommand,
@@ -12,7 +13,7 @@ import {
   wrongUse,
 } from '#core/agent/command-spec.ts';
 import type { Ground } from '#core/agent/room.ts';
-import type { PlanRefusal, TimerRequest } from '../timer/timer-plan.ts';
+import type { TimerRequest } from '../timer-plan.ts';
 import { curatorCommand, emptyPattern, flag, pathReader, printed } from './flags.ts';
 
 const timerFlags = {
@@ -48,8 +49,8 @@ export function bootstrapCommand(ground: Ground): AnyCommand {
       const message = '--write and --proposal-only contradict each other.';
       if (asked.write && asked.proposalOnly) return yield wrongUse('contradictory-flags', message, 'Type one of them.');
       const [{ bootstrap }, { IN_PROCESS }] = await Promise.all([
-        import('../timer/install-timer.ts'),
-        import('../timer/scheduler.ts'),
+        import('../install-timer.ts'),
+        import('../timer-plan.ts'),
       ]);
       const at = pathReader(ground, context);
       const skillsDir = at(asked.skillsDir) ?? ground.places.skills;
@@ -123,9 +124,10 @@ export function installCommand(ground: Ground): AnyCommand {
     async *run(asked, context): AsyncGenerator<CommandOutput> {
       const empty = emptyPattern(asked);
       if (empty) return yield empty;
-      const [{ installTimer }, { findScheduler, IN_PROCESS }] = await Promise.all([
-        import('../timer/install-timer.ts'),
-        import('../timer/scheduler.ts'),
+      const [{ installTimer }, { findScheduler }, { IN_PROCESS }] = await Promise.all([
+        import('../install-timer.ts'),
+        import('#base/process/service.ts'),
+        import('../timer-plan.ts'),
       ]);
       const scheduler = findScheduler(ground);
       if (!scheduler) return yield noScheduler(IN_PROCESS);
@@ -158,8 +160,8 @@ export function uninstallCommand(ground: Ground): AnyCommand {
     input: z.object({ keepEnabled: flag.on('Remove the files without turning the timer off first') }),
     async *run({ keepEnabled }, { signal }): AsyncGenerator<CommandOutput> {
       const [{ uninstallTimer }, { findScheduler }] = await Promise.all([
-        import('../timer/install-timer.ts'),
-        import('../timer/scheduler.ts'),
+        import('../install-timer.ts'),
+        import('#base/process/service.ts'),
       ]);
       const done = await uninstallTimer(ground, findScheduler(ground), keepEnabled, signal);
       yield* printed(done.result);

@@ -22,7 +22,7 @@ import { prunableReferences } from '../block/managed-block.ts';
 import type { PreparedUpdate } from '../block/prepare-update.ts';
 import { DAY_MS, type EvidenceReader, ledgerReader } from '../report.ts';
 import type { RankRequest } from '../skill-search.ts';
-import { installedTimer } from '../timer/scheduler.ts';
+import { installedTimer } from '../timer-plan.ts';
 import { currentDrillState, readDrillState } from './drill.ts';
 import { gatherSkills, refusedSkill } from './gather-skills.ts';
 import {

@@ -1,11 +1,11 @@
 // Owns the calls of a run on its page: each with what went in and what came out, below its node or by itself.
 // Invariant: a damaged tree is drawn as far as it goes, calls of no node stand at its end.
 import { isJsonObject, parseJson } from '#base/json.ts';
+import { counted, duration, type Html, html, money, shortText, thousands } from '#base/text/page.ts';
 import { sliceText } from '#base/text.ts';
 import type { CallRecord } from '../call/call-record.ts';
 import type { RunOutcome } from '../outcome.ts';
 import type { RunRecord } from '../trace/run-record.ts';
-import { counted, duration, type Html, html, money, shortText, thousands } from './html.ts';
 import { modeWords, stateTone } from './page-words.ts';
 import { treeOrder } from './run-text.ts';
 

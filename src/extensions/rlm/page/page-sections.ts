@@ -1,6 +1,7 @@
 // Owns what a page says of a run in its own sections: claims or sentences, what was refused or repaired, what was not read, the evidence in its lines.
 // Invariant: what is lit says what is quoted, but for white space; a link that would lead nowhere is none.
 import { isJsonObject, type JsonValue } from '#base/json.ts';
+import { counted, type Html, html, listed, shortText, table, thousands } from '#base/text/page.ts';
 import { sliceText } from '#base/text.ts';
 import { valueRows } from '../ask/ask-lines.ts';
 import type { RejectedClaim } from '../guard/read-claims.ts';
@@ -14,7 +15,6 @@ import {
   type SourcePlace,
 } from '../outcome.ts';
 import { type KeptChunk, keptChunks, type RunEvent } from '../trace/run-record.ts';
-import { counted, type Html, html, listed, shortText, table, thousands } from './html.ts';
 import { callLink, foldedText, type PageGround, plainText, type Section } from './page-calls.ts';
 import { reasonWords } from './page-words.ts';
 

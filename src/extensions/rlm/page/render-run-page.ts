@@ -1,11 +1,21 @@
 // Owns the page of a run: one file of HTML that needs nothing else, made from what the trace holds: a head, and a list of sections. Knows no file and
 // no clock. Invariant: equal input gives an equal page; every text in it is escaped; what is left out is counted and says where it is to be seen.
 // Serves seed 003: a run is shown with its tree, its calls, what was accepted and refused, and the lines that handles point to.
-import { createHash } from 'node:crypto';
+import {
+  duration,
+  type Html,
+  html,
+  instant,
+  listed,
+  pageFile,
+  shortText,
+  size,
+  table,
+  thousands,
+} from '#base/text/page.ts';
 import { ellipsize } from '#base/text.ts';
 import { type ReadOutcome, readOutcome } from '../outcome.ts';
 import type { RunEvent, RunRecord } from '../trace/run-record.ts';
-import { duration, type Html, html, instant, listed, markupOf, shortText, size, table, thousands } from './html.ts';
 import { callsSection, foldedText, type PageGround, type Section, treeSection } from './page-calls.ts';
 import {
   answerSection,
@@ -18,7 +28,7 @@ import {
   stepsSection,
   unreadSection,
 } from './page-sections.ts';
-import { PAGE_STYLE } from './page-style.rules.ts';
+import { RUN_STYLE } from './page-style.rules.ts';
 import { type Tone, verdictWords } from './page-words.ts';
 import { questionOf, readText, tokensText } from './run-text.ts';
 
@@ -35,7 +45,7 @@ export function renderRunPage(record: RunRecord): string {
 ${header(ground, read)}<nav aria-label="On this page"><ul>${sections.map((one) => html`<li><a href="#${one.id}">${titleOf(one)}</a></li>`)}</ul></nav>
 ${sections.map(drawSection)}</main>
 `;
-  return pageFile(`${ellipsize(questionOf(record.row), 80)} · Talaria`, body);
+  return pageFile(`${ellipsize(questionOf(record.row), 80)} · Talaria`, body, RUN_STYLE);
 }
 
 function titleOf({ title, count }: Section): Html {
@@ -168,24 +178,4 @@ function recordSection(ground: PageGround): Section {
 </dl>
 ${table(['Source', 'Size', 'Hash'], rows)}${more}${foldedText(ground, 'Request', JSON.stringify(row.request))}${given}`;
   return { id: 'record', title: 'Record', count: null, body };
-}
-
-function pageFile(title: string, body: Html): string {
-  const style = createHash('sha256').update(PAGE_STYLE).digest('base64');
-  const policy = `default-src 'none'; style-src 'sha256-${style}'; base-uri 'none'; form-action 'none'`;
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
-<meta name="color-scheme" content="light dark">
-${markupOf(html`<title>${title}</title>`)}
-<style>${PAGE_STYLE}</style>
-</head>
-<body>
-${markupOf(body)}</body>
-</html>
-`;
 }

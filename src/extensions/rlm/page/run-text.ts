@@ -2,6 +2,7 @@
 // line, in words. Pure. Invariant: "cited", never "verified"; the model's own prose is shown as unchecked; no gap is left out; a list that is cut says by
 // how much; a run that was killed, and an outcome that this version does not know, are shown for what they are.
 import { canonicalJson } from '#base/json.ts';
+import { counted, duration, instant, money, share, size, thousands } from '#base/text/page.ts';
 import { ellipsize, oneLine, plural } from '#base/text.ts';
 import { answerLines } from '../ask/ask-lines.ts';
 import type { CallRecord } from '../call/call-record.ts';
@@ -19,7 +20,6 @@ import { nodesOf, rootPlan } from '../run/plan.ts';
 import type { PreparedRun } from '../run/prepare-run.ts';
 import type { RlmNode, RlmTree } from '../scaffold/run-tree.ts';
 import type { RunEvent, RunRecord, RunRow } from '../trace/run-record.ts';
-import { counted, duration, instant, money, share, size, thousands } from './html.ts';
 import { verdictWords } from './page-words.ts';
 
 const MOST = 40;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { type Html, html, markupOf, visibleText } from '#extensions/rlm/page/html.ts';
+import { type Html, html, markupOf, visibleText } from '#base/text/page.ts';
 import { pageTags, pageText } from './page-tags.ts';
 
 const anyText = fc.string({ unit: 'binary', maxLength: 200 });

@@ -53,7 +53,7 @@ describe('rlm/tool: recursive_read in a turn', () => {
 
   test('a session has it when the configuration names its toolset, and not by default', async (t) => {
     const stage = createStage(t);
-    const has = async () => (await stage.open()).tools().tools.some(({ name }) => name === 'recursive_read');
+    const has = async () => (await (await stage.open()).tools()).tools.some(({ name }) => name === 'recursive_read');
     assert.equal(await has(), false);
     stage.temp.write('home/config.yaml', 'toolsets: [default, rlm]\n');
     assert.equal(await has(), true);
@@ -67,6 +67,6 @@ describe('rlm/tool: recursive_read in a turn', () => {
       'version: 1\ntoolsets: [default, rlm]\nrlm:\n  recursive_read:\n    enabled: false\n',
     );
     const app = await stage.open();
-    assert.ok(!app.tools().tools.some(({ name }) => name === 'recursive_read'));
+    assert.ok(!(await app.tools()).tools.some(({ name }) => name === 'recursive_read'));
   });
 });

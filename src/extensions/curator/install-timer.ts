@@ -1,34 +1,30 @@
 // Owns installing the timer of the machine's scheduler, and taking it away (seed 002, install-auto, uninstall-auto; curator notes 15).
-import { existsSync, lstatSync, readFileSync, rmSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { atomicWrite, syncFolder } from '#base/atomic-write.ts';
-import { errorCode, errorText, TalariaError } from '#base/errors.ts';
 import type { JsonObject } from '#base/json.ts';
-import { privateFolder } from '#base/platform.ts';
+import {
+  carryOut,
+  findScheduler,
+  type PlanRefusal,
+  removeService,
+  type Scheduler,
+  type ServicePlan,
+  type StepsDone,
+  schedulerFix,
+  servicePlaces,
+} from '#base/process/service.ts';
+import { serviceNames } from '#base/process/service-units.ts';
 import type { Result } from '#base/result.ts';
 import { type Failure, failed } from '#core/agent/command-spec.ts';
 import type { Ground } from '#core/agent/room.ts';
-import { type BackfillOptions, backfillSessions, reportLines } from '../backfill/backfill-sessions.ts';
+import { type BackfillOptions, backfillSessions, reportLines } from './backfill/backfill-sessions.ts';
 import {
-  findScheduler,
-  launchdDomain,
-  runSteps,
-  type Scheduler,
-  type Step,
-  type StepsDone,
-  schedulerFix,
-  timerPlaces,
-} from './scheduler.ts';
-import {
-  type PlanRefusal,
+  IN_PROCESS,
   planTimer,
-  type TimerPlan,
+  TIMER,
   type TimerRequest,
   TURN_OFF,
   timerStatement,
   verificationOf,
 } from './timer-plan.ts';
-import { LAUNCHD_LABEL, SYSTEMD_TIMER } from './timer-units.ts';
 
 export interface InstalledTimer {
   /** The original's fields, and ours: what it says in plain words. */
@@ -49,14 +45,8 @@ export async function installTimer(
   const { scheduler, enable, dryRun } = options;
   const planned = await planTimer(request, ground, options, signal);
   if (!planned.ok) return planned;
-  const { files, steps, spec } = planned.value;
-  let done: StepsDone | undefined;
-  if (!dryRun) {
-    // launchd makes no folder for the output.
-    if (scheduler.name === 'launchd') privateFolder(dirname(spec.logs.out));
-    writeTimerFiles(files);
-    done = await runSteps(steps, ground, signal);
-  }
+  const { files, steps } = planned.value;
+  const done = dryRun ? undefined : await carryOut(planned.value, ground, signal);
   const isOn = enable && (done === undefined || done.exit_code === 0);
   const statement = timerStatement(request, scheduler, isOn);
   const result = {
@@ -72,12 +62,12 @@ export async function installTimer(
   const value = { result, text: dryRun ? dryRunText(planned.value, statement) : writtenText(planned.value, statement) };
   if (!enable || !done?.exit_code) return { ok: true, value };
   const message = `The timer is written, but ${scheduler.name} did not turn it on: ${lastWords(done)}`;
-  const fault = failed('timer-not-enabled', message, schedulerFix(scheduler, done.output));
+  const fault = failed('timer-not-enabled', message, schedulerFix(scheduler, done.output, IN_PROCESS));
   return { ok: true, value: { ...value, failed: fault } };
 }
 
-function resultOf(request: TimerRequest, { scheduler, spec }: TimerPlan, ground: Ground): JsonObject {
-  const { service, timer, plist } = timerPlaces(ground);
+function resultOf(request: TimerRequest, { scheduler, spec }: ServicePlan, ground: Ground): JsonObject {
+  const { service, timer, plist } = servicePlaces(TIMER, ground);
   const isSystemd = scheduler.name === 'systemd';
   const verify = verificationOf(request, ground);
   return {
@@ -108,110 +98,34 @@ function lastWords({ exit_code, output }: StepsDone): string {
   return output.trim().split('\n').at(-1) || `exit code ${exit_code}`;
 }
 
-function writtenText({ files }: TimerPlan, statement: readonly string[]): string {
+function writtenText({ files }: ServicePlan, statement: readonly string[]): string {
   return [...files.map(({ path }) => `written: ${path}`), ...statement].join('\n');
 }
 
-function dryRunText({ files, steps }: TimerPlan, statement: readonly string[]): string {
+function dryRunText({ files, steps }: ServicePlan, statement: readonly string[]): string {
   const shown = files.flatMap(({ path, text }) => ['', `# ${path}`, text.trimEnd()]);
   const run = steps.map(({ argv }) => `would run: ${argv.join(' ')}`);
   const said = ['Nothing was written. With these files it would be:', ...statement];
   return [...said, ...shown, ...(run.length > 0 ? ['', ...run] : [])].join('\n');
 }
 
-/** Units are read by the scheduler, which may be another user's process. */
-const MODE = 0o644;
-
-/** Throws TalariaError as `atomicWrite`, always with a fix. */
-export function writeTimerFiles(files: TimerPlan['files']): void {
-  const changes = files.map(({ path, text }) => ({ path, text, before: bytesOf(path) }));
-  const written: typeof changes = [];
-  for (const change of changes) {
-    try {
-      atomicWrite(change.path, change.text, { mode: MODE });
-    } catch (error) {
-      for (const { path, before } of written) {
-        if (before === undefined) rmSync(path, { force: true });
-        else atomicWrite(path, before, { mode: MODE });
-      }
-      throw withFix(change.path, error);
-    }
-    written.push(change);
-  }
-}
-
-function bytesOf(path: string): Buffer | undefined {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    const code = errorCode(error);
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    const unread = `cannot read ${path}: ${errorText(error)}`;
-    throw withFix(path, new TalariaError(unread, { code: 'write-failed', cause: error }));
-  }
-}
-
-function withFix(path: string, error: unknown): unknown {
-  if (!(error instanceof TalariaError) || error.fix !== undefined) return error;
-  const fix = `Look at ${dirname(path)}: it must be a folder of your own, with nothing else under this name. No file was changed.`;
-  return new TalariaError(error.message, { code: error.code, cause: error.cause, fix });
-}
-
-/** Without a scheduler the files go, and nobody is told. `keepEnabled`: the timer is not turned off before its files go. */
+/** `keepEnabled`: the timer is not turned off before its files go. */
 export async function uninstallTimer(
   ground: Ground,
   scheduler: Scheduler | undefined,
   keepEnabled: boolean,
   signal: AbortSignal,
 ): Promise<{ readonly result: JsonObject; readonly failed?: Failure }> {
-  const places = timerPlaces(ground);
-  const name = scheduler?.name ?? (existsSync(places.plist) ? 'launchd' : 'systemd');
-  const paths = name === 'systemd' ? [places.timer, places.service] : [places.plist];
-  const removed = paths.filter(stands);
-  // Nobody is asked about a timer that is not there.
-  const told = (removed.length > 0 || stands(places.wanted)) && !keepEnabled ? scheduler : undefined;
-  const [before = [], behind = []] = told ? offSteps(told) : [];
-  const off = await runSteps(before, ground, signal);
-  for (const path of removed) remove(path);
-  if (!keepEnabled) remove(places.wanted);
-  const after = await runSteps(behind, ground, signal);
-  const output = `${off.output}${after.output}`.slice(-2_000);
-  const done = told && { exit_code: off.exit_code || after.exit_code, output };
-  const missing = paths.filter((path) => !removed.includes(path));
+  const gone = await removeService(TIMER, { scheduler, keepEnabled }, ground, signal);
+  const { scheduler: name, removed, missing, done } = gone;
   const result = { scheduler: name, removed, missing, ...answerOf(name, done) };
   if (!done?.exit_code) return { result };
   const message = `The files are removed, but ${name} did not turn the timer off: ${lastWords(done)}`;
   return { result, failed: failed('timer-not-disabled', message, LEFT[name]) };
 }
 
-/** Before the files go, and behind: systemd reads its folder again, so that the timer is gone there too. */
-function offSteps({ name, program }: Scheduler): readonly (readonly Step[])[] {
-  if (name === 'launchd') return [[{ argv: [program, 'bootout', `${launchdDomain()}/${LAUNCHD_LABEL}`] }], []];
-  const systemctl = (...words: readonly string[]) => ({ argv: [program, '--user', ...words] });
-  return [[systemctl('disable', '--now', SYSTEMD_TIMER)], [systemctl('daemon-reload')]];
-}
-
-/** Also a link that leads nowhere. */
-function stands(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-}
-
-function remove(path: string): void {
-  if (!stands(path)) return;
-  try {
-    rmSync(path);
-    syncFolder(dirname(path));
-  } catch (error) {
-    throw new TalariaError(`cannot remove ${path}: ${errorText(error)}`, {
-      code: errorCode(error) === 'EACCES' || errorCode(error) === 'EPERM' ? 'no-permission' : 'remove-failed',
-      cause: error,
-      fix: 'Check who owns its folder and its permissions.',
-    });
-  }
-}
-
 const LEFT: Readonly<Record<Scheduler['name'], string>> = {
-  systemd: `It ends with your session at the latest; \`systemctl --user stop ${SYSTEMD_TIMER}\` ends it there at once.`,
+  systemd: `It ends with your session at the latest; \`systemctl --user stop ${serviceNames(TIMER).timer}\` ends it there at once.`,
   launchd: 'It ends when you log out.',
 };
 

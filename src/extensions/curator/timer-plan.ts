@@ -1,21 +1,18 @@
 // Owns what the owner asks of a timer, the command that it then runs, and what installing it comes to: files, the scheduler's commands and plain
 // words, before anything is done (seed 002, bootstrap; curator notes 15).
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { ok, type Result, refuse } from '#base/result.ts';
-import { findSecrets } from '#base/secrets.ts';
-import type { Ground } from '#core/agent/room.ts';
-import { findProgram, launchdDomain, runSteps, type Scheduler, type Step, timerPlaces } from './scheduler.ts';
 import {
-  isNamedSchedule,
-  LAUNCHD_LABEL,
-  launchdPlist,
-  launchdTrigger,
-  SYSTEMD_SERVICE,
-  SYSTEMD_TIMER,
-  systemdCalendar,
-  systemdUnits,
-  type TimerSpec,
-} from './timer-units.ts';
+  findProgram,
+  type PlanRefusal,
+  planService,
+  type Scheduler,
+  type ServicePlan,
+  servicePlaces,
+} from '#base/process/service.ts';
+import { type ServiceSpec, serviceNames } from '#base/process/service-units.ts';
+import type { Result } from '#base/result.ts';
+import type { Ground } from '#core/agent/room.ts';
 
 export interface TimerRequest {
   readonly schedule: string;
@@ -33,61 +30,28 @@ export interface TimerRequest {
   readonly verify: { readonly command?: string | null | undefined; readonly cwd?: string | undefined };
 }
 
-export interface TimerPlan {
-  readonly scheduler: Scheduler;
-  /** In the order of writing; absolute. */
-  readonly files: readonly { readonly path: string; readonly text: string }[];
-  readonly steps: readonly Step[];
-  readonly spec: TimerSpec;
+/** Name of the service. */
+export const TIMER = 'curator-auto';
+
+/** Of the files of the timer those that are there, by their names in a manifest (curator notes 11.2). */
+export function installedTimer(ground: Pick<Ground, 'places' | 'variables'>): Readonly<Record<string, string>> {
+  const { service, timer, plist } = servicePlaces(TIMER, ground);
+  const named = { service_path: service, timer_path: timer, plist_path: plist };
+  return Object.fromEntries(Object.entries(named).filter(([, path]) => existsSync(path)));
 }
 
-export type PlanRefusal = 'schedule-invalid' | 'secret';
+/** For machines with neither scheduler. */
+export const IN_PROCESS =
+  'Or let Talaria do it while it runs: `talaria config set curator.schedule daily` (and `curator.write true` to write).';
 
-/** `enable`: it is turned on too. Throws TalariaError `timer-text` for a word that no unit can hold. */
-export async function planTimer(
+/** Throws as `planService`. */
+export function planTimer(
   request: TimerRequest,
   ground: Ground,
-  { scheduler, enable }: { readonly scheduler: Scheduler; readonly enable: boolean },
+  options: { readonly scheduler: Scheduler; readonly enable: boolean },
   signal: AbortSignal,
-): Promise<Result<TimerPlan, PlanRefusal>> {
-  const spec = timerSpec(request, ground);
-  // A file that everybody may read is no place for a key.
-  if ([...spec.program, ...spec.args].some((word) => findSecrets(word).length > 0))
-    return refuse('secret', 'A word of the command looks like a key; a unit is no place for it.');
-  const places = timerPlaces(ground);
-  if (scheduler.name === 'launchd') {
-    const trigger = launchdTrigger(spec.schedule);
-    if (!trigger.ok) return trigger;
-    const domain = launchdDomain();
-    // An agent that is loaded keeps its old text.
-    const steps = [
-      { argv: [scheduler.program, 'bootout', `${domain}/${LAUNCHD_LABEL}`], optional: true },
-      { argv: [scheduler.program, 'bootstrap', domain, places.plist] },
-    ];
-    const files = [{ path: places.plist, text: launchdPlist(spec, trigger.value) }];
-    return ok({ scheduler, files, steps: enable ? steps : [], spec });
-  }
-  const calendar = systemdCalendar(spec.schedule);
-  if (!calendar.ok) return calendar;
-  const doubt = await calendarFault(calendar.value, ground, signal);
-  if (doubt !== undefined) return refuse('schedule-invalid', doubt);
-  const units = systemdUnits(spec, calendar.value);
-  const systemctl = (...words: readonly string[]): Step => ({ argv: [scheduler.program, '--user', ...words] });
-  const files = [
-    { path: places.service, text: units.service },
-    { path: places.timer, text: units.timer },
-  ];
-  const steps = [systemctl('daemon-reload'), ...(enable ? [systemctl('enable', '--now', SYSTEMD_TIMER)] : [])];
-  return ok({ scheduler, files, steps, spec });
-}
-
-/** What systemd has against an expression; undefined where it is fine or systemd-analyze is not there. */
-async function calendarFault(calendar: string, ground: Ground, signal: AbortSignal): Promise<string | undefined> {
-  const analyze = findProgram('systemd-analyze', ground.variables);
-  if (isNamedSchedule(calendar) || analyze === undefined) return undefined;
-  const { exit_code, output } = await runSteps([{ argv: [analyze, 'calendar', '--', calendar] }], ground, signal);
-  if (exit_code === 0) return undefined;
-  return `systemd does not understand ${JSON.stringify(calendar)}: ${output.trim().split('\n').at(-1) ?? ''}`;
+): Promise<Result<ServicePlan, PlanRefusal>> {
+  return planService(timerSpec(request, ground), options, ground, signal);
 }
 
 /** What a writing run checks with. A run that writes nothing checks nothing. */
@@ -97,12 +61,14 @@ export function verificationOf({ writing, verify, skillsDir }: TimerRequest, gro
   return { command, cwd: verify.cwd ?? skillsDir };
 }
 
-function timerSpec(request: TimerRequest, ground: Ground): TimerSpec {
+function timerSpec(request: TimerRequest, ground: Ground): ServiceSpec {
   const { home, userHome } = ground.places;
   const { skillsDir, writing, order, policy } = request;
   const { command, cwd } = verificationOf(request, ground);
   const when = (on: boolean, ...words: readonly string[]) => (on ? words : []);
   return {
+    name: TIMER,
+    about: ['Talaria curator: one unattended run', 'Talaria curator: when the unattended run is due'],
     program: startedAs(ground),
     args: [
       ...['curator', 'auto-run', '--skills-dir', skillsDir, '--format', 'json'],
@@ -140,12 +106,12 @@ const WORDS: Readonly<Record<string, string>> = { hourly: 'once an hour', daily:
 /** What it will do by itself, when, to which skills, and how to turn it off. */
 export function timerStatement(request: TimerRequest, { name }: Scheduler, enabled: boolean): readonly string[] {
   const { schedule, skillsDir, policy } = request;
+  const { service, timer, label } = serviceNames(TIMER);
   const turnOn =
     name === 'systemd'
-      ? `systemctl --user enable --now ${SYSTEMD_TIMER}`
-      : `launchctl bootstrap gui/$(id -u) ~/Library/LaunchAgents/${LAUNCHD_LABEL}.plist`;
-  const record =
-    name === 'systemd' ? `journalctl --user -u ${SYSTEMD_SERVICE}` : 'curator-auto.out.log in logs/ of the home';
+      ? `systemctl --user enable --now ${timer}`
+      : `launchctl bootstrap gui/$(id -u) ~/Library/LaunchAgents/${label}.plist`;
+  const record = name === 'systemd' ? `journalctl --user -u ${service}` : 'curator-auto.out.log in logs/ of the home';
   const often = WORDS[schedule] ?? (/^\d+$/.test(schedule) ? `every ${schedule} seconds` : `at ${schedule}`);
   const only = policy.allow.length > 0 ? ` whose names fit ${policy.allow.join(', ')}` : '';
   const never = policy.block.length > 0 ? `, never ${policy.block.join(', ')}` : '';

@@ -115,9 +115,9 @@ export function scheduleJob(
 function scheduledRun(ground: Ground, config: ScheduleConfig): ScheduledRun {
   return async (mind, signal) => {
     const [{ runAutoRun }, { autoRunExit }, { createRank }, { ownVerifier }] = await Promise.all([
-      import('../run/auto-run.ts'),
-      import('../run/run-outcome.ts'),
-      import('../rank-skills.ts'),
+      import('./run/auto-run.ts'),
+      import('./run/run-outcome.ts'),
+      import('./rank-skills.ts'),
       import('./timer-plan.ts'),
     ]);
     const flags = autoRunFlags(config, ownVerifier(ground.program));
