@@ -1,0 +1,327 @@
+// Owns `talaria mcp`: what servers there are and how they stand, what they offer, calls by hand, adding and taking away, logins, the folder's file, and
+// prompts of servers as commands of the chat. Knows no protocol. Invariants: a server is written once it has answered; a key goes into .env.
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join, resolve } from 'node:path';
+import { z } from 'zod';
+import { deadline } from '#base/abort.ts';
+import { TalariaError } from '#base/errors.ts';
+import { createAsyncQueue } from '#base/fabric.ts';
+import { type JsonObject, type JsonValue, parseJsonObject } from '#base/json.ts';
+import { ok, refuse } from '#base/result.ts';
+import { findSecrets } from '#base/secrets.ts';
+import { ellipsize, estimateTokens, plural } from '#base/text.ts';
+import * as command from '#core/agent/command-spec.ts';
+import type { Ground } from '#core/agent/room.ts';
+import * as offers from './catalogue.ts';
+import type { McpHub } from './hub.ts';
+import { type Authorize, tokenFile } from './oauth.ts';
+import * as known from './servers.ts';
+
+interface Seat extends command.CommandContext {
+  readonly ground: Ground;
+  readonly found: known.FoundServers;
+  readonly hub: McpHub;
+  readonly say: (output: command.CommandOutput) => void;
+  readonly tell: (text: string) => void;
+  /** Absent: there is no person to sign in. */
+  readonly authorize: Authorize | undefined;
+}
+
+interface Spec<Input> extends Pick<command.CommandSpec, 'name' | 'summary' | 'positional' | 'examples'> {
+  readonly surfaces?: command.CommandSpec['surfaces'];
+  readonly input: z.ZodType<Input>;
+  /** What it gives is its data. */
+  readonly run: (input: Input, seat: Seat) => Promise<unknown>;
+}
+
+function mcpCommand<Input>({ run, ...spec }: Spec<Input>): (ground: Ground) => command.AnyCommand {
+  const outputs = async (input: Input, seat: Omit<Seat, 'found' | 'hub'>) => {
+    const { ground, say } = seat;
+    try {
+      const found = await known.findServers(ground, seat);
+      const value = await run(input, { ...seat, found, hub: await (await ground.door('mcp'))() });
+      if (value !== undefined) say({ type: 'data', value: value as JsonValue });
+    } catch (error) {
+      if (!(error instanceof TalariaError) || !EXPECTED.has(error.code)) throw error;
+      say(command.failed(error.code, error.message, error.fix ?? '`talaria mcp list` shows how each stands.'));
+    }
+  };
+  return (ground) =>
+    command.defineCommand<Input>({
+      ...{ surfaces: ['cli'], ...spec },
+      async *run(input, context) {
+        const said = createAsyncQueue<command.CommandOutput>();
+        const tell = (text: string) => said.push(command.line(text));
+        const isThere = context.ask || ground.variables.BROWSER;
+        const authorize = isThere ? { show: tell, ask: context.ask, signal: context.signal } : undefined;
+        const done = outputs(input, { ...context, ground, say: said.push, tell, authorize }).finally(said.close);
+        done.catch(() => undefined);
+        yield* said;
+        await done;
+      },
+    });
+}
+
+const EXPECTED = new Set(['mcp-failed', 'no-such-server', 'secret', 'login', 'missing-key']);
+const BOTH = ['cli', 'chat'] as const;
+const one = z.object({ name: z.string().describe('Name of the server') });
+const texts = z.array(z.string()).default([]);
+
+export function mcpCommands(ground: Ground): readonly command.AnyCommand[] {
+  const { cache } = ground.places;
+  const folder = join(cache, 'mcp');
+  const names = existsSync(folder) ? readdirSync(folder).map((file) => basename(file, '.json')) : [];
+  // Of what is remembered: making the list asks nobody.
+  const prompts = names.flatMap((name) =>
+    (offers.rememberedCatalogue(cache, name)?.prompts ?? []).map((prompt) => promptCommand(name, prompt)),
+  );
+  return [...COMMANDS, ...prompts].map((make) => make(ground));
+}
+
+const ASK_MS = 5_000;
+
+async function standingOf({ ground, hub, signal, cwd }: Seat, server: known.McpServer, cached: boolean) {
+  const catalogue = offers.rememberedCatalogue(ground.places.cache, server.name, server.hash);
+  if (!server.config.enabled) return { server, state: 'disabled', catalogue };
+  if (cached) return { server, state: catalogue ? 'remembered' : 'unknown', catalogue };
+  const late = () => new Error(`it has not answered in ${ASK_MS / 1000} s`);
+  const time = deadline(ground.clock, signal, ASK_MS, late);
+  try {
+    return { server, state: 'ready', catalogue: await hub.catalogue(server, cwd, time.signal) };
+  } catch (error) {
+    return { server, state: 'failed', catalogue, error: hub.connection(server, cwd).reason(error) };
+  } finally {
+    time.clear();
+  }
+}
+
+function table(rows: readonly object[]): command.CommandOutput {
+  const cells = rows.map((row) => Object.values(row).map((cell) => ellipsize(String(cell ?? ''), 80)));
+  return { type: 'table', columns: Object.keys(rows[0] ?? {}), rows: cells };
+}
+
+function remarks({ name }: known.McpServer, catalogue?: offers.Catalogue): readonly string[] {
+  const { tools = [], skills = [], more = 0 } = catalogue ?? {};
+  return [
+    ...tools.flatMap((tool) =>
+      tool.hidden ? `${name}: ${ellipsize(tool.name, 80)} is not shown: ${tool.hidden}` : [],
+    ),
+    ...(more > 0 ? [`${name}: ${more} more tools are not taken`] : []),
+    ...skills.map((skill) => `${name}: skill ${skill}; mcp skill ${name} ${skill} takes it`),
+  ];
+}
+
+const list = mcpCommand({
+  ...{ name: 'mcp list', summary: 'Show the MCP servers, how each stands, and what it offers', surfaces: BOTH },
+  input: z.object({ cached: z.boolean().default(false).describe('Ask none of them') }),
+  async run({ cached }, seat) {
+    const { servers, project, problems } = seat.found;
+    const all = await Promise.all(servers.map((server) => standingOf(seat, server, cached)));
+    const rows = all.map(({ server, state, catalogue, error = null }) => {
+      const shown = catalogue?.tools.filter((tool) => offers.hiddenReason(server, tool) === undefined) ?? [];
+      const tokens = shown.reduce((sum, tool) => sum + estimateTokens(JSON.stringify(tool)), 0);
+      const transport = server.config.type ?? (server.config.url === undefined ? 'stdio' : 'http');
+      return { name: server.name, source: server.source, transport, state, tools: shown.length, tokens, error };
+    });
+    if (rows.length > 0) seat.say(table(rows));
+    else seat.tell('There is no MCP server. `talaria mcp add browser` adds one.');
+    for (const text of all.flatMap(({ server, catalogue }) => remarks(server, catalogue))) seat.tell(text);
+    for (const problem of problems) seat.tell(`note: ${problem}`);
+    if (project?.isTrusted === false) seat.tell(`${project.path} waits for your yes: mcp trust shows and agrees to it`);
+    return rows;
+  },
+});
+
+const tools = mcpCommand({
+  ...{ name: 'mcp tools', summary: 'Show the tools of one server, or of all', positional: ['name'] },
+  input: one.partial(),
+  async run({ name }, { hub, found, cwd, signal, authorize, say }) {
+    const wanted = name === undefined ? found.servers : [known.namedServer(found, name)];
+    const asked = wanted.map(async (server) => {
+      const catalogue = hub.catalogue(server, cwd, signal, authorize);
+      return { server, catalogue: await (name === undefined ? catalogue.catch(() => undefined) : catalogue) };
+    });
+    const rows = offers.nameTools(await Promise.all(asked)).map(({ server, offered, name: tool }) => ({
+      ...{ name: offered.name, tool, description: offered.description, input_schema: offered.schema },
+      shown: offers.hiddenReason(server, offered) === undefined ? 'shown' : 'hidden',
+    }));
+    say(table(rows.map(({ tool, shown, description }) => ({ tool, shown, 'what it does': description }))));
+    return rows;
+  },
+});
+
+const call = mcpCommand({
+  ...{ name: 'mcp call', summary: 'Call one tool of a server', positional: ['name', 'tool', 'json'] },
+  input: one.extend({
+    tool: z.string().describe('As the server names it'),
+    json: z.string().default('{}').describe('Its arguments, a JSON object'),
+  }),
+  examples: [`talaria mcp call filesystem list_directory '{"path": "."}'`],
+  async run({ name, tool, json }, { hub, found, cwd, signal, ask, authorize, say, tell }) {
+    const read = parseJsonObject(json);
+    if (!read.ok) return say(command.wrongUse('invalid-json', `The arguments are no JSON object: ${read.detail}`));
+    const asker = {
+      ask: async ({ question = '' }) => (ask ? ok(await ask(question)) : refuse('nobody-there', 'nobody is there')),
+    };
+    const connection = hub.connection(known.namedServer(found, name), cwd, authorize);
+    const result = await connection.call({ name: tool, arguments: read.value }, { asker, cwd }, signal);
+    const { text, images = [], isError } = offers.outputOf(result);
+    for (const shown of [text, ...images.map(({ bytes }) => `[a picture of ${plural(bytes.length, 'byte')}]`)])
+      tell(shown);
+    say({ type: 'data', value: result as JsonValue });
+    if (isError) say(command.failed('tool-failed', `${name}: ${tool} failed.`));
+  },
+});
+
+/** Servers that are often wanted, at the versions that were tried. */
+const PRESETS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['browser', ['npx', '-y', '@playwright/mcp@0.0.83', '--headless', '--isolated']],
+  ['filesystem', ['npx', '-y', '@modelcontextprotocol/server-filesystem@2026.8.31']],
+  ['devtools', ['npx', '-y', 'chrome-devtools-mcp@1.11.0', '--headless', '--isolated']],
+]);
+
+const add = mcpCommand({
+  name: 'mcp add',
+  summary: 'Add a server, once it has answered; browser, filesystem DIR and devtools are known by name',
+  positional: ['name', 'words...'],
+  input: one.extend({
+    words: texts.describe('Its command, after --'),
+    url: z.string().optional().describe('Its address, when it runs elsewhere'),
+    env: texts.describe('NAME=VALUE, for the command; a key goes into .env'),
+    header: texts.describe('Name:Value, for the address; a key goes into .env'),
+  }),
+  examples: ['talaria mcp add browser', 'talaria mcp add filesystem ~/notes', 'talaria mcp add x -- npx some-server'],
+  async run({ name, words, url, env, header }, { ground, hub, cwd, signal, authorize, say, tell }) {
+    const given = name === 'filesystem' ? words.map((word) => resolve(cwd, word)) : words;
+    const [program, ...args] = [...(PRESETS.get(name) ?? []), ...given];
+    const where = url === undefined ? { command: program, args } : { url };
+    const plain = { ...where, env: pairsOf(env, '='), headers: pairsOf(header, ':') };
+    const secrets: Record<string, string> = {};
+    const kept = {
+      ...where,
+      ...withoutKeys(name, plain.env, secrets, 'env'),
+      ...withoutKeys(name, plain.headers, secrets, 'headers'),
+    };
+    const config = known.serversSchema.safeParse({ [name]: kept });
+    if (!config.success) return say(command.wrongUse('config-value', `${name}: ${config.error.issues[0]?.message}`));
+    await ground.writable();
+    const server = known.serverOf(name, 'home', config.data[name] as known.ServerConfig);
+    // The first time a program may have to be fetched.
+    const patient = { ...server, config: { ...server.config, ...plain, connect_timeout: 120 } };
+    const catalogue = await hub.catalogue(patient, cwd, signal, authorize);
+    await ground.keep({ config: [{ path: ['mcp_servers', name], value: kept as JsonObject }], secrets });
+    tell(`${name} is added: ${plural(catalogue.tools.length, 'tool')}, for sessions that begin from now on.`);
+    for (const text of remarks(server, catalogue)) tell(text);
+    return { name, tools: catalogue.tools.map((tool) => tool.name) };
+  },
+});
+
+type Texts = Record<string, string>;
+
+function pairsOf(given: readonly string[], sign: string): Texts {
+  const cut = (text: string) => text.split(sign)[0] ?? '';
+  return Object.fromEntries(given.map((text) => [cut(text).trim(), text.slice(cut(text).length + 1).trim()]));
+}
+
+/** What is a key stands in .env, and is referred to. */
+function withoutKeys(name: string, given: Texts, secrets: Texts, key: string): Record<string, Texts> {
+  const pairs = Object.entries(given).map(([key, value]) => {
+    if (findSecrets(`${key}=${value}`).length === 0) return [key, value];
+    const variable = `MCP_${name}_${key}`.toUpperCase().replaceAll(/\W/g, '_');
+    secrets[variable] = value;
+    return [key, `\${${variable}}`];
+  });
+  return pairs.length > 0 ? { [key]: Object.fromEntries(pairs) } : {};
+}
+
+const remove = mcpCommand({
+  ...{ name: 'mcp remove', summary: 'Take a server out, with what is kept of it', positional: ['name'], input: one },
+  async run({ name }, { ground, found, say, tell }) {
+    if (known.namedServer(found, name).source !== 'home')
+      return say(command.refused('not-ours', `${name} stands in .mcp.json of this folder.`, 'Take it out there.'));
+    await ground.keep({ config: [{ path: ['mcp_servers', name], value: undefined }] });
+    const { cache, home } = ground.places;
+    for (const file of [offers.catalogueFile(cache, name), tokenFile(home, name)]) rmSync(file, { force: true });
+    tell(`${name} is taken out.`);
+    return { removed: name };
+  },
+});
+
+const askAnew = (name: string, summary: string, surfaces: Spec<never>['surfaces'] = ['cli']) =>
+  mcpCommand({
+    ...{ name, summary, surfaces, positional: ['name'], input: one },
+    async run(input, { ground, hub, found, cwd, signal, authorize, tell }) {
+      const server = known.namedServer(found, input.name);
+      await ground.writable();
+      await hub.connection(server, cwd, authorize).close();
+      const { tools } = await hub.catalogue(server, cwd, signal, authorize);
+      tell(`${server.name} answers: ${plural(tools.length, 'tool')}; what changed counts from the next session.`);
+      return { name: server.name, tools: tools.length };
+    },
+  });
+const login = askAnew(
+  'mcp login',
+  'Sign in to a server that asks for it: in $BROWSER, or at the address that is shown',
+);
+const reconnect = askAnew('mcp reconnect', 'End the connection to a server and ask it anew', BOTH);
+
+const trust = mcpCommand({
+  ...{ name: 'mcp trust', summary: "Agree to this folder's .mcp.json, exactly as it is now", surfaces: BOTH },
+  input: z.object({}),
+  async run(_input, { ground, found: { project }, say, tell }) {
+    if (!project) return say(command.refused('no-project-file', 'There is no .mcp.json in this folder.'));
+    for (const text of [...project.servers.map(known.serverLine), ...project.problems]) tell(text);
+    await ground.writable();
+    known.trustFile(ground, project.path, project.hash);
+    tell('They are used in every session that begins here from now on, until the file changes.');
+    return { path: project.path, trusted: true };
+  },
+});
+
+const skill = mcpCommand({
+  ...{ name: 'mcp skill', summary: 'Take a skill that a server publishes, through the guard' },
+  positional: ['name', 'skill'],
+  input: one.extend({
+    skill: z.string().describe('As `mcp list` shows it'),
+    force: z.boolean().default(false).describe('You read what the guard found, and want it'),
+  }),
+  async run({ name, skill: wanted, force }, { ground, hub, found, cwd, signal, say, tell }) {
+    await ground.writable();
+    const folder = mkdtempSync(join(tmpdir(), 'talaria-skill-'));
+    try {
+      const from = join(folder, 'skill');
+      const connection = hub.connection(known.namedServer(found, name), cwd);
+      await connection.use((client) => offers.readSkill(client, wanted, from), signal);
+      const { skills, door, judge } = await ground.open();
+      await skills.ready();
+      const request = { from, source: 'community', approved: true, force, judge } as const;
+      const installed = await door.install(request, signal);
+      if (!installed.ok) return say(command.refused(installed.reason, installed.detail));
+      tell(`Installed ${installed.value.name}: ${installed.value.path}`);
+      return installed.value;
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+});
+
+/** Its words are the server's, and are sent as such. */
+function promptCommand(server: string, { name, description, keys }: offers.Catalogue['prompts'][number]) {
+  return mcpCommand({
+    ...{ name: offers.plainName(server, name), summary: description, surfaces: ['chat'], positional: ['words...'] },
+    input: z.object({ words: texts.describe(keys.join(' ') || 'nothing') }),
+    async run({ words }, { hub, found, cwd, signal, submit }) {
+      // The last one takes the rest.
+      const given = keys.map((key, at) => [key, words.slice(at, at < keys.length - 1 ? at + 1 : undefined).join(' ')]);
+      const asked = { name, arguments: Object.fromEntries(given.filter(([, value]) => value)) };
+      const connection = hub.connection(known.namedServer(found, server), cwd);
+      const { messages } = await connection.use((client) => client.getPrompt(asked), signal);
+      const text = messages.map(({ content }) => offers.outputOf({ content: [content] }).text).join('\n\n');
+      const extra = [{ type: 'text', text, origin: 'foreign', label: 'file' }] as const;
+      submit?.(`Do what the prompt ${name} of the MCP server ${server} says.`, extra);
+    },
+  });
+}
+
+const COMMANDS = [list, tools, call, add, remove, login, trust, reconnect, skill];
