@@ -1,0 +1,318 @@
+// Owns the rows of schedule.sqlite: jobs, and of every due time what came of it. Knows no model, no words of a schedule and no surface.
+// Invariants: a due time is in exactly one row, written in the transaction that moves its job on, before anything runs; a row stands for
+// `count` due times from `due_at` on; what a process that ended left behind is `interrupted`, and never run again.
+import type { Clock } from '#base/clock.ts';
+import type { Database, SqlValue } from '#base/database/connection.ts';
+import type { RoomSchema } from '#base/database.ts';
+import { TalariaError } from '#base/errors.ts';
+import { randomHex } from '#base/ids.ts';
+import { parseJson } from '#base/json.ts';
+import type { HolderState } from '#base/process/holder.ts';
+import { ok, type Result, refuse } from '#base/result.ts';
+import { ellipsize, oneLine } from '#base/text.ts';
+import type { Forgets, Forgot } from '#core/agent/room.ts';
+import { eraseFreed } from '#mind/sessions/sweep-text.ts';
+import { calendar, type Schedule } from './when.ts';
+
+/** What somebody says of a job. `repeat`: runs, and no more. */
+export type Wish = Readonly<
+  Record<'name' | 'prompt' | 'deliver' | 'workdir', string> & {
+    schedule: Schedule;
+    skills: readonly string[];
+    toolsets: readonly string[] | null;
+    model: string | null;
+    repeat: number | null;
+    created_by: 'owner' | 'agent' | 'import';
+  }
+>;
+
+/** `pending`: it waits for the owner's yes. Times are epoch ms. */
+export type Job = Wish & JobState & { readonly id: string; readonly ran: number; readonly created_at: number };
+type JobState = Readonly<{ state: 'active' | 'paused' | 'pending' | 'done'; next_run_at: number | null }>;
+
+/** `due_at` null: asked for by hand. `outcome` null: it runs. */
+export type Run = Readonly<
+  Record<'id' | 'count', number> &
+    Record<'job' | 'name', string> &
+    Record<'due_at' | 'started_at' | 'ended_at' | 'cost', number | null> &
+    Record<'error' | 'session_id' | 'result', string | null> & {
+      outcome: 'done' | 'failed' | 'missed' | 'skipped' | 'refused' | 'interrupted' | null;
+      delivery: 'none' | 'queued' | 'sent' | 'failed';
+    }
+>;
+
+export const scheduleSchema: RoomSchema = {
+  room: 'schedule',
+  steps: [
+    `CREATE TABLE jobs(id TEXT PRIMARY KEY, state TEXT NOT NULL, next_run_at INTEGER, ran INTEGER NOT NULL,
+       created_at INTEGER NOT NULL, told_at INTEGER, wish TEXT NOT NULL);
+     CREATE INDEX jobs_due ON jobs(next_run_at) WHERE state = 'active';
+     CREATE TABLE runs(id INTEGER PRIMARY KEY AUTOINCREMENT, job TEXT NOT NULL, name TEXT NOT NULL, due_at INTEGER,
+       count INTEGER NOT NULL, started_at INTEGER, ended_at INTEGER, outcome TEXT, error TEXT, session_id TEXT, cost REAL,
+       delivery TEXT NOT NULL DEFAULT 'none', result TEXT, holder TEXT NOT NULL, told INTEGER NOT NULL DEFAULT 0);
+     CREATE INDEX runs_open ON runs(job) WHERE outcome IS NULL;
+     CREATE INDEX runs_untold ON runs(job) WHERE told = 0;
+     CREATE INDEX runs_started ON runs(started_at);
+     CREATE INDEX runs_job ON runs(job, id);
+     CREATE TABLE tickers(kind TEXT PRIMARY KEY, holder TEXT NOT NULL, at INTEGER NOT NULL) WITHOUT ROWID`,
+  ],
+};
+
+const RUN = 'id, job, name, due_at, count, started_at, ended_at, outcome, error, session_id, cost, delivery, result';
+const FRESH = 'told = 0 AND outcome IS NOT NULL';
+/** A due time that is older was missed. */
+const LATE_MS = 120_000;
+const [SIDE_BY_SIDE, MOST_CAUGHT_UP, HOUR_MS, DAY_MS] = [2, 10, 3_600_000, 86_400_000];
+
+/** `holder`: this process; `stateOf`: of any. */
+export interface JobsPlace {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly limits: { readonly max_runs_per_hour: number; readonly catch_up: 'latest' | 'none' | 'all' };
+  readonly holder: string;
+  readonly stateOf: (holder: string) => HolderState;
+}
+
+/** Due times until now: the newest of them, how many, and the next one. */
+interface Due {
+  readonly due: readonly number[];
+  readonly count: number;
+  readonly next: number | null;
+  readonly now: number;
+  readonly as: 'missed' | undefined;
+}
+
+export class Jobs {
+  readonly #place: JobsPlace;
+  readonly #db: Database;
+
+  constructor(place: JobsPlace) {
+    this.#place = place;
+    this.#db = place.database;
+  }
+
+  list(where = '', ...values: SqlValue[]): readonly Job[] {
+    const columns = 'id, state, next_run_at, ran, created_at, wish';
+    const rows = this.#db.all<Job & { wish: string }>(`SELECT ${columns} FROM jobs ${where}`, ...values);
+    return rows.map(({ wish, ...row }) => {
+      const parsed = parseJson(wish);
+      return { ...(parsed.ok ? (parsed.value as unknown as Wish) : ({} as Wish)), ...row };
+    });
+  }
+
+  /** By id, or by name. */
+  find(text: string): Result<Job, 'no-such-job' | 'ambiguous'> {
+    const meant = text.trim().toLowerCase();
+    const all = this.list('ORDER BY created_at');
+    const named = all.filter(({ name }) => name.toLowerCase() === meant);
+    const job = all.find(({ id }) => id === meant) ?? named[0];
+    if (job === undefined) return refuse('no-such-job', `There is no job ${JSON.stringify(text)}.`);
+    if (job.id === meant || named.length === 1) return ok(job);
+    return refuse('ambiguous', `${named.length} jobs are called ${text}: ${named.map(({ id }) => id).join(', ')}.`);
+  }
+
+  async create(wish: Wish, state: Job['state'], now: number): Promise<Job> {
+    const job = { id: randomHex(4), state, next_run_at: await nextOf(wish, now), ran: 0, created_at: now };
+    const sql = 'INSERT INTO jobs(id, state, next_run_at, ran, created_at, wish) VALUES(?, ?, ?, ?, ?, ?)';
+    await this.#write(() => this.#db.run(sql, ...Object.values(job), JSON.stringify(wish)));
+    return { ...wish, ...job };
+  }
+
+  /** Due times until now get their row first. A schedule begins anew when it is changed, and after a pause. */
+  async change(job: Job, change: Partial<Wish & JobState>, now: number): Promise<Job> {
+    await this.#take(job, now, 'missed');
+    const before = this.list('WHERE id = ?', job.id)[0] ?? job;
+    const {
+      id,
+      ran,
+      created_at,
+      state,
+      next_run_at: next,
+      ...wish
+    } = { ...before, ...change, next_run_at: before.next_run_at };
+    const isNew = JSON.stringify(wish.schedule) !== JSON.stringify(before.schedule);
+    const next_run_at = isNew || (state === 'active' && before.state !== 'active') ? await nextOf(wish, now) : next;
+    const sql = 'UPDATE jobs SET state = ?, next_run_at = ?, wish = ? WHERE id = ?';
+    await this.#write(() => this.#db.run(sql, state, next_run_at, JSON.stringify(wish), id));
+    return { ...wish, id, ran, created_at, state, next_run_at };
+  }
+
+  /** What its runs came to stays. */
+  async remove(job: Job, now: number): Promise<void> {
+    await this.#take(job, now, 'missed');
+    await this.#write(() => this.#db.run('DELETE FROM jobs WHERE id = ?', job.id));
+  }
+
+  /** Takes the next due times that are to run now, where there is room; those that are not to run have their row then too. */
+  async claim(now: number): Promise<{ readonly job: Job; readonly runs: readonly number[] } | undefined> {
+    await this.#bury(now);
+    for (;;) {
+      const running = this.#isFull() ? 'AND id IN (SELECT job FROM runs WHERE outcome IS NULL)' : '';
+      const due = `WHERE state = 'active' AND next_run_at <= ? ${running} ORDER BY next_run_at, id LIMIT 1`;
+      const [job] = this.list(due, now);
+      const runs = job && (await this.#take(job, now));
+      if (runs === undefined || runs.length > 0) return job && { job, runs: runs ?? [] };
+    }
+  }
+
+  /** Writes the rows of a job's due times until now and moves it on; gives those that are to run. `as`: what becomes of all of them. */
+  async #take(job: Job, now: number, as?: 'missed'): Promise<readonly number[]> {
+    const { next_run_at: first } = job;
+    if (job.state !== 'active' || first === null || first > now) return [];
+    const due = [first];
+    let [count, next] = [1, null as number | null];
+    for (const at of (await calendar()).times(job.schedule, first, first)) {
+      next = at > now ? at : null;
+      if (next !== null) break;
+      count += 1;
+      if (due.push(at) > MOST_CAUGHT_UP) due.shift();
+    }
+    return this.#write(() => this.#settle(job, { due, count, next, now, as }));
+  }
+
+  /** Within the transaction. Where there is no room for a run, all stays as it is. */
+  #settle(job: Job, { due, count, next, now, as }: Due): readonly number[] {
+    const still = "SELECT count(*) AS count FROM jobs WHERE id = ? AND next_run_at = ? AND state = 'active'";
+    if (this.#count(still, job.id, job.next_run_at) === 0) return [];
+    const [outcome, error] = as ? [as] : this.#refusal(job.id, now);
+    if (!outcome && this.#isFull()) return [];
+    const runs = outcome ? [] : this.#toRun(job, due, now);
+    const rest = { due_at: job.next_run_at, count: count - runs.length, ended_at: now, error };
+    if (rest.count > 0) this.#insert(job, { ...rest, outcome: outcome ?? 'missed' });
+    const goesOn = next !== null && job.ran + runs.length < (job.repeat ?? Number.POSITIVE_INFINITY);
+    const sql = 'UPDATE jobs SET next_run_at = ?, ran = ran + ?, state = ? WHERE id = ?';
+    this.#db.run(sql, goesOn ? next : null, runs.length, goesOn ? 'active' : 'done', job.id);
+    return runs.map((due_at) => this.#insert(job, { due_at, started_at: now }));
+  }
+
+  /** Why nothing of a job runs now, and what its due times come to. */
+  #refusal(job: string, now: number): readonly ['skipped' | 'refused', string] | readonly [] {
+    const open = 'SELECT count(*) AS count FROM runs WHERE job = ? AND outcome IS NULL';
+    if (this.#count(open, job) > 0) return ['skipped', 'it still ran'];
+    const most = this.#place.limits.max_runs_per_hour;
+    const begun = this.#count('SELECT count(*) AS count FROM runs WHERE started_at > ?', now - HOUR_MS);
+    return begun < most ? [] : ['refused', `${most} runs began within the hour (schedule.max_runs_per_hour)`];
+  }
+
+  #isFull(): boolean {
+    return this.#count('SELECT count(DISTINCT job) AS count FROM runs WHERE outcome IS NULL') >= SIDE_BY_SIDE;
+  }
+
+  /** Of the newest due times. */
+  #toRun({ repeat, ran }: Job, due: readonly number[], now: number): readonly number[] {
+    const { catch_up: mode } = this.#place.limits;
+    const most = Math.min(mode === 'all' ? MOST_CAUGHT_UP : 1, (repeat ?? Number.POSITIVE_INFINITY) - ran);
+    return due.slice(due.length - Math.max(0, most)).filter((at) => mode !== 'none' || now - at <= LATE_MS);
+  }
+
+  #insert({ id, name }: Job, row: { readonly [Key in keyof Run]?: Run[Key] | undefined }): number {
+    const { due_at = null, count = 1, started_at = null, ended_at = null, outcome = null, error = null } = row;
+    const names = 'job, name, holder, due_at, count, started_at, ended_at, outcome, error';
+    const values = [id, name, this.#place.holder, due_at, count, started_at, ended_at, outcome, error];
+    return this.#db.run(`INSERT INTO runs(${names}) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)`, ...values).id;
+  }
+
+  /** What processes that are gone left open. Of one that cannot be seen from here a day decides. */
+  async #bury(now: number): Promise<void> {
+    const open = 'SELECT holder, max(started_at) AS at FROM runs WHERE outcome IS NULL GROUP BY holder';
+    const rows = this.#db.all<{ readonly holder: string; readonly at: number }>(open);
+    const sql = `UPDATE runs SET outcome = 'interrupted', error = 'its process ended', ended_at = ?
+      WHERE outcome IS NULL AND holder = ?`;
+    for (const { holder, at } of rows) {
+      const state = this.#place.stateOf(holder);
+      if (state === 'gone' || (state === 'unknown' && now - at > DAY_MS))
+        await this.#write(() => this.#db.run(sql, now, holder));
+    }
+  }
+
+  /** By hand, whatever its schedule says. */
+  async start(job: Job, now: number): Promise<Result<number, 'skipped' | 'refused'>> {
+    await this.#bury(now);
+    return this.#write(() => {
+      const [reason, why] = this.#refusal(job.id, now);
+      return reason ? refuse(reason, `${job.name} was not run: ${why}.`) : ok(this.#insert(job, { started_at: now }));
+    });
+  }
+
+  async finish(run: number, end: Partial<Run>, now: number): Promise<void> {
+    const { outcome = 'failed', error = null, session_id = null, cost = null, delivery = 'none', result = null } = end;
+    const sql = `UPDATE runs SET outcome = ?, error = ?, session_id = ?, cost = ?, delivery = ?, result = ?, ended_at = ?
+      WHERE id = ? AND outcome IS NULL`;
+    await this.#write(() => this.#db.run(sql, outcome, error, session_id, cost, delivery, result, now, run));
+  }
+
+  /** The newest first. */
+  runs(of: { readonly job?: string; readonly id?: number; readonly limit?: number } = {}): readonly Run[] {
+    const sql = `SELECT ${RUN} FROM runs WHERE job = coalesce(?, job) AND id = coalesce(?, id) ORDER BY id DESC LIMIT ?`;
+    return this.#db.all<Run>(sql, of.job ?? null, of.id ?? null, of.limit ?? 50);
+  }
+
+  /** Somebody ticks. */
+  async beat(kind: string, now: number): Promise<void> {
+    const sql = 'INSERT OR REPLACE INTO tickers VALUES(?, ?, ?)';
+    if (!this.#db.readOnly) await this.#db.lightTransaction(() => this.#db.run(sql, kind, this.#place.holder, now));
+  }
+
+  tickers(): readonly { readonly kind: string; readonly holder: string; readonly at: number }[] {
+    return this.#db.all('SELECT * FROM tickers ORDER BY at DESC');
+  }
+
+  /** What the owner has not been told: each result once, a failing job once a day, and once that it works again. */
+  async news(now: number): Promise<readonly string[]> {
+    if (this.#db.readOnly || !this.#db.get(`SELECT 1 FROM runs WHERE ${FRESH}`)) return [];
+    return this.#write(() => {
+      const rows = this.#db.all<Run>(`SELECT ${RUN} FROM runs WHERE ${FRESH} ORDER BY id`);
+      this.#db.run(`UPDATE runs SET told = 1, delivery = iif(delivery = 'queued', 'sent', delivery) WHERE ${FRESH}`);
+      return [...Map.groupBy(rows, ({ job }) => job)].flatMap(([job, runs]) => this.#told(job, runs, now));
+    });
+  }
+
+  #told(job: string, runs: readonly Run[], now: number): readonly string[] {
+    const said = (text: string | null) => ellipsize(oneLine(text ?? ''), 200);
+    const results = runs.filter(({ delivery }) => delivery === 'queued').slice(-3);
+    const lines = results.map(({ name, result }) => `cron ${name}: ${said(result)}`);
+    const ended = runs.filter(({ outcome }) => outcome !== 'missed' && outcome !== 'skipped');
+    const last = ended.at(-1);
+    const bad = ended.filter(({ outcome }) => outcome !== 'done').length;
+    const told = this.#db.get<{ at: number | null }>('SELECT told_at AS at FROM jobs WHERE id = ?', job)?.at ?? null;
+    const fails = last?.outcome !== 'done';
+    if (!last || (fails ? told !== null && now - told < DAY_MS : told === null && bad === 0)) return lines;
+    this.#db.run('UPDATE jobs SET told_at = ? WHERE id = ?', fails ? now : null, job);
+    const what = fails ? `${last.outcome}: ${said(last.error)}` : 'works again';
+    return [...lines, `cron ${last.name} ${what}${bad > 1 ? `; ${bad} runs failed` : ''} (talaria cron runs ${job})`];
+  }
+
+  /** Jobs are the owner's own: they go with what goes everywhere. */
+  async forget({ sessions, holds, before = 0, everywhere }: Forgets): Promise<readonly Forgot[]> {
+    const whole = new Set(sessions.filter((one) => one.whole).map(({ id }) => id));
+    const isMeant = ({ session_id, ended_at, result, error }: Run) =>
+      whole.has(session_id ?? '') || (ended_at ?? before) < before || holds?.(`${result}\n${error}`) === true;
+    const runs = this.runs({ limit: -1 }).filter((run) => run.outcome !== null && isMeant(run));
+    const jobs = everywhere && holds ? this.list().filter(({ prompt, name }) => holds(`${name}\n${prompt}`)) : [];
+    if (runs.length + jobs.length === 0) return [];
+    this.#db.exec('PRAGMA secure_delete = ON');
+    await this.#write(() => {
+      for (const { id } of runs) this.#db.run('DELETE FROM runs WHERE id = ?', id);
+      for (const { id } of jobs) this.#db.run('DELETE FROM jobs WHERE id = ?', id);
+    });
+    const busy = (await eraseFreed(this.#db, this.#place.clock)) === 'busy' ? [this.#db.path] : [];
+    return [
+      { name: 'scheduled runs', count: runs.length, busy },
+      { name: 'scheduled jobs', count: jobs.length },
+    ];
+  }
+
+  #count(sql: string, ...values: SqlValue[]): number {
+    return this.#db.get<{ readonly count: number }>(sql, ...values)?.count ?? 0;
+  }
+
+  #write<T>(work: () => T): Promise<T> {
+    if (!this.#db.readOnly) return this.#db.transaction(work);
+    const message = `${this.#db.path} is of a newer Talaria, or can only be read`;
+    throw new TalariaError(message, { code: 'home-newer', fix: 'Update Talaria, or look at the permissions.' });
+  }
+}
+
+async function nextOf({ schedule }: Pick<Wish, 'schedule'>, now: number): Promise<number | null> {
+  return (await calendar()).times(schedule, now).next().value ?? null;
+}
