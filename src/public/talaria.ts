@@ -21,8 +21,8 @@ export type {
 } from '#core/agent/memory-provider.ts';
 export type { Ground, Job, OpenRoom, Room, RoomGround } from '#core/agent/room.ts';
 export { type AnyTool, defineTool, type Risk, type Tool, type ToolContext, type ToolOutput } from '#core/agent/tool.ts';
-export type { TurnError, TurnEvent, TurnOutcome } from '#core/agent/turn-event.ts';
-export type { Message, Part, TextPart } from '#core/model/message.ts';
+export type { SessionEvent, TurnError, TurnEvent, TurnOutcome } from '#core/agent/turn-event.ts';
+export type { ImagePart, Message, Part, TextPart } from '#core/model/message.ts';
 export type { ModelClient, ModelEvent, ModelRequest, Usage } from '#core/model/model-client.ts';
 export type { SearchHit } from '#mind/sessions/search/message-search.ts';
 export type { ModelInfo } from '#surfaces/app/app.ts';

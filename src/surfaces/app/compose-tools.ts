@@ -4,24 +4,52 @@ import type { Clock } from '#base/clock.ts';
 import { TalariaError } from '#base/errors.ts';
 import type { JsonValue } from '#base/json.ts';
 import { lazy } from '#base/lazy.ts';
+import { ok, type Result, refuse } from '#base/result.ts';
 import type { ReflexQuestion, ReflexRule } from '#core/agent/reflex-rule.ts';
-import type { Shown } from '#core/agent/room.ts';
+import type { Shown, ToolChoice } from '#core/agent/room.ts';
 import type { AnyTool } from '#core/agent/tool.ts';
 import type { ModelClient } from '#core/model/model-client.ts';
 import { createAllowList, createCoreTools, type RememberedApprovals } from '#core/tools/core-tools.ts';
+import { deferTools, type ShownTools } from '#core/tools/deferred-tools.ts';
 import { openingOf } from '#core/tools/terminal/openings.ts';
 import type { TerminalTools } from '#core/tools/terminal/terminal-tool.ts';
-import { createToolRegistry, TOOLSETS, type ToolRegistry, type ToolSelection } from '#core/tools/tool-registry.ts';
+import {
+  createToolRegistry,
+  TOOLSETS,
+  type ToolRegistry,
+  type ToolSelection,
+  type ToolsetRefusal,
+} from '#core/tools/tool-registry.ts';
 import type { Walls } from '#core/tools/walls/walls.ts';
-import type { AppOptions } from './app.ts';
+import type { WebSearchOptions } from '#core/tools/web-search-tool.ts';
+import type { AppOptions, SessionMeans } from './app.ts';
+import type { Config } from './home/config-schema.ts';
+import { fillVariables, mergedVariables, type Variables } from './home/variables.ts';
+import { proxiesOf } from './models/find-providers.ts';
 import type { Place } from './place.ts';
 import type { ReflexExtras, ReflexTalk } from './reflex-tier.ts';
 import { composeWalls } from './walls.ts';
 import { nearestName } from './wording.ts';
 
-export interface ComposedTools {
-  readonly selection: ToolSelection;
+/** What a session is shown, and what there is. */
+export interface SessionTools {
+  readonly selection: ShownTools;
   readonly byName: ReadonlyMap<string, AnyTool>;
+}
+
+export interface ToolWish extends Pick<SessionMeans, 'toolsets' | 'extraTools' | 'seat'>, ToolChoice {
+  /** Nothing but these. */
+  readonly names?: readonly string[];
+  /** Tools that rooms have for this session; where toolsets are named, those of them. */
+  readonly brought?: readonly AnyTool[];
+  /** Tokens that its model reads at once. */
+  readonly window: number;
+}
+
+export interface ComposedTools {
+  readonly byName: ReadonlyMap<string, AnyTool>;
+  /** Throws TalariaError `tool-name-taken`. */
+  readonly forSession: (wish: ToolWish) => Result<SessionTools, ToolsetRefusal>;
   readonly reflex: LazyReflex;
   readonly allowList: RememberedApprovals;
   /** Around every command. */
@@ -62,13 +90,14 @@ export function composeTools(options: AppOptions, parts: ToolParts): ComposedToo
   );
   for (const tool of [...core.tools, ...extra]) registry.register(tool);
   offerByDefault(registry, parts);
-  const selection = select(registry, options, parts);
+  const { names, selection } = select(registry, options, parts);
   refuseUnknown(options.run?.allowedTools ?? [], selection);
   chosen.selection = selection;
+  const named = options.toolsets ?? [...parts.loaded.config.toolsets, ...names.filter((name) => name !== 'web')];
+  const byName = new Map(registry.list().map((tool) => [tool.name, tool]));
   return {
-    selection,
-    conditions,
-    byName: new Map(registry.list().map((tool) => [tool.name, tool])),
+    ...{ conditions, byName },
+    forSession: (wish) => sessionTools({ registry, names, named, selection, byName, parts }, wish),
     reflex: createLazyReflex(parts.rooms, parts.clock),
     allowList,
     walls,
@@ -76,18 +105,88 @@ export function composeTools(options: AppOptions, parts: ToolParts): ComposedToo
   };
 }
 
+interface RunTools {
+  readonly registry: ToolRegistry;
+  /** Toolsets of the run. */
+  readonly names: readonly string[];
+  /** Those that somebody asked for by name: `web.enabled` asks for none. */
+  readonly named: readonly string[];
+  readonly selection: ToolSelection;
+  readonly byName: ReadonlyMap<string, AnyTool>;
+  readonly parts: ToolParts;
+}
+
+/** A guest gets what guests get, whatever the run has. */
+function sessionTools(run: RunTools, wish: ToolWish): ReturnType<ComposedTools['forSession']> {
+  const { registry, names: own, selection, byName, parts } = run;
+  const { toolsets, seat, window } = wish;
+  const wanted = toolsets ?? (seat === 'guest' ? ['guest'] : undefined);
+  const given = givenTools(wish, wanted);
+  const taken = given.find(({ name }, at) => byName.has(name) || given.findIndex((one) => one.name === name) < at);
+  if (taken) throw new TalariaError(`two tools are named ${taken.name}`, { code: 'tool-name-taken' });
+  const isBrought = (name: string) => wish.brought?.some(({ toolset }) => toolset === name) === true;
+  const chosen =
+    wanted === undefined && given.length === 0
+      ? ok(selection)
+      : registry.select(
+          (wanted ?? own).filter((name) => !isBrought(name)),
+          given,
+        );
+  if (!chosen.ok) return chosen;
+  const { loaded } = parts;
+  const named = wanted ?? run.named;
+  const defer = { mode: loaded.config.tools.defer, window, named };
+  const shown = deferTools(narrow(chosen.value, wish), defer, loaded.cache);
+  const more = [...given, ...shown.tools].map((tool) => [tool.name, tool] as const);
+  return ok({ selection: shown, byName: new Map([...byName, ...more]) });
+}
+
+function givenTools({ extraTools = [], brought = [] }: ToolWish, wanted?: readonly string[]): readonly AnyTool[] {
+  return [...extraTools, ...brought.filter(({ toolset }) => wanted === undefined || wanted.includes(toolset))];
+}
+
+function narrow(selection: ToolSelection, { names, without = [], within }: ToolWish): ToolSelection {
+  const out = selection.tools.filter(
+    ({ name, toolset }) => without.includes(toolset) || names?.includes(name) === false || within?.has(name) === false,
+  );
+  if (out.length === 0) return selection;
+  const isOut = new Set(out.map(({ name }) => name));
+  const kept = <One extends { readonly name: string }>(list: readonly One[]) =>
+    list.filter(({ name }) => !isOut.has(name));
+  return { ...selection, tools: kept(selection.tools), schemas: kept(selection.schemas) };
+}
+
 /** Those of core: the others come with their rooms. */
 function coreTools(
-  { environment: { userHome } }: AppOptions,
-  { childEnvironment: env, home: { root: home }, loaded: { config } }: ToolParts,
+  { environment }: AppOptions,
+  { childEnvironment: env, home: place, loaded: { config } }: ToolParts,
   { walls, allowList }: Pick<ComposedTools, 'walls' | 'allowList'>,
 ): TerminalTools {
+  const { userHome } = environment;
+  const home = place.root;
+  const search = searchOf(config.web.search, () => mergedVariables(place, environment));
   const opened = () => allowList.list().flatMap(({ key }) => openingOf(key) ?? []);
   return createCoreTools({
     files: { home, userHome, tempIsPrivate: () => walls.state().kind === 'walls' },
     terminal: { env, home, timeout: config.terminal.timeout, walls, opened },
-    web: { privateHosts: config.web.private_hosts, hosts: config.sandbox.hosts },
+    web: { privateHosts: config.web.private_hosts, hosts: config.sandbox.hosts, ...(search ? { search } : {}) },
   });
+}
+
+/** Who searches; a refusal says what is missing. */
+function searchOf(
+  { backend, base_url: address, api_key: key }: Config['web']['search'],
+  variablesOf: () => Variables,
+): Result<WebSearchOptions> | undefined {
+  if (backend === undefined) return undefined;
+  const [needed, given] = backend === 'searxng' ? ['base_url', address] : ['api_key', key];
+  if (!given) return refuse('incomplete', `${backend} needs web.search.${needed} in config.yaml`);
+  const variables = variablesOf();
+  const [baseUrl, apiKey] = [fillVariables(address ?? '', variables), fillVariables(key ?? '', variables)];
+  const missing = [baseUrl, apiKey].find((one) => !one.ok);
+  if (missing?.ok === false) return refuse(missing.reason, `web.search: ${missing.detail}`);
+  const filled = { baseUrl: baseUrl.ok ? baseUrl.value : '', apiKey: apiKey.ok ? apiKey.value : '' };
+  return ok({ backend, ...filled, ...proxiesOf(variables) });
 }
 
 function roomTools({ rooms }: ToolParts): readonly AnyTool[] {
@@ -108,17 +207,22 @@ function offerByDefault(registry: ToolRegistry, parts: ToolParts): void {
 }
 
 /** An unknown toolset of the command line is an error there; one of the configuration is named and passed over. */
-function select(registry: ToolRegistry, options: AppOptions, { loaded, notice }: ToolParts): ToolSelection {
+function select(
+  registry: ToolRegistry,
+  options: AppOptions,
+  { loaded, notice }: ToolParts,
+): { readonly names: readonly string[]; readonly selection: ToolSelection } {
   const { toolsets, web } = loaded.config;
   const extra = (options.extra?.tools ?? []).map((tool) => tool.toolset);
   const wanted = options.toolsets ?? [...toolsets, ...(web.enabled ? ['web'] : []), ...extra];
   const selected = registry.select(wanted);
-  if (selected.ok) return selected.value;
+  if (selected.ok) return { names: wanted, selection: selected.value };
   if (options.toolsets) throw new TalariaError(selected.detail, { code: selected.reason });
   notice(`toolsets: ${selected.detail}; the default toolset is used`);
-  const fallback = registry.select(['default', ...extra]);
+  const names = ['default', ...extra];
+  const fallback = registry.select(names);
   if (!fallback.ok) throw new TalariaError(fallback.detail, { code: fallback.reason });
-  return fallback.value;
+  return { names, selection: fallback.value };
 }
 
 /** What is typed for one run is an error there, as an unknown toolset is. */

@@ -4,7 +4,9 @@
 import { readFileSync } from 'node:fs';
 import { arch, platform, release } from 'node:os';
 import { AbortedError } from '#base/abort.ts';
+import { openBlobs } from '#base/blobs.ts';
 import { type Clock, localDate } from '#base/clock.ts';
+import { TalariaError } from '#base/errors.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 import { redactSecrets } from '#base/secrets.ts';
 import { sliceText } from '#base/text.ts';
@@ -24,13 +26,15 @@ import {
   promptSections,
 } from '#core/agent/frozen-prompt.ts';
 import type { ReflexRule } from '#core/agent/reflex-rule.ts';
-import type { Doors, Forgets, Forgot, TurnRequest } from '#core/agent/room.ts';
+import type { Doors, Forgets, Forgot, SessionPlace, TurnRequest } from '#core/agent/room.ts';
+import type { AnyTool } from '#core/agent/tool.ts';
 import type { ToolAccess } from '#core/agent/turn/permit-call.ts';
 import { defaultStopConditions } from '#core/agent/turn/run-step.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
 import type { ModelClient, Tier } from '#core/model/model-client.ts';
+import { keepImage } from '#core/model/pictures.ts';
 import type { RememberedApprovals } from '#core/tools/core-tools.ts';
-import type { ToolSelection } from '#core/tools/tool-registry.ts';
+import type { ShownTools } from '#core/tools/deferred-tools.ts';
 import type { Walls } from '#core/tools/walls/walls.ts';
 import { findSession } from '#mind/sessions/find-session.ts';
 import { liveHolders } from '#mind/sessions/session-lease.ts';
@@ -43,8 +47,8 @@ import type {
   OpenRefusal,
   RunSettings,
 } from './app.ts';
-import { type ComposedTools, composeTools } from './compose-tools.ts';
-import { createOpenConversations, type OpenConversations, type RunInnerTurn } from './conversations.ts';
+import { type ComposedTools, composeTools, type SessionTools } from './compose-tools.ts';
+import { createOpenConversations, limited, type OpenConversations, type RunInnerTurn } from './conversations.ts';
 import { refuseNewerHome, refuseTurnInside } from './home/session-door.ts';
 import { lookAtProject } from './home/trust.ts';
 import { childEnvironment } from './home/variables.ts';
@@ -100,7 +104,7 @@ export interface AppParts extends Place {
 /** How long shutdown waits for the last events of running turns to be read, ms. */
 const PATIENCE_MS = 5_000;
 
-interface Seat {
+interface Seat extends SessionTools {
   readonly cwd: string;
   readonly approver: Approver;
   readonly asker: ConversationOptions['asker'];
@@ -108,10 +112,12 @@ interface Seat {
   readonly maxSteps: number;
   /** US dollars a turn; absent: no limit. */
   readonly maxCost?: number;
-  /** Narrows what is shown; absent: all of the toolsets. */
-  readonly shown?: readonly string[];
+  readonly permission?: ConversationOptions['permission'];
   /** Stands at the end of the prompt. */
   readonly appended?: string;
+  /** What is said are a stranger's words. */
+  readonly isGuest: boolean;
+  readonly hidesMemory: boolean;
 }
 
 class ComposedApp implements App {
@@ -147,19 +153,36 @@ class ComposedApp implements App {
   readonly model = (): ModelInfo => this.#shown(this.#parts.models.desk.info());
   readonly windowOf = (tier: Tier): number => this.#parts.models.desk.forTier(tier).traits.contextWindow;
   readonly models = (): readonly ModelInfo[] => this.#parts.models.desk.list();
+  readonly allTools: App['allTools'] = () => this.#parts.tools.byName;
+  readonly modelFor: App['modelFor'] = (name) => this.#modelFor(name);
   readonly approvals = (): RememberedApprovals => this.#parts.tools.allowList;
   readonly walls = (): Walls => this.#parts.tools.walls;
-  readonly tools = (): ToolSelection => this.#parts.tools.selection;
+  async tools(cwd = this.environment.cwd): Promise<ShownTools> {
+    const brought = await this.#brought({ cwd });
+    return need(this.#parts.tools.forSession({ brought, window: this.#window() })).selection;
+  }
+
+  #window(): number {
+    return this.#parts.models.desk.current().traits.contextWindow;
+  }
+
+  /** What rooms have for one session. */
+  async #brought(session: SessionPlace): Promise<readonly AnyTool[]> {
+    if (session.seat === 'guest') return [];
+    return (await Promise.all(this.#parts.rooms.each('sessionTools').map((toolsOf) => toolsOf(session)))).flat();
+  }
+
   readonly reflexRules = (): Promise<readonly ReflexRule[]> => this.#parts.tools.reflex.rules();
   readonly reflexQuestion: App['reflexQuestion'] = (talk) => this.#parts.tools.reflex.question(talk);
   readonly isReflexFirst = (): boolean =>
     goesFirst(this.#parts.loaded.config.reflex.first, this.#parts.models.desk.current());
 
   promptSections(cwd: string): readonly PromptSection[] {
-    const window = this.#parts.models.desk.current().traits.contextWindow;
+    const window = this.#window();
     const appended = this.#parts.options.run?.appendPrompt;
-    const sources = this.#sources({ cwd, ...(appended ? { appended } : {}) }, window);
-    return promptSections(sources, this.#parts.tools.selection.schemas, window);
+    const { selection } = need(this.#parts.tools.forSession({ window }));
+    const seat = { cwd, selection, hidesMemory: false, ...(appended ? { appended } : {}) };
+    return promptSections(this.#sources(seat, window), selection.schemas, window);
   }
 
   async firstScreen(): Promise<readonly string[]> {
@@ -167,7 +190,8 @@ class ComposedApp implements App {
     const providers = this.#parts.models.desk.providers();
     const { cwd, userHome } = this.environment;
     const facts = { model: this.model(), providers, cwd, homeRoot: this.home.root, userHome };
-    return firstScreen({ ...facts, walls: this.walls().state() });
+    const news = await Promise.all(this.#parts.rooms.each('news').map((tell) => tell()));
+    return [...firstScreen({ ...facts, walls: this.walls().state() }), ...news.flat()];
   }
 
   async commands(): Promise<readonly AnyCommand[]> {
@@ -197,18 +221,38 @@ class ComposedApp implements App {
     const request = await this.#requestOf(options);
     await this.doors.skills.ready();
     if (!request.ok) return request;
-    const { cwd, asker } = options;
-    const { max_steps, max_cost: maxCost } = this.#parts.loaded.config.agent;
-    const { maxSteps = max_steps, permission } = this.#parts.options.run ?? {};
-    const budget = { maxSteps, ...(maxCost === undefined ? {} : { maxCost }) };
-    const approver = this.#approver(options.approver);
-    const appended = await this.#appended(request.value);
-    const seat = { cwd, asker, approver, model: this.#answering(), ...budget, ...(appended ? { appended } : {}) };
-    const opened = await openConversation(request.value, this.#partsFor(seat), this.#parts.background.signal);
+    const seat = await this.#seatFor(request.value, options);
+    if (!seat.ok) return seat;
+    const opened = await openConversation(request.value, this.#partsFor(seat.value), this.#parts.background.signal);
     if (!opened.ok) return opened;
-    if (options.approver !== denyingApprover || permission === 'auto')
+    if (!options.approver.isUnattended || this.#parts.options.run?.permission === 'auto')
       this.#parts.attended.add(opened.value.session.id);
-    return ok(this.#open.track(opened.value));
+    return ok(this.#open.track(opened.value, options.model === undefined));
+  }
+
+  async #seatFor(request: OpenRequest, options: ConversationOptions): Promise<Result<Seat, OpenRefusal>> {
+    const { cwd, asker } = options;
+    const asked = this.#modelFor(options.model);
+    if (!asked.ok) return asked;
+    const model = ok(limited(asked.value, options.maxOutputTokens));
+    const brought = await this.#brought({ cwd, ...given({ seat: options.seat, servers: options.servers }) });
+    const tools = this.#parts.tools.forSession({ ...options, brought, window: model.value.traits.contextWindow });
+    if (!tools.ok) return tools;
+    const { max_steps, max_cost: maxCost } = this.#parts.loaded.config.agent;
+    const maxSteps = options.maxSteps ?? this.#parts.options.run?.maxSteps ?? max_steps;
+    const budget = { maxSteps, ...(maxCost === undefined ? {} : { maxCost }) };
+    const appended = await this.#appended(request);
+    const { permission } = options;
+    const approver = this.#approver(options.approver, permission);
+    const isGuest = options.seat === 'guest';
+    const who = { isGuest, hidesMemory: isGuest, ...given({ permission }), ...(appended ? { appended } : {}) };
+    return ok({ cwd, asker, approver, model: model.value, ...tools.value, ...budget, ...who });
+  }
+
+  #modelFor(name: string | undefined): Result<ModelClient, 'model-unknown'> {
+    if (name === undefined) return ok(this.#answering());
+    const named = this.#parts.models.desk.byName(name);
+    return named.ok ? named : { ...named, reason: 'model-unknown' };
   }
 
   /** A turn in a session of its own (with `system`: beside one), with nothing runnable but what was asked for and nobody to answer questions. */
@@ -219,28 +263,53 @@ class ComposedApp implements App {
       yield* this.#innerTurns({ ...request, system }, signal);
       return;
     }
-    const seat = {
-      cwd: this.environment.cwd,
-      asker: absentAsker,
-      approver: denyingApprover,
-      model: this.#parts.models.desk.forTier(request.tier),
-      maxSteps: request.maxSteps,
-      shown: request.tools,
-    };
-    const start = { source: request.source ?? 'extension', cwd: seat.cwd };
-    const opened = await openConversation({ start }, this.#partsFor(seat), signal);
-    if (!opened.ok) throw new Error(opened.detail);
-    const conversation = this.#open.track(opened.value);
+    const { source = 'extension', cwd = this.environment.cwd, parent, resume, purpose, extra } = request;
+    const start = { source, cwd, ...(parent ? { parentId: parent.sessionId } : {}) };
+    const seat = need(await this.#innerSeat(request, cwd));
+    const opened = await openConversation(resume === undefined ? { start } : { resume }, this.#partsFor(seat), signal);
+    const conversation = this.#open.track(need(opened), false);
     try {
-      yield* conversation.send(request.text, { signal, purpose: request.purpose, origin: 'model' });
+      const origin = request.origin ?? 'model';
+      yield* conversation.send(request.text, { signal, purpose, origin, ...(extra ? { extra } : {}) });
     } finally {
       await conversation.close();
     }
   }
 
+  async #innerSeat(request: TurnRequest, cwd: string): Promise<Result<Seat, OpenRefusal>> {
+    const { tier, tools: chosen, approver = denyingApprover, maxSteps, seat, model: name } = request;
+    const model = name === undefined ? ok(this.#parts.models.desk.forTier(tier)) : this.#modelFor(name);
+    if (!model.ok) return model;
+    const tools = this.#parts.tools.forSession({
+      ...('length' in chosen
+        ? { names: chosen }
+        : { ...chosen, brought: await this.#brought({ cwd, ...given({ seat }) }) }),
+      ...{ window: model.value.traits.contextWindow, ...given({ seat }) },
+    });
+    if (!tools.ok) return tools;
+    const maxCost = request.maxCost ?? this.#parts.loaded.config.agent.max_cost;
+    return ok({
+      ...{ cwd, asker: absentAsker, approver: this.#approver(approver), model: model.value, maxSteps, ...tools.value },
+      ...{ isGuest: seat === 'guest', hidesMemory: request.memory === false || seat === 'guest' },
+      ...(maxCost === undefined ? {} : { maxCost }),
+    });
+  }
+
+  async allows(means: Pick<ConversationOptions, 'model' | 'toolsets'>): Promise<Result<true, OpenRefusal>> {
+    const model = this.#modelFor(means.model);
+    if (!model.ok) return model;
+    const brought = await this.#brought({ cwd: this.environment.cwd });
+    const tools = this.#parts.tools.forSession({ ...means, brought, window: model.value.traits.contextWindow });
+    return tools.ok ? ok(true) : tools;
+  }
+
+  readonly imports: App['imports'] = () => this.#parts.rooms.each('imports');
+
   forget(what: Forgets): Promise<readonly Forgot[]> {
     return this.#parts.rooms.forget(what);
   }
+
+  readonly keepImage: App['keepImage'] = (bytes, about) => keepImage(bytes, about, openBlobs(this.home.blobs));
 
   background(name: string, work: Promise<unknown>): void {
     this.#parts.background.hold(name, work);
@@ -269,25 +338,25 @@ class ComposedApp implements App {
     return this.isReflexFirst() ? reflexFirst(tools.reflex.client, model) : model;
   }
 
-  readonly approvalMode = (): ApprovalMode => {
+  readonly approvalMode = (permission = this.#parts.options.run?.permission): ApprovalMode => {
     const { mode } = this.#parts.loaded.config.approvals;
-    const { permission } = this.#parts.options.run ?? {};
     if (permission === 'read-only') return 'read-only';
     if (mode === 'deny' || permission === undefined) return mode;
     return permission === 'auto' ? 'off' : 'ask';
   };
 
-  #approver(asked: Approver): Approver {
+  #approver(asked: Approver, own?: ConversationOptions['permission']): Approver {
     const { mode } = this.#parts.loaded.config.approvals;
     if (mode === 'deny') return { approve: async () => ({ decision: 'deny', reason: 'approvals.mode is deny' }) };
-    if (this.approvalMode() !== 'off') return asked;
+    if (!own && this.approvalMode() !== 'off') return asked;
     const isForRun = this.#parts.options.run?.permission === 'auto';
-    const by = isForRun ? '--yes' : 'approvals.mode off';
+    const by = own ? 'the mode of this session' : isForRun ? '--yes' : 'approvals.mode off';
     const far = `${by} approves no more than the folder and the network, and this goes beyond; it needs a yes at a terminal`;
     return {
       approve: async (request, signal) => {
+        if (own && this.approvalMode(own()) !== 'off') return asked.approve(request, signal);
         const isNear = (request.reach ?? 'beyond') !== 'beyond';
-        const isAlone = asked === denyingApprover;
+        const isAlone = asked.isUnattended === true;
         // An empty key is asked about each time, where somebody is there to be asked.
         if (isNear && (request.key !== '' || (isForRun && isAlone)))
           return { decision: 'once', reason: `${by} approves it` };
@@ -314,18 +383,18 @@ class ComposedApp implements App {
       const last = recent.find((session) => session.messageCount > 0);
       if (last) return ok({ resume: last.id });
     }
-    const { newId: id } = options;
-    if (id === undefined) return ok({ start: { source, cwd } });
+    const { newId: id, userId, chatId, parentId, title } = options;
+    const start = { source, cwd, ...given({ userId, chatId, parentId, title }) };
+    if (id === undefined) return ok({ start });
     const known = await this.doors.sessions.get(id);
-    return known ? refuse('session-exists', `There is a session ${id} already.`) : ok({ start: { id, source, cwd } });
+    return known ? refuse('session-exists', `There is a session ${id} already.`) : ok({ start: { ...start, id } });
   }
 
   #partsFor(seat: Seat): ConversationParts {
     const { tools, clock, home, events, redact, doors, rooms, options } = this.#parts;
-    const { selection } = tools;
+    const { byName } = seat;
+    const { schemas, deferred } = seat.selection;
     const [files] = rooms.each('files');
-    const shown = seat.shown && new Set(seat.shown);
-    const schemas = shown ? selection.schemas.filter((schema) => shown.has(schema.name)) : selection.schemas;
     return {
       store: doors.sessions,
       model: seat.model,
@@ -337,8 +406,10 @@ class ComposedApp implements App {
           clock,
           asker: seat.asker,
           spillFolder: home.spill,
+          blobs: { keep: (bytes) => openBlobs(home.blobs).keep(bytes) },
           redact,
           ...(files ? { files } : {}),
+          ...(seat.maxCost === undefined ? {} : { maxCost: seat.maxCost }),
         },
         hooks: [
           ...(options.extra?.hooks ?? []),
@@ -346,9 +417,13 @@ class ComposedApp implements App {
           ...rooms.each('hooks').flat(),
         ],
         stop: defaultStopConditions(seat.maxSteps, seat.maxCost),
-        access: { tools: tools.byName, approver: seat.approver, allowList: tools.allowList, ...narrowed(options.run) },
+        access: {
+          ...{ tools: byName, approver: seat.approver, allowList: tools.allowList, ...narrowed(options.run, seat) },
+          ...(deferred.length > 0 ? { deferred: new Set(deferred.map(({ name }) => name)) } : {}),
+        },
       },
       events,
+      ...(seat.isGuest ? { speaker: 'foreign' as const } : {}),
       compression: this.#compression(),
     };
   }
@@ -362,7 +437,10 @@ class ComposedApp implements App {
   }
 
   /** What a session's prompt is built from; building is core/agent's. A project file that the owner has not agreed to is left out. */
-  #sources({ cwd, appended, shown }: Pick<Seat, 'cwd' | 'appended' | 'shown'>, window: number): PromptSources {
+  #sources(
+    { cwd, appended, selection, hidesMemory }: Pick<Seat, 'cwd' | 'appended' | 'selection' | 'hidesMemory'>,
+    window: number,
+  ): PromptSources {
     const { home, clock, rooms } = this.#parts;
     const identity = readSoul(home.soul);
     const project = lookAtProject(home, cwd);
@@ -371,18 +449,33 @@ class ComposedApp implements App {
       ...(project?.verdict === 'trusted' ? { project: project.file } : {}),
       environment: environmentLine(cwd, clock),
       ...rooms.prompt(window),
+      ...(hidesMemory ? { memory: '' } : {}),
       // An index of what cannot be opened.
-      ...(shown && !shown.includes('skill_view') ? { skills: '' } : {}),
+      ...(selection.schemas.some(({ name }) => name === 'skill_view') ? {} : { skills: '' }),
       ...(appended === undefined ? {} : { appended }),
     };
   }
 }
 
+/** Throws what refused it. */
+function need<Value>(asked: Result<Value, OpenRefusal>): Value {
+  if (asked.ok) return asked.value;
+  throw new TalariaError(asked.detail, { code: asked.reason });
+}
+
+/** What is there of it. */
+function given<Fields extends object>(fields: Fields): { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
+}
+
 /** What of the tools may run in this run. */
-function narrowed({ allowedTools, permission }: RunSettings = {}): Pick<ToolAccess, 'runnable' | 'readOnly'> {
+function narrowed(
+  { allowedTools, permission }: RunSettings = {},
+  { permission: own }: Pick<Seat, 'permission'>,
+): Pick<ToolAccess, 'runnable' | 'readOnly'> {
   return {
     ...(allowedTools ? { runnable: new Set(allowedTools) } : {}),
-    ...(permission === 'read-only' ? { readOnly: true } : {}),
+    readOnly: () => permission === 'read-only' || own?.() === 'read-only',
   };
 }
 

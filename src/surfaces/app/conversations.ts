@@ -12,14 +12,15 @@ import type { Place } from './place.ts';
 
 export interface OpenConversations {
   /** The conversation as surfaces see it: its turns also end when the app shuts down. */
-  track(conversation: Conversation): Conversation;
+  track(conversation: Conversation, isSwitched?: boolean): Conversation;
+  /** Not of those that have a model of their own. */
   switchModel(model: ModelClient): void;
   /** Stops running turns, waits `patienceMs` at most for their last events to be read, then closes. */
   closeAll(reason: Error, patienceMs: number): Promise<void>;
 }
 
 export function createOpenConversations(clock: Clock = systemClock): OpenConversations {
-  const open = new Set<Conversation>();
+  const open = new Map<Conversation, boolean>();
   const running = new Set<Promise<void>>();
   const stop = new AbortController();
   async function* watched(
@@ -36,30 +37,34 @@ export function createOpenConversations(clock: Clock = systemClock): OpenConvers
     }
   }
   return {
-    track(conversation) {
+    track(conversation, isSwitched = true) {
       const send = conversation.send.bind(conversation);
       const compress = conversation.compress.bind(conversation);
-      const close = conversation.close.bind(conversation);
-      open.add(conversation);
+      const goOn = conversation.goOn.bind(conversation);
+      const [close, leave] = [conversation.close.bind(conversation), conversation.leave.bind(conversation)];
+      const ending = (end: () => Promise<void>) => () => {
+        open.delete(conversation);
+        return end();
+      };
+      open.set(conversation, isSwitched);
       return Object.assign(conversation, {
         send: ((text, options) =>
           watched((signal) => send(text, { ...options, signal }), options.signal)) as typeof send,
+        goOn: ((options) => watched((signal) => goOn({ ...options, signal }), options.signal)) as typeof goOn,
         compress: (given: AbortSignal) => watched((signal) => compress(signal), given),
-        close: () => {
-          open.delete(conversation);
-          return close();
-        },
+        close: ending(close),
+        leave: ending(leave),
       });
     },
     switchModel(model) {
-      for (const conversation of open) conversation.switchModel(model);
+      for (const [conversation, isSwitched] of open) if (isSwitched) conversation.switchModel(model);
     },
     async closeAll(reason, patienceMs) {
       stop.abort(reason);
       const patience = new AbortController();
       const ended = Promise.all(running).then(() => patience.abort());
       await Promise.race([ended, clock.sleep(patienceMs, patience.signal).catch(() => undefined)]);
-      const closing = [...open].map((conversation) => conversation.close());
+      const closing = [...open.keys()].map((conversation) => conversation.close());
       open.clear();
       await Promise.all(closing);
     },
@@ -99,13 +104,15 @@ function modelOf(
   const chosen = model === undefined ? undefined : desk.byName(model);
   if (chosen && !chosen.ok)
     throw new TalariaError(chosen.detail, { code: 'model-unknown', fix: 'See `talaria models`.' });
-  const client = chosen?.value ?? desk.forTier(tier);
+  return limited(chosen?.value ?? desk.forTier(tier), maxOutputTokens);
+}
+
+/** The same model, whose answers end at so many tokens. */
+export function limited(client: ModelClient, maxOutputTokens: number | undefined): ModelClient {
   if (maxOutputTokens === undefined) return client;
-  const { id, traits } = client;
+  const { id, tier, traits } = client;
   return {
-    id,
-    tier: client.tier,
-    traits,
+    ...{ id, tier, traits },
     stream: (request, signal) => client.stream({ ...request, maxOutputTokens }, signal),
   };
 }

@@ -8,10 +8,10 @@ import type { Hooks } from '#core/agent/hooks.ts';
 import type { MemoryProvider } from '#core/agent/memory-provider.ts';
 import type { Room } from '#core/agent/room.ts';
 import type { AnyTool } from '#core/agent/tool.ts';
-import type { TurnEvent } from '#core/agent/turn-event.ts';
+import type { SessionEvent, TurnEvent } from '#core/agent/turn-event.ts';
 import type { ModelClient } from '#core/model/model-client.ts';
 import type { SearchHit } from '#mind/sessions/search/message-search.ts';
-import type { ModelInfo } from './app.ts';
+import type { ConversationOptions, ModelInfo } from './app.ts';
 import { readEnvironment } from './environment.ts';
 import { leftOutNotice } from './home/trust.ts';
 import { composeApp } from './house.ts';
@@ -41,7 +41,9 @@ export interface TalariaExtras {
   readonly memoryProviders?: readonly MemoryProvider[];
 }
 
-export interface TalkOptions {
+export interface TalkOptions extends Pick<ConversationOptions, 'model' | 'toolsets' | 'userId' | 'chatId'> {
+  /** Folder that its tools work in; default that of the home's opening. */
+  readonly cwd?: string;
   /** Id of a session, to go on with it; default a new one. */
   readonly resume?: string;
   /** Asked about risky calls; default everything that would be asked is denied. */
@@ -73,10 +75,10 @@ export interface Talaria {
   readonly model: () => ModelInfo;
   /** What the opening had to tell: a quarantined file, a newer configuration, a missing key. */
   readonly notices: readonly string[];
-  /** Throws TalariaError `no-such-session` or `owned-elsewhere`. */
+  /** Throws TalariaError `no-such-session`, `owned-elsewhere`, `model-unknown` or `unknown-toolset`. */
   talk(options?: TalkOptions): Promise<Talk>;
-  /** Events of every turn of this process. The returned function ends the subscription. */
-  subscribe(listener: (event: TurnEvent) => void): () => void;
+  /** Events of every turn of this process, with its session. The returned function ends the subscription. */
+  subscribe(listener: (told: SessionEvent) => void): () => void;
   /** Stored messages, best first; any text is a legal question. */
   search(question: string, options?: { readonly limit?: number }): Promise<readonly SearchHit[]>;
   /** Stops running turns, drains background work, closes the home. Idempotent. */
@@ -105,14 +107,9 @@ export async function openTalaria(options: TalariaOptions = {}): Promise<Talaria
     search: (question, limits = {}) => app.doors.sessions.search(question, limits),
     close: () => app.shutdown(),
     talk: async (talk = {}) => {
-      const { approver = denyingApprover, asker = absentAsker, source = 'api', resume } = talk;
-      const opened = await app.openConversation({
-        source,
-        cwd: folder,
-        approver,
-        asker,
-        ...(resume ? { resume } : {}),
-      });
+      const { approver = denyingApprover, asker = absentAsker, source = 'api' } = talk;
+      const where = resolve(folder, talk.cwd ?? '.');
+      const opened = await app.openConversation({ ...talk, source, cwd: where, approver, asker });
       if (!opened.ok) throw new TalariaError(opened.detail, { code: opened.reason });
       return asTalk(opened.value);
     },

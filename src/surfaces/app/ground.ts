@@ -73,6 +73,7 @@ function mindOf(app: App): Mind {
     config: (section, schema) => readConfigSection(app.loaded, section, schema),
     answering: () => app.model().tier,
     window: app.windowOf,
+    allows: (means) => app.allows(means),
     redact: app.redact,
   };
 }
@@ -89,6 +90,7 @@ function settingsOf(loaded: LoadedConfig, variables: () => Variables): Settings 
       });
       return Object.fromEntries(filled);
     },
+    has: (section) => Object.hasOwn(loaded.raw, section),
     section: (section, schema) => readConfigSection(loaded, section, schema),
   };
 }

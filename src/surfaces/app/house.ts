@@ -103,7 +103,7 @@ interface Lent {
 
 function roomLender(place: Omit<Place, 'rooms' | 'endings'>, { app, all, opening, door }: Lent) {
   const { options, home, clock, loaded, notice, events, log, redact, background, later, late, attended } = place;
-  const { environment, run, extra, oneShot } = options;
+  const { environment, run, extra, oneShot, serves } = options;
   const lend = (): Ground => lendGround({ environment, home, clock, notice, loaded, app, door });
   const { config } = loaded;
   const composed = () => {
@@ -132,6 +132,7 @@ function roomLender(place: Omit<Place, 'rooms' | 'endings'>, { app, all, opening
     Object.assign(lend(), {
       ...{ events, notice, log, redact, background, later, opening, seat, providers },
       stays: oneShot !== true,
+      serves: serves === true,
       embedder: async () => {
         const { configuredEmbedder } = await import('./models/build-client.ts');
         const variables = mergedVariables(home, environment);

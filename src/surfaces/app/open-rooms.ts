@@ -9,7 +9,7 @@ import type { Fabric } from '#base/fabric.ts';
 import type { PromptSources } from '#core/agent/frozen-prompt.ts';
 import type { ReflexRule } from '#core/agent/reflex-rule.ts';
 import type { Doors, Forgets, Forgot, Job, OpenRoom, Room, RoomGround } from '#core/agent/room.ts';
-import type { TurnEvent } from '#core/agent/turn-event.ts';
+import type { SessionEvent } from '#core/agent/turn-event.ts';
 
 /** What every room is lent; a new object each time it is asked. */
 export type LendRoom = () => Omit<RoomGround, 'database'>;
@@ -126,7 +126,13 @@ export class OpenRooms {
     const database = (fileName: string, schema: RoomSchema) => {
       if (!isOpen) throw new TalariaError(`the room ${name} has ended`, { code: 'room-ended' });
       take('file', ownFile(fileName));
-      const opened = openDatabase(join(places.home, fileName), { rooms: [schema], clock });
+      const { readOnly = false } = lent.opening;
+      const opened = openDatabase(join(places.home, fileName), {
+        rooms: [schema],
+        clock,
+        readOnly,
+        onNewer: 'read-only',
+      });
       back.unshift(() => opened.database.close());
       for (const { message } of opened.notices) notice(message);
       return opened.database;
@@ -150,7 +156,7 @@ export class OpenRooms {
 }
 
 /** The same events; what was subscribed to them can be given back. */
-function ending(events: Fabric<TurnEvent>, back: (() => void)[]): Fabric<TurnEvent> {
+function ending(events: Fabric<SessionEvent>, back: (() => void)[]): Fabric<SessionEvent> {
   return {
     emit: (event) => events.emit(event),
     subscribe: (listener) => {

@@ -5,7 +5,7 @@ import { errorText } from '#base/errors.ts';
 import { createEventLog, createFabric, type Fabric } from '#base/fabric.ts';
 import { redactSecrets } from '#base/secrets.ts';
 import type { Seat } from '#core/agent/room.ts';
-import type { TurnEvent } from '#core/agent/turn-event.ts';
+import type { SessionEvent, TurnEvent } from '#core/agent/turn-event.ts';
 import type { AppOptions } from './app.ts';
 import type { LoadedConfig } from './home/config.ts';
 import type { Home } from './home/home.ts';
@@ -17,7 +17,7 @@ export interface Place {
   readonly clock: Clock;
   readonly options: AppOptions;
   readonly loaded: LoadedConfig;
-  readonly events: Fabric<TurnEvent>;
+  readonly events: Fabric<SessionEvent>;
   readonly notices: readonly string[];
   readonly modelNotices: readonly string[];
   readonly notice: (text: string) => void;
@@ -114,11 +114,11 @@ export function openReports({
     log('notice', text);
   };
   const [notice, modelNotice] = [into(notices), into(modelNotices)];
-  const events = createFabric<TurnEvent>((error) => log('subscriber-failed', errorText(error)));
-  events.subscribe((event) => logEvent(event, log));
+  const events = createFabric<SessionEvent>((error) => log('subscriber-failed', errorText(error)));
+  events.subscribe(({ event }) => logEvent(event, log));
   const background = createBackground((name, error) => log('background-failed', `${name}: ${errorText(error)}`));
   const waiting: (() => void)[] = [];
-  events.subscribe((event) => {
+  events.subscribe(({ event }) => {
     if (event.type === 'turn-end') for (const start of waiting.splice(0)) start();
   });
   const later = (name: string, work: () => Promise<unknown>): void => {

@@ -8,6 +8,7 @@ export interface CliOptions {
   readonly print?: string | true;
   readonly outputFormat: OutputFormat;
   readonly inputFormat: 'text' | 'stream-json';
+  readonly image?: readonly string[];
   readonly continue?: true;
   readonly resume?: string | true;
   readonly sessionId?: string;
@@ -54,6 +55,9 @@ function printOptions(): readonly Option[] {
     new Option('--output-format <format>', 'with -p: how the answer is printed')
       .choices(['text', 'json', 'stream-json'])
       .default('text'),
+    new Option('--image <file>', 'with -p: a picture goes along; repeatable').argParser(
+      (file: string, before: readonly string[] = []) => [...before, file],
+    ),
     new Option('--input-format <format>', 'with -p: stream-json takes one message a line from standard input')
       .choices(['text', 'stream-json'])
       .default('text'),
@@ -114,6 +118,8 @@ export function flagProblem(program: Command, words: readonly string[]): string 
   const isGiven = (key: string) => program.getOptionValueSource(key) === 'cli';
   if (options.print !== undefined && words.length > 0)
     return `-p takes one text, and "${words.join(' ')}" came after it; put the whole text in quotes: talaria -p "…"`;
+  if (options.print === undefined && isGiven('image'))
+    return '--image goes with -p: talaria -p "…" --image picture.png';
   if (options.print === undefined && isGiven('outputFormat'))
     return '--output-format goes with -p: talaria -p "…" --output-format json';
   if (isGiven('inputFormat')) return inputProblem(options);

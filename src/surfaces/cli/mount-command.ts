@@ -189,9 +189,11 @@ const ALONE: Readonly<Record<string, string>> = {
   permissions: 'show',
   trust: 'show',
   config: 'show',
+  cron: 'list',
   curator: 'status',
   rlm: 'runs',
   peers: 'list',
+  mcp: 'list',
   golem: 'list',
   library: 'list',
   styx: 'status',
@@ -221,7 +223,20 @@ export const CHAT_TOPICS: Readonly<Record<string, readonly string[]>> = {
   'memory and skills': ['memory', 'skills', 'pending', 'learn', 'curator'],
   files: ['diff', 'undo', 'init'],
   sessions: ['sessions', 'search', 'resume', 'title', 'export'],
-  machine: ['status', 'permissions', 'trust', 'tools', 'context', 'cost', 'trace', 'config', 'doctor', 'peers', 'rlm'],
+  machine: [
+    'status',
+    'permissions',
+    'trust',
+    'tools',
+    'context',
+    'cost',
+    'trace',
+    'config',
+    'doctor',
+    'peers',
+    'rlm',
+    'mcp',
+  ],
 };
 
 export function fullWords(words: readonly string[]): string[] {

@@ -3,7 +3,7 @@
 // a pipe that nobody writes to never blocks a turn that has its text.
 
 import { fstatSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { throwIfAborted } from '#base/abort.ts';
@@ -12,13 +12,16 @@ import { systemClock } from '#base/clock.ts';
 import { errorText, TalariaError } from '#base/errors.ts';
 import { newId } from '#base/ids.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '#base/json.ts';
+import { ok, type Result } from '#base/result.ts';
 import { estimateTokens, headTail, sliceText } from '#base/text.ts';
 import { absentAsker, denyingApprover, type Reach } from '#core/agent/approver.ts';
 import type { Conversation } from '#core/agent/conversation.ts';
 import type { ReflexQuestion } from '#core/agent/reflex-rule.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
-import type { Message, TextPart, ToolResultPart } from '#core/model/message.ts';
+import type { ImagePart, Message, TextPart, ToolResultPart, UserPart } from '#core/model/message.ts';
 import { NO_USAGE, type Tier, type Usage } from '#core/model/model-client.ts';
+import { MOST_IMAGES } from '#core/model/pictures.ts';
+import { readPicture } from '#core/tools/files/text-file.ts';
 import type { App } from '#surfaces/app/app.ts';
 import { leftOutNotice } from '#surfaces/app/home/trust.ts';
 import { withFix } from '#surfaces/app/wording.ts';
@@ -35,6 +38,8 @@ export interface PrintRequest {
   readonly continueLast: boolean;
   /** Id of the new session. */
   readonly newId?: string;
+  /** Files of pictures that go along. */
+  readonly images?: readonly string[];
 }
 
 export interface PrintGround {
@@ -58,18 +63,12 @@ export async function runPrintMode(ground: PrintGround, request: PrintRequest, t
   if (problem !== undefined) return refuse(request, { code: 'usage', message: problem }, { target, exitCode: USAGE });
   if (piped.silent)
     target.err('talaria: nothing came through the pipe; going on without it (</dev/null skips the wait)\n');
-  const { resume, newId, continueLast } = request;
-  const opened = await app.openConversation({
-    source: 'cli',
-    cwd: app.environment.cwd,
-    approver: denyingApprover,
-    asker: absentAsker,
-    continueLast,
-    ...(resume === undefined ? {} : { resume }),
-    ...(newId === undefined ? {} : { newId }),
-  });
+  const pictures = readPictures(app, request.images ?? []);
+  if (!pictures.ok)
+    return refuse(request, { code: pictures.reason, message: pictures.detail }, { target, exitCode: REFUSED });
+  const opened = await openFor(app, request);
   if (!opened.ok) return refuse(request, openProblem(opened), { target, exitCode: REFUSED });
-  const print = { app, conversation: opened.value, request, target };
+  const print = { app, conversation: opened.value, request, target, pictures: pictures.value };
   const leftOut = opened.value.history.length === 0 ? leftOutNotice(app.home, app.environment.cwd) : undefined;
   if (leftOut !== undefined) target.err(`talaria: ${leftOut}\n`);
   try {
@@ -80,7 +79,33 @@ export async function runPrintMode(ground: PrintGround, request: PrintRequest, t
   }
 }
 
+function openFor(app: App, { resume, newId, continueLast }: PrintRequest) {
+  return app.openConversation({
+    source: 'cli',
+    cwd: app.environment.cwd,
+    approver: denyingApprover,
+    asker: absentAsker,
+    continueLast,
+    ...(resume === undefined ? {} : { resume }),
+    ...(newId === undefined ? {} : { newId }),
+  });
+}
+
+function readPictures(app: App, files: readonly string[]): Result<readonly ImagePart[], string> {
+  const parts: ImagePart[] = [];
+  for (const file of files) {
+    const bytes = readPicture(resolve(app.environment.cwd, file));
+    const kept = bytes.ok ? app.keepImage(bytes.value, { name: basename(file), origin: 'foreign' }) : bytes;
+    if (!kept.ok) return { ...kept, detail: `--image ${file}: ${kept.detail}` };
+    parts.push(kept.value);
+  }
+  if (parts.length > MOST_IMAGES)
+    return { ok: false, reason: 'too-many-images', detail: `one message takes ${MOST_IMAGES} pictures` };
+  return ok(parts);
+}
+
 interface Print {
+  readonly pictures: readonly ImagePart[];
   readonly app: App;
   readonly conversation: Conversation;
   readonly request: PrintRequest;
@@ -121,12 +146,12 @@ function inputProblem({ text }: PrintRequest, piped: PipedInput): string | undef
 }
 
 async function playMessage(print: Print, piped: PipedInput): Promise<number> {
-  const { app, conversation, request } = print;
-  if (piped.text.trim() === '') return playTurn(print, { text: request.text ?? '', extra: [] });
+  const { app, conversation, request, pictures } = print;
+  if (piped.text.trim() === '') return playTurn(print, { text: request.text ?? '', extra: pictures });
   const taken = forOneTurn(piped, app.model().contextWindow);
   if (taken.leftOut > 0) sayNotice(print, leftOutText(taken.leftOut, app.model().tier, request.text));
-  if (request.text === undefined) return playTurn(print, { text: taken.text, extra: [] });
-  return playTurn(print, { text: request.text, extra: [stdinPart(app, conversation, piped)] });
+  if (request.text === undefined) return playTurn(print, { text: taken.text, extra: pictures });
+  return playTurn(print, { text: request.text, extra: [...pictures, stdinPart(app, conversation, piped)] });
 }
 
 function sayNotice({ request, target }: Print, text: string): void {
@@ -152,7 +177,7 @@ async function playLines(print: Print, lines: AsyncIterable<InputLine>): Promise
 
 interface Said {
   readonly text: string;
-  readonly extra: readonly TextPart[];
+  readonly extra: readonly UserPart[];
 }
 
 async function playTurn(print: Print, { text, extra }: Said): Promise<number> {

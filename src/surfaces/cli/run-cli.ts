@@ -8,7 +8,7 @@ import { AbortedError, isAborted } from '#base/abort.ts';
 import { systemClock } from '#base/clock.ts';
 import { errorCode, errorText, TalariaError } from '#base/errors.ts';
 import { lazy } from '#base/lazy.ts';
-import { type AnyCommand, type CommandContext, onlyReads } from '#core/agent/command-spec.ts';
+import { type CommandContext, onlyReads } from '#core/agent/command-spec.ts';
 import type { Ground } from '#core/agent/room.ts';
 import type { App, SessionDoor } from '#surfaces/app/app.ts';
 import type { ShellCommandOptions } from '#surfaces/app/commands/shell-commands.ts';
@@ -19,6 +19,7 @@ import { type CliOptions, createProgram, flagProblem, HOW_TO_RESUME, namesOf, ru
 import { fullWords, type Invocation } from './mount-command.ts';
 import type { PipedInput } from './print-mode.ts';
 import type { OutputTarget } from './render-output.ts';
+import type { SurfaceSeat } from './surface-commands.ts';
 import { oneLine } from './terminal-text.ts';
 
 const TARGET: OutputTarget = {
@@ -164,9 +165,10 @@ async function runWords(argv: readonly string[], words: readonly string[], { fla
   const found: Invocation[] = [];
   const usesModel = () => found.some(({ command }) => MODEL_COMMANDS.has(command.name));
   const tell = announced(opening, usesModel);
-  const app = async () => tell(await opening.get());
+  const app: SurfaceSeat['app'] = async (means) => tell(await opening.get(means));
   const door: Ground['door'] = async (name) => tell(await opening.door(name));
-  const { commands, isOfSurface } = await commandsFor(words, { environment: readEnvironment(), app, door });
+  const surroundings = { environment: readEnvironment(), app, door, version: run.version };
+  const { commands, isOfSurface } = await commandsFor(words, surroundings);
   if (words.length > 0) {
     const kind = lineKind(words, commands);
     if (kind.type === 'prompt') return start(promptProgram(argv, run), run);
@@ -186,30 +188,29 @@ async function runWords(argv: readonly string[], words: readonly string[], { fla
   }
 }
 
-type Screens = { readonly screenCommands: (ground: Ground, isScreen: boolean) => readonly AnyCommand[] };
-
-/** Words that a surface takes. One that a room has too is the surface's at a terminal, with nothing behind it. */
-const SURFACES: readonly (readonly [words: string, load: () => Promise<Screens>])[] = [
-  ['run attach clade', () => import('#surfaces/tui/commands.ts')],
-];
-
 /** Of one surface or room alone, when the first word is its own. A surface prints its JSON itself, a line for each event; more words are a prompt, but not behind a golem's name. */
-async function commandsFor(words: readonly string[], options: ShellCommandOptions) {
+async function commandsFor(
+  words: readonly string[],
+  options: ShellCommandOptions & Pick<SurfaceSeat, 'app' | 'version'>,
+) {
   const { loadRoom } = await import('#surfaces/app/rooms.ts');
   const { lendGround } = await import('#surfaces/app/ground.ts');
   const [word = 'help', second = '', third = '-'] = words;
   const ground = lendGround({ ...options, home: findHome(options.environment), clock: systemClock });
   const isAtTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
   const isScreen = isAtTerminal && options.environment.variables.TERM !== 'dumb' && !words.includes('--json');
+  const { screenOf, spokenSurface, surfaceCommands } = await import('./surface-commands.ts');
+  const seat = { ground, isScreen, app: options.app, version: options.version };
+  const spoken = spokenSurface(words);
+  if (spoken) return { commands: await spoken(seat), isOfSurface: false };
   const room = await loadRoom(word);
-  const surface = SURFACES.find(([all]) => all.split(' ').includes(word));
+  const screens = screenOf(word);
   const isMeant = third.startsWith('-') || existsSync(join(ground.places.home, 'golems', second, 'golem.toml'));
-  if (surface && (room ? isScreen && words.length === 1 : isMeant))
-    return { commands: (await surface[1]()).screenCommands(ground, isScreen), isOfSurface: true };
+  if (screens && (room ? isScreen && words.length === 1 : isMeant))
+    return { commands: await screens(seat), isOfSurface: true };
   const own = await room?.commands?.(ground);
   const all = own ?? (await (await import('#surfaces/app/commands/shell-commands.ts')).allCommands(options));
-  const screens = word === 'help' ? await Promise.all(SURFACES.map(([, load]) => load())) : [];
-  return { commands: [...all, ...screens.flatMap((one) => one.screenCommands(ground, false))], isOfSurface: false };
+  return { commands: word === 'help' ? [...all, ...(await surfaceCommands(seat))] : all, isOfSurface: false };
 }
 
 function misspelled(words: readonly string[], near: string): string {
@@ -237,17 +238,19 @@ function sayNotices(notices: readonly string[]): void {
 }
 
 interface LazyApp extends Pick<House, 'door' | 'notices' | 'shutdown'> {
-  readonly get: () => Promise<App>;
+  readonly get: SurfaceSeat['app'];
 }
 
 /** @param door present: a session is to begin */
 function lazyApp(options: CliOptions, signal: AbortSignal, door?: SessionDoor): LazyApp {
   const { model, toolsets, print } = options;
+  let serves = false;
   const make = async (): Promise<House> => {
     const { openHouse } = await import('#surfaces/app/house.ts');
     return openHouse({
       ...(print === undefined ? {} : { oneShot: true }),
       ...(door ? { door } : {}),
+      ...(serves ? { serves } : {}),
       environment: readEnvironment(),
       run: runSettings(options),
       ...(model === undefined ? {} : { model }),
@@ -266,7 +269,10 @@ function lazyApp(options: CliOptions, signal: AbortSignal, door?: SessionDoor): 
     }
   };
   return {
-    get: () => mended(async () => (await house()).app()),
+    get: (means) => {
+      serves ||= means?.serves === true;
+      return mended(async () => (await house()).app());
+    },
     door: (name) => mended(async () => (await house()).door(name)),
     notices: () => house.now()?.notices() ?? { notices: [], modelNotices: [] },
     shutdown: async () => house.now()?.shutdown(),
@@ -293,6 +299,7 @@ async function runCommand(invocation: Invocation, run: Run): Promise<number> {
   const environment = readEnvironment();
   const door = { environment, home: findHome(environment), clock: systemClock };
   const { command, input } = invocation;
+  if (command.untilStopped) run.signals.expectEnd();
   if (!onlyReads(command, input))
     (await import('#surfaces/app/home/session-door.ts')).refuseCommandInside(command, input, door);
   await finishInterrupted();
@@ -381,7 +388,8 @@ async function printOnce(opening: LazyApp, { options, run, prompt }: SurfaceRun)
   const patience = text === undefined ? undefined : PIPE_PATIENCE_MS;
   const lines = options.inputFormat === 'stream-json' ? { lines: readInputLines(process.stdin, signal) } : {};
   const resume = typeof options.resume === 'string' ? { resume: options.resume } : {};
-  const request = { format: options.outputFormat, ...sessionOf(options), ...resume };
+  const images = options.image ? { images: options.image } : {};
+  const request = { format: options.outputFormat, ...sessionOf(options), ...resume, ...images };
   try {
     return await runPrintMode(
       { open: opening.get, piped: () => pipedContext(signal, patience), ...lines },
@@ -459,14 +467,18 @@ interface SignalWatch {
   exitCode(): number | undefined;
   /** A chat takes SIGINT for itself: while `handler` returns true the signal ends nothing. */
   onInterrupt(handler: (() => boolean) | undefined): void;
+  /** SIGTERM is no failure from now on. */
+  expectEnd(): void;
   unwatch(): void;
 }
 
+const TERMINATED = 128 + constants.signals.SIGTERM;
 const WATCHED = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 function watchSignals(stop: AbortController): SignalWatch {
   let code: number | undefined;
   let interrupt: (() => boolean) | undefined;
+  let isExpected = false;
   const onSignal = (signal: NodeJS.Signals) => {
     if (signal === 'SIGINT' && code === undefined && interrupt?.()) return;
     const number = 128 + constants.signals[signal];
@@ -476,7 +488,10 @@ function watchSignals(stop: AbortController): SignalWatch {
   };
   for (const signal of WATCHED) process.on(signal, onSignal);
   return {
-    exitCode: () => code,
+    exitCode: () => (isExpected && code === TERMINATED ? 0 : code),
+    expectEnd: () => {
+      isExpected = true;
+    },
     onInterrupt: (handler) => {
       interrupt = handler;
     },

@@ -244,6 +244,9 @@ const FIXES: Readonly<Record<OpenRefusal, string>> = {
   'owned-elsewhere':
     'Close it there, read it with `talaria sessions show ID`, or go on with a copy: `talaria sessions fork ID`.',
   'session-exists': 'Go on with it: --resume ID. A new one needs another id.',
+  'model-unknown': 'See `talaria models`.',
+  'unknown-toolset': 'See `talaria tools`.',
+  'toolset-circle': 'Mend `toolsets` in config.yaml.',
 };
 
 export function openProblem({ reason, detail }: Refusal<OpenRefusal>): OpenProblem {

@@ -31,7 +31,13 @@ const ticks = z.coerce.number().int().positive().optional().describe('Heartbeats
 const settings = z.object({ sounds: z.enum(['off', 'bell']).default('off') });
 
 /** `isScreen`: a person sits at a terminal, and asked for no JSON. Without one `clade` is Meta's own command. */
-export function screenCommands(ground: Ground, isScreen: boolean): readonly AnyCommand[] {
+export function screenCommands({
+  ground,
+  isScreen,
+}: {
+  readonly ground: Ground;
+  readonly isScreen: boolean;
+}): readonly AnyCommand[] {
   const clade = defineCommand({
     ...{ name: 'clade', summary: 'All golems on one screen', surfaces: ['cli'], input: z.object({}) },
     run: (_: unknown, context) => show(ground, { isScreen }, context),

@@ -121,7 +121,7 @@ describe('an external memory provider in the composed agent', () => {
       stage.temp.write('home/config.yaml', `memory:\n  provider: fake\n  enabled: ${enabled}\n`);
       const provider = { ...createFakeMemoryProvider(), tools: () => [ring] };
       const app = await stage.open({ extra: { client: createScriptedModel([]), memoryProviders: [provider] } });
-      const names = app.tools().schemas.map(({ name }) => name);
+      const names = (await app.tools()).schemas.map(({ name }) => name);
       assert.ok(names.includes('ring_bell'), names.join());
       assert.equal(names.includes('memory'), enabled);
       await app.shutdown();

@@ -172,7 +172,7 @@ describe('a composed agent', () => {
     stage.temp.write('home/config.yaml', 'toolsets: [hermes-cli]\n');
     const app = await stage.open();
     assert.ok(app.notices.some((notice) => notice.includes('hermes-cli')));
-    assert.ok(app.tools().tools.some((tool) => tool.name === 'memory'));
+    assert.ok((await app.tools()).tools.some((tool) => tool.name === 'memory'));
   });
 
   verifies(
@@ -181,9 +181,8 @@ describe('a composed agent', () => {
     async (t) => {
       const stage = createStage(t);
       const names = async (options = {}) =>
-        (await stage.open({ model: 'reflex', ...options }))
-          .tools()
-          .tools.filter(({ toolset }) => Object.hasOwn(TOOLSETS, toolset)) // those of extensions aside
+        (await (await stage.open({ model: 'reflex', ...options })).tools()).tools
+          .filter(({ toolset }) => Object.hasOwn(TOOLSETS, toolset)) // those of extensions aside
           .map((tool) => tool.name);
       assert.deepEqual(await names(), [
         'clarify',
@@ -447,7 +446,7 @@ describe('an extension in a composed agent', () => {
         context: t,
       });
       const app = await stage.open({ toolsets: ['default', 'test'], extra: { client, rooms: [room] } });
-      assert.ok(app.tools().tools.some((tool) => tool.name === 'echo'));
+      assert.ok((await app.tools()).tools.some((tool) => tool.name === 'echo'));
       const mind = await kept[0]?.open();
       assert.ok(mind);
       const request = { text: 'go', purpose: 'answer', tier: 'T2', tools: ['echo'], maxSteps: 5 } as const;

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { TalariaError } from '#base/errors.ts';
 import { createFabric } from '#base/fabric.ts';
-import type { Room, RoomGround, TurnEvent } from '#public/talaria.ts';
+import type { Room, RoomGround, SessionEvent } from '#public/talaria.ts';
 import { keepSettings, lendGround } from '#surfaces/app/ground.ts';
 import { findHome } from '#surfaces/app/home/home.ts';
 import { OpenRooms } from '#surfaces/app/open-rooms.ts';
@@ -18,12 +18,16 @@ roomContract('the house', {
     const temp = createTempHome(t);
     if (config !== undefined) temp.write('config.yaml', config);
     const clock = createManualClock();
-    const events = createFabric<TurnEvent>(() => undefined);
+    const events = createFabric<SessionEvent>(() => undefined);
     const notices: string[] = [];
     const environment = { variables: { TALARIA_HOME: temp.path }, cwd: temp.path, userHome: temp.path };
     const place = { environment, home: findHome(environment), clock, app: () => assert.fail('composes nothing') };
     const notice = (text: string) => void notices.push(text);
-    const lend = () => Object.assign(lendGround(place), { events, notice }) as unknown as Omit<RoomGround, 'database'>;
+    const lend = () =>
+      Object.assign(lendGround(place), { events, notice, opening: { rooms: [] } }) as unknown as Omit<
+        RoomGround,
+        'database'
+      >;
     const rooms = new OpenRooms([], lend);
     t.after(() => rooms.close());
     return {

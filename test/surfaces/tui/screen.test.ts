@@ -307,7 +307,7 @@ test('bells ring for what happens now, where they are wanted', async (t) => {
 });
 
 function told({ ground }: Pick<TuiStage, 'ground'>, name: string, input: unknown, signal: AbortSignal) {
-  const command = screenCommands(ground, false).find((one) => one.name === name);
+  const command = screenCommands({ ground, isScreen: false }).find((one) => one.name === name);
   assert.ok(command);
   return command.run(command.input.parse(input) as never, { cwd: '/', signal });
 }

@@ -115,9 +115,9 @@ function verdict(whole: string, entry: Dirent, withSecrets: boolean): string | u
   return entry.isFile() || entry.isDirectory() ? undefined : 'no plain file';
 }
 
-/** `.env`, and the key files of extensions. */
+/** `.env`, the key files of extensions, and what signs in to MCP servers. */
 function isSecret(path: string): boolean {
-  return path === '.env' || (path.endsWith('.key') && !isOfSkill(path));
+  return path === '.env' || path === 'mcp-tokens' || (path.endsWith('.key') && !isOfSkill(path));
 }
 
 /** Inside a skill, or a copy of one, every name is its author's. */

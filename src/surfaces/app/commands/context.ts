@@ -42,7 +42,7 @@ export function toolsCommand(deps: CommandDeps): AnyCommand {
     readOnly: true,
     input: z.object({}),
     async *run(): AsyncGenerator<CommandOutput> {
-      const { tools, schemas, unavailable } = (await deps.app()).tools();
+      const { tools, schemas, unavailable, deferred } = await (await deps.app()).tools();
       const tokens = new Map(schemas.map((schema) => [schema.name, estimateTokens(JSON.stringify(schema))]));
       yield {
         type: 'table',
@@ -55,11 +55,14 @@ export function toolsCommand(deps: CommandDeps): AnyCommand {
           tool.description.split('\n')[0] ?? '',
         ]),
       };
+      for (const { name, toolset, description } of deferred)
+        yield line(`found by tool_search: ${name} (${toolset}): ${description.split('\n')[0] ?? ''}`);
       for (const { name, reason } of unavailable) yield line(`not shown: ${name}: ${reason}`);
       yield {
         type: 'data',
         value: {
           tools: tools.map(({ name, toolset, effect, description }) => ({ name, toolset, effect, description })),
+          deferred: deferred.map(({ name, toolset, effect, description }) => ({ name, toolset, effect, description })),
           unavailable: unavailable.map(({ name, reason }) => ({ name, reason })),
         },
       };

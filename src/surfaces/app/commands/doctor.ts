@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, statfsSync, statSync } from 'nod
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import type { Clock } from '#base/clock.ts';
-import { errorText, TalariaError } from '#base/errors.ts';
+import { errorCode, errorText, TalariaError } from '#base/errors.ts';
 import { typedPath } from '#base/paths/typed-path.ts';
 import { findSecrets } from '#base/secrets.ts';
 import { type AnyCommand, type CommandOutput, defineCommand, failed, line } from '#core/agent/command-spec.ts';
@@ -89,7 +89,8 @@ async function attempt(check: Check, before: readonly HealthLine[]): Promise<rea
     return await check();
   } catch (error) {
     const text = errorText(error);
-    if (before.some((found) => found.text === text)) return [];
+    // The configuration has a line of its own.
+    if (errorCode(error) === 'config-invalid' || before.some((found) => found.text === text)) return [];
     return [fault('check', text, 'Mend the faults above first.')];
   }
 }

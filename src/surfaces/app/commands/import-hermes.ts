@@ -31,6 +31,8 @@ const OTHER_VALUES: Readonly<Record<string, Readonly<Record<string, string>>>> =
   'approvals.mode': { manual: 'ask', smart: 'ask' },
 };
 
+/** A map there. */
+const SAMPLING = /^mcp_servers\.[^.]+\.sampling\./;
 const UNKNOWN_VALUE = 'this version does not take its value';
 const LEFT: Readonly<Record<string, string>> = {
   'memory.provider': 'no memory provider of another program is taken over; see memory.provider',
@@ -49,12 +51,17 @@ export function mapConfig(raw: JsonObject): ConfigMapping {
   const trees: readonly (readonly [string, JsonValue | undefined])[] = [...rest, ['providers', providers.value]];
   for (const [key, value] of trees) {
     for (const leaf of leavesOf([key], value)) {
-      const judged = judge(leaf);
+      const judged = judge(key === 'mcp_servers' ? ofServer(leaf) : leaf);
       if ('reason' in judged) left.push(judged);
       else found.push(judged);
     }
   }
   return { settings: found, left };
+}
+
+/** Names of servers are part of the names of tools. */
+function ofServer({ keys: [section = '', server = '', ...rest], value }: MappedSetting): MappedSetting {
+  return { keys: [section, slugOf(server).replaceAll('_', '-'), ...rest], value };
 }
 
 function leavesOf(keys: readonly string[], value: JsonValue | undefined): readonly MappedSetting[] {
@@ -67,7 +74,7 @@ function leavesOf(keys: readonly string[], value: JsonValue | undefined): readon
 function judge(leaf: MappedSetting): MappedSetting | LeftSetting {
   const name = leaf.keys.join('.');
   if (holdsKey(leaf.keys.at(-1) ?? '', leaf.value)) return { name, reason: KEY_REASON, isKey: true };
-  const reason = LEFT[name];
+  const reason = LEFT[name] ?? (SAMPLING.test(name) ? UNKNOWN_VALUE : undefined);
   if (reason !== undefined) return { name, reason };
   if (name === 'toolsets') return toolsets(leaf);
   if (name === 'approvals.mode' && (leaf.value === 'off' || leaf.value === false)) return { name, reason: OFF };

@@ -2,7 +2,7 @@
 // Invariant: everything that was met is counted once; whatever is left has a reason in words, and no value of a key is ever in it.
 import type { Clock } from '#base/clock.ts';
 import { type CommandOutput, line } from '#core/agent/command-spec.ts';
-import type { Doors } from '#core/agent/room.ts';
+import type { Brought, Doors } from '#core/agent/room.ts';
 import type { Home } from '../home/home.ts';
 
 export interface ImportPlace {
@@ -22,11 +22,11 @@ export interface ImportPlace {
   readonly redact: (text: string) => string;
 }
 
-const KINDS = ['keys', 'settings', 'identity', 'memories', 'skills', 'sessions', 'other files'] as const;
+const KINDS = ['keys', 'settings', 'identity', 'memories', 'skills', 'sessions', 'jobs', 'other files'] as const;
 type ImportKind = (typeof KINDS)[number];
 
 /** `broken`: it should have come and could not be read. */
-export type Outcome = 'taken' | 'here' | { readonly left: string; readonly broken?: true };
+export type Outcome = Brought['outcome'];
 
 /** Sessions come in thousands: of each reason some are named. */
 const MOST_NAMED = 20;

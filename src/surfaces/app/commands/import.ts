@@ -77,6 +77,9 @@ async function* run(deps: CommandDeps, { input, context }: Asked): AsyncGenerato
     redact: await importRedaction(from, deps.home, deps.environment),
   };
   for await (const text of bringAll(place, input)) yield line(text);
+  for (const { bring } of app.imports())
+    for (const { name, outcome } of await bring(from, input.dryRun)) report.tell('jobs', name, outcome);
+  nameLeftovers(place, new Set(app.imports().map(({ entry }) => entry)));
   yield* report.outputs({ from, dryRun: input.dryRun });
   yield* closing(report, input.dryRun);
 }
@@ -97,7 +100,6 @@ async function* bringAll(place: ImportPlace, input: Asked['input']): AsyncGenera
   await importMemories(place);
   await importSkills(place, input.accept);
   yield* importSessions(place);
-  nameLeftovers(place);
 }
 
 function* closing(report: ImportReport, dryRun: boolean): Generator<CommandOutput> {
@@ -214,8 +216,8 @@ const REASONS: Readonly<Record<string, string>> = {
   pending: 'what waited for a yes there; decide it there',
 };
 
-function nameLeftovers({ from, report }: ImportPlace): void {
-  for (const [name, reason] of Object.entries(REASONS)) {
+function nameLeftovers({ from, report }: ImportPlace, brought: ReadonlySet<string>): void {
+  for (const [name, reason] of Object.entries(REASONS).filter(([entry]) => !brought.has(entry))) {
     const path = join(from, name);
     if (existsSync(path) && !isEmptyFolder(path)) report.tell('other files', name, { left: reason });
   }

@@ -40,6 +40,7 @@ const provider = z.object({
     .enum(['structured', 'text'])
     .optional()
     .describe('How tools are called; default by the name of the model.'),
+  vision: z.boolean().optional().describe('Whether it reads pictures; default by the name of the model.'),
   input_price: z.number().min(0).optional().describe('US dollars for a million input tokens.'),
   output_price: z.number().min(0).optional().describe('US dollars for a million output tokens.'),
 });
@@ -48,6 +49,15 @@ const agent = z.object({
   max_steps: z.int().min(1).max(10_000).default(DEFAULT_MAX_STEPS).describe('Model calls that one turn may take.'),
   max_cost: z.number().positive().optional().describe('US dollars that one turn may cost; no limit when absent.'),
   tool_output_chars: z.int().min(500).optional().describe('Characters of one tool result that the model sees.'),
+});
+
+const tools = z.object({
+  defer: z
+    .enum(['auto', 'never', 'always'])
+    .default('auto')
+    .describe(
+      'Tools that are found by tool_search instead of standing in the prompt: rare ones, and many of one server; none; all that may.',
+    ),
 });
 
 const terminal = z.object({
@@ -107,9 +117,16 @@ const compression = z.object({
     .describe('Share of the context window at which older messages are compressed.'),
 });
 
+const webSearch = z.object({
+  backend: z.enum(['searxng', 'brave', 'tavily', 'exa']).optional().describe('Who searches for web_search.'),
+  base_url: z.string().optional().describe('Its address: of a searxng always, of the others when it is not their own.'),
+  api_key: z.string().optional().describe(`Reference to a variable, \`\${NAME}\`; keys belong in .env.`),
+});
+
 /** `web.enabled` alone decides whether the web toolset is shown. */
 const web = z.object({
-  enabled: z.boolean().default(false).describe('Offer web_fetch.'),
+  enabled: z.boolean().default(false).describe('Offer web_fetch, and web_search where a backend is set.'),
+  search: webSearch.prefault({}).describe('Search engine of web_search.'),
   private_hosts: z.array(z.string()).default([]).describe('Hosts with private addresses that web_fetch may reach.'),
 });
 
@@ -137,6 +154,25 @@ const tui = z.object({
   sounds: z.enum(['off', 'bell']).default('off').describe('What golems do is heard as bells of the terminal.'),
 });
 
+const names = z.array(z.string().min(1)).default([]);
+
+/** Of `talaria serve`. */
+export const serveSchema = z.object({
+  host: z.string().min(1).default('127.0.0.1').describe('Address that it listens at.'),
+  port: z.int().min(0).max(65_535).default(8642).describe('Port; 0: any that is free.'),
+  key: z.string().optional().describe(`Reference to a variable, \`\${NAME}\`; default \`TALARIA_API_KEY\`.`),
+  api: z.boolean().default(true).describe('Serve the OpenAI-compatible API below /v1.'),
+  mcp: z.boolean().default(true).describe('Serve MCP at /mcp.'),
+  dashboard: z.boolean().default(true).describe('Serve the pages.'),
+  max_turns: z.int().min(1).max(1_000).default(8).describe('Turns that run at once.'),
+  allow_hosts: names.describe('Further names that clients may call it by.'),
+  allow_origins: names.describe('Hosts of web pages that may call it.'),
+  approvals: z
+    .enum(['deny', 'off'])
+    .default('deny')
+    .describe('Risky calls of its turns: denied, or, with `off`, run as far as the folder and the network.'),
+});
+
 const tierList = z.array(modelName).default([]);
 
 export const configSchema = z.object({
@@ -155,6 +191,7 @@ export const configSchema = z.object({
     .prefault({})
     .describe('Models by tier; the first that answers is used.'),
   toolsets: z.array(z.string()).default(['default']).describe('Toolsets that are offered to the model.'),
+  tools: tools.prefault({}).describe('Tools and the prompt.'),
   agent: agent.prefault({}).describe('The turn.'),
   terminal: terminal.prefault({}).describe('The terminal tool.'),
   sandbox: sandbox.prefault({}).describe('Walls around commands.'),
@@ -167,6 +204,7 @@ export const configSchema = z.object({
   embedding: embedding.prefault({}).describe('Vectors beside words, for finding skills by meaning.'),
   compression: compression.prefault({}).describe('Long conversations.'),
   tui: tui.prefault({}).describe('The screens of golems.'),
+  serve: serveSchema.prefault({}).describe('`talaria serve`.'),
 });
 
 export type Config = z.infer<typeof configSchema>;
@@ -245,7 +283,7 @@ function unwrapped(schema: unknown): unknown {
 /** Of the whole config.yaml: Talaria's own settings and a section for each room; one that is removed takes its section with it. */
 export async function settingsSchema(isAsked: (name: string) => boolean = () => true): Promise<z.ZodObject> {
   const sections: Record<string, z.ZodType> = {};
-  for (const { name, settings } of await loadRooms()) {
+  for (const { name: room, section: name = room, settings } of await loadRooms()) {
     if (!settings || !isAsked(name)) continue;
     const section = await settings();
     sections[name] = section.prefault({}).describe(section.description ?? `Extension: ${name}.`);

@@ -34,6 +34,8 @@ export interface Home {
   readonly openFlags: string;
   /** Whole outputs of tools whose preview the model saw. */
   readonly spill: string;
+  /** Bytes of pictures, by their hash. */
+  readonly blobs: string;
   readonly engines: string;
   readonly models: string;
   readonly log: string;
@@ -62,6 +64,7 @@ export function homeAt(root: string): Home {
     unattendedLease: at('cache', 'unattended.lock'),
     openFlags: at('cache', 'open'),
     spill: at('cache', 'spill'),
+    blobs: at('blobs'),
     engines: at('engines'),
     models: at('models'),
     log: at('logs', 'agent.log'),

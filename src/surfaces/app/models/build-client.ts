@@ -3,6 +3,7 @@
 // library; a refusal or a question of the reflex is never shown when there is a model to ask, and it never answers for one that failed.
 
 import { throwIfAborted } from '#base/abort.ts';
+import { openBlobs } from '#base/blobs.ts';
 import type { Clock } from '#base/clock.ts';
 import { withRetry } from '#core/model/cascade.ts';
 import { createOpenAiEmbedder, type Embedder } from '#core/model/embedders.ts';
@@ -75,6 +76,7 @@ export function plainClient(provider: FoundProvider, model: string, { tier, surr
     tier,
     overrides: overridesOf(provider, model, lists),
     cacheTtl: config.prompt_caching.cache_ttl,
+    bytesOf: (hash) => openBlobs(surroundings.home.blobs).read(hash),
     clock,
   };
   const client = kind === 'anthropic' ? createAnthropicClient(options) : createOpenAiClient(options);
@@ -132,6 +134,7 @@ function overridesOf(provider: FoundProvider, model: string, lists: ModelLists):
   return {
     ...(window ? { contextWindow: window } : {}),
     ...(settings.tool_calling ? { toolCalling: settings.tool_calling } : {}),
+    ...(settings.vision === undefined ? {} : { images: settings.vision }),
     ...(price ? { price } : {}),
     local: provider.local,
   };

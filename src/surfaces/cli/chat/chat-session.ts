@@ -7,7 +7,7 @@ import type { Approver, Asker } from '#core/agent/approver.ts';
 import type { AnyCommand, CommandContext, CommandOutput } from '#core/agent/command-spec.ts';
 import { type Conversation, stopRequest } from '#core/agent/conversation.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
-import type { TextPart } from '#core/model/message.ts';
+import type { UserPart } from '#core/model/message.ts';
 import type { Learning, LearningOffer } from '#mind/learning/learning.ts';
 import type { App } from '#surfaces/app/app.ts';
 import { readSlashLine } from '../mount-command.ts';
@@ -49,7 +49,7 @@ export class ChatSession implements ChatControl {
   #conversation: Conversation | undefined;
   #turn: AbortController | undefined;
   #leaving = false;
-  #again: { readonly line: string; readonly extra: readonly TextPart[] } | undefined;
+  #again: { readonly line: string; readonly extra: readonly UserPart[] } | undefined;
 
   constructor(options: ChatOptions) {
     this.app = options.app;
@@ -90,7 +90,7 @@ export class ChatSession implements ChatControl {
     return this.#options.writeTerminal;
   }
 
-  submit(line: string, extra: readonly TextPart[] = []): void {
+  submit(line: string, extra: readonly UserPart[] = []): void {
     this.#again = extra.length > 0 ? { line, extra } : undefined;
     this.#options.submit(line);
   }
@@ -115,7 +115,7 @@ export class ChatSession implements ChatControl {
   }
 
   /** One turn: what the line says, with the files it names, or the command it is; `extra` goes along. */
-  async *send(line: string, extra: readonly TextPart[] = []): AsyncGenerator<TurnEvent, void> {
+  async *send(line: string, extra: readonly UserPart[] = []): AsyncGenerator<TurnEvent, void> {
     const conversation = this.#conversation;
     if (!conversation) throw new Error('the chat has no open conversation');
     const turn = new AbortController();
@@ -232,7 +232,7 @@ export class ChatSession implements ChatControl {
   }
 
   /** What goes along with a line that is sent once more, once. */
-  #takeAgain(line: string): readonly TextPart[] {
+  #takeAgain(line: string): readonly UserPart[] {
     const extra = this.#again?.line === line ? this.#again.extra : [];
     this.#again = undefined;
     return extra;
@@ -260,7 +260,8 @@ export class ChatSession implements ChatControl {
   #context(signal: AbortSignal): CommandContext {
     const { ask } = this.#options;
     const sessionId = this.#conversation?.session.id;
-    const here = { cwd: this.app.environment.cwd, signal, ...(sessionId === undefined ? {} : { sessionId }) };
+    const submit = (text: string, extra?: readonly UserPart[]) => this.submit(text, extra);
+    const here = { cwd: this.app.environment.cwd, signal, submit, ...(sessionId === undefined ? {} : { sessionId }) };
     if (!ask) return here;
     const askLine = async (question: string, kind?: 'secret') =>
       (await ask({ lines: visible(question).split('\n'), ...(kind === 'secret' ? { secret: true } : {}) }, signal)) ??

@@ -5,7 +5,7 @@ import { shownPath } from '#base/paths/typed-path.ts';
 import { plural } from '#base/text.ts';
 import { type AnyCommand, type CommandOutput, defineCommand, line, refused } from '#core/agent/command-spec.ts';
 import type { Conversation } from '#core/agent/conversation.ts';
-import { messageText, type TextPart } from '#core/model/message.ts';
+import { messageText, type UserPart } from '#core/model/message.ts';
 import { writeExport } from '#mind/sessions/commands.ts';
 import type { App } from '#surfaces/app/app.ts';
 import { wallsLine } from '#surfaces/app/walls.ts';
@@ -240,7 +240,7 @@ export interface ChatControl {
   startNew(): Promise<CommandFailure | undefined>;
   resume(sessionId: string): Promise<CommandFailure | undefined>;
   /** Takes the line as if it had been typed, after what waits; `extra` goes with it once more. */
-  submit(line: string, extra?: readonly TextPart[]): void;
+  submit(line: string, extra?: readonly UserPart[]): void;
   /** Gives the terminal a sequence that draws nothing; absent where there is no screen. */
   readonly writeTerminal?: ((sequence: string) => void) | undefined;
   /** The chat ends after the present line. */

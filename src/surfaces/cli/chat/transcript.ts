@@ -13,7 +13,7 @@ import {
 import { systemClock } from '#base/clock.ts';
 import type { CommandOutput } from '#core/agent/command-spec.ts';
 import type { TurnEvent } from '#core/agent/turn-event.ts';
-import type { Message, TextPart } from '#core/model/message.ts';
+import { imageNote, isText, type Message, type TextPart } from '#core/model/message.ts';
 import { outputLines } from '../render-output.ts';
 import {
   type EventLine,
@@ -188,7 +188,10 @@ export function pastLines(messages: readonly Message[]): readonly PastLine[] {
 function messageLines(message: Message): readonly PastLine[] {
   switch (message.role) {
     case 'user':
-      return textLines(message.parts.map(ownersPart), 'owner');
+      return textLines(
+        message.parts.map((part) => (isText(part) ? ownersPart(part) : imageNote(part))),
+        'owner',
+      );
     case 'assistant':
       return message.parts.flatMap((part): readonly PastLine[] => {
         if (part.type === 'text') return textLines([part.text], writesMarkdown(message.model) ? 'answer' : 'output');

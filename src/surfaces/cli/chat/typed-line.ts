@@ -1,16 +1,17 @@
-// Owns what a typed line says beside its words (`!command`, which the owner runs, and `@path`, whose text goes along), and the lines that are kept
+// Owns what a typed line says beside its words (`!command`, which the owner runs, and `@path`, whose text or picture goes along), and the lines that are kept
 // for the next start. Knows no session and no screen. Invariants: no more goes along than the model can well read, and what is left out is said;
 // a file that holds secrets never goes along; a line that carries a key is never kept.
 
 import { existsSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { atomicWrite } from '#base/atomic-write.ts';
 import { parseJson } from '#base/json.ts';
 import { findSecrets } from '#base/secrets.ts';
 import { plural } from '#base/text.ts';
-import type { TextPart } from '#core/model/message.ts';
+import { type ImagePart, imageNote, type UserPart } from '#core/model/message.ts';
 import { type FileToolsOptions, fullPath, readRisk, realPath } from '#core/tools/files/file-access.ts';
 import { readWindow } from '#core/tools/files/read-file.ts';
-import { describeBinary, sniffFile, statFile } from '#core/tools/files/text-file.ts';
+import { describeBinary, readPicture, sniffFile, statFile } from '#core/tools/files/text-file.ts';
 import { walkFolder } from '#core/tools/files/walk-folder.ts';
 import type { App } from '#surfaces/app/app.ts';
 
@@ -87,20 +88,26 @@ export function withoutSigns(line: string, place: LinePlace): string {
 }
 
 export interface Attached {
-  readonly parts: readonly TextPart[];
+  readonly parts: readonly UserPart[];
   /** What went along and what did not, for the owner. */
   readonly notes: readonly string[];
 }
 
 export async function attach(line: string, app: App, signal: AbortSignal): Promise<Attached> {
   const place = linePlace(app);
-  const parts: TextPart[] = [];
+  const parts: UserPart[] = [];
   const notes: string[] = [];
   let room = Math.min(ATTACHED_MAX, app.model().contextWindow);
   const seen = new Set<string>();
-  for (const mention of mentionsIn(line, place)) {
+  for (const mention of [...mentionsIn(line, place), ...picturesIn(line, place)]) {
     if (seen.has(mention.full)) continue;
     seen.add(mention.full);
+    const picture = takePicture(mention, app, place);
+    if (picture) {
+      parts.push(picture);
+      notes.push(`${imageNote(picture)} goes along`);
+      continue;
+    }
     const taken = await take(mention, { place, room, signal });
     notes.push(`@${mention.path} ${taken.note}`);
     if (taken.text === undefined) continue;
@@ -108,6 +115,27 @@ export async function attach(line: string, app: App, signal: AbortSignal): Promi
     parts.push({ type: 'text', text: taken.text, origin: 'foreign', label: 'file' });
   }
   return { parts, notes };
+}
+
+/** A path as a terminal pastes a file that is dropped on it: quoted, or with backslashes, or an address of `file:`. */
+const PASTED = /(?<=^|\s)(?:'([^'\n]+)'|"([^"\n]+)"|(?:file:\/\/)?((?:\/|~\/)(?:\\.|[^\s\\])+))(?=\s|$)/g;
+
+/** Pictures that are named by their whole path, without an `@`. */
+function picturesIn(line: string, place: LinePlace): readonly Mention[] {
+  return [...line.matchAll(PASTED)].flatMap(({ 0: word, 1: single, 2: double, 3: plain = '', index }) => {
+    const path = single ?? double ?? plain.replace(/\\(.)/g, '$1');
+    if (!/^(?:\/|~\/).*\.(?:png|jpe?g|gif|webp)$/i.test(path)) return [];
+    const full = fullPath(path, place.cwd, place);
+    return kindOf(full) === 'file' ? [{ path, full, kind: 'file', from: index, to: index + word.length }] : [];
+  });
+}
+
+function takePicture({ full, kind }: Mention, app: App, place: LinePlace): ImagePart | undefined {
+  const path = realPath(full);
+  if (kind !== 'file' || readRisk(path, place.cwd, place).level !== 'none') return undefined;
+  const bytes = readPicture(path);
+  const kept = bytes.ok ? app.keepImage(bytes.value, { name: basename(full), origin: 'foreign' }) : bytes;
+  return kept.ok ? kept.value : undefined;
 }
 
 interface Taking {

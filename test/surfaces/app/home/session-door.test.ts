@@ -83,7 +83,7 @@ describe('the folder of a session', () => {
 
 /** What only reads: a command that is not here is refused, and a new one that reads says so. */
 const READING =
-  `clade|clade owner|clade steers|config get|config path|config show|context|cost|curator analyze|curator candidates-list|curator measure|curator report
+  `clade|clade owner|clade steers|config get|config path|config show|context|cost|cron list|cron next|cron runs|cron show|cron status|curator analyze|curator candidates-list|curator measure|curator report
   |curator skill-validate|curator status|diff|doctor|golem list|golem playbook|golem show|golem ticks|golem why|memory show|memory why|models list|models show|peers info|peers list|pending list|pending show
   |permissions show|rlm runs|rlm verify|sessions list|sessions search|sessions show|skills diff|skills list|skills log|skills show
   |skills why|tools|trace`
