@@ -14,6 +14,7 @@ import { golemDreamAndDeathRows } from './requirements/golem-dream-and-death.ts'
 import { hivemindRows } from './requirements/hivemind.ts';
 import { marketRows } from './requirements/market.ts';
 import { metaRows } from './requirements/meta.ts';
+import { reachRows } from './requirements/reach.ts';
 import type { Requirement } from './requirements/requirement.ts';
 import { rlmRows } from './requirements/rlm.ts';
 
@@ -31,4 +32,5 @@ export const requirements: readonly Requirement[] = [
   ...metaRows,
   ...marketRows,
   ...hivemindRows,
+  ...reachRows,
 ];

@@ -13,7 +13,7 @@ import {
   type OpenRoom,
   type Room,
   type RoomGround,
-  type TurnEvent,
+  type SessionEvent,
 } from '#public/talaria.ts';
 import { verifies } from '../verifies.ts';
 
@@ -22,7 +22,7 @@ export interface HouseUnderTest {
   close(): Promise<void>;
   /** Everything that rooms have added now: `tool:x`, `rule:x`, `task:x`, `hooks:x`. */
   added(): Promise<readonly string[]>;
-  emit(event: TurnEvent): void;
+  emit(event: SessionEvent): void;
   /** Moves its clock. */
   advance(ms: number): Promise<void>;
   /** What failing jobs and endings were reported as. */
@@ -126,10 +126,10 @@ export function roomContract(name: string, { make }: RoomContractSetup): void {
       const under = await make(t);
       const { events } = await opened(under);
       const seen: string[] = [];
-      events.subscribe((event) => seen.push(event.type));
-      under.emit({ type: 'notice', text: 'one' });
+      events.subscribe(({ event }) => seen.push(event.type));
+      under.emit({ sessionId: 's', event: { type: 'notice', text: 'one' } });
       await under.close();
-      under.emit({ type: 'notice', text: 'two' });
+      under.emit({ event: { type: 'notice', text: 'two' } });
       assert.deepEqual(seen, ['notice']);
     });
 

@@ -165,13 +165,6 @@ export function sessionStoreContract(name: string, make: (clock: ManualClock) =>
         assert.deepEqual(await listed({ spoken: true }), [ids[0]]);
       }));
 
-    test('titles can be set', () =>
-      using(async ({ store }) => {
-        const { id } = await store.create({ source: 'cli', cwd: '/' });
-        await store.setTitle(id, 'A new title');
-        assert.equal((await store.get(id))?.title, 'A new title');
-      }));
-
     verifies('core:prompt:stored-by-hash', 'a prompt is stored by hash and comes back byte for byte', () =>
       using(async ({ store }) => {
         const { id } = await store.create({ source: 'cli', cwd: '/' });

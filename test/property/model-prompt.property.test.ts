@@ -106,12 +106,13 @@ describe('append-only', () => {
     cacheMarks: true,
     cacheTtl: '5m',
     replayReasoning: true,
+    eyes: { model: 'm' },
   };
   const forms: readonly (readonly [string, (messages: readonly Message[]) => readonly JsonValue[]])[] = [
     ['openai', (messages) => plain(chatMessages(requestOf(messages), rules))],
     ['openai, text', (messages) => plain(chatMessages(requestOf(toTextHistory(messages)), rules))],
     ['openai, marks removed', (messages) => plain(sentMessages(messages).map(withoutMarks))],
-    ['anthropic', (messages) => plain(toSdkPrompt(requestOf(messages)))],
+    ['anthropic', (messages) => plain(toSdkPrompt(requestOf(messages), rules.eyes))],
   ];
   const sentMessages = (messages: readonly Message[]) => chatBody(requestOf(messages), rules).messages as object[];
   for (const [name, form] of forms) {

@@ -31,7 +31,7 @@ describe('the entry talaria', () => {
       const talaria = await openTalaria({ home: join(temp.path, 'home'), client, extras: { tools: [tide] } });
       t.after(() => talaria.close());
       const seen: TurnEvent['type'][] = [];
-      const stop = talaria.subscribe((event) => seen.push(event.type));
+      const stop = talaria.subscribe(({ event }) => seen.push(event.type));
       const talk = await talaria.talk();
       const turn = await talk.ask('How high is the water?');
       stop();

@@ -242,6 +242,7 @@ export function groundOf(
     places: { home: options.folder, config: join(options.folder, 'config.yaml') },
     settings: async () => ({
       provider: 'hivemind',
+      has: () => false,
       env: {
         MATRIX_HOMESERVER: server.url,
         MATRIX_USER_ID: account.userId,

@@ -30,7 +30,7 @@ import { createStage } from './surfaces/app/app-fixture.ts';
 
 test('it is shown and answers', async (t) => {
   const app = await createStage(t).open({ model: 'reflex' });
-  const tool = app.tools().tools.find(({ name }) => name === 'session_count');
+  const tool = (await app.tools()).tools.find(({ name }) => name === 'session_count');
   assert.ok(tool);
   const answer = await tool.run({} as never, {} as never, new AbortController().signal);
   assert.equal(answer.text, '0');

@@ -90,6 +90,27 @@ export const REMOVABLE: readonly RemovableExtension[] = [
     ],
     rows: ['test/requirements/hivemind.ts'],
   },
+  ...['mcp', 'schedule'].map((name) => ({
+    name,
+    files: [`docs/guide/${name}.md`],
+    lines: [
+      { file: 'src/surfaces/app/rooms.ts', cut: name === 'mcp' ? /^ {2}mcp: .*\n/m : /^ {2}cron: .*\n/m },
+      {
+        file: 'README.md',
+        cut: name === 'mcp' ? /\[MCP\]\(docs\/guide\/mcp\.md\),\n/ : /\[schedule\]\(docs\/guide\/schedule\.md\), /,
+      },
+    ],
+    rows: ['test/requirements/reach.ts'],
+  })),
+  {
+    name: 'delegate',
+    files: ['docs/guide/sub-agents.md'],
+    lines: [
+      { file: 'src/surfaces/app/rooms.ts', cut: /^ {2}delegation: .*\n/m },
+      { file: 'README.md', cut: /, \[sub-agents\]\(docs\/guide\/sub-agents\.md\)/ },
+    ],
+    rows: ['test/requirements/reach.ts'],
+  },
   {
     name: 'golem',
     folder: 'src/fleet/golem',
@@ -163,14 +184,13 @@ export const REMOVABLE: readonly RemovableExtension[] = [
       ...WINDOWS.flatMap((name) => ['80x24', '200x60'].map((size) => `docs/images/screens-${name}-${size}.svg`)),
     ],
     lines: [
-      { file: 'src/surfaces/cli/run-cli.ts', cut: /^ {2}\['run attach clade', .*\n/m },
+      { file: 'src/surfaces/cli/surface-commands.ts', cut: /^ {2}\[\['run', 'attach', 'clade'\], .*\n/m },
       {
         file: 'src/surfaces/app/home/config-schema.ts',
         cut: /^\/\*\* Of the screens\. \*\/\nconst tui = [\s\S]*?^\}\);\n/m,
       },
       { file: 'src/surfaces/app/home/config-schema.ts', cut: /^ {2}tui: .*\n/m },
       { file: 'bench/run.ts', cut: /^ {2}'clade-screens': .*\n/m },
-      { file: 'scripts/reference.ts', cut: /^commands\.push\(.*\n/m },
       { file: 'package.json', cut: /^ {4}"capture:screens": .*\n/m },
       { file: 'README.md', cut: /\[the screens\]\(docs\/guide\/clade-screens\.md\) · / },
       { file: 'README.md', cut: /^\| `talaria run NAME`, .*\n/m },

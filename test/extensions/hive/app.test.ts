@@ -34,7 +34,7 @@ describe('peers in the composed agent', () => {
       const { server, stage, requests } = await stageWithPeers(t);
       const app = await stage.open({ extra: { client: createScriptedModel([]) } });
       assert.deepEqual(app.notices, []);
-      const schemas = app.tools().schemas.filter(({ name }) => name.startsWith('hivemind_'));
+      const schemas = (await app.tools()).schemas.filter(({ name }) => name.startsWith('hivemind_'));
       assert.deepEqual(
         schemas.map(({ name }) => name).sort(),
         SIX.map((name) => `hivemind_${name}`),
@@ -52,7 +52,7 @@ describe('peers in the composed agent', () => {
     const app = await stage.open({ extra: { client: createScriptedModel(['good morning']) } });
     assert.match(app.notices.join('\n'), /MATRIX_ACCESS_TOKEN[\s\S]*talaria peers login/);
     assert.deepEqual(
-      app.tools().schemas.filter(({ name }) => name.startsWith('hivemind_')),
+      (await app.tools()).schemas.filter(({ name }) => name.startsWith('hivemind_')),
       [],
     );
     const { end } = await play(await openConversation(app), 'hello');
@@ -72,7 +72,8 @@ describe('peers in the composed agent', () => {
     const conversation = await openConversation(app);
     const { events } = await play(conversation, `please tell ${peer} something`);
     const first = conversation.history.at(0);
-    const context = first?.role === 'user' ? first.parts.filter(({ label }) => label === 'context') : [];
+    const context =
+      first?.role === 'user' ? first.parts.flatMap((part) => (part.label === 'context' ? [part] : [])) : [];
     const about = context.find(({ text }) => text.includes(peer));
     assert.equal(about?.origin, 'foreign');
     assert.ok(about?.text.includes('Carol specializes in TEE'));

@@ -390,7 +390,7 @@ describe('peers doctor', () => {
       /MATRIX_HOMESERVER, MATRIX_USER_ID and MATRIX_ACCESS_TOKEN .*talaria peers login/,
       root,
     );
-    assert.ok(!app.tools().tools.some(({ name }) => name.startsWith('hivemind_')));
+    assert.ok(!(await app.tools()).tools.some(({ name }) => name.startsWith('hivemind_')));
   });
 });
 

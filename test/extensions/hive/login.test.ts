@@ -70,7 +70,7 @@ describe('peers login', () => {
     assert.equal(listed.failure, undefined, listed.text);
     const app = await stage.open({ model: 'reflex' });
     assert.deepEqual(app.notices, []);
-    assert.equal(app.tools().tools.filter(({ name }) => name.startsWith('hivemind_')).length, 6);
+    assert.equal((await app.tools()).tools.filter(({ name }) => name.startsWith('hivemind_')).length, 6);
   });
 
   test('asks for the password, twice for a new account, and takes three forms of a user', async (t) => {
