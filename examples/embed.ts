@@ -13,7 +13,7 @@ writeFileSync(join(folder, 'notes.txt'), 'The service listens on port 4711.\n');
 const talaria = await openTalaria({ home: join(folder, 'home'), cwd: folder, model: 'reflex' });
 console.log(`model ${talaria.model().id}: ${talaria.model().reason}`);
 
-const stop = talaria.subscribe((event) => {
+const stop = talaria.subscribe(({ event }) => {
   if (event.type === 'tool-start') console.log(`  tool: ${event.summary}`);
 });
 

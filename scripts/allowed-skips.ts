@@ -15,5 +15,6 @@ export const allowedSkips: readonly RegExp[] = [
   /^skipped: no package index answers, the model cannot be fetched$/,
   /^skipped: set TALARIA_TEST_SYNAPSE \(sh scripts\/fetch-synapse\.sh prints it\)$/,
   /^skipped: set TALARIA_TEST_NATS \(sh scripts\/fetch-nats\.sh prints it\)$/,
+  /^skipped: set TALARIA_TEST_REACH \(sh scripts\/fetch-reach\.sh\)$/,
   /^skipped: the local engine has no binary for this platform$/,
 ];

@@ -16,12 +16,18 @@ export const floors: readonly Floor[] = [
   { name: 'mind', rooms: ['mind/sessions', 'mind/evidence', 'mind/memory', 'mind/skills', 'mind/learning'] },
   {
     name: 'extensions',
-    rooms: ['extensions/curator', 'extensions/rlm', 'extensions/hive', 'extensions/mcp', 'extensions/schedule'],
+    rooms: [
+      ...['extensions/curator', 'extensions/rlm', 'extensions/hive', 'extensions/mcp', 'extensions/delegate'],
+      ...['extensions/schedule', 'extensions/user'],
+    ],
   },
   { name: 'fleet', rooms: ['fleet/styx', 'fleet/golem', 'fleet/market', 'fleet/meta'] },
   {
     name: 'surfaces',
-    rooms: ['surfaces/app', 'surfaces/cli', 'surfaces/tui', 'surfaces/web', 'surfaces/gateway', 'surfaces/api'],
+    rooms: [
+      ...['surfaces/app', 'surfaces/cli', 'surfaces/tui', 'surfaces/web', 'surfaces/gateway', 'surfaces/api'],
+      'surfaces/acp',
+    ],
   },
 ];
 
@@ -36,11 +42,14 @@ export const sameFloor: Readonly<Record<string, readonly string[]>> = {
   'mind/learning': ['mind/sessions', 'mind/evidence', 'mind/memory', 'mind/skills'],
   'fleet/golem': ['fleet/styx'],
   'fleet/meta': ['fleet/styx', 'fleet/golem', 'fleet/market'],
-  'surfaces/cli': ['surfaces/app', 'surfaces/tui'],
+  'surfaces/cli': [
+    ...['surfaces/app', 'surfaces/tui', 'surfaces/api', 'surfaces/acp', 'surfaces/gateway', 'surfaces/web'],
+  ],
   'surfaces/tui': ['surfaces/app', 'surfaces/cli'],
   'surfaces/web': ['surfaces/app'],
   'surfaces/gateway': ['surfaces/app'],
   'surfaces/api': ['surfaces/app'],
+  'surfaces/acp': ['surfaces/app'],
 };
 
 /** Arrows on which only types may travel. */
@@ -66,31 +75,40 @@ export const limits = { fileLines: 600 } as const;
 
 /** Non-blank lines and files of each room. A higher figure needs a decision record; a room that shrank by a tenth takes its new one. */
 export const budgets: Readonly<Record<string, readonly [lines: number, files: number]>> = {
-  base: [4_801, 40],
-  'core/model': [6_945, 30],
+  base: [5_556, 46],
+  'core/model': [7_154, 31],
   'core/reflex': [1_153, 8],
-  'core/agent': [4_039, 24],
-  'core/tools': [9_345, 50],
-  'mind/sessions': [6_134, 37],
-  'mind/evidence': [5_569, 39],
+  'core/agent': [4_314, 24],
+  'core/tools': [9_641, 52],
+  'mind/sessions': [6_170, 37],
+  'mind/evidence': [5_582, 39],
   'mind/memory': [1_549, 10],
   'mind/skills': [7_519, 39],
-  'mind/learning': [3_976, 20],
+  'mind/learning': [3_977, 20],
   'extensions/curator': [7_095, 44],
   'extensions/rlm': [15_734, 104],
   'extensions/hive': [8_175, 45],
+  'extensions/delegate': [300, 3],
+  'extensions/mcp': [1_135, 7],
+  'extensions/schedule': [1_029, 5],
   'fleet/styx': [2_000, 12],
   'fleet/golem': [7_215, 38],
   'fleet/meta': [4_994, 24],
-  'surfaces/app': [9_808, 57],
-  'surfaces/cli': [4_770, 19],
-  'surfaces/tui': [1_696, 7],
+  'surfaces/app': [10_092, 57],
+  'surfaces/cli': [4_901, 20],
+  'surfaces/tui': [1_701, 7],
+  'surfaces/api': [1_029, 6],
+  'surfaces/acp': [400, 3],
   public: [151, 8],
   testing: [3_151, 14],
 };
 
 /** Files of a room that its tests take, beside `room.ts`; those of a room of the fleet take no other of it. At most eight. */
 export const fronts: Readonly<Record<string, readonly string[]>> = {
+  'core/model': [
+    ...['message.ts', 'model-client.ts', 'model-table.ts', 'pictures.ts', 'text-tools.ts'],
+    ...['providers/openai-client.ts', 'providers/anthropic-client.ts'],
+  ],
   'fleet/styx': [
     ...['home-log.ts', 'clade.ts', 'parcels.ts', 'owner-key.ts', 'words.ts', 'link.ts', 'link-state.ts'],
     'kit.ts',
@@ -100,6 +118,7 @@ export const fronts: Readonly<Record<string, readonly string[]>> = {
     ...['library/worth.ts', 'library/library-home.ts', 'library/reception.ts', 'library/curation.ts'],
     ...['library/loadout.ts', 'conversation.ts', 'listening.ts'],
   ],
+  'surfaces/api': ['commands.ts'],
   'surfaces/tui': [
     ...['commands.ts', 'board.ts', 'event-table.ts', 'feed.ts', 'windows.ts', 'drawing.ts', 'screen.ts'],
   ],
@@ -107,6 +126,7 @@ export const fronts: Readonly<Record<string, readonly string[]>> = {
     ...['life.ts', 'vitals.ts', 'births.ts', 'domains/sim-world.ts', 'domains/watch.ts'],
     ...['domains/coding.ts', 'domains/enclosed.ts'],
   ],
+  'surfaces/acp': ['commands.ts'],
   'surfaces/app': ['models/local-advice.ts', 'models/own-models.ts', 'commands/own-models.ts'],
 };
 
@@ -123,11 +143,11 @@ export const ratchets = {
   /** Functions with more than 4 positional parameters. */
   longSignatures: 0,
   /** Interfaces that are named in one place beside their declaration. */
-  loneInterfaces: 169,
+  loneInterfaces: 170,
   /** String, template and regex literals over 200 characters outside of `*.rules.ts`. */
-  longLiterals: 121,
+  longLiterals: 122,
   /** Bytes of such literals in `*.rules.ts`. */
-  tableBytes: 108_182,
+  tableBytes: 108_180,
   /** Files of `src` that a test takes beside the fronts of rooms, the doubles and what is published. */
-  deepEdges: 1_438,
+  deepEdges: 1_382,
 } as const;

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { allCommands } from '#surfaces/app/commands/shell-commands.ts';
 import { settingsSchema } from '#surfaces/app/home/config-schema.ts';
+import { surfaceCommands } from '#surfaces/cli/surface-commands.ts';
 import { commandReference } from './reference/command-reference.ts';
 import { configReference } from './reference/config-reference.ts';
 
@@ -19,7 +20,7 @@ const options = {
   app: () => Promise.reject(new Error('no command runs here')),
 };
 const commands = [...(await allCommands(options))];
-commands.push(...(await import('#surfaces/tui/commands.ts')).screenCommands({} as never, false));
+commands.push(...(await surfaceCommands({} as never)));
 
 const pages = { 'config.md': configReference(await settingsSchema()), 'commands.md': commandReference(commands) };
 const stale = Object.entries(pages).filter(([name, page]) => page !== committed(name));
