@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { openDatabase } from '#base/database.ts';
 import { Jobs, type JobsPlace, scheduleSchema } from '#extensions/schedule/jobs.ts';
-import { calendar } from '#extensions/schedule/when.ts';
+import { read } from '#extensions/schedule/when.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
 import { createTempHome } from '#testing/temp-home.ts';
 import { verifies } from '../../verifies.ts';
@@ -33,7 +33,7 @@ function openJobs(t: TestContext, limits: Partial<JobsPlace['limits']> = {}, fol
 }
 
 async function add(jobs: Jobs, said: string, more: object = {}) {
-  const schedule = (await calendar()).read(said, NOW, 'UTC');
+  const schedule = read(said, NOW, 'UTC');
   assert.ok(schedule.ok);
   const rest = {
     deliver: 'local',

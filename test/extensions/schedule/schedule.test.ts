@@ -27,7 +27,7 @@ async function stageOf(t: TestContext, steps: readonly ScriptedStep[] = [], opti
 async function command(app: App, name: string, input: object) {
   const spec = (await app.commands()).find((one) => one.name === name);
   assert.ok(spec, name);
-  return runSpec(spec, spec.input.parse(input), { cwd: app.environment.cwd });
+  return runSpec(spec, input, { cwd: app.environment.cwd });
 }
 
 const textOf = ({ messages }: ModelRequest) =>
@@ -59,7 +59,7 @@ verifies('R5.40', 'cron creates, lists, shows, edits, pauses, resumes, runs, rem
     ...{ repeat: 5, created_by: 'owner', state: 'active', enabled: true, next_run_at: '2026-01-16T09:30:00.000Z' },
     schedule: { kind: 'cron', expr: '30 9 * * *', zone: 'UTC', display: 'every day at 09:30' },
   });
-  assert.match(made.text, /next: Fri 2026-01-16 09:30, Sat 2026-01-17 09:30, Sun 2026-01-18 09:30/);
+  assert.match(made.text, /next Fri 2026-01-16 09:30\n.*\n *then Sat 2026-01-17 09:30, Sun 2026-01-18 09:30/);
   assert.deepEqual((await cron('list')).data, [job]);
   assert.deepEqual((await cron('show', { job: 'MAIL' })).data, job);
   const edited = (await cron('edit', { job: 'mail', schedule: 'every 2h', prompt: 'Read it' })).data as Row;
@@ -170,7 +170,7 @@ verifies('R5.51', 'tick --now behaves as at that time, and next lists times with
   assert.deepEqual((await cron('tick')).data, []);
   const [run] = (await cron('tick', { now: '2026-01-20T09:00:05Z' })).data as Row[];
   assert.deepEqual([run?.due_at, run?.started_at], ['2026-01-20T09:00:00.000Z', '2026-01-20T09:00:05.000Z']);
-  assert.equal((await cron('tick', { now: 'soon' })).failure?.exitCode, 2);
+  await assert.rejects(cron('tick', { now: 'soon' }), /must be a time/);
   const bare = createStage(t);
   const input = { schedule: 'weekdays at 9', from: '2026-01-15T12:00:00Z', zone: 'Europe/Berlin', count: 2 };
   assert.deepEqual((await runCommand(bare, 'cron next', input)).data, [
