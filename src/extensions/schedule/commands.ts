@@ -57,18 +57,17 @@ function tickLines({ jobs, now }: Desk): readonly string[] {
 /** What is said, and the same as data. */
 type Answer = readonly [lines: readonly string[], value: JsonValue];
 
+/** With its next three times. */
 function lineOf({ id, name, schedule, state, next_run_at: next }: Job): string {
-  const at = next !== null && state === 'active' ? `, next ${localTime(next, schedule.zone)}` : '';
+  const due = next === null || state !== 'active' ? [] : [next, ...times(schedule, next).take(2)];
+  const at = due.map((one) => localTime(one, schedule.zone)).join(', ');
   const wait = state === 'pending' ? `, until you say \`talaria cron resume ${id}\`` : '';
-  return `${name} (${id}): ${schedule.display} (${schedule.zone}), ${state}${at}${wait}`;
+  return `${name} (${id}): ${schedule.display} (${schedule.zone}), ${state}${at && `, next ${at}`}${wait}`;
 }
 
 function ofJob(desk: Desk, job: Job): Answer {
-  const { schedule, state, prompt, next_run_at: next } = job;
-  const lines = [lineOf(job), `  ${ellipsize(oneLine(prompt), 160)}`];
-  if (state !== 'active' || next === null) return [lines, jobValue(desk, job)];
-  const later = [...times(schedule, next).take(2)].map((at) => localTime(at, schedule.zone));
-  return [[...lines, `  then ${later.join(', ') || 'no more'}`, ...tickLines(desk)], jobValue(desk, job)];
+  const ticks = job.state === 'active' ? tickLines(desk) : [];
+  return [[lineOf(job), `  ${ellipsize(oneLine(job.prompt), 160)}`, ...ticks], jobValue(desk, job)];
 }
 
 function ofRuns(runs: readonly Run[]): Answer {
@@ -107,7 +106,7 @@ type Done = Result<Answer> | Promise<Result<Answer>>;
 type Obey = (desk: Desk, order: Order, by: By) => Done;
 
 function onJob(obey: (desk: Desk, job: Job, asked: Asked, by: By) => Done): Obey {
-  return (desk, { job = '', ...asked }, by) => {
+  return (desk, { job = '', paused: _, ...asked }, by) => {
     const found = desk.jobs.find(job);
     return found.ok ? obey(desk, found.value, asked, by) : found;
   };
@@ -302,7 +301,6 @@ async function* uninstall(ground: Ground, scheduler: Scheduler, signal: AbortSig
     yield failed('timer-not-disabled', `${scheduler.name}: ${done.output.trim()}`, 'It ends when you log out.');
 }
 
-/** Where the words may be another's, and of what waits already, only the owner disposes. */
 export function cronjobTool<Input extends { readonly action: string }>(
   card: ToolCard<Input>,
   open: () => Promise<Desk>,
@@ -311,21 +309,26 @@ export function cronjobTool<Input extends { readonly action: string }>(
   return defineTool<Input>({
     ...card,
     summary: ({ action, ...asked }: Input & Order) => `cronjob ${action} ${asked.job ?? asked.schedule ?? ''}`,
-    run: async ({ action, ...asked }: Input & Order, { sessionId, history, cwd }, signal) => {
+    run: async ({ action, ...asked }, { sessionId, history, cwd }, signal) => {
       const desk = await open();
       const isOwners = isAttended(sessionId) && !isTainted(history());
-      const order: Order = action === 'create' ? { ...asked, created_by: 'agent', paused: !isOwners } : asked;
-      const found = desk.jobs.find(asked.job ?? '');
-      const isHis = action !== 'create' && found.ok && (found.value.state === 'pending' || !isOwners);
-      const detail = `That is the owner's to do: talaria cron ${action} ${asked.job}`;
-      const obey = ORDERS.find(([name]) => name === action)?.[3] ?? create;
-      const done = isHis ? refuse('the-owners', detail) : await obey(desk, order, { cwd, signal });
+      const done = await askedByAgent(desk, action, { ...(asked as Order), paused: !isOwners }, { cwd, signal });
       // An answer, or what is nobody's word yet.
       const isForeign = action === 'run' || desk.jobs.list("WHERE state = 'pending'").length > 0;
       const said = done.ok ? done.value[0].join('\n') : done.detail;
       return { text: said, isError: !done.ok, origin: isForeign ? 'foreign' : 'observed' };
     },
   });
+}
+
+/** `paused`: the words may be another's. Then, and of what waits already, only the owner disposes. */
+async function askedByAgent(desk: Desk, action: string, order: Order, by: By): Promise<Result<Answer>> {
+  const obey = ORDERS.find(([name]) => name === action)?.[3];
+  if (obey === undefined || action === 'create') return create(desk, { ...order, created_by: 'agent' }, by);
+  const found = desk.jobs.find(order.job ?? '');
+  const isHis = found.ok && (found.value.state === 'pending' || order.paused);
+  const detail = `That is the owner's to do: talaria cron ${action} ${order.job}`;
+  return isHis ? refuse('the-owners', detail) : obey(desk, order, by);
 }
 
 // Lines that reflex/1 takes for a schedule: the longest piece at one end that reads as one; the rest is what is to be done.

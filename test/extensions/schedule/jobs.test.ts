@@ -159,6 +159,17 @@ verifies('R5.49', 'a result is told once, a failure once a day, and that it work
   assert.deepEqual(await run(29, { ...works, delivery: 'none' }), []);
 });
 
+verifies('R5.45', 'the newest 1,000 rows of a job are kept, and what still runs', async (t) => {
+  const { jobs } = openJobs(t, { max_runs_per_hour: 10_000 });
+  const job = await add(jobs, 'every 1h');
+  for (let each = 0; each < 1_003; each += 1) {
+    const run = await jobs.start(job, NOW);
+    if (run.ok) await jobs.finish(run.value, { outcome: 'done' }, NOW);
+  }
+  const rows = jobs.runs({ limit: -1 });
+  assert.deepEqual([rows.length, rows.at(0)?.id, rows.at(-1)?.id], [1_000, 1_003, 4]);
+});
+
 verifies('R5.54', 'a tick over 1,000 jobs of which none is due reads no job', async (t) => {
   const folder = createTempHome(t).path;
   const { jobs } = openJobs(t, {}, folder);
