@@ -38,7 +38,6 @@ function jobValue({ jobs }: Desk, { ran: _, ...job }: Job): JsonObject {
   const [last] = jobs.runs({ job: job.id, limit: 1 });
   return {
     ...job,
-    schedule: { ...job.schedule },
     next_run_at: iso(job.next_run_at),
     created_at: iso(job.created_at),
     enabled: job.state === 'active',

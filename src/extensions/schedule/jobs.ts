@@ -14,8 +14,8 @@ import type { Forgets, Forgot } from '#core/agent/room.ts';
 import { eraseFreed } from '#mind/sessions/sweep-text.ts';
 import { type Schedule, times } from './when.ts';
 
-/** What somebody says of a job. */
-export interface Wish {
+/** What somebody says of a job. A type, as the two below, so that it counts as JSON. */
+export type Wish = {
   readonly name: string;
   readonly prompt: string;
   readonly schedule: Schedule;
@@ -28,18 +28,17 @@ export interface Wish {
   /** So many runs, and no more. */
   readonly repeat: number | null;
   readonly created_by: 'owner' | 'agent' | 'import';
-}
+};
 
 /** `pending`: it waits for the owner's yes. Times are epoch ms. */
-export interface Job extends Wish {
+export type Job = Wish & {
   readonly id: string;
   readonly state: 'active' | 'paused' | 'pending' | 'done';
   readonly next_run_at: number | null;
   readonly ran: number;
   readonly created_at: number;
-}
+};
 
-/** A type, so that it counts as JSON. */
 export type Run = {
   readonly id: number;
   readonly job: string;
