@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import * as mcp from '@modelcontextprotocol/server';
 import { memorySkillFiles, SkillsExtension } from '@modelcontextprotocol/server/ext/skills';
+import { z } from 'zod';
 import { errorText } from '#base/errors.ts';
 import { createAsyncQueue } from '#base/fabric.ts';
 import { newId } from '#base/ids.ts';
@@ -20,12 +21,10 @@ const READING = ['session_search', 'skills_list', 'skill_view', 'recursive_read'
 /** How long a question waits for its answer, ms. */
 const ANSWER_MS = 600_000;
 
-const ASK = schemaOf({
-  type: 'object',
-  properties: { prompt: { type: 'string', minLength: 1 }, session_id: { type: 'string' } },
-  required: ['prompt'],
-});
-const ALLOW = { type: 'boolean' as const, title: 'Allow it this once' };
+const ASK = z.object({ prompt: z.string().min(1), session_id: z.string().optional() });
+type Asked = z.infer<typeof ASK>;
+
+const ALLOW = z.object({ allow: z.boolean().meta({ title: 'Allow it this once' }) });
 const MARKDOWN = 'text/markdown';
 
 export function createMcpServers(desk: TurnDesk, version: string): mcp.McpServerFactory {
@@ -34,12 +33,13 @@ export function createMcpServers(desk: TurnDesk, version: string): mcp.McpServer
   return async () => {
     const server = new mcp.McpServer({ name: 'talaria', version }, { inputRequired: { maxRounds: 64 } });
     const description = 'Ask Talaria, an agent with memory, skills and tools of its own. session_id: goes on there.';
-    server.registerTool('ask', { description, inputSchema: ASK }, (input, context) =>
-      ask([desk, asks, server], input, context),
+    server.registerTool('ask', { description, inputSchema: ASK }, (asked, { mcpReq }) =>
+      ask({ desk, asks, isAsked: offersAnswers(server, mcpReq) }, asked, mcpReq),
     );
     for (const tool of READING.flatMap((name) => app.allTools().get(name) ?? [])) {
       const { name, description, parameters } = functionSchema(tool);
-      const shown = { description, inputSchema: schemaOf(parameters), annotations: { readOnlyHint: true } };
+      const inputSchema = mcp.fromJsonSchema<JsonObject>(parameters as mcp.JsonSchemaType);
+      const shown = { description, inputSchema, annotations: { readOnlyHint: true } };
       server.registerTool(name, shown, (input, context) => read(app, tool, input, context));
     }
     for (const name of ['MEMORY.md', 'USER.md']) {
@@ -57,10 +57,6 @@ export function createMcpServers(desk: TurnDesk, version: string): mcp.McpServer
     }
     return server;
   };
-}
-
-function schemaOf(schema: JsonObject) {
-  return mcp.fromJsonSchema<JsonObject>(schema as mcp.JsonSchemaType);
 }
 
 async function offered(app: App) {
@@ -87,8 +83,15 @@ async function read(app: App, card: AnyTool, input: JsonObject, context: mcp.Ser
   const parsed = tool.input.safeParse(input);
   if (!parsed.success) return told(parsed.error.message, true);
   const place = {
-    ...{ sessionId: 'mcp', callId: newId('call'), cwd: app.environment.cwd, clock: app.clock, asker: absentAsker },
-    ...{ spillFolder: app.home.spill, history: () => [], redact: app.redact, progress: () => undefined },
+    sessionId: 'mcp',
+    callId: newId('call'),
+    cwd: app.environment.cwd,
+    clock: app.clock,
+    asker: absentAsker,
+    spillFolder: app.home.spill,
+    history: () => [],
+    redact: app.redact,
+    progress: () => undefined,
   };
   const risk = tool.risk?.(parsed.data, place);
   if (risk && risk.level !== 'none') return told(`refused: ${risk.reason}`, true);
@@ -105,65 +108,73 @@ type Happened =
   | { readonly question: ApprovalRequest; readonly answer: (answer: ApprovalAnswer) => void }
   | { readonly end: JsonObject };
 
+type Request = mcp.ServerContext['mcpReq'];
+
 /** A turn that may wait for answers between two requests of its client. */
 interface Asking {
+  readonly id: string;
   readonly happened: AsyncIterator<Happened>;
   readonly stop: AbortController;
   /** The request that waits now. */
-  request: mcp.ServerContext['mcpReq'];
+  request: Request;
   answer?: (answer: ApprovalAnswer) => void;
 }
 
-type Ground = readonly [desk: TurnDesk, asks: Map<string, Asking>, server: mcp.McpServer];
+interface Ground {
+  readonly desk: TurnDesk;
+  /** Those that wait for their client. */
+  readonly asks: Map<string, Asking>;
+  /** Its client puts questions to a person. */
+  readonly isAsked: boolean;
+}
 
-async function ask([desk, asks, server]: Ground, input: JsonObject, { mcpReq }: mcp.ServerContext) {
-  const known = mcpReq.requestState<string>();
-  const id = known ?? newId('ask');
-  const asking = known ? asks.get(known) : begin(desk, input, mcpReq, offersAnswers(server, mcpReq));
+async function ask(ground: Ground, asked: Asked, request: Request) {
+  const { desk, asks } = ground;
+  const known = request.requestState<string>();
+  const asking = known ? asks.get(known) : begin(ground, asked, request);
   if (!asking) return told('this question is over; ask again', true);
-  asking.request = mcpReq;
-  const stop = () => asking.stop.abort(mcpReq.signal.reason);
-  mcpReq.signal.addEventListener('abort', stop, { once: true });
-  const allowed = mcp.acceptedContent(mcpReq.inputResponses, 'approval')?.allow === true;
-  const no = { decision: 'deny', reason: 'the person at the client said no' } as const;
-  asking.answer?.(allowed ? { decision: 'once' } : no);
+  asking.request = request;
+  const stop = () => asking.stop.abort(request.signal.reason);
+  request.signal.addEventListener('abort', stop, { once: true });
+  const isAllowed = mcp.acceptedContent(request.inputResponses, 'approval', ALLOW)?.allow === true;
+  asking.answer?.(isAllowed ? { decision: 'once' } : { decision: 'deny', reason: 'the person at the client said no' });
   const { value } = await asking.happened.next();
-  mcpReq.signal.removeEventListener('abort', stop);
+  request.signal.removeEventListener('abort', stop);
   if ('end' in value)
     return { ...told(String(value.end.text), value.end.outcome !== 'done'), structuredContent: value.end };
-  asks.set(id, asking);
+  asks.set(asking.id, asking);
   const cancel = desk.app.clock.after(ANSWER_MS, () => {
-    asks.delete(id);
+    asks.delete(asking.id);
     asking.stop.abort();
   });
   asking.answer = (answer) => {
     cancel();
-    asks.delete(id);
+    asks.delete(asking.id);
     value.answer(answer);
   };
   const message = `${value.question.preview}\n\n${value.question.reason}`;
-  const requestedSchema = { type: 'object' as const, properties: { allow: ALLOW }, required: ['allow'] };
-  const approval = mcp.inputRequired.elicit({ message, requestedSchema });
-  return mcp.inputRequired({ inputRequests: { approval }, requestState: id });
+  const approval = mcp.inputRequired.elicit({ message, requestedSchema: ALLOW });
+  return mcp.inputRequired({ inputRequests: { approval }, requestState: asking.id });
 }
 
 /** In the newer era each request says what its client can do. */
-function offersAnswers({ server }: mcp.McpServer, request: Asking['request']): boolean {
+function offersAnswers({ server }: mcp.McpServer, request: Request): boolean {
   const envelope: JsonObject = { ...request.envelope };
   const declared = envelope[mcp.CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities();
   return isJsonObject(declared) && declared.elicitation !== undefined;
 }
 
-function begin(desk: TurnDesk, input: JsonObject, request: Asking['request'], isAsked: boolean): Asking {
-  const { prompt, session_id } = input;
+function begin({ desk, isAsked }: Ground, { prompt, session_id: session }: Asked, request: Request): Asking {
   const queue = createAsyncQueue<Happened>();
-  const asking: Asking = { happened: queue[Symbol.asyncIterator](), stop: new AbortController(), request };
+  const happened = queue[Symbol.asyncIterator]();
+  const asking: Asking = { id: newId('ask'), happened, stop: new AbortController(), request };
   const approve = (question: ApprovalRequest) =>
     new Promise<ApprovalAnswer>((answer) => queue.push({ question, answer }));
   const wish: TurnWish = {
-    ...{ source: 'mcp', origin: 'model', last: { role: 'user', text: String(prompt), images: [] } },
+    source: 'mcp',
+    last: { role: 'user', text: prompt, images: [] },
     ...(isAsked ? { approver: { approve } } : {}),
-    ...(typeof session_id === 'string' ? { place: { session: session_id } } : {}),
+    ...(session ? { place: { session } } : {}),
   };
   const ended = play(desk, wish, asking)
     .catch((error: unknown) => ({ text: desk.app.redact(errorText(error)), outcome: 'failed' }))
@@ -174,7 +185,8 @@ function begin(desk: TurnDesk, input: JsonObject, request: Asking['request'], is
 
 async function play(desk: TurnDesk, wish: TurnWish, asking: Asking): Promise<JsonObject> {
   const turn = await desk.begin(wish, asking.stop.signal);
-  let [end, progress]: [JsonObject, number] = [{}, 0];
+  let end: JsonObject = {};
+  let progress = 0;
   try {
     for await (const event of turn.events) {
       if (event.type === 'tool-start') await tell(asking.request, event.summary, ++progress);
@@ -182,15 +194,14 @@ async function play(desk: TurnDesk, wish: TurnWish, asking: Asking): Promise<Jso
         end = { text: event.error?.message ?? event.text, outcome: event.outcome, cost: event.cost };
     }
   } finally {
-    await turn.end();
+    await turn.leave();
   }
   return { ...end, session_id: turn.sessionId };
 }
 
 /** Says what runs, to a client that wants to hear it; one that has left hears nothing more. */
-async function tell(request: Asking['request'], message: string, progress: number): Promise<void> {
-  const progressToken = request._meta?.progressToken;
-  if (progressToken === undefined) return;
-  const params = { progressToken, progress, message };
-  await request.notify({ method: 'notifications/progress', params }).catch(() => undefined);
+async function tell({ _meta: meta, notify }: Request, message: string, progress: number): Promise<void> {
+  if (meta?.progressToken === undefined) return;
+  const params = { progressToken: meta.progressToken, progress, message };
+  await notify({ method: 'notifications/progress', params }).catch(() => undefined);
 }

@@ -12,7 +12,7 @@ import {
   validateHostHeader,
   validateOriginHeader,
 } from '@modelcontextprotocol/server';
-import { type Context, Hono } from 'hono';
+import { type Context, Hono, type Next } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { streamSSE } from 'hono/streaming';
 import { errorCode, errorText, TalariaError } from '#base/errors.ts';
@@ -20,10 +20,9 @@ import { createEventLog } from '#base/fabric.ts';
 import { sha256 } from '#base/ids.ts';
 import { type JsonObject, parseJsonObject } from '#base/json.ts';
 import { redactSecrets } from '#base/secrets.ts';
-import { chatWire, type Wire } from './chat-wire.ts';
 import { createMcpServers } from './mcp-server.ts';
-import { readResponse, responsesWire } from './responses-wire.ts';
 import { ApiError, type TurnDesk } from './turns.ts';
+import { chatWire, readResponse, responsesWire, type Wire } from './wires.ts';
 
 export interface ServerMeans {
   readonly host: string;
@@ -47,10 +46,8 @@ export async function openServer(desk: TurnDesk, means: ServerMeans) {
   const server = serve({ fetch: routes(desk, means).fetch, hostname: host, port }) as Server;
   await once(server, 'listening').catch((cause: NodeJS.ErrnoException) => {
     const why = cause.code === 'EADDRINUSE' ? 'is in use' : `cannot be listened at: ${errorText(cause)}`;
-    throw new TalariaError(`port ${port} of ${host} ${why}`, { code: 'no-address', cause });
-  });
-  server.on('request', (_, response) => {
-    response.once('close', () => server.listening || server.closeIdleConnections());
+    const fix = 'Name another with --port or --host.';
+    throw new TalariaError(`port ${port} of ${host} ${why}`, { code: 'no-address', fix, cause });
   });
   return {
     port: (server.address() as AddressInfo).port,
@@ -66,27 +63,24 @@ export async function openServer(desk: TurnDesk, means: ServerMeans) {
 }
 
 function routes(desk: TurnDesk, means: ServerMeans): Hono {
-  const { clock, home, loaded } = desk.app;
-  const log = createEventLog(home.log, clock);
+  const { serve: parts } = desk.app.loaded.config;
   const hono = new Hono();
   hono.onError(answerOf);
   hono.notFound(() => answerOf(new ApiError(404, 'unknown_url', 'there is nothing at this address')));
-  hono.use(async (c, next) => {
-    const from = clock.monotonic();
-    await next();
-    const session = c.res.headers.get(SESSION_HEADERS[0]) ?? null;
-    const { method, path } = c.req;
-    log.write('request', { method, path, status: c.res.status, ms: Math.round(clock.monotonic() - from), session });
-  });
-  hono.use(guard(desk, means));
+  hono.use(logged(desk), ownPlaces(desk, means.host));
+  hono.get('/health', (c) => c.json({ status: 'ok' }));
+  hono.use(ownKey(means.key));
   const onError = () => answerOf(new ApiError(413, 'request_too_large', 'a request has 25 MB at most'));
   hono.use(bodyLimit({ maxSize: MOST_BYTES, onError }));
-  hono.get('/health', (c) => c.json({ status: 'ok' }));
-  if (loaded.config.serve.mcp) {
+  if (parts.mcp) {
     const mcp = createMcpHandler(createMcpServers(desk, means.version), { maxRequestBodySize: MOST_BYTES });
     hono.all('/mcp', (c) => mcp.fetch(c.req.raw));
   }
-  if (!loaded.config.serve.api) return hono;
+  if (parts.api) addEndpoints(hono, desk);
+  return hono;
+}
+
+function addEndpoints(hono: Hono, desk: TurnDesk): void {
   const model = (id: string) => ({ id, object: 'model', created: 0, owned_by: 'talaria' });
   hono.get('/v1/models', (c) => {
     const ids = ['talaria', ...desk.app.models().map(({ id }) => `talaria/${id}`)];
@@ -104,25 +98,40 @@ function routes(desk: TurnDesk, means: ServerMeans): Hono {
     desk.forgetResponse(id);
     return c.json({ id, object: 'response', deleted: true });
   });
-  return hono;
 }
 
-/** Before anything is read of a request. */
-function guard({ app }: TurnDesk, { host, key }: ServerMeans) {
+function logged({ app: { clock, home } }: TurnDesk) {
+  const log = createEventLog(home.log, clock);
+  return async (c: Context, next: Next) => {
+    const from = clock.monotonic();
+    await next();
+    const session = c.res.headers.get(SESSION_HEADERS[0]);
+    const { method, path } = c.req;
+    log.write('request', { method, path, status: c.res.status, ms: Math.round(clock.monotonic() - from), session });
+  };
+}
+
+/** Whom it may be called as, and from whose pages. */
+function ownPlaces({ app }: TurnDesk, host: string) {
   const { allow_hosts, allow_origins } = app.loaded.config.serve;
   const machine = Object.values(networkInterfaces()).flatMap((all = []) => all.map((one) => bracketed(one.address)));
   const ours = isLoopback(host) ? [] : [bracketed(host), hostname(), ...machine];
   const hosts = [...localhostAllowedHostnames(), ...ours, ...allow_hosts];
-  const wanted = Buffer.from(sha256(`Bearer ${key}`));
-  return async ({ req }: Context, next: () => Promise<void>): Promise<void> => {
-    const { host: called, origin, authorization = '' } = req.header();
-    if (!validateHostHeader(called, hosts).ok)
+  return async ({ req }: Context, next: Next) => {
+    if (!validateHostHeader(req.header('host'), hosts).ok)
       throw new ApiError(403, 'host_not_allowed', 'this Host is not one of ours; see serve.allow_hosts');
-    if (!validateOriginHeader(origin, [...hosts, ...allow_origins]).ok)
+    if (!validateOriginHeader(req.header('origin'), [...hosts, ...allow_origins]).ok)
       throw new ApiError(403, 'origin_not_allowed', 'pages of this Origin may not ask; see serve.allow_origins');
-    // Hashes are of one length, so that the time tells nothing of the key.
-    const isKnown = timingSafeEqual(Buffer.from(sha256(authorization)), wanted);
-    if (req.path !== '/health' && !isKnown)
+    await next();
+  };
+}
+
+/** hono's own takes no key but one of a token's characters; an owner's may be any. */
+function ownKey(key: string) {
+  // Hashes are of one length, so that the time tells nothing of the key.
+  const wanted = Buffer.from(sha256(`Bearer ${key}`));
+  return async ({ req }: Context, next: Next) => {
+    if (!timingSafeEqual(Buffer.from(sha256(req.header('authorization') ?? '')), wanted))
       throw new ApiError(401, 'invalid_api_key', 'the key is missing or wrong; its owner sees it by talaria serve key');
     await next();
   };
@@ -141,14 +150,17 @@ async function bodyOf(c: Context): Promise<JsonObject> {
 
 const SESSION_HEADERS = ['X-Talaria-Session-Id', 'X-Hermes-Session-Id'] as const;
 
-async function answer(c: Context, desk: TurnDesk, { wish, streams, play }: Wire): Promise<Response> {
+async function answer(c: Context, desk: TurnDesk, { wish, streams, frames, whole }: Wire): Promise<Response> {
   const [session] = SESSION_HEADERS.flatMap((name) => c.req.header(name) ?? []);
-  const turn = await desk.begin({ ...(session ? { place: { session } } : {}), ...wish }, c.req.raw.signal);
+  const turn = await desk.begin(session ? { place: { session }, ...wish } : wish, c.req.raw.signal);
   for (const name of SESSION_HEADERS) c.header(name, turn.sessionId);
   if (!streams) {
-    const whole = await played(play(turn)).finally(turn.end);
-    if (whole instanceof ApiError) throw whole;
-    return c.json(whole);
+    try {
+      await Array.fromAsync(turn.events);
+      return c.json(whole(turn));
+    } finally {
+      await turn.leave();
+    }
   }
   return streamSSE(c, async (out) => {
     let stop: (() => void) | undefined;
@@ -157,33 +169,23 @@ async function answer(c: Context, desk: TurnDesk, { wish, streams, play }: Wire)
     };
     beat();
     try {
-      for await (const frame of play(turn)) await out.write(frame);
+      for await (const frame of frames(turn)) await out.write(frame);
     } catch (error) {
-      await out.write(`data: ${JSON.stringify(errorBody(error).body)}\n\n`);
+      await out.writeSSE({ data: await answerOf(error).text() });
     } finally {
       stop?.();
-      await turn.end();
+      await turn.leave();
     }
   });
-}
-
-async function played(frames: ReturnType<Wire['play']>) {
-  let last = await frames.next();
-  while (!last.done) last = await frames.next();
-  return last.value;
 }
 
 const TYPES = { 401: 'authentication_error', 403: 'permission_error', 429: 'rate_limit_error' };
 const HEADERS = { 401: { 'www-authenticate': 'Bearer' }, 429: { 'retry-after': '5' } };
 
-function errorBody(error: unknown): { readonly status: number; readonly body: JsonObject } {
-  const { status = 500, param = null } = error instanceof ApiError ? error : {};
-  const code = errorCode(error) ?? 'internal_error';
-  const type = TYPES[status as keyof typeof TYPES] ?? (status >= 500 ? 'server_error' : 'invalid_request_error');
-  return { status, body: { error: { message: redactSecrets(errorText(error)), type, param, code } } };
-}
-
 function answerOf(error: unknown): Response {
-  const { status, body } = errorBody(error);
+  const { status = 500, param = null } = error instanceof ApiError ? error : {};
+  const type = TYPES[status as keyof typeof TYPES] ?? (status >= 500 ? 'server_error' : 'invalid_request_error');
+  const message = redactSecrets(errorText(error));
+  const body = { error: { message, type, param, code: errorCode(error) ?? 'internal_error' } };
   return Response.json(body, { status, headers: HEADERS[status as keyof typeof HEADERS] ?? {} });
 }

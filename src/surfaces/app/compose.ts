@@ -351,15 +351,15 @@ class ComposedApp implements App {
     if (!own && this.approvalMode() !== 'off') return asked;
     const isForRun = this.#parts.options.run?.permission === 'auto';
     const by = own ? 'the mode of this session' : isForRun ? '--yes' : 'approvals.mode off';
+    const isAlone = asked.isUnattended === true;
+    const isSettled = isAlone && (own !== undefined || isForRun);
     const far = `${by} approves no more than the folder and the network, and this goes beyond; it needs a yes at a terminal`;
     return {
       approve: async (request, signal) => {
         if (own && this.approvalMode(own()) !== 'off') return asked.approve(request, signal);
         const isNear = (request.reach ?? 'beyond') !== 'beyond';
-        const isAlone = asked.isUnattended === true;
         // An empty key is asked about each time, where somebody is there to be asked.
-        if (isNear && (request.key !== '' || (isForRun && isAlone)))
-          return { decision: 'once', reason: `${by} approves it` };
+        if (isNear && (request.key !== '' || isSettled)) return { decision: 'once', reason: `${by} approves it` };
         return isAlone && !isNear ? { decision: 'deny', reason: far } : asked.approve(request, signal);
       },
     };
