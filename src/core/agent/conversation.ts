@@ -139,11 +139,16 @@ export async function openConversation(
     };
   const lease = await parts.store.claim(session.id);
   if (!lease.ok) return lease;
-  await tellStart(parts, session, signal);
-  const prompt = (await parts.store.loadPrompt(session.id)) ?? (await freeze(parts, session.id));
-  const history = 'start' in request ? [] : await parts.store.messages(session.id);
-  const context = new LiveContext(prompt, history);
-  return ok(new LiveConversation({ session, parts, context, lease: lease.value }));
+  try {
+    await tellStart(parts, session, signal);
+    const prompt = (await parts.store.loadPrompt(session.id)) ?? (await freeze(parts, session.id));
+    const history = 'start' in request ? [] : await parts.store.messages(session.id);
+    const context = new LiveContext(prompt, history);
+    return ok(new LiveConversation({ session, parts, context, lease: lease.value }));
+  } catch (error) {
+    await lease.value.release();
+    throw error;
+  }
 }
 
 /** Before the prompt is built: what a hook starts may have a block in it. */
@@ -289,8 +294,11 @@ class LiveConversation implements Conversation {
   async #end(before: () => Promise<void>): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    await before();
-    await this.#lease.release();
+    try {
+      await before();
+    } finally {
+      await this.#lease.release();
+    }
   }
 
   async #tellEnd(): Promise<void> {

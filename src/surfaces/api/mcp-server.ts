@@ -22,7 +22,6 @@ const READING = ['session_search', 'skills_list', 'skill_view', 'recursive_read'
 const ANSWER_MS = 600_000;
 
 const ASK = z.object({ prompt: z.string().min(1), session_id: z.string().optional() });
-type Asked = z.infer<typeof ASK>;
 
 const ALLOW = z.object({ allow: z.boolean().meta({ title: 'Allow it this once' }) });
 const MARKDOWN = 'text/markdown';
@@ -33,9 +32,11 @@ export function createMcpServers(desk: TurnDesk, version: string): mcp.McpServer
   return async () => {
     const server = new mcp.McpServer({ name: 'talaria', version }, { inputRequired: { maxRounds: 64 } });
     const description = 'Ask Talaria, an agent with memory, skills and tools of its own. session_id: goes on there.';
-    server.registerTool('ask', { description, inputSchema: ASK }, (asked, { mcpReq }) =>
-      ask({ desk, asks, isAsked: offersAnswers(server, mcpReq) }, asked, mcpReq),
-    );
+    server.registerTool('ask', { description, inputSchema: ASK }, async (asked, { mcpReq }) => {
+      const known = mcpReq.requestState<string>();
+      const asking = known ? asks.get(known) : begin(desk, asked, offersAnswers(server, mcpReq));
+      return asking ? listen(asking, mcpReq, { app, asks }) : told('this question is over; ask again', true);
+    });
     for (const tool of READING.flatMap((name) => app.allTools().get(name) ?? [])) {
       const { name, description, parameters } = functionSchema(tool);
       const inputSchema = mcp.fromJsonSchema<JsonObject>(parameters as mcp.JsonSchemaType);
@@ -80,8 +81,7 @@ function catalogOf(library: App['doors']['skills'], skills: Awaited<ReturnType<t
 /** One call of a tool beside any session; what would ask the owner is refused. */
 async function read(app: App, card: AnyTool, input: JsonObject, context: mcp.ServerContext) {
   const tool = (await card.load?.()) ?? card;
-  const parsed = tool.input.safeParse(input);
-  if (!parsed.success) return told(parsed.error.message, true);
+  const parsed = tool.input.parse(input);
   const place = {
     sessionId: 'mcp',
     callId: newId('call'),
@@ -93,9 +93,9 @@ async function read(app: App, card: AnyTool, input: JsonObject, context: mcp.Ser
     redact: app.redact,
     progress: () => undefined,
   };
-  const risk = tool.risk?.(parsed.data, place);
+  const risk = tool.risk?.(parsed, place);
   if (risk && risk.level !== 'none') return told(`refused: ${risk.reason}`, true);
-  const { text, isError } = await tool.run(parsed.data, place, context.mcpReq.signal);
+  const { text, isError } = await tool.run(parsed, place, context.mcpReq.signal);
   return told(app.redact(text), isError);
 }
 
@@ -116,23 +116,12 @@ interface Asking {
   readonly happened: AsyncIterator<Happened>;
   readonly stop: AbortController;
   /** The request that waits now. */
-  request: Request;
+  request?: Request;
   answer?: (answer: ApprovalAnswer) => void;
 }
 
-interface Ground {
-  readonly desk: TurnDesk;
-  /** Those that wait for their client. */
-  readonly asks: Map<string, Asking>;
-  /** Its client puts questions to a person. */
-  readonly isAsked: boolean;
-}
-
-async function ask(ground: Ground, asked: Asked, request: Request) {
-  const { desk, asks } = ground;
-  const known = request.requestState<string>();
-  const asking = known ? asks.get(known) : begin(ground, asked, request);
-  if (!asking) return told('this question is over; ask again', true);
+/** Until the turn ends, or asks. */
+async function listen(asking: Asking, request: Request, { app, asks }: { app: App; asks: Map<string, Asking> }) {
   asking.request = request;
   const stop = () => asking.stop.abort(request.signal.reason);
   request.signal.addEventListener('abort', stop, { once: true });
@@ -143,7 +132,7 @@ async function ask(ground: Ground, asked: Asked, request: Request) {
   if ('end' in value)
     return { ...told(String(value.end.text), value.end.outcome !== 'done'), structuredContent: value.end };
   asks.set(asking.id, asking);
-  const cancel = desk.app.clock.after(ANSWER_MS, () => {
+  const cancel = app.clock.after(ANSWER_MS, () => {
     asks.delete(asking.id);
     asking.stop.abort();
   });
@@ -164,10 +153,9 @@ function offersAnswers({ server }: mcp.McpServer, request: Request): boolean {
   return isJsonObject(declared) && declared.elicitation !== undefined;
 }
 
-function begin({ desk, isAsked }: Ground, { prompt, session_id: session }: Asked, request: Request): Asking {
+function begin(desk: TurnDesk, { prompt, session_id: session }: z.infer<typeof ASK>, isAsked: boolean): Asking {
   const queue = createAsyncQueue<Happened>();
-  const happened = queue[Symbol.asyncIterator]();
-  const asking: Asking = { id: newId('ask'), happened, stop: new AbortController(), request };
+  const asking: Asking = { id: newId('ask'), happened: queue[Symbol.asyncIterator](), stop: new AbortController() };
   const approve = (question: ApprovalRequest) =>
     new Promise<ApprovalAnswer>((answer) => queue.push({ question, answer }));
   const wish: TurnWish = {
@@ -200,8 +188,9 @@ async function play(desk: TurnDesk, wish: TurnWish, asking: Asking): Promise<Jso
 }
 
 /** Says what runs, to a client that wants to hear it; one that has left hears nothing more. */
-async function tell({ _meta: meta, notify }: Request, message: string, progress: number): Promise<void> {
-  if (meta?.progressToken === undefined) return;
-  const params = { progressToken: meta.progressToken, progress, message };
-  await notify({ method: 'notifications/progress', params }).catch(() => undefined);
+async function tell(request: Request | undefined, message: string, progress: number): Promise<void> {
+  const progressToken = request?._meta?.progressToken;
+  if (progressToken === undefined) return;
+  const params = { progressToken, progress, message };
+  await request?.notify({ method: 'notifications/progress', params }).catch(() => undefined);
 }

@@ -63,20 +63,27 @@ export async function openServer(desk: TurnDesk, means: ServerMeans) {
 }
 
 function routes(desk: TurnDesk, means: ServerMeans): Hono {
-  const { serve: parts } = desk.app.loaded.config;
+  const { clock, home, loaded } = desk.app;
+  const log = createEventLog(home.log, clock);
   const hono = new Hono();
   hono.onError(answerOf);
   hono.notFound(() => answerOf(new ApiError(404, 'unknown_url', 'there is nothing at this address')));
-  hono.use(logged(desk), ownPlaces(desk, means.host));
-  hono.get('/health', (c) => c.json({ status: 'ok' }));
-  hono.use(ownKey(means.key));
+  hono.use(async (c, next) => {
+    const from = clock.monotonic();
+    await next();
+    const session = c.res.headers.get(SESSION_HEADERS[0]);
+    const { method, path } = c.req;
+    log.write('request', { method, path, status: c.res.status, ms: Math.round(clock.monotonic() - from), session });
+  });
+  hono.use(guard(desk, means));
   const onError = () => answerOf(new ApiError(413, 'request_too_large', 'a request has 25 MB at most'));
   hono.use(bodyLimit({ maxSize: MOST_BYTES, onError }));
-  if (parts.mcp) {
+  hono.get('/health', (c) => c.json({ status: 'ok' }));
+  if (loaded.config.serve.mcp) {
     const mcp = createMcpHandler(createMcpServers(desk, means.version), { maxRequestBodySize: MOST_BYTES });
     hono.all('/mcp', (c) => mcp.fetch(c.req.raw));
   }
-  if (parts.api) addEndpoints(hono, desk);
+  if (loaded.config.serve.api) addEndpoints(hono, desk);
   return hono;
 }
 
@@ -100,38 +107,22 @@ function addEndpoints(hono: Hono, desk: TurnDesk): void {
   });
 }
 
-function logged({ app: { clock, home } }: TurnDesk) {
-  const log = createEventLog(home.log, clock);
-  return async (c: Context, next: Next) => {
-    const from = clock.monotonic();
-    await next();
-    const session = c.res.headers.get(SESSION_HEADERS[0]);
-    const { method, path } = c.req;
-    log.write('request', { method, path, status: c.res.status, ms: Math.round(clock.monotonic() - from), session });
-  };
-}
-
-/** Whom it may be called as, and from whose pages. */
-function ownPlaces({ app }: TurnDesk, host: string) {
+/** Before anything is read of a request. hono's own check takes no key but one of a token's characters; an owner's may be any. */
+function guard({ app }: TurnDesk, { host, key }: ServerMeans) {
   const { allow_hosts, allow_origins } = app.loaded.config.serve;
   const machine = Object.values(networkInterfaces()).flatMap((all = []) => all.map((one) => bracketed(one.address)));
   const ours = isLoopback(host) ? [] : [bracketed(host), hostname(), ...machine];
   const hosts = [...localhostAllowedHostnames(), ...ours, ...allow_hosts];
-  return async ({ req }: Context, next: Next) => {
-    if (!validateHostHeader(req.header('host'), hosts).ok)
-      throw new ApiError(403, 'host_not_allowed', 'this Host is not one of ours; see serve.allow_hosts');
-    if (!validateOriginHeader(req.header('origin'), [...hosts, ...allow_origins]).ok)
-      throw new ApiError(403, 'origin_not_allowed', 'pages of this Origin may not ask; see serve.allow_origins');
-    await next();
-  };
-}
-
-/** hono's own takes no key but one of a token's characters; an owner's may be any. */
-function ownKey(key: string) {
-  // Hashes are of one length, so that the time tells nothing of the key.
   const wanted = Buffer.from(sha256(`Bearer ${key}`));
   return async ({ req }: Context, next: Next) => {
-    if (!timingSafeEqual(Buffer.from(sha256(req.header('authorization') ?? '')), wanted))
+    const { host: called, origin, authorization = '' } = req.header();
+    if (!validateHostHeader(called, hosts).ok)
+      throw new ApiError(403, 'host_not_allowed', 'this Host is not one of ours; see serve.allow_hosts');
+    if (!validateOriginHeader(origin, [...hosts, ...allow_origins]).ok)
+      throw new ApiError(403, 'origin_not_allowed', 'pages of this Origin may not ask; see serve.allow_origins');
+    // Hashes are of one length, so that the time tells nothing of the key.
+    const isKnown = timingSafeEqual(Buffer.from(sha256(authorization)), wanted);
+    if (req.path !== '/health' && !isKnown)
       throw new ApiError(401, 'invalid_api_key', 'the key is missing or wrong; its owner sees it by talaria serve key');
     await next();
   };
@@ -152,7 +143,10 @@ const SESSION_HEADERS = ['X-Talaria-Session-Id', 'X-Hermes-Session-Id'] as const
 
 async function answer(c: Context, desk: TurnDesk, { wish, streams, frames, whole }: Wire): Promise<Response> {
   const [session] = SESSION_HEADERS.flatMap((name) => c.req.header(name) ?? []);
-  const turn = await desk.begin(session ? { place: { session }, ...wish } : wish, c.req.raw.signal);
+  const turn = await desk.begin(
+    { ...wish, place: wish.place ?? (session ? { session } : undefined) },
+    c.req.raw.signal,
+  );
   for (const name of SESSION_HEADERS) c.header(name, turn.sessionId);
   if (!streams) {
     try {

@@ -43,7 +43,7 @@ export interface TurnWish {
   /** What the program itself wants said to the model. */
   readonly context?: string;
   /** Named by the client; `last`: the message that it goes on behind. */
-  readonly place?: Place;
+  readonly place?: Place | undefined;
   /** `talaria`, or `talaria/PROVIDER/MODEL`. */
   readonly model?: string;
   readonly maxOutputTokens?: number | null | undefined;
@@ -165,22 +165,33 @@ export class TurnDesk {
       const conversation = await this.#open(wish, place, signal);
       held.defer(() => conversation.leave());
       const extra = [...contextOf(wish.context, conversation.history), ...images];
+      const sessionId = conversation.session.id;
       const origin = wish.source === 'mcp' ? 'model' : 'owner';
       const sent = conversation.send(wish.last.text, { signal, extra, origin });
       const seen = new Seen();
       return {
-        sessionId: conversation.session.id,
+        sessionId,
         createdAt: Math.floor(this.app.clock.now() / 1000),
         events: seen.events(sent),
         /** Those that are durable, oldest first. */
         messages: () => seen.stored.map(({ message }) => message),
         /** What the client shows goes on here. Throws ApiError where the turn brought nothing to answer with. */
-        ended: () => this.#keepHistory(wish, conversation, seen),
+        ended: () => {
+          const { end } = seen;
+          for (const text of [seen.text, end.text]) {
+            const key = historyKey(
+              [...(wish.past ?? []), wish.last, { role: 'assistant', text, images: [] }],
+              wish.user,
+            );
+            this.#database.run('INSERT OR REPLACE INTO histories VALUES(?, ?, ?)', key, sessionId, seen.lastId);
+          }
+          return end;
+        },
         /** Gives it back by this id; `body`: without its words. */
         keepResponse: (id: string, body: JsonObject) => {
           const first = seen.stored[0]?.messageId ?? 0;
           const sql = 'INSERT INTO responses VALUES(?, ?, ?, ?, ?)';
-          this.#database.run(sql, id, conversation.session.id, first, seen.lastId, JSON.stringify(body));
+          this.#database.run(sql, id, sessionId, first, seen.lastId, JSON.stringify(body));
         },
         /** Gives session and place back. Idempotent. */
         leave: () => held.disposeAsync(),
@@ -189,15 +200,6 @@ export class TurnDesk {
       await held.disposeAsync();
       throw error;
     }
-  }
-
-  #keepHistory({ past = [], last, user }: TurnWish, { session }: Conversation, seen: Seen): TurnEnd {
-    const { end } = seen;
-    for (const text of [seen.text, end.text]) {
-      const key = historyKey([...past, last, { role: 'assistant', text, images: [] }], user);
-      this.#database.run('INSERT OR REPLACE INTO histories VALUES(?, ?, ?)', key, session.id, seen.lastId);
-    }
-    return end;
   }
 
   /** Throws ApiError 404; also where its session is gone. */

@@ -19,10 +19,10 @@ export interface Wire {
 }
 
 const part = z.looseObject({ type: z.string(), text: z.string().optional(), image_url: z.unknown().optional() });
-const content = z
-  .union([z.string().transform((text) => [part.parse({ type: 'text', text })]), z.array(part)])
-  .nullish();
-const item = z.object({ role: z.enum(['system', 'developer', 'user', 'assistant']), content });
+const item = z.object({
+  role: z.enum(['system', 'developer', 'user', 'assistant']),
+  content: z.union([z.string(), z.array(part)]).nullish(),
+});
 const someItem = item.partial();
 type Item = z.infer<typeof someItem>;
 
@@ -65,7 +65,8 @@ function readRequest<Shape>(schema: z.ZodType<Shape>, body: JsonObject): Shape {
 
 function saidOf(role: Said['role'], given: Item['content']): Said {
   const [texts, images]: [string[], string[]] = [[], []];
-  for (const { type, text = '', image_url: image } of given ?? []) {
+  const parts = typeof given === 'string' ? [{ type: 'text', text: given }] : (given ?? []);
+  for (const { type, text = '', image_url: image } of parts as readonly z.infer<typeof part>[]) {
     const address = String((image as { url?: unknown } | undefined)?.url ?? image);
     if (/^(?:(?:in|out)put_)?text$/.test(type)) texts.push(text);
     else if (/^(?:image_url|input_image)$/.test(type) && /^(?:data:image\/|https?:)/i.test(address))
@@ -112,7 +113,7 @@ export function chatWire(body: JsonObject): Wire {
   return {
     wish: { source: 'api', model, user, maxOutputTokens, ...heardIn(messages, 'messages') },
     streams: stream === true,
-    frames: (turn) => chunks(turn, head, rest.stream_options?.include_usage === true),
+    frames: (turn) => chunks(turn, head, rest.stream_options?.include_usage),
     whole: (turn) => {
       const end = turn.ended();
       const message = { role: 'assistant', content: end.text, refusal: null };
@@ -128,7 +129,7 @@ function reasonOf({ outcome }: TurnEnd): string {
   return outcome === 'done' ? 'stop' : 'length';
 }
 
-async function* chunks(turn: Turn, head: JsonObject, wantsUsage: boolean): AsyncGenerator<string, void> {
+async function* chunks(turn: Turn, head: JsonObject, wantsUsage?: boolean | null): AsyncGenerator<string, void> {
   const line = (choices: readonly JsonObject[], more: JsonObject = {}) => {
     const chunk = { ...head, object: 'chat.completion.chunk', created: turn.createdAt, choices, ...more };
     return `data: ${JSON.stringify(chunk)}\n\n`;
@@ -146,12 +147,10 @@ async function* chunks(turn: Turn, head: JsonObject, wantsUsage: boolean): Async
   yield 'data: [DONE]\n\n';
 }
 
-const text = z.string().transform((content) => [item.parse({ role: 'user', content })]);
-
 const responseRequest = z.object({
   ...shared,
   model: z.string().default('talaria'),
-  input: z.union([text, z.array(item.partial())]),
+  input: z.union([z.string(), z.array(someItem)]),
   instructions: z.string().nullish(),
   previous_response_id: z.string().nullable().default(null),
   conversation: z.union([z.string().transform((id) => ({ id })), z.object({ id: z.string() })]).nullish(),
@@ -168,12 +167,11 @@ export async function responsesWire(body: JsonObject, desk: TurnDesk): Promise<W
   const { model, user, input, instructions: content, previous_response_id: previous, conversation } = asked;
   const named = conversation ? { session: conversation.id } : undefined;
   const place = previous ? await desk.response(previous, 'previous_response_id') : named;
-  const own = content ? [item.parse({ role: 'system', content })] : [];
-  const heard = heardIn([...own, ...input], 'input');
-  const wish = { source: 'api' as const, model, user, maxOutputTokens: asked.max_output_tokens, ...heard };
+  const items: readonly Item[] = typeof input === 'string' ? [{ role: 'user', content: input }] : input;
+  const heard = heardIn([{ role: 'system', content }, ...items], 'input');
   const id = newId('resp');
   return {
-    wish: { ...wish, ...(place ? { place } : {}) },
+    wish: { source: 'api', model, user, place, maxOutputTokens: asked.max_output_tokens, ...heard },
     streams: asked.stream === true,
     frames: (turn) => responseFrames(turn, asked, id),
     whole: (turn) => wholeResponse(turn, asked, id),
