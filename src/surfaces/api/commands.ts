@@ -4,15 +4,8 @@ import { once } from 'node:events';
 import { z } from 'zod';
 import { TalariaError } from '#base/errors.ts';
 import { randomHex } from '#base/ids.ts';
-import {
-  type AnyCommand,
-  type CommandContext,
-  type CommandOutput,
-  defineCommand,
-  line,
-  refused,
-  wrongUse,
-} from '#core/agent/command-spec.ts';
+import type { AnyCommand, CommandContext, CommandOutput } from '#core/agent/command-spec.ts';
+import { defineCommand, line, refused, wrongUse } from '#core/agent/command-spec.ts';
 import type { Ground } from '#core/agent/room.ts';
 import type { App, AppOptions } from '#surfaces/app/app.ts';
 import { serveSchema } from '#surfaces/app/home/config-schema.ts';

@@ -24,7 +24,6 @@ const ANSWER_MS = 600_000;
 const ASK = z.object({ prompt: z.string().min(1), session_id: z.string().optional() });
 
 const ALLOW = z.object({ allow: z.boolean().meta({ title: 'Allow it this once' }) });
-const MARKDOWN = 'text/markdown';
 
 export function createMcpServers(desk: TurnDesk, version: string): mcp.McpServerFactory {
   const { app } = desk;
@@ -41,11 +40,11 @@ export function createMcpServers(desk: TurnDesk, version: string): mcp.McpServer
       const { name, description, parameters } = functionSchema(tool);
       const inputSchema = mcp.fromJsonSchema<JsonObject>(parameters as mcp.JsonSchemaType);
       const shown = { description, inputSchema, annotations: { readOnlyHint: true } };
-      server.registerTool(name, shown, (input, context) => read(app, tool, input, context));
+      server.registerTool(name, shown, (input, { mcpReq }) => read(app, tool, input, mcpReq.signal));
     }
     for (const name of ['MEMORY.md', 'USER.md']) {
       const text = () => String(readBytesIfThere(join(app.home.memories, name)) ?? '');
-      const about = { uri: `memory://${name}`, mimeType: MARKDOWN };
+      const about = { uri: `memory://${name}`, mimeType: 'text/markdown' };
       server.registerResource(name, about.uri, about, () => ({ contents: [{ ...about, text: text() }] }));
     }
     const skills = await offered(app);
@@ -79,24 +78,16 @@ function catalogOf(library: App['doors']['skills'], skills: Awaited<ReturnType<t
 }
 
 /** One call of a tool beside any session; what would ask the owner is refused. */
-async function read(app: App, card: AnyTool, input: JsonObject, context: mcp.ServerContext) {
+async function read(app: App, card: AnyTool, input: JsonObject, signal: AbortSignal) {
   const tool = (await card.load?.()) ?? card;
   const parsed = tool.input.parse(input);
-  const place = {
-    sessionId: 'mcp',
-    callId: newId('call'),
-    cwd: app.environment.cwd,
-    clock: app.clock,
-    asker: absentAsker,
-    spillFolder: app.home.spill,
-    history: () => [],
-    redact: app.redact,
-    progress: () => undefined,
-  };
-  const risk = tool.risk?.(parsed, place);
+  const { clock, environment, home, redact } = app;
+  const place = { cwd: environment.cwd, clock, asker: absentAsker, spillFolder: home.spill, redact };
+  const call = { ...place, sessionId: 'mcp', callId: newId('call'), history: () => [], progress: () => undefined };
+  const risk = tool.risk?.(parsed, call);
   if (risk && risk.level !== 'none') return told(`refused: ${risk.reason}`, true);
-  const { text, isError } = await tool.run(parsed, place, context.mcpReq.signal);
-  return told(app.redact(text), isError);
+  const { text, isError } = await tool.run(parsed, call, signal);
+  return told(redact(text), isError);
 }
 
 function told(text: string, isError = false) {

@@ -18,7 +18,6 @@ import { streamSSE } from 'hono/streaming';
 import { errorCode, errorText, TalariaError } from '#base/errors.ts';
 import { createEventLog } from '#base/fabric.ts';
 import { sha256 } from '#base/ids.ts';
-import { type JsonObject, parseJsonObject } from '#base/json.ts';
 import { redactSecrets } from '#base/secrets.ts';
 import { createMcpServers } from './mcp-server.ts';
 import { ApiError, type TurnDesk } from './turns.ts';
@@ -83,11 +82,7 @@ function routes(desk: TurnDesk, means: ServerMeans): Hono {
     const mcp = createMcpHandler(createMcpServers(desk, means.version), { maxRequestBodySize: MOST_BYTES });
     hono.all('/mcp', (c) => mcp.fetch(c.req.raw));
   }
-  if (loaded.config.serve.api) addEndpoints(hono, desk);
-  return hono;
-}
-
-function addEndpoints(hono: Hono, desk: TurnDesk): void {
+  if (!loaded.config.serve.api) return hono;
   const model = (id: string) => ({ id, object: 'model', created: 0, owned_by: 'talaria' });
   hono.get('/v1/models', (c) => {
     const ids = ['talaria', ...desk.app.models().map(({ id }) => `talaria/${id}`)];
@@ -97,14 +92,15 @@ function addEndpoints(hono: Hono, desk: TurnDesk): void {
     desk.modelOf(c.req.param('id'));
     return c.json(model(c.req.param('id')));
   });
-  hono.post('/v1/chat/completions', async (c) => answer(c, desk, chatWire(await bodyOf(c))));
-  hono.post('/v1/responses', async (c) => answer(c, desk, await responsesWire(await bodyOf(c), desk)));
+  hono.post('/v1/chat/completions', async (c) => answer(c, desk, chatWire(await c.req.text())));
+  hono.post('/v1/responses', async (c) => answer(c, desk, await responsesWire(await c.req.text(), desk)));
   hono.get('/v1/responses/:id', async (c) => c.json(await readResponse(desk, c.req.param('id'))));
   hono.delete('/v1/responses/:id', (c) => {
     const id = c.req.param('id');
     desk.forgetResponse(id);
     return c.json({ id, object: 'response', deleted: true });
   });
+  return hono;
 }
 
 /** Before anything is read of a request. hono's own check takes no key but one of a token's characters; an owner's may be any. */
@@ -131,12 +127,6 @@ function guard({ app }: TurnDesk, { host, key }: ServerMeans) {
 /** As it stands in an address. */
 export function bracketed(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
-}
-
-async function bodyOf(c: Context): Promise<JsonObject> {
-  const body = parseJsonObject(await c.req.text());
-  if (!body.ok) throw new ApiError(400, 'invalid_json', 'the body is no JSON object');
-  return body.value;
 }
 
 const SESSION_HEADERS = ['X-Talaria-Session-Id', 'X-Hermes-Session-Id'] as const;

@@ -43,7 +43,7 @@ export interface TurnWish {
   /** What the program itself wants said to the model. */
   readonly context?: string;
   /** Named by the client; `last`: the message that it goes on behind. */
-  readonly place?: Place | undefined;
+  readonly place?: { readonly session: string; readonly last?: number } | undefined;
   /** `talaria`, or `talaria/PROVIDER/MODEL`. */
   readonly model?: string;
   readonly maxOutputTokens?: number | null | undefined;
@@ -51,10 +51,7 @@ export interface TurnWish {
   readonly approver?: Approver;
 }
 
-interface Place {
-  readonly session: string;
-  readonly last?: number;
-}
+type Place = NonNullable<TurnWish['place']>;
 
 export type Turn = Awaited<ReturnType<TurnDesk['begin']>>;
 
@@ -103,10 +100,6 @@ class Seen {
     }
   }
 
-  get lastId(): number {
-    return this.stored.at(-1)?.messageId ?? 0;
-  }
-
   /** Throws ApiError where it brought nothing to answer with. */
   get end(): TurnEnd {
     if (this.#end && this.#end.outcome !== 'failed' && this.#end.outcome !== 'aborted') return this.#end;
@@ -120,15 +113,12 @@ class Seen {
     if (/^(?:step-start|model-retry|model-fallback)$/.test(event.type)) this.#fresh = '';
     if (event.type !== 'text-delta') return '';
     this.#fresh += event.text;
-    if (this.text.startsWith(this.#whole)) return '';
-    if (!this.#whole.startsWith(this.text)) this.#before = this.text;
-    const more = this.#whole.slice(this.text.length);
+    const whole = () => (this.#before === '' ? this.#fresh : `${this.#before}\n\n${this.#fresh}`);
+    if (this.text.startsWith(whole())) return '';
+    if (!whole().startsWith(this.text)) this.#before = this.text;
+    const more = whole().slice(this.text.length);
     this.text += more;
     return more;
-  }
-
-  get #whole(): string {
-    return this.#before === '' ? this.#fresh : `${this.#before}\n\n${this.#fresh}`;
   }
 }
 
@@ -169,6 +159,7 @@ export class TurnDesk {
       const origin = wish.source === 'mcp' ? 'model' : 'owner';
       const sent = conversation.send(wish.last.text, { signal, extra, origin });
       const seen = new Seen();
+      const lastId = () => seen.stored.at(-1)?.messageId ?? 0;
       return {
         sessionId,
         createdAt: Math.floor(this.app.clock.now() / 1000),
@@ -183,15 +174,14 @@ export class TurnDesk {
               [...(wish.past ?? []), wish.last, { role: 'assistant', text, images: [] }],
               wish.user,
             );
-            this.#database.run('INSERT OR REPLACE INTO histories VALUES(?, ?, ?)', key, sessionId, seen.lastId);
+            this.#database.run('INSERT OR REPLACE INTO histories VALUES(?, ?, ?)', key, sessionId, lastId());
           }
           return end;
         },
         /** Gives it back by this id; `body`: without its words. */
         keepResponse: (id: string, body: JsonObject) => {
-          const first = seen.stored[0]?.messageId ?? 0;
           const sql = 'INSERT INTO responses VALUES(?, ?, ?, ?, ?)';
-          this.#database.run(sql, id, sessionId, first, seen.lastId, JSON.stringify(body));
+          this.#database.run(sql, id, sessionId, seen.stored[0]?.messageId ?? 0, lastId(), JSON.stringify(body));
         },
         /** Gives session and place back. Idempotent. */
         leave: () => held.disposeAsync(),

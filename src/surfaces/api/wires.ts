@@ -3,7 +3,7 @@
 // from the messages of its turn alone, so that one that is read again is as it was; `sequence_number` counts from 0 without gaps.
 import { z } from 'zod';
 import { newId } from '#base/ids.ts';
-import type { JsonObject } from '#base/json.ts';
+import { type JsonObject, parseJsonObject } from '#base/json.ts';
 import { issueText } from '#base/schema-issue.ts';
 import type { Message, Part } from '#core/model/message.ts';
 import { ApiError, type Said, type Turn, type TurnDesk, type TurnEnd, type TurnWish } from './turns.ts';
@@ -27,16 +27,12 @@ const someItem = item.partial();
 type Item = z.infer<typeof someItem>;
 
 const none = z.array(z.unknown()).max(0).nullish();
+const nothing = z.null().optional();
+const one = z.literal(1).nullish();
 const plain = z.object({ type: z.literal('text') }).nullish();
+const text = z.object({ format: plain }).nullish();
 /** They would change what comes back. */
-const unsupported = {
-  tools: none,
-  functions: none,
-  tool_choice: z.null().optional(),
-  n: z.literal(1).nullish(),
-  response_format: plain,
-  text: z.object({ format: plain }).nullish(),
-};
+const unsupported = { tools: none, functions: none, tool_choice: nothing, n: one, response_format: plain, text };
 const tokens = z.int().min(1).nullish();
 const shared = { ...unsupported, user: z.string().nullish(), stream: z.boolean().nullish() };
 
@@ -50,8 +46,10 @@ const chatRequest = z.object({
 });
 
 /** Throws ApiError 400 that names the field. */
-function readRequest<Shape>(schema: z.ZodType<Shape>, body: JsonObject): Shape {
-  const read = schema.safeParse(body);
+function readRequest<Shape>(schema: z.ZodType<Shape>, text: string): Shape {
+  const body = parseJsonObject(text);
+  if (!body.ok) throw new ApiError(400, 'invalid_json', 'the body is no JSON object');
+  const read = schema.safeParse(body.value);
   if (read.success) return read.data;
   const [first] = read.error.issues;
   const refused = read.error.issues.find(({ path }) => String(path[0]) in unsupported);
@@ -106,14 +104,14 @@ function usageOf({ usage }: TurnEnd, [input, output]: readonly [input: string, o
 }
 
 /** Throws ApiError. */
-export function chatWire(body: JsonObject): Wire {
+export function chatWire(body: string): Wire {
   const { model, messages, user, stream, ...rest } = readRequest(chatRequest, body);
   const maxOutputTokens = rest.max_completion_tokens ?? rest.max_tokens;
   const head = { id: newId('chatcmpl'), model };
   return {
     wish: { source: 'api', model, user, maxOutputTokens, ...heardIn(messages, 'messages') },
     streams: stream === true,
-    frames: (turn) => chunks(turn, head, rest.stream_options?.include_usage),
+    frames: (turn) => chunks(turn, { ...head, created: turn.createdAt }, rest.stream_options?.include_usage),
     whole: (turn) => {
       const end = turn.ended();
       const message = { role: 'assistant', content: end.text, refusal: null };
@@ -130,10 +128,8 @@ function reasonOf({ outcome }: TurnEnd): string {
 }
 
 async function* chunks(turn: Turn, head: JsonObject, wantsUsage?: boolean | null): AsyncGenerator<string, void> {
-  const line = (choices: readonly JsonObject[], more: JsonObject = {}) => {
-    const chunk = { ...head, object: 'chat.completion.chunk', created: turn.createdAt, choices, ...more };
-    return `data: ${JSON.stringify(chunk)}\n\n`;
-  };
+  const line = (choices: readonly JsonObject[], more: JsonObject = {}) =>
+    `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', choices, ...more })}\n\n`;
   const chunk = (delta: JsonObject, finish: string | null = null) => line([{ index: 0, delta, finish_reason: finish }]);
   yield chunk({ role: 'assistant', content: '' });
   for await (const event of turn.events) {
@@ -162,7 +158,7 @@ const responseRequest = z.object({
 type ResponseRequest = z.infer<typeof responseRequest>;
 
 /** Throws ApiError. */
-export async function responsesWire(body: JsonObject, desk: TurnDesk): Promise<Wire> {
+export async function responsesWire(body: string, desk: TurnDesk): Promise<Wire> {
   const asked = readRequest<ResponseRequest>(responseRequest, body);
   const { model, user, input, instructions: content, previous_response_id: previous, conversation } = asked;
   const named = conversation ? { session: conversation.id } : undefined;
@@ -218,20 +214,20 @@ const FIXED = { object: 'response', instructions: null, tools: [], tool_choice: 
 /** Without an end it has only begun; items are added. */
 function responseOf(turn: Turn, asked: ResponseRequest, id: string, end?: TurnEnd): JsonObject {
   const { model, metadata, conversation, previous_response_id, store } = asked;
-  const isCut = end !== undefined && end.outcome !== 'done';
-  const ended = isCut ? 'incomplete' : 'completed';
+  const ended = end?.outcome === 'done' ? 'completed' : 'incomplete';
+  const status = end ? ended : 'in_progress';
   return {
     ...FIXED,
     id,
     created_at: turn.createdAt,
-    status: end ? ended : 'in_progress',
+    status,
     model,
     metadata,
     previous_response_id,
     ...(conversation ? { conversation: { id: turn.sessionId } } : {}),
     store: store !== false,
     error: null,
-    incomplete_details: isCut ? { reason: 'max_output_tokens' } : null,
+    incomplete_details: status === 'incomplete' ? { reason: 'max_output_tokens' } : null,
     usage: end ? usageOf(end, ['input', 'output']) : null,
     output: [],
   };
