@@ -230,7 +230,6 @@ export class TurnDesk {
 
   async #open(wish: TurnWish, place: Place | undefined, signal: AbortSignal): Promise<Conversation> {
     const { source, past = [], user, maxOutputTokens, approver = absentApprover } = wish;
-    const { approvals } = this.app.loaded.config.serve;
     const model = this.modelOf(wish.model);
     const start = { source, cwd: this.app.environment.cwd, ...(user ? { userId: user } : {}) };
     const found = place && (await this.#standing(place));
@@ -242,7 +241,7 @@ export class TurnDesk {
       ...model,
       approver,
       asker: absentAsker,
-      ...(approvals === 'off' ? { permission: () => 'auto' } : {}),
+      ...(this.app.loaded.config.serve.approvals === 'off' ? { permission: () => 'auto' } : {}),
       ...(resume ? { resume } : {}),
       ...(maxOutputTokens ? { maxOutputTokens } : {}),
     });

@@ -27,12 +27,13 @@ const someItem = item.partial();
 type Item = z.infer<typeof someItem>;
 
 const none = z.array(z.unknown()).max(0).nullish();
-const nothing = z.null().optional();
+const no = z.null().optional();
 const one = z.literal(1).nullish();
 const plain = z.object({ type: z.literal('text') }).nullish();
 const text = z.object({ format: plain }).nullish();
+const background = z.literal(false).nullish();
 /** They would change what comes back. */
-const unsupported = { tools: none, functions: none, tool_choice: nothing, n: one, response_format: plain, text };
+const unsupported = { tools: none, functions: none, tool_choice: no, n: one, response_format: plain, text, background };
 const tokens = z.int().min(1).nullish();
 const shared = { ...unsupported, user: z.string().nullish(), stream: z.boolean().nullish() };
 

@@ -42,6 +42,8 @@ verifies(['R5.69'], 'a response: items, kept, read again, gone on with, forked, 
   assert.equal((await call(`/v1/responses/${two.id}`, undefined, { method: 'DELETE' })).status, 404);
   const session = (await call('/v1/responses', { input: 'named', conversation: { id: 'none' } })).status;
   assert.equal(session, 404);
+  const { error } = await json('/v1/responses', { input: 'later', background: true });
+  assert.deepEqual([error.code, error.param], ['unsupported_parameter', 'background']);
   const input = [{ role: 'user', content: 'say hi' }, ...first.output, { role: 'user', content: 'and now' }];
   await json('/v1/responses', { input });
   const last = ((model.requests.at(-1)?.body.messages ?? []) as Json[]).map((one) => JSON.stringify(one));
