@@ -12,7 +12,7 @@ import { isJsonObject, type JsonObject, type JsonValue, parseJsonObject } from '
 import { privateFolder } from '#base/platform.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 import { ellipsize, plural } from '#base/text.ts';
-import { type CommandOutput, failed } from '#core/agent/command-spec.ts';
+import { type CommandOutput, failed, line } from '#core/agent/command-spec.ts';
 import type { Ground } from '#core/agent/room.ts';
 import type { InnerCall } from './call/inner-call.ts';
 import { runEngine, startRun } from './engine.ts';
@@ -125,10 +125,6 @@ export async function* runRlmDemo(
   }
   yield line(`Look around: TALARIA_HOME=${place.home} talaria rlm runs`);
   yield { type: 'data', value: { home: place.home, folder: place.folder, stages } };
-}
-
-function line(text: string): CommandOutput {
-  return { type: 'line', text };
 }
 
 const DEMO_FAILED = 'demo-failed';
