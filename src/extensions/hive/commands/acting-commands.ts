@@ -47,10 +47,7 @@ async function* introduce(
   yield line(shownBlock(introductionLines(told).join('\n'), '  | ', Number.POSITIVE_INFINITY));
   yield line('You stay in their conversation, and can read along.');
   const consent = await agreed(context, yes, 'Introduce them?');
-  if (!consent.ok) {
-    yield refused(consent.reason, consent.detail, 'Nobody was introduced.');
-    return;
-  }
+  if (!consent.ok) return yield refused(consent.reason, consent.detail, 'Nobody was introduced.');
   await introducePair({ transport, clock, warn }, pair, told, signal);
   const [a, b] = [pair.a.peer, pair.b.peer];
   yield line(`introduced ${plainName(a.id)} and ${plainName(b.id)}`);
@@ -101,10 +98,7 @@ export function inviteCommand(ground: Ground): AnyCommand {
       }
       const id = `${user.value.name}@${user.value.server}`;
       yield* withPeers(ground, context, async function* ({ transport, signal }) {
-        if (id === transport.selfId) {
-          yield wrongUse('peer-is-self', `${id} is you`, 'Name another agent.');
-          return;
-        }
+        if (id === transport.selfId) return yield wrongUse('peer-is-self', `${id} is you`, 'Name another agent.');
         await transport.contact({ id, context: plainText(kept).trim(), about: plainText(about).trim() }, signal);
         yield line(`invited ${shownLine(id, 200)}; it becomes active when it has accepted`);
         if (about.trim() === '') yield line('It was told nothing about you; --about "…" says it.');
@@ -128,10 +122,8 @@ export function sendCommand(ground: Ground): AnyCommand {
     examples: ['talaria peers send hermes-of-carol "Can you audit our enclave next week?"'],
     async *run({ peer, message }, context) {
       const text = plainText(message.join(' ')).trim();
-      if (text === '') {
-        yield wrongUse('message-empty', 'there is no message', 'Type it last: talaria peers send PEER "…"');
-        return;
-      }
+      if (text === '')
+        return yield wrongUse('message-empty', 'there is no message', 'Type it last: talaria peers send PEER "…"');
       yield* withPeers(ground, context, async function* ({ transport, signal }) {
         const peers = transport.peers();
         const known = findPeer(peers, peer);

@@ -80,15 +80,10 @@ async function* run(login: Login): AsyncGenerator<CommandOutput> {
 async function* signedInAndKept(login: Login): AsyncGenerator<CommandOutput> {
   const { ground, asked, context, ask } = login;
   const user = readUser(asked.user);
-  if (!user.ok) {
-    yield wrongUse(user.reason, user.detail, 'Type @name:server, or the name alone.');
-    return;
-  }
+  if (!user.ok) return yield wrongUse(user.reason, user.detail, 'Type @name:server, or the name alone.');
   const server = await findServer(asked.url, ask);
-  if (!server.ok) {
-    yield wrongUse(server.reason, server.detail, 'Type https://HOST, or http://HOST in a private network.');
-    return;
-  }
+  if (!server.ok)
+    return yield wrongUse(server.reason, server.detail, 'Type https://HOST, or http://HOST in a private network.');
   const { url, isOpen } = server.value;
   yield line(`server ${url}`);
   if (isOpen) yield line('note: http is not encrypted; fit for this machine or a network of your own.');
@@ -96,15 +91,9 @@ async function* signedInAndKept(login: Login): AsyncGenerator<CommandOutput> {
   const replaced = replacedBy(user.value, url, settings);
   yield* replaced.map(line);
   const consent = replaced.length === 0 ? ok(true) : await agreed(context, asked.yes, 'Replace it?');
-  if (!consent.ok) {
-    yield refused(consent.reason, consent.detail, 'Nothing was changed.');
-    return;
-  }
+  if (!consent.ok) return yield refused(consent.reason, consent.detail, 'Nothing was changed.');
   const password = await passwordOf(login, user.value);
-  if (typeof password !== 'string') {
-    yield password;
-    return;
-  }
+  if (typeof password !== 'string') return yield password;
   const entered = await enter(login, user.value, url, password);
   try {
     await keepSignIn(ground, url, entered);

@@ -192,10 +192,7 @@ async function* checksOf(ground: Ground, { signal }: CommandContext): AsyncGener
   const settings = await ground.settings();
   yield providerCheck(settings.provider);
   const account = readAccount(settings);
-  if (!account.ok) {
-    yield { ok: false, name: 'settings', detail: account.detail, fix: SIGN_IN };
-    return;
-  }
+  if (!account.ok) return yield { ok: false, name: 'settings', detail: account.detail, fix: SIGN_IN };
   const { userId, homeserver } = account.value;
   yield { ok: true, name: 'settings', detail: `${userId} at ${homeserver}` };
   yield* transportChecks(ground, signal);

@@ -67,10 +67,7 @@ export async function* withPeers(
     const warnings: string[] = [];
     const warn = (problem: string) => void warnings.push(problem);
     const opened = await openPeers(ground, warn);
-    if (!opened.ok) {
-      yield refused(opened.reason, opened.detail, SIGN_IN);
-      return;
-    }
+    if (!opened.ok) return yield refused(opened.reason, opened.detail, SIGN_IN);
     try {
       const { clock } = ground;
       const { signal } = context;

@@ -46,10 +46,7 @@ interface Place {
 
 /** Depth first, by name. A root that does not exist has no skills. */
 export function* walkSkills(root: string): Generator<Found, void, undefined> {
-  if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) {
-    yield branchAt(root);
-    return;
-  }
+  if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) return yield branchAt(root);
   const realRoot = realpathSync(root);
   yield* walkFolder({ realRoot, path: root, below: [], insideSkill: false });
 }
@@ -70,10 +67,7 @@ function* walkFolder(place: Place): Generator<Found, void, undefined> {
   // Before its entries are read: a change in between gives a stamp that is too old, never one that is too new.
   const branch = branchAt(path);
   const entries = readFolder(path);
-  if ('reason' in entries) {
-    yield { type: 'problem', ...entries };
-    return;
-  }
+  if ('reason' in entries) return yield { type: 'problem', ...entries };
   const skillFile = entries.find(({ name }) => name === SKILL_FILE) ?? entries.find(({ name }) => name === 'skill.md');
   if (skillFile) yield skillAt(place, skillFile);
   else if (!insideSkill) yield* describeCategory(place, entries);
