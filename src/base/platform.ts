@@ -4,7 +4,7 @@ import { chmodSync, linkSync, readFileSync, renameSync, rmSync, statSync, utimes
 import { dirname } from 'node:path';
 import { makeFolders, writeError } from './atomic-write.ts';
 import { type Clock, systemClock } from './clock.ts';
-import { errorCode, errorText, TalariaError } from './errors.ts';
+import { errorCode, errorText, ifThere, TalariaError } from './errors.ts';
 import { jitter, randomHex } from './ids.ts';
 import { holderName, holderState, holderWords } from './process/holder.ts';
 
@@ -162,19 +162,9 @@ function isStale(path: string, clock: Clock): boolean {
 }
 
 export function readBytesIfThere(path: string): Buffer | undefined {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return undefined;
-    throw error;
-  }
+  return ifThere(() => readFileSync(path), ['ENOENT', 'ENOTDIR']);
 }
 
 export function readIfThere(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return undefined;
-    throw error;
-  }
+  return ifThere(() => readFileSync(path, 'utf8'));
 }

@@ -3,7 +3,7 @@
 import { readFileSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { deadline, isAborted, raceAbort, throwIfAborted } from '#base/abort.ts';
-import { errorCode, errorText, TalariaError } from '#base/errors.ts';
+import { errorCode, errorText, known, TalariaError } from '#base/errors.ts';
 import { sha256 } from '#base/ids.ts';
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue, parseJsonObject } from '#base/json.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
@@ -282,10 +282,5 @@ function isProposal(text: string): boolean {
 
 /** Absent for what cannot be looked at too: writing there would fail. */
 function statOf(path: string): Stats | undefined {
-  try {
-    return statSync(path, { throwIfNoEntry: false });
-  } catch (error) {
-    if (errorCode(error) === undefined) throw error;
-    return undefined;
-  }
+  return known(() => statSync(path));
 }

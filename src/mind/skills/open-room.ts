@@ -3,7 +3,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Database } from '#base/database/connection.ts';
-import { errorCode } from '#base/errors.ts';
+import { ifThere } from '#base/errors.ts';
 import { type Lazy, lazy } from '#base/lazy.ts';
 import { refuse } from '#base/result.ts';
 import type { Hooks } from '#core/agent/hooks.ts';
@@ -262,10 +262,5 @@ function hasUnfinishedBackup(backups: string): boolean {
 }
 
 function names(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return [];
-    throw error;
-  }
+  return ifThere(() => readdirSync(folder)) ?? [];
 }
