@@ -3,22 +3,20 @@
 // nobody, and nothing goes along that a terminal would not show; what somebody is told is what was typed, no more.
 
 import { z } from 'zod';
-import { type AnyCommand, type CommandOutput, defineCommand, refused, wrongUse } from '#core/agent/command-spec.ts';
+import {
+  type AnyCommand,
+  type CommandOutput,
+  defineCommand,
+  line,
+  refused,
+  wrongUse,
+} from '#core/agent/command-spec.ts';
 import type { Ground } from '#core/agent/room.ts';
 import { dismissPair, draftIntroduction, findPair, introducePair, introductionLines } from '../introductions.ts';
 import { findPeer, plainName, plainText } from '../peer-names.ts';
 import { callNames } from '../provider/peers-view.ts';
 import { readUser } from './find-server.ts';
-import {
-  agreed,
-  line,
-  namedPair,
-  type PeerCommand,
-  peerCommand,
-  shownBlock,
-  shownLine,
-  withPeers,
-} from './with-peers.ts';
+import { agreed, namedPair, type PeerCommand, peerCommand, shownBlock, shownLine, withPeers } from './with-peers.ts';
 
 const introduced = z.object({
   ...namedPair,

@@ -16,6 +16,7 @@ import {
   defineCommand,
   type Failure,
   failed,
+  line,
   refused,
   wrongUse,
 } from '#core/agent/command-spec.ts';
@@ -50,10 +51,6 @@ export function peerCommand<Input>(
     surfaces: ['cli', 'chat'],
     run: (asked, context) => withPeers(ground, context, (command) => work(command, asked)),
   });
-}
-
-export function line(text: string): CommandOutput {
-  return { type: 'line', text };
 }
 
 /** Shows the notes, then what `work` yields. */

@@ -1,8 +1,9 @@
 // Owns finding skill folders below a root, SKILL.md at any depth, with or without categories (seed 001 ch 10), and reading inside one skill's folder:
 // a named file, SKILL.md itself, the list of supporting files less what `.skillignore` names.
 import { type Dirent, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
-import { isAbsolute, join, posix, sep } from 'node:path';
+import { isAbsolute, join, posix } from 'node:path';
 import { errorCode, errorText } from '#base/errors.ts';
+import { isIn } from '#base/paths/typed-path.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 import { isLeftOut, parseIgnoreFile } from '#base/text/glob.ts';
 import { utf8Text } from '../door/skill-tree.ts';
@@ -104,7 +105,7 @@ function skillAt({ realRoot, path, below }: Place, entry: Dirent): Found {
   const written = join(path, entry.name);
   try {
     const file = entry.isSymbolicLink() ? realpathSync(written) : written;
-    if (entry.isSymbolicLink() && !isInside(realRoot, file)) return linkOutside(written);
+    if (entry.isSymbolicLink() && !isIn(file, realRoot)) return linkOutside(written);
     // A change of the file gives another text.
     const { size, mtimeMs, ino } = statSync(file);
     const category = below.slice(0, -1).join('/');
@@ -123,16 +124,12 @@ function* describeCategory({ path, below }: Place, entries: readonly Dirent[]): 
 function* judgeLink({ realRoot, path }: Place, entry: Dirent): Generator<Found, void, undefined> {
   const link = join(path, entry.name);
   const target = statSync(link, { throwIfNoEntry: false });
-  if (target?.isDirectory() && !isInside(realRoot, realpathSync(link))) yield linkOutside(link);
+  if (target?.isDirectory() && !isIn(realpathSync(link), realRoot)) yield linkOutside(link);
 }
 
 function linkOutside(path: string): Found {
   const detail = `${path} is a link out of the skills folder and is not read. Name its target in skills.external_dirs instead.`;
   return { type: 'problem', path, reason: 'link-outside', detail };
-}
-
-export function isInside(folder: string, path: string): boolean {
-  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
 /** Paths below the skill's folder, with `/`, by supporting folder. */
@@ -152,7 +149,7 @@ export function readFolderFile(
   if (leaves || path.includes('\0')) return refuse('outside-folder', `${JSON.stringify(path)} leads out of the skill.`);
   try {
     const real = realpathSync(join(folder, clean));
-    if (!isInside(realpathSync(folder), real))
+    if (!isIn(real, realpathSync(folder)))
       return refuse('outside-folder', `${JSON.stringify(path)} is a link that leads out of the skill.`);
     const read = readText(real, path);
     if (read.ok) return read;
