@@ -75,19 +75,19 @@ export const limits = { fileLines: 600 } as const;
 
 /** Non-blank lines and files of each room. A higher figure needs a decision record; a room that shrank by a tenth takes its new one. */
 export const budgets: Readonly<Record<string, readonly [lines: number, files: number]>> = {
-  base: [5_556, 46],
+  base: [5_589, 46],
   'core/model': [7_154, 31],
   'core/reflex': [1_153, 8],
   'core/agent': [4_311, 24],
   'core/tools': [9_641, 52],
-  'mind/sessions': [6_170, 37],
-  'mind/evidence': [5_582, 39],
-  'mind/memory': [1_549, 10],
-  'mind/skills': [7_519, 39],
-  'mind/learning': [3_977, 20],
-  'extensions/curator': [7_095, 44],
-  'extensions/rlm': [15_734, 104],
-  'extensions/hive': [8_175, 45],
+  'mind/sessions': [6_162, 37],
+  'mind/evidence': [5_578, 39],
+  'mind/memory': [1_542, 10],
+  'mind/skills': [7_459, 39],
+  'mind/learning': [3_975, 20],
+  'extensions/curator': [6_702, 42],
+  'extensions/rlm': [15_414, 103],
+  'extensions/hive': [8_128, 45],
   'extensions/delegate': [300, 3],
   'extensions/mcp': [1_135, 7],
   'extensions/schedule': [1_041, 5],
@@ -143,9 +143,9 @@ export const ratchets = {
   /** Functions with more than 4 positional parameters. */
   longSignatures: 0,
   /** Interfaces that are named in one place beside their declaration. */
-  loneInterfaces: 170,
+  loneInterfaces: 168,
   /** String, template and regex literals over 200 characters outside of `*.rules.ts`. */
-  longLiterals: 122,
+  longLiterals: 121,
   /** Bytes of such literals in `*.rules.ts`. */
   tableBytes: 108_180,
   /** Files of `src` that a test takes beside the fronts of rooms, the doubles and what is published. */

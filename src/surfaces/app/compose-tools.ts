@@ -2,7 +2,7 @@
 // Knows the tools' rooms, not their work. Invariant: the selection is made once, so that every prompt of the run shows the same tools.
 import type { Clock } from '#base/clock.ts';
 import { TalariaError } from '#base/errors.ts';
-import type { JsonValue } from '#base/json.ts';
+import { textsOf } from '#base/json.ts';
 import { lazy } from '#base/lazy.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 import type { ReflexQuestion, ReflexRule } from '#core/agent/reflex-rule.ts';
@@ -224,10 +224,6 @@ function refuseUnknown(allowed: readonly string[], { schemas, unavailable }: Too
   );
 }
 
-function namesIn(kept: JsonValue | undefined): readonly string[] {
-  return Array.isArray(kept) ? kept.filter((name) => typeof name === 'string') : [];
-}
-
 /** What is allowed for good goes into config.yaml; where that cannot be written it holds for the session. */
 function allowListOf({ home, loaded }: ToolParts): RememberedApprovals {
   return createAllowList({
@@ -235,7 +231,7 @@ function allowListOf({ home, loaded }: ToolParts): RememberedApprovals {
     persist: async (edit) => {
       const { editConfig } = await import('./home/config.ts');
       const edited = await editConfig(home.config, [
-        { path: ['command_allowlist'], value: (kept) => [...edit(namesIn(kept))] },
+        { path: ['command_allowlist'], value: (kept) => [...edit(textsOf(kept))] },
       ]);
       if (!edited.ok) throw new TalariaError(edited.detail, { code: edited.reason });
     },

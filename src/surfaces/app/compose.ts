@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { arch, platform, release } from 'node:os';
 import { AbortedError } from '#base/abort.ts';
 import { openBlobs } from '#base/blobs.ts';
-import { type Clock, localDate } from '#base/clock.ts';
+import { type Clock, localDay } from '#base/clock.ts';
 import { TalariaError } from '#base/errors.ts';
 import { ok, type Result, refuse } from '#base/result.ts';
 import { redactSecrets } from '#base/secrets.ts';
@@ -463,9 +463,7 @@ function narrowed(
 
 /** The day, not the minute: the line stands in the prompt for the whole session. */
 function environmentLine(cwd: string, clock: Clock): string {
-  const { year, month, day } = localDate(clock.now());
-  const two = (value: number) => String(value).padStart(2, '0');
-  return `Folder: ${cwd}. System: ${platform()} ${release()} ${arch()}. The session began on ${year}-${two(month)}-${two(day)}.`;
+  return `Folder: ${cwd}. System: ${platform()} ${release()} ${arch()}. The session began on ${localDay(clock.now())}.`;
 }
 
 const SOUL_LIMIT = 20_000;
