@@ -126,7 +126,7 @@ verifies(
       2,
     );
     const bad = await runCommand(stage, 'mcp add', { name: 'bad', words: ['/no/such/program'] });
-    assert.match(bad.failure?.message ?? '', /there is no program \/no\/such\/program/);
+    assert.match(bad.failure?.message ?? '', /cannot start \/no\/such\/program/);
     assert.ok(!readFileSync(join(stage.root, 'config.yaml'), 'utf8').includes('bad:'));
     assert.equal((await runCommand(stage, 'mcp remove', { name: 'bad' })).failure?.code, 'no-such-server');
     await runCommand(stage, 'mcp remove', { name: 'filesystem' });
@@ -274,7 +274,7 @@ verifies(
     const { data, text } = await runCommand(stage, 'mcp list');
     const errors = Object.fromEntries(rowsOf(data).map(({ name, state, error }) => [name, `${state}: ${error}`]));
     const expected: Record<string, RegExp> = {
-      ...{ good: /^ready/, many: /^ready/, missing: /there is no program \/no\/such/, exits: /it said: no licence/ },
+      ...{ good: /^ready/, many: /^ready/, missing: /cannot start \/no\/such/, exits: /it said: no licence/ },
       ...{ hangs: /not answer/, garbage: /not answer/, huge: /over 32 MB/, closed: /ECONNREFUSED|connect/ },
       ...{ login: /wants a login/, away: /redirect/i },
     };
