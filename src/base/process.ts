@@ -170,9 +170,9 @@ function createStopper({ child, request }: Supervised) {
     now(why: NonNullable<typeof cause>): void {
       if (cause !== undefined) return;
       cause = why;
-      if (!converses) return end();
       child.input?.end();
-      cancel = systemClock.after(graceMs, end);
+      if (converses) cancel = systemClock.after(graceMs, end);
+      else end();
     },
     clear: () => cancel?.(),
   };

@@ -47,23 +47,22 @@ function mcpCommand<Input>(name: string, summary: string, { run, ...spec }: Spec
       seat.say(command.failed(error.code, error.message, error.fix ?? '`talaria mcp list` shows how each stands.'));
     }
   };
-  return (ground) =>
-    command.defineCommand<Input>({
-      ...{ name, summary, surfaces: ['cli'], ...spec },
-      async *run(input, context) {
-        const found = await known.findServers(ground, context);
-        const hub = await (await ground.door('mcp'))();
-        const said = createAsyncQueue<command.CommandOutput>();
-        const tell = (text: string) => said.push(command.line(text));
-        const { ask, signal } = context;
-        const authorize = ask || ground.variables.BROWSER ? { show: tell, ask, signal } : undefined;
-        const seat = { ...context, ground, found, hub, say: said.push, tell, authorize };
-        const done = outputs(input, seat).finally(said.close);
-        done.catch(() => undefined);
-        yield* said;
-        await done;
-      },
-    });
+  return (ground) => {
+    async function* play(input: Input, context: command.CommandContext) {
+      const found = await known.findServers(ground, context);
+      const hub = await (await ground.door('mcp'))();
+      const said = createAsyncQueue<command.CommandOutput>();
+      const tell = (text: string) => said.push(command.line(text));
+      const { ask, signal } = context;
+      const authorize = ask || ground.variables.BROWSER ? { show: tell, ask, signal } : undefined;
+      const seat = { ...context, ground, found, hub, say: said.push, tell, authorize };
+      const done = outputs(input, seat).finally(said.close);
+      done.catch(() => undefined);
+      yield* said;
+      await done;
+    }
+    return command.defineCommand<Input>({ name, summary, surfaces: ['cli'], ...spec, run: play });
+  };
 }
 
 const BOTH = ['cli', 'chat'] as const;
@@ -197,7 +196,8 @@ const add = mcpCommand('mcp add', ADD, {
     const where = url === undefined ? { command: program, args } : { url };
     const plain = { env: pairsOf(env, '='), headers: pairsOf(header, ':') };
     const secrets: Record<string, string> = {};
-    const kept = { ...where, ...withoutKeys(name, plain, secrets) };
+    const keep = (part: 'env' | 'headers') => withoutKeys(name, plain[part], secrets, part);
+    const kept = { ...where, ...keep('env'), ...keep('headers') };
     const config = known.serversSchema.safeParse({ [name]: kept });
     if (!config.success) return say(command.wrongUse('config-value', `${name}: ${config.error.issues[0]?.message}`));
     await ground.writable();
@@ -219,18 +219,15 @@ function pairsOf(given: readonly string[], sign: string): Texts {
   return Object.fromEntries(given.map((text) => [cut(text).trim(), text.slice(cut(text).length + 1).trim()]));
 }
 
-/** What is a key stands in .env, and is referred to; a part without anything is left out. */
-function withoutKeys(name: string, parts: Readonly<Record<string, Texts>>, secrets: Texts): Record<string, Texts> {
-  const reference = ([key, value]: [string, string]) => {
+/** What is a key stands in .env, and is referred to. */
+function withoutKeys(name: string, given: Texts, secrets: Texts, part: string): Record<string, Texts> {
+  const pairs = Object.entries(given).map(([key, value]) => {
     if (findSecrets(`${key}=${value}`).length === 0) return [key, value];
     const variable = `MCP_${name}_${key}`.toUpperCase().replaceAll(/\W/g, '_');
     secrets[variable] = value;
     return [key, `\${${variable}}`];
-  };
-  const filled = Object.entries(parts).filter(([, pairs]) => Object.keys(pairs).length > 0);
-  return Object.fromEntries(
-    filled.map(([part, pairs]) => [part, Object.fromEntries(Object.entries(pairs).map(reference))]),
-  );
+  });
+  return pairs.length > 0 ? { [part]: Object.fromEntries(pairs) } : {};
 }
 
 const remove = mcpCommand('mcp remove', 'Take a server out, with what is kept of it', {
