@@ -1,6 +1,6 @@
 // Owns `talaria mcp`: what servers there are and how they stand, what they offer, calls by hand, adding and taking away, logins, the folder's file, and
 // prompts of servers as commands of the chat. Knows no protocol. Invariants: a server is written once it has answered; a key goes into .env.
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { z } from 'zod';
@@ -85,7 +85,7 @@ async function standingOf({ ground, hub, signal, cwd }: Seat, server: known.McpS
   const catalogue = offers.rememberedCatalogue(ground.places.cache, server.name, server.hash);
   if (!server.config.enabled) return { server, state: 'disabled', catalogue };
   if (cached) return { server, state: catalogue ? 'remembered' : 'unknown', catalogue };
-  const late = () => new Error(`it has not answered in ${ASK_MS / 1000} s`);
+  const late = () => new TalariaError('it did not answer in time', { code: 'REQUEST_TIMEOUT' });
   const time = deadline(ground.clock, signal, ASK_MS, late);
   try {
     return { server, state: 'ready', catalogue: await hub.catalogue(server, cwd, time.signal) };
@@ -152,13 +152,13 @@ const tools = mcpCommand({
 });
 
 const call = mcpCommand({
-  ...{ name: 'mcp call', summary: 'Call one tool of a server', positional: ['name', 'tool', 'json'] },
+  ...{ name: 'mcp call', summary: 'Call one tool of a server', positional: ['name', 'tool', 'arguments'] },
   input: one.extend({
     tool: z.string().describe('As the server names it'),
-    json: z.string().default('{}').describe('Its arguments, a JSON object'),
+    arguments: z.string().default('{}').describe('A JSON object'),
   }),
   examples: [`talaria mcp call filesystem list_directory '{"path": "."}'`],
-  async run({ name, tool, json }, { hub, found, cwd, signal, ask, authorize, say, tell }) {
+  async run({ name, tool, arguments: json }, { hub, found, cwd, signal, ask, authorize, say, tell }) {
     const read = parseJsonObject(json);
     if (!read.ok) return say(command.wrongUse('invalid-json', `The arguments are no JSON object: ${read.detail}`));
     const asker = {
@@ -193,16 +193,16 @@ const add = mcpCommand({
   }),
   examples: ['talaria mcp add browser', 'talaria mcp add filesystem ~/notes', 'talaria mcp add x -- npx some-server'],
   async run({ name, words, url, env, header }, { ground, hub, cwd, signal, authorize, say, tell }) {
-    const given = name === 'filesystem' ? words.map((word) => resolve(cwd, word)) : words;
-    const [program, ...args] = [...(PRESETS.get(name) ?? []), ...given];
+    const [first = '-'] = words;
+    // What a known one can be given is an option or a folder; a command of one's own comes before it.
+    const isMore = first.startsWith('-') || statSync(resolve(cwd, first), { throwIfNoEntry: false })?.isDirectory();
+    const given = name === 'filesystem' && isMore ? words.map((word) => resolve(cwd, word)) : words;
+    const [program, ...args] = [...((isMore && PRESETS.get(name)) || []), ...given];
     const where = url === undefined ? { command: program, args } : { url };
     const plain = { ...where, env: pairsOf(env, '='), headers: pairsOf(header, ':') };
     const secrets: Record<string, string> = {};
-    const kept = {
-      ...where,
-      ...withoutKeys(name, plain.env, secrets, 'env'),
-      ...withoutKeys(name, plain.headers, secrets, 'headers'),
-    };
+    const keep = (key: 'env' | 'headers') => withoutKeys(name, plain[key], secrets, key);
+    const kept = { ...where, ...keep('env'), ...keep('headers') };
     const config = known.serversSchema.safeParse({ [name]: kept });
     if (!config.success) return say(command.wrongUse('config-value', `${name}: ${config.error.issues[0]?.message}`));
     await ground.writable();
@@ -260,10 +260,7 @@ const askAnew = (name: string, summary: string, surfaces: Spec<never>['surfaces'
       return { name: server.name, tools: tools.length };
     },
   });
-const login = askAnew(
-  'mcp login',
-  'Sign in to a server that asks for it: in $BROWSER, or at the address that is shown',
-);
+const login = askAnew('mcp login', 'Sign in to a server: in $BROWSER, or at the address that is shown');
 const reconnect = askAnew('mcp reconnect', 'End the connection to a server and ask it anew', BOTH);
 
 const trust = mcpCommand({

@@ -117,12 +117,16 @@ verifies(
       [offered[0]?.tool, offered[0]?.shown, offered.at(-1)?.shown],
       ['mcp__filesystem__add', 'shown', 'hidden'],
     );
-    const called = await runCommand(stage, 'mcp call', { name: 'filesystem', tool: 'add', json: '{"a": 2, "b": 3}' });
+    const called = await runCommand(stage, 'mcp call', {
+      name: 'filesystem',
+      tool: 'add',
+      arguments: '{"a": 2, "b": 3}',
+    });
     assert.deepEqual((called.data as { structuredContent: object }).structuredContent, { sum: 5 });
     const failed = await runCommand(stage, 'mcp call', { name: 'filesystem', tool: 'fail' });
     assert.deepEqual([failed.failure?.exitCode, failed.text.split('\n')[0]], [1, 'the disk is full']);
     assert.equal(
-      (await runCommand(stage, 'mcp call', { name: 'filesystem', tool: 'add', json: '[' })).failure?.exitCode,
+      (await runCommand(stage, 'mcp call', { name: 'filesystem', tool: 'add', arguments: '[' })).failure?.exitCode,
       2,
     );
     const bad = await runCommand(stage, 'mcp add', { name: 'bad', words: ['/no/such/program'] });
@@ -152,7 +156,7 @@ verifies(
     addPrograms(stage);
     const http = await startMcpHttp(t, { login: true });
     stage.configure({ far: { url: http.url, auth: 'oauth' } });
-    const alone = await runCommand(stage, 'mcp call', { name: 'far', tool: 'add', json: '{"a": 1, "b": 1}' });
+    const alone = await runCommand(stage, 'mcp call', { name: 'far', tool: 'add', arguments: '{"a": 1, "b": 1}' });
     assert.match(alone.failure?.message ?? '', /wants a login: talaria mcp login far/);
     assert.deepEqual(http.grants, []);
     Object.assign(stage.environment.variables, { BROWSER: join(stage.temp.path, 'bin/browser') });
