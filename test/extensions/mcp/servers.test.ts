@@ -146,6 +146,9 @@ verifies('R5.15', 'the browser is a preset: a pinned version, without a window',
   const config = readFileSync(join(stage.root, 'config.yaml'), 'utf8');
   for (const word of ['@playwright/mcp@0.0.83', '--headless', '--isolated', '--port'])
     assert.ok(config.includes(word), word);
+  const own = await runCommand(stage, 'mcp add', { name: 'browser', words: [process.execPath, DOUBLE] });
+  assert.match(own.text, /browser is added/);
+  assert.doesNotMatch(readFileSync(join(stage.root, 'config.yaml'), 'utf8'), /playwright/);
 });
 
 verifies(
@@ -158,7 +161,7 @@ verifies(
     stage.configure({ far: { url: http.url, auth: 'oauth' } });
     const alone = await runCommand(stage, 'mcp call', { name: 'far', tool: 'add', arguments: '{"a": 1, "b": 1}' });
     assert.match(alone.failure?.message ?? '', /wants a login: talaria mcp login far/);
-    assert.deepEqual(http.grants, []);
+    assert.deepEqual([http.grants, http.headers], [[], []], 'with `auth: oauth` it is not even asked');
     Object.assign(stage.environment.variables, { BROWSER: join(stage.temp.path, 'bin/browser') });
     const login = await runCommand(stage, 'mcp login', { name: 'far' });
     assert.match(login.text, /^http:\/\/127\.0\.0\.1:\d+\/authorize\?[\s\S]*far answers: \d+ tools/);
@@ -279,7 +282,12 @@ verifies(
     const errors = Object.fromEntries(rowsOf(data).map(({ name, state, error }) => [name, `${state}: ${error}`]));
     const expected: Record<string, RegExp> = {
       ...{ good: /^ready/, many: /^ready/, missing: /there is no program \/no\/such/, exits: /it said: no licence/ },
-      ...{ hangs: /not answer/, garbage: /not answer/, huge: /over 32 MB/, closed: /ECONNREFUSED|connect/ },
+      ...{
+        hangs: /not answer/,
+        garbage: /not answer in time; it said: Welcome/,
+        huge: /over 32 MB/,
+        closed: /ECONNREFUSED|connect/,
+      },
       ...{ login: /wants a login/, away: /redirect/i },
     };
     for (const [name, fault] of Object.entries(expected)) assert.match(errors[name] ?? '', fault, name);
