@@ -1,11 +1,11 @@
 // Owns `talaria mcp`: what servers there are and how they stand, what they offer, calls by hand, adding and taking away, logins, the folder's file, and
 // prompts of servers as commands of the chat. Knows no protocol. Invariants: a server is written once it has answered; a key goes into .env.
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { deadline, isAborted } from '#base/abort.ts';
-import { errorText, TalariaError } from '#base/errors.ts';
+import { TalariaError } from '#base/errors.ts';
 import { createAsyncQueue } from '#base/fabric.ts';
 import { type JsonObject, type JsonValue, parseJsonObject } from '#base/json.ts';
 import { ok } from '#base/result.ts';
@@ -86,11 +86,12 @@ async function standingOf({ ground, hub, signal, cwd }: Seat, server: known.McpS
   const catalogue = offers.rememberedCatalogue(ground.places.cache, server.name, server.hash);
   if (!server.config.enabled) return { server, state: 'disabled', catalogue };
   if (cached) return { server, state: catalogue ? 'remembered' : 'unknown', catalogue };
-  const time = deadline(ground.clock, signal, ASK_MS, () => new Error(`it has not answered in ${ASK_MS / 1000} s`));
+  const late = () => new TalariaError('it did not answer in time', { code: 'REQUEST_TIMEOUT' });
+  const time = deadline(ground.clock, signal, ASK_MS, late);
   try {
     return { server, state: 'ready', catalogue: await hub.catalogue(server, cwd, time.signal) };
   } catch (error) {
-    return { server, state: 'failed', catalogue, error: errorText(error) };
+    return { server, state: 'failed', catalogue, error: hub.connection(server, cwd).reason(error) };
   } finally {
     time.clear();
   }
@@ -152,13 +153,13 @@ const tools = mcpCommand('mcp tools', 'Show the tools of one server, or of all',
 });
 
 const call = mcpCommand('mcp call', 'Call one tool of a server', {
-  positional: ['name', 'tool', 'json'],
+  positional: ['name', 'tool', 'arguments'],
   input: one.extend({
     tool: z.string().describe('As the server names it'),
-    json: z.string().default('{}').describe('Its arguments, a JSON object'),
+    arguments: z.string().default('{}').describe('A JSON object'),
   }),
   examples: [`talaria mcp call filesystem list_directory '{"path": "."}'`],
-  async run({ name, tool, json }, { hub, found, cwd, signal, ask, authorize, say, tell }) {
+  async run({ name, tool, arguments: json }, { hub, found, cwd, signal, ask, authorize, say, tell }) {
     const read = parseJsonObject(json);
     if (!read.ok) return say(command.wrongUse('invalid-json', `The arguments are no JSON object: ${read.detail}`));
     const asker = ask ? { ask: async ({ question = '' }) => ok(await ask(question)) } : absentAsker;
@@ -191,8 +192,11 @@ const add = mcpCommand('mcp add', ADD, {
   }),
   examples: ['talaria mcp add browser', 'talaria mcp add filesystem ~/notes', 'talaria mcp add x -- npx some-server'],
   async run({ name, words, url, env, header }, { ground, hub, cwd, signal, authorize, say, tell }) {
-    const given = name === 'filesystem' ? words.map((word) => resolve(cwd, word)) : words;
-    const [program, ...args] = [...(PRESETS.get(name) ?? []), ...given];
+    const [first = '-'] = words;
+    // What a known one can be given is an option or a folder; a command of one's own comes before it.
+    const isMore = first.startsWith('-') || statSync(resolve(cwd, first), { throwIfNoEntry: false })?.isDirectory();
+    const given = name === 'filesystem' && isMore ? words.map((word) => resolve(cwd, word)) : words;
+    const [program, ...args] = [...((isMore && PRESETS.get(name)) || []), ...given];
     const where = url === undefined ? { command: program, args } : { url };
     const plain = { env: pairsOf(env, '='), headers: pairsOf(header, ':') };
     const secrets: Record<string, string> = {};
@@ -256,10 +260,9 @@ const askAnew: Spec<z.infer<typeof one>> = {
     return { name: server.name, tools: tools.length };
   },
 };
-const LOGIN = 'Sign in to a server that asks for it: in $BROWSER, or at the address that is shown';
-const login = mcpCommand('mcp login', LOGIN, askAnew);
-const RECONNECT = 'End the connection to a server and ask it anew';
-const reconnect = mcpCommand('mcp reconnect', RECONNECT, { ...askAnew, surfaces: BOTH });
+const login = mcpCommand('mcp login', 'Sign in to a server: in $BROWSER, or at the address that is shown', askAnew);
+const reconnectable = { ...askAnew, surfaces: BOTH };
+const reconnect = mcpCommand('mcp reconnect', 'End the connection to a server and ask it anew', reconnectable);
 
 const trust = mcpCommand('mcp trust', "Agree to this folder's .mcp.json, exactly as it is now", {
   surfaces: BOTH,

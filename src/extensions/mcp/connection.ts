@@ -112,7 +112,8 @@ export class Connection {
     const { status, data, name } = Object(error);
     const needsLogin = (status ?? data?.status) === 401 || name === 'UnauthorizedError';
     if (needsLogin) return `it wants a login: talaria mcp login ${this.#parts.server.name}`;
-    if (errorCode(error) === 'REQUEST_TIMEOUT') return 'it did not answer in time';
+    if (errorCode(error) === 'REQUEST_TIMEOUT')
+      return ['it did not answer in time', this.#transport?.why?.()].filter(Boolean).join('; ');
     return ellipsize(this.#parts.ground.redact(oneLine(errorText(rootCause(error)))), 300);
   }
 
@@ -144,6 +145,7 @@ export class Connection {
     const sdk = await import('@modelcontextprotocol/client');
     this.#tokens?.close();
     if (config.url) this.#tokens = await openTokens(ground, server, config, authorize);
+    if (config.url && config.auth === 'oauth' && !this.#tokens) throw Object.assign(new Error(), { status: 401 });
     try {
       return await this.#withLogin(() => this.#attempt(sdk, config, 'auto'));
     } catch (error) {

@@ -26,13 +26,13 @@ const ASK = schemaOf({
   required: ['prompt'],
 });
 const ALLOW = { type: 'boolean' as const, title: 'Allow it this once' };
-const MARKDOWN = 'text/markdown';
 
 export function createMcpServers(desk: TurnDesk, version: string): mcp.McpServerFactory {
   const { app } = desk;
   const asks = new Map<string, Asking>();
   return async () => {
-    const server = new mcp.McpServer({ name: 'talaria', version }, { inputRequired: { maxRounds: 64 } });
+    const means = { capabilities: { prompts: {} }, inputRequired: { maxRounds: 64 } }; // also a list of no prompts
+    const server = new mcp.McpServer({ name: 'talaria', version }, means);
     const description = 'Ask Talaria, an agent with memory, skills and tools of its own. session_id: goes on there.';
     server.registerTool('ask', { description, inputSchema: ASK }, (input, context) =>
       ask([desk, asks, server], input, context),
@@ -44,7 +44,7 @@ export function createMcpServers(desk: TurnDesk, version: string): mcp.McpServer
     }
     for (const name of ['MEMORY.md', 'USER.md']) {
       const text = () => String(readBytesIfThere(join(app.home.memories, name)) ?? '');
-      const about = { uri: `memory://${name}`, mimeType: MARKDOWN };
+      const about = { uri: `memory://${name}`, mimeType: 'text/markdown' };
       server.registerResource(name, about.uri, about, () => ({ contents: [{ ...about, text: text() }] }));
     }
     const skills = await offered(app);
