@@ -75,7 +75,7 @@ export const limits = { fileLines: 600 } as const;
 
 /** Non-blank lines and files of each room. A higher figure needs a decision record; a room that shrank by a tenth takes its new one. */
 export const budgets: Readonly<Record<string, readonly [lines: number, files: number]>> = {
-  base: [5_556, 46],
+  base: [5_494, 45],
   'core/model': [7_154, 31],
   'core/reflex': [1_153, 8],
   'core/agent': [4_314, 24],
@@ -89,7 +89,7 @@ export const budgets: Readonly<Record<string, readonly [lines: number, files: nu
   'extensions/rlm': [15_734, 104],
   'extensions/hive': [8_175, 45],
   'extensions/delegate': [300, 3],
-  'extensions/mcp': [1_135, 7],
+  'extensions/mcp': [1_165, 7],
   'extensions/schedule': [1_029, 5],
   'fleet/styx': [2_000, 12],
   'fleet/golem': [7_215, 38],

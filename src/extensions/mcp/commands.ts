@@ -35,9 +35,7 @@ interface Spec<Input> extends Partial<Pick<command.CommandSpec, 'surfaces' | 'po
   readonly run: (input: Input, seat: Seat) => Promise<unknown>;
 }
 
-type Made = (ground: Ground) => command.AnyCommand;
-
-function mcpCommand<Input>(name: string, summary: string, { run, ...spec }: Spec<Input>): Made {
+function mcpCommand<Input>(name: string, summary: string, { run, ...spec }: Spec<Input>) {
   const outputs = async (input: Input, seat: Seat) => {
     try {
       const value = await run(input, seat);
@@ -47,7 +45,7 @@ function mcpCommand<Input>(name: string, summary: string, { run, ...spec }: Spec
       seat.say(command.failed(error.code, error.message, error.fix ?? '`talaria mcp list` shows how each stands.'));
     }
   };
-  return (ground) => {
+  return (ground: Ground) => {
     async function* play(input: Input, context: command.CommandContext) {
       const found = await known.findServers(ground, context);
       const hub = await (await ground.door('mcp'))();
