@@ -5,9 +5,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { room } from '#extensions/mcp/room.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
 import { startMcpHttp } from '../../doubles/mcp-http.ts';
-import { createStage, runCommand, runSpec } from '../../surfaces/app/app-fixture.ts';
+import { createStage, groundOf, runCommand, runSpec } from '../../surfaces/app/app-fixture.ts';
 import { verifies } from '../../verifies.ts';
 import { callTool, createMcpStage, DOUBLE, type McpStage, sessionTools } from './mcp-stage.ts';
 
@@ -265,7 +266,7 @@ verifies(
     const stage = createMcpStage(t);
     const far = await startMcpHttp(t);
     const noMetadata = await startMcpHttp(t, { login: true, metadata: false });
-    const quick = { connect_timeout: 2 };
+    const quick = { connect_timeout: 8 };
     stage.configure({
       good: stage.double(),
       missing: { command: '/no/such/program' },
@@ -279,7 +280,8 @@ verifies(
       away: { url: await redirecting(t, far.url), headers: { 'X-Key': 'secret-1' } },
     });
     // On a clock that stands: what is slow on a busy machine still answers in time.
-    const list = (await (await stage.start()).commands()).find(({ name }) => name === 'mcp list');
+    const ground = groundOf(t, { environment: stage.environment, clock: createManualClock() });
+    const list = (await room.commands?.(ground))?.find(({ name }) => name === 'mcp list');
     assert.ok(list);
     const { data, text } = await runSpec(list, {}, { cwd: stage.cwd });
     const errors = Object.fromEntries(rowsOf(data).map(({ name, state, error }) => [name, `${state}: ${error}`]));
