@@ -1,5 +1,6 @@
 // Owns running a command of the operating system: its own process group, bounded output, time-out, abort. Knows no shell syntax.
 // Invariant: when `result` settles, the group that was started is gone, every listener is removed and no timer is left.
+import type { Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { type Clock, systemClock } from './clock.ts';
 import { errorCode, errorText } from './errors.ts';
@@ -24,7 +25,7 @@ export interface ProcessLimits extends CaptureLimits {
   readonly timeoutMs?: number;
   /** Output over this many bytes ends the process: a disk must not fill up. Default 1 GiB. */
   readonly maxBytes?: number;
-  /** Between TERM and KILL, ms; default 2 000. */
+  /** Between TERM and KILL, and before TERM for one that converses, ms; default 2 000. */
   readonly graceMs?: number;
 }
 
@@ -47,6 +48,8 @@ export interface ProcessResult {
 export interface RunningProcess {
   /** Undefined when it could not be started. */
   readonly pid: number | undefined;
+  /** Standard input of one that converses. A program that does not read it destroys it; that is no error. */
+  readonly input?: Writable | null | undefined;
   /** Output so far. */
   readonly output: () => CapturedOutput;
   /** Never rejects. */
@@ -89,7 +92,7 @@ function start(
     return neverStarted(capture, finish({ ended: 'not-started', error: startError(request, error), leftovers: false }));
   }
   const result = superviseChild({ child, request, capture, clock }, signal).then(finish);
-  return { pid: child.pid, output: capture.snapshot, result };
+  return { pid: child.pid, input: child.input, output: capture.snapshot, result };
 }
 
 function neverStarted(capture: OutputCapture, result: ProcessResult): RunningProcess {
@@ -126,7 +129,7 @@ type Ending = Omit<ProcessResult, 'ms' | 'output'>;
 
 async function superviseChild(run: Supervised, signal: AbortSignal): Promise<Ending> {
   const { child, request, clock } = run;
-  const stop = createStopper(child, request.limits?.graceMs ?? GRACE_MS);
+  const stop = createStopper(run);
   const onAbort = () => stop.now('aborted');
   signal.addEventListener('abort', onAbort, { once: true });
   const timeout = request.limits?.timeoutMs;
@@ -150,19 +153,28 @@ async function superviseChild(run: Supervised, signal: AbortSignal): Promise<End
   }
 }
 
-/** TERM to the group at the first call, KILL when the grace is over (real time: the processes are real). The first cause counts. */
-function createStopper(child: CommandChild, graceMs: number) {
+/**
+ * TERM to the group at the first call, KILL when the grace is over (real time: the processes are real); before them, for one that converses, the
+ * end of its input. The first cause counts.
+ */
+function createStopper({ child, request }: Supervised) {
+  const { limits: { graceMs = GRACE_MS } = {}, converses } = request;
   let cause: Exclude<ProcessEnd, 'exit' | 'not-started' | 'lost'> | undefined;
-  let cancelKill: (() => void) | undefined;
+  let cancel: (() => void) | undefined;
+  const end = () => {
+    child.kill('SIGTERM');
+    cancel = systemClock.after(graceMs, () => child.kill('SIGKILL'));
+  };
   return {
     cause: () => cause,
     now(why: NonNullable<typeof cause>): void {
       if (cause !== undefined) return;
       cause = why;
-      child.kill('SIGTERM');
-      cancelKill = systemClock.after(graceMs, () => child.kill('SIGKILL'));
+      child.input?.end();
+      if (converses) cancel = systemClock.after(graceMs, end);
+      else end();
     },
-    clear: () => cancelKill?.(),
+    clear: () => cancel?.(),
   };
 }
 

@@ -2,6 +2,7 @@
 // session of its own. Knows no time-out and no capture. Invariant: `exit` and `closed` always settle, whatever becomes of the command.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
+import type { Writable } from 'node:stream';
 import { errorCode, TalariaError } from '../errors.ts';
 
 export interface CommandRequest {
@@ -12,6 +13,8 @@ export interface CommandRequest {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Text given on standard input, which is then closed; without it standard input is empty. */
   readonly stdin?: string;
+  /** Standard input stays open, for who started it to write to. Not over the helper. */
+  readonly converses?: true;
   /** A file that a process writes itself into to belong to a control group, which it and all that it starts then belong to; empty: none. */
   readonly joins?: string;
   /** Paths, opened for reading and handed over as descriptors 3, 4, …; without them no file but its streams is. */
@@ -30,6 +33,8 @@ export type CommandExit =
 export interface CommandChild {
   /** Undefined until it has started. */
   readonly pid: number | undefined;
+  /** Of one that converses. */
+  readonly input?: Writable | null;
   readonly exit: Promise<CommandExit>;
   /** Both streams are at their end. */
   readonly closed: Promise<true>;
@@ -46,7 +51,8 @@ const JOIN = 'echo $$ > "$0" && exec "$@"';
 export function spawnGroup(request: CommandRequest): ChildProcess {
   const { joins } = request;
   const [program = '', ...args] = !joins ? request.argv : ['/bin/sh', '-c', JOIN, joins, ...request.argv];
-  const files = openChildFiles([request.stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'], request.files);
+  const input = request.stdin === undefined && !request.converses ? 'ignore' : 'pipe';
+  const files = openChildFiles([input, 'pipe', 'pipe'], request.files);
   const options = { cwd: request.cwd, env: { ...request.env }, detached: true, windowsHide: true };
   let child: ChildProcess;
   try {
@@ -56,7 +62,7 @@ export function spawnGroup(request: CommandRequest): ChildProcess {
   }
   // A child that does not read its input closes the pipe; that is its right.
   child.stdin?.on('error', () => child.stdin?.destroy());
-  child.stdin?.end(request.stdin);
+  if (!request.converses) child.stdin?.end(request.stdin);
   return child;
 }
 
@@ -118,6 +124,7 @@ export function plainChild(request: CommandRequest): CommandChild {
   const child = spawnGroup(request);
   return {
     pid: child.pid,
+    input: child.stdin,
     exit: new Promise((resolve) => {
       child.once('exit', (code, signal) => resolve({ code, signal }));
       child.on('error', (error) => {

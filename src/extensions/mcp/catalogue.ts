@@ -52,6 +52,7 @@ export function rememberedCatalogue(cache: string, name: string, hash?: string):
 }
 
 export async function askCatalogue(client: Client, cache: string, { name, hash }: McpServer): Promise<Catalogue> {
+  // Asked for what it has not, the library writes a line to standard output.
   const can = client.getServerCapabilities();
   const { tools } = can?.tools ? await client.listTools() : { tools: [] };
   const { prompts } = can?.prompts ? await client.listPrompts() : { prompts: [] };
@@ -65,13 +66,13 @@ export async function askCatalogue(client: Client, cache: string, { name, hash }
     const onlyReads = tool.annotations?.readOnlyHint === true;
     return { name: tool.name, description, schema: hidden ? {} : schema, onlyReads, hidden };
   });
-  const safe = prompts.filter((one) => danger([one.name, one.description], {}) === undefined);
-  const catalogue: Catalogue = {
-    ...{ hash, tools: offered, more: tools.length - offered.length, skills: (await skillsOf(client)).names },
-    prompts: safe.map(({ name, description = name, arguments: given = [] }) => ({
-      ...{ name, description: ellipsize(description, 60), keys: given.map((each) => each.name) },
-    })),
-  };
+  const safe = prompts.filter((prompt) => danger([prompt.name, prompt.description], {}) === undefined);
+  const asked = safe.map(({ name, description = name, arguments: given = [] }) => {
+    const keys = given.map((each) => each.name);
+    return { name, description: ellipsize(description, 60), keys };
+  });
+  const { names: skills } = await skillsOf(client);
+  const catalogue: Catalogue = { hash, tools: offered, prompts: asked, skills, more: tools.length - offered.length };
   atomicWrite(catalogueFile(cache, name), JSON.stringify(catalogue));
   return catalogue;
 }

@@ -1,16 +1,17 @@
 // Owns `talaria mcp`: what servers there are and how they stand, what they offer, calls by hand, adding and taking away, logins, the folder's file, and
 // prompts of servers as commands of the chat. Knows no protocol. Invariants: a server is written once it has answered; a key goes into .env.
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { z } from 'zod';
-import { deadline } from '#base/abort.ts';
+import { deadline, isAborted } from '#base/abort.ts';
 import { TalariaError } from '#base/errors.ts';
 import { createAsyncQueue } from '#base/fabric.ts';
 import { type JsonObject, type JsonValue, parseJsonObject } from '#base/json.ts';
-import { ok, refuse } from '#base/result.ts';
+import { ok } from '#base/result.ts';
 import { findSecrets } from '#base/secrets.ts';
 import { ellipsize, estimateTokens, plural } from '#base/text.ts';
+import { absentAsker } from '#core/agent/approver.ts';
 import * as command from '#core/agent/command-spec.ts';
 import type { Ground } from '#core/agent/room.ts';
 import * as offers from './catalogue.ts';
@@ -28,42 +29,40 @@ interface Seat extends command.CommandContext {
   readonly authorize: Authorize | undefined;
 }
 
-interface Spec<Input> extends Pick<command.CommandSpec, 'name' | 'summary' | 'positional' | 'examples'> {
-  readonly surfaces?: command.CommandSpec['surfaces'];
+interface Spec<Input> extends Partial<Pick<command.CommandSpec, 'surfaces' | 'positional' | 'examples'>> {
   readonly input: z.ZodType<Input>;
   /** What it gives is its data. */
   readonly run: (input: Input, seat: Seat) => Promise<unknown>;
 }
 
-function mcpCommand<Input>({ run, ...spec }: Spec<Input>): (ground: Ground) => command.AnyCommand {
-  const outputs = async (input: Input, seat: Omit<Seat, 'found' | 'hub'>) => {
-    const { ground, say } = seat;
+function mcpCommand<Input>(name: string, summary: string, { run, ...spec }: Spec<Input>) {
+  const outputs = async (input: Input, seat: Seat) => {
     try {
-      const found = await known.findServers(ground, seat);
-      const value = await run(input, { ...seat, found, hub: await (await ground.door('mcp'))() });
-      if (value !== undefined) say({ type: 'data', value: value as JsonValue });
+      const value = await run(input, seat);
+      if (value !== undefined) seat.say({ type: 'data', value: value as JsonValue });
     } catch (error) {
-      if (!(error instanceof TalariaError) || !EXPECTED.has(error.code)) throw error;
-      say(command.failed(error.code, error.message, error.fix ?? '`talaria mcp list` shows how each stands.'));
+      if (!(error instanceof TalariaError) || isAborted(error)) throw error;
+      seat.say(command.failed(error.code, error.message, error.fix ?? '`talaria mcp list` shows how each stands.'));
     }
   };
-  return (ground) =>
-    command.defineCommand<Input>({
-      ...{ surfaces: ['cli'], ...spec },
-      async *run(input, context) {
-        const said = createAsyncQueue<command.CommandOutput>();
-        const tell = (text: string) => said.push(command.line(text));
-        const isThere = context.ask || ground.variables.BROWSER;
-        const authorize = isThere ? { show: tell, ask: context.ask, signal: context.signal } : undefined;
-        const done = outputs(input, { ...context, ground, say: said.push, tell, authorize }).finally(said.close);
-        done.catch(() => undefined);
-        yield* said;
-        await done;
-      },
-    });
+  return (ground: Ground) => {
+    async function* play(input: Input, context: command.CommandContext) {
+      const found = await known.findServers(ground, context);
+      const hub = await (await ground.door('mcp'))();
+      const said = createAsyncQueue<command.CommandOutput>();
+      const tell = (text: string) => said.push(command.line(text));
+      const { ask, signal } = context;
+      const authorize = ask || ground.variables.BROWSER ? { show: tell, ask, signal } : undefined;
+      const seat = { ...context, ground, found, hub, say: said.push, tell, authorize };
+      const done = outputs(input, seat).finally(said.close);
+      done.catch(() => undefined);
+      yield* said;
+      await done;
+    }
+    return command.defineCommand<Input>({ name, summary, surfaces: ['cli'], ...spec, run: play });
+  };
 }
 
-const EXPECTED = new Set(['mcp-failed', 'no-such-server', 'secret', 'login', 'missing-key']);
 const BOTH = ['cli', 'chat'] as const;
 const one = z.object({ name: z.string().describe('Name of the server') });
 const texts = z.array(z.string()).default([]);
@@ -85,7 +84,7 @@ async function standingOf({ ground, hub, signal, cwd }: Seat, server: known.McpS
   const catalogue = offers.rememberedCatalogue(ground.places.cache, server.name, server.hash);
   if (!server.config.enabled) return { server, state: 'disabled', catalogue };
   if (cached) return { server, state: catalogue ? 'remembered' : 'unknown', catalogue };
-  const late = () => new Error(`it has not answered in ${ASK_MS / 1000} s`);
+  const late = () => new TalariaError('it did not answer in time', { code: 'REQUEST_TIMEOUT' });
   const time = deadline(ground.clock, signal, ASK_MS, late);
   try {
     return { server, state: 'ready', catalogue: await hub.catalogue(server, cwd, time.signal) };
@@ -103,17 +102,16 @@ function table(rows: readonly object[]): command.CommandOutput {
 
 function remarks({ name }: known.McpServer, catalogue?: offers.Catalogue): readonly string[] {
   const { tools = [], skills = [], more = 0 } = catalogue ?? {};
+  const hidden = tools.filter((tool) => tool.hidden);
   return [
-    ...tools.flatMap((tool) =>
-      tool.hidden ? `${name}: ${ellipsize(tool.name, 80)} is not shown: ${tool.hidden}` : [],
-    ),
+    ...hidden.map((tool) => `${name}: ${ellipsize(tool.name, 80)} is not shown: ${tool.hidden}`),
     ...(more > 0 ? [`${name}: ${more} more tools are not taken`] : []),
     ...skills.map((skill) => `${name}: skill ${skill}; mcp skill ${name} ${skill} takes it`),
   ];
 }
 
-const list = mcpCommand({
-  ...{ name: 'mcp list', summary: 'Show the MCP servers, how each stands, and what it offers', surfaces: BOTH },
+const list = mcpCommand('mcp list', 'Show the MCP servers, how each stands, and what it offers', {
+  surfaces: BOTH,
   input: z.object({ cached: z.boolean().default(false).describe('Ask none of them') }),
   async run({ cached }, seat) {
     const { servers, project, problems } = seat.found;
@@ -133,8 +131,8 @@ const list = mcpCommand({
   },
 });
 
-const tools = mcpCommand({
-  ...{ name: 'mcp tools', summary: 'Show the tools of one server, or of all', positional: ['name'] },
+const tools = mcpCommand('mcp tools', 'Show the tools of one server, or of all', {
+  positional: ['name'],
   input: one.partial(),
   async run({ name }, { hub, found, cwd, signal, authorize, say }) {
     const wanted = name === undefined ? found.servers : [known.namedServer(found, name)];
@@ -142,33 +140,32 @@ const tools = mcpCommand({
       const catalogue = hub.catalogue(server, cwd, signal, authorize);
       return { server, catalogue: await (name === undefined ? catalogue.catch(() => undefined) : catalogue) };
     });
-    const rows = offers.nameTools(await Promise.all(asked)).map(({ server, offered, name: tool }) => ({
-      ...{ name: offered.name, tool, description: offered.description, input_schema: offered.schema },
-      shown: offers.hiddenReason(server, offered) === undefined ? 'shown' : 'hidden',
-    }));
+    const rows = offers.nameTools(await Promise.all(asked)).map(({ server, offered, name: tool }) => {
+      const { name, description, schema } = offered;
+      const shown = offers.hiddenReason(server, offered) === undefined ? 'shown' : 'hidden';
+      return { name, tool, description, input_schema: schema, shown };
+    });
     say(table(rows.map(({ tool, shown, description }) => ({ tool, shown, 'what it does': description }))));
     return rows;
   },
 });
 
-const call = mcpCommand({
-  ...{ name: 'mcp call', summary: 'Call one tool of a server', positional: ['name', 'tool', 'json'] },
+const call = mcpCommand('mcp call', 'Call one tool of a server', {
+  positional: ['name', 'tool', 'arguments'],
   input: one.extend({
     tool: z.string().describe('As the server names it'),
-    json: z.string().default('{}').describe('Its arguments, a JSON object'),
+    arguments: z.string().default('{}').describe('A JSON object'),
   }),
   examples: [`talaria mcp call filesystem list_directory '{"path": "."}'`],
-  async run({ name, tool, json }, { hub, found, cwd, signal, ask, authorize, say, tell }) {
+  async run({ name, tool, arguments: json }, { hub, found, cwd, signal, ask, authorize, say, tell }) {
     const read = parseJsonObject(json);
     if (!read.ok) return say(command.wrongUse('invalid-json', `The arguments are no JSON object: ${read.detail}`));
-    const asker = {
-      ask: async ({ question = '' }) => (ask ? ok(await ask(question)) : refuse('nobody-there', 'nobody is there')),
-    };
+    const asker = ask ? { ask: async ({ question = '' }) => ok(await ask(question)) } : absentAsker;
     const connection = hub.connection(known.namedServer(found, name), cwd, authorize);
     const result = await connection.call({ name: tool, arguments: read.value }, { asker, cwd }, signal);
     const { text, images = [], isError } = offers.outputOf(result);
-    for (const shown of [text, ...images.map(({ bytes }) => `[a picture of ${plural(bytes.length, 'byte')}]`)])
-      tell(shown);
+    tell(text);
+    for (const { bytes } of images) tell(`[a picture of ${plural(bytes.length, 'byte')}]`);
     say({ type: 'data', value: result as JsonValue });
     if (isError) say(command.failed('tool-failed', `${name}: ${tool} failed.`));
   },
@@ -181,9 +178,9 @@ const PRESETS: ReadonlyMap<string, readonly string[]> = new Map([
   ['devtools', ['npx', '-y', 'chrome-devtools-mcp@1.11.0', '--headless', '--isolated']],
 ]);
 
-const add = mcpCommand({
-  name: 'mcp add',
-  summary: 'Add a server, once it has answered; browser, filesystem DIR and devtools are known by name',
+const ADD = 'Add a server, once it has answered; browser, filesystem DIR and devtools are known by name';
+
+const add = mcpCommand('mcp add', ADD, {
   positional: ['name', 'words...'],
   input: one.extend({
     words: texts.describe('Its command, after --'),
@@ -193,16 +190,16 @@ const add = mcpCommand({
   }),
   examples: ['talaria mcp add browser', 'talaria mcp add filesystem ~/notes', 'talaria mcp add x -- npx some-server'],
   async run({ name, words, url, env, header }, { ground, hub, cwd, signal, authorize, say, tell }) {
-    const given = name === 'filesystem' ? words.map((word) => resolve(cwd, word)) : words;
-    const [program, ...args] = [...(PRESETS.get(name) ?? []), ...given];
+    const [first = '-'] = words;
+    // What a known one can be given is an option or a folder; a command of one's own comes before it.
+    const isMore = first.startsWith('-') || statSync(resolve(cwd, first), { throwIfNoEntry: false })?.isDirectory();
+    const given = name === 'filesystem' && isMore ? words.map((word) => resolve(cwd, word)) : words;
+    const [program, ...args] = [...((isMore && PRESETS.get(name)) || []), ...given];
     const where = url === undefined ? { command: program, args } : { url };
-    const plain = { ...where, env: pairsOf(env, '='), headers: pairsOf(header, ':') };
+    const plain = { env: pairsOf(env, '='), headers: pairsOf(header, ':') };
     const secrets: Record<string, string> = {};
-    const kept = {
-      ...where,
-      ...withoutKeys(name, plain.env, secrets, 'env'),
-      ...withoutKeys(name, plain.headers, secrets, 'headers'),
-    };
+    const keep = (part: 'env' | 'headers') => withoutKeys(name, plain[part], secrets, part);
+    const kept = { ...where, ...keep('env'), ...keep('headers') };
     const config = known.serversSchema.safeParse({ [name]: kept });
     if (!config.success) return say(command.wrongUse('config-value', `${name}: ${config.error.issues[0]?.message}`));
     await ground.writable();
@@ -225,18 +222,19 @@ function pairsOf(given: readonly string[], sign: string): Texts {
 }
 
 /** What is a key stands in .env, and is referred to. */
-function withoutKeys(name: string, given: Texts, secrets: Texts, key: string): Record<string, Texts> {
+function withoutKeys(name: string, given: Texts, secrets: Texts, part: string): Record<string, Texts> {
   const pairs = Object.entries(given).map(([key, value]) => {
     if (findSecrets(`${key}=${value}`).length === 0) return [key, value];
     const variable = `MCP_${name}_${key}`.toUpperCase().replaceAll(/\W/g, '_');
     secrets[variable] = value;
     return [key, `\${${variable}}`];
   });
-  return pairs.length > 0 ? { [key]: Object.fromEntries(pairs) } : {};
+  return pairs.length > 0 ? { [part]: Object.fromEntries(pairs) } : {};
 }
 
-const remove = mcpCommand({
-  ...{ name: 'mcp remove', summary: 'Take a server out, with what is kept of it', positional: ['name'], input: one },
+const remove = mcpCommand('mcp remove', 'Take a server out, with what is kept of it', {
+  positional: ['name'],
+  input: one,
   async run({ name }, { ground, found, say, tell }) {
     if (known.namedServer(found, name).source !== 'home')
       return say(command.refused('not-ours', `${name} stands in .mcp.json of this folder.`, 'Take it out there.'));
@@ -248,26 +246,24 @@ const remove = mcpCommand({
   },
 });
 
-const askAnew = (name: string, summary: string, surfaces: Spec<never>['surfaces'] = ['cli']) =>
-  mcpCommand({
-    ...{ name, summary, surfaces, positional: ['name'], input: one },
-    async run(input, { ground, hub, found, cwd, signal, authorize, tell }) {
-      const server = known.namedServer(found, input.name);
-      await ground.writable();
-      await hub.connection(server, cwd, authorize).close();
-      const { tools } = await hub.catalogue(server, cwd, signal, authorize);
-      tell(`${server.name} answers: ${plural(tools.length, 'tool')}; what changed counts from the next session.`);
-      return { name: server.name, tools: tools.length };
-    },
-  });
-const login = askAnew(
-  'mcp login',
-  'Sign in to a server that asks for it: in $BROWSER, or at the address that is shown',
-);
-const reconnect = askAnew('mcp reconnect', 'End the connection to a server and ask it anew', BOTH);
+const askAnew: Spec<z.infer<typeof one>> = {
+  positional: ['name'],
+  input: one,
+  async run(input, { ground, hub, found, cwd, signal, authorize, tell }) {
+    const server = known.namedServer(found, input.name);
+    await ground.writable();
+    await hub.connection(server, cwd, authorize).close();
+    const { tools } = await hub.catalogue(server, cwd, signal, authorize);
+    tell(`${server.name} answers: ${plural(tools.length, 'tool')}; what changed counts from the next session.`);
+    return { name: server.name, tools: tools.length };
+  },
+};
+const login = mcpCommand('mcp login', 'Sign in to a server: in $BROWSER, or at the address that is shown', askAnew);
+const reconnectable = { ...askAnew, surfaces: BOTH };
+const reconnect = mcpCommand('mcp reconnect', 'End the connection to a server and ask it anew', reconnectable);
 
-const trust = mcpCommand({
-  ...{ name: 'mcp trust', summary: "Agree to this folder's .mcp.json, exactly as it is now", surfaces: BOTH },
+const trust = mcpCommand('mcp trust', "Agree to this folder's .mcp.json, exactly as it is now", {
+  surfaces: BOTH,
   input: z.object({}),
   async run(_input, { ground, found: { project }, say, tell }) {
     if (!project) return say(command.refused('no-project-file', 'There is no .mcp.json in this folder.'));
@@ -279,8 +275,7 @@ const trust = mcpCommand({
   },
 });
 
-const skill = mcpCommand({
-  ...{ name: 'mcp skill', summary: 'Take a skill that a server publishes, through the guard' },
+const skill = mcpCommand('mcp skill', 'Take a skill that a server publishes, through the guard', {
   positional: ['name', 'skill'],
   input: one.extend({
     skill: z.string().describe('As `mcp list` shows it'),
@@ -308,8 +303,9 @@ const skill = mcpCommand({
 
 /** Its words are the server's, and are sent as such. */
 function promptCommand(server: string, { name, description, keys }: offers.Catalogue['prompts'][number]) {
-  return mcpCommand({
-    ...{ name: offers.plainName(server, name), summary: description, surfaces: ['chat'], positional: ['words...'] },
+  return mcpCommand(offers.plainName(server, name), description, {
+    surfaces: ['chat'],
+    positional: ['words...'],
     input: z.object({ words: texts.describe(keys.join(' ') || 'nothing') }),
     async run({ words }, { hub, found, cwd, signal, submit }) {
       // The last one takes the rest.

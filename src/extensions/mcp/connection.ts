@@ -7,8 +7,11 @@ import type * as Mcp from '@modelcontextprotocol/client';
 import { raceAbort } from '#base/abort.ts';
 import { errorCode, errorText, rootCause, TalariaError } from '#base/errors.ts';
 import { createEventLog } from '#base/fabric.ts';
-import { type LineProcess, startLines } from '#base/process/line-process.ts';
+import { parseJson } from '#base/json.ts';
+import { lazy } from '#base/lazy.ts';
+import { type RunningProcess, startProcess } from '#base/process.ts';
 import { ellipsize, isYes, oneLine } from '#base/text.ts';
+import { type Asker, absentAsker } from '#core/agent/approver.ts';
 import type { RoomGround } from '#core/agent/room.ts';
 import type { ToolContext } from '#core/agent/tool.ts';
 import { type Authorize, openTokens, type ServerTokens } from './oauth.ts';
@@ -38,6 +41,10 @@ interface OwnTransport extends Mcp.Transport {
 
 const IDLE_MS = 600_000;
 const LONGEST_PAUSE_S = 60;
+/** Characters. */
+const MOST_LINE = 32_000_000;
+/** How long a process may take to end with its input, and then at SIGTERM, ms. */
+const PATIENCE_MS = 1_500;
 const GIVEN = ['PATH', 'HOME', 'LANG', 'TERM', 'TMPDIR'];
 /** What servers answer is not checked by their own schemas: an old dialect breaks nothing. */
 const anySchema = { getValidator: () => (input: unknown) => ({ valid: true, data: input, errorMessage: undefined }) };
@@ -45,7 +52,7 @@ const anySchema = { getValidator: () => (input: unknown) => ({ valid: true, data
 export class Connection {
   readonly #parts: ConnectionParts;
   readonly #running = new Set<{ readonly place: CallPlace | undefined }>();
-  #client: Promise<Mcp.Client> | undefined;
+  #client = this.#fresh();
   #transport: OwnTransport | undefined;
   #tokens: ServerTokens | undefined;
   #failures = 0;
@@ -57,29 +64,27 @@ export class Connection {
   }
 
   get isOpen(): boolean {
-    return this.#client !== undefined;
+    return this.#client.now() !== undefined;
   }
 
-  /** Throws TalariaError `mcp-failed`, and whatever `work` throws; the signal's reason when it aborts. */
+  /** Throws TalariaError `mcp-failed`, which names the server; the signal's reason when it aborts. */
   async use<T>(work: (client: Mcp.Client) => Promise<T>, signal: AbortSignal, place?: CallPlace): Promise<T> {
-    const connecting = this.#client ?? this.#connectOnce();
-    this.#client = connecting;
-    const forget = () => {
-      if (this.#client === connecting) this.#client = undefined;
-    };
-    connecting.catch(forget);
-    const client = await raceAbort(connecting, signal);
-    this.#stopIdle?.();
+    signal.throwIfAborted();
     const run = { place };
-    this.#running.add(run);
     try {
+      const client = await raceAbort(this.#client(), signal);
+      this.#stopIdle?.();
+      this.#running.add(run);
       const done = await this.#withLogin(() => work(client));
       this.#failures = 0;
       return done;
+    } catch (error) {
+      signal.throwIfAborted();
+      throw new TalariaError(`MCP server ${this.#parts.server.name}: ${this.reason(error)}`, { code: 'mcp-failed' });
     } finally {
-      this.#running.delete(run);
       const end = () => void this.close();
-      if (this.#running.size === 0) this.#stopIdle = this.#parts.ground.clock.after(IDLE_MS, end);
+      if (this.#running.delete(run) && this.#running.size === 0)
+        this.#stopIdle = this.#parts.ground.clock.after(IDLE_MS, end);
     }
   }
 
@@ -95,7 +100,8 @@ export class Connection {
   async close(): Promise<void> {
     this.#stopIdle?.();
     const transport = this.#transport;
-    this.#client = this.#transport = undefined;
+    this.#transport = undefined;
+    this.#client = this.#fresh();
     this.#tokens?.close();
     await transport?.close();
     this.#failed.until = 0;
@@ -106,20 +112,23 @@ export class Connection {
     const { status, data, name } = Object(error);
     const needsLogin = (status ?? data?.status) === 401 || name === 'UnauthorizedError';
     if (needsLogin) return `it wants a login: talaria mcp login ${this.#parts.server.name}`;
-    if (errorCode(error) === 'REQUEST_TIMEOUT') return 'it did not answer in time';
+    if (errorCode(error) === 'REQUEST_TIMEOUT')
+      return ['it did not answer in time', this.#transport?.why?.()].filter(Boolean).join('; ');
     return ellipsize(this.#parts.ground.redact(oneLine(errorText(rootCause(error)))), 300);
   }
 
+  #fresh() {
+    return lazy(() => this.#connectOnce());
+  }
+
   async #connectOnce(): Promise<Mcp.Client> {
-    const { server, ground } = this.#parts;
-    const wait = this.#failed.until - ground.clock.monotonic();
+    const wait = this.#failed.until - this.#parts.ground.clock.monotonic();
+    if (wait > 0) throw new Error(`${this.#failed.why}; it is tried again in ${Math.ceil(wait / 1000)} s`);
     try {
-      if (wait > 0) throw new Error(`${this.#failed.why}; it is tried again in ${Math.ceil(wait / 1000)} s`);
       return await this.#connect();
     } catch (error) {
-      const why = this.reason(error);
-      if (wait <= 0) this.#noteFailure(why);
-      throw new TalariaError(`MCP server ${server.name}: ${why}`, { code: 'mcp-failed' });
+      this.#noteFailure(this.reason(error));
+      throw error;
     }
   }
 
@@ -136,6 +145,7 @@ export class Connection {
     const sdk = await import('@modelcontextprotocol/client');
     this.#tokens?.close();
     if (config.url) this.#tokens = await openTokens(ground, server, config, authorize);
+    if (config.url && config.auth === 'oauth' && !this.#tokens) throw Object.assign(new Error(), { status: 401 });
     try {
       return await this.#withLogin(() => this.#attempt(sdk, config, 'auto'));
     } catch (error) {
@@ -175,8 +185,8 @@ export class Connection {
       : childTransport(sdk, this.#parts, config);
     this.#transport = transport;
     client.onclose = () => {
-      if (this.#transport !== transport || !this.#client) return;
-      this.#client = undefined;
+      if (this.#transport !== transport || !this.isOpen) return;
+      this.#client = this.#fresh();
       if (this.#running.size > 0) this.#noteFailure(transport.why?.() || 'the connection was lost');
     };
     try {
@@ -205,33 +215,53 @@ function childTransport(sdk: Sdk, { ground, server, cwd: here }: ConnectionParts
   const { command = '', args, env: own, cwd = here } = config;
   const log = createEventLog(join(ground.places.home, 'logs', `mcp-${server.name}.log`), ground.clock);
   const env = { ...Object.fromEntries(GIVEN.map((name) => [name, ground.variables[name]])), ...own };
-  let child: LineProcess | undefined;
-  let [ended, said] = ['', ''];
+  const stop = new AbortController();
+  let child: RunningProcess | undefined;
+  let [ended, said, unread] = ['', '', ''];
+  const read = (chunk: string) => {
+    if (stop.signal.aborted) return;
+    unread += chunk;
+    if (unread.length > MOST_LINE) {
+      ended = `it sent a line of over ${MOST_LINE / 1e6} MB`;
+      stop.abort();
+    }
+    if (!chunk.includes('\n')) return;
+    const lines = unread.split('\n');
+    unread = lines.pop() ?? '';
+    for (const line of lines) take(line);
+  };
+  const take = (line: string) => {
+    const message = parseJson(line);
+    if (message.ok) transport.onmessage?.(message.value as never);
+    else said = oneLine(ground.redact(line), 200) || said;
+  };
+  const hear = (chunk: string) => {
+    const text = ellipsize(ground.redact(chunk.trimEnd()), 4_000);
+    log.write('stderr', { text });
+    said = oneLine(text.split('\n').at(-1) ?? '', 200);
+  };
   const transport: OwnTransport & Record<'stderr' | 'pid', null> = {
-    ...{ stderr: null, pid: null }, // by which the library knows a pipe
+    stderr: null, // by this and the next the library knows a pipe
+    pid: null,
     start: async () => {
-      child = await startLines({
-        ...{ argv: [command, ...args], cwd, env },
-        onLine: (line) => {
-          try {
-            transport.onmessage?.(sdk.deserializeMessage(line));
-          } catch (error) {
-            transport.onerror?.(error as Error);
-          }
-        },
-        onError: (text) => {
-          const clean = ellipsize(ground.redact(text.trimEnd()), 4_000);
-          log.write('stderr', { text: clean });
-          said = oneLine(clean.split('\n').at(-1) ?? '', 200);
-        },
-        onEnd: (why) => {
-          ended = why;
-          transport.onclose?.();
-        },
+      const onOutput = (chunk: string, stream: 'out' | 'err') => (stream === 'out' ? read : hear)(chunk);
+      const limits = { graceMs: PATIENCE_MS, maxBytes: Number.POSITIVE_INFINITY };
+      const request = { argv: [command, ...args], cwd, env, converses: true, limits, onOutput } as const;
+      child = startProcess(request, stop.signal);
+      if (child.pid === undefined) throw new Error((await child.result).error);
+      void child.result.then(({ ended: how, exitCode, signal }) => {
+        if (how === 'exit') ended = `it ended ${signal ? `by ${signal}` : `with code ${exitCode}`}`;
+        transport.onclose?.();
       });
     },
-    send: async (message) => child?.send(JSON.stringify(message)),
-    close: async () => child?.end(),
+    send: (message) =>
+      new Promise((resolve, reject) => {
+        child?.input?.write(sdk.serializeMessage(message), (error) => (error ? reject(error) : resolve()));
+      }),
+    close: async () => {
+      stop.abort();
+      await child?.result;
+    },
     why: () => [ended, said && `it said: ${said}`].filter(Boolean).join('; '),
   };
   return transport;
@@ -246,21 +276,24 @@ function answerServer(
     const root = place()?.cwd ?? cwd;
     return { roots: [{ uri: pathToFileURL(root).href, name: basename(root) }] };
   });
-  client.setRequestHandler('elicitation/create', ({ params }, { mcpReq }) =>
-    'requestedSchema' in params
-      ? fillForm(params, server.name, (asked) => place()?.asker.ask(asked, mcpReq.signal))
-      : { action: 'decline' },
-  );
+  client.setRequestHandler('elicitation/create', ({ params }, { mcpReq: { signal } }) => {
+    const { asker = absentAsker } = place() ?? {};
+    return fillForm(params as Mcp.ElicitRequestFormParams, server.name, (question) => asker.ask(question, signal));
+  });
   if (!server.config.sampling) return;
   client.setRequestHandler('sampling/createMessage', async ({ params }, { mcpReq }) => {
-    const said = params.messages
-      .map(({ role, content }) => `${role}: ${ellipsize(JSON.stringify(content), 50_000)}`)
-      .join('\n\n');
+    const said = params.messages.map(({ role, content }) => `${role}: ${ellipsize(JSON.stringify(content), 50_000)}`);
     const mind = await ground.open();
     const asked = {
-      ...({ text: said, purpose: 'consult', tier: 'T1', tools: [], maxSteps: 1, origin: 'foreign' } as const),
-      ...{ system: params.systemPrompt ?? 'Answer the last message.', maxOutputTokens: params.maxTokens },
-    };
+      text: said.join('\n\n'),
+      system: params.systemPrompt ?? 'Answer the last message.',
+      maxOutputTokens: params.maxTokens,
+      purpose: 'consult',
+      tier: 'T1',
+      tools: [],
+      maxSteps: 1,
+      origin: 'foreign',
+    } as const;
     let text = '';
     for await (const event of mind.runTurn(asked, mcpReq.signal)) if (event.type === 'text-delta') text += event.text;
     return { role: 'assistant', model: 'talaria', content: { type: 'text', text }, stopReason: 'endTurn' };
@@ -276,21 +309,21 @@ interface Field {
   readonly oneOf?: readonly { readonly const: string; readonly title?: string }[];
 }
 
-type Answer = string | number | boolean | string[];
+type Ask = (question: Parameters<Asker['ask']>[0]) => ReturnType<Asker['ask']>;
 
 async function fillForm(
   { message, requestedSchema: { properties, required = [] } }: Mcp.ElicitRequestFormParams,
   server: string,
-  ask: (asked: Parameters<ToolContext['asker']['ask']>[0]) => ReturnType<ToolContext['asker']['ask']> | undefined,
+  ask: Ask,
 ): Promise<Mcp.ElicitResult> {
-  const content: Record<string, Answer> = {};
+  const content: NonNullable<Mcp.ElicitResult['content']> = {};
   for (const [name, one] of Object.entries(properties)) {
     const field: Field = one as never;
     const about = oneLine([field.title ?? name, field.description].filter(Boolean).join(': '), 300);
     const isFree = !required.includes(name);
     const question = `${server} asks: ${oneLine(message, 300)} (${about}${isFree ? '; may be left empty' : ''})`;
     const said = await ask({ question, choices: [...valuesOf(field).keys()] });
-    if (!said?.ok) return { action: 'decline' };
+    if (!said.ok) return { action: 'decline' };
     const value = answerOf(field, said.value.trim());
     if (value !== undefined) content[name] = value;
     else if (said.value.trim() !== '' || !isFree) return { action: 'cancel' };
@@ -304,7 +337,7 @@ function valuesOf({ type, enum: plain = type === 'boolean' ? ['yes', 'no'] : [],
   return new Map([...plain.map((value) => [value, value] as const), ...titled]);
 }
 
-function answerOf(field: Field, said: string): Answer | undefined {
+function answerOf(field: Field, said: string): string | number | boolean | string[] | undefined {
   if (said === '') return undefined;
   if (field.type === 'boolean') return isYes(said);
   if (field.type === 'array') return said.split(',').map((one) => one.trim());

@@ -1,7 +1,8 @@
 // Owns the connections of one program to its MCP servers, and what a session gets of them: tools from what is remembered, and a call that connects.
 // Knows no protocol. Invariants: a session starts nothing but a server of which nothing is remembered, and waits no longer than 1.5 s for it; what one
 // server does reaches no other; a list that changes counts from the next session.
-import { errorCode } from '#base/errors.ts';
+import { deadline, raceAbort } from '#base/abort.ts';
+import { errorText } from '#base/errors.ts';
 import type { JsonObject } from '#base/json.ts';
 import type { RoomGround, SessionPlace } from '#core/agent/room.ts';
 import type { AnyTool, Tool } from '#core/agent/tool.ts';
@@ -36,7 +37,7 @@ export class McpHub {
 
   connection(server: McpServer, cwd: string, authorize?: Authorize): Connection {
     const key = `${server.name} ${server.hash}`;
-    const onChange = () => this.#refresh(server, cwd);
+    const onChange = () => void this.#refresh(server, cwd);
     const made = this.#open.get(key) ?? new Connection({ ground: this.#ground, server, cwd, onChange, authorize });
     this.#open.set(key, made);
     return made;
@@ -62,23 +63,25 @@ export class McpHub {
     const { places, clock, background } = this.#ground;
     const remembered = offers.rememberedCatalogue(places.cache, server.name, server.hash);
     if (remembered) return remembered;
-    const asked = this.catalogue(server, cwd, background.signal).catch((error) => {
-      if (!background.signal.aborted) this.#tell(this.connection(server, cwd).reason(error));
-    });
-    background.hold(`mcp ${server.name}`, asked);
-    const late = Promise.withResolvers<undefined>();
-    const cancel = clock.after(FIRST_MS, () => {
-      this.#tell(`MCP server ${server.name} has not answered yet; its tools are there in the next session`);
-      late.resolve(undefined);
-    });
-    return (await Promise.race([asked, late.promise]).finally(cancel)) ?? undefined;
+    const late = () =>
+      new Error(`MCP server ${server.name} has not answered yet; its tools are there in the next session`);
+    const time = deadline(clock, background.signal, FIRST_MS, late);
+    try {
+      return await raceAbort(this.#refresh(server, cwd), time.signal);
+    } catch (error) {
+      if (!background.signal.aborted) this.#tell(errorText(error));
+      return undefined;
+    } finally {
+      time.clear();
+    }
   }
 
-  #refresh(server: McpServer, cwd: string): void {
-    const { background, log } = this.#ground;
-    if (background.signal.aborted) return;
-    const failed = (error: unknown) => log('mcp-list', this.connection(server, cwd).reason(error));
-    background.hold(`mcp ${server.name}`, this.catalogue(server, cwd, background.signal).catch(failed));
+  /** Goes on when nobody waits for it; what fails is logged. */
+  #refresh(server: McpServer, cwd: string): Promise<offers.Catalogue> {
+    const { background } = this.#ground;
+    const asked = this.catalogue(server, cwd, background.signal);
+    background.hold(`mcp ${server.name}`, asked);
+    return asked;
   }
 
   #runOf(server: McpServer, name: string, cwd: string): Tool<JsonObject>['run'] {
@@ -87,12 +90,11 @@ export class McpHub {
       const isFirst = !connection.isOpen;
       try {
         const result = await connection.call({ name, arguments: input }, context, signal);
-        if (isFirst) this.#refresh(server, cwd);
+        if (isFirst) void this.#refresh(server, cwd);
         return offers.outputOf(result);
       } catch (error) {
-        if (signal.aborted) throw error;
-        const start = errorCode(error) === 'mcp-failed' ? '' : `MCP server ${server.name}: `;
-        return { text: `${start}${connection.reason(error)}`, isError: true, origin: 'foreign' };
+        signal.throwIfAborted();
+        return { text: errorText(error), isError: true, origin: 'foreign' };
       }
     };
   }

@@ -34,7 +34,7 @@ const serverSchema = z
     cwd: z.string().optional().describe('Folder it is started in.'),
     url: z.string().optional().describe('Address of a server that runs elsewhere.'),
     headers: texts.describe(`Headers of each request to it; \`\${NAME}\` as in \`env\`.`),
-    auth: z.enum(['none', 'oauth']).default('none').describe('`oauth`: `talaria mcp login NAME` signs in.'),
+    auth: z.enum(['none', 'oauth']).default('none').describe('`oauth`: not asked before `talaria mcp login NAME`.'),
     oauth: oauth.prefault({}).describe('Signing in.'),
     enabled: z.boolean().default(true).describe('Whether it is used.'),
     timeout: z.number().positive().max(86_400).default(60).describe('Seconds that one call may take.'),

@@ -29,7 +29,8 @@ export function createMcpServers(desk: TurnDesk, version: string): mcp.McpServer
   const { app } = desk;
   const asks = new Map<string, Asking>();
   return async () => {
-    const server = new mcp.McpServer({ name: 'talaria', version }, { inputRequired: { maxRounds: 64 } });
+    const means = { capabilities: { prompts: {} }, inputRequired: { maxRounds: 64 } }; // also a list of no prompts
+    const server = new mcp.McpServer({ name: 'talaria', version }, means);
     const description = 'Ask Talaria, an agent with memory, skills and tools of its own. session_id: goes on there.';
     server.registerTool('ask', { description, inputSchema: ASK }, async (asked, { mcpReq }) => {
       const known = mcpReq.requestState<string>();

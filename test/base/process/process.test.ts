@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it, test } from 'node:test';
 import { warmHelper } from '#base/process/command-helper.ts';
 import { isProcessAlive } from '#base/process/holder.ts';
-import { type ProcessRequest, runProcess, startProcess, withoutVariables } from '#base/process.ts';
+import { isGroupAlive, type ProcessRequest, runProcess, startProcess, withoutVariables } from '#base/process.ts';
 import { createManualClock } from '#testing/manual-clock.ts';
 import { until } from '../../ends.ts';
 
@@ -189,6 +189,30 @@ function sameEitherWay(runProcess: Run): void {
     assert.deepEqual([group, session, terminal], [pid, pid, '?']);
   });
 }
+
+test('base/process converses, and ends by the end of the input, by TERM or by KILL, as it must', async () => {
+  for (const [onEnd, signal] of [
+    ['exit 0', undefined],
+    ['exec sleep 600', 'SIGTERM'],
+    ['trap "" TERM; sleep 600 & wait; wait', 'SIGKILL'],
+  ] as const) {
+    const stop = new AbortController();
+    let heard = '';
+    const onOutput = (chunk: string) => {
+      heard += chunk;
+    };
+    const argv = ['/bin/sh', '-c', `read word; echo "got $word"; read word; ${onEnd}`];
+    const env = { PATH: process.env.PATH };
+    const limits = { graceMs: 100 };
+    const running = startProcess({ argv, cwd: '/', env, converses: true, limits, onOutput }, stop.signal);
+    running.input?.write('tea\n');
+    await until(() => heard === 'got tea\n');
+    stop.abort();
+    const result = await running.result;
+    assert.deepEqual([result.ended, result.signal], ['aborted', signal]);
+    assert.equal(isGroupAlive(running.pid), false);
+  }
+});
 
 test('base/process takes named variables out of an environment', () => {
   assert.deepEqual(withoutVariables({ A: '1', SECRET: 'x', B: '2' }, ['SECRET']), { A: '1', B: '2' });

@@ -6,6 +6,7 @@ import { createManualClock } from '#testing/manual-clock.ts';
 import { PICTURES } from '../../doubles/pictures.ts';
 import { until } from '../../ends.ts';
 import { createCliStage } from '../../scenario/cli-process.ts';
+import { runCommand } from '../../surfaces/app/app-fixture.ts';
 import { verifies } from '../../verifies.ts';
 import { callTool, createMcpStage, DOUBLE, isAlive, type McpStage, sessionTools } from './mcp-stage.ts';
 
@@ -201,15 +202,16 @@ verifies('R5.10', 'progress is shown, an abort cancels at the server, a time-out
   }
   assert.equal((await callTool(app, tools.get('mcp__one__add'), { a: 1, b: 1 })).text, '{"sum": 2}');
   assert.equal(starts(stage).length, before);
+  const { failure } = await runCommand(stage, 'mcp call', { name: 'short', tool: 'silent' });
+  assert.deepEqual([failure?.exitCode, failure?.message], [1, 'MCP server short: it did not answer in time']);
 });
 
 verifies('R5.11', 'what does not say that it only reads asks, is hidden, or runs, as trust says', async (t) => {
   const stage = createMcpStage(t);
-  const with_ = (trust: string) => stage.double([], { trust });
   stage.configure({
     ask: stage.double([], { tools: { include: ['add', 'w*'], exclude: ['x'] } }),
-    read: with_('read'),
-    all: with_('all'),
+    read: stage.double([], { trust: 'read' }),
+    all: stage.double([], { trust: 'all' }),
   });
   const tools = await sessionTools(await stage.start());
   const riskOf = (name: string) => tools.get(name)?.risk?.({ a: 1 } as never, {} as never);
