@@ -19,7 +19,7 @@ type Choice = (asked: acp.RequestPermissionRequest) => string | undefined | Prom
 export const call = (name: string, given: JsonObject): ServerStep => ({ calls: [{ name, arguments: given }] });
 
 /** A home whose model is at this address, and whose commands run without walls. */
-function placeFor(t: Teardown, baseUrl: string, config = '') {
+export function placeFor(t: Teardown, baseUrl: string, config = '') {
   const { root, cwd, folder } = withoutWalls(createCliStage(t));
   appendFileSync(join(root, 'config.yaml'), `model: openai/gpt-4o\n${config}`);
   const env = { PATH: process.env.PATH ?? '', HOME: folder, TALARIA_HOME: root, NODE_COMPILE_CACHE: COMPILE_CACHE };
