@@ -20,10 +20,12 @@ export const call = (name: string, given: JsonObject): ServerStep => ({ calls: [
 
 /** A home whose model is at this address, and whose commands run without walls. */
 export function placeFor(t: Teardown, baseUrl: string, config = '') {
-  const { root, cwd, folder } = withoutWalls(createCliStage(t));
+  const { root, cwd, folder, run } = withoutWalls(createCliStage(t));
   appendFileSync(join(root, 'config.yaml'), `model: openai/gpt-4o\n${config}`);
   const env = { PATH: process.env.PATH ?? '', HOME: folder, TALARIA_HOME: root, NODE_COMPILE_CACHE: COMPILE_CACHE };
-  return { root, cwd, folder, env: { ...env, OPENAI_API_KEY: 'a-key-for-tests', OPENAI_BASE_URL: baseUrl } };
+  const model = { OPENAI_API_KEY: 'a-key-for-tests', OPENAI_BASE_URL: baseUrl };
+  const talaria = (...args: readonly string[]) => run(args, { env: model });
+  return { root, cwd, folder, talaria, env: { ...env, ...model } };
 }
 
 /** @param choose id of the option that the person takes; undefined: the question is cancelled */
