@@ -90,7 +90,7 @@ export const budgets: Readonly<Record<string, readonly [lines: number, files: nu
   'extensions/hive': [8_175, 45],
   'extensions/delegate': [300, 3],
   'extensions/mcp': [1_135, 7],
-  'extensions/schedule': [1_029, 5],
+  'extensions/schedule': [1_041, 5],
   'fleet/styx': [2_000, 12],
   'fleet/golem': [7_215, 38],
   'fleet/meta': [4_994, 24],
