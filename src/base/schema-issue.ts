@@ -30,6 +30,8 @@ export function issueText(issue: SchemaIssue): string {
       return `must ${bound(facts, facts.inclusive === false ? 'less than' : 'at most', facts.maximum)}`;
     case 'invalid_union':
       return unionText(facts.errors);
+    case 'invalid_key':
+      return issueText(listOf(facts.issues)[0] as SchemaIssue);
     case 'invalid_format':
       return facts.format === 'regex' ? 'is not written as it has to be' : `must be a ${facts.format}`;
     default:

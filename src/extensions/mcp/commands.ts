@@ -9,6 +9,7 @@ import { TalariaError } from '#base/errors.ts';
 import { createAsyncQueue } from '#base/fabric.ts';
 import { type JsonObject, type JsonValue, parseJsonObject } from '#base/json.ts';
 import { ok, refuse } from '#base/result.ts';
+import { issueText } from '#base/schema-issue.ts';
 import { findSecrets } from '#base/secrets.ts';
 import { ellipsize, estimateTokens, plural } from '#base/text.ts';
 import * as command from '#core/agent/command-spec.ts';
@@ -44,7 +45,8 @@ function mcpCommand<Input>({ run, ...spec }: Spec<Input>): (ground: Ground) => c
       if (value !== undefined) say({ type: 'data', value: value as JsonValue });
     } catch (error) {
       if (!(error instanceof TalariaError) || !EXPECTED.has(error.code)) throw error;
-      say(command.failed(error.code, error.message, error.fix ?? '`talaria mcp list` shows how each stands.'));
+      const end = error.code === 'no-such-server' ? command.refused : command.failed;
+      say(end(error.code, error.message, error.fix ?? '`talaria mcp list` shows how each stands.'));
     }
   };
   return (ground) =>
@@ -204,7 +206,8 @@ const add = mcpCommand({
       ...withoutKeys(name, plain.headers, secrets, 'headers'),
     };
     const config = known.serversSchema.safeParse({ [name]: kept });
-    if (!config.success) return say(command.wrongUse('config-value', `${name}: ${config.error.issues[0]?.message}`));
+    if (!config.success)
+      return say(command.wrongUse('config-value', `${name}: ${config.error.issues.map(issueText).join('; ')}`));
     await ground.writable();
     const server = known.serverOf(name, 'home', config.data[name] as known.ServerConfig);
     // The first time a program may have to be fetched.
@@ -272,6 +275,10 @@ const trust = mcpCommand({
   async run(_input, { ground, found: { project }, say, tell }) {
     if (!project) return say(command.refused('no-project-file', 'There is no .mcp.json in this folder.'));
     for (const text of [...project.servers.map(known.serverLine), ...project.problems]) tell(text);
+    if (project.servers.length === 0)
+      return say(
+        command.refused('no-server', `${project.path} names no server that can be used.`, 'Correct it there.'),
+      );
     await ground.writable();
     known.trustFile(ground, project.path, project.hash);
     tell('They are used in every session that begins here from now on, until the file changes.');

@@ -175,8 +175,12 @@ async function runWords(argv: readonly string[], words: readonly string[], { fla
     if (kind.type === 'misspelled') flags.error(misspelled(words, kind.near), { exitCode: 2 });
     refuseProblem(flags, words);
   }
-  mountCommands(program, commands, (invocation) => {
-    found.push({ ...invocation, json: invocation.json && !isOfSurface });
+  mountCommands(program, commands, ({ command, input, json }) => {
+    // What a room opens while its command runs may have something to tell too.
+    const told: typeof command.run = async function* (...given) {
+      for await (const output of command.run(...given)) yield tell(output);
+    };
+    found.push({ command: { ...command, run: told }, input, json: json && !isOfSurface });
   });
   const before = argv.slice(0, argv.length - words.length);
   try {
@@ -184,6 +188,7 @@ async function runWords(argv: readonly string[], words: readonly string[], { fla
     const [invocation] = found;
     return invocation === undefined ? 0 : await runCommand(invocation, run);
   } finally {
+    tell(undefined);
     await opening.shutdown();
   }
 }
