@@ -63,9 +63,7 @@ function bound({ origin }: Facts, word: string, limit: unknown): string {
 
 /** What each form of a union asks for. */
 function unionText(errors: unknown): string {
-  const forms = listOf(errors).flatMap((issues) =>
-    listOf(issues).slice(0, 1),
-  ) as readonly unknown[] as readonly SchemaIssue[];
+  const forms = listOf(errors).flatMap((issues) => listOf(issues).slice(0, 1)) as readonly SchemaIssue[];
   const texts = new Set(forms.map((form) => issueText(form).replace(/^must be /, '')));
   return texts.size === 0 ? 'is not of a form that is known here' : `must be ${[...texts].join(', or ')}`;
 }

@@ -9,7 +9,6 @@ import { TalariaError } from '#base/errors.ts';
 import { createAsyncQueue } from '#base/fabric.ts';
 import { type JsonObject, type JsonValue, parseJsonObject } from '#base/json.ts';
 import { ok, refuse } from '#base/result.ts';
-import { issueText } from '#base/schema-issue.ts';
 import { findSecrets } from '#base/secrets.ts';
 import { ellipsize, estimateTokens, plural } from '#base/text.ts';
 import * as command from '#core/agent/command-spec.ts';
@@ -206,8 +205,7 @@ const add = mcpCommand({
       ...withoutKeys(name, plain.headers, secrets, 'headers'),
     };
     const config = known.serversSchema.safeParse({ [name]: kept });
-    if (!config.success)
-      return say(command.wrongUse('config-value', `${name}: ${config.error.issues.map(issueText).join('; ')}`));
+    if (!config.success) return say(command.wrongUse('config-value', config.error.issues.map(known.placed).join('; ')));
     await ground.writable();
     const server = known.serverOf(name, 'home', config.data[name] as known.ServerConfig);
     // The first time a program may have to be fetched.
@@ -263,22 +261,16 @@ const askAnew = (name: string, summary: string, surfaces: Spec<never>['surfaces'
       return { name: server.name, tools: tools.length };
     },
   });
-const login = askAnew(
-  'mcp login',
-  'Sign in to a server that asks for it: in $BROWSER, or at the address that is shown',
-);
+const login = askAnew('mcp login', 'Sign in to a server: in $BROWSER, or at the address that is shown');
 const reconnect = askAnew('mcp reconnect', 'End the connection to a server and ask it anew', BOTH);
 
 const trust = mcpCommand({
   ...{ name: 'mcp trust', summary: "Agree to this folder's .mcp.json, exactly as it is now", surfaces: BOTH },
   input: z.object({}),
   async run(_input, { ground, found: { project }, say, tell }) {
-    if (!project) return say(command.refused('no-project-file', 'There is no .mcp.json in this folder.'));
+    const why = project?.problems.join('; ') || 'There is no .mcp.json that names a server in this folder.';
+    if (!project?.servers.length) return say(command.refused('no-project-file', why));
     for (const text of [...project.servers.map(known.serverLine), ...project.problems]) tell(text);
-    if (project.servers.length === 0)
-      return say(
-        command.refused('no-server', `${project.path} names no server that can be used.`, 'Correct it there.'),
-      );
     await ground.writable();
     known.trustFile(ground, project.path, project.hash);
     tell('They are used in every session that begins here from now on, until the file changes.');

@@ -65,10 +65,8 @@ function openSchedule(ground: RoomGround): OpenRoom {
   });
   const isThere = () => existsSync(join(places.home, FILE));
   const load = async () => (await import('./commands.ts')).cronjobTool(card, desk, seat.isAttended);
-  // Also where there is no job yet: who makes the first one is told that something ticks.
-  const run = async () => {
+  const run = async () =>
     background.hold('cron', (await import('./tick.ts')).tick(await desk(), 'serve', background.signal));
-  };
   return {
     doors: { schedule: desk },
     tools: [lateTool(card, load)],
