@@ -1,10 +1,10 @@
 /** A picture by flag, API, editor and a tool of an MCP server, through whole processes. Named for the room that goes with it. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { hash } from 'node:crypto';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { sha256 } from '#base/ids.ts';
 import { type ServerStep, startScriptedServer } from '#testing/scripted-server.ts';
 import { PICTURES } from '../doubles/pictures.ts';
 import { call, placeFor, startEditor } from '../surfaces/acp/editor-stage.ts';
@@ -74,7 +74,8 @@ verifies(
       assert.ok(!sent().includes('base64'), name);
     }
     const blobs = join(place.root, 'blobs');
-    assert.deepEqual(readdirSync(blobs), [sha256(PICTURES.png)]);
-    assert.deepEqual(readFileSync(join(blobs, sha256(PICTURES.png))), PICTURES.png);
+    const name = hash('sha256', PICTURES.png);
+    assert.deepEqual(readdirSync(blobs), [name]);
+    assert.deepEqual(readFileSync(join(blobs, name)), PICTURES.png);
   },
 );
