@@ -1,11 +1,9 @@
-/** acpx, a client of editors' protocol that others wrote, against `talaria acp`: an answer, an edit that is asked for, a no, and a stop. */
+/** acpx, a client of editors' protocol that others wrote, against `talaria acp`: an answer, an edit that is asked for, and a no. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startScriptedServer } from '#testing/scripted-server.ts';
-import { until } from '../ends.ts';
-import { realClock } from '../ground.ts';
 import { MAIN } from '../scenario/cli-process.ts';
 import { call, placeFor } from '../surfaces/acp/editor-stage.ts';
 import { verifies } from '../verifies.ts';
@@ -14,16 +12,15 @@ import { reachPart, reachSkip } from './reach-parts.ts';
 // biome-ignore lint/suspicious/noExplicitAny: what stands on the wire is looked at freely
 type Loose = any;
 
-verifies(['R5.80', 'R5.84', 'R5.85', 'R5.86', 'R5.208'], 'acpx gets answers, edits, questions and a stop', {
+verifies(['R5.80', 'R5.84', 'R5.85', 'R5.208'], 'acpx gets answers, edits and questions', {
   options: { skip: reachSkip, timeout: 120_000 },
   run: async (t) => {
     const name = '.git/hooks/pre-commit';
     const edit = call('patch', { path: name, old_string: 'old', new_string: 'new' });
-    const wait = call('terminal', { command: 'echo $$ > pid; sleep 600' });
-    const steps = ['Hello.', edit, 'Left as it was.', edit, 'Edited.', wait];
+    const steps = ['Hello.', edit, 'Left as it was.', edit, 'Edited.'];
     const model = await startScriptedServer(steps, { models: ['gpt-4o'], context: t });
     const place = placeFor(t, model.baseUrl);
-    const [path, pid] = [join(place.cwd, name), join(place.cwd, 'pid')];
+    const path = join(place.cwd, name);
     mkdirSync(join(path, '..'), { recursive: true });
     writeFileSync(path, 'old\n');
     const start = (...args: readonly string[]) => {
@@ -56,13 +53,5 @@ verifies(['R5.80', 'R5.84', 'R5.85', 'R5.86', 'R5.208'], 'acpx gets answers, edi
     assert.deepEqual(last?.content[0], { type: 'diff', path, oldText: 'old\n', newText: 'new\n' });
     assert.equal(wire.at(-1)?.result.stopReason, 'end_turn');
     assert.equal(readFileSync(path, 'utf8'), 'new\n');
-
-    const stopped = start('--approve-all', 'exec', 'wait');
-    await until(() => existsSync(pid) && readFileSync(pid, 'utf8') !== '');
-    const from = realClock.monotonic();
-    stopped.child.kill('SIGINT');
-    assert.match((await stopped.ended).out, /\[done\] cancelled/);
-    assert.ok(realClock.monotonic() - from < 3_000);
-    assert.throws(() => process.kill(Number(readFileSync(pid, 'utf8')), 0), { code: 'ESRCH' });
   },
 });

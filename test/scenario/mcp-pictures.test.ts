@@ -28,12 +28,10 @@ verifies(
     const say = async (...args: readonly string[]) => {
       const { code, err } = await place.talaria('-p', ...args);
       assert.equal(code, 0, err);
+      return args.at(-1) ?? '';
     };
     const ways: Readonly<Record<string, () => Promise<string>>> = {
-      flag: async () => {
-        await say('what is it?', '--image', 'dot.png', '--session-id', 'by-flag');
-        return 'by-flag';
-      },
+      flag: () => say('what is it?', '--image', 'dot.png', '--session-id', 'by-flag'),
       api: async () => {
         const env = { ...place.env, TALARIA_API_KEY: 'k' };
         const child = spawn(process.execPath, [MAIN, 'serve', '--port', '0'], { cwd: place.cwd, env });
@@ -59,8 +57,7 @@ verifies(
       mcp: async () => {
         // Remembered, so that a session need not be quick to have it.
         assert.equal((await place.talaria('mcp', 'tools', 'double')).code, 0);
-        await say('use it', '--session-id', 'by-mcp');
-        return 'by-mcp';
+        return say('use it', '--session-id', 'by-mcp');
       },
     };
     const sent = () => JSON.stringify(server.requests.at(-1)?.body.messages);
