@@ -89,7 +89,7 @@ export const budgets: Readonly<Record<string, readonly [lines: number, files: nu
   'extensions/rlm': [15_414, 103],
   'extensions/hive': [8_128, 45],
   'extensions/delegate': [300, 3],
-  'extensions/mcp': [1_165, 7],
+  'extensions/mcp': [1_169, 7],
   'extensions/schedule': [1_041, 5],
   'fleet/styx': [2_000, 12],
   'fleet/golem': [7_215, 38],
@@ -97,7 +97,7 @@ export const budgets: Readonly<Record<string, readonly [lines: number, files: nu
   'surfaces/app': [10_062, 57],
   'surfaces/cli': [4_901, 20],
   'surfaces/tui': [1_701, 7],
-  'surfaces/api': [1_030, 5],
+  'surfaces/api': [1_039, 5],
   'surfaces/acp': [400, 3],
   public: [151, 8],
   testing: [3_151, 14],
@@ -143,11 +143,11 @@ export const ratchets = {
   /** Functions with more than 4 positional parameters. */
   longSignatures: 0,
   /** Interfaces that are named in one place beside their declaration. */
-  loneInterfaces: 168,
+  loneInterfaces: 167,
   /** String, template and regex literals over 200 characters outside of `*.rules.ts`. */
   longLiterals: 121,
   /** Bytes of such literals in `*.rules.ts`. */
   tableBytes: 108_180,
   /** Files of `src` that a test takes beside the fronts of rooms, the doubles and what is published. */
-  deepEdges: 1_382,
+  deepEdges: 1_380,
 } as const;

@@ -30,6 +30,8 @@ export function issueText(issue: SchemaIssue): string {
       return `must ${bound(facts, facts.inclusive === false ? 'less than' : 'at most', facts.maximum)}`;
     case 'invalid_union':
       return unionText(facts.errors);
+    case 'invalid_key':
+      return issueText(listOf(facts.issues)[0] as SchemaIssue);
     case 'invalid_format':
       return facts.format === 'regex' ? 'is not written as it has to be' : `must be a ${facts.format}`;
     default:
@@ -61,9 +63,7 @@ function bound({ origin }: Facts, word: string, limit: unknown): string {
 
 /** What each form of a union asks for. */
 function unionText(errors: unknown): string {
-  const forms = listOf(errors).flatMap((issues) =>
-    listOf(issues).slice(0, 1),
-  ) as readonly unknown[] as readonly SchemaIssue[];
+  const forms = listOf(errors).flatMap((issues) => listOf(issues).slice(0, 1)) as readonly SchemaIssue[];
   const texts = new Set(forms.map((form) => issueText(form).replace(/^must be /, '')));
   return texts.size === 0 ? 'is not of a form that is known here' : `must be ${[...texts].join(', or ')}`;
 }

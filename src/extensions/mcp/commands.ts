@@ -42,7 +42,8 @@ function mcpCommand<Input>(name: string, summary: string, { run, ...spec }: Spec
       if (value !== undefined) seat.say({ type: 'data', value: value as JsonValue });
     } catch (error) {
       if (!(error instanceof TalariaError) || isAborted(error)) throw error;
-      seat.say(command.failed(error.code, error.message, error.fix ?? '`talaria mcp list` shows how each stands.'));
+      const end = error.code === 'no-such-server' ? command.refused : command.failed;
+      seat.say(end(error.code, error.message, error.fix ?? '`talaria mcp list` shows how each stands.'));
     }
   };
   return (ground: Ground) => {
@@ -66,6 +67,8 @@ function mcpCommand<Input>(name: string, summary: string, { run, ...spec }: Spec
 const BOTH = ['cli', 'chat'] as const;
 const one = z.object({ name: z.string().describe('Name of the server') });
 const texts = z.array(z.string()).default([]);
+const pairs = (sign: string) =>
+  z.array(z.string().regex(new RegExp(`^[^${sign}]+${sign}`), `it takes NAME${sign}VALUE`)).default([]);
 
 export function mcpCommands(ground: Ground): readonly command.AnyCommand[] {
   const { cache } = ground.places;
@@ -185,8 +188,8 @@ const add = mcpCommand('mcp add', ADD, {
   input: one.extend({
     words: texts.describe('Its command, after --'),
     url: z.string().optional().describe('Its address, when it runs elsewhere'),
-    env: texts.describe('NAME=VALUE, for the command; a key goes into .env'),
-    header: texts.describe('Name:Value, for the address; a key goes into .env'),
+    env: pairs('=').describe('NAME=VALUE, for the command; a key goes into .env'),
+    header: pairs(':').describe('Name:Value, for the address; a key goes into .env'),
   }),
   examples: ['talaria mcp add browser', 'talaria mcp add filesystem ~/notes', 'talaria mcp add x -- npx some-server'],
   async run({ name, words, url, env, header }, { ground, hub, cwd, signal, authorize, say, tell }) {
@@ -201,7 +204,7 @@ const add = mcpCommand('mcp add', ADD, {
     const keep = (part: 'env' | 'headers') => withoutKeys(name, plain[part], secrets, part);
     const kept = { ...where, ...keep('env'), ...keep('headers') };
     const config = known.serversSchema.safeParse({ [name]: kept });
-    if (!config.success) return say(command.wrongUse('config-value', `${name}: ${config.error.issues[0]?.message}`));
+    if (!config.success) return say(command.wrongUse('config-value', config.error.issues.map(known.placed).join('; ')));
     await ground.writable();
     const server = known.serverOf(name, 'home', config.data[name] as known.ServerConfig);
     // The first time a program may have to be fetched.
@@ -266,7 +269,8 @@ const trust = mcpCommand('mcp trust', "Agree to this folder's .mcp.json, exactly
   surfaces: BOTH,
   input: z.object({}),
   async run(_input, { ground, found: { project }, say, tell }) {
-    if (!project) return say(command.refused('no-project-file', 'There is no .mcp.json in this folder.'));
+    const why = project?.problems.join('; ') || 'There is no .mcp.json that names a server in this folder.';
+    if (!project?.servers.length) return say(command.refused('no-project-file', why));
     for (const text of [...project.servers.map(known.serverLine), ...project.problems]) tell(text);
     await ground.writable();
     known.trustFile(ground, project.path, project.hash);

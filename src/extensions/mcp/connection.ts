@@ -194,7 +194,7 @@ export class Connection {
       return client;
     } catch (error) {
       await transport.close();
-      const why = transport.why?.();
+      const why = transport.why?.() || (errorCode(error) === 'EPIPE' ? 'it ended before it answered' : '');
       throw why ? Object.assign(new Error(why), { code: errorCode(error) }) : error;
     }
   }

@@ -94,7 +94,7 @@ function checked(entries: JsonObject, source: 'project' | 'brought', cwd?: strin
 
 const STRANGERS = { trust: 'ask', sampling: false } as const;
 
-function placed(issue: z.core.$ZodIssue): string {
+export function placed(issue: z.core.$ZodIssue): string {
   return [...issue.path.slice(0, 1), issueText(issue)].join(': ');
 }
 

@@ -210,7 +210,8 @@ function* answered(done: Result<Answer>): Generator<CommandOutput> {
   }
   const { reason, detail } = done;
   if (reason === 'run-failed') return yield failed(reason, detail);
-  yield TYPED.has(reason) ? wrongUse(reason, detail) : refused(reason, detail, '`talaria cron list` has all jobs.');
+  const fix = /^(?:no-such-job|ambiguous)$/.test(reason) ? '`talaria cron list` has all jobs.' : '';
+  yield TYPED.has(reason) ? wrongUse(reason, detail) : refused(reason, detail, fix);
 }
 
 export function cronCommands(ground: Ground): readonly AnyCommand[] {

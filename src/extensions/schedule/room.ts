@@ -65,9 +65,8 @@ function openSchedule(ground: RoomGround): OpenRoom {
   });
   const isThere = () => existsSync(join(places.home, FILE));
   const load = async () => (await import('./commands.ts')).cronjobTool(card, desk, seat.isAttended);
-  const run = async () => {
-    if (isThere()) background.hold('cron', (await import('./tick.ts')).tick(await desk(), 'serve', background.signal));
-  };
+  const run = async () =>
+    background.hold('cron', (await import('./tick.ts')).tick(await desk(), 'serve', background.signal));
   return {
     doors: { schedule: desk },
     tools: [lateTool(card, load)],

@@ -63,7 +63,11 @@ async function keyOf(ground: Ground, isMade: boolean): Promise<string> {
   const { key: reference } = (await ground.settings()).section('serve', serveSchema);
   const filled = fillVariables(reference ?? `\${${KEY}}`, ground.variables);
   if (filled.ok) return filled.value;
-  if (reference !== undefined) throw new TalariaError(`serve.key: ${filled.detail}`, { code: filled.reason });
+  if (reference !== undefined)
+    throw new TalariaError(`serve.key: ${filled.detail}`, {
+      code: filled.reason,
+      fix: 'Set that variable, or take serve.key out of config.yaml.',
+    });
   const made = isMade ? `tal-${randomHex(24)}` : '';
   if (isMade) await ground.keep({ secrets: { [KEY]: made } });
   return made;
@@ -80,6 +84,7 @@ async function* serve(seat: ServeSeat, asked: z.infer<typeof address>, { signal 
     return yield refused('key-missing', `${host} can be reached from other machines, and there is no key`, fix);
   }
   const desk = new (await import('./turns.ts')).TurnDesk(await seat.app({ serves: true }));
+  for (const text of desk.notices) yield line(text);
   const server = await openServer(desk, { host, port, key, version });
   const parts = [settings.api ? '/v1' : [], settings.mcp ? '/mcp' : []].flat().join(', ');
   yield line(`Talaria serves ${parts} at http://${bracketed(host)}:${server.port}; its key: talaria serve key`);

@@ -127,6 +127,8 @@ const PATIENCE_MS = 60_000;
 
 export class TurnDesk {
   readonly app: App;
+  /** For whoever starts it: a damaged file that was put aside. */
+  readonly notices: readonly string[];
   readonly #database: Database;
   readonly #queues = new Queues();
   readonly #stop = new AbortController();
@@ -135,7 +137,9 @@ export class TurnDesk {
 
   constructor(app: App) {
     this.app = app;
-    this.#database = openDatabase(join(app.home.root, 'api.sqlite'), { rooms: [SCHEMA], clock: app.clock }).database;
+    const opened = openDatabase(join(app.home.root, 'api.sqlite'), { rooms: [SCHEMA], clock: app.clock });
+    this.#database = opened.database;
+    this.notices = opened.notices.map(({ message }) => message);
   }
 
   /** Throws ApiError. Whoever gets a turn leaves it. */

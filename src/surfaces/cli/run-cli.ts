@@ -178,12 +178,14 @@ async function runWords(argv: readonly string[], words: readonly string[], { fla
   mountCommands(program, commands, (invocation) => {
     found.push({ ...invocation, json: invocation.json && !isOfSurface });
   });
+  const target = { ...TARGET, out: (text: string) => TARGET.out(tell(text)) };
   const before = argv.slice(0, argv.length - words.length);
   try {
     await program.parseAsync([...before, ...(isOfSurface ? words : fullWords(words))], { from: 'user' });
     const [invocation] = found;
-    return invocation === undefined ? 0 : await runCommand(invocation, run);
+    return invocation === undefined ? 0 : await runCommand(invocation, run, target);
   } finally {
+    tell(undefined);
     await opening.shutdown();
   }
 }
@@ -226,9 +228,8 @@ function announced({ notices }: LazyApp, usesModel: () => boolean): <T>(opened: 
   const told = new Set<string>();
   return (opened) => {
     const all = notices();
-    const fresh = [...all.notices, ...(usesModel() ? all.modelNotices : [])].filter((text) => !told.has(text));
-    for (const text of fresh) told.add(text);
-    sayNotices(fresh);
+    const every = [...all.notices, ...(usesModel() ? all.modelNotices : [])];
+    sayNotices(every.filter((text) => !told.has(text) && told.add(text)));
     return opened;
   };
 }
@@ -295,7 +296,7 @@ async function isRepaired(error: unknown, signal: AbortSignal): Promise<boolean>
   return askRepair(error, { environment: readEnvironment(), target: TARGET, signal, ask: askAtShell(signal) });
 }
 
-async function runCommand(invocation: Invocation, run: Run): Promise<number> {
+async function runCommand(invocation: Invocation, run: Run, target: typeof TARGET): Promise<number> {
   const environment = readEnvironment();
   const door = { environment, home: findHome(environment), clock: systemClock };
   const { command, input } = invocation;
@@ -306,13 +307,12 @@ async function runCommand(invocation: Invocation, run: Run): Promise<number> {
   const { renderOutput } = await import('./render-output.ts');
   const ask = process.stdin.isTTY ? (await import('./ask-at-shell.ts')).askAtShell(run.signal) : undefined;
   const context = {
-    cwd: environment.cwd,
-    signal: run.signal,
+    ...{ cwd: environment.cwd, signal: run.signal },
     stdio: { input: process.stdin, output: process.stdout },
     ...(ask ? { ask } : {}),
     ...progressAt(process.stderr),
   };
-  return renderOutput(command.run(input as never, context), invocation.json, TARGET);
+  return renderOutput(command.run(input as never, context), invocation.json, target);
 }
 
 /** Only a person at a terminal is told. */

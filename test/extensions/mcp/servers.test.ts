@@ -241,7 +241,7 @@ verifies('R5.17', 'a skill of a server is listed, and taken through the skill do
   const taken = await runCommand(stage, 'mcp skill', { name: 'one', skill: 'brew-tea' });
   assert.match(taken.text, /Installed brew-tea/);
   assert.match((await runCommand(stage, 'skills list')).text, /brew-tea/);
-  assert.equal((await runCommand(stage, 'mcp skill', { name: 'one', skill: 'other' })).failure?.exitCode, 1);
+  assert.equal((await runCommand(stage, 'mcp skill', { name: 'one', skill: 'other' })).failure?.exitCode, 3);
 });
 
 async function closedPort(): Promise<string> {

@@ -252,7 +252,9 @@ describe('talaria acp', () => {
     assert.deepEqual(await served, []);
   });
 
-  verifies('R5.81', 'killed at any moment it leaves sessions that load again', (t) => killAtRandom(t, 5));
+  verifies('R5.81', 'killed at any moment it leaves sessions that load again', async (t) => {
+    await killAtRandom(t, 5);
+  });
 
   verifies('R5.88', 'the guide has the settings of three editors, each two lines', () => {
     const guide = readFileSync(join(import.meta.dirname, '../../../docs/guide/editors.md'), 'utf8');

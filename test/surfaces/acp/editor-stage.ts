@@ -19,11 +19,13 @@ type Choice = (asked: acp.RequestPermissionRequest) => string | undefined | Prom
 export const call = (name: string, given: JsonObject): ServerStep => ({ calls: [{ name, arguments: given }] });
 
 /** A home whose model is at this address, and whose commands run without walls. */
-function placeFor(t: Teardown, baseUrl: string, config = '') {
-  const { root, cwd, folder } = withoutWalls(createCliStage(t));
+export function placeFor(t: Teardown, baseUrl: string, config = '') {
+  const { root, cwd, folder, run } = withoutWalls(createCliStage(t));
   appendFileSync(join(root, 'config.yaml'), `model: openai/gpt-4o\n${config}`);
   const env = { PATH: process.env.PATH ?? '', HOME: folder, TALARIA_HOME: root, NODE_COMPILE_CACHE: COMPILE_CACHE };
-  return { root, cwd, folder, env: { ...env, OPENAI_API_KEY: 'a-key-for-tests', OPENAI_BASE_URL: baseUrl } };
+  const model = { OPENAI_API_KEY: 'a-key-for-tests', OPENAI_BASE_URL: baseUrl };
+  const talaria = (...args: readonly string[]) => run(args, { env: model });
+  return { root, cwd, folder, talaria, env: { ...env, ...model } };
 }
 
 /** @param choose id of the option that the person takes; undefined: the question is cancelled */
@@ -109,41 +111,68 @@ export async function errorOf(answer: Promise<unknown>) {
   return { code: error.code, message: error.message, reason: error.data?.code, fix: error.data?.fix };
 }
 
-/** kill −9 at random moments: every session of which an editor was shown a call loads again, with what was asked in it. */
-export async function killAtRandom(t: Teardown, runs: number, seed = Number(process.env.SEED ?? 4711)): Promise<void> {
+/**
+ * kill −9 at random moments: in an edit, a question, a command that is being stopped. Every session that an editor was told of loads again, with
+ * what was asked in it. What was seen until then is counted.
+ */
+export async function killAtRandom(t: Teardown, runs: number, seed = Number(process.env.SEED ?? 4711)) {
   const random = seededRandom(seed);
   const answer: ServerStep = ({ body }) => {
-    const isActed = (body.messages as JsonObject[]).at(-1)?.role === 'tool';
-    return isActed ? 'Done.' : call('write_file', { path: 'a.txt', content: 'a' });
+    const last = JSON.stringify((body.messages as JsonObject[]).at(-1));
+    if (last.includes('"edit"')) return call('write_file', { path: 'a.txt', content: `${random()}` });
+    if (last.includes('"ask"')) return call('write_file', { path: '.git/hooks/pre-commit', content: `${random()}` });
+    return last.includes('"wait"') ? call('terminal', { command: 'sleep 30' }) : 'Done.';
   };
   const server = await startScriptedServer(Array(runs * 20).fill(answer), { models: ['gpt-4o'] });
   t.after(() => server.close());
   const place = placeFor(t, server.baseUrl);
-  const shown = new Set<string>();
+  const seen = new Map<string, string>();
+  const counts = { calls: 0, diffs: 0, asked: 0, cancelled: 0 };
   const loads = async (editor: Awaited<ReturnType<typeof startEditor>>, ids: readonly string[]) => {
     for (const id of ids) {
       await editor.load(id, place.cwd);
-      assert.match(editor.text('user_message', id), /^hello/, `session ${id}, seed ${seed}`);
+      assert.ok(editor.text('user_message', id).startsWith(seen.get(id) ?? ''), `session ${id}, seed ${seed}`);
     }
   };
   for (let run = 0; run < runs; run += 1) {
-    const editor = await startEditor(t, place);
-    await loads(editor, [...shown].slice(-1));
+    const editor = await startEditor(t, place, () => 'once');
+    await loads(editor, [...seen.keys()].slice(-1));
     const id = await editor.begin(place.cwd);
-    const talk = async () => {
-      for (let turn = 0; turn < 9; turn += 1) await editor.say(id, 'hello');
+    seen.set(id, '');
+    let isKilled = false;
+    const calls = () => editor.of('tool_call', id).length;
+    const stop = async () => {
+      const [before, said] = [calls(), editor.say(id, 'wait')];
+      await Promise.race([said, until(() => isKilled || calls() > before)]);
+      const from = realClock.monotonic();
+      await editor.agent.notify(methods.agent.session.cancel, { sessionId: id });
+      assert.equal(await said, 'cancelled');
+      assert.ok(realClock.monotonic() - from < 3_000);
+      counts.cancelled += 1;
     };
-    const talking = talk().catch(() => undefined);
-    const toldOf = (own: string) => editor.told.filter(({ sessionId }) => sessionId === own).length;
-    const updates = Math.floor(random() * 12);
-    await Promise.race([talking, until(() => toldOf(id) >= updates)]);
+    const talk = async () => {
+      for (let turn = 0; turn < 3; turn += 1) {
+        for (const words of ['edit', 'ask']) assert.equal(await editor.say(id, words), 'end_turn');
+        await stop();
+      }
+    };
+    const talking = talk().catch((error: unknown) => {
+      if (!isKilled || error instanceof assert.AssertionError) throw error;
+    });
+    const updates = Math.floor(random() * 20);
+    const toldOf = () => editor.told.filter(({ sessionId }) => sessionId === id).length;
+    await Promise.race([talking, until(() => isKilled || toldOf() >= updates)]);
     await realClock.sleep(random() * 20);
-    await editor.kill();
-    await talking;
-    if (editor.of('tool_call', id).length > 0) shown.add(id);
+    isKilled = true;
+    await Promise.all([editor.kill(), talking]);
+    if (calls() > 0) seen.set(id, 'edit');
+    const diffs = editor.of('tool_call_update', id).filter(({ content }) => content?.[0]?.type === 'diff');
+    counts.calls += calls();
+    counts.diffs += diffs.length;
+    counts.asked += editor.asked.length;
   }
-  assert.ok(shown.size > runs / 4, `only ${shown.size} of ${runs} sessions came to something`);
   const last = await startEditor(t, place);
-  await loads(last, [...shown]);
+  await loads(last, [...seen.keys()]);
   await last.leave();
+  return counts;
 }
